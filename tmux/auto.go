@@ -1,0 +1,112 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+)
+
+// Transport is a way to bring commands to a tmux server. Both give the same
+// answers and differ in time only.
+type Transport string
+
+const (
+	// TransportAuto is native where the server proves to speak the protocol as
+	// expected, and exec from then on where it does not.
+	TransportAuto Transport = "auto"
+	// TransportExec runs the tmux program for every command list.
+	TransportExec Transport = "exec"
+	// TransportNative speaks tmux's client protocol over the socket, with no
+	// process. A server is still started by the tmux program.
+	TransportNative Transport = "native"
+)
+
+// ParseTransport reads the name of a transport; the empty one is auto.
+func ParseTransport(s string) (Transport, error) {
+	switch t := Transport(s); t {
+	case "":
+		return TransportAuto, nil
+	case TransportAuto, TransportExec, TransportNative:
+		return t, nil
+	}
+	return "", argumentError("transport %q; there are auto, exec and native", s)
+}
+
+// autoTransport chooses between native and exec.
+type autoTransport struct {
+	native, exec transport
+	logger       *slog.Logger
+	// only is set when exec is no way out: TransportNative.
+	only bool
+
+	mu sync.Mutex
+	// proven and refused are what the first native call showed. Neither is set
+	// before there was a server to ask.
+	proven, refused bool
+}
+
+func (t *autoTransport) run(ctx context.Context, req request) (reply, error) {
+	if !t.useNative(ctx) {
+		return t.exec.run(ctx, req)
+	}
+	rep, err := t.native.run(ctx, req)
+	switch {
+	case errors.Is(err, errProtocol) && !t.only:
+		// Whether the server has run the list cannot be known, so this call
+		// fails; the next ones take the other way.
+		t.refuse(err)
+	case rep.code == 1 && kindOf(string(rep.stderr)) == ErrNoServer:
+		t.mu.Lock()
+		t.proven = false
+		t.mu.Unlock()
+		if req.starts {
+			return t.exec.run(ctx, req)
+		}
+	}
+	return rep, err
+}
+
+// useNative reports whether to go the native way, and finds out if that is not
+// known yet.
+func (t *autoTransport) useNative(ctx context.Context) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.only || t.proven || t.refused {
+		return !t.refused
+	}
+	nonce := make([]byte, 16)
+	rand.Read(nonce)
+	known := hex.EncodeToString(nonce)
+	rep, err := t.native.run(ctx, request{words: []string{"display-message", "-p", known}})
+	switch {
+	case err == nil && rep.code == 0 && bytes.Equal(rep.stdout, []byte(known+"\n")):
+		t.proven = true
+	case ctx.Err() != nil:
+		return false
+	case err == nil && rep.code == 1 && kindOf(string(rep.stderr)) == ErrNoServer:
+		// Nothing to prove it on, so the tmux program may say the same.
+		return false
+	default:
+		t.refused = true
+		t.log(fmt.Errorf("exit %d, output %.40q, stderr %.80q, error %v", rep.code, rep.stdout, rep.stderr, err))
+	}
+	return t.proven
+}
+
+func (t *autoTransport) refuse(err error) {
+	t.mu.Lock()
+	t.refused = true
+	t.mu.Unlock()
+	t.log(err)
+}
+
+func (t *autoTransport) log(err error) {
+	if t.logger != nil {
+		t.logger.Debug("tmux: the server does not speak the protocol as expected, using the tmux program from here on", "error", err)
+	}
+}

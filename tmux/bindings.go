@@ -1,0 +1,133 @@
+package tmux
+
+import (
+	"context"
+	"strings"
+)
+
+// BindKey binds a key to a command.
+type BindKey struct {
+	// Table is the key table; "prefix" when empty.
+	Table string `flag:"T"`
+	Root  bool   `flag:"n"` // the same as Table "root"
+	// Repeat lets the key be pressed again without the prefix key.
+	Repeat bool   `flag:"r"`
+	Note   string `flag:"N"` // what the key is for
+	Key    string `arg:"required"`
+	// Command is a command line in tmux's own syntax when it is one text, and
+	// the words of one command when it is several. With none the binding gets
+	// the note and keeps its command.
+	Command []string `arg:""`
+}
+
+// UnbindKey removes key bindings.
+type UnbindKey struct {
+	Table string `flag:"T"`
+	Root  bool   `flag:"n"` // the same as Table "root"
+	All   bool   `flag:"a"` // all keys of the table
+	// Quiet makes it no error that the table does not exist.
+	Quiet bool   `flag:"q"`
+	Key   string `arg:""`
+}
+
+// ListKeys lists the key bindings. It starts the server when none runs.
+type ListKeys struct {
+	Table string `flag:"T"`
+	First bool   `flag:"1"` // the first match only
+	// Notes lists keys and their notes, not the commands.
+	Notes bool `flag:"N"`
+	// All, with Notes, lists the command of a key without a note.
+	All bool `flag:"a"`
+	// Prefix is printed before each key, with Notes.
+	Prefix string `flag:"P"`
+	Format Format `flag:"F" since:"3.7"`
+	// Order is key, modifier or name (that of the table).
+	Order   string `flag:"O" since:"3.7"`
+	Reverse bool   `flag:"r" since:"3.7"`
+	// Key is one key; all when empty.
+	Key string `arg:""`
+}
+
+func (BindKey) CommandName() string   { return "bind-key" }
+func (UnbindKey) CommandName() string { return "unbind-key" }
+func (ListKeys) CommandName() string  { return "list-keys" }
+
+// KeyBinding is a key and the command it runs.
+type KeyBinding struct {
+	Table  string `json:"table"`
+	Key    string `json:"key"`
+	Repeat bool   `json:"repeat,omitempty"`
+	// Command is in tmux's own syntax, as list-keys prints it.
+	Command string `json:"command"`
+}
+
+// KeyBindings lists the bindings of a key table, of all tables when it is
+// empty. A table that no key was ever bound in is an [ErrNotFound].
+func (s *Server) KeyBindings(ctx context.Context, table string) ([]KeyBinding, error) {
+	// tmux 3.7 prints nothing for a table with a single binding, so the table is
+	// asked for only to see whether it exists.
+	outs, err := s.Do(ctx, ListKeys{Table: table}, ListKeys{})
+	if err != nil {
+		return nil, err
+	}
+	bindings := []KeyBinding{}
+	for line := range strings.Lines(string(outs[1])) {
+		if b, ok := parseBinding(strings.TrimSuffix(line, "\n")); ok && (table == "" || b.Table == table) {
+			bindings = append(bindings, b)
+		}
+	}
+	return bindings, nil
+}
+
+// parseBinding reads a line of list-keys: "bind-key", perhaps -r, -T and the
+// table, the key, the command; all but the last padded into columns.
+func parseBinding(line string) (b KeyBinding, ok bool) {
+	word, rest := cutWord(line)
+	if word != "bind-key" {
+		return b, false
+	}
+	for {
+		word, rest = cutWord(rest)
+		switch word {
+		case "-r":
+			b.Repeat = true
+			continue
+		case "-T":
+			b.Table, rest = cutWord(rest)
+			word, rest = cutWord(rest)
+		}
+		b.Key = unquoteKey(word)
+		b.Command = rest
+		return b, b.Key != ""
+	}
+}
+
+func cutWord(s string) (word, rest string) {
+	word, rest, _ = strings.Cut(strings.TrimLeft(s, " "), " ")
+	return word, strings.TrimLeft(rest, " ")
+}
+
+// unquoteKey undoes how list-keys writes a key that the command language would
+// take for something else: quoted, or with a backslash before it.
+func unquoteKey(word string) string {
+	if n := len(word); n > 2 && (word[0] == '"' || word[0] == '\'') && word[n-1] == word[0] {
+		word = word[1 : n-1]
+	}
+	if len(word) > 1 && word[0] == '\\' {
+		word = word[1:]
+	}
+	return word
+}
+
+// Bind binds a key to a command: see [BindKey].
+func (s *Server) Bind(ctx context.Context, opts BindKey) error {
+	return s.run(ctx, opts)
+}
+
+// Unbind removes a key's binding from a table, "prefix" when that is empty.
+func (s *Server) Unbind(ctx context.Context, table, key string) error {
+	if key == "" {
+		return argumentError("a key to unbind, without its name")
+	}
+	return s.run(ctx, UnbindKey{Table: table, Key: key})
+}

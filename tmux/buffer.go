@@ -1,0 +1,243 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+)
+
+// SetBuffer sets the text of a paste buffer, or with NewName renames one: before
+// 3.4 the newest one if there is none of the name. Data that is empty changes
+// nothing. For data of any bytes use [LoadBuffer].
+type SetBuffer struct {
+	// Buffer is the name; empty makes a new buffer, with a name of tmux's.
+	Buffer string `flag:"b"`
+	// Append adds the data to what the buffer holds.
+	Append  bool   `flag:"a"`
+	NewName string `flag:"n"`
+	// Clipboard sends the data to the clipboard of Client's terminal too.
+	Clipboard bool    `flag:"w"`
+	Client    Target  `flag:"t"`
+	Data      *string `arg:""`
+}
+
+// LoadBuffer sets a paste buffer to the content of a file, which the tmux client
+// reads. A content of no bytes changes nothing.
+type LoadBuffer struct {
+	// Buffer is the name; empty makes a new buffer, with a name of tmux's.
+	Buffer string `flag:"b"`
+	// Clipboard sends the data to the clipboard of Client's terminal too.
+	Clipboard bool   `flag:"w"`
+	Client    Target `flag:"t"`
+	// Path is the file; "-" stands for Data.
+	Path string `arg:"required,literal"`
+	Data []byte `flag:"-"`
+}
+
+// SaveBuffer writes a paste buffer to a file, which the tmux client opens, or to
+// the output if Path is "-".
+type SaveBuffer struct {
+	Buffer string `flag:"b"` // the newest when empty
+	Append bool   `flag:"a"`
+	Path   string `arg:"required,literal"`
+}
+
+// ShowBuffer prints a paste buffer, byte for byte.
+type ShowBuffer struct {
+	Buffer string `flag:"b"` // the newest when empty
+}
+
+// DeleteBuffer deletes a paste buffer. Before 3.4 it deletes the newest one if
+// there is none of the name; [BufferRef.Delete] does not.
+type DeleteBuffer struct {
+	Buffer string `flag:"b"` // the newest when empty
+}
+
+// PasteBuffer writes a paste buffer to the program in a pane, whatever mode the
+// pane is in.
+type PasteBuffer struct {
+	Target Target `flag:"t"`
+	Buffer string `flag:"b"` // the newest when empty
+	// Delete deletes the buffer afterwards.
+	Delete bool `flag:"d"`
+	// Bracket puts the paste brackets around the data if the program asked for
+	// them.
+	Bracket bool `flag:"p"`
+	// Separator replaces each newline; a carriage return when nil.
+	Separator *string `flag:"s"`
+	// Newlines keeps newlines as they are.
+	Newlines bool `flag:"r"`
+	// Raw writes control bytes as they are. Versions before 3.7 always do, later
+	// ones write them as text such as \033 without it.
+	Raw bool `flag:"S" since:"3.7"`
+}
+
+func (SetBuffer) CommandName() string    { return "set-buffer" }
+func (LoadBuffer) CommandName() string   { return "load-buffer" }
+func (SaveBuffer) CommandName() string   { return "save-buffer" }
+func (ShowBuffer) CommandName() string   { return "show-buffer" }
+func (DeleteBuffer) CommandName() string { return "delete-buffer" }
+func (PasteBuffer) CommandName() string  { return "paste-buffer" }
+
+func (c LoadBuffer) stdin() []byte {
+	if c.Path != "-" {
+		return nil
+	}
+	return append([]byte{}, c.Data...)
+}
+
+// Buffers lists the paste buffers, with a filter those for which it is true.
+func (s *Server) Buffers(ctx context.Context, filter Format) ([]Buffer, error) {
+	return List[Buffer](ctx, s, ListBuffers{Filter: filter})
+}
+
+// SetBuffer sets the paste buffer of this name to data, of any size and bytes;
+// it is made if there is none. tmux has no empty buffers, so empty data is an
+// [ErrArgument].
+func (s *Server) SetBuffer(ctx context.Context, name string, data []byte) (BufferRef, error) {
+	if err := checkBuffer(name, data); err != nil {
+		return BufferRef{}, err
+	}
+	if _, err := s.Do(ctx, LoadBuffer{Buffer: name, Path: "-", Data: data}); err != nil {
+		return BufferRef{}, err
+	}
+	return s.Buffer(name), nil
+}
+
+func checkBuffer(name string, data []byte) error {
+	switch {
+	case name == "":
+		return argumentError("a paste buffer without a name")
+	case len(data) == 0:
+		return argumentError("no data for paste buffer %s: tmux has no empty buffers", name)
+	}
+	return nil
+}
+
+// Bytes is the content of the buffer.
+func (r BufferRef) Bytes(ctx context.Context) ([]byte, error) {
+	outs, err := r.srv.Do(ctx, ShowBuffer{Buffer: r.Name})
+	if err != nil {
+		return nil, err
+	}
+	return outs[0], nil
+}
+
+// Append adds text to the end of the buffer, which is made if there is none.
+func (r BufferRef) Append(ctx context.Context, text string) error {
+	if err := checkBuffer(r.Name, []byte(text)); err != nil {
+		return err
+	}
+	return r.do(ctx, SetBuffer{Buffer: r.Name, Append: true, Data: &text})
+}
+
+// Rename gives the buffer another name. If there is a buffer of that name, it is
+// an [ErrExists]; it is looked for first, because tmux from 3.3 on would delete
+// it without a word.
+func (r BufferRef) Rename(ctx context.Context, name string) (BufferRef, error) {
+	if name == "" {
+		return BufferRef{}, argumentError("rename paste buffer %s: no name", r.Name)
+	}
+	taken, err := List[struct {
+		BufferRef `tmux:"buffer_name"`
+	}](ctx, r.srv, ListBuffers{Filter: MatchEqual("buffer_name", name)})
+	if err != nil {
+		return BufferRef{}, err
+	}
+	if len(taken) > 0 {
+		return BufferRef{}, fmt.Errorf("rename paste buffer %s: %s: %w", r.Name, name, ErrExists)
+	}
+	if err := r.change(ctx, SetBuffer{Buffer: r.Name, NewName: name}); err != nil {
+		return BufferRef{}, err
+	}
+	return r.srv.Buffer(name), nil
+}
+
+// Delete deletes the buffer.
+func (r BufferRef) Delete(ctx context.Context) error {
+	return r.change(ctx, DeleteBuffer{Buffer: r.Name})
+}
+
+// change runs a command that must not be run without the buffer: before 3.4 it
+// would take another one.
+func (r BufferRef) change(ctx context.Context, cmd Command) error {
+	v, err := r.srv.Version(ctx)
+	if err != nil {
+		return err
+	}
+	if v.Has(Version{Major: 3, Minor: 4}) {
+		return r.do(ctx, cmd)
+	}
+	return r.do(ctx, SaveBuffer{Buffer: r.Name, Append: true, Path: os.DevNull}, cmd)
+}
+
+func (r BufferRef) do(ctx context.Context, cmds ...Command) error {
+	if r.Name == "" {
+		// tmux would take the newest buffer.
+		return argumentError("a paste buffer without a name")
+	}
+	_, err := r.srv.Do(ctx, cmds...)
+	return err
+}
+
+// PasteOptions says how data is pasted. The zero PasteOptions writes exactly the
+// buffer's bytes.
+type PasteOptions struct {
+	// Bracket puts the paste brackets around the data if the program asked for
+	// them: an editor then takes it for a paste and not for typing.
+	Bracket bool
+	// Returns sends a carriage return for each newline, as the Enter key and a
+	// terminal's own paste do.
+	Returns bool
+}
+
+// pasted numbers the buffers of [PaneRef.Paste].
+var pasted atomic.Uint64
+
+// Paste writes data to the program in the pane by way of a paste buffer that is
+// gone afterwards. Other than [PaneRef.SendText] it may hold NUL bytes, reaches
+// the program when the pane is in a mode, ignores synchronize-panes, and may be
+// bracketed.
+func (r PaneRef) Paste(ctx context.Context, data []byte, opts PasteOptions) error {
+	if len(data) == 0 {
+		return argumentError("no data to paste into %s", r.ID)
+	}
+	buffer := r.srv.Buffer(fmt.Sprintf("paste-%s-%d", r.srv.marker, pasted.Add(1)))
+	paste, err := buffer.Pasting(ctx, r, opts)
+	if err != nil {
+		return err
+	}
+	paste.Delete = true
+	_, err = r.srv.Do(ctx, LoadBuffer{Buffer: buffer.Name, Path: "-", Data: data}, paste)
+	if err != nil {
+		// The pane is gone, and the buffer was left.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), defaultTimeout)
+		defer cancel()
+		buffer.Delete(ctx)
+		return fmt.Errorf("paste into %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+// Paste writes the buffer to the program in a pane.
+func (r BufferRef) Paste(ctx context.Context, pane PaneRef, opts PasteOptions) error {
+	paste, err := r.Pasting(ctx, pane, opts)
+	if err != nil {
+		return err
+	}
+	return r.do(ctx, paste)
+}
+
+// Pasting is the command that pastes the buffer into the target's pane, as
+// [BufferRef.Paste] does: for a longer list, or a [Server.Script].
+func (r BufferRef) Pasting(ctx context.Context, target Target, opts PasteOptions) (PasteBuffer, error) {
+	v, err := r.srv.Version(ctx)
+	if err != nil {
+		return PasteBuffer{}, err
+	}
+	return PasteBuffer{
+		Target: target, Buffer: r.Name, Bracket: opts.Bracket, Newlines: !opts.Returns,
+		Raw: v.Has(Version{Major: 3, Minor: 7}),
+	}, nil
+}

@@ -1,0 +1,110 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strconv"
+)
+
+// Line is the number of a line of a pane: 0 is the first line of the screen,
+// negative ones are in the history, -1 the newest.
+type Line int
+
+// LineEdge is the farthest line there is: the oldest of the history as a start,
+// the last of the screen as an end.
+const LineEdge Line = math.MinInt
+
+func (l Line) String() string {
+	if l == LineEdge {
+		return "-"
+	}
+	return strconv.Itoa(int(l))
+}
+
+// CapturePane copies lines of a pane, the screen when no Start is set, into a
+// paste buffer or with Print to the output.
+//
+// The output is made of whole lines: tmux takes a last newline off what it
+// captured and puts one there.
+type CapturePane struct {
+	Target Target `flag:"t"`
+	Start  Line   `flag:"S"`
+	// End is the last line; nil is the last of the screen.
+	End *Line `flag:"E"`
+	// Print writes to the output, not to a paste buffer.
+	Print bool `flag:"p"`
+	// Buffer is the paste buffer to write to; a new one when empty.
+	Buffer string `flag:"b"`
+	// Alternate captures the screen that the alternate one hides. Without one
+	// tmux answers with an error, or with Quiet with nothing.
+	Alternate bool `flag:"a"`
+	Quiet     bool `flag:"q"`
+	// Escapes keeps colours and attributes as escape sequences.
+	Escapes bool `flag:"e"`
+	// Octal writes what is not printable as \ooo, escape sequences too.
+	Octal bool `flag:"C"`
+	// Join joins wrapped lines and keeps spaces at the end of lines.
+	Join bool `flag:"J"`
+	// KeepSpaces keeps spaces at the end of lines.
+	KeepSpaces bool `flag:"N"`
+	// UsedCells leaves out cells at the end of a line that nothing was written
+	// to.
+	UsedCells bool `flag:"T" since:"3.4"`
+	// Mode captures what the pane's mode shows, such as copy mode.
+	Mode bool `flag:"M" since:"3.6"`
+	// Pending captures the program's output that tmux has read and not yet
+	// drawn, because it is the start of an unfinished escape sequence. It is not
+	// input. Of the other fields only Octal has an effect. See [PaneRef.Pending].
+	Pending bool `flag:"P"`
+	// Flags writes the flags of each line before it, letters such as W for a
+	// wrapped one.
+	Flags bool `flag:"F" since:"3.7"`
+	// Hyperlinks captures the addresses of hyperlinks, not the text.
+	Hyperlinks bool `flag:"H" since:"3.7"`
+	// Numbers writes the number of each line before it.
+	Numbers bool `flag:"L" since:"3.7"`
+	// Times writes the time of each line before it.
+	Times bool `flag:"I" since:"3.8"`
+	// Cells describes the grid cell by cell, as tmux's own tests read it.
+	Cells bool `flag:"R" since:"3.8"`
+}
+
+// ClearHistory removes the lines of a pane's history and ends its mode.
+type ClearHistory struct {
+	Target Target `flag:"t"`
+	// Hyperlinks forgets the pane's hyperlinks too.
+	Hyperlinks bool `flag:"H" since:"3.4"`
+}
+
+func (CapturePane) CommandName() string  { return "capture-pane" }
+func (ClearHistory) CommandName() string { return "clear-history" }
+
+// Capture returns lines of the pane; the zero CapturePane asks for the text of
+// the screen. Its Target is set here, and its Print unless it names a Buffer. To
+// capture several panes in one round trip, add a CapturePane for each to a
+// [Batch].
+func (r PaneRef) Capture(ctx context.Context, what CapturePane) ([]byte, error) {
+	what.Target, what.Print = r, what.Buffer == ""
+	outs, err := r.srv.Do(ctx, what)
+	if err != nil {
+		return nil, err
+	}
+	return outs[0], nil
+}
+
+// Pending is the program's output that tmux holds back: the bytes of an escape
+// sequence that is not complete yet. It is empty at nearly all times.
+func (r PaneRef) Pending(ctx context.Context) ([]byte, error) {
+	// Octal, because tmux takes a last newline off what it prints.
+	out, err := r.Capture(ctx, CapturePane{Pending: true, Octal: true})
+	if err != nil {
+		return nil, err
+	}
+	return []byte(unescape(string(bytes.TrimSuffix(out, []byte("\n"))), false)), nil
+}
+
+// ClearHistory removes the lines of the pane's history. The screen stays.
+func (r PaneRef) ClearHistory(ctx context.Context) error {
+	return r.do(ctx, ClearHistory{Target: r})
+}

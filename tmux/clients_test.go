@@ -1,0 +1,95 @@
+package tmux_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// attached is a server with a session "main" and a client attached to it, in a
+// pane of another server; screen is what that client shows.
+func attached(t testing.TB) (srv *tmux.Server, client tmux.Client, outer tmux.PaneRef) {
+	t.Helper()
+	srv = started(t)
+	host, ctx := started(t), tmuxtest.Context(t)
+	outer = host.Pane("%0")
+	attach := []string{"env", "-u", "TMUX", "-u", "TMUX_PANE", srv.Binary(), "-u", "-S", srv.SocketPath(), "-f", os.DevNull, "attach-session", "-t", "main"}
+	must[tmux.Pane](t)(outer.Respawn(ctx, tmux.RespawnPane{Kill: true, Command: attach}))
+	tmuxtest.Wait(t, host, "%0", "attached client", func() bool {
+		all := must[[]tmux.Client](t)(srv.Clients(ctx))
+		if len(all) == 1 {
+			client = all[0]
+		}
+		return len(all) == 1
+	})
+	return srv, client, outer
+}
+
+func TestClients(t *testing.T) {
+	srv, c, outer := attached(t)
+	ctx := tmuxtest.Context(t)
+	host := outer.Server()
+	main := must[tmux.Session](t)(srv.SessionNamed(ctx, "main"))
+	other := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "other"}))
+	if got := must[tmux.Client](t)(c.Info(ctx)); got.Name != c.Name || !strings.HasPrefix(c.Name, "/dev/") {
+		t.Errorf("client %+v", got)
+	}
+	if n := len(must[[]tmux.Client](t)(main.Clients(ctx))); n != 1 {
+		t.Errorf("%d clients of main", n)
+	}
+	ok(t, c.Switch(ctx, other))
+	if n := len(must[[]tmux.Client](t)(other.Clients(ctx))); n != 1 {
+		t.Errorf("%d clients of other", n)
+	}
+	// The client is -c, beside a target of another kind, and -t elsewhere.
+	if _, err := c.Command(ctx, "switch-client", "-t", string(main.ID)); err != nil {
+		t.Error(err)
+	}
+	_, err := c.Command(ctx, "switch-client", "-lc", "other")
+	isKind(t, "a second client", err, tmux.ErrArgument)
+	_, err = c.Command(ctx, "refresh-client", "-t", "other")
+	isKind(t, "a second client", err, tmux.ErrArgument)
+	if _, err := c.Command(ctx, "refresh-client", "-S"); err != nil {
+		t.Error(err)
+	}
+	ok(t, c.Refresh(ctx))
+
+	// Text in a title and a prompt is shown as it was given.
+	ok(t, do(ctx, srv, tmux.DisplayPopup{Client: c, Title: "", CloseOnExit: true, Dir: "/", Command: []string{"true"}}))
+	if must[bool](t)(srv.Supports(ctx, tmux.PromptHistories)) {
+		ok(t, do(ctx, srv, tmux.CommandPrompt{Client: c, Background: true, Prompts: "(ask me)", Template: "rename-session '%%'"}))
+		tmuxtest.WaitScreen(t, host, "%0", "(ask me)")
+		ok(t, do(ctx, host, tmux.SendKeys{Target: outer, Keys: []string{"renamed", "Enter"}}))
+		tmuxtest.Wait(t, host, "%0", "session renamed by the prompt", func() bool {
+			return must[tmux.Session](t)(main.Info(ctx)).Name == "renamed"
+		})
+		if history := must[[]string](t)(srv.PromptHistory(ctx, "command")); len(history) != 1 || history[0] != "renamed" {
+			t.Errorf("history %q", history)
+		}
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := srv.Do(ctx, tmux.DisplayMenu{Client: c, Title: "of #{pane_id} }", X: "0", Y: "5"}.With(
+			tmux.MenuItem{Name: "first #{session_id}", Key: "a", Command: "set-option -g @chosen first"},
+			tmux.MenuItem{},
+			tmux.MenuItem{Name: "second", Key: "b", Command: "set-option -g @chosen second"}))
+		done <- err
+	}()
+	screen := tmuxtest.WaitScreen(t, host, "%0", "second")
+	if !strings.Contains(screen, "of #{pane_id} }") || !strings.Contains(screen, "first "+string(main.ID)) {
+		t.Errorf("menu:\n%s", screen)
+	}
+	ok(t, do(ctx, host, tmux.SendKeys{Target: outer, Keys: []string{"b"}}))
+	ok(t, <-done)
+	tmuxtest.Wait(t, host, "%0", "choice", func() bool {
+		return tmuxtest.Run(t, srv, "display-message", "-p", "#{@chosen}") == "second"
+	})
+
+	ok(t, c.Detach(ctx))
+	tmuxtest.Wait(t, host, "%0", "detached client", func() bool { return len(must[[]tmux.Client](t)(srv.Clients(ctx))) == 0 })
+	_, err = c.Info(ctx)
+	isKind(t, "Info of a client that is gone", err, tmux.ErrNotFound)
+}

@@ -1,0 +1,110 @@
+package tmux
+
+// The rows of each kind of list hold the tokens of these scopes.
+var (
+	paneScopes    = []Scope{PaneScope, WindowScope, SessionScope, ServerScope}
+	clientScopes  = []Scope{ClientScope, PaneScope, WindowScope, SessionScope, ServerScope}
+	bufferScopes  = []Scope{BufferScope, ServerScope}
+	messageScopes = []Scope{PaneScope, WindowScope, SessionScope, ServerScope, ClientScope}
+)
+
+// ListSessions lists the sessions of the server, in the order of their names
+// before tmux 3.7.
+type ListSessions struct {
+	// Filter keeps the sessions for which it expands to something but nothing
+	// and "0".
+	Filter  Format `flag:"f"`
+	Format  Format `flag:"F"`
+	Order   string `flag:"O" since:"3.7"` // index, name, size, creation or activity
+	Reverse bool   `flag:"r" since:"3.7"`
+}
+
+// ListWindows lists the windows of a session, or with All of the server. A
+// window that is linked into several sessions has a row in each.
+type ListWindows struct {
+	Target  Target `flag:"t"` // a session; the most recently active one when nil
+	All     bool   `flag:"a"`
+	Filter  Format `flag:"f"`
+	Format  Format `flag:"F"`
+	Order   string `flag:"O" since:"3.7"` // index, name, size, creation or activity
+	Reverse bool   `flag:"r" since:"3.7"`
+}
+
+// ListPanes lists the panes of a window, with Session those of a session, with
+// All those of the server.
+type ListPanes struct {
+	Target  Target `flag:"t"`
+	Session bool   `flag:"s"` // Target is a session
+	All     bool   `flag:"a"`
+	Filter  Format `flag:"f"`
+	Format  Format `flag:"F"`
+	Order   string `flag:"O" since:"3.7"` // index, name, size, creation or activity
+	Reverse bool   `flag:"r" since:"3.7"`
+}
+
+// ListClients lists the attached clients. With no session at all tmux answers
+// that there is no target, which [Server.Clients] turns into an empty list.
+type ListClients struct {
+	Target  Target `flag:"t"` // a session; the clients of all when nil
+	Filter  Format `flag:"f" since:"3.4"`
+	Format  Format `flag:"F"`
+	Order   string `flag:"O" since:"3.7"` // index, name, size, creation or activity
+	Reverse bool   `flag:"r" since:"3.7"`
+}
+
+// ListBuffers lists the paste buffers, the newest first before tmux 3.7.
+type ListBuffers struct {
+	Filter  Format `flag:"f"`
+	Format  Format `flag:"F"`
+	Order   string `flag:"O" since:"3.7"` // name, size or creation
+	Reverse bool   `flag:"r" since:"3.7"`
+}
+
+// DisplayMessage shows a message in the status line of a client, or with Print
+// returns it. A target that does not exist is no error: tmux answers with empty
+// values. [PaneRef.Display] and its kin do not have that trap.
+type DisplayMessage struct {
+	Target Target `flag:"t"`
+	// Client is where to show it, and what the client tokens tell about.
+	Client Target `flag:"c" since:"3.3"`
+	Print  bool   `flag:"p"`
+	// All prints all tokens that have a value here, one a line.
+	All bool `flag:"a"`
+	// Verbose prints how the format is expanded.
+	Verbose bool `flag:"v"`
+	// Live lets panes go on being drawn under the message.
+	Live bool `flag:"C" since:"3.6"`
+	// Stdin writes Input into an empty pane.
+	Stdin bool   `flag:"I"`
+	Input []byte `flag:"-"`
+	// JSON checks that the message is JSON, and prints it so.
+	JSON bool `flag:"j" since:"3.8"`
+	// Format is an older place for Message.
+	Format  Format `flag:"F"`
+	NoDelay bool   `flag:"N"` // a key press does not close the message; since 3.2
+	Delay   *int   `flag:"d"` // milliseconds; 0 waits for a key
+	// Literal shows the message as it is, not as a format.
+	Literal bool `flag:"l" since:"3.4"`
+	// Message is a format; percent signs stay as they are, though tmux would
+	// pass them to strftime.
+	Message Format `arg:"required,time"`
+}
+
+func (ListSessions) CommandName() string   { return "list-sessions" }
+func (ListWindows) CommandName() string    { return "list-windows" }
+func (ListPanes) CommandName() string      { return "list-panes" }
+func (ListClients) CommandName() string    { return "list-clients" }
+func (ListBuffers) CommandName() string    { return "list-buffers" }
+func (DisplayMessage) CommandName() string { return "display-message" }
+
+func (c DisplayMessage) stdin() []byte { return c.Input }
+
+func (c ListSessions) rows(f Format) (Command, []Scope) { c.Format = f; return c, paneScopes }
+func (c ListWindows) rows(f Format) (Command, []Scope)  { c.Format = f; return c, paneScopes }
+func (c ListPanes) rows(f Format) (Command, []Scope)    { c.Format = f; return c, paneScopes }
+func (c ListClients) rows(f Format) (Command, []Scope)  { c.Format = f; return c, clientScopes }
+func (c ListBuffers) rows(f Format) (Command, []Scope)  { c.Format = f; return c, bufferScopes }
+func (c DisplayMessage) rows(f Format) (Command, []Scope) {
+	c.Print, c.Message = true, f
+	return c, messageScopes
+}

@@ -1,0 +1,175 @@
+package tmux_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// started is a server with one session "main" of one window with one pane.
+func started(t testing.TB) *tmux.Server {
+	t.Helper()
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "main", "-x", "80", "-y", "24")
+	return srv
+}
+
+func TestDoSeparatesOutputs(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	outs, err := srv.Do(ctx,
+		tmux.DisplayMessage{Print: true, Message: "one"},
+		tmux.Raw{Name: "set-option", Args: []string{"-g", "@x", "y"}},
+		tmux.DisplayMessage{Print: true, Message: "a\nb"},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{}
+	for _, o := range outs {
+		got = append(got, string(o))
+	}
+	if diff := cmp.Diff([]string{"one\n", "", "a\nb\n"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDoNamesTheCommandThatFailed(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	for _, test := range []struct {
+		cmds    []tmux.Command
+		command string
+		kind    error
+		outs    int
+	}{
+		{[]tmux.Command{tmux.DisplayMessage{Print: true, Message: "x"}, tmux.Raw{Name: "last-window"}, tmux.ListPanes{}}, "last-window", tmux.ErrNotFound, 2},
+		{[]tmux.Command{tmux.ListPanes{}, tmux.ListPanes{}, tmux.Raw{Name: "list-windows", Args: []string{"-Q"}}}, "list-windows", tmux.ErrUsage, 1},
+		{[]tmux.Command{tmux.ListPanes{}, tmux.Raw{Name: "no-such-command"}}, "no-such-command", tmux.ErrUsage, 1},
+		{[]tmux.Command{tmux.ListPanes{Target: tmux.PaneID("%99")}}, "list-panes", tmux.ErrNotFound, 1},
+	} {
+		outs, err := srv.Do(ctx, test.cmds...)
+		var e *tmux.Error
+		if !errors.As(err, &e) || e.Command != test.command || !errors.Is(err, test.kind) || len(outs) != test.outs {
+			t.Errorf("%v: got %d outputs and %#v, want %d and %s of kind %q", test.cmds, len(outs), err, test.outs, test.command, test.kind)
+		}
+	}
+}
+
+func TestListsOverTheLimits(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	t.Run("one long command", func(t *testing.T) {
+		long := strings.Repeat("it's \\\n#{x};", 3000) + ";"
+		if _, err := srv.Do(ctx, tmux.Raw{Name: "set-option", Args: []string{"-g", "@long", long}}); err != nil {
+			t.Fatal(err)
+		}
+		type row struct {
+			Long string `tmux:"@long"`
+		}
+		rows, err := tmux.List[row](ctx, srv, tmux.ListSessions{})
+		if err != nil || len(rows) != 1 || rows[0].Long != long {
+			t.Errorf("the value did not come back: %d rows, %v", len(rows), err)
+		}
+	})
+	t.Run("many commands", func(t *testing.T) {
+		cmds := make([]tmux.Command, 700)
+		for i := range cmds {
+			cmds[i] = tmux.DisplayMessage{Print: true, Message: tmux.Literal(strings.Repeat("n", i))}
+		}
+		outs, err := srv.Do(ctx, cmds...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, o := range outs {
+			if len(o) != i+1 {
+				t.Fatalf("output %d has %d bytes", i, len(o))
+			}
+		}
+		cmds[350] = tmux.Raw{Name: "last-window"}
+		outs, err = srv.Do(ctx, cmds...)
+		var e *tmux.Error
+		if len(outs) != 351 || !errors.As(err, &e) || e.Command != "last-window" {
+			t.Errorf("stopped after %d outputs with %v", len(outs), err)
+		}
+	})
+	t.Run("a server is started for a long list", func(t *testing.T) {
+		srv := tmuxtest.New(t)
+		if _, err := srv.Do(ctx, tmux.Raw{Name: "new-session", Args: []string{"-d", "-e", "LONG=" + strings.Repeat("x", 20000)}}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestNoServer(t *testing.T) {
+	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
+	_, err := srv.Do(ctx, tmux.ListSessions{})
+	if !errors.Is(err, tmux.ErrNoServer) || !strings.Contains(err.Error(), srv.SocketPath()) {
+		t.Errorf("got %v", err)
+	}
+	if v, err := srv.Version(ctx); err != nil || v.Compare(tmux.MinVersion) < 0 {
+		t.Errorf("version without a server: %v, %v", v, err)
+	}
+}
+
+func TestCallEndsWithItsContext(t *testing.T) {
+	srv := started(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err := srv.Do(ctx, tmux.Raw{Name: "wait-for", Args: []string{"never"}})
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 5*time.Second {
+		t.Errorf("after %v: %v", time.Since(start), err)
+	}
+}
+
+func TestRowsCarryAnyValue(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	type row struct {
+		A    string      `tmux:"@a"`
+		ID   tmux.PaneID `tmux:"pane_id"`
+		B    string      `tmux:"@b"`
+		Wide int         `tmux:"pane_width"`
+		None *int        `tmux:"@none"`
+	}
+	for _, v := range []string{
+		"", "plain", "|", `\`, `\|`, "a\nb", "\t", "\x1b[0m", `\033`, `\n`, "$HOME", `\$HOME`, "$", "${x}", "#{pane_id}", "#(date)", "%Y", "ü€😀", "\x01\x7f", " lead", ";", "a;",
+	} {
+		if _, err := srv.Do(ctx, tmux.Raw{Name: "set-option", Args: []string{"-g", "@a", v}}, tmux.Raw{Name: "set-option", Args: []string{"-g", "@b", v + v}}); err != nil {
+			t.Fatalf("%q: %v", v, err)
+		}
+		got, err := tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
+		if err != nil {
+			t.Errorf("%q: %v", v, err)
+			continue
+		}
+		if diff := cmp.Diff([]row{{A: v, ID: "%0", B: v + v, Wide: 80}}, got); diff != "" {
+			t.Errorf("%q: %s", v, diff)
+		}
+	}
+}
+
+// The tmux program closes its standard output behind show-buffer.
+func TestListsWithBuffers(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	data := strings.Repeat("0123456789", 10000)
+	outs, err := srv.Do(ctx,
+		tmux.Raw{Name: "set-buffer", Args: []string{"-b", "b", data}},
+		tmux.DisplayMessage{Print: true, Message: "one"},
+		tmux.Raw{Name: "show-buffer", Args: []string{"-b", "b"}},
+		tmux.Raw{Name: "save-buffer", Args: []string{"-b", "b", "-"}},
+		tmux.DisplayMessage{Print: true, Message: "two"},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"", "one\n", data, data, "two\n"} {
+		if string(outs[i]) != want {
+			t.Errorf("output %d has %d bytes, want %d", i, len(outs[i]), len(want))
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package tmux_test
+
+import (
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+func TestDisplayAtEveryLevel(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	tmuxtest.Run(t, srv, "new-window", "-d", "-t", "main:7", "-n", "other")
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "two")
+	// A window linked twice, once into the same session.
+	tmuxtest.Run(t, srv, "link-window", "-d", "-s", "main:7", "-t", "main:9")
+	id := tmuxtest.Run(t, srv, "display-message", "-p", "-t", "main:7", "#{window_id} #{pane_id}")
+	window, pane, _ := strings.Cut(id, " ")
+	for what, show := range map[string]func(tmux.Format) (string, error){
+		"#{socket_path}=" + srv.SocketPath(): func(f tmux.Format) (string, error) { return srv.Display(ctx, f) },
+		"#{session_name}=two":                func(f tmux.Format) (string, error) { return srv.Session("$1").Display(ctx, f) },
+		"#{window_id} #{window_name}=" + window + " other": func(f tmux.Format) (string, error) {
+			return srv.Window(tmux.WindowID(window)).Display(ctx, f)
+		},
+		"#{pane_id} #{session_name}=" + pane + " main": func(f tmux.Format) (string, error) { return srv.Pane(tmux.PaneID(pane)).Display(ctx, f) },
+	} {
+		format, want, _ := strings.Cut(what, "=")
+		if got, err := show(tmux.Format(format)); err != nil || got != want {
+			t.Errorf("%s is %q, %v; want %q", format, got, err, want)
+		}
+	}
+}
+
+// display-message answers for what is gone with empty values, and for a window
+// of another session with that one's current window.
+func TestDisplayOfWhatIsGone(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	id := tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{window_id} #{pane_id}")
+	window, pane, _ := strings.Cut(id, " ")
+	tmuxtest.Run(t, srv, "kill-window", "-t", window)
+	for what, err := range map[string]error{
+		"session": second(srv.Session("$9").Display(ctx, "x")),
+		"window":  second(srv.Window(tmux.WindowID(window)).Display(ctx, "x")),
+		"pane":    second(srv.Pane(tmux.PaneID(pane)).Display(ctx, "x")),
+		"client":  second(srv.Client("/dev/pts/none").Display(ctx, "x")),
+	} {
+		if !errors.Is(err, tmux.ErrNotFound) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	none := tmuxtest.New(t)
+	for what, err := range map[string]error{
+		"server": second(none.Display(ctx, "#{pid}")),
+		"pane":   second(none.Pane("%0").Display(ctx, "x")),
+	} {
+		if !errors.Is(err, tmux.ErrNoServer) || !strings.Contains(err.Error(), none.SocketPath()) {
+			t.Errorf("%s without a server: %v", what, err)
+		}
+	}
+}
+
+func TestDisplayWithoutSessions(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	tmuxtest.Run(t, srv, "set-option", "-s", "exit-empty", "off")
+	tmuxtest.Run(t, srv, "kill-session", "-t", "main")
+	if got, err := srv.Display(ctx, "#{socket_path} #{session_name}"); err != nil || got != srv.SocketPath()+" " {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// FuzzDisplay expands literal text, and a value that holds it.
+func FuzzDisplay(f *testing.F) {
+	for _, s := range texts {
+		f.Add(s)
+	}
+	f.Add("$x \\$y \\\\$z \\${a")
+	srv := started(f)
+	pane := srv.Pane("%0")
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.IndexByte(text, 0) >= 0 {
+			t.Skip("no format holds a NUL byte")
+		}
+		ctx := tmuxtest.Context(t)
+		if err := srv.GlobalSessionOptions().Set(ctx, "@text", text); err != nil {
+			t.Fatal(err)
+		}
+		for what, show := range map[string]func(tmux.Format) (string, error){
+			"the server": func(f tmux.Format) (string, error) { return srv.Display(ctx, f) },
+			"a pane":     func(f tmux.Format) (string, error) { return pane.Display(ctx, f) },
+		} {
+			for _, format := range []tmux.Format{tmux.Literal(text), "#{@text}", "#{?pane_id," + tmux.Literal(text) + ",}"} {
+				if got, err := show(format); err != nil || got != text {
+					t.Errorf("%q of %s is %q, %v; want %q", format, what, got, err, text)
+				}
+			}
+		}
+	})
+}
+
+func TestDisplayOddFormats(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	for format, want := range map[tmux.Format]string{
+		"": "", "plain": "plain", "}": "}", "a}#{pane_id}}": "a}%0}", "#": "#", "##": "#", "#S": "main", "a,b": "a,b", "#{pane_id": "", "x#{==:a,a}#": "x1#",
+		"#{?pane_id,#{?window_id,in}},out}": "", "%H %%": "%H %%", "#{t/f/%Y:start_time}": "", "-x": "-x", "\n\n": "\n\n", `\n\\`: `\n\\`, "no such: #{nope}": "no such: ",
+	} {
+		got, err := srv.Pane("%0").Display(ctx, format)
+		switch {
+		case err != nil:
+			t.Errorf("%q: %v", format, err)
+		case format == "#{t/f/%Y:start_time}":
+			if len(got) != 4 {
+				t.Errorf("%q is %q, want a year", format, got)
+			}
+		case format == "#{?pane_id,#{?window_id,in}},out}" || format == "#{pane_id":
+			// Not well formed; an answer is enough.
+		case got != want:
+			t.Errorf("%q is %q, want %q", format, got, want)
+		}
+	}
+	v, err := srv.Version(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// On 3.2a this would end the server.
+	_, err = srv.Pane("%0").Display(ctx, "#{client_activity}")
+	if old := v.Minor == 2; old != errors.Is(err, tmux.ErrUnsupported) {
+		t.Errorf("a client's time in a pane's format on %v: %v", v, err)
+	}
+	if _, err := srv.Display(ctx, "#{pid}"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDisplayOfAClient(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	attach := exec.CommandContext(ctx, srv.Binary(), "-S", srv.SocketPath(), "-C", "attach-session", "-t", "main")
+	in, err := attach.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := attach.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		in.Close()
+		attach.Wait()
+	}()
+	var names []string
+	tmuxtest.Wait(t, srv, "%0", "client", func() bool {
+		names = strings.Fields(tmuxtest.Run(t, srv, "list-clients", "-F", "#{client_name}"))
+		return len(names) == 1
+	})
+	client := srv.Client(names[0])
+	got, err := client.Display(ctx, "#{client_control_mode} #{client_session} #{pane_id}\n#{client_name}")
+	if want := "1 main %0\n" + names[0]; err != nil || got != want {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+	if _, err := srv.Client(names[0][:len(names[0])-1]).Display(ctx, "x"); !errors.Is(err, tmux.ErrNotFound) {
+		t.Errorf("a name that is not whole: %v", err)
+	}
+	if _, err := client.Display(ctx, "#{client_activity}"); err != nil {
+		t.Errorf("its time: %v", err)
+	}
+}

@@ -1,0 +1,175 @@
+package tmux
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The kinds of failure, for errors.Is. They hold over the wordings of all
+// supported versions.
+var (
+	// ErrNoServer: nothing listens on the server's socket.
+	ErrNoServer = errors.New("no tmux server")
+	// ErrServerGone: the server went away while it worked on the command.
+	ErrServerGone = errors.New("tmux server exited")
+	// ErrNotFound: the target, buffer, client or file does not exist.
+	ErrNotFound = errors.New("not found")
+	// ErrExists: the name or index is taken.
+	ErrExists = errors.New("already exists")
+	// ErrAmbiguous: a command, option or target that fits more than one.
+	ErrAmbiguous = errors.New("ambiguous")
+	// ErrNoSpace: the window has no room for another or a larger pane.
+	ErrNoSpace = errors.New("no space for pane")
+	// ErrNotInMode: a copy mode command for a pane that is in no mode.
+	ErrNotInMode = errors.New("not in a mode")
+	// ErrUnknownOption: there is no such option, or it is not set.
+	ErrUnknownOption = errors.New("unknown option")
+	// ErrBadValue: the option cannot have this value.
+	ErrBadValue = errors.New("bad value")
+	// ErrRunning: the program of the pane or window still runs.
+	ErrRunning = errors.New("still running")
+	// ErrLastLink: the window is in no other session.
+	ErrLastLink = errors.New("linked to one session only")
+	// ErrNoTerminal: the command attaches its client, which needs a terminal.
+	ErrNoTerminal = errors.New("not a terminal")
+	// ErrUsage: tmux does not know the command or its arguments.
+	ErrUsage = errors.New("bad usage")
+	// ErrUnsupported: this tmux is too old, or too new, for what was asked.
+	// See [UnsupportedError].
+	ErrUnsupported = errors.New("not supported by this tmux")
+	// ErrArgument: an argument tmux cannot take, whether it was asked or not.
+	ErrArgument = errors.New("invalid argument")
+	// ErrNoClient: the command needs an attached client and there is none.
+	ErrNoClient = errors.New("no client")
+	// ErrVersionMismatch: the tmux program cannot talk to the running server,
+	// which is of another version.
+	ErrVersionMismatch = errors.New("tmux client and server versions differ")
+)
+
+// Error is a command that tmux refused or could not finish.
+type Error struct {
+	// Command is the name of the command that failed, "list-panes".
+	Command string
+	// Args are the command's arguments as tmux got them.
+	Args []string
+	// ExitCode is the exit status of the tmux client; -1 when it ended by a
+	// signal or never started.
+	ExitCode int
+	// Stderr is what tmux wrote to standard error, without the last newline.
+	Stderr string
+	// Socket is the path of the server's socket.
+	Socket string
+	// Err is the kind, one of this package's Err values, or the error of the
+	// operating system or the context; nil when tmux said something unknown.
+	Err error
+}
+
+// Error is the command's name and what tmux said, on one line.
+func (e *Error) Error() string {
+	msg := strings.ReplaceAll(e.Stderr, "\n", "; ")
+	switch {
+	case errors.Is(e.Err, ErrNoServer):
+		msg = "no tmux server on " + e.Socket
+	case errors.Is(e.Err, ErrVersionMismatch):
+		msg = e.Err.Error()
+	case msg == "" && e.Err != nil:
+		msg = e.Err.Error()
+	case msg == "":
+		msg = fmt.Sprintf("exit status %d", e.ExitCode)
+	}
+	// Parse errors name the command already; the others do not.
+	if rest, ok := strings.CutPrefix(msg, "command "+e.Command+": "); ok {
+		msg = rest
+	}
+	return e.Command + ": " + msg
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// UnsupportedError says what this tmux lacks and which version has it. It is an
+// [ErrUnsupported].
+type UnsupportedError struct {
+	// What is the command, flag or token, "run-shell -E".
+	What string
+	// Since is the first version that has it; zero when there is no lower bound.
+	Since Version
+	// Until is the last version that has it; zero when there is no upper bound.
+	Until Version
+	// Have is the version in use.
+	Have Version
+}
+
+func (e *UnsupportedError) Error() string {
+	if e.Until != (Version{}) && e.Have.Compare(e.Until) > 0 {
+		return fmt.Sprintf("%s was removed after tmux %s, this is tmux %s", e.What, e.Until, e.Have)
+	}
+	return fmt.Sprintf("%s needs tmux %s or later, this is tmux %s", e.What, e.Since, e.Have)
+}
+
+func (e *UnsupportedError) Is(target error) bool { return target == ErrUnsupported }
+
+// argumentError is an ErrArgument with its reason.
+func argumentError(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrArgument, fmt.Sprintf(format, args...))
+}
+
+// kinds maps what tmux prints to the kind of the error. A text that begins with
+// "^" is the beginning of a line; those are looked for first, because what
+// follows them may be a name that reads like another error. Otherwise the order
+// of the table decides. Texts that versions word differently stand together.
+var kinds = []struct {
+	err   error
+	texts []string
+}{
+	{ErrNoServer, []string{"^no server running on ", "^error connecting to "}},
+	{ErrVersionMismatch, []string{"^protocol version mismatch", "^server version is too old"}},
+	{ErrServerGone, []string{"^server exited", "^lost server", "^[lost tty]"}},
+	{ErrAmbiguous, []string{"^ambiguous "}},
+	{ErrExists, []string{"^duplicate session: ", " in use", "^session already exists", "already linked", "already set: ", "window is already linked", "duplicate buffer", " already exists", " is already added"}},
+	{ErrUnknownOption, []string{"^invalid option: ", "^unknown option: ", "^unknown variable: "}},
+	{ErrBadValue, []string{
+		"^unknown value: ", "^value is invalid: ", "^value is too ", "^bad colour: ", "^bad key: ", "^bad value: ", "^invalid style: ", "^not a suitable shell: ",
+		"^invalid colour: ", "^empty value", "^not an array: ", "^bad array key: ",
+	}},
+	{ErrNoTerminal, []string{"not a terminal"}},
+	{ErrRunning, []string{" still active"}},
+	{ErrLastLink, []string{"^window only linked to one session"}},
+	{ErrArgument, []string{
+		"^unknown key: ", "^invalid key: ", "^invalid type: ", "^invalid window name: ", "^invalid session name: ", "^invalid session: ", "^invalid session group name: ",
+		"^command or window name given with target", "^can't specify pane here",
+		"^source and target panes must be different", " owns the server",
+	}},
+	{ErrUsage, []string{"unknown flag", "unknown option --", "^unknown command", "^usage: ", "too few arguments", "too many arguments", "expects an argument", "invalid flag"}},
+	{ErrNoClient, []string{"^no current client", "^can't find client", "^no client"}},
+	{ErrNotInMode, []string{"^not in a mode", "^not in copy mode"}},
+	{ErrNoSpace, []string{"no space for", "pane too small", "create pane failed"}},
+	{ErrNotFound, []string{
+		"^can't find ", "^no buffer", "^unknown buffer", "^no last window", "^no last pane", "^no last session",
+		"^no next window", "^no previous window", "^no current target", "^no current session", "^no current window", "^no current pane",
+		"^no alternate screen", "^no such ", "^unknown user: ", "^unknown group: ", " doesn't exist", "No such file or directory", "not found", "^no marked",
+	}},
+	// What strtonum(3) finds wrong with a number, after what the number is.
+	{ErrArgument, []string{" invalid", " too small", " too large", "size missing"}},
+}
+
+// kindOf is the kind of failure that tmux's text tells, nil when it is unknown.
+func kindOf(stderr string) error {
+	for line := range strings.Lines(stderr) {
+		for _, k := range kinds {
+			for _, t := range k.texts {
+				if begin, ok := strings.CutPrefix(t, "^"); ok && strings.HasPrefix(line, begin) {
+					return k.err
+				}
+			}
+		}
+		for _, k := range kinds {
+			for _, t := range k.texts {
+				if t[0] != '^' && strings.Contains(line, t) {
+					return k.err
+				}
+			}
+		}
+	}
+	return nil
+}

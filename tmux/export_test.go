@@ -1,0 +1,11 @@
+package tmux
+
+import "fmt"
+
+// WithChecksum is a custom layout with the right checksum.
+func WithChecksum(body string) Layout {
+	return Layout(fmt.Sprintf("%04x,%s", layoutChecksum(body), body))
+}
+
+// Unvis undoes what tmux does to names before it keeps them.
+func Unvis(s string) string { return unescape(s, false) }

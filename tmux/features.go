@@ -1,0 +1,109 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+)
+
+// Feature is something that not every supported tmux can do, for
+// [Server.Supports].
+type Feature struct {
+	// Name is what tmux calls it: a command, a flag or a word.
+	Name string
+	// Since and Until are the first and the last release that has it; zero when
+	// there is no such bound.
+	Since, Until Version
+}
+
+// The features that programs ask for. Whatever else needs a certain tmux stands
+// in the tags of its command's fields, and is refused with an
+// [UnsupportedError] there.
+var (
+	// FloatingPanes: panes that float above the others.
+	FloatingPanes = commandFeature(NewPane{})
+	// MoveFloatingPanes: to move a floating pane.
+	MoveFloatingPanes = fieldFeature(MovePane{}, "Position")
+	// EmptyPanes: panes that run nothing, by a flag.
+	EmptyPanes = fieldFeature(SplitWindow{}, "Empty")
+	// PaneWait: a command that waits until a new pane's program has ended.
+	PaneWait = fieldFeature(SplitWindow{}, "Wait")
+	// PaneStyles: style, border and remaining of a new pane.
+	PaneStyles = fieldFeature(SplitWindow{}, "Style")
+	// KillFilters: a filter on what KillOthers kills.
+	KillFilters = fieldFeature(KillPane{}, "Filter")
+	// SessionGroupKill: to kill all sessions of a group.
+	SessionGroupKill = fieldFeature(KillSession{}, "Group")
+	// ClientFilters: a filter in list-clients.
+	ClientFilters = fieldFeature(ListClients{}, "Filter")
+	// SortedLists: lists in an order that is asked for.
+	SortedLists = fieldFeature(ListPanes{}, "Order")
+	// AccessLists: users who may attach.
+	AccessLists = commandFeature(ServerAccess{})
+	// PromptHistories: the history of command prompts.
+	PromptHistories = commandFeature(ShowPromptHistory{})
+	// RunShellStderr: the standard error of a run-shell command in its output.
+	RunShellStderr = fieldFeature(RunShell{}, "Stderr")
+	// RunShellDir: a working directory for run-shell.
+	RunShellDir = fieldFeature(RunShell{}, "Dir")
+	// PaneEvents: to wait for an event, such as a pane's output.
+	PaneEvents = fieldFeature(WaitFor{}, "Event")
+	// MirroredLayouts: the layouts main-horizontal-mirrored and
+	// main-vertical-mirrored.
+	MirroredLayouts = Feature{Name: "mirrored layouts", Since: mustVersion("3.5")}
+	// JSONLayouts: layouts are told and taken as JSON.
+	JSONLayouts = Feature{Name: "layouts in JSON", Since: mustVersion("3.8")}
+	// VerbatimSessionNames: colons and periods stay in the names of sessions.
+	VerbatimSessionNames = Feature{Name: "colons in session names", Since: mustVersion("3.7")}
+)
+
+// Supports reports whether the running server, or without one the tmux program,
+// has a feature.
+func (s *Server) Supports(ctx context.Context, f Feature) (bool, error) {
+	v, err := s.Version(ctx)
+	return err == nil && f.In(v), err
+}
+
+// In reports whether a tmux of version v has the feature.
+func (f Feature) In(v Version) bool { return Token{Since: f.Since, Until: f.Until}.In(v) }
+
+// commandFeature is that tmux has a command.
+func commandFeature(cmd Command) Feature {
+	return Feature{Name: cmd.CommandName(), Since: planOf(reflect.TypeOf(cmd)).since}
+}
+
+// fieldFeature is that a command has the flag a field stands for.
+func fieldFeature(cmd Command, field string) Feature {
+	f := planOf(reflect.TypeOf(cmd)).flagOf(field)
+	if f == nil {
+		panic(fmt.Sprintf("tmux: %T has no flag %s", cmd, field))
+	}
+	return Feature{Name: cmd.CommandName() + " -" + f.flag, Since: f.since, Until: f.until}
+}
+
+// commands are the command structs of this package.
+var commands = []Command{
+	AttachSession{}, BindKey{}, BreakPane{}, CapturePane{}, ChooseBuffer{}, ChooseClient{}, ChooseTree{},
+	ClearHistory{}, ClearPromptHistory{}, ClockMode{}, CommandPrompt{}, ConfirmBefore{}, CopyMode{},
+	CustomizeMode{}, DeleteBuffer{}, DetachClient{}, DisplayMenu{}, DisplayMessage{}, DisplayPanes{},
+	DisplayPopup{}, FindWindow{}, HasSession{}, IfShell{}, JoinPane{}, KillPane{}, KillServer{}, KillSession{},
+	KillWindow{}, LastPane{}, LastWindow{}, LinkWindow{}, ListBuffers{}, ListClients{}, ListCommands{}, ListKeys{},
+	ListPanes{}, ListSessions{}, ListWindows{}, LoadBuffer{}, LockClient{}, LockServer{}, LockSession{},
+	MovePane{}, MoveWindow{}, NewPane{}, NewSession{}, NewWindow{}, NextLayout{}, NextWindow{}, PasteBuffer{},
+	PipePane{}, PreviousLayout{}, PreviousWindow{}, RefreshClient{}, RenameSession{}, RenameWindow{}, ResizePane{},
+	ResizeWindow{}, RespawnPane{}, RespawnWindow{}, RotateWindow{}, RunShell{}, SaveBuffer{}, SelectLayout{},
+	SelectPane{}, SelectWindow{}, SendKeys{}, SendPrefix{}, ServerAccess{}, SetBuffer{}, SetEnvironment{},
+	SetHook{}, SetOption{}, ShowBuffer{}, ShowEnvironment{}, ShowHooks{}, ShowMessages{}, ShowOptions{},
+	ShowPromptHistory{}, SourceFile{}, SplitWindow{}, StartServer{}, SuspendClient{}, SwapPane{}, SwapWindow{},
+	SwitchClient{}, SwitchMode{}, UnbindKey{}, UnlinkWindow{}, WaitFor{},
+}
+
+// commandsByName are the plans of these.
+var commandsByName = sync.OnceValue(func() map[string]*commandPlan {
+	m := make(map[string]*commandPlan, len(commands))
+	for _, c := range commands {
+		m[c.CommandName()] = planOf(reflect.TypeOf(c))
+	}
+	return m
+})

@@ -1,0 +1,131 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// SendKeys sends keys to a pane: names such as "C-c", "Enter" or "M-Left", or
+// characters. A word that is no key's name is typed as it stands. In a pane that
+// is in a mode, such as copy mode, the keys go to the mode's key table and not to
+// the program.
+//
+// A SendKeys without keys does what its flags say and types nothing: Reset, or
+// Repeat alone, which sets the count for the next copy mode command.
+type SendKeys struct {
+	Target Target `flag:"t"`
+	// Client is the client whose key table ToClient uses.
+	Client Target `flag:"c" since:"3.4"`
+	// Expand expands formats in the arguments of a copy mode Command.
+	Expand bool `flag:"F"`
+	// Hex takes each of Keys as the hexadecimal number of one byte, which is
+	// written to the program as it is.
+	Hex bool `flag:"H"`
+	// ToClient gives the keys to Client, so that key bindings apply.
+	ToClient bool `flag:"K" since:"3.4"`
+	// Literal takes Keys as text, never as names of keys.
+	Literal bool `flag:"l"`
+	// Mouse passes a mouse event on; it works in a key binding only.
+	Mouse bool `flag:"M"`
+	// Repeat sends the keys so many times; once when zero.
+	Repeat int `flag:"N"`
+	// Reset resets the terminal state of the pane first.
+	Reset bool `flag:"R"`
+	// Command makes Keys a copy mode command and its arguments.
+	Command bool     `flag:"X"`
+	Keys    []string `arg:""`
+}
+
+// SendPrefix sends the prefix key to a pane, or with Second the other one.
+type SendPrefix struct {
+	Target Target `flag:"t"`
+	Second bool   `flag:"2"`
+}
+
+func (SendKeys) CommandName() string   { return "send-keys" }
+func (SendPrefix) CommandName() string { return "send-prefix" }
+
+// SendKeys sends keys by their names: see [SendKeys].
+func (r PaneRef) SendKeys(ctx context.Context, keys ...string) error {
+	return r.do(ctx, SendKeys{Target: r, Keys: keys})
+}
+
+// SendText types text into the pane, exactly these bytes, with no key names and
+// no Enter at the end. It may be of any length and hold any byte but NUL. Every
+// pane gets it if the window's synchronize-panes is on. To paste, with the
+// brackets that programs ask for, see [PaneRef.Paste].
+func (r PaneRef) SendText(ctx context.Context, text string) error {
+	cmds, err := r.srv.Typing(ctx, r, text)
+	if err != nil {
+		return fmt.Errorf("send text to %s: %w", r.ID, err)
+	}
+	return r.do(ctx, cmds...)
+}
+
+// SendLine types text and then presses Enter, in one round trip.
+func (r PaneRef) SendLine(ctx context.Context, text string) error {
+	cmds, err := r.srv.Typing(ctx, r, text)
+	if err != nil {
+		return fmt.Errorf("send text to %s: %w", r.ID, err)
+	}
+	return r.do(ctx, append(cmds, SendKeys{Target: r, Keys: []string{"Enter"}})...)
+}
+
+// Reset resets the pane's terminal and clears its screen and history, in one
+// round trip. The program in the pane is not told.
+func (r PaneRef) Reset(ctx context.Context) error {
+	// In this order: the reset scrolls the screen into the history.
+	return r.do(ctx, SendKeys{Target: r, Reset: true}, ClearHistory{Target: r})
+}
+
+func (r PaneRef) do(ctx context.Context, cmds ...Command) error {
+	_, err := r.srv.Do(ctx, cmds...)
+	return err
+}
+
+// Typing is the commands that type text into the target's pane, as
+// [PaneRef.SendText] does: for a longer list, or a [Server.Script].
+//
+// Literal keys carry any text, in one command of any length. But from 3.5 on a
+// newline, or another control character that no keyboard has, reaches a program
+// that asked for extended keys as an escape sequence. Such text goes to such a
+// program as the numbers of its bytes, which takes tmux some 10 µs each.
+func (s *Server) Typing(ctx context.Context, target Target, text string) ([]Command, error) {
+	if strings.IndexByte(text, 0) >= 0 {
+		return nil, argumentError("text with a NUL byte")
+	}
+	// Without text, too: whether the pane exists is still told.
+	literal := SendKeys{Target: target, Literal: true, Keys: []string{text}}
+	if !strings.ContainsFunc(text, notPlainKey) {
+		return []Command{literal}, nil
+	}
+	if v, err := s.Version(ctx); err != nil || !v.Has(Version{Major: 3, Minor: 5}) {
+		return []Command{literal}, err
+	}
+	then, err := s.Script(ctx, literal)
+	if err != nil {
+		return nil, err
+	}
+	var byNumber []Command
+	for chunk := range slices.Chunk([]byte(text), maxListWords) {
+		keys := make([]string, len(chunk))
+		for i, c := range chunk {
+			keys[i] = fmt.Sprintf("%02x", c)
+		}
+		byNumber = append(byNumber, SendKeys{Target: target, Hex: true, Keys: keys})
+	}
+	otherwise, err := s.Script(ctx, byNumber...)
+	if err != nil {
+		return nil, err
+	}
+	return []Command{
+		SendKeys{Target: target, Literal: true, Keys: []string{""}},
+		IfShell{Target: target, Test: true, Condition: "#{==:#{pane_key_mode},VT10x}", Then: then, Else: otherwise},
+	}, nil
+}
+
+// notPlainKey tells the control characters that are not a key of their own on
+// every keyboard.
+func notPlainKey(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != 0x1b }

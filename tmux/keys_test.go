@@ -1,0 +1,214 @@
+package tmux_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// recorder is a pane whose program writes every byte that it gets to a file.
+type recorder struct {
+	tmux.PaneRef
+	path string
+	seen int
+}
+
+func record(t testing.TB, srv *tmux.Server) *recorder {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bytes")
+	id := tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", "stty raw -echo; echo ready; exec cat >"+path)
+	tmuxtest.WaitScreen(t, srv, id, "ready")
+	return &recorder{PaneRef: srv.Pane(tmux.PaneID(id)), path: path}
+}
+
+// next is what came since the last call, up to a NUL byte sent now.
+func (r *recorder) next(t testing.TB) []byte {
+	t.Helper()
+	if _, err := r.Server().Do(tmuxtest.Context(t), tmux.SendKeys{Target: r, Hex: true, Keys: []string{"0"}}); err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	tmuxtest.Wait(t, r.Server(), string(r.ID), "end of what was typed", func() bool {
+		data, _ := os.ReadFile(r.path)
+		got = data[min(r.seen, len(data)):]
+		return bytes.HasSuffix(got, []byte{0})
+	})
+	r.seen += len(got)
+	return got[:len(got)-1]
+}
+
+func FuzzSendText(f *testing.F) {
+	for _, s := range texts {
+		f.Add(s)
+	}
+	pane := record(f, started(f))
+	f.Fuzz(func(t *testing.T, text string) {
+		err := pane.SendText(tmuxtest.Context(t), text)
+		if strings.IndexByte(text, 0) >= 0 {
+			if !errors.Is(err, tmux.ErrArgument) {
+				t.Fatalf("a NUL byte was not refused: %v", err)
+			}
+			text = ""
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if got := pane.next(t); string(got) != text {
+			t.Errorf("sent %q, the program got %q", text, got)
+		}
+	})
+}
+
+func TestSendTextOfAnyLength(t *testing.T) {
+	pane := record(t, started(t))
+	for _, text := range []string{
+		strings.Repeat("0123456789abcde\n", 4096),
+		strings.Repeat("ü€😀\t;", 5000),
+		strings.Repeat("x", 40000) + ";",
+		strings.Repeat("a line of text\n", 70000),
+	} {
+		if err := pane.SendText(tmuxtest.Context(t), text); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(pane.next(t)); got != text {
+			t.Errorf("of %d bytes %d came: %.40q…", len(text), len(got), got)
+		}
+	}
+}
+
+// A program that asked for extended keys gets the bytes of the text too.
+func TestSendTextToExtendedKeys(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	tmuxtest.Run(t, srv, "set-option", "-s", "extended-keys", "on")
+	path := filepath.Join(t.TempDir(), "bytes")
+	id := tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", `stty raw -echo; printf '\033[>4;2mready'; exec cat >`+path)
+	tmuxtest.WaitScreen(t, srv, id, "ready")
+	pane := &recorder{PaneRef: srv.Pane(tmux.PaneID(id)), path: path}
+	for _, text := range []string{"a\nb", "tab\tand\r", "\x01\x1f\x7f\x1b", "ü"} {
+		if err := pane.SendText(ctx, text); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(pane.next(t)); got != text {
+			t.Errorf("sent %q, got %q", text, got)
+		}
+	}
+}
+
+func TestSendKeysByName(t *testing.T) {
+	pane, ctx := record(t, started(t)), tmuxtest.Context(t)
+	for _, test := range []struct {
+		keys []string
+		want string
+	}{
+		{[]string{"C-a", "Enter", "Escape", "Up"}, "\x01\r\x1b\x1b[A"},
+		{[]string{"-x", "a;", ";", "Tab"}, "-xa;;\t"},
+		{[]string{"M-x", "NoSuchKey"}, "\x1bxNoSuchKey"},
+		{nil, ""},
+	} {
+		if err := pane.SendKeys(ctx, test.keys...); err != nil {
+			t.Errorf("%q: %v", test.keys, err)
+		}
+		if got := string(pane.next(t)); got != test.want {
+			t.Errorf("%q: the program got %q, want %q", test.keys, got, test.want)
+		}
+	}
+	for _, test := range []struct {
+		cmd  tmux.SendKeys
+		want string
+	}{
+		{tmux.SendKeys{Repeat: 3, Keys: []string{"x"}}, "xxx"},
+		{tmux.SendKeys{Repeat: 3}, ""},
+		{tmux.SendKeys{Reset: true}, ""},
+		{tmux.SendKeys{Hex: true, Keys: []string{"1b", "ff"}}, "\x1b\xff"},
+		{tmux.SendKeys{Literal: true, Keys: []string{"Enter"}}, "Enter"},
+	} {
+		test.cmd.Target = pane
+		if _, err := pane.Server().Do(ctx, test.cmd); err != nil {
+			t.Errorf("%+v: %v", test.cmd, err)
+		}
+		if got := string(pane.next(t)); got != test.want {
+			t.Errorf("%+v: the program got %q, want %q", test.cmd, got, test.want)
+		}
+	}
+	if err := pane.SendLine(ctx, "ls; #{x}"); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(pane.next(t)); got != "ls; #{x}\r" {
+		t.Errorf("a line came as %q", got)
+	}
+}
+
+func TestSendToAPaneThatIsGone(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	gone := srv.Pane("%99")
+	for what, err := range map[string]error{
+		"SendKeys": gone.SendKeys(ctx, "x"), "SendText": gone.SendText(ctx, "x"), "no text": gone.SendText(ctx, ""), "Reset": gone.Reset(ctx),
+		"Paste": gone.Paste(ctx, []byte("x"), tmux.PasteOptions{}), "CopyMode": gone.CopyMode(ctx),
+	} {
+		if !errors.Is(err, tmux.ErrNotFound) || !strings.Contains(err.Error(), "%99") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if rest, err := srv.Buffers(ctx, ""); err != nil || len(rest) > 0 {
+		t.Errorf("a failed paste left %v, %v", rest, err)
+	}
+}
+
+func TestResetClearsScreenAndHistory(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	pane := srv.Pane(tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}",
+		`i=0; while [ $i -lt 60 ]; do echo line $i; i=$((i+1)); done; printf '\033[?1h\033[31mdone'; exec sleep 60`)))
+	tmuxtest.WaitScreen(t, srv, string(pane.ID), "done")
+	if before, _ := pane.Display(ctx, "#{history_size} #{keypad_cursor_flag}"); before == "0 0" {
+		t.Fatal("nothing to reset")
+	}
+	if err := pane.Reset(ctx); err != nil {
+		t.Fatal(err)
+	}
+	state, err := pane.Display(ctx, "#{history_size} #{keypad_cursor_flag} #{cursor_x},#{cursor_y}")
+	if err != nil || state != "0 0 0,0" {
+		t.Errorf("history, cursor key mode and cursor are %q, %v", state, err)
+	}
+	screen, err := pane.Capture(ctx, tmux.CapturePane{Start: tmux.LineEdge})
+	if err != nil || strings.TrimSpace(string(screen)) != "" {
+		t.Errorf("the screen is %q, %v", screen, err)
+	}
+}
+
+func TestCopyMode(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	pane := srv.Pane(tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", "echo alpha beta; exec sleep 60")))
+	tmuxtest.WaitScreen(t, srv, string(pane.ID), "beta")
+	if err := pane.CopyCommand(ctx, "cancel"); !errors.Is(err, tmux.ErrNotInMode) {
+		t.Errorf("a copy mode command outside a mode: %v", err)
+	}
+	if err := pane.CopyMode(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"search-backward", "beta"}, {"begin-selection"}, {"end-of-line"}, {"copy-selection-no-clear"}} {
+		if err := pane.CopyCommand(ctx, args[0], args[1:]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := srv.Buffers(ctx, "")
+	if err != nil || len(all) != 1 {
+		t.Fatalf("buffers: %v, %v", all, err)
+	}
+	if got, _ := all[0].Bytes(ctx); string(got) != "beta" {
+		t.Errorf("copied %q", got)
+	}
+	if mode, _ := pane.Display(ctx, "#{pane_in_mode}"); mode != "1" {
+		t.Errorf("pane_in_mode is %q in copy mode", mode)
+	}
+	if err := pane.ExitMode(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if mode, _ := pane.Display(ctx, "#{pane_in_mode}"); mode != "0" {
+		t.Errorf("pane_in_mode is %q afterwards", mode)
+	}
+}

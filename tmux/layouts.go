@@ -1,0 +1,441 @@
+package tmux
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Layout is how the panes of a window are arranged: one of the named layouts,
+// or a custom one as the token window_layout has it.
+type Layout string
+
+// The named layouts. The mirrored ones need tmux 3.5.
+const (
+	EvenHorizontal         Layout = "even-horizontal"
+	EvenVertical           Layout = "even-vertical"
+	MainHorizontal         Layout = "main-horizontal"
+	MainHorizontalMirrored Layout = "main-horizontal-mirrored"
+	MainVertical           Layout = "main-vertical"
+	MainVerticalMirrored   Layout = "main-vertical-mirrored"
+	Tiled                  Layout = "tiled"
+)
+
+// namedLayouts are the names and the versions that brought them.
+var namedLayouts = map[Layout]Version{
+	EvenHorizontal: {}, EvenVertical: {}, MainHorizontal: {}, MainVertical: {}, Tiled: {},
+	MainHorizontalMirrored: MirroredLayouts.Since, MainVerticalMirrored: MirroredLayouts.Since,
+}
+
+// Named reports whether it is one of the named layouts, of any version.
+func (l Layout) Named() bool {
+	_, named := namedLayouts[l]
+	return named
+}
+
+// SelectLayout arranges the panes of a window. A layout is checked before tmux
+// sees it: some words end the server of tmux 3.3, and some broken custom ones
+// that of tmux 3.7.
+type SelectLayout struct {
+	Target   Target `flag:"t"` // a pane or window
+	Spread   bool   `flag:"E"` // instead: make the panes beside the target even
+	Next     bool   `flag:"n"` // as [NextLayout]
+	Previous bool   `flag:"p"` // as [PreviousLayout]
+	Undo     bool   `flag:"o"` // instead: the layout before the last change
+	// Layout is the window's last named layout again when empty.
+	Layout Layout `arg:""`
+}
+
+// NextLayout arranges the panes of a window in the next of the named layouts.
+type NextLayout struct {
+	Target Target `flag:"t"`
+}
+
+// PreviousLayout arranges them in the one before.
+type PreviousLayout struct {
+	Target Target `flag:"t"`
+}
+
+func (SelectLayout) CommandName() string   { return "select-layout" }
+func (NextLayout) CommandName() string     { return "next-layout" }
+func (PreviousLayout) CommandName() string { return "previous-layout" }
+
+func (c SelectLayout) check(version func() (Version, error)) error {
+	if c.Layout == "" {
+		return nil
+	}
+	var since Version
+	if v, named := namedLayouts[c.Layout]; named {
+		since = v
+	} else {
+		if _, err := ParseLayout(c.Layout); err != nil {
+			return err
+		}
+		if c.Layout[0] == '{' {
+			since = JSONLayouts.Since
+		}
+	}
+	if since == (Version{}) {
+		return nil
+	}
+	have, err := version()
+	if err == nil && !have.Has(since) {
+		err = &UnsupportedError{What: "layout " + abbreviate(string(c.Layout)), Since: since, Have: have}
+	}
+	return err
+}
+
+func abbreviate(s string) string {
+	if len(s) > 30 {
+		return s[:30] + "…"
+	}
+	return s
+}
+
+// LayoutCell is a cell of a custom layout: a pane, or a row or column of cells.
+type LayoutCell struct {
+	// Kind is 'p' for a pane, 'h' for cells side by side, 'v' for cells one
+	// above the other.
+	Kind          byte
+	Width, Height int
+	X, Y          int // of the upper left corner, within the window
+	// Pane is the number of the pane's id, -1 when the layout tells none.
+	Pane  int
+	Cells []LayoutCell
+
+	floating bool
+}
+
+// maxLayoutSize is the largest width or height of a window, PANE_MAXIMUM in
+// tmux's source.
+const maxLayoutSize = 10000
+
+// ParseLayout reads a custom layout, in tmux's old form (a checksum, then
+// "80x24,0,0{40x24,0,0,0,39x24,41,0,1}") or the JSON of tmux 3.8. What it
+// refuses is an [ErrArgument]; a named layout is refused too.
+func ParseLayout(l Layout) (LayoutCell, error) {
+	var root LayoutCell
+	var err error
+	if strings.HasPrefix(string(l), "{") {
+		root, err = parseJSONLayout(string(l))
+	} else {
+		root, err = parseOldLayout(string(l))
+	}
+	if err != nil {
+		return LayoutCell{}, argumentError("layout %q: %v", abbreviate(string(l)), err)
+	}
+	return root, nil
+}
+
+// Panes is the number of panes in the cell.
+func (c LayoutCell) Panes() int {
+	if c.Kind == 'p' {
+		return 1
+	}
+	n := 0
+	for _, child := range c.Cells {
+		n += child.Panes()
+	}
+	return n
+}
+
+// Layout writes the cell in the old form, which every tmux reads.
+func (c LayoutCell) Layout() Layout {
+	var b strings.Builder
+	c.write(&b)
+	return Layout(fmt.Sprintf("%04x,%s", layoutChecksum(b.String()), b.String()))
+}
+
+func (c LayoutCell) write(b *strings.Builder) {
+	fmt.Fprintf(b, "%dx%d,%d,%d", c.Width, c.Height, c.X, c.Y)
+	if c.Kind == 'p' {
+		fmt.Fprintf(b, ",%d", max(c.Pane, 0))
+		return
+	}
+	brackets := "{}"
+	if c.Kind == 'v' {
+		brackets = "[]"
+	}
+	b.WriteByte(brackets[0])
+	for i, child := range c.Cells {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		child.write(b)
+	}
+	b.WriteByte(brackets[1])
+}
+
+// tiled is the cell without floating panes.
+func (c LayoutCell) tiled() LayoutCell {
+	cells := make([]LayoutCell, 0, len(c.Cells))
+	for _, child := range c.Cells {
+		if !child.floating {
+			cells = append(cells, child.tiled())
+		}
+	}
+	c.Cells = cells
+	return c
+}
+
+func layoutChecksum(s string) uint16 {
+	var sum uint16
+	for _, c := range []byte(s) {
+		sum = sum>>1 + sum&1<<15 + uint16(c)
+	}
+	return sum
+}
+
+// fits checks what tmux checks once the cells are made: the children of a cell
+// fill it, with a line between two. The outermost cell may be wrong, as older
+// versions wrote it; tmux mends that.
+func (c LayoutCell) fits(outermost bool) error {
+	if c.Width < 1 || c.Height < 1 || c.Width > maxLayoutSize || c.Height > maxLayoutSize {
+		return fmt.Errorf("a cell of %dx%d; sizes are from 1 to %d", c.Width, c.Height, maxLayoutSize)
+	}
+	if c.Kind == 'p' {
+		return nil
+	}
+	sum := -1
+	for _, child := range c.Cells {
+		if err := child.fits(false); err != nil {
+			return err
+		}
+		along, across, have := child.Width, child.Height, c.Height
+		if outermost {
+			have = c.Cells[0].Height
+		}
+		if c.Kind == 'v' {
+			along, across, have = child.Height, child.Width, c.Width
+			if outermost {
+				have = c.Cells[0].Width
+			}
+		}
+		if across != have {
+			return fmt.Errorf("a cell of %dx%d among cells of another size", child.Width, child.Height)
+		}
+		sum += along + 1
+	}
+	want := c.Width
+	if c.Kind == 'v' {
+		want = c.Height
+	}
+	if sum > maxLayoutSize || !outermost && sum != want {
+		return fmt.Errorf("cells that add up to %d in one of %dx%d", sum, c.Width, c.Height)
+	}
+	return nil
+}
+
+func parseOldLayout(s string) (LayoutCell, error) {
+	sum, body, ok := strings.Cut(s, ",")
+	want, err := strconv.ParseUint(sum, 16, 16)
+	if !ok || len(sum) != 4 || err != nil {
+		return LayoutCell{}, fmt.Errorf("neither a named layout nor four hexadecimal digits and a comma before a custom one")
+	}
+	if have := layoutChecksum(body); have != uint16(want) {
+		return LayoutCell{}, fmt.Errorf("checksum %s, which is not the text's own %04x", sum, have)
+	}
+	p := layoutParser{s: body}
+	root, err := p.cell(0)
+	if err == nil && p.s != "" {
+		err = fmt.Errorf("%q after its end", abbreviate(p.s))
+	}
+	if err == nil {
+		err = root.fits(true)
+	}
+	return root, err
+}
+
+type layoutParser struct{ s string }
+
+// maxLayoutDepth keeps the parsers' recursion, and tmux's, small.
+const maxLayoutDepth = 100
+
+func (p *layoutParser) cell(depth int) (LayoutCell, error) {
+	c := LayoutCell{Kind: 'p', Pane: -1}
+	if depth > maxLayoutDepth {
+		return c, fmt.Errorf("cells more than %d deep", maxLayoutDepth)
+	}
+	for _, f := range []struct {
+		value *int
+		after byte // the character that ends it
+	}{{&c.Width, 'x'}, {&c.Height, ','}, {&c.X, ','}, {&c.Y, 0}} {
+		n, err := p.number()
+		if err != nil {
+			return c, err
+		}
+		*f.value = n
+		if f.after != 0 && !p.take(f.after) {
+			return c, fmt.Errorf("no %q before %q", f.after, abbreviate(p.s))
+		}
+	}
+	var end byte
+	switch {
+	case p.take('{'):
+		c.Kind, end = 'h', '}'
+	case p.take('['):
+		c.Kind, end = 'v', ']'
+	case strings.HasPrefix(p.s, ","):
+		// A pane's id, or the next cell.
+		rest := strings.TrimLeft(p.s[1:], "0123456789")
+		if strings.HasPrefix(rest, "x") || rest == p.s[1:] {
+			return c, nil
+		}
+		p.s = p.s[1:]
+		n, err := p.number()
+		c.Pane = n
+		return c, err
+	default:
+		return c, nil
+	}
+	for {
+		child, err := p.cell(depth + 1)
+		if err != nil {
+			return c, err
+		}
+		c.Cells = append(c.Cells, child)
+		if p.take(end) {
+			return c, nil
+		}
+		if !p.take(',') {
+			return c, fmt.Errorf("no %q before %q", end, abbreviate(p.s))
+		}
+	}
+}
+
+func (p *layoutParser) take(c byte) bool {
+	if p.s == "" || p.s[0] != c {
+		return false
+	}
+	p.s = p.s[1:]
+	return true
+}
+
+func (p *layoutParser) number() (int, error) {
+	digits := p.s[:len(p.s)-len(strings.TrimLeft(p.s, "0123456789"))]
+	n, err := strconv.ParseUint(digits, 10, 31)
+	if err != nil {
+		return 0, fmt.Errorf("no number before %q", abbreviate(p.s))
+	}
+	p.s = p.s[len(digits):]
+	return int(n), nil
+}
+
+// jsonCell is a cell as tmux 3.8 writes it.
+type jsonCell struct {
+	Type   string      `json:"t"`
+	Width  *int        `json:"w"`
+	Height *int        `json:"h"`
+	X      *int        `json:"x"`
+	Y      *int        `json:"y"`
+	Cells  []*jsonCell `json:"c"`
+	Active *bool       `json:"a"`
+	Last   *int        `json:"l"` // place among the panes last active
+	Index  *int        `json:"i"`
+	Z      *int        `json:"z"` // of a floating pane
+	ID     *PaneID     `json:"I"`
+}
+
+func parseJSONLayout(s string) (LayoutCell, error) {
+	var top struct {
+		Version int       `json:"V"`
+		Root    *jsonCell `json:"L"`
+	}
+	d := json.NewDecoder(strings.NewReader(s))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&top); err != nil {
+		return LayoutCell{}, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return LayoutCell{}, fmt.Errorf("text after its end")
+	}
+	if top.Version != 2 || top.Root == nil {
+		return LayoutCell{}, fmt.Errorf("neither version 2 nor a cell in it")
+	}
+	root, err := top.Root.cell(0)
+	if err != nil {
+		return root, err
+	}
+	// Floating panes stand among the others, and take no room from them.
+	return root, root.tiled().fits(true)
+}
+
+func (j *jsonCell) cell(depth int) (LayoutCell, error) {
+	c := LayoutCell{Pane: -1}
+	if depth > maxLayoutDepth {
+		return c, fmt.Errorf("cells more than %d deep", maxLayoutDepth)
+	}
+	if j == nil || j.Width == nil || j.Height == nil || j.X == nil || j.Y == nil {
+		return c, fmt.Errorf("a cell without one of w, h, x and y")
+	}
+	if !slices.Contains([]string{"h", "v", "p"}, j.Type) || (j.Type == "p") != (len(j.Cells) == 0) {
+		return c, fmt.Errorf("a cell of type %q with %d cells in it", j.Type, len(j.Cells))
+	}
+	c.Kind, c.Width, c.Height, c.X, c.Y = j.Type[0], *j.Width, *j.Height, *j.X, *j.Y
+	if j.ID != nil {
+		if !j.ID.Valid() {
+			return c, fmt.Errorf("pane id %q", *j.ID)
+		}
+		n, err := strconv.ParseUint(string(*j.ID)[1:], 10, 31)
+		if err != nil {
+			return c, fmt.Errorf("pane id %q", *j.ID)
+		}
+		c.Pane = int(n)
+	}
+	c.floating = j.Z != nil
+	for _, child := range j.Cells {
+		cell, err := child.cell(depth + 1)
+		if err != nil {
+			return c, err
+		}
+		c.Cells = append(c.Cells, cell)
+	}
+	return c, nil
+}
+
+// SelectLayout arranges the window's panes. A custom layout must have as many
+// panes as the window: tmux would drop cells that are too many.
+func (r WindowRef) SelectLayout(ctx context.Context, layout Layout) (Window, error) {
+	cmd := SelectLayout{Target: r, Layout: layout}
+	if layout.Named() || layout == "" {
+		return after[Window](ctx, r.srv, cmd, r.self())
+	}
+	root, err := ParseLayout(layout)
+	if err != nil {
+		return Window{}, err
+	}
+	script, err := r.srv.Script(ctx, cmd)
+	if err != nil {
+		return Window{}, err
+	}
+	w, err := after[Window](ctx, r.srv, IfShell{Target: r, Condition: Format(fmt.Sprintf("#{==:#{window_panes},%d}", root.Panes())), Test: true, Then: script}, r.self())
+	if err == nil && w.PaneCount != root.Panes() {
+		err = argumentError("a layout of %d panes for window %s, which has %d", root.Panes(), r.ID, w.PaneCount)
+	}
+	return w, err
+}
+
+// NextLayout arranges the window's panes in the next of the named layouts.
+func (r WindowRef) NextLayout(ctx context.Context) (Window, error) {
+	return after[Window](ctx, r.srv, NextLayout{Target: r}, r.self())
+}
+
+// PreviousLayout arranges the window's panes in the named layout before.
+func (r WindowRef) PreviousLayout(ctx context.Context) (Window, error) {
+	return after[Window](ctx, r.srv, PreviousLayout{Target: r}, r.self())
+}
+
+// UndoLayout brings back the layout before the last change of it.
+func (r WindowRef) UndoLayout(ctx context.Context) (Window, error) {
+	return after[Window](ctx, r.srv, SelectLayout{Target: r, Undo: true}, r.self())
+}
+
+// SpreadPanes makes the pane and those beside it the same size.
+func (r PaneRef) SpreadPanes(ctx context.Context) (Window, error) {
+	return after[Window](ctx, r.srv, SelectLayout{Target: r, Spread: true},
+		ListWindows{Target: r, Filter: "#{window_active}"})
+}

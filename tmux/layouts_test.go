@@ -1,0 +1,179 @@
+package tmux_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// threePanes is a window with a pane at the left and two at the right.
+func threePanes(t testing.TB) (*tmux.Server, tmux.WindowRef) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	right := must[tmux.Pane](t)(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Right: true}))
+	must[tmux.Pane](t)(right.Split(ctx, tmux.SplitWindow{}))
+	return srv, srv.Window("@0")
+}
+
+func TestNamedLayouts(t *testing.T) {
+	srv, w := threePanes(t)
+	ctx := tmuxtest.Context(t)
+	seen := map[string]tmux.Layout{}
+	for _, l := range []tmux.Layout{tmux.EvenHorizontal, tmux.EvenVertical, tmux.MainHorizontal, tmux.MainVertical, tmux.Tiled, tmux.MainHorizontalMirrored, tmux.MainVerticalMirrored} {
+		got, err := w.SelectLayout(ctx, l)
+		if strings.HasSuffix(string(l), "mirrored") && !must[bool](t)(srv.Supports(ctx, tmux.MirroredLayouts)) {
+			isKind(t, string(l), err, tmux.ErrUnsupported)
+			continue
+		}
+		ok(t, err)
+		if other, same := seen[got.Layout]; same {
+			t.Errorf("%s arranges the panes as %s", l, other)
+		}
+		seen[got.Layout] = l
+	}
+	even := must[tmux.Window](t)(w.SelectLayout(ctx, tmux.EvenHorizontal))
+	next := must[tmux.Window](t)(w.NextLayout(ctx))
+	if next.Layout == even.Layout || seen[next.Layout] != tmux.EvenVertical {
+		t.Errorf("after even-horizontal: %s", next.Layout)
+	}
+	if back := must[tmux.Window](t)(w.PreviousLayout(ctx)); back.Layout != even.Layout {
+		t.Errorf("back: %s, not %s", back.Layout, even.Layout)
+	}
+	if undone := must[tmux.Window](t)(w.UndoLayout(ctx)); undone.Layout != next.Layout {
+		t.Errorf("undone: %s, not %s", undone.Layout, next.Layout)
+	}
+	_, err := srv.Window("@99").SelectLayout(ctx, tmux.Tiled)
+	isKind(t, "a dead window", err, tmux.ErrNotFound)
+}
+
+func TestCustomLayoutsComeBack(t *testing.T) {
+	srv, w := threePanes(t)
+	ctx := tmuxtest.Context(t)
+	before := must[tmux.Window](t)(w.Info(ctx))
+	root := must[tmux.LayoutCell](t)(tmux.ParseLayout(tmux.Layout(before.Layout)))
+	if root.Panes() != 3 || root.Kind != 'h' || root.Width != 80 || root.Cells[1].Kind != 'v' || root.Cells[1].Cells[1].Pane != 2 {
+		t.Errorf("%s is %+v", before.Layout, root)
+	}
+	must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Tiled))
+	if got := must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Layout(before.Layout))); got.Layout != before.Layout {
+		t.Errorf("got %s, want %s", got.Layout, before.Layout)
+	}
+	// The old form is understood by all.
+	must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Tiled))
+	if got := must[tmux.Window](t)(w.SelectLayout(ctx, root.Layout())); got.Layout != before.Layout {
+		t.Errorf("%s: got %s, want %s", root.Layout(), got.Layout, before.Layout)
+	}
+	if strings.HasPrefix(before.Layout, "{") != must[bool](t)(srv.Supports(ctx, tmux.JSONLayouts)) && !must[tmux.Version](t)(srv.Version(ctx)).Next {
+		t.Errorf("layout %s", before.Layout)
+	}
+
+	// The number of panes must be the window's.
+	ok(t, srv.Pane("%1").Kill(ctx))
+	two := must[tmux.Window](t)(w.Info(ctx))
+	_, err := w.SelectLayout(ctx, root.Layout())
+	isKind(t, "three panes for two", err, tmux.ErrArgument)
+	if got := must[tmux.Window](t)(w.Info(ctx)); got.Layout != two.Layout {
+		t.Errorf("the layout changed to %s", got.Layout)
+	}
+	_, err = srv.Window("@99").SelectLayout(ctx, root.Layout())
+	isKind(t, "a dead window", err, tmux.ErrNotFound)
+}
+
+// What is no layout is refused before tmux, of which some versions die of it,
+// sees it.
+func TestBrokenLayoutsAreRefused(t *testing.T) {
+	srv, w := threePanes(t)
+	ctx := tmuxtest.Context(t)
+	leaf := func(w, h int) tmux.LayoutCell { return tmux.LayoutCell{Kind: 'p', Width: w, Height: h} }
+	for _, l := range []tmux.Layout{
+		"foo", "tile", "main", "64aa,80x24,0,0{", "0000,", "b25d,80x24,0,0,0,", "{}", "{", `{"V":2}`, `{"V":2,"L":null}`, `{"V":3,"L":{"t":"p","w":80,"h":24,"x":0,"y":0}}`,
+		`{"V":2,"L":{"t":"p","w":80,"h":24,"x":0}}`, `{"V":2,"L":{"t":"p","w":0,"h":24,"x":0,"y":0}}`, `{"V":2,"L":{"t":"h","w":80,"h":24,"x":0,"y":0,"c":[]}}`,
+		`{"V":2,"L":{"t":"p","w":80,"h":24,"x":0,"y":0}} x`, `{"V":2,"L":{"t":"p","w":80,"h":24,"x":0,"y":0,"?":1}}`, `{"V":2,"L":{"t":"p","w":80,"h":24,"x":0,"y":0,"I":"main"}}`,
+		leaf(0, 24).Layout(), leaf(80, 10001).Layout(),
+		tmux.LayoutCell{Kind: 'h', Width: 80, Height: 24}.Layout(),
+		tmux.LayoutCell{Kind: 'h', Width: 80, Height: 24, Cells: []tmux.LayoutCell{leaf(40, 24), leaf(39, 23)}}.Layout(),
+		tmux.LayoutCell{Kind: 'v', Width: 80, Height: 24, Cells: []tmux.LayoutCell{leaf(80, 12), {Kind: 'h', Width: 80, Height: 11, Cells: []tmux.LayoutCell{leaf(20, 11), leaf(20, 11)}}}}.Layout(),
+		leaf(80, 24).Layout() + "x",
+		tmux.Layout(strings.Repeat("a", 20000)),
+	} {
+		if _, err := w.SelectLayout(ctx, l); !errors.Is(err, tmux.ErrArgument) {
+			t.Errorf("%.100s: %v", l, err)
+		}
+		if err := do(ctx, srv, tmux.SelectLayout{Target: w, Layout: l}); !errors.Is(err, tmux.ErrArgument) {
+			t.Errorf("%.100s: %v", l, err)
+		}
+	}
+	if !must[bool](t)(srv.Supports(ctx, tmux.JSONLayouts)) {
+		_, err := w.SelectLayout(ctx, `{"V":2,"L":{"t":"p","w":80,"h":24,"x":0,"y":0}}`)
+		isKind(t, "JSON for an older tmux", err, tmux.ErrUnsupported)
+	}
+	if n := len(must[[]tmux.Pane](t)(srv.Panes(ctx))); n != 3 {
+		t.Errorf("%d panes", n)
+	}
+}
+
+// The parser does not panic, and tmux survives what it lets pass: each layout
+// is tried with as many panes as it has, up to four, and with more of them.
+func FuzzLayouts(f *testing.F) {
+	srv := started(f)
+	ctx := f.Context()
+	cell := func(kind byte, w, h int, cells ...tmux.LayoutCell) tmux.LayoutCell {
+		return tmux.LayoutCell{Kind: kind, Width: w, Height: h, Pane: -1, Cells: cells}
+	}
+	for _, c := range []tmux.LayoutCell{
+		cell('p', 80, 24), cell('p', 1, 1), cell('p', 10000, 10000),
+		cell('h', 80, 24, cell('p', 40, 24), cell('p', 39, 24)),
+		cell('v', 80, 24, cell('h', 80, 12, cell('p', 40, 12), cell('p', 39, 12)), cell('p', 80, 11)),
+		cell('h', 3, 1, cell('p', 1, 1), cell('p', 1, 1)),
+		cell('v', 80, 24, cell('p', 80, 24)),
+		cell('h', 80, 24, cell('h', 80, 24, cell('p', 80, 24))),
+		cell('h', 9999, 3, cell('v', 4999, 3, cell('p', 4999, 1), cell('p', 4999, 1)), cell('p', 4999, 3)),
+	} {
+		_, body, _ := strings.Cut(string(c.Layout()), ",")
+		f.Add(body, false)
+	}
+	f.Add(`{"V":2,"L":{"t":"h","w":80,"h":24,"x":0,"y":0,"c":[{"t":"p","w":40,"h":24,"x":0,"y":0,"l":1,"i":0,"I":"%0"},{"t":"p","w":39,"h":24,"x":41,"y":0,"a":true,"i":1,"I":"%1"}]}}`, true)
+	f.Add(`{"V":2,"L":{"t":"h","w":80,"h":24,"x":0,"y":0,"c":[{"t":"p","w":80,"h":24,"x":0,"y":0,"i":0},{"t":"p","w":18,"h":3,"x":4,"y":2,"i":1,"z":0}]}}`, true)
+	f.Add(`80x24,0,0[`, false)
+	for i := range 3 {
+		ok(f, do(ctx, srv, tmux.NewWindow{Target: tmux.SessionID("$0"), Detached: true}))
+		for range i + 1 {
+			ok(f, do(ctx, srv, tmux.Raw{Name: "resize-window", Args: []string{"-t", string(tmux.WindowID("@" + string(rune('1'+i)))), "-x200", "-y200"}}))
+			ok(f, do(ctx, srv, tmux.SplitWindow{Target: tmux.WindowID("@" + string(rune('1'+i)))}))
+		}
+	}
+	json := must[bool](f)(srv.Supports(ctx, tmux.JSONLayouts)) && !must[tmux.Version](f)(srv.Version(ctx)).Next
+	f.Fuzz(func(t *testing.T, body string, raw bool) {
+		l := tmux.Layout(body)
+		if !raw {
+			// A checksum is not found by chance.
+			l = tmux.WithChecksum(body)
+		}
+		root, err := tmux.ParseLayout(l)
+		if err != nil {
+			if !errors.Is(err, tmux.ErrArgument) {
+				t.Fatalf("%q: %v", l, err)
+			}
+			return
+		}
+		if again, err := tmux.ParseLayout(root.Layout()); err != nil || again.Panes() != root.Panes() {
+			// A cell that only floating panes are in has no old form.
+			if !strings.Contains(body, `"z"`) {
+				t.Fatalf("%q is written as %q: %v", l, root.Layout(), err)
+			}
+		}
+		if root.Width*root.Height > 1e6 || strings.HasPrefix(string(l), "{") && !json {
+			return
+		}
+		// Window @1 has two panes, and so on.
+		w := srv.Window(tmux.WindowID("@" + string(rune('0'+min(max(root.Panes()-1, 0), 3)))))
+		if err := do(t.Context(), srv, tmux.SelectLayout{Target: w, Layout: l}); errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) {
+			t.Fatalf("tmux died of %q: %v", l, err)
+		}
+		if err := do(t.Context(), srv, tmux.ListPanes{}); err != nil {
+			t.Fatalf("after %q: %v", l, err)
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package tmux
+
+import "context"
+
+// SwapPane makes two panes change places.
+type SwapPane struct {
+	Source Target `flag:"s"` // the marked pane when nil, else the active one
+	Target Target `flag:"t"`
+	// Detached leaves the active pane active.
+	Detached bool `flag:"d"`
+	Down     bool `flag:"D"` // with the pane after the target, instead of Source
+	Up       bool `flag:"U"`
+	KeepZoom bool `flag:"Z"`
+}
+
+// JoinPane makes a pane of another window part of one, by splitting a pane of
+// it.
+type JoinPane struct {
+	Source   Target `flag:"s"` // the marked pane when nil
+	Target   Target `flag:"t"` // the pane to split
+	Right    bool   `flag:"h"` // as in [SplitWindow], and so are the others
+	Below    bool   `flag:"v"`
+	Before   bool   `flag:"b"`
+	Full     bool   `flag:"f"`
+	Size     Size   `flag:"l"`
+	Detached bool   `flag:"d"`
+}
+
+// MovePane is [JoinPane], or from tmux 3.8, with one of the fields from DownBy
+// on, moves the floating pane Target.
+type MovePane struct {
+	Source   Target `flag:"s"`
+	Target   Target `flag:"t"`
+	Right    bool   `flag:"h"`
+	Below    bool   `flag:"v"`
+	Before   bool   `flag:"b"`
+	Full     bool   `flag:"f"`
+	Size     Size   `flag:"l"`
+	Detached bool   `flag:"d"`
+	DownBy   int    `flag:"D" since:"3.8"` // lines
+	LeftBy   int    `flag:"L" since:"3.8"` // columns
+	RightBy  int    `flag:"R" since:"3.8"`
+	UpBy     int    `flag:"U" since:"3.8"`
+	Left     Size   `flag:"X" since:"3.8"` // column of the upper left corner
+	Top      Size   `flag:"Y" since:"3.8"`
+	// Position is "top-left", "centre", "front" or another of the places that
+	// tmux's manual lists.
+	Position string `flag:"P" since:"3.8"`
+	// Z is the place in the stack of floating panes, 0 the front.
+	Z *int `flag:"z" since:"3.8"`
+	// Mouse moves with the mouse; only in a mouse key binding.
+	Mouse bool `flag:"M" since:"3.8"`
+}
+
+// BreakPane moves a pane out of its window, into a new one of its own.
+type BreakPane struct {
+	Source Target `flag:"s"`
+	// Target is where the window goes: see [NewWindow].
+	Target   Target `flag:"t"`
+	After    bool   `flag:"a"`
+	Before   bool   `flag:"b"`
+	Detached bool   `flag:"d"` // do not make it the current window
+	// Name turns off the automatic renaming of the window. tmux does not expand
+	// formats in it.
+	Name string `flag:"n,utf8"`
+	// Float makes the pane a floating one in its window instead.
+	Float  bool   `flag:"W" since:"3.8"`
+	Width  Size   `flag:"x" since:"3.8"`
+	Height Size   `flag:"y" since:"3.8"`
+	Left   Size   `flag:"X" since:"3.8"` // column of the upper left corner
+	Top    Size   `flag:"Y" since:"3.8"`
+	Print  bool   `flag:"P"`
+	Format Format `flag:"F"`
+}
+
+func (SwapPane) CommandName() string  { return "swap-pane" }
+func (JoinPane) CommandName() string  { return "join-pane" }
+func (MovePane) CommandName() string  { return "move-pane" }
+func (BreakPane) CommandName() string { return "break-pane" }
+
+func (c BreakPane) rows(f Format) (Command, []Scope) {
+	c.Print, c.Format = true, f
+	return c, paneScopes
+}
+
+// Swap makes the pane change places with another one, in the same window or
+// not, and tells where it is then. Active panes stay active.
+func (r PaneRef) Swap(ctx context.Context, with Target) (Pane, error) {
+	return after[Pane](ctx, r.srv, SwapPane{Source: r, Target: with, Detached: true}, r.self())
+}
+
+// Join makes the pane part of the window of opts.Target, and tells where it is
+// then.
+func (r PaneRef) Join(ctx context.Context, opts JoinPane) (Pane, error) {
+	opts.Source = r
+	return after[Pane](ctx, r.srv, opts, r.self())
+}
+
+// Move moves a floating pane, and tells where it is then. It needs tmux 3.8.
+func (r PaneRef) Move(ctx context.Context, opts MovePane) (Pane, error) {
+	opts.Target = r
+	return after[Pane](ctx, r.srv, opts, r.self())
+}
+
+// Break moves the pane into a new window of its own.
+func (r PaneRef) Break(ctx context.Context, opts BreakPane) (Window, error) {
+	opts.Source = r
+	return one[Window](ctx, r.srv, opts)
+}

@@ -1,0 +1,169 @@
+package tmux_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// nameSeeds are texts that mean something to one of the readers a name passes.
+var nameSeeds = []string{
+	"plain", "a b", "#{pane_id}", "#(touch X)", "#[fg=red]", "##", "#", "#,", "#}", "}", ",", "a:b.c", "%Y-%m", "%%", ";", "a;", `\;`, `\`, `a\b`, `\n`,
+	"-x", "--", "$HOME", "${HOME}", `\$HOME`, "~", "'", `"`, "`id`", "é€😀", "日本", "e\u0301", "\u200d", "tab\there", "new\nline", "\x01\x1b[31m", "\x7f", "\r", "=main:", "@0", "$0", "%0", "!",
+	"*?[a]", "|", `a|\`, " lead", "trail ", "\xff\xfe", "a\x00b", "#{l:#{pane_id}}", "#{?1,a,b}", strings.Repeat("long #{x} ", 40),
+}
+
+// FuzzNames: any text is a name or a title, and comes back as it was given, but
+// for what tmux itself does to names: before 3.7 ":" and "." of a session's
+// become "_", and backslashes, control bytes and the like are kept as vis(3)
+// writes them; so are titles from 3.7 on.
+func FuzzNames(f *testing.F) {
+	for _, s := range nameSeeds {
+		f.Add(s)
+	}
+	srv := started(f)
+	setup := tmuxtest.Context(f)
+	v := must[tmux.Version](f)(srv.Version(setup))
+	since37 := v.Has(tmux.Version{Major: 3, Minor: 7})
+	session, window, pane := srv.Session("$0"), srv.Window("@0"), srv.Pane("%0")
+	// Anything that tmux should run as part of a name shows here.
+	dir := f.TempDir()
+	ok(f, do(setup, srv, tmux.RespawnPane{Target: pane, Kill: true, Dir: dir, Command: []string{"sleep 10000"}}))
+	f.Fuzz(func(t *testing.T, name string) {
+		ctx := t.Context()
+		if name == "" || len(name) > 4000 {
+			return
+		}
+		refused := !utf8.ValidString(name) || strings.Contains(name, "\x00")
+		// tmux may refuse what has no width: control characters and some others.
+		odd := strings.ContainsFunc(name, func(r rune) bool { return r > 0x7e || r < ' ' })
+		check := func(what string, got string, vis bool, err error) {
+			t.Helper()
+			if refused {
+				if !errors.Is(err, tmux.ErrArgument) {
+					t.Errorf("%s %q: %v, and no refusal", what, name, err)
+				}
+				return
+			}
+			if odd && errors.Is(err, tmux.ErrArgument) && (what == "title" || since37) {
+				return
+			}
+			if err != nil {
+				t.Errorf("%s %q: %v", what, name, err)
+				return
+			}
+			want := name
+			if what == "session" && !since37 {
+				want = strings.NewReplacer(":", "_", ".", "_").Replace(want)
+			}
+			if vis {
+				got = tmux.Unvis(got)
+			}
+			if got != want {
+				t.Errorf("%s %q came back as %q", what, want, got)
+			}
+		}
+		w, err := session.NewWindow(ctx, tmux.NewWindow{Name: name, Detached: true, Command: []string{"sleep 10000"}})
+		check("window", w.Name, since37, err)
+		if err == nil {
+			p, err := w.ActivePane(ctx)
+			ok(t, err)
+			b, err := p.Split(ctx, tmux.SplitWindow{Command: []string{"sleep 10000"}})
+			ok(t, err)
+			broken, err := b.Break(ctx, tmux.BreakPane{Name: name, Detached: true})
+			check("broken window", broken.Name, true, err)
+			ok(t, b.Kill(ctx))
+			ok(t, w.Kill(ctx))
+		}
+		err = window.Rename(ctx, name)
+		w, infoErr := window.Info(ctx)
+		ok(t, infoErr)
+		check("renamed window", w.Name, true, err)
+		err = pane.SetTitle(ctx, name)
+		p, infoErr := pane.Info(ctx)
+		ok(t, infoErr)
+		check("title", p.Title, since37, err)
+		s, err := srv.NewSession(ctx, tmux.NewSession{Name: name, WindowName: name, Command: []string{"sleep 10000"}})
+		check("session", s.Name, true, err)
+		if err == nil {
+			w, err := s.ActiveWindow(ctx)
+			check("first window", w.Name, since37, err)
+			if found, err := srv.SessionNamed(ctx, s.Name); err != nil || found.ID != s.ID {
+				t.Errorf("session named %q is %s, not %s: %v", s.Name, found.ID, s.ID, err)
+			}
+			ok(t, s.Rename(ctx, "other"))
+			err = s.Rename(ctx, name)
+			s, infoErr := s.Info(ctx)
+			ok(t, infoErr)
+			check("session", s.Name, true, err)
+			ok(t, s.Kill(ctx))
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+			t.Fatalf("%q was run: %v %v", name, entries, err)
+		}
+	})
+}
+
+// FuzzDirectories: a working directory of any name is gone to.
+func FuzzDirectories(f *testing.F) {
+	for _, s := range nameSeeds[:30] {
+		f.Add(s)
+	}
+	srv := started(f)
+	base := f.TempDir()
+	f.Fuzz(func(t *testing.T, name string) {
+		ctx := tmuxtest.Context(t)
+		if name == "" || len(name) > 200 || strings.ContainsAny(name, "/\x00") || name == "." || name == ".." {
+			return
+		}
+		dir := filepath.Join(base, name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Skip("the file system does not take the name: ", err)
+		}
+		defer os.RemoveAll(dir)
+		// The pane tells where it is by a file there.
+		here := func(what string, p tmux.PaneRef, err error) {
+			t.Helper()
+			if err != nil {
+				t.Errorf("%s in %q: %v", what, dir, err)
+				return
+			}
+			tmuxtest.Wait(t, srv, string(p.ID), what+" in "+dir, func() bool {
+				_, err := os.Stat(filepath.Join(dir, what))
+				return err == nil
+			})
+			ok(t, do(ctx, srv, tmux.KillPane{Target: p}))
+		}
+		touch := func(what string) []string { return []string{"touch " + what + "; exec sleep 1000"} }
+		first := func(w tmux.WindowRef) tmux.PaneRef {
+			p, err := w.ActivePane(ctx)
+			ok(t, err)
+			return p.PaneRef
+		}
+		p, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Dir: dir, Detached: true, Command: touch("split")})
+		here("split", p.PaneRef, err)
+		w, err := srv.Session("$0").NewWindow(ctx, tmux.NewWindow{Dir: dir, Detached: true, Command: touch("window")})
+		ok(t, err)
+		here("window", first(w.WindowRef), err)
+		p, err = srv.Pane("%0").Split(ctx, tmux.SplitWindow{Detached: true})
+		ok(t, err)
+		p, err = p.Respawn(ctx, tmux.RespawnPane{Dir: dir, Kill: true, Command: touch("respawn")})
+		here("respawn", p.PaneRef, err)
+		w, err = srv.Session("$0").NewWindow(ctx, tmux.NewWindow{Detached: true})
+		ok(t, err)
+		w, err = w.Respawn(ctx, tmux.RespawnWindow{Dir: dir, Kill: true, Command: touch("respawnw")})
+		ok(t, err)
+		here("respawnw", first(w.WindowRef), err)
+		s, err := srv.NewSession(ctx, tmux.NewSession{Dir: dir, Command: touch("session")})
+		ok(t, err)
+		ps, err := s.Panes(ctx)
+		ok(t, err)
+		here("session", ps[0].PaneRef, err)
+	})
+}

@@ -1,0 +1,245 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// peer is a socket whose other side is played by serve, for each connection.
+func peer(t testing.TB, serve func(net.Conn)) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				serve(c)
+			}()
+		}
+	}()
+	return filepath.Join(dir, "s")
+}
+
+// says is a peer that reads the request and answers with fixed bytes.
+func says(answer []byte) func(net.Conn) {
+	return func(c net.Conn) {
+		c.Read(make([]byte, 1<<16))
+		c.Write(answer)
+	}
+}
+
+// openSockets counts the sockets that this process holds. Other descriptors
+// come with the runtime when it pleases.
+func openSockets(t testing.TB) int {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("no /proc/self/fd to count open descriptors in")
+	}
+	n := 0
+	for _, fd := range fds {
+		if to, _ := os.Readlink("/proc/self/fd/" + fd.Name()); strings.HasPrefix(to, "socket:") {
+			n++
+		}
+	}
+	return n
+}
+
+func TestHostilePeers(t *testing.T) {
+	exit := appendMessage(nil, msgExit, []byte{0, 0, 0, 0})
+	other := bytes.Clone(exit)
+	other[8] = 9
+	for _, test := range []struct {
+		name  string
+		serve func(net.Conn)
+		want  string // part of the error
+	}{
+		{"silent", func(c net.Conn) { c.Read(make([]byte, 1<<16)); time.Sleep(2 * time.Second) }, "deadline"},
+		{"never reads", func(c net.Conn) { time.Sleep(2 * time.Second) }, "deadline"},
+		{"closes at once", func(net.Conn) {}, "server exited unexpectedly"},
+		{"garbage", says(bytes.Repeat([]byte("garbage!"), 1000)), "unexpected message"},
+		{"huge length", says(append([]byte{203, 0, 0, 0, 255, 255, 255, 127, 8, 0, 0, 0}, make([]byte, 100)...)), "unexpected message"},
+		{"zero length", says(make([]byte, 64)), "unexpected message"},
+		{"half a header", says(exit[:7]), "server exited unexpectedly"},
+		{"half a message", says(exit[:18]), "server exited unexpectedly"},
+		{"goes while we answer", says(bytes.Repeat(appendMessage(nil, msgWriteOpen, []byte{1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}), 500)), "server exited unexpectedly"},
+		{"another protocol", says(other), "protocol version 9"},
+		{"refuses our protocol", says(func() []byte { b := appendMessage(nil, msgVersion, nil); b[8] = 7; return b }()), "protocol version mismatch (client 8, server 7)"},
+		{"attaches us", says(appendMessage(nil, msgReady, nil)), "unexpected message"},
+		{"short write message", says(appendMessage(nil, msgWrite, []byte{1})), "unexpected message"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before := openSockets(t)
+			socket := peer(t, test.serve)
+			ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+			defer cancel()
+			start := time.Now()
+			rep, err := newNativeTransport(socket, os.Environ()).run(ctx, request{words: []string{"list-sessions"}})
+			got := string(rep.stderr)
+			if err != nil {
+				got = err.Error()
+			}
+			if !strings.Contains(got, test.want) || rep.code == 0 {
+				t.Errorf("exit %d, %q; want %q", rep.code, got, test.want)
+			}
+			if d := time.Since(start); d > 1500*time.Millisecond {
+				t.Errorf("took %v", d)
+			}
+			// The listener is open still, the peer's own ends close a moment later.
+			for range 400 {
+				if openSockets(t) <= before+1 {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			t.Errorf("%d sockets open, %d before", openSockets(t), before)
+		})
+	}
+}
+
+// A server that accepts nobody for a while has not gone away.
+func TestFullBacklogIsWaitedFor(t *testing.T) {
+	dir, err := os.MkdirTemp("", "tp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd)
+	path := filepath.Join(dir, "s")
+	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}), syscall.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	full, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	if c, err := net.Dial("unix", path); !errors.Is(err, syscall.EAGAIN) {
+		if err == nil {
+			c.Close()
+		}
+		t.Skipf("this system does not refuse connections over the backlog: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	answered := make(chan error, 1)
+	go func() {
+		rep, err := newNativeTransport(path, nil).run(ctx, request{words: []string{"list-sessions"}})
+		if err == nil && rep.code != 0 {
+			err = errors.New(string(rep.stderr))
+		}
+		answered <- err
+	}()
+	for range 2 {
+		c, _, err := syscall.Accept(fd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		syscall.Write(c, appendMessage(nil, msgExit, []byte{0, 0, 0, 0}))
+		defer syscall.Close(c)
+	}
+	if err := <-answered; err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A server that does not speak the protocol gets the tmux program instead, for
+// good, and says the program's own words.
+func TestAutoFallsBackToExec(t *testing.T) {
+	binary := os.Getenv("TMUX_TEST_BINARY")
+	if binary == "" {
+		var err error
+		if binary, err = exec.LookPath("tmux"); err != nil {
+			t.Skip("no tmux on PATH; set TMUX_TEST_BINARY to the one to test with")
+		}
+	}
+	connections := make(chan struct{}, 100)
+	socket := peer(t, func(c net.Conn) {
+		connections <- struct{}{}
+		says(bytes.Repeat([]byte("garbage!"), 1000))(c)
+	})
+	srv, err := New(Config{Binary: binary, SocketPath: socket})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	for range 3 {
+		_, err := srv.Do(ctx, ListSessions{})
+		var e *Error
+		if !errors.As(err, &e) || errors.Is(err, errProtocol) {
+			t.Errorf("got %v, want what the tmux program says", err)
+		}
+	}
+	// One native attempt, then the program; a version mismatch is looked for
+	// with a connection more for each failure.
+	if n := len(connections); n < 4 || n > 7 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+// FuzzNative lets an arbitrary peer answer: no panic, no hang, no file touched.
+func FuzzNative(f *testing.F) {
+	exit := appendMessage(nil, msgExit, []byte{3, 0, 0, 0, 'b', 'y', 'e', 0})
+	open := appendMessage(nil, msgWriteOpen, []byte{1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0})
+	data := appendMessage(nil, msgWrite, []byte{1, 0, 0, 0, 'h', 'i', '\n'})
+	file := appendMessage(nil, msgWriteOpen, append([]byte{3, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0, 0}, "/tmp/x\x00"...))
+	read := appendMessage(nil, msgReadOpen, []byte{4, 0, 0, 0, 0, 0, 0, 0})
+	f.Add(exit)
+	f.Add(append(append(bytes.Clone(open), data...), exit...))
+	f.Add(append(append(bytes.Clone(file), read...), exit...))
+	f.Add(appendMessage(nil, msgVersion, nil))
+	f.Add(appendMessage(nil, msgDetach, []byte("x\x00")))
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		us, them := net.Pipe()
+		defer us.Close()
+		go func() {
+			defer them.Close()
+			go them.Write(answer)
+			buf := make([]byte, 1<<16)
+			for read := 0; ; {
+				n, err := them.Read(buf)
+				if read += n; err != nil || read > 1<<20 {
+					return
+				}
+				them.SetReadDeadline(time.Now().Add(5 * time.Millisecond))
+			}
+		}()
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		us.SetDeadline(time.Now().Add(5 * time.Second))
+		c := nativeCall{ctx: ctx, conn: us, in: messageReader{r: us, buf: make([]byte, 4*maxMessage)}, stdin: []byte("input"), open: func(string, int) (*os.File, error) {
+			return nil, os.ErrPermission
+		}}
+		rep, err := c.do(nil, []string{"list-sessions"})
+		if err == nil && ctx.Err() != nil {
+			t.Fatalf("hung: %+v", rep)
+		}
+	})
+}

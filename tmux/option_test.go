@@ -1,0 +1,345 @@
+package tmux_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+func FuzzOptions(f *testing.F) {
+	for _, s := range texts {
+		f.Add(s)
+	}
+	f.Add("$x \\$y \\\\$z \\${a")
+	f.Add("'\"'")
+	f.Add("\"'\"")
+	srv := started(f)
+	f.Fuzz(func(t *testing.T, value string) {
+		ctx := tmuxtest.Context(t)
+		for _, o := range []struct {
+			tmux.Options
+			name string
+		}{
+			{srv.Options(), "@x"}, {srv.GlobalSessionOptions(), "@x"}, {srv.Session("$0").Options(), "status-left"}, {srv.GlobalWindowOptions(), "@x"},
+			{srv.Window("@0").Options(), "window-status-format"}, {srv.Pane("%0").Options(), "@x"}, {srv.Options(), "user-keys[7]"},
+		} {
+			err := o.Set(ctx, o.name, value)
+			if strings.IndexByte(value, 0) >= 0 {
+				if !errors.Is(err, tmux.ErrArgument) {
+					t.Fatalf("a NUL byte was not refused: %v", err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := o.Get(ctx, o.name); err != nil || got != value {
+				t.Errorf("set %s to %q, got %q, %v", o.name, value, got, err)
+			}
+			if got, err := o.Effective(ctx, o.name); err != nil || len(got) != 1 || got[0].Value != value || got[0].Inherited {
+				t.Errorf("set %s to %q, %+v holds, %v", o.name, value, got, err)
+			}
+		}
+	})
+}
+
+func TestOptionScopes(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	session, window, pane := srv.Session("$0"), srv.Window("@0"), srv.Pane("%0")
+	effective := func(o tmux.Options, name string) tmux.Option {
+		t.Helper()
+		got, err := o.Effective(ctx, name)
+		if err != nil || len(got) != 1 {
+			t.Fatalf("%s: %+v, %v", name, got, err)
+		}
+		return got[0]
+	}
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// From the largest scope down; each in turn is what the pane sees.
+	for _, step := range []struct {
+		o     tmux.Options
+		scope tmux.OptionScope
+	}{{srv.GlobalWindowOptions(), tmux.GlobalWindowOptions}, {window.Options(), tmux.WindowOptions}, {pane.Options(), tmux.PaneOptions}} {
+		check(step.o.Set(ctx, "@level", string(step.scope)))
+		want := tmux.Option{Name: "@level", Value: string(step.scope), Scope: step.scope, Inherited: step.scope != tmux.PaneOptions}
+		if diff := cmp.Diff(want, effective(pane.Options(), "@level")); diff != "" {
+			t.Error(diff)
+		}
+	}
+	check(pane.Options().Unset(ctx, "@level"))
+	check(window.Options().Unset(ctx, "@level"))
+	if got := effective(pane.Options(), "@level"); got.Scope != tmux.GlobalWindowOptions {
+		t.Errorf("after it was unset: %+v", got)
+	}
+	check(session.Options().Set(ctx, "status", "off"))
+	if got := effective(session.Options(), "status"); got.Value != "off" || got.Inherited {
+		t.Errorf("a session's own: %+v", got)
+	}
+	check(session.Options().Toggle(ctx, "mouse"))
+	check(session.Options().Append(ctx, "status-left", "more;"))
+	if got, err := session.Options().Get(ctx, "status-left"); err != nil || !strings.HasSuffix(got, "more;") {
+		t.Errorf("appended: %q, %v", got, err)
+	}
+	check(session.Options().Unset(ctx, "status"))
+	if got := effective(session.Options(), "status"); got.Value != "on" || got.Scope != tmux.GlobalSessionOptions {
+		t.Errorf("inherited: %+v", got)
+	}
+	if _, err := session.Options().Get(ctx, "status"); !errors.Is(err, tmux.ErrUnknownOption) {
+		t.Errorf("not set here: %v", err)
+	}
+	own, err := session.Options().All(ctx, false)
+	check(err)
+	names := []string{}
+	for _, o := range own {
+		if o.Name == "default-size" {
+			continue // of new-session -x -y
+		}
+		names = append(names, o.Name)
+	}
+	if diff := cmp.Diff([]string{"mouse", "status-left"}, names); diff != "" {
+		t.Error(diff)
+	}
+	all, err := window.Options().All(ctx, true)
+	check(err)
+	found := false
+	for _, o := range all {
+		found = found || o == tmux.Option{Name: "mode-keys", Value: "emacs", Inherited: true}
+	}
+	if !found {
+		t.Errorf("mode-keys is not inherited in %+v", all)
+	}
+}
+
+func TestArrayOptions(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	o := srv.GlobalSessionOptions()
+	want := []string{"A", "b c", "d,e;", "\n"}
+	if err := o.SetItems(ctx, "update-environment", want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := o.Items(ctx, "update-environment")
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := []string{}
+	for _, item := range got {
+		values = append(values, item.Index+"="+item.Value)
+	}
+	if diff := cmp.Diff([]string{"0=A", "1=b c", "2=d,e;", "3=\n"}, values); diff != "" {
+		t.Error(diff)
+	}
+	if got, err := o.Get(ctx, "update-environment[2]"); err != nil || got != "d,e;" {
+		t.Errorf("an item: %q, %v", got, err)
+	}
+	if _, err := o.Get(ctx, "update-environment"); !errors.Is(err, tmux.ErrArgument) {
+		t.Errorf("the whole as one value: %v", err)
+	}
+	if err := o.Unset(ctx, "update-environment[1]"); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Set(ctx, "update-environment[9]", "Z"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := o.Effective(ctx, "update-environment"); err != nil || len(got) != 4 || got[3].Index != "9" || got[3].Value != "Z" {
+		t.Errorf("after changes: %+v, %v", got, err)
+	}
+	if err := o.SetItems(ctx, "update-environment", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := o.Items(ctx, "update-environment"); err != nil || len(got) != 0 {
+		t.Errorf("emptied: %+v, %v", got, err)
+	}
+	if got, err := o.Effective(ctx, "update-environment"); err != nil || len(got) != 0 {
+		t.Errorf("emptied: %+v, %v", got, err)
+	}
+}
+
+// TestOptionsInOneList: a change, what came of it and where, in one round trip,
+// for the target that tmux takes by itself.
+func TestOptionsInOneList(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	here := srv.OptionsAt(tmux.SessionOptions, nil)
+	var b tmux.Batch
+	before := b.Option(here, "status-interval")
+	none := b.Option(here, "@none")
+	b.SetOption(here, tmux.SetOption{Name: "status-interval", Value: new("007")})
+	after := b.Option(here, "status-interval")
+	hook := b.Hooks(srv.HooksAt(tmux.GlobalWindowOptions, nil), "pane-died")
+	b.SetVariable(srv.EnvironmentAt(tmux.Named("main")), tmux.SetEnvironment{Name: "X", Value: new("1;")})
+	vars := b.Variables(srv.EnvironmentAt(tmux.Named("main")))
+	if err := b.Do(ctx, srv); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]tmux.Option{{Name: "status-interval", Value: "15", Scope: tmux.GlobalSessionOptions, Inherited: true}}, *before); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]tmux.Option{{Name: "status-interval", Value: "7", Scope: tmux.SessionOptions}}, *after); diff != "" {
+		t.Error(diff)
+	}
+	if *none != nil || len(*hook) != 0 {
+		t.Errorf("not set, and read as %+v and %+v", *none, *hook)
+	}
+	if !slices.Contains(*vars, tmux.Variable{Name: "X", Value: "1;"}) {
+		t.Errorf("X is not in %+v", *vars)
+	}
+	for _, name := range []string{"mode-keys", "pane-died", "#(x)", "status-interv"} {
+		b = tmux.Batch{}
+		b.SetOption(here, tmux.SetOption{Name: name, Value: new("7")})
+		if err := b.Do(ctx, srv); !errors.Is(err, tmux.ErrArgument) && !errors.Is(err, tmux.ErrUnknownOption) {
+			t.Errorf("%s was set: %v", name, err)
+		}
+	}
+}
+
+func TestOptionErrors(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	marker := filepath.Join(t.TempDir(), "marker")
+	session, pane := srv.Session("$0").Options(), srv.Pane("%0").Options()
+	for _, test := range []struct {
+		what string
+		err  error
+		kind error
+	}{
+		{"a user option that is not set", second(session.Get(ctx, "@nope")), tmux.ErrUnknownOption},
+		{"the same, effective", second(session.Effective(ctx, "@nope")), tmux.ErrUnknownOption},
+		{"no option", session.Set(ctx, "no-such-option", "x"), tmux.ErrUnknownOption},
+		{"no option, effective", second(session.Effective(ctx, "no-such-option")), tmux.ErrUnknownOption},
+		{"an abbreviation", session.Set(ctx, "status-le", "x"), tmux.ErrUnknownOption},
+		{"a window's option of a session", session.Set(ctx, "mode-keys", "vi"), tmux.ErrArgument},
+		{"a session's option of a pane", pane.Set(ctx, "status", "off"), tmux.ErrArgument},
+		{"a window's option of a pane", pane.Set(ctx, "mode-keys", "vi"), tmux.ErrArgument},
+		{"a server option of a session", second(session.Get(ctx, "buffer-limit")), tmux.ErrArgument},
+		{"a hook", session.Set(ctx, "session-closed", "x"), tmux.ErrArgument},
+		{"a hook, abbreviated", session.Set(ctx, "client-attac", "x"), tmux.ErrArgument},
+		{"a command's hook", session.Set(ctx, "after-new-window[0]", "x"), tmux.ErrArgument},
+		{"a value of the wrong type", session.Set(ctx, "status-interval", "x"), tmux.ErrBadValue},
+		{"a choice that is none", session.Set(ctx, "status-keys", "x"), tmux.ErrBadValue},
+		{"a flag that is none", session.Set(ctx, "mouse", "x"), tmux.ErrBadValue},
+		{"an index of no array", session.Set(ctx, "status-left[1]", "x"), tmux.ErrBadValue},
+		{"a job as the name", session.Set(ctx, "@#(touch "+marker+")", "x"), tmux.ErrArgument},
+		{"a job as the name of a raw struct", second(srv.Do(ctx, tmux.SetOption{Global: true, Name: "#(touch " + marker + ")", Value: new("x")})), tmux.ErrUnknownOption},
+		{"an empty name", session.Set(ctx, "", "x"), tmux.ErrArgument},
+		{"an empty name, read", second(session.Items(ctx, "")), tmux.ErrArgument},
+		{"an empty name, effective", second(session.Effective(ctx, "")), tmux.ErrArgument},
+		{"a name of spaces", session.Set(ctx, "@a b", "x"), tmux.ErrArgument},
+		{"a pane that is gone", srv.Pane("%9").Options().Set(ctx, "@x", "y"), tmux.ErrNotFound},
+		{"read of a pane that is gone", second(srv.Pane("%9").Options().Get(ctx, "@x")), tmux.ErrNotFound},
+		{"effective of a pane that is gone", second(srv.Pane("%9").Options().Effective(ctx, "remain-on-exit")), tmux.ErrNotFound},
+		{"effective of a window that is gone", second(srv.Window("@9").Options().Effective(ctx, "mode-keys")), tmux.ErrNotFound},
+		{"effective of a session that is gone", second(srv.Session("$9").Options().Effective(ctx, "status")), tmux.ErrNotFound},
+		{"all of a window that is gone", second(srv.Window("@9").Options().All(ctx, false)), tmux.ErrNotFound},
+	} {
+		if !errors.Is(test.err, test.kind) {
+			t.Errorf("%s: %v, want kind %q", test.what, test.err, test.kind)
+		}
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("a name ran a command")
+	}
+	if got, err := srv.GlobalWindowOptions().Get(ctx, "mode-keys"); err != nil || got != "emacs" {
+		t.Errorf("mode-keys is %q, %v", got, err)
+	}
+}
+
+func TestHooks(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	script := func(value string) string {
+		t.Helper()
+		s, err := srv.Script(ctx, tmux.SetOption{Global: true, Name: "@ran", Value: &value, Append: true}, tmux.SetOption{Global: true, Name: "@ran", Value: new(";"), Append: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ran := func() string {
+		got, err := srv.GlobalSessionOptions().Get(ctx, "@ran")
+		if err != nil && !errors.Is(err, tmux.ErrUnknownOption) {
+			t.Fatal(err)
+		}
+		return got
+	}
+	global, session := srv.Hooks(), srv.Session("$0").Hooks()
+	check(global.Set(ctx, "after-new-window", script("one")))
+	check(global.Append(ctx, "after-new-window", script("it's \"two\" #{x}")))
+	check(session.Set(ctx, "session-renamed", script("renamed")))
+	check(srv.Window("@0").Hooks().Set(ctx, "window-renamed", "list-panes"))
+	check(srv.Pane("%0").Hooks().Set(ctx, "pane-exited", "list-panes"))
+	tmuxtest.Run(t, srv, "new-window", "-d")
+	if got, want := ran(), "one;it's \"two\" #{x};"; got != want {
+		t.Errorf("after new-window @ran is %q, want %q", got, want)
+	}
+	all, err := global.All(ctx)
+	check(err)
+	names := []string{}
+	for _, h := range all {
+		if h.Commands != "" && strings.HasPrefix(h.Name, "after-new-window") {
+			names = append(names, h.Name+"["+h.Index+"]")
+		}
+	}
+	if diff := cmp.Diff([]string{"after-new-window[0]", "after-new-window[1]"}, names); diff != "" {
+		t.Errorf("%s%+v", diff, all)
+	}
+	for what, hooks := range map[string]tmux.Hooks{"session-renamed": session, "window-renamed": srv.Window("@0").Hooks(), "pane-exited": srv.Pane("%0").Hooks()} {
+		got, err := hooks.Get(ctx, what)
+		if err != nil || len(got) != 1 || got[0].Name != what || got[0].Commands == "" {
+			t.Errorf("%s: %+v, %v", what, got, err)
+		}
+		if all, err := hooks.All(ctx); err != nil || !cmp.Equal(all, got) {
+			t.Errorf("all where %s is: %+v, %v", what, all, err)
+		}
+	}
+	// What is printed can be set again.
+	got, err := global.Get(ctx, "after-new-window[1]")
+	if err != nil || len(got) != 1 {
+		t.Fatalf("one of two: %+v, %v", got, err)
+	}
+	check(global.Set(ctx, "after-new-window", got[0].Commands))
+	check(srv.GlobalSessionOptions().Unset(ctx, "@ran"))
+	check(global.Run(ctx, "after-new-window"))
+	if got, want := ran(), "it's \"two\" #{x};"; got != want {
+		t.Errorf("run by hand @ran is %q, want %q", got, want)
+	}
+	check(global.Unset(ctx, "after-new-window"))
+	if got, err := global.Get(ctx, "after-new-window"); err != nil || len(got) != 0 {
+		t.Errorf("after it was unset: %+v, %v", got, err)
+	}
+	for what, err := range map[string]error{
+		"an option":             global.Set(ctx, "default-command", "x"),
+		"an option abbreviated": global.Set(ctx, "default-comm", "x"),
+		"a job":                 global.Set(ctx, "#(x)", "list-panes"),
+		"a pane's of a session": session.Set(ctx, "pane-exited", "list-panes"),
+		"a session's of a pane": srv.Pane("%0").Hooks().Set(ctx, "session-closed", "list-panes"),
+	} {
+		if !errors.Is(err, tmux.ErrArgument) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := global.Set(ctx, "no-such-hook", "list-panes"); !errors.Is(err, tmux.ErrUnknownOption) {
+		t.Errorf("no such hook: %v", err)
+	}
+	if err := srv.Session("$9").Hooks().Set(ctx, "session-renamed", "list-panes"); !errors.Is(err, tmux.ErrNotFound) {
+		t.Errorf("of a session that is gone: %v", err)
+	}
+	if err := global.Set(ctx, "after-new-window", "no-such-command"); !errors.Is(err, tmux.ErrUsage) {
+		t.Errorf("a command that is none: %v", err)
+	}
+}

@@ -1,0 +1,356 @@
+package tmux
+
+import (
+	"context"
+	"strconv"
+)
+
+// Size is a width or height, or a position: [Cells] or [Percent].
+type Size string
+
+// Cells is a size in columns or lines.
+func Cells(n int) Size { return Size(strconv.Itoa(n)) }
+
+// Percent is a size as a part of the room there is.
+func Percent(n int) Size { return Size(strconv.Itoa(n) + "%") }
+
+// SplitWindow makes a pane by splitting another one in two.
+type SplitWindow struct {
+	Target Target `flag:"t"` // the pane to split
+	// Right puts the new pane beside the old one, at its right, and makes Size a
+	// width; else it goes below, and Size is a height.
+	Right bool `flag:"h"`
+	Below bool `flag:"v"` // the default
+	// Before puts it at the left, or above.
+	Before bool `flag:"b"`
+	// Full splits the whole window, not the pane.
+	Full bool `flag:"f"`
+	Size Size `flag:"l"`
+	// Detached leaves the active pane active.
+	Detached bool `flag:"d"`
+	Zoom     bool `flag:"Z"`
+	// Dir is the working directory; that of this process when empty, since tmux
+	// takes the one of the client that asks.
+	Dir string `flag:"c,literal"`
+	Env Env    `flag:"e"`
+	// Stdin makes a pane that runs nothing and shows Input.
+	Stdin bool   `flag:"I"`
+	Input []byte `flag:"-"`
+	// Empty makes a pane that runs nothing; before tmux 3.7 a Command of one
+	// empty text does.
+	Empty bool `flag:"E" since:"3.7"`
+	// Keep keeps the pane when its program has ended, until a key is pressed.
+	Keep bool `flag:"k" since:"3.7"`
+	// KeepMessage is Keep with the text shown then, a value of the option
+	// remain-on-exit-format.
+	KeepMessage Format `flag:"m" since:"3.7"`
+	// Style is a style for the pane, as "bg=blue".
+	Style               string `flag:"s" since:"3.7"`
+	ActiveBorderStyle   string `flag:"S" since:"3.7"`
+	InactiveBorderStyle string `flag:"R" since:"3.7"`
+	// BorderLines is a value of the option pane-border-lines, for a floating pane.
+	BorderLines string `flag:"B" since:"3.8"`
+	Title       string `flag:"T,literal,utf8" since:"3.8"`
+	// Wait ends the command when the pane's program ends, with its exit status.
+	Wait   bool   `flag:"W" since:"3.8"`
+	Print  bool   `flag:"P"`
+	Format Format `flag:"F"`
+	// Command is what the pane runs; the option default-command, or a login
+	// shell, when empty. A single text is a command line for the shell in the
+	// option default-shell; several are a program and its arguments, executed as
+	// they are.
+	Command []string `arg:""`
+}
+
+// NewPane makes a pane that floats above the others.
+type NewPane struct {
+	_      struct{} `since:"3.7"`
+	Target Target   `flag:"t"` // a pane of the window
+	Width  Size     `flag:"x"` // half of the window's by default
+	Height Size     `flag:"y"` // a quarter of the window's by default
+	Left   Size     `flag:"X"` // column of the upper left corner
+	Top    Size     `flag:"Y"` // line of the upper left corner
+	// Tiled makes the command the same as [SplitWindow].
+	Tiled bool `flag:"L"`
+	// AboveZoom keeps the pane visible above a zoomed one.
+	AboveZoom bool `flag:"A" since:"3.8"`
+	// Modal lets no other pane be active while this one is there.
+	Modal bool `flag:"O" since:"3.8"`
+	// AllKeys sends the prefix key to a modal pane too.
+	AllKeys bool `flag:"K" since:"3.8"`
+	// CloseOnClick closes a modal pane at a click outside it.
+	CloseOnClick bool `flag:"C" since:"3.8"`
+	// CloseOnEscape closes a modal pane at Escape or C-c.
+	CloseOnEscape bool `flag:"D" since:"3.8"`
+	// Mouse resizes the pane with the mouse; only in a mouse key binding.
+	Mouse bool `flag:"M" since:"3.8"`
+
+	// The others are as in SplitWindow.
+
+	Right               bool     `flag:"h"`
+	Below               bool     `flag:"v"`
+	Before              bool     `flag:"b"`
+	Full                bool     `flag:"f"`
+	Size                Size     `flag:"l"`
+	Detached            bool     `flag:"d"`
+	Zoom                bool     `flag:"Z"`
+	Dir                 string   `flag:"c,literal"`
+	Env                 Env      `flag:"e"`
+	Stdin               bool     `flag:"I"`
+	Input               []byte   `flag:"-"`
+	Empty               bool     `flag:"E"`
+	Keep                bool     `flag:"k"`
+	KeepMessage         Format   `flag:"m"`
+	Style               string   `flag:"s"`
+	ActiveBorderStyle   string   `flag:"S"`
+	InactiveBorderStyle string   `flag:"R"`
+	BorderLines         string   `flag:"B" since:"3.8"`
+	Title               string   `flag:"T,literal,utf8" since:"3.8"`
+	Wait                bool     `flag:"W" since:"3.8"`
+	Print               bool     `flag:"P"`
+	Format              Format   `flag:"F"`
+	Command             []string `arg:""`
+}
+
+// KillPane destroys a pane, and with its last one the window.
+type KillPane struct {
+	Target Target `flag:"t"`
+	// Others destroys every pane of the window but the target.
+	Others bool   `flag:"a"`
+	Filter Format `flag:"f" since:"3.8"` // with Others: only those it is true for
+}
+
+// SelectPane makes a pane its window's active one or, with the flags from
+// DisableInput on, changes something about it and leaves the active pane.
+type SelectPane struct {
+	Target   Target `flag:"t"`
+	Left     bool   `flag:"L"` // the pane at the left of the target, and so on
+	Right    bool   `flag:"R"`
+	Up       bool   `flag:"U"`
+	Down     bool   `flag:"D"`
+	Last     bool   `flag:"l"` // the one that was active before
+	KeepZoom bool   `flag:"Z"`
+	// DisableInput makes the pane take no keys.
+	DisableInput bool `flag:"d"`
+	EnableInput  bool `flag:"e"`
+	// Mark makes it the marked pane, or no longer if it is. There is one at most.
+	Mark   bool `flag:"m"`
+	Unmark bool `flag:"M"`
+	// Title is the pane's new title.
+	Title *string `flag:"T,literal,utf8"`
+	// Style is a style for the pane, as "bg=blue"; "default" is none.
+	Style string `flag:"P"`
+	// ShowStyle prints the pane's style.
+	ShowStyle bool `flag:"g"`
+}
+
+// LastPane makes the pane of a window that was active before it again.
+type LastPane struct {
+	Target       Target `flag:"t"` // a window
+	DisableInput bool   `flag:"d"` // instead: make it take no keys
+	EnableInput  bool   `flag:"e"`
+	KeepZoom     bool   `flag:"Z"`
+}
+
+// ResizePane changes the size of a pane.
+type ResizePane struct {
+	Down   bool `flag:"D"` // move the lower edge, and so on
+	Left   bool `flag:"L"`
+	Right  bool `flag:"R"`
+	Up     bool `flag:"U"`
+	Width  Size `flag:"x"`
+	Height Size `flag:"y"`
+	// ToggleZoom makes the pane fill the window, or all visible again.
+	ToggleZoom bool `flag:"Z"`
+	// Trim drops the lines below the cursor.
+	Trim bool `flag:"T"`
+	// Mouse resizes with the mouse; only in a mouse key binding.
+	Mouse  bool   `flag:"M"`
+	Target Target `flag:"t"`
+	// By is how many cells Down, Left, Right and Up move the edge; 1 when 0.
+	By int `arg:""`
+}
+
+// RespawnPane starts the program of a pane again.
+type RespawnPane struct {
+	Target Target `flag:"t"`
+	Kill   bool   `flag:"k"` // end the program if it still runs; else tmux refuses
+	// Dir is the working directory; the one it was started in when empty.
+	Dir   string `flag:"c,literal"`
+	Env   Env    `flag:"e"`
+	Empty bool   `flag:"E" since:"3.8"` // run nothing
+	// Command is what to run, the same as before when empty: see [SplitWindow].
+	Command []string `arg:""`
+}
+
+// DisplayPanes shows the numbers of panes. A client must be attached.
+type DisplayPanes struct {
+	// Target is the client to show them on; from tmux 3.8 a pane.
+	Target Target `flag:"t"`
+	// Source is the window whose panes are shown.
+	Source Target `flag:"s" since:"3.8"`
+	// Background does not make the command wait for a choice.
+	Background bool `flag:"b" until:"3.7"`
+	Duration   *int `flag:"d"` // milliseconds; 0 until a key is pressed
+	// IgnoreKeys does not close them at a key press.
+	IgnoreKeys bool `flag:"N"`
+	Kill       bool `flag:"k" since:"3.8"` // kill the pane they are shown in afterwards
+	Unzoomed   bool `flag:"Z" since:"3.8"`
+	// Template is the tmux command for a chosen pane, %% in it for its id.
+	Template string `arg:""`
+}
+
+// ClockMode shows a clock in a pane.
+type ClockMode struct {
+	Target Target `flag:"t"`
+}
+
+func (SplitWindow) CommandName() string  { return "split-window" }
+func (NewPane) CommandName() string      { return "new-pane" }
+func (KillPane) CommandName() string     { return "kill-pane" }
+func (SelectPane) CommandName() string   { return "select-pane" }
+func (LastPane) CommandName() string     { return "last-pane" }
+func (ResizePane) CommandName() string   { return "resize-pane" }
+func (RespawnPane) CommandName() string  { return "respawn-pane" }
+func (DisplayPanes) CommandName() string { return "display-panes" }
+func (ClockMode) CommandName() string    { return "clock-mode" }
+
+func (c SplitWindow) rows(f Format) (Command, []Scope) {
+	c.Print, c.Format = true, f
+	return c, paneScopes
+}
+
+func (c NewPane) rows(f Format) (Command, []Scope) {
+	c.Print, c.Format = true, f
+	return c, paneScopes
+}
+
+func (c SplitWindow) stdin() []byte { return c.Input }
+func (c NewPane) stdin() []byte     { return c.Input }
+func (c SplitWindow) waits() bool   { return c.Wait }
+func (c NewPane) waits() bool       { return c.Wait }
+func (c DisplayPanes) waits() bool  { return !c.Background }
+
+// Panes are all panes of the server, a row for each session their window is
+// linked into; none when the server has no session.
+func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
+	return listAll[Pane](ctx, s, ListPanes{All: true})
+}
+
+// Info reads the pane's state.
+func (r PaneRef) Info(ctx context.Context) (Pane, error) {
+	return one[Pane](ctx, r.srv, r.self())
+}
+
+// self lists the pane alone. As the target of a list of panes its id stands for
+// its window.
+func (r PaneRef) self() ListPanes {
+	return ListPanes{Target: r, Filter: equal("pane_id", string(r.ID))}
+}
+
+// Split makes a pane beside or below this one.
+func (r PaneRef) Split(ctx context.Context, opts SplitWindow) (Pane, error) {
+	opts.Target = r
+	return one[Pane](ctx, r.srv, opts)
+}
+
+// Float makes a pane that floats above this one's window. It needs tmux 3.7.
+func (r PaneRef) Float(ctx context.Context, opts NewPane) (Pane, error) {
+	opts.Target = r
+	return one[Pane](ctx, r.srv, opts)
+}
+
+// Kill destroys the pane, and with its last one the window.
+func (r PaneRef) Kill(ctx context.Context) error {
+	return r.srv.run(ctx, KillPane{Target: r})
+}
+
+// KillOthers destroys the window's other panes.
+func (r PaneRef) KillOthers(ctx context.Context) error {
+	return r.srv.run(ctx, KillPane{Target: r, Others: true})
+}
+
+// Select makes the pane its window's active one. The window's zoom ends, unless
+// keepZoom is set.
+func (r PaneRef) Select(ctx context.Context, keepZoom bool) error {
+	return r.srv.run(ctx, SelectPane{Target: r, KeepZoom: keepZoom})
+}
+
+// SetTitle sets the pane's title. Programs in it can change it again. tmux takes
+// no control characters in it, and from 3.7 keeps backslashes as two.
+func (r PaneRef) SetTitle(ctx context.Context, title string) error {
+	type titled struct {
+		Title string `tmux:"pane_title"`
+	}
+	got, err := after[titled](ctx, r.srv, SelectPane{Target: r, Title: &title}, r.self())
+	// tmux drops a title it does not like without a word.
+	if err == nil && got.Title != title && unescape(got.Title, false) != title {
+		err = argumentError("tmux does not take the title %q", title)
+	}
+	return err
+}
+
+// SetStyle sets the pane's style, as "fg=white,bg=colour52"; "default" is none.
+func (r PaneRef) SetStyle(ctx context.Context, style string) error {
+	// select-pane -P takes anything, and set-option refuses what is no style.
+	return r.srv.run(ctx,
+		SetOption{Target: r, Pane: true, Name: "window-style", Value: &style},
+		SetOption{Target: r, Pane: true, Name: "window-active-style", Value: &style})
+}
+
+// EnableInput makes the pane take keys, or no longer.
+func (r PaneRef) EnableInput(ctx context.Context, on bool) error {
+	return r.srv.run(ctx, SelectPane{Target: r, EnableInput: on, DisableInput: !on})
+}
+
+// Mark makes the pane the marked one of the server. A pane that is hidden by a
+// zoomed one is not marked: tmux ignores it.
+func (r PaneRef) Mark(ctx context.Context) error {
+	// -m takes the mark off if the pane has it.
+	return r.srv.run(ctx, SelectPane{Target: r, Unmark: true}, SelectPane{Target: r, Mark: true})
+}
+
+// Unmark takes the mark off whichever pane has it.
+func (r PaneRef) Unmark(ctx context.Context) error {
+	return r.srv.run(ctx, SelectPane{Target: r, Unmark: true})
+}
+
+// Resize changes the pane's size, and tells what became of it: tmux does what
+// the other panes leave room for.
+func (r PaneRef) Resize(ctx context.Context, opts ResizePane) (Pane, error) {
+	opts.Target = r
+	return after[Pane](ctx, r.srv, opts, r.self())
+}
+
+// Zoom makes the pane the active one and fill its window, or with on false ends
+// the window's zoom. It does nothing to a window that is so already.
+func (r PaneRef) Zoom(ctx context.Context, on bool) error {
+	// resize-pane -Z only toggles, so tmux decides.
+	toggle := ResizePane{Target: r, ToggleZoom: true}
+	var script string
+	var err error
+	cond := IfShell{Target: r, Test: true}
+	if on {
+		script, err = r.srv.Script(ctx, SelectPane{Target: r}, toggle)
+		cond.Condition, cond.Else = "#{&&:#{window_zoomed_flag},#{pane_active}}", script
+	} else {
+		script, err = r.srv.Script(ctx, toggle)
+		cond.Condition, cond.Then = "#{window_zoomed_flag}", script
+	}
+	if err != nil {
+		return err
+	}
+	// if-shell takes a target that does not exist for none.
+	return r.srv.run(ctx, ListPanes{Target: r}, cond)
+}
+
+// Respawn starts the pane's program again: see [RespawnPane].
+func (r PaneRef) Respawn(ctx context.Context, opts RespawnPane) (Pane, error) {
+	opts.Target = r
+	return after[Pane](ctx, r.srv, opts, r.self())
+}
+
+// Clock shows a clock in the pane.
+func (r PaneRef) Clock(ctx context.Context) error {
+	return r.srv.run(ctx, ClockMode{Target: r})
+}

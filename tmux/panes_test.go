@@ -1,0 +1,231 @@
+package tmux_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+func TestPanesOfAWindow(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	dir := t.TempDir()
+	p0 := srv.Pane("%0")
+	p1 := must[tmux.Pane](t)(p0.Split(ctx, tmux.SplitWindow{Right: true, Size: tmux.Cells(30), Dir: dir, Detached: true}))
+	if p1.Width != 30 || p1.Active {
+		t.Errorf("new pane: width %d, active %v", p1.Width, p1.Active)
+	}
+	inDirectory(t, p1.PaneRef, dir)
+	p2 := must[tmux.Pane](t)(p1.Split(ctx, tmux.SplitWindow{Before: true, Size: tmux.Percent(50), Command: []string{"sleep", "1 000"}}))
+	if !p2.Active || p2.Top != 0 {
+		t.Errorf("new pane: active %v, top %d", p2.Active, p2.Top)
+	}
+	// Several words are executed as they are: "1 000" is one argument, and no number.
+	w := srv.Window(p1.WindowID)
+	tmuxtest.Wait(t, srv, "%0", "end of the pane with a bad sleep", func() bool {
+		_, err := p2.Info(ctx)
+		return errors.Is(err, tmux.ErrNotFound)
+	})
+	p3 := must[tmux.Pane](t)(p1.Split(ctx, tmux.SplitWindow{Command: []string{"exec sleep '1000'"}}))
+	tmuxtest.Wait(t, srv, string(p3.ID), "sleep in the pane", func() bool {
+		info := must[tmux.Pane](t)(p3.Info(ctx))
+		return info.CurrentCommand == "sleep"
+	})
+	if diff := cmp.Diff([]tmux.PaneID{"%0", p1.ID, p3.ID}, paneIDs(must[[]tmux.Pane](t)(w.Panes(ctx)))); diff != "" {
+		t.Error(diff)
+	}
+	ok(t, p0.Select(ctx, false))
+	if got := must[tmux.Pane](t)(w.ActivePane(ctx)); got.ID != p0.ID {
+		t.Errorf("active: %s", got.ID)
+	}
+	if got := must[tmux.Pane](t)(w.LastPane(ctx)); got.ID == p0.ID {
+		t.Error("last pane is the same")
+	}
+	ok(t, p0.SetTitle(ctx, "a #{pane_id} title"))
+	if got := must[tmux.Pane](t)(p0.Info(ctx)); got.Title != "a #{pane_id} title" {
+		t.Errorf("title %q", got.Title)
+	}
+	ok(t, p0.SetTitle(ctx, ""))
+	if got := must[tmux.Pane](t)(p0.Info(ctx)); got.Title != "" || got.Active {
+		t.Errorf("title %q, active %v", got.Title, got.Active)
+	}
+	ok(t, p1.SetStyle(ctx, "bg=blue"))
+	if style := tmuxtest.Run(t, srv, "select-pane", "-g", "-t", string(p1.ID)); style != "bg=blue" {
+		t.Errorf("style %q", style)
+	}
+	isKind(t, "a bad style", p1.SetStyle(ctx, "no such style"), tmux.ErrBadValue)
+	if got := must[tmux.Pane](t)(w.ActivePane(ctx)); got.ID == p1.ID {
+		t.Error("to set a style selected the pane")
+	}
+	ok(t, p1.EnableInput(ctx, false))
+	if got := must[tmux.Pane](t)(p1.Info(ctx)); !got.InputOff {
+		t.Error("input is on")
+	}
+	ok(t, p1.EnableInput(ctx, true))
+	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.InputOff {
+		t.Error("input is off")
+	}
+	for range 2 { // tmux's own -m would take the mark off again
+		ok(t, p1.Mark(ctx))
+		if got := must[tmux.Pane](t)(p1.Info(ctx)); !got.Marked {
+			t.Error("not marked")
+		}
+	}
+	ok(t, p0.Unmark(ctx))
+	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.Marked {
+		t.Error("still marked")
+	}
+}
+
+func TestZoomIsIdempotent(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	p0 := srv.Pane("%0")
+	p1 := must[tmux.Pane](t)(p0.Split(ctx, tmux.SplitWindow{}))
+	zoomed := func() (bool, tmux.PaneID) {
+		w := must[tmux.Window](t)(srv.Window(p1.WindowID).Info(ctx))
+		a := must[tmux.Pane](t)(w.ActivePane(ctx))
+		return w.Zoomed, a.ID
+	}
+	for i, step := range []struct {
+		pane tmux.PaneRef
+		on   bool
+		want tmux.PaneID // the zoomed pane
+	}{{p0, false, ""}, {p0, true, p0.ID}, {p0, true, p0.ID}, {p1.PaneRef, true, p1.ID}, {p1.PaneRef, true, p1.ID}, {p0, false, ""}, {p1.PaneRef, false, ""}, {p1.PaneRef, true, p1.ID}} {
+		ok(t, step.pane.Zoom(ctx, step.on))
+		if z, active := zoomed(); z != (step.want != "") || z && active != step.want {
+			t.Errorf("step %d: zoomed is %v with %s active, want %q zoomed", i, z, active, step.want)
+		}
+	}
+	isKind(t, "zoom of a dead pane", srv.Pane("%99").Zoom(ctx, true), tmux.ErrNotFound)
+}
+
+func TestPanesMoveAbout(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	p0 := must[tmux.Pane](t)(srv.Pane("%0").Info(ctx))
+	p1 := must[tmux.Pane](t)(p0.Split(ctx, tmux.SplitWindow{Right: true}))
+	if got := must[tmux.Pane](t)(p1.Resize(ctx, tmux.ResizePane{Width: tmux.Cells(20)})); got.Width != 20 {
+		t.Errorf("width %d, not 20", got.Width)
+	}
+	if got := must[tmux.Pane](t)(p1.Resize(ctx, tmux.ResizePane{Left: true, By: 5})); got.Width != 25 {
+		t.Errorf("width %d, not 25", got.Width)
+	}
+	if got := must[tmux.Pane](t)(p1.Resize(ctx, tmux.ResizePane{Width: tmux.Percent(50)})); got.Width != 40 {
+		t.Errorf("width %d, not 40", got.Width)
+	}
+	if got := must[tmux.Pane](t)(p0.Swap(ctx, p1)); got.Index != 1 || got.Left == 0 {
+		t.Errorf("swapped to index %d", got.Index)
+	}
+	w := must[tmux.Window](t)(p1.Break(ctx, tmux.BreakPane{Name: "broken #{pane_id}", Detached: true}))
+	if w.ID == p1.WindowID || w.Name != "broken #{pane_id}" || w.Active {
+		t.Errorf("broken into %+v", w)
+	}
+	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.WindowID != w.ID {
+		t.Errorf("pane in %s, not %s", got.WindowID, w.ID)
+	}
+	if got := must[tmux.Pane](t)(p1.Join(ctx, tmux.JoinPane{Target: p0, Size: tmux.Cells(5)})); got.WindowID != p0.WindowID || got.Height != 5 {
+		t.Errorf("joined: window %s, height %d", got.WindowID, got.Height)
+	}
+	_, err := w.Info(ctx)
+	isKind(t, "the window that lost its pane", err, tmux.ErrNotFound)
+	_, err = p1.Join(ctx, tmux.JoinPane{Target: tmux.PaneID("%99")})
+	isKind(t, "joined to a dead pane", err, tmux.ErrNotFound)
+	order := paneIDs(must[[]tmux.Pane](t)(srv.Window(p0.WindowID).Rotate(ctx, false)))
+	if diff := cmp.Diff([]tmux.PaneID{p1.ID, p0.ID}, order); diff != "" {
+		t.Error(diff)
+	}
+	_, err = p1.Respawn(ctx, tmux.RespawnPane{})
+	isKind(t, "a running pane started again", err, tmux.ErrRunning)
+	got := must[tmux.Pane](t)(p1.Respawn(ctx, tmux.RespawnPane{Kill: true, Command: []string{"sleep", "2000"}}))
+	if got.StartCommand == nil || !strings.Contains(*got.StartCommand, "sleep 2000") {
+		t.Errorf("start command %v", got.StartCommand)
+	}
+	ok(t, p0.Clock(ctx))
+	if got := must[tmux.Pane](t)(p0.Info(ctx)); got.Mode == nil || *got.Mode != "clock-mode" {
+		t.Errorf("mode %v", got.Mode)
+	}
+	ok(t, p0.KillOthers(ctx))
+	if left := must[[]tmux.Pane](t)(srv.Panes(ctx)); len(left) != 1 || left[0].ID != p0.ID {
+		t.Errorf("left: %v", paneIDs(left))
+	}
+	_, err = p1.Info(ctx)
+	isKind(t, "Info of a dead pane", err, tmux.ErrNotFound)
+	isKind(t, "Kill of a dead pane", p1.Kill(ctx), tmux.ErrNotFound)
+}
+
+func TestFloatingPanes(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	has := must[bool](t)(srv.Supports(ctx, tmux.FloatingPanes))
+	p, err := srv.Pane("%0").Float(ctx, tmux.NewPane{Width: tmux.Cells(30), Height: tmux.Cells(8), Detached: true})
+	if !has {
+		var u *tmux.UnsupportedError
+		if !errors.As(err, &u) || !errors.Is(err, tmux.ErrUnsupported) || !strings.Contains(err.Error(), "new-pane needs tmux 3.7 or later") {
+			t.Errorf("got %v", err)
+		}
+		return
+	}
+	ok(t, err)
+	if p.Active || p.Width > 30 || p.Width < 28 {
+		t.Errorf("floating pane: active %v, width %d", p.Active, p.Width)
+	}
+	if n := len(must[[]tmux.Pane](t)(srv.Panes(ctx))); n != 2 {
+		t.Errorf("%d panes", n)
+	}
+	if must[bool](t)(srv.Supports(ctx, tmux.MoveFloatingPanes)) {
+		before := must[tmux.Pane](t)(p.Info(ctx))
+		after := must[tmux.Pane](t)(p.Move(ctx, tmux.MovePane{Position: "bottom-right"}))
+		if after.Left <= before.Left {
+			t.Errorf("moved from column %d to %d", before.Left, after.Left)
+		}
+		again := must[tmux.Pane](t)(p.Move(ctx, tmux.MovePane{UpBy: 3, LeftBy: 2}))
+		if again.Left != after.Left-2 || again.Top != after.Top-3 {
+			t.Errorf("moved from %d,%d to %d,%d", after.Left, after.Top, again.Left, again.Top)
+		}
+	}
+	ok(t, p.Kill(ctx))
+}
+
+func TestEmptyPanes(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	p0 := srv.Pane("%0")
+	p, err := p0.Split(ctx, tmux.SplitWindow{Empty: true})
+	if must[bool](t)(srv.Supports(ctx, tmux.EmptyPanes)) {
+		ok(t, err)
+		if info := must[tmux.Pane](t)(p.Info(ctx)); info.PID != nil && *info.PID != 0 {
+			t.Errorf("process %d in an empty pane", *info.PID)
+		}
+		ok(t, p.Kill(ctx))
+	} else {
+		isKind(t, "an empty pane", err, tmux.ErrUnsupported)
+	}
+	// An empty command is one too, on every tmux.
+	p = must[tmux.Pane](t)(p0.Split(ctx, tmux.SplitWindow{Command: []string{""}}))
+	if p.PID != nil && *p.PID != 0 {
+		t.Errorf("process %d in an empty pane", *p.PID)
+	}
+	ok(t, p.Kill(ctx))
+	p = must[tmux.Pane](t)(p0.Split(ctx, tmux.SplitWindow{Stdin: true, Input: []byte("what was read\n")}))
+	tmuxtest.WaitScreen(t, srv, string(p.ID), "what was read")
+	ok(t, p.Kill(ctx))
+}
+
+// With Wait the command takes as long as the pane's program, however long that
+// is, and fails as it does.
+func TestPaneWait(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	_, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Wait: true, Command: []string{"exit 3"}})
+	if !must[bool](t)(srv.Supports(ctx, tmux.PaneWait)) {
+		isKind(t, "to wait for a pane", err, tmux.ErrUnsupported)
+		return
+	}
+	var e *tmux.Error
+	if !errors.As(err, &e) || e.ExitCode != 3 {
+		t.Errorf("got %v", err)
+	}
+	if _, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Wait: true, Command: []string{"true"}}); err != nil {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,190 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// run runs commands whose output does not matter.
+func (s *Server) run(ctx context.Context, cmds ...Command) error {
+	_, err := s.Do(ctx, cmds...)
+	return err
+}
+
+// one is the first row that a command prints. No row is an ErrNotFound: the
+// filters of this package ask for one object.
+func one[R any](ctx context.Context, srv *Server, cmd Lister) (R, error) {
+	rows, err := List[R](ctx, srv, cmd)
+	return first(rows, err, cmd)
+}
+
+// after makes a change and reads what came of it, in one round trip.
+func after[R any](ctx context.Context, srv *Server, change Command, read Lister) (R, error) {
+	var b Batch
+	b.Add(change)
+	rows := Rows[R](&b, read)
+	err := b.Do(ctx, srv)
+	return first(*rows, err, read)
+}
+
+func first[R any](rows []R, err error, cmd Command) (R, error) {
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("%s: %w", cmd.CommandName(), ErrNotFound)
+	}
+	if err != nil {
+		var none R
+		return none, err
+	}
+	return rows[0], nil
+}
+
+func notFound(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), ErrNotFound)
+}
+
+// equal is the filter for objects whose token has exactly this value.
+func equal(token, value string) Format {
+	return "#{==:#{" + Format(token) + "}," + Literal(value) + "}"
+}
+
+// listAll lists over the whole server. With no session at all tmux answers some
+// lists with "no current target".
+func listAll[R any](ctx context.Context, srv *Server, cmd Lister) ([]R, error) {
+	rows, err := List[R](ctx, srv, cmd)
+	var e *Error
+	if errors.As(err, &e) && strings.Contains(e.Stderr, "no current target") {
+		return []R{}, nil
+	}
+	return rows, err
+}
+
+// checkTarget refuses ids that are none: tmux would take "2" or "main" for an
+// index or a name, and act on another object.
+func (id PaneID) checkTarget() error {
+	if !id.Valid() {
+		return argumentError("%q is not a pane id", string(id))
+	}
+	return nil
+}
+
+func (id WindowID) checkTarget() error {
+	if !id.Valid() {
+		return argumentError("%q is not a window id", string(id))
+	}
+	return nil
+}
+
+func (id SessionID) checkTarget() error {
+	if !id.Valid() {
+		return argumentError("%q is not a session id", string(id))
+	}
+	return nil
+}
+
+func (r PaneRef) checkTarget() error    { return r.ID.checkTarget() }
+func (r WindowRef) checkTarget() error  { return r.ID.checkTarget() }
+func (r SessionRef) checkTarget() error { return r.ID.checkTarget() }
+func (r ClientRef) checkTarget() error {
+	if r.Name == "" {
+		return argumentError("a client without a name")
+	}
+	return nil
+}
+
+// Command runs a command on the session and returns what it prints. args are
+// the command's arguments as tmux takes them, formats and all, without a
+// target: that is this session, and a second one is refused, because tmux
+// silently obeys the last. Prefer the typed commands with [Server.Do].
+func (r SessionRef) Command(ctx context.Context, name string, args ...string) ([]byte, error) {
+	return commandOn(ctx, r.srv, r, "Target", name, args)
+}
+
+// Command runs a command on the window: see [SessionRef.Command].
+func (r WindowRef) Command(ctx context.Context, name string, args ...string) ([]byte, error) {
+	return commandOn(ctx, r.srv, r, "Target", name, args)
+}
+
+// Command runs a command on the pane: see [SessionRef.Command].
+func (r PaneRef) Command(ctx context.Context, name string, args ...string) ([]byte, error) {
+	return commandOn(ctx, r.srv, r, "Target", name, args)
+}
+
+// Command runs a command on the client: see [SessionRef.Command]. The client is
+// the value of -c for the commands that have a target of another kind beside
+// it, and of -t for the others.
+func (r ClientRef) Command(ctx context.Context, name string, args ...string) ([]byte, error) {
+	return commandOn(ctx, r.srv, r, "Client", name, args)
+}
+
+func commandOn(ctx context.Context, srv *Server, target Target, field, name string, args []string) ([]byte, error) {
+	if c, ok := target.(interface{ checkTarget() error }); ok {
+		if err := c.checkTarget(); err != nil {
+			return nil, err
+		}
+	}
+	plan, known := commandsByName()[name]
+	flag := "t"
+	if known {
+		f := plan.flagOf(field)
+		if f == nil {
+			f = plan.flagOf("Target")
+		}
+		if f == nil {
+			return nil, argumentError("%s has no target", name)
+		}
+		flag = f.flag
+	}
+	if dup := plan.find(flag, args); dup != "" {
+		return nil, argumentError("%s: %q gives a second target beside %s", name, dup, target.TargetSpec())
+	}
+	outs, err := srv.Do(ctx, Raw{Name: name, Args: append([]string{"-" + flag, target.TargetSpec()}, args...)})
+	if err != nil {
+		return nil, err
+	}
+	return outs[0], nil
+}
+
+// flagOf is the flag that a field of the command's struct is.
+func (p *commandPlan) flagOf(field string) *commandField {
+	for i := range p.flags {
+		if p.flags[i].name == field {
+			return &p.flags[i]
+		}
+	}
+	return nil
+}
+
+// find is the argument that holds a flag, as tmux parses arguments: flags may
+// stand together, the last of them with its value. Without a plan, for a
+// command that is not in the table, no flag is known to take a value; then more
+// is found than is there.
+func (p *commandPlan) find(flag string, args []string) string {
+	takesValue := func(c string) bool {
+		return p != nil && slices.ContainsFunc(p.flags, func(f commandField) bool { return f.flag == c && !f.isBool })
+	}
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if len(a) < 2 || a[0] != '-' || a == "--" {
+			if p == nil && a != "--" {
+				continue // perhaps the value of a flag
+			}
+			return ""
+		}
+		for j := 1; j < len(a); j++ {
+			c := a[j : j+1]
+			if c == flag {
+				return a
+			}
+			if takesValue(c) {
+				if j == len(a)-1 {
+					i++
+				}
+				break
+			}
+		}
+	}
+	return ""
+}

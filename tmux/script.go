@@ -1,0 +1,34 @@
+package tmux
+
+import (
+	"context"
+	"strings"
+)
+
+// Script is the text of a list of commands in tmux's own language, as hooks, key
+// bindings, [IfShell], [RunShell] and configuration files take it. The commands
+// are quoted, and checked against the server's version, as [Server.Do] does it.
+func (s *Server) Script(ctx context.Context, cmds ...Command) (string, error) {
+	var b strings.Builder
+	for i, c := range cmds {
+		words, err := encode(c, func() (Version, error) { return s.Version(ctx) })
+		if err != nil {
+			return "", err
+		}
+		if i > 0 {
+			b.WriteString(" ; ")
+		}
+		words.writeConfig(&b)
+	}
+	return b.String(), nil
+}
+
+// writeConfig writes a command in tmux's configuration language.
+func (w encoded) writeConfig(b *strings.Builder) {
+	for i, arg := range w {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(configWord(arg))
+	}
+}

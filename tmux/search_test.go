@@ -1,0 +1,154 @@
+package tmux_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// matching are the panes for which a filter is true.
+func matching(t testing.TB, srv *tmux.Server, filter tmux.Format) []tmux.PaneID {
+	t.Helper()
+	type row struct {
+		ID tmux.PaneID `tmux:"pane_id"`
+	}
+	rows, err := tmux.List[row](tmuxtest.Context(t), srv, tmux.ListPanes{All: true, Filter: filter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := []tmux.PaneID{}
+	for _, r := range rows {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// FuzzMatchContent shows the text in one pane of two and looks for it.
+func FuzzMatchContent(f *testing.F) {
+	for _, s := range texts {
+		f.Add(s)
+	}
+	for _, s := range []string{"foo}bar", "l{2}", "E.ror", "[x", "x]", `a\*b`, "a,b#,c}", "#}", "x#{C:nomatch}", "a##b", "#[fg=red]", "UPPER lower"} {
+		f.Add(s)
+	}
+	srv := started(f)
+	tmuxtest.Run(f, srv, "respawn-pane", "-k", "-t", "%0", "exec sleep 1000") // no prompt
+	dir := f.TempDir()
+	marker := filepath.Join(dir, "marker")
+	f.Add("#(touch " + marker + ")")
+	f.Add("}#(touch " + marker + ")")
+	shown := filepath.Join(dir, "shown")
+	cmd := "stty -echo; while read -r line; do printf '\\033[H\\033[2J'; cat " + shown + "; printf '\\033]2;%s\\033\\\\' \"$line\"; done"
+	pane := srv.Pane(tmux.PaneID(tmuxtest.Run(f, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", cmd)))
+	serial := 0
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) && r != ' ' || unicode.Is(unicode.M, r) }) {
+			t.Skip("not what a screen can show")
+		}
+		text = strings.TrimSpace(text)
+		if text == "" || len(text) > 60 {
+			t.Skip("nothing to look for, or more than a line")
+		}
+		if err := os.WriteFile(shown, []byte("before "+text+" after"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		serial++
+		title := "shown " + string(rune('a'+serial%26)) + strings.Repeat("x", serial/26%50)
+		if err := pane.SendLine(tmuxtest.Context(t), title); err != nil {
+			t.Fatal(err)
+		}
+		waitDisplay(t, pane, "#{pane_title}", title)
+		want := []tmux.PaneID{pane.ID}
+		for what, filter := range map[string]tmux.Format{
+			"text":            tmux.MatchContent(text, tmux.Match{}),
+			"any case":        tmux.MatchContent(text, tmux.Match{IgnoreCase: true}),
+			"glob":            tmux.MatchContent("before "+tmux.Glob(text)+" aft?r", tmux.Match{Glob: true}),
+			"regexp":          tmux.MatchContent("before "+regexp.QuoteMeta(text)+" after", tmux.Match{Regexp: true}),
+			"regexp any case": tmux.MatchContent("BEFORE "+regexp.QuoteMeta(text)+" aft.r", tmux.Match{Regexp: true, IgnoreCase: true}),
+			"and":             tmux.And(tmux.MatchContent(text, tmux.Match{}), tmux.Not(tmux.MatchEqual("pane_id", "%0"))),
+		} {
+			if diff := cmp.Diff(want, matching(t, srv, filter)); diff != "" {
+				t.Errorf("%s %q: %s%s", what, text, filter, diff)
+			}
+		}
+		for what, filter := range map[string]tmux.Format{
+			"text":   tmux.MatchContent(text+"!", tmux.Match{}),
+			"glob":   tmux.MatchContent("!"+tmux.Glob(text)+"*", tmux.Match{Glob: true}),
+			"regexp": tmux.MatchContent("!"+regexp.QuoteMeta(text), tmux.Match{Regexp: true}),
+		} {
+			if got := matching(t, srv, filter); len(got) > 0 {
+				t.Errorf("%s that is not there, %q: %s matches %v", what, text, filter, got)
+			}
+		}
+		if _, err := os.Stat(marker); err == nil {
+			t.Fatalf("%q ran a command", text)
+		}
+	})
+}
+
+// FuzzMatchToken looks for a pane by the value of one of its options.
+func FuzzMatchToken(f *testing.F) {
+	for _, s := range texts {
+		f.Add(s)
+	}
+	srv := started(f)
+	tmuxtest.Run(f, srv, "new-window", "-d")
+	pane := srv.Pane("%1")
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text) {
+			t.Skip("no text")
+		}
+		ctx := tmuxtest.Context(t)
+		if err := pane.Options().Set(ctx, "@v", text); err != nil {
+			t.Fatal(err)
+		}
+		if err := srv.Pane("%0").Options().Set(ctx, "@v", text+"!"); err != nil {
+			t.Fatal(err)
+		}
+		for what, filter := range map[string]tmux.Format{
+			"equal":   tmux.MatchEqual("@v", text),
+			"text":    tmux.MatchToken("@v", text, tmux.Match{}),
+			"glob":    tmux.MatchToken("@v", tmux.Glob(text), tmux.Match{Glob: true}),
+			"not":     tmux.Not(tmux.MatchEqual("@v", text+"!")),
+			"or":      tmux.Or(tmux.MatchEqual("@v", text), tmux.MatchEqual("@v", "x!y")),
+			"and all": tmux.And(tmux.MatchEqual("@v", text), tmux.MatchEqual("pane_id", "%1"), tmux.Not(tmux.Or())),
+		} {
+			if diff := cmp.Diff([]tmux.PaneID{"%1"}, matching(t, srv, filter)); diff != "" {
+				t.Errorf("%s %q: %s%s", what, text, filter, diff)
+			}
+		}
+	})
+}
+
+func TestMatchContentLimits(t *testing.T) {
+	srv := started(t)
+	pane := drawn(t, srv, `i=0; while [ $i -lt 60 ]; do echo "old $i."; i=$((i+1)); done; echo Visible; printf ready`)
+	tmuxtest.WaitScreen(t, srv, string(pane.ID), "ready")
+	for _, test := range []struct {
+		filter tmux.Format
+		want   []tmux.PaneID
+	}{
+		{tmux.MatchContent("old 1.", tmux.Match{}), nil}, // in the history
+		{tmux.MatchContent("visible", tmux.Match{}), nil},
+		{tmux.MatchContent("visible", tmux.Match{IgnoreCase: true}), []tmux.PaneID{pane.ID}},
+		{tmux.MatchContent("^Visible$", tmux.Match{Regexp: true}), []tmux.PaneID{pane.ID}},
+		{tmux.MatchContent("o{2}", tmux.Match{Regexp: true}), nil},
+		{tmux.MatchContent("[0-9]{2}[.]", tmux.Match{Regexp: true}), []tmux.PaneID{pane.ID}},
+		{tmux.MatchContent("(", tmux.Match{Regexp: true}), nil},
+		{tmux.MatchContent("", tmux.Match{}), []tmux.PaneID{"%0", pane.ID}},
+	} {
+		if got := matching(t, srv, test.filter); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", test.filter, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,338 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Config says which tmux server to talk to, and how. The zero Config is the
+// user's default server and the tmux program on PATH.
+type Config struct {
+	// Binary is the tmux program, a path or a name on PATH; "tmux" by default.
+	Binary string
+	// SocketName is tmux's -L: the name of a socket in the directory tmux keeps
+	// its sockets in. It excludes SocketPath.
+	SocketName string
+	// SocketPath is tmux's -S: the path of the socket.
+	SocketPath string
+	// ConfigFile is tmux's -f, read when a server starts; tmux's own default
+	// files when empty. /dev/null reads none.
+	ConfigFile string
+	// Env is the environment of the tmux client, as "K=V"; this process's own
+	// when nil. A server started here inherits it, and so do its panes. TMUX
+	// and TMUX_PANE are always taken out: they would send commands elsewhere.
+	Env []string
+	// Timeout bounds a call whose context has no deadline; 30 seconds when
+	// zero, no bound when negative. Commands that wait for something by their
+	// nature (wait-for, run-shell) are bounded by their context alone.
+	Timeout time.Duration
+	// Transport is how commands reach the server, [TransportAuto] when empty.
+	Transport Transport
+	// Logger, when set, gets a debug record for each command list.
+	Logger *slog.Logger
+}
+
+// Server is a handle on one tmux server: the one that listens, or will listen,
+// on a certain socket. It holds no connection and keeps nothing of the server's
+// state but its version. It is safe for concurrent use.
+type Server struct {
+	cfg       Config
+	binary    string
+	socket    string
+	transport transport
+	// marker is a line that separates the outputs of a list's commands.
+	marker string
+
+	mu      sync.Mutex
+	version Version // of the running server, zero when not known
+	program Version // of the tmux program, zero when not known
+	// waiting counts the calls of Wait on each channel.
+	waiting map[string]int
+}
+
+const defaultTimeout = 30 * time.Second
+
+// New makes a handle on the server that cfg describes. It looks the tmux
+// program up, and neither runs it nor touches the socket.
+func New(cfg Config) (*Server, error) {
+	if cfg.SocketName != "" && cfg.SocketPath != "" {
+		return nil, argumentError("both a socket name (%s) and a socket path (%s)", cfg.SocketName, cfg.SocketPath)
+	}
+	if strings.IndexByte(cfg.SocketName+cfg.SocketPath+cfg.ConfigFile, 0) >= 0 {
+		return nil, argumentError("a socket or file name with a NUL byte")
+	}
+	if cfg.Binary == "" {
+		cfg.Binary = "tmux"
+	}
+	binary, err := exec.LookPath(cfg.Binary)
+	if err != nil {
+		return nil, fmt.Errorf("find the tmux program: %w", err)
+	}
+	if binary, err = filepath.Abs(binary); err != nil {
+		return nil, fmt.Errorf("find the tmux program: %w", err)
+	}
+	if cfg.Env == nil {
+		cfg.Env = os.Environ()
+	}
+	cfg.Env = slices.DeleteFunc(slices.Clone(cfg.Env), func(kv string) bool {
+		return strings.HasPrefix(kv, "TMUX=") || strings.HasPrefix(kv, "TMUX_PANE=")
+	})
+	if cfg.Timeout == 0 {
+		cfg.Timeout = defaultTimeout
+	}
+	s := &Server{cfg: cfg, binary: binary, socket: socketPath(cfg)}
+	// -u: without it tmux replaces every byte above 0x7f, and control bytes
+	// too, in a locale that is not UTF-8.
+	flags := []string{"-u"}
+	switch {
+	case cfg.SocketPath != "":
+		flags = append(flags, "-S", cfg.SocketPath)
+	case cfg.SocketName != "":
+		flags = append(flags, "-L", cfg.SocketName)
+	}
+	if cfg.ConfigFile != "" {
+		flags = append(flags, "-f", cfg.ConfigFile)
+	}
+	s.transport = &execTransport{binary: binary, flags: flags, env: cfg.Env}
+	way, err := ParseTransport(string(cfg.Transport))
+	switch {
+	case err != nil:
+		return nil, err
+	case way == TransportNative && !nativeUsable:
+		return nil, argumentError("the native transport needs a little-endian machine")
+	case way != TransportExec && nativeUsable:
+		s.transport = &autoTransport{
+			native: newNativeTransport(s.socket, cfg.Env), exec: s.transport,
+			only: way == TransportNative, logger: cfg.Logger,
+		}
+	}
+	var nonce [12]byte
+	rand.Read(nonce[:])
+	s.marker = "end-" + hex.EncodeToString(nonce[:])
+	return s, nil
+}
+
+// socketPath is where tmux looks for the socket of cfg.
+func socketPath(cfg Config) string {
+	if cfg.SocketPath != "" {
+		return cfg.SocketPath
+	}
+	name := cfg.SocketName
+	if name == "" {
+		name = "default"
+	}
+	base := "/tmp"
+	for _, kv := range cfg.Env {
+		if dir, ok := strings.CutPrefix(kv, "TMUX_TMPDIR="); ok && dir != "" {
+			if real, err := filepath.EvalSymlinks(dir); err == nil {
+				base = real
+			}
+		}
+	}
+	return filepath.Join(base, "tmux-"+strconv.Itoa(os.Getuid()), name)
+}
+
+// SocketPath is the path of the server's socket.
+func (s *Server) SocketPath() string { return s.socket }
+
+// Binary is the absolute path of the tmux program.
+func (s *Server) Binary() string { return s.binary }
+
+// Do sends commands as one list, in one round trip, and returns what each of
+// them printed. tmux runs them in order and stops at the first that fails: then
+// the error is an [*Error] that names it, and the outputs are those of the
+// commands before it and whatever it printed itself. A list may be of any size.
+//
+// A few commands take a round trip of their own, because the tmux program lets
+// only one command of a list use them: show-buffer and save-buffer have standard
+// output to themselves, and two commands cannot both read standard input.
+func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
+	list := make([]item, len(cmds))
+	waits := false
+	for i, c := range cmds {
+		words, err := encode(c, func() (Version, error) { return s.Version(ctx) })
+		if err != nil {
+			return nil, err
+		}
+		list[i].words = words
+		if r, ok := c.(interface{ stdin() []byte }); ok {
+			list[i].stdin = r.stdin()
+		}
+		if w, ok := c.(interface{ waits() bool }); ok {
+			waits = waits || w.waits()
+		}
+	}
+	if _, ok := ctx.Deadline(); !ok && !waits && s.cfg.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, s.cfg.Timeout, fmt.Errorf("tmux did not answer in %v: %w", s.cfg.Timeout, context.DeadlineExceeded))
+		defer cancel()
+	}
+	var outputs [][]byte
+	for _, part := range roundTrips(list) {
+		outs, err := s.roundTrip(ctx, part, nil)
+		outputs = append(outputs, outs...)
+		if err != nil {
+			return outputs, err
+		}
+	}
+	return outputs, nil
+}
+
+// roundTrip runs one list that fits together. It returns the outputs of its
+// commands, or of those up to the one that failed. For printed see [request].
+func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([][]byte, error) {
+	list := make([]encoded, 0, 2*len(items))
+	var stdin []byte
+	for i, it := range items {
+		if i > 0 {
+			list = append(list, encoded{"display-message", "-p", s.marker})
+		}
+		list = append(list, it.words)
+		if it.stdin != nil {
+			stdin = it.stdin
+		}
+	}
+	req, err := newRequest(list, stdin)
+	if err != nil {
+		return nil, err
+	}
+	req.printed = printed
+	start := time.Now()
+	rep, err := s.transport.run(ctx, req)
+	if s.cfg.Logger != nil {
+		s.cfg.Logger.DebugContext(ctx, "tmux", "words", req.words, "code", rep.code, "duration", time.Since(start), "error", err)
+	}
+	outputs := s.split(rep.stdout, len(items))
+	if err == nil && rep.code == 0 && len(outputs) == len(items) {
+		return outputs, nil
+	}
+	failed := items[len(outputs)-1].words
+	e := &Error{ExitCode: rep.code, Stderr: string(rep.stderr), Socket: s.socket, Err: err}
+	if err == nil && rep.code == 0 {
+		// Some commands end their list without a word, "show-options -q" of 3.2 at
+		// an unknown option.
+		e.Err = errors.New("tmux ended the list of commands here")
+	} else if err == nil {
+		e.Stderr = strings.TrimPrefix(e.Stderr, "-:1: ")
+		e.Err = kindOf(e.Stderr)
+		failed = blame(e.Stderr, failed, items)
+	}
+	e.Command, e.Args = failed[0], failed[1:]
+	if errors.Is(e.Err, ErrNoServer) || errors.Is(e.Err, ErrServerGone) {
+		s.forgetVersion()
+		if mismatch := s.versionMismatch(ctx, e); mismatch != nil {
+			e.Err = mismatch
+		}
+	}
+	return outputs, e
+}
+
+// split cuts what a list printed at the marker lines, at most into n parts.
+func (s *Server) split(stdout []byte, n int) [][]byte {
+	parts := make([][]byte, 0, n)
+	line := []byte(s.marker + "\n")
+	for len(parts) < n-1 {
+		before, after, found := bytes.Cut(stdout, line)
+		if !found {
+			break
+		}
+		parts, stdout = append(parts, before), after
+	}
+	return append(parts, stdout)
+}
+
+// parseError finds the command in what tmux prints before it runs anything.
+var parseError = regexp.MustCompile(`(?m)^(?:command |usage: |unknown command: |ambiguous command: )([a-z-]+)`)
+
+// blame picks the command that an error is about: for an error of the parser,
+// which refuses the whole list before anything ran, the one it names.
+func blame(stderr string, ran encoded, list []item) encoded {
+	if m := parseError.FindStringSubmatch(stderr); m != nil {
+		for _, it := range list {
+			if it.words[0] == m[1] {
+				return it.words
+			}
+		}
+	}
+	return ran
+}
+
+// Version is the version of the running server or, when none runs, of the tmux
+// program. It is asked once and then remembered until the server goes away.
+func (s *Server) Version(ctx context.Context) (Version, error) {
+	s.mu.Lock()
+	v := s.version
+	s.mu.Unlock()
+	if v != (Version{}) {
+		return v, nil
+	}
+	out, err := s.Do(ctx, DisplayMessage{Print: true, Message: "#{version}"})
+	if errors.Is(err, ErrNoServer) || errors.Is(err, ErrServerGone) {
+		return s.ProgramVersion(ctx)
+	}
+	if err != nil {
+		return Version{}, err
+	}
+	if v, err = ParseVersion(string(out[0])); err != nil {
+		return Version{}, err
+	}
+	s.mu.Lock()
+	s.version = v
+	s.mu.Unlock()
+	return v, nil
+}
+
+func (s *Server) forgetVersion() {
+	s.mu.Lock()
+	s.version = Version{}
+	s.mu.Unlock()
+}
+
+// ProgramVersion is the version that the tmux program tells with -V. It may
+// differ from the running server's: see [Server.Version].
+func (s *Server) ProgramVersion(ctx context.Context) (Version, error) {
+	s.mu.Lock()
+	v := s.program
+	s.mu.Unlock()
+	if v != (Version{}) {
+		return v, nil
+	}
+	v, err := programVersion(ctx, s.binary, s.cfg.Env)
+	if err != nil {
+		return Version{}, err
+	}
+	s.mu.Lock()
+	s.program = v
+	s.mu.Unlock()
+	return v, nil
+}
+
+// programVersion runs a tmux program with -V.
+func programVersion(ctx context.Context, binary string, env []string) (Version, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, "-V")
+	cmd.Env, cmd.WaitDelay = env, waitDelay
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return Version{}, fmt.Errorf("%s -V: %w", binary, err)
+	}
+	return ParseVersion(string(out))
+}

@@ -1,0 +1,261 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"strconv"
+)
+
+// NewSession makes a session with one window of one pane. It starts the server
+// when none runs. Without Detached tmux attaches its client to the session,
+// which needs a terminal: see [Server.NewSession].
+type NewSession struct {
+	// Name of the session; a number when empty. tmux keeps backslashes as two,
+	// control bytes as vis(3) writes them (3.7 refuses those), and before 3.7 "_"
+	// for each ":" and ".".
+	Name string `flag:"s,literal,utf8"`
+	// Group is a session to share the windows of, or as a [TargetSpec] the name
+	// of a session group, made when there is none.
+	Group      Target `flag:"t"`
+	Detached   bool   `flag:"d"`
+	WindowName string `flag:"n,literal,utf8"`
+	// Dir is the working directory of the session and its first pane; that of
+	// this process when empty.
+	Dir string `flag:"c,literal"`
+	Env Env    `flag:"e"`
+	// Width and Height are the size of a detached session, 80x24 if not told.
+	// tmux 3.2 makes it 80x23 whatever it is told.
+	Width  int `flag:"x"`
+	Height int `flag:"y"`
+	// Attach attaches to the session if it exists already.
+	Attach bool `flag:"A"`
+	// DetachOthers is with Attach as in [AttachSession].
+	DetachOthers bool `flag:"D"`
+	// HangUp is with Attach as in [AttachSession].
+	HangUp bool `flag:"X"`
+	// NoEnvironment leaves the variables of the option update-environment as
+	// they are in the server.
+	NoEnvironment bool `flag:"E"`
+	// ClientFlags are those of [AttachSession].
+	ClientFlags string `flag:"f"`
+	Print       bool   `flag:"P"`
+	Format      Format `flag:"F"`
+	// Command is what the first pane runs: see [SplitWindow].
+	Command []string `arg:""`
+}
+
+// AttachSession attaches the tmux client that runs it to a session. That needs
+// a terminal, which the clients of this package are not: it is for a [Raw]
+// command line or a key binding.
+type AttachSession struct {
+	Target Target `flag:"t"`
+	// Dir becomes the session's working directory for new windows.
+	Dir          string `flag:"c,literal"`
+	DetachOthers bool   `flag:"d"` // detach the session's other clients
+	HangUp       bool   `flag:"x"` // and send SIGHUP to their parent processes
+	// NoEnvironment leaves the session's environment as it is.
+	NoEnvironment bool `flag:"E"`
+	// ClientFlags are set on the client: a comma separated list of active-pane,
+	// ignore-size, no-detach-on-destroy, no-output, pause-after=SECONDS,
+	// read-only and wait-exit, each with a "!" before it to turn it off.
+	ClientFlags string `flag:"f"`
+	ReadOnly    bool   `flag:"r"` // the flags read-only and ignore-size
+}
+
+// HasSession fails with [ErrNotFound] when there is no such session.
+type HasSession struct {
+	Target Target `flag:"t"`
+}
+
+// KillSession destroys a session, and the windows that are in no other one.
+type KillSession struct {
+	Target Target `flag:"t"`
+	// Others destroys every session but the target.
+	Others bool   `flag:"a"`
+	Filter Format `flag:"f" since:"3.8"` // with Others: only those it is true for
+	// Group destroys all sessions of the target's group.
+	Group bool `flag:"g" since:"3.7"`
+	// ClearAlerts destroys nothing: it clears the alerts of all its windows.
+	ClearAlerts bool `flag:"C"`
+}
+
+// RenameSession gives a session another name, stored as that of [NewSession].
+type RenameSession struct {
+	Target Target `flag:"t"`
+	Name   string `arg:"required,literal,utf8"`
+}
+
+// LockSession runs the lock command in all clients of a session.
+type LockSession struct {
+	Target Target `flag:"t"`
+}
+
+func (NewSession) CommandName() string    { return "new-session" }
+func (AttachSession) CommandName() string { return "attach-session" }
+func (HasSession) CommandName() string    { return "has-session" }
+func (KillSession) CommandName() string   { return "kill-session" }
+func (RenameSession) CommandName() string { return "rename-session" }
+func (LockSession) CommandName() string   { return "lock-session" }
+
+func (c NewSession) rows(f Format) (Command, []Scope) {
+	c.Print, c.Format = true, f
+	return c, paneScopes
+}
+
+// check: an empty name is refused by tmux 3.3 to 3.6, and taken by the others.
+func (c RenameSession) check(func() (Version, error)) error {
+	if c.Name == "" {
+		return argumentError("an empty session name")
+	}
+	return nil
+}
+
+// NewSession makes a detached session, and starts the server when none runs.
+func (s *Server) NewSession(ctx context.Context, opts NewSession) (Session, error) {
+	opts.Detached = true
+	return one[Session](ctx, s, opts)
+}
+
+// Sessions are all sessions of the server; none when it has none.
+func (s *Server) Sessions(ctx context.Context) ([]Session, error) {
+	return List[Session](ctx, s, ListSessions{})
+}
+
+// SessionNamed is the session of exactly this name, as [Session] has it.
+func (s *Server) SessionNamed(ctx context.Context, name string) (Session, error) {
+	return one[Session](ctx, s, ListSessions{Filter: equal("session_name", name)})
+}
+
+// HasSession reports whether there is such a session. [Named] asks for exactly
+// one name.
+func (s *Server) HasSession(ctx context.Context, target Target) (bool, error) {
+	_, err := s.Do(ctx, HasSession{Target: target})
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Info reads the session's state.
+func (r SessionRef) Info(ctx context.Context) (Session, error) {
+	if err := r.checkTarget(); err != nil {
+		return Session{}, err
+	}
+	return one[Session](ctx, r.srv, ListSessions{Filter: equal("session_id", string(r.ID))})
+}
+
+// Windows are the windows linked into the session, in the order of their
+// indexes.
+func (r SessionRef) Windows(ctx context.Context) ([]Window, error) {
+	return List[Window](ctx, r.srv, ListWindows{Target: r})
+}
+
+// Panes are the panes of the session's windows.
+func (r SessionRef) Panes(ctx context.Context) ([]Pane, error) {
+	return List[Pane](ctx, r.srv, ListPanes{Target: r, Session: true})
+}
+
+// Clients are the clients attached to the session.
+func (r SessionRef) Clients(ctx context.Context) ([]Client, error) {
+	return List[Client](ctx, r.srv, ListClients{Target: r})
+}
+
+// ActiveWindow is the session's current window.
+func (r SessionRef) ActiveWindow(ctx context.Context) (Window, error) {
+	return one[Window](ctx, r.srv, r.active())
+}
+
+func (r SessionRef) active() ListWindows {
+	return ListWindows{Target: r, Filter: "#{window_active}"}
+}
+
+// Linked is the target of a window as this session has it. A window that is
+// linked into several sessions has an index and flags in each; by its bare id
+// tmux picks the session used last.
+func (r SessionRef) Linked(id WindowID) Target {
+	return TargetSpec(string(r.ID) + ":" + string(id))
+}
+
+// At is the target of an index in this session, taken or not.
+func (r SessionRef) At(index int) Target {
+	return TargetSpec(string(r.ID) + ":" + strconv.Itoa(index))
+}
+
+// NewWindow makes a window in the session, at the next free index unless
+// opts.Target says otherwise.
+func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, error) {
+	if opts.Target == nil {
+		opts.Target = r
+	}
+	if !opts.SelectExisting {
+		return one[Window](ctx, r.srv, opts)
+	}
+	// tmux prints nothing when it finds the window.
+	var b Batch
+	made := Rows[Window](&b, opts)
+	all := Rows[Window](&b, ListWindows{Target: r})
+	if err := b.Do(ctx, r.srv); err != nil {
+		return Window{}, err
+	}
+	if len(*made) > 0 {
+		return (*made)[0], nil
+	}
+	for _, w := range *all {
+		if w.Name == opts.Name || unescape(w.Name, false) == opts.Name { // kept as vis(3) writes it, from 3.7
+			return w, nil
+		}
+	}
+	return Window{}, notFound("window named %q", opts.Name)
+}
+
+// Rename gives the session another name: see [NewSession].
+func (r SessionRef) Rename(ctx context.Context, name string) error {
+	return r.srv.run(ctx, RenameSession{Target: r, Name: name})
+}
+
+// Kill destroys the session, and the windows that are in no other one. With
+// the last session the server exits, unless its option exit-empty is off.
+func (r SessionRef) Kill(ctx context.Context) error {
+	return r.srv.run(ctx, KillSession{Target: r})
+}
+
+// KillOthers destroys every session but this one.
+func (r SessionRef) KillOthers(ctx context.Context) error {
+	return r.srv.run(ctx, KillSession{Target: r, Others: true})
+}
+
+// DetachClients detaches all clients of the session.
+func (r SessionRef) DetachClients(ctx context.Context) error {
+	// detach-client itself takes a session that does not exist for no clients.
+	err := r.srv.run(ctx, HasSession{Target: r}, DetachClient{Session: r})
+	if errors.Is(err, ErrNoClient) {
+		return nil
+	}
+	return err
+}
+
+// LockClients runs the lock command in all clients of the session.
+func (r SessionRef) LockClients(ctx context.Context) error {
+	return r.srv.run(ctx, LockSession{Target: r})
+}
+
+// NextWindow makes the window with the next index the current one, and tells
+// which that is.
+func (r SessionRef) NextWindow(ctx context.Context) (Window, error) {
+	return after[Window](ctx, r.srv, NextWindow{Target: r}, r.active())
+}
+
+// PreviousWindow makes the window with the index before the current one.
+func (r SessionRef) PreviousWindow(ctx context.Context) (Window, error) {
+	return after[Window](ctx, r.srv, PreviousWindow{Target: r}, r.active())
+}
+
+// LastWindow makes the window that was the current one before it again.
+func (r SessionRef) LastWindow(ctx context.Context) (Window, error) {
+	return after[Window](ctx, r.srv, LastWindow{Target: r}, r.active())
+}
+
+// RenumberWindows gives the session's windows indexes without gaps.
+func (r SessionRef) RenumberWindows(ctx context.Context) error {
+	return r.srv.run(ctx, MoveWindow{Target: r, Renumber: true})
+}

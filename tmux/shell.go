@@ -1,0 +1,205 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// RunShell runs a command with /bin/sh on the tmux server's side, in the
+// server's environment, or with Commands a list of tmux commands.
+//
+// With a Target the output is shown to the user, in the view mode of that pane,
+// and so it is on every run in the Background and always on 3.3 and 3.4.
+// [Server.RunShell] returns the output.
+type RunShell struct {
+	Target Target `flag:"t"`
+	// Background does not wait for the command.
+	Background bool `flag:"b"`
+	// Commands makes Command a list of tmux commands: see [Server.Script].
+	Commands bool `flag:"C"`
+	// Dir is the working directory. tmux takes $HOME if it cannot go there. From
+	// 3.8 on it expands formats in it.
+	Dir string `flag:"c" since:"3.4"`
+	// Delay waits before it starts.
+	Delay Seconds `flag:"d"`
+	// Stderr adds the standard error to the output, which is else dropped.
+	Stderr bool `flag:"E" since:"3.6"`
+	// Command arrives as it stands; tmux would expand formats in it.
+	Command string `arg:"literal"`
+	// Template is, with Commands and instead of Command, a list of tmux commands
+	// in which tmux expands the formats for the Target before it reads them: ids
+	// and numbers are safe there, a value with a quote or a semicolon in it is
+	// not. A Target that does not exist is no error: tmux takes another one.
+	Template Format `arg:""`
+}
+
+// IfShell runs one of two lists of tmux commands.
+type IfShell struct {
+	Target     Target `flag:"t"`
+	Background bool   `flag:"b"`
+	// Test makes the Condition no shell command: it is true when it expands to
+	// something but nothing and "0".
+	Test bool `flag:"F"`
+	// Condition is a command for /bin/sh, whose exit status decides. tmux expands
+	// formats in it: see [Literal].
+	Condition Format `arg:"required"`
+	// Then and Else are lists of tmux commands: see [Server.Script].
+	Then string `arg:"required"`
+	Else string `arg:""`
+}
+
+// WaitFor waits on a channel until it is signalled, or does what its flags say.
+// A channel is nothing but a name. A signal that no one waits for is kept, once.
+//
+// Before 3.8 a waiter whose context ended stays in tmux's queue: a lock that it
+// waited for may go to it and never come back, and it takes a signal for which no
+// one else waits. [Server.Wait] mends the latter.
+type WaitFor struct {
+	Signal bool `flag:"S"`
+	Lock   bool `flag:"L"`
+	Unlock bool `flag:"U"`
+	// Event waits for an event, such as pane-activity, and not on a channel.
+	Event bool `flag:"E" since:"3.8"`
+	// Filter is the condition under which an event counts; #{pane} and the like
+	// tell what it was about.
+	Filter Format `flag:"F" since:"3.8"`
+	// Verbose prints each event as name=value lines.
+	Verbose bool `flag:"v" since:"3.8"`
+	// List prints the names of the waiting clients.
+	List bool `flag:"l" since:"3.8"`
+	// Wake wakes the waiter of this client alone.
+	Wake    string `flag:"w" since:"3.8"`
+	Channel string `arg:"required"`
+}
+
+func (RunShell) CommandName() string { return "run-shell" }
+func (IfShell) CommandName() string  { return "if-shell" }
+func (WaitFor) CommandName() string  { return "wait-for" }
+
+func (c RunShell) waits() bool { return !c.Background && c.Template == "" }
+
+func (c RunShell) check(func() (Version, error)) error {
+	if c.Template != "" && (!c.Commands || c.Command != "" || c.Delay != 0) {
+		return argumentError("a template beside a command or a delay, or not of tmux commands")
+	}
+	return nil
+}
+func (c IfShell) waits() bool { return !c.Background && !c.Test }
+func (c WaitFor) waits() bool { return !c.Signal && !c.Unlock && !c.List && c.Wake == "" }
+
+// Seconds is a delay.
+type Seconds float64
+
+func (s Seconds) String() string { return strconv.FormatFloat(float64(s), 'f', -1, 64) }
+
+// ShellOptions are the options of [Server.RunShell].
+type ShellOptions struct {
+	// Dir is the absolute path of the working directory, since 3.4. When empty
+	// it is that of the tmux client.
+	Dir string
+	// Stderr adds the command's standard error to the output, since 3.6. It is
+	// else dropped.
+	Stderr bool
+}
+
+// ShellResult is what came of [Server.RunShell].
+type ShellResult struct {
+	// Output is the standard output in lines: tmux ends the last one if the
+	// command did not, a NUL byte cuts its line off, and 3.5 writes control
+	// bytes as \ooo.
+	Output []byte
+	// ExitCode is the exit status, or 128 and the number of the signal that
+	// ended the command.
+	ExitCode int
+}
+
+// RunShell runs a command with /bin/sh as a child of the tmux server and waits
+// for it. A command that fails is no error: see [ShellResult].
+//
+// tmux 3.3 and 3.4 can only show the output to the user, over the content of a
+// pane; there it is an [UnsupportedError] and nothing is run. When the context
+// ends the call does too, but the command goes on: tmux has no way to stop it.
+func (s *Server) RunShell(ctx context.Context, command string, opts ShellOptions) (ShellResult, error) {
+	fail := func(err error) (ShellResult, error) { return ShellResult{}, fmt.Errorf("run-shell: %w", err) }
+	if strings.TrimSpace(command) == "" {
+		return fail(argumentError("no command"))
+	}
+	if opts.Dir != "" {
+		// tmux would silently go to $HOME.
+		if !filepath.IsAbs(opts.Dir) {
+			return fail(argumentError("directory %q is not an absolute path", opts.Dir))
+		}
+		if info, err := os.Stat(opts.Dir); err != nil {
+			return fail(fmt.Errorf("directory: %w", err))
+		} else if !info.IsDir() {
+			return fail(argumentError("%s is not a directory", opts.Dir))
+		}
+	}
+	v, err := s.Version(ctx)
+	if err != nil {
+		return ShellResult{}, err
+	}
+	if v.Major == 3 && (v.Minor == 3 || v.Minor == 4) {
+		return ShellResult{}, &UnsupportedError{What: "the output of run-shell", Since: Version{Major: 3, Minor: 5}, Have: v}
+	}
+	command = shellCommand(command)
+	if v.Has(Version{Major: 3, Minor: 8}) && !v.Next {
+		opts.Dir = string(Literal(opts.Dir))
+	}
+	outs, err := s.Do(ctx, RunShell{Command: command, Dir: opts.Dir, Stderr: opts.Stderr})
+	if err == nil {
+		return ShellResult{Output: outs[0]}, nil
+	}
+	var e *Error
+	if !errors.As(err, &e) || e.ExitCode <= 0 || e.Err != nil || len(outs) == 0 {
+		return ShellResult{}, err
+	}
+	// tmux appends a line that tells the status; the text before it ends in a
+	// newline or is empty.
+	status := fmt.Sprintf("'%s' returned %d\n", command, e.ExitCode)
+	if sig := e.ExitCode - 128; sig > 0 && strings.HasSuffix(string(outs[0]), fmt.Sprintf("terminated by signal %d\n", sig)) {
+		status = fmt.Sprintf("'%s' terminated by signal %d\n", command, sig)
+	}
+	out, ok := strings.CutSuffix(string(outs[0]), v.printed(status))
+	if !ok {
+		return ShellResult{}, err
+	}
+	return ShellResult{Output: []byte(out), ExitCode: e.ExitCode}, nil
+}
+
+// shellCommand keeps the shell from taking a command for its own options.
+func shellCommand(command string) string {
+	if strings.HasPrefix(command, "-") || strings.HasPrefix(command, "+") {
+		return " " + command
+	}
+	return command
+}
+
+// Signal wakes all who wait on a channel or, if there is no one, the next one
+// who comes.
+func (s *Server) Signal(ctx context.Context, channel string) error {
+	return s.channel(ctx, WaitFor{Channel: channel, Signal: true})
+}
+
+// Lock locks a channel, and waits until it is free.
+func (s *Server) Lock(ctx context.Context, channel string) error {
+	return s.channel(ctx, WaitFor{Channel: channel, Lock: true})
+}
+
+// Unlock unlocks a channel. One that is not locked is an error.
+func (s *Server) Unlock(ctx context.Context, channel string) error {
+	return s.channel(ctx, WaitFor{Channel: channel, Unlock: true})
+}
+
+func (s *Server) channel(ctx context.Context, cmd WaitFor) error {
+	if cmd.Channel == "" {
+		return argumentError("a channel without a name")
+	}
+	_, err := s.Do(ctx, cmd)
+	return err
+}

@@ -1,0 +1,81 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+)
+
+// SourceFile runs the commands in files, which the tmux client reads.
+type SourceFile struct {
+	Target Target `flag:"t" since:"3.4"`
+	// Expand expands formats in the paths.
+	Expand bool `flag:"F"`
+	// ParseOnly runs nothing.
+	ParseOnly bool `flag:"n"`
+	// Quiet makes a file that does not exist no error.
+	Quiet bool `flag:"q"`
+	// Verbose prints the commands.
+	Verbose bool `flag:"v"`
+	// Paths are the files. tmux takes a path for a shell pattern; it is escaped.
+	// "-" stands for Input.
+	Paths []string `arg:"required,glob"`
+	Input []byte   `flag:"-"`
+}
+
+// ShowMessages prints the log of messages.
+type ShowMessages struct {
+	// Target is a client.
+	Target Target `flag:"t"`
+	// Jobs prints the shell commands that tmux runs, Terminals its terminals.
+	Jobs      bool `flag:"J"`
+	Terminals bool `flag:"T"`
+}
+
+func (SourceFile) CommandName() string   { return "source-file" }
+func (ShowMessages) CommandName() string { return "show-messages" }
+
+func (c SourceFile) stdin() []byte {
+	for _, p := range c.Paths {
+		if p == "-" {
+			return append([]byte{}, c.Input...)
+		}
+	}
+	return nil
+}
+
+// Source runs commands in tmux's own language, as they stand in a configuration
+// file. A syntax error anywhere keeps all of them from running; after a command
+// that fails the next lines still run, and the first error is returned.
+func (s *Server) Source(ctx context.Context, script []byte) ([]byte, error) {
+	outs, err := s.Do(ctx, SourceFile{Paths: []string{"-"}, Input: script})
+	if len(outs) == 0 {
+		return nil, err
+	}
+	return outs[0], err
+}
+
+// SourceFile runs the commands in a file: see [Server.Source].
+func (s *Server) SourceFile(ctx context.Context, path string) ([]byte, error) {
+	if path == "-" {
+		path = "./-"
+	}
+	outs, err := s.Do(ctx, SourceFile{Paths: []string{path}})
+	if len(outs) == 0 {
+		return nil, err
+	}
+	return outs[0], err
+}
+
+// Messages is the server's log of messages and commands, the oldest first, as
+// tmux prints it: each begins with its time. The option message-limit bounds it.
+func (s *Server) Messages(ctx context.Context) ([]string, error) {
+	outs, err := s.Do(ctx, ShowMessages{})
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{}
+	for line := range bytes.Lines(outs[0]) {
+		lines = append(lines, string(bytes.TrimSuffix(line, []byte("\n"))))
+	}
+	return lines, nil
+}

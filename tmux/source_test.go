@@ -1,0 +1,70 @@
+package tmux_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+func TestSource(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	get := func() string {
+		v, err := srv.GlobalSessionOptions().Get(ctx, "@x")
+		if err != nil && !errors.Is(err, tmux.ErrUnknownOption) {
+			t.Fatal(err)
+		}
+		return v
+	}
+	out, err := srv.Source(ctx, []byte("# a comment\nset -g @x 'from source'\ndisplay-message -p hello\n"))
+	if err != nil || string(out) != "hello\n" || get() != "from source" {
+		t.Errorf("printed %q, set %q, %v", out, get(), err)
+	}
+	if _, err := srv.Source(ctx, []byte("last-window\nset -g @x 'after an error'\n")); !errors.Is(err, tmux.ErrNotFound) || get() != "after an error" {
+		t.Errorf("set %q, %v", get(), err)
+	}
+	if _, err := srv.Source(ctx, []byte("set -g @x no\nno-such-command\n")); err == nil || get() != "after an error" {
+		t.Errorf("a syntax error: set %q, %v", get(), err)
+	}
+	if _, err := srv.Source(ctx, nil); err != nil {
+		t.Errorf("nothing: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "a * [b] ?#{x};")
+	if err := os.WriteFile(path, []byte("set -g @x 'from a file'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := srv.SourceFile(ctx, path); err != nil || get() != "from a file" {
+		t.Errorf("from a file: set %q, %v", get(), err)
+	}
+	if _, err := srv.SourceFile(ctx, path+"none"); !errors.Is(err, tmux.ErrNotFound) {
+		t.Errorf("no file: %v", err)
+	}
+	if _, err := srv.Do(ctx, tmux.SourceFile{Paths: []string{"-"}, Input: []byte("set -g @x no\n"), ParseOnly: true}); err != nil || get() != "from a file" {
+		t.Errorf("parsed only: set %q, %v", get(), err)
+	}
+}
+
+func TestMessages(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	if _, err := srv.GlobalSessionOptions().Get(ctx, "@nope"); err == nil {
+		t.Fatal("no error to be logged")
+	}
+	v, err := srv.Version(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := srv.Messages(ctx)
+	if v.Minor < 6 && v.Major == 3 {
+		if !errors.Is(err, tmux.ErrNoClient) {
+			t.Errorf("without a client: %q, %v", got, err)
+		}
+		t.Skipf("tmux %v shows messages only with a client attached", v)
+	}
+	if err != nil || !strings.Contains(strings.Join(got, "\n"), "show-options -g @nope") {
+		t.Errorf("%q, %v", got, err)
+	}
+}

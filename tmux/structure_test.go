@@ -1,0 +1,383 @@
+package tmux_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// must is for calls whose failure leaves nothing to test.
+func must[T any](t testing.TB) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func do(ctx context.Context, srv *tmux.Server, cmds ...tmux.Command) error {
+	_, err := srv.Do(ctx, cmds...)
+	return err
+}
+
+func isKind(t testing.TB, what string, err, kind error) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Errorf("%s: got error %v, want one of kind %q", what, err, kind)
+	}
+}
+
+func windowNames(ws []tmux.Window) (names []string) {
+	for _, w := range ws {
+		names = append(names, w.Name)
+	}
+	return names
+}
+
+func paneIDs(ps []tmux.Pane) (ids []tmux.PaneID) {
+	for _, p := range ps {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+// inDirectory waits until the pane's program has gone to dir: tmux tells of the
+// pane before.
+func inDirectory(t testing.TB, p tmux.PaneRef, dir string) {
+	t.Helper()
+	tmuxtest.Wait(t, p.Server(), string(p.ID), "pane in "+dir, func() bool {
+		info := must[tmux.Pane](t)(p.Info(tmuxtest.Context(t)))
+		return info.CurrentPath != nil && *info.CurrentPath == dir
+	})
+}
+
+func TestSessionsFromBirthToDeath(t *testing.T) {
+	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
+	dir := t.TempDir()
+	s := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "work", WindowName: "first", Dir: dir, Width: 100, Height: 30, Env: tmux.Env{"A": "b c"}}))
+	if s.Name != "work" || !s.ID.Valid() || s.WindowCount != 1 {
+		t.Errorf("new session: %+v", s)
+	}
+	p := must[[]tmux.Pane](t)(s.Panes(ctx))
+	if len(p) != 1 || p[0].SessionID != s.ID {
+		t.Errorf("panes of the new session: %v", paneIDs(p))
+	}
+	inDirectory(t, p[0].PaneRef, dir)
+	wide := must[tmux.Version](t)(srv.Version(ctx)).Has(tmux.Version{Major: 3, Minor: 3})
+	if w := must[tmux.Window](t)(s.ActiveWindow(ctx)); w.Name != "first" || wide && w.Width != 100 {
+		t.Errorf("window %q of width %d", w.Name, w.Width)
+	}
+	_, err := srv.NewSession(ctx, tmux.NewSession{Name: "work"})
+	isKind(t, "the same name again", err, tmux.ErrExists)
+
+	// A name that is another's beginning.
+	wo := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "wor"}))
+	if got := must[tmux.Session](t)(srv.SessionNamed(ctx, "wor")); got.ID != wo.ID {
+		t.Errorf("session named wor is %s, not %s", got.ID, wo.ID)
+	}
+	if has := must[bool](t)(srv.HasSession(ctx, tmux.Named("wo"))); has {
+		t.Error("there is no session wo")
+	}
+	if has := must[bool](t)(srv.HasSession(ctx, tmux.Named("wor"))); !has {
+		t.Error("there is a session wor")
+	}
+	ok(t, s.Rename(ctx, "play"))
+	if got := must[tmux.Session](t)(s.Info(ctx)); got.Name != "play" {
+		t.Errorf("renamed to %q", got.Name)
+	}
+	isKind(t, "an empty name", s.Rename(ctx, ""), tmux.ErrArgument)
+	isKind(t, "a taken name", s.Rename(ctx, "wor"), tmux.ErrExists)
+
+	ok(t, wo.KillOthers(ctx))
+	all := must[[]tmux.Session](t)(srv.Sessions(ctx))
+	if len(all) != 1 || all[0].ID != wo.ID {
+		t.Errorf("left: %+v", all)
+	}
+	_, err = s.Info(ctx)
+	isKind(t, "Info of a dead session", err, tmux.ErrNotFound)
+	_, err = s.Windows(ctx)
+	isKind(t, "Windows of a dead session", err, tmux.ErrNotFound)
+	isKind(t, "Kill of a dead session", s.Kill(ctx), tmux.ErrNotFound)
+	isKind(t, "DetachClients of a dead session", s.DetachClients(ctx), tmux.ErrNotFound)
+	ok(t, wo.DetachClients(ctx))
+}
+
+func TestServerWithoutSessions(t *testing.T) {
+	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
+	for what, call := range map[string]func() (int, error){
+		"Sessions": func() (int, error) { v, err := srv.Sessions(ctx); return len(v), err },
+		"Windows":  func() (int, error) { v, err := srv.Windows(ctx); return len(v), err },
+		"Panes":    func() (int, error) { v, err := srv.Panes(ctx); return len(v), err },
+		"Clients":  func() (int, error) { v, err := srv.Clients(ctx); return len(v), err },
+	} {
+		_, err := call()
+		isKind(t, what+" without a server", err, tmux.ErrNoServer)
+	}
+	ok(t, srv.Kill(ctx))
+	if _, err := srv.Do(ctx, tmux.StartServer{}, tmux.Raw{Name: "set-option", Args: []string{"-s", "exit-empty", "off"}}); err != nil {
+		t.Fatal(err)
+	}
+	if info := must[tmux.ServerInfo](t)(srv.Info(ctx)); info.PID == 0 || info.SocketPath != srv.SocketPath() {
+		t.Errorf("server: %+v", info)
+	}
+	if n := len(must[[]tmux.Session](t)(srv.Sessions(ctx))); n != 0 {
+		t.Errorf("%d sessions", n)
+	}
+	if v := must[[]tmux.Window](t)(srv.Windows(ctx)); v == nil || len(v) != 0 {
+		t.Errorf("windows: %v", v)
+	}
+	if v := must[[]tmux.Pane](t)(srv.Panes(ctx)); v == nil || len(v) != 0 {
+		t.Errorf("panes: %v", v)
+	}
+	if v := must[[]tmux.Client](t)(srv.Clients(ctx)); v == nil || len(v) != 0 {
+		t.Errorf("clients: %v", v)
+	}
+	_, err := srv.Pane("%0").Info(ctx)
+	isKind(t, "a pane of an empty server", err, tmux.ErrNotFound)
+	if cmds := must[[]tmux.CommandInfo](t)(srv.Commands(ctx)); len(cmds) < 80 || cmds[0].Name != "attach-session" || cmds[0].Alias != "attach" || cmds[0].Usage == "" {
+		t.Errorf("%d commands, the first %+v", len(cmds), cmds[0])
+	}
+	ok(t, srv.Kill(ctx))
+}
+
+func TestWindowsOfASession(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	s := must[tmux.Session](t)(srv.SessionNamed(ctx, "main"))
+	first := must[tmux.Window](t)(s.ActiveWindow(ctx))
+	ok(t, first.Rename(ctx, "one"))
+	newWindow := func(opts tmux.NewWindow) tmux.Window {
+		t.Helper()
+		return must[tmux.Window](t)(s.NewWindow(ctx, opts))
+	}
+	names := func() []string { t.Helper(); return windowNames(must[[]tmux.Window](t)(s.Windows(ctx))) }
+	same := func(what string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, names()); diff != "" {
+			t.Errorf("%s: %s", what, diff)
+		}
+	}
+	two := newWindow(tmux.NewWindow{Name: "two", Detached: true})
+	three := newWindow(tmux.NewWindow{Name: "three"})
+	if two.Active || !three.Active || two.SessionID != s.ID || three.Index != 2 {
+		t.Errorf("two is %+v, three %+v", two, three)
+	}
+	newWindow(tmux.NewWindow{Name: "between", Target: first, After: true, Detached: true})
+	same("after the first", "one", "between", "two", "three")
+	at9 := newWindow(tmux.NewWindow{Name: "nine", Target: s.At(9), Detached: true})
+	if at9.Index != 9 {
+		t.Errorf("index %d, not 9", at9.Index)
+	}
+	_, err := s.NewWindow(ctx, tmux.NewWindow{Target: s.At(9)})
+	isKind(t, "a taken index", err, tmux.ErrExists)
+	if again := newWindow(tmux.NewWindow{Name: "two", SelectExisting: true}); again.ID != two.ID || !again.Active {
+		t.Errorf("the existing window: %+v", again)
+	}
+	if made := newWindow(tmux.NewWindow{Name: "ten", SelectExisting: true}); made.Name != "ten" || made.Index != 4 {
+		t.Errorf("no existing window: %+v", made)
+	}
+	_, err = s.NewWindow(ctx, tmux.NewWindow{Name: "#(x)", SelectExisting: true})
+	isKind(t, "a name to select that is a format", err, tmux.ErrArgument)
+
+	if w := must[tmux.Window](t)(s.PreviousWindow(ctx)); w.Name != "three" {
+		t.Errorf("before ten: %s", w.Name)
+	}
+	if w := must[tmux.Window](t)(s.LastWindow(ctx)); w.Name != "ten" {
+		t.Errorf("last: %s", w.Name)
+	}
+	if w := must[tmux.Window](t)(s.NextWindow(ctx)); w.Name != "nine" {
+		t.Errorf("after ten: %s", w.Name)
+	}
+	ok(t, s.RenumberWindows(ctx))
+	if w := must[tmux.Window](t)(at9.Info(ctx)); w.Index != 5 {
+		t.Errorf("renumbered to %d", w.Index)
+	}
+	if w := must[tmux.Window](t)(two.Swap(ctx, at9)); w.Index != 5 {
+		t.Errorf("swapped to %d", w.Index)
+	}
+	if w := must[tmux.Window](t)(two.Move(ctx, tmux.MoveWindow{Target: s.At(20), Detached: true})); w.Index != 20 {
+		t.Errorf("moved to %d", w.Index)
+	}
+	if w := must[tmux.Window](t)(two.Resize(ctx, tmux.ResizeWindow{Width: 60, Height: 20})); w.Width != 60 || w.Height != 20 {
+		t.Errorf("resized to %dx%d", w.Width, w.Height)
+	}
+	if _, err := two.Respawn(ctx, tmux.RespawnWindow{}); err == nil {
+		t.Error("a running window was started again")
+	}
+	must[tmux.Window](t)(two.Respawn(ctx, tmux.RespawnWindow{Kill: true, Command: []string{"sleep", "1000"}}))
+	if p := must[tmux.Pane](t)(two.ActivePane(ctx)); p.StartCommand == nil || !strings.Contains(*p.StartCommand, "sleep 1000") {
+		t.Errorf("start command %v", p.StartCommand)
+	}
+	ok(t, two.Kill(ctx))
+	_, err = two.Info(ctx)
+	isKind(t, "Info of a dead window", err, tmux.ErrNotFound)
+	_, err = two.Links(ctx)
+	isKind(t, "Links of a dead window", err, tmux.ErrNotFound)
+	_, err = two.Panes(ctx)
+	isKind(t, "Panes of a dead window", err, tmux.ErrNotFound)
+	isKind(t, "Rename of a dead window", two.Rename(ctx, "x"), tmux.ErrNotFound)
+	ok(t, first.KillOthers(ctx))
+	same("the others killed", "one")
+	_, err = s.NextWindow(ctx)
+	isKind(t, "next of one window", err, tmux.ErrNotFound)
+}
+
+// A window in two sessions, and sessions in a group, are told apart by id.
+func TestLinkedWindowsAndGroups(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	a := must[tmux.Session](t)(srv.SessionNamed(ctx, "main"))
+	b := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "other"}))
+	w := must[tmux.Window](t)(a.NewWindow(ctx, tmux.NewWindow{Name: "shared", Detached: true}))
+	links := must[[]tmux.Window](t)(w.Link(ctx, tmux.LinkWindow{Target: b.At(7), Detached: true}))
+	if len(links) != 2 {
+		t.Fatalf("links: %+v", links)
+	}
+	index := map[tmux.SessionID]int{}
+	for _, l := range must[[]tmux.Window](t)(w.Links(ctx)) {
+		index[l.SessionID] = l.Index
+	}
+	if diff := cmp.Diff(map[tmux.SessionID]int{a.ID: 1, b.ID: 7}, index); diff != "" {
+		t.Error(diff)
+	}
+	if got := must[tmux.Window](t)(w.Info(ctx)); got.ID != w.ID {
+		t.Errorf("window %s is %s", w.ID, got.ID)
+	}
+	p := must[[]tmux.Pane](t)(w.Panes(ctx))
+	if len(p) != 1 {
+		t.Errorf("panes of a linked window: %+v", p)
+	}
+	if got := must[tmux.Pane](t)(p[0].Info(ctx)); got.ID != p[0].ID || got.WindowID != w.ID {
+		t.Errorf("pane %+v", got)
+	}
+	// Selected in one session it is not in the other.
+	ok(t, do(ctx, srv, tmux.SelectWindow{Target: b.Linked(w.ID)}))
+	if got := must[tmux.Window](t)(a.ActiveWindow(ctx)); got.ID == w.ID {
+		t.Error("selected in the other session")
+	}
+	if got := must[tmux.Window](t)(b.ActiveWindow(ctx)); got.ID != w.ID {
+		t.Errorf("%s is selected", got.ID)
+	}
+	ok(t, w.Unlink(ctx, b.ID))
+	isKind(t, "unlinked again", w.Unlink(ctx, b.ID), tmux.ErrNotFound)
+	if err := w.Unlink(ctx, a.ID); err == nil {
+		t.Error("unlinked from its only session")
+	}
+
+	c := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "third", Group: a}))
+	if c.ID == a.ID || len(must[[]tmux.Window](t)(c.Windows(ctx))) != 2 {
+		t.Errorf("grouped session: %+v", c)
+	}
+	must[tmux.Window](t)(c.NewWindow(ctx, tmux.NewWindow{Name: "in both"}))
+	if names := windowNames(must[[]tmux.Window](t)(a.Windows(ctx))); !slices.Contains(names, "in both") {
+		t.Errorf("windows of the group: %q", names)
+	}
+	ok(t, w.Kill(ctx))
+	ok(t, c.Kill(ctx))
+	if _, err := a.Info(ctx); err != nil {
+		t.Errorf("the group's other session: %v", err)
+	}
+}
+
+// An id that is none must not act on what tmux finds by that name or index.
+func TestIDsAreChecked(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	isKind(t, "pane main", srv.Pane("main").Kill(ctx), tmux.ErrArgument)
+	isKind(t, "window 0", srv.Window("0").Kill(ctx), tmux.ErrArgument)
+	isKind(t, "session main", srv.Session("main").Kill(ctx), tmux.ErrArgument)
+	isKind(t, "empty pane id", srv.Pane("").Kill(ctx), tmux.ErrArgument)
+	isKind(t, "empty client name", srv.Client("").Detach(ctx), tmux.ErrArgument)
+	_, err := srv.Session("main").Info(ctx)
+	isKind(t, "Info of session main", err, tmux.ErrArgument)
+	_, err = srv.Pane("main").Command(ctx, "kill-pane")
+	isKind(t, "Command on pane main", err, tmux.ErrArgument)
+	if n := len(must[[]tmux.Pane](t)(srv.Panes(ctx))); n != 1 {
+		t.Errorf("%d panes are left", n)
+	}
+}
+
+func TestCommandHasOneTarget(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	p0 := srv.Pane("%0")
+	p1 := must[tmux.Pane](t)(p0.Split(ctx, tmux.SplitWindow{Detached: true}))
+	out, err := p1.Command(ctx, "split-window", "-d", "-P", "-F", "#{pane_id}", "-l", "5")
+	if err != nil || string(out) != "%2\n" {
+		t.Fatalf("%q, %v", out, err)
+	}
+	for _, args := range [][]string{{"-t", "%0"}, {"-t%0"}, {"-dt", "%0"}, {"-dt%0"}, {"-d", "-l", "5", "-t", "%0"}, {"-l5", "-t%0"}, {"-hdt%0"}} {
+		_, err := p1.Command(ctx, "split-window", args...)
+		isKind(t, strings.Join(args, " "), err, tmux.ErrArgument)
+	}
+	// What looks like a target and is a value, or a word after the flags.
+	for _, args := range [][]string{{"-c", "-t"}, {"-dl5", "--", "-t"}, {"-d", "echo", "-t"}, {"-ct"}, {"-eA=-t"}} {
+		if _, err := p1.Command(ctx, "split-window", append([]string{"-l", "1", "-d"}, args...)...); errors.Is(err, tmux.ErrArgument) {
+			t.Errorf("%q: %v", args, err)
+		}
+		must[tmux.Window](t)(srv.Window(p1.WindowID).SelectLayout(ctx, tmux.EvenVertical))
+	}
+	_, err = p1.Command(ctx, "kill-server")
+	isKind(t, "a command without target", err, tmux.ErrArgument)
+	_, err = p1.Command(ctx, "killp", "-at", "%0")
+	isKind(t, "an alias with a target", err, tmux.ErrArgument)
+	if _, err := p1.Command(ctx, "killp"); err != nil {
+		t.Error(err)
+	}
+	_, err = p1.Info(ctx)
+	isKind(t, "after killp", err, tmux.ErrNotFound)
+}
+
+func TestKeyBindings(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	script := must[string](t)(srv.Script(ctx, tmux.DisplayMessage{Message: "it's; #{pane_id}"}, tmux.NewWindow{Name: "a b"}))
+	for _, key := range []string{"M-x", ";", `"`, "'", "#", "$", `\`, "{", "~", "%", "C-Space"} {
+		ok(t, srv.Bind(ctx, tmux.BindKey{Table: "mine", Key: key, Repeat: true, Note: "a note", Command: []string{script}}))
+		all := must[[]tmux.KeyBinding](t)(srv.KeyBindings(ctx, "mine"))
+		if len(all) != 1 || all[0].Key != key || all[0].Table != "mine" || !all[0].Repeat || !strings.HasPrefix(all[0].Command, "display-message ") {
+			t.Errorf("%s: bindings %+v", key, all)
+		}
+		ok(t, srv.Unbind(ctx, "mine", key))
+	}
+	if all := must[[]tmux.KeyBinding](t)(srv.KeyBindings(ctx, "")); len(all) < 100 {
+		t.Errorf("%d bindings", len(all))
+	}
+	_, err := srv.KeyBindings(ctx, "nosuch")
+	isKind(t, "no such table", err, tmux.ErrNotFound)
+	isKind(t, "no such key", srv.Bind(ctx, tmux.BindKey{Key: "NoSuchKey", Command: []string{"kill-server"}}), tmux.ErrArgument)
+	isKind(t, "no key to unbind", srv.Unbind(ctx, "mine", ""), tmux.ErrArgument)
+}
+
+func TestServerAccess(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	entries, err := srv.Access(ctx)
+	if !must[bool](t)(srv.Supports(ctx, tmux.AccessLists)) {
+		isKind(t, "an access list", err, tmux.ErrUnsupported)
+		return
+	}
+	ok(t, err)
+	before := len(entries)
+	ok(t, do(ctx, srv, tmux.ServerAccess{Allow: true, ReadOnly: true, Name: "daemon"}))
+	entries = must[[]tmux.AccessEntry](t)(srv.Access(ctx))
+	i := slices.IndexFunc(entries, func(e tmux.AccessEntry) bool { return e.Name == "daemon" })
+	if len(entries) != before+1 || i < 0 || entries[i].Write || entries[i].Group {
+		t.Errorf("entries %+v", entries)
+	}
+	isKind(t, "allowed again", do(ctx, srv, tmux.ServerAccess{Allow: true, Name: "daemon"}), tmux.ErrExists)
+	ok(t, do(ctx, srv, tmux.ServerAccess{Deny: true, Name: "daemon"}))
+	if entries := must[[]tmux.AccessEntry](t)(srv.Access(ctx)); len(entries) != before {
+		t.Errorf("entries %+v", entries)
+	}
+}

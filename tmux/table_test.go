@@ -1,0 +1,266 @@
+package tmux
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// form is a command as one or more releases have it, from
+// fixtures/commands.json: flags as in tmux's own getopt string.
+type form struct {
+	Since, Until string
+	Flags        string
+	Min, Max     int
+}
+
+func commandTable(t *testing.T) map[string][]form {
+	data, err := os.ReadFile("../fixtures/commands.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table map[string][]form
+	if err := json.Unmarshal(data, &table); err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// without are flags and commands that the structs leave out, and why.
+var without = map[string]string{
+	"run-shell -s":        "taken and ignored",
+	"switch-client -F":    "taken and ignored",
+	"server-access -t":    "in the usage line only",
+	"display-message -c":  "takes no value in 3.2, by mistake",
+	"split-window -p":     "-l with a percentage; fails in 3.4 whatever it is given",
+	"new-pane -p":         "as split-window -p",
+	"join-pane -p":        "as split-window -p",
+	"move-pane -p":        "as split-window -p",
+	"run-shell words":     "joined with spaces by the tmux versions that take more than one",
+	"set-window-option":   "set-option -w",
+	"show-window-options": "show-options -w",
+}
+
+var releases = []string{"3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "3.8"}
+
+// flagKinds are the flags of a getopt string and whether they take a value:
+// "", ":" or "::".
+func flagKinds(flags string) map[string]string {
+	kinds := map[string]string{}
+	for _, m := range regexp.MustCompile(`([A-Za-z0-9])(:*)`).FindAllStringSubmatch(flags, -1) {
+		kinds[m[1]] = m[2]
+	}
+	return kinds
+}
+
+// at is the form of a command in a release.
+func at(forms []form, release string) *form {
+	var found *form
+	for i, f := range forms {
+		if f.Since <= release && (f.Until == "" || release <= f.Until) {
+			found = &forms[i]
+		}
+	}
+	return found
+}
+
+// Every command of the table has a struct, whose tags offer in each release
+// exactly the flags that tmux has there.
+func TestCommandsAgreeWithTheTable(t *testing.T) {
+	table := commandTable(t)
+	seen := map[string]bool{}
+	for _, c := range commands {
+		name := c.CommandName()
+		seen[name] = true
+		forms, ok := table[name]
+		if !ok {
+			t.Errorf("%T is %s, which no tmux has", c, name)
+			continue
+		}
+		plan := planOf(reflect.TypeOf(c))
+		if want := mustVersion(forms[0].Since); plan.since != want && !(plan.since == Version{} && forms[0].Since == "3.2") {
+			t.Errorf("%s is tagged since %v, the table has %s", name, plan.since, forms[0].Since)
+		}
+		for _, r := range releases {
+			f := at(forms, r)
+			if f == nil {
+				continue
+			}
+			v := mustVersion(r)
+			have := map[string]string{}
+			for _, fl := range plan.flags {
+				if (Token{Since: fl.since, Until: fl.until}).In(v) {
+					have[fl.flag[:1]] += map[bool]string{true: "", false: ":"}[fl.isBool]
+				}
+			}
+			want := flagKinds(f.Flags)
+			for flag, kind := range want {
+				got, ok := have[flag]
+				switch {
+				case !ok && without[name+" -"+flag] != "":
+				case !ok:
+					t.Errorf("%s: no field for -%s of tmux %s", name, flag, r)
+				case kind != "::" && got != kind:
+					t.Errorf("%s -%s: is it a switch or a value? tmux %s has %q, the fields %q", name, flag, r, kind, got)
+				}
+			}
+			for flag := range have {
+				if _, ok := want[flag]; !ok {
+					t.Errorf("%s: a field for -%s, which tmux %s does not have", name, flag, r)
+				}
+			}
+			checkArgs(t, name, r, plan, f)
+		}
+	}
+	for name := range table {
+		if !seen[name] && without[name] == "" {
+			t.Errorf("no struct for %s", name)
+		}
+	}
+}
+
+// checkArgs compares how many words may stand after the flags.
+func checkArgs(t *testing.T, name, release string, plan *commandPlan, f *form) {
+	v, n, open := mustVersion(release), 0, false
+	for _, a := range plan.args {
+		if !(Token{Since: a.since, Until: a.until}).In(v) {
+			continue
+		}
+		n++
+		open = open || a.isSlice
+	}
+	if without[name+" words"] != "" {
+		return
+	}
+	if open != (f.Max < 0) && f.Max < 2 || !open && n > f.Max || !open && n < f.Max && f.Max < 3 {
+		t.Errorf("%s: %d fields for words (a list among them: %v), tmux %s takes %d to %d", name, n, open, release, f.Min, f.Max)
+	}
+}
+
+// The list of command structs is complete: the source is searched for them.
+func TestEveryCommandStructIsListed(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{"Raw": true}
+	for _, c := range commands {
+		listed[reflect.TypeOf(c).Name()] = true
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Name.Name != "CommandName" || fn.Recv == nil {
+				continue
+			}
+			if typ := fmt.Sprint(fn.Recv.List[0].Type); !listed[typ] {
+				t.Errorf("%s in %s is not in the list of commands", typ, name)
+			}
+		}
+	}
+}
+
+// usageFlags are the flags that a usage line of list-commands names.
+func usageFlags(usage string) []string {
+	flags := map[string]bool{}
+	for _, m := range regexp.MustCompile(`\[-([A-Za-z0-9]+)`).FindAllStringSubmatch(usage, -1) {
+		for _, c := range m[1] {
+			flags[string(c)] = true
+		}
+	}
+	list := []string{}
+	for f := range flags {
+		list = append(list, f)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// The running tmux has no command and no flag that the structs lack. A tmux
+// newer than the table is seen here first.
+func TestNoFlagOfThisTmuxIsMissing(t *testing.T) {
+	srv, err := New(Config{Binary: testBinary(t), SocketPath: filepath.Join(t.TempDir(), "s"), ConfigFile: "/dev/null"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// list-commands starts a server, which ends at once.
+	known, err := srv.Commands(t.Context())
+	if err != nil || len(known) < 80 {
+		t.Fatalf("%d commands, %v", len(known), err)
+	}
+	plans := commandsByName()
+	for _, c := range known {
+		plan := plans[c.Name]
+		if plan == nil {
+			if without[c.Name] == "" {
+				t.Errorf("no struct for %s %s", c.Name, c.Usage)
+			}
+			continue
+		}
+		for _, flag := range usageFlags(c.Usage) {
+			if !slices.ContainsFunc(plan.flags, func(f commandField) bool { return f.flag[:1] == flag }) && without[c.Name+" -"+flag] == "" {
+				t.Errorf("no field for %s -%s: %s", c.Name, flag, c.Usage)
+			}
+		}
+	}
+}
+
+// A feature that a flag or command brings is there exactly when this tmux's own
+// list of commands has it. (It does not tell of split-window -E.)
+func TestFeaturesAreThoseOfThisTmux(t *testing.T) {
+	srv, err := New(Config{Binary: testBinary(t), SocketPath: filepath.Join(t.TempDir(), "s"), ConfigFile: "/dev/null"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := srv.Commands(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	usage := map[string]string{}
+	for _, c := range known {
+		usage[c.Name] = c.Usage + " "
+	}
+	for _, f := range []Feature{
+		FloatingPanes, MoveFloatingPanes, PaneWait, PaneStyles, KillFilters, SessionGroupKill, ClientFilters,
+		SortedLists, AccessLists, PromptHistories, RunShellStderr, RunShellDir, PaneEvents,
+	} {
+		name, flag, isFlag := strings.Cut(f.Name, " -")
+		text, has := usage[name]
+		if isFlag {
+			has = slices.Contains(usageFlags(text), flag)
+		}
+		got, err := srv.Supports(t.Context(), f)
+		if err != nil || got != has {
+			t.Errorf("%s: supported is %v (%v), list-commands has %q", f.Name, got, err, text)
+		}
+	}
+}
+
+// testBinary is tmuxtest.Binary, which a test inside the package cannot import.
+func testBinary(t *testing.T) string {
+	if b := os.Getenv("TMUX_TEST_BINARY"); b != "" {
+		return b
+	}
+	b, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Skip("no tmux on PATH; set TMUX_TEST_BINARY to the one to test with")
+	}
+	return b
+}

@@ -1,0 +1,117 @@
+package tmux_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// terminalClient attaches a client on a pseudo-terminal of the given size to the session main. What is written to the
+// terminal's master are its keys.
+func terminalClient(t *testing.T, srv *tmux.Server, columns, lines uint16) *os.File {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	fd := int(master.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: lines, Col: columns, Xpixel: columns * 8, Ypixel: lines * 16}); err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slave.Close()
+	cmd := exec.Command(srv.Binary(), "-u", "-S", srv.SocketPath(), "attach-session", "-t", "main")
+	cmd.Env = []string{"TERM=xterm-256color"}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		for buf := make([]byte, 4096); ; {
+			if _, err := master.Read(buf); err != nil {
+				return // the last process that had the terminal is gone
+			}
+		}
+	}()
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait(); <-drained; master.Close() })
+	return master
+}
+
+func TestTerminalClientTokens(t *testing.T) {
+	srv := started(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "other")
+	tmuxtest.Run(t, srv, "set-option", "-g", "window-size", "manual")
+	tmuxtest.Run(t, srv, "resize-window", "-t", "main", "-x", "100", "-y", "40")
+	keys := terminalClient(t, srv, 60, 20)
+	var c tmux.Client
+	wait := func(what string, is func() bool) {
+		t.Helper()
+		tmuxtest.Wait(t, srv, "main", what, func() bool {
+			rows, err := tmux.List[tmux.Client](tmuxtest.Context(t), srv, tmux.ListClients{})
+			if err != nil || len(rows) != 1 {
+				return false
+			}
+			c = rows[0]
+			return is()
+		})
+	}
+	wait("client with a terminal", func() bool { return c.Height != nil })
+	equal(t, "size", []*int{ptr(true, 60), ptr(true, 20)}, []*int{&c.Width, c.Height})
+	equal(t, "cell", []*int{ptr(true, 8), ptr(true, 16)}, []*int{c.CellWidth, c.CellHeight})
+	equal(t, "kind", []bool{false, true}, []bool{c.ControlMode, c.UTF8})
+	equal(t, "terminal", []string{c.Name, "xterm-256color"}, []string{*c.TTY, c.Termname})
+	equal(t, "a bigger window", true, c.WindowBigger)
+	equal(t, "its offset", []*int{ptr(true, 0), ptr(true, 0)}, []*int{c.WindowOffsetX, c.WindowOffsetY})
+	if (c.Colours != nil) != from(t, srv, 8) || c.Colours != nil && *c.Colours < 16 {
+		t.Errorf("colours %v", c.Colours)
+	}
+	if !slices.Contains(c.Termfeatures, "title") || time.Since(c.Created) > time.Minute {
+		t.Errorf("features %q, created %v", c.Termfeatures, c.Created)
+	}
+
+	if _, err := keys.WriteString("\x02"); err != nil {
+		t.Fatal(err)
+	}
+	wait("prefix", func() bool { return c.Prefix })
+	equal(t, "key table", "prefix", c.KeyTable)
+	if _, err := keys.WriteString("\x1b[?997;1n\x1bP>|Fake 1.0\x1b\\"); err != nil {
+		t.Fatal(err)
+	}
+	wait("terminal type", func() bool { return c.Termtype != nil })
+	equal(t, "type", "Fake 1.0", *c.Termtype)
+	if from(t, srv, 6) {
+		wait("theme", func() bool { return c.Theme != nil })
+		equal(t, "theme", "dark", *c.Theme)
+	}
+	tmuxtest.Run(t, srv, "switch-client", "-c", c.Name, "-t", "other")
+	tmuxtest.Run(t, srv, "resize-window", "-t", "other", "-x", "20", "-y", "10")
+	wait("other session", func() bool { return c.Session == "other" && !c.WindowBigger })
+	equal(t, "the one before", ptr(true, "main"), c.LastSession)
+	equal(t, "no offset", []*int{nil, nil}, []*int{c.WindowOffsetX, c.WindowOffsetY})
+	if !strings.HasPrefix(c.Name, "/dev/") {
+		t.Errorf("name %q", c.Name)
+	}
+}

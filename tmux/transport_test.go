@@ -1,0 +1,197 @@
+package tmux_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// twin is one of two servers that are given the same commands in two ways.
+type twin struct {
+	srv *tmux.Server
+	dir string
+}
+
+func newTwin(t testing.TB, way tmux.Transport) *twin {
+	base := started(t)
+	srv, err := tmux.New(tmux.Config{
+		Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "TERM=screen", "LANG=C.UTF-8", "HOME=/"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &twin{srv: srv, dir: t.TempDir()}
+}
+
+// answer is all that a caller sees of a command list, and what became of the
+// server.
+type answer struct {
+	Outputs []string
+	Command string
+	Code    int
+	Stderr  string
+	State   string
+	File    string
+}
+
+func (w *twin) try(t testing.TB, list []tmux.Raw) answer {
+	ctx := tmuxtest.Context(t)
+	cmds := make([]tmux.Command, len(list))
+	for i, c := range list {
+		c.Args = append([]string(nil), c.Args...)
+		for j, a := range c.Args {
+			c.Args[j] = strings.ReplaceAll(a, "@DIR@", w.dir)
+		}
+		cmds[i] = c
+	}
+	outs, err := w.srv.Do(ctx, cmds...)
+	plain := strings.NewReplacer(w.dir, "@DIR@", w.srv.SocketPath(), "@SOCKET@")
+	var a answer
+	for _, o := range outs {
+		a.Outputs = append(a.Outputs, plain.Replace(string(o)))
+	}
+	var e *tmux.Error
+	switch {
+	case errors.As(err, &e):
+		a.Command, a.Code, a.Stderr = e.Command, e.ExitCode, plain.Replace(e.Stderr)
+		// The program of 3.2 reads the flags itself too, with a getopt that
+		// speaks up.
+		if strings.HasPrefix(a.Stderr, "tmux: ") {
+			_, a.Stderr, _ = strings.Cut(a.Stderr, "\n")
+		}
+	case err != nil:
+		a.Stderr = err.Error()
+	}
+	state, err := w.srv.Do(ctx,
+		tmux.ListPanes{All: true, Format: "#{session_name} #{window_id} #{window_index} #{window_name} #{window_zoomed_flag} #{pane_id} #{pane_title} #{pane_width}x#{pane_height} #{pane_in_mode}"},
+		tmux.ListBuffers{Format: "#{buffer_name} #{buffer_size} #{buffer_sample}"},
+		tmux.ListClients{},
+		tmux.Raw{Name: "show-options", Args: []string{"-g"}},
+		tmux.Raw{Name: "show-environment", Args: []string{"-g"}},
+	)
+	if err != nil {
+		t.Fatalf("state after %q: %v", list, err)
+	}
+	for _, s := range state {
+		a.State += string(s) + "--\n"
+	}
+	// What differs between any two servers.
+	lines := strings.Split(plain.Replace(a.State), "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, "TMUX_TMPDIR=") || strings.HasPrefix(l, "HOME=") || strings.HasPrefix(l, "PWD=") {
+			lines[i] = ""
+		}
+	}
+	a.State = strings.Join(lines, "\n")
+	if b, err := os.ReadFile(filepath.Join(w.dir, "file")); err == nil {
+		a.File = string(b)
+	}
+	return a
+}
+
+// Left out is what no two runs answer alike (show-messages), and a directory as
+// a file to read, where the tmux program says nothing before 3.6 and we say why.
+
+// randomList makes a command list out of commands that read, change, print to
+// both streams, fail in every way and use files, with hostile arguments.
+func randomList(r *rand.Rand) []tmux.Raw {
+	text := func() string { return texts[r.IntN(len(texts))] }
+	pick := func(s ...string) string { return s[r.IntN(len(s))] }
+	target := func() string { return pick("%0", "%1", "%99", "@0", "main:", "main:9", "=main:", "nosuch", "", "$0") }
+	gens := []func() tmux.Raw{
+		func() tmux.Raw {
+			return tmux.Raw{Name: "display-message", Args: []string{"-p", "-t", target(), "#{pane_id} #{session_name} " + text()}}
+		},
+		func() tmux.Raw { return tmux.Raw{Name: "display-message", Args: []string{"-p", text()}} },
+		func() tmux.Raw {
+			return tmux.Raw{Name: "list-panes", Args: []string{"-t", target(), "-F", "#{pane_id} #{pane_width}"}}
+		},
+		func() tmux.Raw {
+			return tmux.Raw{Name: "set-option", Args: []string{"-g", "@" + pick("a", "b"), text()}}
+		},
+		func() tmux.Raw {
+			return tmux.Raw{Name: "set-option", Args: []string{pick("-g", "-s", "-w", "-p", "-q"), text(), text()}}
+		},
+		func() tmux.Raw {
+			return tmux.Raw{Name: "show-options", Args: []string{"-gv", pick("@a", "@nope", "status", "history-limit")}}
+		},
+		func() tmux.Raw { return tmux.Raw{Name: "set-environment", Args: []string{"-g", "V", text()}} },
+		func() tmux.Raw { return tmux.Raw{Name: "set-buffer", Args: []string{"-b", "buf", text()}} },
+		func() tmux.Raw {
+			return tmux.Raw{Name: "set-buffer", Args: []string{"-b", "big", strings.Repeat(text()+"x", 1+r.IntN(5000))}}
+		},
+		func() tmux.Raw {
+			return tmux.Raw{Name: "show-buffer", Args: []string{"-b", pick("buf", "big", "nope")}}
+		},
+		func() tmux.Raw {
+			return tmux.Raw{Name: "save-buffer", Args: append(pickArgs(r), "-b", pick("buf", "big"), pick("@DIR@/file", "@DIR@/no/file", "-"))}
+		},
+		func() tmux.Raw {
+			return tmux.Raw{Name: "load-buffer", Args: []string{"-b", "buf", pick("@DIR@/file", "@DIR@/nope", "/dev/null")}}
+		},
+		func() tmux.Raw {
+			return tmux.Raw{Name: "source-file", Args: []string{pick("@DIR@/file", "@DIR@/nope", "/dev/null")}}
+		},
+		func() tmux.Raw {
+			return tmux.Raw{Name: "delete-buffer", Args: []string{"-b", pick("buf", "big", "nope")}}
+		},
+		func() tmux.Raw { return tmux.Raw{Name: "rename-window", Args: []string{"-t", target(), "--", text()}} },
+		func() tmux.Raw { return tmux.Raw{Name: "select-pane", Args: []string{"-t", target(), "-T", text()}} },
+		func() tmux.Raw { return tmux.Raw{Name: "resize-pane", Args: []string{"-Z", "-t", target()}} },
+		func() tmux.Raw { return tmux.Raw{Name: "copy-mode", Args: []string{"-t", target()}} },
+		func() tmux.Raw { return tmux.Raw{Name: "send-keys", Args: []string{"-t", target(), "-X", "cancel"}} },
+		func() tmux.Raw {
+			return tmux.Raw{Name: "if-shell", Args: []string{"-F", pick("1", "0"), "display-message -p yes", "last-window"}}
+		},
+		func() tmux.Raw { return tmux.Raw{Name: "if-shell", Args: []string{"-F", "1", "list-windows -Q"}} },
+		func() tmux.Raw {
+			return tmux.Raw{Name: pick("last-window", "last-pane", "detach-client", "no-such-command", "list-", "list-wi", "attach-session", "switch-client", "refresh-client")}
+		},
+		func() tmux.Raw { return tmux.Raw{Name: "list-keys", Args: []string{"-T", pick("copy-mode", "nope")}} },
+		func() tmux.Raw { return tmux.Raw{Name: "list-commands"} },
+		func() tmux.Raw { return tmux.Raw{Name: "wait-for", Args: []string{"-S", "x"}} },
+	}
+	list := make([]tmux.Raw, 1+r.IntN(6))
+	for i := range list {
+		list[i] = gens[r.IntN(len(gens))]()
+	}
+	return list
+}
+
+func pickArgs(r *rand.Rand) []string {
+	if r.IntN(2) == 0 {
+		return []string{"-a"}
+	}
+	return nil
+}
+
+// FuzzTransports gives random command lists to two servers, to one through the
+// tmux program and to the other natively: whoever calls cannot tell them apart.
+func FuzzTransports(f *testing.F) {
+	for seed := range uint64(60) {
+		f.Add(seed)
+	}
+	ways := []*twin{newTwin(f, tmux.TransportExec), newTwin(f, tmux.TransportNative)}
+	for _, w := range ways {
+		tmuxtest.Run(f, w.srv, "split-window", "-d", "-t", "%0", "sleep 10000")
+		tmuxtest.Run(f, w.srv, "respawn-pane", "-k", "-t", "%0", "sleep 10000")
+		tmuxtest.Run(f, w.srv, "set-option", "-g", "automatic-rename", "off")
+		tmuxtest.Run(f, w.srv, "rename-window", "-t", "@0", "first")
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		list := randomList(rand.New(rand.NewPCG(seed, 1)))
+		a, b := ways[0].try(t, list), ways[1].try(t, list)
+		if diff := cmp.Diff(a, b); diff != "" {
+			t.Errorf("%.2000q: exec (-) and native (+) differ:\n%.4000s", list, diff)
+		}
+	})
+}

@@ -1,0 +1,84 @@
+package tmux
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// This file reads the escapes that tmux itself writes: those of show-options and
+// show-environment -s, of capture-pane -C, and of what versions 3.4 and 3.5 make
+// of control bytes in anything that they print.
+
+// isExactly34 reports a quirk of 3.4 alone: what it prints has a backslash
+// before every "$" that begins a name.
+func (v Version) isExactly34() bool { return v.Major == 3 && v.Minor == 4 }
+
+// unescape takes backslash escapes out: three octal digits, the letters of C, or
+// any other character for itself. With dollars it also takes out the backslash
+// that 3.4 puts between an escaping backslash and its "$".
+func unescape(s string, dollars bool) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	pair := false // the last byte came of two backslashes
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c != '\\' || i+1 == len(s) {
+			if c == '$' && dollars && pair && i+1 < len(s) && beginsName(s[i+1]) {
+				b = b[:len(b)-1]
+			}
+			b, pair = append(b, c), false
+			continue
+		}
+		i++
+		pair = s[i] == '\\'
+		if ctl, n := unvis(s[i:]); n > 0 {
+			b, i = append(b, ctl), i+n-1
+		} else if j := strings.IndexByte("nt", s[i]); j >= 0 {
+			b = append(b, "\n\t"[j])
+		} else {
+			b = append(b, s[i])
+		}
+	}
+	return string(b)
+}
+
+func beginsName(c byte) bool {
+	return c == '_' || c == '{' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
+// unquote reads a value as show-options prints it: bare, or in single or double
+// quotes; backslashes are escapes in all three.
+func unquote(s string, dollars bool) string {
+	if len(s) >= 2 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
+		s = s[1 : len(s)-1]
+	}
+	return unescape(s, dollars)
+}
+
+// printed is what a line of text looks like when this tmux prints it.
+func (v Version) printed(s string) string {
+	if !v.printsVis() {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		c := s[0]
+		switch i := strings.IndexByte("\a\b\v\f\r", c); {
+		case i >= 0:
+			b.WriteString(`\` + "abvfr"[i:i+1])
+		case r == utf8.RuneError && size == 1 || c == 0x7f || c < ' ' && c != '\n' && c != '\t':
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			if c == '$' && v.isExactly34() && len(s) > 1 && beginsName(s[1]) {
+				b.WriteByte('\\')
+			}
+			b.WriteString(s[:size])
+		}
+		s = s[size:]
+	}
+	return b.String()
+}

@@ -1,0 +1,92 @@
+package tmux
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Version is a tmux version, as `tmux -V` and the format #{version} tell it:
+// "3.6a", "3.7", "next-3.8". The zero Version is older than every other one.
+type Version struct {
+	Major, Minor int
+	// Letter is the patch letter of a release, 0 for none: 'a' in 3.6a.
+	Letter byte
+	// Next is set for a development version: next-3.8 comes after every 3.7
+	// and before 3.8.
+	Next bool
+}
+
+// MinVersion is the oldest tmux this package works with.
+var MinVersion = Version{Major: 3, Minor: 2}
+
+// ParseVersion reads a version, with or without the "tmux " that `tmux -V`
+// prints before it. A build that tells no number ("master", "openbsd-7.6") is
+// an error.
+func ParseVersion(s string) (Version, error) {
+	text := strings.TrimPrefix(strings.TrimSpace(s), "tmux ")
+	v, rest := Version{}, text
+	if r, ok := strings.CutPrefix(rest, "next-"); ok {
+		v.Next, rest = true, r
+	}
+	// Distributors add suffixes such as "-rc2" to a number.
+	rest, _, _ = strings.Cut(rest, "-")
+	major, minor, ok := strings.Cut(rest, ".")
+	if ok && minor != "" {
+		if c := minor[len(minor)-1]; c >= 'a' && c <= 'z' {
+			v.Letter, minor = c, minor[:len(minor)-1]
+		}
+	}
+	var err1, err2 error
+	v.Major, err1 = strconv.Atoi(major)
+	v.Minor, err2 = strconv.Atoi(minor)
+	if !ok || err1 != nil || err2 != nil || v.Major < 0 || v.Minor < 0 {
+		return Version{}, fmt.Errorf("not a tmux version: %q", s)
+	}
+	return v, nil
+}
+
+// mustVersion parses the versions written in struct tags and tables.
+func mustVersion(s string) Version {
+	v, err := ParseVersion(s)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Compare is negative when v is older than o, zero when both are the same and
+// positive when v is newer.
+func (v Version) Compare(o Version) int {
+	next := func(v Version) int {
+		if v.Next {
+			return 0
+		}
+		return 1
+	}
+	for _, d := range [...]int{v.Major - o.Major, v.Minor - o.Minor, next(v) - next(o), int(v.Letter) - int(o.Letter)} {
+		if d != 0 {
+			return d
+		}
+	}
+	return 0
+}
+
+// Has reports whether a tmux of version v can be expected to have what release
+// since brought. A development version counts as the release it leads to: what
+// it should turn out not to have yet, it refuses itself.
+func (v Version) Has(since Version) bool {
+	v.Next = false
+	return v.Compare(since) >= 0
+}
+
+func (v Version) String() string {
+	s := fmt.Sprintf("%d.%d", v.Major, v.Minor)
+	if v.Letter != 0 {
+		s += string(v.Letter)
+	}
+	if v.Next {
+		s = "next-" + s
+	}
+	return s
+}

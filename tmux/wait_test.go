@@ -1,0 +1,110 @@
+package tmux_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// waitFor waits on a channel for at most a short time.
+func waitFor(t *testing.T, srv *tmux.Server, channel string, d time.Duration) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(tmuxtest.Context(t), d)
+	defer cancel()
+	return srv.Wait(ctx, channel)
+}
+
+// A signal that comes between two waits, of which the first gave up, reaches the
+// second: tmux before 3.8 gives it to the first.
+func TestSignalAfterAWaitThatGaveUp(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	for _, d := range []time.Duration{time.Nanosecond, 100 * time.Microsecond, time.Millisecond, 3 * time.Millisecond, 50 * time.Millisecond} {
+		if err := waitFor(t, srv, "c", d); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("nobody signals, and in %v: %v", d, err)
+		}
+		// Nothing is pending now.
+		if err := waitFor(t, srv, "c", 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("after a wait of %v the channel is signalled: %v", d, err)
+		}
+		if err := srv.Signal(ctx, "c"); err != nil {
+			t.Fatal(err)
+		}
+		if err := waitFor(t, srv, "c", 5*time.Second); err != nil {
+			t.Errorf("after a wait of %v the signal is lost: %v", d, err)
+		}
+	}
+}
+
+// One who gives up does not wake another who waits on the same channel.
+func TestTwoWaitsOnAChannel(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	other := make(chan error, 1)
+	go func() { other <- srv.Wait(ctx, "c") }()
+	if err := waitFor(t, srv, "c", 100*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-other:
+		t.Fatalf("the other was woken: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	if err := srv.Signal(ctx, "c"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-other; err != nil {
+		t.Error(err)
+	}
+	if err := waitFor(t, srv, "c", 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the signal was given twice: %v", err)
+	}
+}
+
+func TestServerThatGoesAwayIsNoSignal(t *testing.T) {
+	for how, end := range map[string]func(t *testing.T, srv *tmux.Server){
+		"kill-server":      func(t *testing.T, srv *tmux.Server) { tmuxtest.Run(t, srv, "kill-server") },
+		"its last session": func(t *testing.T, srv *tmux.Server) { tmuxtest.Run(t, srv, "kill-session", "-t", "=main") },
+		"SIGTERM":          func(t *testing.T, srv *tmux.Server) { signal(t, srv, syscall.SIGTERM) },
+		"SIGKILL":          func(t *testing.T, srv *tmux.Server) { signal(t, srv, syscall.SIGKILL) },
+	} {
+		srv, ctx := started(t), tmuxtest.Context(t)
+		woken := make(chan error, 1)
+		go func() { woken <- srv.Wait(ctx, "c") }()
+		if err := waitFor(t, srv, "c", 30*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		end(t, srv)
+		if err := <-woken; !errors.Is(err, tmux.ErrServerGone) && !errors.Is(err, tmux.ErrNoServer) {
+			t.Errorf("%s ends the wait with %v", how, err)
+		}
+	}
+}
+
+// signal sends a signal to the server's process.
+func signal(t *testing.T, srv *tmux.Server, sig syscall.Signal) {
+	t.Helper()
+	pid, err := strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, sig); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWaitOnAServerWithoutSessions(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	tmuxtest.Run(t, srv, "set-option", "-s", "exit-empty", "off")
+	tmuxtest.Run(t, srv, "kill-session", "-t", "=main")
+	if err := srv.Signal(ctx, "c"); err != nil {
+		t.Fatal(err)
+	}
+	if err := waitFor(t, srv, "c", 5*time.Second); err != nil {
+		t.Error(err)
+	}
+}

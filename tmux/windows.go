@@ -1,0 +1,326 @@
+package tmux
+
+import "context"
+
+// NewWindow makes a window with one pane.
+type NewWindow struct {
+	// Target is a session, whose next free index is taken; a window with After
+	// or Before; or an index: see [SessionRef.At].
+	Target Target `flag:"t"`
+	After  bool   `flag:"a"` // right after the target, moving others up
+	Before bool   `flag:"b"`
+	// Detached leaves the current window the current one.
+	Detached bool `flag:"d"`
+	// Name turns off the automatic renaming of the window. It is kept as it is
+	// before tmux 3.7, and since then as [RenameWindow] keeps it.
+	Name string `flag:"n,literal,utf8"`
+	// Dir is the working directory; that of this process when empty, since tmux
+	// takes the one of the client that asks.
+	Dir string `flag:"c,literal"`
+	Env Env    `flag:"e"`
+	// Replace destroys the window that has the index.
+	Replace bool `flag:"k"`
+	// SelectExisting selects the window of this name if the session has one,
+	// unless Detached, and makes none.
+	SelectExisting bool `flag:"S"`
+	// Empty makes a pane that runs nothing.
+	Empty  bool   `flag:"E" since:"3.8"`
+	Print  bool   `flag:"P"`
+	Format Format `flag:"F"`
+	// Command is what the pane runs: see [SplitWindow].
+	Command []string `arg:""`
+}
+
+// KillWindow destroys a window, in all sessions it is linked into.
+type KillWindow struct {
+	Target Target `flag:"t"`
+	// Others destroys every window of the session but the target.
+	Others bool   `flag:"a"`
+	Filter Format `flag:"f" since:"3.8"` // with Others: only those it is true for
+}
+
+// RenameWindow gives a window another name, and turns its automatic renaming
+// off. tmux keeps backslashes as two, and control bytes as vis(3) writes them;
+// from 3.7 it refuses those.
+type RenameWindow struct {
+	Target Target `flag:"t"`
+	Name   string `arg:"required,literal,utf8"`
+}
+
+// SelectWindow makes a window its session's current one.
+type SelectWindow struct {
+	Target   Target `flag:"t"`
+	Last     bool   `flag:"l"` // the one that was current before
+	Next     bool   `flag:"n"`
+	Previous bool   `flag:"p"`
+	// Toggle selects the last window if the target is current already.
+	Toggle bool `flag:"T"`
+}
+
+// MoveWindow moves a window to another index or session.
+type MoveWindow struct {
+	Source Target `flag:"s"`
+	// Target is where to: a session, an index, or a window with After or Before.
+	Target   Target `flag:"t"`
+	After    bool   `flag:"a"`
+	Before   bool   `flag:"b"`
+	Detached bool   `flag:"d"` // do not make it the current window
+	Replace  bool   `flag:"k"` // destroy the window that has the index
+	// Renumber moves nothing, but gives the windows of the session Target
+	// indexes without gaps.
+	Renumber bool `flag:"r"`
+}
+
+// LinkWindow makes a window part of another session too, or of its own once
+// more.
+type LinkWindow struct {
+	Source   Target `flag:"s"`
+	Target   Target `flag:"t"` // as in [MoveWindow]
+	After    bool   `flag:"a"`
+	Before   bool   `flag:"b"`
+	Detached bool   `flag:"d"`
+	Replace  bool   `flag:"k"`
+}
+
+// UnlinkWindow takes a window out of a session. tmux refuses to take it out of
+// its only one, unless Kill is set.
+type UnlinkWindow struct {
+	Target Target `flag:"t"` // see [SessionRef.Linked]
+	Kill   bool   `flag:"k"` // destroy it when it is linked nowhere else
+}
+
+// SwapWindow makes two windows change places.
+type SwapWindow struct {
+	Source   Target `flag:"s"`
+	Target   Target `flag:"t"`
+	Detached bool   `flag:"d"` // do not make the target's index current
+}
+
+// RotateWindow moves the panes of a window one place on.
+type RotateWindow struct {
+	Target   Target `flag:"t"`
+	Down     bool   `flag:"D"`
+	Up       bool   `flag:"U"` // the default
+	KeepZoom bool   `flag:"Z"`
+}
+
+// LastWindow makes the window of a session that was the current one before it
+// again.
+type LastWindow struct {
+	Target Target `flag:"t"`
+}
+
+// NextWindow makes the window with the next index the current one.
+type NextWindow struct {
+	Target Target `flag:"t"`
+	Alert  bool   `flag:"a"` // the next one with an alert
+}
+
+// PreviousWindow makes the window with the index before the current one.
+type PreviousWindow struct {
+	Target Target `flag:"t"`
+	Alert  bool   `flag:"a"`
+}
+
+// ResizeWindow sets a window's size, and its option window-size to manual.
+type ResizeWindow struct {
+	Target   Target `flag:"t"`
+	Width    int    `flag:"x"`
+	Height   int    `flag:"y"`
+	Largest  bool   `flag:"A"` // the size of the largest session it is in
+	Smallest bool   `flag:"a"`
+	Down     bool   `flag:"D"`
+	Left     bool   `flag:"L"`
+	Right    bool   `flag:"R"`
+	Up       bool   `flag:"U"`
+	// By is how many cells Down, Left, Right or Up move the edge; 1 when 0.
+	By int `arg:""`
+}
+
+// RespawnWindow starts the program of a window again; all its panes but one
+// are gone then.
+type RespawnWindow struct {
+	Target Target `flag:"t"`
+	Kill   bool   `flag:"k"` // end the programs that still run; else tmux refuses
+	// Dir is the working directory; the one it was started in when empty.
+	Dir   string `flag:"c,literal"`
+	Env   Env    `flag:"e"`
+	Empty bool   `flag:"E" since:"3.8"` // run nothing
+	// Command is what to run, the same as before when empty: see [SplitWindow].
+	Command []string `arg:""`
+}
+
+// FindWindow shows, in a pane, the windows in which a text is found: in their
+// names, titles and visible contents, unless Name, Title or Content choose
+// among these. A client must be attached.
+type FindWindow struct {
+	Target     Target `flag:"t"` // the pane to show them in
+	Content    bool   `flag:"C"`
+	Name       bool   `flag:"N"`
+	Title      bool   `flag:"T"`
+	IgnoreCase bool   `flag:"i"`
+	Regexp     bool   `flag:"r"`
+	Zoom       bool   `flag:"Z"`
+	// Match is a shell pattern, or with Regexp an extended regular expression.
+	Match string `arg:"required,literal"`
+}
+
+func (NewWindow) CommandName() string      { return "new-window" }
+func (KillWindow) CommandName() string     { return "kill-window" }
+func (RenameWindow) CommandName() string   { return "rename-window" }
+func (SelectWindow) CommandName() string   { return "select-window" }
+func (MoveWindow) CommandName() string     { return "move-window" }
+func (LinkWindow) CommandName() string     { return "link-window" }
+func (UnlinkWindow) CommandName() string   { return "unlink-window" }
+func (SwapWindow) CommandName() string     { return "swap-window" }
+func (RotateWindow) CommandName() string   { return "rotate-window" }
+func (LastWindow) CommandName() string     { return "last-window" }
+func (NextWindow) CommandName() string     { return "next-window" }
+func (PreviousWindow) CommandName() string { return "previous-window" }
+func (ResizeWindow) CommandName() string   { return "resize-window" }
+func (RespawnWindow) CommandName() string  { return "respawn-window" }
+func (FindWindow) CommandName() string     { return "find-window" }
+
+func (c NewWindow) rows(f Format) (Command, []Scope) {
+	c.Print, c.Format = true, f
+	return c, paneScopes
+}
+
+// check: with -S tmux up to 3.3 compares the name as it was given, before
+// formats are expanded, and from 3.7 the name expanded twice. So escaped
+// characters would not match, or be run as a format.
+func (c NewWindow) check(version func() (Version, error)) error {
+	if !c.SelectExisting {
+		return nil
+	}
+	if c.Name == "" {
+		return argumentError("an existing window to select, without its name")
+	}
+	if string(Literal(c.Name)) == c.Name {
+		return nil
+	}
+	return argumentError("tmux cannot look for an existing window named %q: it has #, a comma or } in it", c.Name)
+}
+
+// Windows are all windows of the server, one row for each session a window is
+// linked into; none when the server has no session.
+func (s *Server) Windows(ctx context.Context) ([]Window, error) {
+	return listAll[Window](ctx, s, ListWindows{All: true})
+}
+
+// Info reads the window's state, as the session has it that used it last when
+// it is linked into several.
+func (r WindowRef) Info(ctx context.Context) (Window, error) {
+	return one[Window](ctx, r.srv, r.self())
+}
+
+// self lists the window alone. As the target of a list of windows its id stands
+// for a session it is in.
+func (r WindowRef) self() ListWindows {
+	return ListWindows{Target: r, Filter: equal("window_id", string(r.ID))}
+}
+
+// Links are the places of the window: a row for each session it is linked into,
+// and for each index there.
+func (r WindowRef) Links(ctx context.Context) ([]Window, error) {
+	if err := r.checkTarget(); err != nil {
+		return nil, err
+	}
+	rows, err := List[Window](ctx, r.srv, ListWindows{All: true, Filter: equal("window_id", string(r.ID))})
+	if err == nil && len(rows) == 0 {
+		err = notFound("window %s", r.ID)
+	}
+	return rows, err
+}
+
+// Panes are the window's panes in their order.
+func (r WindowRef) Panes(ctx context.Context) ([]Pane, error) {
+	return List[Pane](ctx, r.srv, ListPanes{Target: r})
+}
+
+// ActivePane is the window's active pane.
+func (r WindowRef) ActivePane(ctx context.Context) (Pane, error) {
+	return one[Pane](ctx, r.srv, r.active())
+}
+
+func (r WindowRef) active() ListPanes {
+	return ListPanes{Target: r, Filter: "#{pane_active}"}
+}
+
+// Rename gives the window another name, and turns its automatic renaming off.
+func (r WindowRef) Rename(ctx context.Context, name string) error {
+	return r.srv.run(ctx, RenameWindow{Target: r, Name: name})
+}
+
+// Kill destroys the window, in all sessions it is linked into.
+func (r WindowRef) Kill(ctx context.Context) error {
+	return r.srv.run(ctx, KillWindow{Target: r})
+}
+
+// KillOthers destroys every other window of the session.
+func (r WindowRef) KillOthers(ctx context.Context) error {
+	return r.srv.run(ctx, KillWindow{Target: r, Others: true})
+}
+
+// Select makes the window the current one of its session. For one of several
+// sessions use [SelectWindow] with [SessionRef.Linked].
+func (r WindowRef) Select(ctx context.Context) error {
+	return r.srv.run(ctx, SelectWindow{Target: r})
+}
+
+// Move moves the window to opts.Target, and tells where it is then.
+func (r WindowRef) Move(ctx context.Context, opts MoveWindow) (Window, error) {
+	if opts.Source == nil {
+		opts.Source = r
+	}
+	return after[Window](ctx, r.srv, opts, r.self())
+}
+
+// Link makes the window part of another session too, and returns all its places.
+func (r WindowRef) Link(ctx context.Context, opts LinkWindow) ([]Window, error) {
+	if opts.Source == nil {
+		opts.Source = r
+	}
+	var b Batch
+	b.Add(opts)
+	rows := Rows[Window](&b, ListWindows{All: true, Filter: equal("window_id", string(r.ID))})
+	err := b.Do(ctx, r.srv)
+	return *rows, err
+}
+
+// Unlink takes the window out of a session. It must be in another one too.
+func (r WindowRef) Unlink(ctx context.Context, from SessionID) error {
+	return r.srv.run(ctx, UnlinkWindow{Target: r.srv.Session(from).Linked(r.ID)})
+}
+
+// Swap makes the window change places with another, and tells where it is then.
+func (r WindowRef) Swap(ctx context.Context, with Target) (Window, error) {
+	return after[Window](ctx, r.srv, SwapWindow{Source: r, Target: with, Detached: true}, r.self())
+}
+
+// Rotate moves the window's panes one place up, or down, and returns them in
+// their new order.
+func (r WindowRef) Rotate(ctx context.Context, down bool) ([]Pane, error) {
+	var b Batch
+	b.Add(RotateWindow{Target: r, Down: down})
+	rows := Rows[Pane](&b, ListPanes{Target: r})
+	err := b.Do(ctx, r.srv)
+	return *rows, err
+}
+
+// Resize sets the window's size, and its option window-size to manual.
+func (r WindowRef) Resize(ctx context.Context, opts ResizeWindow) (Window, error) {
+	opts.Target = r
+	return after[Window](ctx, r.srv, opts, r.self())
+}
+
+// Respawn starts the window's program again: see [RespawnWindow].
+func (r WindowRef) Respawn(ctx context.Context, opts RespawnWindow) (Window, error) {
+	opts.Target = r
+	return after[Window](ctx, r.srv, opts, r.self())
+}
+
+// LastPane makes the pane that was the window's active one before it again.
+func (r WindowRef) LastPane(ctx context.Context) (Pane, error) {
+	return after[Pane](ctx, r.srv, LastPane{Target: r}, r.active())
+}
