@@ -1,0 +1,203 @@
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func write(t *testing.T, path, text string, mode fs.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustRead(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// only fails if the directory holds anything but the named files.
+func only(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if fmt.Sprint(got) != fmt.Sprint(names) {
+		t.Errorf("directory holds %q, want %q", got, names)
+	}
+}
+
+func TestReplaceKeepsTheMode(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "c")
+	for _, mode := range []fs.FileMode{0o600, 0o644, 0o444, 0o660} {
+		write(t, path, "old", mode)
+		if err := (Disk{}).Replace(path, []byte("new"), []byte("old"), 0); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if runtime.GOOS != "windows" && info.Mode().Perm() != mode {
+			t.Errorf("mode %o became %o", mode, info.Mode().Perm())
+		}
+		if got := mustRead(t, path); got != "new" {
+			t.Errorf("got %q", got)
+		}
+		_ = os.Remove(path)
+	}
+	only(t, dir)
+}
+
+func TestReplaceRefusesAnotherText(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "c")
+	write(t, path, "saved by a client", 0o600)
+	err := Disk{}.Replace(path, []byte("new"), []byte("old"), 0)
+	if !errors.Is(err, ErrChanged) {
+		t.Errorf("got %v", err)
+	}
+	if got := mustRead(t, path); got != "saved by a client" {
+		t.Errorf("got %q", got)
+	}
+	if err := (Disk{}).Replace(filepath.Join(dir, "gone"), nil, []byte("old"), 0); !errors.Is(err, ErrChanged) {
+		t.Errorf("a file that has gone: %v", err)
+	}
+	only(t, dir, "c")
+}
+
+// A save that falls between the comparison and the rename is not lost.
+func TestReplacePutsALateSaveBack(t *testing.T) {
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skip("this system cannot exchange two names in one step")
+	}
+	saves := map[string]func(path string) error{
+		"by rename": func(path string) error {
+			if err := os.WriteFile(path+".client", []byte("late"), 0o600); err != nil {
+				return err
+			}
+			return os.Rename(path+".client", path)
+		},
+		"in place": func(path string) error { return os.WriteFile(path, []byte("late"), 0o600) },
+	}
+	for name, save := range saves {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "c")
+			write(t, path, "old", 0o600)
+			d := Disk{Before: func(s Step) error {
+				if s.Op == OpExchange {
+					return save(path)
+				}
+				return nil
+			}}
+			err := d.Replace(path, []byte("new"), []byte("old"), 0)
+			if !errors.Is(err, ErrChanged) {
+				t.Errorf("got %v", err)
+			}
+			if got := mustRead(t, path); got != "late" {
+				t.Errorf("the file holds %q", got)
+			}
+			only(t, dir, "c")
+		})
+	}
+}
+
+func TestNothingButRegularFiles(t *testing.T) {
+	dir := t.TempDir()
+	target := filepath.Join(dir, "target")
+	write(t, target, "x", 0o600)
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(target, link); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	for path, want := range map[string]string{dir: "a directory", link: "a symbolic link"} {
+		err := Disk{}.Replace(path, []byte("new"), nil, 0o600)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Replace %s: %v", path, err)
+		}
+	}
+	if _, _, err := (Disk{}).Read(dir); err == nil || !strings.Contains(err.Error(), "a directory") {
+		t.Errorf("Read of a directory: %v", err)
+	}
+	if got := mustRead(t, target); got != "x" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestCreateNeverReplaces(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "b")
+	if err := (Disk{}).Create(path, []byte("one"), 0o400, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := (Disk{}).Create(path, []byte("two"), 0o600, nil); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("got %v", err)
+	}
+	// Also not one that comes into being at the last moment.
+	late := filepath.Join(dir, "late")
+	d := Disk{Before: func(s Step) error {
+		if s.Op == OpLink {
+			return os.WriteFile(late, []byte("mine"), 0o600)
+		}
+		return nil
+	}}
+	if err := d.Create(late, []byte("two"), 0o600, nil); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("got %v", err)
+	}
+	if got := mustRead(t, path) + " " + mustRead(t, late); got != "one mine" {
+		t.Errorf("got %q", got)
+	}
+	only(t, dir, "b", "late")
+}
+
+func TestSyncErrorOfTheDirectoryIsToldApart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c")
+	write(t, path, "old", 0o600)
+	fault := errors.New("no sync")
+	d := Disk{Before: func(s Step) error {
+		if s.Op == OpSyncDir {
+			return fault
+		}
+		return nil
+	}}
+	err := d.Replace(path, []byte("new"), []byte("old"), 0)
+	if !errors.Is(err, ErrNotDurable) || !errors.Is(err, fault) {
+		t.Errorf("got %v", err)
+	}
+	if got := mustRead(t, path); got != "new" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestSweepTakesWhatIsItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "c.json")
+	for _, name := range []string{"c.json", "c.json.bak.mcp-swap-1", "other.json" + tempMark + "1", "c.json" + tempMark + "1-2", "c.json.bak.mcp-swap-1" + tempMark + "3"} {
+		write(t, filepath.Join(dir, name), "x", 0o600)
+	}
+	if err := (Disk{}).Sweep(path); err != nil {
+		t.Fatal(err)
+	}
+	only(t, dir, "c.json", "c.json.bak.mcp-swap-1", "other.json"+tempMark+"1")
+}
