@@ -1,0 +1,253 @@
+package swap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tmuxmcp/internal/atomicfile"
+)
+
+// A Mode says which build of a server the clients run.
+type Mode string
+
+// The modes of [UseOptions].
+const (
+	ModeDev       Mode = "dev"       // the working tree: an edit is live at the next start
+	ModeBuild     Mode = "build"     // compiled once, for a fast start (Go, Cargo)
+	ModeInstalled Mode = "installed" // the entry's name as found on PATH
+	ModeReleased  Mode = "released"  // a published version, without the checkout
+)
+
+// Modes lists all modes.
+var Modes = []Mode{ModeDev, ModeBuild, ModeInstalled, ModeReleased}
+
+// A UsageError is a request that can never be met; the command exits 2.
+type UsageError struct{ Msg string }
+
+func (e *UsageError) Error() string { return e.Msg }
+
+func usagef(f string, args ...any) error { return &UsageError{fmt.Sprintf(f, args...)} }
+
+// A Checkout is a directory that holds the sources of an MCP server.
+type Checkout struct {
+	Dir    string // absolute, links resolved
+	Server string // name to register it under: its own without a trailing -mcp
+	Entry  string // program of it that is the server
+	kind   checkoutKind
+	name   string // package name, for --mode released
+	path   string // of the entry, relative to Dir, slash-separated, as the kind means it
+	module string // Go
+}
+
+// A checkoutKind is a row of the table of build systems. Each function may
+// rely on the fields that read has filled in.
+type checkoutKind struct {
+	marker string
+	// read fills the checkout in; an error that wraps errNoServer lets another
+	// marker in the same directory try.
+	read     func(c *Checkout, text []byte, entry string) error
+	dev      func(c *Checkout) []string
+	build    func(c *Checkout, dir string) (command []string, program string) // nil: needs none
+	released func(c *Checkout, ref string) []string
+	pr       func(c *Checkout, url string, n int) []string
+}
+
+var checkoutKinds = []checkoutKind{goCheckout, uvCheckout, npmCheckout, cargoCheckout}
+
+// errNoServer is wrapped by the error of a directory that is of a kind, but
+// has no program that could be a server.
+var errNoServer = errors.New("no server in it")
+
+// ReadCheckout finds out what is in a directory. entry, if not "", names the
+// program to take.
+func ReadCheckout(dir, entry string) (*Checkout, error) {
+	real, err := realDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var markers []string
+	var none error
+	for _, kind := range checkoutKinds {
+		markers = append(markers, kind.marker)
+		text, _, err := atomicfile.Disk{}.Read(filepath.Join(real, kind.marker))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		c := &Checkout{Dir: real, kind: kind}
+		err = kind.read(c, text, entry)
+		if err == nil {
+			c.Server = strings.TrimSuffix(c.Server, "-mcp")
+			return c, nil
+		}
+		err = fmt.Errorf("%s: %w", filepath.Join(real, kind.marker), err)
+		if !errors.Is(err, errNoServer) {
+			return nil, err
+		}
+		none = errors.Join(none, err)
+	}
+	if none != nil {
+		return nil, none
+	}
+	return nil, fmt.Errorf("%s is no checkout of a server: it has none of %s (--repo names another directory)", real, strings.Join(markers, ", "))
+}
+
+// realDir is dir made absolute, with all links resolved.
+func realDir(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", fmt.Errorf("repository %s: %w", abs, unwrapPath(err))
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("repository %s is not a directory", abs)
+	}
+	return real, nil
+}
+
+// unwrapPath takes the path off an error, where the message has it already.
+func unwrapPath(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// choose picks one of several programs: the named one, else the only one whose
+// name ends in -mcp, else the only one.
+func choose(names []string, entry, what, several string) (string, error) {
+	if entry != "" {
+		if slices.Contains(names, entry) {
+			return entry, nil
+		}
+		return "", fmt.Errorf("has no %s named %q; it has: %s", what, entry, list(names))
+	}
+	var servers []string
+	for _, n := range names {
+		if strings.HasSuffix(n, "-mcp") {
+			servers = append(servers, n)
+		}
+	}
+	switch {
+	case len(servers) == 1:
+		return servers[0], nil
+	case len(servers) > 1:
+		names = servers
+	case len(names) == 1:
+		return names[0], nil
+	case len(names) == 0:
+		return "", fmt.Errorf("%w: it has no %s", errNoServer, what)
+	}
+	return "", fmt.Errorf("has several %s: %s; choose one with --entry", several, list(names))
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// Command is the program and arguments that start the server in a mode. ref is
+// the version for ModeReleased, "" for the newest. For ModeBuild, compile is
+// the command that makes it first.
+func (c *Checkout) Command(mode Mode, ref, buildDir string) (argv, compile []string, err error) {
+	switch mode {
+	case ModeDev, "":
+		return c.kind.dev(c), nil, nil
+	case ModeInstalled:
+		return []string{c.Entry}, nil, nil
+	case ModeBuild:
+		if c.kind.build == nil {
+			return nil, nil, usagef("--mode build is not supported for a %s checkout: there is nothing to compile", c.kind.marker)
+		}
+		compile, program := c.kind.build(c, filepath.Join(buildDir, buildName(c.Dir)))
+		return []string{program}, compile, nil
+	case ModeReleased:
+		if c.kind.released == nil {
+			return nil, nil, usagef("--mode released is not supported for a %s checkout", c.kind.marker)
+		}
+		return c.kind.released(c, ref), nil, nil
+	}
+	return nil, nil, usagef("--mode %q is not one of dev, build, installed, released", mode)
+}
+
+// prSupported refuses a directory of which no kind knows pull requests.
+func prSupported(dir string) error {
+	var err error
+	for _, kind := range checkoutKinds {
+		if _, serr := os.Lstat(filepath.Join(dir, kind.marker)); serr != nil {
+			continue
+		}
+		if kind.pr != nil {
+			return nil
+		}
+		if err == nil {
+			err = noPR(kind)
+		}
+	}
+	return err
+}
+
+func noPR(kind checkoutKind) error {
+	return usagef("--pr is not supported for a %s checkout, only for pyproject.toml: check the pull request out and use --repo", kind.marker)
+}
+
+// PRCommand is the program and arguments that start the head of pull request n.
+func (c *Checkout) PRCommand(n int) ([]string, error) {
+	if c.kind.pr == nil {
+		return nil, noPR(c.kind)
+	}
+	raw := originURL(c.Dir)
+	if raw == "" {
+		return nil, fmt.Errorf("%s has no git remote named origin, which --pr needs", c.Dir)
+	}
+	url, err := httpsURL(raw)
+	if err != nil {
+		return nil, err
+	}
+	return c.kind.pr(c, url, n), nil
+}
+
+// httpsURL rewrites a git remote, however it is spelled, as https without a
+// user and a trailing .git: a pull request is fetched over https, however the
+// checkout was cloned.
+func httpsURL(remote string) (string, error) {
+	rest := strings.TrimPrefix(remote, "git+")
+	scheme, after, found := strings.Cut(rest, "://")
+	switch {
+	case found && (scheme == "https" || scheme == "http"):
+		rest = after
+	case found && (scheme == "ssh" || scheme == "git"):
+		rest = after
+		// The port is ssh's, not that of https.
+		host, path, _ := strings.Cut(rest, "/")
+		if i := strings.LastIndex(host, ":"); i >= 0 && !strings.HasSuffix(host, "]") {
+			host = host[:i]
+		}
+		rest = host + "/" + path
+	case !found && strings.Contains(rest, ":") && !strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "."):
+		host, path, _ := strings.Cut(rest, ":")
+		rest = host + "/" + strings.TrimLeft(path, "/")
+	default:
+		return "", fmt.Errorf("the git remote origin is %q, which has no https address to fetch a pull request from", remote)
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	host = host[strings.LastIndex(host, "@")+1:]
+	path = strings.TrimSuffix(strings.TrimRight(path, "/"), ".git")
+	if host == "" || path == "" {
+		return "", fmt.Errorf("the git remote origin is %q, which has no https address to fetch a pull request from", remote)
+	}
+	return "https://" + host + "/" + path, nil
+}

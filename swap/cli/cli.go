@@ -1,0 +1,148 @@
+// Package cli is the command line of mcp-swap: flags, help, and how results
+// and errors look. What the verbs do is package swap's.
+//
+// Exit codes: 0, all done; 1, some client failed, or there was nothing to do
+// that was asked for; 2, bad usage. Results go to stdout, diagnostics to stderr.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"tmuxmcp/swap"
+)
+
+// Main runs the command and returns its exit code. It ends early, but never in
+// the middle of a write, when the process is interrupted.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a := &app{out: newPrinter(stdout), err: newPrinter(stderr)}
+	defer func() {
+		if r := recover(); r != nil {
+			a.err.problem(fmt.Sprintf("internal error: %v (please report it; MCP_SWAP_DEBUG=1 shows where)", r))
+			if os.Getenv("MCP_SWAP_DEBUG") != "" {
+				fmt.Fprintf(stderr, "%s", debug.Stack())
+			}
+			code = exitFailed
+		}
+	}()
+
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(a.out.w)
+	root.SetErr(a.err.w)
+	cmd, err := root.ExecuteContextC(ctx)
+	if ferr := a.out.flush(); err == nil && ferr != nil {
+		err = fmt.Errorf("write to standard output: %w", ferr)
+	}
+	var usage *swap.UsageError
+	var told *silent
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &told):
+		return told.code
+	case errors.As(err, &usage), a.running == nil: // the latter: cobra's own
+		a.err.problem(err.Error())
+		a.err.hint("see " + cmd.CommandPath() + " --help")
+		return exitUsage
+	}
+	a.err.problem(err.Error())
+	return exitFailed
+}
+
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// silent ends the command with a code when all has been said.
+type silent struct{ code int }
+
+func (s *silent) Error() string { return "exit code " + strconv.Itoa(s.code) }
+
+// app is one run of the command.
+type app struct {
+	out, err *printer
+	running  *cobra.Command // set when the command line was understood
+}
+
+// verb wraps a command's function: it gets a Swapper for this machine.
+func (a *app) verb(f func(context.Context, *swap.Swapper) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		a.running = cmd
+		sys, err := swap.ThisSystem()
+		if err != nil {
+			return err
+		}
+		return f(cmd.Context(), swap.New(sys, a.err.note))
+	}
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mcp-swap",
+		Short: "Point agent CLIs at a local checkout of an MCP server, and put everything back",
+		Long: `mcp-swap points the agent CLIs of this machine at a local checkout of an MCP
+server, shows what each of them runs, and puts everything back, to the byte.
+
+Clients: ` + wrap(strings.Join(swap.ClientNames(), ", "), 70, "         ") + `.
+
+A config is backed up beside itself before it is changed, nothing in it but
+the server's entry is touched, and every change is recorded until it is reverted.`,
+		Example: `  mcp-swap detect               # which clients are here
+  mcp-swap use-local --dry-run  # what would change, as a diff
+  mcp-swap use-local            # run the checkout in the current directory
+  mcp-swap status               # what each client runs now
+  mcp-swap verify               # start it, and ask the clients themselves
+  mcp-swap revert               # put everything back`,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SetOut(a.err.w)
+			_ = cmd.Help()
+			return &silent{exitUsage}
+		},
+	}
+	root.SetVersionTemplate("mcp-swap {{.Version}}\n")
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.doctor())
+	return root
+}
+
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+// wrap breaks a line at spaces, with indent before each further line.
+func wrap(text string, width int, indent string) string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimSpace(line + " " + word)
+	}
+	return strings.Join(append(lines, line), "\n"+indent)
+}

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"golang.org/x/term"
+
+	"tmuxmcp/swap"
+)
+
+// Terminal manners: an error line begins with the command's name, is in lower
+// case and has no full stop; what to do about it follows on a line of its own.
+// Colour marks outcomes only, on a terminal only, and never with NO_COLOR or a
+// dumb terminal.
+
+// A printer writes to one stream and remembers its first error.
+type printer struct {
+	w      io.Writer
+	colour bool
+	err    error
+}
+
+func newPrinter(w io.Writer) *printer {
+	p := &printer{}
+	p.w = &sticky{w: w, err: &p.err}
+	if f, ok := w.(*os.File); ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
+		p.colour = term.IsTerminal(int(f.Fd()))
+	}
+	return p
+}
+
+type sticky struct {
+	mu  sync.Mutex
+	w   io.Writer
+	err *error
+}
+
+func (s *sticky) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if *s.err != nil {
+		return 0, *s.err
+	}
+	n, err := s.w.Write(b)
+	*s.err = err
+	return n, err
+}
+
+func (p *printer) flush() error { return p.err }
+
+func (p *printer) linef(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
+
+const (
+	green  = "32"
+	yellow = "33"
+	red    = "31"
+	dim    = "2"
+)
+
+// paint pads a word and colours it.
+func (p *printer) paint(colour, word string, width int) string {
+	padded := fmt.Sprintf("%-*s", width, word)
+	if !p.colour {
+		return padded
+	}
+	return "\x1b[" + colour + "m" + padded + "\x1b[0m"
+}
+
+func (p *printer) problem(text string) {
+	p.linef("%s %s", p.paint(red, "mcp-swap:", 0), text)
+}
+
+func (p *printer) note(text string) {
+	p.linef("%s %s", p.paint(yellow, "mcp-swap:", 0), text)
+}
+
+func (p *printer) hint(text string) { p.linef("  %s", text) }
+
+func (p *printer) json(v any) error {
+	enc := json.NewEncoder(p.w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// labelWidth holds every label, so that all tables align.
+const labelWidth = len("claude-desktop") + 1
+
+func (p *printer) detection(d swap.Detection) {
+	for _, c := range d.Clients {
+		mark, colour := "absent", dim
+		if c.Present {
+			mark, colour = "present", green
+		}
+		var why []string
+		if c.Binary == "" && len(c.Binaries) > 0 {
+			why = append(why, "no "+strings.Join(c.Binaries, " or ")+" on PATH")
+		}
+		if !c.ConfigExists {
+			why = append(why, "no config")
+		}
+		if c.Note != "" && c.ConfigExists {
+			why = append(why, c.Note)
+		}
+		line := fmt.Sprintf("%-*s %s %s", labelWidth, c.Client, p.paint(colour, mark, 8), c.Config)
+		if len(why) > 0 {
+			line += "  (" + strings.Join(why, "; ") + ")"
+		}
+		p.linef("%s", line)
+	}
+}
+
+func (a *app) statusText(st *swap.Status) {
+	if len(st.Clients) == 0 {
+		a.err.note("no client is present; name one with --cli, or see mcp-swap detect")
+	}
+	for _, c := range st.Clients {
+		switch {
+		case c.Error != "":
+			a.err.problem(c.Label + ": " + c.Error)
+			continue
+		case !c.Exists:
+			a.out.linef("%-*s %s", labelWidth, c.Label, a.out.paint(dim, "no config at "+c.Config, 0))
+		case !c.Found:
+			a.out.linef("%-*s %s", labelWidth, c.Label, a.out.paint(dim, fmt.Sprintf("no entry %q", st.Server), 0))
+		default:
+			line := fmt.Sprintf("%-*s %s", labelWidth, c.Label, a.out.paint(tagColour(c.Tag), c.Tag.String(), 0))
+			if len(c.Command) > 0 {
+				line += ": " + swap.CommandLine(c.Command)
+			}
+			a.out.linef("%s", line)
+		}
+		for _, shadow := range c.Shadows {
+			a.out.linef("%*s %s", labelWidth, "", a.out.paint(yellow, "! "+shadow, 0))
+		}
+	}
+}
+
+func (p *printer) verified(v swap.Verified) {
+	word, colour := "not tried", dim
+	switch {
+	case len(v.Problems) > 0:
+		word, colour = "problem", red
+	case v.OK:
+		word, colour = "ok", green
+	}
+	var said []string
+	if h := v.Handshake; h != nil {
+		said = append(said, fmt.Sprintf("server %s %s, %d tools, %.1f s", h.Name, h.Version, len(h.Tools), h.Seconds))
+	}
+	if q := v.Asked; q != nil {
+		text := fmt.Sprintf("%s says %s", v.Client, q.State)
+		if q.ToolCount != nil {
+			text += fmt.Sprintf(", %d tools", *q.ToolCount)
+		}
+		said = append(said, fmt.Sprintf("%s, %.1f s", text, q.Seconds))
+	}
+	if v.NotAsked != "" {
+		said = append(said, v.NotAsked)
+	}
+	p.linef("%-*s %s %s", labelWidth, v.Label, p.paint(colour, word, 9), strings.Join(said, "; "))
+	for _, problem := range v.Problems {
+		p.linef("%*s %s", labelWidth, "", p.paint(yellow, "! "+problem, 0))
+	}
+}
+
+func tagColour(t *swap.Tag) string {
+	if t.ThisRepo {
+		return green
+	}
+	return yellow
+}
+
+func (p *printer) diagnosis(d *swap.Diagnosis) {
+	if len(d.Findings) == 0 {
+		p.linef("nothing is amiss")
+	}
+	for _, f := range d.Findings {
+		p.linef("%s %s", p.paint(yellow, f.Kind+":", 0), f.Text)
+	}
+}
+
+// results prints what became of each client: diffs of a dry run alone on
+// stdout, so that they can be piped into patch. after follows if something was
+// written.
+func (a *app) results(results []swap.Result, err error, dryRun bool, after string) error {
+	command, wrote := "", false
+	for _, r := range results {
+		if r.Outcome == swap.Failed {
+			continue
+		}
+		if dryRun {
+			if len(r.Diff) == 0 {
+				a.err.note(r.Label + ": nothing to change in " + r.Config)
+			}
+			_, _ = a.out.w.Write(r.Diff)
+			continue
+		}
+		if c := swap.CommandLine(r.Command); c != command {
+			command = c
+			a.out.linef("%s: %s", r.Server, command)
+		}
+		colour := green
+		if r.Outcome == swap.Unchanged {
+			colour = dim
+		} else {
+			wrote = true
+		}
+		line := fmt.Sprintf("%-*s %s %s", labelWidth, r.Label, a.out.paint(colour, r.Outcome, 10), r.Config)
+		if r.Detail != "" {
+			line += "  (" + r.Detail + ")"
+		}
+		a.out.linef("%s", line)
+	}
+	if wrote && after != "" {
+		a.out.linef("%s", a.out.paint(dim, after, 0))
+	}
+	for _, r := range results {
+		if r.Err != nil {
+			a.err.problem(r.Label + ": " + r.Err.Error())
+		}
+	}
+	if err == nil && swap.AnyFailed(results) {
+		return &silent{exitFailed}
+	}
+	return err
+}

@@ -1,0 +1,239 @@
+package swap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tmuxmcp/swap/journal"
+)
+
+// A Finding is one thing that is amiss.
+type Finding struct {
+	Kind   string `json:"kind"` // one of the Found constants
+	Client string `json:"client,omitempty"`
+	Scope  Scope  `json:"scope,omitempty"`
+	Server string `json:"server,omitempty"`
+	Path   string `json:"path,omitempty"`
+	// Text says it to a person, and what to do about it.
+	Text string `json:"text"`
+}
+
+// Kinds of a [Finding].
+const (
+	FoundOtherName   = "other-name"       // the repo is registered under another server name
+	FoundSwapped     = "not-reverted"     // a swap that revert would take back
+	FoundHalf        = "half-finished"    // a swap or revert that was interrupted
+	FoundEdited      = "edited-since"     // a swapped entry that was edited since
+	FoundNoBackup    = "backup-missing"   // a record whose backup is gone
+	FoundNoTarget    = "target-missing"   // a record whose config is gone
+	FoundStrayBackup = "unknown-backup"   // a backup that no record knows
+	FoundTemp        = "temporary-file"   // left by a killed run
+	FoundLogin       = "login-overridden" // an environment variable; its value is not looked at
+	FoundConfig      = "config-unreadable"
+	FoundState       = "state-unreadable"
+)
+
+// Diagnosis is all that Doctor found, and the document of doctor --json.
+type Diagnosis struct {
+	Version  int       `json:"version"`
+	Repo     string    `json:"repo"`
+	Server   string    `json:"server"` // "" if it could not be derived
+	Findings []Finding `json:"findings"`
+}
+
+// DoctorOptions say what [Swapper.Doctor] looks at.
+type DoctorOptions struct {
+	Repo   string
+	Server string // "": derived from the checkout
+}
+
+// Doctor looks for what is amiss and changes nothing.
+func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
+	repo, server, err := repoAndServer(o.Repo, o.Server)
+	if err != nil {
+		// All that is not about one server can be looked at all the same.
+		s.Warn(err.Error())
+		if repo, err = realDir(o.Repo); err != nil {
+			repo = ""
+		}
+	}
+	d := &Diagnosis{Version: SchemaVersion, Repo: repo, Server: server, Findings: []Finding{}}
+	st, err := s.Journal.Load()
+	if err != nil {
+		var se *journal.StateError
+		errors.As(err, &se)
+		d.add(Finding{Kind: FoundState, Path: se.Path, Text: err.Error()})
+		st = nil
+	}
+	for i := range Clients {
+		s.examine(d, &Clients[i])
+	}
+	if st != nil {
+		for i := range st.Records {
+			s.examineRecord(d, &st.Records[i])
+		}
+	}
+	s.examineFiles(d, st)
+	return d, nil
+}
+
+func (d *Diagnosis) add(f Finding) { d.Findings = append(d.Findings, f) }
+
+// examine looks at one client's config and environment.
+func (s *Swapper) examine(d *Diagnosis, c *Client) {
+	_, err := os.Lstat(c.configPath(s.Sys))
+	here := err == nil
+	if here || c.binary() != "" {
+		for _, name := range c.Login {
+			if s.Sys.Getenv(name) != "" {
+				d.add(Finding{Kind: FoundLogin, Client: c.Name, Text: fmt.Sprintf("%s is set and overrides the login of %s; start it with env -u %s to use that", name, c.Name, name)})
+			}
+		}
+	}
+	if !here {
+		return
+	}
+	doc, err := s.open(c)
+	if err != nil {
+		d.add(Finding{Kind: FoundConfig, Client: c.Name, Path: c.configPath(s.Sys), Text: err.Error()})
+		return
+	}
+	if d.Repo == "" || d.Server == "" {
+		return
+	}
+	for _, scope := range c.scopes() {
+		s.examineNames(d, doc, scope)
+	}
+}
+
+// examineNames finds entries that run the repository under other names.
+func (s *Swapper) examineNames(d *Diagnosis, doc *document, scope Scope) {
+	c := doc.client
+	for _, container := range c.containers(scope, claudeProject(d.Repo)) {
+		names, err := doc.doc.Names(container)
+		if err != nil {
+			continue
+		}
+		for _, name := range names {
+			if name == d.Server {
+				continue
+			}
+			e, err := doc.doc.Lookup(container, name)
+			if err != nil || !e.Found {
+				continue
+			}
+			if tag := s.classify(c.Dialect.argv(e.Value), e.Value, d.Repo); tag.ThisRepo {
+				d.add(Finding{
+					Kind: FoundOtherName, Client: c.Name, Scope: scope, Server: name, Path: doc.config,
+					Text: fmt.Sprintf("%s runs this repository as %q, not as %q; pass --server %s to mean it", c.label(scope), name, d.Server, CommandLine([]string{name})),
+				})
+			}
+		}
+	}
+}
+
+// examineRecord compares a record with what is on the disk.
+func (s *Swapper) examineRecord(d *Diagnosis, r *journal.Record) {
+	f := Finding{Client: r.Client, Scope: Scope(r.Scope), Server: r.Server, Path: r.Config}
+	add := func(kind, format string, args ...any) {
+		f.Kind, f.Text = kind, fmt.Sprintf(format, args...)
+		d.add(f)
+	}
+	c := lookupClient(r.Client)
+	label := r.Client
+	if c != nil {
+		label = c.label(f.Scope)
+	}
+	what := fmt.Sprintf("%s: %q, swapped %s", label, r.Server, r.Time.Local().Format("2006-01-02 15:04:05"))
+	if _, err := os.Lstat(r.Backup); errors.Is(err, fs.ErrNotExist) {
+		add(FoundNoBackup, "%s: its backup %s is gone; revert works from the record alone", what, r.Backup)
+	}
+	if c == nil {
+		add(FoundSwapped, "%s: this version does not know such a client; the old file is %s", what, r.Backup)
+		return
+	}
+	target, err := targetOf(r.Target)
+	if err != nil {
+		add(FoundNoTarget, "%s: %v; the old file is %s", what, err, r.Backup)
+		return
+	}
+	doc := &document{client: c, config: r.Config, target: target}
+	if doc.text, doc.info, err = s.Disk.Read(target); err != nil {
+		add(FoundNoTarget, "%s: %v; the old file is %s", what, err, r.Backup)
+		return
+	}
+	v, err := judgeText(r, doc)
+	newest := &r.Writes[len(r.Writes)-1]
+	switch {
+	case err != nil:
+		add(FoundSwapped, "%s: revert could not take it back now: %v", what, err)
+	case v.asBefore:
+		add(FoundHalf, "%s: a run was interrupted, or the entry was put back by hand; mcp-swap revert finishes it", what)
+	case v.landed == nil:
+		add(FoundEdited, "%s: the entry was edited since; mcp-swap revert needs --force to put the old one back", what)
+	case v.landed != newest:
+		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
+	default:
+		add(FoundSwapped, "%s; mcp-swap revert takes it back", what)
+	}
+}
+
+// examineFiles looks for backups and temporary files beside the configs.
+func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
+	known := map[string]bool{}
+	configs := []string{s.Journal.Path()}
+	owner := map[string]string{}
+	for i := range Clients {
+		config := Clients[i].configPath(s.Sys)
+		configs = append(configs, config)
+		owner[config] = Clients[i].Name
+		if target, err := filepath.EvalSymlinks(config); err == nil {
+			configs = append(configs, target)
+			owner[target] = Clients[i].Name
+		}
+	}
+	if st != nil {
+		for _, r := range st.Records {
+			known[r.Backup] = true
+			configs = append(configs, r.Config, r.Target)
+		}
+	}
+	slices.Sort(configs)
+	for _, config := range slices.Compact(configs) {
+		temps := s.Disk.Leftovers(config)
+		for _, name := range temps {
+			d.add(Finding{Kind: FoundTemp, Client: owner[config], Path: name, Text: fmt.Sprintf("%s was left by a killed run; the next use-local or revert removes it", name)})
+		}
+		for _, name := range beside(config, backupMark) {
+			if known[name] || slices.Contains(temps, name) {
+				continue
+			}
+			text := fmt.Sprintf("%s is a backup that no record knows; inspect before deleting: it may be the only copy of what was there before a swap", name)
+			if st == nil {
+				text = fmt.Sprintf("%s is a backup; whether it is needed cannot be told without the state", name)
+			}
+			d.add(Finding{Kind: FoundStrayBackup, Client: owner[config], Path: name, Text: text})
+		}
+	}
+}
+
+// beside lists the files whose name is that of path with a mark after it.
+func beside(path, mark string) []string {
+	dir, base := filepath.Split(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), base+mark) {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out
+}

@@ -1,0 +1,238 @@
+package format
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// Equal compares two values as data. Numbers are equal if JavaScript reads them as the same number, however they are
+// spelled and whatever Go type they have; the order of keys does not count, and a [Literal] is equal to its text.
+func Equal(a, b any) bool {
+	a, b = simple(a), simple(b)
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for k, v := range a {
+			if w, ok := b[k]; !ok || !Equal(v, w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !Equal(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	case json.Number:
+		b, ok := b.(json.Number)
+		if !ok {
+			return false
+		}
+		// The error of ParseFloat is only that of an overflow, which gives an infinity as in JavaScript.
+		x, _ := strconv.ParseFloat(string(a), 64)
+		y, _ := strconv.ParseFloat(string(b), 64)
+		return a == b || x == y
+	}
+	return same(a, b)
+}
+
+// simple brings the values that a caller may hold to the types of [Entry].
+func simple(v any) any {
+	switch v := v.(type) {
+	case Literal:
+		return string(v)
+	case Object, []string, int, int64:
+		return data(v)
+	case float64:
+		return json.Number(strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	return v
+}
+
+// data gives a value to be written as it will be read.
+func data(v any) any {
+	switch v := v.(type) {
+	case Object:
+		m := make(map[string]any, len(v))
+		for _, f := range v {
+			m[f.Name] = data(f.Value)
+		}
+		return m
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k, x := range v {
+			m[k] = data(x)
+		}
+		return m
+	case []string:
+		a := make([]any, len(v))
+		for i, s := range v {
+			a[i] = s
+		}
+		return a
+	case []any:
+		a := make([]any, len(v))
+		for i, x := range v {
+			a[i] = data(x)
+		}
+		return a
+	case raw:
+		return decode([]byte(v))
+	case int:
+		return json.Number(strconv.Itoa(v))
+	case int64:
+		return json.Number(strconv.FormatInt(v, 10))
+	}
+	return v
+}
+
+// checkValue refuses what cannot be written: other types, and text that is not UTF-8, which the encoders would silently repair.
+func checkValue(v any) error {
+	switch v := v.(type) {
+	case nil, bool, int, int64, Literal:
+		return nil
+	case json.Number:
+		if !json.Valid([]byte(v)) {
+			return fmt.Errorf("cannot write %q as a number", string(v))
+		}
+		return nil
+	case string:
+		if !utf8.ValidString(v) {
+			return fmt.Errorf("cannot write %q: it is not UTF-8", v)
+		}
+		return nil
+	case []string:
+		for _, s := range v {
+			if err := checkValue(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	case []any:
+		for _, x := range v {
+			if err := checkValue(x); err != nil {
+				return err
+			}
+		}
+		return nil
+	case Object:
+		for _, f := range v {
+			if err := checkValue(f.Name); err != nil {
+				return err
+			}
+			if err := checkValue(f.Value); err != nil {
+				return fmt.Errorf("%s: %w", f.Name, err)
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("cannot write a %T", v)
+}
+
+// changed gives the data of an entry after a change.
+func changed(entry map[string]any, c Change) map[string]any {
+	m := data(entry).(map[string]any)
+	merge(m, c.Set)
+	for _, name := range c.Remove {
+		delete(m, name)
+	}
+	return m
+}
+
+func merge(m map[string]any, fields Object) {
+	for _, f := range fields {
+		o, isObject := f.Value.(Object)
+		if sub, ok := m[f.Name].(map[string]any); ok && isObject {
+			merge(sub, o)
+			continue
+		}
+		m[f.Name] = data(f.Value)
+	}
+}
+
+// dig follows names down into maps.
+func dig(v any, path []string) (any, bool) {
+	for _, name := range path {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if v, ok = m[name]; !ok {
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// plain turns what go-toml decodes into data.
+func plain(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k, x := range v {
+			m[k] = plain(x)
+		}
+		return m
+	case []any:
+		a := make([]any, len(v))
+		for i, x := range v {
+			a[i] = plain(x)
+		}
+		return a
+	case int64:
+		return json.Number(strconv.FormatInt(v, 10))
+	case float64:
+		switch {
+		case math.IsNaN(v):
+			return Literal("nan")
+		case math.IsInf(v, 0):
+			return Literal(strconv.FormatFloat(v, 'g', -1, 64)[:1] + "inf")
+		}
+		s := strconv.FormatFloat(v, 'g', -1, 64)
+		if _, err := strconv.ParseInt(s, 10, 64); err == nil {
+			s += ".0" // without it, it would be an integer
+		}
+		return json.Number(s)
+	case time.Time:
+		return Literal(v.Format(time.RFC3339Nano))
+	case fmt.Stringer: // local dates and times
+		return Literal(v.String())
+	}
+	return v
+}
+
+// typeName names the type of data, for messages.
+func typeName(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case string:
+		return "a string"
+	case json.Number:
+		return "a number"
+	case []any:
+		return "an array"
+	case map[string]any:
+		return "an object"
+	}
+	return "a date or time"
+}
+
+// same is exact, unlike Equal: 1 and 1.0 are two values.
+func same(a, b any) bool { return reflect.DeepEqual(a, b) }

@@ -1,0 +1,202 @@
+package format
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// FuzzGrammar lets the fuzzer write valid texts, of which plain mutation makes few: every byte is a choice of the grammar.
+func FuzzGrammar(f *testing.F) {
+	for i := range 100 {
+		f.Add(choices(i))
+	}
+	f.Fuzz(func(t *testing.T, choices []byte) { checkGrammar(t, choices) })
+}
+
+// TestGrammar is FuzzGrammar for every run: a few thousand texts, the same each time.
+func TestGrammar(t *testing.T) {
+	for i := range 3000 {
+		t.Run(strconv.Itoa(i), func(t *testing.T) { checkGrammar(t, choices(i)) })
+	}
+}
+
+func choices(i int) []byte {
+	r := rand.New(rand.NewPCG(uint64(i), 1))
+	all := make([]byte, 20+r.IntN(400))
+	for k := range all {
+		all[k] = byte(r.Uint32())
+	}
+	return all
+}
+
+func checkGrammar(t *testing.T, choices []byte) {
+	g := &grammar{choices: choices}
+	g.kind = Kind(g.n(4))
+	container := []string{"m"}
+	if g.n(3) == 0 {
+		container = []string{"p", "q", "m"}
+	}
+	var text string
+	switch {
+	case g.kind == TOML:
+		text = g.tomlText()
+	case g.n(4) == 0:
+		text = g.space() + g.object(4) + g.space()
+	default:
+		text = g.space() + g.way(join(container, "s")) + g.space()
+	}
+	if g.n(4) == 0 {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	if g.kind != JSONComments && g.n(8) == 0 {
+		text = bom + text
+	}
+	env, gone := g.of("", "K", "a.b"), g.of("url", "é")
+	defer func() {
+		if t.Failed() {
+			t.Logf("the text was:\n%s", text)
+		}
+	}()
+	checkEdit(t, g.kind, []byte(text), container, "s", "uv", env, gone)
+}
+
+type grammar struct {
+	choices []byte
+	kind    Kind
+}
+
+// n makes a choice among n. When there are no more choices it is always 0, which ends everything.
+func (g *grammar) n(n int) int {
+	if len(g.choices) == 0 {
+		return 0
+	}
+	c := int(g.choices[0])
+	g.choices = g.choices[1:]
+	return c % n
+}
+
+func (g *grammar) of(all ...string) string { return all[g.n(len(all))] }
+
+func (g *grammar) space() string {
+	s := g.of("", "", " ", "\n", "\n  ", "\n\t", "\n\n    ", "\t ")
+	if g.kind != JSON && g.n(4) == 1 {
+		s += g.of("// c\n", "/* c */", "// \"m\": {\"s\": {}},\n  ", "/* }\n { */", " /**/ ", "// , \n") + g.of("", " ", "\n")
+	}
+	return s
+}
+
+func (g *grammar) name() string {
+	switch g.n(5) {
+	case 1:
+		return `"m"`
+	case 2:
+		return `"s"`
+	case 3:
+		return g.of(`"p"`, `"q"`)
+	}
+	return g.of(`"m"`, `"s"`, `"p"`, `"q"`, `"command"`, `"args"`, `"env"`, `"url"`, `"K"`, `"a.b"`, `"\u006d"`, `"\u0073"`, `"é"`, `"x,}{"`, `"\""`, `"\\"`, `""`)
+}
+
+func (g *grammar) value(depth int) string {
+	if depth > 0 {
+		switch g.n(6) {
+		case 1, 2, 3:
+			return g.object(depth - 1)
+		case 4:
+			return g.list("[", "]", func() string { return g.value(depth - 1) })
+		}
+	}
+	return g.of("null", `"uv"`, `"a // b"`, "1.0", "-1e400", "9007199254740993", "true", `"\ud800"`, `"\/ \u0041"`, "[]", "{}", `["run", "K"]`)
+}
+
+func (g *grammar) object(depth int) string {
+	return g.list("{", "}", func() string { return g.name() + g.space() + ":" + g.space() + g.value(depth) })
+}
+
+// way is an object in which path leads to one.
+func (g *grammar) way(path []string) string {
+	if len(path) == 0 {
+		return g.object(2)
+	}
+	placed := false
+	return g.list("{", "}", func() string {
+		if placed || g.n(2) == 0 {
+			return g.name() + g.space() + ":" + g.space() + g.value(2)
+		}
+		placed = true
+		return quote(path[0]) + g.space() + ":" + g.space() + g.way(path[1:])
+	})
+}
+
+func (g *grammar) list(open, end string, item func() string) string {
+	var b strings.Builder
+	b.WriteString(open + g.space())
+	for i, n := 0, g.n(5); i < n; i++ {
+		if i > 0 {
+			b.WriteString("," + g.space())
+		}
+		b.WriteString(item() + g.space())
+		if i == n-1 && g.kind == JSONC && g.n(3) == 1 {
+			b.WriteString("," + g.space())
+		}
+	}
+	b.WriteString(end)
+	return b.String()
+}
+
+func (g *grammar) tomlText() string {
+	var b strings.Builder
+	for range g.n(12) {
+		b.WriteString(g.of("", "", "", "\n", "# c\n", "  ", "\t"))
+		switch g.n(3) {
+		case 0:
+			b.WriteString("[" + g.of("", " ") + g.tomlName(4) + "]")
+		case 1:
+			b.WriteString(g.tomlName(3) + g.of(" = ", "=", " =\t") + g.tomlAny(3))
+		case 2:
+			b.WriteString(g.of("[m]", "[m.s]", "[m.s.env]", "[m.s.url]", "[x]", "[[m.s.l]]", "[p.q.m.s]", "command = 'x'", `args = ["a"]`, "s.command = \"y\"", "m.s.env.K = ''", "url = 1", "env = {}"))
+		}
+		b.WriteString(g.of("", "", " # c", " ") + g.of("\n", "\n", "\n\n"))
+	}
+	return strings.TrimSuffix(b.String(), g.of("", "\n"))
+}
+
+func (g *grammar) tomlName(depth int) string {
+	s := g.of("m", "s", "p.q.m", `"m"`, "'s'", "env", "command", "args", "url", "K", `"a.b"`, "é"[:0]+"x", `"\u006d"`, "m . s")
+	if depth > 0 && g.n(2) == 1 {
+		s += g.of(".", " . ", ". ") + g.tomlName(depth-1)
+	}
+	return s
+}
+
+func (g *grammar) tomlAny(depth int) string {
+	if depth > 0 {
+		switch g.n(5) {
+		case 1, 2:
+			var b strings.Builder
+			b.WriteString("{" + g.tomlSpace())
+			for i, n := 0, g.n(4); i < n; i++ {
+				b.WriteString(g.tomlName(1) + g.of(" = ", "=") + g.tomlAny(depth-1) + g.tomlSpace())
+				if i < n-1 || g.n(3) == 1 {
+					b.WriteString("," + g.tomlSpace())
+				}
+			}
+			return b.String() + "}"
+		case 3:
+			var b strings.Builder
+			b.WriteString("[" + g.tomlSpace())
+			for range g.n(4) {
+				b.WriteString(g.tomlAny(depth-1) + g.tomlSpace() + "," + g.tomlSpace())
+			}
+			return b.String() + "]"
+		}
+	}
+	return g.of("1", `"uv"`, "'''a\n[m.s]\n'''", "1.0", "inf", "nan", "07:32:00", "1979-05-27", "1979-05-27T07:32:00.5-07:00", "0x1F", `"""
+x = 1"""`, "[]", "{}", `"a # b"`, "true")
+}
+
+func (g *grammar) tomlSpace() string {
+	return g.of("", " ", "", " ", "\n  ", " # c\n", "\n# }\n")
+}

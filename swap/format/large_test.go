@@ -1,0 +1,146 @@
+package format
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// largeConfig is shaped like the file of a heavy user of Claude Code: most of it is history.
+func largeConfig(size int) []byte {
+	var b bytes.Buffer
+	b.WriteString("{\n  \"numStartups\": 900,\n  \"projects\": {\n")
+	for i := 0; b.Len() < size; i++ {
+		if i > 0 {
+			b.WriteString(",\n")
+		}
+		fmt.Fprintf(&b, "    \"/home/ada/src/p%d\": {\n      \"allowedTools\": [],\n      \"history\": [\n", i)
+		for k := range 50 {
+			if k > 0 {
+				b.WriteString(",\n")
+			}
+			fmt.Fprintf(&b, "        {\n          \"display\": \"why does \\\"make %d\\\" fail? é\\n%s\",\n          \"pastedContents\": {}\n        }", k, bytes.Repeat([]byte("lorem ipsum, "), k))
+		}
+		b.WriteString("\n      ],\n      \"mcpServers\": {\n        \"tmux\": {\n          \"type\": \"stdio\",\n          \"command\": \"uvx\"\n        }\n      },\n      \"lastCost\": 1.25\n    }")
+	}
+	b.WriteString("\n  },\n  \"userID\": \"x\"\n}")
+	return b.Bytes()
+}
+
+var claudeProject = []string{"projects", "/home/ada/src/p7", "mcpServers"}
+
+// BenchmarkLarge is all that one swap in a file of 26 MB takes of this package: parse, look up, set.
+func BenchmarkLarge(b *testing.B) {
+	src := largeConfig(26 << 20)
+	for _, c := range []struct {
+		name      string
+		container []string
+	}{
+		{"change", claudeProject},
+		{"add", []string{"projects", "/home/ada/new", "mcpServers"}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(src)))
+			for b.Loop() {
+				swap(b, src, c.container)
+			}
+		})
+	}
+}
+
+func swap(t testing.TB, src []byte, container []string) Edit {
+	d, err := Parse(JSON, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Lookup(container, "tmux"); err != nil {
+		t.Fatal(err)
+	}
+	e, err := d.Set(container, "tmux", changes["claude"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// A swap must feel immediate however large the file; the limit leaves room for the race detector on a slow machine.
+func TestLargeIsFast(t *testing.T) {
+	src := largeConfig(26 << 20)
+	start := time.Now()
+	e := swap(t, src, claudeProject)
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("an edit of %d MB took %v", len(src)>>20, d)
+	}
+	d, err := Parse(JSON, e.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := d.Revert(claudeProject, "tmux", e.Undo)
+	if err != nil || !bytes.Equal(back.Out, src) {
+		t.Errorf("revert does not give the first bytes: %v", err)
+	}
+}
+
+// The scanner for large texts and hujson see the same.
+func TestScannerAgreesWithHujson(t *testing.T) {
+	check := func(name string, text []byte) {
+		if isBlank(bytes.TrimPrefix(text, []byte(bom))) {
+			return
+		}
+		small, err := Parse(JSON, text)
+		if err != nil {
+			return
+		}
+		defer func(limit int) { treeLimit = limit }(treeLimit)
+		treeLimit = 0
+		large, err := Parse(JSON, text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			return
+		}
+		compareTrees(t, name, small.json, large.json, small.json.root, large.json.root)
+	}
+	fixtures(t, func(name string, kind Kind, text []byte) {
+		if kind == JSON {
+			check(name, text)
+		}
+	})
+	for _, c := range jsonCases() {
+		check(c.name, unnote(c.in))
+	}
+	for i := range 500 {
+		g := &grammar{choices: choices(i), kind: JSON}
+		text := g.space() + g.object(5) + g.space()
+		check(text, []byte(text))
+	}
+}
+
+func compareTrees(t *testing.T, name string, a, b *jsonDoc, m, n member) {
+	o, ok := a.open(m)
+	p, also := b.open(n)
+	if ok != also {
+		t.Fatalf("%s: one sees an object at %d", name, m.start)
+	}
+	if !ok {
+		return
+	}
+	strip := func(o object) object {
+		ms := make([]member, len(o.members))
+		for i, m := range o.members {
+			m.node = nil
+			ms[i] = m
+		}
+		o.members = ms
+		return o
+	}
+	if diff := cmp.Diff(strip(o), strip(p), cmp.AllowUnexported(object{}, member{}), cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("%s: (-hujson +scanner):\n%s", name, diff)
+	}
+	for i := range o.members {
+		compareTrees(t, name, a, b, o.members[i], p.members[i])
+	}
+}

@@ -1,0 +1,325 @@
+package format
+
+import (
+	"bytes"
+	"strings"
+)
+
+// object is one level of an object's text: a JSON object or a TOML inline table.
+type object struct {
+	start, end int // from "{" to behind "}"
+	members    []member
+	hash       bool // comments start with "#", as in TOML
+}
+
+type member struct {
+	name           string
+	nameStart, key int // the name's text is [nameStart, key)
+	start, end     int // of the value
+	comma          int // offset of the comma behind it, or -1
+	node           node
+}
+
+// node is a value of a parsed tree, nil where there is no tree.
+type node any
+
+// last finds the member that counts: the last of the name; -1 if there is none.
+func (o object) last(name string) int {
+	for i := len(o.members) - 1; i >= 0; i-- {
+		if o.members[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// layout is how an object is laid out.
+type layout struct {
+	nl     string // newline
+	unit   string // one step of indentation
+	multi  bool   // each member on a line of its own
+	indent string // of its members, if multi
+	close  string // of its closing brace, if multi
+	colon  string // between name and value
+	gap    string // behind a comma, if not multi
+	pad    string // inside the braces, if not multi
+	arrays arrayLayout
+}
+
+// arrayLayout is how arrays are laid out.
+type arrayLayout struct {
+	multi bool
+	gap   string
+	pad   string
+}
+
+// layoutOf reads an object's layout. What the object itself does not show, as it has too few members, comes from
+// outer, the layout of the object around it.
+func layoutOf(text []byte, o object, outer layout) layout {
+	l := outer
+	l.close = outer.indent
+	if !outer.multi {
+		l.close = lineIndent(text, o.start)
+	}
+	l.indent = l.close + l.unit
+	if len(o.members) == 0 {
+		inner := text[o.start+1 : o.end-1]
+		l.multi = outer.multi || bytes.IndexByte(inner, '\n') >= 0
+		if isBlank(inner) && !l.multi && len(inner) > 0 {
+			l.pad = string(inner)
+		}
+		return l
+	}
+	first, last := o.members[0], o.members[len(o.members)-1]
+	if colon := string(text[last.key:last.start]); strings.Trim(colon, " \t:=") == "" {
+		l.colon = colon
+	}
+	gap := text[o.start+1 : first.nameStart]
+	if l.multi = bytes.IndexByte(gap, '\n') >= 0; l.multi {
+		m := last
+		if !startsLine(text, m.nameStart) {
+			m = first
+		}
+		if startsLine(text, m.nameStart) {
+			l.indent = lineIndent(text, m.nameStart)
+		}
+		if i := bytes.LastIndexByte(text[:m.nameStart], '\n'); i > 0 {
+			l.nl = "\n"
+			if text[i-1] == '\r' {
+				l.nl = "\r\n"
+			}
+		}
+		if startsLine(text, o.end-1) {
+			l.close = lineIndent(text, o.end-1)
+		}
+		if unit, ok := strings.CutPrefix(l.indent, l.close); ok && unit != "" {
+			l.unit = unit
+		}
+	} else {
+		l.pad = ""
+		if isBlank(gap) {
+			l.pad = string(gap)
+		}
+		l.gap = " "
+		if !strings.ContainsAny(l.colon, " \t") {
+			l.gap = ""
+		}
+		if n := len(o.members); n > 1 {
+			before := o.members[n-2]
+			if before.comma >= 0 {
+				if gap := text[before.comma+1 : last.nameStart]; isBlank(gap) && bytes.IndexByte(gap, '\n') < 0 {
+					l.gap = string(gap)
+				}
+			}
+		}
+		l.arrays = arrayLayout{gap: l.gap}
+	}
+	for _, m := range o.members {
+		if a, ok := arrayLayoutOf(text[m.start:m.end]); ok {
+			l.arrays = a
+			break
+		}
+	}
+	return l
+}
+
+// arrayLayoutOf reads the layout of an array that has elements.
+func arrayLayoutOf(text []byte) (arrayLayout, bool) {
+	if len(text) < 3 || text[0] != '[' {
+		return arrayLayout{}, false
+	}
+	i := 1
+	for i < len(text) && strings.IndexByte(" \t\r\n", text[i]) >= 0 {
+		i++
+	}
+	pad := string(text[1:i])
+	if i >= len(text)-1 {
+		return arrayLayout{}, false
+	}
+	if strings.Contains(pad, "\n") {
+		return arrayLayout{multi: true, gap: " "}, true
+	}
+	gap := " "
+	if text[i] == '"' && bytes.Contains(text, []byte(`","`)) && !bytes.Contains(text, []byte(`", "`)) {
+		gap = ""
+	}
+	return arrayLayout{gap: gap, pad: pad}, true
+}
+
+// insert adds a member at the end. item is its text.
+func insert(text []byte, o object, l layout, item string) splice {
+	sep := l.nl + l.indent
+	if len(o.members) == 0 {
+		inner := text[o.start+1 : o.end-1]
+		switch {
+		case !isBlank(inner): // comments
+			at, line := lastComment(text, o.start+1, o.end-1, o.hash)
+			switch {
+			case line || bytes.IndexByte(text[at:o.end-1], '\n') >= 0:
+				return splice{at, at, sep + item}
+			case l.multi:
+				return splice{at, o.end - 1, sep + item + l.nl + l.close}
+			}
+			return splice{at, at, " " + item}
+		case bytes.IndexByte(inner, '\n') >= 0:
+			return splice{o.start + 1, o.start + 1, sep + item}
+		case l.multi:
+			return splice{o.start + 1, o.end - 1, sep + item + l.nl + l.close}
+		}
+		return splice{o.start + 1, o.end - 1, l.pad + item + l.pad}
+	}
+	last := o.members[len(o.members)-1]
+	at, comma, trailing := last.end, ",", ""
+	if last.comma >= 0 {
+		at, comma, trailing = last.comma+1, "", ","
+	}
+	stop, line := tail(text, at, o.end-1, o.hash)
+	if !l.multi && !line {
+		sep = l.gap
+	}
+	return splice{at, stop, comma + string(text[at:stop]) + sep + item + trailing}
+}
+
+// remove takes member k away, with the comma that would be one too many, and with its line if nothing else is on it. Comments stay.
+func remove(text []byte, o object, k int) splice {
+	m := o.members[k]
+	end := m.end
+	if m.comma >= 0 {
+		end = m.comma + 1
+	}
+	// A comment between value and comma stays too.
+	kept := ""
+	if m.comma >= 0 && !isBlank(text[m.end:m.comma]) {
+		kept = string(text[m.end:m.comma])
+	}
+	if len(o.members) == 1 {
+		if isBlank(text[o.start+1:m.nameStart]) && isBlank(text[end:o.end-1]) && kept == "" {
+			return splice{o.start + 1, o.end - 1, ""}
+		}
+		a, b := cut(text, m.nameStart, end, o)
+		return splice{a, b, kept}
+	}
+	if k == len(o.members)-1 && m.comma < 0 {
+		before := o.members[k-1]
+		a, b := cut(text, m.nameStart, end, o)
+		between := text[before.comma+1 : max(a, before.comma+1)]
+		if b == m.end && isBlank(between) {
+			between = nil // the brace moves up to the member before
+		}
+		return splice{before.comma, b, string(between)}
+	}
+	if kept != "" {
+		return splice{m.nameStart, end, kept}
+	}
+	a, b := cut(text, m.nameStart, end, o)
+	return splice{a, b, ""}
+}
+
+// cut widens [a, b) to what should go with it: the whole line if nothing else is on it, else the space on one side.
+func cut(text []byte, a, b int, o object) (int, int) {
+	c := b
+	for c < len(text) && (text[c] == ' ' || text[c] == '\t') {
+		c++
+	}
+	rest := text[c:]
+	if startsLine(text, a) {
+		line := bytes.LastIndexByte(text[:a], '\n') + 1
+		switch {
+		case len(rest) == 0 || rest[0] == '\n':
+			return line, min(c+1, len(text))
+		case bytes.HasPrefix(rest, []byte("\r\n")):
+			return line, c + 2
+		case c == o.end-1:
+			return a, b
+		}
+		return a, c
+	}
+	if c == o.end-1 { // the last on its line: take the space before it, leave that of the brace
+		for a > 0 && (text[a-1] == ' ' || text[a-1] == '\t') {
+			a--
+		}
+		return a, b
+	}
+	return a, c
+}
+
+// tail finds the end of the comments that stand on the same line behind i; line says that the last is one up to the line's end.
+func tail(text []byte, i, end int, hash bool) (stop int, line bool) {
+	stop = i
+	for i < end {
+		switch {
+		case text[i] == ' ' || text[i] == '\t':
+			i++
+		case isLineComment(text[i:end], hash):
+			return lineEnd(text, i), true
+		case !hash && bytes.HasPrefix(text[i:end], []byte("/*")):
+			i += 2 + bytes.Index(text[i+2:end], []byte("*/")) + 2
+			stop = i
+		default:
+			return stop, false
+		}
+	}
+	return stop, false
+}
+
+// lastComment finds the end of the last comment in a stretch of space and comments.
+func lastComment(text []byte, i, end int, hash bool) (stop int, line bool) {
+	stop = i
+	for i < end {
+		switch {
+		case isLineComment(text[i:end], hash):
+			i = lineEnd(text, i)
+			stop, line = i, true
+		case !hash && bytes.HasPrefix(text[i:end], []byte("/*")):
+			i += 2 + bytes.Index(text[i+2:end], []byte("*/")) + 2
+			stop, line = i, false
+		default:
+			i++
+		}
+	}
+	return stop, line
+}
+
+func isLineComment(text []byte, hash bool) bool {
+	if hash {
+		return text[0] == '#'
+	}
+	return bytes.HasPrefix(text, []byte("//"))
+}
+
+// lineEnd is the offset of the newline, CRLF included, that ends the line of i.
+func lineEnd(text []byte, i int) int {
+	n := bytes.IndexByte(text[i:], '\n')
+	if n < 0 {
+		return len(text)
+	}
+	if i += n; i > 0 && text[i-1] == '\r' {
+		i--
+	}
+	return i
+}
+
+// startsLine reports whether only space is before i on its line, and there is a line before it.
+func startsLine(text []byte, i int) bool {
+	for i > 0 && (text[i-1] == ' ' || text[i-1] == '\t') {
+		i--
+	}
+	return i > 0 && text[i-1] == '\n'
+}
+
+// lineIndent is the space that the line of i starts with.
+func lineIndent(text []byte, i int) string {
+	start := bytes.LastIndexByte(text[:i], '\n') + 1
+	if start == 0 && bytes.HasPrefix(text, []byte(bom)) {
+		start = len(bom)
+	}
+	end := start
+	for end < i && (text[end] == ' ' || text[end] == '\t') {
+		end++
+	}
+	return string(text[start:end])
+}
+
+func isBlank(b []byte) bool {
+	return len(bytes.Trim(b, " \t\r\n")) == 0
+}

@@ -1,0 +1,61 @@
+package format
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+)
+
+// The last line of defence: whatever an edit's mistake were, a text in which anything else reads differently is not given out.
+func TestProof(t *testing.T) {
+	const text = `{"a": 1, "m": {"s": {}, "t": 2}}`
+	path := []string{"m", "s"}
+	for name, s := range map[string]splice{
+		"another value":   {6, 7, "3"},
+		"a sibling":       {29, 30, "3"},
+		"a new sibling":   {20, 22, `{}, "u": 1`},
+		"a sibling lost":  {20, 30, `{}`},
+		"a renamed one":   {25, 26, `x`},
+		"a broken text":   {20, 22, `{`},
+		"a second text":   {32, 32, ` {}`},
+		"the entry's own": {20, 22, `{"x": 1}`},
+		"a type":          {14, 31, `[]`},
+	} {
+		d, err := Parse(JSON, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := d.json.finish(s, path, map[string]any{}); !errors.Is(err, errProof) && !isTypeError(err) {
+			t.Errorf("%s: %v, gives %s", name, err, e.Out)
+		}
+		if e, err := d.json.drop(s, path); err == nil && name != "the entry's own" {
+			t.Errorf("dropped, %s, gives %s", name, e.Out)
+		}
+	}
+
+	const table = "a = 1\n[m.s]\nx = 2\n[m.t]\ny = 3\n"
+	for name, s := range map[string]splice{
+		"another value": {4, 5, "3"},
+		"a sibling":     {28, 29, "4"},
+		"a new sibling": {30, 30, "z = 1\n"},
+		"a lost one":    {18, 30, ""},
+		"a value":       {16, 17, "5"},
+	} {
+		d, err := Parse(TOML, []byte(table))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ed := d.toml.edit([]string{"m", "s"})
+		if err := ed.do(s); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if e, err := d.toml.finish(ed, []string{"m", "s"}, map[string]any{"x": json.Number("2")}); !errors.Is(err, errProof) {
+			t.Errorf("TOML, %s: %v, gives %s", name, err, e.Out)
+		}
+	}
+}
+
+func isTypeError(err error) bool {
+	_, ok := errors.AsType[*TypeError](err)
+	return ok
+}

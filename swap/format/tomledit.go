@@ -1,0 +1,320 @@
+package format
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// tomlEditor makes one change after the other, and scans the text again after each.
+type tomlEditor struct {
+	*editor
+	d     *tomlDoc
+	entry []string // the path of the entry that is edited
+}
+
+func (d *tomlDoc) edit(entry []string) *tomlEditor { return &tomlEditor{newEditor(d.src), d, entry} }
+
+func (t *tomlEditor) do(s splice) error {
+	t.apply(s)
+	t.d = &tomlDoc{src: t.out, body: t.d.body}
+	if err := t.d.scan(); err != nil {
+		return fmt.Errorf("%w: %w", errProof, err)
+	}
+	return nil
+}
+
+// set changes or makes the entry at path.
+func (d *tomlDoc) set(path []string, c Change) (Edit, error) {
+	if err := d.check(path); err != nil {
+		return Edit{}, err
+	}
+	if hasNull(c.New) || hasNull(c.Set) {
+		return Edit{}, fmt.Errorf("TOML has no null")
+	}
+	t := d.edit(path)
+	v, found := dig(d.data, path)
+	if !found {
+		if err := t.add(path, c.New); err != nil {
+			return Edit{}, err
+		}
+		e, err := d.finish(t, path, tomlData(c.New))
+		if isBlank(d.src[d.body:]) {
+			e.Undo = Undo{Seeded: true, Text: string(d.src[d.body:])}
+		}
+		return e, err
+	}
+	if err := d.checkMerge(path, c.Set); err != nil {
+		return Edit{}, err
+	}
+	for _, f := range c.Set {
+		if err := t.put(append(slices.Clone(path), f.Name), f.Value, d.data); err != nil {
+			return Edit{}, err
+		}
+	}
+	for _, name := range c.Remove {
+		if err := t.remove(append(slices.Clone(path), name)); err != nil {
+			return Edit{}, err
+		}
+	}
+	c.Set = tomlObject(c.Set)
+	e, err := d.finish(t, path, changed(v.(map[string]any), c))
+	e.Undo = Undo{Existed: true, Before: d.snapshot(path)}
+	return e, err
+}
+
+// checkMerge refuses to merge an object into what is not a table.
+func (d *tomlDoc) checkMerge(path []string, fields Object) error {
+	for _, f := range fields {
+		if sub, ok := f.Value.(Object); ok {
+			at := append(slices.Clone(path), f.Name)
+			if err := d.check(at); err != nil {
+				return err
+			}
+			if err := d.checkMerge(at, sub); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// put sets the value at path, whose table is there. was is the data before the edit.
+func (t *tomlEditor) put(path []string, v any, was map[string]any) error {
+	old, found := dig(was, path)
+	if o, ok := v.(Object); ok && found {
+		if _, isTable := old.(map[string]any); isTable {
+			for _, f := range o {
+				if err := t.put(append(slices.Clone(path), f.Name), f.Value, was); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	if found && same(old, tomlData(v)) {
+		return nil
+	}
+	if i := t.d.find(path); i >= 0 {
+		it := t.d.items[i]
+		return t.do(splice{it.value, it.end, t.restyle(it, v)})
+	}
+	if err := t.remove(path); err != nil {
+		return err
+	}
+	return t.insert(path, v)
+}
+
+// restyle writes a new value for an item, as an array of many lines if the old one is.
+func (t *tomlEditor) restyle(it tomlItem, v any) string {
+	old := t.out[it.value:it.end]
+	list, ok := v.([]string)
+	if a, isArray := arrayLayoutOf(old); ok && isArray && len(list) > 0 {
+		if !a.multi {
+			parts := make([]string, len(list))
+			for i, s := range list {
+				parts[i] = tomlString(s)
+			}
+			return "[" + a.pad + strings.Join(parts, ","+a.gap) + a.pad + "]"
+		}
+		nl := newlineOf(old)
+		first := bytes.TrimLeft(old[1:], " \t\r\n")
+		indent := nl + lineIndent(old, len(old)-len(first))
+		closing := nl + lineIndent(t.out, it.end-1)
+		var b strings.Builder
+		for i, s := range list {
+			b.WriteString(indent + tomlString(s))
+			if i < len(list)-1 || bytes.HasSuffix(bytes.TrimRight(old[:len(old)-1], " \t\r\n"), []byte(",")) {
+				b.WriteString(",")
+			}
+		}
+		return "[" + b.String() + closing + "]"
+	}
+	return tomlValue(v)
+}
+
+// insert adds a key that is not there to a table that is, in the way that table is written.
+func (t *tomlEditor) insert(path []string, v any) error {
+	d, table := t.d, path[:len(path)-1]
+	name := tomlKey(path[len(path)-1])
+	if i := d.find(table); i >= 0 && d.items[i].table != nil {
+		return t.do(t.inline(*d.items[i].table, name, v))
+	}
+	for i, it := range d.items {
+		if it.header && !it.array && slices.Equal(it.path, table) {
+			return t.do(t.line(t.lastUnder(i), "", name, v))
+		}
+	}
+	for i, it := range slices.Backward(d.items) {
+		if it.header || !under(it.path, table) || it.base() >= len(table) {
+			continue
+		}
+		prefix := string(t.out[it.start:it.keys[len(table)-it.base()-1].end]) + "."
+		if it.parent >= 0 {
+			return t.do(t.inline(*d.items[it.parent].table, prefix+name, v))
+		}
+		return t.do(t.line(i, prefix, name, v))
+	}
+	for _, it := range d.items {
+		if !it.header || !under(it.path, table) {
+			continue
+		}
+		// Only tables below it are there: its own header goes before the first.
+		nl, indent := newlineOf(t.out), lineIndent(t.out, it.start)
+		at := it.start - len(indent)
+		head := "[" + string(t.out[it.keys[0].start:it.keys[len(table)-1].end]) + "]"
+		return t.do(splice{at, at, indent + head + nl + indent + name + " = " + tomlValue(v) + nl + nl})
+	}
+	if len(table) <= len(t.entry) { // all that there was of the entry had to go
+		return t.add(table, Object{{path[len(path)-1], v}})
+	}
+	return t.insert(table, Object{{path[len(path)-1], v}})
+}
+
+// lastUnder is the last key that stands under a header itself, or the header.
+func (t *tomlEditor) lastUnder(header int) int {
+	last := header
+	for i, it := range t.d.items {
+		if it.section == header && it.parent < 0 {
+			last = i
+		}
+	}
+	return last
+}
+
+// line adds a line behind that of an item.
+func (t *tomlEditor) line(item int, prefix, name string, v any) splice {
+	it := t.d.items[item]
+	nl, colon := newlineOf(t.out), " = "
+	if !it.header {
+		colon = string(t.out[it.keys[len(it.keys)-1].end:it.value])
+	}
+	text := lineIndent(t.out, it.start) + prefix + name + colon + tomlValue(v)
+	at := lineEnd(t.out, it.end)
+	return splice{at, at, nl + text}
+}
+
+// inline adds a member to an inline table.
+func (t *tomlEditor) inline(o object, name string, v any) splice {
+	l := layoutOf(t.out, o, layout{nl: newlineOf(t.out), unit: "  ", colon: " = ", gap: " ", pad: " "})
+	return insert(t.out, o, l, name+l.colon+tomlValue(v))
+}
+
+// add makes an entry that is not there: in the inline table that holds the others, else as a table at the end.
+func (t *tomlEditor) add(path []string, entry Object) error {
+	for n := len(path) - 1; n > 0; n-- {
+		if i := t.d.find(path[:n]); i >= 0 && t.d.items[i].table != nil {
+			return t.do(t.inline(*t.d.items[i].table, tomlKey(path[n]), nest(path, n, entry, nil)))
+		}
+	}
+	nl := newlineOf(t.out)
+	var b strings.Builder
+	b.WriteString("[" + tomlPath(path) + "]" + nl)
+	for _, f := range entry {
+		b.WriteString(tomlKey(f.Name) + " = " + tomlValue(f.Value) + nl)
+	}
+	return t.do(t.atEnd(b.String()))
+}
+
+// atEnd puts text at the end of the file, a blank line before it.
+func (t *tomlEditor) atEnd(text string) splice {
+	nl, body, end := newlineOf(t.out), t.out[t.d.body:], len(t.out)
+	switch {
+	case isBlank(body):
+		return splice{t.d.body, end, text}
+	case body[len(body)-1] != '\n':
+		text = nl + nl + text
+	case !endsBlank(body):
+		text = nl + text
+	}
+	return splice{end, end, text}
+}
+
+// endsBlank reports whether the last line of text, which ends in a newline, is blank.
+func endsBlank(text []byte) bool {
+	text = bytes.TrimRight(bytes.TrimSuffix(text, []byte("\n")), " \t\r")
+	return len(text) == 0 || text[len(text)-1] == '\n'
+}
+
+// remove takes away all that the text says of path.
+func (t *tomlEditor) remove(path []string) error {
+	for {
+		all := t.d.pieces(path)
+		if len(all) == 0 {
+			return nil
+		}
+		if err := t.do(t.without(all[len(all)-1])); err != nil {
+			return err
+		}
+	}
+}
+
+// without takes a piece away. Of a key, its line goes, if no comment is left on it. Of a header, the lines up to that of the last key
+// under it go, and one of the blank lines around them.
+func (t *tomlEditor) without(p piece) splice {
+	it := t.d.items[p.item]
+	if it.parent >= 0 {
+		return remove(t.out, *t.d.items[it.parent].table, it.index)
+	}
+	if !it.header {
+		a, b := cut(t.out, p.start, p.end, object{end: -1})
+		return splice{a, b, ""}
+	}
+	start := p.start - len(lineIndent(t.out, p.start))
+	end := lineEnd(t.out, p.end)
+	if end < len(t.out) {
+		end = bytes.IndexByte(t.out[end:], '\n') + 1 + end
+	}
+	next := bytes.IndexByte(t.out[end:], '\n') + 1 + end
+	nextBlank := end == len(t.out) || next > end && isBlank(t.out[end:next])
+	if start == t.d.body {
+		if nextBlank {
+			end = max(next, end)
+		}
+	} else if before := t.out[t.d.body:start]; nextBlank && endsBlank(before) {
+		start = bytes.LastIndexByte(t.out[:start-1], '\n') + 1
+		start = max(start, t.d.body)
+	}
+	return splice{start, end, ""}
+}
+
+// finish checks that the text now has the wanted value at path (none if nil), and else what it had.
+func (d *tomlDoc) finish(t *tomlEditor, path []string, want any) (Edit, error) {
+	e, err := t.edit()
+	if err != nil {
+		return Edit{}, err
+	}
+	after, err := parseTOML(e.Out, d.body)
+	if err != nil {
+		return Edit{}, fmt.Errorf("%w: %w", errProof, err)
+	}
+	if !same(after.data, withValue(d.data, path, want)) {
+		// A table that only its entry brought about has gone with it.
+		if want != nil || !same(withValue(after.data, path, map[string]any{}), withValue(d.data, path, map[string]any{})) {
+			return Edit{}, fmt.Errorf("the new value: %w", errProof)
+		}
+	}
+	e.Value, _ = want.(map[string]any)
+	return e, nil
+}
+
+// withValue is a copy of tree with a value at path, or without one there if it is nil.
+func withValue(tree map[string]any, path []string, v any) map[string]any {
+	m := maps.Clone(tree)
+	if m == nil {
+		m = map[string]any{}
+	}
+	switch sub, _ := m[path[0]].(map[string]any); {
+	case len(path) > 1:
+		if sub != nil || v != nil {
+			m[path[0]] = withValue(sub, path[1:], v)
+		}
+	case v == nil:
+		delete(m, path[0])
+	default:
+		m[path[0]] = v
+	}
+	return m
+}

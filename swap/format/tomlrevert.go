@@ -1,0 +1,186 @@
+package format
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// snapshot writes the entry at path as a text of its own: its keys with their whole path, then its headers with all that is under them.
+func (d *tomlDoc) snapshot(path []string) string {
+	var keys, sections strings.Builder
+	for _, p := range d.pieces(path) {
+		it := d.items[p.item]
+		if it.header {
+			fmt.Fprintf(&sections, "%s\n", d.src[p.start:p.end])
+		} else {
+			fmt.Fprintf(&keys, "%s = %s\n", tomlPath(it.path), d.src[it.value:it.end])
+		}
+	}
+	return keys.String() + sections.String()
+}
+
+// revert takes an edit of the entry at path back.
+func (d *tomlDoc) revert(path []string, u Undo) (Edit, error) {
+	if err := d.check(path[:len(path)-1]); err != nil {
+		return Edit{}, err
+	}
+	if !u.Existed {
+		t := d.edit(path)
+		if err := t.remove(path); err != nil {
+			return Edit{}, err
+		}
+		if u.Seeded && t.touched && isBlank(t.out[d.body:]) {
+			if err := t.do(splice{d.body, len(t.out), u.Text}); err != nil {
+				return Edit{}, err
+			}
+		}
+		e, err := d.finish(t, path, nil)
+		if u.Seeded && !isBlank(e.Out[d.body:]) {
+			e.Undo = u
+		}
+		return e, err
+	}
+	old, err := parseTOML([]byte(u.Before), 0)
+	if err != nil {
+		return Edit{}, fmt.Errorf("the entry's old text: %w", err)
+	}
+	v, _ := dig(old.data, path)
+	want, ok := v.(map[string]any)
+	if !ok {
+		return Edit{}, fmt.Errorf("the entry's old text does not hold the entry")
+	}
+	// First the old text, piece for piece; if that does not fit the way in which the entry is written now, its old values.
+	for _, restore := range []func(*tomlEditor) error{
+		func(t *tomlEditor) error { return t.restorePieces(path, old) },
+		func(t *tomlEditor) error { return t.restoreValues(path, want) },
+	} {
+		t := d.edit(path)
+		if err = restore(t); err == nil {
+			var e Edit
+			if e, err = d.finish(t, path, want); err == nil {
+				return e, nil
+			}
+		}
+	}
+	return Edit{}, err
+}
+
+// restorePieces puts the old text of each of the entry's pieces in the place of the new one.
+func (t *tomlEditor) restorePieces(path []string, old *tomlDoc) error {
+	was := old.pieces(path)
+	for {
+		extra := slices.IndexFunc(t.d.pieces(path), func(p piece) bool { return !hasPiece(was, p.id) })
+		if extra < 0 {
+			break
+		}
+		if err := t.do(t.without(t.d.pieces(path)[extra])); err != nil {
+			return err
+		}
+	}
+	last := ""
+	for _, p := range was {
+		it := old.items[p.item]
+		text := string(old.src[p.start:p.end])
+		if !it.header {
+			text = string(old.src[it.value:it.end])
+		}
+		now := t.d.pieces(path)
+		i := slices.IndexFunc(now, func(q piece) bool { return q.id == p.id })
+		var s splice
+		switch {
+		case i >= 0 && it.header:
+			s = splice{now[i].start, now[i].end, text}
+		case i >= 0:
+			s = splice{t.d.items[now[i].item].value, now[i].end, text}
+		case !it.header:
+			return fmt.Errorf("no place for %s", tomlPath(it.path))
+		case last == "":
+			s = t.atEnd(text + newlineOf(t.out))
+		default:
+			i := slices.IndexFunc(now, func(q piece) bool { return q.id == last })
+			at, nl := lineEnd(t.out, now[i].end), newlineOf(t.out)
+			s = splice{at, at, nl + nl + text}
+		}
+		if s.text != string(t.out[s.start:s.end]) {
+			if err := t.do(s); err != nil {
+				return err
+			}
+		}
+		if it.header {
+			last = p.id
+		}
+	}
+	return nil
+}
+
+func hasPiece(all []piece, id string) bool {
+	return slices.ContainsFunc(all, func(p piece) bool { return p.id == id })
+}
+
+// restoreValues gives the entry its old values, however it is written now.
+func (t *tomlEditor) restoreValues(path []string, want map[string]any) error {
+	now, err := parseTOML(t.out, t.d.body)
+	if err != nil {
+		return err
+	}
+	v, found := dig(now.data, path)
+	have, isTable := v.(map[string]any)
+	if !found || !isTable {
+		if err := t.remove(path); err != nil {
+			return err
+		}
+		return t.add(path, objectOf(want))
+	}
+	return t.restoreTable(path, have, want, now.data)
+}
+
+func (t *tomlEditor) restoreTable(path []string, have, want map[string]any, was map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		at := append(slices.Clone(path), name)
+		a, isTable := have[name].(map[string]any)
+		b, wantTable := want[name].(map[string]any)
+		switch {
+		case isTable && wantTable:
+			if err := t.restoreTable(at, a, b, was); err != nil {
+				return err
+			}
+		case !same(have[name], want[name]):
+			if err := t.put(at, writable(want[name]), was); err != nil {
+				return err
+			}
+		}
+	}
+	for name := range have {
+		if _, ok := want[name]; !ok {
+			if err := t.remove(append(slices.Clone(path), name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func objectOf(m map[string]any) Object {
+	var o Object
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		o = append(o, Field{name, writable(m[name])})
+	}
+	return o
+}
+
+// writable turns data into a value to be written.
+func writable(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return objectOf(v)
+	case []any:
+		a := make([]any, len(v))
+		for i, x := range v {
+			a[i] = writable(x)
+		}
+		return a
+	}
+	return v
+}

@@ -1,0 +1,137 @@
+package format
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// tomlValue writes a value on one line, as TOML 1.0 wants it.
+func tomlValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return tomlString(v)
+	case Object:
+		parts := make([]string, len(v))
+		for i, f := range v {
+			parts[i] = tomlKey(f.Name) + " = " + tomlValue(f.Value)
+		}
+		if len(parts) == 0 {
+			return "{}"
+		}
+		return "{ " + strings.Join(parts, ", ") + " }"
+	case []string:
+		parts := make([]string, len(v))
+		for i, s := range v {
+			parts[i] = tomlString(s)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case []any:
+		parts := make([]string, len(v))
+		for i, x := range v {
+			parts[i] = tomlValue(x)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case json.Number:
+		// JSON has one type of number, TOML has two: 64 bits of integer, and what is more is a float.
+		if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+			return strconv.FormatInt(n, 10)
+		}
+		f, _ := strconv.ParseFloat(string(v), 64)
+		return fmt.Sprint(plain(f))
+	}
+	return fmt.Sprint(v) // bool, int, int64, Literal: checkValue has seen to it
+}
+
+// tomlData gives a value to be written as it will be read.
+func tomlData(v any) any {
+	var m map[string]any
+	if err := toml.Unmarshal([]byte("v = "+tomlValue(v)), &m); err != nil {
+		return err
+	}
+	return plain(m["v"])
+}
+
+// tomlObject gives the same fields with the numbers that TOML will have for them.
+func tomlObject(o Object) Object {
+	out := make(Object, len(o))
+	for i, f := range o {
+		out[i] = f
+		if sub, ok := f.Value.(Object); ok {
+			out[i].Value = tomlObject(sub)
+		} else {
+			out[i].Value = tomlData(f.Value)
+		}
+	}
+	return out
+}
+
+func tomlPath(path []string) string {
+	keys := make([]string, len(path))
+	for i, name := range path {
+		keys[i] = tomlKey(name)
+	}
+	return strings.Join(keys, ".")
+}
+
+// tomlKey writes a key, bare if it can be.
+func tomlKey(name string) string {
+	for _, c := range name {
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_') {
+			return tomlString(name)
+		}
+	}
+	if name == "" {
+		return `""`
+	}
+	return name
+}
+
+// tomlString writes a basic string.
+func tomlString(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range s {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(c)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\t':
+			b.WriteString(`\t`)
+		case c == '\r':
+			b.WriteString(`\r`)
+		case c < 0x20 || c == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, c)
+		default:
+			b.WriteRune(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// hasNull reports whether a value holds a nil.
+func hasNull(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case Object:
+		for _, f := range v {
+			if hasNull(f.Value) {
+				return true
+			}
+		}
+	case []any:
+		for _, x := range v {
+			if hasNull(x) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,174 @@
+package swap
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"tmuxmcp/internal/atomicfile"
+)
+
+// A gitRepo is what git's own files say about the repository of a directory.
+type gitRepo struct {
+	top    string // top of the work tree that the directory is in
+	dir    string // the git directory of that work tree
+	common string // the git directory that all its work trees share
+}
+
+// findRepo looks for the work tree that dir, a real path, is in. It reads
+// git's files and runs nothing, so it answers the same without git installed.
+func findRepo(dir string) (gitRepo, bool) {
+	for top := dir; ; top = filepath.Dir(top) {
+		if r, ok := repoAt(top); ok {
+			return r, r.top != ""
+		}
+		if isGitDir(top) {
+			return gitRepo{}, false // a bare repository, or inside .git: no work tree
+		}
+		if top == filepath.Dir(top) {
+			return gitRepo{}, false
+		}
+	}
+}
+
+func repoAt(top string) (gitRepo, bool) {
+	dot := filepath.Join(top, ".git")
+	info, err := os.Stat(dot)
+	if err != nil {
+		return gitRepo{}, false
+	}
+	dir := dot
+	if !info.IsDir() {
+		link, ok := strings.CutPrefix(firstLine(dot), "gitdir:")
+		if !ok {
+			return gitRepo{}, false
+		}
+		dir = strings.TrimSpace(link)
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(top, dir)
+		}
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil || !isGitDir(dir) {
+		return gitRepo{}, false
+	}
+	r := gitRepo{top: top, dir: dir, common: dir}
+	if c := firstLine(filepath.Join(dir, "commondir")); c != "" {
+		if !filepath.IsAbs(c) {
+			c = filepath.Join(dir, c)
+		}
+		if real, err := filepath.EvalSymlinks(c); err == nil {
+			r.common = real
+		}
+		return r, true
+	}
+	// Only the main work tree obeys these two; a linked one has its own top.
+	config := readGitConfig(filepath.Join(dir, "config"))
+	if tree := config["core.worktree"]; tree != "" {
+		if !filepath.IsAbs(tree) {
+			tree = filepath.Join(dir, tree)
+		}
+		if real, err := filepath.EvalSymlinks(tree); err == nil {
+			r.top = real
+		}
+	} else if config["core.bare"] == "true" {
+		r.top = ""
+	}
+	return r, true
+}
+
+// isGitDir is git's own test of a repository's directory.
+func isGitDir(dir string) bool {
+	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
+		return false
+	}
+	common := dir
+	if c := firstLine(filepath.Join(dir, "commondir")); c != "" {
+		if common = c; !filepath.IsAbs(c) {
+			common = filepath.Join(dir, c)
+		}
+	}
+	for _, sub := range []string{"objects", "refs"} {
+		if info, err := os.Stat(filepath.Join(common, sub)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// claudeProject is the key of Claude's project node for a directory: the main
+// work tree, however deep inside it or in which of its linked work trees the
+// directory is (seen with Claude 2.1). A submodule is a project of its own, a
+// bare repository with linked work trees is the project of these, and without
+// git the directory itself is.
+func claudeProject(dir string) string {
+	key := dir
+	if r, ok := findRepo(dir); ok {
+		key = r.top
+		if filepath.Dir(r.dir) == filepath.Join(r.common, "worktrees") {
+			key = r.common
+			if filepath.Base(key) == ".git" {
+				key = filepath.Dir(key)
+			}
+		}
+	}
+	return filepath.ToSlash(key)
+}
+
+// originURL is the URL of the remote named origin, or "".
+func originURL(dir string) string {
+	r, ok := findRepo(dir)
+	if !ok {
+		return ""
+	}
+	return readGitConfig(filepath.Join(r.common, "config"))["remote.origin.url"]
+}
+
+// readGitConfig reads the single values of a git config; of several, the last.
+func readGitConfig(path string) map[string]string {
+	values := map[string]string{}
+	text, _, err := atomicfile.Disk{}.Read(path)
+	if err != nil {
+		return values
+	}
+	section := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#' || line[0] == ';':
+		case line[0] == '[':
+			head, _, _ := strings.Cut(line[1:], "]")
+			name, sub, _ := strings.Cut(head, " ")
+			section = strings.ToLower(name)
+			if sub = strings.TrimSpace(sub); sub != "" {
+				section += "." + strings.Trim(sub, `"`)
+			}
+		default:
+			key, value, found := strings.Cut(line, "=")
+			if !found {
+				value = "true"
+			}
+			values[section+"."+strings.ToLower(strings.TrimSpace(key))] = gitValue(strings.TrimSpace(value))
+		}
+	}
+	return values
+}
+
+func gitValue(v string) string {
+	if s, err := strconv.Unquote(v); err == nil {
+		return s
+	}
+	if i := strings.IndexAny(v, "#;"); i >= 0 {
+		v = strings.TrimSpace(v[:i])
+	}
+	return v
+}
+
+func firstLine(path string) string {
+	b, _, err := atomicfile.Disk{}.Read(path)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	return strings.TrimRight(line, "\r")
+}

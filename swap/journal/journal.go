@@ -1,0 +1,253 @@
+// Package journal keeps the record of what was swapped in clients' configs, so
+// that it can be taken back exactly, also after a crash.
+//
+// The state is one JSON file, written whole and synced before the config that
+// it speaks of is touched: a [Record] may therefore tell of a write that never
+// came to be, never the other way round. It is gone when nothing is swapped.
+// All that is done between reading and writing it is done under [Journal.Lock].
+package journal
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/format"
+)
+
+// Version is the version of the state file this package writes, and the only
+// one it reads.
+const Version = 1
+
+// State is all that is swapped now, and the content of the state file.
+type State struct {
+	Version int      `json:"version"`
+	Seq     int      `json:"seq"` // the last sequence number given
+	Records []Record `json:"records"`
+}
+
+// Actions of a [Record].
+const (
+	Added    = "added"
+	Replaced = "replaced"
+)
+
+// A Record is one swapped entry: one server in one container of one file.
+type Record struct {
+	Seq    int       `json:"seq"` // grows from swap to swap, kept by a re-swap
+	Time   time.Time `json:"time"`
+	Client string    `json:"client"`
+	Scope  string    `json:"scope"`
+	Server string    `json:"server"`
+	Repo   string    `json:"repo"`
+	Action string    `json:"action"`
+
+	Config    string   `json:"config"` // the file as the client names it
+	Target    string   `json:"target"` // the regular file behind all links
+	Container []string `json:"container"`
+	Backup    string   `json:"backup"`
+
+	Before string         `json:"before_sha256"` // the file before the first swap
+	Old    map[string]any `json:"old,omitempty"` // the entry before the first swap
+	Undo   format.Undo    `json:"undo"`          // of the first swap
+
+	// Writes are the states of the file that this swap may have left, the
+	// newest last. There are two when the entry was swapped again: the second
+	// may have been recorded and, after a crash, never been written.
+	Writes []Write `json:"writes"`
+}
+
+// A Write is one state of a file: Base with Was replaced by Is at Start.
+type Write struct {
+	Base  string         `json:"base_sha256"`
+	After string         `json:"after_sha256"`
+	Start int            `json:"start"`
+	Was   []byte         `json:"was"`
+	Is    []byte         `json:"is"`
+	Value map[string]any `json:"value"` // the entry's value
+}
+
+// NewWrite records that base became after, which has value as its entry.
+func NewWrite(base, after []byte, value map[string]any) Write {
+	n := min(len(base), len(after))
+	start := 0
+	for start < n && base[start] == after[start] {
+		start++
+	}
+	tail := 0
+	for tail < n-start && base[len(base)-1-tail] == after[len(after)-1-tail] {
+		tail++
+	}
+	return Write{
+		Base: Hash(base), After: Hash(after), Start: start, Value: value,
+		Was: slices.Clone(base[start : len(base)-tail]),
+		Is:  slices.Clone(after[start : len(after)-tail]),
+	}
+}
+
+// Undo gives the exact bytes that a text had before the write; false if text
+// is not what was written.
+func (w Write) Undo(text []byte) ([]byte, bool) {
+	if w.Start < 0 || w.Start+len(w.Is) > len(text) || !bytes.Equal(text[w.Start:w.Start+len(w.Is)], w.Is) {
+		return nil, false
+	}
+	base := slices.Concat(text[:w.Start], w.Was, text[w.Start+len(w.Is):])
+	return base, Hash(base) == w.Base
+}
+
+// Same says whether two records are about the same entry of the same file.
+func (r *Record) Same(target string, container []string, server string) bool {
+	return r.Target == target && r.Server == server && slices.Equal(r.Container, container)
+}
+
+// Find returns the index of an entry's record, or -1.
+func (s *State) Find(target string, container []string, server string) int {
+	return slices.IndexFunc(s.Records, func(r Record) bool { return r.Same(target, container, server) })
+}
+
+// Clone is a copy whose list of records can be changed on its own.
+func (s *State) Clone() *State {
+	c := *s
+	c.Records = slices.Clone(s.Records)
+	return &c
+}
+
+// Hash is how texts are compared in records.
+func Hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// A Journal is the state directory.
+type Journal struct {
+	Dir  string
+	Disk atomicfile.Disk
+}
+
+// Path is the state file.
+func (j Journal) Path() string { return filepath.Join(j.Dir, "state.json") }
+
+// A StateError says that the state file cannot be used as it is.
+type StateError struct {
+	Path string
+	Err  error
+}
+
+func (e *StateError) Error() string {
+	return fmt.Sprintf("state file %s cannot be used: %v; nothing was touched (look at it, then move it away: the backups beside the configs stay)", e.Path, e.Err)
+}
+
+func (e *StateError) Unwrap() error { return e.Err }
+
+// Load reads the state; none is an empty one. Its error is a [*StateError].
+func (j Journal) Load() (*State, error) {
+	text, _, err := j.Disk.Read(j.Path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return &State{Version: Version}, nil
+	}
+	if err == nil {
+		var s *State
+		if s, err = decode(text); err == nil {
+			return s, nil
+		}
+	}
+	return nil, &StateError{j.Path(), err}
+}
+
+func decode(text []byte) (*State, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var s State
+	if err := dec.Decode(&s); err != nil {
+		return nil, fmt.Errorf("not the JSON that was written: %w", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("more than one document")
+	}
+	if s.Version != Version {
+		return nil, fmt.Errorf("version %d, this program knows version %d", s.Version, Version)
+	}
+	for i, r := range s.Records {
+		if !filepath.IsAbs(r.Target) || !filepath.IsAbs(r.Config) || len(r.Container) == 0 || len(r.Writes) == 0 {
+			return nil, fmt.Errorf("record %d is not complete", i+1)
+		}
+	}
+	return &s, nil
+}
+
+// Save writes the state, or removes its file if there is nothing to keep.
+func (j Journal) Save(s *State) error {
+	if len(s.Records) == 0 {
+		if err := j.Disk.Remove(j.Path()); err != nil {
+			return fmt.Errorf("remove state file: %w", err)
+		}
+		if err := j.Disk.SyncDir(j.Dir); err != nil {
+			return fmt.Errorf("remove state file: %w: %w", atomicfile.ErrNotDurable, err)
+		}
+		return nil
+	}
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write state file: %w", err)
+	}
+	if err := j.Disk.Replace(j.Path(), append(text, '\n'), nil, 0o600); err != nil {
+		return fmt.Errorf("write state file: %w", err)
+	}
+	return nil
+}
+
+// Lock makes the caller the only process that swaps, and sweeps what a killed
+// one has left in the state directory. It waits for another process as long
+// as ctx allows; waiting is called once, after a second of it.
+func (j Journal) Lock(ctx context.Context, waiting func(path string)) (unlock func(), err error) {
+	if err := j.Disk.MkdirAll(j.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make state directory: %w", err)
+	}
+	path := filepath.Join(j.Dir, "lock")
+	type result struct {
+		unlock func()
+		err    error
+	}
+	got := make(chan result, 1)
+	go func() {
+		unlock, err := lockedfile.MutexAt(path).Lock()
+		got <- result{unlock, err}
+	}()
+	slow := time.NewTimer(time.Second)
+	defer slow.Stop()
+	for {
+		select {
+		case r := <-got:
+			if r.err != nil {
+				return nil, fmt.Errorf("take the lock %s: %w", path, r.err)
+			}
+			if err := j.Disk.Sweep(j.Path()); err != nil {
+				r.unlock()
+				return nil, fmt.Errorf("clean up after a killed run: %w", err)
+			}
+			return r.unlock, nil
+		case <-slow.C:
+			waiting(path)
+		case <-ctx.Done():
+			// The goroutine may still get the lock; then it gives it back.
+			go func() {
+				if r := <-got; r.err == nil {
+					r.unlock()
+				}
+			}()
+			return nil, fmt.Errorf("wait for the lock %s: %w", path, ctx.Err())
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWriteUndoesItself(t *testing.T) {
+	texts := []string{"", "a", "ab", "aba", "abba", "xaby", "aa", "aaa", "{\"a\": 1}", "{\"a\": \u00e9}", "{\"a\": \u00e8}", strings.Repeat("x", 1000)}
+	for _, base := range texts {
+		for _, after := range texts {
+			w := NewWrite([]byte(base), []byte(after), nil)
+			got, ok := w.Undo([]byte(after))
+			if !ok || string(got) != base {
+				t.Errorf("%q to %q: undone to %q, %v", base, after, got, ok)
+			}
+			if _, ok := w.Undo([]byte(after + "later")); ok && base != after {
+				t.Errorf("%q to %q: undid a text that is another", base, after)
+			}
+		}
+	}
+}
+
+func record(dir string) Record {
+	return Record{
+		Seq: 1, Time: time.Now().UTC().Truncate(time.Second), Client: "cursor", Server: "srv", Config: filepath.Join(dir, "c"), Target: filepath.Join(dir, "c"),
+		Container: []string{"mcpServers"}, Writes: []Write{NewWrite([]byte("\xc3\xa9"), []byte("\xc3\xa8"), map[string]any{"command": "x"})},
+	}
+}
+
+func TestStateRoundTrip(t *testing.T) {
+	j := Journal{Dir: t.TempDir()}
+	st, err := j.Load()
+	if err != nil || len(st.Records) != 0 {
+		t.Fatalf("no state file: %+v, %v", st, err)
+	}
+	st.Seq, st.Records = 1, []Record{record(j.Dir)}
+	if err := j.Save(st); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(j.Path())
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	got, err := j.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(st, got); d != "" {
+		t.Error(d)
+	}
+	// With the last record the file goes.
+	got.Records = nil
+	if err := j.Save(got); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(j.Path()); !os.IsNotExist(err) {
+		t.Errorf("the state file is still there: %v", err)
+	}
+}
+
+func TestUnreadableStateSaysWhere(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty":      "",
+		"cut":        `{"version": 1, "records": [`,
+		"second":     `{"version": 1} {}`,
+		"newer":      `{"version": 2}`,
+		"relative":   `{"version": 1, "records": [{"target": "c", "config": "c", "container": ["a"], "writes": [{}]}]}`,
+		"no writes":  `{"version": 1, "records": [{"target": "/c", "config": "/c", "container": ["a"]}]}`,
+		"other type": `[]`,
+	} {
+		j := Journal{Dir: t.TempDir()}
+		if err := os.WriteFile(j.Path(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := j.Load()
+		var se *StateError
+		if !errors.As(err, &se) || se.Path != j.Path() || !strings.Contains(err.Error(), j.Path()) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	j := Journal{Dir: t.TempDir()}
+	if err := os.Mkdir(j.Path(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Load(); err == nil {
+		t.Error("a directory was read as state")
+	}
+}
+
+func TestLockWaitsAndSaysSo(t *testing.T) {
+	j := Journal{Dir: filepath.Join(t.TempDir(), "new")}
+	unlock, err := j.Lock(t.Context(), func(string) { t.Error("waited for nobody") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan string, 1)
+	got := make(chan error, 1)
+	go func() {
+		second, err := j.Lock(t.Context(), func(path string) { told <- path })
+		if err == nil {
+			second()
+		}
+		got <- err
+	}()
+	select {
+	case path := <-told:
+		if path != filepath.Join(j.Dir, "lock") {
+			t.Errorf("told of %s", path)
+		}
+	case err := <-got:
+		t.Fatalf("the lock was given twice: %v", err)
+	}
+	unlock()
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+	// An interrupted wait ends, and does not keep the lock.
+	unlock, err = j.Lock(t.Context(), func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := j.Lock(ctx, func(string) {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	unlock()
+	unlock, err = j.Lock(t.Context(), func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+}

@@ -1,0 +1,157 @@
+package swap
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Where each client's config is, on each system. Where home variables are
+// honoured is in the scripts.
+func TestConfigPaths(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the paths are joined with the separator of the system the test runs on")
+	}
+	same := func(p string) [3]string { return [3]string{p, p, p} }
+	want := map[string][3]string{ // Linux, macOS, Windows
+		"claude":         same("/h/.claude.json"),
+		"codex":          same("/h/.codex/config.toml"),
+		"cursor":         same("/h/.cursor/mcp.json"),
+		"gemini":         same("/h/.gemini/settings.json"),
+		"grok":           same("/h/.grok/config.toml"),
+		"agy":            same("/h/.gemini/config/mcp_config.json"),
+		"opencode":       same("/h/.config/opencode/opencode.jsonc"),
+		"pi":             same("/h/.pi/agent/mcp.json"),
+		"claude-desktop": {"/h/.config/Claude/claude_desktop_config.json", "/h/Library/Application Support/Claude/claude_desktop_config.json", "/h/roaming/Claude/claude_desktop_config.json"},
+		"vscode":         {"/h/.config/Code/User/mcp.json", "/h/Library/Application Support/Code/User/mcp.json", "/h/roaming/Code/User/mcp.json"},
+		"windsurf":       same("/h/.codeium/windsurf/mcp_config.json"),
+		"zed":            {"/h/.config/zed/settings.json", "/h/.config/zed/settings.json", "/h/roaming/Zed/settings.json"},
+		"qwen":           same("/h/.qwen/settings.json"),
+		"copilot":        same("/h/.copilot/mcp-config.json"),
+		"droid":          same("/h/.factory/mcp.json"),
+		"amp":            same("/h/.config/amp/settings.json"),
+	}
+	if len(want) != len(Clients) {
+		t.Errorf("%d clients in the table, %d here", len(Clients), len(want))
+	}
+	for i, goos := range []string{"linux", "darwin", "windows"} {
+		sys, err := systemFor(goos, func(name string) string {
+			return map[string]string{"HOME": "/h", "USERPROFILE": "/h", "APPDATA": "/h/roaming"}[name]
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range Clients {
+			c := &Clients[j]
+			if got := c.configPath(sys); got != want[c.Name][i] {
+				t.Errorf("%s on %s: %s, want %s", c.Name, goos, got, want[c.Name][i])
+			}
+		}
+	}
+}
+
+func TestRowsAreComplete(t *testing.T) {
+	names := map[string]bool{}
+	for _, c := range Clients {
+		for _, name := range append([]string{c.Name}, c.Aliases...) {
+			if names[name] {
+				t.Errorf("%s is there twice", name)
+			}
+			names[name] = true
+		}
+		if len(c.Config.Files) == 0 || len(c.Config.Dirs[""]) == 0 {
+			t.Errorf("%s has no config", c.Name)
+		}
+		if len(c.Scopes[ScopeUser]) == 0 {
+			t.Errorf("%s has no container", c.Name)
+		}
+		if c.Dialect.EnvAlways && c.Dialect.Argv {
+			t.Errorf("%s: no client is like that", c.Name)
+		}
+	}
+	if c := lookupClient("antigravity"); c == nil || c.Name != "agy" {
+		t.Errorf("antigravity is %v", c)
+	}
+}
+
+func TestRemoteSpellings(t *testing.T) {
+	for _, spelling := range []string{
+		"https://github.com/o/n", "https://github.com/o/n.git", "https://github.com/o/n/", "http://github.com/o/n.git",
+		"https://user@github.com/o/n", "https://user:token@github.com/o/n.git",
+		"git@github.com:o/n.git", "github.com:o/n", "me@github.com:/o/n.git",
+		"ssh://git@github.com/o/n.git", "ssh://git@github.com:2222/o/n", "git+ssh://git@github.com/o/n.git", "git+https://github.com/o/n.git",
+		"git://github.com/o/n.git",
+	} {
+		got, err := httpsURL(spelling)
+		if err != nil || got != "https://github.com/o/n" {
+			t.Errorf("%s: %s, %v", spelling, got, err)
+		}
+	}
+	if got, err := httpsURL("https://git.example.com:8443/g/sub/n.git"); err != nil || got != "https://git.example.com:8443/g/sub/n" {
+		t.Errorf("a port of https stays: %s, %v", got, err)
+	}
+	for _, spelling := range []string{"/srv/git/n.git", "../n", "file:///srv/n.git", "https://", "ssh://host"} {
+		if got, err := httpsURL(spelling); err == nil {
+			t.Errorf("%s became %s", spelling, got)
+		}
+	}
+}
+
+func TestClassify(t *testing.T) {
+	repo := t.TempDir()
+	repo, _ = filepath.EvalSymlinks(repo)
+	s := New(System{GOOS: runtime.GOOS, Home: "/h", Getenv: func(string) string { return "" }}, nil)
+	for command, want := range map[string]string{
+		"uv --directory REPO run x":                          "local (this repo)",
+		"uv --directory=REPO run x":                          "local (this repo)",
+		"/usr/bin/uv --project /a run x":                     "local (/a)",
+		"go run -C REPO ./cmd/x":                             "local (this repo)",
+		"go run -C":                                          "other",
+		"cargo run --quiet --manifest-path REPO/Cargo.toml":  "local (this repo)",
+		"node REPO/dist/x.js":                                "local (this repo)",
+		"node /a/x.js":                                       "local (/a/x.js)",
+		"python3 -m x":                                       "other",
+		"REPO/bin/x":                                         "local (this repo)",
+		"/h/.cache/mcp-swap/build/" + buildName(repo) + "/x": "local (this repo)",
+		"/h/.cache/mcp-swap/build/0123/x":                    "local (/h/.cache/mcp-swap/build/0123/x)",
+		"/usr/bin/x":                                         "other",
+		"uvx --from git+https://h/o/n@refs/pull/12/head x":   "PR 12",
+		"uvx --from git+https://h/o/n@v1 x":                  "pinned: git+https://h/o/n@v1",
+		"uvx x==1.2":                                         "pinned: x==1.2",
+		"uvx --python 3.12 x@1.2":                            "pinned: x@1.2",
+		"uvx x@latest":                                       "unpinned: x@latest",
+		"uv tool run x":                                      "unpinned: x",
+		"npx -y @me/x":                                       "unpinned: @me/x",
+		"npx -y @me/x@1.0.0":                                 "pinned: @me/x@1.0.0",
+		"npx -y --package=x@2 y":                             "pinned: x@2",
+		"pipx run x":                                         "unpinned: x",
+		"go run example.com/m@latest":                        "unpinned: example.com/m@latest",
+		"go run example.com/m@v1.2.3":                        "pinned: example.com/m@v1.2.3",
+		"docker run -i x":                                    "other",
+		"":                                                   "other",
+	} {
+		argv := strings.Fields(strings.ReplaceAll(command, "REPO", repo))
+		if runtime.GOOS != "linux" && strings.Contains(command, "/h/.cache") {
+			continue
+		}
+		if got := s.classify(argv, nil, repo).String(); got != want {
+			t.Errorf("%s: %s, want %s", command, got, want)
+		}
+	}
+}
+
+func TestCommandLineCanBeTyped(t *testing.T) {
+	for want, argv := range map[string][]string{
+		"uv run x":      {"uv", "run", "x"},
+		"'' 'a b' 'c$'": {"", "a b", "c$"},
+		`'it'\''s'`:     {"it's"},
+	} {
+		if got := CommandLine(argv); got != want {
+			t.Errorf("%q: %s, want %s", argv, got, want)
+		}
+	}
+	if got := CommandLine([]string{"a\x1b[31mb"}); strings.Contains(got, "\x1b") {
+		t.Errorf("an escape sequence reaches the terminal: %q", got)
+	}
+}

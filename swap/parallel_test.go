@@ -1,0 +1,202 @@
+//go:build unix
+
+package swap
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// swapLoop tells the re-executed test to swap and revert a few times, shortLoop
+// fewer times.
+const (
+	swapLoop  = "SWAP_TEST_LOOP"
+	shortLoop = "SWAP_TEST_SHORT"
+)
+
+// Sixteen processes swap and revert over the same files, each a server of its
+// own, while two clients save: Claude under its lock, and one that knows no
+// lock. No save is lost, every swap is taken back, and the files that no client
+// saves end as they began.
+func TestManyAtOnce(t *testing.T) {
+	if how := os.Getenv(swapLoop); how != "" {
+		server, home, _ := strings.Cut(how, " ")
+		loopSwaps(home, server)
+		return
+	}
+	const processes = 16
+	home := faultHome(t)
+	before := readConfigs(t, home)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	defer cancel()
+	var children []*exec.Cmd
+	var outs []*bytes.Buffer
+	for i := range processes {
+		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestManyAtOnce$")
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=s%d %s", swapLoop, i, home))
+		if testing.Short() {
+			cmd.Env = append(cmd.Env, shortLoop+"=1")
+		}
+		out := &bytes.Buffer{}
+		cmd.Stdout, cmd.Stderr = out, out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		children, outs = append(children, cmd), append(outs, out)
+	}
+	stop := make(chan struct{})
+	type saved struct {
+		n   int
+		err error
+	}
+	clients := map[string]chan saved{}
+	for name, lock := range map[string]bool{".claude.json": true, "dot/cursor.json": false} {
+		done := make(chan saved, 1)
+		clients[name] = done
+		go func() {
+			n := 0
+			for {
+				select {
+				case <-stop:
+					done <- saved{n, nil}
+					return
+				default:
+				}
+				if err := clientSave(filepath.Join(home, name), n, lock); err != nil {
+					done <- saved{n, err}
+					return
+				}
+				n++
+				// A client rests between two saves; one that never did could
+				// not be swapped. What it saves grows each time, so that it
+				// rests the longer.
+				time.Sleep(2*time.Millisecond + time.Duration(n/100)*5*time.Millisecond)
+			}
+		}()
+	}
+	for i, cmd := range children {
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("process %d: %v\n%s", i, err, outs[i])
+		}
+	}
+	close(stop)
+	for name, done := range clients {
+		s := <-done
+		if s.err != nil {
+			t.Fatalf("the client of %s: %v", name, s.err)
+		}
+		t.Logf("%s was saved %d times meanwhile", name, s.n)
+		b, err := os.ReadFile(filepath.Join(home, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc map[string]any
+		if err := json.Unmarshal(b, &doc); err != nil {
+			t.Fatalf("%s is broken: %v", name, err)
+		}
+		lost := 0
+		for i := range s.n {
+			if _, ok := doc[fmt.Sprintf("saved%d", i)]; !ok {
+				lost++
+			}
+		}
+		if s.n == 0 || lost > 0 {
+			t.Errorf("%s: %d of %d saves were lost", name, lost, s.n)
+		}
+		if name == ".claude.json" && bytes.Contains(b, []byte("srv-mcp")) {
+			t.Errorf("%s still has a swapped entry: %s", name, b)
+		}
+	}
+	after := readConfigs(t, home)
+	for _, name := range []string{".codex/config.toml", ".config/opencode/opencode.jsonc"} {
+		if after[name] != before[name] {
+			t.Errorf("%s ended as %q", name, after[name])
+		}
+	}
+	if st, err := swapperAt(home, nil).Journal.Load(); err != nil || len(st.Records) > 0 {
+		t.Errorf("state: %+v, %v", st, err)
+	}
+	_ = filepath.WalkDir(home, func(path string, e fs.DirEntry, err error) error {
+		if name := filepath.Base(path); strings.Contains(name, "mcp-swap-") || strings.HasSuffix(name, ".lock") {
+			t.Errorf("left behind: %s", path)
+		}
+		return nil
+	})
+}
+
+// clientSave adds a member to a JSON file as a client does that reads, changes
+// and replaces its whole config.
+func clientSave(path string, n int, lock bool) error {
+	if lock {
+		for os.Mkdir(path+".lock", 0o700) != nil {
+			runtime.Gosched()
+		}
+		defer os.Remove(path + ".lock")
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(b, &doc); err != nil {
+		return fmt.Errorf("what the client reads is broken: %w: %q", err, b)
+	}
+	doc[fmt.Sprintf("saved%d", n)] = n
+	if b, err = json.MarshalIndent(doc, "", "  "); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".client", b, 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".client", path); err != nil {
+		return err
+	}
+	return nil
+}
+
+// loopSwaps swaps and reverts one server. That a client saves too often to be
+// swapped is reported, and no loss; the next round tries again.
+func loopSwaps(home, server string) {
+	s := swapperAt(home, nil)
+	check := func(results []Result, err error) {
+		for _, r := range results {
+			err = errors.Join(err, r.Err)
+		}
+		if err != nil && !errors.Is(err, errBusy) && !strings.Contains(err.Error(), "nothing to revert") {
+			fmt.Println(server, err)
+			os.Exit(1)
+		}
+	}
+	ctx := context.Background()
+	rounds := 6
+	if os.Getenv(shortLoop) != "" {
+		rounds = 2
+	}
+	for range rounds {
+		check(s.UseLocal(ctx, UseOptions{Repo: filepath.Join(home, "repo"), Server: server, Clients: faultClients, NoPreflight: true}))
+		check(s.Revert(ctx, RevertOptions{Server: server}))
+	}
+	for range 100 { // a revert that found its file busy
+		st, err := s.Journal.Load()
+		check(nil, err)
+		found := false
+		for _, r := range st.Records {
+			found = found || r.Server == server
+		}
+		if !found {
+			return
+		}
+		check(s.Revert(ctx, RevertOptions{Server: server}))
+	}
+}

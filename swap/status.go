@@ -1,0 +1,279 @@
+package swap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/format"
+)
+
+// SchemaVersion is the version of the documents that --json prints. A field
+// that goes or changes its meaning raises it; a new one does not.
+const SchemaVersion = 1
+
+// Detection is what Detect finds, and the document of detect --json.
+type Detection struct {
+	Version int        `json:"version"`
+	Clients []Detected `json:"clients"`
+}
+
+// Detected is one client of a [Detection].
+type Detected struct {
+	Client       string   `json:"client"`
+	Present      bool     `json:"present"` // both of the next two, or the config alone for an application without a program
+	Binary       string   `json:"binary"`  // its path, "" if none is on PATH
+	Binaries     []string `json:"binaries"`
+	Config       string   `json:"config"`
+	ConfigExists bool     `json:"config_exists"`
+	Note         string   `json:"note,omitempty"`
+}
+
+// Detect says which clients are here.
+func (s *Swapper) Detect() Detection {
+	out := Detection{Version: SchemaVersion}
+	for i := range Clients {
+		c := &Clients[i]
+		d := Detected{Client: c.Name, Present: s.present(c), Binary: c.binary(), Binaries: c.Binaries, Config: c.configPath(s.Sys), Note: c.Note}
+		if d.Binaries == nil {
+			d.Binaries = []string{}
+		}
+		_, err := os.Lstat(d.Config)
+		d.ConfigExists = err == nil
+		out.Clients = append(out.Clients, d)
+	}
+	return out
+}
+
+// StatusOptions say what [Swapper.Status] looks at.
+type StatusOptions struct {
+	Repo    string
+	Server  string // "": derived from the checkout
+	Clients []string
+	Scope   Scope // "": all scopes
+}
+
+// Status is what each client runs, and the document of status --json.
+type Status struct {
+	Version int           `json:"version"`
+	Repo    string        `json:"repo"`
+	Server  string        `json:"server"`
+	Clients []ClientState `json:"clients"`
+}
+
+// ClientState is one scope of one client.
+type ClientState struct {
+	Client  string   `json:"client"`
+	Scope   Scope    `json:"scope"`
+	Label   string   `json:"-"`
+	Config  string   `json:"config"`
+	Exists  bool     `json:"config_exists"`
+	Found   bool     `json:"found"`
+	Command []string `json:"command,omitempty"` // program and arguments
+	Env     []string `json:"env,omitempty"`     // names only: the values may be secrets
+	Tag     *Tag     `json:"tag,omitempty"`
+	// Shadows are the reasons why the client does not run this entry.
+	Shadows []string `json:"shadows,omitempty"`
+	Error   string   `json:"error,omitempty"`
+
+	won []string // those of Shadows that are other entries
+}
+
+// Status says what a server's name resolves to in each client and scope. A
+// config that cannot be read is an Error of its client.
+func (s *Swapper) Status(o StatusOptions) (*Status, error) {
+	if err := checkScope(o.Scope); err != nil {
+		return nil, err
+	}
+	clients, err := s.clients(o.Clients)
+	if err != nil {
+		return nil, err
+	}
+	repo, server, err := repoAndServer(o.Repo, o.Server)
+	if err != nil {
+		return nil, err
+	}
+	st := &Status{Version: SchemaVersion, Repo: repo, Server: server, Clients: []ClientState{}}
+	for _, c := range clients {
+		_, missing := os.Lstat(c.configPath(s.Sys))
+		var doc *document
+		var err error
+		if missing == nil {
+			doc, err = s.open(c)
+		}
+		for _, scope := range c.scopes() {
+			if o.Scope != "" && c.scope(o.Scope) != scope {
+				continue
+			}
+			cs := ClientState{Client: c.Name, Scope: scope, Label: c.label(scope), Config: c.configPath(s.Sys)}
+			cs.Exists = missing == nil
+			e := err
+			if e == nil && cs.Exists {
+				e = s.state(&cs, doc, scope, repo, server)
+			}
+			if e != nil {
+				cs.Error = e.Error()
+			}
+			st.Clients = append(st.Clients, cs)
+		}
+	}
+	return st, nil
+}
+
+// repoAndServer: a server that is named needs no checkout that is understood.
+func repoAndServer(repo, server string) (string, string, error) {
+	if server == "" {
+		co, err := ReadCheckout(repo, "")
+		if err != nil {
+			return "", "", fmt.Errorf("which server is meant cannot be told (--server names it): %w", err)
+		}
+		return co.Dir, co.Server, nil
+	}
+	real, err := realDir(repo)
+	return real, server, err
+}
+
+func (s *Swapper) state(cs *ClientState, doc *document, scope Scope, repo, server string) error {
+	c := doc.client
+	project := claudeProject(repo)
+	_, e, err := doc.find(scope, project, server)
+	if err != nil {
+		return err
+	}
+	if e.Found {
+		cs.Found = true
+		cs.Command = c.Dialect.argv(e.Value)
+		for _, v := range c.Dialect.env(e.Value) {
+			cs.Env = append(cs.Env, v.Name)
+		}
+		tag := s.classify(cs.Command, e.Value, repo)
+		cs.Tag = &tag
+		for _, o := range c.Off {
+			if off, how := o.switchesOff(e.Value, doc, project, server); off {
+				cs.Shadows = append(cs.Shadows, "switched off: "+how)
+			}
+		}
+	}
+	trusted := s.trusts(doc, repo)
+	if e.Found && trusted == distrusted && c.Trust.Needs != "" {
+		cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s %s", c.Name, c.Trust.Needs))
+	}
+	for _, p := range c.Project {
+		if p.Over != scope {
+			continue
+		}
+		where := p.holder(repo, doc.target, server)
+		switch {
+		case where == "":
+		case p.Trusted && trusted == distrusted:
+			cs.won = append(cs.won, where+" has an entry of that name, which wins once the folder is trusted")
+		case p.Approved:
+			cs.won = append(cs.won, where+" has an entry of that name, which wins once it is approved")
+		default:
+			cs.won = append(cs.won, where+" has an entry of that name, which wins")
+		}
+	}
+	if scope == ScopeUser && len(c.Scopes) > 1 && e.Found {
+		if _, own, err := doc.find(ScopeProject, project, server); err == nil && own.Found {
+			cs.won = append(cs.won, "the project scope has an entry of that name, which wins")
+		}
+	}
+	cs.Shadows = append(cs.Shadows, cs.won...)
+	return nil
+}
+
+// holder gives the file of a repository, from the directory itself up to the
+// top of its work tree, that has an entry for a server; "" if none has.
+func (p projectFile) holder(repo, own, server string) string {
+	top := repo
+	if r, ok := findRepo(repo); ok {
+		top = r.top
+	}
+	for dir := repo; ; dir = filepath.Dir(dir) {
+		name := filepath.Join(dir, filepath.FromSlash(p.Path))
+		if target, err := filepath.EvalSymlinks(name); err == nil && target != own {
+			if doc, err := parseFile(target, p.Kind); err == nil {
+				if e, err := doc.Lookup(p.Container, server); err == nil && e.Found {
+					return name
+				}
+			}
+		}
+		if dir == top || dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+type trustAnswer int
+
+const (
+	trustUnknown trustAnswer = iota // the client has not asked yet, or never does
+	trustGiven
+	distrusted
+)
+
+// trusts says whether a client trusts a directory, by the nearest directory
+// above it that the client was told about.
+func (s *Swapper) trusts(doc *document, repo string) trustAnswer {
+	t := doc.client.Trust
+	if t == nil {
+		return trustUnknown
+	}
+	if t.Gate != nil {
+		if on, ok := doc.doc.Get(t.Gate...); on == false || !ok && t.Open {
+			return trustUnknown
+		}
+	}
+	if t.Env != "" && s.Sys.Getenv(t.Env) == "true" {
+		return trustGiven
+	}
+	from := doc.doc
+	if t.File != nil {
+		var err error
+		if from, err = parseFile(t.File.resolve(s.Sys)[0], format.JSONC); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return distrusted
+			}
+			return trustUnknown
+		}
+	}
+	for dir := repo; ; dir = filepath.Dir(dir) {
+		path := append(slices.Clone(t.Path), dir)
+		if t.Field != "" {
+			path = append(path, t.Field)
+		}
+		if v, ok := from.Get(path...); ok {
+			if word, ok := v.(string); ok && slices.Contains(t.Yes, word) {
+				return trustGiven
+			}
+			return distrusted
+		}
+		if dir == filepath.Dir(dir) {
+			return distrusted
+		}
+	}
+}
+
+func parseFile(path string, kind format.Kind) (*format.Doc, error) {
+	text, _, err := atomicfile.Disk{}.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return format.Parse(kind, text)
+}
+
+// CommandLine is a command as a person would type it.
+func CommandLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		if words[i] = printable(a); a == "" || strings.ContainsAny(a, " \t\n\"'\\$`*?[](){}<>|&;#~!") {
+			words[i] = "'" + strings.ReplaceAll(printable(a), "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}

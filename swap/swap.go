@@ -1,0 +1,292 @@
+// Package swap points the agent CLIs of a machine at a local checkout of an
+// MCP server, shows what each of them runs, and puts everything back.
+//
+// # Model
+//
+// A [Client] is a row of the table [Clients]: where its config is, in which
+// format, in which container of it the servers are, and how it spells an
+// entry. A [Checkout] is a directory with the sources of a server, and knows
+// the command that starts it. [Swapper] brings them together in its verbs:
+//
+//	Detect    which clients are here
+//	Status    what each runs under a server's name, and what shadows it
+//	UseLocal  write the checkout's command into the entry
+//	Verify    start what is there, and ask the clients themselves
+//	Revert    take that back
+//	Doctor    what is amiss
+//
+// # What a swap may change
+//
+// The entry, and no byte outside of it: package format edits text, not data.
+// Before a config is written, its bytes are backed up beside it and the edit
+// is recorded by package journal, with the bytes it replaced; so Revert gives
+// back the very file if nothing else has written to it, and just the entry if
+// something has. A write is a rename of a synced file, done only while the
+// config still holds what the edit was made from. All writers of this package
+// take one lock; a client that writes its own config takes none (but Claude,
+// whose lock is taken too).
+//
+// The package starts no process but the server itself, in [Handshake], the
+// compiler for [ModeBuild], and the clients' own programs in [Ask], which have a
+// home directory of their own. It imports nothing about tmux.
+package swap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/journal"
+)
+
+// A Swapper does the verbs on one machine. Make one with [New].
+type Swapper struct {
+	Sys     System
+	Disk    atomicfile.Disk
+	Journal journal.Journal
+	// Warn is told what the user should know and is no result; never nil. It may
+	// be called from another goroutine.
+	Warn func(string)
+}
+
+// New makes a Swapper for a system. warn may be nil.
+func New(sys System, warn func(string)) *Swapper {
+	if warn == nil {
+		warn = func(string) {}
+	}
+	return &Swapper{Sys: sys, Journal: journal.Journal{Dir: sys.StateDir()}, Warn: warn}
+}
+
+// Outcomes of a [Result].
+const (
+	Added     = journal.Added    // the entry is new
+	Replaced  = journal.Replaced // an entry that was there was changed
+	Unchanged = "unchanged"      // the entry was as wanted already
+	Reverted  = "reverted"
+	Failed    = "failed"
+)
+
+// A Result is what became of one client.
+type Result struct {
+	Client  string
+	Scope   Scope
+	Label   string // client, with the scope where it has several
+	Server  string
+	Config  string
+	Command []string // what UseLocal wanted it to run
+	Outcome string
+	Detail  string // how Revert did it, in a few words
+	Backup  string
+	Diff    []byte // of a dry run
+	Err     error  // for Failed; with another outcome: done, but with this reservation
+}
+
+// AnyFailed says whether a result is an error.
+func AnyFailed(results []Result) bool {
+	return slices.ContainsFunc(results, func(r Result) bool { return r.Err != nil })
+}
+
+// clients finds the clients that were named, in the order of the table; without
+// names, those that are present.
+func (s *Swapper) clients(names []string) ([]*Client, error) {
+	want := map[*Client]bool{}
+	for _, name := range names {
+		c := lookupClient(name)
+		if c == nil {
+			return nil, usagef("unknown client %q; the clients are: %s", name, strings.Join(ClientNames(), ", "))
+		}
+		want[c] = true
+	}
+	var out []*Client
+	for i := range Clients {
+		c := &Clients[i]
+		if want[c] || len(names) == 0 && s.present(c) {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// present: the program is on PATH (where there is one) and the config is there.
+func (s *Swapper) present(c *Client) bool {
+	if _, err := os.Lstat(c.configPath(s.Sys)); err != nil {
+		return false
+	}
+	return len(c.Binaries) == 0 || c.binary() != ""
+}
+
+func checkScope(s Scope) error {
+	if s != "" && s != ScopeUser && s != ScopeProject {
+		return usagef("--scope %q is neither user nor project", string(s))
+	}
+	return nil
+}
+
+// A document is a client's config as it was read.
+type document struct {
+	client *Client
+	config string // as the client names it
+	target string // the regular file behind all links
+	info   fs.FileInfo
+	text   []byte
+	doc    *format.Doc
+}
+
+// open reads and parses a client's config.
+func (s *Swapper) open(c *Client) (*document, error) {
+	config := c.configPath(s.Sys)
+	target, err := targetOf(config)
+	if err != nil {
+		if _, lerr := os.Lstat(config); errors.Is(lerr, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: start the client once, or create the file", err)
+		}
+		return nil, err
+	}
+	d := &document{client: c, config: config, target: target}
+	if d.text, d.info, err = s.Disk.Read(target); err != nil {
+		return nil, err
+	}
+	return d, d.parse()
+}
+
+func (d *document) parse() (err error) {
+	if d.doc, err = format.Parse(d.client.Kind, d.text); err != nil {
+		return fmt.Errorf("%s: %w", d.config, err)
+	}
+	return nil
+}
+
+// find looks an entry up where the client would read it, and gives the
+// container it is in, or the one that a new entry goes to.
+func (d *document) find(scope Scope, project, server string) (container []string, e format.Entry, err error) {
+	all := d.client.containers(scope, project)
+	for i, path := range all {
+		e, err = d.doc.Lookup(path, server)
+		if err != nil {
+			if i == 0 {
+				return nil, format.Entry{}, fmt.Errorf("%s: %w", d.config, err)
+			}
+			continue // another client version's place, which this config uses otherwise
+		}
+		if e.Found {
+			return path, e, nil
+		}
+	}
+	return all[0], format.Entry{}, nil
+}
+
+// sweep removes what a killed run has left beside the configs. It needs the lock.
+func (s *Swapper) sweep(st *journal.State) {
+	paths := map[string]bool{}
+	for i := range Clients {
+		config := Clients[i].configPath(s.Sys)
+		paths[config] = true
+		if target, err := filepath.EvalSymlinks(config); err == nil {
+			paths[target] = true
+		}
+	}
+	for _, r := range st.Records {
+		paths[r.Config], paths[r.Target] = true, true
+	}
+	for path := range paths {
+		if err := s.Disk.Sweep(path); err != nil {
+			s.Warn(fmt.Sprintf("clean up after a killed run: %v", err))
+		}
+	}
+}
+
+// backup writes text beside a config under a name of its own.
+func (s *Swapper) backup(d *document, text []byte) (string, error) {
+	stem := d.config + backupMark + time.Now().Format("20060102150405")
+	name := stem
+	var err error
+	for n := 1; n < 1000; n++ {
+		err = s.Disk.Create(name, text, d.info.Mode().Perm()&0o600, d.info)
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+		name = fmt.Sprintf("%s-%d", stem, n)
+	}
+	if err == nil && filepath.Dir(d.config) != filepath.Dir(d.target) {
+		// Else the write of the config syncs the directory.
+		if err = s.Disk.SyncDir(filepath.Dir(d.config)); err != nil {
+			err = errors.Join(err, s.Disk.Remove(name))
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("no backup could be made, so nothing was changed: %w", err)
+	}
+	return name, nil
+}
+
+// backupMark is in the name of every backup, after the config's.
+const backupMark = ".bak.mcp-swap-"
+
+// maxRedos is how often a write is tried when other programs keep saving.
+const maxRedos = 5
+
+// errBusy ends the redoing.
+var errBusy = fmt.Errorf("another program saved it %d times meanwhile: close it and run again", maxRedos)
+
+// write puts text in the place of old, under the client's own lock if it has one.
+func (s *Swapper) write(ctx context.Context, c *Client, config, target string, text, old []byte) error {
+	release, err := s.clientLock(ctx, c, config)
+	if err != nil {
+		return err
+	}
+	err = s.Disk.Replace(target, text, old, 0o600)
+	return errors.Join(err, release())
+}
+
+// Claude's lock is a directory made beside its config (npm's proper-lockfile):
+// whoever makes it has it, touches it every few seconds, and loses it when it
+// is older than staleLock.
+const (
+	staleLock = 10 * time.Second
+	lockWait  = 15 * time.Second
+)
+
+func (s *Swapper) clientLock(ctx context.Context, c *Client, config string) (release func() error, err error) {
+	if c.Lock == "" {
+		return func() error { return nil }, nil
+	}
+	dir := config + c.Lock
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for start := time.Now(); ; {
+		err := s.Disk.Mkdir(dir, 0o700)
+		if err == nil {
+			return func() error {
+				if err := s.Disk.Remove(dir); err != nil {
+					return fmt.Errorf("give back the lock of %s: %w", c.Name, err)
+				}
+				return nil
+			}, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("take the lock of %s: %w", c.Name, err)
+		}
+		if info, err := os.Lstat(dir); err == nil && time.Since(info.ModTime()) > staleLock {
+			if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("take over the old lock of %s: %w", c.Name, err)
+			}
+			continue
+		}
+		if time.Since(start) > lockWait {
+			return nil, fmt.Errorf("%s holds its lock %s: quit it, or remove that directory if it is not running", c.Name, dir)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for the lock %s of %s: %w", dir, c.Name, ctx.Err())
+		}
+	}
+}
