@@ -1,0 +1,315 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// binder is implemented by input types that read their JSON themselves. The
+// error says what the value must be: "must be …".
+type binder interface {
+	bind(raw json.RawMessage) error
+}
+
+// bind reads a call's arguments into the struct that into points to. It takes
+// what models send: numbers and flags as strings, objects and lists as JSON in a
+// string. Anything it does not take is named, and no value is repeated: it may
+// be a secret.
+func bind(tool string, args json.RawMessage, into any) *bindFault {
+	b := argumentBinder{}
+	if len(args) > 0 {
+		b.object(reflect.ValueOf(into).Elem(), args, "")
+	} else {
+		b.object(reflect.ValueOf(into).Elem(), json.RawMessage("{}"), "")
+	}
+	if b.problems == nil {
+		return nil
+	}
+	word := "errors"
+	if len(b.problems) == 1 {
+		word = "error"
+	}
+	f := &bindFault{fault: *faultf(kindValidation, "%d validation %s for %s: %s",
+		len(b.problems), word, tool, strings.Join(b.problems, "; "))}
+	if b.unknown != nil {
+		f.suggestion = "remove or correct " + strings.Join(b.unknown, ", ")
+		f.waitForPrevious = slices.Contains(b.unknown, "wait_for_previous")
+	}
+	return f
+}
+
+type argumentBinder struct {
+	problems []string
+	unknown  []string
+}
+
+func (b *argumentBinder) problem(path, format string, args ...any) {
+	b.problems = append(b.problems, path+" "+fmt.Sprintf(format, args...))
+}
+
+// object reads an object into a struct. The path is that of the object, empty
+// for the arguments themselves.
+func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path string) {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(unquoted(raw, '{'), &given); err != nil {
+		b.problem(strings.TrimPrefix(path+" ", " ")+"arguments", "must be a JSON object")
+		return
+	}
+	if path != "" {
+		path += "."
+	}
+	fields := fieldsOf(v.Type())
+	for _, f := range fields {
+		at := path + f.name
+		value, ok := given[f.name]
+		delete(given, f.name)
+		target := v.FieldByIndex(f.index)
+		switch {
+		case ok && !isNull(value):
+			b.value(target, f, value, at)
+		case ok && f.def != "" && f.typ.Kind() == reflect.Pointer: // null has a meaning of its own
+		case f.def != "":
+			b.value(target, f, json.RawMessage(f.def), at)
+		case !f.optional:
+			b.problem(at, "is required")
+		}
+	}
+	// In the order they were sent, so that the message is always the same.
+	for _, name := range keysInOrder(unquoted(raw, '{')) {
+		if _, ok := given[name]; !ok {
+			continue
+		}
+		b.unknown = append(b.unknown, path+name)
+		hint := ""
+		if near := nearest(name, propertyNames(v.Type())); len(near) > 0 {
+			hint = " (is it " + near[0] + "?)"
+		}
+		b.problem(path+name, "is not an argument of this tool%s", hint)
+	}
+}
+
+func (b *argumentBinder) value(v reflect.Value, f field, raw json.RawMessage, path string) {
+	if v.Kind() == reflect.Pointer {
+		p := reflect.New(v.Type().Elem())
+		b.value(p.Elem(), f, raw, path)
+		v.Set(p)
+		return
+	}
+	if own, ok := v.Addr().Interface().(binder); ok {
+		if err := own.bind(raw); err != nil {
+			b.problem(path, "%v", err)
+		}
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		s, ok := scalarText(raw)
+		if !ok {
+			b.problem(path, "must be a string")
+		} else if f.enum != nil && !slices.Contains(f.enum, s) {
+			b.problem(path, "must be one of %s", strings.Join(f.enum, ", "))
+		} else {
+			v.SetString(s)
+		}
+	case reflect.Bool:
+		x, ok := boolOf(raw)
+		if !ok {
+			b.problem(path, "must be true or false")
+		}
+		v.SetBool(x)
+	case reflect.Int, reflect.Int64:
+		x, ok := numberOf(raw)
+		if !ok || x != math.Trunc(x) || math.Abs(x) > 1<<31 {
+			b.problem(path, "must be a whole number")
+		} else if f.min != nil && x < *f.min {
+			b.problem(path, "must be at least %v", *f.min)
+		} else {
+			v.SetInt(int64(x))
+		}
+	case reflect.Float64:
+		x, ok := numberOf(raw)
+		if !ok {
+			b.problem(path, "must be a number")
+		} else if f.min != nil && x < *f.min {
+			b.problem(path, "must be at least %v", *f.min)
+		} else {
+			v.SetFloat(x)
+		}
+	case reflect.Slice:
+		var items []json.RawMessage
+		if err := json.Unmarshal(unquoted(raw, '['), &items); err != nil {
+			b.problem(path, "must be a list")
+			return
+		}
+		s := reflect.MakeSlice(v.Type(), len(items), len(items))
+		for i, item := range items {
+			b.value(s.Index(i), field{}, item, fmt.Sprintf("%s[%d]", path, i))
+		}
+		v.Set(s)
+	case reflect.Struct:
+		b.object(v, raw, path)
+	default:
+		panic(fmt.Sprintf("server: no way to bind a %s", v.Type()))
+	}
+}
+
+func isNull(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "null" }
+
+// unquoted is the JSON inside a JSON string, when that begins as expected.
+func unquoted(raw json.RawMessage, open byte) json.RawMessage {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return raw
+	}
+	if inner := strings.TrimSpace(s); inner != "" && inner[0] == open {
+		return json.RawMessage(inner)
+	}
+	return raw
+}
+
+// scalarText is a string, or the digits of a number: an index is told as either.
+func scalarText(raw json.RawMessage) (string, bool) {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s, true
+	}
+	var n json.Number
+	if json.Unmarshal(raw, &n) == nil {
+		return n.String(), true
+	}
+	return "", false
+}
+
+func boolOf(raw json.RawMessage) (value, ok bool) {
+	s, _ := scalarText(raw)
+	if s == "" {
+		s = string(bytes.TrimSpace(raw))
+	}
+	switch strings.ToLower(s) {
+	case "true", "1":
+		return true, true
+	case "false", "0":
+		return false, true
+	}
+	return false, false
+}
+
+func numberOf(raw json.RawMessage) (float64, bool) {
+	s, ok := scalarText(raw)
+	if !ok {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
+}
+
+// keysInOrder are the keys of a JSON object as they stand in it.
+func keysInOrder(raw json.RawMessage) []string {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := dec.Token(); err != nil {
+		return nil
+	}
+	var keys []string
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			break
+		}
+		keys = append(keys, fmt.Sprint(key))
+		var skip json.RawMessage
+		if dec.Decode(&skip) != nil {
+			break
+		}
+	}
+	return keys
+}
+
+// object is a JSON object, or the JSON of one in a string; an empty string is
+// the same as none.
+type object map[string]json.RawMessage
+
+func (o *object) bind(raw json.RawMessage) error {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		if strings.TrimSpace(s) == "" {
+			return nil
+		}
+		raw = json.RawMessage(s)
+	}
+	var any json.RawMessage
+	if err := json.Unmarshal(raw, &any); err != nil {
+		return fmt.Errorf("is not valid JSON%s", offsetOf(err))
+	}
+	if err := json.Unmarshal(raw, (*map[string]json.RawMessage)(o)); err != nil {
+		return fmt.Errorf("must be a JSON object, not %s", jsonKind(raw))
+	}
+	return nil
+}
+
+// offsetOf tells where JSON is broken without repeating any of it.
+func offsetOf(err error) string {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Sprintf(" (at byte %d)", syntax.Offset)
+	}
+	return ""
+}
+
+func jsonKind(raw json.RawMessage) string {
+	switch c := bytes.TrimSpace(raw)[0]; c {
+	case '[':
+		return "a list"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	default:
+		return "a number"
+	}
+}
+
+// arguments is any JSON object, kept as it is.
+type arguments json.RawMessage
+
+func (arguments) schema() string { return `"type":"object"` }
+
+func (a *arguments) bind(raw json.RawMessage) error {
+	var o object
+	if err := o.bind(raw); err != nil {
+		return err
+	}
+	*a = arguments(unquoted(raw, '{'))
+	return nil
+}
+
+// stringMap is an object of strings, such as the environment of a new process.
+type stringMap map[string]string
+
+func (stringMap) schema() string {
+	return `"type":"object","additionalProperties":{"type":"string"}`
+}
+
+func (m *stringMap) bind(raw json.RawMessage) error {
+	var o object
+	if err := o.bind(raw); err != nil {
+		return err
+	}
+	*m = make(stringMap, len(o))
+	for k, v := range o {
+		var s string
+		if json.Unmarshal(v, &s) != nil {
+			return errors.New("must map names to strings")
+		}
+		(*m)[k] = s
+	}
+	return nil
+}

@@ -1,0 +1,290 @@
+// Package cli is the command line of tmux-mcp.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"tmuxmcp/server"
+	"tmuxmcp/tmux"
+)
+
+// The exit codes of Main.
+const (
+	exitFailed = 1 // the tool, or the server, failed
+	exitUsage  = 2 // the command line or the environment is wrong
+)
+
+// options are the flags.
+type options struct {
+	socketName, socketPath, tmux string
+	safety, toolsets             string
+	transport                    string
+	logLevel, auditLog           string
+	pin                          bool
+}
+
+// usageError is a mistake in the command line or the environment.
+type usageError struct{ error }
+
+// Main runs the command line and returns the exit code.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := command()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	// A client that went away is an error of the write, and no reason to die
+	// before the end has cleaned up.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	err := root.ExecuteContext(ctx)
+	var failed toolFailed
+	var usage usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &failed):
+		return exitFailed // it has been printed
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "tmux-mcp: %v\nSee tmux-mcp --help\n", err)
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "tmux-mcp: %v\n", err)
+	return exitFailed
+}
+
+func command() *cobra.Command {
+	var o options
+	root := &cobra.Command{
+		Use:   "tmux-mcp",
+		Short: "An MCP server over tmux",
+		Long: `tmux-mcp lets an agent see and drive tmux. Without a command it is an MCP
+server on standard input and output, which is how a client starts it.`,
+		Example: `  tmux-mcp -L work --safety readonly
+  tmux-mcp call list_panes '{"filters": {"pane_current_command": "vim"}}'
+  claude mcp add tmux -- tmux-mcp`,
+		Version: version(),
+		Args:    usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := o.server(cmd)
+			if err != nil {
+				return err
+			}
+			return s.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	root.SetVersionTemplate("tmux-mcp {{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	f := root.PersistentFlags()
+	f.StringVarP(&o.socketName, "socket-name", "L", "", "tmux server to use, by `name`")
+	f.StringVarP(&o.socketPath, "socket-path", "S", "", "tmux server to use, by the `path` of its socket")
+	f.StringVar(&o.tmux, "tmux", "", "tmux `program` to run (default tmux on PATH)")
+	f.StringVar(&o.safety, "safety", "", "what tools may do: readonly, mutating or destructive `tier` (default mutating)")
+	f.StringVar(&o.toolsets, "toolsets", "", "offer only these `sets`: "+strings.Join(server.Toolsets, ","))
+	f.BoolVar(&o.pin, "pin", false, "refuse calls that name another socket")
+	f.StringVar(&o.transport, "transport", "", "reach tmux by this `way`: auto, native or exec (default auto)")
+	f.StringVar(&o.logLevel, "log-level", "", "debug, info, warning or error `level` of what goes to standard error")
+	f.StringVar(&o.auditLog, "audit-log", "", "append a JSON record of each call to this `file`; - is standard error")
+	root.AddCommand(toolsCommand(&o), callCommand(&o), doctorCommand(&o))
+	return root
+}
+
+// usage makes wrong arguments a mistake of the command line.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+}
+
+// config is the environment with the flags over it.
+func (o *options) config(cmd *cobra.Command) (server.Config, error) {
+	env := os.Environ()
+	flags := cmd.Flags()
+	if flags.Changed("socket-name") || flags.Changed("socket-path") {
+		if o.socketName != "" && o.socketPath != "" {
+			return server.Config{}, usageError{errors.New("-L and -S exclude each other")}
+		}
+		// A flag replaces both variables.
+		for _, name := range []string{"TMUX_MCP_SOCKET", "TMUX_MCP_SOCKET_PATH"} {
+			env = append(env, name+"=")
+		}
+	}
+	cfg, warnings, err := server.FromEnv(env)
+	if err != nil {
+		return cfg, usageError{err}
+	}
+	if o.socketName != "" || o.socketPath != "" {
+		cfg.SocketName, cfg.SocketPath = o.socketName, o.socketPath
+	}
+	if o.tmux != "" {
+		cfg.Tmux = o.tmux
+	}
+	switch server.Tier(o.safety) {
+	case "":
+	case server.Readonly, server.Mutating, server.Destructive:
+		cfg.Tier = server.Tier(o.safety)
+	default:
+		return cfg, usageError{fmt.Errorf("--safety %s: the tiers are readonly, mutating, destructive", o.safety)}
+	}
+	if o.toolsets != "" {
+		if cfg.Toolsets, err = server.ParseToolsets(o.toolsets); err != nil {
+			return cfg, usageError{fmt.Errorf("--toolsets: %w", err)}
+		}
+	}
+	if o.transport != "" {
+		if cfg.Transport, err = tmux.ParseTransport(o.transport); err != nil {
+			return cfg, usageError{fmt.Errorf("--transport: %w", err)}
+		}
+	}
+	if o.logLevel != "" {
+		if cfg.LogLevel, err = server.ParseLogLevel(o.logLevel); err != nil {
+			return cfg, usageError{fmt.Errorf("--log-level: %w", err)}
+		}
+	}
+	cfg.Pin = o.pin
+	cfg.Version = version()
+	stderr := cmd.ErrOrStderr()
+	cfg.Log = slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: cfg.LogLevel}))
+	for _, w := range warnings {
+		cfg.Log.Warn(w)
+	}
+	switch o.auditLog {
+	case "":
+		if cfg.LogLevel <= slog.LevelInfo {
+			cfg.Audit = cfg.Log
+		}
+	case "-":
+		cfg.Audit = slog.New(slog.NewJSONHandler(stderr, nil))
+	default:
+		// It stays open for as long as the process runs.
+		file, err := os.OpenFile(o.auditLog, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		if err != nil {
+			return cfg, usageError{fmt.Errorf("open the audit log: %w", err)}
+		}
+		cfg.Audit = slog.New(slog.NewJSONHandler(file, nil))
+	}
+	return cfg, nil
+}
+
+func (o *options) server(cmd *cobra.Command) (*server.Server, error) {
+	cfg, err := o.config(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return server.New(cfg)
+}
+
+func toolsCommand(o *options) *cobra.Command {
+	var asJSON, asMarkdown, all bool
+	c := &cobra.Command{
+		Use:     "tools",
+		Short:   "Print the tools that a client would see",
+		Example: "  tmux-mcp tools --safety readonly\n  tmux-mcp tools --json --toolsets core | wc -c",
+		Args:    usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if all {
+				o.safety, o.toolsets = string(server.Destructive), "all"
+			}
+			s, err := o.server(cmd)
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			switch {
+			case asJSON:
+				enc := json.NewEncoder(out)
+				enc.SetEscapeHTML(false)
+				return enc.Encode(s.Tools())
+			case asMarkdown:
+				return s.WriteMarkdown(out)
+			}
+			return s.WriteTools(out)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as a client gets them")
+	c.Flags().BoolVar(&asMarkdown, "markdown", false, "as the catalogue in docs/tools.md")
+	c.Flags().BoolVar(&all, "all", false, "of every tier and toolset")
+	c.MarkFlagsMutuallyExclusive("json", "markdown")
+	return c
+}
+
+// toolFailed says that a tool answered with an error, which has been printed.
+type toolFailed struct{}
+
+func (toolFailed) Error() string { return "the tool failed" }
+
+func callCommand(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use:     "call TOOL [JSON]",
+		Short:   "Run one tool and print its result",
+		Long:    "Call runs one tool and prints its structured result as JSON. A tool that fails\nprints its error to standard error, and the exit code is 1.",
+		Example: "  tmux-mcp call capture_pane '{\"pane_id\": \"%1\"}'\n  tmux-mcp call list_sessions",
+		Args:    usage(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var arguments json.RawMessage
+			if len(args) == 2 {
+				arguments = json.RawMessage(args[1])
+				if !json.Valid(arguments) {
+					return usageError{errors.New("the arguments are not JSON")}
+				}
+			}
+			s, err := o.server(cmd)
+			if err != nil {
+				return err
+			}
+			res, err := s.Call(cmd.Context(), args[0], arguments)
+			if err != nil {
+				return usageError{err}
+			}
+			if res.IsError {
+				fmt.Fprintln(cmd.ErrOrStderr(), server.Text(res))
+				return toolFailed{}
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", res.StructuredContent)
+			return err
+		},
+	}
+}
+
+func doctorCommand(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what the server would connect to, and what is wrong",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := o.config(cmd)
+			if err != nil {
+				return err
+			}
+			if !server.Doctor(cmd.Context(), cfg, cmd.OutOrStdout()) {
+				return toolFailed{}
+			}
+			return nil
+		},
+	}
+}
+
+// version is that of the module, as the go command built it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

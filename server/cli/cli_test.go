@@ -1,0 +1,123 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tmuxmcp/server/cli"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// run runs the command line outside any tmux.
+func run(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "LIBTMUX_") || strings.HasPrefix(name, "TMUX_MCP_") {
+			t.Setenv(name, "")
+		}
+	}
+	t.Setenv("TMUX", "")
+	t.Setenv("TMUX_PANE", "")
+	var out, errs bytes.Buffer
+	code = cli.Main(args, strings.NewReader(stdin), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestCommandLine(t *testing.T) {
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "a", "cat")
+	socket := []string{"-S", srv.SocketPath(), "--tmux", srv.Binary()}
+	for _, c := range []struct {
+		args           string
+		code           int
+		stdout, stderr string
+	}{
+		{"--version", 0, "tmux-mcp ", ""},
+		{"--help", 0, "claude mcp add tmux -- tmux-mcp", ""},
+		{"tools", 0, "list_panes                   readonly", ""},
+		{"tools --safety readonly --toolsets core", 0, "capture_pane", ""},
+		{"tools --json", 0, `"inputSchema":{`, ""},
+		{"tools --markdown", 0, "### list_panes", ""},
+		{"call list_panes", 0, `"pane_id":"%0"`, ""},
+		{`call capture_pane {"pane_id":"%0"}`, 0, `"pane_id":"%0"`, ""},
+		{`call capture_pane {"pane_id":"%9"}`, 1, "", "Pane not found: %9"},
+		{`call capture_pane {"pane":"%9"}`, 1, "", "pane is not an argument"},
+		{"call lst_panes", 2, "", "near it are list_panes"},
+		{"call list_panes {oops", 2, "", "not JSON"},
+		{"doctor", 0, "socket    " + srv.SocketPath(), ""},
+		{"completion bash", 0, "complete", ""},
+		{"--safety chaos tools", 2, "", "--safety chaos"},
+		{"--toolsets nonesuch tools", 2, "", "nonesuch"},
+		{"--log-level loud tools", 2, "", "loud"},
+		{"--transport pigeon tools", 2, "", "pigeon"},
+		{"-L x tools", 2, "", "exclude each other"},
+		{"frobnicate", 2, "", "frobnicate"},
+		{"tools --frobnicate", 2, "", "frobnicate"},
+		{"call", 2, "", "arg"},
+	} {
+		code, stdout, stderr := run(t, "", append(socket, strings.Fields(c.args)...)...)
+		if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) {
+			t.Errorf("%s: code %d, stdout %.300q, stderr %q; want %d, %q, %q", c.args, code, stdout, stderr, c.code, c.stdout, c.stderr)
+		}
+		if c.stderr == "" && stderr != "" || c.stdout == "" && stdout != "" {
+			t.Errorf("%s: stdout %.300q, stderr %q: one of them should be silent", c.args, stdout, stderr)
+		}
+	}
+}
+
+func TestDoctorSaysWhatIsWrong(t *testing.T) {
+	srv := tmuxtest.New(t)
+	if code, out, _ := run(t, "", "-S", srv.SocketPath(), "--tmux", srv.Binary(), "doctor"); code != 0 || !strings.Contains(out, "none runs there") {
+		t.Errorf("no server: code %d, %s", code, out)
+	}
+	if code, out, _ := run(t, "", "--tmux", "/nonexistent/tmux", "doctor"); code != 1 || !strings.Contains(out, "problem   find the tmux program") {
+		t.Errorf("no tmux: code %d, %s", code, out)
+	}
+	if code, _, errs := run(t, "", "--tmux", "/nonexistent/tmux"); code != 1 || !strings.Contains(errs, "find the tmux program") {
+		t.Errorf("a server without tmux: code %d, %s", code, errs)
+	}
+}
+
+func TestAuditLogIsAppended(t *testing.T) {
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "a", "cat")
+	log := filepath.Join(t.TempDir(), "audit")
+	for range 2 {
+		if code, _, errs := run(t, "", "-S", srv.SocketPath(), "--tmux", srv.Binary(), "--audit-log", log, "call", "list_panes", `{"session_name":"a"}`); code != 0 {
+			t.Fatal(errs)
+		}
+	}
+	b, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(strings.TrimSpace(string(b)), "\n"); len(lines) != 2 || !json.Valid([]byte(lines[1])) || !strings.Contains(lines[1], `"tool":"list_panes"`) {
+		t.Errorf("the log is %s", b)
+	}
+	info, err := os.Stat(log)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the log's mode is %v, %v", info.Mode(), err)
+	}
+}
+
+func TestEnvironmentThatContradictsItselfStopsTheStart(t *testing.T) {
+	// A flag decides, so that the contradiction does not matter.
+	for _, flag := range []string{"", "-L x"} {
+		t.Setenv("LIBTMUX_SOCKET", "a")
+		t.Setenv("LIBTMUX_SOCKET_PATH", "/b")
+		t.Setenv("TMUX", "")
+		var out, errs bytes.Buffer
+		code := cli.Main(append(strings.Fields(flag), "--tmux", "/bin/true", "tools"), strings.NewReader(""), &out, &errs)
+		if flag == "" && (code != 2 || !strings.Contains(errs.String(), "both set")) {
+			t.Errorf("code %d, %s", code, errs.String())
+		}
+		if flag != "" && code != 0 {
+			t.Errorf("with %s: code %d, %s", flag, code, errs.String())
+		}
+	}
+}

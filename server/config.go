@@ -1,0 +1,192 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+// Config is how a server behaves. It is fixed when the server is made: nothing
+// of the environment is read afterwards. The zero Config is a server of tier
+// readonly on the user's default tmux server; [FromEnv] gives the usual one.
+type Config struct {
+	// Tmux is the tmux program, a path or a name on PATH; "tmux" by default.
+	Tmux string
+	// SocketName and SocketPath are tmux's -L and -S for calls without a
+	// socket_name. With neither, the caller's own tmux server is used when there
+	// is one, else tmux's default.
+	SocketName, SocketPath string
+	// Pin refuses calls with a socket_name.
+	Pin bool
+	// Tier is what tools may do; anything unknown is Readonly.
+	Tier Tier
+	// Toolsets narrows the tools to these sets; all when empty.
+	Toolsets []string
+	// SuppressHistory is the default of run_command's suppress_history.
+	SuppressHistory bool
+	// WaitMax bounds every waiting tool; 30 s when zero.
+	WaitMax time.Duration
+	// PromptsAsTools adds the tools list_prompts and get_prompt.
+	PromptsAsTools bool
+	// Transport is how tmux is reached; the fastest way that works when empty.
+	Transport tmux.Transport
+	// Caller is the pane this process runs in.
+	Caller Caller
+	// Env is the environment of the tmux client, and of a tmux server that it
+	// starts; this process's own when nil.
+	Env []string
+	// Version is the program's own version.
+	Version string
+	// Log gets what goes wrong, Audit one record for each call. Nil is silence.
+	Log, Audit *slog.Logger
+	// LogLevel is the level that the environment asks for; the one who makes
+	// Log honours it.
+	LogLevel slog.Level
+}
+
+// The environment variables: each has a name of libtmux-mcp's, which is
+// honoured, and one of this project's, which wins.
+var (
+	varSocket         = variable{"TMUX_MCP_SOCKET", "LIBTMUX_SOCKET"}
+	varSocketPath     = variable{"TMUX_MCP_SOCKET_PATH", "LIBTMUX_SOCKET_PATH"}
+	varTmux           = variable{"TMUX_MCP_TMUX_BIN", "LIBTMUX_TMUX_BIN"}
+	varSafety         = variable{"TMUX_MCP_SAFETY", "LIBTMUX_SAFETY"}
+	varHistory        = variable{"TMUX_MCP_SUPPRESS_HISTORY", "LIBTMUX_SUPPRESS_HISTORY"}
+	varWaitMax        = variable{"TMUX_MCP_WAIT_MAX_SECONDS", "LIBTMUX_MCP_WAIT_MAX_SECONDS"}
+	varPromptsAsTools = variable{"TMUX_MCP_PROMPTS_AS_TOOLS", "LIBTMUX_MCP_PROMPTS_AS_TOOLS"}
+	varToolsets       = variable{"TMUX_MCP_TOOLSETS", "LIBTMUX_MCP_TOOLSETS"}
+	varTransport      = variable{"TMUX_MCP_TRANSPORT", "LIBTMUX_MCP_TRANSPORT"}
+	varLogLevel       = variable{"TMUX_MCP_LOG_LEVEL", "FASTMCP_LOG_LEVEL"}
+)
+
+type variable struct{ name, old string }
+
+// FromEnv is the configuration that environment variables ask for, as "K=V".
+// What is odd but not fatal is told in warnings.
+func FromEnv(env []string) (cfg Config, warnings []string, err error) {
+	values := make(map[string]string, len(env))
+	for _, kv := range env {
+		k, v, _ := strings.Cut(kv, "=")
+		values[k] = v
+	}
+	get := func(v variable) string {
+		if s, ok := values[v.name]; ok {
+			return s
+		}
+		return values[v.old]
+	}
+	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+
+	cfg = Config{
+		Tmux: get(varTmux), SocketName: get(varSocket), SocketPath: get(varSocketPath),
+		PromptsAsTools: get(varPromptsAsTools) == "1", Env: env,
+	}
+	if cfg.SocketName != "" && cfg.SocketPath != "" {
+		return cfg, nil, fmt.Errorf("%s and %s are both set: a tmux server has one socket", varSocket.name, varSocketPath.name)
+	}
+	switch tier := get(varSafety); Tier(tier) {
+	case "":
+		cfg.Tier = Mutating
+	case Readonly, Mutating, Destructive:
+		cfg.Tier = Tier(tier)
+	default:
+		warn("%s is none of readonly, mutating, destructive: the server is readonly", varSafety.name)
+		cfg.Tier = Readonly
+	}
+	switch get(varHistory) {
+	case "", "1":
+		cfg.SuppressHistory = true
+	case "0":
+	default:
+		return cfg, nil, fmt.Errorf("%s must be 0 or 1", varHistory.name)
+	}
+	cfg.WaitMax = defaultWaitMax
+	if s := get(varWaitMax); s != "" || isSet(values, varWaitMax) {
+		sec, err := strconv.ParseFloat(s, 64)
+		if err != nil || math.IsInf(sec, 0) || math.IsNaN(sec) {
+			warn("%s is not a number: waits are bounded to %v", varWaitMax.name, defaultWaitMax)
+		} else {
+			cfg.WaitMax = time.Duration(min(max(sec, 1), 120) * float64(time.Second))
+		}
+	}
+	if s := get(varToolsets); s != "" {
+		if cfg.Toolsets, err = ParseToolsets(s); err != nil {
+			return cfg, nil, fmt.Errorf("%s: %w", varToolsets.name, err)
+		}
+	}
+	if cfg.Transport, err = tmux.ParseTransport(get(varTransport)); err != nil {
+		return cfg, nil, fmt.Errorf("%s: %w", varTransport.name, err)
+	}
+	cfg.LogLevel = slog.LevelWarn
+	if s := get(varLogLevel); s != "" {
+		if cfg.LogLevel, err = ParseLogLevel(s); err != nil {
+			warn("%s: %v", varLogLevel.name, err)
+			err = nil
+		}
+	}
+	cfg.Caller = callerOf(values)
+	cfg.Env = withTmpdir(env, values, cfg.Caller)
+	return cfg, warnings, err
+}
+
+const defaultWaitMax = 30 * time.Second
+
+func isSet(values map[string]string, v variable) bool {
+	_, ok := values[v.name]
+	_, old := values[v.old]
+	return ok || old
+}
+
+// withTmpdir adds TMUX_TMPDIR to an environment that a client has thinned out,
+// when the caller's own socket tells what it must have been.
+func withTmpdir(env []string, values map[string]string, c Caller) []string {
+	dir := filepath.Dir(c.Socket)
+	if values["TMUX_TMPDIR"] != "" || c.Socket == "" || filepath.Base(dir) != "tmux-"+strconv.Itoa(os.Getuid()) {
+		return env
+	}
+	return append(slices.Clone(env), "TMUX_TMPDIR="+filepath.Dir(dir))
+}
+
+// ParseToolsets reads a comma-separated list of toolsets. "all" is all of them.
+func ParseToolsets(s string) ([]string, error) {
+	var sets []string
+	for name := range strings.SplitSeq(s, ",") {
+		switch name = strings.TrimSpace(name); {
+		case name == "":
+		case name == "all":
+			return nil, nil
+		case slices.Contains(Toolsets, name):
+			sets = append(sets, name)
+		default:
+			return nil, fmt.Errorf("no toolset %q; there are %s and all", name, strings.Join(Toolsets, ", "))
+		}
+	}
+	if sets == nil {
+		return nil, errors.New("no toolset named")
+	}
+	return sets, nil
+}
+
+// ParseLogLevel reads debug, info, warning or error.
+func ParseLogLevel(s string) (slog.Level, error) {
+	switch strings.ToLower(s) {
+	case "debug":
+		return slog.LevelDebug, nil
+	case "info":
+		return slog.LevelInfo, nil
+	case "warn", "warning":
+		return slog.LevelWarn, nil
+	case "error", "critical":
+		return slog.LevelError, nil
+	}
+	return slog.LevelWarn, fmt.Errorf("no log level %q; there are debug, info, warning, error", s)
+}

@@ -1,0 +1,197 @@
+package server
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestEnvironment(t *testing.T) {
+	base := []string{"TMUX=", "TMUX_PANE="}
+	for _, c := range []struct {
+		env   string
+		check func(Config) any
+		want  any
+		warns bool
+	}{
+		{"", func(c Config) any { return c.Tier }, Mutating, false},
+		{"LIBTMUX_SAFETY=readonly", func(c Config) any { return c.Tier }, Readonly, false},
+		{"LIBTMUX_SAFETY=destructive", func(c Config) any { return c.Tier }, Destructive, false},
+		{"LIBTMUX_SAFETY=Destructive", func(c Config) any { return c.Tier }, Readonly, true},
+		{"LIBTMUX_SAFETY=read", func(c Config) any { return c.Tier }, Readonly, true},
+		{"LIBTMUX_SAFETY=destructive TMUX_MCP_SAFETY=readonly", func(c Config) any { return c.Tier }, Readonly, false},
+		{"LIBTMUX_SOCKET=a", func(c Config) any { return c.SocketName }, "a", false},
+		{"LIBTMUX_SOCKET=a TMUX_MCP_SOCKET=b", func(c Config) any { return c.SocketName }, "b", false},
+		{"LIBTMUX_SOCKET_PATH=/a", func(c Config) any { return c.SocketPath }, "/a", false},
+		{"LIBTMUX_TMUX_BIN=/t", func(c Config) any { return c.Tmux }, "/t", false},
+		{"", func(c Config) any { return c.SuppressHistory }, true, false},
+		{"LIBTMUX_SUPPRESS_HISTORY=1", func(c Config) any { return c.SuppressHistory }, true, false},
+		{"LIBTMUX_SUPPRESS_HISTORY=0", func(c Config) any { return c.SuppressHistory }, false, false},
+		{"", func(c Config) any { return c.WaitMax }, 30 * time.Second, false},
+		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=45", func(c Config) any { return c.WaitMax }, 45 * time.Second, false},
+		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=1.5", func(c Config) any { return c.WaitMax }, 1500 * time.Millisecond, false},
+		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=0.1", func(c Config) any { return c.WaitMax }, time.Second, false},
+		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=-5", func(c Config) any { return c.WaitMax }, time.Second, false},
+		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=100000", func(c Config) any { return c.WaitMax }, 120 * time.Second, false},
+		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=banana", func(c Config) any { return c.WaitMax }, 30 * time.Second, true},
+		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=", func(c Config) any { return c.WaitMax }, 30 * time.Second, true},
+		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=inf", func(c Config) any { return c.WaitMax }, 30 * time.Second, true},
+		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=nan", func(c Config) any { return c.WaitMax }, 30 * time.Second, true},
+		{"LIBTMUX_MCP_PROMPTS_AS_TOOLS=1", func(c Config) any { return c.PromptsAsTools }, true, false},
+		{"LIBTMUX_MCP_PROMPTS_AS_TOOLS=yes", func(c Config) any { return c.PromptsAsTools }, false, false},
+		{"FASTMCP_LOG_LEVEL=DEBUG", func(c Config) any { return c.LogLevel }, slog.LevelDebug, false},
+		{"FASTMCP_LOG_LEVEL=loud", func(c Config) any { return c.LogLevel }, slog.LevelWarn, true},
+		{"TMUX_MCP_TOOLSETS=core,panes", func(c Config) any { return strings.Join(c.Toolsets, "+") }, "core+panes", false},
+		{"TMUX_MCP_TOOLSETS=all", func(c Config) any { return len(c.Toolsets) }, 0, false},
+	} {
+		cfg, warnings, err := FromEnv(append(strings.Fields(c.env), base...))
+		if err != nil {
+			t.Errorf("%s: %v", c.env, err)
+			continue
+		}
+		if got := c.check(cfg); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.env, got, c.want)
+		}
+		if (len(warnings) > 0) != c.warns {
+			t.Errorf("%s: warns %q", c.env, warnings)
+		}
+	}
+	for env, want := range map[string]string{
+		"LIBTMUX_SOCKET=a LIBTMUX_SOCKET_PATH=/b":  "both set",
+		"LIBTMUX_SOCKET=a TMUX_MCP_SOCKET_PATH=/b": "both set",
+		"LIBTMUX_SUPPRESS_HISTORY=sekrit":          "must be 0 or 1",
+		"TMUX_MCP_TOOLSETS=core,nonesuch":          "nonesuch",
+	} {
+		_, _, err := FromEnv(append(strings.Fields(env), base...))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sekrit") {
+			t.Errorf("%s: error %v, want one with %q", env, err, want)
+		}
+	}
+}
+
+func TestCallerFromVariables(t *testing.T) {
+	for _, c := range []struct {
+		tmux, pane string
+		want       Caller
+	}{
+		{"", "", Caller{}},
+		{"/tmp/tmux-0/default,123,0", "%5", Caller{"%5", "/tmp/tmux-0/default"}},
+		{"/tmp/a,b,7/s,123,0", "%5", Caller{"%5", "/tmp/a,b,7/s"}},
+		{"/tmp/x,1,2,123,0", "%5", Caller{"%5", "/tmp/x,1,2"}},
+		{"/tmp/s", "%5", Caller{"%5", "/tmp/s"}},
+		{"", "%5", Caller{Pane: "%5"}},
+		{"/tmp/s,1,0", "", Caller{Socket: "/tmp/s"}},
+		{"garbage", "five", Caller{}},
+		{",,", "%", Caller{}},
+	} {
+		if got := callerFrom(c.tmux, c.pane); got != c.want {
+			t.Errorf("TMUX=%q TMUX_PANE=%q: %+v, want %+v", c.tmux, c.pane, got, c.want)
+		}
+	}
+}
+
+func TestSocketPrecedence(t *testing.T) {
+	tmp := t.TempDir()
+	real, err := filepath.EvalSymlinks(tmp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(name string) string { return filepath.Join(real, "tmux-"+strconv.Itoa(os.Getuid()), name) }
+	for _, c := range []struct {
+		env, socketName, want string
+	}{
+		{"", "", named("default")},
+		{"", "call", named("call")},
+		{"TMUX=/own/s,1,0", "", "/own/s"},
+		{"TMUX=/own/s,1,0 LIBTMUX_SOCKET=env", "", named("env")},
+		{"TMUX=/own/s,1,0 LIBTMUX_SOCKET_PATH=/env/path", "", "/env/path"},
+		{"LIBTMUX_SOCKET_PATH=/env/path", "call", named("call")},
+		{"TMUX=/own/s,1,0", "call", named("call")},
+	} {
+		env := append(strings.Fields(c.env), "TMUX_TMPDIR="+tmp, "TMUX_PANE=%1", "LIBTMUX_TMUX_BIN=/bin/true")
+		if !strings.Contains(c.env, "TMUX=") {
+			env = append(env, "TMUX=")
+		}
+		cfg, _, err := FromEnv(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv, err := s.handle(c.socketName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if srv.SocketPath() != c.want {
+			t.Errorf("%s, socket_name %q: %s, want %s", c.env, c.socketName, srv.SocketPath(), c.want)
+		}
+	}
+	// A thinned-out environment: names lie beside the caller's own socket.
+	cfg, _, err := FromEnv([]string{"TMUX=" + named("mine") + ",1,0", "TMUX_PANE=%1", "LIBTMUX_TMUX_BIN=/bin/true"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if srv, err := s.handle("other"); err != nil || srv.SocketPath() != named("other") {
+		t.Errorf("without TMUX_TMPDIR: %v, %v", srv.SocketPath(), err)
+	}
+	cfg.Pin = true
+	if s, err = New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.handle("other"); err == nil || !strings.Contains(err.Error(), "pinned") {
+		t.Errorf("a pinned server takes another socket: %v", err)
+	}
+	for _, bad := range []string{"a/b", "..", "x\x00"} {
+		if _, err := (&Server{}).handle(bad); err == nil {
+			t.Errorf("socket_name %q is taken", bad)
+		}
+	}
+}
+
+func TestCallerComparators(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	server := filepath.Join(dir, "sock")
+	for _, c := range []struct {
+		name      string
+		caller    Caller
+		annotated *bool
+		guarded   bool
+	}{
+		{"no caller", Caller{}, nil, false},
+		{"same", Caller{"%0", server}, ptr(true), true},
+		{"through a symlink", Caller{"%0", filepath.Join(link, "sock")}, ptr(true), true},
+		{"another pane", Caller{"%1", server}, ptr(false), true},
+		{"another socket", Caller{"%0", filepath.Join(dir, "other")}, ptr(false), false},
+		{"a socket of the same name", Caller{"%0", "/elsewhere/sock"}, ptr(false), true},
+		{"no socket known", Caller{Pane: "%0"}, ptr(false), true},
+	} {
+		s, err := New(Config{Tmux: "/bin/true", SocketPath: server, Caller: c.caller})
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv := s.handles[""]
+		if got := s.isCaller(srv, "%0"); !reflect.DeepEqual(got, c.annotated) {
+			t.Errorf("%s: is_caller is %v", c.name, got)
+		}
+		if got := s.mayHurtCaller(srv); got != c.guarded {
+			t.Errorf("%s: guarded is %t", c.name, got)
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+
+	"tmuxmcp/tmux"
+)
+
+// AddProbes adds tools that show what the middlewares and the transport do.
+func (s *Server) AddProbes() {
+	type none struct{}
+	s.add(&tool[none, text]{name: "probe_progress", title: "t", kind: reads, set: setPanes, desc: "d",
+		run: func(ctx context.Context, c *call, _ none) (text, error) {
+			for i := range 5 {
+				c.progress(ctx, float64(i), 5, "working")
+			}
+			c.warn(ctx, "look out")
+			return text{"done"}, nil
+		}})
+	s.add(&tool[none, text]{name: "probe_panic", title: "t", kind: reads, set: setPanes, desc: "d",
+		run: func(context.Context, *call, none) (text, error) { panic("sekrit") }})
+	type largeIn struct {
+		Size int `json:"size"`
+	}
+	s.add(&tool[largeIn, paneText]{name: "probe_text", title: "t", kind: reads, set: setPanes, desc: "d",
+		run: func(_ context.Context, _ *call, in largeIn) (paneText, error) {
+			return paneText{Result: strings.Repeat("é\"\n", in.Size/4) + "end", PaneID: "%1"}, nil
+		}})
+	s.add(&tool[largeIn, list[int]]{name: "probe_list", title: "t", kind: reads, set: setPanes, desc: "d",
+		run: func(_ context.Context, _ *call, in largeIn) (list[int], error) {
+			l := list[int]{Total: in.Size}
+			for i := range in.Size {
+				l.Result = append(l.Result, i)
+			}
+			return l, nil
+		}})
+	s.add(&tool[largeIn, text]{name: "probe_error", title: "t", kind: reads, set: setPanes, desc: "d",
+		run: func(_ context.Context, _ *call, in largeIn) (text, error) {
+			return text{}, faultf(kindRefused, "%send", strings.Repeat("x", in.Size))
+		}})
+	flaky := func(name string, k kind, failure error) {
+		var calls atomic.Int32
+		s.add(&tool[none, list[int]]{name: name, title: "t", kind: k, set: setPanes, desc: "d",
+			run: func(context.Context, *call, none) (list[int], error) {
+				n := calls.Add(1)
+				if n == 1 {
+					return list[int]{}, &tmux.Error{Command: "list-panes", Err: failure}
+				}
+				return list[int]{Total: int(n), Result: []int{}}, nil
+			}})
+	}
+	flaky("probe_flaky_read", reads, tmux.ErrServerGone)
+	flaky("probe_flaky_change", changes, tmux.ErrServerGone)
+	flaky("probe_missing", reads, tmux.ErrNotFound)
+	type dangerIn struct {
+		Pane   tmux.PaneID `json:"pane"`
+		Ending bool        `json:"ending"`
+		socket
+	}
+	s.add(&tool[dangerIn, text]{name: "probe_danger", title: "t", kind: creates, set: setPanes, desc: "d",
+		run: func(ctx context.Context, c *call, in dangerIn) (text, error) {
+			d := typesInto
+			if in.Ending {
+				d = ends
+			}
+			return text{"did it"}, c.protect(ctx, d, in.Pane)
+		}})
+	type typeIn struct {
+		paneSelect
+		socket
+	}
+	s.add(&tool[typeIn, text]{name: "probe_typable", title: "t", kind: shell, set: setPanes, desc: "d",
+		run: func(ctx context.Context, c *call, in typeIn) (text, error) {
+			id, err := c.typable(ctx, "probe_typable", in.selection())
+			return text{string(id)}, err
+		}})
+	s.add(&tool[none, text]{name: "probe_untiered", title: "t", set: setPanes, desc: "d",
+		run: func(context.Context, *call, none) (text, error) { return text{"ran"}, nil }})
+	type secretsIn struct {
+		Keys        string    `json:"keys,omitempty"`
+		Environment stringMap `json:"environment,omitempty"`
+		Title       string    `json:"title,omitempty"`
+		Operations  arguments `json:"operations,omitempty"`
+	}
+	s.add(&tool[secretsIn, text]{name: "probe_secrets", title: "t", kind: shell, set: setPanes, desc: "d",
+		run: func(context.Context, *call, secretsIn) (text, error) { return text{"done"}, nil }})
+}
+
+// NoteBuffer notes a buffer as load_buffer does.
+func (s *Server) NoteBuffer() { s.madeBuffer(s.handles[""]) }

@@ -1,0 +1,188 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// filters narrows a list: a JSON object whose keys are field or field__op and
+// whose values are what the field of a row is compared with; all must hold. A
+// field is any property of the row. Flags compare as 1, 0, true or false, times
+// as their RFC 3339 text, lists by any of their items. A null matches nothing.
+type filters []filter
+
+type filter struct {
+	field, op string
+	want      []string // more than one with "in" and "nin" alone
+}
+
+func (filters) schema() string { return `"type":"object"` }
+
+func (f *filters) bind(raw json.RawMessage) error {
+	var o object
+	if err := o.bind(raw); err != nil {
+		return err
+	}
+	for key, value := range o {
+		one := filter{field: key, op: "eq"}
+		if i := strings.LastIndex(key, "__"); i > 0 {
+			one.field, one.op = key[:i], key[i+2:]
+		}
+		var items []json.RawMessage
+		if json.Unmarshal(value, &items) != nil {
+			items = []json.RawMessage{value}
+		} else if one.op != "in" && one.op != "nin" || len(items) == 0 {
+			return fmt.Errorf("takes a list only with __in and __nin, not for %s", key)
+		}
+		for _, item := range items {
+			var flag bool
+			s, ok := scalarText(item)
+			if json.Unmarshal(item, &flag) == nil {
+				s, ok = strconv.FormatBool(flag), true
+			}
+			if !ok {
+				return errors.New("must map fields to strings")
+			}
+			if len(items) == 1 && (one.op == "in" || one.op == "nin") {
+				one.want = append(one.want, strings.Split(s, ",")...)
+			} else {
+				one.want = append(one.want, s)
+			}
+		}
+		*f = append(*f, one)
+	}
+	slices.SortFunc(*f, func(a, b filter) int { return strings.Compare(a.field+a.op, b.field+b.op) })
+	return nil
+}
+
+// filterOps are the operators: what a value must be like to be kept.
+var filterOps = map[string]func(have, want string) bool{
+	"eq":          func(h, w string) bool { return h == w },
+	"exact":       func(h, w string) bool { return h == w },
+	"iexact":      strings.EqualFold,
+	"contains":    strings.Contains,
+	"icontains":   folded(strings.Contains),
+	"startswith":  strings.HasPrefix,
+	"istartswith": folded(strings.HasPrefix),
+	"endswith":    strings.HasSuffix,
+	"iendswith":   folded(strings.HasSuffix),
+	"in":          nil,
+	"nin":         nil,
+	"regex":       nil,
+	"iregex":      nil,
+}
+
+func folded(f func(a, b string) bool) func(a, b string) bool {
+	return func(a, b string) bool { return f(strings.ToLower(a), strings.ToLower(b)) }
+}
+
+// narrow keeps the rows for which all filters hold.
+func narrow[R any](rows []R, fs filters) ([]R, error) {
+	if len(fs) == 0 {
+		return rows, nil
+	}
+	t := reflect.TypeFor[R]()
+	var tests []func(reflect.Value) bool
+	for _, f := range fs {
+		i := slices.IndexFunc(fieldsOf(t), func(p field) bool { return p.name == f.field })
+		if i < 0 {
+			return nil, argumentFault("filters", "has a field %q that these rows do not have; they have %s",
+				f.field, strings.Join(propertyNames(t), ", "))
+		}
+		p := fieldsOf(t)[i]
+		match, err := f.matcher(elem(p.typ).Kind() == reflect.Bool)
+		if err != nil {
+			return nil, err
+		}
+		tests = append(tests, func(row reflect.Value) bool {
+			return slices.ContainsFunc(valueTexts(row.FieldByIndex(p.index)), match)
+		})
+	}
+	return slices.DeleteFunc(rows, func(r R) bool {
+		return slices.ContainsFunc(tests, func(test func(reflect.Value) bool) bool { return !test(reflect.ValueOf(r)) })
+	}), nil
+}
+
+// matcher is the test of a filter on one value.
+func (f filter) matcher(isFlag bool) (func(have string) bool, error) {
+	want := f.want
+	if isFlag {
+		want = slices.Clone(want)
+		for i, w := range want {
+			if b, err := strconv.ParseBool(w); err == nil {
+				want[i] = strconv.FormatBool(b)
+			}
+		}
+	}
+	switch f.op {
+	case "in":
+		return func(h string) bool { return slices.Contains(want, h) }, nil
+	case "nin":
+		return func(h string) bool { return !slices.Contains(want, h) }, nil
+	case "regex", "iregex":
+		expr := want[0]
+		if f.op == "iregex" {
+			expr = "(?i)" + expr
+		}
+		re, err := regexp.Compile(expr)
+		if err != nil {
+			return nil, argumentFault("filters", "has a regular expression for %s that does not compile: %s", f.field, regexpProblem(err))
+		}
+		return re.MatchString, nil
+	}
+	op := filterOps[f.op]
+	if op == nil {
+		var names []string
+		for name := range filterOps {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		return nil, argumentFault("filters", "has an operator %q; the operators are %s", f.op, strings.Join(names, ", "))
+	}
+	return func(h string) bool { return op(h, want[0]) }, nil
+}
+
+// regexpProblem says what is wrong with a pattern, without the pattern.
+func regexpProblem(err error) string {
+	msg := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+	msg, _, _ = strings.Cut(msg, ": `")
+	return msg
+}
+
+// valueTexts is a value as filters compare it: none for null, one for each item
+// of a list.
+func valueTexts(v reflect.Value) []string {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil
+		}
+		v = v.Elem()
+	}
+	switch {
+	case v.Type() == timeType:
+		return []string{v.Interface().(time.Time).Format(time.RFC3339)}
+	case v.Kind() == reflect.Slice:
+		var texts []string
+		for i := range v.Len() {
+			texts = append(texts, valueTexts(v.Index(i))...)
+		}
+		return texts
+	}
+	return []string{fmt.Sprint(v.Interface())}
+}
+
+// narrowPage is the answer of a list tool: what the filters keep, a page of it.
+func narrowPage[R any](rows []R, fs filters, p paging) (list[R], error) {
+	rows, err := narrow(rows, fs)
+	if err != nil {
+		return list[R]{}, err
+	}
+	return page(rows, p), nil
+}

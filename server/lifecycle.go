@@ -1,0 +1,49 @@
+package server
+
+import (
+	"context"
+	"regexp"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+// bufferName is the form of the paste buffers that this program makes. No other
+// buffer is ever shown, pasted or deleted: they may hold the person's clipboard.
+var bufferName = regexp.MustCompile(`^libtmux_mcp_[0-9a-f]{32}_[A-Za-z0-9_.-]{1,64}$`)
+
+// madeBuffer notes that a tmux server holds a buffer of ours, so that the end of
+// this program removes it.
+func (s *Server) madeBuffer(srv *tmux.Server) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.withBuffers == nil {
+		s.withBuffers = map[string]*tmux.Server{}
+	}
+	s.withBuffers[srv.SocketPath()] = srv
+}
+
+// removeBuffers deletes the buffers of this form on the servers where some were
+// made. Servers without are not contacted.
+func (s *Server) removeBuffers() {
+	s.mu.Lock()
+	servers := s.withBuffers
+	s.withBuffers = nil
+	s.mu.Unlock()
+	for socket, srv := range servers {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		type buffer struct {
+			Name string `tmux:"buffer_name"`
+		}
+		buffers, err := tmux.List[buffer](ctx, srv, tmux.ListBuffers{Filter: tmux.MatchToken("buffer_name", "libtmux_mcp_*", tmux.Match{Glob: true})})
+		for _, b := range buffers {
+			if bufferName.MatchString(b.Name) {
+				err = srv.Buffer(b.Name).Delete(ctx)
+			}
+		}
+		if err != nil {
+			s.cfg.Log.Debug("remove buffers", "socket", socket, "error", err)
+		}
+		cancel()
+	}
+}

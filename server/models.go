@@ -1,0 +1,192 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+// The rows of the tools: what tmux is asked for (the tag tmux), what a client is
+// told (the tag json) and what filters may name. A row has a property that is
+// not tmux's own where the tag tmux is missing.
+
+// sessionInfo is what the tools tell about a session.
+type sessionInfo struct {
+	SessionID       tmux.SessionID `json:"session_id" tmux:"session_id"`
+	SessionName     string         `json:"session_name" tmux:"session_name"`
+	WindowCount     int            `json:"window_count" tmux:"session_windows"`
+	SessionAttached int            `json:"session_attached" tmux:"session_attached" desc:"clients"`
+	SessionCreated  time.Time      `json:"session_created" tmux:"session_created"`
+	SessionGroup    *string        `json:"session_group" tmux:"session_group"`
+	ActivePaneID    *tmux.PaneID   `json:"active_pane_id" tmux:"pane_id"`
+}
+
+// windowInfo is what the tools tell about a window.
+type windowInfo struct {
+	WindowID         tmux.WindowID    `json:"window_id" tmux:"window_id"`
+	WindowName       string           `json:"window_name" tmux:"window_name"`
+	WindowIndex      int              `json:"window_index" tmux:"window_index"`
+	SessionID        tmux.SessionID   `json:"session_id" tmux:"session_id"`
+	SessionName      string           `json:"session_name" tmux:"session_name"`
+	SessionIDs       []tmux.SessionID `json:"session_ids"`
+	PaneCount        int              `json:"pane_count" tmux:"window_panes"`
+	WindowLayout     string           `json:"window_layout" tmux:"window_layout"`
+	WindowActive     bool             `json:"window_active" tmux:"window_active"`
+	WindowZoomedFlag bool             `json:"window_zoomed_flag" tmux:"window_zoomed_flag"`
+	WindowWidth      int              `json:"window_width" tmux:"window_width"`
+	WindowHeight     int              `json:"window_height" tmux:"window_height"`
+	ActivePaneID     *tmux.PaneID     `json:"active_pane_id" tmux:"pane_id"`
+}
+
+// paneInfo is what the tools tell about a pane. Edges are rows and columns of
+// its window, from 0, inclusive.
+type paneInfo struct {
+	PaneID             tmux.PaneID      `json:"pane_id" tmux:"pane_id"`
+	PaneIndex          int              `json:"pane_index" tmux:"pane_index"`
+	PaneWidth          int              `json:"pane_width" tmux:"pane_width"`
+	PaneHeight         int              `json:"pane_height" tmux:"pane_height"`
+	PaneLeft           int              `json:"pane_left" tmux:"pane_left"`
+	PaneTop            int              `json:"pane_top" tmux:"pane_top"`
+	PaneRight          int              `json:"pane_right" tmux:"pane_right"`
+	PaneBottom         int              `json:"pane_bottom" tmux:"pane_bottom"`
+	PaneAtLeft         bool             `json:"pane_at_left" tmux:"pane_at_left"`
+	PaneAtRight        bool             `json:"pane_at_right" tmux:"pane_at_right"`
+	PaneAtTop          bool             `json:"pane_at_top" tmux:"pane_at_top"`
+	PaneAtBottom       bool             `json:"pane_at_bottom" tmux:"pane_at_bottom"`
+	PaneTTY            *string          `json:"pane_tty" tmux:"pane_tty"`
+	PaneCurrentCommand *string          `json:"pane_current_command" tmux:"pane_current_command"`
+	PaneCurrentPath    *string          `json:"pane_current_path" tmux:"pane_current_path"`
+	PanePID            *int             `json:"pane_pid" tmux:"pane_pid"`
+	PaneTitle          *string          `json:"pane_title" tmux:"pane_title"`
+	PaneActive         bool             `json:"pane_active" tmux:"pane_active"`
+	PaneDead           bool             `json:"pane_dead" tmux:"pane_dead"`
+	PaneInMode         bool             `json:"pane_in_mode" tmux:"pane_in_mode"`
+	WindowID           tmux.WindowID    `json:"window_id" tmux:"window_id"`
+	WindowName         string           `json:"window_name" tmux:"window_name"`
+	WindowIndex        int              `json:"window_index" tmux:"window_index"`
+	SessionID          tmux.SessionID   `json:"session_id" tmux:"session_id"`
+	SessionName        string           `json:"session_name" tmux:"session_name"`
+	SessionIDs         []tmux.SessionID `json:"session_ids"`
+	IsCaller           *bool            `json:"is_caller"`
+}
+
+// link is a window that has a place in more than one session.
+type link struct {
+	Window  tmux.WindowID  `tmux:"window_id"`
+	Session tmux.SessionID `tmux:"session_id"`
+}
+
+type links map[tmux.WindowID][]tmux.SessionID
+
+// of is the sessions that hold a window: the one its row names, or all of them.
+func (l links) of(w tmux.WindowID, own tmux.SessionID) []tmux.SessionID {
+	if all := l[w]; all != nil {
+		return all
+	}
+	return []tmux.SessionID{own}
+}
+
+// linkRows appends the reading of all windows that several sessions hold. There
+// are seldom any, so it costs next to nothing.
+func linkRows(b *tmux.Batch) *[]link {
+	return tmux.Rows[link](b, tmux.ListWindows{All: true, Filter: "#{!=:#{window_linked_sessions},1}"})
+}
+
+func linksFrom(rows []link) links {
+	l := links{}
+	for _, r := range rows {
+		if !slices.Contains(l[r.Window], r.Session) {
+			l[r.Window] = append(l[r.Window], r.Session)
+		}
+	}
+	return l
+}
+
+// listPanes lists panes, each once, in one round trip: cmd is any command that
+// prints rows of panes, list-panes or split-window. The commands of first run
+// before it, so that the rows show what came of them. tmux lists a pane once for
+// each session that holds its window.
+func (c *call) listPanes(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]paneInfo, error) {
+	b := batchOf(first)
+	rows := tmux.Rows[paneInfo](b, cmd)
+	linked := linkRows(b)
+	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+		return nil, err
+	}
+	return c.panes(*rows, *linked), nil
+}
+
+// panes finishes pane rows: each pane once, with what tmux does not tell.
+func (c *call) panes(rows []paneInfo, linked []link) []paneInfo {
+	l := linksFrom(linked)
+	rows = uniqueBy(rows, func(p paneInfo) tmux.PaneID { return p.PaneID })
+	for i := range rows {
+		p := &rows[i]
+		p.SessionIDs = l.of(p.WindowID, p.SessionID)
+		p.IsCaller = c.s.isCaller(c.tmux, p.PaneID)
+	}
+	return rows
+}
+
+// listWindows lists windows, each once, as listPanes does panes.
+func (c *call) listWindows(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]windowInfo, error) {
+	b := batchOf(first)
+	rows := tmux.Rows[windowInfo](b, cmd)
+	linked := linkRows(b)
+	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+		return nil, err
+	}
+	return windows(*rows, *linked), nil
+}
+
+// windows finishes window rows: each window once, with its sessions.
+func windows(rows []windowInfo, linked []link) []windowInfo {
+	l := linksFrom(linked)
+	rows = uniqueBy(rows, func(w windowInfo) tmux.WindowID { return w.WindowID })
+	for i := range rows {
+		rows[i].SessionIDs = l.of(rows[i].WindowID, rows[i].SessionID)
+	}
+	return rows
+}
+
+// listSessions lists sessions, as listPanes does panes.
+func (c *call) listSessions(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]sessionInfo, error) {
+	b := batchOf(first)
+	rows := tmux.Rows[sessionInfo](b, cmd)
+	err := b.Do(ctx, c.tmux)
+	return *rows, err
+}
+
+func batchOf(cmds []tmux.Command) *tmux.Batch {
+	b := new(tmux.Batch)
+	for _, cmd := range cmds {
+		b.Add(cmd)
+	}
+	return b
+}
+
+// uniqueBy keeps the first row of each id.
+func uniqueBy[R any, K cmp.Ordered](rows []R, id func(R) K) []R {
+	seen := make(map[K]bool, len(rows))
+	return slices.DeleteFunc(rows, func(r R) bool {
+		k := id(r)
+		was := seen[k]
+		seen[k] = true
+		return was
+	})
+}
+
+// noneIsEmpty takes the error away that tmux gives for lists of panes, windows
+// and clients while it has no session at all.
+func noneIsEmpty(err error) error {
+	var e *tmux.Error
+	if errors.As(err, &e) && strings.HasPrefix(e.Stderr, "no current target") {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,40 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// gate refuses tools beyond the server's tier or outside its toolsets. What it
+// refuses is not listed either: see [New].
+func (s *Server) gate(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if d, ok := s.decls[req.Params.Name]; ok {
+			if f := s.refusal(d); f != nil {
+				return nil, f
+			}
+		}
+		return next(ctx, req)
+	}
+}
+
+// refusal says why a tool is not offered; nil when it is.
+func (s *Server) refusal(d decl) *fault {
+	if !s.cfg.Tier.allows(d.kind.tier) {
+		need := d.kind.tier
+		if need == "" {
+			return faultf(kindTier, "%s has no tier and is refused", d.name)
+		}
+		return faultf(kindTier, "%s needs the tier %s, and this server runs as %s", d.name, need, s.cfg.Tier).
+			suggest("its user can start it with --safety %s or %s=%s", need, varSafety.name, need)
+	}
+	if len(s.cfg.Toolsets) > 0 && !slices.Contains(s.cfg.Toolsets, d.set) && !(d.core && slices.Contains(s.cfg.Toolsets, setCore)) {
+		return faultf(kindTier, "%s is in the toolset %s, and this server offers %s", d.name, d.set, strings.Join(s.cfg.Toolsets, ", ")).
+			suggest("its user can start it with --toolsets %s", strings.Join(append(slices.Clone(s.cfg.Toolsets), d.set), ","))
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// maxResult bounds a result, in bytes of its JSON.
+const maxResult = 1_000_000
+
+// limitResults keeps the tail of a result that is too large: what a terminal
+// said last is what matters. Text loses its beginning and a list its first
+// items; the structured content keeps its shape, and the text block says how
+// much is gone.
+func (s *Server) limitResults(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		res, err := next(ctx, req)
+		if err != nil || res == nil {
+			return res, err
+		}
+		size := resultSize(res)
+		if size <= maxResult {
+			return res, nil
+		}
+		limited := *res
+		var whole string
+		for _, c := range res.Content {
+			if t, ok := c.(mcp.TextContent); ok {
+				whole += t.Text
+			}
+		}
+		kept := tail(whole, maxResult/2-100)
+		if raw, ok := res.StructuredContent.(json.RawMessage); ok {
+			shrunk := shrink(raw, maxResult/2-100)
+			limited.StructuredContent = shrunk
+			if whole == string(raw) {
+				kept = string(shrunk)
+			}
+		}
+		limited.Content = []mcp.Content{mcp.NewTextContent(
+			fmt.Sprintf("[... truncated %d bytes ...]\n%s", len(whole)-len(kept), kept))}
+		return &limited, nil
+	}
+}
+
+// resultSize is about the bytes of a result's JSON, without making it.
+func resultSize(res *mcp.CallToolResult) int {
+	n := 0
+	for _, c := range res.Content {
+		if t, ok := c.(mcp.TextContent); ok {
+			n += len(t.Text)
+		}
+	}
+	if raw, ok := res.StructuredContent.(json.RawMessage); ok {
+		n += len(raw)
+	}
+	return n
+}
+
+// shrink cuts the largest text or list of an object from its front until the
+// object's JSON has at most n bytes. Other properties stay.
+func shrink(raw json.RawMessage, n int) json.RawMessage {
+	var props map[string]json.RawMessage
+	for len(raw) > n && json.Unmarshal(raw, &props) == nil {
+		largest := ""
+		for name, value := range props {
+			if len(value) > len(props[largest]) {
+				largest = name
+			}
+		}
+		var s string
+		var items []json.RawMessage
+		var err error
+		over := len(raw) - n
+		switch value := props[largest]; {
+		case json.Unmarshal(value, &s) == nil && s != "":
+			// Escapes make the JSON longer than the text.
+			keep := len(s) - max(1, int(float64(over)*float64(len(s))/float64(len(value))))
+			props[largest], err = marshal(tail(s, max(0, keep)))
+		case json.Unmarshal(value, &items) == nil && len(items) > 0:
+			for len(items) > 0 && over > 0 {
+				over -= len(items[0]) + 1
+				items = items[1:]
+			}
+			props[largest], err = marshal(items)
+		default:
+			return raw
+		}
+		if err != nil {
+			return raw
+		}
+		if raw, err = marshal(props); err != nil {
+			return raw
+		}
+	}
+	return raw
+}
+
+// tail is the last n bytes of s, less what would cut a character in two.
+func tail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	s = s[len(s)-n:]
+	for len(s) > 0 && !utf8.RuneStart(s[0]) {
+		s = s[1:]
+	}
+	return s
+}

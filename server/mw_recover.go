@@ -1,0 +1,23 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// recoverPanics answers a call whose handler panicked, and logs the stack.
+func (s *Server) recoverPanics(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				s.cfg.Log.ErrorContext(ctx, "tool panicked", "tool", req.Params.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+				res, err = errorResult(faultf("Internal", "%s failed inside this server; its log has the details", req.Params.Name), false), nil
+			}
+		}()
+		return next(ctx, req)
+	}
+}

@@ -1,0 +1,146 @@
+package server_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// screen is a pane that shows exactly what is written to it.
+type screen struct {
+	t    testing.TB
+	srv  *tmux.Server
+	pane string
+	in   *os.File
+
+	prints int
+}
+
+// newScreen starts a session with one pane of a size. The pane's program prints
+// what it is sent until it is told to quit.
+func newScreen(t testing.TB, srv *tmux.Server, name string, width, height int) *screen {
+	t.Helper()
+	s := &screen{t: t, srv: srv}
+	command := s.program()
+	s.pane = tmuxtest.Run(t, srv, "new-session", "-d", "-s", name, "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "-P", "-F", "#{pane_id}", command)
+	// tmux 3.2 does not heed the size of its first session.
+	tmuxtest.Run(t, srv, "resize-window", "-t", s.pane, "-x", strconv.Itoa(width), "-y", strconv.Itoa(height))
+	return s
+}
+
+// program makes a command that prints what is written to s.in.
+func (s *screen) program() string {
+	s.t.Helper()
+	fifo := filepath.Join(s.t.TempDir(), "in")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	// Opened for both, so that neither end waits for the other.
+	in, err := os.OpenFile(fifo, os.O_RDWR, 0)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { in.Close() })
+	s.in = in
+	return "stty -echo; exec cat <" + fifo
+}
+
+// print writes to the screen, and returns when tmux has drawn it: the title that
+// is set behind it tells.
+func (s *screen) print(text string) {
+	s.t.Helper()
+	s.prints++
+	title := "printed " + strconv.Itoa(s.prints)
+	if _, err := s.in.WriteString(text + "\x1b]2;" + title + "\x1b\\"); err != nil {
+		s.t.Fatal(err)
+	}
+	tmuxtest.Wait(s.t, s.srv, s.pane, "end of what was printed", func() bool {
+		return tmuxtest.Run(s.t, s.srv, "display-message", "-p", "-t", s.pane, "#{pane_title}") == title
+	})
+}
+
+// wait begins a call and returns when it waits: it has told of its progress.
+func (p *peer) wait(name, args string) (<-chan reply, string) {
+	p.t.Helper()
+	p.mu.Lock()
+	token := "token-" + strconv.Itoa(p.nextID+1)
+	p.mu.Unlock()
+	c, id := p.begin("tools/call", map[string]any{
+		"name": name, "arguments": json.RawMessage(args), "_meta": map[string]any{"progressToken": token},
+	})
+	deadline := time.Now().Add(10 * time.Second)
+	for len(p.progressOf(token)) == 0 && len(c) == 0 {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("%s %s does not begin to wait", name, args)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return c, id
+}
+
+type progress struct {
+	Token    string  `json:"progressToken"`
+	Progress float64 `json:"progress"`
+	Total    float64 `json:"total"`
+	Message  string  `json:"message"`
+}
+
+// notified are the parameters of all notifications of a method so far.
+func (p *peer) notified(method string) []json.RawMessage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []json.RawMessage
+	for _, raw := range p.messages {
+		var m struct {
+			Method string          `json:"method"`
+			Params json.RawMessage `json:"params"`
+		}
+		if json.Unmarshal(raw, &m) == nil && m.Method == method {
+			all = append(all, m.Params)
+		}
+	}
+	return all
+}
+
+func (p *peer) progressOf(token string) []progress {
+	var all []progress
+	for _, raw := range p.notified("notifications/progress") {
+		var n progress
+		if json.Unmarshal(raw, &n) == nil && n.Token == token {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// warnings are the texts of all warnings so far, a line each.
+func (p *peer) warnings() string {
+	var b strings.Builder
+	for _, raw := range p.notified("notifications/message") {
+		b.Write(raw)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// decode reads the structured content of a reply.
+func decode[T any](p *peer, name string, r reply) T {
+	p.t.Helper()
+	res := p.toolResult(name, r)
+	if res.IsError {
+		p.t.Fatalf("%s: %s", name, res.text())
+	}
+	var v T
+	if err := json.Unmarshal(res.Structured, &v); err != nil {
+		p.t.Fatal(err)
+	}
+	return v
+}

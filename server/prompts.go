@@ -1,0 +1,164 @@
+package server
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"tmuxmcp/tmux"
+)
+
+//go:embed prompts/*.txt
+var promptFiles embed.FS
+
+// prompt declares a prompt; its text is prompts/NAME.txt, a template over its
+// arguments.
+type prompt struct {
+	name, title, desc string
+	args              []promptArgument
+}
+
+type promptArgument struct {
+	name, desc, def string
+	number          bool
+}
+
+var prompts = []prompt{
+	{"run_and_wait", "Run And Wait", "Run a command in a pane and wait for its end.", []promptArgument{
+		{name: "command", desc: "shell command"}, {name: "pane_id", desc: "%N"}, {name: "timeout", desc: "seconds", def: "60.0", number: true}}},
+	{"diagnose_failing_pane", "Diagnose Failing Pane", "Find out why the command in a pane fails.", []promptArgument{
+		{name: "pane_id", desc: "%N"}}},
+	{"build_dev_workspace", "Build Dev Workspace", "Make a session with an editor, a shell and a log.", []promptArgument{
+		{name: "session_name", desc: "name of the new session"}, {name: "log_command", desc: "what the log pane runs", def: "watch -n 1 date"}}},
+	{"interrupt_gracefully", "Interrupt Gracefully", "Stop what runs in a pane with C-c, and see that it stopped.", []promptArgument{
+		{name: "pane_id", desc: "%N"}}},
+}
+
+var promptFuncs = template.FuncMap{"quote": strconv.Quote, "multiline": func(s string) bool { return strings.ContainsAny(s, "\r\n") }}
+
+// render is the text of a prompt with its arguments filled in.
+func (p prompt) render(given map[string]string) (string, error) {
+	args := map[string]string{}
+	for _, a := range p.args {
+		v, ok := given[a.name]
+		if !ok || v == "" {
+			v = a.def
+		}
+		if v == "" {
+			return "", argumentFault(a.name, "is required")
+		}
+		if a.number {
+			n, err := strconv.ParseFloat(v, 64)
+			if err != nil || n <= 0 {
+				return "", argumentFault(a.name, "must be a number above 0")
+			}
+		}
+		args[a.name] = v
+	}
+	if id, ok := args["pane_id"]; ok && !tmux.PaneID(id).Valid() {
+		return "", argumentFault("pane_id", "must be a pane's id, such as %%3")
+	}
+	for name := range given {
+		if _, ok := args[name]; !ok {
+			return "", argumentFault(name, "is not an argument of this prompt")
+		}
+	}
+	file := p.name + ".txt"
+	t, err := template.New(file).Funcs(promptFuncs).ParseFS(promptFiles, "prompts/"+file)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, args); err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(b.String()), nil
+}
+
+func (s *Server) addPrompts() {
+	for _, p := range prompts {
+		decl := mcp.Prompt{Name: p.name, Title: p.title, Description: p.desc}
+		for _, a := range p.args {
+			decl.Arguments = append(decl.Arguments, mcp.PromptArgument{Name: a.name, Description: a.desc, Required: a.def == ""})
+		}
+		s.mcp.AddPrompt(decl, func(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			text, err := p.render(req.Params.Arguments)
+			if err != nil {
+				return nil, err
+			}
+			return mcp.NewGetPromptResult(p.desc, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))}), nil
+		})
+	}
+}
+
+// completer completes the arguments of prompts and the variables of resources
+// from what is in tmux.
+type completer struct{ s *Server }
+
+func (c completer) CompletePromptArgument(ctx context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	return c.complete(ctx, a, mcp.CompleteContext{})
+}
+
+func (c completer) CompleteResourceArgument(ctx context.Context, _ string, a mcp.CompleteArgument, given mcp.CompleteContext) (*mcp.Completion, error) {
+	return c.complete(ctx, a, given)
+}
+
+func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given mcp.CompleteContext) (*mcp.Completion, error) {
+	srv, err := c.s.handle(given.Arguments["socket_name"])
+	if err != nil {
+		return &mcp.Completion{}, nil
+	}
+	var values []string
+	switch a.Name {
+	case "pane_id":
+		type row struct {
+			ID string `tmux:"pane_id"`
+		}
+		rows, err := tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
+		values = column(rows, err, func(r row) string { return r.ID })
+	case "session_name":
+		type row struct {
+			Name string `tmux:"session_name"`
+		}
+		rows, err := tmux.List[row](ctx, srv, tmux.ListSessions{})
+		values = column(rows, err, func(r row) string { return r.Name })
+	case "window_index":
+		type row struct {
+			Index int `tmux:"window_index"`
+		}
+		s := selection{name: given.Arguments["session_name"]}
+		rows, err := tmux.List[row](ctx, srv, tmux.ListWindows{All: true, Filter: s.within()})
+		values = column(rows, err, func(r row) string { return fmt.Sprint(r.Index) })
+	case "socket_name":
+		for _, path := range c.s.sockets(nil) {
+			values = append(values, path[strings.LastIndexByte(path, '/')+1:])
+		}
+	}
+	var kept []string
+	for _, v := range values {
+		if strings.HasPrefix(v, a.Value) && !slices.Contains(kept, v) {
+			kept = append(kept, v)
+		}
+	}
+	// The protocol allows 100.
+	return &mcp.Completion{Values: kept[:min(100, len(kept))], Total: len(kept), HasMore: len(kept) > 100}, nil
+}
+
+// column is one value of each row; none when the rows could not be had, for
+// completion has nobody to tell an error.
+func column[R any](rows []R, err error, value func(R) string) []string {
+	if err != nil {
+		return nil
+	}
+	var values []string
+	for _, r := range rows {
+		values = append(values, value(r))
+	}
+	return values
+}

@@ -1,0 +1,91 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// list is the answer of a tool that lists things: a page of them, and how many
+// there are on all pages.
+type list[T any] struct {
+	Result []T `json:"result"`
+	Total  int `json:"total"`
+}
+
+// paging are the parameters of a tool that lists things.
+type paging struct {
+	Limit  *int `json:"limit,omitempty" min:"1"`
+	Offset int  `json:"offset,omitempty" min:"0"`
+}
+
+// page cuts the asked page out of all items.
+func page[T any](items []T, p paging) list[T] {
+	l := list[T]{Total: len(items)}
+	items = items[min(p.Offset, len(items)):]
+	if p.Limit != nil && len(items) > *p.Limit {
+		items = items[:*p.Limit]
+	}
+	l.Result = append([]T{}, items...)
+	return l
+}
+
+// text is the answer of a tool that returns text.
+type text struct {
+	Result string `json:"result"`
+}
+
+// paneText is text that a pane gave or got.
+type paneText struct {
+	Result string `json:"result"`
+	PaneID string `json:"pane_id"`
+}
+
+func (t text) textBlock() string     { return t.Result }
+func (t paneText) textBlock() string { return t.Result }
+
+// encodeResult makes the answer of a call: the output as structured content,
+// and beside it one text block for clients that read only text: the text
+// itself, else the same JSON.
+func encodeResult(out any) (*mcp.CallToolResult, error) {
+	if r, ok := any(out).(*mcp.CallToolResult); ok {
+		return r, nil
+	}
+	structured, err := marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("encode the result: %w", err)
+	}
+	block := string(structured)
+	if t, ok := out.(interface{ textBlock() string }); ok {
+		block = t.textBlock()
+	}
+	return &mcp.CallToolResult{
+		Content:           []mcp.Content{mcp.NewTextContent(block)},
+		StructuredContent: json.RawMessage(structured),
+	}, nil
+}
+
+// marshal is json.Marshal without the escapes for HTML, which only cost bytes.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Text is the text of a result, all blocks of it.
+func Text(res *mcp.CallToolResult) string {
+	var texts []string
+	for _, c := range res.Content {
+		if t, ok := c.(mcp.TextContent); ok {
+			texts = append(texts, t.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}

@@ -1,0 +1,209 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"tmuxmcp/tmux"
+)
+
+// Server is an MCP server over tmux. It is safe for concurrent use.
+type Server struct {
+	cfg    Config
+	mcp    *mcpserver.MCPServer
+	tools  map[string]entry
+	decls  map[string]decl
+	order  []string                  // of the catalogue
+	run    mcpserver.ToolHandlerFunc // the middlewares around the tools
+	digest digester
+
+	slots sync.Map // socket path → chan struct{}
+
+	mu          sync.Mutex
+	handles     map[string]*tmux.Server // by socket name; "" is the configured one
+	withBuffers map[string]*tmux.Server // those that hold buffers of ours, by socket
+	agreed      map[string]bool         // what the person allowed for good
+	turns       turns                   // of run_command, by pane
+}
+
+// New makes a server. It finds the tmux program and runs nothing.
+func New(cfg Config) (*Server, error) {
+	if cfg.Tier != Mutating && cfg.Tier != Destructive {
+		cfg.Tier = Readonly
+	}
+	if cfg.WaitMax == 0 {
+		cfg.WaitMax = defaultWaitMax
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Audit == nil {
+		cfg.Audit = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{
+		cfg: cfg, tools: make(map[string]entry, len(tools)), decls: make(map[string]decl, len(tools)),
+		digest: newDigester(), handles: map[string]*tmux.Server{},
+	}
+	srv, err := s.connect("")
+	if err != nil {
+		return nil, err
+	}
+	s.handles[""] = srv
+
+	instructions, err := s.instructions()
+	if err != nil {
+		return nil, err
+	}
+	hooks := &mcpserver.Hooks{}
+	s.mcp = mcpserver.NewMCPServer("tmux", cfg.Version,
+		mcpserver.WithInstructions(instructions),
+		mcpserver.WithToolCapabilities(false),
+		mcpserver.WithResourceCapabilities(false, false),
+		mcpserver.WithPromptCapabilities(false),
+		mcpserver.WithCompletions(),
+		mcpserver.WithPromptCompletionProvider(completer{s}),
+		mcpserver.WithResourceCompletionProvider(completer{s}),
+		mcpserver.WithLogging(),
+		mcpserver.WithElicitation(),
+		mcpserver.WithHooks(hooks),
+	)
+	s.run = s.invoke
+	for _, mw := range slices.Backward([]func(mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc{
+		s.recoverPanics, s.limitResults, s.mapErrors, s.audit, s.retryReads, s.gate,
+	}) {
+		s.run = mw(s.run)
+	}
+	for _, t := range tools {
+		s.add(t)
+	}
+	if cfg.PromptsAsTools {
+		for _, t := range promptTools {
+			s.add(t)
+		}
+	}
+	hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) { r.Tools = s.Tools() })
+	hooks.AddOnError(keepError)
+	hooks.AddBeforeReadResource(encodePane)
+	s.addResources()
+	s.addPrompts()
+	return s, nil
+}
+
+// add makes a tool known. mcp-go knows its name alone: what a client is told
+// comes from [Server.Tools], when it asks, and a tool that is not offered is
+// known all the same, so that the gate can say why it is refused.
+func (s *Server) add(t entry) {
+	d := t.declared()
+	s.order = append(s.order, d.name)
+	s.tools[d.name], s.decls[d.name] = t, d
+	s.mcp.AddTool(mcp.Tool{Name: d.name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, s.run)
+}
+
+// invoke runs the tool that a request names: the innermost of the chain.
+func (s *Server) invoke(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	t, ok := s.tools[req.Params.Name]
+	if !ok {
+		return nil, unknownTool(req.Params.Name, s)
+	}
+	// A request may be cancelled before it ran.
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	return t.invoke(ctx, s, req)
+}
+
+// Call runs one tool, through all middlewares, and returns what a client would
+// get. The error is only for a name that no tool has.
+func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
+	if _, ok := s.tools[name]; !ok {
+		return nil, unknownTool(name, s)
+	}
+	var req mcp.CallToolRequest
+	req.Params.Name, req.Params.RawArguments = name, args
+	return s.run(ctx, req)
+}
+
+// unknownTool names the tools that a wrong name may have meant.
+func unknownTool(name string, s *Server) *fault {
+	var names []string
+	for _, d := range s.offered() {
+		names = append(names, d.name)
+	}
+	f := faultf(kindNotFound, "there is no tool %q", name)
+	if near := nearest(name, names); len(near) > 0 {
+		f.msg += "; near it are " + strings.Join(near, ", ")
+	}
+	return f
+}
+
+// handle is the tmux server of a socket name; of an empty one the configured.
+func (s *Server) handle(socketName string) (*tmux.Server, error) {
+	if socketName != "" && s.cfg.Pin {
+		return nil, faultf(kindRefused, "this server is pinned to %s", s.handles[""].SocketPath()).suggest("leave socket_name out")
+	}
+	if strings.ContainsAny(socketName, "/\x00") || socketName == "." || socketName == ".." {
+		return nil, argumentFault("socket_name", "must be a name as for tmux -L, without a slash")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if srv := s.handles[socketName]; srv != nil {
+		return srv, nil
+	}
+	srv, err := s.connect(socketName)
+	if err != nil {
+		return nil, err
+	}
+	// Handles cost next to nothing, but a caller may invent names for ever.
+	if len(s.handles) >= 1000 {
+		for name := range s.handles {
+			if name != "" {
+				delete(s.handles, name)
+			}
+		}
+	}
+	s.handles[socketName] = srv
+	return srv, nil
+}
+
+// maxAtOnce is how many calls of tools that do not wait work on one tmux server
+// at a time. A burst queues here: tmux lets 128 connections queue on its socket,
+// and what comes on top fails.
+const maxAtOnce = 64
+
+// slot waits until a call may work on a tmux server.
+func (s *Server) slot(ctx context.Context, srv *tmux.Server) (release func(), err error) {
+	v, _ := s.slots.LoadOrStore(srv.SocketPath(), make(chan struct{}, maxAtOnce))
+	slots := v.(chan struct{})
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// connect makes a handle. Nothing is asked of the tmux server.
+func (s *Server) connect(socketName string) (*tmux.Server, error) {
+	c := s.tmuxConfig()
+	switch {
+	case socketName != "":
+		c.SocketName = socketName
+	case s.cfg.SocketPath != "" || s.cfg.SocketName != "":
+		c.SocketPath, c.SocketName = s.cfg.SocketPath, s.cfg.SocketName
+	default:
+		c.SocketPath = s.cfg.Caller.Socket
+	}
+	return tmux.New(c)
+}
+
+// tmuxConfig is what all handles of this server have in common.
+func (s *Server) tmuxConfig() tmux.Config {
+	return tmux.Config{Binary: s.cfg.Tmux, Env: s.cfg.Env, Transport: s.cfg.Transport}
+}

@@ -1,0 +1,209 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// session is the client at the other end of the streams.
+type session struct {
+	notifications chan mcp.JSONRPCNotification
+	lost          context.CancelFunc // called when the client reads no more
+	gone          chan struct{}      // closed when the client writes no more
+	initialized   atomic.Bool
+	level         atomic.Value // mcp.LoggingLevel
+	info          atomic.Value // mcp.Implementation
+	capabilities  atomic.Value // mcp.ClientCapabilities
+
+	writing sync.Mutex
+	out     io.Writer
+
+	mu      sync.Mutex
+	running map[string]context.CancelCauseFunc // by the JSON of the id
+	lastAsk int64
+	asked   map[int64]chan answer // our own requests
+}
+
+func newSession(out io.Writer, lost context.CancelFunc) *session {
+	return &session{
+		out: out, lost: lost, gone: make(chan struct{}), notifications: make(chan mcp.JSONRPCNotification, 100),
+		running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan answer{},
+	}
+}
+
+// answer is what the client says to a request of ours.
+type answer struct {
+	result json.RawMessage
+	err    error
+}
+
+var (
+	_ mcpserver.SessionWithLogging     = (*session)(nil)
+	_ mcpserver.SessionWithClientInfo  = (*session)(nil)
+	_ mcpserver.SessionWithElicitation = (*session)(nil)
+)
+
+func (c *session) SessionID() string                                   { return "stdio" }
+func (c *session) Initialize()                                         { c.initialized.Store(true) }
+func (c *session) Initialized() bool                                   { return c.initialized.Load() }
+func (c *session) NotificationChannel() chan<- mcp.JSONRPCNotification { return c.notifications }
+func (c *session) SetLogLevel(l mcp.LoggingLevel)                      { c.level.Store(l) }
+func (c *session) SetClientInfo(i mcp.Implementation)                  { c.info.Store(i) }
+func (c *session) SetClientCapabilities(caps mcp.ClientCapabilities)   { c.capabilities.Store(caps) }
+func (c *session) GetLogLevel() mcp.LoggingLevel                       { return loadOr(&c.level, mcp.LoggingLevelWarning) }
+func (c *session) GetClientInfo() mcp.Implementation                   { return loadOr(&c.info, mcp.Implementation{}) }
+func (c *session) GetClientCapabilities() mcp.ClientCapabilities {
+	return loadOr(&c.capabilities, mcp.ClientCapabilities{})
+}
+
+func loadOr[T any](v *atomic.Value, other T) T {
+	if x, ok := v.Load().(T); ok {
+		return x
+	}
+	return other
+}
+
+// write sends one message, whole.
+func (c *session) write(msg any) {
+	line, err := marshal(msg)
+	if err != nil {
+		return
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if _, err := c.out.Write(append(line, '\n')); err != nil {
+		c.lost()
+	}
+}
+
+// forward sends what mcp-go notifies on its own.
+func (c *session) forward(ctx context.Context) {
+	for {
+		select {
+		case n := <-c.notifications:
+			c.write(n)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (c *session) started(id string, cancel context.CancelCauseFunc) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running[id] = cancel
+}
+
+func (c *session) finished(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.running, id)
+}
+
+func (c *session) cancel(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cancel := c.running[id]; cancel != nil {
+		cancel(errCancelledByClient)
+	}
+}
+
+// answered hands the client's answer to the request of ours that waits for it.
+func (c *session) answered(m message) {
+	var id int64
+	if json.Unmarshal(m.ID, &id) != nil {
+		return
+	}
+	c.mu.Lock()
+	waiting := c.asked[id]
+	delete(c.asked, id)
+	c.mu.Unlock()
+	if waiting == nil {
+		return
+	}
+	a := answer{result: m.Result}
+	if m.Error != nil {
+		a.err = errors.New(m.Error.Message)
+	}
+	waiting <- a
+}
+
+// ask sends a request to the client and waits for the answer.
+func (c *session) ask(ctx context.Context, method string, params, result any) error {
+	waiting := make(chan answer, 1)
+	c.mu.Lock()
+	c.lastAsk++
+	id := c.lastAsk
+	c.asked[id] = waiting
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.asked, id)
+		c.mu.Unlock()
+	}()
+	c.write(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "method": method, "params": params})
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-c.gone:
+		return fmt.Errorf("%s: the client went away", method)
+	case a := <-waiting:
+		if a.err != nil {
+			return fmt.Errorf("%s: %w", method, a.err)
+		}
+		return json.Unmarshal(a.result, result)
+	}
+}
+
+// RequestElicitation asks the person in front of the client.
+func (c *session) RequestElicitation(ctx context.Context, req mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	var result mcp.ElicitationResult
+	if err := c.ask(ctx, string(mcp.MethodElicitationCreate), req.Params, &result); err != nil {
+		return nil, err
+	}
+	return &result, nil
+}
+
+// request is what is known of a request while it runs.
+type request struct {
+	id  any
+	err error // the error behind a JSON-RPC error
+}
+
+type (
+	requestKey struct{}
+	sessionKey struct{}
+)
+
+// keepError remembers the error that mcp-go is about to flatten into a code.
+func keepError(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		r.err = err
+	}
+}
+
+// requestID is the JSON-RPC id of the request that ctx belongs to, or nil.
+func requestID(ctx context.Context) any {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		return r.id
+	}
+	return nil
+}
+
+// clientOf is the name and version of the connected client, or empty.
+func clientOf(ctx context.Context) string {
+	if c, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithClientInfo); ok {
+		if info := c.GetClientInfo(); info.Name != "" {
+			return info.Name + " " + info.Version
+		}
+	}
+	return ""
+}

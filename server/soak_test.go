@@ -1,0 +1,293 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+const soakers = 16
+
+// TestSoak calls all tools from 16 goroutines, as many agents would that work
+// side by side, cancels some of the calls, and then looks for what is left:
+// processes, file descriptors and goroutines here and in tmux, and buffers,
+// options and files that no caller asked for.
+func TestSoak(t *testing.T) {
+	calls := 10_000
+	if testing.Short() {
+		calls = 1_600
+	}
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	tmuxtest.Run(t, srv, "set-buffer", "-b", "theirs", "x")
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	pid := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	before := leftBehind(t, srv, pid)
+	goroutines := runtime.NumGoroutine()
+
+	cfg := configFor(srv)
+	cfg.PromptsAsTools = true
+	p := serve(t, cfg)
+	tools := p.listed()
+	succeeded := map[string]*atomic.Int64{}
+	for _, tool := range tools {
+		succeeded[tool.Name] = new(atomic.Int64)
+	}
+	start := time.Now()
+	var cancelled atomic.Int64
+	version, err := srv.Version(tmuxtest.Context(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	for i := range soakers {
+		w := &soaker{
+			p: p, srv: srv, noZoom: version.String() == "3.4", r: rand.New(rand.NewPCG(7, uint64(i))), name: fmt.Sprintf("w%d", i), dir: t.TempDir(), tools: tools, succeeded: succeeded, cancelled: &cancelled,
+		}
+		running.Go(func() { w.work(calls / soakers) })
+	}
+	running.Wait()
+	t.Logf("%d calls, %d of them cancelled, in %v", calls, cancelled.Load(), time.Since(start).Round(time.Millisecond))
+	if !testing.Short() {
+		counts := map[string]int{}
+		for name, n := range succeeded {
+			counts[name] = int(n.Load())
+		}
+		never(t, tools, counts)
+	}
+
+	// What only a caller asks for is called @soak and SOAK.
+	options := ""
+	for _, args := range [][]string{{"-s"}, {"-g"}, {"-gw"}} {
+		options += tmuxtest.Run(t, srv, "show-options", args...) + "\n"
+	}
+	for scope, list := range map[string][]string{"": {"list-sessions", "-F", "#{session_id}"}, "-w": {"list-windows", "-a", "-F", "#{window_id}"}, "-p": {"list-panes", "-a", "-F", "#{pane_id}"}} {
+		for target := range strings.FieldsSeq(tmuxtest.Run(t, srv, list[0], list[1:]...)) {
+			args := slices.DeleteFunc([]string{scope, "-t", target}, func(s string) bool { return s == "" })
+			options += tmuxtest.Run(t, srv, "show-options", args...) + "\n"
+		}
+	}
+	for line := range strings.Lines(options) {
+		if strings.HasPrefix(line, "@") && !strings.HasPrefix(line, "@soak ") {
+			t.Errorf("a user option is left: %s", line)
+		}
+	}
+
+	p.in.Close()
+	<-p.done
+	for session := range strings.FieldsSeq(tmuxtest.Run(t, srv, "list-sessions", "-F", "#{session_id}:#{session_name}")) {
+		if id, name, _ := strings.Cut(session, ":"); name != "keep" {
+			tmuxtest.Run(t, srv, "kill-session", "-t", id)
+		}
+	}
+	for _, args := range [][]string{{"-s"}, {"-g"}, {"-gw"}} {
+		tmuxtest.Run(t, srv, "set-option", append(args, "-u", "@soak")...)
+	}
+	tmuxtest.Run(t, srv, "set-environment", "-g", "-u", "SOAK")
+	after := ""
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		after = leftBehind(t, srv, pid)
+		if after == before && runtime.NumGoroutine() <= goroutines {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("before the calls there was\n%s\nand after them there is\n%s", before, after)
+			if n := runtime.NumGoroutine(); n > goroutines {
+				var stacks strings.Builder
+				pprof.Lookup("goroutine").WriteTo(&stacks, 1)
+				t.Errorf("%d goroutines are %d:\n%.8000s", goroutines, n, stacks.String())
+			}
+			break
+		}
+	}
+	if entries, err := os.ReadDir(tmp); err != nil || len(entries) > 0 {
+		t.Errorf("files are left in TMPDIR: %v, %v", entries, err)
+	}
+}
+
+// leftBehind tells what calls could leave: in this process, in tmux's, and in what
+// tmux keeps.
+func leftBehind(t testing.TB, srv *tmux.Server, pid string) string {
+	t.Helper()
+	var b strings.Builder
+	count := func(dir string) {
+		if entries, err := os.ReadDir(dir); err == nil {
+			fmt.Fprintf(&b, "%d in %s\n", len(entries), dir)
+		}
+	}
+	count("/proc/self/fd")
+	for _, self := range []string{"self", pid} {
+		tasks, _ := os.ReadDir("/proc/" + self + "/task")
+		children := 0
+		for _, task := range tasks {
+			list, _ := os.ReadFile("/proc/" + self + "/task/" + task.Name() + "/children")
+			children += len(strings.Fields(string(list)))
+		}
+		fmt.Fprintf(&b, "%d children of %s\n", children, self)
+	}
+	show := func(name string, args ...string) {
+		fmt.Fprintf(&b, "%s: %s\n", name, tmuxtest.Run(t, srv, name, args...))
+	}
+	show("list-sessions", "-F", "#{session_name}")
+	show("list-panes", "-a", "-F", "#{pane_id}")
+	show("list-buffers", "-F", "#{buffer_name}")
+	show("list-clients", "-F", "#{client_name}")
+	for _, scope := range []string{"-s", "-g", "-gw"} {
+		show("show-options", scope)
+	}
+	show("show-hooks", "-g")
+	show("show-environment", "-g")
+	if v, err := srv.Version(tmuxtest.Context(t)); err == nil && v.Has(tmux.Version{Major: 3, Minor: 8}) {
+		// Older ones do not tell who waits on a channel, but a waiter is a connection.
+		for i := range soakers {
+			show("wait-for", "-l", fmt.Sprintf("soak-w%d", i))
+		}
+	}
+	count("/proc/" + pid + "/fd")
+	return b.String()
+}
+
+// soaker is one of the goroutines: it has a session of its own, and works on that.
+type soaker struct {
+	p         *peer
+	srv       *tmux.Server
+	r         *rand.Rand
+	name, dir string
+	noZoom    bool
+	tools     []listedTool
+	succeeded map[string]*atomic.Int64
+	cancelled *atomic.Int64
+
+	panes, windows, sessions []any
+	// found is what answers gave to be passed on.
+	buffers, cursors, jobs []any
+}
+
+func (w *soaker) work(calls int) {
+	for n := range calls {
+		if n%8 == 0 {
+			w.look()
+		}
+		tool := w.tools[w.r.IntN(len(w.tools))]
+		c := toolCall{tool.Name, tool.arguments(w.r, w.known())}
+		if w.r.IntN(20) == 0 {
+			w.cancel(c)
+			continue
+		}
+		res, ok := w.p.try(c)
+		if !ok {
+			continue
+		}
+		w.succeeded[c.tool].Add(1)
+		var found struct {
+			Buffer string `json:"buffer_name"`
+			Cursor string `json:"cursor"`
+			Job    string `json:"job_id"`
+		}
+		json.Unmarshal(res.Structured, &found)
+		keep(&w.buffers, found.Buffer)
+		keep(&w.cursors, found.Cursor)
+		keep(&w.jobs, found.Job)
+	}
+}
+
+// keep remembers the last values.
+func keep(values *[]any, v string) {
+	if v != "" {
+		*values = append(*values, v)
+		*values = (*values)[max(0, len(*values)-4):]
+	}
+}
+
+// cancel begins a call and cancels it a moment later. It may be answered or not.
+func (w *soaker) cancel(c toolCall) {
+	w.cancelled.Add(1)
+	reply, id := w.p.begin("tools/call", map[string]any{"name": c.tool, "arguments": c.args})
+	select {
+	case <-reply:
+	case <-time.After(time.Duration(w.r.IntN(3000)) * time.Microsecond):
+		w.p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
+	}
+}
+
+// look finds the worker's own panes, and makes its session where it is gone.
+func (w *soaker) look() {
+	res, ok := w.p.try(toolCall{"list_panes", map[string]any{"session_name": w.name}})
+	if !ok {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if _, err := w.srv.Do(ctx, tmux.NewSession{Name: w.name, Detached: true, Width: 80, Height: 24}); err != nil && !errors.Is(err, tmux.ErrExists) {
+			w.p.t.Errorf("make a session anew: %v", err)
+		}
+		return
+	}
+	var list struct {
+		Result []struct {
+			Pane    string `json:"pane_id"`
+			Window  string `json:"window_id"`
+			Session string `json:"session_id"`
+		}
+	}
+	json.Unmarshal(res.Structured, &list)
+	if len(list.Result) > 5 {
+		// Every pane costs tmux time in every call.
+		w.p.try(toolCall{"kill_session", map[string]any{"session_name": w.name}})
+	}
+	w.panes, w.windows, w.sessions = nil, nil, nil
+	for _, row := range list.Result {
+		w.panes, w.windows, w.sessions = append(w.panes, row.Pane), append(w.windows, row.Window), append(w.sessions, row.Session)
+	}
+}
+
+// known are arguments that make sense for this worker now.
+func (w *soaker) known() map[string][]any {
+	own := func(tool string, args map[string]any) map[string]any {
+		return map[string]any{"tool": tool, "arguments": args}
+	}
+	reads := own("list_panes", map[string]any{"session_name": w.name})
+	sets := own("set_option", map[string]any{"option": "@soak", "value": "b", "scope": "session", "target": w.name})
+	zoom := []any{true, false}
+	if w.noZoom {
+		// tmux 3.4 dies of kill-session when a window of the session is zoomed.
+		zoom = nil
+	}
+	return map[string][]any{
+		"pane_id": w.panes, "window_id": w.windows, "session_id": w.sessions, "session_name": {w.name}, "window_index": {"0", 1}, "zoom": zoom,
+		"source_pane_id": w.panes, "target_pane_id": w.panes, "socket_name": {}, "target": {}, "destination_session": {}, "destination_index": {},
+		"buffer_name": w.buffers, "cursor": w.cursors, "job_id": w.jobs, "logical_name": {"soak"}, "content": {"text\n", "more\n", "long\n", strings.Repeat("x", 20_000)},
+		"option": {"@soak"}, "value": {"v"}, "unset": {}, "remove": {}, "hook_name": {"session-renamed", "pane-died[0]"}, "scope": {"server", "session", "window", "pane"},
+		"create_session.session_name": {w.name}, "set_environment.name": {"SOAK"}, "get_prompt.name": {"run_and_wait"}, "get_prompt.arguments": {map[string]any{"command": "true", "pane_id": "%0"}},
+		"operations": {[]any{reads, sets, reads}}, "call_readonly_tools_batch.operations": {[]any{reads, sets}}, "call_read_tools_batch.operations": {[]any{reads}},
+		"send_keys_batch.operations": {[]any{map[string]any{"keys": "x", "pane_id": first(w.panes)}, map[string]any{"keys": "C-u", "enter": false, "pane_id": first(w.panes)}}},
+		"keys":                       {"x", "C-u", "Enter"}, "text": {"true"}, "command": {"true", "echo out; sh -c 'exit 3'", "seq 300"}, "shell": {"cat", "exec sh"},
+		"timeout": {0.05}, "run_command.timeout": {0.05, 2}, "interval": {0.01}, "idle_seconds": {0.02}, "channel": {"soak-" + w.name},
+		"patterns": {[]any{"out"}, []any{"never"}}, "stop": {[]any{"never"}}, "pattern": {"x", "out"}, "regex": {false}, "filters": {map[string]any{"session_name": w.name}},
+		"format_string": {"#{pane_id}"}, "layout": {"tiled", "even-vertical"}, "title": {"title"}, "new_name": {w.name}, "window_name": {"window"},
+		"output_path": {w.dir + "/piped", nil}, "start_directory": {w.dir}, "environment": {map[string]any{"SOAK": "1"}}, "extra_socket_paths": {},
+		"x": {80}, "y": {24}, "width": {60}, "height": {20}, "size": {"50%"}, "kill": {true}, "start": {0, -20}, "end": {}, "max_lines": {5, 500},
+		// The one tool that would end the soak.
+		"kill_server.socket_name": {"nobody"},
+	}
+}
+
+func first(values []any) any {
+	if len(values) == 0 {
+		return "%0"
+	}
+	return values[0]
+}

@@ -1,0 +1,96 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tmuxmcp/tmux"
+)
+
+// spawn are the parameters of every tool that starts a program.
+type spawn struct {
+	StartDirectory string    `json:"start_directory,omitempty"`
+	Environment    stringMap `json:"environment,omitempty" desc:"not for secrets: ps and tmux show it"`
+	Suppress       bool      `json:"suppress_persistent_history,omitempty" desc:"shells keep no history file"`
+}
+
+// prepare checks the parameters, before tmux is asked for anything.
+func (sp spawn) prepare(c *call) (dir string, env tmux.Env, err error) {
+	if env, err = sp.variables(); err != nil {
+		return "", nil, err
+	}
+	dir, err = c.s.directory(sp.StartDirectory)
+	return dir, env, err
+}
+
+// variables is the environment with, when asked, what keeps shells from writing
+// a history file. What the caller passed stays as it was.
+func (sp spawn) variables() (tmux.Env, error) {
+	env := make(tmux.Env, len(sp.Environment)+4)
+	for name, value := range sp.Environment {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
+			return nil, argumentFault("environment", "must have names without = and no NUL bytes")
+		}
+		env[name] = value
+	}
+	if !sp.Suppress {
+		return env, nil
+	}
+	for _, v := range []struct{ name, value string }{{"HISTFILE", ""}, {"fish_history", ""}, {"fish_private_mode", "1"}} {
+		if given, ok := env[v.name]; ok && given != v.value {
+			return nil, argumentFault("environment", "sets %s to another value than suppress_persistent_history needs", v.name).
+				suggest("leave %s out, or set it to %q", v.name, v.value)
+		}
+		env[v.name] = v.value
+	}
+	control := strings.FieldsFunc(env["HISTCONTROL"], func(r rune) bool { return r == ':' })
+	if !slices.Contains(control, "ignorespace") && !slices.Contains(control, "ignoreboth") {
+		control = append(control, "ignorespace")
+	}
+	env["HISTCONTROL"] = strings.Join(control, ":")
+	return env, nil
+}
+
+// directory is the absolute path of a directory that a caller named. tmux would
+// start the program in the home directory, silently, when it is none.
+func (s *Server) directory(given string) (string, error) {
+	if given == "" {
+		return "", nil
+	}
+	path, err := s.path(given)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a directory", path)
+	}
+	if err != nil {
+		return "", argumentFault("start_directory", "must be a directory: %v", err)
+	}
+	return path, nil
+}
+
+// path makes a path absolute: "~" is the home directory, and what is relative is
+// so to the directory this program was started in.
+func (s *Server) path(given string) (string, error) {
+	if rest, ok := strings.CutPrefix(given, "~"); ok && (rest == "" || rest[0] == '/') {
+		home := os.Getenv("HOME")
+		for _, kv := range s.cfg.Env {
+			if v, ok := strings.CutPrefix(kv, "HOME="); ok {
+				home = v
+			}
+		}
+		if home != "" {
+			given = home + rest
+		}
+	}
+	path, err := filepath.Abs(given)
+	if err != nil {
+		return "", fmt.Errorf("make %s absolute: %w", given, err)
+	}
+	return path, nil
+}

@@ -1,0 +1,384 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"probe","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+`
+
+// frozen is a second tmux server, by the name "frozen", that answers nothing
+// once freeze was called.
+func frozen(t testing.TB, srv *tmux.Server) (env string, freeze func()) {
+	t.Helper()
+	base := filepath.Dir(srv.SocketPath())
+	dir := filepath.Join(base, "tmux-"+strconv.Itoa(os.Getuid()))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	other, err := tmux.New(tmux.Config{Binary: srv.Binary(), SocketPath: filepath.Join(dir, "frozen"), ConfigFile: "/dev/null"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session(t, other, "ice")
+	pid, err := strconv.Atoi(tmuxtest.Run(t, other, "display-message", "-p", "#{pid}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		syscall.Kill(pid, syscall.SIGCONT)
+		if _, err := other.Do(context.Background(), tmux.Raw{Name: "kill-server"}); err != nil {
+			t.Errorf("kill the second tmux server: %v", err)
+		}
+	})
+	return "TMUX_TMPDIR=" + base, func() {
+		t.Helper()
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// tmuxCalls counts what a process has under way with tmux: children, and
+// connections to sockets.
+func tmuxCalls(t testing.TB, pid int) int {
+	t.Helper()
+	n := len(children(t, pid))
+	fds, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range fds {
+		if link, _ := os.Readlink(fd); strings.HasPrefix(link, "socket:") {
+			n++
+		}
+	}
+	return n
+}
+
+// children are the processes that a process started and that still run.
+func children(t testing.TB, pid int) []string {
+	t.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, task := range tasks {
+		out, _ := os.ReadFile(task)
+		all = append(all, strings.Fields(string(out))...)
+	}
+	return all
+}
+
+// transports are the ways to tmux that a test takes in turn.
+func transports(t *testing.T, test func(t *testing.T, flag string)) {
+	if _, err := os.Stat("/proc/self/task"); err != nil {
+		t.Skip("looks into other processes in /proc, which this system does not have")
+	}
+	for _, way := range []tmux.Transport{tmux.TransportExec, tmux.TransportAuto} {
+		t.Run(string(way), func(t *testing.T) { test(t, "--transport="+string(way)) })
+	}
+}
+
+// eventually polls for at most 5 seconds.
+func eventually(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); !cond(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in 5 s: %s", what)
+		}
+	}
+}
+
+func TestWaitingCallsDelayNothingAndDieWhenCancelled(t *testing.T) {
+	transports(t, testWaitingCalls)
+}
+
+func testWaitingCalls(t *testing.T, transport string) {
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	env, freeze := frozen(t, srv)
+	p := start(t, srv, []string{env}, transport)
+	p.handshake("{}")
+	ok[rows](p, "list_panes", `{}`)
+	ok[rows](p, "list_panes", `{"socket_name":"frozen"}`)
+	freeze()
+	const waits = 64
+	var ids []string
+	for range waits {
+		_, id := p.begin("tools/call", map[string]any{"name": "list_panes", "arguments": map[string]any{"socket_name": "frozen"}})
+		ids = append(ids, id)
+	}
+	eventually(t, "all calls run", func() bool { return tmuxCalls(t, p.process.Process.Pid) == waits })
+	begin := time.Now()
+	ok[rows](p, "list_panes", `{}`)
+	if took := time.Since(begin); took > 250*time.Millisecond {
+		t.Errorf("a quick call took %v beside %d waiting ones", took, waits)
+	}
+	// Behind as many, these wait for their turn; they die as well.
+	for range 40 {
+		_, id := p.begin("tools/call", map[string]any{"name": "list_panes", "arguments": map[string]any{"socket_name": "frozen"}})
+		ids = append(ids, id)
+	}
+	for _, id := range ids {
+		p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
+	}
+	begin = time.Now()
+	eventually(t, "the cancelled calls' children and connections are gone", func() bool { return tmuxCalls(t, p.process.Process.Pid) == 0 })
+	if took := time.Since(begin); took > time.Second {
+		t.Errorf("cancelled calls lived for %v", took)
+	}
+	ok[rows](p, "list_panes", `{}`)
+	p.in.Close()
+	<-p.done // all that will be answered has been
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range ids {
+		if p.waiting[id] == nil {
+			t.Errorf("the cancelled request %s was answered", id)
+		}
+	}
+}
+
+func TestCancelledBeforeItRuns(t *testing.T) {
+	transports(t, testCancelledBeforeItRuns)
+}
+
+func testCancelledBeforeItRuns(t *testing.T, transport string) {
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	env, freeze := frozen(t, srv)
+	freeze()
+	p := start(t, srv, []string{env}, transport)
+	p.handshake("{}")
+	// In one write, so that the cancellation is read right behind the call.
+	for i := range 50 {
+		p.send(`{"jsonrpc":"2.0","id":"c%d","method":"tools/call","params":{"name":"list_panes","arguments":{"socket_name":"frozen"}}}`+"\n"+
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c%d"}}`, i, i)
+	}
+	ok[rows](p, "list_panes", `{}`)
+	eventually(t, "nothing is left", func() bool { return tmuxCalls(t, p.process.Process.Pid) == 0 })
+}
+
+func TestEndOfInputStillAnswersEverything(t *testing.T) {
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var input strings.Builder
+	input.WriteString(hello)
+	for i := 1; i <= 600; i++ {
+		fmt.Fprintf(&input, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"capture_pane","arguments":{}}}`+"\n", i)
+	}
+	input.WriteString(`{"jsonrpc":"2.0","id":601,"method":"ping"}`) // without a newline
+	cmd := exec.Command(path, "-S", srv.SocketPath(), "--tmux", srv.Binary())
+	cmd.Stdin = strings.NewReader(input.String())
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(out, []byte("\n")); n != 602 || bytes.Contains(out, []byte(`"isError"`)) || bytes.Contains(out, []byte(`"error"`)) {
+		_, bad, _ := bytes.Cut(out, []byte(`"_meta"`))
+		t.Errorf("%d answers to 602 requests; the first error: %.500s", n, bad)
+	}
+}
+
+func TestSignalEndsItAtOnce(t *testing.T) {
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	env, freeze := frozen(t, srv)
+	freeze()
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		p := start(t, srv, []string{env}, "--transport=exec")
+		p.handshake("{}")
+		p.begin("tools/call", map[string]any{"name": "list_panes", "arguments": map[string]any{"socket_name": "frozen"}})
+		eventually(t, "the call runs", func() bool { return len(children(t, p.process.Process.Pid)) == 1 })
+		child := children(t, p.process.Process.Pid)[0]
+		begin := time.Now()
+		p.process.Process.Signal(sig)
+		select {
+		case <-p.done:
+		case <-time.After(5 * time.Second):
+			t.Fatalf("%v: it still runs after 5 s", sig)
+		}
+		if err := p.process.Wait(); err != nil {
+			t.Errorf("%v: %v", sig, err)
+		}
+		if took := time.Since(begin); took > 2*time.Second {
+			t.Errorf("%v: it took %v to end", sig, took)
+		}
+		if _, err := os.Stat("/proc/" + child); err == nil {
+			t.Errorf("%v: its child %s is left", sig, child)
+		}
+	}
+}
+
+func TestProtocolFaults(t *testing.T) {
+	srv := tmuxtest.New(t)
+	p := start(t, srv, nil)
+	p.handshake("{}")
+	for _, c := range []struct {
+		method, params string
+		code           int
+		text           string
+	}{
+		{"tools/call", `{"name":"list_pane","arguments":{}}`, -32602, `there is no tool "list_pane"; near it are list_panes`},
+		{"tools/call", `{"name":"zzzzzzzzzz"}`, -32602, `there is no tool "zzzzzzzzzz"`},
+		{"tools/frobnicate", `{}`, -32601, "tools/frobnicate"},
+		{"resources/read", `{"uri":"tmux://nothing"}`, -32002, "no such resource"},
+		{"resources/read", `{"uri":"tmux://sessions"}`, -32002, "no tmux server on " + srv.SocketPath()},
+		{"prompts/get", `{"name":"interrupt_gracefully","arguments":{}}`, -32602, "pane_id is required"},
+	} {
+		r := p.request(c.method, json.RawMessage(c.params))
+		if r.Error == nil || r.Error.Code != c.code || !strings.Contains(r.Error.Message, c.text) {
+			t.Errorf("%s %s: %+v, want %d with %q", c.method, c.params, r.Error, c.code, c.text)
+		}
+	}
+	for _, line := range []string{"garbage", "[]", "{", `"x"`, `{"jsonrpc":"2.0","id":1}`, "\x00\xff"} {
+		p.send("%s", line)
+	}
+	if r := p.request("ping", struct{}{}); r.Error != nil {
+		t.Errorf("ping after garbage: %+v", r.Error)
+	}
+}
+
+func TestUnknownArgumentsNameTheClient(t *testing.T) {
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	p := start(t, srv, nil)
+	p.handshake("{}")
+	res := p.fails("list_panes", `{"wait_for_previous":true,"pane":"%0"}`, "2 validation errors for list_panes",
+		"pane is not an argument", "wait_for_previous is not an argument", "scheduling flag of the client (probe 1.2)")
+	if s, _ := res.Meta["suggestion"].(string); !strings.HasPrefix(s, "remove or correct wait_for_previous, pane") {
+		t.Errorf("the suggestion is %q", s)
+	}
+}
+
+// TestStartIsQuickAndSmall has limits above what is measured on a busy machine;
+// BenchmarkStart tells the time.
+func TestStartIsQuickAndSmall(t *testing.T) {
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	best := time.Hour
+	for range 40 {
+		begin := time.Now()
+		p := start(t, srv, nil)
+		p.handshake("{}")
+		best = min(best, time.Since(begin))
+		p.request("tools/list", struct{}{})
+		ok[rows](p, "list_panes", `{}`)
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.process.Process.Pid))
+		if err != nil {
+			t.Skipf("no /proc to read the size from: %v", err)
+		}
+		_, rest, _ := strings.Cut(string(status), "VmRSS:")
+		kb, err := strconv.Atoi(strings.Fields(rest)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kb > 20_000 {
+			t.Errorf("%d kB resident, want at most 20 MB", kb)
+		}
+		if p.in.Close(); best < 10*time.Millisecond {
+			t.Logf("%v to the initialize reply, %d kB resident", best, kb)
+			return
+		}
+	}
+	t.Errorf("the quickest of forty starts took %v to the initialize reply, want at most 10 ms", best)
+}
+
+func BenchmarkStart(b *testing.B) {
+	srv := tmuxtest.New(b)
+	path, err := program()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		cmd := exec.Command(path, "-S", srv.SocketPath())
+		cmd.Stdin = strings.NewReader(hello)
+		if out, err := cmd.Output(); err != nil || !bytes.Contains(out, []byte("serverInfo")) {
+			b.Fatalf("%v: %s", err, out)
+		}
+	}
+}
+
+func BenchmarkCalls(b *testing.B) {
+	srv := tmuxtest.New(b)
+	session(b, srv, "a")
+	for _, way := range []tmux.Transport{tmux.TransportExec, tmux.TransportAuto} {
+		p := start(b, srv, nil, "--transport="+string(way))
+		p.handshake("{}")
+		for _, tool := range []string{"list_sessions", "list_panes", "capture_pane", "snapshot_pane"} {
+			b.Run(string(way)+"/"+tool, func(b *testing.B) {
+				for b.Loop() {
+					c, _ := p.begin("tools/call", map[string]any{"name": tool})
+					if r := p.await(c); r.Error != nil {
+						b.Fatal(r.Error.Message)
+					}
+				}
+			})
+		}
+	}
+	b.Run("exec of tmux", func(b *testing.B) {
+		for b.Loop() {
+			if err := exec.Command(srv.Binary(), "-S", srv.SocketPath(), "list-panes", "-a").Run(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestAClientThatReadsNoMoreEndsIt(t *testing.T) {
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "-S", srv.SocketPath(), "--tmux", srv.Binary())
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out.Close()
+	if _, err := io.WriteString(in, hello); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		cmd.Process.Kill()
+		t.Error("it still runs 10 s after its client closed the pipe")
+	}
+}

@@ -1,0 +1,38 @@
+package server
+
+// tools are all tools, in the order of the catalogue.
+var tools = []entry{
+	// tools_session.go
+	&listSessions, &listServers, &getServerInfo, &getSessionInfo, &listClients,
+	// tools_session_change.go
+	&createSession, &renameSession, &killSession, &killServer,
+	// tools_window.go
+	&listWindows, &getWindowInfo,
+	// tools_window_change.go
+	&createWindow, &selectWindow, &renameWindow, &killWindow, &selectLayout, &resizeWindow, &moveWindow,
+	// tools_pane.go
+	&listPanes, &getPaneInfo, &findPaneByPosition,
+	// tools_pane_change.go
+	&splitWindow, &resizePane, &selectPane, &swapPane, &killPane, &respawnPane, &setPaneTitle,
+	// tools_pane_screen.go
+	&clearPane, &pipePane, &enterCopyMode, &exitCopyMode,
+	// tools_capture.go
+	&capturePane, &snapshotPane,
+	// tools_input.go
+	&sendKeys, &sendKeysBatch, &pasteText,
+	// tools_run.go
+	&runCommand,
+	// tools_follow.go, tools_search.go, tools_evaluate.go
+	&captureSince, &searchPanes, &displayMessage,
+	// tools_wait.go, tools_channel.go
+	&waitForText, &waitForChannel, &signalChannel,
+	// tools_option.go, tools_environment.go, tools_hook.go
+	&showOption, &setOption, &showEnvironment, &setEnvironment, &showHooks, &showHook,
+	// tools_buffer.go
+	&loadBuffer, &pasteBuffer, &showBuffer, &deleteBuffer,
+	// tools_batch.go
+	&callReadonlyToolsBatch, &callReadToolsBatch, &callMutatingToolsBatch, &callDestructiveToolsBatch,
+}
+
+// promptTools are there when [Config.PromptsAsTools] is set.
+var promptTools = []entry{&listPrompts, &getPrompt}

@@ -1,0 +1,226 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the snapshots and docs/tools.md anew")
+
+// The table of libtmux-mcp: what each tool is there. A tool of this table must
+// be the same here.
+var reference = []struct {
+	kind  kind
+	names string
+}{
+	{reads, "call_readonly_tools_batch list_sessions list_servers get_server_info list_windows get_session_info list_panes get_window_info " +
+		"capture_pane capture_since snapshot_pane get_pane_info find_pane_by_position search_panes display_message wait_for_text " +
+		"show_option show_environment show_hooks show_hook show_buffer"},
+	{changes, "rename_session select_window rename_window select_layout resize_window move_window resize_pane select_pane set_pane_title " +
+		"exit_copy_mode set_option set_environment wait_for_channel signal_channel delete_buffer"},
+	{creates, "create_session create_window split_window swap_pane enter_copy_mode"},
+	{shell, "send_keys send_keys_batch run_command paste_text pipe_pane load_buffer paste_buffer"},
+	{discards, "respawn_pane clear_pane"},
+	{destroys, "kill_server kill_session kill_window kill_pane"},
+	{batches, "call_mutating_tools_batch"},
+	{destroysBatches, "call_destructive_tools_batch"},
+}
+
+func TestKindsAreThoseOfTheReference(t *testing.T) {
+	want := map[string]kind{}
+	for _, r := range reference {
+		for _, name := range strings.Fields(r.names) {
+			want[name] = r.kind
+		}
+	}
+	if len(want) != 56 {
+		t.Errorf("the reference has %d tools, want 56", len(want))
+	}
+	for _, e := range tools {
+		d := e.declared()
+		if k, ok := want[d.name]; ok && k != d.kind {
+			t.Errorf("%s is %+v, want %+v", d.name, d.kind, k)
+		}
+	}
+}
+
+func TestDeclarationsAreWhole(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range tools {
+		d := e.declared()
+		if seen[d.name] {
+			t.Errorf("%s is declared twice", d.name)
+		}
+		seen[d.name] = true
+		if d.title == "" || d.desc == "" || d.kind.tier == "" || !slices.Contains(Toolsets[1:], d.set) {
+			t.Errorf("%s lacks a title, a description, a kind or a toolset", d.name)
+		}
+		names := propertyNames(d.in)
+		exempt := d.set == setBatch || d.name == "list_servers" || strings.HasSuffix(d.name, "_prompts") || d.name == "get_prompt"
+		if slices.Contains(names, "socket_name") == exempt {
+			t.Errorf("%s has the parameters %v: socket_name is wrong", d.name, names)
+		}
+	}
+}
+
+// TestDescriptionsAreFound: clients search tools by words.
+func TestDescriptionsAreFound(t *testing.T) {
+	words := []string{"terminal", "shell", "scrollback", "multiplexer", "workspace"}
+	always := []string{"list_panes", "list_windows", "snapshot_pane"}
+	for _, e := range tools {
+		d := e.declared()
+		if slices.Contains(always, d.name) != d.alwaysLoad {
+			t.Errorf("%s: alwaysLoad is %t", d.name, d.alwaysLoad)
+		}
+		switch d.name {
+		case "list_panes", "list_windows", "list_sessions", "snapshot_pane", "search_panes", "capture_pane", "capture_since":
+			if !strings.Contains(d.desc, "tmux") || !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(d.desc, w) }) {
+				t.Errorf("the description of %s has not tmux and one of %v: %s", d.name, words, d.desc)
+			}
+		}
+	}
+}
+
+// TestListIsShort: a model reads the whole list, and pays for it.
+func TestListIsShort(t *testing.T) {
+	const (
+		mostInput, mostAll, mostCore = 36_000, 66_000, 10_000
+		perTool                      = mostInput / 58 * 2 // a tool may be twice the average
+	)
+	var input, all, core int
+	for _, e := range tools {
+		d := e.declared()
+		tool := d.mcpTool()
+		raw, err := marshal(map[string]any{"name": d.name, "description": d.desc, "inputSchema": tool.RawInputSchema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		input += len(raw)
+		all += len(raw) + len(tool.RawOutputSchema) + len(`,"outputSchema":`)
+		if d.core {
+			core += len(raw)
+		}
+		if len(raw) > perTool {
+			t.Errorf("%s takes %d bytes of the list, want at most %d", d.name, len(raw), perTool)
+		}
+	}
+	t.Logf("%d tools: %d bytes of names, descriptions and inputs, %d with outputs, %d in core", len(tools), input, all, core)
+	if input > mostInput || all > mostAll || core > mostCore {
+		t.Errorf("the list has %d bytes (at most %d), %d with outputs (%d), %d in core (%d)", input, mostInput, all, mostAll, core, mostCore)
+	}
+}
+
+func TestSchemasAreThoseOfTheSnapshots(t *testing.T) {
+	dir := filepath.Join("testdata", "tools")
+	kept := map[string]bool{}
+	for _, e := range tools {
+		d := e.declared()
+		raw, err := json.Marshal(d.mcpTool())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := json.Indent(&b, raw, "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteByte('\n')
+		kept[d.name+".json"] = true
+		checkFile(t, filepath.Join(dir, d.name+".json"), b.String())
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if kept[e.Name()] {
+			continue
+		}
+		if *update {
+			os.Remove(filepath.Join(dir, e.Name()))
+		} else {
+			t.Errorf("%s is the snapshot of a tool that is gone", e.Name())
+		}
+	}
+}
+
+func TestCatalogueIsFresh(t *testing.T) {
+	s, err := New(Config{Tmux: "/bin/true", Tier: Destructive})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := s.WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	checkFile(t, filepath.Join("..", "docs", "tools.md"), b.String())
+}
+
+// checkFile compares a file with what it should be, or writes it with -update.
+func checkFile(t *testing.T, path, want string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Errorf("%v (go test ./server -update writes it)", err)
+		return
+	}
+	if diff := cmp.Diff(want, string(have)); diff != "" {
+		t.Errorf("%s is stale; go test ./server -update writes it (-want +have):\n%s", path, diff)
+	}
+}
+
+func TestInstructionsFit(t *testing.T) {
+	for _, tier := range []Tier{Readonly, Mutating, Destructive} {
+		for _, history := range []bool{true, false} {
+			for _, c := range []Caller{{}, {Pane: "%1"}, {Pane: "%1", Socket: "/tmp/tmux-0/default"}, {Pane: "%12345", Socket: "/tmp/" + strings.Repeat("é", 2000)}} {
+				s := &Server{cfg: Config{Tier: tier, SuppressHistory: history, Caller: c}}
+				text, err := s.instructions()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(text) > maxInstructions {
+					t.Errorf("%s, %v: %d bytes", tier, c, len(text))
+				}
+				for token, want := range map[string]bool{
+					"Safety level: " + string(tier): true, "suppress_history=true": history, "suppress_history=false": !history,
+					"Readonly mode:": tier == Readonly, "Agent context": c.Pane != "", "is_caller=true": c.Pane != "", "whoami tool": c.Pane != "",
+					string(c.Pane): true,
+				} {
+					if strings.Contains(text, token) != want {
+						t.Errorf("%s, history %t, %v: has %q is %t", tier, history, c, token, !want)
+					}
+				}
+			}
+		}
+	}
+	for _, token := range []string{
+		"tmux hierarchy", "pane_id", "Targeted tmux tools accept", "list_servers", "extra_socket_paths", "TRIGGERS:", "ANTI-TRIGGERS:",
+		"'%'", "'@'", "'$'", "VS Code", "i3", "Jupyter", "clarifying question", "metadata vs content", "search_panes", "snapshot_pane",
+		"capture_since", "display_message", "patterns=null", "stop=", "send_keys_batch", "HOOKS ARE READ-ONLY", "show_hooks",
+		"survive process death", "tmux config file", "BUFFERS", "load_buffer", "paste_buffer", "delete_buffer", "BufferRef", "list_buffers", "clipboard history",
+	} {
+		if !strings.Contains(baseInstructions, token) {
+			t.Errorf("the instructions do not tell %q", token)
+		}
+	}
+	at := func(s string) int { return strings.Index(baseInstructions, s) }
+	if at("run_command") > at("wait_for_channel") || at("wait_for_channel") > at("wait_for_text") {
+		t.Error("the ways to wait stand in the wrong order")
+	}
+}

@@ -1,0 +1,347 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"unicode"
+
+	"tmuxmcp/tmux"
+)
+
+// What a tool is about is told by up to five parameters. The smallest object
+// wins: a pane over a window over a session, an id over an index or a name. Ids
+// are used bare, so that they work wherever the object is linked; a name is that
+// of exactly one session.
+//
+// There are two ways to a target, and neither costs a round trip of its own:
+//
+//   - as a tmux target (spec), for commands that act. They fail by themselves
+//     when it does not exist.
+//   - as a filter of a list (the find methods), for tools that answer with a
+//     row. The rows of all sessions are looked at, so that names match exactly
+//     and objects in several sessions are one row.
+
+// sessionSelect are the parameters that pick a session.
+type sessionSelect struct {
+	SessionName string         `json:"session_name,omitempty"`
+	SessionID   tmux.SessionID `json:"session_id,omitempty" desc:"$N"`
+}
+
+// windowSelect are the parameters that pick a window.
+type windowSelect struct {
+	WindowID    tmux.WindowID `json:"window_id,omitempty" desc:"@N"`
+	WindowIndex string        `json:"window_index,omitempty"`
+	sessionSelect
+}
+
+// paneSelect are the parameters that pick a pane: of a window the active one, of
+// a session that of its current window.
+type paneSelect struct {
+	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"%N"`
+	sessionSelect
+	WindowID tmux.WindowID `json:"window_id,omitempty" desc:"@N"`
+}
+
+// selection is any of them.
+type selection struct {
+	pane    tmux.PaneID
+	window  tmux.WindowID
+	index   string
+	session tmux.SessionID
+	name    string
+}
+
+func (s sessionSelect) selection() selection {
+	return selection{session: s.SessionID, name: s.SessionName}
+}
+
+func (w windowSelect) selection() selection {
+	return selection{window: w.WindowID, index: w.WindowIndex, session: w.SessionID, name: w.SessionName}
+}
+
+func (p paneSelect) selection() selection {
+	return selection{pane: p.PaneID, window: p.WindowID, session: p.SessionID, name: p.SessionName}
+}
+
+// check refuses what cannot be an id or an index, before tmux makes something
+// else of it.
+func (s selection) check() error {
+	switch {
+	case s.pane != "" && !s.pane.Valid():
+		return argumentFault("pane_id", "must be a pane's id, such as %%3").suggest("list_panes tells the ids")
+	case s.window != "" && !s.window.Valid():
+		return argumentFault("window_id", "must be a window's id, such as @1").suggest("list_windows tells the ids")
+	case s.session != "" && !s.session.Valid():
+		return argumentFault("session_id", "must be a session's id, such as $0").suggest("list_sessions tells the ids")
+	case strings.Trim(s.index, "0123456789") != "" || len(s.index) > 9:
+		return argumentFault("window_index", "must be a number").suggest("list_windows tells the indexes")
+	}
+	return nil
+}
+
+// zero reports whether nothing was picked.
+func (s selection) zero() bool { return s == selection{} }
+
+// spec is the selection as a target of tmux commands. Without any selector it is
+// the caller's pane when that is on this server, else nil: tmux's own choice,
+// the active pane of the session that was used last. Tools that type or end
+// something call [selection.required] first.
+func (c *call) spec(s selection) (tmux.Target, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.pane != "":
+		return s.pane, nil
+	case s.window != "":
+		return s.window, nil
+	case s.session != "":
+		return tmux.TargetSpec(string(s.session) + ":" + s.index), nil
+	case s.name != "":
+		return tmux.TargetSpec(tmux.Named(s.name).TargetSpec() + s.index), nil
+	case s.index != "":
+		return tmux.TargetSpec(":" + s.index), nil
+	}
+	if own := c.s.callerPane(c.tmux); own != "" {
+		return own, nil
+	}
+	return nil, nil
+}
+
+// required refuses an empty selection, for tools that must not guess.
+func (s selection) required(tool string) error {
+	if s.zero() {
+		return faultf(kindValidation, "%s needs a target", tool).suggest("pass pane_id; list_panes tells the ids")
+	}
+	return s.check()
+}
+
+// resolve checks the selection of a tool that changes something, and makes it
+// one that tmux cannot read in another way. Ids are that already, and so are
+// plain names. What tmux matches loosely costs a round trip: it takes an index
+// that is not there for the beginning of a window's name, and a session's name
+// for an id, a client or a pattern.
+func (c *call) resolve(ctx context.Context, tool string, s selection) (selection, error) {
+	if err := s.required(tool); err != nil {
+		return s, err
+	}
+	if s.index != "" && s.window == "" && s.session == "" && s.name == "" {
+		return s, argumentFault("window_index", "needs session_id or session_name").suggest("or pass window_id")
+	}
+	if s.pane != "" || s.window != "" && s.name == "" || s.index == "" && (s.session != "" || plainName(s.name)) {
+		return s, nil
+	}
+	type row struct {
+		ID tmux.SessionID `tmux:"session_id"`
+	}
+	wanted := s
+	wanted.window = ""
+	if s.window != "" {
+		wanted.index = ""
+	}
+	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListWindows{All: true, Filter: wanted.within()})
+	if err := noneIsEmpty(err); err != nil {
+		return s, err
+	}
+	if len(rows) == 0 {
+		return s, c.missing(ctx, wanted)
+	}
+	s.session, s.name = rows[0].ID, ""
+	return s, nil
+}
+
+// plainName tells whether tmux can take =name: for nothing but the session of
+// that name.
+func plainName(name string) bool {
+	for _, r := range name {
+		if r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return false
+		}
+	}
+	// Clients are named so, or by their terminal.
+	return !strings.HasPrefix(name, "client-") && !strings.HasPrefix(name, "tty")
+}
+
+// linked is the target of a window in the session that the selection names. A
+// window that several sessions hold is in each at an index of its own.
+func (c *call) linked(s selection) (tmux.Target, error) {
+	if s.window == "" || s.session == "" && s.name == "" {
+		return c.spec(s)
+	}
+	in, err := c.spec(selection{session: s.session, name: s.name})
+	if err != nil {
+		return nil, err
+	}
+	return tmux.TargetSpec(in.TargetSpec() + string(s.window)), s.check()
+}
+
+// within is the filter that keeps the rows of a list in the selection: of one
+// pane, one window, one session or, when nothing was picked, all.
+func (s selection) within() tmux.Format {
+	switch {
+	case s.pane != "":
+		return tmux.MatchEqual("pane_id", string(s.pane))
+	case s.window != "":
+		return tmux.MatchEqual("window_id", string(s.window))
+	}
+	var all []tmux.Format
+	switch {
+	case s.session != "":
+		all = append(all, tmux.MatchEqual("session_id", string(s.session)))
+	case s.name != "":
+		all = append(all, tmux.MatchEqual("session_name", s.name))
+	}
+	if s.index != "" {
+		all = append(all, tmux.MatchEqual("window_index", s.index))
+	}
+	if all == nil {
+		return ""
+	}
+	return tmux.And(all...)
+}
+
+const (
+	isActivePane    tmux.Format = "#{pane_active}"
+	isCurrentWindow tmux.Format = "#{window_active}"
+)
+
+// paneFilter keeps the one pane of a selection: of several the active one.
+func (s selection) paneFilter() tmux.Format {
+	switch {
+	case s.pane != "":
+		return s.within()
+	case s.window != "" || s.index != "":
+		return tmux.And(isActivePane, s.within())
+	}
+	return tmux.And(isActivePane, isCurrentWindow, s.within())
+}
+
+// windowFilter keeps the one window of a selection: of several the current one.
+func (s selection) windowFilter() tmux.Format {
+	if s.window != "" || s.index != "" {
+		return s.within()
+	}
+	return tmux.And(isCurrentWindow, s.within())
+}
+
+// findPanes lists the panes in a selection; none is an error that says what is
+// missing.
+func (c *call) findPanes(ctx context.Context, s selection) ([]paneInfo, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	rows, err := c.listPanes(ctx, tmux.ListPanes{All: true, Filter: s.within()})
+	if err == nil && len(rows) == 0 && !s.zero() {
+		err = c.missing(ctx, s)
+	}
+	return rows, err
+}
+
+// findPane finds one pane: of several in the selection the active one. Without
+// any selector it is the caller's, else the active one of the session used last.
+// The commands of first run before, in the same round trip, so that the row
+// shows what came of them.
+func (c *call) findPane(ctx context.Context, s selection, first ...tmux.Command) (*paneInfo, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	list := tmux.ListPanes{Filter: isActivePane}
+	if own := c.s.callerPane(c.tmux); s.zero() && own != "" {
+		s.pane = own
+	}
+	if !s.zero() {
+		list = tmux.ListPanes{All: true, Filter: s.paneFilter()}
+	}
+	rows, err := c.listPanes(ctx, list, first...)
+	return only(ctx, c, s, rows, err)
+}
+
+// findWindow finds one window: of a session the current one. Without any
+// selector it is the caller's, else the current one of the session used last.
+// The commands of first run before, as with findPane.
+func (c *call) findWindow(ctx context.Context, s selection, first ...tmux.Command) (*windowInfo, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	var list tmux.Lister = tmux.ListWindows{All: true, Filter: s.windowFilter()}
+	if s.zero() {
+		var err error
+		if list, err = c.here(); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := c.listWindows(ctx, list, first...)
+	return only(ctx, c, s, rows, err)
+}
+
+// findSession finds one session. Without any selector it is the caller's, else
+// the one used last. The commands of first run before, as with findPane.
+func (c *call) findSession(ctx context.Context, s selection, first ...tmux.Command) (*sessionInfo, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	var list tmux.Lister = tmux.ListSessions{Filter: s.within()}
+	if s.zero() {
+		var err error
+		if list, err = c.here(); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := c.listSessions(ctx, list, first...)
+	return only(ctx, c, s, rows, noneIsEmpty(err))
+}
+
+// here lists one row: the active pane of the caller's window, else of the window
+// used last. Its session and window are those of the row.
+func (c *call) here() (tmux.Lister, error) {
+	target, err := c.spec(selection{})
+	return tmux.ListPanes{Target: target, Filter: isActivePane}, err
+}
+
+// only is the first row of what a selection found, or what is missing.
+func only[R any](ctx context.Context, c *call, s selection, rows []R, err error) (*R, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rows) > 0:
+		return &rows[0], nil
+	case s.zero():
+		return nil, faultf(kindNotFound, "the tmux server has no session").suggest("create_session makes one")
+	}
+	return nil, c.missing(ctx, s)
+}
+
+// missing says what of a selection does not exist. It is asked only when
+// something does not.
+func (c *call) missing(ctx context.Context, s selection) error {
+	switch {
+	case s.pane != "":
+		return paneNotFound(string(s.pane))
+	case s.window != "":
+		return objectNotFound("window " + string(s.window))
+	case s.index != "" && (s.session != "" || s.name != ""):
+		alone := selection{session: s.session, name: s.name}
+		sessions, err := c.listSessions(ctx, tmux.ListSessions{Filter: alone.within()})
+		if err != nil {
+			return err
+		}
+		if len(sessions) > 0 {
+			return objectNotFound("window index " + s.index + " in session " + sessions[0].SessionName)
+		}
+	case s.index != "":
+		return objectNotFound("window index " + s.index)
+	}
+	if s.session != "" {
+		return objectNotFound("session " + string(s.session))
+	}
+	return objectNotFound("session " + s.name)
+}
+
+func paneNotFound(id string) *fault {
+	return faultf(kindPane, "Pane not found: %s", id).suggest("Call list_panes to see the panes there are")
+}
+
+func objectNotFound(what string) *fault {
+	return faultf(kindNotFound, "Object not found: %s", what).
+		suggest("Call list_sessions, list_windows or list_panes to see what there is")
+}

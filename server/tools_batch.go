@@ -1,0 +1,179 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+const maxOperations = 1000
+
+// batchOperation is a nested call.
+type batchOperation struct {
+	Tool      string    `json:"tool"`
+	Arguments arguments `json:"arguments,omitempty"`
+}
+
+type batchIn struct {
+	Operations []batchOperation `json:"operations"`
+	OnError    string           `json:"on_error" default:"stop" enum:"stop,continue"`
+}
+
+// batchRow is what came of a nested call.
+type batchRow struct {
+	Index             int     `json:"index"`
+	Tool              string  `json:"tool"`
+	Success           bool    `json:"success"`
+	Error             *string `json:"error"`
+	Content           []any   `json:"content"`
+	StructuredContent any     `json:"structured_content"`
+	Meta              any     `json:"meta"`
+	ElapsedSeconds    float64 `json:"elapsed_seconds"`
+}
+
+type batchResult struct {
+	Results                []batchRow `json:"results"`
+	Succeeded              int        `json:"succeeded"`
+	Failed                 int        `json:"failed"`
+	StoppedAt              *int       `json:"stopped_at"`
+	ResponseTruncated      bool       `json:"response_truncated"`
+	ResponseTruncatedBytes int        `json:"response_truncated_bytes"`
+}
+
+var (
+	callReadonlyToolsBatch    = batchTool("call_readonly_tools_batch", "Call Readonly Tools Batch", reads)
+	callReadToolsBatch        = batchTool("call_read_tools_batch", "Call Read Tools Batch", reads)
+	callMutatingToolsBatch    = batchTool("call_mutating_tools_batch", "Call Mutating Tools Batch", batches)
+	callDestructiveToolsBatch = batchTool("call_destructive_tools_batch", "Call Destructive Tools Batch", destroysBatches)
+)
+
+// batchTool declares the tool that runs tools up to a tier.
+func batchTool(name, title string, k kind) tool[batchIn, batchResult] {
+	descs := map[Tier]string{
+		Readonly:    "Run several readonly tools in order, in one call.",
+		Mutating:    "Run several readonly and mutating tools in order, in one call.",
+		Destructive: "Run several tools of any tier in order, in one call.",
+	}
+	desc := descs[k.tier] + " Not for batches and tools that wait (run_command, wait_for_*)."
+	if name == "call_read_tools_batch" {
+		desc = "The same as call_readonly_tools_batch."
+	}
+	return tool[batchIn, batchResult]{
+		name: name, title: title, kind: k, set: setBatch, desc: desc,
+		run: func(ctx context.Context, c *call, in batchIn) (batchResult, error) {
+			return c.s.batch(ctx, in, k.tier)
+		},
+	}
+}
+
+// batch runs the operations in order. Each goes through all middlewares, so a
+// batch can do nothing that a call cannot; ceiling is the highest tier.
+func (s *Server) batch(ctx context.Context, in batchIn, ceiling Tier) (batchResult, error) {
+	out := batchResult{Results: []batchRow{}}
+	if len(in.Operations) == 0 || len(in.Operations) > maxOperations {
+		return out, argumentFault("operations", "must have 1 to %d items", maxOperations)
+	}
+	for i, op := range in.Operations {
+		start := time.Now()
+		row := s.batchRow(ctx, op, ceiling)
+		row.Index, row.Tool = i, op.Tool
+		row.ElapsedSeconds = seconds(time.Since(start))
+		out.Results = append(out.Results, row)
+		if row.Success {
+			out.Succeeded++
+			continue
+		}
+		out.Failed++
+		if in.OnError == "stop" {
+			out.StoppedAt = &i
+			break
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	out.fit(maxResult)
+	return out, nil
+}
+
+func (s *Server) batchRow(ctx context.Context, op batchOperation, ceiling Tier) batchRow {
+	row := batchRow{Content: []any{}}
+	fail := func(f *fault) batchRow {
+		res := errorResult(f, true)
+		row.fill(res)
+		return row
+	}
+	d, ok := s.decls[op.Tool]
+	switch {
+	case !ok:
+		return fail(unknownTool(op.Tool, s))
+	case d.set == setBatch:
+		return fail(faultf(kindRefused, "%s is a batch, and a batch cannot run batches", op.Tool))
+	case d.selfBounded:
+		return fail(faultf(kindRefused, "%s waits as long as it is told to, and a batch would multiply that", op.Tool).suggest("call it by itself"))
+	case !ceiling.allows(d.kind.tier):
+		return fail(faultf(kindTier, "%s has the tier %s, and this batch runs tools up to %s", op.Tool, d.kind.tier, ceiling))
+	}
+	res, err := s.Call(ctx, op.Tool, json.RawMessage(op.Arguments))
+	if err != nil {
+		f, _ := faultOf(err)
+		return fail(f)
+	}
+	row.fill(res)
+	return row
+}
+
+// fill takes a nested result over.
+func (r *batchRow) fill(res *mcp.CallToolResult) {
+	r.Success = !res.IsError
+	var texts []string
+	for _, c := range res.Content {
+		r.Content = append(r.Content, c)
+		if t, ok := c.(mcp.TextContent); ok {
+			texts = append(texts, t.Text)
+		}
+	}
+	if res.IsError {
+		msg := strings.Join(texts, "\n")
+		r.Error = &msg
+	}
+	r.StructuredContent = res.StructuredContent
+	if res.Meta != nil {
+		r.Meta = res.Meta
+	}
+}
+
+// fit takes the contents of the oldest rows out until the answer, which tells
+// them twice, has at most n bytes.
+func (b *batchResult) fit(n int) {
+	sizes := make([]int, len(b.Results))
+	total := 0
+	for i, r := range b.Results {
+		raw, _ := marshal(r)
+		sizes[i] = len(raw)
+		total += len(raw)
+	}
+	for i := range b.Results {
+		// In the text block the JSON is a string, with its quotes escaped.
+		if 2*total+total/8 <= n {
+			return
+		}
+		r := &b.Results[i]
+		r.Content = []any{mcp.NewTextContent("[... batch truncated nested content ...]")}
+		r.StructuredContent = nil
+		raw, _ := marshal(r)
+		if saved := sizes[i] - len(raw); saved > 0 {
+			total -= saved
+			b.ResponseTruncated = true
+			b.ResponseTruncatedBytes += saved
+		}
+	}
+}
+
+// seconds is a duration as the tools tell it, in thousandths.
+func seconds(d time.Duration) float64 {
+	return float64(d.Round(time.Millisecond).Milliseconds()) / 1000
+}

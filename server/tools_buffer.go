@@ -1,0 +1,168 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+// The buffer tools know the paste buffers that load_buffer made and no others:
+// see [bufferName]. What they ask of tmux takes it no time, so a tmux that is
+// stuck is given up soon; but for paste_buffer, which may have to ask the person.
+const bufferTime = 5 * time.Second
+
+func inBufferTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, bufferTime, fmt.Errorf("tmux did not answer in %v: %w", bufferTime, context.DeadlineExceeded))
+}
+
+var logicalName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// newBufferName is the name of a buffer that no other call makes.
+func newBufferName(logical string) string {
+	var id [16]byte
+	rand.Read(id[:])
+	return "libtmux_mcp_" + hex.EncodeToString(id[:]) + "_" + logical
+}
+
+// bufferRef is what the tools know a buffer by.
+type bufferRef struct {
+	BufferName  string  `json:"buffer_name"`
+	LogicalName *string `json:"logical_name"`
+}
+
+var loadBuffer = tool[loadBufferIn, bufferRef]{
+	name: "load_buffer", title: "Load tmux Buffer", kind: shell, set: setBuffers,
+	desc: "Put text into a new tmux paste buffer, to paste it once or several times with paste_buffer. delete_buffer removes it. To paste once use paste_text.",
+	run: func(ctx context.Context, c *call, in loadBufferIn) (ref bufferRef, err error) {
+		logical := "buf"
+		if in.LogicalName != nil && *in.LogicalName != "" {
+			logical = *in.LogicalName
+		}
+		if !logicalName.MatchString(logical) {
+			return ref, faultf(kindValidation, "Invalid logical buffer name: %.80q", logical).
+				suggest("a name has 1 to 64 letters, digits, and the signs . _ -")
+		}
+		if in.Content == "" {
+			return ref, argumentFault("content", "must not be empty: tmux has no empty buffers")
+		}
+		ctx, cancel := inBufferTime(ctx)
+		defer cancel()
+		name := newBufferName(logical)
+		// Before: a call that is cut off may have made it all the same.
+		c.s.madeBuffer(c.tmux)
+		_, err = c.tmux.SetBuffer(ctx, name, []byte(in.Content))
+		return bufferRef{name, in.LogicalName}, err
+	},
+}
+
+type loadBufferIn struct {
+	Content     string  `json:"content"`
+	LogicalName *string `json:"logical_name,omitempty" desc:"part of its name"`
+	socket
+}
+
+// ours is a buffer that load_buffer made, by its name.
+type ours struct {
+	BufferName string `json:"buffer_name" desc:"from load_buffer"`
+}
+
+func (o ours) check() error {
+	if !bufferName.MatchString(o.BufferName) {
+		return faultf(kindValidation, "Invalid buffer name: %.120q", o.BufferName).
+			suggest("load_buffer tells the names; other buffers are not for tools")
+	}
+	return nil
+}
+
+// missingBuffer says of an error that the buffer is gone, if that is what it says.
+func (o ours) missing(err error) error {
+	var e *tmux.Error
+	if errors.As(err, &e) && errors.Is(err, tmux.ErrNotFound) && strings.Contains(e.Stderr, "buffer") {
+		return faultf(kindNotFound, "Object not found: buffer %s", o.BufferName).suggest("load_buffer makes a new one")
+	}
+	return err
+}
+
+var pasteBuffer = tool[pasteBufferIn, paneText]{
+	name: "paste_buffer", title: "Paste tmux Buffer", kind: shell, set: setBuffers,
+	desc: "Paste a buffer of load_buffer into a tmux pane, as a person's paste: newlines press Enter unless the program takes bracketed pastes. The buffer stays.",
+	run: func(ctx context.Context, c *call, in pasteBufferIn) (out paneText, err error) {
+		if err := in.check(); err != nil {
+			return out, err
+		}
+		buffer := c.tmux.Buffer(in.BufferName)
+		id, err := c.typeInto(ctx, "paste_buffer", in.selection(), func(target tmux.Target) ([]tmux.Command, error) {
+			paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: in.Bracket, Returns: true})
+			return []tmux.Command{paste}, err
+		})
+		return paneText{"Pasted " + in.BufferName + " into pane " + string(id), string(id)}, in.missing(err)
+	},
+}
+
+type pasteBufferIn struct {
+	ours
+	paneSelect
+	Bracket bool `json:"bracket" default:"true" desc:"tell the program that it is a paste"`
+	socket
+}
+
+// bufferContent is the text of a buffer.
+type bufferContent struct {
+	BufferName            string `json:"buffer_name"`
+	Content               string `json:"content"`
+	ContentTruncated      bool   `json:"content_truncated"`
+	ContentTruncatedLines int    `json:"content_truncated_lines"`
+}
+
+var showBuffer = tool[showBufferIn, bufferContent]{
+	name: "show_buffer", title: "Show tmux Buffer", kind: reads, set: setBuffers,
+	desc: "Read a buffer of load_buffer, the last max_lines of it.",
+	run: func(ctx context.Context, c *call, in showBufferIn) (out bufferContent, err error) {
+		if err := in.check(); err != nil {
+			return out, err
+		}
+		ctx, cancel := inBufferTime(ctx)
+		defer cancel()
+		content, err := c.tmux.Buffer(in.BufferName).Bytes(ctx)
+		if err != nil {
+			return out, in.missing(err)
+		}
+		lines, cut := lastLines(strings.SplitAfter(strings.TrimSuffix(string(content), "\n"), "\n"), in.MaxLines)
+		text := strings.Join(lines, "")
+		if strings.HasSuffix(string(content), "\n") {
+			text += "\n"
+		}
+		return bufferContent{in.BufferName, text, cut > 0, cut}, nil
+	},
+}
+
+type showBufferIn struct {
+	ours
+	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"null: all"`
+	socket
+}
+
+var deleteBuffer = tool[deleteBufferIn, text]{
+	name: "delete_buffer", title: "Delete tmux Buffer", kind: changes, set: setBuffers,
+	desc: "Delete a buffer of load_buffer.",
+	run: func(ctx context.Context, c *call, in deleteBufferIn) (out text, err error) {
+		if err := in.check(); err != nil {
+			return out, err
+		}
+		ctx, cancel := inBufferTime(ctx)
+		defer cancel()
+		return text{"Deleted " + in.BufferName}, in.missing(c.tmux.Buffer(in.BufferName).Delete(ctx))
+	},
+}
+
+type deleteBufferIn struct {
+	ours
+	socket
+}

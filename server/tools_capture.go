@@ -1,0 +1,141 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tmuxmcp/tmux"
+)
+
+var capturePane = tool[capturePaneIn, paneText]{
+	name: "capture_pane", title: "Capture Pane", kind: reads, set: setPanes, core: true,
+	desc: "Read the text of a tmux pane (terminal screen and scrollback). start and end are lines: 0 is the first visible one, negative ones are history. " +
+		"The last max_lines are kept. To follow output use capture_since. Without a target: the caller's pane, else the active one.",
+	run: func(ctx context.Context, c *call, in capturePaneIn) (paneText, error) {
+		target, err := c.reading(ctx, in.selection())
+		if err != nil {
+			return paneText{}, err
+		}
+		type row struct {
+			ID string `tmux:"pane_id"`
+		}
+		var b tmux.Batch
+		panes := tmux.Rows[row](&b, tmux.DisplayMessage{Target: target})
+		screen := b.Add(tmux.CapturePane{
+			Target: target, Print: true, Start: in.Start, End: in.End,
+			Escapes: in.Colors, Join: in.Join, Alternate: in.Hidden, Pending: in.Pending,
+		})
+		if err := b.Do(ctx, c.tmux); err != nil {
+			return paneText{}, err
+		}
+		if in.Pending {
+			return paneText{Result: strings.TrimSuffix(string(*screen), "\n"), PaneID: (*panes)[0].ID}, nil
+		}
+		lines, cut := lastLines(screenLines(*screen), in.MaxLines)
+		if cut > 0 {
+			lines = append([]string{fmt.Sprintf("[... truncated %d lines ...]", cut)}, lines...)
+		}
+		return paneText{Result: strings.Join(lines, "\n"), PaneID: (*panes)[0].ID}, nil
+	},
+}
+
+type capturePaneIn struct {
+	paneSelect
+	Start    tmux.Line  `json:"start,omitempty"`
+	End      *tmux.Line `json:"end,omitempty"`
+	MaxLines *int       `json:"max_lines" default:"500" min:"1" desc:"null: all"`
+	Colors   bool       `json:"colors,omitempty" desc:"keep escape sequences"`
+	Join     bool       `json:"join,omitempty" desc:"join wrapped lines"`
+	Hidden   bool       `json:"hidden,omitempty" desc:"the screen under a full-screen program"`
+	Pending  bool       `json:"pending,omitempty" desc:"instead: output that is an unfinished escape sequence and not drawn yet; never input"`
+	socket
+}
+
+// paneSnapshot is a pane's content and state at one moment.
+type paneSnapshot struct {
+	PaneID                tmux.PaneID `json:"pane_id" tmux:"pane_id"`
+	Content               string      `json:"content"`
+	CursorX               int         `json:"cursor_x" tmux:"cursor_x"`
+	CursorY               int         `json:"cursor_y" tmux:"cursor_y"`
+	PaneWidth             int         `json:"pane_width" tmux:"pane_width"`
+	PaneHeight            int         `json:"pane_height" tmux:"pane_height"`
+	PaneLeft              int         `json:"pane_left" tmux:"pane_left"`
+	PaneTop               int         `json:"pane_top" tmux:"pane_top"`
+	PaneRight             int         `json:"pane_right" tmux:"pane_right"`
+	PaneBottom            int         `json:"pane_bottom" tmux:"pane_bottom"`
+	PaneAtLeft            bool        `json:"pane_at_left" tmux:"pane_at_left"`
+	PaneAtRight           bool        `json:"pane_at_right" tmux:"pane_at_right"`
+	PaneAtTop             bool        `json:"pane_at_top" tmux:"pane_at_top"`
+	PaneAtBottom          bool        `json:"pane_at_bottom" tmux:"pane_at_bottom"`
+	PaneTTY               *string     `json:"pane_tty" tmux:"pane_tty"`
+	PanePID               *int        `json:"pane_pid" tmux:"pane_pid"`
+	PaneDead              bool        `json:"pane_dead" tmux:"pane_dead"`
+	AlternateOn           bool        `json:"alternate_on" tmux:"alternate_on"`
+	PaneInMode            bool        `json:"pane_in_mode" tmux:"pane_in_mode"`
+	PaneMode              *string     `json:"pane_mode" tmux:"pane_mode"`
+	ScrollPosition        *int        `json:"scroll_position" tmux:"scroll_position"`
+	HistorySize           int         `json:"history_size" tmux:"history_size"`
+	Title                 *string     `json:"title" tmux:"pane_title"`
+	PaneCurrentCommand    *string     `json:"pane_current_command" tmux:"pane_current_command"`
+	PaneCurrentPath       *string     `json:"pane_current_path" tmux:"pane_current_path"`
+	IsCaller              *bool       `json:"is_caller"`
+	ContentTruncated      bool        `json:"content_truncated"`
+	ContentTruncatedLines int         `json:"content_truncated_lines"`
+}
+
+var snapshotPane = tool[snapshotPaneIn, *paneSnapshot]{
+	name: "snapshot_pane", title: "Snapshot Pane", kind: reads, set: setPanes, core: true, alwaysLoad: true,
+	desc: "Read the visible screen of a tmux pane (terminal) with cursor, size, mode, scrollback size and running command in one call. " +
+		"Without a target: the caller's pane, else the active one.",
+	run: func(ctx context.Context, c *call, in snapshotPaneIn) (*paneSnapshot, error) {
+		target, err := c.reading(ctx, in.selection())
+		if err != nil {
+			return nil, err
+		}
+		var b tmux.Batch
+		rows := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: target})
+		screen := b.Add(tmux.CapturePane{Target: target, Print: true})
+		if err := b.Do(ctx, c.tmux); err != nil {
+			return nil, err
+		}
+		snap := &(*rows)[0]
+		lines, cut := lastLines(screenLines(*screen), in.MaxLines)
+		snap.Content = strings.Join(lines, "\n")
+		snap.ContentTruncated, snap.ContentTruncatedLines = cut > 0, cut
+		snap.IsCaller = c.s.isCaller(c.tmux, snap.PaneID)
+		return snap, nil
+	},
+}
+
+type snapshotPaneIn struct {
+	paneSelect
+	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"null: all"`
+	socket
+}
+
+// screenLines are the rows of a capture without the empty ones below the last.
+func screenLines(captured []byte) []string {
+	s := strings.TrimRight(string(captured), "\n")
+	if s == "" {
+		return nil
+	}
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// lastLines keeps the last n lines, all when n is nil, and tells how many it
+// left out.
+func lastLines(lines []string, n *int) (kept []string, cut int) {
+	if n == nil || len(lines) <= *n {
+		return lines, 0
+	}
+	cut = len(lines) - *n
+	return lines[cut:], cut
+}

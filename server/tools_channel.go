@@ -1,0 +1,97 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+var waitForChannel = tool[waitForChannelIn, text]{
+	name: "wait_for_channel", title: "Wait For tmux Channel", kind: changes, set: setChannels, selfBounded: true,
+	desc: "Wait until a tmux channel is signalled by a command that you composed: send `cmd; tmux wait-for -S NAME`, with ; so that a failure signals too. " +
+		"A signal that came before is not lost. Never append `exit`: it ends the shell. run_command is simpler, and tells the exit status.",
+	run: func(ctx context.Context, c *call, in waitForChannelIn) (out text, err error) {
+		if err := in.check(); err != nil {
+			return out, err
+		}
+		budget, err := c.s.budget(in.Timeout)
+		if err != nil {
+			return out, err
+		}
+		waiting, cancel := context.WithTimeout(ctx, budget)
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- c.tmux.Wait(waiting, in.Channel) }()
+		start := time.Now()
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for waits := true; waits; {
+			c.waited(ctx, "channel "+in.Channel, start, budget)
+			select {
+			case err = <-ended:
+				waits = false
+			case <-tick.C:
+			}
+		}
+		within := strconv.FormatFloat(budget.Seconds(), 'f', -1, 64)
+		switch {
+		case err == nil:
+			return text{fmt.Sprintf("Channel '%s' was signalled (timeout %ss)", in.Channel, within)}, nil
+		case ctx.Err() != nil:
+			return out, context.Cause(ctx)
+		case waiting.Err() != nil && errors.Is(err, context.DeadlineExceeded):
+			return out, faultf(kindTimeout, "wait-for timeout: channel '%s' was not signalled within %ss", in.Channel, within).
+				suggest("wait again: a signal that comes meanwhile is not lost")
+		case errors.Is(err, tmux.ErrServerGone):
+			f := faultf(kindNoServer, "the tmux server on %s ended while channel '%s' was waited for, which was probably never signalled", c.tmux.SocketPath(), in.Channel)
+			f.cause = err
+			return out, f
+		}
+		return out, err
+	},
+}
+
+type waitForChannelIn struct {
+	channelName
+	Timeout float64 `json:"timeout" default:"30" desc:"seconds"`
+	socket
+}
+
+var signalChannel = tool[signalChannelIn, text]{
+	name: "signal_channel", title: "Signal tmux Channel", kind: changes, set: setChannels,
+	desc: "Signal a tmux channel: wakes all who wait for it, or else the next one who will.",
+	run: func(ctx context.Context, c *call, in signalChannelIn) (text, error) {
+		if err := in.check(); err != nil {
+			return text{}, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		if err := c.tmux.Signal(ctx, in.Channel); err != nil {
+			return text{}, err
+		}
+		return text{"Channel '" + in.Channel + "' signalled"}, nil
+	},
+}
+
+type signalChannelIn struct {
+	channelName
+	socket
+}
+
+type channelName struct {
+	Channel string `json:"channel" desc:"letters, digits and _.:-"`
+}
+
+var channelShape = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,128}$`)
+
+func (n channelName) check() error {
+	if !channelShape.MatchString(n.Channel) {
+		return faultf(kindValidation, "Invalid channel name: %.130q", n.Channel).suggest("use 1 to 128 letters, digits and _.:-")
+	}
+	return nil
+}

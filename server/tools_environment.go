@@ -1,0 +1,110 @@
+package server
+
+import (
+	"context"
+
+	"tmuxmcp/tmux"
+)
+
+// environmentPlace is the environment of a session or, when none is named, the
+// global one. It tells the session's id too.
+func (c *call) environmentPlace(ctx context.Context, s sessionSelect) (p place, e tmux.Environment, err error) {
+	in := scopeSelect{Scope: "server"}
+	if named := s.selection(); !named.zero() {
+		in = scopeSelect{Scope: "session", Target: s.SessionName}
+		if s.SessionID != "" {
+			if err := named.check(); err != nil {
+				return p, e, err
+			}
+			in.Target = string(s.SessionID)
+		}
+	}
+	p, err = c.place(ctx, in, "")
+	return p, c.tmux.EnvironmentAt(p.target), err
+}
+
+// environmentInfo is what new panes get besides the environment of the server.
+type environmentInfo struct {
+	Variables map[string]string `json:"variables"`
+	Removed   []string          `json:"removed" desc:"kept from new panes"`
+	SessionID *string           `json:"session_id"`
+}
+
+var showEnvironment = tool[showEnvironmentIn, environmentInfo]{
+	name: "show_environment", title: "Show tmux Environment", kind: reads, set: setOptions,
+	desc: "Read the environment variables that tmux gives to new panes: those of a session when one is named, else the global ones. " +
+		"A session's go before the global ones, and what it removed new panes do not get.",
+	run: func(ctx context.Context, c *call, in showEnvironmentIn) (info environmentInfo, err error) {
+		p, e, err := c.environmentPlace(ctx, in.sessionSelect)
+		if err != nil {
+			return info, err
+		}
+		var b tmux.Batch
+		p.locate(&b)
+		vars := b.Variables(e)
+		id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
+		if err != nil {
+			return info, err
+		}
+		info = environmentInfo{Variables: map[string]string{}, Removed: []string{}, SessionID: id}
+		for _, v := range *vars {
+			switch {
+			case v.Hidden: // from programs, and so from here
+			case v.Removed:
+				info.Removed = append(info.Removed, v.Name)
+			default:
+				info.Variables[v.Name] = v.Value
+			}
+		}
+		return info, nil
+	},
+}
+
+type showEnvironmentIn struct {
+	sessionSelect
+	socket
+}
+
+// environmentSet is a variable after a change.
+type environmentSet struct {
+	Name      string  `json:"name"`
+	Value     *string `json:"value"`
+	Status    string  `json:"status"`
+	SessionID *string `json:"session_id"`
+}
+
+var setEnvironment = tool[setEnvironmentIn, environmentSet]{
+	name: "set_environment", title: "Set tmux Environment", kind: changes, set: setOptions,
+	desc: "Set an environment variable for all panes to come, the person's too: in a session when one is named, else globally. " +
+		"Running programs do not see it. unset forgets it; remove keeps it from new panes even if the global environment has it.",
+	run: func(ctx context.Context, c *call, in setEnvironmentIn) (out environmentSet, err error) {
+		out = environmentSet{Name: in.Name, Value: in.Value, Status: "set"}
+		if in.Unset {
+			out.Status = "unset"
+		}
+		if in.Remove {
+			out.Status = "removed"
+		}
+		if in.Unset && in.Remove || (in.Value == nil) != (in.Unset || in.Remove) {
+			return out, argumentFault("value", "or unset or remove must be given, and one of them alone")
+		}
+		p, e, err := c.environmentPlace(ctx, in.sessionSelect)
+		if err != nil {
+			return out, err
+		}
+		var b tmux.Batch
+		p.locate(&b)
+		b.SetVariable(e, tmux.SetEnvironment{Name: in.Name, Value: in.Value, Unset: in.Unset, Remove: in.Remove})
+		out.SessionID, err = p.located(ctx, c, b.Do(ctx, c.tmux))
+		return out, err
+	},
+}
+
+type setEnvironmentIn struct {
+	Name   string  `json:"name"`
+	Value  *string `json:"value,omitempty" desc:"required but with unset, remove"`
+	Unset  bool    `json:"unset,omitempty"`
+	Remove bool    `json:"remove,omitempty"`
+	sessionSelect
+	socket
+}

@@ -1,0 +1,81 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tmuxmcp/tmux"
+)
+
+// hookEntry is a list of commands that a hook runs. Several of one hook run in
+// the order of their indexes. The name of one whose index is a word, which tmux
+// has from 3.8, ends in that index.
+type hookEntry struct {
+	HookName string `json:"hook_name"`
+	Index    *int   `json:"index"`
+	Command  string `json:"command"`
+}
+
+type hookList struct {
+	Entries []hookEntry `json:"entries"`
+	Target  *string     `json:"target" desc:"the object asked about"`
+}
+
+// hooks reads one hook, or all without a name.
+func (c *call) hooks(ctx context.Context, in scopeSelect, name string) (l hookList, err error) {
+	p, err := c.place(ctx, in, "")
+	if err != nil {
+		return l, err
+	}
+	var b tmux.Batch
+	p.locate(&b)
+	hooks := b.Hooks(c.tmux.HooksAt(p.scope, p.target), name)
+	if l.Target, err = p.located(ctx, c, b.Do(ctx, c.tmux)); err != nil {
+		return l, err
+	}
+	l.Entries = []hookEntry{}
+	for _, h := range *hooks {
+		e := hookEntry{HookName: h.Name, Command: h.Commands}
+		if n, err := strconv.Atoi(h.Index); err == nil {
+			e.Index = &n
+		} else if h.Index != "" {
+			e.HookName += "[" + h.Index + "]"
+		}
+		l.Entries = append(l.Entries, e)
+	}
+	slices.SortStableFunc(l.Entries, func(a, b hookEntry) int { return strings.Compare(a.HookName, b.HookName) })
+	return l, nil
+}
+
+var showHooks = tool[showHooksIn, hookList]{
+	name: "show_hooks", title: "Show tmux Hooks", kind: reads, set: setHooks,
+	desc: "List the tmux hooks that have commands: the global ones of sessions, windows and panes, or with a scope those that one object sets itself. " +
+		"Hooks are read-only here: they belong in the tmux config file.",
+	run: func(ctx context.Context, c *call, in showHooksIn) (hookList, error) {
+		return c.hooks(ctx, in.scopeSelect, "")
+	},
+}
+
+type showHooksIn struct {
+	scopeSelect
+	socket
+}
+
+var showHook = tool[showHookIn, hookList]{
+	name: "show_hook", title: "Show tmux Hook", kind: reads, set: setHooks,
+	desc: "Read one tmux hook, or one of its entries by name[index]. No entries: it is not set there.",
+	run: func(ctx context.Context, c *call, in showHookIn) (l hookList, err error) {
+		if in.HookName == "" {
+			return l, argumentFault("hook_name", "must not be empty").suggest("show_hooks lists all")
+		}
+		return c.hooks(ctx, in.scopeSelect, in.HookName)
+	},
+}
+
+type showHookIn struct {
+	HookName string `json:"hook_name"`
+	scopeSelect
+	socket
+}

@@ -1,0 +1,191 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"tmuxmcp/tmux"
+)
+
+var sendKeys = tool[sendKeysIn, paneText]{
+	name: "send_keys", title: "Send Keys", kind: shell, set: setInput, core: true,
+	desc: "Type into a pane, then press Enter unless enter=false (for keys such as C-c). keys is the name of one key, or text. " +
+		"Does not wait: to run a command use run_command, for several inputs send_keys_batch; " +
+		"to see what comes of it use capture_since or wait_for_channel, not a capture at once.",
+	run: func(ctx context.Context, c *call, in sendKeysIn) (paneText, error) {
+		id, err := c.sendKeys(ctx, "send_keys", in.keyInput)
+		return paneText{Result: fmt.Sprintf("Keys sent to pane %s", id), PaneID: string(id)}, err
+	},
+}
+
+type sendKeysIn struct {
+	keyInput
+	socket
+}
+
+// keyInput is something to type into a pane.
+type keyInput struct {
+	Keys string `json:"keys"`
+	paneSelect
+	Enter           bool `json:"enter" default:"true"`
+	Literal         bool `json:"literal" default:"false" desc:"never a key name"`
+	SuppressHistory bool `json:"suppress_history" default:"false" desc:"a space before it"`
+}
+
+func (c *call) sendKeys(ctx context.Context, tool string, in keyInput) (tmux.PaneID, error) {
+	text := in.Keys
+	if strings.IndexByte(text, 0) >= 0 {
+		return "", argumentFault("keys", "must not have a NUL character")
+	}
+	if in.SuppressHistory {
+		text = " " + text
+	}
+	return c.typeInto(ctx, tool, in.selection(), func(target tmux.Target) ([]tmux.Command, error) {
+		cmds := []tmux.Command{tmux.SendKeys{Target: target, Keys: []string{text}}}
+		if in.Literal || !mayNameKey(text) {
+			var err error
+			if cmds, err = c.tmux.Typing(ctx, target, text); err != nil {
+				return nil, err
+			}
+		}
+		if in.Enter {
+			cmds = append(cmds, tmux.SendKeys{Target: target, Keys: []string{"Enter"}})
+		}
+		return cmds, nil
+	})
+}
+
+// mayNameKey tells whether a text can be the name of a key to tmux: names are
+// short and have no blanks. What cannot is typed as text.
+func mayNameKey(s string) bool {
+	blank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError }
+	return s != "" && len(s) <= 40 && !strings.ContainsFunc(s, blank)
+}
+
+var sendKeysBatch = tool[sendKeysBatchIn, sendKeysBatchResult]{
+	name: "send_keys_batch", title: "Send Keys Batch", kind: shell, set: setInput,
+	desc: "Type several inputs in order, into one pane or several, each as send_keys does. " +
+		"A failed one does not fail the call: see its row. To run commands use run_command.",
+	run: func(ctx context.Context, c *call, in sendKeysBatchIn) (sendKeysBatchResult, error) {
+		out := sendKeysBatchResult{Results: []sendKeysRow{}}
+		if len(in.Operations) == 0 || len(in.Operations) > maxOperations {
+			return out, argumentFault("operations", "must have 1 to %d items", maxOperations)
+		}
+		within := ctx
+		if in.Timeout != nil {
+			limit, err := c.s.budget(*in.Timeout)
+			if err != nil {
+				return out, err
+			}
+			var cancel context.CancelFunc
+			within, cancel = context.WithTimeout(ctx, limit)
+			defer cancel()
+		}
+		for i, op := range in.Operations {
+			row := c.sendKeysRow(ctx, within, op)
+			row.Index = i
+			out.Results = append(out.Results, row)
+			if row.Success {
+				out.Succeeded++
+				continue
+			}
+			out.Failed++
+			if in.OnError == "stop" {
+				out.StoppedAt = &i
+				break
+			}
+		}
+		return out, ctx.Err()
+	},
+}
+
+type sendKeysBatchIn struct {
+	Operations []keyInput `json:"operations"`
+	OnError    string     `json:"on_error" default:"stop" enum:"stop,continue"`
+	Timeout    *float64   `json:"timeout,omitempty" desc:"seconds for all"`
+	socket
+}
+
+type sendKeysBatchResult struct {
+	Results   []sendKeysRow `json:"results"`
+	Succeeded int           `json:"succeeded"`
+	Failed    int           `json:"failed"`
+	StoppedAt *int          `json:"stopped_at"`
+}
+
+// sendKeysRow is what came of one input.
+type sendKeysRow struct {
+	Index          int          `json:"index"`
+	PaneID         *tmux.PaneID `json:"pane_id"`
+	Success        bool         `json:"success"`
+	Error          *string      `json:"error"`
+	ElapsedSeconds float64      `json:"elapsed_seconds"`
+}
+
+// sendKeysRow types one input of a batch. The context within is that of the call
+// with the batch's own limit.
+func (c *call) sendKeysRow(ctx, within context.Context, op keyInput) (row sendKeysRow) {
+	start := time.Now()
+	id, err := tmux.PaneID(""), within.Err()
+	if err == nil {
+		id, err = c.sendKeys(within, "send_keys_batch", op)
+		row.ElapsedSeconds = seconds(time.Since(start))
+	}
+	if id != "" {
+		row.PaneID = &id
+	}
+	if err == nil {
+		row.Success = true
+		return row
+	}
+	f, _ := faultOf(err)
+	msg := f.msg
+	if errors.Is(within.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
+		msg = "the batch exceeded its timeout"
+	} else if f.suggestion != "" {
+		msg += "\n" + f.suggestion
+	}
+	row.Error = &msg
+	return row
+}
+
+var pasteText = tool[pasteTextIn, paneText]{
+	name: "paste_text", title: "Paste Text", kind: shell, set: setInput,
+	desc: "Paste text of several lines into a pane as a person would, without Enter after it: into an editor, or a program that reads. " +
+		"bracket marks it as a paste for programs that ask for that. To run a command use run_command.",
+	run: func(ctx context.Context, c *call, in pasteTextIn) (paneText, error) {
+		if in.Text == "" {
+			return paneText{}, argumentFault("text", "must not be empty")
+		}
+		buffer := c.tmux.Buffer(newBufferName("paste"))
+		load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(in.Text)}
+		id, err := c.typeInto(ctx, "paste_text", in.selection(), func(target tmux.Target) ([]tmux.Command, error) {
+			paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: in.Bracket, Returns: true})
+			paste.Delete = true
+			return []tmux.Command{paste}, err
+		}, load)
+		if err != nil {
+			// Not pasted, so tmux may hold it still.
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+			defer cancel()
+			_ = buffer.Delete(ctx)
+			return paneText{}, err
+		}
+		return paneText{Result: fmt.Sprintf("Text pasted to pane %s", id), PaneID: string(id)}, nil
+	},
+}
+
+type pasteTextIn struct {
+	Text string `json:"text"`
+	paneSelect
+	Bracket bool `json:"bracket" default:"true"`
+	socket
+}
+
+// cleanupTime bounds what is done after a call that failed or was cancelled.
+const cleanupTime = 5 * time.Second

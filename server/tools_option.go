@@ -1,0 +1,251 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"tmuxmcp/tmux"
+)
+
+// scopeSelect are the parameters that say whose options or hooks are meant.
+type scopeSelect struct {
+	Scope  string `json:"scope,omitempty" enum:"server,session,window,pane"`
+	Target string `json:"target,omitempty" desc:"session name, @N or %N, as scope says"`
+	Global bool   `json:"global_,omitempty" desc:"of all sessions or windows"`
+}
+
+// place is where options or hooks are: a scope, and an object in it or none.
+type place struct {
+	scope  tmux.OptionScope
+	target tmux.Target // nil for tmux's own choice, and where there is no object
+	asked  selection   // what the caller named
+	ids    *[]objectIDs
+}
+
+type objectIDs struct {
+	Session tmux.SessionID `tmux:"session_id"`
+	Name    string         `tmux:"session_name"`
+	Window  tmux.WindowID  `tmux:"window_id"`
+	Pane    tmux.PaneID    `tmux:"pane_id"`
+}
+
+// place finds the place that a call means. The option tells the scope if the call
+// does not, or says that it is global; without one that is the whole server.
+func (c *call) place(ctx context.Context, in scopeSelect, option string) (p place, err error) {
+	byName := tmux.ServerOptions
+	if option != "" {
+		byName = tmux.DefaultScope(option)
+	}
+	switch in.Scope {
+	case "server":
+		p.scope = tmux.ServerOptions
+		if in.Global && !strings.HasPrefix(option, "@") {
+			p.scope = byName
+		}
+	case "session":
+		p.scope = tmux.SessionOptions
+		if p.asked.session = tmux.SessionID(in.Target); !p.asked.session.Valid() {
+			p.asked = selection{name: in.Target}
+		}
+	case "window":
+		p.scope, p.asked.window = tmux.WindowOptions, tmux.WindowID(in.Target)
+	case "pane":
+		p.scope, p.asked.pane = tmux.PaneOptions, tmux.PaneID(in.Target)
+	default:
+		p.scope = byName
+	}
+	switch {
+	case in.Target != "" && in.Scope == "":
+		return p, argumentFault("target", "needs a scope").suggest("the scope is session for a session's name, window for @N, pane for %%N")
+	case in.Target != "" && in.Scope == "server":
+		return p, argumentFault("target", "is not for the scope server")
+	case in.Target != "" && in.Global:
+		return p, argumentFault("target", "is one object and global_ is all of them").suggest("leave one out")
+	}
+	if in.Global {
+		switch p.scope {
+		case tmux.SessionOptions:
+			p.scope = tmux.GlobalSessionOptions
+		case tmux.WindowOptions, tmux.PaneOptions:
+			p.scope = tmux.GlobalWindowOptions
+		}
+	}
+	if !p.ofObject() {
+		return p, nil
+	}
+	if err := p.asked.check(); err != nil {
+		return p, argumentFault("target", "must be @N for a window and %%N for a pane")
+	}
+	plain := p.asked
+	if !plain.zero() {
+		if plain, err = c.resolve(ctx, "", plain); err != nil {
+			return p, err
+		}
+	}
+	p.target, err = c.spec(plain)
+	return p, err
+}
+
+// ofObject tells whether the place is that of one session, window or pane.
+func (p *place) ofObject() bool {
+	return p.scope == tmux.SessionOptions || p.scope == tmux.WindowOptions || p.scope == tmux.PaneOptions
+}
+
+// locate begins a list of commands about the place: it asks which object that is.
+func (p *place) locate(b *tmux.Batch) {
+	if p.ofObject() {
+		p.ids = tmux.Rows[objectIDs](b, tmux.DisplayMessage{Target: p.target})
+	}
+}
+
+// located is the id of the place's object, nil if it has none, after the list of
+// commands ended with err. tmux answers for some objects that do not exist.
+func (p *place) located(ctx context.Context, c *call, err error) (*string, error) {
+	if err != nil && !errors.Is(err, tmux.ErrNotFound) || !p.ofObject() {
+		return nil, err
+	}
+	var row objectIDs
+	if len(*p.ids) > 0 {
+		row = (*p.ids)[0]
+	}
+	var id string
+	var other bool
+	switch p.scope {
+	case tmux.SessionOptions:
+		id = string(row.Session)
+		other = p.asked.session != "" && p.asked.session != row.Session || p.asked.name != "" && p.asked.name != row.Name
+	case tmux.WindowOptions:
+		id = string(row.Window)
+		other = p.asked.window != "" && p.asked.window != row.Window
+	case tmux.PaneOptions:
+		id = string(row.Pane)
+		other = p.asked.pane != "" && p.asked.pane != row.Pane
+	}
+	switch {
+	case id != "" && !other:
+		return &id, err
+	case p.asked.zero():
+		return nil, faultf(kindNotFound, "the tmux server has no session").suggest("create_session makes one")
+	}
+	return nil, c.missing(ctx, p.asked)
+}
+
+// optionValue is the text of an option, the items of an array option by their
+// index, or null when it is not set.
+type optionValue struct{ v any }
+
+func (optionValue) schema() string {
+	return `"type":["string","object","null"],"additionalProperties":{"type":"string"}`
+}
+
+func (o optionValue) MarshalJSON() ([]byte, error) { return marshal(o.v) }
+
+// optionInfo is an option as it holds somewhere.
+type optionInfo struct {
+	Option    string            `json:"option"`
+	Value     optionValue       `json:"value"`
+	Scope     *tmux.OptionScope `json:"scope" desc:"where it is set"`
+	Inherited bool              `json:"inherited"`
+	Target    *string           `json:"target" desc:"the object asked about"`
+}
+
+func infoOfOption(name string, items *[]tmux.Option, target *string) optionInfo {
+	info := optionInfo{Option: name, Target: target}
+	if *items == nil {
+		return info
+	}
+	values := map[string]string{}
+	for _, o := range *items {
+		info.Scope, info.Inherited = &o.Scope, o.Inherited
+		values[o.Index] = o.Value
+		info.Value.v = o.Value
+	}
+	if _, scalar := values[""]; !scalar && !strings.Contains(name, "[") {
+		info.Value.v = values
+	}
+	return info
+}
+
+var showOption = tool[showOptionIn, optionInfo]{
+	name: "show_option", title: "Show tmux Option", kind: reads, set: setOptions,
+	desc: "Read the value of a tmux option that holds for a session, window or pane, and the scope that it is inherited from. " +
+		"Values are text as tmux has it; an array is an object. Without a target: the caller's, else the active one.",
+	run: func(ctx context.Context, c *call, in showOptionIn) (info optionInfo, err error) {
+		p, err := c.place(ctx, in.scopeSelect, in.Option)
+		if err != nil {
+			return info, err
+		}
+		var b tmux.Batch
+		p.locate(&b)
+		items := b.Option(c.tmux.OptionsAt(p.scope, p.target), in.Option)
+		id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
+		if err != nil {
+			return info, err
+		}
+		return infoOfOption(in.Option, items, id), nil
+	},
+}
+
+type showOptionIn struct {
+	Option string `json:"option"`
+	scopeSelect
+	socket
+}
+
+// optionSet is an option after a change.
+type optionSet struct {
+	optionInfo
+	Status string `json:"status"`
+}
+
+var setOption = tool[setOptionIn, optionSet]{
+	name: "set_option", title: "Set tmux Option", kind: changes, set: setOptions,
+	desc: "Set a tmux option, or with unset take back what was set so that it is inherited again. Answers with the value that holds then. " +
+		"Names that begin with @ are free for notes. Hooks cannot be set.",
+	run: func(ctx context.Context, c *call, in setOptionIn) (out optionSet, err error) {
+		if (in.Value == nil) != in.Unset {
+			return out, argumentFault("value", "must be given, or unset be true, and not both")
+		}
+		p, err := c.place(ctx, in.scopeSelect, in.Option)
+		if err != nil {
+			return out, err
+		}
+		options := c.tmux.OptionsAt(p.scope, p.target)
+		var b tmux.Batch
+		p.locate(&b)
+		b.SetOption(options, tmux.SetOption{Name: in.Option, Value: in.Value, Unset: in.Unset})
+		items := b.Option(options, in.Option)
+		id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
+		if err != nil {
+			return out, withoutValue(err, in.Option, in.Value)
+		}
+		out = optionSet{infoOfOption(in.Option, items, id), "set"}
+		if in.Unset {
+			out.Status = "unset"
+		}
+		return out, nil
+	},
+}
+
+type setOptionIn struct {
+	Option string  `json:"option"`
+	Value  *string `json:"value,omitempty" desc:"required but with unset"`
+	Unset  bool    `json:"unset,omitempty"`
+	scopeSelect
+	socket
+}
+
+// withoutValue is tmux's refusal of a value without the value: errors are logged,
+// and it may be a secret in the wrong place.
+func withoutValue(err error, name string, value *string) error {
+	var e *tmux.Error
+	if value == nil || !errors.As(err, &e) {
+		return err
+	}
+	problem, told := strings.CutSuffix(e.Stderr, ": "+*value)
+	if !told {
+		return err
+	}
+	return &fault{kind: kindTmux, msg: "tmux error: set-option: " + problem + " for " + name, cause: err}
+}

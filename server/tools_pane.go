@@ -1,0 +1,87 @@
+package server
+
+import (
+	"context"
+	"strings"
+
+	"tmuxmcp/tmux"
+)
+
+var listPanes = tool[listPanesIn, list[paneInfo]]{
+	name: "list_panes", title: "List tmux Panes", kind: reads, set: setPanes, core: true, alwaysLoad: true,
+	desc: "List tmux panes (terminals) of a window, a session or the whole server: running command, directory, size, position. " +
+		"Metadata only: search_panes finds text. is_caller marks your own pane.",
+	run: func(ctx context.Context, c *call, in listPanesIn) (l list[paneInfo], err error) {
+		rows, err := c.findPanes(ctx, in.selection())
+		if err != nil {
+			return l, err
+		}
+		return narrowPage(rows, in.Filters, in.paging)
+	},
+}
+
+type listPanesIn struct {
+	windowSelect
+	socket
+	Filters filters `json:"filters,omitempty" desc:"field or field__op to value"`
+	paging
+}
+
+var getPaneInfo = tool[getPaneInfoIn, *paneInfo]{
+	name: "get_pane_info", title: "Get Pane Info", kind: reads, set: setPanes,
+	desc: "Tell about one pane: command, directory, size, position; no screen content. Without a target: the caller's, else the active one.",
+	run: func(ctx context.Context, c *call, in getPaneInfoIn) (*paneInfo, error) {
+		return c.findPane(ctx, in.selection())
+	},
+}
+
+type getPaneInfoIn struct {
+	paneSelect
+	socket
+}
+
+var findPaneByPosition = tool[findPaneByPositionIn, *paneInfo]{
+	name: "find_pane_by_position", title: "Find Pane By Position", kind: reads, set: setPanes,
+	desc: "Find the pane in a corner of a window. A window's only pane is in every corner.",
+	run: func(ctx context.Context, c *call, in findPaneByPositionIn) (*paneInfo, error) {
+		s := in.selection()
+		if err := s.check(); err != nil {
+			return nil, err
+		}
+		var rows []paneInfo
+		var err error
+		if s.window == "" && s.index == "" {
+			// The panes of the current window of a session.
+			target, err := c.spec(s)
+			if err != nil {
+				return nil, err
+			}
+			rows, err = c.listPanes(ctx, tmux.ListPanes{Target: target})
+			if err != nil {
+				return nil, err
+			}
+		} else if rows, err = c.findPanes(ctx, s); err != nil {
+			return nil, err
+		}
+		var best *paneInfo
+		for i := range rows {
+			p := &rows[i]
+			vertical, horizontal, _ := strings.Cut(in.Corner, "-")
+			touches := (vertical == "top" && p.PaneAtTop || vertical == "bottom" && p.PaneAtBottom) &&
+				(horizontal == "left" && p.PaneAtLeft || horizontal == "right" && p.PaneAtRight)
+			if touches && (best == nil || p.PaneLeft+p.PaneTop > best.PaneLeft+best.PaneTop) {
+				best = p
+			}
+		}
+		if best == nil {
+			return nil, faultf(kindPane, "there is no pane at the %s of the window", in.Corner)
+		}
+		return best, nil
+	},
+}
+
+type findPaneByPositionIn struct {
+	Corner string `json:"corner" enum:"top-left,top-right,bottom-left,bottom-right"`
+	windowSelect
+	socket
+}

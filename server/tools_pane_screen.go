@@ -1,0 +1,159 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"tmuxmcp/tmux"
+)
+
+var clearPane = tool[clearPaneIn, paneText]{
+	name: "clear_pane", title: "Clear Pane", kind: discards, set: setPanes,
+	desc: "Reset a pane's terminal and forget its screen and scrollback. The program goes on, and is not told.",
+	run: func(ctx context.Context, c *call, in clearPaneIn) (paneText, error) {
+		_, target, err := c.disturb(ctx, "clear_pane", in.selection())
+		if err != nil {
+			return paneText{}, err
+		}
+		id, err := c.onPane(ctx, target, tmux.SendKeys{Target: target, Reset: true}, tmux.ClearHistory{Target: target})
+		return paneText{Result: "Pane cleared: " + id, PaneID: id}, err
+	},
+}
+
+type clearPaneIn struct {
+	paneSelect
+	socket
+}
+
+// onPane runs commands and tells which pane their target is.
+func (c *call) onPane(ctx context.Context, target tmux.Target, cmds ...tmux.Command) (string, error) {
+	type row struct {
+		ID string `tmux:"pane_id"`
+	}
+	b := new(tmux.Batch)
+	rows := tmux.Rows[row](b, tmux.DisplayMessage{Target: target})
+	for _, cmd := range cmds {
+		b.Add(cmd)
+	}
+	if err := b.Do(ctx, c.tmux); err != nil {
+		return "", err
+	}
+	return (*rows)[0].ID, nil
+}
+
+var pipePane = tool[pipePaneIn, paneText]{
+	name: "pipe_pane", title: "Pipe Pane", kind: shell, set: setPanes,
+	desc: "Write all that a pane prints from now on to a file, as the user, with its escape sequences. A pane has one pipe: a new one ends the old. " +
+		"Without output_path: stop. To read output, capture_since is better.",
+	run: func(ctx context.Context, c *call, in pipePaneIn) (t paneText, err error) {
+		cmd := tmux.PipePane{}
+		what := "Pipe stopped"
+		if in.OutputPath != nil {
+			path, err := c.s.outputFile(*in.OutputPath)
+			if err != nil {
+				return t, err
+			}
+			redirect := ">>"
+			if !in.Append {
+				redirect = ">"
+			}
+			cmd.Command = "exec cat " + redirect + tmux.ShellQuote(path)
+			what = "Piping to " + path
+		}
+		if _, cmd.Target, err = c.disturb(ctx, "pipe_pane", in.selection()); err != nil {
+			return t, err
+		}
+		id, err := c.onPane(ctx, cmd.Target, cmd)
+		return paneText{Result: fmt.Sprintf("%s (pane %s)", what, id), PaneID: id}, err
+	},
+}
+
+type pipePaneIn struct {
+	OutputPath *string `json:"output_path,omitempty"`
+	Append     bool    `json:"append" default:"true" desc:"false: empty the file first"`
+	paneSelect
+	socket
+}
+
+// outputFile is the absolute path of a file to write to. The shell that tmux
+// starts tells nobody when it cannot.
+func (s *Server) outputFile(given string) (string, error) {
+	refused := func(why string) (string, error) {
+		return "", argumentFault("output_path", "must be a file that can be written: %s", why)
+	}
+	if strings.TrimSpace(given) == "" {
+		return refused("it is blank")
+	}
+	if strings.ContainsRune(given, 0) {
+		return refused("it has a NUL byte")
+	}
+	path, err := s.path(given)
+	if err != nil {
+		return "", err
+	}
+	writable := path
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir() || strings.HasSuffix(given, "/"):
+		return refused(path + " is a directory")
+	case os.IsNotExist(err):
+		writable = filepath.Dir(path)
+	case err != nil:
+		return refused(err.Error())
+	}
+	if err := unix.Access(writable, unix.W_OK); err != nil {
+		return refused(writable + ": " + err.Error())
+	}
+	return path, nil
+}
+
+var enterCopyMode = tool[enterCopyModeIn, *paneInfo]{
+	name: "enter_copy_mode", title: "Enter Copy Mode", kind: creates, set: setPanes,
+	desc: "Put a pane in copy mode, scrolled up by scroll_up lines, to show a person its scrollback. Keys go to the mode until exit_copy_mode. To read scrollback, use capture_pane.",
+	run: func(ctx context.Context, c *call, in enterCopyModeIn) (*paneInfo, error) {
+		s, err := c.resolve(ctx, "enter_copy_mode", in.selection())
+		if err != nil {
+			return nil, err
+		}
+		target, err := c.spec(s)
+		if err != nil {
+			return nil, err
+		}
+		cmds := []tmux.Command{tmux.CopyMode{Target: target}}
+		if in.ScrollUp > 0 {
+			cmds = append(cmds, tmux.SendKeys{Target: target, Command: true, Repeat: in.ScrollUp, Keys: []string{"scroll-up"}})
+		}
+		return c.findPane(ctx, s, cmds...)
+	},
+}
+
+type enterCopyModeIn struct {
+	paneSelect
+	ScrollUp int `json:"scroll_up,omitempty" min:"0" desc:"lines"`
+	socket
+}
+
+var exitCopyMode = tool[exitCopyModeIn, *paneInfo]{
+	name: "exit_copy_mode", title: "Exit Copy Mode", kind: changes, set: setPanes,
+	desc: "End copy mode, or another mode, of a pane. One in no mode stays as it is.",
+	run: func(ctx context.Context, c *call, in exitCopyModeIn) (*paneInfo, error) {
+		s, err := c.resolve(ctx, "exit_copy_mode", in.selection())
+		if err != nil {
+			return nil, err
+		}
+		target, err := c.spec(s)
+		if err != nil {
+			return nil, err
+		}
+		return c.findPane(ctx, s, tmux.CopyMode{Target: target, Cancel: true})
+	},
+}
+
+type exitCopyModeIn struct {
+	paneSelect
+	socket
+}

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"context"
+	"slices"
+)
+
+// promptInfo is what list_prompts tells about a prompt.
+type promptInfo struct {
+	Name        string           `json:"name"`
+	Title       string           `json:"title"`
+	Description string           `json:"description"`
+	Arguments   []promptInfoItem `json:"arguments"`
+}
+
+type promptInfoItem struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Required    bool   `json:"required"`
+}
+
+var listPrompts = tool[listPromptsIn, list[promptInfo]]{
+	name: "list_prompts", title: "List Prompts", kind: reads, set: setPrompts,
+	desc: "List the prompts of this server, for clients that have no prompts of their own.",
+	run: func(_ context.Context, _ *call, in listPromptsIn) (list[promptInfo], error) {
+		var infos []promptInfo
+		for _, p := range prompts {
+			info := promptInfo{Name: p.name, Title: p.title, Description: p.desc, Arguments: []promptInfoItem{}}
+			for _, a := range p.args {
+				info.Arguments = append(info.Arguments, promptInfoItem{a.name, a.desc, a.def == ""})
+			}
+			infos = append(infos, info)
+		}
+		return page(infos, in.paging), nil
+	},
+}
+
+type listPromptsIn struct{ paging }
+
+var getPrompt = tool[getPromptIn, text]{
+	name: "get_prompt", title: "Get Prompt", kind: reads, set: setPrompts,
+	desc: "Fill in a prompt and return its text.",
+	run: func(_ context.Context, _ *call, in getPromptIn) (text, error) {
+		i := slices.IndexFunc(prompts, func(p prompt) bool { return p.name == in.Name })
+		if i < 0 {
+			return text{}, faultf(kindNotFound, "there is no prompt of this name").suggest("list_prompts tells the names")
+		}
+		filled, err := prompts[i].render(in.Arguments)
+		return text{filled}, err
+	},
+}
+
+type getPromptIn struct {
+	Name      string    `json:"name"`
+	Arguments stringMap `json:"arguments,omitempty"`
+}

@@ -1,0 +1,227 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+var listSessions = tool[listSessionsIn, list[sessionInfo]]{
+	name: "list_sessions", title: "List tmux Sessions", kind: reads, set: setSessions, core: true,
+	desc: "List the tmux sessions (terminal workspaces) of a server: names, windows, attached clients, active pane.",
+	run: func(ctx context.Context, c *call, in listSessionsIn) (l list[sessionInfo], err error) {
+		rows, err := c.listSessions(ctx, tmux.ListSessions{})
+		if err != nil {
+			return l, err
+		}
+		return narrowPage(rows, in.Filters, in.paging)
+	},
+}
+
+type listSessionsIn struct {
+	socket
+	Filters filters `json:"filters,omitempty" desc:"field or field__op to value"`
+	paging
+}
+
+var getSessionInfo = tool[getSessionInfoIn, *sessionInfo]{
+	name: "get_session_info", title: "Get tmux Session Info", kind: reads, set: setSessions,
+	desc: "Tell about one tmux session: windows, attached clients, active pane. Without a target: the caller's, else the one used last.",
+	run: func(ctx context.Context, c *call, in getSessionInfoIn) (*sessionInfo, error) {
+		return c.findSession(ctx, in.selection())
+	},
+}
+
+type getSessionInfoIn struct {
+	sessionSelect
+	socket
+}
+
+// serverInfo is what the tools tell about a tmux server.
+type serverInfo struct {
+	IsAlive      bool    `json:"is_alive"`
+	SocketName   *string `json:"socket_name"`
+	SocketPath   string  `json:"socket_path"`
+	SessionCount int     `json:"session_count"`
+	Version      *string `json:"version"`
+}
+
+var getServerInfo = tool[getServerInfoIn, serverInfo]{
+	name: "get_server_info", title: "Get tmux Server Info", kind: reads, set: setSessions,
+	desc: "Tell whether a tmux server runs, its version, socket and number of sessions. A server that does not run is no error.",
+	run: func(ctx context.Context, c *call, in getServerInfoIn) (serverInfo, error) {
+		return infoOf(ctx, c.tmux)
+	},
+}
+
+type getServerInfoIn struct{ socket }
+
+func infoOf(ctx context.Context, srv *tmux.Server) (serverInfo, error) {
+	info := serverInfo{SocketPath: srv.SocketPath()}
+	// Any socket in the directory that -L names sockets in has a name.
+	if dir, name := filepath.Split(srv.SocketPath()); strings.HasSuffix(dir, "/tmux-"+strconv.Itoa(os.Getuid())+"/") {
+		info.SocketName = &name
+	}
+	type row struct {
+		Version string `tmux:"version"`
+	}
+	type session struct {
+		ID tmux.SessionID `tmux:"session_id"`
+	}
+	var b tmux.Batch
+	server := tmux.Rows[row](&b, tmux.DisplayMessage{})
+	sessions := tmux.Rows[session](&b, tmux.ListSessions{})
+	err := b.Do(ctx, srv)
+	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) {
+		return info, nil
+	}
+	if err != nil {
+		return info, err
+	}
+	info.IsAlive, info.SessionCount = true, len(*sessions)
+	if len(*server) > 0 {
+		info.Version = &(*server)[0].Version
+	}
+	return info, nil
+}
+
+var listServers = tool[listServersIn, list[serverInfo]]{
+	name: "list_servers", title: "List tmux Servers", kind: reads, set: setSessions,
+	desc: "Find the tmux servers that run: those with a socket in tmux's own directory, and extra_socket_paths.",
+	run: func(ctx context.Context, c *call, in listServersIn) (l list[serverInfo], err error) {
+		var live []*tmux.Server
+		for _, path := range c.s.sockets(in.ExtraSocketPaths) {
+			// A dead socket must not cost a process: there may be thousands.
+			conn, err := net.DialTimeout("unix", path, 100*time.Millisecond)
+			if err != nil {
+				continue
+			}
+			conn.Close()
+			cfg := c.s.tmuxConfig()
+			cfg.SocketPath = path
+			srv, err := tmux.New(cfg)
+			if err != nil {
+				return l, err
+			}
+			live = append(live, srv)
+		}
+		infos := make([]serverInfo, len(live))
+		errs := make([]error, len(live))
+		var wg sync.WaitGroup
+		for i, srv := range live {
+			wg.Go(func() { infos[i], errs[i] = infoOf(ctx, srv) })
+		}
+		wg.Wait()
+		found := []serverInfo{}
+		for i, info := range infos {
+			// What listens but is no tmux server is left out.
+			if errs[i] == nil && info.IsAlive {
+				found = append(found, info)
+			}
+		}
+		return page(found, in.paging), ctx.Err()
+	},
+}
+
+type listServersIn struct {
+	ExtraSocketPaths []string `json:"extra_socket_paths,omitempty" desc:"sockets elsewhere"`
+	paging
+}
+
+// sockets are the paths of the sockets in tmux's directory, in the order of
+// their names, then the extra ones, each once.
+func (s *Server) sockets(extra []string) []string {
+	base := "/tmp"
+	for _, kv := range s.cfg.Env {
+		if v, ok := strings.CutPrefix(kv, "TMUX_TMPDIR="); ok && v != "" {
+			base = v
+		}
+	}
+	dir := filepath.Join(base, "tmux-"+strconv.Itoa(os.Geteuid()))
+	var paths []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		paths = append(paths, filepath.Join(dir, e.Name()))
+	}
+	var sockets []string
+	seen := map[string]bool{}
+	for _, p := range append(paths, extra...) {
+		info, err := os.Stat(p)
+		if err != nil || info.Mode().Type() != os.ModeSocket || seen[realPath(p)] {
+			continue
+		}
+		seen[realPath(p)] = true
+		sockets = append(sockets, p)
+	}
+	return sockets
+}
+
+// clientInfo is what list_clients tells about a terminal attached to tmux.
+type clientInfo struct {
+	ClientName         string          `json:"client_name" tmux:"client_name"`
+	ClientTTY          *string         `json:"client_tty" tmux:"client_tty"`
+	ClientPID          int             `json:"client_pid" tmux:"client_pid"`
+	ClientUser         *string         `json:"client_user" tmux:"client_user,since=3.3"`
+	ClientTermname     *string         `json:"client_termname" tmux:"client_termname"`
+	ClientTermtype     *string         `json:"client_termtype" tmux:"client_termtype"`
+	ClientTermfeatures []string        `json:"client_termfeatures" tmux:"client_termfeatures,sep=comma"`
+	ClientTheme        *string         `json:"client_theme" tmux:"client_theme,since=3.6"`
+	ClientWidth        *int            `json:"client_width" tmux:"client_width"`
+	ClientHeight       *int            `json:"client_height" tmux:"client_height"`
+	ClientFlags        []string        `json:"client_flags" tmux:"client_flags,sep=comma"`
+	ClientControlMode  bool            `json:"client_control_mode" tmux:"client_control_mode"`
+	ClientReadonly     bool            `json:"client_readonly" tmux:"client_readonly"`
+	ClientPrefix       bool            `json:"client_prefix" tmux:"client_prefix"`
+	ClientUTF8         bool            `json:"client_utf8" tmux:"client_utf8"`
+	ClientKeyTable     *string         `json:"client_key_table" tmux:"client_key_table"`
+	ClientCreated      time.Time       `json:"client_created" tmux:"client_created"`
+	ClientActivity     time.Time       `json:"client_activity" tmux:"client_activity"`
+	ClientSession      *string         `json:"client_session" tmux:"client_session"`
+	ClientLastSession  *string         `json:"client_last_session" tmux:"client_last_session"`
+	SessionID          *tmux.SessionID `json:"session_id" tmux:"session_id"`
+	WindowID           *tmux.WindowID  `json:"window_id" tmux:"window_id"`
+	PaneID             *tmux.PaneID    `json:"pane_id" tmux:"pane_id"`
+}
+
+var listClients = tool[listClientsIn, list[clientInfo]]{
+	name: "list_clients", title: "List tmux Clients", kind: reads, set: setSessions,
+	desc: "List the terminals attached to tmux: size, terminal, theme, modes, and the session, window and pane each looks at. Tells whether a person watches.",
+	run: func(ctx context.Context, c *call, in listClientsIn) (l list[clientInfo], err error) {
+		s := in.selection()
+		if err := s.check(); err != nil {
+			return l, err
+		}
+		rows, err := tmux.List[clientInfo](ctx, c.tmux, tmux.ListClients{})
+		if err := noneIsEmpty(err); err != nil {
+			return l, err
+		}
+		if !s.zero() {
+			kept := slices.DeleteFunc(rows, func(r clientInfo) bool {
+				return s.session != "" && (r.SessionID == nil || *r.SessionID != s.session) ||
+					s.session == "" && (r.ClientSession == nil || *r.ClientSession != s.name)
+			})
+			if rows = kept; len(rows) == 0 {
+				if _, err := c.findSession(ctx, s); err != nil {
+					return l, err
+				}
+			}
+		}
+		return narrowPage(rows, in.Filters, in.paging)
+	},
+}
+
+type listClientsIn struct {
+	sessionSelect
+	socket
+	Filters filters `json:"filters,omitempty" desc:"field or field__op to value"`
+	paging
+}

@@ -1,0 +1,182 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+var createSession = tool[createSessionIn, *sessionInfo]{
+	name: "create_session", title: "Create tmux Session", kind: creates, set: setSessions, core: true,
+	desc: "Create a detached tmux session with one window, and start the tmux server if none runs. Use active_pane_id of the answer. " +
+		"environment becomes the session's: every later pane gets it.",
+	run: func(ctx context.Context, c *call, in createSessionIn) (*sessionInfo, error) {
+		cmd := tmux.NewSession{Detached: true, WindowName: in.WindowName, Width: in.X, Height: in.Y}
+		if in.SessionName != nil {
+			if err := checkSessionName("session_name", *in.SessionName); err != nil {
+				return nil, err
+			}
+			cmd.Name = *in.SessionName
+		}
+		var err error
+		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
+			return nil, err
+		}
+		rows, err := c.listSessions(ctx, cmd)
+		// A tmux server that has just lost its last session may still be there,
+		// and take the command with it.
+		for try := 0; try < 50 && errors.Is(err, tmux.ErrServerGone); try++ {
+			select {
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			case <-time.After(10 * time.Millisecond):
+			}
+			rows, err = c.listSessions(ctx, cmd)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &rows[0], nil
+	},
+}
+
+type createSessionIn struct {
+	SessionName *string `json:"session_name,omitempty" desc:"absent: a number"`
+	WindowName  string  `json:"window_name,omitempty"`
+	X           int     `json:"x,omitempty" min:"1" desc:"columns"`
+	Y           int     `json:"y,omitempty" min:"1" desc:"lines"`
+	spawn
+	socket
+}
+
+// checkSessionName refuses the names that targets cannot tell, and that tmux
+// before 3.7 changes.
+func checkSessionName(argument, name string) error {
+	if name == "" || strings.ContainsAny(name, ":.") {
+		return argumentFault(argument, "must not be empty, and have neither a colon nor a period in it")
+	}
+	return nil
+}
+
+var renameSession = tool[renameSessionIn, *sessionInfo]{
+	name: "rename_session", title: "Rename tmux Session", kind: changes, set: setSessions,
+	desc: "Rename a tmux session. The name is literal text, without : and . in it.",
+	run: func(ctx context.Context, c *call, in renameSessionIn) (*sessionInfo, error) {
+		if err := checkSessionName("new_name", in.NewName); err != nil {
+			return nil, err
+		}
+		s, err := c.resolve(ctx, "rename_session", in.selection())
+		if err != nil {
+			return nil, err
+		}
+		target, err := c.spec(s)
+		if err != nil {
+			return nil, err
+		}
+		// tmux may store the name in another spelling, so the id tells which row
+		// it is.
+		var b tmux.Batch
+		before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: s.within()})
+		b.Add(tmux.RenameSession{Target: target, Name: in.NewName})
+		after := tmux.Rows[sessionInfo](&b, tmux.ListSessions{})
+		if err := b.Do(ctx, c.tmux); err != nil {
+			return nil, err
+		}
+		for i, row := range *after {
+			if len(*before) > 0 && row.SessionID == (*before)[0].SessionID {
+				return &(*after)[i], nil
+			}
+		}
+		return nil, c.missing(ctx, s)
+	},
+}
+
+type renameSessionIn struct {
+	NewName string `json:"new_name"`
+	sessionSelect
+	socket
+}
+
+var killSession = tool[killSessionIn, text]{
+	name: "kill_session", title: "Kill tmux Session", kind: destroys, set: setSessions,
+	desc: "End a tmux session and the windows that are in no other session, with all that runs in them.",
+	run: func(ctx context.Context, c *call, in killSessionIn) (t text, err error) {
+		s, err := c.resolve(ctx, "kill_session", in.selection())
+		if err != nil {
+			return t, err
+		}
+		if err := c.protectSession(ctx, s); err != nil {
+			return t, err
+		}
+		target, err := c.spec(s)
+		if err != nil {
+			return t, err
+		}
+		var b tmux.Batch
+		before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: s.within()})
+		b.Add(tmux.KillSession{Target: target})
+		if err := b.Do(ctx, c.tmux); err != nil {
+			return t, err
+		}
+		for _, row := range *before {
+			t.Result = fmt.Sprintf("Session killed: %s (%s)", row.SessionID, row.SessionName)
+		}
+		return t, nil
+	},
+}
+
+type killSessionIn struct {
+	sessionSelect
+	socket
+}
+
+// protectSession is protect for a session that is to end. The caller's pane ends
+// with it unless another session holds the pane's window too.
+func (c *call) protectSession(ctx context.Context, s selection) error {
+	own := c.s.cfg.Caller.Pane
+	if own == "" || !c.s.mayHurtCaller(c.tmux) {
+		return nil
+	}
+	type row struct {
+		ID   tmux.SessionID `tmux:"session_id"`
+		Name string         `tmux:"session_name"`
+	}
+	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true, Filter: tmux.MatchEqual("pane_id", string(own))})
+	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
+		return err
+	}
+	for _, r := range rows {
+		if s.session != "" && r.ID != s.session || s.session == "" && r.Name != s.name {
+			return nil
+		}
+	}
+	return c.protect(ctx, ends, own)
+}
+
+var killServer = tool[killServerIn, text]{
+	name: "kill_server", title: "Kill tmux Server", kind: destroys, set: setSessions,
+	desc: "End a tmux server with all its sessions and all that runs in them. One that does not run is no error.",
+	run: func(ctx context.Context, c *call, in killServerIn) (t text, err error) {
+		if err := c.protectServer(ctx); err != nil {
+			return t, err
+		}
+		_, err = c.tmux.Do(ctx, tmux.KillServer{})
+		switch {
+		case errors.Is(err, tmux.ErrNoServer):
+			t.Result = "No tmux server ran on " + c.tmux.SocketPath()
+		case err != nil && !errors.Is(err, tmux.ErrServerGone):
+			return t, err
+		default:
+			t.Result = "Server killed: " + c.tmux.SocketPath()
+		}
+		return t, nil
+	},
+}
+
+type killServerIn struct {
+	socket
+}

@@ -1,0 +1,484 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// awaited is an answer of wait_for_text.
+type awaited struct {
+	Found          bool     `json:"found"`
+	Outcome        string   `json:"outcome"`
+	Index          *int     `json:"matched_index"`
+	Matched        []string `json:"matched_lines"`
+	Tail           []string `json:"tail"`
+	SawNewOutput   bool     `json:"saw_new_output"`
+	MatchedAtEntry bool     `json:"matched_at_entry"`
+	Alternate      bool     `json:"alternate_screen"`
+	PaneID         string   `json:"pane_id"`
+	Elapsed        float64  `json:"elapsed_seconds"`
+	Timeout        float64  `json:"effective_timeout"`
+}
+
+// waitText begins to wait on a screen, and returns the end of it.
+func waitText(p *peer, s *screen, args string) func() awaited {
+	p.t.Helper()
+	c, _ := p.wait("wait_for_text", `{"pane_id":"`+s.pane+`",`+args+`}`)
+	return func() awaited {
+		p.t.Helper()
+		return decode[awaited](p, "wait_for_text", p.await(c))
+	}
+}
+
+// waitCase prints entry, waits, prints more, and looks at the outcome.
+type waitCase struct {
+	name, entry, args, print string
+	outcome                  string
+	matched                  []string
+}
+
+func TestWaitForWhatIsPrinted(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	const stale = "READY old\n$ "
+	for i, c := range []waitCase{
+		{"after the call", "$ ", `"patterns":["ready"]`, "\nREADY\n", "matched", []string{"READY"}},
+		{"on a bare line of the entry row", "", `"patterns":["ready"]`, "ready\n", "matched", []string{"ready"}},
+		{"an unterminated prompt", "", `"patterns":["password:"]`, "Password: ", "matched", []string{"Password:"}},
+		{"a line and one behind it", "$ ", `"patterns":["ready"]`, "ready\nmore\n", "matched", []string{"$ ready"}},
+		{"the entry row written over", "wait 1%", `"patterns":["99%"]`, "\rwait 99%", "matched", []string{"wait 99%"}},
+		{"a line below", "$ ", `"patterns":["ready"]`, "\n\n\nready", "matched", []string{"ready"}},
+		{"silence", stale, `"patterns":["ready"],"timeout":0.3`, "", "timeout", nil},
+		{"only stale text", stale, `"patterns":["ready"],"timeout":0.3`, "other\n", "timeout", nil},
+		{"a fresh one though it is there", stale, `"patterns":["ready old"]`, "\nREADY old\n", "matched", []string{"READY old"}},
+		{"the same line as on the entry row", "ready", `"patterns":["^ready$"],"regex":true`, "\nready", "matched", []string{"ready"}},
+		{"the prompt itself is old", "$ ", `"patterns":["\\S"],"regex":true,"timeout":0.3`, "", "timeout", nil},
+		{"a new prompt", "$ ", `"patterns":["\\$ $"],"regex":true`, "make\nbuilt\n$ ", "matched", []string{"$"}},
+		{"paint below the cursor", "top\n\n\nREADY below\x1b[1;1H", `"patterns":["ready"],"timeout":0.3`, "x\ny\n", "timeout", nil},
+		{"the bottom row", strings.Repeat("\n", 9) + "READY\x1b[1;1H", `"patterns":["ready"],"timeout":0.3`, "x\n", "timeout", nil},
+		{"paint below that is printed again elsewhere", "top\n\n\nREADY below\x1b[1;1H", `"patterns":["ready"]`, "\nREADY below\n", "matched", []string{"READY below"}},
+		{"matching the case", "", `"patterns":["Ready"],"match_case":true,"timeout":0.3`, "ready\n", "timeout", nil},
+		{"literal text", "", `"patterns":["a.c"]`, "abc\na.c\n", "matched", []string{"a.c"}},
+		{"a regular expression", "", `"patterns":["^a.c$"],"regex":true`, "xabc\nabc\n", "matched", []string{"abc"}},
+		{"across a wrap", "", `"patterns":["needle in"]`, strings.Repeat("-", 36) + "needle in a line\n", "matched", []string{strings.Repeat("-", 36) + "needle in a line"}},
+		{"a wrapped prompt is old", strings.Repeat("p", 50) + "$ ", `"patterns":["p"],"timeout":0.3`, "", "timeout", nil},
+		{"after much output", "$ ", `"patterns":["ready"]`, "\n" + numbered(900) + "ready\n", "matched", []string{"ready"}},
+		{"a line that much output has pushed away", "$ ", `"patterns":["line 5$"],"regex":true`, "\n" + numbered(900), "matched", nil},
+		{"stop", "", `"patterns":["ready"],"stop":["none","failed"]`, "x FAILED\n", "stopped", []string{"x FAILED"}},
+		{"stop wins", "", `"patterns":["ready"],"stop":["failed"]`, "ready\nfailed\n", "stopped", []string{"failed"}},
+		{"stop alone", "", `"stop":["failed"]`, "failed\n", "stopped", []string{"failed"}},
+		{"the second pattern", "", `"patterns":["zero","one"]`, "one\n", "matched", []string{"one"}},
+		{"any output", "$ ", `"patterns":null`, "x", "any_output", []string{"$ x"}},
+		{"any output, silent", "$ \nold\x1b[1;1H", `"patterns":null,"timeout":0.3`, "", "timeout", nil},
+		{"any output, a blank line printed", "$ ", `"patterns":null`, "\n\n", "any_output", []string{""}},
+		{"any output, the cursor moved", "$ \n\n\x1b[1;1H", `"timeout":0.3`, "\x1b[1;3H", "timeout", nil},
+		{"any output, the same text again", "same", `"patterns":null`, "\nsame", "any_output", []string{"same"}},
+		{"special characters", "", `"patterns":["#{pane_id}} #(x) %H"]`, "#{pane_id}} #(x) %H", "matched", []string{"#{pane_id}} #(x) %H"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := serve(t, configFor(srv))
+			s := newScreen(t, srv, fmt.Sprint("w", i), 40, 10)
+			s.print(c.entry)
+			end := waitText(p, s, c.args)
+			if c.print != "" {
+				s.print(c.print)
+			}
+			got := end()
+			if got.Outcome != c.outcome || c.matched != nil && !slices.Equal(got.Matched, c.matched) {
+				t.Errorf("outcome %s with %q, want %s with %q; the tail is %q", got.Outcome, got.Matched, c.outcome, c.matched, got.Tail)
+			}
+			if got.Found != (c.outcome == "matched" || c.outcome == "any_output") || (got.Index != nil) != (c.outcome == "matched" || c.outcome == "stopped") || got.PaneID != s.pane {
+				t.Errorf("%+v", got)
+			}
+			if c.name == "stop" && *got.Index != 1 || c.name == "the second pattern" && *got.Index != 1 {
+				t.Errorf("index %d", *got.Index)
+			}
+			if c.outcome == "timeout" && got.SawNewOutput != (strings.Trim(c.print, "\n") != "" && !strings.HasPrefix(c.print, "\x1b")) {
+				t.Errorf("saw_new_output is %t after %q", got.SawNewOutput, c.print)
+			}
+		})
+	}
+}
+
+func TestWaitTellsWhatWasThereBefore(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	s := newScreen(t, srv, "a", 40, 10)
+	p := serve(t, configFor(srv))
+	s.print("READY old\n$ ")
+	got := waitText(p, s, `"patterns":["ready"],"timeout":0.2`)()
+	if !got.MatchedAtEntry || got.SawNewOutput || !slices.Equal(got.Tail, []string{"$"}) || len(got.Matched) != 0 || got.Timeout != 0.2 || got.Elapsed < 0.2 || got.Elapsed > 2 {
+		t.Errorf("stale text: %+v", got)
+	}
+	end := waitText(p, s, `"patterns":["ready"]`)
+	s.print("\nREADY new\n")
+	if got := end(); got.MatchedAtEntry || got.Outcome != "matched" {
+		t.Errorf("fresh text: %+v", got)
+	}
+	if got := waitText(p, s, `"patterns":["absent"],"timeout":0.2`)(); got.MatchedAtEntry {
+		t.Errorf("text that never was: %+v", got)
+	}
+	// The tail is bounded in lines and in bytes.
+	end = waitText(p, s, `"patterns":["done"]`)
+	s.print(numbered(200) + "done\n")
+	if got := end(); len(got.Tail) > 20 || len(got.Tail) < 10 {
+		t.Errorf("the tail has %d lines", len(got.Tail))
+	}
+	end = waitText(p, s, `"patterns":["x"]`)
+	s.print(strings.Repeat("x", 30000) + "\n")
+	if got := end(); len(strings.Join(got.Tail, "\n")) > 2000 || len(strings.Join(got.Matched, "\n")) > 2000 || len(got.Matched) != 1 {
+		t.Errorf("the tail has %d bytes, the lines %d", len(strings.Join(got.Tail, "\n")), len(strings.Join(got.Matched, "\n")))
+	}
+}
+
+func TestWaitArguments(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	session(t, srv, "b")
+	tmuxtest.Run(t, srv, "split-window", "-t", "=b:", "cat")
+	cfg := configFor(srv)
+	cfg.WaitMax = 300 * time.Millisecond
+	p := serve(t, cfg)
+	for args, why := range map[string]string{
+		`"patterns":[]`: "patterns must not be empty", `"patterns":["a",""]`: "patterns must not have an empty pattern", `"stop":[""]`: "stop must not have an empty pattern",
+		`"patterns":["a("],"regex":true`: "patterns has an invalid regex pattern", `"stop":["a("],"regex":true`: "stop has an invalid regex pattern",
+		`"interval":0`: "interval must be at least 0.01", `"interval":0.001`: "interval must be at least 0.01", `"timeout":0`: "timeout must be above 0", `"timeout":-1`: "timeout must be above 0",
+		`"patterns":"x"`: "patterns must be a list", `"pane_id":"%99"`: "Pane not found: %99", `"window_id":"@99"`: "@99", `"session_name":"none"`: "none", `"session_id":"$99"`: "$99",
+	} {
+		p.fails("wait_for_text", `{`+args+`}`, why)
+	}
+	if w := p.warnings(); !strings.Contains(w, "invalid regex pattern") || strings.Contains(w, "a(") {
+		t.Errorf("warnings: %s", w)
+	}
+	// The same pane as for the other tools, and the ceiling of the wait.
+	for _, target := range []string{`"pane_id":"%0"`, `"window_id":"@1"`, `"session_id":"$0"`, `"session_name":"b"`, ``} {
+		want := ok[map[string]any](p, "snapshot_pane", `{`+target+`}`)["pane_id"]
+		args := strings.TrimPrefix(target+`,"patterns":["never"],"timeout":3600`, ",")
+		got := ok[awaited](p, "wait_for_text", `{`+args+`}`)
+		if got.PaneID != want || got.Timeout != 0.3 || got.Outcome != "timeout" || got.Elapsed > 2 {
+			t.Errorf("%s: %+v, want pane %s", target, got, want)
+		}
+	}
+	if got := ok[awaited](p, "wait_for_text", `{"patterns":"[\"never\"]","timeout":"0.1"}`); got.Timeout != 0.1 {
+		t.Errorf("texts for numbers and lists: %+v", got)
+	}
+	if !strings.Contains(p.warnings(), "No match in pane") {
+		t.Errorf("no warning of a timeout: %s", p.warnings())
+	}
+}
+
+func TestWaitReportsProgress(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	s := newScreen(t, srv, "a", 40, 10)
+	p := serve(t, configFor(srv))
+	waitText(p, s, `"patterns":["never"],"timeout":0.6`)()
+	p.mu.Lock()
+	token := fmt.Sprint("token-", p.nextID-0)
+	p.mu.Unlock()
+	var all []progress
+	for _, raw := range p.notified("notifications/progress") {
+		var n progress
+		json.Unmarshal(raw, &n)
+		all = append(all, n)
+	}
+	if len(all) < 2 {
+		t.Fatalf("%d reports of %s", len(all), token)
+	}
+	for i, n := range all {
+		if n.Total != 0.6 || !strings.Contains(n.Message, s.pane) || !strings.Contains(n.Message, "elapsed") || !strings.Contains(n.Message, "left") {
+			t.Errorf("%+v", n)
+		}
+		if i > 0 && (n.Progress <= all[i-1].Progress || n.Message == all[i-1].Message) {
+			t.Errorf("%+v after %+v", n, all[i-1])
+		}
+	}
+	// No warning that it was not found when it was stopped.
+	before := len(p.warnings())
+	end := waitText(p, s, `"patterns":["never"],"stop":["halt"]`)
+	s.print("halt\n")
+	if end(); len(p.warnings()) != before {
+		t.Errorf("warned after a stop: %s", p.warnings()[before:])
+	}
+}
+
+// A full-screen program paints, it does not print.
+func TestWaitIgnoresTheAlternateScreen(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	s := newScreen(t, srv, "a", 40, 10)
+	p := serve(t, configFor(srv))
+	s.print("$ less\n")
+	end := waitText(p, s, `"patterns":["ready"],"timeout":0.5`)
+	s.print("\x1b[?1049h\x1b[H\x1b[2Jready painted")
+	if got := end(); got.Outcome != "alternate_screen" || !got.Alternate || got.Found {
+		t.Errorf("painted text: %+v", got)
+	}
+	// Begun while the pager shows: what it hides is old, what comes after it is new.
+	end = waitText(p, s, `"patterns":["less","painted","ready"],"timeout":20`)
+	s.print("\x1b[?1049l")
+	s.print("ready\n")
+	if got := end(); got.Outcome != "matched" || *got.Index != 2 || !slices.Equal(got.Matched, []string{"ready"}) || !got.Alternate {
+		t.Errorf("after the pager: %+v", got)
+	}
+	// Left and entered again during the wait.
+	end = waitText(p, s, `"patterns":["painted","over"],"timeout":20`)
+	s.print("\x1b[?1049h\x1b[Hpainted")
+	s.print("\x1b[?1049lover\n")
+	if got := end(); got.Outcome != "matched" || *got.Index != 1 {
+		t.Errorf("after another: %+v", got)
+	}
+}
+
+func TestWaitThroughHistoryAndSizes(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	resize := func(s *screen, args ...string) {
+		tmuxtest.Run(t, srv, "resize-window", append([]string{"-t", s.pane}, args...)...)
+	}
+	old := strings.Repeat("READY old\n", 40) + "$ "
+	for i, c := range []struct {
+		name string
+		do   func(s *screen)
+		want string
+	}{
+		{"history grows", func(s *screen) { s.print("\n" + numbered(100)) }, "timeout"},
+		{"higher", func(s *screen) { resize(s, "-y", "20") }, "timeout"},
+		{"higher, then output", func(s *screen) { resize(s, "-y", "20"); s.print("\nREADY\n") }, "matched"},
+		{"lower", func(s *screen) { resize(s, "-y", "4") }, "timeout"},
+		{"lower, then output", func(s *screen) { resize(s, "-y", "4"); s.print("\nREADY\n") }, "matched"},
+		{"wider", func(s *screen) { resize(s, "-x", "60") }, "timeout"},
+		{"wider, then output", func(s *screen) { resize(s, "-x", "60"); s.print("\nREADY\n") }, "matched"},
+		{"narrower", func(s *screen) { resize(s, "-x", "6") }, "wrapped anew"},
+		{"narrower, then output", func(s *screen) { resize(s, "-x", "30"); s.print("\nREADY\n") }, "matched"},
+		{"cleared screen", func(s *screen) { s.print("\x1b[H\x1b[2J$ ") }, "timeout"},
+		{"cleared screen, then output", func(s *screen) { s.print("\x1b[H\x1b[2J$ READY\n") }, "matched"},
+		{"cleared history", func(s *screen) { tmuxtest.Run(t, srv, "clear-history", "-t", s.pane) }, "history shrank below the baseline"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := serve(t, configFor(srv))
+			s := newScreen(t, srv, fmt.Sprint("s", i), 40, 10)
+			s.print(old)
+			call, _ := p.wait("wait_for_text", `{"pane_id":"`+s.pane+`","patterns":["ready"],"timeout":0.6}`)
+			c.do(s)
+			res := p.toolResult("wait_for_text", p.await(call))
+			if res.IsError && !strings.Contains(res.text(), c.want) || !res.IsError && !strings.Contains(string(res.Structured), `"outcome":"`+c.want+`"`) {
+				t.Errorf("%s%s, want %s", res.text(), res.Structured, c.want)
+			}
+		})
+	}
+}
+
+// tmux takes a tenth off a full history, and all rows get other numbers.
+func TestWaitWhileTheHistoryIsTrimmed(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	p := serve(t, configFor(srv))
+	for i, limit := range []string{"0", "10", "100", "500"} {
+		tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", limit)
+		s := newScreen(t, srv, fmt.Sprint("l", i), 40, 10)
+		n := 0
+		fmt.Sscan(limit, &n)
+		s.print("READY old\n" + strings.Repeat("READY old\n", n) + numbered(30))
+		warned := len(p.warnings())
+		end := waitText(p, s, `"patterns":["ready"],"timeout":20`)
+		if !strings.Contains(p.warnings()[warned:], "nearly full") && n > 0 {
+			tmuxtest.Wait(t, srv, s.pane, "warning", func() bool { return strings.Contains(p.warnings()[warned:], "nearly full") })
+		}
+		for j := range 12 {
+			s.print(fmt.Sprintf("part %d\n", j) + numbered(25))
+		}
+		s.print("READY new\n")
+		if got := end(); got.Outcome != "matched" || !slices.Equal(got.Matched, []string{"READY new"}) {
+			t.Errorf("limit %s: %+v", limit, got)
+		}
+		end = waitText(p, s, `"patterns":["ready"],"timeout":0.4`)
+		for j := range 5 {
+			s.print(fmt.Sprintf("part %d\n", j) + numbered(25))
+		}
+		if got := end(); got.Outcome != "timeout" {
+			t.Errorf("limit %s, nothing new: %+v", limit, got)
+		}
+	}
+}
+
+func TestWaitEndsWithItsPane(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	p := serve(t, configFor(srv))
+	for i, c := range []struct {
+		name string
+		end  func(s *screen)
+		want []string
+	}{
+		{"the program ends and the pane stays", func(s *screen) {
+			tmuxtest.Run(t, srv, "set-option", "-p", "-t", s.pane, "remain-on-exit", "on")
+			tmuxtest.Run(t, srv, "if-shell", "kill $(ps -o pid= --ppid "+pidOf(t, s)+" | head -1) "+pidOf(t, s), "")
+		}, []string{"died", "last words"}},
+		{"killed", func(s *screen) { tmuxtest.Run(t, srv, "kill-pane", "-t", s.pane) }, []string{"died", "closed", "last words"}},
+		{"respawned", func(s *screen) { tmuxtest.Run(t, srv, "respawn-pane", "-k", "-t", s.pane, "exec cat") }, []string{"respawned", "last words"}},
+		{"the server ends", func(s *screen) { tmuxtest.Run(t, srv, "kill-server") }, []string{"died with its tmux server", srv.SocketPath(), "last words"}},
+	} {
+		s := newScreen(t, srv, fmt.Sprint("e", i), 40, 10)
+		call, _ := p.wait("wait_for_text", `{"pane_id":"`+s.pane+`","patterns":["never"],"timeout":20}`)
+		s.print("last words\n")
+		// They are seen before the pane is gone: two more looks were told of.
+		told := len(p.notified("notifications/progress"))
+		tmuxtest.Wait(t, srv, s.pane, "looks at it", func() bool { return len(p.notified("notifications/progress")) >= told+2 })
+		start := time.Now()
+		c.end(s)
+		res := p.toolResult("wait_for_text", p.await(call))
+		if !res.IsError || res.Meta["error_type"] != "pane_gone" || time.Since(start) > 3*time.Second {
+			t.Errorf("%s: %v after %v", c.name, res.Meta, time.Since(start))
+		}
+		for _, want := range append(c.want, "pane_gone", s.pane) {
+			if !strings.Contains(res.text(), want) {
+				t.Errorf("%s: %q does not tell %q", c.name, res.text(), want)
+			}
+		}
+	}
+}
+
+func pidOf(t testing.TB, s *screen) string {
+	return tmuxtest.Run(t, s.srv, "display-message", "-p", "-t", s.pane, "#{pane_pid}")
+}
+
+// What a program said last is matched although it has ended by then.
+func TestWaitMatchesTheLastWords(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
+	p := serve(t, configFor(srv))
+	for i, c := range []struct{ args, want string }{
+		{`"patterns":["all done"]`, `"outcome":"matched"`}, {`"patterns":["x"],"stop":["all done"]`, `"outcome":"stopped"`}, {`"patterns":["pane is dead"]`, "pane_gone"},
+	} {
+		id := tmuxtest.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-s", fmt.Sprint("l", i), "read x; echo all done")
+		call, _ := p.wait("wait_for_text", `{"pane_id":"`+id+`",`+c.args+`}`)
+		tmuxtest.Run(t, srv, "send-keys", "-t", id, "Enter")
+		if res := p.toolResult("wait_for_text", p.await(call)); !strings.Contains(res.text(), c.want) {
+			t.Errorf("%s: %s", c.args, res.text())
+		}
+	}
+}
+
+func TestCancelledWaitForText(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	s := newScreen(t, srv, "a", 40, 10)
+	cfg := configFor(srv)
+	cfg.Transport = tmux.TransportExec
+	counted := countedTmux(t, &cfg)
+	p := serve(t, cfg)
+	c, id := p.wait("wait_for_text", `{"pane_id":"`+s.pane+`","timeout":20}`)
+	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
+	// A cancelled call has no answer. It looks at the pane no more.
+	before, same := counted(), 0
+	for deadline := time.Now().Add(5 * time.Second); same < 5 && time.Now().Before(deadline); {
+		time.Sleep(30 * time.Millisecond)
+		if now := counted(); now == before {
+			same++
+		} else {
+			before, same = now, 0
+		}
+	}
+	if same < 5 || len(c) != 0 {
+		t.Errorf("still looking %t, %d answers", same < 5, len(c))
+	}
+}
+
+// A server that does not answer ends the wait, and delays no other call.
+func TestWaitOnAFrozenServer(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	env, freeze := frozen(t, srv)
+	cfg := configFor(srv)
+	cfg.Env = append(cfg.Env, env)
+	p := serve(t, cfg)
+	call, _ := p.wait("wait_for_text", `{"socket_name":"frozen","timeout":1.5}`)
+	freeze()
+	start := time.Now()
+	ok[rows](p, "list_panes", `{}`)
+	if d := time.Since(start); d > time.Second {
+		t.Errorf("another call took %v", d)
+	}
+	res := p.toolResult("wait_for_text", p.await(call))
+	if !res.IsError || !strings.Contains(res.text(), "unresponsive") || time.Since(start) > 6*time.Second {
+		t.Errorf("%s after %v", res.text(), time.Since(start))
+	}
+}
+
+// Many waits at once delay nothing.
+func TestManyWaitsDelayNoQuickCall(t *testing.T) {
+	srv := tmuxtest.New(t)
+	s := newScreen(t, srv, "a", 80, 24)
+	p := serve(t, configFor(srv))
+	ok[rows](p, "list_panes", `{}`)
+	var calls []<-chan reply
+	for i := range 60 {
+		c, _ := p.wait("wait_for_text", fmt.Sprintf(`{"pane_id":%q,"patterns":["go %d\\b"],"regex":true,"timeout":20}`, s.pane, i))
+		calls = append(calls, c)
+	}
+	var took []time.Duration
+	for range 40 {
+		start := time.Now()
+		ok[map[string]any](p, "get_pane_info", `{"pane_id":"`+s.pane+`"}`)
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	t.Logf("a quick call beside 60 waits: median %v, slowest %v", took[20], took[39])
+	if took[20] > 100*time.Millisecond {
+		t.Errorf("the median is %v", took[20])
+	}
+	for i := range calls {
+		s.print(fmt.Sprintf("go %d\n", i))
+	}
+	for i, c := range calls {
+		if got := decode[awaited](p, "wait_for_text", p.await(c)); got.Outcome != "matched" {
+			t.Errorf("wait %d: %+v", i, got)
+		}
+	}
+}
+
+func TestALookIsOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	s := newScreen(t, srv, "a", 40, 10)
+	s.print(numbered(300))
+	cfg := configFor(srv)
+	counted := countedTmux(t, &cfg)
+	p := serve(t, cfg)
+	ok[rows](p, "list_panes", `{}`)
+	cursor := ok[followed](p, "capture_since", `{"pane_id":"`+s.pane+`"}`).Cursor
+	s.print(numbered(100))
+	for _, c := range []struct{ tool, args string }{
+		{"display_message", `{"format_string":"#{pane_id}"}`}, {"capture_since", `{}`}, {"capture_since", fmt.Sprintf(`{"cursor":%q}`, cursor)},
+		{"search_panes", `{"pattern":"nowhere"}`}, {"capture_pane", `{"pending":true}`}, {"signal_channel", `{"channel":"x"}`},
+	} {
+		before := counted()
+		ok[map[string]any](p, c.tool, c.args)
+		if n := counted() - before; n != 1 {
+			t.Errorf("%s %s ran tmux %d times, want once", c.tool, c.args, n)
+		}
+	}
+	before := counted()
+	ok[awaited](p, "wait_for_text", `{"pane_id":"`+s.pane+`","timeout":0.6,"interval":0.1}`)
+	if n := counted() - before; n > 8 {
+		t.Errorf("a wait of 0.6 s at 0.1 s ran tmux %d times", n)
+	}
+}

@@ -1,0 +1,46 @@
+package server
+
+import (
+	"context"
+
+	"tmuxmcp/tmux"
+)
+
+var listWindows = tool[listWindowsIn, list[windowInfo]]{
+	name: "list_windows", title: "List tmux Windows", kind: reads, set: setWindows, core: true, alwaysLoad: true,
+	desc: "List tmux windows of a session or of the whole server (terminal workspace): name, index, size, layout, active pane. Metadata only: search_panes finds text.",
+	run: func(ctx context.Context, c *call, in listWindowsIn) (l list[windowInfo], err error) {
+		s := in.selection()
+		if err := s.check(); err != nil {
+			return l, err
+		}
+		rows, err := c.listWindows(ctx, tmux.ListWindows{All: true, Filter: s.within()})
+		if err == nil && len(rows) == 0 && !s.zero() {
+			err = c.missing(ctx, s)
+		}
+		if err != nil {
+			return l, err
+		}
+		return narrowPage(rows, in.Filters, in.paging)
+	},
+}
+
+type listWindowsIn struct {
+	sessionSelect
+	socket
+	Filters filters `json:"filters,omitempty" desc:"field or field__op to value"`
+	paging
+}
+
+var getWindowInfo = tool[getWindowInfoIn, *windowInfo]{
+	name: "get_window_info", title: "Get tmux Window Info", kind: reads, set: setWindows,
+	desc: "Tell about one tmux window: size, layout, zoom, panes. Without a target: the caller's, else the current one.",
+	run: func(ctx context.Context, c *call, in getWindowInfoIn) (*windowInfo, error) {
+		return c.findWindow(ctx, in.selection())
+	},
+}
+
+type getWindowInfoIn struct {
+	windowSelect
+	socket
+}

@@ -1,0 +1,312 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tmuxmcp/tmux"
+)
+
+var createWindow = tool[createWindowIn, *windowInfo]{
+	name: "create_window", title: "Create tmux Window", kind: creates, set: setWindows,
+	desc: "Create a window with one pane in a tmux session (absent: the caller's, else the one used last). " +
+		"attach makes it the current window; direction puts it beside the current one.",
+	run: func(ctx context.Context, c *call, in createWindowIn) (*windowInfo, error) {
+		cmd := tmux.NewWindow{
+			Detached: !in.Attach, Name: in.WindowName, After: in.Direction == "after", Before: in.Direction == "before",
+		}
+		var err error
+		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
+			return nil, err
+		}
+		s := in.selection()
+		if s.zero() && c.s.callerPane(c.tmux) != "" {
+			own, err := c.findSession(ctx, s)
+			if err != nil {
+				return nil, err
+			}
+			s.session = own.SessionID
+		}
+		if !s.zero() {
+			if s, err = c.resolve(ctx, "create_window", s); err != nil {
+				return nil, err
+			}
+			if cmd.Target, err = c.spec(s); err != nil {
+				return nil, err
+			}
+		}
+		rows, err := c.listWindows(ctx, cmd)
+		if err != nil {
+			return nil, err
+		}
+		return &rows[0], nil
+	},
+}
+
+type createWindowIn struct {
+	sessionSelect
+	WindowName string `json:"window_name,omitempty"`
+	Attach     bool   `json:"attach,omitempty"`
+	Direction  string `json:"direction,omitempty" enum:"before,after"`
+	spawn
+	socket
+}
+
+var selectWindow = tool[selectWindowIn, *windowInfo]{
+	name: "select_window", title: "Select tmux Window", kind: changes, set: setWindows,
+	desc: "Make a window the current one of its tmux session: by id, by index in a session, or by direction from a session's current window. Whoever is attached sees it.",
+	run: func(ctx context.Context, c *call, in selectWindowIn) (*windowInfo, error) {
+		s := in.selection()
+		if s.window == "" && s.index == "" && in.Direction == "" {
+			return nil, faultf(kindValidation, "select_window needs window_id, window_index or direction")
+		}
+		s, err := c.resolve(ctx, "select_window", s)
+		if err != nil {
+			return nil, err
+		}
+		target, err := c.linked(s)
+		if err != nil {
+			return nil, err
+		}
+		var cmd tmux.Command = tmux.SelectWindow{Target: target}
+		if s.window == "" && s.index == "" {
+			cmd = map[string]tmux.Command{
+				"next": tmux.NextWindow{Target: target}, "previous": tmux.PreviousWindow{Target: target}, "last": tmux.LastWindow{Target: target},
+			}[in.Direction]
+		}
+		// Of the target's session: the current window of another one that holds
+		// the same window is another one.
+		rows, err := c.listWindows(ctx, tmux.ListWindows{Target: target, Filter: "#{window_active}"}, cmd)
+		return only(ctx, c, s, rows, err)
+	},
+}
+
+type selectWindowIn struct {
+	windowSelect
+	Direction string `json:"direction,omitempty" enum:"next,previous,last"`
+	socket
+}
+
+var renameWindow = tool[renameWindowIn, *windowInfo]{
+	name: "rename_window", title: "Rename tmux Window", kind: changes, set: setWindows,
+	desc: "Rename a tmux window. The name is literal text, and stays: automatic renaming ends.",
+	run: func(ctx context.Context, c *call, in renameWindowIn) (*windowInfo, error) {
+		s, err := c.resolve(ctx, "rename_window", in.selection())
+		if err != nil {
+			return nil, err
+		}
+		target, err := c.spec(s)
+		if err != nil {
+			return nil, err
+		}
+		return c.findWindow(ctx, s, tmux.RenameWindow{Target: target, Name: in.NewName})
+	},
+}
+
+type renameWindowIn struct {
+	NewName string `json:"new_name"`
+	windowSelect
+	socket
+}
+
+var killWindow = tool[killWindowIn, text]{
+	name: "kill_window", title: "Kill tmux Window", kind: destroys, set: setWindows,
+	desc: "End a tmux window, in every session that holds it, with all that runs in its panes.",
+	run: func(ctx context.Context, c *call, in killWindowIn) (t text, err error) {
+		s := selection{window: in.WindowID}
+		if err := s.required("kill_window"); err != nil {
+			return t, err
+		}
+		if err := c.protectIn(ctx, ends, s.within()); err != nil {
+			return t, err
+		}
+		if _, err := c.tmux.Do(ctx, tmux.KillWindow{Target: s.window}); err != nil {
+			return t, err
+		}
+		return text{"Window killed: " + string(s.window)}, nil
+	},
+}
+
+type killWindowIn struct {
+	WindowID tmux.WindowID `json:"window_id" desc:"@N"`
+	socket
+}
+
+var selectLayout = tool[selectLayoutIn, *windowInfo]{
+	name: "select_layout", title: "Select tmux Layout", kind: changes, set: setWindows,
+	desc: "Arrange the panes of a tmux window: even-horizontal, even-vertical, main-horizontal, main-vertical, tiled, " +
+		"main-horizontal-mirrored or main-vertical-mirrored (tmux 3.5), or a window_layout of as many panes as there are.",
+	run: func(ctx context.Context, c *call, in selectLayoutIn) (*windowInfo, error) {
+		cmd := tmux.SelectLayout{Layout: tmux.Layout(in.Layout)}
+		panes := 0 // of a custom layout
+		if !cmd.Layout.Named() {
+			cell, err := tmux.ParseLayout(cmd.Layout)
+			if err != nil {
+				return nil, &fault{kind: kindValidation, msg: err.Error(), cause: err,
+					suggestion: "a layout is a name, such as tiled, or a window_layout that a tool has told"}
+			}
+			panes = cell.Panes()
+		}
+		s, err := c.resolve(ctx, "select_layout", in.selection())
+		if err != nil {
+			return nil, err
+		}
+		if err := c.protectIn(ctx, disturbs, s.windowFilter()); err != nil {
+			return nil, err
+		}
+		if cmd.Target, err = c.spec(s); err != nil {
+			return nil, err
+		}
+		if panes == 0 {
+			return c.findWindow(ctx, s, cmd)
+		}
+		// tmux drops what a layout has too many, so it only sees one that fits.
+		script, err := c.tmux.Script(ctx, cmd)
+		if err != nil {
+			return nil, err
+		}
+		w, err := c.findWindow(ctx, s, tmux.IfShell{
+			Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes)), Test: true, Then: script,
+		})
+		if err != nil {
+			return nil, inside(err, cmd)
+		}
+		if w.PaneCount != panes {
+			return nil, argumentFault("layout", "is of %d panes, and window %s has %d", panes, w.WindowID, w.PaneCount)
+		}
+		return w, nil
+	},
+}
+
+type selectLayoutIn struct {
+	Layout string `json:"layout"`
+	windowSelect
+	socket
+}
+
+// inside names the command that an error is about, when it ran inside if-shell
+// or run-shell: tmux goes on after such a one, so it seems to be of the last.
+func inside(err error, cmd tmux.Command) error {
+	var e *tmux.Error
+	if errors.As(err, &e) {
+		e.Command = cmd.CommandName()
+	}
+	return err
+}
+
+var resizeWindow = tool[resizeWindowIn, *windowInfo]{
+	name: "resize_window", title: "Resize tmux Window", kind: changes, set: setWindows,
+	desc: "Set the size of a tmux window in columns and lines, also of one that nobody is attached to. It keeps that size from then on.",
+	run: func(ctx context.Context, c *call, in resizeWindowIn) (*windowInfo, error) {
+		if in.Width == 0 && in.Height == 0 {
+			return nil, faultf(kindValidation, "resize_window needs width or height")
+		}
+		s, err := c.resolve(ctx, "resize_window", in.selection())
+		if err != nil {
+			return nil, err
+		}
+		if err := c.protectIn(ctx, disturbs, s.windowFilter()); err != nil {
+			return nil, err
+		}
+		target, err := c.spec(s)
+		if err != nil {
+			return nil, err
+		}
+		return c.findWindow(ctx, s, tmux.ResizeWindow{Target: target, Width: in.Width, Height: in.Height})
+	},
+}
+
+type resizeWindowIn struct {
+	windowSelect
+	Width  int `json:"width,omitempty" min:"0"`
+	Height int `json:"height,omitempty" min:"0"`
+	socket
+}
+
+var moveWindow = tool[moveWindowIn, *windowInfo]{
+	name: "move_window", title: "Move tmux Window", kind: changes, set: setWindows,
+	desc: "Move a tmux window to another index, or to another session, where it becomes the current window.",
+	run: func(ctx context.Context, c *call, in moveWindowIn) (*windowInfo, error) {
+		if strings.Trim(in.DestinationIndex, "0123456789") != "" || len(in.DestinationIndex) > 9 {
+			return nil, argumentFault("destination_index", "must be a number")
+		}
+		s, err := c.resolve(ctx, "move_window", in.selection())
+		if err != nil {
+			return nil, err
+		}
+		var to selection
+		if d := in.DestinationSession; tmux.SessionID(d).Valid() {
+			to.session = tmux.SessionID(d)
+		} else if d != "" {
+			if to, err = c.resolve(ctx, "move_window", selection{name: d}); err != nil {
+				return nil, err
+			}
+		}
+		if err := c.protectIn(ctx, disturbs, s.windowFilter()); err != nil {
+			return nil, err
+		}
+		source, err := c.linked(s)
+		if err != nil {
+			return nil, err
+		}
+		if to.zero() {
+			to.session, to.name = s.session, s.name
+		}
+		to.index = in.DestinationIndex
+		return c.move(ctx, s, source, to)
+	},
+}
+
+// move moves the selected window and tells where it is then. Without a session
+// in to it stays in its own.
+func (c *call) move(ctx context.Context, s selection, source tmux.Target, to selection) (*windowInfo, error) {
+	move := tmux.MoveWindow{Source: source}
+	var cmd tmux.Command
+	if to.session == "" && to.name == "" {
+		// Which session that is only tmux knows.
+		move.Source, move.Target = tmux.TargetSpec("#{session_id}:#{window_id}"), tmux.TargetSpec("#{session_id}:"+to.index)
+		script, err := c.tmux.Script(ctx, move)
+		if err != nil {
+			return nil, err
+		}
+		cmd = tmux.RunShell{Target: source, Commands: true, Template: tmux.Format(script)}
+	} else {
+		var err error
+		if move.Target, err = c.spec(to); err != nil {
+			return nil, err
+		}
+		cmd = move
+	}
+	var b tmux.Batch
+	// Fails when there is no such window, which run-shell does not.
+	before := tmux.Rows[windowInfo](&b, tmux.ListWindows{Target: source, Filter: s.windowFilter()})
+	b.Add(cmd)
+	after := tmux.Rows[windowInfo](&b, tmux.ListWindows{All: true})
+	linked := linkRows(&b)
+	if err := b.Do(ctx, c.tmux); err != nil {
+		return nil, inside(err, move)
+	}
+	if len(*before) == 0 {
+		return nil, c.missing(ctx, s)
+	}
+	was := (*before)[0]
+	if to.session == "" && to.name == "" {
+		to.session = was.SessionID
+	}
+	rows := slices.DeleteFunc(*after, func(w windowInfo) bool {
+		return w.WindowID != was.WindowID || to.session != "" && w.SessionID != to.session || to.session == "" && w.SessionName != to.name ||
+			to.index != "" && strconv.Itoa(w.WindowIndex) != to.index
+	})
+	return only(ctx, c, s, windows(rows, *linked), nil)
+}
+
+type moveWindowIn struct {
+	windowSelect
+	DestinationIndex   string `json:"destination_index,omitempty" desc:"absent: the next free"`
+	DestinationSession string `json:"destination_session,omitempty" desc:"name or $N; absent: the same"`
+	socket
+}
