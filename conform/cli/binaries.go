@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tmuxmcp/conform/debian"
+)
+
+// newTmux is the command that looks after the tmux binaries in the cache.
+func newTmux() *cobra.Command {
+	var mirror string
+	cmd := &cobra.Command{
+		Use:   "tmux",
+		Short: "Fetch, list and remove Debian's tmux binaries in the cache",
+		Long: `tmux looks after Debian's tmux binaries in the user's cache. In the place of a
+suite there may be a version, debian:3.7c, which is that of whichever suite has it.`,
+		Args: noSuchCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&mirror, "debian-mirror", "", mirrorUsage)
+	fetcher := func(cmd *cobra.Command) *debian.Fetcher { return newFetcher(mirror, cmd.ErrOrStderr()) }
+	cmd.AddCommand(
+		&cobra.Command{
+			Use:   "get debian:SUITE...",
+			Short: "Fetch the tmux of each suite, unless it is there, and print its path",
+			Args:  someSuites,
+			RunE: eachSuite(func(cmd *cobra.Command, suite string) error {
+				got, err := fetcher(cmd).Get(cmd.Context(), suite)
+				if err == nil {
+					fmt.Fprintln(cmd.OutOrStdout(), got.Binary)
+				}
+				return err
+			}),
+		},
+		&cobra.Command{
+			Use:   "path debian:SUITE...",
+			Short: "Print the path of the tmux of each suite, which has been fetched",
+			Args:  someSuites,
+			RunE: eachSuite(func(cmd *cobra.Command, suite string) error {
+				path, err := fetcher(cmd).Path(suite)
+				if err == nil {
+					fmt.Fprintln(cmd.OutOrStdout(), path)
+				}
+				return err
+			}),
+		},
+		&cobra.Command{
+			Use:   "remove debian:SUITE...",
+			Short: "Remove the tmux of each suite from the cache",
+			Args:  someSuites,
+			RunE:  eachSuite(func(cmd *cobra.Command, suite string) error { return fetcher(cmd).Remove(suite) }),
+		},
+		&cobra.Command{
+			Use:   "list",
+			Short: "List what is in the cache",
+			Args:  cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				all, err := fetcher(cmd).List()
+				for _, got := range all {
+					fmt.Fprintf(cmd.OutOrStdout(), "%-25s %-8s %-20s %s\n", "debian:"+got.Suite, got.Version, got.Package, got.Binary)
+				}
+				return err
+			},
+		},
+	)
+	return cmd
+}
+
+func someSuites(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("tmux %s: want debian:SUITE, as in debian:trixie", cmd.Name())
+	}
+	for _, spec := range args {
+		if suite, ok := strings.CutPrefix(spec, "debian:"); !ok || suite == "" {
+			return fmt.Errorf("tmux %s %s: want debian:SUITE, as in debian:trixie", cmd.Name(), spec)
+		}
+	}
+	return nil
+}
+
+// eachSuite does something for each suite, also after one that fails.
+func eachSuite(do func(cmd *cobra.Command, suite string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		var errs []error
+		for _, spec := range args {
+			errs = append(errs, do(cmd, strings.TrimPrefix(spec, "debian:")))
+		}
+		return errors.Join(errs...)
+	}
+}

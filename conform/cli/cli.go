@@ -1,0 +1,158 @@
+// Package cli is the command mcp-conform: its flags, its output and its exit
+// codes, over package conform.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"tmuxmcp/conform"
+)
+
+// The exit codes, besides 128 and the signal's number for a run that was
+// interrupted.
+const (
+	exitOK     = 0
+	exitFailed = 1 // some cell failed
+	exitUsage  = 2 // nothing could be run
+)
+
+// errFailed ends the command with exitFailed; the report has told everything.
+var errFailed = errors.New("some cell failed")
+
+// Main runs the command with its arguments, without the program's name, and
+// returns its exit code.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) == 1 && args[0] == conform.ChildArg {
+		return conform.Main(stdin, stdout)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	stop := onSignal(cancel)
+	defer stop()
+
+	cmd := newCommand()
+	cmd.SetArgs(args)
+	cmd.SetIn(stdin)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	err := cmd.ExecuteContext(ctx)
+	var sig signalled
+	switch {
+	case errors.As(context.Cause(ctx), &sig):
+		fmt.Fprintf(stderr, "mcp-conform: %v\n", sig)
+		return 128 + int(sig.Signal.(syscall.Signal))
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errFailed):
+		return exitFailed
+	}
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		fmt.Fprintf(stderr, "mcp-conform: %s\n", line)
+	}
+	return exitUsage
+}
+
+// signalled is the cause of a context that a signal has ended.
+type signalled struct{ os.Signal }
+
+func (s signalled) Error() string { return "ended by signal: " + s.Signal.String() }
+
+// onSignal calls cancel at the first SIGINT, SIGTERM or SIGHUP. A second one ends
+// the process; the scripts' processes then end themselves.
+func onSignal(cancel context.CancelCauseFunc) (stop func()) {
+	ch := make(chan os.Signal, 1)
+	done := make(chan struct{})
+	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		select {
+		case sig := <-ch:
+			signal.Stop(ch)
+			cancel(signalled{sig})
+		case <-done:
+		}
+	}()
+	return func() {
+		signal.Stop(ch)
+		close(done)
+	}
+}
+
+const long = `mcp-conform replays the gaps of libtmux issue #670 against real tmux programs
+and says for each gap, each tmux and each layer what holds: is the issue's claim
+about tmux true (layer tmux), is the gap closed in this module's API (layer api),
+and can an agent do it with a tool of an MCP server (layer mcp)? Without a
+command it runs.
+
+A tmux is given as
+  PATH            a tmux program
+  NAME=PATH       the same, called NAME in reports
+  system          the tmux on PATH (the default)
+  debian:SUITE    Debian's tmux of that suite, fetched once into the user's
+                  cache, without root; the default where no tmux is installed is
+                  debian:trixie-backports
+  debian:VERSION  the same, of whichever suite has that version: debian:3.7c
+
+Exit status: 0 when every cell is as its script expects, 1 when some cell
+failed, 2 when nothing could be run, 128+N when signal N ended the run. A claim
+that tmux refutes is a finding and no failure.`
+
+const examples = `  mcp-conform
+  mcp-conform --tmux system --tmux master=/opt/tmux/bin/tmux
+  mcp-conform --tmux debian:bookworm --tmux debian:sid --format json -o report.json
+  mcp-conform --run pane-reset --layer tmux -v
+  mcp-conform --layer mcp --server 'tmux-mcp --toolsets all'
+  mcp-conform explain 4`
+
+func newCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "mcp-conform [run]",
+		Short:         "Replay the gaps of libtmux issue #670 against real tmux programs",
+		Long:          long,
+		Example:       examples,
+		Args:          noSuchCommand,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return fmt.Errorf("%s (see mcp-conform --help)", goNumberError.ReplaceAllString(err.Error(), "want a number"))
+	})
+	run := &cobra.Command{
+		Use:     "run",
+		Short:   "Run the scripts and print the matrix (the default)",
+		Example: examples,
+		Args:    cobra.NoArgs,
+	}
+	for _, cmd := range []*cobra.Command{root, run} {
+		var o runOptions
+		o.flags(cmd)
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }
+	}
+	root.AddCommand(run, newList(), newExplain(), newDiff(), newTokens(), newInit(), newTmux())
+	return root
+}
+
+// goNumberError is how the flag package words what is no number.
+var goNumberError = regexp.MustCompile(`strconv\.[A-Za-z]+: parsing .*$`)
+
+// noSuchCommand refuses an argument where a command can be, with the command
+// that was perhaps meant.
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
+		return fmt.Errorf("unknown command %q: did you mean %s?", args[0], strings.Join(meant, " or "))
+	}
+	return fmt.Errorf("unknown command %q (see mcp-conform --help)", args[0])
+}

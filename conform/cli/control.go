@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/spf13/pflag"
+
+	"tmuxmcp/conform"
+	"tmuxmcp/internal/atomicfile"
+)
+
+// controlOptions are the flags about which scripts run, and what is expected of them.
+type controlOptions struct {
+	skip         string
+	shard        string
+	failFast     bool
+	retry        int
+	expect       string
+	updateExpect bool
+
+	old []byte // what the file had; nil when there was none
+}
+
+func (o *controlOptions) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.skip, "skip", "", "leave out the scripts whose GAP/LAYER/TMUX matches `REGEXP`, as in ^12-.*/api/3.2a")
+	f.StringVar(&o.shard, "shard", "", "run only part `I/N` of the scripts, as in 1/3")
+	f.BoolVar(&o.failFast, "fail-fast", false, "end the run when a script has failed that was not known to")
+	f.IntVar(&o.retry, "retry", 0, "run a script that fails up to `N` times more; one that passes then is flaky")
+	f.StringVar(&o.expect, "expect", "", "the `FILE` with the known failures: only others, and those that pass, make the run fail")
+	f.BoolVar(&o.updateExpect, "update-expect", false, "write the file of --expect so that it has what failed in this run")
+}
+
+// control checks the flags; scripts is where the gaps are.
+func (o *controlOptions) control(scripts string) (c conform.Control, err error) {
+	if o.skip != "" {
+		if c.Skip, err = regexp.Compile(o.skip); err != nil {
+			return c, fmt.Errorf("--skip: %w", err)
+		}
+	}
+	if o.shard != "" {
+		if c.Shard, err = conform.ParseShard(o.shard); err != nil {
+			return c, fmt.Errorf("--shard %w", err)
+		}
+	}
+	if o.retry < 0 {
+		return c, fmt.Errorf("--retry %d: want 0 or more", o.retry)
+	}
+	c.FailFast, c.Retry = o.failFast, o.retry
+	switch {
+	case o.updateExpect && o.expect == "":
+		return c, errors.New("--update-expect: want --expect FILE, the file to write")
+	case o.updateExpect && o.failFast:
+		return c, errors.New("--update-expect needs all failures, and --fail-fast ends the run with the first")
+	case o.expect == "":
+		return c, nil
+	}
+	text, err := os.ReadFile(o.expect)
+	if err != nil && !(o.updateExpect && errors.Is(err, os.ErrNotExist)) {
+		return c, fmt.Errorf("--expect %s: %w", o.expect, errors.Unwrap(err))
+	}
+	o.old = text
+	if c.Known, err = conform.ParseExpectations(o.expect, text); err != nil {
+		return c, fmt.Errorf("--expect %w", err)
+	}
+	gaps, err := loadGaps(scripts)
+	if err != nil {
+		return c, err
+	}
+	if err := c.Known.Check(gaps); err != nil && !o.updateExpect {
+		return c, fmt.Errorf("--expect %w", err)
+	}
+	return c, nil
+}
+
+// update writes the file of known failures, and makes the report one with them.
+func (o *controlOptions) update(known *conform.Expectations, r *conform.Report, stderr io.Writer) error {
+	if !o.updateExpect {
+		return nil
+	}
+	if r.Interrupted {
+		fmt.Fprintf(stderr, "mcp-conform: %s is left as it is: the run was interrupted\n", o.expect)
+		return nil
+	}
+	text, changes, err := known.Update(r)
+	if err != nil {
+		return fmt.Errorf("--update-expect %w", err)
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	if err := writeFile(o.expect, text, o.old); err != nil {
+		return fmt.Errorf("--update-expect %s: %w", o.expect, err)
+	}
+	for _, line := range changes {
+		fmt.Fprintf(stderr, "%s: %s\n", o.expect, line)
+	}
+	updated, err := conform.ParseExpectations(o.expect, text)
+	if err != nil {
+		return err
+	}
+	updated.Apply(r)
+	return nil
+}
+
+// writeFile writes a file at once or not at all: a new one when old is nil, else
+// one that still holds old.
+func writeFile(path string, text, old []byte) error {
+	if old == nil {
+		return atomicfile.Disk{}.Create(path, text, 0o644, nil)
+	}
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Disk{}.Replace(path, text, old, 0o644)
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"tmuxmcp/conform"
+)
+
+func newDiff() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "diff A.json B.json",
+		Short: "Tell what changed between two runs, by their JSON reports",
+		Long: `diff tells what changed from one run to another: a new tmux, a pull request.
+Targets of the same name are compared, and when each run has one that the other
+has not, these two: a run on 3.6a with a run on 3.7c.
+
+Exit status: 0 when nothing got worse, 1 when something did, 2 when the reports
+could not be read.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return errors.New("diff: want two reports, as --format json writes them")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var reports [2]*conform.Report
+			for i, file := range args {
+				var err error
+				if reports[i], err = readReport(file); err != nil {
+					return err
+				}
+			}
+			d := conform.Compare(reports[0], reports[1])
+			out := cmd.OutOrStdout()
+			var err error
+			if asJSON {
+				enc := json.NewEncoder(out)
+				enc.SetIndent("", "  ")
+				err = enc.Encode(d)
+			} else {
+				err = conform.WriteDiff(out, d, styleOf(out))
+			}
+			if err == nil && d.Worse() {
+				err = errFailed
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func readReport(file string) (*conform.Report, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("diff: %s: %w", file, errors.Unwrap(err))
+	}
+	defer f.Close()
+	r, err := conform.ReadJSON(f)
+	if err != nil {
+		return nil, fmt.Errorf("diff: %s: %w", file, err)
+	}
+	return r, nil
+}

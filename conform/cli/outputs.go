@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"tmuxmcp/conform"
+)
+
+// formats are the ways to write a report. Those for people are written for the
+// terminal they go to, if they do.
+var formats = []struct {
+	name  string
+	write func(w io.Writer, r *conform.Report, style conform.Style) error
+}{
+	{"text", conform.WriteText},
+	{"json", plain(conform.WriteJSON)},
+	{"junit", plain(conform.WriteJUnit)},
+	{"tap", plain(conform.WriteTAP)},
+	{"markdown", plain(conform.WriteMarkdown)},
+	{"html", plain(conform.WriteHTML)},
+}
+
+// plain is a way to write a report that is the same wherever it goes.
+func plain(write func(io.Writer, *conform.Report) error) func(io.Writer, *conform.Report, conform.Style) error {
+	return func(w io.Writer, r *conform.Report, _ conform.Style) error { return write(w, r) }
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+func formatChoice() string {
+	names := formatNames()
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// output is a report that was asked for: a --format and the -o after it.
+type output struct {
+	format string
+	file   string // empty when there was no -o
+}
+
+// outputs are the --format and -o flags, in the order in which they were given.
+type outputs []output
+
+// transcripts reports whether one of the reports has the scripts' transcripts.
+func (o outputs) transcripts() bool {
+	return slices.ContainsFunc(o, func(out output) bool { return out.format == "html" })
+}
+
+// formatFlag and fileFlag are the two flags that build outputs.
+type (
+	formatFlag outputs
+	fileFlag   outputs
+)
+
+func (f *formatFlag) Type() string   { return "format" }
+func (f *formatFlag) String() string { return "" }
+func (f *formatFlag) Set(name string) error {
+	if !slices.Contains(formatNames(), name) {
+		return fmt.Errorf("want %s", formatChoice())
+	}
+	*f = append(*f, output{format: name})
+	return nil
+}
+
+func (f *fileFlag) Type() string   { return "file" }
+func (f *fileFlag) String() string { return "" }
+func (f *fileFlag) Set(file string) error {
+	if file == "" {
+		return errors.New("want a file name, or - for standard output")
+	}
+	if len(*f) == 0 {
+		*f = append(*f, output{format: "text"})
+	}
+	last := &(*f)[len(*f)-1]
+	if last.file != "" {
+		return fmt.Errorf("the %s report already goes to %s: each --format takes one -o, after it", last.format, last.file)
+	}
+	if slices.ContainsFunc(*f, func(o output) bool { return o.file == file }) {
+		return fmt.Errorf("two reports cannot go to %s", file)
+	}
+	last.file = file
+	return nil
+}
+
+// report is where one report goes.
+type report struct {
+	output
+	w       io.Writer
+	file    *os.File // nil for standard output
+	created bool     // by us: to be removed if nothing is written
+}
+
+type reports []*report
+
+// open opens the files of all reports, which are changed only when a report is
+// written. What is for people goes to standard output, unless something else
+// does or it has a file.
+func (o outputs) open(stdout io.Writer) (reports, error) {
+	var rs reports
+	onStdout := 0
+	hasText := false
+	for _, out := range o {
+		r := &report{output: out, w: stdout}
+		rs = append(rs, r)
+		hasText = hasText || out.format == "text"
+		if out.file == "" || out.file == "-" {
+			onStdout++
+			continue
+		}
+		_, statErr := os.Stat(out.file)
+		f, err := os.OpenFile(out.file, os.O_WRONLY|os.O_CREATE, 0o666)
+		if err != nil {
+			rs.close()
+			return nil, fmt.Errorf("-o %s: %w", out.file, errors.Unwrap(err))
+		}
+		r.file, r.w, r.created = f, f, errors.Is(statErr, os.ErrNotExist)
+	}
+	if onStdout > 1 {
+		rs.close()
+		return nil, errors.New("two reports on standard output: give -o FILE after a --format")
+	}
+	if onStdout == 0 && !hasText {
+		rs = append(rs, &report{output: output{format: "text"}, w: stdout})
+	}
+	return rs, nil
+}
+
+// write writes all reports and closes their files.
+func (rs reports) write(r *conform.Report) error {
+	var errs []error
+	for _, out := range rs {
+		if err := out.write(r); err != nil {
+			errs = append(errs, fmt.Errorf("write the %s report: %w", out.format, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (out *report) write(r *conform.Report) error {
+	i := slices.Index(formatNames(), out.format)
+	var buf bytes.Buffer
+	if err := formats[i].write(&buf, r, styleOf(out.w)); err != nil {
+		return err
+	}
+	out.created = false
+	if out.file != nil {
+		if info, err := out.file.Stat(); err == nil && info.Mode().IsRegular() {
+			if err := out.file.Truncate(0); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := out.w.Write(buf.Bytes()); err != nil {
+		return err
+	}
+	if out.file != nil {
+		f := out.file
+		out.file = nil
+		return f.Close()
+	}
+	return nil
+}
+
+// close closes what is still open, and removes what was made for nothing.
+func (rs reports) close() {
+	for _, r := range rs {
+		if r.file != nil {
+			r.file.Close()
+			if r.created {
+				os.Remove(r.output.file)
+			}
+		}
+	}
+}

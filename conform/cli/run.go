@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tmuxmcp/conform"
+	"tmuxmcp/conform/debian"
+	"tmuxmcp/fixtures"
+	"tmuxmcp/tmux"
+)
+
+// fallbackTarget is run where no tmux is installed.
+const fallbackTarget = "debian:trixie-backports"
+
+// runOptions are the flags of run.
+type runOptions struct {
+	tmux      []string
+	layers    []string
+	match     string
+	scripts   string
+	transport string
+	server    string
+	jobs      int
+	timeout   time.Duration
+	verbose   bool
+	keep      bool
+	mirror    string
+	outputs   outputs
+	control   controlOptions
+}
+
+func (o *runOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&o.tmux, "tmux", nil, "a tmux to run against, `SPEC` as above; may be repeated")
+	f.StringSliceVar(&o.layers, "layer", nil, "only this `LAYER`: tmux, api or mcp; may be repeated")
+	f.StringVar(&o.match, "run", "", "only the gaps whose file name matches `REGEXP`, as in ^04 or reset")
+	f.Var((*formatFlag)(&o.outputs), "format", "`FORMAT` of a report: "+formatChoice()+"; may be repeated, each with the -o after it")
+	f.VarP((*fileFlag)(&o.outputs), "output", "o", "`FILE` for the report of the --format before it, or - for standard output")
+	f.StringVar(&o.scripts, "scripts", "", "run the scripts in `DIR` in place of the built-in ones")
+	f.StringVar(&o.transport, "transport", string(tmux.TransportExec), "how the API and the MCP server reach tmux, a `WAY`: exec (by the target's own client), native or auto")
+	f.StringVar(&o.server, "server", "", "ask this MCP server on layer mcp, a shell `COMMAND` that speaks MCP on its standard input and output (default: the built-in one)")
+	o.control.flags(f)
+	f.IntVar(&o.jobs, "jobs", 0, "run `N` scripts at a time (default: twice the processors)")
+	f.DurationVar(&o.timeout, "timeout", conform.DefaultTimeout, "the time `D` that each script has, as in 90s")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print each script's transcript when it ends")
+	f.BoolVar(&o.keep, "keep", false, "leave the scripts' directories and tmux servers, and say where")
+	f.StringVar(&o.mirror, "debian-mirror", "", mirrorUsage)
+}
+
+// run checks everything that was asked for before it runs anything.
+func (o *runOptions) run(cmd *cobra.Command) error {
+	ctx := cmd.Context()
+	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
+	if o.jobs < 0 {
+		return fmt.Errorf("--jobs %d: want at least 1", o.jobs)
+	}
+	if o.timeout <= 0 {
+		return fmt.Errorf("--timeout %v: want more than nothing", o.timeout)
+	}
+	if cmd.Flags().Changed("server") && strings.TrimSpace(o.server) == "" {
+		return errors.New("--server: want a command")
+	}
+	layers, err := parseLayers(o.layers)
+	if err != nil {
+		return err
+	}
+	transport, err := tmux.ParseTransport(o.transport)
+	if err != nil || o.transport == "" {
+		return fmt.Errorf("--transport %s: want exec, native or auto", o.transport)
+	}
+	gaps, err := o.gaps()
+	if err != nil {
+		return err
+	}
+	control, err := o.control.control(o.scripts)
+	if err != nil {
+		return err
+	}
+	reports, err := o.outputs.open(stdout)
+	if err != nil {
+		return err
+	}
+	defer reports.close()
+	targets, err := o.targets(ctx, stderr)
+	if err != nil {
+		return err
+	}
+	progress := newProgress(stderr, o.verbose)
+	report, err := conform.Run(ctx, conform.Options{
+		Targets: targets, Gaps: gaps, Layers: layers, Control: control, Transport: transport, Server: o.server, Jobs: o.jobs, Timeout: o.timeout,
+		Keep: o.keep, Verbose: o.verbose || o.outputs.transcripts(), Progress: progress.event,
+	})
+	progress.end()
+	if report == nil {
+		return err
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "mcp-conform: clean up: %v\n", err)
+	}
+	// What is updated is what is expected from now on: the reports say so too.
+	updateErr := o.control.update(control.Known, report, stderr)
+	if err := errors.Join(reports.write(report), updateErr); err != nil {
+		return err
+	}
+	if !report.OK() {
+		return errFailed
+	}
+	return nil
+}
+
+func parseLayers(names []string) ([]conform.Layer, error) {
+	var layers []conform.Layer
+	for _, name := range names {
+		l := conform.Layer(name)
+		if !slices.Contains(conform.Layers, l) {
+			return nil, fmt.Errorf("--layer %s: want tmux, api or mcp", name)
+		}
+		layers = append(layers, l)
+	}
+	return layers, nil
+}
+
+// gaps are those asked for.
+func (o *runOptions) gaps() ([]*conform.Gap, error) {
+	gaps, err := loadGaps(o.scripts)
+	if err != nil || o.match == "" {
+		return gaps, err
+	}
+	re, err := regexp.Compile(o.match)
+	if err != nil {
+		return nil, fmt.Errorf("--run: %w", err)
+	}
+	gaps = slices.DeleteFunc(gaps, func(g *conform.Gap) bool { return !re.MatchString(g.Name) })
+	if len(gaps) == 0 {
+		return nil, fmt.Errorf("--run %s: no gap matches (see mcp-conform list)", o.match)
+	}
+	return gaps, nil
+}
+
+func loadGaps(dir string) ([]*conform.Gap, error) {
+	if dir == "" {
+		return conform.LoadGaps(fixtures.Gaps())
+	}
+	switch info, err := os.Stat(dir); {
+	case err != nil:
+		return nil, fmt.Errorf("--scripts %s: %w", dir, errors.Unwrap(err))
+	case !info.IsDir():
+		return nil, fmt.Errorf("--scripts %s: not a directory", dir)
+	}
+	gaps, err := conform.LoadGaps(os.DirFS(dir))
+	if err != nil {
+		return nil, fmt.Errorf("--scripts %s: %w", dir, err)
+	}
+	return gaps, nil
+}
+
+// targets are those asked for, else the default one.
+func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]conform.Target, error) {
+	fetcher := newFetcher(o.mirror, stderr)
+	fetch := func(ctx context.Context, suite string) (string, error) {
+		got, err := fetcher.Get(ctx, suite)
+		return got.Binary, err
+	}
+	if len(o.tmux) > 0 {
+		return conform.ResolveTargets(ctx, o.tmux, fetch)
+	}
+	targets, err := conform.ResolveTargets(ctx, []string{"system"}, fetch)
+	if errors.Is(err, conform.ErrNoSystemTmux) {
+		fmt.Fprintf(stderr, "mcp-conform: no tmux on PATH: taking %s\n", fallbackTarget)
+		return conform.ResolveTargets(ctx, []string{fallbackTarget}, fetch)
+	}
+	return targets, err
+}
+
+const mirrorUsage = "`URL` of the Debian archive for debian:SUITE (default: $DEBIAN_MIRROR, else the machine's own)"
+
+// newFetcher fetches Debian's binaries and tells on stderr how far it is.
+func newFetcher(mirror string, stderr io.Writer) *debian.Fetcher {
+	var mu sync.Mutex
+	return &debian.Fetcher{Mirror: mirror, Progress: func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintln(stderr, line)
+	}}
+}

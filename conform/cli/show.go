@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tmuxmcp/conform"
+)
+
+func newList() *cobra.Command {
+	var scripts string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the gaps, one line each",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			gaps, err := loadGaps(scripts)
+			if err != nil {
+				return err
+			}
+			for _, g := range gaps {
+				var layers []string
+				for _, l := range g.Layers() {
+					layers = append(layers, string(l))
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%2d  %s  %-34s %s\n", g.Number, cluster(g), g.Title, strings.Join(layers, ","))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&scripts, "scripts", "", "list the scripts in `DIR` in place of the built-in ones")
+	return cmd
+}
+
+// cluster is the letter of the gap's cluster.
+func cluster(g *conform.Gap) string {
+	letter, _, _ := strings.Cut(g.Cluster, ",")
+	if letter == "" {
+		return "-"
+	}
+	return letter
+}
+
+func newExplain() *cobra.Command {
+	var scripts string
+	cmd := &cobra.Command{
+		Use:   "explain N",
+		Short: "Print a gap's claim, the truth, what is expected of which version, and the script",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("explain: want the number of a gap (see mcp-conform list)")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			gaps, err := loadGaps(scripts)
+			if err != nil {
+				return err
+			}
+			for _, g := range gaps {
+				if n, err := strconv.Atoi(args[0]); err == nil && n == g.Number || args[0] == g.Name {
+					explain(cmd.OutOrStdout(), g)
+					return nil
+				}
+			}
+			return fmt.Errorf("explain %s: no such gap (see mcp-conform list)", args[0])
+		},
+	}
+	cmd.Flags().StringVar(&scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
+	return cmd
+}
+
+func explain(w io.Writer, g *conform.Gap) {
+	style := styleOf(w)
+	bold := func(s string) string {
+		if style.Color {
+			return "\x1b[1m" + s + "\x1b[0m"
+		}
+		return s
+	}
+	width := style.Width
+	if width == 0 {
+		width = 80
+	}
+	fmt.Fprintf(w, "%s\n\n", bold(fmt.Sprintf("Gap %d: %s", g.Number, g.Title)))
+	for _, f := range []struct{ name, text string }{
+		{"cluster", g.Cluster}, {"claim", g.Claim}, {"truth", g.Truth}, {"source", g.Source},
+	} {
+		if f.text != "" {
+			fmt.Fprintf(w, "%-8s %s\n", f.name, conform.Wrap(f.text, width, 9))
+		}
+	}
+	fmt.Fprintf(w, "\n%s\n", bold("Expected"))
+	for _, l := range g.Layers() {
+		outcome := "pass"
+		for _, r := range g.Rules() {
+			if r.Layer == l && r.NotApplicable {
+				fmt.Fprintf(w, "  %-5s %s\n", l, conform.Wrap(fmt.Sprintf("tmux %s: n/a: %s", r.Versions, r.Text), width, 8))
+				outcome = "otherwise: pass"
+			}
+		}
+		fmt.Fprintf(w, "  %-5s %s\n", l, outcome)
+		for _, r := range g.Rules() {
+			if r.Layer == l && !r.NotApplicable {
+				fmt.Fprintf(w, "        %s\n", conform.Wrap(r.Text, width, 10))
+			}
+		}
+	}
+	_, script, _ := strings.Cut(string(g.Text), "\n-- ")
+	fmt.Fprintf(w, "\n%s\n-- %s", bold("Script "+g.Name+".txtar"), script)
+}

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"tmuxmcp/conform"
+)
+
+// This file has the manners on terminals: colors only on one, and only if
+// NO_COLOR is not set and TERM is not dumb; progress only on one, on standard error, on one
+// line that is gone in the end; the width is the terminal's, 80 elsewhere;
+// letters beyond ASCII only where the locale is UTF-8. Errors are one line, lower case, with no
+// full stop.
+
+// styleOf is how to write for people to w.
+func styleOf(w io.Writer) conform.Style {
+	s := conform.Style{Unicode: utf8Locale()}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		s.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			s.Width = max(40, min(width, 120))
+		}
+	}
+	return s
+}
+
+// utf8Locale reports whether the locale for text is UTF-8; with none set, it is
+// taken to be, as in a container.
+func utf8Locale() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := os.Getenv(name); v != "" {
+			v = strings.ToLower(v)
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return true
+}
+
+// progress tells on standard error how far a run is: how many scripts have ended,
+// how many failed, how long it has taken, and what runs, the longest first.
+type progress struct {
+	w       io.Writer
+	live    bool // on a terminal
+	verbose bool
+	width   int
+	now     func() time.Time
+
+	mu      sync.Mutex
+	start   time.Time
+	last    conform.Event
+	failed  int
+	running []runningScript
+	shown   bool
+	done    chan struct{}
+}
+
+type runningScript struct {
+	name  string
+	since time.Time
+}
+
+func newProgress(w io.Writer, verbose bool) *progress {
+	p := &progress{w: w, verbose: verbose, width: 80, now: time.Now, done: make(chan struct{})}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
+		p.live = true
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			p.width = width
+		}
+	}
+	p.start = p.now()
+	if p.live {
+		go p.tick()
+	}
+	return p
+}
+
+// tick shows the time that passes while nothing else happens.
+func (p *progress) tick() {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			p.mu.Lock()
+			p.show()
+			p.mu.Unlock()
+		case <-p.done:
+			return
+		}
+	}
+}
+
+func (p *progress) event(e conform.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = e
+	name := fmt.Sprintf("%d/%s/%s", e.Cell.Gap, e.Cell.Layer, e.Cell.Tmux)
+	if !e.Done {
+		p.running = append(p.running, runningScript{name, p.now()})
+	} else {
+		p.running = slices.DeleteFunc(p.running, func(r runningScript) bool { return r.name == name })
+		if e.Cell.Status.Bad() {
+			p.failed++
+		}
+		if p.verbose {
+			p.clear()
+			p.transcript(e.Cell)
+		}
+	}
+	p.show()
+}
+
+// show replaces the line; p.mu is held.
+func (p *progress) show() {
+	if !p.live || p.last.Total == 0 {
+		return
+	}
+	p.clear()
+	line := p.line()
+	if r := []rune(line); len(r) >= p.width {
+		line = string(r[:max(0, p.width-1)])
+	}
+	fmt.Fprint(p.w, line)
+	p.shown = true
+}
+
+func (p *progress) line() string {
+	age := func(t time.Time) string { return fmt.Sprintf("%d s", int(p.now().Sub(t).Seconds())) }
+	line := fmt.Sprintf("%d of %d, %d left, %s", p.last.Ended, p.last.Total, p.last.Total-p.last.Ended, age(p.start))
+	if p.failed > 0 {
+		line += fmt.Sprintf(", %d failed", p.failed)
+	}
+	for i, r := range p.running {
+		sep := ", "
+		if i == 0 {
+			sep = "; running "
+		}
+		line += sep + r.name
+		if p.now().Sub(r.since) >= time.Second {
+			line += " " + age(r.since)
+		}
+	}
+	return line
+}
+
+// end takes the progress line away for good.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.done)
+	p.clear()
+	p.last = conform.Event{}
+}
+
+// clear takes the progress line away; p.mu is held.
+func (p *progress) clear() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+}
+
+func (p *progress) transcript(c conform.Cell) {
+	fmt.Fprintf(p.w, "== gap %d, layer %s, tmux %s: %s", c.Gap, c.Layer, c.Tmux, c.Status)
+	if c.Verdict != "" && c.Verdict != conform.NoVerdict {
+		fmt.Fprintf(p.w, ", %s", c.Verdict)
+	}
+	fmt.Fprintf(p.w, " (%d ms)\n", c.DurationMS)
+	for line := range strings.Lines(c.Log) {
+		fmt.Fprintf(p.w, "   %s\n", conform.Printable(strings.TrimSuffix(line, "\n")))
+	}
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"tmuxmcp/conform"
+)
+
+// On a terminal a line tells what runs and how far the run is; in the end it is
+// gone. In a pipe there is nothing.
+func TestProgress(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var out bytes.Buffer
+	p := newProgress(&out, false)
+	p.now, p.start = func() time.Time { return now }, now
+	event := func(gap int, done bool, ended int, status conform.Status) {
+		p.event(conform.Event{Cell: conform.Cell{Gap: gap, Layer: "api", Tmux: "3.6a", Status: status}, Done: done, Ended: ended, Total: 9})
+	}
+	event(1, false, 0, "")
+	if out.Len() > 0 {
+		t.Errorf("in a pipe: %q", out.String())
+	}
+	p.live = true
+	want := func(want string) {
+		t.Helper()
+		if got := p.line(); got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+	event(2, false, 0, "")
+	want("0 of 9, 9 left, 0 s; running 1/api/3.6a, 2/api/3.6a")
+	now = now.Add(3 * time.Second)
+	event(2, true, 1, conform.Fail)
+	want("1 of 9, 8 left, 3 s, 1 failed; running 1/api/3.6a 3 s")
+	p.end()
+	if got := out.String(); !bytes.HasSuffix(out.Bytes(), []byte("\r\x1b[K")) {
+		t.Errorf("ends with %q", got[max(0, len(got)-40):])
+	}
+}

@@ -1,0 +1,383 @@
+package conform
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidwall/gjson"
+)
+
+// observation is a "saw" that no claim has used yet.
+type observation struct {
+	verdict Verdict
+	why     string
+}
+
+// commands are those that scripts have besides testscript's own.
+func (s *script) commands() map[string]func(*testscript.TestScript, bool, []string) {
+	cmds := map[string]func(*testscript.TestScript, bool, []string){
+		"try":        s.cmdTry,
+		"wait-until": s.cmdWaitUntil,
+		"attach":     s.cmdAttach,
+		"type":       s.cmdType,
+		"json":       s.cmdJSON,
+		"safety":     s.cmdSafety,
+		"save":       s.cmdSave,
+		"saw":        s.cmdSaw,
+		"claim":      s.cmdClaim,
+		"na":         s.cmdNA,
+	}
+	for name := range s.actions() {
+		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {
+			s.act(ts, append([]string{name}, args...))
+			s.show(ts)
+			switch {
+			case s.last.err != nil:
+				ts.Fatalf("%v", s.last.err)
+			case neg && s.last.code == 0:
+				ts.Fatalf("unexpected command success")
+			case !neg && s.last.code != 0:
+				ts.Fatalf("unexpected command failure: %s", oneLine(s.last.String()))
+			}
+		}
+	}
+	return cmds
+}
+
+// actions are the commands that ask something of the target. They have an
+// outcome, which try and wait-until, the conditions and the evidence are about.
+func (s *script) actions() map[string]func(ctx context.Context, dir string, args []string) outcome {
+	return map[string]func(context.Context, string, []string) outcome{
+		"tmux": s.tmux,
+		"api":  s.api,
+		"mcp":  s.mcp,
+
+		"mcp-leave": s.mcpLeave,
+	}
+}
+
+// act runs an action and remembers its outcome.
+func (s *script) act(ts *testscript.TestScript, words []string) {
+	if len(words) == 0 || s.actions()[words[0]] == nil {
+		s.misuse(ts, "want a command of tmux, api or mcp, not %q", strings.Join(words, " "))
+	}
+	line := commandLine(words)
+	s.last = outcome{line: line}
+	s.send(message{Command: line})
+	s.last = s.actions()[words[0]](s.ctx, ts.MkAbs("."), words[1:])
+	s.last.line = line
+}
+
+// show makes the outcome the output that stdout, stderr and cmp look at.
+func (s *script) show(ts *testscript.TestScript) {
+	io.WriteString(ts.Stdout(), s.last.stdout)
+	io.WriteString(ts.Stderr(), s.last.stderr)
+}
+
+// misuse ends the script as wrong in itself.
+func (s *script) misuse(ts *testscript.TestScript, format string, args ...any) {
+	s.fault = fmt.Sprintf(format, args...)
+	ts.Fatalf("%s", s.fault)
+}
+
+// tmux runs the target's client program on the script's server.
+func (s *script) tmux(ctx context.Context, dir string, args []string) outcome {
+	cmd := exec.CommandContext(ctx, s.req.Tmux, append([]string{"-u", "-S", s.socket, "-f", "/dev/null"}, args...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, s.env, &stdout, &stderr
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	o := outcome{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		o.err = fmt.Errorf("no answer within the script's %v", s.req.Timeout)
+	case errors.As(err, &exit) && !exit.Exited():
+		o.err = fmt.Errorf("the tmux client died: %v", exit)
+	case err != nil && exit == nil:
+		o.err = err
+	}
+	return o
+}
+
+func (s *script) cmdTry(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		s.misuse(ts, "unsupported: ! try")
+	}
+	s.act(ts, args)
+	s.show(ts)
+	if s.last.err != nil {
+		ts.Fatalf("%v", s.last.err)
+	}
+}
+
+// Conditions come true in the time that a process takes to print something, or
+// not at all: a quarter of the script's time is for each. They are looked at
+// often at first, and then less.
+const (
+	waitShare    = 4
+	minWaitPause = 2 * time.Millisecond
+	maxWaitPause = 100 * time.Millisecond
+)
+
+func (s *script) cmdWaitUntil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		s.misuse(ts, "usage: wait-until REGEXP COMMAND ARG…")
+	}
+	re, err := regexp.Compile("(?m)" + args[0])
+	if err != nil {
+		s.misuse(ts, "wait-until: %v", err)
+	}
+	waitTime := s.req.Timeout / waitShare
+	deadline := time.Now().Add(waitTime)
+	for pause := minWaitPause; ; pause = min(pause*5/4, maxWaitPause) {
+		s.act(ts, args[1:])
+		switch {
+		case s.last.ok() && re.MatchString(s.last.stdout):
+			s.show(ts)
+			return
+		case s.last.err != nil:
+			s.show(ts)
+			ts.Fatalf("%v", s.last.err)
+		case time.Now().After(deadline):
+			s.show(ts)
+			ts.Fatalf("after %v there is still no match for %q", waitTime, args[0])
+		}
+		time.Sleep(pause)
+	}
+}
+
+func (s *script) cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 1 || len(args) > 2 {
+		s.misuse(ts, "usage: json PATH [VALUE]")
+	}
+	if !gjson.Valid(s.last.stdout) {
+		ts.Fatalf("the last output is not JSON")
+	}
+	got := gjson.Get(s.last.stdout, args[0])
+	text, actual := got.String(), "nothing"
+	switch {
+	case got.Type == gjson.Null:
+		text = got.Raw
+	case got.Type == gjson.JSON:
+		text = got.Get("@ugly").Raw
+	}
+	match := got.Exists() && (len(args) == 1 || text == args[1])
+	switch {
+	case got.Type == gjson.JSON:
+		actual = text
+	case got.Exists():
+		actual = got.Raw
+	}
+	s.focus = args[0] + " is " + actual
+	switch {
+	case match && neg:
+		ts.Fatalf("%s is %s", args[0], actual)
+	case !match && !neg:
+		want := "there"
+		if len(args) == 2 {
+			want = args[1]
+		}
+		ts.Fatalf("%s is %s, want %s", args[0], actual, want)
+	}
+	s.focus = ""
+}
+
+func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		s.misuse(ts, "usage: save NAME [PATH]")
+	}
+	value := strings.TrimRight(s.last.stdout, "\n")
+	if len(args) == 2 {
+		got := gjson.Get(s.last.stdout, args[1])
+		if !gjson.Valid(s.last.stdout) || !got.Exists() {
+			ts.Fatalf("there is no %s to save", args[1])
+		}
+		value = got.String()
+	}
+	ts.Setenv(args[0], value)
+}
+
+func (s *script) cmdSaw(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 || Verdict(args[0]) != Confirmed && Verdict(args[0]) != Refuted {
+		s.misuse(ts, "usage: saw confirmed|refuted WHY")
+	}
+	v := Verdict(args[0])
+	s.seen = append(s.seen, observation{v, args[1]})
+	s.evidence = append(s.evidence, Evidence{Command: s.last.line, Expected: string(v) + " by: " + args[1], Actual: s.last.String()})
+}
+
+func (s *script) cmdClaim(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 || Verdict(args[0]) != Confirmed && Verdict(args[0]) != Refuted {
+		s.misuse(ts, "usage: claim confirmed|refuted TEXT")
+	}
+	expected, text := Verdict(args[0]), args[1]
+	if len(s.seen) == 0 {
+		ts.Fatalf("neither confirmed nor refuted, want %s: %s", expected, text)
+	}
+	c := Claim{Text: text, Expected: expected, Verdict: s.seen[0].verdict}
+	var why []string
+	for _, o := range s.seen {
+		if o.verdict != c.Verdict {
+			ts.Fatalf("both confirmed and refuted: %s", text)
+		}
+		why = append(why, o.why)
+	}
+	c.Why = strings.Join(why, "; ")
+	s.seen = nil
+	s.claims = append(s.claims, c)
+	if c.Verdict != expected {
+		ts.Fatalf("%s, want %s: %s: %s", c.Verdict, expected, text, c.Why)
+	}
+}
+
+func (s *script) cmdSafety(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 || s.mcpServer.Load() != nil {
+		s.misuse(ts, "usage: safety TIER, before an mcp")
+	}
+	s.safety = args[0]
+}
+
+func (s *script) cmdNA(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		s.misuse(ts, "usage: na REASON")
+	}
+	s.naReason = args[0]
+	runtime.Goexit()
+}
+
+// client is a tmux client that stays attached.
+type client struct {
+	cmd    *exec.Cmd
+	input  io.Writer
+	output io.Reader
+}
+
+func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || s.clients[args[0]] != nil {
+		s.misuse(ts, "usage: attach NAME [-C] ARG…, where NAME is new")
+	}
+	name, flags := args[0], args[1:]
+	words := []string{"-u", "-S", s.socket, "-f", "/dev/null"}
+	control := len(flags) > 0 && flags[0] == "-C"
+	if control {
+		words, flags = append(words, "-C"), flags[1:]
+	}
+	words = append(append(words, "attach-session"), flags...)
+	c := &client{cmd: exec.CommandContext(s.ctx, s.req.Tmux, words...)}
+	c.cmd.Env, c.cmd.Dir = s.env, ts.MkAbs(".")
+	s.last = outcome{line: commandLine(append([]string{"attach"}, args...))}
+	s.send(message{Command: s.last.line})
+
+	var err error
+	var tmuxName string
+	if control {
+		tmuxName, err = c.startControl()
+	} else {
+		tmuxName, err = c.startTerminal()
+	}
+	if err == nil {
+		err = c.awaitOutput(s.ctx)
+	}
+	if errors.Is(err, errNoTerminal) {
+		// That is this machine's fault, and not the target's.
+		s.skipReason = err.Error()
+		runtime.Goexit()
+	}
+	if err != nil {
+		s.last.err = err
+		ts.Fatalf("attach: %v", err)
+	}
+	s.clients[name] = c
+	ts.Setenv(name, tmuxName)
+}
+
+// errNoTerminal: this machine gives us no terminal to attach a client on.
+var errNoTerminal = errors.New("no terminal to be had")
+
+func (c *client) startControl() (name string, err error) {
+	if c.input, err = c.cmd.StdinPipe(); err != nil {
+		return "", err
+	}
+	if c.output, err = c.cmd.StdoutPipe(); err != nil {
+		return "", err
+	}
+	if err = c.cmd.Start(); err != nil {
+		return "", err
+	}
+	return "client-" + strconv.Itoa(c.cmd.Process.Pid), nil
+}
+
+func (c *client) startTerminal() (name string, err error) {
+	master, slave, err := openTerminal(80, 24)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errNoTerminal, err)
+	}
+	defer slave.Close()
+	c.input, c.output = master, master
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = slave, slave, slave
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	return slave.Name(), c.cmd.Start()
+}
+
+// awaitOutput waits until the client has shown something, which it does once
+// it is attached, and reads on from there so that it never has to wait.
+func (c *client) awaitOutput(ctx context.Context) error {
+	first := make(chan error, 1)
+	go func() {
+		var buf [4096]byte
+		_, err := c.output.Read(buf[:])
+		first <- err
+		io.Copy(io.Discard, c.output)
+	}()
+	select {
+	case err := <-first:
+		if err != nil {
+			return fmt.Errorf("the client ended at once: %w", err)
+		}
+		return nil
+	case <-ctx.Done():
+	}
+	return errors.New("the client shows nothing")
+}
+
+func (s *script) cmdType(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 || s.clients[args[0]] == nil {
+		s.misuse(ts, "usage: type NAME TEXT, where NAME is attached")
+	}
+	text, err := strconv.Unquote(`"` + args[1] + `"`)
+	if err != nil {
+		s.misuse(ts, "type: not a text: %s", args[1])
+	}
+	s.send(message{Command: commandLine(append([]string{"type"}, args...))})
+	if _, err := io.WriteString(s.clients[args[0]].input, text); err != nil {
+		ts.Fatalf("type: %v", err)
+	}
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// commandLine is words as they are typed to a shell.
+func commandLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = w
+		if !plainWord.MatchString(w) {
+			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,150 @@
+package conform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Control says which scripts of a run are left out, and what happens when one
+// fails. The zero Control runs all of them, once.
+type Control struct {
+	// Skip leaves out the scripts whose name it matches, which is
+	// 04-pane-reset/tmux/3.6a: gap, layer and target. They are reported as skipped.
+	Skip *regexp.Regexp
+	// Shard is the part of the scripts to run. The others are not in the report.
+	Shard Shard
+	// FailFast ends the run when a script has failed that was not known to.
+	FailFast bool
+	// Retry is how often a script that fails is run again. One that passes then is
+	// flaky.
+	Retry int
+	// Known are the failures that are expected.
+	Known *Expectations
+}
+
+// Shard is one of several parts of the scripts that together are all of them.
+// The parts are the same wherever the scripts, layers and targets are, and take about the
+// same time. The zero Shard is all.
+type Shard struct {
+	Index int // from 1
+	Of    int
+}
+
+// ParseShard reads a shard as it is written: 1/3.
+func ParseShard(s string) (Shard, error) {
+	index, of, ok := strings.Cut(s, "/")
+	i, err1 := strconv.Atoi(index)
+	n, err2 := strconv.Atoi(of)
+	if !ok || err1 != nil || err2 != nil || i < 1 || i > n {
+		return Shard{}, fmt.Errorf("%q is no shard: want I/N, from 1/N to N/N", s)
+	}
+	return Shard{Index: i, Of: n}, nil
+}
+
+func (s Shard) String() string {
+	if s.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", s.Index, s.Of)
+}
+
+// of is the shard's part of the jobs: each gets its turn of the longest script, of
+// the next one, and so on.
+func (s Shard) of(jobs []*job) []*job {
+	if s.Of == 0 {
+		return jobs
+	}
+	var mine []*job
+	for turn, i := range longestFirst(jobs) {
+		if turn%s.Of == s.Index-1 {
+			mine = append(mine, jobs[i])
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !slices.Contains(mine, j) })
+}
+
+// longestFirst are the indexes of the jobs by the length of their scripts.
+func longestFirst(jobs []*job) []int {
+	order := make([]int, len(jobs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return len(jobs[b].gap.section(jobs[b].layer)) - len(jobs[a].gap.section(jobs[a].layer))
+	})
+	return order
+}
+
+func (j *job) name() string {
+	return j.gap.Name + "/" + string(j.layer) + "/" + j.target.Name
+}
+
+// errFailFast is the cause of a context that a failed script has ended.
+var errFailFast = errors.New("not run: another script had failed, and the run was to end with the first")
+
+// stopReason is why a script did not run to its end when ctx has ended.
+func stopReason(ctx context.Context) string {
+	if errors.Is(context.Cause(ctx), errFailFast) {
+		return errFailFast.Error()
+	}
+	return interrupted
+}
+
+// interrupted is the reason of what the end of a run's context left undone.
+const interrupted = "interrupted"
+
+// stopped tells of the scripts that did not run because the run was ended, in one
+// line for all; empty when it was not.
+func (r *Report) stopped() string {
+	switch {
+	case r.Interrupted:
+		return "the scripts that had not ended when the run was interrupted"
+	case slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Reason == errFailFast.Error() }):
+		return "the scripts that had not ended when the first one failed"
+	}
+	return ""
+}
+
+// attempts runs a job, again if it is to be run again.
+func (c Control) attempts(ctx context.Context, opts Options, j *job) Cell {
+	if c.Skip != nil && c.Skip.MatchString(j.name()) {
+		cell := j.cell()
+		cell.Status, cell.Reason = Skip, "left out with --skip "+c.Skip.String()
+		return cell
+	}
+	dir := j.dir
+	var earlier []Attempt
+	for {
+		cell := j.run(ctx, opts)
+		again := len(earlier) < c.Retry && cell.Status.Bad() && ctx.Err() == nil && c.Known.find(&cell, j.target.Version) == nil
+		if again {
+			earlier = append(earlier, Attempt{cell.Status, cell.Reason, cell.Evidence, cell.DurationMS})
+			j.dir = fmt.Sprintf("%s-%d", dir, len(earlier))
+			continue
+		}
+		if len(earlier) > 0 {
+			cell.retried(earlier)
+		}
+		return cell
+	}
+}
+
+// retried makes one outcome of the last attempt and those before it.
+func (c *Cell) retried(earlier []Attempt) {
+	last := earlier[len(earlier)-1]
+	switch c.Status {
+	case Pass:
+		c.Status = Flaky
+		c.Reason = fmt.Sprintf("failed %d of %d times: %s", len(earlier), len(earlier)+1, last.Reason)
+	case Skip:
+		// The run was ended meanwhile: what is known is that it failed.
+		c.Status, c.Reason, c.Evidence, c.DurationMS = last.Status, last.Reason, last.Evidence, last.DurationMS
+		earlier = earlier[:len(earlier)-1]
+	}
+	c.Earlier = earlier
+}

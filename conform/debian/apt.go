@@ -1,0 +1,237 @@
+package debian
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// An archive is apt on a directory of its own: its package lists, its downloads
+// and a dpkg status in which nothing is installed, so that every library comes
+// along. Of the machine's apt it shares the settings, proxies and passwords
+// among them, and none of the sources, pins and hooks.
+type archive struct {
+	suite, mirror, keyring, arch string
+	dir                          string
+}
+
+// aptSettings clears what a machine may have set that is meant for its own
+// packages: hooks that apt runs after an update, and further architectures.
+const aptSettings = `#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+#clear APT::Architectures;
+#clear APT::Default-Release;
+`
+
+func newArchive(dir, suite, mirror, keyring, arch string) (*archive, error) {
+	a := &archive{suite: suite, mirror: mirror, keyring: keyring, arch: arch, dir: dir}
+	for _, sub := range []string{"lists/partial", "archives/partial"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	// apt's own transport for files on this machine leaves packages where they
+	// are; "copy:" is the same and brings them here.
+	uri := mirror
+	if rest, ok := strings.CutPrefix(mirror, "file:"); ok {
+		uri = "copy:" + strings.TrimPrefix(rest, "//")
+	}
+	sources := fmt.Sprintf("Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nTargets: Packages\nSigned-By: %s\n",
+		uri, strings.Join(withBase(suite), " "), keyring)
+	for name, text := range map[string]string{"status": "", "settings": aptSettings, "debian.sources": sources} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// withBase returns the suite after the one whose packages it builds on, if there
+// is one: a partial suite has no libraries.
+func withBase(suite string) []string {
+	if suite == "experimental" || suite == "rc-buggy" {
+		return []string{"sid", suite}
+	}
+	for _, part := range []string{"-backports-sloppy", "-backports", "-proposed-updates", "-updates"} {
+		if base, ok := strings.CutSuffix(suite, part); ok {
+			return []string{base, suite}
+		}
+	}
+	return []string{suite}
+}
+
+// apt runs apt-get on the archive's directory.
+func (a *archive) apt(ctx context.Context, args ...string) (string, error) {
+	at := func(name string) string { return filepath.Join(a.dir, name) }
+	options := []string{
+		"-q", "-c", at("settings"),
+		"-o", "Dir::State=" + a.dir,
+		"-o", "Dir::State::lists=" + at("lists") + "/",
+		"-o", "Dir::State::status=" + at("status"),
+		"-o", "Dir::Cache=" + a.dir,
+		"-o", "Dir::Cache::archives=" + at("archives") + "/",
+		"-o", "Dir::Log=" + a.dir,
+		"-o", "Dir::Etc::sourcelist=" + at("debian.sources"),
+		"-o", "Dir::Etc::sourceparts=/dev/null",
+		"-o", "Dir::Etc::preferences=/dev/null",
+		"-o", "Dir::Etc::preferencesparts=/dev/null",
+		"-o", "APT::Architecture=" + a.arch,
+		"-o", "APT::Architectures::=" + a.arch,
+		"-o", "APT::Install-Recommends=false",
+		"-o", "APT::Install-Suggests=false",
+		"-o", "APT::Get::AllowUnauthenticated=false",
+		"-o", "Acquire::AllowInsecureRepositories=false",
+		"-o", "Acquire::Languages=none",
+		// A mirror that has stood still for a week is as good as any here.
+		"-o", "Acquire::Check-Valid-Until=false",
+		// Who has no network should hear of it soon, and for any list that is missing.
+		"-o", "Acquire::Retries=1",
+		"-o", "Acquire::http::Timeout=10",
+		"-o", "Acquire::https::Timeout=10",
+		"-o", "APT::Update::Error-Mode=any",
+	}
+	if os.Geteuid() == 0 {
+		// As root, apt downloads as a user of its own, and warns when that user
+		// cannot get at the directory: a cache under /root is closed to it.
+		options = append(options, "-o", "APT::Sandbox::User=root")
+	}
+	out, err := run(ctx, "apt-get", append(options, args...)...)
+	if err != nil && ctx.Err() == nil {
+		err = a.explain(out, err)
+	}
+	return out, err
+}
+
+// update fetches the package lists and checks their signatures. A mirror, or a
+// proxy before it, from which nothing at all has come in the time of patience counts as
+// unreachable: apt itself would go on asking for a minute and more.
+func (a *archive) update(ctx context.Context, patience time.Duration) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silent := &Error{Suite: a.suite, Kind: ErrUnreachable, Detail: fmt.Sprintf("no answer from %s in %v", redact(a.mirror, a.mirror), patience)}
+	defer time.AfterFunc(patience, func() {
+		for _, dir := range []string{"lists", "lists/partial"} {
+			files, _ := filepath.Glob(filepath.Join(globQuote(a.dir), dir, "*_*"))
+			if len(files) > 0 {
+				return
+			}
+		}
+		cancel(silent)
+	}).Stop()
+	_, err := a.apt(ctx, "update")
+	if context.Cause(ctx) == silent {
+		return silent
+	}
+	return err
+}
+
+// download fetches tmux, in the suite's own version, with all that it depends on.
+func (a *archive) download(ctx context.Context) (packages []string, err error) {
+	_, err = a.apt(ctx, "-y", "--download-only", "-t", a.suite, "install", "tmux/"+a.suite)
+	if err != nil {
+		return nil, err
+	}
+	packages, _ = filepath.Glob(filepath.Join(globQuote(a.dir), "archives", "*.deb"))
+	if len(packages) == 0 {
+		return nil, &Error{Suite: a.suite, Detail: "apt-get reported success and left no package"}
+	}
+	return packages, nil
+}
+
+// globQuote makes filepath.Glob take a path literally.
+func globQuote(path string) string { return globSpecial.ReplaceAllString(path, `\$0`) }
+
+var globSpecial = regexp.MustCompile(`[\\*?[]`)
+
+// complaints is how apt 2.2 to 3.x say, in their lines of errors and warnings,
+// what is of interest here. The most telling comes first: a repository whose signature fails also
+// counts as one that is not signed, and so does one whose mirror refuses to answer.
+var complaints = []struct {
+	kind   error
+	text   *regexp.Regexp
+	advice string
+}{
+	{ErrCache, regexp.MustCompile(`No space left on device|You don't have enough free space|Disk quota exceeded|Read-only file system`), ""},
+	{ErrSignature, regexp.MustCompile(`NO_PUBKEY|Missing key`), "if the suite is newer than this machine, it takes a newer debian-archive-keyring"},
+	{ErrSignature, regexp.MustCompile(`GPG error|OpenPGP signature verification failed|Clearsigned file isn't valid`), ""},
+	{ErrSignature, regexp.MustCompile(`Hash Sum mismatch|File has unexpected size`), "if the mirror is just being updated, this passes"},
+	{ErrSignature, regexp.MustCompile(`copy:.* Undetermined Error`), "apt 3 says no more than this when the hash of a copied file is wrong"},
+	{ErrNoTmux, regexp.MustCompile(`Release '.*' for 'tmux' was not found|Unable to locate package tmux|'tmux' has no installation candidate`), ""},
+	{ErrMirror, regexp.MustCompile(`The method driver .* could not be found`), ""},
+	{ErrUnreachable, regexp.MustCompile(`Failed to fetch`), "the network is needed once for each suite, and not again"},
+	{ErrSuite, regexp.MustCompile(`does not have a Release file`), ""},
+	{ErrSignature, regexp.MustCompile(`is not signed|cannot be authenticated`), ""},
+}
+
+// explain makes one error of a failed apt-get's output.
+func (a *archive) explain(out string, cause error) error {
+	e := &Error{Suite: a.suite, Err: cause}
+	var said []string
+	for line := range strings.Lines(redact(out, a.mirror)) {
+		if strings.HasPrefix(line, "E: ") || strings.HasPrefix(line, "W: ") {
+			said = append(said, strings.Join(strings.Fields(line[3:]), " "))
+		}
+	}
+	for _, c := range complaints {
+		i := slices.IndexFunc(said, c.text.MatchString)
+		if i < 0 {
+			continue
+		}
+		e.Kind, e.Detail = c.kind, said[i]
+		if e.Kind == ErrSuite {
+			e.Detail = redact(a.mirror, a.mirror) + " has none of this name"
+		}
+		if c.advice != "" {
+			e.Detail += " (" + c.advice + ")"
+		}
+		return e
+	}
+	e.Detail = "apt-get failed: " + lastLine(strings.Join(said, "\n"), cause)
+	return e
+}
+
+// redact takes the password of a mirror's URL out of a text.
+func redact(text, mirror string) string {
+	scheme, rest, ok := strings.Cut(mirror, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	at := strings.LastIndex(authority, "@")
+	if !ok || at < 0 {
+		return text
+	}
+	return strings.ReplaceAll(text, scheme+"://"+authority[:at+1], scheme+"://")
+}
+
+// lastLine returns the last line of a program's output, or its error if it was silent.
+func lastLine(out string, err error) string {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if last := lines[len(lines)-1]; last != "" {
+		return last
+	}
+	return err.Error()
+}
+
+// unpack unpacks packages over one another under root. No package is installed:
+// nothing of theirs is run.
+func unpack(ctx context.Context, suite, root string, packages []string) error {
+	for _, p := range packages {
+		out, err := run(ctx, "dpkg-deb", "-x", p, root)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return err
+		case strings.Contains(out, "No space left"):
+			return &Error{Suite: suite, Kind: ErrCache, Detail: lastLine(out, err), Err: errors.Join(err, syscall.ENOSPC)}
+		default:
+			return &Error{Suite: suite, Detail: "unpack " + filepath.Base(p) + ": " + lastLine(out, err), Err: err}
+		}
+	}
+	return nil
+}

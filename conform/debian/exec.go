@@ -1,0 +1,39 @@
+package debian
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// run runs a program of this machine to its end, or to ctx's, and returns what it
+// printed on both streams. The program leads a process group of its own, and the
+// whole group dies with ctx; where the kernel can do that (see diesWithUs), the
+// program also dies with this process, however that ends.
+func run(ctx context.Context, name string, args ...string) (string, error) {
+	// The kernel sends the death signal when the thread that started the child
+	// ends, so that thread must stay.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+
+	cmd := exec.CommandContext(ctx, name, args...)
+	// Untranslated messages: they are read. Everything else of the environment
+	// stays, proxies above all.
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "LANGUAGE=")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	diesWithUs(cmd.SysProcAttr)
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 2 * time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return out.String(), fmt.Errorf("run %s: %w", cmd.Args[0], context.Cause(ctx))
+	}
+	return out.String(), err
+}

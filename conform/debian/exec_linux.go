@@ -1,0 +1,5 @@
+package debian
+
+import "syscall"
+
+func diesWithUs(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package debian
+
+import "syscall"
+
+func diesWithUs(*syscall.SysProcAttr) {}

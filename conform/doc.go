@@ -1,0 +1,49 @@
+/*
+Package conform replays the gaps of libtmux issue #670 against real tmux
+programs and tells, for each gap, each tmux and each layer, what holds.
+
+# The model
+
+A [Gap] is one file: a claim about tmux in words, and one script for each
+[Layer] in the language of testscript. A [Target] is one tmux program. [Run]
+runs every script against every target, each in a process of its own with a
+tmux server of its own, and returns a [Report], a tree of [Cell]s. Reporters
+([WriteText], [WriteJSON]) are functions of the report alone.
+
+Layer tmux asks whether the claim is true. Its verdict is what the script
+observed, confirmed or refuted; a refuted claim is a finding and no failure.
+The cell fails when what was observed is not what the script expects of this
+version, or is neither. The other layers ask whether the gap is closed in the
+API and in the MCP server, and have no verdict.
+
+# The scripts
+
+Besides testscript's own commands the scripts have these:
+
+	tmux ARG…                  the target's own client, on the script's server
+	api VERB ARG…              a call of package tmux; prints JSON
+	mcp TOOL [JSON]            a call of a tool of the MCP server; prints JSON
+	mcp-leave                  the MCP server's client leaves, and so must it
+	safety TIER                the tier of the MCP server that comes next
+	try COMMAND…               one of the above, which may fail or not
+	wait-until REGEXP COMMAND… runs it again until its output matches
+	attach NAME [-C] ARG…      a client on a terminal (or a control client)
+	type NAME TEXT             types into that terminal; \x1b and the like work
+	json PATH [VALUE]          the last output has this value at this path
+	save NAME [PATH]           the last output, or the value at PATH, as $NAME
+	saw confirmed|refuted WHY  what was just observed speaks for or against
+	claim confirmed|refuted TEXT  the claim, and the verdict that is expected
+	na REASON                  ends the script: not for this version of tmux
+
+and the conditions [tmux:3.6] (this version or later), [ok] and [failed] (the
+last command), ['stdout:REGEXP'] and ['stderr:REGEXP'] (its output).
+
+# Processes
+
+A script runs in a child process, which must be able to become one: a program
+that calls Run calls [Main] when its first argument is [ChildArg]. It is an MCP
+server when that is [ServerArg], unless it says which other one to ask: this
+package starts servers, and has none. The child adopts whatever it starts, the tmux server too, and ends all of it before it
+exits; when the parent dies it does the same.
+*/
+package conform

@@ -1,0 +1,235 @@
+package conform
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// This file has what reports for people have in common: how an outcome looks,
+// and cells that say the same put together.
+
+// look is how an outcome is shown: a glyph where there is Unicode, a character
+// elsewhere, an emoji where there is no color, an SGR color, and a class for
+// style sheets.
+type look struct {
+	glyph, char, emoji string
+	color, class       string
+	meaning            string
+}
+
+var looks = map[Status]look{
+	Pass:          {"✓", "+", "✅", "32", "pass", "pass"},
+	Fail:          {"✗", "X", "❌", "1;31", "fail", "FAIL"},
+	Errored:       {"!", "!", "💥", "1;35", "error", "error of the runner or the script"},
+	NotApplicable: {"–", "-", "➖", "2", "na", "not for this version of tmux"},
+	Skip:          {"?", "?", "❔", "33", "skip", "skipped"},
+	Flaky:         {"~", "~", "🎲", "33", "flaky", "flaky"},
+}
+
+var (
+	// refutedLook is for a cell that passes with its claim refuted.
+	refutedLook = look{"≠", "#", "🔵", "36", "refuted", "pass: the claim is refuted"}
+	// knownLook is for a failure that was expected.
+	knownLook = look{"×", "x", "🟡", "33", "known", "known to fail"}
+)
+
+// allLooks are in the order of legends.
+var allLooks = []look{looks[Pass], refutedLook, looks[Fail], looks[Errored], knownLook, looks[Flaky], looks[NotApplicable], looks[Skip]}
+
+func (c *Cell) look() look {
+	switch {
+	case c.Known != nil:
+		return knownLook
+	case c.Status == Pass && c.Verdict == Refuted:
+		return refutedLook
+	}
+	return looks[c.Status]
+}
+
+// seenLooks are those that occur in the report.
+func (r *Report) seenLooks() []look {
+	var seen []look
+	for _, l := range allLooks {
+		if slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.look() == l }) {
+			seen = append(seen, l)
+		}
+	}
+	return seen
+}
+
+// finding is something that holds alike for some targets; see everyGap.
+type finding struct {
+	Gap     int
+	Text    string
+	Targets []string
+}
+
+// collect puts cells together that say the same.
+func (r *Report) collect(texts func(c *Cell) []string) []finding {
+	var found []finding
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		for _, text := range texts(c) {
+			j := slices.IndexFunc(found, func(f finding) bool { return f.Gap == c.Gap && f.Text == text })
+			if j < 0 {
+				found, j = append(found, finding{Gap: c.Gap, Text: text}), len(found)
+			}
+			if !slices.Contains(found[j].Targets, c.Tmux) {
+				found[j].Targets = append(found[j].Targets, c.Tmux)
+			}
+		}
+	}
+	return found
+}
+
+// refutation is a part of a gap's claim that is not true of some targets.
+type refutation struct {
+	Gap     int
+	Claim   string
+	Why     string
+	Targets []string
+}
+
+func (r *Report) refutations() []refutation {
+	var found []refutation
+	for _, c := range r.Cells {
+		for _, cl := range c.Claims {
+			if cl.Verdict != Refuted {
+				continue
+			}
+			i := slices.IndexFunc(found, func(f refutation) bool { return f.Gap == c.Gap && f.Claim == cl.Text && f.Why == cl.Why })
+			if i < 0 {
+				found, i = append(found, refutation{Gap: c.Gap, Claim: cl.Text, Why: cl.Why}), len(found)
+			}
+			found[i].Targets = append(found[i].Targets, c.Tmux)
+		}
+	}
+	return found
+}
+
+// where are the targets of a finding, when they are not all.
+func (r *Report) where(targets []string) string {
+	if len(targets) == len(r.Targets) {
+		return ""
+	}
+	return " (" + strings.Join(targets, ", ") + ")"
+}
+
+// everyGap is the gap of a finding that is not about one.
+const everyGap = -1
+
+// reasons are the findings of cells of one status that have a reason. What was
+// not run because the run was ended is one finding.
+func (r *Report) reasons(s Status) []finding {
+	stopped := ""
+	if s == Skip {
+		stopped = r.stopped()
+	}
+	found := r.collect(func(c *Cell) []string {
+		ended := c.Reason == errFailFast.Error() || c.Reason == interrupted
+		if c.Status != s || c.Reason == "" || stopped != "" && ended {
+			return nil
+		}
+		return []string{c.Reason}
+	})
+	if stopped != "" {
+		found = append(found, finding{Gap: everyGap, Text: stopped})
+	}
+	return found
+}
+
+// notPassed are the statuses of cells that neither passed nor failed.
+var notPassed = []struct {
+	status  Status
+	heading string
+}{{NotApplicable, "Not for this version"}, {Skip, "Skipped"}, {Flaky, "Flaky"}}
+
+// alike is a failure that happened alike on some targets.
+type alike struct {
+	Cell
+	Targets []string
+}
+
+// failures are the unexpected ones, or those that were known.
+func (r *Report) failures(known bool) []alike {
+	var found []alike
+	for _, c := range r.Cells {
+		if !c.Status.Bad() || (c.Known != nil) != known {
+			continue
+		}
+		i := slices.IndexFunc(found, func(f alike) bool {
+			return f.Gap == c.Gap && f.Layer == c.Layer && f.Reason == c.Reason && f.evidence().same(c.evidence()) &&
+				(!known || *f.Known == *c.Known)
+		})
+		if i < 0 {
+			found, i = append(found, alike{Cell: c}), len(found)
+		}
+		found[i].Targets = append(found[i].Targets, c.Tmux)
+	}
+	return found
+}
+
+// what is a failure's cell, in words.
+func (f *alike) what() string {
+	return fmt.Sprintf("gap %d, layer %s, tmux %s", f.Gap, f.Layer, strings.Join(f.Targets, ", "))
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// same reports whether two pieces of evidence differ by nothing but numbers,
+// such as those of processes and terminals.
+func (e Evidence) same(o Evidence) bool {
+	all := func(e Evidence) string {
+		return digits.ReplaceAllString(e.Command+"\x00"+e.Expected+"\x00"+e.Actual, "0")
+	}
+	return all(e) == all(o)
+}
+
+// evidence is that of what went wrong: the last.
+func (c *Cell) evidence() Evidence {
+	if len(c.Evidence) == 0 {
+		return Evidence{}
+	}
+	return c.Evidence[len(c.Evidence)-1]
+}
+
+func (k Known) String() string {
+	if k.Link == "" {
+		return k.Reason
+	}
+	return k.Reason + " (" + k.Link + ")"
+}
+
+func (s Stale) String() string {
+	return fmt.Sprintf("%s: gap %d, layer %s passes with tmux %s: %s", s.Entry, s.Gap, s.Layer, strings.Join(s.Tmux, ", "), s.Known)
+}
+
+// gap is what the report tells about the gap of a number.
+func (r *Report) gap(number int) GapInfo {
+	for _, g := range r.Gaps {
+		if g.Number == number {
+			return g
+		}
+	}
+	return GapInfo{Number: number}
+}
+
+// Printable shows control bytes, which would act on the reader's terminal, as
+// tmux itself does in option values: \033. Tabs and newlines stay; bytes that are
+// no UTF-8, and what XML cannot have, become U+FFFD.
+func Printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r < ' ' && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0:
+			fmt.Fprintf(&b, `\%03o`, r)
+		case r == '\ufffe' || r == '\uffff':
+			b.WriteRune('\ufffd')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,169 @@
+package conform
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// Gap is one gap of the issue: a claim about tmux, and the scripts that look at
+// it. Its file is a txtar archive, whose comment has the fields below as
+// "# key: text" lines (continued by lines that start with "#" and at least two
+// spaces), with one file for each layer, named as the layer is. Further files
+// are unpacked beside each script.
+type Gap struct {
+	GapInfo
+	// Text is the whole file.
+	Text []byte
+
+	archive *txtar.Archive
+}
+
+// fileName is the form of a gap's file name: a number and words.
+var fileName = regexp.MustCompile(`^([0-9]+)-[a-z0-9-]+$`)
+
+// ParseGap reads the gap in a file of the given name.
+func ParseGap(file string, text []byte) (*Gap, error) {
+	g := &Gap{Text: text, archive: txtar.Parse(text)}
+	g.Name = strings.TrimSuffix(path.Base(file), ".txtar")
+	m := fileName.FindStringSubmatch(g.Name)
+	if m == nil {
+		return nil, fmt.Errorf("%s: the name of a gap is a number and words, as in 03-window-zoomed-flag.txtar", file)
+	}
+	var err error
+	if g.Number, err = strconv.Atoi(m[1]); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	fields := map[string]*string{"gap": &g.Title, "cluster": &g.Cluster, "claim": &g.Claim, "truth": &g.Truth, "source": &g.Source}
+	var last *string
+	for n, line := range strings.Split(string(g.archive.Comment), "\n") {
+		key, value, ok := strings.Cut(strings.TrimPrefix(line, "# "), ": ")
+		switch {
+		case strings.TrimSpace(strings.TrimPrefix(line, "#")) == "":
+			last = nil
+		case strings.HasPrefix(line, "#  ") && last != nil:
+			*last += " " + strings.TrimSpace(line[1:])
+		case ok && fields[key] != nil && *fields[key] == "":
+			last = fields[key]
+			*last = strings.TrimSpace(value)
+		default:
+			return nil, fmt.Errorf("%s:%d: not a field of a gap (gap, cluster, claim, truth, source), nor the next line of one: %s", file, n+1, line)
+		}
+	}
+	if g.Title == "" || g.Claim == "" {
+		return nil, fmt.Errorf("%s: the comment does not tell the gap and the claim", file)
+	}
+	if len(g.Layers()) == 0 {
+		return nil, fmt.Errorf("%s: no script: want a file called tmux, api or mcp in the archive", file)
+	}
+	return g, nil
+}
+
+// LoadGaps reads the gaps of a directory, in the order of their numbers.
+func LoadGaps(fsys fs.FS) ([]*Gap, error) {
+	files, err := fs.Glob(fsys, "*.txtar")
+	if err != nil {
+		return nil, err
+	}
+	var gaps []*Gap
+	for _, file := range files {
+		text, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			return nil, err
+		}
+		g, err := ParseGap(file, text)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(gaps, func(o *Gap) bool { return o.Number == g.Number }); i >= 0 {
+			return nil, fmt.Errorf("%s and %s.txtar are both gap %d", file, gaps[i].Name, g.Number)
+		}
+		gaps = append(gaps, g)
+	}
+	if len(gaps) == 0 {
+		return nil, errors.New("no gaps: want files such as 03-window-zoomed-flag.txtar")
+	}
+	slices.SortFunc(gaps, func(a, b *Gap) int { return a.Number - b.Number })
+	return gaps, nil
+}
+
+// Layers are the layers that the gap has a script for.
+func (g *Gap) Layers() []Layer {
+	var layers []Layer
+	for _, l := range Layers {
+		if g.section(l) != nil {
+			layers = append(layers, l)
+		}
+	}
+	return layers
+}
+
+func (g *Gap) section(l Layer) []byte {
+	for _, f := range g.archive.Files {
+		if f.Name == string(l) {
+			return f.Data
+		}
+	}
+	return nil
+}
+
+// script is the archive that testscript runs for a layer. Blank lines stand for
+// what comes before the script in the gap's file, so that the line numbers
+// that testscript reports are those of the file.
+func (g *Gap) script(l Layer) []byte {
+	before, _, _ := bytes.Cut(g.Text, []byte("-- "+string(l)+" --\n"))
+	a := &txtar.Archive{Comment: append(bytes.Repeat([]byte("\n"), bytes.Count(before, []byte("\n"))+1), g.section(l)...)}
+	for _, f := range g.archive.Files {
+		if !slices.Contains(Layers, Layer(f.Name)) {
+			a.Files = append(a.Files, f)
+		}
+	}
+	return txtar.Format(a)
+}
+
+// Rule is a place where a script says what it expects depending on the version
+// of tmux.
+type Rule struct {
+	Layer Layer
+	// Versions are those it is about, "before 3.7"; empty for all.
+	Versions string
+	// Text is the reason why the script does not apply, or a claim with the
+	// verdict that is expected.
+	Text string
+	// NotApplicable is set for a rule that ends the script.
+	NotApplicable bool
+}
+
+var (
+	naLine    = regexp.MustCompile(`^\[(!?)tmux:([^\]]+)\]\s+na\s+'(.*)'\s*$`)
+	claimLine = regexp.MustCompile(`^claim\s+(confirmed|refuted)\s+'(.*)'\s*$`)
+)
+
+// Rules are the rules that can be read in the gap's scripts.
+func (g *Gap) Rules() []Rule {
+	var rules []Rule
+	unquote := func(s string) string { return strings.ReplaceAll(s, "''", "'") }
+	for _, l := range g.Layers() {
+		for line := range strings.Lines(string(g.section(l))) {
+			line = strings.TrimSpace(line)
+			if m := naLine.FindStringSubmatch(line); m != nil {
+				versions := "from " + m[2]
+				if m[1] != "" {
+					versions = "before " + m[2]
+				}
+				rules = append(rules, Rule{Layer: l, Versions: versions, Text: unquote(m[3]), NotApplicable: true})
+			} else if m := claimLine.FindStringSubmatch(line); m != nil {
+				rules = append(rules, Rule{Layer: l, Text: m[1] + ": " + unquote(m[2])})
+			}
+		}
+	}
+	return rules
+}

@@ -1,0 +1,159 @@
+package conform
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+//go:embed report.html
+var htmlSource string
+
+var htmlTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
+	"join":    func(list []string) string { return strings.Join(list, ", ") },
+	"show":    func(s string) string { return strings.TrimRight(Printable(s), "\n") },
+	"layer":   func(l Layer) string { return layerQuestions[l] },
+	"seconds": seconds,
+	"web":     isWebLink,
+}).Parse(htmlSource))
+
+// layerQuestions are what the layers ask.
+var layerQuestions = map[Layer]string{
+	TmuxLayer: "is the claim true of this tmux?",
+	APILayer:  "is the gap closed in the Go API?",
+	MCPLayer:  "is the gap closed in the MCP server?",
+}
+
+// WriteHTML writes the report as one page that needs nothing else, scripts
+// neither: the outcome, the failures, the matrix, each cell of which opens to
+// its commands and their output, and the claims that tmux refutes.
+func WriteHTML(w io.Writer, r *Report) error {
+	var b bytes.Buffer
+	if err := htmlTemplate.Execute(&b, htmlPage{r}); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// htmlPage is what the template asks for.
+type htmlPage struct{ *Report }
+
+// htmlCell is what a gap has to tell about a target.
+type htmlCell struct {
+	Gap    GapInfo
+	Target Target
+	Layers []htmlLayer
+}
+
+// htmlLayer is one layer's part of it; Cell is nil when the gap has no script for
+// that layer.
+type htmlLayer struct {
+	Name Layer
+	Cell *Cell
+}
+
+func (l htmlLayer) Class() string   { return l.Cell.look().class }
+func (l htmlLayer) Glyph() string   { return l.Cell.look().glyph }
+func (l htmlLayer) Meaning() string { return l.Cell.look().meaning }
+
+func (p htmlPage) Row(g GapInfo) []htmlCell {
+	var row []htmlCell
+	for _, t := range p.Targets {
+		cell := htmlCell{Gap: g, Target: t}
+		for _, l := range p.Report.Layers {
+			cell.Layers = append(cell.Layers, htmlLayer{l, p.Report.Cell(g.Number, t.Name, l)})
+		}
+		row = append(row, cell)
+	}
+	return row
+}
+
+// Empty reports whether the gap has no cell for the target at all.
+func (c htmlCell) Empty() bool {
+	return !slices.ContainsFunc(c.Layers, func(l htmlLayer) bool { return l.Cell != nil })
+}
+
+// Words are the outcomes, for who does not see the glyphs.
+func (c htmlCell) Words() string {
+	words := fmt.Sprintf("Gap %d, tmux %s", c.Gap.Number, c.Target.Name)
+	for _, l := range c.Layers {
+		if l.Cell != nil {
+			words += fmt.Sprintf(", %s %s", l.Name, l.Meaning())
+		}
+	}
+	return words
+}
+
+// htmlTotal is how many gaps are as they should be in a column.
+type htmlTotal struct {
+	Layer       Layer
+	Good, Total int
+}
+
+// Totals count the gaps that apply to a target: those whose claim was judged as
+// expected, and those that are closed.
+func (p htmlPage) Totals(t Target) []htmlTotal {
+	var totals []htmlTotal
+	for _, l := range p.Report.Layers {
+		total := htmlTotal{Layer: l}
+		for _, c := range p.Cells {
+			if c.Tmux == t.Name && c.Layer == l && c.Status != NotApplicable {
+				total.Total++
+				if c.Status == Pass || c.Status == Flaky {
+					total.Good++
+				}
+			}
+		}
+		totals = append(totals, total)
+	}
+	return totals
+}
+
+func (p htmlPage) Failures() []alike             { return p.failures(false) }
+func (p htmlPage) KnownFailures() []alike        { return p.failures(true) }
+func (p htmlPage) Refutations() []refutation     { return p.refutations() }
+func (p htmlPage) GapOf(number int) GapInfo      { return p.gap(number) }
+func (p htmlPage) Where(targets []string) string { return strings.Trim(p.where(targets), " ()") }
+func (p htmlPage) Date() string {
+	if p.Started.IsZero() {
+		return ""
+	}
+	return p.Started.UTC().Format(time.RFC1123)
+}
+
+type htmlLegend struct{ Class, Glyph, Meaning string }
+
+func (p htmlPage) Legend() []htmlLegend {
+	var entries []htmlLegend
+	for _, l := range p.seenLooks() {
+		entries = append(entries, htmlLegend{l.class, l.glyph, l.meaning})
+	}
+	return entries
+}
+
+type htmlReasons struct {
+	Heading string
+	Found   []finding
+}
+
+func (p htmlPage) NotPassed() []htmlReasons {
+	var all []htmlReasons
+	for _, s := range notPassed {
+		if found := p.reasons(s.status); len(found) > 0 {
+			all = append(all, htmlReasons{s.heading, found})
+		}
+	}
+	return all
+}
+
+// Last is the evidence of what went wrong.
+func (a alike) Last() Evidence { return a.evidence() }
+
+// What is the failure's cell, in words.
+func (a alike) What() string { return a.what() }

@@ -1,0 +1,38 @@
+package conform
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	server "tmuxmcp/server/cli"
+)
+
+// The test binary is also the process of a script, and its MCP server.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == ChildArg {
+		os.Exit(Main(os.Stdin, os.Stdout))
+	}
+	if len(os.Args) == 2 && os.Args[1] == ServerArg {
+		os.Exit(server.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	if os.Getenv("CONFORM_TEST_SERVER") != "" {
+		os.Exit(testServer(os.Stdin, os.Stdout))
+	}
+	if binary := os.Getenv("CONFORM_TEST_RUN"); binary != "" {
+		if err := hangingRun(binary); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// child is the command that starts such a process.
+func child(t *testing.T) []string {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{exe, ChildArg}
+}

@@ -1,0 +1,188 @@
+package conform
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxMarkdown is the most that WriteMarkdown writes, in bytes: what GitHub takes
+// for a step's summary is 1 MiB, of which some is left for others.
+const MaxMarkdown = 1<<20 - 64<<10
+
+// maxEvidence is the most that markdown tells of one text of evidence.
+const maxEvidence = 4 << 10
+
+// WriteMarkdown writes the report for a page such as GitHub's summary of a step:
+// the outcome, the failures with their evidence, the matrix, and what tmux
+// refutes. Long evidence is cut, and failures that would make the page larger
+// than [MaxMarkdown] are named without it; both are said where it happens.
+func WriteMarkdown(w io.Writer, r *Report) error {
+	head, tail := r.markdownHead(), r.markdownTail()
+	text := head + r.markdownFailures(MaxMarkdown-len(head)-len(tail)) + tail
+	if len(text) > MaxMarkdown {
+		const note = "\n\n(The rest is left out: it would be too large.)\n"
+		text = strings.ToValidUTF8(text[:MaxMarkdown-len(note)], "") + note
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+func (r *Report) markdownHead() string {
+	var b strings.Builder
+	mark := "✅"
+	if !r.OK() {
+		mark = "❌"
+	}
+	fmt.Fprintf(&b, "## %s mcp-conform: %s\n\n", mark, r.Summary())
+	var names []string
+	for _, l := range r.Layers {
+		names = append(names, string(l))
+	}
+	fmt.Fprintf(&b, "In each cell: %s.", strings.Join(names, ", "))
+	if r.Server != "" {
+		fmt.Fprintf(&b, " Layer mcp asks %s.", mdText(r.Server))
+	}
+	b.WriteString("\n\n| | gap |")
+	for _, t := range r.Targets {
+		fmt.Fprintf(&b, " %s |", mdText(t.Name))
+	}
+	fmt.Fprintf(&b, "\n|-:|:-|%s\n", strings.Repeat(":-:|", len(r.Targets)))
+	for _, g := range r.Gaps {
+		fmt.Fprintf(&b, "| %d | %s |", g.Number, mdText(g.Title))
+		for _, t := range r.Targets {
+			b.WriteByte(' ')
+			for _, l := range r.Layers {
+				if c := r.Cell(g.Number, t.Name, l); c != nil {
+					b.WriteString(c.look().emoji)
+				} else {
+					b.WriteString("⬜")
+				}
+			}
+			b.WriteString(" |")
+		}
+		b.WriteByte('\n')
+	}
+	var legend []string
+	for _, l := range r.seenLooks() {
+		legend = append(legend, l.emoji+" "+l.meaning)
+	}
+	fmt.Fprintf(&b, "\n%s\n\n", strings.Join(legend, " · "))
+	return b.String()
+}
+
+// markdownFailures has the evidence of as many failures as there is room for.
+func (r *Report) markdownFailures(room int) string {
+	var b strings.Builder
+	found := r.failures(false)
+	if len(found) > 0 {
+		b.WriteString("### Failures\n\n")
+	}
+	room -= b.Len() + 200 // for the line that says that there is no more
+	for i, f := range found {
+		e := f.evidence()
+		title := fmt.Sprintf("%s %s: %s", f.look().emoji, f.what(), r.gap(f.Gap).Title)
+		text := fmt.Sprintf("<details open><summary><b>%s</b></summary>\n\n%s\n", html.EscapeString(Printable(title)), mdText(f.Reason))
+		for _, t := range []struct{ name, text string }{{"command", e.Command}, {"expected", e.Expected}, {"actual", e.Actual}} {
+			if t.text != "" {
+				text += "\n" + t.name + ":\n" + mdCode(t.text)
+			}
+		}
+		text += "\n</details>\n\n"
+		if b.Len()+len(text) > room {
+			fmt.Fprintf(&b, "%d more failures are not shown here, as the page would be too large; the other formats have them all.\n\n", len(found)-i)
+			break
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+func (r *Report) markdownTail() string {
+	var b strings.Builder
+	list := func(heading string, items []string) {
+		if len(items) > 0 {
+			fmt.Fprintf(&b, "### %s\n\n- %s\n\n", heading, strings.Join(items, "\n- "))
+		}
+	}
+	var stale, known []string
+	for _, s := range r.Stale {
+		stale = append(stale, mdText(s.String()))
+	}
+	list("Stale: known failures that do not fail", stale)
+	for _, f := range r.failures(true) {
+		known = append(known, mdText(f.what()+": "+f.Known.Reason)+mdLink(f.Known.Link))
+	}
+	list("Known failures", known)
+	if found := r.refutations(); len(found) > 0 {
+		b.WriteString("### Claims that tmux refutes\n\n| gap | the issue says | tmux |\n|-:|:-|:-|\n")
+		for _, f := range found {
+			fmt.Fprintf(&b, "| %d | %s | %s |\n", f.Gap, mdText(f.Claim), mdText(f.Why+r.where(f.Targets)))
+		}
+		b.WriteByte('\n')
+	}
+	for _, s := range notPassed {
+		var items []string
+		for _, f := range r.reasons(s.status) {
+			if f.Gap == everyGap {
+				items = append(items, mdText(f.Text))
+			} else {
+				items = append(items, mdText(fmt.Sprintf("gap %d: %s (%s)", f.Gap, f.Text, strings.Join(f.Targets, ", "))))
+			}
+		}
+		list(s.heading, items)
+	}
+	return b.String()
+}
+
+// mdSpecial are the bytes that mean something within a line of markdown or of the
+// HTML in it.
+var mdSpecial = strings.NewReplacer(
+	"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, `\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "#", `\#`, "@", "&#64;", "$", "&#36;")
+
+// mdText is a text on one line that shows as it is.
+func mdText(s string) string {
+	return mdSpecial.Replace(clipBytes(strings.Join(strings.Fields(Printable(s)), " "), maxEvidence))
+}
+
+// mdLink is a link to a page of the web; anything else is shown as text.
+func mdLink(link string) string {
+	switch {
+	case link == "":
+		return ""
+	case isWebLink(link) && !strings.ContainsAny(link, "<> \n\t"):
+		return " (<" + link + ">)"
+	}
+	return " (" + mdText(link) + ")"
+}
+
+func isWebLink(link string) bool {
+	return strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://")
+}
+
+// mdCode is a text in a fence that nothing in it ends.
+func mdCode(s string) string {
+	s = clipBytes(strings.TrimRight(Printable(s), "\n"), maxEvidence)
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + s + "\n" + fence + "\n"
+}
+
+// clipBytes keeps the two ends of a long text and says how much it took out.
+func clipBytes(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	head, tail := most*3/4, len(s)-most/4
+	for !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s … (%d bytes left out) … %s", s[:head], tail-head, s[tail:])
+}

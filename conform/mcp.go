@@ -1,0 +1,363 @@
+package conform
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	mcpclient "github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// ServerArg is the first argument of a process that is to be the MCP server of
+// a script, where Options has none.
+const ServerArg = "__server"
+
+// protocolVersion is the revision that servers are greeted with: the newest that
+// begins with initialize, which every server knows.
+const protocolVersion = mcp.ProtocolVersion20251125
+
+// maxMessage bounds one line of what a server writes.
+const maxMessage = 64 << 20
+
+// mcpServer is the MCP server of a script: a process, and a client on its
+// standard input and output. Whatever it does, a call of it ends: at the latest
+// with the script.
+type mcpServer struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	client *mcpclient.Client
+	tools  map[string]mcp.Tool
+
+	exited  chan struct{} // closed when the process has ended, by itself or not
+	drained chan struct{} // closed when all that it wrote to stderr is in stderr
+
+	mu      sync.Mutex
+	stderr  []byte // the end of it
+	garbage string // a line on its standard output that is no message
+}
+
+// mcp calls a tool of the script's MCP server.
+func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
+	arguments := "{}"
+	if len(args) == 2 {
+		arguments = args[1]
+	}
+	var object map[string]any
+	if len(args) < 1 || len(args) > 2 || json.Unmarshal([]byte(arguments), &object) != nil || object == nil {
+		s.fault = fmt.Sprintf("usage: mcp TOOL [JSON], where JSON is the object of its arguments, not %q", args)
+		return outcome{code: 2, err: errors.New(s.fault)}
+	}
+	m := s.mcpServer.Load()
+	if m == nil {
+		var err error
+		if m, err = s.startServer(); err != nil {
+			s.fault = fmt.Sprintf("start the MCP server: %v", err)
+			return outcome{err: errors.New(s.fault)}
+		}
+		s.mcpServer.Store(m)
+	}
+	o, err := m.call(ctx, args[0], object)
+	if err != nil {
+		o.err = m.explain(ctx, err)
+	}
+	if err != nil && ctx.Err() != nil {
+		o.err = fmt.Errorf("no answer within the script's %v%s", s.req.Timeout, m.said())
+	}
+	return o
+}
+
+// startServer starts the process. Nothing is asked of it yet.
+func (s *script) startServer() (*mcpServer, error) {
+	m := &mcpServer{exited: make(chan struct{}), drained: make(chan struct{})}
+	m.cmd = exec.Command(s.req.Server[0], s.req.Server[1:]...)
+	m.cmd.Dir = s.req.ServerDir
+	m.cmd.Env = s.env
+	for _, v := range []struct{ old, name, value string }{
+		{"LIBTMUX_SOCKET_PATH", "TMUX_MCP_SOCKET_PATH", s.socket},
+		{"LIBTMUX_TMUX_BIN", "TMUX_MCP_TMUX_BIN", s.req.Tmux},
+		{"LIBTMUX_SAFETY", "TMUX_MCP_SAFETY", s.safety},
+		{"LIBTMUX_MCP_TRANSPORT", "TMUX_MCP_TRANSPORT", string(s.req.Transport)},
+	} {
+		m.cmd.Env = append(m.cmd.Env, v.old+"="+v.value, v.name+"="+v.value)
+	}
+	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var err error
+	if m.stdin, err = m.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	// Pipes of our own: exec's would make Wait wait for whoever else holds them.
+	stdout, itsStdout, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	stderr, itsStderr, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	m.cmd.Stdout, m.cmd.Stderr = itsStdout, itsStderr
+	err = m.cmd.Start()
+	itsStdout.Close()
+	itsStderr.Close()
+	if err != nil {
+		return nil, err
+	}
+	// A write to a server that does not read ends with it.
+	context.AfterFunc(s.ctx, m.kill)
+	go func() {
+		m.cmd.Wait()
+		// Nobody of its group may keep the pipes open after it.
+		m.kill()
+		close(m.exited)
+	}()
+	go m.keepStderr(stderr)
+	messages, relay := io.Pipe()
+	go m.relay(stdout, relay)
+	m.client = mcpclient.NewClient(transport.NewIO(messages, m.stdin, nil))
+	return m, nil
+}
+
+// call calls a tool, and introduces itself before the first one. An error says
+// that there is no answer, or none that is to be had from a server.
+func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]any) (outcome, error) {
+	if m.tools == nil {
+		if err := m.greet(ctx); err != nil {
+			return outcome{}, err
+		}
+	}
+	declared, ok := m.tools[tool]
+	if !ok {
+		return outcome{}, fmt.Errorf("the server offers no tool %s", tool)
+	}
+	var req mcp.CallToolRequest
+	req.Params.Name, req.Params.Arguments = tool, arguments
+	res, err := m.client.CallTool(ctx, req)
+	if err != nil {
+		return outcome{}, fmt.Errorf("call %s: %w", tool, err)
+	}
+	var text []string
+	for _, c := range res.Content {
+		if t, ok := c.(mcp.TextContent); ok {
+			text = append(text, t.Text)
+		}
+	}
+	if res.IsError {
+		o := outcome{code: 1, stderr: strings.Join(text, "\n") + "\n"}
+		if res.Meta != nil {
+			o.stdout, err = indented(map[string]any{"_meta": res.Meta})
+		}
+		return o, err
+	}
+	structured := res.RawStructuredContent
+	if structured == nil {
+		if structured, err = json.Marshal(map[string]string{"result": strings.Join(text, "\n")}); err != nil {
+			return outcome{}, err
+		}
+	}
+	o := outcome{}
+	if o.stdout, err = indented(structured); err != nil {
+		return o, err
+	}
+	return o, fitsSchema(declared, res.RawStructuredContent)
+}
+
+func indented(v any) (string, error) {
+	out, err := json.MarshalIndent(v, "", "  ")
+	return string(out) + "\n", err
+}
+
+// greet is the handshake, and what tools there are.
+func (m *mcpServer) greet(ctx context.Context) error {
+	if err := m.client.Start(ctx); err != nil {
+		return err
+	}
+	var hello mcp.InitializeRequest
+	hello.Params.ProtocolVersion = protocolVersion
+	hello.Params.ClientInfo = mcp.Implementation{Name: "mcp-conform", Version: "1"}
+	if _, err := m.client.Initialize(ctx, hello); err != nil {
+		return fmt.Errorf("initialize: %w", err)
+	}
+	list, err := m.client.ListTools(ctx, mcp.ListToolsRequest{})
+	if err != nil {
+		return fmt.Errorf("list the tools: %w", err)
+	}
+	m.tools = map[string]mcp.Tool{}
+	for _, t := range list.Tools {
+		m.tools[t.Name] = t
+	}
+	return nil
+}
+
+// fitsSchema says how an answer differs from what its tool declares.
+func fitsSchema(tool mcp.Tool, structured json.RawMessage) error {
+	if tool.OutputSchema.Type == "" {
+		return nil
+	}
+	if structured == nil {
+		return fmt.Errorf("%s declares an output schema and answers without structured content", tool.Name)
+	}
+	raw, err := json.Marshal(tool.OutputSchema)
+	if err != nil {
+		return err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("output.json", doc); err != nil {
+		return fmt.Errorf("the output schema of %s: %w", tool.Name, err)
+	}
+	schema, err := c.Compile("output.json")
+	if err != nil {
+		return fmt.Errorf("the output schema of %s: %w", tool.Name, err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(structured))
+	if err != nil {
+		return err
+	}
+	if err := schema.Validate(value); err != nil {
+		_, where, _ := strings.Cut(err.Error(), "\n")
+		return fmt.Errorf("the answer is not as %s declares it: %s", tool.Name, oneLine(where))
+	}
+	return nil
+}
+
+// mcpLeave ends the server's input, as a client does that leaves, and waits for
+// the end of the server.
+func (s *script) mcpLeave(ctx context.Context, _ string, args []string) outcome {
+	m := s.mcpServer.Swap(nil)
+	if len(args) > 0 || m == nil {
+		s.fault = "usage: mcp-leave, after an mcp"
+		return outcome{code: 2, err: errors.New(s.fault)}
+	}
+	m.stdin.Close()
+	for _, done := range []chan struct{}{m.exited, m.drained} {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return outcome{err: fmt.Errorf("the server is still there at the script's %v", s.req.Timeout)}
+		}
+	}
+	o := outcome{code: m.cmd.ProcessState.ExitCode(), stderr: string(m.stderr)}
+	if o.code < 0 {
+		o.err = fmt.Errorf("the server ended: %v%s", m.cmd.ProcessState, m.said())
+	}
+	return o
+}
+
+// explain makes the error of a call the reason for it, where the server has
+// ended or written what is no message.
+func (m *mcpServer) explain(ctx context.Context, err error) error {
+	if !errors.Is(err, transport.ErrTransportClosed) && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	m.mu.Lock()
+	garbage := m.garbage
+	m.mu.Unlock()
+	if garbage != "" {
+		return fmt.Errorf("the server wrote a line to its standard output that is no message: %.200q", garbage)
+	}
+	// Its standard output is at an end, so that it cannot answer any more.
+	for _, done := range []chan struct{}{m.exited, m.drained} {
+		select {
+		case <-done:
+		case <-time.After(graceTime):
+			return errors.New("the server closed its standard output" + m.said())
+		case <-ctx.Done():
+			return err
+		}
+	}
+	return fmt.Errorf("the server ended: %v%s", m.cmd.ProcessState, m.said())
+}
+
+// said is the end of what the server wrote to standard error.
+func (m *mcpServer) said() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if text := tail(string(m.stderr)); text != "" {
+		return ": " + text
+	}
+	return ""
+}
+
+func (m *mcpServer) keepStderr(r io.ReadCloser) {
+	defer close(m.drained)
+	defer r.Close()
+	buf := make([]byte, 4096)
+	for {
+		n, err := r.Read(buf)
+		m.mu.Lock()
+		m.stderr = append(m.stderr, buf[:n]...)
+		if over := len(m.stderr) - len(buf); over > 0 {
+			m.stderr = m.stderr[over:]
+		}
+		m.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// relay hands what the server writes to the client, message by message, and
+// stops at what is none: a client of the field may do anything then.
+func (m *mcpServer) relay(r io.ReadCloser, w *io.PipeWriter) {
+	defer r.Close()
+	sc := bufio.NewScanner(r)
+	sc.Buffer(nil, maxMessage)
+	for sc.Scan() {
+		line := sc.Bytes()
+		var message struct {
+			JSONRPC string `json:"jsonrpc"`
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if json.Unmarshal(line, &message) != nil || message.JSONRPC != mcp.JSONRPC_VERSION {
+			m.mu.Lock()
+			m.garbage = string(line)
+			m.mu.Unlock()
+			break
+		}
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			break
+		}
+	}
+	if errors.Is(sc.Err(), bufio.ErrTooLong) {
+		m.mu.Lock()
+		m.garbage = fmt.Sprintf("(more than %d bytes without an end)", maxMessage)
+		m.mu.Unlock()
+	}
+	w.Close()
+	io.Copy(io.Discard, r)
+}
+
+// kill ends the server's process group.
+func (m *mcpServer) kill() {
+	select {
+	case <-m.exited: // it has been
+	default:
+		syscall.Kill(-m.cmd.Process.Pid, syscall.SIGKILL)
+	}
+}
+
+// end ends the server, and returns when it is gone.
+func (m *mcpServer) end() {
+	m.kill()
+	select {
+	case <-m.exited:
+	case <-time.After(graceTime):
+	}
+}

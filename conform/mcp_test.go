@@ -1,0 +1,185 @@
+package conform
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// testServer is an MCP server whose tools do what servers should not. It is
+// the process of "CONFORM_TEST_SERVER=… test-binary"; "stays" makes it one that
+// does not leave at the end of its input.
+func testServer(in io.Reader, out io.Writer) int {
+	answer := func(id any, result any) {
+		line, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "result": result})
+		fmt.Fprintf(out, "%s\n", line)
+	}
+	text := func(s string) []any { return []any{map[string]any{"type": "text", "text": s}} }
+	declared := map[string]any{"type": "object", "properties": map[string]any{"n": map[string]any{"type": "integer"}}, "required": []string{"n"}}
+	var tools []any
+	for _, name := range []string{"text", "refuses", "dies", "babbles", "hangs", "protocol", "environment"} {
+		tools = append(tools, map[string]any{"name": name, "inputSchema": map[string]any{"type": "object"}})
+	}
+	for _, name := range []string{"fits", "lies", "omits"} {
+		tools = append(tools, map[string]any{"name": name, "inputSchema": map[string]any{"type": "object"}, "outputSchema": declared})
+	}
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		var req struct {
+			ID     any
+			Method string
+			Params struct{ Name string }
+		}
+		if err := json.Unmarshal(lines.Bytes(), &req); err != nil {
+			return 4
+		}
+		switch req.Method + " " + req.Params.Name {
+		case "initialize ":
+			answer(req.ID, map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": "t", "version": "0"}})
+		case "tools/list ":
+			answer(req.ID, map[string]any{"tools": tools})
+		case "tools/call text":
+			answer(req.ID, map[string]any{"content": text("a text")})
+		case "tools/call fits":
+			answer(req.ID, map[string]any{"content": text("{}"), "structuredContent": map[string]any{"n": 1}})
+		case "tools/call lies":
+			answer(req.ID, map[string]any{"content": text("{}"), "structuredContent": map[string]any{"n": "one"}})
+		case "tools/call omits":
+			answer(req.ID, map[string]any{"content": text("{}")})
+		case "tools/call refuses":
+			answer(req.ID, map[string]any{"content": text("a reason"), "isError": true, "_meta": map[string]any{"error_type": "Sulking"}})
+		case "tools/call environment":
+			env := map[string]string{}
+			for _, kv := range os.Environ() {
+				k, v, _ := strings.Cut(kv, "=")
+				env[k] = v
+			}
+			env["PWD"], _ = os.Getwd()
+			answer(req.ID, map[string]any{"content": text(""), "structuredContent": env})
+		case "tools/call protocol":
+			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%v,"error":{"code":-32603,"message":"a fault"}}`+"\n", req.ID)
+		case "tools/call dies":
+			fmt.Fprintln(os.Stderr, "a last word")
+			return 3
+		case "tools/call babbles":
+			fmt.Fprintln(out, "hello there")
+		case "tools/call hangs":
+			// What it has started holds its standard output open.
+			c := exec.Command("sleep", "1000")
+			c.Stdout = os.Stdout
+			c.Start()
+			fmt.Fprintln(os.Stderr, "thinking")
+		}
+	}
+	if os.Getenv("CONFORM_TEST_SERVER") == "stays" {
+		select {}
+	}
+	return 0
+}
+
+// What servers do, and what becomes of it. Nothing is left of any.
+func TestServers(t *testing.T) {
+	exe := child(t)[0]
+	good, stays := "CONFORM_TEST_SERVER=1 "+exe, "CONFORM_TEST_SERVER=stays "+exe
+	for _, tt := range []struct {
+		name, server, script string
+		status               Status
+		reason               string // a part of it
+	}{
+		{"answers", good, "mcp text\njson result 'a text'\nmcp fits {}\njson n 1\nsave n n\nmcp fits '{\"n\": '$n'}'\n", Pass, ""},
+		{"refuses", good, "! mcp refuses\nstderr '^a reason$'\njson _meta.error_type Sulking\ntry mcp refuses\n[ok] stop\nmcp text\n", Pass, ""},
+		{"refuses what must succeed", good, "mcp refuses\n", Fail, "01-test.txtar:5: unexpected command failure: "},
+		{"succeeds where it must not", good, "! mcp text\n", Fail, "unexpected command success"},
+		{"waits", good, "wait-until 'a text' mcp text\n", Pass, ""},
+		{"leaves", good, "mcp text\nmcp-leave\nmcp text\nmcp-leave\n", Pass, ""},
+		{"stays", stays, "mcp text\nmcp-leave\n", Fail, "no end within 3s"},
+		{"stays, and is not asked", stays, "mcp text\n", Pass, ""},
+		{"answers otherwise than it declares", good, "mcp lies\n", Fail, "the answer is not as lies declares it: - at '/n': got string, want integer"},
+		{"answers with nothing", good, "mcp omits\n", Fail, "without structured content"},
+		{"has no such tool", good, "! mcp nosuch\n", Fail, "the server offers no tool nosuch"},
+		{"breaks the protocol", good, "! mcp protocol\n", Fail, "a fault"},
+		{"dies", good, "mcp text\n! mcp dies\n", Fail, "01-test.txtar:6: the server ended: exit status 3: a last word"},
+		{"babbles", good, "mcp babbles\n", Fail, `no message: "hello there"`},
+		{"hangs", good, "mcp hangs\n", Fail, "no end within 3s"},
+		{"does not start", "/no/such/server", "mcp text\n", Fail, "the server ended: exit status 127: "},
+		{"says goodbye at once", "true", "mcp text\n", Fail, "the server ended: exit status 0"},
+		{"never speaks", "exec sleep 1000", "mcp text\n", Fail, "no end within 3s"},
+		{"hides in the background", "setsid sh -c 'trap : HUP TERM INT; sleep 1000; sleep 1000' & exec env " + good, "mcp text\n", Pass, ""},
+		{"is a script's mistake", good, "mcp text [1]\n", Errored, "usage: mcp TOOL [JSON]"},
+		{"is told a tier too late", good, "mcp text\nsafety readonly\n", Errored, "usage: safety TIER"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			start := time.Now()
+			c := runGap(t, t.Context(), gapOf(t, MCPLayer, tt.script), Options{Server: tt.server, Timeout: 3 * time.Second})
+			if c.Status != tt.status || !strings.Contains(c.Reason, tt.reason) {
+				t.Errorf("%s: %s\nwant %s: %s\n%s", c.Status, c.Reason, tt.status, tt.reason, c.Log)
+			}
+			if e := c.evidence(); c.Status == Fail && (e.Command == "" || e.Actual == "") {
+				t.Errorf("evidence: %q", e)
+			}
+			if took := time.Since(start); took > 15*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+// A server is told what to serve by its environment, which has nothing of the
+// user's, and is started where the user is.
+func TestServerEnvironment(t *testing.T) {
+	t.Setenv("SECRET_OF_MINE", "x")
+	t.Setenv("LIBTMUX_SOCKET", "mine")
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := runGap(t, t.Context(), gapOf(t, MCPLayer, strings.ReplaceAll(`safety destructive
+mcp environment
+json LIBTMUX_SOCKET_PATH $SOCKET
+json TMUX_MCP_SOCKET_PATH $SOCKET
+json LIBTMUX_SAFETY destructive
+json TMUX_MCP_SAFETY destructive
+json TMUX_MCP_TRANSPORT exec
+json PWD 'DIR'
+! json SECRET_OF_MINE
+! json LIBTMUX_SOCKET
+! json TMUX
+stdout '"TMUX_MCP_TMUX_BIN": "/'
+stdout '"LIBTMUX_TMUX_BIN": "/'
+`, "DIR", filepath.ToSlash(dir))), Options{Server: "CONFORM_TEST_SERVER=1 " + child(t)[0]})
+	if c.Status != Pass || c.Transport != "" {
+		t.Errorf("%s: %s, transport %q\n%s", c.Status, c.Reason, c.Transport, c.Log)
+	}
+}
+
+// The server of this program serves the script's tmux, with the tier that the
+// script says.
+func TestOwnServer(t *testing.T) {
+	c := runGap(t, t.Context(), gapOf(t, MCPLayer, `
+tmux new-session -d -s work 'exec sleep 60'
+mcp list_sessions
+json 'result.#.session_name' '["work"]'
+! mcp kill_session '{"session_name": "work"}'
+`), Options{})
+	if c.Status != Fail || !strings.Contains(c.Reason, "offers no tool kill_session") || c.Transport != "exec" {
+		t.Errorf("%s: %s, transport %q\n%s", c.Status, c.Reason, c.Transport, c.Log)
+	}
+	c = runGap(t, t.Context(), gapOf(t, MCPLayer, `
+tmux new-session -d -s work 'exec sleep 60'
+tmux new-session -d -s other 'exec sleep 60'
+safety destructive
+mcp kill_session '{"session_name": "work"}'
+tmux list-sessions -F '#{session_name}'
+stdout '\Aother\n\z'
+`), Options{Transport: "native"})
+	if c.Status != Pass || c.Transport != "native" {
+		t.Errorf("%s: %s, transport %q\n%s", c.Status, c.Reason, c.Transport, c.Log)
+	}
+}

@@ -1,0 +1,213 @@
+package conform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+// Options say what to run. Targets and Gaps are required.
+type Options struct {
+	Targets []Target
+	Gaps    []*Gap
+	// Layers to run; all when empty. A gap that has no script for a layer has no
+	// cell there.
+	Layers []Layer
+	Control
+	// Transport is how package tmux reaches the server; the target's own client
+	// program, as for a target that is a client and a server, when empty. Layer
+	// tmux has no choice.
+	Transport tmux.Transport
+	// Server is the command of the MCP server for layer mcp, for a shell: it
+	// speaks MCP on its standard input and output, and obeys the environment
+	// variables of tmux-mcp, or those of libtmux-mcp. It is this executable with
+	// [ServerArg] when empty.
+	Server string
+	// Jobs is the number of scripts that run at a time; twice the number of
+	// processors when zero, as scripts wait more than they work.
+	Jobs int
+	// Timeout is for each script; 30 seconds when zero.
+	Timeout time.Duration
+	// Keep leaves the scripts' directories, and the tmux servers in them.
+	Keep bool
+	// Verbose makes the transcripts of the cells complete.
+	Verbose bool
+	// Progress, when set, is called, one call at a time, when a script starts
+	// and when it has ended.
+	Progress func(Event)
+	// Child is the command that becomes a script's process (see [Main]); this
+	// executable with [ChildArg] when empty.
+	Child []string
+
+	server []string
+	// serverDir is where the MCP server is started: this process's directory, so
+	// that a relative path in its command is what it seems.
+	serverDir string
+}
+
+// Event tells how far a run is.
+type Event struct {
+	// Cell is the script's; its outcome is there once Done is set.
+	Cell Cell
+	Done bool
+	// Ended and Total are numbers of scripts.
+	Ended, Total int
+}
+
+// DefaultTimeout is the time that a script has.
+const DefaultTimeout = 30 * time.Second
+
+// Run runs the scripts and returns what came of them. When ctx ends it ends the
+// scripts that run, skips the others, and returns the report of what is known,
+// marked as interrupted. An error means that nothing could be run.
+func Run(ctx context.Context, opts Options) (*Report, error) {
+	if len(opts.Targets) == 0 || len(opts.Gaps) == 0 {
+		return nil, errors.New("nothing to run: no targets or no gaps")
+	}
+	if opts.Jobs <= 0 {
+		opts.Jobs = 2 * runtime.NumCPU()
+	}
+	if opts.Transport == "" {
+		opts.Transport = tmux.TransportExec
+	}
+	if opts.Timeout <= 0 {
+		opts.Timeout = DefaultTimeout
+	}
+	if len(opts.Layers) == 0 {
+		opts.Layers = Layers
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program, to run scripts with: %w", err)
+	}
+	if len(opts.Child) == 0 {
+		opts.Child = []string{exe, ChildArg}
+	}
+	opts.server = []string{"/bin/sh", "-c", opts.Server}
+	if opts.Server == "" {
+		opts.server = []string{exe, ServerArg}
+	}
+	if opts.serverDir, err = os.Getwd(); err != nil {
+		return nil, fmt.Errorf("find the current directory, to start the MCP server in: %w", err)
+	}
+	report := &Report{Version: ReportVersion, Started: time.Now(), Shard: opts.Shard.String(), Targets: opts.Targets, Server: opts.Server}
+	var jobs []*job
+	for _, gap := range opts.Gaps {
+		report.Gaps = append(report.Gaps, gap.GapInfo)
+		for _, target := range opts.Targets {
+			for _, layer := range gap.Layers() {
+				if slices.Contains(opts.Layers, layer) {
+					j := &job{gap: gap, target: target, layer: layer, transport: tmux.TransportExec}
+					switch {
+					case layer == MCPLayer && report.Server != "":
+						j.transport = ""
+					case layer != TmuxLayer:
+						j.transport = opts.Transport
+					}
+					jobs = append(jobs, j)
+				}
+			}
+		}
+	}
+	all := len(jobs)
+	jobs = opts.Shard.of(jobs)
+	for _, l := range Layers {
+		if slices.ContainsFunc(jobs, func(j *job) bool { return j.layer == l }) {
+			report.Layers = append(report.Layers, l)
+		}
+	}
+	switch {
+	case all == 0:
+		return nil, fmt.Errorf("nothing to run: no gap has a script for layer %s", opts.Layers[0])
+	case len(jobs) == 0:
+		return nil, fmt.Errorf("nothing to run: shard %s of %d scripts is empty", opts.Shard, all)
+	}
+	dir, err := runDir()
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for the run: %w", err)
+	}
+	for i, j := range jobs {
+		j.dir = filepath.Join(dir, strconv.Itoa(i))
+	}
+	report.Cells = runJobs(ctx, opts, jobs)
+	report.DurationMS = time.Since(report.Started).Milliseconds()
+	report.Interrupted = ctx.Err() != nil
+	opts.Known.Apply(report)
+	if opts.Keep {
+		report.Kept = dir
+		return report, nil
+	}
+	sweep(dir)
+	return report, os.RemoveAll(dir)
+}
+
+func runJobs(ctx context.Context, opts Options, jobs []*job) []Cell {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	cells := make([]Cell, len(jobs))
+	var mu sync.Mutex
+	ended := 0
+	tell := func(c Cell, done bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done {
+			ended++
+		}
+		if opts.Progress != nil {
+			opts.Progress(Event{Cell: c, Done: done, Ended: ended, Total: len(jobs)})
+		}
+	}
+	queue := make(chan int)
+	var workers sync.WaitGroup
+	for range min(opts.Jobs, len(jobs)) {
+		workers.Go(func() {
+			for i := range queue {
+				cells[i] = jobs[i].cell()
+				if ctx.Err() != nil {
+					cells[i].Status, cells[i].Reason = Skip, stopReason(ctx)
+					continue
+				}
+				tell(cells[i], false)
+				cells[i] = opts.attempts(ctx, opts, jobs[i])
+				if opts.FailFast && cells[i].Status.Bad() && opts.Known.find(&cells[i], jobs[i].target.Version) == nil {
+					stop(errFailFast)
+				}
+				tell(cells[i], true)
+			}
+		})
+	}
+	// The longest scripts first, so that none of them is left at the end to wait
+	// for alone.
+	for _, i := range longestFirst(jobs) {
+		queue <- i
+	}
+	close(queue)
+	workers.Wait()
+	return cells
+}
+
+// maxSocketPath is how long the path of a socket may be on every system, with
+// some room.
+const maxSocketPath = 90
+
+// runDir makes the directory of a run: in the usual place, unless its name
+// would be too long for a socket in it.
+func runDir() (string, error) {
+	parent := os.TempDir()
+	if real, err := filepath.EvalSymlinks(parent); err == nil {
+		parent = real
+	}
+	if len(parent)+len("/mcf1234567890/12345/s") > maxSocketPath {
+		parent = "/tmp"
+	}
+	return os.MkdirTemp(parent, "mcf")
+}

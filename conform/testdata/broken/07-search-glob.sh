@@ -1,0 +1,10 @@
+# A search in the content of panes is always for a regular expression.
+# turns: tmux api
+case $* in
+*'#{C/i:'* | *'#{C:'*)
+	for arg; do
+		shift
+		set -- "$@" "$(printf %s "$arg" | sed 's|#{C/i:|#{C/ri:|; s|#{C:|#{C/r:|')"
+	done ;;
+esac
+exec "$real" "$@"

@@ -1,0 +1,10 @@
+# An error names the command, as the issue would have it.
+# turns: tmux api mcp
+case " $* " in
+*' last-window '*)
+	err=$("$real" "$@" 2>&1) && exit
+	code=$?
+	printf 'last-window: %s\n' "$err" >&2
+	exit $code ;;
+esac
+exec "$real" "$@"

@@ -1,0 +1,302 @@
+package conform
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Style says what a terminal can show. The zero Style is plain ASCII text of 80
+// columns.
+type Style struct {
+	Color   bool
+	Unicode bool
+	// Width is the number of columns; 80 when zero.
+	Width int
+}
+
+// textReport writes one report.
+type textReport struct {
+	*Report
+	style Style
+	buf   bytes.Buffer
+}
+
+// WriteText writes the report for people: the matrix of gaps and targets with a
+// glyph for each layer, what the refuted claims are, and the failures with
+// their evidence.
+func WriteText(w io.Writer, r *Report, style Style) error {
+	if style.Width == 0 {
+		style.Width = 80
+	}
+	t := &textReport{Report: r, style: style}
+	t.matrix()
+	t.refuted()
+	t.notRun()
+	t.known()
+	t.failed()
+	t.end()
+	_, err := w.Write(t.buf.Bytes())
+	return err
+}
+
+func (t *textReport) printf(format string, args ...any) { fmt.Fprintf(&t.buf, format, args...) }
+
+func (t *textReport) paint(color, s string) string {
+	if !t.style.Color || color == "" {
+		return s
+	}
+	return "\x1b[" + color + "m" + s + "\x1b[0m"
+}
+
+func (t *textReport) glyph(l look) string {
+	if t.style.Unicode {
+		return t.paint(l.color, l.glyph)
+	}
+	return t.paint(l.color, l.char)
+}
+
+func (t *textReport) heading(s string) { t.printf("\n%s\n", t.paint("1", s)) }
+
+// layerLetters stand above the glyphs of a cell.
+var layerLetters = map[Layer]string{TmuxLayer: "t", APILayer: "a", MCPLayer: "m"}
+
+func (t *textReport) matrix() {
+	title := 0
+	for _, g := range t.Gaps {
+		title = max(title, utf8.RuneCountInString(g.Title))
+	}
+	title = min(title, max(t.style.Width-30, 20))
+	left := 4 + title
+	var letters string
+	for _, l := range t.Layers {
+		letters += layerLetters[l]
+	}
+	// As many targets as fit beside each other, then the next ones below.
+	for rest := t.Targets; len(rest) > 0; {
+		width, n := left, 0
+		for n < len(rest) && (n == 0 || width+2+t.columnWidth(rest[n]) <= t.style.Width) {
+			width += 2 + t.columnWidth(rest[n])
+			n++
+		}
+		t.block(rest[:n], title, letters)
+		if rest = rest[n:]; len(rest) > 0 {
+			t.printf("\n")
+		}
+	}
+	t.printf("\n")
+	var names []string
+	for _, l := range t.Layers {
+		name := layerLetters[l] + " " + string(l)
+		if l == MCPLayer && t.Server != "" {
+			name += " (" + t.Server + ")"
+		}
+		names = append(names, name)
+	}
+	var seen []string
+	for _, l := range t.seenLooks() {
+		seen = append(seen, t.glyph(l)+" "+l.meaning)
+	}
+	t.legend(seen)
+	t.printf("%s\n", t.paint("2", "layers: "+strings.Join(names, ", ")))
+}
+
+// legend writes entries beside each other, as many as fit.
+func (t *textReport) legend(entries []string) {
+	column := 0
+	for _, e := range entries {
+		n := utf8.RuneCountInString(stripSGR(e))
+		switch {
+		case column == 0:
+		case column+3+n > t.style.Width:
+			t.printf("\n")
+			column = 0
+		default:
+			t.printf("   ")
+			column += 3
+		}
+		t.printf("%s", e)
+		column += n
+	}
+	t.printf("\n")
+}
+
+func (t *textReport) columnWidth(target Target) int {
+	return max(utf8.RuneCountInString(target.Name), len(t.Layers))
+}
+
+func (t *textReport) block(targets []Target, title int, letters string) {
+	head, sub := strings.Repeat(" ", 4+title), strings.Repeat(" ", 4+title)
+	for _, target := range targets {
+		w := t.columnWidth(target)
+		head += "  " + pad(target.Name, w)
+		sub += "  " + pad(letters, w)
+	}
+	t.printf("%s\n%s\n", t.paint("1", strings.TrimRight(head, " ")), t.paint("2", strings.TrimRight(sub, " ")))
+	for _, g := range t.Gaps {
+		line := fmt.Sprintf("%2d  %s", g.Number, pad(clip(g.Title, title), title))
+		for _, target := range targets {
+			line += "  "
+			for _, l := range t.Layers {
+				if c := t.Cell(g.Number, target.Name, l); c != nil {
+					line += t.glyph(c.look())
+				} else {
+					line += " "
+				}
+			}
+			line += strings.Repeat(" ", t.columnWidth(target)-len(t.Layers))
+		}
+		t.printf("%s\n", strings.TrimRight(line, " "))
+	}
+}
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+}
+
+func clip(s string, width int) string {
+	if utf8.RuneCountInString(s) <= width {
+		return s
+	}
+	return string([]rune(s)[:width-2]) + ".."
+}
+
+func (t *textReport) refuted() {
+	found := t.refutations()
+	if len(found) > 0 {
+		t.heading("Claims that tmux refutes")
+	}
+	for _, f := range found {
+		t.item(fmt.Sprintf("%2d  ", f.Gap), "\""+f.Claim+"\": "+f.Why+t.where(f.Targets))
+	}
+}
+
+func (t *textReport) notRun() {
+	for _, s := range notPassed {
+		found := t.reasons(s.status)
+		if len(found) == 0 {
+			continue
+		}
+		t.heading(s.heading)
+		for _, f := range found {
+			if f.Gap == everyGap {
+				t.item("    ", f.Text)
+			} else {
+				t.item(fmt.Sprintf("%2d  ", f.Gap), f.Text+" ("+strings.Join(f.Targets, ", ")+")")
+			}
+		}
+	}
+}
+
+func (t *textReport) known() {
+	found := t.failures(true)
+	if len(found) > 0 {
+		t.heading("Known failures")
+	}
+	for _, f := range found {
+		t.item(t.glyph(f.look())+" ", f.what())
+		t.item("    ", f.Known.String())
+	}
+}
+
+func (t *textReport) failed() {
+	found := t.failures(false)
+	if len(found) > 0 {
+		t.heading("Failures")
+	}
+	for _, f := range found {
+		t.item(t.glyph(f.look())+" ", f.what())
+		e := f.evidence()
+		t.item("    ", f.Reason)
+		t.evidence("command", e.Command)
+		t.evidence("expected", e.Expected)
+		t.evidence("actual", e.Actual)
+		if f.Dir != "" {
+			t.evidence("kept", fmt.Sprintf("%s (its server: tmux -S %[1]s/s attach)", f.Dir))
+		}
+	}
+	if len(t.Stale) > 0 {
+		t.heading("Stale: known failures that do not fail")
+	}
+	for _, s := range t.Stale {
+		t.item("    ", s.String())
+	}
+}
+
+// evidence writes a text as it is, but for its length and its control bytes.
+func (t *textReport) evidence(name, text string) {
+	if text == "" {
+		return
+	}
+	lines := strings.Split(text, "\n")
+	const most = 12
+	if len(lines) > most {
+		lines = append(lines[:most:most], fmt.Sprintf("… %d more lines", len(lines)-most))
+	}
+	for i, line := range lines {
+		if i > 0 {
+			name = ""
+		}
+		t.printf("    %s  %s\n", t.paint("2", pad(name, 8)), Printable(line))
+	}
+}
+
+func (t *textReport) end() {
+	t.printf("\n")
+	for _, target := range t.Targets {
+		line := target.Name
+		if target.Name != target.Version {
+			line += ": tmux " + target.Version
+		}
+		t.printf("%s\n", t.paint("2", line+": "+target.Path))
+	}
+	color := "32"
+	if !t.OK() {
+		color = "1;31"
+	}
+	t.printf("%s\n", t.paint(color, t.Summary()))
+	if t.Kept != "" {
+		t.printf("kept, with a directory and a tmux server for each script: %s\n", t.Kept)
+	}
+}
+
+// item writes a text that is wrapped and indented below its mark.
+func (t *textReport) item(mark, text string) {
+	indent := utf8.RuneCountInString(stripSGR(mark))
+	t.printf("%s%s\n", mark, Wrap(Printable(text), t.style.Width, indent))
+}
+
+// Wrap breaks a text between words into lines of at most width columns, of which
+// the first indent ones are blank in all lines but the first, where they are not written.
+func Wrap(text string, width, indent int) string {
+	var b strings.Builder
+	column := indent
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}
+
+func stripSGR(s string) string {
+	for {
+		before, after, ok := strings.Cut(s, "\x1b[")
+		if !ok {
+			return s
+		}
+		_, after, _ = strings.Cut(after, "m")
+		s = before + after
+	}
+}
