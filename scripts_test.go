@@ -1,0 +1,168 @@
+// Package tmuxmcp_test runs the scripts under testdata against the commands
+// of this module, which are built into the test binary.
+package tmuxmcp_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"tmuxmcp/conform"
+	conformcli "tmuxmcp/conform/cli"
+	servercli "tmuxmcp/server/cli"
+	swapcli "tmuxmcp/swap/cli"
+)
+
+// commands are what a script can run: the programs of the module, and servers
+// for them to start.
+var commands = map[string]func(){
+	"mcp-conform": func() {
+		if args := os.Args[1:]; len(args) > 0 && args[0] == conform.ServerArg {
+			os.Exit(servercli.Main(args[1:], os.Stdin, os.Stdout, os.Stderr))
+		}
+		os.Exit(conformcli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	},
+	"mcp-swap": func() { os.Exit(swapcli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	"tmux-mcp": func() { os.Exit(servercli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+
+	"good-mcp": goodServer,
+	"odd-mcp":  oddServer,
+	"bad-mcp": func() {
+		for i := range 30 {
+			fmt.Fprintf(os.Stderr, "bad-mcp: reason %d\n", i)
+		}
+		os.Exit(3)
+	},
+}
+
+// goodServer is an MCP server that leaves a note with its environment.
+func goodServer() {
+	if note := os.Getenv("NOTE"); note != "" {
+		text := strings.Join(os.Environ(), "\n")
+		if err := os.WriteFile(note, []byte(text+"\n"), 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	s := server.NewMCPServer("good", "1.0")
+	_ = server.NewStdioServer(s).Listen(context.Background(), os.Stdin, os.Stdout)
+}
+
+// oddServer has a tool with a schema that some clients reject.
+func oddServer() {
+	s := server.NewMCPServer("odd", "1.0")
+	s.AddTool(mcp.NewToolWithRawSchema("odd", "", []byte(`{"type": "object", "properties": {"a": true}}`)), nil)
+	_ = server.NewStdioServer(s).Listen(context.Background(), os.Stdin, os.Stdout)
+}
+
+func TestMain(m *testing.M) { testscript.Main(m, commands) }
+
+func TestScripts(t *testing.T) {
+	dirs, err := filepath.Glob("testdata/*")
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			testscript.Run(t, testscript.Params{
+				Dir:                 dir,
+				WorkdirRoot:         root,
+				Deadline:            time.Now().Add(5 * time.Minute),
+				RequireExplicitExec: true,
+				RequireUniqueNames:  true,
+				Setup: func(env *testscript.Env) error {
+					home := filepath.Join(env.WorkDir, "home")
+					env.Setenv("HOME", home)
+					env.Setenv("LANG", "C.UTF-8")
+					if err := os.MkdirAll(home, 0o755); err != nil {
+						return err
+					}
+					return testTmux(env)
+				},
+				Cmds: map[string]func(*testscript.TestScript, bool, []string){
+					"chomp":    chomp,
+					"expand":   expand,
+					"leftover": leftover,
+					"rmglob":   rmglob,
+				},
+			})
+		})
+	}
+}
+
+// chomp takes the final newline off files, which an archive cannot hold without.
+func chomp(ts *testscript.TestScript, neg bool, args []string) {
+	for _, name := range args {
+		path := ts.MkAbs(name)
+		b, err := os.ReadFile(path)
+		ts.Check(err)
+		ts.Check(os.WriteFile(path, bytes.TrimSuffix(b, []byte("\n")), 0o600))
+	}
+}
+
+// leftover succeeds if mcp-swap has left a backup, a temporary file, a record
+// or a lock of another program under HOME; scripts say "! leftover".
+func leftover(ts *testscript.TestScript, neg bool, args []string) {
+	var found []string
+	ts.Check(filepath.WalkDir(ts.Getenv("HOME"), func(path string, e fs.DirEntry, err error) error {
+		name := filepath.Base(path)
+		if strings.Contains(name, ".bak.mcp-swap-") || strings.Contains(name, "mcp-swap-tmp") || name == "state.json" || strings.HasSuffix(name, ".lock") {
+			found = append(found, path)
+		}
+		return err
+	}))
+	if neg && len(found) > 0 {
+		ts.Fatalf("left over: %s", strings.Join(found, ", "))
+	}
+	if !neg && len(found) == 0 {
+		ts.Fatalf("nothing was left over")
+	}
+}
+
+// expand copies a file, with $WORK filled in.
+func expand(ts *testscript.TestScript, neg bool, args []string) {
+	b, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	b = bytes.ReplaceAll(b, []byte("$WORK"), []byte(ts.Getenv("WORK")))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b, 0o600))
+}
+
+// rmglob removes the files that a pattern matches, at least one.
+func rmglob(ts *testscript.TestScript, neg bool, args []string) {
+	names, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(names) == 0 {
+		ts.Fatalf("nothing matches %s", args[0])
+	}
+	for _, name := range names {
+		ts.Check(os.Remove(name))
+	}
+}
+
+// testTmux makes $TMUX_TEST_BINARY, if it is set, the tmux on the script's PATH.
+func testTmux(env *testscript.Env) error {
+	binary := os.Getenv("TMUX_TEST_BINARY")
+	if binary == "" {
+		return nil
+	}
+	dir := filepath.Join(env.WorkDir, "test-tmux")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	env.Setenv("PATH", dir+string(os.PathListSeparator)+env.Getenv("PATH"))
+	return os.Symlink(binary, filepath.Join(dir, "tmux"))
+}
