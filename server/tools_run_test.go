@@ -80,7 +80,7 @@ func shellPane(t testing.TB, name string, options ...string) (*tmux.Server, *pee
 	for i := 0; i < len(options); i += 2 {
 		list = append(list, tmux.SetOption{Global: true, Name: options[i], Value: &options[i+1]})
 	}
-	if _, err := srv.Do(tmuxtest.Context(t), append(list, tmux.NewSession{Detached: true, Name: "a", Width: 80, Height: 24, Command: []string{start}})...); err != nil {
+	if _, err := srv.Do(tmuxtest.Context(t), append(list, tmux.NewSession{Detached: true, Name: "a", Dir: filepath.Join(filepath.Dir(srv.SocketPath()), "home"), Width: 80, Height: 24, Command: []string{start}})...); err != nil {
 		t.Fatal(err)
 	}
 	return srv, serve(t, configFor(srv))
