@@ -26,6 +26,7 @@ func TestShellsKeepNoHistoryFile(t *testing.T) {
 				session(t, srv, "a")
 				tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
 				home := t.TempDir()
+				quietFishIn(t, home)
 				env := map[string]string{"HOME": home, "XDG_DATA_HOME": home, "PS1": "ready ", "TERM": "screen"}
 				if shell.name == "zsh" && !suppress {
 					env["HISTFILE"] = filepath.Join(home, "history") // zsh has no default

@@ -89,8 +89,13 @@ func shellPane(t testing.TB, name string, options ...string) (*tmux.Server, *pee
 // quietFish keeps the first fish of a home from reading all manual pages.
 func quietFish(t testing.TB, srv *tmux.Server) {
 	t.Helper()
-	home := filepath.Join(filepath.Dir(srv.SocketPath()), "home")
-	if err := os.MkdirAll(filepath.Join(home, ".local/share/fish/generated_completions"), 0o700); err != nil {
+	quietFishIn(t, filepath.Join(filepath.Dir(srv.SocketPath()), "home", ".local/share"))
+}
+
+// quietFishIn is quietFish for a directory of user data.
+func quietFishIn(t testing.TB, data string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(data, "fish/generated_completions"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 }
