@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -121,4 +122,27 @@ func (s *Server) forgetWaiter(ctx context.Context, channel string) {
 	if v, err := s.Version(ctx); err == nil && v.Compare(Version{Major: 3, Minor: 8}) < 0 {
 		_ = s.Signal(ctx, channel) // without a server there is no queue
 	}
+}
+
+// AwaitOutput waits until the pane has printed something more than when its
+// pane_output_generation was the one given, which it may have by now, or until
+// the context ends. It returns at once when there is no such pane, but that a pane
+// ends is no output. It needs 3.8, the first tmux with that token, which also
+// forgets a waiter whose context has ended.
+func (r PaneRef) AwaitOutput(ctx context.Context, generation int64) error {
+	wait, err := r.srv.Script(ctx, WaitFor{Event: true, Channel: "pane-activity", Filter: Format("#{==:#{pane}," + string(r.ID) + "}")})
+	if err != nil {
+		return err
+	}
+	// To tmux the condition and the wait are one step: nothing is missed between
+	// them.
+	words, err := encode(IfShell{
+		Target: r, Test: true, Then: wait,
+		Condition: Format(fmt.Sprintf("#{==:#{pane_output_generation},%d}", generation)),
+	}, nil)
+	if err != nil {
+		return err
+	}
+	_, err = r.srv.roundTrip(ctx, []item{{words: words}}, nil)
+	return err
 }

@@ -3,6 +3,7 @@ package tmux_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strconv"
 	"syscall"
 	"testing"
@@ -106,5 +107,62 @@ func TestWaitOnAServerWithoutSessions(t *testing.T) {
 	}
 	if err := waitFor(t, srv, "c", 5*time.Second); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAwaitOutput(t *testing.T) {
+	srv, ctx := started(t), tmuxtest.Context(t)
+	pane := srv.Pane("%1")
+	if tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_output_generation}") == "" {
+		if v := must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.PaneEvents.Since) {
+			if err := pane.AwaitOutput(ctx, 0); !errors.Is(err, tmux.ErrUnsupported) {
+				t.Errorf("on %v: %v", v, err)
+			}
+		}
+		t.Skip("this tmux does not count what panes print")
+	}
+	for range 2 {
+		tmuxtest.Run(t, srv, "new-window", "-d", "cat")
+	}
+	type row struct {
+		TTY        string `tmux:"pane_tty"`
+		Generation int64  `tmux:"pane_output_generation"`
+	}
+	read := func(id tmux.PaneID) row {
+		t.Helper()
+		return must[[]row](t)(tmux.List[row](ctx, srv, tmux.DisplayMessage{Target: id}))[0]
+	}
+	write := func(id tmux.PaneID) {
+		t.Helper()
+		if err := os.WriteFile(read(id).TTY, []byte("x"), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	within := func(d time.Duration, generation int64) error {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(ctx, d)
+		defer cancel()
+		return pane.AwaitOutput(ctx, generation)
+	}
+	for range 30 {
+		before := read("%1").Generation
+		write("%1") // before the wait or after it begins
+		if err := within(5*time.Second, before); err != nil {
+			t.Fatalf("output is not noticed: %v", err)
+		}
+		if after := read("%1").Generation; after <= before {
+			t.Errorf("woken by nothing: %d, then %d", before, after)
+		}
+	}
+	// Another pane's output is none, and nothing is left of a wait.
+	time.AfterFunc(50*time.Millisecond, func() { write("%2") })
+	if err := within(200*time.Millisecond, read("%1").Generation); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the other pane printed: %v", err)
+	}
+	tmuxtest.Wait(t, srv, "%1", "end of the waiter", func() bool {
+		return tmuxtest.Run(t, srv, "wait-for", "-E", "-l", "pane-activity") == ""
+	})
+	if err := srv.Pane("%7").AwaitOutput(ctx, 0); err != nil {
+		t.Errorf("a pane that is not there: %v", err)
 	}
 }
