@@ -18,6 +18,7 @@ type process struct {
 	name       string
 	state      byte
 	parent     int
+	terminal   int // the number of its terminal's device
 	foreground int // the process group that the terminal listens to
 	forked     bool
 	age        time.Duration
@@ -44,7 +45,7 @@ func statOf(pid int) (p process, err error) {
 	}
 	number := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
 	p = process{
-		name: string(stat[open+1 : shut]), state: f[0][0], parent: number(1), foreground: number(5),
+		name: string(stat[open+1 : shut]), state: f[0][0], parent: number(1), terminal: number(4), foreground: number(5),
 		forked: number(6)&forkNoExec != 0,
 	}
 	var now unix.Timespec

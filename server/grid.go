@@ -26,6 +26,9 @@ type paneState struct {
 	CursorY    int         `tmux:"cursor_y"`
 	Width      int         `tmux:"pane_width"`
 	Height     int         `tmux:"pane_height"`
+	TTY        string      `tmux:"pane_tty"`
+	// Generation counts what the pane has printed; nil before tmux 3.8.
+	Generation *int64 `tmux:"pane_output_generation,since=3.8"`
 }
 
 // cursor is the number of the cursor's row.

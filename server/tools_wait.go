@@ -26,6 +26,7 @@ var waitForText = tool[waitForTextIn, *waitForTextResult]{
 		if err := w.begin(ctx); err != nil {
 			return nil, err
 		}
+		defer w.watch.stop()
 		for {
 			done, err := w.tick(ctx)
 			if err != nil {
@@ -34,7 +35,7 @@ var waitForText = tool[waitForTextIn, *waitForTextResult]{
 			if done {
 				return w.finish(ctx), nil
 			}
-			if err := w.sleep(ctx); err != nil {
+			if err := w.watch.next(ctx, w.out.shown.paneState, w.deadline); err != nil {
 				return nil, err
 			}
 		}
@@ -47,7 +48,7 @@ type waitForTextIn struct {
 	Regex    bool        `json:"regex,omitempty"`
 	paneSelect
 	Timeout   float64 `json:"timeout" default:"8" desc:"seconds"`
-	Interval  float64 `json:"interval" default:"0.05" min:"0.01"`
+	Interval  float64 `json:"interval" default:"0.04" min:"0.01"`
 	MatchCase bool    `json:"match_case,omitempty"`
 	socket
 }
@@ -120,10 +121,9 @@ type textWait struct {
 	res     waitForTextResult
 	atEntry bool
 	warned  bool
-	told    time.Time     // of the last progress
-	changed time.Time     // when something was printed last
-	cost    time.Duration // of the last look
-	grown   int           // by how many rows the history grew at the last look
+	watch   *paneWatch
+	told    time.Time // of the last progress
+	grown   int       // by how many rows the history grew at the last look
 }
 
 // wait checks the arguments.
@@ -182,7 +182,7 @@ func (w *textWait) begin(ctx context.Context) error {
 	if g.Dead {
 		return g.died(withoutBlankEnd(g.from(g.History)))
 	}
-	w.out, w.changed = newOutput(g), time.Now()
+	w.out, w.watch = newOutput(g), w.c.watch(ctx, g.paneState, w.interval)
 	return nil
 }
 
@@ -207,7 +207,6 @@ func (w *textWait) tick(ctx context.Context) (done bool, err error) {
 		})
 		return err
 	})
-	w.cost = time.Since(began)
 	switch {
 	case errors.Is(err, tmux.ErrNotFound), errors.Is(err, tmux.ErrNoServer), errors.Is(err, tmux.ErrServerGone):
 		return false, w.gone(err)
@@ -220,15 +219,12 @@ func (w *textWait) tick(ctx context.Context) (done bool, err error) {
 	w.warnOfTrims(ctx, g)
 	w.res.AlternateScreen = w.res.AlternateScreen || g.Alternate
 	if g.Alternate {
+		w.watch.saw(began, false)
 		return w.over(), nil
 	}
 	fresh := w.out.fresh()
-	if len(fresh) > 0 {
-		if !w.res.SawNewOutput || w.grown > 0 {
-			w.changed = time.Now()
-		}
-		w.res.SawNewOutput = true
-	}
+	w.watch.saw(began, len(fresh) > 0 && (!w.res.SawNewOutput || w.grown > 0))
+	w.res.SawNewOutput = w.res.SawNewOutput || len(fresh) > 0
 	// A failure and a success may come in the same look, and a broad pattern of
 	// success must not hide the failure.
 	if i := firstMatch(w.stop, fresh); i >= 0 {
@@ -304,24 +300,6 @@ func (w *textWait) warnOfTrims(ctx context.Context, g *grid) {
 	}
 	w.warned = true
 	w.c.warn(ctx, "the history of pane "+string(g.ID)+" is nearly full: lines that tmux drops at once may be missed; wait_for_channel misses nothing")
-}
-
-// sleep waits for the next look: so long that looking takes a small part of the
-// time, and less than a hundredth when the pane has long been silent.
-func (w *textWait) sleep(ctx context.Context) error {
-	d := min(20*w.cost, 500*time.Millisecond)
-	if time.Since(w.changed) > time.Second {
-		d = min(200*w.cost, 500*time.Millisecond)
-	}
-	d = max(d, w.interval)
-	timer := time.NewTimer(min(d, max(0, time.Until(w.deadline))))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
 }
 
 // firstMatch is the index of the first pattern that any line matches, or -1.

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package server
+
+import "context"
+
+// ttyWrites cannot tell of writes to a terminal on this system.
+func ttyWrites(context.Context, paneState, chan<- bool) bool { return false }

@@ -1,0 +1,196 @@
+package server_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// A wait does not look and look, it is told: with looks that are far apart, what
+// is printed is noticed all the same.
+func TestWaitIsToldOfOutput(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	s := newScreen(t, srv, "a", 40, 10)
+	events := tmuxtest.Run(t, srv, "display-message", "-p", "-t", s.pane, "#{pane_output_generation}") != ""
+	if !events && runtime.GOOS != "linux" {
+		t.Skip("neither tmux nor the system tells of output here")
+	}
+	p := serve(t, configFor(srv))
+	for i := range 5 {
+		end := waitText(p, s, fmt.Sprintf(`"patterns":["go %d"],"interval":30,"timeout":60`, i))
+		// Not at the beginning of the wait, and in two writes.
+		time.Sleep(100 * time.Millisecond)
+		s.print("something\n")
+		s.print(fmt.Sprintf("go %d\n", i))
+		start := time.Now()
+		if got := end(); got.Outcome != "matched" {
+			t.Errorf("%+v", got)
+		}
+		if d := time.Since(start); d > 5*time.Second {
+			t.Fatalf("it took %v to notice", d)
+		}
+	}
+}
+
+// What nobody tells of is found by looking: what is written to /dev/tty, before tmux
+// 3.8, and the end of a pane.
+func TestWaitLooksWhereNobodyTells(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	p := serve(t, configFor(srv))
+	for _, c := range []struct{ program, end string }{
+		{"read line; echo ready >/dev/tty; exec cat", "matched"},
+		{"read line", "pane_gone"},
+	} {
+		pane := tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", "stty -echo; echo begin; "+c.program)
+		tmuxtest.WaitScreen(t, srv, pane, "begin")
+		call, _ := p.wait("wait_for_text", `{"pane_id":"`+pane+`","patterns":["ready"],"timeout":20}`)
+		time.Sleep(1500 * time.Millisecond)
+		start := time.Now()
+		tmuxtest.Run(t, srv, "send-keys", "-t", pane, "Enter")
+		res := p.toolResult("wait_for_text", p.await(call))
+		if d := time.Since(start); !strings.Contains(res.text(), c.end) || d > 2*time.Second {
+			t.Errorf("%s: after %v: %s", c.program, d, res.text())
+		}
+	}
+}
+
+// Nothing but tmux tells of a pane whose processes cannot be seen from here.
+func TestWaitOnAServerInAContainer(t *testing.T) {
+	srv := secluded(t)
+	p := serve(t, configFor(srv))
+	var took []time.Duration
+	for i := range 15 {
+		call, _ := p.wait("wait_for_text", fmt.Sprintf(`{"pane_id":"%%0","patterns":["go %d\\b"],"regex":true,"timeout":20}`, i))
+		time.Sleep(time.Duration(50+7*i) * time.Millisecond)
+		start := time.Now()
+		tmuxtest.Run(t, srv, "send-keys", "-l", "-t", "%0", fmt.Sprintf("go %d\n", i))
+		if got := decode[awaited](p, "wait_for_text", p.await(call)); got.Outcome != "matched" {
+			t.Fatalf("%+v", got)
+		}
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	t.Logf("noticed after %v, at most %v", took[len(took)/2], took[len(took)-1])
+	if took[len(took)/2] > 250*time.Millisecond {
+		t.Errorf("noticed after %v", took)
+	}
+}
+
+// secluded is a tmux server in a PID namespace of its own, as in a container, with
+// a pane that shows what is typed.
+func secluded(t testing.TB) *tmux.Server {
+	t.Helper()
+	srv := tmuxtest.New(t)
+	// The namespace lives as long as its first process.
+	cmd := exec.Command("unshare", "--map-root-user", "--pid", "--fork", "--kill-child", "sh", "-c", `"$0" -S "$1" -f /dev/null new-session -d -x 80 -y 24 cat && exec sleep 600`, srv.Binary(), srv.SocketPath())
+	if err := cmd.Start(); err != nil {
+		t.Skip("no unshare: ", err)
+	}
+	ended := make(chan struct{})
+	go func() { cmd.Wait(); close(ended) }()
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		<-ended
+	})
+	for {
+		select {
+		case <-ended:
+			t.Skip("namespaces cannot be made here")
+		case <-time.After(10 * time.Millisecond):
+		}
+		if _, err := srv.Do(tmuxtest.Context(t), tmux.DisplayMessage{Print: true, Target: tmux.PaneID("%0"), Message: "#{pane_id}"}); err == nil {
+			return srv
+		}
+	}
+}
+
+// A silent pane costs next to nothing, and one that never stops printing not much.
+func TestWaitsLookSeldom(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	silent := newScreen(t, srv, "a", 40, 10).pane
+	noisy := tmuxtest.Run(t, srv, "new-session", "-d", "-s", "b", "-P", "-F", "#{pane_id}", "while :; do echo noise; sleep 0.003; done")
+	for _, c := range []struct {
+		pane string
+		most int
+	}{
+		{silent, 40}, {noisy, 100},
+	} {
+		cfg := configFor(srv)
+		counted := countedTmux(t, &cfg)
+		p := serve(t, cfg)
+		ok[rows](p, "list_panes", `{}`)
+		before := counted()
+		ok[awaited](p, "wait_for_text", `{"pane_id":"`+c.pane+`","patterns":["never"],"timeout":2}`)
+		if n := counted() - before; n > c.most {
+			t.Errorf("a wait of 2 s on pane %s asked tmux %d times, want at most %d", c.pane, n, c.most)
+		}
+	}
+}
+
+// A wait leaves nothing behind, whatever ended it: no waiter, client or connection
+// in the tmux server, and nothing open here.
+func TestWaitLeavesNothingBehind(t *testing.T) {
+	srv := tmuxtest.New(t)
+	s := newScreen(t, srv, "a", 40, 10)
+	p := serve(t, configFor(srv))
+	ok[rows](p, "list_panes", `{}`)
+	server := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	// The tmux server counts what it has open, this process its own.
+	state := func() string {
+		left := ""
+		if runtime.GOOS == "linux" {
+			left = fmt.Sprintf("tmux has %s open, this process %s", openFiles(t, server, "socket:"), openFiles(t, "self", "inotify"))
+		}
+		if tmuxtest.Run(t, srv, "display-message", "-p", "-t", s.pane, "#{pane_output_generation}") != "" {
+			left += "; waiters " + tmuxtest.Run(t, srv, "wait-for", "-E", "-l", "pane-activity")
+		}
+		return left + "; clients " + tmuxtest.Run(t, srv, "list-clients")
+	}
+	time.Sleep(300 * time.Millisecond) // for what came before
+	before := state()
+	for range 10 {
+		end := waitText(p, s, `"patterns":["ready"],"timeout":30`)
+		s.print("ready\n")
+		end()
+		waitText(p, s, `"patterns":["never"],"timeout":0.1`)()
+		_, id := p.wait("wait_for_text", `{"pane_id":"`+s.pane+`","patterns":["never"],"timeout":30}`)
+		p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":"enough"}}`, id)
+	}
+	var after string
+	for range 500 {
+		if after = state(); after == before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("before: %s\nafter: %s", before, after)
+}
+
+// openFiles counts the open files of a process whose name has a word in it.
+func openFiles(t *testing.T, pid, word string) string {
+	t.Helper()
+	names, err := filepath.Glob("/proc/" + pid + "/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, name := range names {
+		if to, err := os.Readlink(name); err == nil && strings.Contains(to, word) {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d %s", n, word)
+}
