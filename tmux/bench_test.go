@@ -1,52 +1,112 @@
 package tmux_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"os/exec"
+	"slices"
 	"testing"
+	"time"
 
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// BenchmarkTransports runs the same commands through the bare tmux program and
-// each transport, on servers with 1, 50 and 500 panes.
+// A benchmark here does several things by turns, so that all of them see the same
+// machine, and reports the median of each; go run ./internal/perf makes a table of
+// them.
+
+// turn is one of the things.
+type turn struct {
+	name string
+	do   func() error
+}
+
+// byTurns reports each median in microseconds, and how many times that of the
+// second thing, the third and so on is that of the first.
+func byTurns(b *testing.B, turns ...turn) {
+	b.Helper()
+	took := make([][]time.Duration, len(turns))
+	for b.Loop() {
+		for i, t := range turns {
+			start := time.Now()
+			err := t.do()
+			took[i] = append(took[i], time.Since(start))
+			if err != nil {
+				b.Fatalf("%s: %v", t.name, err)
+			}
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	for i, t := range turns {
+		slices.Sort(took[i])
+		median := took[i][len(took[i])/2]
+		b.ReportMetric(float64(median.Nanoseconds())/1e3, t.name+"-µs")
+		if i > 0 {
+			b.ReportMetric(float64(median)/float64(took[0][len(took[0])/2]), t.name+"/"+turns[0].name)
+		}
+	}
+}
+
+// BenchmarkTransports runs the same commands by each transport and by the bare tmux
+// program.
 func BenchmarkTransports(b *testing.B) {
 	for _, panes := range []int{1, 50, 500} {
 		base := started(b)
 		grow(b, base, panes)
-		for _, cmd := range []struct {
+		native, viaExec := by(b, base, tmux.TransportNative), by(b, base, tmux.TransportExec)
+		for _, c := range []struct {
 			name  string
-			cmd   tmux.Command
-			words []string
+			lines int
+			cmds  []tmux.Command
+			// bare are the words of the same commands.
+			bare []string
 		}{
-			{"display-message", tmux.DisplayMessage{Print: true, Message: "#{pane_id}"}, []string{"display-message", "-p", "#{pane_id}"}},
-			{"list-panes", tmux.ListPanes{All: true, Format: "#{pane_id}"}, []string{"list-panes", "-a", "-F", "#{pane_id}"}},
+			{"display-message", 1, []tmux.Command{tmux.DisplayMessage{Print: true, Message: "#{pane_id}"}}, []string{"display-message", "-p", "#{pane_id}"}},
+			{"list-panes", panes, []tmux.Command{tmux.ListPanes{All: true, Format: "#{pane_id}"}}, []string{"list-panes", "-a", "-F", "#{pane_id}"}},
+			{"capture-all", 24 * panes, captures(panes), nil},
+			{"search-all", 1, []tmux.Command{
+				tmux.ListPanes{All: true, Format: "#{pane_id}", Filter: tmux.MatchContent("no such text", tmux.Match{})}, tmux.DisplayMessage{Print: true, Message: "done"},
+			}, nil},
 		} {
-			b.Run(fmt.Sprintf("%s/panes=%d/bare", cmd.name, panes), func(b *testing.B) {
-				args := append([]string{"-u", "-S", base.SocketPath()}, cmd.words...)
-				for b.Loop() {
-					if out, err := exec.Command(base.Binary(), args...).Output(); err != nil || len(out) == 0 {
-						b.Fatal(err)
+			through := func(srv *tmux.Server) func() error {
+				return func() error {
+					outs, err := srv.Do(context.Background(), c.cmds...)
+					if n := bytes.Count(bytes.Join(outs, nil), []byte("\n")); err == nil && n < min(c.lines, panes) {
+						err = fmt.Errorf("%d lines", n)
 					}
+					return err
 				}
-			})
-			for _, way := range []tmux.Transport{tmux.TransportExec, tmux.TransportNative} {
-				srv, err := tmux.New(tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way})
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.Run(fmt.Sprintf("%s/panes=%d/%s", cmd.name, panes, way), func(b *testing.B) {
-					ctx := b.Context()
-					for b.Loop() {
-						if out, err := srv.Do(ctx, cmd.cmd); err != nil || len(out[0]) == 0 {
-							b.Fatal(err)
-						}
-					}
-				})
 			}
+			turns := []turn{{"native", through(native)}, {"exec", through(viaExec)}}
+			if c.bare != nil {
+				args := append([]string{"-u", "-S", base.SocketPath()}, c.bare...)
+				turns = append(turns, turn{"bare", func() error {
+					cmd := exec.Command(base.Binary(), args...)
+					cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
+					return cmd.Run()
+				}})
+			}
+			b.Run(fmt.Sprintf("%s/panes=%d", c.name, panes), func(b *testing.B) { byTurns(b, turns...) })
 		}
 	}
+}
+
+// by is another handle on a server, with a transport.
+func by(tb testing.TB, base *tmux.Server, way tmux.Transport) *tmux.Server {
+	tb.Helper()
+	return must[*tmux.Server](tb)(tmux.New(tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way}))
+}
+
+// captures capture the first so many panes.
+func captures(panes int) []tmux.Command {
+	var cmds []tmux.Command
+	for i := range panes {
+		cmds = append(cmds, tmux.CapturePane{Target: tmux.PaneID(fmt.Sprint("%", i)), Print: true})
+	}
+	return cmds
 }
 
 // grow gives the server panes, in windows of one pane each. The program in them
@@ -55,7 +115,7 @@ func grow(tb testing.TB, srv *tmux.Server, panes int) {
 	tb.Helper()
 	var cmds []tmux.Command
 	for range panes - 1 {
-		cmds = append(cmds, tmux.Raw{Name: "new-window", Args: []string{"-d", "sleep 10000"}})
+		cmds = append(cmds, tmux.Raw{Name: "new-window", Args: []string{"-d", "exec sleep 10000"}})
 	}
 	if _, err := srv.Do(tmuxtest.Context(tb), cmds...); err != nil {
 		tb.Fatal(err)

@@ -173,6 +173,11 @@ func (m *messageReader) next() (message, error) {
 	return msg, nil
 }
 
+// whole reports whether the next message has come already.
+func (m *messageReader) whole() bool {
+	return len(m.have) >= headerSize && uint64(binary.LittleEndian.Uint32(m.have[4:])) <= uint64(len(m.have))
+}
+
 // fill reads until n bytes are there. io.EOF means that there was nothing.
 func (m *messageReader) fill(n int) error {
 	if len(m.have) >= n {
@@ -257,6 +262,8 @@ type nativeCall struct {
 	stdin  []byte
 	stdout bytes.Buffer
 	stderr bytes.Buffer
+	// ready are the answers to those who want to write.
+	ready []byte
 	// printed is that of the request.
 	printed func()
 	// open is openFile but in tests.
@@ -294,6 +301,15 @@ func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 		return c.lost(err)
 	}
 	for {
+		// What is to be said waits for what was said: a server that has ended the list
+		// need not hear it.
+		if len(c.ready) > 0 && !c.in.whole() {
+			ready := c.ready
+			c.ready = c.ready[:0]
+			if _, err := c.conn.Write(ready); err != nil {
+				return c.lost(err)
+			}
+		}
 		msg, err := c.in.next()
 		if err != nil {
 			return c.lost(err)
@@ -421,7 +437,8 @@ func (c *nativeCall) openWrite(id uint32, data []byte) error {
 	default:
 		code = syscall.EBADF
 	}
-	return c.send(msgWriteReady, pair(id, int32(code)))
+	c.ready = appendMessage(c.ready, msgWriteReady, pair(id, int32(code)))
+	return nil
 }
 
 func errnoOf(err error) syscall.Errno {

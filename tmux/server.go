@@ -206,6 +206,12 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 			stdin = it.stdin
 		}
 	}
+	// tmux prints the second time without asking whether it may: a list that prints
+	// once is answered sooner when it prints the marker too.
+	once := len(items) == 1 && stdin == nil && items[0].words.printsOnce()
+	if once {
+		list = append(list, encoded{"display-message", "-p", s.marker})
+	}
 	req, err := newRequest(list, stdin)
 	if err != nil {
 		return nil, err
@@ -215,6 +221,9 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	rep, err := s.transport.run(ctx, req)
 	if s.cfg.Logger != nil {
 		s.cfg.Logger.DebugContext(ctx, "tmux", "words", req.words, "code", rep.code, "duration", time.Since(start), "error", err)
+	}
+	if once {
+		rep.stdout = bytes.TrimSuffix(rep.stdout, []byte(s.marker+"\n"))
 	}
 	outputs := s.split(rep.stdout, len(items))
 	if err == nil && rep.code == 0 && len(outputs) == len(items) {

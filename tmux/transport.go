@@ -99,6 +99,15 @@ func (w encoded) ownsOutput() bool {
 	return false
 }
 
+// printsOnce reports whether the command only looks, and may print all at once.
+func (w encoded) printsOnce() bool {
+	switch w[0] {
+	case "display-message", "list-sessions", "list-windows", "list-panes", "show-options":
+		return slices.Contains(w, "-p") || w[0] != "display-message"
+	}
+	return false
+}
+
 // roundTrips cuts a list into parts that can be sent together: all of it, but
 // for commands that share standard output or input with no other.
 func roundTrips(list []item) [][]item {
