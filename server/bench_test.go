@@ -1,13 +1,229 @@
-package server
+package server_test
 
-import "testing"
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
 
-// BenchmarkNew is what this program adds to the start of a process.
-func BenchmarkNew(b *testing.B) {
-	for b.Loop() {
-		fieldCache.Clear()
-		if _, err := New(Config{Tmux: "/bin/true", Tier: Destructive}); err != nil {
-			b.Fatal(err)
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// The benchmarks talk to the real program over pipes. What is compared is done by
+// turns, so that all of it sees the same machine, and the medians are reported;
+// go run ./internal/perf makes a table of them.
+
+// agent is a client that only writes lines and reads lines.
+type agent struct {
+	b     *testing.B
+	in    io.Writer
+	lines *bufio.Reader
+	pid   int
+}
+
+// launch starts the program and shakes hands.
+func launch(b *testing.B, srv *tmux.Server, flags ...string) *agent {
+	b.Helper()
+	path, err := program()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd := exec.Command(path, append([]string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "--safety", "destructive"}, flags...)...)
+	cmd.Env = append(os.Environ(), "HOME="+b.TempDir(), "TMUX=", "TMUX_PANE=")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		in.Close()
+		cmd.Wait()
+	})
+	a := &agent{b: b, in: in, lines: bufio.NewReaderSize(out, 1<<20), pid: cmd.Process.Pid}
+	a.write(hello)
+	a.read()
+	return a
+}
+
+func (a *agent) write(text string) {
+	if _, err := io.WriteString(a.in, text); err != nil {
+		a.b.Fatal(err)
+	}
+}
+
+// read reads the next answer that is one.
+func (a *agent) read() []byte {
+	for {
+		line, err := a.lines.ReadBytes('\n')
+		if err != nil {
+			a.b.Fatal(err)
+		}
+		if bytes.Contains(line, []byte(`"error":{`)) || bytes.Contains(line, []byte(`"isError":true`)) {
+			a.b.Fatalf("%.300s", line)
+		}
+		if !bytes.Contains(line, []byte(`"method":`)) {
+			return line
 		}
 	}
+}
+
+func request(tool, args string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + args + "}}\n"
+}
+
+// calling is a turn that calls a tool, so many times at once.
+func (a *agent) calling(name, tool, args string, times int) turn {
+	text := strings.Repeat(request(tool, args), times)
+	return turn{name, func() {
+		a.write(text)
+		for range times {
+			a.read()
+		}
+	}}
+}
+
+// turn is one of several things that are compared.
+type turn struct {
+	name string
+	do   func()
+}
+
+// byTurns reports the median of each in milliseconds.
+func byTurns(b *testing.B, turns ...turn) {
+	b.Helper()
+	took := make([][]time.Duration, len(turns))
+	for b.Loop() {
+		for i, t := range turns {
+			start := time.Now()
+			t.do()
+			took[i] = append(took[i], time.Since(start))
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	for i, t := range turns {
+		report(b, t.name, took[i])
+	}
+}
+
+func report(b *testing.B, name string, took []time.Duration) {
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Nanoseconds())/1e6, name+"-ms")
+}
+
+// bare is the tmux program itself, with a command.
+func bare(b *testing.B, srv *tmux.Server, words ...string) turn {
+	args := append([]string{"-S", srv.SocketPath()}, words...)
+	return turn{"tmux", func() {
+		cmd := exec.Command(srv.Binary(), args...)
+		cmd.Stdout = io.Discard
+		if err := cmd.Run(); err != nil {
+			b.Fatal(err)
+		}
+	}}
+}
+
+// populated is a server with so many panes, in windows of their own.
+func populated(b *testing.B, panes int) *tmux.Server {
+	b.Helper()
+	srv := tmuxtest.New(b)
+	tmuxtest.Run(b, srv, "new-session", "-d", "-s", "bench", "-x", "80", "-y", "24", "exec cat")
+	var cmds []tmux.Command
+	for range panes - 1 {
+		cmds = append(cmds, tmux.Raw{Name: "new-window", Args: []string{"-d", "exec sleep 10000"}})
+	}
+	if _, err := srv.Do(tmuxtest.Context(b), cmds...); err != nil {
+		b.Fatal(err)
+	}
+	return srv
+}
+
+func BenchmarkTools(b *testing.B) {
+	for _, panes := range []int{1, 100} {
+		srv := populated(b, panes)
+		native, viaExec := launch(b, srv), launch(b, srv, "--transport", "exec")
+		b.Run(fmt.Sprintf("panes=%d", panes), func(b *testing.B) {
+			byTurns(b,
+				bare(b, srv, "list-sessions"),
+				native.calling("list_sessions", "list_sessions", `{}`, 1),
+				native.calling("list_panes", "list_panes", `{}`, 1),
+				native.calling("capture_pane", "capture_pane", `{"pane_id":"%0"}`, 1),
+				native.calling("send_keys", "send_keys", `{"pane_id":"%0","keys":"x","enter":false}`, 1),
+				viaExec.calling("exec-list_sessions", "list_sessions", `{}`, 1),
+			)
+		})
+		b.Run(fmt.Sprintf("parallel/panes=%d", panes), func(b *testing.B) {
+			byTurns(b, bare(b, srv, "list-sessions"), native.calling("20-calls", "capture_pane", `{"pane_id":"%0"}`, 20))
+		})
+	}
+}
+
+func BenchmarkSearch(b *testing.B) {
+	srv := populated(b, 500)
+	a := launch(b, srv)
+	byTurns(b,
+		bare(b, srv, "list-sessions"),
+		a.calling("fast", "search_panes", `{"pattern":"no such text"}`, 1),
+		a.calling("slow", "search_panes", `{"pattern":"no such [t]ext","regex":true}`, 1),
+		a.calling("list_panes", "list_panes", `{}`, 1),
+	)
+}
+
+func BenchmarkRunCommand(b *testing.B) {
+	for _, name := range []string{"sh", "bash", "zsh", "dash", "fish"} {
+		b.Run(name, func(b *testing.B) {
+			start := shellStart(b, name)
+			srv := tmuxtest.New(b)
+			quietFish(b, srv)
+			panes := []string{"%0", "%1"}
+			for i := range panes {
+				tmuxtest.Run(b, srv, "new-session", "-d", "-s", fmt.Sprint("s", i), "-x", "80", "-y", "24", start)
+				waitPrompt(b, srv, panes[i])
+			}
+			args := func(pane string) string { return `{"pane_id":"` + pane + `","command":"echo hello"}` }
+			native, viaExec := launch(b, srv), launch(b, srv, "--transport", "exec")
+			byTurns(b, bare(b, srv, "display-message", "-p", "x"),
+				native.calling("run_command", "run_command", args(panes[0]), 1),
+				viaExec.calling("exec-run_command", "run_command", args(panes[1]), 1))
+		})
+	}
+}
+
+// BenchmarkStart is from the start of the process to the reply to initialize.
+func BenchmarkStart(b *testing.B) {
+	srv := populated(b, 1)
+	var started []time.Duration
+	resident := 0
+	for b.Loop() {
+		start := time.Now()
+		a := launch(b, srv)
+		started = append(started, time.Since(start))
+		a.calling("", "list_panes", `{}`, 1).do()
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", a.pid))
+		if err != nil {
+			b.Skip("no /proc")
+		}
+		_, rest, _ := strings.Cut(string(status), "VmRSS:")
+		kb, err := strconv.Atoi(strings.Fields(rest)[0])
+		if err != nil {
+			b.Fatal(err)
+		}
+		resident = max(resident, kb)
+	}
+	b.ReportMetric(0, "ns/op")
+	report(b, "start", started)
+	b.ReportMetric(float64(resident)/1000, "resident-MB")
 }

@@ -306,47 +306,6 @@ func TestStartIsQuickAndSmall(t *testing.T) {
 	t.Errorf("the quickest of forty starts took %v to the initialize reply, want at most 10 ms", best)
 }
 
-func BenchmarkStart(b *testing.B) {
-	srv := tmuxtest.New(b)
-	path, err := program()
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		cmd := exec.Command(path, "-S", srv.SocketPath())
-		cmd.Stdin = strings.NewReader(hello)
-		if out, err := cmd.Output(); err != nil || !bytes.Contains(out, []byte("serverInfo")) {
-			b.Fatalf("%v: %s", err, out)
-		}
-	}
-}
-
-func BenchmarkCalls(b *testing.B) {
-	srv := tmuxtest.New(b)
-	session(b, srv, "a")
-	for _, way := range []tmux.Transport{tmux.TransportExec, tmux.TransportAuto} {
-		p := start(b, srv, nil, "--transport="+string(way))
-		p.handshake("{}")
-		for _, tool := range []string{"list_sessions", "list_panes", "capture_pane", "snapshot_pane"} {
-			b.Run(string(way)+"/"+tool, func(b *testing.B) {
-				for b.Loop() {
-					c, _ := p.begin("tools/call", map[string]any{"name": tool})
-					if r := p.await(c); r.Error != nil {
-						b.Fatal(r.Error.Message)
-					}
-				}
-			})
-		}
-	}
-	b.Run("exec of tmux", func(b *testing.B) {
-		for b.Loop() {
-			if err := exec.Command(srv.Binary(), "-S", srv.SocketPath(), "list-panes", "-a").Run(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
 func TestAClientThatReadsNoMoreEndsIt(t *testing.T) {
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")

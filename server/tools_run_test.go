@@ -216,23 +216,3 @@ func waitPrompt(t testing.TB, srv *tmux.Server, pane string) {
 		return screen != "" && strings.ContainsAny(screen[len(screen)-1:], "$#%>")
 	})
 }
-
-func BenchmarkRunCommand(b *testing.B) {
-	for _, shell := range []string{"bash", "zsh", "dash", "fish"} {
-		b.Run(shell, func(b *testing.B) {
-			srv, p := shellPane(b, shell)
-			p.command("%0", "true")
-			for b.Loop() {
-				if got := p.command("%0", "echo hello"); len(got.Output) != 1 || got.Output[0] != "hello" {
-					b.Fatalf("%+v\n%s", got, tmuxtest.Run(b, srv, "capture-pane", "-p", "-t", "%0"))
-				}
-			}
-		})
-	}
-	b.Run("tmux", func(b *testing.B) {
-		srv, _ := shellPane(b, "sh")
-		for b.Loop() {
-			exec.Command(srv.Binary(), "-S", srv.SocketPath(), "display-message", "-p", "x").Run()
-		}
-	})
-}

@@ -1,0 +1,99 @@
+package server_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// BenchmarkWait is how soon a wait notices what a pane prints, and what it costs
+// while nothing is printed, here and in the tmux server, in percent of a core. In
+// a container only tmux tells of output.
+func BenchmarkWait(b *testing.B) {
+	b.Run("here", func(b *testing.B) { benchmarkWait(b, populated(b, 1)) })
+	b.Run("container", func(b *testing.B) {
+		benchmarkWait(b, secluded(b))
+	})
+}
+
+func benchmarkWait(b *testing.B, srv *tmux.Server) {
+	a := launch(b, srv)
+	ctx := tmuxtest.Context(b)
+	var noticed []time.Duration
+	for i := 0; b.Loop(); i++ {
+		// The request before is answered in the moment that the wait begins.
+		a.write(request("wait_for_text", fmt.Sprintf(`{"pane_id":"%%0","patterns":["go %d\\b"],"regex":true,"timeout":20}`, i)))
+		time.Sleep(time.Duration(40+i*13%47) * time.Millisecond)
+		if _, err := srv.Do(ctx, tmux.SendKeys{Target: tmux.PaneID("%0"), Literal: true, Keys: []string{fmt.Sprintf("go %d\r", i)}}); err != nil {
+			b.Fatal(err)
+		}
+		start := time.Now()
+		a.read()
+		noticed = append(noticed, time.Since(start))
+	}
+	b.ReportMetric(0, "ns/op")
+	report(b, "noticed", noticed)
+
+	pid := serverPID(b, srv)
+	a.write(request("wait_for_text", `{"pane_id":"%0","patterns":["never"],"timeout":4}`))
+	time.Sleep(1200 * time.Millisecond) // what was printed last is long ago then
+	ours, theirs, start := spent(b, a.pid), spent(b, pid), time.Now()
+	time.Sleep(2500 * time.Millisecond)
+	took := time.Since(start)
+	b.ReportMetric(100*float64(spent(b, a.pid)-ours)/float64(took), "idle-%")
+	b.ReportMetric(100*float64(spent(b, pid)-theirs)/float64(took), "idle-tmux-%")
+	a.read()
+}
+
+// spent is the time that a process has had of a processor.
+func spent(b *testing.B, pid int) (sum time.Duration) {
+	b.Helper()
+	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		ns, err2 := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
+		if err := errors.Join(err, err2); err != nil {
+			b.Fatal(err)
+		}
+		sum += time.Duration(ns)
+	}
+	return sum
+}
+
+// serverPID is the process of a tmux server as it is known here, and not in the
+// server's own namespace.
+func serverPID(b *testing.B, srv *tmux.Server) int {
+	b.Helper()
+	conn, err := net.Dial("unix", srv.SocketPath())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer conn.Close()
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var peer *unix.Ucred
+	err2 := raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	if err := errors.Join(err, err2); err != nil {
+		b.Fatal(err)
+	}
+	return int(peer.Pid)
+}
