@@ -183,7 +183,7 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 func BenchmarkRunCommand(b *testing.B) {
-	for _, name := range []string{"sh", "bash", "zsh", "dash", "fish"} {
+	for _, name := range []string{"sh", "bash", "zsh", "fish"} {
 		b.Run(name, func(b *testing.B) {
 			start := shellStart(b, name)
 			srv := tmuxtest.New(b)
