@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -184,7 +186,8 @@ func TestAutoFallsBackToExec(t *testing.T) {
 		connections <- struct{}{}
 		says(bytes.Repeat([]byte("garbage!"), 1000))(c)
 	})
-	srv, err := New(Config{Binary: binary, SocketPath: socket})
+	var log bytes.Buffer
+	srv, err := New(Config{Binary: binary, SocketPath: socket, Logger: debugLog(&log)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,6 +205,89 @@ func TestAutoFallsBackToExec(t *testing.T) {
 	if n := len(connections); n < 4 || n > 7 {
 		t.Errorf("%d connections", n)
 	}
+	if n := strings.Count(log.String(), fellBack); n != 1 {
+		t.Errorf("logged %d times:\n%s", n, &log)
+	}
+}
+
+// fellBack is in the log when exec takes the place of native.
+const fellBack = "using the tmux program from here on"
+
+func debugLog(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// Another server may listen on the socket of one that has proved itself: what it
+// does not understand costs one call, and then the program is used.
+func TestAutoWhenAnotherServerTakesThePlace(t *testing.T) {
+	binary := os.Getenv("TMUX_TEST_BINARY")
+	if binary == "" {
+		binary = "tmux"
+	}
+	dir, err := os.MkdirTemp("", "tp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	path := filepath.Join(dir, "s")
+	var log bytes.Buffer
+	srv, err := New(Config{Binary: binary, SocketPath: path, ConfigFile: "/dev/null", Logger: debugLog(&log)})
+	if err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	begin := func() {
+		t.Helper()
+		if _, err := srv.Do(ctx, Raw{Name: "new-session", Args: []string{"-d", "cat"}}, ListSessions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, err := New(Config{Binary: binary, SocketPath: path, Transport: TransportExec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := func() {
+		t.Helper()
+		if _, err := other.Do(ctx, Raw{Name: "kill-server"}); err != nil && !errors.Is(err, ErrServerGone) {
+			t.Fatal(err)
+		}
+		for c, err := net.Dial("unix", path); err == nil; c, err = net.Dial("unix", path) {
+			c.Close()
+			time.Sleep(5 * time.Millisecond)
+		}
+		os.Remove(path)
+	}
+	begin()
+	if _, err := srv.Do(ctx, ListSessions{}); err != nil || strings.Contains(log.String(), fellBack) {
+		t.Fatalf("%v\n%s", err, &log)
+	}
+	// The handle has not seen the server go.
+	end()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			go func() {
+				defer c.Close()
+				says(bytes.Repeat([]byte("garbage!"), 1000))(c)
+			}()
+		}
+	}()
+	if _, err := srv.Do(ctx, ListSessions{}); !errors.Is(err, errProtocol) {
+		t.Errorf("got %v", err)
+	}
+	if !strings.Contains(log.String(), fellBack) {
+		t.Errorf("not logged:\n%s", &log)
+	}
+	l.Close()
+	begin()
+	if _, err := srv.Do(ctx, ListSessions{}); err != nil {
+		t.Error(err)
+	}
+	end()
 }
 
 // FuzzNative lets an arbitrary peer answer: no panic, no hang, no file touched.

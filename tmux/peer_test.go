@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -31,5 +32,38 @@ func TestVersionMismatchIsNamed(t *testing.T) {
 	}
 	if !errors.Is(err, tmux.ErrVersionMismatch) || !strings.Contains(err.Error(), ours.String()) || !strings.Contains(err.Error(), theirs.String()) {
 		t.Errorf("client %s, server %s: got %v", ours, theirs, err)
+	}
+}
+
+// A server that takes the place of another on the socket is asked for its version,
+// though no call has failed meanwhile.
+func TestVersionOfAServerThatTookAnothersPlace(t *testing.T) {
+	other := os.Getenv("TMUX_TEST_OTHER_BINARY")
+	if other == "" {
+		t.Skip("TMUX_TEST_OTHER_BINARY does not name a second tmux")
+	}
+	srv, ctx := started(t), tmuxtest.Context(t)
+	before := must[tmux.Version](t)(srv.Version(ctx))
+	for i, binary := range []string{other, srv.Binary()} {
+		next, err := tmux.New(tmux.Config{Binary: binary, SocketPath: srv.SocketPath(), ConfigFile: "/dev/null"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := next.Do(ctx, tmux.Raw{Name: "kill-server"}); err != nil && !errors.Is(err, tmux.ErrServerGone) {
+			t.Fatal(err)
+		}
+		for ctx.Err() == nil && !errors.Is(second(next.Do(ctx, tmux.ListSessions{})), tmux.ErrNoServer) {
+			time.Sleep(5 * time.Millisecond)
+		}
+		if _, err := next.Do(ctx, tmux.Raw{Name: "new-session", Args: []string{"-d", "cat"}}); err != nil {
+			t.Fatal(err)
+		}
+		want := must[tmux.Version](t)(next.ProgramVersion(ctx))
+		if got := must[tmux.Version](t)(srv.Version(ctx)); got != want {
+			t.Errorf("server %d: %v, want %v; the first was %v", i, got, want, before)
+		}
+		if _, err := tmux.List[tmux.Pane](ctx, srv, tmux.ListPanes{All: true}); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -58,8 +58,9 @@ type Server struct {
 	marker string
 
 	mu      sync.Mutex
-	version Version // of the running server, zero when not known
-	program Version // of the tmux program, zero when not known
+	version Version     // of the running server, zero when not known
+	known   os.FileInfo // the socket of the server that has this version
+	program Version     // of the tmux program, zero when not known
 	// waiting counts the calls of Wait on each channel.
 	waiting map[string]int
 }
@@ -281,10 +282,15 @@ func blame(stderr string, ran encoded, list []item) encoded {
 }
 
 // Version is the version of the running server or, when none runs, of the tmux
-// program. It is asked once and then remembered until the server goes away.
+// program. It is asked once and then remembered until the server goes away, or
+// another one has made the socket anew.
 func (s *Server) Version(ctx context.Context) (Version, error) {
+	socket, _ := os.Stat(s.socket)
 	s.mu.Lock()
 	v := s.version
+	if v != (Version{}) && !sameSocket(s.known, socket) {
+		v, s.version = Version{}, Version{}
+	}
 	s.mu.Unlock()
 	if v != (Version{}) {
 		return v, nil
@@ -300,9 +306,15 @@ func (s *Server) Version(ctx context.Context) (Version, error) {
 		return Version{}, err
 	}
 	s.mu.Lock()
-	s.version = v
+	s.version, s.known = v, socket
 	s.mu.Unlock()
 	return v, nil
+}
+
+// sameSocket reports whether a socket is one that was seen before. The number of a
+// file may be given again, at another time.
+func sameSocket(before, now os.FileInfo) bool {
+	return before != nil && now != nil && os.SameFile(before, now) && before.ModTime().Equal(now.ModTime())
 }
 
 func (s *Server) forgetVersion() {
