@@ -86,6 +86,7 @@ func testServer(in io.Reader, out io.Writer) int {
 
 // What servers do, and what becomes of it. Nothing is left of any.
 func TestServers(t *testing.T) {
+	emptyAtEnd(t)
 	exe := child(t)[0]
 	good, stays := "CONFORM_TEST_SERVER=1 "+exe, "CONFORM_TEST_SERVER=stays "+exe
 	for _, tt := range []struct {
@@ -116,8 +117,9 @@ func TestServers(t *testing.T) {
 		{"is told a tier too late", good, "mcp text\nsafety readonly\n", Errored, "usage: safety TIER"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			start := time.Now()
-			c := runGap(t, t.Context(), gapOf(t, MCPLayer, tt.script), Options{Server: tt.server, Timeout: 3 * time.Second})
+			c := runIn(t, t.Context(), gapOf(t, MCPLayer, tt.script), Options{Server: tt.server, Timeout: 3 * time.Second})
 			if c.Status != tt.status || !strings.Contains(c.Reason, tt.reason) {
 				t.Errorf("%s: %s\nwant %s: %s\n%s", c.Status, c.Reason, tt.status, tt.reason, c.Log)
 			}

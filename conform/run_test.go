@@ -39,18 +39,33 @@ func runOne(t *testing.T, ctx context.Context, script string, opts Options) Cell
 
 func runGap(t *testing.T, ctx context.Context, g *Gap, opts Options) Cell {
 	t.Helper()
-	dir := shortTemp(t)
+	emptyAtEnd(t)
+	return runIn(t, ctx, g, opts)
+}
+
+// runIn runs the gap where a test around this one looks at what is left.
+func runIn(t *testing.T, ctx context.Context, g *Gap, opts Options) Cell {
+	t.Helper()
 	targets, err := ResolveTargets(ctx, []string{tmuxtest.Binary(t)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.Targets, opts.Gaps, opts.Child = targets, []*Gap{g}, child(t)
+	opts.Targets, opts.Gaps = targets, []*Gap{g}
+	if opts.Child == nil {
+		opts.Child = child(t)
+	}
 	report, err := Run(ctx, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	nothingLeft(t, dir)
 	return report.Cells[0]
+}
+
+// emptyAtEnd makes a directory for everything temporary and fails the test when
+// anything is left of it after the test and its subtests, which may be parallel.
+func emptyAtEnd(t *testing.T) {
+	dir := shortTemp(t)
+	t.Cleanup(func() { nothingLeft(t, dir) })
 }
 
 // shortTemp makes a directory for everything temporary of this process, with a
@@ -150,6 +165,7 @@ func TestOutcomes(t *testing.T) {
 // Whatever hangs is ended at the timeout, with its evidence, and with it all
 // that it has started.
 func TestTimeout(t *testing.T) {
+	emptyAtEnd(t)
 	for _, tt := range []struct{ name, script, reason, command string }{
 		{"a tmux command", "tmux new-session -d 'trap : HUP TERM INT; sleep 1000; sleep 1000'\ntmux wait-for never\n", "no end within 1s", "tmux wait-for never"},
 		{"a program", "exec sleep 1000\n", "no end within 1s", "exec sleep 1000"},
@@ -158,8 +174,9 @@ func TestTimeout(t *testing.T) {
 		{"a client", "tmux new-session -d 'exec sleep 60'\nattach me\nattach it -C\ntmux wait-for never\n", "no end within 1s", "tmux wait-for never"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			start := time.Now()
-			c := runOne(t, t.Context(), tt.script, Options{Timeout: time.Second})
+			c := runIn(t, t.Context(), gap(t, tt.script), Options{Timeout: time.Second})
 			if c.Status != Fail || !strings.Contains(c.Reason, tt.reason) || c.evidence().Command != tt.command {
 				t.Errorf("%s: %s: %q", c.Status, c.Reason, c.Evidence)
 			}
@@ -319,6 +336,7 @@ func wait(t *testing.T, what string, cond func() bool) {
 // The child that does not do its part is an error of the runner, not a failure
 // of the target.
 func TestBrokenChild(t *testing.T) {
+	emptyAtEnd(t)
 	for _, tt := range []struct {
 		name   string
 		child  []string
@@ -330,17 +348,8 @@ func TestBrokenChild(t *testing.T) {
 		{"hangs", []string{"/bin/sh", "-c", "setsid sleep 1000 & sleep 1000"}, "no end within 100ms"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := shortTemp(t)
-			targets, err := ResolveTargets(t.Context(), []string{tmuxtest.Binary(t)}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			report, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{gap(t, "stop\n")}, Child: tt.child, Timeout: 100 * time.Millisecond})
-			if err != nil {
-				t.Fatal(err)
-			}
-			nothingLeft(t, dir)
-			if c := report.Cells[0]; !c.Status.Bad() || !strings.Contains(c.Reason, tt.reason) {
+			t.Parallel()
+			if c := runIn(t, t.Context(), gap(t, "stop\n"), Options{Child: tt.child, Timeout: 100 * time.Millisecond}); !c.Status.Bad() || !strings.Contains(c.Reason, tt.reason) {
 				t.Errorf("%s: %s, want %s", c.Status, c.Reason, tt.reason)
 			}
 		})

@@ -91,6 +91,7 @@ func TestWrongTargets(t *testing.T) {
 
 // A program that hangs on -V is given up, and ended with all that it started.
 func TestTargetHangs(t *testing.T) {
+	t.Parallel()
 	tmuxtest.Binary(t)
 	dir := t.TempDir()
 	path := program(t, "trap : TERM INT HUP; sleep 1000 & cd "+dir+"; sleep 1000; sleep 1000")
