@@ -215,7 +215,7 @@ func (s *script) cmdSaw(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	v := Verdict(args[0])
 	s.seen = append(s.seen, observation{v, args[1]})
-	s.evidence = append(s.evidence, Evidence{Command: s.last.line, Expected: string(v) + " by: " + args[1], Actual: s.last.String()})
+	s.evidence = append(s.evidence, Evidence{Command: s.last.line, Expected: string(v) + observed + args[1], Actual: s.last.String()})
 }
 
 func (s *script) cmdClaim(ts *testscript.TestScript, neg bool, args []string) {

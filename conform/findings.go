@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -90,6 +91,8 @@ type refutation struct {
 	Claim   string
 	Why     string
 	Targets []string
+	// Evidence is that of the first target.
+	Evidence []Evidence
 }
 
 func (r *Report) refutations() []refutation {
@@ -101,12 +104,87 @@ func (r *Report) refutations() []refutation {
 			}
 			i := slices.IndexFunc(found, func(f refutation) bool { return f.Gap == c.Gap && f.Claim == cl.Text && f.Why == cl.Why })
 			if i < 0 {
-				found, i = append(found, refutation{Gap: c.Gap, Claim: cl.Text, Why: cl.Why}), len(found)
+				found, i = append(found, refutation{Gap: c.Gap, Claim: cl.Text, Why: cl.Why, Evidence: c.evidenceOf(cl)}), len(found)
 			}
 			found[i].Targets = append(found[i].Targets, c.Tmux)
 		}
 	}
 	return found
+}
+
+// layerQuestions are what the layers ask.
+var layerQuestions = map[Layer]string{
+	TmuxLayer: "is the claim true of this tmux?",
+	APILayer:  "is the gap closed in the Go API?",
+	MCPLayer:  "is the gap closed in the MCP server?",
+}
+
+// answer is what all cells of a layer come to, in a line: how many claims are
+// true, or gaps closed, and which are not where.
+func (r *Report) answer(l Layer) string {
+	var all, good int
+	var refuted, bad, unknown []string
+	for _, g := range r.Gaps {
+		var refutedOn, badOn, unknownOn []string
+		asked := false
+		for i := range r.Cells {
+			c := &r.Cells[i]
+			if c.Gap != g.Number || c.Layer != l {
+				continue
+			}
+			asked = true
+			switch {
+			case c.Status.Bad():
+				badOn = append(badOn, c.Tmux)
+			case c.Status == Skip:
+				unknownOn = append(unknownOn, c.Tmux)
+			case c.Verdict == Refuted:
+				refutedOn = append(refutedOn, c.Tmux)
+			}
+		}
+		if !asked {
+			continue
+		}
+		all++
+		name := strconv.Itoa(g.Number)
+		switch {
+		case len(badOn) > 0:
+			bad = append(bad, name+r.where(badOn))
+		case len(unknownOn) > 0:
+			unknown = append(unknown, name)
+		case len(refutedOn) > 0:
+			refuted = append(refuted, name)
+		default:
+			good++
+		}
+	}
+	what, done, not := "gap", "closed on every tmux", "not closed"
+	if l == TmuxLayer {
+		what, done, not = "claim", "true where it applies", "not as expected"
+		if good != 1 {
+			done = "true where they apply"
+		}
+	}
+	are := "are"
+	if good == 1 {
+		are = "is"
+	}
+	if all != 1 {
+		what += "s"
+	}
+	text := fmt.Sprintf("%d of %d %s %s %s", good, all, what, are, done)
+	if good == all && all > 1 {
+		text = fmt.Sprintf("all %d %s %s %s", all, what, are, done)
+	}
+	for _, rest := range []struct {
+		what string
+		gaps []string
+	}{{"refuted, in whole or in part", refuted}, {not, bad}, {"not known", unknown}} {
+		if len(rest.gaps) > 0 {
+			text += "; " + rest.what + ": " + strings.Join(rest.gaps, ", ")
+		}
+	}
+	return text
 }
 
 // where are the targets of a finding, when they are not all.
@@ -193,6 +271,21 @@ func (c *Cell) evidence() Evidence {
 		return Evidence{}
 	}
 	return c.Evidence[len(c.Evidence)-1]
+}
+
+// observed is the word between a verdict and what was observed, in evidence.
+const observed = " by: "
+
+// evidenceOf is the evidence that a claim's verdict rests on.
+func (c *Cell) evidenceOf(cl Claim) []Evidence {
+	var found []Evidence
+	for _, e := range c.Evidence {
+		why, ok := strings.CutPrefix(e.Expected, string(cl.Verdict)+observed)
+		if ok && strings.Contains("; "+cl.Why+"; ", "; "+why+"; ") {
+			found = append(found, e)
+		}
+	}
+	return found
 }
 
 func (k Known) String() string {

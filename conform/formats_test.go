@@ -3,10 +3,15 @@ package conform
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
+	"image/color"
+	"image/png"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +26,7 @@ func fullReport() *Report {
 	const nasty = "]]> </pre></details><script>x()</script> ```\n\n| # \\ \"q\" 'q' `c` \x1b[2J\x00\xff\ufffe\u009b {{.}} -->\n---\n...\n1..9\nnot ok 7"
 	r := sampleReport()
 	r.Started = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	r.Shard = "1/2"
+	r.Shard, r.Scripts = "1/2", "my/gaps"
 	r.Gaps[0].Title = "zoom # TODO <b> | `x`"
 	r.Cells[1].Evidence = []Evidence{{nasty, nasty, nasty}}
 	r.Cells[1].Reason = nasty
@@ -215,10 +220,12 @@ func TestMarkdownFits(t *testing.T) {
 // The page is one file of balanced tags, asks for nothing and runs nothing, and
 // has all there is.
 func TestHTML(t *testing.T) {
+	const issue = "https://github.com/tmux-python/libtmux/issues/670"
 	text := written(t, WriteHTML, fullReport())
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
-	var open []string
+	var open, links []string
+	ids := map[string]bool{}
 	cells := 0
 	for {
 		token, err := d.Token()
@@ -238,8 +245,14 @@ func TestHTML(t *testing.T) {
 				switch {
 				case e.Name.Local == "details" && a.Name.Local == "class" && a.Value == "cell":
 					cells++
+				case a.Name.Local == "id" && ids[a.Value]:
+					t.Errorf("two elements of id %s", a.Value)
+				case a.Name.Local == "id":
+					ids[a.Value] = true
+				case a.Name.Local == "href" && strings.HasPrefix(a.Value, "#"):
+					links = append(links, a.Value[1:])
 				case a.Name.Local == "src", strings.HasPrefix(a.Name.Local, "on"),
-					a.Name.Local == "href" && a.Value != "data:," && a.Value != "https://example.org/1?a=b&c=d":
+					a.Name.Local == "href" && !slices.Contains([]string{"data:,", "https://example.org/1?a=b&c=d", issue}, a.Value):
 					t.Errorf("%s has %s=%q", e.Name.Local, a.Name.Local, a.Value)
 				}
 			}
@@ -249,6 +262,14 @@ func TestHTML(t *testing.T) {
 			}
 			open = open[:len(open)-1]
 		}
+	}
+	for _, to := range links {
+		if !ids[to] {
+			t.Errorf("a link to #%s, which is nowhere", to)
+		}
+	}
+	if len(links) < 5 {
+		t.Errorf("%d links within the page", len(links))
 	}
 	if len(open) > 0 || cells != 4 {
 		t.Errorf("%v left open, %d cells", open, cells)
@@ -260,16 +281,58 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// A browser makes of it the page that was written: what a cell has to tell is in
-// that cell, and nothing has run.
+// A browser makes of it the page that was written: nothing has run, the link to a
+// cell opens it, on a phone nothing is wider than the screen, and in the dark the
+// page is dark. "go test -artifacts -run HTMLInBrowser" keeps the pictures.
 func TestHTMLInBrowser(t *testing.T) {
 	if os.Getenv("CI") == "" && testing.Short() {
 		t.Skip("-short: a browser takes seconds")
 	}
-	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(written(t, WriteHTML, fullReport())), 0o600); err != nil {
-		t.Fatal(err)
+	r := fullReport()
+	for _, name := range []string{"3.2a", "3.4", "3.5a", "3.6", "3.6a", "3.7c", "3.8", "debian", "brew", "mine"} {
+		r.Targets = append(r.Targets, Target{Name: name, Version: name, Path: "/opt/" + strings.Repeat("long/", 30) + "tmux"})
+		for _, c := range r.Cells[:4] {
+			c.Tmux = name
+			r.Cells = append(r.Cells, c)
+		}
 	}
+	page := written(t, WriteHTML, r)
+	for _, tt := range []struct {
+		name  string
+		width int
+		dark  bool
+	}{{"phone", 390, true}, {"wide", 1400, false}} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.ArtifactDir()
+			file, frame, picture := filepath.Join(dir, "report.html"), filepath.Join(dir, "frame.html"), filepath.Join(dir, "picture.png")
+			for name, text := range map[string]string{file: page, frame: fmt.Sprintf(`<!DOCTYPE html><iframe width="%d" height="800" style="border: 0" src="report.html#gap-3-3.3a-api"></iframe>
+<script>onload = () => {
+	const d = document.querySelector("iframe").contentDocument, n = (s) => d.querySelectorAll(s).length
+	document.body.id = [d.documentElement.scrollWidth, n("details.cell"), n("details.cell[open]"), d.scripts.length, d.body.textContent.includes("</details><script>x()")].join()
+}</script>`, tt.width)} {
+				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			dom := browse(t, frame, "--dump-dom", "--allow-file-access-from-files")
+			if want := fmt.Sprintf(`<body id="%d,14,1,0,true">`, tt.width); !strings.Contains(dom, want) {
+				t.Errorf("%s, want %s: width, cells, open cells, scripts, text", regexp.MustCompile(`<body[^>]*>`).FindString(dom), want)
+			}
+			scheme := 1
+			if tt.dark {
+				scheme = 0
+			}
+			browse(t, file, "--screenshot="+picture, fmt.Sprintf("--window-size=%d,900", tt.width), fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme))
+			if light := brightness(t, picture); (light < 0.3) != tt.dark || (light > 0.7) == tt.dark {
+				t.Errorf("brightness %.2f", light)
+			}
+		})
+	}
+}
+
+// browse has Chromium load a page, and returns what it prints.
+func browse(t *testing.T, url string, args ...string) string {
+	t.Helper()
 	browser := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -281,23 +344,35 @@ func TestHTMLInBrowser(t *testing.T) {
 		t.Skip("no Chromium here to read the page")
 	}
 	home := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-		"--disable-dev-shm-usage", "--user-data-dir="+home, "--dump-dom", "file://"+file)
+	cmd := exec.CommandContext(t.Context(), browser, append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking",
+		"--disable-dev-shm-usage", "--user-data-dir=" + home}, append(args, "file://"+url)...)...)
 	cmd.Env = append(os.Environ(), "HOME="+home)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%s: %v", browser, err)
 	}
-	dom := string(out)
-	if n := strings.Count(dom, `<details class="cell"`); n != 4 {
-		t.Errorf("%d cells, want 4:\n%s", n, dom)
+	return string(out)
+}
+
+// brightness is that of a picture, from 0 to 1.
+func brightness(t *testing.T, file string) float64 {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, want := range []string{"&lt;/pre&gt;&lt;/details&gt;&lt;script&gt;x()&lt;/script&gt;", "</html>"} {
-		if !strings.Contains(dom, want) {
-			t.Errorf("no %s in the browser's page", want)
+	defer f.Close()
+	picture, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum, n float64
+	b := picture.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			sum += float64(color.Gray16Model.Convert(picture.At(x, y)).(color.Gray16).Y) / 0xffff
+			n++
 		}
 	}
-	if strings.Contains(dom, "<script") {
-		t.Error("a script in the browser's page")
-	}
+	return sum / n
 }

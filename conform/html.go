@@ -15,19 +15,12 @@ import (
 var htmlSource string
 
 var htmlTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"join":    func(list []string) string { return strings.Join(list, ", ") },
-	"show":    func(s string) string { return strings.TrimRight(Printable(s), "\n") },
-	"layer":   func(l Layer) string { return layerQuestions[l] },
-	"seconds": seconds,
-	"web":     isWebLink,
+	"join":  func(list []string) string { return strings.Join(list, ", ") },
+	"show":  func(s string) string { return strings.TrimRight(Printable(s), "\n") },
+	"layer": func(l Layer) string { return layerQuestions[l] },
+	"seen":  func(e Evidence) htmlEvidence { return htmlEvidence{Evidence: e} },
+	"web":   isWebLink,
 }).Parse(htmlSource))
-
-// layerQuestions are what the layers ask.
-var layerQuestions = map[Layer]string{
-	TmuxLayer: "is the claim true of this tmux?",
-	APILayer:  "is the gap closed in the Go API?",
-	MCPLayer:  "is the gap closed in the MCP server?",
-}
 
 // WriteHTML writes the report as one page that needs nothing else, scripts
 // neither: the outcome, the failures, the matrix, each cell of which opens to
@@ -61,6 +54,21 @@ type htmlLayer struct {
 func (l htmlLayer) Class() string   { return l.Cell.look().class }
 func (l htmlLayer) Glyph() string   { return l.Cell.look().glyph }
 func (l htmlLayer) Meaning() string { return l.Cell.look().meaning }
+
+// htmlEvidence is a piece of evidence, which may be what went wrong.
+type htmlEvidence struct {
+	Evidence
+	Wrong bool
+}
+
+// Seen is the evidence of the cell; of one that failed the last is what failed.
+func (l htmlLayer) Seen() []htmlEvidence {
+	var seen []htmlEvidence
+	for i, e := range l.Cell.Evidence {
+		seen = append(seen, htmlEvidence{e, l.Cell.Status.Bad() && i == len(l.Cell.Evidence)-1})
+	}
+	return seen
+}
 
 func (p htmlPage) Row(g GapInfo) []htmlCell {
 	var row []htmlCell
@@ -115,9 +123,39 @@ func (p htmlPage) Totals(t Target) []htmlTotal {
 	return totals
 }
 
+// htmlRefuted is a gap whose claim is refuted, with the parts that are.
+type htmlRefuted struct {
+	GapInfo
+	Parts []refutation
+}
+
+func (p htmlPage) Refuted() []htmlRefuted {
+	var all []htmlRefuted
+	for _, f := range p.refutations() {
+		if len(all) == 0 || all[len(all)-1].Number != f.Gap {
+			all = append(all, htmlRefuted{GapInfo: p.gap(f.Gap)})
+		}
+		last := &all[len(all)-1]
+		last.Parts = append(last.Parts, f)
+	}
+	return all
+}
+
+// First is the target whose evidence is shown.
+func (f refutation) First() string { return f.Targets[0] }
+
+// CellID is where a cell is in the page; a link to it opens it.
+func (p htmlPage) CellID(gap int, tmux string, l Layer) string {
+	return fmt.Sprintf("gap-%d-%s-%s", gap, tmux, l)
+}
+
+// Many reports whether there are more targets than a phone has room for.
+func (p htmlPage) Many() bool { return len(p.Targets) > 3 }
+
+func (p htmlPage) Answer(l Layer) string { return p.answer(l) }
+
 func (p htmlPage) Failures() []alike             { return p.failures(false) }
 func (p htmlPage) KnownFailures() []alike        { return p.failures(true) }
-func (p htmlPage) Refutations() []refutation     { return p.refutations() }
 func (p htmlPage) GapOf(number int) GapInfo      { return p.gap(number) }
 func (p htmlPage) Where(targets []string) string { return strings.Trim(p.where(targets), " ()") }
 func (p htmlPage) Date() string {

@@ -37,15 +37,15 @@ func (r *Report) markdownHead() string {
 		mark = "❌"
 	}
 	fmt.Fprintf(&b, "## %s mcp-conform: %s\n\n", mark, r.Summary())
-	var names []string
-	for _, l := range r.Layers {
-		names = append(names, string(l))
+	b.WriteString("In each cell:\n\n")
+	for i, l := range r.Layers {
+		question := layerQuestions[l]
+		if l == MCPLayer && r.Server != "" {
+			question = strings.TrimSuffix(question, "?") + " " + r.Server + "?"
+		}
+		fmt.Fprintf(&b, "%d. **%s**: %s %s\n", i+1, l, mdText(question), mdText(r.answer(l)))
 	}
-	fmt.Fprintf(&b, "In each cell: %s.", strings.Join(names, ", "))
-	if r.Server != "" {
-		fmt.Fprintf(&b, " Layer mcp asks %s.", mdText(r.Server))
-	}
-	b.WriteString("\n\n| | gap |")
+	b.WriteString("\n| | gap |")
 	for _, t := range r.Targets {
 		fmt.Fprintf(&b, " %s |", mdText(t.Name))
 	}

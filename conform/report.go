@@ -71,7 +71,9 @@ type Report struct {
 	Layers []Layer `json:"layers"`
 	// Server is the command of the MCP server that layer mcp asked; empty when it
 	// was the one of this program.
-	Server  string    `json:"server,omitempty"`
+	Server string `json:"server,omitempty"`
+	// Scripts is the directory of the gaps; empty for the built-in ones.
+	Scripts string    `json:"scripts,omitempty"`
 	Targets []Target  `json:"targets"`
 	Gaps    []GapInfo `json:"gaps"`
 	// Cells are in the order of gaps, then targets, then layers.

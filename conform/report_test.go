@@ -84,6 +84,34 @@ head: tmux next-3.8: /opt/tmux
 	}
 }
 
+// What a layer's cells come to.
+func TestAnswer(t *testing.T) {
+	r := sampleReport()
+	for l, want := range map[Layer]string{
+		TmuxLayer: "0 of 2 claims are true where they apply; refuted, in whole or in part: 3; not as expected: 12 (head)",
+		APILayer:  "0 of 2 gaps are closed on every tmux; not closed: 3; not known: 12",
+	} {
+		if got := r.answer(l); got != want {
+			t.Errorf("%s: %q, want %q", l, got, want)
+		}
+	}
+	for i := range r.Cells {
+		r.Cells[i].Status, r.Cells[i].Verdict = Pass, ""
+	}
+	if got, want := r.answer(APILayer), "all 2 gaps are closed on every tmux"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A claim's evidence is what its verdict rests on.
+func TestEvidenceOf(t *testing.T) {
+	c := Cell{Evidence: []Evidence{{"a", "refuted by: it is red", "1"}, {"b", "confirmed by: it is red", "2"}, {"c", "refuted by: red", "3"}, {"d", "refuted by: and green", "4"}}}
+	got := c.evidenceOf(Claim{Verdict: Refuted, Why: "it is red; and green"})
+	if diff := cmp.Diff([]Evidence{c.Evidence[0], c.Evidence[3]}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // Whatever the style, no line is wider than the terminal but those of evidence,
 // which can be copied as they are.
 func TestTextWidth(t *testing.T) {

@@ -109,6 +109,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		fmt.Fprintf(stderr, "mcp-conform: clean up: %v\n", err)
 	}
+	report.Scripts = o.scripts
 	// What is updated is what is expected from now on: the reports say so too.
 	updateErr := o.control.update(control.Known, report, stderr)
 	if err := errors.Join(reports.write(report), updateErr); err != nil {
