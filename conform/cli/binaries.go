@@ -28,6 +28,8 @@ suite there may be a version, debian:3.7c, which is that of whichever suite has 
 			Use:   "get debian:SUITE...",
 			Short: "Fetch the tmux of each suite, unless it is there, and print its path",
 			Args:  someSuites,
+
+			ValidArgsFunction: words(suites...),
 			RunE: eachSuite(func(cmd *cobra.Command, suite string) error {
 				got, err := fetcher(cmd).Get(cmd.Context(), suite)
 				if err == nil {
@@ -40,6 +42,8 @@ suite there may be a version, debian:3.7c, which is that of whichever suite has 
 			Use:   "path debian:SUITE...",
 			Short: "Print the path of the tmux of each suite, which has been fetched",
 			Args:  someSuites,
+
+			ValidArgsFunction: cachedSuites,
 			RunE: eachSuite(func(cmd *cobra.Command, suite string) error {
 				path, err := fetcher(cmd).Path(suite)
 				if err == nil {
@@ -52,7 +56,10 @@ suite there may be a version, debian:3.7c, which is that of whichever suite has 
 			Use:   "remove debian:SUITE...",
 			Short: "Remove the tmux of each suite from the cache",
 			Args:  someSuites,
-			RunE:  eachSuite(func(cmd *cobra.Command, suite string) error { return fetcher(cmd).Remove(suite) }),
+
+			ValidArgsFunction: cachedSuites,
+
+			RunE: eachSuite(func(cmd *cobra.Command, suite string) error { return fetcher(cmd).Remove(suite) }),
 		},
 		&cobra.Command{
 			Use:   "list",

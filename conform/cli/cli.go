@@ -124,7 +124,9 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return fmt.Errorf("%s (see mcp-conform --help)", goNumberError.ReplaceAllString(err.Error(), "want a number"))
+		text := goNumberError.ReplaceAllString(err.Error(), "want a number")
+		text = goTimeError.ReplaceAllString(text, "want a time such as 90s or 2m")
+		return fmt.Errorf("%s (see mcp-conform --help)", text)
 	})
 	run := &cobra.Command{
 		Use:     "run",
@@ -141,8 +143,11 @@ func newCommand() *cobra.Command {
 	return root
 }
 
-// goNumberError is how the flag package words what is no number.
-var goNumberError = regexp.MustCompile(`strconv\.[A-Za-z]+: parsing .*$`)
+// How the flag package words what is no number, or no time.
+var (
+	goNumberError = regexp.MustCompile(`strconv\.[A-Za-z]+: parsing .*$`)
+	goTimeError   = regexp.MustCompile(`time: .*$`)
+)
 
 // noSuchCommand refuses an argument where a command can be, with the command
 // that was perhaps meant.

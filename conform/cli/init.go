@@ -61,6 +61,9 @@ people and one for the CI system. --write puts it where the CI system looks for 
 	f.StringVarP(&file, "output", "o", "", "write `FILE`")
 	f.BoolVar(&write, "write", false, "write the file where the CI system looks for it")
 	f.BoolVar(&force, "force", false, "replace a file that is there")
+	for _, k := range ciKinds {
+		cmd.ValidArgs = append(cmd.ValidArgs, k.name)
+	}
 	return cmd
 }
 

@@ -57,13 +57,21 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print each script's transcript when it ends")
 	f.BoolVar(&o.keep, "keep", false, "leave the scripts' directories and tmux servers, and say where")
 	f.StringVar(&o.mirror, "debian-mirror", "", mirrorUsage)
+
+	completion(cmd, "tmux", orFile(append([]string{"system"}, suites...)...))
+	completion(cmd, "layer", words(layerNames()...))
+	completion(cmd, "format", words(formatNames()...))
+	completion(cmd, "transport", words(string(tmux.TransportExec), string(tmux.TransportNative), string(tmux.TransportAuto)))
+	for _, flag := range []string{"run", "server", "skip", "shard", "retry", "jobs", "timeout", "debian-mirror"} {
+		completion(cmd, flag, cobra.NoFileCompletions)
+	}
 }
 
 // run checks everything that was asked for before it runs anything.
 func (o *runOptions) run(cmd *cobra.Command) error {
 	ctx := cmd.Context()
 	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
-	if o.jobs < 0 {
+	if o.jobs < 1 && cmd.Flags().Changed("jobs") {
 		return fmt.Errorf("--jobs %d: want at least 1", o.jobs)
 	}
 	if o.timeout <= 0 {

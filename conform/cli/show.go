@@ -71,6 +71,7 @@ func newExplain() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
+	cmd.ValidArgsFunction = gapNumbers(&scripts)
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -50,11 +51,13 @@ compared.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&o.tmux, "tmux", nil, "a tmux to compare with, `SPEC` as for run; may be repeated (default: system)")
-	f.StringArrayVar(&o.formatC, "format-c", nil, "the source of a tmux to compare with, `VERSION=FILE`, as in 3.8=format.c; may be repeated")
+	f.StringArrayVar(&o.formatC, "format-c", nil, "the source of a tmux to compare with, format.c: `[VERSION=]FILE`, as in 3.8=format.c, or in a checkout of tmux, which tells its version; may be repeated")
 	f.StringVar(&o.table, "table", "", "the table in `FILE` in place of the built-in one")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.BoolVar(&o.write, "write", false, "bring the table of the checkout of this module up to date, and the Go source made from it")
 	f.StringVar(&o.mirror, "debian-mirror", "", mirrorUsage)
+	completion(cmd, "tmux", orFile(append([]string{"system"}, suites...)...))
+	completion(cmd, "debian-mirror", cobra.NoFileCompletions)
 	return cmd
 }
 
@@ -170,10 +173,22 @@ func (o *tokensOptions) fromPrograms(ctx context.Context, stderr io.Writer, tabl
 	return drifts, nil
 }
 
+// fromSource reads a format.c. Where its version is not given, the configure.ac
+// beside it has it, in a checkout of tmux and in a release.
 func fromSource(spec string) (d tokenDrift, err error) {
 	version, file, ok := strings.Cut(spec, "=")
-	if !ok || version == "" || file == "" {
-		return d, errors.New("want VERSION=FILE, as in 3.8=format.c: the table says which version has what")
+	if !ok {
+		version, file = "", spec
+		if _, err := os.Stat(file); err != nil {
+			return d, errors.Unwrap(err)
+		}
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "configure.ac"))
+		if m := configuredVersion.FindSubmatch(text); err == nil && m != nil {
+			version = string(m[1])
+		}
+	}
+	if version == "" || file == "" {
+		return d, errors.New("want VERSION=FILE, as in 3.8=format.c, as there is no configure.ac beside it: the table says which version has what")
 	}
 	d = tokenDrift{Name: version, Version: version, From: "source"}
 	if d.inventory.Version, err = tmux.ParseVersion(version); err != nil {
@@ -189,6 +204,8 @@ func fromSource(spec string) (d tokenDrift, err error) {
 	d.inventory.Details = inventory.Details(src)
 	return d, nil
 }
+
+var configuredVersion = regexp.MustCompile(`(?m)^AC_INIT\(\[tmux\], *\[?([^]) ]+)`)
 
 // tokensJSON writes a version, which grows when a field changes its meaning or
 // goes, and what was found of each tmux.

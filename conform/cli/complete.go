@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tmuxmcp/conform"
+)
+
+// suites are the Debian suites whose tmux somebody may want. Others are taken too.
+var suites = []string{"debian:bookworm", "debian:trixie", "debian:trixie-backports", "debian:sid"}
+
+// completion says to the shell what can stand behind a flag.
+func completion(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err) // no such flag
+	}
+}
+
+// words are the only values of a flag or an argument.
+func words(list ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// orFile are values in place of which there can be a file.
+func orFile(list ...string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return list, cobra.ShellCompDirectiveDefault
+	}
+}
+
+func layerNames() []string {
+	var names []string
+	for _, l := range conform.Layers {
+		names = append(names, string(l))
+	}
+	return names
+}
+
+// gapNumbers completes the number of a gap, of which there can be one.
+func gapNumbers(scripts *string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var found []cobra.Completion
+		if gaps, err := loadGaps(*scripts); err == nil && len(args) == 0 {
+			for _, g := range gaps {
+				found = append(found, cobra.CompletionWithDesc(strconv.Itoa(g.Number), g.Title))
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// cachedSuites completes the suites whose tmux is in the cache.
+func cachedSuites(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all, _ := newFetcher("", cmd.ErrOrStderr()).List()
+	var found []cobra.Completion
+	for _, got := range all {
+		if name := "debian:" + got.Suite; strings.HasPrefix(name, begun) {
+			found = append(found, cobra.CompletionWithDesc(name, got.Version))
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
