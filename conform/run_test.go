@@ -419,7 +419,7 @@ func blocks(t *testing.T, page string, begins ...string) string {
 // with the page's wrong tmux.
 func TestWritingGaps(t *testing.T) {
 	const page = "../docs/writing-gaps.md"
-	g, err := ParseGap("1-pane-title.txtar", []byte(blocks(t, page, "# gap: ", "-- tmux --\n", "-- api --\n")))
+	g, err := ParseGap("1-pane-title.txtar", []byte(blocks(t, page, "# gap: ", "-- tmux --\n", "-- api --\n", "-- mcp --\n")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -444,7 +444,7 @@ func TestWritingGaps(t *testing.T) {
 	for _, c := range report.Cells {
 		got = append(got, fmt.Sprintf("%s %s %s", c.Layer, c.Status, c.Verdict))
 	}
-	want := []string{"tmux pass refuted", "api pass ", "tmux fail refuted", "api fail "}
+	want := []string{"tmux pass refuted", "api pass ", "mcp pass ", "tmux fail refuted", "api fail ", "mcp fail "}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s\n%+v", diff, report.Cells)
 	}
