@@ -71,11 +71,27 @@ func guessFrom(body string, named Detail) Detail {
 	return d
 }
 
-// guess goes by the name alone.
+// guess goes by the name alone. A flag is yes or no, and mostly a pane's.
 func guess(name string) Detail {
 	d := Detail{Scope: "server", Type: "string"}
+	if strings.HasSuffix(name, "_flag") {
+		d = Detail{Scope: "pane", Type: "bool"}
+	}
 	if scope, _, ok := strings.Cut(name, "_"); ok && slices.Contains(tokens.Scopes, scope) {
 		d.Scope = scope
+	}
+	return d
+}
+
+// guess goes by the name and the tokens that begin with the same word.
+func (t *Table) guess(name string) Detail {
+	d := guess(name)
+	first, _, _ := strings.Cut(name, "_")
+	if slices.Contains(tokens.Scopes, first) {
+		return d
+	}
+	if i := slices.IndexFunc(t.rows, func(r tokens.Token) bool { return strings.HasPrefix(r.Name, first+"_") }); i >= 0 {
+		d.Scope = t.rows[i].Scope
 	}
 	return d
 }

@@ -111,7 +111,7 @@ func (t *Table) Drift(inv Inventory) []Change {
 	for name, e := range has {
 		d, ok := inv.Details[name]
 		if !ok {
-			d = guess(name)
+			d = t.guess(name)
 		}
 		if e.Time {
 			d.Type = "time"

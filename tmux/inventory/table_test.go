@@ -224,3 +224,25 @@ format_cb_zz(struct format_tree *ft)
 		}
 	}
 }
+
+// Of a token that was found in a program nothing is known but its name.
+func TestGuess(t *testing.T) {
+	table := parseTable(t, readTable(t))
+	inv := inventory.Inventory{Version: version(t, "3.2")}
+	for _, name := range []string{"pane_new", "window_new_flag", "history_new", "brand_new_flag", "brand_new"} {
+		inv.Entries = append(inv.Entries, inventory.Entry{Name: name})
+	}
+	got := map[string]string{}
+	for _, c := range table.Drift(inv) {
+		if c.Change == inventory.Added {
+			got[c.Token] = c.Scope + " " + c.Type
+		}
+	}
+	want := map[string]string{
+		"pane_new": "pane string", "window_new_flag": "window bool", "history_new": "pane string",
+		"brand_new_flag": "pane bool", "brand_new": "server string",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
