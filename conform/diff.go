@@ -68,7 +68,7 @@ type CellChange struct {
 	Title  string     `json:"title"`
 	Layer  Layer      `json:"layer"`
 	Tmux   TargetPair `json:"tmux"`
-	// Transport is the one of both.
+	// Transport is that of the second run, or of the only one that has the cell.
 	Transport string `json:"transport"`
 	// From and To are the outcomes, "pass, refuted"; empty where there is no cell.
 	From string `json:"from"`
@@ -132,15 +132,13 @@ func newChange(r *Report, c *Cell, p TargetPair) CellChange {
 	return CellChange{Gap: c.Gap, Title: r.gap(c.Gap).Title, Layer: c.Layer, Tmux: p, Transport: c.Transport}
 }
 
-// like is the cell of the report that has another's gap, layer and transport.
+// like is the cell of the report that has another's gap and layer: a run reaches
+// tmux in one way, and two runs that differ in it are compared all the same.
 func (r *Report) like(c *Cell, target string) *Cell {
-	for i := range r.Cells {
-		o := &r.Cells[i]
-		if target != "" && o.Tmux == target && o.Gap == c.Gap && o.Layer == c.Layer && o.Transport == c.Transport {
-			return o
-		}
+	if target == "" {
+		return nil
 	}
-	return nil
+	return r.Cell(c.Gap, target, c.Layer)
 }
 
 func (c *Cell) outcome() string {

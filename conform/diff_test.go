@@ -22,6 +22,12 @@ func TestDiff(t *testing.T) {
 		r.Cells[0].Known = &Known{Reason: "x"}
 		return r
 	}
+	native := func(r *Report) *Report {
+		for i := range r.Cells {
+			r.Cells[i].Transport = "native"
+		}
+		return r
+	}
 	for _, tt := range []struct {
 		name  string
 		a, b  *Report
@@ -32,6 +38,7 @@ func TestDiff(t *testing.T) {
 		{"a failure", resultsReport("PP", "PP"), resultsReport("PP", "PF"), true,
 			"Worse\n  gap 2, layer api, tmux 3.6a (): pass -> fail: why\n\n1 worse, 3 the same\n"},
 		{"a failure less", resultsReport("FP"), resultsReport("PP"), false, "Better\n  gap 1, layer api, tmux old (): fail -> pass: why\n\n1 better, 1 the same\n"},
+		{"another transport", resultsReport("PP"), native(resultsReport("FP")), true, "Worse\n  gap 1, layer api, tmux old, native (): pass -> fail: why\n\n1 worse, 1 the same\n"},
 		{"flaky", resultsReport("PP"), resultsReport("~P"), true, "Worse\n  gap 1, layer api, tmux old (): pass -> flaky: why\n\n1 worse, 1 the same\n"},
 		{"known to fail", resultsReport("FP"), known(resultsReport("FP")), false, "Better\n  gap 1, layer api, tmux old (): fail -> fail, known: why\n\n1 better, 1 the same\n"},
 		{"not known any more", known(resultsReport("FP")), resultsReport("FP"), true, "Worse\n  gap 1, layer api, tmux old (): fail, known -> fail: why\n\n1 worse, 1 the same\n"},
