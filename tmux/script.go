@@ -15,10 +15,16 @@ func (s *Server) Script(ctx context.Context, cmds ...Command) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if i > 0 {
-			b.WriteString(" ; ")
+		before, err := s.preceding(ctx, c)
+		if err != nil {
+			return "", err
 		}
-		words.writeConfig(&b)
+		for j, words := range append(before, words) {
+			if i+j > 0 {
+				b.WriteString(" ; ")
+			}
+			words.writeConfig(&b)
+		}
 	}
 	return b.String(), nil
 }

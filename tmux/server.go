@@ -170,6 +170,9 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 			return nil, err
 		}
 		list[i].words = words
+		if list[i].before, err = s.preceding(ctx, c); err != nil {
+			return nil, err
+		}
 		if r, ok := c.(interface{ stdin() []byte }); ok {
 			list[i].stdin = r.stdin()
 		}
@@ -202,7 +205,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		if i > 0 {
 			list = append(list, encoded{"display-message", "-p", s.marker})
 		}
-		list = append(list, it.words)
+		list = append(append(list, it.before...), it.words)
 		if it.stdin != nil {
 			stdin = it.stdin
 		}

@@ -80,10 +80,11 @@ func newRequest(cmds []encoded, stdin []byte) (request, error) {
 }
 
 // item is a command of a list and what it reads from standard input, nil for
-// nothing.
+// nothing. What goes before it is part of it, and prints nothing.
 type item struct {
-	words encoded
-	stdin []byte
+	words  encoded
+	before []encoded
+	stdin  []byte
 }
 
 // ownsOutput reports whether the command writes to the client's standard output
@@ -113,10 +114,13 @@ func (w encoded) printsOnce() bool {
 func roundTrips(list []item) [][]item {
 	size, words := 0, 0
 	for _, it := range list {
-		for _, w := range it.words {
-			size += len(w) + 1
+		for _, e := range append(it.before, it.words) {
+			for _, w := range e {
+				size += len(w) + 1
+			}
+			words += len(e) + 1
 		}
-		words += len(it.words) + 4
+		words += 3
 	}
 	// A list over the limits is itself sent on standard input.
 	long := size > maxListBytes/2 || words > maxListWords
