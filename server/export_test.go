@@ -73,7 +73,9 @@ func (s *Server) AddProbes() {
 	}
 	s.add(&tool[typeIn, text]{name: "probe_typable", title: "t", kind: shell, set: setPanes, desc: "d",
 		run: func(ctx context.Context, c *call, in typeIn) (text, error) {
-			id, err := c.typable(ctx, "probe_typable", in.selection())
+			id, err := c.typeInto(ctx, "probe_typable", in.selection(), func(target tmux.Target) ([]tmux.Command, error) {
+				return []tmux.Command{tmux.SendKeys{Target: target, Repeat: 1}}, nil
+			})
 			return text{string(id)}, err
 		}})
 	s.add(&tool[none, text]{name: "probe_untiered", title: "t", set: setPanes, desc: "d",

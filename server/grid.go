@@ -218,14 +218,14 @@ func limited(lines []string, maxLines, maxBytes *int) (kept []string, cutLines, 
 }
 
 // reading is the target of a tool that reads a pane: see [call.spec]. A session's
-// name that tmux would take for more than a name is looked up first.
+// name that tmux could take for more than a name is looked up first.
 func (c *call) reading(ctx context.Context, s selection) (tmux.Target, error) {
-	if s.pane == "" && s.window == "" && s.session == "" && strings.ContainsAny(s.name, ":.") {
-		p, err := c.findPane(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		return p.PaneID, nil
+	if s.pane != "" || s.window != "" || s.session != "" || plainName(s.name) {
+		return c.spec(s)
 	}
-	return c.spec(s)
+	p, err := c.findPane(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return p.PaneID, nil
 }

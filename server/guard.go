@@ -12,49 +12,38 @@ import (
 
 // Two checks stand before what a tool does to a pane.
 //
-//   - typable: whatever is typed or pasted goes to a pane that takes it.
+//   - typeInto: whatever is typed or pasted goes to a pane that takes it.
 //   - protect: what would disturb or end the pane that the agent itself runs in
 //     happens only when the person says so.
 
-// typable finds the pane that a tool is about to type into, and refuses one whose
-// program ended or which is in a mode: keys would be lost, or drive the mode.
-// Every tool that types goes through it or through typeInto.
-func (c *call) typable(ctx context.Context, tool string, s selection) (tmux.PaneID, error) {
+// typeInto types what typing makes for a pane, in one round trip: tmux itself
+// looks at the pane and types only if it takes keys. One whose program ended, or
+// which is in a mode, is refused: keys would be lost, or drive the mode. Every
+// tool that types goes through it. The commands of first run in any case.
+//
+// Into the caller's own pane it types when the person has agreed, which takes a
+// second round trip.
+func (c *call) typeInto(ctx context.Context, tool string, s selection, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (tmux.PaneID, error) {
 	s, err := c.resolve(ctx, tool, s)
 	if err != nil {
 		return "", err
 	}
-	target, err := c.spec(s)
-	if err != nil {
+	var own tmux.PaneID
+	if c.s.mayHurtCaller(c.tmux) {
+		own = c.s.cfg.Caller.Pane
+	}
+	pane, err := c.typeUnless(ctx, own, s, typing, first...)
+	if err != nil || own == "" || pane != own {
+		return pane, err
+	}
+	if err := c.protect(ctx, typesInto, own); err != nil {
 		return "", err
 	}
-	rows, err := tmux.List[taker](ctx, c.tmux, tmux.DisplayMessage{Target: target})
-	if err != nil {
-		return "", err
-	}
-	if err := c.takes(ctx, s, rows[0]); err != nil {
-		return "", err
-	}
-	return rows[0].ID, c.protect(ctx, typesInto, rows[0].ID)
+	return c.typeUnless(ctx, "", selection{pane: own}, typing, first...)
 }
 
-// typeInto is typable, and types what typing makes for the pane, in one round
-// trip: tmux itself looks at the pane and types only if it takes it. The
-// commands of first run in any case.
-//
-// On the caller's own server the person may have to be asked first, so there it
-// takes two.
-func (c *call) typeInto(ctx context.Context, tool string, s selection, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (tmux.PaneID, error) {
-	if err := s.required(tool); err != nil {
-		return "", err
-	}
-	if c.s.mayHurtCaller(c.tmux) {
-		id, err := c.typable(ctx, tool, s)
-		if err != nil {
-			return "", err
-		}
-		s = selection{pane: id}
-	}
+// typeUnless is typeInto for any pane but one, and tells which pane it is about.
+func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, s selection, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (tmux.PaneID, error) {
 	target, err := c.spec(s)
 	if err != nil {
 		return "", err
@@ -67,19 +56,24 @@ func (c *call) typeInto(ctx context.Context, tool string, s selection, typing fu
 	if err != nil {
 		return "", err
 	}
+	condition := tmux.Format("#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,1}},0}")
+	if not != "" {
+		condition = "#{?" + tmux.MatchEqual("pane_id", string(not)) + ",0," + condition + "}"
+	}
 	var b tmux.Batch
 	for _, cmd := range first {
 		b.Add(cmd)
 	}
 	rows := tmux.Rows[taker](&b, tmux.DisplayMessage{Target: target})
-	b.Add(tmux.IfShell{
-		Target: target, Test: true, Then: then,
-		Condition: "#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,1}},0}",
-	})
+	b.Add(tmux.IfShell{Target: target, Test: true, Condition: condition, Then: then})
 	if err := b.Do(ctx, c.tmux); err != nil {
 		return "", err
 	}
-	return (*rows)[0].ID, c.takes(ctx, s, (*rows)[0])
+	pane := (*rows)[0]
+	if err := c.takes(ctx, s, pane); err != nil {
+		return "", err
+	}
+	return pane.ID, nil
 }
 
 // taker is what decides whether a pane takes what is typed.

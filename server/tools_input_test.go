@@ -312,6 +312,23 @@ func TestOneRoundTripTyping(t *testing.T) {
 			t.Errorf("%s %s took %d round trips, want one", tool, args, n)
 		}
 	}
+
+	// So it is on the agent's own server, but for the agent's own pane.
+	tmuxtest.Run(t, srv, "split-window", "-t", "%0", "cat")
+	cfg.Caller = server.Caller{Pane: "%1", Socket: srv.SocketPath()}
+	p = serve(t, cfg)
+	p.tool("paste_text", `{"text":"a","pane_id":"%0"}`)
+	before := counted()
+	if p.tool("send_keys", `{"keys":"other","pane_id":"%0"}`); counted()-before != 1 {
+		t.Errorf("beside the agent's pane it took %d round trips, want one", counted()-before)
+	}
+	tmuxtest.WaitScreen(t, srv, "%0", "other")
+	p.fails("send_keys", `{"keys":"own","pane_id":"%1"}`, "refusing to type into pane %1")
+	p.fails("send_keys", `{"keys":"own","session_name":"a"}`, "refusing to type into pane %1")
+	p.fails("paste_text", `{"text":"own","window_id":"@0"}`, "refusing to type into pane %1")
+	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%1"); strings.TrimSpace(screen) != "" {
+		t.Errorf("the agent's pane shows %q", screen)
+	}
 }
 
 func TestRunCommandTakesThreeRoundTrips(t *testing.T) {

@@ -48,19 +48,24 @@ var findPaneByPosition = tool[findPaneByPositionIn, *paneInfo]{
 		if err := s.check(); err != nil {
 			return nil, err
 		}
-		var rows []paneInfo
-		var err error
-		if s.window == "" && s.index == "" {
-			// The panes of the current window of a session.
+		var list tmux.Lister
+		switch {
+		case s.zero():
 			target, err := c.spec(s)
 			if err != nil {
 				return nil, err
 			}
-			rows, err = c.listPanes(ctx, tmux.ListPanes{Target: target})
-			if err != nil {
-				return nil, err
-			}
-		} else if rows, err = c.findPanes(ctx, s); err != nil {
+			list = tmux.ListPanes{Target: target}
+		case s.window == "" && s.index == "":
+			list = tmux.ListPanes{All: true, Filter: tmux.And(isCurrentWindow, s.within())}
+		default:
+			list = tmux.ListPanes{All: true, Filter: s.within()}
+		}
+		rows, err := c.listPanes(ctx, list)
+		if err == nil && len(rows) == 0 && !s.zero() {
+			err = c.missing(ctx, s)
+		}
+		if err != nil {
 			return nil, err
 		}
 		var best *paneInfo

@@ -90,7 +90,8 @@ type runPane struct {
 
 // lookAt reads a pane's state and screen, and refuses one that takes no keys.
 func (c *call) lookAt(ctx context.Context, s selection) (runPane, error) {
-	if err := s.required("run_command"); err != nil {
+	s, err := c.resolve(ctx, "run_command", s)
+	if err != nil {
 		return runPane{}, err
 	}
 	target, err := c.spec(s)

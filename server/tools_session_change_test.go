@@ -300,9 +300,29 @@ func TestTargetsAreExact(t *testing.T) {
 		{"split_window", `{"session_name":"one","window_index":7}`, "Object not found: window index 7"},
 		{"set_pane_title", args(t, "session_name", name, "title", "x"), "Object not found"},
 		{"move_window", args(t, "window_id", "@0", "destination_session", name), "Object not found: session"},
+		{"send_keys", args(t, "session_name", "$1", "keys", "x"), "Object not found: session $1"},
+		{"send_keys", args(t, "session_name", name, "keys", "x"), "Object not found: session " + name},
+		{"paste_text", args(t, "session_name", "$1", "text", "x"), "Object not found: session $1"},
+		{"run_command", args(t, "session_name", "$1", "command", "x"), "Object not found: session $1"},
+		{"clear_pane", args(t, "session_name", "@2"), "Object not found: session @2"},
 	} {
 		p.fails(c.tool, c.args, c.want)
 	}
+	reading := map[string]string{
+		"capture_pane": "", "snapshot_pane": "", "capture_since": "", "get_pane_info": "", "display_message": `,"format_string":"#{pane_id}"`,
+		"find_pane_by_position": `,"corner":"top-left"`,
+	}
+	for tool, more := range reading {
+		for name, want := range map[string]string{"$0": "%1", "@1": "%3", "one": "%0", "sp ace": "%2"} {
+			if got := ok[map[string]any](p, tool, `{"session_name":"`+name+`"`+more+`}`); got["pane_id"] != want {
+				t.Errorf("%s of session %s is about %v, want %s", tool, name, got["pane_id"], want)
+			}
+		}
+		for _, name := range []string{"$1", "@2", "on", name} {
+			p.fails(tool, `{"session_name":"`+name+`"`+more+`}`, "Object not found: session "+name)
+		}
+	}
+	p.fails("wait_for_text", `{"session_name":"$1","timeout":1}`, "Object not found: session $1")
 	if got := ok[map[string]any](p, "rename_session", args(t, "session_name", "$0", "new_name", "dollar")); got["session_id"] != "$1" {
 		t.Errorf("the session named $0 is %v", got)
 	}
