@@ -111,12 +111,16 @@ func (f field) typeName(input bool) string {
 func typeWords(schema json.RawMessage) string {
 	var s struct {
 		Type  any
+		AnyOf []json.RawMessage
 		Items json.RawMessage
 	}
 	if err := json.Unmarshal(schema, &s); err != nil {
 		return "any"
 	}
 	var names []string
+	for _, one := range s.AnyOf {
+		names = append(names, typeWords(one))
+	}
 	switch t := s.Type.(type) {
 	case string:
 		names = []string{t}
@@ -124,7 +128,8 @@ func typeWords(schema json.RawMessage) string {
 		for _, n := range t {
 			names = append(names, fmt.Sprint(n))
 		}
-	default:
+	}
+	if names == nil {
 		return "any"
 	}
 	if names[0] == "array" {

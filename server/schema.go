@@ -24,7 +24,8 @@ import (
 //	min:"1"                the smallest number
 //
 // Fields of embedded structs stand in their places. In an input, null is the
-// same as absent, but for a pointer with a default, where it is nil. In an
+// same as absent, but for a pointer with a default, where it is nil; no input
+// schema tells of it, because some clients drop a tool over two types. In an
 // output every property is always present, and a nil pointer is null.
 
 // field is a property of an input or output.
@@ -146,7 +147,7 @@ func (w *schemaWriter) object(t reflect.Type) {
 }
 
 func (w *schemaWriter) field(f field) {
-	nullable := f.typ.Kind() == reflect.Pointer && (!w.input || f.def != "")
+	nullable := f.typ.Kind() == reflect.Pointer && !w.input
 	w.typ(elem(f.typ), nullable)
 	if f.enum != nil {
 		w.WriteString(`,"enum":`)

@@ -58,7 +58,7 @@ type splitWindowIn struct {
 // splitSize is a number of lines or columns, or a part of what is split.
 type splitSize tmux.Size
 
-func (splitSize) schema() string { return `"type":["integer","string"]` }
+func (splitSize) schema() string { return `"anyOf":[{"type":"integer"},{"type":"string"}]` }
 
 func (z *splitSize) bind(raw json.RawMessage) error {
 	s, _ := scalarText(raw)

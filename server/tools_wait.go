@@ -59,7 +59,7 @@ type patternList struct {
 	texts []string
 }
 
-func (patternList) schema() string { return `"type":["array","null"],"items":{"type":"string"}` }
+func (patternList) schema() string { return `"type":"array","items":{"type":"string"}` }
 
 func (l *patternList) bind(raw json.RawMessage) error {
 	l.given = true
