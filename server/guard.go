@@ -17,8 +17,9 @@ import (
 //     happens only when the person says so.
 
 // typeInto types what typing makes for a pane, in one round trip: tmux itself
-// looks at the pane and types only if it takes keys. One whose program ended, or
-// which is in a mode, is refused: keys would be lost, or drive the mode. Every
+// looks at the pane and types only if it takes keys. One whose program ended,
+// whose input is off or which is in a mode is refused: keys would be lost, or
+// drive the mode. Every
 // tool that types goes through it. The commands of first run in any case.
 //
 // Into the caller's own pane it types when the person has agreed, which takes a
@@ -56,7 +57,7 @@ func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, s selection, typ
 	if err != nil {
 		return "", err
 	}
-	condition := tmux.Format("#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,1}},0}")
+	condition := tmux.Format("#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,#{?pane_input_off,0,1}}},0}")
 	if not != "" {
 		condition = "#{?" + tmux.MatchEqual("pane_id", string(not)) + ",0," + condition + "}"
 	}
@@ -82,6 +83,7 @@ type taker struct {
 	Dead   bool        `tmux:"pane_dead"`
 	InMode bool        `tmux:"pane_in_mode"`
 	Mode   string      `tmux:"pane_mode"`
+	Off    bool        `tmux:"pane_input_off"`
 }
 
 func (c *call) takes(ctx context.Context, s selection, pane taker) error {
@@ -92,6 +94,9 @@ func (c *call) takes(ctx context.Context, s selection, pane taker) error {
 		return faultf(kindRefused, "the program in pane %s has ended", pane.ID).suggest("respawn_pane starts it again")
 	case pane.InMode:
 		return faultf(kindRefused, "pane %s is in %s, which would take the keys", pane.ID, pane.Mode).suggest("exit_copy_mode leaves it")
+	case pane.Off:
+		return faultf(kindRefused, "the input of pane %s is off, so keys would be lost", pane.ID).
+			suggest("its person can turn it on with tmux select-pane -e; another pane can be used instead")
 	}
 	return nil
 }

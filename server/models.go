@@ -75,6 +75,73 @@ type paneInfo struct {
 	IsCaller           *bool            `json:"is_caller"`
 }
 
+// paneDetail is what is told of one pane: with the states and modes that a list
+// does not tell.
+type paneDetail struct {
+	paneInfo
+	paneMore
+}
+
+type paneMore struct {
+	PaneMode               *string `json:"pane_mode" tmux:"pane_mode"`
+	PaneKeyMode            *string `json:"pane_key_mode" tmux:"pane_key_mode,since=3.5"`
+	PaneInputOff           bool    `json:"pane_input_off" tmux:"pane_input_off"`
+	PaneSynchronized       bool    `json:"pane_synchronized" tmux:"pane_synchronized"`
+	PaneLast               bool    `json:"pane_last" tmux:"pane_last"`
+	PaneMarked             bool    `json:"pane_marked" tmux:"pane_marked"`
+	PaneMarkedSet          bool    `json:"pane_marked_set" tmux:"pane_marked_set"`
+	PanePipe               bool    `json:"pane_pipe" tmux:"pane_pipe"`
+	PanePipePID            *int    `json:"pane_pipe_pid" tmux:"pane_pipe_pid,since=3.7"`
+	PanePath               *string `json:"pane_path" tmux:"pane_path" desc:"as the program told it"`
+	PaneUnseenChanges      *bool   `json:"pane_unseen_changes" tmux:"pane_unseen_changes,since=3.4"`
+	PaneFlags              *string `json:"pane_flags" tmux:"pane_flags,since=3.7"`
+	PaneZoomedFlag         *bool   `json:"pane_zoomed_flag" tmux:"pane_zoomed_flag,since=3.7"`
+	PaneFloatingFlag       *bool   `json:"pane_floating_flag" tmux:"pane_floating_flag,since=3.7"`
+	PaneX                  *int    `json:"pane_x" tmux:"pane_x,since=3.7"`
+	PaneY                  *int    `json:"pane_y" tmux:"pane_y,since=3.7"`
+	PaneZ                  *int    `json:"pane_z" tmux:"pane_z,since=3.7"`
+	PaneProgressState      *string `json:"pane_pb_state" tmux:"pane_pb_state,since=3.7" desc:"of the program's progress bar"`
+	PaneProgress           *int    `json:"pane_pb_progress" tmux:"pane_pb_progress,since=3.7"`
+	BracketPasteFlag       *bool   `json:"bracket_paste_flag" tmux:"bracket_paste_flag,since=3.7"`
+	SynchronizedOutputFlag *bool   `json:"synchronized_output_flag" tmux:"synchronized_output_flag,since=3.7"`
+}
+
+// windowDetail is what is told of one window.
+type windowDetail struct {
+	windowInfo
+	windowMore
+}
+
+type windowMore struct {
+	WindowFlags              string   `json:"window_flags" tmux:"window_flags"`
+	WindowActivityFlag       bool     `json:"window_activity_flag" tmux:"window_activity_flag"`
+	WindowBellFlag           bool     `json:"window_bell_flag" tmux:"window_bell_flag"`
+	WindowSilenceFlag        bool     `json:"window_silence_flag" tmux:"window_silence_flag"`
+	WindowLastFlag           bool     `json:"window_last_flag" tmux:"window_last_flag"`
+	WindowStartFlag          bool     `json:"window_start_flag" tmux:"window_start_flag"`
+	WindowEndFlag            bool     `json:"window_end_flag" tmux:"window_end_flag"`
+	WindowVisibleLayout      string   `json:"window_visible_layout" tmux:"window_visible_layout"`
+	WindowActiveClientsList  []string `json:"window_active_clients_list" tmux:"window_active_clients_list"`
+	WindowActiveSessionsList []string `json:"window_active_sessions_list" tmux:"window_active_sessions_list"`
+}
+
+// sessionDetail is what is told of one session.
+type sessionDetail struct {
+	sessionInfo
+	sessionMore
+}
+
+type sessionMore struct {
+	SessionGrouped           bool    `json:"session_grouped" tmux:"session_grouped"`
+	SessionManyAttached      bool    `json:"session_many_attached" tmux:"session_many_attached"`
+	SessionGroupManyAttached *bool   `json:"session_group_many_attached" tmux:"session_group_many_attached"`
+	SessionMarked            bool    `json:"session_marked" tmux:"session_marked"`
+	SessionAlert             *string `json:"session_alert" tmux:"session_alert,since=3.6" desc:"of its windows: # ! ~"`
+	SessionActivityFlag      *bool   `json:"session_activity_flag" tmux:"session_activity_flag,since=3.6"`
+	SessionBellFlag          *bool   `json:"session_bell_flag" tmux:"session_bell_flag,since=3.6"`
+	SessionSilenceFlag       *bool   `json:"session_silence_flag" tmux:"session_silence_flag,since=3.6"`
+}
+
 // link is a window that has a place in more than one session.
 type link struct {
 	Window  tmux.WindowID  `tmux:"window_id"`
@@ -112,7 +179,11 @@ func linksFrom(rows []link) links {
 // before it, so that the rows show what came of them. tmux lists a pane once for
 // each session that holds its window.
 func (c *call) listPanes(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]paneInfo, error) {
-	b := batchOf(first)
+	return c.listPanesIn(ctx, batchOf(first), cmd)
+}
+
+// listPanesIn is listPanes behind what is in a batch already.
+func (c *call) listPanesIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister) ([]paneInfo, error) {
 	rows := tmux.Rows[paneInfo](b, cmd)
 	linked := linkRows(b)
 	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
@@ -135,7 +206,10 @@ func (c *call) panes(rows []paneInfo, linked []link) []paneInfo {
 
 // listWindows lists windows, each once, as listPanes does panes.
 func (c *call) listWindows(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]windowInfo, error) {
-	b := batchOf(first)
+	return c.listWindowsIn(ctx, batchOf(first), cmd)
+}
+
+func (c *call) listWindowsIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister) ([]windowInfo, error) {
 	rows := tmux.Rows[windowInfo](b, cmd)
 	linked := linkRows(b)
 	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
@@ -156,7 +230,10 @@ func windows(rows []windowInfo, linked []link) []windowInfo {
 
 // listSessions lists sessions, as listPanes does panes.
 func (c *call) listSessions(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]sessionInfo, error) {
-	b := batchOf(first)
+	return c.listSessionsIn(ctx, batchOf(first), cmd)
+}
+
+func (c *call) listSessionsIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister) ([]sessionInfo, error) {
 	rows := tmux.Rows[sessionInfo](b, cmd)
 	err := b.Do(ctx, c.tmux)
 	return *rows, err

@@ -242,53 +242,69 @@ func (c *call) findPanes(ctx context.Context, s selection) ([]paneInfo, error) {
 // The commands of first run before, in the same round trip, so that the row
 // shows what came of them.
 func (c *call) findPane(ctx context.Context, s selection, first ...tmux.Command) (*paneInfo, error) {
-	if err := s.check(); err != nil {
+	list, err := c.onePane(&s)
+	if err != nil {
 		return nil, err
-	}
-	list := tmux.ListPanes{Filter: isActivePane}
-	if own := c.s.callerPane(c.tmux); s.zero() && own != "" {
-		s.pane = own
-	}
-	if !s.zero() {
-		list = tmux.ListPanes{All: true, Filter: s.paneFilter()}
 	}
 	rows, err := c.listPanes(ctx, list, first...)
 	return only(ctx, c, s, rows, err)
+}
+
+// onePane lists the pane that findPane finds.
+func (c *call) onePane(s *selection) (tmux.Lister, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if own := c.s.callerPane(c.tmux); s.zero() && own != "" {
+		s.pane = own
+	}
+	if s.zero() {
+		return tmux.ListPanes{Filter: isActivePane}, nil
+	}
+	return tmux.ListPanes{All: true, Filter: s.paneFilter()}, nil
 }
 
 // findWindow finds one window: of a session the current one. Without any
 // selector it is the caller's, else the current one of the session used last.
 // The commands of first run before, as with findPane.
 func (c *call) findWindow(ctx context.Context, s selection, first ...tmux.Command) (*windowInfo, error) {
-	if err := s.check(); err != nil {
+	list, err := c.oneWindow(s)
+	if err != nil {
 		return nil, err
-	}
-	var list tmux.Lister = tmux.ListWindows{All: true, Filter: s.windowFilter()}
-	if s.zero() {
-		var err error
-		if list, err = c.here(); err != nil {
-			return nil, err
-		}
 	}
 	rows, err := c.listWindows(ctx, list, first...)
 	return only(ctx, c, s, rows, err)
 }
 
-// findSession finds one session. Without any selector it is the caller's, else
-// the one used last. The commands of first run before, as with findPane.
-func (c *call) findSession(ctx context.Context, s selection, first ...tmux.Command) (*sessionInfo, error) {
+func (c *call) oneWindow(s selection) (tmux.Lister, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	var list tmux.Lister = tmux.ListSessions{Filter: s.within()}
 	if s.zero() {
-		var err error
-		if list, err = c.here(); err != nil {
-			return nil, err
-		}
+		return c.here()
+	}
+	return tmux.ListWindows{All: true, Filter: s.windowFilter()}, nil
+}
+
+// findSession finds one session. Without any selector it is the caller's, else
+// the one used last. The commands of first run before, as with findPane.
+func (c *call) findSession(ctx context.Context, s selection, first ...tmux.Command) (*sessionInfo, error) {
+	list, err := c.oneSession(s)
+	if err != nil {
+		return nil, err
 	}
 	rows, err := c.listSessions(ctx, list, first...)
 	return only(ctx, c, s, rows, noneIsEmpty(err))
+}
+
+func (c *call) oneSession(s selection) (tmux.Lister, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if s.zero() {
+		return c.here()
+	}
+	return tmux.ListSessions{Filter: s.within()}, nil
 }
 
 // here lists one row: the active pane of the caller's window, else of the window

@@ -34,6 +34,7 @@ type keyInput struct {
 	paneSelect
 	Enter           bool `json:"enter" default:"true"`
 	Literal         bool `json:"literal" default:"false" desc:"never a key name"`
+	Reset           bool `json:"reset,omitempty" desc:"the terminal, first"`
 	SuppressHistory bool `json:"suppress_history" default:"false" desc:"a space before it"`
 }
 
@@ -55,6 +56,9 @@ func (c *call) sendKeys(ctx context.Context, tool string, in keyInput) (tmux.Pan
 		}
 		if in.Enter {
 			cmds = append(cmds, tmux.SendKeys{Target: target, Keys: []string{"Enter"}})
+		}
+		if in.Reset {
+			cmds = append([]tmux.Command{tmux.SendKeys{Target: target, Reset: true}}, cmds...)
 		}
 		return cmds, nil
 	})

@@ -27,11 +27,23 @@ type listPanesIn struct {
 	paging
 }
 
-var getPaneInfo = tool[getPaneInfoIn, *paneInfo]{
+var getPaneInfo = tool[getPaneInfoIn, *paneDetail]{
 	name: "get_pane_info", title: "Get Pane Info", kind: reads, set: setPanes,
 	desc: "Tell about one pane: command, directory, size, position; no screen content. Without a target: the caller's, else the active one.",
-	run: func(ctx context.Context, c *call, in getPaneInfoIn) (*paneInfo, error) {
-		return c.findPane(ctx, in.selection())
+	run: func(ctx context.Context, c *call, in getPaneInfoIn) (*paneDetail, error) {
+		s := in.selection()
+		list, err := c.onePane(&s)
+		if err != nil {
+			return nil, err
+		}
+		var b tmux.Batch
+		more := tmux.Rows[paneMore](&b, list)
+		rows, err := c.listPanesIn(ctx, &b, list)
+		p, err := only(ctx, c, s, rows, err)
+		if err != nil {
+			return nil, err
+		}
+		return &paneDetail{*p, (*more)[0]}, nil
 	},
 }
 

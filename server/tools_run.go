@@ -77,6 +77,7 @@ type runPane struct {
 	Dead    bool        `tmux:"pane_dead"`
 	InMode  bool        `tmux:"pane_in_mode"`
 	Mode    string      `tmux:"pane_mode"`
+	Off     bool        `tmux:"pane_input_off"`
 	PID     int         `tmux:"pane_pid"`
 	TTY     string      `tmux:"pane_tty"`
 	Command string      `tmux:"pane_current_command"`
@@ -106,7 +107,7 @@ func (c *call) lookAt(ctx context.Context, s selection) (runPane, error) {
 	}
 	pane := (*rows)[0]
 	pane.screen = strings.Split(string(*screen), "\n")
-	return pane, c.takes(ctx, s, taker{pane.ID, pane.Dead, pane.InMode, pane.Mode})
+	return pane, c.takes(ctx, s, taker{pane.ID, pane.Dead, pane.InMode, pane.Mode, pane.Off})
 }
 
 // runTurn waits until no other command of this server runs in the pane.

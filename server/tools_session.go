@@ -33,11 +33,23 @@ type listSessionsIn struct {
 	paging
 }
 
-var getSessionInfo = tool[getSessionInfoIn, *sessionInfo]{
+var getSessionInfo = tool[getSessionInfoIn, *sessionDetail]{
 	name: "get_session_info", title: "Get tmux Session Info", kind: reads, set: setSessions,
 	desc: "Tell about one tmux session: windows, attached clients, active pane. Without a target: the caller's, else the one used last.",
-	run: func(ctx context.Context, c *call, in getSessionInfoIn) (*sessionInfo, error) {
-		return c.findSession(ctx, in.selection())
+	run: func(ctx context.Context, c *call, in getSessionInfoIn) (*sessionDetail, error) {
+		s := in.selection()
+		list, err := c.oneSession(s)
+		if err != nil {
+			return nil, err
+		}
+		var b tmux.Batch
+		more := tmux.Rows[sessionMore](&b, list)
+		rows, err := c.listSessionsIn(ctx, &b, list)
+		found, err := only(ctx, c, s, rows, noneIsEmpty(err))
+		if err != nil {
+			return nil, err
+		}
+		return &sessionDetail{*found, (*more)[0]}, nil
 	},
 }
 

@@ -32,11 +32,23 @@ type listWindowsIn struct {
 	paging
 }
 
-var getWindowInfo = tool[getWindowInfoIn, *windowInfo]{
+var getWindowInfo = tool[getWindowInfoIn, *windowDetail]{
 	name: "get_window_info", title: "Get tmux Window Info", kind: reads, set: setWindows,
 	desc: "Tell about one tmux window: size, layout, zoom, panes. Without a target: the caller's, else the current one.",
-	run: func(ctx context.Context, c *call, in getWindowInfoIn) (*windowInfo, error) {
-		return c.findWindow(ctx, in.selection())
+	run: func(ctx context.Context, c *call, in getWindowInfoIn) (*windowDetail, error) {
+		s := in.selection()
+		list, err := c.oneWindow(s)
+		if err != nil {
+			return nil, err
+		}
+		var b tmux.Batch
+		more := tmux.Rows[windowMore](&b, list)
+		rows, err := c.listWindowsIn(ctx, &b, list)
+		w, err := only(ctx, c, s, rows, err)
+		if err != nil {
+			return nil, err
+		}
+		return &windowDetail{*w, (*more)[0]}, nil
 	},
 }
 
