@@ -50,14 +50,10 @@ func TestSoak(t *testing.T) {
 	}
 	start := time.Now()
 	var cancelled atomic.Int64
-	version, err := srv.Version(tmuxtest.Context(t))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var running sync.WaitGroup
 	for i := range soakers {
 		w := &soaker{
-			p: p, srv: srv, noZoom: version.String() == "3.4", r: rand.New(rand.NewPCG(7, uint64(i))), name: fmt.Sprintf("w%d", i), dir: t.TempDir(), tools: tools, succeeded: succeeded, cancelled: &cancelled,
+			p: p, srv: srv, r: rand.New(rand.NewPCG(7, uint64(i))), name: fmt.Sprintf("w%d", i), dir: t.TempDir(), tools: tools, succeeded: succeeded, cancelled: &cancelled,
 		}
 		running.Go(func() { w.work(calls / soakers) })
 	}
@@ -168,7 +164,6 @@ type soaker struct {
 	srv       *tmux.Server
 	r         *rand.Rand
 	name, dir string
-	noZoom    bool
 	tools     []listedTool
 	succeeded map[string]*atomic.Int64
 	cancelled *atomic.Int64
@@ -261,13 +256,8 @@ func (w *soaker) known() map[string][]any {
 	}
 	reads := own("list_panes", map[string]any{"session_name": w.name})
 	sets := own("set_option", map[string]any{"option": "@soak", "value": "b", "scope": "session", "target": w.name})
-	zoom := []any{true, false}
-	if w.noZoom {
-		// tmux 3.4 dies of kill-session when a window of the session is zoomed.
-		zoom = nil
-	}
 	return map[string][]any{
-		"pane_id": w.panes, "window_id": w.windows, "session_id": w.sessions, "session_name": {w.name}, "window_index": {"0", 1}, "zoom": zoom,
+		"pane_id": w.panes, "window_id": w.windows, "session_id": w.sessions, "session_name": {w.name}, "window_index": {"0", 1},
 		"source_pane_id": w.panes, "target_pane_id": w.panes, "socket_name": {}, "target": {}, "destination_session": {}, "destination_index": {},
 		"buffer_name": w.buffers, "cursor": w.cursors, "job_id": w.jobs, "logical_name": {"soak"}, "content": {"text\n", "more\n", "long\n", strings.Repeat("x", 20_000)},
 		"option": {"@soak"}, "value": {"v"}, "unset": {}, "remove": {}, "hook_name": {"session-renamed", "pane-died[0]"}, "scope": {"server", "session", "window", "pane"},
