@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -162,6 +164,10 @@ func TestMain(m *testing.M) {
 		if strings.HasPrefix(name, "LIBTMUX_") || strings.HasPrefix(name, "TMUX_MCP_") || name == "TMUX" || name == "TMUX_PANE" {
 			os.Unsetenv(name)
 		}
+	}
+	// Most tests wait for a pane, and not for a processor.
+	if flag.Parse(); !slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(a, "-test.parallel") }) {
+		flag.Set("test.parallel", "8")
 	}
 	code := m.Run()
 	if builtIn != "" {
