@@ -195,3 +195,29 @@ func TestCallerComparators(t *testing.T) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// TestTheProgramIsFoundOnce: the tmux that the start found serves every socket,
+// whatever is on PATH later.
+func TestTheProgramIsFoundOnce(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	for _, dir := range []string{first, second} {
+		if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", first)
+	s, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", second)
+	for _, name := range []string{"", "work"} {
+		srv, err := s.handle(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := filepath.Join(first, "tmux"); srv.Binary() != want || s.tmuxConfig().Binary != want {
+			t.Errorf("socket %q is reached by %s and %s, want %s", name, srv.Binary(), s.tmuxConfig().Binary, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -63,5 +64,70 @@ func TestNothingOfTheServerTouchesTmux(t *testing.T) {
 	<-p.done
 	if _, err := os.Stat(srv.SocketPath()); err == nil {
 		t.Error("it started a tmux server")
+	}
+}
+
+// TestNothingIsAttached: what a call does is all that tmux sees of this server. An
+// attached client would run hooks, bring its environment into the session, and end
+// a session with destroy-unattached when it leaves.
+func TestNothingIsAttached(t *testing.T) {
+	for _, way := range []tmux.Transport{tmux.TransportExec, tmux.TransportNative} {
+		t.Run(string(way), func(t *testing.T) {
+			t.Parallel()
+			srv := tmuxtest.New(t)
+			session(t, srv, "a")
+			session(t, srv, "b")
+			mark := filepath.Join(t.TempDir(), "mark")
+			for _, hook := range []string{"client-attached", "client-detached", "client-session-changed", "session-closed"} {
+				tmuxtest.Run(t, srv, "set-hook", "-g", hook, "run-shell 'echo "+hook+" >>"+mark+"'")
+			}
+			tmuxtest.Run(t, srv, "set-option", "-g", "update-environment", "DISPLAY SSH_AUTH_SOCK")
+			see := func() string {
+				return tmuxtest.Run(t, srv, "list-sessions", "-F", "#{session_id} #{session_attached} #{session_last_attached} #{session_activity}") + "\n" +
+					tmuxtest.Run(t, srv, "show-environment", "-t", "=a") + "\n" + tmuxtest.Run(t, srv, "show-environment", "-g")
+			}
+			before := see()
+			p := start(t, srv, []string{"DISPLAY=ours:0", "SSH_AUTH_SOCK=/ours"}, "--transport="+string(way))
+			p.handshake("{}")
+			for tool, args := range map[string]string{
+				"list_panes": `{}`, "capture_pane": `{"pane_id":"%0"}`, "send_keys": `{"pane_id":"%0","keys":"x"}`, "set_pane_title": `{"pane_id":"%0","title":"t"}`,
+				"list_clients": `{}`, "snapshot_pane": `{"session_name":"b"}`, "wait_for_text": `{"pane_id":"%1","timeout":0.1}`,
+			} {
+				ok[map[string]any](p, tool, args)
+			}
+			if clients := ok[rows](p, "list_clients", `{}`); clients.Total != 0 {
+				t.Errorf("clients: %v", clients.Result)
+			}
+			p.in.Close()
+			<-p.done
+			if after := see(); after != before {
+				t.Errorf("before there was\n%s\nand now there is\n%s", before, after)
+			}
+			if hooks, err := os.ReadFile(mark); err == nil {
+				t.Errorf("hooks ran: %s", hooks)
+			}
+		})
+	}
+}
+
+// TestSignalRemovesBuffers: a signal ends it as the end of its input does.
+func TestSignalRemovesBuffers(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		srv := tmuxtest.New(t)
+		session(t, srv, "a")
+		tmuxtest.Run(t, srv, "set-buffer", "-b", "theirs", "x")
+		p := start(t, srv, nil)
+		p.handshake("{}")
+		for range 3 {
+			ok[bufferAnswer](p, "load_buffer", `{"content":"x"}`)
+		}
+		p.process.Process.Signal(sig)
+		<-p.done
+		if err := p.process.Wait(); err != nil {
+			t.Errorf("%v: %v", sig, err)
+		}
+		if left := tmuxtest.Run(t, srv, "list-buffers", "-F", "#{buffer_name}"); left != "theirs" {
+			t.Errorf("%v: buffers left are %q", sig, left)
+		}
 	}
 }

@@ -56,6 +56,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.handles[""] = srv
+	s.cfg.Tmux = srv.Binary() // found once, for every tmux server
 
 	instructions, err := s.instructions()
 	if err != nil {

@@ -2,12 +2,16 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
@@ -358,6 +362,74 @@ func TestOneRoundTripAReadingTool(t *testing.T) {
 		if n := counted() - before; n != 1 {
 			t.Errorf("%s %s ran tmux %d times, want once", c.tool, c.args, n)
 		}
+	}
+}
+
+// TestManyPanes: one round trip reads a large tmux too, and nothing of it is lost.
+func TestManyPanes(t *testing.T) {
+	t.Parallel()
+	const windows, panes = 40, 5
+	srv := tmuxtest.New(t)
+	session(t, srv, "s0")
+	var b tmux.Batch
+	for i := range windows {
+		window := tmux.TargetSpec("=s0:" + strconv.Itoa(100+i))
+		command := []string{"exec cat"}
+		if i%10 == 9 {
+			command = []string{"printf 'the needle of #{x} %s' " + strconv.Itoa(i) + "; exec cat"}
+		}
+		b.Add(tmux.NewWindow{Target: window, Detached: true, Name: "w;" + strconv.Itoa(i) + "#{x}", Command: command})
+		b.Add(tmux.ResizeWindow{Target: window, Width: 120, Height: 50})
+		for range panes - 1 {
+			b.Add(tmux.SplitWindow{Target: window, Detached: true, Size: tmux.Cells(5), Command: []string{"exec cat"}})
+		}
+	}
+	if err := b.Do(tmuxtest.Context(t), srv); err != nil {
+		t.Fatal(err)
+	}
+	cfg := configFor(srv)
+	cfg.Transport = tmux.TransportExec
+	counted := countedTmux(t, &cfg)
+	p := serve(t, cfg)
+	once := func(tool, args string) rows {
+		t.Helper()
+		before := counted()
+		got := ok[rows](p, tool, args)
+		if n := counted() - before; n != 1 {
+			t.Errorf("%s %s ran tmux %d times, want once", tool, args, n)
+		}
+		return got
+	}
+	ok[rows](p, "list_sessions", `{}`) // asks for the version, once
+	all := once("list_panes", `{}`)
+	seen := map[any]bool{}
+	for _, row := range all.Result {
+		seen[row["pane_id"]] = true
+	}
+	if want := windows*panes + 1; all.Total != want || len(all.Result) != want || len(seen) != want {
+		t.Errorf("%d panes, %d rows, %d ids; want %d", all.Total, len(all.Result), len(seen), want)
+	}
+	var pages []map[string]any
+	for offset := 0; offset < all.Total; offset += 77 {
+		pages = append(pages, ok[rows](p, "list_panes", fmt.Sprintf(`{"limit":77,"offset":%d}`, offset)).Result...)
+	}
+	if diff := cmp.Diff(all.Result, pages); diff != "" {
+		t.Errorf("the pages are not the whole (-whole +pages):\n%s", diff)
+	}
+	if got := once("list_windows", `{"filters":{"pane_count":"5"}}`); got.Total != windows {
+		t.Errorf("%d windows of 5 panes", got.Total)
+	}
+	if got := once("list_panes", `{"filters":{"window_name":"w;39#{x}"}}`); got.Total != panes {
+		t.Errorf("%d panes in a window found by its name", got.Total)
+	}
+	eventually(t, "all needles are found", func() bool {
+		return ok[found](p, "search_panes", `{"pattern":"needle of #{x}"}`).Total == windows/10
+	})
+	if got := ok[found](p, "search_panes", `{"pattern":"needle of #{X} [0-9]9","regex":false}`); got.Total != 0 {
+		t.Errorf("found %v", got.lines())
+	}
+	if got := once("list_panes", `{"session_name":"s0","window_index":139}`); got.Total != panes {
+		t.Errorf("%d panes in a window", got.Total)
 	}
 }
 
