@@ -91,7 +91,8 @@ func (b *lockedBuffer) String() string {
 func configFor(srv *tmux.Server) server.Config {
 	return server.Config{
 		Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Tier: server.Destructive, SuppressHistory: true, Version: "test",
-		Env: append(os.Environ(), "TMUX_TMPDIR="+filepath.Dir(srv.SocketPath())),
+		Env:       append(os.Environ(), "TMUX_TMPDIR="+filepath.Dir(srv.SocketPath())),
+		Transport: tmux.Transport(os.Getenv("TMUX_TEST_TRANSPORT")),
 	}
 }
 
@@ -183,7 +184,8 @@ func start(t testing.TB, srv *tmux.Server, env []string, flags ...string) *peer 
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, append([]string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "--safety", "destructive"}, flags...)...)
+	given := []string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "--safety", "destructive", "--transport", os.Getenv("TMUX_TEST_TRANSPORT")}
+	cmd := exec.Command(path, append(given, flags...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMUX=", "TMUX_PANE=", "LANG=C"}, env...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
