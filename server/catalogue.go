@@ -1,9 +1,12 @@
 package server
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -32,10 +35,12 @@ func (s *Server) offered() []decl {
 	return offered
 }
 
-// WriteTools writes the tools that this server offers, a line each.
+// WriteTools writes the tools that this server offers, a line each: what they are
+// for, and no more.
 func (s *Server) WriteTools(w io.Writer) error {
 	for _, d := range s.offered() {
 		first, _, _ := strings.Cut(d.desc, ". ")
+		first, _, _ = strings.Cut(first, ": ")
 		if _, err := fmt.Fprintf(w, "%-28s %-11s %s\n", d.name, d.kind.tier, strings.TrimSuffix(first, ".")); err != nil {
 			return err
 		}
@@ -43,10 +48,34 @@ func (s *Server) WriteTools(w io.Writer) error {
 	return nil
 }
 
+//go:embed catalogue.md
+var catalogueIntro string
+
+// rowNames are the kinds of rows that several tools answer with, in the order that
+// they are told in.
+var rowNames = []struct {
+	name string
+	typ  reflect.Type
+}{
+	{"session", reflect.TypeFor[sessionInfo]()}, {"window", reflect.TypeFor[windowInfo]()}, {"pane", reflect.TypeFor[paneInfo]()},
+	{"client", reflect.TypeFor[clientInfo]()}, {"server", reflect.TypeFor[serverInfo]()},
+}
+
+// The parameters that are told once for all tools.
+var (
+	targetParameters = []string{"pane_id", "window_id", "window_index", "session_id", "session_name", "socket_name"}
+	listParameters   = []string{"filters", "limit", "offset"}
+)
+
 // WriteMarkdown writes the catalogue of the tools that this server offers.
 func (s *Server) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("# Tools\n\nMade from the table of tools by `go generate ./server`; do not edit.\n")
+	b.WriteString(catalogueIntro)
+	b.WriteString("\n**Rows.** What several tools answer with:\n")
+	for _, r := range rowNames {
+		fmt.Fprintf(&b, "\n- a <a id=%q></a>**%s**: %s", r.name, r.name, properties(fieldsOf(r.typ)))
+	}
+	b.WriteString("\n")
 	for _, set := range Toolsets[1:] {
 		var body strings.Builder
 		for _, d := range s.offered() {
@@ -77,26 +106,106 @@ func (d decl) markdown(b *strings.Builder) {
 		}
 	}
 	fmt.Fprintf(b, "%s.\n", strings.Join(facts, ", "))
-	if fields := fieldsOf(d.in); len(fields) > 0 {
-		b.WriteString("\n| parameter | type | default | |\n|---|---|---|---|\n")
-		for _, f := range fields {
-			def := f.def
-			if !f.optional {
-				def = "required"
-			}
-			note := f.desc
-			if f.enum != nil {
-				note = strings.TrimSpace(strings.Join(f.enum, ", ") + " " + note)
-			}
-			fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.name, f.typeName(true), def, note)
+	var own []field
+	var target, list []string
+	for _, f := range fieldsOf(d.in) {
+		switch {
+		// The name of a session to be made is none.
+		case f.optional && slices.Contains(targetParameters, f.name) && elem(f.typ) == f.typ:
+			target = append(target, "`"+f.name+"`")
+		case slices.Contains(listParameters, f.name) && isList(d.out):
+			list = append(list, "`"+f.name+"`")
+		default:
+			own = append(own, f)
 		}
 	}
-	b.WriteString("\nAnswers with ")
-	var names []string
-	for _, f := range fieldsOf(d.out) {
-		names = append(names, fmt.Sprintf("`%s` %s", f.name, f.typeName(false)))
+	if target != nil {
+		fmt.Fprintf(b, "\nTarget: %s.\n", strings.Join(target, ", "))
 	}
-	b.WriteString(strings.Join(names, ", ") + ".\n")
+	if list != nil {
+		fmt.Fprintf(b, "\nList: %s.\n", strings.Join(list, ", "))
+	}
+	if own != nil {
+		b.WriteString("\n| parameter | type | default | |\n|---|---|---|---|\n")
+	}
+	for _, f := range own {
+		def := f.def
+		if !f.optional {
+			def = "required"
+		}
+		note := f.desc
+		if f.enum != nil {
+			note = strings.TrimSpace(strings.Join(f.enum, ", ") + " " + note)
+		}
+		if t := elem(f.typ); t.Name() == "" && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+			note = strings.TrimSpace("each with " + parameters(fieldsOf(t.Elem())) + " " + note)
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.name, f.typeName(true), def, note)
+	}
+	fmt.Fprintf(b, "\nAnswers with %s.\n", answerWords(d.out))
+}
+
+// parameters are the parameters of an item in a list.
+func parameters(fields []field) string {
+	var names []string
+	for _, f := range fields {
+		name := "`" + f.name + "`"
+		if !f.optional {
+			name += " (required)"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// answerWords is what a tool answers with, in words.
+func answerWords(t reflect.Type) string {
+	if name, ok := rowName(t); ok {
+		return name
+	}
+	if isList(t) {
+		rows := t.Field(0).Type.Elem()
+		if name, ok := rowName(rows); ok {
+			return "a list, each row " + name
+		}
+		return "a list, each row with " + properties(fieldsOf(rows))
+	}
+	// A row and more.
+	if t.NumField() > 0 && t.Field(0).Anonymous {
+		if name, ok := rowName(t.Field(0).Type); ok {
+			return name + ", and " + properties(fieldsOf(t)[len(fieldsOf(t.Field(0).Type)):])
+		}
+	}
+	return properties(fieldsOf(t))
+}
+
+func isList(t reflect.Type) bool { return strings.HasPrefix(t.Name(), "list[") }
+
+func rowName(t reflect.Type) (string, bool) {
+	for _, r := range rowNames {
+		if r.typ == t {
+			return fmt.Sprintf("a [%s](#%s)", r.name, r.name), true
+		}
+	}
+	return "", false
+}
+
+// properties are those of an answer, with those of the objects in it.
+func properties(fields []field) string {
+	var all []string
+	for _, f := range fields {
+		text := "`" + f.name + "` " + f.typeName(false)
+		if f.enum != nil {
+			text += " (" + strings.Join(f.enum, ", ") + ")"
+		} else if f.desc != "" {
+			text += " (" + f.desc + ")"
+		}
+		if t := elem(f.typ); t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+			text += ", each with (" + properties(fieldsOf(t.Elem())) + ")"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
 }
 
 // typeName is a property's type in words.

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -165,6 +166,25 @@ func TestCatalogueIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkFile(t, filepath.Join("..", "docs", "tools.md"), b.String())
+
+	source, err := os.ReadFile("config.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`"(TMUX_MCP_[A-Z_]+)", "([A-Z_]+)"`).FindAllStringSubmatch(string(source), -1)
+	for _, m := range names {
+		if !strings.Contains(b.String(), "| `"+m[1]+"` | `"+m[2]+"` |") {
+			t.Errorf("docs/tools.md does not tell %s and %s", m[1], m[2])
+		}
+	}
+	if len(names) < 10 {
+		t.Errorf("%d variables found", len(names))
+	}
+	for op := range filterOps {
+		if !strings.Contains(b.String(), "`"+op+"`") {
+			t.Errorf("docs/tools.md does not tell the operator %s", op)
+		}
+	}
 }
 
 // checkFile compares a file with what it should be, or writes it with -update.
