@@ -70,6 +70,16 @@ var (
 
 type variable struct{ name, old string }
 
+// set is the name that holds: this project's, if it is in the environment.
+func (v variable) set(values map[string]string) string {
+	if _, ok := values[v.name]; !ok {
+		if _, old := values[v.old]; old {
+			return v.old
+		}
+	}
+	return v.name
+}
+
 // FromEnv is the configuration that environment variables ask for, as "K=V".
 // What is odd but not fatal is told in warnings.
 func FromEnv(env []string) (cfg Config, warnings []string, err error) {
@@ -78,12 +88,7 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 		k, v, _ := strings.Cut(kv, "=")
 		values[k] = v
 	}
-	get := func(v variable) string {
-		if s, ok := values[v.name]; ok {
-			return s
-		}
-		return values[v.old]
-	}
+	get := func(v variable) string { return values[v.set(values)] }
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 
 	cfg = Config{
@@ -91,7 +96,7 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 		PromptsAsTools: get(varPromptsAsTools) == "1", Env: env,
 	}
 	if cfg.SocketName != "" && cfg.SocketPath != "" {
-		return cfg, nil, fmt.Errorf("%s and %s are both set: a tmux server has one socket", varSocket.name, varSocketPath.name)
+		return cfg, nil, fmt.Errorf("%s and %s are both set: a tmux server has one socket", varSocket.set(values), varSocketPath.set(values))
 	}
 	switch tier := get(varSafety); Tier(tier) {
 	case "":
@@ -99,7 +104,7 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 	case Readonly, Mutating, Destructive:
 		cfg.Tier = Tier(tier)
 	default:
-		warn("%s is none of readonly, mutating, destructive: the server is readonly", varSafety.name)
+		warn("%s is none of readonly, mutating, destructive: the server is readonly", varSafety.set(values))
 		cfg.Tier = Readonly
 	}
 	switch get(varHistory) {
@@ -107,29 +112,29 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 		cfg.SuppressHistory = true
 	case "0":
 	default:
-		return cfg, nil, fmt.Errorf("%s must be 0 or 1", varHistory.name)
+		return cfg, nil, fmt.Errorf("%s must be 0 or 1", varHistory.set(values))
 	}
 	cfg.WaitMax = defaultWaitMax
 	if s := get(varWaitMax); s != "" || isSet(values, varWaitMax) {
 		sec, err := strconv.ParseFloat(s, 64)
 		if err != nil || math.IsInf(sec, 0) || math.IsNaN(sec) {
-			warn("%s is not a number: waits are bounded to %v", varWaitMax.name, defaultWaitMax)
+			warn("%s is not a number: waits are bounded to %v", varWaitMax.set(values), defaultWaitMax)
 		} else {
 			cfg.WaitMax = time.Duration(min(max(sec, 1), 120) * float64(time.Second))
 		}
 	}
 	if s := get(varToolsets); s != "" {
 		if cfg.Toolsets, err = ParseToolsets(s); err != nil {
-			return cfg, nil, fmt.Errorf("%s: %w", varToolsets.name, err)
+			return cfg, nil, fmt.Errorf("%s: %w", varToolsets.set(values), err)
 		}
 	}
 	if cfg.Transport, err = tmux.ParseTransport(get(varTransport)); err != nil {
-		return cfg, nil, fmt.Errorf("%s: %w", varTransport.name, err)
+		return cfg, nil, fmt.Errorf("%s: %w", varTransport.set(values), err)
 	}
 	cfg.LogLevel = slog.LevelWarn
 	if s := get(varLogLevel); s != "" {
 		if cfg.LogLevel, err = ParseLogLevel(s); err != nil {
-			warn("%s: %v", varLogLevel.name, err)
+			warn("%s: %v", varLogLevel.set(values), err)
 			err = nil
 		}
 	}

@@ -2,8 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -20,6 +24,9 @@ func Doctor(ctx context.Context, cfg Config, w io.Writer) bool {
 	s, err := New(cfg)
 	if err != nil {
 		line("problem", "%v", err)
+		if errors.Is(err, exec.ErrNotFound) {
+			line("", "install tmux, or say where it is with --tmux")
+		}
 		return false
 	}
 	srv := s.handles[""]
@@ -37,6 +44,9 @@ func Doctor(ctx context.Context, cfg Config, w io.Writer) bool {
 	switch {
 	case err != nil:
 		line("problem", "%v", err)
+		fine = false
+	case !info.IsAlive && !mayStart(cfg, srv.SocketPath()):
+		line("problem", "there is no directory %s for the socket", filepath.Dir(srv.SocketPath()))
 		fine = false
 	case !info.IsAlive:
 		line("server", "none runs there; create_session starts one")
@@ -64,4 +74,14 @@ func Doctor(ctx context.Context, cfg Config, w io.Writer) bool {
 	line("toolsets", "%s", sets)
 	line("tools", "%d", len(s.Tools()))
 	return fine
+}
+
+// mayStart tells whether tmux could make its socket. The directory of named
+// sockets it makes itself.
+func mayStart(cfg Config, socket string) bool {
+	if cfg.SocketPath == "" {
+		return true
+	}
+	info, err := os.Stat(filepath.Dir(socket))
+	return err == nil && info.IsDir()
 }

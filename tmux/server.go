@@ -358,5 +358,9 @@ func programVersion(ctx context.Context, binary string, env []string) (Version, 
 	if err != nil {
 		return Version{}, fmt.Errorf("%s -V: %w", binary, err)
 	}
-	return ParseVersion(string(out))
+	v, err := ParseVersion(string(out))
+	if err != nil {
+		err = fmt.Errorf("%s -V: %w", binary, err)
+	}
+	return v, err
 }

@@ -9,12 +9,14 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
@@ -38,6 +40,8 @@ type options struct {
 // usageError is a mistake in the command line or the environment.
 type usageError struct{ error }
 
+func (e usageError) Unwrap() error { return e.error }
+
 // Main runs the command line and returns the exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := command()
@@ -50,7 +54,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	var failed toolFailed
 	var usage usageError
 	switch {
@@ -58,9 +62,14 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return 0
 	case errors.As(err, &failed):
 		return exitFailed // it has been printed
+	case errors.Is(err, syscall.EPIPE):
+		return exitFailed // who read the output has seen enough
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "tmux-mcp: %v\nSee tmux-mcp --help\n", err)
+		fmt.Fprintf(stderr, "tmux-mcp: %v\nSee %s --help\n", err, cmd.CommandPath())
 		return exitUsage
+	case errors.Is(err, exec.ErrNotFound):
+		fmt.Fprintf(stderr, "tmux-mcp: %v\nInstall tmux, or say where it is with --tmux\n", err)
+		return exitFailed
 	}
 	fmt.Fprintf(stderr, "tmux-mcp: %v\n", err)
 	return exitFailed
@@ -83,6 +92,9 @@ server on standard input and output, which is how a client starts it.`,
 			if err != nil {
 				return err
 			}
+			if in, ok := cmd.InOrStdin().(*os.File); ok && isTerminal(in) {
+				fmt.Fprintln(cmd.ErrOrStderr(), "tmux-mcp: this is an MCP server, for a client to start; tmux-mcp --help tells what else it does")
+			}
 			return s.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 		SilenceErrors: true, SilenceUsage: true,
@@ -99,8 +111,23 @@ server on standard input and output, which is how a client starts it.`,
 	f.StringVar(&o.transport, "transport", "", "reach tmux by this `way`: auto, native or exec (default auto)")
 	f.StringVar(&o.logLevel, "log-level", "", "debug, info, warning or error `level` of what goes to standard error")
 	f.StringVar(&o.auditLog, "audit-log", "", "append a JSON record of each call to this `file`; - is standard error")
+	for flag, values := range map[string][]string{
+		"safety":    {string(server.Readonly), string(server.Mutating), string(server.Destructive)},
+		"toolsets":  append([]string{"all"}, server.Toolsets...),
+		"transport": {string(tmux.TransportAuto), string(tmux.TransportNative), string(tmux.TransportExec)},
+		"log-level": {"debug", "info", "warning", "error"},
+	} {
+		if err := root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+			panic(err)
+		}
+	}
 	root.AddCommand(toolsCommand(&o), callCommand(&o), doctorCommand(&o))
 	return root
+}
+
+func isTerminal(f *os.File) bool {
+	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	return err == nil
 }
 
 // usage makes wrong arguments a mistake of the command line.
@@ -161,9 +188,19 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	cfg.Pin = o.pin
 	cfg.Version = version()
 	stderr := cmd.ErrOrStderr()
+	// A client reads the log of a server; who types a command reads its output,
+	// which has the error of a tool already.
+	serving := cmd == cmd.Root()
+	if !serving && o.logLevel == "" {
+		cfg.LogLevel = slog.LevelError
+	}
 	cfg.Log = slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: cfg.LogLevel}))
 	for _, w := range warnings {
-		cfg.Log.Warn(w)
+		if serving {
+			cfg.Log.Warn(w)
+		} else {
+			fmt.Fprintf(stderr, "tmux-mcp: %s\n", w)
+		}
 	}
 	switch o.auditLog {
 	case "":
@@ -236,13 +273,29 @@ func callCommand(o *options) *cobra.Command {
 		Short:   "Run one tool and print its result",
 		Long:    "Call runs one tool and prints its structured result as JSON. A tool that fails\nprints its error to standard error, and the exit code is 1.",
 		Example: "  tmux-mcp call capture_pane '{\"pane_id\": \"%1\"}'\n  tmux-mcp call list_sessions",
-		Args:    usage(cobra.RangeArgs(1, 2)),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usageError{fmt.Errorf("call takes the name of a tool and its arguments, one JSON object in quotes: there are %d words", len(args))}
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			s, err := o.server(cmd)
+			if err != nil || len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, t := range s.Tools() {
+				names = append(names, t.Name+"\t"+t.Title)
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var arguments json.RawMessage
 			if len(args) == 2 {
 				arguments = json.RawMessage(args[1])
 				if !json.Valid(arguments) {
-					return usageError{errors.New("the arguments are not JSON")}
+					return usageError{errors.New(`the arguments are not JSON, such as '{"pane_id": "%1"}'`)}
 				}
 			}
 			s, err := o.server(cmd)
@@ -251,7 +304,7 @@ func callCommand(o *options) *cobra.Command {
 			}
 			res, err := s.Call(cmd.Context(), args[0], arguments)
 			if err != nil {
-				return usageError{err}
+				return usageError{fmt.Errorf("%w; tmux-mcp tools lists all", err)}
 			}
 			if res.IsError {
 				fmt.Fprintln(cmd.ErrOrStderr(), server.Text(res))

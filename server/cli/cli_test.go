@@ -48,6 +48,9 @@ func TestCommandLine(t *testing.T) {
 		{`call capture_pane {"pane_id":"%9"}`, 1, "", "Pane not found: %9"},
 		{`call capture_pane {"pane":"%9"}`, 1, "", "pane is not an argument"},
 		{"call lst_panes", 2, "", "near it are list_panes"},
+		{"call zzzzzzzzz", 2, "", "tmux-mcp tools lists all\nSee tmux-mcp call --help"},
+		{"__complete call run_", 0, "run_command\tRun Command", "ended"},
+		{"__complete --safety r", 0, "readonly", "ended"},
 		{"call list_panes {oops", 2, "", "not JSON"},
 		{"doctor", 0, "socket    " + srv.SocketPath(), ""},
 		{"completion bash", 0, "complete", ""},
@@ -58,11 +61,14 @@ func TestCommandLine(t *testing.T) {
 		{"-L x tools", 2, "", "exclude each other"},
 		{"frobnicate", 2, "", "frobnicate"},
 		{"tools --frobnicate", 2, "", "frobnicate"},
-		{"call", 2, "", "arg"},
+		{"call", 2, "", "call takes the name of a tool"},
 	} {
 		code, stdout, stderr := run(t, "", append(socket, strings.Fields(c.args)...)...)
 		if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) {
 			t.Errorf("%s: code %d, stdout %.300q, stderr %q; want %d, %q, %q", c.args, code, stdout, stderr, c.code, c.stdout, c.stderr)
+		}
+		if strings.Contains(stderr, `"level"`) {
+			t.Errorf("%s: the log is on standard error: %s", c.args, stderr)
 		}
 		if c.stderr == "" && stderr != "" || c.stdout == "" && stdout != "" {
 			t.Errorf("%s: stdout %.300q, stderr %q: one of them should be silent", c.args, stdout, stderr)
@@ -80,6 +86,48 @@ func TestDoctorSaysWhatIsWrong(t *testing.T) {
 	}
 	if code, _, errs := run(t, "", "--tmux", "/nonexistent/tmux"); code != 1 || !strings.Contains(errs, "find the tmux program") {
 		t.Errorf("a server without tmux: code %d, %s", code, errs)
+	}
+}
+
+func TestDoctorSeesThatNoServerCanStart(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	if code, out, _ := run(t, "", "--tmux", tmuxtest.Binary(t), "-S", dir+"/s", "doctor"); code != 1 || !strings.Contains(out, "problem   there is no directory "+dir) {
+		t.Errorf("no directory: code %d, %s", code, out)
+	}
+	if code, out, errs := run(t, "", "--tmux", "no-such-tmux", "doctor"); code != 1 || !strings.Contains(out+errs, "with --tmux") {
+		t.Errorf("not on PATH: code %d, %s%s", code, out, errs)
+	}
+}
+
+// TestWarningsNameTheVariableThatIsSet: libtmux-mcp's names are honoured too.
+func TestWarningsNameTheVariableThatIsSet(t *testing.T) {
+	srv := tmuxtest.New(t)
+	for _, name := range []string{"LIBTMUX_SAFETY", "TMUX_MCP_SAFETY"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("TMUX", "")
+			t.Setenv("TMUX_PANE", "")
+			t.Setenv(name, "weird")
+			var out, errs bytes.Buffer
+			code := cli.Main([]string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "doctor"}, strings.NewReader(""), &out, &errs)
+			if want := "tmux-mcp: " + name + " is none of readonly, mutating, destructive: the server is readonly\n"; code != 0 || errs.String() != want || !strings.Contains(out.String(), "tier      readonly") {
+				t.Errorf("code %d, standard error %q, want %q; %s", code, errs.String(), want, out.String())
+			}
+		})
+	}
+}
+
+// TestAReaderThatHasSeenEnough: as head does.
+func TestAReaderThatHasSeenEnough(t *testing.T) {
+	srv := tmuxtest.New(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	var errs bytes.Buffer
+	if cli.Main([]string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "tools"}, strings.NewReader(""), w, &errs); errs.Len() > 0 {
+		t.Errorf("it complains: %s", errs.String())
 	}
 }
 
