@@ -33,48 +33,55 @@ func (c *call) typeInto(ctx context.Context, tool string, s selection, typing fu
 	if c.s.mayHurtCaller(c.tmux) {
 		own = c.s.cfg.Caller.Pane
 	}
-	pane, err := c.typeUnless(ctx, own, s, typing, first...)
-	if err != nil || own == "" || pane != own {
+	pane, reaches, err := c.typeUnless(ctx, own, s, typing, first...)
+	if err != nil || !reaches {
 		return pane, err
 	}
 	if err := c.protect(ctx, typesInto, own); err != nil {
 		return "", err
 	}
-	return c.typeUnless(ctx, "", selection{pane: own}, typing, first...)
+	pane, _, err = c.typeUnless(ctx, "", selection{pane: pane}, typing, first...)
+	return pane, err
 }
 
-// typeUnless is typeInto for any pane but one, and tells which pane it is about.
-func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, s selection, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (tmux.PaneID, error) {
+// typeUnless is typeInto unless that reaches a certain pane, too. It tells which
+// pane it is about.
+func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, s selection, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
 	target, err := c.spec(s)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	cmds, err := typing(target)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	then, err := c.tmux.Script(ctx, cmds...)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	condition := tmux.Format("#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,#{?pane_input_off,0,1}}},0}")
-	if not != "" {
-		condition = "#{?" + tmux.MatchEqual("pane_id", string(not)) + ",0," + condition + "}"
-	}
 	var b tmux.Batch
 	for _, cmd := range first {
 		b.Add(cmd)
 	}
 	rows := tmux.Rows[taker](&b, tmux.DisplayMessage{Target: target})
+	reached := new(string)
+	if not != "" {
+		is := tmux.MatchEqual("pane_id", string(not))
+		// Keys go to all panes of a window that are synchronized with this one.
+		together := tmux.And("#{pane_synchronized}", "#{P:#{?"+tmux.And(is, "#{pane_synchronized}")+",1,}}")
+		reach := tmux.Or(is, together)
+		reached = tmux.Displayed(&b, tmux.DisplayMessage{Target: target, Message: reach})
+		condition = "#{?" + reach + ",0," + condition + "}"
+	}
 	b.Add(tmux.IfShell{Target: target, Test: true, Condition: condition, Then: then})
 	if err := b.Do(ctx, c.tmux); err != nil {
-		return "", err
+		return "", false, err
 	}
-	pane := (*rows)[0]
-	if err := c.takes(ctx, s, pane); err != nil {
-		return "", err
+	if err := c.takes(ctx, s, (*rows)[0]); err != nil {
+		return "", false, err
 	}
-	return pane.ID, nil
+	return (*rows)[0].ID, *reached == "1", nil
 }
 
 // taker is what decides whether a pane takes what is typed.

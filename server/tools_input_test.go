@@ -326,6 +326,12 @@ func TestOneRoundTripTyping(t *testing.T) {
 	p.fails("send_keys", `{"keys":"own","pane_id":"%1"}`, "refusing to type into pane %1")
 	p.fails("send_keys", `{"keys":"own","session_name":"a"}`, "refusing to type into pane %1")
 	p.fails("paste_text", `{"text":"own","window_id":"@0"}`, "refusing to type into pane %1")
+	// Keys for one of several synchronized panes go to all.
+	tmuxtest.Run(t, srv, "set-option", "-w", "-t", "@0", "synchronize-panes", "on")
+	p.fails("send_keys", `{"keys":"together","pane_id":"%0"}`, "refusing to type into pane %1")
+	tmuxtest.Run(t, srv, "set-option", "-p", "-t", "%1", "synchronize-panes", "off")
+	ok[map[string]any](p, "send_keys", `{"keys":"apart","pane_id":"%0"}`)
+	tmuxtest.WaitScreen(t, srv, "%0", "apart")
 	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%1"); strings.TrimSpace(screen) != "" {
 		t.Errorf("the agent's pane shows %q", screen)
 	}
