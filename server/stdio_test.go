@@ -273,14 +273,24 @@ func TestUnknownArgumentsNameTheClient(t *testing.T) {
 	}
 }
 
-// TestStartIsQuickAndSmall has limits above what is measured on a busy machine;
-// BenchmarkStart tells the time.
+// TestStartIsQuickAndSmall takes the quickest of many starts. On a machine that is
+// too busy for 10 ms it may take twice as long as the same program needs to tell
+// its version. BenchmarkStart tells the time.
 func TestStartIsQuickAndSmall(t *testing.T) {
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
-	best := time.Hour
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, floor := time.Hour, time.Hour
 	for range 40 {
 		begin := time.Now()
+		if err := exec.Command(path, "--version").Run(); err != nil {
+			t.Fatal(err)
+		}
+		floor = min(floor, time.Since(begin))
+		begin = time.Now()
 		p := start(t, srv, nil)
 		p.handshake("{}")
 		best = min(best, time.Since(begin))
@@ -303,7 +313,9 @@ func TestStartIsQuickAndSmall(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("the quickest of forty starts took %v to the initialize reply, want at most 10 ms", best)
+	if best > 2*floor {
+		t.Errorf("the quickest of forty starts took %v to the initialize reply, want at most 10 ms; telling its version took %v", best, floor)
+	}
 }
 
 func TestAClientThatReadsNoMoreEndsIt(t *testing.T) {
