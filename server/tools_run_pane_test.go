@@ -414,7 +414,7 @@ func TestRunCommandAfterItsTimeout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(tmp)
+	t.Cleanup(func() { os.RemoveAll(tmp) }) // after the tmux server in it has ended
 	t.Setenv("TMPDIR", tmp)
 	srv, p := shellPane(t, "bash")
 	left := func() string {
@@ -464,7 +464,7 @@ func TestRunCommandLeavesNothingWhenCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(tmp)
+	t.Cleanup(func() { os.RemoveAll(tmp) }) // after the tmux server in it has ended
 	t.Setenv("TMPDIR", tmp)
 	srv, p := shellPane(t, "bash")
 	p.expect("%0", "echo", "")
