@@ -301,7 +301,38 @@ func (v verdict) undo(d *document, force bool) (text []byte, how string, err err
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", d.config, err)
 	}
+	if v.landed != nil {
+		if text, ok := v.moved(d, e.Out); ok {
+			e.Out = text
+		}
+	}
 	return e.Out, "the entry only: the file has changed since", nil
+}
+
+// moved takes the write back where its bytes are now, if they are there still,
+// and once only. What comes of it is used if it holds the same data as entry,
+// the text with only the entry put back: then it has the old spelling too, with
+// comments and order, which an entry that is written in pieces may lose.
+func (v verdict) moved(d *document, entry []byte) ([]byte, bool) {
+	if len(v.landed.Is) == 0 || bytes.Count(d.text, v.landed.Is) != 1 {
+		return nil, false
+	}
+	text := bytes.Replace(d.text, v.landed.Is, v.landed.Was, 1)
+	if bytes.Equal(text, entry) {
+		return nil, false
+	}
+	var data [2]any
+	for i, t := range [][]byte{text, entry} {
+		doc, err := format.Parse(d.client.Kind, t)
+		if err != nil {
+			return nil, false
+		}
+		var ok bool
+		if data[i], ok = doc.Get(); !ok {
+			return nil, false
+		}
+	}
+	return text, format.Equal(data[0], data[1])
 }
 
 // handOn is for a swap that is taken back under another one of the same file.
