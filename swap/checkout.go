@@ -96,7 +96,24 @@ func ReadCheckout(dir, entry string) (*Checkout, error) {
 	if none != nil {
 		return nil, none
 	}
-	return nil, fmt.Errorf("%s is no checkout of a server: it has none of %s (--repo names another directory)", real, strings.Join(markers, ", "))
+	where := "--repo names another directory"
+	if above := checkoutAbove(real); above != "" {
+		where = "a directory above has one: --repo " + CommandLine([]string{above})
+	}
+	return nil, fmt.Errorf("%s is no checkout of a server: it has none of %s (%s)", real, strings.Join(markers, ", "), where)
+}
+
+// checkoutAbove is the nearest directory above that has a marker; "" if none
+// has. It is only named, never taken: which server is meant is the user's word.
+func checkoutAbove(dir string) string {
+	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
+		for _, kind := range checkoutKinds {
+			if info, err := os.Stat(filepath.Join(parent, kind.marker)); err == nil && info.Mode().IsRegular() {
+				return parent
+			}
+		}
+	}
+	return ""
 }
 
 // realDir is dir made absolute, with all links resolved.

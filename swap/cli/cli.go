@@ -112,7 +112,7 @@ the server's entry is touched, and every change is recorded until it is reverted
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SetOut(a.err.w)
 			_ = cmd.Help()
@@ -121,8 +121,21 @@ the server's entry is touched, and every change is recorded until it is reverted
 	}
 	root.SetVersionTemplate("mcp-swap {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.doctor())
 	return root
+}
+
+// noSuchCommand refuses arguments of mcp-swap itself: they are misspelled commands.
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	err := cobra.NoArgs(cmd, args)
+	if err == nil {
+		return nil
+	}
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		return fmt.Errorf("%w; is it %s?", err, strings.Join(like, " or "))
+	}
+	return err
 }
 
 func version() string {

@@ -82,7 +82,7 @@ there. A client is present when both are; the other commands take the present
 ones unless --cli names others.`,
 		Example: `  mcp-swap detect
   mcp-swap detect --json`,
-		Args: cobra.NoArgs,
+		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	jsonFlag(c, &asJSON)
 	c.RunE = a.verb(func(_ context.Context, s *swap.Swapper) error {
@@ -108,7 +108,7 @@ other; and what keeps the client from running it: a file of the project that
 wins, an entry that is switched off, a folder that is not trusted.`,
 		Example: `  mcp-swap status
   mcp-swap status --server tmux --cli codex --json`,
-		Args: cobra.NoArgs,
+		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	repoFlag(c, &o.Repo)
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
@@ -150,7 +150,7 @@ in a home directory that is removed afterwards. Remote servers are not tried.
 It exits 1 when something is not as it should be.`,
 		Example: `  mcp-swap verify
   mcp-swap verify --cli codex --json`,
-		Args: cobra.NoArgs,
+		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	repoFlag(c, &o.Repo)
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
@@ -197,7 +197,7 @@ and arguments; its env is kept and added to.`,
 		Example: `  mcp-swap use-local --dry-run
   mcp-swap use-local --cli claude --cli codex
   mcp-swap use-local --repo . --env LOG=debug --mode build`,
-		Args: cobra.NoArgs,
+		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	repoFlag(c, &o.Repo)
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
@@ -238,7 +238,7 @@ since is left alone, unless --force says to put the old one back.`,
 		Example: `  mcp-swap revert --dry-run
   mcp-swap revert
   mcp-swap revert --cli claude --scope project`,
-		Args: cobra.NoArgs,
+		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	cliFlag(c, &o.Clients, "all that were swapped")
 	scopeFlag(c, &o.Scope, "both")
@@ -264,7 +264,7 @@ configs that cannot be read, and environment variables that override a client's
 login (it never looks at their values). It exits 1 when it finds something.`,
 		Example: `  mcp-swap doctor
   mcp-swap doctor --json`,
-		Args: cobra.NoArgs,
+		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	repoFlag(c, &o.Repo)
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
