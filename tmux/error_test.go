@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"time"
 
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -134,5 +135,26 @@ func TestErrorKindsIgnoreNames(t *testing.T) {
 		if _, err := srv.Do(ctx, tmux.ShowBuffer{Buffer: name}); !errors.Is(err, tmux.ErrNotFound) {
 			t.Errorf("%q: %v", name, err)
 		}
+	}
+}
+
+// TestServerEndsDuringAList: a server that is told to end tells those it works for
+// nothing.
+func TestServerEndsDuringAList(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d")
+	ended := make(chan error)
+	go func() {
+		_, err := srv.Do(tmuxtest.Context(t), tmux.Raw{Name: "display-message", Args: []string{"-p", "begun"}},
+			tmux.Raw{Name: "run-shell", Args: []string{"sleep 1"}}, tmux.Raw{Name: "display-message", Args: []string{"-p", "over"}})
+		ended <- err
+	}()
+	time.Sleep(100 * time.Millisecond)
+	if _, err := srv.Do(tmuxtest.Context(t), tmux.Raw{Name: "kill-server"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, tmux.ErrServerGone) {
+		t.Errorf("the list that it was working on: %v", err)
 	}
 }

@@ -17,9 +17,10 @@ type execTransport struct {
 	env   []string
 }
 
-// waitDelay is how long a killed client's pipes may stay open, held by a child
-// of its own, before they are closed on our side.
-const waitDelay = 500 * time.Millisecond
+// waitDelay is how long the pipes of a client that is gone may stay open, held by
+// another process, before they are closed on our side. On a busy machine it takes
+// a while to read what is in them.
+const waitDelay = 3 * time.Second
 
 func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 	args := make([]string, 0, len(t.flags)+len(req.words))
@@ -47,7 +48,7 @@ func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 	case errors.As(err, &exit):
 		rep.code = exit.ExitCode()
 	case errors.Is(err, exec.ErrWaitDelay):
-		// The client is done; a job of it kept the pipe.
+		return reply{code: -1}, errors.New("the tmux program has ended, but another process holds its output open")
 	default:
 		return reply{code: -1}, err
 	}

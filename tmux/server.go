@@ -213,8 +213,10 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	// tmux prints the second time without asking whether it may: a list that prints
 	// once is answered sooner when it prints the marker too.
 	once := len(items) == 1 && stdin == nil && items[0].words.printsOnce()
+	parts := len(items)
 	if once {
 		list = append(list, encoded{"display-message", "-p", s.marker})
+		parts = 2
 	}
 	req, err := newRequest(list, stdin)
 	if err != nil {
@@ -226,19 +228,26 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	if s.cfg.Logger != nil {
 		s.cfg.Logger.DebugContext(ctx, "tmux", "words", req.words, "code", rep.code, "duration", time.Since(start), "error", err)
 	}
-	if once {
-		rep.stdout = bytes.TrimSuffix(rep.stdout, []byte(s.marker+"\n"))
-	}
-	outputs := s.split(rep.stdout, len(items))
-	if err == nil && rep.code == 0 && len(outputs) == len(items) {
+	outputs := s.split(rep.stdout, parts)
+	cut := len(outputs) < parts
+	outputs = outputs[:min(len(outputs), len(items))]
+	if err == nil && rep.code == 0 && !cut {
 		return outputs, nil
 	}
 	failed := items[len(outputs)-1].words
 	e := &Error{ExitCode: rep.code, Stderr: string(rep.stderr), Socket: s.socket, Err: err}
 	if err == nil && rep.code == 0 {
-		// Some commands end their list without a word, "show-options -q" of 3.2 at
-		// an unknown option.
-		e.Err = errors.New("tmux ended the list of commands here")
+		// A server that is told to end says no word to those it works for. Else it is
+		// a command that ends its list so, as "show-options -q" of 3.2 does at an
+		// unknown option.
+		switch gone := !s.answers(ctx); {
+		case gone:
+			e.Err = ErrServerGone
+		case once:
+			return outputs, nil
+		default:
+			e.Err = errors.New("tmux ended the list of commands here")
+		}
 	} else if err == nil {
 		e.Stderr = strings.TrimPrefix(e.Stderr, "-:1: ")
 		e.Err = kindOf(e.Stderr)
@@ -252,6 +261,16 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		}
 	}
 	return outputs, e
+}
+
+// answers reports whether a server listens and does what it is asked to.
+func (s *Server) answers(ctx context.Context) bool {
+	req, err := newRequest([]encoded{{"display-message", "-p", s.marker}}, nil)
+	if err != nil {
+		return false
+	}
+	rep, err := s.transport.run(ctx, req)
+	return err == nil && string(rep.stdout) == s.marker+"\n"
 }
 
 // split cuts what a list printed at the marker lines, at most into n parts.

@@ -103,8 +103,10 @@ func (w encoded) ownsOutput() bool {
 // printsOnce reports whether the command only looks, and may print all at once.
 func (w encoded) printsOnce() bool {
 	switch w[0] {
-	case "display-message", "list-sessions", "list-windows", "list-panes", "show-options":
-		return slices.Contains(w, "-p") || w[0] != "display-message"
+	case "list-sessions", "list-windows", "list-panes", "show-options":
+		return true
+	case "display-message", "capture-pane":
+		return slices.Contains(w, "-p")
 	}
 	return false
 }
