@@ -48,7 +48,7 @@ type waitForTextIn struct {
 	Regex    bool        `json:"regex,omitempty"`
 	paneSelect
 	Timeout   float64 `json:"timeout" default:"8" desc:"seconds"`
-	Interval  float64 `json:"interval" default:"0.04" min:"0.01"`
+	Interval  float64 `json:"interval" default:"0.05" min:"0.01"`
 	MatchCase bool    `json:"match_case,omitempty"`
 	socket
 }
@@ -143,9 +143,9 @@ func (in waitForTextIn) wait(ctx context.Context, c *call) (w *textWait, err err
 }
 
 // bounded bounds one look at the pane: a server that does not answer must not take
-// all of the time. Near the end of the wait a busy one still has a second.
+// all of the time. Near the end of the wait a busy one still has three seconds.
 func (w *textWait) bounded(ctx context.Context, look func(ctx context.Context) error) error {
-	budget := max(min(5*time.Second, time.Until(w.deadline)), time.Second)
+	budget := max(min(5*time.Second, time.Until(w.deadline)), 3*time.Second)
 	bound, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	err := look(bound)

@@ -35,7 +35,7 @@ func (c *call) waited(ctx context.Context, on string, start time.Time, budget ti
 // is looked at anyway, but seldom.
 type paneWatch struct {
 	pane     tmux.PaneRef
-	interval time.Duration // between two looks at a pane that prints
+	interval time.Duration // between two looks at a pane that prints; see watch
 
 	ctx  context.Context // of what sends to wakes
 	stop context.CancelFunc
@@ -67,7 +67,7 @@ const (
 // or with stop.
 func (c *call) watch(ctx context.Context, g paneState, interval time.Duration) *paneWatch {
 	now := time.Now()
-	w := &paneWatch{pane: c.tmux.Pane(g.ID), interval: interval, wakes: make(chan bool, 1), looked: now, gap: leastGap, changed: now}
+	w := &paneWatch{pane: c.tmux.Pane(g.ID), interval: interval * 4 / 5, wakes: make(chan bool, 1), looked: now, gap: leastGap, changed: now}
 	w.ctx, w.stop = context.WithCancel(ctx)
 	w.asks = g.Generation != nil
 	w.told = w.asks || ttyWrites(w.ctx, g, w.wakes)
