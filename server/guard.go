@@ -19,8 +19,8 @@ import (
 // typeInto types what typing makes for a pane, in one round trip: tmux itself
 // looks at the pane and types only if it takes keys. One whose program ended,
 // whose input is off or which is in a mode is refused: keys would be lost, or
-// drive the mode. Every
-// tool that types goes through it. The commands of first run in any case.
+// drive the mode. Every tool that types goes through it. The commands of first
+// run in any case.
 //
 // Into the caller's own pane it types when the person has agreed, which takes a
 // second round trip.
