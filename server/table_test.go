@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -185,6 +186,39 @@ func TestCatalogueIsFresh(t *testing.T) {
 			t.Errorf("docs/tools.md does not tell the operator %s", op)
 		}
 	}
+}
+
+// README lists the tools by name, between two marks.
+func TestReadmeListsTheTools(t *testing.T) {
+	s, err := New(Config{Tmux: "/bin/true", Tier: Destructive})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("..", "README.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- tools: made by go test ./server -update -->\n", "<!-- end of tools -->\n"
+	before, rest, found := strings.Cut(string(text), begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatal("README.md has no place for the tools")
+	}
+	var b strings.Builder
+	b.WriteString("\n| toolset | tools |\n|---|---|\n")
+	for _, set := range Toolsets[1:] {
+		var names []string
+		for _, d := range s.offered() {
+			if d.set == set {
+				names = append(names, d.name)
+			}
+		}
+		if names != nil {
+			fmt.Fprintf(&b, "| %s | %s |\n", set, strings.Join(names, ", "))
+		}
+	}
+	checkFile(t, path, before+begin+b.String()+"\n"+end+after)
 }
 
 // checkFile compares a file with what it should be, or writes it with -update.
