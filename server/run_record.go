@@ -25,6 +25,7 @@ type recorder struct {
 	begin, end, endOfEnd []byte
 	held                 []byte // bytes that may be part of a mark
 	begun                atomic.Bool
+	came                 atomic.Int64 // how many bytes have
 	transcript           transcript
 
 	ended chan int      // gets the exit status that the second mark tells
@@ -63,6 +64,7 @@ func (r *recorder) run() {
 		n, err := r.fifo.Read(buf)
 		if n > 0 {
 			r.self.Close()
+			r.came.Add(int64(n))
 			if status, ok := r.take(buf[:n]); ok {
 				r.ended <- status
 				return

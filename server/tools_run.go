@@ -152,9 +152,9 @@ const (
 	// lineWait is how long after a line was typed it may be taken for lost when
 	// the shell still shows its prompt and nothing else.
 	lineWait = time.Second
-	// markWait is how long a mark may come after the command is known to have
-	// ended.
-	markWait = time.Second
+	// markWait is how long a mark may come after the last of the output, when the
+	// command is known to have ended.
+	markWait = 2 * time.Second
 )
 
 func (r *execution) do(ctx context.Context) (*runResult, error) {
@@ -332,7 +332,7 @@ func (r *execution) wait(ctx context.Context) error {
 	defer limit.Stop()
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	told, known := time.Now(), time.Time{}
+	told, known, came := time.Now(), time.Time{}, int64(-1)
 	for {
 		select {
 		case <-ctx.Done():
@@ -360,8 +360,8 @@ func (r *execution) wait(ctx context.Context) error {
 			tick.Reset(5 * time.Millisecond)
 		case <-tick.C:
 			if status, ok := r.status(); ok {
-				if known.IsZero() {
-					known = time.Now()
+				if r.recorder != nil && ended != nil && came != r.recorder.came.Load() {
+					known, came = time.Now(), r.recorder.came.Load()
 				}
 				if ended == nil || time.Since(known) > markWait {
 					r.result.ExitStatus = &status
