@@ -146,6 +146,9 @@ type rowField struct {
 	sep          string
 	since, until Version
 	scoped       bool // see Token.Scoped
+	// plain is set for tokens whose values have no character that needs a
+	// backslash: numbers, flags and ids. tmux is quicker with them.
+	plain bool
 	// always is set for tokens that have a value whenever tmux knows them, so
 	// that an empty one is an empty text or list, not an absent one.
 	always bool
@@ -168,7 +171,7 @@ var identity = map[Scope]string{
 }
 
 // fieldEnd ends each value of a row. The q: modifier puts a backslash before
-// every one inside a value, and before backslashes, on all versions; so values
+// every one inside a value of text, and before backslashes, on all versions; so values
 // may hold any byte, newlines too.
 const fieldEnd = '|'
 
@@ -176,6 +179,9 @@ func formatOf(fields []rowField, v Version) Format {
 	var b strings.Builder
 	for _, f := range fields {
 		token := "#{q:" + f.token + "}"
+		if f.plain {
+			token = "#{" + f.token + "}"
+		}
 		if f.scoped && !v.Has(Version{Major: 3, Minor: 3}) {
 			// A branch that is not taken is not expanded.
 			token = "#{?" + identity[f.scope] + "," + token + ",}"
@@ -208,6 +214,7 @@ func rowPlanOf(t reflect.Type) (rowPlan, error) {
 		f := rowField{index: i, token: token, sep: ","}
 		if t := tokensByName()[token]; t != nil {
 			f.scope, f.scoped, f.always = t.Scope, t.Scoped, !t.Nullable
+			f.plain = t.Type != "string" && !strings.HasPrefix(t.Type, "[]")
 		}
 		for o := range strings.SplitSeq(options, ",") {
 			key, value, _ := strings.Cut(o, "=")
