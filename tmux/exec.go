@@ -17,10 +17,9 @@ type execTransport struct {
 	env   []string
 }
 
-// waitDelay is how long the pipes of a client that is gone may stay open, held by
-// another process, before they are closed on our side. On a busy machine it takes
-// a while to read what is in them.
-const waitDelay = 3 * time.Second
+// waitDelay is how long the pipes of a client that is gone may stay open before they
+// are closed on our side. The tmux server has them too, until it notices.
+const waitDelay = time.Second
 
 func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 	args := make([]string, 0, len(t.flags)+len(req.words))
@@ -48,7 +47,7 @@ func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 	case errors.As(err, &exit):
 		rep.code = exit.ExitCode()
 	case errors.Is(err, exec.ErrWaitDelay):
-		return reply{code: -1}, errors.New("the tmux program has ended, but another process holds its output open")
+		rep.open = true
 	default:
 		return reply{code: -1}, err
 	}

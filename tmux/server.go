@@ -229,7 +229,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		s.cfg.Logger.DebugContext(ctx, "tmux", "words", req.words, "code", rep.code, "duration", time.Since(start), "error", err)
 	}
 	outputs := s.split(rep.stdout, parts)
-	cut := len(outputs) < parts
+	cut := len(outputs) < parts || rep.open && !once && len(outputs[parts-1]) > 0
 	outputs = outputs[:min(len(outputs), len(items))]
 	if err == nil && rep.code == 0 && !cut {
 		return outputs, nil
@@ -243,6 +243,8 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		switch gone := !s.answers(ctx); {
 		case gone:
 			e.Err = ErrServerGone
+		case rep.open:
+			e.Err = errors.New("the end of what tmux printed did not come in time")
 		case once:
 			return outputs, nil
 		default:

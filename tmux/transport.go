@@ -31,6 +31,8 @@ type reply struct {
 	stdout, stderr []byte
 	// code is the exit status of the client, -1 when it was killed.
 	code int
+	// open is that there may be more of stdout, which was not waited for.
+	open bool
 }
 
 // Limits of one command list in an argument vector. tmux packs the words into
