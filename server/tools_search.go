@@ -19,27 +19,29 @@ var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 		if err != nil {
 			return nil, err
 		}
-		panes, err := c.searched(ctx, in, m)
+		candidates, err := c.candidates(ctx, in, m)
 		if err != nil {
 			return nil, err
 		}
-		matches, err := c.matchPanes(ctx, panes, in, m)
+		found, err := c.search(ctx, candidates, in, m)
 		if err != nil {
 			return nil, err
 		}
-		slices.SortFunc(matches, func(a, b paneMatch) int { return cmp.Compare(paneNumber(a.PaneID), paneNumber(b.PaneID)) })
+		slices.SortFunc(found, func(a, b foundLines) int { return cmp.Compare(paneNumber(a.pane), paneNumber(b.pane)) })
 
-		res := &searchPanesResult{TotalPanesMatched: len(matches), Offset: max(0, in.Offset), Limit: in.Limit, Matches: []paneMatch{}, TruncatedPanes: []tmux.PaneID{}}
-		rest := matches[min(res.Offset, len(matches)):]
+		res := &searchPanesResult{TotalPanesMatched: len(found), Offset: max(0, in.Offset), Limit: in.Limit, TruncatedPanes: []tmux.PaneID{}}
+		rest := found[min(res.Offset, len(found)):]
 		if in.Limit != nil && len(rest) > *in.Limit {
-			for _, p := range rest[*in.Limit:] {
-				res.TruncatedPanes = append(res.TruncatedPanes, p.PaneID)
+			for _, f := range rest[*in.Limit:] {
+				res.TruncatedPanes = append(res.TruncatedPanes, f.pane)
 			}
 			rest, res.Truncated = rest[:*in.Limit], true
 		}
-		for _, p := range rest {
-			res.Truncated = res.Truncated || p.cut
-			res.Matches = append(res.Matches, p)
+		for _, f := range rest {
+			res.Truncated = res.Truncated || f.cut
+		}
+		if res.Matches, err = c.matches(ctx, rest, in); err != nil {
+			return nil, err
 		}
 		return res, nil
 	},
@@ -87,12 +89,21 @@ type paneMatch struct {
 	SessionName        *string        `json:"session_name" tmux:"session_name"`
 	MatchedLines       []string       `json:"matched_lines"`
 	IsCaller           *bool          `json:"is_caller"`
+}
 
-	// What the capture will be about.
-	History int `json:"-" tmux:"history_size"`
-	Height  int `json:"-" tmux:"pane_height"`
-	Width   int `json:"-" tmux:"pane_width"`
-	cut     bool
+// candidate is a pane that may match, and how much there is of it.
+type candidate struct {
+	Pane    tmux.PaneID `tmux:"pane_id"`
+	History int         `tmux:"history_size"`
+	Height  int         `tmux:"pane_height"`
+	Width   int         `tmux:"pane_width"`
+}
+
+// foundLines are the last lines of a pane that match; cut says that there are more.
+type foundLines struct {
+	pane  tmux.PaneID
+	lines []string
+	cut   bool
 }
 
 func paneNumber(id tmux.PaneID) int {
@@ -100,9 +111,9 @@ func paneNumber(id tmux.PaneID) int {
 	return n
 }
 
-// searched lists the panes that are worth to be captured: those in the selection
+// candidates lists the panes that are worth to be captured: those in the selection
 // that tmux does not rule out.
-func (c *call) searched(ctx context.Context, in searchPanesIn, m *matcher) ([]paneMatch, error) {
+func (c *call) candidates(ctx context.Context, in searchPanesIn, m *matcher) ([]candidate, error) {
 	s := in.selection()
 	if err := s.check(); err != nil {
 		return nil, err
@@ -125,28 +136,28 @@ func (c *call) searched(ctx context.Context, in searchPanesIn, m *matcher) ([]pa
 	}
 	var b tmux.Batch
 	sessions := tmux.Rows[session](&b, tmux.ListSessions{Filter: s.within()})
-	panes := tmux.Rows[paneMatch](&b, list)
+	panes := tmux.Rows[candidate](&b, list)
 	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return nil, err
 	}
 	if !s.zero() && len(*sessions) == 0 {
 		return nil, c.missing(ctx, s)
 	}
-	return uniqueBy(*panes, func(p paneMatch) tmux.PaneID { return p.PaneID }), nil
+	return uniqueBy(*panes, func(p candidate) tmux.PaneID { return p.Pane }), nil
 }
 
 // maxCaptured bounds what is captured in one round trip, in bytes, more or less.
 const maxCaptured = 8 << 20
 
-// matchPanes captures panes and keeps those that match, with the lines that do.
-func (c *call) matchPanes(ctx context.Context, panes []paneMatch, in searchPanesIn, m *matcher) ([]paneMatch, error) {
-	var matches []paneMatch
+// search captures panes and finds the lines that match.
+func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, m *matcher) ([]foundLines, error) {
+	var found []foundLines
 	for len(panes) > 0 {
 		var b tmux.Batch
 		var captured []*[]byte
 		for size := 0; len(captured) < len(panes) && size < maxCaptured; {
 			p := panes[len(captured)]
-			capture := tmux.CapturePane{Target: p.PaneID, Print: true, Join: true, End: in.ContentEnd}
+			capture := tmux.CapturePane{Target: p.Pane, Print: true, Join: true, End: in.ContentEnd}
 			rows := p.Height
 			if in.ContentStart != nil {
 				capture.Start = *in.ContentStart
@@ -168,9 +179,8 @@ func (c *call) matchPanes(ctx context.Context, panes []paneMatch, in searchPanes
 			}
 		}
 		for i, out := range captured[:done] {
-			if p := panes[i]; p.keep(screenLines(*out), m, in.MaxLines) {
-				p.IsCaller = c.s.isCaller(c.tmux, p.PaneID)
-				matches = append(matches, p)
+			if f := (foundLines{pane: panes[i].Pane}); f.find(screenLines(*out), m, in.MaxLines) {
+				found = append(found, f)
 			}
 		}
 		if err != nil {
@@ -178,18 +188,50 @@ func (c *call) matchPanes(ctx context.Context, panes []paneMatch, in searchPanes
 		}
 		panes = panes[done:]
 	}
-	return matches, nil
+	return found, nil
 }
 
-// keep keeps the last of the lines that match, and reports whether there are any.
-func (p *paneMatch) keep(lines []string, m *matcher, most int) bool {
+// find keeps the last of the lines that match, and reports whether there are any.
+func (f *foundLines) find(lines []string, m *matcher, most int) bool {
 	for _, l := range lines {
 		if m.match(l) {
-			p.MatchedLines = append(p.MatchedLines, l)
+			f.lines = append(f.lines, l)
 		}
 	}
 	var cut int
-	p.MatchedLines, cut = lastLines(p.MatchedLines, &most)
-	p.cut = cut > 0
-	return len(p.MatchedLines) > 0
+	f.lines, cut = lastLines(f.lines, &most)
+	f.cut = cut > 0
+	return len(f.lines) > 0
+}
+
+// matches tells what panes the lines were found in. One that has ended since is
+// left out.
+func (c *call) matches(ctx context.Context, found []foundLines, in searchPanesIn) ([]paneMatch, error) {
+	matches := []paneMatch{}
+	if len(found) == 0 {
+		return matches, nil
+	}
+	ids := make([]tmux.PaneID, len(found))
+	for i, f := range found {
+		ids[i] = f.pane
+	}
+	list := tmux.ListPanes{All: true, Filter: tmux.MatchOneOf("pane_id", ids...)}
+	if s := in.selection(); !s.zero() {
+		list.Filter = tmux.And(s.within(), list.Filter)
+	}
+	rows, err := tmux.List[paneMatch](ctx, c.tmux, list)
+	if err != nil {
+		return matches, noneIsEmpty(err)
+	}
+	byID := make(map[tmux.PaneID]paneMatch, len(rows))
+	for _, p := range slices.Backward(rows) {
+		byID[p.PaneID] = p
+	}
+	for _, f := range found {
+		if p, ok := byID[f.pane]; ok {
+			p.MatchedLines, p.IsCaller = f.lines, c.s.isCaller(c.tmux, f.pane)
+			matches = append(matches, p)
+		}
+	}
+	return matches, nil
 }

@@ -1,5 +1,10 @@
 package tmux
 
+import (
+	"fmt"
+	"strings"
+)
+
 // This file makes formats that are conditions: the Filter of [ListPanes] and its
 // kin, and the Test of [IfShell].
 
@@ -56,6 +61,16 @@ func MatchToken(token, pattern string, how Match) Format {
 // MatchEqual is the condition that a token has exactly this value.
 func MatchEqual(token, value string) Format {
 	return "#{==:" + valueOf(token) + "," + Literal(value) + "}"
+}
+
+// MatchOneOf is the condition that a token whose value is an id or a number is one
+// of these. It costs little however many there are.
+func MatchOneOf[V ~string | ~int](token string, values ...V) Format {
+	var list strings.Builder
+	for _, v := range values {
+		fmt.Fprint(&list, " ", v)
+	}
+	return "#{m:* " + valueOf(token) + " *," + Literal(list.String()) + " }"
 }
 
 // valueOf is the format of a token; a name that is none expands to nothing.

@@ -1,6 +1,7 @@
 package tmux_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -149,6 +150,31 @@ func TestMatchContentLimits(t *testing.T) {
 	} {
 		if got := matching(t, srv, test.filter); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", test.filter, got, test.want)
+		}
+	}
+}
+
+func TestMatchOneOf(t *testing.T) {
+	srv := started(t)
+	for range 12 {
+		tmuxtest.Run(t, srv, "new-window", "-d")
+	}
+	many := make([]tmux.PaneID, 3000)
+	for i := range many {
+		many[i] = tmux.PaneID(fmt.Sprint("%", i+11))
+	}
+	for _, test := range []struct {
+		filter tmux.Format
+		want   []tmux.PaneID
+	}{
+		{tmux.MatchOneOf("pane_id", tmux.PaneID("%1"), "%12", "%99"), []tmux.PaneID{"%1", "%12"}},
+		{tmux.MatchOneOf("window_index", 3), []tmux.PaneID{"%3"}},
+		{tmux.MatchOneOf("pane_id", many...), []tmux.PaneID{"%11", "%12"}},
+		{tmux.MatchOneOf[int]("window_index"), nil},
+		{tmux.And(tmux.MatchOneOf("window_index", 1, 2), tmux.Not(tmux.MatchOneOf("pane_id", tmux.PaneID("%1")))), []tmux.PaneID{"%2"}},
+	} {
+		if got := matching(t, srv, test.filter); !slices.Equal(got, test.want) {
+			t.Errorf("%.80s: %v, want %v", test.filter, got, test.want)
 		}
 	}
 }
