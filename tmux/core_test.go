@@ -3,6 +3,8 @@ package tmux_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -170,6 +172,79 @@ func TestListsWithBuffers(t *testing.T) {
 	for i, want := range []string{"", "one\n", data, data, "two\n"} {
 		if string(outs[i]) != want {
 			t.Errorf("output %d has %d bytes, want %d", i, len(outs[i]), len(want))
+		}
+	}
+}
+
+// What tmux logs of a list may be on a screen that a later list captures.
+func TestMarksOnTheScreen(t *testing.T) {
+	srv := started(t)
+	ctx := tmuxtest.Context(t)
+	if _, err := srv.Do(ctx, tmux.Raw{Name: "show-messages"}); err != nil {
+		t.Skip("this tmux shows its log to terminals only: ", err)
+	}
+	look := []tmux.Command{tmux.ListPanes{All: true, Format: "#{pane_id}"}, tmux.ListSessions{}, tmux.CapturePane{Target: tmux.PaneID("%0"), Print: true}}
+	if _, err := srv.Do(ctx, look...); err != nil {
+		t.Fatal(err)
+	}
+	command := srv.Binary() + " -S " + srv.SocketPath() + " show-messages; printf %s done; exec cat"
+	id := tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", command))
+	tmuxtest.WaitScreen(t, srv, string(id), "done")
+	// In the log, the lists that are to be told apart are above.
+	outs, err := srv.Do(ctx, tmux.CapturePane{Target: id, Print: true}, tmux.DisplayMessage{Print: true, Message: "next"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(outs[0]), "display-message -p end-") || !strings.Contains(string(outs[0]), "done\n") || string(outs[1]) != "next\n" {
+		t.Errorf("got %q", outs)
+	}
+	outs, err = srv.Do(ctx, append(look, tmux.Raw{Name: "show-messages"}, tmux.DisplayMessage{Print: true, Message: "next"})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(outs[4]) != "next\n" || !strings.Contains(string(outs[3]), "new-window") {
+		t.Errorf("got %q", outs)
+	}
+}
+
+// A list of many commands that look goes in parts: it must answer as one does.
+func TestManyLooks(t *testing.T) {
+	srv := started(t)
+	ctx := tmuxtest.Context(t)
+	for _, n := range []int{31, 32, 33, 64, 100, 320, 321, 1000} {
+		// The last one works in the first round.
+		for _, fails := range []int{n, 0, 1, 31, 32, 33, 63, n - 1} {
+			var cmds []tmux.Command
+			for i := range n {
+				if i == fails || fails < n && i == fails+40 {
+					cmds = append(cmds, tmux.CapturePane{Target: tmux.PaneID(fmt.Sprint("%", 1000+i)), Print: true})
+				} else {
+					cmds = append(cmds, tmux.DisplayMessage{Print: true, Message: tmux.Format(fmt.Sprintf("it's %d: #{pane_id};", i))})
+				}
+			}
+			outs, err := srv.Do(ctx, cmds...)
+			want := n
+			if fails < n {
+				want = fails + 1
+				var e *tmux.Error
+				if !errors.As(err, &e) || !errors.Is(err, tmux.ErrNotFound) || e.Stderr != fmt.Sprint("can't find pane: %", 1000+fails) || e.ExitCode != 1 || !slices.Contains(e.Args, fmt.Sprint("%", 1000+fails)) {
+					t.Errorf("%d of %d: %v", fails, n, err)
+				}
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if len(outs) != want {
+				t.Fatalf("%d outputs for %d of %d", len(outs), fails, n)
+			}
+			for i, out := range outs {
+				text := fmt.Sprintf("it's %d: %%0;\n", i)
+				if i == fails {
+					text = ""
+				}
+				if string(out) != text {
+					t.Errorf("%d of %d: output %d is %q", fails, n, i, out)
+				}
+			}
 		}
 	}
 }

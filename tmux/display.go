@@ -104,16 +104,17 @@ func (s *Server) display(ctx context.Context, format Format, of shown) (string, 
 		wrapped = visSafe(format)
 	}
 	// The value may have newlines in it, so its end is marked.
+	end := string(s.newMark())
 	head := Format("")
 	if of.token != "" {
 		head = Format("#{q:" + of.token + "}" + string(fieldEnd))
 	}
-	cmd, _ := of.cmd.rows(head + wrapped + Format(s.marker))
+	cmd, _ := of.cmd.rows(head + wrapped + Format(end))
 	outs, err := s.Do(ctx, cmd)
 	if err != nil {
 		return "", err
 	}
-	for row := range bytes.SplitSeq(outs[0], []byte(s.marker+"\n")) {
+	for row := range bytes.SplitSeq(outs[0], []byte(end+"\n")) {
 		value := string(row)
 		if of.token != "" {
 			sc := rowScanner{rest: value, vis: v.printsVis()}

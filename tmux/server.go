@@ -1,7 +1,6 @@
 package tmux
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -16,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -54,8 +54,10 @@ type Server struct {
 	binary    string
 	socket    string
 	transport transport
-	// marker is a line that separates the outputs of a list's commands.
+	// marker is text that nobody else knows, and lists how many lists were sent:
+	// see newMark.
 	marker string
+	lists  atomic.Int64
 
 	mu      sync.Mutex
 	version Version     // of the running server, zero when not known
@@ -121,7 +123,7 @@ func New(cfg Config) (*Server, error) {
 			only: way == TransportNative, logger: cfg.Logger,
 		}
 	}
-	var nonce [12]byte
+	var nonce [8]byte
 	rand.Read(nonce[:])
 	s.marker = "end-" + hex.EncodeToString(nonce[:])
 	return s, nil
@@ -201,26 +203,33 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([][]byte, error) {
 	list := make([]encoded, 0, 2*len(items))
 	var stdin []byte
+	looks := true
+	m := s.newMark()
 	for i, it := range items {
 		if i > 0 {
-			list = append(list, encoded{"display-message", "-p", s.marker})
+			list = append(list, m.after(i))
 		}
 		list = append(append(list, it.before...), it.words)
 		if it.stdin != nil {
 			stdin = it.stdin
 		}
+		looks = looks && it.before == nil && it.words.printsOnce()
 	}
 	// tmux prints the second time without asking whether it may: a list that prints
 	// once is answered sooner when it prints the marker too.
 	once := len(items) == 1 && stdin == nil && items[0].words.printsOnce()
 	parts := len(items)
 	if once {
-		list = append(list, encoded{"display-message", "-p", s.marker})
+		list = append(list, m.after(1))
 		parts = 2
 	}
 	req, err := newRequest(list, stdin)
 	if err != nil {
 		return nil, err
+	}
+	inParts := looks && stdin == nil && req.stdin != nil
+	if inParts {
+		req.stdin = m.inParts(list)
 	}
 	req.printed = printed
 	start := time.Now()
@@ -228,7 +237,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	if s.cfg.Logger != nil {
 		s.cfg.Logger.DebugContext(ctx, "tmux", "words", req.words, "code", rep.code, "duration", time.Since(start), "error", err)
 	}
-	outputs := s.split(rep.stdout, parts)
+	outputs := m.split(rep.stdout, parts)
 	cut := len(outputs) < parts || rep.open && !once && len(outputs[parts-1]) > 0
 	outputs = outputs[:min(len(outputs), len(items))]
 	if err == nil && rep.code == 0 && !cut {
@@ -252,6 +261,9 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		}
 	} else if err == nil {
 		e.Stderr = strings.TrimPrefix(e.Stderr, "-:1: ")
+		if inParts {
+			e.Stderr, _, _ = strings.Cut(e.Stderr, "\n")
+		}
 		e.Err = kindOf(e.Stderr)
 		failed = blame(e.Stderr, failed, items)
 	}
@@ -273,20 +285,6 @@ func (s *Server) answers(ctx context.Context) bool {
 	}
 	rep, err := s.transport.run(ctx, req)
 	return err == nil && string(rep.stdout) == s.marker+"\n"
-}
-
-// split cuts what a list printed at the marker lines, at most into n parts.
-func (s *Server) split(stdout []byte, n int) [][]byte {
-	parts := make([][]byte, 0, n)
-	line := []byte(s.marker + "\n")
-	for len(parts) < n-1 {
-		before, after, found := bytes.Cut(stdout, line)
-		if !found {
-			break
-		}
-		parts, stdout = append(parts, before), after
-	}
-	return append(parts, stdout)
 }
 
 // parseError finds the command in what tmux prints before it runs anything.

@@ -65,20 +65,23 @@ func newRequest(cmds []encoded, stdin []byte) (request, error) {
 	if stdin != nil {
 		return request{}, argumentError("%d bytes of arguments beside standard input; tmux takes %d", size, maxListBytes)
 	}
+	via := []string{"source-file", "-"}
+	if starts {
+		via = append([]string{"start-server", ";"}, via...)
+	}
+	return request{words: via, stdin: []byte(configLine(cmds) + "\n"), starts: starts}, nil
+}
+
+// configLine is a list in tmux's configuration language.
+func configLine(cmds []encoded) string {
 	var line strings.Builder
-	line.Grow(size + 3*len(words))
 	for i, c := range cmds {
 		if i > 0 {
 			line.WriteString(" ; ")
 		}
 		c.writeConfig(&line)
 	}
-	line.WriteByte('\n')
-	via := []string{"source-file", "-"}
-	if starts {
-		via = append([]string{"start-server", ";"}, via...)
-	}
-	return request{words: via, stdin: []byte(line.String()), starts: starts}, nil
+	return line.String()
 }
 
 // item is a command of a list and what it reads from standard input, nil for
