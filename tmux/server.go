@@ -213,11 +213,11 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		if it.stdin != nil {
 			stdin = it.stdin
 		}
-		looks = looks && it.before == nil && it.words.printsOnce()
+		looks = looks && it.before == nil && it.words.looks()
 	}
 	// tmux prints the second time without asking whether it may: a list that prints
 	// once is answered sooner when it prints the marker too.
-	once := len(items) == 1 && stdin == nil && items[0].words.printsOnce()
+	once := len(items) == 1 && stdin == nil && items[0].words.looks()
 	parts := len(items)
 	if once {
 		list = append(list, m.after(1))

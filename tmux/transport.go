@@ -19,6 +19,8 @@ type request struct {
 	words []string
 	// stdin is what a command of the list may read from "-".
 	stdin []byte
+	// looks is set when no command of the list changes anything.
+	looks bool
 	// starts is set when a command of the list starts a server where none runs.
 	starts bool
 	// printed, when set, is called once the server has printed something, and so
@@ -60,7 +62,8 @@ func newRequest(cmds []encoded, stdin []byte) (request, error) {
 	}
 	starts := slices.ContainsFunc(cmds, encoded.startsServer)
 	if size <= maxListBytes && len(words) <= maxListWords {
-		return request{words: words, stdin: stdin, starts: starts}, nil
+		looks := !slices.ContainsFunc(cmds, func(c encoded) bool { return !c.looks() })
+		return request{words: words, stdin: stdin, starts: starts, looks: looks}, nil
 	}
 	if stdin != nil {
 		return request{}, argumentError("%d bytes of arguments beside standard input; tmux takes %d", size, maxListBytes)
@@ -105,8 +108,8 @@ func (w encoded) ownsOutput() bool {
 	return false
 }
 
-// printsOnce reports whether the command only looks, and may print all at once.
-func (w encoded) printsOnce() bool {
+// looks reports whether the command is one that changes nothing.
+func (w encoded) looks() bool {
 	switch w[0] {
 	case "list-sessions", "list-windows", "list-panes", "show-options":
 		return true
