@@ -92,3 +92,6 @@ func (s *Server) AddProbes() {
 
 // NoteBuffer notes a buffer as load_buffer does.
 func (s *Server) NoteBuffer() { s.madeBuffer(s.handles[""]) }
+
+// EncodeMessage is what is written of a message.
+var EncodeMessage = encodeMessage

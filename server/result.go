@@ -79,6 +79,43 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
+// encodeMessage is the JSON of a message. That of an answer to a call it writes
+// itself: mcp-go's own goes over all of it five times and escapes it for HTML.
+func encodeMessage(msg any) ([]byte, error) {
+	response, ok := msg.(mcp.JSONRPCResponse)
+	if !ok {
+		return marshal(msg)
+	}
+	res, ok := response.Result.(*mcp.CallToolResult)
+	if !ok || res.Meta != nil || len(res.InputRequests) > 0 || res.RequestState != "" {
+		return marshal(msg)
+	}
+	structured, ok := res.StructuredContent.(json.RawMessage)
+	if !ok && res.StructuredContent != nil || len(res.RawStructuredContent) > 0 {
+		return marshal(msg)
+	}
+	content, err := marshal(append([]mcp.Content{}, res.Content...))
+	if err != nil {
+		return nil, err
+	}
+	id, err := marshal(response.ID)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, 0, len(content)+len(structured)+len(id)+200)
+	b = fmt.Appendf(b, `{"jsonrpc":%q,"id":%s,"result":{"content":%s`, response.JSONRPC, id, content)
+	if res.IsError {
+		b = append(b, `,"isError":true`...)
+	}
+	if res.ResultType != "" {
+		b = fmt.Appendf(b, `,"resultType":%q`, res.ResultType)
+	}
+	if len(structured) > 0 {
+		b = append(append(b, `,"structuredContent":`...), structured...)
+	}
+	return append(b, "}}"...), nil
+}
+
 // Text is the text of a result, all blocks of it.
 func Text(res *mcp.CallToolResult) string {
 	var texts []string

@@ -73,7 +73,7 @@ func loadOr[T any](v *atomic.Value, other T) T {
 
 // write sends one message, whole.
 func (c *session) write(msg any) {
-	line, err := marshal(msg)
+	line, err := encodeMessage(msg)
 	if err != nil {
 		return
 	}
