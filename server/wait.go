@@ -90,7 +90,8 @@ func (w *paneWatch) saw(began time.Time, printed bool) {
 
 // pause is how long to wait when nothing tells that the pane prints: so long that
 // looking takes a small part of the time, and less than a hundredth when the pane
-// has long been silent.
+// has long been silent. To fall asleep and wake up takes time too, which is not in
+// the cost.
 func (w *paneWatch) pause() time.Duration {
 	switch {
 	case w.settles:
@@ -100,7 +101,7 @@ func (w *paneWatch) pause() time.Duration {
 	case time.Since(w.changed) < time.Second:
 		return max(w.interval, min(20*w.cost, mostGap))
 	}
-	return max(w.interval, min(100*w.cost, mostGap))
+	return max(w.interval, min(115*w.cost, mostGap))
 }
 
 // next waits until the pane is worth another look, at most until the deadline. The
