@@ -93,7 +93,7 @@ func newNativeTransport(socket string, env []string) *nativeTransport {
 	b = appendMessage(b, msgIdentifyFeatures, binary.NativeEndian.AppendUint32(nil, 0))
 	// A server of 3.6 dereferences the name of the terminal without looking.
 	b = appendMessage(b, msgIdentifyTTYName, cString(""))
-	b = appendMessage(b, msgIdentifyClientPID, binary.NativeEndian.AppendUint32(nil, uint32(os.Getpid())))
+	b = appendMessage(b, msgIdentifyClientPID, binary.NativeEndian.AppendUint32(nil, processID))
 	t.hello, t.brief = b, slices.Clip(b)
 	for _, kv := range env {
 		name, _, ok := strings.Cut(kv, "=")
@@ -124,6 +124,8 @@ func lookupEnv(env []string, key string) string {
 
 func cString(s string) []byte { return append([]byte(s), 0) }
 
+var processID = uint32(os.Getpid())
+
 // appendMessage frames a message: type, length, protocol version, process id.
 // tmux up to 3.5 has the length in 16 bits and flags in the next 16, later ones
 // a length of 32 bits; without descriptors the bytes are the same where the
@@ -132,7 +134,7 @@ func appendMessage(b []byte, typ uint32, data []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, typ)
 	b = binary.LittleEndian.AppendUint32(b, uint32(headerSize+len(data)))
 	b = binary.LittleEndian.AppendUint32(b, protocolVersion)
-	b = binary.LittleEndian.AppendUint32(b, uint32(os.Getpid()))
+	b = binary.LittleEndian.AppendUint32(b, processID)
 	return append(b, data...)
 }
 
