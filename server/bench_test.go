@@ -162,6 +162,7 @@ func BenchmarkTools(b *testing.B) {
 				bare(b, srv, "list-sessions"),
 				native.calling("list_sessions", "list_sessions", `{}`, 1),
 				native.calling("list_panes", "list_panes", `{}`, 1),
+				native.calling("list_panes-fields", "list_panes", `{"fields":["pane_id","window_index","pane_title","pane_active"]}`, 1),
 				native.calling("capture_pane", "capture_pane", `{"pane_id":"%0"}`, 1),
 				native.calling("send_keys", "send_keys", `{"pane_id":"%0","keys":"x","enter":false}`, 1),
 				viaExec.calling("exec-list_sessions", "list_sessions", `{}`, 1),

@@ -64,7 +64,7 @@ var rowNames = []struct {
 // The parameters that are told once for all tools.
 var (
 	targetParameters = []string{"pane_id", "window_id", "window_index", "session_id", "session_name", "socket_name"}
-	listParameters   = []string{"filters", "limit", "offset"}
+	listParameters   = []string{"filters", "fields", "limit", "offset"}
 )
 
 // WriteMarkdown writes the catalogue of the tools that this server offers.

@@ -83,20 +83,18 @@ func folded(f func(a, b string) bool) func(a, b string) bool {
 	return func(a, b string) bool { return f(strings.ToLower(a), strings.ToLower(b)) }
 }
 
-// narrow keeps the rows for which all filters hold.
-func narrow[R any](rows []R, fs filters) ([]R, error) {
+// keep keeps the rows for which all filters hold.
+func keep[R any](rows []R, fs filters) ([]R, error) {
 	if len(fs) == 0 {
 		return rows, nil
 	}
 	t := reflect.TypeFor[R]()
 	var tests []func(reflect.Value) bool
 	for _, f := range fs {
-		i := slices.IndexFunc(fieldsOf(t), func(p field) bool { return p.name == f.field })
-		if i < 0 {
-			return nil, argumentFault("filters", "has a field %q that these rows do not have; they have %s",
-				f.field, strings.Join(propertyNames(t), ", "))
+		p, err := propertyOf(t, "filters", f.field)
+		if err != nil {
+			return nil, err
 		}
-		p := fieldsOf(t)[i]
 		match, err := f.matcher(elem(p.typ).Kind() == reflect.Bool)
 		if err != nil {
 			return nil, err
@@ -178,11 +176,71 @@ func valueTexts(v reflect.Value) []string {
 	return []string{fmt.Sprint(v.Interface())}
 }
 
-// narrowPage is the answer of a list tool: what the filters keep, a page of it.
-func narrowPage[R any](rows []R, fs filters, p paging) (list[R], error) {
-	rows, err := narrow(rows, fs)
+// narrowing are the parameters of a tool that lists things of which much can be told.
+type narrowing struct {
+	Filters filters  `json:"filters,omitempty" desc:"field or field__op to value"`
+	Fields  []string `json:"fields,omitempty" desc:"default: all"`
+	paging
+}
+
+// propertyOf finds a property of rows that an argument names.
+func propertyOf(row reflect.Type, argument, name string) (field, error) {
+	i := slices.IndexFunc(fieldsOf(row), func(p field) bool { return p.name == name })
+	if i < 0 {
+		return field{}, argumentFault(argument, "has a field %q that these rows do not have; they have %s",
+			name, strings.Join(propertyNames(row), ", "))
+	}
+	return fieldsOf(row)[i], nil
+}
+
+// tokensFor are the tokens that tmux is to be asked for, so that the rows have what
+// is to be told of them and filtered by; none stands for all. The keys are those that
+// the rows must have anyway.
+func tokensFor[R any](n narrowing, keys ...string) ([]string, error) {
+	if len(n.Fields) == 0 {
+		return nil, nil
+	}
+	row := reflect.TypeFor[R]()
+	tokens := keys
+	add := func(argument, name string) error {
+		p, err := propertyOf(row, argument, name)
+		if err != nil {
+			return err
+		}
+		tag := row.FieldByIndex(p.index).Tag
+		if token, _, _ := strings.Cut(tag.Get("tmux"), ","); token != "" {
+			tokens = append(tokens, token)
+		}
+		if from := tag.Get("from"); from != "" {
+			tokens = append(tokens, strings.Split(from, ",")...)
+		}
+		return nil
+	}
+	for _, name := range n.Fields {
+		if err := add("fields", name); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range n.Filters {
+		if err := add("filters", f.field); err != nil {
+			return nil, err
+		}
+	}
+	return tokens, nil
+}
+
+// narrow is the answer of a list tool: what the filters keep, a page of it, and of
+// each row what was asked for.
+func narrow[R any](rows []R, n narrowing) (list[R], error) {
+	rows, err := keep(rows, n.Filters)
 	if err != nil {
 		return list[R]{}, err
 	}
-	return page(rows, p), nil
+	l := page(rows, n.paging)
+	for _, p := range fieldsOf(reflect.TypeFor[R]()) {
+		if slices.Contains(n.Fields, p.name) {
+			l.told = append(l.told, p)
+		}
+	}
+	return l, nil
 }

@@ -316,11 +316,21 @@ func (p *peer) handshake(capabilities string) reply {
 func (p *peer) tool(name, args string) result {
 	p.t.Helper()
 	c, _ := p.begin("tools/call", map[string]any{"name": name, "arguments": json.RawMessage(args)})
-	return p.toolResult(name, p.await(c))
+	schema := name
+	if strings.Contains(args, `"fields":["`) {
+		schema += someFields
+	}
+	return p.resultOf(name, schema, p.await(c))
 }
 
 // toolResult checks the answer of a tool against its schema.
 func (p *peer) toolResult(name string, r reply) result {
+	p.t.Helper()
+	return p.resultOf(name, name, r)
+}
+
+// resultOf checks the answer of a tool against a schema.
+func (p *peer) resultOf(name, schema string, r reply) result {
 	p.t.Helper()
 	if r.Error != nil {
 		p.t.Fatalf("%s: JSON-RPC error %d: %s", name, r.Error.Code, r.Error.Message)
@@ -345,38 +355,47 @@ func (p *peer) toolResult(name string, r reply) result {
 	if err != nil {
 		p.t.Fatalf("%s: structured content: %v in %s", name, err, r.Result)
 	}
-	if err := p.schema(name).Validate(value); err != nil {
+	if err := p.schema(schema).Validate(value); err != nil {
 		p.t.Errorf("%s: the answer does not fit the output schema: %v\n%s", name, err, res.Structured)
 	}
 	return res
 }
 
+// someFields after the name of a tool is its schema for a call that chooses fields.
+const someFields = ", some fields"
+
 // schema is the output schema of a tool, made strict: every property must be
-// there, and no other.
+// there, unless fields were chosen, and no other.
 func (p *peer) schema(name string) *jsonschema.Schema {
 	p.t.Helper()
 	if len(p.schemas) == 0 {
 		r := p.request("tools/list", map[string]any{})
 		var list struct {
 			Tools []struct {
-				Name         string `json:"name"`
-				OutputSchema any    `json:"outputSchema"`
+				Name         string          `json:"name"`
+				OutputSchema json.RawMessage `json:"outputSchema"`
 			} `json:"tools"`
 		}
 		if err := json.Unmarshal(r.Result, &list); err != nil {
 			p.t.Fatal(err)
 		}
 		for _, tool := range list.Tools {
-			strict(tool.OutputSchema)
-			c := jsonschema.NewCompiler()
-			if err := c.AddResource("schema.json", tool.OutputSchema); err != nil {
-				p.t.Fatal(err)
+			for key, all := range map[string]bool{tool.Name + someFields: false, tool.Name: true} {
+				var schema any
+				if err := json.Unmarshal(tool.OutputSchema, &schema); err != nil {
+					p.t.Fatal(err)
+				}
+				strict(schema, all)
+				c := jsonschema.NewCompiler()
+				if err := c.AddResource("schema.json", schema); err != nil {
+					p.t.Fatal(err)
+				}
+				s, err := c.Compile("schema.json")
+				if err != nil {
+					p.t.Fatalf("output schema of %s: %v", tool.Name, err)
+				}
+				p.schemas[key] = s
 			}
-			s, err := c.Compile("schema.json")
-			if err != nil {
-				p.t.Fatalf("output schema of %s: %v", tool.Name, err)
-			}
-			p.schemas[tool.Name] = s
 		}
 	}
 	s := p.schemas[name]
@@ -386,18 +405,21 @@ func (p *peer) schema(name string) *jsonschema.Schema {
 	return s
 }
 
-func strict(schema any) {
+func strict(schema any, all bool) {
 	switch s := schema.(type) {
 	case map[string]any:
 		if props, ok := s["properties"].(map[string]any); ok {
 			var names []any
 			for name, prop := range props {
 				names = append(names, name)
-				strict(prop)
+				strict(prop, all)
 			}
-			s["required"], s["additionalProperties"] = names, false
+			s["additionalProperties"] = false
+			if all {
+				s["required"] = names
+			}
 		}
-		strict(s["items"])
+		strict(s["items"], all)
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 
 // The rows of the tools: what tmux is asked for (the tag tmux), what a client is
 // told (the tag json) and what filters may name. A row has a property that is
-// not tmux's own where the tag tmux is missing.
+// not tmux's own where the tag tmux is missing; the tag from has the tokens that
+// such a one needs.
 
 // sessionInfo is what the tools tell about a session.
 type sessionInfo struct {
@@ -33,7 +34,7 @@ type windowInfo struct {
 	WindowIndex      int              `json:"window_index" tmux:"window_index"`
 	SessionID        tmux.SessionID   `json:"session_id" tmux:"session_id"`
 	SessionName      string           `json:"session_name" tmux:"session_name"`
-	SessionIDs       []tmux.SessionID `json:"session_ids"`
+	SessionIDs       []tmux.SessionID `json:"session_ids" from:"window_id,session_id"`
 	PaneCount        int              `json:"pane_count" tmux:"window_panes"`
 	WindowLayout     string           `json:"window_layout" tmux:"window_layout"`
 	WindowActive     bool             `json:"window_active" tmux:"window_active"`
@@ -71,7 +72,7 @@ type paneInfo struct {
 	WindowIndex        int              `json:"window_index" tmux:"window_index"`
 	SessionID          tmux.SessionID   `json:"session_id" tmux:"session_id"`
 	SessionName        string           `json:"session_name" tmux:"session_name"`
-	SessionIDs         []tmux.SessionID `json:"session_ids"`
+	SessionIDs         []tmux.SessionID `json:"session_ids" from:"window_id,session_id"`
 	IsCaller           *bool            `json:"is_caller"`
 }
 
@@ -158,9 +159,12 @@ func (l links) of(w tmux.WindowID, own tmux.SessionID) []tmux.SessionID {
 	return []tmux.SessionID{own}
 }
 
-// linkRows appends the reading of all windows that several sessions hold. There
-// are seldom any, so it costs next to nothing.
-func linkRows(b *tmux.Batch) *[]link {
+// linkRows appends the reading of all windows that several sessions hold, for rows
+// with only some tokens: those without both ids do not tell of their sessions.
+func linkRows(b *tmux.Batch, only ...string) *[]link {
+	if len(only) > 0 && !(slices.Contains(only, "window_id") && slices.Contains(only, "session_id")) {
+		return new([]link)
+	}
 	return tmux.Rows[link](b, tmux.ListWindows{All: true, Filter: "#{!=:#{window_linked_sessions},1}"})
 }
 
@@ -182,10 +186,11 @@ func (c *call) listPanes(ctx context.Context, cmd tmux.Lister, first ...tmux.Com
 	return c.listPanesIn(ctx, batchOf(first), cmd)
 }
 
-// listPanesIn is listPanes behind what is in a batch already.
-func (c *call) listPanesIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister) ([]paneInfo, error) {
-	rows := tmux.Rows[paneInfo](b, cmd)
-	linked := linkRows(b)
+// listPanesIn is listPanes behind what is in a batch already, and with some of the
+// tokens only.
+func (c *call) listPanesIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]paneInfo, error) {
+	rows := tmux.Rows[paneInfo](b, cmd, only...)
+	linked := linkRows(b, only...)
 	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return nil, err
 	}
@@ -209,9 +214,9 @@ func (c *call) listWindows(ctx context.Context, cmd tmux.Lister, first ...tmux.C
 	return c.listWindowsIn(ctx, batchOf(first), cmd)
 }
 
-func (c *call) listWindowsIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister) ([]windowInfo, error) {
-	rows := tmux.Rows[windowInfo](b, cmd)
-	linked := linkRows(b)
+func (c *call) listWindowsIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]windowInfo, error) {
+	rows := tmux.Rows[windowInfo](b, cmd, only...)
+	linked := linkRows(b, only...)
 	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -14,6 +15,34 @@ import (
 type list[T any] struct {
 	Result []T `json:"result"`
 	Total  int `json:"total"`
+	// told are the properties to tell of each, nil for all.
+	told []field
+}
+
+// encode is the JSON of the list.
+func (l list[T]) encode() ([]byte, error) {
+	if l.told == nil {
+		return marshal(l)
+	}
+	b := []byte(`{"result":[`)
+	for i, row := range l.Result {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '{')
+		for j, p := range l.told {
+			value, err := marshal(reflect.ValueOf(row).FieldByIndex(p.index).Interface())
+			if err != nil {
+				return nil, err
+			}
+			if j > 0 {
+				b = append(b, ',')
+			}
+			b = fmt.Appendf(b, "%q:%s", p.name, value)
+		}
+		b = append(b, '}')
+	}
+	return fmt.Appendf(b, `],"total":%d}`, l.Total), nil
 }
 
 // paging are the parameters of a tool that lists things.
@@ -54,7 +83,11 @@ func encodeResult(out any) (*mcp.CallToolResult, error) {
 	if r, ok := any(out).(*mcp.CallToolResult); ok {
 		return r, nil
 	}
-	structured, err := marshal(out)
+	encode := func() ([]byte, error) { return marshal(out) }
+	if e, ok := out.(interface{ encode() ([]byte, error) }); ok {
+		encode = e.encode
+	}
+	structured, err := encode()
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}

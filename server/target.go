@@ -226,11 +226,11 @@ func (s selection) windowFilter() tmux.Format {
 
 // findPanes lists the panes in a selection; none is an error that says what is
 // missing.
-func (c *call) findPanes(ctx context.Context, s selection) ([]paneInfo, error) {
+func (c *call) findPanes(ctx context.Context, s selection, only ...string) ([]paneInfo, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	rows, err := c.listPanes(ctx, tmux.ListPanes{All: true, Filter: s.within()})
+	rows, err := c.listPanesIn(ctx, new(tmux.Batch), tmux.ListPanes{All: true, Filter: s.within()}, only...)
 	if err == nil && len(rows) == 0 && !s.zero() {
 		err = c.missing(ctx, s)
 	}

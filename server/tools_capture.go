@@ -10,7 +10,7 @@ import (
 
 var capturePane = tool[capturePaneIn, paneText]{
 	name: "capture_pane", title: "Capture Pane", kind: reads, set: setPanes, core: true,
-	desc: "Read the text of a tmux pane (terminal screen and scrollback). start and end are lines: 0 is the first visible one, negative ones are history. " +
+	desc: "Read the text of a tmux pane (terminal screen and scrollback). start and end are lines: 0 is the first visible, negative are history. " +
 		"The last max_lines are kept. To follow output use capture_since. Without a target: the caller's pane, else the active one.",
 	run: func(ctx context.Context, c *call, in capturePaneIn) (paneText, error) {
 		target, err := c.reading(ctx, in.selection())
@@ -48,7 +48,7 @@ type capturePaneIn struct {
 	Colors   bool       `json:"colors,omitempty" desc:"keep escape sequences"`
 	Join     bool       `json:"join,omitempty" desc:"join wrapped lines"`
 	Hidden   bool       `json:"hidden,omitempty" desc:"the screen under a full-screen program"`
-	Pending  bool       `json:"pending,omitempty" desc:"instead: output that is an unfinished escape sequence and not drawn yet; never input"`
+	Pending  bool       `json:"pending,omitempty" desc:"instead: an unfinished escape sequence of the output; never input"`
 	socket
 }
 
@@ -86,7 +86,7 @@ type paneSnapshot struct {
 
 var snapshotPane = tool[snapshotPaneIn, *paneSnapshot]{
 	name: "snapshot_pane", title: "Snapshot Pane", kind: reads, set: setPanes, core: true, alwaysLoad: true,
-	desc: "Read the visible screen of a tmux pane (terminal) with cursor, size, mode, scrollback size and running command in one call. " +
+	desc: "Read the visible screen of a tmux pane (terminal) with cursor, size, mode, scrollback size and running command. " +
 		"Without a target: the caller's pane, else the active one.",
 	run: func(ctx context.Context, c *call, in snapshotPaneIn) (*paneSnapshot, error) {
 		target, err := c.reading(ctx, in.selection())

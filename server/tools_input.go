@@ -14,7 +14,7 @@ import (
 
 var sendKeys = tool[sendKeysIn, paneText]{
 	name: "send_keys", title: "Send Keys", kind: shell, set: setInput, core: true,
-	desc: "Type into a pane, then press Enter unless enter=false (for keys such as C-c). keys is the name of one key, or text. " +
+	desc: "Type into a pane, then press Enter unless enter=false (for C-c). keys is the name of one key, or text. " +
 		"Does not wait: to run a command use run_command, for several inputs send_keys_batch; " +
 		"to see what comes of it use capture_since or wait_for_channel, not a capture at once.",
 	run: func(ctx context.Context, c *call, in sendKeysIn) (paneText, error) {

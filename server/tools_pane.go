@@ -9,22 +9,25 @@ import (
 
 var listPanes = tool[listPanesIn, list[paneInfo]]{
 	name: "list_panes", title: "List tmux Panes", kind: reads, set: setPanes, core: true, alwaysLoad: true,
-	desc: "List tmux panes (terminals) of a window, a session or the whole server: running command, directory, size, position. " +
+	desc: "List tmux panes (terminals) of a window, a session or the server: running command, directory, size, position. " +
 		"Metadata only: search_panes finds text. is_caller marks your own pane.",
 	run: func(ctx context.Context, c *call, in listPanesIn) (l list[paneInfo], err error) {
-		rows, err := c.findPanes(ctx, in.selection())
+		only, err := tokensFor[paneInfo](in.narrowing, "pane_id")
 		if err != nil {
 			return l, err
 		}
-		return narrowPage(rows, in.Filters, in.paging)
+		rows, err := c.findPanes(ctx, in.selection(), only...)
+		if err != nil {
+			return l, err
+		}
+		return narrow(rows, in.narrowing)
 	},
 }
 
 type listPanesIn struct {
 	windowSelect
 	socket
-	Filters filters `json:"filters,omitempty" desc:"field or field__op to value"`
-	paging
+	narrowing
 }
 
 var getPaneInfo = tool[getPaneInfoIn, *paneDetail]{

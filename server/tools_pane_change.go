@@ -13,7 +13,7 @@ import (
 var splitWindow = tool[splitWindowIn, *paneInfo]{
 	name: "split_window", title: "Split tmux Window", kind: creates, set: setWindows, core: true,
 	desc: "Create a pane by splitting one in two: pane_id, else a window's active pane, else the caller's, else the active one. " +
-		"The new pane runs a shell, or the command in shell; it does not become active.",
+		"It runs a shell, or the command in shell, and does not become active.",
 	run: func(ctx context.Context, c *call, in splitWindowIn) (*paneInfo, error) {
 		cmd := tmux.SplitWindow{
 			Detached: true, Size: tmux.Size(in.Size),

@@ -19,10 +19,10 @@ import (
 
 var runCommand = tool[runCommandIn, *runResult]{
 	name: "run_command", title: "Run Command", kind: shell, set: setInput, core: true, selfBounded: true,
-	desc: "Run a shell command in a pane, wait for it to end, and return its own output (all of it, without prompt and echo) and exit status. " +
+	desc: "Run a shell command in a pane, wait for it to end, and return its own output (without prompt and echo) and exit status. " +
 		"The pane must show the prompt of a " + dialectNames + ". It runs in a subshell: cd, export and exit do not outlive it; to change the shell itself use send_keys. " +
 		"After the timeout the command goes on and output is what came so far. Calls on one pane queue. " +
-		"suppress_history keeps it out of the shell's history; when left out, the server's default holds.",
+		"suppress_history: not in the shell's history; default: the server's.",
 	defaults: func(cfg Config) map[string]string {
 		return map[string]string{"suppress_history": strconv.FormatBool(cfg.SuppressHistory)}
 	},

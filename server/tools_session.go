@@ -17,13 +17,13 @@ import (
 
 var listSessions = tool[listSessionsIn, list[sessionInfo]]{
 	name: "list_sessions", title: "List tmux Sessions", kind: reads, set: setSessions, core: true,
-	desc: "List the tmux sessions (terminal workspaces) of a server: names, windows, attached clients, active pane.",
+	desc: "List the tmux sessions (terminal workspaces): names, windows, attached clients, active pane.",
 	run: func(ctx context.Context, c *call, in listSessionsIn) (l list[sessionInfo], err error) {
 		rows, err := c.listSessions(ctx, tmux.ListSessions{})
 		if err != nil {
 			return l, err
 		}
-		return narrowPage(rows, in.Filters, in.paging)
+		return narrow(rows, narrowing{Filters: in.Filters, paging: in.paging})
 	},
 }
 
@@ -212,10 +212,16 @@ var listClients = tool[listClientsIn, list[clientInfo]]{
 		if err := s.check(); err != nil {
 			return l, err
 		}
-		rows, err := tmux.List[clientInfo](ctx, c.tmux, tmux.ListClients{})
-		if err := noneIsEmpty(err); err != nil {
+		only, err := tokensFor[clientInfo](in.narrowing, "client_name", "client_session", "session_id")
+		if err != nil {
 			return l, err
 		}
+		var b tmux.Batch
+		clients := tmux.Rows[clientInfo](&b, tmux.ListClients{}, only...)
+		if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+			return l, err
+		}
+		rows := *clients
 		if !s.zero() {
 			kept := slices.DeleteFunc(rows, func(r clientInfo) bool {
 				return s.session != "" && (r.SessionID == nil || *r.SessionID != s.session) ||
@@ -227,13 +233,12 @@ var listClients = tool[listClientsIn, list[clientInfo]]{
 				}
 			}
 		}
-		return narrowPage(rows, in.Filters, in.paging)
+		return narrow(rows, in.narrowing)
 	},
 }
 
 type listClientsIn struct {
 	sessionSelect
 	socket
-	Filters filters `json:"filters,omitempty" desc:"field or field__op to value"`
-	paging
+	narrowing
 }

@@ -441,19 +441,11 @@ func TestListClients(t *testing.T) {
 	if got := ok[rows](p, "list_clients", `{}`); got.Total != 0 {
 		t.Errorf("clients of a server that nobody looks at: %v", got.Result)
 	}
-	client := exec.Command(srv.Binary(), "-S", srv.SocketPath(), "-C", "attach-session", "-t", "=b")
-	in, err := client.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := client.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { in.Close(); client.Wait() }()
+	client := attach(t, srv, "b")
 	eventually(t, "the client is listed", func() bool { return ok[rows](p, "list_clients", `{}`).Total == 1 })
 	row := ok[rows](p, "list_clients", `{"session_name":"b"}`).Result[0]
 	for name, want := range map[string]any{
-		"client_control_mode": true, "client_session": "b", "session_id": "$1", "pane_id": "%1", "client_pid": float64(client.Process.Pid), "client_tty": nil,
+		"client_control_mode": true, "client_session": "b", "session_id": "$1", "pane_id": "%1", "client_pid": float64(client), "client_tty": nil,
 	} {
 		if row[name] != want {
 			t.Errorf("%s is %v, want %v", name, row[name], want)
@@ -465,4 +457,19 @@ func TestListClients(t *testing.T) {
 	if got := ok[rows](p, "list_clients", `{"filters":{"client_control_mode":"0"}}`); got.Total != 0 {
 		t.Errorf("the filter keeps %v", got.Result)
 	}
+}
+
+// attach attaches a client in control mode and tells its process.
+func attach(t *testing.T, srv *tmux.Server, session string) int {
+	t.Helper()
+	client := exec.Command(srv.Binary(), "-S", srv.SocketPath(), "-C", "attach-session", "-t", "="+session)
+	in, err := client.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); client.Wait() })
+	return client.Process.Pid
 }

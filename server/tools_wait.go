@@ -12,7 +12,7 @@ import (
 var waitForText = tool[waitForTextIn, *waitForTextResult]{
 	name: "wait_for_text", title: "Wait For Text", kind: reads, set: setPanes, core: true, selfBounded: true,
 	desc: "Wait until a pane prints one of patterns (null: anything), or one of stop, which ends it as a failure. Only what is printed after the call counts. " +
-		"For output that is not of your own command: for that use run_command or wait_for_channel.",
+		"Not for your own commands: use run_command or wait_for_channel.",
 	run: func(ctx context.Context, c *call, in waitForTextIn) (*waitForTextResult, error) {
 		start := time.Now()
 		w, err := in.wait(ctx, c)

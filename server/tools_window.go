@@ -8,28 +8,31 @@ import (
 
 var listWindows = tool[listWindowsIn, list[windowInfo]]{
 	name: "list_windows", title: "List tmux Windows", kind: reads, set: setWindows, core: true, alwaysLoad: true,
-	desc: "List tmux windows of a session or of the whole server (terminal workspace): name, index, size, layout, active pane. Metadata only: search_panes finds text.",
+	desc: "List tmux windows (terminal workspace) of a session or the server: name, index, size, layout, active pane. Metadata only: search_panes finds text.",
 	run: func(ctx context.Context, c *call, in listWindowsIn) (l list[windowInfo], err error) {
 		s := in.selection()
 		if err := s.check(); err != nil {
 			return l, err
 		}
-		rows, err := c.listWindows(ctx, tmux.ListWindows{All: true, Filter: s.within()})
+		only, err := tokensFor[windowInfo](in.narrowing, "window_id")
+		if err != nil {
+			return l, err
+		}
+		rows, err := c.listWindowsIn(ctx, new(tmux.Batch), tmux.ListWindows{All: true, Filter: s.within()}, only...)
 		if err == nil && len(rows) == 0 && !s.zero() {
 			err = c.missing(ctx, s)
 		}
 		if err != nil {
 			return l, err
 		}
-		return narrowPage(rows, in.Filters, in.paging)
+		return narrow(rows, in.narrowing)
 	},
 }
 
 type listWindowsIn struct {
 	sessionSelect
 	socket
-	Filters filters `json:"filters,omitempty" desc:"field or field__op to value"`
-	paging
+	narrowing
 }
 
 var getWindowInfo = tool[getWindowInfoIn, *windowDetail]{

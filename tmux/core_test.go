@@ -248,3 +248,31 @@ func TestManyLooks(t *testing.T) {
 		}
 	}
 }
+
+func TestRowsOfSomeTokens(t *testing.T) {
+	srv := started(t)
+	ctx := tmuxtest.Context(t)
+	type row struct {
+		ID    tmux.PaneID `tmux:"pane_id"`
+		Width int         `tmux:"pane_width"`
+		Name  *string     `tmux:"session_name"`
+	}
+	var b tmux.Batch
+	all := tmux.Rows[row](&b, tmux.ListPanes{All: true})
+	some := tmux.Rows[row](&b, tmux.ListPanes{All: true}, "session_name", "pane_id")
+	if err := b.Do(ctx, srv); err != nil {
+		t.Fatal(err)
+	}
+	name := "main"
+	if diff := cmp.Diff([]row{{"%0", 80, &name}}, *all); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]row{{"%0", 0, &name}}, *some); diff != "" {
+		t.Error(diff)
+	}
+	var wrong tmux.Batch
+	tmux.Rows[row](&wrong, tmux.ListPanes{All: true}, "pane_height")
+	if err := wrong.Do(ctx, srv); !errors.Is(err, tmux.ErrArgument) {
+		t.Errorf("a token without a field: %v", err)
+	}
+}

@@ -73,7 +73,9 @@ func (b *Batch) Add(cmd Command) *[]byte {
 
 // Rows appends a command that prints rows of type R: see [List]. The slice it
 // points to is filled by [Batch.Do]; it is empty, not nil, when there are none.
-func Rows[R any](b *Batch, cmd Lister) *[]R {
+// With tokens in only, tmux is asked for no others, which is quicker, and the other
+// fields are left at zero.
+func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 	rows := new([]R)
 	var tokens []rowField
 	b.steps = append(b.steps, step{
@@ -86,7 +88,15 @@ func Rows[R any](b *Batch, cmd Lister) *[]R {
 			if err != nil {
 				return nil, err
 			}
+			for _, token := range only {
+				if !slices.ContainsFunc(plan, func(f rowField) bool { return f.token == token }) {
+					return nil, argumentError("%v has no field for %s", reflect.TypeFor[R](), token)
+				}
+			}
 			tokens = plan.known(v)
+			if len(only) > 0 {
+				tokens = slices.DeleteFunc(tokens, func(f rowField) bool { return !slices.Contains(only, f.token) })
+			}
 			full, scopes := cmd.rows(formatOf(tokens, v))
 			for _, t := range tokens {
 				if t.scope != "" && !slices.Contains(scopes, t.scope) {

@@ -52,6 +52,7 @@ var sections = []struct {
 		{"the tmux program, list-sessions, 100 panes", "Tools/panes=100", "tmux-ms", "ms", ""},
 		{"list_sessions, 100 panes", "Tools/panes=100", "list_sessions-ms", "ms", "< 1.5"},
 		{"list_panes, 100 panes", "Tools/panes=100", "list_panes-ms", "ms", "< 1.5"},
+		{"list_panes of four `fields`, 100 panes", "Tools/panes=100", "list_panes-fields-ms", "ms", "< 1.5"},
 		{"capture_pane, 100 panes", "Tools/panes=100", "capture_pane-ms", "ms", "< 1.5"},
 		{"send_keys, 100 panes", "Tools/panes=100", "send_keys-ms", "ms", "< 1.5"},
 		{"20 calls at once, 100 panes", "Tools/parallel/panes=100", "20-calls-ms", "ms", "< 10"},
