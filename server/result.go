@@ -124,7 +124,7 @@ func encodeMessage(msg any) ([]byte, error) {
 		return marshal(msg)
 	}
 	structured, ok := res.StructuredContent.(json.RawMessage)
-	if !ok && res.StructuredContent != nil || len(res.RawStructuredContent) > 0 {
+	if !ok && res.StructuredContent != nil || len(res.RawStructuredContent) > 0 || bytes.IndexByte(structured, '\n') >= 0 {
 		return marshal(msg)
 	}
 	content, err := marshal(append([]mcp.Content{}, res.Content...))

@@ -20,6 +20,7 @@ func TestMessagesAreThoseOfMCP(t *testing.T) {
 	for name, res := range map[string]*mcp.CallToolResult{
 		"text":        {Content: []mcp.Content{text}},
 		"structured":  {Content: []mcp.Content{mcp.NewTextContent(string(raw))}, StructuredContent: raw},
+		"lines":       {Content: []mcp.Content{text}, StructuredContent: json.RawMessage("{\n\"a\": 1}\n")},
 		"error":       {Content: []mcp.Content{text}, IsError: true, StructuredContent: raw},
 		"nothing":     {},
 		"several":     {Content: []mcp.Content{text, noted, mcp.NewImageContent("AAAA", "image/png")}},
