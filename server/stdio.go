@@ -52,8 +52,16 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		close(lines)
 	}()
 	var requests sync.WaitGroup
-	for line := range lines {
-		s.receive(ctx, sess, line, &requests)
+	for reading := true; reading; {
+		var line []byte
+		select {
+		case line, reading = <-lines:
+			if reading {
+				s.receive(ctx, sess, line, &requests)
+			}
+		case <-ctx.Done():
+			reading = false
+		}
 	}
 	close(sess.gone)
 	done := make(chan struct{})
@@ -82,39 +90,21 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // readLines sends the lines of in until its end or that of ctx. The reading
 // itself may outlive ctx, for nothing can interrupt it.
 func readLines(ctx context.Context, in io.Reader, lines chan<- []byte) error {
-	type read struct {
-		line []byte
-		err  error
-	}
-	reads := make(chan read)
-	go func() {
-		r := bufio.NewReaderSize(in, 64<<10)
-		for {
-			line, err := readLine(r)
-			select {
-			case reads <- read{line, err}:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
+	r := bufio.NewReaderSize(in, 64<<10)
 	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case r := <-reads:
-			if len(bytes.TrimSpace(r.line)) > 0 {
-				lines <- r.line
-			}
-			if r.err == io.EOF {
+		line, err := readLine(r)
+		if len(bytes.TrimSpace(line)) > 0 {
+			select {
+			case lines <- line:
+			case <-ctx.Done():
 				return nil
 			}
-			if r.err != nil {
-				return fmt.Errorf("read from the client: %w", r.err)
-			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read from the client: %w", err)
 		}
 	}
 }
