@@ -16,17 +16,19 @@ import (
 
 // paneState is what must be known of a pane to number its rows.
 type paneState struct {
-	ID         tmux.PaneID `tmux:"pane_id"`
-	PID        string      `tmux:"pane_pid"`
-	Dead       bool        `tmux:"pane_dead"`
-	DeadStatus *int        `tmux:"pane_dead_status"`
-	Alternate  bool        `tmux:"alternate_on"`
-	History    int         `tmux:"history_size"`
-	Limit      int         `tmux:"history_limit"`
-	CursorY    int         `tmux:"cursor_y"`
-	Width      int         `tmux:"pane_width"`
-	Height     int         `tmux:"pane_height"`
-	TTY        string      `tmux:"pane_tty"`
+	ID tmux.PaneID `tmux:"pane_id"`
+	// PID is empty from tmux 3.8 on once the program has let go of its terminal, which
+	// is before the pane is Dead.
+	PID        string `tmux:"pane_pid"`
+	Dead       bool   `tmux:"pane_dead"`
+	DeadStatus *int   `tmux:"pane_dead_status"`
+	Alternate  bool   `tmux:"alternate_on"`
+	History    int    `tmux:"history_size"`
+	Limit      int    `tmux:"history_limit"`
+	CursorY    int    `tmux:"cursor_y"`
+	Width      int    `tmux:"pane_width"`
+	Height     int    `tmux:"pane_height"`
+	TTY        string `tmux:"pane_tty"`
 	// Generation counts what the pane has printed; nil before tmux 3.8.
 	Generation *int64 `tmux:"pane_output_generation,since=3.8"`
 }

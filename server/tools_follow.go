@@ -169,7 +169,7 @@ func (g *grid) check(since *captureCursor) error {
 	switch {
 	case since != nil && since.PaneID != g.ID:
 		return faultf(kindValidation, "cursor pane %s does not match requested pane %s", since.PaneID, g.ID).suggest("leave the target out, or begin without a cursor")
-	case g.Dead:
+	case g.Dead, since != nil && g.PID == "" && since.PanePID != "":
 		return g.died(nil)
 	case since != nil && since.PanePID != g.PID:
 		return g.respawned(since.PanePID, nil)

@@ -198,7 +198,7 @@ func (w *textWait) tick(ctx context.Context) (done bool, err error) {
 		if err != nil {
 			return err
 		}
-		if g.PID != w.out.pid && !g.Dead { // a dead pane has no pid on tmux 3.8
+		if g.PID != w.out.pid && g.PID != "" && !g.Dead {
 			return g.respawned(w.out.pid, w.out.tail())
 		}
 		w.grown = max(0, g.History-last.History)

@@ -380,6 +380,37 @@ func TestWaitMatchesTheLastWords(t *testing.T) {
 	}
 }
 
+// A program lets go of its terminal before it ends. tmux 3.8 has no pid for it then,
+// and does not call the pane dead yet.
+func TestProgramThatLetsGoOfItsTerminal(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
+	p := serve(t, configFor(srv))
+	id := tmuxtest.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "l", "trap '' HUP; read x; exec <&- >&- 2>&-; sleep 2; exit 3")
+	args := `{"pane_id":"` + id + `"`
+	cursor := ok[struct{ Cursor string }](p, "capture_since", args+"}").Cursor
+	call, _ := p.wait("wait_for_text", args+`,"patterns":["never"],"timeout":15}`)
+	tmuxtest.Run(t, srv, "send-keys", "-t", id, "Enter")
+	if res := p.toolResult("wait_for_text", p.await(call)); !strings.Contains(res.text(), "died: its program ended") {
+		t.Errorf("the wait: %s", res.text())
+	}
+	p.fails("capture_since", args+`,"cursor":"`+cursor+`"}`, "died: its program ended")
+
+	id = tmuxtest.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "m", "trap '' HUP; read x; exec <&- >&- 2>&-; sleep 1")
+	args = `{"pane_id":"` + id + `"`
+	cursor = ok[struct{ Cursor string }](p, "capture_since", args+"}").Cursor
+	tmuxtest.Run(t, srv, "send-keys", "-t", id, "Enter")
+	eventually(t, "capture_since tells of the end", func() bool {
+		text := p.tool("capture_since", args+`,"cursor":"`+cursor+`"}`).text()
+		if strings.Contains(text, "respawned") {
+			t.Fatal(text)
+		}
+		return strings.Contains(text, "died: its program ended")
+	})
+}
+
 func TestCancelledWaitForText(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
