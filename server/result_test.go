@@ -52,6 +52,9 @@ func TestMessagesAreThoseOfMCP(t *testing.T) {
 			if strings.Contains(string(got), "\n") {
 				t.Errorf("%s: more than a line: %s", name, got)
 			}
+			if name == "structured" && !strings.Contains(string(got), `"<a> & `) {
+				t.Errorf("escaped for HTML: %s", got)
+			}
 		}
 	}
 }

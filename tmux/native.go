@@ -28,9 +28,9 @@ import (
 type nativeTransport struct {
 	socket string
 	env    []string
-	// hello is everything before the command: who we are. brief is the same with
-	// only that of the environment which commands that look may need: tmux takes a
-	// fifth of its time for the rest.
+	// hello is everything before the command: who we are. brief is the same without
+	// what no command that looks can need of the environment, for which tmux takes a
+	// fifth of its time.
 	hello, brief []byte
 }
 
@@ -96,17 +96,13 @@ func newNativeTransport(socket string, env []string) *nativeTransport {
 	b = appendMessage(b, msgIdentifyClientPID, binary.NativeEndian.AppendUint32(nil, processID))
 	t.hello, t.brief = b, slices.Clip(b)
 	for _, kv := range env {
-		name, _, ok := strings.Cut(kv, "=")
-		if !ok || len(kv) >= maxMessage-headerSize {
+		if !strings.Contains(kv, "=") || len(kv) >= maxMessage-headerSize {
 			continue
 		}
-		m := appendMessage(nil, msgIdentifyEnviron, cString(kv))
-		t.hello = append(t.hello, m...)
-		switch name {
-		case "PATH", "TMUX", "TMUX_PANE":
-			// A pane in which this process runs is the current one, and a new pane that
-			// a hook makes takes its PATH from the client.
-			t.brief = append(t.brief, m...)
+		t.hello = appendMessage(t.hello, msgIdentifyEnviron, cString(kv))
+		if strings.HasPrefix(kv, "PATH=") {
+			// A new pane takes its PATH from the client, also one that a hook makes.
+			t.brief = appendMessage(t.brief, msgIdentifyEnviron, cString(kv))
 		}
 	}
 	return t

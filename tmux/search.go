@@ -64,7 +64,7 @@ func MatchEqual(token, value string) Format {
 }
 
 // MatchOneOf is the condition that a token whose value is an id or a number is one
-// of these. It costs little however many there are.
+// of these: one comparison for each object, however many values there are.
 func MatchOneOf[V ~string | ~int](token string, values ...V) Format {
 	var list strings.Builder
 	for _, v := range values {

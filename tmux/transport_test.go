@@ -2,6 +2,7 @@ package tmux_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -194,4 +195,24 @@ func FuzzTransports(f *testing.F) {
 			t.Errorf("%.2000q: exec (-) and native (+) differ:\n%.4000s", list, diff)
 		}
 	})
+}
+
+// A look tells the server less of the client than the tmux program does. A pane that
+// a hook makes then has the client's PATH all the same.
+func TestLooksTellThePath(t *testing.T) {
+	srv := started(t)
+	tmuxtest.Run(t, srv, "set-hook", "-g", "after-list-windows", `new-window -d 'printf "path=%s;" "$PATH"; exec cat'`)
+	for i, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
+		own := "/own/" + string(way) + ":"
+		looking, err := tmux.New(tmux.Config{
+			Binary: srv.Binary(), SocketPath: srv.SocketPath(), Transport: way, Env: []string{"HOME=/", "PATH=" + own + os.Getenv("PATH")},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := looking.Do(tmuxtest.Context(t), tmux.ListWindows{}); err != nil {
+			t.Fatal(err)
+		}
+		tmuxtest.WaitScreen(t, srv, fmt.Sprint("%", i+1), "path="+own)
+	}
 }

@@ -173,7 +173,7 @@ const reading = `
 The goals come from a machine on which a native round trip takes 56 µs and the bare tmux program 1.55 ms. Where the program takes longer, so does the rest: read a figure beside the program's in its column. On a virtual machine both may vary by half from one run to the next, and the ratios by a tenth.
 
 - Most of a native round trip is what tmux does for any client: accept it, read who it is, forget it. On the machine above the shortest command costs the tmux server 85 to 130 µs of processor time, and the operating system two wakings besides, so that the whole cannot be 56 µs; 3.3a is slower than its successors because it lists its open files before each read. On 3.8 the ratio is better because that tmux program starts more slowly.
-- list_panes of 100 panes tells 25 things of each, and tmux alone takes 4 to 5 ms to expand them: a fifth for the running command and a tenth for the directory, which it looks up in /proc, the rest in looking each name up among its options. Fewer fields take less. capture_pane, list_sessions and send_keys take 0.1 to 0.25 ms more than with one pane.
+- list_panes of 100 panes tells 25 things of each, and tmux alone takes 4 to 5 ms to expand them: a fifth for the running command and a tenth for the directory, which it looks up in /proc, the rest in looking each name up among its options. Fewer fields take less. capture_pane, list_sessions and send_keys take 0.1 to 0.3 ms more than with one pane.
 `
 
 // number has three digits that matter.
