@@ -187,15 +187,15 @@ func TestMarksOnTheScreen(t *testing.T) {
 	if _, err := srv.Do(ctx, look...); err != nil {
 		t.Fatal(err)
 	}
-	command := srv.Binary() + " -S " + srv.SocketPath() + " show-messages | sed 's,.* -p end,end,'; printf %s done; exec cat"
+	command := srv.Binary() + " -S " + srv.SocketPath() + " show-messages | sed 's,.* -p end,end,'; printf %s%s all over; exec cat"
 	id := tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", command))
-	tmuxtest.WaitScreen(t, srv, string(id), "done")
+	tmuxtest.WaitScreen(t, srv, string(id), "allover")
 	// In the log, the lists that are to be told apart are above.
 	outs, err := srv.Do(ctx, tmux.CapturePane{Target: id, Print: true}, tmux.DisplayMessage{Print: true, Message: "next"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(outs[0]), "\nend-") || !strings.Contains(string(outs[0]), "done\n") || string(outs[1]) != "next\n" {
+	if !strings.Contains(string(outs[0]), "\nend-") || !strings.Contains(string(outs[0]), "allover\n") || string(outs[1]) != "next\n" {
 		t.Errorf("got %q", outs)
 	}
 	outs, err = srv.Do(ctx, append(look, tmux.Raw{Name: "show-messages"}, tmux.DisplayMessage{Print: true, Message: "next"})...)
