@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// Transport is a way to bring commands to a tmux server. Both give the same
-// answers and differ in time only.
+// Transport is a way to send commands to a tmux server. Both ways give the same results and differ
+// only in speed.
 type Transport string
 
 const (
@@ -26,7 +26,7 @@ const (
 	TransportNative Transport = "native"
 )
 
-// ParseTransport reads the name of a transport; the empty one is auto.
+// ParseTransport parses the name of a transport: auto, exec or native. An empty name is auto.
 func ParseTransport(s string) (Transport, error) {
 	switch t := Transport(s); t {
 	case "":
@@ -41,22 +41,31 @@ func ParseTransport(s string) (Transport, error) {
 type autoTransport struct {
 	native, exec transport
 	logger       *slog.Logger
-	// only is set when exec is no way out: TransportNative.
-	only bool
 
 	mu sync.Mutex
+	// only is set when exec is no way out: TransportNative, or a server that asked for
+	// a file that it should not.
+	only bool
 	// proven and refused are what the first native call showed. Neither is set
 	// before there was a server to ask.
 	proven, refused bool
 }
 
 func (t *autoTransport) run(ctx context.Context, req request) (reply, error) {
-	if !t.useNative(ctx) {
+	native, err := t.useNative(ctx)
+	if err != nil {
+		return reply{code: -1}, err
+	}
+	if !native {
 		return t.exec.run(ctx, req)
 	}
 	rep, err := t.native.run(ctx, req)
 	switch {
-	case errors.Is(err, errProtocol) && !t.only:
+	case errors.Is(err, ErrUntrusted):
+		t.mu.Lock()
+		t.only = true
+		t.mu.Unlock()
+	case errors.Is(err, errProtocol):
 		// Whether the server has run the list cannot be known, so this call
 		// fails; the next ones take the other way.
 		t.refuse(err)
@@ -71,37 +80,49 @@ func (t *autoTransport) run(ctx context.Context, req request) (reply, error) {
 	return rep, err
 }
 
+func (t *autoTransport) private() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.only || t.proven
+}
+
 // useNative reports whether to go the native way, and finds out if that is not
-// known yet.
-func (t *autoTransport) useNative(ctx context.Context) bool {
+// known yet. The error is that of a server that gets nothing either way.
+func (t *autoTransport) useNative(ctx context.Context) (bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.only || t.proven || t.refused {
-		return !t.refused
+		return !t.refused, nil
 	}
 	nonce := make([]byte, 16)
 	rand.Read(nonce)
 	known := hex.EncodeToString(nonce)
-	rep, err := t.native.run(ctx, request{words: []string{"display-message", "-p", known}})
+	rep, err := t.native.run(ctx, request{words: []string{"display-message", "-p", known}, needs: needsNone})
 	switch {
 	case err == nil && rep.code == 0 && bytes.Equal(rep.stdout, []byte(known+"\n")):
 		t.proven = true
+	case errors.Is(err, ErrUntrusted):
+		t.only = true
+		return false, err
 	case ctx.Err() != nil:
-		return false
+		return false, context.Cause(ctx)
 	case err == nil && rep.code == 1 && kindOf(string(rep.stderr)) == ErrNoServer:
 		// Nothing to prove it on, so the tmux program may say the same.
-		return false
+		return false, nil
 	default:
 		t.refused = true
 		t.log(fmt.Errorf("exit %d, output %.40q, stderr %.80q, error %v", rep.code, rep.stdout, rep.stderr, err))
 	}
-	return t.proven
+	return t.proven, nil
 }
 
 func (t *autoTransport) refuse(err error) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.only {
+		return
+	}
 	t.refused = true
-	t.mu.Unlock()
 	t.log(err)
 }
 

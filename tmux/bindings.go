@@ -30,7 +30,7 @@ type UnbindKey struct {
 	Key   string `arg:""`
 }
 
-// ListKeys lists the key bindings. It starts the server when none runs.
+// ListKeys lists the key bindings. It starts the server if none is running.
 type ListKeys struct {
 	Table string `flag:"T"`
 	First bool   `flag:"1"` // the first match only
@@ -61,8 +61,8 @@ type KeyBinding struct {
 	Command string `json:"command"`
 }
 
-// KeyBindings lists the bindings of a key table, of all tables when it is
-// empty. A table that no key was ever bound in is an [ErrNotFound].
+// KeyBindings returns the bindings of a key table, or of all tables if the name is empty. It fails
+// with [ErrNotFound] for a table in which no key was ever bound.
 func (s *Server) KeyBindings(ctx context.Context, table string) ([]KeyBinding, error) {
 	// tmux 3.7 prints nothing for a table with a single binding, so the table is
 	// asked for only to see whether it exists.
@@ -124,7 +124,7 @@ func (s *Server) Bind(ctx context.Context, opts BindKey) error {
 	return s.run(ctx, opts)
 }
 
-// Unbind removes a key's binding from a table, "prefix" when that is empty.
+// Unbind removes the binding of a key from a table, or from "prefix" if the table is empty.
 func (s *Server) Unbind(ctx context.Context, table, key string) error {
 	if key == "" {
 		return argumentError("a key to unbind, without its name")

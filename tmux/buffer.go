@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// SetBuffer sets the text of a paste buffer, or with NewName renames one: before
-// 3.4 the newest one if there is none of the name. Data that is empty changes
-// nothing. For data of any bytes use [LoadBuffer].
+// SetBuffer sets the text of a paste buffer or, with NewName, renames one. It is a no-op if Data
+// is empty. Before tmux 3.4 it renames the newest buffer if there is none with the name. Use
+// [LoadBuffer] for arbitrary bytes.
 type SetBuffer struct {
 	// Buffer is the name; empty makes a new buffer, with a name of tmux's.
 	Buffer string `flag:"b"`
@@ -22,8 +22,8 @@ type SetBuffer struct {
 	Data      *string `arg:""`
 }
 
-// LoadBuffer sets a paste buffer to the content of a file, which the tmux client
-// reads. A content of no bytes changes nothing.
+// LoadBuffer sets a paste buffer to the content of a file, which the tmux client reads. It is a
+// no-op if the file is empty.
 type LoadBuffer struct {
 	// Buffer is the name; empty makes a new buffer, with a name of tmux's.
 	Buffer string `flag:"b"`
@@ -35,8 +35,8 @@ type LoadBuffer struct {
 	Data []byte `flag:"-"`
 }
 
-// SaveBuffer writes a paste buffer to a file, which the tmux client opens, or to
-// the output if Path is "-".
+// SaveBuffer writes a paste buffer to a file, which the tmux client opens, or to the output if
+// Path is "-".
 type SaveBuffer struct {
 	Buffer string `flag:"b"` // the newest when empty
 	Append bool   `flag:"a"`
@@ -48,14 +48,13 @@ type ShowBuffer struct {
 	Buffer string `flag:"b"` // the newest when empty
 }
 
-// DeleteBuffer deletes a paste buffer. Before 3.4 it deletes the newest one if
-// there is none of the name; [BufferRef.Delete] does not.
+// DeleteBuffer deletes a paste buffer. Before tmux 3.4 it deletes the newest one if there is none
+// with the name; [BufferRef.Delete] does not.
 type DeleteBuffer struct {
 	Buffer string `flag:"b"` // the newest when empty
 }
 
-// PasteBuffer writes a paste buffer to the program in a pane, whatever mode the
-// pane is in.
+// PasteBuffer writes a paste buffer to the program in a pane, even if the pane is in a mode.
 type PasteBuffer struct {
 	Target Target `flag:"t"`
 	Buffer string `flag:"b"` // the newest when empty
@@ -87,14 +86,14 @@ func (c LoadBuffer) stdin() []byte {
 	return append([]byte{}, c.Data...)
 }
 
-// Buffers lists the paste buffers, with a filter those for which it is true.
+// Buffers returns the paste buffers for which the filter is true, or all if it is empty.
 func (s *Server) Buffers(ctx context.Context, filter Format) ([]Buffer, error) {
 	return List[Buffer](ctx, s, ListBuffers{Filter: filter})
 }
 
-// SetBuffer sets the paste buffer of this name to data, of any size and bytes;
-// it is made if there is none. tmux has no empty buffers, so empty data is an
-// [ErrArgument].
+// SetBuffer sets the paste buffer of this name, creating it if necessary. The data may be of any
+// size and hold any bytes. tmux has no empty buffers, so it fails with [ErrArgument] if data is
+// empty.
 func (s *Server) SetBuffer(ctx context.Context, name string, data []byte) (BufferRef, error) {
 	if err := checkBuffer(name, data); err != nil {
 		return BufferRef{}, err
@@ -115,7 +114,7 @@ func checkBuffer(name string, data []byte) error {
 	return nil
 }
 
-// Bytes is the content of the buffer.
+// Bytes returns the content of the buffer.
 func (r BufferRef) Bytes(ctx context.Context) ([]byte, error) {
 	outs, err := r.srv.Do(ctx, ShowBuffer{Buffer: r.Name})
 	if err != nil {
@@ -124,7 +123,7 @@ func (r BufferRef) Bytes(ctx context.Context) ([]byte, error) {
 	return outs[0], nil
 }
 
-// Append adds text to the end of the buffer, which is made if there is none.
+// Append adds text to the end of the buffer, creating it if necessary.
 func (r BufferRef) Append(ctx context.Context, text string) error {
 	if err := checkBuffer(r.Name, []byte(text)); err != nil {
 		return err
@@ -132,9 +131,8 @@ func (r BufferRef) Append(ctx context.Context, text string) error {
 	return r.do(ctx, SetBuffer{Buffer: r.Name, Append: true, Data: &text})
 }
 
-// Rename gives the buffer another name. If there is a buffer of that name, it is
-// an [ErrExists]; it is looked for first, because tmux from 3.3 on would delete
-// it without a word.
+// Rename renames the buffer. It fails with [ErrExists] if the name is taken. That is checked
+// first, because tmux from 3.3 on would silently delete the other buffer.
 func (r BufferRef) Rename(ctx context.Context, name string) (BufferRef, error) {
 	if name == "" {
 		return BufferRef{}, argumentError("rename paste buffer %s: no name", r.Name)
@@ -166,7 +164,7 @@ func (r BufferRef) change(ctx context.Context, cmd Command) error {
 	if err != nil {
 		return err
 	}
-	if v.Has(Version{Major: 3, Minor: 4}) {
+	if exactBuffers.In(v) {
 		return r.do(ctx, cmd)
 	}
 	return r.do(ctx, SaveBuffer{Buffer: r.Name, Append: true, Path: os.DevNull}, cmd)
@@ -181,8 +179,7 @@ func (r BufferRef) do(ctx context.Context, cmds ...Command) error {
 	return err
 }
 
-// PasteOptions says how data is pasted. The zero PasteOptions writes exactly the
-// buffer's bytes.
+// PasteOptions are the options of a paste. The zero value writes exactly the given bytes.
 type PasteOptions struct {
 	// Bracket puts the paste brackets around the data if the program asked for
 	// them: an editor then takes it for a paste and not for typing.
@@ -195,13 +192,15 @@ type PasteOptions struct {
 // pasted numbers the buffers of [PaneRef.Paste].
 var pasted atomic.Uint64
 
-// Paste writes data to the program in the pane by way of a paste buffer that is
-// gone afterwards. Other than [PaneRef.SendText] it may hold NUL bytes, reaches
-// the program when the pane is in a mode, ignores synchronize-panes, and may be
-// bracketed.
+// Paste writes data to the program in the pane through a paste buffer that is deleted afterwards.
+// Unlike [PaneRef.SendText], it may contain NUL bytes, reaches the program while the pane is in a
+// mode, ignores synchronize-panes, and may be bracketed.
 func (r PaneRef) Paste(ctx context.Context, data []byte, opts PasteOptions) error {
 	if len(data) == 0 {
 		return argumentError("no data to paste into %s", r.ID)
+	}
+	if err := r.srv.usable(); err != nil {
+		return err
 	}
 	buffer := r.srv.Buffer(fmt.Sprintf("paste-%s-%d", r.srv.marker, pasted.Add(1)))
 	paste, err := buffer.Pasting(ctx, r, opts)
@@ -229,8 +228,8 @@ func (r BufferRef) Paste(ctx context.Context, pane PaneRef, opts PasteOptions) e
 	return r.do(ctx, paste)
 }
 
-// Pasting is the command that pastes the buffer into the target's pane, as
-// [BufferRef.Paste] does: for a longer list, or a [Server.Script].
+// Pasting returns the command that pastes the buffer into the target's pane, as [BufferRef.Paste]
+// does, for a [Batch], [Server.Do] or [Server.Script].
 func (r BufferRef) Pasting(ctx context.Context, target Target, opts PasteOptions) (PasteBuffer, error) {
 	v, err := r.srv.Version(ctx)
 	if err != nil {
@@ -238,6 +237,6 @@ func (r BufferRef) Pasting(ctx context.Context, target Target, opts PasteOptions
 	}
 	return PasteBuffer{
 		Target: target, Buffer: r.Name, Bracket: opts.Bracket, Newlines: !opts.Returns,
-		Raw: v.Has(Version{Major: 3, Minor: 7}),
+		Raw: rawPastes.In(v),
 	}, nil
 }

@@ -51,6 +51,7 @@ func FuzzBuffer(f *testing.F) {
 }
 
 func TestBuffers(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	if got, err := srv.Buffers(ctx, ""); err != nil || len(got) != 0 {
 		t.Errorf("on a fresh server: %v, %v", got, err)
@@ -108,6 +109,7 @@ func TestBuffers(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func TestLargeBuffer(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	data := make([]byte, 3<<20)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -122,13 +124,14 @@ func TestLargeBuffer(t *testing.T) {
 		t.Errorf("of %d bytes %d came back, %v", len(data), len(got), err)
 	}
 	var batch tmux.Batch
-	first, last := batch.Add(tmux.ShowBuffer{Buffer: "large"}), batch.Add(tmux.ShowBuffer{Buffer: "large"})
+	first, last := tmux.Add(&batch, tmux.ShowBuffer{Buffer: "large"}), tmux.Add(&batch, tmux.ShowBuffer{Buffer: "large"})
 	if err := batch.Do(ctx, srv); err != nil || !bytes.Equal(*first, data) || !bytes.Equal(*last, data) {
 		t.Errorf("twice in one list: %d and %d bytes, %v", len(*first), len(*last), err)
 	}
 }
 
 func TestRenameKeepsTheOther(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	a, err := srv.SetBuffer(ctx, "a", []byte("one"))
 	if err != nil {
@@ -152,6 +155,7 @@ func TestRenameKeepsTheOther(t *testing.T) {
 }
 
 func TestBufferFiles(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	path := filepath.Join(t.TempDir(), "#{pane_id} %Y #(x);")
 	if _, err := srv.Do(ctx, tmux.LoadBuffer{Buffer: "x", Path: "-", Data: []byte("to\x00file")}, tmux.SaveBuffer{Buffer: "x", Path: path}); err != nil {
@@ -181,6 +185,7 @@ func TestBufferFiles(t *testing.T) {
 }
 
 func TestPasteOptions(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	pane := record(t, srv)
 	if err := pane.Paste(ctx, []byte("a\nb"), tmux.PasteOptions{Returns: true}); err != nil {

@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// Line is the number of a line of a pane: 0 is the first line of the screen,
-// negative ones are in the history, -1 the newest.
+// Line is the number of a line in a pane: 0 is the first line of the screen; negative numbers
+// count back into the history, from -1, the newest.
 type Line int
 
-// LineEdge is the farthest line there is: the oldest of the history as a start,
-// the last of the screen as an end.
+// LineEdge is the oldest line of the history if used as a start, and the last line of the screen
+// if used as an end.
 const LineEdge Line = math.MinInt
 
 func (l Line) String() string {
@@ -22,11 +22,11 @@ func (l Line) String() string {
 	return strconv.Itoa(int(l))
 }
 
-// CapturePane copies lines of a pane, the screen when no Start is set, into a
-// paste buffer or with Print to the output.
+// CapturePane copies lines of a pane, by default its screen, into a paste buffer or, with Print, to
+// the output.
 //
-// The output is made of whole lines: tmux takes a last newline off what it
-// captured and puts one there.
+// The output consists of whole lines: tmux removes a final newline from what it captured and adds
+// one.
 type CapturePane struct {
 	Target Target `flag:"t"`
 	Start  Line   `flag:"S"`
@@ -80,12 +80,11 @@ type ClearHistory struct {
 func (CapturePane) CommandName() string  { return "capture-pane" }
 func (ClearHistory) CommandName() string { return "clear-history" }
 
-// Capture returns lines of the pane; the zero CapturePane asks for the text of
-// the screen. Its Target is set here, and its Print unless it names a Buffer. To
-// capture several panes in one round trip, add a CapturePane for each to a
-// [Batch].
+// Capture returns lines of the pane. The zero CapturePane asks for the text of the screen. It sets
+// the target, and Print unless a Buffer is named. To capture several panes in one round trip,
+// [Add] a CapturePane for each to a [Batch].
 func (r PaneRef) Capture(ctx context.Context, what CapturePane) ([]byte, error) {
-	what.Target, what.Print = r, what.Buffer == ""
+	what.Target, what.Print = own(r, what.Target), what.Buffer == ""
 	outs, err := r.srv.Do(ctx, what)
 	if err != nil {
 		return nil, err
@@ -93,8 +92,8 @@ func (r PaneRef) Capture(ctx context.Context, what CapturePane) ([]byte, error) 
 	return outs[0], nil
 }
 
-// Pending is the program's output that tmux holds back: the bytes of an escape
-// sequence that is not complete yet. It is empty at nearly all times.
+// Pending returns output of the program that tmux is holding back: the start of an escape sequence
+// that is not complete yet. It is almost always empty.
 func (r PaneRef) Pending(ctx context.Context) ([]byte, error) {
 	// Octal, because tmux takes a last newline off what it prints.
 	out, err := r.Capture(ctx, CapturePane{Pending: true, Octal: true})
@@ -104,7 +103,7 @@ func (r PaneRef) Pending(ctx context.Context) ([]byte, error) {
 	return []byte(unescape(string(bytes.TrimSuffix(out, []byte("\n"))), false)), nil
 }
 
-// ClearHistory removes the lines of the pane's history. The screen stays.
+// ClearHistory removes the lines of the pane's history and keeps the screen.
 func (r PaneRef) ClearHistory(ctx context.Context) error {
 	return r.do(ctx, ClearHistory{Target: r})
 }

@@ -28,6 +28,7 @@ func waitDisplay(t testing.TB, pane tmux.PaneRef, format tmux.Format, want strin
 }
 
 func TestCaptureFlags(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	pane := drawn(t, srv, `stty -onlcr; printf 'one\r\n\033[31mred\033[0m  \r\n'; i=0; while [ $i -lt 90 ]; do printf x; i=$((i+1)); done; printf '\r\n\033]2;ready\033\\'`)
 	waitDisplay(t, pane, "#{pane_title}", "ready")
@@ -99,6 +100,7 @@ func TestCaptureFlags(t *testing.T) {
 }
 
 func TestCaptureAlternateAndHistory(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	pane := drawn(t, srv, `i=0; while [ $i -lt 40 ]; do echo line $i; i=$((i+1)); done; printf '\033[?1049hover\033]2;ready\033\\'`)
 	waitDisplay(t, pane, "#{pane_title}", "ready")
@@ -121,13 +123,14 @@ func TestCaptureAlternateAndHistory(t *testing.T) {
 }
 
 func TestCaptureOfSeveralPanesInOneList(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	var b tmux.Batch
 	var outs []*[]byte
 	for _, word := range []string{"alpha", "beta", "gamma"} {
 		pane := drawn(t, srv, "printf "+word)
 		tmuxtest.WaitScreen(t, srv, string(pane.ID), word)
-		outs = append(outs, b.Add(tmux.CapturePane{Target: pane, Print: true, End: new(tmux.Line(0))}))
+		outs = append(outs, tmux.Add(&b, tmux.CapturePane{Target: pane, Print: true, End: new(tmux.Line(0))}))
 	}
 	if err := b.Do(ctx, srv); err != nil {
 		t.Fatal(err)
@@ -138,6 +141,7 @@ func TestCaptureOfSeveralPanesInOneList(t *testing.T) {
 }
 
 func TestPendingIsUnfinishedOutput(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	for _, test := range []struct{ printed, want string }{
 		{`visible\033[12;3`, "\x1b[12;3"},

@@ -55,13 +55,13 @@ type RefreshClient struct {
 	// PaneStates are actions of a control mode client on panes: "%0:pause", or
 	// with continue, on or off.
 	PaneStates []string `flag:"A"`
-	// Subscribe are formats that a control mode client is told the changes of:
+	// Subscribe are formats whose changes are reported to a control mode client:
 	// "name:what:format".
 	Subscribe []string `flag:"B"`
 	// Reports are answers of a terminal that a control mode client passes on:
 	// "%0:" and an escape sequence.
 	Reports []string `flag:"r" since:"3.5"`
-	// Flags are those of [AttachSession].
+	// Flags are as the ClientFlags of [AttachSession].
 	Flags string `flag:"f"`
 	// Features is the older way to set Flags.
 	Features    string `flag:"F"`
@@ -81,12 +81,12 @@ func (LockClient) CommandName() string    { return "lock-client" }
 func (SwitchClient) CommandName() string  { return "switch-client" }
 func (RefreshClient) CommandName() string { return "refresh-client" }
 
-// Clients are the clients attached to any session.
+// Clients returns the clients attached to any session.
 func (s *Server) Clients(ctx context.Context) ([]Client, error) {
 	return listAll[Client](ctx, s, ListClients{})
 }
 
-// Info reads the client's state.
+// Info returns the client's state. It fails with [ErrNotFound] if the client is gone.
 func (r ClientRef) Info(ctx context.Context) (Client, error) {
 	// list-clients has filters only from tmux 3.4, and clients are few.
 	all, err := r.srv.Clients(ctx)
@@ -98,10 +98,10 @@ func (r ClientRef) Info(ctx context.Context) (Client, error) {
 			return c, nil
 		}
 	}
-	return Client{}, notFound("client %s", r.Name)
+	return Client{}, notFound(r.srv, "list-clients", r.object())
 }
 
-// Switch makes the client show a session, or a pane.
+// Switch makes the client show another session, or the session of a pane with that pane selected.
 func (r ClientRef) Switch(ctx context.Context, to Target) error {
 	return r.srv.run(ctx, SwitchClient{Client: r, Target: to})
 }
@@ -109,19 +109,4 @@ func (r ClientRef) Switch(ctx context.Context, to Target) error {
 // Detach detaches the client.
 func (r ClientRef) Detach(ctx context.Context) error {
 	return r.srv.run(ctx, DetachClient{Target: r})
-}
-
-// Refresh redraws the client.
-func (r ClientRef) Refresh(ctx context.Context) error {
-	return r.srv.run(ctx, RefreshClient{Target: r})
-}
-
-// Lock runs the lock command in the client.
-func (r ClientRef) Lock(ctx context.Context) error {
-	return r.srv.run(ctx, LockClient{Target: r})
-}
-
-// Suspend stops the client as its terminal's suspend key would.
-func (r ClientRef) Suspend(ctx context.Context) error {
-	return r.srv.run(ctx, SuspendClient{Target: r})
 }

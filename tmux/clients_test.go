@@ -29,6 +29,7 @@ func attached(t testing.TB) (srv *tmux.Server, client tmux.Client, outer tmux.Pa
 }
 
 func TestClients(t *testing.T) {
+	t.Parallel()
 	srv, c, outer := attached(t)
 	ctx := tmuxtest.Context(t)
 	host := outer.Server()
@@ -55,7 +56,7 @@ func TestClients(t *testing.T) {
 	if _, err := c.Command(ctx, "refresh-client", "-S"); err != nil {
 		t.Error(err)
 	}
-	ok(t, c.Refresh(ctx))
+	ok(t, do(ctx, srv, tmux.RefreshClient{Target: c}))
 
 	// Text in a title and a prompt is shown as it was given.
 	ok(t, do(ctx, srv, tmux.DisplayPopup{Client: c, Title: "", CloseOnExit: true, Dir: "/", Command: []string{"true"}}))

@@ -8,8 +8,7 @@ var (
 	messageScopes = []Scope{PaneScope, WindowScope, SessionScope, ServerScope, ClientScope}
 )
 
-// ListSessions lists the sessions of the server, in the order of their names
-// before tmux 3.7.
+// ListSessions lists the sessions of the server, ordered by name before tmux 3.7.
 type ListSessions struct {
 	// Filter keeps the sessions for which it expands to something but nothing
 	// and "0".
@@ -19,8 +18,8 @@ type ListSessions struct {
 	Reverse bool   `flag:"r" since:"3.7"`
 }
 
-// ListWindows lists the windows of a session, or with All of the server. A
-// window that is linked into several sessions has a row in each.
+// ListWindows lists the windows of a session or, with All, of the server. A window linked into
+// several sessions has a row in each.
 type ListWindows struct {
 	Target  Target `flag:"t"` // a session; the most recently active one when nil
 	All     bool   `flag:"a"`
@@ -30,8 +29,7 @@ type ListWindows struct {
 	Reverse bool   `flag:"r" since:"3.7"`
 }
 
-// ListPanes lists the panes of a window, with Session those of a session, with
-// All those of the server.
+// ListPanes lists the panes of a window, with Session of a session, with All of the server.
 type ListPanes struct {
 	Target  Target `flag:"t"`
 	Session bool   `flag:"s"` // Target is a session
@@ -42,8 +40,8 @@ type ListPanes struct {
 	Reverse bool   `flag:"r" since:"3.7"`
 }
 
-// ListClients lists the attached clients. With no session at all tmux answers
-// that there is no target, which [Server.Clients] turns into an empty list.
+// ListClients lists the attached clients. It fails with [ErrNoSession] if the server has no
+// session; [Server.Clients] returns an empty list instead.
 type ListClients struct {
 	Target  Target `flag:"t"` // a session; the clients of all when nil
 	Filter  Format `flag:"f" since:"3.4"`
@@ -52,7 +50,7 @@ type ListClients struct {
 	Reverse bool   `flag:"r" since:"3.7"`
 }
 
-// ListBuffers lists the paste buffers, the newest first before tmux 3.7.
+// ListBuffers lists the paste buffers, newest first before tmux 3.7.
 type ListBuffers struct {
 	Filter  Format `flag:"f"`
 	Format  Format `flag:"F"`
@@ -60,12 +58,12 @@ type ListBuffers struct {
 	Reverse bool   `flag:"r" since:"3.7"`
 }
 
-// DisplayMessage shows a message in the status line of a client, or with Print
-// returns it. A target that does not exist is no error: tmux answers with empty
-// values. [PaneRef.Display] and its kin do not have that trap.
+// DisplayMessage shows a message in the status line of a client or, with Print, prints it. If the
+// target does not exist it does not fail: tokens are empty. [PaneRef.Display] and the like do
+// fail.
 type DisplayMessage struct {
 	Target Target `flag:"t"`
-	// Client is where to show it, and what the client tokens tell about.
+	// Client is where to show it, and the client that client tokens describe.
 	Client Target `flag:"c" since:"3.3"`
 	Print  bool   `flag:"p"`
 	// All prints all tokens that have a value here, one a line.

@@ -23,20 +23,20 @@ import (
 //	Keys   []string `arg:""`              // the words after the flags, in the order of the fields
 //
 // A field at its zero value is left out; a pointer that is not nil is always
-// sent, so that an empty text or a 0 can be told from nothing. The options of a
+// sent, so that an empty text or a 0 differs from nothing. The options of a
 // tag are "literal" (tmux expands the value as a format), "time" (as a format
 // and with strftime; a field of type [Format] is only kept from the latter),
 // "glob" (as a shell pattern), "utf8" (tmux drops other bytes, or refuses them,
 // so they are refused here) and, for arg, "required" (sent even when empty). The
 // flag "-" marks a field that is not encoded.
 type Command interface {
-	// CommandName is tmux's own, full name of the command.
+	// CommandName returns tmux's full name of the command.
 	CommandName() string
 }
 
-// Raw is a command as plain words, for what the typed commands do not have.
-// Nothing is escaped but what the command list itself would misread; formats in
-// the arguments are expanded by tmux.
+// Raw is a command as plain words, for what the typed commands do not cover. tmux
+// expands formats in the arguments: only what the command list itself would
+// misread is escaped.
 type Raw struct {
 	Name string
 	Args []string

@@ -24,6 +24,7 @@ func started(t testing.TB) *tmux.Server {
 }
 
 func TestDoSeparatesOutputs(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	outs, err := srv.Do(ctx,
 		tmux.DisplayMessage{Print: true, Message: "one"},
@@ -43,6 +44,7 @@ func TestDoSeparatesOutputs(t *testing.T) {
 }
 
 func TestDoNamesTheCommandThatFailed(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	for _, test := range []struct {
 		cmds    []tmux.Command
@@ -64,6 +66,7 @@ func TestDoNamesTheCommandThatFailed(t *testing.T) {
 }
 
 func TestListsOverTheLimits(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	t.Run("one long command", func(t *testing.T) {
 		long := strings.Repeat("it's \\\n#{x};", 3000) + ";"
@@ -108,6 +111,7 @@ func TestListsOverTheLimits(t *testing.T) {
 }
 
 func TestNoServer(t *testing.T) {
+	t.Parallel()
 	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
 	_, err := srv.Do(ctx, tmux.ListSessions{})
 	if !errors.Is(err, tmux.ErrNoServer) || !strings.Contains(err.Error(), srv.SocketPath()) {
@@ -119,17 +123,19 @@ func TestNoServer(t *testing.T) {
 }
 
 func TestCallEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	start := time.Now()
 	_, err := srv.Do(ctx, tmux.Raw{Name: "wait-for", Args: []string{"never"}})
-	if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 5*time.Second {
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Minute {
 		t.Errorf("after %v: %v", time.Since(start), err)
 	}
 }
 
 func TestRowsCarryAnyValue(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	type row struct {
 		A    string      `tmux:"@a"`
@@ -157,6 +163,7 @@ func TestRowsCarryAnyValue(t *testing.T) {
 
 // The tmux program closes its standard output behind show-buffer.
 func TestListsWithBuffers(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	data := strings.Repeat("0123456789", 10000)
 	outs, err := srv.Do(ctx,
@@ -178,6 +185,7 @@ func TestListsWithBuffers(t *testing.T) {
 
 // What tmux logs of a list may be on a screen that a later list captures.
 func TestMarksOnTheScreen(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	ctx := tmuxtest.Context(t)
 	if _, err := srv.Do(ctx, tmux.Raw{Name: "show-messages"}); err != nil {
@@ -190,7 +198,7 @@ func TestMarksOnTheScreen(t *testing.T) {
 	command := srv.Binary() + " -S " + srv.SocketPath() + " show-messages | sed 's,.* -p end,end,'; printf %s%s all over; exec cat"
 	id := tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", command))
 	tmuxtest.WaitScreen(t, srv, string(id), "allover")
-	// In the log, the lists that are to be told apart are above.
+	// The log above has the lists that must not be mixed up.
 	outs, err := srv.Do(ctx, tmux.CapturePane{Target: id, Print: true}, tmux.DisplayMessage{Print: true, Message: "next"})
 	if err != nil {
 		t.Fatal(err)
@@ -209,6 +217,7 @@ func TestMarksOnTheScreen(t *testing.T) {
 
 // A list of many commands that look goes in parts: it must answer as one does.
 func TestManyLooks(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	ctx := tmuxtest.Context(t)
 	for _, n := range []int{31, 32, 33, 64, 100, 320, 321, 1000} {
@@ -250,6 +259,7 @@ func TestManyLooks(t *testing.T) {
 }
 
 func TestRowsOfSomeTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	ctx := tmuxtest.Context(t)
 	type row struct {

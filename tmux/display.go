@@ -7,16 +7,14 @@ import (
 	"strings"
 )
 
-// Display is what a format expands to for the server as a whole. Tokens of a
-// session, window or pane are those of the most recently used one, if there is
-// any. Percent signs stay as they are, so #{t/f/…} with a format of its own
-// works on the other Displays only.
+// Display expands a format for the server as a whole. Session, window and pane tokens have the
+// values of the most recently used ones, if there are any. Percent signs are kept, so the modifier
+// #{t/f/…} works only with the Display of other objects.
 func (s *Server) Display(ctx context.Context, format Format) (string, error) {
 	return s.display(ctx, format, shown{cmd: DisplayMessage{}, scopes: []Scope{ServerScope}})
 }
 
-// Display is what a format expands to for the session. A session that is gone
-// is an [ErrNotFound].
+// Display expands a format for the session. It fails with [ErrNotFound] if the session is gone.
 func (r SessionRef) Display(ctx context.Context, format Format) (string, error) {
 	return r.srv.display(ctx, format, shown{
 		cmd: ListSessions{Filter: MatchEqual("session_id", string(r.ID))}, scopes: paneScopes,
@@ -24,8 +22,8 @@ func (r SessionRef) Display(ctx context.Context, format Format) (string, error) 
 	})
 }
 
-// Display is what a format expands to for the window; the session is the one
-// that it is linked to. A window that is gone is an [ErrNotFound].
+// Display expands a format for the window, in a session it is linked to. It fails with
+// [ErrNotFound] if the window is gone.
 func (r WindowRef) Display(ctx context.Context, format Format) (string, error) {
 	return r.srv.display(ctx, format, shown{
 		cmd: ListWindows{Target: r, Filter: MatchEqual("window_id", string(r.ID))}, scopes: paneScopes,
@@ -33,8 +31,7 @@ func (r WindowRef) Display(ctx context.Context, format Format) (string, error) {
 	})
 }
 
-// Display is what a format expands to for the pane. A pane that is gone is an
-// [ErrNotFound].
+// Display expands a format for the pane. It fails with [ErrNotFound] if the pane is gone.
 func (r PaneRef) Display(ctx context.Context, format Format) (string, error) {
 	return r.srv.display(ctx, format, shown{
 		cmd: ListPanes{Target: r, Filter: MatchEqual("pane_id", string(r.ID))}, scopes: paneScopes,
@@ -42,49 +39,21 @@ func (r PaneRef) Display(ctx context.Context, format Format) (string, error) {
 	})
 }
 
-// Display is what a format expands to for the client, and the session, window
-// and pane that it shows. A client that is gone is an [ErrNotFound].
+// Display expands a format for the client and the session, window and pane it shows. It fails with
+// [ErrNotFound] if the client is gone.
 func (r ClientRef) Display(ctx context.Context, format Format) (string, error) {
 	return r.srv.display(ctx, format, shown{
 		cmd: ListClients{}, scopes: clientScopes, token: "client_name", value: r.Name,
 	})
 }
 
-// Displayed appends a message to a batch. The text it points to after [Batch.Do]
-// is what the message expands to, byte for byte.
-func Displayed(b *Batch, cmd DisplayMessage) *string {
-	text := new(string)
-	b.steps = append(b.steps, step{
-		prepare: func(version func() (Version, error)) (Command, error) {
-			v, err := version()
-			if err != nil {
-				return nil, err
-			}
-			cmd.Print = true
-			if v.printsVis() {
-				cmd.Message = visSafe(cmd.Message)
-			}
-			return cmd, nil
-		},
-		decode: func(_ *Server, v Version, out []byte) error {
-			*text = string(bytes.TrimSuffix(out, []byte("\n")))
-			if v.printsVis() {
-				*text = unescape(*text, v.isExactly34())
-			}
-			return nil
-		},
-	})
-	return text
-}
-
-// visSafe doubles the backslashes in what a format expands to, so that they are
-// told from those that tmux prints.
+// visSafe doubles the backslashes in what a format expands to, so that they differ from those that
+// tmux adds when it prints.
 func visSafe(f Format) Format { return `#{s/\\/\\\\/:` + nested(f) + "}" }
 
-// shown is an object whose format is wanted: the list that it is in, and what
-// tells its row. display-message would answer for an object that is gone with
-// empty values, and for a window of another session with that one's current
-// window.
+// shown is an object for which a format is expanded: the list it is in, and the token that
+// identifies its row. display-message would expand the format with empty values if the object is
+// gone, and for the current window of another session in place of a window in several.
 type shown struct {
 	cmd          Lister
 	scopes       []Scope
@@ -133,7 +102,7 @@ func (s *Server) display(ctx context.Context, format Format, of shown) (string, 
 
 // checkScoped refuses the formats that would kill a tmux 3.2a.
 func checkScoped(format Format, scopes []Scope, v Version) error {
-	if v.Has(Version{Major: 3, Minor: 3}) {
+	if strayTokens.In(v) {
 		return nil
 	}
 	for _, t := range tokenTable {
@@ -142,7 +111,7 @@ func checkScoped(format Format, scopes []Scope, v Version) error {
 			in = in || s == t.Scope
 		}
 		if t.Scoped && !in && strings.Contains(string(format), t.Name) {
-			return &UnsupportedError{What: "#{" + t.Name + "} here", Since: Version{Major: 3, Minor: 3}, Have: v}
+			return &UnsupportedError{What: "#{" + t.Name + "} here", Since: strayTokens.Since, Have: v}
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 )
 
 func TestDisplayAtEveryLevel(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	tmuxtest.Run(t, srv, "new-window", "-d", "-t", "main:7", "-n", "other")
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "two")
@@ -36,6 +37,7 @@ func TestDisplayAtEveryLevel(t *testing.T) {
 // display-message answers for what is gone with empty values, and for a window
 // of another session with that one's current window.
 func TestDisplayOfWhatIsGone(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	id := tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{window_id} #{pane_id}")
 	window, pane, _ := strings.Cut(id, " ")
@@ -62,6 +64,7 @@ func TestDisplayOfWhatIsGone(t *testing.T) {
 }
 
 func TestDisplayWithoutSessions(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	tmuxtest.Run(t, srv, "set-option", "-s", "exit-empty", "off")
 	tmuxtest.Run(t, srv, "kill-session", "-t", "main")
@@ -100,6 +103,7 @@ func FuzzDisplay(f *testing.F) {
 }
 
 func TestDisplayOddFormats(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	for format, want := range map[tmux.Format]string{
 		"": "", "plain": "plain", "}": "}", "a}#{pane_id}}": "a}%0}", "#": "#", "##": "#", "#S": "main", "a,b": "a,b", "#{pane_id": "", "x#{==:a,a}#": "x1#",
@@ -134,6 +138,7 @@ func TestDisplayOddFormats(t *testing.T) {
 }
 
 func TestDisplayOfAClient(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	attach := exec.CommandContext(ctx, srv.Binary(), "-S", srv.SocketPath(), "-C", "attach-session", "-t", "main")
 	in, err := attach.StdinPipe()

@@ -1,21 +1,23 @@
 /*
-Package tmux is a typed API for tmux, from 3.2a to the newest.
+Package tmux is a typed API for tmux, from version 3.2a to the newest.
 
 # The model
 
-A [Server] is a handle on one socket. Every call takes a context and is one
-round trip to the tmux server: nothing is cached but the server's version, no
-call is preceded by a probe, and a call whose context ends leaves nothing
-behind.
+A [Server] is a handle on one socket, safe for concurrent use:
 
-Commands and rows are structs, and tags on their fields say how they are
-encoded and decoded, as encoding/json does it. A command is encoded by flag
-tags:
+	srv, err := tmux.New(tmux.Config{})
 
-	srv.Do(ctx, tmux.SplitWindow{Target: pane, Right: true, Dir: "/srv"})
+Every call takes a context and is one round trip to the tmux server. Nothing is
+cached except the server's version, no call is preceded by a probe, and a call
+whose context ends leaves nothing behind.
 
-Rows are decoded by token tags; tmux is asked for exactly the tokens of the
-struct:
+Commands are structs, one for each tmux command, named after it. The tags of
+their fields say which flag a field is, so that quoting is done in one place:
+
+	out, err := srv.Do(ctx, tmux.SplitWindow{Target: tmux.PaneID("%3"), Right: true, Dir: "/srv"})
+
+Rows are structs too. The tags of their fields name tmux's format tokens, as
+those for encoding/json name keys, and tmux is asked for exactly these tokens:
 
 	type row struct {
 		ID      tmux.PaneID `tmux:"pane_id"`
@@ -23,52 +25,129 @@ struct:
 	}
 	rows, err := tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
 
-[Session], [Window], [Pane], [Client] and [Buffer] are such rows with every
-token of their scope, generated from the token table. They embed a reference
-([PaneRef] and its kin), whose methods act on the object:
+[Session], [Window], [Pane], [Client] and [Buffer] are rows with every token of
+their kind. They embed a reference ([SessionRef], [WindowRef], [PaneRef],
+[ClientRef], [BufferRef]): an id and its server. The methods of a reference act
+on the object, and [Server.Pane] and the like make one without asking tmux:
 
 	panes, err := srv.Panes(ctx)
 	err = panes[0].SendKeys(ctx, "C-c")
 	err = srv.Pane("%3").Kill(ctx)
 
-[Server.Do] takes several commands as one list, and a [Batch] decodes what each
-of them printed.
+A method takes the command's struct for its options and sets the target itself.
+What has no method is a command: see [Server.Do].
 
-Options, hooks and the environment have handles of their own, for each scope:
+# Tasks
 
-	err = panes[0].Options().Set(ctx, "remain-on-exit", "on")
-	vars, err := srv.Environment().All(ctx)
+Servers and sessions:
 
-# Searching
+  - connect to a server, the user's or another one: [New], [Config]
+  - start, end, inspect it: [Server.NewSession], [Server.Start], [Server.Kill], [Server.Info]
+  - choose how commands are sent: [Transport]
+  - find sockets: [SocketDir], [SocketName]
+  - find a session by its exact name: [Server.SessionNamed], [Named], [Server.HasSession]
 
-tmux itself can look for something, in all panes at once. A filter is a format;
-[MatchContent], [MatchToken], [And] and their kin make filters of plain text:
+Finding objects:
 
-	tmux.ListPanes{All: true, Filter: tmux.MatchContent("panic: ", tmux.Match{})}
+  - list everything: [Server.Sessions], [Server.Windows], [Server.Panes], [Server.Clients]
+  - list the parts of one object: [SessionRef.Windows], [WindowRef.Panes], [SessionRef.Clients]
+  - list with a row type of your own: [List]
+  - let tmux search: the Filter of [ListPanes] and the other lists, with
+    [MatchContent] (the screen), [MatchToken], [MatchEqual], [MatchOneOf], [And], [Or], [Not]
+  - read one object again: [PaneRef.Info] and the like
+  - expand a format: [PaneRef.Display] and the like
+
+Windows and panes:
+
+  - make them: [SessionRef.NewWindow], [PaneRef.Split], [PaneRef.Float]
+  - run another program in one: [PaneRef.Respawn]
+  - select, rename, resize, zoom, move, kill: the methods of [PaneRef] and [WindowRef]
+  - arrange panes: [WindowRef.SelectLayout], [ParseLayout]
+
+Input and output:
+
+  - type: [PaneRef.SendText], [PaneRef.SendLine]; press keys: [PaneRef.SendKeys]
+  - paste: [PaneRef.Paste], [BufferRef.Paste]
+  - read the screen and the history: [PaneRef.Capture]
+  - wait until a pane prints: [PaneRef.AwaitOutput]; for a signal: [Channel]
+  - log what a pane prints: [PaneRef.PipeToFile], [PaneRef.Pipe]
+  - drive copy mode: [PaneRef.CopyMode], [PaneRef.CopyCommand]
+  - run a shell command where the server is: [Server.RunShell]
+  - keep text in paste buffers: [Server.SetBuffer], [BufferRef]
+
+Settings:
+
+  - options, at each scope: [Server.Options], [Server.GlobalSessionOptions],
+    [Server.GlobalWindowOptions], [SessionRef.Options], [WindowRef.Options], [PaneRef.Options]
+  - hooks: [Server.Hooks], [SessionRef.Hooks], [WindowRef.Hooks], [PaneRef.Hooks]
+  - the environment of new panes: [Server.Environment], [SessionRef.Environment]
+  - key bindings: [Server.Bind], [Server.KeyBindings]
+  - configuration files: [Server.SourceFile], [Server.Source]
+
+Several things at once:
+
+  - commands in one round trip: [Server.Do]; with decoded results: [Batch]
+  - commands as text, for hooks and key bindings: [Server.Script]
+
+Errors and versions:
+
+  - kinds of failure: [Error], [ErrNotFound] and the others
+  - ask what this tmux can do: [Server.Supports], [Server.Version]
+  - look into tmux's tokens and commands: [Tokens], [Server.Commands]
+  - check a format of untrusted origin, which could run commands, before using it: [Inert]
 
 # Text
 
 Plain text in, plain text out: names, titles, directories, keys and patterns are
-quoted for tmux here, whatever is in them. A field of type [Format] is the
-exception: it is text in tmux's own format language. Values that tmux prints
-come back byte for byte.
+quoted for tmux here, whatever they contain. Fields of type [Format] are the
+exception: they are text in tmux's format language, and [Literal] puts plain text
+into one. Values that tmux prints come back byte for byte.
+
+# Targets
+
+A [Target] says which object a command is for. Ids ("%3", "@1", "$0") and
+references are safe: they mean one object, for as long as it lives. [Named] is a
+session's exact name. [TargetSpec] is text in tmux's own syntax, which tmux also
+matches as a prefix and as a pattern. A nil Target is the one that tmux picks.
 
 # Errors
 
-A command that tmux refused is an [*Error] with the command, its arguments, the
-exit code and what tmux wrote. Its kind, for errors.Is, is the same over all
-versions' wordings: [ErrNoServer], [ErrNotFound], [ErrExists] and the others.
+A command that tmux refuses is an [*Error] with the command, its arguments, the
+exit code and what tmux wrote. Its kind is the same for the wordings of all
+versions, and [Error.Object] names what was not found:
+
+	if errors.Is(err, tmux.ErrNotFound) { … }
+
+Arguments that no tmux can take are refused before tmux is asked, with
+[ErrArgument]: a malformed id, a NUL byte, a token that does not exist, a
+reference without a server.
+
+# Trust
+
+A server reads what it is sent, and can make its clients open files. So nothing is
+sent until the server is known to be run by this user or by root: the directory of
+named sockets must belong to the user and be closed to others, as tmux requires, and
+the listening process must be the user's or root's. The tmux program, which connects
+by itself, is started only if no other user can replace the socket. A server is sent
+PATH and, if a command may create a session, the environment. With [TransportNative],
+and with [TransportAuto] if the server speaks the protocol, it gets only the files
+that the list of commands names. A refusal is an [ErrUntrusted] that says what was
+found and what to do. A server that another user shares on purpose is refused too. On
+systems that do not show who listens on a socket, only [TransportExec] is available.
+
+[TransportExec] passes commands on standard input, so that other users do not see
+them in the list of processes. A command that itself reads standard input is the
+exception: [LoadBuffer] shows the name of its buffer.
 
 # Versions
 
-What a command, flag or token needs stands in the tag of its field. What this
-tmux does not have is refused before it is asked, with an [UnsupportedError]
-that names the version needed; a token it does not have leaves a nil pointer.
-[Server.Supports] asks before, for what has a name among the features.
+The tags of a field also say which tmux brought a flag or token. What this tmux
+does not have is refused with an [UnsupportedError] that names the version
+needed; a token it does not have leaves a nil pointer in a row.
 
 # What the package is not for
 
-It does not draw, parse the terminal's escape sequences or speak control mode,
-and it does not keep a copy of the server's state.
+It does not draw, parse terminal escape sequences or speak control mode, and it
+keeps no copy of the server's state.
 */
 package tmux

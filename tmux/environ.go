@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// SetEnvironment changes a variable of the global environment or of a session's,
-// from which new panes get theirs.
+// SetEnvironment changes a variable in the environment of new panes: the global environment or a
+// session's.
 type SetEnvironment struct {
 	Target Target `flag:"t"` // a session
 	Global bool   `flag:"g"`
@@ -25,8 +25,7 @@ type SetEnvironment struct {
 	Value *string `arg:""`
 }
 
-// ShowEnvironment prints variables. One whose value has newlines is hard to read
-// without Shell.
+// ShowEnvironment prints variables. Without Shell, values with newlines are ambiguous.
 type ShowEnvironment struct {
 	Target Target `flag:"t"` // a session
 	Global bool   `flag:"g"`
@@ -41,22 +40,29 @@ type ShowEnvironment struct {
 func (SetEnvironment) CommandName() string  { return "set-environment" }
 func (ShowEnvironment) CommandName() string { return "show-environment" }
 
-// Environment is a set of variables that tmux gives to new panes: the global
-// one, or that of a session, which goes before it.
+func (c SetEnvironment) check(func() (Version, error)) error {
+	if c.Name == "" || strings.Contains(c.Name, "=") {
+		return argumentError("%q is not the name of a variable", c.Name)
+	}
+	return nil
+}
+
+// Environment is a set of variables that tmux gives to new panes: the global one, or a session's
+// own, which takes precedence.
 type Environment struct {
 	srv    *Server
 	target Target // nil for the global environment
 }
 
-// Environment is the global environment: at first that of the process which
-// started the server.
+// Environment returns the global environment. It starts as that of the process which started the
+// server.
 func (s *Server) Environment() Environment { return Environment{srv: s} }
 
-// Environment is the session's own environment.
+// Environment returns the session's own environment.
 func (r SessionRef) Environment() Environment { return Environment{srv: r.srv, target: r} }
 
-// EnvironmentAt is the environment of the session that the target of a command
-// names; with nil it is the global one.
+// EnvironmentAt returns the environment of the target's session, or the global one if the target
+// is nil.
 func (s *Server) EnvironmentAt(session Target) Environment { return Environment{s, session} }
 
 // Variable is a variable of an [Environment].
@@ -69,19 +75,18 @@ type Variable struct {
 	Removed bool
 }
 
-// All lists the variables, the hidden ones last.
+// All returns the variables, hidden ones last.
 func (e Environment) All(ctx context.Context) ([]Variable, error) { return e.show(ctx, "") }
 
-// Get is the variable of this name. If it was not set here, it is an
-// [ErrNotFound], even in a session whose new panes have it from the global
-// environment.
+// Get returns the variable of this name. It fails with [ErrNotFound] if the variable is not set in
+// this environment, even if new panes of the session get it from the global one.
 func (e Environment) Get(ctx context.Context, name string) (Variable, error) {
 	if name == "" {
 		return Variable{}, argumentError("a variable without a name")
 	}
 	vars, err := e.show(ctx, name)
 	if errors.Is(err, ErrUnknownOption) {
-		return Variable{}, fmt.Errorf("variable %s: %w", name, ErrNotFound)
+		return Variable{}, notFound(e.srv, "show-environment", Object{"variable", name})
 	}
 	if err != nil {
 		return Variable{}, err
@@ -92,60 +97,47 @@ func (e Environment) Get(ctx context.Context, name string) (Variable, error) {
 	return vars[0], nil
 }
 
-// Set sets a variable to any value.
+// Set sets a variable. The value may be any text without NUL bytes.
 func (e Environment) Set(ctx context.Context, name, value string) error {
-	return e.set(ctx, SetEnvironment{Name: name, Value: &value})
+	return e.srv.run(ctx, e.Setting(SetEnvironment{Name: name, Value: &value}))
 }
 
-// SetHidden sets a variable that new panes do not get.
+// SetHidden sets a variable that formats can read and new panes do not get.
 func (e Environment) SetHidden(ctx context.Context, name, value string) error {
-	return e.set(ctx, SetEnvironment{Name: name, Value: &value, Hidden: true})
+	return e.srv.run(ctx, e.Setting(SetEnvironment{Name: name, Value: &value, Hidden: true}))
 }
 
-// Remove takes a variable out of the environment of new panes, whoever else
-// set it.
+// Remove keeps a variable out of the environment of new panes, whatever sets it.
 func (e Environment) Remove(ctx context.Context, name string) error {
-	return e.set(ctx, SetEnvironment{Name: name, Remove: true})
+	return e.srv.run(ctx, e.Setting(SetEnvironment{Name: name, Remove: true}))
 }
 
-// Unset forgets a variable, set or removed. One that is not there is no error.
+// Unset forgets a variable that was set or removed. It is a no-op if there is none.
 func (e Environment) Unset(ctx context.Context, name string) error {
-	return e.set(ctx, SetEnvironment{Name: name, Unset: true})
+	return e.srv.run(ctx, e.Setting(SetEnvironment{Name: name, Unset: true}))
 }
 
-func (e Environment) set(ctx context.Context, cmd SetEnvironment) error {
-	var b Batch
-	b.SetVariable(e, cmd)
-	return b.Do(ctx, e.srv)
+// Setting returns the command that changes a variable of this environment, for a [Batch],
+// [Server.Do] or [Server.Script]. cmd says what to change and how; its target and scope are set
+// here.
+func (e Environment) Setting(cmd SetEnvironment) SetEnvironment {
+	cmd.Target, cmd.Global = own(e.target, cmd.Target), e.target == nil
+	return cmd
 }
 
 func (e Environment) show(ctx context.Context, name string) ([]Variable, error) {
 	var b Batch
-	vars := b.variables(e, name)
+	vars := readVariables(&b, e, name)
 	if err := b.Do(ctx, e.srv); err != nil {
 		return nil, err
 	}
 	return *vars, nil
 }
 
-// SetVariable appends a change of an environment: cmd says which and how, e where.
-func (b *Batch) SetVariable(e Environment, cmd SetEnvironment) {
-	cmd.Target, cmd.Global = e.target, e.target == nil
-	b.steps = append(b.steps, step{
-		prepare: func(func() (Version, error)) (Command, error) {
-			if cmd.Name == "" || strings.Contains(cmd.Name, "=") {
-				return nil, argumentError("%q is not the name of a variable", cmd.Name)
-			}
-			return cmd, nil
-		},
-		decode: func(*Server, Version, []byte) error { return nil },
-	})
-}
+// ReadEnvironment appends the reading of an environment: see [Environment.All].
+func ReadEnvironment(b *Batch, e Environment) *[]Variable { return readVariables(b, e, "") }
 
-// Variables appends the reading of an environment: see [Environment.All].
-func (b *Batch) Variables(e Environment) *[]Variable { return b.variables(e, "") }
-
-func (b *Batch) variables(e Environment, name string) *[]Variable {
+func readVariables(b *Batch, e Environment, name string) *[]Variable {
 	vars := &[]Variable{}
 	for _, hidden := range []bool{false, true} {
 		cmd := ShowEnvironment{Target: e.target, Global: e.target == nil, Shell: true, Hidden: hidden, Name: name}

@@ -51,6 +51,7 @@ func FuzzEnvironment(f *testing.F) {
 }
 
 func TestEnvironment(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	tmuxtest.Run(t, srv, "set-option", "-g", "update-environment", "")
 	env := srv.Session("$0").Environment()

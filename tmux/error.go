@@ -3,6 +3,7 @@ package tmux
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -13,8 +14,11 @@ var (
 	ErrNoServer = errors.New("no tmux server")
 	// ErrServerGone: the server went away while it worked on the command.
 	ErrServerGone = errors.New("tmux server exited")
-	// ErrNotFound: the target, buffer, client or file does not exist.
+	// ErrNotFound: the target, buffer, client or file does not exist. [Error.Object] names it.
 	ErrNotFound = errors.New("not found")
+	// ErrNoSession: the server has no session at all, so that nothing can be a default target. It
+	// is an [ErrNotFound] too.
+	ErrNoSession = fmt.Errorf("no session: %w", ErrNotFound)
 	// ErrExists: the name or index is taken.
 	ErrExists = errors.New("already exists")
 	// ErrAmbiguous: a command, option or target that fits more than one.
@@ -45,9 +49,23 @@ var (
 	// ErrVersionMismatch: the tmux program cannot talk to the running server,
 	// which is of another version.
 	ErrVersionMismatch = errors.New("tmux client and server versions differ")
+	// ErrUntrusted: the server may be another user's, so nothing was sent to it; or
+	// it asked for a file that no command names, so nothing was opened.
+	ErrUntrusted = errors.New("not trusted")
+	// ErrTooMuch: tmux printed more than this package takes from one list of
+	// commands, 16 MB. The rest was not read.
+	ErrTooMuch = errors.New("too much output")
 )
 
-// Error is a command that tmux refused or could not finish.
+// Kinds are all kinds of failure, each before those that it is one of.
+func Kinds() []error {
+	return []error{
+		ErrNoServer, ErrServerGone, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnknownOption, ErrBadValue,
+		ErrRunning, ErrLastLink, ErrNoTerminal, ErrUsage, ErrUnsupported, ErrArgument, ErrNoClient, ErrVersionMismatch, ErrUntrusted, ErrTooMuch,
+	}
+}
+
+// Error reports a command that tmux refused or could not finish.
 type Error struct {
 	// Command is the name of the command that failed, "list-panes".
 	Command string
@@ -58,12 +76,27 @@ type Error struct {
 	ExitCode int
 	// Stderr is what tmux wrote to standard error, without the last newline.
 	Stderr string
+	// Object is what does not exist, for an [ErrNotFound], [ErrNoClient] or [ErrUnknownOption]
+	// about something that has a name; zero otherwise.
+	Object Object
 	// Socket is the path of the server's socket.
 	Socket string
 	// Err is the kind, one of this package's Err values, or the error of the
 	// operating system or the context; nil when tmux said something unknown.
 	Err error
 }
+
+// Object names something that does not exist.
+type Object struct {
+	// Kind is "pane", "window", "session", "client", "buffer", "option", "variable", "user" or
+	// "key table".
+	Kind string
+	// Name is the name or id that was looked for: "%99", "work". It is the part of a target that
+	// tmux did not find, without what [Named] adds: "7" of "main:7".
+	Name string
+}
+
+func (o Object) String() string { return o.Kind + " " + o.Name }
 
 // Error is the command's name and what tmux said, on one line.
 func (e *Error) Error() string {
@@ -73,6 +106,8 @@ func (e *Error) Error() string {
 		msg = "no tmux server on " + e.Socket
 	case errors.Is(e.Err, ErrVersionMismatch):
 		msg = e.Err.Error()
+	case msg == "" && e.Object != (Object{}):
+		msg = fmt.Sprintf("%s: %v", e.Object, e.Err)
 	case msg == "" && e.Err != nil:
 		msg = e.Err.Error()
 	case msg == "":
@@ -144,16 +179,17 @@ var kinds = []struct {
 	{ErrNoClient, []string{"^no current client", "^can't find client", "^no client"}},
 	{ErrNotInMode, []string{"^not in a mode", "^not in copy mode"}},
 	{ErrNoSpace, []string{"no space for", "pane too small", "create pane failed"}},
+	{ErrNoSession, []string{"^no current target"}},
 	{ErrNotFound, []string{
 		"^can't find ", "^no buffer", "^unknown buffer", "^no last window", "^no last pane", "^no last session",
-		"^no next window", "^no previous window", "^no current target", "^no current session", "^no current window", "^no current pane",
+		"^no next window", "^no previous window", "^no current session", "^no current window", "^no current pane",
 		"^no alternate screen", "^no such ", "^unknown user: ", "^unknown group: ", " doesn't exist", "No such file or directory", "not found", "^no marked",
 	}},
 	// What strtonum(3) finds wrong with a number, after what the number is.
 	{ErrArgument, []string{" invalid", " too small", " too large", "size missing"}},
 }
 
-// kindOf is the kind of failure that tmux's text tells, nil when it is unknown.
+// kindOf is the kind of failure that tmux reports with this text, or nil if it is unknown.
 func kindOf(stderr string) error {
 	for line := range strings.Lines(stderr) {
 		for _, k := range kinds {
@@ -172,4 +208,30 @@ func kindOf(stderr string) error {
 		}
 	}
 	return nil
+}
+
+// missing finds the object in what tmux says when there is no such thing.
+var missing = regexp.MustCompile(`(?m)^(?:` +
+	`can't find (pane|window|session|client): =?(.*?):?|` +
+	`(?:unknown|no) (buffer|user):? (.+)|` +
+	`(?:unknown|invalid) (option|variable): (.+)|` +
+	`(table) (.+) doesn't exist)$`)
+
+// objectIn is the object that tmux's text says does not exist.
+func objectIn(stderr string) Object {
+	m := missing.FindStringSubmatch(stderr)
+	for i := 1; i < len(m); i += 2 {
+		if m[i] == "table" {
+			m[i] = "key table"
+		}
+		if m[i] != "" {
+			return Object{m[i], m[i+1]}
+		}
+	}
+	return Object{}
+}
+
+// notFound is the error for an object that a successful command did not show.
+func notFound(srv *Server, command string, what Object) error {
+	return &Error{Command: command, Object: what, Socket: srv.at.path, Err: ErrNotFound}
 }

@@ -3,7 +3,12 @@ package tmux_test
 import (
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +18,7 @@ import (
 
 // The same mistake is of the same kind on every tmux, whatever it writes.
 func TestErrorKinds(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	has := func(f tmux.Feature) bool { return must[bool](t)(srv.Supports(ctx, f)) }
 	ok(t, do(ctx, srv, tmux.SplitWindow{Target: tmux.PaneID("%0")}, tmux.NewWindow{Detached: true}))
@@ -124,6 +130,7 @@ func shown(cmd tmux.Command) string {
 
 // A name in the text of an error may read like another error.
 func TestErrorKindsIgnoreNames(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	for _, name := range []string{"x in use", "no server running on x", "ambiguous x", "unknown flag", "not a terminal"} {
 		if _, err := srv.Do(ctx, tmux.KillSession{Target: tmux.Named(name)}); !errors.Is(err, tmux.ErrNotFound) {
@@ -138,8 +145,8 @@ func TestErrorKindsIgnoreNames(t *testing.T) {
 	}
 }
 
-// TestServerEndsDuringAList: a server that is told to end tells those it works for
-// nothing.
+// TestServerEndsDuringAList: a server that is asked to end sends its waiting clients
+// no error.
 func TestServerEndsDuringAList(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
@@ -156,5 +163,27 @@ func TestServerEndsDuringAList(t *testing.T) {
 	}
 	if err := <-ended; !errors.Is(err, tmux.ErrServerGone) {
 		t.Errorf("the list that it was working on: %v", err)
+	}
+}
+
+// No kind is missing, and each comes before those that it is one of.
+func TestKindsAreComplete(t *testing.T) {
+	t.Parallel()
+	file := must[*ast.File](t)(parser.ParseFile(token.NewFileSet(), "error.go", nil, 0))
+	declared := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Err") {
+			declared += len(spec.Names)
+		}
+		return true
+	})
+	kinds := tmux.Kinds()
+	if declared != len(kinds) || declared == 0 {
+		t.Errorf("%d kinds are declared, Kinds has %d", declared, len(kinds))
+	}
+	for i, kind := range kinds {
+		if first := slices.IndexFunc(kinds, func(k error) bool { return errors.Is(kind, k) }); first != i {
+			t.Errorf("%v is also %v, which comes before it", kind, kinds[first])
+		}
 	}
 }

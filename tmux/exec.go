@@ -4,48 +4,108 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
 	"time"
 )
 
-// execTransport runs the tmux client program, one process for a command list.
+// execTransport runs the tmux client program, one process for a command list. What a
+// list says goes through standard input: arguments can be seen by every user.
 type execTransport struct {
 	binary string
 	// flags stand before the commands: -u, -L or -S, -f.
-	flags []string
-	env   []string
+	flags  []string
+	socket socket
+	// env is for a server that may be started, which inherits it, or for a session that
+	// is made; lean is for the program alone.
+	env, lean []string
 }
+
+// leanEnvironment is what the tmux program needs to run and to find the server.
+func leanEnvironment(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		switch name {
+		case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "TMPDIR", "TMUX_TMPDIR", "TERM", "TZ", "LANG", "LANGUAGE":
+			return false
+		}
+		for _, prefix := range []string{"LC_", "LD_", "DYLD_", "TERMINFO"} {
+			if strings.HasPrefix(name, prefix) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// reach checks the server before the program is started, which does not. There is
+// an answer already when nothing listens and the list starts nothing.
+func (t *execTransport) reach(ctx context.Context, req request) (answer *reply, err error) {
+	conn, err := t.socket.dial(ctx)
+	none := errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
+	switch {
+	case err == nil:
+		conn.Close()
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case !none || !req.starts:
+		rep, err := t.socket.noServer(err)
+		return &rep, err
+	}
+	return nil, t.socket.checkPath()
+}
+
+func (t *execTransport) private() bool { return false }
 
 // waitDelay is how long the pipes of a client that is gone may stay open before they
 // are closed on our side. The tmux server has them too, until it notices.
 const waitDelay = time.Second
 
 func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
+	if req.mixed {
+		// The server that it was made for has gone meanwhile.
+		return reply{code: -1}, fmt.Errorf("%w before it got the commands", ErrServerGone)
+	}
+	if answer, err := t.reach(ctx, req); err != nil {
+		return reply{code: -1}, err
+	} else if answer != nil {
+		return *answer, nil
+	}
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	sourced := req.stdin == nil
+	if sourced {
+		req = req.onStdin()
+	}
 	args := make([]string, 0, len(t.flags)+len(req.words))
 	args = append(args, t.flags...)
 	args = append(args, req.words...)
 	cmd := exec.CommandContext(ctx, t.binary, args...)
-	cmd.Env = t.env
+	cmd.Env = t.lean
+	if req.starts || req.needs == needsAll {
+		cmd.Env = t.env
+	}
 	cmd.WaitDelay = waitDelay
-	if req.stdin != nil {
-		cmd.Stdin = bytes.NewReader(req.stdin)
-	}
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if req.printed != nil {
-		cmd.Stdout = noticing{&stdout, req.printed}
-	}
+	cmd.Stdin = bytes.NewReader(req.stdin)
+	stdout, stderr := &boundedWriter{giveUp: giveUp}, &boundedWriter{giveUp: giveUp}
+	stdout.notice = req.printed
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		return reply{code: -1}, context.Cause(ctx)
 	}
-	rep := reply{stdout: stdout.Bytes(), stderr: bytes.TrimRight(stderr.Bytes(), "\n")}
+	rep := reply{stdout: stdout.bytes(), stderr: bytes.TrimRight(stderr.bytes(), "\n")}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
 	case errors.As(err, &exit):
 		rep.code = exit.ExitCode()
+		if sourced {
+			rep.asGiven()
+		}
 	case errors.Is(err, exec.ErrWaitDelay):
 		rep.open = true
 	default:
@@ -54,14 +114,30 @@ func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 	return rep, nil
 }
 
-// noticing is a writer that says when something is written.
-type noticing struct {
-	io.Writer
-	notice func()
+// asGiven makes the errors of a sourced list look like the errors of the same list
+// given as arguments: without the position in the file, and with parse errors on
+// standard error instead of standard output.
+func (r *reply) asGiven() {
+	if len(r.stderr) == 0 && bytes.HasPrefix(r.stdout, sourcedAt) {
+		r.stdout, r.stderr = nil, bytes.TrimRight(r.stdout, "\n")
+	}
+	r.stderr = bytes.TrimPrefix(r.stderr, sourcedAt)
+	r.stderr = bytes.ReplaceAll(r.stderr, append([]byte("\n"), sourcedAt...), []byte("\n"))
 }
 
-func (w noticing) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
-	w.notice()
-	return n, err
+// sourcedAt is what tmux puts before an error in the first line of standard input.
+var sourcedAt = []byte("-:1: ")
+
+// boundedWriter takes what the program prints, and ends it when that is too much.
+type boundedWriter struct {
+	printed
+	giveUp context.CancelCauseFunc
+}
+
+func (w *boundedWriter) Write(p []byte) (int, error) {
+	if err := w.add(p); err != nil {
+		w.giveUp(err)
+		return 0, err
+	}
+	return len(p), nil
 }

@@ -9,3 +9,14 @@ func WithChecksum(body string) Layout {
 
 // Unvis undoes what tmux does to names before it keeps them.
 func Unvis(s string) string { return unescape(s, false) }
+
+// OptionNames are the options that formats may read.
+func OptionNames(v Version) []string {
+	var names []string
+	for name, kind := range optionKinds() {
+		if !kind.hook && v.Has(kind.since) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

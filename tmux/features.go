@@ -7,19 +7,18 @@ import (
 	"sync"
 )
 
-// Feature is something that not every supported tmux can do, for
-// [Server.Supports].
+// Feature is something that not every supported tmux can do. See [Server.Supports].
 type Feature struct {
-	// Name is what tmux calls it: a command, a flag or a word.
+	// Name is what tmux calls it, or a few words.
 	Name string
 	// Since and Until are the first and the last release that has it; zero when
 	// there is no such bound.
 	Since, Until Version
 }
 
-// The features that programs ask for. Whatever else needs a certain tmux stands
-// in the tags of its command's fields, and is refused with an
-// [UnsupportedError] there.
+// The features that programs ask for. The tags of the commands' fields declare
+// all others; what this tmux does not have is refused with an
+// [UnsupportedError].
 var (
 	// FloatingPanes: panes that float above the others.
 	FloatingPanes = commandFeature(NewPane{})
@@ -47,19 +46,21 @@ var (
 	RunShellStderr = fieldFeature(RunShell{}, "Stderr")
 	// RunShellDir: a working directory for run-shell.
 	RunShellDir = fieldFeature(RunShell{}, "Dir")
+	// UsedCells: capture-pane without the cells that nothing was written to.
+	UsedCells = fieldFeature(CapturePane{}, "UsedCells")
 	// PaneEvents: to wait for an event, such as a pane's output.
 	PaneEvents = fieldFeature(WaitFor{}, "Event")
 	// MirroredLayouts: the layouts main-horizontal-mirrored and
 	// main-vertical-mirrored.
 	MirroredLayouts = Feature{Name: "mirrored layouts", Since: mustVersion("3.5")}
-	// JSONLayouts: layouts are told and taken as JSON.
+	// JSONLayouts: layouts are printed and accepted as JSON.
 	JSONLayouts = Feature{Name: "layouts in JSON", Since: mustVersion("3.8")}
 	// VerbatimSessionNames: colons and periods stay in the names of sessions.
 	VerbatimSessionNames = Feature{Name: "colons in session names", Since: mustVersion("3.7")}
 )
 
-// Supports reports whether the running server, or without one the tmux program,
-// has a feature.
+// Supports reports whether the running server has a feature or, if none is running, the tmux
+// program.
 func (s *Server) Supports(ctx context.Context, f Feature) (bool, error) {
 	v, err := s.Version(ctx)
 	return err == nil && f.In(v), err

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// SetHook sets the commands of a hook, or runs it. For a hook of tmux's own the
-// flags of scope mean little: see [Hooks].
+// SetHook sets the commands of a hook, or runs it. tmux finds the scope of its own hooks by their
+// names, so that the flags of scope matter little: see [Hooks].
 type SetHook struct {
 	Target Target `flag:"t"`
 	Global bool   `flag:"g"`
@@ -26,6 +26,8 @@ type SetHook struct {
 	Name     string `arg:"literal"`
 	// Commands is a list of tmux commands: see [Server.Script].
 	Commands *string `arg:""`
+
+	in *Hooks `flag:"-"` // the scope that the name must fit: see [Hooks.Setting]
 }
 
 // ShowHooks prints hooks with their commands.
@@ -43,49 +45,56 @@ type ShowHooks struct {
 func (SetHook) CommandName() string   { return "set-hook" }
 func (ShowHooks) CommandName() string { return "show-hooks" }
 
-// Hooks are the hooks of the server, a session, a window or a pane: lists of
-// tmux commands that run when something happens there. One that a session,
-// window or pane sets goes before the global one.
+func (c SetHook) check(func() (Version, error)) error {
+	if c.in == nil {
+		return nil
+	}
+	return c.in.check(c.Name)
+}
+
+// Hooks are the hooks of the server, a session, a window or a pane: lists of tmux commands that
+// run when something happens there. A hook set for a session, window or pane takes precedence over
+// the global one.
 type Hooks struct {
 	srv    *Server
 	scope  OptionScope // ServerOptions for all global ones
 	target Target
 }
 
-// Hooks are the global hooks.
+// Hooks returns the global hooks.
 func (s *Server) Hooks() Hooks { return Hooks{s, ServerOptions, nil} }
 
-// HooksAt are the hooks of a scope for the target of a command: nil is the one
-// that tmux takes by itself. tmux keeps the global hooks of windows and panes apart
-// from those of sessions; [ServerOptions] are both.
+// HooksAt returns the hooks of a scope for the target of a command; if the target is nil tmux
+// picks one. tmux keeps the global hooks of windows and panes apart from those for sessions;
+// [ServerOptions] covers both.
 func (s *Server) HooksAt(scope OptionScope, target Target) Hooks { return Hooks{s, scope, target} }
 
-// Hooks are the session's hooks.
+// Hooks returns the session's hooks.
 func (r SessionRef) Hooks() Hooks { return Hooks{r.srv, SessionOptions, r} }
 
-// Hooks are the window's hooks.
+// Hooks returns the window's hooks.
 func (r WindowRef) Hooks() Hooks { return Hooks{r.srv, WindowOptions, r} }
 
-// Hooks are the pane's hooks.
+// Hooks returns the pane's hooks.
 func (r PaneRef) Hooks() Hooks { return Hooks{r.srv, PaneOptions, r} }
 
 // Hook is one list of commands of a hook, which may have several.
 type Hook struct {
 	// Name is the name of the hook: "pane-died", "after-split-window".
 	Name string
-	// Index is where the list stands among those of the hook; they run in this
-	// order. Empty for a user hook, whose name begins with "@".
+	// Index is the place of the list among the hook's lists, which run in this
+	// order. It is empty for a user hook, whose name begins with "@".
 	Index string
 	// Commands are tmux commands in tmux's own spelling.
 	Commands string
 }
 
-// All lists the hooks that have commands here.
+// All returns the hooks that have commands in this scope.
 func (h Hooks) All(ctx context.Context) ([]Hook, error) {
 	return h.list(ctx, "")
 }
 
-// Get are the command lists that a hook has here; none if it is not set.
+// Get returns the command lists of a hook in this scope. There are none if it is not set.
 func (h Hooks) Get(ctx context.Context, name string) ([]Hook, error) {
 	if err := h.check(name); err != nil {
 		return nil, err
@@ -93,38 +102,34 @@ func (h Hooks) Get(ctx context.Context, name string) ([]Hook, error) {
 	return h.list(ctx, name)
 }
 
-// Set gives a hook these commands: in place of all it had, or of those at an
-// index if the name is name[index]. [Server.Script] writes commands.
+// Set sets the commands of a hook, replacing all it had, or those at one index if the name is
+// name[index]. [Server.Script] writes commands.
 func (h Hooks) Set(ctx context.Context, name, commands string) error {
-	return h.set(ctx, SetHook{Name: name, Commands: &commands})
+	return h.srv.run(ctx, h.Setting(SetHook{Name: name, Commands: &commands}))
 }
 
-// Append gives a hook another list of commands, after those it has.
+// Append adds a list of commands to a hook, after those it has.
 func (h Hooks) Append(ctx context.Context, name, commands string) error {
-	return h.set(ctx, SetHook{Name: name, Commands: &commands, Append: true})
+	return h.srv.run(ctx, h.Setting(SetHook{Name: name, Commands: &commands, Append: true}))
 }
 
-// Unset takes all command lists off a hook, or that at name[index].
+// Unset removes all command lists of a hook, or the one at name[index].
 func (h Hooks) Unset(ctx context.Context, name string) error {
-	return h.set(ctx, SetHook{Name: name, Unset: true})
+	return h.srv.run(ctx, h.Setting(SetHook{Name: name, Unset: true}))
 }
 
 // Run runs the commands of a hook now.
 func (h Hooks) Run(ctx context.Context, name string) error {
-	if err := h.check(name); err != nil {
-		return err
-	}
-	_, err := h.srv.Do(ctx, SetHook{Name: name, Run: true, Target: h.target})
-	return err
+	return h.srv.run(ctx, SetHook{Name: name, Run: true, Target: h.target, in: &h})
 }
 
-func (h Hooks) set(ctx context.Context, cmd SetHook) error {
-	if err := h.check(cmd.Name); err != nil {
-		return err
-	}
-	cmd.Target, cmd.Global, cmd.Window, cmd.Pane = h.flags()
-	_, err := h.srv.Do(ctx, cmd)
-	return err
+// Setting returns the command that changes a hook in this scope, for a [Batch], [Server.Do] or
+// [Server.Script]. cmd says what to change and how; its target and scope are set here.
+func (h Hooks) Setting(cmd SetHook) SetHook {
+	var target Target
+	target, cmd.Global, cmd.Window, cmd.Pane = h.flags()
+	cmd.Target, cmd.in = own(target, cmd.Target), &h
+	return cmd
 }
 
 func (h Hooks) flags() (target Target, global, window, pane bool) {
@@ -134,16 +139,16 @@ func (h Hooks) flags() (target Target, global, window, pane bool) {
 
 func (h Hooks) list(ctx context.Context, name string) ([]Hook, error) {
 	var b Batch
-	hooks := b.Hooks(h, name)
+	hooks := ReadHooks(&b, h, name)
 	if err := b.Do(ctx, h.srv); err != nil {
 		return nil, err
 	}
 	return *hooks, nil
 }
 
-// Hooks appends the reading of a hook, or of all that have commands if there is no
-// name: see [Hooks.Get] and [Hooks.All].
-func (b *Batch) Hooks(h Hooks, name string) *[]Hook {
+// ReadHooks appends the reading of one hook or, if name is empty, of all that have commands: see
+// [Hooks.Get] and [Hooks.All].
+func ReadHooks(b *Batch, h Hooks, name string) *[]Hook {
 	hooks := &[]Hook{}
 	show := ShowHooks{Name: name}
 	show.Target, show.Global, show.Window, show.Pane = h.flags()

@@ -1,7 +1,7 @@
 package tmux
 
-// PaneID is the id of a pane: a percent sign and a number, as in "%3". It is
-// unique for the life of a tmux server and survives every move of the pane.
+// PaneID is the id of a pane: a percent sign and a number, such as "%3". It is unique for the life
+// of a tmux server, and a pane keeps it wherever it is moved.
 type PaneID string
 
 // WindowID is the id of a window: an at sign and a number, as in "@1".
@@ -31,10 +31,9 @@ func validID(sigil byte, s string) bool {
 	return true
 }
 
-// A Target names the object a command works on: the value of a -t or -s flag.
-// Ids and the reference types ([SessionRef], [WindowRef], [PaneRef],
-// [ClientRef]) are targets, and so are the rows that embed them. [Named] and
-// [TargetSpec] cover the rest.
+// A Target names the object a command works on. Ids, references ([SessionRef], [WindowRef],
+// [PaneRef], [ClientRef]) and the rows that embed them are targets. [Named] and [TargetSpec] cover
+// the rest.
 type Target interface {
 	// TargetSpec is the text tmux is given.
 	TargetSpec() string
@@ -44,46 +43,44 @@ func (id PaneID) TargetSpec() string    { return string(id) }
 func (id WindowID) TargetSpec() string  { return string(id) }
 func (id SessionID) TargetSpec() string { return string(id) }
 
-// TargetSpec is a target in tmux's own syntax, for example "main:2.1", "{last}"
-// or "=work:". Nothing is quoted or checked: tmux matches it as it pleases, by
-// prefix and by pattern too. Prefer ids.
+// TargetSpec is a target in tmux's own syntax, for example "main:2.1", "{last}" or "=work:". It is
+// passed on as is, and tmux also matches it as a prefix and a pattern. Prefer ids.
 type TargetSpec string
 
 func (t TargetSpec) TargetSpec() string { return string(t) }
 
-// Named is the session of exactly this name, matched neither as a prefix nor as
-// a pattern.
+// Named is the session with exactly this name, which is not matched as a prefix or a pattern.
 type Named string
 
 func (n Named) TargetSpec() string { return "=" + string(n) + ":" }
 
-// SessionRef is a session of a server, known by its id. It is a handle, not a
-// copy of the session's state; making one costs nothing and asks tmux nothing.
+// SessionRef refers to a session of a server by its id. It is a handle, not a copy of the
+// session's state. Making one sends nothing to tmux.
 type SessionRef struct {
 	srv *Server
 	ID  SessionID `json:"session_id"`
 }
 
-// WindowRef is a window of a server, known by its id.
+// WindowRef refers to a window of a server by its id.
 type WindowRef struct {
 	srv *Server
 	ID  WindowID `json:"window_id"`
 }
 
-// PaneRef is a pane of a server, known by its id.
+// PaneRef refers to a pane of a server by its id.
 type PaneRef struct {
 	srv *Server
 	ID  PaneID `json:"pane_id"`
 }
 
-// ClientRef is a client of a server, known by its name: its terminal
-// ("/dev/pts/3"), or "client-" and its process id where it has none.
+// ClientRef refers to a client of a server by its name: its terminal ("/dev/pts/3") or, if it has
+// none, "client-" and its process id.
 type ClientRef struct {
 	srv  *Server
 	Name string `json:"client_name"`
 }
 
-// BufferRef is a paste buffer of a server, known by its name.
+// BufferRef refers to a paste buffer of a server by its name.
 type BufferRef struct {
 	srv  *Server
 	Name string `json:"buffer_name"`
@@ -94,19 +91,19 @@ func (r WindowRef) TargetSpec() string  { return string(r.ID) }
 func (r PaneRef) TargetSpec() string    { return string(r.ID) }
 func (r ClientRef) TargetSpec() string  { return r.Name }
 
-// Server is the server that the session belongs to.
+// Server returns the server that the session belongs to, or nil for a zero reference.
 func (r SessionRef) Server() *Server { return r.srv }
 
-// Server is the server that the window belongs to.
+// Server returns the server that the window belongs to, or nil for a zero reference.
 func (r WindowRef) Server() *Server { return r.srv }
 
-// Server is the server that the pane belongs to.
+// Server returns the server that the pane belongs to, or nil for a zero reference.
 func (r PaneRef) Server() *Server { return r.srv }
 
-// Server is the server that the client is attached to.
+// Server returns the server that the client is attached to, or nil for a zero reference.
 func (r ClientRef) Server() *Server { return r.srv }
 
-// Server is the server that holds the buffer.
+// Server returns the server that holds the buffer, or nil for a zero reference.
 func (r BufferRef) Server() *Server { return r.srv }
 
 // ref is what the row decoder fills the embedded reference types through.
@@ -120,17 +117,17 @@ func (r *PaneRef) bind(srv *Server, v string)    { r.srv, r.ID = srv, PaneID(v) 
 func (r *ClientRef) bind(srv *Server, v string)  { r.srv, r.Name = srv, v }
 func (r *BufferRef) bind(srv *Server, v string)  { r.srv, r.Name = srv, v }
 
-// Session is the session with the given id. It is not looked up.
+// Session returns a reference to the session with the given id, without looking it up.
 func (s *Server) Session(id SessionID) SessionRef { return SessionRef{s, id} }
 
-// Window is the window with the given id. It is not looked up.
+// Window returns a reference to the window with the given id, without looking it up.
 func (s *Server) Window(id WindowID) WindowRef { return WindowRef{s, id} }
 
-// Pane is the pane with the given id. It is not looked up.
+// Pane returns a reference to the pane with the given id, without looking it up.
 func (s *Server) Pane(id PaneID) PaneRef { return PaneRef{s, id} }
 
-// Client is the client with the given name. It is not looked up.
+// Client returns a reference to the client with the given name, without looking it up.
 func (s *Server) Client(name string) ClientRef { return ClientRef{s, name} }
 
-// Buffer is the paste buffer with the given name. It is not looked up.
+// Buffer returns a reference to the paste buffer with the given name, without looking it up.
 func (s *Server) Buffer(name string) BufferRef { return BufferRef{s, name} }

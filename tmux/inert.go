@@ -1,24 +1,26 @@
 package tmux
 
 import (
+	"crypto/rand"
 	"strconv"
 	"strings"
 )
 
-// Limits of what [Inert] takes. tmux expands formats in its only thread, so one
-// that takes long stops every session.
+// Limits of what [Inert] takes, besides its cost. tmux expands formats
+// in its only thread, so one that takes long stops every session.
 const (
 	maxInertBytes = 2000
 	maxInertDepth = 20
 	maxInertWidth = 1000 // of = and p, in cells
-	maxInertText  = 200  // of an argument or pattern, in bytes
-	maxInertStars = 4    // in a glob; each multiplies the time
+	maxInertText  = 100  // of an argument or pattern, in bytes
+	maxInertStars = 4    // in a glob; with some C libraries each multiplies the time
 )
 
 // Inert rewrites a format that is not trusted as one that can do nothing but
-// read: it runs no command, and does not keep a tmux of version v busy. Percent
-// signs are text. A format that it does not understand whole, or that does more,
-// is an [ErrArgument] that says why.
+// read what is no secret, and read it cheaply: it runs no command, shows no paste
+// buffer and no environment, and keeps a tmux of version v neither busy nor
+// growing. Percent signs are text. A format that it does not understand whole, or
+// that does more, is an [ErrArgument] that says why.
 //
 // The format is not searched for what is bad. It is parsed, and what tmux gets is
 // written anew from the parts that are known: names, loops, comparisons and the
@@ -27,10 +29,23 @@ const (
 //
 //   - #(…), which runs a shell command, and E: and T:, which expand a value as a
 //     format, whoever made it;
-//   - formats in the arguments of a modifier; those of s are expanded twice;
-//   - R: (repeat), a loop inside a loop of its kind, large widths, and regular
-//     expressions with {…} or back references, which all grow beyond measure;
-//   - O: and V:, the loops over options and environments, and A: and I:.
+//   - names that are neither a [Token] of this version, nor an option of it, nor an
+//     @option: tmux looks those up in its environment. Nor tokens of paste buffers;
+//   - formats in the arguments of a modifier; the arguments of s are expanded twice;
+//   - R: (repeat), O: and V:, the loops over options and environments, A: and I:.
+//
+// The cost of the whole is estimated, at worst, before tmux sees it: 80 ms of
+// tmux's time and 1 MB of text, where a loop runs 500 rounds, the values are as
+// long as the format affords, up to 16 kB, and screens have 20,000 cells. What the
+// estimate takes for granted is made sure of:
+//
+//   - loops are inside each other only as S: W: P:, in this order;
+//   - regular expressions have at most 100 bytes, 12 of . [ ] | * + ? and of these 4
+//     of * + ?, which follow a single character or class; {…} and back references
+//     are not taken, nor * + and ? in C/r:, whose lines may be of any length;
+//   - globs have at most 4 stars, and patterns hold text, numbers and ids only;
+//   - tmux itself compares the lengths of values and screens with the estimate, and
+//     expands to a mark for [CheckInert] where they are larger.
 func Inert(format string, v Version) (Format, error) {
 	if len(format) > maxInertBytes {
 		return "", argumentError("a format of more than %d bytes", maxInertBytes)
@@ -40,13 +55,37 @@ func Inert(format string, v Version) (Format, error) {
 	if err != nil {
 		return "", err
 	}
-	w := inertWriter{v: v}
-	w.sequence(seq)
+	limit, err := cheapest(seq)
+	if err != nil {
+		return "", err
+	}
+	w := inertWriter{v: v, limit: limit}
+	w.scope(seq)
 	return Format(w.String()), nil
 }
 
+// inertMark is what a format expands to whose values or screens are too large for
+// it. No program on a screen can know it.
+var inertMark = "inert" + rand.Text()
+
+// CheckInert is an [ErrArgument] if text, that a format of [Inert] expanded to,
+// lacks values because they are too long.
+func CheckInert(text string) error {
+	_, after, found := strings.Cut(text, inertMark)
+	if !found {
+		return nil
+	}
+	limit, _, _ := strings.Cut(after, ";")
+	return argumentError("its values are longer than the %s bytes that this format affords in all, or it searches a screen of more than %d cells; "+
+		"a format without regular expressions and loops affords more", limit, inertCells)
+}
+
 // inertNode is a part of a format: one of the types below.
-type inertNode interface{ write(*inertWriter) }
+type inertNode interface {
+	write(*inertWriter)
+	// cost is the size of what it expands to at worst. The price is added.
+	cost(*inertCost) inertSize
+}
 
 type (
 	inertText string
@@ -87,6 +126,8 @@ type inertRule struct {
 	least, most int
 	// loop is set for operators that expand their operands many times.
 	loop bool
+	// size is how many bytes other operators expand to, at most.
+	size float64
 	// args checks the arguments; nil takes none.
 	args  func(args []string, v Version) error
 	since Version
@@ -98,16 +139,16 @@ var inertRules = map[string]inertRule{
 	"t": {args: timeArgs}, "q": {args: quoteArgs}, "s": {args: substituteArgs},
 
 	"a": {least: 1, most: 1}, "l": {least: 1, most: 1},
-	"c": {least: 1, most: 1, since: Version{Major: 3, Minor: 3}},
+	"c": {least: 1, most: 1, size: 6, since: Version{Major: 3, Minor: 3}},
 	"S": {least: 1, most: 2, loop: true, args: orderArgs}, "W": {least: 1, most: 2, loop: true, args: orderArgs},
 	"P": {least: 1, most: 2, loop: true, args: orderArgs},
 	"L": {least: 1, most: 1, loop: true, args: orderArgs, since: Version{Major: 3, Minor: 4}},
-	"N": {least: 1, most: 1, args: letters("ws")},
-	"C": {least: 1, most: 1, args: letters("ri")}, "m": {least: 2, most: 2, args: letters("ri")},
-	"==": {least: 2, most: 2}, "!=": {least: 2, most: 2}, "<": {least: 2, most: 2}, ">": {least: 2, most: 2},
-	"<=": {least: 2, most: 2}, ">=": {least: 2, most: 2}, "e": {least: 2, most: 2, args: expressionArgs},
-	"||": {least: 1, most: maxInertDepth}, "&&": {least: 1, most: maxInertDepth},
-	"!": {least: 1, most: 1}, "!!": {least: 1, most: 1},
+	"N": {least: 1, most: 1, size: 1, args: letters("ws")},
+	"C": {least: 1, most: 1, size: 10, args: letters("ri")}, "m": {least: 2, most: 2, size: 1, args: letters("ri")},
+	"==": {least: 2, most: 2, size: 1}, "!=": {least: 2, most: 2, size: 1}, "<": {least: 2, most: 2, size: 1}, ">": {least: 2, most: 2, size: 1},
+	"<=": {least: 2, most: 2, size: 1}, ">=": {least: 2, most: 2, size: 1}, "e": {least: 2, most: 2, size: 330, args: expressionArgs},
+	"||": {least: 1, most: maxInertDepth, size: 1}, "&&": {least: 1, most: maxInertDepth, size: 1},
+	"!": {least: 1, most: 1, size: 1}, "!!": {least: 1, most: 1, size: 1},
 }
 
 // refusedModifiers are those with a reason of their own.
@@ -187,7 +228,8 @@ func substituteArgs(args []string, _ Version) error {
 	if strings.Contains(args[0]+args[1], "#") {
 		return argumentError("a # in s, which tmux would expand")
 	}
-	return checkRegexp(args[0])
+	_, err := shapeOf(args[0])
+	return err
 }
 
 func expressionArgs(args []string, _ Version) error {
@@ -200,25 +242,6 @@ func expressionArgs(args []string, _ Version) error {
 	}
 	if len(args) == 3 && (len(args[2]) != 1 || args[2] < "0" || args[2] > "9") {
 		return argumentError("the precision of e is a digit")
-	}
-	return nil
-}
-
-// checkRegexp refuses what makes the C library's matcher slow or large.
-func checkRegexp(pattern string) error {
-	if pattern == "" || len(pattern) > maxInertText {
-		return argumentError("a pattern has 1 to %d bytes", maxInertText)
-	}
-	for i := 0; i < len(pattern); i++ {
-		switch c := pattern[i]; {
-		case c == '{':
-			return argumentError("a { in a regular expression")
-		case c == '\\' && i+1 < len(pattern):
-			i++
-			if pattern[i] >= '0' && pattern[i] <= '9' || pattern[i] == '{' {
-				return argumentError("a back reference in a regular expression")
-			}
-		}
 	}
 	return nil
 }

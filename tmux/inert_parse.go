@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,7 +11,7 @@ type inertParser struct {
 	s     string
 	i     int
 	depth int
-	loops string // the loops around here
+	loop  string // the loop around here
 	v     Version
 }
 
@@ -91,15 +92,45 @@ func (p *inertParser) sequence(end string) ([]inertNode, error) {
 	return seq, nil
 }
 
-// name reads a name that a closing brace ends, and the brace.
-func (p *inertParser) name() (string, bool) {
+// name reads a name that a closing brace ends, and the brace; found is false if
+// there is something else.
+func (p *inertParser) name() (name string, found bool, err error) {
 	rest := p.s[p.i:]
 	end := strings.IndexByte(rest, '}')
 	if end <= 0 || !isInertName(rest[:end]) {
-		return "", false
+		return "", false, nil
 	}
 	p.i += end + 1
-	return rest[:end], true
+	name, err = p.known(rest[:end])
+	return name, true, err
+}
+
+// absent is the name of an option that nobody sets. It stands for names that other
+// versions of tmux have, which are empty in this one.
+const absent = "@tmux-mcp-absent"
+
+// known refuses the names that no tmux has, and the names of paste buffers. This
+// version would look up what it lacks in its environment, so that becomes absent.
+func (p *inertParser) known(name string) (string, error) {
+	base, _, _ := strings.Cut(name, "[")
+	if strings.HasPrefix(name, "@") {
+		return name, nil
+	}
+	if t := tokensByName()[name]; t != nil {
+		switch {
+		case t.Scope == BufferScope:
+			return "", argumentError("#{%s} is of a paste buffer, which formats may not read", name)
+		case t.In(p.v):
+			return name, nil
+		}
+		return absent, nil
+	} else if kind, ok := optionKinds()[base]; ok && !kind.hook {
+		if !p.v.Has(kind.since) {
+			return absent, nil
+		}
+		return name, nil
+	}
+	return "", argumentError("%.40q is no token, option or @option of tmux %s, and its environment is not read", name, p.v)
 }
 
 // isInertName reports whether a text has the shape of a token, a user option, or
@@ -122,8 +153,8 @@ func (p *inertParser) braces() (inertNode, error) {
 		return nil, argumentError("formats more than %d deep", maxInertDepth)
 	}
 	defer func() { p.depth-- }()
-	if name, ok := p.name(); ok {
-		return inertValue{name: name}, nil
+	if name, ok, err := p.name(); ok {
+		return inertValue{name: name}, err
 	}
 	var others []inertModifier
 	var op *inertModifier
@@ -151,13 +182,28 @@ func (p *inertParser) braces() (inertNode, error) {
 		if err == nil && len(operands) < 2 {
 			err = argumentError("a condition without a value")
 		}
+		if err != nil {
+			return nil, err
+		}
 		if len(operands)%2 == 0 {
 			operands = append(operands, nil)
 		}
+		for i := 0; i+1 < len(operands); i += 2 {
+			text, ok := plainText(operands[i])
+			switch {
+			case !ok:
+			case isInertName(text):
+				name, wrong := p.known(text)
+				operands[i], err = []inertNode{inertValue{name: name}}, errors.Join(err, wrong)
+			default:
+				// False, unless the environment has it.
+				operands[i] = nil
+			}
+		}
 		return inertChoice{others, operands}, err
 	}
-	if name, ok := p.name(); ok {
-		return inertValue{others, name, nil}, nil
+	if name, ok, err := p.name(); ok {
+		return inertValue{others, name, nil}, err
 	}
 	start := p.i
 	operands, err := p.operands(1)
@@ -193,13 +239,19 @@ func (p *inertParser) operands(most int) ([][]inertNode, error) {
 
 func (p *inertParser) operator(op inertModifier, others []inertModifier) (inertNode, error) {
 	rule := inertRules[op.name]
+	if (op.name == "l" || op.name == "a") && len(others) > 0 {
+		return nil, argumentError("a modifier of plain text")
+	}
+	if op.name == "l" {
+		return p.literal()
+	}
 	if rule.loop {
-		if strings.Contains(p.loops, op.name) {
-			return nil, argumentError("%s: inside %s:", op.name, op.name)
+		outer := p.loop
+		if outer != "" && !strings.Contains("SW SP WP", outer+op.name) {
+			return nil, argumentError("%s: inside %s:; loops go inside each other as S: W: P:, in this order", op.name, outer)
 		}
-		outer := p.loops
-		p.loops += op.name
-		defer func() { p.loops = outer }()
+		p.loop = op.name
+		defer func() { p.loop = outer }()
 	}
 	operands, err := p.operands(rule.most)
 	if err != nil {
@@ -215,27 +267,38 @@ func (p *inertParser) operator(op inertModifier, others []inertModifier) (inertN
 		if !ok || err != nil || n < 32 || n > 126 {
 			return nil, argumentError("a: takes a number from 32 to 126")
 		}
-		return wrapped(inertText(string(rune(n))), others)
-	case "l":
-		text, ok := plainText(operands[0])
-		if !ok {
-			return nil, argumentError("a format inside l:")
-		}
-		return wrapped(inertText(text), others)
+		return inertText(string(rune(n))), nil
 	case "C", "m":
-		if err := checkPattern(operands[0], strings.Join(op.args, "")); err != nil {
+		if err := checkPattern(op, operands[0]); err != nil {
 			return nil, err
 		}
 	}
 	return inertOperator{others, op, operands}, nil
 }
 
-// wrapped is a text with modifiers, of which there must be none.
-func wrapped(text inertText, others []inertModifier) (inertNode, error) {
-	if len(others) > 0 {
-		return nil, argumentError("a modifier of plain text")
+// literal reads what l: leaves as it is, and the closing brace.
+func (p *inertParser) literal() (inertNode, error) {
+	var b strings.Builder
+	for depth := 0; p.i < len(p.s); p.i++ {
+		c, rest := p.s[p.i], p.s[p.i:]
+		switch {
+		case strings.HasPrefix(rest, "#{"):
+			depth++
+		case c == '#' && len(rest) > 1 && strings.IndexByte(",#}:", rest[1]) >= 0:
+			p.i++
+			if depth > 0 {
+				b.WriteByte('#')
+			}
+			c = rest[1]
+		case c == '}' && depth == 0:
+			p.i++
+			return inertText(b.String()), nil
+		case c == '}':
+			depth--
+		}
+		b.WriteByte(c)
 	}
-	return text, nil
+	return nil, argumentError("a #{ without its }")
 }
 
 // plainText is a sequence that is only text.
@@ -251,18 +314,30 @@ func plainText(seq []inertNode) (string, bool) {
 }
 
 // checkPattern checks what C: or m: looks for.
-func checkPattern(seq []inertNode, flags string) error {
-	if strings.Contains(flags, "r") {
+func checkPattern(op inertModifier, seq []inertNode) error {
+	if strings.Contains(strings.Join(op.args, ""), "r") {
 		text, ok := plainText(seq)
 		if !ok {
 			return argumentError("a format inside a regular expression")
 		}
-		return checkRegexp(text)
+		shape, err := shapeOf(text)
+		if err == nil && op.name == "C" && shape.quantified > 0 {
+			err = argumentError("a * + or ? in C/r:, whose lines may be of any length; C: takes a glob, and search_panes any regular expression")
+		}
+		return err
 	}
 	stars, size := 0, 0
 	for _, n := range seq {
-		text, _ := n.(inertText)
-		stars, size = stars+strings.Count(string(text), "*"), size+len(text)
+		switch n := n.(type) {
+		case inertText:
+			stars, size = stars+strings.Count(string(n), "*"), size+len(n)
+		case inertValue:
+			if n.name == "" || !isSmall(n.name) || len(n.modifiers) > 0 {
+				return argumentError("a value in a pattern that is no number and no id")
+			}
+		default:
+			return argumentError("a pattern that is not made of text, numbers and ids")
+		}
 	}
 	if stars > maxInertStars || size > maxInertText {
 		return argumentError("a pattern has at most %d bytes and %d stars", maxInertText, maxInertStars)

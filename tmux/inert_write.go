@@ -2,13 +2,69 @@ package tmux
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // inertWriter writes a parsed format as tmux reads it.
 type inertWriter struct {
 	strings.Builder
-	v Version
+	v     Version
+	limit int // of the bytes that the values of a scope have
+}
+
+// scope writes the whole format or what a loop expands. It comes with the
+// condition that values and screens are no larger than the cost was estimated
+// for.
+func (w *inertWriter) scope(seq []inertNode) {
+	var reads inertReads
+	reads.of(seq)
+	var small []Format
+	if len(reads.names) > 0 {
+		inner := inertWriter{v: w.v}
+		for _, name := range reads.names {
+			inertValue{name: name}.write(&inner)
+		}
+		small = append(small, Format(fmt.Sprintf("#{e|<=|:#{n:%s},%d}", inner.String(), w.limit)))
+	}
+	if reads.screen {
+		small = append(small, Format(fmt.Sprintf("#{e|<=|:#{e|*|:#{pane_width},#{pane_height}},%d}", inertCells)))
+	}
+	if len(small) > 0 {
+		w.WriteString("#{?" + string(And(small...)) + ",")
+		defer func() { fmt.Fprintf(w, ",%s%d;}", inertMark, w.limit) }()
+	}
+	w.sequence(seq)
+}
+
+// inertReads is what a scope reads, without the loops in it, which are scopes
+// themselves.
+type inertReads struct {
+	names  []string // of values that may be long
+	screen bool
+}
+
+func (r *inertReads) of(seq []inertNode) {
+	for _, n := range seq {
+		var inner [][]inertNode
+		switch n := n.(type) {
+		case inertValue:
+			if n.name != "" && !isSmall(n.name) && !slices.Contains(r.names, n.name) {
+				r.names = append(r.names, n.name)
+			}
+			inner = [][]inertNode{n.body}
+		case inertChoice:
+			inner = n.operands
+		case inertOperator:
+			r.screen = r.screen || n.op.name == "C"
+			if !inertRules[n.op.name].loop {
+				inner = n.operands
+			}
+		}
+		for _, seq := range inner {
+			r.of(seq)
+		}
+	}
 }
 
 func (w *inertWriter) sequence(seq []inertNode) {
@@ -84,11 +140,7 @@ func (n inertChoice) write(w *inertWriter) {
 	last := len(n.operands) - 1
 	for i := 0; i < last; i += 2 {
 		w.WriteString("#{?")
-		if name, ok := plainText(n.operands[i]); ok && w.guard(name) != "" {
-			inertValue{name: name}.write(w)
-		} else {
-			w.sequence(n.operands[i])
-		}
+		w.sequence(n.operands[i])
 		w.WriteByte(',')
 		w.sequence(n.operands[i+1])
 		w.WriteByte(',')
@@ -102,10 +154,26 @@ func (n inertOperator) write(w *inertWriter) {
 		w.open(n.modifiers...)
 		defer w.WriteByte('}')
 	}
-	texts := make([]Format, len(n.operands))
-	for i, o := range n.operands {
-		inner := inertWriter{v: w.v}
-		inner.sequence(o)
+	operands := n.operands
+	if n.op.name == "S" {
+		// The other one is for the session of the client, and tmux 3.6 dies when that
+		// has none.
+		operands = operands[:1]
+	}
+	texts := make([]Format, len(operands))
+	for i, o := range operands {
+		inner := inertWriter{v: w.v, limit: w.limit}
+		if n.op.name == "L" {
+			// The loop goes over clients that have only begun to describe
+			// themselves, too, and tmux 3.6 dies of their empty tokens.
+			inner.WriteString("#{?client_session,")
+			inner.scope(o)
+			inner.WriteString(",}")
+		} else if inertRules[n.op.name].loop {
+			inner.scope(o)
+		} else {
+			inner.sequence(o)
+		}
 		texts[i] = Format(inner.String())
 	}
 	switch n.op.name {

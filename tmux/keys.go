@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// SendKeys sends keys to a pane: names such as "C-c", "Enter" or "M-Left", or
-// characters. A word that is no key's name is typed as it stands. In a pane that
-// is in a mode, such as copy mode, the keys go to the mode's key table and not to
-// the program.
+// SendKeys sends keys to a pane: names such as "C-c", "Enter" or "M-Left", or characters. A word
+// that is not the name of a key is typed as is. In a pane that is in a mode, such as copy mode,
+// keys go to the mode's key table instead of the program.
 //
-// A SendKeys without keys does what its flags say and types nothing: Reset, or
-// Repeat alone, which sets the count for the next copy mode command.
+// A SendKeys without Keys only does what its flags say: Reset, or Repeat alone, which sets the
+// count for the next copy mode command.
 type SendKeys struct {
 	Target Target `flag:"t"`
 	// Client is the client whose key table ToClient uses.
@@ -52,10 +51,9 @@ func (r PaneRef) SendKeys(ctx context.Context, keys ...string) error {
 	return r.do(ctx, SendKeys{Target: r, Keys: keys})
 }
 
-// SendText types text into the pane, exactly these bytes, with no key names and
-// no Enter at the end. It may be of any length and hold any byte but NUL. Every
-// pane gets it if the window's synchronize-panes is on. To paste, with the
-// brackets that programs ask for, see [PaneRef.Paste].
+// SendText types text into the pane: exactly these bytes, with no key names and no Enter at the
+// end. The text may be of any length and contain any byte except NUL. If the window's option
+// synchronize-panes is on, every pane receives it. See [PaneRef.Paste] for pasting.
 func (r PaneRef) SendText(ctx context.Context, text string) error {
 	cmds, err := r.srv.Typing(ctx, r, text)
 	if err != nil {
@@ -64,7 +62,7 @@ func (r PaneRef) SendText(ctx context.Context, text string) error {
 	return r.do(ctx, cmds...)
 }
 
-// SendLine types text and then presses Enter, in one round trip.
+// SendLine types text and presses Enter, in one round trip.
 func (r PaneRef) SendLine(ctx context.Context, text string) error {
 	cmds, err := r.srv.Typing(ctx, r, text)
 	if err != nil {
@@ -73,8 +71,8 @@ func (r PaneRef) SendLine(ctx context.Context, text string) error {
 	return r.do(ctx, append(cmds, SendKeys{Target: r, Keys: []string{"Enter"}})...)
 }
 
-// Reset resets the pane's terminal and clears its screen and history, in one
-// round trip. The program in the pane is not told.
+// Reset resets the pane's terminal and clears its screen and history, in one round trip. The
+// program in the pane does not notice.
 func (r PaneRef) Reset(ctx context.Context) error {
 	// In this order: the reset scrolls the screen into the history.
 	return r.do(ctx, SendKeys{Target: r, Reset: true}, ClearHistory{Target: r})
@@ -85,23 +83,23 @@ func (r PaneRef) do(ctx context.Context, cmds ...Command) error {
 	return err
 }
 
-// Typing is the commands that type text into the target's pane, as
-// [PaneRef.SendText] does: for a longer list, or a [Server.Script].
+// Typing returns the commands that type text into the target's pane, as [PaneRef.SendText] does,
+// for a [Batch], [Server.Do] or [Server.Script].
 //
-// Literal keys carry any text, in one command of any length. But from 3.5 on a
-// newline, or another control character that no keyboard has, reaches a program
-// that asked for extended keys as an escape sequence. Such text goes to such a
-// program as the numbers of its bytes, which takes tmux some 10 µs each.
+// Literal keys carry any text, in one command of any length. But from tmux 3.5 on, a newline or
+// another control character that no keyboard has reaches a program that asked for extended keys as
+// an escape sequence. For such a program the text is sent as the numbers of its bytes, which costs
+// tmux about 10 µs each.
 func (s *Server) Typing(ctx context.Context, target Target, text string) ([]Command, error) {
 	if strings.IndexByte(text, 0) >= 0 {
 		return nil, argumentError("text with a NUL byte")
 	}
-	// Without text, too: whether the pane exists is still told.
+	// Without text, too: a pane that does not exist is still an error.
 	literal := SendKeys{Target: target, Literal: true, Keys: []string{text}}
 	if !strings.ContainsFunc(text, notPlainKey) {
 		return []Command{literal}, nil
 	}
-	if v, err := s.Version(ctx); err != nil || !v.Has(Version{Major: 3, Minor: 5}) {
+	if v, err := s.Version(ctx); err != nil || !keySequences.In(v) {
 		return []Command{literal}, err
 	}
 	then, err := s.Script(ctx, literal)
@@ -126,6 +124,5 @@ func (s *Server) Typing(ctx context.Context, target Target, text string) ([]Comm
 	}, nil
 }
 
-// notPlainKey tells the control characters that are not a key of their own on
-// every keyboard.
+// notPlainKey reports the control characters that are not a key of their own on every keyboard.
 func notPlainKey(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != 0x1b }

@@ -65,6 +65,7 @@ func FuzzSendText(f *testing.F) {
 }
 
 func TestSendTextOfAnyLength(t *testing.T) {
+	t.Parallel()
 	pane := record(t, started(t))
 	for _, text := range []string{
 		strings.Repeat("0123456789abcde\n", 4096),
@@ -83,6 +84,7 @@ func TestSendTextOfAnyLength(t *testing.T) {
 
 // A program that asked for extended keys gets the bytes of the text too.
 func TestSendTextToExtendedKeys(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	tmuxtest.Run(t, srv, "set-option", "-s", "extended-keys", "on")
 	path := filepath.Join(t.TempDir(), "bytes")
@@ -100,6 +102,7 @@ func TestSendTextToExtendedKeys(t *testing.T) {
 }
 
 func TestSendKeysByName(t *testing.T) {
+	t.Parallel()
 	pane, ctx := record(t, started(t)), tmuxtest.Context(t)
 	for _, test := range []struct {
 		keys []string
@@ -144,6 +147,7 @@ func TestSendKeysByName(t *testing.T) {
 }
 
 func TestSendToAPaneThatIsGone(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	gone := srv.Pane("%99")
 	for what, err := range map[string]error{
@@ -160,6 +164,7 @@ func TestSendToAPaneThatIsGone(t *testing.T) {
 }
 
 func TestResetClearsScreenAndHistory(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	pane := srv.Pane(tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}",
 		`i=0; while [ $i -lt 60 ]; do echo line $i; i=$((i+1)); done; printf '\033[?1h\033[31mdone'; exec sleep 60`)))
@@ -181,6 +186,7 @@ func TestResetClearsScreenAndHistory(t *testing.T) {
 }
 
 func TestCopyMode(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	pane := srv.Pane(tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", "echo alpha beta; exec sleep 60")))
 	tmuxtest.WaitScreen(t, srv, string(pane.ID), "beta")

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Layout is how the panes of a window are arranged: one of the named layouts,
-// or a custom one as the token window_layout has it.
+// Layout is an arrangement of the panes of a window: one of the named layouts, or a custom one
+// such as the value of the token window_layout.
 type Layout string
 
 // The named layouts. The mirrored ones need tmux 3.5.
@@ -31,15 +31,14 @@ var namedLayouts = map[Layout]Version{
 	MainHorizontalMirrored: MirroredLayouts.Since, MainVerticalMirrored: MirroredLayouts.Since,
 }
 
-// Named reports whether it is one of the named layouts, of any version.
+// Named reports whether the layout is a named one, of any version.
 func (l Layout) Named() bool {
 	_, named := namedLayouts[l]
 	return named
 }
 
-// SelectLayout arranges the panes of a window. A layout is checked before tmux
-// sees it: some words end the server of tmux 3.3, and some broken custom ones
-// that of tmux 3.7.
+// SelectLayout arranges the panes of a window. Layouts are validated before tmux sees them: some
+// words crash the server of tmux 3.3, and some broken custom layouts that of 3.7.
 type SelectLayout struct {
 	Target   Target `flag:"t"` // a pane or window
 	Spread   bool   `flag:"E"` // instead: make the panes beside the target even
@@ -50,12 +49,12 @@ type SelectLayout struct {
 	Layout Layout `arg:""`
 }
 
-// NextLayout arranges the panes of a window in the next of the named layouts.
+// NextLayout arranges the panes of a window in the next named layout.
 type NextLayout struct {
 	Target Target `flag:"t"`
 }
 
-// PreviousLayout arranges them in the one before.
+// PreviousLayout arranges the panes of a window in the previous named layout.
 type PreviousLayout struct {
 	Target Target `flag:"t"`
 }
@@ -103,7 +102,7 @@ type LayoutCell struct {
 	Kind          byte
 	Width, Height int
 	X, Y          int // of the upper left corner, within the window
-	// Pane is the number of the pane's id, -1 when the layout tells none.
+	// Pane is the number in the pane's id, or -1 if the layout has none.
 	Pane  int
 	Cells []LayoutCell
 
@@ -114,9 +113,9 @@ type LayoutCell struct {
 // tmux's source.
 const maxLayoutSize = 10000
 
-// ParseLayout reads a custom layout, in tmux's old form (a checksum, then
-// "80x24,0,0{40x24,0,0,0,39x24,41,0,1}") or the JSON of tmux 3.8. What it
-// refuses is an [ErrArgument]; a named layout is refused too.
+// ParseLayout parses a custom layout, in tmux's old form (a checksum, then
+// "80x24,0,0{40x24,0,0,0,39x24,41,0,1}") or the JSON of tmux 3.8. It fails with [ErrArgument],
+// also for a named layout.
 func ParseLayout(l Layout) (LayoutCell, error) {
 	var root LayoutCell
 	var err error
@@ -131,7 +130,7 @@ func ParseLayout(l Layout) (LayoutCell, error) {
 	return root, nil
 }
 
-// Panes is the number of panes in the cell.
+// Panes returns the number of panes in the cell.
 func (c LayoutCell) Panes() int {
 	if c.Kind == 'p' {
 		return 1
@@ -143,7 +142,7 @@ func (c LayoutCell) Panes() int {
 	return n
 }
 
-// Layout writes the cell in the old form, which every tmux reads.
+// Layout returns the cell in the old form, which every tmux reads.
 func (c LayoutCell) Layout() Layout {
 	var b strings.Builder
 	c.write(&b)
@@ -397,8 +396,8 @@ func (j *jsonCell) cell(depth int) (LayoutCell, error) {
 	return c, nil
 }
 
-// SelectLayout arranges the window's panes. A custom layout must have as many
-// panes as the window: tmux would drop cells that are too many.
+// SelectLayout arranges the window's panes. It fails if a custom layout has another number of
+// panes than the window, because tmux would drop cells.
 func (r WindowRef) SelectLayout(ctx context.Context, layout Layout) (Window, error) {
 	cmd := SelectLayout{Target: r, Layout: layout}
 	if layout.Named() || layout == "" {
@@ -419,22 +418,22 @@ func (r WindowRef) SelectLayout(ctx context.Context, layout Layout) (Window, err
 	return w, err
 }
 
-// NextLayout arranges the window's panes in the next of the named layouts.
+// NextLayout arranges the window's panes in the next named layout.
 func (r WindowRef) NextLayout(ctx context.Context) (Window, error) {
 	return after[Window](ctx, r.srv, NextLayout{Target: r}, r.self())
 }
 
-// PreviousLayout arranges the window's panes in the named layout before.
+// PreviousLayout arranges the window's panes in the previous named layout.
 func (r WindowRef) PreviousLayout(ctx context.Context) (Window, error) {
 	return after[Window](ctx, r.srv, PreviousLayout{Target: r}, r.self())
 }
 
-// UndoLayout brings back the layout before the last change of it.
+// UndoLayout restores the layout before its last change.
 func (r WindowRef) UndoLayout(ctx context.Context) (Window, error) {
 	return after[Window](ctx, r.srv, SelectLayout{Target: r, Undo: true}, r.self())
 }
 
-// SpreadPanes makes the pane and those beside it the same size.
+// SpreadPanes makes the pane and its neighbours the same size.
 func (r PaneRef) SpreadPanes(ctx context.Context) (Window, error) {
 	return after[Window](ctx, r.srv, SelectLayout{Target: r, Spread: true},
 		ListWindows{Target: r, Filter: "#{window_active}"})

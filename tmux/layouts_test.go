@@ -18,6 +18,7 @@ func threePanes(t testing.TB) (*tmux.Server, tmux.WindowRef) {
 }
 
 func TestNamedLayouts(t *testing.T) {
+	t.Parallel()
 	srv, w := threePanes(t)
 	ctx := tmuxtest.Context(t)
 	seen := map[string]tmux.Layout{}
@@ -49,6 +50,7 @@ func TestNamedLayouts(t *testing.T) {
 }
 
 func TestCustomLayoutsComeBack(t *testing.T) {
+	t.Parallel()
 	srv, w := threePanes(t)
 	ctx := tmuxtest.Context(t)
 	before := must[tmux.Window](t)(w.Info(ctx))
@@ -84,6 +86,7 @@ func TestCustomLayoutsComeBack(t *testing.T) {
 // What is no layout is refused before tmux, of which some versions die of it,
 // sees it.
 func TestBrokenLayoutsAreRefused(t *testing.T) {
+	t.Parallel()
 	srv, w := threePanes(t)
 	ctx := tmuxtest.Context(t)
 	leaf := func(w, h int) tmux.LayoutCell { return tmux.LayoutCell{Kind: 'p', Width: w, Height: h} }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A mark begins the lines that tell apart what the commands of one list print.
+// A mark begins the lines that separate what the commands of one list print.
 // No two lists have the same: tmux logs its commands, and show-messages may have
 // put the lines of earlier lists on a screen that this one captures.
 type mark string

@@ -2,9 +2,9 @@ package tmux
 
 import "context"
 
-// SwapPane makes two panes change places.
+// SwapPane swaps two panes.
 type SwapPane struct {
-	Source Target `flag:"s"` // the marked pane when nil, else the active one
+	Source Target `flag:"s"` // the marked pane when nil, or the active one if none is marked
 	Target Target `flag:"t"`
 	// Detached leaves the active pane active.
 	Detached bool `flag:"d"`
@@ -13,8 +13,7 @@ type SwapPane struct {
 	KeepZoom bool `flag:"Z"`
 }
 
-// JoinPane makes a pane of another window part of one, by splitting a pane of
-// it.
+// JoinPane moves a pane into another window, by splitting a pane there.
 type JoinPane struct {
 	Source   Target `flag:"s"` // the marked pane when nil
 	Target   Target `flag:"t"` // the pane to split
@@ -52,7 +51,7 @@ type MovePane struct {
 	Mouse bool `flag:"M" since:"3.8"`
 }
 
-// BreakPane moves a pane out of its window, into a new one of its own.
+// BreakPane moves a pane out of its window into a new one.
 type BreakPane struct {
 	Source Target `flag:"s"`
 	// Target is where the window goes: see [NewWindow].
@@ -83,27 +82,26 @@ func (c BreakPane) rows(f Format) (Command, []Scope) {
 	return c, paneScopes
 }
 
-// Swap makes the pane change places with another one, in the same window or
-// not, and tells where it is then. Active panes stay active.
+// Swap swaps the pane with another one, in the same window or a different one, and returns it in
+// its new place. Active panes stay active.
 func (r PaneRef) Swap(ctx context.Context, with Target) (Pane, error) {
 	return after[Pane](ctx, r.srv, SwapPane{Source: r, Target: with, Detached: true}, r.self())
 }
 
-// Join makes the pane part of the window of opts.Target, and tells where it is
-// then.
+// Join moves the pane into the window of opts.Target and returns it in its new place.
 func (r PaneRef) Join(ctx context.Context, opts JoinPane) (Pane, error) {
-	opts.Source = r
+	opts.Source = own(r, opts.Source)
 	return after[Pane](ctx, r.srv, opts, r.self())
 }
 
-// Move moves a floating pane, and tells where it is then. It needs tmux 3.8.
+// Move moves a floating pane and returns it in its new place. It needs tmux 3.8.
 func (r PaneRef) Move(ctx context.Context, opts MovePane) (Pane, error) {
-	opts.Target = r
+	opts.Target = own(r, opts.Target)
 	return after[Pane](ctx, r.srv, opts, r.self())
 }
 
-// Break moves the pane into a new window of its own.
+// Break moves the pane into a new window of its own and returns that.
 func (r PaneRef) Break(ctx context.Context, opts BreakPane) (Window, error) {
-	opts.Source = r
+	opts.Source = own(r, opts.Source)
 	return one[Window](ctx, r.srv, opts)
 }

@@ -127,7 +127,7 @@ func FuzzDirectories(f *testing.F) {
 			t.Skip("the file system does not take the name: ", err)
 		}
 		defer os.RemoveAll(dir)
-		// The pane tells where it is by a file there.
+		// The pane shows where it is by creating a file there.
 		here := func(what string, p tmux.PaneRef, err error) {
 			t.Helper()
 			if err != nil {

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -26,12 +25,10 @@ import (
 // version and the messages used here from 3.2a on, and autoTransport uses it
 // only with servers that prove to speak it.
 type nativeTransport struct {
-	socket string
-	env    []string
-	// hello is everything before the command: who we are. brief is the same without
-	// what no command that looks can need of the environment, for which tmux takes a
-	// fifth of its time.
-	hello, brief []byte
+	socket socket
+	// hello is everything before the command: who we are, with as much of the
+	// environment as a list needs.
+	hello [3][]byte
 }
 
 // Message types.
@@ -73,11 +70,7 @@ const (
 	protocolVersion = 8
 	headerSize      = 16
 	// maxMessage is the largest message either side sends, header included.
-	maxMessage = 16384
-	// maxOutput bounds what a list may print: a server gone mad must not take
-	// this process with it.
-	maxOutput = 1 << 30
-
+	maxMessage        = 16384
 	flagNoStartServer = 0x1000
 	flagUTF8          = 0x10000
 )
@@ -85,8 +78,8 @@ const (
 // errProtocol is a peer that does not speak the protocol as expected.
 var errProtocol = errors.New("unexpected message from the tmux server")
 
-func newNativeTransport(socket string, env []string) *nativeTransport {
-	t := &nativeTransport{socket: socket, env: env}
+func newNativeTransport(socket socket, env []string) *nativeTransport {
+	t := &nativeTransport{socket: socket}
 	var b []byte
 	b = appendMessage(b, msgIdentifyLongFlags, binary.NativeEndian.AppendUint64(nil, flagUTF8|flagNoStartServer))
 	b = appendMessage(b, msgIdentifyTerm, cString(lookupEnv(env, "TERM")))
@@ -94,15 +87,16 @@ func newNativeTransport(socket string, env []string) *nativeTransport {
 	// A server of 3.6 dereferences the name of the terminal without looking.
 	b = appendMessage(b, msgIdentifyTTYName, cString(""))
 	b = appendMessage(b, msgIdentifyClientPID, binary.NativeEndian.AppendUint32(nil, processID))
-	t.hello, t.brief = b, slices.Clip(b)
+	for need := range t.hello {
+		t.hello[need] = slices.Clone(b)
+	}
 	for _, kv := range env {
 		if !strings.Contains(kv, "=") || len(kv) >= maxMessage-headerSize {
 			continue
 		}
-		t.hello = appendMessage(t.hello, msgIdentifyEnviron, cString(kv))
+		t.hello[needsAll] = appendMessage(t.hello[needsAll], msgIdentifyEnviron, cString(kv))
 		if strings.HasPrefix(kv, "PATH=") {
-			// A new pane takes its PATH from the client, also one that a hook makes.
-			t.brief = appendMessage(t.brief, msgIdentifyEnviron, cString(kv))
+			t.hello[needsPath] = appendMessage(t.hello[needsPath], msgIdentifyEnviron, cString(kv))
 		}
 	}
 	return t
@@ -134,9 +128,9 @@ func appendMessage(b []byte, typ uint32, data []byte) []byte {
 	return append(b, data...)
 }
 
-// nativeUsable reports whether this machine lays integers out as the framing
-// here assumes.
-var nativeUsable = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+// nativeUsable reports whether this machine's byte order is the one that the framing
+// here assumes, and whether the system shows who is at the other end of a socket.
+var nativeUsable = knowsPeers && binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // message is one message from the server.
 type message struct {
@@ -200,16 +194,15 @@ func (m *messageReader) fill(n int) error {
 	return err
 }
 
+func (t *nativeTransport) private() bool { return true }
+
 func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
-	conn, err := t.dial(ctx)
+	conn, err := t.socket.dial(ctx)
 	if err != nil {
-		if len(t.socket) >= len(syscall.RawSockaddrUnix{}.Path) {
-			err = syscall.ENAMETOOLONG
-		}
 		if ctx.Err() != nil {
 			return reply{code: -1}, context.Cause(ctx)
 		}
-		return t.noServer(err)
+		return t.socket.noServer(err)
 	}
 	defer conn.Close()
 	// A context that ends breaks whatever the connection is waiting for.
@@ -218,81 +211,30 @@ func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
 
 	buf := readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(buf)
-	c := nativeCall{ctx: ctx, conn: conn, open: openFile, stdin: req.stdin, printed: req.printed, in: messageReader{r: conn, buf: *buf}}
-	defer c.closeFiles()
-	hello := t.hello
-	if req.looks {
-		hello = t.brief
+	c := nativeCall{
+		ctx: ctx, conn: conn, in: messageReader{r: conn, buf: *buf}, open: openFile,
+		files: clientFiles{list: req.list, stdin: req.stdin, dir: workingDirectory(), socket: t.socket.path},
 	}
-	rep, err := c.do(hello, req.words)
+	c.stdout.notice = req.printed
+	defer c.files.closeAll()
+	rep, err := c.do(t.hello[req.needs], req.words)
 	if ctx.Err() != nil {
 		return reply{code: -1}, context.Cause(ctx)
 	}
 	return rep, err
 }
 
-// dial connects to the server. One that is behind with accepting is waited for,
-// as the tmux program does with its blocking socket.
-func (t *nativeTransport) dial(ctx context.Context) (net.Conn, error) {
-	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", t.socket)
-		if !errors.Is(err, syscall.EAGAIN) {
-			return conn, err
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
-// noServer is what the tmux program says when it cannot connect.
-func (t *nativeTransport) noServer(err error) (reply, error) {
-	var errno syscall.Errno
-	if !errors.As(err, &errno) {
-		return reply{code: -1}, err
-	}
-	text := fmt.Sprintf("error connecting to %s (%s)", t.socket, errnoText(errno))
-	if errno == syscall.ECONNREFUSED {
-		text = "no server running on " + t.socket
-	}
-	return reply{code: 1, stderr: []byte(text)}, nil
-}
-
-// errnoText is strerror's text; Go's own begins with a small letter.
-func errnoText(errno syscall.Errno) string {
-	s := errno.Error()
-	return strings.ToUpper(s[:1]) + s[1:]
-}
-
 // nativeCall is one command list on one connection.
 type nativeCall struct {
-	ctx    context.Context
-	conn   net.Conn
-	in     messageReader
-	stdin  []byte
-	stdout bytes.Buffer
-	stderr bytes.Buffer
+	ctx            context.Context
+	conn           net.Conn
+	in             messageReader
+	stdout, stderr printed
 	// ready are the answers to those who want to write.
 	ready []byte
-	// printed is that of the request.
-	printed func()
+	files clientFiles
 	// open is openFile but in tests.
-	open  func(path string, flags int) (*os.File, error)
-	files map[uint32]*os.File
-}
-
-// openFile opens a file for load-buffer, save-buffer or source-file: tmux has
-// its client do that, with the client's rights.
-func openFile(path string, flags int) (*os.File, error) {
-	return os.OpenFile(path, flags|syscall.O_NONBLOCK, 0o644)
-}
-
-func (c *nativeCall) closeFiles() {
-	for _, f := range c.files {
-		f.Close()
-	}
+	open func(path string, flags int) (*os.File, error)
 }
 
 // do sends the list and serves the server's requests until it says how the list
@@ -306,7 +248,7 @@ func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 		return reply{code: 1, stderr: []byte("command too long")}, nil
 	}
 	out := slices.Grow(bytes.Clone(hello), len(packed)+256)
-	out = appendMessage(out, msgIdentifyCWD, cString(workingDirectory()))
+	out = appendMessage(out, msgIdentifyCWD, cString(c.files.dir))
 	out = appendMessage(out, msgIdentifyDone, nil)
 	out = appendMessage(out, msgCommand, packed)
 	if _, err := c.conn.Write(out); err != nil {
@@ -343,8 +285,7 @@ func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 			}
 			if len(msg.data) > 4 {
 				// The reason, which the tmux program prints.
-				c.stderr.Write(bytes.TrimRight(msg.data[4:], "\x00"))
-				c.stderr.WriteByte('\n')
+				c.stderr.add(append(bytes.TrimRight(msg.data[4:], "\x00"), '\n'))
 			}
 			// An exit status has eight bits.
 			return c.reply(code & 0xff), nil
@@ -353,15 +294,16 @@ func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 }
 
 func (c *nativeCall) reply(code int) reply {
-	return reply{stdout: c.stdout.Bytes(), stderr: bytes.TrimRight(c.stderr.Bytes(), "\n"), code: code}
+	return reply{stdout: c.stdout.bytes(), stderr: bytes.TrimRight(c.stderr.bytes(), "\n"), code: code}
 }
 
-// lost is a connection that broke before the server said how the list ended.
+// lost is a connection that broke before the server said how the list ended, or
+// that is given up because of what the server says.
 func (c *nativeCall) lost(err error) (reply, error) {
-	if errors.Is(err, errProtocol) {
+	if errors.Is(err, errProtocol) || errors.Is(err, ErrUntrusted) || errors.Is(err, ErrTooMuch) {
 		return reply{code: -1}, err
 	}
-	c.stderr.WriteString("server exited unexpectedly")
+	c.stderr.add([]byte("server exited unexpectedly"))
 	return c.reply(1), nil
 }
 
@@ -397,7 +339,7 @@ func (c *nativeCall) serve(msg message) (done bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		c.close(id)
+		c.files.close(id)
 		return false, nil
 	case msgReadOpen:
 		id, err := stream(8)
@@ -426,111 +368,6 @@ func (c *nativeCall) send(typ uint32, data []byte) error {
 
 func pair(a uint32, b int32) []byte {
 	return binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint32(nil, a), uint32(b))
-}
-
-// pathOf is the path in an open message whose fixed part has the given size.
-func pathOf(data []byte, fixed int) string {
-	path, _, _ := bytes.Cut(data[fixed:], []byte{0})
-	return string(path)
-}
-
-func (c *nativeCall) openWrite(id uint32, data []byte) error {
-	fd, flags := int32(binary.NativeEndian.Uint32(data[4:])), int(binary.NativeEndian.Uint32(data[8:]))
-	code := syscall.Errno(0)
-	switch {
-	case fd == 1, fd == 2:
-		// The server names its streams 1 and 2 after the descriptors.
-	case fd == -1:
-		f, err := c.open(pathOf(data, 12), flags&(os.O_APPEND|os.O_TRUNC)|os.O_WRONLY|os.O_CREATE)
-		code = errnoOf(err)
-		if err == nil {
-			c.keep(id, f)
-		}
-	default:
-		code = syscall.EBADF
-	}
-	c.ready = appendMessage(c.ready, msgWriteReady, pair(id, int32(code)))
-	return nil
-}
-
-func errnoOf(err error) syscall.Errno {
-	var errno syscall.Errno
-	if err != nil && !errors.As(err, &errno) {
-		return syscall.EIO
-	}
-	return errno
-}
-
-func (c *nativeCall) keep(id uint32, f *os.File) {
-	if c.files == nil {
-		c.files = map[uint32]*os.File{}
-	}
-	if old := c.files[id]; old != nil {
-		old.Close()
-	}
-	c.files[id] = f
-}
-
-func (c *nativeCall) write(id uint32, data []byte) error {
-	if c.stdout.Len()+c.stderr.Len()+len(data) > maxOutput {
-		return fmt.Errorf("tmux printed more than %d bytes", maxOutput)
-	}
-	switch f := c.files[id]; {
-	case f != nil:
-		f.Write(data)
-	case id == 2:
-		c.stderr.Write(data)
-	default:
-		c.stdout.Write(data)
-		if c.printed != nil {
-			c.printed()
-		}
-	}
-	return nil
-}
-
-func (c *nativeCall) close(id uint32) {
-	if f := c.files[id]; f != nil {
-		f.Close()
-		delete(c.files, id)
-	}
-}
-
-// read sends a file, or standard input, to the server.
-func (c *nativeCall) read(id uint32, data []byte) error {
-	fd := int32(binary.NativeEndian.Uint32(data[4:]))
-	var r io.Reader = bytes.NewReader(c.stdin)
-	switch {
-	case fd == 0:
-	case fd == -1:
-		f, err := c.open(pathOf(data, 8), os.O_RDONLY)
-		if err != nil {
-			return c.send(msgReadDone, pair(id, int32(errnoOf(err))))
-		}
-		c.keep(id, f)
-		defer c.close(id)
-		// A FIFO may give nothing for as long as it likes.
-		defer context.AfterFunc(c.ctx, func() { f.SetDeadline(time.Unix(1, 0)) })()
-		r = f
-	default:
-		return c.send(msgReadDone, pair(id, int32(syscall.EBADF)))
-	}
-	chunk := make([]byte, maxMessage-headerSize)
-	binary.NativeEndian.PutUint32(chunk, id)
-	for {
-		n, err := r.Read(chunk[4:])
-		if n > 0 {
-			if err := c.send(msgRead, chunk[:4+n]); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return c.send(msgReadDone, pair(id, 0))
-		}
-		if err != nil {
-			return c.send(msgReadDone, pair(id, int32(syscall.EIO)))
-		}
-	}
 }
 
 // workingDirectory is the directory that relative paths in commands start from.

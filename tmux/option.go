@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// SetOption changes an option. For an option of tmux's own the flags of scope
-// mean little: tmux goes by its name. [Options] checks that they fit.
+// SetOption changes an option. tmux finds the scope of its own options by their names, so that the
+// flags of scope matter little; [Options] checks that they fit.
 type SetOption struct {
 	Target Target `flag:"t"`
 	Server bool   `flag:"s"`
@@ -32,6 +32,8 @@ type SetOption struct {
 	// Value is the value. Without one, tmux turns a flag on or off, or takes the
 	// next of two choices.
 	Value *string `arg:""`
+
+	in *Options `flag:"-"` // the scope that the name must fit: see [Options.Setting]
 }
 
 // ShowOptions prints options, each as its name and its quoted value.
@@ -57,9 +59,15 @@ type ShowOptions struct {
 func (SetOption) CommandName() string   { return "set-option" }
 func (ShowOptions) CommandName() string { return "show-options" }
 
-// OptionScope says where options are set. A pane has the options of its window
-// unless they are set for it; a window those of all windows; a session those of
-// all sessions.
+func (c SetOption) check(version func() (Version, error)) error {
+	if c.in == nil {
+		return nil
+	}
+	return c.in.check(version, c.Name)
+}
+
+// OptionScope is where an option is set. A pane inherits the options of its window, a window the
+// global window options, and a session the global session options.
 type OptionScope string
 
 // The scopes of options.
@@ -72,91 +80,97 @@ const (
 	PaneOptions          OptionScope = "pane"
 )
 
-// Options are the options of one scope, of tmux's own and the user's, whose names
-// begin with "@". Values are text, exactly as set: "on", "50%", "C-b".
+// Options are the options of one scope: tmux's own, and the user's, whose names begin with "@".
+// Values are text, exactly as set: "on", "50%", "C-b". Abbreviated names are refused.
 //
-// Hooks are no options here, though tmux keeps them as such: see [Hooks]. Nor
-// are abbreviated names.
+// Hooks are not options here, although tmux stores them as such: see [Hooks].
 type Options struct {
 	srv    *Server
 	scope  OptionScope
 	target Target
 }
 
-// Options are the server options.
+// Options returns the server options.
 func (s *Server) Options() Options { return Options{s, ServerOptions, nil} }
 
-// OptionsAt are the options of a scope for the target of a command: nil is the
-// one that tmux takes by itself.
+// OptionsAt returns the options of a scope for the target of a command; if the target is nil tmux
+// picks one.
 func (s *Server) OptionsAt(scope OptionScope, target Target) Options {
 	return Options{s, scope, target}
 }
 
-// GlobalSessionOptions are the options of all sessions that do not set their own.
+// GlobalSessionOptions returns the options of all sessions that do not set their own.
 func (s *Server) GlobalSessionOptions() Options { return Options{s, GlobalSessionOptions, nil} }
 
-// GlobalWindowOptions are the options of all windows that do not set their own.
+// GlobalWindowOptions returns the options of all windows that do not set their own.
 func (s *Server) GlobalWindowOptions() Options { return Options{s, GlobalWindowOptions, nil} }
 
-// Options are the session's options.
+// Options returns the session's options.
 func (r SessionRef) Options() Options { return Options{r.srv, SessionOptions, r} }
 
-// Options are the window's options.
+// Options returns the window's options.
 func (r WindowRef) Options() Options { return Options{r.srv, WindowOptions, r} }
 
-// Options are the pane's options.
+// Options returns the pane's options.
 func (r PaneRef) Options() Options { return Options{r.srv, PaneOptions, r} }
 
 // Option is an option with its value.
 type Option struct {
 	// Name is the name, without an index.
 	Name string
-	// Index is that of an item of an array: a number or, from 3.8, any word.
-	// Empty for other options.
+	// Index is the index of an array item: a number or, since tmux 3.8, any word. It is empty for
+	// options that are not arrays.
 	Index string
 	Value string
-	// Scope is where the value is set. Of an inherited one [Options.All] does not
-	// know it, and leaves it empty.
+	// Scope is where the value is set. [Options.All] leaves it empty for inherited values, since
+	// tmux does not report where they come from.
 	Scope OptionScope
-	// Inherited is set when the value is that of a larger scope.
+	// Inherited reports whether the value comes from a larger scope.
 	Inherited bool
 }
 
-// Get is the value that the option has in this scope itself. If there is none, or
-// no such option, it is an [ErrUnknownOption].
+// Get returns the effective value of an option: the one set in this scope or, if there is none, the
+// one inherited from a larger scope. It fails with [ErrUnknownOption] if the option is set nowhere
+// or does not exist, and with [ErrArgument] if it is an array: see [Options.Items].
 func (o Options) Get(ctx context.Context, name string) (string, error) {
 	items, err := o.Items(ctx, name)
 	if err != nil {
 		return "", err
 	}
-	if len(items) == 0 {
+	return single(name, items)
+}
+
+// Local returns the value set in this scope itself, ignoring larger ones. It fails as [Options.Get]
+// does.
+func (o Options) Local(ctx context.Context, name string) (string, error) {
+	items, err := o.LocalItems(ctx, name)
+	switch {
+	case err != nil:
+		return "", err
+	case len(items) == 0:
 		return "", fmt.Errorf("option %s is not set for the %s: %w", name, o.scope, ErrUnknownOption)
 	}
-	if len(items) > 1 || items[0].Index != "" && !strings.Contains(name, "[") {
-		return "", argumentError("option %s is an array", name)
+	return single(name, items)
+}
+
+// single picks the value of an option that is no array.
+func single(name string, items []Option) (string, error) {
+	if len(items) != 1 || items[0].Index != "" && !strings.Contains(name, "[") {
+		return "", argumentError("option %s is an array; read its items", name)
 	}
 	return items[0].Value, nil
 }
 
-// Items are the items that an array option has in this scope itself, or the one
-// value of another option; none if it is not set.
+// Items returns the effective items of an array option, or the one value of any other option, with
+// the scope they are set in. An array that is set but empty has no items. It fails with
+// [ErrUnknownOption] if the option is set nowhere.
 func (o Options) Items(ctx context.Context, name string) ([]Option, error) {
-	var b Batch
-	items := []Option{}
-	b.option(o, ShowOptions{Name: name}, func(found []Option) { items = append(items, found...) })
-	err := b.Do(ctx, o.srv)
-	return items, err
-}
-
-// Effective is the value that holds for the scope, be it inherited, and where it
-// is set; the items of an array. If no scope has it, it is an [ErrUnknownOption].
-func (o Options) Effective(ctx context.Context, name string) ([]Option, error) {
 	var b Batch
 	if o.target != nil {
 		// What is read quietly keeps quiet about a target that is gone, too.
-		b.Add(Raw{Name: "has-session", Args: []string{"-t", o.target.TargetSpec()}})
+		Add(&b, Raw{Name: "has-session", Args: []string{"-t", o.target.TargetSpec()}})
 	}
-	items := b.Option(o, name)
+	items := ReadOption(&b, o, name)
 	if err := b.Do(ctx, o.srv); err != nil {
 		return nil, err
 	}
@@ -166,15 +180,46 @@ func (o Options) Effective(ctx context.Context, name string) ([]Option, error) {
 	return *items, nil
 }
 
-// Option appends the reading of an option: see [Options.Effective]. The slice it
-// points to stays nil when no scope has the option and, for a user option, when
-// the target is gone.
-func (b *Batch) Option(o Options, name string) *[]Option {
+// LocalItems returns the items of an array option set in this scope itself, or the one value of any
+// other option. There are none if it is not set here.
+func (o Options) LocalItems(ctx context.Context, name string) ([]Option, error) {
+	var b Batch
+	items := []Option{}
+	readOption(&b, o, ShowOptions{Name: name}, func(found []Option) { items = append(items, found...) })
+	err := b.Do(ctx, o.srv)
+	return items, err
+}
+
+// All returns every option that is in effect in this scope, inherited ones included.
+func (o Options) All(ctx context.Context) ([]Option, error) {
+	return o.all(ctx, ShowOptions{Inherited: true})
+}
+
+// AllLocal returns the options set in this scope itself.
+func (o Options) AllLocal(ctx context.Context) ([]Option, error) { return o.all(ctx, ShowOptions{}) }
+
+func (o Options) all(ctx context.Context, cmd ShowOptions) ([]Option, error) {
+	v, err := o.srv.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Target, cmd.Server, cmd.Global, cmd.Window, cmd.Pane = o.flags()
+	outs, err := o.srv.Do(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	return parseOptions(outs[0], o.scope, v), nil
+}
+
+// ReadOption appends the reading of an option's effective value: see [Options.Items]. The slice it
+// points to after [Batch.Do] is nil if the option is set nowhere and, for a user option, if the
+// target does not exist.
+func ReadOption(b *Batch, o Options, name string) *[]Option {
 	items := new([]Option)
 	for i, scope := range inheritance[o.scope] {
 		at := o
 		at.scope = scope
-		b.option(at, ShowOptions{Name: name, Quiet: strings.HasPrefix(name, "@")}, func(found []Option) {
+		readOption(b, at, ShowOptions{Name: name, Quiet: strings.HasPrefix(name, "@")}, func(found []Option) {
 			if *items != nil || found == nil {
 				return
 			}
@@ -187,18 +232,9 @@ func (b *Batch) Option(o Options, name string) *[]Option {
 	return items
 }
 
-// SetOption appends a change of an option: cmd says which and how, o where.
-func (b *Batch) SetOption(o Options, cmd SetOption) {
-	cmd.Target, cmd.Server, cmd.Global, cmd.Window, cmd.Pane = o.flags()
-	b.steps = append(b.steps, step{
-		prepare: func(version func() (Version, error)) (Command, error) { return cmd, o.check(version, cmd.Name) },
-		decode:  func(*Server, Version, []byte) error { return nil },
-	})
-}
-
-// option appends the reading of one option. found gets nil when tmux prints
+// readOption appends the reading of an option in one scope. found gets nil when tmux prints
 // nothing, and no items for an array that is empty.
-func (b *Batch) option(o Options, cmd ShowOptions, found func([]Option)) {
+func readOption(b *Batch, o Options, cmd ShowOptions, found func([]Option)) {
 	cmd.Target, cmd.Server, cmd.Global, cmd.Window, cmd.Pane = o.flags()
 	b.steps = append(b.steps, step{
 		prepare: func(version func() (Version, error)) (Command, error) {
@@ -206,9 +242,7 @@ func (b *Batch) option(o Options, cmd ShowOptions, found func([]Option)) {
 				return nil, err
 			}
 			v, err := version()
-			// 3.2 never minds that a user option is not set, and with -q ends the
-			// list at it without a word.
-			cmd.Quiet = cmd.Quiet && v.Has(Version{Major: 3, Minor: 3})
+			cmd.Quiet = cmd.Quiet && quietUserOptions.In(v)
 			return cmd, err
 		},
 		decode: func(_ *Server, v Version, out []byte) error {
@@ -222,59 +256,44 @@ func (b *Batch) option(o Options, cmd ShowOptions, found func([]Option)) {
 	})
 }
 
-// All are the options that are set in this scope itself, or with inherited those
-// that hold for it.
-func (o Options) All(ctx context.Context, inherited bool) ([]Option, error) {
-	v, err := o.srv.Version(ctx)
-	if err != nil {
-		return nil, err
-	}
-	cmd := ShowOptions{Inherited: inherited}
-	cmd.Target, cmd.Server, cmd.Global, cmd.Window, cmd.Pane = o.flags()
-	outs, err := o.srv.Do(ctx, cmd)
-	if err != nil {
-		return nil, err
-	}
-	return parseOptions(outs[0], o.scope, v), nil
-}
-
-// Set sets an option, or an item of an array by name[index]. A value that the
-// option cannot have is an [ErrBadValue].
+// Set sets an option, or one item of an array by name[index]. It fails with [ErrBadValue] if the
+// option does not accept the value.
 func (o Options) Set(ctx context.Context, name, value string) error {
-	return o.set(ctx, SetOption{Name: name, Value: &value})
+	return o.srv.run(ctx, o.Setting(SetOption{Name: name, Value: &value}))
 }
 
-// Append adds to the text that the option has, or adds items to an array.
+// Append adds to the text of an option, or adds items to an array.
 func (o Options) Append(ctx context.Context, name, value string) error {
-	return o.set(ctx, SetOption{Name: name, Value: &value, Append: true})
+	return o.srv.run(ctx, o.Setting(SetOption{Name: name, Value: &value, Append: true}))
 }
 
-// Toggle turns a flag on or off, or takes the other of two choices.
+// Toggle turns a flag on or off, or selects the other of two choices.
 func (o Options) Toggle(ctx context.Context, name string) error {
-	return o.set(ctx, SetOption{Name: name})
+	return o.srv.run(ctx, o.Setting(SetOption{Name: name}))
 }
 
-// Unset takes back what was set, so that the option is inherited again; in the
-// largest scope it gets tmux's default, and a user option goes away. name[index]
-// takes an item out of an array.
+// Unset removes what was set in this scope, so that the option is inherited again. In the largest
+// scope it restores tmux's default, and removes a user option. name[index] removes one array item.
 func (o Options) Unset(ctx context.Context, name string) error {
-	return o.set(ctx, SetOption{Name: name, Unset: true})
+	return o.srv.run(ctx, o.Setting(SetOption{Name: name, Unset: true}))
 }
 
 // SetItems sets an array option to exactly these items, in one round trip.
 func (o Options) SetItems(ctx context.Context, name string, items []string) error {
-	var b Batch
-	b.SetOption(o, SetOption{Name: name, Value: new(string)})
+	cmds := []Command{o.Setting(SetOption{Name: name, Value: new(string)})}
 	for i := range items {
-		b.SetOption(o, SetOption{Name: fmt.Sprintf("%s[%d]", name, i), Value: &items[i]})
+		cmds = append(cmds, o.Setting(SetOption{Name: fmt.Sprintf("%s[%d]", name, i), Value: &items[i]}))
 	}
-	return b.Do(ctx, o.srv)
+	return o.srv.run(ctx, cmds...)
 }
 
-func (o Options) set(ctx context.Context, cmd SetOption) error {
-	var b Batch
-	b.SetOption(o, cmd)
-	return b.Do(ctx, o.srv)
+// Setting returns the command that changes an option in this scope, for a [Batch], [Server.Do] or
+// [Server.Script]. cmd says what to change and how; its target and scope are set here.
+func (o Options) Setting(cmd SetOption) SetOption {
+	var target Target
+	target, cmd.Server, cmd.Global, cmd.Window, cmd.Pane = o.flags()
+	cmd.Target, cmd.in = own(target, cmd.Target), &o
+	return cmd
 }
 
 func (o Options) flags() (target Target, server, global, window, pane bool) {
@@ -337,9 +356,9 @@ func (o Options) check(version func() (Version, error), name string) error {
 	return nil
 }
 
-// DefaultScope is the scope of the option of this name, as tmux has it when it is
-// told none: of a window's for those that panes have too, of a session's for user
-// options and those that are not known here.
+// DefaultScope returns the scope in which tmux sets the option of this name if none is given: the
+// window's for options that panes have too, the session's for user options and options not known
+// here.
 func DefaultScope(option string) OptionScope {
 	base, _, _ := strings.Cut(option, "[")
 	kind, _ := kindOfOption(base)
@@ -373,8 +392,8 @@ func optionBase(name string) (string, error) {
 	return "", argumentError("%q is not the name of an option", name)
 }
 
-// notInUserOption tells the characters that would make the name of a user option
-// unreadable in what tmux prints.
+// notInUserOption reports the characters that would make the name of a user option ambiguous in
+// what tmux prints.
 func notInUserOption(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`#[]*\"'$`, r)
 }

@@ -9,20 +9,20 @@ import (
 type optionKind struct {
 	hook                           bool
 	server, session, window, panes bool
-	// panesSince is the version in which panes got the option.
-	panesSince Version
+	// since is the version that has it, and panesSince the one in which panes got it.
+	since, panesSince Version
 }
 
 // optionNames are the options and hooks of all versions, from the options table
 // in tmux's source: tmux itself takes the scope from the name, and silently sets
-// a session's option when it was asked to set a pane's. Names that are not here,
-// those of a newer tmux, are left to tmux.
+// a session's option when it was asked to set a pane's. Names that are not here, such
+// as a newer tmux's, are left to tmux.
 var optionNames = []struct {
 	kind  optionKind
-	names string // a version after a colon is since when panes have it
+	names string // a version after a colon: panes have the option since then
 }{
 	{optionKind{server: true}, `
-		backspace buffer-limit codepoint-widths command-alias copy-command dark-theme-black dark-theme-blue
+		backspace buffer-limit clear-on-attach codepoint-widths command-alias copy-command dark-theme-black dark-theme-blue
 		dark-theme-cyan dark-theme-dark-grey dark-theme-green dark-theme-light-grey dark-theme-magenta dark-theme-red
 		dark-theme-white dark-theme-yellow default-client-command default-terminal editor escape-time exit-empty
 		exit-unattached extended-keys extended-keys-format focus-events get-clipboard history-file input-buffer-size
@@ -83,6 +83,41 @@ var optionNames = []struct {
 	{optionKind{hook: true, session: true, window: true}, `window-linked window-unlinked`},
 }
 
+// optionsSince are the options that not every supported version has.
+var optionsSince = map[string]string{
+	"3.3": `
+		allow-passthrough cursor-colour cursor-style fill-character pane-border-indicators pane-colours
+		popup-border-lines popup-border-style popup-style prompt-history-limit remain-on-exit-format
+		scroll-on-clear
+	`,
+	"3.4": `
+		menu-border-lines menu-border-style menu-selected-style menu-style message-line
+	`,
+	"3.5": `
+		allow-set-title extended-keys-format prefix-timeout
+	`,
+	"3.6": `
+		codepoint-widths copy-mode-position-format copy-mode-position-style copy-mode-selection-style
+		default-client-command initial-repeat-time input-buffer-size pane-scrollbars pane-scrollbars-position
+		pane-scrollbars-style pane-status-current-style pane-status-style prompt-cursor-colour
+		prompt-cursor-style session-status-current-style session-status-style tiled-layout-max-columns
+		variation-selector-always-wide
+	`,
+	"3.7": `
+		copy-mode-current-line-number-style copy-mode-line-number-style copy-mode-line-numbers
+		focus-follows-mouse get-clipboard message-format prompt-command-cursor-style tree-mode-preview-format
+		tree-mode-preview-style window-pane-current-status-format window-pane-status-format
+	`,
+	"3.8": `
+		clear-on-attach copy-mode-current-line-style dark-theme-black dark-theme-blue dark-theme-cyan dark-theme-dark-grey
+		dark-theme-green dark-theme-light-grey dark-theme-magenta dark-theme-red dark-theme-white
+		dark-theme-yellow display-panes-border-style display-panes-format light-theme-black light-theme-blue
+		light-theme-cyan light-theme-dark-grey light-theme-green light-theme-light-grey light-theme-magenta
+		light-theme-red light-theme-white light-theme-yellow pane-scrollbars-timeout prompt-command-cursor-colour
+		switch-mode-match-style theme tree-mode-border-style tree-mode-selection-style
+	`,
+}
+
 var optionKinds = sync.OnceValue(func() map[string]optionKind {
 	m := map[string]optionKind{}
 	for _, group := range optionNames {
@@ -91,6 +126,13 @@ var optionKinds = sync.OnceValue(func() map[string]optionKind {
 			if base, since, ok := strings.Cut(name, ":"); ok {
 				name, kind.panes, kind.panesSince = base, true, mustVersion(since)
 			}
+			m[name] = kind
+		}
+	}
+	for since, names := range optionsSince {
+		for name := range strings.FieldsSeq(names) {
+			kind := m[name]
+			kind.since = mustVersion(since)
 			m[name] = kind
 		}
 	}
@@ -114,4 +156,13 @@ func kindOfOption(name string) (kind optionKind, full string) {
 		}
 	}
 	return kind, full
+}
+
+// OptionName is the full name of the option or hook that a name, with an index or
+// abbreviated perhaps, may stand for. It is empty for user options and for what
+// this package does not know: options of a newer tmux.
+func OptionName(name string) string {
+	base, _, _ := strings.Cut(name, "[")
+	_, full := kindOfOption(base)
+	return full
 }

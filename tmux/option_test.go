@@ -44,7 +44,7 @@ func FuzzOptions(f *testing.F) {
 			if got, err := o.Get(ctx, o.name); err != nil || got != value {
 				t.Errorf("set %s to %q, got %q, %v", o.name, value, got, err)
 			}
-			if got, err := o.Effective(ctx, o.name); err != nil || len(got) != 1 || got[0].Value != value || got[0].Inherited {
+			if got, err := o.Items(ctx, o.name); err != nil || len(got) != 1 || got[0].Value != value || got[0].Inherited {
 				t.Errorf("set %s to %q, %+v holds, %v", o.name, value, got, err)
 			}
 		}
@@ -52,11 +52,12 @@ func FuzzOptions(f *testing.F) {
 }
 
 func TestOptionScopes(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	session, window, pane := srv.Session("$0"), srv.Window("@0"), srv.Pane("%0")
 	effective := func(o tmux.Options, name string) tmux.Option {
 		t.Helper()
-		got, err := o.Effective(ctx, name)
+		got, err := o.Items(ctx, name)
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%s: %+v, %v", name, got, err)
 		}
@@ -97,10 +98,16 @@ func TestOptionScopes(t *testing.T) {
 	if got := effective(session.Options(), "status"); got.Value != "on" || got.Scope != tmux.GlobalSessionOptions {
 		t.Errorf("inherited: %+v", got)
 	}
-	if _, err := session.Options().Get(ctx, "status"); !errors.Is(err, tmux.ErrUnknownOption) {
+	if _, err := session.Options().Local(ctx, "status"); !errors.Is(err, tmux.ErrUnknownOption) {
 		t.Errorf("not set here: %v", err)
 	}
-	own, err := session.Options().All(ctx, false)
+	if got, err := session.Options().Get(ctx, "status"); err != nil || got != "on" {
+		t.Errorf("inherited as %q, %v", got, err)
+	}
+	if got, err := session.Options().Local(ctx, "status-left"); err != nil || !strings.HasSuffix(got, "more;") {
+		t.Errorf("set here as %q, %v", got, err)
+	}
+	own, err := session.Options().AllLocal(ctx)
 	check(err)
 	names := []string{}
 	for _, o := range own {
@@ -112,7 +119,7 @@ func TestOptionScopes(t *testing.T) {
 	if diff := cmp.Diff([]string{"mouse", "status-left"}, names); diff != "" {
 		t.Error(diff)
 	}
-	all, err := window.Options().All(ctx, true)
+	all, err := window.Options().All(ctx)
 	check(err)
 	found := false
 	for _, o := range all {
@@ -124,13 +131,14 @@ func TestOptionScopes(t *testing.T) {
 }
 
 func TestArrayOptions(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	o := srv.GlobalSessionOptions()
 	want := []string{"A", "b c", "d,e;", "\n"}
 	if err := o.SetItems(ctx, "update-environment", want); err != nil {
 		t.Fatal(err)
 	}
-	got, err := o.Items(ctx, "update-environment")
+	got, err := o.LocalItems(ctx, "update-environment")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,16 +161,16 @@ func TestArrayOptions(t *testing.T) {
 	if err := o.Set(ctx, "update-environment[9]", "Z"); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := o.Effective(ctx, "update-environment"); err != nil || len(got) != 4 || got[3].Index != "9" || got[3].Value != "Z" {
+	if got, err := o.Items(ctx, "update-environment"); err != nil || len(got) != 4 || got[3].Index != "9" || got[3].Value != "Z" {
 		t.Errorf("after changes: %+v, %v", got, err)
 	}
 	if err := o.SetItems(ctx, "update-environment", nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := o.Items(ctx, "update-environment"); err != nil || len(got) != 0 {
+	if got, err := o.LocalItems(ctx, "update-environment"); err != nil || len(got) != 0 {
 		t.Errorf("emptied: %+v, %v", got, err)
 	}
-	if got, err := o.Effective(ctx, "update-environment"); err != nil || len(got) != 0 {
+	if got, err := o.Items(ctx, "update-environment"); err != nil || len(got) != 0 {
 		t.Errorf("emptied: %+v, %v", got, err)
 	}
 }
@@ -170,16 +178,17 @@ func TestArrayOptions(t *testing.T) {
 // TestOptionsInOneList: a change, what came of it and where, in one round trip,
 // for the target that tmux takes by itself.
 func TestOptionsInOneList(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	here := srv.OptionsAt(tmux.SessionOptions, nil)
 	var b tmux.Batch
-	before := b.Option(here, "status-interval")
-	none := b.Option(here, "@none")
-	b.SetOption(here, tmux.SetOption{Name: "status-interval", Value: new("007")})
-	after := b.Option(here, "status-interval")
-	hook := b.Hooks(srv.HooksAt(tmux.GlobalWindowOptions, nil), "pane-died")
-	b.SetVariable(srv.EnvironmentAt(tmux.Named("main")), tmux.SetEnvironment{Name: "X", Value: new("1;")})
-	vars := b.Variables(srv.EnvironmentAt(tmux.Named("main")))
+	before := tmux.ReadOption(&b, here, "status-interval")
+	none := tmux.ReadOption(&b, here, "@none")
+	tmux.Add(&b, here.Setting(tmux.SetOption{Name: "status-interval", Value: new("007")}))
+	after := tmux.ReadOption(&b, here, "status-interval")
+	hook := tmux.ReadHooks(&b, srv.HooksAt(tmux.GlobalWindowOptions, nil), "pane-died")
+	tmux.Add(&b, srv.EnvironmentAt(tmux.Named("main")).Setting(tmux.SetEnvironment{Name: "X", Value: new("1;")}))
+	vars := tmux.ReadEnvironment(&b, srv.EnvironmentAt(tmux.Named("main")))
 	if err := b.Do(ctx, srv); err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +206,7 @@ func TestOptionsInOneList(t *testing.T) {
 	}
 	for _, name := range []string{"mode-keys", "pane-died", "#(x)", "status-interv"} {
 		b = tmux.Batch{}
-		b.SetOption(here, tmux.SetOption{Name: name, Value: new("7")})
+		tmux.Add(&b, here.Setting(tmux.SetOption{Name: name, Value: new("7")}))
 		if err := b.Do(ctx, srv); !errors.Is(err, tmux.ErrArgument) && !errors.Is(err, tmux.ErrUnknownOption) {
 			t.Errorf("%s was set: %v", name, err)
 		}
@@ -205,6 +214,7 @@ func TestOptionsInOneList(t *testing.T) {
 }
 
 func TestOptionErrors(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	marker := filepath.Join(t.TempDir(), "marker")
 	session, pane := srv.Session("$0").Options(), srv.Pane("%0").Options()
@@ -213,10 +223,10 @@ func TestOptionErrors(t *testing.T) {
 		err  error
 		kind error
 	}{
-		{"a user option that is not set", second(session.Get(ctx, "@nope")), tmux.ErrUnknownOption},
-		{"the same, effective", second(session.Effective(ctx, "@nope")), tmux.ErrUnknownOption},
+		{"a user option that is not set", second(session.Local(ctx, "@nope")), tmux.ErrUnknownOption},
+		{"the same, effective", second(session.Get(ctx, "@nope")), tmux.ErrUnknownOption},
 		{"no option", session.Set(ctx, "no-such-option", "x"), tmux.ErrUnknownOption},
-		{"no option, effective", second(session.Effective(ctx, "no-such-option")), tmux.ErrUnknownOption},
+		{"no option, effective", second(session.Items(ctx, "no-such-option")), tmux.ErrUnknownOption},
 		{"an abbreviation", session.Set(ctx, "status-le", "x"), tmux.ErrUnknownOption},
 		{"a window's option of a session", session.Set(ctx, "mode-keys", "vi"), tmux.ErrArgument},
 		{"a session's option of a pane", pane.Set(ctx, "status", "off"), tmux.ErrArgument},
@@ -232,15 +242,15 @@ func TestOptionErrors(t *testing.T) {
 		{"a job as the name", session.Set(ctx, "@#(touch "+marker+")", "x"), tmux.ErrArgument},
 		{"a job as the name of a raw struct", second(srv.Do(ctx, tmux.SetOption{Global: true, Name: "#(touch " + marker + ")", Value: new("x")})), tmux.ErrUnknownOption},
 		{"an empty name", session.Set(ctx, "", "x"), tmux.ErrArgument},
-		{"an empty name, read", second(session.Items(ctx, "")), tmux.ErrArgument},
-		{"an empty name, effective", second(session.Effective(ctx, "")), tmux.ErrArgument},
+		{"an empty name, read", second(session.LocalItems(ctx, "")), tmux.ErrArgument},
+		{"an empty name, effective", second(session.Items(ctx, "")), tmux.ErrArgument},
 		{"a name of spaces", session.Set(ctx, "@a b", "x"), tmux.ErrArgument},
 		{"a pane that is gone", srv.Pane("%9").Options().Set(ctx, "@x", "y"), tmux.ErrNotFound},
-		{"read of a pane that is gone", second(srv.Pane("%9").Options().Get(ctx, "@x")), tmux.ErrNotFound},
-		{"effective of a pane that is gone", second(srv.Pane("%9").Options().Effective(ctx, "remain-on-exit")), tmux.ErrNotFound},
-		{"effective of a window that is gone", second(srv.Window("@9").Options().Effective(ctx, "mode-keys")), tmux.ErrNotFound},
-		{"effective of a session that is gone", second(srv.Session("$9").Options().Effective(ctx, "status")), tmux.ErrNotFound},
-		{"all of a window that is gone", second(srv.Window("@9").Options().All(ctx, false)), tmux.ErrNotFound},
+		{"read of a pane that is gone", second(srv.Pane("%9").Options().Local(ctx, "@x")), tmux.ErrNotFound},
+		{"effective of a pane that is gone", second(srv.Pane("%9").Options().Items(ctx, "remain-on-exit")), tmux.ErrNotFound},
+		{"effective of a window that is gone", second(srv.Window("@9").Options().Items(ctx, "mode-keys")), tmux.ErrNotFound},
+		{"effective of a session that is gone", second(srv.Session("$9").Options().Items(ctx, "status")), tmux.ErrNotFound},
+		{"all of a window that is gone", second(srv.Window("@9").Options().AllLocal(ctx)), tmux.ErrNotFound},
 	} {
 		if !errors.Is(test.err, test.kind) {
 			t.Errorf("%s: %v, want kind %q", test.what, test.err, test.kind)
@@ -255,6 +265,7 @@ func TestOptionErrors(t *testing.T) {
 }
 
 func TestHooks(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	script := func(value string) string {
 		t.Helper()
@@ -341,5 +352,36 @@ func TestHooks(t *testing.T) {
 	}
 	if err := global.Set(ctx, "after-new-window", "no-such-command"); !errors.Is(err, tmux.ErrUsage) {
 		t.Errorf("a command that is none: %v", err)
+	}
+}
+
+// Formats read options by name, and what is no option of the running version is
+// looked up in the environment.
+func TestOptionsSince(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "cat")
+	v, err := srv.Version(tmuxtest.Context(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]bool{}
+	for _, scope := range []string{"-gs", "-g", "-gw"} {
+		for line := range strings.Lines(tmuxtest.Run(t, srv, "show-options", scope)) {
+			name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+			name, _, _ = strings.Cut(name, "[")
+			have[name] = true
+		}
+	}
+	names := tmux.OptionNames(v)
+	for _, name := range names {
+		if !have[name] && !v.Next {
+			t.Errorf("tmux %s has no option %s", v, name)
+		}
+	}
+	for name := range have {
+		if !slices.Contains(names, name) && !strings.HasPrefix(name, "@") {
+			t.Errorf("the option %s of tmux %s is not known", name, v)
+		}
 	}
 }

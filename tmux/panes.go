@@ -11,14 +11,14 @@ type Size string
 // Cells is a size in columns or lines.
 func Cells(n int) Size { return Size(strconv.Itoa(n)) }
 
-// Percent is a size as a part of the room there is.
+// Percent is a size in percent of the available space.
 func Percent(n int) Size { return Size(strconv.Itoa(n) + "%") }
 
-// SplitWindow makes a pane by splitting another one in two.
+// SplitWindow creates a pane by splitting another one in two.
 type SplitWindow struct {
 	Target Target `flag:"t"` // the pane to split
 	// Right puts the new pane beside the old one, at its right, and makes Size a
-	// width; else it goes below, and Size is a height.
+	// width; by default it goes below, and Size is a height.
 	Right bool `flag:"h"`
 	Below bool `flag:"v"` // the default
 	// Before puts it at the left, or above.
@@ -62,7 +62,7 @@ type SplitWindow struct {
 	Command []string `arg:""`
 }
 
-// NewPane makes a pane that floats above the others.
+// NewPane creates a pane that floats above the others.
 type NewPane struct {
 	_      struct{} `since:"3.7"`
 	Target Target   `flag:"t"` // a pane of the window
@@ -112,7 +112,7 @@ type NewPane struct {
 	Command             []string `arg:""`
 }
 
-// KillPane destroys a pane, and with its last one the window.
+// KillPane destroys a pane, and its window if it is the last one.
 type KillPane struct {
 	Target Target `flag:"t"`
 	// Others destroys every pane of the window but the target.
@@ -120,8 +120,8 @@ type KillPane struct {
 	Filter Format `flag:"f" since:"3.8"` // with Others: only those it is true for
 }
 
-// SelectPane makes a pane its window's active one or, with the flags from
-// DisableInput on, changes something about it and leaves the active pane.
+// SelectPane makes a pane its window's active one. With one of the fields from DisableInput on it
+// changes a property of the pane instead, and the active pane stays active.
 type SelectPane struct {
 	Target   Target `flag:"t"`
 	Left     bool   `flag:"L"` // the pane at the left of the target, and so on
@@ -144,7 +144,7 @@ type SelectPane struct {
 	ShowStyle bool `flag:"g"`
 }
 
-// LastPane makes the pane of a window that was active before it again.
+// LastPane selects the pane of a window that was active before.
 type LastPane struct {
 	Target       Target `flag:"t"` // a window
 	DisableInput bool   `flag:"d"` // instead: make it take no keys
@@ -171,10 +171,10 @@ type ResizePane struct {
 	By int `arg:""`
 }
 
-// RespawnPane starts the program of a pane again.
+// RespawnPane restarts the program of a pane.
 type RespawnPane struct {
 	Target Target `flag:"t"`
-	Kill   bool   `flag:"k"` // end the program if it still runs; else tmux refuses
+	Kill   bool   `flag:"k"` // terminate a running program; otherwise the call fails
 	// Dir is the working directory; the one it was started in when empty.
 	Dir   string `flag:"c,literal"`
 	Env   Env    `flag:"e"`
@@ -231,13 +231,13 @@ func (c SplitWindow) waits() bool   { return c.Wait }
 func (c NewPane) waits() bool       { return c.Wait }
 func (c DisplayPanes) waits() bool  { return !c.Background }
 
-// Panes are all panes of the server, a row for each session their window is
-// linked into; none when the server has no session.
+// Panes returns all panes of the server, with a row for each session their window is linked into.
+// There are none if the server has no session.
 func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
 	return listAll[Pane](ctx, s, ListPanes{All: true})
 }
 
-// Info reads the pane's state.
+// Info returns the pane's state. It fails with [ErrNotFound] if the pane is gone.
 func (r PaneRef) Info(ctx context.Context) (Pane, error) {
 	return one[Pane](ctx, r.srv, r.self())
 }
@@ -248,19 +248,19 @@ func (r PaneRef) self() ListPanes {
 	return ListPanes{Target: r, Filter: equal("pane_id", string(r.ID))}
 }
 
-// Split makes a pane beside or below this one.
+// Split creates a pane next to or below this one.
 func (r PaneRef) Split(ctx context.Context, opts SplitWindow) (Pane, error) {
-	opts.Target = r
+	opts.Target = own(r, opts.Target)
 	return one[Pane](ctx, r.srv, opts)
 }
 
-// Float makes a pane that floats above this one's window. It needs tmux 3.7.
+// Float creates a pane that floats above this one's window. It needs tmux 3.7.
 func (r PaneRef) Float(ctx context.Context, opts NewPane) (Pane, error) {
-	opts.Target = r
+	opts.Target = own(r, opts.Target)
 	return one[Pane](ctx, r.srv, opts)
 }
 
-// Kill destroys the pane, and with its last one the window.
+// Kill destroys the pane, and its window if it is the last one.
 func (r PaneRef) Kill(ctx context.Context) error {
 	return r.srv.run(ctx, KillPane{Target: r})
 }
@@ -270,14 +270,16 @@ func (r PaneRef) KillOthers(ctx context.Context) error {
 	return r.srv.run(ctx, KillPane{Target: r, Others: true})
 }
 
-// Select makes the pane its window's active one. The window's zoom ends, unless
-// keepZoom is set.
-func (r PaneRef) Select(ctx context.Context, keepZoom bool) error {
-	return r.srv.run(ctx, SelectPane{Target: r, KeepZoom: keepZoom})
+// Select makes the pane its window's active one, or with opts.Left and the like its neighbour. It
+// ends the window's zoom unless opts.KeepZoom is set.
+func (r PaneRef) Select(ctx context.Context, opts SelectPane) error {
+	opts.Target = own(r, opts.Target)
+	return r.srv.run(ctx, opts)
 }
 
-// SetTitle sets the pane's title. Programs in it can change it again. tmux takes
-// no control characters in it, and from 3.7 keeps backslashes as two.
+// SetTitle sets the pane's title, which programs in it can change again. It fails with
+// [ErrArgument] for control characters, which tmux does not take. tmux from 3.7 on stores
+// backslashes doubled.
 func (r PaneRef) SetTitle(ctx context.Context, title string) error {
 	type titled struct {
 		Title string `tmux:"pane_title"`
@@ -290,7 +292,8 @@ func (r PaneRef) SetTitle(ctx context.Context, title string) error {
 	return err
 }
 
-// SetStyle sets the pane's style, as "fg=white,bg=colour52"; "default" is none.
+// SetStyle sets the pane's style, such as "fg=white,bg=colour52"; "default" removes it. It fails
+// with [ErrBadValue] if it is not a style.
 func (r PaneRef) SetStyle(ctx context.Context, style string) error {
 	// select-pane -P takes anything, and set-option refuses what is no style.
 	return r.srv.run(ctx,
@@ -298,59 +301,68 @@ func (r PaneRef) SetStyle(ctx context.Context, style string) error {
 		SetOption{Target: r, Pane: true, Name: "window-active-style", Value: &style})
 }
 
-// EnableInput makes the pane take keys, or no longer.
-func (r PaneRef) EnableInput(ctx context.Context, on bool) error {
-	return r.srv.run(ctx, SelectPane{Target: r, EnableInput: on, DisableInput: !on})
+// EnableInput lets the pane's program receive keys again.
+func (r PaneRef) EnableInput(ctx context.Context) error {
+	return r.srv.run(ctx, SelectPane{Target: r, EnableInput: true})
 }
 
-// Mark makes the pane the marked one of the server. A pane that is hidden by a
-// zoomed one is not marked: tmux ignores it.
+// DisableInput keeps keys from the pane's program, whoever sends them.
+func (r PaneRef) DisableInput(ctx context.Context) error {
+	return r.srv.run(ctx, SelectPane{Target: r, DisableInput: true})
+}
+
+// Mark makes the pane the server's marked one. tmux ignores it for a pane hidden by a zoomed one.
 func (r PaneRef) Mark(ctx context.Context) error {
 	// -m takes the mark off if the pane has it.
 	return r.srv.run(ctx, SelectPane{Target: r, Unmark: true}, SelectPane{Target: r, Mark: true})
 }
 
-// Unmark takes the mark off whichever pane has it.
+// Unmark removes the mark from whichever pane has it.
 func (r PaneRef) Unmark(ctx context.Context) error {
 	return r.srv.run(ctx, SelectPane{Target: r, Unmark: true})
 }
 
-// Resize changes the pane's size, and tells what became of it: tmux does what
-// the other panes leave room for.
+// Resize changes the pane's size, as far as the other panes leave room, and returns the result.
 func (r PaneRef) Resize(ctx context.Context, opts ResizePane) (Pane, error) {
-	opts.Target = r
+	opts.Target = own(r, opts.Target)
 	return after[Pane](ctx, r.srv, opts, r.self())
 }
 
-// Zoom makes the pane the active one and fill its window, or with on false ends
-// the window's zoom. It does nothing to a window that is so already.
-func (r PaneRef) Zoom(ctx context.Context, on bool) error {
-	// resize-pane -Z only toggles, so tmux decides.
-	toggle := ResizePane{Target: r, ToggleZoom: true}
-	var script string
-	var err error
-	cond := IfShell{Target: r, Test: true}
-	if on {
-		script, err = r.srv.Script(ctx, SelectPane{Target: r}, toggle)
-		cond.Condition, cond.Else = "#{&&:#{window_zoomed_flag},#{pane_active}}", script
-	} else {
-		script, err = r.srv.Script(ctx, toggle)
-		cond.Condition, cond.Then = "#{window_zoomed_flag}", script
-	}
+// Zoom makes the pane the active one and lets it fill its window. It is a no-op if it does already.
+func (r PaneRef) Zoom(ctx context.Context) error { return r.srv.zoom(ctx, r, r.srv.Zooming) }
+
+// Unzoom shows the window's other panes again if this pane is zoomed. It is a no-op otherwise. See
+// also [WindowRef.Unzoom].
+func (r PaneRef) Unzoom(ctx context.Context) error { return r.srv.zoom(ctx, r, r.srv.Unzooming) }
+
+func (s *Server) zoom(ctx context.Context, target Target, change func(context.Context, Target) (Command, error)) error {
+	cmd, err := change(ctx, target)
 	if err != nil {
 		return err
 	}
 	// if-shell takes a target that does not exist for none.
-	return r.srv.run(ctx, ListPanes{Target: r}, cond)
+	return s.run(ctx, ListPanes{Target: target}, cmd)
 }
 
-// Respawn starts the pane's program again: see [RespawnPane].
+// zoomed is whether a pane is: resize-pane -Z only toggles, and its flag is the window's.
+const zoomed = "#{&&:#{window_zoomed_flag},#{pane_active}}"
+
+// Zooming returns the command that zooms the target's pane, as [PaneRef.Zoom] does, for a [Batch],
+// [Server.Do] or [Server.Script]. It does nothing if the target does not exist.
+func (s *Server) Zooming(ctx context.Context, target Target) (Command, error) {
+	script, err := s.Script(ctx, SelectPane{Target: target}, ResizePane{Target: target, ToggleZoom: true})
+	return IfShell{Target: target, Test: true, Condition: zoomed, Else: script}, err
+}
+
+// Unzooming returns the command that ends the zoom of the target's pane: see [Server.Zooming].
+func (s *Server) Unzooming(ctx context.Context, target Target) (Command, error) {
+	script, err := s.Script(ctx, ResizePane{Target: target, ToggleZoom: true})
+	return IfShell{Target: target, Test: true, Condition: zoomed, Then: script}, err
+}
+
+// Respawn restarts the pane's program. Unless opts.Kill is set it fails with [ErrRunning] if the
+// program is still running.
 func (r PaneRef) Respawn(ctx context.Context, opts RespawnPane) (Pane, error) {
-	opts.Target = r
+	opts.Target = own(r, opts.Target)
 	return after[Pane](ctx, r.srv, opts, r.self())
-}
-
-// Clock shows a clock in the pane.
-func (r PaneRef) Clock(ctx context.Context) error {
-	return r.srv.run(ctx, ClockMode{Target: r})
 }

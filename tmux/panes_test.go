@@ -1,6 +1,7 @@
 package tmux_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -11,77 +12,121 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-func TestPanesOfAWindow(t *testing.T) {
+// twoPanes is a server with a window of two panes, of which the first is active.
+func twoPanes(t *testing.T) (ctx context.Context, first, second tmux.PaneRef) {
+	t.Helper()
+	srv, ctx := started(t), tmuxtest.Context(t)
+	first = srv.Pane("%0")
+	p := must[tmux.Pane](t)(first.Split(ctx, tmux.SplitWindow{Detached: true, Command: []string{"exec sleep 1000"}}))
+	return ctx, first, p.PaneRef
+}
+
+func TestSplitPlacesThePane(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	dir := t.TempDir()
-	p0 := srv.Pane("%0")
-	p1 := must[tmux.Pane](t)(p0.Split(ctx, tmux.SplitWindow{Right: true, Size: tmux.Cells(30), Dir: dir, Detached: true}))
-	if p1.Width != 30 || p1.Active {
-		t.Errorf("new pane: width %d, active %v", p1.Width, p1.Active)
+	p1 := must[tmux.Pane](t)(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Right: true, Size: tmux.Cells(30), Dir: dir, Detached: true}))
+	if p1.Width != 30 || p1.Left != 50 || p1.Active {
+		t.Errorf("new pane: width %d, left %d, active %v", p1.Width, p1.Left, p1.Active)
 	}
 	inDirectory(t, p1.PaneRef, dir)
-	p2 := must[tmux.Pane](t)(p1.Split(ctx, tmux.SplitWindow{Before: true, Size: tmux.Percent(50), Command: []string{"sleep", "1 000"}}))
-	if !p2.Active || p2.Top != 0 {
-		t.Errorf("new pane: active %v, top %d", p2.Active, p2.Top)
+	p2 := must[tmux.Pane](t)(p1.Split(ctx, tmux.SplitWindow{Before: true, Size: tmux.Percent(50)}))
+	if !p2.Active || p2.Top != 0 || p2.Height != 12 {
+		t.Errorf("new pane: active %v, top %d, height %d", p2.Active, p2.Top, p2.Height)
 	}
-	// Several words are executed as they are: "1 000" is one argument, and no number.
-	w := srv.Window(p1.WindowID)
-	tmuxtest.Wait(t, srv, "%0", "end of the pane with a bad sleep", func() bool {
-		_, err := p2.Info(ctx)
-		return errors.Is(err, tmux.ErrNotFound)
-	})
-	p3 := must[tmux.Pane](t)(p1.Split(ctx, tmux.SplitWindow{Command: []string{"exec sleep '1000'"}}))
-	tmuxtest.Wait(t, srv, string(p3.ID), "sleep in the pane", func() bool {
-		info := must[tmux.Pane](t)(p3.Info(ctx))
-		return info.CurrentCommand == "sleep"
-	})
-	if diff := cmp.Diff([]tmux.PaneID{"%0", p1.ID, p3.ID}, paneIDs(must[[]tmux.Pane](t)(w.Panes(ctx)))); diff != "" {
+	if diff := cmp.Diff([]tmux.PaneID{"%0", p2.ID, p1.ID}, paneIDs(must[[]tmux.Pane](t)(srv.Window(p1.WindowID).Panes(ctx)))); diff != "" {
 		t.Error(diff)
 	}
-	ok(t, p0.Select(ctx, false))
-	if got := must[tmux.Pane](t)(w.ActivePane(ctx)); got.ID != p0.ID {
-		t.Errorf("active: %s", got.ID)
+}
+
+// A command of several words is executed as it is; one of one word goes to the shell.
+func TestSplitRunsItsCommand(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), tmuxtest.Context(t)
+	// "1 000" is one argument, and not a number, so sleep fails.
+	bad := must[tmux.Pane](t)(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Command: []string{"sleep", "1 000"}}))
+	tmuxtest.Wait(t, srv, "%0", "end of the pane with a bad sleep", func() bool {
+		_, err := bad.Info(ctx)
+		return errors.Is(err, tmux.ErrNotFound)
+	})
+	good := must[tmux.Pane](t)(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Command: []string{"exec sleep '1000'"}}))
+	tmuxtest.Wait(t, srv, string(good.ID), "sleep in the pane", func() bool {
+		return must[tmux.Pane](t)(good.Info(ctx)).CurrentCommand == "sleep"
+	})
+}
+
+func TestSelectPane(t *testing.T) {
+	t.Parallel()
+	ctx, p0, p1 := twoPanes(t)
+	w := p0.Server().Window("@0")
+	for _, step := range []struct{ selected, last tmux.PaneRef }{{p1, p0}, {p0, p1}} {
+		ok(t, step.selected.Select(ctx, tmux.SelectPane{}))
+		if got := must[tmux.Pane](t)(w.ActivePane(ctx)); got.ID != step.selected.ID {
+			t.Errorf("active: %s, want %s", got.ID, step.selected.ID)
+		}
+		// LastPane selects it: the next step begins as this one did.
+		if got := must[tmux.Pane](t)(w.LastPane(ctx)); got.ID != step.last.ID {
+			t.Errorf("last: %s, want %s", got.ID, step.last.ID)
+		}
+		ok(t, step.selected.Select(ctx, tmux.SelectPane{}))
 	}
-	if got := must[tmux.Pane](t)(w.LastPane(ctx)); got.ID == p0.ID {
-		t.Error("last pane is the same")
+}
+
+// A title is literal, and setting it does not select the pane.
+func TestSetTitle(t *testing.T) {
+	t.Parallel()
+	ctx, _, p1 := twoPanes(t)
+	for _, title := range []string{"a #{pane_id} title", ""} {
+		ok(t, p1.SetTitle(ctx, title))
+		if got := must[tmux.Pane](t)(p1.Info(ctx)); got.Title != title || got.Active {
+			t.Errorf("title %q, want %q; active %v", got.Title, title, got.Active)
+		}
 	}
-	ok(t, p0.SetTitle(ctx, "a #{pane_id} title"))
-	if got := must[tmux.Pane](t)(p0.Info(ctx)); got.Title != "a #{pane_id} title" {
-		t.Errorf("title %q", got.Title)
-	}
-	ok(t, p0.SetTitle(ctx, ""))
-	if got := must[tmux.Pane](t)(p0.Info(ctx)); got.Title != "" || got.Active {
-		t.Errorf("title %q, active %v", got.Title, got.Active)
-	}
+}
+
+func TestSetStyle(t *testing.T) {
+	t.Parallel()
+	ctx, _, p1 := twoPanes(t)
 	ok(t, p1.SetStyle(ctx, "bg=blue"))
-	if style := tmuxtest.Run(t, srv, "select-pane", "-g", "-t", string(p1.ID)); style != "bg=blue" {
+	if style := tmuxtest.Run(t, p1.Server(), "select-pane", "-g", "-t", string(p1.ID)); style != "bg=blue" {
 		t.Errorf("style %q", style)
 	}
 	isKind(t, "a bad style", p1.SetStyle(ctx, "no such style"), tmux.ErrBadValue)
-	if got := must[tmux.Pane](t)(w.ActivePane(ctx)); got.ID == p1.ID {
-		t.Error("to set a style selected the pane")
+	if must[tmux.Pane](t)(p1.Info(ctx)).Active {
+		t.Error("setting a style selected the pane")
 	}
-	ok(t, p1.EnableInput(ctx, false))
+}
+
+func TestInputOfAPane(t *testing.T) {
+	t.Parallel()
+	ctx, _, p1 := twoPanes(t)
+	ok(t, p1.DisableInput(ctx))
 	if got := must[tmux.Pane](t)(p1.Info(ctx)); !got.InputOff {
 		t.Error("input is on")
 	}
-	ok(t, p1.EnableInput(ctx, true))
+	ok(t, p1.EnableInput(ctx))
 	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.InputOff {
 		t.Error("input is off")
 	}
+}
+
+func TestMarkIsIdempotent(t *testing.T) {
+	t.Parallel()
+	ctx, p0, p1 := twoPanes(t)
 	for range 2 { // tmux's own -m would take the mark off again
 		ok(t, p1.Mark(ctx))
 		if got := must[tmux.Pane](t)(p1.Info(ctx)); !got.Marked {
 			t.Error("not marked")
 		}
 	}
-	ok(t, p0.Unmark(ctx))
+	ok(t, p0.Unmark(ctx)) // there is one mark in a server, wherever it is
 	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.Marked {
 		t.Error("still marked")
 	}
 }
 
 func TestZoomIsIdempotent(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	p0 := srv.Pane("%0")
 	p1 := must[tmux.Pane](t)(p0.Split(ctx, tmux.SplitWindow{}))
@@ -90,20 +135,25 @@ func TestZoomIsIdempotent(t *testing.T) {
 		a := must[tmux.Pane](t)(w.ActivePane(ctx))
 		return w.Zoomed, a.ID
 	}
+	window := srv.Window(p1.WindowID)
 	for i, step := range []struct {
-		pane tmux.PaneRef
-		on   bool
-		want tmux.PaneID // the zoomed pane
-	}{{p0, false, ""}, {p0, true, p0.ID}, {p0, true, p0.ID}, {p1.PaneRef, true, p1.ID}, {p1.PaneRef, true, p1.ID}, {p0, false, ""}, {p1.PaneRef, false, ""}, {p1.PaneRef, true, p1.ID}} {
-		ok(t, step.pane.Zoom(ctx, step.on))
+		change func(context.Context) error
+		want   tmux.PaneID // the zoomed pane
+	}{
+		{p0.Unzoom, ""}, {p0.Zoom, p0.ID}, {p0.Zoom, p0.ID}, {p1.Zoom, p1.ID}, {p1.Zoom, p1.ID}, {p0.Unzoom, p1.ID}, {p1.Unzoom, ""},
+		{p1.Unzoom, ""}, {p0.Zoom, p0.ID}, {window.Unzoom, ""}, {window.Unzoom, ""}, {p1.Zoom, p1.ID},
+	} {
+		ok(t, step.change(ctx))
 		if z, active := zoomed(); z != (step.want != "") || z && active != step.want {
 			t.Errorf("step %d: zoomed is %v with %s active, want %q zoomed", i, z, active, step.want)
 		}
 	}
-	isKind(t, "zoom of a dead pane", srv.Pane("%99").Zoom(ctx, true), tmux.ErrNotFound)
+	isKind(t, "zoom of a dead pane", srv.Pane("%99").Zoom(ctx), tmux.ErrNotFound)
+	isKind(t, "unzoom of a dead window", srv.Window("@99").Unzoom(ctx), tmux.ErrNotFound)
 }
 
 func TestPanesMoveAbout(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	p0 := must[tmux.Pane](t)(srv.Pane("%0").Info(ctx))
 	p1 := must[tmux.Pane](t)(p0.Split(ctx, tmux.SplitWindow{Right: true}))
@@ -133,7 +183,7 @@ func TestPanesMoveAbout(t *testing.T) {
 	isKind(t, "the window that lost its pane", err, tmux.ErrNotFound)
 	_, err = p1.Join(ctx, tmux.JoinPane{Target: tmux.PaneID("%99")})
 	isKind(t, "joined to a dead pane", err, tmux.ErrNotFound)
-	order := paneIDs(must[[]tmux.Pane](t)(srv.Window(p0.WindowID).Rotate(ctx, false)))
+	order := paneIDs(must[[]tmux.Pane](t)(srv.Window(p0.WindowID).Rotate(ctx, tmux.RotateWindow{})))
 	if diff := cmp.Diff([]tmux.PaneID{p1.ID, p0.ID}, order); diff != "" {
 		t.Error(diff)
 	}
@@ -143,7 +193,7 @@ func TestPanesMoveAbout(t *testing.T) {
 	if got.StartCommand == nil || !strings.Contains(*got.StartCommand, "sleep 2000") {
 		t.Errorf("start command %v", got.StartCommand)
 	}
-	ok(t, p0.Clock(ctx))
+	ok(t, do(ctx, srv, tmux.ClockMode{Target: p0}))
 	if got := must[tmux.Pane](t)(p0.Info(ctx)); got.Mode == nil || *got.Mode != "clock-mode" {
 		t.Errorf("mode %v", got.Mode)
 	}
@@ -157,6 +207,7 @@ func TestPanesMoveAbout(t *testing.T) {
 }
 
 func TestFloatingPanes(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	has := must[bool](t)(srv.Supports(ctx, tmux.FloatingPanes))
 	p, err := srv.Pane("%0").Float(ctx, tmux.NewPane{Width: tmux.Cells(30), Height: tmux.Cells(8), Detached: true})
@@ -189,6 +240,7 @@ func TestFloatingPanes(t *testing.T) {
 }
 
 func TestEmptyPanes(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	p0 := srv.Pane("%0")
 	p, err := p0.Split(ctx, tmux.SplitWindow{Empty: true})
@@ -215,6 +267,7 @@ func TestEmptyPanes(t *testing.T) {
 // With Wait the command takes as long as the pane's program, however long that
 // is, and fails as it does.
 func TestPaneWait(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	_, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Wait: true, Command: []string{"exit 3"}})
 	if !must[bool](t)(srv.Supports(ctx, tmux.PaneWait)) {

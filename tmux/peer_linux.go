@@ -3,36 +3,41 @@ package tmux
 import (
 	"context"
 	"fmt"
-	"net"
-
-	"golang.org/x/sys/unix"
+	"os"
 )
 
-// versionMismatch explains a connection that broke at once: an older client
-// program cannot talk to a newer server, and neither says so. The server's
-// process is known from the socket, its program from /proc. Nil when the
-// versions are the same or cannot be told.
+// versionMismatch explains a connection that broke at once: an older client program
+// cannot talk to a newer server, and neither says so. It finds the server's process
+// by the socket and its program in /proc. It returns nil if the versions are the same
+// or not known.
 func (s *Server) versionMismatch(ctx context.Context, e *Error) error {
 	if e.Err != ErrServerGone {
 		return nil
 	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", s.socket)
+	conn, err := s.at.dial(ctx)
 	if err != nil {
 		return nil
 	}
 	defer conn.Close()
-	raw, err := conn.(*net.UnixConn).SyscallConn()
+	peer, err := peerOf(conn)
 	if err != nil {
 		return nil
 	}
-	var cred *unix.Ucred
-	raw.Control(func(fd uintptr) {
-		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	})
-	if err != nil || cred == nil {
+	// The number may be another process's by now. The open directory is of one
+	// process for good, and belongs to the user who runs it.
+	proc, err := os.Open(fmt.Sprintf("/proc/%d", peer.pid))
+	if err != nil {
 		return nil
 	}
-	theirs, err := programVersion(ctx, fmt.Sprintf("/proc/%d/exe", cred.Pid), s.cfg.Env)
+	defer proc.Close()
+	info, err := proc.Stat()
+	if err != nil {
+		return nil
+	}
+	if uid, _ := ownerOf(info); uid != os.Geteuid() {
+		return nil
+	}
+	theirs, err := programVersion(ctx, fmt.Sprintf("/proc/%d/fd/%d/exe", os.Getpid(), proc.Fd()), s.cfg.Env)
 	if err != nil {
 		return nil
 	}
@@ -40,5 +45,5 @@ func (s *Server) versionMismatch(ctx context.Context, e *Error) error {
 	if err != nil || ours == theirs {
 		return nil
 	}
-	return fmt.Errorf("%w: the program is %s, the server on %s is %s", ErrVersionMismatch, ours, s.socket, theirs)
+	return fmt.Errorf("%w: the program is %s, the server on %s is %s", ErrVersionMismatch, ours, s.at.path, theirs)
 }

@@ -14,6 +14,7 @@ import (
 // An older client program cannot talk to a server of 3.6 or later; tmux only
 // says that the server exited.
 func TestVersionMismatchIsNamed(t *testing.T) {
+	t.Parallel()
 	other := os.Getenv("TMUX_TEST_OTHER_BINARY")
 	if other == "" {
 		t.Skip("TMUX_TEST_OTHER_BINARY does not name a second tmux; this needs one of 3.6 or later beside an older one")
@@ -38,6 +39,7 @@ func TestVersionMismatchIsNamed(t *testing.T) {
 // A server that takes the place of another on the socket is asked for its version,
 // though no call has failed meanwhile.
 func TestVersionOfAServerThatTookAnothersPlace(t *testing.T) {
+	t.Parallel()
 	other := os.Getenv("TMUX_TEST_OTHER_BINARY")
 	if other == "" {
 		t.Skip("TMUX_TEST_OTHER_BINARY does not name a second tmux")

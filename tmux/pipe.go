@@ -5,9 +5,8 @@ import (
 	"path/filepath"
 )
 
-// PipePane connects a pane to a shell command: what the pane's program writes
-// goes to the command's standard input. It ends the pipe that the pane had; one
-// pane has one pipe. Without a Command it does only that.
+// PipePane connects a pane to a shell command, which reads what the pane's program writes. A pane
+// has one pipe; an existing one is closed. Without a Command that is all it does.
 type PipePane struct {
 	Target Target `flag:"t"`
 	// Input types what the command writes into the pane.
@@ -23,10 +22,9 @@ type PipePane struct {
 
 func (PipePane) CommandName() string { return "pipe-pane" }
 
-// Pipe feeds what the pane writes from now on to a command for /bin/sh, until
-// the command or the pane ends or [PaneRef.ClosePipe]. The pane's earlier pipe
-// ends. Whether the command works is not told; the token pane_pipe tells whether
-// a pipe is open.
+// Pipe feeds what the pane prints from now on to a command for /bin/sh, until the command or the
+// pane exits or [PaneRef.ClosePipe] is called. It replaces the pane's earlier pipe. It does not
+// report whether the command works; the token pane_pipe shows whether a pipe is open.
 func (r PaneRef) Pipe(ctx context.Context, command string) error {
 	if command == "" {
 		return argumentError("an empty command to pipe %s to", r.ID)
@@ -34,9 +32,9 @@ func (r PaneRef) Pipe(ctx context.Context, command string) error {
 	return r.do(ctx, PipePane{Target: r, Command: shellCommand(command)})
 }
 
-// PipeToFile appends what the pane writes from now on to a file, which is made
-// when it does not exist. The path is absolute, as the tmux server's working
-// directory is not the caller's; any characters may be in it.
+// PipeToFile appends what the pane prints from now on to a file, creating it if necessary. The
+// path must be absolute, because the tmux server has another working directory; it may contain any
+// characters.
 func (r PaneRef) PipeToFile(ctx context.Context, path string) error {
 	if !filepath.IsAbs(path) {
 		return argumentError("pipe %s to %q: not an absolute path", r.ID, path)
@@ -44,7 +42,7 @@ func (r PaneRef) PipeToFile(ctx context.Context, path string) error {
 	return r.Pipe(ctx, "exec cat >>"+ShellQuote(path))
 }
 
-// ClosePipe ends the pane's pipe. Without one it does nothing.
+// ClosePipe closes the pane's pipe. It is a no-op if there is none.
 func (r PaneRef) ClosePipe(ctx context.Context) error {
 	return r.do(ctx, PipePane{Target: r})
 }

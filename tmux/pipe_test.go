@@ -66,6 +66,7 @@ func FuzzPipeToFile(f *testing.F) {
 }
 
 func TestPipeRefusesRelativePaths(t *testing.T) {
+	t.Parallel()
 	pane, ctx := started(t).Pane("%0"), tmuxtest.Context(t)
 	if err := pane.PipeToFile(ctx, "out.log"); !errors.Is(err, tmux.ErrArgument) {
 		t.Errorf("a relative path: %v", err)
@@ -78,6 +79,7 @@ func TestPipeRefusesRelativePaths(t *testing.T) {
 // A command with percent signs is longer than the buffer that tmux gives
 // strftime.
 func TestPipeLongCommand(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	path := filepath.Join(t.TempDir(), "out")
 	pane := drawn(t, srv, "cat")

@@ -160,8 +160,8 @@ func (c ConfirmBefore) waits() bool { return !c.Background }
 func (DisplayMenu) waits() bool     { return true }
 func (c DisplayPopup) waits() bool  { return !c.Close }
 
-// PromptHistory is what was typed at command prompts of a type, the oldest
-// first. It needs tmux 3.3.
+// PromptHistory returns what was typed at command prompts of a type, such as "command" or
+// "search", oldest first. It needs tmux 3.3.
 func (s *Server) PromptHistory(ctx context.Context, typ string) ([]string, error) {
 	if typ == "" {
 		return nil, argumentError("a prompt history without its type")

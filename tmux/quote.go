@@ -13,18 +13,21 @@ import "strings"
 //
 // Every rule is fuzzed against real tmux: what goes in comes out.
 
-// Format is text in tmux's format language, such as "#{pane_id}". Where a field
-// of a command has this type, tmux expands what it is given; where it is a
-// string, the text arrives as it is.
+// Format is text in tmux's format language, such as "#{pane_id}". tmux expands the fields of
+// commands that have this type; fields of type string arrive unchanged.
 type Format string
 
-// Literal is the format that expands to exactly text, inside another format
-// too. It uses the a: modifier (a character by its number) because it works in
-// every position and version, where "##" does not before a "[" and #{l:…} does
-// not with a brace in it on tmux 3.3 and older.
+// Literal returns the format that expands to exactly text, also inside another format. It uses the
+// a: modifier (a character by its number), which works in every position and version; "##" does
+// not before a "[", nor #{l:…} with a brace in it before tmux 3.4.
 func Literal(text string) Format { return Format(formatEscapes.Replace(text)) }
 
 var formatEscapes = strings.NewReplacer("#", "#{a:35}", "}", "#{a:125}", ",", "#{a:44}")
+
+// unliteral is the text that Literal was given.
+func unliteral(format string) string { return formatUnescapes.Replace(format) }
+
+var formatUnescapes = strings.NewReplacer("#{a:35}", "#", "#{a:125}", "}", "#{a:44}", ",")
 
 // withoutTime protects the percent signs of a format from strftime, which
 // display-message and pipe-pane apply at every nesting of the format.
@@ -32,12 +35,12 @@ func (f Format) withoutTime() Format {
 	return Format(strings.ReplaceAll(string(f), "%", "#{a:37}"))
 }
 
-// Glob is the shell pattern that matches text itself.
+// Glob returns the shell pattern that matches exactly text.
 func Glob(text string) string { return globEscapes.Replace(text) }
 
 var globEscapes = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
-// ShellQuote makes text one word of a POSIX shell command.
+// ShellQuote quotes text as one word of a POSIX shell command.
 func ShellQuote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -3,9 +3,8 @@ package tmux
 import (
 	"context"
 	"errors"
-	"fmt"
+	"reflect"
 	"slices"
-	"strings"
 )
 
 // run runs commands whose output does not matter.
@@ -14,25 +13,25 @@ func (s *Server) run(ctx context.Context, cmds ...Command) error {
 	return err
 }
 
-// one is the first row that a command prints. No row is an ErrNotFound: the
-// filters of this package ask for one object.
+// one is the first row that a command prints. No row is an ErrNotFound: the filters of this package
+// ask for one object.
 func one[R any](ctx context.Context, srv *Server, cmd Lister) (R, error) {
 	rows, err := List[R](ctx, srv, cmd)
-	return first(rows, err, cmd)
+	return first(srv, rows, err, cmd, targetOf(cmd))
 }
 
-// after makes a change and reads what came of it, in one round trip.
+// after makes a change and reads the result in one round trip.
 func after[R any](ctx context.Context, srv *Server, change Command, read Lister) (R, error) {
 	var b Batch
-	b.Add(change)
+	Add(&b, change)
 	rows := Rows[R](&b, read)
 	err := b.Do(ctx, srv)
-	return first(*rows, err, read)
+	return first(srv, *rows, err, read, targetOf(read))
 }
 
-func first[R any](rows []R, err error, cmd Command) (R, error) {
+func first[R any](srv *Server, rows []R, err error, cmd Command, what Object) (R, error) {
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("%s: %w", cmd.CommandName(), ErrNotFound)
+		err = notFound(srv, cmd.CommandName(), what)
 	}
 	if err != nil {
 		var none R
@@ -41,8 +40,14 @@ func first[R any](rows []R, err error, cmd Command) (R, error) {
 	return rows[0], nil
 }
 
-func notFound(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), ErrNotFound)
+// targetOf is the object that a command's target refers to.
+func targetOf(cmd Command) Object {
+	if f := reflect.ValueOf(cmd).FieldByName("Target"); f.IsValid() {
+		if r, ok := f.Interface().(interface{ object() Object }); ok {
+			return r.object()
+		}
+	}
+	return Object{}
 }
 
 // equal is the filter for objects whose token has exactly this value.
@@ -54,12 +59,48 @@ func equal(token, value string) Format {
 // lists with "no current target".
 func listAll[R any](ctx context.Context, srv *Server, cmd Lister) ([]R, error) {
 	rows, err := List[R](ctx, srv, cmd)
-	var e *Error
-	if errors.As(err, &e) && strings.Contains(e.Stderr, "no current target") {
+	if errors.Is(err, ErrNoSession) {
 		return []R{}, nil
 	}
 	return rows, err
 }
+
+// usable refuses handles that lead to no server.
+func (s *Server) usable() error {
+	switch {
+	case s == nil:
+		return argumentError("a reference without a server: it is zero or was decoded from JSON; get one from a Server, as by srv.Pane(id)")
+	case s.transport == nil:
+		return argumentError("a zero Server; make one with tmux.New")
+	}
+	return nil
+}
+
+// own is the target that a method sets itself. One that is given too is refused when the command is
+// encoded.
+func own(target, given Target) Target {
+	if given != nil {
+		return givenTwice{target, given}
+	}
+	return target
+}
+
+type givenTwice struct{ own, given Target }
+
+func (t givenTwice) TargetSpec() string { return "" }
+
+func (t givenTwice) checkTarget() error {
+	if t.own == nil {
+		return argumentError("a target, %s, for what has none", t.given.TargetSpec())
+	}
+	return argumentError("target %s: the method sets %s itself", t.given.TargetSpec(), t.own.TargetSpec())
+}
+
+// object is what a reference is about.
+func (r SessionRef) object() Object { return Object{"session", string(r.ID)} }
+func (r WindowRef) object() Object  { return Object{"window", string(r.ID)} }
+func (r PaneRef) object() Object    { return Object{"pane", string(r.ID)} }
+func (r ClientRef) object() Object  { return Object{"client", r.Name} }
 
 // checkTarget refuses ids that are none: tmux would take "2" or "main" for an
 // index or a name, and act on another object.

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"tmuxmcp/internal/nearest"
 )
 
-// A Lister is a command that prints rows: the list commands, and those that
-// create something and tell what it is (new-window and its kin). [List] and
-// [Rows] ask it for the tokens of a struct.
+// A Lister is a command that prints rows: the list commands, display-message, and those that
+// create something and print it, such as new-window. See [List] and [Rows].
 type Lister interface {
 	Command
 	// rows is the command printing one row in the given format, and the scopes
@@ -27,18 +28,21 @@ type Lister interface {
 //	type row struct {
 //		ID    tmux.PaneID `tmux:"pane_id"`
 //		Dead  bool        `tmux:"pane_dead"`
-//		Theme *string     `tmux:"client_theme,since=3.6"`
+//		Theme *string     `tmux:"client_theme"`
 //		Note  string      `tmux:"@note"`
 //	}
 //	rows, err := tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
 //
-// tmux is asked for exactly those tokens, in one round trip. Fields are strings
-// and types of strings (the ids), bools, ints, floats, [time.Time], slices of
-// strings or ints (the option sep= names what separates them: comma, space or
-// colon), or pointers to these. A pointer is nil when the token has no value, or
-// when this tmux does not know it: the options since= and until= name the
-// releases that do. A slice is nil then too, and empty when the list is. Values
-// arrive whole, whatever bytes are in them.
+// tmux is asked for exactly these tokens, in one round trip. A name is one of [Tokens], an option,
+// a user option, or an environment variable that begins with a capital letter. A token that does
+// not exist is an [ErrArgument], which names the nearest. For a token newer than this package, name
+// the releases that have it with the tag options since= and until=.
+//
+// Fields may be strings, bools, ints, floats, [time.Time], the references, types based on these
+// (the ids), slices of strings or ints, and pointers. A pointer is nil if the token has no value,
+// or if this tmux does not know it; a field that is not a pointer is zero then. The items of a
+// slice are separated by commas, or as the option sep= says: comma, space or colon. A slice is nil
+// if there is no value, and empty if the list is. Values may hold any bytes.
 func List[R any](ctx context.Context, srv *Server, cmd Lister) ([]R, error) {
 	var b Batch
 	rows := Rows[R](&b, cmd)
@@ -46,106 +50,6 @@ func List[R any](ctx context.Context, srv *Server, cmd Lister) ([]R, error) {
 		return nil, err
 	}
 	return *rows, nil
-}
-
-// Batch is a list of commands whose answers are decoded: several readings, or a
-// change and a reading of what came of it, in one round trip. The zero Batch is
-// empty and ready to use.
-type Batch struct {
-	steps []step
-}
-
-type step struct {
-	prepare func(v func() (Version, error)) (Command, error)
-	decode  func(srv *Server, v Version, out []byte) error
-}
-
-// Add appends a command. The bytes it points to after [Batch.Do] are what the
-// command printed.
-func (b *Batch) Add(cmd Command) *[]byte {
-	printed := new([]byte)
-	b.steps = append(b.steps, step{
-		prepare: func(func() (Version, error)) (Command, error) { return cmd, nil },
-		decode:  func(_ *Server, _ Version, out []byte) error { *printed = out; return nil },
-	})
-	return printed
-}
-
-// Rows appends a command that prints rows of type R: see [List]. The slice it
-// points to is filled by [Batch.Do]; it is empty, not nil, when there are none.
-// With tokens in only, tmux is asked for no others, which is quicker, and the other
-// fields are left at zero.
-func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
-	rows := new([]R)
-	var tokens []rowField
-	b.steps = append(b.steps, step{
-		prepare: func(version func() (Version, error)) (Command, error) {
-			plan, err := rowPlanOf(reflect.TypeFor[R]())
-			if err != nil {
-				return nil, err
-			}
-			v, err := version()
-			if err != nil {
-				return nil, err
-			}
-			for _, token := range only {
-				if !slices.ContainsFunc(plan, func(f rowField) bool { return f.token == token }) {
-					return nil, argumentError("%v has no field for %s", reflect.TypeFor[R](), token)
-				}
-			}
-			tokens = plan.known(v)
-			if len(only) > 0 {
-				tokens = slices.DeleteFunc(tokens, func(f rowField) bool { return !slices.Contains(only, f.token) })
-			}
-			full, scopes := cmd.rows(formatOf(tokens, v))
-			for _, t := range tokens {
-				if t.scope != "" && !slices.Contains(scopes, t.scope) {
-					return nil, argumentError("%s rows have no %s", cmd.CommandName(), t.token)
-				}
-			}
-			return full, nil
-		},
-		decode: func(srv *Server, v Version, out []byte) error {
-			var err error
-			*rows, err = decodeRows[R](srv, v, tokens, string(out))
-			if err != nil {
-				return fmt.Errorf("%s: %w", cmd.CommandName(), err)
-			}
-			return nil
-		},
-	})
-	return rows
-}
-
-// Do runs the commands as one list, as [Server.Do] does, and decodes what they
-// printed. When a command fails, the answers of those before it are decoded.
-func (b *Batch) Do(ctx context.Context, srv *Server) error {
-	version := func() (Version, error) { return srv.Version(ctx) }
-	cmds := make([]Command, len(b.steps))
-	for i, st := range b.steps {
-		cmd, err := st.prepare(version)
-		if err != nil {
-			return err
-		}
-		cmds[i] = cmd
-	}
-	outs, doErr := srv.Do(ctx, cmds...)
-	if doErr != nil && len(outs) > 0 {
-		outs = outs[:len(outs)-1]
-	}
-	// Already known where a step needed it.
-	srv.mu.Lock()
-	v := srv.version
-	if v == (Version{}) {
-		v = srv.program
-	}
-	srv.mu.Unlock()
-	for i, out := range outs {
-		if err := b.steps[i].decode(srv, v, out); err != nil {
-			return err
-		}
-	}
-	return doErr
 }
 
 // rowField is a field of a row struct and the token it holds.
@@ -192,7 +96,7 @@ func formatOf(fields []rowField, v Version) Format {
 		if f.plain {
 			token = "#{" + f.token + "}"
 		}
-		if f.scoped && !v.Has(Version{Major: 3, Minor: 3}) {
+		if f.scoped && !strayTokens.In(v) {
 			// A branch that is not taken is not expanded.
 			token = "#{?" + identity[f.scope] + "," + token + ",}"
 		}
@@ -224,6 +128,7 @@ func rowPlanOf(t reflect.Type) (rowPlan, error) {
 		f := rowField{index: i, token: token, sep: ","}
 		if t := tokensByName()[token]; t != nil {
 			f.scope, f.scoped, f.always = t.Scope, t.Scoped, !t.Nullable
+			f.since, f.until = t.Since, t.Until
 			f.plain = t.Type != "string" && !strings.HasPrefix(t.Type, "[]")
 		}
 		for o := range strings.SplitSeq(options, ",") {
@@ -247,10 +152,20 @@ func rowPlanOf(t reflect.Type) (rowPlan, error) {
 		if strings.ContainsAny(token, "{}#,:| ") {
 			return nil, argumentError("tag of %s.%s: %q is not a token", t, sf.Name, token)
 		}
+		if !knownToken(token) && f.since == (Version{}) && f.until == (Version{}) {
+			hint := "one that is newer than this package needs since= in its tag"
+			if near := nearest.Names(token, tokenNames()); len(near) > 0 {
+				hint = "did you mean " + near[0] + "?"
+			}
+			return nil, argumentError("tag of %s.%s: tmux has no token %s; %s", t, sf.Name, token, hint)
+		}
 		if !sf.IsExported() || !decodable(sf.Type) {
 			return nil, argumentError("field %s.%s cannot hold a token", t, sf.Name)
 		}
 		p = append(p, f)
+	}
+	if len(p) == 0 {
+		return nil, argumentError("%s has no field with a tag such as `tmux:\"pane_id\"`", t)
 	}
 	actual, _ := rowPlans.LoadOrStore(t, p)
 	return actual.(rowPlan), nil
@@ -297,12 +212,6 @@ func decodeRows[R any](srv *Server, v Version, fields []rowField, out string) ([
 	return rows, nil
 }
 
-// printsVis reports whether this tmux writes control bytes in the output of
-// list commands as vis(3) does ("\037", "\r").
-func (v Version) printsVis() bool {
-	return v.Major == 3 && (v.Minor == 4 || v.Minor == 5)
-}
-
 // rowScanner takes rows apart into values.
 type rowScanner struct {
 	rest string
@@ -343,8 +252,8 @@ func (sc *rowScanner) value() (string, error) {
 	return "", fmt.Errorf("value without an end in %.40q", s)
 }
 
-// unvis decodes what stands after a backslash: the byte it tells and how many
-// characters that takes, 0 when it is no vis escape. q: escapes neither digits
+// unvis decodes what follows a backslash: the byte, and the number of characters
+// of its escape, 0 if it is not a vis escape. q: escapes neither digits
 // nor letters, so the two cannot be mistaken for each other.
 func unvis(s string) (byte, int) {
 	if i := strings.IndexByte("abvfr", s[0]); i >= 0 {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// This file makes formats that are conditions: the Filter of [ListPanes] and its
-// kin, and the Test of [IfShell].
+// This file makes formats that are conditions: the Filter of [ListPanes] and the
+// other lists, and the Test of [IfShell].
 
-// Match says how a pattern is matched. The zero Match finds the text itself.
+// Match says how a pattern is matched. The zero Match looks for the text itself.
 type Match struct {
 	// Glob takes the pattern for a shell pattern with * ? and [ ].
 	Glob bool
@@ -43,17 +43,17 @@ func (m Match) pattern(pattern string) Format {
 	return Literal(pattern)
 }
 
-// MatchContent is the condition that a line of a pane's visible screen matches a
-// pattern somewhere. The history is not searched, and wrapped lines are not
-// joined; trailing spaces are not there. It expands to the number of the first
-// such line, counted from 1, or 0. Nothing in the pattern is expanded or run.
-// An empty pattern matches every pane.
+// MatchContent is the condition that a line of a pane's visible screen contains a match of the
+// pattern. The history is not searched, wrapped lines are not joined, and trailing spaces are
+// ignored. It expands to the number of the first such line, counted from 1, or 0. Nothing in the
+// pattern is expanded or run. An empty pattern matches every pane.
 func MatchContent(pattern string, how Match) Format {
 	return "#{" + how.modifier("C") + ":" + how.pattern(pattern) + "}"
 }
 
-// MatchToken is the condition that the value of a token matches a pattern: the
-// whole value for a glob or a text, a part of it for a regular expression.
+// MatchToken is the condition that the value of a token matches a pattern: the whole value for a
+// glob or a text, a part of it for a regular expression. A token that does not exist has an empty
+// value.
 func MatchToken(token, pattern string, how Match) Format {
 	return "#{" + how.modifier("m") + ":" + how.pattern(pattern) + "," + valueOf(token) + "}"
 }
@@ -63,8 +63,8 @@ func MatchEqual(token, value string) Format {
 	return "#{==:" + valueOf(token) + "," + Literal(value) + "}"
 }
 
-// MatchOneOf is the condition that a token whose value is an id or a number is one
-// of these: one comparison for each object, however many values there are.
+// MatchOneOf is the condition that a token that is an id or a number has one of these values. It
+// costs one comparison for each object, however many values there are.
 func MatchOneOf[V ~string | ~int](token string, values ...V) Format {
 	var list strings.Builder
 	for _, v := range values {
@@ -92,10 +92,10 @@ func isNameByte(c byte) bool {
 // And is the condition that all the conditions are true.
 func And(conditions ...Format) Format { return fold("&&", "1", conditions) }
 
-// Or is the condition that one of the conditions is true.
+// Or is the condition that at least one of the conditions is true.
 func Or(conditions ...Format) Format { return fold("||", "0", conditions) }
 
-// Not is the condition that a condition is false.
+// Not is the condition that the condition is false.
 func Not(condition Format) Format { return "#{!=:" + Or(condition, "0") + ",1}" }
 
 // fold pairs conditions, as tmux's operators take two before 3.6.

@@ -132,6 +132,7 @@ func FuzzMatchToken(f *testing.F) {
 }
 
 func TestMatchContentLimits(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	pane := drawn(t, srv, `i=0; while [ $i -lt 60 ]; do echo "old $i."; i=$((i+1)); done; echo Visible; printf ready`)
 	tmuxtest.WaitScreen(t, srv, string(pane.ID), "ready")
@@ -155,6 +156,7 @@ func TestMatchContentLimits(t *testing.T) {
 }
 
 func TestMatchOneOf(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	for range 12 {
 		tmuxtest.Run(t, srv, "new-window", "-d")

@@ -42,7 +42,8 @@ type Config struct {
 	Timeout time.Duration
 	// Transport is how commands reach the server, [TransportAuto] when empty.
 	Transport Transport
-	// Logger, when set, gets a debug record for each command list.
+	// Logger, when set, gets a debug record for each command list: the names of the
+	// commands, and nothing of their arguments.
 	Logger *slog.Logger
 }
 
@@ -52,7 +53,7 @@ type Config struct {
 type Server struct {
 	cfg       Config
 	binary    string
-	socket    string
+	at        socket
 	transport transport
 	// marker is text that nobody else knows, and lists how many lists were sent:
 	// see newMark.
@@ -97,7 +98,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = defaultTimeout
 	}
-	s := &Server{cfg: cfg, binary: binary, socket: socketPath(cfg)}
+	s := &Server{cfg: cfg, binary: binary, at: socketOf(cfg)}
 	// -u: without it tmux replaces every byte above 0x7f, and control bytes
 	// too, in a locale that is not UTF-8.
 	flags := []string{"-u"}
@@ -110,16 +111,16 @@ func New(cfg Config) (*Server, error) {
 	if cfg.ConfigFile != "" {
 		flags = append(flags, "-f", cfg.ConfigFile)
 	}
-	s.transport = &execTransport{binary: binary, flags: flags, env: cfg.Env}
+	s.transport = &execTransport{binary: binary, flags: flags, socket: s.at, env: cfg.Env, lean: leanEnvironment(cfg.Env)}
 	way, err := ParseTransport(string(cfg.Transport))
 	switch {
 	case err != nil:
 		return nil, err
 	case way == TransportNative && !nativeUsable:
-		return nil, argumentError("the native transport needs a little-endian machine")
+		return nil, argumentError("the native transport needs a little-endian machine, and a system that shows who listens on a socket")
 	case way != TransportExec && nativeUsable:
 		s.transport = &autoTransport{
-			native: newNativeTransport(s.socket, cfg.Env), exec: s.transport,
+			native: newNativeTransport(s.at, cfg.Env), exec: s.transport,
 			only: way == TransportNative, logger: cfg.Logger,
 		}
 	}
@@ -129,41 +130,70 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// socketPath is where tmux looks for the socket of cfg.
-func socketPath(cfg Config) string {
+// socketOf is where tmux looks for the socket of cfg.
+func socketOf(cfg Config) socket {
 	if cfg.SocketPath != "" {
-		return cfg.SocketPath
+		return socket{path: cfg.SocketPath}
 	}
 	name := cfg.SocketName
 	if name == "" {
 		name = "default"
 	}
+	return socket{path: filepath.Join(SocketDir(cfg.Env), name), named: true}
+}
+
+// SocketDir returns the directory in which tmux, run by this user in an environment of "K=V"
+// strings, makes the sockets that have a name: tmux-UID in $TMUX_TMPDIR if that exists, else in
+// /tmp.
+func SocketDir(env []string) string {
 	base := "/tmp"
-	for _, kv := range cfg.Env {
+	for _, kv := range env {
 		if dir, ok := strings.CutPrefix(kv, "TMUX_TMPDIR="); ok && dir != "" {
 			if real, err := filepath.EvalSymlinks(dir); err == nil {
 				base = real
 			}
 		}
 	}
-	return filepath.Join(base, "tmux-"+strconv.Itoa(os.Getuid()), name)
+	return filepath.Join(base, socketDirName())
+}
+
+func socketDirName() string { return "tmux-" + strconv.Itoa(os.Getuid()) }
+
+// SocketName returns the name of a socket by its path; ok is false if the path is not that of a
+// socket in a directory such as [SocketDir] returns.
+func SocketName(path string) (name string, ok bool) {
+	dir, name := filepath.Split(path)
+	return name, filepath.Base(dir) == socketDirName()
 }
 
 // SocketPath is the path of the server's socket.
-func (s *Server) SocketPath() string { return s.socket }
+func (s *Server) SocketPath() string {
+	if s == nil {
+		return ""
+	}
+	return s.at.path
+}
 
 // Binary is the absolute path of the tmux program.
-func (s *Server) Binary() string { return s.binary }
+func (s *Server) Binary() string {
+	if s == nil {
+		return ""
+	}
+	return s.binary
+}
 
-// Do sends commands as one list, in one round trip, and returns what each of
-// them printed. tmux runs them in order and stops at the first that fails: then
-// the error is an [*Error] that names it, and the outputs are those of the
-// commands before it and whatever it printed itself. A list may be of any size.
+// Do sends commands as one list, in one round trip, and returns what each of them
+// printed. tmux runs them in order and stops at the first that fails: then the error
+// is an [*Error] that names it, and the outputs are what the commands before it
+// printed and whatever it printed itself. A list may be of any size.
 //
 // A few commands take a round trip of their own, because the tmux program lets
 // only one command of a list use them: show-buffer and save-buffer have standard
 // output to themselves, and two commands cannot both read standard input.
 func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
 	list := make([]item, len(cmds))
 	waits := false
 	for i, c := range cmds {
@@ -188,7 +218,7 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 		defer cancel()
 	}
 	var outputs [][]byte
-	for _, part := range roundTrips(list) {
+	for _, part := range roundTrips(list, s.transport.private()) {
 		outs, err := s.roundTrip(ctx, part, nil)
 		outputs = append(outputs, outs...)
 		if err != nil {
@@ -232,10 +262,20 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		req.stdin = m.inParts(list)
 	}
 	req.printed = printed
+	req.mixed = stdin != nil && len(items) > 1 && slices.ContainsFunc(items, func(it item) bool { return !it.words.bare() })
 	start := time.Now()
 	rep, err := s.transport.run(ctx, req)
 	if s.cfg.Logger != nil {
-		s.cfg.Logger.DebugContext(ctx, "tmux", "words", req.words, "code", rep.code, "duration", time.Since(start), "error", err)
+		// The words themselves may be what somebody types.
+		var names []string
+		size := len(req.stdin)
+		for _, it := range items {
+			names = append(names, it.words[0])
+		}
+		for _, w := range req.words {
+			size += len(w)
+		}
+		s.cfg.Logger.DebugContext(ctx, "tmux", "commands", names, "bytes", size, "code", rep.code, "duration", time.Since(start), "error", err)
 	}
 	outputs := m.split(rep.stdout, parts)
 	cut := len(outputs) < parts || rep.open && !once && len(outputs[parts-1]) > 0
@@ -244,11 +284,11 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		return outputs, nil
 	}
 	failed := items[len(outputs)-1].words
-	e := &Error{ExitCode: rep.code, Stderr: string(rep.stderr), Socket: s.socket, Err: err}
+	e := &Error{ExitCode: rep.code, Stderr: string(rep.stderr), Socket: s.at.path, Err: err}
 	if err == nil && rep.code == 0 {
-		// A server that is told to end says no word to those it works for. Else it is
-		// a command that ends its list so, as "show-options -q" of 3.2 does at an
-		// unknown option.
+		// A server that is asked to end sends its clients nothing. If it still runs, a
+		// command has ended the list without an error, as "show-options -q" of 3.2 does
+		// at an unknown option.
 		switch gone := !s.answers(ctx); {
 		case gone:
 			e.Err = ErrServerGone
@@ -265,6 +305,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 			e.Stderr, _, _ = strings.Cut(e.Stderr, "\n")
 		}
 		e.Err = kindOf(e.Stderr)
+		e.Object = objectIn(e.Stderr)
 		failed = blame(e.Stderr, failed, items)
 	}
 	e.Command, e.Args = failed[0], failed[1:]
@@ -307,7 +348,10 @@ func blame(stderr string, ran encoded, list []item) encoded {
 // program. It is asked once and then remembered until the server goes away, or
 // another one has made the socket anew.
 func (s *Server) Version(ctx context.Context) (Version, error) {
-	socket, _ := os.Stat(s.socket)
+	if err := s.usable(); err != nil {
+		return Version{}, err
+	}
+	socket, _ := os.Stat(s.at.path)
 	s.mu.Lock()
 	v := s.version
 	if v != (Version{}) && !sameSocket(s.known, socket) {
@@ -345,9 +389,12 @@ func (s *Server) forgetVersion() {
 	s.mu.Unlock()
 }
 
-// ProgramVersion is the version that the tmux program tells with -V. It may
+// ProgramVersion returns the version that the tmux program prints with -V. It may
 // differ from the running server's: see [Server.Version].
 func (s *Server) ProgramVersion(ctx context.Context) (Version, error) {
+	if err := s.usable(); err != nil {
+		return Version{}, err
+	}
 	s.mu.Lock()
 	v := s.program
 	s.mu.Unlock()

@@ -49,7 +49,7 @@ func (c ListCommands) rows(f Format) (Command, []Scope) {
 	return c, []Scope{ServerScope}
 }
 
-// CommandInfo is what tmux tells about one of its commands.
+// CommandInfo is how tmux describes one of its commands.
 type CommandInfo struct {
 	Name  string `json:"name" tmux:"command_list_name"`
 	Alias string `json:"alias,omitempty" tmux:"command_list_alias"`
@@ -57,34 +57,32 @@ type CommandInfo struct {
 	Usage string `json:"usage" tmux:"command_list_usage"`
 }
 
-// Commands are the commands that the running tmux has.
+// Commands lists the commands of the running tmux.
 func (s *Server) Commands(ctx context.Context) ([]CommandInfo, error) {
 	return List[CommandInfo](ctx, s, ListCommands{})
 }
 
-// Info reads what the server tells about itself. It needs no session.
+// Info returns what the server reports about itself. It needs no session.
 func (s *Server) Info(ctx context.Context) (ServerInfo, error) {
 	return one[ServerInfo](ctx, s, DisplayMessage{})
 }
 
-// Start starts the server if none runs: see [StartServer].
+// Start starts the server if it is not running: see [StartServer].
 func (s *Server) Start(ctx context.Context) error {
 	return s.run(ctx, StartServer{})
 }
 
-// Kill ends the server and all its sessions. It is no error that none runs.
+// Kill ends the server and all its sessions. It is not an error if no server is
+// running.
 func (s *Server) Kill(ctx context.Context) error {
 	err := s.run(ctx, KillServer{})
 	if errors.Is(err, ErrNoServer) || errors.Is(err, ErrServerGone) {
 		err = nil
 	}
-	s.forgetVersion()
+	if s.usable() == nil {
+		s.forgetVersion()
+	}
 	return err
-}
-
-// LockClients runs the lock command in all clients.
-func (s *Server) LockClients(ctx context.Context) error {
-	return s.run(ctx, LockServer{})
 }
 
 // AccessEntry is a user or group that may attach to the server.

@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// NewSession makes a session with one window of one pane. It starts the server
-// when none runs. Without Detached tmux attaches its client to the session,
-// which needs a terminal: see [Server.NewSession].
+// NewSession creates a session with one window of one pane, and starts the server if none is
+// running. Without Detached tmux attaches its client to the session, which needs a terminal: see
+// [Server.NewSession].
 type NewSession struct {
 	// Name of the session; a number when empty. tmux keeps backslashes as two,
 	// control bytes as vis(3) writes them (3.7 refuses those), and before 3.7 "_"
@@ -23,20 +23,20 @@ type NewSession struct {
 	// this process when empty.
 	Dir string `flag:"c,literal"`
 	Env Env    `flag:"e"`
-	// Width and Height are the size of a detached session, 80x24 if not told.
-	// tmux 3.2 makes it 80x23 whatever it is told.
+	// Width and Height are the size of a detached session, 80x24 by default.
+	// tmux 3.2 always makes it 80x23.
 	Width  int `flag:"x"`
 	Height int `flag:"y"`
 	// Attach attaches to the session if it exists already.
 	Attach bool `flag:"A"`
-	// DetachOthers is with Attach as in [AttachSession].
+	// DetachOthers, with Attach, is as in [AttachSession].
 	DetachOthers bool `flag:"D"`
-	// HangUp is with Attach as in [AttachSession].
+	// HangUp, with Attach, is as in [AttachSession].
 	HangUp bool `flag:"X"`
 	// NoEnvironment leaves the variables of the option update-environment as
 	// they are in the server.
 	NoEnvironment bool `flag:"E"`
-	// ClientFlags are those of [AttachSession].
+	// ClientFlags are as in [AttachSession].
 	ClientFlags string `flag:"f"`
 	Print       bool   `flag:"P"`
 	Format      Format `flag:"F"`
@@ -67,7 +67,7 @@ type HasSession struct {
 	Target Target `flag:"t"`
 }
 
-// KillSession destroys a session, and the windows that are in no other one.
+// KillSession destroys a session, and its windows that are in no other one.
 type KillSession struct {
 	Target Target `flag:"t"`
 	// Others destroys every session but the target.
@@ -79,7 +79,7 @@ type KillSession struct {
 	ClearAlerts bool `flag:"C"`
 }
 
-// RenameSession gives a session another name, stored as that of [NewSession].
+// RenameSession renames a session. The name is stored as by [NewSession].
 type RenameSession struct {
 	Target Target `flag:"t"`
 	Name   string `arg:"required,literal,utf8"`
@@ -110,24 +110,30 @@ func (c RenameSession) check(func() (Version, error)) error {
 	return nil
 }
 
-// NewSession makes a detached session, and starts the server when none runs.
+// NewSession creates a detached session, and starts the server if none is running.
 func (s *Server) NewSession(ctx context.Context, opts NewSession) (Session, error) {
 	opts.Detached = true
 	return one[Session](ctx, s, opts)
 }
 
-// Sessions are all sessions of the server; none when it has none.
+// Sessions returns all sessions of the server.
 func (s *Server) Sessions(ctx context.Context) ([]Session, error) {
 	return List[Session](ctx, s, ListSessions{})
 }
 
-// SessionNamed is the session of exactly this name, as [Session] has it.
+// SessionNamed returns the session with exactly this name. It fails with [ErrNotFound] if there is
+// none.
 func (s *Server) SessionNamed(ctx context.Context, name string) (Session, error) {
-	return one[Session](ctx, s, ListSessions{Filter: equal("session_name", name)})
+	return s.oneSession(ctx, "session_name", name)
 }
 
-// HasSession reports whether there is such a session. [Named] asks for exactly
-// one name.
+func (s *Server) oneSession(ctx context.Context, token, value string) (Session, error) {
+	cmd := ListSessions{Filter: equal(token, value)}
+	rows, err := List[Session](ctx, s, cmd)
+	return first(s, rows, err, cmd, Object{"session", value})
+}
+
+// HasSession reports whether a session exists. Use [Named] for an exact name.
 func (s *Server) HasSession(ctx context.Context, target Target) (bool, error) {
 	_, err := s.Do(ctx, HasSession{Target: target})
 	if errors.Is(err, ErrNotFound) {
@@ -136,31 +142,30 @@ func (s *Server) HasSession(ctx context.Context, target Target) (bool, error) {
 	return err == nil, err
 }
 
-// Info reads the session's state.
+// Info returns the session's state. It fails with [ErrNotFound] if the session is gone.
 func (r SessionRef) Info(ctx context.Context) (Session, error) {
 	if err := r.checkTarget(); err != nil {
 		return Session{}, err
 	}
-	return one[Session](ctx, r.srv, ListSessions{Filter: equal("session_id", string(r.ID))})
+	return r.srv.oneSession(ctx, "session_id", string(r.ID))
 }
 
-// Windows are the windows linked into the session, in the order of their
-// indexes.
+// Windows returns the windows linked into the session, ordered by index.
 func (r SessionRef) Windows(ctx context.Context) ([]Window, error) {
 	return List[Window](ctx, r.srv, ListWindows{Target: r})
 }
 
-// Panes are the panes of the session's windows.
+// Panes returns the panes of the session's windows.
 func (r SessionRef) Panes(ctx context.Context) ([]Pane, error) {
 	return List[Pane](ctx, r.srv, ListPanes{Target: r, Session: true})
 }
 
-// Clients are the clients attached to the session.
+// Clients returns the clients attached to the session.
 func (r SessionRef) Clients(ctx context.Context) ([]Client, error) {
 	return List[Client](ctx, r.srv, ListClients{Target: r})
 }
 
-// ActiveWindow is the session's current window.
+// ActiveWindow returns the session's current window.
 func (r SessionRef) ActiveWindow(ctx context.Context) (Window, error) {
 	return one[Window](ctx, r.srv, r.active())
 }
@@ -169,20 +174,19 @@ func (r SessionRef) active() ListWindows {
 	return ListWindows{Target: r, Filter: "#{window_active}"}
 }
 
-// Linked is the target of a window as this session has it. A window that is
-// linked into several sessions has an index and flags in each; by its bare id
-// tmux picks the session used last.
+// Linked returns the target of a window in this session. A window linked into several sessions has
+// an index and flags in each; for its bare id tmux picks the session used last.
 func (r SessionRef) Linked(id WindowID) Target {
 	return TargetSpec(string(r.ID) + ":" + string(id))
 }
 
-// At is the target of an index in this session, taken or not.
+// At returns the target of an index in this session, whether a window has it or not.
 func (r SessionRef) At(index int) Target {
 	return TargetSpec(string(r.ID) + ":" + strconv.Itoa(index))
 }
 
-// NewWindow makes a window in the session, at the next free index unless
-// opts.Target says otherwise.
+// NewWindow creates a window in the session, at the next free index unless opts.Target says
+// otherwise.
 func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, error) {
 	if opts.Target == nil {
 		opts.Target = r
@@ -205,16 +209,16 @@ func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, erro
 			return w, nil
 		}
 	}
-	return Window{}, notFound("window named %q", opts.Name)
+	return Window{}, notFound(r.srv, "new-window", Object{"window", opts.Name})
 }
 
-// Rename gives the session another name: see [NewSession].
+// Rename renames the session: see [NewSession] for how names are stored.
 func (r SessionRef) Rename(ctx context.Context, name string) error {
 	return r.srv.run(ctx, RenameSession{Target: r, Name: name})
 }
 
-// Kill destroys the session, and the windows that are in no other one. With
-// the last session the server exits, unless its option exit-empty is off.
+// Kill destroys the session, and its windows that are in no other one. With the last session the
+// server exits, unless its option exit-empty is off.
 func (r SessionRef) Kill(ctx context.Context) error {
 	return r.srv.run(ctx, KillSession{Target: r})
 }
@@ -224,7 +228,7 @@ func (r SessionRef) KillOthers(ctx context.Context) error {
 	return r.srv.run(ctx, KillSession{Target: r, Others: true})
 }
 
-// DetachClients detaches all clients of the session.
+// DetachClients detaches all clients of the session. It is a no-op if there are none.
 func (r SessionRef) DetachClients(ctx context.Context) error {
 	// detach-client itself takes a session that does not exist for no clients.
 	err := r.srv.run(ctx, HasSession{Target: r}, DetachClient{Session: r})
@@ -234,28 +238,22 @@ func (r SessionRef) DetachClients(ctx context.Context) error {
 	return err
 }
 
-// LockClients runs the lock command in all clients of the session.
-func (r SessionRef) LockClients(ctx context.Context) error {
-	return r.srv.run(ctx, LockSession{Target: r})
-}
-
-// NextWindow makes the window with the next index the current one, and tells
-// which that is.
+// NextWindow makes the window with the next index the current one and returns it.
 func (r SessionRef) NextWindow(ctx context.Context) (Window, error) {
 	return after[Window](ctx, r.srv, NextWindow{Target: r}, r.active())
 }
 
-// PreviousWindow makes the window with the index before the current one.
+// PreviousWindow makes the window with the previous index the current one and returns it.
 func (r SessionRef) PreviousWindow(ctx context.Context) (Window, error) {
 	return after[Window](ctx, r.srv, PreviousWindow{Target: r}, r.active())
 }
 
-// LastWindow makes the window that was the current one before it again.
+// LastWindow makes the previously current window the current one again and returns it.
 func (r SessionRef) LastWindow(ctx context.Context) (Window, error) {
 	return after[Window](ctx, r.srv, LastWindow{Target: r}, r.active())
 }
 
-// RenumberWindows gives the session's windows indexes without gaps.
+// RenumberWindows renumbers the session's windows without gaps.
 func (r SessionRef) RenumberWindows(ctx context.Context) error {
 	return r.srv.run(ctx, MoveWindow{Target: r, Renumber: true})
 }

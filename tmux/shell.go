@@ -10,12 +10,11 @@ import (
 	"strings"
 )
 
-// RunShell runs a command with /bin/sh on the tmux server's side, in the
-// server's environment, or with Commands a list of tmux commands.
+// RunShell runs a command with /bin/sh as a child of the tmux server, in the server's environment,
+// or with Commands a list of tmux commands.
 //
-// With a Target the output is shown to the user, in the view mode of that pane,
-// and so it is on every run in the Background and always on 3.3 and 3.4.
-// [Server.RunShell] returns the output.
+// The output is shown to the user, in the view mode of the Target's pane, if there is a Target, in
+// the Background, and always on tmux 3.3 and 3.4. [Server.RunShell] returns it.
 type RunShell struct {
 	Target Target `flag:"t"`
 	// Background does not wait for the command.
@@ -27,14 +26,14 @@ type RunShell struct {
 	Dir string `flag:"c" since:"3.4"`
 	// Delay waits before it starts.
 	Delay Seconds `flag:"d"`
-	// Stderr adds the standard error to the output, which is else dropped.
+	// Stderr adds the standard error to the output; by default it is dropped.
 	Stderr bool `flag:"E" since:"3.6"`
 	// Command arrives as it stands; tmux would expand formats in it.
 	Command string `arg:"literal"`
 	// Template is, with Commands and instead of Command, a list of tmux commands
 	// in which tmux expands the formats for the Target before it reads them: ids
 	// and numbers are safe there, a value with a quote or a semicolon in it is
-	// not. A Target that does not exist is no error: tmux takes another one.
+	// not. If the Target does not exist tmux silently takes another one.
 	Template Format `arg:""`
 }
 
@@ -53,12 +52,12 @@ type IfShell struct {
 	Else string `arg:""`
 }
 
-// WaitFor waits on a channel until it is signalled, or does what its flags say.
-// A channel is nothing but a name. A signal that no one waits for is kept, once.
+// WaitFor waits until a channel is signalled, or does what its flags say. A channel is just a
+// name. A signal that nobody waits for is kept, once.
 //
-// Before 3.8 a waiter whose context ended stays in tmux's queue: a lock that it
-// waited for may go to it and never come back, and it takes a signal for which no
-// one else waits. [Server.Wait] mends the latter.
+// Before tmux 3.8 a waiter whose context ended stays in the queue: a lock it waited for may go to
+// it and never come back, and it takes a signal that nobody else waits for. [Channel.Wait]
+// prevents the latter.
 type WaitFor struct {
 	Signal bool `flag:"S"`
 	Lock   bool `flag:"L"`
@@ -66,7 +65,7 @@ type WaitFor struct {
 	// Event waits for an event, such as pane-activity, and not on a channel.
 	Event bool `flag:"E" since:"3.8"`
 	// Filter is the condition under which an event counts; #{pane} and the like
-	// tell what it was about.
+	// are what it is about.
 	Filter Format `flag:"F" since:"3.8"`
 	// Verbose prints each event as name=value lines.
 	Verbose bool `flag:"v" since:"3.8"`
@@ -82,6 +81,13 @@ func (IfShell) CommandName() string  { return "if-shell" }
 func (WaitFor) CommandName() string  { return "wait-for" }
 
 func (c RunShell) waits() bool { return !c.Background && c.Template == "" }
+
+func (c WaitFor) check(func() (Version, error)) error {
+	if c.Channel == "" {
+		return argumentError("a channel without a name")
+	}
+	return nil
+}
 
 func (c RunShell) check(func() (Version, error)) error {
 	if c.Template != "" && (!c.Commands || c.Command != "" || c.Delay != 0) {
@@ -102,12 +108,12 @@ type ShellOptions struct {
 	// Dir is the absolute path of the working directory, since 3.4. When empty
 	// it is that of the tmux client.
 	Dir string
-	// Stderr adds the command's standard error to the output, since 3.6. It is
-	// else dropped.
+	// Stderr adds the command's standard error to the output, since 3.6. By
+	// default it is dropped.
 	Stderr bool
 }
 
-// ShellResult is what came of [Server.RunShell].
+// ShellResult is the result of [Server.RunShell].
 type ShellResult struct {
 	// Output is the standard output in lines: tmux ends the last one if the
 	// command did not, a NUL byte cuts its line off, and 3.5 writes control
@@ -118,12 +124,12 @@ type ShellResult struct {
 	ExitCode int
 }
 
-// RunShell runs a command with /bin/sh as a child of the tmux server and waits
-// for it. A command that fails is no error: see [ShellResult].
+// RunShell runs a command with /bin/sh as a child of the tmux server and waits for it. A command
+// that fails is not an error: see [ShellResult].
 //
-// tmux 3.3 and 3.4 can only show the output to the user, over the content of a
-// pane; there it is an [UnsupportedError] and nothing is run. When the context
-// ends the call does too, but the command goes on: tmux has no way to stop it.
+// tmux 3.3 and 3.4 can only show the output to the user, over the content of a pane; there it
+// fails with an [UnsupportedError] and runs nothing. If the context ends, RunShell returns and the
+// command keeps running: tmux cannot stop it.
 func (s *Server) RunShell(ctx context.Context, command string, opts ShellOptions) (ShellResult, error) {
 	fail := func(err error) (ShellResult, error) { return ShellResult{}, fmt.Errorf("run-shell: %w", err) }
 	if strings.TrimSpace(command) == "" {
@@ -144,11 +150,11 @@ func (s *Server) RunShell(ctx context.Context, command string, opts ShellOptions
 	if err != nil {
 		return ShellResult{}, err
 	}
-	if v.Major == 3 && (v.Minor == 3 || v.Minor == 4) {
+	if v.showsShellOutput() {
 		return ShellResult{}, &UnsupportedError{What: "the output of run-shell", Since: Version{Major: 3, Minor: 5}, Have: v}
 	}
 	command = shellCommand(command)
-	if v.Has(Version{Major: 3, Minor: 8}) && !v.Next {
+	if shellDirFormats.released(v) {
 		opts.Dir = string(Literal(opts.Dir))
 	}
 	outs, err := s.Do(ctx, RunShell{Command: command, Dir: opts.Dir, Stderr: opts.Stderr})
@@ -159,7 +165,7 @@ func (s *Server) RunShell(ctx context.Context, command string, opts ShellOptions
 	if !errors.As(err, &e) || e.ExitCode <= 0 || e.Err != nil || len(outs) == 0 {
 		return ShellResult{}, err
 	}
-	// tmux appends a line that tells the status; the text before it ends in a
+	// tmux appends a line with the status; the text before it ends in a
 	// newline or is empty.
 	status := fmt.Sprintf("'%s' returned %d\n", command, e.ExitCode)
 	if sig := e.ExitCode - 128; sig > 0 && strings.HasSuffix(string(outs[0]), fmt.Sprintf("terminated by signal %d\n", sig)) {
@@ -178,28 +184,4 @@ func shellCommand(command string) string {
 		return " " + command
 	}
 	return command
-}
-
-// Signal wakes all who wait on a channel or, if there is no one, the next one
-// who comes.
-func (s *Server) Signal(ctx context.Context, channel string) error {
-	return s.channel(ctx, WaitFor{Channel: channel, Signal: true})
-}
-
-// Lock locks a channel, and waits until it is free.
-func (s *Server) Lock(ctx context.Context, channel string) error {
-	return s.channel(ctx, WaitFor{Channel: channel, Lock: true})
-}
-
-// Unlock unlocks a channel. One that is not locked is an error.
-func (s *Server) Unlock(ctx context.Context, channel string) error {
-	return s.channel(ctx, WaitFor{Channel: channel, Unlock: true})
-}
-
-func (s *Server) channel(ctx context.Context, cmd WaitFor) error {
-	if cmd.Channel == "" {
-		return argumentError("a channel without a name")
-	}
-	_, err := s.Do(ctx, cmd)
-	return err
 }

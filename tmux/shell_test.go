@@ -39,6 +39,7 @@ func canRunShell(t *testing.T, srv *tmux.Server) {
 }
 
 func TestRunShell(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	canRunShell(t, srv)
 	for _, test := range []struct {
@@ -85,6 +86,7 @@ func numbers(n int) string {
 }
 
 func TestRunShellDirectoryAndStderr(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	canRunShell(t, srv)
 	v, err := srv.Version(ctx)
@@ -155,7 +157,7 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 	}
 	before := inFlight(t)
 	for what, call := range map[string]func(ctx context.Context) error{
-		"wait-for":  func(ctx context.Context) error { return srv.Wait(ctx, "never") },
+		"wait-for":  func(ctx context.Context) error { return srv.Channel("never").Wait(ctx) },
 		"run-shell": func(ctx context.Context) error { return second(srv.Do(ctx, tmux.RunShell{Command: "sleep 5"})) },
 		"if-shell": func(ctx context.Context) error {
 			return second(srv.Do(ctx, tmux.IfShell{Condition: "sleep 5", Then: "list-panes"}))
@@ -189,39 +191,41 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 }
 
 func TestChannels(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	const channel = "a b;#{x}"
 	woken := make(chan error, 1)
-	go func() { woken <- srv.Wait(ctx, channel) }()
+	go func() { woken <- srv.Channel(channel).Wait(ctx) }()
 	// Kept if it comes first.
-	if err := srv.Signal(ctx, channel); err != nil {
+	if err := srv.Channel(channel).Signal(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-woken; err != nil {
 		t.Error(err)
 	}
-	if err := srv.Lock(ctx, "l"); err != nil {
+	if err := srv.Channel("l").Lock(ctx); err != nil {
 		t.Fatal(err)
 	}
-	go func() { woken <- srv.Lock(ctx, "l") }()
-	if err := srv.Unlock(ctx, "l"); err != nil {
+	go func() { woken <- srv.Channel("l").Lock(ctx) }()
+	if err := srv.Channel("l").Unlock(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-woken; err != nil {
 		t.Error(err)
 	}
-	if err := srv.Unlock(ctx, "l"); err != nil {
+	if err := srv.Channel("l").Unlock(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := srv.Unlock(ctx, "l"); err == nil {
+	if err := srv.Channel("l").Unlock(ctx); err == nil {
 		t.Error("unlocked twice")
 	}
-	if err := srv.Signal(ctx, ""); !errors.Is(err, tmux.ErrArgument) {
+	if err := srv.Channel("").Signal(ctx); !errors.Is(err, tmux.ErrArgument) {
 		t.Errorf("a channel without a name: %v", err)
 	}
 }
 
 func TestIfShell(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	set := func(value string) string {
 		text, err := srv.Script(ctx, tmux.SetOption{Global: true, Name: "@got", Value: &value}, tmux.SetOption{Global: true, Name: "@more", Value: new("a;\n'b'")})
@@ -256,6 +260,7 @@ func TestIfShell(t *testing.T) {
 }
 
 func TestWaitForEvent(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	v, err := srv.Version(ctx)
 	if err != nil {
@@ -285,6 +290,7 @@ func TestWaitForEvent(t *testing.T) {
 }
 
 func TestTemplateIsExpandedForItsTarget(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	ctx := tmuxtest.Context(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "other", "cat")

@@ -43,9 +43,9 @@ func (c SourceFile) stdin() []byte {
 	return nil
 }
 
-// Source runs commands in tmux's own language, as they stand in a configuration
-// file. A syntax error anywhere keeps all of them from running; after a command
-// that fails the next lines still run, and the first error is returned.
+// Source runs commands in tmux's own language, as in a configuration file, and returns what they
+// print. After a syntax error none of them is run; after a command that fails the following lines
+// still are, and the first error is returned.
 func (s *Server) Source(ctx context.Context, script []byte) ([]byte, error) {
 	outs, err := s.Do(ctx, SourceFile{Paths: []string{"-"}, Input: script})
 	if len(outs) == 0 {
@@ -66,8 +66,9 @@ func (s *Server) SourceFile(ctx context.Context, path string) ([]byte, error) {
 	return outs[0], err
 }
 
-// Messages is the server's log of messages and commands, the oldest first, as
-// tmux prints it: each begins with its time. The option message-limit bounds it.
+// Messages returns the server's log of messages and commands, oldest first, as tmux prints it: each
+// line begins with the time. The option message-limit bounds its length. Before tmux 3.6 it fails
+// with [ErrNoClient] if no client is attached.
 func (s *Server) Messages(ctx context.Context) ([]string, error) {
 	outs, err := s.Do(ctx, ShowMessages{})
 	if err != nil {

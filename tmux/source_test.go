@@ -12,6 +12,7 @@ import (
 )
 
 func TestSource(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	get := func() string {
 		v, err := srv.GlobalSessionOptions().Get(ctx, "@x")
@@ -49,6 +50,7 @@ func TestSource(t *testing.T) {
 }
 
 func TestMessages(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	if _, err := srv.GlobalSessionOptions().Get(ctx, "@nope"); err == nil {
 		t.Fatal("no error to be logged")
@@ -64,7 +66,7 @@ func TestMessages(t *testing.T) {
 		}
 		t.Skipf("tmux %v shows messages only with a client attached", v)
 	}
-	if err != nil || !strings.Contains(strings.Join(got, "\n"), "show-options -g @nope") {
+	if err != nil || !strings.Contains(strings.Join(got, "\n"), "show-options -gq @nope") {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -57,8 +57,8 @@ func paneIDs(ps []tmux.Pane) (ids []tmux.PaneID) {
 	return ids
 }
 
-// inDirectory waits until the pane's program has gone to dir: tmux tells of the
-// pane before.
+// inDirectory waits until the pane's program has gone to dir: tmux announces the pane
+// before that.
 func inDirectory(t testing.TB, p tmux.PaneRef, dir string) {
 	t.Helper()
 	tmuxtest.Wait(t, p.Server(), string(p.ID), "pane in "+dir, func() bool {
@@ -68,6 +68,7 @@ func inDirectory(t testing.TB, p tmux.PaneRef, dir string) {
 }
 
 func TestSessionsFromBirthToDeath(t *testing.T) {
+	t.Parallel()
 	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
 	dir := t.TempDir()
 	s := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "work", WindowName: "first", Dir: dir, Width: 100, Height: 30, Env: tmux.Env{"A": "b c"}}))
@@ -119,6 +120,7 @@ func TestSessionsFromBirthToDeath(t *testing.T) {
 }
 
 func TestServerWithoutSessions(t *testing.T) {
+	t.Parallel()
 	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
 	for what, call := range map[string]func() (int, error){
 		"Sessions": func() (int, error) { v, err := srv.Sessions(ctx); return len(v), err },
@@ -157,6 +159,7 @@ func TestServerWithoutSessions(t *testing.T) {
 }
 
 func TestWindowsOfASession(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	s := must[tmux.Session](t)(srv.SessionNamed(ctx, "main"))
 	first := must[tmux.Window](t)(s.ActiveWindow(ctx))
@@ -237,8 +240,9 @@ func TestWindowsOfASession(t *testing.T) {
 	isKind(t, "next of one window", err, tmux.ErrNotFound)
 }
 
-// A window in two sessions, and sessions in a group, are told apart by id.
+// A window in two sessions, and the sessions of a group, are identified by id.
 func TestLinkedWindowsAndGroups(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	a := must[tmux.Session](t)(srv.SessionNamed(ctx, "main"))
 	b := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "other"}))
@@ -295,6 +299,7 @@ func TestLinkedWindowsAndGroups(t *testing.T) {
 
 // An id that is none must not act on what tmux finds by that name or index.
 func TestIDsAreChecked(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	isKind(t, "pane main", srv.Pane("main").Kill(ctx), tmux.ErrArgument)
 	isKind(t, "window 0", srv.Window("0").Kill(ctx), tmux.ErrArgument)
@@ -311,6 +316,7 @@ func TestIDsAreChecked(t *testing.T) {
 }
 
 func TestCommandHasOneTarget(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	p0 := srv.Pane("%0")
 	p1 := must[tmux.Pane](t)(p0.Split(ctx, tmux.SplitWindow{Detached: true}))
@@ -341,6 +347,7 @@ func TestCommandHasOneTarget(t *testing.T) {
 }
 
 func TestKeyBindings(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	script := must[string](t)(srv.Script(ctx, tmux.DisplayMessage{Message: "it's; #{pane_id}"}, tmux.NewWindow{Name: "a b"}))
 	for _, key := range []string{"M-x", ";", `"`, "'", "#", "$", `\`, "{", "~", "%", "C-Space"} {
@@ -361,6 +368,7 @@ func TestKeyBindings(t *testing.T) {
 }
 
 func TestServerAccess(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	entries, err := srv.Access(ctx)
 	if !must[bool](t)(srv.Supports(ctx, tmux.AccessLists)) {

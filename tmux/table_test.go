@@ -7,17 +7,18 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"tmuxmcp/internal/testtool"
 )
 
 // form is a command as one or more releases have it, from
-// fixtures/commands.json: flags as in tmux's own getopt string.
+// testdata/commands.json: flags as in tmux's own getopt string.
 type form struct {
 	Since, Until string
 	Flags        string
@@ -25,7 +26,7 @@ type form struct {
 }
 
 func commandTable(t *testing.T) map[string][]form {
-	data, err := os.ReadFile("../fixtures/commands.json")
+	data, err := os.ReadFile("testdata/commands.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +78,7 @@ func at(forms []form, release string) *form {
 // Every command of the table has a struct, whose tags offer in each release
 // exactly the flags that tmux has there.
 func TestCommandsAgreeWithTheTable(t *testing.T) {
+	t.Parallel()
 	table := commandTable(t)
 	seen := map[string]bool{}
 	for _, c := range commands {
@@ -149,6 +151,7 @@ func checkArgs(t *testing.T, name, release string, plan *commandPlan, f *form) {
 
 // The list of command structs is complete: the source is searched for them.
 func TestEveryCommandStructIsListed(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -196,6 +199,7 @@ func usageFlags(usage string) []string {
 // The running tmux has no command and no flag that the structs lack. A tmux
 // newer than the table is seen here first.
 func TestNoFlagOfThisTmuxIsMissing(t *testing.T) {
+	t.Parallel()
 	srv, err := New(Config{Binary: testBinary(t), SocketPath: filepath.Join(t.TempDir(), "s"), ConfigFile: "/dev/null"})
 	if err != nil {
 		t.Fatal(err)
@@ -222,9 +226,10 @@ func TestNoFlagOfThisTmuxIsMissing(t *testing.T) {
 	}
 }
 
-// A feature that a flag or command brings is there exactly when this tmux's own
-// list of commands has it. (It does not tell of split-window -E.)
+// A feature that a flag or command brings is supported exactly if this tmux's own list
+// of commands has it. (The list omits split-window -E.)
 func TestFeaturesAreThoseOfThisTmux(t *testing.T) {
+	t.Parallel()
 	srv, err := New(Config{Binary: testBinary(t), SocketPath: filepath.Join(t.TempDir(), "s"), ConfigFile: "/dev/null"})
 	if err != nil {
 		t.Fatal(err)
@@ -258,9 +263,5 @@ func testBinary(t *testing.T) string {
 	if b := os.Getenv("TMUX_TEST_BINARY"); b != "" {
 		return b
 	}
-	b, err := exec.LookPath("tmux")
-	if err != nil {
-		t.Skip("no tmux on PATH; set TMUX_TEST_BINARY to the one to test with")
-	}
-	return b
+	return testtool.Path(t, "tmux")
 }

@@ -1,12 +1,16 @@
 package tmux
 
-import "sync"
+import (
+	"slices"
+	"strings"
+	"sync"
+)
 
-// Scope is the kind of object that a token tells something about.
+// Scope is the kind of object that a token describes.
 type Scope string
 
-// The scopes of tokens. A row of a smaller scope has the tokens of the larger
-// ones around it: a pane's row those of its window, session and server.
+// The scopes of tokens. A row of a smaller scope also has the tokens of the larger
+// scopes around it: a pane's row has its window's, its session's and its server's.
 const (
 	ServerScope  Scope = "server"
 	SessionScope Scope = "session"
@@ -31,8 +35,7 @@ type Token struct {
 	// when every supported one does.
 	Since, Until Version
 	// Nullable tokens may have no value on a tmux that knows them, because there
-	// is nothing to tell: no exit status yet, no mode, no group. An empty title
-	// is a value.
+	// is none: no exit status yet, no mode, no group. An empty title is a value.
 	Nullable bool
 	// Scoped tokens kill the server on tmux 3.2a when they are expanded without
 	// an object of their scope: client_created in a pane's row, pane_fg with a
@@ -46,9 +49,8 @@ func (t Token) In(v Version) bool {
 	return v.Has(t.Since) && (t.Until == Version{} || release.Compare(t.Until) <= 0)
 }
 
-// Tokens is the table of all known tokens, in the order of their names: those of
-// tmux's own table from 3.2 to 3.8. Names that exist only while a command, a
-// mode or a hook runs (copy_cursor_x, hook_pane) are not in it.
+// Tokens returns all known tokens, ordered by name: tmux's own tables from 3.2 to 3.8. Names that
+// exist only while a command, a mode or a hook runs (copy_cursor_x, hook_pane) are not among them.
 func Tokens() []Token { return append([]Token(nil), tokenTable...) }
 
 var tokensByName = sync.OnceValue(func() map[string]*Token {
@@ -58,3 +60,28 @@ var tokensByName = sync.OnceValue(func() map[string]*Token {
 	}
 	return m
 })
+
+// momentaryTokens are names that rows can have though they are not in tmux's table: copy mode and
+// list-commands define them.
+const momentaryTokens = `
+	command_list_alias command_list_name command_list_usage copy_cursor_hyperlink copy_cursor_line copy_cursor_word
+	copy_cursor_x copy_cursor_y copy_line_numbers copy_position copy_position_limit rectangle_toggle refresh_active
+	scroll_position search_count search_count_partial search_match search_present search_timed_out selection_active
+	selection_end_x selection_end_y selection_mode selection_present selection_start_x selection_start_y top_line_time
+`
+
+// tokenNames are the names that a row may have.
+var tokenNames = sync.OnceValue(func() []string {
+	names := strings.Fields(momentaryTokens)
+	for _, t := range tokenTable {
+		names = append(names, t.Name)
+	}
+	return names
+})
+
+// knownToken reports whether a name means something in a format. tmux also looks up options, user
+// options and environment variables there.
+func knownToken(name string) bool {
+	kind, full := kindOfOption(name)
+	return slices.Contains(tokenNames(), name) || full == name && !kind.hook || strings.ToLower(name) != name || strings.HasPrefix(name, "@")
+}

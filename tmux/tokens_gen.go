@@ -4,17 +4,16 @@ package tmux
 
 import "time"
 
-// ServerInfo is what a tmux server tells about itself, as it was when it was
-// asked.
+// ServerInfo is the state of a tmux server when it was asked.
 type ServerInfo struct {
-	// The template choose-buffer shows its rows with unless told otherwise; the
-	// same for every buffer.
+	// The template choose-buffer shows its rows with by default; the same for
+	// every buffer.
 	BufferModeFormat string `json:"buffer_mode_format" tmux:"buffer_mode_format"`
-	// The template choose-client shows its rows with unless told otherwise; the
-	// same for every client.
+	// The template choose-client shows its rows with by default; the same for
+	// every client.
 	ClientModeFormat string `json:"client_mode_format" tmux:"client_mode_format"`
 	// The configuration files the server was started with, in order; a comma in a
-	// path cannot be told from one between two.
+	// path is indistinguishable from a separator.
 	ConfigFiles []string `json:"config_files" tmux:"config_files"`
 	// Name of the machine the server runs on.
 	Host string `json:"host" tmux:"host"`
@@ -35,7 +34,7 @@ type ServerInfo struct {
 	SocketPath string `json:"socket_path" tmux:"socket_path"`
 	// When the server started.
 	StartTime time.Time `json:"start_time" tmux:"start_time"`
-	// The template choose-tree shows its rows with unless told otherwise.
+	// The template choose-tree shows its rows with by default.
 	TreeModeFormat string `json:"tree_mode_format" tmux:"tree_mode_format"`
 	// User id of the server. Since tmux 3.3.
 	UID *int `json:"uid" tmux:"uid,since=3.3"`
@@ -86,8 +85,8 @@ type Session struct {
 	GroupAttached *int `json:"session_group_attached" tmux:"session_group_attached"`
 	// Names of the clients attached to the group's sessions.
 	GroupAttachedList []string `json:"session_group_attached_list" tmux:"session_group_attached_list"`
-	// Names of the group's sessions; a comma in a name cannot be told from one
-	// between two.
+	// Names of the group's sessions; a comma in a name is indistinguishable from a
+	// separator.
 	GroupList []string `json:"session_group_list" tmux:"session_group_list"`
 	// Whether more than one client is attached to the group's sessions.
 	GroupManyAttached *bool `json:"session_group_many_attached" tmux:"session_group_many_attached"`
@@ -132,7 +131,7 @@ type Window struct {
 	// In how many sessions this is the current window.
 	ActiveSessions int `json:"window_active_sessions" tmux:"window_active_sessions"`
 	// Names of the sessions in which this is the current window; a comma in a name
-	// cannot be told from one between two.
+	// is indistinguishable from a separator.
 	ActiveSessionsList []string `json:"window_active_sessions_list" tmux:"window_active_sessions_list"`
 	// When a program in the window last wrote something.
 	Activity time.Time `json:"window_activity" tmux:"window_activity"`
@@ -165,8 +164,8 @@ type Window struct {
 	// How many sessions the window is linked to; from tmux 3.6 a group of sessions
 	// counts once.
 	LinkedSessions int `json:"window_linked_sessions" tmux:"window_linked_sessions"`
-	// Names of the sessions the window is linked to; a comma in a name cannot be
-	// told from one between two.
+	// Names of the sessions the window is linked to; a comma in a name is
+	// indistinguishable from a separator.
 	LinkedSessionsList []string `json:"window_linked_sessions_list" tmux:"window_linked_sessions_list"`
 	// The height set by hand; none unless the option window-size is manual. Since
 	// tmux 3.8.
@@ -313,7 +312,7 @@ type Pane struct {
 	// that never had one.
 	Dead bool `json:"pane_dead" tmux:"pane_dead"`
 	// The signal that ended the program of a dead pane: its number or its name
-	// without SIG, as the system tells. Since tmux 3.3.
+	// without SIG, as the system names it. Since tmux 3.3.
 	DeadSignal *string `json:"pane_dead_signal" tmux:"pane_dead_signal,since=3.3"`
 	// Exit status of the program of a dead pane, unless a signal ended it.
 	DeadStatus *int `json:"pane_dead_status" tmux:"pane_dead_status"`
@@ -438,10 +437,12 @@ type Client struct {
 	// When the client last sent a key or used the mouse, or attached.
 	Activity time.Time `json:"client_activity" tmux:"client_activity"`
 	// Height of a character cell of the client's terminal in pixels, 0 if the
-	// terminal does not tell; a control client has no terminal and none.
+	// terminal does not report it; none for a control client, which has no
+	// terminal.
 	CellHeight *int `json:"client_cell_height" tmux:"client_cell_height"`
 	// Width of a character cell of the client's terminal in pixels, 0 if the
-	// terminal does not tell; a control client has no terminal and none.
+	// terminal does not report it; none for a control client, which has no
+	// terminal.
 	CellWidth *int `json:"client_cell_width" tmux:"client_cell_width"`
 	// How many colours the client's terminal has, 16777216 for full RGB; a control
 	// client has none. Since tmux 3.8.
@@ -479,13 +480,15 @@ type Client struct {
 	Termname string `json:"client_termname" tmux:"client_termname"`
 	// What the client's terminal says it is, once it has answered.
 	Termtype *string `json:"client_termtype" tmux:"client_termtype"`
-	// dark or light, once the client's terminal has told. Since tmux 3.6.
+	// dark or light, once the client's terminal has reported it. Since tmux 3.6.
 	Theme *string `json:"client_theme" tmux:"client_theme,since=3.6"`
 	// The client's terminal device; a control client has none.
 	TTY *string `json:"client_tty" tmux:"client_tty"`
-	// User id of the client's process, where the system tells. Since tmux 3.3.
+	// User id of the client's process, where the system reports it. Since tmux
+	// 3.3.
 	UID *int `json:"client_uid" tmux:"client_uid,since=3.3"`
-	// User name of the client's process, where the system tells. Since tmux 3.3.
+	// User name of the client's process, where the system reports it. Since tmux
+	// 3.3.
 	User *string `json:"client_user" tmux:"client_user,since=3.3"`
 	// Whether the client takes UTF-8.
 	UTF8 bool `json:"client_utf8" tmux:"client_utf8"`

@@ -17,7 +17,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// from tells whether this tmux is of release 3.minor or later.
+// from reports whether this tmux is release 3.minor or later.
 func from(t testing.TB, srv *tmux.Server, minor int) bool {
 	t.Helper()
 	v, err := srv.Version(tmuxtest.Context(t))
@@ -27,7 +27,8 @@ func from(t testing.TB, srv *tmux.Server, minor int) bool {
 	return v.Has(tmux.Version{Major: 3, Minor: minor})
 }
 
-// isRelease38 tells 3.8 and later from the development versions before it, which lack some of it.
+// isRelease38 reports whether this tmux is 3.8 or later, and not one of the development versions
+// before it, which lack some of its features.
 func isRelease38(t testing.TB, srv *tmux.Server) bool {
 	t.Helper()
 	v, err := srv.Version(tmuxtest.Context(t))
@@ -82,6 +83,7 @@ func equal(t testing.TB, what string, want, got any) {
 }
 
 func TestZoomedTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	zoomed := tmuxtest.Run(t, srv, "split-window", "-P", "-F", "#{pane_id}")
 	before := windowRow(t, srv, "main", 0)
@@ -104,6 +106,7 @@ func TestZoomedTokens(t *testing.T) {
 }
 
 func TestMarkedTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "other")
 	marked := func() []bool {
@@ -117,6 +120,7 @@ func TestMarkedTokens(t *testing.T) {
 }
 
 func TestDeadPaneTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	is33 := from(t, srv, 3)
 	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
@@ -157,6 +161,7 @@ func TestDeadPaneTokens(t *testing.T) {
 }
 
 func TestPaneWithoutProgram(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	id := tmuxtest.Run(t, srv, "split-window", "-P", "-F", "#{pane_id}", "")
 	p := paneRow(t, srv, id)
@@ -169,6 +174,7 @@ func TestPaneWithoutProgram(t *testing.T) {
 }
 
 func TestGroupedSessionTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "twin", "-t", "main")
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "alone")
@@ -191,6 +197,7 @@ func TestGroupedSessionTokens(t *testing.T) {
 }
 
 func TestAlertTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	is36 := from(t, srv, 6)
 	quiet := sessionRow(t, srv, "main")
@@ -214,6 +221,7 @@ func TestAlertTokens(t *testing.T) {
 }
 
 func TestModeTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	p := paneRow(t, srv, "%0")
 	equal(t, "no mode", 0, p.InMode)
@@ -235,6 +243,7 @@ func TestModeTokens(t *testing.T) {
 }
 
 func TestPipeTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	p := paneRow(t, srv, "%0")
 	equal(t, "piped", false, p.Piped)
@@ -249,6 +258,7 @@ func TestPipeTokens(t *testing.T) {
 
 // What a program asks of its terminal is what the tokens say.
 func TestScreenTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	const script = `printf '\033[3;10r\033[?1049h\033[?1h\033=\033[4h\033[?6h\033[?25l\033[?7l\033[?1002h\033[?1006h\033[?2004h` +
 		`\033]7;file://h/tmp/x\033\\\033]2;a title\033\\\033[4 q\033]12;#ff0000\033\\\033]9;4;1;42\033\\\033[2;5H'; exec sleep 100`
@@ -293,6 +303,7 @@ func TestScreenTokens(t *testing.T) {
 }
 
 func TestHistoryTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	id := tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", "seq 100; exec sleep 100")
 	tmuxtest.WaitScreen(t, srv, id, "100")
@@ -310,6 +321,7 @@ func TestHistoryTokens(t *testing.T) {
 }
 
 func TestSessionTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	tmuxtest.Run(t, srv, "new-window", "-n", "a|b c")
 	tmuxtest.Run(t, srv, "new-window", "-d", "-t", "main:7")
@@ -331,6 +343,7 @@ func TestSessionTokens(t *testing.T) {
 }
 
 func TestServerTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	info := func() tmux.ServerInfo {
 		return only(t, func(tmux.ServerInfo) bool { return true }, srv, tmux.DisplayMessage{})
@@ -360,6 +373,7 @@ func TestServerTokens(t *testing.T) {
 }
 
 func TestBufferTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	tmuxtest.Run(t, srv, "set-buffer", "-b", "a b:c", "one\ntwo")
 	b := only(t, func(tmux.Buffer) bool { return true }, srv, tmux.ListBuffers{})
@@ -393,6 +407,7 @@ func controlClient(t *testing.T, srv *tmux.Server) tmux.Client {
 }
 
 func TestControlClientTokens(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	c := controlClient(t, srv)
 	equal(t, "no terminal", []*int{nil, nil, nil, nil}, []*int{c.Height, c.CellHeight, c.CellWidth, c.Colours})
@@ -416,6 +431,7 @@ func TestControlClientTokens(t *testing.T) {
 
 // Asking for an object that is gone must not kill the server, as tmux 3.2a would have it.
 func TestTokensOfNothing(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	type row struct {
 		PaneID  tmux.PaneID `tmux:"pane_id"`
@@ -449,8 +465,10 @@ func rowTypes(t *testing.T, srv *tmux.Server) map[string]any {
 	}
 }
 
-// What this tmux does not know is nil; what it knows and always has is not; and each row holds all tokens of its scope.
-func TestAbsentIsToldFromFalse(t *testing.T) {
+// What this tmux does not know is nil; what it knows and always has is not; and each row holds all
+// tokens of its scope.
+func TestAbsentIsNotFalse(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	v, err := srv.Version(tmuxtest.Context(t))
 	if err != nil {
@@ -485,6 +503,7 @@ func TestAbsentIsToldFromFalse(t *testing.T) {
 
 // Rows become JSON with tmux's own words, and null for what is absent.
 func TestRowsAsJSON(t *testing.T) {
+	t.Parallel()
 	for scope, r := range rowTypes(t, started(t)) {
 		data, err := json.Marshal(r)
 		if err != nil {
@@ -512,6 +531,7 @@ func TestRowsAsJSON(t *testing.T) {
 
 // A field of a row would hide a method or field of the same name of the handle it embeds.
 func TestRowFieldsHideNothing(t *testing.T) {
+	t.Parallel()
 	for _, r := range []any{tmux.Session{}, tmux.Window{}, tmux.Pane{}, tmux.Client{}, tmux.Buffer{}} {
 		row := reflect.TypeOf(r)
 		ref := row.Field(0)

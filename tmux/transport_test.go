@@ -1,8 +1,10 @@
 package tmux_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -88,7 +90,7 @@ func (w *twin) try(t testing.TB, list []tmux.Raw) answer {
 	// What differs between any two servers.
 	lines := strings.Split(plain.Replace(a.State), "\n")
 	for i, l := range lines {
-		if strings.HasPrefix(l, "TMUX_TMPDIR=") || strings.HasPrefix(l, "HOME=") || strings.HasPrefix(l, "PWD=") {
+		if strings.HasPrefix(l, "TMUX_TMPDIR=") || strings.HasPrefix(l, "XDG_RUNTIME_DIR=") || strings.HasPrefix(l, "HOME=") || strings.HasPrefix(l, "PWD=") {
 			lines[i] = ""
 		}
 	}
@@ -175,8 +177,8 @@ func pickArgs(r *rand.Rand) []string {
 	return nil
 }
 
-// FuzzTransports gives random command lists to two servers, to one through the
-// tmux program and to the other natively: whoever calls cannot tell them apart.
+// FuzzTransports gives random command lists to two servers, to one through the tmux
+// program and to the other natively: a caller sees no difference.
 func FuzzTransports(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(seed)
@@ -197,9 +199,10 @@ func FuzzTransports(f *testing.F) {
 	})
 }
 
-// A look tells the server less of the client than the tmux program does. A pane that
-// a hook makes then has the client's PATH all the same.
-func TestLooksTellThePath(t *testing.T) {
+// A command that only reads sends the server less of the environment than the tmux
+// program does. A pane that a hook makes meanwhile has the client's PATH all the same.
+func TestReadsSendThePath(t *testing.T) {
+	t.Parallel()
 	srv := started(t)
 	tmuxtest.Run(t, srv, "set-hook", "-g", "after-list-windows", `new-window -d 'printf "path=%s;" "$PATH"; exec cat'`)
 	for i, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
@@ -215,4 +218,46 @@ func TestLooksTellThePath(t *testing.T) {
 		}
 		tmuxtest.WaitScreen(t, srv, fmt.Sprint("%", i+1), "path="+own)
 	}
+}
+
+// TestLogHoldsNoWords: what is typed or set is not in the debug log, on either way
+// to tmux and however it ends.
+func TestLogHoldsNoWords(t *testing.T) {
+	t.Parallel()
+	const canary = "CANARY7331"
+	for _, way := range []tmux.Transport{tmux.TransportExec, tmux.TransportAuto} {
+		srv := tmuxtest.New(t)
+		tmuxtest.Run(t, srv, "new-session", "-d", "cat")
+		var log bytes.Buffer
+		logged, err := tmux.New(tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), Transport: way,
+			Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := tmuxtest.Context(t)
+		large := strings.Repeat(canary, 20_000)
+		for _, cmd := range []tmux.Command{
+			tmux.SendKeys{Keys: []string{canary}}, tmux.SetOption{Name: "mouse", Value: &large}, tmux.Raw{Name: "set-buffer", Args: []string{large}},
+			tmux.Raw{Name: "rename-window", Args: []string{"-t", canary, canary}}, tmux.Raw{Name: "if-shell", Args: []string{"-" + canary}},
+		} {
+			_, _ = logged.Do(ctx, cmd)
+		}
+		if n := strings.Count(log.String(), `"msg":"tmux"`); n < 5 || !strings.Contains(log.String(), `"commands":["send-keys"]`) || strings.Contains(log.String(), canary) {
+			t.Errorf("%s: %d records:\n%.2000s", way, n, log.String())
+		}
+	}
+}
+
+// A list that was made for the socket, with what somebody typed beside a buffer's
+// content, does not become arguments of the tmux program when its server has gone.
+func TestTypedTextStaysOffTheCommandLine(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), tmuxtest.Context(t)
+	auto := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), ConfigFile: "/dev/null", Transport: tmux.TransportAuto}))
+	ok(t, do(ctx, auto, tmux.ListSessions{})) // it is native from here on
+	ok(t, srv.Kill(ctx))
+	list := []tmux.Command{tmux.LoadBuffer{Path: "-", Data: []byte("x")}, tmux.NewSession{Detached: true, Command: []string{"exec cat # secret"}}}
+	err := do(ctx, auto, list...)
+	isKind(t, "load-buffer and new-session", err, tmux.ErrServerGone)
+	isKind(t, "list-sessions", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
 }

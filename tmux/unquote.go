@@ -6,13 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// This file reads the escapes that tmux itself writes: those of show-options and
-// show-environment -s, of capture-pane -C, and of what versions 3.4 and 3.5 make
-// of control bytes in anything that they print.
-
-// isExactly34 reports a quirk of 3.4 alone: what it prints has a backslash
-// before every "$" that begins a name.
-func (v Version) isExactly34() bool { return v.Major == 3 && v.Minor == 4 }
+// This file reads the escapes that tmux itself writes: in show-options and
+// show-environment -s, in capture-pane -C, and, from versions 3.4 and 3.5, for control
+// bytes in anything that they print.
 
 // unescape takes backslash escapes out: three octal digits, the letters of C, or
 // any other character for itself. With dollars it also takes out the backslash

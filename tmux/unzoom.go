@@ -2,11 +2,6 @@ package tmux
 
 import "context"
 
-// killsZoomed reports a defect of 3.4 and of the development version before 3.8:
-// the server ends, and all sessions with it, when kill-session or unlink-window
-// takes a zoomed window along. kill-window, kill-pane and kill-server do not.
-func (v Version) killsZoomed() bool { return v.isExactly34() || v.Next }
-
 // preceding are the commands that must run before one, in the same list, so that
 // this tmux survives it. They print nothing, and fail as the command itself would
 // when there is no such target.

@@ -14,6 +14,7 @@ import (
 // themselves, with every session, when a session or unlink-window takes a zoomed
 // window along.
 func TestEndingZoomedWindows(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		cmd   tmux.Command
@@ -56,6 +57,7 @@ func TestEndingZoomedWindows(t *testing.T) {
 
 // TestEndingWhatIsNotThere: what goes before kill-session touches nothing else.
 func TestEndingWhatIsNotThere(t *testing.T) {
+	t.Parallel()
 	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "-x", "80", "-y", "24", "cat")
 	tmuxtest.Run(t, srv, "split-window", "-t", "=keep:", "cat")

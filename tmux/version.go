@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Version is a tmux version, as `tmux -V` and the format #{version} tell it:
-// "3.6a", "3.7", "next-3.8". The zero Version is older than every other one.
+// Version is a tmux version, as in the output of `tmux -V` and the format #{version}: "3.6a",
+// "3.7", "next-3.8". The zero Version is older than any other.
 type Version struct {
 	Major, Minor int
 	// Letter is the patch letter of a release, 0 for none: 'a' in 3.6a.
@@ -20,12 +20,14 @@ type Version struct {
 // MinVersion is the oldest tmux this package works with.
 var MinVersion = Version{Major: 3, Minor: 2}
 
-// ParseVersion reads a version, with or without the "tmux " that `tmux -V`
-// prints before it. A build that tells no number ("master", "openbsd-7.6") is
-// an error.
+// ParseVersion parses a version, with or without the program's name that `tmux -V` prints before
+// it: "tmux", or before tmux 3.3 the name of its file. It fails for a build without a version
+// number, such as "master" or "openbsd-7.6".
 func ParseVersion(s string) (Version, error) {
-	text := strings.TrimPrefix(strings.TrimSpace(s), "tmux ")
-	v, rest := Version{}, text
+	v, rest := Version{}, strings.TrimSpace(s)
+	if program, version, ok := strings.Cut(rest, " "); ok && strings.HasPrefix(program, "tmux") {
+		rest = version
+	}
 	if r, ok := strings.CutPrefix(rest, "next-"); ok {
 		v.Next, rest = true, r
 	}
@@ -55,8 +57,8 @@ func mustVersion(s string) Version {
 	return v
 }
 
-// Compare is negative when v is older than o, zero when both are the same and
-// positive when v is newer.
+// Compare returns a negative number if v is older than o, zero if they are the same, and a
+// positive number if v is newer.
 func (v Version) Compare(o Version) int {
 	next := func(v Version) int {
 		if v.Next {
@@ -72,9 +74,8 @@ func (v Version) Compare(o Version) int {
 	return 0
 }
 
-// Has reports whether a tmux of version v can be expected to have what release
-// since brought. A development version counts as the release it leads to: what
-// it should turn out not to have yet, it refuses itself.
+// Has reports whether a tmux of version v can be expected to have what release since introduced. A
+// development version counts as the release it leads to.
 func (v Version) Has(since Version) bool {
 	v.Next = false
 	return v.Compare(since) >= 0

@@ -3,7 +3,6 @@ package tmux
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -12,17 +11,45 @@ import (
 // settleTime bounds what a wait does after its context has ended.
 const settleTime = 2 * time.Second
 
-// Wait waits until a channel is signalled, at the latest until the context ends.
-// A tmux server that goes away meanwhile is an [ErrServerGone]; tmux itself would
-// tell it as a signal.
+// A Channel is a name that clients of the server wait on and signal: see [WaitFor]. It is a handle
+// that costs nothing; tmux knows a channel only while somebody uses it.
+type Channel struct {
+	srv  *Server
+	name string
+}
+
+// Channel returns the channel of this name. The name must not be empty.
+func (s *Server) Channel(name string) Channel { return Channel{s, name} }
+
+// Name returns the channel's name.
+func (c Channel) Name() string { return c.name }
+
+// Signal wakes everybody who waits on the channel or, if nobody does, the next one who will.
+func (c Channel) Signal(ctx context.Context) error {
+	return c.srv.run(ctx, WaitFor{Channel: c.name, Signal: true})
+}
+
+// Lock locks the channel, waiting until it is free. See [WaitFor] for what is left before tmux 3.8
+// if the context ends first.
+func (c Channel) Lock(ctx context.Context) error {
+	return c.srv.run(ctx, WaitFor{Channel: c.name, Lock: true})
+}
+
+// Unlock unlocks the channel. It fails if the channel is not locked.
+func (c Channel) Unlock(ctx context.Context) error {
+	return c.srv.run(ctx, WaitFor{Channel: c.name, Unlock: true})
+}
+
+// Wait waits until the channel is signalled or the context ends. It fails with [ErrServerGone] if
+// the tmux server exits meanwhile, which tmux itself reports as a signal.
 //
-// When the context ends, nothing is left of the wait. Before 3.8 tmux keeps the
-// waiter of a client that has gone, to which the next signal would be lost. So
-// the channel's queue is emptied, unless another Wait of this Server is on it;
-// that wakes whoever else waits on the same channel.
-func (s *Server) Wait(ctx context.Context, channel string) error {
-	if channel == "" {
-		return argumentError("a channel without a name")
+// Nothing is left of the wait when the context ends. Before 3.8 tmux keeps the waiter of a client
+// that has gone, and the next signal would be lost to it. So the channel's queue is emptied, unless
+// another Wait of this Server is in it; that wakes whoever else waits on the channel.
+func (c Channel) Wait(ctx context.Context) error {
+	s, channel := c.srv, c.name
+	if err := s.usable(); err != nil {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -31,7 +58,7 @@ func (s *Server) Wait(ctx context.Context, channel string) error {
 	if err != nil {
 		return err
 	}
-	// What stands before the wait tells that it has begun. A server that ends wakes
+	// The command before the wait shows that it has begun. A server that ends wakes
 	// all who wait, and runs what stands behind when it has no session any more.
 	stays := item{words: encoded{"display-message", "-p", "#{?session_id,#{?exit-unattached,,1},}"}}
 	list := []item{stays, {words: words}, stays}
@@ -76,7 +103,7 @@ func (s *Server) Wait(ctx context.Context, channel string) error {
 	return context.Cause(ctx)
 }
 
-// stillThere tells a server without sessions from one that is about to end.
+// stillThere distinguishes a server without sessions from one that is about to exit.
 func (s *Server) stillThere(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
@@ -119,30 +146,7 @@ func (s *Server) joinWait(channel string, n int) int {
 func (s *Server) forgetWaiter(ctx context.Context, channel string) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
-	if v, err := s.Version(ctx); err == nil && v.Compare(Version{Major: 3, Minor: 8}) < 0 {
-		_ = s.Signal(ctx, channel) // without a server there is no queue
+	if v, err := s.Version(ctx); err == nil && !forgetsWaiters.released(v) {
+		_ = s.Channel(channel).Signal(ctx) // without a server there is no queue
 	}
-}
-
-// AwaitOutput waits until the pane has printed something more than when its
-// pane_output_generation was the one given, which it may have by now, or until
-// the context ends. It returns at once when there is no such pane, but that a pane
-// ends is no output. It needs 3.8, the first tmux with that token, which also
-// forgets a waiter whose context has ended.
-func (r PaneRef) AwaitOutput(ctx context.Context, generation int64) error {
-	wait, err := r.srv.Script(ctx, WaitFor{Event: true, Channel: "pane-activity", Filter: Format("#{==:#{pane}," + string(r.ID) + "}")})
-	if err != nil {
-		return err
-	}
-	// To tmux the condition and the wait are one step: nothing is missed between
-	// them.
-	words, err := encode(IfShell{
-		Target: r, Test: true, Then: wait,
-		Condition: Format(fmt.Sprintf("#{==:#{pane_output_generation},%d}", generation)),
-	}, nil)
-	if err != nil {
-		return err
-	}
-	_, err = r.srv.roundTrip(ctx, []item{{words: words}}, nil)
-	return err
 }

@@ -18,12 +18,13 @@ func waitFor(t *testing.T, srv *tmux.Server, channel string, d time.Duration) er
 	t.Helper()
 	ctx, cancel := context.WithTimeout(tmuxtest.Context(t), d)
 	defer cancel()
-	return srv.Wait(ctx, channel)
+	return srv.Channel(channel).Wait(ctx)
 }
 
 // A signal that comes between two waits, of which the first gave up, reaches the
 // second: tmux before 3.8 gives it to the first.
 func TestSignalAfterAWaitThatGaveUp(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	for _, d := range []time.Duration{time.Nanosecond, 100 * time.Microsecond, time.Millisecond, 3 * time.Millisecond, 50 * time.Millisecond} {
 		if err := waitFor(t, srv, "c", d); !errors.Is(err, context.DeadlineExceeded) {
@@ -33,7 +34,7 @@ func TestSignalAfterAWaitThatGaveUp(t *testing.T) {
 		if err := waitFor(t, srv, "c", 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("after a wait of %v the channel is signalled: %v", d, err)
 		}
-		if err := srv.Signal(ctx, "c"); err != nil {
+		if err := srv.Channel("c").Signal(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if err := waitFor(t, srv, "c", 5*time.Second); err != nil {
@@ -44,9 +45,10 @@ func TestSignalAfterAWaitThatGaveUp(t *testing.T) {
 
 // One who gives up does not wake another who waits on the same channel.
 func TestTwoWaitsOnAChannel(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	other := make(chan error, 1)
-	go func() { other <- srv.Wait(ctx, "c") }()
+	go func() { other <- srv.Channel("c").Wait(ctx) }()
 	if err := waitFor(t, srv, "c", 100*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func TestTwoWaitsOnAChannel(t *testing.T) {
 		t.Fatalf("the other was woken: %v", err)
 	case <-time.After(50 * time.Millisecond):
 	}
-	if err := srv.Signal(ctx, "c"); err != nil {
+	if err := srv.Channel("c").Signal(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-other; err != nil {
@@ -67,6 +69,7 @@ func TestTwoWaitsOnAChannel(t *testing.T) {
 }
 
 func TestServerThatGoesAwayIsNoSignal(t *testing.T) {
+	t.Parallel()
 	for how, end := range map[string]func(t *testing.T, srv *tmux.Server){
 		"kill-server":      func(t *testing.T, srv *tmux.Server) { tmuxtest.Run(t, srv, "kill-server") },
 		"its last session": func(t *testing.T, srv *tmux.Server) { tmuxtest.Run(t, srv, "kill-session", "-t", "=main") },
@@ -75,7 +78,7 @@ func TestServerThatGoesAwayIsNoSignal(t *testing.T) {
 	} {
 		srv, ctx := started(t), tmuxtest.Context(t)
 		woken := make(chan error, 1)
-		go func() { woken <- srv.Wait(ctx, "c") }()
+		go func() { woken <- srv.Channel("c").Wait(ctx) }()
 		if err := waitFor(t, srv, "c", 30*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
@@ -99,10 +102,11 @@ func signal(t *testing.T, srv *tmux.Server, sig syscall.Signal) {
 }
 
 func TestWaitOnAServerWithoutSessions(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	tmuxtest.Run(t, srv, "set-option", "-s", "exit-empty", "off")
 	tmuxtest.Run(t, srv, "kill-session", "-t", "=main")
-	if err := srv.Signal(ctx, "c"); err != nil {
+	if err := srv.Channel("c").Signal(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := waitFor(t, srv, "c", 5*time.Second); err != nil {
@@ -111,6 +115,7 @@ func TestWaitOnAServerWithoutSessions(t *testing.T) {
 }
 
 func TestAwaitOutput(t *testing.T) {
+	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	pane := srv.Pane("%1")
 	if tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_output_generation}") == "" {
@@ -147,7 +152,7 @@ func TestAwaitOutput(t *testing.T) {
 	for range 30 {
 		before := read("%1").Generation
 		write("%1") // before the wait or after it begins
-		if err := within(5*time.Second, before); err != nil {
+		if err := within(30*time.Second, before); err != nil {
 			t.Fatalf("output is not noticed: %v", err)
 		}
 		if after := read("%1").Generation; after <= before {

@@ -2,7 +2,7 @@ package tmux
 
 import "context"
 
-// NewWindow makes a window with one pane.
+// NewWindow creates a window with one pane.
 type NewWindow struct {
 	// Target is a session, whose next free index is taken; a window with After
 	// or Before; or an index: see [SessionRef.At].
@@ -39,9 +39,8 @@ type KillWindow struct {
 	Filter Format `flag:"f" since:"3.8"` // with Others: only those it is true for
 }
 
-// RenameWindow gives a window another name, and turns its automatic renaming
-// off. tmux keeps backslashes as two, and control bytes as vis(3) writes them;
-// from 3.7 it refuses those.
+// RenameWindow renames a window, and turns its automatic renaming off. tmux stores backslashes
+// doubled, and control bytes as vis(3) writes them; from 3.7 on it refuses the latter.
 type RenameWindow struct {
 	Target Target `flag:"t"`
 	Name   string `arg:"required,literal,utf8"`
@@ -71,8 +70,7 @@ type MoveWindow struct {
 	Renumber bool `flag:"r"`
 }
 
-// LinkWindow makes a window part of another session too, or of its own once
-// more.
+// LinkWindow links a window into another session, or into its own once more.
 type LinkWindow struct {
 	Source   Target `flag:"s"`
 	Target   Target `flag:"t"` // as in [MoveWindow]
@@ -82,21 +80,21 @@ type LinkWindow struct {
 	Replace  bool   `flag:"k"`
 }
 
-// UnlinkWindow takes a window out of a session. tmux refuses to take it out of
-// its only one, unless Kill is set.
+// UnlinkWindow removes a window from a session. Unless Kill is set it fails with [ErrLastLink] if
+// that is its only one.
 type UnlinkWindow struct {
 	Target Target `flag:"t"` // see [SessionRef.Linked]
 	Kill   bool   `flag:"k"` // destroy it when it is linked nowhere else
 }
 
-// SwapWindow makes two windows change places.
+// SwapWindow swaps two windows.
 type SwapWindow struct {
 	Source   Target `flag:"s"`
 	Target   Target `flag:"t"`
 	Detached bool   `flag:"d"` // do not make the target's index current
 }
 
-// RotateWindow moves the panes of a window one place on.
+// RotateWindow moves each pane of a window to the place of the one before it.
 type RotateWindow struct {
 	Target   Target `flag:"t"`
 	Down     bool   `flag:"D"`
@@ -104,8 +102,7 @@ type RotateWindow struct {
 	KeepZoom bool   `flag:"Z"`
 }
 
-// LastWindow makes the window of a session that was the current one before it
-// again.
+// LastWindow selects the previously current window of a session.
 type LastWindow struct {
 	Target Target `flag:"t"`
 }
@@ -137,11 +134,10 @@ type ResizeWindow struct {
 	By int `arg:""`
 }
 
-// RespawnWindow starts the program of a window again; all its panes but one
-// are gone then.
+// RespawnWindow restarts the program of a window's first pane and destroys the other panes.
 type RespawnWindow struct {
 	Target Target `flag:"t"`
-	Kill   bool   `flag:"k"` // end the programs that still run; else tmux refuses
+	Kill   bool   `flag:"k"` // terminate running programs; otherwise the call fails
 	// Dir is the working directory; the one it was started in when empty.
 	Dir   string `flag:"c,literal"`
 	Env   Env    `flag:"e"`
@@ -202,14 +198,14 @@ func (c NewWindow) check(version func() (Version, error)) error {
 	return argumentError("tmux cannot look for an existing window named %q: it has #, a comma or } in it", c.Name)
 }
 
-// Windows are all windows of the server, one row for each session a window is
-// linked into; none when the server has no session.
+// Windows returns all windows of the server, with a row for each session a window is linked into.
+// There are none if the server has no session.
 func (s *Server) Windows(ctx context.Context) ([]Window, error) {
 	return listAll[Window](ctx, s, ListWindows{All: true})
 }
 
-// Info reads the window's state, as the session has it that used it last when
-// it is linked into several.
+// Info returns the window's state, for a window in several sessions as it is in the one used last.
+// It fails with [ErrNotFound] if the window is gone.
 func (r WindowRef) Info(ctx context.Context) (Window, error) {
 	return one[Window](ctx, r.srv, r.self())
 }
@@ -220,25 +216,25 @@ func (r WindowRef) self() ListWindows {
 	return ListWindows{Target: r, Filter: equal("window_id", string(r.ID))}
 }
 
-// Links are the places of the window: a row for each session it is linked into,
-// and for each index there.
+// Links returns the window's places: a row for each session it is linked into, and for each index
+// there.
 func (r WindowRef) Links(ctx context.Context) ([]Window, error) {
 	if err := r.checkTarget(); err != nil {
 		return nil, err
 	}
 	rows, err := List[Window](ctx, r.srv, ListWindows{All: true, Filter: equal("window_id", string(r.ID))})
 	if err == nil && len(rows) == 0 {
-		err = notFound("window %s", r.ID)
+		err = notFound(r.srv, "list-windows", r.object())
 	}
 	return rows, err
 }
 
-// Panes are the window's panes in their order.
+// Panes returns the window's panes in order.
 func (r WindowRef) Panes(ctx context.Context) ([]Pane, error) {
 	return List[Pane](ctx, r.srv, ListPanes{Target: r})
 }
 
-// ActivePane is the window's active pane.
+// ActivePane returns the window's active pane.
 func (r WindowRef) ActivePane(ctx context.Context) (Pane, error) {
 	return one[Pane](ctx, r.srv, r.active())
 }
@@ -247,12 +243,12 @@ func (r WindowRef) active() ListPanes {
 	return ListPanes{Target: r, Filter: "#{pane_active}"}
 }
 
-// Rename gives the window another name, and turns its automatic renaming off.
+// Rename renames the window, and turns its automatic renaming off.
 func (r WindowRef) Rename(ctx context.Context, name string) error {
 	return r.srv.run(ctx, RenameWindow{Target: r, Name: name})
 }
 
-// Kill destroys the window, in all sessions it is linked into.
+// Kill destroys the window in all sessions it is linked into.
 func (r WindowRef) Kill(ctx context.Context) error {
 	return r.srv.run(ctx, KillWindow{Target: r})
 }
@@ -262,65 +258,66 @@ func (r WindowRef) KillOthers(ctx context.Context) error {
 	return r.srv.run(ctx, KillWindow{Target: r, Others: true})
 }
 
-// Select makes the window the current one of its session. For one of several
-// sessions use [SelectWindow] with [SessionRef.Linked].
+// Select makes the window its session's current one. If it is in several sessions, use
+// [SelectWindow] with [SessionRef.Linked].
 func (r WindowRef) Select(ctx context.Context) error {
 	return r.srv.run(ctx, SelectWindow{Target: r})
 }
 
-// Move moves the window to opts.Target, and tells where it is then.
+// Move moves the window to opts.Target and returns it in its new place.
 func (r WindowRef) Move(ctx context.Context, opts MoveWindow) (Window, error) {
-	if opts.Source == nil {
-		opts.Source = r
-	}
+	opts.Source = own(r, opts.Source)
 	return after[Window](ctx, r.srv, opts, r.self())
 }
 
-// Link makes the window part of another session too, and returns all its places.
+// Link links the window into another session too, and returns all its places.
 func (r WindowRef) Link(ctx context.Context, opts LinkWindow) ([]Window, error) {
-	if opts.Source == nil {
-		opts.Source = r
-	}
+	opts.Source = own(r, opts.Source)
 	var b Batch
-	b.Add(opts)
+	Add(&b, opts)
 	rows := Rows[Window](&b, ListWindows{All: true, Filter: equal("window_id", string(r.ID))})
 	err := b.Do(ctx, r.srv)
 	return *rows, err
 }
 
-// Unlink takes the window out of a session. It must be in another one too.
+// Unlink removes the window from a session. It fails with [ErrLastLink] if that is its only one.
 func (r WindowRef) Unlink(ctx context.Context, from SessionID) error {
 	return r.srv.run(ctx, UnlinkWindow{Target: r.srv.Session(from).Linked(r.ID)})
 }
 
-// Swap makes the window change places with another, and tells where it is then.
+// Swap swaps the window with another one and returns it in its new place.
 func (r WindowRef) Swap(ctx context.Context, with Target) (Window, error) {
 	return after[Window](ctx, r.srv, SwapWindow{Source: r, Target: with, Detached: true}, r.self())
 }
 
-// Rotate moves the window's panes one place up, or down, and returns them in
-// their new order.
-func (r WindowRef) Rotate(ctx context.Context, down bool) ([]Pane, error) {
+// Rotate moves each of the window's panes to the place of the one before it or, with opts.Down, the
+// one after it, and returns them in their new order.
+func (r WindowRef) Rotate(ctx context.Context, opts RotateWindow) ([]Pane, error) {
+	opts.Target = own(r, opts.Target)
 	var b Batch
-	b.Add(RotateWindow{Target: r, Down: down})
+	Add(&b, opts)
 	rows := Rows[Pane](&b, ListPanes{Target: r})
 	err := b.Do(ctx, r.srv)
 	return *rows, err
 }
 
+// Unzoom shows all panes of the window again if one is zoomed.
+func (r WindowRef) Unzoom(ctx context.Context) error { return r.srv.zoom(ctx, r, r.srv.Unzooming) }
+
 // Resize sets the window's size, and its option window-size to manual.
 func (r WindowRef) Resize(ctx context.Context, opts ResizeWindow) (Window, error) {
-	opts.Target = r
+	opts.Target = own(r, opts.Target)
 	return after[Window](ctx, r.srv, opts, r.self())
 }
 
-// Respawn starts the window's program again: see [RespawnWindow].
+// Respawn restarts the window's program. Unless opts.Kill is set it fails with [ErrRunning] if a
+// program is still running.
 func (r WindowRef) Respawn(ctx context.Context, opts RespawnWindow) (Window, error) {
-	opts.Target = r
+	opts.Target = own(r, opts.Target)
 	return after[Window](ctx, r.srv, opts, r.self())
 }
 
-// LastPane makes the pane that was the window's active one before it again.
+// LastPane makes the previously active pane the active one again and returns it.
 func (r WindowRef) LastPane(ctx context.Context) (Pane, error) {
 	return after[Pane](ctx, r.srv, LastPane{Target: r}, r.active())
 }

@@ -2,10 +2,11 @@
 // never sees half of one.
 //
 // [Disk.Replace] puts new bytes in the place of a file: they are written to a
-// temporary file beside it, with the same owner and mode, synced, and renamed
-// over it; then the directory is synced. It can be told which bytes the file
-// must still hold, and gives [ErrChanged] with the file as it was found when
-// another program has saved meanwhile. Where the system can exchange two names
+// temporary file beside it, with the same owner, mode, access control list and
+// extended attributes ([Meta]), synced, and renamed over it; then the directory
+// is synced. Given the bytes that the file must still hold, it leaves the file
+// alone and returns [ErrChanged] if another program has saved meanwhile, or
+// changed who may read it. Where the system can exchange two names
 // in one step (Linux, macOS), what was displaced is looked at again after the
 // exchange, so that a save which fell between the comparison and the rename is
 // put back too.
@@ -13,11 +14,12 @@
 // [Disk.Create] makes a file that did not exist, whole or not at all.
 //
 // It follows no symbolic link: the caller says which file it means, and gets
-// an error for anything but a regular one. Locking is the caller's.
+// an error for anything but a regular file. Locking is up to the caller.
 package atomicfile
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,17 +30,13 @@ import (
 	"time"
 )
 
-// ErrChanged says that the file no longer holds the bytes that
-// [Disk.Replace] was told to expect; the file is as the other program left it.
+// ErrChanged is returned by [Disk.Replace] when the file no longer holds the
+// expected bytes; it is left as the other program wrote it.
 var ErrChanged = errors.New("file was changed by another program meanwhile")
 
 // ErrNotDurable is wrapped by the error of a write whose bytes are in place,
 // but whose directory could not be synced: a power cut may still undo it.
 var ErrNotDurable = errors.New("written, but the directory could not be synced")
-
-// tempMark is in the name of every temporary file, after the name of the file
-// it stands in for; [Disk.Sweep] knows them by it.
-const tempMark = ".mcp-swap-tmp-"
 
 // An Op names one kind of step on the disk.
 type Op string
@@ -49,6 +47,8 @@ const (
 	OpCreate   Op = "create"
 	OpWrite    Op = "write"
 	OpOwn      Op = "own"
+	OpAttr     Op = "attr"
+	OpMode     Op = "mode"
 	OpSync     Op = "sync"
 	OpLink     Op = "link"
 	OpRename   Op = "rename"
@@ -58,7 +58,7 @@ const (
 	OpSyncDir  Op = "syncdir"
 )
 
-// A Step is what [Disk.Before] is told. Data and File are set for [OpWrite].
+// A Step is what [Disk.Before] receives. Data and File are set for [OpWrite].
 type Step struct {
 	Op   Op
 	Path string
@@ -68,11 +68,16 @@ type Step struct {
 
 // A Disk does the steps. Its zero value is the real disk.
 type Disk struct {
+	// TempMark is in the name of every temporary file, after the name of the
+	// file that it replaces; [Disk.Sweep] recognises them by it. "" is ".tmp-".
+	TempMark string
 	// Before, if set, is asked before every step; its error is the step's
 	// error and the step is not done. It is how tests make a disk fail or a
 	// process die at each step in turn.
 	Before func(Step) error
 }
+
+func (d Disk) tempMark() string { return cmp.Or(d.TempMark, ".tmp-") }
 
 func (d Disk) step(op Op, path string) error {
 	if d.Before == nil {
@@ -85,8 +90,8 @@ func (d Disk) step(op Op, path string) error {
 }
 
 // Read returns the content of a regular file and what it was when it was
-// opened. It neither follows a final symbolic link to something that is no
-// regular file nor waits for the writer of a FIFO.
+// opened. It rejects anything but a regular file, also at the end of a symbolic
+// link, and does not block on a FIFO.
 func (d Disk) Read(path string) ([]byte, fs.FileInfo, error) {
 	if err := d.step(OpRead, path); err != nil {
 		return nil, nil, err
@@ -140,29 +145,33 @@ func kind(m fs.FileMode) string {
 }
 
 // Replace puts data in the place of path. If old is not nil, the file must
-// still hold exactly those bytes, else nothing is written and the error wraps
-// [ErrChanged]. A file that is not there is made, with mode perm; one that is
-// there keeps its mode and owner, and is never replaced if it cannot.
-func (d Disk) Replace(path string, data, old []byte, perm fs.FileMode) error {
+// still hold exactly those bytes, or nothing is written and the error wraps
+// [ErrChanged]. The new file gets the metadata in like before it gets its name; if
+// like is nil, it copies the old file's, or is [Private] if there was no file. If
+// the metadata cannot be set, nothing is written and the error wraps [ErrMeta].
+func (d Disk) Replace(path string, data, old []byte, like *Meta) error {
 	info, err := os.Lstat(path)
+	var was *Meta
 	switch {
 	case err == nil:
 		if err := regular(path, info); err != nil {
 			return err
 		}
-		perm = info.Mode()
+		m, err := d.Meta(path)
+		if err != nil {
+			return err
+		}
+		was = &m
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	case old != nil:
 		return fmt.Errorf("%s has gone: %w", path, ErrChanged)
-	default:
-		info = nil
 	}
-	tmp, err := d.writeTemp(path, data, perm, info)
+	tmp, err := d.writeTemp(path, data, *cmp.Or(like, was, &Private))
 	if err != nil {
 		return err
 	}
-	if err := d.swapIn(tmp, path, data, old); err != nil {
+	if err := d.swapIn(tmp, path, old, was); err != nil {
 		return err
 	}
 	if err := d.SyncDir(filepath.Dir(path)); err != nil {
@@ -171,8 +180,10 @@ func (d Disk) Replace(path string, data, old []byte, perm fs.FileMode) error {
 	return nil
 }
 
-// swapIn moves tmp over path, if path still holds old (nil: in any case).
-func (d Disk) swapIn(tmp, path string, data, old []byte) (err error) {
+// swapIn moves tmp over path, if path still holds old (nil: in any case) and
+// still has what it was seen to have: a mode or a list that was made stricter
+// meanwhile must not be undone.
+func (d Disk) swapIn(tmp, path string, old []byte, was *Meta) (err error) {
 	disposable := true
 	defer func() {
 		if err != nil && disposable {
@@ -185,7 +196,7 @@ func (d Disk) swapIn(tmp, path string, data, old []byte) (err error) {
 		}
 		return os.Rename(tmp, path)
 	}
-	before, err := d.mustHold(path, old)
+	before, err := d.mustHold(path, old, *was)
 	if err != nil {
 		return err
 	}
@@ -205,7 +216,7 @@ func (d Disk) swapIn(tmp, path string, data, old []byte) (err error) {
 	}
 	// tmp now is what was displaced.
 	displaced, err := os.Lstat(tmp)
-	if err == nil && sameVersion(displaced, before) {
+	if err == nil && sameVersion(displaced, before) && d.has(tmp, *was) {
 		if d.step(OpRemove, tmp) == nil { // else the next Sweep takes it
 			_ = os.Remove(tmp)
 		}
@@ -229,9 +240,15 @@ func (d Disk) swapIn(tmp, path string, data, old []byte) (err error) {
 	}
 }
 
-// mustHold compares a file with the bytes it is to have, and gives what it was
-// then.
-func (d Disk) mustHold(path string, want []byte) (fs.FileInfo, error) {
+// has reports whether a file still has the metadata was.
+func (d Disk) has(path string, was Meta) bool {
+	now, err := d.Meta(path)
+	return err == nil && now.Equal(was)
+}
+
+// mustHold compares a file with the bytes and metadata that it should have, and
+// returns its FileInfo.
+func (d Disk) mustHold(path string, want []byte, was Meta) (fs.FileInfo, error) {
 	got, before, err := d.Read(path)
 	if err != nil {
 		return nil, err
@@ -242,27 +259,27 @@ func (d Disk) mustHold(path string, want []byte) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.Equal(got, want) || !sameVersion(before, after) {
+	if !bytes.Equal(got, want) || !sameVersion(before, after) || !d.has(path, was) {
 		return nil, fmt.Errorf("%s: %w", path, ErrChanged)
 	}
 	return after, nil
 }
 
-// sameVersion says whether two looks at a name saw the same file, not written
-// to in between.
+// sameVersion reports whether two FileInfos are of the same file, not written to
+// in between.
 func sameVersion(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// Create makes path, which must not exist (fs.ErrExist), with exactly mode
-// perm, the owner of like (if not nil) and data in it. A crash leaves a
-// temporary file that [Disk.Sweep] knows, never half of path; an error leaves
-// nothing. The file is synced; its name is after the next [Disk.SyncDir].
-func (d Disk) Create(path string, data []byte, perm fs.FileMode, like fs.FileInfo) error {
+// Create makes path, which must not exist (fs.ErrExist), with the given data
+// and metadata. A crash may leave a temporary file for [Disk.Sweep], never half
+// of path; an error leaves nothing. The file is synced; its name is durable after
+// the next [Disk.SyncDir].
+func (d Disk) Create(path string, data []byte, like Meta) error {
 	if _, err := os.Lstat(path); err == nil {
 		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}
-	tmp, err := d.writeTemp(path, data, perm, like)
+	tmp, err := d.writeTemp(path, data, like)
 	if err != nil {
 		return err
 	}
@@ -293,10 +310,9 @@ func (d Disk) linkIn(tmp, path string) error {
 	return os.Rename(tmp, path)
 }
 
-// writeTemp makes a synced temporary file beside path. like, if not nil, is
-// the file whose owner it gets.
-func (d Disk) writeTemp(path string, data []byte, perm fs.FileMode, like fs.FileInfo) (tmp string, err error) {
-	tmp = fmt.Sprintf("%s%s%d-%d", path, tempMark, os.Getpid(), time.Now().UnixNano())
+// writeTemp makes a synced temporary file beside path, with the metadata in like.
+func (d Disk) writeTemp(path string, data []byte, like Meta) (_ string, err error) {
+	tmp := fmt.Sprintf("%s%s%d-%d", path, d.tempMark(), os.Getpid(), time.Now().UnixNano())
 	if err := d.step(OpCreate, tmp); err != nil {
 		return "", err
 	}
@@ -313,15 +329,8 @@ func (d Disk) writeTemp(path string, data []byte, perm fs.FileMode, like fs.File
 	if err := d.write(f, data); err != nil {
 		return "", err
 	}
-	if err := d.step(OpOwn, tmp); err != nil {
-		return "", err
-	}
-	if err := sameOwner(f, like); err != nil {
-		return "", fmt.Errorf("keep the owner of %s: %w", path, err)
-	}
-	// After the owner: changing that one clears set-id bits.
-	if err := f.Chmod(perm.Perm()); err != nil {
-		return "", err
+	if err := like.apply(d, f); err != nil {
+		return "", fmt.Errorf("%s: %w: %w", path, ErrMeta, err)
 	}
 	if err := d.step(OpSync, tmp); err != nil {
 		return "", err
@@ -348,7 +357,7 @@ func (d Disk) write(f *os.File, data []byte) error {
 	return err
 }
 
-// Remove deletes a file; one that is not there is no error.
+// Remove deletes a file. Not an error if it does not exist.
 func (d Disk) Remove(path string) error {
 	if err := d.step(OpRemove, path); err != nil {
 		return err
@@ -367,12 +376,25 @@ func (d Disk) Mkdir(path string, perm fs.FileMode) error {
 	return os.Mkdir(path, perm)
 }
 
-// MkdirAll makes a directory and its parents.
-func (d Disk) MkdirAll(path string, perm fs.FileMode) error {
+// PrivateDir makes a directory that only its owner may enter, and its parents; an
+// existing directory is restricted too. Files made in it inherit no access control
+// list.
+func (d Disk) PrivateDir(path string) error {
 	if err := d.step(OpMkdir, path); err != nil {
 		return err
 	}
-	return os.MkdirAll(path, perm)
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().Perm() != 0o700 && ownerOf(info) != nil {
+		// Before its list goes: without that, the group bits mean something else.
+		err = os.Chmod(path, 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	return dropACL(path)
 }
 
 // SyncDir makes the names in a directory durable.
@@ -388,11 +410,11 @@ func (d Disk) Leftovers(path string) []string {
 	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // an unreadable directory is reported by whoever reads path
+		return nil // reading path itself reports an unreadable directory
 	}
 	var names []string
 	for _, e := range entries {
-		if rest, ok := strings.CutPrefix(e.Name(), base); ok && strings.Contains(rest, tempMark) {
+		if rest, ok := strings.CutPrefix(e.Name(), base); ok && strings.Contains(rest, d.tempMark()) {
 			names = append(names, filepath.Join(dir, e.Name()))
 		}
 	}

@@ -51,7 +51,7 @@ func TestReplaceKeepsTheMode(t *testing.T) {
 	path := filepath.Join(dir, "c")
 	for _, mode := range []fs.FileMode{0o600, 0o644, 0o444, 0o660} {
 		write(t, path, "old", mode)
-		if err := (Disk{}).Replace(path, []byte("new"), []byte("old"), 0); err != nil {
+		if err := (Disk{}).Replace(path, []byte("new"), []byte("old"), nil); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(path)
@@ -73,14 +73,14 @@ func TestReplaceRefusesAnotherText(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "c")
 	write(t, path, "saved by a client", 0o600)
-	err := Disk{}.Replace(path, []byte("new"), []byte("old"), 0)
+	err := Disk{}.Replace(path, []byte("new"), []byte("old"), nil)
 	if !errors.Is(err, ErrChanged) {
 		t.Errorf("got %v", err)
 	}
 	if got := mustRead(t, path); got != "saved by a client" {
 		t.Errorf("got %q", got)
 	}
-	if err := (Disk{}).Replace(filepath.Join(dir, "gone"), nil, []byte("old"), 0); !errors.Is(err, ErrChanged) {
+	if err := (Disk{}).Replace(filepath.Join(dir, "gone"), nil, []byte("old"), nil); !errors.Is(err, ErrChanged) {
 		t.Errorf("a file that has gone: %v", err)
 	}
 	only(t, dir, "c")
@@ -111,7 +111,7 @@ func TestReplacePutsALateSaveBack(t *testing.T) {
 				}
 				return nil
 			}}
-			err := d.Replace(path, []byte("new"), []byte("old"), 0)
+			err := d.Replace(path, []byte("new"), []byte("old"), nil)
 			if !errors.Is(err, ErrChanged) {
 				t.Errorf("got %v", err)
 			}
@@ -132,7 +132,7 @@ func TestNothingButRegularFiles(t *testing.T) {
 		t.Skipf("no symbolic links here: %v", err)
 	}
 	for path, want := range map[string]string{dir: "a directory", link: "a symbolic link"} {
-		err := Disk{}.Replace(path, []byte("new"), nil, 0o600)
+		err := Disk{}.Replace(path, []byte("new"), nil, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Replace %s: %v", path, err)
 		}
@@ -148,10 +148,10 @@ func TestNothingButRegularFiles(t *testing.T) {
 func TestCreateNeverReplaces(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "b")
-	if err := (Disk{}).Create(path, []byte("one"), 0o400, nil); err != nil {
+	if err := (Disk{}).Create(path, []byte("one"), Meta{Mode: 0o400}); err != nil {
 		t.Fatal(err)
 	}
-	if err := (Disk{}).Create(path, []byte("two"), 0o600, nil); !errors.Is(err, fs.ErrExist) {
+	if err := (Disk{}).Create(path, []byte("two"), Private); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("got %v", err)
 	}
 	// Also not one that comes into being at the last moment.
@@ -162,7 +162,7 @@ func TestCreateNeverReplaces(t *testing.T) {
 		}
 		return nil
 	}}
-	if err := d.Create(late, []byte("two"), 0o600, nil); !errors.Is(err, fs.ErrExist) {
+	if err := d.Create(late, []byte("two"), Private); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("got %v", err)
 	}
 	if got := mustRead(t, path) + " " + mustRead(t, late); got != "one mine" {
@@ -181,7 +181,7 @@ func TestSyncErrorOfTheDirectoryIsToldApart(t *testing.T) {
 		}
 		return nil
 	}}
-	err := d.Replace(path, []byte("new"), []byte("old"), 0)
+	err := d.Replace(path, []byte("new"), []byte("old"), nil)
 	if !errors.Is(err, ErrNotDurable) || !errors.Is(err, fault) {
 		t.Errorf("got %v", err)
 	}
@@ -193,11 +193,11 @@ func TestSyncErrorOfTheDirectoryIsToldApart(t *testing.T) {
 func TestSweepTakesWhatIsItsOwn(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "c.json")
-	for _, name := range []string{"c.json", "c.json.bak.mcp-swap-1", "other.json" + tempMark + "1", "c.json" + tempMark + "1-2", "c.json.bak.mcp-swap-1" + tempMark + "3"} {
+	for _, name := range []string{"c.json", "c.json.bak.mcp-swap-1", "other.json" + ".mine-" + "1", "c.json" + ".mine-" + "1-2", "c.json.bak.mcp-swap-1" + ".mine-" + "3"} {
 		write(t, filepath.Join(dir, name), "x", 0o600)
 	}
-	if err := (Disk{}).Sweep(path); err != nil {
+	if err := (Disk{TempMark: ".mine-"}).Sweep(path); err != nil {
 		t.Fatal(err)
 	}
-	only(t, dir, "c.json", "c.json.bak.mcp-swap-1", "other.json"+tempMark+"1")
+	only(t, dir, "c.json", "c.json.bak.mcp-swap-1", "other.json"+".mine-"+"1")
 }

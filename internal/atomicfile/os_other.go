@@ -2,18 +2,18 @@
 
 package atomicfile
 
-import (
-	"io/fs"
-	"os"
+import "io/fs"
+
+const (
+	noWait   = 0
+	noFollow = 0
 )
 
-const noWait = 0
-
-func sameOwner(*os.File, fs.FileInfo) error { return nil }
+func ownerOf(fs.FileInfo) *Owner { return nil }
 
 // syncDir does nothing: Windows cannot sync a directory, and its renames are
 // journaled by the file system.
 func syncDir(string) error { return nil }
 
-// Links says how many names a file has, as far as this system tells.
+// Links is the number of names of a file; this system does not report it.
 func Links(fs.FileInfo) int { return 1 }

@@ -11,22 +11,14 @@ import (
 // noWait keeps an open of what became a FIFO from waiting for its writer.
 const noWait = syscall.O_NONBLOCK
 
-func sameOwner(f *os.File, like fs.FileInfo) error {
-	if like == nil {
-		return nil
+// noFollow makes an open of what became a symbolic link fail.
+const noFollow = syscall.O_NOFOLLOW
+
+func ownerOf(info fs.FileInfo) *Owner {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return &Owner{UID: int(st.Uid), GID: int(st.Gid)}
 	}
-	have, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	want, ok := like.Sys().(*syscall.Stat_t)
-	if !ok {
-		return nil
-	}
-	if is, ok := have.Sys().(*syscall.Stat_t); ok && is.Uid == want.Uid && is.Gid == want.Gid {
-		return nil
-	}
-	return f.Chown(int(want.Uid), int(want.Gid))
+	return nil
 }
 
 func syncDir(dir string) error {

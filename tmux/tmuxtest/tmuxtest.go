@@ -4,14 +4,13 @@ package tmuxtest
 
 import (
 	"context"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/testtool"
 	"tmuxmcp/tmux"
 )
 
@@ -22,16 +21,13 @@ func Binary(t testing.TB) string {
 	if b := os.Getenv("TMUX_TEST_BINARY"); b != "" {
 		return b
 	}
-	b, err := exec.LookPath("tmux")
-	if err != nil {
-		t.Skip("no tmux on PATH; set TMUX_TEST_BINARY to the one to test with")
-	}
-	return b
+	return testtool.Path(t, "tmux")
 }
 
-// New is a handle on a server that does not run yet. It is killed, if it runs
-// then, and its socket removed, when the test ends. The environment is a plain
-// one: a POSIX shell without start-up files and prompt "$ ".
+// New is a handle on a server that does not run yet. When the test ends, every
+// tmux server with a socket below the test's directory is killed, also those that
+// the test started beside this one, and the directory is removed. The environment
+// is a plain one: a POSIX shell without start-up files and prompt "$ ".
 func New(t testing.TB) *tmux.Server {
 	t.Helper()
 	// A socket's path is limited to some 100 bytes, so not t.TempDir.
@@ -50,7 +46,7 @@ func New(t testing.TB) *tmux.Server {
 		Transport:  tmux.Transport(os.Getenv("TMUX_TEST_TRANSPORT")),
 		Env: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + home, "SHELL=/bin/sh", "PS1=$ ", "ENV=",
-			"TERM=screen", "LANG=C.UTF-8", "TMUX_TMPDIR=" + dir,
+			"TERM=screen", "LANG=C.UTF-8", "TMUX_TMPDIR=" + dir, "XDG_RUNTIME_DIR=" + dir,
 		},
 	})
 	if err != nil {
@@ -59,9 +55,11 @@ func New(t testing.TB) *tmux.Server {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		_, err := srv.Do(ctx, tmux.Raw{Name: "kill-server"})
-		if err != nil && !errors.Is(err, tmux.ErrNoServer) && !errors.Is(err, tmux.ErrServerGone) {
-			t.Errorf("kill the test's tmux server: %v", err)
+		var err error
+		for _, socket := range sockets(dir) {
+			if err := kill(ctx, srv.Binary(), socket); err != nil {
+				t.Errorf("kill the tmux server at %s: %v", socket, err)
+			}
 		}
 		// A pane's process may still be writing its history into HOME.
 		for range 50 {
@@ -73,6 +71,30 @@ func New(t testing.TB) *tmux.Server {
 		t.Errorf("remove the test's directory: %v", err)
 	})
 	return srv
+}
+
+// sockets lists the sockets in dir and in the directories where tmux keeps those
+// that have a name.
+func sockets(dir string) []string {
+	var found []string
+	for _, pattern := range []string{"/*", "/tmux-*/*"} {
+		paths, _ := filepath.Glob(dir + pattern)
+		for _, path := range paths {
+			if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSocket {
+				found = append(found, path)
+			}
+		}
+	}
+	return found
+}
+
+// kill ends the tmux server at a socket, if there is one.
+func kill(ctx context.Context, binary, socket string) error {
+	srv, err := tmux.New(tmux.Config{Binary: binary, SocketPath: socket})
+	if err != nil {
+		return err
+	}
+	return srv.Kill(ctx)
 }
 
 // Context is a context that ends a little before the test's own deadline, and

@@ -1,8 +1,9 @@
 // Package tokens reads the table of tmux's format tokens and writes the Go row types made from it.
 //
-// The table, fixtures/tokens.json, holds what tmux itself does not say: to tmux a token is text or a time, and which object
-// it belongs to is known to a C function only. Each row of the table gives one token its scope, its real type, the release
-// that brought it and one sentence of meaning. [Parse] reads and checks the table, [Generate] turns it into Go source.
+// The table, fixtures/tokens.json, holds what tmux itself does not say: to tmux a token is text or
+// a time, and which object it belongs to is known to a C function only. Each row of the table gives
+// one token its scope, its real type, the release that brought it and one sentence of meaning.
+// [Parse] reads and checks the table, [Generate] turns it into Go source.
 //
 // To add a token of a new tmux: add its row, run go generate ./tmux.
 package tokens
@@ -22,14 +23,16 @@ type Token struct {
 	Name  string `json:"name"`
 	Scope string `json:"scope"` // one of Scopes
 	Type  string `json:"type"`  // a key of goTypes
-	// Since is the release series that brought the token, "3.2" for every token older than that; Until is the last one that
-	// has it, empty for a token that is still there.
+	// Since is the release series that brought the token, "3.2" for every token older than that;
+	// Until is the last one that has it, empty for a token that is still there.
 	Since string `json:"since"`
 	Until string `json:"until,omitempty"`
-	// Nullable marks a token that a tmux which has it may expand to nothing because there is nothing to tell: no exit status
-	// yet, no mode, no group. Text and lists that are merely empty do not count.
+	// Nullable marks a token that a tmux which has it may expand to nothing because there is no
+	// value: no exit status yet, no mode, no group. Text and lists that are merely empty do not
+	// count.
 	Nullable bool `json:"nullable,omitempty"`
-	// Scoped marks a token that kills tmux 3.2a when it is expanded where there is no object of its scope.
+	// Scoped marks a token that kills tmux 3.2a when it is expanded where there is no object of its
+	// scope.
 	Scoped bool `json:"scoped,omitempty"`
 	// Field is the Go name where the rule of Generate gives an unfortunate one.
 	Field string `json:"field,omitempty"`
@@ -39,9 +42,11 @@ type Token struct {
 	Note string `json:"note,omitempty"` // for the table's readers; not in the Go source
 }
 
-// Scopes are the kinds of object a token can tell about. A token of the scope "mouse" has a value only while a mouse key
-// binding runs.
-var Scopes = []string{"server", "session", "window", "pane", "client", "buffer", "mouse"}
+// Scopes returns the kinds of object a token can describe. A token of the scope "mouse" has a value
+// only while a mouse key binding runs.
+func Scopes() []string {
+	return []string{"server", "session", "window", "pane", "client", "buffer", "mouse"}
+}
 
 // goTypes maps the table's types to Go's.
 var goTypes = map[string]string{
@@ -68,8 +73,8 @@ var (
 	fieldForm   = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 )
 
-// Parse reads the table. Its rows must be complete, in ascending order of their names, and free of fields that mean nothing.
-// All that is wrong is reported at once.
+// Parse reads the table. Its rows must be complete, in ascending order of their names, and free of
+// fields that mean nothing. All that is wrong is reported at once.
 func Parse(data []byte) ([]Token, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -96,7 +101,7 @@ func (t Token) check() error {
 	switch {
 	case !nameForm.MatchString(t.Name):
 		return errors.New("not a token's name")
-	case !slices.Contains(Scopes, t.Scope):
+	case !slices.Contains(Scopes(), t.Scope):
 		return fmt.Errorf("unknown scope %q", t.Scope)
 	case goTypes[t.Type] == "":
 		return fmt.Errorf("unknown type %q", t.Type)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"tmuxmcp/tmux/internal/tokens"
+	"tmuxmcp/internal/tokens"
 )
 
 func main() {

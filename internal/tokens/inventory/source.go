@@ -9,13 +9,15 @@ import (
 var (
 	tableStart = regexp.MustCompile(`\bformat_table\s*\[\s*\]\s*=\s*\{`)
 	comment    = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
-	// One row: name, kind, callback; session_marked's row ends in a comma of its own (seen in every version).
+	// One row: name, kind, callback; session_marked's row ends in a comma of its own (seen in every
+	// version).
 	tableRow  = regexp.MustCompile(`^\s*\{\s*"([^"]*)"\s*,\s*(\w+)\s*,\s*\w+\s*,?\s*\}\s*,?`)
 	tableStop = regexp.MustCompile(`^\s*\}\s*;`)
 )
 
-// ParseFormatC returns the rows of format_table in the source of tmux's format.c, in their order. It reads tmux 3.2 and
-// later; before that the file had no table. A row it does not understand is an error that quotes it, never left out.
+// ParseFormatC returns the rows of format_table in the source of tmux's format.c, in their order.
+// It reads tmux 3.2 and later; before that the file had no table. A row it does not understand is
+// an error that quotes it, never left out.
 func ParseFormatC(src []byte) ([]Entry, error) {
 	at := tableStart.FindIndex(src)
 	if at == nil {

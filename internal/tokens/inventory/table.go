@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"tmuxmcp/internal/tokens"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/internal/tokens"
 )
 
 // A Table is the typed table of tokens, the text of fixtures/tokens.json.
@@ -33,8 +33,8 @@ func (t *Table) Text() []byte { return t.text }
 // Source is the Go source that is generated from the table, tmux/tokens_gen.go.
 func (t *Table) Source() ([]byte, error) { return tokens.Generate(t.rows) }
 
-// Names are the tokens that a tmux may be asked for: all of them, but for those
-// that kill a server of tmux 3.2.
+// Names returns the tokens that a tmux may be asked for: all, except on tmux 3.2 the
+// tokens that kill its server.
 func (t *Table) Names(v tmux.Version) []string {
 	var names []string
 	for _, r := range t.rows {
@@ -49,14 +49,14 @@ func (t *Table) Names(v tmux.Version) []string {
 type Inventory struct {
 	Version tmux.Version
 	Entries []Entry
-	// Asked are the names that the entries are an answer to, when a server was asked
-	// ([Probe]); nil when the entries are the whole of tmux's own table.
+	// Asked are the names that a server was asked for ([Probe]); nil when the entries
+	// are the whole of tmux's own table.
 	Asked []string
-	// Details are what the source tells of a token; nil without the source.
+	// Details are what the source says about each token; nil without the source.
 	Details map[string]Detail
 }
 
-// What a Change says of a token.
+// The values of Change.Change.
 const (
 	Added   = "added"   // tmux has it, and the table does not know it
 	Removed = "removed" // the table says that this tmux has it, and it does not
@@ -69,8 +69,8 @@ const (
 type Change struct {
 	Token  string `json:"token"`
 	Change string `json:"change"`
-	// Scope and Type are those of the table; of an added token they are a guess, from
-	// the source if there was one, else from the name.
+	// Scope and Type are from the table. For an added token they are a guess, from the
+	// source if there is one, else from the name.
 	Scope string `json:"scope"`
 	Type  string `json:"type"`
 	// Since and Until are what the table says.
@@ -210,7 +210,7 @@ func compareSeries(a, b string) int {
 	return va.Compare(vb)
 }
 
-// before is the release series before one; empty where that cannot be told.
+// before returns the release series before one, or "" if it is not known.
 func before(series string) string {
 	v, err := tmux.ParseVersion(series)
 	if err != nil || v.Minor == 0 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"tmuxmcp/tmux/internal/tokens"
+	"tmuxmcp/internal/tokens"
 )
 
 // A Detail is what can be guessed of a token: the scope it belongs to and the type
@@ -77,7 +77,7 @@ func guess(name string) Detail {
 	if strings.HasSuffix(name, "_flag") {
 		d = Detail{Scope: "pane", Type: "bool"}
 	}
-	if scope, _, ok := strings.Cut(name, "_"); ok && slices.Contains(tokens.Scopes, scope) {
+	if scope, _, ok := strings.Cut(name, "_"); ok && slices.Contains(tokens.Scopes(), scope) {
 		d.Scope = scope
 	}
 	return d
@@ -87,7 +87,7 @@ func guess(name string) Detail {
 func (t *Table) guess(name string) Detail {
 	d := guess(name)
 	first, _, _ := strings.Cut(name, "_")
-	if slices.Contains(tokens.Scopes, first) {
+	if slices.Contains(tokens.Scopes(), first) {
 		return d
 	}
 	if i := slices.IndexFunc(t.rows, func(r tokens.Token) bool { return strings.HasPrefix(r.Name, first+"_") }); i >= 0 {

@@ -9,20 +9,26 @@ import (
 	"os"
 )
 
-// ErrNoTable is returned by [FromBinary] for a file that holds no table of tokens it can read: not an ELF program, or not
-// tmux. A shell script that starts tmux is such a file; [Probe] looks through it.
+// ErrNoTable is returned by [FromBinary] for a file that holds no table of tokens it can read: not
+// an ELF program, or not tmux. A shell script that starts tmux is such a file; [Probe] looks
+// through it.
 var ErrNoTable = errors.New("no tmux token table in this file")
 
-// fewestTokens is the length from which a sorted run of name, kind and function pointers is taken for tmux's table. tmux
-// 3.2 has over 150 rows; no other sorted table of this shape in tmux comes near.
+// fewestTokens is the length from which a sorted run of name, kind and function pointers is taken
+// for tmux's table. tmux 3.2 has over 150 rows; no other sorted table of this shape in tmux comes
+// near.
 const fewestTokens = 100
 
-// FromBinary returns the rows of the token table in a compiled tmux, in their order. The file is only read, never run, so
-// it may be a tmux for another machine, and stripped.
+// maxProgram is the most that is read of a program, all in all: tmux has two megabytes.
+const maxProgram = 128 << 20
+
+// FromBinary returns the rows of the token table in a compiled tmux, in their order. The file is
+// only read, never run, so it may be a tmux for another machine, and stripped.
 //
-// Searching the file for names would not do: a linker stores "pid" only as the end of "client_pid", and "pane_title" is
-// there for other reasons too. So the table itself is looked for, by its shape: the longest run of rows of a pointer to a
-// name, a kind that is 0 or 1, and a pointer to code, the names in ascending order as tmux's binary search needs them.
+// Searching the file for names would not do: a linker stores "pid" only as the end of "client_pid",
+// and "pane_title" is there for other reasons too. So the table itself is looked for, by its shape:
+// the longest run of rows of a pointer to a name, a kind that is 0 or 1, and a pointer to code, the
+// names in ascending order as tmux's binary search needs them.
 func FromBinary(path string) ([]Entry, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -67,9 +73,20 @@ func newImage(f *elf.File) (*image, error) {
 	if f.Class == elf.ELFCLASS32 {
 		img.word = 4
 	}
+	left := uint64(maxProgram)
+	room := func(size uint64) error {
+		if size > left {
+			return fmt.Errorf("more than %d MiB to read", maxProgram>>20)
+		}
+		left -= size
+		return nil
+	}
 	for _, p := range f.Progs {
 		if p.Type != elf.PT_LOAD {
 			continue
+		}
+		if err := room(p.Filesz); err != nil {
+			return nil, err
 		}
 		data, err := io.ReadAll(p.Open())
 		if err != nil {
@@ -77,11 +94,14 @@ func newImage(f *elf.File) (*image, error) {
 		}
 		img.segs = append(img.segs, segment{addr: p.Vaddr, data: data, exec: p.Flags&elf.PF_X != 0})
 	}
-	// Relocations with an addend name the pointer; all other kinds (REL, RELR) and programs at a fixed address have it in
-	// place already. Only 64-bit machines are known to use addends for it.
+	// Relocations with an addend name the pointer; all other kinds (REL, RELR) and programs at a
+	// fixed address have it in place already. Only 64-bit machines are known to use addends for it.
 	for _, s := range f.Sections {
 		if s.Type != elf.SHT_RELA || img.word != 8 {
 			continue
+		}
+		if err := room(s.Size); err != nil { // that of what is unpacked, if it is packed
+			return nil, err
 		}
 		data, err := s.Data()
 		if err != nil {

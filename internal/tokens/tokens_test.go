@@ -7,11 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tmuxmcp/tmux/internal/tokens"
+	"tmuxmcp/internal/tokens"
 )
 
 func TestGeneratedSourceIsFresh(t *testing.T) {
-	data, err := os.ReadFile("../../../fixtures/tokens.json")
+	data, err := os.ReadFile("../../fixtures/tokens.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestGeneratedSourceIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../../tokens_gen.go")
+	got, err := os.ReadFile("../../tmux/tokens_gen.go")
 	if err != nil {
 		t.Fatal(err)
 	}

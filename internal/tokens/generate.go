@@ -20,7 +20,7 @@ type row struct {
 
 var rows = []row{
 	{scope: "server", name: "ServerInfo",
-		doc: "ServerInfo is what a tmux server tells about itself, as it was when it was asked."},
+		doc: "ServerInfo is the state of a tmux server when it was asked."},
 	{scope: "session", name: "Session", ref: "SessionRef", id: "session_id",
 		doc: "Session is a session as it was when tmux was asked: a handle on it, and every token of its scope."},
 	{scope: "window", name: "Window", ref: "WindowRef", id: "window_id", parents: []string{"session_id"},
@@ -48,12 +48,13 @@ import "time"
 
 // Generate returns the Go source of the row types and of the variable tokenTable, formatted.
 //
-// A field is named after its token, without the scope in front and without _flag at the end, in Go's spelling: pane_dead is
-// Dead, window_zoomed_flag is Zoomed, cursor_x is CursorX. Where dropping _flag would give two fields one name it stays:
-// window_activity is Activity and window_activity_flag ActivityFlag. The table can give another name outright.
+// A field is named after its token, without the scope in front and without _flag at the end, in
+// Go's spelling: pane_dead is Dead, window_zoomed_flag is Zoomed, cursor_x is CursorX. Where
+// dropping _flag would give two fields one name it stays: window_activity is Activity and
+// window_activity_flag ActivityFlag. The table can give another name outright.
 //
-// A field is plain if every tmux from 3.2 on has its token and always a value for it; otherwise it is a pointer, nil for
-// absent. Lists are nil for absent and empty for empty.
+// A field is plain if every tmux from 3.2 on has its token and always a value for it; otherwise it
+// is a pointer, nil for absent. Lists are nil for absent and empty for empty.
 func Generate(table []Token) ([]byte, error) {
 	byName := make(map[string]Token, len(table))
 	for _, t := range table {

@@ -7,19 +7,21 @@ import (
 	"strings"
 )
 
-// A Runner runs one tmux client with the given arguments (no -S or -L: the runner knows its server) and returns what it
-// wrote to standard output.
+// A Runner runs one tmux client with the given arguments (no -S or -L: the runner knows its server)
+// and returns what it wrote to standard output.
 type Runner func(ctx context.Context, args ...string) (string, error)
 
-// Probe asks a running server which of the names it knows as tokens. The server must be a throwaway one of the caller's own,
-// with a session and a paste buffer: Probe writes to the global environment.
+// Probe asks a running server which of the names it knows as tokens. The server must be a throwaway
+// one of the caller's own, with a session and a paste buffer: Probe writes to the global
+// environment.
 //
-// An unknown token and a token without a value both expand to nothing, with display-message -v too. What tells them apart:
-// tmux looks for a name in its token table first and in the environment after that, and stops at the table even when the
-// token has no value. So each name is set in the environment, and one that comes back expanded is no token.
+// An unknown token and a token without a value both expand to nothing, also with display-message
+// -v. Probe tries each name as an environment variable instead: tmux looks for a name in its token
+// table first and then in the environment, and stops at the table even if the token has no value.
+// So a name that expands to the variable's value is not a token.
 //
-// tmux 3.2a dies when client_activity or client_created is expanded without a client; ask for those with a client attached
-// (the rows then come from list-clients) or not at all.
+// tmux 3.2a dies when client_activity or client_created is expanded without a client; ask for those
+// with a client attached (the rows then come from list-clients) or not at all.
 func Probe(ctx context.Context, run Runner, names []string) (map[string]bool, error) {
 	const (
 		mark  = "not-a-token"

@@ -3,6 +3,7 @@ package inventory_test
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,8 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/tokens/inventory"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/inventory"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -119,8 +121,8 @@ func program(t *testing.T, srv *tmux.Server) []inventory.Entry {
 	return nil
 }
 
-// A token is known to a tmux exactly if its release is in the table's range, whether the running server is asked or its
-// program is read.
+// A token is known to a tmux exactly if its release is in the table's range, whether the running
+// server is asked or its program is read.
 func TestTableAgreesWithThisTmux(t *testing.T) {
 	srv, v, run := started(t)
 	newest := tmux.MinVersion
@@ -215,7 +217,7 @@ func TestFromBinaryRefuses(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, data string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(data), 0o755); err != nil {
+		if err := testtool.WriteProgram(path, []byte(data)); err != nil {
 			t.Fatal(err)
 		}
 		return path
@@ -233,5 +235,28 @@ func TestFromBinaryRefuses(t *testing.T) {
 		if _, err := inventory.FromBinary(path); err == nil || errors.Is(err, inventory.ErrNoTable) {
 			t.Errorf("%s: got the error %v", path, err)
 		}
+	}
+}
+
+// A program that says it has a gigabyte to load is not read into memory.
+func TestFromBinaryIsBounded(t *testing.T) {
+	// An ELF header of 64 bits, and one program header: PT_LOAD, a gigabyte.
+	head := make([]byte, 64+56)
+	copy(head, "\x7fELF\x02\x01\x01")
+	for at, v := range map[int]uint64{32: 64, 64 + 8: 0, 64 + 32: 1 << 30, 64 + 40: 1 << 30} {
+		binary.LittleEndian.PutUint64(head[at:], v)
+	}
+	for at, v := range map[int]uint16{16: 2, 18: 62, 20: 1, 52: 64, 54: 56, 56: 1, 58: 64, 64: 1} {
+		binary.LittleEndian.PutUint16(head[at:], v)
+	}
+	path := filepath.Join(t.TempDir(), "tmux")
+	if err := testtool.WriteProgram(path, head); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := inventory.FromBinary(path); err == nil || !strings.Contains(err.Error(), "more than 128 MiB to read") {
+		t.Errorf("%v", err)
 	}
 }

@@ -10,14 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/tokens/inventory"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/inventory"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
 func readTable(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../fixtures/tokens.json")
+	text, err := os.ReadFile("../../../fixtures/tokens.json")
 	if err != nil {
 		t.Fatal(err)
 	}

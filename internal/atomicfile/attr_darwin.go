@@ -1,0 +1,59 @@
+package atomicfile
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const errNoAttr = unix.ENOATTR
+
+// madeBySystem are attributes that macOS gives to files by itself, and lets
+// nobody set.
+var madeBySystem = map[string]bool{"com.apple.provenance": true, "com.apple.macl": true}
+
+// No attribute that is listed gives access.
+func isACL(string) bool { return false }
+
+// refuseACL gives an error for a file with an access control list: macOS lets
+// only its C library copy those. ls shows each entry in a line of its own.
+func refuseACL(f *os.File) error {
+	path := f.Name()
+	if !strings.HasPrefix(path, "/") {
+		path = "./" + path
+	}
+	out, err := exec.Command("/bin/ls", "-lde", path).Output()
+	if err != nil {
+		return fmt.Errorf("look for an access control list: %w", err)
+	}
+	if bytes.Count(out, []byte("\n")) > 1+strings.Count(path, "\n") {
+		return fmt.Errorf("it has an access control list, which cannot be copied on macOS: remove it with chmod -N (ls -le shows it)")
+	}
+	return nil
+}
+
+// ID distinguishes a file from any other that has or had its name, whatever its
+// content; "" if the system cannot.
+func ID(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return ""
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%d-%d.%09d", st.Ino, st.Birthtimespec.Sec, st.Birthtimespec.Nsec)
+}
+
+func dropACL(dir string) error {
+	if err := exec.Command("/bin/chmod", "-N", dir).Run(); err != nil {
+		return fmt.Errorf("remove the access control list of %s: %w", dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package atomicfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+)
+
+// ErrMeta is wrapped by the error of a write that could not have the mode, the
+// owner, the access control list and the extended attributes that it must
+// have; nothing was written.
+var ErrMeta = errors.New("mode, owner, access control list or extended attributes cannot be kept")
+
+// Meta is what a file has besides its bytes. Attrs are its extended
+// attributes, the access control list among them; attributes that
+// the system sets by itself are left out.
+type Meta struct {
+	Mode  fs.FileMode       `json:"mode"`
+	Owner *Owner            `json:"owner,omitempty"` // nil: the user who makes the file
+	Attrs map[string][]byte `json:"attrs,omitempty"`
+}
+
+// Owner is a user and a group.
+type Owner struct {
+	UID int `json:"uid"`
+	GID int `json:"gid"`
+}
+
+// Private is for files that only their owner may read.
+var Private = Meta{Mode: 0o600}
+
+// Equal reports whether two files have the same metadata.
+func (m Meta) Equal(n Meta) bool {
+	return m.Mode == n.Mode && (m.Owner == nil) == (n.Owner == nil) && (m.Owner == nil || *m.Owner == *n.Owner) &&
+		maps.EqualFunc(m.Attrs, n.Attrs, bytes.Equal)
+}
+
+// Meta reads the metadata of a regular file.
+func (d Disk) Meta(path string) (Meta, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|noWait|noFollow, 0)
+	if err != nil {
+		return Meta{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Meta{}, err
+	}
+	if err := regular(path, info); err != nil {
+		return Meta{}, err
+	}
+	return metaOf(f)
+}
+
+func metaOf(f *os.File) (Meta, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return Meta{}, err
+	}
+	attrs, err := readAttrs(f)
+	if err != nil {
+		return Meta{}, fmt.Errorf("read the extended attributes of %s: %w", f.Name(), err)
+	}
+	return Meta{Mode: info.Mode().Perm(), Owner: ownerOf(info), Attrs: attrs}, nil
+}
+
+// apply sets the metadata of a new file of mode 0600, in an order that never
+// grants more than m does: a new file may inherit entries of its directory's
+// default access control list, which take effect with the group bits of the mode;
+// and the entries in m must be set before the mode, whose group bits mean
+// something else without them.
+func (m Meta) apply(d Disk, f *os.File) error {
+	have, err := metaOf(f)
+	if err != nil {
+		return err
+	}
+	if m.Owner != nil && have.Owner != nil && *have.Owner != *m.Owner {
+		if err := d.step(OpOwn, f.Name()); err != nil {
+			return err
+		}
+		if err := f.Chown(m.Owner.UID, m.Owner.GID); err != nil {
+			return err
+		}
+	}
+	for name := range have.Attrs {
+		if _, keep := m.Attrs[name]; !keep && isACL(name) {
+			if err := d.step(OpAttr, f.Name()); err != nil {
+				return err
+			}
+			if err := removeAttr(f, name); err != nil {
+				return fmt.Errorf("remove %s: %w", name, err)
+			}
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(m.Attrs), func(a, b string) int {
+		if isACL(a) != isACL(b) { // last: it may take the right to set the others
+			if isACL(a) {
+				return 1
+			}
+			return -1
+		}
+		return bytes.Compare([]byte(a), []byte(b))
+	})
+	for _, name := range names {
+		if v, ok := have.Attrs[name]; ok && bytes.Equal(v, m.Attrs[name]) {
+			continue
+		}
+		if err := d.step(OpAttr, f.Name()); err != nil {
+			return err
+		}
+		if err := setAttr(f, name, m.Attrs[name]); err != nil {
+			return fmt.Errorf("set %s: %w", name, err)
+		}
+	}
+	if err := d.step(OpMode, f.Name()); err != nil {
+		return err
+	}
+	if err := f.Chmod(m.Mode.Perm()); err != nil {
+		return err
+	}
+	return m.check(f)
+}
+
+// check reads the metadata back: some file systems accept a change and ignore it.
+func (m Meta) check(f *os.File) error {
+	have, err := metaOf(f)
+	if err != nil {
+		return err
+	}
+	if have.Owner == nil { // a system without owners has no modes to speak of
+		return nil
+	}
+	if have.Mode != m.Mode.Perm() {
+		return fmt.Errorf("the mode would be %#o, not %#o", have.Mode, m.Mode.Perm())
+	}
+	if m.Owner != nil && *have.Owner != *m.Owner {
+		return fmt.Errorf("the owner would be %d:%d, not %d:%d", have.Owner.UID, have.Owner.GID, m.Owner.UID, m.Owner.GID)
+	}
+	for name := range have.Attrs {
+		if _, ok := m.Attrs[name]; !ok && isACL(name) {
+			return fmt.Errorf("it would have %s", name)
+		}
+	}
+	for name, v := range m.Attrs {
+		if !bytes.Equal(have.Attrs[name], v) {
+			return fmt.Errorf("%s would differ", name)
+		}
+	}
+	return nil
+}
+
+// Keepable returns an error if a file that replaces path could not have its
+// metadata. It makes an empty file beside path and removes it again.
+func (d Disk) Keepable(path string) error {
+	m, err := d.Meta(path)
+	if err != nil {
+		return err
+	}
+	tmp, err := d.writeTemp(path, nil, m)
+	if err != nil {
+		return err
+	}
+	return d.Remove(tmp)
+}

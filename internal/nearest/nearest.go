@@ -1,0 +1,53 @@
+// Package nearest finds what a mistyped name was meant to be.
+package nearest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Names returns the names that resemble a mistyped one, at most three, the most alike first.
+func Names(name string, names []string) []string {
+	type scored struct {
+		name  string
+		score int
+	}
+	var found []scored
+	for _, n := range names {
+		d := distance(strings.ToLower(name), n)
+		if strings.Contains(n, name) || strings.Contains(name, n) {
+			d = min(d, 2)
+		}
+		if d <= 2 || d*3 <= len(n) {
+			found = append(found, scored{n, d})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
+	var near []string
+	for _, f := range found[:min(3, len(found))] {
+		near = append(near, f.name)
+	}
+	return near
+}
+
+// distance is how many letters must be inserted, removed or changed to turn a into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		prev := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := prev
+			if a[i] != b[j] {
+				change++
+			}
+			prev = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

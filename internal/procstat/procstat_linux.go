@@ -1,0 +1,61 @@
+package procstat
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Process is what /proc/PID/stat says.
+type Process struct {
+	Name       string
+	State      byte
+	Parent     int
+	Terminal   int // the number of its terminal's device
+	Foreground int // the process group that the terminal listens to
+	Forked     bool
+	Age        time.Duration
+}
+
+const (
+	forkNoExec     = 0x40 // PF_FORKNOEXEC: it runs its parent's program, as a subshell does
+	ticksPerSecond = 100  // USER_HZ, the same on every architecture
+)
+
+// Of reads the state of a process.
+func Of(pid int) (p Process, err error) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return p, err
+	}
+	// The name stands in parentheses and may hold any byte.
+	open, shut := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if open < 0 || shut < open {
+		return p, fmt.Errorf("the state of process %d is not readable", pid)
+	}
+	f := strings.Fields(string(stat[shut+1:]))
+	if len(f) < 20 {
+		return p, fmt.Errorf("the state of process %d is not readable", pid)
+	}
+	number := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
+	p = Process{
+		Name: string(stat[open+1 : shut]), State: f[0][0], Parent: number(1), Terminal: number(4), Foreground: number(5),
+		Forked: number(6)&forkNoExec != 0,
+	}
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) == nil {
+		started := time.Duration(number(19)) * (time.Second / ticksPerSecond)
+		p.Age = max(0, time.Duration(now.Nano())-started)
+	}
+	return p, nil
+}
+
+// TTYNumber is a device's number as /proc/PID/stat has it.
+func TTYNumber(dev uint64) int {
+	return int(unix.Minor(dev)&0xff | unix.Major(dev)<<8 | unix.Minor(dev)&^0xff<<12)
+}

@@ -1,0 +1,7 @@
+//go:build !race
+
+package testtool
+
+// RaceFactor is how much more memory and processor time a test takes as it was built:
+// the race detector needs several times as much.
+const RaceFactor = 1

@@ -1,0 +1,57 @@
+// Package testtool finds the programs that tests need. A test that lacks one is
+// skipped on a developer's machine and fails in CI, where everything must be
+// installed.
+package testtool
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Required is the environment variable that makes a missing tool a failure, if
+// it is 1.
+const Required = "TMUX_TEST_REQUIRED"
+
+// Path returns the path of a program. It ends the test with [Missing] if there
+// is none of that name.
+func Path(t testing.TB, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		Missing(t, "%s is not installed", program)
+	}
+	return path
+}
+
+// Missing skips a test that lacks a tool, and fails it where tools are required.
+func Missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv(Required) == "1" {
+		t.Fatalf(format+" ("+Required+"=1)", args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// Parallel is for a TestMain whose tests mostly wait, for a pane and not for a
+// processor: n of them run at once, unless the command line says otherwise. The race
+// detector keeps the processor busy, so fewer do then.
+func Parallel(n int) {
+	if flag.Parse(); !slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(a, "-test.parallel") }) {
+		flag.Set("test.parallel", strconv.Itoa(max(2, n/RaceFactor)))
+	}
+}
+
+// WriteProgram writes a program or script that the test is about to run. Nothing is
+// started meanwhile: a child would have the file open for writing until it runs its
+// own program, and to run this one would fail with "text file busy".
+func WriteProgram(path string, content []byte) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, content, 0o755)
+}

@@ -1,0 +1,146 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+// A Batch is a list of commands sent to the server in one round trip: several readings, or a change
+// and a reading of the result. Functions of this package append to it and return a pointer that
+// [Batch.Do] fills in:
+//
+//   - [Add] appends any command, for its output;
+//   - [Rows] a command that prints rows, for the decoded rows;
+//   - [Displayed] a format, for what it expands to;
+//   - [ReadOption], [ReadHooks] and [ReadEnvironment] what their names say.
+//
+// Changes of options, hooks and variables are commands: see [Options.Setting]. The zero Batch is
+// empty and ready to use. A Batch is not safe for concurrent use.
+type Batch struct {
+	steps []step
+}
+
+// step is a command of a batch, made once the version is known, and what reads its output.
+type step struct {
+	prepare func(version func() (Version, error)) (Command, error)
+	decode  func(srv *Server, v Version, out []byte) error
+}
+
+// Do runs the commands as one list, as [Server.Do] does, and decodes what they printed. If a
+// command fails, the results of those before it are filled in, and the rest are left as they were.
+func (b *Batch) Do(ctx context.Context, srv *Server) error {
+	if err := srv.usable(); err != nil {
+		return err
+	}
+	version := func() (Version, error) { return srv.Version(ctx) }
+	cmds := make([]Command, len(b.steps))
+	for i, st := range b.steps {
+		cmd, err := st.prepare(version)
+		if err != nil {
+			return err
+		}
+		cmds[i] = cmd
+	}
+	outs, doErr := srv.Do(ctx, cmds...)
+	if doErr != nil && len(outs) > 0 {
+		outs = outs[:len(outs)-1]
+	}
+	// Already known where a step needed it.
+	srv.mu.Lock()
+	v := srv.version
+	if v == (Version{}) {
+		v = srv.program
+	}
+	srv.mu.Unlock()
+	for i, out := range outs {
+		if err := b.steps[i].decode(srv, v, out); err != nil {
+			return err
+		}
+	}
+	return doErr
+}
+
+// Add appends a command. The bytes it points to after [Batch.Do] are what the command printed.
+func Add(b *Batch, cmd Command) *[]byte {
+	printed := new([]byte)
+	b.steps = append(b.steps, step{
+		prepare: func(func() (Version, error)) (Command, error) { return cmd, nil },
+		decode:  func(_ *Server, _ Version, out []byte) error { *printed = out; return nil },
+	})
+	return printed
+}
+
+// Rows appends a command that prints rows of type R: see [List]. The slice it points to after
+// [Batch.Do] is empty, not nil, if there are no rows. If tokens are given in only, tmux is asked
+// for no others, which is faster, and the other fields are left at their zero values.
+func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
+	rows := new([]R)
+	var tokens []rowField
+	b.steps = append(b.steps, step{
+		prepare: func(version func() (Version, error)) (Command, error) {
+			plan, err := rowPlanOf(reflect.TypeFor[R]())
+			if err != nil {
+				return nil, err
+			}
+			v, err := version()
+			if err != nil {
+				return nil, err
+			}
+			for _, token := range only {
+				if !slices.ContainsFunc(plan, func(f rowField) bool { return f.token == token }) {
+					return nil, argumentError("%v has no field for %s", reflect.TypeFor[R](), token)
+				}
+			}
+			tokens = plan.known(v)
+			if len(only) > 0 {
+				tokens = slices.DeleteFunc(tokens, func(f rowField) bool { return !slices.Contains(only, f.token) })
+			}
+			full, scopes := cmd.rows(formatOf(tokens, v))
+			for _, t := range tokens {
+				if t.scope != "" && !slices.Contains(scopes, t.scope) {
+					return nil, argumentError("%s rows have no %s", cmd.CommandName(), t.token)
+				}
+			}
+			return full, nil
+		},
+		decode: func(srv *Server, v Version, out []byte) error {
+			var err error
+			*rows, err = decodeRows[R](srv, v, tokens, string(out))
+			if err != nil {
+				return fmt.Errorf("%s: %w", cmd.CommandName(), err)
+			}
+			return nil
+		},
+	})
+	return rows
+}
+
+// Displayed appends a display-message command. The text it points to after [Batch.Do] is what the
+// message expands to, byte for byte.
+func Displayed(b *Batch, cmd DisplayMessage) *string {
+	text := new(string)
+	b.steps = append(b.steps, step{
+		prepare: func(version func() (Version, error)) (Command, error) {
+			v, err := version()
+			if err != nil {
+				return nil, err
+			}
+			cmd.Print = true
+			if v.printsVis() {
+				cmd.Message = visSafe(cmd.Message)
+			}
+			return cmd, nil
+		},
+		decode: func(_ *Server, v Version, out []byte) error {
+			*text = string(bytes.TrimSuffix(out, []byte("\n")))
+			if v.printsVis() {
+				*text = unescape(*text, v.isExactly34())
+			}
+			return nil
+		},
+	})
+	return text
+}

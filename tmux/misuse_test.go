@@ -1,0 +1,233 @@
+package tmux_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// Handles that lead to no server: zero ones, and those that were decoded from
+// JSON. Every method that can fail says so, and none of them panics.
+func TestHandlesWithoutServer(t *testing.T) {
+	t.Parallel()
+	var decoded tmux.Pane
+	ok(t, json.Unmarshal([]byte(`{"pane_id":"%0"}`), &decoded))
+	var none *tmux.Server
+	var zero tmux.Server
+	handles := []any{
+		tmux.SessionRef{ID: "$0"}, tmux.WindowRef{ID: "@0"}, tmux.PaneRef{ID: "%0"}, tmux.ClientRef{Name: "/dev/pts/0"}, tmux.BufferRef{Name: "b"},
+		tmux.SessionRef{}, tmux.WindowRef{}, tmux.PaneRef{}, tmux.ClientRef{}, tmux.BufferRef{},
+		decoded, tmux.Session{}, tmux.Options{}, tmux.Hooks{}, tmux.Environment{}, tmux.Channel{},
+		none, &zero, none.Options(), none.Hooks(), none.Environment(), none.Channel("c"), none.Pane("%0"),
+	}
+	// Without a server there is nothing to ask of these.
+	quiet := map[string]bool{"Script": true, "Zooming": true, "Unzooming": true, "Typing": true}
+	calls := 0
+	for _, h := range handles {
+		v := reflect.ValueOf(h)
+		for i := range v.NumMethod() {
+			m, name := v.Type().Method(i), v.Type().String()+"."+v.Type().Method(i).Name
+			fn := v.Method(i)
+			fails := fn.Type().NumOut() > 0 && fn.Type().Out(fn.Type().NumOut()-1) == reflect.TypeFor[error]()
+			var args []reflect.Value
+			for j := range fn.Type().NumIn() {
+				if fn.Type().IsVariadic() && j == fn.Type().NumIn()-1 {
+					break
+				}
+				args = append(args, argument(t, fn.Type().In(j)))
+			}
+			func() {
+				defer func() {
+					if p := recover(); p != nil {
+						t.Errorf("%s panics: %v", name, p)
+					}
+				}()
+				out := fn.Call(args)
+				if !fails {
+					return
+				}
+				calls++
+				if err, _ := out[len(out)-1].Interface().(error); !errors.Is(err, tmux.ErrArgument) && !(err == nil && quiet[m.Name]) {
+					t.Errorf("%s on a handle without a server: %v", name, err)
+				}
+			}()
+		}
+	}
+	if calls < 200 {
+		t.Errorf("only %d methods were called", calls)
+	}
+	var b tmux.Batch
+	tmux.Add(&b, tmux.KillServer{})
+	isKind(t, "a batch without a server", b.Do(t.Context(), nil), tmux.ErrArgument)
+	_, err := tmux.List[tmux.Pane](t.Context(), &zero, tmux.ListPanes{})
+	if isKind(t, "a list of a zero server", err, tmux.ErrArgument); err != nil && !strings.Contains(err.Error(), "tmux.New") {
+		t.Errorf("%v does not name tmux.New", err)
+	}
+}
+
+// argument is a value of a type that a method might be given.
+func argument(t *testing.T, typ reflect.Type) reflect.Value {
+	for _, v := range []any{t.Context(), tmux.Target(tmux.PaneID("%1")), "x", []byte("x"), int64(0), []string{"x"}} {
+		if reflect.TypeOf(v).AssignableTo(typ) && (typ.Kind() != reflect.Interface || typ.NumMethod() > 0) {
+			return reflect.ValueOf(v)
+		}
+	}
+	if typ.Kind() == reflect.String {
+		return reflect.ValueOf("x").Convert(typ)
+	}
+	return reflect.New(typ).Elem()
+}
+
+// A target beside the one that a method sets would silently win or lose.
+func TestTargetsGivenTwice(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), tmuxtest.Context(t)
+	p, other := srv.Pane("%0"), tmux.PaneID("%0")
+	w, s := srv.Window("@0"), srv.Session("$0")
+	errOf := func(_ any, err error) error { return err }
+	for what, err := range map[string]error{
+		"Split":          errOf(p.Split(ctx, tmux.SplitWindow{Target: other})),
+		"Float":          errOf(p.Float(ctx, tmux.NewPane{Target: other})),
+		"Select":         p.Select(ctx, tmux.SelectPane{Target: other}),
+		"Capture":        errOf(p.Capture(ctx, tmux.CapturePane{Target: other})),
+		"Resize":         errOf(p.Resize(ctx, tmux.ResizePane{Target: other})),
+		"Respawn":        errOf(p.Respawn(ctx, tmux.RespawnPane{Target: other})),
+		"Join":           errOf(p.Join(ctx, tmux.JoinPane{Source: other, Target: other})),
+		"Move":           errOf(p.Move(ctx, tmux.MovePane{Target: other})),
+		"Break":          errOf(p.Break(ctx, tmux.BreakPane{Source: other})),
+		"window Move":    errOf(w.Move(ctx, tmux.MoveWindow{Source: tmux.WindowID("@0"), Target: s.At(5)})),
+		"window Link":    errOf(w.Link(ctx, tmux.LinkWindow{Source: tmux.WindowID("@0"), Target: s.At(5)})),
+		"window Resize":  errOf(w.Resize(ctx, tmux.ResizeWindow{Target: other})),
+		"window Respawn": errOf(w.Respawn(ctx, tmux.RespawnWindow{Target: other})),
+		"window Rotate":  errOf(w.Rotate(ctx, tmux.RotateWindow{Target: other})),
+		"option":         do(ctx, srv, p.Options().Setting(tmux.SetOption{Target: other, Name: "@x", Value: new("1")})),
+		"global option":  do(ctx, srv, srv.GlobalWindowOptions().Setting(tmux.SetOption{Target: other, Name: "@x", Value: new("1")})),
+		"hook":           do(ctx, srv, s.Hooks().Setting(tmux.SetHook{Target: other, Name: "client-attached", Commands: new("kill-server")})),
+		"variable":       do(ctx, srv, s.Environment().Setting(tmux.SetEnvironment{Target: other, Name: "X", Value: new("1")})),
+	} {
+		if errors.Is(err, tmux.ErrUnsupported) {
+			continue // a command that this tmux does not have
+		}
+		isKind(t, what, err, tmux.ErrArgument)
+		if err != nil && !strings.Contains(err.Error(), "target %0") && !strings.Contains(err.Error(), "target @0") && !strings.Contains(err.Error(), "a target, %0") {
+			t.Errorf("%s: %q does not say which target is meant", what, err)
+		}
+	}
+	if n := len(must[[]tmux.Pane](t)(srv.Panes(ctx))); n != 1 {
+		t.Errorf("%d panes are there", n)
+	}
+}
+
+func TestRowsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), tmuxtest.Context(t)
+	list := func(err error) string {
+		t.Helper()
+		isKind(t, "the list", err, tmux.ErrArgument)
+		return fmt.Sprint(err)
+	}
+	type misspelt struct {
+		ID tmux.PaneID `tmux:"pane_idd"`
+	}
+	type stranger struct {
+		X string `tmux:"zzzzzzzzzzzz"`
+	}
+	type untagged struct{ ID tmux.PaneID }
+	for what, c := range map[string]struct {
+		list func() error
+		want string
+	}{
+		"misspelt":  {func() error { _, err := tmux.List[misspelt](ctx, srv, tmux.ListPanes{}); return err }, "misspelt.ID: tmux has no token pane_idd; did you mean pane_id?"},
+		"stranger":  {func() error { _, err := tmux.List[stranger](ctx, srv, tmux.ListPanes{}); return err }, "needs since= in its tag"},
+		"untagged":  {func() error { _, err := tmux.List[untagged](ctx, srv, tmux.ListPanes{}); return err }, "untagged has no field with a tag"},
+		"no struct": {func() error { _, err := tmux.List[string](ctx, srv, tmux.ListPanes{}); return err }, "not a struct"},
+	} {
+		if msg := list(c.list()); !strings.Contains(msg, c.want) {
+			t.Errorf("%s: %q does not say %q", what, msg, c.want)
+		}
+	}
+	// What a format may name besides tokens, and a token of the future.
+	type known struct {
+		Note   string  `tmux:"@note"`
+		Status string  `tmux:"status"`
+		Keys   string  `tmux:"mode-keys"`
+		Path   string  `tmux:"PATH"`
+		Line   *int    `tmux:"copy_cursor_y"`
+		Future *string `tmux:"pane_smell,since=9.0"`
+		Theme  *string `tmux:"client_theme"` // since= is known of it
+	}
+	ok(t, srv.Pane("%0").Options().Set(ctx, "@note", "n"))
+	rows := must[[]known](t)(tmux.List[known](ctx, srv, tmux.DisplayMessage{}))
+	if len(rows) != 1 || rows[0].Note != "n" || rows[0].Status != "on" || rows[0].Keys == "" || rows[0].Future != nil {
+		t.Errorf("rows %+v", rows)
+	}
+}
+
+// An error about something that does not exist names it, on all versions.
+func TestErrorsNameTheObject(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), tmuxtest.Context(t)
+	errOf := func(_ any, err error) error { return err }
+	object := func(kind, name string) tmux.Object { return tmux.Object{Kind: kind, Name: name} }
+	other := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "other"}))
+	for what, c := range map[string]struct {
+		err  error
+		want tmux.Object
+	}{
+		"a pane":               {srv.Pane("%99").Kill(ctx), object("pane", "%99")},
+		"a pane's row":         {errOf(srv.Pane("%99").Info(ctx)), object("pane", "%99")},
+		"a pane's format":      {errOf(srv.Pane("%99").Display(ctx, "x")), object("pane", "%99")},
+		"a window":             {srv.Window("@99").Kill(ctx), object("window", "@99")},
+		"a window's row":       {errOf(srv.Window("@99").Info(ctx)), object("window", "@99")},
+		"a window's links":     {errOf(srv.Window("@99").Links(ctx)), object("window", "@99")},
+		"a session":            {srv.Session("$99").Kill(ctx), object("session", "$99")},
+		"a session's row":      {errOf(srv.Session("$99").Info(ctx)), object("session", "$99")},
+		"a session by name":    {errOf(srv.SessionNamed(ctx, "wörk: x")), object("session", "wörk: x")},
+		"a session's name":     {do(ctx, srv, tmux.KillSession{Target: tmux.Named("work")}), object("session", "work")},
+		"an index":             {do(ctx, srv, tmux.KillWindow{Target: other.At(77)}), object("window", "77")},
+		"a client":             {srv.Client("/dev/pts/none").Detach(ctx), object("client", "/dev/pts/none")},
+		"a client's row":       {errOf(srv.Client("/dev/pts/none").Info(ctx)), object("client", "/dev/pts/none")},
+		"a buffer":             {errOf(srv.Buffer("no such: one").Bytes(ctx)), object("buffer", "no such: one")},
+		"a buffer to delete":   {srv.Buffer("nope").Delete(ctx), object("buffer", "nope")},
+		"an option":            {srv.Options().Set(ctx, "no-such-option", "1"), object("option", "no-such-option")},
+		"a variable":           {errOf(srv.Environment().Get(ctx, "NO_SUCH")), object("variable", "NO_SUCH")},
+		"a key table":          {errOf(srv.KeyBindings(ctx, "nosuch")), object("key table", "nosuch")},
+		"a session with panes": {do(ctx, srv, tmux.ListPanes{Session: true, Target: tmux.Named("a")}), object("session", "a")},
+	} {
+		var e *tmux.Error
+		if !errors.As(c.err, &e) {
+			t.Errorf("%s: %v is no *tmux.Error", what, c.err)
+			continue
+		}
+		if diff := cmp.Diff(c.want, e.Object); diff != "" {
+			t.Errorf("%s: %v names %s", what, c.err, diff)
+		}
+		if !strings.Contains(e.Error(), c.want.Name) {
+			t.Errorf("%s: the text %q has no %q", what, e, c.want.Name)
+		}
+	}
+	// Other errors name none.
+	var e *tmux.Error
+	if err := other.Rename(ctx, "main"); !errors.As(err, &e) || e.Object != (tmux.Object{}) {
+		t.Errorf("a taken name: %+v", err)
+	}
+}
+
+// Without a session there is no default target: an error of its own, and an
+// ErrNotFound.
+func TestNoSession(t *testing.T) {
+	t.Parallel()
+	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
+	ok(t, do(ctx, srv, tmux.StartServer{}, tmux.Raw{Name: "set-option", Args: []string{"-s", "exit-empty", "off"}}))
+	err := do(ctx, srv, tmux.ListPanes{All: true})
+	isKind(t, "panes without a session", err, tmux.ErrNoSession)
+	isKind(t, "panes without a session", err, tmux.ErrNotFound)
+}

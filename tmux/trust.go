@@ -1,0 +1,227 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// socket is where a server listens, or will listen. Before the first byte is sent
+// it is checked that the server is run by this user or by root:
+//
+//   - the directory of named sockets must be the user's own and closed to others,
+//     as tmux itself demands;
+//   - the process at the other end of each connection must be the user's own or
+//     root's;
+//   - the tmux program makes a connection of its own, so before it is started
+//     nobody else may be able to put another socket in the place of this one.
+type socket struct {
+	path string
+	// named is whether the socket is in the directory that tmux makes for them.
+	named bool
+}
+
+// untrusted is an [ErrUntrusted] that says what was found and what to do.
+func untrusted(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrUntrusted, fmt.Sprintf(format, args...))
+}
+
+// dial connects to the server and checks who it is. One that is behind with
+// accepting is waited for, as the tmux program does with its blocking socket.
+func (s socket) dial(ctx context.Context) (*net.UnixConn, error) {
+	if err := s.checkDirectory(); err != nil {
+		return nil, err
+	}
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", s.path)
+		if err == nil {
+			conn := conn.(*net.UnixConn)
+			if err := s.checkPeer(conn); err != nil {
+				conn.Close()
+				return nil, err
+			}
+			return conn, nil
+		}
+		if len(s.path) >= len(syscall.RawSockaddrUnix{}.Path) {
+			return nil, syscall.ENAMETOOLONG
+		}
+		if !errors.Is(err, syscall.EAGAIN) {
+			return nil, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// checkDirectory refuses the directories that tmux refuses to keep named sockets
+// in. One that does not exist is made, and checked, by tmux.
+func (s socket) checkDirectory() error {
+	if !s.named {
+		return nil
+	}
+	dir := filepath.Dir(s.path)
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return nil // connecting says why
+	}
+	uid, _ := ownerOf(info)
+	switch {
+	case uid != os.Getuid() || !info.IsDir():
+		return untrusted("%s, where tmux keeps its sockets, must be a directory of yours: remove it, or set TMUX_TMPDIR to a directory of your own", found(dir, info))
+	case info.Mode().Perm()&0o007 != 0:
+		return untrusted("%s, where tmux keeps its sockets, must be closed to other users: end the servers that you do not know, and run chmod 700 %s", found(dir, info), dir)
+	}
+	return nil
+}
+
+// checkPeer refuses a server that another user runs: it could read what it is sent,
+// and ask for files.
+func (s socket) checkPeer(conn *net.UnixConn) error {
+	if !knowsPeers {
+		return nil // the tmux program alone is used, on an unchangeable path
+	}
+	peer, err := peerOf(conn)
+	if err != nil {
+		return untrusted("cannot find out who runs the server on %s: %v", s.path, err)
+	}
+	if peer.uid != os.Geteuid() && peer.uid != 0 {
+		what := s.path
+		if real, err := filepath.EvalSymlinks(s.path); err == nil {
+			if info, err := os.Lstat(real); err == nil {
+				what = found(real, info)
+			}
+		}
+		return untrusted("the server on this socket is run by uid %d, not by you or root: %s; use a socket of your own", peer.uid, what)
+	}
+	return nil
+}
+
+// credentials are of the process that listens on a socket.
+type credentials struct{ uid, pid int }
+
+// askSocket asks the system about a connection's socket.
+func askSocket(conn *net.UnixConn, ask func(fd int) (credentials, error)) (cred credentials, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return credentials{}, err
+	}
+	if ctl := raw.Control(func(fd uintptr) { cred, err = ask(int(fd)) }); ctl != nil {
+		return credentials{}, ctl
+	}
+	return cred, err
+}
+
+// errFree is a path that is not taken, but that another user may take.
+var errFree = errors.New("free for others")
+
+// checkPath refuses a socket in whose place another user could put his own between
+// now and the time the tmux program connects: every directory on the way must
+// belong to this user or root and be writable by no other, or have the sticky bit,
+// as /tmp does; what is in such a directory must belong to the user or root too.
+func (s socket) checkPath() error {
+	top, err := os.Stat("/")
+	if err != nil {
+		return err
+	}
+	// Root's files may be mapped to another user, as in a container: it is the owner
+	// of the root directory.
+	root, _ := ownerOf(top)
+	path := s.path
+	if !filepath.IsAbs(path) {
+		path = workingDirectory() + "/" + path
+	}
+	dir, shared := "/", false
+	rest := strings.Split(path, "/")
+	for links := 0; len(rest) > 0; {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			dir, shared = filepath.Dir(dir), false
+			continue
+		}
+		at := filepath.Join(dir, name)
+		info, err := os.Lstat(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			if shared && !s.named {
+				dirInfo, _ := os.Lstat(dir)
+				return fmt.Errorf("%w: %w", errFree, untrusted("%s does not exist, and others may create it in %s: use a socket in a directory of your own, or start this server yourself", at, found(dir, dirInfo)))
+			}
+			return nil // tmux checks the directory of named sockets when it has made it
+		}
+		if err != nil {
+			return nil // tmux cannot go there either
+		}
+		uid, gid := ownerOf(info)
+		if uid != os.Geteuid() && uid != 0 && uid != root {
+			return untrusted("%s, so others can put a server of their own in the place of %s: use a socket in a directory of your own", found(at, info), s.path)
+		}
+		switch info.Mode().Type() {
+		case fs.ModeSymlink:
+			if links++; links > 40 {
+				return syscall.ELOOP
+			}
+			to, err := os.Readlink(at)
+			if err != nil {
+				return err
+			}
+			if filepath.IsAbs(to) {
+				dir, shared = "/", false
+			}
+			rest = append(strings.Split(to, "/"), rest...)
+		case fs.ModeDir:
+			// A group with the number of its owner is that user's own.
+			perm := info.Mode().Perm()
+			open := perm&0o002 != 0 || perm&0o020 != 0 && gid != uid
+			if open && info.Mode()&fs.ModeSticky == 0 {
+				return untrusted("%s, so others can put a server of their own in the place of %s: use a socket in a directory of your own, or run chmod go-w %s", found(at, info), s.path, at)
+			}
+			dir, shared = at, open
+		}
+	}
+	return nil
+}
+
+// found describes a file that was looked at.
+func found(path string, info fs.FileInfo) string {
+	uid, _ := ownerOf(info)
+	return fmt.Sprintf("%s belongs to uid %d (%v)", path, uid, info.Mode())
+}
+
+func ownerOf(info fs.FileInfo) (uid, gid int) {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid), int(st.Gid)
+	}
+	return -1, -1
+}
+
+// noServer is what the tmux program says when it cannot connect.
+func (s socket) noServer(err error) (reply, error) {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return reply{code: -1}, err
+	}
+	text := fmt.Sprintf("error connecting to %s (%s)", s.path, errnoText(errno))
+	if errno == syscall.ECONNREFUSED {
+		text = "no server running on " + s.path
+	}
+	return reply{code: 1, stderr: []byte(text)}, nil
+}
+
+// errnoText is strerror's text; Go's own begins with a small letter.
+func errnoText(errno syscall.Errno) string {
+	s := errno.Error()
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,514 @@
+package tmux_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tmuxmcp/internal/testtool"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+var transports = []tmux.Transport{tmux.TransportAuto, tmux.TransportNative, tmux.TransportExec}
+
+// shortDir is a directory whose path leaves room for that of a socket.
+func shortDir(t testing.TB, mode os.FileMode) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, mode); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// waitCount gives a server time to report what it was sent.
+func waitCount(t testing.TB, f *tmuxtest.Foreign) int {
+	t.Helper()
+	time.Sleep(100 * time.Millisecond)
+	return f.Received()
+}
+
+// Another user's server is sent nothing, however its socket is named, and opens
+// nothing: the tmux program is not even started.
+func TestAnotherUsersServerGetsNothing(t *testing.T) {
+	t.Parallel()
+	uid := fmt.Sprint(os.Getuid())
+	for _, place := range []struct {
+		name string
+		// make returns where the server listens and how that is named.
+		make func(t *testing.T) (socket string, cfg tmux.Config)
+	}{
+		{"the default socket, in a directory he made first", func(t *testing.T) (string, tmux.Config) {
+			dir := shortDir(t, 0o777|os.ModeSticky)
+			return dir + "/tmux-" + uid + "/default", tmux.Config{Env: append(os.Environ(), "TMUX_TMPDIR="+dir)}
+		}},
+		{"a socket name", func(t *testing.T) (string, tmux.Config) {
+			dir := shortDir(t, 0o777|os.ModeSticky)
+			return dir + "/tmux-" + uid + "/work", tmux.Config{SocketName: "work", Env: append(os.Environ(), "TMUX_TMPDIR="+dir)}
+		}},
+		{"a directory of ours that is open", func(t *testing.T) (string, tmux.Config) {
+			dir := shortDir(t, 0o777|os.ModeSticky)
+			own := dir + "/tmux-" + uid
+			ok(t, os.Mkdir(own, 0o700))
+			ok(t, os.Chmod(own, 0o777))
+			return own + "/default", tmux.Config{Env: append(os.Environ(), "TMUX_TMPDIR="+dir)}
+		}},
+		{"a path", func(t *testing.T) (string, tmux.Config) {
+			socket := shortDir(t, 0o777|os.ModeSticky) + "/his/s"
+			return socket, tmux.Config{SocketPath: socket}
+		}},
+		{"a path in a shared directory", func(t *testing.T) (string, tmux.Config) {
+			socket := shortDir(t, 0o777|os.ModeSticky) + "/s"
+			return socket, tmux.Config{SocketPath: socket}
+		}},
+		{"a link of ours", func(t *testing.T) (string, tmux.Config) {
+			socket := shortDir(t, 0o777|os.ModeSticky) + "/his/s"
+			link := shortDir(t, 0o700) + "/link"
+			ok(t, os.Symlink(socket, link))
+			return socket, tmux.Config{SocketPath: link}
+		}},
+	} {
+		t.Run(place.name, func(t *testing.T) {
+			socket, cfg := place.make(t)
+			dir := shortDir(t, 0o700)
+			secret, planted := dir+"/secret", dir+"/planted"
+			ok(t, os.WriteFile(secret, []byte("key"), 0o600))
+			foreign := tmuxtest.NewForeign(t, socket, secret, planted)
+			for _, way := range transports {
+				cfg := cfg
+				cfg.Binary, cfg.Transport, cfg.ConfigFile, cfg.Timeout = tmuxtest.Binary(t), way, "/dev/null", 5*time.Second
+				srv, err := tmux.New(cfg)
+				ok(t, err)
+				ctx := tmuxtest.Context(t)
+				for name, call := range map[string]func() error{
+					"list":    func() error { return do(ctx, srv, tmux.ListSessions{}) },
+					"new":     func() error { return do(ctx, srv, tmux.NewSession{Detached: true}) },
+					"version": func() error { _, err := srv.Version(ctx); return err },
+					"source":  func() error { _, err := srv.SourceFile(ctx, secret); return err },
+					"kill":    func() error { return srv.Kill(ctx) },
+				} {
+					err := call()
+					isKind(t, string(way)+" "+name, err, tmux.ErrUntrusted)
+					if err != nil && (!strings.Contains(err.Error(), filepath.Dir(socket)) || place.name != "a directory of ours that is open" && !strings.Contains(err.Error(), "uid 65534")) {
+						t.Errorf("%s %s does not say whose it is: %v", way, name, err)
+					}
+				}
+			}
+			if n := waitCount(t, foreign); n != 0 {
+				t.Errorf("the other user's server was sent %d bytes", n)
+			}
+			if _, err := os.Stat(planted); err == nil {
+				t.Error("the other user's server made a file")
+			}
+		})
+	}
+}
+
+// What the tmux program connects to by itself must be unchangeable by others, and
+// what only this user can change must work.
+func TestPathsForTheProgram(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a directory to another user")
+	}
+	other := func(t *testing.T, path string) {
+		ok(t, os.Chown(path, tmuxtest.OtherUser, tmuxtest.OtherUser))
+	}
+	for _, test := range []struct {
+		name  string
+		place func(t *testing.T) string
+		want  bool
+	}{
+		{"a directory of ours", func(t *testing.T) string { return shortDir(t, 0o700) + "/s" }, true},
+		{"a directory that others read", func(t *testing.T) string { return shortDir(t, 0o755) + "/s" }, true},
+		{"a directory of ours in a shared one", func(t *testing.T) string {
+			dir := shortDir(t, 0o777|os.ModeSticky) + "/own"
+			ok(t, os.Mkdir(dir, 0o700))
+			return dir + "/s"
+		}, true},
+		{"a link of ours", func(t *testing.T) string {
+			link := shortDir(t, 0o700) + "/l"
+			ok(t, os.Symlink(shortDir(t, 0o700), link))
+			return link + "/s"
+		}, true},
+		{"a directory that others write", func(t *testing.T) string { return shortDir(t, 0o777) + "/s" }, false},
+		{"a directory that a group writes", func(t *testing.T) string {
+			dir := shortDir(t, 0o770)
+			ok(t, os.Chown(dir, 0, tmuxtest.OtherUser))
+			return dir + "/s"
+		}, false},
+		{"a shared directory", func(t *testing.T) string { return shortDir(t, 0o777|os.ModeSticky) + "/s" }, false},
+		{"below a directory that others write", func(t *testing.T) string {
+			dir := shortDir(t, 0o777) + "/own"
+			ok(t, os.Mkdir(dir, 0o700))
+			return dir + "/s"
+		}, false},
+		{"another's directory", func(t *testing.T) string {
+			dir := shortDir(t, 0o755)
+			other(t, dir)
+			return dir + "/s"
+		}, false},
+		{"another's link", func(t *testing.T) string {
+			link := shortDir(t, 0o777|os.ModeSticky) + "/l"
+			ok(t, os.Symlink(shortDir(t, 0o700), link))
+			ok(t, os.Lchown(link, tmuxtest.OtherUser, tmuxtest.OtherUser))
+			return link + "/s"
+		}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			home := shortDir(t, 0o700)
+			srv, err := tmux.New(tmux.Config{
+				Binary: tmuxtest.Binary(t), SocketPath: test.place(t), ConfigFile: "/dev/null", Transport: tmux.TransportExec,
+				Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "SHELL=/bin/sh"},
+			})
+			ok(t, err)
+			ctx := tmuxtest.Context(t)
+			isKind(t, "a look", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
+			err = do(ctx, srv, tmux.NewSession{Detached: true, Command: []string{"sleep 1000"}})
+			if test.want {
+				ok(t, err)
+				ok(t, srv.Kill(ctx))
+				return
+			}
+			isKind(t, "a start", err, tmux.ErrUntrusted)
+			if _, err := os.Lstat(srv.SocketPath()); err == nil {
+				t.Error("there is a socket")
+				srv.Kill(ctx)
+			}
+		})
+	}
+}
+
+// ownServer is a server of this user's that does as it likes.
+func ownServer(t testing.TB, serve func(net.Conn)) string {
+	t.Helper()
+	socket := shortDir(t, 0o700) + "/s"
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			go func() {
+				defer c.Close()
+				serve(c)
+			}()
+		}
+	}()
+	return socket
+}
+
+// With a list, a server is sent the part of the environment that tmux needs for it,
+// and no more.
+func TestServersAreToldWhatTheyNeed(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var got strings.Builder
+	socket := ownServer(t, func(c net.Conn) {
+		buf := make([]byte, 1<<16)
+		c.SetDeadline(time.Now().Add(200 * time.Millisecond))
+		for {
+			n, err := c.Read(buf)
+			mu.Lock()
+			got.Write(buf[:n])
+			mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	})
+	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
+		srv, err := tmux.New(tmux.Config{
+			Binary: tmuxtest.Binary(t), SocketPath: socket, Transport: way, Timeout: 2 * time.Second,
+			Env: append(os.Environ(), "CANARY=in-the-coal-mine"),
+		})
+		ok(t, err)
+		for _, test := range []struct {
+			cmd  tmux.Command
+			want bool
+		}{
+			{tmux.ListSessions{}, false}, {tmux.SendKeys{Keys: []string{"x"}}, false}, {tmux.KillServer{}, false},
+			{tmux.Raw{Name: "new-window"}, false}, {tmux.NewSession{Detached: true}, true}, {tmux.Raw{Name: "new"}, true},
+		} {
+			mu.Lock()
+			got.Reset()
+			mu.Unlock()
+			srv.Do(tmuxtest.Context(t), test.cmd)
+			mu.Lock()
+			if sent := strings.Contains(got.String(), "CANARY="); sent != test.want || got.Len() == 0 {
+				t.Errorf("%s %v: sent the environment: %v, in %d bytes", way, test.cmd, sent, got.Len())
+			}
+			mu.Unlock()
+		}
+	}
+}
+
+// The list of processes shows nothing that a user typed.
+func TestArgumentsHideWhatIsTyped(t *testing.T) {
+	t.Parallel()
+	base := started(t)
+	srv := by(t, base, tmux.TransportExec)
+	const canary = "Zanzibar-0x5eC2e7"
+	text := canary
+	for name, cmds := range map[string][]tmux.Command{
+		"send-keys":       {tmux.SendKeys{Target: tmux.PaneID("%0"), Literal: true, Keys: []string{canary}}},
+		"set-environment": {tmux.Raw{Name: "set-environment", Args: []string{"-g", "X", canary}}},
+		"set-buffer":      {tmux.SetBuffer{Buffer: "b", Data: &text}},
+		"set-option":      {tmux.Raw{Name: "set-option", Args: []string{"-g", "@x", canary}}},
+		"if-shell":        {tmux.Raw{Name: "if-shell", Args: []string{"-F", "1", "display-message -p " + canary}}},
+		"display-message": {tmux.DisplayMessage{Print: true, Message: canary}},
+		"filter":          {tmux.ListPanes{All: true, Filter: tmux.MatchContent(canary, tmux.Match{})}},
+		"new-window":      {tmux.Raw{Name: "new-window", Args: []string{"-d", "-n", canary, "cat"}}},
+		"beside stdin":    {tmux.LoadBuffer{Buffer: "c", Path: "-", Data: []byte(canary)}, tmux.SendKeys{Target: tmux.PaneID("%0"), Literal: true, Keys: []string{canary}}},
+	} {
+		done := make(chan error, 1)
+		// The program stays until the last command has ended.
+		go func() {
+			done <- do(tmuxtest.Context(t), srv, append(cmds, tmux.Raw{Name: "run-shell", Args: []string{"sleep 0.3"}})...)
+		}()
+		seen := false
+		for ended := false; !ended; {
+			select {
+			case err := <-done:
+				ok(t, err)
+				ended = true
+			default:
+			}
+			files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+			for _, f := range files {
+				args, _ := os.ReadFile(f)
+				if !strings.Contains(string(args), srv.SocketPath()) {
+					continue
+				}
+				seen = seen || strings.Contains(string(args), "source-file") || strings.Contains(string(args), "load-buffer")
+				if strings.Contains(string(args), canary) {
+					t.Fatalf("%s: %q", name, args)
+				}
+			}
+		}
+		if !seen {
+			t.Errorf("%s: no tmux program was seen", name)
+		}
+	}
+}
+
+const endlessEnv = "TMUX_TEST_ENDLESS"
+
+// A server that prints without end costs neither memory nor time.
+func TestEndlessOutput(t *testing.T) {
+	if at := os.Getenv(endlessEnv); at != "" {
+		way, socket, _ := strings.Cut(at, ":")
+		srv, err := tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Transport: tmux.Transport(way), Timeout: 10 * time.Second})
+		ok(t, err)
+		_, err = srv.Do(context.Background(), tmux.ListSessions{})
+		isKind(t, way, err, tmux.ErrTooMuch)
+		// What the system counts for a child begins with the memory of its parent.
+		status, err := os.ReadFile("/proc/self/status")
+		ok(t, err)
+		_, peak, _ := strings.Cut(string(status), "VmHWM:")
+		fmt.Println("peak", strings.Fields(peak)[0])
+		return
+	}
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("no /proc/self/status here, which has a process's peak of memory: ", err)
+	}
+	for _, stream := range []byte{1, 2} {
+		socket := ownServer(t, func(c net.Conn) {
+			go func() {
+				buf := make([]byte, 1<<16)
+				for {
+					if _, err := c.Read(buf); err != nil {
+						return
+					}
+				}
+			}()
+			c.Write(tmuxtest.Frame(303, []byte{stream, 0, 0, 0, stream, 0, 0, 0, 0, 0, 0, 0}))
+			more := tmuxtest.Frame(304, append([]byte{stream, 0, 0, 0}, strings.Repeat("endless\n", 2000)...))
+			for {
+				if _, err := c.Write(more); err != nil {
+					return
+				}
+			}
+		})
+		for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
+			cmd := exec.Command(os.Args[0], "-test.run=^TestEndlessOutput$")
+			cmd.Env = append(os.Environ(), endlessEnv+"="+string(way)+":"+socket)
+			start := time.Now()
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%s: %v\n%s", way, err, out)
+			}
+			_, peak, _ := strings.Cut(string(out), "peak ")
+			kb, err := strconv.Atoi(strings.Fields(peak + " ?")[0])
+			if err != nil {
+				t.Fatalf("%s: no peak of memory in %q", way, out)
+			}
+			mb := kb >> 10
+			t.Logf("%s, stream %d: %d MB resident, %v", way, stream, mb, time.Since(start))
+			if mb >= 64*testtool.RaceFactor {
+				t.Errorf("%s: %d MB resident", way, mb)
+			}
+		}
+	}
+}
+
+// A file that no command names ends the call, and auto does not try the program
+// with that server.
+func TestServerThatAsksForFiles(t *testing.T) {
+	t.Parallel()
+	dir := shortDir(t, 0o700)
+	secret, named, planted := dir+"/secret", dir+"/named", dir+"/planted"
+	ok(t, os.WriteFile(secret, []byte("SECRET"), 0o600))
+	ok(t, os.WriteFile(named, []byte("set -g @x 1\nload-buffer /etc/hosts"), 0o600))
+	read := func(path string) []byte {
+		return tmuxtest.Frame(300, append([]byte{3, 0, 0, 0, 255, 255, 255, 255}, path+"\x00"...))
+	}
+	write := func(path string) []byte {
+		return tmuxtest.Frame(303, append([]byte{4, 0, 0, 0, 255, 255, 255, 255, 0, 2, 0, 0}, path+"\x00"...))
+	}
+	for _, test := range []struct {
+		name string
+		cmd  tmux.Command
+		asks []byte
+	}{
+		{"to read, in a look", tmux.ListSessions{}, read(secret)},
+		{"to make one, in a look", tmux.ListSessions{}, write(planted)},
+		{"to write what is read", tmux.LoadBuffer{Path: named}, write(named)},
+		{"to read what is written", tmux.SaveBuffer{Path: secret}, read(secret)},
+		{"to read twice", tmux.LoadBuffer{Path: named}, append(read(named), read(named)...)},
+		{"by another name", tmux.LoadBuffer{Path: named}, read(dir + "/../" + filepath.Base(dir) + "/secret")},
+		{"what a loaded text names", tmux.LoadBuffer{Path: named}, append(read(named), read("/etc/hosts")...)},
+		{"what is typed", tmux.LoadBuffer{Path: "-", Data: []byte("load-buffer " + secret)}, append(tmuxtest.Frame(300, []byte{3, 0, 0, 0, 0, 0, 0, 0, '-', 0}), read(secret)...)},
+		{"beside a sourced one", tmux.SourceFile{Paths: []string{named}}, append(read(named), read(secret)...)},
+		{"to write beside a sourced one", tmux.SourceFile{Paths: []string{named}}, append(read(named), write("/etc/hosts.new")...)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var mu sync.Mutex
+			var got strings.Builder
+			connections := 0
+			socket := ownServer(t, func(c net.Conn) {
+				mu.Lock()
+				connections++
+				first := connections == 1
+				mu.Unlock()
+				c.SetDeadline(time.Now().Add(time.Second))
+				buf := make([]byte, 1<<16)
+				n, _ := c.Read(buf)
+				if first {
+					// It proves to speak the protocol.
+					_, known, _ := strings.Cut(string(buf[:n]), "display-message\x00-p\x00")
+					known, _, _ = strings.Cut(known, "\x00")
+					c.Write(tmuxtest.Frame(304, append([]byte{1, 0, 0, 0}, known+"\n"...)))
+					c.Write(tmuxtest.Frame(203, []byte{0, 0, 0, 0}))
+					return
+				}
+				c.Write(test.asks)
+				for {
+					n, err := c.Read(buf)
+					mu.Lock()
+					got.Write(buf[:n])
+					mu.Unlock()
+					if err != nil {
+						return
+					}
+				}
+			})
+			srv, err := tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Timeout: 3 * time.Second})
+			ok(t, err)
+			for range 2 {
+				_, err = srv.Do(tmuxtest.Context(t), test.cmd)
+				isKind(t, "the call", err, tmux.ErrUntrusted)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if connections != 3 {
+				t.Errorf("%d connections, want one to prove itself and one for each call", connections)
+			}
+			if strings.Contains(got.String(), "SECRET") {
+				t.Error("it got the file")
+			}
+			if _, err := os.Stat(planted); err == nil {
+				t.Error("it made a file")
+			}
+		})
+	}
+}
+
+// The files that commands do name are opened, whichever way they are named.
+func TestFilesThatCommandsName(t *testing.T) {
+	base := started(t)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	ok(t, os.WriteFile("in,#{x}", []byte("text"), 0o600))
+	ok(t, os.WriteFile("inner.conf", []byte("set -g @inner yes\n"), 0o600))
+	ok(t, os.WriteFile("a1.conf", []byte("set -g @globbed yes\n"), 0o600))
+	ok(t, os.WriteFile("outer.conf", []byte("source-file "+dir+"/inner.conf\n"), 0o600))
+	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
+		srv, ctx := by(t, base, way), tmuxtest.Context(t)
+		tmuxtest.Run(t, base, "set-option", "-gu", "@inner")
+		tmuxtest.Run(t, base, "set-option", "-gu", "@globbed")
+		ok(t, do(ctx, srv,
+			tmux.LoadBuffer{Buffer: "b", Path: dir + "/in,#{x}"}, tmux.LoadBuffer{Buffer: "b", Path: "in,#{x}"},
+			tmux.SaveBuffer{Buffer: "b", Path: "out"}, tmux.SaveBuffer{Buffer: "b", Append: true, Path: dir + "/out"},
+			tmux.SourceFile{Paths: []string{"outer.conf"}}, tmux.Raw{Name: "source-file", Args: []string{"-q", "--", "a?.conf"}},
+			tmux.Raw{Name: "if-shell", Args: []string{"-F", "1", "saveb -b b " + dir + "/third ; loadb -b c inner.conf"}},
+		))
+		if out, _ := os.ReadFile("out"); string(out) != "texttext" {
+			t.Errorf("%s: out is %q", way, out)
+		}
+		if out, _ := os.ReadFile("third"); string(out) != "text" {
+			t.Errorf("%s: third is %q", way, out)
+		}
+		if got := tmuxtest.Run(t, base, "show-options", "-gv", "@inner") + tmuxtest.Run(t, base, "show-options", "-gv", "@globbed"); got != "yesyes" {
+			t.Errorf("%s: sourced %q", way, got)
+		}
+		os.Remove("out")
+		os.Remove("third")
+	}
+}
+
+// tmux refuses a directory of named sockets that others may enter, even one with a
+// server of the user's own.
+func TestOpenDirectoryOfNamedSockets(t *testing.T) {
+	t.Parallel()
+	dir := shortDir(t, 0o700)
+	own := fmt.Sprintf("%s/tmux-%d", dir, os.Getuid())
+	ok(t, os.Mkdir(own, 0o700))
+	ok(t, os.Chmod(own, 0o755))
+	l, err := net.Listen("unix", own+"/work")
+	ok(t, err)
+	defer l.Close()
+	connected := make(chan struct{}, 100)
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			connected <- struct{}{}
+			c.Close()
+		}
+	}()
+	for _, way := range transports {
+		srv, err := tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketName: "work", Transport: way, Env: append(os.Environ(), "TMUX_TMPDIR="+dir)})
+		ok(t, err)
+		_, err = srv.Do(tmuxtest.Context(t), tmux.ListSessions{})
+		isKind(t, string(way), err, tmux.ErrUntrusted)
+		if err != nil && !strings.Contains(err.Error(), "chmod 700 "+own) {
+			t.Errorf("%s: %v", way, err)
+		}
+	}
+	if len(connected) > 0 {
+		t.Errorf("%d connections", len(connected))
+	}
+}
