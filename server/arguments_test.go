@@ -17,14 +17,14 @@ import (
 // What follows makes calls out of the tools' own schemas, as a client sees them,
 // so that a test of all tools needs no list of them.
 
-// listedTool is a tool as tools/list tells it.
+// listedTool is a tool as tools/list returns it.
 type listedTool struct {
 	Name        string
 	InputSchema property
-	Annotations struct{ ReadOnlyHint bool }
+	Annotations struct{ ReadOnlyHint, DestructiveHint, IdempotentHint, OpenWorldHint bool }
 }
 
-// property is what a schema tells of an argument, or of all arguments.
+// property is what a schema says about an argument, or about all arguments.
 type property struct {
 	Type       any // a name, or a list of names
 	Enum       []string
@@ -63,7 +63,7 @@ func (p *peer) listed() []listedTool {
 	return list.Tools
 }
 
-// arguments are those of one call. known has values that make sense, as lists to
+// arguments makes the arguments of one call. known has values that make sense, as lists to
 // choose from, by the name of the argument, or by tool.argument; then they are
 // always given. Of an empty list none is.
 func (t listedTool) arguments(r *rand.Rand, known map[string][]any) map[string]any {
@@ -203,7 +203,7 @@ func (p *peer) judge(c toolCall, r reply) (res result, ok bool) {
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(res.Structured))
 	if err == nil {
-		err = p.schemas[c.tool].Validate(value)
+		err = p.schema(c.tool).Validate(value)
 	}
 	if err != nil {
 		p.t.Errorf("%v: the answer does not fit the output schema: %v\n%.500s", c, err, res.Structured)
@@ -211,8 +211,8 @@ func (p *peer) judge(c toolCall, r reply) (res result, ok bool) {
 	return res, err == nil
 }
 
-// tryAll makes calls from several goroutines, and counts those of each tool that
-// succeeded.
+// tryAll makes calls from several goroutines, and counts how many of each tool's
+// calls succeeded.
 func (p *peer) tryAll(calls []toolCall, goroutines int) map[string]int {
 	var mu sync.Mutex
 	succeeded := map[string]int{}

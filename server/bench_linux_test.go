@@ -19,7 +19,7 @@ import (
 
 // BenchmarkWait is how soon a wait notices what a pane prints, and what it costs
 // while nothing is printed, here and in the tmux server, in percent of a core. In
-// a container only tmux tells of output.
+// a container only tmux announces output.
 func BenchmarkWait(b *testing.B) {
 	b.Run("here", func(b *testing.B) { benchmarkWait(b, populated(b, 1)) })
 	b.Run("container", func(b *testing.B) {
@@ -33,7 +33,7 @@ func benchmarkWait(b *testing.B, srv *tmux.Server) {
 	var noticed []time.Duration
 	for i := 0; b.Loop(); i++ {
 		// The request before is answered in the moment that the wait begins.
-		a.write(request("wait_for_text", fmt.Sprintf(`{"pane_id":"%%0","patterns":["go %d\\b"],"regex":true,"timeout":20}`, i)))
+		a.write(request(1, "wait_for_text", fmt.Sprintf(`{"pane_id":"%%0","patterns":["go %d\\b"],"regex":true,"timeout":20}`, i)))
 		time.Sleep(time.Duration(40+i*13%47) * time.Millisecond)
 		if _, err := srv.Do(ctx, tmux.SendKeys{Target: tmux.PaneID("%0"), Literal: true, Keys: []string{fmt.Sprintf("go %d\r", i)}}); err != nil {
 			b.Fatal(err)
@@ -46,7 +46,7 @@ func benchmarkWait(b *testing.B, srv *tmux.Server) {
 	report(b, "noticed", noticed)
 
 	pid := serverPID(b, srv)
-	a.write(request("wait_for_text", `{"pane_id":"%0","patterns":["never"],"timeout":4}`))
+	a.write(request(1, "wait_for_text", `{"pane_id":"%0","patterns":["never"],"timeout":4}`))
 	time.Sleep(1200 * time.Millisecond) // what was printed last is long ago then
 	ours, theirs, start := spent(b, a.pid), spent(b, pid), time.Now()
 	time.Sleep(2500 * time.Millisecond)

@@ -81,13 +81,16 @@ func (a *agent) read() []byte {
 	}
 }
 
-func request(tool, args string) string {
-	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + args + "}}\n"
+func request(id int, tool, args string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":%s}}`+"\n", id, tool, args)
 }
 
 // calling is a turn that calls a tool, so many times at once.
 func (a *agent) calling(name, tool, args string, times int) turn {
-	text := strings.Repeat(request(tool, args), times)
+	text := ""
+	for id := range times {
+		text += request(id, tool, args)
+	}
 	return turn{name, func() {
 		a.write(text)
 		for range times {

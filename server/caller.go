@@ -53,8 +53,8 @@ func callerFrom(tmuxVar, paneVar string) Caller {
 	return c
 }
 
-// isCaller tells whether a pane is the caller's, nil when there is no caller. It
-// is true only with proof: the same pane id on the same socket.
+// isCaller reports whether a pane is the caller's; nil means that there is no caller.
+// It is true only with proof: the same pane id on the same socket.
 func (s *Server) isCaller(srv *tmux.Server, id tmux.PaneID) *bool {
 	if s.cfg.Caller.Pane == "" {
 		return nil
@@ -63,13 +63,13 @@ func (s *Server) isCaller(srv *tmux.Server, id tmux.PaneID) *bool {
 	return &is
 }
 
-// callersServer tells whether a server is certainly the one the caller runs in.
+// callersServer reports whether the caller certainly runs in this server.
 func (s *Server) callersServer(srv *tmux.Server) bool {
 	return s.cfg.Caller.Socket != "" && samePath(s.cfg.Caller.Socket, srv.SocketPath())
 }
 
-// mayHurtCaller tells whether a server may be the one the caller runs in; in
-// doubt it is. It guards what would end or disturb the caller.
+// mayHurtCaller reports whether the caller may run in this server; true when that
+// is not known. It guards calls that would end or disturb the caller.
 func (s *Server) mayHurtCaller(srv *tmux.Server) bool {
 	c := s.cfg.Caller
 	switch {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"tmuxmcp/internal/procstat"
 )
 
 // callerAbove looks for tmux's variables in the environment of a process and
@@ -11,8 +13,8 @@ import (
 // that tmux itself started in the pane has them.
 func callerAbove(pid int) Caller {
 	for depth := 0; pid > 1 && depth < 64; depth++ {
-		p, err := statOf(pid)
-		if err != nil || p.name == "tmux: server" {
+		p, err := procstat.Of(pid)
+		if err != nil || p.Name == "tmux: server" {
 			break
 		}
 		environ, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
@@ -27,7 +29,7 @@ func callerAbove(pid int) Caller {
 		if c := callerFrom(tmuxVar, paneVar); c.Pane != "" && c.Socket != "" {
 			return c
 		}
-		pid = p.parent
+		pid = p.Parent
 	}
 	return Caller{}
 }

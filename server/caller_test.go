@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -14,6 +15,7 @@ import (
 // TestCallerIsFoundWithoutItsVariables: a client in a pane starts the server
 // with an environment of its own choice.
 func TestCallerIsFoundWithoutItsVariables(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("reads the environment of other processes in /proc")
 	}
@@ -26,7 +28,7 @@ func TestCallerIsFoundWithoutItsVariables(t *testing.T) {
 	// Two processes between the pane and the program, and nothing of tmux's.
 	script := filepath.Join(t.TempDir(), "client")
 	body := "#!/bin/sh\nenv -i PATH=\"$PATH\" sh -c '" + path + " --tmux " + srv.Binary() + " call list_panes >" + out + ".part 2>&1; mv " + out + ".part " + out + "'\nexec cat\n"
-	if err := os.WriteFile(script, []byte(body), 0o700); err != nil {
+	if err := testtool.WriteProgram(script, []byte(body)); err != nil {
 		t.Fatal(err)
 	}
 	session(t, srv, "a")

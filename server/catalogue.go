@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"tmuxmcp/server/params"
 )
 
 //go:generate sh -c "go run ../cmd/tmux-mcp tools --all --markdown > ../docs/tools.md"
@@ -51,8 +53,8 @@ func (s *Server) WriteTools(w io.Writer) error {
 //go:embed catalogue.md
 var catalogueIntro string
 
-// rowNames are the kinds of rows that several tools answer with, in the order that
-// they are told in.
+// rowNames are the kinds of rows that several tools return, in the order in which
+// the catalogue lists them.
 var rowNames = []struct {
 	name string
 	typ  reflect.Type
@@ -61,7 +63,7 @@ var rowNames = []struct {
 	{"client", reflect.TypeFor[clientInfo]()}, {"server", reflect.TypeFor[serverInfo]()},
 }
 
-// The parameters that are told once for all tools.
+// The parameters that are documented once for all tools.
 var (
 	targetParameters = []string{"pane_id", "window_id", "window_index", "session_id", "session_name", "socket_name"}
 	listParameters   = []string{"filters", "fields", "limit", "offset"}
@@ -73,10 +75,10 @@ func (s *Server) WriteMarkdown(w io.Writer) error {
 	b.WriteString(catalogueIntro)
 	b.WriteString("\n**Rows.** What several tools answer with:\n")
 	for _, r := range rowNames {
-		fmt.Fprintf(&b, "\n- a <a id=%q></a>**%s**: %s", r.name, r.name, properties(fieldsOf(r.typ)))
+		fmt.Fprintf(&b, "\n- a <a id=%q></a>**%s**: %s", r.name, r.name, properties(params.FieldsOf(r.typ)))
 	}
 	b.WriteString("\n")
-	for _, set := range Toolsets[1:] {
+	for _, set := range Toolsets()[1:] {
 		var body strings.Builder
 		for _, d := range s.offered() {
 			if d.set == set {
@@ -92,29 +94,20 @@ func (s *Server) WriteMarkdown(w io.Writer) error {
 }
 
 func (d decl) markdown(b *strings.Builder) {
-	fmt.Fprintf(b, "\n### %s\n\n%s\n\n", d.name, d.desc)
-	facts := []string{"Tier " + string(d.kind.tier)}
-	for _, f := range []struct {
-		is   bool
-		text string
-	}{
-		{d.core, "in `core`"}, {d.selfBounded, "waits"}, {d.kind.destructive, "may destroy"},
-		{d.kind.idempotent, "idempotent"}, {d.kind.openWorld, "reaches a shell"},
-	} {
-		if f.is {
-			facts = append(facts, f.text)
-		}
+	fmt.Fprintf(b, "\n### %s\n\n%s\n\n%s.", d.name, d.desc, d.facts(d.kind))
+	if d.more.tier != "" {
+		fmt.Fprintf(b, " %s.", d.facts(d.more))
 	}
-	fmt.Fprintf(b, "%s.\n", strings.Join(facts, ", "))
-	var own []field
+	b.WriteString("\n")
+	var own []params.Field
 	var target, list []string
-	for _, f := range fieldsOf(d.in) {
+	for _, f := range params.FieldsOf(d.in) {
 		switch {
 		// The name of a session to be made is none.
-		case f.optional && slices.Contains(targetParameters, f.name) && elem(f.typ) == f.typ:
-			target = append(target, "`"+f.name+"`")
-		case slices.Contains(listParameters, f.name) && isList(d.out):
-			list = append(list, "`"+f.name+"`")
+		case f.Optional && slices.Contains(targetParameters, f.Name) && params.Elem(f.Type) == f.Type:
+			target = append(target, "`"+f.Name+"`")
+		case slices.Contains(listParameters, f.Name) && isList(d.out):
+			list = append(list, "`"+f.Name+"`")
 		default:
 			own = append(own, f)
 		}
@@ -129,28 +122,45 @@ func (d decl) markdown(b *strings.Builder) {
 		b.WriteString("\n| parameter | type | default | |\n|---|---|---|---|\n")
 	}
 	for _, f := range own {
-		def := f.def
-		if !f.optional {
+		def := f.Default
+		if !f.Optional {
 			def = "required"
 		}
-		note := f.desc
-		if f.enum != nil {
-			note = strings.TrimSpace(strings.Join(f.enum, ", ") + " " + note)
+		note := f.Desc
+		if f.Enum != nil {
+			note = strings.TrimSpace(strings.Join(f.Enum, ", ") + " " + note)
 		}
-		if t := elem(f.typ); t.Name() == "" && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
-			note = strings.TrimSpace("each with " + parameters(fieldsOf(t.Elem())) + " " + note)
+		if t := params.Elem(f.Type); t.Name() == "" && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+			note = strings.TrimSpace("each with " + parameters(params.FieldsOf(t.Elem())) + " " + note)
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.name, f.typeName(true), def, note)
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.Name, typeWords(f.Schema(true)), def, note)
 	}
 	fmt.Fprintf(b, "\nAnswers with %s.\n", answerWords(d.out))
 }
 
+// facts are a tool's tier and hints in words.
+func (d decl) facts(k kind) string {
+	facts := []string{"Tier " + string(k.tier)}
+	for _, f := range []struct {
+		is   bool
+		text string
+	}{
+		{d.core, "in `core`"}, {d.selfBounded, "waits"}, {k.destructive, "may destroy"},
+		{k.idempotent, "idempotent"}, {k.openWorld, "runs programs"},
+	} {
+		if f.is {
+			facts = append(facts, f.text)
+		}
+	}
+	return strings.Join(facts, ", ")
+}
+
 // parameters are the parameters of an item in a list.
-func parameters(fields []field) string {
+func parameters(fields []params.Field) string {
 	var names []string
 	for _, f := range fields {
-		name := "`" + f.name + "`"
-		if !f.optional {
+		name := "`" + f.Name + "`"
+		if !f.Optional {
 			name += " (required)"
 		}
 		names = append(names, name)
@@ -168,15 +178,15 @@ func answerWords(t reflect.Type) string {
 		if name, ok := rowName(rows); ok {
 			return "a list, each row " + name
 		}
-		return "a list, each row with " + properties(fieldsOf(rows))
+		return "a list, each row with " + properties(params.FieldsOf(rows))
 	}
 	// A row and more.
 	if t.NumField() > 0 && t.Field(0).Anonymous {
 		if name, ok := rowName(t.Field(0).Type); ok {
-			return name + ", and " + properties(fieldsOf(t)[len(fieldsOf(t.Field(0).Type)):])
+			return name + ", and " + properties(params.FieldsOf(t)[len(params.FieldsOf(t.Field(0).Type)):])
 		}
 	}
-	return properties(fieldsOf(t))
+	return properties(params.FieldsOf(t))
 }
 
 func isList(t reflect.Type) bool { return strings.HasPrefix(t.Name(), "list[") }
@@ -190,31 +200,22 @@ func rowName(t reflect.Type) (string, bool) {
 	return "", false
 }
 
-// properties are those of an answer, with those of the objects in it.
-func properties(fields []field) string {
+// properties lists the properties of an answer, and of the objects in it.
+func properties(fields []params.Field) string {
 	var all []string
 	for _, f := range fields {
-		text := "`" + f.name + "` " + f.typeName(false)
-		if f.enum != nil {
-			text += " (" + strings.Join(f.enum, ", ") + ")"
-		} else if f.desc != "" {
-			text += " (" + f.desc + ")"
+		text := "`" + f.Name + "` " + typeWords(f.Schema(false))
+		if f.Enum != nil {
+			text += " (" + strings.Join(f.Enum, ", ") + ")"
+		} else if f.Desc != "" {
+			text += " (" + f.Desc + ")"
 		}
-		if t := elem(f.typ); t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
-			text += ", each with (" + properties(fieldsOf(t.Elem())) + ")"
+		if t := params.Elem(f.Type); t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+			text += ", each with (" + properties(params.FieldsOf(t.Elem())) + ")"
 		}
 		all = append(all, text)
 	}
 	return strings.Join(all, ", ")
-}
-
-// typeName is a property's type in words.
-func (f field) typeName(input bool) string {
-	w := schemaWriter{input: input}
-	w.WriteByte('{')
-	w.field(field{typ: f.typ, def: f.def})
-	w.WriteByte('}')
-	return typeWords(w.Bytes())
 }
 
 func typeWords(schema json.RawMessage) string {

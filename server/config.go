@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,7 +24,7 @@ type Config struct {
 	// socket_name. With neither, the caller's own tmux server is used when there
 	// is one, else tmux's default.
 	SocketName, SocketPath string
-	// Pin refuses calls with a socket_name.
+	// Pin refuses calls that name another socket.
 	Pin bool
 	// Tier is what tools may do; anything unknown is Readonly.
 	Tier Tier
@@ -48,8 +47,8 @@ type Config struct {
 	Version string
 	// Log gets what goes wrong, Audit one record for each call. Nil is silence.
 	Log, Audit *slog.Logger
-	// LogLevel is the level that the environment asks for; the one who makes
-	// Log honours it.
+	// LogLevel is the level that the environment asks for. Whoever makes Log
+	// applies it.
 	LogLevel slog.Level
 }
 
@@ -80,8 +79,17 @@ func (v variable) set(values map[string]string) string {
 	return v.name
 }
 
+// WithoutSocket is an environment without the variables that name a socket, for a
+// program that was given one in another way.
+func WithoutSocket(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains([]string{varSocket.name, varSocket.old, varSocketPath.name, varSocketPath.old}, name)
+	})
+}
+
 // FromEnv is the configuration that environment variables ask for, as "K=V".
-// What is odd but not fatal is told in warnings.
+// Warnings report what is odd but not fatal.
 func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 	values := make(map[string]string, len(env))
 	for _, kv := range env {
@@ -151,14 +159,13 @@ func isSet(values map[string]string, v variable) bool {
 	return ok || old
 }
 
-// withTmpdir adds TMUX_TMPDIR to an environment that a client has thinned out,
-// when the caller's own socket tells what it must have been.
+// withTmpdir adds TMUX_TMPDIR to an environment from which a client has removed it,
+// if its value follows from the caller's own socket.
 func withTmpdir(env []string, values map[string]string, c Caller) []string {
-	dir := filepath.Dir(c.Socket)
-	if values["TMUX_TMPDIR"] != "" || c.Socket == "" || filepath.Base(dir) != "tmux-"+strconv.Itoa(os.Getuid()) {
+	if _, ok := tmux.SocketName(c.Socket); !ok || values["TMUX_TMPDIR"] != "" {
 		return env
 	}
-	return append(slices.Clone(env), "TMUX_TMPDIR="+filepath.Dir(dir))
+	return append(slices.Clone(env), "TMUX_TMPDIR="+filepath.Dir(filepath.Dir(c.Socket)))
 }
 
 // ParseToolsets reads a comma-separated list of toolsets. "all" is all of them.
@@ -169,10 +176,10 @@ func ParseToolsets(s string) ([]string, error) {
 		case name == "":
 		case name == "all":
 			return nil, nil
-		case slices.Contains(Toolsets, name):
+		case slices.Contains(Toolsets(), name):
 			sets = append(sets, name)
 		default:
-			return nil, fmt.Errorf("no toolset %q; there are %s and all", name, strings.Join(Toolsets, ", "))
+			return nil, fmt.Errorf("no toolset %q; there are %s and all", name, strings.Join(Toolsets(), ", "))
 		}
 	}
 	if sets == nil {

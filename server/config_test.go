@@ -9,9 +9,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tmuxmcp/internal/testtool"
 )
 
 func TestEnvironment(t *testing.T) {
+	t.Parallel()
 	base := []string{"TMUX=", "TMUX_PANE="}
 	for _, c := range []struct {
 		env   string
@@ -75,6 +78,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestCallerFromVariables(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		tmux, pane string
 		want       Caller
@@ -96,6 +100,7 @@ func TestCallerFromVariables(t *testing.T) {
 }
 
 func TestSocketPrecedence(t *testing.T) {
+	t.Parallel()
 	tmp := t.TempDir()
 	real, err := filepath.EvalSymlinks(tmp)
 	if err != nil {
@@ -160,6 +165,7 @@ func TestSocketPrecedence(t *testing.T) {
 }
 
 func TestCallerComparators(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink(dir, link); err != nil {
@@ -201,7 +207,7 @@ func ptr[T any](v T) *T { return &v }
 func TestTheProgramIsFoundOnce(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	for _, dir := range []string{first, second} {
-		if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+		if err := testtool.WriteProgram(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -76,7 +76,7 @@ func Doctor(ctx context.Context, cfg Config, w io.Writer) bool {
 	return fine
 }
 
-// mayStart tells whether tmux could make its socket. The directory of named
+// mayStart reports whether tmux could make its socket. The directory of named
 // sockets it makes itself.
 func mayStart(cfg Config, socket string) bool {
 	if cfg.SocketPath == "" {

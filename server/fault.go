@@ -3,6 +3,10 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+
+	"tmuxmcp/server/params"
 )
 
 // fault is an error in the words of this program: something the caller asked
@@ -26,6 +30,8 @@ const (
 	kindUnsupported = "Unsupported"
 	kindNoServer    = "NoServer"
 	kindTmux        = "TmuxError"
+	// kindNotBegun: a command was not begun, so it has not run.
+	kindNotBegun = "not_begun"
 	// kindPaneGone: the pane that was waited for or followed ended meanwhile.
 	kindPaneGone = "pane_gone"
 )
@@ -40,6 +46,15 @@ func (f *fault) suggest(format string, args ...any) *fault {
 	return f
 }
 
+// text is what a client gets: the suggestion on a line of its own.
+func (f *fault) text() string {
+	msg := legible(f.msg, "\n\t")
+	if f.suggestion != "" {
+		msg += "\n" + legible(f.suggestion, "")
+	}
+	return msg
+}
+
 func (f *fault) Error() string { return f.msg }
 func (f *fault) Unwrap() error { return f.cause }
 
@@ -48,20 +63,18 @@ func argumentFault(name, format string, args ...any) *fault {
 	return faultf(kindValidation, name+" "+format, args...)
 }
 
-// bindFault is what is wrong with the arguments of a call.
-type bindFault struct {
-	fault
-	waitForPrevious bool
-}
-
-// withClient adds to a refusal of wait_for_previous whose flag that is.
-func (f *bindFault) withClient(ctx context.Context) error {
-	if f.waitForPrevious {
+// bindFault is the fault for arguments that do not fit the tool.
+func bindFault(ctx context.Context, err *params.Error) *fault {
+	f := faultf(kindValidation, "%s", err.Message)
+	if err.Unknown != nil {
+		f.suggestion = "remove or correct " + strings.Join(err.Unknown, ", ")
+	}
+	if slices.Contains(err.Unknown, "wait_for_previous") {
 		client := "the client"
 		if c := clientOf(ctx); c != "" {
 			client = "the client (" + c + ")"
 		}
 		f.suggestion += "; wait_for_previous is a scheduling flag of " + client + " and no argument of a tool: leave it out"
 	}
-	return &f.fault
+	return f
 }

@@ -11,7 +11,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// A list tells what it is asked for, and that is what it tells without being asked.
+// A list returns the fields that were asked for, with the values that it returns when
+// none were.
 func TestFields(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
@@ -22,7 +23,7 @@ func TestFields(t *testing.T) {
 	attach(t, srv, "a")
 	p := serve(t, configFor(srv))
 	eventually(t, "the client is listed", func() bool { return ok[rows](p, "list_clients", `{}`).Total == 1 })
-	told := func(tool string, args map[string]any) rows {
+	call := func(tool string, args map[string]any) rows {
 		text, err := json.Marshal(args)
 		if err != nil {
 			t.Fatal(err)
@@ -34,7 +35,7 @@ func TestFields(t *testing.T) {
 		"list_panes":   {"pane_index": "1"},
 		"list_clients": {"client_session": "a"},
 	} {
-		all := told(tool, map[string]any{})
+		all := call(tool, map[string]any{})
 		if len(all.Result) == 0 {
 			t.Fatalf("%s: nothing", tool)
 		}
@@ -49,12 +50,12 @@ func TestFields(t *testing.T) {
 				want.Result = append(want.Result, some)
 			}
 			want.Total = all.Total
-			if got := told(tool, map[string]any{"fields": fields}); !cmp.Equal(want, got) {
+			if got := call(tool, map[string]any{"fields": fields}); !cmp.Equal(want, got) {
 				t.Errorf("%s, %v: %s", tool, fields, cmp.Diff(want, got))
 			}
 		}
-		full := told(tool, map[string]any{"filters": filter})
-		got := told(tool, map[string]any{"filters": filter, "fields": []string{names[0]}, "limit": 1})
+		full := call(tool, map[string]any{"filters": filter})
+		got := call(tool, map[string]any{"filters": filter, "fields": []string{names[0]}, "limit": 1})
 		if full.Total != 1 || got.Total != 1 || len(got.Result) != 1 || !cmp.Equal(got.Result[0], map[string]any{names[0]: full.Result[0][names[0]]}) {
 			t.Errorf("%s, filtered by %v: %v, all of it %v", tool, filter, got, full)
 		}

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"tmuxmcp/server/params"
 )
 
 // filters narrows a list: a JSON object whose keys are field or field__op and
@@ -23,11 +24,11 @@ type filter struct {
 	want      []string // more than one with "in" and "nin" alone
 }
 
-func (filters) schema() string { return `"type":"object"` }
+func (filters) JSONSchema() string { return `"type":"object"` }
 
-func (f *filters) bind(raw json.RawMessage) error {
-	var o object
-	if err := o.bind(raw); err != nil {
+func (f *filters) BindJSON(raw json.RawMessage) error {
+	var o params.Object
+	if err := o.BindJSON(raw); err != nil {
 		return err
 	}
 	for key, value := range o {
@@ -43,7 +44,7 @@ func (f *filters) bind(raw json.RawMessage) error {
 		}
 		for _, item := range items {
 			var flag bool
-			s, ok := scalarText(item)
+			s, ok := params.ScalarText(item)
 			if json.Unmarshal(item, &flag) == nil {
 				s, ok = strconv.FormatBool(flag), true
 			}
@@ -95,12 +96,12 @@ func keep[R any](rows []R, fs filters) ([]R, error) {
 		if err != nil {
 			return nil, err
 		}
-		match, err := f.matcher(elem(p.typ).Kind() == reflect.Bool)
+		match, err := f.matcher(params.Elem(p.Type).Kind() == reflect.Bool)
 		if err != nil {
 			return nil, err
 		}
 		tests = append(tests, func(row reflect.Value) bool {
-			return slices.ContainsFunc(valueTexts(row.FieldByIndex(p.index)), match)
+			return slices.ContainsFunc(valueTexts(row.FieldByIndex(p.Index)), match)
 		})
 	}
 	return slices.DeleteFunc(rows, func(r R) bool {
@@ -125,13 +126,13 @@ func (f filter) matcher(isFlag bool) (func(have string) bool, error) {
 	case "nin":
 		return func(h string) bool { return !slices.Contains(want, h) }, nil
 	case "regex", "iregex":
-		expr := want[0]
+		flags := ""
 		if f.op == "iregex" {
-			expr = "(?i)" + expr
+			flags = "(?i)"
 		}
-		re, err := regexp.Compile(expr)
+		re, err := compileRegexp(flags, want[0])
 		if err != nil {
-			return nil, argumentFault("filters", "has a regular expression for %s that does not compile: %s", f.field, regexpProblem(err))
+			return nil, argumentFault("filters", "has a regular expression for %s that does not compile: %s", f.field, err)
 		}
 		return re.MatchString, nil
 	}
@@ -147,13 +148,6 @@ func (f filter) matcher(isFlag bool) (func(have string) bool, error) {
 	return func(h string) bool { return op(h, want[0]) }, nil
 }
 
-// regexpProblem says what is wrong with a pattern, without the pattern.
-func regexpProblem(err error) string {
-	msg := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-	msg, _, _ = strings.Cut(msg, ": `")
-	return msg
-}
-
 // valueTexts is a value as filters compare it: none for null, one for each item
 // of a list.
 func valueTexts(v reflect.Value) []string {
@@ -164,7 +158,7 @@ func valueTexts(v reflect.Value) []string {
 		v = v.Elem()
 	}
 	switch {
-	case v.Type() == timeType:
+	case v.Type() == reflect.TypeFor[time.Time]():
 		return []string{v.Interface().(time.Time).Format(time.RFC3339)}
 	case v.Kind() == reflect.Slice:
 		var texts []string
@@ -176,7 +170,7 @@ func valueTexts(v reflect.Value) []string {
 	return []string{fmt.Sprint(v.Interface())}
 }
 
-// narrowing are the parameters of a tool that lists things of which much can be told.
+// narrowing are the parameters of a tool that lists rows with many properties.
 type narrowing struct {
 	Filters filters  `json:"filters,omitempty" desc:"field or field__op to value"`
 	Fields  []string `json:"fields,omitempty" desc:"default: all"`
@@ -184,18 +178,18 @@ type narrowing struct {
 }
 
 // propertyOf finds a property of rows that an argument names.
-func propertyOf(row reflect.Type, argument, name string) (field, error) {
-	i := slices.IndexFunc(fieldsOf(row), func(p field) bool { return p.name == name })
+func propertyOf(row reflect.Type, argument, name string) (params.Field, error) {
+	i := slices.IndexFunc(params.FieldsOf(row), func(p params.Field) bool { return p.Name == name })
 	if i < 0 {
-		return field{}, argumentFault(argument, "has a field %q that these rows do not have; they have %s",
-			name, strings.Join(propertyNames(row), ", "))
+		return params.Field{}, argumentFault(argument, "has a field %q that these rows do not have; they have %s",
+			name, strings.Join(params.Names(row), ", "))
 	}
-	return fieldsOf(row)[i], nil
+	return params.FieldsOf(row)[i], nil
 }
 
-// tokensFor are the tokens that tmux is to be asked for, so that the rows have what
-// is to be told of them and filtered by; none stands for all. The keys are those that
-// the rows must have anyway.
+// tokensFor returns the tokens to ask tmux for, so that the rows have what the call
+// returns and filters by; nil means all. The keys are tokens that the rows need in
+// any case.
 func tokensFor[R any](n narrowing, keys ...string) ([]string, error) {
 	if len(n.Fields) == 0 {
 		return nil, nil
@@ -207,7 +201,7 @@ func tokensFor[R any](n narrowing, keys ...string) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		tag := row.FieldByIndex(p.index).Tag
+		tag := row.FieldByIndex(p.Index).Tag
 		if token, _, _ := strings.Cut(tag.Get("tmux"), ","); token != "" {
 			tokens = append(tokens, token)
 		}
@@ -237,9 +231,9 @@ func narrow[R any](rows []R, n narrowing) (list[R], error) {
 		return list[R]{}, err
 	}
 	l := page(rows, n.paging)
-	for _, p := range fieldsOf(reflect.TypeFor[R]()) {
-		if slices.Contains(n.Fields, p.name) {
-			l.told = append(l.told, p)
+	for _, p := range params.FieldsOf(reflect.TypeFor[R]()) {
+		if slices.Contains(n.Fields, p.Name) {
+			l.fields = append(l.fields, p)
 		}
 	}
 	return l, nil

@@ -30,7 +30,9 @@ type paneState struct {
 	Height     int    `tmux:"pane_height"`
 	TTY        string `tmux:"pane_tty"`
 	// Generation counts what the pane has printed; nil before tmux 3.8.
-	Generation *int64 `tmux:"pane_output_generation,since=3.8"`
+	Generation        *int64 `tmux:"pane_output_generation,since=3.8"`
+	HistoryGeneration *int64 `tmux:"history_generation,since=3.8"`
+	HistoryCollected  *int64 `tmux:"history_collected,since=3.8"`
 }
 
 // cursor is the number of the cursor's row.
@@ -51,6 +53,8 @@ type grid struct {
 	rows []string // with the spaces at their ends
 	// lines are the rows with wrapped ones joined, when that was asked for.
 	lines []gridLine
+	// hidden is the digest of what an alternate screen hides, if that was read.
+	hidden string
 }
 
 // gridLine is a line of output: one row, or several that were wrapped.
@@ -63,7 +67,7 @@ type gridLine struct {
 // end is the number after that of the line's last row.
 func (l gridLine) end() int { return l.first + l.rows }
 
-// visible asks readGrid for the screen only.
+// visible asks readGrid for the screen only, and for what a trace needs.
 const visible = int(^uint(0) >> 1)
 
 // gridRequest says what is to be read of a pane.
@@ -83,13 +87,13 @@ type gridRequest struct {
 // row may be a later one than asked for, when there is no such row or when the
 // pane prints too fast.
 func (c *call) readGrid(ctx context.Context, target tmux.Target, want gridRequest) (*grid, error) {
-	v, err := c.tmux.Version(ctx)
+	usedCells, err := c.tmux.Supports(ctx, tmux.UsedCells)
 	if err != nil {
 		return nil, err
 	}
 	// Rows as -J joins them: until 3.3 that is with the unused cells.
-	rowsOf := tmux.CapturePane{Target: target, Print: true, KeepSpaces: true, UsedCells: v.Has(tmux.Version{Major: 3, Minor: 4})}
-	above := 0
+	rowsOf := tmux.CapturePane{Target: target, Print: true, KeepSpaces: true, UsedCells: usedCells}
+	above := traceRows
 	if want.from != visible {
 		above = want.history - want.from + want.slack
 	}
@@ -98,10 +102,10 @@ func (c *call) readGrid(ctx context.Context, target tmux.Target, want gridReques
 		rowsOf.Start = tmux.Line(-above)
 		var b tmux.Batch
 		states := tmux.Rows[paneState](&b, tmux.DisplayMessage{Target: target})
-		raw := b.Add(rowsOf)
+		raw := tmux.Add(&b, rowsOf)
 		var joinedRaw *[]byte
 		if want.joined {
-			joinedRaw = b.Add(tmux.CapturePane{Target: target, Print: true, Join: true, Start: rowsOf.Start})
+			joinedRaw = tmux.Add(&b, tmux.CapturePane{Target: target, Print: true, Join: true, Start: rowsOf.Start})
 		}
 		if err := b.Do(ctx, c.tmux); err != nil {
 			return nil, err
@@ -122,7 +126,7 @@ func (c *call) readGrid(ctx context.Context, target tmux.Target, want gridReques
 // readHidden reads the screen that the alternate one hides, with the cursor that
 // it had. Without an alternate screen it is the screen.
 func (c *call) readHidden(ctx context.Context, target tmux.Target) (*grid, error) {
-	v, err := c.tmux.Version(ctx)
+	usedCells, err := c.tmux.Supports(ctx, tmux.UsedCells)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +136,7 @@ func (c *call) readHidden(ctx context.Context, target tmux.Target) (*grid, error
 	var b tmux.Batch
 	states := tmux.Rows[paneState](&b, tmux.DisplayMessage{Target: target})
 	saved := tmux.Rows[hidden](&b, tmux.DisplayMessage{Target: target})
-	raw := b.Add(tmux.CapturePane{Target: target, Print: true, Alternate: true, Quiet: true, KeepSpaces: true, UsedCells: v.Has(tmux.Version{Major: 3, Minor: 4})})
+	raw := tmux.Add(&b, tmux.CapturePane{Target: target, Print: true, Alternate: true, Quiet: true, KeepSpaces: true, UsedCells: usedCells})
 	if err := b.Do(ctx, c.tmux); err != nil {
 		return nil, err
 	}
@@ -191,8 +195,8 @@ func withoutBlankEnd(rows []string) []string {
 	return rows
 }
 
-// limited keeps the end of lines within a number of lines and of bytes of their
-// joined text; nil is no limit. It tells how many lines and bytes it left out.
+// limited keeps the last lines, at most maxLines of them and maxBytes of their joined
+// text; nil is no limit. It returns how many lines and bytes it left out.
 func limited(lines []string, maxLines, maxBytes *int) (kept []string, cutLines, cutBytes int) {
 	kept, cutLines = lastLines(lines, maxLines)
 	for _, l := range lines[:cutLines] {

@@ -5,13 +5,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"tmuxmcp/internal/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -39,7 +38,7 @@ type peer struct {
 	waiting map[string]chan reply
 	// messages are all messages from the server in the order they came.
 	messages []json.RawMessage
-	schemas  map[string]*jsonschema.Schema
+	schemas  map[string]json.RawMessage
 }
 
 type reply struct {
@@ -138,7 +137,7 @@ func connectTo(t testing.TB, s *server.Server) *peer {
 }
 
 func newPeer(t testing.TB, in io.WriteCloser) *peer {
-	return &peer{t: t, in: in, done: make(chan struct{}), waiting: map[string]chan reply{}, schemas: map[string]*jsonschema.Schema{}}
+	return &peer{t: t, in: in, done: make(chan struct{}), waiting: map[string]chan reply{}, schemas: map[string]json.RawMessage{}}
 }
 
 // program is the real binary, built once.
@@ -166,11 +165,15 @@ func TestMain(m *testing.M) {
 			os.Unsetenv(name)
 		}
 	}
-	// Most tests wait for a pane, and not for a processor.
-	if flag.Parse(); !slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(a, "-test.parallel") }) {
-		flag.Set("test.parallel", "8")
+	testtool.Parallel(16)
+	// What run_command keeps is not put beside that of the developer's own servers.
+	own, err := os.MkdirTemp("", "tmux-mcp-test")
+	if err != nil {
+		panic(err)
 	}
+	os.Setenv("XDG_RUNTIME_DIR", own)
 	code := m.Run()
+	os.RemoveAll(own)
 	if builtIn != "" {
 		os.RemoveAll(builtIn)
 	}
@@ -186,7 +189,7 @@ func start(t testing.TB, srv *tmux.Server, env []string, flags ...string) *peer 
 	}
 	given := []string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "--safety", "destructive", "--transport", os.Getenv("TMUX_TEST_TRANSPORT")}
 	cmd := exec.Command(path, append(given, flags...)...)
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMUX=", "TMUX_PANE=", "LANG=C"}, env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMUX=", "TMUX_PANE=", "LANG=C", "XDG_RUNTIME_DIR=" + os.Getenv("XDG_RUNTIME_DIR")}, env...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +240,7 @@ func (p *peer) receive(line []byte) {
 		Method string          `json:"method"`
 		reply
 	}
-	if err := json.Unmarshal(line, &m); err != nil {
+	if err := json.Unmarshal(line, &m); err != nil && line[0] != '[' {
 		p.t.Errorf("the server wrote what is not JSON: %q", line)
 		return
 	}
@@ -380,30 +383,48 @@ func (p *peer) schema(name string) *jsonschema.Schema {
 			p.t.Fatal(err)
 		}
 		for _, tool := range list.Tools {
-			for key, all := range map[string]bool{tool.Name + someFields: false, tool.Name: true} {
-				var schema any
-				if err := json.Unmarshal(tool.OutputSchema, &schema); err != nil {
-					p.t.Fatal(err)
-				}
-				strict(schema, all)
-				c := jsonschema.NewCompiler()
-				if err := c.AddResource("schema.json", schema); err != nil {
-					p.t.Fatal(err)
-				}
-				s, err := c.Compile("schema.json")
-				if err != nil {
-					p.t.Fatalf("output schema of %s: %v", tool.Name, err)
-				}
-				p.schemas[key] = s
-			}
+			p.schemas[tool.Name] = tool.OutputSchema
 		}
 	}
-	s := p.schemas[name]
-	if s == nil {
-		p.t.Fatalf("%s is not listed", name)
+	tool, some := strings.CutSuffix(name, someFields)
+	text := p.schemas[tool]
+	if text == nil {
+		p.t.Fatalf("%s is not listed", tool)
+	}
+	s, err := compiled(string(text), !some)
+	if err != nil {
+		p.t.Fatalf("output schema of %s: %v", tool, err)
 	}
 	return s
 }
+
+// compiled is a strict schema. All servers of a test have the same ones, and to compile
+// them takes longer than most tests.
+func compiled(text string, all bool) (*jsonschema.Schema, error) {
+	type key struct {
+		text string
+		all  bool
+	}
+	if s, ok := compiledSchemas.Load(key{text, all}); ok {
+		return s.(*jsonschema.Schema), nil
+	}
+	var schema any
+	if err := json.Unmarshal([]byte(text), &schema); err != nil {
+		return nil, err
+	}
+	strict(schema, all)
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", schema); err != nil {
+		return nil, err
+	}
+	s, err := c.Compile("schema.json")
+	if err == nil {
+		compiledSchemas.Store(key{text, all}, s)
+	}
+	return s, err
+}
+
+var compiledSchemas sync.Map
 
 func strict(schema any, all bool) {
 	switch s := schema.(type) {
@@ -446,7 +467,7 @@ func (p *peer) fails(name, args string, texts ...string) result {
 	}
 	for _, want := range texts {
 		if !strings.Contains(res.text(), want) {
-			p.t.Errorf("%s %s fails with %q, which does not tell %q", name, args, res.text(), want)
+			p.t.Errorf("%s %s fails with %q, which does not say %q", name, args, res.text(), want)
 		}
 	}
 	return res

@@ -13,8 +13,8 @@ const maxInstructions = 2048
 //go:embed instructions.txt
 var baseInstructions string
 
-// instructions are what a client tells the model about this server. What is
-// ours must fit; what the environment adds is left out when it does not.
+// instructions returns the text that clients show to the model. Our own part must
+// fit; what the environment adds is left out if it does not.
 func (s *Server) instructions() (string, error) {
 	parts := []string{strings.TrimSpace(baseInstructions)}
 	parts = append(parts, fmt.Sprintf("Safety level: %s (readonly, mutating, destructive; %s). Tools beyond it are hidden.", s.cfg.Tier, varSafety.name))

@@ -43,6 +43,7 @@ func TestServerKilledDuringACall(t *testing.T) {
 // TestCreateSessionOutlivesAnEndingServer: the server that takes the command is
 // gone before it answers, so the session is made on a new one.
 func TestCreateSessionOutlivesAnEndingServer(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	p := serve(t, configFor(srv))
@@ -55,6 +56,7 @@ func TestCreateSessionOutlivesAnEndingServer(t *testing.T) {
 }
 
 func TestChangesInABatch(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	p := serve(t, configFor(srv))

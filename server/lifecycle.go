@@ -8,8 +8,12 @@ import (
 	"tmuxmcp/tmux"
 )
 
+// Close removes the files of a server that is not to be called again. Serve does it
+// at its end.
+func (s *Server) Close() { s.files.Close() }
+
 // bufferName is the form of the paste buffers that this program makes. No other
-// buffer is ever shown, pasted or deleted: they may hold the person's clipboard.
+// buffer is ever shown, pasted or deleted: they may hold the user's clipboard.
 var bufferName = regexp.MustCompile(`^libtmux_mcp_[0-9a-f]{32}_[A-Za-z0-9_.-]{1,64}$`)
 
 // madeBuffer notes that a tmux server holds a buffer of ours, so that the end of
@@ -42,7 +46,7 @@ func (s *Server) removeBuffers() {
 			}
 		}
 		if err != nil {
-			s.cfg.Log.Debug("remove buffers", "socket", socket, "error", err)
+			s.cfg.Log.Debug("remove buffers", "socket", socket, "cause", causeOf(err))
 		}
 		cancel()
 	}

@@ -13,6 +13,7 @@ import (
 )
 
 func TestTheEndRemovesOurBuffersAlone(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	ours := "libtmux_mcp_" + strings.Repeat("0f", 16) + "_buf"
@@ -55,6 +56,7 @@ func TestTheEndRemovesOurBuffersAlone(t *testing.T) {
 
 // TestNothingOfTheServerTouchesTmux: neither its coming nor its going shows.
 func TestNothingOfTheServerTouchesTmux(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	p := start(t, srv, nil)
 	p.handshake("{}")
@@ -112,6 +114,7 @@ func TestNothingIsAttached(t *testing.T) {
 
 // TestSignalRemovesBuffers: a signal ends it as the end of its input does.
 func TestSignalRemovesBuffers(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		srv := tmuxtest.New(t)
 		session(t, srv, "a")

@@ -5,18 +5,16 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"tmuxmcp/tmux"
 )
 
-// The rows of the tools: what tmux is asked for (the tag tmux), what a client is
-// told (the tag json) and what filters may name. A row has a property that is
-// not tmux's own where the tag tmux is missing; the tag from has the tokens that
-// such a one needs.
+// The rows of the tools: what tmux is asked for (the tag tmux), what a client gets
+// (the tag json) and what filters may name. A property without the tag tmux is not
+// tmux's own; its tag from lists the tokens that it is computed from.
 
-// sessionInfo is what the tools tell about a session.
+// sessionInfo is what the tools return for a session.
 type sessionInfo struct {
 	SessionID       tmux.SessionID `json:"session_id" tmux:"session_id"`
 	SessionName     string         `json:"session_name" tmux:"session_name"`
@@ -27,7 +25,7 @@ type sessionInfo struct {
 	ActivePaneID    *tmux.PaneID   `json:"active_pane_id" tmux:"pane_id"`
 }
 
-// windowInfo is what the tools tell about a window.
+// windowInfo is what the tools return for a window.
 type windowInfo struct {
 	WindowID         tmux.WindowID    `json:"window_id" tmux:"window_id"`
 	WindowName       string           `json:"window_name" tmux:"window_name"`
@@ -44,8 +42,8 @@ type windowInfo struct {
 	ActivePaneID     *tmux.PaneID     `json:"active_pane_id" tmux:"pane_id"`
 }
 
-// paneInfo is what the tools tell about a pane. Edges are rows and columns of
-// its window, from 0, inclusive.
+// paneInfo is what the tools return for a pane. Edges are rows and columns of its
+// window, from 0, inclusive.
 type paneInfo struct {
 	PaneID             tmux.PaneID      `json:"pane_id" tmux:"pane_id"`
 	PaneIndex          int              `json:"pane_index" tmux:"pane_index"`
@@ -76,8 +74,8 @@ type paneInfo struct {
 	IsCaller           *bool            `json:"is_caller"`
 }
 
-// paneDetail is what is told of one pane: with the states and modes that a list
-// does not tell.
+// paneDetail is what get_pane_info returns: also the states and modes that lists
+// leave out.
 type paneDetail struct {
 	paneInfo
 	paneMore
@@ -93,7 +91,7 @@ type paneMore struct {
 	PaneMarkedSet          bool    `json:"pane_marked_set" tmux:"pane_marked_set"`
 	PanePipe               bool    `json:"pane_pipe" tmux:"pane_pipe"`
 	PanePipePID            *int    `json:"pane_pipe_pid" tmux:"pane_pipe_pid,since=3.7"`
-	PanePath               *string `json:"pane_path" tmux:"pane_path" desc:"as the program told it"`
+	PanePath               *string `json:"pane_path" tmux:"pane_path" desc:"as the program reported it"`
 	PaneUnseenChanges      *bool   `json:"pane_unseen_changes" tmux:"pane_unseen_changes,since=3.4"`
 	PaneFlags              *string `json:"pane_flags" tmux:"pane_flags,since=3.7"`
 	PaneZoomedFlag         *bool   `json:"pane_zoomed_flag" tmux:"pane_zoomed_flag,since=3.7"`
@@ -107,7 +105,7 @@ type paneMore struct {
 	SynchronizedOutputFlag *bool   `json:"synchronized_output_flag" tmux:"synchronized_output_flag,since=3.7"`
 }
 
-// windowDetail is what is told of one window.
+// windowDetail is what get_window_info returns.
 type windowDetail struct {
 	windowInfo
 	windowMore
@@ -126,7 +124,7 @@ type windowMore struct {
 	WindowActiveSessionsList []string `json:"window_active_sessions_list" tmux:"window_active_sessions_list"`
 }
 
-// sessionDetail is what is told of one session.
+// sessionDetail is what get_session_info returns.
 type sessionDetail struct {
 	sessionInfo
 	sessionMore
@@ -159,8 +157,8 @@ func (l links) of(w tmux.WindowID, own tmux.SessionID) []tmux.SessionID {
 	return []tmux.SessionID{own}
 }
 
-// linkRows appends the reading of all windows that several sessions hold, for rows
-// with only some tokens: those without both ids do not tell of their sessions.
+// linkRows adds a query for all windows that are linked into several sessions. Rows
+// without both ids do not list their sessions and need no query.
 func linkRows(b *tmux.Batch, only ...string) *[]link {
 	if len(only) > 0 && !(slices.Contains(only, "window_id") && slices.Contains(only, "session_id")) {
 		return new([]link)
@@ -197,7 +195,7 @@ func (c *call) listPanesIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister, 
 	return c.panes(*rows, *linked), nil
 }
 
-// panes finishes pane rows: each pane once, with what tmux does not tell.
+// panes finishes pane rows: each pane once, with the properties that are not tmux's.
 func (c *call) panes(rows []paneInfo, linked []link) []paneInfo {
 	l := linksFrom(linked)
 	rows = uniqueBy(rows, func(p paneInfo) tmux.PaneID { return p.PaneID })
@@ -247,7 +245,7 @@ func (c *call) listSessionsIn(ctx context.Context, b *tmux.Batch, cmd tmux.Liste
 func batchOf(cmds []tmux.Command) *tmux.Batch {
 	b := new(tmux.Batch)
 	for _, cmd := range cmds {
-		b.Add(cmd)
+		tmux.Add(b, cmd)
 	}
 	return b
 }
@@ -266,8 +264,7 @@ func uniqueBy[R any, K cmp.Ordered](rows []R, id func(R) K) []R {
 // noneIsEmpty takes the error away that tmux gives for lists of panes, windows
 // and clients while it has no session at all.
 func noneIsEmpty(err error) error {
-	var e *tmux.Error
-	if errors.As(err, &e) && strings.HasPrefix(e.Stderr, "no current target") {
+	if errors.Is(err, tmux.ErrNoSession) {
 		return nil
 	}
 	return err

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -8,17 +9,22 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"log/slog"
+	"maps"
+	"reflect"
 	"slices"
 	"time"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"tmuxmcp/server/params"
+	"tmuxmcp/server/stdio"
 )
 
 // audit logs one record for each call: the tool, how it ended, how long it took,
-// who asked, and its arguments without what may be secret. Results are never
-// logged.
+// who asked, and its arguments as [Server.loggedArguments] has them. Results and
+// messages of errors are never logged: they may repeat an argument.
 func (s *Server) audit(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		start := time.Now()
@@ -34,16 +40,16 @@ func (s *Server) audit(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc
 		}
 		attrs = append(attrs,
 			slog.Float64("duration_ms", float64(time.Since(start).Microseconds())/1000),
-			slog.String("client_id", clientOf(ctx)), slog.Any("request_id", requestID(ctx)),
-			slog.Any("args", s.digest.arguments(req)))
+			slog.String("client_id", tail(clientOf(ctx), 100)), slog.Any("request_id", stdio.RequestID(ctx)),
+			slog.Any("args", s.loggedArguments(req.Params.Name, req)))
 		s.cfg.Audit.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
 		return res, err
 	}
 }
 
-// digester writes digests instead of secrets: with a key of this process, so
-// that nobody can try a short secret against the log, and equal texts are still
-// seen to be equal.
+// digester writes digests instead of values: with a key of this process, so that
+// nobody can try a short secret against the log, and equal values are still seen
+// to be equal.
 type digester struct{ key []byte }
 
 func newDigester() digester {
@@ -52,123 +58,92 @@ func newDigester() digester {
 	return d
 }
 
-// secretArguments are those that may hold anything: what is typed, run, pasted
-// or put into an environment.
-var secretArguments = []string{"keys", "text", "command", "value", "content", "shell", "environment"}
-
-const maxAuditText = 200
-
-func (d digester) arguments(req mcp.CallToolRequest) any {
-	raw := req.Params.RawArguments
-	if len(raw) == 0 {
-		raw, _ = marshal(req.Params.Arguments)
-	}
-	var args map[string]any
-	if json.Unmarshal(raw, &args) != nil {
-		return shapeOf(raw)
-	}
-	return d.object(args)
-}
-
-func (d digester) object(args map[string]any) map[string]any {
-	out := make(map[string]any, len(args))
-	for name, value := range args {
-		switch {
-		case slices.Contains(secretArguments, name):
-			out[name] = d.secret(value)
-		case name == "operations":
-			out[name] = d.operations(value)
-		default:
-			out[name] = shortened(value)
-		}
-	}
-	return out
-}
-
-func (d digester) secret(value any) any {
-	switch v := value.(type) {
-	case string:
-		return d.text(v)
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, item := range v {
-			out[k] = d.secret(item)
-		}
-		return out
-	case nil, bool:
-		return v
-	}
-	return shapeOf(value)
-}
-
 func (d digester) text(s string) any {
 	mac := hmac.New(sha256.New, d.key)
 	mac.Write([]byte(s))
 	return map[string]any{"len": utf8.RuneCountInString(s), "digest": hex.EncodeToString(mac.Sum(nil))[:12]}
 }
 
-// operations are the nested calls of a batch, or the inputs of send_keys_batch.
-// What does not look like either is told by its shape alone.
-func (d digester) operations(value any) any {
-	items, ok := value.([]any)
-	if !ok {
-		return shapeOf(value)
+// value is the digest of a text, or of the JSON of something else.
+func (d digester) value(raw json.RawMessage) any {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return d.text(s)
 	}
-	out := make([]any, len(items))
-	for i, item := range items {
-		op, ok := item.(map[string]any)
-		if !ok {
-			out[i] = shapeOf(item)
-			continue
+	return d.text(string(raw))
+}
+
+// loggedArguments are the arguments of a call as the log may hold them: flags, and
+// of the arguments that the tool has the numbers, ids and words of an enumeration.
+// Anything else may be a secret, if only by mistake, and so may the name of an
+// argument that the tool does not have: of those there are digests.
+func (s *Server) loggedArguments(tool string, req mcp.CallToolRequest) any {
+	raw := req.Params.RawArguments
+	if len(raw) == 0 {
+		raw, _ = params.Marshal(req.Params.Arguments)
+	}
+	return s.loggedObject(s.decls[tool].in, raw)
+}
+
+func (s *Server) loggedObject(t reflect.Type, raw json.RawMessage) any {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(raw, &given) != nil || t == nil {
+		return s.digest.value(raw)
+	}
+	out := make(map[string]any, len(given))
+	for _, f := range params.FieldsOf(t) {
+		value, ok := given[f.Name]
+		delete(given, f.Name)
+		if ok {
+			out[f.Name] = s.loggedValue(f, value)
 		}
-		known := map[string]any{}
-		for name, v := range op {
-			switch x := v.(type) {
-			case string:
-				switch name {
-				case "tool", "pane_id", "session_name", "session_id", "window_id":
-					known[name] = shortened(x)
-					continue
-				case "keys":
-					known[name] = d.text(x)
-					continue
-				}
-			case bool:
-				known[name] = x
-				continue
-			case map[string]any:
-				if name == "arguments" {
-					known[name] = d.object(x)
-					continue
-				}
+	}
+	if t == reflect.TypeFor[batchOperation]() {
+		var op struct {
+			Tool      string
+			Arguments json.RawMessage
+		}
+		if json.Unmarshal(raw, &op) == nil && s.tools[op.Tool] != nil {
+			out["tool"] = op.Tool
+			if op.Arguments != nil {
+				out["arguments"] = s.loggedObject(s.decls[op.Tool].in, op.Arguments)
 			}
-			known[name] = shapeOf(v)
 		}
-		out[i] = known
+	}
+	var unknown []any
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		unknown = append(unknown, []any{s.digest.text(name), s.digest.value(given[name])})
+	}
+	if unknown != nil {
+		out["unknown arguments"] = unknown
 	}
 	return out
 }
 
-func shortened(v any) any {
-	if s, ok := v.(string); ok && utf8.RuneCountInString(s) > maxAuditText {
-		return string([]rune(s)[:maxAuditText]) + "...<truncated>"
+func (s *Server) loggedValue(f params.Field, raw json.RawMessage) any {
+	t := params.Elem(f.Type)
+	var text string
+	var items []json.RawMessage
+	switch c := bytes.TrimSpace(raw)[0]; {
+	case c == 'n' || c == 't' || c == 'f':
+		return raw
+	case c == '"' && json.Unmarshal(raw, &text) == nil:
+		isID := false
+		if t.Kind() == reflect.String {
+			id, ok := reflect.ValueOf(text).Convert(t).Interface().(interface{ Valid() bool })
+			isID = ok && id.Valid()
+		}
+		if isID || slices.Contains(f.Enum, text) {
+			return text
+		}
+	case c == '[' && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && json.Unmarshal(raw, &items) == nil:
+		out := make([]any, len(items))
+		for i, item := range items {
+			out[i] = s.loggedObject(t.Elem(), item)
+		}
+		return out
+	case c != '"' && c != '[' && c != '{' && (reflect.Zero(t).CanInt() || reflect.Zero(t).CanFloat()) && len(raw) < 20:
+		return raw
 	}
-	return v
-}
-
-func shapeOf(v any) any {
-	kind := "number"
-	switch v.(type) {
-	case string, json.RawMessage:
-		kind = "string"
-	case map[string]any:
-		kind = "object"
-	case []any:
-		kind = "array"
-	case bool:
-		kind = "boolean"
-	case nil:
-		kind = "null"
-	}
-	return map[string]any{"type": kind, "redacted": true}
+	return s.digest.value(raw)
 }

@@ -3,12 +3,15 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"os/exec"
-	"regexp"
+	"syscall"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"tmuxmcp/server/stdio"
 	"tmuxmcp/tmux"
 )
 
@@ -23,29 +26,52 @@ func (s *Server) mapErrors(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandler
 			return res, nil
 		}
 		f, expected := faultOf(err)
-		if expected {
-			s.cfg.Log.WarnContext(ctx, "tool failed", "tool", req.Params.Name, "type", f.kind, "error", f.msg)
-		} else {
-			s.cfg.Log.ErrorContext(ctx, "tool failed", "tool", req.Params.Name, "type", f.kind, "error", f.msg)
+		level := slog.LevelWarn
+		if !expected {
+			level = slog.LevelError
 		}
+		s.cfg.Log.Log(ctx, level, "tool failed", "tool", req.Params.Name, "type", f.kind, "cause", causeOf(err))
 		return errorResult(f, expected), nil
 	}
 }
 
+// causeOf is what the log says of an error. Its message would say more, and may
+// repeat what the client sent, which may be a secret: the client has it.
+func causeOf(err error) string {
+	var cause string
+	var e *tmux.Error
+	if errors.As(err, &e) {
+		cause = e.Command + ": "
+	}
+	var errno syscall.Errno
+	var program *exec.Error
+	switch {
+	case errors.As(err, &errno):
+		return cause + errno.Error()
+	case errors.As(err, &program):
+		return cause + program.Error()
+	}
+	for _, known := range append(tmux.Kinds(), context.DeadlineExceeded, context.Canceled, stdio.ErrCancelled) {
+		if errors.Is(err, known) {
+			return cause + known.Error()
+		}
+	}
+	var f *fault
+	if errors.As(err, &f) {
+		return cause + f.kind
+	}
+	return fmt.Sprintf("%s%T", cause, err)
+}
+
 func errorResult(f *fault, expected bool) *mcp.CallToolResult {
-	msg := f.msg
 	meta := map[string]any{"error_type": f.kind, "expected": expected}
 	if f.suggestion != "" {
-		msg += "\n" + f.suggestion
-		meta["suggestion"] = f.suggestion
+		meta["suggestion"] = legible(f.suggestion, "")
 	}
-	res := mcp.NewToolResultError(msg)
+	res := mcp.NewToolResultError(f.text())
 	res.Meta = mcp.NewMetaFromMap(meta)
 	return res
 }
-
-// notFound is what tmux says about a target that does not exist.
-var notFound = regexp.MustCompile(`^can't find (pane|window|session): =?(.*?):?$`)
 
 // faultOf says an error in the words a caller gets. It is expected when the
 // caller can do something about it.
@@ -53,7 +79,7 @@ func faultOf(err error) (f *fault, expected bool) {
 	if errors.As(err, &f) {
 		return f, true
 	}
-	// What mcp-go put around an error of tmux is not told.
+	// Drop what mcp-go wrapped around an error of tmux.
 	var e *tmux.Error
 	if errors.As(err, &e) {
 		err = e
@@ -63,8 +89,10 @@ func faultOf(err error) (f *fault, expected bool) {
 		return &fault{kind: kindTmux, msg: "tmux is not installed, or not where it was: " + err.Error(), cause: err}, false
 	case errors.Is(err, context.DeadlineExceeded):
 		return &fault{kind: kindTimeout, msg: "tmux error: " + err.Error(), cause: err}, true
-	case errors.Is(err, context.Canceled), errors.Is(err, errCancelledByClient):
+	case errors.Is(err, context.Canceled), errors.Is(err, stdio.ErrCancelled):
 		return &fault{kind: "Cancelled", msg: "the call was cancelled", cause: err}, true
+	case errors.Is(err, tmux.ErrUntrusted):
+		return &fault{kind: kindRefused, msg: "tmux error: " + err.Error(), cause: err}, true
 	case errors.Is(err, tmux.ErrNoServer):
 		f = &fault{kind: kindNoServer, msg: "tmux error: " + err.Error(), cause: err}
 		return f.suggest("create_session starts one; list_servers finds others"), true
@@ -73,11 +101,12 @@ func faultOf(err error) (f *fault, expected bool) {
 	case errors.Is(err, tmux.ErrArgument) && e == nil: // tmux was not asked
 		return &fault{kind: kindValidation, msg: err.Error(), cause: err}, true
 	case e != nil:
-		if m := notFound.FindStringSubmatch(e.Stderr); m != nil {
-			if tmux.PaneID(m[2]).Valid() {
-				return paneNotFound(m[2]), true
+		switch what := e.Object; what.Kind {
+		case "pane", "window", "session":
+			if tmux.PaneID(what.Name).Valid() {
+				return paneNotFound(what.Name), true
 			}
-			return objectNotFound(m[1] + " " + m[2]), true
+			return objectNotFound(what.String()), true
 		}
 		f = &fault{kind: kindTmux, msg: "tmux error: " + err.Error(), cause: err}
 		switch {

@@ -22,6 +22,34 @@ func (s *Server) gate(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc 
 	}
 }
 
+type ceilingKey struct{}
+
+// below is ctx for the calls of a batch that runs tools up to a tier.
+func below(ctx context.Context, ceiling Tier) context.Context {
+	return context.WithValue(ctx, ceilingKey{}, ceiling)
+}
+
+// tierIn is the tier of a call: that of the server, or of the batch it is in.
+func (s *Server) tierIn(ctx context.Context) Tier {
+	if ceiling, ok := ctx.Value(ceilingKey{}).(Tier); ok && s.cfg.Tier.allows(ceiling) {
+		return ceiling
+	}
+	return s.cfg.Tier
+}
+
+// permit refuses arguments that need a higher tier than the tool itself does. Why
+// is what the call would do.
+func (c *call) permit(need Tier, why string) error {
+	if c.tier.allows(need) {
+		return nil
+	}
+	f := faultf(kindTier, "this call of %s needs the tier %s: %s", c.decl.name, need, why)
+	if c.s.cfg.Tier.allows(need) {
+		return f.suggest("call it by itself: this batch runs what the tier %s may", c.tier)
+	}
+	return f.suggest("its user can start this server with --safety %s or %s=%s", need, varSafety.name, need)
+}
+
 // refusal says why a tool is not offered; nil when it is.
 func (s *Server) refusal(d decl) *fault {
 	if !s.cfg.Tier.allows(d.kind.tier) {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"tmuxmcp/server/params"
 )
 
 // maxResult bounds a result, in bytes of its JSON.
@@ -81,20 +83,20 @@ func shrink(raw json.RawMessage, n int) json.RawMessage {
 		case json.Unmarshal(value, &s) == nil && s != "":
 			// Escapes make the JSON longer than the text.
 			keep := len(s) - max(1, int(float64(over)*float64(len(s))/float64(len(value))))
-			props[largest], err = marshal(tail(s, max(0, keep)))
+			props[largest], err = params.Marshal(tail(s, max(0, keep)))
 		case json.Unmarshal(value, &items) == nil && len(items) > 0:
 			for len(items) > 0 && over > 0 {
 				over -= len(items[0]) + 1
 				items = items[1:]
 			}
-			props[largest], err = marshal(items)
+			props[largest], err = params.Marshal(items)
 		default:
 			return raw
 		}
 		if err != nil {
 			return raw
 		}
-		if raw, err = marshal(props); err != nil {
+		if raw, err = params.Marshal(props); err != nil {
 			return raw
 		}
 	}

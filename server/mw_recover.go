@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -14,7 +15,12 @@ func (s *Server) recoverPanics(next mcpserver.ToolHandlerFunc) mcpserver.ToolHan
 	return func(ctx context.Context, req mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				s.cfg.Log.ErrorContext(ctx, "tool panicked", "tool", req.Params.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+				// A panic value may repeat an argument, unless it is Go's own.
+				what := fmt.Sprintf("%T", p)
+				if own, ok := p.(runtime.Error); ok {
+					what = own.Error()
+				}
+				s.cfg.Log.ErrorContext(ctx, "tool panicked", "tool", req.Params.Name, "panic", what, "stack", string(debug.Stack()))
 				res, err = errorResult(faultf("Internal", "%s failed inside this server; its log has the details", req.Params.Name), false), nil
 			}
 		}()

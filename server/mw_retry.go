@@ -23,7 +23,7 @@ func (s *Server) retryReads(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandle
 		if err == nil || d.kind.tier != Readonly || d.selfBounded || !transient(err) {
 			return res, err
 		}
-		s.cfg.Log.WarnContext(ctx, "retry", "tool", req.Params.Name, "error", err)
+		s.cfg.Log.WarnContext(ctx, "retry", "tool", req.Params.Name, "cause", causeOf(err))
 		select {
 		case <-ctx.Done():
 			return nil, err

@@ -5,33 +5,34 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"tmuxmcp/server/stdio"
 )
 
-// notify sends a notification to the client of a call. Over stdio it is written
-// before notify returns, and so before the call's answer: a client may drop the
-// connection over progress of a call that it holds finished.
+// notify sends a notification to the client of a call.
 func (s *Server) notify(ctx context.Context, method string, params map[string]any) {
-	sess, ok := ctx.Value(sessionKey{}).(*session)
-	if !ok {
-		// A client that went away is no failure of the call.
+	if !stdio.Notify(ctx, method, params) {
+		// A client that went away does not fail the call.
 		_ = s.mcp.SendNotificationToClient(ctx, method, params)
-		return
 	}
-	sess.write(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": method, "params": params})
 }
 
-// progress tells the client how far a call is, if it asked to be told.
+// progress reports to the client how far a call is, if the client asked for it.
 func (c *call) progress(ctx context.Context, done, total float64, msg string) {
 	if c.progressToken == nil {
 		return
 	}
+	token := any(c.progressToken)
+	if raw := stdio.ProgressToken(ctx); raw != nil {
+		token = raw
+	}
 	c.s.notify(ctx, "notifications/progress", map[string]any{
-		"progressToken": c.progressToken, "progress": done, "total": total, "message": msg,
+		"progressToken": token, "progress": done, "total": total, "message": msg,
 	})
 }
 
-// warn tells the client something that is no error of the call, unless it asked
-// for graver things only.
+// warn sends the client a warning that does not fail the call, unless the client asked
+// for errors only.
 func (c *call) warn(ctx context.Context, msg string) {
 	level := mcp.LoggingLevelWarning
 	if l, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithLogging); ok && !level.ShouldSendTo(l.GetLogLevel()) {

@@ -2,26 +2,29 @@ package server
 
 import "strings"
 
-// output tells what a pane printed since a certain moment from what was there
+// output separates what a pane printed since a certain moment from what was there
 // before.
 //
 // The anchor is the row of the cursor at that moment, and not the one below: the
-// next line of a quiet pane lands exactly there. Of the rows from the anchor on,
-// those are old that still hold what they held, such as a prompt or what a program
-// painted below the cursor. Rows are told apart by their numbers, so a line that
-// is printed again is new.
+// next line of a quiet pane lands exactly there. From the anchor on, a row is old if
+// it still holds what it held, such as a prompt or what a program painted below the
+// cursor. Rows are identified by their numbers, so a line that is printed again is
+// new.
 //
-// What a program paints on the alternate screen is no output.
+// What a program paints on the alternate screen is not output.
 type output struct {
 	pid    string
 	shown  *grid // the last grid
 	last   *grid // the last one that was not of the alternate screen
 	anchor int
 	stale  []string // what stood in the rows from the anchor on
-	// staleLines is set once rows cannot be told by their numbers: see knowByText.
+	// staleLines is set once rows cannot be identified by their numbers: see
+	// knowByText.
 	staleLines map[string]bool
 	// seen is the row up to which everything was looked at.
 	seen int
+	// missed is that lines may have come and gone unseen.
+	missed bool
 }
 
 // newOutput begins at the moment of a grid of the normal screen.
@@ -36,6 +39,9 @@ const lookBack = 100
 // from is the row to read the next grid from. What has left the screen cannot
 // change any more, so it need not be looked at again.
 func (o *output) from() int { return max(o.anchor, o.seen-lookBack) }
+
+// readFrom is from, and what a trace needs.
+func (o *output) readFrom() int { return max(0, min(o.from(), o.last.History-traceRows)) }
 
 // follow takes in the next grid. It corrects the numbers of the rows when they
 // have changed, and reports false when it cannot. Whole reads the whole history.
@@ -72,8 +78,10 @@ func (o *output) follow(g *grid, whole func() (*grid, error)) (bool, error) {
 		// Cleared. A pane that gets higher takes rows back, which keep their numbers.
 		return false, nil
 	}
+	kept := o.last.trace().holds(g, shift)
 	o.anchor -= shift
 	o.seen -= shift
+	o.missed = o.missed || !kept || g.top > o.seen
 	if g.top <= o.from() {
 		o.seen = max(o.seen, g.History)
 	}

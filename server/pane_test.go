@@ -24,8 +24,8 @@ type screen struct {
 	prints int
 }
 
-// newScreen starts a session with one pane of a size. The pane's program prints
-// what it is sent until it is told to quit.
+// newScreen starts a session with one pane of a size. The pane's program prints what
+// it is sent until it is asked to quit.
 func newScreen(t testing.TB, srv *tmux.Server, name string, width, height int) *screen {
 	t.Helper()
 	s := &screen{t: t, srv: srv}
@@ -53,8 +53,8 @@ func (s *screen) program() string {
 	return "stty -echo; exec cat <" + fifo
 }
 
-// print writes to the screen, and returns when tmux has drawn it: the title that
-// is set behind it tells.
+// print writes to the screen, and returns when tmux has drawn it, which shows by the
+// title that is set after it.
 func (s *screen) print(text string) {
 	s.t.Helper()
 	s.prints++
@@ -67,7 +67,7 @@ func (s *screen) print(text string) {
 	})
 }
 
-// wait begins a call and returns when it waits: it has told of its progress.
+// wait begins a call and returns when it waits: it has reported progress.
 func (p *peer) wait(name, args string) (<-chan reply, string) {
 	p.t.Helper()
 	p.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,13 +137,16 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 		rows, err := tmux.List[row](ctx, srv, tmux.ListWindows{All: true, Filter: s.within()})
 		values = column(rows, err, func(r row) string { return fmt.Sprint(r.Index) })
 	case "socket_name":
-		for _, path := range c.s.sockets(nil) {
-			values = append(values, path[strings.LastIndexByte(path, '/')+1:])
+		if c.s.cfg.Pin {
+			break
 		}
+		servers, err := c.s.servers(nil)
+		values = column(servers, err, func(srv *tmux.Server) string { return filepath.Base(srv.SocketPath()) })
 	}
 	var kept []string
 	for _, v := range values {
-		if strings.HasPrefix(v, a.Value) && !slices.Contains(kept, v) {
+		// What cannot be seen cannot be chosen: see legible.go.
+		if strings.HasPrefix(v, a.Value) && !slices.Contains(kept, v) && legible(v, "") == v {
 			kept = append(kept, v)
 		}
 	}
@@ -150,8 +154,8 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 	return &mcp.Completion{Values: kept[:min(100, len(kept))], Total: len(kept), HasMore: len(kept) > 100}, nil
 }
 
-// column is one value of each row; none when the rows could not be had, for
-// completion has nobody to tell an error.
+// column returns one value of each row; nil if the rows could not be read, because
+// a completion has no way to report an error.
 func column[R any](rows []R, err error, value func(R) string) []string {
 	if err != nil {
 		return nil

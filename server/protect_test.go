@@ -65,10 +65,11 @@ func hurting(t *testing.T) []struct {
 }
 
 func TestOwnPaneIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	srv := inhabited(t)
 	for what, caller := range map[string]server.Caller{
 		"known":                  {Pane: "%0", Socket: srv.SocketPath()},
-		"known but for its pane": {Pane: "%0"},
+		"known only by its pane": {Pane: "%0"},
 	} {
 		cfg := configFor(srv)
 		cfg.Caller = caller
@@ -79,7 +80,7 @@ func TestOwnPaneIsLeftAlone(t *testing.T) {
 			if c.ends {
 				verb = "refusing to end "
 			}
-			if res := p.fails(c.tool, c.args, verb, "in which this agent runs", "its person can do it by hand"); res.Meta["error_type"] != "Refused" {
+			if res := p.fails(c.tool, c.args, verb, "in which this agent runs", "the user can do it by hand in tmux"); res.Meta["error_type"] != "Refused" {
 				t.Errorf("%s: %s %s fails as %v", what, c.tool, c.args, res.Meta["error_type"])
 			}
 		}
@@ -90,6 +91,7 @@ func TestOwnPaneIsLeftAlone(t *testing.T) {
 }
 
 func TestWhatDoesNotHurtIsDone(t *testing.T) {
+	t.Parallel()
 	srv := inhabited(t)
 	cfg := configFor(srv)
 	cfg.Caller = server.Caller{Pane: "%0", Socket: srv.SocketPath()}
@@ -128,6 +130,7 @@ func TestWhatDoesNotHurtIsDone(t *testing.T) {
 // TestSessionsThatShareTheOwnWindow: ending one of several sessions that hold a
 // window does not end the window.
 func TestSessionsThatShareTheOwnWindow(t *testing.T) {
+	t.Parallel()
 	srv := inhabited(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "peer", "-t", "=agent")
 	tmuxtest.Run(t, srv, "link-window", "-d", "-s", "=agent:0", "-t", "=other:9")
@@ -147,7 +150,8 @@ func TestSessionsThatShareTheOwnWindow(t *testing.T) {
 	}
 }
 
-// asked calls a tool and answers what the server asks the person meanwhile.
+// asked calls a tool and answers the questions that the server asks the user
+// meanwhile.
 func (p *peer) asked(tool, args, answer string) (questions int, res result) {
 	p.t.Helper()
 	seen := len(p.asks())
@@ -166,7 +170,8 @@ func (p *peer) asked(tool, args, answer string) (questions int, res result) {
 	}
 }
 
-func TestThePersonDecidesAboutTheOwnPane(t *testing.T) {
+func TestTheUserDecidesAboutTheOwnPane(t *testing.T) {
+	t.Parallel()
 	no := `"result":{"action":"decline"}`
 	yes := `"result":{"action":"accept","content":{"allow":true}}`
 	remember := `"result":{"action":"accept","content":{"allow":true,"remember":true}}`
@@ -227,6 +232,7 @@ func TestThePersonDecidesAboutTheOwnPane(t *testing.T) {
 
 // TestInsideRealPanes runs the program in panes, where tmux says what it says.
 func TestInsideRealPanes(t *testing.T) {
+	t.Parallel()
 	path, err := program()
 	if err != nil {
 		t.Fatal(err)

@@ -146,9 +146,9 @@ func (w *world) state(t testing.TB) string {
 	return b.String() + w.processes()
 }
 
-// processes tells what processes the tmux server has started: those that run, and
-// what those that ended have cost it. On Linux no job goes unseen, however short
-// it was and whatever it did.
+// processes lists the processes that the tmux server has started and that still run,
+// and what the ended ones have cost it. On Linux no job goes unseen, however short it
+// was and whatever it did.
 func (w *world) processes() string {
 	stat, err := os.ReadFile("/proc/" + w.pid + "/stat")
 	if err != nil {
@@ -202,7 +202,7 @@ func (w *world) sees(t testing.TB, before string) {
 func sensible() map[string][]any {
 	return map[string][]any{
 		"pane_id": {"%0", "%1", "%2"}, "window_id": {"@0", "@1"}, "session_id": {"$0", "$1"}, "session_name": {"a"}, "window_index": {"0"},
-		"socket_name": {}, "target": {}, "option": {"status-left", "@job", "mode-keys"}, "hook_name": {"session-renamed"}, "buffer_name": {ourBuffer},
+		"socket_name": {}, "target": {}, "output_path": {"/dev/null"}, "option": {"status-left", "@job", "mode-keys"}, "hook_name": {"session-renamed"}, "buffer_name": {ourBuffer},
 		"timeout": {0.05}, "interval": {0.01}, "idle_seconds": {0.02}, "filters": {map[string]any{"session_name": "a"}}, "format_string": {"#{pane_id} #{session_name}"},
 		"pattern": {"needle"}, "patterns": {[]any{"needle"}}, "stop": {}, "cursor": {}, "extra_socket_paths": {}, "name": {"run_and_wait"}, "arguments": {map[string]any{"command": "true", "pane_id": "%0"}},
 		"operations": {[]any{map[string]any{"tool": "list_panes"}}}, "regex": {false}, "start": {0}, "end": {}, "max_lines": {500, nil},
@@ -248,6 +248,7 @@ func attackOn(r *rand.Rand, tool listedTool, argument, text string) []toolCall {
 // TestReadingToolsRunNothingAndChangeNothing: whatever a caller passes to any
 // reading tool, no job runs and tmux stays as it is.
 func TestReadingToolsRunNothingAndChangeNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	cfg := configFor(w.srv) // with every tier, so that batches have to refuse by themselves
 	cfg.PromptsAsTools = true
@@ -288,6 +289,7 @@ func TestReadingToolsRunNothingAndChangeNothing(t *testing.T) {
 // TestResourcesRunNothingAndChangeNothing is the same for resources and the
 // completion of their arguments.
 func TestResourcesRunNothingAndChangeNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := serve(t, configFor(w.srv))
 	before := w.state(t)

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -114,7 +115,7 @@ func (s *Server) addResources() {
 				if err != nil {
 					return nil, err
 				}
-				body = string(raw)
+				body = string(legibleJSON(raw, reflect.TypeOf(got)))
 			}
 			return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: r.mime, Text: body}}, nil
 		})

@@ -11,6 +11,7 @@ import (
 )
 
 func TestResources(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a b/c")
 	tmuxtest.Run(t, srv, "split-window", "-t", "%0", "echo shown; cat")
@@ -76,6 +77,7 @@ func TestResources(t *testing.T) {
 }
 
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "alpha")
 	session(t, srv, "beta")
@@ -95,6 +97,7 @@ func TestCompletion(t *testing.T) {
 
 // TestPrompts: every call that a prompt writes must be one that a tool takes.
 func TestPrompts(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	p := serve(t, configFor(srv))
 	s, err := server.New(configFor(srv))
@@ -167,6 +170,7 @@ func TestPrompts(t *testing.T) {
 }
 
 func TestPromptsAsTools(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	p := serve(t, configFor(srv))
 	if r := p.request("tools/call", map[string]string{"name": "list_prompts"}); r.Error == nil {

@@ -1,13 +1,14 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"tmuxmcp/server/params"
 )
 
 // list is the answer of a tool that lists things: a page of them, and how many
@@ -15,14 +16,14 @@ import (
 type list[T any] struct {
 	Result []T `json:"result"`
 	Total  int `json:"total"`
-	// told are the properties to tell of each, nil for all.
-	told []field
+	// fields are the properties to show of each; nil is all.
+	fields []params.Field
 }
 
 // encode is the JSON of the list.
 func (l list[T]) encode() ([]byte, error) {
-	if l.told == nil {
-		return marshal(l)
+	if l.fields == nil {
+		return params.Marshal(l)
 	}
 	b := []byte(`{"result":[`)
 	for i, row := range l.Result {
@@ -30,15 +31,15 @@ func (l list[T]) encode() ([]byte, error) {
 			b = append(b, ',')
 		}
 		b = append(b, '{')
-		for j, p := range l.told {
-			value, err := marshal(reflect.ValueOf(row).FieldByIndex(p.index).Interface())
+		for j, p := range l.fields {
+			value, err := params.Marshal(reflect.ValueOf(row).FieldByIndex(p.Index).Interface())
 			if err != nil {
 				return nil, err
 			}
 			if j > 0 {
 				b = append(b, ',')
 			}
-			b = fmt.Appendf(b, "%q:%s", p.name, value)
+			b = fmt.Appendf(b, "%q:%s", p.Name, value)
 		}
 		b = append(b, '}')
 	}
@@ -73,8 +74,15 @@ type paneText struct {
 	PaneID string `json:"pane_id"`
 }
 
-func (t text) textBlock() string     { return t.Result }
-func (t paneText) textBlock() string { return t.Result }
+// screenText is text of a pane's screen.
+type screenText struct {
+	Result string `json:"result" exact:"true"`
+	PaneID string `json:"pane_id"`
+}
+
+func (t text) textBlock() string       { return legible(t.Result, "") }
+func (t paneText) textBlock() string   { return legible(t.Result, "") }
+func (t screenText) textBlock() string { return t.Result }
 
 // encodeResult makes the answer of a call: the output as structured content,
 // and beside it one text block for clients that read only text: the text
@@ -83,7 +91,7 @@ func encodeResult(out any) (*mcp.CallToolResult, error) {
 	if r, ok := any(out).(*mcp.CallToolResult); ok {
 		return r, nil
 	}
-	encode := func() ([]byte, error) { return marshal(out) }
+	encode := func() ([]byte, error) { return params.Marshal(out) }
 	if e, ok := out.(interface{ encode() ([]byte, error) }); ok {
 		encode = e.encode
 	}
@@ -91,6 +99,7 @@ func encodeResult(out any) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
+	structured = legibleJSON(structured, reflect.TypeOf(out))
 	block := string(structured)
 	if t, ok := out.(interface{ textBlock() string }); ok {
 		block = t.textBlock()
@@ -99,54 +108,6 @@ func encodeResult(out any) (*mcp.CallToolResult, error) {
 		Content:           []mcp.Content{mcp.NewTextContent(block)},
 		StructuredContent: json.RawMessage(structured),
 	}, nil
-}
-
-// marshal is json.Marshal without the escapes for HTML, which only cost bytes.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-// encodeMessage is the JSON of a message. That of an answer to a call it writes
-// itself: mcp-go's own goes over all of it five times and escapes it for HTML.
-func encodeMessage(msg any) ([]byte, error) {
-	response, ok := msg.(mcp.JSONRPCResponse)
-	if !ok {
-		return marshal(msg)
-	}
-	res, ok := response.Result.(*mcp.CallToolResult)
-	if !ok || res.Meta != nil || len(res.InputRequests) > 0 || res.RequestState != "" {
-		return marshal(msg)
-	}
-	structured, ok := res.StructuredContent.(json.RawMessage)
-	if !ok && res.StructuredContent != nil || len(res.RawStructuredContent) > 0 || bytes.IndexByte(structured, '\n') >= 0 {
-		return marshal(msg)
-	}
-	content, err := marshal(append([]mcp.Content{}, res.Content...))
-	if err != nil {
-		return nil, err
-	}
-	id, err := marshal(response.ID)
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, 0, len(content)+len(structured)+len(id)+200)
-	b = fmt.Appendf(b, `{"jsonrpc":%q,"id":%s,"result":{"content":%s`, response.JSONRPC, id, content)
-	if res.IsError {
-		b = append(b, `,"isError":true`...)
-	}
-	if res.ResultType != "" {
-		b = fmt.Appendf(b, `,"resultType":%q`, res.ResultType)
-	}
-	if len(structured) > 0 {
-		b = append(append(b, `,"structuredContent":`...), structured...)
-	}
-	return append(b, "}}"...), nil
 }
 
 // Text is the text of a result, all blocks of it.

@@ -11,6 +11,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"tmuxmcp/internal/nearest"
+	"tmuxmcp/server/runner"
+	"tmuxmcp/server/stdio"
 	"tmuxmcp/tmux"
 )
 
@@ -25,12 +28,14 @@ type Server struct {
 	digest digester
 
 	slots sync.Map // socket path → chan struct{}
+	small smallServers
 
 	mu          sync.Mutex
 	handles     map[string]*tmux.Server // by socket name; "" is the configured one
 	withBuffers map[string]*tmux.Server // those that hold buffers of ours, by socket
-	agreed      map[string]bool         // what the person allowed for good
-	turns       turns                   // of run_command, by pane
+	agreed      map[harm]bool           // what the user allowed for good
+	turns       runner.Turns            // of run_command, by pane
+	files       runner.Files            // of run_command
 }
 
 // New makes a server. It finds the tmux program and runs nothing.
@@ -90,18 +95,21 @@ func New(cfg Config) (*Server, error) {
 		}
 	}
 	hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) { r.Tools = s.Tools() })
-	hooks.AddOnError(keepError)
+	hooks.AddOnError(stdio.KeepError)
 	hooks.AddBeforeReadResource(encodePane)
 	s.addResources()
 	s.addPrompts()
 	return s, nil
 }
 
-// add makes a tool known. mcp-go knows its name alone: what a client is told
-// comes from [Server.Tools], when it asks, and a tool that is not offered is
-// known all the same, so that the gate can say why it is refused.
+// add registers a tool. mcp-go knows only its name: what clients see comes from
+// [Server.Tools]. A tool that is not offered is registered all the same, so that
+// the gate can say why it is refused.
 func (s *Server) add(t entry) {
 	d := t.declared()
+	if d.aim.rule == undeclared || d.harm == unknownHarm && !d.kind.readOnly {
+		panic(d.name + " does not declare what it acts on, or what it does to it")
+	}
 	s.order = append(s.order, d.name)
 	s.tools[d.name], s.decls[d.name] = t, d
 	s.mcp.AddTool(mcp.Tool{Name: d.name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, s.run)
@@ -138,7 +146,7 @@ func unknownTool(name string, s *Server) *fault {
 		names = append(names, d.name)
 	}
 	f := faultf(kindNotFound, "there is no tool %q", name)
-	if near := nearest(name, names); len(near) > 0 {
+	if near := nearest.Names(name, names); len(near) > 0 {
 		f.msg += "; near it are " + strings.Join(near, ", ")
 	}
 	return f
@@ -147,7 +155,7 @@ func unknownTool(name string, s *Server) *fault {
 // handle is the tmux server of a socket name; of an empty one the configured.
 func (s *Server) handle(socketName string) (*tmux.Server, error) {
 	if socketName != "" && s.cfg.Pin {
-		return nil, faultf(kindRefused, "this server is pinned to %s", s.handles[""].SocketPath()).suggest("leave socket_name out")
+		return nil, s.pinned("socket_name")
 	}
 	if strings.ContainsAny(socketName, "/\x00") || socketName == "." || socketName == ".." {
 		return nil, argumentFault("socket_name", "must be a name as for tmux -L, without a slash")
@@ -171,6 +179,11 @@ func (s *Server) handle(socketName string) (*tmux.Server, error) {
 	}
 	s.handles[socketName] = srv
 	return srv, nil
+}
+
+// pinned refuses an argument that names another socket.
+func (s *Server) pinned(argument string) *fault {
+	return faultf(kindRefused, "this server is pinned to %s", s.handles[""].SocketPath()).suggest("leave %s out", argument)
 }
 
 // maxAtOnce is how many calls of tools that do not wait work on one tmux server

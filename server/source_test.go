@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +13,7 @@ import (
 // TestOnlyTypedCommands: quoting, literal text and version gates are package
 // tmux's, so no file of this package may go around them with a raw command.
 func TestOnlyTypedCommands(t *testing.T) {
+	t.Parallel()
 	eachFile(t, func(fset *token.FileSet, f *ast.File) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			sel, ok := n.(*ast.SelectorExpr)
@@ -28,25 +29,28 @@ func TestOnlyTypedCommands(t *testing.T) {
 	})
 }
 
-// eachFile parses the files of this package but for its tests.
+// eachFile parses the files of this package and of the rooms below it that calls go
+// through, without tests.
 func eachFile(t *testing.T, look func(*token.FileSet, *ast.File)) {
 	t.Helper()
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := 0
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
-			continue
+	for _, dir := range []string{".", "params", "runner", "stdio"} {
+		names, err := filepath.Glob(dir + "/*.go")
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s has no files: %v", dir, err)
 		}
-		files++
-		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, e.Name(), nil, 0)
-		if err != nil {
-			t.Fatal(err)
+		for _, name := range names {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			files++
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			look(fset, f)
 		}
-		look(fset, f)
 	}
 	if files < 20 {
 		t.Errorf("only %d files were looked at", files)
@@ -56,6 +60,7 @@ func eachFile(t *testing.T, look func(*token.FileSet, *ast.File)) {
 // TestTypingIsGuarded: whatever types or pastes into a pane is made inside the
 // function that typeInto runs after, and only if, the pane takes it.
 func TestTypingIsGuarded(t *testing.T) {
+	t.Parallel()
 	makers := []string{"Typing", "Pasting", "SendText", "SendLine", "SendKeys", "Paste", "typing"}
 	literals := []string{"SendKeys", "SendPrefix", "PasteBuffer"}
 	// What makes the commands for such a function; calls of it are checked.
@@ -106,8 +111,8 @@ func TestTypingIsGuarded(t *testing.T) {
 	}
 }
 
-// typesNothing tells whether a literal of SendKeys is a reset, or a command of
-// copy mode.
+// typesNothing reports whether a literal of SendKeys is a reset, or a command of copy
+// mode.
 func typesNothing(lit *ast.CompositeLit) bool {
 	keys := false
 	for _, e := range lit.Elts {

@@ -2,11 +2,11 @@ package server_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/testtool"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -18,9 +18,7 @@ func TestShellsKeepNoHistoryFile(t *testing.T) {
 	} {
 		t.Run(shell.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := exec.LookPath(shell.name); err != nil {
-				t.Skip(err)
-			}
+			testtool.Path(t, shell.name)
 			for _, suppress := range []bool{false, true} {
 				srv := tmuxtest.New(t)
 				session(t, srv, "a")

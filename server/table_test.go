@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,34 +14,37 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/server/params"
 )
 
 var update = flag.Bool("update", false, "write the snapshots and docs/tools.md anew")
 
-// The table of libtmux-mcp: what each tool is there. A tool of this table must
-// be the same here.
+// The table of libtmux-mcp: the tier of each tool there. A tool of this table must
+// have the same here. Its hints are what TestHintsAreWhatWasObserved observes.
 var reference = []struct {
-	kind  kind
+	tier  Tier
 	names string
 }{
-	{reads, "call_readonly_tools_batch list_sessions list_servers get_server_info list_windows get_session_info list_panes get_window_info " +
+	{Readonly, "call_readonly_tools_batch list_sessions list_servers get_server_info list_windows get_session_info list_panes get_window_info " +
 		"capture_pane capture_since snapshot_pane get_pane_info find_pane_by_position search_panes display_message wait_for_text " +
 		"show_option show_environment show_hooks show_hook show_buffer"},
-	{changes, "rename_session select_window rename_window select_layout resize_window move_window resize_pane select_pane set_pane_title " +
+	{Mutating, "rename_session select_window rename_window select_layout resize_window move_window resize_pane select_pane set_pane_title " +
 		"exit_copy_mode set_option set_environment wait_for_channel signal_channel delete_buffer"},
-	{creates, "create_session create_window split_window swap_pane enter_copy_mode"},
-	{shell, "send_keys send_keys_batch run_command paste_text pipe_pane load_buffer paste_buffer"},
-	{discards, "respawn_pane clear_pane"},
-	{destroys, "kill_server kill_session kill_window kill_pane"},
-	{batches, "call_mutating_tools_batch"},
-	{destroysBatches, "call_destructive_tools_batch"},
+	{Mutating, "create_session create_window split_window swap_pane enter_copy_mode"},
+	{Mutating, "send_keys send_keys_batch run_command paste_text pipe_pane load_buffer paste_buffer"},
+	{Mutating, "respawn_pane clear_pane"},
+	{Destructive, "kill_server kill_session kill_window kill_pane"},
+	{Mutating, "call_mutating_tools_batch"},
+	{Destructive, "call_destructive_tools_batch"},
 }
 
-func TestKindsAreThoseOfTheReference(t *testing.T) {
-	want := map[string]kind{}
+func TestTiersAreThoseOfTheReference(t *testing.T) {
+	t.Parallel()
+	want := map[string]Tier{}
 	for _, r := range reference {
 		for _, name := range strings.Fields(r.names) {
-			want[name] = r.kind
+			want[name] = r.tier
 		}
 	}
 	if len(want) != 56 {
@@ -48,13 +52,14 @@ func TestKindsAreThoseOfTheReference(t *testing.T) {
 	}
 	for _, e := range tools {
 		d := e.declared()
-		if k, ok := want[d.name]; ok && k != d.kind {
-			t.Errorf("%s is %+v, want %+v", d.name, d.kind, k)
+		if tier, ok := want[d.name]; ok && tier != d.kind.tier || d.kind.readOnly != (d.kind.tier == Readonly) {
+			t.Errorf("%s is %+v, want the tier %s", d.name, d.kind, tier)
 		}
 	}
 }
 
 func TestDeclarationsAreWhole(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, e := range tools {
 		d := e.declared()
@@ -62,41 +67,72 @@ func TestDeclarationsAreWhole(t *testing.T) {
 			t.Errorf("%s is declared twice", d.name)
 		}
 		seen[d.name] = true
-		if d.title == "" || d.desc == "" || d.kind.tier == "" || !slices.Contains(Toolsets[1:], d.set) {
+		if d.title == "" || d.desc == "" || d.kind.tier == "" || !slices.Contains(Toolsets()[1:], d.set) {
 			t.Errorf("%s lacks a title, a description, a kind or a toolset", d.name)
 		}
-		names := propertyNames(d.in)
+		names := params.Names(d.in)
 		exempt := d.set == setBatch || d.name == "list_servers" || strings.HasSuffix(d.name, "_prompts") || d.name == "get_prompt"
 		if slices.Contains(names, "socket_name") == exempt {
 			t.Errorf("%s has the parameters %v: socket_name is wrong", d.name, names)
 		}
 		// The Inspector warns of them, and some clients drop the tool.
-		if strings.Contains(string(inputSchema(d.in)), `"type":[`) {
-			t.Errorf("%s: the input schema has a list of types: %s", d.name, inputSchema(d.in))
+		if strings.Contains(string(params.InputSchema(d.in, nil)), `"type":[`) {
+			t.Errorf("%s: the input schema has a list of types: %s", d.name, params.InputSchema(d.in, nil))
 		}
 	}
 }
 
-// TestDescriptionsAreFound: clients search tools by words.
+// TestDescriptionsAreFound searches the tools as clients do that load them on demand:
+// by words, of which the rarer ones count more. The query is what an agent that has
+// not seen the list would ask for.
 func TestDescriptionsAreFound(t *testing.T) {
-	words := []string{"terminal", "shell", "scrollback", "multiplexer", "workspace"}
-	always := []string{"list_panes", "list_windows", "snapshot_pane"}
-	for _, e := range tools {
-		d := e.declared()
-		if slices.Contains(always, d.name) != d.alwaysLoad {
-			t.Errorf("%s: alwaysLoad is %t", d.name, d.alwaysLoad)
-		}
-		switch d.name {
-		case "list_panes", "list_windows", "list_sessions", "snapshot_pane", "search_panes", "capture_pane", "capture_since":
-			if !strings.Contains(d.desc, "tmux") || !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(d.desc, w) }) {
-				t.Errorf("the description of %s has not tmux and one of %v: %s", d.name, words, d.desc)
+	t.Parallel()
+	found := func(text, word string) bool {
+		return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(word)).MatchString(strings.ReplaceAll(text, "_", " "))
+	}
+	for _, q := range []struct{ query, tool string }{
+		{"list tmux terminals", "list_panes"},
+		{"list tmux windows workspace", "list_windows"},
+		{"list tmux sessions", "list_sessions"},
+		{"read terminal screen scrollback", "capture_pane"},
+		{"new terminal output since last read", "capture_since"},
+		{"search text terminals", "search_panes"},
+		{"run shell command exit status", "run_command"},
+		{"type keys terminal", "send_keys"},
+		{"paste multiline text", "paste_text"},
+		{"wait until output matches pattern", "wait_for_text"},
+		{"split window new pane", "split_window"},
+		{"kill session", "kill_session"},
+		{"set environment variable", "set_environment"},
+		{"terminal screen cursor metadata", "snapshot_pane"},
+	} {
+		score := map[string]float64{}
+		for word := range strings.FieldsSeq(q.query) {
+			var with []string
+			for _, e := range tools {
+				if d := e.declared(); found(d.name+" "+d.title+" "+d.desc, word) {
+					with = append(with, d.name)
+				}
 			}
+			for _, name := range with {
+				score[name] += math.Log(1 + float64(len(tools))/float64(len(with)))
+			}
+		}
+		better := 0
+		for _, s := range score {
+			if s > score[q.tool] {
+				better++
+			}
+		}
+		if score[q.tool] == 0 || better >= 3 {
+			t.Errorf("%d tools are found before %s for %q", better, q.tool, q.query)
 		}
 	}
 }
 
 // TestListIsShort: a model reads the whole list, and pays for it.
 func TestListIsShort(t *testing.T) {
+	t.Parallel()
 	const (
 		mostInput, mostAll, mostCore = 36_000, 66_000, 10_000
 		perTool                      = mostInput / 58 * 2 // a tool may be twice the average
@@ -104,8 +140,8 @@ func TestListIsShort(t *testing.T) {
 	var input, all, core int
 	for _, e := range tools {
 		d := e.declared()
-		tool := d.mcpTool()
-		raw, err := marshal(map[string]any{"name": d.name, "description": d.desc, "inputSchema": tool.RawInputSchema})
+		tool := d.mcpTool(Readonly)
+		raw, err := params.Marshal(map[string]any{"name": d.name, "description": d.desc, "inputSchema": tool.RawInputSchema})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,11 +161,12 @@ func TestListIsShort(t *testing.T) {
 }
 
 func TestSchemasAreThoseOfTheSnapshots(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join("testdata", "tools")
 	kept := map[string]bool{}
 	for _, e := range tools {
 		d := e.declared()
-		raw, err := json.Marshal(d.mcpTool())
+		raw, err := json.Marshal(d.mcpTool(Readonly))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,6 +195,7 @@ func TestSchemasAreThoseOfTheSnapshots(t *testing.T) {
 }
 
 func TestCatalogueIsFresh(t *testing.T) {
+	t.Parallel()
 	s, err := New(Config{Tmux: "/bin/true", Tier: Destructive})
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +213,7 @@ func TestCatalogueIsFresh(t *testing.T) {
 	names := regexp.MustCompile(`"(TMUX_MCP_[A-Z_]+)", "([A-Z_]+)"`).FindAllStringSubmatch(string(source), -1)
 	for _, m := range names {
 		if !strings.Contains(b.String(), "| `"+m[1]+"` | `"+m[2]+"` |") {
-			t.Errorf("docs/tools.md does not tell %s and %s", m[1], m[2])
+			t.Errorf("docs/tools.md does not document %s and %s", m[1], m[2])
 		}
 	}
 	if len(names) < 10 {
@@ -183,13 +221,14 @@ func TestCatalogueIsFresh(t *testing.T) {
 	}
 	for op := range filterOps {
 		if !strings.Contains(b.String(), "`"+op+"`") {
-			t.Errorf("docs/tools.md does not tell the operator %s", op)
+			t.Errorf("docs/tools.md does not document the operator %s", op)
 		}
 	}
 }
 
 // README lists the tools by name, between two marks.
 func TestReadmeListsTheTools(t *testing.T) {
+	t.Parallel()
 	s, err := New(Config{Tmux: "/bin/true", Tier: Destructive})
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +246,7 @@ func TestReadmeListsTheTools(t *testing.T) {
 	}
 	var b strings.Builder
 	b.WriteString("\n| toolset | tools |\n|---|---|\n")
-	for _, set := range Toolsets[1:] {
+	for _, set := range Toolsets()[1:] {
 		var names []string
 		for _, d := range s.offered() {
 			if d.set == set {
@@ -244,6 +283,7 @@ func checkFile(t *testing.T, path, want string) {
 }
 
 func TestInstructionsFit(t *testing.T) {
+	t.Parallel()
 	for _, tier := range []Tier{Readonly, Mutating, Destructive} {
 		for _, history := range []bool{true, false} {
 			for _, c := range []Caller{{}, {Pane: "%1"}, {Pane: "%1", Socket: "/tmp/tmux-0/default"}, {Pane: "%12345", Socket: "/tmp/" + strings.Repeat("é", 2000)}} {
@@ -274,7 +314,7 @@ func TestInstructionsFit(t *testing.T) {
 		"survive process death", "tmux config file", "BUFFERS", "load_buffer", "paste_buffer", "delete_buffer", "BufferRef", "list_buffers", "clipboard history",
 	} {
 		if !strings.Contains(baseInstructions, token) {
-			t.Errorf("the instructions do not tell %q", token)
+			t.Errorf("the instructions do not say %q", token)
 		}
 	}
 	at := func(s string) int { return strings.Index(baseInstructions, s) }

@@ -8,10 +8,9 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// What a tool is about is told by up to five parameters. The smallest object
-// wins: a pane over a window over a session, an id over an index or a name. Ids
-// are used bare, so that they work wherever the object is linked; a name is that
-// of exactly one session.
+// Up to five parameters name a tool's target. The smallest object wins: a pane over
+// a window over a session, an id over an index or a name. Ids are used bare, so that
+// they work wherever the object is linked; a name must be a session's exact name.
 //
 // There are two ways to a target, and neither costs a round trip of its own:
 //
@@ -68,13 +67,15 @@ func (p paneSelect) selection() selection {
 func (s selection) check() error {
 	switch {
 	case s.pane != "" && !s.pane.Valid():
-		return argumentFault("pane_id", "must be a pane's id, such as %%3").suggest("list_panes tells the ids")
+		return argumentFault("pane_id", "must be a pane's id, such as %%3").suggest("list_panes returns the ids")
 	case s.window != "" && !s.window.Valid():
-		return argumentFault("window_id", "must be a window's id, such as @1").suggest("list_windows tells the ids")
+		return argumentFault("window_id", "must be a window's id, such as @1").suggest("list_windows returns the ids")
 	case s.session != "" && !s.session.Valid():
-		return argumentFault("session_id", "must be a session's id, such as $0").suggest("list_sessions tells the ids")
+		return argumentFault("session_id", "must be a session's id, such as $0").suggest("list_sessions returns the ids")
 	case strings.Trim(s.index, "0123456789") != "" || len(s.index) > 9:
-		return argumentFault("window_index", "must be a number").suggest("list_windows tells the indexes")
+		return argumentFault("window_index", "must be a number").suggest("list_windows returns the indexes")
+	case len(s.name) > maxPattern: // tmux compares it with each session's
+		return argumentFault("session_name", "has %d bytes; the limit is %d", len(s.name), maxPattern)
 	}
 	return nil
 }
@@ -111,7 +112,7 @@ func (c *call) spec(s selection) (tmux.Target, error) {
 // required refuses an empty selection, for tools that must not guess.
 func (s selection) required(tool string) error {
 	if s.zero() {
-		return faultf(kindValidation, "%s needs a target", tool).suggest("pass pane_id; list_panes tells the ids")
+		return faultf(kindValidation, "%s needs a target", tool).suggest("pass pane_id; list_panes returns the ids")
 	}
 	return s.check()
 }
@@ -121,8 +122,8 @@ func (s selection) required(tool string) error {
 // plain names. What tmux matches loosely costs a round trip: it takes an index
 // that is not there for the beginning of a window's name, and a session's name
 // for an id, a client or a pattern.
-func (c *call) resolve(ctx context.Context, tool string, s selection) (selection, error) {
-	if err := s.required(tool); err != nil {
+func (c *call) resolve(ctx context.Context, s selection) (selection, error) {
+	if err := s.required(c.decl.name); err != nil {
 		return s, err
 	}
 	if s.index != "" && s.window == "" && s.session == "" && s.name == "" {
@@ -150,8 +151,8 @@ func (c *call) resolve(ctx context.Context, tool string, s selection) (selection
 	return s, nil
 }
 
-// plainName tells whether tmux can take =name: for nothing but the session of
-// that name.
+// plainName reports whether =name means the session of that name to tmux, and
+// nothing else.
 func plainName(name string) bool {
 	for _, r := range name {
 		if r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -307,8 +308,8 @@ func (c *call) oneSession(s selection) (tmux.Lister, error) {
 	return tmux.ListSessions{Filter: s.within()}, nil
 }
 
-// here lists one row: the active pane of the caller's window, else of the window
-// used last. Its session and window are those of the row.
+// here lists one row: the active pane of the caller's window, or else of the window
+// used last, with the pane's own session and window.
 func (c *call) here() (tmux.Lister, error) {
 	target, err := c.spec(selection{})
 	return tmux.ListPanes{Target: target, Filter: isActivePane}, err

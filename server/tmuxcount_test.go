@@ -14,8 +14,18 @@ import (
 )
 
 // countedTmux puts a relay before the tmux server of a configuration that counts
-// the connections: each command list is one, over either transport.
+// the connections on which something is said: each command list is one, over either
+// transport. The exec transport looks who listens on a connection of its own.
 func countedTmux(t testing.TB, cfg *server.Config) func() int {
+	t.Helper()
+	var count atomic.Int64
+	relayedTmux(t, cfg, func() { count.Add(1) })
+	return func() int { return int(count.Load()) }
+}
+
+// relayedTmux puts a relay before the tmux server of a configuration. It calls
+// connects when a client begins to speak.
+func relayedTmux(t testing.TB, cfg *server.Config, connects func()) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tc") // a socket's path must be short
 	if err != nil {
@@ -28,7 +38,6 @@ func countedTmux(t testing.TB, cfg *server.Config) func() int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var count atomic.Int64
 	var open sync.WaitGroup
 	open.Go(func() {
 		for {
@@ -36,33 +45,38 @@ func countedTmux(t testing.TB, cfg *server.Config) func() int {
 			if err != nil {
 				return
 			}
-			count.Add(1)
 			tmux, err := net.DialUnix("unix", nil, behind)
 			if err != nil {
 				client.Close()
 				continue
 			}
-			open.Go(func() { relay(tmux, client) })
-			open.Go(func() { relay(client, tmux) })
+			open.Go(func() { relay(tmux, client, connects) })
+			open.Go(func() { relay(client, tmux, func() {}) })
 		}
 	})
 	t.Cleanup(func() { l.Close(); open.Wait() })
-	return func() int { return int(count.Load()) }
 }
 
 // relay copies one direction of a connection, with the file descriptors that the
-// tmux program passes, and ends both at its end.
-func relay(to, from *net.UnixConn) {
+// tmux program passes, and ends both at its end. It calls begins before the first
+// bytes.
+func relay(to, from *net.UnixConn, begins func()) {
 	defer to.Close()
 	defer from.Close()
 	buf, oob := make([]byte, 64<<10), make([]byte, 1<<10)
-	for {
+	for first := true; ; first = false {
 		n, m, _, _, err := from.ReadMsgUnix(buf, oob)
 		if err != nil || n == 0 {
 			return
 		}
-		_, _, err = to.WriteMsgUnix(buf[:n], oob[:m], nil)
+		if first {
+			begins()
+		}
+		written, _, err := to.WriteMsgUnix(buf[:n], oob[:m], nil)
 		closePassed(oob[:m])
+		if err == nil {
+			_, err = to.Write(buf[written:n]) // what there was no room for
+		}
 		if err != nil {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 
@@ -33,14 +34,20 @@ type kind struct {
 	readOnly, destructive, idempotent, openWorld bool
 }
 
-// The kinds of tools.
+// The kinds of tools. Clients ask their user, or do not, by the annotations, so
+// these say what a tool can do with any arguments: a test observes it. What runs a
+// program of the caller's choice can do anything, and may destroy.
 var (
 	reads    = kind{tier: Readonly, readOnly: true, idempotent: true}
-	changes  = kind{tier: Mutating, idempotent: true} // again has the same effect: rename, resize, select, set
-	creates  = kind{tier: Mutating}
-	shell    = kind{tier: Mutating, openWorld: true} // what the caller sends reaches a shell
-	discards = kind{tier: Mutating, destructive: true}
+	changes  = kind{tier: Mutating, idempotent: true} // again has the same effect: rename, resize, set
+	creates  = kind{tier: Mutating}                   // again is not the same: makes another, moves on, wakes the next
+	starts   = kind{tier: Mutating, openWorld: true}  // the user's shell, with variables of the caller's
+	presets  = kind{tier: Mutating, idempotent: true, openWorld: true}
+	shell    = kind{tier: Mutating, destructive: true, openWorld: true} // what the caller sends reaches a shell
+	discards = kind{tier: Mutating, destructive: true, idempotent: true}
 	destroys = kind{tier: Destructive, destructive: true}
+	// What a tool of tier mutating does with arguments that need destructive.
+	setsAnything = kind{tier: Destructive, destructive: true, idempotent: true, openWorld: true}
 	// A batch is as bad as the worst of what it may run.
 	batches         = kind{tier: Mutating, destructive: true, openWorld: true}
 	destroysBatches = kind{tier: Destructive, destructive: true, openWorld: true}
@@ -62,9 +69,11 @@ const (
 	setCore     = "core"
 )
 
-// Toolsets are the names that [Config.Toolsets] may hold.
-var Toolsets = []string{
-	setCore, setSessions, setWindows, setPanes, setInput, setBuffers, setOptions, setHooks, setChannels, setBatch, setPrompts,
+// Toolsets returns the names that [Config.Toolsets] may hold.
+func Toolsets() []string {
+	return []string{
+		setCore, setSessions, setWindows, setPanes, setInput, setBuffers, setOptions, setHooks, setChannels, setBatch, setPrompts,
+	}
 }
 
 // tool declares a tool that takes an In, a struct, and answers with an Out.
@@ -72,7 +81,14 @@ type tool[In, Out any] struct {
 	name  string
 	title string
 	kind  kind
-	set   string
+	// more is what the tool is with arguments that need a higher tier than it
+	// does itself: see [call.permit]. A server of that tier declares it so.
+	more kind
+	set  string
+	// aim is what the tool acts on, harm what it may do to that; tools that only
+	// read leave harm out.
+	aim  aim
+	harm harm
 	// core puts the tool into the toolset "core" too.
 	core bool
 	// selfBounded tools block for as long as the caller says: they are not
@@ -81,8 +97,8 @@ type tool[In, Out any] struct {
 	// alwaysLoad asks the client not to hide the tool behind a tool search.
 	alwaysLoad bool
 	desc       string
-	// defaults are those, by property and in JSON, that depend on the server's
-	// configuration. They are what the client is told; the handler heeds them.
+	// defaults are the defaults that depend on the server's configuration, in JSON
+	// by property. They only go into the schema; the handler must apply them.
 	defaults func(Config) map[string]string
 	run      func(ctx context.Context, c *call, in In) (Out, error)
 }
@@ -96,7 +112,9 @@ type entry interface {
 // decl is a tool's declaration without its types.
 type decl struct {
 	name, title, set, desc        string
-	kind                          kind
+	kind, more                    kind
+	aim                           aim
+	harm                          harm
 	core, selfBounded, alwaysLoad bool
 	in, out                       reflect.Type
 	defaults                      func(Config) map[string]string
@@ -104,9 +122,9 @@ type decl struct {
 
 func (t *tool[In, Out]) declared() decl {
 	return decl{
-		name: t.name, title: t.title, set: t.set, desc: t.desc, kind: t.kind,
+		name: t.name, title: t.title, set: t.set, desc: t.desc, kind: t.kind, more: t.more, aim: t.aim, harm: t.harm,
 		core: t.core, selfBounded: t.selfBounded, alwaysLoad: t.alwaysLoad,
-		in: reflect.TypeFor[In](), out: elem(reflect.TypeFor[Out]()), defaults: t.defaults,
+		in: reflect.TypeFor[In](), out: params.Elem(reflect.TypeFor[Out]()), defaults: t.defaults,
 	}
 }
 
@@ -116,10 +134,10 @@ func (t *tool[In, Out]) invoke(ctx context.Context, s *Server, req mcp.CallToolR
 		return nil, err
 	}
 	var in In
-	if err := bind(t.name, args, &in); err != nil {
-		return nil, err.withClient(ctx)
+	if err := params.Bind(t.name, args, &in); err != nil {
+		return nil, bindFault(ctx, err)
 	}
-	c := &call{s: s}
+	c := &call{s: s, decl: t.declared(), tier: s.tierIn(ctx)}
 	if req.Params.Meta != nil {
 		c.progressToken = req.Params.Meta.ProgressToken
 	}
@@ -137,6 +155,9 @@ func (t *tool[In, Out]) invoke(ctx context.Context, s *Server, req mcp.CallToolR
 			defer release()
 		}
 	}
+	if err := c.aim(ctx, in); err != nil {
+		return nil, err
+	}
 	out, err := t.run(ctx, c, in)
 	if err != nil {
 		return nil, err
@@ -148,22 +169,31 @@ func (t *tool[In, Out]) invoke(ctx context.Context, s *Server, req mcp.CallToolR
 func rawArguments(req mcp.CallToolRequest) (json.RawMessage, error) {
 	args := req.Params.RawArguments
 	if len(args) == 0 && req.Params.Arguments != nil {
-		return marshal(req.Params.Arguments)
+		return params.Marshal(req.Params.Arguments)
 	}
-	if isNull(args) {
+	if params.IsNull(args) {
 		return nil, nil
 	}
 	return args, nil
 }
 
-// mcpTool is the declaration as MCP tells it to a client.
-func (d decl) mcpTool() mcp.Tool {
+// kindIn is what the tool is on a server of a tier.
+func (d decl) kindIn(t Tier) kind {
+	if t.allows(d.more.tier) {
+		return d.more
+	}
+	return d.kind
+}
+
+// mcpTool returns the declaration as tools/list shows it in a tier.
+func (d decl) mcpTool(tier Tier) mcp.Tool {
+	k := d.kindIn(tier)
 	t := mcp.Tool{
 		Name: d.name, Title: d.title, Description: d.desc,
-		RawInputSchema: inputSchema(d.in), RawOutputSchema: outputSchema(d.out),
+		RawInputSchema: params.InputSchema(d.in, nil), RawOutputSchema: params.OutputSchema(d.out),
 		Annotations: mcp.ToolAnnotation{
-			ReadOnlyHint: &d.kind.readOnly, DestructiveHint: &d.kind.destructive,
-			IdempotentHint: &d.kind.idempotent, OpenWorldHint: &d.kind.openWorld,
+			ReadOnlyHint: &k.readOnly, DestructiveHint: &k.destructive,
+			IdempotentHint: &k.idempotent, OpenWorldHint: &k.openWorld,
 		},
 	}
 	if d.alwaysLoad {
@@ -174,20 +204,25 @@ func (d decl) mcpTool() mcp.Tool {
 
 // offered is the tool as a server of this configuration offers it.
 func (d decl) offered(cfg Config) mcp.Tool {
-	t := d.mcpTool()
+	t := d.mcpTool(cfg.Tier)
 	if d.defaults != nil {
-		t.RawInputSchema = inputSchemaWith(d.in, d.defaults(cfg))
+		t.RawInputSchema = params.InputSchema(d.in, d.defaults(cfg))
 	}
 	return t
 }
 
 // call is what a handler has at hand besides its input.
 type call struct {
-	s *Server
+	s    *Server
+	decl decl
+	// on is what the call acts on, as the tool declares it.
+	on aimed
+	// tier is what this call may do: the server's or, in a batch, the batch's.
+	tier Tier
 	// tmux is the tmux server that the call is about; nil for a tool whose
 	// input has no socket_name.
 	tmux *tmux.Server
-	// progressToken is set when the client wants to be told of progress.
+	// progressToken is set when the client asked for progress.
 	progressToken mcp.ProgressToken
 }
 

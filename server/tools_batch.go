@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"tmuxmcp/server/params"
 )
 
 const maxOperations = 1000
 
 // batchOperation is a nested call.
 type batchOperation struct {
-	Tool      string    `json:"tool"`
-	Arguments arguments `json:"arguments,omitempty"`
+	Tool      string     `json:"tool"`
+	Arguments params.Raw `json:"arguments,omitempty"`
 }
 
 type batchIn struct {
@@ -27,10 +29,10 @@ type batchRow struct {
 	Index             int     `json:"index"`
 	Tool              string  `json:"tool"`
 	Success           bool    `json:"success"`
-	Error             *string `json:"error"`
-	Content           []any   `json:"content"`
-	StructuredContent any     `json:"structured_content"`
-	Meta              any     `json:"meta"`
+	Error             *string `json:"error" exact:"true"`
+	Content           []any   `json:"content" exact:"true"`
+	StructuredContent any     `json:"structured_content" exact:"true"`
+	Meta              any     `json:"meta" exact:"true"`
 	ElapsedSeconds    float64 `json:"elapsed_seconds"`
 }
 
@@ -63,6 +65,8 @@ func batchTool(name, title string, k kind) tool[batchIn, batchResult] {
 	}
 	return tool[batchIn, batchResult]{
 		name: name, title: title, kind: k, set: setBatch, desc: desc,
+		// Each call in it is guarded by itself.
+		aim: nowhere, harm: harmless,
 		run: func(ctx context.Context, c *call, in batchIn) (batchResult, error) {
 			return c.s.batch(ctx, in, k.tier)
 		},
@@ -113,11 +117,11 @@ func (s *Server) batchRow(ctx context.Context, op batchOperation, ceiling Tier) 
 	case d.set == setBatch:
 		return fail(faultf(kindRefused, "%s is a batch, and a batch cannot run batches", op.Tool))
 	case d.selfBounded:
-		return fail(faultf(kindRefused, "%s waits as long as it is told to, and a batch would multiply that", op.Tool).suggest("call it by itself"))
+		return fail(faultf(kindRefused, "%s blocks until its timeout, so it is not allowed in a batch", op.Tool).suggest("call it by itself"))
 	case !ceiling.allows(d.kind.tier):
 		return fail(faultf(kindTier, "%s has the tier %s, and this batch runs tools up to %s", op.Tool, d.kind.tier, ceiling))
 	}
-	res, err := s.Call(ctx, op.Tool, json.RawMessage(op.Arguments))
+	res, err := s.Call(below(ctx, ceiling), op.Tool, json.RawMessage(op.Arguments))
 	if err != nil {
 		f, _ := faultOf(err)
 		return fail(f)
@@ -146,13 +150,13 @@ func (r *batchRow) fill(res *mcp.CallToolResult) {
 	}
 }
 
-// fit takes the contents of the oldest rows out until the answer, which tells
-// them twice, has at most n bytes.
+// fit removes the contents of the oldest rows until the answer, which contains them
+// twice, has at most n bytes.
 func (b *batchResult) fit(n int) {
 	sizes := make([]int, len(b.Results))
 	total := 0
 	for i, r := range b.Results {
-		raw, _ := marshal(r)
+		raw, _ := params.Marshal(r)
 		sizes[i] = len(raw)
 		total += len(raw)
 	}
@@ -164,7 +168,7 @@ func (b *batchResult) fit(n int) {
 		r := &b.Results[i]
 		r.Content = []any{mcp.NewTextContent("[... batch truncated nested content ...]")}
 		r.StructuredContent = nil
-		raw, _ := marshal(r)
+		raw, _ := params.Marshal(r)
 		if saved := sizes[i] - len(raw); saved > 0 {
 			total -= saved
 			b.ResponseTruncated = true
@@ -173,7 +177,7 @@ func (b *batchResult) fit(n int) {
 	}
 }
 
-// seconds is a duration as the tools tell it, in thousandths.
+// seconds returns a duration as the tools report it, rounded to milliseconds.
 func seconds(d time.Duration) float64 {
 	return float64(d.Round(time.Millisecond).Milliseconds()) / 1000
 }

@@ -13,9 +13,9 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// The buffer tools know the paste buffers that load_buffer made and no others:
-// see [bufferName]. What they ask of tmux takes it no time, so a tmux that is
-// stuck is given up soon; but for paste_buffer, which may have to ask the person.
+// The buffer tools know the paste buffers that load_buffer made and no others: see
+// [bufferName]. tmux answers them at once, so they give up soon on a tmux that is
+// stuck; except paste_buffer, which may have to ask the user.
 const bufferTime = 5 * time.Second
 
 func inBufferTime(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -38,7 +38,8 @@ type bufferRef struct {
 }
 
 var loadBuffer = tool[loadBufferIn, bufferRef]{
-	name: "load_buffer", title: "Load tmux Buffer", kind: shell, set: setBuffers,
+	name: "load_buffer", title: "Load tmux Buffer", kind: creates, set: setBuffers,
+	aim: nowhere, harm: harmless,
 	desc: "Put text into a new tmux paste buffer, to paste it once or several times with paste_buffer. delete_buffer removes it. To paste once use paste_text.",
 	run: func(ctx context.Context, c *call, in loadBufferIn) (ref bufferRef, err error) {
 		logical := "buf"
@@ -73,10 +74,10 @@ type ours struct {
 	BufferName string `json:"buffer_name" desc:"from load_buffer"`
 }
 
-func (o ours) check() error {
+func (o ours) check(*call) error {
 	if !bufferName.MatchString(o.BufferName) {
 		return faultf(kindValidation, "Invalid buffer name: %.120q", o.BufferName).
-			suggest("load_buffer tells the names; other buffers are not for tools")
+			suggest("load_buffer returns the names; other buffers are not for tools")
 	}
 	return nil
 }
@@ -92,13 +93,11 @@ func (o ours) missing(err error) error {
 
 var pasteBuffer = tool[pasteBufferIn, paneText]{
 	name: "paste_buffer", title: "Paste tmux Buffer", kind: shell, set: setBuffers,
-	desc: "Paste a buffer of load_buffer into a tmux pane, as a person's paste: newlines press Enter unless the program takes bracketed pastes. The buffer stays.",
+	aim: needs(aPane), harm: types,
+	desc: "Paste a buffer of load_buffer into a tmux pane, like a paste at the keyboard: newlines press Enter unless the program takes bracketed pastes. The buffer stays.",
 	run: func(ctx context.Context, c *call, in pasteBufferIn) (out paneText, err error) {
-		if err := in.check(); err != nil {
-			return out, err
-		}
 		buffer := c.tmux.Buffer(in.BufferName)
-		id, err := c.typeInto(ctx, "paste_buffer", in.selection(), func(target tmux.Target) ([]tmux.Command, error) {
+		id, err := c.typeInto(ctx, c.on, func(target tmux.Target) ([]tmux.Command, error) {
 			paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: in.Bracket, Returns: true})
 			return []tmux.Command{paste}, err
 		})
@@ -109,25 +108,23 @@ var pasteBuffer = tool[pasteBufferIn, paneText]{
 type pasteBufferIn struct {
 	ours
 	paneSelect
-	Bracket bool `json:"bracket" default:"true" desc:"tell the program that it is a paste"`
+	Bracket bool `json:"bracket" default:"true" desc:"mark it as a paste for the program"`
 	socket
 }
 
 // bufferContent is the text of a buffer.
 type bufferContent struct {
 	BufferName            string `json:"buffer_name"`
-	Content               string `json:"content"`
+	Content               string `json:"content" exact:"true"`
 	ContentTruncated      bool   `json:"content_truncated"`
 	ContentTruncatedLines int    `json:"content_truncated_lines"`
 }
 
 var showBuffer = tool[showBufferIn, bufferContent]{
 	name: "show_buffer", title: "Show tmux Buffer", kind: reads, set: setBuffers,
+	aim:  nowhere,
 	desc: "Read a buffer of load_buffer, the last max_lines of it.",
 	run: func(ctx context.Context, c *call, in showBufferIn) (out bufferContent, err error) {
-		if err := in.check(); err != nil {
-			return out, err
-		}
 		ctx, cancel := inBufferTime(ctx)
 		defer cancel()
 		content, err := c.tmux.Buffer(in.BufferName).Bytes(ctx)
@@ -150,12 +147,10 @@ type showBufferIn struct {
 }
 
 var deleteBuffer = tool[deleteBufferIn, text]{
-	name: "delete_buffer", title: "Delete tmux Buffer", kind: changes, set: setBuffers,
+	name: "delete_buffer", title: "Delete tmux Buffer", kind: discards, set: setBuffers,
+	aim: nowhere, harm: harmless,
 	desc: "Delete a buffer of load_buffer.",
 	run: func(ctx context.Context, c *call, in deleteBufferIn) (out text, err error) {
-		if err := in.check(); err != nil {
-			return out, err
-		}
 		ctx, cancel := inBufferTime(ctx)
 		defer cancel()
 		return text{"Deleted " + in.BufferName}, in.missing(c.tmux.Buffer(in.BufferName).Delete(ctx))

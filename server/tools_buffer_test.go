@@ -22,22 +22,23 @@ type bufferAnswer struct {
 }
 
 func TestBufferNames(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "set-buffer", "-b", "clipboard", "theirs")
 	p := serve(t, configFor(srv))
 	form := regexp.MustCompile(`^libtmux_mcp_[0-9a-f]{32}_[A-Za-z0-9_.-]{1,64}$`)
-	for _, c := range []struct{ logical, ends, told string }{
+	for _, c := range []struct{ logical, ends, want string }{
 		{``, "_buf", "<nil>"}, {`,"logical_name":null`, "_buf", "<nil>"}, {`,"logical_name":""`, "_buf", ""}, {`,"logical_name":"my.Name_1-x"`, "_my.Name_1-x", "my.Name_1-x"},
 		{`,"logical_name":"` + strings.Repeat("n", 64) + `"`, "_" + strings.Repeat("n", 64), strings.Repeat("n", 64)},
 	} {
 		got := ok[bufferAnswer](p, "load_buffer", `{"content":"x"`+c.logical+`}`)
-		told := "<nil>"
+		name := "<nil>"
 		if got.Logical != nil {
-			told = *got.Logical
+			name = *got.Logical
 		}
-		if !form.MatchString(got.Name) || !strings.HasSuffix(got.Name, c.ends) || told != c.told {
-			t.Errorf("load_buffer with %s answers %q, %s", c.logical, got.Name, told)
+		if !form.MatchString(got.Name) || !strings.HasSuffix(got.Name, c.ends) || name != c.want {
+			t.Errorf("load_buffer with %s answers %q, %s", c.logical, got.Name, name)
 		}
 	}
 	for _, logical := range []string{"a b", "a/b", "é", "a\n", "#{x}", strings.Repeat("n", 65), "a;"} {
@@ -53,11 +54,12 @@ func TestBufferNames(t *testing.T) {
 		p.fails(tool, `{"buffer_name":"libtmux_mcp_`+hex+`_gone"`+more+`}`, "Object not found: buffer libtmux_mcp_"+hex+"_gone")
 	}
 	if got := tmuxtest.Run(t, srv, "show-buffer", "-b", "clipboard"); got != "theirs" {
-		t.Errorf("the person's buffer is %q", got)
+		t.Errorf("the user's buffer is %q", got)
 	}
 }
 
 func TestBuffersKeepTheirText(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	p := serve(t, configFor(srv))
@@ -87,6 +89,7 @@ func TestBuffersKeepTheirText(t *testing.T) {
 }
 
 func TestShowBufferKeepsTheTail(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	p := serve(t, configFor(srv))
@@ -123,6 +126,7 @@ func TestShowBufferKeepsTheTail(t *testing.T) {
 }
 
 func TestPasteBuffer(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	// Each shows what it reads; the second asks for bracketed pastes.
@@ -192,12 +196,14 @@ func TestAStuckTmuxIsGivenUp(t *testing.T) {
 			t.Errorf("%s of a tmux that is stuck: %s %v", tool, res.text(), res.Meta)
 		}
 	}
-	if took := time.Since(start); took > 9*time.Second {
+	// One after the other they would take 15 s.
+	if took := time.Since(start); took > 14*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }
 
 func TestTheEndRemovesTheBuffersThatToolsMade(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	p := serve(t, configFor(srv))

@@ -8,35 +8,33 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var capturePane = tool[capturePaneIn, paneText]{
+var capturePane = tool[capturePaneIn, screenText]{
 	name: "capture_pane", title: "Capture Pane", kind: reads, set: setPanes, core: true,
+	aim: readsOne(aPane),
 	desc: "Read the text of a tmux pane (terminal screen and scrollback). start and end are lines: 0 is the first visible, negative are history. " +
 		"The last max_lines are kept. To follow output use capture_since. Without a target: the caller's pane, else the active one.",
-	run: func(ctx context.Context, c *call, in capturePaneIn) (paneText, error) {
-		target, err := c.reading(ctx, in.selection())
-		if err != nil {
-			return paneText{}, err
-		}
+	run: func(ctx context.Context, c *call, in capturePaneIn) (screenText, error) {
+		target := c.on.target
 		type row struct {
 			ID string `tmux:"pane_id"`
 		}
 		var b tmux.Batch
 		panes := tmux.Rows[row](&b, tmux.DisplayMessage{Target: target})
-		screen := b.Add(tmux.CapturePane{
+		screen := tmux.Add(&b, tmux.CapturePane{
 			Target: target, Print: true, Start: in.Start, End: in.End,
 			Escapes: in.Colors, Join: in.Join, Alternate: in.Hidden, Pending: in.Pending,
 		})
 		if err := b.Do(ctx, c.tmux); err != nil {
-			return paneText{}, err
+			return screenText{}, err
 		}
 		if in.Pending {
-			return paneText{Result: strings.TrimSuffix(string(*screen), "\n"), PaneID: (*panes)[0].ID}, nil
+			return screenText{Result: strings.TrimSuffix(string(*screen), "\n"), PaneID: (*panes)[0].ID}, nil
 		}
 		lines, cut := lastLines(screenLines(*screen), in.MaxLines)
 		if cut > 0 {
 			lines = append([]string{fmt.Sprintf("[... truncated %d lines ...]", cut)}, lines...)
 		}
-		return paneText{Result: strings.Join(lines, "\n"), PaneID: (*panes)[0].ID}, nil
+		return screenText{Result: strings.Join(lines, "\n"), PaneID: (*panes)[0].ID}, nil
 	},
 }
 
@@ -55,7 +53,7 @@ type capturePaneIn struct {
 // paneSnapshot is a pane's content and state at one moment.
 type paneSnapshot struct {
 	PaneID                tmux.PaneID `json:"pane_id" tmux:"pane_id"`
-	Content               string      `json:"content"`
+	Content               string      `json:"content" exact:"true"`
 	CursorX               int         `json:"cursor_x" tmux:"cursor_x"`
 	CursorY               int         `json:"cursor_y" tmux:"cursor_y"`
 	PaneWidth             int         `json:"pane_width" tmux:"pane_width"`
@@ -86,16 +84,14 @@ type paneSnapshot struct {
 
 var snapshotPane = tool[snapshotPaneIn, *paneSnapshot]{
 	name: "snapshot_pane", title: "Snapshot Pane", kind: reads, set: setPanes, core: true, alwaysLoad: true,
+	aim: readsOne(aPane),
 	desc: "Read the visible screen of a tmux pane (terminal) with cursor, size, mode, scrollback size and running command. " +
 		"Without a target: the caller's pane, else the active one.",
 	run: func(ctx context.Context, c *call, in snapshotPaneIn) (*paneSnapshot, error) {
-		target, err := c.reading(ctx, in.selection())
-		if err != nil {
-			return nil, err
-		}
+		target := c.on.target
 		var b tmux.Batch
 		rows := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: target})
-		screen := b.Add(tmux.CapturePane{Target: target, Print: true})
+		screen := tmux.Add(&b, tmux.CapturePane{Target: target, Print: true})
 		if err := b.Do(ctx, c.tmux); err != nil {
 			return nil, err
 		}
@@ -130,8 +126,8 @@ func screenLines(captured []byte) []string {
 	return lines
 }
 
-// lastLines keeps the last n lines, all when n is nil, and tells how many it
-// left out.
+// lastLines keeps the last n lines, all when n is nil, and returns how many it left
+// out.
 func lastLines(lines []string, n *int) (kept []string, cut int) {
 	if n == nil || len(lines) <= *n {
 		return lines, 0

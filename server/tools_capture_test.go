@@ -60,7 +60,7 @@ func TestPendingIsAnUnfinishedSequence(t *testing.T) {
 	}
 }
 
-func TestSnapshotTellsTheState(t *testing.T) {
+func TestSnapshotShowsTheState(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "keep")

@@ -12,13 +12,11 @@ import (
 )
 
 var waitForChannel = tool[waitForChannelIn, text]{
-	name: "wait_for_channel", title: "Wait For tmux Channel", kind: changes, set: setChannels, selfBounded: true,
+	name: "wait_for_channel", title: "Wait For tmux Channel", kind: creates, set: setChannels, selfBounded: true,
+	aim: nowhere, harm: harmless,
 	desc: "Wait until a tmux channel is signalled by a command that you composed: send `cmd; tmux wait-for -S NAME`, with ; so that a failure signals too. " +
-		"A signal that came before is not lost. Never append `exit`: it ends the shell. run_command is simpler, and tells the exit status.",
+		"A signal that came before is not lost. Never append `exit`: it ends the shell. run_command is simpler, and returns the exit status.",
 	run: func(ctx context.Context, c *call, in waitForChannelIn) (out text, err error) {
-		if err := in.check(); err != nil {
-			return out, err
-		}
 		budget, err := c.s.budget(in.Timeout)
 		if err != nil {
 			return out, err
@@ -26,7 +24,7 @@ var waitForChannel = tool[waitForChannelIn, text]{
 		waiting, cancel := context.WithTimeout(ctx, budget)
 		defer cancel()
 		ended := make(chan error, 1)
-		go func() { ended <- c.tmux.Wait(waiting, in.Channel) }()
+		go func() { ended <- c.tmux.Channel(in.Channel).Wait(waiting) }()
 		start := time.Now()
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
@@ -63,15 +61,13 @@ type waitForChannelIn struct {
 }
 
 var signalChannel = tool[signalChannelIn, text]{
-	name: "signal_channel", title: "Signal tmux Channel", kind: changes, set: setChannels,
+	name: "signal_channel", title: "Signal tmux Channel", kind: creates, set: setChannels,
+	aim: nowhere, harm: harmless,
 	desc: "Signal a tmux channel: wakes all who wait for it, or else the next one who will.",
 	run: func(ctx context.Context, c *call, in signalChannelIn) (text, error) {
-		if err := in.check(); err != nil {
-			return text{}, err
-		}
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
-		if err := c.tmux.Signal(ctx, in.Channel); err != nil {
+		if err := c.tmux.Channel(in.Channel).Signal(ctx); err != nil {
 			return text{}, err
 		}
 		return text{"Channel '" + in.Channel + "' signalled"}, nil
@@ -89,7 +85,7 @@ type channelName struct {
 
 var channelShape = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,128}$`)
 
-func (n channelName) check() error {
+func (n channelName) check(*call) error {
 	if !channelShape.MatchString(n.Channel) {
 		return faultf(kindValidation, "Invalid channel name: %.130q", n.Channel).suggest("use 1 to 128 letters, digits and _.:-")
 	}

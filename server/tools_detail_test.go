@@ -8,9 +8,9 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestInfosTellStates: each with a value that tells, for tmux expands what it does
-// not know to nothing.
-func TestInfosTellStates(t *testing.T) {
+// TestInfosShowStates sets each state to a value other than empty, because tmux
+// expands what it does not know to nothing.
+func TestInfosShowStates(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
 	v, err := srv.Version(tmuxtest.Context(t))

@@ -6,8 +6,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// environmentPlace is the environment of a session or, when none is named, the
-// global one. It tells the session's id too.
+// environmentPlace returns the environment of a session, with the session's id, or
+// the global one if no session is named.
 func (c *call) environmentPlace(ctx context.Context, s sessionSelect) (p place, e tmux.Environment, err error) {
 	in := scopeSelect{Scope: "server"}
 	if named := s.selection(); !named.zero() {
@@ -25,14 +25,15 @@ func (c *call) environmentPlace(ctx context.Context, s sessionSelect) (p place, 
 
 // environmentInfo is what new panes get besides the environment of the server.
 type environmentInfo struct {
-	Variables map[string]string `json:"variables"`
-	Removed   []string          `json:"removed" desc:"kept from new panes"`
+	Variables map[string]string `json:"variables" exact:"true"`
+	Removed   []string          `json:"removed" exact:"true" desc:"kept from new panes"`
 	SessionID *string           `json:"session_id"`
 }
 
 var showEnvironment = tool[showEnvironmentIn, environmentInfo]{
 	name: "show_environment", title: "Show tmux Environment", kind: reads, set: setOptions,
-	desc: "Read the environment variables that tmux gives to new panes: those of a session when one is named, else the global ones. " +
+	aim: nowhere,
+	desc: "Read the environment variables that tmux gives to new panes: a session's if you name one, else the global ones. " +
 		"A session's go before the global ones, and what it removed new panes do not get.",
 	run: func(ctx context.Context, c *call, in showEnvironmentIn) (info environmentInfo, err error) {
 		p, e, err := c.environmentPlace(ctx, in.sessionSelect)
@@ -41,7 +42,7 @@ var showEnvironment = tool[showEnvironmentIn, environmentInfo]{
 		}
 		var b tmux.Batch
 		p.locate(&b)
-		vars := b.Variables(e)
+		vars := tmux.ReadEnvironment(&b, e)
 		id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
 		if err != nil {
 			return info, err
@@ -68,15 +69,16 @@ type showEnvironmentIn struct {
 // environmentSet is a variable after a change.
 type environmentSet struct {
 	Name      string  `json:"name"`
-	Value     *string `json:"value"`
+	Value     *string `json:"value" exact:"true"`
 	Status    string  `json:"status"`
 	SessionID *string `json:"session_id"`
 }
 
 var setEnvironment = tool[setEnvironmentIn, environmentSet]{
-	name: "set_environment", title: "Set tmux Environment", kind: changes, set: setOptions,
-	desc: "Set an environment variable for all panes to come, the person's too: in a session when one is named, else globally. " +
-		"Running programs do not see it. unset forgets it; remove keeps it from new panes even if the global environment has it.",
+	name: "set_environment", title: "Set tmux Environment", kind: presets, set: setOptions,
+	aim: nowhere, harm: harmless,
+	desc: "Set an environment variable for all panes to come, the user's too: in a session when one is named, else globally. " +
+		"Programs already running do not see it; those started later may run what it says (PATH, ENV). unset forgets it; remove keeps it from new panes even if the global environment has it.",
 	run: func(ctx context.Context, c *call, in setEnvironmentIn) (out environmentSet, err error) {
 		out = environmentSet{Name: in.Name, Value: in.Value, Status: "set"}
 		if in.Unset {
@@ -94,7 +96,7 @@ var setEnvironment = tool[setEnvironmentIn, environmentSet]{
 		}
 		var b tmux.Batch
 		p.locate(&b)
-		b.SetVariable(e, tmux.SetEnvironment{Name: in.Name, Value: in.Value, Unset: in.Unset, Remove: in.Remove})
+		tmux.Add(&b, e.Setting(tmux.SetEnvironment{Name: in.Name, Value: in.Value, Unset: in.Unset, Remove: in.Remove}))
 		out.SessionID, err = p.located(ctx, c, b.Do(ctx, c.tmux))
 		return out, err
 	},

@@ -10,39 +10,41 @@ import (
 
 var displayMessage = tool[displayMessageIn, evaluated]{
 	name: "display_message", title: "Evaluate tmux Format String", kind: reads, set: setPanes,
+	aim: readsOne(aPane),
 	desc: "Evaluate a tmux format such as #{pane_current_path} or #{?window_zoomed_flag,yes,no} for a pane, and return the text; nothing is shown to anybody. " +
-		"What runs commands or expands a value again, #( ), E: and T:, is refused. Percent signs are text.",
+		"Names are tokens, options and @options. What runs commands or expands a value again, #( ), E: and T:, or costs tmux much is refused. Percent signs are text.",
 	run: func(ctx context.Context, c *call, in displayMessageIn) (out evaluated, err error) {
 		v, err := c.tmux.Version(ctx)
 		if err != nil {
 			return out, err
 		}
+		refused := func(err error) error {
+			if errors.Is(err, tmux.ErrArgument) {
+				return argumentFault("format_string", "is refused: %s", strings.TrimPrefix(err.Error(), tmux.ErrArgument.Error()+": "))
+			}
+			return err
+		}
 		format, err := tmux.Inert(in.FormatString, v)
-		if errors.Is(err, tmux.ErrArgument) {
-			return out, argumentFault("format_string", "is refused: %s", strings.TrimPrefix(err.Error(), tmux.ErrArgument.Error()+": "))
-		}
 		if err != nil {
-			return out, err
-		}
-		s := in.selection()
-		target, err := c.reading(ctx, s)
-		if err != nil {
-			return out, err
+			return out, refused(err)
 		}
 		type row struct {
 			Pane tmux.PaneID `tmux:"pane_id"`
 		}
 		var b tmux.Batch
-		rows := tmux.Rows[row](&b, tmux.DisplayMessage{Target: target})
-		text := tmux.Displayed(&b, tmux.DisplayMessage{Target: target, Message: format})
+		rows := tmux.Rows[row](&b, tmux.DisplayMessage{Target: c.on.target})
+		text := tmux.Displayed(&b, tmux.DisplayMessage{Target: c.on.target, Message: format})
 		if err := b.Do(ctx, c.tmux); err != nil {
 			return out, err
 		}
-		out.Result = *text
+		if err := tmux.CheckInert(*text); err != nil {
+			return out, refused(err)
+		}
+		out.Result = legible(*text, "\n\t") // lines may be the format's own
 		if id := (*rows)[0].Pane; id != "" {
 			out.PaneID = &id
-		} else if !s.zero() { // a message to a target that does not exist is no error
-			return out, c.missing(ctx, s)
+		} else if !c.on.zero() { // display-message does not fail on a missing target
+			return out, c.missing(ctx, c.on.selection)
 		}
 		return out, nil
 	},
@@ -57,7 +59,7 @@ type displayMessageIn struct {
 // evaluated is what a format expands to, and the pane that it was expanded for:
 // none on a server without sessions.
 type evaluated struct {
-	Result string       `json:"result"`
+	Result string       `json:"result" exact:"true"`
 	PaneID *tmux.PaneID `json:"pane_id"`
 }
 

@@ -11,37 +11,32 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 
 var captureSince = tool[captureSinceIn, *captureSinceResult]{
 	name: "capture_since", title: "Capture Since", kind: reads, set: setPanes, core: true,
+	aim: readsOne(aPane),
 	desc: "Follow a tmux pane (terminal): the first call gives its screen and a cursor, each later one with that cursor only the lines that are new or changed. " +
-		"lines_missed: the history was cleared or trimmed, and lines are the screen.",
+		"lines_missed: cleared, resized or trimmed since, so lines are the screen.",
 	run: func(ctx context.Context, c *call, in captureSinceIn) (*captureSinceResult, error) {
 		start := time.Now()
-		s := in.selection()
+		target := c.on.target
 		var since *captureCursor
 		if in.Cursor != nil {
 			var err error
 			if since, err = decodeCursor(*in.Cursor); err != nil {
 				return nil, err
 			}
-			if s.zero() {
-				s.pane = since.PaneID
-			}
-		}
-		target, err := c.reading(ctx, s)
-		if err != nil {
-			return nil, err
 		}
 		var g *grid
 		var rows []string
+		var err error
 		missed := false
 		if since == nil {
-			if g, err = c.readGrid(ctx, target, gridRequest{from: visible}); err == nil {
+			if g, err = c.look(ctx, target, nil, gridRequest{from: visible}); err == nil {
 				rows = g.from(g.History)
-				err = g.check(nil)
 			}
 		} else {
 			g, rows, missed, err = c.readDelta(ctx, target, since)
@@ -65,10 +60,21 @@ type captureSinceIn struct {
 	socket
 }
 
+// selection is the pane of the cursor if the call names none.
+func (in captureSinceIn) selection() selection {
+	s := in.paneSelect.selection()
+	if in.Cursor != nil && s.zero() {
+		if since, err := decodeCursor(*in.Cursor); err == nil {
+			s.pane = since.PaneID
+		}
+	}
+	return s
+}
+
 type captureSinceResult struct {
 	PaneID         tmux.PaneID `json:"pane_id"`
 	Cursor         string      `json:"cursor"`
-	Lines          []string    `json:"lines"`
+	Lines          []string    `json:"lines" exact:"true"`
 	ElapsedSeconds float64     `json:"elapsed_seconds"`
 	LinesMissed    bool        `json:"lines_missed"`
 	Truncated      bool        `json:"truncated"`
@@ -77,7 +83,7 @@ type captureSinceResult struct {
 }
 
 // captureCursor is a place in a pane's output: the row of its cursor, and what
-// then stood there and below. It is libtmux-mcp's, version 1, byte for byte.
+// then stood there and below. It is libtmux-mcp's, version 1, and a trace.
 type captureCursor struct {
 	AnchorAbs   int         `json:"anchor_abs"`
 	AnchorHash  *string     `json:"anchor_hash"` // nil when there was no text from there on
@@ -87,12 +93,13 @@ type captureCursor struct {
 	PaneID      tmux.PaneID `json:"pane_id"`
 	PanePID     string      `json:"pane_pid"`
 	Version     int         `json:"version"`
+	trace
 }
 
 const cursorPrefix = "capture-since-v1:"
 
 func (k *captureCursor) encode() string {
-	raw, err := marshal(k)
+	raw, err := params.Marshal(k)
 	if err != nil {
 		panic(err) // it holds strings and numbers
 	}
@@ -128,9 +135,9 @@ func decodeCursor(s string) (*captureCursor, error) {
 		{"below_hashes", &k.BelowHashes, func() bool { return k.BelowHashes != nil }},
 		{"pane_id", &k.PaneID, func() bool { return k.PaneID.Valid() }},
 		{"pane_pid", &k.PanePID, func() bool { return k.PanePID != "" }},
-		{"history_size", &k.HistorySize, func() bool { return k.HistorySize >= 0 && !isNull(fields["history_size"]) }},
-		{"pane_height", &k.PaneHeight, func() bool { return k.PaneHeight >= 0 && !isNull(fields["pane_height"]) }},
-		{"anchor_abs", &k.AnchorAbs, func() bool { return k.AnchorAbs >= 0 && !isNull(fields["anchor_abs"]) }},
+		{"history_size", &k.HistorySize, func() bool { return k.HistorySize >= 0 && !params.IsNull(fields["history_size"]) }},
+		{"pane_height", &k.PaneHeight, func() bool { return k.PaneHeight >= 0 && !params.IsNull(fields["pane_height"]) }},
+		{"anchor_abs", &k.AnchorAbs, func() bool { return k.AnchorAbs >= 0 && !params.IsNull(fields["anchor_abs"]) }},
 	} {
 		value, ok := fields[f.name]
 		if !ok && f.name == "anchor_hash" {
@@ -140,6 +147,10 @@ func decodeCursor(s string) (*captureCursor, error) {
 			return nil, invalid("missing or invalid " + f.name)
 		}
 	}
+	if json.Unmarshal(raw, &k.trace) != nil {
+		return nil, invalid("its trace is broken")
+	}
+	k.history, k.cursor = k.HistorySize, k.AnchorAbs
 	return k, nil
 }
 
@@ -152,6 +163,7 @@ func rowHash(row string) string {
 func (g *grid) cursorHere() *captureCursor {
 	k := &captureCursor{
 		AnchorAbs: g.cursor(), HistorySize: g.History, PaneHeight: g.Height, PaneID: g.ID, PanePID: g.PID, Version: 1, BelowHashes: []string{},
+		trace: g.trace(),
 	}
 	for i, row := range withoutBlankEnd(g.from(g.cursor())) {
 		hash := rowHash(row)
@@ -181,35 +193,43 @@ func (g *grid) check(since *captureCursor) error {
 // another round trip.
 const followSlack = 500
 
-// readDelta reads the rows that are new since a cursor, or the screen when they
-// cannot be told.
-func (c *call) readDelta(ctx context.Context, target tmux.Target, since *captureCursor) (g *grid, rows []string, missed bool, err error) {
-	g, err = c.readGrid(ctx, target, gridRequest{from: since.AnchorAbs, history: since.HistorySize, slack: followSlack})
-	if err == nil {
-		err = g.check(since)
+// look reads a pane, with what a trace needs, and checks that it is the one of a
+// cursor.
+func (c *call) look(ctx context.Context, target tmux.Target, since *captureCursor, want gridRequest) (*grid, error) {
+	g, err := c.readGrid(ctx, target, want)
+	if err != nil {
+		return nil, err
 	}
+	if g.Alternate {
+		hidden, err := c.readHidden(ctx, g.ID)
+		if err != nil {
+			return nil, err
+		}
+		g.hidden = g.hides(hidden)
+	}
+	return g, g.check(since)
+}
+
+// readDelta reads the rows that are new since a cursor, or the screen when some
+// may be missed.
+func (c *call) readDelta(ctx context.Context, target tmux.Target, since *captureCursor) (g *grid, rows []string, missed bool, err error) {
+	g, err = c.look(ctx, target, since, gridRequest{from: max(0, min(since.AnchorAbs, since.HistorySize)-traceRows), history: since.HistorySize, slack: followSlack})
 	if err != nil {
 		return nil, nil, false, err
 	}
-	screen := func() []string { return g.from(g.History) }
-	if since.lost(g.paneState) {
-		return g, screen(), true, nil
-	}
-	at := since.AnchorAbs
-	if g.Limit <= 0 || g.mayTrim() || since.HistorySize >= g.Limit-g.trimStep() {
-		// The numbers of the rows cannot be trusted.
-		if g, err = c.readGrid(ctx, target, gridRequest{history: g.History}); err == nil {
-			err = g.check(since)
-		}
-		if err != nil {
+	lost := since.lost(g.paneState)
+	if since.mayBeTrimmed(g.paneState) {
+		// The numbers of the rows may have changed, and any of them may be wanted.
+		lost = false
+		if g, err = c.look(ctx, target, since, gridRequest{history: g.History}); err != nil {
 			return nil, nil, false, err
 		}
-		at = since.find(g)
 	}
-	if at < g.top {
-		return g, screen(), true, nil
+	shift, ok := since.moved(g)
+	if at := since.AnchorAbs - shift; ok && !lost && at >= g.top {
+		return g, since.unseen(withoutBlankEnd(g.from(at))), false, nil
 	}
-	return g, since.unseen(withoutBlankEnd(g.from(at))), false, nil
+	return g, g.from(g.History), true, nil
 }
 
 // lost reports whether the cursor's row is certainly gone. A pane that gets
@@ -218,34 +238,6 @@ func (k *captureCursor) lost(now paneState) bool {
 	return k.AnchorAbs > now.History+now.Height-1 ||
 		now.History == 0 && k.HistorySize > 0 ||
 		now.History < k.HistorySize && now.Height <= k.PaneHeight
-}
-
-// find looks for the one place where the rows from the cursor on are what they
-// were; -1 when there is none, or more than one.
-func (k *captureCursor) find(g *grid) int {
-	if k.AnchorHash == nil {
-		return -1
-	}
-	want := append([]string{*k.AnchorHash}, k.BelowHashes...)
-	rows := g.from(g.top)
-	hashes := make([]string, len(rows))
-	for i, row := range rows {
-		hashes[i] = rowHash(row)
-	}
-	found := -1
-	for i := 0; i+len(want) <= len(hashes); i++ {
-		same := true
-		for j := 0; same && j < len(want); j++ {
-			same = hashes[i+j] == want[j]
-		}
-		if same && found >= 0 {
-			return -1
-		}
-		if same {
-			found = g.top + i
-		}
-	}
-	return found
 }
 
 // unseen leaves out the rows that were there when the cursor was made: its own,
@@ -272,8 +264,8 @@ func (k *captureCursor) unseen(rows []string) []string {
 	return append(out, rest...)
 }
 
-// died is the end of a wait or of following a pane: its program has ended, and
-// the pane stays to be looked at. The last lines are told.
+// died is the error that ends a wait, or following a pane, when the pane's program
+// has ended and the pane remains. It quotes the last lines.
 func (s paneState) died(last []string) *fault {
 	status := ""
 	if s.DeadStatus != nil {

@@ -15,7 +15,7 @@ import (
 type hookEntry struct {
 	HookName string `json:"hook_name"`
 	Index    *int   `json:"index"`
-	Command  string `json:"command"`
+	Command  string `json:"command" exact:"true"`
 }
 
 type hookList struct {
@@ -31,7 +31,7 @@ func (c *call) hooks(ctx context.Context, in scopeSelect, name string) (l hookLi
 	}
 	var b tmux.Batch
 	p.locate(&b)
-	hooks := b.Hooks(c.tmux.HooksAt(p.scope, p.target), name)
+	hooks := tmux.ReadHooks(&b, c.tmux.HooksAt(p.scope, p.target), name)
 	if l.Target, err = p.located(ctx, c, b.Do(ctx, c.tmux)); err != nil {
 		return l, err
 	}
@@ -51,6 +51,7 @@ func (c *call) hooks(ctx context.Context, in scopeSelect, name string) (l hookLi
 
 var showHooks = tool[showHooksIn, hookList]{
 	name: "show_hooks", title: "Show tmux Hooks", kind: reads, set: setHooks,
+	aim: nowhere,
 	desc: "List the tmux hooks that have commands: the global ones of sessions, windows and panes, or with a scope those that one object sets itself. " +
 		"Hooks are read-only here: they belong in the tmux config file.",
 	run: func(ctx context.Context, c *call, in showHooksIn) (hookList, error) {
@@ -65,6 +66,7 @@ type showHooksIn struct {
 
 var showHook = tool[showHookIn, hookList]{
 	name: "show_hook", title: "Show tmux Hook", kind: reads, set: setHooks,
+	aim:  nowhere,
 	desc: "Read one tmux hook, or one of its entries by name[index]. No entries: it is not set there.",
 	run: func(ctx context.Context, c *call, in showHookIn) (l hookList, err error) {
 		if in.HookName == "" {

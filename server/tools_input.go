@@ -14,11 +14,12 @@ import (
 
 var sendKeys = tool[sendKeysIn, paneText]{
 	name: "send_keys", title: "Send Keys", kind: shell, set: setInput, core: true,
+	aim: needs(aPane), harm: types,
 	desc: "Type into a pane, then press Enter unless enter=false (for C-c). keys is the name of one key, or text. " +
 		"Does not wait: to run a command use run_command, for several inputs send_keys_batch; " +
 		"to see what comes of it use capture_since or wait_for_channel, not a capture at once.",
 	run: func(ctx context.Context, c *call, in sendKeysIn) (paneText, error) {
-		id, err := c.sendKeys(ctx, "send_keys", in.keyInput)
+		id, err := c.sendKeys(ctx, c.on, in.keyInput)
 		return paneText{Result: fmt.Sprintf("Keys sent to pane %s", id), PaneID: string(id)}, err
 	},
 }
@@ -38,15 +39,19 @@ type keyInput struct {
 	SuppressHistory bool `json:"suppress_history" default:"false" desc:"a space before it"`
 }
 
-func (c *call) sendKeys(ctx context.Context, tool string, in keyInput) (tmux.PaneID, error) {
-	text := in.Keys
-	if strings.IndexByte(text, 0) >= 0 {
-		return "", argumentFault("keys", "must not have a NUL character")
+func (in keyInput) check(*call) error {
+	if strings.IndexByte(in.Keys, 0) >= 0 {
+		return argumentFault("keys", "must not have a NUL character")
 	}
+	return nil
+}
+
+func (c *call) sendKeys(ctx context.Context, on aimed, in keyInput) (tmux.PaneID, error) {
+	text := in.Keys
 	if in.SuppressHistory {
 		text = " " + text
 	}
-	return c.typeInto(ctx, tool, in.selection(), func(target tmux.Target) ([]tmux.Command, error) {
+	return c.typeInto(ctx, on, func(target tmux.Target) ([]tmux.Command, error) {
 		cmds := []tmux.Command{tmux.SendKeys{Target: target, Keys: []string{text}}}
 		if in.Literal || !mayNameKey(text) {
 			var err error
@@ -64,8 +69,8 @@ func (c *call) sendKeys(ctx context.Context, tool string, in keyInput) (tmux.Pan
 	})
 }
 
-// mayNameKey tells whether a text can be the name of a key to tmux: names are
-// short and have no blanks. What cannot is typed as text.
+// mayNameKey reports whether tmux could take a text for the name of a key: names are
+// short and have no blanks. Anything else is typed as text.
 func mayNameKey(s string) bool {
 	blank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError }
 	return s != "" && len(s) <= 40 && !strings.ContainsFunc(s, blank)
@@ -73,13 +78,11 @@ func mayNameKey(s string) bool {
 
 var sendKeysBatch = tool[sendKeysBatchIn, sendKeysBatchResult]{
 	name: "send_keys_batch", title: "Send Keys Batch", kind: shell, set: setInput,
+	aim: needsEach(aPane), harm: types,
 	desc: "Type several inputs in order, into one pane or several, each as send_keys does. " +
 		"A failed one does not fail the call: see its row. To run commands use run_command.",
 	run: func(ctx context.Context, c *call, in sendKeysBatchIn) (sendKeysBatchResult, error) {
 		out := sendKeysBatchResult{Results: []sendKeysRow{}}
-		if len(in.Operations) == 0 || len(in.Operations) > maxOperations {
-			return out, argumentFault("operations", "must have 1 to %d items", maxOperations)
-		}
 		within := ctx
 		if in.Timeout != nil {
 			limit, err := c.s.budget(*in.Timeout)
@@ -115,6 +118,13 @@ type sendKeysBatchIn struct {
 	socket
 }
 
+func (in sendKeysBatchIn) check(*call) error {
+	if len(in.Operations) == 0 || len(in.Operations) > maxOperations {
+		return argumentFault("operations", "must have 1 to %d items", maxOperations)
+	}
+	return nil
+}
+
 type sendKeysBatchResult struct {
 	Results   []sendKeysRow `json:"results"`
 	Succeeded int           `json:"succeeded"`
@@ -127,7 +137,7 @@ type sendKeysRow struct {
 	Index          int          `json:"index"`
 	PaneID         *tmux.PaneID `json:"pane_id"`
 	Success        bool         `json:"success"`
-	Error          *string      `json:"error"`
+	Error          *string      `json:"error" exact:"true"`
 	ElapsedSeconds float64      `json:"elapsed_seconds"`
 }
 
@@ -137,7 +147,7 @@ func (c *call) sendKeysRow(ctx, within context.Context, op keyInput) (row sendKe
 	start := time.Now()
 	id, err := tmux.PaneID(""), within.Err()
 	if err == nil {
-		id, err = c.sendKeys(within, "send_keys_batch", op)
+		id, err = c.sendKeysItem(within, op)
 		row.ElapsedSeconds = seconds(time.Since(start))
 	}
 	if id != "" {
@@ -148,27 +158,34 @@ func (c *call) sendKeysRow(ctx, within context.Context, op keyInput) (row sendKe
 		return row
 	}
 	f, _ := faultOf(err)
-	msg := f.msg
+	msg := f.text()
 	if errors.Is(within.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 		msg = "the batch exceeded its timeout"
-	} else if f.suggestion != "" {
-		msg += "\n" + f.suggestion
 	}
 	row.Error = &msg
 	return row
 }
 
+func (c *call) sendKeysItem(ctx context.Context, op keyInput) (tmux.PaneID, error) {
+	if err := op.check(c); err != nil {
+		return "", err
+	}
+	on, err := c.aimAt(ctx, op.selection())
+	if err != nil {
+		return "", err
+	}
+	return c.sendKeys(ctx, on, op)
+}
+
 var pasteText = tool[pasteTextIn, paneText]{
 	name: "paste_text", title: "Paste Text", kind: shell, set: setInput,
-	desc: "Paste text of several lines into a pane as a person would, without Enter after it: into an editor, or a program that reads. " +
+	aim: needs(aPane), harm: types,
+	desc: "Paste text of several lines into a pane as a user would, without Enter after it: into an editor, or a program that reads. " +
 		"bracket marks it as a paste for programs that ask for that. To run a command use run_command.",
 	run: func(ctx context.Context, c *call, in pasteTextIn) (paneText, error) {
-		if in.Text == "" {
-			return paneText{}, argumentFault("text", "must not be empty")
-		}
 		buffer := c.tmux.Buffer(newBufferName("paste"))
 		load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(in.Text)}
-		id, err := c.typeInto(ctx, "paste_text", in.selection(), func(target tmux.Target) ([]tmux.Command, error) {
+		id, err := c.typeInto(ctx, c.on, func(target tmux.Target) ([]tmux.Command, error) {
 			paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: in.Bracket, Returns: true})
 			paste.Delete = true
 			return []tmux.Command{paste}, err
@@ -189,6 +206,13 @@ type pasteTextIn struct {
 	paneSelect
 	Bracket bool `json:"bracket" default:"true"`
 	socket
+}
+
+func (in pasteTextIn) check(*call) error {
+	if in.Text == "" {
+		return argumentFault("text", "must not be empty")
+	}
+	return nil
 }
 
 // cleanupTime bounds what is done after a call that failed or was cancelled.

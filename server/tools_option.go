@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 
@@ -30,8 +31,9 @@ type objectIDs struct {
 	Pane    tmux.PaneID    `tmux:"pane_id"`
 }
 
-// place finds the place that a call means. The option tells the scope if the call
-// does not, or says that it is global; without one that is the whole server.
+// place finds the place that a call means. If the call does not name a scope, or
+// only says that it is global, the scope is the option's own; without an option it
+// is the whole server.
 func (c *call) place(ctx context.Context, in scopeSelect, option string) (p place, err error) {
 	byName := tmux.ServerOptions
 	if option != "" {
@@ -79,7 +81,7 @@ func (c *call) place(ctx context.Context, in scopeSelect, option string) (p plac
 	}
 	plain := p.asked
 	if !plain.zero() {
-		if plain, err = c.resolve(ctx, "", plain); err != nil {
+		if plain, err = c.resolve(ctx, plain); err != nil {
 			return p, err
 		}
 	}
@@ -87,7 +89,7 @@ func (c *call) place(ctx context.Context, in scopeSelect, option string) (p plac
 	return p, err
 }
 
-// ofObject tells whether the place is that of one session, window or pane.
+// ofObject reports whether the place belongs to one session, window or pane.
 func (p *place) ofObject() bool {
 	return p.scope == tmux.SessionOptions || p.scope == tmux.WindowOptions || p.scope == tmux.PaneOptions
 }
@@ -135,16 +137,16 @@ func (p *place) located(ctx context.Context, c *call, err error) (*string, error
 // index, or null when it is not set.
 type optionValue struct{ v any }
 
-func (optionValue) schema() string {
+func (optionValue) JSONSchema() string {
 	return `"type":["string","object","null"],"additionalProperties":{"type":"string"}`
 }
 
-func (o optionValue) MarshalJSON() ([]byte, error) { return marshal(o.v) }
+func (o optionValue) MarshalJSON() ([]byte, error) { return params.Marshal(o.v) }
 
 // optionInfo is an option as it holds somewhere.
 type optionInfo struct {
 	Option    string            `json:"option"`
-	Value     optionValue       `json:"value"`
+	Value     optionValue       `json:"value" exact:"true"`
 	Scope     *tmux.OptionScope `json:"scope" desc:"where it is set"`
 	Inherited bool              `json:"inherited"`
 	Target    *string           `json:"target" desc:"the object asked about"`
@@ -169,6 +171,7 @@ func infoOfOption(name string, items *[]tmux.Option, target *string) optionInfo 
 
 var showOption = tool[showOptionIn, optionInfo]{
 	name: "show_option", title: "Show tmux Option", kind: reads, set: setOptions,
+	aim: nowhere,
 	desc: "Read the value of a tmux option that holds for a session, window or pane, and the scope that it is inherited from. " +
 		"Values are text as tmux has it; an array is an object. Without a target: the caller's, else the active one.",
 	run: func(ctx context.Context, c *call, in showOptionIn) (info optionInfo, err error) {
@@ -178,7 +181,7 @@ var showOption = tool[showOptionIn, optionInfo]{
 		}
 		var b tmux.Batch
 		p.locate(&b)
-		items := b.Option(c.tmux.OptionsAt(p.scope, p.target), in.Option)
+		items := tmux.ReadOption(&b, c.tmux.OptionsAt(p.scope, p.target), in.Option)
 		id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
 		if err != nil {
 			return info, err
@@ -200,9 +203,10 @@ type optionSet struct {
 }
 
 var setOption = tool[setOptionIn, optionSet]{
-	name: "set_option", title: "Set tmux Option", kind: changes, set: setOptions,
-	desc: "Set a tmux option, or with unset take back what was set so that it is inherited again. Answers with the value that holds then. " +
-		"Names that begin with @ are free for notes. Hooks cannot be set.",
+	name: "set_option", title: "Set tmux Option", kind: changes, more: setsAnything, set: setOptions,
+	aim: nowhere, harm: harmless,
+	desc: "Set a tmux option, or with unset restore the inherited value. Returns the value then in effect. " +
+		"Names beginning with @mcp- are free for notes. Options that can end sessions or run commands, values with #( ), and other @ names need the tier destructive. Hooks cannot be set.",
 	run: func(ctx context.Context, c *call, in setOptionIn) (out optionSet, err error) {
 		if (in.Value == nil) != in.Unset {
 			return out, argumentFault("value", "must be given, or unset be true, and not both")
@@ -211,11 +215,14 @@ var setOption = tool[setOptionIn, optionSet]{
 		if err != nil {
 			return out, err
 		}
+		if err := c.permitOption(ctx, in.Option, in.Value); err != nil {
+			return out, err
+		}
 		options := c.tmux.OptionsAt(p.scope, p.target)
 		var b tmux.Batch
 		p.locate(&b)
-		b.SetOption(options, tmux.SetOption{Name: in.Option, Value: in.Value, Unset: in.Unset})
-		items := b.Option(options, in.Option)
+		tmux.Add(&b, options.Setting(tmux.SetOption{Name: in.Option, Value: in.Value, Unset: in.Unset}))
+		items := tmux.ReadOption(&b, options, in.Option)
 		id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
 		if err != nil {
 			return out, withoutValue(err, in.Option, in.Value)
@@ -243,9 +250,13 @@ func withoutValue(err error, name string, value *string) error {
 	if value == nil || !errors.As(err, &e) {
 		return err
 	}
-	problem, told := strings.CutSuffix(e.Stderr, ": "+*value)
-	if !told {
+	line, _, _ := strings.Cut(strings.TrimSpace(*value), "\n")
+	if !errors.Is(err, tmux.ErrBadValue) && (line == "" || !strings.Contains(e.Stderr, line)) {
 		return err
+	}
+	problem, _, found := strings.Cut(e.Stderr, ": ")
+	if !found || line != "" && strings.Contains(problem, line) {
+		problem = "bad value"
 	}
 	return &fault{kind: kindTmux, msg: "tmux error: set-option: " + problem + " for " + name, cause: err}
 }

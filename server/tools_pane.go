@@ -9,6 +9,7 @@ import (
 
 var listPanes = tool[listPanesIn, list[paneInfo]]{
 	name: "list_panes", title: "List tmux Panes", kind: reads, set: setPanes, core: true, alwaysLoad: true,
+	aim: narrows(aWindow),
 	desc: "List tmux panes (terminals) of a window, a session or the server: running command, directory, size, position. " +
 		"Metadata only: search_panes finds text. is_caller marks your own pane.",
 	run: func(ctx context.Context, c *call, in listPanesIn) (l list[paneInfo], err error) {
@@ -16,7 +17,7 @@ var listPanes = tool[listPanesIn, list[paneInfo]]{
 		if err != nil {
 			return l, err
 		}
-		rows, err := c.findPanes(ctx, in.selection(), only...)
+		rows, err := c.findPanes(ctx, c.on.selection, only...)
 		if err != nil {
 			return l, err
 		}
@@ -32,9 +33,10 @@ type listPanesIn struct {
 
 var getPaneInfo = tool[getPaneInfoIn, *paneDetail]{
 	name: "get_pane_info", title: "Get Pane Info", kind: reads, set: setPanes,
-	desc: "Tell about one pane: command, directory, size, position; no screen content. Without a target: the caller's, else the active one.",
+	aim:  narrows(aPane),
+	desc: "Describe one pane: command, directory, size, position; no screen content. Without a target: the caller's, else the active one.",
 	run: func(ctx context.Context, c *call, in getPaneInfoIn) (*paneDetail, error) {
-		s := in.selection()
+		s := c.on.selection
 		list, err := c.onePane(&s)
 		if err != nil {
 			return nil, err
@@ -57,12 +59,10 @@ type getPaneInfoIn struct {
 
 var findPaneByPosition = tool[findPaneByPositionIn, *paneInfo]{
 	name: "find_pane_by_position", title: "Find Pane By Position", kind: reads, set: setPanes,
+	aim:  narrows(aWindow),
 	desc: "Find the pane in a corner of a window. A window's only pane is in every corner.",
 	run: func(ctx context.Context, c *call, in findPaneByPositionIn) (*paneInfo, error) {
-		s := in.selection()
-		if err := s.check(); err != nil {
-			return nil, err
-		}
+		s := c.on.selection
 		var list tmux.Lister
 		switch {
 		case s.zero():

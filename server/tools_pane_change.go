@@ -7,16 +7,18 @@ import (
 	"strconv"
 	"strings"
 
+	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 
 var splitWindow = tool[splitWindowIn, *paneInfo]{
-	name: "split_window", title: "Split tmux Window", kind: creates, set: setWindows, core: true,
-	desc: "Create a pane by splitting one in two: pane_id, else a window's active pane, else the caller's, else the active one. " +
-		"It runs a shell, or the command in shell, and does not become active.",
+	name: "split_window", title: "Split tmux Window", kind: shell, set: setWindows, core: true,
+	aim: defaults(aPane), harm: harmless,
+	desc: "Split a pane in two: pane_id, else a window's active pane, else the caller's, else the active one. " +
+		"Runs a shell, or the command in shell; does not become active.",
 	run: func(ctx context.Context, c *call, in splitWindowIn) (*paneInfo, error) {
 		cmd := tmux.SplitWindow{
-			Detached: true, Size: tmux.Size(in.Size),
+			Target: c.on.target, Detached: true, Size: tmux.Size(in.Size),
 			Right:  in.Direction == "left" || in.Direction == "right",
 			Before: in.Direction == "left" || in.Direction == "above",
 		}
@@ -25,16 +27,6 @@ var splitWindow = tool[splitWindowIn, *paneInfo]{
 		}
 		var err error
 		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
-			return nil, err
-		}
-		s := in.windowSelect.selection()
-		s.pane = in.PaneID
-		if !s.zero() {
-			if s, err = c.resolve(ctx, "split_window", s); err != nil {
-				return nil, err
-			}
-		}
-		if cmd.Target, err = c.spec(s); err != nil {
 			return nil, err
 		}
 		rows, err := c.listPanes(ctx, cmd)
@@ -55,13 +47,19 @@ type splitWindowIn struct {
 	socket
 }
 
+func (in splitWindowIn) selection() selection {
+	s := in.windowSelect.selection()
+	s.pane = in.PaneID
+	return s
+}
+
 // splitSize is a number of lines or columns, or a part of what is split.
 type splitSize tmux.Size
 
-func (splitSize) schema() string { return `"anyOf":[{"type":"integer"},{"type":"string"}]` }
+func (splitSize) JSONSchema() string { return `"anyOf":[{"type":"integer"},{"type":"string"}]` }
 
-func (z *splitSize) bind(raw json.RawMessage) error {
-	s, _ := scalarText(raw)
+func (z *splitSize) BindJSON(raw json.RawMessage) error {
+	s, _ := params.ScalarText(raw)
 	digits, percent := strings.CutSuffix(s, "%")
 	n, err := strconv.ParseUint(digits, 10, 16)
 	if err != nil || n < 1 || percent && n > 100 {
@@ -73,29 +71,20 @@ func (z *splitSize) bind(raw json.RawMessage) error {
 
 var resizePane = tool[resizePaneIn, *paneInfo]{
 	name: "resize_pane", title: "Resize Pane", kind: changes, set: setPanes,
+	aim: needs(aPane), harm: disturbs,
 	desc: "Set the size of a pane, as far as its window has room, or zoom it: zoom true makes it fill the window, false ends that.",
 	run: func(ctx context.Context, c *call, in resizePaneIn) (*paneInfo, error) {
-		switch sized := in.Height != nil || in.Width != nil; {
-		case sized && in.Zoom != nil:
-			return nil, faultf(kindValidation, "zoom cannot be combined with height or width")
-		case !sized && in.Zoom == nil:
-			return nil, faultf(kindValidation, "resize_pane needs height, width or zoom")
-		}
-		s, target, err := c.disturb(ctx, "resize_pane", in.selection())
-		if err != nil {
-			return nil, err
-		}
 		if in.Zoom != nil {
-			return c.zoom(ctx, s, target, *in.Zoom)
+			return c.zoom(ctx, *in.Zoom)
 		}
-		cmd := tmux.ResizePane{Target: target}
+		cmd := tmux.ResizePane{Target: c.on.target}
 		if in.Height != nil {
 			cmd.Height = tmux.Cells(*in.Height)
 		}
 		if in.Width != nil {
 			cmd.Width = tmux.Cells(*in.Width)
 		}
-		return c.findPane(ctx, s, cmd)
+		return c.findPane(ctx, c.on.selection, cmd)
 	},
 }
 
@@ -107,62 +96,36 @@ type resizePaneIn struct {
 	socket
 }
 
-// zoom makes a pane the one that fills its window, or sees to it that it is not.
-// tmux's own flag is the window's, and resize-pane -Z only toggles it.
-func (c *call) zoom(ctx context.Context, s selection, pane tmux.Target, on bool) (*paneInfo, error) {
-	toggle := tmux.ResizePane{Target: pane, ToggleZoom: true}
-	cmd := tmux.IfShell{Target: pane, Condition: "#{&&:#{window_zoomed_flag},#{pane_active}}", Test: true}
-	var err error
-	if on {
-		cmd.Else, err = c.tmux.Script(ctx, tmux.SelectPane{Target: pane}, toggle)
-	} else {
-		cmd.Then, err = c.tmux.Script(ctx, toggle)
+func (in resizePaneIn) check(*call) error {
+	switch sized := in.Height != nil || in.Width != nil; {
+	case sized && in.Zoom != nil:
+		return faultf(kindValidation, "zoom cannot be combined with height or width")
+	case !sized && in.Zoom == nil:
+		return faultf(kindValidation, "resize_pane needs height, width or zoom")
 	}
+	return nil
+}
+
+// zoom makes a pane the one that fills its window, or sees to it that it is not.
+func (c *call) zoom(ctx context.Context, on bool) (*paneInfo, error) {
+	change := c.tmux.Unzooming
+	if on {
+		change = c.tmux.Zooming
+	}
+	cmd, err := change(ctx, c.on.target)
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.findPane(ctx, s, cmd)
-	return p, inside(err, toggle)
-}
-
-// disturb makes the target of a tool that changes a pane, with the person's
-// consent when that is the caller's own.
-func (c *call) disturb(ctx context.Context, tool string, s selection) (selection, tmux.Target, error) {
-	s, err := c.resolve(ctx, tool, s)
-	if err != nil {
-		return s, nil, err
-	}
-	if s.pane != "" {
-		err = c.protect(ctx, disturbs, s.pane)
-	} else {
-		err = c.protectIn(ctx, disturbs, s.paneFilter())
-	}
-	if err != nil {
-		return s, nil, err
-	}
-	target, err := c.spec(s)
-	return s, target, err
+	p, err := c.findPane(ctx, c.on.selection, cmd)
+	return p, inside(err, tmux.ResizePane{})
 }
 
 var selectPane = tool[selectPaneIn, *paneInfo]{
-	name: "select_pane", title: "Select Pane", kind: changes, set: setPanes,
+	name: "select_pane", title: "Select Pane", kind: creates, set: setPanes,
+	aim: needs(aPane), harm: harmless,
 	desc: "Make a pane its window's active one: pane_id, or by direction from the active pane of a window. Tools do not need that: they take a pane_id.",
 	run: func(ctx context.Context, c *call, in selectPaneIn) (*paneInfo, error) {
-		if in.PaneID == "" && in.Direction == "" {
-			return nil, faultf(kindValidation, "select_pane needs pane_id or direction")
-		}
-		s := in.windowSelect.selection()
-		if in.PaneID != "" {
-			s = selection{pane: in.PaneID}
-		}
-		s, err := c.resolve(ctx, "select_pane", s)
-		if err != nil {
-			return nil, err
-		}
-		target, err := c.spec(s)
-		if err != nil {
-			return nil, err
-		}
+		s, target := c.on.selection, c.on.target
 		if s.pane == "" && (in.Direction == "next" || in.Direction == "previous") {
 			return c.selectBeside(ctx, s, target, in.Direction == "next")
 		}
@@ -181,6 +144,20 @@ type selectPaneIn struct {
 	Direction string      `json:"direction,omitempty" enum:"up,down,left,right,last,next,previous"`
 	windowSelect
 	socket
+}
+
+func (in selectPaneIn) check(*call) error {
+	if in.PaneID == "" && in.Direction == "" {
+		return faultf(kindValidation, "select_pane needs pane_id or direction")
+	}
+	return nil
+}
+
+func (in selectPaneIn) selection() selection {
+	if in.PaneID != "" {
+		return selection{pane: in.PaneID}
+	}
+	return in.windowSelect.selection()
 }
 
 // selectBeside makes the pane after the active one of a window the active one,
@@ -206,20 +183,10 @@ func (c *call) selectBeside(ctx context.Context, s selection, window tmux.Target
 
 var swapPane = tool[swapPaneIn, *paneInfo]{
 	name: "swap_pane", title: "Swap Pane", kind: creates, set: setPanes,
+	aim: needs(aPane), harm: disturbs,
 	desc: "Make two panes change places, in one window or in two. Answers with the source at its new place.",
 	run: func(ctx context.Context, c *call, in swapPaneIn) (*paneInfo, error) {
-		switch {
-		case !in.SourcePaneID.Valid():
-			return nil, argumentFault("source_pane_id", "must be a pane's id, such as %%3")
-		case !in.TargetPaneID.Valid():
-			return nil, argumentFault("target_pane_id", "must be a pane's id, such as %%3")
-		case in.SourcePaneID == in.TargetPaneID:
-			return nil, argumentFault("target_pane_id", "must be another pane than source_pane_id")
-		}
-		if err := c.protect(ctx, disturbs, in.SourcePaneID, in.TargetPaneID); err != nil {
-			return nil, err
-		}
-		return c.findPane(ctx, selection{pane: in.SourcePaneID}, tmux.SwapPane{Source: in.SourcePaneID, Target: in.TargetPaneID})
+		return c.findPane(ctx, c.on.selection, tmux.SwapPane{Source: in.SourcePaneID, Target: in.TargetPaneID})
 	},
 }
 
@@ -229,38 +196,52 @@ type swapPaneIn struct {
 	socket
 }
 
+func (in swapPaneIn) check(*call) error {
+	switch {
+	case !in.SourcePaneID.Valid():
+		return argumentFault("source_pane_id", "must be a pane's id, such as %%3")
+	case !in.TargetPaneID.Valid():
+		return argumentFault("target_pane_id", "must be a pane's id, such as %%3")
+	case in.SourcePaneID == in.TargetPaneID:
+		return argumentFault("target_pane_id", "must be another pane than source_pane_id")
+	}
+	return nil
+}
+
+func (in swapPaneIn) selections() []selection {
+	return []selection{{pane: in.SourcePaneID}, {pane: in.TargetPaneID}}
+}
+
 var killPane = tool[killPaneIn, paneText]{
 	name: "kill_pane", title: "Kill Pane", kind: destroys, set: setPanes,
+	aim: needs(aPane), harm: ends,
 	desc: "End a pane with all that runs in it, and with its last pane the window.",
 	run: func(ctx context.Context, c *call, in killPaneIn) (t paneText, err error) {
-		s := selection{pane: in.PaneID}
-		if err := s.required("kill_pane"); err != nil {
+		if _, err := c.tmux.Do(ctx, tmux.KillPane{Target: c.on.target}); err != nil {
 			return t, err
 		}
-		if err := c.protect(ctx, ends, s.pane); err != nil {
-			return t, err
-		}
-		if _, err := c.tmux.Do(ctx, tmux.KillPane{Target: s.pane}); err != nil {
-			return t, err
-		}
-		return paneText{Result: "Pane killed: " + string(s.pane), PaneID: string(s.pane)}, nil
+		return paneText{Result: "Pane killed: " + string(in.PaneID), PaneID: string(in.PaneID)}, nil
 	},
 }
 
 type killPaneIn struct {
-	PaneID tmux.PaneID `json:"pane_id" desc:"%N"`
+	onePaneID
 	socket
 }
 
+// onePaneID is the parameter of tools that take a pane by its id alone.
+type onePaneID struct {
+	PaneID tmux.PaneID `json:"pane_id" desc:"%N"`
+}
+
+func (p onePaneID) selection() selection { return selection{pane: p.PaneID} }
+
 var respawnPane = tool[respawnPaneIn, *paneInfo]{
-	name: "respawn_pane", title: "Respawn Pane", kind: discards, set: setPanes,
+	name: "respawn_pane", title: "Respawn Pane", kind: shell, set: setPanes,
+	aim: needs(aPane), harm: ends,
 	desc: "Start a pane's program again, in place: the same command, or the one in shell. kill ends a program that still runs; without it tmux refuses then.",
 	run: func(ctx context.Context, c *call, in respawnPaneIn) (*paneInfo, error) {
-		s := selection{pane: in.PaneID}
-		if err := s.required("respawn_pane"); err != nil {
-			return nil, err
-		}
-		cmd := tmux.RespawnPane{Target: s.pane, Kill: in.Kill}
+		cmd := tmux.RespawnPane{Target: c.on.target, Kill: in.Kill}
 		if in.Shell != "" {
 			cmd.Command = []string{in.Shell}
 		}
@@ -268,34 +249,29 @@ var respawnPane = tool[respawnPaneIn, *paneInfo]{
 		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
 			return nil, err
 		}
-		if err := c.protect(ctx, ends, s.pane); err != nil {
-			return nil, err
-		}
-		return c.findPane(ctx, s, cmd)
+		return c.findPane(ctx, c.on.selection, cmd)
 	},
 }
 
 type respawnPaneIn struct {
-	PaneID tmux.PaneID `json:"pane_id" desc:"%N"`
-	Kill   bool        `json:"kill" default:"true"`
-	Shell  string      `json:"shell,omitempty" desc:"command line"`
+	onePaneID
+	Kill  bool   `json:"kill" default:"true"`
+	Shell string `json:"shell,omitempty" desc:"command line"`
 	spawn
 	socket
 }
 
+func (in respawnPaneIn) check(c *call) error {
+	_, _, err := in.prepare(c)
+	return err
+}
+
 var setPaneTitle = tool[setPaneTitleIn, *paneInfo]{
 	name: "set_pane_title", title: "Set Pane Title", kind: changes, set: setPanes,
+	aim: needs(aPane), harm: harmless,
 	desc: "Set the title of a pane, literal text. The program in the pane can change it again.",
 	run: func(ctx context.Context, c *call, in setPaneTitleIn) (*paneInfo, error) {
-		s, err := c.resolve(ctx, "set_pane_title", in.selection())
-		if err != nil {
-			return nil, err
-		}
-		target, err := c.spec(s)
-		if err != nil {
-			return nil, err
-		}
-		return c.findPane(ctx, s, tmux.SelectPane{Target: target, Title: &in.Title})
+		return c.findPane(ctx, c.on.selection, tmux.SelectPane{Target: c.on.target, Title: &in.Title})
 	},
 }
 

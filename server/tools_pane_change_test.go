@@ -22,6 +22,7 @@ func fileHas(t testing.TB, srv *tmux.Server, path, want string) {
 }
 
 func TestSplitWindow(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "new-window", "-d", "-t", "=a:", "cat")
@@ -81,11 +82,12 @@ func TestSplitWindow(t *testing.T) {
 	ok[map[string]any](p, "resize_window", `{"window_id":"@1","height":2}`)
 	res := p.fails("split_window", `{"pane_id":"%1"}`, "tmux error: split-window: ", "pane")
 	if len(res.text()) > 100 {
-		t.Errorf("no room is told as %q", res.text())
+		t.Errorf("no room is reported as %q", res.text())
 	}
 }
 
 func TestSpawnedPrograms(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	p := serve(t, configFor(srv))
@@ -114,6 +116,7 @@ func TestSpawnedPrograms(t *testing.T) {
 }
 
 func TestHistoryIsSuppressedForShells(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	p := serve(t, configFor(srv))
@@ -129,7 +132,7 @@ func TestHistoryIsSuppressedForShells(t *testing.T) {
 			}
 			res := p.fails(tool, args(t, given...), name, "suppress_persistent_history", "leave "+name+" out")
 			if strings.Contains(fmt.Sprint(res), "sekrit") {
-				t.Errorf("%s tells the value it refuses: %s", tool, res.text())
+				t.Errorf("%s repeats the value that it refuses: %s", tool, res.text())
 			}
 		}
 	}
@@ -150,6 +153,7 @@ func TestHistoryIsSuppressedForShells(t *testing.T) {
 }
 
 func TestResizePane(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "resize-window", "-t", "@0", "-x", "80", "-y", "24")
@@ -210,6 +214,7 @@ func TestResizePane(t *testing.T) {
 }
 
 func TestSelectPane(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	for _, v := range []string{"-h", "-v"} {
@@ -273,6 +278,7 @@ func TestSelectPane(t *testing.T) {
 }
 
 func TestSwapPane(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "split-window", "-d", "-h", "-t", "%0", "cat")
@@ -296,6 +302,7 @@ func TestSwapPane(t *testing.T) {
 }
 
 func TestKillPane(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "cat")
@@ -314,6 +321,7 @@ func TestKillPane(t *testing.T) {
 }
 
 func TestRespawnPane(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
@@ -340,6 +348,7 @@ func TestRespawnPane(t *testing.T) {
 }
 
 func TestSetPaneTitle(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "cat")

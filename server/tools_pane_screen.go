@@ -14,12 +14,10 @@ import (
 
 var clearPane = tool[clearPaneIn, paneText]{
 	name: "clear_pane", title: "Clear Pane", kind: discards, set: setPanes,
-	desc: "Reset a pane's terminal and forget its screen and scrollback. The program goes on, and is not told.",
+	aim: needs(aPane), harm: disturbs,
+	desc: "Reset a pane's terminal and forget its screen and scrollback. The program goes on, unaware of it.",
 	run: func(ctx context.Context, c *call, in clearPaneIn) (paneText, error) {
-		_, target, err := c.disturb(ctx, "clear_pane", in.selection())
-		if err != nil {
-			return paneText{}, err
-		}
+		target := c.on.target
 		id, err := c.onPane(ctx, target, tmux.SendKeys{Target: target, Reset: true}, tmux.ClearHistory{Target: target})
 		return paneText{Result: "Pane cleared: " + id, PaneID: id}, err
 	},
@@ -30,7 +28,7 @@ type clearPaneIn struct {
 	socket
 }
 
-// onPane runs commands and tells which pane their target is.
+// onPane runs commands and says which pane their target is.
 func (c *call) onPane(ctx context.Context, target tmux.Target, cmds ...tmux.Command) (string, error) {
 	type row struct {
 		ID string `tmux:"pane_id"`
@@ -38,7 +36,7 @@ func (c *call) onPane(ctx context.Context, target tmux.Target, cmds ...tmux.Comm
 	b := new(tmux.Batch)
 	rows := tmux.Rows[row](b, tmux.DisplayMessage{Target: target})
 	for _, cmd := range cmds {
-		b.Add(cmd)
+		tmux.Add(b, cmd)
 	}
 	if err := b.Do(ctx, c.tmux); err != nil {
 		return "", err
@@ -48,10 +46,11 @@ func (c *call) onPane(ctx context.Context, target tmux.Target, cmds ...tmux.Comm
 
 var pipePane = tool[pipePaneIn, paneText]{
 	name: "pipe_pane", title: "Pipe Pane", kind: shell, set: setPanes,
+	aim: needs(aPane), harm: disturbs,
 	desc: "Write all that a pane prints from now on to a file, as the user, with its escape sequences. A pane has one pipe: a new one ends the old. " +
 		"Without output_path: stop. To read output, capture_since is better.",
 	run: func(ctx context.Context, c *call, in pipePaneIn) (t paneText, err error) {
-		cmd := tmux.PipePane{}
+		cmd := tmux.PipePane{Target: c.on.target}
 		what := "Pipe stopped"
 		if in.OutputPath != nil {
 			path, err := c.s.outputFile(*in.OutputPath)
@@ -65,9 +64,6 @@ var pipePane = tool[pipePaneIn, paneText]{
 			cmd.Command = "exec cat " + redirect + tmux.ShellQuote(path)
 			what = "Piping to " + path
 		}
-		if _, cmd.Target, err = c.disturb(ctx, "pipe_pane", in.selection()); err != nil {
-			return t, err
-		}
 		id, err := c.onPane(ctx, cmd.Target, cmd)
 		return paneText{Result: fmt.Sprintf("%s (pane %s)", what, id), PaneID: id}, err
 	},
@@ -80,8 +76,16 @@ type pipePaneIn struct {
 	socket
 }
 
-// outputFile is the absolute path of a file to write to. The shell that tmux
-// starts tells nobody when it cannot.
+func (in pipePaneIn) check(c *call) error {
+	if in.OutputPath == nil {
+		return nil
+	}
+	_, err := c.s.outputFile(*in.OutputPath)
+	return err
+}
+
+// outputFile returns the absolute path of a file to write to. It checks the file
+// because the shell that tmux starts fails silently.
 func (s *Server) outputFile(given string) (string, error) {
 	refused := func(why string) (string, error) {
 		return "", argumentFault("output_path", "must be a file that can be written: %s", why)
@@ -113,21 +117,15 @@ func (s *Server) outputFile(given string) (string, error) {
 
 var enterCopyMode = tool[enterCopyModeIn, *paneInfo]{
 	name: "enter_copy_mode", title: "Enter Copy Mode", kind: creates, set: setPanes,
-	desc: "Put a pane in copy mode, scrolled up by scroll_up lines, to show a person its scrollback. Keys go to the mode until exit_copy_mode. To read scrollback, use capture_pane.",
+	aim: needs(aPane), harm: harmless,
+	desc: "Put a pane in copy mode, scrolled up by scroll_up lines, to show the user its scrollback. Keys go to the mode until exit_copy_mode. To read scrollback, use capture_pane.",
 	run: func(ctx context.Context, c *call, in enterCopyModeIn) (*paneInfo, error) {
-		s, err := c.resolve(ctx, "enter_copy_mode", in.selection())
-		if err != nil {
-			return nil, err
-		}
-		target, err := c.spec(s)
-		if err != nil {
-			return nil, err
-		}
+		target := c.on.target
 		cmds := []tmux.Command{tmux.CopyMode{Target: target}}
 		if in.ScrollUp > 0 {
 			cmds = append(cmds, tmux.SendKeys{Target: target, Command: true, Repeat: in.ScrollUp, Keys: []string{"scroll-up"}})
 		}
-		return c.findPane(ctx, s, cmds...)
+		return c.findPane(ctx, c.on.selection, cmds...)
 	},
 }
 
@@ -139,17 +137,10 @@ type enterCopyModeIn struct {
 
 var exitCopyMode = tool[exitCopyModeIn, *paneInfo]{
 	name: "exit_copy_mode", title: "Exit Copy Mode", kind: changes, set: setPanes,
+	aim: needs(aPane), harm: harmless,
 	desc: "End copy mode, or another mode, of a pane. One in no mode stays as it is.",
 	run: func(ctx context.Context, c *call, in exitCopyModeIn) (*paneInfo, error) {
-		s, err := c.resolve(ctx, "exit_copy_mode", in.selection())
-		if err != nil {
-			return nil, err
-		}
-		target, err := c.spec(s)
-		if err != nil {
-			return nil, err
-		}
-		return c.findPane(ctx, s, tmux.CopyMode{Target: target, Cancel: true})
+		return c.findPane(ctx, c.on.selection, tmux.CopyMode{Target: c.on.target, Cancel: true})
 	},
 }
 

@@ -4,12 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"tmuxmcp/tmux/tmuxtest"
 )
 
 func TestClearPane(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "respawn-pane", "-k", "-t", "%0", `seq 1 100; printf '\033[41mdone'; cat`)
@@ -30,6 +32,7 @@ func TestClearPane(t *testing.T) {
 }
 
 func TestPipePaneWritesToExactlyThatFile(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	p := serve(t, configFor(srv))
@@ -38,7 +41,8 @@ func TestPipePaneWritesToExactlyThatFile(t *testing.T) {
 	for _, name := range append(slices.Clone(literalTexts), "#Session", "##{x}", "issue #42", "100%done", "two\nlines", "tab\there", `back\slash`, "`id`", "$(id)") {
 		path := filepath.Join(dir, name)
 		got := ok[map[string]any](p, "pipe_pane", args(t, "pane_id", "%0", "output_path", path))
-		if got["result"] != "Piping to "+path+" (pane %0)" || got["pane_id"] != "%0" {
+		shown := strings.NewReplacer("\n", `\u000a`, "\t", `\u0009`).Replace(path)
+		if got["result"] != "Piping to "+shown+" (pane %0)" || got["pane_id"] != "%0" {
 			t.Errorf("%q: pipe_pane answers %v", path, got)
 		}
 		tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "-l", "typed")
@@ -60,6 +64,7 @@ func TestPipePaneWritesToExactlyThatFile(t *testing.T) {
 }
 
 func TestPipePaneStartsAndStops(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	cfg := configFor(srv)
@@ -97,6 +102,7 @@ func TestPipePaneStartsAndStops(t *testing.T) {
 }
 
 func TestCopyMode(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "respawn-pane", "-k", "-t", "%0", "seq 1 100; printf done; cat")

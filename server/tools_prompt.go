@@ -3,9 +3,11 @@ package server
 import (
 	"context"
 	"slices"
+
+	"tmuxmcp/server/params"
 )
 
-// promptInfo is what list_prompts tells about a prompt.
+// promptInfo is what list_prompts returns for a prompt.
 type promptInfo struct {
 	Name        string           `json:"name"`
 	Title       string           `json:"title"`
@@ -21,6 +23,7 @@ type promptInfoItem struct {
 
 var listPrompts = tool[listPromptsIn, list[promptInfo]]{
 	name: "list_prompts", title: "List Prompts", kind: reads, set: setPrompts,
+	aim:  nowhere,
 	desc: "List the prompts of this server, for clients that have no prompts of their own.",
 	run: func(_ context.Context, _ *call, in listPromptsIn) (list[promptInfo], error) {
 		var infos []promptInfo
@@ -37,20 +40,28 @@ var listPrompts = tool[listPromptsIn, list[promptInfo]]{
 
 type listPromptsIn struct{ paging }
 
-var getPrompt = tool[getPromptIn, text]{
+var getPrompt = tool[getPromptIn, promptText]{
 	name: "get_prompt", title: "Get Prompt", kind: reads, set: setPrompts,
+	aim:  nowhere,
 	desc: "Fill in a prompt and return its text.",
-	run: func(_ context.Context, _ *call, in getPromptIn) (text, error) {
+	run: func(_ context.Context, _ *call, in getPromptIn) (promptText, error) {
 		i := slices.IndexFunc(prompts, func(p prompt) bool { return p.name == in.Name })
 		if i < 0 {
-			return text{}, faultf(kindNotFound, "there is no prompt of this name").suggest("list_prompts tells the names")
+			return promptText{}, faultf(kindNotFound, "there is no prompt of this name").suggest("list_prompts returns the names")
 		}
 		filled, err := prompts[i].render(in.Arguments)
-		return text{filled}, err
+		return promptText{filled}, err
 	},
 }
 
+// promptText is a prompt with its arguments, which are the client's own.
+type promptText struct {
+	Result string `json:"result" exact:"true"`
+}
+
+func (t promptText) textBlock() string { return t.Result }
+
 type getPromptIn struct {
-	Name      string    `json:"name"`
-	Arguments stringMap `json:"arguments,omitempty"`
+	Name      string           `json:"name"`
+	Arguments params.StringMap `json:"arguments,omitempty"`
 }

@@ -2,42 +2,34 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"tmuxmcp/server/params"
+	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
 
 var runCommand = tool[runCommandIn, *runResult]{
 	name: "run_command", title: "Run Command", kind: shell, set: setInput, core: true, selfBounded: true,
+	aim: needs(aPane), harm: types,
 	desc: "Run a shell command in a pane, wait for it to end, and return its own output (without prompt and echo) and exit status. " +
-		"The pane must show the prompt of a " + dialectNames + ". It runs in a subshell: cd, export and exit do not outlive it; to change the shell itself use send_keys. " +
+		"The pane must show the prompt of a " + runner.Shells + ". It runs in a subshell: cd, export and exit do not outlive it; to change the shell itself use send_keys. " +
 		"After the timeout the command goes on and output is what came so far. Calls on one pane queue. " +
 		"suppress_history: not in the shell's history; default: the server's.",
 	defaults: func(cfg Config) map[string]string {
 		return map[string]string{"suppress_history": strconv.FormatBool(cfg.SuppressHistory)}
 	},
 	run: func(ctx context.Context, c *call, in runCommandIn) (*runResult, error) {
-		switch {
-		case strings.TrimSpace(in.Command) == "":
-			return nil, argumentFault("command", "must not be blank")
-		case strings.IndexByte(in.Command, 0) >= 0:
-			return nil, argumentFault("command", "must not have a NUL character")
-		}
 		limit, err := c.s.budget(in.Timeout)
 		if err != nil {
 			return nil, err
 		}
-		pane, release, err := c.runTurn(ctx, in.selection())
+		pane, release, err := c.runTurn(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -56,6 +48,16 @@ type runCommandIn struct {
 	socket
 }
 
+func (in runCommandIn) check(*call) error {
+	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return argumentFault("command", "must not be blank")
+	case strings.IndexByte(in.Command, 0) >= 0:
+		return argumentFault("command", "must not have a NUL character")
+	}
+	return nil
+}
+
 type runResult struct {
 	PaneID     tmux.PaneID `json:"pane_id"`
 	ExitStatus *int        `json:"exit_status"`
@@ -63,7 +65,7 @@ type runResult struct {
 	// PaneGone is that the pane's program ended before the command did.
 	PaneGone             bool     `json:"pane_gone"`
 	ElapsedSeconds       float64  `json:"elapsed_seconds"`
-	Output               []string `json:"output"`
+	Output               []string `json:"output" exact:"true"`
 	OutputTruncated      bool     `json:"output_truncated"`
 	OutputTruncatedLines int      `json:"output_truncated_lines"`
 	// LinesMissed is that output may be incomplete.
@@ -90,33 +92,25 @@ type runPane struct {
 }
 
 // lookAt reads a pane's state and screen, and refuses one that takes no keys.
-func (c *call) lookAt(ctx context.Context, s selection) (runPane, error) {
-	s, err := c.resolve(ctx, "run_command", s)
-	if err != nil {
-		return runPane{}, err
-	}
-	target, err := c.spec(s)
-	if err != nil {
-		return runPane{}, err
-	}
+func (c *call) lookAt(ctx context.Context, on aimed) (runPane, error) {
 	var b tmux.Batch
-	rows := tmux.Rows[runPane](&b, tmux.DisplayMessage{Target: target})
-	screen := b.Add(tmux.CapturePane{Target: target, Print: true})
+	rows := tmux.Rows[runPane](&b, tmux.DisplayMessage{Target: on.target})
+	screen := tmux.Add(&b, tmux.CapturePane{Target: on.target, Print: true})
 	if err := b.Do(ctx, c.tmux); err != nil {
 		return runPane{}, err
 	}
 	pane := (*rows)[0]
 	pane.screen = strings.Split(string(*screen), "\n")
-	return pane, c.takes(ctx, s, taker{pane.ID, pane.Dead, pane.InMode, pane.Mode, pane.Off})
+	return pane, c.takes(ctx, on.selection, taker{pane.ID, pane.Dead, pane.InMode, pane.Mode, pane.Off})
 }
 
 // runTurn waits until no other command of this server runs in the pane.
-func (c *call) runTurn(ctx context.Context, s selection) (runPane, func(), error) {
-	pane, err := c.lookAt(ctx, s)
+func (c *call) runTurn(ctx context.Context) (runPane, func(), error) {
+	pane, err := c.lookAt(ctx, c.on)
 	if err != nil {
 		return pane, nil, err
 	}
-	release, waited, ok := c.s.turns.take(ctx, c.tmux.SocketPath()+" "+string(pane.ID), c.s.cfg.WaitMax)
+	release, waited, ok := c.s.turns.Take(ctx, c.tmux.SocketPath()+" "+string(pane.ID), c.s.cfg.WaitMax)
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
@@ -124,7 +118,7 @@ func (c *call) runTurn(ctx context.Context, s selection) (runPane, func(), error
 		err = faultf(kindTimeout, "other commands ran in pane %s for %v, and this one was not begun", pane.ID, c.s.cfg.WaitMax).
 			suggest("call again, or use another pane")
 	case waited:
-		pane, err = c.lookAt(ctx, selection{pane: pane.ID})
+		pane, err = c.lookAt(ctx, atPane(pane.ID))
 	}
 	if err != nil && ok {
 		release()
@@ -137,20 +131,19 @@ type execution struct {
 	*call
 	in    runCommandIn
 	pane  runPane
-	shell foreground
+	shell runner.Foreground
 	limit time.Duration
 	start time.Time
 
-	script   script
-	recorder *recorder // nil when the pane's pipe is another's
-	typed    time.Time // when the line was
-	missed   bool
-	result   runResult
+	cmd    *runner.Command // recorded, unless the pane's pipe is another's
+	typed  time.Time       // when the line was
+	missed bool
+	result runResult
 }
 
 const (
-	// lineWait is how long after a line was typed it may be taken for lost when
-	// the shell still shows its prompt and nothing else.
+	// lineWait is how long after the line was typed a shell that waits for a line
+	// must have begun.
 	lineWait = time.Second
 	// markWait is how long a mark may come after the last of the output, when the
 	// command is known to have ended.
@@ -167,16 +160,21 @@ func (r *execution) do(ctx context.Context) (*runResult, error) {
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(r.script.dir)
-	if r.recorder != nil {
-		defer r.recorder.close()
-	}
+	defer func() {
+		if r.result.ExitStatus != nil || r.result.PaneGone || r.cmd.Revoke() {
+			r.cmd.Remove()
+		} else {
+			r.cmd.RemoveAtItsEnd()
+		}
+	}()
+	defer r.cmd.Close()
 	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
 	err := r.wait(ctx)
-	// Now, so that a late reading of the command fails.
-	os.RemoveAll(r.script.dir)
+	if r.result.ExitStatus == nil && r.cmd.Revoke() {
+		return nil, r.notBegun(ctx, err)
+	}
 	lines, dropped := r.output(ctx)
 	if err != nil {
 		return nil, err
@@ -192,12 +190,11 @@ func (r *execution) do(ctx context.Context) (*runResult, error) {
 	return res, nil
 }
 
-// lastBytes keeps the last lines whose JSON has at most n bytes, but at least
-// one, and tells how many it left out. A result of more would be cut by
-// mw_limit, which cannot tell how.
+// lastBytes keeps the last lines whose JSON has at most n bytes, at least one, and
+// returns how many it left out. mw_limit would cut a larger result, and cannot say how.
 func lastBytes(lines []string, n int) (kept []string, cut int) {
 	for cut = len(lines); cut > 0; cut-- {
-		text, err := marshal(lines[cut-1])
+		text, err := params.Marshal(lines[cut-1])
 		if n -= len(text) + 1; err != nil || n < 0 && cut < len(lines) {
 			break
 		}
@@ -214,45 +211,38 @@ func (r *execution) typing(ctx context.Context, target tmux.Target, text string)
 	return []tmux.Command{tmux.SetBuffer{Buffer: buffer.Name, Data: &text}, paste}, err
 }
 
-// plainPath is a path that needs no quotes in any shell.
-var plainPath = regexp.MustCompile(`^/[A-Za-z0-9/._-]*$`)
-
-// prepare writes the files.
+// prepare writes the files, and begins to record.
 func (r *execution) prepare() error {
-	base := os.TempDir()
-	if !plainPath.MatchString(base) {
-		base = "/tmp"
+	cmd, err := r.s.files.Command(r.pane.Piped)
+	if errors.Is(err, runner.ErrNoHome) {
+		return faultf(kindRefused, "%v", err).
+			suggest("remove or rename what is in the way, or set TMPDIR to a directory of your own with mode 0700 and start this server again")
+	} else if err != nil {
+		return err
 	}
-	dir, err := os.MkdirTemp(base, "tmux-mcp-")
-	if err != nil {
-		return fmt.Errorf("make a directory for the command: %w", err)
-	}
-	var nonce [8]byte
-	rand.Read(nonce[:])
-	r.script = script{dir: dir, token: hex.EncodeToString(nonce[:]), visible: r.pane.Piped}
+	r.cmd = cmd
 	record := r.in.SuppressHistory != nil && !*r.in.SuppressHistory || r.in.SuppressHistory == nil && !r.s.cfg.SuppressHistory
-	command := strings.ReplaceAll(r.in.Command, "\r\n", "\n")
-	if err = r.script.write(r.shell.shell, r.shell.path, command, record); err != nil {
+	if err = cmd.Write(r.shell, strings.ReplaceAll(r.in.Command, "\r\n", "\n"), record); err != nil {
 		err = fmt.Errorf("write the command: %w", err)
-	} else if reach := r.shell.reaches(r.script.path("run")); reach != nil {
-		err = faultf(kindRefused, "%s in pane %s %v, so it cannot read the command", r.shell.name, r.pane.ID, reach).
+	} else if reach := r.shell.Reaches(cmd); reach != nil {
+		err = faultf(kindRefused, "%s in pane %s %v, so it cannot read the command", r.shell.Name, r.pane.ID, reach).
 			suggest("send_keys types into it, wait_for_text waits")
 	} else if !r.pane.Piped {
-		r.recorder, err = newRecorder(r.script, r.pane.Width)
+		err = cmd.Record(r.pane.Width)
 	}
 	if err != nil {
-		os.RemoveAll(dir)
+		cmd.Remove()
 	}
 	return err
 }
 
-// begin types the line and, in the same round trip, begins the recording.
+// begin types the line, once, and in the same round trip begins the recording.
 func (r *execution) begin(ctx context.Context) error {
 	r.typed = time.Now()
-	_, err := r.typeInto(ctx, "run_command", selection{pane: r.pane.ID}, func(target tmux.Target) ([]tmux.Command, error) {
-		cmds, err := r.typing(ctx, target, r.script.line(r.shell.shell))
-		if r.recorder != nil && r.script.tries == 0 {
-			pipe := tmux.PipePane{Target: target, Output: true, Command: r.script.feed()}
+	_, err := r.typeInto(ctx, atPane(r.pane.ID), func(target tmux.Target) ([]tmux.Command, error) {
+		cmds, err := r.typing(ctx, target, r.cmd.Line(r.shell))
+		if r.cmd.Recorded() {
+			pipe := tmux.PipePane{Target: target, Output: true, Command: r.cmd.Feed()}
 			cmds = append([]tmux.Command{pipe}, cmds...)
 		}
 		return cmds, err
@@ -264,40 +254,37 @@ func (r *execution) begin(ctx context.Context) error {
 	return err
 }
 
-// retry types the line once more when the shell has dropped it: some empty
-// their input when they are about to show a prompt. The old line must not work
-// any more, should it come after all.
-func (r *execution) retry(ctx context.Context) error {
-	r.typed = time.Now()
-	shell, err := foregroundOf(r.pane)
-	if err != nil || shell.pid != r.shell.pid || !shell.prompt || r.lookAgain(ctx) != nil {
-		return nil
-	}
-	if left, right := r.pane.cursorLine(); !freshPrompt(shell.shell, left, right) {
-		return nil
-	}
-	old := r.script.runPath()
-	r.script.tries++
-	if err := os.Rename(old, r.script.runPath()); err != nil {
-		return err
-	}
-	if err := sleep(ctx, 50*time.Millisecond); err != nil || r.begun() {
-		return err
-	}
-	return r.begin(ctx)
+// idle reports whether the shell waits for a line.
+func (r *execution) idle() bool {
+	shell, err := r.pane.foreground()
+	return err == nil && shell.PID == r.shell.PID && shell.Prompt
 }
 
-// begun tells whether the first mark has come.
-func (r *execution) begun() bool {
-	if r.recorder != nil {
-		return r.recorder.begun.Load()
+// notBegun clears the line of a shell that did not begin the command, and says so.
+// The error err came instead of the end of the wait.
+func (r *execution) notBegun(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	waited := time.Since(r.typed).Round(time.Millisecond)
+	f := faultf(kindNotBegun, "the command has not run: %s in pane %s did not begin it within %v, and will not", r.shell.Name, r.pane.ID, waited)
+	if r.result.PaneGone {
+		return faultf(kindPaneGone, "the command has not run: pane %s ended before it began", r.pane.ID)
 	}
-	return slices.Contains(r.pane.screen, strings.TrimSpace(r.script.begin()))
+	if r.lookAgain(ctx) == nil {
+		f = f.suggest("the pane shows:\n%s", strings.Join(r.pane.lastSeen(), "\n"))
+		if r.idle() {
+			_ = r.interruptLine(ctx)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return f
 }
 
 // unpipe ends the recording, if it is still ours.
 func (r *execution) unpipe(ctx context.Context) {
-	if r.recorder == nil {
+	if !r.cmd.Recorded() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
@@ -306,9 +293,7 @@ func (r *execution) unpipe(ctx context.Context) {
 		return
 	}
 	// The pane is gone, or its program is: then tmux keeps the pipe.
-	if r.recorder.close(); r.recorder.feeder > 1 {
-		_ = syscall.Kill(r.recorder.feeder, syscall.SIGTERM)
-	}
+	r.cmd.KillFeed()
 }
 
 // wait waits for the end of the command, and keeps what is known of it in
@@ -318,8 +303,8 @@ func (r *execution) wait(ctx context.Context) error {
 	var ended <-chan int
 	var over <-chan struct{}
 	pause := 100 * time.Millisecond
-	if r.recorder != nil {
-		ended, over = r.recorder.ended, r.recorder.over
+	if r.cmd.Recorded() {
+		ended, over = r.cmd.Ended(), r.cmd.Over()
 		defer func() {
 			if over != nil {
 				r.unpipe(ctx)
@@ -332,7 +317,7 @@ func (r *execution) wait(ctx context.Context) error {
 	defer limit.Stop()
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	told, known, came := time.Now(), time.Time{}, int64(-1)
+	reported, known, came := time.Now(), time.Time{}, int64(-1)
 	for {
 		select {
 		case <-ctx.Done():
@@ -359,29 +344,27 @@ func (r *execution) wait(ctx context.Context) error {
 			r.missed = true
 			tick.Reset(5 * time.Millisecond)
 		case <-tick.C:
-			if status, ok := r.status(); ok {
-				if r.recorder != nil && ended != nil && came != r.recorder.came.Load() {
-					known, came = time.Now(), r.recorder.came.Load()
+			if status, ok := r.cmd.Status(); ok {
+				if r.cmd.Recorded() && ended != nil && came != r.cmd.Came() {
+					known, came = time.Now(), r.cmd.Came()
 				}
 				if ended == nil || time.Since(known) > markWait {
 					r.result.ExitStatus = &status
-					r.missed = r.recorder != nil
+					r.missed = r.cmd.Recorded()
 					return nil
 				}
-			} else if syscall.Kill(r.shell.pid, 0) == syscall.ESRCH {
+			} else if syscall.Kill(r.shell.PID, 0) == syscall.ESRCH {
 				if r.gone(ctx) {
 					return nil
 				}
 				return faultf(kindRefused, "the shell in pane %s ended before the command did", r.pane.ID).
 					suggest("capture_pane shows what it printed")
 			}
-			if !r.begun() && time.Since(r.typed) > lineWait {
-				if err := r.retry(ctx); err != nil {
-					return err
-				}
+			if time.Since(r.typed) > lineWait && !r.cmd.Begun() && r.idle() && r.cmd.Revoke() {
+				return nil
 			}
-			if time.Since(told) >= time.Second {
-				told = time.Now()
+			if time.Since(reported) >= time.Second {
+				reported = time.Now()
 				elapsed := time.Since(r.start)
 				r.progress(ctx, elapsed.Seconds(), r.limit.Seconds(),
 					fmt.Sprintf("pane %s: %.0f s elapsed, %.0f s left", r.pane.ID, elapsed.Seconds(), (r.limit-elapsed).Seconds()))
@@ -390,7 +373,7 @@ func (r *execution) wait(ctx context.Context) error {
 	}
 }
 
-// gone tells whether the pane's program has ended, and notes it.
+// gone reports whether the pane's program has ended, and notes it.
 func (r *execution) gone(ctx context.Context) bool {
 	rows, err := tmux.List[taker](ctx, r.tmux, tmux.DisplayMessage{Target: r.pane.ID})
 	r.result.PaneGone = errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) ||
@@ -398,29 +381,11 @@ func (r *execution) gone(ctx context.Context) bool {
 	return r.result.PaneGone
 }
 
-// status is the exit status that run has left.
-func (r *execution) status() (int, bool) {
-	text, err := os.ReadFile(r.script.path("status"))
-	if err != nil || len(text) == 0 {
-		return 0, false
-	}
-	n, err := strconv.Atoi(string(text))
-	return n, err == nil
-}
-
 // output is the command's output, and how many lines of it were too many to be
 // kept.
 func (r *execution) output(ctx context.Context) (lines []string, dropped int) {
-	if r.recorder != nil {
-		r.recorder.close()
-		lines, dropped = r.recorder.transcript.lines()
-		kept := lines[:0]
-		for _, l := range lines {
-			if !r.script.ours(l) {
-				kept = append(kept, l)
-			}
-		}
-		return kept, dropped
+	if r.cmd.Recorded() {
+		return r.cmd.Output()
 	}
 	if r.result.PaneGone || ctx.Err() != nil {
 		r.missed = true
@@ -433,32 +398,10 @@ func (r *execution) output(ctx context.Context) (lines []string, dropped int) {
 			r.missed = true
 			return nil, 0
 		}
-		lines, begun, ended := r.script.between(screenLines(out[0]))
+		lines, begun, ended := r.cmd.Between(screenLines(out[0]))
 		if begun && (ended || r.result.TimedOut) || time.Now().After(deadline) || sleep(ctx, 5*time.Millisecond) != nil {
 			r.missed = !begun || !ended && !r.result.TimedOut
 			return lines, 0
 		}
 	}
-}
-
-// between are the lines between the visible marks; without the first mark those
-// from the top on, without the second those to the bottom.
-func (s script) between(screen []string) (lines []string, begun, ended bool) {
-	begin := strings.TrimSpace(s.begin())
-	end := strings.TrimSpace(s.end())
-	from, to := 0, len(screen)
-	for i, l := range screen {
-		if l == begin {
-			from, begun = i+1, true
-		} else if strings.HasPrefix(l, end) {
-			to, ended = i, true
-		}
-	}
-	lines = screen[min(from, to):to]
-	// The second mark begins with a newline, which is an empty line where the
-	// output ended with one.
-	if n := len(lines); ended && n > 0 && lines[n-1] == "" {
-		lines = lines[:n-1]
-	}
-	return lines, begun, ended
 }

@@ -3,7 +3,6 @@ package server_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -120,21 +120,15 @@ func TestRunCommandRefusesWhatIsNoPrompt(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := exec.LookPath(c.program); err != nil {
-				t.Skipf("%s is not installed", c.program)
-			}
+			testtool.Path(t, c.program)
 			srv, p := shellPane(t, "bash")
 			p.expect("%0", "echo", "")
 			typeCommand(t, srv, "%0", "clear; "+c.start)
 			tmuxtest.Wait(t, srv, "%0", c.name, func() bool {
-				switch name := tmuxtest.Run(t, srv, "display-message", "-p", "#{pane_current_command}"); {
-				case name == "clear":
-					return false
-				case c.program == "bash": // whose name says nothing
-					return tmuxtest.Run(t, srv, "display-message", "-p", "#{cursor_y}") == "0"
-				default:
-					return name != "bash"
-				}
+				// What clear prints may come later than the program after it begins.
+				name, row, _ := strings.Cut(tmuxtest.Run(t, srv, "display-message", "-p", "#{pane_current_command} #{cursor_y}"), " ")
+				cleared := row == "0" || c.program != "cat" && c.program != "bash"
+				return cleared && name != "clear" && (name != "bash" || c.program == "bash")
 			})
 			if c.program == "python3" {
 				tmuxtest.WaitScreen(t, srv, "%0", ">>>")
@@ -278,7 +272,7 @@ func TestRunCommandReadsTheTerminal(t *testing.T) {
 	}
 }
 
-func TestRunCommandShowsThePersonWhatItDoes(t *testing.T) {
+func TestRunCommandShowsTheUserWhatItDoes(t *testing.T) {
 	t.Parallel()
 	srv, p := shellPane(t, "bash")
 	p.command("%0", "echo one\necho 'two\x07'")
@@ -402,7 +396,8 @@ func TestRunCommandPublishesItsHistoryDefault(t *testing.T) {
 // leftovers are what a call might leave behind on the machine and in tmux.
 func leftovers(t testing.TB, tmp string, show func(format string) string, buffers func() string) string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(tmp, "tmux-mcp-*"))
+	// A server's own directory, in the user's, is there until its end.
+	files, err := filepath.Glob(filepath.Join(tmp, "tmux-mcp-*/*/*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,6 +411,7 @@ func TestRunCommandAfterItsTimeout(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(tmp) }) // after the tmux server in it has ended
 	t.Setenv("TMPDIR", tmp)
+	t.Setenv("XDG_RUNTIME_DIR", "")
 	srv, p := shellPane(t, "bash")
 	left := func() string {
 		return leftovers(t, tmp, func(f string) string { return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", f) },
@@ -427,11 +423,9 @@ func TestRunCommandAfterItsTimeout(t *testing.T) {
 	if !got.TimedOut || got.ExitStatus != nil || fmt.Sprint(got.Output) != "[begun]" || got.EffectiveFor != 0.2 || got.Elapsed < 0.2 || got.Elapsed > 2 {
 		t.Errorf("%+v", got)
 	}
-	if l := left(); l != "" {
-		t.Errorf("after the timeout there is %s", l)
-	}
 	p.fails("run_command", runArgs("%0", "echo not-here", `"timeout":0.1`), "pane %0 runs sleep")
 	eventually(t, "the command went on", func() bool { _, err := os.Stat(done); return err == nil })
+	eventually(t, "nothing is left when it has ended", func() bool { return left() == "" })
 	p.expect("%0", "echo usable", "usable")
 	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p"); strings.Contains(screen, "not-here") || strings.Contains(screen, "No such file") {
 		t.Errorf("the screen is:\n%s", screen)
@@ -449,14 +443,10 @@ func TestRunCommandAfterItsTimeout(t *testing.T) {
 	p.expect("%1", "echo", "")
 	typeCommand(t, srv, "%1", `printf 'name? '; read x; echo "<$x>"`)
 	tmuxtest.WaitScreen(t, srv, "%1", "\nname?")
-	if got := p.command("%1", "echo not-here", `"timeout":0.3`); !got.TimedOut || len(got.Output) > 0 {
-		t.Errorf("typed into a shell's read: %+v", got)
-	}
-	tmuxtest.WaitScreen(t, srv, "%1", "<.")
+	p.fails("run_command", runArgs("%1", "echo not-here", `"timeout":0.3`), "the command has not run: dash in pane %1 did not begin it", "name?")
+	tmuxtest.WaitScreen(t, srv, "%1", "<")
 	p.expect("%1", "echo usable", "usable")
-	if l := left(); l != "" {
-		t.Errorf("in the end there is %s", l)
-	}
+	eventually(t, "nothing is left in the end", func() bool { return left() == "" })
 }
 
 func TestRunCommandLeavesNothingWhenCancelled(t *testing.T) {
@@ -466,6 +456,7 @@ func TestRunCommandLeavesNothingWhenCancelled(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(tmp) }) // after the tmux server in it has ended
 	t.Setenv("TMPDIR", tmp)
+	t.Setenv("XDG_RUNTIME_DIR", "")
 	srv, p := shellPane(t, "bash")
 	p.expect("%0", "echo", "")
 	_, id := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%0", "command": "echo begun; sleep 0.5; echo ended"}})
@@ -496,7 +487,11 @@ func TestRunCommandIsInterrupted(t *testing.T) {
 		c, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%0", "command": "sh -c 'echo begun; exec sleep 20'"}})
 		tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
 		tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "C-c")
-		if res := p.toolResult("run_command", p.await(c)); !strings.Contains(res.text(), `"exit_status":130`) {
+		want := `"exit_status":130`
+		if shell == "ksh" { // what its own subshells say
+			want = `"exit_status":2,`
+		}
+		if res := p.toolResult("run_command", p.await(c)); !strings.Contains(res.text(), want) {
 			t.Errorf("%s", res.text())
 		}
 		p.expect("%0", "echo usable", "usable")
@@ -516,7 +511,7 @@ func TestRunCommandEndsWithItsPane(t *testing.T) {
 		if !strings.Contains(res.text(), `"exit_status":null`) || !strings.Contains(res.text(), `"pane_gone":true`) || !strings.Contains(res.text(), `"output":["begun"]`) {
 			t.Errorf("%s", res.text())
 		}
-		if took := time.Since(start); took > 3*time.Second {
+		if took := time.Since(start); took > 25*time.Second {
 			t.Errorf("it took %v", took)
 		}
 	}

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -54,13 +54,14 @@ var shells = []struct{ name, start string }{
 	{"dash", "PS1='$ ' dash"},
 	{"sh", "PS1='$ ' sh"},
 	{"fish", "fish"},
+	{"ksh", "PS1='$ ' ksh"},
+	{"mksh", "PS1='$ ' mksh"},
+	{"busybox", "PS1='$ ' busybox sh"},
 }
 
 func shellStart(t testing.TB, name string) string {
 	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		t.Skipf("%s is not installed", name)
-	}
+	testtool.Path(t, name)
 	for _, s := range shells {
 		if s.name == name {
 			return "exec env " + strings.Replace(s.start, "exec ", "", 1)
@@ -201,7 +202,7 @@ func typeLine(t testing.TB, srv *tmux.Server, pane, text string) {
 	}
 }
 
-// typeCommand types a line at the prompt of a shell as a person would.
+// typeCommand types a line at a shell's prompt as a user would.
 func typeCommand(t testing.TB, srv *tmux.Server, pane, text string) {
 	t.Helper()
 	waitPrompt(t, srv, pane)

@@ -4,16 +4,21 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"tmuxmcp/tmux"
 )
 
 var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 	name: "search_panes", title: "Search Panes", kind: reads, set: setPanes, core: true,
-	desc: "Find text in all tmux panes (terminals) or those of a session: their screens, or with content_start (negative: history) and content_end more. " +
-		"Wrapped lines count as one. Each pane tells its last matching lines; limit and offset page through panes.",
+	aim: narrows(aSession),
+	desc: "Find text in all tmux panes (terminals) or in the panes of one session: their screens, or with content_start (negative: history) and content_end more. " +
+		"Wrapped lines count as one. Returns the last matching lines of each pane; limit and offset page through panes.",
 	run: func(ctx context.Context, c *call, in searchPanesIn) (*searchPanesResult, error) {
 		m, err := newMatcher("pattern", in.Pattern, in.Regex, in.MatchCase)
 		if err != nil {
@@ -87,7 +92,7 @@ type paneMatch struct {
 	WindowName         *string        `json:"window_name" tmux:"window_name"`
 	SessionID          tmux.SessionID `json:"session_id" tmux:"session_id"`
 	SessionName        *string        `json:"session_name" tmux:"session_name"`
-	MatchedLines       []string       `json:"matched_lines"`
+	MatchedLines       []string       `json:"matched_lines" exact:"true"`
 	IsCaller           *bool          `json:"is_caller"`
 }
 
@@ -111,51 +116,146 @@ func paneNumber(id tmux.PaneID) int {
 	return n
 }
 
+// mostCells bounds what one list of commands has tmux search or capture, in cells:
+// it has one thread for all its clients, and needs 0.15 to 0.4 µs for the two
+// searches of a cell that has accents. Others are served between two lists.
+const mostCells = 160_000
+
+// capturesFor is how many cells are captured in the time that one is searched.
+const capturesFor = 4
+
+// cells is what a pane with so many rows counts for. The pane itself costs too.
+func (p candidate) cells(rows int) int { return rows*p.Width + 200 }
+
+// searchable is how many of the panes, from the first, one list may search.
+func searchable(panes []candidate) (n int) {
+	for cells := 0; n < len(panes); n++ {
+		if cells += panes[n].cells(panes[n].Height); cells > mostCells {
+			break
+		}
+	}
+	return n
+}
+
+// sized is a pane with its size, as tmux reports it: what has grown is another.
+func (p candidate) sized() string { return fmt.Sprintf("%s/%dx%d", p.Pane, p.Width, p.Height) }
+
+// isOneOf is the condition that a pane is one of these and has its size.
+func isOneOf(panes map[string]candidate) tmux.Format {
+	list := strings.Join(slices.Collect(maps.Keys(panes)), " ")
+	return "#{m:* #{pane_id}/#{pane_width}x#{pane_height} *," + tmux.Literal(" "+list+" ") + "}"
+}
+
+// within is a condition that tmux looks at only for panes in the selection.
+func within(s selection, condition tmux.Format) tmux.Format {
+	if s.zero() {
+		return condition
+	}
+	return choose(s.within(), condition, "")
+}
+
+// smallServers remembers the panes of the tmux servers that one list can search,
+// by socket, so that the next search of one takes one round trip.
+type smallServers struct {
+	mu    sync.Mutex
+	panes map[string]map[string]candidate
+}
+
+// of are the panes that are known of a server.
+func (k *smallServers) of(socket string) map[string]candidate {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.panes[socket]
+}
+
+// add remembers panes, or forgets all when there are too many.
+func (k *smallServers) add(socket string, panes []candidate) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := maps.Clone(k.panes[socket])
+	if all == nil {
+		all = map[string]candidate{}
+	}
+	for _, p := range panes {
+		all[p.sized()] = p
+	}
+	if k.panes == nil {
+		k.panes = map[string]map[string]candidate{}
+	}
+	k.panes[socket] = all
+	if searchable(slices.Collect(maps.Values(all))) < len(all) {
+		delete(k.panes, socket)
+	}
+}
+
 // candidates lists the panes that are worth to be captured: those in the selection
 // that tmux does not rule out.
 func (c *call) candidates(ctx context.Context, in searchPanesIn, m *matcher) ([]candidate, error) {
-	s := in.selection()
+	s := c.on.selection
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	var conditions []tmux.Format
-	if !s.zero() {
-		conditions = append(conditions, s.within())
-	}
+	var condition tmux.Format
 	if in.ContentStart == nil && in.ContentEnd == nil {
-		if f := m.condition(); f != "" {
-			conditions = append(conditions, f)
-		}
+		condition = m.condition()
 	}
-	list := tmux.ListPanes{All: true}
-	if len(conditions) > 0 {
-		list.Filter = tmux.And(conditions...)
+	socket := c.tmux.SocketPath()
+	known := c.s.small.of(socket)
+	list := tmux.ListPanes{All: true, Filter: s.within()}
+	if condition != "" {
+		// The panes that are not known show themselves, and are searched next.
+		list.Filter = within(s, choose(isOneOf(known), condition, "1"))
 	}
 	type session struct {
 		ID tmux.SessionID `tmux:"session_id"`
 	}
 	var b tmux.Batch
 	sessions := tmux.Rows[session](&b, tmux.ListSessions{Filter: s.within()})
-	panes := tmux.Rows[candidate](&b, list)
+	rows := tmux.Rows[candidate](&b, list)
 	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return nil, err
 	}
 	if !s.zero() && len(*sessions) == 0 {
 		return nil, c.missing(ctx, s)
 	}
-	return uniqueBy(*panes, func(p candidate) tmux.PaneID { return p.Pane }), nil
+	panes := uniqueBy(*rows, func(p candidate) tmux.PaneID { return p.Pane })
+	if condition == "" {
+		return panes, nil
+	}
+	var found, unknown []candidate
+	for _, p := range panes {
+		if _, ok := known[p.sized()]; ok || p.cells(p.Height) > mostCells {
+			found = append(found, p)
+		} else {
+			unknown = append(unknown, p)
+		}
+	}
+	c.s.small.add(socket, unknown)
+	// A part is what stands between two ids, which is cheap to compare.
+	slices.SortFunc(unknown, func(a, b candidate) int { return cmp.Compare(a.Pane, b.Pane) })
+	for len(unknown) > 0 {
+		n := searchable(unknown)
+		first, last := string(unknown[0].Pane), string(unknown[n-1].Pane)
+		unknown = unknown[n:]
+		part := tmux.ListPanes{All: true, Filter: within(s,
+			choose("#{<:#{pane_id},"+tmux.Literal(first)+"}", "", choose("#{>:#{pane_id},"+tmux.Literal(last)+"}", "", condition)))}
+		rows, err := tmux.List[candidate](ctx, c.tmux, part)
+		if err := noneIsEmpty(err); err != nil {
+			return nil, err
+		}
+		found = append(found, rows...)
+	}
+	return uniqueBy(found, func(p candidate) tmux.PaneID { return p.Pane }), nil
 }
-
-// maxCaptured bounds what is captured in one round trip, in bytes, more or less.
-const maxCaptured = 8 << 20
 
 // search captures panes and finds the lines that match.
 func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, m *matcher) ([]foundLines, error) {
 	var found []foundLines
+	look := matching{most: maxMatching}
 	for len(panes) > 0 {
 		var b tmux.Batch
 		var captured []*[]byte
-		for size := 0; len(captured) < len(panes) && size < maxCaptured; {
+		for cells := 0; len(captured) < len(panes); {
 			p := panes[len(captured)]
 			capture := tmux.CapturePane{Target: p.Pane, Print: true, Join: true, End: in.ContentEnd}
 			rows := p.Height
@@ -163,8 +263,10 @@ func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, 
 				capture.Start = *in.ContentStart
 				rows += min(p.History, max(0, -int(*in.ContentStart)))
 			}
-			size += rows * p.Width
-			captured = append(captured, b.Add(capture))
+			if cells += p.cells(rows); cells > capturesFor*mostCells && len(captured) > 0 {
+				break
+			}
+			captured = append(captured, tmux.Add(&b, capture))
 		}
 		// A pane that ended since it was listed ends the list of commands: the
 		// answers before it are there, and those after it are asked for again.
@@ -179,7 +281,15 @@ func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, 
 			}
 		}
 		for i, out := range captured[:done] {
-			if f := (foundLines{pane: panes[i].Pane}); f.find(screenLines(*out), m, in.MaxLines) {
+			lines, err := look.lines(ctx, m, screenLines(*out))
+			if err != nil {
+				return nil, err
+			}
+			if len(lines) > 0 {
+				f := foundLines{pane: panes[i].Pane}
+				cut := 0
+				f.lines, cut = lastLines(lines, &in.MaxLines)
+				f.cut = cut > 0
 				found = append(found, f)
 			}
 		}
@@ -191,20 +301,7 @@ func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, 
 	return found, nil
 }
 
-// find keeps the last of the lines that match, and reports whether there are any.
-func (f *foundLines) find(lines []string, m *matcher, most int) bool {
-	for _, l := range lines {
-		if m.match(l) {
-			f.lines = append(f.lines, l)
-		}
-	}
-	var cut int
-	f.lines, cut = lastLines(f.lines, &most)
-	f.cut = cut > 0
-	return len(f.lines) > 0
-}
-
-// matches tells what panes the lines were found in. One that has ended since is
+// matches describes the panes that the lines were found in. One that has ended since is
 // left out.
 func (c *call) matches(ctx context.Context, found []foundLines, in searchPanesIn) ([]paneMatch, error) {
 	matches := []paneMatch{}
@@ -216,7 +313,7 @@ func (c *call) matches(ctx context.Context, found []foundLines, in searchPanesIn
 		ids[i] = f.pane
 	}
 	list := tmux.ListPanes{All: true, Filter: tmux.MatchOneOf("pane_id", ids...)}
-	if s := in.selection(); !s.zero() {
+	if s := c.on.selection; !s.zero() {
 		list.Filter = tmux.And(s.within(), list.Filter)
 	}
 	rows, err := tmux.List[paneMatch](ctx, c.tmux, list)

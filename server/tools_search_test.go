@@ -95,7 +95,7 @@ func TestSearchFindsWhatShows(t *testing.T) {
 	}
 	m := search(p, "hello", "").Matches[0]
 	if m.SessionName != "a" || m.WindowName != "first" || m.IsCaller != nil {
-		t.Errorf("the pane is told as %+v", m)
+		t.Errorf("the pane is reported as %+v", m)
 	}
 	p.fails("search_panes", `{"pattern":"a(","regex":true}`, "invalid regex pattern", "missing closing )")
 	p.fails("search_panes", `{"pattern":""}`, "empty pattern")
@@ -104,7 +104,7 @@ func TestSearchFindsWhatShows(t *testing.T) {
 	p.fails("search_panes", `{"pattern":"x","max_matched_lines_per_pane":0}`, "max_matched_lines_per_pane must be at least 1")
 }
 
-// tabbed is a line with a tab before it as tmux tells it.
+// tabbed is a line with a tab before it as tmux prints it.
 func tabbed(t testing.TB, text string) string {
 	srv := tmuxtest.New(t)
 	s := newScreen(t, srv, "tab", 40, 4)
@@ -130,7 +130,7 @@ func TestSearchFindsWhatIsWrapped(t *testing.T) {
 		}
 	}
 	if got := search(p, "needle in a line that goes on$", `,"regex":true,"session_name":"w1"`).Matches[0].Lines; len(got) != 1 || len(got[0]) != 45-4+29 {
-		t.Errorf("the wrapped line is told as %q", got)
+		t.Errorf("the wrapped line is reported as %q", got)
 	}
 }
 

@@ -3,12 +3,9 @@ package server
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +14,7 @@ import (
 
 var listSessions = tool[listSessionsIn, list[sessionInfo]]{
 	name: "list_sessions", title: "List tmux Sessions", kind: reads, set: setSessions, core: true,
+	aim:  nowhere,
 	desc: "List the tmux sessions (terminal workspaces): names, windows, attached clients, active pane.",
 	run: func(ctx context.Context, c *call, in listSessionsIn) (l list[sessionInfo], err error) {
 		rows, err := c.listSessions(ctx, tmux.ListSessions{})
@@ -35,9 +33,10 @@ type listSessionsIn struct {
 
 var getSessionInfo = tool[getSessionInfoIn, *sessionDetail]{
 	name: "get_session_info", title: "Get tmux Session Info", kind: reads, set: setSessions,
-	desc: "Tell about one tmux session: windows, attached clients, active pane. Without a target: the caller's, else the one used last.",
+	aim:  narrows(aSession),
+	desc: "Describe one tmux session: windows, attached clients, active pane. Without a target: the caller's, else the one used last.",
 	run: func(ctx context.Context, c *call, in getSessionInfoIn) (*sessionDetail, error) {
-		s := in.selection()
+		s := c.on.selection
 		list, err := c.oneSession(s)
 		if err != nil {
 			return nil, err
@@ -58,7 +57,7 @@ type getSessionInfoIn struct {
 	socket
 }
 
-// serverInfo is what the tools tell about a tmux server.
+// serverInfo is what the tools return for a tmux server.
 type serverInfo struct {
 	IsAlive      bool    `json:"is_alive"`
 	SocketName   *string `json:"socket_name"`
@@ -69,7 +68,8 @@ type serverInfo struct {
 
 var getServerInfo = tool[getServerInfoIn, serverInfo]{
 	name: "get_server_info", title: "Get tmux Server Info", kind: reads, set: setSessions,
-	desc: "Tell whether a tmux server runs, its version, socket and number of sessions. A server that does not run is no error.",
+	aim:  nowhere,
+	desc: "Report whether a tmux server runs, its version, socket and number of sessions. Not an error if no server is running.",
 	run: func(ctx context.Context, c *call, in getServerInfoIn) (serverInfo, error) {
 		return infoOf(ctx, c.tmux)
 	},
@@ -80,7 +80,7 @@ type getServerInfoIn struct{ socket }
 func infoOf(ctx context.Context, srv *tmux.Server) (serverInfo, error) {
 	info := serverInfo{SocketPath: srv.SocketPath()}
 	// Any socket in the directory that -L names sockets in has a name.
-	if dir, name := filepath.Split(srv.SocketPath()); strings.HasSuffix(dir, "/tmux-"+strconv.Itoa(os.Getuid())+"/") {
+	if name, ok := tmux.SocketName(srv.SocketPath()); ok {
 		info.SocketName = &name
 	}
 	type row struct {
@@ -108,33 +108,25 @@ func infoOf(ctx context.Context, srv *tmux.Server) (serverInfo, error) {
 
 var listServers = tool[listServersIn, list[serverInfo]]{
 	name: "list_servers", title: "List tmux Servers", kind: reads, set: setSessions,
+	aim:  nowhere,
 	desc: "Find the tmux servers that run: those with a socket in tmux's own directory, and extra_socket_paths.",
 	run: func(ctx context.Context, c *call, in listServersIn) (l list[serverInfo], err error) {
-		var live []*tmux.Server
-		for _, path := range c.s.sockets(in.ExtraSocketPaths) {
-			// A dead socket must not cost a process: there may be thousands.
-			conn, err := net.DialTimeout("unix", path, 100*time.Millisecond)
-			if err != nil {
-				continue
-			}
-			conn.Close()
-			cfg := c.s.tmuxConfig()
-			cfg.SocketPath = path
-			srv, err := tmux.New(cfg)
-			if err != nil {
-				return l, err
-			}
-			live = append(live, srv)
+		servers, err := c.s.servers(in.ExtraSocketPaths)
+		if err != nil {
+			return l, err
 		}
-		infos := make([]serverInfo, len(live))
-		errs := make([]error, len(live))
+		infos := make([]serverInfo, len(servers))
+		errs := make([]error, len(servers))
 		var wg sync.WaitGroup
-		for i, srv := range live {
+		for i, srv := range servers {
 			wg.Go(func() { infos[i], errs[i] = infoOf(ctx, srv) })
 		}
 		wg.Wait()
 		found := []serverInfo{}
 		for i, info := range infos {
+			if errors.Is(errs[i], tmux.ErrUntrusted) {
+				return l, errs[i]
+			}
 			// What listens but is no tmux server is left out.
 			if errs[i] == nil && info.IsAlive {
 				found = append(found, info)
@@ -149,35 +141,47 @@ type listServersIn struct {
 	paging
 }
 
-// sockets are the paths of the sockets in tmux's directory, in the order of
-// their names, then the extra ones, each once.
-func (s *Server) sockets(extra []string) []string {
-	base := "/tmp"
-	for _, kv := range s.cfg.Env {
-		if v, ok := strings.CutPrefix(kv, "TMUX_TMPDIR="); ok && v != "" {
-			base = v
+// servers are handles on the sockets in tmux's directory, in the order of their names,
+// then on the extra ones, each once. A pinned server has one.
+func (s *Server) servers(extra []string) ([]*tmux.Server, error) {
+	if s.cfg.Pin {
+		if len(extra) > 0 {
+			return nil, s.pinned("extra_socket_paths")
 		}
+		return []*tmux.Server{s.handles[""]}, nil
 	}
-	dir := filepath.Join(base, "tmux-"+strconv.Itoa(os.Geteuid()))
-	var paths []string
+	dir := tmux.SocketDir(s.cfg.Env)
 	entries, _ := os.ReadDir(dir)
+	paths := make([]string, 0, len(entries)+len(extra))
 	for _, e := range entries {
 		paths = append(paths, filepath.Join(dir, e.Name()))
 	}
-	var sockets []string
+	var servers []*tmux.Server
 	seen := map[string]bool{}
-	for _, p := range append(paths, extra...) {
+	for i, p := range append(paths, extra...) {
 		info, err := os.Stat(p)
 		if err != nil || info.Mode().Type() != os.ModeSocket || seen[realPath(p)] {
 			continue
 		}
 		seen[realPath(p)] = true
-		sockets = append(sockets, p)
+		cfg := s.tmuxConfig()
+		// What listens need not answer.
+		cfg.Timeout = 5 * time.Second
+		if i < len(entries) {
+			cfg.SocketName = entries[i].Name()
+		} else {
+			cfg.SocketPath = p
+		}
+		srv, err := tmux.New(cfg)
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, srv)
 	}
-	return sockets
+	return servers, nil
 }
 
-// clientInfo is what list_clients tells about a terminal attached to tmux.
+// clientInfo is what list_clients returns for a terminal attached to tmux.
 type clientInfo struct {
 	ClientName         string          `json:"client_name" tmux:"client_name"`
 	ClientTTY          *string         `json:"client_tty" tmux:"client_tty"`
@@ -206,12 +210,10 @@ type clientInfo struct {
 
 var listClients = tool[listClientsIn, list[clientInfo]]{
 	name: "list_clients", title: "List tmux Clients", kind: reads, set: setSessions,
-	desc: "List the terminals attached to tmux: size, terminal, theme, modes, and the session, window and pane each looks at. Tells whether a person watches.",
+	aim:  narrows(aSession),
+	desc: "List the terminals attached to tmux: size, terminal, theme, modes, and the session, window and pane each looks at. Shows whether a user is watching.",
 	run: func(ctx context.Context, c *call, in listClientsIn) (l list[clientInfo], err error) {
-		s := in.selection()
-		if err := s.check(); err != nil {
-			return l, err
-		}
+		s := c.on.selection
 		only, err := tokensFor[clientInfo](in.narrowing, "client_name", "client_session", "session_id")
 		if err != nil {
 			return l, err

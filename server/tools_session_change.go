@@ -11,7 +11,8 @@ import (
 )
 
 var createSession = tool[createSessionIn, *sessionInfo]{
-	name: "create_session", title: "Create tmux Session", kind: creates, set: setSessions, core: true,
+	name: "create_session", title: "Create tmux Session", kind: starts, set: setSessions, core: true,
+	aim: nowhere, harm: harmless,
 	desc: "Create a detached tmux session with one window, and start the tmux server if none runs. Use active_pane_id of the answer. " +
 		"environment becomes the session's: every later pane gets it.",
 	run: func(ctx context.Context, c *call, in createSessionIn) (*sessionInfo, error) {
@@ -53,8 +54,8 @@ type createSessionIn struct {
 	socket
 }
 
-// checkSessionName refuses the names that targets cannot tell, and that tmux
-// before 3.7 changes.
+// checkSessionName refuses names that targets cannot express and that tmux before
+// 3.7 changes.
 func checkSessionName(argument, name string) error {
 	if name == "" || strings.ContainsAny(name, ":.") {
 		return argumentFault(argument, "must not be empty, and have neither a colon nor a period in it")
@@ -64,24 +65,13 @@ func checkSessionName(argument, name string) error {
 
 var renameSession = tool[renameSessionIn, *sessionInfo]{
 	name: "rename_session", title: "Rename tmux Session", kind: changes, set: setSessions,
+	aim: needs(aSession), harm: harmless,
 	desc: "Rename a tmux session. The name is literal text, without : and . in it.",
 	run: func(ctx context.Context, c *call, in renameSessionIn) (*sessionInfo, error) {
-		if err := checkSessionName("new_name", in.NewName); err != nil {
-			return nil, err
-		}
-		s, err := c.resolve(ctx, "rename_session", in.selection())
-		if err != nil {
-			return nil, err
-		}
-		target, err := c.spec(s)
-		if err != nil {
-			return nil, err
-		}
-		// tmux may store the name in another spelling, so the id tells which row
-		// it is.
+		// tmux may store the name in another spelling, so the row is found by id.
 		var b tmux.Batch
-		before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: s.within()})
-		b.Add(tmux.RenameSession{Target: target, Name: in.NewName})
+		before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.within()})
+		tmux.Add(&b, tmux.RenameSession{Target: c.on.target, Name: in.NewName})
 		after := tmux.Rows[sessionInfo](&b, tmux.ListSessions{})
 		if err := b.Do(ctx, c.tmux); err != nil {
 			return nil, err
@@ -91,7 +81,7 @@ var renameSession = tool[renameSessionIn, *sessionInfo]{
 				return &(*after)[i], nil
 			}
 		}
-		return nil, c.missing(ctx, s)
+		return nil, c.missing(ctx, c.on.selection)
 	},
 }
 
@@ -101,24 +91,16 @@ type renameSessionIn struct {
 	socket
 }
 
+func (in renameSessionIn) check(*call) error { return checkSessionName("new_name", in.NewName) }
+
 var killSession = tool[killSessionIn, text]{
 	name: "kill_session", title: "Kill tmux Session", kind: destroys, set: setSessions,
+	aim: needs(aSession), harm: ends,
 	desc: "End a tmux session and the windows that are in no other session, with all that runs in them.",
 	run: func(ctx context.Context, c *call, in killSessionIn) (t text, err error) {
-		s, err := c.resolve(ctx, "kill_session", in.selection())
-		if err != nil {
-			return t, err
-		}
-		if err := c.protectSession(ctx, s); err != nil {
-			return t, err
-		}
-		target, err := c.spec(s)
-		if err != nil {
-			return t, err
-		}
 		var b tmux.Batch
-		before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: s.within()})
-		b.Add(tmux.KillSession{Target: target})
+		before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.within()})
+		tmux.Add(&b, tmux.KillSession{Target: c.on.target})
 		if err := b.Do(ctx, c.tmux); err != nil {
 			return t, err
 		}
@@ -134,36 +116,11 @@ type killSessionIn struct {
 	socket
 }
 
-// protectSession is protect for a session that is to end. The caller's pane ends
-// with it unless another session holds the pane's window too.
-func (c *call) protectSession(ctx context.Context, s selection) error {
-	own := c.s.cfg.Caller.Pane
-	if own == "" || !c.s.mayHurtCaller(c.tmux) {
-		return nil
-	}
-	type row struct {
-		ID   tmux.SessionID `tmux:"session_id"`
-		Name string         `tmux:"session_name"`
-	}
-	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true, Filter: tmux.MatchEqual("pane_id", string(own))})
-	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
-		return err
-	}
-	for _, r := range rows {
-		if s.session != "" && r.ID != s.session || s.session == "" && r.Name != s.name {
-			return nil
-		}
-	}
-	return c.protect(ctx, ends, own)
-}
-
 var killServer = tool[killServerIn, text]{
 	name: "kill_server", title: "Kill tmux Server", kind: destroys, set: setSessions,
-	desc: "End a tmux server with all its sessions and all that runs in them. One that does not run is no error.",
+	aim: wholeServer, harm: ends,
+	desc: "End a tmux server with all its sessions and all that runs in them. Not an error if no server is running.",
 	run: func(ctx context.Context, c *call, in killServerIn) (t text, err error) {
-		if err := c.protectServer(ctx); err != nil {
-			return t, err
-		}
 		_, err = c.tmux.Do(ctx, tmux.KillServer{})
 		switch {
 		case errors.Is(err, tmux.ErrNoServer):

@@ -62,6 +62,7 @@ var literalTexts = []string{
 }
 
 func TestNamesAreLiteralText(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	p := serve(t, configFor(srv))
@@ -82,7 +83,7 @@ func TestNamesAreLiteralText(t *testing.T) {
 			}
 		}
 	}
-	// tmux stores these in another spelling, and that is told.
+	// tmux stores these in another spelling, which the answer shows.
 	for _, text := range []string{`back\slash`, "tab\there", "bell\a", "new\nline", "$HOME"} {
 		for tool, token := range map[string]string{"rename_session": "session_name", "rename_window": "window_name"} {
 			given := args(t, "session_id", "$0", "new_name", text)
@@ -101,6 +102,7 @@ func TestNamesAreLiteralText(t *testing.T) {
 }
 
 func TestCreateSession(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	p := serve(t, configFor(srv))
 	dir := filepath.Join(t.TempDir(), "#S %Y #{x};")
@@ -144,6 +146,7 @@ func TestCreateSession(t *testing.T) {
 }
 
 func TestHomeIsThatOfTheConfiguration(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	cfg := configFor(srv)
 	home := t.TempDir()
@@ -211,6 +214,7 @@ func TestCreateSessionOnTheServerItNames(t *testing.T) {
 }
 
 func TestKillSession(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	for _, name := range []string{"a", "b", "c", "c2"} {
 		session(t, srv, name)
@@ -247,6 +251,7 @@ func TestKillSession(t *testing.T) {
 }
 
 func TestKillServer(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	cfg := configFor(srv)
@@ -266,6 +271,7 @@ func TestKillServer(t *testing.T) {
 // TestTargetsAreExact: tmux takes a name for an id, a client or the beginning of
 // another name when it finds no better.
 func TestTargetsAreExact(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	for _, name := range []string{"one", "$0", "sp ace", "@1"} {
 		session(t, srv, name)

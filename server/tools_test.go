@@ -19,6 +19,7 @@ import (
 )
 
 func TestListsNarrowByTarget(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "one")
 	session(t, srv, "one-more")
@@ -50,6 +51,7 @@ func TestListsNarrowByTarget(t *testing.T) {
 }
 
 func TestObjectsThatSeveralSessionsHoldAreOneRow(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "b", "-t", "=a") // a group
@@ -74,11 +76,12 @@ func TestObjectsThatSeveralSessionsHoldAreOneRow(t *testing.T) {
 		}
 	}
 	if got := ok[map[string]any](p, "get_window_info", `{"session_name":"c","window_index":"7"}`); got["session_name"] != "c" || got["window_index"] != 7.0 {
-		t.Errorf("a linked window is told from another session than the one asked: %v", got)
+		t.Errorf("a linked window is shown in another session than the one asked for: %v", got)
 	}
 }
 
 func TestNamesMatchExactly(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	for _, name := range []string{"work", "work2", "w#S,}x", "$dollar", "sp ace", "1", "@1", "=work"} {
 		session(t, srv, strings.ReplaceAll(name, "#", "##"))
@@ -102,6 +105,7 @@ func TestNamesMatchExactly(t *testing.T) {
 }
 
 func TestMissingObjectsAreNamed(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	p := serve(t, configFor(srv))
@@ -121,6 +125,7 @@ func TestMissingObjectsAreNamed(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "alpha")
 	session(t, srv, "beta")
@@ -164,6 +169,7 @@ func TestFilters(t *testing.T) {
 }
 
 func TestReadingWithoutTargetTakesTheCallersPaneElseTheActiveOne(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	session(t, srv, "b")
@@ -192,7 +198,8 @@ func TestReadingWithoutTargetTakesTheCallersPaneElseTheActiveOne(t *testing.T) {
 	}
 }
 
-func TestNoServerIsToldWithItsSocket(t *testing.T) {
+func TestNoServerErrorNamesTheSocket(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	p := serve(t, configFor(srv))
 	for _, tool := range []string{"list_sessions", "list_windows", "list_panes", "list_clients", "get_pane_info", "capture_pane", "snapshot_pane", "get_session_info"} {
@@ -208,6 +215,7 @@ func TestNoServerIsToldWithItsSocket(t *testing.T) {
 }
 
 func TestServerWithoutSessionsHasEmptyLists(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "set-option", "-s", "exit-empty", "off")
@@ -227,6 +235,7 @@ func TestServerWithoutSessionsHasEmptyLists(t *testing.T) {
 }
 
 func TestListServers(t *testing.T) {
+	t.Parallel()
 	one, other := tmuxtest.New(t), tmuxtest.New(t)
 	session(t, one, "a")
 	session(t, other, "b")
@@ -260,6 +269,7 @@ func TestListServers(t *testing.T) {
 }
 
 func TestCornersOfAWindow(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "split-window", "-h", "-t", "%0", "cat")
@@ -283,6 +293,7 @@ func TestCornersOfAWindow(t *testing.T) {
 }
 
 func TestCaptureKeepsTheTail(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	// tmux 3.2 does not heed the size of its first session.
@@ -326,6 +337,7 @@ func TestCaptureKeepsTheTail(t *testing.T) {
 }
 
 func TestTypesAreReal(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	p := serve(t, configFor(srv))
@@ -344,6 +356,7 @@ func TestTypesAreReal(t *testing.T) {
 }
 
 func TestOneRoundTripAReadingTool(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	cfg := configFor(srv)
@@ -378,10 +391,10 @@ func TestManyPanes(t *testing.T) {
 		if i%10 == 9 {
 			command = []string{"printf 'the needle of #{x} %s' " + strconv.Itoa(i) + "; exec cat"}
 		}
-		b.Add(tmux.NewWindow{Target: window, Detached: true, Name: "w;" + strconv.Itoa(i) + "#{x}", Command: command})
-		b.Add(tmux.ResizeWindow{Target: window, Width: 120, Height: 50})
+		tmux.Add(&b, tmux.NewWindow{Target: window, Detached: true, Name: "w;" + strconv.Itoa(i) + "#{x}", Command: command})
+		tmux.Add(&b, tmux.ResizeWindow{Target: window, Width: 120, Height: 50})
 		for range panes - 1 {
-			b.Add(tmux.SplitWindow{Target: window, Detached: true, Size: tmux.Cells(5), Command: []string{"exec cat"}})
+			tmux.Add(&b, tmux.SplitWindow{Target: window, Detached: true, Size: tmux.Cells(5), Command: []string{"exec cat"}})
 		}
 	}
 	if err := b.Do(tmuxtest.Context(t), srv); err != nil {
@@ -434,6 +447,7 @@ func TestManyPanes(t *testing.T) {
 }
 
 func TestListClients(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	session(t, srv, "b")
@@ -459,7 +473,7 @@ func TestListClients(t *testing.T) {
 	}
 }
 
-// attach attaches a client in control mode and tells its process.
+// attach attaches a client in control mode and returns its process id.
 func attach(t *testing.T, srv *tmux.Server, session string) int {
 	t.Helper()
 	client := exec.Command(srv.Binary(), "-S", srv.SocketPath(), "-C", "attach-session", "-t", "="+session)

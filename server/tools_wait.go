@@ -6,11 +6,13 @@ import (
 	"errors"
 	"time"
 
+	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 
 var waitForText = tool[waitForTextIn, *waitForTextResult]{
 	name: "wait_for_text", title: "Wait For Text", kind: reads, set: setPanes, core: true, selfBounded: true,
+	aim: readsOne(aPane),
 	desc: "Wait until a pane prints one of patterns (null: anything), or one of stop, which ends it as a failure. Only what is printed after the call counts. " +
 		"Not for your own commands: use run_command or wait_for_channel.",
 	run: func(ctx context.Context, c *call, in waitForTextIn) (*waitForTextResult, error) {
@@ -19,10 +21,7 @@ var waitForText = tool[waitForTextIn, *waitForTextResult]{
 		if err != nil {
 			return nil, err
 		}
-		w.start, w.deadline = start, start.Add(w.budget)
-		if w.target, err = c.reading(ctx, in.selection()); err != nil {
-			return nil, err
-		}
+		w.start, w.deadline, w.target = start, start.Add(w.budget), c.on.target
 		if err := w.begin(ctx); err != nil {
 			return nil, err
 		}
@@ -59,11 +58,11 @@ type patternList struct {
 	texts []string
 }
 
-func (patternList) schema() string { return `"type":"array","items":{"type":"string"}` }
+func (patternList) JSONSchema() string { return `"type":"array","items":{"type":"string"}` }
 
-func (l *patternList) bind(raw json.RawMessage) error {
+func (l *patternList) BindJSON(raw json.RawMessage) error {
 	l.given = true
-	if json.Unmarshal(unquoted(raw, '['), &l.texts) != nil {
+	if json.Unmarshal(params.Unquoted(raw, '['), &l.texts) != nil {
 		return errors.New("must be a list of strings")
 	}
 	return nil
@@ -71,6 +70,9 @@ func (l *patternList) bind(raw json.RawMessage) error {
 
 // compile makes matchers of the patterns.
 func (l patternList) compile(ctx context.Context, c *call, argument string, in waitForTextIn) ([]*matcher, error) {
+	if len(l.texts) > maxPatterns {
+		return nil, argumentFault(argument, "takes at most %d patterns", maxPatterns)
+	}
 	var all []*matcher
 	for _, p := range l.texts {
 		m, err := newMatcher(argument, p, in.Regex, in.MatchCase)
@@ -98,11 +100,12 @@ type waitForTextResult struct {
 	Found            bool        `json:"found"`
 	Outcome          string      `json:"outcome" enum:"matched,any_output,stopped,alternate_screen,timeout"`
 	MatchedIndex     *int        `json:"matched_index"`
-	MatchedLines     []string    `json:"matched_lines"`
-	Tail             []string    `json:"tail"`
+	MatchedLines     []string    `json:"matched_lines" exact:"true"`
+	Tail             []string    `json:"tail" exact:"true"`
 	SawNewOutput     bool        `json:"saw_new_output"`
 	MatchedAtEntry   bool        `json:"matched_at_entry"`
 	AlternateScreen  bool        `json:"alternate_screen"`
+	LinesMissed      bool        `json:"lines_missed"`
 	PaneID           tmux.PaneID `json:"pane_id"`
 	ElapsedSeconds   float64     `json:"elapsed_seconds"`
 	EffectiveTimeout float64     `json:"effective_timeout"`
@@ -122,7 +125,8 @@ type textWait struct {
 	atEntry bool
 	warned  bool
 	watch   *paneWatch
-	told    time.Time // of the last progress
+	look    matching
+	sent    time.Time // of the last progress
 	grown   int       // by how many rows the history grew at the last look
 }
 
@@ -163,13 +167,16 @@ func (w *textWait) bounded(ctx context.Context, look func(ctx context.Context) e
 // begin remembers the pane as it is now.
 func (w *textWait) begin(ctx context.Context) error {
 	var g *grid
+	var shown []string
 	err := w.bounded(ctx, func(ctx context.Context) (err error) {
 		if g, err = w.c.readGrid(ctx, w.target, gridRequest{from: visible, joined: true}); err != nil {
 			return err
 		}
 		w.target, w.res.PaneID, w.res.AlternateScreen = g.ID, g.ID, g.Alternate
 		for _, l := range g.lines {
-			w.atEntry = w.atEntry || firstMatch(w.patterns, []string{l.text}) >= 0
+			if l.end() > g.History {
+				shown = append(shown, l.text)
+			}
 		}
 		if g.Alternate {
 			g, err = w.c.readHidden(ctx, w.target)
@@ -182,6 +189,11 @@ func (w *textWait) begin(ctx context.Context) error {
 	if g.Dead {
 		return g.died(withoutBlankEnd(g.from(g.History)))
 	}
+	i, err := w.first(ctx, w.patterns, shown)
+	if err != nil {
+		return err
+	}
+	w.atEntry = i >= 0
 	w.out, w.watch = newOutput(g), w.c.watch(ctx, g.paneState, w.interval)
 	return nil
 }
@@ -194,7 +206,7 @@ func (w *textWait) tick(ctx context.Context) (done bool, err error) {
 	known := true
 	err = w.bounded(ctx, func(ctx context.Context) (err error) {
 		last := w.out.shown
-		g, err = w.c.readGrid(ctx, w.target, gridRequest{from: w.out.from(), history: last.History, slack: 20 + 2*w.grown, joined: true})
+		g, err = w.c.readGrid(ctx, w.target, gridRequest{from: w.out.readFrom(), history: last.History, slack: 20 + 2*w.grown, joined: true})
 		if err != nil {
 			return err
 		}
@@ -213,7 +225,7 @@ func (w *textWait) tick(ctx context.Context) (done bool, err error) {
 	case err != nil:
 		return false, err
 	case !known:
-		return false, faultf(kindRefused, "pane %s was cleared or its lines were wrapped anew: the history shrank below the baseline of the wait, and what is new cannot be told", g.ID).
+		return false, faultf(kindRefused, "pane %s was cleared or its lines were wrapped anew: the history shrank below the baseline of the wait, so new output cannot be identified", g.ID).
 			suggest("call wait_for_text again, or use wait_for_channel")
 	}
 	w.warnOfTrims(ctx, g)
@@ -227,11 +239,18 @@ func (w *textWait) tick(ctx context.Context) (done bool, err error) {
 	w.res.SawNewOutput = w.res.SawNewOutput || len(fresh) > 0
 	// A failure and a success may come in the same look, and a broad pattern of
 	// success must not hide the failure.
-	if i := firstMatch(w.stop, fresh); i >= 0 {
-		return w.end(outcomeStopped, &i, w.stop[i].matching(fresh)), nil
-	}
-	if i := firstMatch(w.patterns, fresh); i >= 0 {
-		return w.end(outcomeMatched, &i, w.patterns[i].matching(fresh)), nil
+	for _, p := range []struct {
+		patterns []*matcher
+		outcome  string
+	}{{w.stop, outcomeStopped}, {w.patterns, outcomeMatched}} {
+		i, err := w.first(ctx, p.patterns, fresh)
+		if err != nil {
+			return false, err
+		}
+		if i >= 0 {
+			lines, err := w.look.lines(ctx, p.patterns[i], fresh)
+			return w.end(p.outcome, &i, lines), err
+		}
 	}
 	if g.Dead {
 		return false, g.died(w.out.tail())
@@ -242,6 +261,12 @@ func (w *textWait) tick(ctx context.Context) (done bool, err error) {
 	return w.over(), nil
 }
 
+// first is [matching.first] with a limit that a long wait reaches later.
+func (w *textWait) first(ctx context.Context, patterns []*matcher, lines []string) (int, error) {
+	w.look.most = maxMatching + time.Since(w.start)/10
+	return w.look.first(ctx, patterns, lines)
+}
+
 // gone says that the pane is no more. What tmux said stays the cause.
 func (w *textWait) gone(err error) error {
 	f := faultf(kindPaneGone, "pane_gone: pane %s died: it was closed while it was waited for", w.res.PaneID)
@@ -249,7 +274,7 @@ func (w *textWait) gone(err error) error {
 		f.msg = "pane_gone: pane " + string(w.res.PaneID) + " died with its tmux server on " + w.c.tmux.SocketPath()
 	}
 	f.cause = err
-	return f.suggest("list_panes tells what is left%s", lastWords(w.out.tail()))
+	return f.suggest("list_panes shows which panes are left%s", lastWords(w.out.tail()))
 }
 
 func (w *textWait) end(outcome string, index *int, lines []string) bool {
@@ -274,7 +299,7 @@ func (w *textWait) finish(ctx context.Context) *waitForTextResult {
 	r := &w.res
 	r.Found = r.Outcome == outcomeMatched || r.Outcome == outcomeAnyOutput
 	r.MatchedAtEntry = w.atEntry && !r.Found
-	r.EffectiveTimeout = w.budget.Seconds()
+	r.EffectiveTimeout, r.LinesMissed = w.budget.Seconds(), w.out.missed
 	if r.Outcome == outcomeTimeout || r.Outcome == outcomeAlternate {
 		w.c.warn(ctx, "No match in pane "+string(r.PaneID)+" before the timeout of "+w.budget.String())
 	}
@@ -285,10 +310,10 @@ func (w *textWait) finish(ctx context.Context) *waitForTextResult {
 	return r
 }
 
-// progress tells the client of the wait, a few times a second.
+// progress reports the wait to the client, a few times a second.
 func (w *textWait) progress(ctx context.Context) {
-	if now := time.Now(); now.Sub(w.told) >= 200*time.Millisecond {
-		w.told = now
+	if now := time.Now(); now.Sub(w.sent) >= 200*time.Millisecond {
+		w.sent = now
 		w.c.waited(ctx, "pane "+string(w.res.PaneID), w.start, w.budget)
 	}
 }
@@ -300,27 +325,4 @@ func (w *textWait) warnOfTrims(ctx context.Context, g *grid) {
 	}
 	w.warned = true
 	w.c.warn(ctx, "the history of pane "+string(g.ID)+" is nearly full: lines that tmux drops at once may be missed; wait_for_channel misses nothing")
-}
-
-// firstMatch is the index of the first pattern that any line matches, or -1.
-func firstMatch(patterns []*matcher, lines []string) int {
-	for i, m := range patterns {
-		for _, l := range lines {
-			if m.match(l) {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
-// matching are the lines that match.
-func (m *matcher) matching(lines []string) []string {
-	var all []string
-	for _, l := range lines {
-		if m.match(l) {
-			all = append(all, l)
-		}
-	}
-	return all
 }

@@ -8,12 +8,10 @@ import (
 
 var listWindows = tool[listWindowsIn, list[windowInfo]]{
 	name: "list_windows", title: "List tmux Windows", kind: reads, set: setWindows, core: true, alwaysLoad: true,
+	aim:  narrows(aSession),
 	desc: "List tmux windows (terminal workspace) of a session or the server: name, index, size, layout, active pane. Metadata only: search_panes finds text.",
 	run: func(ctx context.Context, c *call, in listWindowsIn) (l list[windowInfo], err error) {
-		s := in.selection()
-		if err := s.check(); err != nil {
-			return l, err
-		}
+		s := c.on.selection
 		only, err := tokensFor[windowInfo](in.narrowing, "window_id")
 		if err != nil {
 			return l, err
@@ -37,9 +35,10 @@ type listWindowsIn struct {
 
 var getWindowInfo = tool[getWindowInfoIn, *windowDetail]{
 	name: "get_window_info", title: "Get tmux Window Info", kind: reads, set: setWindows,
-	desc: "Tell about one tmux window: size, layout, zoom, panes. Without a target: the caller's, else the current one.",
+	aim:  narrows(aWindow),
+	desc: "Describe one tmux window: size, layout, zoom, panes. Without a target: the caller's, else the current one.",
 	run: func(ctx context.Context, c *call, in getWindowInfoIn) (*windowDetail, error) {
-		s := in.selection()
+		s := c.on.selection
 		list, err := c.oneWindow(s)
 		if err != nil {
 			return nil, err

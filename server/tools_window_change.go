@@ -12,7 +12,8 @@ import (
 )
 
 var createWindow = tool[createWindowIn, *windowInfo]{
-	name: "create_window", title: "Create tmux Window", kind: creates, set: setWindows,
+	name: "create_window", title: "Create tmux Window", kind: starts, set: setWindows,
+	aim: defaults(aSession), harm: harmless,
 	desc: "Create a window with one pane in a tmux session (absent: the caller's, else the one used last). " +
 		"attach makes it the current window; direction puts it beside the current one.",
 	run: func(ctx context.Context, c *call, in createWindowIn) (*windowInfo, error) {
@@ -23,21 +24,14 @@ var createWindow = tool[createWindowIn, *windowInfo]{
 		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
 			return nil, err
 		}
-		s := in.selection()
-		if s.zero() && c.s.callerPane(c.tmux) != "" {
-			own, err := c.findSession(ctx, s)
+		if !c.on.zero() {
+			cmd.Target = c.on.target
+		} else if c.s.callerPane(c.tmux) != "" {
+			own, err := c.findSession(ctx, selection{})
 			if err != nil {
 				return nil, err
 			}
-			s.session = own.SessionID
-		}
-		if !s.zero() {
-			if s, err = c.resolve(ctx, "create_window", s); err != nil {
-				return nil, err
-			}
-			if cmd.Target, err = c.spec(s); err != nil {
-				return nil, err
-			}
+			cmd.Target = tmux.TargetSpec(string(own.SessionID) + ":")
 		}
 		rows, err := c.listWindows(ctx, cmd)
 		if err != nil {
@@ -57,17 +51,11 @@ type createWindowIn struct {
 }
 
 var selectWindow = tool[selectWindowIn, *windowInfo]{
-	name: "select_window", title: "Select tmux Window", kind: changes, set: setWindows,
+	name: "select_window", title: "Select tmux Window", kind: creates, set: setWindows,
+	aim: needs(aWindow), harm: harmless,
 	desc: "Make a window the current one of its tmux session: by id, by index in a session, or by direction from a session's current window. Whoever is attached sees it.",
 	run: func(ctx context.Context, c *call, in selectWindowIn) (*windowInfo, error) {
-		s := in.selection()
-		if s.window == "" && s.index == "" && in.Direction == "" {
-			return nil, faultf(kindValidation, "select_window needs window_id, window_index or direction")
-		}
-		s, err := c.resolve(ctx, "select_window", s)
-		if err != nil {
-			return nil, err
-		}
+		s := c.on.selection
 		target, err := c.linked(s)
 		if err != nil {
 			return nil, err
@@ -91,19 +79,19 @@ type selectWindowIn struct {
 	socket
 }
 
+func (in selectWindowIn) check(*call) error {
+	if in.WindowID == "" && in.WindowIndex == "" && in.Direction == "" {
+		return faultf(kindValidation, "select_window needs window_id, window_index or direction")
+	}
+	return nil
+}
+
 var renameWindow = tool[renameWindowIn, *windowInfo]{
 	name: "rename_window", title: "Rename tmux Window", kind: changes, set: setWindows,
+	aim: needs(aWindow), harm: harmless,
 	desc: "Rename a tmux window. The name is literal text, and stays: automatic renaming ends.",
 	run: func(ctx context.Context, c *call, in renameWindowIn) (*windowInfo, error) {
-		s, err := c.resolve(ctx, "rename_window", in.selection())
-		if err != nil {
-			return nil, err
-		}
-		target, err := c.spec(s)
-		if err != nil {
-			return nil, err
-		}
-		return c.findWindow(ctx, s, tmux.RenameWindow{Target: target, Name: in.NewName})
+		return c.findWindow(ctx, c.on.selection, tmux.RenameWindow{Target: c.on.target, Name: in.NewName})
 	},
 }
 
@@ -115,19 +103,13 @@ type renameWindowIn struct {
 
 var killWindow = tool[killWindowIn, text]{
 	name: "kill_window", title: "Kill tmux Window", kind: destroys, set: setWindows,
+	aim: needs(aWindow), harm: ends,
 	desc: "End a tmux window, in every session that holds it, with all that runs in its panes.",
 	run: func(ctx context.Context, c *call, in killWindowIn) (t text, err error) {
-		s := selection{window: in.WindowID}
-		if err := s.required("kill_window"); err != nil {
+		if _, err := c.tmux.Do(ctx, tmux.KillWindow{Target: c.on.target}); err != nil {
 			return t, err
 		}
-		if err := c.protectIn(ctx, ends, s.within()); err != nil {
-			return t, err
-		}
-		if _, err := c.tmux.Do(ctx, tmux.KillWindow{Target: s.window}); err != nil {
-			return t, err
-		}
-		return text{"Window killed: " + string(s.window)}, nil
+		return text{"Window killed: " + string(in.WindowID)}, nil
 	},
 }
 
@@ -136,40 +118,28 @@ type killWindowIn struct {
 	socket
 }
 
+func (in killWindowIn) selection() selection { return selection{window: in.WindowID} }
+
 var selectLayout = tool[selectLayoutIn, *windowInfo]{
 	name: "select_layout", title: "Select tmux Layout", kind: changes, set: setWindows,
+	aim: needs(aWindow), harm: disturbs,
 	desc: "Arrange the panes of a tmux window: even-horizontal, even-vertical, main-horizontal, main-vertical, tiled, " +
 		"main-horizontal-mirrored or main-vertical-mirrored (tmux 3.5), or a window_layout of as many panes as there are.",
 	run: func(ctx context.Context, c *call, in selectLayoutIn) (*windowInfo, error) {
-		cmd := tmux.SelectLayout{Layout: tmux.Layout(in.Layout)}
-		panes := 0 // of a custom layout
-		if !cmd.Layout.Named() {
-			cell, err := tmux.ParseLayout(cmd.Layout)
-			if err != nil {
-				return nil, &fault{kind: kindValidation, msg: err.Error(), cause: err,
-					suggestion: "a layout is a name, such as tiled, or a window_layout that a tool has told"}
-			}
-			panes = cell.Panes()
-		}
-		s, err := c.resolve(ctx, "select_layout", in.selection())
+		cmd := tmux.SelectLayout{Target: c.on.target, Layout: tmux.Layout(in.Layout)}
+		panes, err := in.panes()
 		if err != nil {
 			return nil, err
 		}
-		if err := c.protectIn(ctx, disturbs, s.windowFilter()); err != nil {
-			return nil, err
-		}
-		if cmd.Target, err = c.spec(s); err != nil {
-			return nil, err
-		}
 		if panes == 0 {
-			return c.findWindow(ctx, s, cmd)
+			return c.findWindow(ctx, c.on.selection, cmd)
 		}
 		// tmux drops what a layout has too many, so it only sees one that fits.
 		script, err := c.tmux.Script(ctx, cmd)
 		if err != nil {
 			return nil, err
 		}
-		w, err := c.findWindow(ctx, s, tmux.IfShell{
+		w, err := c.findWindow(ctx, c.on.selection, tmux.IfShell{
 			Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes)), Test: true, Then: script,
 		})
 		if err != nil {
@@ -188,6 +158,25 @@ type selectLayoutIn struct {
 	socket
 }
 
+func (in selectLayoutIn) check(*call) error {
+	_, err := in.panes()
+	return err
+}
+
+// panes is how many panes a custom layout has; 0 for one of tmux's own.
+func (in selectLayoutIn) panes() (int, error) {
+	layout := tmux.Layout(in.Layout)
+	if layout.Named() {
+		return 0, nil
+	}
+	cell, err := tmux.ParseLayout(layout)
+	if err != nil {
+		return 0, &fault{kind: kindValidation, msg: err.Error(), cause: err,
+			suggestion: "a layout is a name, such as tiled, or a window_layout that a tool has returned"}
+	}
+	return cell.Panes(), nil
+}
+
 // inside names the command that an error is about, when it ran inside if-shell
 // or run-shell: tmux goes on after such a one, so it seems to be of the last.
 func inside(err error, cmd tmux.Command) error {
@@ -200,23 +189,10 @@ func inside(err error, cmd tmux.Command) error {
 
 var resizeWindow = tool[resizeWindowIn, *windowInfo]{
 	name: "resize_window", title: "Resize tmux Window", kind: changes, set: setWindows,
+	aim: needs(aWindow), harm: disturbs,
 	desc: "Set the size of a tmux window in columns and lines, also of one that nobody is attached to. It keeps that size from then on.",
 	run: func(ctx context.Context, c *call, in resizeWindowIn) (*windowInfo, error) {
-		if in.Width == 0 && in.Height == 0 {
-			return nil, faultf(kindValidation, "resize_window needs width or height")
-		}
-		s, err := c.resolve(ctx, "resize_window", in.selection())
-		if err != nil {
-			return nil, err
-		}
-		if err := c.protectIn(ctx, disturbs, s.windowFilter()); err != nil {
-			return nil, err
-		}
-		target, err := c.spec(s)
-		if err != nil {
-			return nil, err
-		}
-		return c.findWindow(ctx, s, tmux.ResizeWindow{Target: target, Width: in.Width, Height: in.Height})
+		return c.findWindow(ctx, c.on.selection, tmux.ResizeWindow{Target: c.on.target, Width: in.Width, Height: in.Height})
 	},
 }
 
@@ -227,27 +203,28 @@ type resizeWindowIn struct {
 	socket
 }
 
+func (in resizeWindowIn) check(*call) error {
+	if in.Width == 0 && in.Height == 0 {
+		return faultf(kindValidation, "resize_window needs width or height")
+	}
+	return nil
+}
+
 var moveWindow = tool[moveWindowIn, *windowInfo]{
-	name: "move_window", title: "Move tmux Window", kind: changes, set: setWindows,
-	desc: "Move a tmux window to another index, or to another session, where it becomes the current window.",
+	name: "move_window", title: "Move tmux Window", kind: creates, more: destroys, set: setWindows,
+	aim: needs(aWindow), harm: disturbs,
+	desc: "Move a tmux window to another index, or to another session, where it becomes the current window. " +
+		"Moving the last window of a session ends that session, which needs the tier destructive.",
 	run: func(ctx context.Context, c *call, in moveWindowIn) (*windowInfo, error) {
-		if strings.Trim(in.DestinationIndex, "0123456789") != "" || len(in.DestinationIndex) > 9 {
-			return nil, argumentFault("destination_index", "must be a number")
-		}
-		s, err := c.resolve(ctx, "move_window", in.selection())
-		if err != nil {
-			return nil, err
-		}
+		s := c.on.selection
 		var to selection
+		var err error
 		if d := in.DestinationSession; tmux.SessionID(d).Valid() {
 			to.session = tmux.SessionID(d)
 		} else if d != "" {
-			if to, err = c.resolve(ctx, "move_window", selection{name: d}); err != nil {
+			if to, err = c.resolve(ctx, selection{name: d}); err != nil {
 				return nil, err
 			}
-		}
-		if err := c.protectIn(ctx, disturbs, s.windowFilter()); err != nil {
-			return nil, err
 		}
 		source, err := c.linked(s)
 		if err != nil {
@@ -261,11 +238,14 @@ var moveWindow = tool[moveWindowIn, *windowInfo]{
 	},
 }
 
-// move moves the selected window and tells where it is then. Without a session
-// in to it stays in its own.
+// move moves the selected window and returns where it is then. If to names no
+// session, the window stays in its own.
 func (c *call) move(ctx context.Context, s selection, source tmux.Target, to selection) (*windowInfo, error) {
 	move := tmux.MoveWindow{Source: source}
 	var cmd tmux.Command
+	// A session ends with its last window. Whether it is that only tmux knows.
+	last := c.permit(Destructive, "it moves the last window of a session, which ends with that")
+	mayMove := tmux.Format("1")
 	if to.session == "" && to.name == "" {
 		// Which session that is only tmux knows.
 		move.Source, move.Target = tmux.TargetSpec("#{session_id}:#{window_id}"), tmux.TargetSpec("#{session_id}:"+to.index)
@@ -280,11 +260,24 @@ func (c *call) move(ctx context.Context, s selection, source tmux.Target, to sel
 			return nil, err
 		}
 		cmd = move
+		if last != nil {
+			there := tmux.MatchEqual("session_name", to.name)
+			if to.session != "" {
+				there = tmux.MatchEqual("session_id", string(to.session))
+			}
+			script, err := c.tmux.Script(ctx, move)
+			if err != nil {
+				return nil, err
+			}
+			mayMove = tmux.Or("#{!=:#{session_windows},1}", there)
+			cmd = tmux.IfShell{Target: source, Test: true, Condition: mayMove, Then: script}
+		}
 	}
 	var b tmux.Batch
 	// Fails when there is no such window, which run-shell does not.
 	before := tmux.Rows[windowInfo](&b, tmux.ListWindows{Target: source, Filter: s.windowFilter()})
-	b.Add(cmd)
+	moves := tmux.Displayed(&b, tmux.DisplayMessage{Target: source, Message: mayMove})
+	tmux.Add(&b, cmd)
 	after := tmux.Rows[windowInfo](&b, tmux.ListWindows{All: true})
 	linked := linkRows(&b)
 	if err := b.Do(ctx, c.tmux); err != nil {
@@ -292,6 +285,9 @@ func (c *call) move(ctx context.Context, s selection, source tmux.Target, to sel
 	}
 	if len(*before) == 0 {
 		return nil, c.missing(ctx, s)
+	}
+	if *moves != "1" {
+		return nil, last
 	}
 	was := (*before)[0]
 	if to.session == "" && to.name == "" {
@@ -309,4 +305,11 @@ type moveWindowIn struct {
 	DestinationIndex   string `json:"destination_index,omitempty" desc:"absent: the next free"`
 	DestinationSession string `json:"destination_session,omitempty" desc:"name or $N; absent: the same"`
 	socket
+}
+
+func (in moveWindowIn) check(*call) error {
+	if strings.Trim(in.DestinationIndex, "0123456789") != "" || len(in.DestinationIndex) > 9 {
+		return argumentFault("destination_index", "must be a number")
+	}
+	return nil
 }

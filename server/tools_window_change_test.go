@@ -11,6 +11,7 @@ import (
 )
 
 func TestCreateWindow(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	session(t, srv, "b")
@@ -35,13 +36,14 @@ func TestCreateWindow(t *testing.T) {
 	p.fails("create_window", `{"session_name":"b","direction":"left"}`, "direction must be one of before, after")
 	p.fails("create_window", `{"session_name":"zz"}`, "Object not found: session zz")
 	p.fails("create_window", `{"session_id":"$9"}`, "Object not found: session $9")
-	ok[map[string]any](p, "create_window", `{}`) // tmux's own choice, which the answer tells
+	ok[map[string]any](p, "create_window", `{}`) // tmux's own choice, which the answer shows
 	if got := ok[rows](p, "list_windows", `{}`); got.Total != 8 {
 		t.Errorf("%d windows, want 8", got.Total)
 	}
 }
 
 func TestSelectWindow(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	session(t, srv, "b")
@@ -75,6 +77,7 @@ func TestSelectWindow(t *testing.T) {
 // TestWindowsOfSeveralSessions: libtmux-mcp called nearly every target ambiguous
 // as soon as two sessions held the same window.
 func TestWindowsOfSeveralSessions(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "new-window", "-d", "-t", "=a:", "cat")
@@ -142,6 +145,7 @@ func TestWindowsOfSeveralSessions(t *testing.T) {
 }
 
 func TestRenameWindowStays(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "new-window", "-d", "-t", "=a:3", "cat")
@@ -162,6 +166,7 @@ func TestRenameWindowStays(t *testing.T) {
 
 // TestLayoutsAreCheckedBeforeTmuxSeesThem: some of these end a tmux server.
 func TestLayoutsAreCheckedBeforeTmuxSeesThem(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	tmuxtest.Run(t, srv, "resize-window", "-t", "@0", "-x", "80", "-y", "24")
@@ -202,7 +207,7 @@ func TestLayoutsAreCheckedBeforeTmuxSeesThem(t *testing.T) {
 		}
 		seen[w["window_layout"]] = true
 	}
-	// What a tool told goes in again, by index too.
+	// A layout that a tool returned can be set again, by index too.
 	if w := ok[map[string]any](p, "select_layout", args(t, "session_name", "a", "window_index", 0, "layout", was)); w["window_layout"] != was {
 		t.Errorf("back again it is %v, want %v", w["window_layout"], was)
 	}
@@ -218,6 +223,7 @@ func TestLayoutsAreCheckedBeforeTmuxSeesThem(t *testing.T) {
 }
 
 func TestResizeWindow(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	p := serve(t, configFor(srv))
@@ -242,6 +248,7 @@ func TestResizeWindow(t *testing.T) {
 }
 
 func TestMoveWindow(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	session(t, srv, "b")
@@ -288,6 +295,7 @@ func TestMoveWindow(t *testing.T) {
 
 // TestOneRoundTripAChangingTool: change and answer are one command list.
 func TestOneRoundTripAChangingTool(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	session(t, srv, "b")

@@ -17,22 +17,22 @@ func (s *Server) budget(seconds float64) (time.Duration, error) {
 	return min(time.Duration(min(seconds, 1e6)*float64(time.Second)), s.cfg.WaitMax), nil
 }
 
-// waited tells the client how long a tool has been waiting, and how long it still
-// may. The message says it too, for clients that show nothing else.
+// waited reports to the client how long a tool has been waiting, and how long it
+// still may. The message repeats it for clients that show nothing else.
 func (c *call) waited(ctx context.Context, on string, start time.Time, budget time.Duration) {
 	elapsed := time.Since(start).Seconds()
 	total := budget.Seconds()
 	c.progress(ctx, elapsed, total, fmt.Sprintf("Waiting on %s: %.1fs elapsed, %.1fs left", on, elapsed, max(0, total-elapsed)))
 }
 
-// paneWatch tells a wait when to look at its pane again: at once when the pane
-// prints, as far as that can be known without a look, and else every so often.
+// paneWatch decides when a wait looks at its pane again: at once when the pane
+// prints, as far as that can be known without a look, and otherwise at intervals.
 //
-// A tmux that counts what its panes print says when one does; it is asked with
-// [tmux.PaneRef.AwaitOutput]. For older ones the system tells of writes to the
-// pane's terminal, on Linux; see ttyWrites. Neither tells all that may happen to a
-// pane, such as its end, and the system not what is written to /dev/tty. So the pane
-// is looked at anyway, but seldom.
+// A tmux that counts what its panes print can announce it; see
+// [tmux.PaneRef.AwaitOutput]. For older ones the kernel announces writes to the
+// pane's terminal, on Linux; see ttyWrites. Neither announces everything that may
+// happen to a pane, such as its end, and the kernel misses what is written to
+// /dev/tty. So the wait looks at the pane anyway, but seldom.
 type paneWatch struct {
 	pane     tmux.PaneRef
 	interval time.Duration // between two looks at a pane that prints; see watch
@@ -40,10 +40,10 @@ type paneWatch struct {
 	ctx  context.Context // of what sends to wakes
 	stop context.CancelFunc
 	// wakes gets a value when the pane may have printed: false when it is the last.
-	wakes chan bool
-	told  bool // there is someone who sends to wakes
-	asks  bool // AwaitOutput is the one
-	asked bool // and it runs
+	wakes     chan bool
+	announced bool // something sends to wakes
+	asks      bool // it is AwaitOutput
+	asked     bool // and AwaitOutput is running
 
 	looked  time.Time     // when the last look began
 	cost    time.Duration // of a look
@@ -57,7 +57,7 @@ const (
 	leastGap = 2 * time.Millisecond
 	// settleGap is how long tmux may take to read what was written to a terminal.
 	settleGap = 5 * time.Millisecond
-	// safeGap is the time between two looks at a pane that tells when it prints.
+	// safeGap is the time between two looks at a pane whose output is announced.
 	safeGap = 200 * time.Millisecond
 	// mostGap is the most time that looks are put off for their cost.
 	mostGap = 500 * time.Millisecond
@@ -70,7 +70,7 @@ func (c *call) watch(ctx context.Context, g paneState, interval time.Duration) *
 	w := &paneWatch{pane: c.tmux.Pane(g.ID), interval: interval * 4 / 5, wakes: make(chan bool, 1), looked: now, gap: leastGap, changed: now}
 	w.ctx, w.stop = context.WithCancel(ctx)
 	w.asks = g.Generation != nil
-	w.told = w.asks || ttyWrites(w.ctx, g, w.wakes)
+	w.announced = w.asks || ttyWrites(w.ctx, g, w.wakes)
 	return w
 }
 
@@ -88,15 +88,14 @@ func (w *paneWatch) saw(began time.Time, printed bool) {
 	}
 }
 
-// pause is how long to wait when nothing tells that the pane prints: so long that
-// looking takes a small part of the time, and less than a hundredth when the pane
-// has long been silent. To fall asleep and wake up takes time too, which is not in
-// the cost.
+// pause is how long to wait when nothing announces output: so long that looking takes
+// a small part of the time, and less than a hundredth once the pane has been silent
+// for a while. Falling asleep and waking up takes time too, which the cost leaves out.
 func (w *paneWatch) pause() time.Duration {
 	switch {
 	case w.settles:
 		return max(settleGap, w.gap)
-	case w.told:
+	case w.announced:
 		return max(w.interval, safeGap, min(100*w.cost, mostGap))
 	case time.Since(w.changed) < time.Second:
 		return max(w.interval, min(20*w.cost, mostGap))
@@ -143,9 +142,9 @@ func (w *paneWatch) next(ctx context.Context, g paneState, deadline time.Time) e
 
 // woken takes a value of wakes.
 func (w *paneWatch) woken(more bool) {
-	// tmux tells when it has read; the system before it.
+	// tmux announces output after it has read it, the kernel before that.
 	w.asked, w.settles = false, !w.asks
 	if !more {
-		w.asks, w.told = false, false
+		w.asks, w.announced = false, false
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"tmuxmcp/internal/procstat"
 )
 
 // ttyWrites sends true to wakes when a program has written to the pane's terminal,
-// and false when that cannot be told any more. It reports whether it can be told
-// at all: whether the pane's processes are to be seen from here.
+// and false when it can no longer watch. It reports whether it can watch at all,
+// which takes seeing the pane's processes from here.
 func ttyWrites(ctx context.Context, g paneState, wakes chan<- bool) bool {
 	// The terminal's name means what it does to the pane's own program, which may
 	// be in a container.
@@ -56,11 +58,6 @@ func hasTerminal(pid int, path string) bool {
 	if unix.Stat(path, &st) != nil {
 		return false
 	}
-	p, err := statOf(pid)
-	return err == nil && p.terminal == ttyNumber(uint64(st.Rdev))
-}
-
-// ttyNumber is a device's number as /proc/PID/stat tells it.
-func ttyNumber(dev uint64) int {
-	return int(unix.Minor(dev)&0xff | unix.Major(dev)<<8 | unix.Minor(dev)&^0xff<<12)
+	p, err := procstat.Of(pid)
+	return err == nil && p.Terminal == procstat.TTYNumber(uint64(st.Rdev))
 }

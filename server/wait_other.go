@@ -4,5 +4,5 @@ package server
 
 import "context"
 
-// ttyWrites cannot tell of writes to a terminal on this system.
+// ttyWrites cannot watch a terminal on this system.
 func ttyWrites(context.Context, paneState, chan<- bool) bool { return false }

@@ -49,8 +49,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	// A client that went away is an error of the write, and no reason to die
-	// before the end has cleaned up.
+	// When the client has gone away, the write fails; the process must live on to
+	// clean up.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -63,7 +63,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case errors.As(err, &failed):
 		return exitFailed // it has been printed
 	case errors.Is(err, syscall.EPIPE):
-		return exitFailed // who read the output has seen enough
+		return exitFailed // the reader has seen enough
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "tmux-mcp: %v\nSee %s --help\n", err, cmd.CommandPath())
 		return exitUsage
@@ -93,7 +93,7 @@ server on standard input and output, which is how a client starts it.`,
 				return err
 			}
 			if in, ok := cmd.InOrStdin().(*os.File); ok && isTerminal(in) {
-				fmt.Fprintln(cmd.ErrOrStderr(), "tmux-mcp: this is an MCP server, for a client to start; tmux-mcp --help tells what else it does")
+				fmt.Fprintln(cmd.ErrOrStderr(), "tmux-mcp: this is an MCP server, for a client to start; see tmux-mcp --help for its other commands")
 			}
 			return s.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
@@ -102,18 +102,18 @@ server on standard input and output, which is how a client starts it.`,
 	root.SetVersionTemplate("tmux-mcp {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	f := root.PersistentFlags()
-	f.StringVarP(&o.socketName, "socket-name", "L", "", "tmux server to use, by `name`")
-	f.StringVarP(&o.socketPath, "socket-path", "S", "", "tmux server to use, by the `path` of its socket")
+	f.StringVarP(&o.socketName, "socket-name", "L", "", "`name` of the tmux server to use")
+	f.StringVarP(&o.socketPath, "socket-path", "S", "", "socket `path` of the tmux server to use")
 	f.StringVar(&o.tmux, "tmux", "", "tmux `program` to run (default tmux on PATH)")
-	f.StringVar(&o.safety, "safety", "", "what tools may do: readonly, mutating or destructive `tier` (default mutating)")
-	f.StringVar(&o.toolsets, "toolsets", "", "offer only these `sets`: "+strings.Join(server.Toolsets, ","))
+	f.StringVar(&o.safety, "safety", "", "`tier` of the tools to offer: readonly, mutating or destructive (default mutating)")
+	f.StringVar(&o.toolsets, "toolsets", "", "offer only these `sets`: "+strings.Join(server.Toolsets(), ","))
 	f.BoolVar(&o.pin, "pin", false, "refuse calls that name another socket")
-	f.StringVar(&o.transport, "transport", "", "reach tmux by this `way`: auto, native or exec (default auto)")
-	f.StringVar(&o.logLevel, "log-level", "", "debug, info, warning or error `level` of what goes to standard error")
+	f.StringVar(&o.transport, "transport", "", "`way` to reach tmux: auto, native or exec (default auto)")
+	f.StringVar(&o.logLevel, "log-level", "", "`level` of the log on standard error: debug, info, warning or error (default warning, for commands error)")
 	f.StringVar(&o.auditLog, "audit-log", "", "append a JSON record of each call to this `file`; - is standard error")
 	for flag, values := range map[string][]string{
 		"safety":    {string(server.Readonly), string(server.Mutating), string(server.Destructive)},
-		"toolsets":  append([]string{"all"}, server.Toolsets...),
+		"toolsets":  append([]string{"all"}, server.Toolsets()...),
 		"transport": {string(tmux.TransportAuto), string(tmux.TransportNative), string(tmux.TransportExec)},
 		"log-level": {"debug", "info", "warning", "error"},
 	} {
@@ -130,7 +130,7 @@ func isTerminal(f *os.File) bool {
 	return err == nil
 }
 
-// usage makes wrong arguments a mistake of the command line.
+// usage reports wrong arguments as a usageError.
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
@@ -140,7 +140,7 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// config is the environment with the flags over it.
+// config is the environment's configuration, overridden by the flags.
 func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	env := os.Environ()
 	flags := cmd.Flags()
@@ -148,10 +148,8 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 		if o.socketName != "" && o.socketPath != "" {
 			return server.Config{}, usageError{errors.New("-L and -S exclude each other")}
 		}
-		// A flag replaces both variables.
-		for _, name := range []string{"TMUX_MCP_SOCKET", "TMUX_MCP_SOCKET_PATH"} {
-			env = append(env, name+"=")
-		}
+		// A flag replaces the variables, also for programs in a tmux server that starts.
+		env = server.WithoutSocket(env)
 	}
 	cfg, warnings, err := server.FromEnv(env)
 	if err != nil {
@@ -188,8 +186,8 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	cfg.Pin = o.pin
 	cfg.Version = version()
 	stderr := cmd.ErrOrStderr()
-	// A client reads the log of a server; who types a command reads its output,
-	// which has the error of a tool already.
+	// A client reads the log of a server. The user of a command reads its output,
+	// which already has the tool's error.
 	serving := cmd == cmd.Root()
 	if !serving && o.logLevel == "" {
 		cfg.LogLevel = slog.LevelError
@@ -255,9 +253,9 @@ func toolsCommand(o *options) *cobra.Command {
 			return s.WriteTools(out)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as a client gets them")
-	c.Flags().BoolVar(&asMarkdown, "markdown", false, "as the catalogue in docs/tools.md")
-	c.Flags().BoolVar(&all, "all", false, "of every tier and toolset")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the JSON that a client gets")
+	c.Flags().BoolVar(&asMarkdown, "markdown", false, "print Markdown, as in docs/tools.md")
+	c.Flags().BoolVar(&all, "all", false, "include every tier and toolset")
 	c.MarkFlagsMutuallyExclusive("json", "markdown")
 	return c
 }
@@ -271,7 +269,7 @@ func callCommand(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use:     "call TOOL [JSON]",
 		Short:   "Run one tool and print its result",
-		Long:    "Call runs one tool and prints its structured result as JSON. A tool that fails\nprints its error to standard error, and the exit code is 1.",
+		Long:    "Call runs one tool and prints its structured result as JSON. If the tool fails,\nits error goes to standard error and the exit code is 1.",
 		Example: "  tmux-mcp call capture_pane '{\"pane_id\": \"%1\"}'\n  tmux-mcp call list_sessions",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -302,6 +300,7 @@ func callCommand(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			defer s.Close()
 			res, err := s.Call(cmd.Context(), args[0], arguments)
 			if err != nil {
 				return usageError{fmt.Errorf("%w; tmux-mcp tools lists all", err)}
@@ -319,7 +318,7 @@ func callCommand(o *options) *cobra.Command {
 func doctorCommand(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what the server would connect to, and what is wrong",
+		Short: "Show what the server would connect to, and check for problems",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.config(cmd)

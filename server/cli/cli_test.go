@@ -169,3 +169,29 @@ func TestEnvironmentThatContradictsItselfStopsTheStart(t *testing.T) {
 		}
 	}
 }
+
+// TestASocketFlagStaysOutOfTheEnvironment: what a tmux server inherits from the
+// program that started it says nothing of a socket when a flag named the socket.
+func TestASocketFlagStaysOutOfTheEnvironment(t *testing.T) {
+	srv := tmuxtest.New(t)
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("TMUX", "")
+	t.Setenv("TMUX_PANE", "")
+	t.Setenv("LIBTMUX_SOCKET", "other")
+	t.Setenv("TMUX_MCP_SOCKET_PATH", "/other")
+	t.Setenv("TMUX_MCP_WAIT_MAX_SECONDS", "7")
+	var out, errs bytes.Buffer
+	args := []string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "call", "create_session", `{"session_name":"a"}`}
+	if code := cli.Main(args, strings.NewReader(""), &out, &errs); code != 0 {
+		t.Fatalf("code %d, %s", code, errs.String())
+	}
+	inherited := tmuxtest.Run(t, srv, "show-environment", "-g")
+	if !strings.Contains(inherited, "TMUX_MCP_WAIT_MAX_SECONDS=7") {
+		t.Errorf("the environment is not that of the program: %s", inherited)
+	}
+	for _, name := range []string{"TMUX_MCP_SOCKET", "LIBTMUX_SOCKET"} {
+		if strings.Contains(inherited, name) {
+			t.Errorf("the tmux server inherited %s:\n%s", name, inherited)
+		}
+	}
+}

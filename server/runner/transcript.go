@@ -1,4 +1,4 @@
-package server
+package runner
 
 import (
 	"slices"
@@ -6,13 +6,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/width"
 )
 
 // transcript makes lines of text of what a program wrote to a terminal: what a
-// person would have seen go by, on a terminal of endless width and height. Colours
+// user would have seen go by, on a terminal of endless width and height. Colours
 // and other escape sequences are gone, a line that was overwritten (a progress
 // bar) is there as it was last, wrapped lines do not exist, a cleared screen is
-// still told, and what was drawn on the alternate screen is not.
+// still there, and what was drawn on the alternate screen is not.
 //
 // It takes any bytes, in pieces of any size, and keeps the last of a long text.
 // The zero transcript is empty and ready to use.
@@ -449,6 +451,14 @@ func (l *line) replace(from, to int, with []rune) {
 	}
 }
 
+// SplitAt splits a line of text at a column of the terminal.
+func SplitAt(text string, column int) (left, right string) {
+	l := line{mixed: true}
+	l.replace(0, 0, []rune(text))
+	at, _ := l.index(column)
+	return string(l.text[:at]), string(l.text[at:])
+}
+
 // widthOf is the number of columns of a character that starts in a column.
 func widthOf(r rune, col int) int {
 	switch {
@@ -456,26 +466,15 @@ func widthOf(r rune, col int) int {
 		return 8 - col%8
 	case r < 0x300:
 		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, jamo):
 		return 0
-	case unicode.Is(wide, r):
+	}
+	if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
 		return 2
 	}
 	return 1
 }
 
-// wide are the characters of two columns: those of East Asia and pictures.
-var wide = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{0x1100, 0x115f, 1}, {0x231a, 0x231b, 1}, {0x23e9, 0x23ec, 1}, {0x25fd, 0x25fe, 1}, {0x2614, 0x2615, 1},
-		{0x2648, 0x2653, 1}, {0x26a1, 0x26a1, 1}, {0x26c4, 0x26c5, 1}, {0x2705, 0x2705, 1}, {0x270a, 0x270b, 1},
-		{0x2728, 0x2728, 1}, {0x274c, 0x274c, 1}, {0x2753, 0x2755, 1}, {0x2757, 0x2757, 1}, {0x2795, 0x2797, 1},
-		{0x2b1b, 0x2b1c, 1}, {0x2b50, 0x2b50, 1}, {0x2e80, 0x303e, 1}, {0x3041, 0x33ff, 1}, {0x3400, 0x4dbf, 1},
-		{0x4e00, 0x9fff, 1}, {0xa000, 0xa4cf, 1}, {0xa960, 0xa97f, 1}, {0xac00, 0xd7a3, 1}, {0xf900, 0xfaff, 1},
-		{0xfe30, 0xfe6f, 1}, {0xff00, 0xff60, 1}, {0xffe0, 0xffe6, 1},
-	},
-	R32: []unicode.Range32{
-		{0x16fe0, 0x18aff, 1}, {0x1b000, 0x1b2ff, 1}, {0x1f300, 0x1f64f, 1}, {0x1f680, 0x1f6ff, 1},
-		{0x1f7e0, 0x1f7eb, 1}, {0x1f90c, 0x1f9ff, 1}, {0x1fa70, 0x1faff, 1}, {0x20000, 0x3fffd, 1},
-	},
-}
+// jamo are the vowels and final consonants of Hangul that tmux draws over the
+// character before them.
+var jamo = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x1160, Hi: 0x11ff, Stride: 1}, {Lo: 0xd7b0, Hi: 0xd7ff, Stride: 1}}}

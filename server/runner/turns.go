@@ -1,4 +1,4 @@
-package server
+package runner
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// turns lets one caller at a time do something with each thing. The zero turns
-// is ready to use.
-type turns struct {
+// Turns lets one caller at a time do something with each thing. The zero Turns is
+// ready to use.
+type Turns struct {
 	mu   sync.Mutex
 	busy map[string]*turn
 }
@@ -18,9 +18,9 @@ type turn struct {
 	users int
 }
 
-// take waits for the turn of a thing, for at most limit; ok is false when it did
-// not come. waited tells that another one had it.
-func (t *turns) take(ctx context.Context, thing string, limit time.Duration) (release func(), waited, ok bool) {
+// Take waits for the turn of a thing, for at most limit; ok is false when it did
+// not come. waited is that another one had it.
+func (t *Turns) Take(ctx context.Context, thing string, limit time.Duration) (release func(), waited, ok bool) {
 	t.mu.Lock()
 	if t.busy == nil {
 		t.busy = map[string]*turn{}

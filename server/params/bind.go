@@ -1,4 +1,4 @@
-package server
+package params
 
 import (
 	"bytes"
@@ -10,25 +10,36 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tmuxmcp/internal/nearest"
 )
 
-// binder is implemented by input types that read their JSON themselves. The
-// error says what the value must be: "must be …".
-type binder interface {
-	bind(raw json.RawMessage) error
+// Binder is implemented by types that read their JSON themselves. The error says
+// what the value must be: "must be …".
+type Binder interface {
+	BindJSON(raw json.RawMessage) error
 }
 
-// bind reads a call's arguments into the struct that into points to. It takes
+// Error is what is wrong with the arguments of a call.
+type Error struct {
+	// Message names each argument that is wrong, and what it must be.
+	Message string
+	// Unknown are the arguments that the tool does not have.
+	Unknown []string
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Bind reads a call's arguments into the struct that into points to. It takes
 // what models send: numbers and flags as strings, objects and lists as JSON in a
-// string. Anything it does not take is named, and no value is repeated: it may
-// be a secret.
-func bind(tool string, args json.RawMessage, into any) *bindFault {
+// string. Whatever it refuses is named, and no value is repeated: it may be a
+// secret.
+func Bind(tool string, args json.RawMessage, into any) *Error {
 	b := argumentBinder{}
-	if len(args) > 0 {
-		b.object(reflect.ValueOf(into).Elem(), args, "")
-	} else {
-		b.object(reflect.ValueOf(into).Elem(), json.RawMessage("{}"), "")
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
 	}
+	b.object(reflect.ValueOf(into).Elem(), args, "")
 	if b.problems == nil {
 		return nil
 	}
@@ -36,13 +47,10 @@ func bind(tool string, args json.RawMessage, into any) *bindFault {
 	if len(b.problems) == 1 {
 		word = "error"
 	}
-	f := &bindFault{fault: *faultf(kindValidation, "%d validation %s for %s: %s",
-		len(b.problems), word, tool, strings.Join(b.problems, "; "))}
-	if b.unknown != nil {
-		f.suggestion = "remove or correct " + strings.Join(b.unknown, ", ")
-		f.waitForPrevious = slices.Contains(b.unknown, "wait_for_previous")
+	return &Error{
+		Message: fmt.Sprintf("%d validation %s for %s: %s", len(b.problems), word, tool, strings.Join(b.problems, "; ")),
+		Unknown: b.unknown,
 	}
-	return f
 }
 
 type argumentBinder struct {
@@ -58,63 +66,63 @@ func (b *argumentBinder) problem(path, format string, args ...any) {
 // for the arguments themselves.
 func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path string) {
 	var given map[string]json.RawMessage
-	if err := json.Unmarshal(unquoted(raw, '{'), &given); err != nil {
+	if err := json.Unmarshal(Unquoted(raw, '{'), &given); err != nil {
 		b.problem(strings.TrimPrefix(path+" ", " ")+"arguments", "must be a JSON object")
 		return
 	}
 	if path != "" {
 		path += "."
 	}
-	fields := fieldsOf(v.Type())
+	fields := FieldsOf(v.Type())
 	for _, f := range fields {
-		at := path + f.name
-		value, ok := given[f.name]
-		delete(given, f.name)
-		target := v.FieldByIndex(f.index)
+		at := path + f.Name
+		value, ok := given[f.Name]
+		delete(given, f.Name)
+		target := v.FieldByIndex(f.Index)
 		switch {
-		case ok && !isNull(value):
+		case ok && !IsNull(value):
 			b.value(target, f, value, at)
-		case ok && f.def != "" && f.typ.Kind() == reflect.Pointer: // null has a meaning of its own
-		case f.def != "":
-			b.value(target, f, json.RawMessage(f.def), at)
-		case !f.optional:
+		case ok && f.Default != "" && f.Type.Kind() == reflect.Pointer: // null has a meaning of its own
+		case f.Default != "":
+			b.value(target, f, json.RawMessage(f.Default), at)
+		case !f.Optional:
 			b.problem(at, "is required")
 		}
 	}
 	// In the order they were sent, so that the message is always the same.
-	for _, name := range keysInOrder(unquoted(raw, '{')) {
+	for _, name := range keysInOrder(Unquoted(raw, '{')) {
 		if _, ok := given[name]; !ok {
 			continue
 		}
 		b.unknown = append(b.unknown, path+name)
 		hint := ""
-		if near := nearest(name, propertyNames(v.Type())); len(near) > 0 {
+		if near := nearest.Names(name, Names(v.Type())); len(near) > 0 {
 			hint = " (is it " + near[0] + "?)"
 		}
 		b.problem(path+name, "is not an argument of this tool%s", hint)
 	}
 }
 
-func (b *argumentBinder) value(v reflect.Value, f field, raw json.RawMessage, path string) {
+func (b *argumentBinder) value(v reflect.Value, f Field, raw json.RawMessage, path string) {
 	if v.Kind() == reflect.Pointer {
 		p := reflect.New(v.Type().Elem())
 		b.value(p.Elem(), f, raw, path)
 		v.Set(p)
 		return
 	}
-	if own, ok := v.Addr().Interface().(binder); ok {
-		if err := own.bind(raw); err != nil {
+	if own, ok := v.Addr().Interface().(Binder); ok {
+		if err := own.BindJSON(raw); err != nil {
 			b.problem(path, "%v", err)
 		}
 		return
 	}
 	switch v.Kind() {
 	case reflect.String:
-		s, ok := scalarText(raw)
+		s, ok := ScalarText(raw)
 		if !ok {
 			b.problem(path, "must be a string")
-		} else if f.enum != nil && !slices.Contains(f.enum, s) {
-			b.problem(path, "must be one of %s", strings.Join(f.enum, ", "))
+		} else if f.Enum != nil && !slices.Contains(f.Enum, s) {
+			b.problem(path, "must be one of %s", strings.Join(f.Enum, ", "))
 		} else {
 			v.SetString(s)
 		}
@@ -144,26 +152,27 @@ func (b *argumentBinder) value(v reflect.Value, f field, raw json.RawMessage, pa
 		}
 	case reflect.Slice:
 		var items []json.RawMessage
-		if err := json.Unmarshal(unquoted(raw, '['), &items); err != nil {
+		if err := json.Unmarshal(Unquoted(raw, '['), &items); err != nil {
 			b.problem(path, "must be a list")
 			return
 		}
 		s := reflect.MakeSlice(v.Type(), len(items), len(items))
 		for i, item := range items {
-			b.value(s.Index(i), field{}, item, fmt.Sprintf("%s[%d]", path, i))
+			b.value(s.Index(i), Field{}, item, fmt.Sprintf("%s[%d]", path, i))
 		}
 		v.Set(s)
 	case reflect.Struct:
 		b.object(v, raw, path)
 	default:
-		panic(fmt.Sprintf("server: no way to bind a %s", v.Type()))
+		panic(fmt.Sprintf("params: no way to bind a %s", v.Type()))
 	}
 }
 
-func isNull(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "null" }
+// IsNull reports whether a value is the JSON null.
+func IsNull(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "null" }
 
-// unquoted is the JSON inside a JSON string, when that begins as expected.
-func unquoted(raw json.RawMessage, open byte) json.RawMessage {
+// Unquoted is the JSON inside a JSON string, when that begins as expected.
+func Unquoted(raw json.RawMessage, open byte) json.RawMessage {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
 		return raw
@@ -174,8 +183,8 @@ func unquoted(raw json.RawMessage, open byte) json.RawMessage {
 	return raw
 }
 
-// scalarText is a string, or the digits of a number: an index is told as either.
-func scalarText(raw json.RawMessage) (string, bool) {
+// ScalarText returns a string, or the digits of a number: an index may be either.
+func ScalarText(raw json.RawMessage) (string, bool) {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
 		return s, true
@@ -188,7 +197,7 @@ func scalarText(raw json.RawMessage) (string, bool) {
 }
 
 func boolOf(raw json.RawMessage) (value, ok bool) {
-	s, _ := scalarText(raw)
+	s, _ := ScalarText(raw)
 	if s == "" {
 		s = string(bytes.TrimSpace(raw))
 	}
@@ -202,7 +211,7 @@ func boolOf(raw json.RawMessage) (value, ok bool) {
 }
 
 func numberOf(raw json.RawMessage) (float64, bool) {
-	s, ok := scalarText(raw)
+	s, ok := ScalarText(raw)
 	if !ok {
 		return 0, false
 	}
@@ -231,11 +240,12 @@ func keysInOrder(raw json.RawMessage) []string {
 	return keys
 }
 
-// object is a JSON object, or the JSON of one in a string; an empty string is
+// Object is a JSON object, or the JSON of one in a string; an empty string is
 // the same as none.
-type object map[string]json.RawMessage
+type Object map[string]json.RawMessage
 
-func (o *object) bind(raw json.RawMessage) error {
+// BindJSON implements [Binder].
+func (o *Object) BindJSON(raw json.RawMessage) error {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
 		if strings.TrimSpace(s) == "" {
@@ -253,7 +263,7 @@ func (o *object) bind(raw json.RawMessage) error {
 	return nil
 }
 
-// offsetOf tells where JSON is broken without repeating any of it.
+// offsetOf says where JSON is broken without repeating any of it.
 func offsetOf(err error) string {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -277,33 +287,37 @@ func jsonKind(raw json.RawMessage) string {
 	}
 }
 
-// arguments is any JSON object, kept as it is.
-type arguments json.RawMessage
+// Raw is any JSON object, kept as it is.
+type Raw json.RawMessage
 
-func (arguments) schema() string { return `"type":"object"` }
+// JSONSchema implements [Schema].
+func (Raw) JSONSchema() string { return `"type":"object"` }
 
-func (a *arguments) bind(raw json.RawMessage) error {
-	var o object
-	if err := o.bind(raw); err != nil {
+// BindJSON implements [Binder].
+func (a *Raw) BindJSON(raw json.RawMessage) error {
+	var o Object
+	if err := o.BindJSON(raw); err != nil {
 		return err
 	}
-	*a = arguments(unquoted(raw, '{'))
+	*a = Raw(Unquoted(raw, '{'))
 	return nil
 }
 
-// stringMap is an object of strings, such as the environment of a new process.
-type stringMap map[string]string
+// StringMap is an object of strings, such as the environment of a new process.
+type StringMap map[string]string
 
-func (stringMap) schema() string {
+// JSONSchema implements [Schema].
+func (StringMap) JSONSchema() string {
 	return `"type":"object","additionalProperties":{"type":"string"}`
 }
 
-func (m *stringMap) bind(raw json.RawMessage) error {
-	var o object
-	if err := o.bind(raw); err != nil {
+// BindJSON implements [Binder].
+func (m *StringMap) BindJSON(raw json.RawMessage) error {
+	var o Object
+	if err := o.BindJSON(raw); err != nil {
 		return err
 	}
-	*m = make(stringMap, len(o))
+	*m = make(StringMap, len(o))
 	for k, v := range o {
 		var s string
 		if json.Unmarshal(v, &s) != nil {

@@ -1,4 +1,4 @@
-package server
+package params
 
 import (
 	"encoding/json"
@@ -15,12 +15,12 @@ type bindProbe struct {
 	Flag     bool      `json:"flag" default:"true"`
 	Mode     string    `json:"mode" default:"stop" enum:"stop,continue"`
 	Patterns []string  `json:"patterns,omitempty"`
-	Env      stringMap `json:"environment,omitempty"`
+	Env      StringMap `json:"environment,omitempty"`
 	Items    []struct {
 		Key string `json:"key"`
 		N   int    `json:"n,omitempty"`
 	} `json:"items,omitempty"`
-	socket
+	SocketName string `json:"socket_name,omitempty"`
 }
 
 func TestBindTakesWhatModelsSend(t *testing.T) {
@@ -45,12 +45,12 @@ func TestBindTakesWhatModelsSend(t *testing.T) {
 		`{"name":7}`:                                 base(func(p *bindProbe) { p.Name = "7" }),
 		`{"name":"x","patterns":["a","b"]}`:          base(func(p *bindProbe) { p.Patterns = []string{"a", "b"} }),
 		`{"name":"x","patterns":"[\"a\"]"}`:          base(func(p *bindProbe) { p.Patterns = []string{"a"} }),
-		`{"name":"x","environment":{"A":"1"}}`:       base(func(p *bindProbe) { p.Env = stringMap{"A": "1"} }),
-		`{"name":"x","environment":"{\"A\":\"1\"}"}`: base(func(p *bindProbe) { p.Env = stringMap{"A": "1"} }),
+		`{"name":"x","environment":{"A":"1"}}`:       base(func(p *bindProbe) { p.Env = StringMap{"A": "1"} }),
+		`{"name":"x","environment":"{\"A\":\"1\"}"}`: base(func(p *bindProbe) { p.Env = StringMap{"A": "1"} }),
 		`{"name":"x","socket_name":"s"}`:             base(func(p *bindProbe) { p.SocketName = "s" }),
 	} {
 		var got bindProbe
-		if err := bind("probe", json.RawMessage(args), &got); err != nil {
+		if err := Bind("probe", json.RawMessage(args), &got); err != nil {
 			t.Errorf("%s: %v", args, err)
 		} else if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: bound %+v, want %+v", args, got, want)
@@ -85,20 +85,20 @@ func TestBindNamesWhatIsWrongAndRepeatsNoValue(t *testing.T) {
 		`{"name":"x","zz":1,"aa":2}`:             "zz is not an argument of this tool; aa is not",
 	} {
 		var got bindProbe
-		err := bind("probe", json.RawMessage(args), &got)
+		err := Bind("probe", json.RawMessage(args), &got)
 		if err == nil {
 			t.Errorf("%s: bound %+v", args, got)
 			continue
 		}
-		if !strings.Contains(err.msg, want) || !strings.Contains(err.msg, "for probe: ") {
-			t.Errorf("%s: %q does not say %q", args, err.msg, want)
+		if !strings.Contains(err.Message, want) || !strings.Contains(err.Message, "for probe: ") {
+			t.Errorf("%s: %q does not say %q", args, err.Message, want)
 		}
-		if strings.Contains(err.msg+err.suggestion, "sekrit") {
-			t.Errorf("%s: the value is repeated in %q", args, err.msg)
+		if strings.Contains(err.Message, "sekrit") {
+			t.Errorf("%s: the value is repeated in %q", args, err.Message)
 		}
 	}
-	err := bind("probe", json.RawMessage(`{"a":1,"name":5.5e1,"b":2}`), &bindProbe{})
-	if err == nil || err.suggestion != "remove or correct a, b" {
+	err := Bind("probe", json.RawMessage(`{"a":1,"name":5.5e1,"b":2}`), &bindProbe{})
+	if err == nil || strings.Join(err.Unknown, ",") != "a,b" {
 		t.Errorf("two unknown arguments suggest %v", err)
 	}
 }
@@ -108,7 +108,7 @@ func FuzzBind(f *testing.F) {
 	f.Add(`{"name":"x","patterns":"[","count":1e999}`)
 	f.Fuzz(func(t *testing.T, args string) {
 		var p bindProbe
-		if err := bind("probe", json.RawMessage(args), &p); err == nil && p.Count < 1 {
+		if err := Bind("probe", json.RawMessage(args), &p); err == nil && p.Count < 1 {
 			t.Errorf("%q bound a count of %d", args, p.Count)
 		}
 	})

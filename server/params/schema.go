@@ -1,4 +1,4 @@
-package server
+package params
 
 import (
 	"bytes"
@@ -13,46 +13,32 @@ import (
 	"time"
 )
 
-// Inputs and outputs are structs. Their schemas come from their fields and the
-// fields' tags:
-//
-//	json:"name"            the property; in an input, it is required …
-//	json:"name,omitempty"  … unless it has this, or a default
-//	desc:"…"               its description
-//	default:"500"          what an absent argument is
-//	enum:"stop,continue"   the values a text may have
-//	min:"1"                the smallest number
-//
-// Fields of embedded structs stand in their places. In an input, null is the
-// same as absent, but for a pointer with a default, where it is nil; no input
-// schema tells of it, because some clients drop a tool over two types. In an
-// output every property is always present, and a nil pointer is null.
-
-// field is a property of an input or output.
-type field struct {
-	name     string
-	index    []int
-	typ      reflect.Type
-	desc     string
-	def      string // JSON
-	enum     []string
+// Field is a property of an input or output.
+type Field struct {
+	Name     string
+	Index    []int // for [reflect.Value.FieldByIndex]
+	Type     reflect.Type
+	Desc     string
+	Default  string // JSON
+	Enum     []string
+	Optional bool
+	Exact    bool // the tag exact
 	min      *float64
-	optional bool
 }
 
-var fieldCache sync.Map // reflect.Type → []field
+var fieldCache sync.Map // reflect.Type → []Field
 
-// fieldsOf lists the properties of a struct type.
-func fieldsOf(t reflect.Type) []field {
+// FieldsOf lists the properties of a struct type.
+func FieldsOf(t reflect.Type) []Field {
 	if f, ok := fieldCache.Load(t); ok {
-		return f.([]field)
+		return f.([]Field)
 	}
-	var fields []field
+	var fields []Field
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		if sf.Anonymous && sf.Tag.Get("json") == "" {
-			for _, f := range fieldsOf(sf.Type) {
-				f.index = append([]int{i}, f.index...)
+			for _, f := range FieldsOf(sf.Type) {
+				f.Index = append([]int{i}, f.Index...)
 				fields = append(fields, f)
 			}
 			continue
@@ -61,20 +47,21 @@ func fieldsOf(t reflect.Type) []field {
 		if name == "" || name == "-" {
 			continue
 		}
-		f := field{name: name, index: []int{i}, typ: sf.Type, desc: sf.Tag.Get("desc"), optional: options == "omitempty"}
+		f := Field{Name: name, Index: []int{i}, Type: sf.Type, Desc: sf.Tag.Get("desc"), Optional: options == "omitempty",
+			Exact: sf.Tag.Get("exact") == "true"}
 		if d, ok := sf.Tag.Lookup("default"); ok {
-			f.def, f.optional = d, true
-			if elem(sf.Type).Kind() == reflect.String {
-				f.def = strconv.Quote(d)
+			f.Default, f.Optional = d, true
+			if Elem(sf.Type).Kind() == reflect.String {
+				f.Default = strconv.Quote(d)
 			}
 		}
 		if e := sf.Tag.Get("enum"); e != "" {
-			f.enum = strings.Split(e, ",")
+			f.Enum = strings.Split(e, ",")
 		}
 		if m := sf.Tag.Get("min"); m != "" {
 			n, err := strconv.ParseFloat(m, 64)
 			if err != nil {
-				panic(fmt.Sprintf("server: min of %s.%s: %v", t, sf.Name, err))
+				panic(fmt.Sprintf("params: min of %s.%s: %v", t, sf.Name, err))
 			}
 			f.min = &n
 		}
@@ -84,32 +71,31 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
-func elem(t reflect.Type) reflect.Type {
+// Elem is the type that a pointer points to, or the type itself.
+func Elem(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()
 	}
 	return t
 }
 
-// schemaText is implemented by types whose schema their Go type does not tell.
-type schemaText interface {
-	// schema is the inside of a JSON object: `"type":"string"`.
-	schema() string
+// Schema is implemented by types whose JSON schema does not follow from their Go
+// type.
+type Schema interface {
+	// JSONSchema is the inside of a JSON object: `"type":"string"`.
+	JSONSchema() string
 }
 
-// inputSchema is the JSON schema of a tool's arguments.
-func inputSchema(t reflect.Type) json.RawMessage { return inputSchemaWith(t, nil) }
-
-// inputSchemaWith is inputSchema with defaults, by property and in JSON, besides
-// those of the tags.
-func inputSchemaWith(t reflect.Type, defaults map[string]string) json.RawMessage {
+// InputSchema is the JSON schema of a tool's arguments. The defaults, by property
+// and in JSON, go before the ones in the tags; nil adds none.
+func InputSchema(t reflect.Type, defaults map[string]string) json.RawMessage {
 	w := schemaWriter{input: true, defaults: defaults}
 	w.object(t)
 	return w.Bytes()
 }
 
-// outputSchema is the JSON schema of a tool's structured content.
-func outputSchema(t reflect.Type) json.RawMessage {
+// OutputSchema is the JSON schema of a tool's structured content.
+func OutputSchema(t reflect.Type) json.RawMessage {
 	var w schemaWriter
 	w.object(t)
 	return w.Bytes()
@@ -124,15 +110,15 @@ type schemaWriter struct {
 func (w *schemaWriter) object(t reflect.Type) {
 	w.WriteString(`{"type":"object","properties":{`)
 	var required []string
-	for i, f := range fieldsOf(t) {
+	for i, f := range FieldsOf(t) {
 		if i > 0 {
 			w.WriteByte(',')
 		}
-		fmt.Fprintf(w, "%q:{", f.name)
+		fmt.Fprintf(w, "%q:{", f.Name)
 		w.field(f)
 		w.WriteByte('}')
-		if !f.optional {
-			required = append(required, f.name)
+		if !f.Optional {
+			required = append(required, f.Name)
 		}
 	}
 	w.WriteByte('}')
@@ -146,22 +132,22 @@ func (w *schemaWriter) object(t reflect.Type) {
 	w.WriteByte('}')
 }
 
-func (w *schemaWriter) field(f field) {
-	nullable := f.typ.Kind() == reflect.Pointer && !w.input
-	w.typ(elem(f.typ), nullable)
-	if f.enum != nil {
+func (w *schemaWriter) field(f Field) {
+	nullable := f.Type.Kind() == reflect.Pointer && !w.input
+	w.typ(Elem(f.Type), nullable)
+	if f.Enum != nil {
 		w.WriteString(`,"enum":`)
-		w.json(f.enum)
+		w.json(f.Enum)
 	}
 	if f.min != nil {
 		fmt.Fprintf(w, `,"minimum":%v`, *f.min)
 	}
-	if def := cmp.Or(w.defaults[f.name], f.def); def != "" {
+	if def := cmp.Or(w.defaults[f.Name], f.Default); def != "" {
 		w.WriteString(`,"default":` + def)
 	}
-	if f.desc != "" {
+	if f.Desc != "" {
 		w.WriteString(`,"description":`)
-		w.json(f.desc)
+		w.json(f.Desc)
 	}
 }
 
@@ -169,8 +155,8 @@ var timeType = reflect.TypeFor[time.Time]()
 
 // typ writes the schema of a type, without the braces around it.
 func (w *schemaWriter) typ(t reflect.Type, nullable bool) {
-	if s, ok := reflect.Zero(t).Interface().(schemaText); ok {
-		w.WriteString(s.schema())
+	if s, ok := reflect.Zero(t).Interface().(Schema); ok {
+		w.WriteString(s.JSONSchema())
 		return
 	}
 	name := func(name string) {
@@ -222,24 +208,44 @@ func (w *schemaWriter) typ(t reflect.Type, nullable bool) {
 		w.Write(text[1 : len(text)-1])
 	case reflect.Interface: // any value
 	default:
-		panic(fmt.Sprintf("server: no schema for type %s", t))
+		panic(fmt.Sprintf("params: no schema for type %s", t))
 	}
 }
 
 func (w *schemaWriter) json(v any) {
-	text, err := marshal(v)
+	text, err := Marshal(v)
 	if err != nil {
 		panic(err)
 	}
 	w.Write(text)
 }
 
-// propertyNames are the names of a struct's properties, sorted.
-func propertyNames(t reflect.Type) []string {
+// Names are the names of a struct's properties, sorted.
+func Names(t reflect.Type) []string {
 	var names []string
-	for _, f := range fieldsOf(t) {
-		names = append(names, f.name)
+	for _, f := range FieldsOf(t) {
+		names = append(names, f.Name)
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Schema is the schema of the field's type and default.
+func (f Field) Schema(input bool) json.RawMessage {
+	w := schemaWriter{input: input}
+	w.WriteByte('{')
+	w.field(Field{Type: f.Type, Default: f.Default})
+	w.WriteByte('}')
+	return w.Bytes()
+}
+
+// Marshal is json.Marshal without the escapes for HTML, which only cost bytes.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

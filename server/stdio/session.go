@@ -1,4 +1,4 @@
-package server
+package stdio
 
 import (
 	"context"
@@ -11,6 +11,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+	"github.com/tidwall/gjson"
+
+	"tmuxmcp/server/params"
 )
 
 // session is the client at the other end of the streams.
@@ -26,8 +29,12 @@ type session struct {
 	writing sync.Mutex
 	out     io.Writer
 
+	// revision of MCP, empty before initialize. Only what reads messages touches it.
+	revision string
+
 	mu      sync.Mutex
-	running map[string]context.CancelCauseFunc // by the JSON of the id
+	running map[string]context.CancelCauseFunc // by the keys of the ids
+	load    int                                // bytes of their messages
 	lastAsk int64
 	asked   map[int64]chan answer // our own requests
 }
@@ -71,10 +78,16 @@ func loadOr[T any](v *atomic.Value, other T) T {
 	return other
 }
 
-// write sends one message, whole.
+// write sends one message of ours.
 func (c *session) write(msg any) {
-	line, err := encodeMessage(msg)
-	if err != nil {
+	if line, err := params.Marshal(msg); err == nil {
+		c.send(line)
+	}
+}
+
+// send writes a line, whole; nil is none.
+func (c *session) send(line []byte) {
+	if line == nil {
 		return
 	}
 	c.writing.Lock()
@@ -96,30 +109,49 @@ func (c *session) forward(ctx context.Context) {
 	}
 }
 
-func (c *session) started(id string, cancel context.CancelCauseFunc) {
+// Requests under way may be so many, and their messages so large, together.
+const (
+	maxRunning = 10_000
+	maxLoad    = 2 * maxMessage
+)
+
+// codeBusy is JSON-RPC's first code for errors of a server's own.
+const codeBusy = -32000
+
+// started notes that a request runs, unless it is refused with an answer.
+func (c *session) started(m message, cancel context.CancelCauseFunc) (refusal []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.running[id] = cancel
+	if c.running[m.key] != nil {
+		return protocolError(m.id, mcp.INVALID_REQUEST, "a request with this id is still running")
+	}
+	if len(c.running) >= maxRunning || c.load+len(m.params) > maxLoad {
+		return protocolError(m.id, codeBusy, "too many requests are running: wait for their answers")
+	}
+	c.running[m.key] = cancel
+	c.load += len(m.params)
+	return nil
 }
 
-func (c *session) finished(id string) {
+func (c *session) finished(m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.running, id)
+	delete(c.running, m.key)
+	c.load -= len(m.params)
 }
 
-func (c *session) cancel(id string) {
+func (c *session) cancel(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if cancel := c.running[id]; cancel != nil {
-		cancel(errCancelledByClient)
+	if cancel := c.running[key]; cancel != nil {
+		cancel(ErrCancelled)
 	}
 }
 
 // answered hands the client's answer to the request of ours that waits for it.
 func (c *session) answered(m message) {
 	var id int64
-	if json.Unmarshal(m.ID, &id) != nil {
+	if json.Unmarshal(m.id, &id) != nil {
 		return
 	}
 	c.mu.Lock()
@@ -129,9 +161,9 @@ func (c *session) answered(m message) {
 	if waiting == nil {
 		return
 	}
-	a := answer{result: m.Result}
-	if m.Error != nil {
-		a.err = errors.New(m.Error.Message)
+	a := answer{result: m.result}
+	if m.err != nil {
+		a.err = errors.New(gjson.GetBytes(m.err, "message").String())
 	}
 	waiting <- a
 }
@@ -163,7 +195,7 @@ func (c *session) ask(ctx context.Context, method string, params, result any) er
 	}
 }
 
-// RequestElicitation asks the person in front of the client.
+// RequestElicitation asks the user of the client.
 func (c *session) RequestElicitation(ctx context.Context, req mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	var result mcp.ElicitationResult
 	if err := c.ask(ctx, string(mcp.MethodElicitationCreate), req.Params, &result); err != nil {
@@ -174,8 +206,9 @@ func (c *session) RequestElicitation(ctx context.Context, req mcp.ElicitationReq
 
 // request is what is known of a request while it runs.
 type request struct {
-	id  any
-	err error // the error behind a JSON-RPC error
+	id            any
+	progressToken json.RawMessage
+	err           error // the error behind a JSON-RPC error
 }
 
 type (
@@ -183,27 +216,38 @@ type (
 	sessionKey struct{}
 )
 
-// keepError remembers the error that mcp-go is about to flatten into a code.
-func keepError(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
+// KeepError is the hook of mcp-go's that remembers an error which mcp-go is about to
+// flatten into a code.
+func KeepError(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {
 		r.err = err
 	}
 }
 
-// requestID is the JSON-RPC id of the request that ctx belongs to, or nil.
-func requestID(ctx context.Context) any {
+// RequestID is the JSON-RPC id of the request that ctx belongs to, or nil.
+func RequestID(ctx context.Context) any {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {
 		return r.id
 	}
 	return nil
 }
 
-// clientOf is the name and version of the connected client, or empty.
-func clientOf(ctx context.Context) string {
-	if c, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithClientInfo); ok {
-		if info := c.GetClientInfo(); info.Name != "" {
-			return info.Name + " " + info.Version
-		}
+// ProgressToken is the progress token of the request that ctx belongs to, as the
+// client wrote it, or nil. mcp-go may have rounded a number.
+func ProgressToken(ctx context.Context) json.RawMessage {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		return r.progressToken
 	}
-	return ""
+	return nil
+}
+
+// Notify writes a notification to the client of a request before it returns, and so
+// before the request's answer: a client may drop the connection over progress of a
+// request that it holds finished. It reports whether ctx belongs to a request at all.
+func Notify(ctx context.Context, method string, params map[string]any) bool {
+	sess, ok := ctx.Value(sessionKey{}).(*session)
+	if ok {
+		sess.write(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": method, "params": params})
+	}
+	return ok
 }

@@ -1,33 +1,16 @@
-package server
+package runner
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"unicode"
 
 	"tmuxmcp/tmux"
 )
 
-// A command reaches a shell as two files in a private directory: command, which
-// is the command as it was given, and run, which runs it between two marks. What
-// is typed is one short line that makes the shell read run. So a command may be
-// of any length and have any quotes, lines and comments, and an error of syntax
-// is an error and no prompt that waits for more.
-//
-// A shell of the POSIX family reads run itself, and runs the command in a
-// subshell: its functions, aliases and options are there, and neither cd, export
-// nor exit comes back. Another shell runs it as a script, by /bin/sh.
-//
-// Everything in run is built into the shell, for PATH may be anything. Traps keep
-// an interrupt of the command from ending run before the second mark; they are
-// those of a subshell, and the command does not get them. With errexit on, the
-// shell must not see that the command failed. The marks are printed with
-// standard error elsewhere, so that xtrace does not show them.
-
-// dialect is how a shell is told to run something.
+// dialect is how a shell runs something.
 type dialect struct {
 	// builtin is what stands before a builtin so that it is meant, whatever
 	// functions and aliases there are; empty for shells outside the POSIX family.
@@ -50,29 +33,19 @@ var dialects = map[string]*dialect{
 	"mksh":  {builtin: `\command `},
 }
 
-const dialectNames = "bash, zsh, fish, dash, sh, ksh"
+// Shells are the shells that a [Command] can be typed into, in words.
+const Shells = "bash, zsh, fish, dash, sh, ksh, mksh, busybox sh"
 
 // script is one command for one shell.
 type script struct {
 	dir   string
-	token string // tells this command's marks from everything else
+	token string // distinguishes its marks from everything else
 	// visible marks are lines of text, for when output can only be read off the
 	// screen; others are sequences that a terminal ignores.
 	visible bool
-	// tries counts how often the line was typed in vain; run has another name
-	// each time.
-	tries int
 }
 
 func (s script) path(name string) string { return filepath.Join(s.dir, name) }
-
-// runPath is the path of run.
-func (s script) runPath() string {
-	if s.tries == 0 {
-		return s.path("run")
-	}
-	return s.path("run" + strconv.Itoa(s.tries))
-}
 
 // begin and end are the marks as they are printed, up to the exit status.
 func (s script) begin() string {
@@ -102,38 +75,56 @@ func (s script) write(d *dialect, shellPath, command string, record bool) error 
 	if err := os.WriteFile(s.path("command"), []byte(command+"\n"), 0o600); err != nil {
 		return err
 	}
-	return os.WriteFile(s.runPath(), []byte(s.run(d, shellPath, command, record)), 0o600)
+	return os.WriteFile(s.path("run"), []byte(s.run(d, shellPath, command, record)), 0o600)
 }
 
-// line is what is typed. The blank keeps it out of the histories that heed one,
-// and before it whatever was typed is deleted.
-func (s script) line(d *dialect) string {
-	if d.builtin == "" {
-		return killLine + " /bin/sh " + s.runPath() + "\r"
+// Line is what is typed to begin the command. The blank keeps it out of the histories that heed
+// one.
+func (s script) Line(f Foreground) string {
+	if f.shell.builtin == "" {
+		return f.emptyLine() + " /bin/sh " + s.path("run") + "\r"
 	}
-	return killLine + " . " + s.runPath() + "\r"
+	return f.emptyLine() + " . " + s.path("run") + "\r"
 }
 
-const (
-	killLine  = "\x15" // C-u
-	interrupt = "\x03" // C-c
-)
+// emptyLine is what is typed to delete whatever is on the line. The first S is a
+// letter, or ends a prefix, an operator or a quoting that waits for a key; the second
+// is a letter, or begins the line anew in the command mode of vi. Then the cursor
+// goes to the end of the line where that key is known, and what is to its left is
+// deleted.
+func (f Foreground) emptyLine() string {
+	switch {
+	case f.editing:
+		return "SS\x05\x15" // S S C-e C-u
+	case f.kill != 0: // the terminal's own editing
+		return "S" + string(f.kill)
+	}
+	return ""
+}
 
 func (s script) run(d *dialect, shellPath, command string, record bool) string {
 	posix, b := d.builtin != "", d.builtin
 	if !posix {
 		b = `\command `
 	}
-	// Before the command and after it. $1 is its status, $2 what the shell gets.
-	begin := "{ " + b + "printf " + octal(s.begin()) + "; } 2>/dev/null; "
-	end := func(status string) string {
-		return "{ " + b + `set -- "$?" ` + status + "; " + b + "printf " + octal(s.end()+"%d"+s.endOfEnd()) + ` "$1"; ` +
-			b + `printf %d "$1" >|` + s.path("status") + "; " + b + `exit "$2"; } 2>/dev/null`
+	quiet := func(cmds string) string { return "{ " + cmds + "; } 2>/dev/null" }
+	mark := func(text, args string) string {
+		print := b + "printf " + octal(text) + args
+		return "if " + b + "test -p /dev/stdout; then " + print + "; else " + print + " >|/dev/tty; fi"
 	}
-	show := "{ " + b + `printf '\033[2m+ %s\033[m\n' ` + quoteAll(shown(command)) + "; } 2>/dev/null; "
+	// A redirection without noclobber would not fail.
+	create := b + ": >" + s.path("status")
+	claim := quiet("case $- in *C*) "+create+";; *) "+b+"set -C; "+create+" && "+b+"set +C;; esac") + " || " + b + "exit; "
+	// Before the command and after it. $1 is its status, $2 what the shell gets.
+	begin := quiet(mark(s.begin(), "")) + "; "
+	end := func(status string) string {
+		return quiet(b + `set -- "$?" ` + status + "; " + mark(s.end()+"%d"+s.endOfEnd(), ` "$1"`) + "; " +
+			b + `printf %d "$1" >|` + s.path("status") + "; " + b + `exit "$2"`)
+	}
+	show := quiet(b+`printf '\033[2m+ %s\033[m\n' `+quoteAll(shown(command))) + "; "
 	traps := b + "trap : INT QUIT; "
 	if !posix {
-		return show + traps + begin + tmux.ShellQuote(shellPath) + " " + s.path("command") + "; " + end(`"$?"`) + "\n"
+		return claim + show + traps + begin + tmux.ShellQuote(shellPath) + " " + s.path("command") + "; " + end(`"$?"`) + "\n"
 	}
 	enter := ""
 	if record && d.record != "" {
@@ -141,11 +132,11 @@ func (s script) run(d *dialect, shellPath, command string, record bool) string {
 	}
 	// zsh would keep the traps in a subshell.
 	run := b + "trap - INT QUIT; " + begin + b + ". " + s.path("command")
-	return enter + "( " + show + traps + "case $- in *e*) " +
+	return enter + "( " + claim + show + traps + "case $- in *e*) " +
 		b + "set +e; ( " + b + "set -e; " + run + " ); " + end("0") + ";; *) ( " + run + " ); " + end(`"$?"`) + ";; esac )\n"
 }
 
-// ours tells whether a line of output is about run, as xtrace prints it.
+// ours reports whether a line of output is about run, as xtrace prints it.
 func (s script) ours(line string) bool {
 	return strings.Contains(line, s.path("run")) || strings.HasSuffix(line, " . "+s.path("command"))
 }
@@ -163,8 +154,8 @@ func octal(s string) string {
 	return "'" + b.String() + "'"
 }
 
-// shown is a command as the person who watches the pane gets to see it: the
-// first lines, without control characters.
+// shown is a command as the pane shows it to a user who watches: the first lines, without control
+// characters.
 func shown(command string) []string {
 	const most, longest = 5, 200
 	lines := strings.Split(strings.TrimSpace(command), "\n")
@@ -192,4 +183,27 @@ func quoteAll(words []string) string {
 		quoted[i] = tmux.ShellQuote(w)
 	}
 	return strings.Join(quoted, " ")
+}
+
+// Between returns the lines of a screen between the visible marks, and which of the
+// marks are there: without the first, it begins at the top; without the second, it ends
+// at the bottom.
+func (s script) Between(screen []string) (lines []string, begun, ended bool) {
+	begin := strings.TrimSpace(s.begin())
+	end := strings.TrimSpace(s.end())
+	from, to := 0, len(screen)
+	for i, l := range screen {
+		if l == begin {
+			from, begun = i+1, true
+		} else if strings.HasPrefix(l, end) {
+			to, ended = i, true
+		}
+	}
+	lines = screen[min(from, to):to]
+	// The second mark begins with a newline, which is an empty line where the
+	// output ended with one.
+	if n := len(lines); ended && n > 0 && lines[n-1] == "" {
+		lines = lines[:n-1]
+	}
+	return lines, begun, ended
 }

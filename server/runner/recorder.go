@@ -1,4 +1,4 @@
-package server
+package runner
 
 import (
 	"bytes"
@@ -28,12 +28,17 @@ type recorder struct {
 	came                 atomic.Int64 // how many bytes have
 	transcript           transcript
 
-	ended chan int      // gets the exit status that the second mark tells
+	ended chan int      // gets the exit status that is in the second mark
 	over  chan struct{} // closed when nothing more will come
 }
 
-// feed is the command for pipe-pane. It tells its process first.
-func (s script) feed() string { return "{ echo $$; exec cat; } >" + s.path("output") }
+// Feed is the command for pipe-pane. It prints the id of its process first. To
+// open a pipe for writing alone waits for a reader, for ever if the server was
+// killed; so it is a reader itself until it has opened it.
+func (s script) Feed() string {
+	path := s.path("output")
+	return "{ echo $$; exec cat; } 3<>" + path + " >" + path + " 3<&-"
+}
 
 func newRecorder(s script, columns int) (*recorder, error) {
 	path := s.path("output")
@@ -84,7 +89,7 @@ func (r *recorder) close() {
 }
 
 // take looks for the marks in more of the output, and writes what is between
-// them to the transcript. It reports the status that the second one tells.
+// them to the transcript. It reports the status that is in the second one.
 func (r *recorder) take(p []byte) (status int, ok bool) {
 	r.held = append(r.held, p...)
 	if r.feeder == 0 {

@@ -1,0 +1,236 @@
+package server
+
+import (
+	"context"
+
+	"tmuxmcp/tmux"
+)
+
+// Every tool declares what it acts on and what it may do to it. One step, aim,
+// runs before the handler: it resolves what the call names and asks for consent
+// where that is the pane that the agent itself runs in, or holds it. A tool that
+// declares nothing cannot be added to a server, and a handler gets its tmux
+// server only after aim, so the guard cannot be forgotten.
+
+// thing is a kind of thing that a tool acts on.
+type thing int
+
+const (
+	noObject thing = iota
+	aPane
+	aWindow
+	aSession
+	theServer
+)
+
+// aim is the declaration of what a tool acts on.
+type aim struct {
+	rule   aimRule
+	object thing
+}
+
+type aimRule int
+
+const (
+	undeclared aimRule = iota
+	// aimNone: the tool acts on no object, or looks it up by itself without
+	// changing it.
+	aimNone
+	// aimFilter: the selection narrows a list that tmux is asked for.
+	aimFilter
+	// aimRead: one object is read. Without a selection it is the caller's, else the
+	// one that tmux takes, the most recently used.
+	aimRead
+	// aimDefault: one object is changed; without a selection as with aimRead.
+	aimDefault
+	// aimNeed: the call must name the object.
+	aimNeed
+	// aimEach: each of several items of the call must name an object; the handler
+	// calls aimAt for each.
+	aimEach
+)
+
+var (
+	// nowhere is the aim of tools that act on no object.
+	nowhere = aim{rule: aimNone}
+	// wholeServer is the aim of a tool that acts on all of a tmux server.
+	wholeServer = aim{aimNeed, theServer}
+)
+
+func narrows(o thing) aim   { return aim{aimFilter, o} }
+func readsOne(o thing) aim  { return aim{aimRead, o} }
+func defaults(o thing) aim  { return aim{aimDefault, o} }
+func needs(o thing) aim     { return aim{aimNeed, o} }
+func needsEach(o thing) aim { return aim{aimEach, o} }
+
+// harm is what a tool may do to the object it acts on, from the point of view of
+// a program that runs in it.
+type harm int
+
+const (
+	unknownHarm harm = iota
+	harmless
+	// types: what it types reaches the program. The guard is in typeInto, which asks
+	// tmux in the same round trip that types.
+	types
+	// disturbs: it pipes, clears, resizes or moves the pane.
+	disturbs
+	// ends: the program is ended.
+	ends
+)
+
+// verb says what a tool is about to do.
+func (h harm) verb() string {
+	return map[harm]string{types: "type into", disturbs: "change", ends: "end"}[h]
+}
+
+// aimed is what a call acts on, after it was resolved.
+type aimed struct {
+	// selection has, for a tool that changes something, only ids and names that tmux
+	// cannot take for something else.
+	selection
+	// target is the selection as a target of tmux commands. Nil is tmux's own choice.
+	target tmux.Target
+}
+
+// atPane is a pane that is known by its id.
+func atPane(id tmux.PaneID) aimed { return aimed{selection{pane: id}, id} }
+
+// selector is the input of a tool that names an object.
+type selector interface{ selection() selection }
+
+// multiSelector is the input of a tool that names several.
+type multiSelector interface{ selections() []selection }
+
+// checker is the input of a tool that can be wrong in a way that the schema does
+// not say. It is checked before tmux or the user is asked for anything.
+type checker interface{ check(c *call) error }
+
+// aim does what the tool declares, for the objects that its input names.
+func (c *call) aim(ctx context.Context, in any) (err error) {
+	if ch, ok := in.(checker); ok {
+		if err := ch.check(c); err != nil {
+			return err
+		}
+	}
+	switch in := in.(type) {
+	case multiSelector:
+		var all []aimed
+		for _, s := range in.selections() {
+			on, err := c.resolveFor(ctx, s)
+			if err != nil {
+				return err
+			}
+			all = append(all, on)
+		}
+		c.on = all[0]
+		return c.protect(ctx, all...)
+	case selector:
+		c.on, err = c.aimAt(ctx, in.selection())
+	default:
+		if c.decl.aim.object == theServer {
+			err = c.protect(ctx, aimed{})
+		}
+	}
+	return err
+}
+
+// aimAt resolves a selection as the tool declares, and protects it.
+func (c *call) aimAt(ctx context.Context, s selection) (aimed, error) {
+	on, err := c.resolveFor(ctx, s)
+	if err != nil {
+		return on, err
+	}
+	return on, c.protect(ctx, on)
+}
+
+func (c *call) resolveFor(ctx context.Context, s selection) (on aimed, err error) {
+	on.selection = s
+	switch c.decl.aim.rule {
+	case aimNone:
+		return on, nil
+	case aimFilter:
+		return on, s.check()
+	case aimRead:
+		on.target, err = c.reading(ctx, s)
+		return on, err
+	case aimDefault:
+		if s.zero() {
+			break
+		}
+		fallthrough
+	default:
+		if on.selection, err = c.resolve(ctx, s); err != nil {
+			return on, err
+		}
+	}
+	on.target, err = c.spec(on.selection)
+	return on, err
+}
+
+// protect refuses what the tool would do to the caller's pane, if that is among
+// what it acts on, unless the user agrees. What is typed is typeInto's to guard.
+func (c *call) protect(ctx context.Context, all ...aimed) error {
+	h := c.decl.harm
+	switch {
+	case h != disturbs && h != ends || !c.s.mayHurtCaller(c.tmux):
+		return nil
+	case c.decl.aim.object == theServer:
+		return c.protectServer(ctx)
+	}
+	for _, on := range all {
+		holds, err := c.holdsCaller(ctx, on.selection)
+		if err != nil {
+			return err
+		}
+		if holds {
+			return c.consent(ctx, h, c.ownPane())
+		}
+	}
+	return nil
+}
+
+// protectServer asks before something that can end the caller's tmux server.
+func (c *call) protectServer(ctx context.Context) error {
+	if !c.s.mayHurtCaller(c.tmux) {
+		return nil
+	}
+	return c.consent(ctx, ends, "the tmux server in which this agent runs")
+}
+
+func (c *call) ownPane() string {
+	return "pane " + string(c.s.cfg.Caller.Pane) + ", in which this agent runs"
+}
+
+// holdsCaller reports whether the caller's pane is the object of a selection, or
+// ends or changes with it. It asks tmux only where that is possible at all.
+func (c *call) holdsCaller(ctx context.Context, s selection) (bool, error) {
+	own := c.s.cfg.Caller.Pane
+	if own == "" || s.pane != "" {
+		return s.pane == own && own != "", nil
+	}
+	filter := []tmux.Format{tmux.MatchEqual("pane_id", string(own))}
+	switch c.decl.aim.object {
+	case aPane:
+		filter = append(filter, s.paneFilter())
+	case aWindow:
+		filter = append(filter, s.windowFilter())
+	}
+	type row struct {
+		ID   tmux.SessionID `tmux:"session_id"`
+		Name string         `tmux:"session_name"`
+	}
+	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true, Filter: tmux.And(filter...)})
+	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
+		return false, err
+	}
+	if c.decl.aim.object == aSession {
+		// The pane outlives a session if another one holds its window too.
+		for _, r := range rows {
+			if s.session != "" && r.ID != s.session || s.session == "" && r.Name != s.name {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,217 @@
+package server
+
+import (
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tmuxmcp/server/params"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// required are the other arguments that tools with a target need.
+func required(t *testing.T) map[string]map[string]any {
+	return map[string]map[string]any{
+		"resize_pane":     {"height": 5},
+		"resize_window":   {"width": 60},
+		"select_layout":   {"layout": "even-horizontal"},
+		"move_window":     {"destination_index": 7},
+		"pipe_pane":       {"output_path": filepath.Join(t.TempDir(), "out")},
+		"send_keys":       {"keys": "typed"},
+		"send_keys_batch": {},
+		"paste_text":      {"text": "typed"},
+		"run_command":     {"command": "echo typed"},
+		"rename_session":  {"new_name": "agent"},
+		"rename_window":   {"new_name": "w"},
+		"set_pane_title":  {"title": "x"},
+		"respawn_pane":    {"shell": "cat"},
+		"select_pane":     {"direction": "last"},
+		"select_window":   {"direction": "last"},
+	}
+}
+
+// selectors are the arguments by which a call can name the agent's own pane, or
+// what holds it.
+var selectors = map[string]any{"pane_id": "%0", "window_id": "@0", "session_id": "$0", "session_name": "agent"}
+
+// ownCalls are calls of a tool on the agent's own pane: one for each way to name
+// it that the tool's input has.
+func ownCalls(t *testing.T, d decl) []map[string]any {
+	has := argumentNames(d.in)
+	var calls []map[string]any
+	for _, name := range slices.Sorted(maps.Keys(selectors)) {
+		if !slices.Contains(has, name) {
+			continue
+		}
+		// The smaller objects are in the agent's window; an index needs a session.
+		args := map[string]any{name: selectors[name]}
+		if strings.HasPrefix(name, "session") && slices.Contains(has, "window_index") {
+			args["window_index"] = 0
+		}
+		calls = append(calls, args)
+	}
+	switch d.name {
+	case "swap_pane":
+		calls = []map[string]any{
+			{"source_pane_id": "%0", "target_pane_id": "%1"}, {"source_pane_id": "%3", "target_pane_id": "%0"},
+		}
+	case "send_keys_batch":
+		calls = []map[string]any{{"operations": []any{map[string]any{"keys": "typed", "pane_id": "%0"}}}}
+	case "paste_buffer":
+		for _, args := range calls {
+			args["buffer_name"] = "libtmux_mcp_00000000000000000000000000000000_x"
+		}
+	}
+	for _, args := range calls {
+		maps.Copy(args, required(t)[d.name])
+	}
+	return calls
+}
+
+// argumentNames are the names of the arguments of an input.
+func argumentNames(in reflect.Type) []string {
+	var schema struct {
+		Properties map[string]any `json:"properties"`
+	}
+	if json.Unmarshal(params.InputSchema(in, nil), &schema) != nil {
+		return nil
+	}
+	return slices.Collect(maps.Keys(schema.Properties))
+}
+
+// TestDeclaredHarmIsGuarded derives from the table of tools, for each tool that
+// declares harm, that its calls on the agent's own pane are refused in every way
+// to name that pane, and leave it as it was.
+func TestDeclaredHarmIsGuarded(t *testing.T) {
+	t.Parallel()
+	tested := 0
+	for _, entry := range tools {
+		d := entry.declared()
+		if d.harm == harmless || d.harm == unknownHarm {
+			continue
+		}
+		tested++
+		t.Run(d.name, func(t *testing.T) {
+			program := talker
+			if d.name == "run_command" { // refuses what is no shell, whoever's it is
+				program = "PS1='$ ' exec sh"
+			}
+			srv, s := agentServer(t, program)
+			calls := ownCalls(t, d)
+			if d.aim.object == theServer {
+				calls = []map[string]any{{}}
+			}
+			if len(calls) == 0 {
+				t.Fatal("no call names the own pane")
+			}
+			for _, args := range calls {
+				before := ownState(t, srv, d)
+				raw, err := json.Marshal(args)
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := s.Call(tmuxtest.Context(t), d.name, raw)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := json.Marshal(res)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := "refusing to " + d.harm.verb() + " "; !strings.Contains(string(got), want) {
+					t.Errorf("%s: no %q in %s", raw, want, got)
+				}
+				if after := ownState(t, srv, d); after != before {
+					t.Errorf("%s changed\n%s\nto\n%s", raw, before, after)
+				}
+			}
+		})
+	}
+	if tested < 10 {
+		t.Errorf("only %d tools declare harm", tested)
+	}
+}
+
+// TestDeclaredHarmlessIsHarmless: what declares no harm, and needs a target, works
+// on the own pane, and neither types into it nor ends, pipes or clears it.
+func TestDeclaredHarmlessIsHarmless(t *testing.T) {
+	t.Parallel()
+	for _, entry := range tools {
+		d := entry.declared()
+		if d.harm != harmless || d.aim.rule != aimNeed && d.aim.rule != aimDefault {
+			continue
+		}
+		t.Run(d.name, func(t *testing.T) {
+			srv, s := agentServer(t, talker)
+			tmuxtest.Run(t, srv, "select-pane", "-t", "%1")
+			tmuxtest.Run(t, srv, "select-window", "-t", "@1")
+			for _, args := range ownCalls(t, d) {
+				before := ownState(t, srv, d)
+				raw, _ := json.Marshal(args)
+				res, err := s.Call(tmuxtest.Context(t), d.name, raw)
+				if err != nil || res.IsError {
+					t.Errorf("%s: %v, %+v", raw, err, res)
+				}
+				if after := ownState(t, srv, d); after != before {
+					t.Errorf("%s changed\n%s\nto\n%s", raw, before, after)
+				}
+			}
+		})
+	}
+}
+
+// TestUndeclaredToolsAreRefused: a tool that declares nothing cannot be added.
+func TestUndeclaredToolsAreRefused(t *testing.T) {
+	t.Parallel()
+	_, s := agentServer(t, talker)
+	defer func() {
+		if recover() == nil {
+			t.Error("a tool was added that does not declare what it acts on")
+		}
+	}()
+	s.AddUndeclared()
+}
+
+// talker has something on its screen, to be lost.
+const talker = "echo '$ hello'; exec cat"
+
+// agentServer is a tmux server on which the agent runs in %0, of window @0 with %1
+// in session agent. @1 with %2 is of the same session, and other has @2 with %3.
+func agentServer(t *testing.T, program string) (*tmux.Server, *Server) {
+	srv := tmuxtest.New(t)
+	for _, words := range [][]string{
+		{"new-session", "-d", "-s", "agent", "-x", "80", "-y", "50", program},
+		{"split-window", "-d", "-t", "%0", "cat"},
+		{"new-window", "-d", "-t", "=agent:", "cat"},
+		{"new-session", "-d", "-s", "other", "cat"},
+	} {
+		tmuxtest.Run(t, srv, words[0], words[1:]...)
+	}
+	tmuxtest.WaitScreen(t, srv, "%0", "$")
+	tmuxtest.Run(t, srv, "set-buffer", "-b", "libtmux_mcp_00000000000000000000000000000000_x", "typed")
+	s, err := New(Config{
+		Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Tier: Destructive,
+		Caller: Caller{Pane: "%0", Socket: srv.SocketPath()},
+		Env:    []string{"PATH=/usr/bin:/bin", "HOME=" + t.TempDir(), "SHELL=/bin/sh", "TERM=screen"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return srv, s
+}
+
+// ownState is what a tool could have done to the program in the own pane.
+func ownState(t *testing.T, srv *tmux.Server, d decl) string {
+	size := "#{pane_width}x#{pane_height}"
+	if d.name == "split_window" { // takes a half of it, as asked
+		size = ""
+	}
+	return tmuxtest.Run(t, srv, "list-panes", "-a", "-f", "#{==:#{pane_id},%0}", "-F",
+		size+" pid #{pane_pid}, dead #{pane_dead}, pipe #{pane_pipe}, history #{history_size}, cursor #{cursor_x},#{cursor_y}") +
+		"\n" + strings.TrimSpace(tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0"))
+}

@@ -1,0 +1,180 @@
+package server_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/server"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+var canaryCalls = flag.Int("canary.calls", 600, "how many calls of read-only tools look for secrets")
+
+// Reading shows no secret but what is on screens: not the user's paste buffers, no
+// variable of an environment but by the tool whose name says so, and of that no
+// hidden one, and nothing of another server. -canary.calls=20000 is the full size.
+func TestReadingShowsNoSecret(t *testing.T) {
+	t.Parallel()
+	srv, other := tmuxtest.New(t), tmuxtest.New(t)
+	session(t, srv, "a")
+	session(t, other, "a")
+	v, err := srv.Version(tmuxtest.Context(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const secret, plain = "CANARY-secret", "CANARY-plain"
+	run := func(name string, args ...string) { tmuxtest.Run(t, srv, name, args...) }
+	run("set-buffer", secret)
+	run("set-buffer", "-b", "mine", secret)
+	run("set-option", "-g", "@run", "#{buffer_sample}#{HIDDEN}#{theme}")
+	tmuxtest.Run(t, other, "set-buffer", secret)
+	tmuxtest.Run(t, other, "set-option", "-g", "@note", secret)
+	tmuxtest.Run(t, other, "select-pane", "-t", "%0", "-T", secret)
+	// Names that this version has no token or option of, and such as only modes,
+	// hooks and commands have, are variables here.
+	names := []string{"HIDDEN", "hidden", "SSH_AUTH_SOCK", "a-b", "0", "1", "x", "theme", "editor", "copy_cursor_word", "copy_cursor_line", "search_match", "hook_pane", "command", "line", "buffer_nothing"}
+	for _, token := range tmux.Tokens() {
+		if !token.In(v) && !v.Next {
+			names = append(names, token.Name)
+		}
+	}
+	for i, name := range names {
+		run("set-environment", "-gh", name, secret)
+		if i%2 == 0 {
+			run("set-environment", "-t", "=a:", "-h", name, secret)
+		}
+	}
+	for _, name := range []string{"TOKEN", "plain", "pane-id", "status_left"} {
+		run("set-environment", "-g", name, plain)
+		run("set-environment", "-t", "=a:", name, plain)
+		names = append(names, name)
+	}
+	for _, token := range tmux.Tokens() {
+		names = append(names, token.Name)
+	}
+	names = append(names, "@run", "@note", "status-left", "status-format[0]", "update-environment", "alert-bell")
+
+	cfg := configFor(srv)
+	cfg.Tier = server.Readonly
+	p := serve(t, cfg)
+	r := rand.New(rand.NewPCG(1, 2))
+	name := func() string { return names[r.IntN(len(names))] }
+	formats := func() string {
+		n := name()
+		return []string{
+			"#{" + n + "}", "#{=9:" + n + "}", "#{?" + n + ",CANARY-secret,}", "#{s/x/y/:" + n + "}", "#{n:" + n + "}#{q:" + n + "}", "#{S:#{W:#{P:#{" + n + "}}}}", "#{E:" + n + "}", "#{" + n + "[0]}", "#{b;d:" + n + "}", "#{t:" + n + "}",
+			"#{?#{==:#{" + n + "},x},,#{" + n + "}}", "#{m/r:C,#{" + n + "}}#{" + n + "}", "#{l:#{" + n + "}}#{" + name() + "}", "#{e|+|:#{" + n + "},1}", "#{||:#{" + n + "},0}", "#{V:#{" + n + "}}", "#{O:#{" + n + "}}", "#{N:#{" + n + "}}", "#{w:#{" + n + "}}#{a:35}{" + n + "}",
+		}[r.IntN(19)]
+	}
+	tools := p.listed()
+	failed, byTool := 0, map[string]int{}
+	for range *canaryCalls {
+		tool := tools[r.IntN(len(tools))]
+		known := map[string][]any{
+			"socket_name": {}, "extra_socket_paths": {}, "session_name": {"a"}, "session_id": {"$0"}, "pane_id": {"%0"}, "window_id": {"@0"}, "timeout": {0.01}, "timeout_seconds": {0.01}, "socket_path": {},
+			"format_string": {formats()}, "pattern": {"CANARY", formats()}, "name": {name()}, "names": {[]string{name()}}, "option": {name()}, "buffer_name": {"mine", "buffer0", "buffer1", name()}, "fields": {},
+			"filters": {map[string]string{name(): "x"}, map[string]string{"pane_title__regex": "C"}, map[string]string{name() + "__contains": "C"}}, "target": {"%0", "@0", "$0", "a", name()}, "variable": {name()}, "channel": {name()},
+			"operations": {[]any{map[string]any{"tool": "display_message", "arguments": map[string]string{"format_string": formats()}}}},
+		}
+		args := tool.arguments(r, known)
+		if tool.Name == "display_message" {
+			args["format_string"] = formats()
+		}
+		raw, _ := json.Marshal(args)
+		c, _ := p.begin("tools/call", map[string]any{"name": tool.Name, "arguments": json.RawMessage(raw)})
+		reply, _ := json.Marshal(p.await(c))
+		answer := string(reply)
+		byTool[tool.Name]++
+		if strings.Contains(answer, `"isError":true`) {
+			failed++
+		}
+		// What the arguments have is said back in errors and as text of a format.
+		if strings.Contains(answer, secret) && !strings.Contains(string(raw), secret) {
+			t.Errorf("%s %s shows a secret: %.300s", tool.Name, raw, answer)
+		}
+		if strings.Contains(answer, plain) && tool.Name != "show_environment" {
+			t.Errorf("%s %s shows the environment: %.300s", tool.Name, raw, answer)
+		}
+	}
+	for _, uri := range []string{"tmux://sessions", "tmux://panes/%250", "tmux://sessions/a"} {
+		c, _ := p.begin("resources/read", map[string]any{"uri": uri})
+		if reply, _ := json.Marshal(p.await(c)); strings.Contains(string(reply), "CANARY") {
+			t.Errorf("%s shows a secret: %.300s", uri, reply)
+		}
+	}
+	// Every name in the one tool that expands names.
+	for _, n := range names {
+		raw, _ := json.Marshal(map[string]string{"format_string": "#{" + n + "}"})
+		if res := p.tool("display_message", string(raw)); strings.Contains(res.text(), "CANARY") {
+			t.Errorf("#{%s} shows a secret: %s", n, res.text())
+		}
+	}
+	t.Logf("%d names, %d of %d calls failed: %v", len(names), failed, *canaryCalls, byTool)
+}
+
+// A pattern of any size was compiled, and one of 32 MB cost 390 MB.
+func TestPatternsHaveALimit(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	p := serve(t, configFor(srv))
+	long, large := strings.Repeat("x", 1001), "("+strings.Repeat("(x{0,30}){0,30}", 10)+")"
+	for _, c := range []struct {
+		tool, why string
+		args      any
+	}{
+		{"search_panes", "has 1001 bytes; the limit is 1000", map[string]any{"pattern": long}},
+		{"search_panes", "has 1001 bytes; the limit is 1000", map[string]any{"pattern": long[1:] + ".", "regex": true}},
+		{"search_panes", "larger than 1000 steps", map[string]any{"pattern": large, "regex": true}},
+		{"search_panes", "larger than 1000 steps", map[string]any{"pattern": strings.Repeat(".{1000}", 100), "regex": true, "match_case": true}},
+		{"wait_for_text", "larger than 1000 steps", map[string]any{"patterns": []string{"x", large}, "regex": true, "timeout": 0.1}},
+		{"wait_for_text", "has 1001 bytes", map[string]any{"patterns": []string{"x"}, "stop": []string{long}, "timeout": 0.1}},
+		{"wait_for_text", "at most 50 patterns", map[string]any{"patterns": strings.Split(strings.Repeat("x", 51), ""), "timeout": 0.1}},
+		{"search_panes", "session_name has 1001 bytes", map[string]any{"pattern": "x", "session_name": long}},
+		{"list_panes", "session_name has 1001 bytes", map[string]any{"session_name": long}},
+		{"list_panes", "has 1001 bytes", map[string]any{"filters": map[string]string{"pane_title__regex": long}}},
+		{"list_windows", "larger than 1000 steps", map[string]any{"filters": map[string]string{"window_name__iregex": large}}},
+	} {
+		raw, _ := json.Marshal(c.args)
+		if res := p.fails(c.tool, string(raw), c.why); strings.Contains(res.text(), long) {
+			t.Errorf("%s says the pattern back", c.tool)
+		}
+	}
+	for _, pattern := range []string{strings.Repeat("x", 1000), `\b[0-9]{1,3}(\.[0-9]{1,3}){3}\b`, `(?i)error|fail(ed|ure)?.{0,200}$`, `^\S+@\S+:.*[$#] $`} {
+		raw, _ := json.Marshal(map[string]any{"pattern": pattern, "regex": true})
+		if res := p.tool("search_panes", string(raw)); res.IsError {
+			t.Errorf("%.60s: %s", pattern, res.text())
+		}
+	}
+}
+
+// Matching takes our own time: it ends, and says so.
+func TestMatchingHasALimit(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", "20000")
+	file := filepath.Join(t.TempDir(), "text")
+	for length, why := range map[int]string{1_500_000: "bytes takes too long to match", 90_000: "longer than 5s"} {
+		line := strings.Repeat("x", length) + "\n"
+		if err := os.WriteFile(file, []byte(strings.Repeat(line, 1_500_000/length)+"\nend"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		pane := tmuxtest.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-x", "200", "-y", "50", "-s", fmt.Sprint(length), "cat "+file+"; exec sleep 1000")
+		tmuxtest.WaitScreen(t, srv, pane, "end")
+		p := serve(t, configFor(srv))
+		start := time.Now()
+		p.fails("search_panes", fmt.Sprintf(`{"pattern":"(x{0,30}){0,14}[^x]","regex":true,"session_name":"%d","content_start":-20000}`, length), why)
+		if d := time.Since(start); d > 20*time.Second {
+			t.Errorf("the search took %v", d)
+		}
+	}
+}

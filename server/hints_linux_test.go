@@ -1,0 +1,325 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/internal/testtool"
+	"tmuxmcp/server"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// act is a call whose effects are observed. In args MARKER is a file that a program
+// makes when it runs, SCRIPT is such a program, FILE is a file with something in it
+// and BUFFER is a buffer of load_buffer.
+type act struct {
+	args string
+	// first and then are tmux commands before the call, and after it: what it set
+	// may show only then.
+	first, then string
+}
+
+// acts are benign and hostile calls of every tool: in each what it can do at worst.
+// Panes: %0 runs cat, %1 a shell, %2 cat below 200 lines, %3 a shell that is alone in
+// session b, %4 is dead.
+var acts = map[string][]act{
+	"list_sessions":             {{args: `{}`}, {args: `{"filters":{"session_name__regex":"#(touch MARKER)"}}`}},
+	"list_servers":              {{args: `{}`}, {args: `{"extra_socket_paths":["FILE","SOCKET"]}`}},
+	"get_server_info":           {{args: `{}`}, {args: `{"socket_name":"nobody"}`}},
+	"get_session_info":          {{args: `{"session_name":"a"}`}},
+	"list_clients":              {{args: `{}`}},
+	"list_windows":              {{args: `{}`}},
+	"get_window_info":           {{args: `{"window_id":"@0"}`}},
+	"list_panes":                {{args: `{}`}, {args: `{"filters":{"pane_title":"#(touch MARKER)"}}`}},
+	"get_pane_info":             {{args: `{"pane_id":"%1"}`}},
+	"capture_pane":              {{args: `{"pane_id":"%2","start":-100}`}},
+	"snapshot_pane":             {{args: `{"pane_id":"%2"}`}},
+	"capture_since":             {{args: `{"pane_id":"%2"}`}},
+	"search_panes":              {{args: `{"pattern":"token"}`}, {args: `{"pattern":"#(touch MARKER)|.*","regex":true}`}},
+	"display_message":           {{args: `{"format_string":"#{pane_id}"}`}, {args: `{"format_string":"#(touch MARKER)"}`}, {args: `{"format_string":"#{E:#{a:35}(touch MARKER)}"}`}},
+	"wait_for_text":             {{args: `{"pane_id":"%2","patterns":["token"],"timeout":0.2}`}},
+	"show_option":               {{args: `{"option":"status"}`}, {args: `{"option":"@x#(touch MARKER)"}`}},
+	"show_environment":          {{args: `{}`}},
+	"show_hooks":                {{args: `{}`}},
+	"show_hook":                 {{args: `{"hook_name":"pane-died"}`}},
+	"show_buffer":               {{args: `{"buffer_name":"BUFFER"}`}},
+	"list_prompts":              {{args: `{}`}},
+	"get_prompt":                {{args: `{"name":"run_and_wait","arguments":{"command":"touch MARKER","pane_id":"%1"}}`}},
+	"call_read_tools_batch":     {{args: `{"operations":[{"tool":"list_panes"}]}`}},
+	"call_readonly_tools_batch": {{args: `{"on_error":"continue","operations":[{"tool":"list_panes"},{"tool":"kill_server"},{"tool":"send_keys","arguments":{"pane_id":"%1","keys":"touch MARKER"}}]}`}},
+	"find_pane_by_position":     {{args: `{"window_id":"@0","corner":"top-left"}`}},
+
+	"rename_session":   {{args: `{"session_name":"b","new_name":"#(touch MARKER)"}`}, {args: `{"session_name":"b","new_name":"$(touch MARKER)"}`}},
+	"rename_window":    {{args: `{"window_id":"@0","new_name":"#(touch MARKER)"}`}},
+	"set_pane_title":   {{args: `{"pane_id":"%0","title":"#(touch MARKER)"}`}},
+	"select_window":    {{args: `{"window_id":"@1"}`}, {args: `{"session_name":"a","direction":"next"}`}},
+	"select_pane":      {{args: `{"pane_id":"%0"}`}, {args: `{"window_id":"@0","direction":"next"}`}},
+	"select_layout":    {{args: `{"window_id":"@0","layout":"even-horizontal"}`}, {args: `{"window_id":"@0","layout":"#(touch MARKER)"}`}},
+	"resize_window":    {{args: `{"window_id":"@1","width":100,"height":30}`}, {args: `{"window_id":"@1","width":1,"height":1}`}},
+	"resize_pane":      {{args: `{"pane_id":"%0","height":5}`}, {args: `{"pane_id":"%0","height":1}`}, {args: `{"pane_id":"%0","zoom":true}`}},
+	"move_window":      {{args: `{"window_id":"@0","destination_index":"7"}`}, {args: `{"window_id":"@2","destination_session":"a"}`}, {args: `{"window_id":"@0","destination_session":"b"}`}, {args: `{"window_id":"@0","destination_index":"1"}`}, {args: `{"window_id":"@2"}`}},
+	"swap_pane":        {{args: `{"source_pane_id":"%0","target_pane_id":"%2"}`}},
+	"enter_copy_mode":  {{args: `{"pane_id":"%2","scroll_up":5}`}},
+	"exit_copy_mode":   {{args: `{"pane_id":"%2"}`, first: "copy-mode -t %2"}},
+	"create_session":   {{args: `{"session_name":"new","environment":{"ENV":"SCRIPT"}}`}},
+	"create_window":    {{args: `{"session_name":"a","environment":{"ENV":"SCRIPT"}}`}, {args: `{"session_name":"a","window_name":"#(touch MARKER)","attach":true}`}},
+	"split_window":     {{args: `{"pane_id":"%0"}`}, {args: `{"pane_id":"%0","shell":"touch MARKER; TMUXBIN kill-session -t b"}`}},
+	"respawn_pane":     {{args: `{"pane_id":"%2","shell":"SCRIPT"}`}, {args: `{"pane_id":"%4","kill":false}`}},
+	"clear_pane":       {{args: `{"pane_id":"%2"}`}},
+	"pipe_pane":        {{args: `{"pane_id":"%0","output_path":"FILE","append":false}`}, {args: `{"pane_id":"%0","output_path":"FILE2"}`}, {args: `{"pane_id":"%0"}`, first: "pipe-pane -t %0 cat"}},
+	"send_keys":        {{args: `{"pane_id":"%1","keys":"touch MARKER"}`}, {args: `{"pane_id":"%3","keys":"exit"}`}},
+	"send_keys_batch":  {{args: `{"operations":[{"pane_id":"%1","keys":"touch MARKER"},{"pane_id":"%3","keys":"exit"}]}`}},
+	"paste_text":       {{args: `{"pane_id":"%1","text":"touch MARKER\nexit\n","bracket":false}`}},
+	"paste_buffer":     {{args: `{"pane_id":"%1","buffer_name":"BUFFER","bracket":false}`}},
+	"run_command":      {{args: `{"pane_id":"%1","command":"touch MARKER","timeout":5}`}, {args: `{"pane_id":"%1","command":"TMUXBIN kill-session -t b","timeout":5}`}},
+	"load_buffer":      {{args: `{"content":"#(touch MARKER)"}`}},
+	"delete_buffer":    {{args: `{"buffer_name":"BUFFER"}`}},
+	"signal_channel":   {{args: `{"channel":"c"}`}},
+	"wait_for_channel": {{args: `{"channel":"c","timeout":1}`, first: "wait-for -S c"}},
+	"set_environment":  {{args: `{"name":"ENV","value":"SCRIPT"}`, then: "new-window -d"}, {args: `{"name":"PATH","remove":true}`}},
+	"set_option": {{args: `{"option":"status","value":"off"}`}, {args: `{"option":"default-command","value":"SCRIPT","global_":true}`, then: "new-window -d"}, {args: `{"option":"destroy-unattached","value":"on","global_":true}`},
+		{args: `{"option":"exit-unattached","value":"on"}`}, {args: `{"option":"history-limit","value":"0","global_":true}`}, {args: `{"option":"automatic-rename-format","value":"#(touch MARKER)","global_":true}`, then: "set-option -w automatic-rename on"},
+		{args: `{"option":"command-alias[50]","value":"list-panes=run-shell 'touch MARKER'"}`, then: "list-panes"}, {args: `{"option":"@mcp-x","value":"#(touch MARKER)"}`}},
+
+	"kill_session":                 {{args: `{"session_name":"b"}`}},
+	"kill_server":                  {{args: `{}`}},
+	"kill_window":                  {{args: `{"window_id":"@1"}`}},
+	"kill_pane":                    {{args: `{"pane_id":"%0"}`}},
+	"call_mutating_tools_batch":    {{args: `{"on_error":"continue","operations":[{"tool":"send_keys","arguments":{"pane_id":"%1","keys":"touch MARKER"}},{"tool":"clear_pane","arguments":{"pane_id":"%2"}},{"tool":"set_option","arguments":{"option":"exit-unattached","value":"on"}},{"tool":"kill_server"}]}`}},
+	"call_destructive_tools_batch": {{args: `{"operations":[{"tool":"split_window","arguments":{"pane_id":"%1","shell":"SCRIPT"}},{"tool":"kill_window","arguments":{"window_id":"@1"}}]}`}},
+}
+
+// stage is a tmux server for one act, and what is seen of it.
+type stage struct {
+	srv    *tmux.Server
+	dir    string
+	pid    string
+	buffer string
+}
+
+func newStage(t *testing.T) *stage {
+	srv := tmuxtest.New(t)
+	s := &stage{srv: srv, dir: t.TempDir(), buffer: ourBuffer}
+	for name, text := range map[string]string{"script": "touch " + s.marker() + "\nexec cat\n", "file": "something\n"} {
+		if err := testtool.WriteProgram(filepath.Join(s.dir, name), []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(words ...string) { t.Helper(); tmuxtest.Run(t, srv, words[0], words[1:]...) }
+	session(t, srv, "a")
+	run("set-option", "-g", "automatic-rename", "off")
+	run("set-option", "-g", "history-limit", "2000")
+	run("split-window", "-d", "-t", "%0", "exec sh")
+	run("new-window", "-d", "-t", "=a:", "i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo token$i; done; exec cat")
+	run("new-session", "-d", "-s", "b", "-x", "80", "-y", "24", "exec sh")
+	run("split-window", "-d", "-t", "%2", "cat")
+	run("set-option", "-p", "-t", "%4", "remain-on-exit", "on")
+	run("respawn-pane", "-k", "-t", "%4", "true")
+	run("set-buffer", "theirs")
+	run("set-buffer", "-b", s.buffer, "touch "+s.marker()+"\nexit\n")
+	for pane, text := range map[string]string{"%1": "$", "%2": "token200", "%3": "$"} {
+		tmuxtest.WaitScreen(t, srv, pane, text)
+	}
+	tmuxtest.Wait(t, srv, "%4", "dead pane", func() bool { return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%4", "#{pane_dead}") == "1" })
+	s.pid = tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	return s
+}
+
+func (s *stage) marker() string { return filepath.Join(s.dir, "marker") }
+
+func (s *stage) fill(text string) string {
+	return strings.NewReplacer("MARKER", s.marker(), "SCRIPT", filepath.Join(s.dir, "script"), "FILE2", filepath.Join(s.dir, "file2"), "FILE", filepath.Join(s.dir, "file"),
+		"SOCKET", s.srv.SocketPath(), "BUFFER", s.buffer, "TMUXBIN", s.srv.Binary()+" -S "+s.srv.SocketPath()).Replace(text)
+}
+
+// tmux runs command lines of plain words as one list. What it says if one fails is
+// no output.
+func (s *stage) tmux(lines ...string) string {
+	var cmds []tmux.Command
+	for _, line := range lines {
+		words := strings.Fields(line)
+		cmds = append(cmds, tmux.Raw{Name: words[0], Args: words[1:]})
+	}
+	outs, err := s.srv.Do(context.Background(), cmds...)
+	if err != nil {
+		return "failed: " + lines[0] + "\n"
+	}
+	return string(bytes.Join(outs, []byte("==\n")))
+}
+
+// state is everything that a tool may change, except times.
+func (s *stage) state() string {
+	all := s.tmux("list-sessions -F #{session_id}|#{session_name}", "list-buffers", "list-keys", "show-options -s", "show-options -g", "show-options -gw",
+		"show-hooks -g", "show-hooks -gw", "show-environment -g",
+		"list-windows -a -F #{session_id}|#{window_id}|#{window_index}|#{window_name}|#{window_layout}|#{window_active}|#{window_zoomed_flag}",
+		"list-panes -a -F #{pane_id}|#{pane_pid}|#{pane_title}|#{pane_active}|#{pane_mode}|#{scroll_position}|#{pane_pipe}|#{pane_dead}|#{history_size}|#{cursor_x}|#{cursor_y}|#{pane_marked}|#{pane_input_off}")
+	if strings.HasPrefix(all, "failed") {
+		return "gone"
+	}
+	for _, target := range []string{"$0", "$1"} {
+		all += s.tmux("show-options -t "+target, "show-environment -t "+target, "show-hooks -t "+target)
+	}
+	for _, pane := range []string{"%0", "%1", "%2", "%3", "%4"} {
+		all += s.tmux("capture-pane -p -S - -t "+pane, "show-options -p -t "+pane, "show-options -w -t "+pane)
+	}
+	return all
+}
+
+// settled is the state once it changes no more by itself.
+func (s *stage) settled() string {
+	was, same := s.state(), 0
+	for i := 0; i < 100 && same < 3; i++ {
+		time.Sleep(50 * time.Millisecond)
+		now := s.state()
+		if same++; now != was {
+			same = 0
+		}
+		was = now
+	}
+	return was
+}
+
+var tokens = regexp.MustCompile(`token\d+`)
+
+// things are what can be ended or thrown away: sessions, windows, processes in panes,
+// lines of output, buffers, the content of a file.
+func (s *stage) things() map[string]bool {
+	things := map[string]bool{}
+	for _, line := range []string{"list-sessions -F session:#{session_id}", "list-windows -a -F window:#{window_id}", "list-panes -a -F process:#{pane_pid}:#{pane_dead}", "list-buffers -F buffer:#{buffer_name}"} {
+		for _, thing := range strings.Fields(s.tmux(line)) {
+			things[thing] = true
+		}
+	}
+	// Lines that are cut up by a narrow pane are still there.
+	for _, token := range tokens.FindAllString(s.tmux("capture-pane -p -J -S - -t %2"), -1) {
+		things[token] = true
+	}
+	if content, _ := os.ReadFile(filepath.Join(s.dir, "file")); strings.HasPrefix(string(content), "something\n") {
+		things["file"] = true
+	}
+	return things
+}
+
+// programs are the processes that tmux has started and that run.
+func (s *stage) programs() []string {
+	children, _ := os.ReadFile("/proc/" + s.pid + "/task/" + s.pid + "/children")
+	return strings.Fields(string(children))
+}
+
+// effects are what a call was seen to do.
+type effects struct {
+	changed, started, destroyed, drifted bool
+
+	lost []string // what was destroyed
+}
+
+// observe makes a call on a stage of its own.
+func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
+	s := newStage(t)
+	cfg := configFor(s.srv)
+	cfg.Tier, cfg.PromptsAsTools = tier, true
+	p := serve(t, cfg)
+	if a.first != "" {
+		s.tmux(a.first)
+	}
+	before, things, programs := s.state(), s.things(), s.programs()
+	call := func() result { return p.tool(tool, s.fill(a.args)) }
+	call()
+	if a.then != "" {
+		s.tmux(a.then)
+	}
+	look := func() {
+		now := s.things()
+		for thing := range things {
+			// Asked again: on a busy machine a question to tmux may fail.
+			if !now[thing] && !s.things()[thing] {
+				e.destroyed, e.lost = true, append(e.lost, thing)
+			}
+		}
+		_, err := os.Stat(s.marker())
+		for _, pid := range s.programs() {
+			e.started = e.started || !slices.Contains(programs, pid)
+		}
+		e.started = e.started || err == nil
+	}
+	if a.then != "" {
+		programs = append(programs, s.programs()...) // those are tmux's own
+	}
+	wait := 150 * time.Millisecond
+	if strings.Contains(a.args, "MARKER") || strings.Contains(a.args, "SCRIPT") || strings.Contains(a.args, "exit") || strings.Contains(a.args, "BUFFER") || strings.Contains(a.args, "TMUXBIN") {
+		wait = time.Second
+	}
+	for deadline := time.Now().Add(wait); time.Now().Before(deadline) && !(e.started && e.destroyed); time.Sleep(60 * time.Millisecond) {
+		look()
+	}
+	after := s.settled()
+	e.changed = after != before
+	if a.then == "" && a.first == "" {
+		call()
+		e.drifted = s.settled() != after
+	}
+	return e
+}
+
+// TestHintsAreWhatWasObserved: a client asks its user, or not, by a tool's hints.
+func TestHintsAreWhatWasObserved(t *testing.T) {
+	t.Parallel()
+	listed := map[server.Tier]map[string]listedTool{}
+	for _, tier := range []server.Tier{server.Mutating, server.Destructive} {
+		cfg := configFor(tmuxtest.New(t))
+		cfg.Tier, cfg.PromptsAsTools = tier, true
+		listed[tier] = map[string]listedTool{}
+		for _, tool := range serve(t, cfg).listed() {
+			listed[tier][tool.Name] = tool
+			if len(acts[tool.Name]) == 0 {
+				t.Errorf("no call of %s is observed", tool.Name)
+			}
+		}
+	}
+	for tier, tools := range listed {
+		for name, tool := range tools {
+			if !*full && tier == server.Mutating && tool.Annotations == listed[server.Destructive][name].Annotations {
+				continue
+			}
+			t.Run(string(tier)+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				hints := tool.Annotations
+				var all effects
+				for _, a := range acts[name] {
+					e := observe(t, tier, name, a)
+					all.started, all.destroyed, all.changed = all.started || e.started, all.destroyed || e.destroyed, all.changed || e.changed
+					all.drifted = all.drifted || e.drifted
+					if e.started && !hints.OpenWorldHint {
+						t.Errorf("%s started a program, and openWorldHint is false", a.args)
+					}
+					if e.destroyed && !hints.DestructiveHint {
+						t.Errorf("%s ended or threw away %q, and destructiveHint is false", a.args, e.lost)
+					}
+					if e.changed && hints.ReadOnlyHint {
+						t.Errorf("%s changed something, and readOnlyHint is true", a.args)
+					}
+					if e.drifted && hints.IdempotentHint {
+						t.Errorf("%s had another effect the second time, and idempotentHint is true", a.args)
+					}
+				}
+				if hints.OpenWorldHint && !all.started {
+					t.Errorf("openWorldHint is true, and no call started a program")
+				}
+				if hints.DestructiveHint && !all.destroyed {
+					t.Errorf("destructiveHint is true, and no call ended or threw away anything")
+				}
+				if !hints.ReadOnlyHint && !all.changed && !strings.HasSuffix(name, "_channel") {
+					t.Errorf("readOnlyHint is false, and no call changed anything")
+				}
+			})
+		}
+	}
+}

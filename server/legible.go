@@ -1,0 +1,168 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"tmuxmcp/server/params"
+)
+
+// Names, titles, paths and the like are chosen by whatever runs in tmux, and a
+// model reads them beside our own words. Characters in them that nobody can see, or
+// that reorder what is around them, are shown by their numbers, as \u202e is. Such a
+// name is for reading: what has it is addressed by its id.
+//
+// Properties that are returned unchanged, screens above all, have the tag
+// exact:"true" in the output's type. So do values that only the user or this client
+// can set: options, environments, hooks and buffers, which are data for programs.
+
+// invisible reports whether a character shows as nothing, or changes how others
+// show: control and format characters (the bidirectional ones among them), line and
+// paragraph separators, fillers and variation selectors. The one that asks for
+// emoji is let be: it is in many titles.
+func invisible(r rune) bool {
+	switch {
+	case r < 0x20 || r == 0x7f:
+		return true
+	case r < 0x7f:
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) ||
+		unicode.Is(unicode.Variation_Selector, r) && r != 0xfe0f ||
+		r == 0x034f || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0
+}
+
+// legible is a text with what is invisible in it shown by numbers. What is in keep
+// stays.
+func legible(s, keep string) string {
+	hidden := func(r rune) bool { return invisible(r) && !strings.ContainsRune(keep, r) }
+	if !strings.ContainsFunc(s, hidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !hidden(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// legibleJSON makes the texts in an output's JSON legible, except for the exact
+// properties. It first checks whether there is anything to do: there rarely is.
+func legibleJSON(raw []byte, t reflect.Type) []byte {
+	if !mayHide(raw) {
+		return raw
+	}
+	exact := exactProperties(t)
+	out := make([]byte, 0, len(raw)+64)
+	type level struct{ object, exact bool }
+	stack := []level{{}}
+	key, keeps := true, false // whether a key comes next, and its value is kept
+	for i := 0; i < len(raw); {
+		top := stack[len(stack)-1]
+		c := raw[i]
+		switch c {
+		case '"':
+			end := i + 1
+			for raw[end] != '"' {
+				if raw[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			word := raw[i : end+1]
+			i = end + 1
+			if top.object && key {
+				keeps = top.exact || exact[string(word[1:len(word)-1])]
+			}
+			kept := keeps
+			if top.object && key {
+				kept = top.exact
+			}
+			var s string
+			if kept || !mayHide(word) || json.Unmarshal(word, &s) != nil {
+				out = append(out, word...)
+			} else if shown, err := params.Marshal(legible(s, "")); err == nil {
+				out = append(out, shown...)
+			}
+			continue
+		case '{', '[':
+			stack = append(stack, level{c == '{', keeps})
+			key = c == '{'
+		case '}', ']':
+			stack = stack[:len(stack)-1]
+			keeps, key = stack[len(stack)-1].exact, false
+		case ':':
+			key = false
+		case ',':
+			key = top.object
+			keeps = top.exact
+		}
+		out = append(out, c)
+		i++
+	}
+	return out
+}
+
+// mayHide reports whether JSON may have a text with something invisible in it: an
+// escape of more than a quote or a backslash, or characters beyond ASCII that are.
+func mayHide(raw []byte) bool {
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		switch {
+		case c == '\\':
+			i++
+			if i < len(raw) && raw[i] != '"' && raw[i] != '\\' && raw[i] != '/' {
+				return true
+			}
+		case c == 0x7f:
+			return true
+		case c >= utf8.RuneSelf:
+			r, n := utf8.DecodeRune(raw[i:])
+			if invisible(r) {
+				return true
+			}
+			i += n - 1
+		}
+	}
+	return false
+}
+
+var exactCache sync.Map // reflect.Type → map[string]bool
+
+// exactProperties are the properties of an output, at any depth, whose values are
+// returned unchanged.
+func exactProperties(t reflect.Type) map[string]bool {
+	if t = params.Elem(t); t.Kind() == reflect.Slice {
+		t = params.Elem(t.Elem())
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	if m, ok := exactCache.Load(t); ok {
+		return m.(map[string]bool)
+	}
+	m := map[string]bool{}
+	for _, f := range params.FieldsOf(t) {
+		if f.Exact {
+			m[f.Name] = true
+		} else {
+			for name := range exactProperties(f.Type) {
+				m[name] = true
+			}
+		}
+	}
+	exactCache.Store(t, m)
+	return m
+}

@@ -1,0 +1,271 @@
+package server_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+var attacks = flag.Int("attacks", 60, "commands of TestAnotherUserGetsAtNoCommand")
+
+const strangerID = 65534
+
+// intruder is another user of the machine, who watches the temporary directory and
+// puts files of his own wherever a name has become free.
+type intruder struct {
+	dir, victim, marker string
+	inotify             int
+	ended               sync.WaitGroup
+
+	mu    sync.Mutex
+	seen  int
+	taken map[string]bool // names that he has made
+	read  []string        // what he could read
+}
+
+// intrude begins the attack. A thread becomes the other user, and ends with the
+// goroutine that is locked to it.
+func intrude(t *testing.T, dir, victim, marker string) *intruder {
+	t.Helper()
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &intruder{dir: dir, victim: victim, marker: marker, inotify: fd, taken: map[string]bool{}}
+	ready := make(chan error)
+	in.ended.Go(func() {
+		runtime.LockOSThread()
+		for _, call := range []uintptr{unix.SYS_SETGROUPS, unix.SYS_SETRESGID, unix.SYS_SETRESUID} {
+			id := uintptr(strangerID)
+			args := [3]uintptr{id, id, id}
+			if call == unix.SYS_SETGROUPS {
+				args = [3]uintptr{}
+			}
+			if _, _, e := unix.RawSyscall(call, args[0], args[1], args[2]); e != 0 {
+				ready <- e
+				return
+			}
+		}
+		_, err := unix.InotifyAddWatch(fd, dir, unix.IN_CREATE|unix.IN_DELETE|unix.IN_MOVE|unix.IN_ATTRIB)
+		if ready <- err; err == nil {
+			in.watch()
+		}
+	})
+	if err := <-ready; err != nil {
+		t.Fatal("become another user: ", err)
+	}
+	return in
+}
+
+func (in *intruder) watch() {
+	buf := make([]byte, 64<<10)
+	names := map[string]bool{}
+	for {
+		n, err := unix.Read(in.inotify, buf)
+		if err != nil || n <= 0 {
+			return
+		}
+		for at := 0; at+unix.SizeofInotifyEvent <= n; {
+			length := int(buf[at+12]) | int(buf[at+13])<<8
+			name := strings.TrimRight(string(buf[at+16:at+16+length]), "\x00")
+			at += unix.SizeofInotifyEvent + length
+			if name == "stop" {
+				return
+			}
+			names[name] = true
+			in.mu.Lock()
+			in.seen++
+			in.mu.Unlock()
+		}
+		for name := range names {
+			in.attack(name)
+		}
+	}
+}
+
+// attack tries all that can be done to a name.
+func (in *intruder) attack(name string) {
+	path := filepath.Join(in.dir, name)
+	os.Rename(path, path+"-away")
+	os.Chmod(path, 0o777)
+	os.Remove(path)
+	if os.Mkdir(path, 0o777) == nil {
+		in.mu.Lock()
+		in.taken[name] = true
+		in.mu.Unlock()
+	}
+	in.plant(path, 2)
+}
+
+func (in *intruder) plant(dir string, deep int) {
+	for _, file := range []string{"status", "output"} {
+		os.Symlink(in.victim, filepath.Join(dir, file))
+	}
+	for _, file := range []string{"run", "command"} {
+		os.WriteFile(filepath.Join(dir, file), []byte("echo sourced >>"+in.marker+"\n"), 0o666)
+		os.Chmod(filepath.Join(dir, file), 0o666)
+	}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if text, err := os.ReadFile(path); err == nil && !strings.Contains(string(text), "sourced") {
+			in.mu.Lock()
+			in.read = append(in.read, path)
+			in.mu.Unlock()
+		}
+		if e.IsDir() && deep > 0 {
+			in.plant(path, deep-1)
+		}
+	}
+}
+
+func (in *intruder) took(name string) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.taken[name]
+}
+
+func (in *intruder) stop() {
+	os.Mkdir(filepath.Join(in.dir, "stop"), 0o700)
+	in.ended.Wait()
+	unix.Close(in.inotify)
+}
+
+// TestAnotherUserGetsAtNoCommand: commands run, time out, are cancelled, and their
+// server is killed, and lines are recalled from the history, while another user takes
+// every name that becomes free in the temporary directory. At full size:
+//
+//	go test ./server -run TestAnotherUserGetsAtNoCommand -attacks 10000 -timeout 2h
+func TestAnotherUserGetsAtNoCommand(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can act as another user")
+	}
+	t.Parallel()
+	mkdir := func(mode os.FileMode) string {
+		t.Helper()
+		dir, err := os.MkdirTemp("/tmp", "attack")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	tmp, own := mkdir(os.ModeSticky|0o777), mkdir(0o711)
+	victim, marker := filepath.Join(own, "victim"), filepath.Join(own, "marker")
+	if err := os.WriteFile(victim, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shellStart(t, "bash")
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "100", "-y", "24", "exec env HISTCONTROL= PS1='$ ' bash --norc --noprofile -i")
+	waitPrompt(t, srv, "%0")
+	in := intrude(t, tmp, victim, marker)
+
+	env := []string{"TMPDIR=" + tmp, "XDG_RUNTIME_DIR="}
+	var p *peer
+	begin := func() {
+		p = start(t, srv, env)
+		p.handshake("{}")
+	}
+	begin()
+	recall := func() {
+		// Interrupted just as it begins to read a line, bash draws no new prompt.
+		again := time.AfterFunc(3*time.Second, func() { tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "Enter") })
+		defer again.Stop()
+		tmuxtest.Wait(t, srv, "%0", "prompt", func() bool {
+			return strings.HasSuffix(strings.TrimSpace(tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0")), "$")
+		})
+		tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "Up", "Enter")
+	}
+	home := filepath.Join(tmp, fmt.Sprintf("tmux-mcp-%d", os.Geteuid()))
+	began := time.Now()
+	counts := map[string]int{}
+	for i := range *attacks {
+		args := map[string]any{"pane_id": "%0", "command": "echo secret"}
+		what := "answered"
+		switch {
+		case i%5 == 1:
+			args["command"], args["timeout"] = "sleep 0.04; true", 0.02
+		case i%7 == 2:
+			what = "cancelled"
+			args["command"] = "sleep 0.02"
+		case i%20 == 19:
+			what = "killed"
+			args["command"] = "echo secret; sleep 0.02"
+		}
+		c, id := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": args})
+		switch what {
+		case "answered":
+			r := p.await(c)
+			for _, said := range []string{`timed_out\":true`, `isError\":true`, "not_begun"} {
+				if strings.Contains(strings.ReplaceAll(string(r.Result), `"`, `\"`), said) {
+					what = said
+				}
+			}
+			if i%3 == 0 {
+				recall()
+			}
+		case "cancelled":
+			time.Sleep(time.Duration(i%13) * time.Millisecond)
+			p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
+		case "killed":
+			time.Sleep(time.Duration(i%29) * time.Millisecond)
+			p.process.Process.Kill()
+			<-p.done
+			recall()
+			begin()
+		}
+		counts[what]++
+	}
+	recall()
+	p.command("%0", "true")
+	if dirs, _ := os.ReadDir(home); len(dirs) > 1 {
+		t.Errorf("servers that were killed left %v", dirs)
+	}
+	p.in.Close()
+	<-p.done
+	if dirs, err := os.ReadDir(home); err != nil || len(dirs) > 0 {
+		t.Errorf("after the end there is %v, %v", dirs, err)
+	}
+
+	// He is really there.
+	if err := os.Mkdir(filepath.Join(tmp, "free"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(filepath.Join(tmp, "free"))
+	eventually(t, "the other user takes a free name", func() bool { return in.took("free") })
+	in.stop()
+	t.Logf("%v in %v; the other user saw %d events and took %d names", counts, time.Since(began).Round(time.Millisecond), in.seen, len(in.taken))
+	if text, err := os.ReadFile(victim); err != nil || string(text) != "precious" {
+		t.Errorf("a file of the user was changed: %q, %v", text, err)
+	}
+	if text, err := os.ReadFile(marker); err == nil {
+		t.Errorf("the shell read files of another user:\n%.200s", text)
+	}
+	if len(in.read) > 0 {
+		t.Errorf("another user could read %q", in.read[:1])
+	}
+	for name := range in.taken {
+		if name != "free" && !strings.HasSuffix(name, "-away") {
+			t.Errorf("the name %s became free", name)
+			break
+		}
+	}
+	if info, err := os.Stat(home); err != nil || info.Mode().Perm() != 0o700 || info.Sys().(*syscall.Stat_t).Uid != 0 {
+		t.Errorf("the home is %v, %v", info, err)
+	}
+}

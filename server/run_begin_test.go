@@ -1,0 +1,265 @@
+package server_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// typist is a pane with a shell, and a file in which commands count themselves:
+// the truth that the answers are compared with.
+type typist struct {
+	t     testing.TB
+	srv   *tmux.Server
+	p     *peer
+	count string
+	said  []outcome // what was said of each command
+}
+
+func newTypist(t testing.TB, shell string) *typist {
+	t.Helper()
+	srv, p := shellPane(t, shell)
+	waitPrompt(t, srv, "%0")
+	return &typist{t: t, srv: srv, p: p, count: filepath.Join(filepath.Dir(srv.SocketPath()), "count")}
+}
+
+// has returns how often the n-th command began.
+func (y *typist) has(n int) int {
+	text, _ := os.ReadFile(y.count)
+	return strings.Count(string(text), fmt.Sprintf("<%d>", n))
+}
+
+// stray reports whether anything ran that was only half-typed.
+func (y *typist) stray() bool {
+	text, _ := os.ReadFile(y.count)
+	return strings.Contains(string(text), "stray")
+}
+
+// outcome is what run_command says came of a command.
+type outcome string
+
+const (
+	completed outcome = "completed"
+	timedOut  outcome = "timed out"
+	notBegun  outcome = "not begun"
+	refused   outcome = "refused"
+	cancelled outcome = "cancelled"
+)
+
+var trials = flag.Int("trials", 8, "commands for each shell of TestRunCommandAgreesWithTheTruth")
+
+// counted is a command that counts itself.
+func (y *typist) counted(command string) string {
+	return fmt.Sprintf("echo '<%d>' >>%s; %s", len(y.said), y.count, command)
+}
+
+// run runs a command that counts itself, and keeps the answer.
+func (y *typist) run(command string, more ...string) (outcome, string) {
+	y.t.Helper()
+	res := y.p.tool("run_command", runArgs("%0", y.counted(command), more...))
+	said := refused
+	var r ran
+	if err := json.Unmarshal(res.Structured, &r); err == nil && !res.IsError {
+		if said = completed; r.TimedOut {
+			said = timedOut
+		}
+	} else if res.Meta["error_type"] == "not_begun" {
+		said = notBegun
+	}
+	y.said = append(y.said, said)
+	return said, res.text()
+}
+
+func (y *typist) screen() string { return tmuxtest.Run(y.t, y.srv, "capture-pane", "-p", "-t", "%0") }
+
+func (y *typist) keys(keys ...string) {
+	y.t.Helper()
+	tmuxtest.Run(y.t, y.srv, "send-keys", append([]string{"-t", "%0"}, keys...)...)
+}
+
+// settled compares the answers with the counts, when everything typed has been read.
+func (y *typist) settled() {
+	y.t.Helper()
+	time.Sleep(200 * time.Millisecond)
+	for n, said := range y.said {
+		least, most := 1, 1
+		switch said {
+		case notBegun, refused:
+			least, most = 0, 0
+		case cancelled:
+			least = 0
+		}
+		if have := y.has(n); have < least || have > most {
+			y.t.Errorf("run_command says %q of command %d, and it ran %d times:\n%s", said, n, have, y.screen())
+		}
+	}
+	if y.stray() {
+		y.t.Errorf("a half-typed line ran:\n%s", y.screen())
+	}
+}
+
+// still waits until the screen stays as it is for a while.
+func (y *typist) still() {
+	for last := "\x00"; ; time.Sleep(150 * time.Millisecond) {
+		screen := y.screen()
+		if screen == last {
+			return
+		}
+		last = screen
+	}
+}
+
+// editors are the states of a shell's line editor before a command: what is typed
+// to set the shell up, and then the keys that were pressed.
+var editors = []struct {
+	shells, name, setup string
+	keys                []string
+}{
+	{"bash zsh fish dash sh ksh mksh busybox", "plain", "", nil},
+	{"bash ksh mksh busybox", "vi insert", "set -o vi", nil},
+	{"bash ksh mksh busybox", "vi command", "set -o vi", []string{"Escape"}},
+	{"bash ksh mksh busybox", "vi command, recalled", "set -o vi", []string{"Escape", "k"}},
+	{"bash ksh mksh busybox", "vi command, half-typed", "set -o vi", []string{"HALF", "Escape", "0"}},
+	{"bash ksh mksh busybox", "vi operator", "set -o vi", []string{"Escape", "d"}},
+	{"ksh mksh", "emacs", "set -o emacs", nil},
+	{"zsh", "vi insert", "bindkey -v", nil},
+	{"zsh", "vi command", "bindkey -v", []string{"Escape"}},
+	{"zsh", "vi command, recalled", "bindkey -v", []string{"Escape", "k"}},
+	{"zsh", "vi command, half-typed", "bindkey -v", []string{"HALF", "Escape", "0"}},
+	{"fish", "vi insert", "fish_vi_key_bindings", nil},
+	{"fish", "vi command", "fish_vi_key_bindings", []string{"Escape"}},
+	{"fish", "vi command, recalled", "fish_vi_key_bindings", []string{"Escape", "k"}},
+	{"fish", "vi command, half-typed", "fish_vi_key_bindings", []string{"HALF", "Escape", "0"}},
+	{"zsh fish", "vi visual", "bindkey -v 2>/dev/null || fish_vi_key_bindings", []string{"HALF", "Escape", "v"}},
+	{"bash zsh", "search", "", []string{"C-r"}},
+	{"bash zsh", "search, found", "", []string{"C-r", "e"}},
+	{"bash zsh ksh mksh", "quoted", "", []string{"C-v"}},
+	{"bash zsh", "prefix", "", []string{"C-x"}},
+	{"bash zsh fish", "recalled", "", []string{"Up"}},
+	{"bash zsh fish dash sh ksh mksh busybox", "half-typed", "", []string{"HALF"}},
+	{"bash zsh fish", "half-typed, at its start", "", []string{"HALF", "C-a"}},
+	{"bash zsh fish dash sh ksh mksh busybox", "continuation", "", []string{"HALF '", "Enter"}},
+	{"bash zsh dash sh ksh mksh busybox", "no stderr", "exec 2>/dev/null", nil},
+	{"bash zsh dash sh ksh mksh busybox", "no stdout", "exec >/dev/null", nil},
+	{"bash zsh dash sh ksh mksh busybox", "no output", "exec >/dev/null 2>&1", nil},
+	{"bash", "vi command, no stderr", "set -o vi; exec 2>/dev/null", []string{"Escape"}},
+	{"bash", "restricted", "set -r", nil},
+	{"dash sh", "no kill character", "stty kill undef", nil},
+	{"dash sh", "another kill character", "stty kill ^X", nil},
+	{"dash sh", "half-typed, another kill character", "stty kill ^X", []string{"HALF"}},
+}
+
+// TestRunCommandBeginsOnceOrNotAtAll: whatever the state of the line editor, a
+// command runs once, and the answer says so, or it never runs and that is an error.
+func TestRunCommandBeginsOnceOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	for _, e := range editors {
+		for shell := range strings.FieldsSeq(e.shells) {
+			t.Run(shell+" "+e.name, func(t *testing.T) {
+				t.Parallel()
+				y := newTypist(t, shell)
+				if e.setup != "" {
+					typeLine(t, y.srv, "%0", e.setup)
+					time.Sleep(100 * time.Millisecond)
+				}
+				half := "echo stray >>" + y.count
+				typeLine(t, y.srv, "%0", "true # "+half) // for what recalls a line
+				time.Sleep(100 * time.Millisecond)
+				for range 2 {
+					for _, k := range e.keys {
+						y.keys(strings.Replace(k, "HALF", half, 1))
+						if k == "Escape" {
+							time.Sleep(600 * time.Millisecond) // until it is no part of a sequence
+						}
+					}
+					y.still()
+					said, text := y.run("echo out")
+					switch {
+					case e.name == "restricted":
+						if said != notBegun || !strings.Contains(text, "restricted") {
+							t.Errorf("in a restricted shell: %s", text)
+						}
+						continue
+					case said != completed:
+						t.Errorf("%s", text)
+					case !strings.Contains(text, `"exit_status":0`) || strings.Contains(text, `"lines_missed":true`):
+						t.Errorf("%s", text)
+					case !strings.Contains(e.setup, "exec >") && !strings.Contains(text, `["out"]`):
+						t.Errorf("%s", text)
+					}
+				}
+				y.settled()
+			})
+		}
+	}
+}
+
+// TestRunCommandAgreesWithTheTruth: whatever happens to a command, what is said of it
+// is what came of it. At full size:
+//
+//	go test ./server -run TestRunCommandAgreesWithTheTruth -trials 1000 -timeout 2h
+func TestRunCommandAgreesWithTheTruth(t *testing.T) {
+	t.Parallel()
+	eachShell(t, func(t *testing.T, shell string) {
+		y := newTypist(t, shell)
+		random := rand.New(rand.NewPCG(11, uint64(len(shell))))
+		ms := func(most int) time.Duration { return time.Duration(random.IntN(most)) * time.Millisecond }
+		half := "echo stray >>" + y.count
+		counts := map[outcome]int{}
+		for range *trials {
+			switch random.IntN(6) {
+			case 0: // the limit comes before, at or after the begin
+				y.run("sleep 0.03", fmt.Sprintf(`"timeout":%g`, (ms(60)+time.Millisecond).Seconds()))
+			case 1:
+				c, id := y.p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%0", "command": y.counted("sleep 0.03")}})
+				time.Sleep(ms(40))
+				y.p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
+				select {
+				case <-c:
+				case <-time.After(200 * time.Millisecond):
+				}
+				y.said = append(y.said, cancelled)
+			case 2: // a program that ends meanwhile
+				y.keys("sleep 0.1", "Enter")
+				time.Sleep(ms(150))
+				y.run("true")
+			case 3:
+				y.keys(half)
+				time.Sleep(ms(50))
+				y.run("true")
+			case 4:
+				y.keys(half+" '", "Enter")
+				y.still()
+				y.run("true")
+			case 5:
+				if said, text := y.run("sh -c 'exit 7'"); said == completed && !strings.Contains(text, `"exit_status":7`) {
+					t.Errorf("%s", text)
+				}
+			}
+			// The shell is at its prompt again.
+			for {
+				if said, text := y.run("true"); said == completed {
+					break
+				} else if said == refused && !strings.Contains(text, "pane %0 runs") && !strings.Contains(text, "busy") {
+					t.Errorf("%s", text)
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		y.settled()
+		for _, said := range y.said {
+			counts[said]++
+		}
+		t.Log(counts)
+	})
+}

@@ -1,0 +1,301 @@
+package runner
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// The files of a command are named by what was typed into a shell, and a shell
+// may use those names late: when it gets to read the line, when the command ends
+// after its timeout, when someone recalls the line from the history. So nobody
+// else may ever be able to make files by these names:
+//
+//   - They are in a directory of the user alone, the home. It is made once and
+//     never removed, so that its name never becomes free in the public directory
+//     around it. It is checked at every use, with all directories above it.
+//   - In it each server has a directory with a random name, and in that each
+//     command one with a number. No name is ever used twice.
+//
+// A server holds a lock on its directory for as long as it lives, and removes it
+// at its end. What a killed one left is removed by the next: the kernel has given
+// up its lock, whatever process has its id now. A command that still runs then has
+// long read its files, and what it wants to write fails. Anything else in a home is left
+// alone: results that have to outlive their server belong beside the directories
+// of servers.
+
+// ErrNoHome is that no directory can hold the files of commands, because none of the
+// places for it is the user's alone.
+var ErrNoHome = errors.New("no private directory for the files of a command")
+
+// Files is where one server keeps the files of its commands. The zero Files
+// makes its directory at the first use.
+type Files struct {
+	mu   sync.Mutex
+	home string
+	dir  string   // of this server, in home
+	lock *os.File // dir itself
+	kept *os.File // home itself
+	made uint64   // commands so far
+}
+
+// serverDir is the form of a server's directory.
+var serverDir = regexp.MustCompile(`^[a-z2-7]{10}$`)
+
+// command makes a directory for one command.
+func (f *Files) command() (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.usable() {
+		f.release()
+		if err := f.open(); err != nil {
+			return "", err
+		}
+	}
+	f.made++
+	dir := filepath.Join(f.dir, strconv.FormatUint(f.made, 36))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make a directory for the command: %w", err)
+	}
+	return dir, nil
+}
+
+// usable reports whether the directory is still there, and nobody else's.
+func (f *Files) usable() bool {
+	return f.dir != "" && checkHome(f.home) == nil && isDir(f.dir, f.lock)
+}
+
+// open makes the server's directory in the first home that can be used.
+func (f *Files) open() error {
+	var refusals []string
+	for _, home := range homes() {
+		err := makeHome(home)
+		if err == nil {
+			sweep(home)
+			err = f.enter(home)
+		}
+		if err == nil {
+			return nil
+		}
+		refusals = append(refusals, err.Error())
+	}
+	return fmt.Errorf("%w: %s", ErrNoHome, strings.Join(refusals, "; "))
+}
+
+// enter makes and locks the server's directory. Another server may sweep it away
+// before it is locked, so it counts when it is locked and still there.
+func (f *Files) enter(home string) error {
+	for range 100 {
+		dir := filepath.Join(home, strings.ToLower(rand.Text()[:10]))
+		if err := os.Mkdir(dir, 0o700); errors.Is(err, fs.ErrExist) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		lock, err := lockDir(dir, syscall.LOCK_EX)
+		if err == nil && isDir(dir, lock) {
+			f.home, f.dir, f.lock = home, dir, lock
+			// Cleaners of temporary directories leave a locked directory alone.
+			f.kept, _ = lockDir(home, syscall.LOCK_SH)
+			return nil
+		}
+		lock.Close()
+		os.Remove(dir)
+		if err != nil && !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("lock %s: %w", dir, err)
+		}
+	}
+	return fmt.Errorf("%s: no directory in it can be locked", home)
+}
+
+// Close removes the directory, but not the home.
+func (f *Files) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.usable() {
+		os.RemoveAll(f.dir)
+	}
+	f.release()
+}
+
+func (f *Files) release() {
+	f.lock.Close()
+	f.kept.Close()
+	f.home, f.dir, f.lock, f.kept = "", "", nil, nil
+}
+
+// Sweep removes what dead servers left.
+func Sweep() {
+	for _, home := range homes() {
+		sweep(home)
+	}
+}
+
+func sweep(home string) {
+	if checkHome(home) != nil {
+		return
+	}
+	entries, _ := os.ReadDir(home)
+	for _, e := range entries {
+		if !serverDir.MatchString(e.Name()) {
+			continue
+		}
+		dir := filepath.Join(home, e.Name())
+		if lock, err := lockDir(dir, syscall.LOCK_EX); err == nil {
+			os.RemoveAll(dir)
+			lock.Close()
+		}
+	}
+}
+
+// lockDir opens and locks a directory; a closed file is what failed.
+func lockDir(dir string, how int) (*os.File, error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// isDir reports whether a name is that of an open directory.
+func isDir(path string, f *os.File) bool {
+	named, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	opened, err := f.Stat()
+	return err == nil && os.SameFile(named, opened)
+}
+
+// plainPath is a path that needs no quotes in any shell, and leaves the typed line
+// short.
+var plainPath = regexp.MustCompile(`^/[A-Za-z0-9/._-]{0,100}$`)
+
+// homes are the directories that may be the home, in the order of preference.
+func homes() []string {
+	var homes []string
+	add := func(base, name string) {
+		// The path is that of no symbolic link, so that only the directories on it
+		// matter. One that needs quotes is not for lines that are typed.
+		if path, err := filepath.EvalSymlinks(base); err == nil && plainPath.MatchString(path) {
+			homes = append(homes, filepath.Join(path, name))
+		}
+	}
+	uid := strconv.Itoa(os.Geteuid())
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		if info, err := os.Stat(dir); err == nil && private(info) == nil {
+			add(dir, "tmux-mcp")
+		}
+	}
+	temp, err := filepath.Abs(os.TempDir())
+	if err == nil {
+		add(temp, "tmux-mcp-"+uid)
+	}
+	if temp != "/tmp" {
+		add("/tmp", "tmux-mcp-"+uid)
+	}
+	return homes
+}
+
+// makeHome makes the home if it is not there, and checks it.
+func makeHome(home string) error {
+	if err := checkAbove(home); err != nil {
+		return err
+	}
+	if err := os.Mkdir(home, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return checkHome(home)
+}
+
+// checkHome says why a directory cannot be the home: it is not the user's alone,
+// or someone else could rename it and put another into its place.
+func checkHome(home string) error {
+	info, err := os.Lstat(home)
+	if err != nil {
+		return err
+	}
+	if err := private(info); err != nil {
+		return fmt.Errorf("%s %w", home, err)
+	}
+	return checkAbove(home)
+}
+
+// checkAbove says whether someone else could rename a file, or make it first and
+// keep it, in the directories above it.
+func checkAbove(path string) error {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		info, err := os.Lstat(dir)
+		if err != nil {
+			return err
+		}
+		owner := ownerOf(info)
+		switch {
+		case !info.IsDir():
+			return fmt.Errorf("%s is not a directory", dir)
+		case owner != 0 && owner != os.Geteuid() && !outside(owner):
+			return fmt.Errorf("%s belongs to another user (uid %d)", dir, owner)
+		case info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0:
+			return fmt.Errorf("%s can be changed by other users (mode %04o, not sticky)", dir, info.Mode().Perm())
+		}
+		if dir == "/" {
+			return nil
+		}
+	}
+}
+
+// private says why a directory is not the user's alone.
+func private(info fs.FileInfo) error {
+	owner := ownerOf(info)
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return errors.New("is a symbolic link")
+	case !info.IsDir():
+		return errors.New("is not a directory")
+	case owner != os.Geteuid():
+		return fmt.Errorf("belongs to another user (uid %d)", owner)
+	case info.Mode().Perm() != 0o700:
+		return fmt.Errorf("has mode %04o, not 0700", info.Mode().Perm())
+	}
+	return nil
+}
+
+// ownerOf is the uid of a file's owner, or none.
+func ownerOf(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return -1
+}
+
+// outside reports whether a uid stands for all users that do not exist in this user
+// namespace. In a sandbox that is how root's directories look.
+func outside(uid int) bool {
+	overflow, err := os.ReadFile("/proc/sys/kernel/overflowuid")
+	if err != nil || strings.TrimSpace(string(overflow)) != strconv.Itoa(uid) {
+		return false
+	}
+	mapped, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(mapped)) {
+		var inner, outer, count int
+		if n, _ := fmt.Sscan(line, &inner, &outer, &count); n != 3 || inner <= uid && uid < inner+count {
+			return false
+		}
+	}
+	return true
+}

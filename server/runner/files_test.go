@@ -1,0 +1,270 @@
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// ownTemp makes a directory the temporary one, and returns where the home in it
+// should be.
+func ownTemp(t *testing.T, mode os.FileMode) (tmp, home string) {
+	t.Helper()
+	tmp, err := os.MkdirTemp("/tmp", "rf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(tmp) })
+	if err := os.Chmod(tmp, mode); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", tmp)
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	return tmp, filepath.Join(tmp, filepath.Base(homes()[0]))
+}
+
+func TestRunFilesAreTheUsersAlone(t *testing.T) {
+	tmp, home := ownTemp(t, os.ModeSticky|0o777)
+	var f, other Files
+	var dirs []string
+	for _, f := range []*Files{&f, &f, &other} {
+		dir, err := f.command()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dirs = append(dirs, dir)
+		for d := dir; d != tmp; d = filepath.Dir(d) {
+			if info, err := os.Lstat(d); err != nil || private(info) != nil {
+				t.Errorf("%s: %v %v", d, err, private(info))
+			}
+		}
+		s := script{dir: dir}
+		if err := s.write(dialects["bash"], "bash", "echo secret", false); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"command", "run"} {
+			if info, err := os.Stat(s.path(name)); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v %v", name, err, info.Mode())
+			}
+		}
+	}
+	if filepath.Dir(dirs[0]) != filepath.Dir(dirs[1]) || filepath.Dir(dirs[0]) == filepath.Dir(dirs[2]) || filepath.Dir(filepath.Dir(dirs[2])) != home || dirs[0] == dirs[1] {
+		t.Errorf("the directories of two commands of one server and one of another are %q", dirs)
+	}
+	Sweep()
+	if _, err := os.Stat(dirs[2]); err != nil {
+		t.Error("a server that lives was swept")
+	}
+	f.Close()
+	if _, err := os.Stat(filepath.Dir(dirs[0])); err == nil {
+		t.Error("the end left the server's directory")
+	}
+	// What a killed server leaves has no lock; a stranger in the home stays.
+	other.lock.Close()
+	if err := os.Mkdir(filepath.Join(home, "jobs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	Sweep()
+	if left, _ := os.ReadDir(home); len(left) != 1 || left[0].Name() != "jobs" {
+		t.Errorf("after the sweep there is %v", left)
+	}
+	if info, err := os.Stat(home); err != nil || !info.IsDir() {
+		t.Error("the home was given back")
+	}
+	// A cleaner of the temporary directory may have taken all of it.
+	os.RemoveAll(home)
+	if dir, err := f.command(); err != nil || !strings.HasPrefix(dir, home+"/") {
+		t.Errorf("after the home was removed: %q, %v", dir, err)
+	}
+	f.Close()
+}
+
+// TestRunFilesRefuseAForeignHome: whoever makes the home first, or can rename it.
+func TestRunFilesRefuseAForeignHome(t *testing.T) {
+	const stranger = 65534
+	public := os.ModeSticky | 0o777
+	for _, c := range []struct {
+		name string
+		mode os.FileMode // of the temporary directory
+		make func(t *testing.T, tmp, home string)
+		says string
+	}{
+		{"another user's", public, func(t *testing.T, tmp, home string) { owned(t, home, stranger) }, "belongs to another user (uid 65534)"},
+		{"a link to the user's own", public, func(t *testing.T, tmp, home string) {
+			if err := os.Symlink(t.TempDir(), home); err != nil {
+				t.Fatal(err)
+			}
+		}, "is a symbolic link"},
+		{"a dangling link", public, func(t *testing.T, tmp, home string) {
+			if err := os.Symlink(tmp+"/nowhere", home); err != nil {
+				t.Fatal(err)
+			}
+		}, "is a symbolic link"},
+		{"a file", public, func(t *testing.T, tmp, home string) {
+			if err := os.WriteFile(home, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "is not a directory"},
+		{"open to others", public, func(t *testing.T, tmp, home string) {
+			if err := os.Mkdir(home, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}, "has mode 0755, not 0700"},
+		{"in a directory that is not sticky", 0o777, func(*testing.T, string, string) {}, "can be changed by other users (mode 0777, not sticky)"},
+		{"in a directory of the group", 0o770, func(*testing.T, string, string) {}, "can be changed by other users (mode 0770, not sticky)"},
+		{"in another user's directory", public, func(t *testing.T, tmp, home string) { chown(t, tmp, stranger) }, "belongs to another user (uid 65534)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tmp, home := ownTemp(t, c.mode)
+			c.make(t, tmp, home)
+			err := makeHome(home)
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want that it says %q", err, c.says)
+			}
+			// Then the next one is used.
+			var f Files
+			dir, err := f.command()
+			if err != nil || strings.HasPrefix(dir, tmp) {
+				t.Errorf("the directory is %q, %v", dir, err)
+			}
+			f.Close()
+		})
+	}
+	// One that was good and no longer is.
+	_, home := ownTemp(t, public)
+	var f Files
+	if dir, err := f.command(); err != nil || !strings.HasPrefix(dir, home) {
+		t.Fatal(dir, err)
+	}
+	if err := os.Chmod(home, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	if dir, err := f.command(); strings.HasPrefix(dir, home) {
+		t.Errorf("the directory is %q, %v", dir, err)
+	}
+	f.Close()
+}
+
+func owned(t *testing.T, dir string, uid int) {
+	t.Helper()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	chown(t, dir, uid)
+}
+
+func chown(t *testing.T, path string, uid int) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make a directory another user's")
+	}
+	if err := os.Chown(path, uid, uid); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHomes: which directories are tried, in which order.
+func TestHomes(t *testing.T) {
+	tmp, home := ownTemp(t, 0o700)
+	name := filepath.Base(home)
+	run := filepath.Join(tmp, "run")
+	for _, c := range []struct {
+		temp, runtime string
+		mode          os.FileMode
+		want          []string
+	}{
+		{tmp, run, 0o700, []string{run + "/tmux-mcp", home, "/tmp/" + name}},
+		{tmp, run, 0o755, []string{home, "/tmp/" + name}},
+		{tmp, "relative", 0o700, []string{home, "/tmp/" + name}},
+		{tmp, tmp + "/nowhere", 0o700, []string{home, "/tmp/" + name}},
+		{"/tmp", "", 0o700, []string{"/tmp/" + name}},
+		{"", "", 0o700, []string{"/tmp/" + name}},
+		{tmp + "/link", "", 0o700, []string{home, "/tmp/" + name}},
+		{tmp + "/a b", "", 0o700, []string{"/tmp/" + name}},
+		{tmp + "/a'b", "", 0o700, []string{"/tmp/" + name}},
+		{tmp + "/a\nb", "", 0o700, []string{"/tmp/" + name}},
+		{tmp + "/é", tmp + "/é", 0o700, []string{"/tmp/" + name}},
+		{tmp + "/" + strings.Repeat("x", 120), "", 0o700, []string{"/tmp/" + name}},
+		{tmp + "/-x", "", 0o700, []string{tmp + "/-x/" + name, "/tmp/" + name}},
+	} {
+		for _, dir := range []string{c.temp, c.runtime} {
+			if strings.HasPrefix(dir, tmp) && !strings.HasSuffix(dir, "nowhere") && dir != tmp+"/link" {
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		os.Symlink(tmp, tmp+"/link")
+		if c.runtime == run {
+			if err := os.Chmod(run, c.mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Setenv("TMPDIR", c.temp)
+		t.Setenv("XDG_RUNTIME_DIR", c.runtime)
+		if have := homes(); strings.Join(have, " ") != strings.Join(c.want, " ") {
+			t.Errorf("TMPDIR=%q XDG_RUNTIME_DIR=%q: %q, want %q", c.temp, c.runtime, have, c.want)
+		}
+	}
+}
+
+// TestSweepersAndServersMeet: servers come and go while others sweep.
+func TestSweepersAndServersMeet(t *testing.T) {
+	_, home := ownTemp(t, 0o700)
+	done := make(chan error)
+	for range 8 {
+		go func() {
+			for range 200 {
+				var f Files
+				dir, err := f.command()
+				if err == nil {
+					err = os.WriteFile(filepath.Join(dir, "run"), nil, 0o600)
+				}
+				Sweep()
+				if err == nil {
+					_, err = os.Stat(filepath.Join(dir, "run"))
+				}
+				f.Close()
+				if err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for range 8 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if left, _ := os.ReadDir(home); len(left) > 0 {
+		t.Errorf("left is %v", left)
+	}
+}
+
+// TestALockEndsWithItsProcess, which the sweep counts on: also when the process
+// began others.
+func TestALockEndsWithItsProcess(t *testing.T) {
+	dir := t.TempDir()
+	first, err := lockDir(dir, syscall.LOCK_EX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lockDir(dir, syscall.LOCK_EX); err == nil {
+		t.Error("it was locked twice")
+	}
+	child, err := os.StartProcess("/bin/sleep", []string{"sleep", "60"}, &os.ProcAttr{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { child.Kill(); child.Wait() }()
+	first.Close()
+	again, err := lockDir(dir, syscall.LOCK_EX)
+	if err != nil {
+		t.Errorf("a child keeps the lock: %v", err)
+	}
+	again.Close()
+}

@@ -1,0 +1,125 @@
+package runner
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"tmuxmcp/internal/procstat"
+)
+
+// ForegroundOf finds the program that reads what is typed into a pane: the
+// leader of the process group in the foreground of the pane's terminal.
+func ForegroundOf(pid int, tty, command string) (Foreground, error) {
+	first, err := procstat.Of(pid)
+	if err != nil {
+		return Foreground{}, err
+	}
+	fg := Foreground{PID: first.Foreground, Name: command}
+	leader, err := procstat.Of(fg.PID)
+	if err != nil {
+		return fg, nil // of a pipeline whose first program has ended
+	}
+	fg.Age = leader.Age
+	proc := "/proc/" + strconv.Itoa(fg.PID) + "/"
+	cmdline, _ := os.ReadFile(proc + "cmdline")
+	args := strings.Split(strings.TrimSuffix(string(cmdline), "\x00"), "\x00")
+	if filepath.Base(args[0]) == "busybox" && len(args) > 1 { // the program is its first argument
+		args = args[1:]
+	}
+	fg.Name = strings.TrimPrefix(filepath.Base(args[0]), "-")
+	if exe, err := os.Readlink(proc + "exe"); err == nil {
+		fg.path = strings.TrimSuffix(exe, " (deleted)")
+	}
+	shell := shellOf(fg.path, fg.Name)
+	if shell == nil {
+		return fg, nil
+	}
+	if leader.Forked || !interactive(args) {
+		fg.Name = runningIn(fg.PID, fg.Name)
+		return fg, nil
+	}
+	fg.shell = shell
+	if _, err := os.Stat(fg.path); err != nil {
+		fg.path = fg.Name
+	}
+	fg.readTerminal(tty, first.Terminal)
+	waiting := false
+	if leader.State == 'S' && !shell.edits {
+		where, _ := os.ReadFile(proc + "wchan")
+		waiting = string(where) != "do_wait"
+	}
+	fg.Prompt = fg.editing || waiting
+	return fg, nil
+}
+
+// runningIn names what runs in a subshell or script: the program it has started,
+// if it has.
+func runningIn(pid int, shell string) string {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(pid)
+	children, _ := os.ReadFile(dir + "/children")
+	for child := range strings.FieldsSeq(string(children)) {
+		if n, err := strconv.Atoi(child); err == nil {
+			if p, err := procstat.Of(n); err == nil && !p.Forked {
+				return p.Name
+			} else if err == nil {
+				return runningIn(n, shell)
+			}
+		}
+	}
+	return "a command or script of " + shell
+}
+
+// readTerminal reads the settings of a terminal. A program that edits the line
+// that is typed turns the terminal's own line discipline off: shells do so at their
+// prompt and never while a command runs. Nothing but the terminal with this number,
+// which the pane's process is on, is opened.
+func (f *Foreground) readTerminal(tty string, number int) {
+	f.Interrupt = ctrlC
+	var st unix.Stat_t
+	if unix.Stat(tty, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFCHR || procstat.TTYNumber(uint64(st.Rdev)) != number {
+		return
+	}
+	fd, err := unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return
+	}
+	f.editing, f.kill = t.Lflag&unix.ICANON == 0, t.Cc[unix.VKILL]
+	if c := t.Cc[unix.VINTR]; c != 0 && t.Lflag&unix.ISIG != 0 {
+		f.Interrupt = c
+	}
+}
+
+// Reaches returns why the program cannot read the files of a command: it runs as
+// another user than root, or sees other files. What cannot be known is taken for nil.
+func (f Foreground) Reaches(c *Command) error {
+	path := c.path("run")
+	proc := "/proc/" + strconv.Itoa(f.PID)
+	if fi, err := os.Stat(proc); err == nil {
+		if st, ok := fi.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Getuid() && st.Uid != 0 {
+			return fmt.Errorf("runs as another user")
+		}
+	}
+	here, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(proc + "/root" + path)
+	if os.IsPermission(err) {
+		return nil
+	}
+	if err != nil || !os.SameFile(here, there) {
+		return fmt.Errorf("sees other files than this server, as in a container")
+	}
+	return nil
+}

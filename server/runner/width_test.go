@@ -1,0 +1,29 @@
+package runner
+
+import (
+	"strconv"
+	"testing"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// A character takes as many columns in a transcript as in tmux.
+func TestWidthsAreThoseOfTmux(t *testing.T) {
+	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
+	if _, err := srv.NewSession(ctx, tmux.NewSession{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range "aé→✔…‐中日한カｶＡ！　😀🚀🟢☔⌚\u0301\u200d\u0e34𠀀㐀ﬁא" {
+		if err := srv.GlobalSessionOptions().Set(ctx, "@c", "x"+string(r)+"x"); err != nil {
+			t.Fatal(err)
+		}
+		w, err := srv.Display(ctx, "#{w:@c}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strconv.Itoa(widthOf(r, 0) + 2); got != w {
+			t.Errorf("%U %c: %s columns with an x before and after, in tmux %s", r, r, got, w)
+		}
+	}
+}

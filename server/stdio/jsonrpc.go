@@ -1,0 +1,141 @@
+package stdio
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/tidwall/gjson"
+
+	"tmuxmcp/server/params"
+)
+
+// mcp-go decodes a message loosely: names in any case, the last of two, ids of
+// any type and numbers as float64. So messages are checked here, and mcp-go gets
+// what was checked, written anew. The bytes of an id stay here.
+
+// message is one JSON-RPC message from the client: a request when it has an id
+// and isCall is set, a notification when only isCall is, else a response.
+type message struct {
+	id     json.RawMessage // as the client wrote it
+	key    string          // the value of id: equal ids have equal keys
+	isCall bool
+	method string
+	params json.RawMessage // an object, an array or nil
+	result json.RawMessage
+	err    json.RawMessage
+}
+
+// parseMessage checks a message, which must be valid JSON. With an error comes
+// the id, if that can be used to say so.
+func parseMessage(raw []byte) (m message, err error) {
+	members := map[string]json.RawMessage{"jsonrpc": nil, "id": nil, "method": nil, "params": nil, "result": nil, "error": nil}
+	object := gjson.ParseBytes(raw)
+	if !object.IsObject() {
+		return m, errors.New("a message must be an object")
+	}
+	var twice string
+	object.ForEach(func(name, value gjson.Result) bool {
+		switch old, known := members[name.Str]; {
+		case known && old != nil:
+			twice = name.Str
+		case known:
+			members[name.Str] = json.RawMessage(value.Raw)
+		}
+		return twice == ""
+	})
+	if twice != "" {
+		return m, fmt.Errorf("%q appears twice", twice)
+	}
+	key, validID := idKey(members["id"])
+	if validID {
+		m.id, m.key = members["id"], key
+	}
+	m.params, m.result, m.err = members["params"], members["result"], members["error"]
+	if params.IsNull(m.params) {
+		m.params = nil
+	}
+	version, _ := jsonText(members["jsonrpc"])
+	m.method, m.isCall = jsonText(members["method"])
+	switch {
+	case version != mcp.JSONRPC_VERSION:
+		err = errors.New(`"jsonrpc" must be "2.0"`)
+	case members["method"] == nil && (m.result != nil || m.err != nil):
+		// A response, whose id is one of ours, or null.
+	case !m.isCall:
+		err = errors.New(`"method" must be a string`)
+	case members["id"] != nil && !validID:
+		err = errors.New(`"id" must be a string or an integer`)
+	case m.params != nil && m.params[0] != '{' && m.params[0] != '[':
+		err = errors.New(`"params" must be an object`)
+	}
+	return m, err
+}
+
+var integer = regexp.MustCompile(`^-?[0-9]+(\.0+)?$`)
+
+// idKey is the value of an id, so that 1 is not "1", and "\u0061" is "a".
+func idKey(raw json.RawMessage) (key string, ok bool) {
+	if s, ok := jsonText(raw); ok {
+		return `"` + s, true
+	}
+	key, _, _ = strings.Cut(string(raw), ".")
+	return key, integer.Match(raw)
+}
+
+// jsonText is the text of a JSON string; ok is false for any other value.
+func jsonText(raw json.RawMessage) (s string, ok bool) {
+	ok = len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil
+	return s, ok
+}
+
+// forward is the message for mcp-go. It must not choke on an id that float64
+// cannot hold.
+func (m message) forward() (json.RawMessage, error) {
+	id := m.id
+	if len(id) > 15 && id[0] != '"' {
+		id = fmt.Appendf(nil, "%q", id)
+	}
+	return params.Marshal(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id,omitempty"`
+		Method  string          `json:"method"`
+		Params  json.RawMessage `json:"params,omitempty"`
+	}{mcp.JSONRPC_VERSION, id, m.method, m.params})
+}
+
+// idValue is the id for the log.
+func (m message) idValue() any {
+	if s, ok := jsonText(m.id); ok {
+		return s
+	}
+	return json.Number(m.id)
+}
+
+// progressToken is the token that progress of the request is reported with, as
+// the client wrote it; nil without one.
+func (m message) progressToken() json.RawMessage {
+	return json.RawMessage(gjson.GetBytes(m.params, "_meta.progressToken").Raw)
+}
+
+// cancelled is the key of the request that a notification cancels.
+func (m message) cancelled() string {
+	key, _ := idKey(json.RawMessage(gjson.GetBytes(m.params, "requestId").Raw))
+	return key
+}
+
+// validJSON reports whether a line is JSON, which is always UTF-8.
+func validJSON(line []byte) bool { return utf8.Valid(line) && json.Valid(line) }
+
+// protocolError is an error instead of a result; a nil id becomes null.
+func protocolError(id json.RawMessage, code int, msg string) []byte {
+	line, err := encodeResponse(id, mcp.JSONRPCError{Error: mcp.NewJSONRPCErrorDetails(code, msg, nil)})
+	if err != nil {
+		panic(err) // it holds a number and a text
+	}
+	return line
+}

@@ -1,0 +1,242 @@
+package stdio
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+)
+
+// bench is a transport before an MCP server with a few tools.
+type bench struct {
+	Transport
+	created atomic.Int32 // calls of create_session
+	log     bytes.Buffer
+}
+
+var errKnown = errors.New("it is known")
+
+func newBench() *bench {
+	hooks := &mcpserver.Hooks{}
+	hooks.AddOnError(KeepError)
+	s := mcpserver.NewMCPServer("bench", "1", mcpserver.WithToolCapabilities(false), mcpserver.WithHooks(hooks))
+	b := &bench{}
+	add := func(name string, run mcpserver.ToolHandlerFunc) {
+		s.AddTool(mcp.Tool{Name: name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, run)
+	}
+	add("create_session", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		b.created.Add(1)
+		return mcp.NewToolResultText("created"), nil
+	})
+	add("panics", func(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		panic(errors.New("with " + req.GetString("text", "")))
+	})
+	add("known", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, errKnown })
+	add("unknown", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return nil, errors.New("it is not known")
+	})
+	b.Transport = Transport{
+		MCP: s, Log: slog.New(slog.NewJSONHandler(&b.log, nil)),
+		Explain: func(method string, params json.RawMessage, err error) (int, string) {
+			if errors.Is(err, errKnown) {
+				return 77, method + " " + string(params) + " " + errKnown.Error()
+			}
+			return 0, ""
+		},
+	}
+	return b
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+// exchange returns what is answered to all of an input, a line each.
+func (b *bench) exchange(t testing.TB, input io.Reader) []string {
+	t.Helper()
+	var out lockedBuffer
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	if err := b.Serve(ctx, input, &out); err != nil || ctx.Err() != nil {
+		t.Fatalf("Serve: %v, %v", err, ctx.Err())
+	}
+	return strings.Split(strings.TrimSuffix(out.b.String(), "\n"), "\n")
+}
+
+func initialize(revision string) string {
+	return `{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"` + revision + `","capabilities":{},"clientInfo":{"name":"probe","version":"1"}}}`
+}
+
+func refusal(id string, code int, why string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, id, code, why)
+}
+
+func pong(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":{}}` }
+
+// TestMessagesAreChecked sends each line alone, to a server that notices when it
+// executes what it must not.
+func TestMessagesAreChecked(t *testing.T) {
+	b := newBench()
+	const create = `"method":"tools/call","params":{"name":"create_session","arguments":{"session_name":"bad"}}`
+	const (
+		notJSON   = "the message is not JSON"
+		notObject = "a message must be an object"
+		badID     = `"id" must be a string or an integer`
+		badMethod = `"method" must be a string`
+		version   = `"jsonrpc" must be "2.0"`
+		params    = `"params" must be an object`
+	)
+	parseError := refusal("null", -32700, notJSON)
+	invalid := func(id, why string) string { return refusal(id, -32600, why) }
+	cases := []struct{ line, want string }{
+		{`garbage`, parseError}, {`{`, parseError}, {`{"jsonrpc":"2.0","id":1,"method":"ping"}}`, parseError}, {"\x00", parseError},
+		{"\ufeff" + `{"jsonrpc":"2.0","id":1,"method":"ping"}`, parseError}, {"\u00a0", parseError}, {"\v", parseError},
+		{`{"jsonrpc":"2.0","id":"` + "\xff" + `","method":"ping"}`, parseError}, {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":NaN}}`, parseError},
+		{strings.Repeat("[", 100_000), parseError}, {strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), parseError},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":` + strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000) + `}`, parseError},
+		{`1`, invalid("null", notObject)}, {`"x"`, invalid("null", notObject)}, {`null`, invalid("null", notObject)}, {`true`, invalid("null", notObject)},
+		{`{}`, invalid("null", version)}, {`{"id":5,` + create + `}`, invalid("5", version)}, {`{` + create + `}`, invalid("null", version)},
+		{`{"jsonrpc":2.0,"id":5,` + create + `}`, invalid("5", version)}, {`{"jsonrpc":"1.0","id":5,` + create + `}`, invalid("5", version)},
+		{`{"JSONRPC":"2.0","ID":5,` + create + `}`, invalid("null", version)},
+		{`{"jsonrpc":"2.0","id":true,` + create + `}`, invalid("null", badID)}, {`{"jsonrpc":"2.0","id":{},` + create + `}`, invalid("null", badID)},
+		{`{"jsonrpc":"2.0","id":[1],` + create + `}`, invalid("null", badID)}, {`{"jsonrpc":"2.0","id":null,` + create + `}`, invalid("null", badID)},
+		{`{"jsonrpc":"2.0","id":1.5,` + create + `}`, invalid("null", badID)}, {`{"jsonrpc":"2.0","id":1e2,` + create + `}`, invalid("null", badID)},
+		{`{"jsonrpc":"2.0","id":1}`, invalid("1", badMethod)}, {`{"jsonrpc":"2.0","id":1,"method":null}`, invalid("1", badMethod)},
+		{`{"jsonrpc":"2.0","id":1,"method":7}`, invalid("1", badMethod)}, {`{"jsonrpc":"2.0","id":1,"Method":"ping"}`, invalid("1", badMethod)},
+		{`{"jsonrpc":"2.0","id":1,"method":7,"result":{}}`, invalid("1", badMethod)}, {`{"jsonrpc":"2.0"}`, invalid("null", badMethod)},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":1}`, invalid("1", params)}, {`{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}`, invalid("1", params)},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"}`, invalid("null", `"method" appears twice`)},
+		{`{"jsonrpc":"2.0","id":1,"id":2,` + create + `}`, invalid("null", `"id" appears twice`)},
+		{`{"jsonrpc":"2.0","id":1,"\u0069d":2,` + create + `}`, invalid("null", `"id" appears twice`)},
+		// What is no request gets no answer.
+		{`{"jsonrpc":"2.0",` + create + `}`, ""}, {`{"jsonrpc":"2.0","method":"ping","params":null}`, ""}, {`{"jsonrpc":"2.0","method":""}`, ""},
+		{`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`, ""}, {`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, ""},
+		{`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`, ""}, {`{"jsonrpc":"2.0","id":7,"result":{}}`, ""}, {`{"jsonrpc":"2.0","id":7,"error":1}`, ""},
+		{"", ""}, {" \t\r", ""},
+		// Requests, with ids whose bytes come back.
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":null}`, pong("1")}, {"  {\"jsonrpc\" : \"2.0\",\t\"id\" :  1 , \"method\":\"ping\"}\r", pong("1")},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","result":{},"PING":1,"x":[]}`, pong("1")},
+		{`{"jsonrpc":"2.0","id":1,"method":"notifications/cancelled"}`, refusal("1", -32601, "Method notifications/cancelled not found")},
+	}
+	for _, id := range []string{
+		`0`, `-1`, `1.0`, `9007199254740993`, `-9223372036854775809`, `123456789012345678901234567890`, strings.Repeat("9", 400),
+		`""`, `"1"`, `"\u0061"`, `"a\/b"`, `"<&>"`, `"é\u2028` + "\u2028" + `"`, `"\ud800"`, `"null"`, `"` + strings.Repeat("x", 100_000) + `"`,
+	} {
+		cases = append(cases, struct{ line, want string }{`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`, pong(id)})
+	}
+	for _, c := range cases {
+		got := b.exchange(t, strings.NewReader(initialize("2025-06-18")+"\n"+c.line+"\n"+`{"jsonrpc":"2.0","id":"last","method":"ping"}`))[1:]
+		// A ping may overtake what was asked before it.
+		got = slices.DeleteFunc(got, func(l string) bool { return l == pong(`"last"`) })
+		if strings.Join(got, "\n") != c.want {
+			t.Errorf("%.200q is answered with\n%.300q, want\n%.300q", c.line, got, c.want)
+		}
+	}
+	if n := b.created.Load(); n > 0 {
+		t.Errorf("%d broken calls were executed", n)
+	}
+}
+
+func TestLongLinesAreRefused(t *testing.T) {
+	b := newBench()
+	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	tooLong := refusal("null", -32700, "the message is longer than 32 MB")
+	for name, line := range map[string]string{
+		"blanks":  ping + strings.Repeat(" ", 32<<20) + "x",
+		"endless": strings.Repeat("[", 100<<20),
+	} {
+		got := b.exchange(t, strings.NewReader(line+"\n"+ping))
+		if slices.Sort(got); !slices.Equal(got, []string{pong("1"), tooLong}) {
+			t.Errorf("%s: %.300q, want %q and an answer to what follows", name, got, tooLong)
+		}
+	}
+	// As long as a message may be, in pieces, without an end of the line.
+	long := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("y", 32<<20-100) + `"}}`
+	if got := b.exchange(t, iotest.DataErrReader(strings.NewReader(long))); !slices.Equal(got, []string{pong("1")}) {
+		t.Errorf("a message of %d bytes: %.300q", len(long), got)
+	}
+}
+
+func TestBatchesOfMessages(t *testing.T) {
+	b := newBench()
+	const ping, note = `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	const create = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_session","arguments":{"session_name":"bad"}}}`
+	otherRevision := refusal("null", -32600, "batches are only part of revision 2025-03-26, which this session does not use: send one message a line")
+	size := refusal("null", -32600, "a batch must hold 1 to 100 messages")
+	for _, c := range []struct{ revision, line, want string }{
+		{"", `[` + create + `]`, otherRevision}, {"2024-11-05", `[` + create + `]`, otherRevision}, {"2025-06-18", `[` + create + `]`, otherRevision},
+		{"2025-11-25", `[` + create + `]`, otherRevision}, {"2025-06-18", `[]`, otherRevision},
+		{"2025-03-26", `[]`, size}, {"2025-03-26", `[` + strings.Repeat(create+",", 100) + create + `]`, size},
+		{"2025-03-26", `[` + ping + `]`, `[` + pong("1") + `]`}, {"2025-03-26", " [ " + ping + " , " + note + " ] ", `[` + pong("1") + `]`},
+		{"2025-03-26", `[` + note + `,{"jsonrpc":"2.0","id":1,"result":{}}]`, ""},
+		{"2025-03-26", `[1,[],[` + create + `],{"jsonrpc":"2.0","id":"\u0061","method":"ping"},` + initialize("2025-06-18") + `,{"jsonrpc":"2.0","id":true,"method":"ping"}]`,
+			`[` + refusal("null", -32600, "a message must be an object") + `,` + refusal("null", -32600, "a message must be an object") + `,` +
+				refusal("null", -32600, "a message must be an object") + `,` + pong(`"\u0061"`) + `,` +
+				refusal(`"init"`, -32600, "initialize must not be part of a batch") + `,` + refusal("null", -32600, `"id" must be a string or an integer`) + `]`},
+		{"2025-03-26", `[` + strings.Repeat(`{"jsonrpc":"2.0","method":"x"},`, 99) + ping + `]`, `[` + pong("1") + `]`},
+	} {
+		input := c.line
+		if c.revision != "" {
+			input = initialize(c.revision) + "\n" + c.line
+		}
+		got := slices.DeleteFunc(b.exchange(t, strings.NewReader(input)), func(l string) bool { return strings.Contains(l, `"id":"init","result"`) || l == "" })
+		if strings.Join(got, "\n") != c.want {
+			t.Errorf("%s: %.200q is answered with\n%.500q, want\n%.500q", c.revision, c.line, got, c.want)
+		}
+	}
+	if n := b.created.Load(); n > 0 {
+		t.Errorf("%d calls of refused batches were executed", n)
+	}
+}
+
+// TestErrorsAreExplained: what the server returns, what it does not know, and panics.
+func TestErrorsAreExplained(t *testing.T) {
+	b := newBench()
+	call := func(tool string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":{"text":"CANARY7331"}}}`
+	}
+	for _, c := range []struct{ line, want string }{
+		{call("create_session"), `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"created"}]}}`},
+		{call("known"), refusal("1", 77, `tools/call {"name":"known","arguments":{"text":"CANARY7331"}} it is known`)},
+		{call("unknown"), refusal("1", -32603, "it is not known")},
+		{call("panics"), refusal("1", -32603, "tools/call failed inside this server; its log has the details")},
+		{`{"jsonrpc":"2.0","id":1,"method":"nothing"}`, refusal("1", -32601, "Method nothing not found")},
+	} {
+		if got := b.exchange(t, strings.NewReader(initialize("2025-06-18")+"\n"+c.line))[1:]; !slices.Equal(got, []string{c.want}) {
+			t.Errorf("%s is answered with\n%q, want\n%q", c.line, got, c.want)
+		}
+	}
+	if n := b.created.Load(); n != 1 {
+		t.Errorf("a call was executed %d times", n)
+	}
+	// The log says what kind of panic it was and where, and nothing of what came.
+	log := b.log.String()
+	for _, want := range []string{`"method":"tools/call"`, `"panic":"*errors.errorString"`, "jsonrpc_test.go"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %s: %s", want, log)
+		}
+	}
+	if strings.Contains(log, "CANARY7331") {
+		t.Errorf("the log has the text of the panic: %s", log)
+	}
+}

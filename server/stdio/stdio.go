@@ -1,0 +1,293 @@
+// Package stdio serves MCP over a pair of streams, a JSON-RPC message a line. It knows
+// no tool: an MCP server stands behind it, such as mcp-go's, and gets each message that
+// passed the checks.
+//
+// mcp-go's own stdio server is not used: it runs calls in a fixed pool, forgets the
+// cancellation of a queued one, cancels all of them at the end of the input, and sends
+// progress after the answer.
+//
+// # The model
+//
+// One goroutine reads lines. It checks each message (jsonrpc.go), so that the order in
+// which requests and their cancellations came is known, and then starts a goroutine for
+// each request, so that a waiting tool delays nothing. Only initialize runs at once,
+// because what follows depends on the revision it agrees on. Answers are written whole,
+// in the order in which they are ready; those to a batch are written together.
+//
+// The session (session.go) is the client: it counts what runs, to refuse a flood, it
+// holds the requests of the server to the client, such as a question to the user, and
+// it is what mcp-go takes for a client's session.
+//
+// mcp-go flattens an error into a code and loses the error. [KeepError], a hook of
+// mcp-go's, keeps it, and [Transport.Explain] turns it into a code and a message.
+//
+// The bytes of an id and of a progress token go back to the client as they came, and
+// the result of a call is encoded here (encode.go), in one pass.
+package stdio
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+	"github.com/tidwall/gjson"
+)
+
+// eofGrace is how long the requests that were read may still run after the end
+// of the input.
+const eofGrace = 10 * time.Second
+
+// maxMessage bounds a message from the client.
+const maxMessage = 32 << 20
+
+// jsonSpace is what JSON takes for white space.
+const jsonSpace = " \t\r\n"
+
+// ErrCancelled is the cause of the context of a request that the client cancelled.
+var ErrCancelled = errors.New("cancelled by the client")
+
+// Server is the MCP server behind a [Transport].
+type Server interface {
+	HandleMessage(ctx context.Context, message json.RawMessage) mcp.JSONRPCMessage
+	RegisterSession(ctx context.Context, session mcpserver.ClientSession) error
+	UnregisterSession(ctx context.Context, id string)
+	WithContext(ctx context.Context, session mcpserver.ClientSession) context.Context
+}
+
+// Transport is how one client reaches an MCP server.
+type Transport struct {
+	MCP Server
+	// Explain returns the code and the message for the error that a request ended
+	// with. A code of 0 leaves the answer to MCP.
+	Explain func(method string, params json.RawMessage, err error) (code int, message string)
+	// Log gets what goes wrong, without anything that the client sent.
+	Log *slog.Logger
+}
+
+// Serve answers the messages of in until in or ctx ends. At the end of in it still
+// answers what was asked, for a few seconds; when ctx ends, it cancels the running
+// requests at once.
+func (t *Transport) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	sess := newSession(out, cancel)
+	if err := t.MCP.RegisterSession(ctx, sess); err != nil {
+		return fmt.Errorf("register the session: %w", err)
+	}
+	defer t.MCP.UnregisterSession(context.WithoutCancel(ctx), sess.SessionID())
+	ctx = t.MCP.WithContext(context.WithValue(ctx, sessionKey{}, sess), sess)
+	go sess.forward(ctx)
+
+	lines := make(chan []byte)
+	readErr := make(chan error, 1)
+	go func() {
+		readErr <- readLines(ctx, in, lines)
+		close(lines)
+	}()
+	var requests sync.WaitGroup
+	for reading := true; reading; {
+		var line []byte
+		select {
+		case line, reading = <-lines:
+			if reading {
+				t.receive(ctx, sess, line, &requests)
+			}
+		case <-ctx.Done():
+			reading = false
+		}
+	}
+	close(sess.gone)
+	done := make(chan struct{})
+	go func() { requests.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	case <-time.After(eofGrace):
+	}
+	cancel()
+	// A cancelled call kills its child and returns.
+	select {
+	case <-done:
+	case <-time.After(time.Second):
+		t.Log.Warn("some calls did not end when they were cancelled")
+	}
+	// Not awaited when ctx ended first: a blocked read cannot be interrupted.
+	select {
+	case err := <-readErr:
+		return err
+	default:
+		return nil
+	}
+}
+
+// readLines sends the lines of in until its end or that of ctx. The reading
+// itself may outlive ctx, for nothing can interrupt it.
+func readLines(ctx context.Context, in io.Reader, lines chan<- []byte) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := readLine(r)
+		if len(bytes.Trim(line, jsonSpace)) > 0 {
+			select {
+			case lines <- line:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read from the client: %w", err)
+		}
+	}
+}
+
+// readLine reads to the end of a line. One that is too long comes back cut, but
+// longer than maxMessage.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line) <= maxMessage {
+			line = append(line, part...)
+		}
+		if err != bufio.ErrBufferFull {
+			return line, err
+		}
+	}
+}
+
+// maxBatch is how many messages a batch may hold.
+const maxBatch = 100
+
+// receive handles one line. Only requests take time, and they get a goroutine;
+// their cancellation is known here before it starts.
+func (t *Transport) receive(ctx context.Context, sess *session, line []byte, requests *sync.WaitGroup) {
+	switch {
+	case len(line) > maxMessage:
+		sess.send(protocolError(nil, mcp.PARSE_ERROR, fmt.Sprintf("the message is longer than %d MB", maxMessage>>20)))
+	case !validJSON(line):
+		sess.send(protocolError(nil, mcp.PARSE_ERROR, "the message is not JSON"))
+	case bytes.TrimLeft(line, jsonSpace)[0] == '[':
+		t.receiveBatch(ctx, sess, line, requests)
+	default:
+		m, err := parseMessage(line)
+		t.take(ctx, sess, m, err, requests, sess.send)
+	}
+}
+
+// receiveBatch handles a batch, which only revision 2025-03-26 has. Its answers
+// are sent together.
+func (t *Transport) receiveBatch(ctx context.Context, sess *session, line []byte, requests *sync.WaitGroup) {
+	entries := gjson.ParseBytes(line).Array()
+	refuse := func(why string) { sess.send(protocolError(nil, mcp.INVALID_REQUEST, why)) }
+	switch {
+	case sess.revision != mcp.ProtocolVersion20250326:
+		refuse("batches are only part of revision 2025-03-26, which this session does not use: send one message a line")
+		return
+	case len(entries) == 0 || len(entries) > maxBatch:
+		refuse(fmt.Sprintf("a batch must hold 1 to %d messages", maxBatch))
+		return
+	}
+	answers := make([][]byte, len(entries))
+	var open sync.WaitGroup
+	open.Add(len(entries))
+	for i, entry := range entries {
+		m, err := parseMessage([]byte(entry.Raw))
+		if err == nil && m.method == string(mcp.MethodInitialize) {
+			err = errors.New("initialize must not be part of a batch")
+		}
+		t.take(ctx, sess, m, err, requests, func(answer []byte) {
+			answers[i] = answer
+			open.Done()
+		})
+	}
+	requests.Go(func() {
+		open.Wait()
+		answers = slices.DeleteFunc(answers, func(a []byte) bool { return a == nil })
+		if len(answers) > 0 {
+			sess.send(slices.Concat([]byte{'['}, bytes.Join(answers, []byte{','}), []byte{']'}))
+		}
+	})
+}
+
+// take handles one message; broken says what is wrong with it. Reply gets the
+// answer, or nil when there is none.
+func (t *Transport) take(ctx context.Context, sess *session, m message, broken error, requests *sync.WaitGroup, reply func([]byte)) {
+	switch {
+	case broken != nil:
+		reply(protocolError(m.id, mcp.INVALID_REQUEST, broken.Error()))
+	case !m.isCall:
+		sess.answered(m)
+		reply(nil)
+	case m.id == nil && m.method == "notifications/cancelled":
+		sess.cancel(m.cancelled())
+		reply(nil)
+	case m.id == nil:
+		t.answer(ctx, sess, m)
+		reply(nil)
+	case m.method == string(mcp.MethodInitialize):
+		// What follows depends on the revision.
+		reply(t.answer(ctx, sess, m))
+	default:
+		ctx, cancel := context.WithCancelCause(ctx)
+		if refusal := sess.started(m, cancel); refusal != nil {
+			cancel(nil)
+			reply(refusal)
+			return
+		}
+		requests.Go(func() {
+			defer cancel(nil)
+			answer := t.answer(ctx, sess, m)
+			sess.finished(m)
+			reply(answer)
+		})
+	}
+}
+
+// answer runs a request and returns its answer: nil for a notification, and when the
+// client no longer waits for it.
+func (t *Transport) answer(ctx context.Context, sess *session, m message) (line []byte) {
+	req := &request{id: m.idValue(), progressToken: m.progressToken()}
+	fail := func(code int, msg string) []byte { return protocolError(m.id, code, msg) }
+	defer func() {
+		if p := recover(); p != nil {
+			// The text of a panic may repeat what the client sent.
+			t.Log.ErrorContext(ctx, "request panicked", "method", m.method, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+			line = fail(mcp.INTERNAL_ERROR, m.method+" failed inside this server; its log has the details")
+		}
+	}()
+	forward, err := m.forward()
+	if err != nil {
+		return fail(mcp.INVALID_REQUEST, err.Error())
+	}
+	response := t.MCP.HandleMessage(context.WithValue(ctx, requestKey{}, req), forward)
+	if m.id == nil || context.Cause(ctx) == ErrCancelled {
+		return nil
+	}
+	if req.err != nil {
+		if code, msg := t.Explain(m.method, m.params, req.err); code != 0 {
+			return fail(code, msg)
+		}
+	}
+	if r, ok := response.(mcp.JSONRPCResponse); ok {
+		if hello, ok := r.Result.(mcp.InitializeResult); ok {
+			sess.revision = hello.ProtocolVersion
+		}
+	}
+	if line, err = encodeResponse(m.id, response); err != nil {
+		return fail(mcp.INTERNAL_ERROR, m.method+": "+err.Error())
+	}
+	return line
+}
