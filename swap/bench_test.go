@@ -53,8 +53,8 @@ func benchSwap(b *testing.B, s *Swapper, repo string, clients []string) {
 // All clients with small configs; the aim for the whole process is 100 ms.
 func BenchmarkUseLocalAllClients(b *testing.B) {
 	configs := map[string][]byte{}
-	for i := range Clients {
-		configs[Clients[i].Name] = nil
+	for i := range clients {
+		configs[clients[i].Name] = nil
 	}
 	s, repo := benchHome(b, configs)
 	benchSwap(b, s, repo, ClientNames())

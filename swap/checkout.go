@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/ask"
 )
 
 // A Mode says which build of a server the clients run.
@@ -23,15 +24,8 @@ const (
 	ModeReleased  Mode = "released"  // a published version, without the checkout
 )
 
-// Modes lists all modes.
-var Modes = []Mode{ModeDev, ModeBuild, ModeInstalled, ModeReleased}
-
-// A UsageError is a request that can never be met; the command exits 2.
-type UsageError struct{ Msg string }
-
-func (e *UsageError) Error() string { return e.Msg }
-
-func usagef(f string, args ...any) error { return &UsageError{fmt.Sprintf(f, args...)} }
+// Modes returns all modes.
+func Modes() []Mode { return []Mode{ModeDev, ModeBuild, ModeInstalled, ModeReleased} }
 
 // A Checkout is a directory that holds the sources of an MCP server.
 type Checkout struct {
@@ -96,11 +90,8 @@ func ReadCheckout(dir, entry string) (*Checkout, error) {
 	if none != nil {
 		return nil, none
 	}
-	where := "--repo names another directory"
-	if above := checkoutAbove(real); above != "" {
-		where = "a directory above has one: --repo " + CommandLine([]string{above})
-	}
-	return nil, fmt.Errorf("%s is no checkout of a server: it has none of %s (%s)", real, strings.Join(markers, ", "), where)
+	err = fmt.Errorf("%s is no checkout of a server: it has none of %s", real, strings.Join(markers, ", "))
+	return nil, &HintError{Err: err, Hint: HintRepo, Arg: checkoutAbove(real)}
 }
 
 // checkoutAbove is the nearest directory above that has a marker; "" if none
@@ -166,7 +157,7 @@ func choose(names []string, entry, what, several string) (string, error) {
 	case len(names) == 0:
 		return "", fmt.Errorf("%w: it has no %s", errNoServer, what)
 	}
-	return "", fmt.Errorf("has several %s: %s; choose one with --entry", several, list(names))
+	return "", hintf(HintEntry, "has several %s: %s", several, list(names))
 }
 
 func list(names []string) string {
@@ -187,17 +178,17 @@ func (c *Checkout) Command(mode Mode, ref, buildDir string) (argv, compile []str
 		return []string{c.Entry}, nil, nil
 	case ModeBuild:
 		if c.kind.build == nil {
-			return nil, nil, usagef("--mode build is not supported for a %s checkout: there is nothing to compile", c.kind.marker)
+			return nil, nil, usagef(OptionMode, "build is not supported for a %s checkout: there is nothing to compile", c.kind.marker)
 		}
 		compile, program := c.kind.build(c, filepath.Join(buildDir, buildName(c.Dir)))
 		return []string{program}, compile, nil
 	case ModeReleased:
 		if c.kind.released == nil {
-			return nil, nil, usagef("--mode released is not supported for a %s checkout", c.kind.marker)
+			return nil, nil, usagef(OptionMode, "released is not supported for a %s checkout", c.kind.marker)
 		}
 		return c.kind.released(c, ref), nil, nil
 	}
-	return nil, nil, usagef("--mode %q is not one of dev, build, installed, released", mode)
+	return nil, nil, usagef(OptionMode, "%q is not one of dev, build, installed, released", mode)
 }
 
 // prSupported refuses a directory of which no kind knows pull requests.
@@ -218,7 +209,7 @@ func prSupported(dir string) error {
 }
 
 func noPR(kind checkoutKind) error {
-	return usagef("--pr is not supported for a %s checkout, only for pyproject.toml: check the pull request out and use --repo", kind.marker)
+	return usagef(OptionPR, "is not supported for a %s checkout, only for pyproject.toml: check the pull request out and use that directory", kind.marker)
 }
 
 // PRCommand is the program and arguments that start the head of pull request n.
@@ -228,7 +219,7 @@ func (c *Checkout) PRCommand(n int) ([]string, error) {
 	}
 	raw := originURL(c.Dir)
 	if raw == "" {
-		return nil, fmt.Errorf("%s has no git remote named origin, which --pr needs", c.Dir)
+		return nil, fmt.Errorf("%s has no git remote named origin to fetch the pull request from", c.Dir)
 	}
 	url, err := httpsURL(raw)
 	if err != nil {
@@ -258,13 +249,13 @@ func httpsURL(remote string) (string, error) {
 		host, path, _ := strings.Cut(rest, ":")
 		rest = host + "/" + strings.TrimLeft(path, "/")
 	default:
-		return "", fmt.Errorf("the git remote origin is %q, which has no https address to fetch a pull request from", remote)
+		return "", fmt.Errorf("the git remote origin is %q, which has no https address to fetch a pull request from", ask.ShowURL(remote))
 	}
 	host, path, _ := strings.Cut(rest, "/")
 	host = host[strings.LastIndex(host, "@")+1:]
 	path = strings.TrimSuffix(strings.TrimRight(path, "/"), ".git")
 	if host == "" || path == "" {
-		return "", fmt.Errorf("the git remote origin is %q, which has no https address to fetch a pull request from", remote)
+		return "", fmt.Errorf("the git remote origin is %q, which has no https address to fetch a pull request from", ask.ShowURL(remote))
 	}
 	return "https://" + host + "/" + path, nil
 }

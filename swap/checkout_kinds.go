@@ -45,7 +45,7 @@ var goCheckout = checkoutKind{
 			return errors.New("has no module line")
 		}
 		mains := goMains(c.Dir, c.module)
-		if strings.Contains(entry, "/") { // a package's path, where names do not tell
+		if strings.Contains(entry, "/") { // a package's path, where several have one name
 			dir := path.Clean(filepath.ToSlash(entry))
 			for name, dirs := range mains {
 				if slices.Contains(dirs, dir) {
@@ -60,7 +60,7 @@ var goCheckout = checkoutKind{
 			return err
 		}
 		if dirs := mains[name]; len(dirs) > 1 {
-			return fmt.Errorf("has several main packages named %s: ./%s; choose one with --entry", name, strings.Join(dirs, ", ./"))
+			return hintf(HintEntry, "has several main packages named %s: ./%s", name, strings.Join(dirs, ", ./"))
 		}
 		c.Entry, c.Server, c.path = name, name, mains[name][0]
 		return nil
@@ -163,7 +163,7 @@ var uvCheckout = checkoutKind{
 		c.name, c.Server, c.Entry = doc.Project.Name, doc.Project.Name, entry
 		if entry == "" {
 			if c.Entry = firstScript(text); c.Entry == "" {
-				return fmt.Errorf("%w: it has no [project.scripts]; name the command with --entry", errNoServer)
+				return hintf(HintEntry, "%w: it has no [project.scripts]", errNoServer)
 			}
 		}
 		return nil
@@ -222,7 +222,7 @@ func firstScript(text []byte) string {
 	return ""
 }
 
-// scriptIn gives the script that a value at a path is or holds first.
+// scriptIn returns the script that a value at a path is or holds first.
 func scriptIn(at []string, value *unstable.Node) string {
 	want := []string{"project", "scripts"}
 	if len(at) > 2 && slices.Equal(at[:2], want) {
@@ -306,7 +306,7 @@ var cargoCheckout = checkoutKind{
 			return err
 		}
 		if doc.Package.Name == "" {
-			return fmt.Errorf("%w: it has no package.name; in a workspace, --repo names the member", errNoServer)
+			return fmt.Errorf("%w: it has no package.name; in a workspace, choose the directory of a member", errNoServer)
 		}
 		var names []string
 		add := func(name string) {

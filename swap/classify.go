@@ -122,7 +122,7 @@ func program(argv []string) string {
 	return strings.TrimSuffix(path.Base(filepath.ToSlash(argv[0])), ".exe")
 }
 
-// launched gives the place of the checkout that a command runs, or "".
+// launched returns the place of the checkout that a command runs, or "".
 func launched(argv []string) string {
 	flags, ok := launchers[program(argv)]
 	if !ok {
@@ -150,7 +150,7 @@ func launched(argv []string) string {
 	return ""
 }
 
-// inside says whether a path is a directory or in it, links resolved.
+// inside reports whether a path is a directory or in it, links resolved.
 func inside(p, dir string) bool {
 	if real, err := filepath.EvalSymlinks(p); err == nil {
 		p = real
@@ -159,7 +159,7 @@ func inside(p, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// fetched gives the published package that a command runs, or "".
+// fetched returns the published package that a command runs, or "".
 func fetched(argv []string) string {
 	words := append([]string{program(argv)}, argv[1:]...)
 	for _, f := range fetchers {
@@ -184,7 +184,7 @@ func fetched(argv []string) string {
 	return ""
 }
 
-// pinned says whether a package is named with a version.
+// pinned reports whether a package is named with a version.
 func pinned(pkg string) bool {
 	if strings.Contains(pkg, "==") {
 		return true
@@ -194,7 +194,7 @@ func pinned(pkg string) bool {
 	return i > 0 && pkg[i+1:] != "" && pkg[i+1:] != "latest"
 }
 
-// switchesOff says whether an off applies to an entry, and how it is spelled.
+// switchesOff reports whether an off applies to an entry, and how it is spelled.
 // doc may be nil: then only the entry is looked at.
 func (o off) switchesOff(value map[string]any, doc *document, project, server string) (bool, string) {
 	if o.Field != "" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/format"
 )
 
@@ -38,8 +39,9 @@ type Client struct {
 	Off     []off
 	Project []projectFile
 	Trust   *trust
-	Ask     *ask     // nil: no way is known
-	Login   []string // environment variables that override the stored login
+	Ask     *ask.Row   // how its program is queried; nil: it cannot be, offline
+	Also    []location // other files that decide its answer
+	Login   []string   // environment variables that override the stored login
 }
 
 // projectKey stands for the key of claude's project node in a container path.
@@ -189,17 +191,17 @@ func (c *Client) containers(s Scope, project string) [][]string {
 
 // ClientNames lists the names of all clients in the order of the table.
 func ClientNames() []string {
-	names := make([]string, len(Clients))
-	for i := range Clients {
-		names[i] = Clients[i].Name
+	names := make([]string, len(clients))
+	for i := range clients {
+		names[i] = clients[i].Name
 	}
 	return names
 }
 
 // lookupClient finds a client by its name or an alias.
 func lookupClient(name string) *Client {
-	for i := range Clients {
-		if c := &Clients[i]; c.Name == name || slices.Contains(c.Aliases, name) {
+	for i := range clients {
+		if c := &clients[i]; c.Name == name || slices.Contains(c.Aliases, name) {
 			return c
 		}
 	}

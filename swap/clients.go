@@ -1,6 +1,9 @@
 package swap
 
-import "tmuxmcp/swap/format"
+import (
+	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/format"
+)
 
 var (
 	userOnly = func(path ...string) map[Scope][][]string {
@@ -12,7 +15,8 @@ var (
 )
 
 // geminiTrust, geminiList and the two lists are shared by gemini and its fork
-// qwen. Gemini asks for trust unless told not to, qwen only where it is told to.
+// qwen. Gemini asks for trust unless that is switched off, qwen only if it is
+// switched on.
 func geminiTrust(dir location, open bool, env string) *trust {
 	return &trust{
 		File: &dir, Yes: []string{"TRUST_FOLDER", "TRUST_PARENT"},
@@ -21,15 +25,15 @@ func geminiTrust(dir location, open bool, env string) *trust {
 	}
 }
 
-var geminiList = listed(`(?m)^\S+ NAME(?: \(from .*\))?: (?P<command>.*) \(stdio\) - (?P<says>.+)$`, `(?m)^(Configured MCP servers:|No MCP servers configured)`)
+var geminiList = ask.Listed(`(?m)^\S+ NAME(?: \(from .*\))?: (?P<command>.*) \(stdio\) - (?P<says>.+)$`, `(?m)^(Configured MCP servers:|No MCP servers configured)`)
 
 var geminiOff = []off{
 	{Path: []string{"mcp", "excluded"}},
 	{Path: []string{"mcp", "allowed"}, Allow: true},
 }
 
-// Clients is the table of all agent CLIs, in the order of all output.
-var Clients = []Client{
+// clients is the table of all agent CLIs, in the order of all output.
+var clients = []Client{
 	{
 		Name:     "claude",
 		Binaries: []string{"claude"},
@@ -47,14 +51,14 @@ var Clients = []Client{
 		Lock:    ".lock",
 		Off:     []off{{Path: []string{"projects", projectKey, "disabledMcpServers"}}},
 		Project: []projectFile{{Path: ".mcp.json", Kind: format.JSON, Container: []string{"mcpServers"}, Over: ScopeUser, Approved: true}},
-		Ask: &ask{
-			Args: []string{"mcp", "get", serverName},
+		Ask: &ask.Row{
+			Args: []string{"mcp", "get", ask.ServerName},
 			Env:  []string{"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
-			Also: []location{under("CLAUDE_CONFIG_DIR", "~/.claude", "settings.json")},
-			Read: listed(`(?m)^NAME:\n +Scope: (?P<place>\w+).*\n +Status: \S+ (?P<says>.+)(?:\n +Type: stdio\n +Command: (?P<command>.*)\n +Args:(?P<args>.*))?`, `No MCP server`),
-			// It tells of a server in disabledMcpServers as of any other.
+			Read: ask.Listed(`(?m)^NAME:\n +Scope: (?P<place>\w+).*\n +Status: \S+ (?P<says>.+)(?:\n +Type: stdio\n +Command: (?P<command>.*)\n +Args:(?P<args>.*))?`, `No MCP server`),
+			// It reports a server in disabledMcpServers like any other.
 			Blind: true,
 		},
+		Also:  []location{under("CLAUDE_CONFIG_DIR", "~/.claude", "settings.json")},
 		Login: []string{"ANTHROPIC_API_KEY"},
 	},
 	{
@@ -67,7 +71,7 @@ var Clients = []Client{
 		Off:      []off{enabled},
 		Project:  []projectFile{{Path: ".codex/config.toml", Kind: format.TOML, Container: []string{"mcp_servers"}, Over: ScopeUser, Trusted: true}},
 		Trust:    &trust{Path: []string{"projects"}, Field: "trust_level", Yes: []string{"trusted"}},
-		Ask:      &ask{Args: []string{"app-server"}, Send: codexDialogue, Read: readCodex},
+		Ask:      &ask.Row{Args: []string{"app-server"}, Send: ask.CodexDialogue, Read: ask.Codex},
 		Login:    []string{"OPENAI_API_KEY"},
 	},
 	{
@@ -91,7 +95,7 @@ var Clients = []Client{
 		Off:      geminiOff,
 		Project:  []projectFile{{Path: ".gemini/settings.json", Kind: format.JSONComments, Container: []string{"mcpServers"}, Over: ScopeUser, Trusted: true}},
 		Trust:    geminiTrust(under("GEMINI_CLI_HOME", "~", ".gemini/trustedFolders.json"), false, "GEMINI_CLI_TRUST_WORKSPACE"),
-		Ask:      &ask{Args: []string{"mcp", "list"}, Read: geminiList},
+		Ask:      &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList},
 		Login:    []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 	},
 	{
@@ -103,7 +107,7 @@ var Clients = []Client{
 		Dialect:  dialect{Extra: format.Object{{Name: "enabled", Value: true}}},
 		Off:      []off{enabled},
 		Project:  []projectFile{{Path: ".grok/config.toml", Kind: format.TOML, Container: []string{"mcp_servers"}, Over: ScopeUser}},
-		Ask:      &ask{Args: []string{"mcp", "doctor", serverName, "--json"}, Read: readGrok},
+		Ask:      &ask.Row{Args: []string{"mcp", "doctor", ask.ServerName, "--json"}, Read: ask.Grok},
 		Login:    []string{"XAI_API_KEY", "GROK_API_KEY"},
 	},
 	{
@@ -133,11 +137,11 @@ var Clients = []Client{
 			{Path: "opencode.jsonc", Kind: format.JSONC, Container: []string{"mcp"}, Over: ScopeUser},
 			{Path: "opencode.json", Kind: format.JSONC, Container: []string{"mcp"}, Over: ScopeUser},
 		},
-		Ask: &ask{
+		Ask: &ask.Row{
 			Args: []string{"mcp", "list"},
 			Env:  []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_PURE=1"},
 			// Below a server that failed, the reason comes before the command.
-			Read: listed(`(?m)^\S +\S NAME (?P<says>.+)\n(?:\S {6}.*\n)*\S {6}(?P<command>.+)\n\S\s*$`, `\d+ server\(s\)|No MCP servers`),
+			Read: ask.Listed(`(?m)^\S +\S NAME (?P<says>.+)\n(?:\S {6}.*\n)*\S {6}(?P<command>.+)\n\S\s*$`, `\d+ server\(s\)|No MCP servers`),
 		},
 	},
 	{
@@ -203,7 +207,7 @@ var Clients = []Client{
 		Off:      geminiOff,
 		Project:  []projectFile{{Path: ".qwen/settings.json", Kind: format.JSONComments, Container: []string{"mcpServers"}, Over: ScopeUser, Trusted: true}},
 		Trust:    geminiTrust(at(".qwen/trustedFolders.json"), true, ""),
-		Ask:      &ask{Args: []string{"mcp", "list"}, Read: geminiList, Blind: true},
+		Ask:      &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList, Blind: true},
 	},
 	{
 		Name:     "copilot",
@@ -220,7 +224,7 @@ var Clients = []Client{
 		Kind:     format.JSON,
 		Scopes:   userOnly("mcpServers"),
 		Dialect:  dialect{Type: "stdio", Extra: format.Object{{Name: "disabled", Value: false}}},
-		Ask:      &ask{Args: []string{"mcp", "list"}, Read: listed(`(?m)^ +NAME +stdio +(?P<says>.+?) +\[(?P<place>\w+)\]$`, `Configured MCP servers:|No MCP servers`)},
+		Ask:      &ask.Row{Args: []string{"mcp", "list"}, Read: ask.Listed(`(?m)^ +NAME +stdio +(?P<says>.+?) +\[(?P<place>\w+)\]$`, `Configured MCP servers:|No MCP servers`)},
 		Off:      []off{disabled},
 		Project:  []projectFile{{Path: ".factory/mcp.json", Kind: format.JSON, Container: []string{"mcpServers"}, Over: ScopeUser}},
 	},

@@ -12,26 +12,28 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// A Finding is one thing that is amiss.
+// A Finding is one problem.
 type Finding struct {
 	Kind   string `json:"kind"` // one of the Found constants
 	Client string `json:"client,omitempty"`
 	Scope  Scope  `json:"scope,omitempty"`
 	Server string `json:"server,omitempty"`
 	Path   string `json:"path,omitempty"`
-	// Text says it to a person, and what to do about it.
+	// Text describes it, and what to do about it unless that is Hint.
 	Text string `json:"text"`
+	Hint Hint   `json:"-"`
+	Arg  string `json:"-"` // the value that Hint is given
 }
 
 // Kinds of a [Finding].
 const (
 	FoundOtherName   = "other-name"       // the repo is registered under another server name
-	FoundSwapped     = "not-reverted"     // a swap that revert would take back
+	FoundSwapped     = "not-reverted"     // a swap that revert would undo
 	FoundHalf        = "half-finished"    // a swap or revert that was interrupted
 	FoundEdited      = "edited-since"     // a swapped entry that was edited since
 	FoundNoBackup    = "backup-missing"   // a record whose backup is gone
 	FoundNoTarget    = "target-missing"   // a record whose config is gone
-	FoundStrayBackup = "unknown-backup"   // a backup that no record knows
+	FoundStrayBackup = "unknown-backup"   // a backup without a record
 	FoundTemp        = "temporary-file"   // left by a killed run
 	FoundLogin       = "login-overridden" // an environment variable; its value is not looked at
 	FoundConfig      = "config-unreadable"
@@ -43,6 +45,7 @@ type Diagnosis struct {
 	Version  int       `json:"version"`
 	Repo     string    `json:"repo"`
 	Server   string    `json:"server"` // "" if it could not be derived
+	NoServer error     `json:"-"`      // why it could not
 	Findings []Finding `json:"findings"`
 }
 
@@ -52,17 +55,14 @@ type DoctorOptions struct {
 	Server string // "": derived from the checkout
 }
 
-// Doctor looks for what is amiss and changes nothing.
+// Doctor checks for problems and changes nothing.
 func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 	repo, server, err := repoAndServer(o.Repo, o.Server)
 	if err != nil {
-		// All that is not about one server can be looked at all the same.
-		s.Warn(err.Error())
-		if repo, err = realDir(o.Repo); err != nil {
-			repo = ""
-		}
+		// Whatever is not about one server can still be checked.
+		repo, _ = realDir(o.Repo)
 	}
-	d := &Diagnosis{Version: SchemaVersion, Repo: repo, Server: server, Findings: []Finding{}}
+	d := &Diagnosis{Version: SchemaVersion, Repo: repo, Server: server, NoServer: err, Findings: []Finding{}}
 	st, err := s.Journal.Load()
 	if err != nil {
 		var se *journal.StateError
@@ -70,8 +70,8 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 		d.add(Finding{Kind: FoundState, Path: se.Path, Text: err.Error()})
 		st = nil
 	}
-	for i := range Clients {
-		s.examine(d, &Clients[i])
+	for i := range clients {
+		s.examine(d, &clients[i])
 	}
 	if st != nil {
 		for i := range st.Records {
@@ -91,7 +91,7 @@ func (s *Swapper) examine(d *Diagnosis, c *Client) {
 	if here || c.binary() != "" {
 		for _, name := range c.Login {
 			if s.Sys.Getenv(name) != "" {
-				d.add(Finding{Kind: FoundLogin, Client: c.Name, Text: fmt.Sprintf("%s is set and overrides the login of %s; start it with env -u %s to use that", name, c.Name, name)})
+				d.add(Finding{Kind: FoundLogin, Client: c.Name, Text: fmt.Sprintf("%s is set and overrides the login of %s; start it with env -u %s to use the login", name, c.Name, name)})
 			}
 		}
 	}
@@ -130,7 +130,8 @@ func (s *Swapper) examineNames(d *Diagnosis, doc *document, scope Scope) {
 			if tag := s.classify(c.Dialect.argv(e.Value), e.Value, d.Repo); tag.ThisRepo {
 				d.add(Finding{
 					Kind: FoundOtherName, Client: c.Name, Scope: scope, Server: name, Path: doc.config,
-					Text: fmt.Sprintf("%s runs this repository as %q, not as %q; pass --server %s to mean it", c.label(scope), name, d.Server, CommandLine([]string{name})),
+					Text: fmt.Sprintf("%s runs this repository as %q, not as %q", c.label(scope), name, d.Server),
+					Hint: HintServer, Arg: name,
 				})
 			}
 		}
@@ -154,7 +155,7 @@ func (s *Swapper) examineRecord(d *Diagnosis, r *journal.Record) {
 		add(FoundNoBackup, "%s: its backup %s is gone; revert works from the record alone", what, r.Backup)
 	}
 	if c == nil {
-		add(FoundSwapped, "%s: this version does not know such a client; the old file is %s", what, r.Backup)
+		add(FoundSwapped, "%s: this version does not know that client; the old file is %s", what, r.Backup)
 		return
 	}
 	target, err := targetOf(r.Target)
@@ -171,15 +172,16 @@ func (s *Swapper) examineRecord(d *Diagnosis, r *journal.Record) {
 	newest := &r.Writes[len(r.Writes)-1]
 	switch {
 	case err != nil:
-		add(FoundSwapped, "%s: revert could not take it back now: %v", what, err)
+		add(FoundSwapped, "%s: revert could not undo it now: %v", what, err)
 	case v.asBefore:
 		add(FoundHalf, "%s: a run was interrupted, or the entry was put back by hand; mcp-swap revert finishes it", what)
 	case v.landed == nil:
-		add(FoundEdited, "%s: the entry was edited since; mcp-swap revert needs --force to put the old one back", what)
+		f.Hint = HintForceEdited
+		add(FoundEdited, "%s: the entry was edited since the swap, so mcp-swap revert leaves it", what)
 	case v.landed != newest:
 		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
 	default:
-		add(FoundSwapped, "%s; mcp-swap revert takes it back", what)
+		add(FoundSwapped, "%s; mcp-swap revert undoes it", what)
 	}
 }
 
@@ -188,13 +190,13 @@ func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
 	known := map[string]bool{}
 	configs := []string{s.Journal.Path()}
 	owner := map[string]string{}
-	for i := range Clients {
-		config := Clients[i].configPath(s.Sys)
+	for i := range clients {
+		config := clients[i].configPath(s.Sys)
 		configs = append(configs, config)
-		owner[config] = Clients[i].Name
+		owner[config] = clients[i].Name
 		if target, err := filepath.EvalSymlinks(config); err == nil {
 			configs = append(configs, target)
-			owner[target] = Clients[i].Name
+			owner[target] = clients[i].Name
 		}
 	}
 	if st != nil {
@@ -213,9 +215,9 @@ func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
 			if known[name] || slices.Contains(temps, name) {
 				continue
 			}
-			text := fmt.Sprintf("%s is a backup that no record knows; inspect before deleting: it may be the only copy of what was there before a swap", name)
+			text := fmt.Sprintf("%s is a backup without a record; inspect before deleting: it may be the only copy of the config before a swap", name)
 			if st == nil {
-				text = fmt.Sprintf("%s is a backup; whether it is needed cannot be told without the state", name)
+				text = fmt.Sprintf("%s is a backup; without the state file it is unknown whether it is needed", name)
 			}
 			d.add(Finding{Kind: FoundStrayBackup, Client: owner[config], Path: name, Text: text})
 		}

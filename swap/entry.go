@@ -22,16 +22,25 @@ var remoteTypes = []string{"http", "sse", "remote", "ws", "streamable-http", "st
 // An EnvVar is one variable for the server.
 type EnvVar struct{ Name, Value string }
 
+// environ spells variables as os/exec does.
+func environ(env []EnvVar) []string {
+	var out []string
+	for _, e := range env {
+		out = append(out, e.Name+"="+e.Value)
+	}
+	return out
+}
+
 // ParseEnv reads K=V pairs; of one name, the last wins. Its error is a [*UsageError].
 func ParseEnv(pairs []string) ([]EnvVar, error) {
 	var out []EnvVar
 	for _, p := range pairs {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
-			return nil, usagef("--env %q is not of the form NAME=VALUE", p)
+			return nil, usagef(OptionEnv, "%q is not of the form NAME=VALUE", name) // not the value: it may be a secret
 		}
 		if !utf8.ValidString(p) || strings.ContainsRune(p, 0) {
-			return nil, usagef("--env %q is not text that a config can hold", p)
+			return nil, usagef(OptionEnv, "%q is not text that a config can hold", name)
 		}
 		out = slices.DeleteFunc(out, func(e EnvVar) bool { return e.Name == name })
 		out = append(out, EnvVar{name, value})
@@ -46,7 +55,7 @@ func (d dialect) envName() string {
 	return d.Env
 }
 
-// command gives the fields that hold a command.
+// command returns the fields that hold a command.
 func (d dialect) command(argv []string) format.Object {
 	if d.Argv {
 		return format.Object{{Name: "command", Value: argv}}
@@ -140,7 +149,7 @@ func (d dialect) env(value map[string]any) []EnvVar {
 	return out
 }
 
-// remote gives the address of an entry that names a remote server, or "".
+// remote returns the address of an entry that names a remote server, or "".
 func remote(value map[string]any) string {
 	for _, key := range []string{"url", "serverUrl", "httpUrl"} {
 		if s, ok := value[key].(string); ok {

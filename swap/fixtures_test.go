@@ -18,7 +18,7 @@ import (
 // and revert gives the bytes back: the exact ones, and, where the file was saved
 // since, with what was saved.
 func TestSampleConfigs(t *testing.T) {
-	const configs = "../fixtures/configs"
+	const configs = "testdata/configs"
 	homes, err := os.ReadDir(configs)
 	if err != nil {
 		t.Fatal(err)

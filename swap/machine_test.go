@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -32,8 +33,8 @@ func TestConfigPaths(t *testing.T) {
 		"droid":          same("/h/.factory/mcp.json"),
 		"amp":            same("/h/.config/amp/settings.json"),
 	}
-	if len(want) != len(Clients) {
-		t.Errorf("%d clients in the table, %d here", len(Clients), len(want))
+	if len(want) != len(clients) {
+		t.Errorf("%d clients in the table, %d here", len(clients), len(want))
 	}
 	for i, goos := range []string{"linux", "darwin", "windows"} {
 		sys, err := systemFor(goos, func(name string) string {
@@ -42,8 +43,8 @@ func TestConfigPaths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for j := range Clients {
-			c := &Clients[j]
+		for j := range clients {
+			c := &clients[j]
 			if got := c.configPath(sys); got != want[c.Name][i] {
 				t.Errorf("%s on %s: %s, want %s", c.Name, goos, got, want[c.Name][i])
 			}
@@ -51,27 +52,39 @@ func TestConfigPaths(t *testing.T) {
 	}
 }
 
-func TestRowsAreComplete(t *testing.T) {
-	names := map[string]bool{}
-	for _, c := range Clients {
-		for _, name := range append([]string{c.Name}, c.Aliases...) {
-			if names[name] {
-				t.Errorf("%s is there twice", name)
+// Every name and alias means its own client, and no two clients keep the same entries:
+// a swap of one would change the other.
+func TestClientsAreDistinct(t *testing.T) {
+	for i := range clients {
+		for _, name := range append([]string{clients[i].Name}, clients[i].Aliases...) {
+			if got := lookupClient(name); got != &clients[i] {
+				t.Errorf("%s is %s, want %s", name, got.Name, clients[i].Name)
 			}
-			names[name] = true
-		}
-		if len(c.Config.Files) == 0 || len(c.Config.Dirs[""]) == 0 {
-			t.Errorf("%s has no config", c.Name)
-		}
-		if len(c.Scopes[ScopeUser]) == 0 {
-			t.Errorf("%s has no container", c.Name)
-		}
-		if c.Dialect.EnvAlways && c.Dialect.Argv {
-			t.Errorf("%s: no client is like that", c.Name)
 		}
 	}
 	if c := lookupClient("antigravity"); c == nil || c.Name != "agy" {
 		t.Errorf("antigravity is %v", c)
+	}
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		sys, err := systemFor(goos, func(name string) string {
+			return map[string]string{"HOME": "/h", "USERPROFILE": "/h", "APPDATA": "/h/roaming"}[name]
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		owner := map[string]string{}
+		for i := range clients {
+			c := &clients[i]
+			for scope, containers := range c.Scopes {
+				for _, container := range containers {
+					place := fmt.Sprintf("%s %q", c.configPath(sys), container)
+					if other := owner[place]; other != "" {
+						t.Errorf("on %s, %s (%s) and %s share %s", goos, c.Name, scope, other, place)
+					}
+					owner[place] = c.Name
+				}
+			}
+		}
 	}
 }
 
@@ -138,20 +151,5 @@ func TestClassify(t *testing.T) {
 		if got := s.classify(argv, nil, repo).String(); got != want {
 			t.Errorf("%s: %s, want %s", command, got, want)
 		}
-	}
-}
-
-func TestCommandLineCanBeTyped(t *testing.T) {
-	for want, argv := range map[string][]string{
-		"uv run x":      {"uv", "run", "x"},
-		"'' 'a b' 'c$'": {"", "a b", "c$"},
-		`'it'\''s'`:     {"it's"},
-	} {
-		if got := CommandLine(argv); got != want {
-			t.Errorf("%q: %s, want %s", argv, got, want)
-		}
-	}
-	if got := CommandLine([]string{"a\x1b[31mb"}); strings.Contains(got, "\x1b") {
-		t.Errorf("an escape sequence reaches the terminal: %q", got)
 	}
 }

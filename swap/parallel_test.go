@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// swapLoop tells the re-executed test to swap and revert a few times, shortLoop
+// swapLoop makes the re-executed test to swap and revert a few times, shortLoop
 // fewer times.
 const (
 	swapLoop  = "SWAP_TEST_LOOP"

@@ -15,21 +15,23 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// RevertOptions say which swaps [Swapper.Revert] takes back; a zero field
-// means all.
+// RevertOptions select the swaps that [Swapper.Revert] undoes; a zero field means
+// all.
 type RevertOptions struct {
 	Clients []string
 	Scope   Scope
 	Server  string
 	DryRun  bool
-	Force   bool // also where the entry itself was edited since
+	Force   bool // also where the entry itself was edited since, or the config is read-only
+	// ShowSecrets leaves the diffs of DryRun as they are, so that patch(1) applies them.
+	ShowSecrets bool
 }
 
 // errEdited is wrapped when an entry was edited since it was swapped.
-var errEdited = errors.New("the entry was edited or removed since it was swapped, so it was left as it is; --force puts the old one back")
+var errEdited = hintf(HintForceEdited, "the entry was edited or removed since it was swapped, so it was left as it is")
 
-// Revert takes swaps back, the newest first. One that fails keeps its record
-// and does not stop the others.
+// Revert undoes swaps, the newest first. One that fails keeps its record and does
+// not stop the others.
 func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error) {
 	if err := checkScope(o.Scope); err != nil {
 		return nil, err
@@ -44,12 +46,18 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 			(o.Server == "" || o.Server == r.Server) &&
 			(o.Scope == "" || c == nil || c.scope(o.Scope) == Scope(r.Scope))
 	}
+	if err := s.ownHome(); err != nil {
+		return nil, err
+	}
 	st, err := s.Journal.Load()
 	if err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(st.Records, func(r journal.Record) bool { return wanted(&r) }) {
-		return nil, errors.New("nothing to revert: no swap is recorded" + among(o))
+		if len(o.Clients) > 0 || o.Server != "" || o.Scope != "" {
+			return nil, hintf(HintNarrower, "nothing to revert: no recorded swap matches")
+		}
+		return nil, errors.New("nothing to revert: no swap is recorded")
 	}
 	if !o.DryRun {
 		unlock, err := s.Journal.Lock(ctx, s.waiting)
@@ -71,6 +79,9 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	}
 	slices.SortFunc(order, func(a, b journal.Record) int { return b.Seq - a.Seq })
 	t := &taking{Swapper: s, opts: o, state: st, dry: map[string][]byte{}}
+	if err := t.begin(order); err != nil {
+		return nil, err
+	}
 	var out []Result
 	for _, r := range order {
 		res := Result{Client: r.Client, Scope: Scope(r.Scope), Label: r.Client, Server: r.Server, Config: r.Config, Backup: r.Backup}
@@ -79,7 +90,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 		case ctx.Err() != nil:
 			err = ctx.Err()
 		case c == nil:
-			err = fmt.Errorf("a client of that name is not known to this version; its backup is %s", r.Backup)
+			err = fmt.Errorf("this version does not know that client; its backup is %s", r.Backup)
 		default:
 			res.Label = c.label(Scope(r.Scope))
 			err = t.take(ctx, c, r, &res)
@@ -101,41 +112,61 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 }
 
 func place(name string) int {
-	return slices.IndexFunc(Clients, func(c Client) bool { return c.Name == name })
-}
-
-func among(o RevertOptions) string {
-	if len(o.Clients) == 0 && o.Server == "" && o.Scope == "" {
-		return ""
-	}
-	return " for what --cli, --scope and --server ask for"
+	return slices.IndexFunc(clients, func(c Client) bool { return c.Name == name })
 }
 
 // taking is one run of Revert.
 type taking struct {
 	*Swapper
 	opts  RevertOptions
-	state *journal.State    // without what has been taken back
+	state *journal.State    // without what has been undone
 	taken int               // how many records are no longer in state
 	dry   map[string][]byte // what a dry run has made of each file so far
+
+	lost    map[string]*atomicfile.Meta // what files had before a program replaced them
+	blanked bool                        // the state on the disk knows less of its Files
 }
 
-// finish saves the state without the records of what was taken back.
+// begin finds the files that another program has replaced since they were swapped.
+// If this run is killed, the next one must not mistake a file that this one wrote
+// for a replaced one: so the IDs of files that several swaps share are removed from
+// the state until those files are written.
+func (t *taking) begin(order []journal.Record) error {
+	t.lost = map[string]*atomicfile.Meta{}
+	blank := t.state.Clone()
+	for _, r := range order {
+		f := t.state.Files[r.Target]
+		if f.Recreated(r.Target) {
+			t.lost[r.Target] = &f.Meta
+		}
+		shared := func(o journal.Record) bool { return o.Target == r.Target && o.Seq != r.Seq }
+		if f.ID != "" && slices.ContainsFunc(t.state.Records, shared) {
+			blank.Files[r.Target] = journal.File{Meta: f.Meta}
+			t.blanked = true
+		}
+	}
+	if t.opts.DryRun || !t.blanked {
+		return nil
+	}
+	return t.Journal.Save(blank)
+}
+
+// finish saves the state without the records of what was undone.
 func (t *taking) finish() error {
-	if t.taken == 0 {
+	if t.taken == 0 && !t.blanked {
 		return nil
 	}
 	if err := t.Journal.Save(t.state); err != nil {
 		if errors.Is(err, atomicfile.ErrNotDurable) {
 			return err
 		}
-		return fmt.Errorf("the configs are back, but their records stay; the next revert removes them: %w", err)
+		return fmt.Errorf("the configs are restored, but their records stay; the next revert removes them: %w", err)
 	}
 	return nil
 }
 
-// take takes one swap back: first the config, then the backup goes; the record
-// goes with all others, at the end. Killed anywhere between, the next run finds
+// take undoes one swap: it restores the config, then removes the backup; finish
+// removes all records at the end. After a kill anywhere between, the next run finds
 // the record and a config that is as before the swap, and goes on from there.
 func (t *taking) take(ctx context.Context, c *Client, r journal.Record, res *Result) error {
 	i := t.state.Find(r.Target, r.Container, r.Server)
@@ -170,21 +201,21 @@ func (t *taking) take(ctx context.Context, c *Client, r journal.Record, res *Res
 
 func (t *taking) dropBackup(r *journal.Record, res *Result) error {
 	if !strings.HasPrefix(r.Backup, r.Config+backupMark) {
-		t.Warn(fmt.Sprintf("%s: the record names %q as its backup, which is none of mcp-swap; it was left alone", res.Label, r.Backup))
+		t.Warn(fmt.Sprintf("%s: the record names %q as its backup, which mcp-swap did not make; it was left alone", res.Label, r.Backup))
 		return nil
 	}
 	if _, err := os.Lstat(r.Backup); errors.Is(err, fs.ErrNotExist) {
 		// A killed revert has removed it already, or the user has.
-		t.Warn(fmt.Sprintf("%s: the backup %s was gone; the record alone was used", res.Label, r.Backup))
+		t.Warn(fmt.Sprintf("%s: the backup %s does not exist any more; used the record alone", res.Label, r.Backup))
 		return nil
 	}
 	if err := t.Disk.Remove(r.Backup); err != nil {
-		return fmt.Errorf("the config is back, but its backup could not be removed; the next revert tries again: %w", err)
+		return fmt.Errorf("the config is restored, but its backup could not be removed; the next revert tries again: %w", err)
 	}
 	return nil
 }
 
-// restore puts a swap's file back.
+// restore restores a swap's file.
 func (t *taking) restore(ctx context.Context, c *Client, r *journal.Record, res *Result) error {
 	target, err := targetOf(r.Target)
 	if err != nil {
@@ -205,6 +236,13 @@ func (t *taking) restore(ctx context.Context, c *Client, r *journal.Record, res 
 	if err != nil {
 		return err
 	}
+	if !bytes.Equal(text, d.text) {
+		// If it was read-only at the swap, the user has already agreed to edit it.
+		was, known := t.state.Files[r.Target]
+		if err := t.mayWrite(d, t.opts.Force || t.opts.DryRun || known && readOnly(was.Meta.Mode)); err != nil {
+			return err
+		}
+	}
 	res.Detail = how
 	if !v.first() {
 		handOn(t.state, r)
@@ -212,17 +250,44 @@ func (t *taking) restore(ctx context.Context, c *Client, r *journal.Record, res 
 	if t.opts.DryRun {
 		t.dry[target] = text
 		if !bytes.Equal(text, d.text) {
-			res.Diff = unified(target, d.text, text)
+			f := differ{kind: c.Kind}
+			if !t.opts.ShowSecrets {
+				f.visible = c.plain(c.Dialect.argv(r.Writes[len(r.Writes)-1].Value), r.Old)
+			}
+			res.Diff, res.Masked = f.unified(target, d.text, text)
 		}
 		return nil
 	}
 	if bytes.Equal(text, d.text) {
 		return nil
 	}
-	return t.write(ctx, c, r.Config, target, text, d.text)
+	return t.put(ctx, c, r, d, text, res)
 }
 
-// A verdict is what became of a swap's write.
+// put restores a file, with the metadata that was lost if another program has
+// replaced it since. Changes that the user made to the file's metadata, such as
+// chmod, stay.
+func (t *taking) put(ctx context.Context, c *Client, r *journal.Record, d *document, text []byte, res *Result) error {
+	like := t.lost[r.Target]
+	err := t.replace(ctx, c, r.Config, d.target, text, d.text, like)
+	if like != nil && errors.Is(err, atomicfile.ErrMeta) {
+		t.Warn(fmt.Sprintf("%s: another program has replaced the config since the swap, and it keeps its metadata: %v", res.Label, err))
+		err = t.replace(ctx, c, r.Config, d.target, text, d.text, nil)
+	}
+	if err != nil && !errors.Is(err, atomicfile.ErrNotDurable) {
+		return err
+	}
+	delete(t.lost, r.Target)
+	if f, ok := t.state.Files[r.Target]; ok {
+		if f.Meta, _ = t.Disk.Meta(d.target); f.Meta.Mode != 0 {
+			f.ID = atomicfile.ID(d.target)
+			t.state.Files[r.Target] = f
+		}
+	}
+	return err
+}
+
+// A verdict is the state of a swap's write.
 type verdict struct {
 	rec      *journal.Record
 	landed   *journal.Write // the write that is in the file; nil: none is
@@ -281,19 +346,19 @@ func judge(r *journal.Record, d *document, e format.Entry) verdict {
 	return v
 }
 
-// first says whether undoing gives the file as it was before the first swap,
-// with nothing left that the swap had made around its entry.
+// first reports whether undoing restores the file as it was before the first swap,
+// with nothing left of what the swap had made around its entry.
 func (v verdict) first() bool {
 	return v.whole && (v.asBefore || v.landed.Base == v.rec.Before)
 }
 
-// undo gives the text without the swap, and says how it came to it.
+// undo returns the text without the swap, and how it got it.
 func (v verdict) undo(d *document, force bool) (text []byte, how string, err error) {
 	switch {
 	case v.exact:
 		return v.base, "exact bytes", nil
 	case v.asBefore:
-		return d.text, "was back already", nil
+		return d.text, "already restored", nil
 	case v.landed == nil && !force:
 		return nil, "", fmt.Errorf("%s: %w", d.config, errEdited)
 	}
@@ -309,10 +374,10 @@ func (v verdict) undo(d *document, force bool) (text []byte, how string, err err
 	return e.Out, "the entry only: the file has changed since", nil
 }
 
-// moved takes the write back where its bytes are now, if they are there still,
-// and once only. What comes of it is used if it holds the same data as entry,
-// the text with only the entry put back: then it has the old spelling too, with
-// comments and order, which an entry that is written in pieces may lose.
+// moved undoes the write wherever its bytes are now, if they occur exactly once.
+// The result is used if it holds the same data as entry, the text with only the
+// entry restored: then it also has the old spelling, comments and order, which an
+// entry that is written in pieces may lose.
 func (v verdict) moved(d *document, entry []byte) ([]byte, bool) {
 	if len(v.landed.Is) == 0 || bytes.Count(d.text, v.landed.Is) != 1 {
 		return nil, false
@@ -335,9 +400,9 @@ func (v verdict) moved(d *document, entry []byte) ([]byte, bool) {
 	return text, format.Equal(data[0], data[1])
 }
 
-// handOn is for a swap that is taken back under another one of the same file.
-// What it had made around its entry stays while the other entry is in there,
-// and must then go with that one: so the other swap's record gets the duty.
+// handOn is for a swap that is undone while another swap of the same file stays.
+// The containers that it made for its entry stay while the other entry is in them,
+// and must be removed with that one: so the other swap's record takes that over.
 func handOn(st *journal.State, r *journal.Record) {
 	for i := range st.Records {
 		heir := &st.Records[i]

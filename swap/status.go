@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/format"
 )
 
@@ -34,11 +34,11 @@ type Detected struct {
 	Note         string   `json:"note,omitempty"`
 }
 
-// Detect says which clients are here.
+// Detect reports which clients are installed.
 func (s *Swapper) Detect() Detection {
 	out := Detection{Version: SchemaVersion}
-	for i := range Clients {
-		c := &Clients[i]
+	for i := range clients {
+		c := &clients[i]
 		d := Detected{Client: c.Name, Present: s.present(c), Binary: c.binary(), Binaries: c.Binaries, Config: c.configPath(s.Sys), Note: c.Note}
 		if d.Binaries == nil {
 			d.Binaries = []string{}
@@ -74,17 +74,18 @@ type ClientState struct {
 	Config  string   `json:"config"`
 	Exists  bool     `json:"config_exists"`
 	Found   bool     `json:"found"`
-	Command []string `json:"command,omitempty"` // program and arguments
+	Command []string `json:"command,omitempty"` // program and arguments, without secrets
 	Env     []string `json:"env,omitempty"`     // names only: the values may be secrets
 	Tag     *Tag     `json:"tag,omitempty"`
 	// Shadows are the reasons why the client does not run this entry.
 	Shadows []string `json:"shadows,omitempty"`
 	Error   string   `json:"error,omitempty"`
 
-	won []string // those of Shadows that are other entries
+	argv []string // Command as it is
+	won  []string // the Shadows that are other entries
 }
 
-// Status says what a server's name resolves to in each client and scope. A
+// Status reports what a server's name resolves to in each client and scope. A
 // config that cannot be read is an Error of its client.
 func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 	if err := checkScope(o.Scope); err != nil {
@@ -125,12 +126,12 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 	return st, nil
 }
 
-// repoAndServer: a server that is named needs no checkout that is understood.
+// repoAndServer finds the server's name; a name that is given needs no checkout.
 func repoAndServer(repo, server string) (string, string, error) {
 	if server == "" {
 		co, err := ReadCheckout(repo, "")
 		if err != nil {
-			return "", "", fmt.Errorf("which server is meant cannot be told (--server names it): %w", err)
+			return "", "", hintf(HintServer, "no server is named, and the checkout does not name one: %w", err)
 		}
 		return co.Dir, co.Server, nil
 	}
@@ -147,11 +148,13 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope Scope, repo, serve
 	}
 	if e.Found {
 		cs.Found = true
-		cs.Command = c.Dialect.argv(e.Value)
+		cs.argv = c.Dialect.argv(e.Value)
+		cs.Command = ask.ShowArgs(cs.argv)
 		for _, v := range c.Dialect.env(e.Value) {
 			cs.Env = append(cs.Env, v.Name)
 		}
-		tag := s.classify(cs.Command, e.Value, repo)
+		tag := s.classify(cs.argv, e.Value, repo)
+		tag.URL, tag.Package = ask.ShowURL(tag.URL), ask.ShowURL(tag.Package)
 		cs.Tag = &tag
 		for _, o := range c.Off {
 			if off, how := o.switchesOff(e.Value, doc, project, server); off {
@@ -187,7 +190,7 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope Scope, repo, serve
 	return nil
 }
 
-// holder gives the file of a repository, from the directory itself up to the
+// holder returns the file of a repository, from the directory itself up to the
 // top of its work tree, that has an entry for a server; "" if none has.
 func (p projectFile) holder(repo, own, server string) string {
 	top := repo
@@ -217,8 +220,8 @@ const (
 	distrusted
 )
 
-// trusts says whether a client trusts a directory, by the nearest directory
-// above it that the client was told about.
+// trusts reports whether a client trusts a directory, by the nearest directory
+// above it that the client has recorded.
 func (s *Swapper) trusts(doc *document, repo string) trustAnswer {
 	t := doc.client.Trust
 	if t == nil {
@@ -265,15 +268,4 @@ func parseFile(path string, kind format.Kind) (*format.Doc, error) {
 		return nil, err
 	}
 	return format.Parse(kind, text)
-}
-
-// CommandLine is a command as a person would type it.
-func CommandLine(argv []string) string {
-	words := make([]string, len(argv))
-	for i, a := range argv {
-		if words[i] = printable(a); a == "" || strings.ContainsAny(a, " \t\n\"'\\$`*?[](){}<>|&;#~!") {
-			words[i] = "'" + strings.ReplaceAll(printable(a), "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
 }

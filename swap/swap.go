@@ -3,35 +3,36 @@
 //
 // # Model
 //
-// A [Client] is a row of the table [Clients]: where its config is, in which
+// A [Client] is a row of the table clients: where its config is, in which
 // format, in which container of it the servers are, and how it spells an
 // entry. A [Checkout] is a directory with the sources of a server, and knows
 // the command that starts it. [Swapper] brings them together in its verbs:
 //
-//	Detect    which clients are here
+//	Detect    which clients are installed
 //	Status    what each runs under a server's name, and what shadows it
 //	UseLocal  write the checkout's command into the entry
-//	Verify    start what is there, and ask the clients themselves
-//	Revert    take that back
-//	Doctor    what is amiss
+//	Verify    start the server, and query the clients
+//	Revert    undo that
+//	Doctor    check for problems
 //
 // # What a swap may change
 //
 // The entry, and no byte outside of it: package format edits text, not data.
 // Before a config is written, its bytes are backed up beside it and the edit
-// is recorded by package journal, with the bytes it replaced; so Revert gives
-// back the very file if nothing else has written to it, and just the entry if
-// something has. A write is a rename of a synced file, done only while the
-// config still holds what the edit was made from. All writers of this package
-// take one lock; a client that writes its own config takes none (but Claude,
-// whose lock is taken too).
+// is recorded by package journal, with the bytes it replaced; so Revert restores
+// the exact file if nothing else has written to it, and only the entry otherwise.
+// A write is a rename of a synced file, done only while the config still holds
+// the bytes that the edit was made from. All writers of this package take one
+// lock. Clients take none when they write their own configs, except Claude, whose
+// lock is taken too.
 //
-// The package starts no process but the server itself, in [Handshake], the
-// compiler for [ModeBuild], and the clients' own programs in [Ask], which have a
-// home directory of their own. It imports nothing about tmux.
+// All processes are started by package ask: the server itself, the compiler for
+// [ModeBuild], and the clients' own programs, in a home directory of their own. It
+// imports nothing about tmux.
 package swap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,14 +48,16 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// A Swapper does the verbs on one machine. Make one with [New].
+// A Swapper implements the verbs for one machine. Make one with [New].
 type Swapper struct {
 	Sys     System
 	Disk    atomicfile.Disk
 	Journal journal.Journal
-	// Warn is told what the user should know and is no result; never nil. It may
+	// Warn reports what the user should know besides the results; never nil. It may
 	// be called from another goroutine.
 	Warn func(string)
+	// Confirm asks the user a yes-or-no question; nil if there is no terminal.
+	Confirm func(question string) bool
 }
 
 // New makes a Swapper for a system. warn may be nil.
@@ -62,7 +65,8 @@ func New(sys System, warn func(string)) *Swapper {
 	if warn == nil {
 		warn = func(string) {}
 	}
-	return &Swapper{Sys: sys, Journal: journal.Journal{Dir: sys.StateDir()}, Warn: warn}
+	disk := atomicfile.Disk{TempMark: ".mcp-swap-tmp-"}
+	return &Swapper{Sys: sys, Disk: disk, Journal: journal.Journal{Dir: sys.StateDir(), Disk: disk}, Warn: warn}
 }
 
 // Outcomes of a [Result].
@@ -74,7 +78,7 @@ const (
 	Failed    = "failed"
 )
 
-// A Result is what became of one client.
+// A Result is the outcome for one client.
 type Result struct {
 	Client  string
 	Scope   Scope
@@ -86,28 +90,29 @@ type Result struct {
 	Detail  string // how Revert did it, in a few words
 	Backup  string
 	Diff    []byte // of a dry run
+	Masked  bool   // Diff has masks in it, so it is for reading only
 	Err     error  // for Failed; with another outcome: done, but with this reservation
 }
 
-// AnyFailed says whether a result is an error.
+// AnyFailed reports whether a result has an error.
 func AnyFailed(results []Result) bool {
 	return slices.ContainsFunc(results, func(r Result) bool { return r.Err != nil })
 }
 
-// clients finds the clients that were named, in the order of the table; without
-// names, those that are present.
+// clients returns the named clients, in the order of the table; without names, all
+// that are present.
 func (s *Swapper) clients(names []string) ([]*Client, error) {
 	want := map[*Client]bool{}
 	for _, name := range names {
 		c := lookupClient(name)
 		if c == nil {
-			return nil, usagef("unknown client %q; the clients are: %s", name, strings.Join(ClientNames(), ", "))
+			return nil, usagef("", "unknown client %q; the clients are: %s", name, strings.Join(ClientNames(), ", "))
 		}
 		want[c] = true
 	}
 	var out []*Client
-	for i := range Clients {
-		c := &Clients[i]
+	for i := range clients {
+		c := &clients[i]
 		if want[c] || len(names) == 0 && s.present(c) {
 			out = append(out, c)
 		}
@@ -115,7 +120,7 @@ func (s *Swapper) clients(names []string) ([]*Client, error) {
 	return out, nil
 }
 
-// present: the program is on PATH (where there is one) and the config is there.
+// present: the program, if the client has one, is on PATH and the config exists.
 func (s *Swapper) present(c *Client) bool {
 	if _, err := os.Lstat(c.configPath(s.Sys)); err != nil {
 		return false
@@ -125,7 +130,7 @@ func (s *Swapper) present(c *Client) bool {
 
 func checkScope(s Scope) error {
 	if s != "" && s != ScopeUser && s != ScopeProject {
-		return usagef("--scope %q is neither user nor project", string(s))
+		return usagef(OptionScope, "%q is neither user nor project", string(s))
 	}
 	return nil
 }
@@ -136,6 +141,7 @@ type document struct {
 	config string // as the client names it
 	target string // the regular file behind all links
 	info   fs.FileInfo
+	meta   atomicfile.Meta
 	text   []byte
 	doc    *format.Doc
 }
@@ -164,8 +170,8 @@ func (d *document) parse() (err error) {
 	return nil
 }
 
-// find looks an entry up where the client would read it, and gives the
-// container it is in, or the one that a new entry goes to.
+// find looks up an entry where the client would read it, and returns the
+// container it is in, or the container for a new entry.
 func (d *document) find(scope Scope, project, server string) (container []string, e format.Entry, err error) {
 	all := d.client.containers(scope, project)
 	for i, path := range all {
@@ -183,11 +189,52 @@ func (d *document) find(scope Scope, project, server string) (container []string
 	return all[0], format.Entry{}, nil
 }
 
-// sweep removes what a killed run has left beside the configs. It needs the lock.
+// mayWrite returns an error for a config that must not be written: the file, or a
+// directory on the way to it, belongs to another user; or it is read-only, and
+// neither force nor the user's answer allows the edit.
+func (s *Swapper) mayWrite(d *document, force bool) error {
+	if err := s.ours(d); err != nil {
+		return err
+	}
+	return s.writable(d, force)
+}
+
+// ours returns an error if a config, or the way to it, belongs to another user.
+func (s *Swapper) ours(d *document) error {
+	for _, path := range []string{d.config, d.target} {
+		if err := owned(path); err != nil {
+			return err
+		}
+	}
+	return ownFile(d.target, d.info)
+}
+
+// writable returns an error for a read-only config, unless force or the user allows
+// the edit.
+func (s *Swapper) writable(d *document, force bool) error {
+	if force || !readOnly(d.info.Mode()) {
+		return nil
+	}
+	if s.Confirm != nil && s.Confirm(fmt.Sprintf("%s is read-only (mode %04o). Edit it anyway?", d.target, d.info.Mode().Perm())) {
+		return nil
+	}
+	return hintf(HintForceWrite, "%s is read-only (mode %04o)", d.target, d.info.Mode().Perm())
+}
+
+// readOnly: its owner may not write it.
+func readOnly(m fs.FileMode) bool { return m.Perm()&0o200 == 0 }
+
+// ownHome returns an error if the home or the state directory belongs to another
+// user, as when sudo keeps HOME.
+func (s *Swapper) ownHome() error {
+	return cmp.Or(owned(s.Sys.Home), owned(s.Journal.Path()))
+}
+
+// sweep removes temporary files of killed runs beside the configs. It needs the lock.
 func (s *Swapper) sweep(st *journal.State) {
 	paths := map[string]bool{}
-	for i := range Clients {
-		config := Clients[i].configPath(s.Sys)
+	for i := range clients {
+		config := clients[i].configPath(s.Sys)
 		paths[config] = true
 		if target, err := filepath.EvalSymlinks(config); err == nil {
 			paths[target] = true
@@ -209,7 +256,7 @@ func (s *Swapper) backup(d *document, text []byte) (string, error) {
 	name := stem
 	var err error
 	for n := 1; n < 1000; n++ {
-		err = s.Disk.Create(name, text, d.info.Mode().Perm()&0o600, d.info)
+		err = s.Disk.Create(name, text, atomicfile.Meta{Mode: d.meta.Mode & 0o600, Owner: d.meta.Owner})
 		if !errors.Is(err, fs.ErrExist) {
 			break
 		}
@@ -222,7 +269,7 @@ func (s *Swapper) backup(d *document, text []byte) (string, error) {
 		}
 	}
 	if err != nil {
-		return "", fmt.Errorf("no backup could be made, so nothing was changed: %w", err)
+		return "", fmt.Errorf("cannot make a backup, so nothing was changed: %w", err)
 	}
 	return name, nil
 }
@@ -230,25 +277,26 @@ func (s *Swapper) backup(d *document, text []byte) (string, error) {
 // backupMark is in the name of every backup, after the config's.
 const backupMark = ".bak.mcp-swap-"
 
-// maxRedos is how often a write is tried when other programs keep saving.
+// maxRedos limits how often a write is tried while other programs keep saving.
 const maxRedos = 5
 
 // errBusy ends the redoing.
 var errBusy = fmt.Errorf("another program saved it %d times meanwhile: close it and run again", maxRedos)
 
-// write puts text in the place of old, under the client's own lock if it has one.
-func (s *Swapper) write(ctx context.Context, c *Client, config, target string, text, old []byte) error {
+// replace replaces old by text, under the client's own lock if it has one. like is
+// the metadata for the file; nil keeps it.
+func (s *Swapper) replace(ctx context.Context, c *Client, config, target string, text, old []byte, like *atomicfile.Meta) error {
 	release, err := s.clientLock(ctx, c, config)
 	if err != nil {
 		return err
 	}
-	err = s.Disk.Replace(target, text, old, 0o600)
+	err = s.Disk.Replace(target, text, old, like)
 	return errors.Join(err, release())
 }
 
 // Claude's lock is a directory made beside its config (npm's proper-lockfile):
-// whoever makes it has it, touches it every few seconds, and loses it when it
-// is older than staleLock.
+// the process that makes it holds the lock, touches it every few seconds, and loses
+// it when it is older than staleLock.
 const (
 	staleLock = 10 * time.Second
 	lockWait  = 15 * time.Second
@@ -266,7 +314,7 @@ func (s *Swapper) clientLock(ctx context.Context, c *Client, config string) (rel
 		if err == nil {
 			return func() error {
 				if err := s.Disk.Remove(dir); err != nil {
-					return fmt.Errorf("give back the lock of %s: %w", c.Name, err)
+					return fmt.Errorf("release the lock of %s: %w", c.Name, err)
 				}
 				return nil
 			}, nil

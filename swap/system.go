@@ -10,16 +10,16 @@ import (
 	"runtime"
 )
 
-// A System is what the package asks of the machine: where home is, which
-// variables are set, and which system's paths to use.
+// A System describes the machine: the home directory, the environment, and
+// which operating system's paths to use.
 type System struct {
 	GOOS   string
 	Home   string
 	Getenv func(string) string
 }
 
-// ThisSystem reads the environment. A home that is not set is an error: it is
-// never looked up elsewhere, since a wrong one would be written into.
+// ThisSystem reads the environment. It fails if the home directory is not set:
+// a guess might write to somebody else's.
 func ThisSystem() (System, error) {
 	return systemFor(runtime.GOOS, os.Getenv)
 }
@@ -31,10 +31,10 @@ func systemFor(goos string, getenv func(string) string) (System, error) {
 	}
 	home := getenv(name)
 	if home == "" {
-		return System{}, fmt.Errorf("%s is not set: set it to the home directory whose configs are meant", name)
+		return System{}, fmt.Errorf("%s is not set: set it to your home directory", name)
 	}
 	if !filepath.IsAbs(home) {
-		return System{}, fmt.Errorf("%s is %q, which is no absolute path", name, home)
+		return System{}, fmt.Errorf("%s is %q, which is not an absolute path", name, home)
 	}
 	return System{GOOS: goos, Home: filepath.Clean(home), Getenv: getenv}, nil
 }
@@ -77,8 +77,8 @@ func (c *Client) binary() string {
 	return ""
 }
 
-// configPath is the client's config file: the strongest that is there, else
-// the one that would be read first.
+// configPath is the client's config file: the strongest that exists, else the one
+// that would be read first.
 func (c *Client) configPath(sys System) string {
 	files := c.Config.resolve(sys)
 	for _, f := range files {
@@ -92,17 +92,17 @@ func (c *Client) configPath(sys System) string {
 	return files[0]
 }
 
-// targetOf is the regular file that path means, at the end of all links.
+// targetOf resolves all symbolic links of path.
 func targetOf(path string) (string, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
 		return target, nil
 	}
 	if _, lerr := os.Lstat(path); lerr == nil && errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s is a symbolic link to a file that is not there", path)
+		return "", fmt.Errorf("%s is a symbolic link to a file that does not exist", path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s is not there", path)
+		return "", fmt.Errorf("%s does not exist", path)
 	}
 	return "", fmt.Errorf("%s: %w", path, err)
 }

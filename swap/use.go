@@ -6,58 +6,71 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
-
-	"github.com/rogpeppe/go-internal/diff"
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/journal"
 )
 
-// UseOptions say what [Swapper.UseLocal] writes, and where.
-type UseOptions struct {
-	Repo        string   // the checkout; "" is the current directory
-	Server      string   // "": derived from the checkout
-	Entry       string   // "": derived from the checkout
-	Env         []EnvVar // added to the entry's; wins
-	Clients     []string // none: those that are present
-	Scope       Scope    // "" is ScopeProject; matters for claude alone
-	Mode        Mode     // "" is ModeDev
-	Ref         string   // version, for ModeReleased
-	PR          int      // head of a pull request instead of a mode
-	DryRun      bool     // give diffs and touch nothing
-	NoPreflight bool
-}
-
-// A job is one client's part of a UseLocal.
-type job struct {
-	client    *Client
-	scope     Scope
-	project   string
-	doc       *document
-	container []string
-	old       format.Entry
-	edit      format.Edit
-	result    Result
-
-	// What applying has recorded of it.
-	prior *journal.Record // the record of an earlier swap of the entry
-	fresh string          // the backup made for this one
-}
+// This file is UseLocal from beginning to end, in four steps: gather, plan, write,
+// report. A dry run stops after plan.
 
 // UseLocal writes the checkout's command into the clients' configs. A client
 // that fails does not stop the others; the error is for what stops all: bad
 // options ([*UsageError]), no checkout, a server that does not start.
 func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) {
-	u, err := s.prepare(o)
+	g, err := s.gather(o)
+	if err != nil {
+		return nil, err
+	}
+	changes := plan(g)
+	if o.DryRun {
+		return g.use.dryRun(changes, o.ShowSecrets), nil
+	}
+	s.confirm(changes, o.Force)
+	if slices.ContainsFunc(changes, (*change).pending) {
+		if g.use.compile != nil {
+			if err := s.compile(ctx, g.use.compile); err != nil {
+				return nil, err
+			}
+		}
+		if !o.NoPreflight {
+			if err := s.preflight(ctx, g.use, changes); err != nil {
+				return nil, err
+			}
+		}
+		if err := s.write(ctx, g.use, changes); err != nil {
+			return nil, err
+		}
+	}
+	return s.report(g.use, changes), nil
+}
+
+// Gather.
+
+// gathered is all that a plan depends on. Nothing else is read before the lock.
+type gathered struct {
+	use     *use
+	configs []source
+}
+
+// A source is one client's config, as it was read.
+type source struct {
+	client *Client
+	scope  Scope
+	path   string
+	doc    *document
+	ours   error // why it must not be written, except that it is read-only
+	err    error // why it cannot be read
+}
+
+func (s *Swapper) gather(o UseOptions) (*gathered, error) {
+	u, err := s.wanted(o)
 	if err != nil {
 		return nil, err
 	}
@@ -66,261 +79,463 @@ func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) 
 		return nil, err
 	}
 	if len(clients) == 0 {
-		return nil, errors.New("no client is here (one is, when its program is on PATH and its config exists); name one with --cli")
+		return nil, hintf(HintClient, "no client is present (one is when its program is on PATH and its config exists)")
+	}
+	if err := s.ownHome(); err != nil {
+		return nil, err
 	}
 	if _, err := s.Journal.Load(); err != nil {
 		return nil, err
 	}
-
-	// First all edits in memory: what cannot be edited is known before the
-	// server is started, and what needs no edit starts none.
-	seen := map[string][]byte{} // planned texts, for configs that are one file
-	var jobs []*job
-	for _, c := range clients {
-		j := &job{client: c, scope: c.scope(cmp.Or(o.Scope, ScopeProject))}
-		j.result = Result{Client: c.Name, Scope: j.scope, Label: c.label(j.scope), Server: u.server, Config: c.configPath(s.Sys), Command: u.argv}
-		jobs = append(jobs, j)
-		doc, err := s.open(c)
-		if err == nil && seen[doc.target] != nil {
-			doc.text = seen[doc.target]
-			err = doc.parse()
+	g := &gathered{use: u}
+	for _, client := range clients {
+		c := source{client: client, scope: client.scope(cmp.Or(o.Scope, ScopeProject)), path: client.configPath(s.Sys)}
+		if c.doc, c.err = s.open(client); c.err == nil {
+			c.ours = s.ours(c.doc)
 		}
-		if err == nil {
-			err = u.plan(j, doc)
-		}
-		if err != nil {
-			j.fail(err)
-			continue
-		}
-		seen[doc.target] = j.edit.Out
+		g.configs = append(g.configs, c)
 	}
-
-	if o.DryRun {
-		for _, j := range jobs {
-			j.dryRun()
-		}
-		return results(jobs), nil
-	}
-	if slices.ContainsFunc(jobs, func(j *job) bool { return j.result.Outcome == "" && j.edit.Changed() }) {
-		if err := s.beforeWriting(ctx, u, jobs, o.NoPreflight); err != nil {
-			return nil, err
-		}
-		if err := s.applyAll(ctx, u, jobs); err != nil {
-			return nil, err
-		}
-	}
-	for _, j := range jobs {
-		if j.result.Outcome == "" {
-			j.result.Outcome = Unchanged
-		}
-		s.cautions(j, u)
-	}
-	return results(jobs), nil
+	return g, nil
 }
 
-func results(jobs []*job) []Result {
-	out := make([]Result, len(jobs))
-	for i, j := range jobs {
-		out[i] = j.result
-	}
-	return out
+// Plan.
+
+// A change is one client's part of a UseLocal.
+type change struct {
+	client    *Client
+	scope     Scope
+	doc       *document
+	container []string
+	old       format.Entry
+	edit      format.Edit
+	force     bool // it may be read-only
+	result    Result
+
+	// What writing has recorded of it.
+	prior *journal.Record // the record of an earlier swap of the entry
+	fresh string          // the backup made for this one
 }
 
-func (j *job) fail(err error) { j.result.Outcome, j.result.Err = Failed, err }
+// pending: it is still to be written.
+func (c *change) pending() bool { return c.result.Outcome == "" && c.edit.Changed() }
 
-// use is what a UseLocal wants, the same for all clients.
-type use struct {
-	repo    string
-	server  string
-	argv    []string
-	compile []string
-	env     []EnvVar
-	project string
-}
+func (c *change) fail(err error) { c.result.Outcome, c.result.Err = Failed, err }
 
-func (s *Swapper) prepare(o UseOptions) (*use, error) {
-	if err := checkScope(o.Scope); err != nil {
-		return nil, err
-	}
-	if o.PR < 0 {
-		return nil, usagef("--pr %d is not a positive number", o.PR)
-	}
-	if o.PR > 0 && (o.Mode != "" && o.Mode != ModeDev || o.Ref != "") {
-		return nil, usagef("--pr says what to run already: it cannot be combined with --mode or --ref")
-	}
-	if o.Mode != "" && !slices.Contains(Modes, o.Mode) {
-		return nil, usagef("--mode %q is not one of dev, build, installed, released", string(o.Mode))
-	}
-	if o.Ref != "" && o.Mode != ModeReleased {
-		return nil, usagef("--ref needs --mode released")
-	}
-	if _, err := s.clients(o.Clients); err != nil {
-		return nil, err
-	}
-	if strings.ContainsAny(o.Ref, " \t\n") || strings.HasPrefix(o.Ref, "-") {
-		return nil, usagef("--ref %q is not a version", o.Ref)
-	}
-	if o.PR > 0 {
-		// Before an entry is asked for, which would not help.
-		if err := prSupported(o.Repo); err != nil {
-			return nil, err
-		}
-	}
-	co, err := ReadCheckout(o.Repo, o.Entry)
-	if err != nil {
-		return nil, err
-	}
-	u := &use{repo: co.Dir, server: co.Server, env: o.Env, project: claudeProject(co.Dir)}
-	if o.Server != "" {
-		u.server = o.Server
-	}
-	if o.PR > 0 {
-		u.argv, err = co.PRCommand(o.PR)
-	} else {
-		u.argv, u.compile, err = co.Command(o.Mode, o.Ref, s.Sys.buildDir())
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, text := range append([]string{u.server, u.project}, u.argv...) {
-		if !utf8.ValidString(text) {
-			return nil, fmt.Errorf("%q is not UTF-8, so no config can hold it", text)
-		}
-	}
-	return u, nil
-}
-
-// plan makes the edit of one client in memory.
-func (u *use) plan(j *job, doc *document) error {
-	j.doc, j.project = doc, u.project
-	var err error
-	if j.container, j.old, err = doc.find(j.scope, u.project, u.server); err != nil {
-		return err
-	}
-	if j.edit, err = doc.doc.Set(j.container, u.server, j.client.change(u.argv, u.env, j.old)); err != nil {
-		return fmt.Errorf("%s: %w", doc.config, err)
-	}
-	return nil
-}
-
-func (j *job) dryRun() {
-	if j.result.Outcome != "" {
-		return
-	}
-	j.result.Outcome = Unchanged
-	if j.edit.Changed() {
-		j.result.Outcome = j.action()
-		j.result.Diff = unified(j.doc.target, j.doc.text, j.edit.Out)
-	}
-}
-
-func (j *job) action() string {
-	if j.old.Found {
+func (c *change) action() string {
+	if c.old.Found {
 		return Replaced
 	}
 	return Added
 }
 
-// unified is a diff that patch(1) applies.
-func unified(path string, old, text []byte) []byte {
-	name := path
-	switch {
-	case strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }):
-		name = strconv.Quote(path)
-	case strings.Contains(path, " "):
-		name += "\t" // else patch takes the name to end at the space
+// plan makes all edits in memory and reads nothing: what cannot be edited is known
+// before the server is started.
+func plan(g *gathered) []*change {
+	var out []*change
+	seen := map[string][]byte{} // planned texts, for configs that are one file
+	for _, from := range g.configs {
+		c := &change{client: from.client, scope: from.scope, doc: from.doc}
+		c.result = Result{Client: c.client.Name, Scope: c.scope, Label: c.client.label(c.scope), Server: g.use.server, Config: from.path, Command: g.use.argv}
+		out = append(out, c)
+		err := from.err
+		if err == nil && seen[c.doc.target] != nil {
+			c.doc.text = seen[c.doc.target]
+			err = c.doc.parse()
+		}
+		if err == nil {
+			err = g.use.edit(c)
+		}
+		if err == nil && c.edit.Changed() {
+			err = from.ours
+		}
+		if err != nil {
+			c.fail(err)
+			continue
+		}
+		seen[c.doc.target] = c.edit.Out
 	}
-	d := diff.Diff(name, old, name, text)
-	// The first line is for git; patch skips it, and a reader can do without.
-	if i := bytes.Index(d, []byte("\n--- ")); i >= 0 {
-		d = d[i+1:]
-	}
-	return d
+	return out
 }
 
-// beforeWriting compiles what is to be compiled and starts the server once for
-// every environment that a client would start it with.
-func (s *Swapper) beforeWriting(ctx context.Context, u *use, jobs []*job, noPreflight bool) error {
-	if u.compile != nil {
-		if err := s.run(ctx, u.compile); err != nil {
-			return err
-		}
+// edit makes a change's edit.
+func (u *use) edit(c *change) error {
+	var err error
+	if c.container, c.old, err = c.doc.find(c.scope, u.project, u.server); err != nil {
+		return err
 	}
-	if noPreflight {
-		return nil
-	}
-	if _, err := exec.LookPath(u.argv[0]); err != nil {
-		s.Warn(fmt.Sprintf("preflight skipped: %s is not on PATH here, so the server could not be tried", u.argv[0]))
-		return nil
-	}
-	tried := map[string]bool{}
-	for _, j := range jobs {
-		if j.result.Outcome != "" || !j.edit.Changed() {
-			continue
-		}
-		env := j.client.Dialect.env(j.edit.Value)
-		if key := fmt.Sprint(env); tried[key] {
-			continue
-		} else {
-			tried[key] = true
-		}
-		slow := time.AfterFunc(2*time.Second, func() {
-			s.Warn("preflight: waiting for the server to answer; its first start may have to build it")
-		})
-		_, err := Handshake(ctx, u.argv, env, nil)
-		slow.Stop()
-		if err != nil {
-			return fmt.Errorf("preflight failed, nothing was written: %w", err)
-		}
+	if c.edit, err = c.doc.doc.Set(c.container, u.server, c.client.change(u.argv, u.env, c.old)); err != nil {
+		return fmt.Errorf("%s: %w", c.doc.config, err)
 	}
 	return nil
 }
 
-// compileLimit bounds a compilation, which may have to download first.
-const compileLimit = 15 * time.Minute
+// confirm asks about read-only configs, each once.
+func (s *Swapper) confirm(changes []*change, force bool) {
+	for _, c := range changes {
+		if !c.pending() {
+			continue
+		}
+		if err := s.writable(c.doc, force); err != nil {
+			c.fail(err)
+			continue
+		}
+		c.force = force || readOnly(c.doc.info.Mode())
+	}
+}
 
-func (s *Swapper) run(ctx context.Context, argv []string) error {
-	ctx, cancel := context.WithTimeout(ctx, compileLimit)
-	defer cancel()
-	s.Warn("compiling: " + strings.Join(argv, " "))
-	if dir := slices.Index(argv, "-o"); dir > 0 {
-		if err := os.MkdirAll(filepath.Dir(argv[dir+1]), 0o755); err != nil {
-			return fmt.Errorf("make the build directory: %w", err)
+// Write.
+
+// writing is the part of UseLocal under the lock: every config is read again, and
+// its edit planned again if it has changed, and backed up; then all swaps are
+// recorded in one write of the state; then the configs are written one after the
+// other. A swap that fails is removed from the state again.
+type writing struct {
+	*Swapper
+	use   *use
+	state *journal.State // as it is on the disk
+}
+
+func (s *Swapper) write(ctx context.Context, u *use, changes []*change) error {
+	unlock, err := s.Journal.Lock(ctx, s.waiting)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	st, err := s.Journal.Load()
+	if err != nil {
+		return err
+	}
+	s.sweep(st)
+
+	w := &writing{Swapper: s, use: u, state: st}
+	next := st.Clone()
+	staged := map[string][]byte{} // what each file will hold, for configs that are one file
+	var ready []*change
+	for _, c := range changes {
+		if c.result.Outcome != "" {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			c.fail(fmt.Errorf("interrupted before anything was written: %w", err))
+		} else if err := w.stage(c, next, staged); err != nil {
+			c.fail(err)
+		} else if c.edit.Changed() {
+			ready = append(ready, c)
 		}
 	}
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	ownGroup(cmd)
-	cmd.Cancel = func() error { return killGroup(cmd) }
-	cmd.WaitDelay = 5 * time.Second
-	var tail tailBuffer
-	cmd.Stdout, cmd.Stderr = &tail, &tail
-	err := cmd.Run()
+	if len(ready) == 0 {
+		return nil
+	}
+	if err := w.record(next); err != nil {
+		for _, c := range ready {
+			w.dropFresh(c)
+		}
+		return err
+	}
+	for _, c := range ready {
+		if err := w.put(ctx, c); err != nil {
+			c.fail(err)
+		}
+	}
+	w.identify(ready)
+	return nil
+}
+
+// identify records which files were written. Without it, a revert takes the
+// metadata that it finds for the user's choice.
+func (w *writing) identify(changes []*change) {
+	next := w.state.Clone()
+	noted := false
+	for _, c := range changes {
+		if f, ok := next.Files[c.doc.target]; ok && f.ID == "" && c.result.Outcome != Failed {
+			f.ID = atomicfile.ID(c.doc.target)
+			next.Files[c.doc.target] = f
+			noted = noted || f.ID != ""
+		}
+	}
+	if !noted {
+		return
+	}
+	if err := w.Journal.Save(next); err != nil {
+		w.Warn(fmt.Sprintf("could not record which files were written: %v", err))
+	}
+}
+
+func (s *Swapper) waiting(path string) {
+	s.Warn("waiting for another mcp-swap to finish (it holds " + path + ")")
+}
+
+// record makes next the state on the disk. On an error the old one is.
+func (w *writing) record(next *journal.State) error {
+	err := w.Journal.Save(next)
+	if err == nil {
+		w.state = next
+		return nil
+	}
+	if errors.Is(err, atomicfile.ErrNotDurable) {
+		if serr := w.Journal.Save(w.state); serr != nil && !errors.Is(serr, atomicfile.ErrNotDurable) {
+			w.state = next
+			return fmt.Errorf("%w; nothing was swapped, but records of it stay: mcp-swap revert removes them", err)
+		}
+	}
+	return err
+}
+
+// stage reads a client's config again, plans the edit anew if the config has
+// changed, backs it up and puts the swap into next.
+func (w *writing) stage(c *change, next *journal.State, staged map[string][]byte) error {
+	target, err := targetOf(c.doc.config)
+	if err != nil {
+		return err
+	}
+	text, info, err := w.Disk.Read(target)
+	if err != nil {
+		return err
+	}
+	meta, err := w.Disk.Meta(target)
+	if err != nil {
+		return err
+	}
+	if earlier, ok := staged[target]; ok {
+		text = earlier
+	}
+	if target != c.doc.target || !bytes.Equal(text, c.doc.text) {
+		doc := &document{client: c.client, config: c.doc.config, target: target, text: text}
+		if err := doc.parse(); err != nil {
+			return err
+		}
+		c.doc = doc
+		if err := w.use.edit(c); err != nil {
+			return err
+		}
+	}
+	c.doc.info, c.doc.meta = info, meta
+	if !c.edit.Changed() {
+		return nil
+	}
+	if err := w.mayWrite(c.doc, c.force); err != nil {
+		return err
+	}
+	if len(meta.Attrs) > 0 || meta.Owner != nil && *meta.Owner != (atomicfile.Owner{UID: os.Geteuid(), GID: os.Getegid()}) {
+		// What cannot be kept is known before anything is written.
+		if err := w.Disk.Keepable(target); err != nil {
+			return fmt.Errorf("nothing was changed: %w", err)
+		}
+	}
+	if err := w.enter(c, next); err != nil {
+		return err
+	}
+	staged[target] = c.edit.Out
+	return nil
+}
+
+// enter puts a client's swap into a state, and makes its backup, unless an
+// earlier swap of the entry has made it.
+func (w *writing) enter(c *change, next *journal.State) error {
+	d := c.doc
+	rec := journal.Record{
+		Seq: next.Seq + 1, Action: c.action(), Container: c.container, Server: w.use.server,
+		Config: d.config, Target: d.target, Old: c.old.Value, Undo: c.edit.Undo,
+	}
+	base := d.text
+	i := next.Find(d.target, c.container, w.use.server)
+	if i >= 0 {
+		rec = next.Records[i]
+		prior := rec
+		c.prior = &prior
+		was := judge(&prior, d, c.old)
+		var err error
+		if base, _, err = was.undo(d, true); err != nil {
+			return err
+		}
+		rec.Writes = nil
+		if was.landed != nil {
+			rec.Writes = []journal.Write{*was.landed}
+		}
+	}
+	wrote := journal.NewWrite(base, c.edit.Out, c.edit.Value)
+	rec.Writes = append(rec.Writes, wrote)
+	if i < 0 {
+		rec.Before = wrote.Base
+	}
+	rec.Time, rec.Repo = time.Now().UTC().Truncate(time.Second), w.use.repo
+	rec.Client, rec.Scope = c.client.Name, string(c.scope)
+
+	if !next.Files[d.target].Recreated(d.target) {
+		if next.Files == nil {
+			next.Files = map[string]journal.File{}
+		}
+		next.Files[d.target] = journal.File{Meta: d.meta} // the ID comes when it is written
+	}
+
+	needed := rec.Backup == ""
+	if !needed {
+		if _, err := os.Lstat(rec.Backup); errors.Is(err, fs.ErrNotExist) {
+			w.Warn(fmt.Sprintf("%s: the first backup %s does not exist any more; the new one holds the config as revert would leave it", c.result.Label, rec.Backup))
+			needed = true
+		}
+	}
+	if needed {
+		var err error
+		if rec.Backup, err = w.backup(d, base); err != nil {
+			return err
+		}
+		c.fresh = rec.Backup
+	}
+	c.result.Backup = rec.Backup
+	if i >= 0 {
+		next.Records[i] = rec
+	} else {
+		next.Seq++
+		next.Records = append(next.Records, rec)
+	}
+	return nil
+}
+
+// put writes a staged edit. If another program has saved meanwhile, the edit is
+// planned again from the saved text.
+func (w *writing) put(ctx context.Context, c *change) error {
+	for redo := 1; ; redo++ {
+		err := w.replace(ctx, c.client, c.doc.config, c.doc.target, c.edit.Out, c.doc.text, nil)
+		if err == nil {
+			err = w.landed(c)
+		}
+		if err == nil {
+			c.result.Outcome = c.action()
+			return nil
+		}
+		now, _, rerr := w.Disk.Read(c.doc.target)
+		if rerr != nil {
+			// Whether the new text is there or the old one: the record covers both.
+			return fmt.Errorf("%w; the file cannot be read back, so the swap stays recorded: mcp-swap revert finishes it", err)
+		}
+		if bytes.Equal(now, c.edit.Out) {
+			// The new text is in place and stays; the record is true.
+			c.result.Outcome, c.result.Err = c.action(), err
+			return nil
+		}
+		if werr := w.withdraw(c); werr != nil {
+			return fmt.Errorf("%w; %w", err, werr)
+		}
+		if !errors.Is(err, atomicfile.ErrChanged) {
+			return err
+		}
+		if redo == maxRedos {
+			return fmt.Errorf("%s: %w", c.doc.config, errBusy)
+		}
+		next := w.state.Clone()
+		if err := w.stage(c, next, map[string][]byte{}); err != nil {
+			return err
+		}
+		if !c.edit.Changed() {
+			return nil
+		}
+		if err := w.record(next); err != nil {
+			w.dropFresh(c)
+			return err
+		}
+	}
+}
+
+// withdraw removes a client's swap from the state, then its backup. The record goes
+// first: if that fails, it still has its backup.
+func (w *writing) withdraw(c *change) error {
+	next := w.state.Clone()
+	i := next.Find(c.doc.target, c.container, w.use.server)
+	if c.prior != nil {
+		next.Records[i] = *c.prior
+	} else {
+		next.Records = slices.Delete(next.Records, i, i+1)
+	}
+	if err := w.Journal.Save(next); err != nil && !errors.Is(err, atomicfile.ErrNotDurable) {
+		return fmt.Errorf("could not remove the record of the swap: %w (mcp-swap revert finishes it)", err)
+	}
+	w.state = next
+	w.dropFresh(c)
+	c.prior = nil
+	return nil
+}
+
+func (w *writing) dropFresh(c *change) {
+	if c.fresh == "" {
+		return
+	}
+	if err := w.Disk.Remove(c.fresh); err != nil {
+		w.Warn(fmt.Sprintf("could not remove the unneeded backup %s: %v", c.fresh, err))
+	}
+	c.fresh, c.result.Backup = "", ""
+}
+
+// landed checks the file after a write. A later save by the client is fine, as long
+// as the file parses.
+func (s *Swapper) landed(c *change) error {
+	text, _, err := s.Disk.Read(c.doc.target)
+	if err == nil && !bytes.Equal(text, c.edit.Out) {
+		_, err = format.Parse(c.client.Kind, text)
+	}
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil {
-		err = ctx.Err()
+	err = fmt.Errorf("%s could not be read back after the write: %w", c.doc.config, err)
+	if rerr := s.Disk.Replace(c.doc.target, c.doc.text, nil, &c.doc.meta); rerr != nil {
+		return fmt.Errorf("%w; and could not restore its old text: %w", err, rerr)
 	}
-	return fmt.Errorf("compile the server: %w%s", err, tail.indented())
+	return fmt.Errorf("%w; its old text was restored", err)
 }
 
-// cautions tells what keeps a swapped entry from doing what it says.
-func (s *Swapper) cautions(j *job, u *use) {
-	if j.result.Outcome == Failed {
+// Report.
+
+// report completes the results and warns about what the user should know.
+func (s *Swapper) report(u *use, changes []*change) []Result {
+	for _, c := range changes {
+		c.result.Outcome = cmp.Or(c.result.Outcome, Unchanged)
+		s.cautions(c, u)
+	}
+	return results(changes)
+}
+
+// dryRun reports what would change.
+func (u *use) dryRun(changes []*change, show bool) []Result {
+	for _, c := range changes {
+		if !c.pending() {
+			c.result.Outcome = cmp.Or(c.result.Outcome, Unchanged)
+			continue
+		}
+		c.result.Outcome = c.action()
+		f := differ{kind: c.client.Kind}
+		if !show {
+			f.visible = c.client.plain(u.argv, c.old.Value)
+		}
+		c.result.Diff, c.result.Masked = f.unified(c.doc.target, c.doc.text, c.edit.Out)
+	}
+	return results(changes)
+}
+
+func results(changes []*change) []Result {
+	out := make([]Result, len(changes))
+	for i, c := range changes {
+		out[i] = c.result
+	}
+	return out
+}
+
+// cautions warns about whatever keeps a swapped entry from taking effect.
+func (s *Swapper) cautions(c *change, u *use) {
+	if c.result.Outcome == Failed {
 		return
 	}
-	if j.client.Note != "" && j.result.Outcome != Unchanged {
-		s.Warn(fmt.Sprintf("%s: %s is %s", j.result.Label, j.doc.config, j.client.Note))
+	if c.client.Note != "" && c.result.Outcome != Unchanged {
+		s.Warn(fmt.Sprintf("%s: %s is %s", c.result.Label, c.doc.config, c.client.Note))
 	}
-	if j.client.Expands && slices.ContainsFunc(u.argv, func(a string) bool { return strings.Contains(a, "$") }) {
-		s.Warn(fmt.Sprintf("%s: %s expands $NAME in arguments, and there is a $ in %s", j.result.Label, j.client.Name, strings.Join(u.argv, " ")))
+	if c.client.Expands && slices.ContainsFunc(u.argv, func(a string) bool { return strings.Contains(a, "$") }) {
+		s.Warn(fmt.Sprintf("%s: %s expands $NAME in arguments, and there is a $ in %s", c.result.Label, c.client.Name, strings.Join(u.argv, " ")))
 	}
-	if j.result.Outcome != Unchanged && atomicfile.Links(j.doc.info) > 1 {
-		s.Warn(fmt.Sprintf("%s: %s had other hard links, which keep the old text", j.result.Label, j.doc.target))
+	if c.result.Outcome != Unchanged && atomicfile.Links(c.doc.info) > 1 {
+		s.Warn(fmt.Sprintf("%s: %s had other hard links, which keep the old text", c.result.Label, c.doc.target))
 	}
-	for _, o := range j.client.Off {
-		if off, how := o.switchesOff(j.edit.Value, nil, j.project, u.server); off {
-			s.Warn(fmt.Sprintf("%s: the entry is switched off (%s), and stays so", j.result.Label, how))
+	for _, o := range c.client.Off {
+		if off, how := o.switchesOff(c.edit.Value, nil, u.project, u.server); off {
+			s.Warn(fmt.Sprintf("%s: the entry is switched off (%s), and stays off", c.result.Label, how))
 		}
 	}
 }

@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/mcp"
+	"tmuxmcp/swap/ask"
 )
 
 // VerifyOptions say what [Swapper.Verify] tries.
@@ -54,12 +52,12 @@ type Handshook struct {
 // Asked is what the client's own program said.
 type Asked struct {
 	Program string `json:"program"`
-	Answer
+	ask.Answer
 	Seconds float64 `json:"seconds"`
 }
 
-// Failed says whether anything is not as it should be: a client with a problem,
-// a client that was named and has no such entry, or no entry at all.
+// Failed reports whether there is a problem: with a client, with a named client
+// that has no such entry, or because no client has one.
 func (v *Verification) Failed() bool {
 	tried := false
 	for _, c := range v.Clients {
@@ -112,15 +110,15 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		v.problem("the config cannot be read: %s", v.Error)
 		return
 	case !v.Found:
-		v.NotAsked = "it has no such entry"
+		v.NotAsked = "no such entry"
 		if named {
 			v.problem("no entry %q in %s", server, v.Config)
 		}
 		return
 	case v.Tag.Kind == TagRemote:
-		v.NotAsked = "the server is a remote one: nothing is started, and no network used"
+		v.NotAsked = "a remote server: not started, and no network used"
 		return
-	case len(v.Command) == 0:
+	case len(v.argv) == 0:
 		v.problem("the entry has no command")
 		return
 	}
@@ -128,6 +126,10 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 	doc, err := s.open(c)
 	if err != nil {
 		v.problem("the config cannot be read: %v", err)
+		return
+	}
+	if err := owned(doc.config); err != nil {
+		v.problem("not started: %v", err)
 		return
 	}
 	project := claudeProject(repo)
@@ -144,32 +146,37 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		}
 	}
 	start := time.Now()
-	hello, tools, err := introduce(ctx, v.Command, c.Dialect.env(e.Value), dir)
+	env := c.Dialect.env(e.Value)
+	command := ask.Command{Argv: v.argv, Env: environ(env), Dir: dir, Tools: true}
+	hello, err := ask.Server(ctx, command)
 	if err != nil {
 		v.problem("the server does not answer: %v", err)
 	} else {
-		v.Handshake = &Handshook{Name: printable(hello.Name), Version: printable(hello.Version), Tools: tools, Seconds: seconds(start)}
+		v.Handshake = &Handshook{Name: hello.Name, Version: hello.Version, Tools: hello.Tools, Seconds: seconds(start)}
 	}
 
 	won := v.won
 	switch {
 	case c.Ask == nil:
-		v.NotAsked = "no way is known to ask " + c.Name + " offline"
+		v.NotAsked = c.Name + " cannot be queried offline"
 	case c.binary() == "":
 		v.NotAsked = strings.Join(c.Binaries, " or ") + " is not on PATH"
 	default:
 		start := time.Now()
-		answer, err := s.ask(ctx, doc, container, project, server, repo)
+		answer, err := s.query(ctx, doc, container, project, server, repo)
 		if err != nil {
-			v.problem("%s was asked in vain: %v", c.Name, err)
+			v.problem("could not query %s: %s", c.Name, ask.Redact(err.Error(), command))
 			break
 		}
+		same := answer.Command == strings.Join(v.argv, " ")
+		answer.Says = ask.Redact(answer.Says, command)
+		answer.Command = strings.Join(ask.ShowArgs(strings.Fields(answer.Command)), " ")
 		v.Asked = &Asked{Program: c.binary(), Answer: answer, Seconds: seconds(start)}
-		v.compare(answer, strings.Join(v.Command, " "))
+		v.compare(answer, same)
 		won = nil // it knows better
 	}
-	// What the client was seen to do is no problem any more.
-	if v.Asked == nil || c.Ask.Blind || v.Asked.State != Connected {
+	// A client that has connected disproves what its config suggests.
+	if v.Asked == nil || c.Ask.Blind || v.Asked.State != ask.Connected {
 		for _, shadow := range v.Shadows[:len(v.Shadows)-len(v.won)] {
 			v.problem("%s", shadow)
 		}
@@ -179,78 +186,30 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 }
 
 // compare says in what a client's answer disagrees with its config.
-func (v *Verified) compare(a Answer, command string) {
+func (v *Verified) compare(a ask.Answer, same bool) {
 	who := v.Client
 	if a.Says != "" {
 		who += fmt.Sprintf(" (%q)", a.Says)
 	}
 	switch a.State {
-	case Connected:
-	case NotStarted:
-		v.problem("%s has not got the server to run", who)
-	case Disabled:
+	case ask.Connected:
+	case ask.NotStarted:
+		v.problem("%s could not start the server", who)
+	case ask.Disabled:
 		v.problem("%s does not start it", who)
-	case Pending:
-		v.problem("%s waits for your approval", who)
-	case NotThere:
+	case ask.Pending:
+		v.problem("%s is waiting for your approval", who)
+	case ask.NotThere:
 		v.problem("%s knows no such server: its entry is switched off or not read", who)
 	default:
-		v.problem("%s says what mcp-swap does not understand", who)
+		v.problem("%s gave an answer that mcp-swap does not understand", who)
 	}
 	switch {
 	case a.Place == "project":
-		v.problem("%s takes a file of the project, not this config", v.Client)
-	case a.Command != "" && a.Command != command:
+		v.problem("%s reads a file of the project, not this config", v.Client)
+	case a.Command != "" && !same:
 		v.problem("%s runs another command: %s", v.Client, a.Command)
 	}
-}
-
-// ask asks a client in a home directory of its own, which is gone afterwards.
-func (s *Swapper) ask(ctx context.Context, doc *document, container []string, project, server, dir string) (a Answer, err error) {
-	home, err := os.MkdirTemp("", "mcp-swap-verify-")
-	if err != nil {
-		return Answer{}, fmt.Errorf("make a home directory for %s: %w", doc.client.Name, err)
-	}
-	defer func() {
-		if rerr := removeAll(home); err == nil && rerr != nil {
-			err = fmt.Errorf("remove the copy of the config: %w", rerr)
-		}
-	}()
-	if err := s.stage(doc, container, project, server, home); err != nil {
-		return Answer{}, err
-	}
-	return Ask(ctx, doc.client.Name, server, dir, home)
-}
-
-// removeAll removes a directory in which a client that was just ended may still
-// be writing.
-func removeAll(dir string) (err error) {
-	for range 20 {
-		if err = os.RemoveAll(dir); err == nil {
-			return nil
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	return err
-}
-
-// introduce starts a server and asks for its tools.
-func introduce(ctx context.Context, argv []string, env []EnvVar, dir string) (mcp.Implementation, []string, error) {
-	tools := []string{}
-	hello, err := handshake(ctx, argv, env, dir, func(ctx context.Context, c *client.Client) error {
-		if c.GetServerCapabilities().Tools == nil {
-			return nil
-		}
-		list, err := c.ListTools(ctx, mcp.ListToolsRequest{})
-		if err != nil {
-			return fmt.Errorf("list its tools: %w", err)
-		}
-		for _, t := range list.Tools {
-			tools = append(tools, printable(t.Name))
-		}
-		return nil
-	})
-	return hello, tools, err
 }
 
 func seconds(start time.Time) float64 {

@@ -1,8 +1,8 @@
 // Package cli is the command line of mcp-swap: flags, help, and how results
-// and errors look. What the verbs do is package swap's.
+// and errors look. Package swap implements the commands.
 //
-// Exit codes: 0, all done; 1, some client failed, or there was nothing to do
-// that was asked for; 2, bad usage. Results go to stdout, diagnostics to stderr.
+// Exit codes: 0, success; 1, a client failed, or there was nothing to do;
+// 2, bad usage. Results go to stdout, diagnostics to stderr.
 package cli
 
 import (
@@ -27,7 +27,7 @@ import (
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a := &app{out: newPrinter(stdout), err: newPrinter(stderr)}
+	a := &app{out: newPrinter(stdout), err: newPrinter(stderr), stderr: stderr}
 	defer func() {
 		if r := recover(); r != nil {
 			a.err.problem(fmt.Sprintf("internal error: %v (please report it; MCP_SWAP_DEBUG=1 shows where)", r))
@@ -48,18 +48,18 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		err = fmt.Errorf("write to standard output: %w", ferr)
 	}
 	var usage *swap.UsageError
-	var told *silent
+	var quiet *silent
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, &told):
-		return told.code
+	case errors.As(err, &quiet):
+		return quiet.code
 	case errors.As(err, &usage), a.running == nil: // the latter: cobra's own
-		a.err.problem(err.Error())
+		a.err.problem(explain(err))
 		a.err.hint("see " + cmd.CommandPath() + " --help")
 		return exitUsage
 	}
-	a.err.problem(err.Error())
+	a.err.problem(explain(err))
 	return exitFailed
 }
 
@@ -69,7 +69,7 @@ const (
 	exitUsage  = 2
 )
 
-// silent ends the command with a code when all has been said.
+// silent ends the command with a code when everything has been printed.
 type silent struct{ code int }
 
 func (s *silent) Error() string { return "exit code " + strconv.Itoa(s.code) }
@@ -77,6 +77,7 @@ func (s *silent) Error() string { return "exit code " + strconv.Itoa(s.code) }
 // app is one run of the command.
 type app struct {
 	out, err *printer
+	stderr   io.Writer
 	running  *cobra.Command // set when the command line was understood
 }
 
@@ -88,7 +89,11 @@ func (a *app) verb(f func(context.Context, *swap.Swapper) error) func(*cobra.Com
 		if err != nil {
 			return err
 		}
-		return f(cmd.Context(), swap.New(sys, a.err.note))
+		s := swap.New(sys, a.err.note)
+		if isTerminal(cmd.InOrStdin()) && isTerminal(a.stderr) {
+			s.Confirm = func(question string) bool { return a.err.ask(cmd.Context(), cmd.InOrStdin(), question) }
+		}
+		return f(cmd.Context(), s)
 	}
 }
 
@@ -103,11 +108,11 @@ Clients: ` + wrap(strings.Join(swap.ClientNames(), ", "), 70, "         ") + `.
 
 A config is backed up beside itself before it is changed, nothing in it but
 the server's entry is touched, and every change is recorded until it is reverted.`,
-		Example: `  mcp-swap detect               # which clients are here
+		Example: `  mcp-swap detect               # which clients are installed
   mcp-swap use-local --dry-run  # what would change, as a diff
   mcp-swap use-local            # run the checkout in the current directory
   mcp-swap status               # what each client runs now
-  mcp-swap verify               # start it, and ask the clients themselves
+  mcp-swap verify               # start it, and query the clients
   mcp-swap revert               # put everything back`,
 		Version:       version(),
 		SilenceErrors: true,
@@ -133,7 +138,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		return fmt.Errorf("%w; is it %s?", err, strings.Join(like, " or "))
+		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
 	}
 	return err
 }

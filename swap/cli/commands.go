@@ -36,6 +36,10 @@ func jsonFlag(c *cobra.Command, p *bool) {
 	c.Flags().BoolVar(p, "json", false, "print one JSON document (docs/mcp-swap.md describes it)")
 }
 
+func showSecretsFlag(c *cobra.Command, p *bool) {
+	c.Flags().BoolVar(p, "show-secrets", false, "do not mask values in the diff of --dry-run, so that patch(1) applies it")
+}
+
 func fixed(c *cobra.Command, flag string, values ...string) {
 	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -76,9 +80,9 @@ func (a *app) detect() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "detect",
-		Short: "Show which clients are here",
-		Long: `detect shows for each client whether its program is on PATH and its config is
-there. A client is present when both are; the other commands take the present
+		Short: "Show which clients are installed",
+		Long: `detect shows for each client whether its program is on PATH and its config
+exists. A client is present if both are true; the other commands take the present
 ones unless --cli names others.`,
 		Example: `  mcp-swap detect
   mcp-swap detect --json`,
@@ -112,7 +116,7 @@ wins, an entry that is switched off, a folder that is not trusted.`,
 	}
 	repoFlag(c, &o.Repo)
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
-	cliFlag(c, &o.Clients, "those that are present")
+	cliFlag(c, &o.Clients, "all that are present")
 	scopeFlag(c, &o.Scope, "both")
 	jsonFlag(c, &asJSON)
 	c.RunE = a.verb(func(_ context.Context, s *swap.Swapper) error {
@@ -140,21 +144,21 @@ func (a *app) verify() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "verify",
-		Short: "Try what each client's config holds, and ask the clients",
-		Long: `verify starts the server as each client's config says now, shakes hands with
-it and lists its tools. Then it asks the client itself, if that has a program
-that tells, and reports in what the two disagree: the client runs another
+		Short: "Start each client's server, and query the clients",
+		Long: `verify starts the server from each client's current config, completes an MCP
+initialize and lists its tools. Then it queries the client's own program, where
+one can answer, and reports where the two disagree: the client runs another
 command, has the server switched off, does not trust the folder, or has not read
-the entry. It changes no config: a client is asked with a copy of its config,
-in a home directory that is removed afterwards. Remote servers are not tried.
-It exits 1 when something is not as it should be.`,
+the entry. It changes no config: clients are queried with a copy of theirs, in a
+home directory that is removed afterwards. Remote servers are not tried.
+It exits 1 if there is a problem.`,
 		Example: `  mcp-swap verify
   mcp-swap verify --cli codex --json`,
 		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	repoFlag(c, &o.Repo)
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
-	cliFlag(c, &o.Clients, "those that are present")
+	cliFlag(c, &o.Clients, "all that are present")
 	jsonFlag(c, &asJSON)
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		if !asJSON {
@@ -184,7 +188,7 @@ func (a *app) useLocal() *cobra.Command {
 		Use:   "use-local",
 		Short: "Make the clients run a checkout",
 		Long: `use-local writes the command that runs a checkout into the server's entry of
-each client. The checkout says which command that is:
+each client. The command depends on the checkout:
 
   go.mod          go run -C REPO ./cmd/ENTRY
   pyproject.toml  uv --directory REPO run ENTRY
@@ -192,8 +196,8 @@ each client. The checkout says which command that is:
   Cargo.toml      cargo run --quiet --manifest-path REPO/Cargo.toml --bin ENTRY
 
 Before anything is written, the server is started once and must answer an MCP
-initialize within 60 seconds. An entry that is there keeps all but its command
-and arguments; its env is kept and added to.`,
+initialize within 60 seconds. An existing entry keeps everything except its
+command and arguments; --env adds to its environment.`,
 		Example: `  mcp-swap use-local --dry-run
   mcp-swap use-local --cli claude --cli codex
   mcp-swap use-local --repo . --env LOG=debug --mode build`,
@@ -205,7 +209,7 @@ and arguments; its env is kept and added to.`,
 	fixed(c, "entry")
 	c.Flags().StringArrayVar(&env, "env", nil, "`NAME=VALUE` for the server's environment; repeatable")
 	fixed(c, "env")
-	cliFlag(c, &o.Clients, "those that are present")
+	cliFlag(c, &o.Clients, "all that are present")
 	scopeFlag(c, &o.Scope, "project")
 	o.Mode = swap.ModeDev
 	c.Flags().StringVar((*string)(&o.Mode), "mode", string(swap.ModeDev), "which `build` they run: dev, the working tree; build, compiled once; installed, as on PATH; released, a published version")
@@ -214,7 +218,9 @@ and arguments; its env is kept and added to.`,
 	fixed(c, "ref")
 	c.Flags().Var((*positive)(&o.PR), "pr", "run the head of a pull request of origin instead (pyproject.toml only)")
 	fixed(c, "pr")
-	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "print the changes as a diff for patch(1), and touch nothing")
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "print the changes as a diff, and write nothing")
+	showSecretsFlag(c, &o.ShowSecrets)
+	c.Flags().BoolVar(&o.Force, "force", false, "also edit a read-only config")
 	c.Flags().BoolVar(&o.NoPreflight, "no-preflight", false, "do not start the server first")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) (err error) {
 		if o.Env, err = swap.ParseEnv(env); err != nil {
@@ -231,10 +237,10 @@ func (a *app) revert() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "revert",
 		Short: "Put back what use-local changed",
-		Long: `revert takes swaps back, the newest first. A config that nothing else has
-written to since gets its exact old bytes; in another one only the entry goes
-back, and everything that was saved since stays. An entry that was itself edited
-since is left alone, unless --force says to put the old one back.`,
+		Long: `revert undoes swaps, the newest first. A config that nothing else has written
+to since gets its exact old bytes; otherwise only the entry is restored, and
+everything that was saved since stays. An entry that was itself edited since is
+left alone, unless --force is given.`,
 		Example: `  mcp-swap revert --dry-run
   mcp-swap revert
   mcp-swap revert --cli claude --scope project`,
@@ -243,8 +249,9 @@ since is left alone, unless --force says to put the old one back.`,
 	cliFlag(c, &o.Clients, "all that were swapped")
 	scopeFlag(c, &o.Scope, "both")
 	serverFlag(c, &o.Server, "revert this server only (without it: all)")
-	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "print the changes as a diff for patch(1), and touch nothing")
-	c.Flags().BoolVar(&o.Force, "force", false, "put the old entry back also where it was edited since")
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "print the changes as a diff, and write nothing")
+	showSecretsFlag(c, &o.ShowSecrets)
+	c.Flags().BoolVar(&o.Force, "force", false, "restore an entry also if it was edited since, or if the config is read-only")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		results, err := s.Revert(ctx, o)
 		return a.results(results, err, o.DryRun, "")
@@ -257,11 +264,11 @@ func (a *app) doctor() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look for what is amiss, and change nothing",
-		Long: `doctor looks for swaps that were not reverted or were interrupted, records and
-backups that have lost each other, the repository registered under another name,
+		Short: "Check for problems, and change nothing",
+		Long: `doctor reports swaps that were not reverted or were interrupted, records and
+backups without each other, the repository registered under another name,
 configs that cannot be read, and environment variables that override a client's
-login (it never looks at their values). It exits 1 when it finds something.`,
+login (it never reads their values). It exits 1 when it finds something.`,
 		Example: `  mcp-swap doctor
   mcp-swap doctor --json`,
 		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
@@ -273,6 +280,14 @@ login (it never looks at their values). It exits 1 when it finds something.`,
 		d, err := s.Doctor(o)
 		if err != nil {
 			return err
+		}
+		if d.NoServer != nil {
+			a.err.note(explain(d.NoServer))
+		}
+		for i, f := range d.Findings {
+			if f.Hint != 0 {
+				d.Findings[i].Text += "; " + advice(f.Hint, f.Arg)
+			}
 		}
 		if asJSON {
 			err = a.out.json(d)

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,10 +13,11 @@ import (
 	"golang.org/x/term"
 
 	"tmuxmcp/swap"
+	"tmuxmcp/swap/ask"
 )
 
 // Terminal manners: an error line begins with the command's name, is in lower
-// case and has no full stop; what to do about it follows on a line of its own.
+// case and has no full stop; what to do about it follows a semicolon.
 // Colour marks outcomes only, on a terminal only, and never with NO_COLOR or a
 // dumb terminal.
 
@@ -32,6 +35,28 @@ func newPrinter(w io.Writer) *printer {
 		p.colour = term.IsTerminal(int(f.Fd()))
 	}
 	return p
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// ask asks a question; anything but yes is no, as is an interrupt.
+func (p *printer) ask(ctx context.Context, stdin io.Reader, question string) bool {
+	fmt.Fprintf(p.w, "%s %s [y/N] ", p.paint(yellow, "mcp-swap:", 0), question)
+	said := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(stdin).ReadString('\n')
+		said <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case word := <-said:
+		return word == "y" || word == "yes"
+	case <-ctx.Done():
+		p.linef("")
+		return false
+	}
 }
 
 type sticky struct {
@@ -131,7 +156,7 @@ func (a *app) statusText(st *swap.Status) {
 		default:
 			line := fmt.Sprintf("%-*s %s", labelWidth, c.Label, a.out.paint(tagColour(c.Tag), c.Tag.String(), 0))
 			if len(c.Command) > 0 {
-				line += ": " + swap.CommandLine(c.Command)
+				line += ": " + ask.CommandLine(c.Command)
 			}
 			a.out.linef("%s", line)
 		}
@@ -178,7 +203,7 @@ func tagColour(t *swap.Tag) string {
 
 func (p *printer) diagnosis(d *swap.Diagnosis) {
 	if len(d.Findings) == 0 {
-		p.linef("nothing is amiss")
+		p.linef("no problems found")
 	}
 	for _, f := range d.Findings {
 		p.linef("%s %s", p.paint(yellow, f.Kind+":", 0), f.Text)
@@ -190,6 +215,7 @@ func (p *printer) diagnosis(d *swap.Diagnosis) {
 // written.
 func (a *app) results(results []swap.Result, err error, dryRun bool, after string) error {
 	command, wrote := "", false
+	var masked []string
 	for _, r := range results {
 		if r.Outcome == swap.Failed {
 			continue
@@ -199,9 +225,12 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 				a.err.note(r.Label + ": nothing to change in " + r.Config)
 			}
 			_, _ = a.out.w.Write(r.Diff)
+			if r.Masked {
+				masked = append(masked, r.Label)
+			}
 			continue
 		}
-		if c := swap.CommandLine(r.Command); c != command {
+		if c := ask.CommandLine(r.Command); c != command {
 			command = c
 			a.out.linef("%s: %s", r.Server, command)
 		}
@@ -217,12 +246,15 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 		}
 		a.out.linef("%s", line)
 	}
+	if len(masked) > 0 {
+		a.err.note(strings.Join(masked, ", ") + ": possible secrets are masked, so patch(1) refuses the diff; --show-secrets prints it in full")
+	}
 	if wrote && after != "" {
 		a.out.linef("%s", a.out.paint(dim, after, 0))
 	}
 	for _, r := range results {
 		if r.Err != nil {
-			a.err.problem(r.Label + ": " + r.Err.Error())
+			a.err.problem(r.Label + ": " + explain(r.Err))
 		}
 	}
 	if err == nil && swap.AnyFailed(results) {

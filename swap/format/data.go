@@ -10,8 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Equal compares two values as data. Numbers are equal if JavaScript reads them as the same number, however they are
-// spelled and whatever Go type they have; the order of keys does not count, and a [Literal] is equal to its text.
+// Equal compares two values as data. Numbers are equal if JavaScript reads them as the
+// same number, however they are spelled and whatever Go type they have; the order of keys
+// does not count, and a [Literal] is equal to its text.
 func Equal(a, b any) bool {
 	a, b = simple(a), simple(b)
 	switch a := a.(type) {
@@ -42,7 +43,8 @@ func Equal(a, b any) bool {
 		if !ok {
 			return false
 		}
-		// The error of ParseFloat is only that of an overflow, which gives an infinity as in JavaScript.
+		// The error of ParseFloat is only that of an overflow, which gives an infinity as
+		// in JavaScript.
 		x, _ := strconv.ParseFloat(string(a), 64)
 		y, _ := strconv.ParseFloat(string(b), 64)
 		return a == b || x == y
@@ -100,7 +102,8 @@ func data(v any) any {
 	return v
 }
 
-// checkValue refuses what cannot be written: other types, and text that is not UTF-8, which the encoders would silently repair.
+// checkValue refuses what cannot be written: other types, and text that is not UTF-8,
+// which the encoders would silently repair.
 func checkValue(v any) error {
 	switch v := v.(type) {
 	case nil, bool, int, int64, Literal:
@@ -143,7 +146,7 @@ func checkValue(v any) error {
 	return fmt.Errorf("cannot write a %T", v)
 }
 
-// changed gives the data of an entry after a change.
+// changed returns the data of an entry after a change.
 func changed(entry map[string]any, c Change) map[string]any {
 	m := data(entry).(map[string]any)
 	merge(m, c.Set)

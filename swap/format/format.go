@@ -1,25 +1,32 @@
-// Package format edits one named entry in a JSON, JSONC or TOML text and leaves every other byte as it was.
+// Package format edits one named entry in a JSON, JSONC or TOML text and leaves every
+// other byte as it was.
 //
 // # Model
 //
-// A configuration is a tree of objects (TOML: tables). An entry is an object in it, found by the names of the objects
-// around it, the container, and its own name: container ["projects", "/srv/x", "mcpServers"], name "tmux". [Parse] checks
-// a text once and gives a [Doc]; [Doc.Lookup], [Doc.Names] and [Doc.Get] read it; [Doc.Set] and [Doc.Revert]
+// A configuration is a tree of objects (TOML: tables). An entry is an object in it, found
+// by the names of the objects around it, the container, and its own name: container
+// ["projects", "/srv/x", "mcpServers"], name "tmux". [Parse] checks a text once and gives
+// a [Doc]; [Doc.Lookup], [Doc.Names] and [Doc.Get] read it; [Doc.Set] and [Doc.Revert]
 // give an [Edit]: the new text and the one range in which it differs from the old.
 //
-// An edit copies the style of what stands around it: indentation, newlines, one line or many, spacing, quoted
-// or dotted keys, inline tables or headers. It is parsed again before it is given out, and an error is returned instead of a text in
-// which anything but the wanted value would read differently.
+// An edit copies the style of what stands around it: indentation, newlines, one line or
+// many, spacing, quoted or dotted keys, inline tables or headers. It is parsed again
+// before it is given out, and an error is returned instead of a text in which anything
+// but the wanted value would read differently.
 //
 // # What reads what
 //
-// Strict JSON is judged by encoding/json, JSON with comments by hujson, TOML by go-toml. Ranges come from hujson and from go-toml's
-// unstable parser; JSON above a megabyte is walked by a small scanner instead, as building a tree would take longer than the rest. Fields
-// of an entry that is strict JSON are replaced by sjson, which sees that entry and nothing else.
+// Strict JSON is judged by encoding/json, JSON with comments by hujson, TOML by go-toml.
+// Ranges come from hujson and from go-toml's unstable parser; JSON above a megabyte is
+// walked by a small scanner instead, as building a tree would take longer than the rest.
+// Fields of an entry that is strict JSON are replaced by sjson, which sees that entry and
+// nothing else.
 //
-// Of several members with one name the last counts, as it does for the programs whose files these are.
+// Of several members with one name the last counts, as it does for the programs whose
+// files these are.
 //
-// The package knows no files, no clients and no history. It is not a formatter, and not for streams.
+// The package knows no files, no clients and no history. It is not a formatter, and not
+// for streams.
 package format
 
 import (
@@ -37,7 +44,8 @@ type Kind int
 const (
 	// JSON is strict JSON. A UTF-8 byte order mark before it is kept.
 	JSON Kind = iota
-	// JSONComments is JSON with comments, but without trailing commas and without a byte order mark.
+	// JSONComments is JSON with comments, but without trailing commas and without a byte
+	// order mark.
 	JSONComments
 	// JSONC is JSON with comments and trailing commas. A UTF-8 byte order mark before it is kept.
 	JSONC
@@ -59,7 +67,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
 
-// SyntaxError says where a text stops being what its [Kind] asks for. Lines and columns count from 1, columns in characters.
+// SyntaxError says where a text stops being what its [Kind] asks for. Lines and columns
+// count from 1, columns in characters.
 type SyntaxError struct {
 	Line, Column int
 	Msg          string
@@ -69,7 +78,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg)
 }
 
-// TypeError says that a value on the way to an entry, or the entry, is not an object (TOML: not a table).
+// TypeError says that a value on the way to an entry, or the entry, is not an object
+// (TOML: not a table).
 type TypeError struct {
 	Path         []string // the value's place; empty for the root
 	Want, Got    string   // as in "an object" and "a string"
@@ -84,8 +94,9 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s is not %s but %s", e.Line, e.Column, what, e.Want, e.Got)
 }
 
-// Object is an object to be written, in the order of its fields. Its values are string, bool, int, int64, json.Number,
-// []string, []any, Object and nil (which TOML does not have).
+// Object is an object to be written, in the order of its fields. Its values are string,
+// bool, int, int64, json.Number, []string, []any, Object and nil (which TOML does not
+// have).
 type Object []Field
 
 // Field is a member of an [Object].
@@ -97,26 +108,31 @@ type Field struct {
 // Entry is what [Doc.Lookup] found.
 type Entry struct {
 	Found bool
-	// Value is the entry as data: string, bool, json.Number, []any, map[string]any, nil, and [Literal]. It marshals to JSON.
+	// Value is the entry as data: string, bool, json.Number, []any, map[string]any, nil,
+	// and [Literal]. It marshals to JSON.
 	Value map[string]any
-	// Start and End are the place of the value in the text. A TOML entry may be scattered: then they enclose all its pieces.
+	// Start and End are the place of the value in the text. A TOML entry may be
+	// scattered: then they enclose all its pieces.
 	Start, End int
 }
 
-// Literal is a TOML value that JSON has no type for: a date, a time, an infinity or nan, as TOML spells it.
+// Literal is a TOML value that JSON has no type for: a date, a time, an infinity or nan,
+// as TOML spells it.
 type Literal string
 
 // Change says what an entry shall be.
 type Change struct {
 	// New is the whole value, written where there is no entry.
 	New Object
-	// Set are the fields to set in an entry that is there. A value that is an Object is merged: its members are set, the
-	// field's other members stay. A field that has the value already keeps its spelling.
+	// Set are the fields to set in an entry that is there. A value that is an Object is
+	// merged: its members are set, the field's other members stay. A field that has the
+	// value already keeps its spelling.
 	Set Object
 	// Remove are names of fields that an entry that is there shall not keep.
 	Remove []string
-	// Parent is what the container's parent is made as where there is none. The field with the name of the container's last
-	// key is the container's place among them; the value of that field is ignored. JSON only.
+	// Parent is what the container's parent is made as where there is none. The field
+	// with the name of the container's last key is the container's place among them; the
+	// value of that field is ignored. JSON only.
 	Parent Object
 	// Seed are the first members of the root of a text that holds nothing. JSON only.
 	Seed Object
@@ -126,12 +142,14 @@ type Change struct {
 type Edit struct {
 	// Out is the whole new text.
 	Out []byte
-	// Out[Start:NewEnd] stands where [Start:OldEnd] stood in the old text. Everything else is byte-identical.
+	// Out[Start:NewEnd] stands where [Start:OldEnd] stood in the old text. Everything
+	// else is byte-identical.
 	Start, OldEnd, NewEnd int
 	// Value is the entry's value in Out; nil if it is not there any more.
 	Value map[string]any
-	// Undo is what [Doc.Revert] needs in order to take this edit back, even from a text that has changed elsewhere. Of an edit
-	// that is a Revert, it is what had to be left of the nodes that were made: see [Undo.Inherit].
+	// Undo is what [Doc.Revert] needs in order to take this edit back, even from a text
+	// that has changed elsewhere. Of an edit that is a Revert, it is what had to be left
+	// of the nodes that were made: see [Undo.Inherit].
 	Undo Undo
 
 	changed bool
@@ -140,26 +158,31 @@ type Edit struct {
 // Changed reports whether Out differs from the text that was edited.
 func (e Edit) Changed() bool { return e.changed }
 
-// Undo describes what was in the place of an entry before an edit. It marshals to JSON. The zero Undo stands for "there was
-// none, and nothing was made for it".
+// Undo describes what was in the place of an entry before an edit. It marshals to JSON.
+// The zero Undo stands for "there was none, and nothing was made for it".
 type Undo struct {
 	// Existed says that there was an entry.
 	Existed bool `json:"existed,omitempty"`
-	// Before is that entry's text. In TOML it is a text of its own, that holds the entry and nothing else.
+	// Before is that entry's text. In TOML it is a text of its own, that holds the entry
+	// and nothing else.
 	Before string `json:"before,omitempty"`
-	// Made are the nodes that were made around a new entry, from the outside in: for each the members it was given besides the
-	// way to the entry. The first is the one at container[:From].
+	// Made are the nodes that were made around a new entry, from the outside in: for each
+	// the members it was given besides the way to the entry. The first is the one at
+	// container[:From].
 	Made []map[string]any `json:"made,omitempty"`
 	From int              `json:"from,omitempty"`
-	// Holder is the text of the null or of the object without members that the new entry or its outermost new node was put in.
+	// Holder is the text of the null or of the object without members that the new entry
+	// or its outermost new node was put in.
 	Holder string `json:"holder,omitempty"`
 	// Seeded says that the text had held nothing; Text is that text.
 	Seeded bool   `json:"seeded,omitempty"`
 	Text   string `json:"text,omitempty"`
 }
 
-// Inherit adds to the Undo of an entry the nodes that [Doc.Revert] had to leave, in the same text, because this entry was still in them: the Undo
-// that Revert gave, and the container that it was asked for. Without it, nodes would stay when edits are taken back oldest first.
+// Inherit adds to the Undo of an entry the nodes that [Doc.Revert] had to leave, in the
+// same text, because this entry was still in them: the Undo that Revert gave, and the
+// container that it was asked for. Without it, nodes would stay when edits are taken back
+// oldest first.
 func (u Undo) Inherit(container []string, left Undo, leftContainer []string) Undo {
 	if u.Existed || u.Seeded {
 		return u
@@ -189,8 +212,9 @@ type Doc struct {
 
 const bom = "\ufeff"
 
-// Parse checks src, which must not be written to as long as the Doc is used. Its error is a [*SyntaxError], or a
-// [*TypeError] if the root of a JSON text is not an object. A text that is empty, or holds only space or comments, is valid.
+// Parse checks src, which must not be written to as long as the Doc is used. Its error is
+// a [*SyntaxError], or a [*TypeError] if the root of a JSON text is not an object. A text
+// that is empty, or holds only space or comments, is valid.
 func Parse(kind Kind, src []byte) (*Doc, error) {
 	if bytes.HasPrefix(src, []byte{0xff, 0xfe}) || bytes.HasPrefix(src, []byte{0xfe, 0xff}) {
 		return nil, &SyntaxError{1, 1, "the text is UTF-16, not UTF-8"}
@@ -236,8 +260,8 @@ func (d *Doc) Lookup(container []string, name string) (Entry, error) {
 	return d.json.lookup(container, name)
 }
 
-// Names gives the names of the container's members in the order of the text, each once. A container that is absent or null
-// has none. The error is a [*TypeError].
+// Names returns the names of the container's members in the order of the text, each once.
+// A container that is absent or null has none. The error is a [*TypeError].
 func (d *Doc) Names(container []string) ([]string, error) {
 	if d.kind == TOML {
 		return d.toml.names(container)
@@ -245,7 +269,7 @@ func (d *Doc) Names(container []string) ([]string, error) {
 	return d.json.names(container)
 }
 
-// Get gives the value at path as data (see [Entry]), and whether there is one.
+// Get returns the value at path as data (see [Entry]), and whether there is one.
 func (d *Doc) Get(path ...string) (any, bool) {
 	if d.kind == TOML {
 		return dig(d.toml.data, path)
@@ -253,8 +277,9 @@ func (d *Doc) Get(path ...string) (any, bool) {
 	return d.json.get(path)
 }
 
-// Set changes the entry name in container, or makes it, with all of container that is missing. Its error is a
-// [*TypeError], or says what cannot be written. The Doc stays as it is.
+// Set changes the entry name in container, or makes it, with all of container that is
+// missing. Its error is a [*TypeError], or says what cannot be written. The Doc stays as
+// it is.
 func (d *Doc) Set(container []string, name string, c Change) (Edit, error) {
 	for _, o := range []Object{c.New, c.Set, c.Parent, c.Seed} {
 		if err := checkValue(o); err != nil {
@@ -273,10 +298,12 @@ func (d *Doc) Set(container []string, name string, c Change) (Edit, error) {
 	return d.json.set(path, c)
 }
 
-// Revert takes back the edit that gave u, in a text that may have changed since. An entry that was replaced
-// gets its old text; one that was added goes, and with it the nodes and the seed that were made for it, as far as nothing else is in them now.
-// If the entry is not there any more, nothing changes in the second case, and in the first it is made again. Revert does not ask
-// whether the entry is still what the edit made of it: see [Equal]. With a zero Undo it removes the entry.
+// Revert takes back the edit that gave u, in a text that may have changed since. An entry
+// that was replaced gets its old text; one that was added goes, and with it the nodes and
+// the seed that were made for it, as far as nothing else is in them now. If the entry is
+// not there any more, nothing changes in the second case, and in the first it is made
+// again. Revert does not ask whether the entry is still what the edit made of it: see
+// [Equal]. With a zero Undo it removes the entry.
 func (d *Doc) Revert(container []string, name string, u Undo) (Edit, error) {
 	path := join(container, name)
 	if d.kind == TOML {
@@ -323,7 +350,7 @@ func (e *editor) apply(s splice) {
 	e.out = out
 }
 
-// edit gives the result, after checking that nothing outside its range differs.
+// edit returns the result, after checking that nothing outside its range differs.
 func (e *editor) edit() (Edit, error) {
 	if bytes.Equal(e.src, e.out) {
 		return Edit{Out: e.src}, nil
@@ -348,7 +375,7 @@ func position(src []byte, offset int) (line, column int) {
 	return 1 + bytes.Count(head, []byte("\n")), 1 + utf8.RuneCount(head[start:])
 }
 
-// newlineOf gives the newline a text uses: that of its first line, or "\n".
+// newlineOf returns the newline a text uses: that of its first line, or "\n".
 func newlineOf(text []byte) string {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"

@@ -17,7 +17,7 @@ import (
 
 // fixtures gives each sample config with the kind it is written in.
 func fixtures(t testing.TB, add func(name string, kind Kind, text []byte)) {
-	root := "../../fixtures/configs"
+	root := "../testdata/configs"
 	n := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -199,7 +199,8 @@ func judge(kind Kind, text []byte) bool {
 		return isBlank(body) || json.Valid(body) && bytes.TrimLeft(body, " \t\r\n")[0] == '{'
 	}
 	if lone := bytes.ReplaceAll(body, []byte("\r\n"), nil); bytes.Contains(body, []byte("//")) && bytes.ContainsAny(lone, "\r") {
-		// A lone carriage return may or may not be in a line comment: the parser decides that alone.
+		// A lone carriage return may or may not be in a line comment: the parser decides
+		// that alone.
 		_, err := Parse(kind, text)
 		return err == nil
 	}
@@ -262,7 +263,8 @@ func checkPlace(t *testing.T, text []byte, err error) {
 	}
 }
 
-// expect computes what a tree should be after a change; false if something of another type is in the way.
+// expect computes what a tree should be after a change; false if something of another
+// type is in the way.
 func expect(tree map[string]any, path []string, c Change, kind Kind) (map[string]any, bool) {
 	out := map[string]any{}
 	for k, v := range tree {

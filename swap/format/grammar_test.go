@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzGrammar lets the fuzzer write valid texts, of which plain mutation makes few: every byte is a choice of the grammar.
+// FuzzGrammar lets the fuzzer write valid texts, of which plain mutation makes few: every
+// byte is a choice of the grammar.
 func FuzzGrammar(f *testing.F) {
 	for i := range 100 {
 		f.Add(choices(i))

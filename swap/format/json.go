@@ -80,8 +80,8 @@ func checkStrict(src []byte, body int) error {
 	return syntaxError(src, body+max(int(syntax.Offset)-1, 0), syntax.Error())
 }
 
-// checkComments finds what hujson would not survive or would read otherwise than JavaScript programs do, and
-// whether the text is nothing but space and comments.
+// checkComments finds what hujson would not survive or would read otherwise than
+// JavaScript programs do, and whether the text is nothing but space and comments.
 func checkComments(src []byte, body int) (blank bool, err error) {
 	blank = true
 	depth := 0
@@ -129,7 +129,8 @@ type treeError struct {
 	msg    string
 }
 
-// parseTree is hujson.Parse with an offset in its error, and for a last line comment without a newline too.
+// parseTree is hujson.Parse with an offset in its error, and for a last line comment
+// without a newline too.
 func parseTree(text []byte) (*hujson.Value, *treeError) {
 	if n := len(text); n > 0 && text[n-1] != '\n' {
 		text = append(text[:n:n], '\n')
@@ -190,7 +191,8 @@ func treeObject(v *hujson.Value, base int) object {
 			start: base + x.StartOffset, end: base + x.EndOffset,
 			comma: -1, node: x,
 		}
-		// hujson gives the space before a closing brace to the object, and a nil AfterExtra to the last value, if no comma is there.
+		// hujson returns the space before a closing brace to the object, and a nil
+		// AfterExtra to the last value, if no comma is there.
 		if i < len(obj.Members)-1 || x.AfterExtra != nil {
 			m.comma = m.end + len(x.AfterExtra)
 		}
@@ -224,7 +226,7 @@ func decode(text []byte) any {
 	return v
 }
 
-// open gives the members of a value that is an object.
+// open returns the members of a value that is an object.
 func (d *jsonDoc) open(m member) (object, bool) {
 	if d.src[m.start] != '{' {
 		return object{}, false
@@ -266,7 +268,8 @@ type way struct {
 	found bool
 }
 
-// walk follows path down. It ends at the last name of the path, or at the first one that is absent or null.
+// walk follows path down. It ends at the last name of the path, or at the first one that
+// is absent or null.
 func (d *jsonDoc) walk(path []string) (way, error) {
 	var w way
 	if d.empty {

@@ -280,11 +280,13 @@ func setFields(text []byte, outer layout, fields Object) ([]byte, error) {
 	return text, nil
 }
 
-// simpleName is what sjson takes for a name and nothing more: no path, no index, no pattern, no escape.
+// simpleName is what sjson takes for a name and nothing more: no path, no index, no
+// pattern, no escape.
 var simpleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// replace puts value in the place of member k's. It leaves that to sjson where sjson can be trusted with it: in strict JSON, with a plain
-// name that is spelled without escapes and is there once.
+// replace puts value in the place of member k's. It leaves that to sjson where sjson can
+// be trusted with it: in strict JSON, with a plain name that is spelled without escapes
+// and is there once.
 func replace(text []byte, o object, k int, value string) ([]byte, error) {
 	m := o.members[k]
 	once := 0
@@ -312,7 +314,8 @@ func applied(text []byte, s splice) []byte {
 	return slices.Concat(text[:s.start], []byte(s.text), text[s.end:])
 }
 
-// finish applies a splice and proves that the value at path is now the wanted one, and every other value what it was.
+// finish applies a splice and proves that the value at path is now the wanted one, and
+// every other value what it was.
 func (d *jsonDoc) finish(s splice, path []string, want any) (Edit, error) {
 	e, after, err := d.applied(s, path)
 	if err != nil || !e.changed {
@@ -330,7 +333,8 @@ func (d *jsonDoc) finish(s splice, path []string, want any) (Edit, error) {
 	return e, nil
 }
 
-// drop applies a splice and proves that nothing is at path any more, and every other value is what it was.
+// drop applies a splice and proves that nothing is at path any more, and every other
+// value is what it was.
 func (d *jsonDoc) drop(s splice, path []string) (Edit, error) {
 	e, after, err := d.applied(s, path)
 	if err != nil {
@@ -350,7 +354,8 @@ func (d *jsonDoc) drop(s splice, path []string) (Edit, error) {
 	return e, nil
 }
 
-// applied applies a splice, parses the result and proves that along path, all other members are byte for byte what they were.
+// applied applies a splice, parses the result and proves that along path, all other
+// members are byte for byte what they were.
 func (d *jsonDoc) applied(s splice, path []string) (Edit, *jsonDoc, error) {
 	ed := newEditor(d.src)
 	ed.apply(s)
@@ -381,7 +386,7 @@ func (d *jsonDoc) applied(s splice, path []string) (Edit, *jsonDoc, error) {
 	return e, after, nil
 }
 
-// sameOthers reports whether two objects have the same members, but for those with a name.
+// sameOthers reports whether two objects have the same members, except the ones with that name.
 func sameOthers(a []byte, was object, b []byte, is object, name string) bool {
 	i, k := 0, 0
 	for {

@@ -53,8 +53,8 @@ type arrayLayout struct {
 	pad   string
 }
 
-// layoutOf reads an object's layout. What the object itself does not show, as it has too few members, comes from
-// outer, the layout of the object around it.
+// layoutOf reads an object's layout. What the object itself does not show, as it has too
+// few members, comes from outer, the layout of the object around it.
 func layoutOf(text []byte, o object, outer layout) layout {
 	l := outer
 	l.close = outer.indent
@@ -180,7 +180,8 @@ func insert(text []byte, o object, l layout, item string) splice {
 	return splice{at, stop, comma + string(text[at:stop]) + sep + item + trailing}
 }
 
-// remove takes member k away, with the comma that would be one too many, and with its line if nothing else is on it. Comments stay.
+// remove takes member k away, with the comma that would be one too many, and with its
+// line if nothing else is on it. Comments stay.
 func remove(text []byte, o object, k int) splice {
 	m := o.members[k]
 	end := m.end
@@ -215,7 +216,8 @@ func remove(text []byte, o object, k int) splice {
 	return splice{a, b, ""}
 }
 
-// cut widens [a, b) to what should go with it: the whole line if nothing else is on it, else the space on one side.
+// cut widens [a, b) to what should go with it: the whole line if nothing else is on it,
+// else the space on one side.
 func cut(text []byte, a, b int, o object) (int, int) {
 	c := b
 	for c < len(text) && (text[c] == ' ' || text[c] == '\t') {
@@ -243,7 +245,8 @@ func cut(text []byte, a, b int, o object) (int, int) {
 	return a, c
 }
 
-// tail finds the end of the comments that stand on the same line behind i; line says that the last is one up to the line's end.
+// tail finds the end of the comments that stand on the same line behind i; line says that
+// the last is one up to the line's end.
 func tail(text []byte, i, end int, hash bool) (stop int, line bool) {
 	stop = i
 	for i < end {

@@ -98,7 +98,7 @@ func TestEqual(t *testing.T) {
 		{num("100"), 100.0, true},
 		{100, num("1E2"), true},
 		{num("0"), num("-0"), true},
-		{num("9007199254740993"), num("9007199254740992"), true}, // JavaScript cannot tell them apart, and writes the second
+		{num("9007199254740993"), num("9007199254740992"), true}, // JavaScript reads both as the second, and writes the second
 		{num("1"), num("2"), false},
 		{num("1"), "1", false},
 		{num("0"), nil, false},

@@ -130,7 +130,8 @@ func TestSetRefuses(t *testing.T) {
 	}
 }
 
-// Text that is not UTF-8 has no spelling in these languages; encoders would silently write something else.
+// Text that is not UTF-8 has no spelling in these languages; encoders would silently
+// write something else.
 func TestSetRefusesValuesItCannotWrite(t *testing.T) {
 	for _, kind := range []Kind{JSON, JSONComments, JSONC, TOML} {
 		d, err := Parse(kind, nil)

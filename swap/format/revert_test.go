@@ -231,7 +231,8 @@ func revert(t *testing.T, kind Kind, text string, container []string, name strin
 	return e
 }
 
-// Three edits of each sample config, taken back in every order: newest first gives the first bytes, any other order the first values.
+// Three edits of each sample config, taken back in every order: newest first gives the
+// first bytes, any other order the first values.
 func TestRevertInAnyOrder(t *testing.T) {
 	names := []string{"tmux", "odd \"n.a.m.e\"", "z"}
 	fixtures(t, func(file string, kind Kind, text []byte) {

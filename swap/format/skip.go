@@ -2,8 +2,9 @@ package format
 
 import "bytes"
 
-// skipObject lists the members of the object that starts at offset start, without looking into them. text must be valid strict JSON. It does
-// for large texts what hujson's tree does for small ones.
+// skipObject lists the members of the object that starts at offset start, without looking
+// into them. text must be valid strict JSON. It does for large texts what hujson's tree
+// does for small ones.
 func skipObject(text []byte, start int) object {
 	o := object{start: start}
 	i := skipSpace(text, start+1)
@@ -30,7 +31,7 @@ func skipSpace(text []byte, i int) int {
 	return i
 }
 
-// skipString gives the offset behind the string that starts at i.
+// skipString returns the offset behind the string that starts at i.
 func skipString(text []byte, i int) int {
 	for i++; ; i++ {
 		i += bytes.IndexByte(text[i:], '"')
@@ -44,7 +45,7 @@ func skipString(text []byte, i int) int {
 	}
 }
 
-// skipValue gives the offset behind the value that starts at i.
+// skipValue returns the offset behind the value that starts at i.
 func skipValue(text []byte, i int) int {
 	switch text[i] {
 	case '"':

@@ -55,8 +55,8 @@ var changes = map[string]Change{
 	},
 }
 
-// unnote turns the notation of the tables into bytes: ^M before a newline is a carriage return, ^BOM a byte order mark, and
-// a text that ends in $$ has no final newline.
+// unnote turns the notation of the tables into bytes: ^M before a newline is a carriage
+// return, ^BOM a byte order mark, and a text that ends in $$ has no final newline.
 func unnote(s string) []byte {
 	s = strings.NewReplacer("^M\n", "\r\n", "^BOM", bom).Replace(s)
 	return []byte(strings.TrimSuffix(s, "$$\n"))

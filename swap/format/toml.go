@@ -139,12 +139,13 @@ func under(path, prefix []string) bool {
 	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
 
-// find gives the item that is a key with exactly this path, or -1.
+// find returns the item that is a key with exactly this path, or -1.
 func (d *tomlDoc) find(path []string) int {
 	return slices.IndexFunc(d.items, func(it tomlItem) bool { return !it.header && slices.Equal(it.path, path) })
 }
 
-// piece is a part of the text that belongs to one path only: a header with the lines of the keys under it, or a key with its value.
+// piece is a part of the text that belongs to one path only: a header with the lines of
+// the keys under it, or a key with its value.
 type piece struct {
 	item       int
 	start, end int

@@ -202,7 +202,8 @@ func (t *tomlEditor) inline(o object, name string, v any) splice {
 	return insert(t.out, o, l, name+l.colon+tomlValue(v))
 }
 
-// add makes an entry that is not there: in the inline table that holds the others, else as a table at the end.
+// add makes an entry that is not there: in the inline table that holds the others, else
+// as a table at the end.
 func (t *tomlEditor) add(path []string, entry Object) error {
 	for n := len(path) - 1; n > 0; n-- {
 		if i := t.d.find(path[:n]); i >= 0 && t.d.items[i].table != nil {
@@ -251,8 +252,9 @@ func (t *tomlEditor) remove(path []string) error {
 	}
 }
 
-// without takes a piece away. Of a key, its line goes, if no comment is left on it. Of a header, the lines up to that of the last key
-// under it go, and one of the blank lines around them.
+// without takes a piece away. Of a key, its line goes, if no comment is left on it. Of a
+// header, the lines up to that of the last key under it go, and one of the blank lines
+// around them.
 func (t *tomlEditor) without(p piece) splice {
 	it := t.d.items[p.item]
 	if it.parent >= 0 {

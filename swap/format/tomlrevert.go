@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// snapshot writes the entry at path as a text of its own: its keys with their whole path, then its headers with all that is under them.
+// snapshot writes the entry at path as a text of its own: its keys with their whole path,
+// then its headers with all that is under them.
 func (d *tomlDoc) snapshot(path []string) string {
 	var keys, sections strings.Builder
 	for _, p := range d.pieces(path) {
@@ -51,7 +52,8 @@ func (d *tomlDoc) revert(path []string, u Undo) (Edit, error) {
 	if !ok {
 		return Edit{}, fmt.Errorf("the entry's old text does not hold the entry")
 	}
-	// First the old text, piece for piece; if that does not fit the way in which the entry is written now, its old values.
+	// First the old text, piece for piece; if that does not fit the way in which the
+	// entry is written now, its old values.
 	for _, restore := range []func(*tomlEditor) error{
 		func(t *tomlEditor) error { return t.restorePieces(path, old) },
 		func(t *tomlEditor) error { return t.restoreValues(path, want) },
@@ -119,7 +121,7 @@ func hasPiece(all []piece, id string) bool {
 	return slices.ContainsFunc(all, func(p piece) bool { return p.id == id })
 }
 
-// restoreValues gives the entry its old values, however it is written now.
+// restoreValues returns the entry its old values, however it is written now.
 func (t *tomlEditor) restoreValues(path []string, want map[string]any) error {
 	now, err := parseTOML(t.out, t.d.body)
 	if err != nil {

@@ -36,7 +36,8 @@ func tomlValue(v any) string {
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case json.Number:
-		// JSON has one type of number, TOML has two: 64 bits of integer, and what is more is a float.
+		// JSON has one type of number, TOML has two: 64 bits of integer, and what is more
+		// is a float.
 		if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
 			return strconv.FormatInt(n, 10)
 		}
@@ -55,7 +56,7 @@ func tomlData(v any) any {
 	return plain(m["v"])
 }
 
-// tomlObject gives the same fields with the numbers that TOML will have for them.
+// tomlObject returns the same fields with the numbers that TOML will have for them.
 func tomlObject(o Object) Object {
 	out := make(Object, len(o))
 	for i, f := range o {

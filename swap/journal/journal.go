@@ -1,10 +1,10 @@
-// Package journal keeps the record of what was swapped in clients' configs, so
-// that it can be taken back exactly, also after a crash.
+// Package journal records what was swapped in clients' configs, so that it can be
+// undone exactly, even after a crash.
 //
-// The state is one JSON file, written whole and synced before the config that
-// it speaks of is touched: a [Record] may therefore tell of a write that never
-// came to be, never the other way round. It is gone when nothing is swapped.
-// All that is done between reading and writing it is done under [Journal.Lock].
+// The state is one JSON file, written whole and synced before any config is
+// written: a [Record] may therefore describe a write that never happened, but no
+// write happens without a record. The file is removed when nothing is swapped.
+// Hold [Journal.Lock] from reading the state until writing it.
 package journal
 
 import (
@@ -17,6 +17,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -36,6 +38,25 @@ type State struct {
 	Version int      `json:"version"`
 	Seq     int      `json:"seq"` // the last sequence number given
 	Records []Record `json:"records"`
+	// Files are the configs that the records are about, by their targets.
+	Files map[string]File `json:"files,omitempty"`
+}
+
+// A File is what a config has besides its text, for when a program that saves
+// by making a new file loses it.
+type File struct {
+	// Meta is what it had before its first swap, or what the user has given it
+	// since.
+	Meta atomicfile.Meta `json:"meta"`
+	// ID is [atomicfile.ID] of the file that was last written; "" if that is not
+	// known, since a run has not come to its end.
+	ID string `json:"id,omitempty"`
+}
+
+// Recreated reports whether another program has replaced the file since it was
+// written here.
+func (f File) Recreated(target string) bool {
+	return f.ID != "" && f.ID != atomicfile.ID(target)
 }
 
 // Actions of a [Record].
@@ -97,7 +118,7 @@ func NewWrite(base, after []byte, value map[string]any) Write {
 	}
 }
 
-// Undo gives the exact bytes that a text had before the write; false if text
+// Undo returns the exact bytes that a text had before the write; false if text
 // is not what was written.
 func (w Write) Undo(text []byte) ([]byte, bool) {
 	if w.Start < 0 || w.Start+len(w.Is) > len(text) || !bytes.Equal(text[w.Start:w.Start+len(w.Is)], w.Is) {
@@ -107,7 +128,7 @@ func (w Write) Undo(text []byte) ([]byte, bool) {
 	return base, Hash(base) == w.Base
 }
 
-// Same says whether two records are about the same entry of the same file.
+// Same reports whether two records are about the same entry of the same file.
 func (r *Record) Same(target string, container []string, server string) bool {
 	return r.Target == target && r.Server == server && slices.Equal(r.Container, container)
 }
@@ -121,6 +142,7 @@ func (s *State) Find(target string, container []string, server string) int {
 func (s *State) Clone() *State {
 	c := *s
 	c.Records = slices.Clone(s.Records)
+	c.Files = maps.Clone(s.Files)
 	return &c
 }
 
@@ -146,12 +168,12 @@ type StateError struct {
 }
 
 func (e *StateError) Error() string {
-	return fmt.Sprintf("state file %s cannot be used: %v; nothing was touched (look at it, then move it away: the backups beside the configs stay)", e.Path, e.Err)
+	return fmt.Sprintf("state file %s cannot be used: %v; nothing was changed (inspect it, then move it away: the backups beside the configs stay)", e.Path, e.Err)
 }
 
 func (e *StateError) Unwrap() error { return e.Err }
 
-// Load reads the state; none is an empty one. Its error is a [*StateError].
+// Load reads the state; it is empty if there is no file. Its error is a [*StateError].
 func (j Journal) Load() (*State, error) {
 	text, _, err := j.Disk.Read(j.Path())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -187,8 +209,11 @@ func decode(text []byte) (*State, error) {
 	return &s, nil
 }
 
-// Save writes the state, or removes its file if there is nothing to keep.
+// Save writes the state, or removes its file if it has no records.
 func (j Journal) Save(s *State) error {
+	maps.DeleteFunc(s.Files, func(target string, _ File) bool {
+		return !slices.ContainsFunc(s.Records, func(r Record) bool { return r.Target == target })
+	})
 	if len(s.Records) == 0 {
 		if err := j.Disk.Remove(j.Path()); err != nil {
 			return fmt.Errorf("remove state file: %w", err)
@@ -202,20 +227,25 @@ func (j Journal) Save(s *State) error {
 	if err != nil {
 		return fmt.Errorf("write state file: %w", err)
 	}
-	if err := j.Disk.Replace(j.Path(), append(text, '\n'), nil, 0o600); err != nil {
+	if err := j.Disk.Replace(j.Path(), append(text, '\n'), nil, &atomicfile.Private); err != nil {
 		return fmt.Errorf("write state file: %w", err)
 	}
 	return nil
 }
 
 // Lock makes the caller the only process that swaps, and sweeps what a killed
-// one has left in the state directory. It waits for another process as long
-// as ctx allows; waiting is called once, after a second of it.
+// process has left in the state directory. It waits for another process until
+// ctx is done; waiting is called once, after one second.
 func (j Journal) Lock(ctx context.Context, waiting func(path string)) (unlock func(), err error) {
-	if err := j.Disk.MkdirAll(j.Dir, 0o700); err != nil {
+	if err := j.Disk.PrivateDir(j.Dir); err != nil {
 		return nil, fmt.Errorf("make state directory: %w", err)
 	}
 	path := filepath.Join(j.Dir, "lock")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) // lockedfile would make it with 0666
+	if err != nil {
+		return nil, fmt.Errorf("make the lock: %w", err)
+	}
+	f.Close()
 	type result struct {
 		unlock func()
 		err    error

@@ -101,19 +101,19 @@ func TestLockWaitsAndSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := make(chan string, 1)
+	reported := make(chan string, 1)
 	got := make(chan error, 1)
 	go func() {
-		second, err := j.Lock(t.Context(), func(path string) { told <- path })
+		second, err := j.Lock(t.Context(), func(path string) { reported <- path })
 		if err == nil {
 			second()
 		}
 		got <- err
 	}()
 	select {
-	case path := <-told:
+	case path := <-reported:
 		if path != filepath.Join(j.Dir, "lock") {
-			t.Errorf("told of %s", path)
+			t.Errorf("reported %s", path)
 		}
 	case err := <-got:
 		t.Fatalf("the lock was given twice: %v", err)

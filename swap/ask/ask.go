@@ -1,0 +1,212 @@
+// Package ask runs what swapped configs are about: MCP servers, and the agent
+// CLIs that are to start them.
+//
+// [Server] starts a server as a config says and completes an MCP initialize with
+// it. [Client] runs a client's own program and reads from its output what the
+// client makes of a server; a [Row] says how, one per client. [Home] prepares the
+// home directory that a client is run in, so that it writes nothing of the user's
+// and starts no other server.
+//
+// No process outlives its call. What a program prints is cleaned of control
+// characters and of the secrets that it was given before it is returned.
+//
+// The package knows no client: rows and files come from package swap.
+package ask
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ClientLimit is how long a client may take to start a server and report on it.
+const ClientLimit = 90 * time.Second
+
+// A Row says how a client's own program is queried about a server, without a
+// network and without a login.
+type Row struct {
+	Args []string // ServerName in one stands for the server's name
+	Env  []string // NAME=VALUE for the client
+	// Send are lines of JSON for a client that is queried in a dialogue: its stdin
+	// stays open until Read has its answer. In them, ServerName and Directory are
+	// whole strings.
+	Send []string
+	// Read parses the client's output: stdout, and without a dialogue stderr too.
+	// It returns an error that wraps [ErrUnread] if the output has no answer (yet).
+	Read func(out, server string) (Answer, error)
+	// Blind: the answer ignores trust and lists of servers, so what the config says
+	// about those counts.
+	Blind bool
+}
+
+// Placeholders in a [Row]: the server's name, and the directory that the client
+// runs in.
+const (
+	ServerName = "\x00server"
+	Directory  = "\x00directory"
+)
+
+// States of an [Answer].
+const (
+	Connected  = "connected"  // the client has started the server and completed initialize
+	NotStarted = "failed"     // it has tried
+	Disabled   = "disabled"   // its config, or an untrusted folder, keeps it from trying
+	Pending    = "unapproved" // it needs the user's approval first
+	NotThere   = "unknown"    // the client knows no such server
+	Unclear    = "unclear"    // anything else
+)
+
+// An Answer is what a client says about a server.
+type Answer struct {
+	State string `json:"state"`
+	Says  string `json:"says,omitempty"` // in the client's own words
+	// Command is what the client runs, in one line, as it spells it; "" if it
+	// does not say.
+	Command string `json:"command,omitempty"`
+	// Place is the client's word for where the entry is; "project" is a file in
+	// the project's directory.
+	Place string `json:"place,omitempty"`
+	// Tools are the names of the server's tools, and ToolCount is their number;
+	// nil if the client does not report them. Some report the number only.
+	Tools     []string `json:"tools,omitempty"`
+	ToolCount *int     `json:"tool_count,omitempty"`
+}
+
+// ErrUnread is returned by the Read of a [Row] when the output has no answer.
+var ErrUnread = errors.New("no readable answer")
+
+// A Question is what [Client] asks, and where.
+type Question struct {
+	Program string   // the client's
+	Server  string   // the name in its config
+	Dir     string   // the directory that the client runs in
+	Home    string   // its home directory, where it may write
+	Unset   []string // variables that would lead it to another one
+}
+
+// Client runs a client's own program and returns what it says about a server.
+func Client(ctx context.Context, row Row, q Question) (Answer, error) {
+	cmd := exec.Command(q.Program)
+	for _, a := range row.Args {
+		cmd.Args = append(cmd.Args, strings.ReplaceAll(a, ServerName, q.Server))
+	}
+	cmd.Dir = q.Dir
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); !slices.Contains(q.Unset, name) {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, "PWD="+q.Dir, "HOME="+q.Home, "USERPROFILE="+q.Home, "NO_COLOR=1")
+	cmd.Env = append(cmd.Env, row.Env...)
+	return row.run(ctx, cmd, q.Server)
+}
+
+// run starts the client, reads its answer, and kills it with its children.
+func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, error) {
+	limit, cancel := context.WithTimeout(ctx, ClientLimit)
+	defer cancel()
+	out := &heard{news: make(chan struct{}, 1)}
+	var tail tailBuffer
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.WaitDelay = time.Second
+	ownGroup(cmd)
+	finish := func() error { return nil }
+	if k.Send != nil {
+		cmd.Stderr = &tail
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			return Answer{}, fmt.Errorf("start %s: %w", cmd.Path, err)
+		}
+		finish = stdin.Close
+		go func() {
+			for _, line := range k.Send {
+				for _, r := range [][2]string{{ServerName, server}, {Directory, cmd.Dir}} {
+					text, _ := json.Marshal(r[1])
+					line = strings.ReplaceAll(line, `"`+r[0]+`"`, string(text))
+				}
+				if _, err := stdin.Write([]byte(line + "\n")); err != nil {
+					return // it has exited: its output says more
+				}
+			}
+		}()
+	}
+	if err := cmd.Start(); err != nil {
+		return Answer{}, fmt.Errorf("start %s: %w", cmd.Path, err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+
+	var exit error
+	for running := true; running; {
+		select {
+		case <-out.news:
+			if k.Send == nil {
+				continue
+			}
+			if a, err := k.Read(out.text(), server); !errors.Is(err, ErrUnread) {
+				_ = finish()
+				select { // it ends its servers, given time
+				case <-exited:
+				case <-time.After(3 * time.Second):
+				}
+				_ = killGroup(cmd)
+				return a, err
+			}
+		case exit = <-exited:
+			running = false
+		case <-limit.Done():
+			_ = killGroup(cmd)
+			<-exited
+			if ctx.Err() != nil {
+				return Answer{}, fmt.Errorf("interrupted: %w", ctx.Err())
+			}
+			return Answer{}, fmt.Errorf("no answer within %v%s", ClientLimit, tail.indented())
+		}
+	}
+	_ = killGroup(cmd)
+	a, err := k.Read(out.text(), server)
+	if errors.Is(err, ErrUnread) {
+		if exit != nil {
+			err = fmt.Errorf("%w (%w)", err, exit)
+		}
+		// Its stdout is not shown: it may print the environment of an entry.
+		err = fmt.Errorf("%s: %w%s", CommandLine(cmd.Args), err, tail.indented())
+	}
+	return a, err
+}
+
+// heard collects what a client prints, up to a limit.
+type heard struct {
+	mu   sync.Mutex
+	b    bytes.Buffer
+	news chan struct{}
+}
+
+const heardLimit = 16 << 20
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	if h.b.Len() < heardLimit {
+		h.b.Write(p)
+	}
+	h.mu.Unlock()
+	select {
+	case h.news <- struct{}{}:
+	default:
+	}
+	return len(p), nil
+}
+
+func (h *heard) text() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.b.String()
+}

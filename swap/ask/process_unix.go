@@ -1,0 +1,19 @@
+//go:build unix
+
+package ask
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup makes a command the leader of a process group of its own.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// killGroup ends all processes of a command's group.
+func killGroup(cmd *exec.Cmd) error {
+	if cmd.Process == nil {
+		return nil
+	}
+	return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+}

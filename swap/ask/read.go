@@ -1,0 +1,195 @@
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// words begin what clients call the state of a server, in lower case.
+var words = []struct{ begin, state string }{
+	{"connected", Connected},
+	{"failed", NotStarted},
+	{"disconnected", NotStarted},
+	{"disabled", Disabled},
+	{"blocked", Disabled},
+	{"pending approval", Pending},
+	{"connecting", NotStarted}, // droid only waits a few seconds
+}
+
+func stateOf(says string) string {
+	says = strings.ToLower(says)
+	for _, w := range words {
+		if strings.HasPrefix(says, w.begin) {
+			return w.state
+		}
+	}
+	return Unclear
+}
+
+var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[a-zA-Z]")
+
+// Listed reads output that is meant for people. In pattern, NAME is the server's
+// name; the groups "says", "command", "args" and "place" are the parts of the
+// answer. If only absent matches, the client has answered without the server.
+func Listed(pattern, absent string) func(out, server string) (Answer, error) {
+	none := regexp.MustCompile(absent)
+	return func(out, server string) (Answer, error) {
+		out = strings.ReplaceAll(escapes.ReplaceAllString(out, ""), "\r", "")
+		re, err := regexp.Compile(strings.ReplaceAll(pattern, "NAME", regexp.QuoteMeta(server)))
+		if err != nil {
+			return Answer{}, fmt.Errorf("look for %q: %w", server, err)
+		}
+		m := re.FindStringSubmatch(out)
+		if m == nil {
+			if none.MatchString(out) {
+				return Answer{State: NotThere}, nil
+			}
+			return Answer{}, ErrUnread
+		}
+		part := func(name string) string {
+			if i := re.SubexpIndex(name); i >= 0 {
+				return printable(strings.TrimSpace(m[i]))
+			}
+			return ""
+		}
+		a := Answer{Says: part("says"), Place: strings.ToLower(part("place"))}
+		a.State = stateOf(a.Says)
+		a.Command = strings.TrimSpace(part("command") + " " + part("args"))
+		return a, nil
+	}
+}
+
+var grokTools = regexp.MustCompile(`^(\d+) tools? discovered$`)
+
+// Grok reads the output of grok mcp doctor --json.
+func Grok(out, server string) (Answer, error) {
+	if strings.Contains(out, "not found.\n") {
+		return Answer{State: NotThere, Says: "not found"}, nil
+	}
+	_, text, ok := strings.Cut("\n"+out, "\n{")
+	var doc struct {
+		Servers []struct {
+			Name, Target string
+			Healthy      bool
+			Checks       []struct {
+				Label, Detail string
+				Passed        bool
+			}
+		}
+	}
+	if !ok || json.NewDecoder(strings.NewReader("{"+text)).Decode(&doc) != nil {
+		return Answer{}, ErrUnread
+	}
+	for _, s := range doc.Servers {
+		if s.Name != server {
+			continue
+		}
+		a := Answer{State: NotStarted, Command: s.Target}
+		if s.Healthy {
+			a.State, a.Says = Connected, "healthy"
+		}
+		for _, c := range s.Checks {
+			if m := grokTools.FindStringSubmatch(c.Label); m != nil {
+				n, _ := strconv.Atoi(m[1])
+				a.ToolCount = &n
+			}
+			if !c.Passed && a.Says == "" {
+				a.Says = printable(c.Label + ": " + firstOf(c.Detail))
+			}
+			if c.Label == "folder untrusted" {
+				a.State, a.Place = Disabled, "project"
+			}
+		}
+		return a, nil
+	}
+	return Answer{State: NotThere}, nil
+}
+
+func firstOf(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// CodexDialogue asks codex app-server for its configuration in the directory,
+// which has the server's command, and for the server's status. (The status is
+// about the user's own config, whatever a file of the project says.)
+var CodexDialogue = []string{
+	`{"id":0,"method":"initialize","params":{"clientInfo":{"name":"mcp-swap","title":"mcp-swap","version":"1"}}}`,
+	`{"method":"initialized"}`,
+	`{"id":1,"method":"config/read","params":{"cwd":"` + Directory + `"}}`,
+	`{"id":2,"method":"mcpServerStatus/list","params":{"serverName":"` + ServerName + `"}}`,
+}
+
+// Codex reads the answers to [CodexDialogue].
+func Codex(out, server string) (Answer, error) {
+	type entry struct {
+		Command string
+		Args    []string
+		Enabled *bool
+	}
+	var config struct {
+		Config struct {
+			Servers map[string]entry `json:"mcp_servers"`
+		}
+	}
+	var list struct {
+		Data []struct {
+			Name       string
+			ServerInfo any
+			Tools      map[string]any
+			ToolsError *string
+		}
+	}
+	into := map[string]any{"1": &config, "2": &list}
+	for line := range strings.Lines(out) {
+		var msg struct {
+			ID     json.RawMessage
+			Method string
+			Result json.RawMessage
+			Error  *struct{ Message string }
+		}
+		if json.Unmarshal([]byte(line), &msg) != nil || msg.Method != "" {
+			continue
+		}
+		if msg.Error != nil {
+			return Answer{}, fmt.Errorf("codex app-server: %s", printable(firstOf(msg.Error.Message)))
+		}
+		id := string(msg.ID)
+		if v := into[id]; v != nil {
+			if err := json.Unmarshal(msg.Result, v); err != nil {
+				return Answer{}, fmt.Errorf("codex app-server: read its answer: %w", err)
+			}
+			delete(into, id)
+		}
+	}
+	if len(into) > 0 {
+		return Answer{}, ErrUnread
+	}
+	a := Answer{State: NotThere}
+	if e, ok := config.Config.Servers[server]; ok {
+		a.State, a.Command = NotStarted, strings.Join(append([]string{e.Command}, e.Args...), " ")
+		if e.Enabled != nil && !*e.Enabled {
+			a.State, a.Says = Disabled, "enabled = false"
+		}
+	}
+	for _, s := range list.Data {
+		if s.Name != server {
+			continue
+		}
+		if s.ToolsError != nil {
+			a.Says = printable(firstOf(*s.ToolsError))
+		}
+		if s.ServerInfo != nil && s.ToolsError == nil {
+			a.State = Connected
+			a.Tools = slices.Sorted(maps.Keys(s.Tools))
+			n := len(a.Tools)
+			a.ToolCount = &n
+		}
+	}
+	return a, nil
+}

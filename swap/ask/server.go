@@ -1,0 +1,167 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// ServerLimit is how long a server may take to answer; uv and go may have to
+// build it first.
+const ServerLimit = 60 * time.Second
+
+// A Command starts a server.
+type Command struct {
+	Argv []string
+	Env  []string // NAME=VALUE, besides this process's own
+	Dir  string   // "": the current directory
+	// Tools: list the server's tools too.
+	Tools bool
+}
+
+// A Hello is how a server introduces itself.
+type Hello struct {
+	Name, Version string
+	Tools         []string // their names, if they were asked for
+}
+
+// Server starts a server over stdio, completes an MCP initialize with it and stops
+// it with all processes it has started. The error of a server that exits, or does
+// not answer within [ServerLimit], ends with the last lines of its stderr.
+func Server(ctx context.Context, c Command) (Hello, error) {
+	limit, cancel := context.WithTimeout(ctx, ServerLimit)
+	defer cancel()
+	var tail tailBuffer
+	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
+	cmd.Env = os.Environ()
+	if c.Dir != "" {
+		cmd.Env = append(cmd.Env, "PWD="+c.Dir)
+	}
+	cmd.Env = append(cmd.Env, c.Env...)
+	cmd.Dir = c.Dir
+	cmd.Stderr = &tail
+	cmd.WaitDelay = time.Second
+	ownGroup(cmd)
+	server := transport.NewStdioWithOptions(c.Argv[0], nil, nil, transport.WithCommandFunc(
+		func(context.Context, string, []string, []string) (*exec.Cmd, error) { return cmd, nil }))
+	conn := client.NewClient(server)
+	if err := conn.Start(limit); err != nil {
+		return Hello{}, fmt.Errorf("start %s: %w", strings.Join(ShowArgs(c.Argv), " "), err)
+	}
+
+	var request mcp.InitializeRequest
+	// The newest revision that has an initialize at all.
+	request.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	request.Params.ClientInfo = mcp.Implementation{Name: "mcp-swap", Version: "1"}
+	answer, err := conn.Initialize(limit, request)
+	what := "initialize"
+	var hello Hello
+	if err == nil {
+		hello = Hello{Name: printable(answer.ServerInfo.Name), Version: printable(answer.ServerInfo.Version)}
+		if c.Tools {
+			what = "tools/list"
+			hello.Tools, err = listTools(limit, conn)
+		}
+	}
+	if err != nil && limit.Err() != nil {
+		_ = killGroup(cmd) // it had its time
+	}
+	closeErr := conn.Close()
+	_ = killGroup(cmd) // what the server has started and left behind
+	switch {
+	case err == nil:
+		return hello, nil
+	case ctx.Err() != nil:
+		err = fmt.Errorf("interrupted: %w", ctx.Err())
+	case limit.Err() != nil:
+		err = fmt.Errorf("no answer to %s within %v", what, ServerLimit)
+	case errors.Is(err, transport.ErrTransportClosed):
+		err = fmt.Errorf("it exited before it answered %s", what)
+		if closeErr != nil {
+			err = fmt.Errorf("%w (%w)", err, closeErr)
+		}
+	}
+	return Hello{}, fmt.Errorf("%s: %w%s", strings.Join(ShowArgs(c.Argv), " "), err, Redact(tail.indented(), c))
+}
+
+// listTools lists the names of a server's tools.
+func listTools(ctx context.Context, c *client.Client) ([]string, error) {
+	names := []string{}
+	if c.GetServerCapabilities().Tools == nil {
+		return names, nil
+	}
+	list, err := c.ListTools(ctx, mcp.ListToolsRequest{})
+	if err != nil {
+		return nil, fmt.Errorf("list its tools: %w", err)
+	}
+	for _, t := range list.Tools {
+		names = append(names, printable(t.Name))
+	}
+	return names, nil
+}
+
+// Run runs a command to its end. Its error ends with the last lines of its output.
+func Run(ctx context.Context, argv []string) error {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	ownGroup(cmd)
+	cmd.Cancel = func() error { return killGroup(cmd) }
+	cmd.WaitDelay = 5 * time.Second
+	var tail tailBuffer
+	cmd.Stdout, cmd.Stderr = &tail, &tail
+	err := cmd.Run()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return fmt.Errorf("%w%s", err, tail.indented())
+}
+
+// A tailBuffer keeps the end of what is written to it.
+type tailBuffer struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const (
+	tailBytes = 8 << 10
+	tailLines = 10
+)
+
+func (t *tailBuffer) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p[max(0, len(p)-tailBytes):]...)
+	if cut := len(t.text) - tailBytes; cut > 0 {
+		t.text = append(t.text[:0], t.text[cut:]...)
+	}
+	return len(p), nil
+}
+
+// indented returns the last lines, each after a newline and spaces; "" if there
+// are none.
+func (t *tailBuffer) indented() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := strings.TrimSpace(strings.ToValidUTF8(string(t.text), "?"))
+	if text == "" {
+		return ""
+	}
+	lines := strings.Split(text, "\n")
+	lines = lines[max(0, len(lines)-tailLines):]
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString("\n    " + printable(strings.TrimRight(line, "\r")))
+	}
+	return b.String()
+}

@@ -1,0 +1,137 @@
+//go:build unix
+
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// asServer makes the re-executed test to be an MCP server, in one of several
+// ways. Each starts a child that ignores signals and writes down its pid.
+const asServer = "SWAP_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(asServer) {
+	case "":
+		os.Exit(m.Run())
+	case "child":
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		select {}
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asServer+"=child")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	pids := fmt.Sprintf("%d %d", os.Getpid(), cmd.Process.Pid)
+	if err := os.WriteFile(os.Getenv("PIDS"), []byte(pids), 0o600); err != nil {
+		panic(err)
+	}
+	switch os.Getenv(asServer) {
+	case "good":
+		s := server.NewMCPServer("good", "7")
+		s.AddTool(mcp.NewTool("one"), nil)
+		_ = server.NewStdioServer(s).Listen(context.Background(), os.Stdin, os.Stdout)
+	case "silent":
+		select {}
+	case "garbage":
+		for {
+			fmt.Println("this is not JSON")
+			time.Sleep(time.Millisecond)
+		}
+	case "noisy": // fills the pipe of stderr before it answers
+		for range 20000 {
+			fmt.Fprintln(os.Stderr, "a line of the log\x1b[31m")
+		}
+		os.Exit(4)
+	}
+	os.Exit(0)
+}
+
+// hello starts such a server, and fails if a process is left.
+func hello(t *testing.T, ctx context.Context, how string) (Hello, error) {
+	t.Helper()
+	pids := filepath.Join(t.TempDir(), "pids")
+	h, err := Server(ctx, Command{Argv: []string{os.Args[0]}, Env: []string{asServer + "=" + how, "PIDS=" + pids}, Tools: true})
+	gone(t, pids)
+	return h, err
+}
+
+// gone fails if a process is left whose number is in the file pids.
+func gone(t *testing.T, pids string) {
+	t.Helper()
+	b, err := os.ReadFile(pids)
+	if err != nil {
+		t.Fatalf("it was not started: %v", err)
+	}
+	for _, f := range strings.Fields(string(b)) {
+		pid, _ := strconv.Atoi(f)
+		deadline := time.Now().Add(5 * time.Second)
+		for alive(pid) {
+			if time.Now().After(deadline) {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+				t.Fatalf("process %d is still there", pid)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// alive is false for a process that is gone or only waits to be reaped.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return !os.IsNotExist(err)
+	}
+	_, after, _ := strings.Cut(string(b), ") ")
+	return !strings.HasPrefix(after, "Z")
+}
+
+func TestServer(t *testing.T) {
+	h, err := hello(t, t.Context(), "good")
+	if err != nil || h.Name != "good" || h.Version != "7" || len(h.Tools) != 1 || h.Tools[0] != "one" {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
+
+func TestServerFails(t *testing.T) {
+	for _, how := range []string{"silent", "garbage"} {
+		t.Run(how, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if _, err := hello(t, ctx, how); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	t.Run("noisy", func(t *testing.T) {
+		_, err := hello(t, t.Context(), "noisy")
+		if err == nil || !strings.Contains(err.Error(), "exit status 4") || !strings.HasSuffix(err.Error(), "\n    a line of the log[31m") {
+			t.Errorf("got %v", err)
+		}
+		if n := strings.Count(fmt.Sprint(err), "\n"); n != tailLines {
+			t.Errorf("%d lines of stderr", n)
+		}
+	})
+	if _, err := Server(t.Context(), Command{Argv: []string{filepath.Join(t.TempDir(), "none")}}); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("a program that is not there: %v", err)
+	}
+}

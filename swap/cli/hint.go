@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"errors"
+
+	"tmuxmcp/swap"
+	"tmuxmcp/swap/ask"
+)
+
+// flags are the flags of the options that package swap's errors are about.
+var flags = map[swap.Option]string{
+	swap.OptionScope: "--scope",
+	swap.OptionMode:  "--mode",
+	swap.OptionRef:   "--ref",
+	swap.OptionPR:    "--pr",
+	swap.OptionEnv:   "--env",
+}
+
+// advice names the flag that a hint is about. arg is the value to give it, or "".
+func advice(h swap.Hint, arg string) string {
+	if arg != "" {
+		arg = ask.CommandLine([]string{arg})
+	}
+	switch h {
+	case swap.HintForceWrite:
+		return "use --force to edit it anyway; it stays read-only"
+	case swap.HintForceEdited:
+		return "use --force to put the old entry back"
+	case swap.HintClient:
+		return "name one with --cli"
+	case swap.HintNarrower:
+		return "check --cli, --scope and --server"
+	case swap.HintEntry:
+		return "choose one with --entry"
+	case swap.HintServer:
+		if arg != "" {
+			return "pass --server " + arg + " to use that name"
+		}
+		return "name it with --server"
+	case swap.HintRepo:
+		if arg != "" {
+			return "a directory above has one: --repo " + arg
+		}
+		return "choose another directory with --repo"
+	}
+	return ""
+}
+
+// explain is an error's text, with the flags that it is about and that would help.
+func explain(err error) string {
+	text := err.Error()
+	var usage *swap.UsageError
+	if errors.As(err, &usage) && usage == err && usage.Option != "" {
+		text = flags[usage.Option] + " " + usage.Msg
+	}
+	var hint *swap.HintError
+	for errors.As(err, &hint) {
+		text += "; " + advice(hint.Hint, hint.Arg)
+		err = hint.Err
+	}
+	return text
+}

@@ -1,0 +1,160 @@
+package swap
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"tmuxmcp/swap/format"
+)
+
+// A differ makes the diffs of a dry run.
+type differ struct {
+	kind    format.Kind
+	visible func(string) bool // nil: all is shown
+}
+
+// unified is a diff that patch(1) applies. Lines around the change that hold
+// what may not be shown are left out. If the change itself holds some, it is masked,
+// and the diff is one that patch refuses, so that no mask gets into a config.
+func (f differ) unified(path string, old, text []byte) (d []byte, masked bool) {
+	name := path
+	switch {
+	case strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }):
+		name = strconv.Quote(path)
+	case strings.Contains(path, " "):
+		name += "\t" // else patch takes the name to end at the space
+	}
+	d = diff.Diff(name, old, name, text)
+	// The first line is for git; patch skips it, and a reader can do without.
+	if i := bytes.Index(d, []byte("\n--- ")); i >= 0 {
+		d = d[i+1:]
+	}
+	if f.visible == nil {
+		return d, false
+	}
+	head, hunks := f.hunks(d, old, text)
+	out, all := bytes.Clone(head), bytes.Clone(head)
+	for _, h := range hunks {
+		all = append(all, h.String("@@ masked")...)
+		masked = !h.trim() || masked
+		out = append(out, h.String("@@")...)
+	}
+	if masked {
+		return all, true
+	}
+	return out, false
+}
+
+// A hunk is a piece of a diff; x and y are the places of its first line in both
+// texts, from 0.
+type hunk struct {
+	x, y  int
+	lines []hunkLine
+}
+
+type hunkLine struct {
+	op     byte // ' ', '-' or '+'
+	text   string
+	masked bool
+}
+
+// hunks reads a diff, and masks its lines.
+func (f differ) hunks(d, old, text []byte) (head []byte, out []*hunk) {
+	lines := func(kept []byte) [][]byte { return bytes.SplitAfter(kept, []byte("\n")) }
+	was, is := lines(format.Mask(f.kind, old, f.visible)), lines(format.Mask(f.kind, text, f.visible))
+	var h *hunk
+	x, y := 0, 0
+	for n, line := range lines(d) {
+		switch {
+		case n < 2:
+			head = append(head, line...)
+		case len(line) == 0:
+		case line[0] == '@':
+			var nx, ny int
+			_, _ = fmt.Sscanf(string(line), "@@ -%d,%d +%d,%d @@", &x, &nx, &y, &ny)
+			// A piece without lines is counted from the line before it.
+			if nx > 0 {
+				x--
+			}
+			if ny > 0 {
+				y--
+			}
+			h = &hunk{x: x, y: y}
+			out = append(out, h)
+		case line[0] == '\\': // No newline at end of file
+			h.lines[len(h.lines)-1].text += string(line)
+		default:
+			l := hunkLine{op: line[0]}
+			var shown []byte
+			if l.op == '+' {
+				shown = is[y]
+			} else {
+				shown = was[x]
+				x++
+			}
+			if l.op != '-' {
+				y++
+			}
+			l.text = string(bytes.TrimSuffix(shown, []byte("\n"))) + "\n"
+			l.masked = l.text != string(line[1:])
+			h.lines = append(h.lines, l)
+		}
+	}
+	return head, out
+}
+
+// trim takes masked lines before and after the change out, of both sides as
+// many, since patch takes a side with fewer for an end of the file. It says
+// whether none is left.
+func (h *hunk) trim() bool {
+	changed := func(l hunkLine) bool { return l.op != ' ' }
+	first, last := 0, len(h.lines)
+	for !changed(h.lines[first]) {
+		first++
+	}
+	for !changed(h.lines[last-1]) {
+		last--
+	}
+	n := 0
+	for first-n > 0 && last+n < len(h.lines) && !h.lines[first-n-1].masked && !h.lines[last+n].masked {
+		n++
+	}
+	for _, l := range h.lines[first:last] {
+		if l.masked {
+			return false
+		}
+	}
+	for i, l := range h.lines {
+		if l.masked && (i < first || i >= last) {
+			h.x, h.y, h.lines = h.x+first-n, h.y+first-n, h.lines[first-n:last+n]
+			return true
+		}
+	}
+	return true
+}
+
+func (h *hunk) String(mark string) string {
+	var b strings.Builder
+	nx, ny := 0, 0
+	for _, l := range h.lines {
+		if l.op != '+' {
+			nx++
+		}
+		if l.op != '-' {
+			ny++
+		}
+		b.WriteByte(l.op)
+		b.WriteString(l.text)
+	}
+	from := func(at, n int) int {
+		if n > 0 {
+			at++
+		}
+		return at
+	}
+	return fmt.Sprintf("%s -%d,%d +%d,%d @@\n", mark, from(h.x, nx), nx, from(h.y, ny), ny) + b.String()
+}

@@ -1,0 +1,95 @@
+package swap
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// UseOptions say what [Swapper.UseLocal] writes, and where.
+type UseOptions struct {
+	Repo        string   // the checkout; "" is the current directory
+	Server      string   // "": derived from the checkout
+	Entry       string   // "": derived from the checkout
+	Env         []EnvVar // added to the entry's; wins
+	Clients     []string // none: all that are present
+	Scope       Scope    // "" is ScopeProject; matters for claude alone
+	Mode        Mode     // "" is ModeDev
+	Ref         string   // version, for ModeReleased
+	PR          int      // head of a pull request instead of a mode
+	DryRun      bool     // return diffs and write nothing
+	Force       bool     // also edit a config that is read-only
+	ShowSecrets bool     // in the diffs of DryRun, which patch(1) then applies
+	NoPreflight bool
+}
+
+// use is what a UseLocal wants, the same for all clients.
+type use struct {
+	repo    string
+	server  string
+	argv    []string
+	compile []string
+	env     []EnvVar
+	project string
+}
+
+// wanted checks the options and reads the checkout.
+func (s *Swapper) wanted(o UseOptions) (*use, error) {
+	if err := s.checkOptions(o); err != nil {
+		return nil, err
+	}
+	if o.PR > 0 {
+		// Before an entry is asked for, which would not help.
+		if err := prSupported(o.Repo); err != nil {
+			return nil, err
+		}
+	}
+	co, err := ReadCheckout(o.Repo, o.Entry)
+	if err != nil {
+		return nil, err
+	}
+	u := &use{repo: co.Dir, server: co.Server, env: o.Env, project: claudeProject(co.Dir)}
+	if o.Server != "" {
+		u.server = o.Server
+	}
+	if o.PR > 0 {
+		u.argv, err = co.PRCommand(o.PR)
+	} else {
+		u.argv, u.compile, err = co.Command(o.Mode, o.Ref, s.Sys.buildDir())
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range append([]string{u.server, u.project}, u.argv...) {
+		if !utf8.ValidString(text) {
+			return nil, fmt.Errorf("%q is not UTF-8, so it cannot be written to a config", text)
+		}
+	}
+	return u, nil
+}
+
+func (s *Swapper) checkOptions(o UseOptions) error {
+	if err := checkScope(o.Scope); err != nil {
+		return err
+	}
+	if o.PR < 0 {
+		return usagef(OptionPR, "%d is not a positive number", o.PR)
+	}
+	if o.PR > 0 && (o.Mode != "" && o.Mode != ModeDev || o.Ref != "") {
+		return usagef(OptionPR, "cannot be combined with a mode or a version")
+	}
+	if o.Mode != "" && !slices.Contains(Modes(), o.Mode) {
+		return usagef(OptionMode, "%q is not one of dev, build, installed, released", string(o.Mode))
+	}
+	if o.Ref != "" && o.Mode != ModeReleased {
+		return usagef(OptionRef, "needs mode released")
+	}
+	if _, err := s.clients(o.Clients); err != nil {
+		return err
+	}
+	if strings.ContainsAny(o.Ref, " \t\n") || strings.HasPrefix(o.Ref, "-") {
+		return usagef(OptionRef, "%q is not a version", o.Ref)
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package swap
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tmuxmcp/swap/ask"
+)
+
+// preflight starts the server once for every environment that a client would start
+// it with.
+func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change) error {
+	if _, err := exec.LookPath(u.argv[0]); err != nil {
+		s.Warn(fmt.Sprintf("preflight skipped: %s is not on PATH here, so the server was not started", u.argv[0]))
+		return nil
+	}
+	tried := map[string]bool{}
+	for _, c := range changes {
+		if !c.pending() {
+			continue
+		}
+		env := c.client.Dialect.env(c.edit.Value)
+		if key := fmt.Sprint(env); tried[key] {
+			continue
+		} else {
+			tried[key] = true
+		}
+		slow := time.AfterFunc(2*time.Second, func() {
+			s.Warn("preflight: waiting for the server to answer; its first start may have to build it")
+		})
+		_, err := ask.Server(ctx, ask.Command{Argv: u.argv, Env: environ(env)})
+		slow.Stop()
+		if err != nil {
+			return fmt.Errorf("preflight failed, nothing was written: %w", err)
+		}
+	}
+	return nil
+}
+
+// compileLimit bounds a compilation, which may have to download first.
+const compileLimit = 15 * time.Minute
+
+func (s *Swapper) compile(ctx context.Context, argv []string) error {
+	ctx, cancel := context.WithTimeout(ctx, compileLimit)
+	defer cancel()
+	s.Warn("compiling: " + strings.Join(argv, " "))
+	if dir := slices.Index(argv, "-o"); dir > 0 {
+		if err := os.MkdirAll(filepath.Dir(argv[dir+1]), 0o700); err != nil {
+			return fmt.Errorf("make the build directory: %w", err)
+		}
+	}
+	if err := ask.Run(ctx, argv); err != nil {
+		return fmt.Errorf("compile the server: %w", err)
+	}
+	return nil
+}
