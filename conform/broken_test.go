@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tmuxmcp/fixtures"
+	"tmuxmcp/internal/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -42,7 +43,7 @@ func TestBrokenTmux(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := Run(t.Context(), Options{Targets: targets, Gaps: gaps, Child: child(t), Timeout: timeout, Control: control})
+		report, err := Run(t.Context(), Options{Targets: targets, Gaps: gaps, child: child(t), Timeout: timeout, Control: control})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestBrokenTmux(t *testing.T) {
 			}
 		}
 	}
-	// Some of them wait in vain, for a part of this.
+	// Some of them wait without success, for a part of this.
 	report := run(specs, 16*time.Second, Control{Skip: regexp.MustCompile("^(" + strings.Join(right, "|") + ")$")})
 	ran := 0
 	// turned are the cells that differ from the real tmux's.
@@ -111,6 +112,30 @@ func TestBrokenTmux(t *testing.T) {
 	}
 }
 
+// unpack is shell that makes arguments of the list of commands that package tmux
+// hands to the program on standard input, where nobody else can read it.
+const unpack = `case " $* " in
+*' source-file - ')
+	flags=
+	for a; do
+		case $a in source-file | start-server) break ;; esac
+		flags="$flags '$a'"
+	done
+	list=$(sed -e "s/' ; '\([a-z]\)/' '@SEP@' '\1/g" -e 's/"\\n"/"\
+"/g')
+	eval "set -- $flags $list"
+	for a; do
+		shift
+		case $a in
+		@SEP@) set -- "$@" ';' ;;
+		*';') set -- "$@" "${a%;}\\;" ;;
+		*) set -- "$@" "$a" ;;
+		esac
+	done
+	;;
+esac
+`
+
 // spy is the real tmux, which writes down its arguments.
 type spy struct {
 	binary, path, log string
@@ -123,15 +148,16 @@ func newSpy(t *testing.T, binary string) spy {
 		t.Fatal(err)
 	}
 	// A file for each process, so that none writes into another's.
-	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\0' \"$@\" >'%s'/$$\nexec '%s' \"$@\"\n", s.log, binary)
-	if err := os.WriteFile(s.path, []byte(script), 0o700); err != nil {
+	script := "#!/bin/sh\n" + unpack + fmt.Sprintf("printf '%%s\\0' \"$@\" >'%s'/$$\nexec '%s' \"$@\"\n", s.log, binary)
+	if err := testtool.WriteProgram(s.path, []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// A call is how a tmux was started, as a line of shell, and the script that did
-// it, as the index of its cell; -1 when that cannot be told, which is for all.
+// A call is how a tmux was started, as a line of shell, and the script that
+// started it, as the index of its cell. The index is -1 if the script is unknown;
+// the call then counts for all.
 type call struct {
 	line string
 	cell int
@@ -207,7 +233,7 @@ func readBroken(t *testing.T, file, binary string) brokenTmux {
 	if w.body, ends = strings.CutSuffix(string(text), "\nexec \"$real\" \"$@\"\n"); !ends {
 		t.Fatalf("%s does not end in the real tmux", file)
 	}
-	if err := os.WriteFile(w.path, []byte("#!/bin/sh\nreal='"+binary+"'\n"+string(text)), 0o700); err != nil {
+	if err := testtool.WriteProgram(w.path, []byte("#!/bin/sh\n"+unpack+"real='"+binary+"'\n"+string(text))); err != nil {
 		t.Fatal(err)
 	}
 	return w

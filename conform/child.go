@@ -25,10 +25,9 @@ import (
 // ChildArg is the first argument of a process that is to run one script.
 const ChildArg = "__script"
 
-// Main is what a process that was started with [ChildArg] does: it runs one
-// script, as it is told on stdin, tells on stdout what came of it, and returns
-// the exit code. It changes process-wide state, so that nothing else can be done
-// by that process.
+// Main runs one script in a process that was started with [ChildArg]. It reads
+// the request from stdin, writes the outcome to stdout and returns the exit code.
+// It changes process-wide state, so the process must not do anything else.
 func Main(stdin io.Reader, stdout io.Writer) int {
 	in := bufio.NewReader(stdin)
 	line, err := in.ReadBytes('\n')
@@ -41,29 +40,49 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 		return 2
 	}
 	adopt()
-	parent := os.Getppid()
+	limitFiles(maxFile)
 	s := newScript(req, stdout)
 	var ended sync.Mutex // taken by whoever ends the process
 	go func() {
-		io.Copy(io.Discard, in)
+		rest, _ := io.ReadAll(in)
 		ended.Lock()
 		s.cleanUp()
-		if !req.Keep {
-			// A parent that is about to be gone still looks like one.
-			os.RemoveAll(req.Dir)
-		}
-		if os.Getppid() != parent {
+		if string(rest) != farewell {
 			// Nobody is left to remove what the run has made.
 			os.RemoveAll(req.Dir)
-			os.Remove(filepath.Dir(req.Dir))
+			if run := filepath.Dir(req.Dir); isRunDir(run) {
+				os.Remove(run)
+			}
+		} else if !req.Keep {
+			os.RemoveAll(req.Dir)
 		}
 		os.Exit(3)
 	}()
-	cell, log := s.run()
+	go watch(s.excess)
+	answer := s.answer()
 	ended.Lock()
 	s.cleanUp()
-	s.send(message{Cell: &cell, Log: log})
+	answer.Done = true
+	s.send(answer)
 	return 0
+}
+
+// answer is what the request asks for.
+func (s *script) answer() (m message) {
+	var err error
+	switch s.req.Ask {
+	case "":
+		cell, log := s.run()
+		return message{Cell: &cell, Log: log}
+	case askForVersion:
+		m, err = s.req.version(s.ctx)
+	case askForTokens:
+		m, err = s.req.tokens(s.ctx)
+	}
+	if err != nil {
+		m.Err = err.Error()
+	}
+	return m
 }
 
 // script is the state of a script that runs.
@@ -78,8 +97,12 @@ type script struct {
 	outMu sync.Mutex
 	out   io.Writer
 
+	lines    []string // of the script
+	now      running
 	last     outcome // of the last project command
+	shown    outcome // of the last command that printed: that one, or an exec
 	focus    string  // the part of its output that is not as it should be
+	failure  *failure
 	clients  map[string]*client
 	seen     []observation
 	claims   []Claim
@@ -89,6 +112,10 @@ type script struct {
 	// skipReason is why the script could not go on, through no fault of its own
 	// or the target's.
 	skipReason string
+
+	// tooMuch is why the script was ended: it, or what it started, took too much
+	// of the machine.
+	tooMuch atomic.Pointer[string]
 
 	apiServer *tmux.Server
 	mcpServer atomic.Pointer[mcpServer]
@@ -105,7 +132,7 @@ type outcome struct {
 
 func (o outcome) ok() bool { return o.err == nil && o.code == 0 }
 
-// String is what a person would have seen.
+// String is what a user at a terminal would have seen.
 func (o outcome) String() string {
 	var parts []string
 	if s := strings.TrimRight(o.stdout, "\n"); s != "" {
@@ -149,6 +176,12 @@ func (s *script) send(m message) {
 	s.out.Write(append(data, '\n'))
 }
 
+// excess ends the script for what it takes of the machine.
+func (s *script) excess(why string) {
+	s.tooMuch.Store(&why)
+	s.cancel()
+}
+
 // cleanUp ends everything that the script has started.
 func (s *script) cleanUp() {
 	s.cancel()
@@ -171,17 +204,26 @@ func (s *script) cleanUp() {
 // run runs the script in testscript and judges what came of it.
 func (s *script) run() (Cell, string) {
 	testing.Init() // testscript asks testing whether tests are to be short
+	text, err := os.ReadFile(s.req.File)
+	file := filepath.Join(s.req.Dir, "tmp", filepath.Base(s.req.File))
+	if err == nil {
+		s.lines = strings.Split(string(text), "\n")
+		err = os.WriteFile(file, []byte(instrument(string(text))), 0o600)
+	}
+	if err != nil {
+		return Cell{Status: Errored, Reason: err.Error()}, ""
+	}
 	t := &recorder{verbose: s.req.Verbose}
 	deadline, _ := s.ctx.Deadline()
 	t.Run("", func(root testscript.T) {
 		testscript.RunT(root, testscript.Params{
-			Files:              []string{s.req.File},
+			Files:              []string{file},
 			WorkdirRoot:        filepath.Join(s.req.Dir, "w"),
 			RequireUniqueNames: true,
 			Deadline:           deadline,
 			Setup:              s.setup,
 			Condition:          s.condition,
-			Cmds:               s.commands(),
+			Cmds:               map[string]func(*testscript.TestScript, bool, []string){"do": s.cmdDo},
 		})
 	})
 	log := withoutEnvironment(t.text())
@@ -191,20 +233,28 @@ func (s *script) run() (Cell, string) {
 			cell.Verdict = c.Verdict
 		}
 	}
-	f := failure(log)
-	if s.ctx.Err() != nil || strings.HasPrefix(f.msg, "test timed out") {
-		f.msg = fmt.Sprintf("no end within %v", s.req.Timeout)
+	why := s.tooMuch.Load()
+	if s.ctx.Err() != nil && why == nil {
+		text := fmt.Sprintf("no end within %v", s.req.Timeout)
+		why = &text
+	}
+	if why != nil && t.failed && s.failure == nil {
+		// It ended a command that is testscript's.
+		s.failure = &failure{evidence: Evidence{Command: s.shown.line, Expected: s.now.text, Actual: s.shown.String()}}
 	}
 	switch {
 	case t.panicked != nil:
 		cell.Status, cell.Reason = Errored, fmt.Sprintf("panic: %v", t.panicked)
 	case s.fault != "":
-		cell.Status, cell.Reason = Errored, f.where+s.fault
-	case t.failed && scriptFault.MatchString(f.msg):
-		cell.Status, cell.Reason = Errored, f.where+f.msg
+		cell.Status, cell.Reason = Errored, s.where()+s.fault
+	case s.failure != nil:
+		if why != nil {
+			s.failure.why = *why
+		}
+		cell.Status, cell.Reason = Fail, s.where()+s.failure.why
+		cell.Evidence = append(cell.Evidence, s.failure.evidence)
 	case t.failed:
-		cell.Status, cell.Reason = Fail, f.where+f.msg
-		cell.Evidence = append(cell.Evidence, s.failed(f))
+		cell.Status, cell.Reason = Errored, tail(log)
 	case s.naReason != "":
 		cell.Status, cell.Reason = NotApplicable, s.naReason
 		if s.req.Layer == TmuxLayer {
@@ -219,7 +269,12 @@ func (s *script) run() (Cell, string) {
 	case s.req.Layer == TmuxLayer && len(s.claims) == 0:
 		cell.Status, cell.Reason = Errored, "the script ended without a claim"
 	}
-	return cell, log
+	for i := range cell.Evidence {
+		e := &cell.Evidence[i]
+		e.Command, e.Expected, e.Actual = clipText(e.Command), clipText(e.Expected), clipText(e.Actual)
+	}
+	cell.Reason = clipText(cell.Reason)
+	return cell, clipBytes(log, maxLog)
 }
 
 func (s *script) setup(env *testscript.Env) error {
@@ -255,14 +310,6 @@ func (s *script) condition(cond string) (bool, error) {
 	return false, fmt.Errorf("unknown condition %q", cond)
 }
 
-var (
-	// scriptFault are the failures of testscript that are the script's own.
-	scriptFault = regexp.MustCompile(`^(unknown command|unknown condition|bad condition|usage: |missing command after|unterminated quoted|unsupported: |error parsing regexp)`)
-	// matchFailure is how testscript words a pattern that fits or does not.
-	matchFailure = regexp.MustCompile("^((?:no|unexpected) match) for `.*` found in ([^ :]+)")
-	failLine     = regexp.MustCompile(`(?m)^FAIL: (?:.*/)?([^/\n]+\.txtar:[0-9]+): (.*)$`)
-)
-
 // withoutEnvironment is a transcript without the variables that a verbose one
 // starts with.
 func withoutEnvironment(log string) string {
@@ -274,60 +321,6 @@ func withoutEnvironment(log string) string {
 		rest = rest[len(line):]
 	}
 	return log
-}
-
-// failed is the evidence of what ended the script: a program that it ran itself,
-// or else the last command of the project and what the script made of it.
-func (s *script) failed(f failed) Evidence {
-	words := strings.Fields(f.line)
-	for len(words) > 0 && strings.HasSuffix(words[0], "]") {
-		words = words[1:] // conditions
-	}
-	outcome := "success"
-	if len(words) > 0 && words[0] == "!" {
-		outcome, words = "failure", words[1:]
-	}
-	e := Evidence{Command: s.last.line, Expected: f.line, Actual: s.last.String()}
-	switch {
-	case len(words) == 0:
-	case words[0] == "exec":
-		return Evidence{Command: f.line, Expected: outcome, Actual: f.output}
-	case s.actions()[words[0]] != nil:
-		e.Expected = outcome
-	}
-	if s.focus != "" {
-		e.Actual = s.focus
-	}
-	return e
-}
-
-// failed is what a transcript tells about how a script failed.
-type failed struct {
-	where  string // the file and its line, with a colon and a space
-	line   string // the line's text
-	output string // what testscript wrote about it
-	msg    string // why
-}
-
-func failure(log string) failed {
-	m := failLine.FindStringSubmatchIndex(log)
-	if m == nil {
-		return failed{msg: tail(log)}
-	}
-	f := failed{where: log[m[2]:m[3]] + ": ", msg: log[m[4]:m[5]]}
-	for l := range strings.Lines(log[:m[0]]) {
-		if rest, ok := strings.CutPrefix(l, "> "); ok {
-			f.line, f.output = strings.TrimSpace(rest), ""
-		} else {
-			f.output += l
-		}
-	}
-	f.output = strings.TrimSpace(f.output)
-	// The pattern is in the line, which is told beside this.
-	if q := matchFailure.FindStringSubmatch(f.msg); q != nil {
-		f.msg = q[1] + " in " + q[2]
-	}
-	return f
 }
 
 // recorder is the T that testscript runs a script with.
@@ -344,13 +337,15 @@ func (t *recorder) text() string {
 	lines := slices.DeleteFunc(strings.SplitAfter(strings.Join(t.log, "\n"), "\n"), func(l string) bool {
 		return strings.HasPrefix(l, "WORK=") || strings.TrimSpace(l) == ""
 	})
-	return strings.Join(lines, "")
+	return instrumented.ReplaceAllString(strings.Join(lines, ""), "$1")
 }
 
-func (t *recorder) Log(args ...any) { t.log = append(t.log, fmt.Sprint(args...)) }
-func (t *recorder) Parallel()       {}
-func (t *recorder) Verbose() bool   { return t.verbose }
-func (t *recorder) FailNow()        { t.failed = true; runtime.Goexit() }
+func (t *recorder) Log(args ...any) {
+	t.log = append(t.log, clipBytes(fmt.Sprint(args...), 2*maxOutput))
+}
+func (t *recorder) Parallel()     {}
+func (t *recorder) Verbose() bool { return t.verbose }
+func (t *recorder) FailNow()      { t.failed = true; runtime.Goexit() }
 
 func (t *recorder) Fatal(args ...any) {
 	t.Log(args...)

@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +23,7 @@ type observation struct {
 	why     string
 }
 
-// commands are those that scripts have besides testscript's own.
+// commands returns the commands available to scripts besides testscript's own.
 func (s *script) commands() map[string]func(*testscript.TestScript, bool, []string) {
 	cmds := map[string]func(*testscript.TestScript, bool, []string){
 		"try":        s.cmdTry,
@@ -37,19 +36,20 @@ func (s *script) commands() map[string]func(*testscript.TestScript, bool, []stri
 		"saw":        s.cmdSaw,
 		"claim":      s.cmdClaim,
 		"na":         s.cmdNA,
+
+		"exec":   s.cmdExec,
+		"stdout": s.matcher("stdout"),
+		"stderr": s.matcher("stderr"),
+		"grep":   s.matcher("grep"),
+		"cmp":    s.cmdCmp,
+		"cmpenv": s.cmdCmpenv,
+		"exists": s.cmdExists,
 	}
 	for name := range s.actions() {
 		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {
 			s.act(ts, append([]string{name}, args...))
 			s.show(ts)
-			switch {
-			case s.last.err != nil:
-				ts.Fatalf("%v", s.last.err)
-			case neg && s.last.code == 0:
-				ts.Fatalf("unexpected command success")
-			case !neg && s.last.code != 0:
-				ts.Fatalf("unexpected command failure: %s", oneLine(s.last.String()))
-			}
+			s.judge(ts, s.last, neg)
 		}
 	}
 	return cmds
@@ -77,6 +77,7 @@ func (s *script) act(ts *testscript.TestScript, words []string) {
 	s.send(message{Command: line})
 	s.last = s.actions()[words[0]](s.ctx, ts.MkAbs("."), words[1:])
 	s.last.line = line
+	s.shown = s.last
 }
 
 // show makes the outcome the output that stdout, stderr and cmp look at.
@@ -85,22 +86,14 @@ func (s *script) show(ts *testscript.TestScript) {
 	io.WriteString(ts.Stderr(), s.last.stderr)
 }
 
-// misuse ends the script as wrong in itself.
-func (s *script) misuse(ts *testscript.TestScript, format string, args ...any) {
-	s.fault = fmt.Sprintf(format, args...)
-	ts.Fatalf("%s", s.fault)
-}
-
 // tmux runs the target's client program on the script's server.
 func (s *script) tmux(ctx context.Context, dir string, args []string) outcome {
-	cmd := exec.CommandContext(ctx, s.req.Tmux, append([]string{"-u", "-S", s.socket, "-f", "/dev/null"}, args...)...)
-	var stdout, stderr bytes.Buffer
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, s.env, &stdout, &stderr
-	cmd.WaitDelay = time.Second
-	err := cmd.Run()
-	o := outcome{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
+	stdout, stderr, state, err := run(ctx, dir, s.env, s.req.Tmux, append([]string{"-u", "-S", s.socket, "-f", "/dev/null"}, args...)...)
+	o := outcome{stdout: stdout, stderr: stderr, code: state.ExitCode()}
 	var exit *exec.ExitError
 	switch {
+	case errors.Is(err, errTooMuch):
+		o.err = err
 	case ctx.Err() != nil:
 		o.err = fmt.Errorf("no answer within the script's %v", s.req.Timeout)
 	case errors.As(err, &exit) && !exit.Exited():
@@ -118,7 +111,7 @@ func (s *script) cmdTry(ts *testscript.TestScript, neg bool, args []string) {
 	s.act(ts, args)
 	s.show(ts)
 	if s.last.err != nil {
-		ts.Fatalf("%v", s.last.err)
+		s.fail(ts, "%v", s.last.err)
 	}
 }
 
@@ -149,10 +142,10 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, neg bool, args []string
 			return
 		case s.last.err != nil:
 			s.show(ts)
-			ts.Fatalf("%v", s.last.err)
+			s.fail(ts, "%v", s.last.err)
 		case time.Now().After(deadline):
 			s.show(ts)
-			ts.Fatalf("after %v there is still no match for %q", waitTime, args[0])
+			s.fail(ts, "after %v there is still no match for %q", waitTime, args[0])
 		}
 		time.Sleep(pause)
 	}
@@ -163,7 +156,7 @@ func (s *script) cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 		s.misuse(ts, "usage: json PATH [VALUE]")
 	}
 	if !gjson.Valid(s.last.stdout) {
-		ts.Fatalf("the last output is not JSON")
+		s.fail(ts, "the last output is not JSON")
 	}
 	got := gjson.Get(s.last.stdout, args[0])
 	text, actual := got.String(), "nothing"
@@ -183,13 +176,13 @@ func (s *script) cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 	s.focus = args[0] + " is " + actual
 	switch {
 	case match && neg:
-		ts.Fatalf("%s is %s", args[0], actual)
+		s.fail(ts, "%s is %s", args[0], actual)
 	case !match && !neg:
 		want := "there"
 		if len(args) == 2 {
 			want = args[1]
 		}
-		ts.Fatalf("%s is %s, want %s", args[0], actual, want)
+		s.fail(ts, "%s is %s, want %s", args[0], actual, want)
 	}
 	s.focus = ""
 }
@@ -202,7 +195,7 @@ func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 2 {
 		got := gjson.Get(s.last.stdout, args[1])
 		if !gjson.Valid(s.last.stdout) || !got.Exists() {
-			ts.Fatalf("there is no %s to save", args[1])
+			s.fail(ts, "there is no %s to save", args[1])
 		}
 		value = got.String()
 	}
@@ -224,13 +217,13 @@ func (s *script) cmdClaim(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	expected, text := Verdict(args[0]), args[1]
 	if len(s.seen) == 0 {
-		ts.Fatalf("neither confirmed nor refuted, want %s: %s", expected, text)
+		s.fail(ts, "neither confirmed nor refuted, want %s: %s", expected, text)
 	}
 	c := Claim{Text: text, Expected: expected, Verdict: s.seen[0].verdict}
 	var why []string
 	for _, o := range s.seen {
 		if o.verdict != c.Verdict {
-			ts.Fatalf("both confirmed and refuted: %s", text)
+			s.fail(ts, "both confirmed and refuted: %s", text)
 		}
 		why = append(why, o.why)
 	}
@@ -238,7 +231,7 @@ func (s *script) cmdClaim(ts *testscript.TestScript, neg bool, args []string) {
 	s.seen = nil
 	s.claims = append(s.claims, c)
 	if c.Verdict != expected {
-		ts.Fatalf("%s, want %s: %s: %s", c.Verdict, expected, text, c.Why)
+		s.fail(ts, "%s, want %s: %s: %s", c.Verdict, expected, text, c.Why)
 	}
 }
 
@@ -278,6 +271,7 @@ func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
 	c := &client{cmd: exec.CommandContext(s.ctx, s.req.Tmux, words...)}
 	c.cmd.Env, c.cmd.Dir = s.env, ts.MkAbs(".")
 	s.last = outcome{line: commandLine(append([]string{"attach"}, args...))}
+	s.shown = s.last
 	s.send(message{Command: s.last.line})
 
 	var err error
@@ -297,14 +291,16 @@ func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if err != nil {
 		s.last.err = err
-		ts.Fatalf("attach: %v", err)
+		s.shown = s.last
+		s.fail(ts, "attach: %v", err)
 	}
 	s.clients[name] = c
 	ts.Setenv(name, tmuxName)
 }
 
-// errNoTerminal: this machine gives us no terminal to attach a client on.
-var errNoTerminal = errors.New("no terminal to be had")
+// errNoTerminal means that the system has no pseudo-terminal to attach a client
+// to.
+var errNoTerminal = errors.New("no terminal available")
 
 func (c *client) startControl() (name string, err error) {
 	if c.input, err = c.cmd.StdinPipe(); err != nil {
@@ -362,7 +358,7 @@ func (s *script) cmdType(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	s.send(message{Command: commandLine(append([]string{"type"}, args...))})
 	if _, err := io.WriteString(s.clients[args[0]].input, text); err != nil {
-		ts.Fatalf("type: %v", err)
+		s.fail(ts, "type: %v", err)
 	}
 }
 

@@ -95,11 +95,12 @@ func stopReason(ctx context.Context) string {
 	return interrupted
 }
 
-// interrupted is the reason of what the end of a run's context left undone.
+// interrupted is the reason given for scripts that did not run because the run's
+// context ended.
 const interrupted = "interrupted"
 
-// stopped tells of the scripts that did not run because the run was ended, in one
-// line for all; empty when it was not.
+// stopped summarizes on one line the scripts that did not run because the run was
+// stopped. It is empty if the run was not stopped.
 func (r *Report) stopped() string {
 	switch {
 	case r.Interrupted:

@@ -14,8 +14,8 @@ func ReadJSON(r io.Reader) (*Report, error) {
 	if err := json.NewDecoder(r).Decode(&report); err != nil {
 		return nil, fmt.Errorf("not a report: %w", err)
 	}
-	if report.Version != ReportVersion {
-		return nil, fmt.Errorf("not a report of version %d: its version is %d", ReportVersion, report.Version)
+	if report.Version != reportVersion {
+		return nil, fmt.Errorf("not a report of version %d: its version is %d", reportVersion, report.Version)
 	}
 	return &report, nil
 }
@@ -32,9 +32,8 @@ const (
 // Diff is what changed between two runs.
 type Diff struct {
 	Version int `json:"version"`
-	// Targets are the targets of one run beside those of the other that they are
-	// compared with: the same name, or, when each run has one that the other has
-	// not, those two.
+	// Targets pairs the targets that are compared: those with the same name and, if
+	// each run has exactly one target that the other lacks, these two.
 	Targets []TargetPair `json:"targets"`
 	Changes []CellChange `json:"changes"`
 	// Same is the number of cells that did not change.
@@ -82,9 +81,9 @@ func (d *Diff) Worse() bool {
 	return slices.ContainsFunc(d.Changes, func(c CellChange) bool { return c.Change == Worse })
 }
 
-// Compare tells what changed from run a to run b.
+// Compare returns what changed from run a to run b.
 func Compare(a, b *Report) *Diff {
-	d := &Diff{Version: ReportVersion, Targets: pairTargets(a, b), Changes: []CellChange{}}
+	d := &Diff{Version: reportVersion, Targets: pairTargets(a, b), Changes: []CellChange{}}
 	for _, p := range d.Targets {
 		for i := range b.Cells {
 			to := &b.Cells[i]
@@ -207,6 +206,7 @@ func pairTargets(a, b *Report) []TargetPair {
 
 // WriteDiff writes what changed for people: what got worse first.
 func WriteDiff(w io.Writer, d *Diff, style Style) error {
+	d = printable(d)
 	t := &textReport{Report: &Report{}, style: style}
 	if t.style.Width == 0 {
 		t.style.Width = 80

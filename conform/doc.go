@@ -1,6 +1,6 @@
 /*
 Package conform replays the gaps of libtmux issue #670 against real tmux
-programs and tells, for each gap, each tmux and each layer, what holds.
+programs and reports, for each gap, tmux and layer, which claims hold.
 
 # The model
 
@@ -40,10 +40,15 @@ last command), ['stdout:REGEXP'] and ['stderr:REGEXP'] (its output).
 
 # Processes
 
-A script runs in a child process, which must be able to become one: a program
-that calls Run calls [Main] when its first argument is [ChildArg]. It is an MCP
-server when that is [ServerArg], unless it says which other one to ask: this
-package starts servers, and has none. The child adopts whatever it starts, the tmux server too, and ends all of it before it
-exits; when the parent dies it does the same.
+A script runs in a child process, and so does whatever else is asked of a
+target, its version first. A program that calls Run, [ResolveTargets] or [TakeInventory]
+must be able to become one: it calls [Main] when its first argument is [ChildArg]. It is
+an MCP server when that is [ServerArg], unless it says which other one to ask: this
+package starts servers, and has none.
+
+The child adopts whatever it starts, the tmux server too, and ends all of it
+before it exits; when the parent dies it does the same. A target may be anything: what is
+kept of what it prints is bounded, and so are the memory, the files and the number of the
+processes below the child. What a killed child leaves is ended by a parent that has called [Adopt].
 */
 package conform

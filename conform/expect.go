@@ -24,7 +24,7 @@ import (
 // A cell that an entry matches and that fails is known to: it does not make the
 // run fail. One that passes does: the entry is stale. What does not apply, is
 // skipped or is flaky is neither. An error of the runner is never expected.
-// tmux is a range ([Versions]), transport a way to reach it; without them
+// tmux is a range (see versions.go), transport a way to reach it; without them
 // the entry is about all. gap, layer and reason are required. The nil
 // Expectations have no entry.
 type Expectations struct {
@@ -41,7 +41,7 @@ type expectation struct {
 	Reason    string `toml:"reason"`
 	Link      string `toml:"link"`
 
-	versions Versions
+	versions versions
 	line     int
 	// In the text the entry is from start to end, with the comments right above it;
 	// its header ends at head.
@@ -87,14 +87,14 @@ func (x *expectation) check() (err error) {
 	switch {
 	case x.Gap <= 0:
 		return errors.New("a known failure without gap, its number")
-	case !slices.Contains(Layers, x.Layer):
+	case !slices.Contains(allLayers, x.Layer):
 		return fmt.Errorf("layer %q: want tmux, api or mcp", x.Layer)
 	case strings.TrimSpace(x.Reason) == "":
 		return errors.New("a known failure without reason")
 	case !slices.Contains([]string{"", "exec", "native", "auto"}, x.Transport):
 		return fmt.Errorf("transport %q: want exec, native or auto", x.Transport)
 	}
-	if x.versions, err = ParseVersions(x.Tmux); err != nil {
+	if x.versions, err = parseVersions(x.Tmux); err != nil {
 		return fmt.Errorf("tmux = %w", err)
 	}
 	return nil
@@ -224,7 +224,7 @@ func (r *Report) matching(x *expectation, s Status) []string {
 	return targets
 }
 
-// version is what the target of a name tells with -V.
+// version returns the version of the target with this name.
 func (r *Report) version(target string) string {
 	for _, t := range r.Targets {
 		if t.Name == target {
@@ -234,11 +234,11 @@ func (r *Report) version(target string) string {
 	return ""
 }
 
-// Update returns the text of a file that expects what the report tells, and what
-// was changed, a line for each. An entry of which nothing fails any more goes; one
-// of which something passes gets a range of versions without that; each failure that
-// was not expected gets an entry, which has its reason for a reason. All else in
-// the text stays as it is.
+// Update returns the text of the expectations file brought in line with the
+// report, and one line for each change. It removes an entry when nothing that it
+// covers fails any more, narrows its range of versions when part of that passes, and
+// adds an entry for each unexpected failure, with the failure's reason. Everything
+// else in the text is preserved.
 func (e *Expectations) Update(r *Report) (text []byte, changes []string, err error) {
 	text = slices.Clone(e.text)
 	for i := len(e.entries) - 1; i >= 0; i-- {
@@ -294,7 +294,7 @@ func (e *Expectations) Update(r *Report) (text []byte, changes []string, err err
 		if c := &check.Cells[i]; c.Unexpected() && c.Status == Fail || slices.ContainsFunc(check.Stale, func(s Stale) bool {
 			return s.Gap == c.Gap && s.Layer == c.Layer && slices.Contains(s.Tmux, c.Tmux)
 		}) {
-			return nil, nil, fmt.Errorf("%s: gap %d, layer %s fails with one tmux and passes with another of the same version, which a known failure cannot tell apart", e.file, c.Gap, c.Layer)
+			return nil, nil, fmt.Errorf("%s: gap %d, layer %s fails with one tmux and passes with another of the same version; known failures cannot distinguish them", e.file, c.Gap, c.Layer)
 		}
 	}
 	return text, changes, nil

@@ -18,7 +18,7 @@ func TestVersions(t *testing.T) {
 		{">=3.8", "next-3.8 3.8", "3.7c"},
 		{">=3.4 !=3.6a", "3.4 3.6 3.7", "3.6a 3.3"},
 	} {
-		r, err := ParseVersions(tt.rng)
+		r, err := parseVersions(tt.rng)
 		if err != nil {
 			t.Errorf("%q: %v", tt.rng, err)
 			continue
@@ -35,7 +35,7 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"new", "3", "3.4,,3.5", ">= 3.4", "=>3.4", ">"} {
-		if r, err := ParseVersions(bad); err == nil {
+		if r, err := parseVersions(bad); err == nil {
 			t.Errorf("%q is taken for %v", bad, r.any)
 		}
 	}

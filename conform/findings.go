@@ -256,8 +256,8 @@ func (f *alike) what() string {
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
-// same reports whether two pieces of evidence differ by nothing but numbers,
-// such as those of processes and terminals.
+// same reports whether two pieces of evidence differ only in numbers, such as
+// process ids and terminal numbers.
 func (e Evidence) same(o Evidence) bool {
 	all := func(e Evidence) string {
 		return digits.ReplaceAllString(e.Command+"\x00"+e.Expected+"\x00"+e.Actual, "0")
@@ -299,7 +299,7 @@ func (s Stale) String() string {
 	return fmt.Sprintf("%s: gap %d, layer %s passes with tmux %s: %s", s.Entry, s.Gap, s.Layer, strings.Join(s.Tmux, ", "), s.Known)
 }
 
-// gap is what the report tells about the gap of a number.
+// gap returns the report's entry for the gap with this number.
 func (r *Report) gap(number int) GapInfo {
 	for _, g := range r.Gaps {
 		if g.Number == number {
@@ -307,22 +307,4 @@ func (r *Report) gap(number int) GapInfo {
 		}
 	}
 	return GapInfo{Number: number}
-}
-
-// Printable shows control bytes, which would act on the reader's terminal, as
-// tmux itself does in option values: \033. Tabs and newlines stay; bytes that are
-// no UTF-8, and what XML cannot have, become U+FFFD.
-func Printable(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r < ' ' && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0:
-			fmt.Fprintf(&b, `\%03o`, r)
-		case r == '\ufffe' || r == '\uffff':
-			b.WriteRune('\ufffd')
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

@@ -18,6 +18,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"tmuxmcp/internal/testtool"
 )
 
 // fullReport has whatever a report can have, and text that would end or break
@@ -50,9 +52,7 @@ func written(t *testing.T, write func(io.Writer, *Report) error, r *Report) stri
 // none.
 func reader(t *testing.T, input string, name string, args ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		t.Skipf("no %s here, which reads the report", name)
-	}
+	testtool.Path(t, name)
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
@@ -175,8 +175,8 @@ func TestJSONSchema(t *testing.T) {
 	}
 }
 
-// However much there is to tell, the page is one that GitHub takes, and says what
-// is not in it.
+// However long the report is, the page stays within GitHub's limit and says what
+// was left out.
 func TestMarkdownFits(t *testing.T) {
 	r := fullReport()
 	text := written(t, WriteMarkdown, r)
@@ -200,12 +200,12 @@ func TestMarkdownFits(t *testing.T) {
 	for i := range 2000 {
 		c := r.Cells[1]
 		c.Known, c.Reason = nil, strings.Repeat("reason ", i)
-		c.Evidence = []Evidence{{"tmux x", "y", strings.Repeat("é", 1<<16)}}
+		c.Evidence = []Evidence{{"tmux x", "y", strings.Repeat("é", maxText/2)}}
 		r.Cells = append(r.Cells, c)
 	}
 	text = written(t, WriteMarkdown, r)
-	if len(text) > MaxMarkdown || len(text) < MaxMarkdown/2 {
-		t.Errorf("%d bytes, want at most %d", len(text), MaxMarkdown)
+	if len(text) > maxMarkdown || len(text) < maxMarkdown/2 {
+		t.Errorf("%d bytes, want at most %d", len(text), maxMarkdown)
 	}
 	for _, want := range []string{"bytes left out) …", "more failures are not shown here", "### Claims that tmux refutes"} {
 		if !strings.Contains(text, want) {
@@ -285,6 +285,7 @@ func TestHTML(t *testing.T) {
 // cell opens it, on a phone nothing is wider than the screen, and in the dark the
 // page is dark. "go test -artifacts -run HTMLInBrowser" keeps the pictures.
 func TestHTMLInBrowser(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("CI") == "" && testing.Short() {
 		t.Skip("-short: a browser takes seconds")
 	}
@@ -341,7 +342,7 @@ func browse(t *testing.T, url string, args ...string) string {
 		}
 	}
 	if browser == "" {
-		t.Skip("no Chromium here to read the page")
+		testtool.Missing(t, "Chromium, which reads the page, is not installed")
 	}
 	home := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), browser, append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking",

@@ -30,8 +30,8 @@ type Gap struct {
 // fileName is the form of a gap's file name: a number and words.
 var fileName = regexp.MustCompile(`^([0-9]+)-[a-z0-9-]+$`)
 
-// ParseGap reads the gap in a file of the given name.
-func ParseGap(file string, text []byte) (*Gap, error) {
+// parseGap reads the gap in a file of the given name.
+func parseGap(file string, text []byte) (*Gap, error) {
 	g := &Gap{Text: text, archive: txtar.Parse(text)}
 	g.Name = strings.TrimSuffix(path.Base(file), ".txtar")
 	m := fileName.FindStringSubmatch(g.Name)
@@ -59,10 +59,10 @@ func ParseGap(file string, text []byte) (*Gap, error) {
 		}
 	}
 	if g.Title == "" || g.Claim == "" {
-		return nil, fmt.Errorf("%s: the comment does not tell the gap and the claim", file)
+		return nil, fmt.Errorf("%s: the comment lacks \"# gap:\" or \"# claim:\"", file)
 	}
 	if len(g.Layers()) == 0 {
-		return nil, fmt.Errorf("%s: no script: want a file called tmux, api or mcp in the archive", file)
+		return nil, fmt.Errorf("%s: no script: the archive needs a file named tmux, api or mcp", file)
 	}
 	return g, nil
 }
@@ -79,7 +79,7 @@ func LoadGaps(fsys fs.FS) ([]*Gap, error) {
 		if err != nil {
 			return nil, err
 		}
-		g, err := ParseGap(file, text)
+		g, err := parseGap(file, text)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func LoadGaps(fsys fs.FS) ([]*Gap, error) {
 // Layers are the layers that the gap has a script for.
 func (g *Gap) Layers() []Layer {
 	var layers []Layer
-	for _, l := range Layers {
+	for _, l := range allLayers {
 		if g.section(l) != nil {
 			layers = append(layers, l)
 		}
@@ -115,14 +115,14 @@ func (g *Gap) section(l Layer) []byte {
 	return nil
 }
 
-// script is the archive that testscript runs for a layer. Blank lines stand for
-// what comes before the script in the gap's file, so that the line numbers
-// that testscript reports are those of the file.
+// script returns the archive that testscript runs for a layer. Blank lines take
+// the place of what precedes the script in the gap's file, so that the line
+// numbers that testscript reports match the file.
 func (g *Gap) script(l Layer) []byte {
 	before, _, _ := bytes.Cut(g.Text, []byte("-- "+string(l)+" --\n"))
 	a := &txtar.Archive{Comment: append(bytes.Repeat([]byte("\n"), bytes.Count(before, []byte("\n"))+1), g.section(l)...)}
 	for _, f := range g.archive.Files {
-		if !slices.Contains(Layers, Layer(f.Name)) {
+		if !slices.Contains(allLayers, Layer(f.Name)) {
 			a.Files = append(a.Files, f)
 		}
 	}

@@ -28,7 +28,7 @@ func TestShippedGaps(t *testing.T) {
 				t.Errorf("%s has no %s", g.Name, name)
 			}
 		}
-		for _, l := range Layers {
+		for _, l := range allLayers {
 			if g.section(l) == nil {
 				t.Errorf("%s has no script for layer %s", g.Name, l)
 			}
@@ -40,14 +40,14 @@ func TestShippedGaps(t *testing.T) {
 			}
 		}
 		if n := strings.Count(string(g.section(TmuxLayer)), "\nclaim ") + strings.Count(string(g.section(TmuxLayer)), "] claim "); claims != n {
-			t.Errorf("%s: %d claims are told as rules, of %d", g.Name, claims, n)
+			t.Errorf("%s: %d of %d claims have a rule", g.Name, claims, n)
 		}
 	}
 }
 
 func TestParseGap(t *testing.T) {
 	const good = "# gap: a title\n# claim: one\n#   two\n#\n# truth: three\n-- tmux --\nstop\n-- more --\nx\n-- api --\nstop\n"
-	g, err := ParseGap("dir/07-a-name.txtar", []byte(good))
+	g, err := parseGap("dir/07-a-name.txtar", []byte(good))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,12 +62,12 @@ func TestParseGap(t *testing.T) {
 		{"name.txtar", good, "the name of a gap is a number and words"},
 		{"07-a.txtar", "# gap: a\n# claims: b\n-- tmux --\n", "07-a.txtar:2: not a field"},
 		{"07-a.txtar", "tmux kill-server\n-- tmux --\n", "07-a.txtar:1: not a field"},
-		{"07-a.txtar", "# gap: a\n-- tmux --\n", "does not tell the gap and the claim"},
+		{"07-a.txtar", "# gap: a\n-- tmux --\n", `lacks "# gap:" or "# claim:"`},
 		{"07-a.txtar", "# gap: a\n# claim: b\n", "no script"},
 		{"07-a.txtar", "# gap: a\n# claim: b\n-- tmx --\n", "no script"},
-		{"07-a.txtar", "", "does not tell"},
+		{"07-a.txtar", "", "lacks"},
 	} {
-		if _, err := ParseGap(tt.file, []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := parseGap(tt.file, []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v, want %s", tt.text, err, tt.want)
 		}
 	}

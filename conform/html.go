@@ -16,7 +16,7 @@ var htmlSource string
 
 var htmlTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"join":  func(list []string) string { return strings.Join(list, ", ") },
-	"show":  func(s string) string { return strings.TrimRight(Printable(s), "\n") },
+	"show":  func(s string) string { return strings.TrimRight(s, "\n") },
 	"layer": func(l Layer) string { return layerQuestions[l] },
 	"seen":  func(e Evidence) htmlEvidence { return htmlEvidence{Evidence: e} },
 	"web":   isWebLink,
@@ -27,17 +27,17 @@ var htmlTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 // its commands and their output, and the claims that tmux refutes.
 func WriteHTML(w io.Writer, r *Report) error {
 	var b bytes.Buffer
-	if err := htmlTemplate.Execute(&b, htmlPage{r}); err != nil {
+	if err := htmlTemplate.Execute(&b, htmlPage{printable(r)}); err != nil {
 		return err
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-// htmlPage is what the template asks for.
+// htmlPage is the template's data.
 type htmlPage struct{ *Report }
 
-// htmlCell is what a gap has to tell about a target.
+// htmlCell is the result of a gap on a target.
 type htmlCell struct {
 	Gap    GapInfo
 	Target Target

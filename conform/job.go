@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,9 +32,11 @@ func (j *job) cell() Cell {
 	return Cell{Gap: j.gap.Number, Layer: j.layer, Tmux: j.target.Name, Transport: string(j.transport)}
 }
 
-// request is what the child is told, on its standard input; that stays open for
-// as long as the script is wanted.
+// request is what the child reads from its standard input, which stays open for as
+// long as the answer is wanted. Then comes [farewell], unless the run was killed.
 type request struct {
+	// Ask is what is wanted: the outcome of a script when empty.
+	Ask       string         `json:"ask"`
 	Dir       string         `json:"dir"`
 	File      string         `json:"file"`
 	Layer     Layer          `json:"layer"`
@@ -45,14 +48,31 @@ type request struct {
 	Timeout   time.Duration  `json:"timeout"`
 	Verbose   bool           `json:"verbose"`
 	Keep      bool           `json:"keep"`
+	Names     []string       `json:"names"` // of tokens
 }
 
-// message is a line of what the child tells: the command that it is about to
-// run, and in the end the outcome.
+// farewell is the last that a child reads.
+const farewell = "stop\n"
+
+// What else is asked of a target is asked in a process of its own too.
+const (
+	askForVersion = "version"
+	askForTokens  = "tokens"
+)
+
+// message is a line of what the child says: the command that it is about to
+// run, and in the end the answer.
 type message struct {
 	Command string `json:"command,omitempty"`
-	Cell    *Cell  `json:"cell,omitempty"`
-	Log     string `json:"log,omitempty"`
+
+	Done bool `json:"done,omitempty"`
+	// The outcome of a script.
+	Cell *Cell  `json:"cell,omitempty"`
+	Log  string `json:"log,omitempty"`
+	// What else was asked for, or why it is not known.
+	Version string          `json:"version,omitempty"`
+	Known   map[string]bool `json:"known,omitempty"`
+	Err     string          `json:"err,omitempty"`
 }
 
 // The child ends its script at the timeout itself, with the evidence; these are
@@ -72,15 +92,8 @@ func (j *job) run(ctx context.Context, opts Options) Cell {
 	}
 	if opts.Keep {
 		cell.Dir = j.dir
-	} else {
-		if err := os.RemoveAll(j.dir); err != nil {
-			// Something in there still writes.
-			sweep(j.dir)
-			err = os.RemoveAll(j.dir)
-			if err != nil && !cell.Status.Bad() {
-				cell.Status, cell.Reason = Errored, "clean up: "+err.Error()
-			}
-		}
+	} else if err := os.RemoveAll(j.dir); err != nil && !cell.Status.Bad() {
+		cell.Status, cell.Reason = Errored, "clean up: "+err.Error()
 	}
 	if ctx.Err() != nil && cell.Status != Pass {
 		cell = j.cell()
@@ -92,39 +105,91 @@ func (j *job) run(ctx context.Context, opts Options) Cell {
 
 func (j *job) runChild(ctx context.Context, opts Options) (Cell, error) {
 	cell := j.cell()
-	for _, dir := range []string{"", "home", "tmp", "w"} {
-		if err := os.Mkdir(filepath.Join(j.dir, dir), 0o700); err != nil {
-			return cell, err
-		}
+	if err := makeDirs(j.dir); err != nil {
+		return cell, err
 	}
 	file := filepath.Join(j.dir, j.gap.Name+".txtar")
 	if err := os.WriteFile(file, j.gap.script(j.layer), 0o600); err != nil {
 		return cell, err
 	}
-	req, err := json.Marshal(request{
+	last, err := converse(ctx, opts.child, request{
 		Dir: j.dir, File: file, Layer: j.layer, Transport: opts.Transport, Server: opts.server, ServerDir: opts.serverDir, Tmux: j.target.Path, Version: j.target.Version,
 		Timeout: opts.Timeout, Verbose: opts.Verbose, Keep: opts.Keep,
 	})
+	if errors.Is(err, errOvertime) {
+		cell.Status, cell.Reason = Fail, fmt.Sprintf("no end within %v", opts.Timeout)
+		cell.Evidence = []Evidence{{Command: last.Command, Expected: fmt.Sprintf("an end within %v", opts.Timeout), Actual: "still running"}}
+		return cell, nil
+	}
 	if err != nil {
 		return cell, err
 	}
+	done := *last.Cell
+	done.Gap, done.Layer, done.Tmux, done.Transport, done.Log = cell.Gap, cell.Layer, cell.Tmux, cell.Transport, last.Log
+	return done, nil
+}
 
-	cmd := exec.Command(opts.Child[0], opts.Child[1:]...)
-	cmd.Dir, cmd.Env = j.dir, scriptEnv(j.dir)
+// makeDirs makes the directories that scriptEnv names.
+func makeDirs(dir string) error {
+	for _, sub := range []string{"", "home", "tmp", "w"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil && !os.IsExist(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask has a child ask something of a target, and leaves nothing of either.
+func ask(ctx context.Context, req request) (message, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return message{}, fmt.Errorf("find this program, to ask tmux with: %w", err)
+	}
+	if req.Dir, err = runDir(); err != nil {
+		return message{}, err
+	}
+	defer os.RemoveAll(req.Dir)
+	if err := makeDirs(req.Dir); err != nil {
+		return message{}, err
+	}
+	answer, err := converse(ctx, []string{exe, ChildArg}, req)
+	switch {
+	case ctx.Err() != nil:
+		return answer, ctx.Err()
+	case errors.Is(err, errOvertime):
+		return answer, fmt.Errorf("no answer within %v", req.Timeout)
+	case err == nil && answer.Err != "":
+		return answer, errors.New(answer.Err)
+	}
+	return answer, err
+}
+
+// errOvertime: a child did not end in the time that its request gives it.
+var errOvertime = errors.New("no end in time")
+
+// converse starts a child for a request, and returns the last that it said when
+// all of what it started, and itself, has ended.
+func converse(ctx context.Context, child []string, req request) (message, error) {
+	line, err := json.Marshal(req)
+	if err != nil {
+		return message{}, err
+	}
+	cmd := exec.Command(child[0], child[1:]...)
+	cmd.Dir, cmd.Env = req.Dir, scriptEnv(req.Dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = graceTime
 	var stderr bytes.Buffer
 	cmd.Stderr = &limited{buf: &stderr, left: 8192}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
-		return cell, err
+		return message{}, err
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return cell, err
+		return message{}, err
 	}
 	if err := cmd.Start(); err != nil {
-		return cell, fmt.Errorf("start the script's process: %w", err)
+		return message{}, fmt.Errorf("start the script's process: %w", err)
 	}
 	var last message
 	heard := make(chan struct{})
@@ -132,9 +197,9 @@ func (j *job) runChild(ctx context.Context, opts Options) (Cell, error) {
 		defer close(heard)
 		last = listen(stdout)
 	}()
-	_, err = stdin.Write(append(req, '\n'))
+	stdin.Write(append(line, '\n')) // if it does not read, it does not answer
 
-	timer := time.NewTimer(opts.Timeout + overtime)
+	timer := time.NewTimer(req.Timeout + overtime)
 	defer timer.Stop()
 	timedOut := false
 	select {
@@ -144,39 +209,33 @@ func (j *job) runChild(ctx context.Context, opts Options) (Cell, error) {
 		timedOut = true
 	}
 	// With its input at an end the child ends what it has started, and itself.
+	io.WriteString(stdin, farewell)
 	stdin.Close()
 	select {
 	case <-heard:
 	case <-time.After(graceTime):
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		endTree(cmd.Process.Pid)
 		// Whoever else has the child's output open is not waited for.
 		stdout.Close()
 		<-heard
 	}
+	if !last.Done {
+		endTree(cmd.Process.Pid)
+	}
 	waitErr := cmd.Wait()
-	if waitErr != nil || last.Cell == nil {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		if !opts.Keep {
-			sweep(j.dir)
-		}
-	}
 	switch {
-	case timedOut && last.Cell == nil:
-		cell.Status, cell.Reason = Fail, fmt.Sprintf("no end within %v", opts.Timeout)
-		cell.Evidence = []Evidence{{Command: last.Command, Expected: fmt.Sprintf("an end within %v", opts.Timeout), Actual: "still running"}}
-		return cell, nil
-	case last.Cell == nil && ctx.Err() != nil:
-		return cell, ctx.Err()
-	case last.Cell == nil:
-		return cell, fmt.Errorf("the script's process ended without an outcome: %v: %s", waitErr, tail(stderr.String()))
+	case last.Done:
+		return last, nil
+	case timedOut:
+		return last, errOvertime
+	case ctx.Err() != nil:
+		return last, ctx.Err()
 	}
-	done := *last.Cell
-	done.Gap, done.Layer, done.Tmux, done.Transport, done.Log = cell.Gap, cell.Layer, cell.Tmux, cell.Transport, last.Log
-	return done, err
+	return last, fmt.Errorf("the script's process ended without an outcome: %v: %s", waitErr, tail(stderr.String()))
 }
 
-// listen reads what the child tells. The result has the last command, and the
-// outcome if there was one.
+// listen reads the child's messages. The result has the last command and, if the
+// child sent one, the outcome.
 func listen(r io.Reader) message {
 	var last message
 	sc := bufio.NewScanner(r)
@@ -189,8 +248,8 @@ func listen(r io.Reader) message {
 		if m.Command != "" {
 			last.Command = m.Command
 		}
-		if m.Cell != nil {
-			last.Cell, last.Log = m.Cell, m.Log
+		if m.Done {
+			m.Command, last = last.Command, m
 		}
 	}
 	io.Copy(io.Discard, r)
@@ -208,7 +267,6 @@ func tail(s string) string {
 
 // scriptEnv is the environment of a script's processes: nothing of the
 // caller's but PATH and what Go programs under test need.
-// TMUX_TMPDIR is also what [sweep] knows the processes by.
 func scriptEnv(dir string) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"),
@@ -224,4 +282,17 @@ func scriptEnv(dir string) []string {
 		}
 	}
 	return env
+}
+
+// limited keeps the first bytes that are written to it and drops the rest.
+type limited struct {
+	buf  *bytes.Buffer
+	left int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	n := min(len(p), l.left)
+	l.buf.Write(p[:n])
+	l.left -= n
+	return len(p), nil
 }

@@ -1,15 +1,8 @@
 package conform
 
-import (
-	"encoding/json"
-	"io"
-)
+import "io"
 
-// WriteJSON writes the report as JSON. The names of its fields are those of
-// [Report]'s tags.
+// WriteJSON writes the report as JSON. The tags of [Report] name its fields.
 func WriteJSON(w io.Writer, r *Report) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+	return EncodeJSON(w, r)
 }

@@ -65,6 +65,7 @@ type (
 // is a skipped case whose message says which; a flaky one passes, with what failed in its
 // output. A known failure that passes is a failed case of a suite of its own.
 func WriteJUnit(w io.Writer, r *Report) error {
+	r = printable(r)
 	all := junitSuites{Name: "mcp-conform"}
 	for _, t := range r.Targets {
 		s := junitSuite{Name: "tmux " + t.Name, Properties: &junitProperties{[]junitProperty{{"tmux.version", t.Version}, {"tmux.path", t.Path}}}}
@@ -133,25 +134,25 @@ func (r *Report) junitCase(c *Cell) junitCase {
 		Time:  seconds(c.DurationMS),
 	}
 	if details := c.details(); details != "" {
-		j.Out = &junitText{Printable(details)}
+		j.Out = &junitText{details}
 	}
-	message := Printable(c.Reason)
+	message := c.Reason
 	switch {
 	case c.Known != nil:
-		j.Skipped = &junitSkipped{"known failure: " + Printable(c.Known.String()) + ": " + message}
+		j.Skipped = &junitSkipped{"known failure: " + c.Known.String() + ": " + message}
 	case c.Status == NotApplicable, c.Status == Skip:
 		j.Skipped = &junitSkipped{string(c.Status) + ": " + message}
 	case c.Status == Fail:
-		j.Failure = &junitFailure{message, "fail", Printable(c.evidence().String())}
+		j.Failure = &junitFailure{message, "fail", c.evidence().String()}
 	case c.Status == Errored:
-		j.Error = &junitFailure{message, "error", Printable(c.evidence().String())}
+		j.Error = &junitFailure{message, "error", c.evidence().String()}
 	}
 	return j
 }
 
 func seconds(ms int64) string { return fmt.Sprintf("%.3f", float64(ms)/1000) }
 
-// String is the evidence as a person reads it.
+// String formats the evidence for reading.
 func (e Evidence) String() string {
 	var b strings.Builder
 	for _, f := range []struct{ name, text string }{{"command", e.Command}, {"expected", e.Expected}, {"actual", e.Actual}} {
@@ -162,8 +163,8 @@ func (e Evidence) String() string {
 	return b.String()
 }
 
-// details is all that a cell tells besides its reason: what became of its
-// claims, and every piece of evidence.
+// details returns everything a cell has besides its reason: the outcome of its
+// claims and all of its evidence.
 func (c *Cell) details() string {
 	var parts []string
 	for _, cl := range c.Claims {

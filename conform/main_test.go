@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"tmuxmcp/internal/testtool"
 	server "tmuxmcp/server/cli"
 )
 
@@ -19,12 +20,20 @@ func TestMain(m *testing.M) {
 	if os.Getenv("CONFORM_TEST_SERVER") != "" {
 		os.Exit(testServer(os.Stdin, os.Stdout))
 	}
+	if program := os.Getenv("CONFORM_TEST_HOSTILE"); program != "" {
+		if err := hostileRun(program); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if binary := os.Getenv("CONFORM_TEST_RUN"); binary != "" {
 		if err := hangingRun(binary); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 		os.Exit(1)
 	}
+	testtool.Parallel(6)
 	os.Exit(m.Run())
 }
 

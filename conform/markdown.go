@@ -8,23 +8,25 @@ import (
 	"unicode/utf8"
 )
 
-// MaxMarkdown is the most that WriteMarkdown writes, in bytes: what GitHub takes
-// for a step's summary is 1 MiB, of which some is left for others.
-const MaxMarkdown = 1<<20 - 64<<10
+// maxMarkdown is the most that WriteMarkdown writes, in bytes. GitHub allows 1 MiB
+// for a step's summary; some of that is left for other programs.
+const maxMarkdown = 1<<20 - 64<<10
 
-// maxEvidence is the most that markdown tells of one text of evidence.
+// maxEvidence is the most that WriteMarkdown writes of one text of evidence, in
+// bytes.
 const maxEvidence = 4 << 10
 
 // WriteMarkdown writes the report for a page such as GitHub's summary of a step:
 // the outcome, the failures with their evidence, the matrix, and what tmux
 // refutes. Long evidence is cut, and failures that would make the page larger
-// than [MaxMarkdown] are named without it; both are said where it happens.
+// than [maxMarkdown] are named without it; both are said where it happens.
 func WriteMarkdown(w io.Writer, r *Report) error {
+	r = printable(r)
 	head, tail := r.markdownHead(), r.markdownTail()
-	text := head + r.markdownFailures(MaxMarkdown-len(head)-len(tail)) + tail
-	if len(text) > MaxMarkdown {
+	text := head + r.markdownFailures(maxMarkdown-len(head)-len(tail)) + tail
+	if len(text) > maxMarkdown {
 		const note = "\n\n(The rest is left out: it would be too large.)\n"
-		text = strings.ToValidUTF8(text[:MaxMarkdown-len(note)], "") + note
+		text = strings.ToValidUTF8(text[:maxMarkdown-len(note)], "") + note
 	}
 	_, err := io.WriteString(w, text)
 	return err
@@ -84,7 +86,7 @@ func (r *Report) markdownFailures(room int) string {
 	for i, f := range found {
 		e := f.evidence()
 		title := fmt.Sprintf("%s %s: %s", f.look().emoji, f.what(), r.gap(f.Gap).Title)
-		text := fmt.Sprintf("<details open><summary><b>%s</b></summary>\n\n%s\n", html.EscapeString(Printable(title)), mdText(f.Reason))
+		text := fmt.Sprintf("<details open><summary><b>%s</b></summary>\n\n%s\n", html.EscapeString(title), mdText(f.Reason))
 		for _, t := range []struct{ name, text string }{{"command", e.Command}, {"expected", e.Expected}, {"actual", e.Actual}} {
 			if t.text != "" {
 				text += "\n" + t.name + ":\n" + mdCode(t.text)
@@ -144,7 +146,7 @@ var mdSpecial = strings.NewReplacer(
 
 // mdText is a text on one line that shows as it is.
 func mdText(s string) string {
-	return mdSpecial.Replace(clipBytes(strings.Join(strings.Fields(Printable(s)), " "), maxEvidence))
+	return mdSpecial.Replace(clipBytes(strings.Join(strings.Fields(s), " "), maxEvidence))
 }
 
 // mdLink is a link to a page of the web; anything else is shown as text.
@@ -164,7 +166,7 @@ func isWebLink(link string) bool {
 
 // mdCode is a text in a fence that nothing in it ends.
 func mdCode(s string) string {
-	s = clipBytes(strings.TrimRight(Printable(s), "\n"), maxEvidence)
+	s = clipBytes(strings.TrimRight(s, "\n"), maxEvidence)
 	fence := "```"
 	for strings.Contains(s, fence) {
 		fence += "`"
@@ -174,6 +176,9 @@ func mdCode(s string) string {
 
 // clipBytes keeps the two ends of a long text and says how much it took out.
 func clipBytes(s string, most int) string {
+	if len(s) > most {
+		s = strings.ToValidUTF8(s, "\ufffd")
+	}
 	if len(s) <= most {
 		return s
 	}

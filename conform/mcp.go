@@ -30,7 +30,7 @@ const ServerArg = "__server"
 const protocolVersion = mcp.ProtocolVersion20251125
 
 // maxMessage bounds one line of what a server writes.
-const maxMessage = 64 << 20
+const maxMessage = 4 << 20
 
 // mcpServer is the MCP server of a script: a process, and a client on its
 // standard input and output. Whatever it does, a call of it ends: at the latest
@@ -43,10 +43,11 @@ type mcpServer struct {
 
 	exited  chan struct{} // closed when the process has ended, by itself or not
 	drained chan struct{} // closed when all that it wrote to stderr is in stderr
+	relayed chan struct{} // closed when no message comes any more
+	garbage string        // then: a line on its standard output that is no message
 
-	mu      sync.Mutex
-	stderr  []byte // the end of it
-	garbage string // a line on its standard output that is no message
+	mu     sync.Mutex
+	stderr []byte // the end of it
 }
 
 // mcp calls a tool of the script's MCP server.
@@ -81,7 +82,7 @@ func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
 
 // startServer starts the process. Nothing is asked of it yet.
 func (s *script) startServer() (*mcpServer, error) {
-	m := &mcpServer{exited: make(chan struct{}), drained: make(chan struct{})}
+	m := &mcpServer{exited: make(chan struct{}), drained: make(chan struct{}), relayed: make(chan struct{})}
 	m.cmd = exec.Command(s.req.Server[0], s.req.Server[1:]...)
 	m.cmd.Dir = s.req.ServerDir
 	m.cmd.Env = s.env
@@ -129,8 +130,8 @@ func (s *script) startServer() (*mcpServer, error) {
 	return m, nil
 }
 
-// call calls a tool, and introduces itself before the first one. An error says
-// that there is no answer, or none that is to be had from a server.
+// call calls a tool, after initializing the session if this is the first call. It
+// returns an error if the server gives no answer or not a valid one.
 func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]any) (outcome, error) {
 	if m.tools == nil {
 		if err := m.greet(ctx); err != nil {
@@ -264,20 +265,18 @@ func (m *mcpServer) explain(ctx context.Context, err error) error {
 	if !errors.Is(err, transport.ErrTransportClosed) && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
 		return err
 	}
-	m.mu.Lock()
-	garbage := m.garbage
-	m.mu.Unlock()
-	if garbage != "" {
-		return fmt.Errorf("the server wrote a line to its standard output that is no message: %.200q", garbage)
-	}
-	// Its standard output is at an end, so that it cannot answer any more.
-	for _, done := range []chan struct{}{m.exited, m.drained} {
+	// Its standard output is at an end or soon will be, as it does not listen: it
+	// cannot answer any more.
+	for _, done := range []chan struct{}{m.relayed, m.exited, m.drained} {
 		select {
 		case <-done:
 		case <-time.After(graceTime):
 			return errors.New("the server closed its standard output" + m.said())
 		case <-ctx.Done():
 			return err
+		}
+		if done == m.relayed && m.garbage != "" {
+			return fmt.Errorf("the server wrote a line to its standard output that is no message: %.200q", m.garbage)
 		}
 	}
 	return fmt.Errorf("the server ended: %v%s", m.cmd.ProcessState, m.said())
@@ -311,8 +310,8 @@ func (m *mcpServer) keepStderr(r io.ReadCloser) {
 	}
 }
 
-// relay hands what the server writes to the client, message by message, and
-// stops at what is none: a client of the field may do anything then.
+// relay passes the server's output to the client, message by message, and stops at
+// anything that is not a message: how real clients react to that varies.
 func (m *mcpServer) relay(r io.ReadCloser, w *io.PipeWriter) {
 	defer r.Close()
 	sc := bufio.NewScanner(r)
@@ -326,9 +325,7 @@ func (m *mcpServer) relay(r io.ReadCloser, w *io.PipeWriter) {
 			continue
 		}
 		if json.Unmarshal(line, &message) != nil || message.JSONRPC != mcp.JSONRPC_VERSION {
-			m.mu.Lock()
-			m.garbage = string(line)
-			m.mu.Unlock()
+			m.garbage = string(line[:min(len(line), maxText)])
 			break
 		}
 		if _, err := w.Write(append(line, '\n')); err != nil {
@@ -336,10 +333,9 @@ func (m *mcpServer) relay(r io.ReadCloser, w *io.PipeWriter) {
 		}
 	}
 	if errors.Is(sc.Err(), bufio.ErrTooLong) {
-		m.mu.Lock()
 		m.garbage = fmt.Sprintf("(more than %d bytes without an end)", maxMessage)
-		m.mu.Unlock()
 	}
+	close(m.relayed)
 	w.Close()
 	io.Copy(io.Discard, r)
 }

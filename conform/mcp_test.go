@@ -113,8 +113,10 @@ func TestServers(t *testing.T) {
 		{"says goodbye at once", "true", "mcp text\n", Fail, "the server ended: exit status 0"},
 		{"never speaks", "exec sleep 1000", "mcp text\n", Fail, "no end within 3s"},
 		{"hides in the background", "setsid sh -c 'trap : HUP TERM INT; sleep 1000; sleep 1000' & exec env " + good, "mcp text\n", Pass, ""},
+		{"asks for ever", "exec yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'", "mcp text\n", Fail, ""},
+		{"writes one line for ever", "exec tr '\\0' x </dev/zero", "mcp text\n", Fail, "no message"},
 		{"is a script's mistake", good, "mcp text [1]\n", Errored, "usage: mcp TOOL [JSON]"},
-		{"is told a tier too late", good, "mcp text\nsafety readonly\n", Errored, "usage: safety TIER"},
+		{"gets a tier too late", good, "mcp text\nsafety readonly\n", Errored, "usage: safety TIER"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -126,15 +128,15 @@ func TestServers(t *testing.T) {
 			if e := c.evidence(); c.Status == Fail && (e.Command == "" || e.Actual == "") {
 				t.Errorf("evidence: %q", e)
 			}
-			if took := time.Since(start); took > 15*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
 		})
 	}
 }
 
-// A server is told what to serve by its environment, which has nothing of the
-// user's, and is started where the user is.
+// A server gets its configuration from its environment, which has nothing of the
+// user's, and is started in the user's directory.
 func TestServerEnvironment(t *testing.T) {
 	t.Setenv("SECRET_OF_MINE", "x")
 	t.Setenv("LIBTMUX_SOCKET", "mine")

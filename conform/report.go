@@ -2,6 +2,7 @@ package conform
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,8 +19,11 @@ const (
 	MCPLayer Layer = "mcp"
 )
 
+// allLayers are in the order of reports.
+var allLayers = []Layer{TmuxLayer, APILayer, MCPLayer}
+
 // Layers are all layers, in the order of reports.
-var Layers = []Layer{TmuxLayer, APILayer, MCPLayer}
+func Layers() []Layer { return slices.Clone(allLayers) }
 
 // Status is the outcome of a cell.
 type Status string
@@ -54,9 +58,9 @@ const (
 	NoVerdict Verdict = "n/a"
 )
 
-// ReportVersion is the version of the tree below, as JSON tells it. It grows
-// when a field changes its meaning or goes; new fields do not change it.
-const ReportVersion = 1
+// reportVersion is the version of the tree below, written to JSON. Increment it
+// when a field changes its meaning or is removed, not when one is added.
+const reportVersion = 1
 
 // Report is the outcome of a run.
 type Report struct {
@@ -82,7 +86,7 @@ type Report struct {
 	Stale []Stale `json:"stale,omitempty"`
 }
 
-// GapInfo is what a report tells about a gap.
+// GapInfo describes a gap in a report.
 type GapInfo struct {
 	Number  int    `json:"number"`
 	Name    string `json:"name"`
@@ -164,8 +168,8 @@ type Evidence struct {
 	Actual   string `json:"actual"`
 }
 
-// Counts are the numbers of cells of each status.
-func (r *Report) Counts() map[Status]int {
+// counts are the numbers of cells of each status.
+func (r *Report) counts() map[Status]int {
 	n := map[Status]int{}
 	for _, c := range r.Cells {
 		n[c.Status]++
@@ -199,7 +203,7 @@ func (r *Report) Cell(gap int, target string, layer Layer) *Cell {
 
 // Summary is the outcome in a line.
 func (r *Report) Summary() string {
-	n := r.Counts()
+	n := r.counts()
 	known := 0
 	for _, c := range r.Cells {
 		if c.Known != nil {

@@ -11,7 +11,7 @@ import (
 // sampleReport has a cell of each kind.
 func sampleReport() *Report {
 	return &Report{
-		Version: ReportVersion, DurationMS: 1234, Layers: []Layer{TmuxLayer, APILayer},
+		Version: reportVersion, DurationMS: 1234, Layers: []Layer{TmuxLayer, APILayer},
 		Targets: []Target{
 			{Name: "3.3a", Version: "3.3a", Path: "/usr/bin/tmux", Spec: "system"},
 			{Name: "head", Version: "next-3.8", Path: "/opt/tmux", Spec: "head=/opt/tmux"},
@@ -112,8 +112,8 @@ func TestEvidenceOf(t *testing.T) {
 	}
 }
 
-// Whatever the style, no line is wider than the terminal but those of evidence,
-// which can be copied as they are.
+// In every style, only lines of evidence may be wider than the terminal, so that
+// they can be copied verbatim.
 func TestTextWidth(t *testing.T) {
 	r := sampleReport()
 	for i := range 20 {

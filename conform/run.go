@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,10 +28,10 @@ type Options struct {
 	// program, as for a target that is a client and a server, when empty. Layer
 	// tmux has no choice.
 	Transport tmux.Transport
-	// Server is the command of the MCP server for layer mcp, for a shell: it
-	// speaks MCP on its standard input and output, and obeys the environment
-	// variables of tmux-mcp, or those of libtmux-mcp. It is this executable with
-	// [ServerArg] when empty.
+	// Server is the shell command that starts the MCP server for layer mcp. The
+	// server speaks MCP over standard input and output, and honors the environment
+	// variables of tmux-mcp or of libtmux-mcp. If empty, it is this executable with
+	// [ServerArg].
 	Server string
 	// Jobs is the number of scripts that run at a time; twice the number of
 	// processors when zero, as scripts wait more than they work.
@@ -44,19 +45,19 @@ type Options struct {
 	// Progress, when set, is called, one call at a time, when a script starts
 	// and when it has ended.
 	Progress func(Event)
-	// Child is the command that becomes a script's process (see [Main]); this
-	// executable with [ChildArg] when empty.
-	Child []string
 
+	// child is the command that becomes a script's process (see [Main]); this
+	// executable with [ChildArg] when empty.
+	child  []string
 	server []string
 	// serverDir is where the MCP server is started: this process's directory, so
 	// that a relative path in its command is what it seems.
 	serverDir string
 }
 
-// Event tells how far a run is.
+// Event reports the progress of a run.
 type Event struct {
-	// Cell is the script's; its outcome is there once Done is set.
+	// Cell is the script's cell; it has an outcome once Done is set.
 	Cell Cell
 	Done bool
 	// Ended and Total are numbers of scripts.
@@ -83,14 +84,14 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 		opts.Timeout = DefaultTimeout
 	}
 	if len(opts.Layers) == 0 {
-		opts.Layers = Layers
+		opts.Layers = allLayers
 	}
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program, to run scripts with: %w", err)
 	}
-	if len(opts.Child) == 0 {
-		opts.Child = []string{exe, ChildArg}
+	if len(opts.child) == 0 {
+		opts.child = []string{exe, ChildArg}
 	}
 	opts.server = []string{"/bin/sh", "-c", opts.Server}
 	if opts.Server == "" {
@@ -99,7 +100,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	if opts.serverDir, err = os.Getwd(); err != nil {
 		return nil, fmt.Errorf("find the current directory, to start the MCP server in: %w", err)
 	}
-	report := &Report{Version: ReportVersion, Started: time.Now(), Shard: opts.Shard.String(), Targets: opts.Targets, Server: opts.Server}
+	report := &Report{Version: reportVersion, Started: time.Now(), Shard: opts.Shard.String(), Targets: opts.Targets, Server: opts.Server}
 	var jobs []*job
 	for _, gap := range opts.Gaps {
 		report.Gaps = append(report.Gaps, gap.GapInfo)
@@ -120,7 +121,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	}
 	all := len(jobs)
 	jobs = opts.Shard.of(jobs)
-	for _, l := range Layers {
+	for _, l := range allLayers {
 		if slices.ContainsFunc(jobs, func(j *job) bool { return j.layer == l }) {
 			report.Layers = append(report.Layers, l)
 		}
@@ -146,7 +147,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 		report.Kept = dir
 		return report, nil
 	}
-	sweep(dir)
+	endAdopted()
 	return report, os.RemoveAll(dir)
 }
 
@@ -156,7 +157,7 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []Cell {
 	cells := make([]Cell, len(jobs))
 	var mu sync.Mutex
 	ended := 0
-	tell := func(c Cell, done bool) {
+	report := func(c Cell, done bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		if done {
@@ -176,12 +177,12 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []Cell {
 					cells[i].Status, cells[i].Reason = Skip, stopReason(ctx)
 					continue
 				}
-				tell(cells[i], false)
+				report(cells[i], false)
 				cells[i] = opts.attempts(ctx, opts, jobs[i])
 				if opts.FailFast && cells[i].Status.Bad() && opts.Known.find(&cells[i], jobs[i].target.Version) == nil {
 					stop(errFailFast)
 				}
-				tell(cells[i], true)
+				report(cells[i], true)
 			}
 		})
 	}
@@ -209,5 +210,10 @@ func runDir() (string, error) {
 	if len(parent)+len("/mcf1234567890/12345/s") > maxSocketPath {
 		parent = "/tmp"
 	}
-	return os.MkdirTemp(parent, "mcf")
+	return os.MkdirTemp(parent, runPrefix)
 }
+
+const runPrefix = "mcf"
+
+// isRunDir reports whether a directory has the name of one that runDir made.
+func isRunDir(dir string) bool { return strings.HasPrefix(filepath.Base(dir), runPrefix) }

@@ -13,6 +13,7 @@ import (
 // not simply pass has its evidence as YAML. Known failures that pass are failed
 // tests after the gaps.
 func WriteTAP(w io.Writer, r *Report) error {
+	r = printable(r)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "TAP version 14\n1..%d\n", len(r.Gaps)+len(r.Stale))
 	for n, g := range r.Gaps {
@@ -90,12 +91,11 @@ func (c *Cell) tap(b *bytes.Buffer, n int) {
 
 // tapText is a text on one line, in which nothing begins a directive.
 func tapText(s string) string {
-	s = strings.Join(strings.Fields(Printable(s)), " ")
+	s = strings.Join(strings.Fields(s), " ")
 	return strings.NewReplacer(`\`, `\\`, `#`, `\#`).Replace(s)
 }
 
-// yamlString quotes a text so that every YAML reader has it back; control bytes
-// are shown as [Printable] does.
+// yamlString quotes a printable text so that every YAML reader has it back.
 func yamlString(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(Printable(s)) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(s) + `"`
 }

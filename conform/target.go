@@ -1,13 +1,13 @@
 package conform
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,14 +18,14 @@ import (
 
 // Target is a tmux program to run the scripts against.
 type Target struct {
-	// Name is what reports call it: the name that was given with it, else its
+	// Name identifies the target in reports: the name given for it, or else its
 	// version, made unique.
 	Name string `json:"name"`
-	// Version is what the program tells with -V, without "tmux ".
+	// Version is what the program prints with -V, without "tmux ".
 	Version string `json:"version"`
 	// Path is the absolute path of the program.
 	Path string `json:"path"`
-	// Spec is what the target was asked for with.
+	// Spec is the argument that selected the target.
 	Spec string `json:"spec"`
 }
 
@@ -46,6 +46,7 @@ func ResolveTargets(ctx context.Context, specs []string, fetch Fetch) ([]Target,
 		all.Go(func() { targets[i], errs[i] = resolve(ctx, spec, fetch) })
 	}
 	all.Wait()
+	endAdopted()
 	taken := map[string]bool{}
 	for i, spec := range specs {
 		t := &targets[i]
@@ -122,53 +123,39 @@ func resolve(ctx context.Context, spec string, fetch Fetch) (Target, error) {
 // versionTimeout bounds `tmux -V`.
 const versionTimeout = 5 * time.Second
 
-// askVersion runs a program with -V and reads tmux's version from what it
-// prints. The program may be anything: whatever it starts is ended with it.
+// versionLine is what tmux prints for -V, and its version, which reports print.
+var versionLine = regexp.MustCompile(`^tmux ([0-9A-Za-z.~+_-]+)$`)
+
+// askVersion runs a program with -V in a process of its own and reads tmux's
+// version from what it prints. The program may be anything: whatever it starts is ended with it.
 func askVersion(ctx context.Context, path string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
-	defer cancel()
-	var out bytes.Buffer
-	cmd := exec.CommandContext(ctx, path, "-V")
-	cmd.Stdout, cmd.Stderr = &limited{buf: &out, left: 4096}, nil
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	err := cmd.Run()
-	if cmd.Process != nil {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	}
-	text := strings.TrimSpace(out.String())
+	answer, err := ask(ctx, request{Ask: askForVersion, Tmux: path, Timeout: versionTimeout})
+	return answer.Version, err
+}
+
+// version is the child's side of askVersion.
+func (r request) version(ctx context.Context) (message, error) {
+	out, _, _, err := run(ctx, r.Dir, scriptEnv(r.Dir), r.Tmux, "-V")
+	text := strings.TrimSpace(out)
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return "", fmt.Errorf("-V did not end within %v: not a tmux", versionTimeout)
 	case ctx.Err() != nil:
-		return "", ctx.Err()
+		return message{}, fmt.Errorf("-V did not end within %v: not a tmux", r.Timeout)
+	case errors.Is(err, errTooMuch):
+		return message{}, fmt.Errorf("-V printed more than %d KiB: not a tmux", maxOutput>>10)
 	case errors.Is(err, syscall.ENOEXEC):
-		return "", errors.New("is not a program of this machine")
+		return message{}, errors.New("is not a program of this machine")
 	case err != nil:
-		return "", fmt.Errorf("-V failed: not a tmux: %w", err)
+		return message{}, fmt.Errorf("-V failed: not a tmux: %w", err)
 	case !strings.HasPrefix(text, "tmux "):
-		return "", fmt.Errorf("-V printed %.60q: not a tmux", text)
+		return message{}, fmt.Errorf("-V printed %.60q: not a tmux", text)
 	}
 	v, err := tmux.ParseVersion(text)
-	if err != nil {
-		return "", fmt.Errorf("-V printed %.60q: a tmux whose version is not known, as in \"tmux 3.6a\" or \"tmux next-3.8\"", text)
+	m := versionLine.FindStringSubmatch(text)
+	switch {
+	case err != nil || m == nil:
+		return message{}, fmt.Errorf("-V printed %.60q: a tmux whose version is not known, as in \"tmux 3.6a\" or \"tmux next-3.8\"", text)
+	case !v.Has(tmux.MinVersion):
+		return message{}, fmt.Errorf("is tmux %s: older than %s, the oldest that this works with", v, tmux.MinVersion)
 	}
-	if !v.Has(tmux.MinVersion) {
-		return "", fmt.Errorf("is tmux %s: older than %s, the oldest that this works with", v, tmux.MinVersion)
-	}
-	return strings.TrimPrefix(text, "tmux "), nil
-}
-
-// limited keeps the first bytes that are written to it and drops the rest.
-type limited struct {
-	buf  *bytes.Buffer
-	left int
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	n := min(len(p), l.left)
-	l.buf.Write(p[:n])
-	l.left -= n
-	return len(p), nil
+	return message{Version: m[1]}, nil
 }

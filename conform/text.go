@@ -31,7 +31,7 @@ func WriteText(w io.Writer, r *Report, style Style) error {
 	if style.Width == 0 {
 		style.Width = 80
 	}
-	t := &textReport{Report: r, style: style}
+	t := &textReport{Report: printable(r), style: style}
 	t.matrix()
 	t.refuted()
 	t.notRun()
@@ -225,7 +225,7 @@ func (t *textReport) failed() {
 	}
 }
 
-// evidence writes a text as it is, but for its length and its control bytes.
+// evidence writes a text verbatim, shortened if it is long.
 func (t *textReport) evidence(name, text string) {
 	if text == "" {
 		return
@@ -239,7 +239,7 @@ func (t *textReport) evidence(name, text string) {
 		if i > 0 {
 			name = ""
 		}
-		t.printf("    %s  %s\n", t.paint("2", pad(name, 8)), Printable(line))
+		t.printf("    %s  %s\n", t.paint("2", pad(name, 8)), line)
 	}
 }
 
@@ -265,7 +265,7 @@ func (t *textReport) end() {
 // item writes a text that is wrapped and indented below its mark.
 func (t *textReport) item(mark, text string) {
 	indent := utf8.RuneCountInString(stripSGR(mark))
-	t.printf("%s%s\n", mark, Wrap(Printable(text), t.style.Width, indent))
+	t.printf("%s%s\n", mark, Wrap(text, t.style.Width, indent))
 }
 
 // Wrap breaks a text between words into lines of at most width columns, of which

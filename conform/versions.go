@@ -7,13 +7,13 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Versions is a range of tmux versions: alternatives with a comma between them,
+// versions is a range of tmux versions: alternatives with a comma between them,
 // each of which is one bound or several with a space between them, all of which
 // must hold: "3.4", ">=3.4 <3.6, 3.7c", "!=3.6a". 3.6a comes after 3.6 and before
 // 3.7. A development version, "next-3.8", counts as the release it leads to in
-// an order, and as itself alone in "next-3.8" and "!=next-3.8". The zero Versions, "",
+// an order, and as itself alone in "next-3.8" and "!=next-3.8". The zero versions, "",
 // is every version.
-type Versions struct {
+type versions struct {
 	text string
 	any  [][]bound
 }
@@ -23,9 +23,9 @@ type bound struct {
 	v  tmux.Version
 }
 
-// ParseVersions reads a range.
-func ParseVersions(s string) (Versions, error) {
-	r := Versions{text: s}
+// parseVersions reads a range.
+func parseVersions(s string) (versions, error) {
+	r := versions{text: s}
 	if strings.TrimSpace(s) == "" {
 		return r, nil
 	}
@@ -41,23 +41,23 @@ func ParseVersions(s string) (Versions, error) {
 			}
 			var err error
 			if b.v, err = tmux.ParseVersion(word); err != nil {
-				return Versions{}, fmt.Errorf("%q: %q is no version: want a range such as \"3.6a\" or \">=3.4 <3.6, 3.7c\"", s, word)
+				return versions{}, fmt.Errorf("%q: %q is no version: want a range such as \"3.6a\" or \">=3.4 <3.6, 3.7c\"", s, word)
 			}
 			all = append(all, b)
 		}
 		if len(all) == 0 {
-			return Versions{}, fmt.Errorf("%q: nothing between two commas", s)
+			return versions{}, fmt.Errorf("%q: nothing between two commas", s)
 		}
 		r.any = append(r.any, all)
 	}
 	return r, nil
 }
 
-func (r Versions) String() string { return r.text }
+func (r versions) String() string { return r.text }
 
 // Has reports whether the range has the version, as tmux -V prints it. A
 // version that cannot be read is in the range of every version alone.
-func (r Versions) Has(version string) bool {
+func (r versions) Has(version string) bool {
 	if len(r.any) == 0 {
 		return true
 	}
@@ -99,14 +99,14 @@ func (b bound) has(v tmux.Version) bool {
 }
 
 // without is the range without one version.
-func (r Versions) without(version string) (Versions, error) {
+func (r versions) without(version string) (versions, error) {
 	exclusion := "!=" + version
 	if len(r.any) == 0 {
-		return ParseVersions(exclusion)
+		return parseVersions(exclusion)
 	}
 	var parts []string
 	for alternative := range strings.SplitSeq(r.text, ",") {
 		parts = append(parts, strings.TrimSpace(alternative)+" "+exclusion)
 	}
-	return ParseVersions(strings.Join(parts, ", "))
+	return parseVersions(strings.Join(parts, ", "))
 }

@@ -12,7 +12,7 @@ import (
 
 // newTmux is the command that looks after the tmux binaries in the cache.
 func newTmux() *cobra.Command {
-	var mirror string
+	var archive archiveFlags
 	cmd := &cobra.Command{
 		Use:   "tmux",
 		Short: "Fetch, list and remove Debian's tmux binaries in the cache",
@@ -21,8 +21,8 @@ suite there may be a version, debian:3.7c, which is that of whichever suite has 
 		Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&mirror, "debian-mirror", "", mirrorUsage)
-	fetcher := func(cmd *cobra.Command) *debian.Fetcher { return newFetcher(mirror, cmd.ErrOrStderr()) }
+	archive.flags(cmd.PersistentFlags())
+	fetcher := func(cmd *cobra.Command) *debian.Fetcher { return archive.fetcher(cmd.ErrOrStderr()) }
 	cmd.AddCommand(
 		&cobra.Command{
 			Use:   "get debian:SUITE...",

@@ -26,7 +26,7 @@ const (
 	exitUsage  = 2 // nothing could be run
 )
 
-// errFailed ends the command with exitFailed; the report has told everything.
+// errFailed ends the command with exitFailed; the report has said why.
 var errFailed = errors.New("some cell failed")
 
 // Main runs the command with its arguments, without the program's name, and
@@ -35,6 +35,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 1 && args[0] == conform.ChildArg {
 		return conform.Main(stdin, stdout)
 	}
+	conform.Adopt()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	stop := onSignal(cancel)
@@ -57,7 +58,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitFailed
 	}
 	for line := range strings.SplitSeq(err.Error(), "\n") {
-		fmt.Fprintf(stderr, "mcp-conform: %s\n", line)
+		fmt.Fprintf(stderr, "mcp-conform: %s\n", conform.Printable(line))
 	}
 	return exitUsage
 }

@@ -33,7 +33,7 @@ func orFile(list ...string) cobra.CompletionFunc {
 
 func layerNames() []string {
 	var names []string
-	for _, l := range conform.Layers {
+	for _, l := range conform.Layers() {
 		names = append(names, string(l))
 	}
 	return names
@@ -54,7 +54,7 @@ func gapNumbers(scripts *string) cobra.CompletionFunc {
 
 // cachedSuites completes the suites whose tmux is in the cache.
 func cachedSuites(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	all, _ := newFetcher("", cmd.ErrOrStderr()).List()
+	all, _ := (&archiveFlags{}).fetcher(cmd.ErrOrStderr()).List()
 	var found []cobra.Completion
 	for _, got := range all {
 		if name := "debian:" + got.Suite; strings.HasPrefix(name, begun) {

@@ -111,11 +111,11 @@ func (o *controlOptions) update(known *conform.Expectations, r *conform.Report, 
 // one that still holds old.
 func writeFile(path string, text, old []byte) error {
 	if old == nil {
-		return atomicfile.Disk{}.Create(path, text, 0o644, nil)
+		return atomicfile.Disk{}.Create(path, text, atomicfile.Meta{Mode: 0o644})
 	}
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return err
 	}
-	return atomicfile.Disk{}.Replace(path, text, old, 0o644)
+	return atomicfile.Disk{}.Replace(path, text, old, nil)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -15,10 +14,10 @@ func newDiff() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "diff A.json B.json",
-		Short: "Tell what changed between two runs, by their JSON reports",
-		Long: `diff tells what changed from one run to another: a new tmux, a pull request.
-Targets of the same name are compared, and when each run has one that the other
-has not, these two: a run on 3.6a with a run on 3.7c.
+		Short: "Compare the JSON reports of two runs",
+		Long: `diff shows what changed between two runs, for example with a new tmux or after
+a pull request. It compares targets with the same name. If each run has exactly
+one target that the other lacks, it compares those two: 3.6a with 3.7c.
 
 Exit status: 0 when nothing got worse, 1 when something did, 2 when the reports
 could not be read.`,
@@ -40,9 +39,7 @@ could not be read.`,
 			out := cmd.OutOrStdout()
 			var err error
 			if asJSON {
-				enc := json.NewEncoder(out)
-				enc.SetIndent("", "  ")
-				err = enc.Encode(d)
+				err = conform.EncodeJSON(out, d)
 			} else {
 				err = conform.WriteDiff(out, d, styleOf(out))
 			}

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"tmuxmcp/internal/testtool"
 )
 
 // ciScripts prints the scripts in a CI file of either kind, a line for a command.
@@ -55,7 +57,7 @@ func TestCIFiles(t *testing.T) {
 			}
 
 			if err := exec.Command("python3", "-c", "import yaml").Run(); err != nil {
-				t.Skip("no python3 with yaml here to read the file")
+				testtool.Missing(t, "python3 with yaml, which reads the file, is not installed")
 			}
 			read := exec.Command("python3", "-c", ciScripts)
 			read.Stdin = strings.NewReader(string(text))

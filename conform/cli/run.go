@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tmuxmcp/conform"
 	"tmuxmcp/conform/debian"
@@ -35,7 +36,7 @@ type runOptions struct {
 	timeout   time.Duration
 	verbose   bool
 	keep      bool
-	mirror    string
+	archive   archiveFlags
 	outputs   outputs
 	control   controlOptions
 }
@@ -56,7 +57,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.timeout, "timeout", conform.DefaultTimeout, "the time `D` that each script has, as in 90s")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print each script's transcript when it ends")
 	f.BoolVar(&o.keep, "keep", false, "leave the scripts' directories and tmux servers, and say where")
-	f.StringVar(&o.mirror, "debian-mirror", "", mirrorUsage)
+	o.archive.flags(f)
 
 	completion(cmd, "tmux", orFile(append([]string{"system"}, suites...)...))
 	completion(cmd, "layer", words(layerNames()...))
@@ -133,7 +134,7 @@ func parseLayers(names []string) ([]conform.Layer, error) {
 	var layers []conform.Layer
 	for _, name := range names {
 		l := conform.Layer(name)
-		if !slices.Contains(conform.Layers, l) {
+		if !slices.Contains(conform.Layers(), l) {
 			return nil, fmt.Errorf("--layer %s: want tmux, api or mcp", name)
 		}
 		layers = append(layers, l)
@@ -177,7 +178,7 @@ func loadGaps(dir string) ([]*conform.Gap, error) {
 
 // targets are those asked for, else the default one.
 func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]conform.Target, error) {
-	fetcher := newFetcher(o.mirror, stderr)
+	fetcher := o.archive.fetcher(stderr)
 	fetch := func(ctx context.Context, suite string) (string, error) {
 		got, err := fetcher.Get(ctx, suite)
 		return got.Binary, err
@@ -193,14 +194,23 @@ func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]conform.T
 	return targets, err
 }
 
-const mirrorUsage = "`URL` of the Debian archive for debian:SUITE (default: $DEBIAN_MIRROR, else the machine's own)"
+// archiveFlags say where debian:SUITE comes from.
+type archiveFlags struct {
+	mirror  string
+	expired bool
+}
 
-// newFetcher fetches Debian's binaries and tells on stderr how far it is.
-func newFetcher(mirror string, stderr io.Writer) *debian.Fetcher {
+func (a *archiveFlags) flags(f *pflag.FlagSet) {
+	f.StringVar(&a.mirror, "debian-mirror", "", "`URL` of the Debian archive for debian:SUITE (default: $DEBIAN_MIRROR, else the machine's own)")
+	f.BoolVar(&a.expired, "allow-expired", false, "take a Debian archive that is past its date, as a snapshot is")
+}
+
+// fetcher fetches Debian's binaries and says on stderr how far it is.
+func (a *archiveFlags) fetcher(stderr io.Writer) *debian.Fetcher {
 	var mu sync.Mutex
-	return &debian.Fetcher{Mirror: mirror, Progress: func(line string) {
+	return &debian.Fetcher{Mirror: a.mirror, AllowExpired: a.expired, Progress: func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Fprintln(stderr, line)
+		fmt.Fprintln(stderr, conform.Printable(line))
 	}}
 }

@@ -27,7 +27,7 @@ func newList() *cobra.Command {
 				for _, l := range g.Layers() {
 					layers = append(layers, string(l))
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%2d  %s  %-34s %s\n", g.Number, cluster(g), g.Title, strings.Join(layers, ","))
+				fmt.Fprintf(cmd.OutOrStdout(), "%2d  %s  %-34s %s\n", g.Number, conform.Printable(cluster(g)), conform.Printable(g.Title), strings.Join(layers, ","))
 			}
 			return nil
 		},
@@ -87,12 +87,12 @@ func explain(w io.Writer, g *conform.Gap) {
 	if width == 0 {
 		width = 80
 	}
-	fmt.Fprintf(w, "%s\n\n", bold(fmt.Sprintf("Gap %d: %s", g.Number, g.Title)))
+	fmt.Fprintf(w, "%s\n\n", bold(fmt.Sprintf("Gap %d: %s", g.Number, conform.Printable(g.Title))))
 	for _, f := range []struct{ name, text string }{
 		{"cluster", g.Cluster}, {"claim", g.Claim}, {"truth", g.Truth}, {"source", g.Source},
 	} {
 		if f.text != "" {
-			fmt.Fprintf(w, "%-8s %s\n", f.name, conform.Wrap(f.text, width, 9))
+			fmt.Fprintf(w, "%-8s %s\n", f.name, conform.Wrap(conform.Printable(f.text), width, 9))
 		}
 	}
 	fmt.Fprintf(w, "\n%s\n", bold("Expected"))
@@ -100,17 +100,17 @@ func explain(w io.Writer, g *conform.Gap) {
 		outcome := "pass"
 		for _, r := range g.Rules() {
 			if r.Layer == l && r.NotApplicable {
-				fmt.Fprintf(w, "  %-5s %s\n", l, conform.Wrap(fmt.Sprintf("tmux %s: n/a: %s", r.Versions, r.Text), width, 8))
+				fmt.Fprintf(w, "  %-5s %s\n", l, conform.Wrap(conform.Printable(fmt.Sprintf("tmux %s: n/a: %s", r.Versions, r.Text)), width, 8))
 				outcome = "otherwise: pass"
 			}
 		}
 		fmt.Fprintf(w, "  %-5s %s\n", l, outcome)
 		for _, r := range g.Rules() {
 			if r.Layer == l && !r.NotApplicable {
-				fmt.Fprintf(w, "        %s\n", conform.Wrap(r.Text, width, 10))
+				fmt.Fprintf(w, "        %s\n", conform.Wrap(conform.Printable(r.Text), width, 10))
 			}
 		}
 	}
 	_, script, _ := strings.Cut(string(g.Text), "\n-- ")
-	fmt.Fprintf(w, "\n%s\n-- %s", bold("Script "+g.Name+".txtar"), script)
+	fmt.Fprintf(w, "\n%s\n-- %s", bold("Script "+g.Name+".txtar"), conform.Printable(script))
 }

@@ -44,8 +44,9 @@ func utf8Locale() bool {
 	return true
 }
 
-// progress tells on standard error how far a run is: how many scripts have ended,
-// how many failed, how long it has taken, and what runs, the longest first.
+// progress shows on standard error how far a run has got: how many scripts have
+// finished, how many failed, the time elapsed, and which scripts are running, the
+// longest-running first.
 type progress struct {
 	w       io.Writer
 	live    bool // on a terminal

@@ -8,8 +8,8 @@ import (
 	"tmuxmcp/conform"
 )
 
-// On a terminal a line tells what runs and how far the run is; in the end it is
-// gone. In a pipe there is nothing.
+// On a terminal, one line shows the progress of a run and is erased at the end.
+// Nothing is written to a pipe.
 func TestProgress(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var out bytes.Buffer

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +16,8 @@ import (
 
 	"tmuxmcp/conform"
 	"tmuxmcp/fixtures"
+	"tmuxmcp/internal/tokens/inventory"
 	"tmuxmcp/tmux"
-	"tmuxmcp/tmux/inventory"
 )
 
 // tokensOptions are the flags of tokens.
@@ -26,7 +25,7 @@ type tokensOptions struct {
 	tmux    []string
 	formatC []string
 	table   string
-	mirror  string
+	archive archiveFlags
 	json    bool
 	write   bool
 }
@@ -50,12 +49,12 @@ compared.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&o.tmux, "tmux", nil, "a tmux to compare with, `SPEC` as for run; may be repeated (default: system)")
-	f.StringArrayVar(&o.formatC, "format-c", nil, "the source of a tmux to compare with, format.c: `[VERSION=]FILE`, as in 3.8=format.c, or in a checkout of tmux, which tells its version; may be repeated")
-	f.StringVar(&o.table, "table", "", "the table in `FILE` in place of the built-in one")
+	f.StringArrayVar(&o.tmux, "tmux", nil, "compare with the tmux at `SPEC`, as for run; may be repeated (default: system)")
+	f.StringArrayVar(&o.formatC, "format-c", nil, "compare with tmux's format.c: `[VERSION=]FILE`, as in 3.8=format.c; VERSION is optional in a tmux checkout; may be repeated")
+	f.StringVar(&o.table, "table", "", "use the table in `FILE` instead of the built-in one")
 	f.BoolVar(&o.json, "json", false, "print JSON")
-	f.BoolVar(&o.write, "write", false, "bring the table of the checkout of this module up to date, and the Go source made from it")
-	f.StringVar(&o.mirror, "debian-mirror", "", mirrorUsage)
+	f.BoolVar(&o.write, "write", false, "update the table in this module's checkout and the Go source generated from it")
+	o.archive.flags(f)
 	completion(cmd, "tmux", orFile(append([]string{"system"}, suites...)...))
 	completion(cmd, "debian-mirror", cobra.NoFileCompletions)
 	return cmd
@@ -157,7 +156,7 @@ func (o *tokensOptions) compare(cmd *cobra.Command, table *inventory.Table) ([]t
 }
 
 func (o *tokensOptions) fromPrograms(ctx context.Context, stderr io.Writer, table *inventory.Table) ([]tokenDrift, error) {
-	run := runOptions{tmux: o.tmux, mirror: o.mirror}
+	run := runOptions{tmux: o.tmux, archive: o.archive}
 	targets, err := run.targets(ctx, stderr)
 	if err != nil {
 		return nil, err
@@ -210,9 +209,7 @@ var configuredVersion = regexp.MustCompile(`(?m)^AC_INIT\(\[tmux\], *\[?([^]) ]+
 // tokensJSON writes a version, which grows when a field changes its meaning or
 // goes, and what was found of each tmux.
 func tokensJSON(w io.Writer, drifts []tokenDrift) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return conform.EncodeJSON(w, struct {
 		Version int          `json:"version"`
 		Tmux    []tokenDrift `json:"tmux"`
 	}{1, drifts})
@@ -235,13 +232,13 @@ func tokensText(w io.Writer, drifts []tokenDrift) {
 		} else if n > 1 {
 			what = fmt.Sprintf("%d differences", n)
 		}
-		name := d.Name
+		name := conform.Printable(d.Name)
 		if name != d.Version {
 			name += " (" + d.Version + ")"
 		}
 		source := map[string]string{
-			"binary": "read in the program", "source": "read in the source",
-			"server": "asked of a server, which cannot tell of others",
+			"binary": "read from the program", "source": "read from the source",
+			"server": "queried from a server, which cannot list tokens missing from the table",
 		}[d.From]
 		fmt.Fprintf(w, "tmux %s: %s; %d tokens, %s\n", name, what, d.Tokens, source)
 		for _, c := range d.Drift {
@@ -286,8 +283,8 @@ func checkout() (string, error) {
 	}
 }
 
-// writeTokens makes the changes, those of older versions first, in the table and
-// in the Go source.
+// writeTokens applies the changes to the table, oldest version first, and
+// regenerates the Go source.
 func writeTokens(stderr io.Writer, home string, table *inventory.Table, drifts []tokenDrift) error {
 	old := table.Text()
 	for _, d := range drifts {

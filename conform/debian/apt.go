@@ -20,6 +20,7 @@ import (
 type archive struct {
 	suite, mirror, keyring, arch string
 	dir                          string
+	expired                      bool // a Release file past its Valid-Until will do
 }
 
 // aptSettings clears what a machine may have set that is meant for its own
@@ -31,8 +32,8 @@ const aptSettings = `#clear APT::Update::Pre-Invoke;
 #clear APT::Default-Release;
 `
 
-func newArchive(dir, suite, mirror, keyring, arch string) (*archive, error) {
-	a := &archive{suite: suite, mirror: mirror, keyring: keyring, arch: arch, dir: dir}
+func newArchive(dir, suite, mirror, keyring, arch string, expired bool) (*archive, error) {
+	a := &archive{suite: suite, mirror: mirror, keyring: keyring, arch: arch, dir: dir, expired: expired}
 	for _, sub := range []string{"lists/partial", "archives/partial"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			return nil, err
@@ -90,8 +91,9 @@ func (a *archive) apt(ctx context.Context, args ...string) (string, error) {
 		"-o", "APT::Get::AllowUnauthenticated=false",
 		"-o", "Acquire::AllowInsecureRepositories=false",
 		"-o", "Acquire::Languages=none",
-		// A mirror that has stood still for a week is as good as any here.
-		"-o", "Acquire::Check-Valid-Until=false",
+		// Whatever the machine has set for its own sources: an old archive has old holes.
+		"-o", "Acquire::Check-Date=true",
+		"-o", fmt.Sprintf("Acquire::Check-Valid-Until=%t", !a.expired),
 		// Who has no network should hear of it soon, and for any list that is missing.
 		"-o", "Acquire::Retries=1",
 		"-o", "Acquire::http::Timeout=10",
@@ -151,15 +153,17 @@ func globQuote(path string) string { return globSpecial.ReplaceAllString(path, `
 
 var globSpecial = regexp.MustCompile(`[\\*?[]`)
 
-// complaints is how apt 2.2 to 3.x say, in their lines of errors and warnings,
-// what is of interest here. The most telling comes first: a repository whose signature fails also
-// counts as one that is not signed, and so does one whose mirror refuses to answer.
+// complaints matches the errors and warnings of apt 2.2 to 3.x that matter here, the
+// most specific first: apt also calls a repository unsigned when its signature is
+// bad or its mirror does not answer.
 var complaints = []struct {
 	kind   error
 	text   *regexp.Regexp
 	advice string
 }{
 	{ErrCache, regexp.MustCompile(`No space left on device|You don't have enough free space|Disk quota exceeded|Read-only file system`), ""},
+	{ErrExpired, regexp.MustCompile(`Release file for .* is expired`), "the mirror has stood still, or is a snapshot; --allow-expired takes it all the same"},
+	{ErrExpired, regexp.MustCompile(`Release file for .* is not valid yet`), "this machine's clock is late, or the mirror's is early"},
 	{ErrSignature, regexp.MustCompile(`NO_PUBKEY|Missing key`), "if the suite is newer than this machine, it takes a newer debian-archive-keyring"},
 	{ErrSignature, regexp.MustCompile(`GPG error|OpenPGP signature verification failed|Clearsigned file isn't valid`), ""},
 	{ErrSignature, regexp.MustCompile(`Hash Sum mismatch|File has unexpected size`), "if the mirror is just being updated, this passes"},

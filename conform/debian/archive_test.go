@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tmuxmcp/internal/testtool"
 )
 
 // A testArchive is a small Debian archive in a directory, made with dpkg-deb and signed.
@@ -23,9 +25,7 @@ type testArchive struct {
 func newTestArchive(t *testing.T) *testArchive {
 	t.Helper()
 	for _, program := range []string{"apt-get", "apt-config", "dpkg", "dpkg-deb"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("this machine has no %s: %v", program, err)
-		}
+		testtool.Path(t, program)
 	}
 	// The machine's own settings must not decide what these tests see.
 	settings := filepath.Join(t.TempDir(), "apt.conf")

@@ -56,6 +56,10 @@ type Fetcher struct {
 	// the machine's Debian entry names, if the mirror is that entry's, else what
 	// the package debian-archive-keyring brings.
 	Keyring string
+	// AllowExpired takes an archive whose Release file is past its date
+	// (Valid-Until), as that of a snapshot is. apt refuses it otherwise, as whoever
+	// stands between could go on serving a tmux with holes that are known.
+	AllowExpired bool
 	// Timeout ends a fetch. Default: 5 minutes. (Without a network it takes
 	// seconds to say so.)
 	Timeout time.Duration
@@ -151,8 +155,8 @@ func (f *Fetcher) Path(suite string) (string, error) {
 	return got.Binary, nil
 }
 
-// List returns what is in the cache for this architecture, by suite. An empty or
-// missing cache is no error.
+// List returns what the cache holds for this architecture, sorted by suite. It is
+// not an error if the cache is empty or missing.
 func (f *Fetcher) List() ([]Installed, error) {
 	dir, err := f.cacheDir()
 	if err != nil {
@@ -270,7 +274,7 @@ func (f *Fetcher) fetch(ctx context.Context, s slot) (_ Installed, err error) {
 		}
 	}()
 
-	a, err := newArchive(work, s.suite, mirror, keyring, arch)
+	a, err := newArchive(work, s.suite, mirror, keyring, arch, f.AllowExpired)
 	if err != nil {
 		return Installed{}, cacheError(s.suite, err)
 	}

@@ -24,6 +24,8 @@ var (
 	ErrKeyring = errors.New("no Debian archive keyring")
 	// ErrSignature: what the mirror sent is not signed by the keyring, or is not what was signed.
 	ErrSignature = errors.New("the archive cannot be trusted")
+	// ErrExpired: what the mirror sent is signed, and too old or from the future.
+	ErrExpired = errors.New("the archive is out of date")
 	// ErrCache: the cache directory cannot be written, or its disk is full.
 	ErrCache = errors.New("the cache directory cannot be used")
 	// ErrBinary: the suite's tmux was fetched and does not run here.
@@ -33,8 +35,8 @@ var (
 	ErrNotFetched = errors.New("not fetched")
 )
 
-// Error says on one line why a suite's tmux is not to be had. It is a matter of
-// set-up, never a finding about tmux.
+// Error explains on one line why a suite's tmux is unavailable. It reports a
+// set-up problem, never a finding about tmux.
 type Error struct {
 	Suite  string
 	Kind   error  // one of the Err variables of this package; nil when apt failed in a way not foreseen

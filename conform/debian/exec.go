@@ -1,7 +1,6 @@
 package debian
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -29,7 +28,7 @@ func run(ctx context.Context, name string, args ...string) (string, error) {
 	diesWithUs(cmd.SysProcAttr)
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 2 * time.Second
-	var out bytes.Buffer
+	var out beginning
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
 	if ctx.Err() != nil {
@@ -37,3 +36,13 @@ func run(ctx context.Context, name string, args ...string) (string, error) {
 	}
 	return out.String(), err
 }
+
+// beginning keeps the first megabyte of what is written to it.
+type beginning struct{ text []byte }
+
+func (b *beginning) Write(p []byte) (int, error) {
+	b.text = append(b.text, p[:min(len(p), 1<<20-len(b.text))]...)
+	return len(p), nil
+}
+
+func (b *beginning) String() string { return string(b.text) }

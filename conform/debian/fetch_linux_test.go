@@ -217,7 +217,7 @@ func TestErrors(t *testing.T) {
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error shows a password: %v", err)
 			}
-			if took := time.Since(start); took > 20*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("it took %v to say so", took)
 			}
 			wantSlot(t, cache, "testing")
@@ -345,7 +345,7 @@ func TestInterrupted(t *testing.T) {
 		start := time.Now()
 		_, err := slow.Get(t.Context(), "testing")
 		wantError(t, err, context.DeadlineExceeded, "not done within 2s")
-		if took := time.Since(start); took > 10*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("a time limit of 2 s took %v", took)
 		}
 		wantNoProcess(t, f.CacheDir)
@@ -366,7 +366,7 @@ func TestInterrupted(t *testing.T) {
 			t.Fatal("the other process asked for no package")
 		}
 
-		// Meanwhile a second one has to wait, and can be told not to.
+		// Meanwhile a second fetch has to wait, and can be canceled.
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		if _, err := f.Get(ctx, "testing"); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "wait for another fetch") {
@@ -424,5 +424,41 @@ func wantNoProcess(t *testing.T, cache string) {
 			t.Fatalf("still there: %q", left)
 		}
 		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// An archive that is past its date, or from the future, is taken only by who says
+// so, whatever the machine's own settings are.
+func TestExpired(t *testing.T) {
+	for _, tt := range []struct{ name, date, until, says string }{
+		{"expired", "Sat, 01 Jan 2022 00:00:00 UTC", "Sat, 08 Jan 2022 00:00:00 UTC", "--allow-expired"},
+		{"from the future", "Wed, 01 Jan 2200 00:00:00 UTC", "Wed, 08 Jan 2200 00:00:00 UTC", "clock"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := newTestArchive(t)
+			writeFile(t, os.Getenv("APT_CONFIG"), "Acquire::Check-Valid-Until \"false\";\nAcquire::Check-Date \"false\";\n")
+			a.publishScript(t)
+			release := filepath.Join(a.dir, "dists/testing/Release")
+			text, err := os.ReadFile(release)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dated := strings.Replace(string(text), "Date: Sat, 01 Jan 2022 00:00:00 UTC", "Date: "+tt.date+"\nValid-Until: "+tt.until, 1)
+			writeFile(t, release, dated)
+			writeFile(t, release+".gpg", string(a.signer.detached([]byte(dated))))
+			f := Fetcher{CacheDir: t.TempDir(), Mirror: a.mirror(), Keyring: a.keyring}
+			if _, err := f.Get(t.Context(), "testing"); !errors.Is(err, ErrExpired) || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("%v, want %v and %s", err, ErrExpired, tt.says)
+			}
+			// Then the script itself is the first thing that is wrong.
+			f.AllowExpired = true
+			want := ErrBinary
+			if tt.name != "expired" {
+				want = ErrExpired
+			}
+			if _, err := f.Get(t.Context(), "testing"); !errors.Is(err, want) {
+				t.Errorf("allowed: %v, want %v", err, want)
+			}
+		})
 	}
 }

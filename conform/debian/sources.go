@@ -59,7 +59,7 @@ func machineSource(ctx context.Context) (source, bool, error) {
 			files = append(files, value)
 			continue
 		}
-		parts, _ := os.ReadDir(value) // in apt's order: by name; none is no error
+		parts, _ := os.ReadDir(value) // in apt's order, by name; a missing directory holds none
 		for _, part := range parts {
 			if ext := filepath.Ext(part.Name()); ext == ".list" || ext == ".sources" {
 				files = append(files, filepath.Join(value, part.Name()))
@@ -85,7 +85,8 @@ func machineSource(ctx context.Context) (source, bool, error) {
 }
 
 // parseLines reads apt's one-line format, sources.list(5): deb [options] URI suite components.
-// Source-code entries and lines that are none of it are left out, as apt has its own words for those.
+// Source-code entries and lines that are none of it are left out, as apt has its own words for
+// those.
 func parseLines(text string) []source {
 	var found []source
 	for line := range strings.Lines(text) {

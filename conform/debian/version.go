@@ -109,7 +109,7 @@ func (f *Fetcher) offers(ctx context.Context, suite string) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	a, err := newArchive(dir, suite, mirror, keyring, strings.TrimSpace(arch))
+	a, err := newArchive(dir, suite, mirror, keyring, strings.TrimSpace(arch), f.AllowExpired)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,132 @@
+package conform
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime/metrics"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A target may be anything: one that prints for ever must not take the machine
+// with it. These bound what is kept of it.
+const (
+	// maxOutput is the most that one command of a target may print.
+	maxOutput = 1 << 20
+	// maxText is the most that evidence has of one text, and maxLog the most
+	// that a report has of a transcript.
+	maxText = 8 << 10
+	maxLog  = 256 << 10
+	// maxMemory is for the process of a script, and maxBelow for all that it
+	// starts: the tmux server, the MCP server, and whatever else.
+	maxMemory    = 64 << 20
+	maxBelow     = 512 << 20
+	maxProcesses = 500
+	// maxFile is for each file that any of them writes.
+	maxFile = 256 << 20
+)
+
+// errTooMuch: a target's program printed more than maxOutput, and was ended.
+var errTooMuch = fmt.Errorf("it printed more than %d KiB, and was ended", maxOutput>>10)
+
+// output is what a program has printed so far, on one of its streams or both.
+type output struct {
+	stdout, stderr strings.Builder
+
+	mu   sync.Mutex
+	left int
+	over func()
+}
+
+// stream is a writer to one of an output's texts.
+type stream struct {
+	*output
+	text *strings.Builder
+}
+
+func (s stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := min(len(p), s.left)
+	s.text.Write(p[:n])
+	s.left -= n
+	if n < len(p) {
+		s.over()
+		return n, io.ErrShortWrite
+	}
+	return n, nil
+}
+
+// run runs a command, which ctx and a bound on its output end.
+func run(ctx context.Context, dir string, env []string, program string, args ...string) (stdout, stderr string, state *os.ProcessState, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	out := &output{left: maxOutput, over: func() { cancel(errTooMuch) }}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env = dir, env
+	cmd.Stdout, cmd.Stderr = stream{out, &out.stdout}, stream{out, &out.stderr}
+	cmd.WaitDelay = time.Second
+	err = cmd.Run()
+	if context.Cause(ctx) == errTooMuch {
+		err = errTooMuch
+	}
+	return out.stdout.String(), out.stderr.String(), cmd.ProcessState, err
+}
+
+// watch ends what this process has started, from then on, when that or the
+// process itself takes too much memory: testscript, package tmux and the MCP client keep
+// what they are sent. excess is called with what was too much. It does not return.
+func watch(excess func(string)) {
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	tick := time.NewTicker(50 * time.Millisecond)
+	for n := 0; ; n++ {
+		<-tick.C
+		metrics.Read(samples)
+		used := samples[0].Value.Uint64() - samples[1].Value.Uint64() - samples[2].Value.Uint64()
+		processes, memory := 0, 0
+		if n%5 == 0 {
+			processes, memory = below()
+		}
+		switch {
+		case used > maxMemory:
+			excess(fmt.Sprintf("what was printed took more than %d MiB of memory", maxMemory>>20))
+		case memory > maxBelow:
+			excess(fmt.Sprintf("what the script started took more than %d MiB of memory", maxBelow>>20))
+		case processes > maxProcesses:
+			excess(fmt.Sprintf("the script started more than %d processes", maxProcesses))
+		default:
+			continue
+		}
+		// Whoever waits for one of them goes on.
+		for ; ; time.Sleep(10 * time.Millisecond) {
+			killBelow()
+		}
+	}
+}
+
+// clipText shortens a long text to its beginning and its end.
+func clipText(s string) string { return clipBytes(s, maxText) }
+
+// adopting is set in a process whose only children are the ones this package
+// starts.
+var adopting bool
+
+// Adopt makes this process, which must have no children but those that this
+// package starts, take over what is left of a script's process that was killed or
+// crashed, and end it. It works on Linux.
+func Adopt() {
+	adopt()
+	adopting = true
+}
+
+// endAdopted ends what was taken over, when all that this process has started
+// itself has ended.
+func endAdopted() {
+	if adopting {
+		endChildren()
+	}
+}

@@ -1,0 +1,228 @@
+package conform
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"tmuxmcp/fixtures"
+	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/tokens/inventory"
+)
+
+// hostileRun is the process of "CONFORM_TEST_HOSTILE=program test-binary": a
+// run as mcp-conform makes it, of the gap on its standard input.
+func hostileRun(program string) error {
+	Adopt()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var in hostileInput
+	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
+		return err
+	}
+	out := hostileOutcome{}
+	targets, err := ResolveTargets(ctx, []string{program}, nil)
+	switch {
+	case err != nil:
+		out.Err = err.Error()
+	case in.Script == "":
+		table, err := inventory.ParseTable(fixtures.Tokens())
+		if err != nil {
+			return err
+		}
+		if _, _, err = TakeInventory(ctx, targets[0], table); err != nil {
+			out.Err = err.Error()
+		}
+	default:
+		gap, err := parseGap("01-hostile.txtar", []byte("# gap: g\n# claim: c\n-- "+string(in.Layer)+" --\n"+in.Script))
+		if err != nil {
+			return err
+		}
+		report, err := Run(ctx, Options{Targets: targets, Gaps: []*Gap{gap}, Timeout: in.Timeout, Verbose: true})
+		if err != nil {
+			return err
+		}
+		out.Cell, out.Log = report.Cells[0], len(report.Cells[0].Log)
+	}
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var use syscall.Rusage
+		if err := syscall.Getrusage(who, &use); err != nil {
+			return err
+		}
+		out.PeakMB = max(out.PeakMB, int(use.Maxrss>>10))
+	}
+	return json.NewEncoder(os.Stdout).Encode(out)
+}
+
+type hostileInput struct {
+	Layer   Layer
+	Script  string
+	Timeout time.Duration
+}
+
+type hostileOutcome struct {
+	Cell   Cell
+	Log    int
+	Err    string
+	PeakMB int // of the run's process, or of any below it
+}
+
+// hostile starts such a process on a tmux that does what body says for each
+// command but -V, and -V what version says. MARK in them makes a process that
+// the test can find again.
+func hostile(t *testing.T, in hostileInput, version, body string) (cmd *exec.Cmd, out *bytes.Buffer, left func() []string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ct")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	mark := fmt.Sprintf("1000.%d%d", os.Getpid(), time.Now().UnixNano())
+	path := filepath.Join(dir, "tmux")
+	text := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = -V ]; then\n%s\nexit\nfi\n%s\n", version, body)
+	if err := testtool.WriteProgram(path, []byte(strings.ReplaceAll(text, "MARK", mark))); err != nil {
+		t.Fatal(err)
+	}
+	in.Script = strings.ReplaceAll(in.Script, "MARK", mark)
+	stdin, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd = exec.Command(child(t)[0])
+	cmd.Env = append(os.Environ(), "CONFORM_TEST_HOSTILE="+path, "TMPDIR="+dir)
+	out = new(bytes.Buffer)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), out, os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	left = func() []string {
+		found := processes(t, dir)
+		files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, f := range files {
+			if line, _ := os.ReadFile(f); bytes.Contains(line, []byte(mark)) {
+				found = append(found, f+" "+strings.ReplaceAll(string(line), "\x00", " "))
+			}
+		}
+		return found
+	}
+	t.Cleanup(func() {
+		if ps := left(); len(ps) > 0 {
+			t.Errorf("left running:\n%s", strings.Join(ps, "\n"))
+		}
+		os.Remove(path)
+		nothingLeft(t, dir)
+	})
+	return cmd, out, left
+}
+
+const (
+	sane = "echo tmux 3.6a"
+	// away starts two processes that nothing except their parents links to the
+	// script; the parents of the second are gone at once.
+	away = "env -i setsid sleep MARK >/dev/null 2>&1 </dev/null &\n(env -i setsid sh -c 'trap : HUP TERM INT; sleep MARK; sleep MARK' >/dev/null 2>&1 </dev/null &)\n"
+)
+
+// However a tmux behaves, its cell says so in time, in little memory, and nothing
+// of it is left.
+func TestHostileTmux(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, version, body string
+		layer               Layer
+		script              string
+		want                string // a part of the reason, or of the error
+	}{
+		{"prints for ever", sane, "exec yes", TmuxLayer, "tmux list-panes\n", "it printed more than 1024 KiB, and was ended"},
+		{"prints one line for ever", sane, "exec tr '\\0' '\\200' </dev/zero", TmuxLayer, "try tmux list-panes\n", "it printed more than 1024 KiB"},
+		{"complains for ever", sane, "exec yes >&2", TmuxLayer, "! tmux list-panes\n", "it printed more than 1024 KiB"},
+		{"prints for ever to somebody who waits", sane, "exec yes", TmuxLayer, "wait-until never tmux list-panes\n", "it printed more than 1024 KiB"},
+		{"prints for ever in the background", sane, "yes & exit 0", TmuxLayer, "tmux list-panes\n", "it printed more than 1024 KiB"},
+		{"prints for ever on a terminal", sane, "case \"$*\" in *attach*) exec yes;; esac", TmuxLayer, "attach me\ntmux list-panes\nclaim confirmed x\n", "neither confirmed nor refuted"},
+		{"prints for ever to the API", sane, "exec yes", APILayer, "api info\n", ""},
+		{"prints for ever to the MCP server", sane, "exec yes", MCPLayer, "mcp list_sessions\n", ""},
+		{"runs away", sane, away, TmuxLayer, "tmux list-panes\nclaim confirmed x\n", "neither confirmed nor refuted"},
+		{"runs away and prints for ever", sane, away + "exec yes", TmuxLayer, "tmux list-panes\n", "it printed more than"},
+		{"runs away and hangs", sane, away + "exec sleep MARK", TmuxLayer, "tmux list-panes\n", "no end within 3s"},
+		{"runs away from the API", sane, away + "exec yes", APILayer, "api info\n", ""},
+		{"kills its parent", sane, away + "sleep 0.3; kill -9 $PPID", TmuxLayer, "tmux list-panes\n", "ended without an outcome: signal: killed"},
+		{"stops its parent", sane, away + "sleep 0.3; kill -STOP $PPID", TmuxLayer, "tmux list-panes\n", "no end within 3s"},
+		{"forks on and on", sane, "echo '[ $2 -gt 3000 ] || sh ./chain MARK $(($2 + 1)) & sleep 0.01' >chain; setsid sh ./chain MARK 0 >/dev/null 2>&1 & sleep 0.05", TmuxLayer, "tmux list-panes\nclaim confirmed x\n", "neither confirmed nor refuted"},
+		{"-V for ever", "exec yes 'tmux 3.6a'", "", TmuxLayer, "stop\n", "-V printed more than 1024 KiB: not a tmux"},
+		{"-V runs away", away + sane, "", TmuxLayer, "tmux list-panes\nclaim confirmed x\n", "neither confirmed nor refuted"},
+		{"-V runs away and hangs", away + "exec sleep MARK", "", TmuxLayer, "stop\n", "-V did not end within 5s"},
+		{"-V runs away and prints for ever", away + "exec yes", "", TmuxLayer, "stop\n", "-V printed more than 1024 KiB"},
+		{"a program that prints for ever", sane, "", TmuxLayer, "exec yes\n", "what was printed took more than 64 MiB of memory"},
+		{"a program that runs away and prints for ever", sane, "", TmuxLayer, "exec sh away\n-- away --\n" + away + "exec yes\n", "what was printed took more than"},
+		{"memory below", sane, "exec tail /dev/zero", TmuxLayer, "tmux list-panes\n", "what the script started took more than 512 MiB"},
+		{"a large file", sane, "exec yes >large", TmuxLayer, "tmux list-panes\n", "died: signal: file size limit exceeded"},
+		{"tokens for ever", sane, "exec yes", TmuxLayer, "", "it printed more than"},
+		{"tokens that run away", sane, away + "exec sleep 0.1", TmuxLayer, "", "ask for tokens"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			timeout := 20 * time.Second // not what is tested, on a busy machine
+			if strings.HasPrefix(tt.want, "no end within 3s") {
+				timeout = 3 * time.Second
+			}
+			cmd, stdout, _ := hostile(t, hostileInput{tt.layer, tt.script, timeout}, tt.version, tt.body)
+			if err := cmd.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			var out hostileOutcome
+			if err := json.Unmarshal(stdout.Bytes(), &out); err != nil {
+				t.Fatalf("%v: %s", err, stdout)
+			}
+			if got := out.Cell.Reason + out.Err; !strings.Contains(got, tt.want) || !out.Cell.Status.Bad() && out.Err == "" {
+				t.Errorf("%s: %s\nwant a failure: %s", out.Cell.Status, got, tt.want)
+			}
+			for _, e := range out.Cell.Evidence {
+				if n := max(len(e.Actual), len(e.Command), len(e.Expected)); n > maxText+100 {
+					t.Errorf("evidence of %d bytes", n)
+				}
+			}
+			// Only the MCP server and what the last two of these start may have more.
+			if out.PeakMB > 600*testtool.RaceFactor && !strings.Contains(tt.name, "MCP server") && tt.name != "memory below" || out.PeakMB > 900*testtool.RaceFactor || out.Log > maxLog+100 {
+				t.Errorf("peak %d MB, transcript %d bytes", out.PeakMB, out.Log)
+			}
+			t.Logf("peak %d MB, %.1f s: %.200s", out.PeakMB, time.Since(start).Seconds(), out.Cell.Reason+out.Err)
+		})
+	}
+}
+
+// A run that is interrupted, or killed, leaves nothing of a tmux that runs away.
+func TestHostileInterrupt(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, version, body string
+		sig                 syscall.Signal
+	}{
+		{"interrupted", sane, away + "exec sleep MARK", syscall.SIGINT},
+		{"killed", sane, away + "exec sleep MARK", syscall.SIGKILL},
+		{"interrupted at -V", away + "exec sleep MARK", "", syscall.SIGINT},
+		{"killed at -V", away + "exec sleep MARK", "", syscall.SIGKILL},
+		{"killed at endless output", sane, away + "exec setsid yes MARK >/dev/null", syscall.SIGKILL},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cmd, _, left := hostile(t, hostileInput{TmuxLayer, "tmux list-panes\n", time.Minute}, tt.version, tt.body)
+			wait(t, "what runs away", func() bool { return len(left()) >= 5 })
+			if err := cmd.Process.Signal(tt.sig); err != nil {
+				t.Fatal(err)
+			}
+			cmd.Wait()
+			if tt.sig == syscall.SIGKILL {
+				wait(t, "the end of all", func() bool { return len(left()) == 0 })
+			}
+		})
+	}
+}
