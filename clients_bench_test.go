@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"tmuxmcp/swap"
+	"tmuxmcp/swap/ask"
 	swapcli "tmuxmcp/swap/cli"
 )
 
@@ -121,9 +122,9 @@ func (b *bench) useLocal(want string) {
 
 // ask asks the client itself, in this home, what it makes of a server. It is to
 // be in that state.
-func (b *bench) ask(server, dir, state string) swap.Answer {
+func (b *bench) ask(server, dir, state string) ask.Answer {
 	b.Helper()
-	var a swap.Answer
+	var a ask.Answer
 	for try := 1; ; try++ {
 		var err error
 		a, err = swap.Ask(b.Context(), b.name, server, dir, b.home)
@@ -144,9 +145,9 @@ func (b *bench) again(said string) {
 	report(b.T, "%-9s asked once more: %s", b.name, strings.ReplaceAll(said, "\n", " "))
 }
 
-func (b *bench) connected(dir, command string) swap.Answer {
+func (b *bench) connected(dir, command string) ask.Answer {
 	b.Helper()
-	a := b.ask("tmux", dir, swap.Connected)
+	a := b.ask("tmux", dir, ask.Connected)
 	if a.Command != "" && a.Command != command {
 		b.Fatalf("%s says %+v, not that it runs %s\n%s", b.name, a, command, b.read())
 	}
@@ -250,7 +251,7 @@ func (b *bench) nothingLeft() {
 	b.Errorf("processes left over: %q", left)
 }
 
-// report tells of a result in the log and, for .ci/clients, in its report.
+// report writes a result to the log and, for .ci/clients, to its report.
 func report(t *testing.T, format string, args ...any) {
 	t.Helper()
 	line := fmt.Sprintf(format, args...)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"tmuxmcp/swap"
+	"tmuxmcp/swap/ask"
 )
 
 // The tests in this file run the agent CLIs themselves, each in a home
@@ -75,7 +76,7 @@ var realClients = []realClient{
 		text:    `{"numStartups": 3, "mcpServers": {"other": {"type":"stdio","command":"/bin/false","args":[],"env":{}}}}`,
 		add:     []string{"mcp", "add", "-s", "local", "NAME", "--", "/bin/true"},
 		off:     [2]string{`"allowedTools":`, `"disabledMcpServers": ["tmux"], "allowedTools":`},
-		whenOff: swap.Connected, // it does not look
+		whenOff: ask.Connected, // it does not look
 	},
 	{
 		name: "codex", config: ".codex/config.toml", text: tomlText,
@@ -83,7 +84,7 @@ var realClients = []realClient{
 		shadow: ".codex/config.toml", shadowText: tomlShadow,
 		trusts:  map[string]string{".codex/config.toml": "\n[projects.\"PROJECT\"]\ntrust_level = \"trusted\"\n"},
 		off:     [2]string{"[mcp_servers.tmux]\n", "[mcp_servers.tmux]\nenabled = false\n"},
-		whenOff: swap.Disabled,
+		whenOff: ask.Disabled,
 	},
 	{
 		name: "gemini", config: ".gemini/settings.json", text: geminiText,
@@ -92,14 +93,14 @@ var realClients = []realClient{
 		shadow: ".gemini/settings.json", shadowText: jsonShadow,
 		trusts:  map[string]string{".gemini/trustedFolders.json": `{"PROJECT": "TRUST_FOLDER"}`},
 		off:     [2]string{`"ui":`, `"mcp": {"excluded": ["tmux"]}, "ui":`},
-		whenOff: swap.Disabled,
+		whenOff: ask.Disabled,
 	},
 	{
 		name: "grok", config: ".grok/config.toml", text: tomlText,
 		add:    []string{"mcp", "add", "NAME", "--", "/bin/true"},
 		shadow: ".grok/config.toml", shadowText: tomlShadow,
 		off:     [2]string{"enabled = true", "enabled = false"},
-		whenOff: swap.NotThere,
+		whenOff: ask.NotThere,
 	},
 	{
 		name: "opencode", config: ".config/opencode/opencode.jsonc",
@@ -114,14 +115,14 @@ var realClients = []realClient{
 		add:    []string{"mcp", "add", "NAME", "--", "/bin/true"},
 		shadow: "opencode.json", shadowText: `{"mcp": {"tmux": {"type": "local", "command": ["/bin/false"]}}}`,
 		off:     [2]string{`"tmux": {`, `"tmux": {"enabled": false, `},
-		whenOff: swap.Disabled,
+		whenOff: ask.Disabled,
 	},
 	{
 		name: "qwen", config: ".qwen/settings.json", text: geminiText,
 		add:    []string{"mcp", "add", "-s", "user", "NAME", "/bin/true"},
 		shadow: ".qwen/settings.json", shadowText: jsonShadow,
 		off:     [2]string{`"ui":`, `"mcp": {"excluded": ["tmux"]}, "ui":`},
-		whenOff: swap.Connected, // it does not look
+		whenOff: ask.Connected, // it does not look
 	},
 	{
 		name: "droid", config: ".factory/mcp.json",
@@ -129,7 +130,7 @@ var realClients = []realClient{
 		add:    []string{"mcp", "add", "NAME", "/bin/true"},
 		shadow: ".factory/mcp.json", shadowText: jsonShadow,
 		off:     [2]string{`"disabled": false, "env"`, `"disabled": true, "env"`},
-		whenOff: swap.Disabled,
+		whenOff: ask.Disabled,
 	},
 }
 
@@ -189,7 +190,7 @@ func TestInspector(t *testing.T) {
 	}
 }
 
-// docs/clients.md tells of the versions that were tried.
+// docs/clients.md names the versions that are tested.
 func TestClientVersions(t *testing.T) {
 	var pins struct{ Always, All map[string]string }
 	text, err := os.ReadFile(".ci/clients.json")
@@ -248,8 +249,8 @@ func TestClients(t *testing.T) {
 
 			meanwhile := b.read()
 			b.swap(0, "revert", "--cli", c.name)
-			b.ask("tmux", b.repo, swap.NotThere)
-			b.ask("other", b.repo, swap.NotStarted)
+			b.ask("tmux", b.repo, ask.NotThere)
+			b.ask("other", b.repo, ask.NotStarted)
 			switch back := b.read(); {
 			case meanwhile == swapped && back == c.text:
 				did = append(did, "reverted byte-identical")
@@ -262,7 +263,7 @@ func TestClients(t *testing.T) {
 
 			// Once more, over an entry of the client's own, while it writes another.
 			b.adds("tmux")
-			before := b.ask("tmux", b.repo, swap.NotStarted)
+			before := b.ask("tmux", b.repo, ask.NotStarted)
 			b.useLocal("replaced")
 			b.connected(b.repo, command(b.repo))
 			b.adds("later")
@@ -272,10 +273,10 @@ func TestClients(t *testing.T) {
 			if strings.Contains(back, "cmd/tmux-mcp") {
 				t.Errorf("the entry is still there:\n%s", back)
 			}
-			if after := b.ask("tmux", b.repo, swap.NotStarted); after.Command != before.Command {
+			if after := b.ask("tmux", b.repo, ask.NotStarted); after.Command != before.Command {
 				t.Errorf("the entry was %+v, and came back as %+v:\n%s", before, after, back)
 			}
-			b.ask("later", b.repo, swap.NotStarted)
+			b.ask("later", b.repo, ask.NotStarted)
 			if strings.Contains(meanwhile, mark) != strings.Contains(back, mark) {
 				t.Errorf("the comment is lost:\n%s", back)
 			}
@@ -338,7 +339,7 @@ func TestClientsShadowed(t *testing.T) {
 			if v.Handshake == nil || v.Asked == nil {
 				t.Errorf("verify says %+v", v)
 			}
-			if all := strings.Join(v.Problems, "\n"); !strings.Contains(all, c.name+" runs another command: /bin/false") && !strings.Contains(all, c.name+" takes a file of the project") {
+			if all := strings.Join(v.Problems, "\n"); !strings.Contains(all, c.name+" runs another command: /bin/false") && !strings.Contains(all, c.name+" reads a file of the project") {
 				t.Errorf("verify does not say why: %q", v.Problems)
 			}
 		})
@@ -369,7 +370,7 @@ func TestClientsDisabled(t *testing.T) {
 	}
 }
 
-// Gemini starts nothing in a folder that it was not told to trust.
+// Gemini starts no servers in a folder that the user has not trusted.
 func TestGeminiUntrusted(t *testing.T) {
 	c := realClients[slices.IndexFunc(realClients, func(c realClient) bool { return c.name == "gemini" })]
 	c.more = nil
@@ -377,7 +378,7 @@ func TestGeminiUntrusted(t *testing.T) {
 	b.useLocal("added")
 	defer b.swap(0, "revert")
 	v := b.verify(1)
-	if v.Asked == nil || v.Asked.State != swap.Disabled || !slices.ContainsFunc(v.Problems, func(p string) bool { return strings.Contains(p, "untrusted folder") }) {
+	if v.Asked == nil || v.Asked.State != ask.Disabled || !slices.ContainsFunc(v.Problems, func(p string) bool { return strings.Contains(p, "untrusted folder") }) {
 		t.Errorf("verify says %+v", v)
 	}
 }
@@ -467,6 +468,6 @@ func TestClaudeProject(t *testing.T) {
 			t.Errorf("verify says %+v", v)
 		}
 		b.swap(0, "revert")
-		b.ask("tmux", from.repo, swap.NotThere)
+		b.ask("tmux", from.repo, ask.NotThere)
 	}
 }

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -72,37 +74,48 @@ func TestScripts(t *testing.T) {
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) { runScripts(t, dir) })
+	}
+}
+
+// runScripts runs the scripts of a directory.
+func runScripts(t *testing.T, dir string) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range dirs {
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			testscript.Run(t, testscript.Params{
-				Dir:                 dir,
-				WorkdirRoot:         root,
-				Deadline:            time.Now().Add(5 * time.Minute),
-				RequireExplicitExec: true,
-				RequireUniqueNames:  true,
-				Setup: func(env *testscript.Env) error {
-					home := filepath.Join(env.WorkDir, "home")
-					env.Setenv("HOME", home)
-					env.Setenv("LANG", "C.UTF-8")
-					if err := os.MkdirAll(home, 0o755); err != nil {
-						return err
-					}
-					return testTmux(env)
-				},
-				Cmds: map[string]func(*testscript.TestScript, bool, []string){
-					"chomp":    chomp,
-					"expand":   expand,
-					"leftover": leftover,
-					"rmglob":   rmglob,
-				},
-			})
-		})
-	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 dir,
+		WorkdirRoot:         root,
+		Deadline:            time.Now().Add(5 * time.Minute),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			env.Setenv("HOME", home)
+			env.Setenv("LANG", "C.UTF-8")
+			env.Setenv("GOCACHE", goCache())
+			if err := os.MkdirAll(home, 0o755); err != nil {
+				return err
+			}
+			return testTmux(env)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"chomp":    chomp,
+			"expand":   expand,
+			"leftover": leftover,
+			"rmglob":   rmglob,
+		},
+	})
 }
+
+// goCache is Go's own build cache: in an empty one a build takes as long as all other
+// scripts together.
+var goCache = sync.OnceValue(func() string {
+	out, _ := exec.Command("go", "env", "GOCACHE").Output()
+	return strings.TrimSpace(string(out))
+})
 
 // chomp takes the final newline off files, which an archive cannot hold without.
 func chomp(ts *testscript.TestScript, neg bool, args []string) {
