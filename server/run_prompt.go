@@ -79,7 +79,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // where there is nothing else. In doubt the line is interrupted, which every
 // shell takes in every state; the user sees it and can type it again.
 func (r *execution) freshLine(ctx context.Context) error {
-	if fresh, err := r.becomesFresh(ctx, 30*time.Millisecond); fresh || err != nil {
+	if fresh, err := r.becomesFresh(ctx, 30*time.Millisecond, -1); fresh || err != nil {
 		return err
 	}
 	return r.interruptLine(ctx)
@@ -88,13 +88,14 @@ func (r *execution) freshLine(ctx context.Context) error {
 // interruptLine makes a shell that is at its prompt drop the line and show another
 // prompt.
 func (r *execution) interruptLine(ctx context.Context) error {
+	row := r.pane.row()
 	_, err := r.typeInto(ctx, atPane(r.pane.ID), func(target tmux.Target) ([]tmux.Command, error) {
 		return r.typing(ctx, target, string(rune(r.shell.Interrupt)))
 	})
 	if err != nil {
 		return err
 	}
-	if _, err := r.becomesFresh(ctx, 300*time.Millisecond); err != nil {
+	if _, err := r.becomesFresh(ctx, 300*time.Millisecond, row); err != nil {
 		return err
 	}
 	return r.awaitPrompt(ctx)
@@ -102,15 +103,17 @@ func (r *execution) interruptLine(ctx context.Context) error {
 
 // becomesFresh reports whether the prompt is fresh, or is so in a moment. A shell
 // that is ready may not have drawn its prompt; one that starts takes longer, and
-// fish does not get over an interrupt then.
-func (r *execution) becomesFresh(ctx context.Context, moment time.Duration) (bool, error) {
+// fish does not get over an interrupt then. A shell that was interrupted in a row
+// draws its prompt in another one: while the cursor has not left that row, the
+// shell has not taken the interrupt, and would drop what is typed with the line.
+func (r *execution) becomesFresh(ctx context.Context, moment time.Duration, interrupted int) (bool, error) {
 	for begun := time.Now(); ; {
 		left, right := r.pane.cursorLine()
 		if r.shell.Fresh(left, right) {
 			return true, nil
 		}
 		limit := moment
-		if strings.TrimSpace(left+right) == "" && r.shell.Age < startUp {
+		if r.pane.row() == interrupted || strings.TrimSpace(left+right) == "" && r.shell.Age < startUp {
 			limit = startUp
 		}
 		if time.Since(begun) > limit {
@@ -124,6 +127,9 @@ func (r *execution) becomesFresh(ctx context.Context, moment time.Duration) (boo
 		}
 	}
 }
+
+// row is the number of the cursor's row, from the first of the history.
+func (p runPane) row() int { return p.History + p.Y }
 
 // cursorLine is the text on the line of the cursor, before it and after it.
 func (p runPane) cursorLine() (left, right string) {

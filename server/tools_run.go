@@ -87,6 +87,7 @@ type runPane struct {
 	Width   int         `tmux:"pane_width"`
 	X       int         `tmux:"cursor_x"`
 	Y       int         `tmux:"cursor_y"`
+	History int         `tmux:"history_size"`
 
 	screen []string
 }
