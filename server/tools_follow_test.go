@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -288,6 +289,17 @@ func TestFollowingAPaneThatEnds(t *testing.T) {
 	tmuxtest.Wait(t, srv, s.pane, "dead pane", func() bool {
 		return tmuxtest.Run(t, srv, "display-message", "-p", "-t", s.pane, "#{pane_dead}") == "1"
 	})
-	p.fails("capture_since", args, "died", "status 3", "pane_gone")
+	p.fails("capture_since", args, "died", "pane_gone")
+	// tmux may notice the end of a process after that of its terminal and, on a busy
+	// machine, never.
+	status := ""
+	for end := time.Now().Add(2 * time.Second); status == "" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		status = tmuxtest.Run(t, srv, "display-message", "-p", "-t", s.pane, "#{pane_dead_status}")
+	}
+	if status == "" {
+		t.Log("tmux has not noticed the end of the process: not tested that its status is reported")
+	} else {
+		p.fails("capture_since", args, "died", "status 3", "pane_gone")
+	}
 	p.fails("capture_since", `{"pane_id":"`+s.pane+`"}`, "died", "pane_gone")
 }
