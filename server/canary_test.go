@@ -173,7 +173,7 @@ func TestMatchingHasALimit(t *testing.T) {
 		p := serve(t, configFor(srv))
 		start := time.Now()
 		p.fails("search_panes", fmt.Sprintf(`{"pattern":"(x{0,30}){0,14}[^x]","regex":true,"session_name":"%d","content_start":-20000}`, length), why)
-		if d := time.Since(start); d > 20*time.Second {
+		if d := time.Since(start); d > time.Minute {
 			t.Errorf("the search took %v", d)
 		}
 	}

@@ -35,7 +35,7 @@ func (s *Server) removeBuffers() {
 	s.withBuffers = nil
 	s.mu.Unlock()
 	for socket, srv := range servers {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
 		type buffer struct {
 			Name string `tmux:"buffer_name"`
 		}
