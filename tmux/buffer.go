@@ -219,17 +219,8 @@ func (r PaneRef) Paste(ctx context.Context, data []byte, opts PasteOptions) erro
 	return nil
 }
 
-// Paste writes the buffer to the program in a pane.
-func (r BufferRef) Paste(ctx context.Context, pane PaneRef, opts PasteOptions) error {
-	paste, err := r.Pasting(ctx, pane, opts)
-	if err != nil {
-		return err
-	}
-	return r.do(ctx, paste)
-}
-
-// Pasting returns the command that pastes the buffer into the target's pane, as [BufferRef.Paste]
-// does, for a [Batch], [Server.Do] or [Server.Script].
+// Pasting returns the command that pastes the buffer into the target's pane, for a [Batch],
+// [Server.Do] or [Server.Script].
 func (r BufferRef) Pasting(ctx context.Context, target Target, opts PasteOptions) (PasteBuffer, error) {
 	v, err := r.srv.Version(ctx)
 	if err != nil {

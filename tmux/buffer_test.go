@@ -94,7 +94,7 @@ func TestBuffers(t *testing.T) {
 	if err := b.Delete(ctx); err != nil {
 		t.Fatal(err)
 	}
-	for what, err := range map[string]error{"Delete": b.Delete(ctx), "Bytes": second(b.Bytes(ctx)), "Rename": second(b.Rename(ctx, "z")), "Paste": b.Paste(ctx, srv.Pane("%0"), tmux.PasteOptions{})} {
+	for what, err := range map[string]error{"Delete": b.Delete(ctx), "Bytes": second(b.Bytes(ctx)), "Rename": second(b.Rename(ctx, "z"))} {
 		if !errors.Is(err, tmux.ErrNotFound) {
 			t.Errorf("%s of a buffer that is gone: %v", what, err)
 		}

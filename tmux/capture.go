@@ -102,8 +102,3 @@ func (r PaneRef) Pending(ctx context.Context) ([]byte, error) {
 	}
 	return []byte(unescape(string(bytes.TrimSuffix(out, []byte("\n"))), false)), nil
 }
-
-// ClearHistory removes the lines of the pane's history and keeps the screen.
-func (r PaneRef) ClearHistory(ctx context.Context) error {
-	return r.do(ctx, ClearHistory{Target: r})
-}

@@ -114,9 +114,7 @@ func TestCaptureAlternateAndHistory(t *testing.T) {
 	if got, err = pane.Capture(ctx, tmux.CapturePane{Alternate: true}); err != nil || !strings.Contains(string(got), "line 39") || strings.Contains(string(got), "over") {
 		t.Errorf("the hidden screen: %q, %v", got, err)
 	}
-	if err := pane.ClearHistory(ctx); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, do(ctx, srv, tmux.ClearHistory{Target: pane}))
 	if got, _ := pane.Display(ctx, "#{history_size}"); got != "0" {
 		t.Errorf("history_size is %s after it was cleared", got)
 	}

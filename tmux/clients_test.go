@@ -67,7 +67,7 @@ func TestClients(t *testing.T) {
 		tmuxtest.Wait(t, host, "%0", "session renamed by the prompt", func() bool {
 			return must[tmux.Session](t)(main.Info(ctx)).Name == "renamed"
 		})
-		if history := must[[]string](t)(srv.PromptHistory(ctx, "command")); len(history) != 1 || history[0] != "renamed" {
+		if history := must[[][]byte](t)(srv.Do(ctx, tmux.ShowPromptHistory{Type: "command"})); !strings.Contains(string(history[0]), "1: renamed\n") {
 			t.Errorf("history %q", history)
 		}
 	}

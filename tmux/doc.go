@@ -42,7 +42,7 @@ What has no method is a command: see [Server.Do].
 Servers and sessions:
 
   - connect to a server, the user's or another one: [New], [Config]
-  - start, end, inspect it: [Server.NewSession], [Server.Start], [Server.Kill], [Server.Info]
+  - start, end, inspect it: [Server.NewSession], [StartServer], [Server.Kill], [Server.Info]
   - choose how commands are sent: [Transport]
   - find sockets: [SocketDir], [SocketName]
   - find a session by its exact name: [Server.SessionNamed], [Named], [Server.HasSession]
@@ -67,7 +67,7 @@ Windows and panes:
 Input and output:
 
   - type: [PaneRef.SendText], [PaneRef.SendLine]; press keys: [PaneRef.SendKeys]
-  - paste: [PaneRef.Paste], [BufferRef.Paste]
+  - paste: [PaneRef.Paste], [BufferRef.Pasting]
   - read the screen and the history: [PaneRef.Capture]
   - wait until a pane prints: [PaneRef.AwaitOutput]; for a signal: [Channel]
   - log what a pane prints: [PaneRef.PipeToFile], [PaneRef.Pipe]
@@ -82,7 +82,7 @@ Settings:
   - hooks: [Server.Hooks], [SessionRef.Hooks], [WindowRef.Hooks], [PaneRef.Hooks]
   - the environment of new panes: [Server.Environment], [SessionRef.Environment]
   - key bindings: [Server.Bind], [Server.KeyBindings]
-  - configuration files: [Server.SourceFile], [Server.Source]
+  - configuration files: [SourceFile], [Server.Source]
 
 Several things at once:
 
@@ -93,7 +93,7 @@ Errors and versions:
 
   - kinds of failure: [Error], [ErrNotFound] and the others
   - ask what this tmux can do: [Server.Supports], [Server.Version]
-  - look into tmux's tokens and commands: [Tokens], [Server.Commands]
+  - look into tmux's tokens and commands: [Tokens], [ListCommands]
   - check a format of untrusted origin, which could run commands, before using it: [Inert]
 
 # Text

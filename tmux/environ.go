@@ -112,11 +112,6 @@ func (e Environment) Remove(ctx context.Context, name string) error {
 	return e.srv.run(ctx, e.Setting(SetEnvironment{Name: name, Remove: true}))
 }
 
-// Unset forgets a variable that was set or removed. It is a no-op if there is none.
-func (e Environment) Unset(ctx context.Context, name string) error {
-	return e.srv.run(ctx, e.Setting(SetEnvironment{Name: name, Unset: true}))
-}
-
 // Setting returns the command that changes a variable of this environment, for a [Batch],
 // [Server.Do] or [Server.Script]. cmd says what to change and how; its target and scope are set
 // here.

@@ -55,14 +55,13 @@ func TestEnvironment(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	tmuxtest.Run(t, srv, "set-option", "-g", "update-environment", "")
 	env := srv.Session("$0").Environment()
+	unset := func(name string) { ok(t, do(ctx, srv, env.Setting(tmux.SetEnvironment{Name: name, Unset: true}))) }
 	old, err := env.All(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range old {
-		if err := env.Unset(ctx, v.Name); err != nil {
-			t.Fatal(err)
-		}
+		unset(v.Name)
 	}
 	for _, err := range []error{
 		env.Set(ctx, "B", "x\ny"), env.Set(ctx, "A", "-"), env.SetHidden(ctx, "H", "secret"), env.Remove(ctx, "GONE"), env.Set(ctx, "-n", ""),
@@ -81,9 +80,7 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("%s is %+v, %v", v.Name, got, err)
 		}
 	}
-	if err := env.Unset(ctx, "A"); err != nil {
-		t.Fatal(err)
-	}
+	unset("A")
 	if _, err := env.Get(ctx, "A"); !errors.Is(err, tmux.ErrNotFound) {
 		t.Errorf("after it was unset: %v", err)
 	}

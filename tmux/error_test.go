@@ -112,8 +112,7 @@ func TestErrorKinds(t *testing.T) {
 		isKind(t, "an unknown user", err, tmux.ErrNotFound)
 	}
 	if has(tmux.PromptHistories) {
-		_, err := srv.PromptHistory(ctx, "nosuch")
-		isKind(t, "an unknown prompt type", err, tmux.ErrArgument)
+		isKind(t, "an unknown prompt type", do(ctx, srv, tmux.ShowPromptHistory{Type: "nosuch"}), tmux.ErrArgument)
 	}
 }
 

@@ -108,21 +108,6 @@ func (h Hooks) Set(ctx context.Context, name, commands string) error {
 	return h.srv.run(ctx, h.Setting(SetHook{Name: name, Commands: &commands}))
 }
 
-// Append adds a list of commands to a hook, after those it has.
-func (h Hooks) Append(ctx context.Context, name, commands string) error {
-	return h.srv.run(ctx, h.Setting(SetHook{Name: name, Commands: &commands, Append: true}))
-}
-
-// Unset removes all command lists of a hook, or the one at name[index].
-func (h Hooks) Unset(ctx context.Context, name string) error {
-	return h.srv.run(ctx, h.Setting(SetHook{Name: name, Unset: true}))
-}
-
-// Run runs the commands of a hook now.
-func (h Hooks) Run(ctx context.Context, name string) error {
-	return h.srv.run(ctx, SetHook{Name: name, Run: true, Target: h.target, in: &h})
-}
-
 // Setting returns the command that changes a hook in this scope, for a [Batch], [Server.Do] or
 // [Server.Script]. cmd says what to change and how; its target and scope are set here.
 func (h Hooks) Setting(cmd SetHook) SetHook {

@@ -418,16 +418,6 @@ func (r WindowRef) SelectLayout(ctx context.Context, layout Layout) (Window, err
 	return w, err
 }
 
-// NextLayout arranges the window's panes in the next named layout.
-func (r WindowRef) NextLayout(ctx context.Context) (Window, error) {
-	return after[Window](ctx, r.srv, NextLayout{Target: r}, r.self())
-}
-
-// PreviousLayout arranges the window's panes in the previous named layout.
-func (r WindowRef) PreviousLayout(ctx context.Context) (Window, error) {
-	return after[Window](ctx, r.srv, PreviousLayout{Target: r}, r.self())
-}
-
 // UndoLayout restores the layout before its last change.
 func (r WindowRef) UndoLayout(ctx context.Context) (Window, error) {
 	return after[Window](ctx, r.srv, SelectLayout{Target: r, Undo: true}, r.self())

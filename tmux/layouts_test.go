@@ -35,11 +35,13 @@ func TestNamedLayouts(t *testing.T) {
 		seen[got.Layout] = l
 	}
 	even := must[tmux.Window](t)(w.SelectLayout(ctx, tmux.EvenHorizontal))
-	next := must[tmux.Window](t)(w.NextLayout(ctx))
+	ok(t, do(ctx, srv, tmux.NextLayout{Target: w}))
+	next := must[tmux.Window](t)(w.Info(ctx))
 	if next.Layout == even.Layout || seen[next.Layout] != tmux.EvenVertical {
 		t.Errorf("after even-horizontal: %s", next.Layout)
 	}
-	if back := must[tmux.Window](t)(w.PreviousLayout(ctx)); back.Layout != even.Layout {
+	ok(t, do(ctx, srv, tmux.PreviousLayout{Target: w}))
+	if back := must[tmux.Window](t)(w.Info(ctx)); back.Layout != even.Layout {
 		t.Errorf("back: %s, not %s", back.Layout, even.Layout)
 	}
 	if undone := must[tmux.Window](t)(w.UndoLayout(ctx)); undone.Layout != next.Layout {

@@ -82,24 +82,6 @@ func (c BreakPane) rows(f Format) (Command, []Scope) {
 	return c, paneScopes
 }
 
-// Swap swaps the pane with another one, in the same window or a different one, and returns it in
-// its new place. Active panes stay active.
-func (r PaneRef) Swap(ctx context.Context, with Target) (Pane, error) {
-	return after[Pane](ctx, r.srv, SwapPane{Source: r, Target: with, Detached: true}, r.self())
-}
-
-// Join moves the pane into the window of opts.Target and returns it in its new place.
-func (r PaneRef) Join(ctx context.Context, opts JoinPane) (Pane, error) {
-	opts.Source = own(r, opts.Source)
-	return after[Pane](ctx, r.srv, opts, r.self())
-}
-
-// Move moves a floating pane and returns it in its new place. It needs tmux 3.8.
-func (r PaneRef) Move(ctx context.Context, opts MovePane) (Pane, error) {
-	opts.Target = own(r, opts.Target)
-	return after[Pane](ctx, r.srv, opts, r.self())
-}
-
 // Break moves the pane into a new window of its own and returns that.
 func (r PaneRef) Break(ctx context.Context, opts BreakPane) (Window, error) {
 	opts.Source = own(r, opts.Source)

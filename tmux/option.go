@@ -267,11 +267,6 @@ func (o Options) Append(ctx context.Context, name, value string) error {
 	return o.srv.run(ctx, o.Setting(SetOption{Name: name, Value: &value, Append: true}))
 }
 
-// Toggle turns a flag on or off, or selects the other of two choices.
-func (o Options) Toggle(ctx context.Context, name string) error {
-	return o.srv.run(ctx, o.Setting(SetOption{Name: name}))
-}
-
 // Unset removes what was set in this scope, so that the option is inherited again. In the largest
 // scope it restores tmux's default, and removes a user option. name[index] removes one array item.
 func (o Options) Unset(ctx context.Context, name string) error {

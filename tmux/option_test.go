@@ -89,7 +89,7 @@ func TestOptionScopes(t *testing.T) {
 	if got := effective(session.Options(), "status"); got.Value != "off" || got.Inherited {
 		t.Errorf("a session's own: %+v", got)
 	}
-	check(session.Options().Toggle(ctx, "mouse"))
+	check(do(ctx, srv, session.Options().Setting(tmux.SetOption{Name: "mouse"})))
 	check(session.Options().Append(ctx, "status-left", "more;"))
 	if got, err := session.Options().Get(ctx, "status-left"); err != nil || !strings.HasSuffix(got, "more;") {
 		t.Errorf("appended: %q, %v", got, err)
@@ -290,7 +290,7 @@ func TestHooks(t *testing.T) {
 	}
 	global, session := srv.Hooks(), srv.Session("$0").Hooks()
 	check(global.Set(ctx, "after-new-window", script("one")))
-	check(global.Append(ctx, "after-new-window", script("it's \"two\" #{x}")))
+	check(do(ctx, srv, global.Setting(tmux.SetHook{Name: "after-new-window", Commands: new(script("it's \"two\" #{x}")), Append: true})))
 	check(session.Set(ctx, "session-renamed", script("renamed")))
 	check(srv.Window("@0").Hooks().Set(ctx, "window-renamed", "list-panes"))
 	check(srv.Pane("%0").Hooks().Set(ctx, "pane-exited", "list-panes"))
@@ -325,11 +325,11 @@ func TestHooks(t *testing.T) {
 	}
 	check(global.Set(ctx, "after-new-window", got[0].Commands))
 	check(srv.GlobalSessionOptions().Unset(ctx, "@ran"))
-	check(global.Run(ctx, "after-new-window"))
+	check(do(ctx, srv, tmux.SetHook{Name: "after-new-window", Run: true}))
 	if got, want := ran(), "it's \"two\" #{x};"; got != want {
 		t.Errorf("run by hand @ran is %q, want %q", got, want)
 	}
-	check(global.Unset(ctx, "after-new-window"))
+	check(do(ctx, srv, global.Setting(tmux.SetHook{Name: "after-new-window", Unset: true})))
 	if got, err := global.Get(ctx, "after-new-window"); err != nil || len(got) != 0 {
 		t.Errorf("after it was unset: %+v, %v", got, err)
 	}

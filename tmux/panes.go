@@ -301,27 +301,6 @@ func (r PaneRef) SetStyle(ctx context.Context, style string) error {
 		SetOption{Target: r, Pane: true, Name: "window-active-style", Value: &style})
 }
 
-// EnableInput lets the pane's program receive keys again.
-func (r PaneRef) EnableInput(ctx context.Context) error {
-	return r.srv.run(ctx, SelectPane{Target: r, EnableInput: true})
-}
-
-// DisableInput keeps keys from the pane's program, whoever sends them.
-func (r PaneRef) DisableInput(ctx context.Context) error {
-	return r.srv.run(ctx, SelectPane{Target: r, DisableInput: true})
-}
-
-// Mark makes the pane the server's marked one. tmux ignores it for a pane hidden by a zoomed one.
-func (r PaneRef) Mark(ctx context.Context) error {
-	// -m takes the mark off if the pane has it.
-	return r.srv.run(ctx, SelectPane{Target: r, Unmark: true}, SelectPane{Target: r, Mark: true})
-}
-
-// Unmark removes the mark from whichever pane has it.
-func (r PaneRef) Unmark(ctx context.Context) error {
-	return r.srv.run(ctx, SelectPane{Target: r, Unmark: true})
-}
-
 // Resize changes the pane's size, as far as the other panes leave room, and returns the result.
 func (r PaneRef) Resize(ctx context.Context, opts ResizePane) (Pane, error) {
 	opts.Target = own(r, opts.Target)

@@ -65,7 +65,8 @@ func TestSelectPane(t *testing.T) {
 			t.Errorf("active: %s, want %s", got.ID, step.selected.ID)
 		}
 		// LastPane selects it: the next step begins as this one did.
-		if got := must[tmux.Pane](t)(w.LastPane(ctx)); got.ID != step.last.ID {
+		ok(t, do(ctx, p0.Server(), tmux.LastPane{Target: w}))
+		if got := must[tmux.Pane](t)(w.ActivePane(ctx)); got.ID != step.last.ID {
 			t.Errorf("last: %s, want %s", got.ID, step.last.ID)
 		}
 		ok(t, step.selected.Select(ctx, tmux.SelectPane{}))
@@ -100,26 +101,24 @@ func TestSetStyle(t *testing.T) {
 func TestInputOfAPane(t *testing.T) {
 	t.Parallel()
 	ctx, _, p1 := twoPanes(t)
-	ok(t, p1.DisableInput(ctx))
+	ok(t, do(ctx, p1.Server(), tmux.SelectPane{Target: p1, DisableInput: true}))
 	if got := must[tmux.Pane](t)(p1.Info(ctx)); !got.InputOff {
 		t.Error("input is on")
 	}
-	ok(t, p1.EnableInput(ctx))
+	ok(t, do(ctx, p1.Server(), tmux.SelectPane{Target: p1, EnableInput: true}))
 	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.InputOff {
 		t.Error("input is off")
 	}
 }
 
-func TestMarkIsIdempotent(t *testing.T) {
+func TestMark(t *testing.T) {
 	t.Parallel()
 	ctx, p0, p1 := twoPanes(t)
-	for range 2 { // tmux's own -m would take the mark off again
-		ok(t, p1.Mark(ctx))
-		if got := must[tmux.Pane](t)(p1.Info(ctx)); !got.Marked {
-			t.Error("not marked")
-		}
+	ok(t, do(ctx, p1.Server(), tmux.SelectPane{Target: p1, Mark: true}))
+	if got := must[tmux.Pane](t)(p1.Info(ctx)); !got.Marked {
+		t.Error("not marked")
 	}
-	ok(t, p0.Unmark(ctx)) // there is one mark in a server, wherever it is
+	ok(t, do(ctx, p0.Server(), tmux.SelectPane{Target: p0, Unmark: true})) // there is one mark in a server, wherever it is
 	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.Marked {
 		t.Error("still marked")
 	}
@@ -166,7 +165,8 @@ func TestPanesMoveAbout(t *testing.T) {
 	if got := must[tmux.Pane](t)(p1.Resize(ctx, tmux.ResizePane{Width: tmux.Percent(50)})); got.Width != 40 {
 		t.Errorf("width %d, not 40", got.Width)
 	}
-	if got := must[tmux.Pane](t)(p0.Swap(ctx, p1)); got.Index != 1 || got.Left == 0 {
+	ok(t, do(ctx, srv, tmux.SwapPane{Source: p0, Target: p1, Detached: true}))
+	if got := must[tmux.Pane](t)(p0.Info(ctx)); got.Index != 1 || got.Left == 0 {
 		t.Errorf("swapped to index %d", got.Index)
 	}
 	w := must[tmux.Window](t)(p1.Break(ctx, tmux.BreakPane{Name: "broken #{pane_id}", Detached: true}))
@@ -176,13 +176,13 @@ func TestPanesMoveAbout(t *testing.T) {
 	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.WindowID != w.ID {
 		t.Errorf("pane in %s, not %s", got.WindowID, w.ID)
 	}
-	if got := must[tmux.Pane](t)(p1.Join(ctx, tmux.JoinPane{Target: p0, Size: tmux.Cells(5)})); got.WindowID != p0.WindowID || got.Height != 5 {
+	ok(t, do(ctx, srv, tmux.JoinPane{Source: p1, Target: p0, Size: tmux.Cells(5)}))
+	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.WindowID != p0.WindowID || got.Height != 5 {
 		t.Errorf("joined: window %s, height %d", got.WindowID, got.Height)
 	}
 	_, err := w.Info(ctx)
 	isKind(t, "the window that lost its pane", err, tmux.ErrNotFound)
-	_, err = p1.Join(ctx, tmux.JoinPane{Target: tmux.PaneID("%99")})
-	isKind(t, "joined to a dead pane", err, tmux.ErrNotFound)
+	isKind(t, "joined to a dead pane", do(ctx, srv, tmux.JoinPane{Source: p1, Target: tmux.PaneID("%99")}), tmux.ErrNotFound)
 	order := paneIDs(must[[]tmux.Pane](t)(srv.Window(p0.WindowID).Rotate(ctx, tmux.RotateWindow{})))
 	if diff := cmp.Diff([]tmux.PaneID{p1.ID, p0.ID}, order); diff != "" {
 		t.Error(diff)
@@ -227,11 +227,13 @@ func TestFloatingPanes(t *testing.T) {
 	}
 	if must[bool](t)(srv.Supports(ctx, tmux.MoveFloatingPanes)) {
 		before := must[tmux.Pane](t)(p.Info(ctx))
-		after := must[tmux.Pane](t)(p.Move(ctx, tmux.MovePane{Position: "bottom-right"}))
+		ok(t, do(ctx, srv, tmux.MovePane{Target: p, Position: "bottom-right"}))
+		after := must[tmux.Pane](t)(p.Info(ctx))
 		if after.Left <= before.Left {
 			t.Errorf("moved from column %d to %d", before.Left, after.Left)
 		}
-		again := must[tmux.Pane](t)(p.Move(ctx, tmux.MovePane{UpBy: 3, LeftBy: 2}))
+		ok(t, do(ctx, srv, tmux.MovePane{Target: p, UpBy: 3, LeftBy: 2}))
+		again := must[tmux.Pane](t)(p.Info(ctx))
 		if again.Left != after.Left-2 || again.Top != after.Top-3 {
 			t.Errorf("moved from %d,%d to %d,%d", after.Left, after.Top, again.Left, again.Top)
 		}

@@ -1,10 +1,5 @@
 package tmux
 
-import (
-	"context"
-	"strings"
-)
-
 // The commands of this file talk to the user of an attached client. Those that
 // wait for an answer are bounded by their context alone.
 
@@ -159,23 +154,3 @@ func (c CommandPrompt) waits() bool { return !c.Background }
 func (c ConfirmBefore) waits() bool { return !c.Background }
 func (DisplayMenu) waits() bool     { return true }
 func (c DisplayPopup) waits() bool  { return !c.Close }
-
-// PromptHistory returns what was typed at command prompts of a type, such as "command" or
-// "search", oldest first. It needs tmux 3.3.
-func (s *Server) PromptHistory(ctx context.Context, typ string) ([]string, error) {
-	if typ == "" {
-		return nil, argumentError("a prompt history without its type")
-	}
-	outs, err := s.Do(ctx, ShowPromptHistory{Type: typ})
-	if err != nil {
-		return nil, err
-	}
-	lines := []string{}
-	for line := range strings.Lines(string(outs[0])) {
-		// Under a heading, "1: text".
-		if n, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); ok && strings.Trim(n, "0123456789") == "" {
-			lines = append(lines, text)
-		}
-	}
-	return lines, nil
-}

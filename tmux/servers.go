@@ -3,7 +3,6 @@ package tmux
 import (
 	"context"
 	"errors"
-	"strings"
 )
 
 // StartServer starts the server if none runs. With no session it exits again at
@@ -49,27 +48,9 @@ func (c ListCommands) rows(f Format) (Command, []Scope) {
 	return c, []Scope{ServerScope}
 }
 
-// CommandInfo is how tmux describes one of its commands.
-type CommandInfo struct {
-	Name  string `json:"name" tmux:"command_list_name"`
-	Alias string `json:"alias,omitempty" tmux:"command_list_alias"`
-	// Usage is the command's flags and arguments, as its manual writes them.
-	Usage string `json:"usage" tmux:"command_list_usage"`
-}
-
-// Commands lists the commands of the running tmux.
-func (s *Server) Commands(ctx context.Context) ([]CommandInfo, error) {
-	return List[CommandInfo](ctx, s, ListCommands{})
-}
-
 // Info returns what the server reports about itself. It needs no session.
 func (s *Server) Info(ctx context.Context) (ServerInfo, error) {
 	return one[ServerInfo](ctx, s, DisplayMessage{})
-}
-
-// Start starts the server if it is not running: see [StartServer].
-func (s *Server) Start(ctx context.Context) error {
-	return s.run(ctx, StartServer{})
 }
 
 // Kill ends the server and all its sessions. It is not an error if no server is
@@ -83,29 +64,4 @@ func (s *Server) Kill(ctx context.Context) error {
 		s.forgetVersion()
 	}
 	return err
-}
-
-// AccessEntry is a user or group that may attach to the server.
-type AccessEntry struct {
-	Name  string `json:"name"`
-	Group bool   `json:"group,omitempty"`
-	Write bool   `json:"write"`
-}
-
-// Access lists who may attach to the server. It needs tmux 3.3.
-func (s *Server) Access(ctx context.Context) ([]AccessEntry, error) {
-	outs, err := s.Do(ctx, ServerAccess{List: true})
-	if err != nil {
-		return nil, err
-	}
-	entries := []AccessEntry{}
-	for line := range strings.Lines(string(outs[0])) {
-		// "name (W)", from 3.8 "name (U,W)".
-		name, flags, ok := strings.Cut(strings.TrimSpace(line), " (")
-		if !ok {
-			continue
-		}
-		entries = append(entries, AccessEntry{name, strings.Contains(flags, "G"), strings.Contains(flags, "W")})
-	}
-	return entries, nil
 }

@@ -243,11 +243,6 @@ func (r SessionRef) NextWindow(ctx context.Context) (Window, error) {
 	return after[Window](ctx, r.srv, NextWindow{Target: r}, r.active())
 }
 
-// PreviousWindow makes the window with the previous index the current one and returns it.
-func (r SessionRef) PreviousWindow(ctx context.Context) (Window, error) {
-	return after[Window](ctx, r.srv, PreviousWindow{Target: r}, r.active())
-}
-
 // LastWindow makes the previously current window the current one again and returns it.
 func (r SessionRef) LastWindow(ctx context.Context) (Window, error) {
 	return after[Window](ctx, r.srv, LastWindow{Target: r}, r.active())

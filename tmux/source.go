@@ -54,18 +54,6 @@ func (s *Server) Source(ctx context.Context, script []byte) ([]byte, error) {
 	return outs[0], err
 }
 
-// SourceFile runs the commands in a file: see [Server.Source].
-func (s *Server) SourceFile(ctx context.Context, path string) ([]byte, error) {
-	if path == "-" {
-		path = "./-"
-	}
-	outs, err := s.Do(ctx, SourceFile{Paths: []string{path}})
-	if len(outs) == 0 {
-		return nil, err
-	}
-	return outs[0], err
-}
-
 // Messages returns the server's log of messages and commands, oldest first, as tmux prints it: each
 // line begins with the time. The option message-limit bounds its length. Before tmux 3.6 it fails
 // with [ErrNoClient] if no client is attached.

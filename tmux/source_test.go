@@ -38,10 +38,10 @@ func TestSource(t *testing.T) {
 	if err := os.WriteFile(path, []byte("set -g @x 'from a file'\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := srv.SourceFile(ctx, path); err != nil || get() != "from a file" {
+	if err := do(ctx, srv, tmux.SourceFile{Paths: []string{path}}); err != nil || get() != "from a file" {
 		t.Errorf("from a file: set %q, %v", get(), err)
 	}
-	if _, err := srv.SourceFile(ctx, path+"none"); !errors.Is(err, tmux.ErrNotFound) {
+	if err := do(ctx, srv, tmux.SourceFile{Paths: []string{path + "none"}}); !errors.Is(err, tmux.ErrNotFound) {
 		t.Errorf("no file: %v", err)
 	}
 	if _, err := srv.Do(ctx, tmux.SourceFile{Paths: []string{"-"}, Input: []byte("set -g @x no\n"), ParseOnly: true}); err != nil || get() != "from a file" {

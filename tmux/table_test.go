@@ -196,6 +196,12 @@ func usageFlags(usage string) []string {
 	return list
 }
 
+// listedCommand is a command as tmux describes it.
+type listedCommand struct {
+	Name  string `tmux:"command_list_name"`
+	Usage string `tmux:"command_list_usage"`
+}
+
 // The running tmux has no command and no flag that the structs lack. A tmux
 // newer than the table is seen here first.
 func TestNoFlagOfThisTmuxIsMissing(t *testing.T) {
@@ -205,7 +211,7 @@ func TestNoFlagOfThisTmuxIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	// list-commands starts a server, which ends at once.
-	known, err := srv.Commands(t.Context())
+	known, err := List[listedCommand](t.Context(), srv, ListCommands{})
 	if err != nil || len(known) < 80 {
 		t.Fatalf("%d commands, %v", len(known), err)
 	}
@@ -234,7 +240,7 @@ func TestFeaturesAreThoseOfThisTmux(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, err := srv.Commands(t.Context())
+	known, err := List[listedCommand](t.Context(), srv, ListCommands{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func TestAnotherUsersServerGetsNothing(t *testing.T) {
 					"list":    func() error { return do(ctx, srv, tmux.ListSessions{}) },
 					"new":     func() error { return do(ctx, srv, tmux.NewSession{Detached: true}) },
 					"version": func() error { _, err := srv.Version(ctx); return err },
-					"source":  func() error { _, err := srv.SourceFile(ctx, secret); return err },
+					"source":  func() error { return do(ctx, srv, tmux.SourceFile{Paths: []string{secret}}) },
 					"kill":    func() error { return srv.Kill(ctx) },
 				} {
 					err := call()

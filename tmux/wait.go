@@ -21,9 +21,6 @@ type Channel struct {
 // Channel returns the channel of this name. The name must not be empty.
 func (s *Server) Channel(name string) Channel { return Channel{s, name} }
 
-// Name returns the channel's name.
-func (c Channel) Name() string { return c.name }
-
 // Signal wakes everybody who waits on the channel or, if nobody does, the next one who will.
 func (c Channel) Signal(ctx context.Context) error {
 	return c.srv.run(ctx, WaitFor{Channel: c.name, Signal: true})

@@ -216,19 +216,6 @@ func (r WindowRef) self() ListWindows {
 	return ListWindows{Target: r, Filter: equal("window_id", string(r.ID))}
 }
 
-// Links returns the window's places: a row for each session it is linked into, and for each index
-// there.
-func (r WindowRef) Links(ctx context.Context) ([]Window, error) {
-	if err := r.checkTarget(); err != nil {
-		return nil, err
-	}
-	rows, err := List[Window](ctx, r.srv, ListWindows{All: true, Filter: equal("window_id", string(r.ID))})
-	if err == nil && len(rows) == 0 {
-		err = notFound(r.srv, "list-windows", r.object())
-	}
-	return rows, err
-}
-
 // Panes returns the window's panes in order.
 func (r WindowRef) Panes(ctx context.Context) ([]Pane, error) {
 	return List[Pane](ctx, r.srv, ListPanes{Target: r})
@@ -285,11 +272,6 @@ func (r WindowRef) Unlink(ctx context.Context, from SessionID) error {
 	return r.srv.run(ctx, UnlinkWindow{Target: r.srv.Session(from).Linked(r.ID)})
 }
 
-// Swap swaps the window with another one and returns it in its new place.
-func (r WindowRef) Swap(ctx context.Context, with Target) (Window, error) {
-	return after[Window](ctx, r.srv, SwapWindow{Source: r, Target: with, Detached: true}, r.self())
-}
-
 // Rotate moves each of the window's panes to the place of the one before it or, with opts.Down, the
 // one after it, and returns them in their new order.
 func (r WindowRef) Rotate(ctx context.Context, opts RotateWindow) ([]Pane, error) {
@@ -315,9 +297,4 @@ func (r WindowRef) Resize(ctx context.Context, opts ResizeWindow) (Window, error
 func (r WindowRef) Respawn(ctx context.Context, opts RespawnWindow) (Window, error) {
 	opts.Target = own(r, opts.Target)
 	return after[Window](ctx, r.srv, opts, r.self())
-}
-
-// LastPane makes the previously active pane the active one again and returns it.
-func (r WindowRef) LastPane(ctx context.Context) (Pane, error) {
-	return after[Pane](ctx, r.srv, LastPane{Target: r}, r.active())
 }
