@@ -60,7 +60,7 @@ func TestClients(t *testing.T) {
 
 	// Text in a title and a prompt is shown as it was given.
 	ok(t, do(ctx, srv, tmux.DisplayPopup{Client: c, Title: "", CloseOnExit: true, Dir: "/", Command: []string{"true"}}))
-	if must[bool](t)(srv.Supports(ctx, tmux.PromptHistories)) {
+	if must[bool](t)(srv.Supports(ctx, tmux.CommandFeature(tmux.ShowPromptHistory{}))) {
 		ok(t, do(ctx, srv, tmux.CommandPrompt{Client: c, Background: true, Prompts: "(ask me)", Template: "rename-session '%%'"}))
 		tmuxtest.WaitScreen(t, host, "%0", "(ask me)")
 		ok(t, do(ctx, host, tmux.SendKeys{Target: outer, Keys: []string{"renamed", "Enter"}}))

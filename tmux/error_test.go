@@ -107,11 +107,11 @@ func TestErrorKinds(t *testing.T) {
 			ok(t, do(ctx, srv, raw("kill-window", "-t", "$0:50")))
 		}
 	}
-	if has(tmux.AccessLists) {
+	if has(tmux.CommandFeature(tmux.ServerAccess{})) {
 		_, err := srv.Do(ctx, tmux.ServerAccess{Allow: true, Name: "nosuchuser"})
 		isKind(t, "an unknown user", err, tmux.ErrNotFound)
 	}
-	if has(tmux.PromptHistories) {
+	if has(tmux.CommandFeature(tmux.ShowPromptHistory{})) {
 		isKind(t, "an unknown prompt type", do(ctx, srv, tmux.ShowPromptHistory{Type: "nosuch"}), tmux.ErrArgument)
 	}
 }

@@ -20,3 +20,9 @@ func OptionNames(v Version) []string {
 	}
 	return names
 }
+
+// FieldFeature and CommandFeature are the features that tests ask for.
+var (
+	FieldFeature   = fieldFeature
+	CommandFeature = commandFeature
+)

@@ -22,41 +22,13 @@ type Feature struct {
 var (
 	// FloatingPanes: panes that float above the others.
 	FloatingPanes = commandFeature(NewPane{})
-	// MoveFloatingPanes: to move a floating pane.
-	MoveFloatingPanes = fieldFeature(MovePane{}, "Position")
-	// EmptyPanes: panes that run nothing, by a flag.
-	EmptyPanes = fieldFeature(SplitWindow{}, "Empty")
-	// PaneWait: a command that waits until a new pane's program has ended.
-	PaneWait = fieldFeature(SplitWindow{}, "Wait")
-	// PaneStyles: style, border and remaining of a new pane.
-	PaneStyles = fieldFeature(SplitWindow{}, "Style")
-	// KillFilters: a filter on what KillOthers kills.
-	KillFilters = fieldFeature(KillPane{}, "Filter")
-	// SessionGroupKill: to kill all sessions of a group.
-	SessionGroupKill = fieldFeature(KillSession{}, "Group")
-	// ClientFilters: a filter in list-clients.
-	ClientFilters = fieldFeature(ListClients{}, "Filter")
-	// SortedLists: lists in an order that is asked for.
-	SortedLists = fieldFeature(ListPanes{}, "Order")
-	// AccessLists: users who may attach.
-	AccessLists = commandFeature(ServerAccess{})
-	// PromptHistories: the history of command prompts.
-	PromptHistories = commandFeature(ShowPromptHistory{})
-	// RunShellStderr: the standard error of a run-shell command in its output.
-	RunShellStderr = fieldFeature(RunShell{}, "Stderr")
-	// RunShellDir: a working directory for run-shell.
-	RunShellDir = fieldFeature(RunShell{}, "Dir")
 	// UsedCells: capture-pane without the cells that nothing was written to.
 	UsedCells = fieldFeature(CapturePane{}, "UsedCells")
-	// PaneEvents: to wait for an event, such as a pane's output.
-	PaneEvents = fieldFeature(WaitFor{}, "Event")
 	// MirroredLayouts: the layouts main-horizontal-mirrored and
 	// main-vertical-mirrored.
 	MirroredLayouts = Feature{Name: "mirrored layouts", Since: mustVersion("3.5")}
 	// JSONLayouts: layouts are printed and accepted as JSON.
 	JSONLayouts = Feature{Name: "layouts in JSON", Since: mustVersion("3.8")}
-	// VerbatimSessionNames: colons and periods stay in the names of sessions.
-	VerbatimSessionNames = Feature{Name: "colons in session names", Since: mustVersion("3.7")}
 )
 
 // Supports reports whether the running server has a feature or, if none is running, the tmux

@@ -225,7 +225,7 @@ func TestFloatingPanes(t *testing.T) {
 	if n := len(must[[]tmux.Pane](t)(srv.Panes(ctx))); n != 2 {
 		t.Errorf("%d panes", n)
 	}
-	if must[bool](t)(srv.Supports(ctx, tmux.MoveFloatingPanes)) {
+	if must[bool](t)(srv.Supports(ctx, tmux.FieldFeature(tmux.MovePane{}, "Position"))) {
 		before := must[tmux.Pane](t)(p.Info(ctx))
 		ok(t, do(ctx, srv, tmux.MovePane{Target: p, Position: "bottom-right"}))
 		after := must[tmux.Pane](t)(p.Info(ctx))
@@ -246,7 +246,7 @@ func TestEmptyPanes(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	p0 := srv.Pane("%0")
 	p, err := p0.Split(ctx, tmux.SplitWindow{Empty: true})
-	if must[bool](t)(srv.Supports(ctx, tmux.EmptyPanes)) {
+	if must[bool](t)(srv.Supports(ctx, tmux.FieldFeature(tmux.SplitWindow{}, "Empty"))) {
 		ok(t, err)
 		if info := must[tmux.Pane](t)(p.Info(ctx)); info.PID != nil && *info.PID != 0 {
 			t.Errorf("process %d in an empty pane", *info.PID)
@@ -272,7 +272,7 @@ func TestPaneWait(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	_, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Wait: true, Command: []string{"exit 3"}})
-	if !must[bool](t)(srv.Supports(ctx, tmux.PaneWait)) {
+	if !must[bool](t)(srv.Supports(ctx, tmux.FieldFeature(tmux.SplitWindow{}, "Wait"))) {
 		isKind(t, "to wait for a pane", err, tmux.ErrUnsupported)
 		return
 	}

@@ -249,8 +249,11 @@ func TestFeaturesAreThoseOfThisTmux(t *testing.T) {
 		usage[c.Name] = c.Usage + " "
 	}
 	for _, f := range []Feature{
-		FloatingPanes, MoveFloatingPanes, PaneWait, PaneStyles, KillFilters, SessionGroupKill, ClientFilters,
-		SortedLists, AccessLists, PromptHistories, RunShellStderr, RunShellDir, PaneEvents,
+		FloatingPanes, fieldFeature(MovePane{}, "Position"), fieldFeature(SplitWindow{}, "Wait"),
+		fieldFeature(SplitWindow{}, "Style"), fieldFeature(KillPane{}, "Filter"), fieldFeature(KillSession{}, "Group"),
+		fieldFeature(ListClients{}, "Filter"), fieldFeature(ListPanes{}, "Order"), commandFeature(ServerAccess{}),
+		commandFeature(ShowPromptHistory{}), fieldFeature(RunShell{}, "Stderr"), fieldFeature(RunShell{}, "Dir"),
+		fieldFeature(WaitFor{}, "Event"),
 	} {
 		name, flag, isFlag := strings.Cut(f.Name, " -")
 		text, has := usage[name]

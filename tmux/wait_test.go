@@ -119,7 +119,7 @@ func TestAwaitOutput(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	pane := srv.Pane("%1")
 	if tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_output_generation}") == "" {
-		if v := must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.PaneEvents.Since) {
+		if v := must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
 			if err := pane.AwaitOutput(ctx, 0); !errors.Is(err, tmux.ErrUnsupported) {
 				t.Errorf("on %v: %v", v, err)
 			}
