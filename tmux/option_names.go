@@ -18,49 +18,54 @@ type optionKind struct {
 // a session's option when it was asked to set a pane's. Names that are not here, such
 // as a newer tmux's, are left to tmux.
 var optionNames = []struct {
-	kind  optionKind
-	names string // a version after a colon: panes have the option since then
+	kind optionKind
+	// names have a version after "@" if they came with it, and after a colon if panes
+	// have the option only since then.
+	names string
 }{
 	{optionKind{server: true}, `
-		backspace buffer-limit clear-on-attach codepoint-widths command-alias copy-command dark-theme-black dark-theme-blue
-		dark-theme-cyan dark-theme-dark-grey dark-theme-green dark-theme-light-grey dark-theme-magenta dark-theme-red
-		dark-theme-white dark-theme-yellow default-client-command default-terminal editor escape-time exit-empty
-		exit-unattached extended-keys extended-keys-format focus-events get-clipboard history-file input-buffer-size
-		light-theme-black light-theme-blue light-theme-cyan light-theme-dark-grey light-theme-green light-theme-light-grey
-		light-theme-magenta light-theme-red light-theme-white light-theme-yellow message-limit prefix-timeout
-		prompt-history-limit set-clipboard terminal-features terminal-overrides theme user-keys
-		variation-selector-always-wide
+		backspace buffer-limit clear-on-attach@3.8 codepoint-widths@3.6 command-alias copy-command dark-theme-black@3.8
+		dark-theme-blue@3.8 dark-theme-cyan@3.8 dark-theme-dark-grey@3.8 dark-theme-green@3.8 dark-theme-light-grey@3.8
+		dark-theme-magenta@3.8 dark-theme-red@3.8 dark-theme-white@3.8 dark-theme-yellow@3.8 default-client-command@3.6
+		default-terminal editor escape-time exit-empty exit-unattached extended-keys extended-keys-format@3.5
+		focus-events get-clipboard@3.7 history-file input-buffer-size@3.6 light-theme-black@3.8 light-theme-blue@3.8
+		light-theme-cyan@3.8 light-theme-dark-grey@3.8 light-theme-green@3.8 light-theme-light-grey@3.8
+		light-theme-magenta@3.8 light-theme-red@3.8 light-theme-white@3.8 light-theme-yellow@3.8 message-limit
+		prefix-timeout@3.5 prompt-history-limit@3.3 set-clipboard terminal-features terminal-overrides theme@3.8
+		user-keys variation-selector-always-wide@3.6
 	`},
 	{optionKind{session: true}, `
 		activity-action assume-paste-time base-index bell-action default-command default-shell default-size
-		destroy-unattached detach-on-destroy display-time focus-follows-mouse history-limit initial-repeat-time key-table
-		lock-after-time lock-command message-command-style message-format message-line message-style mouse prefix prefix2
-		prompt-command-cursor-colour prompt-command-cursor-style prompt-cursor-colour prompt-cursor-style renumber-windows
-		repeat-time set-titles set-titles-string silence-action status status-bg status-fg status-format status-interval
-		status-justify status-keys status-left status-left-length status-left-style status-position status-right
-		status-right-length status-right-style status-style update-environment visual-activity visual-bell visual-silence
-		word-separators
+		destroy-unattached detach-on-destroy display-time focus-follows-mouse@3.7 history-limit initial-repeat-time@3.6
+		key-table lock-after-time lock-command message-command-style message-format@3.7 message-line@3.4 message-style
+		mouse prefix prefix2 prompt-command-cursor-colour@3.8 prompt-command-cursor-style@3.7 prompt-cursor-colour@3.6
+		prompt-cursor-style@3.6 renumber-windows repeat-time set-titles set-titles-string silence-action status
+		status-bg status-fg status-format status-interval status-justify status-keys status-left status-left-length
+		status-left-style status-position status-right status-right-length status-right-style status-style
+		update-environment visual-activity visual-bell visual-silence word-separators
 	`},
 	{optionKind{window: true}, `
 		aggressive-resize automatic-rename automatic-rename-format clock-mode-colour clock-mode-style
-		copy-mode-current-line-number-style copy-mode-current-line-style copy-mode-current-match-style
-		copy-mode-line-number-style copy-mode-line-numbers copy-mode-mark-style copy-mode-match-style
-		copy-mode-position-style copy-mode-selection-style display-panes-border-style display-panes-format fill-character
-		main-pane-height main-pane-width menu-border-lines menu-border-style menu-selected-style menu-style mode-keys
-		mode-style monitor-activity monitor-bell monitor-silence other-pane-height other-pane-width
-		pane-active-border-style:3.7 pane-base-index pane-border-format:3.3 pane-border-indicators pane-border-lines:3.8
-		pane-border-status:3.8 pane-border-style:3.7 pane-scrollbars pane-scrollbars-position pane-scrollbars-timeout
-		pane-status-current-style pane-status-style popup-border-lines popup-border-style popup-style
-		session-status-current-style session-status-style tiled-layout-max-columns tree-mode-border-style
-		tree-mode-preview-style tree-mode-selection-style window-pane-current-status-format window-pane-status-format
-		window-size window-status-activity-style window-status-bell-style window-status-current-format
-		window-status-current-style window-status-format window-status-last-style window-status-separator
-		window-status-style wrap-search xterm-keys
+		copy-mode-current-line-number-style@3.7 copy-mode-current-line-style@3.8 copy-mode-current-match-style
+		copy-mode-line-number-style@3.7 copy-mode-line-numbers@3.7 copy-mode-mark-style copy-mode-match-style
+		copy-mode-position-style@3.6 copy-mode-selection-style@3.6 display-panes-border-style@3.8
+		display-panes-format@3.8 fill-character@3.3 main-pane-height main-pane-width menu-border-lines@3.4
+		menu-border-style@3.4 menu-selected-style@3.4 menu-style@3.4 mode-keys mode-style monitor-activity monitor-bell
+		monitor-silence other-pane-height other-pane-width pane-active-border-style:3.7 pane-base-index
+		pane-border-format:3.3 pane-border-indicators@3.3 pane-border-lines:3.8 pane-border-status:3.8
+		pane-border-style:3.7 pane-scrollbars@3.6 pane-scrollbars-position@3.6 pane-scrollbars-timeout@3.8
+		pane-status-current-style@3.6 pane-status-style@3.6 popup-border-lines@3.3 popup-border-style@3.3
+		popup-style@3.3 session-status-current-style@3.6 session-status-style@3.6 tiled-layout-max-columns@3.6
+		tree-mode-border-style@3.8 tree-mode-preview-style@3.7 tree-mode-selection-style@3.8
+		window-pane-current-status-format@3.7 window-pane-status-format@3.7 window-size window-status-activity-style
+		window-status-bell-style window-status-current-format window-status-current-style window-status-format
+		window-status-last-style window-status-separator window-status-style wrap-search xterm-keys
 	`},
 	{optionKind{window: true, panes: true}, `
-		allow-passthrough allow-rename allow-set-title alternate-screen copy-mode-position-format cursor-colour
-		cursor-style pane-colours pane-scrollbars-style remain-on-exit remain-on-exit-format scroll-on-clear
-		switch-mode-match-style synchronize-panes tree-mode-preview-format window-active-style window-style
+		allow-passthrough@3.3 allow-rename allow-set-title@3.5 alternate-screen copy-mode-position-format@3.6
+		cursor-colour@3.3 cursor-style@3.3 pane-colours@3.3 pane-scrollbars-style@3.6 remain-on-exit
+		remain-on-exit-format@3.3 scroll-on-clear@3.3 switch-mode-match-style@3.8 synchronize-panes
+		tree-mode-preview-format@3.7 window-active-style window-style
 	`},
 	{optionKind{session: true, window: true}, `
 		display-panes-active-colour display-panes-colour display-panes-time
@@ -83,56 +88,19 @@ var optionNames = []struct {
 	{optionKind{hook: true, session: true, window: true}, `window-linked window-unlinked`},
 }
 
-// optionsSince are the options that not every supported version has.
-var optionsSince = map[string]string{
-	"3.3": `
-		allow-passthrough cursor-colour cursor-style fill-character pane-border-indicators pane-colours
-		popup-border-lines popup-border-style popup-style prompt-history-limit remain-on-exit-format
-		scroll-on-clear
-	`,
-	"3.4": `
-		menu-border-lines menu-border-style menu-selected-style menu-style message-line
-	`,
-	"3.5": `
-		allow-set-title extended-keys-format prefix-timeout
-	`,
-	"3.6": `
-		codepoint-widths copy-mode-position-format copy-mode-position-style copy-mode-selection-style
-		default-client-command initial-repeat-time input-buffer-size pane-scrollbars pane-scrollbars-position
-		pane-scrollbars-style pane-status-current-style pane-status-style prompt-cursor-colour
-		prompt-cursor-style session-status-current-style session-status-style tiled-layout-max-columns
-		variation-selector-always-wide
-	`,
-	"3.7": `
-		copy-mode-current-line-number-style copy-mode-line-number-style copy-mode-line-numbers
-		focus-follows-mouse get-clipboard message-format prompt-command-cursor-style tree-mode-preview-format
-		tree-mode-preview-style window-pane-current-status-format window-pane-status-format
-	`,
-	"3.8": `
-		clear-on-attach copy-mode-current-line-style dark-theme-black dark-theme-blue dark-theme-cyan dark-theme-dark-grey
-		dark-theme-green dark-theme-light-grey dark-theme-magenta dark-theme-red dark-theme-white
-		dark-theme-yellow display-panes-border-style display-panes-format light-theme-black light-theme-blue
-		light-theme-cyan light-theme-dark-grey light-theme-green light-theme-light-grey light-theme-magenta
-		light-theme-red light-theme-white light-theme-yellow pane-scrollbars-timeout prompt-command-cursor-colour
-		switch-mode-match-style theme tree-mode-border-style tree-mode-selection-style
-	`,
-}
-
 var optionKinds = sync.OnceValue(func() map[string]optionKind {
 	m := map[string]optionKind{}
 	for _, group := range optionNames {
 		for name := range strings.FieldsSeq(group.names) {
 			kind := group.kind
-			if base, since, ok := strings.Cut(name, ":"); ok {
-				name, kind.panes, kind.panesSince = base, true, mustVersion(since)
+			name, panesSince, late := strings.Cut(name, ":")
+			if late {
+				kind.panes, kind.panesSince = true, mustVersion(panesSince)
 			}
-			m[name] = kind
-		}
-	}
-	for since, names := range optionsSince {
-		for name := range strings.FieldsSeq(names) {
-			kind := m[name]
-			kind.since = mustVersion(since)
+			name, since, newer := strings.Cut(name, "@")
+			if newer {
+				kind.since = mustVersion(since)
+			}
 			m[name] = kind
 		}
 	}
