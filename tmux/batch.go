@@ -23,9 +23,11 @@ type Batch struct {
 	steps []step
 }
 
-// step is a command of a batch, made once the version is known, and what reads its output.
+// step is a command of a batch, and what reads its output.
 type step struct {
-	prepare func(version func() (Version, error)) (Command, error)
+	// prepare makes the command for a version. If it is nil, the command is cmd.
+	prepare func(v Version) (Command, error)
+	cmd     Command
 	decode  func(srv *Server, v Version, out []byte) error
 }
 
@@ -35,26 +37,25 @@ func (b *Batch) Do(ctx context.Context, srv *Server) error {
 	if err := srv.usable(); err != nil {
 		return err
 	}
-	version := func() (Version, error) { return srv.Version(ctx) }
+	var v Version
 	cmds := make([]Command, len(b.steps))
 	for i, st := range b.steps {
-		cmd, err := st.prepare(version)
-		if err != nil {
+		cmds[i] = st.cmd
+		if st.prepare == nil {
+			continue
+		}
+		var err error
+		if v, err = srv.Version(ctx); err != nil {
 			return err
 		}
-		cmds[i] = cmd
+		if cmds[i], err = st.prepare(v); err != nil {
+			return err
+		}
 	}
 	outs, doErr := srv.Do(ctx, cmds...)
 	if doErr != nil && len(outs) > 0 {
 		outs = outs[:len(outs)-1]
 	}
-	// Already known where a step needed it.
-	srv.mu.Lock()
-	v := srv.version
-	if v == (Version{}) {
-		v = srv.program
-	}
-	srv.mu.Unlock()
 	for i, out := range outs {
 		if err := b.steps[i].decode(srv, v, out); err != nil {
 			return err
@@ -67,8 +68,8 @@ func (b *Batch) Do(ctx context.Context, srv *Server) error {
 func Add(b *Batch, cmd Command) *[]byte {
 	printed := new([]byte)
 	b.steps = append(b.steps, step{
-		prepare: func(func() (Version, error)) (Command, error) { return cmd, nil },
-		decode:  func(_ *Server, _ Version, out []byte) error { *printed = out; return nil },
+		cmd:    cmd,
+		decode: func(_ *Server, _ Version, out []byte) error { *printed = out; return nil },
 	})
 	return printed
 }
@@ -80,12 +81,8 @@ func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 	rows := new([]R)
 	var tokens []rowField
 	b.steps = append(b.steps, step{
-		prepare: func(version func() (Version, error)) (Command, error) {
+		prepare: func(v Version) (Command, error) {
 			plan, err := rowPlanOf(reflect.TypeFor[R]())
-			if err != nil {
-				return nil, err
-			}
-			v, err := version()
 			if err != nil {
 				return nil, err
 			}
@@ -123,11 +120,7 @@ func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 func Displayed(b *Batch, cmd DisplayMessage) *string {
 	text := new(string)
 	b.steps = append(b.steps, step{
-		prepare: func(version func() (Version, error)) (Command, error) {
-			v, err := version()
-			if err != nil {
-				return nil, err
-			}
+		prepare: func(v Version) (Command, error) {
 			cmd.Print = true
 			if v.printsVis() {
 				cmd.Message = visSafe(cmd.Message)

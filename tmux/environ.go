@@ -137,10 +137,7 @@ func readVariables(b *Batch, e Environment, name string) *[]Variable {
 	for _, hidden := range []bool{false, true} {
 		cmd := ShowEnvironment{Target: e.target, Global: e.target == nil, Shell: true, Hidden: hidden, Name: name}
 		b.steps = append(b.steps, step{
-			prepare: func(version func() (Version, error)) (Command, error) {
-				_, err := version()
-				return cmd, err
-			},
+			prepare: func(Version) (Command, error) { return cmd, nil },
 			decode: func(_ *Server, v Version, out []byte) (err error) {
 				for text := string(out); text != ""; {
 					var one Variable

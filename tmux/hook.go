@@ -139,14 +139,11 @@ func ReadHooks(b *Batch, h Hooks, name string) *[]Hook {
 	show.Target, show.Global, show.Window, show.Pane = h.flags()
 	add := func(cmd ShowHooks) {
 		b.steps = append(b.steps, step{
-			prepare: func(version func() (Version, error)) (Command, error) {
-				if name != "" {
-					if err := h.check(name); err != nil {
-						return nil, err
-					}
+			prepare: func(Version) (Command, error) {
+				if name == "" {
+					return cmd, nil
 				}
-				_, err := version()
-				return cmd, err
+				return cmd, h.check(name)
 			},
 			decode: func(_ *Server, v Version, out []byte) error {
 				for _, o := range parseOptions(out, h.scope, v) {

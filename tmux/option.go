@@ -237,13 +237,9 @@ func ReadOption(b *Batch, o Options, name string) *[]Option {
 func readOption(b *Batch, o Options, cmd ShowOptions, found func([]Option)) {
 	cmd.Target, cmd.Server, cmd.Global, cmd.Window, cmd.Pane = o.flags()
 	b.steps = append(b.steps, step{
-		prepare: func(version func() (Version, error)) (Command, error) {
-			if err := o.check(version, cmd.Name); err != nil {
-				return nil, err
-			}
-			v, err := version()
+		prepare: func(v Version) (Command, error) {
 			cmd.Quiet = cmd.Quiet && quietUserOptions.In(v)
-			return cmd, err
+			return cmd, o.check(func() (Version, error) { return v, nil }, cmd.Name)
 		},
 		decode: func(_ *Server, v Version, out []byte) error {
 			if len(out) == 0 {
