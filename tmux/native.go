@@ -54,7 +54,6 @@ const (
 	msgShell      = 209
 	msgShutdown   = 210
 	msgExec       = 217
-	msgFlags      = 218
 
 	msgReadOpen   = 300
 	msgRead       = 301
@@ -307,51 +306,35 @@ func (c *nativeCall) lost(err error) (reply, error) {
 	return c.reply(1), nil
 }
 
+// streamSizes are the messages about a stream, whose number comes first, and the size of
+// what they have at least.
+var streamSizes = map[uint32]int{
+	msgWriteOpen: 12, msgWrite: 4, msgWriteClose: 4, msgReadOpen: 8, msgReadCancel: 4,
+}
+
 // serve answers one message. It reports whether that was the last.
 func (c *nativeCall) serve(msg message) (done bool, err error) {
-	stream := func(size int) (uint32, error) {
+	var id uint32
+	if size, ok := streamSizes[msg.typ]; ok {
 		if len(msg.data) < size {
-			return 0, fmt.Errorf("%w: type %d with %d bytes", errProtocol, msg.typ, len(msg.data))
+			return false, fmt.Errorf("%w: type %d with %d bytes", errProtocol, msg.typ, len(msg.data))
 		}
-		return binary.NativeEndian.Uint32(msg.data), nil
+		id = binary.NativeEndian.Uint32(msg.data)
 	}
 	switch msg.typ {
-	case msgExit, msgShutdown:
-		return true, nil
-	case msgExited:
+	case msgExit, msgShutdown, msgExited:
 		return true, nil
 	case msgDetach, msgDetachKill:
 		return false, c.send(msgExiting, nil)
 	case msgWriteOpen:
-		id, err := stream(12)
-		if err != nil {
-			return false, err
-		}
 		return false, c.openWrite(id, msg.data)
 	case msgWrite:
-		id, err := stream(4)
-		if err != nil {
-			return false, err
-		}
 		return false, c.write(id, msg.data[4:])
 	case msgWriteClose:
-		id, err := stream(4)
-		if err != nil {
-			return false, err
-		}
 		c.files.close(id)
-		return false, nil
 	case msgReadOpen:
-		id, err := stream(8)
-		if err != nil {
-			return false, err
-		}
 		return false, c.read(id, msg.data)
 	case msgReadCancel:
-		id, err := stream(4)
-		if err != nil {
-			return false, err
-		}
 		return false, c.send(msgReadDone, pair(id, 0))
 	case msgReady, msgShell, msgExec:
 		// Only a list that attaches gets these.
