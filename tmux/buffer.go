@@ -116,11 +116,7 @@ func checkBuffer(name string, data []byte) error {
 
 // Bytes returns the content of the buffer.
 func (r BufferRef) Bytes(ctx context.Context) ([]byte, error) {
-	outs, err := r.srv.Do(ctx, ShowBuffer{Buffer: r.Name})
-	if err != nil {
-		return nil, err
-	}
-	return outs[0], nil
+	return r.srv.output(ctx, ShowBuffer{Buffer: r.Name})
 }
 
 // Append adds text to the end of the buffer, creating it if necessary.
@@ -175,8 +171,7 @@ func (r BufferRef) do(ctx context.Context, cmds ...Command) error {
 		// tmux would take the newest buffer.
 		return argumentError("a paste buffer without a name")
 	}
-	_, err := r.srv.Do(ctx, cmds...)
-	return err
+	return r.srv.run(ctx, cmds...)
 }
 
 // PasteOptions are the options of a paste. The zero value writes exactly the given bytes.

@@ -85,11 +85,7 @@ func (ClearHistory) CommandName() string { return "clear-history" }
 // [Add] a CapturePane for each to a [Batch].
 func (r PaneRef) Capture(ctx context.Context, what CapturePane) ([]byte, error) {
 	what.Target, what.Print = own(r, what.Target), what.Buffer == ""
-	outs, err := r.srv.Do(ctx, what)
-	if err != nil {
-		return nil, err
-	}
-	return outs[0], nil
+	return r.srv.output(ctx, what)
 }
 
 // Pending returns output of the program that tmux is holding back: the start of an escape sequence

@@ -26,17 +26,17 @@ func (CopyMode) CommandName() string { return "copy-mode" }
 
 // CopyMode enters copy mode. The program keeps running; its output is drawn when the mode ends.
 func (r PaneRef) CopyMode(ctx context.Context) error {
-	return r.do(ctx, CopyMode{Target: r})
+	return r.srv.run(ctx, CopyMode{Target: r})
 }
 
 // CopyCommand runs a copy mode command such as "search-backward" or "copy-selection". It fails
 // with [ErrNotInMode] if the pane is in no mode. A command that the mode does not have is silently
 // ignored.
 func (r PaneRef) CopyCommand(ctx context.Context, command string, args ...string) error {
-	return r.do(ctx, SendKeys{Target: r, Command: true, Keys: append([]string{command}, args...)})
+	return r.srv.run(ctx, SendKeys{Target: r, Command: true, Keys: append([]string{command}, args...)})
 }
 
 // ExitMode ends every mode of the pane, such as copy mode. It is a no-op if the pane is in none.
 func (r PaneRef) ExitMode(ctx context.Context) error {
-	return r.do(ctx, CopyMode{Target: r, Cancel: true})
+	return r.srv.run(ctx, CopyMode{Target: r, Cancel: true})
 }

@@ -54,35 +54,41 @@ type Named string
 
 func (n Named) TargetSpec() string { return "=" + string(n) + ":" }
 
+// handle is what the references have in common.
+type handle struct{ srv *Server }
+
+// Server returns the server that the object belongs to, or nil for a zero reference.
+func (h handle) Server() *Server { return h.srv }
+
 // SessionRef refers to a session of a server by its id. It is a handle, not a copy of the
 // session's state. Making one sends nothing to tmux.
 type SessionRef struct {
-	srv *Server
-	ID  SessionID `json:"session_id"`
+	handle
+	ID SessionID `json:"session_id"`
 }
 
 // WindowRef refers to a window of a server by its id.
 type WindowRef struct {
-	srv *Server
-	ID  WindowID `json:"window_id"`
+	handle
+	ID WindowID `json:"window_id"`
 }
 
 // PaneRef refers to a pane of a server by its id.
 type PaneRef struct {
-	srv *Server
-	ID  PaneID `json:"pane_id"`
+	handle
+	ID PaneID `json:"pane_id"`
 }
 
 // ClientRef refers to a client of a server by its name: its terminal ("/dev/pts/3") or, if it has
 // none, "client-" and its process id.
 type ClientRef struct {
-	srv  *Server
+	handle
 	Name string `json:"client_name"`
 }
 
 // BufferRef refers to a paste buffer of a server by its name.
 type BufferRef struct {
-	srv  *Server
+	handle
 	Name string `json:"buffer_name"`
 }
 
@@ -90,21 +96,6 @@ func (r SessionRef) TargetSpec() string { return string(r.ID) }
 func (r WindowRef) TargetSpec() string  { return string(r.ID) }
 func (r PaneRef) TargetSpec() string    { return string(r.ID) }
 func (r ClientRef) TargetSpec() string  { return r.Name }
-
-// Server returns the server that the session belongs to, or nil for a zero reference.
-func (r SessionRef) Server() *Server { return r.srv }
-
-// Server returns the server that the window belongs to, or nil for a zero reference.
-func (r WindowRef) Server() *Server { return r.srv }
-
-// Server returns the server that the pane belongs to, or nil for a zero reference.
-func (r PaneRef) Server() *Server { return r.srv }
-
-// Server returns the server that the client is attached to, or nil for a zero reference.
-func (r ClientRef) Server() *Server { return r.srv }
-
-// Server returns the server that holds the buffer, or nil for a zero reference.
-func (r BufferRef) Server() *Server { return r.srv }
 
 // ref is what the row decoder fills the embedded reference types through.
 type ref interface {
@@ -118,16 +109,16 @@ func (r *ClientRef) bind(srv *Server, v string)  { r.srv, r.Name = srv, v }
 func (r *BufferRef) bind(srv *Server, v string)  { r.srv, r.Name = srv, v }
 
 // Session returns a reference to the session with the given id, without looking it up.
-func (s *Server) Session(id SessionID) SessionRef { return SessionRef{s, id} }
+func (s *Server) Session(id SessionID) SessionRef { return SessionRef{handle{s}, id} }
 
 // Window returns a reference to the window with the given id, without looking it up.
-func (s *Server) Window(id WindowID) WindowRef { return WindowRef{s, id} }
+func (s *Server) Window(id WindowID) WindowRef { return WindowRef{handle{s}, id} }
 
 // Pane returns a reference to the pane with the given id, without looking it up.
-func (s *Server) Pane(id PaneID) PaneRef { return PaneRef{s, id} }
+func (s *Server) Pane(id PaneID) PaneRef { return PaneRef{handle{s}, id} }
 
 // Client returns a reference to the client with the given name, without looking it up.
-func (s *Server) Client(name string) ClientRef { return ClientRef{s, name} }
+func (s *Server) Client(name string) ClientRef { return ClientRef{handle{s}, name} }
 
 // Buffer returns a reference to the paste buffer with the given name, without looking it up.
-func (s *Server) Buffer(name string) BufferRef { return BufferRef{s, name} }
+func (s *Server) Buffer(name string) BufferRef { return BufferRef{handle{s}, name} }

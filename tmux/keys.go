@@ -48,39 +48,34 @@ func (SendPrefix) CommandName() string { return "send-prefix" }
 
 // SendKeys sends keys by their names: see [SendKeys].
 func (r PaneRef) SendKeys(ctx context.Context, keys ...string) error {
-	return r.do(ctx, SendKeys{Target: r, Keys: keys})
+	return r.srv.run(ctx, SendKeys{Target: r, Keys: keys})
 }
 
 // SendText types text into the pane: exactly these bytes, with no key names and no Enter at the
 // end. The text may be of any length and contain any byte except NUL. If the window's option
 // synchronize-panes is on, every pane receives it. See [PaneRef.Paste] for pasting.
 func (r PaneRef) SendText(ctx context.Context, text string) error {
-	cmds, err := r.srv.Typing(ctx, r, text)
-	if err != nil {
-		return fmt.Errorf("send text to %s: %w", r.ID, err)
-	}
-	return r.do(ctx, cmds...)
+	return r.typing(ctx, text)
 }
 
 // SendLine types text and presses Enter, in one round trip.
 func (r PaneRef) SendLine(ctx context.Context, text string) error {
+	return r.typing(ctx, text, SendKeys{Target: r, Keys: []string{"Enter"}})
+}
+
+func (r PaneRef) typing(ctx context.Context, text string, after ...Command) error {
 	cmds, err := r.srv.Typing(ctx, r, text)
 	if err != nil {
 		return fmt.Errorf("send text to %s: %w", r.ID, err)
 	}
-	return r.do(ctx, append(cmds, SendKeys{Target: r, Keys: []string{"Enter"}})...)
+	return r.srv.run(ctx, append(cmds, after...)...)
 }
 
 // Reset resets the pane's terminal and clears its screen and history, in one round trip. The
 // program in the pane does not notice.
 func (r PaneRef) Reset(ctx context.Context) error {
 	// In this order: the reset scrolls the screen into the history.
-	return r.do(ctx, SendKeys{Target: r, Reset: true}, ClearHistory{Target: r})
-}
-
-func (r PaneRef) do(ctx context.Context, cmds ...Command) error {
-	_, err := r.srv.Do(ctx, cmds...)
-	return err
+	return r.srv.run(ctx, SendKeys{Target: r, Reset: true}, ClearHistory{Target: r})
 }
 
 // Typing returns the commands that type text into the target's pane, as [PaneRef.SendText] does,

@@ -204,11 +204,11 @@ func (o Options) all(ctx context.Context, cmd ShowOptions) ([]Option, error) {
 		return nil, err
 	}
 	cmd.Target, cmd.Server, cmd.Global, cmd.Window, cmd.Pane = o.flags()
-	outs, err := o.srv.Do(ctx, cmd)
+	out, err := o.srv.output(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
-	return parseOptions(outs[0], o.scope, v), nil
+	return parseOptions(out, o.scope, v), nil
 }
 
 // ReadOption appends the reading of an option's effective value: see [Options.Items]. The slice it

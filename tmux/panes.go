@@ -245,7 +245,7 @@ func (r PaneRef) Info(ctx context.Context) (Pane, error) {
 // self lists the pane alone. As the target of a list of panes its id stands for
 // its window.
 func (r PaneRef) self() ListPanes {
-	return ListPanes{Target: r, Filter: equal("pane_id", string(r.ID))}
+	return ListPanes{Target: r, Filter: MatchEqual("pane_id", string(r.ID))}
 }
 
 // Split creates a pane next to or below this one.

@@ -29,7 +29,7 @@ func (r PaneRef) Pipe(ctx context.Context, command string) error {
 	if command == "" {
 		return argumentError("an empty command to pipe %s to", r.ID)
 	}
-	return r.do(ctx, PipePane{Target: r, Command: shellCommand(command)})
+	return r.srv.run(ctx, PipePane{Target: r, Command: shellCommand(command)})
 }
 
 // PipeToFile appends what the pane prints from now on to a file, creating it if necessary. The
@@ -44,5 +44,5 @@ func (r PaneRef) PipeToFile(ctx context.Context, path string) error {
 
 // ClosePipe closes the pane's pipe. It is a no-op if there is none.
 func (r PaneRef) ClosePipe(ctx context.Context) error {
-	return r.do(ctx, PipePane{Target: r})
+	return r.srv.run(ctx, PipePane{Target: r})
 }

@@ -13,6 +13,15 @@ func (s *Server) run(ctx context.Context, cmds ...Command) error {
 	return err
 }
 
+// output runs a command for what it prints.
+func (s *Server) output(ctx context.Context, cmd Command) ([]byte, error) {
+	outs, err := s.Do(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	return outs[0], nil
+}
+
 // one is the first row that a command prints. No row is an ErrNotFound: the filters of this package
 // ask for one object.
 func one[R any](ctx context.Context, srv *Server, cmd Lister) (R, error) {
@@ -48,11 +57,6 @@ func targetOf(cmd Command) Object {
 		}
 	}
 	return Object{}
-}
-
-// equal is the filter for objects whose token has exactly this value.
-func equal(token, value string) Format {
-	return "#{==:#{" + Format(token) + "}," + Literal(value) + "}"
 }
 
 // listAll lists over the whole server. With no session at all tmux answers some
@@ -104,23 +108,13 @@ func (r ClientRef) object() Object  { return Object{"client", r.Name} }
 
 // checkTarget refuses ids that are none: tmux would take "2" or "main" for an
 // index or a name, and act on another object.
-func (id PaneID) checkTarget() error {
-	if !id.Valid() {
-		return argumentError("%q is not a pane id", string(id))
-	}
-	return nil
-}
+func (id PaneID) checkTarget() error    { return checkID(id.Valid(), "pane", string(id)) }
+func (id WindowID) checkTarget() error  { return checkID(id.Valid(), "window", string(id)) }
+func (id SessionID) checkTarget() error { return checkID(id.Valid(), "session", string(id)) }
 
-func (id WindowID) checkTarget() error {
-	if !id.Valid() {
-		return argumentError("%q is not a window id", string(id))
-	}
-	return nil
-}
-
-func (id SessionID) checkTarget() error {
-	if !id.Valid() {
-		return argumentError("%q is not a session id", string(id))
+func checkID(valid bool, kind, id string) error {
+	if !valid {
+		return argumentError("%q is not a %s id", id, kind)
 	}
 	return nil
 }
@@ -181,11 +175,7 @@ func commandOn(ctx context.Context, srv *Server, target Target, field, name stri
 	if dup := plan.find(flag, args); dup != "" {
 		return nil, argumentError("%s: %q gives a second target beside %s", name, dup, target.TargetSpec())
 	}
-	outs, err := srv.Do(ctx, Raw{Name: name, Args: append([]string{"-" + flag, target.TargetSpec()}, args...)})
-	if err != nil {
-		return nil, err
-	}
-	return outs[0], nil
+	return srv.output(ctx, Raw{Name: name, Args: append([]string{"-" + flag, target.TargetSpec()}, args...)})
 }
 
 // flagOf is the flag that a field of the command's struct is.

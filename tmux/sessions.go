@@ -128,7 +128,7 @@ func (s *Server) SessionNamed(ctx context.Context, name string) (Session, error)
 }
 
 func (s *Server) oneSession(ctx context.Context, token, value string) (Session, error) {
-	cmd := ListSessions{Filter: equal(token, value)}
+	cmd := ListSessions{Filter: MatchEqual(token, value)}
 	rows, err := List[Session](ctx, s, cmd)
 	return first(s, rows, err, cmd, Object{"session", value})
 }

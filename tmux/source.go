@@ -58,12 +58,12 @@ func (s *Server) Source(ctx context.Context, script []byte) ([]byte, error) {
 // line begins with the time. The option message-limit bounds its length. Before tmux 3.6 it fails
 // with [ErrNoClient] if no client is attached.
 func (s *Server) Messages(ctx context.Context) ([]string, error) {
-	outs, err := s.Do(ctx, ShowMessages{})
+	out, err := s.output(ctx, ShowMessages{})
 	if err != nil {
 		return nil, err
 	}
 	lines := []string{}
-	for line := range bytes.Lines(outs[0]) {
+	for line := range bytes.Lines(out) {
 		lines = append(lines, string(bytes.TrimSuffix(line, []byte("\n"))))
 	}
 	return lines, nil

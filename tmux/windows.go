@@ -213,7 +213,7 @@ func (r WindowRef) Info(ctx context.Context) (Window, error) {
 // self lists the window alone. As the target of a list of windows its id stands
 // for a session it is in.
 func (r WindowRef) self() ListWindows {
-	return ListWindows{Target: r, Filter: equal("window_id", string(r.ID))}
+	return ListWindows{Target: r, Filter: MatchEqual("window_id", string(r.ID))}
 }
 
 // Panes returns the window's panes in order.
@@ -262,7 +262,7 @@ func (r WindowRef) Link(ctx context.Context, opts LinkWindow) ([]Window, error) 
 	opts.Source = own(r, opts.Source)
 	var b Batch
 	Add(&b, opts)
-	rows := Rows[Window](&b, ListWindows{All: true, Filter: equal("window_id", string(r.ID))})
+	rows := Rows[Window](&b, ListWindows{All: true, Filter: MatchEqual("window_id", string(r.ID))})
 	err := b.Do(ctx, r.srv)
 	return *rows, err
 }
