@@ -199,29 +199,27 @@ func (c LayoutCell) fits(outermost bool) error {
 	if c.Kind == 'p' {
 		return nil
 	}
+	// The cells stand in a row along one side of c, and are as long as the other.
+	sides := func(cell LayoutCell) (along, across int) {
+		if c.Kind == 'v' {
+			return cell.Height, cell.Width
+		}
+		return cell.Width, cell.Height
+	}
+	want, length := sides(c)
+	if outermost && len(c.Cells) > 0 {
+		_, length = sides(c.Cells[0])
+	}
 	sum := -1
 	for _, child := range c.Cells {
 		if err := child.fits(false); err != nil {
 			return err
 		}
-		along, across, have := child.Width, child.Height, c.Height
-		if outermost {
-			have = c.Cells[0].Height
-		}
-		if c.Kind == 'v' {
-			along, across, have = child.Height, child.Width, c.Width
-			if outermost {
-				have = c.Cells[0].Width
-			}
-		}
-		if across != have {
+		along, across := sides(child)
+		if across != length {
 			return fmt.Errorf("a cell of %dx%d among cells of another size", child.Width, child.Height)
 		}
 		sum += along + 1
-	}
-	want := c.Width
-	if c.Kind == 'v' {
-		want = c.Height
 	}
 	if sum > maxLayoutSize || !outermost && sum != want {
 		return fmt.Errorf("cells that add up to %d in one of %dx%d", sum, c.Width, c.Height)
@@ -376,11 +374,8 @@ func (j *jsonCell) cell(depth int) (LayoutCell, error) {
 	}
 	c.Kind, c.Width, c.Height, c.X, c.Y = j.Type[0], *j.Width, *j.Height, *j.X, *j.Y
 	if j.ID != nil {
-		if !j.ID.Valid() {
-			return c, fmt.Errorf("pane id %q", *j.ID)
-		}
-		n, err := strconv.ParseUint(string(*j.ID)[1:], 10, 31)
-		if err != nil {
+		n, err := strconv.ParseUint(strings.TrimPrefix(string(*j.ID), "%"), 10, 31)
+		if err != nil || !j.ID.Valid() {
 			return c, fmt.Errorf("pane id %q", *j.ID)
 		}
 		c.Pane = int(n)
