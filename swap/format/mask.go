@@ -2,10 +2,9 @@ package format
 
 import (
 	"bytes"
-	"encoding/json"
 	"regexp"
 
-	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
 )
 
 // Masked replaces what [Mask] hides.
@@ -64,9 +63,9 @@ func (m *masker) hide(start, end int) {
 	m.i = end
 }
 
-// str masks a string with quotes of n characters, unless what it means is visible.
-func (m *masker) str(start, end, n int, decode func([]byte) (string, bool)) {
-	if s, ok := decode(m.src[start:end]); ok && m.visible(s) {
+// str masks a string with quotes of n characters, unless its value is visible.
+func (m *masker) str(start, end, n int, value string) {
+	if m.visible(value) {
 		m.keep(end)
 		return
 	}
@@ -80,15 +79,6 @@ func (m *masker) bare(start, end int) {
 		m.hide(start, end)
 	}
 	m.keep(end)
-}
-
-// comment masks what is behind the marker of a comment that ends at the line's end.
-func (m *masker) comment(start, marker int) {
-	end := len(m.src)
-	if n := bytes.IndexByte(m.src[start:], '\n'); n >= 0 {
-		end = start + n
-	}
-	m.hide(start+marker, end)
 }
 
 func (m *masker) at(prefix string) bool { return bytes.HasPrefix(m.src[m.i:], []byte(prefix)) }
@@ -115,10 +105,10 @@ func (m *masker) json() {
 			if end := skipString(m.src, m.i); key(end) {
 				m.keep(end)
 			} else {
-				m.str(m.i, end, 1, func(b []byte) (s string, ok bool) { return s, json.Unmarshal(b, &s) == nil })
+				m.str(m.i, end, 1, unquote(m.src[m.i:end]))
 			}
 		case m.at("//"):
-			m.comment(m.i, 2)
+			m.hide(m.i+2, lineEnd(m.src, m.i))
 		case m.at("/*"):
 			end := m.i + 2 + bytes.Index(m.src[m.i+2:], []byte("*/"))
 			m.hide(m.i+2, end)
@@ -136,110 +126,39 @@ func (m *masker) json() {
 }
 
 func (m *masker) toml() {
-	for m.blank(); m.i < len(m.src); m.blank() {
-		if m.src[m.i] == '[' {
-			m.key("]")
-			for m.at("]") {
-				m.keep(m.i + 1)
-			}
-			continue
-		}
-		m.key("=")
-		m.keep(m.i + 1)
-		m.value()
-	}
-}
-
-// blank goes over space, newlines and comments, and the commas of a list.
-func (m *masker) blank() {
-	for m.i < len(m.src) {
-		switch m.src[m.i] {
-		case ' ', '\t', '\r', '\n', ',':
-			m.keep(m.i + 1)
-		case '#':
-			m.comment(m.i, 1)
-		default:
-			return
+	p := unstable.Parser{KeepComments: true}
+	p.Reset(m.src[m.i:])
+	base := m.i
+	for p.NextExpression() {
+		// Behind an expression is the comment at the end of its line.
+		for n := p.Expression(); n != nil; n = n.Next() {
+			m.node(n, base)
 		}
 	}
 }
 
-// key goes to the end of a name, of which quoted parts may hold anything.
-func (m *masker) key(end string) {
-	for m.i < len(m.src) && !m.at(end) {
-		switch m.src[m.i] {
-		case '"', '\'':
-			m.keep(m.quoted())
-		default:
-			m.keep(m.i + 1)
+// node masks what a TOML node and the nodes below it say. Their places count from base.
+func (m *masker) node(n *unstable.Node, base int) {
+	start := base + int(n.Raw.Offset)
+	end := start + int(n.Raw.Length)
+	switch n.Kind {
+	case unstable.Comment:
+		m.hide(start+1, end)
+	case unstable.String:
+		quotes := 1
+		if text := m.src[start:end]; bytes.HasPrefix(text, []byte(`"""`)) || bytes.HasPrefix(text, []byte("'''")) {
+			quotes = 3
 		}
-	}
-}
-
-// quoted returns the offset behind the string that starts here, of one line.
-func (m *masker) quoted() int {
-	if m.src[m.i] == '"' {
-		return skipString(m.src, m.i)
-	}
-	return m.i + 2 + bytes.IndexByte(m.src[m.i+1:], '\'')
-}
-
-func (m *masker) value() {
-	m.blank()
-	if m.i == len(m.src) {
-		return
-	}
-	decode := func(b []byte) (string, bool) {
-		var v struct{ S string }
-		err := toml.Unmarshal(append([]byte("S = "), b...), &v)
-		return v.S, err == nil
-	}
-	switch start := m.i; {
-	case m.at(`"""`), m.at("'''"):
-		m.str(start, m.multiline(), 3, decode)
-	case m.at(`"`), m.at("'"):
-		m.str(start, m.quoted(), 1, decode)
-	case m.at("["), m.at("{"):
-		table, end := m.at("{"), "]"
-		if table {
-			end = "}"
-		}
-		m.keep(start + 1)
-		for m.blank(); m.i < len(m.src) && !m.at(end); m.blank() {
-			if table {
-				m.key("=")
-				m.keep(m.i + 1)
-			}
-			m.value()
-		}
-		m.keep(min(m.i+1, len(m.src)))
-	default:
-		end := start
-		for end < len(m.src) && bytes.IndexByte([]byte(" \t\r\n,]}#"), m.src[end]) < 0 {
-			end++
+		m.str(start, end, quotes, string(n.Data))
+	case unstable.Bool, unstable.Integer, unstable.Float, unstable.DateTime,
+		unstable.LocalDateTime, unstable.LocalDate, unstable.LocalTime:
+		if i := bytes.IndexByte(m.src[start:end], ' '); i > 0 { // between a date and its time
+			m.bare(start, start+i)
+			start += i + 1
 		}
 		m.bare(start, end)
-		// A date and its time may have a space between them.
-		if rest := m.src[m.i:]; len(rest) > 1 && rest[0] == ' ' && '0' <= rest[1] && rest[1] <= '9' {
-			m.keep(m.i + 1)
-			m.value()
-		}
 	}
-}
-
-// multiline returns the offset behind the string that starts here, of several
-// lines. It may end with two more quotes.
-func (m *masker) multiline() int {
-	quote := m.src[m.i]
-	i := m.i + 3
-	for ; !bytes.HasPrefix(m.src[i:], bytes.Repeat([]byte{quote}, 3)); i++ {
-		if quote == '"' && m.src[i] == '\\' {
-			i++
-		}
+	for c := n.Children(); c.Next(); {
+		m.node(c.Node(), base)
 	}
-	i += 3
-	for n := 0; n < 2 && i < len(m.src) && m.src[i] == quote; n++ {
-		i++
-	}
-	return i
 }
