@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -19,9 +20,10 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/pelletier/go-toml/v2/unstable"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
+
+	"tmuxmcp/swap/format"
 )
 
 // buildName is the directory, of all builds, that one checkout's are in.
@@ -199,49 +201,12 @@ func decodeTOML(text []byte, v any) error {
 // firstScript is the first key of project.scripts in the order of the file,
 // which a decoded map no longer has. The text is known to be valid.
 func firstScript(text []byte) string {
-	var p unstable.Parser
-	p.Reset(text)
-	var table []string
-	for p.NextExpression() {
-		node := p.Expression()
-		var key []string
-		for it := node.Key(); it.Next(); {
-			key = append(key, string(it.Node().Data))
-		}
-		if node.Kind == unstable.Table || node.Kind == unstable.ArrayTable {
-			table = key
-			continue
-		}
-		if node.Kind != unstable.KeyValue {
-			continue
-		}
-		if name := scriptIn(append(slices.Clone(table), key...), node.Value()); name != "" {
-			return name
-		}
-	}
-	return ""
-}
-
-// scriptIn returns the script that a value at a path is or holds first.
-func scriptIn(at []string, value *unstable.Node) string {
-	want := []string{"project", "scripts"}
-	if len(at) > 2 && slices.Equal(at[:2], want) {
-		return at[2]
-	}
-	if value.Kind != unstable.InlineTable || len(at) > 2 || !slices.Equal(at, want[:len(at)]) {
+	doc, err := format.Parse(format.TOML, text)
+	if err != nil {
 		return ""
 	}
-	for it := value.Children(); it.Next(); {
-		pair := it.Node()
-		sub := slices.Clone(at)
-		for k := pair.Key(); k.Next(); {
-			sub = append(sub, string(k.Node().Data))
-		}
-		if name := scriptIn(sub, pair.Value()); name != "" {
-			return name
-		}
-	}
-	return ""
+	names, _ := doc.Names([]string{"project", "scripts"})
+	return cmp.Or(names...)
 }
 
 var npmCheckout = checkoutKind{
