@@ -66,14 +66,13 @@ type off struct {
 }
 
 // A projectFile is a config in the project's own directory that wins over the
-// client's own one.
+// user's.
 type projectFile struct {
 	Path      string
 	Kind      format.Kind
 	Container []string
-	Over      Scope // the scope it wins over
-	Trusted   bool  // read only in a folder that the client trusts
-	Approved  bool  // the client asks whether to take its entries
+	Trusted   bool // read only in a folder that the client trusts
+	Approved  bool // the client asks whether to take its entries
 }
 
 // A trust says where a client keeps the folders it trusts: a map from a folder
@@ -192,16 +191,16 @@ func (c *Client) containers(s Scope, project string) [][]string {
 // ClientNames lists the names of all clients in the order of the table.
 func ClientNames() []string {
 	names := make([]string, len(clients))
-	for i := range clients {
-		names[i] = clients[i].Name
+	for i, c := range clients {
+		names[i] = c.Name
 	}
 	return names
 }
 
 // lookupClient finds a client by its name or an alias.
 func lookupClient(name string) *Client {
-	for i := range clients {
-		if c := &clients[i]; c.Name == name || slices.Contains(c.Aliases, name) {
+	for _, c := range clients {
+		if c.Name == name || slices.Contains(c.Aliases, name) {
 			return c
 		}
 	}

@@ -9,7 +9,6 @@ var (
 	userOnly = func(path ...string) map[Scope][][]string {
 		return map[Scope][][]string{ScopeUser: {path}}
 	}
-	plain    = dialect{}
 	disabled = off{Field: "disabled", Value: true}
 	enabled  = off{Field: "enabled", Value: false}
 )
@@ -33,7 +32,7 @@ var geminiOff = []off{
 }
 
 // clients is the table of all agent CLIs, in the order of all output.
-var clients = []Client{
+var clients = []*Client{
 	{
 		Name:     "claude",
 		Binaries: []string{"claude"},
@@ -50,7 +49,7 @@ var clients = []Client{
 		Dialect: dialect{Type: "stdio", EnvAlways: true},
 		Lock:    ".lock",
 		Off:     []off{{Path: []string{"projects", projectKey, "disabledMcpServers"}}},
-		Project: []projectFile{{Path: ".mcp.json", Kind: format.JSON, Container: []string{"mcpServers"}, Over: ScopeUser, Approved: true}},
+		Project: []projectFile{{Path: ".mcp.json", Kind: format.JSON, Container: []string{"mcpServers"}, Approved: true}},
 		Ask: &ask.Row{
 			Args: []string{"mcp", "get", ask.ServerName},
 			Env:  []string{"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
@@ -67,9 +66,8 @@ var clients = []Client{
 		Config:   under("CODEX_HOME", "~/.codex", "config.toml"),
 		Kind:     format.TOML,
 		Scopes:   userOnly("mcp_servers"),
-		Dialect:  plain,
 		Off:      []off{enabled},
-		Project:  []projectFile{{Path: ".codex/config.toml", Kind: format.TOML, Container: []string{"mcp_servers"}, Over: ScopeUser, Trusted: true}},
+		Project:  []projectFile{{Path: ".codex/config.toml", Kind: format.TOML, Container: []string{"mcp_servers"}, Trusted: true}},
 		Trust:    &trust{Path: []string{"projects"}, Field: "trust_level", Yes: []string{"trusted"}},
 		Ask:      &ask.Row{Args: []string{"app-server"}, Send: ask.CodexDialogue, Read: ask.Codex},
 		Login:    []string{"OPENAI_API_KEY"},
@@ -80,9 +78,8 @@ var clients = []Client{
 		Config:   at(".cursor/mcp.json"),
 		Kind:     format.JSON,
 		Scopes:   userOnly("mcpServers"),
-		Dialect:  plain,
 		Off:      []off{disabled},
-		Project:  []projectFile{{Path: ".cursor/mcp.json", Kind: format.JSON, Container: []string{"mcpServers"}, Over: ScopeUser}},
+		Project:  []projectFile{{Path: ".cursor/mcp.json", Kind: format.JSON, Container: []string{"mcpServers"}}},
 	},
 	{
 		Name:     "gemini",
@@ -90,10 +87,9 @@ var clients = []Client{
 		Config:   under("GEMINI_CLI_HOME", "~", ".gemini/settings.json"),
 		Kind:     format.JSONComments,
 		Scopes:   userOnly("mcpServers"),
-		Dialect:  plain,
 		Expands:  true,
 		Off:      geminiOff,
-		Project:  []projectFile{{Path: ".gemini/settings.json", Kind: format.JSONComments, Container: []string{"mcpServers"}, Over: ScopeUser, Trusted: true}},
+		Project:  []projectFile{{Path: ".gemini/settings.json", Kind: format.JSONComments, Container: []string{"mcpServers"}, Trusted: true}},
 		Trust:    geminiTrust(under("GEMINI_CLI_HOME", "~", ".gemini/trustedFolders.json"), false, "GEMINI_CLI_TRUST_WORKSPACE"),
 		Ask:      &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList},
 		Login:    []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
@@ -106,7 +102,7 @@ var clients = []Client{
 		Scopes:   userOnly("mcp_servers"),
 		Dialect:  dialect{Extra: format.Object{{Name: "enabled", Value: true}}},
 		Off:      []off{enabled},
-		Project:  []projectFile{{Path: ".grok/config.toml", Kind: format.TOML, Container: []string{"mcp_servers"}, Over: ScopeUser}},
+		Project:  []projectFile{{Path: ".grok/config.toml", Kind: format.TOML, Container: []string{"mcp_servers"}}},
 		Ask:      &ask.Row{Args: []string{"mcp", "doctor", ask.ServerName, "--json"}, Read: ask.Grok},
 		Login:    []string{"XAI_API_KEY", "GROK_API_KEY"},
 	},
@@ -117,7 +113,6 @@ var clients = []Client{
 		Config:   at(".gemini/config/mcp_config.json"),
 		Kind:     format.JSON,
 		Scopes:   userOnly("mcpServers"),
-		Dialect:  plain,
 		Off:      []off{disabled},
 	},
 	{
@@ -134,8 +129,8 @@ var clients = []Client{
 		Dialect: dialect{Type: "local", Argv: true, Env: "environment"},
 		Off:     []off{enabled},
 		Project: []projectFile{
-			{Path: "opencode.jsonc", Kind: format.JSONC, Container: []string{"mcp"}, Over: ScopeUser},
-			{Path: "opencode.json", Kind: format.JSONC, Container: []string{"mcp"}, Over: ScopeUser},
+			{Path: "opencode.jsonc", Kind: format.JSONC, Container: []string{"mcp"}},
+			{Path: "opencode.json", Kind: format.JSONC, Container: []string{"mcp"}},
 		},
 		Ask: &ask.Row{
 			Args: []string{"mcp", "list"},
@@ -150,16 +145,14 @@ var clients = []Client{
 		Config:   at(".pi/agent/mcp.json"),
 		Kind:     format.JSONC,
 		Scopes:   userOnly("mcpServers"),
-		Dialect:  plain,
 		Note:     "read by the pi-mcp-adapter extension, not by pi itself",
 		Off:      []off{disabled},
 	},
 	{
-		Name:    "claude-desktop",
-		Config:  perSystem("Claude", "claude_desktop_config.json"),
-		Kind:    format.JSON,
-		Scopes:  userOnly("mcpServers"),
-		Dialect: plain,
+		Name:   "claude-desktop",
+		Config: perSystem("Claude", "claude_desktop_config.json"),
+		Kind:   format.JSON,
+		Scopes: userOnly("mcpServers"),
 	},
 	{
 		Name:     "vscode",
@@ -168,7 +161,7 @@ var clients = []Client{
 		Kind:     format.JSONC,
 		Scopes:   userOnly("servers"),
 		Dialect:  dialect{Type: "stdio"},
-		Project:  []projectFile{{Path: ".vscode/mcp.json", Kind: format.JSONC, Container: []string{"servers"}, Over: ScopeUser}},
+		Project:  []projectFile{{Path: ".vscode/mcp.json", Kind: format.JSONC, Container: []string{"servers"}}},
 	},
 	{
 		Name:     "windsurf",
@@ -176,7 +169,6 @@ var clients = []Client{
 		Config:   at(".codeium/windsurf/mcp_config.json"),
 		Kind:     format.JSON,
 		Scopes:   userOnly("mcpServers"),
-		Dialect:  plain,
 		Off:      []off{disabled},
 	},
 	{
@@ -192,9 +184,8 @@ var clients = []Client{
 		},
 		Kind:    format.JSONC,
 		Scopes:  userOnly("context_servers"),
-		Dialect: plain,
 		Off:     []off{enabled},
-		Project: []projectFile{{Path: ".zed/settings.json", Kind: format.JSONC, Container: []string{"context_servers"}, Over: ScopeUser}},
+		Project: []projectFile{{Path: ".zed/settings.json", Kind: format.JSONC, Container: []string{"context_servers"}}},
 	},
 	{
 		Name:     "qwen",
@@ -202,10 +193,9 @@ var clients = []Client{
 		Config:   at(".qwen/settings.json"),
 		Kind:     format.JSONComments,
 		Scopes:   userOnly("mcpServers"),
-		Dialect:  plain,
 		Expands:  true,
 		Off:      geminiOff,
-		Project:  []projectFile{{Path: ".qwen/settings.json", Kind: format.JSONComments, Container: []string{"mcpServers"}, Over: ScopeUser, Trusted: true}},
+		Project:  []projectFile{{Path: ".qwen/settings.json", Kind: format.JSONComments, Container: []string{"mcpServers"}, Trusted: true}},
 		Trust:    geminiTrust(at(".qwen/trustedFolders.json"), true, ""),
 		Ask:      &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList, Blind: true},
 	},
@@ -226,7 +216,7 @@ var clients = []Client{
 		Dialect:  dialect{Type: "stdio", Extra: format.Object{{Name: "disabled", Value: false}}},
 		Ask:      &ask.Row{Args: []string{"mcp", "list"}, Read: ask.Listed(`(?m)^ +NAME +stdio +(?P<says>.+?) +\[(?P<place>\w+)\]$`, `Configured MCP servers:|No MCP servers`)},
 		Off:      []off{disabled},
-		Project:  []projectFile{{Path: ".factory/mcp.json", Kind: format.JSON, Container: []string{"mcpServers"}, Over: ScopeUser}},
+		Project:  []projectFile{{Path: ".factory/mcp.json", Kind: format.JSON, Container: []string{"mcpServers"}}},
 	},
 	{
 		Name:     "amp",
@@ -234,7 +224,6 @@ var clients = []Client{
 		Config:   at(".config/amp/settings.json"),
 		Kind:     format.JSONC,
 		Scopes:   userOnly("amp.mcpServers"),
-		Dialect:  plain,
-		Project:  []projectFile{{Path: ".amp/settings.json", Kind: format.JSONC, Container: []string{"amp.mcpServers"}, Over: ScopeUser}},
+		Project:  []projectFile{{Path: ".amp/settings.json", Kind: format.JSONC, Container: []string{"amp.mcpServers"}}},
 	},
 }

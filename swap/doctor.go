@@ -70,8 +70,8 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 		d.add(Finding{Kind: FoundState, Path: se.Path, Text: err.Error()})
 		st = nil
 	}
-	for i := range clients {
-		s.examine(d, &clients[i])
+	for _, c := range clients {
+		s.examine(d, c)
 	}
 	if st != nil {
 		for i := range st.Records {
@@ -190,13 +190,13 @@ func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
 	known := map[string]bool{}
 	configs := []string{s.Journal.Path()}
 	owner := map[string]string{}
-	for i := range clients {
-		config := clients[i].configPath(s.Sys)
+	for _, c := range clients {
+		config := c.configPath(s.Sys)
 		configs = append(configs, config)
-		owner[config] = clients[i].Name
+		owner[config] = c.Name
 		if target, err := filepath.EvalSymlinks(config); err == nil {
 			configs = append(configs, target)
-			owner[target] = clients[i].Name
+			owner[target] = c.Name
 		}
 	}
 	if st != nil {

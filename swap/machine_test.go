@@ -44,7 +44,7 @@ func TestConfigPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range clients {
-			c := &clients[j]
+			c := clients[j]
 			if got := c.configPath(sys); got != want[c.Name][i] {
 				t.Errorf("%s on %s: %s, want %s", c.Name, goos, got, want[c.Name][i])
 			}
@@ -57,7 +57,7 @@ func TestConfigPaths(t *testing.T) {
 func TestClientsAreDistinct(t *testing.T) {
 	for i := range clients {
 		for _, name := range append([]string{clients[i].Name}, clients[i].Aliases...) {
-			if got := lookupClient(name); got != &clients[i] {
+			if got := lookupClient(name); got != clients[i] {
 				t.Errorf("%s is %s, want %s", name, got.Name, clients[i].Name)
 			}
 		}
@@ -74,7 +74,7 @@ func TestClientsAreDistinct(t *testing.T) {
 		}
 		owner := map[string]string{}
 		for i := range clients {
-			c := &clients[i]
+			c := clients[i]
 			for scope, containers := range c.Scopes {
 				for _, container := range containers {
 					place := fmt.Sprintf("%s %q", c.configPath(sys), container)

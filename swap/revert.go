@@ -112,7 +112,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 }
 
 func place(name string) int {
-	return slices.IndexFunc(clients, func(c Client) bool { return c.Name == name })
+	return slices.IndexFunc(clients, func(c *Client) bool { return c.Name == name })
 }
 
 // taking is one run of Revert.

@@ -37,8 +37,7 @@ type Detected struct {
 // Detect reports which clients are installed.
 func (s *Swapper) Detect() Detection {
 	out := Detection{Version: SchemaVersion}
-	for i := range clients {
-		c := &clients[i]
+	for _, c := range clients {
 		d := Detected{Client: c.Name, Present: s.present(c), Binary: c.binary(), Binaries: c.Binaries, Config: c.configPath(s.Sys), Note: c.Note}
 		if d.Binaries == nil {
 			d.Binaries = []string{}
@@ -166,10 +165,10 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope Scope, repo, serve
 	if e.Found && trusted == distrusted && c.Trust.Needs != "" {
 		cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s %s", c.Name, c.Trust.Needs))
 	}
+	if scope != ScopeUser {
+		return nil
+	}
 	for _, p := range c.Project {
-		if p.Over != scope {
-			continue
-		}
 		where := p.holder(repo, doc.target, server)
 		switch {
 		case where == "":
@@ -181,7 +180,7 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope Scope, repo, serve
 			cs.won = append(cs.won, where+" has an entry of that name, which wins")
 		}
 	}
-	if scope == ScopeUser && len(c.Scopes) > 1 && e.Found {
+	if len(c.Scopes) > 1 && e.Found {
 		if _, own, err := doc.find(ScopeProject, project, server); err == nil && own.Found {
 			cs.won = append(cs.won, "the project scope has an entry of that name, which wins")
 		}

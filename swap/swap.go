@@ -111,8 +111,7 @@ func (s *Swapper) clients(names []string) ([]*Client, error) {
 		want[c] = true
 	}
 	var out []*Client
-	for i := range clients {
-		c := &clients[i]
+	for _, c := range clients {
 		if want[c] || len(names) == 0 && s.present(c) {
 			out = append(out, c)
 		}
@@ -233,8 +232,8 @@ func (s *Swapper) ownHome() error {
 // sweep removes temporary files of killed runs beside the configs. It needs the lock.
 func (s *Swapper) sweep(st *journal.State) {
 	paths := map[string]bool{}
-	for i := range clients {
-		config := clients[i].configPath(s.Sys)
+	for _, c := range clients {
+		config := c.configPath(s.Sys)
 		paths[config] = true
 		if target, err := filepath.EvalSymlinks(config); err == nil {
 			paths[target] = true
