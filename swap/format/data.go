@@ -3,8 +3,10 @@ package format
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -18,26 +20,10 @@ func Equal(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for k, v := range a {
-			if w, ok := b[k]; !ok || !Equal(v, w) {
-				return false
-			}
-		}
-		return true
+		return ok && maps.EqualFunc(a, b, Equal)
 	case []any:
 		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !Equal(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
+		return ok && slices.EqualFunc(a, b, Equal)
 	case json.Number:
 		b, ok := b.(json.Number)
 		if !ok {
@@ -67,39 +53,48 @@ func simple(v any) any {
 
 // data gives a value to be written as it will be read.
 func data(v any) any {
-	switch v := v.(type) {
-	case Object:
-		m := make(map[string]any, len(v))
-		for _, f := range v {
-			m[f.Name] = data(f.Value)
+	return mapped(v, func(v any) any {
+		switch v := v.(type) {
+		case Object:
+			m := make(map[string]any, len(v))
+			for _, f := range v {
+				m[f.Name] = data(f.Value)
+			}
+			return m
+		case []string:
+			a := make([]any, len(v))
+			for i, s := range v {
+				a[i] = s
+			}
+			return a
+		case raw:
+			return decode([]byte(v))
+		case int:
+			return json.Number(strconv.Itoa(v))
+		case int64:
+			return json.Number(strconv.FormatInt(v, 10))
 		}
-		return m
+		return v
+	})
+}
+
+// mapped is a copy of data in which all but its maps and lists went through f.
+func mapped(v any, f func(any) any) any {
+	switch v := v.(type) {
 	case map[string]any:
 		m := make(map[string]any, len(v))
 		for k, x := range v {
-			m[k] = data(x)
+			m[k] = mapped(x, f)
 		}
 		return m
-	case []string:
-		a := make([]any, len(v))
-		for i, s := range v {
-			a[i] = s
-		}
-		return a
 	case []any:
 		a := make([]any, len(v))
 		for i, x := range v {
-			a[i] = data(x)
+			a[i] = mapped(x, f)
 		}
 		return a
-	case raw:
-		return decode([]byte(v))
-	case int:
-		return json.Number(strconv.Itoa(v))
-	case int64:
-		return json.Number(strconv.FormatInt(v, 10))
 	}
-	return v
+	return f(v)
 }
 
 // checkValue refuses what cannot be written: other types, and text that is not UTF-8,
@@ -119,12 +114,7 @@ func checkValue(v any) error {
 		}
 		return nil
 	case []string:
-		for _, s := range v {
-			if err := checkValue(s); err != nil {
-				return err
-			}
-		}
-		return nil
+		return checkValue(data(v))
 	case []any:
 		for _, x := range v {
 			if err := checkValue(x); err != nil {
@@ -146,24 +136,26 @@ func checkValue(v any) error {
 	return fmt.Errorf("cannot write a %T", v)
 }
 
-// changed returns the data of an entry after a change.
-func changed(entry map[string]any, c Change) map[string]any {
+// changed returns the data of an entry after a change that sets these fields, given as
+// data too, and removes others.
+func changed(entry map[string]any, set any, remove []string) map[string]any {
 	m := data(entry).(map[string]any)
-	merge(m, c.Set)
-	for _, name := range c.Remove {
+	fields, _ := set.(map[string]any)
+	merge(m, fields)
+	for _, name := range remove {
 		delete(m, name)
 	}
 	return m
 }
 
-func merge(m map[string]any, fields Object) {
-	for _, f := range fields {
-		o, isObject := f.Value.(Object)
-		if sub, ok := m[f.Name].(map[string]any); ok && isObject {
-			merge(sub, o)
+func merge(m, fields map[string]any) {
+	for name, v := range fields {
+		more, isTable := v.(map[string]any)
+		if sub, ok := m[name].(map[string]any); ok && isTable {
+			merge(sub, more)
 			continue
 		}
-		m[f.Name] = data(f.Value)
+		m[name] = v
 	}
 }
 
@@ -182,20 +174,10 @@ func dig(v any, path []string) (any, bool) {
 }
 
 // plain turns what go-toml decodes into data.
-func plain(v any) any {
+func plain(v any) any { return mapped(v, plainScalar) }
+
+func plainScalar(v any) any {
 	switch v := v.(type) {
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for k, x := range v {
-			m[k] = plain(x)
-		}
-		return m
-	case []any:
-		a := make([]any, len(v))
-		for i, x := range v {
-			a[i] = plain(x)
-		}
-		return a
 	case int64:
 		return json.Number(strconv.FormatInt(v, 10))
 	case float64:

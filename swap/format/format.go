@@ -54,17 +54,7 @@ const (
 )
 
 func (k Kind) String() string {
-	switch k {
-	case JSON:
-		return "JSON"
-	case JSONComments:
-		return "JSON with comments"
-	case JSONC:
-		return "JSONC"
-	case TOML:
-		return "TOML"
-	}
-	return fmt.Sprintf("Kind(%d)", int(k))
+	return [...]string{JSON: "JSON", JSONComments: "JSON with comments", JSONC: "JSONC", TOML: "TOML"}[k]
 }
 
 // SyntaxError says where a text stops being what its [Kind] asks for. Lines and columns
@@ -203,11 +193,17 @@ func (u Undo) Inherit(container []string, left Undo, leftContainer []string) Und
 
 // Doc is a text that is known to be valid. It is not for several goroutines at once.
 type Doc struct {
-	kind Kind
-	src  []byte
 	body int // where the text starts, behind a byte order mark
-	json *jsonDoc
-	toml *tomlDoc
+	tree tree
+}
+
+// tree is a text of one language.
+type tree interface {
+	lookup(container []string, name string) (Entry, error)
+	names(container []string) ([]string, error)
+	get(path []string) (any, bool)
+	set(path []string, c Change) (Edit, error)
+	revert(path []string, u Undo) (Edit, error)
 }
 
 const bom = "\ufeff"
@@ -230,7 +226,7 @@ func Parse(kind Kind, src []byte) (*Doc, error) {
 		}
 		return nil, syntaxError(src, i, "invalid UTF-8")
 	}
-	d := &Doc{kind: kind, src: src}
+	d := &Doc{}
 	if bytes.HasPrefix(src, []byte(bom)) {
 		if kind == JSONComments {
 			return nil, &SyntaxError{1, 1, "a byte order mark, which the programs that read this file do not accept"}
@@ -242,9 +238,9 @@ func Parse(kind Kind, src []byte) (*Doc, error) {
 	}
 	var err error
 	if kind == TOML {
-		d.toml, err = parseTOML(src, d.body)
+		d.tree, err = parseTOML(src, d.body)
 	} else {
-		d.json, err = parseJSON(kind, src, d.body)
+		d.tree, err = parseJSON(kind, src, d.body)
 	}
 	if err != nil {
 		return nil, err
@@ -254,27 +250,18 @@ func Parse(kind Kind, src []byte) (*Doc, error) {
 
 // Lookup finds the entry name in container. Its error is a [*TypeError].
 func (d *Doc) Lookup(container []string, name string) (Entry, error) {
-	if d.kind == TOML {
-		return d.toml.lookup(container, name)
-	}
-	return d.json.lookup(container, name)
+	return d.tree.lookup(container, name)
 }
 
 // Names returns the names of the container's members in the order of the text, each once.
 // A container that is absent or null has none. The error is a [*TypeError].
 func (d *Doc) Names(container []string) ([]string, error) {
-	if d.kind == TOML {
-		return d.toml.names(container)
-	}
-	return d.json.names(container)
+	return d.tree.names(container)
 }
 
 // Get returns the value at path as data (see [Entry]), and whether there is one.
 func (d *Doc) Get(path ...string) (any, bool) {
-	if d.kind == TOML {
-		return dig(d.toml.data, path)
-	}
-	return d.json.get(path)
+	return d.tree.get(path)
 }
 
 // Set changes the entry name in container, or makes it, with all of container that is
@@ -291,11 +278,7 @@ func (d *Doc) Set(container []string, name string, c Change) (Edit, error) {
 			return Edit{}, err
 		}
 	}
-	path := join(container, name)
-	if d.kind == TOML {
-		return d.toml.set(path, c)
-	}
-	return d.json.set(path, c)
+	return d.tree.set(join(container, name), c)
 }
 
 // Revert takes back the edit that gave u, in a text that may have changed since. An entry
@@ -305,15 +288,11 @@ func (d *Doc) Set(container []string, name string, c Change) (Edit, error) {
 // again. Revert does not ask whether the entry is still what the edit made of it: see
 // [Equal]. With a zero Undo it removes the entry.
 func (d *Doc) Revert(container []string, name string, u Undo) (Edit, error) {
-	path := join(container, name)
-	if d.kind == TOML {
-		return d.toml.revert(path, u)
-	}
-	return d.json.revert(path, u)
+	return d.tree.revert(join(container, name), u)
 }
 
 func join(container []string, name string) []string {
-	return append(append(make([]string, 0, len(container)+1), container...), name)
+	return append(slices.Clone(container), name)
 }
 
 // errProof is for edits that do not read as they should. Nobody should ever see it.
@@ -335,8 +314,6 @@ type editor struct {
 func newEditor(src []byte) *editor { return &editor{src: src, out: src} }
 
 func (e *editor) apply(s splice) {
-	out := make([]byte, 0, len(e.out)+len(s.text)-(s.end-s.start))
-	out = append(append(append(out, e.out[:s.start]...), s.text...), e.out[s.end:]...)
 	if !e.touched {
 		e.start, e.oldEnd, e.newEnd, e.touched = s.start, s.end, s.end, true
 	}
@@ -347,7 +324,7 @@ func (e *editor) apply(s splice) {
 	}
 	e.start = min(e.start, s.start)
 	e.newEnd += len(s.text) - (s.end - s.start)
-	e.out = out
+	e.out = applied(e.out, s)
 }
 
 // edit returns the result, after checking that nothing outside its range differs.

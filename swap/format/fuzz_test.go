@@ -123,7 +123,7 @@ func checkEdit(t *testing.T, kind Kind, text []byte, container []string, name, c
 	if !ok {
 		t.Fatalf("not refused: %q in\n%s", path, text)
 	}
-	if blank := isBlank(bytes.TrimPrefix(text, []byte(bom))) || kind != TOML && d.json.empty; blank && kind != TOML {
+	if blank := isBlank(bytes.TrimPrefix(text, []byte(bom))) || kind != TOML && d.tree.(*jsonDoc).empty; blank && kind != TOML {
 		want["$schema"] = "s"
 		if container[0] == "$schema" {
 			want, _ = expect(map[string]any{}, path, c, kind)
@@ -288,7 +288,7 @@ func expect(tree map[string]any, path []string, c Change, kind Kind) (map[string
 		out[path[0]] = data(c.New)
 		return out, true
 	}
-	entry := changed(sub, c)
+	entry := changed(sub, data(c.Set), c.Remove)
 	if env, ok := sub["env"]; ok && len(c.Set) == 3 {
 		if _, isMap := env.(map[string]any); !isMap && env != nil {
 			return nil, false

@@ -53,9 +53,9 @@ func parseJSON(kind Kind, src []byte, body int) (*jsonDoc, error) {
 			return d, nil
 		}
 	}
-	v, err := parseTree(text)
+	v, err := parseTree(src, body)
 	if err != nil {
-		return nil, syntaxError(src, body+err.offset, err.msg)
+		return nil, err
 	}
 	if kind == JSONComments {
 		if i := trailingComma(v); i >= 0 {
@@ -124,14 +124,10 @@ func checkComments(src []byte, body int) (blank bool, err error) {
 	return blank, nil
 }
 
-type treeError struct {
-	offset int
-	msg    string
-}
-
-// parseTree is hujson.Parse with an offset in its error, and for a last line comment
+// parseTree is hujson.Parse with a place in its error, and for a last line comment
 // without a newline too.
-func parseTree(text []byte) (*hujson.Value, *treeError) {
+func parseTree(src []byte, body int) (*hujson.Value, error) {
+	text := src[body:]
 	if n := len(text); n > 0 && text[n-1] != '\n' {
 		text = append(text[:n:n], '\n')
 	}
@@ -142,7 +138,7 @@ func parseTree(text []byte) (*hujson.Value, *treeError) {
 	var line, column int
 	msg := err.Error()
 	if _, scanErr := fmt.Sscanf(msg, "hujson: line %d, column %d:", &line, &column); scanErr != nil {
-		return nil, &treeError{0, msg}
+		return nil, syntaxError(src, body, msg)
 	}
 	offset := 0
 	for range line - 1 {
@@ -155,7 +151,7 @@ func parseTree(text []byte) (*hujson.Value, *treeError) {
 	if len(msg) > 200 { // it quotes the whole literal
 		msg = "invalid literal"
 	}
-	return nil, &treeError{offset + column - 1, msg}
+	return nil, syntaxError(src, body+offset+column-1, msg)
 }
 
 // trailingComma finds one in the tree; -1 if there is none.

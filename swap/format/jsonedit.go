@@ -48,7 +48,7 @@ func (d *jsonDoc) set(path []string, c Change) (Edit, error) {
 			text = applied(text, remove(text, o, k))
 		}
 	}
-	e, err := d.finish(splice{w.at.start, w.at.end, string(text)}, path, changed(value, c))
+	e, err := d.finish(splice{w.at.start, w.at.end, string(text)}, path, changed(value, data(c.Set), c.Remove))
 	e.Undo = Undo{Existed: true, Before: string(before)}
 	return e, err
 }
@@ -303,7 +303,7 @@ func replace(text []byte, o object, k int, value string) ([]byte, error) {
 
 // parseObject parses the text of one object.
 func parseObject(text []byte) (object, error) {
-	v, err := parseTree(text)
+	v, err := parseTree(text, 0)
 	if err != nil || text[0] != '{' {
 		return object{}, fmt.Errorf("inside the entry: %w", errProof)
 	}

@@ -29,9 +29,7 @@ func renderTo(b *strings.Builder, v any, l layout, indent string) {
 			renderTo(b, v[i].Value, l, indent)
 		})
 	case []string:
-		renderList(b, l, l.multi && l.arrays.multi, l.arrays.pad, l.arrays.gap, indent, "[", len(v), "]", func(i int, _ string) {
-			b.WriteString(quote(v[i]))
-		})
+		renderTo(b, data(v), l, indent)
 	case []any:
 		renderList(b, l, l.multi && l.arrays.multi, l.arrays.pad, l.arrays.gap, indent, "[", len(v), "]", func(i int, indent string) {
 			renderTo(b, v[i], l, indent)

@@ -26,10 +26,10 @@ func TestProof(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, err := d.json.finish(s, path, map[string]any{}); !errors.Is(err, errProof) && !isTypeError(err) {
+		if e, err := d.tree.(*jsonDoc).finish(s, path, map[string]any{}); !errors.Is(err, errProof) && !isTypeError(err) {
 			t.Errorf("%s: %v, gives %s", name, err, e.Out)
 		}
-		if e, err := d.json.drop(s, path); err == nil && name != "the entry's own" {
+		if e, err := d.tree.(*jsonDoc).drop(s, path); err == nil && name != "the entry's own" {
 			t.Errorf("dropped, %s, gives %s", name, e.Out)
 		}
 	}
@@ -46,11 +46,11 @@ func TestProof(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ed := d.toml.edit([]string{"m", "s"})
+		ed := d.tree.(*tomlDoc).edit([]string{"m", "s"})
 		if err := ed.do(s); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if e, err := d.toml.finish(ed, []string{"m", "s"}, map[string]any{"x": json.Number("2")}); !errors.Is(err, errProof) {
+		if e, err := d.tree.(*tomlDoc).finish(ed, []string{"m", "s"}, map[string]any{"x": json.Number("2")}); !errors.Is(err, errProof) {
 			t.Errorf("TOML, %s: %v, gives %s", name, err, e.Out)
 		}
 	}

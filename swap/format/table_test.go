@@ -99,12 +99,13 @@ func (c setCase) run(t *testing.T) {
 
 	// Another parser reads what was set, and the rest as before.
 	change := changes[c.change]
+	set := data(change.Set)
 	if c.kind == TOML { // which has other numbers
-		change.Set = tomlObject(change.Set)
+		set = tomlData(change.Set)
 	}
 	wanted := data(change.New)
 	if was.Found {
-		wanted = changed(was.Value, change)
+		wanted = changed(was.Value, set, change.Remove)
 	}
 	path := join(container, c.entry)
 	tree := read(t, c.kind, e.Out)
@@ -181,7 +182,7 @@ func read(t testing.TB, kind Kind, text []byte) map[string]any {
 	if kind != JSON && !isBlank(text) {
 		std, err := hujson.Standardize(append(text, '\n'))
 		if err != nil {
-			if d, err := Parse(kind, text); err == nil && d.json.empty {
+			if d, err := Parse(kind, text); err == nil && d.tree.(*jsonDoc).empty {
 				return tree
 			}
 			t.Fatalf("%v:\n%s", err, text)

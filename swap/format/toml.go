@@ -224,6 +224,8 @@ func (d *tomlDoc) lookup(container []string, name string) (Entry, error) {
 	return e, nil
 }
 
+func (d *tomlDoc) get(path []string) (any, bool) { return dig(d.data, path) }
+
 func (d *tomlDoc) names(container []string) ([]string, error) {
 	if err := d.check(container); err != nil {
 		return nil, err

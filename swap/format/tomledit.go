@@ -59,8 +59,7 @@ func (d *tomlDoc) set(path []string, c Change) (Edit, error) {
 			return Edit{}, err
 		}
 	}
-	c.Set = tomlObject(c.Set)
-	e, err := d.finish(t, path, changed(v.(map[string]any), c))
+	e, err := d.finish(t, path, changed(v.(map[string]any), tomlData(c.Set), c.Remove))
 	e.Undo = Undo{Existed: true, Before: d.snapshot(path)}
 	return e, err
 }

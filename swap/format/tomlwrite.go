@@ -24,11 +24,7 @@ func tomlValue(v any) string {
 		}
 		return "{ " + strings.Join(parts, ", ") + " }"
 	case []string:
-		parts := make([]string, len(v))
-		for i, s := range v {
-			parts[i] = tomlString(s)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
+		return tomlValue(data(v))
 	case []any:
 		parts := make([]string, len(v))
 		for i, x := range v {
@@ -54,20 +50,6 @@ func tomlData(v any) any {
 		return err
 	}
 	return plain(m["v"])
-}
-
-// tomlObject returns the same fields with the numbers that TOML will have for them.
-func tomlObject(o Object) Object {
-	out := make(Object, len(o))
-	for i, f := range o {
-		out[i] = f
-		if sub, ok := f.Value.(Object); ok {
-			out[i].Value = tomlObject(sub)
-		} else {
-			out[i].Value = tomlData(f.Value)
-		}
-	}
-	return out
 }
 
 func tomlPath(path []string) string {
