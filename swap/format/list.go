@@ -84,10 +84,7 @@ func layoutOf(text []byte, o object, outer layout) layout {
 			l.indent = lineIndent(text, m.nameStart)
 		}
 		if i := bytes.LastIndexByte(text[:m.nameStart], '\n'); i > 0 {
-			l.nl = "\n"
-			if text[i-1] == '\r' {
-				l.nl = "\r\n"
-			}
+			l.nl = newlineOf(text[i-1:])
 		}
 		if startsLine(text, o.end-1) {
 			l.close = lineIndent(text, o.end-1)
@@ -128,10 +125,7 @@ func arrayLayoutOf(text []byte) (arrayLayout, bool) {
 	if len(text) < 3 || text[0] != '[' {
 		return arrayLayout{}, false
 	}
-	i := 1
-	for i < len(text) && strings.IndexByte(" \t\r\n", text[i]) >= 0 {
-		i++
-	}
+	i := len(text) - len(bytes.TrimLeft(text[1:], " \t\r\n"))
 	pad := string(text[1:i])
 	if i >= len(text)-1 {
 		return arrayLayout{}, false
@@ -219,11 +213,8 @@ func remove(text []byte, o object, k int) splice {
 // cut widens [a, b) to what should go with it: the whole line if nothing else is on it,
 // else the space on one side.
 func cut(text []byte, a, b int, o object) (int, int) {
-	c := b
-	for c < len(text) && (text[c] == ' ' || text[c] == '\t') {
-		c++
-	}
-	rest := text[c:]
+	rest := bytes.TrimLeft(text[b:], " \t")
+	c := len(text) - len(rest)
 	if startsLine(text, a) {
 		line := bytes.LastIndexByte(text[:a], '\n') + 1
 		switch {
@@ -237,10 +228,7 @@ func cut(text []byte, a, b int, o object) (int, int) {
 		return a, c
 	}
 	if c == o.end-1 { // the last on its line: take the space before it, leave that of the brace
-		for a > 0 && (text[a-1] == ' ' || text[a-1] == '\t') {
-			a--
-		}
-		return a, b
+		return len(bytes.TrimRight(text[:a], " \t")), b
 	}
 	return a, c
 }
@@ -304,10 +292,7 @@ func lineEnd(text []byte, i int) int {
 
 // startsLine reports whether only space is before i on its line, and there is a line before it.
 func startsLine(text []byte, i int) bool {
-	for i > 0 && (text[i-1] == ' ' || text[i-1] == '\t') {
-		i--
-	}
-	return i > 0 && text[i-1] == '\n'
+	return bytes.HasSuffix(bytes.TrimRight(text[:i], " \t"), []byte("\n"))
 }
 
 // lineIndent is the space that the line of i starts with.
@@ -316,11 +301,8 @@ func lineIndent(text []byte, i int) string {
 	if start == 0 && bytes.HasPrefix(text, []byte(bom)) {
 		start = len(bom)
 	}
-	end := start
-	for end < i && (text[end] == ' ' || text[end] == '\t') {
-		end++
-	}
-	return string(text[start:end])
+	line := text[start:i]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
 func isBlank(b []byte) bool {

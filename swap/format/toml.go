@@ -105,9 +105,7 @@ func (d *tomlDoc) pair(n *unstable.Node, prefix []string, section, parent, index
 	it.end = it.start + int(n.Raw.Length)
 	it.value = it.keys[len(it.keys)-1].end
 	it.value += bytes.IndexByte(d.src[it.value:], '=') + 1
-	for d.src[it.value] == ' ' || d.src[it.value] == '\t' {
-		it.value++
-	}
+	it.value += len(d.src[it.value:]) - len(bytes.TrimLeft(d.src[it.value:], " \t"))
 	self := len(d.items)
 	d.items = append(d.items, it)
 	if n.Value().Kind != unstable.InlineTable {

@@ -149,7 +149,7 @@ func (t *tomlEditor) restoreTable(path []string, have, want map[string]any, was 
 				return err
 			}
 		case !same(have[name], want[name]):
-			if err := t.put(at, writable(want[name]), was); err != nil {
+			if err := t.put(at, want[name], was); err != nil {
 				return err
 			}
 		}
@@ -164,25 +164,11 @@ func (t *tomlEditor) restoreTable(path []string, have, want map[string]any, was 
 	return nil
 }
 
+// objectOf is data as it is written, in the order of the names.
 func objectOf(m map[string]any) Object {
 	var o Object
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		o = append(o, Field{name, writable(m[name])})
+		o = append(o, Field{name, m[name]})
 	}
 	return o
-}
-
-// writable turns data into a value to be written.
-func writable(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		return objectOf(v)
-	case []any:
-		a := make([]any, len(v))
-		for i, x := range v {
-			a[i] = writable(x)
-		}
-		return a
-	}
-	return v
 }

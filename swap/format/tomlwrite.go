@@ -3,6 +3,7 @@ package format
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,8 @@ func tomlValue(v any) string {
 		return "{ " + strings.Join(parts, ", ") + " }"
 	case []string:
 		return tomlValue(data(v))
+	case map[string]any:
+		return tomlValue(objectOf(v))
 	case []any:
 		parts := make([]string, len(v))
 		for i, x := range v {
@@ -104,17 +107,9 @@ func hasNull(v any) bool {
 	case nil:
 		return true
 	case Object:
-		for _, f := range v {
-			if hasNull(f.Value) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, func(f Field) bool { return hasNull(f.Value) })
 	case []any:
-		for _, x := range v {
-			if hasNull(x) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, hasNull)
 	}
 	return false
 }
