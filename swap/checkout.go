@@ -24,8 +24,7 @@ const (
 	ModeReleased  Mode = "released"  // a published version, without the checkout
 )
 
-// Modes returns all modes.
-func Modes() []Mode { return []Mode{ModeDev, ModeBuild, ModeInstalled, ModeReleased} }
+var modes = []Mode{ModeDev, ModeBuild, ModeInstalled, ModeReleased}
 
 // A Checkout is a directory that holds the sources of an MCP server.
 type Checkout struct {
@@ -125,8 +124,7 @@ func realDir(dir string) (string, error) {
 
 // unwrapPath takes the path off an error, where the message has it already.
 func unwrapPath(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}
 	return err
@@ -141,12 +139,7 @@ func choose(names []string, entry, what, several string) (string, error) {
 		}
 		return "", fmt.Errorf("has no %s named %q; it has: %s", what, entry, list(names))
 	}
-	var servers []string
-	for _, n := range names {
-		if strings.HasSuffix(n, "-mcp") {
-			servers = append(servers, n)
-		}
-	}
+	servers := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasSuffix(n, "-mcp") })
 	switch {
 	case len(servers) == 1:
 		return servers[0], nil

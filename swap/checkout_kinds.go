@@ -190,8 +190,7 @@ var uvCheckout = checkoutKind{
 
 func decodeTOML(text []byte, v any) error {
 	err := toml.Unmarshal(text, v)
-	var de *toml.DecodeError
-	if errors.As(err, &de) {
+	if de, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, col := de.Position()
 		return fmt.Errorf("line %d, column %d: %w", line, col, err)
 	}

@@ -3,6 +3,7 @@ package swap
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -111,22 +112,19 @@ func (f differ) hunks(d, old, text []byte) (head []byte, out []*hunk) {
 // many, since patch takes a side with fewer for an end of the file. It says
 // whether none is left.
 func (h *hunk) trim() bool {
-	changed := func(l hunkLine) bool { return l.op != ' ' }
 	first, last := 0, len(h.lines)
-	for !changed(h.lines[first]) {
+	for h.lines[first].op == ' ' {
 		first++
 	}
-	for !changed(h.lines[last-1]) {
+	for h.lines[last-1].op == ' ' {
 		last--
 	}
 	n := 0
 	for first-n > 0 && last+n < len(h.lines) && !h.lines[first-n-1].masked && !h.lines[last+n].masked {
 		n++
 	}
-	for _, l := range h.lines[first:last] {
-		if l.masked {
-			return false
-		}
+	if slices.ContainsFunc(h.lines[first:last], func(l hunkLine) bool { return l.masked }) {
+		return false
 	}
 	for i, l := range h.lines {
 		if l.masked && (i < first || i >= last) {

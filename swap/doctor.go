@@ -65,8 +65,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 	d := &Diagnosis{Version: SchemaVersion, Repo: repo, Server: server, NoServer: err, Findings: []Finding{}}
 	st, err := s.Journal.Load()
 	if err != nil {
-		var se *journal.StateError
-		errors.As(err, &se)
+		se, _ := errors.AsType[*journal.StateError](err)
 		d.add(Finding{Kind: FoundState, Path: se.Path, Text: err.Error()})
 		st = nil
 	}

@@ -44,20 +44,14 @@ func repoAt(top string) (gitRepo, bool) {
 		if !ok {
 			return gitRepo{}, false
 		}
-		dir = strings.TrimSpace(link)
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(top, dir)
-		}
+		dir = absIn(top, strings.TrimSpace(link))
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil || !isGitDir(dir) {
 		return gitRepo{}, false
 	}
 	r := gitRepo{top: top, dir: dir, common: dir}
 	if c := firstLine(filepath.Join(dir, "commondir")); c != "" {
-		if !filepath.IsAbs(c) {
-			c = filepath.Join(dir, c)
-		}
-		if real, err := filepath.EvalSymlinks(c); err == nil {
+		if real, err := filepath.EvalSymlinks(absIn(dir, c)); err == nil {
 			r.common = real
 		}
 		return r, true
@@ -65,16 +59,21 @@ func repoAt(top string) (gitRepo, bool) {
 	// Only the main work tree obeys these two; a linked one has its own top.
 	config := readGitConfig(filepath.Join(dir, "config"))
 	if tree := config["core.worktree"]; tree != "" {
-		if !filepath.IsAbs(tree) {
-			tree = filepath.Join(dir, tree)
-		}
-		if real, err := filepath.EvalSymlinks(tree); err == nil {
+		if real, err := filepath.EvalSymlinks(absIn(dir, tree)); err == nil {
 			r.top = real
 		}
 	} else if config["core.bare"] == "true" {
 		r.top = ""
 	}
 	return r, true
+}
+
+// absIn is a path, which starts from dir if it is relative.
+func absIn(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
 }
 
 // isGitDir is git's own test of a repository's directory.
@@ -84,9 +83,7 @@ func isGitDir(dir string) bool {
 	}
 	common := dir
 	if c := firstLine(filepath.Join(dir, "commondir")); c != "" {
-		if common = c; !filepath.IsAbs(c) {
-			common = filepath.Join(dir, c)
-		}
+		common = absIn(dir, c)
 	}
 	for _, sub := range []string{"objects", "refs"} {
 		if info, err := os.Stat(filepath.Join(common, sub)); err != nil || !info.IsDir() {

@@ -79,7 +79,7 @@ func (s *Swapper) checkOptions(o UseOptions) error {
 	if o.PR > 0 && (o.Mode != "" && o.Mode != ModeDev || o.Ref != "") {
 		return usagef(OptionPR, "cannot be combined with a mode or a version")
 	}
-	if o.Mode != "" && !slices.Contains(Modes(), o.Mode) {
+	if o.Mode != "" && !slices.Contains(modes, o.Mode) {
 		return usagef(OptionMode, "%q is not one of dev, build, installed, released", string(o.Mode))
 	}
 	if o.Ref != "" && o.Mode != ModeReleased {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -141,9 +140,7 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 
 	dir := repo
 	if cwd, ok := e.Value["cwd"].(string); ok && cwd != "" {
-		if dir = cwd; !filepath.IsAbs(dir) {
-			dir = filepath.Join(repo, dir)
-		}
+		dir = absIn(repo, cwd)
 	}
 	start := time.Now()
 	env := c.Dialect.env(e.Value)

@@ -47,14 +47,13 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	if ferr := a.out.flush(); err == nil && ferr != nil {
 		err = fmt.Errorf("write to standard output: %w", ferr)
 	}
-	var usage *swap.UsageError
-	var quiet *silent
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitOK
-	case errors.As(err, &quiet):
+	}
+	if quiet, ok := errors.AsType[*silent](err); ok {
 		return quiet.code
-	case errors.As(err, &usage), a.running == nil: // the latter: cobra's own
+	}
+	if _, usage := errors.AsType[*swap.UsageError](err); usage || a.running == nil { // the latter: cobra's own
 		a.err.problem(explain(err))
 		a.err.hint("see " + cmd.CommandPath() + " --help")
 		return exitUsage
@@ -128,6 +127,9 @@ the server's entry is touched, and every change is recorded until it is reverted
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.doctor())
+	for _, c := range root.Commands() {
+		c.Args, c.ValidArgsFunction = cobra.NoArgs, cobra.NoFileCompletions
+	}
 	return root
 }
 

@@ -86,7 +86,6 @@ exists. A client is present if both are true; the other commands take the presen
 ones unless --cli names others.`,
 		Example: `  mcp-swap detect
   mcp-swap detect --json`,
-		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	jsonFlag(c, &asJSON)
 	c.RunE = a.verb(func(_ context.Context, s *swap.Swapper) error {
@@ -112,7 +111,6 @@ other; and what keeps the client from running it: a file of the project that
 wins, an entry that is switched off, a folder that is not trusted.`,
 		Example: `  mcp-swap status
   mcp-swap status --server tmux --cli codex --json`,
-		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	repoFlag(c, &o.Repo)
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
@@ -154,7 +152,6 @@ home directory that is removed afterwards. Remote servers are not tried.
 It exits 1 if there is a problem.`,
 		Example: `  mcp-swap verify
   mcp-swap verify --cli codex --json`,
-		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	repoFlag(c, &o.Repo)
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
@@ -201,7 +198,6 @@ command and arguments; --env adds to its environment.`,
 		Example: `  mcp-swap use-local --dry-run
   mcp-swap use-local --cli claude --cli codex
   mcp-swap use-local --repo . --env LOG=debug --mode build`,
-		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	repoFlag(c, &o.Repo)
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
@@ -244,7 +240,6 @@ left alone, unless --force is given.`,
 		Example: `  mcp-swap revert --dry-run
   mcp-swap revert
   mcp-swap revert --cli claude --scope project`,
-		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	cliFlag(c, &o.Clients, "all that were swapped")
 	scopeFlag(c, &o.Scope, "both")
@@ -271,7 +266,6 @@ configs that cannot be read, and environment variables that override a client's
 login (it never reads their values). It exits 1 when it finds something.`,
 		Example: `  mcp-swap doctor
   mcp-swap doctor --json`,
-		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	repoFlag(c, &o.Repo)
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
