@@ -80,10 +80,7 @@ func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 	if sourced {
 		req = req.onStdin()
 	}
-	args := make([]string, 0, len(t.flags)+len(req.words))
-	args = append(args, t.flags...)
-	args = append(args, req.words...)
-	cmd := exec.CommandContext(ctx, t.binary, args...)
+	cmd := exec.CommandContext(ctx, t.binary, slices.Concat(t.flags, req.words)...)
 	cmd.Env = t.lean
 	if req.starts || req.needs == needsAll {
 		cmd.Env = t.env

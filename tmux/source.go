@@ -3,6 +3,7 @@ package tmux
 import (
 	"bytes"
 	"context"
+	"slices"
 )
 
 // SourceFile runs the commands in files, which the tmux client reads.
@@ -35,10 +36,8 @@ func (SourceFile) CommandName() string   { return "source-file" }
 func (ShowMessages) CommandName() string { return "show-messages" }
 
 func (c SourceFile) stdin() []byte {
-	for _, p := range c.Paths {
-		if p == "-" {
-			return append([]byte{}, c.Input...)
-		}
+	if slices.Contains(c.Paths, "-") {
+		return append([]byte{}, c.Input...)
 	}
 	return nil
 }

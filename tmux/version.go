@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -66,12 +67,7 @@ func (v Version) Compare(o Version) int {
 		}
 		return 1
 	}
-	for _, d := range [...]int{v.Major - o.Major, v.Minor - o.Minor, next(v) - next(o), int(v.Letter) - int(o.Letter)} {
-		if d != 0 {
-			return d
-		}
-	}
-	return 0
+	return cmp.Or(v.Major-o.Major, v.Minor-o.Minor, next(v)-next(o), int(v.Letter)-int(o.Letter))
 }
 
 // Has reports whether a tmux of version v can be expected to have what release since introduced. A

@@ -185,7 +185,7 @@ func (c NewWindow) rows(f Format) (Command, []Scope) {
 // check: with -S tmux up to 3.3 compares the name as it was given, before
 // formats are expanded, and from 3.7 the name expanded twice. So escaped
 // characters would not match, or be run as a format.
-func (c NewWindow) check(version func() (Version, error)) error {
+func (c NewWindow) check(func() (Version, error)) error {
 	if !c.SelectExisting {
 		return nil
 	}

@@ -22,7 +22,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -350,10 +349,7 @@ func (d Disk) write(f *os.File, data []byte) error {
 			return &fs.PathError{Op: string(OpWrite), Path: f.Name(), Err: err}
 		}
 	}
-	n, err := f.Write(data)
-	if err == nil && n < len(data) {
-		err = io.ErrShortWrite
-	}
+	_, err := f.Write(data)
 	return err
 }
 

@@ -122,28 +122,22 @@ func (r row) write(b *bytes.Buffer, table []Token, byName map[string]Token) erro
 
 // fieldNames names the fields, which are in the order they will have.
 func (r row) fieldNames(fields []Token) ([]string, error) {
-	long := func(t Token) string {
+	without := func(t Token, suffix string) string {
 		if t.Field != "" {
 			return t.Field
 		}
-		return goName(strings.TrimPrefix(t.Name, r.scope+"_"))
-	}
-	short := func(t Token) string {
-		if t.Field != "" {
-			return t.Field
-		}
-		return goName(strings.TrimSuffix(strings.TrimPrefix(t.Name, r.scope+"_"), "_flag"))
+		return goName(strings.TrimSuffix(strings.TrimPrefix(t.Name, r.scope+"_"), suffix))
 	}
 	wanted := make(map[string]int)
 	for _, t := range fields {
-		wanted[short(t)]++
+		wanted[without(t, "_flag")]++
 	}
 	names := make([]string, len(fields))
 	taken := map[string]string{r.ref: r.id}
 	for i, t := range fields {
-		names[i] = short(t)
+		names[i] = without(t, "_flag")
 		if wanted[names[i]] > 1 {
-			names[i] = long(t)
+			names[i] = without(t, "")
 		}
 		if other, ok := taken[names[i]]; ok {
 			return nil, fmt.Errorf("%s and %s would both be the field %s", other, t.Name, names[i])
