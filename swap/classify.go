@@ -204,12 +204,7 @@ func (o off) switchesOff(value map[string]any, doc *document, project, server st
 	if doc == nil {
 		return false, ""
 	}
-	p := slices.Clone(o.Path)
-	for i, key := range p {
-		if key == projectKey {
-			p[i] = project
-		}
-	}
+	p := forProject(o.Path, project)
 	v, _ := doc.doc.Get(p...)
 	list, ok := v.([]any)
 	if !ok {

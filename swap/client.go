@@ -177,15 +177,18 @@ func (c *Client) label(s Scope) string {
 func (c *Client) containers(s Scope, project string) [][]string {
 	var out [][]string
 	for _, path := range c.Scopes[s] {
-		path = slices.Clone(path)
-		for i, key := range path {
-			if key == projectKey {
-				path[i] = project
-			}
-		}
-		out = append(out, path)
+		out = append(out, forProject(path, project))
 	}
 	return out
+}
+
+// forProject is a path with a project's key in it.
+func forProject(path []string, project string) []string {
+	path = slices.Clone(path)
+	if i := slices.Index(path, projectKey); i >= 0 {
+		path[i] = project
+	}
+	return path
 }
 
 // ClientNames lists the names of all clients in the order of the table.

@@ -26,11 +26,11 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change) erro
 			continue
 		}
 		env := c.client.Dialect.env(c.edit.Value)
-		if key := fmt.Sprint(env); tried[key] {
+		key := fmt.Sprint(env)
+		if tried[key] {
 			continue
-		} else {
-			tried[key] = true
 		}
+		tried[key] = true
 		slow := time.AfterFunc(2*time.Second, func() {
 			s.Warn("preflight: waiting for the server to answer; its first start may have to build it")
 		})

@@ -44,8 +44,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	root.SetOut(a.out.w)
 	root.SetErr(a.err.w)
 	cmd, err := root.ExecuteContextC(ctx)
-	if ferr := a.out.flush(); err == nil && ferr != nil {
-		err = fmt.Errorf("write to standard output: %w", ferr)
+	if err == nil && a.out.err != nil {
+		err = fmt.Errorf("write to standard output: %w", a.out.err)
 	}
 	if err == nil {
 		return exitOK
@@ -55,7 +55,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	}
 	if _, usage := errors.AsType[*swap.UsageError](err); usage || a.running == nil { // the latter: cobra's own
 		a.err.problem(explain(err))
-		a.err.hint("see " + cmd.CommandPath() + " --help")
+		a.err.linef("  see %s --help", cmd.CommandPath())
 		return exitUsage
 	}
 	a.err.problem(explain(err))

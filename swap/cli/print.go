@@ -76,8 +76,6 @@ func (s *sticky) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (p *printer) flush() error { return p.err }
-
 func (p *printer) linef(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
 
 const (
@@ -103,8 +101,6 @@ func (p *printer) problem(text string) {
 func (p *printer) note(text string) {
 	p.linef("%s %s", p.paint(yellow, "mcp-swap:", 0), text)
 }
-
-func (p *printer) hint(text string) { p.linef("  %s", text) }
 
 func (p *printer) json(v any) error {
 	enc := json.NewEncoder(p.w)

@@ -229,8 +229,8 @@ func (d *jsonDoc) open(m member) (object, bool) {
 	}
 	o, ok := d.objects[m.start]
 	if !ok {
-		if v, isTree := m.node.(*hujson.Value); isTree {
-			o = treeObject(v, d.body)
+		if m.node != nil {
+			o = treeObject(m.node, d.body)
 		} else {
 			o = skipObject(d.src, m.start)
 		}

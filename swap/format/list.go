@@ -3,6 +3,8 @@ package format
 import (
 	"bytes"
 	"strings"
+
+	"github.com/tailscale/hujson"
 )
 
 // object is one level of an object's text: a JSON object or a TOML inline table.
@@ -14,14 +16,11 @@ type object struct {
 
 type member struct {
 	name           string
-	nameStart, key int // the name's text is [nameStart, key)
-	start, end     int // of the value
-	comma          int // offset of the comma behind it, or -1
-	node           node
+	nameStart, key int           // the name's text is [nameStart, key)
+	start, end     int           // of the value
+	comma          int           // offset of the comma behind it, or -1
+	node           *hujson.Value // nil where there is no tree
 }
-
-// node is a value of a parsed tree, nil where there is no tree.
-type node any
 
 // last finds the member that counts: the last of the name; -1 if there is none.
 func (o object) last(name string) int {
