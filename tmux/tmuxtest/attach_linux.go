@@ -22,28 +22,18 @@ func Attach(t testing.TB, srv *tmux.Server, session string, columns, lines uint1
 		t.Skipf("no pseudo-terminals here: %v", err)
 	}
 	fd := int(master.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	check(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
 	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: lines, Col: columns, Xpixel: columns * 8, Ypixel: lines * 16}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: lines, Col: columns, Xpixel: columns * 8, Ypixel: lines * 16}))
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer slave.Close()
 	cmd := exec.Command(srv.Binary(), "-u", "-S", srv.SocketPath(), "attach-session", "-t", session)
 	cmd.Env = []string{"TERM=xterm-256color", "PATH=" + os.Getenv("PATH")}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Start())
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)

@@ -107,42 +107,26 @@ func NewForeign(t testing.TB, socket, read, write string) *Foreign {
 		t.Skip("only root can run a server as another user")
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	// The program stands where the other user may not go.
 	content, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	dir, err := os.MkdirTemp("", "tf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	program := filepath.Join(dir, "server")
-	if err := testtool.WriteProgram(program, content); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, testtool.WriteProgram(program, content))
+	check(t, os.Chmod(dir, 0o755))
 	cmd := exec.Command(program)
 	cmd.Env = []string{foreignEnv + "=" + socket, "TMUXTEST_READ=" + read, "TMUXTEST_WRITE=" + write}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: OtherUser, Gid: OtherUser}}
 	cmd.Dir = "/"
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Start())
 	f := &Foreign{}
 	lines := bufio.NewScanner(stdout)
 	if !lines.Scan() {

@@ -24,6 +24,14 @@ func Binary(t testing.TB) string {
 	return testtool.Path(t, "tmux")
 }
 
+// check ends the test if there is an error.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // New is a handle on a server that does not run yet. When the test ends, every
 // tmux server with a socket below the test's directory is killed, also those that
 // the test started beside this one, and the directory is removed. The environment
@@ -32,13 +40,9 @@ func New(t testing.TB) *tmux.Server {
 	t.Helper()
 	// A socket's path is limited to some 100 bytes, so not t.TempDir.
 	dir, err := os.MkdirTemp("", "tt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	home := filepath.Join(dir, "home")
-	if err := os.Mkdir(home, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(home, 0o700))
 	srv, err := tmux.New(tmux.Config{
 		Binary:     Binary(t),
 		SocketPath: filepath.Join(dir, "s"),
@@ -49,9 +53,7 @@ func New(t testing.TB) *tmux.Server {
 			"TERM=screen", "LANG=C.UTF-8", "TMUX_TMPDIR=" + dir, "XDG_RUNTIME_DIR=" + dir,
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
@@ -111,9 +113,7 @@ func Context(t testing.TB) context.Context {
 func Run(t testing.TB, srv *tmux.Server, name string, args ...string) string {
 	t.Helper()
 	out, err := srv.Do(Context(t), tmux.Raw{Name: name, Args: args})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return strings.TrimSuffix(string(out[0]), "\n")
 }
 
