@@ -60,24 +60,27 @@ func (t *autoTransport) run(ctx context.Context, req request) (reply, error) {
 		return t.exec.run(ctx, req)
 	}
 	rep, err := t.native.run(ctx, req)
-	switch {
-	case errors.Is(err, ErrUntrusted):
-		t.mu.Lock()
-		t.only = true
-		t.mu.Unlock()
-	case errors.Is(err, errProtocol):
-		// Whether the server has run the list cannot be known, so this call
-		// fails; the next ones take the other way.
-		t.refuse(err)
-	case rep.code == 1 && kindOf(string(rep.stderr)) == ErrNoServer:
-		t.mu.Lock()
-		t.proven = false
-		t.mu.Unlock()
-		if req.starts {
-			return t.exec.run(ctx, req)
-		}
+	if t.learn(rep, err); rep.noServer() && req.starts {
+		return t.exec.run(ctx, req)
 	}
 	return rep, err
+}
+
+// learn notes what a native call has shown for the next ones.
+func (t *autoTransport) learn(rep reply, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case errors.Is(err, ErrUntrusted):
+		t.only = true
+	case errors.Is(err, errProtocol) && !t.only:
+		// Whether the server has run the list cannot be known, so this call
+		// fails; the next ones take the other way.
+		t.refused = true
+		t.log(err)
+	case rep.noServer():
+		t.proven = false
+	}
 }
 
 func (t *autoTransport) private() bool {
@@ -106,7 +109,7 @@ func (t *autoTransport) useNative(ctx context.Context) (bool, error) {
 		return false, err
 	case ctx.Err() != nil:
 		return false, context.Cause(ctx)
-	case err == nil && rep.code == 1 && kindOf(string(rep.stderr)) == ErrNoServer:
+	case err == nil && rep.noServer():
 		// Nothing to prove it on, so the tmux program may say the same.
 		return false, nil
 	default:
@@ -114,16 +117,6 @@ func (t *autoTransport) useNative(ctx context.Context) (bool, error) {
 		t.log(fmt.Errorf("exit %d, output %.40q, stderr %.80q, error %v", rep.code, rep.stdout, rep.stderr, err))
 	}
 	return t.proven, nil
-}
-
-func (t *autoTransport) refuse(err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.only {
-		return
-	}
-	t.refused = true
-	t.log(err)
 }
 
 func (t *autoTransport) log(err error) {

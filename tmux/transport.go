@@ -102,6 +102,9 @@ type reply struct {
 	open bool
 }
 
+// noServer reports whether nothing listens on the socket.
+func (r reply) noServer() bool { return r.code == 1 && kindOf(string(r.stderr)) == ErrNoServer }
+
 // Limits of one command list in an argument vector. tmux packs the words into
 // one message of 16 KB, and from 3.7 on takes no more than 1000 of them.
 const (

@@ -109,13 +109,13 @@ func (s socket) checkPeer(conn *net.UnixConn) error {
 // credentials are of the process that listens on a socket.
 type credentials struct{ uid, pid int }
 
-// askSocket asks the system about a connection's socket.
-func askSocket(conn *net.UnixConn, ask func(fd int) (credentials, error)) (cred credentials, err error) {
+// peerOf is the process that made the other end of a connection listen.
+func peerOf(conn *net.UnixConn) (cred credentials, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return credentials{}, err
 	}
-	if ctl := raw.Control(func(fd uintptr) { cred, err = ask(int(fd)) }); ctl != nil {
+	if ctl := raw.Control(func(fd uintptr) { cred, err = peerOfSocket(int(fd)) }); ctl != nil {
 		return credentials{}, ctl
 	}
 	return cred, err

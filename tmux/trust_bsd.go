@@ -2,23 +2,16 @@
 
 package tmux
 
-import (
-	"net"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // knowsPeers says whether this system shows who listens on a socket.
 const knowsPeers = true
 
-// peerOf is the process that made the other end of a connection listen, without
-// its number.
-func peerOf(conn *net.UnixConn) (credentials, error) {
-	return askSocket(conn, func(fd int) (credentials, error) {
-		cred, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
-		if err != nil {
-			return credentials{}, err
-		}
-		return credentials{uid: int(cred.Uid)}, nil
-	})
+// peerOfSocket finds the user alone: these systems do not show the process.
+func peerOfSocket(fd int) (credentials, error) {
+	cred, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+	if err != nil {
+		return credentials{}, err
+	}
+	return credentials{uid: int(cred.Uid)}, nil
 }

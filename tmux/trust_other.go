@@ -2,12 +2,9 @@
 
 package tmux
 
-import (
-	"errors"
-	"net"
-)
+import "errors"
 
 // knowsPeers says whether this system shows who listens on a socket.
 const knowsPeers = false
 
-func peerOf(*net.UnixConn) (credentials, error) { return credentials{}, errors.ErrUnsupported }
+func peerOfSocket(int) (credentials, error) { return credentials{}, errors.ErrUnsupported }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -62,12 +61,13 @@ func (c Channel) Wait(ctx context.Context) error {
 	s.joinWait(channel, 1)
 	waiting, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	begun, ended := make(chan struct{}), make(chan struct{})
-	var once sync.Once
+	begun, begin := context.WithCancel(context.Background())
+	defer begin()
+	ended := make(chan struct{})
 	var outs [][]byte
 	go func() {
 		defer close(ended)
-		outs, err = s.roundTrip(waiting, list, func() { once.Do(func() { close(begun) }) })
+		outs, err = s.roundTrip(waiting, list, begin)
 	}()
 	select {
 	case <-ended:
@@ -84,7 +84,7 @@ func (c Channel) Wait(ctx context.Context) error {
 	}
 	// A waiter that may or may not be in the queue could not be taken out of it.
 	select {
-	case <-begun:
+	case <-begun.Done():
 	case <-ended:
 	case <-time.After(settleTime):
 	}
@@ -94,7 +94,7 @@ func (c Channel) Wait(ctx context.Context) error {
 	if err == nil {
 		return nil // signalled after all
 	}
-	if left == 0 && isClosed(begun) {
+	if left == 0 && begun.Err() != nil {
 		s.forgetWaiter(context.WithoutCancel(ctx), channel)
 	}
 	return context.Cause(ctx)
@@ -111,15 +111,6 @@ func (s *Server) stillThere(ctx context.Context) error {
 		time.Sleep(20 * time.Millisecond)
 	}
 	return nil
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }
 
 // joinWait counts a wait on a channel in or out, and returns how many there are.
