@@ -161,8 +161,8 @@ func (s *Server) RunShell(ctx context.Context, command string, opts ShellOptions
 	if err == nil {
 		return ShellResult{Output: outs[0]}, nil
 	}
-	var e *Error
-	if !errors.As(err, &e) || e.ExitCode <= 0 || e.Err != nil || len(outs) == 0 {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.ExitCode <= 0 || e.Err != nil || len(outs) == 0 {
 		return ShellResult{}, err
 	}
 	// tmux appends a line with the status; the text before it ends in a

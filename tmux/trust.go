@@ -209,8 +209,8 @@ func ownerOf(info fs.FileInfo) (uid, gid int) {
 
 // noServer is what the tmux program says when it cannot connect.
 func (s socket) noServer(err error) (reply, error) {
-	var errno syscall.Errno
-	if !errors.As(err, &errno) {
+	errno, ok := errors.AsType[syscall.Errno](err)
+	if !ok {
 		return reply{code: -1}, err
 	}
 	text := fmt.Sprintf("error connecting to %s (%s)", s.path, errnoText(errno))

@@ -49,8 +49,7 @@ func advice(h swap.Hint, arg string) string {
 // explain is an error's text, with the flags that it is about and that would help.
 func explain(err error) string {
 	text := err.Error()
-	var usage *swap.UsageError
-	if errors.As(err, &usage) && usage == err && usage.Option != "" {
+	if usage, ok := err.(*swap.UsageError); ok && usage.Option != "" {
 		text = flags[usage.Option] + " " + usage.Msg
 	}
 	var hint *swap.HintError

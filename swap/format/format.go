@@ -268,17 +268,13 @@ func (d *Doc) Get(path ...string) (any, bool) {
 // missing. Its error is a [*TypeError], or says what cannot be written. The Doc stays as
 // it is.
 func (d *Doc) Set(container []string, name string, c Change) (Edit, error) {
-	for _, o := range []Object{c.New, c.Set, c.Parent, c.Seed} {
-		if err := checkValue(o); err != nil {
+	path := join(container, name)
+	for _, v := range []any{path, c.New, c.Set, c.Parent, c.Seed} {
+		if err := checkValue(v); err != nil {
 			return Edit{}, err
 		}
 	}
-	for _, s := range append([]string{name}, container...) {
-		if err := checkValue(s); err != nil {
-			return Edit{}, err
-		}
-	}
-	return d.tree.set(join(container, name), c)
+	return d.tree.set(path, c)
 }
 
 // Revert takes back the edit that gave u, in a text that may have changed since. An entry

@@ -248,10 +248,7 @@ func (d *jsonDoc) checkRoot() error {
 
 func (d *jsonDoc) typeError(path []string, m member) *TypeError {
 	line, column := position(d.src, m.start)
-	got := map[byte]string{'n': "null", 't': "a boolean", 'f': "a boolean", '"': "a string", '[': "an array", '{': "an object"}[d.src[m.start]]
-	if got == "" {
-		got = "a number"
-	}
+	got := typeName(decode(d.src[m.start:m.end]))
 	return &TypeError{Path: slices.Clone(path), Want: "an object", Got: got, Line: line, Column: column}
 }
 

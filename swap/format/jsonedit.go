@@ -388,21 +388,10 @@ func (d *jsonDoc) applied(s splice, path []string) (Edit, *jsonDoc, error) {
 
 // sameOthers reports whether two objects have the same members, except the ones with that name.
 func sameOthers(a []byte, was object, b []byte, is object, name string) bool {
-	i, k := 0, 0
-	for {
-		for i < len(was.members) && was.members[i].name == name {
-			i++
-		}
-		for k < len(is.members) && is.members[k].name == name {
-			k++
-		}
-		if i == len(was.members) || k == len(is.members) {
-			return i == len(was.members) && k == len(is.members)
-		}
-		m, n := was.members[i], is.members[k]
-		if !bytes.Equal(a[m.nameStart:m.key], b[n.nameStart:n.key]) || !bytes.Equal(a[m.start:m.end], b[n.start:n.end]) {
-			return false
-		}
-		i, k = i+1, k+1
+	others := func(o object) []member {
+		return slices.DeleteFunc(slices.Clone(o.members), func(m member) bool { return m.name == name })
 	}
+	return slices.EqualFunc(others(was), others(is), func(m, n member) bool {
+		return bytes.Equal(a[m.nameStart:m.key], b[n.nameStart:n.key]) && bytes.Equal(a[m.start:m.end], b[n.start:n.end])
+	})
 }
