@@ -75,10 +75,7 @@ var goCheckout = checkoutKind{
 		return []string{"go", "build", "-C", c.Dir, "-o", program, c.goPackage()}, program
 	},
 	released: func(c *Checkout, ref string) []string {
-		if ref == "" {
-			ref = "latest"
-		}
-		return []string{"go", "run", path.Join(c.module, c.path) + "@" + ref}
+		return []string{"go", "run", path.Join(c.module, c.path) + "@" + cmp.Or(ref, "latest")}
 	},
 }
 
@@ -288,10 +285,7 @@ var cargoCheckout = checkoutKind{
 				add(name)
 			}
 		}
-		if entry == "" {
-			entry = doc.Package.DefaultRun
-		}
-		name, err := choose(names, entry, "binary", "binaries")
+		name, err := choose(names, cmp.Or(entry, doc.Package.DefaultRun), "binary", "binaries")
 		if err != nil {
 			return err
 		}

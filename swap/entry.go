@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -48,12 +49,7 @@ func ParseEnv(pairs []string) ([]EnvVar, error) {
 	return out, nil
 }
 
-func (d dialect) envName() string {
-	if d.Env == "" {
-		return "env"
-	}
-	return d.Env
-}
+func (d dialect) envName() string { return cmp.Or(d.Env, "env") }
 
 // command returns the fields that hold a command.
 func (d dialect) command(argv []string) format.Object {

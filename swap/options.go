@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,10 +50,7 @@ func (s *Swapper) wanted(o UseOptions) (*use, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &use{repo: co.Dir, server: co.Server, env: o.Env, project: claudeProject(co.Dir)}
-	if o.Server != "" {
-		u.server = o.Server
-	}
+	u := &use{repo: co.Dir, server: cmp.Or(o.Server, co.Server), env: o.Env, project: claudeProject(co.Dir)}
 	if o.PR > 0 {
 		u.argv, err = co.PRCommand(o.PR)
 	} else {

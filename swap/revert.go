@@ -2,6 +2,7 @@ package swap
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,9 +98,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 		}
 		if err != nil {
 			res.Err = err
-			if res.Outcome == "" {
-				res.Outcome = Failed
-			}
+			res.Outcome = cmp.Or(res.Outcome, Failed)
 		}
 		out = append(out, res)
 	}

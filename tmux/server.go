@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -79,10 +80,7 @@ func New(cfg Config) (*Server, error) {
 	if strings.IndexByte(cfg.SocketName+cfg.SocketPath+cfg.ConfigFile, 0) >= 0 {
 		return nil, argumentError("a socket or file name with a NUL byte")
 	}
-	if cfg.Binary == "" {
-		cfg.Binary = "tmux"
-	}
-	binary, err := exec.LookPath(cfg.Binary)
+	binary, err := exec.LookPath(cmp.Or(cfg.Binary, "tmux"))
 	if err != nil {
 		return nil, fmt.Errorf("find the tmux program: %w", err)
 	}
@@ -95,9 +93,7 @@ func New(cfg Config) (*Server, error) {
 	cfg.Env = slices.DeleteFunc(slices.Clone(cfg.Env), func(kv string) bool {
 		return strings.HasPrefix(kv, "TMUX=") || strings.HasPrefix(kv, "TMUX_PANE=")
 	})
-	if cfg.Timeout == 0 {
-		cfg.Timeout = defaultTimeout
-	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, defaultTimeout)
 	s := &Server{cfg: cfg, binary: binary, at: socketOf(cfg)}
 	// -u: without it tmux replaces every byte above 0x7f, and control bytes
 	// too, in a locale that is not UTF-8.
@@ -135,11 +131,7 @@ func socketOf(cfg Config) socket {
 	if cfg.SocketPath != "" {
 		return socket{path: cfg.SocketPath}
 	}
-	name := cfg.SocketName
-	if name == "" {
-		name = "default"
-	}
-	return socket{path: filepath.Join(SocketDir(cfg.Env), name), named: true}
+	return socket{path: filepath.Join(SocketDir(cfg.Env), cmp.Or(cfg.SocketName, "default")), named: true}
 }
 
 // SocketDir returns the directory in which tmux, run by this user in an environment of "K=V"
