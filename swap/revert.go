@@ -41,7 +41,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	if err != nil {
 		return nil, err
 	}
-	wanted := func(r *journal.Record) bool {
+	wanted := func(r journal.Record) bool {
 		c := lookupClient(r.Client)
 		return (len(o.Clients) == 0 || slices.Contains(clients, c)) &&
 			(o.Server == "" || o.Server == r.Server) &&
@@ -54,7 +54,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(st.Records, func(r journal.Record) bool { return wanted(&r) }) {
+	if !slices.ContainsFunc(st.Records, wanted) {
 		if len(o.Clients) > 0 || o.Server != "" || o.Scope != "" {
 			return nil, hintf(HintNarrower, "nothing to revert: no recorded swap matches")
 		}
@@ -72,12 +72,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 		s.sweep(st)
 	}
 
-	var order []journal.Record
-	for _, r := range st.Records {
-		if wanted(&r) {
-			order = append(order, r)
-		}
-	}
+	order := slices.DeleteFunc(slices.Clone(st.Records), func(r journal.Record) bool { return !wanted(r) })
 	slices.SortFunc(order, func(a, b journal.Record) int { return b.Seq - a.Seq })
 	t := &taking{Swapper: s, opts: o, state: st, dry: map[string][]byte{}}
 	if err := t.begin(order); err != nil {
