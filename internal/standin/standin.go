@@ -1,0 +1,276 @@
+// Package standin is a model that follows a script. It serves the APIs that agent
+// CLIs talk to, on loopback: Anthropic's Messages, OpenAI's Responses and Gemini's
+// streamGenerateContent. A client that is pointed at it starts its MCP servers and
+// runs their tools as if a model had decided to, and what it sends next is exactly
+// what a model would have read.
+//
+// A [Script] is a list of tool calls and a final text. Which call is next follows
+// from the results that a request carries, not from how many requests came, so a
+// client may repeat one. Requests without the scripted tools (for a title, a quota)
+// get the final text.
+//
+// It is not a fake of any model or of its API's errors, and it counts no tokens.
+package standin
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Call is a tool call that the script decides on.
+type Call struct {
+	// Tool is the name that the MCP server gave it: the client's prefix is found
+	// among the tools that the client offers.
+	Tool string
+	// Args are the arguments, in JSON.
+	Args string
+	// Next, if not nil, makes the arguments from the results so far, as a model does
+	// that types back an id.
+	Next func(read []string) string
+}
+
+// Script is what the stand-in decides: its calls one after the other, then the text.
+type Script struct {
+	Server string // the MCP server, as the client's config names it
+	Calls  []Call
+	Final  string
+}
+
+// Tool is a tool as a client offers it to its model.
+type Tool struct {
+	Name        string // as the client calls it
+	Space       string // OpenAI: the namespace that holds it
+	Description string
+	Bytes       int // of the whole declaration, schema included
+}
+
+// Request is a request of a client, as it came.
+type Request struct {
+	Path string
+	Body []byte
+}
+
+// turn is what a request says, whichever the API.
+type turn struct {
+	stream  bool
+	prompt  string // all text in it
+	tools   []Tool
+	results []string // of the script's calls, in order
+}
+
+// api reads the requests of one API and writes its answers.
+type api interface {
+	// serves reports whether a path is the API's for a next turn.
+	serves(path string) bool
+	read(path string, body []byte) (turn, error)
+	// say answers with a text, call with a call of a tool; n is its number.
+	say(w io.Writer, t turn, text string)
+	call(w io.Writer, t turn, n int, tool Tool, args string)
+	// other answers the remaining paths: counts of tokens, lists of models.
+	other(w io.Writer, path string)
+}
+
+// Server is a stand-in that listens.
+type Server struct {
+	URL string // without a slash at its end
+
+	script Script
+	api    api
+	http   *http.Server
+	done   chan struct{}
+
+	mu       sync.Mutex
+	requests []Request
+	first    *turn // that offered tools
+	read     []string
+	ended    bool
+	failed   error
+}
+
+// Messages, Responses and Gemini start a stand-in for one of the APIs, on a free port.
+func Messages(s Script) (*Server, error)  { return start(s, messages{}) }
+func Responses(s Script) (*Server, error) { return start(s, responses{}) }
+func Gemini(s Script) (*Server, error)    { return start(s, gemini{}) }
+
+func start(script Script, a api) (*Server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{URL: "http://" + l.Addr().String(), script: script, api: a, done: make(chan struct{})}
+	s.http = &http.Server{Handler: s}
+	go func() {
+		_ = s.http.Serve(l) // until Close
+		close(s.done)
+	}()
+	return s, nil
+}
+
+// Close ends the stand-in and its connections.
+func (s *Server) Close() {
+	s.http.Close()
+	<-s.done
+}
+
+// ServeHTTP records a request and answers as the script says.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, Request{r.URL.Path, body})
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	if r.Method != http.MethodPost || !s.api.serves(r.URL.Path) {
+		w.Header().Set("Content-Type", "application/json")
+		s.api.other(w, r.URL.Path)
+		return
+	}
+	t, err := s.api.read(r.URL.Path, body)
+	if err != nil {
+		s.fail(w, fmt.Errorf("%s: %w", r.URL.Path, err))
+		return
+	}
+	kind := "application/json"
+	if t.stream {
+		kind = "text/event-stream"
+	}
+	w.Header().Set("Content-Type", kind)
+	s.decide(w, t)
+}
+
+// decide answers a turn: with the call after the last whose result it carries.
+func (s *Server) decide(w io.Writer, t turn) {
+	if len(t.tools) == 0 && len(t.results) == 0 {
+		s.api.say(w, t, s.script.Final)
+		return
+	}
+	if s.first == nil {
+		s.first = &t
+	}
+	if len(t.results) > len(s.read) {
+		s.read = t.results
+	}
+	n := len(t.results)
+	if n >= len(s.script.Calls) {
+		s.ended = true
+		s.api.say(w, t, s.script.Final)
+		return
+	}
+	c := s.script.Calls[n]
+	args := c.Args
+	if c.Next != nil {
+		args = c.Next(t.results)
+	}
+	s.api.call(w, t, n, s.script.offered(c.Tool, t.tools), args)
+}
+
+// offered is the tool of the MCP server that a client offers under some name of its
+// own, else the client's own tool. One that the client holds back is called by the
+// name that it would have.
+func (s Script) offered(name string, tools []Tool) Tool {
+	best := Tool{Name: name}
+	for _, t := range tools {
+		prefix, ok := strings.CutSuffix(t.Name, name)
+		if ok && strings.Contains(t.Space+prefix, s.Server) && (best.Bytes == 0 || len(t.Name) < len(best.Name)) {
+			best = t
+		}
+	}
+	if best.Bytes > 0 || slices.ContainsFunc(tools, func(t Tool) bool { return t.Name == name }) {
+		return best
+	}
+	for _, t := range tools {
+		if i := strings.Index(t.Name, s.Server); i >= 0 {
+			rest := t.Name[i+len(s.Server):]
+			best.Name = t.Name[:len(t.Name)-len(strings.TrimLeft(rest, "_"))] + name
+		}
+	}
+	return best
+}
+
+func (s *Server) fail(w http.ResponseWriter, err error) {
+	if s.failed == nil {
+		s.failed = err
+	}
+	http.Error(w, err.Error(), http.StatusBadRequest)
+}
+
+// View is what the model has read.
+type View struct {
+	Prompt   string   // the text before the first call, the MCP server's instructions in it
+	Tools    []Tool   // of the first request that has any
+	Results  []string // of the script's calls
+	Ended    bool     // the script was followed to its final text
+	Requests []Request
+}
+
+// View returns what the model has read so far, and the first request that could
+// not be understood.
+func (s *Server) View() (View, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := View{Results: s.read, Ended: s.ended, Requests: s.requests}
+	if s.first != nil {
+		v.Prompt, v.Tools = s.first.prompt, s.first.tools
+	}
+	return v, s.failed
+}
+
+// declared is the tool that a client declares in JSON: all APIs name these alike.
+func declared(raw json.RawMessage) (Tool, error) {
+	var d struct{ Name, Description string }
+	err := json.Unmarshal(raw, &d)
+	return Tool{Name: d.Name, Description: d.Description, Bytes: len(raw)}, err
+}
+
+// callID marks the calls of the script, so that their results are known among others.
+func callID(n int) string { return fmt.Sprintf("call_%04d", n) }
+
+// event writes one server-sent event; Gemini's have no name.
+func event(w io.Writer, name string, data any) {
+	if name != "" {
+		fmt.Fprintf(w, "event: %s\n", name)
+	}
+	fmt.Fprintf(w, "data: %s\n\n", encode(data))
+}
+
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // maps and strings of this package
+	}
+	return b
+}
+
+// object is a JSON object to send.
+type object = map[string]any
+
+// texts joins the text blocks of a content that is either a string or a list of
+// blocks. What else it holds is kept as JSON: the model reads that too.
+func texts(content json.RawMessage) string {
+	var one string
+	if json.Unmarshal(content, &one) == nil {
+		return one
+	}
+	var blocks []json.RawMessage
+	if json.Unmarshal(content, &blocks) != nil {
+		return string(content)
+	}
+	var all []string
+	for _, b := range blocks {
+		var block struct{ Text *string }
+		if json.Unmarshal(b, &block) == nil && block.Text != nil {
+			all = append(all, *block.Text)
+		} else {
+			all = append(all, string(b))
+		}
+	}
+	return strings.Join(all, "\n")
+}
