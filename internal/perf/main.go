@@ -1,6 +1,7 @@
 // Perf generates docs/performance.md: it runs the benchmarks of packages tmux and
 // server with each tmux program named on the command line, and prints their figures
-// and goals in markdown.
+// and goals in markdown. What models read is measured by the tests with the clients,
+// and only printed.
 //
 //	go run ./internal/perf tmux /opt/tmux-3.8/bin/tmux >docs/performance.md
 package main
@@ -14,6 +15,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"tmuxmcp/internal/standin"
 )
 
 // row is a figure: the metric of a benchmark, or the ratio of two.
@@ -52,6 +55,7 @@ var sections = []struct {
 		{"the tmux program, list-sessions, 100 panes", "Tools/panes=100", "tmux-ms", "ms", ""},
 		{"list_sessions, 100 panes", "Tools/panes=100", "list_sessions-ms", "ms", "< 1.5"},
 		{"list_panes, 100 panes", "Tools/panes=100", "list_panes-ms", "ms", "< 1.5"},
+		{"list_panes with `--results json`, 100 panes", "Tools/panes=100", "list_panes-json-ms", "ms", ""},
 		{"list_panes of four `fields`, 100 panes", "Tools/panes=100", "list_panes-fields-ms", "ms", ""},
 		{"capture_pane, 100 panes", "Tools/panes=100", "capture_pane-ms", "ms", "< 1.5"},
 		{"send_keys, 100 panes", "Tools/panes=100", "send_keys-ms", "ms", "< 1.5"},
@@ -162,9 +166,20 @@ func table(names []string, all []map[string]float64) string {
 			b.WriteByte('\n')
 		}
 	}
+	b.WriteString(models + standin.Recorded().Markdown(false) + "\n<!-- end of figures -->\n")
 	b.WriteString(reading)
 	return b.String()
 }
+
+// models is about what internal/standin has measured.
+const models = `
+## What a model reads
+
+Bytes of a result as the model gets it in each client, measured by the tests with the clients themselves ([docs/clients.md](clients.md#what-the-model-reads)). Where there are two figures, the first was measured while results were JSON by default. json: the model reads JSON, else text. †: what the model asked for is not in it. codex puts 34 bytes of its own before a result, gemini 41 around it. The screen in snapshot_pane and capture_since has 1,577 bytes.
+
+<!-- figures: made by MODEL_FIGURES=now .ci/clients --test -->
+
+`
 
 // reading is how the figures are to be read.
 const reading = `

@@ -1,0 +1,408 @@
+package tmuxmcp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"tmuxmcp/internal/standin"
+	"tmuxmcp/internal/testtool"
+)
+
+// A modelClient is an agent CLI whose model is a stand-in.
+type modelClient struct {
+	name string // of the program, and in the figures
+	api  func(standin.Script) (*standin.Server, error)
+	// files are what it needs below its home, args how it is run there, env what it
+	// needs besides. In them {URL} is the stand-in's, {SERVER} the MCP server's
+	// program, {HOME} the home.
+	files map[string]string
+	args  []string
+	env   []string
+	// typed is how it is run for a user, if it can ask one; keys are what the user then
+	// presses once something is on the screen, a regular expression, in this order.
+	typed []string
+	keys  [][2]string
+	// loads is set if the client holds tools back until its model searches for them.
+	loads bool
+}
+
+var modelClients = []modelClient{
+	claudeModel("claude"),
+	newestClaude(),
+	{
+		// Of a model that it knows, codex would hold all tools back.
+		name: "codex", api: standin.Responses,
+		files: map[string]string{".codex/config.toml": `
+model = "stand-in"
+model_provider = "standin"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.standin]
+name = "standin"
+base_url = "{URL}/v1"
+wire_api = "responses"
+env_key = "STANDIN_KEY"
+[mcp_servers.tmux]
+command = "{SERVER}"
+[projects."{HOME}"]
+trust_level = "trusted"
+`},
+		args:  []string{"exec", "--skip-git-repo-check", "-c", `approval_policy="never"`, "go"},
+		env:   []string{"STANDIN_KEY=dummy"},
+		typed: []string{"-c", `approval_policy="on-request"`},
+		keys:  [][2]string{{"Allow the tmux MCP server", "Enter"}, {question, "Escape"}},
+	},
+	{
+		// The model's name keeps gemini from asking another model which one to take.
+		name: "gemini", api: standin.Gemini,
+		files: map[string]string{
+			".gemini/settings.json": `{
+  "mcpServers": {"tmux": {"command": "{SERVER}"}},
+  "security": {"auth": {"selectedType": "gemini-api-key"}},
+  "privacy": {"usageStatisticsEnabled": false},
+  "general": {"enableAutoUpdate": false},
+  "telemetry": {"enabled": false}
+}`,
+			".gemini/trustedFolders.json": `{"{HOME}": "TRUST_FOLDER"}`,
+		},
+		args: []string{"--approval-mode", "yolo", "-m", "gemini-2.5-pro", "-p", "go"},
+		env:  []string{"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL={URL}"},
+	},
+	{
+		name: "opencode", api: standin.Messages,
+		files: map[string]string{".config/opencode/opencode.json": `{
+  "autoupdate": false,
+  "share": "disabled",
+  "model": "anthropic/claude-sonnet-4-5",
+  "small_model": "anthropic/claude-sonnet-4-5",
+  "permission": {"*": "allow"},
+  "provider": {"anthropic": {"options": {"baseURL": "{URL}/v1", "apiKey": "dummy"}}},
+  "mcp": {"tmux": {"type": "local", "command": ["{SERVER}"]}}
+}`},
+		args: []string{"run", "go"},
+		env:  []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
+	},
+}
+
+func claudeModel(name string) modelClient {
+	typed := []string{"--mcp-config", "mcp.json", "--strict-mcp-config", "--allowedTools", "mcp__tmux,ToolSearch"}
+	return modelClient{
+		name: name, api: standin.Messages,
+		files: map[string]string{
+			"mcp.json": `{"mcpServers": {"tmux": {"command": "{SERVER}"}}}`,
+			// Or it would ask for a theme, the key and whether the directory is trusted.
+			".claude.json": `{
+  "hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": {"approved": ["dummy"]},
+  "projects": {"{HOME}": {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}}
+}`,
+		},
+		args: append([]string{"-p", "go"}, typed...),
+		env: []string{
+			"ANTHROPIC_BASE_URL={URL}", "ANTHROPIC_API_KEY=dummy",
+			"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		},
+		typed: typed,
+		keys:  [][2]string{{question, "Escape"}},
+	}
+}
+
+// question is on the screen when a client asks for consent.
+const question = "pane %0, in which this agent runs"
+
+func newestClaude() modelClient {
+	c := claudeModel("claude-newest")
+	c.loads = true
+	return c
+}
+
+// modelServer is the real tmux-mcp, built once.
+var modelServer = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "tmux-mcp")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "tmux-mcp")
+	if out, err := exec.Command("go", "build", "-o", program, "./cmd/tmux-mcp").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build: %v\n%s", err, out)
+	}
+	return os.ReadFile(program)
+})
+
+// A stage is a home that is thrown away, with a tmux server of 40 panes in it. The
+// client runs in %0.
+type stage struct {
+	*testing.T
+	modelClient
+	home string
+	env  []string
+}
+
+// screenLine is how the 35 lines look that %1 shows.
+const screenLine = "line %04g of some text that is on the screen"
+
+func newStage(t *testing.T, c modelClient) *stage {
+	t.Helper()
+	bin := os.Getenv("MCP_CLIENTS_BIN")
+	if bin == "" {
+		t.Skip("MCP_CLIENTS_BIN names no directory with agent CLIs; .ci/clients installs them and runs this test")
+	}
+	if _, err := exec.LookPath(filepath.Join(bin, c.name)); err != nil {
+		t.Skipf("%s is not installed: %v", c.name, err)
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("what a client leaves running is found in /proc")
+	}
+	testtool.Path(t, "tmux")
+	// Not t.TempDir: the path of a socket must be short.
+	home, err := os.MkdirTemp("", "agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{T: t, modelClient: c, home: home, env: []string{
+		"HOME=" + home, "TMPDIR=" + home + "/tmp", "XDG_RUNTIME_DIR=" + home + "/runtime",
+		"PATH=" + bin + ":" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh", "PS1=$ ",
+		// Nothing listens there: only loopback is reached.
+		"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost",
+	}}
+	t.Cleanup(s.clear)
+	for _, dir := range []string{"tmp", "runtime"} {
+		if err := os.Mkdir(filepath.Join(home, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Names that follow the running program, and titles that are the machine's name,
+	// would change what is measured.
+	const idle = "exec sleep 600"
+	s.tmux("set", "-g", "automatic-rename", "off", ";", "set", "-g", "remain-on-exit", "on", ";",
+		"new-session", "-d", "-s", "agent", "-n", "agent", "-x", "120", "-y", "40", idle)
+	s.tmux("new-session", "-d", "-s", "work", "-n", "shell", "-x", "120", "-y", "40", "seq -f '"+screenLine+"' 35; exec sh")
+	// If the test is killed, this ends what it has started.
+	s.tmux("new-window", "-d", "-t", "work:", "-n", "idle", "sleep 600; tmux kill-server", ";", "split-window", "-d", "-t", "work:1", idle)
+	for w := 1; w <= 6; w++ {
+		window := fmt.Sprintf("agent:%d", w)
+		args := []string{"new-window", "-d", "-t", window, "-n", "idle", idle}
+		for range 5 {
+			args = append(args, ";", "split-window", "-d", "-t", window, idle, ";", "select-layout", "-t", window, "tiled")
+		}
+		s.tmux(args...)
+	}
+	titles := []string{"list-sessions"}
+	for pane := range 40 {
+		titles = append(titles, ";", "select-pane", "-t", fmt.Sprintf("%%%d", pane), "-T", "title")
+	}
+	s.tmux(titles...)
+	return s
+}
+
+func (s *stage) tmux(args ...string) string {
+	s.Helper()
+	cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(s.home, "tmux"), "-f", "/dev/null"}, args...)...)
+	cmd.Env, cmd.Dir = s.env, "/"
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.Fatalf("tmux %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// clear ends everything that has this home, daemons too, and removes it.
+func (s *stage) clear() {
+	if s.home == "" || filepath.Dir(s.home) != filepath.Clean(os.TempDir()) {
+		s.Fatalf("not a temporary home: %q", s.home)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		left := s.processes()
+		if len(left) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			s.Errorf("these processes do not end: %v", left)
+			return
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		}
+	}
+	if err := os.RemoveAll(s.home); err != nil {
+		s.Error(err)
+	}
+}
+
+// processes are all that have this home in their environment.
+func (s *stage) processes() (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, name := range all {
+		env, err := os.ReadFile(name)
+		if err != nil || !slices.Contains(strings.Split(string(env), "\x00"), "HOME="+s.home) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func (s *stage) write(name, text string) {
+	s.Helper()
+	path := filepath.Join(s.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		s.Fatal(err)
+	}
+	if err := testtool.WriteProgram(path, []byte(text)); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// playing is how long a client may take for a script.
+const playing = time.Minute
+
+var errNoEnd = errors.New("the client has not ended")
+
+// play runs the client in %0, in front of a model that follows the script: with a
+// user, if typed, else by itself. What it says is for the test's log.
+func (s *stage) play(script standin.Script, typed bool) (v standin.View, said string, err error) {
+	s.Helper()
+	program, err := modelServer()
+	if err != nil {
+		s.Fatal(err)
+	}
+	script.Server, script.Final = "tmux", "That is all."
+	if s.loads {
+		var names []string
+		for _, c := range script.Calls {
+			names = append(names, "mcp__tmux__"+c.Tool)
+		}
+		search := fmt.Sprintf(`{"query": "select:%s"}`, strings.Join(names, ","))
+		script.Calls = append([]standin.Call{{Tool: "ToolSearch", Args: search}}, script.Calls...)
+	}
+	model, err := s.api(script)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer model.Close()
+
+	fill := strings.NewReplacer("{URL}", model.URL, "{SERVER}", filepath.Join(s.home, "server"), "{HOME}", s.home)
+	for name, text := range s.files {
+		s.write(name, fill.Replace(text))
+	}
+	s.write("tmux-mcp", string(program))
+	s.write("server", fill.Replace("#!/bin/sh\ntee {HOME}/asked | {HOME}/tmux-mcp --safety destructive | tee {HOME}/answered\n"))
+	args, streams := s.args, "</dev/null >said 2>&1"
+	if typed {
+		args, streams = s.typed, ""
+	}
+	run := "cd {HOME}\n"
+	for _, kv := range s.modelClient.env {
+		run += "export '" + kv + "'\n"
+	}
+	run += s.name
+	for _, a := range args {
+		run += " '" + a + "'"
+	}
+	s.write("run", fill.Replace(run+" "+streams+"\necho $? >ended\n"))
+	s.tmux("respawn-pane", "-k", "-t", "%0", "sh "+s.home+"/run")
+
+	keys := s.keys
+	if typed {
+		// Clients begin before their servers are there.
+		keys = append([][2]string{{"[❯›]", "go"}, {"[❯›].?go", "Enter"}}, keys...)
+	}
+	for deadline := time.Now().Add(playing); ; time.Sleep(50 * time.Millisecond) {
+		var wrong error
+		v, wrong = model.View()
+		_, running := os.Stat(filepath.Join(s.home, "ended"))
+		if running == nil || typed && v.Ended || wrong != nil {
+			err = wrong
+			break
+		}
+		if time.Now().After(deadline) {
+			err = fmt.Errorf("%w, in %%0 of these panes: %s", errNoEnd, strings.Fields(s.tmux("list-panes", "-a", "-F", "#{pane_id}")))
+			break
+		}
+		if typed && len(keys) > 0 && strings.Contains(s.read("answered"), `"kill_pane"`) && found(s.screen(), keys[0][:1]) {
+			s.tmux("send-keys", "-t", "%0", keys[0][1])
+			keys = keys[1:]
+		}
+	}
+	said = s.read("said")
+	if typed {
+		said = s.screen()
+		if err == nil && len(keys) > 0 {
+			err = fmt.Errorf("it has not shown %q", keys[0][0])
+		}
+	}
+	if s.loads && len(v.Results) > 0 {
+		v.Results = v.Results[1:]
+	}
+	return v, said, err
+}
+
+// screen is what %0 shows, empty if it is gone.
+func (s *stage) screen() string {
+	cmd := exec.Command("tmux", "-S", filepath.Join(s.home, "tmux"), "capture-pane", "-p", "-t", "%0")
+	cmd.Env = s.env
+	out, _ := cmd.Output()
+	return strings.TrimSpace(string(out))
+}
+
+// read returns a file of the home, empty if there is none.
+func (s *stage) read(name string) string {
+	text, _ := os.ReadFile(filepath.Join(s.home, name))
+	return string(text)
+}
+
+// handshake is what the client and the MCP server have agreed on: the revision of the
+// protocol, which a newer client repeats in each call, and the instructions.
+func (s *stage) handshake() (revision, instructions string) {
+	for line := range strings.Lines(s.read("answered")) {
+		var m struct {
+			Result struct{ ProtocolVersion, Instructions string }
+		}
+		if json.Unmarshal([]byte(line), &m) == nil && m.Result.Instructions != "" {
+			revision, instructions = m.Result.ProtocolVersion, m.Result.Instructions
+		}
+	}
+	for line := range bytes.Lines([]byte(s.read("asked"))) {
+		var m struct {
+			Params struct {
+				Meta map[string]any `json:"_meta"`
+			}
+		}
+		if json.Unmarshal(line, &m) == nil {
+			if r, ok := m.Params.Meta["io.modelcontextprotocol/protocolVersion"].(string); ok {
+				revision = r
+			}
+		}
+	}
+	return revision, instructions
+}
+
+// version is what the client says that it is.
+func (s *stage) version() string {
+	s.Helper()
+	cmd := exec.Command(filepath.Join(os.Getenv("MCP_CLIENTS_BIN"), s.name), "--version")
+	cmd.Env, cmd.Dir = s.env, s.home
+	out, err := cmd.CombinedOutput()
+	number := versionNumber.FindString(string(out))
+	if err != nil || number == "" {
+		s.Fatalf("%s --version: %v\n%s", s.name, err, out)
+	}
+	return number
+}

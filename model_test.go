@@ -1,0 +1,284 @@
+package tmuxmcp_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"tmuxmcp/internal/standin"
+)
+
+// The tests in this file run the agent CLIs against a stand-in for their model's API,
+// with the real tmux-mcp and a real tmux, and look at what the model would have read.
+// What they expect is in internal/standin/figures.tsv.
+//
+//	MODEL_FIGURES=now .ci/clients --test
+//
+// writes there what is measured now, and makes the tables in the docs.
+
+// reading is a call of a tool, and what the model must find in the answer.
+type reading struct {
+	row   string // of the figures
+	call  standin.Call
+	facts []string // regular expressions
+}
+
+var readings = []reading{
+	{"list_panes, 40 panes", standin.Call{Tool: "list_panes", Args: `{}`}, panes(40)},
+	{"list_panes, 3 panes", standin.Call{Tool: "list_panes", Args: `{"session_name": "work"}`}, []string{`%1\b`, `%2\b`, `%3\b`, `work`, `sleep`}},
+	{"snapshot_pane", standin.Call{Tool: "snapshot_pane", Args: `{"pane_id": "%1"}`}, []string{`line 0001`, `line 0035`, `cursor`}},
+	{"capture_since", standin.Call{Tool: "capture_since", Args: `{"pane_id": "%1"}`}, []string{`line 0001`, `line 0035`, cursor.String()}},
+	{"run_command, short", standin.Call{Tool: "run_command", Args: `{"pane_id": "%1", "command": "echo hello"}`}, []string{`\bhello\b`, `exit\D*0`}},
+	{"capture_since, with the cursor it gave", standin.Call{Tool: "capture_since", Next: since}, []string{`\bhello\b`, cursor.String()}},
+	{"batch of three", standin.Call{Tool: "call_readonly_tools_batch", Args: `{"operations": [
+		{"tool": "list_sessions"},
+		{"tool": "list_panes", "arguments": {"session_name": "work"}},
+		{"tool": "capture_pane", "arguments": {"pane_id": "%1"}}]}`}, []string{`agent`, `%3\b`, `line 0035`}},
+	{"a wrong parameter", standin.Call{Tool: "list_panes", Args: `{"sesion_name": "work"}`}, []string{`\bsesion_name`, `\bsession_name`}},
+	{"a missing pane", standin.Call{Tool: "snapshot_pane", Args: `{"pane_id": "%99"}`}, []string{`%99`, `list_panes`}},
+	{"run_command, 3,000 lines", standin.Call{Tool: "run_command", Args: `{"pane_id": "%1",
+		"command": "seq -f 'line %04g of a long output, with some more words to fill it' 3000"}`}, []string{`exit\D*0`, `line 2990`, `line 3000`}},
+}
+
+const guarded = "kill_pane of the agent's own pane"
+
+// panes are the ids of so many panes, as facts.
+func panes(n int) (ids []string) {
+	for i := range n {
+		ids = append(ids, fmt.Sprintf(`%%%d\b`, i))
+	}
+	return ids
+}
+
+var cursor = regexp.MustCompile(`cursor"?[ :]+"?([^\s",;\]]+)`)
+
+// since goes on from the cursor in the capture_since before the last call.
+func since(read []string) string {
+	id := "none was found"
+	if m := cursor.FindStringSubmatch(read[len(read)-2]); m != nil {
+		id = m[1]
+	}
+	return fmt.Sprintf(`{"pane_id": "%%1", "cursor": %q}`, id)
+}
+
+// measured are the figures of this run.
+var measured = standin.Recorded()
+
+// TestModel has each client's model call tools and compares what it reads.
+func TestModel(t *testing.T) {
+	for i, c := range modelClients {
+		t.Run(c.name, func(t *testing.T) {
+			if measured.Clients[i] != c.name {
+				t.Fatalf("the figures are of %q", measured.Clients)
+			}
+			t.Run("reads", func(t *testing.T) { testReads(t, i, c) })
+			t.Run("guarded", func(t *testing.T) { testGuarded(t, i, c, false) })
+			t.Run("dismissed", func(t *testing.T) { testGuarded(t, i, c, true) })
+		})
+	}
+	if when := os.Getenv("MODEL_FIGURES"); when != "" && !t.Failed() {
+		write(t, when)
+	}
+}
+
+func testReads(t *testing.T, i int, c modelClient) {
+	var script standin.Script
+	for _, r := range readings {
+		script.Calls = append(script.Calls, r.call)
+	}
+	s, v := perform(t, c, script, false)
+	total := 0
+	for n, r := range readings {
+		text := v.Results[n]
+		total += len(text)
+		compare(t, i, r.row, text, standin.Cell{Form: form(text), Bytes: len(text), Lost: !found(text, r.facts)})
+	}
+
+	number, size := 0, 0
+	for _, tool := range v.Tools {
+		if strings.Contains(tool.Space+tool.Name, "tmux") {
+			number, size = number+1, size+tool.Bytes
+		}
+	}
+	revision, instructions := s.handshake()
+	prompt, instructions := oneLine(v.Prompt), oneLine(instructions) // opencode indents them
+	seen := sort.Search(len(instructions), func(n int) bool { return !strings.Contains(prompt, instructions[:n+1]) })
+	version := s.version()
+	set(i, "version", standin.Cell{Form: version})
+	compare(t, i, "protocol revision", "", standin.Cell{Form: revision})
+	compare(t, i, "tools in the first request", "", standin.Cell{Form: fmt.Sprint(number), Bytes: size})
+	compare(t, i, "instructions, in bytes", "", standin.Cell{Bytes: seen, Lost: seen < min(240, len(instructions))})
+	report(t, "%-9s %-9s revision %s, its model read %d tools of %d bytes, %d bytes of instructions, %d results of %d bytes", c.name, version, revision, number, size, seen, len(readings), total)
+}
+
+// perform has a client follow a script to its end. One that begins before its MCP
+// server is there, on a busy machine, is given another chance; one that hangs is not.
+func perform(t *testing.T, c modelClient, script standin.Script, typed bool) (*stage, standin.View) {
+	t.Helper()
+	for try := 1; ; try++ {
+		s := newStage(t, c)
+		v, said, err := s.play(script, typed)
+		offered := slices.ContainsFunc(v.Tools, func(tool standin.Tool) bool { return strings.Contains(tool.Space+tool.Name, "tmux") })
+		if err == nil && v.Ended && offered {
+			return s, v
+		}
+		why := fmt.Sprintf("%v; tools offered: %t; %d requests, %d of %d results; it said\n%s", err, offered, len(v.Requests), len(v.Results), len(script.Calls), said)
+		if try == tries || errors.Is(err, errNoEnd) && len(v.Requests) > 0 {
+			t.Fatal(why)
+		}
+		report(t, "%-9s played once more: %s", c.name, strings.ReplaceAll(why, "\n", " "))
+	}
+}
+
+// A guarded call ends with a refusal where nobody can be asked, and where the user
+// does not answer the question but dismisses it.
+func testGuarded(t *testing.T, i int, c modelClient, typed bool) {
+	if typed && c.typed == nil {
+		t.Skip("this client cannot ask")
+	}
+	s, v := perform(t, c, standin.Script{Calls: []standin.Call{{Tool: "kill_pane", Args: `{"pane_id": "%0"}`}}}, typed)
+	if ids := s.tmux("list-panes", "-a", "-F", "#{pane_id}"); !slices.Contains(strings.Fields(ids), "%0") {
+		t.Errorf("the agent's pane is gone; there are %q", strings.Fields(ids))
+	}
+	text := v.Results[0]
+	if !found(text, []string{`(?i)refus|declin|cancel`, `%0\b`}) {
+		t.Errorf("the model reads %q", text)
+	}
+	asked := strings.Contains(s.read("answered"), "elicitation/create") || strings.Contains(s.read("answered"), "input_required")
+	if typed {
+		if !asked {
+			t.Error("the user was not asked")
+		}
+		return
+	}
+	consent := "refused"
+	if asked {
+		consent = "asked"
+	}
+	compare(t, i, "consent, with no user there", "", standin.Cell{Form: consent})
+	compare(t, i, guarded, text, standin.Cell{Form: form(text), Bytes: len(text)})
+}
+
+// An object of JSON begins a line: clients put words of their own around a result, and
+// what is too long they cut.
+var object = regexp.MustCompile(`(?m)^\{"`)
+
+// form is the form in which a model reads a result.
+func form(text string) string {
+	if object.MatchString(text) {
+		return "json"
+	}
+	return "text"
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func found(text string, facts []string) bool {
+	for _, f := range facts {
+		if !regexp.MustCompile(f).MatchString(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// compare fails unless a cell is what the figures say: the same form, the same facts
+// and at most as many bytes. When it is to be written down, it is kept if nothing but
+// process ids and times differ.
+func compare(t *testing.T, i int, row, text string, got standin.Cell) {
+	t.Helper()
+	want := standin.Recorded().Row(row).Now[i]
+	spread := want.Bytes/50 + 20
+	same := got.Form == want.Form && got.Lost == want.Lost && got.Bytes <= want.Bytes+spread
+	switch os.Getenv("MODEL_FIGURES") {
+	case "":
+		if len(text) > 3000 {
+			text = text[:1500] + "\n…\n" + text[len(text)-1500:]
+		}
+		if !same {
+			t.Errorf("%s: a model reads %q, and is to read at most %q\n%s", row, got, want, text)
+		}
+	case "now":
+		if same && got.Bytes >= want.Bytes-spread {
+			return
+		}
+		fallthrough
+	default:
+		set(i, row, got)
+	}
+}
+
+func set(i int, row string, c standin.Cell) { measured.Row(row).Now[i] = c }
+
+// write puts what was measured into the file and the docs.
+func write(t *testing.T, when string) {
+	switch when {
+	case "before":
+		for i := range measured.Rows {
+			measured.Rows[i].Before = measured.Rows[i].Now
+		}
+	case "now":
+	default:
+		t.Fatalf("MODEL_FIGURES is %q, and can be before or now", when)
+	}
+	if err := os.WriteFile("internal/standin/figures.tsv", []byte(measured.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, shape := range figureDocs {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := withTable(string(text), measured.Markdown(shape))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := os.WriteFile(name, []byte(made), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// figureDocs are the docs with tables of the figures; true is that about the clients.
+var figureDocs = map[string]bool{"docs/clients.md": true, "docs/performance.md": false}
+
+const (
+	tableBegin = "<!-- figures: made by MODEL_FIGURES=now .ci/clients --test -->\n\n"
+	tableEnd   = "\n<!-- end of figures -->"
+)
+
+func withTable(text, table string) (string, error) {
+	before, rest, ok := strings.Cut(text, tableBegin)
+	_, after, ok2 := strings.Cut(rest, tableEnd)
+	if !ok || !ok2 {
+		return "", errors.New("no place for the figures")
+	}
+	return before + tableBegin + table + tableEnd + after, nil
+}
+
+// The docs have the figures of the file.
+func TestFigures(t *testing.T) {
+	f := standin.Recorded()
+	if text, err := os.ReadFile("internal/standin/figures.tsv"); err != nil || f.String() != string(text) {
+		t.Errorf("the file is not what is made of it: %v\n%s", err, f)
+	}
+	for name, shape := range figureDocs {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made, err := withTable(string(text), f.Markdown(shape)); err != nil || made != string(text) {
+			t.Errorf("%s has other figures, or none: %v", name, err)
+		}
+	}
+	for _, r := range readings {
+		if f.Row(r.row) == nil {
+			t.Errorf("the figures have no row %q", r.row)
+		}
+	}
+}
