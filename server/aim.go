@@ -179,6 +179,12 @@ func (c *call) protect(ctx context.Context, all ...aimed) error {
 		return c.protectServer(ctx)
 	}
 	for _, on := range all {
+		if c.s.cfg.Caller.Lost {
+			if err := c.protectLost(ctx, h, tmux.ListPanes{All: true, Filter: c.filterFor(on.selection)}); err != nil {
+				return err
+			}
+			continue
+		}
 		holds, err := c.holdsCaller(ctx, on.selection)
 		if err != nil {
 			return err
@@ -202,6 +208,17 @@ func (c *call) ownPane() string {
 	return "pane " + string(c.s.cfg.Caller.Pane) + ", in which this agent runs"
 }
 
+// filterFor keeps the panes of the object that a selection names.
+func (c *call) filterFor(s selection) tmux.Format {
+	switch c.decl.aim.object {
+	case aPane:
+		return s.paneFilter()
+	case aWindow:
+		return s.windowFilter()
+	}
+	return s.within()
+}
+
 // holdsCaller reports whether the caller's pane is the object of a selection, or
 // ends or changes with it. It asks tmux only where that is possible at all.
 func (c *call) holdsCaller(ctx context.Context, s selection) (bool, error) {
@@ -209,18 +226,15 @@ func (c *call) holdsCaller(ctx context.Context, s selection) (bool, error) {
 	if own == "" || s.pane != "" {
 		return s.pane == own && own != "", nil
 	}
-	filter := []tmux.Format{tmux.MatchEqual("pane_id", string(own))}
-	switch c.decl.aim.object {
-	case aPane:
-		filter = append(filter, s.paneFilter())
-	case aWindow:
-		filter = append(filter, s.windowFilter())
-	}
 	type row struct {
 		ID   tmux.SessionID `tmux:"session_id"`
 		Name string         `tmux:"session_name"`
 	}
-	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true, Filter: tmux.And(filter...)})
+	filter := tmux.MatchEqual("pane_id", string(own))
+	if object := c.decl.aim.object; object == aPane || object == aWindow {
+		filter = tmux.And(filter, c.filterFor(s))
+	}
+	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true, Filter: filter})
 	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
 		return false, err
 	}

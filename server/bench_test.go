@@ -160,11 +160,13 @@ func BenchmarkTools(b *testing.B) {
 	for _, panes := range []int{1, 100} {
 		srv := populated(b, panes)
 		native, viaExec := launch(b, srv), launch(b, srv, "--transport", "exec")
+		typed := launch(b, srv, "--results", "json")
 		b.Run(fmt.Sprintf("panes=%d", panes), func(b *testing.B) {
 			byTurns(b,
 				bare(b, srv, "list-sessions"),
 				native.calling("list_sessions", "list_sessions", `{}`, 1),
 				native.calling("list_panes", "list_panes", `{}`, 1),
+				typed.calling("list_panes-json", "list_panes", `{}`, 1),
 				native.calling("list_panes-fields", "list_panes", `{"fields":["pane_id","window_index","pane_title","pane_active"]}`, 1),
 				native.calling("capture_pane", "capture_pane", `{"pane_id":"%0"}`, 1),
 				native.calling("send_keys", "send_keys", `{"pane_id":"%0","keys":"x","enter":false}`, 1),

@@ -1,8 +1,8 @@
 package server
 
 import (
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,43 +14,94 @@ import (
 type Caller struct {
 	Pane   tmux.PaneID
 	Socket string
+	// Lost is set when the environment names a pane that this process does not run
+	// below: a client's daemon, say, outlives the pane in which it was started. Pane is
+	// empty then. The agent may run in any pane, and most likely in one that runs
+	// Client, the program of the client; empty when that is not known either.
+	Lost   bool
+	Client string
 }
 
-// callerOf finds the caller's pane: from TMUX and TMUX_PANE, or, when a client
-// started this program without them, from the environment of the processes
-// above it. An empty TMUX or TMUX_PANE says that there is none.
-func callerOf(env map[string]string) Caller {
+// ancestor is a process above this one, or this process itself.
+type ancestor struct {
+	pid     int
+	program string            // the path of its executable, where that can be read
+	env     map[string]string // TMUX and TMUX_PANE; nil where it cannot be read
+}
+
+// callerOf finds the caller's pane. TMUX and TMUX_PANE name it, in the environment
+// of this process or, if a client has started it without them, of one above. They are
+// believed only if the tmux server that TMUX names is above this process too: the
+// process below that server is then the pane's own. An empty TMUX or TMUX_PANE says
+// that there is no pane.
+func callerOf(env map[string]string, above []ancestor) Caller {
 	_, hasTmux := env["TMUX"]
 	_, hasPane := env["TMUX_PANE"]
-	if hasTmux || hasPane {
-		return callerFrom(env["TMUX"], env["TMUX_PANE"])
+	if (hasTmux || hasPane) && env["TMUX"] == "" && env["TMUX_PANE"] == "" {
+		return Caller{}
 	}
-	return callerAbove(os.Getppid())
+	var lost Caller
+	for _, env := range append([]map[string]string{env}, environments(above)...) {
+		pane, socket, server := paneVariables(env)
+		if pane == "" && socket == "" {
+			continue
+		}
+		if i := slices.IndexFunc(above, func(a ancestor) bool { return a.pid == server }); i > 0 {
+			own, _, of := paneVariables(above[i-1].env)
+			if own == "" || of != server {
+				own = pane
+			}
+			return Caller{Pane: own, Socket: socket}
+		}
+		if !lost.Lost {
+			lost = Caller{Socket: socket, Lost: pane != "", Client: clientOfServer(above)}
+		}
+	}
+	return lost
 }
 
-// callerFrom reads the two variables that tmux sets in its panes. TMUX is the
+func environments(above []ancestor) (all []map[string]string) {
+	for _, a := range above {
+		all = append(all, a.env)
+	}
+	return all
+}
+
+// clientOfServer is the program that started this server, past shells and launchers.
+func clientOfServer(above []ancestor) string {
+	for _, a := range above {
+		switch filepath.Base(a.program) {
+		case "", "tmux-mcp", "sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "busybox", "env", "setsid", "nohup", "timeout", "npx", "npm":
+			continue
+		}
+		return a.program
+	}
+	return ""
+}
+
+// paneVariables reads the two variables that tmux sets in its panes. TMUX is the
 // socket's path, the server's process and a session's number, and the path may
 // have commas in it.
-func callerFrom(tmuxVar, paneVar string) Caller {
-	var c Caller
-	if id := tmux.PaneID(paneVar); id.Valid() {
-		c.Pane = id
+func paneVariables(env map[string]string) (pane tmux.PaneID, socket string, server int) {
+	if id := tmux.PaneID(env["TMUX_PANE"]); id.Valid() {
+		pane = id
 	}
-	path := tmuxVar
+	path := env["TMUX"]
 	for range 2 {
 		i := strings.LastIndexByte(path, ',')
 		if i < 0 {
 			break
 		}
-		if _, err := strconv.Atoi(path[i+1:]); err != nil {
+		n, err := strconv.Atoi(path[i+1:])
+		if err != nil {
 			break
 		}
-		path = path[:i]
+		path, server = path[:i], n
 	}
 	if filepath.IsAbs(path) {
-		c.Socket = path
+		socket = path
 	}
-	return c
+	return pane, socket, server
 }
 
 // isCaller reports whether a pane is the caller's; nil means that there is no caller.
@@ -73,7 +124,7 @@ func (s *Server) callersServer(srv *tmux.Server) bool {
 func (s *Server) mayHurtCaller(srv *tmux.Server) bool {
 	c := s.cfg.Caller
 	switch {
-	case c.Pane == "" && c.Socket == "":
+	case c.Pane == "" && c.Socket == "" && !c.Lost:
 		return false
 	case c.Socket == "":
 		return true

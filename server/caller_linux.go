@@ -2,34 +2,66 @@ package server
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"tmuxmcp/internal/procstat"
 )
 
-// callerAbove looks for tmux's variables in the environment of a process and
-// those above it, up to the tmux server or the end. At the latest the process
-// that tmux itself started in the pane has them.
-func callerAbove(pid int) Caller {
-	for depth := 0; pid > 1 && depth < 64; depth++ {
+// ancestors are this process and those above it, nearest first.
+func ancestors() (all []ancestor) {
+	for pid := os.Getpid(); pid > 1 && len(all) < 64; {
 		p, err := procstat.Of(pid)
-		if err != nil || p.Name == "tmux: server" {
+		if err != nil {
 			break
 		}
-		environ, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-		var tmuxVar, paneVar string
-		for kv := range strings.SplitSeq(string(environ), "\x00") {
-			if v, ok := strings.CutPrefix(kv, "TMUX="); ok {
-				tmuxVar = v
-			} else if v, ok := strings.CutPrefix(kv, "TMUX_PANE="); ok {
-				paneVar = v
+		a := ancestor{pid: pid, program: programOf(pid)}
+		// Of this process the environment is what it was given, which is read already.
+		if environ, err := os.ReadFile(procFile(pid, "environ")); err == nil && len(all) > 0 {
+			a.env = map[string]string{}
+			for kv := range strings.SplitSeq(string(environ), "\x00") {
+				if name, value, _ := strings.Cut(kv, "="); name == "TMUX" || name == "TMUX_PANE" {
+					a.env[name] = value
+				}
 			}
 		}
-		if c := callerFrom(tmuxVar, paneVar); c.Pane != "" && c.Socket != "" {
-			return c
-		}
+		all = append(all, a)
 		pid = p.Parent
 	}
-	return Caller{}
+	return all
+}
+
+func procFile(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
+
+// programOf is the executable of a process; of one that was replaced while it runs,
+// its old path.
+func programOf(pid int) string {
+	exe, _ := os.Readlink(procFile(pid, "exe"))
+	return strings.TrimSuffix(exe, " (deleted)")
+}
+
+// anyRuns reports whether a program runs in one of the processes or below them.
+func anyRuns(program string, pids []int) (runs, known bool) {
+	entries, err := os.ReadDir("/proc")
+	if program == "" || err != nil {
+		return false, false
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || programOf(pid) != program {
+			continue
+		}
+		for depth := 0; pid > 1 && depth < 64; depth++ {
+			if slices.Contains(pids, pid) {
+				return true, true
+			}
+			p, err := procstat.Of(pid)
+			if err != nil {
+				break
+			}
+			pid = p.Parent
+		}
+	}
+	return false, true
 }

@@ -26,11 +26,11 @@ func (s *Server) Tools() []mcp.Tool {
 	return tools
 }
 
-// offered are the declarations of the tools that this server offers.
+// offered are the declarations of the tools that this server lists.
 func (s *Server) offered() []decl {
 	var offered []decl
 	for _, name := range s.order {
-		if d := s.decls[name]; s.refusal(d) == nil {
+		if d := s.decls[name]; !d.retired && s.refusal(d) == nil {
 			offered = append(offered, d)
 		}
 	}

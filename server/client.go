@@ -18,6 +18,7 @@ import (
 // stdio describes it. Then it removes what this server left in tmux.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	go runner.Sweep()
+	s.cursors = newCursors()
 	defer s.Close()
 	defer s.removeBuffers()
 	t := stdio.Transport{MCP: s.mcp, Explain: s.explain, Log: s.cfg.Log}

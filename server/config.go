@@ -30,10 +30,16 @@ type Config struct {
 	Tier Tier
 	// Toolsets narrows the tools to these sets; all when empty.
 	Toolsets []string
+	// Selection narrows them further, in the terms of the libtmux family; all when nil.
+	Selection *Selection
 	// SuppressHistory is the default of run_command's suppress_history.
 	SuppressHistory bool
 	// WaitMax bounds every waiting tool; 30 s when zero.
 	WaitMax time.Duration
+	// Results is the form of results, text by default.
+	Results Results
+	// MaxResult bounds a result in bytes; 30,000 as text, 1,000,000 as JSON when zero.
+	MaxResult int
 	// PromptsAsTools adds the tools list_prompts and get_prompt.
 	PromptsAsTools bool
 	// Transport is how tmux is reached; the fastest way that works when empty.
@@ -64,6 +70,8 @@ var (
 	varPromptsAsTools = variable{"TMUX_MCP_PROMPTS_AS_TOOLS", "LIBTMUX_MCP_PROMPTS_AS_TOOLS"}
 	varToolsets       = variable{"TMUX_MCP_TOOLSETS", "LIBTMUX_MCP_TOOLSETS"}
 	varTransport      = variable{"TMUX_MCP_TRANSPORT", "LIBTMUX_MCP_TRANSPORT"}
+	varResults        = variable{"TMUX_MCP_RESULTS", ""}
+	varMaxResult      = variable{"TMUX_MCP_MAX_RESULT", ""}
 	varLogLevel       = variable{"TMUX_MCP_LOG_LEVEL", "FASTMCP_LOG_LEVEL"}
 )
 
@@ -106,9 +114,15 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 	if cfg.SocketName != "" && cfg.SocketPath != "" {
 		return cfg, nil, fmt.Errorf("%s and %s are both set: a tmux server has one socket", varSocket.set(values), varSocketPath.set(values))
 	}
+	if cfg.Selection, err = selectionFrom(values); err != nil {
+		return cfg, nil, err
+	}
 	switch tier := get(varSafety); Tier(tier) {
 	case "":
 		cfg.Tier = Mutating
+		if cfg.Selection != nil {
+			cfg.Tier = cfg.Selection.tier()
+		}
 	case Readonly, Mutating, Destructive:
 		cfg.Tier = Tier(tier)
 	default:
@@ -136,6 +150,19 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 			return cfg, nil, fmt.Errorf("%s: %w", varToolsets.set(values), err)
 		}
 	}
+	if cfg.Results, err = ParseResults(get(varResults)); err != nil {
+		return cfg, nil, fmt.Errorf("%s: %w", varResults.name, err)
+	}
+	if s := get(varMaxResult); s != "" {
+		if cfg.MaxResult, err = strconv.Atoi(s); err == nil {
+			err = CheckMaxResult(cfg.MaxResult)
+		} else {
+			err = errors.New("must be a number of bytes")
+		}
+		if err != nil {
+			return cfg, nil, fmt.Errorf("%s: %w", varMaxResult.name, err)
+		}
+	}
 	if cfg.Transport, err = tmux.ParseTransport(get(varTransport)); err != nil {
 		return cfg, nil, fmt.Errorf("%s: %w", varTransport.set(values), err)
 	}
@@ -146,7 +173,7 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 			err = nil
 		}
 	}
-	cfg.Caller = callerOf(values)
+	cfg.Caller = callerOf(values, ancestors())
 	cfg.Env = withTmpdir(env, values, cfg.Caller)
 	return cfg, warnings, err
 }
@@ -166,6 +193,42 @@ func withTmpdir(env []string, values map[string]string, c Caller) []string {
 		return env
 	}
 	return append(slices.Clone(env), "TMUX_TMPDIR="+filepath.Dir(filepath.Dir(c.Socket)))
+}
+
+// Results is the form in which tools answer.
+type Results string
+
+const (
+	// ResultsText is text made for models to read.
+	ResultsText Results = "text"
+	// ResultsJSON is structured content, with output schemas, for programs. Beside it
+	// there is a text block.
+	ResultsJSON Results = "json"
+)
+
+// ParseResults reads a form of results; an empty one is text.
+func ParseResults(s string) (Results, error) {
+	switch r := Results(s); r {
+	case "":
+		return ResultsText, nil
+	case ResultsText, ResultsJSON:
+		return r, nil
+	}
+	return "", fmt.Errorf("no form of results %q; there are text, json", s)
+}
+
+// The default and the limits of [Config.MaxResult].
+const (
+	defaultMaxResult = 30_000
+	leastMaxResult   = 1_000
+)
+
+// CheckMaxResult refuses a bound of results that is too small or too large.
+func CheckMaxResult(n int) error {
+	if n < leastMaxResult || n > maxResult {
+		return fmt.Errorf("must be %d to %d bytes", leastMaxResult, maxResult)
+	}
+	return nil
 }
 
 // ParseToolsets reads a comma-separated list of toolsets. "all" is all of them.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"tmuxmcp/internal/testtool"
+
+	"tmuxmcp/tmux"
 )
 
 func TestEnvironment(t *testing.T) {
@@ -81,20 +83,54 @@ func TestCallerFromVariables(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		tmux, pane string
-		want       Caller
+		socket     string
+		want       tmux.PaneID
 	}{
-		{"", "", Caller{}},
-		{"/tmp/tmux-0/default,123,0", "%5", Caller{"%5", "/tmp/tmux-0/default"}},
-		{"/tmp/a,b,7/s,123,0", "%5", Caller{"%5", "/tmp/a,b,7/s"}},
-		{"/tmp/x,1,2,123,0", "%5", Caller{"%5", "/tmp/x,1,2"}},
-		{"/tmp/s", "%5", Caller{"%5", "/tmp/s"}},
-		{"", "%5", Caller{Pane: "%5"}},
-		{"/tmp/s,1,0", "", Caller{Socket: "/tmp/s"}},
-		{"garbage", "five", Caller{}},
-		{",,", "%", Caller{}},
+		{"", "", "", ""},
+		{"/tmp/tmux-0/default,123,0", "%5", "/tmp/tmux-0/default", "%5"},
+		{"/tmp/a,b,7/s,123,0", "%5", "/tmp/a,b,7/s", "%5"},
+		{"/tmp/x,1,2,123,0", "%5", "/tmp/x,1,2", "%5"},
+		{"/tmp/s", "%5", "/tmp/s", "%5"},
+		{"", "%5", "", "%5"},
+		{"/tmp/s,1,0", "", "/tmp/s", ""},
+		{"garbage", "five", "", ""},
+		{",,", "%", "", ""},
 	} {
-		if got := callerFrom(c.tmux, c.pane); got != c.want {
-			t.Errorf("TMUX=%q TMUX_PANE=%q: %+v, want %+v", c.tmux, c.pane, got, c.want)
+		pane, socket, _ := paneVariables(map[string]string{"TMUX": c.tmux, "TMUX_PANE": c.pane})
+		if pane != c.want || socket != c.socket {
+			t.Errorf("TMUX=%q TMUX_PANE=%q: pane %q of %q, want %q of %q", c.tmux, c.pane, pane, socket, c.want, c.socket)
+		}
+	}
+}
+
+func TestCallerNeedsProof(t *testing.T) {
+	t.Parallel()
+	in := func(pane string, server int) map[string]string {
+		return map[string]string{"TMUX": "/tmp/s," + strconv.Itoa(server) + ",0", "TMUX_PANE": pane}
+	}
+	self := ancestor{pid: 9, program: "/bin/tmux-mcp"}
+	client := func(env map[string]string) ancestor { return ancestor{8, "/bin/agent", env} }
+	shell := func(env map[string]string) ancestor { return ancestor{7, "/bin/sh", env} }
+	server := ancestor{pid: 3, program: "/bin/tmux"}
+	lost := Caller{Socket: "/tmp/s", Lost: true, Client: "/bin/agent"}
+	for _, c := range []struct {
+		name  string
+		env   map[string]string
+		above []ancestor
+		want  Caller
+	}{
+		{"outside tmux", nil, []ancestor{self, client(nil), shell(nil)}, Caller{}},
+		{"in a pane", in("%5", 3), []ancestor{self, client(in("%5", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s"}},
+		{"a client without the variables", nil, []ancestor{self, client(nil), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s"}},
+		{"variables of another pane", in("%1", 3), []ancestor{self, client(in("%1", 3)), shell(in("%5", 3)), server}, Caller{Pane: "%5", Socket: "/tmp/s"}},
+		{"a pane that cannot be read", in("%5", 3), []ancestor{self, client(nil), shell(nil), server}, Caller{Pane: "%5", Socket: "/tmp/s"}},
+		{"a daemon", in("%5", 3), []ancestor{self, client(in("%5", 3))}, lost},
+		{"a daemon that passes nothing on", nil, []ancestor{self, client(in("%5", 3))}, lost},
+		{"nothing can be read", in("%5", 3), nil, Caller{Socket: "/tmp/s", Lost: true}},
+		{"empty variables", map[string]string{"TMUX": "", "TMUX_PANE": ""}, []ancestor{self, client(in("%5", 3)), shell(in("%5", 3)), server}, Caller{}},
+	} {
+		if got := callerOf(c.env, c.above); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
 }
@@ -179,11 +215,11 @@ func TestCallerComparators(t *testing.T) {
 		guarded   bool
 	}{
 		{"no caller", Caller{}, nil, false},
-		{"same", Caller{"%0", server}, ptr(true), true},
-		{"through a symlink", Caller{"%0", filepath.Join(link, "sock")}, ptr(true), true},
-		{"another pane", Caller{"%1", server}, ptr(false), true},
-		{"another socket", Caller{"%0", filepath.Join(dir, "other")}, ptr(false), false},
-		{"a socket of the same name", Caller{"%0", "/elsewhere/sock"}, ptr(false), true},
+		{"same", Caller{Pane: "%0", Socket: server}, ptr(true), true},
+		{"through a symlink", Caller{Pane: "%0", Socket: filepath.Join(link, "sock")}, ptr(true), true},
+		{"another pane", Caller{Pane: "%1", Socket: server}, ptr(false), true},
+		{"another socket", Caller{Pane: "%0", Socket: filepath.Join(dir, "other")}, ptr(false), false},
+		{"a socket of the same name", Caller{Pane: "%0", Socket: "/elsewhere/sock"}, ptr(false), true},
 		{"no socket known", Caller{Pane: "%0"}, ptr(false), true},
 	} {
 		s, err := New(Config{Tmux: "/bin/true", SocketPath: server, Caller: c.caller})

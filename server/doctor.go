@@ -59,6 +59,8 @@ func Doctor(ctx context.Context, cfg Config, w io.Writer) bool {
 	}
 	c := s.cfg.Caller
 	switch {
+	case c.Lost:
+		line("caller", "unknown: TMUX_PANE names a pane that this process does not run in; a call on a pane that may be the agent's needs consent")
 	case c.Pane == "":
 		line("caller", "outside tmux")
 	case s.callersServer(srv):

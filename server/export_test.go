@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -91,3 +92,6 @@ func (s *Server) NoteBuffer() { s.madeBuffer(s.handles[""]) }
 func (s *Server) AddUndeclared() {
 	s.add(&tool[struct{}, text]{name: "probe_undeclared", title: "t", kind: creates, set: setPanes, desc: "d"})
 }
+
+// SetConsentWait is how long the user may take to answer.
+func (s *Server) SetConsentWait(d time.Duration) { s.consentWait = d }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
 	"tmuxmcp/server/params"
 )
 
@@ -16,6 +18,8 @@ type fault struct {
 	msg        string // one sentence, with no value that may be secret
 	suggestion string // what to do instead; may be empty
 	cause      error
+	// ask ends the call with a question instead of an error.
+	ask *mcpserver.InputRequestBuilder
 }
 
 // The error types of faults.
@@ -30,6 +34,8 @@ const (
 	kindUnsupported = "Unsupported"
 	kindNoServer    = "NoServer"
 	kindTmux        = "TmuxError"
+	// kindAsked: the user is asked, and the client calls again with the answer.
+	kindAsked = "Asked"
 	// kindNotBegun: a command was not begun, so it has not run.
 	kindNotBegun = "not_begun"
 	// kindPaneGone: the pane that was waited for or followed ended meanwhile.
@@ -67,7 +73,7 @@ func argumentFault(name, format string, args ...any) *fault {
 func bindFault(ctx context.Context, err *params.Error) *fault {
 	f := faultf(kindValidation, "%s", err.Message)
 	if err.Unknown != nil {
-		f.suggestion = "remove or correct " + strings.Join(err.Unknown, ", ")
+		f.suggestion = "it takes " + strings.Join(err.Takes, ", ")
 	}
 	if slices.Contains(err.Unknown, "wait_for_previous") {
 		client := "the client"

@@ -172,8 +172,8 @@ func valueTexts(v reflect.Value) []string {
 
 // narrowing are the parameters of a tool that lists rows with many properties.
 type narrowing struct {
-	Filters filters  `json:"filters,omitempty" desc:"field or field__op to value"`
-	Fields  []string `json:"fields,omitempty" desc:"default: all"`
+	Filters filters  `json:"filters,omitempty" desc:"property or property__operator to value"`
+	Fields  []string `json:"fields,omitempty" desc:"properties to show instead"`
 	paging
 }
 
@@ -188,11 +188,15 @@ func propertyOf(row reflect.Type, argument, name string) (params.Field, error) {
 }
 
 // tokensFor returns the tokens to ask tmux for, so that the rows have what the call
-// returns and filters by; nil means all. The keys are tokens that the rows need in
+// shows and filters by; nil means all. The keys are tokens that the rows need in
 // any case.
-func tokensFor[R any](n narrowing, keys ...string) ([]string, error) {
+func tokensFor[R tabular[R]](c *call, n narrowing, keys ...string) ([]string, error) {
 	if len(n.Fields) == 0 {
-		return nil, nil
+		columns := asText[R](c)
+		if columns == nil {
+			return nil, nil
+		}
+		keys = append(keys, columns...)
 	}
 	row := reflect.TypeFor[R]()
 	tokens := keys

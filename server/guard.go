@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-
-	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
+	"path/filepath"
 
 	"tmuxmcp/tmux"
 )
@@ -24,6 +22,12 @@ func (c *call) typeInto(ctx context.Context, on aimed, typing func(tmux.Target) 
 	var own tmux.PaneID
 	if c.s.mayHurtCaller(c.tmux) {
 		own = c.s.cfg.Caller.Pane
+		if c.s.cfg.Caller.Lost {
+			reached := tmux.Or(on.selection.paneFilter(), "#{pane_synchronized}")
+			if err := c.protectLost(ctx, types, tmux.ListPanes{All: true, Filter: reached}); err != nil {
+				return "", err
+			}
+		}
 	}
 	pane, reaches, err := c.typeUnless(ctx, own, on, typing, first...)
 	if err != nil || !reaches {
@@ -96,43 +100,31 @@ func (c *call) takes(ctx context.Context, s selection, pane taker) error {
 	return nil
 }
 
-// consent asks the user, if the client can, and fails unless the user agrees.
-func (c *call) consent(ctx context.Context, h harm, what string) error {
-	c.s.mu.Lock()
-	agreed := c.s.agreed[h]
-	c.s.mu.Unlock()
-	if agreed {
-		return nil
+// protectLost guards panes of which any may be the one that the agent runs in, as its
+// client is known only by its program.
+func (c *call) protectLost(ctx context.Context, h harm, list tmux.ListPanes) error {
+	type row struct {
+		ID  tmux.PaneID `tmux:"pane_id"`
+		PID int         `tmux:"pane_pid"`
 	}
-	refused := faultf(kindRefused, "refusing to %s %s", h.verb(), what).
-		suggest("use another pane, or the user can do it by hand in tmux")
-	client, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithElicitation)
-	info, known := client.(mcpserver.SessionWithClientInfo)
-	if !ok || !known || info.GetClientCapabilities().Elicitation == nil {
-		return refused
+	rows, err := tmux.List[row](ctx, c.tmux, list)
+	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
+		return err
 	}
-	var req mcp.ElicitationRequest
-	req.Params.Message = "The agent wants to " + h.verb() + " " + what + ". Allow it?"
-	properties := map[string]any{"allow": map[string]any{"type": "boolean", "title": "Allow"}}
-	if h != ends {
-		properties["remember"] = map[string]any{"type": "boolean", "title": "Do not ask again", "default": false}
+	pids := make([]int, len(rows))
+	for i, r := range rows {
+		pids[i] = r.PID
 	}
-	req.Params.RequestedSchema = map[string]any{"type": "object", "properties": properties, "required": []string{"allow"}}
-	res, err := client.RequestElicitation(ctx, req)
-	if err != nil {
-		return refused
+	which := "a pane"
+	if len(rows) == 1 {
+		which = "pane " + string(rows[0].ID)
 	}
-	answers, _ := res.Content.(map[string]any)
-	if res.Action != mcp.ElicitationResponseActionAccept || answers["allow"] != true {
-		return refused
-	}
-	if answers["remember"] == true && h != ends {
-		c.s.mu.Lock()
-		if c.s.agreed == nil {
-			c.s.agreed = map[harm]bool{}
-		}
-		c.s.agreed[h] = true
-		c.s.mu.Unlock()
+	client := c.s.cfg.Caller.Client
+	switch runs, known := anyRuns(client, pids); {
+	case !known:
+		return c.consent(ctx, h, which+", in which this agent may run: its own pane is not known")
+	case runs:
+		return c.consent(ctx, h, which+", which runs "+filepath.Base(client)+" as this agent does, whose own pane is not known")
 	}
 	return nil
 }

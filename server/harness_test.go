@@ -39,6 +39,8 @@ type peer struct {
 	// messages are all messages from the server in the order they came.
 	messages []json.RawMessage
 	schemas  map[string]json.RawMessage
+	// reads is set for a client that gets text alone.
+	reads bool
 }
 
 type reply struct {
@@ -89,7 +91,7 @@ func (b *lockedBuffer) String() string {
 // and with every tool.
 func configFor(srv *tmux.Server) server.Config {
 	return server.Config{
-		Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Tier: server.Destructive, SuppressHistory: true, Version: "test",
+		Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Tier: server.Destructive, Results: server.ResultsJSON, SuppressHistory: true, Version: "test",
 		Env:       append(os.Environ(), "TMUX_TMPDIR="+filepath.Dir(srv.SocketPath())),
 		Transport: tmux.Transport(os.Getenv("TMUX_TEST_TRANSPORT")),
 	}
@@ -187,7 +189,7 @@ func start(t testing.TB, srv *tmux.Server, env []string, flags ...string) *peer 
 	if err != nil {
 		t.Fatal(err)
 	}
-	given := []string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "--safety", "destructive", "--transport", os.Getenv("TMUX_TEST_TRANSPORT")}
+	given := []string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "--safety", "destructive", "--results", "json", "--transport", os.Getenv("TMUX_TEST_TRANSPORT")}
 	cmd := exec.Command(path, append(given, flags...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMUX=", "TMUX_PANE=", "LANG=C", "XDG_RUNTIME_DIR=" + os.Getenv("XDG_RUNTIME_DIR")}, env...)
 	in, err := cmd.StdinPipe()
@@ -349,8 +351,14 @@ func (p *peer) resultOf(name, schema string, r reply) result {
 		if res.Structured != nil {
 			p.t.Errorf("%s: an error has structured content: %s", name, r.Result)
 		}
-		if res.Meta["error_type"] == nil || res.Meta["expected"] == nil {
+		if !p.reads && (res.Meta["error_type"] == nil || res.Meta["expected"] == nil) {
 			p.t.Errorf("%s: an error without error_type and expected: %s", name, r.Result)
+		}
+		return res
+	}
+	if p.reads {
+		if res.Structured != nil {
+			p.t.Errorf("%s: text has structured content beside it: %s", name, r.Result)
 		}
 		return res
 	}

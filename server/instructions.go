@@ -7,8 +7,13 @@ import (
 	"strings"
 )
 
-// maxInstructions bounds the instructions in bytes: some clients cut there.
-const maxInstructions = 2048
+// Some clients show a model no more than the first bytes of the instructions, and one
+// repeats them in each tool's description. So what matters comes first, in firstBytes, and
+// all of it is short; then comes where the agent itself is.
+const (
+	firstBytes      = 240
+	maxInstructions = 1000
+)
 
 //go:embed instructions.txt
 var baseInstructions string
@@ -16,18 +21,15 @@ var baseInstructions string
 // instructions returns the text that clients show to the model. Our own part must
 // fit; what the environment adds is left out if it does not.
 func (s *Server) instructions() (string, error) {
-	parts := []string{strings.TrimSpace(baseInstructions)}
-	parts = append(parts, fmt.Sprintf("Safety level: %s (readonly, mutating, destructive; %s). Tools beyond it are hidden.", s.cfg.Tier, varSafety.name))
-	parts = append(parts, fmt.Sprintf("run_command defaults to suppress_history=%t; send, paste and spawn tools do not inherit it.", s.cfg.SuppressHistory))
+	base := strings.TrimSpace(baseInstructions)
 	if s.cfg.Tier == Readonly {
-		parts = append(parts, "Readonly mode: probe freely when unsure.")
+		base += "\nThis server is read-only: tools that type or change are not offered."
 	}
-	base := strings.Join(parts, "\n\n")
 	context := func(pane, socket string) string {
 		if socket != "" {
 			socket = " (socket " + socket + ")"
 		}
-		return fmt.Sprintf("\n\nAgent context: this agent runs in pane %s%s; rows of it have is_caller=true. There is no whoami tool: list_panes with filters {\"is_caller\":\"1\"}.", pane, socket)
+		return fmt.Sprintf("\n\nYou run in pane %s%s, marked \"caller\" in lists.", pane, socket)
 	}
 	if n := len(base + context("%000", "")); n > maxInstructions {
 		return "", fmt.Errorf("the instructions have %d bytes, more than %d", n, maxInstructions)

@@ -181,7 +181,7 @@ func linksFrom(rows []link) links {
 // before it, so that the rows show what came of them. tmux lists a pane once for
 // each session that holds its window.
 func (c *call) listPanes(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]paneInfo, error) {
-	return c.listPanesIn(ctx, batchOf(first), cmd)
+	return c.listPanesIn(ctx, batchOf(first), cmd, asText[paneInfo](c)...)
 }
 
 // listPanesIn is listPanes behind what is in a batch already, and with some of the
@@ -209,7 +209,7 @@ func (c *call) panes(rows []paneInfo, linked []link) []paneInfo {
 
 // listWindows lists windows, each once, as listPanes does panes.
 func (c *call) listWindows(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]windowInfo, error) {
-	return c.listWindowsIn(ctx, batchOf(first), cmd)
+	return c.listWindowsIn(ctx, batchOf(first), cmd, asText[windowInfo](c)...)
 }
 
 func (c *call) listWindowsIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]windowInfo, error) {
@@ -233,11 +233,11 @@ func windows(rows []windowInfo, linked []link) []windowInfo {
 
 // listSessions lists sessions, as listPanes does panes.
 func (c *call) listSessions(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]sessionInfo, error) {
-	return c.listSessionsIn(ctx, batchOf(first), cmd)
+	return c.listSessionsIn(ctx, batchOf(first), cmd, asText[sessionInfo](c)...)
 }
 
-func (c *call) listSessionsIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister) ([]sessionInfo, error) {
-	rows := tmux.Rows[sessionInfo](b, cmd)
+func (c *call) listSessionsIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]sessionInfo, error) {
+	rows := tmux.Rows[sessionInfo](b, cmd, only...)
 	err := b.Do(ctx, c.tmux)
 	return *rows, err
 }

@@ -59,9 +59,14 @@ func newDigester() digester {
 }
 
 func (d digester) text(s string) any {
+	return map[string]any{"len": utf8.RuneCountInString(s), "digest": d.mac(s)[:12]}
+}
+
+// mac is a message authentication code.
+func (d digester) mac(s string) string {
 	mac := hmac.New(sha256.New, d.key)
 	mac.Write([]byte(s))
-	return map[string]any{"len": utf8.RuneCountInString(s), "digest": hex.EncodeToString(mac.Sum(nil))[:12]}
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // value is the digest of a text, or of the JSON of something else.

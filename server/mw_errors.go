@@ -26,12 +26,15 @@ func (s *Server) mapErrors(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandler
 			return res, nil
 		}
 		f, expected := faultOf(err)
+		if f.ask != nil {
+			return f.ask.ToolResult(), nil
+		}
 		level := slog.LevelWarn
 		if !expected {
 			level = slog.LevelError
 		}
 		s.cfg.Log.Log(ctx, level, "tool failed", "tool", req.Params.Name, "type", f.kind, "cause", causeOf(err))
-		return errorResult(f, expected), nil
+		return s.errorResult(f, expected), nil
 	}
 }
 
@@ -63,12 +66,16 @@ func causeOf(err error) string {
 	return fmt.Sprintf("%s%T", cause, err)
 }
 
-func errorResult(f *fault, expected bool) *mcp.CallToolResult {
+func (s *Server) errorResult(f *fault, expected bool) *mcp.CallToolResult {
+	res := mcp.NewToolResultError(f.text())
+	// Some clients show a model the whole of an error.
+	if s.cfg.Results != ResultsJSON {
+		return res
+	}
 	meta := map[string]any{"error_type": f.kind, "expected": expected}
 	if f.suggestion != "" {
 		meta["suggestion"] = legible(f.suggestion, "")
 	}
-	res := mcp.NewToolResultError(f.text())
 	res.Meta = mcp.NewMetaFromMap(meta)
 	return res
 }

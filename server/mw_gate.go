@@ -29,6 +29,8 @@ func below(ctx context.Context, ceiling Tier) context.Context {
 	return context.WithValue(ctx, ceilingKey{}, ceiling)
 }
 
+func inBatch(ctx context.Context) bool { return ctx.Value(ceilingKey{}) != nil }
+
 // tierIn is the tier of a call: that of the server, or of the batch it is in.
 func (s *Server) tierIn(ctx context.Context) Tier {
 	if ceiling, ok := ctx.Value(ceilingKey{}).(Tier); ok && s.cfg.Tier.allows(ceiling) {
@@ -40,6 +42,10 @@ func (s *Server) tierIn(ctx context.Context) Tier {
 // permit refuses arguments that need a higher tier than the tool itself does. Why
 // is what the call would do.
 func (c *call) permit(need Tier, why string) error {
+	// What takes the highest tier may run a program in the end.
+	if s := c.s.cfg.Selection; s != nil && !slices.Contains(s.Sets, doesExecute) {
+		return faultf(kindTier, "this call of %s needs the toolset %s: %s", c.decl.name, doesExecute, why)
+	}
 	if c.tier.allows(need) {
 		return nil
 	}
@@ -59,6 +65,9 @@ func (s *Server) refusal(d decl) *fault {
 		}
 		return faultf(kindTier, "%s needs the tier %s, and this server runs as %s", d.name, need, s.cfg.Tier).
 			suggest("its user can start it with --safety %s or %s=%s", need, varSafety.name, need)
+	}
+	if f := s.cfg.Selection.refuses(d); f != nil {
+		return f
 	}
 	if len(s.cfg.Toolsets) > 0 && !slices.Contains(s.cfg.Toolsets, d.set) && !(d.core && slices.Contains(s.cfg.Toolsets, setCore)) {
 		return faultf(kindTier, "%s is in the toolset %s, and this server offers %s", d.name, d.set, strings.Join(s.cfg.Toolsets, ", ")).

@@ -12,10 +12,10 @@ import (
 	"tmuxmcp/server/params"
 )
 
-// maxResult bounds a result, in bytes of its JSON.
+// maxResult bounds any result, in bytes of its JSON.
 const maxResult = 1_000_000
 
-// limitResults keeps the tail of a result that is too large: what a terminal
+// limitResults bounds what is not bounded already, as text is by [view.text]. It keeps the tail of a result that is too large: what a terminal
 // said last is what matters. Text loses its beginning and a list its first
 // items; the structured content keeps its shape, and the text block says how
 // much is gone.
@@ -26,7 +26,11 @@ func (s *Server) limitResults(next mcpserver.ToolHandlerFunc) mcpserver.ToolHand
 			return res, err
 		}
 		size := resultSize(res)
-		if size <= maxResult {
+		most := maxResult
+		if s.cfg.Results == ResultsJSON {
+			most = s.cfg.MaxResult
+		}
+		if size <= most {
 			return res, nil
 		}
 		limited := *res
@@ -36,9 +40,9 @@ func (s *Server) limitResults(next mcpserver.ToolHandlerFunc) mcpserver.ToolHand
 				whole += t.Text
 			}
 		}
-		kept := tail(whole, maxResult/2-100)
+		kept := tail(whole, most/2-100)
 		if raw, ok := res.StructuredContent.(json.RawMessage); ok {
-			shrunk := shrink(raw, maxResult/2-100)
+			shrunk := shrink(raw, most/2-100)
 			limited.StructuredContent = shrunk
 			if whole == string(raw) {
 				kept = string(shrunk)

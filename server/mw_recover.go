@@ -21,7 +21,7 @@ func (s *Server) recoverPanics(next mcpserver.ToolHandlerFunc) mcpserver.ToolHan
 					what = own.Error()
 				}
 				s.cfg.Log.ErrorContext(ctx, "tool panicked", "tool", req.Params.Name, "panic", what, "stack", string(debug.Stack()))
-				res, err = errorResult(faultf("Internal", "%s failed inside this server; its log has the details", req.Params.Name), false), nil
+				res, err = s.errorResult(faultf("Internal", "%s failed inside this server; its log has the details", req.Params.Name), false), nil
 			}
 		}()
 		return next(ctx, req)

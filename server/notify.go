@@ -32,10 +32,14 @@ func (c *call) progress(ctx context.Context, done, total float64, msg string) {
 }
 
 // warn sends the client a warning that does not fail the call, unless the client asked
-// for errors only.
+// for errors only. From revision 2026-07-28 on it goes only to one that asked for it.
 func (c *call) warn(ctx context.Context, msg string) {
 	level := mcp.LoggingLevelWarning
-	if l, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithLogging); ok && !level.ShouldSendTo(l.GetLogLevel()) {
+	if info := mcpserver.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
+		if info.LogLevel == "" || !level.ShouldSendTo(info.LogLevel) {
+			return
+		}
+	} else if l, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithLogging); ok && !level.ShouldSendTo(l.GetLogLevel()) {
 		return
 	}
 	c.s.notify(ctx, "notifications/message", map[string]any{"level": level, "logger": "tmux-mcp", "data": msg})

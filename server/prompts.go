@@ -122,26 +122,26 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 			ID string `tmux:"pane_id"`
 		}
 		rows, err := tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
-		values = column(rows, err, func(r row) string { return r.ID })
+		values = valuesOf(rows, err, func(r row) string { return r.ID })
 	case "session_name":
 		type row struct {
 			Name string `tmux:"session_name"`
 		}
 		rows, err := tmux.List[row](ctx, srv, tmux.ListSessions{})
-		values = column(rows, err, func(r row) string { return r.Name })
+		values = valuesOf(rows, err, func(r row) string { return r.Name })
 	case "window_index":
 		type row struct {
 			Index int `tmux:"window_index"`
 		}
 		s := selection{name: given.Arguments["session_name"]}
 		rows, err := tmux.List[row](ctx, srv, tmux.ListWindows{All: true, Filter: s.within()})
-		values = column(rows, err, func(r row) string { return fmt.Sprint(r.Index) })
+		values = valuesOf(rows, err, func(r row) string { return fmt.Sprint(r.Index) })
 	case "socket_name":
 		if c.s.cfg.Pin {
 			break
 		}
 		servers, err := c.s.servers(nil)
-		values = column(servers, err, func(srv *tmux.Server) string { return filepath.Base(srv.SocketPath()) })
+		values = valuesOf(servers, err, func(srv *tmux.Server) string { return filepath.Base(srv.SocketPath()) })
 	}
 	var kept []string
 	for _, v := range values {
@@ -154,9 +154,9 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 	return &mcp.Completion{Values: kept[:min(100, len(kept))], Total: len(kept), HasMore: len(kept) > 100}, nil
 }
 
-// column returns one value of each row; nil if the rows could not be read, because
+// valuesOf returns one value of each row; nil if the rows could not be read, because
 // a completion has no way to report an error.
-func column[R any](rows []R, err error, value func(R) string) []string {
+func valuesOf[R any](rows []R, err error, value func(R) string) []string {
 	if err != nil {
 		return nil
 	}

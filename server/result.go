@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -18,6 +19,8 @@ type list[T any] struct {
 	Total  int `json:"total"`
 	// fields are the properties to show of each; nil is all.
 	fields []params.Field
+	// offset is how many rows the pages before hold.
+	offset int
 }
 
 // encode is the JSON of the list.
@@ -48,14 +51,14 @@ func (l list[T]) encode() ([]byte, error) {
 
 // paging are the parameters of a tool that lists things.
 type paging struct {
-	Limit  *int `json:"limit,omitempty" min:"1"`
-	Offset int  `json:"offset,omitempty" min:"0"`
+	Limit  *int `json:"limit,omitempty" min:"1" desc:"most rows; default: all"`
+	Offset int  `json:"offset,omitempty" min:"0" desc:"rows to skip"`
 }
 
 // page cuts the asked page out of all items.
 func page[T any](items []T, p paging) list[T] {
-	l := list[T]{Total: len(items)}
-	items = items[min(p.Offset, len(items)):]
+	l := list[T]{Total: len(items), offset: min(p.Offset, len(items))}
+	items = items[l.offset:]
 	if p.Limit != nil && len(items) > *p.Limit {
 		items = items[:*p.Limit]
 	}
@@ -84,12 +87,12 @@ func (t text) textBlock() string       { return legible(t.Result, "") }
 func (t paneText) textBlock() string   { return legible(t.Result, "") }
 func (t screenText) textBlock() string { return t.Result }
 
-// encodeResult makes the answer of a call: the output as structured content,
-// and beside it one text block for clients that read only text: the text
-// itself, else the same JSON.
-func encodeResult(out any) (*mcp.CallToolResult, error) {
-	if r, ok := any(out).(*mcp.CallToolResult); ok {
-		return r, nil
+// encodeResult makes the answer of a call: text, see [view]. For programs it is the
+// output as structured content, and beside it one text block for clients that read
+// only text: the text itself, else the same JSON.
+func (c *call) encodeResult(ctx context.Context, out any) (*mcp.CallToolResult, error) {
+	if c.s.cfg.Results != ResultsJSON {
+		return mcp.NewToolResultText(viewOf(out).text(c.s.budgetIn(ctx))), nil
 	}
 	encode := func() ([]byte, error) { return params.Marshal(out) }
 	if e, ok := out.(interface{ encode() ([]byte, error) }); ok {

@@ -1,12 +1,14 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -26,6 +28,10 @@ type Server struct {
 	order  []string                  // of the catalogue
 	run    mcpserver.ToolHandlerFunc // the middlewares around the tools
 	digest digester
+	// cursors are the short ones that clients have; nil until this server serves them.
+	cursors *cursors
+	// consentWait is the constant of this name, except in tests.
+	consentWait time.Duration
 
 	slots sync.Map // socket path → chan struct{}
 	small smallServers
@@ -33,7 +39,6 @@ type Server struct {
 	mu          sync.Mutex
 	handles     map[string]*tmux.Server // by socket name; "" is the configured one
 	withBuffers map[string]*tmux.Server // those that hold buffers of ours, by socket
-	agreed      map[harm]bool           // what the user allowed for good
 	turns       runner.Turns            // of run_command, by pane
 	files       runner.Files            // of run_command
 }
@@ -46,6 +51,13 @@ func New(cfg Config) (*Server, error) {
 	if cfg.WaitMax == 0 {
 		cfg.WaitMax = defaultWaitMax
 	}
+	cfg.Results = cmp.Or(cfg.Results, ResultsText)
+	if cfg.MaxResult == 0 {
+		cfg.MaxResult = defaultMaxResult
+		if cfg.Results == ResultsJSON {
+			cfg.MaxResult = maxResult
+		}
+	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -54,7 +66,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, tools: make(map[string]entry, len(tools)), decls: make(map[string]decl, len(tools)),
-		digest: newDigester(), handles: map[string]*tmux.Server{},
+		digest: newDigester(), consentWait: consentWait, handles: map[string]*tmux.Server{},
 	}
 	srv, err := s.connect("")
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 
 // spawn are the parameters of every tool that starts a program.
 type spawn struct {
-	StartDirectory string           `json:"start_directory,omitempty"`
-	Environment    params.StringMap `json:"environment,omitempty" desc:"not for secrets: ps and tmux show it"`
-	Suppress       bool             `json:"suppress_persistent_history,omitempty" desc:"shells keep no history file"`
+	StartDirectory string           `json:"start_directory,omitempty" desc:"absolute path"`
+	Environment    params.StringMap `json:"environment,omitempty" desc:"not for secrets: ps shows them"`
+	Suppress       bool             `json:"suppress_persistent_history,omitempty" desc:"no history file"`
 }
 
 // prepare checks the parameters, before tmux is asked for anything.

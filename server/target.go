@@ -22,23 +22,23 @@ import (
 
 // sessionSelect are the parameters that pick a session.
 type sessionSelect struct {
-	SessionName string         `json:"session_name,omitempty"`
-	SessionID   tmux.SessionID `json:"session_id,omitempty" desc:"$N"`
+	SessionName string         `json:"session_name,omitempty" desc:"exact name"`
+	SessionID   tmux.SessionID `json:"session_id,omitempty" desc:"such as $0"`
 }
 
 // windowSelect are the parameters that pick a window.
 type windowSelect struct {
-	WindowID    tmux.WindowID `json:"window_id,omitempty" desc:"@N"`
-	WindowIndex string        `json:"window_index,omitempty"`
+	WindowID    tmux.WindowID `json:"window_id,omitempty" desc:"such as @1"`
+	WindowIndex string        `json:"window_index,omitempty" desc:"in the session"`
 	sessionSelect
 }
 
 // paneSelect are the parameters that pick a pane: of a window the active one, of
 // a session that of its current window.
 type paneSelect struct {
-	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"%N"`
+	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"such as %1"`
 	sessionSelect
-	WindowID tmux.WindowID `json:"window_id,omitempty" desc:"@N"`
+	WindowID tmux.WindowID `json:"window_id,omitempty" desc:"such as @1"`
 }
 
 // selection is any of them.

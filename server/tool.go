@@ -94,6 +94,8 @@ type tool[In, Out any] struct {
 	// selfBounded tools block for as long as the caller says: they are not
 	// retried and not part of batches.
 	selfBounded bool
+	// retired tools can be called, and are not listed: another one does the same.
+	retired bool
 	// alwaysLoad asks the client not to hide the tool behind a tool search.
 	alwaysLoad bool
 	desc       string
@@ -116,6 +118,7 @@ type decl struct {
 	aim                           aim
 	harm                          harm
 	core, selfBounded, alwaysLoad bool
+	retired                       bool
 	in, out                       reflect.Type
 	defaults                      func(Config) map[string]string
 }
@@ -123,7 +126,7 @@ type decl struct {
 func (t *tool[In, Out]) declared() decl {
 	return decl{
 		name: t.name, title: t.title, set: t.set, desc: t.desc, kind: t.kind, more: t.more, aim: t.aim, harm: t.harm,
-		core: t.core, selfBounded: t.selfBounded, alwaysLoad: t.alwaysLoad,
+		core: t.core, selfBounded: t.selfBounded, alwaysLoad: t.alwaysLoad, retired: t.retired,
 		in: reflect.TypeFor[In](), out: params.Elem(reflect.TypeFor[Out]()), defaults: t.defaults,
 	}
 }
@@ -137,7 +140,7 @@ func (t *tool[In, Out]) invoke(ctx context.Context, s *Server, req mcp.CallToolR
 	if err := params.Bind(t.name, args, &in); err != nil {
 		return nil, bindFault(ctx, err)
 	}
-	c := &call{s: s, decl: t.declared(), tier: s.tierIn(ctx)}
+	c := &call{s: s, decl: t.declared(), tier: s.tierIn(ctx), args: args, answers: req.Params.MultiRoundTripParams}
 	if req.Params.Meta != nil {
 		c.progressToken = req.Params.Meta.ProgressToken
 	}
@@ -162,7 +165,7 @@ func (t *tool[In, Out]) invoke(ctx context.Context, s *Server, req mcp.CallToolR
 	if err != nil {
 		return nil, err
 	}
-	return encodeResult(out)
+	return c.encodeResult(ctx, out)
 }
 
 // rawArguments are the arguments of a call as JSON; empty when there are none.
@@ -186,15 +189,19 @@ func (d decl) kindIn(t Tier) kind {
 }
 
 // mcpTool returns the declaration as tools/list shows it in a tier.
-func (d decl) mcpTool(tier Tier) mcp.Tool {
+func (d decl) mcpTool(tier Tier, results Results) mcp.Tool {
 	k := d.kindIn(tier)
 	t := mcp.Tool{
 		Name: d.name, Title: d.title, Description: d.desc,
-		RawInputSchema: params.InputSchema(d.in, nil), RawOutputSchema: params.OutputSchema(d.out),
+		RawInputSchema: params.InputSchema(d.in, nil),
 		Annotations: mcp.ToolAnnotation{
 			ReadOnlyHint: &k.readOnly, DestructiveHint: &k.destructive,
 			IdempotentHint: &k.idempotent, OpenWorldHint: &k.openWorld,
 		},
+	}
+	// Clients refuse a result without structured content if there is a schema of it.
+	if results == ResultsJSON {
+		t.RawOutputSchema = params.OutputSchema(d.out)
 	}
 	if d.alwaysLoad {
 		t.Meta = mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true})
@@ -204,7 +211,7 @@ func (d decl) mcpTool(tier Tier) mcp.Tool {
 
 // offered is the tool as a server of this configuration offers it.
 func (d decl) offered(cfg Config) mcp.Tool {
-	t := d.mcpTool(cfg.Tier)
+	t := d.mcpTool(cfg.Tier, cfg.Results)
 	if d.defaults != nil {
 		t.RawInputSchema = params.InputSchema(d.in, d.defaults(cfg))
 	}
@@ -215,6 +222,7 @@ func (d decl) offered(cfg Config) mcp.Tool {
 type call struct {
 	s    *Server
 	decl decl
+	args json.RawMessage
 	// on is what the call acts on, as the tool declares it.
 	on aimed
 	// tier is what this call may do: the server's or, in a batch, the batch's.
@@ -222,6 +230,10 @@ type call struct {
 	// tmux is the tmux server that the call is about; nil for a tool whose
 	// input has no socket_name.
 	tmux *tmux.Server
+	// part is set while the call does one of several things.
+	part bool
+	// answers are what the user said to the question of an earlier try of this call.
+	answers mcp.MultiRoundTripParams
 	// progressToken is set when the client asked for progress.
 	progressToken mcp.ProgressToken
 }

@@ -15,13 +15,13 @@ const maxOperations = 1000
 
 // batchOperation is a nested call.
 type batchOperation struct {
-	Tool      string     `json:"tool"`
-	Arguments params.Raw `json:"arguments,omitempty"`
+	Tool      string     `json:"tool" desc:"name"`
+	Arguments params.Raw `json:"arguments,omitempty" desc:"its arguments"`
 }
 
 type batchIn struct {
-	Operations []batchOperation `json:"operations"`
-	OnError    string           `json:"on_error" default:"stop" enum:"stop,continue"`
+	Operations []batchOperation `json:"operations" desc:"calls, each a tool and its arguments"`
+	OnError    string           `json:"on_error" default:"stop" enum:"stop,continue" desc:"stop at the first failure, or continue"`
 }
 
 // batchRow is what came of a nested call.
@@ -55,16 +55,14 @@ var (
 // batchTool declares the tool that runs tools up to a tier.
 func batchTool(name, title string, k kind) tool[batchIn, batchResult] {
 	descs := map[Tier]string{
-		Readonly:    "Run several readonly tools in order, in one call.",
-		Mutating:    "Run several readonly and mutating tools in order, in one call.",
-		Destructive: "Run several tools of any tier in order, in one call.",
+		Readonly:    "Make several read-only calls in order, in one call.",
+		Mutating:    "Make several calls that read, create, type or change, in order, in one call.",
+		Destructive: "Make several calls of any tools, in order, in one call.",
 	}
-	desc := descs[k.tier] + " Not for batches and tools that wait (run_command, wait_for_*)."
-	if name == "call_read_tools_batch" {
-		desc = "The same as call_readonly_tools_batch."
-	}
+	desc := descs[k.tier] + " Tools that wait (run_command, wait_for_*) and other batches are not allowed."
 	return tool[batchIn, batchResult]{
 		name: name, title: title, kind: k, set: setBatch, desc: desc,
+		retired: name == "call_read_tools_batch", // libtmux-mcp's older name of the readonly one
 		// Each call in it is guarded by itself.
 		aim: nowhere, harm: harmless,
 		run: func(ctx context.Context, c *call, in batchIn) (batchResult, error) {
@@ -80,9 +78,11 @@ func (s *Server) batch(ctx context.Context, in batchIn, ceiling Tier) (batchResu
 	if len(in.Operations) == 0 || len(in.Operations) > maxOperations {
 		return out, argumentFault("operations", "must have 1 to %d items", maxOperations)
 	}
+	room := s.budgetIn(ctx)
 	for i, op := range in.Operations {
 		start := time.Now()
-		row := s.batchRow(ctx, op, ceiling)
+		row := s.batchRow(withBudget(ctx, room/(len(in.Operations)-i)), op, ceiling)
+		room -= len(row.text())
 		row.Index, row.Tool = i, op.Tool
 		row.ElapsedSeconds = seconds(time.Since(start))
 		out.Results = append(out.Results, row)
@@ -106,7 +106,7 @@ func (s *Server) batch(ctx context.Context, in batchIn, ceiling Tier) (batchResu
 func (s *Server) batchRow(ctx context.Context, op batchOperation, ceiling Tier) batchRow {
 	row := batchRow{Content: []any{}}
 	fail := func(f *fault) batchRow {
-		res := errorResult(f, true)
+		res := s.errorResult(f, true)
 		row.fill(res)
 		return row
 	}
@@ -130,18 +130,25 @@ func (s *Server) batchRow(ctx context.Context, op batchOperation, ceiling Tier) 
 	return row
 }
 
-// fill takes a nested result over.
-func (r *batchRow) fill(res *mcp.CallToolResult) {
-	r.Success = !res.IsError
+// text is what a nested call answered as text.
+func (r *batchRow) text() string {
 	var texts []string
-	for _, c := range res.Content {
-		r.Content = append(r.Content, c)
+	for _, c := range r.Content {
 		if t, ok := c.(mcp.TextContent); ok {
 			texts = append(texts, t.Text)
 		}
 	}
+	return strings.Join(texts, "\n")
+}
+
+// fill takes a nested result over.
+func (r *batchRow) fill(res *mcp.CallToolResult) {
+	r.Success = !res.IsError
+	for _, c := range res.Content {
+		r.Content = append(r.Content, c)
+	}
 	if res.IsError {
-		msg := strings.Join(texts, "\n")
+		msg := r.text()
 		r.Error = &msg
 	}
 	r.StructuredContent = res.StructuredContent

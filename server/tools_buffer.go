@@ -40,7 +40,7 @@ type bufferRef struct {
 var loadBuffer = tool[loadBufferIn, bufferRef]{
 	name: "load_buffer", title: "Load tmux Buffer", kind: creates, set: setBuffers,
 	aim: nowhere, harm: harmless,
-	desc: "Put text into a new tmux paste buffer, to paste it once or several times with paste_buffer. delete_buffer removes it. To paste once use paste_text.",
+	desc: "Store text in a new tmux paste buffer, to paste it several times with paste_buffer. Returns the buffer's name. To paste text once use paste_text.",
 	run: func(ctx context.Context, c *call, in loadBufferIn) (ref bufferRef, err error) {
 		logical := "buf"
 		if in.LogicalName != nil && *in.LogicalName != "" {
@@ -64,14 +64,14 @@ var loadBuffer = tool[loadBufferIn, bufferRef]{
 }
 
 type loadBufferIn struct {
-	Content     string  `json:"content"`
-	LogicalName *string `json:"logical_name,omitempty" desc:"part of its name"`
+	Content     string  `json:"content" desc:"text to store"`
+	LogicalName *string `json:"logical_name,omitempty" desc:"becomes part of the buffer's name; letters, digits, . _ -"`
 	socket
 }
 
 // ours is a buffer that load_buffer made, by its name.
 type ours struct {
-	BufferName string `json:"buffer_name" desc:"from load_buffer"`
+	BufferName string `json:"buffer_name" desc:"as returned by load_buffer"`
 }
 
 func (o ours) check(*call) error {
@@ -94,7 +94,8 @@ func (o ours) missing(err error) error {
 var pasteBuffer = tool[pasteBufferIn, paneText]{
 	name: "paste_buffer", title: "Paste tmux Buffer", kind: shell, set: setBuffers,
 	aim: needs(aPane), harm: types,
-	desc: "Paste a buffer of load_buffer into a tmux pane, like a paste at the keyboard: newlines press Enter unless the program takes bracketed pastes. The buffer stays.",
+	desc: "Paste a buffer stored with load_buffer into a pane, like a paste from the keyboard. Newlines press Enter unless the program accepts " +
+		"bracketed paste. The buffer is kept.",
 	run: func(ctx context.Context, c *call, in pasteBufferIn) (out paneText, err error) {
 		buffer := c.tmux.Buffer(in.BufferName)
 		id, err := c.typeInto(ctx, c.on, func(target tmux.Target) ([]tmux.Command, error) {
@@ -108,7 +109,7 @@ var pasteBuffer = tool[pasteBufferIn, paneText]{
 type pasteBufferIn struct {
 	ours
 	paneSelect
-	Bracket bool `json:"bracket" default:"true" desc:"mark it as a paste for the program"`
+	Bracket bool `json:"bracket" default:"true" desc:"mark it as a paste for programs that ask for it"`
 	socket
 }
 
@@ -123,7 +124,7 @@ type bufferContent struct {
 var showBuffer = tool[showBufferIn, bufferContent]{
 	name: "show_buffer", title: "Show tmux Buffer", kind: reads, set: setBuffers,
 	aim:  nowhere,
-	desc: "Read a buffer of load_buffer, the last max_lines of it.",
+	desc: "Read the content of a buffer stored with load_buffer.",
 	run: func(ctx context.Context, c *call, in showBufferIn) (out bufferContent, err error) {
 		ctx, cancel := inBufferTime(ctx)
 		defer cancel()
@@ -142,14 +143,14 @@ var showBuffer = tool[showBufferIn, bufferContent]{
 
 type showBufferIn struct {
 	ours
-	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"null: all"`
+	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"the last; null: all"`
 	socket
 }
 
 var deleteBuffer = tool[deleteBufferIn, text]{
 	name: "delete_buffer", title: "Delete tmux Buffer", kind: discards, set: setBuffers,
 	aim: nowhere, harm: harmless,
-	desc: "Delete a buffer of load_buffer.",
+	desc: "Delete a buffer stored with load_buffer.",
 	run: func(ctx context.Context, c *call, in deleteBufferIn) (out text, err error) {
 		ctx, cancel := inBufferTime(ctx)
 		defer cancel()

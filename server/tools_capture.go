@@ -11,8 +11,8 @@ import (
 var capturePane = tool[capturePaneIn, screenText]{
 	name: "capture_pane", title: "Capture Pane", kind: reads, set: setPanes, core: true,
 	aim: readsOne(aPane),
-	desc: "Read the text of a tmux pane (terminal screen and scrollback). start and end are lines: 0 is the first visible, negative are history. " +
-		"The last max_lines are kept. To follow output use capture_since. Without a target: the caller's pane, else the active one.",
+	desc: "Read text of a pane from its screen and scrollback (history), by line range. Defaults to the visible screen of the caller's pane. For " +
+		"screen and state in one call use snapshot_pane; to follow output use capture_since.",
 	run: func(ctx context.Context, c *call, in capturePaneIn) (screenText, error) {
 		target := c.on.target
 		type row struct {
@@ -40,13 +40,13 @@ var capturePane = tool[capturePaneIn, screenText]{
 
 type capturePaneIn struct {
 	paneSelect
-	Start    tmux.Line  `json:"start,omitempty"`
-	End      *tmux.Line `json:"end,omitempty"`
-	MaxLines *int       `json:"max_lines" default:"500" min:"1" desc:"null: all"`
+	Start    tmux.Line  `json:"start,omitempty" desc:"first line: 0 is the top of the screen, -9 in the scrollback, - the oldest"`
+	End      *tmux.Line `json:"end,omitempty" desc:"last line; default: the bottom of the screen"`
+	MaxLines *int       `json:"max_lines" default:"500" min:"1" desc:"the last; null: all"`
 	Colors   bool       `json:"colors,omitempty" desc:"keep escape sequences"`
 	Join     bool       `json:"join,omitempty" desc:"join wrapped lines"`
 	Hidden   bool       `json:"hidden,omitempty" desc:"the screen under a full-screen program"`
-	Pending  bool       `json:"pending,omitempty" desc:"instead: an unfinished escape sequence of the output; never input"`
+	Pending  bool       `json:"pending,omitempty" desc:"an unfinished escape sequence instead"`
 	socket
 }
 
@@ -85,8 +85,8 @@ type paneSnapshot struct {
 var snapshotPane = tool[snapshotPaneIn, *paneSnapshot]{
 	name: "snapshot_pane", title: "Snapshot Pane", kind: reads, set: setPanes, core: true, alwaysLoad: true,
 	aim: readsOne(aPane),
-	desc: "Read the visible screen of a tmux pane (terminal) with cursor, size, mode, scrollback size and running command. " +
-		"Without a target: the caller's pane, else the active one.",
+	desc: "See a pane's screen now: visible text, cursor position, size, running command, directory, mode. Use it for full-screen programs (vim, less, " +
+		"menus). Defaults to the caller's pane.",
 	run: func(ctx context.Context, c *call, in snapshotPaneIn) (*paneSnapshot, error) {
 		target := c.on.target
 		var b tmux.Batch
@@ -106,7 +106,7 @@ var snapshotPane = tool[snapshotPaneIn, *paneSnapshot]{
 
 type snapshotPaneIn struct {
 	paneSelect
-	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"null: all"`
+	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"the last; null: all"`
 	socket
 }
 

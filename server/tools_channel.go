@@ -14,8 +14,8 @@ import (
 var waitForChannel = tool[waitForChannelIn, text]{
 	name: "wait_for_channel", title: "Wait For tmux Channel", kind: creates, set: setChannels, selfBounded: true,
 	aim: nowhere, harm: harmless,
-	desc: "Wait until a tmux channel is signalled by a command that you composed: send `cmd; tmux wait-for -S NAME`, with ; so that a failure signals too. " +
-		"A signal that came before is not lost. Never append `exit`: it ends the shell. run_command is simpler, and returns the exit status.",
+	desc: "Wait until something signals a tmux channel: send `cmd; tmux wait-for -S NAME` to a pane, then wait for NAME. Signals sent before the wait " +
+		"are not lost. To run a command and wait for its end, run_command is simpler.",
 	run: func(ctx context.Context, c *call, in waitForChannelIn) (out text, err error) {
 		budget, err := c.s.budget(in.Timeout)
 		if err != nil {
@@ -63,7 +63,7 @@ type waitForChannelIn struct {
 var signalChannel = tool[signalChannelIn, text]{
 	name: "signal_channel", title: "Signal tmux Channel", kind: creates, set: setChannels,
 	aim: nowhere, harm: harmless,
-	desc: "Signal a tmux channel: wakes all who wait for it, or else the next one who will.",
+	desc: "Signal a tmux channel: wake everything that waits for it, or else the next wait.",
 	run: func(ctx context.Context, c *call, in signalChannelIn) (text, error) {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
@@ -80,7 +80,7 @@ type signalChannelIn struct {
 }
 
 type channelName struct {
-	Channel string `json:"channel" desc:"letters, digits and _.:-"`
+	Channel string `json:"channel" desc:"1 to 128 letters, digits and _.:-"`
 }
 
 var channelShape = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,128}$`)

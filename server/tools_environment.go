@@ -32,9 +32,8 @@ type environmentInfo struct {
 
 var showEnvironment = tool[showEnvironmentIn, environmentInfo]{
 	name: "show_environment", title: "Show tmux Environment", kind: reads, set: setOptions,
-	aim: nowhere,
-	desc: "Read the environment variables that tmux gives to new panes: a session's if you name one, else the global ones. " +
-		"A session's go before the global ones, and what it removed new panes do not get.",
+	aim:  nowhere,
+	desc: "Show the environment variables that tmux gives to new panes: the global ones, or with a session its own, which take precedence.",
 	run: func(ctx context.Context, c *call, in showEnvironmentIn) (info environmentInfo, err error) {
 		p, e, err := c.environmentPlace(ctx, in.sessionSelect)
 		if err != nil {
@@ -77,8 +76,8 @@ type environmentSet struct {
 var setEnvironment = tool[setEnvironmentIn, environmentSet]{
 	name: "set_environment", title: "Set tmux Environment", kind: presets, set: setOptions,
 	aim: nowhere, harm: harmless,
-	desc: "Set an environment variable for all panes to come, the user's too: in a session when one is named, else globally. " +
-		"Programs already running do not see it; those started later may run what it says (PATH, ENV). unset forgets it; remove keeps it from new panes even if the global environment has it.",
+	desc: "Set an environment variable for panes created later, globally or in one session. Running programs do not see it. unset=true forgets it; " +
+		"remove=true keeps it from new panes even if it is set globally.",
 	run: func(ctx context.Context, c *call, in setEnvironmentIn) (out environmentSet, err error) {
 		out = environmentSet{Name: in.Name, Value: in.Value, Status: "set"}
 		if in.Unset {
@@ -103,10 +102,10 @@ var setEnvironment = tool[setEnvironmentIn, environmentSet]{
 }
 
 type setEnvironmentIn struct {
-	Name   string  `json:"name"`
-	Value  *string `json:"value,omitempty" desc:"required but with unset, remove"`
-	Unset  bool    `json:"unset,omitempty"`
-	Remove bool    `json:"remove,omitempty"`
+	Name   string  `json:"name" desc:"variable"`
+	Value  *string `json:"value,omitempty" desc:"required unless unset or remove"`
+	Unset  bool    `json:"unset,omitempty" desc:"forget the variable"`
+	Remove bool    `json:"remove,omitempty" desc:"keep it from new panes"`
 	sessionSelect
 	socket
 }

@@ -11,8 +11,8 @@ import (
 var displayMessage = tool[displayMessageIn, evaluated]{
 	name: "display_message", title: "Evaluate tmux Format String", kind: reads, set: setPanes,
 	aim: readsOne(aPane),
-	desc: "Evaluate a tmux format such as #{pane_current_path} or #{?window_zoomed_flag,yes,no} for a pane, and return the text; nothing is shown to anybody. " +
-		"Names are tokens, options and @options. What runs commands or expands a value again, #( ), E: and T:, or costs tmux much is refused. Percent signs are text.",
+	desc: "Evaluate a tmux format string such as #{pane_current_path} or #{?window_zoomed_flag,yes,no} for a pane and return the text. Displays " +
+		"nothing. Formats that run commands or are expensive are refused.",
 	run: func(ctx context.Context, c *call, in displayMessageIn) (out evaluated, err error) {
 		v, err := c.tmux.Version(ctx)
 		if err != nil {
@@ -51,7 +51,7 @@ var displayMessage = tool[displayMessageIn, evaluated]{
 }
 
 type displayMessageIn struct {
-	FormatString string `json:"format_string"`
+	FormatString string `json:"format_string" desc:"format with tokens, options and @options"`
 	paneSelect
 	socket
 }

@@ -16,17 +16,17 @@ import (
 )
 
 var captureSince = tool[captureSinceIn, *captureSinceResult]{
-	name: "capture_since", title: "Capture Since", kind: reads, set: setPanes, core: true,
+	name: "capture_since", title: "Capture Since", kind: reads, set: setPanes, core: true, alwaysLoad: true,
 	aim: readsOne(aPane),
-	desc: "Follow a tmux pane (terminal): the first call gives its screen and a cursor, each later one with that cursor only the lines that are new or changed. " +
-		"lines_missed: cleared, resized or trimmed since, so lines are the screen.",
+	desc: "Follow a pane: read only the output that is new since the last call. The first call returns the screen and a cursor; pass the cursor to the " +
+		"next call. If output was lost (cleared, resized, trimmed), returns the screen and says so.",
 	run: func(ctx context.Context, c *call, in captureSinceIn) (*captureSinceResult, error) {
 		start := time.Now()
 		target := c.on.target
 		var since *captureCursor
 		if in.Cursor != nil {
 			var err error
-			if since, err = decodeCursor(*in.Cursor); err != nil {
+			if since, err = c.cursorOf(*in.Cursor); err != nil {
 				return nil, err
 			}
 		}
@@ -44,19 +44,23 @@ var captureSince = tool[captureSinceIn, *captureSinceResult]{
 		if err != nil {
 			return nil, err
 		}
+		cursor := g.cursorHere().encode()
+		if c.s.cursors != nil && c.s.cfg.Results == ResultsText {
+			cursor = c.s.cursors.give(g.ID, cursor)
+		}
 		lines, cutLines, cutBytes := limited(withoutBlankEnd(rows), in.MaxLines, in.MaxBytes)
 		return &captureSinceResult{
-			PaneID: g.ID, Cursor: g.cursorHere().encode(), Lines: append([]string{}, lines...), ElapsedSeconds: seconds(time.Since(start)),
+			PaneID: g.ID, Cursor: cursor, Lines: append([]string{}, lines...), ElapsedSeconds: seconds(time.Since(start)),
 			LinesMissed: missed, Truncated: cutLines > 0 || cutBytes > 0, TruncatedLines: cutLines, TruncatedBytes: cutBytes,
 		}, nil
 	},
 }
 
 type captureSinceIn struct {
-	Cursor *string `json:"cursor,omitempty" desc:"of the last call; without it: begin"`
+	Cursor *string `json:"cursor,omitempty" desc:"from the last call; omit to begin"`
 	paneSelect
-	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"null: all"`
-	MaxBytes *int `json:"max_bytes" default:"128000" min:"1" desc:"null: all"`
+	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"the last; null: all"`
+	MaxBytes *int `json:"max_bytes" default:"128000" min:"1" desc:"the last; null: all"`
 	socket
 }
 
@@ -64,7 +68,9 @@ type captureSinceIn struct {
 func (in captureSinceIn) selection() selection {
 	s := in.paneSelect.selection()
 	if in.Cursor != nil && s.zero() {
-		if since, err := decodeCursor(*in.Cursor); err == nil {
+		if _, pane, ok := shortCursor(*in.Cursor); ok {
+			s.pane = pane
+		} else if since, err := decodeCursor(*in.Cursor); err == nil {
 			s.pane = since.PaneID
 		}
 	}
@@ -108,7 +114,7 @@ func (k *captureCursor) encode() string {
 
 func decodeCursor(s string) (*captureCursor, error) {
 	invalid := func(reason string) error {
-		return faultf(kindValidation, "invalid capture_since cursor: %s", reason).suggest("call capture_since without a cursor to begin again")
+		return invalidCursor(reason, "")
 	}
 	encoded, ok := strings.CutPrefix(s, cursorPrefix)
 	if !ok {

@@ -52,8 +52,8 @@ func (c *call) hooks(ctx context.Context, in scopeSelect, name string) (l hookLi
 var showHooks = tool[showHooksIn, hookList]{
 	name: "show_hooks", title: "Show tmux Hooks", kind: reads, set: setHooks,
 	aim: nowhere,
-	desc: "List the tmux hooks that have commands: the global ones of sessions, windows and panes, or with a scope those that one object sets itself. " +
-		"Hooks are read-only here: they belong in the tmux config file.",
+	desc: "List the tmux hooks that are set: the global ones, or the ones of a session, window or pane. Hooks are read-only here; set them in the tmux " +
+		"config file.",
 	run: func(ctx context.Context, c *call, in showHooksIn) (hookList, error) {
 		return c.hooks(ctx, in.scopeSelect, "")
 	},
@@ -67,7 +67,7 @@ type showHooksIn struct {
 var showHook = tool[showHookIn, hookList]{
 	name: "show_hook", title: "Show tmux Hook", kind: reads, set: setHooks,
 	aim:  nowhere,
-	desc: "Read one tmux hook, or one of its entries by name[index]. No entries: it is not set there.",
+	desc: "Show the commands of one tmux hook, or of one entry with name[index]. Empty if it is not set.",
 	run: func(ctx context.Context, c *call, in showHookIn) (l hookList, err error) {
 		if in.HookName == "" {
 			return l, argumentFault("hook_name", "must not be empty").suggest("show_hooks lists all")
@@ -77,7 +77,7 @@ var showHook = tool[showHookIn, hookList]{
 }
 
 type showHookIn struct {
-	HookName string `json:"hook_name"`
+	HookName string `json:"hook_name" desc:"such as after-new-window or name[0]"`
 	scopeSelect
 	socket
 }

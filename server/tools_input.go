@@ -13,11 +13,11 @@ import (
 )
 
 var sendKeys = tool[sendKeysIn, paneText]{
-	name: "send_keys", title: "Send Keys", kind: shell, set: setInput, core: true,
+	name: "send_keys", title: "Send Keys", kind: shell, set: setInput, core: true, alwaysLoad: true,
 	aim: needs(aPane), harm: types,
-	desc: "Type into a pane, then press Enter unless enter=false (for C-c). keys is the name of one key, or text. " +
-		"Does not wait: to run a command use run_command, for several inputs send_keys_batch; " +
-		"to see what comes of it use capture_since or wait_for_channel, not a capture at once.",
+	desc: "Type text or press a key in a pane: answer a question, drive a REPL, editor or menu, interrupt with C-c (enter=false). Presses Enter " +
+		"afterwards by default. Returns at once: to run a command and get its output use run_command; to see the effect use capture_since or " +
+		"snapshot_pane.",
 	run: func(ctx context.Context, c *call, in sendKeysIn) (paneText, error) {
 		id, err := c.sendKeys(ctx, c.on, in.keyInput)
 		return paneText{Result: fmt.Sprintf("Keys sent to pane %s", id), PaneID: string(id)}, err
@@ -31,17 +31,23 @@ type sendKeysIn struct {
 
 // keyInput is something to type into a pane.
 type keyInput struct {
-	Keys string `json:"keys"`
+	Keys string `json:"keys" desc:"text, or the name of one key: Enter, Escape, Tab, Up, C-c, M-x, F5"`
 	paneSelect
-	Enter           bool `json:"enter" default:"true"`
-	Literal         bool `json:"literal" default:"false" desc:"never a key name"`
-	Reset           bool `json:"reset,omitempty" desc:"the terminal, first"`
-	SuppressHistory bool `json:"suppress_history" default:"false" desc:"a space before it"`
+	Enter           bool `json:"enter" default:"true" desc:"press Enter afterwards"`
+	Literal         bool `json:"literal" default:"false" desc:"type a key's name as text"`
+	Reset           bool `json:"reset,omitempty" desc:"reset the terminal first"`
+	SuppressHistory bool `json:"suppress_history" default:"false" desc:"a space first"`
 }
 
 func (in keyInput) check(*call) error {
 	if strings.IndexByte(in.Keys, 0) >= 0 {
 		return argumentFault("keys", "must not have a NUL character")
+	}
+	if name, misnamed := misnamedKey(in.Keys); misnamed && !in.Literal {
+		if name == "" {
+			return argumentFault("keys", "names a key that tmux does not have: %s", in.Keys).suggest("literal=true types the text")
+		}
+		return argumentFault("keys", "is not tmux's name of a key: %s", in.Keys).suggest("use %s; literal=true types the text", name)
 	}
 	return nil
 }
@@ -79,8 +85,7 @@ func mayNameKey(s string) bool {
 var sendKeysBatch = tool[sendKeysBatchIn, sendKeysBatchResult]{
 	name: "send_keys_batch", title: "Send Keys Batch", kind: shell, set: setInput,
 	aim: needsEach(aPane), harm: types,
-	desc: "Type several inputs in order, into one pane or several, each as send_keys does. " +
-		"A failed one does not fail the call: see its row. To run commands use run_command.",
+	desc: "Type several inputs or keys in order, into one or more panes, in one call. A failed input is reported in its row and does not fail the call.",
 	run: func(ctx context.Context, c *call, in sendKeysBatchIn) (sendKeysBatchResult, error) {
 		out := sendKeysBatchResult{Results: []sendKeysRow{}}
 		within := ctx
@@ -112,9 +117,9 @@ var sendKeysBatch = tool[sendKeysBatchIn, sendKeysBatchResult]{
 }
 
 type sendKeysBatchIn struct {
-	Operations []keyInput `json:"operations"`
-	OnError    string     `json:"on_error" default:"stop" enum:"stop,continue"`
-	Timeout    *float64   `json:"timeout,omitempty" desc:"seconds for all"`
+	Operations []keyInput `json:"operations" desc:"inputs, as send_keys takes them"`
+	OnError    string     `json:"on_error" default:"stop" enum:"stop,continue" desc:"stop at the first failure, or continue"`
+	Timeout    *float64   `json:"timeout,omitempty" desc:"seconds for all of them; default: none"`
 	socket
 }
 
@@ -170,6 +175,7 @@ func (c *call) sendKeysItem(ctx context.Context, op keyInput) (tmux.PaneID, erro
 	if err := op.check(c); err != nil {
 		return "", err
 	}
+	c.part = true
 	on, err := c.aimAt(ctx, op.selection())
 	if err != nil {
 		return "", err
@@ -180,8 +186,8 @@ func (c *call) sendKeysItem(ctx context.Context, op keyInput) (tmux.PaneID, erro
 var pasteText = tool[pasteTextIn, paneText]{
 	name: "paste_text", title: "Paste Text", kind: shell, set: setInput,
 	aim: needs(aPane), harm: types,
-	desc: "Paste text of several lines into a pane as a user would, without Enter after it: into an editor, or a program that reads. " +
-		"bracket marks it as a paste for programs that ask for that. To run a command use run_command.",
+	desc: "Paste text of one or more lines into a pane, as a user would, without pressing Enter: into an editor or a program that reads input. To run " +
+		"a command use run_command.",
 	run: func(ctx context.Context, c *call, in pasteTextIn) (paneText, error) {
 		buffer := c.tmux.Buffer(newBufferName("paste"))
 		load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(in.Text)}
@@ -202,9 +208,9 @@ var pasteText = tool[pasteTextIn, paneText]{
 }
 
 type pasteTextIn struct {
-	Text string `json:"text"`
+	Text string `json:"text" desc:"literal text; newlines press Enter in most programs"`
 	paneSelect
-	Bracket bool `json:"bracket" default:"true"`
+	Bracket bool `json:"bracket" default:"true" desc:"mark it as a paste for programs that ask for it"`
 	socket
 }
 

@@ -53,6 +53,22 @@ func asJSON(t testing.TB, v any) string {
 	return string(b)
 }
 
+// A name that tmux does not know would be typed as text.
+func TestMisnamedKeysAreRefused(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	p := serve(t, configFor(srv))
+	p.fails("send_keys", `{"pane_id":"%0","keys":"Ctrl+C"}`, "keys is not tmux's name of a key: Ctrl+C", "use C-c; literal=true types the text")
+	p.fails("send_keys", `{"pane_id":"%0","keys":"Cmd+C"}`, "names a key that tmux does not have")
+	p.fails("paste_text", `{"pane_id":"%0","text":""}`, "must not be empty")
+	p.tool("send_keys", `{"pane_id":"%0","keys":"ArrowUp","literal":true}`)
+	p.tool("send_keys", `{"pane_id":"%0","keys":"echo Esc"}`)
+	if screen := tmuxtest.WaitScreen(t, srv, "%0", "echo Esc\n"); !strings.Contains(screen, "ArrowUp") || strings.Contains(screen, "Ctrl") {
+		t.Errorf("the screen is\n%s", screen)
+	}
+}
+
 func TestSendKeysTypesExactly(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
@@ -164,8 +180,8 @@ func TestSendKeysDescriptionSteers(t *testing.T) {
 	}
 	for _, tool := range list.Tools {
 		words := map[string][]string{
-			"send_keys":   {"run_command", "send_keys_batch", "capture_since", "wait_for_channel"},
-			"run_command": {"suppress_history", "default", "subshell", "send_keys"},
+			"send_keys":   {"run_command", "capture_since", "snapshot_pane"},
+			"run_command": {"subshell", "send_keys", "timeout"},
 		}[tool.Name]
 		for _, word := range words {
 			if !strings.Contains(tool.Description, word) {

@@ -11,9 +11,9 @@ import (
 
 // scopeSelect are the parameters that say whose options or hooks are meant.
 type scopeSelect struct {
-	Scope  string `json:"scope,omitempty" enum:"server,session,window,pane"`
+	Scope  string `json:"scope,omitempty" enum:"server,session,window,pane" desc:"of the option; default: the option's own"`
 	Target string `json:"target,omitempty" desc:"session name, @N or %N, as scope says"`
-	Global bool   `json:"global_,omitempty" desc:"of all sessions or windows"`
+	Global bool   `json:"global_,omitempty" desc:"the value for all sessions or windows"`
 }
 
 // place is where options or hooks are: a scope, and an object in it or none.
@@ -171,9 +171,8 @@ func infoOfOption(name string, items *[]tmux.Option, target *string) optionInfo 
 
 var showOption = tool[showOptionIn, optionInfo]{
 	name: "show_option", title: "Show tmux Option", kind: reads, set: setOptions,
-	aim: nowhere,
-	desc: "Read the value of a tmux option that holds for a session, window or pane, and the scope that it is inherited from. " +
-		"Values are text as tmux has it; an array is an object. Without a target: the caller's, else the active one.",
+	aim:  nowhere,
+	desc: "Show the value of a tmux option in effect for a session, window or pane, and the scope it is set in. Defaults to the caller's.",
 	run: func(ctx context.Context, c *call, in showOptionIn) (info optionInfo, err error) {
 		p, err := c.place(ctx, in.scopeSelect, in.Option)
 		if err != nil {
@@ -191,7 +190,7 @@ var showOption = tool[showOptionIn, optionInfo]{
 }
 
 type showOptionIn struct {
-	Option string `json:"option"`
+	Option string `json:"option" desc:"name, such as mouse or @mine"`
 	scopeSelect
 	socket
 }
@@ -205,8 +204,8 @@ type optionSet struct {
 var setOption = tool[setOptionIn, optionSet]{
 	name: "set_option", title: "Set tmux Option", kind: changes, more: setsAnything, set: setOptions,
 	aim: nowhere, harm: harmless,
-	desc: "Set a tmux option, or with unset restore the inherited value. Returns the value then in effect. " +
-		"Names beginning with @mcp- are free for notes. Options that can end sessions or run commands, values with #( ), and other @ names need the tier destructive. Hooks cannot be set.",
+	desc: "Set a tmux option, or with unset=true restore its inherited value. Returns the value then in effect. Options that can run commands or end " +
+		"sessions need the tier destructive; so do user options, except @mcp-*, which are free for notes. Hooks cannot be set.",
 	run: func(ctx context.Context, c *call, in setOptionIn) (out optionSet, err error) {
 		if (in.Value == nil) != in.Unset {
 			return out, argumentFault("value", "must be given, or unset be true, and not both")
@@ -236,9 +235,9 @@ var setOption = tool[setOptionIn, optionSet]{
 }
 
 type setOptionIn struct {
-	Option string  `json:"option"`
-	Value  *string `json:"value,omitempty" desc:"required but with unset"`
-	Unset  bool    `json:"unset,omitempty"`
+	Option string  `json:"option" desc:"name, such as mouse or @mcp-note"`
+	Value  *string `json:"value,omitempty" desc:"required unless unset=true"`
+	Unset  bool    `json:"unset,omitempty" desc:"restore the inherited value"`
 	scopeSelect
 	socket
 }

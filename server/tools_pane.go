@@ -10,10 +10,10 @@ import (
 var listPanes = tool[listPanesIn, list[paneInfo]]{
 	name: "list_panes", title: "List tmux Panes", kind: reads, set: setPanes, core: true, alwaysLoad: true,
 	aim: narrows(aWindow),
-	desc: "List tmux panes (terminals) of a window, a session or the server: running command, directory, size, position. " +
-		"Metadata only: search_panes finds text. is_caller marks your own pane.",
+	desc: "See which terminals are open: list tmux panes with id, session:window.pane, size, position, running command, directory. All panes of the server, or of one " +
+		"session or window. No screen content: to find text use search_panes.",
 	run: func(ctx context.Context, c *call, in listPanesIn) (l list[paneInfo], err error) {
-		only, err := tokensFor[paneInfo](in.narrowing, "pane_id")
+		only, err := tokensFor[paneInfo](c, in.narrowing, "pane_id")
 		if err != nil {
 			return l, err
 		}
@@ -34,7 +34,7 @@ type listPanesIn struct {
 var getPaneInfo = tool[getPaneInfoIn, *paneDetail]{
 	name: "get_pane_info", title: "Get Pane Info", kind: reads, set: setPanes,
 	aim:  narrows(aPane),
-	desc: "Describe one pane: command, directory, size, position; no screen content. Without a target: the caller's, else the active one.",
+	desc: "Get one pane's metadata: process id, command, directory, size, position, modes. Defaults to the caller's pane. For the screen use snapshot_pane.",
 	run: func(ctx context.Context, c *call, in getPaneInfoIn) (*paneDetail, error) {
 		s := c.on.selection
 		list, err := c.onePane(&s)
@@ -60,7 +60,7 @@ type getPaneInfoIn struct {
 var findPaneByPosition = tool[findPaneByPositionIn, *paneInfo]{
 	name: "find_pane_by_position", title: "Find Pane By Position", kind: reads, set: setPanes,
 	aim:  narrows(aWindow),
-	desc: "Find the pane in a corner of a window. A window's only pane is in every corner.",
+	desc: "Find the pane in a corner of a window. In a window with one pane, that pane is in every corner.",
 	run: func(ctx context.Context, c *call, in findPaneByPositionIn) (*paneInfo, error) {
 		s := c.on.selection
 		var list tmux.Lister
@@ -76,7 +76,7 @@ var findPaneByPosition = tool[findPaneByPositionIn, *paneInfo]{
 		default:
 			list = tmux.ListPanes{All: true, Filter: s.within()}
 		}
-		rows, err := c.listPanes(ctx, list)
+		rows, err := c.listPanesIn(ctx, new(tmux.Batch), list)
 		if err == nil && len(rows) == 0 && !s.zero() {
 			err = c.missing(ctx, s)
 		}
@@ -101,7 +101,7 @@ var findPaneByPosition = tool[findPaneByPositionIn, *paneInfo]{
 }
 
 type findPaneByPositionIn struct {
-	Corner string `json:"corner" enum:"top-left,top-right,bottom-left,bottom-right"`
+	Corner string `json:"corner" enum:"top-left,top-right,bottom-left,bottom-right" desc:"of the window"`
 	windowSelect
 	socket
 }

@@ -14,8 +14,8 @@ import (
 var splitWindow = tool[splitWindowIn, *paneInfo]{
 	name: "split_window", title: "Split tmux Window", kind: shell, set: setWindows, core: true,
 	aim: defaults(aPane), harm: harmless,
-	desc: "Split a pane in two: pane_id, else a window's active pane, else the caller's, else the active one. " +
-		"Runs a shell, or the command in shell; does not become active.",
+	desc: "Open a new pane (terminal) beside an existing one by splitting it, without moving the focus. Runs a shell, or the command given in shell, " +
+		"such as a dev server. Splits pane_id, else the active pane of the window, else the caller's pane.",
 	run: func(ctx context.Context, c *call, in splitWindowIn) (*paneInfo, error) {
 		cmd := tmux.SplitWindow{
 			Target: c.on.target, Detached: true, Size: tmux.Size(in.Size),
@@ -38,11 +38,11 @@ var splitWindow = tool[splitWindowIn, *paneInfo]{
 }
 
 type splitWindowIn struct {
-	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"%N"`
+	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"such as %1"`
 	windowSelect
-	Direction string    `json:"direction,omitempty" enum:"above,below,left,right" desc:"absent: below"`
-	Size      splitSize `json:"size,omitempty" desc:"cells, or N%"`
-	Shell     string    `json:"shell,omitempty" desc:"command line"`
+	Direction string    `json:"direction,omitempty" enum:"above,below,left,right" desc:"default: below"`
+	Size      splitSize `json:"size,omitempty" desc:"cells, or a percentage such as 30%"`
+	Shell     string    `json:"shell,omitempty" desc:"command line instead of a shell"`
 	spawn
 	socket
 }
@@ -72,7 +72,7 @@ func (z *splitSize) BindJSON(raw json.RawMessage) error {
 var resizePane = tool[resizePaneIn, *paneInfo]{
 	name: "resize_pane", title: "Resize Pane", kind: changes, set: setPanes,
 	aim: needs(aPane), harm: disturbs,
-	desc: "Set the size of a pane, as far as its window has room, or zoom it: zoom true makes it fill the window, false ends that.",
+	desc: "Resize a pane in columns or rows, as far as the window allows, or zoom it: zoom=true fills the window with it, zoom=false restores the layout.",
 	run: func(ctx context.Context, c *call, in resizePaneIn) (*paneInfo, error) {
 		if in.Zoom != nil {
 			return c.zoom(ctx, *in.Zoom)
@@ -90,9 +90,9 @@ var resizePane = tool[resizePaneIn, *paneInfo]{
 
 type resizePaneIn struct {
 	paneSelect
-	Height *int  `json:"height,omitempty" min:"1"`
-	Width  *int  `json:"width,omitempty" min:"1"`
-	Zoom   *bool `json:"zoom,omitempty"`
+	Height *int  `json:"height,omitempty" min:"1" desc:"rows"`
+	Width  *int  `json:"width,omitempty" min:"1" desc:"columns"`
+	Zoom   *bool `json:"zoom,omitempty" desc:"true: fill the window; false: end that"`
 	socket
 }
 
@@ -123,7 +123,7 @@ func (c *call) zoom(ctx context.Context, on bool) (*paneInfo, error) {
 var selectPane = tool[selectPaneIn, *paneInfo]{
 	name: "select_pane", title: "Select Pane", kind: creates, set: setPanes,
 	aim: needs(aPane), harm: harmless,
-	desc: "Make a pane its window's active one: pane_id, or by direction from the active pane of a window. Tools do not need that: they take a pane_id.",
+	desc: "Focus a pane: make it the active one of its window, by pane_id or by direction from the active pane. Rarely needed: tools take a pane_id.",
 	run: func(ctx context.Context, c *call, in selectPaneIn) (*paneInfo, error) {
 		s, target := c.on.selection, c.on.target
 		if s.pane == "" && (in.Direction == "next" || in.Direction == "previous") {
@@ -140,8 +140,8 @@ var selectPane = tool[selectPaneIn, *paneInfo]{
 }
 
 type selectPaneIn struct {
-	PaneID    tmux.PaneID `json:"pane_id,omitempty" desc:"%N"`
-	Direction string      `json:"direction,omitempty" enum:"up,down,left,right,last,next,previous"`
+	PaneID    tmux.PaneID `json:"pane_id,omitempty" desc:"such as %1"`
+	Direction string      `json:"direction,omitempty" enum:"up,down,left,right,last,next,previous" desc:"from the window's active pane"`
 	windowSelect
 	socket
 }
@@ -184,15 +184,15 @@ func (c *call) selectBeside(ctx context.Context, s selection, window tmux.Target
 var swapPane = tool[swapPaneIn, *paneInfo]{
 	name: "swap_pane", title: "Swap Pane", kind: creates, set: setPanes,
 	aim: needs(aPane), harm: disturbs,
-	desc: "Make two panes change places, in one window or in two. Answers with the source at its new place.",
+	desc: "Swap the positions of two panes, within a window or across windows. Returns the source pane in its new place.",
 	run: func(ctx context.Context, c *call, in swapPaneIn) (*paneInfo, error) {
 		return c.findPane(ctx, c.on.selection, tmux.SwapPane{Source: in.SourcePaneID, Target: in.TargetPaneID})
 	},
 }
 
 type swapPaneIn struct {
-	SourcePaneID tmux.PaneID `json:"source_pane_id" desc:"%N"`
-	TargetPaneID tmux.PaneID `json:"target_pane_id" desc:"%N"`
+	SourcePaneID tmux.PaneID `json:"source_pane_id" desc:"such as %1"`
+	TargetPaneID tmux.PaneID `json:"target_pane_id" desc:"such as %2"`
 	socket
 }
 
@@ -215,7 +215,7 @@ func (in swapPaneIn) selections() []selection {
 var killPane = tool[killPaneIn, paneText]{
 	name: "kill_pane", title: "Kill Pane", kind: destroys, set: setPanes,
 	aim: needs(aPane), harm: ends,
-	desc: "End a pane with all that runs in it, and with its last pane the window.",
+	desc: "Close a pane and end the program in it. Closing the last pane of a window closes the window.",
 	run: func(ctx context.Context, c *call, in killPaneIn) (t paneText, err error) {
 		if _, err := c.tmux.Do(ctx, tmux.KillPane{Target: c.on.target}); err != nil {
 			return t, err
@@ -231,7 +231,7 @@ type killPaneIn struct {
 
 // onePaneID is the parameter of tools that take a pane by its id alone.
 type onePaneID struct {
-	PaneID tmux.PaneID `json:"pane_id" desc:"%N"`
+	PaneID tmux.PaneID `json:"pane_id" desc:"such as %1"`
 }
 
 func (p onePaneID) selection() selection { return selection{pane: p.PaneID} }
@@ -239,7 +239,8 @@ func (p onePaneID) selection() selection { return selection{pane: p.PaneID} }
 var respawnPane = tool[respawnPaneIn, *paneInfo]{
 	name: "respawn_pane", title: "Respawn Pane", kind: shell, set: setPanes,
 	aim: needs(aPane), harm: ends,
-	desc: "Start a pane's program again, in place: the same command, or the one in shell. kill ends a program that still runs; without it tmux refuses then.",
+	desc: "Restart the program of a pane in place, the same command or a new one, for a pane that is dead or hangs. kill=true terminates a running " +
+		"program; otherwise the call fails if one is running.",
 	run: func(ctx context.Context, c *call, in respawnPaneIn) (*paneInfo, error) {
 		cmd := tmux.RespawnPane{Target: c.on.target, Kill: in.Kill}
 		if in.Shell != "" {
@@ -255,8 +256,8 @@ var respawnPane = tool[respawnPaneIn, *paneInfo]{
 
 type respawnPaneIn struct {
 	onePaneID
-	Kill  bool   `json:"kill" default:"true"`
-	Shell string `json:"shell,omitempty" desc:"command line"`
+	Kill  bool   `json:"kill" default:"true" desc:"terminate a running program"`
+	Shell string `json:"shell,omitempty" desc:"another command line"`
 	spawn
 	socket
 }
@@ -269,14 +270,14 @@ func (in respawnPaneIn) check(c *call) error {
 var setPaneTitle = tool[setPaneTitleIn, *paneInfo]{
 	name: "set_pane_title", title: "Set Pane Title", kind: changes, set: setPanes,
 	aim: needs(aPane), harm: harmless,
-	desc: "Set the title of a pane, literal text. The program in the pane can change it again.",
+	desc: "Set the title of a pane. The program in the pane can change it again.",
 	run: func(ctx context.Context, c *call, in setPaneTitleIn) (*paneInfo, error) {
 		return c.findPane(ctx, c.on.selection, tmux.SelectPane{Target: c.on.target, Title: &in.Title})
 	},
 }
 
 type setPaneTitleIn struct {
-	Title string `json:"title"`
+	Title string `json:"title" desc:"literal text"`
 	paneSelect
 	socket
 }

@@ -74,7 +74,7 @@ func TestSplitWindow(t *testing.T) {
 		`{"window_id":"@99"}`:                "Object not found: window @99",
 		`{"session_name":"zz"}`:              "Object not found: session zz",
 		`{"pane_id":"1"}`:                    "pane_id must be a pane's id",
-		`{"pane_id":"%1","socket":"x"}`:      "socket is not an argument of this tool (is it socket_name?)",
+		`{"pane_id":"%1","socket":"x"}`:      "socket is not an argument (is it socket_name?)",
 		`{"pane_id":"%1","environment":"["}`: "not valid JSON",
 	} {
 		p.fails("split_window", given, want)

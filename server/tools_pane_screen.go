@@ -15,7 +15,7 @@ import (
 var clearPane = tool[clearPaneIn, paneText]{
 	name: "clear_pane", title: "Clear Pane", kind: discards, set: setPanes,
 	aim: needs(aPane), harm: disturbs,
-	desc: "Reset a pane's terminal and forget its screen and scrollback. The program goes on, unaware of it.",
+	desc: "Clear a pane: reset its terminal and discard its screen and scrollback. The program keeps running and does not redraw by itself.",
 	run: func(ctx context.Context, c *call, in clearPaneIn) (paneText, error) {
 		target := c.on.target
 		id, err := c.onPane(ctx, target, tmux.SendKeys{Target: target, Reset: true}, tmux.ClearHistory{Target: target})
@@ -47,8 +47,8 @@ func (c *call) onPane(ctx context.Context, target tmux.Target, cmds ...tmux.Comm
 var pipePane = tool[pipePaneIn, paneText]{
 	name: "pipe_pane", title: "Pipe Pane", kind: shell, set: setPanes,
 	aim: needs(aPane), harm: disturbs,
-	desc: "Write all that a pane prints from now on to a file, as the user, with its escape sequences. A pane has one pipe: a new one ends the old. " +
-		"Without output_path: stop. To read output, capture_since is better.",
+	desc: "Log all further output of a pane to a file, escape sequences included. Without output_path, stop logging. A pane has one pipe: a new one " +
+		"replaces the old. To read output use capture_since.",
 	run: func(ctx context.Context, c *call, in pipePaneIn) (t paneText, err error) {
 		cmd := tmux.PipePane{Target: c.on.target}
 		what := "Pipe stopped"
@@ -70,7 +70,7 @@ var pipePane = tool[pipePaneIn, paneText]{
 }
 
 type pipePaneIn struct {
-	OutputPath *string `json:"output_path,omitempty"`
+	OutputPath *string `json:"output_path,omitempty" desc:"file to write to; null: stop logging"`
 	Append     bool    `json:"append" default:"true" desc:"false: empty the file first"`
 	paneSelect
 	socket
@@ -118,7 +118,8 @@ func (s *Server) outputFile(given string) (string, error) {
 var enterCopyMode = tool[enterCopyModeIn, *paneInfo]{
 	name: "enter_copy_mode", title: "Enter Copy Mode", kind: creates, set: setPanes,
 	aim: needs(aPane), harm: harmless,
-	desc: "Put a pane in copy mode, scrolled up by scroll_up lines, to show the user its scrollback. Keys go to the mode until exit_copy_mode. To read scrollback, use capture_pane.",
+	desc: "Put a pane into copy mode, scrolled up, to show its scrollback to a user. Keys go to the mode until exit_copy_mode. To read scrollback " +
+		"yourself use capture_pane.",
 	run: func(ctx context.Context, c *call, in enterCopyModeIn) (*paneInfo, error) {
 		target := c.on.target
 		cmds := []tmux.Command{tmux.CopyMode{Target: target}}
@@ -131,14 +132,14 @@ var enterCopyMode = tool[enterCopyModeIn, *paneInfo]{
 
 type enterCopyModeIn struct {
 	paneSelect
-	ScrollUp int `json:"scroll_up,omitempty" min:"0" desc:"lines"`
+	ScrollUp int `json:"scroll_up,omitempty" min:"0" desc:"lines to scroll up"`
 	socket
 }
 
 var exitCopyMode = tool[exitCopyModeIn, *paneInfo]{
 	name: "exit_copy_mode", title: "Exit Copy Mode", kind: changes, set: setPanes,
 	aim: needs(aPane), harm: harmless,
-	desc: "End copy mode, or another mode, of a pane. One in no mode stays as it is.",
+	desc: "Leave copy mode, or any other mode, so that the pane takes keys again. No-op if the pane is in no mode.",
 	run: func(ctx context.Context, c *call, in exitCopyModeIn) (*paneInfo, error) {
 		return c.findPane(ctx, c.on.selection, tmux.CopyMode{Target: c.on.target, Cancel: true})
 	},

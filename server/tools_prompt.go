@@ -24,7 +24,7 @@ type promptInfoItem struct {
 var listPrompts = tool[listPromptsIn, list[promptInfo]]{
 	name: "list_prompts", title: "List Prompts", kind: reads, set: setPrompts,
 	aim:  nowhere,
-	desc: "List the prompts of this server, for clients that have no prompts of their own.",
+	desc: "List this server's prompts, for clients without prompt support.",
 	run: func(_ context.Context, _ *call, in listPromptsIn) (list[promptInfo], error) {
 		var infos []promptInfo
 		for _, p := range prompts {
@@ -43,7 +43,7 @@ type listPromptsIn struct{ paging }
 var getPrompt = tool[getPromptIn, promptText]{
 	name: "get_prompt", title: "Get Prompt", kind: reads, set: setPrompts,
 	aim:  nowhere,
-	desc: "Fill in a prompt and return its text.",
+	desc: "Fill in one of this server's prompts and return its text.",
 	run: func(_ context.Context, _ *call, in getPromptIn) (promptText, error) {
 		i := slices.IndexFunc(prompts, func(p prompt) bool { return p.name == in.Name })
 		if i < 0 {
@@ -62,6 +62,6 @@ type promptText struct {
 func (t promptText) textBlock() string { return t.Result }
 
 type getPromptIn struct {
-	Name      string           `json:"name"`
-	Arguments params.StringMap `json:"arguments,omitempty"`
+	Name      string           `json:"name" desc:"from list_prompts"`
+	Arguments params.StringMap `json:"arguments,omitempty" desc:"values by name"`
 }

@@ -15,12 +15,11 @@ import (
 )
 
 var runCommand = tool[runCommandIn, *runResult]{
-	name: "run_command", title: "Run Command", kind: shell, set: setInput, core: true, selfBounded: true,
+	name: "run_command", title: "Run Command", kind: shell, set: setInput, core: true, selfBounded: true, alwaysLoad: true,
 	aim: needs(aPane), harm: types,
-	desc: "Run a shell command in a pane, wait for it to end, and return its own output (without prompt and echo) and exit status. " +
-		"The pane must show the prompt of a " + runner.Shells + ". It runs in a subshell: cd, export and exit do not outlive it; to change the shell itself use send_keys. " +
-		"After the timeout the command goes on and output is what came so far. Calls on one pane queue. " +
-		"suppress_history: not in the shell's history; default: the server's.",
+	desc: "Run a shell command in a pane, wait until it ends, and return its output (without prompt and echo) and exit status: builds, tests, git, any command that ends. " +
+		"The pane must be at the prompt of a " + runner.Shells + ". The command runs in a subshell: cd and export do not last; for those use send_keys. " +
+		"After the timeout it keeps running, and the output so far is returned. Calls on one pane queue.",
 	defaults: func(cfg Config) map[string]string {
 		return map[string]string{"suppress_history": strconv.FormatBool(cfg.SuppressHistory)}
 	},
@@ -40,11 +39,11 @@ var runCommand = tool[runCommandIn, *runResult]{
 }
 
 type runCommandIn struct {
-	Command string `json:"command"`
+	Command string `json:"command" desc:"shell command line or script"`
 	paneSelect
-	Timeout         float64 `json:"timeout" default:"30" desc:"seconds"`
-	MaxLines        *int    `json:"max_lines,omitempty" min:"1" desc:"keep the last"`
-	SuppressHistory *bool   `json:"suppress_history,omitempty"`
+	Timeout         float64 `json:"timeout" default:"30" desc:"seconds; the command goes on after it"`
+	MaxLines        *int    `json:"max_lines,omitempty" min:"1" desc:"keep the last; default: all"`
+	SuppressHistory *bool   `json:"suppress_history,omitempty" desc:"keep it out of the shell's history"`
 	socket
 }
 

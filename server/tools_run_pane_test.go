@@ -384,10 +384,10 @@ func TestRunCommandPublishesItsHistoryDefault(t *testing.T) {
 		cfg.SuppressHistory = suppress
 		p := serve(t, cfg)
 		list := string(p.request("tools/list", map[string]any{}).Result)
-		if want := fmt.Sprintf(`"suppress_history":{"type":"boolean","default":%t}`, suppress); strings.Count(list, want) != 1 {
+		if want := fmt.Sprintf(`"suppress_history":{"type":"boolean","default":%t,"description":"keep it`, suppress); strings.Count(list, want) != 1 {
 			t.Errorf("with %t the tools do not publish %s once", suppress, want)
 		}
-		if strings.Count(list, `"suppress_history":{"type":"boolean","default":false,"description"`) != 2 {
+		if strings.Count(list, `"suppress_history":{"type":"boolean","default":false,"description":"a space`) != 2 {
 			t.Errorf("with %t the default of send_keys and its batch is not false", suppress)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 	name: "search_panes", title: "Search Panes", kind: reads, set: setPanes, core: true,
 	aim: narrows(aSession),
-	desc: "Find text in all tmux panes (terminals) or in the panes of one session: their screens, or with content_start (negative: history) and content_end more. " +
-		"Wrapped lines count as one. Returns the last matching lines of each pane; limit and offset page through panes.",
+	desc: "Search for text or a regex in the screens, and optionally the scrollback, of all panes: find which terminal shows an error. Returns the " +
+		"last matching lines of each pane. Wrapped lines count as one.",
 	run: func(ctx context.Context, c *call, in searchPanesIn) (*searchPanesResult, error) {
 		m, err := newMatcher("pattern", in.Pattern, in.Regex, in.MatchCase)
 		if err != nil {
@@ -53,15 +53,15 @@ var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 }
 
 type searchPanesIn struct {
-	Pattern string `json:"pattern" desc:"literal text unless regex"`
-	Regex   bool   `json:"regex,omitempty"`
+	Pattern string `json:"pattern" desc:"text, or with regex a regular expression (RE2)"`
+	Regex   bool   `json:"regex,omitempty" desc:"RE2"`
 	sessionSelect
-	MatchCase    bool       `json:"match_case,omitempty"`
-	ContentStart *tmux.Line `json:"content_start,omitempty"`
-	ContentEnd   *tmux.Line `json:"content_end,omitempty"`
-	MaxLines     int        `json:"max_matched_lines_per_pane" default:"50" min:"1"`
-	Limit        *int       `json:"limit" default:"500" min:"1" desc:"panes; null: all"`
-	Offset       int        `json:"offset,omitempty"`
+	MatchCase    bool       `json:"match_case,omitempty" desc:"case-sensitive"`
+	ContentStart *tmux.Line `json:"content_start,omitempty" desc:"first line, as start of capture_pane"`
+	ContentEnd   *tmux.Line `json:"content_end,omitempty" desc:"last line"`
+	MaxLines     int        `json:"max_matched_lines_per_pane" default:"50" min:"1" desc:"keep the last"`
+	Limit        *int       `json:"limit" default:"500" min:"1" desc:"most panes; null: all"`
+	Offset       int        `json:"offset,omitempty" desc:"panes to skip"`
 	socket
 }
 

@@ -14,27 +14,33 @@ import (
 
 var listSessions = tool[listSessionsIn, list[sessionInfo]]{
 	name: "list_sessions", title: "List tmux Sessions", kind: reads, set: setSessions, core: true,
-	aim:  nowhere,
-	desc: "List the tmux sessions (terminal workspaces): names, windows, attached clients, active pane.",
+	aim: nowhere,
+	desc: "List tmux sessions: id, name, number of windows and attached clients, active pane. Start here to see what is running; list_panes shows the " +
+		"terminals in them.",
 	run: func(ctx context.Context, c *call, in listSessionsIn) (l list[sessionInfo], err error) {
-		rows, err := c.listSessions(ctx, tmux.ListSessions{})
+		n := narrowing{Filters: in.Filters, paging: in.paging}
+		only, err := tokensFor[sessionInfo](c, n)
 		if err != nil {
 			return l, err
 		}
-		return narrow(rows, narrowing{Filters: in.Filters, paging: in.paging})
+		rows, err := c.listSessionsIn(ctx, new(tmux.Batch), tmux.ListSessions{}, only...)
+		if err != nil {
+			return l, err
+		}
+		return narrow(rows, n)
 	},
 }
 
 type listSessionsIn struct {
 	socket
-	Filters filters `json:"filters,omitempty" desc:"field or field__op to value"`
+	Filters filters `json:"filters,omitempty" desc:"property or property__operator to value"`
 	paging
 }
 
 var getSessionInfo = tool[getSessionInfoIn, *sessionDetail]{
 	name: "get_session_info", title: "Get tmux Session Info", kind: reads, set: setSessions,
 	aim:  narrows(aSession),
-	desc: "Describe one tmux session: windows, attached clients, active pane. Without a target: the caller's, else the one used last.",
+	desc: "Get one session's metadata: windows, attached clients, alerts, active pane. Defaults to the caller's session. For several use list_sessions.",
 	run: func(ctx context.Context, c *call, in getSessionInfoIn) (*sessionDetail, error) {
 		s := c.on.selection
 		list, err := c.oneSession(s)
@@ -69,7 +75,7 @@ type serverInfo struct {
 var getServerInfo = tool[getServerInfoIn, serverInfo]{
 	name: "get_server_info", title: "Get tmux Server Info", kind: reads, set: setSessions,
 	aim:  nowhere,
-	desc: "Report whether a tmux server runs, its version, socket and number of sessions. Not an error if no server is running.",
+	desc: "Get one tmux server's version, socket path and number of sessions, and whether it is running. Not an error if no server is running.",
 	run: func(ctx context.Context, c *call, in getServerInfoIn) (serverInfo, error) {
 		return infoOf(ctx, c.tmux)
 	},
@@ -109,7 +115,7 @@ func infoOf(ctx context.Context, srv *tmux.Server) (serverInfo, error) {
 var listServers = tool[listServersIn, list[serverInfo]]{
 	name: "list_servers", title: "List tmux Servers", kind: reads, set: setSessions,
 	aim:  nowhere,
-	desc: "Find the tmux servers that run: those with a socket in tmux's own directory, and extra_socket_paths.",
+	desc: "Find running tmux servers (sockets) of this user, when there may be more than the configured one. Use a socket_name it returns in other tools.",
 	run: func(ctx context.Context, c *call, in listServersIn) (l list[serverInfo], err error) {
 		servers, err := c.s.servers(in.ExtraSocketPaths)
 		if err != nil {
@@ -137,7 +143,7 @@ var listServers = tool[listServersIn, list[serverInfo]]{
 }
 
 type listServersIn struct {
-	ExtraSocketPaths []string `json:"extra_socket_paths,omitempty" desc:"sockets elsewhere"`
+	ExtraSocketPaths []string `json:"extra_socket_paths,omitempty" desc:"sockets outside tmux's own directory"`
 	paging
 }
 
@@ -211,10 +217,10 @@ type clientInfo struct {
 var listClients = tool[listClientsIn, list[clientInfo]]{
 	name: "list_clients", title: "List tmux Clients", kind: reads, set: setSessions,
 	aim:  narrows(aSession),
-	desc: "List the terminals attached to tmux: size, terminal, theme, modes, and the session, window and pane each looks at. Shows whether a user is watching.",
+	desc: "List the terminals attached to tmux and the session, window and pane each is looking at. Use it to find out whether a user is watching a pane.",
 	run: func(ctx context.Context, c *call, in listClientsIn) (l list[clientInfo], err error) {
 		s := c.on.selection
-		only, err := tokensFor[clientInfo](in.narrowing, "client_name", "client_session", "session_id")
+		only, err := tokensFor[clientInfo](c, in.narrowing, "client_name", "client_session", "session_id")
 		if err != nil {
 			return l, err
 		}

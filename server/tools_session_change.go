@@ -13,8 +13,8 @@ import (
 var createSession = tool[createSessionIn, *sessionInfo]{
 	name: "create_session", title: "Create tmux Session", kind: starts, set: setSessions, core: true,
 	aim: nowhere, harm: harmless,
-	desc: "Create a detached tmux session with one window, and start the tmux server if none runs. Use active_pane_id of the answer. " +
-		"environment becomes the session's: every later pane gets it.",
+	desc: "Create a new detached tmux session with one window and a shell, starting the tmux server if needed. Returns the session and its pane. " +
+		"Its environment applies to all panes created in it later.",
 	run: func(ctx context.Context, c *call, in createSessionIn) (*sessionInfo, error) {
 		cmd := tmux.NewSession{Detached: true, WindowName: in.WindowName, Width: in.X, Height: in.Y}
 		if in.SessionName != nil {
@@ -46,10 +46,10 @@ var createSession = tool[createSessionIn, *sessionInfo]{
 }
 
 type createSessionIn struct {
-	SessionName *string `json:"session_name,omitempty" desc:"absent: a number"`
-	WindowName  string  `json:"window_name,omitempty"`
+	SessionName *string `json:"session_name,omitempty" desc:"default: a number"`
+	WindowName  string  `json:"window_name,omitempty" desc:"name of its window"`
 	X           int     `json:"x,omitempty" min:"1" desc:"columns"`
-	Y           int     `json:"y,omitempty" min:"1" desc:"lines"`
+	Y           int     `json:"y,omitempty" min:"1" desc:"rows"`
 	spawn
 	socket
 }
@@ -66,7 +66,7 @@ func checkSessionName(argument, name string) error {
 var renameSession = tool[renameSessionIn, *sessionInfo]{
 	name: "rename_session", title: "Rename tmux Session", kind: changes, set: setSessions,
 	aim: needs(aSession), harm: harmless,
-	desc: "Rename a tmux session. The name is literal text, without : and . in it.",
+	desc: "Rename a tmux session.",
 	run: func(ctx context.Context, c *call, in renameSessionIn) (*sessionInfo, error) {
 		// tmux may store the name in another spelling, so the row is found by id.
 		var b tmux.Batch
@@ -86,7 +86,7 @@ var renameSession = tool[renameSessionIn, *sessionInfo]{
 }
 
 type renameSessionIn struct {
-	NewName string `json:"new_name"`
+	NewName string `json:"new_name" desc:"without : and ."`
 	sessionSelect
 	socket
 }
@@ -96,7 +96,7 @@ func (in renameSessionIn) check(*call) error { return checkSessionName("new_name
 var killSession = tool[killSessionIn, text]{
 	name: "kill_session", title: "Kill tmux Session", kind: destroys, set: setSessions,
 	aim: needs(aSession), harm: ends,
-	desc: "End a tmux session and the windows that are in no other session, with all that runs in them.",
+	desc: "Kill a tmux session: close its windows and end every program in them. Windows linked into other sessions survive.",
 	run: func(ctx context.Context, c *call, in killSessionIn) (t text, err error) {
 		var b tmux.Batch
 		before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.within()})
@@ -119,7 +119,7 @@ type killSessionIn struct {
 var killServer = tool[killServerIn, text]{
 	name: "kill_server", title: "Kill tmux Server", kind: destroys, set: setSessions,
 	aim: wholeServer, harm: ends,
-	desc: "End a tmux server with all its sessions and all that runs in them. Not an error if no server is running.",
+	desc: "Kill the tmux server with all its sessions and every program in them. Not an error if no server is running.",
 	run: func(ctx context.Context, c *call, in killServerIn) (t text, err error) {
 		_, err = c.tmux.Do(ctx, tmux.KillServer{})
 		switch {

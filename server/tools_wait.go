@@ -13,8 +13,8 @@ import (
 var waitForText = tool[waitForTextIn, *waitForTextResult]{
 	name: "wait_for_text", title: "Wait For Text", kind: reads, set: setPanes, core: true, selfBounded: true,
 	aim: readsOne(aPane),
-	desc: "Wait until a pane prints one of patterns (null: anything), or one of stop, which ends it as a failure. Only what is printed after the call counts. " +
-		"Not for your own commands: use run_command or wait_for_channel.",
+	desc: "Wait until a pane prints one of patterns, such as a server being ready or a build being done, or prints one of stop, or the timeout passes. " +
+		"Without patterns, waits for any output. Only text printed after the call counts. To wait for a command that you start, use run_command.",
 	run: func(ctx context.Context, c *call, in waitForTextIn) (*waitForTextResult, error) {
 		start := time.Now()
 		w, err := in.wait(ctx, c)
@@ -42,13 +42,13 @@ var waitForText = tool[waitForTextIn, *waitForTextResult]{
 }
 
 type waitForTextIn struct {
-	Patterns patternList `json:"patterns,omitempty" desc:"null: any output"`
-	Stop     patternList `json:"stop,omitempty"`
-	Regex    bool        `json:"regex,omitempty"`
+	Patterns patternList `json:"patterns,omitempty" desc:"texts to wait for, any of them; null: any output"`
+	Stop     patternList `json:"stop,omitempty" desc:"texts that end the wait as a failure"`
+	Regex    bool        `json:"regex,omitempty" desc:"texts are regular expressions (RE2)"`
 	paneSelect
 	Timeout   float64 `json:"timeout" default:"8" desc:"seconds"`
-	Interval  float64 `json:"interval" default:"0.05" min:"0.01"`
-	MatchCase bool    `json:"match_case,omitempty"`
+	Interval  float64 `json:"interval" default:"0.05" min:"0.01" desc:"seconds between looks"`
+	MatchCase bool    `json:"match_case,omitempty" desc:"case-sensitive"`
 	socket
 }
 
@@ -310,9 +310,9 @@ func (w *textWait) finish(ctx context.Context) *waitForTextResult {
 	return r
 }
 
-// progress reports the wait to the client, a few times a second.
+// progress reports the wait to the client, once a second.
 func (w *textWait) progress(ctx context.Context) {
-	if now := time.Now(); now.Sub(w.sent) >= 200*time.Millisecond {
+	if now := time.Now(); now.Sub(w.sent) >= time.Second {
 		w.sent = now
 		w.c.waited(ctx, "pane "+string(w.res.PaneID), w.start, w.budget)
 	}

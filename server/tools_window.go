@@ -7,12 +7,12 @@ import (
 )
 
 var listWindows = tool[listWindowsIn, list[windowInfo]]{
-	name: "list_windows", title: "List tmux Windows", kind: reads, set: setWindows, core: true, alwaysLoad: true,
+	name: "list_windows", title: "List tmux Windows", kind: reads, set: setWindows, core: true,
 	aim:  narrows(aSession),
-	desc: "List tmux windows (terminal workspace) of a session or the server: name, index, size, layout, active pane. Metadata only: search_panes finds text.",
+	desc: "List tmux windows (tabs of a session): id, session:index, name, size, number of panes, active pane. No screen content: to find text use search_panes.",
 	run: func(ctx context.Context, c *call, in listWindowsIn) (l list[windowInfo], err error) {
 		s := c.on.selection
-		only, err := tokensFor[windowInfo](in.narrowing, "window_id")
+		only, err := tokensFor[windowInfo](c, in.narrowing, "window_id")
 		if err != nil {
 			return l, err
 		}
@@ -36,7 +36,7 @@ type listWindowsIn struct {
 var getWindowInfo = tool[getWindowInfoIn, *windowDetail]{
 	name: "get_window_info", title: "Get tmux Window Info", kind: reads, set: setWindows,
 	aim:  narrows(aWindow),
-	desc: "Describe one tmux window: size, layout, zoom, panes. Without a target: the caller's, else the current one.",
+	desc: "Get one window's metadata: size, layout, zoom state, panes, activity flags. Defaults to the caller's window. For several use list_windows.",
 	run: func(ctx context.Context, c *call, in getWindowInfoIn) (*windowDetail, error) {
 		s := c.on.selection
 		list, err := c.oneWindow(s)

@@ -14,8 +14,8 @@ import (
 var createWindow = tool[createWindowIn, *windowInfo]{
 	name: "create_window", title: "Create tmux Window", kind: starts, set: setWindows,
 	aim: defaults(aSession), harm: harmless,
-	desc: "Create a window with one pane in a tmux session (absent: the caller's, else the one used last). " +
-		"attach makes it the current window; direction puts it beside the current one.",
+	desc: "Open a new window (tab) with a shell in a tmux session, in the background unless attach is true. To add a terminal beside an existing one " +
+		"use split_window.",
 	run: func(ctx context.Context, c *call, in createWindowIn) (*windowInfo, error) {
 		cmd := tmux.NewWindow{
 			Detached: !in.Attach, Name: in.WindowName, After: in.Direction == "after", Before: in.Direction == "before",
@@ -43,9 +43,9 @@ var createWindow = tool[createWindowIn, *windowInfo]{
 
 type createWindowIn struct {
 	sessionSelect
-	WindowName string `json:"window_name,omitempty"`
-	Attach     bool   `json:"attach,omitempty"`
-	Direction  string `json:"direction,omitempty" enum:"before,after"`
+	WindowName string `json:"window_name,omitempty" desc:"default: the program's name"`
+	Attach     bool   `json:"attach,omitempty" desc:"make it the session's current window"`
+	Direction  string `json:"direction,omitempty" enum:"before,after" desc:"beside the current window; default: at the end"`
 	spawn
 	socket
 }
@@ -53,7 +53,8 @@ type createWindowIn struct {
 var selectWindow = tool[selectWindowIn, *windowInfo]{
 	name: "select_window", title: "Select tmux Window", kind: creates, set: setWindows,
 	aim: needs(aWindow), harm: harmless,
-	desc: "Make a window the current one of its tmux session: by id, by index in a session, or by direction from a session's current window. Whoever is attached sees it.",
+	desc: "Switch a session to a window (tab): by window_id, by window_index, or to the next, previous or last one. Changes what attached users see; " +
+		"other tools work on any window without it.",
 	run: func(ctx context.Context, c *call, in selectWindowIn) (*windowInfo, error) {
 		s := c.on.selection
 		target, err := c.linked(s)
@@ -75,7 +76,7 @@ var selectWindow = tool[selectWindowIn, *windowInfo]{
 
 type selectWindowIn struct {
 	windowSelect
-	Direction string `json:"direction,omitempty" enum:"next,previous,last"`
+	Direction string `json:"direction,omitempty" enum:"next,previous,last" desc:"from the session's current window"`
 	socket
 }
 
@@ -89,14 +90,14 @@ func (in selectWindowIn) check(*call) error {
 var renameWindow = tool[renameWindowIn, *windowInfo]{
 	name: "rename_window", title: "Rename tmux Window", kind: changes, set: setWindows,
 	aim: needs(aWindow), harm: harmless,
-	desc: "Rename a tmux window. The name is literal text, and stays: automatic renaming ends.",
+	desc: "Rename a tmux window. Turns automatic renaming off for it.",
 	run: func(ctx context.Context, c *call, in renameWindowIn) (*windowInfo, error) {
 		return c.findWindow(ctx, c.on.selection, tmux.RenameWindow{Target: c.on.target, Name: in.NewName})
 	},
 }
 
 type renameWindowIn struct {
-	NewName string `json:"new_name"`
+	NewName string `json:"new_name" desc:"literal text"`
 	windowSelect
 	socket
 }
@@ -104,7 +105,7 @@ type renameWindowIn struct {
 var killWindow = tool[killWindowIn, text]{
 	name: "kill_window", title: "Kill tmux Window", kind: destroys, set: setWindows,
 	aim: needs(aWindow), harm: ends,
-	desc: "End a tmux window, in every session that holds it, with all that runs in its panes.",
+	desc: "Close a tmux window and end every program in its panes, in every session it is linked into.",
 	run: func(ctx context.Context, c *call, in killWindowIn) (t text, err error) {
 		if _, err := c.tmux.Do(ctx, tmux.KillWindow{Target: c.on.target}); err != nil {
 			return t, err
@@ -114,7 +115,7 @@ var killWindow = tool[killWindowIn, text]{
 }
 
 type killWindowIn struct {
-	WindowID tmux.WindowID `json:"window_id" desc:"@N"`
+	WindowID tmux.WindowID `json:"window_id" desc:"such as @1"`
 	socket
 }
 
@@ -123,8 +124,9 @@ func (in killWindowIn) selection() selection { return selection{window: in.Windo
 var selectLayout = tool[selectLayoutIn, *windowInfo]{
 	name: "select_layout", title: "Select tmux Layout", kind: changes, set: setWindows,
 	aim: needs(aWindow), harm: disturbs,
-	desc: "Arrange the panes of a tmux window: even-horizontal, even-vertical, main-horizontal, main-vertical, tiled, " +
-		"main-horizontal-mirrored or main-vertical-mirrored (tmux 3.5), or a window_layout of as many panes as there are.",
+	desc: "Arrange the panes of a window evenly, in a grid or around a main pane. Names: even-horizontal, even-vertical, main-horizontal, " +
+		"main-vertical, tiled, main-horizontal-mirrored, main-vertical-mirrored (the last two from tmux 3.5), or a layout string with as many panes " +
+		"as the window has.",
 	run: func(ctx context.Context, c *call, in selectLayoutIn) (*windowInfo, error) {
 		cmd := tmux.SelectLayout{Target: c.on.target, Layout: tmux.Layout(in.Layout)}
 		panes, err := in.panes()
@@ -153,7 +155,7 @@ var selectLayout = tool[selectLayoutIn, *windowInfo]{
 }
 
 type selectLayoutIn struct {
-	Layout string `json:"layout"`
+	Layout string `json:"layout" desc:"name or layout string"`
 	windowSelect
 	socket
 }
@@ -190,7 +192,7 @@ func inside(err error, cmd tmux.Command) error {
 var resizeWindow = tool[resizeWindowIn, *windowInfo]{
 	name: "resize_window", title: "Resize tmux Window", kind: changes, set: setWindows,
 	aim: needs(aWindow), harm: disturbs,
-	desc: "Set the size of a tmux window in columns and lines, also of one that nobody is attached to. It keeps that size from then on.",
+	desc: "Set the size of a window in columns and rows, even if nobody is attached. The window keeps that size. To resize one pane use resize_pane.",
 	run: func(ctx context.Context, c *call, in resizeWindowIn) (*windowInfo, error) {
 		return c.findWindow(ctx, c.on.selection, tmux.ResizeWindow{Target: c.on.target, Width: in.Width, Height: in.Height})
 	},
@@ -198,8 +200,8 @@ var resizeWindow = tool[resizeWindowIn, *windowInfo]{
 
 type resizeWindowIn struct {
 	windowSelect
-	Width  int `json:"width,omitempty" min:"0"`
-	Height int `json:"height,omitempty" min:"0"`
+	Width  int `json:"width,omitempty" min:"0" desc:"columns"`
+	Height int `json:"height,omitempty" min:"0" desc:"rows"`
 	socket
 }
 
@@ -213,8 +215,8 @@ func (in resizeWindowIn) check(*call) error {
 var moveWindow = tool[moveWindowIn, *windowInfo]{
 	name: "move_window", title: "Move tmux Window", kind: creates, more: destroys, set: setWindows,
 	aim: needs(aWindow), harm: disturbs,
-	desc: "Move a tmux window to another index, or to another session, where it becomes the current window. " +
-		"Moving the last window of a session ends that session, which needs the tier destructive.",
+	desc: "Move a window to another index or to another session, where it becomes the current window. Programs keep running. Moving a session's last " +
+		"window ends that session, which needs the tier destructive.",
 	run: func(ctx context.Context, c *call, in moveWindowIn) (*windowInfo, error) {
 		s := c.on.selection
 		var to selection
@@ -302,8 +304,8 @@ func (c *call) move(ctx context.Context, s selection, source tmux.Target, to sel
 
 type moveWindowIn struct {
 	windowSelect
-	DestinationIndex   string `json:"destination_index,omitempty" desc:"absent: the next free"`
-	DestinationSession string `json:"destination_session,omitempty" desc:"name or $N; absent: the same"`
+	DestinationIndex   string `json:"destination_index,omitempty" desc:"default: the next free one"`
+	DestinationSession string `json:"destination_session,omitempty" desc:"name or $N; default: the same session"`
 	socket
 }
 

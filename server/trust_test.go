@@ -93,7 +93,7 @@ func TestPinBindsListServers(t *testing.T) {
 	for _, s := range []*tmux.Server{srv, other} {
 		tmuxtest.Run(t, s, "new-session", "-d", "-s", "main")
 	}
-	s, err := server.New(server.Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Pin: true})
+	s, err := server.New(server.Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Pin: true, Results: server.ResultsJSON})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,8 @@ const (
 type options struct {
 	socketName, socketPath, tmux string
 	safety, toolsets             string
-	transport                    string
+	transport, results           string
+	maxResult                    int
 	logLevel, auditLog           string
 	pin                          bool
 }
@@ -109,12 +110,15 @@ server on standard input and output, which is how a client starts it.`,
 	f.StringVar(&o.toolsets, "toolsets", "", "offer only these `sets`: "+strings.Join(server.Toolsets(), ","))
 	f.BoolVar(&o.pin, "pin", false, "refuse calls that name another socket")
 	f.StringVar(&o.transport, "transport", "", "`way` to reach tmux: auto, native or exec (default auto)")
+	f.StringVar(&o.results, "results", "", "`form` of results: text, for models, or json, with output schemas, for programs (default text)")
+	f.IntVar(&o.maxResult, "max-result", 0, "longest result in `bytes` (default 30000, as json 1000000)")
 	f.StringVar(&o.logLevel, "log-level", "", "`level` of the log on standard error: debug, info, warning or error (default warning, for commands error)")
 	f.StringVar(&o.auditLog, "audit-log", "", "append a JSON record of each call to this `file`; - is standard error")
 	for flag, values := range map[string][]string{
 		"safety":    {string(server.Readonly), string(server.Mutating), string(server.Destructive)},
 		"toolsets":  append([]string{"all"}, server.Toolsets()...),
 		"transport": {string(tmux.TransportAuto), string(tmux.TransportNative), string(tmux.TransportExec)},
+		"results":   {string(server.ResultsText), string(server.ResultsJSON)},
 		"log-level": {"debug", "info", "warning", "error"},
 	} {
 		if err := root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -172,6 +176,17 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 		if cfg.Toolsets, err = server.ParseToolsets(o.toolsets); err != nil {
 			return cfg, usageError{fmt.Errorf("--toolsets: %w", err)}
 		}
+	}
+	if o.results != "" {
+		if cfg.Results, err = server.ParseResults(o.results); err != nil {
+			return cfg, usageError{fmt.Errorf("--results: %w", err)}
+		}
+	}
+	if cmd.Flags().Changed("max-result") {
+		if err = server.CheckMaxResult(o.maxResult); err != nil {
+			return cfg, usageError{fmt.Errorf("--max-result %w", err)}
+		}
+		cfg.MaxResult = o.maxResult
 	}
 	if o.transport != "" {
 		if cfg.Transport, err = tmux.ParseTransport(o.transport); err != nil {
@@ -266,11 +281,12 @@ type toolFailed struct{}
 func (toolFailed) Error() string { return "the tool failed" }
 
 func callCommand(o *options) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use:     "call TOOL [JSON]",
 		Short:   "Run one tool and print its result",
-		Long:    "Call runs one tool and prints its structured result as JSON. If the tool fails,\nits error goes to standard error and the exit code is 1.",
-		Example: "  tmux-mcp call capture_pane '{\"pane_id\": \"%1\"}'\n  tmux-mcp call list_sessions",
+		Long:    "Call runs one tool and prints its result: the text that a model would read, or\nwith --json the typed form. If the tool fails, its error goes to standard error\nand the exit code is 1.",
+		Example: "  tmux-mcp call capture_pane '{\"pane_id\": \"%1\"}'\n  tmux-mcp call --json list_sessions | jq .total",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return usageError{fmt.Errorf("call takes the name of a tool and its arguments, one JSON object in quotes: there are %d words", len(args))}
@@ -296,6 +312,9 @@ func callCommand(o *options) *cobra.Command {
 					return usageError{errors.New(`the arguments are not JSON, such as '{"pane_id": "%1"}'`)}
 				}
 			}
+			if asJSON {
+				o.results = string(server.ResultsJSON)
+			}
 			s, err := o.server(cmd)
 			if err != nil {
 				return err
@@ -309,10 +328,16 @@ func callCommand(o *options) *cobra.Command {
 				fmt.Fprintln(cmd.ErrOrStderr(), server.Text(res))
 				return toolFailed{}
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", res.StructuredContent)
+			text := server.Text(res)
+			if raw, ok := res.StructuredContent.(json.RawMessage); ok {
+				text = string(raw)
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
 			return err
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the typed form, one line of JSON")
+	return c
 }
 
 func doctorCommand(o *options) *cobra.Command {

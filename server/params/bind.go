@@ -26,6 +26,8 @@ type Error struct {
 	Message string
 	// Unknown are the arguments that the tool does not have.
 	Unknown []string
+	// Takes are the arguments that it has, where the first of the unknown ones is.
+	Takes []string
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -43,19 +45,13 @@ func Bind(tool string, args json.RawMessage, into any) *Error {
 	if b.problems == nil {
 		return nil
 	}
-	word := "errors"
-	if len(b.problems) == 1 {
-		word = "error"
-	}
-	return &Error{
-		Message: fmt.Sprintf("%d validation %s for %s: %s", len(b.problems), word, tool, strings.Join(b.problems, "; ")),
-		Unknown: b.unknown,
-	}
+	return &Error{Message: tool + ": " + strings.Join(b.problems, "; "), Unknown: b.unknown, Takes: b.takes}
 }
 
 type argumentBinder struct {
 	problems []string
 	unknown  []string
+	takes    []string
 }
 
 func (b *argumentBinder) problem(path, format string, args ...any) {
@@ -95,11 +91,14 @@ func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path strin
 			continue
 		}
 		b.unknown = append(b.unknown, path+name)
+		if b.takes == nil {
+			b.takes = Names(v.Type())
+		}
 		hint := ""
 		if near := nearest.Names(name, Names(v.Type())); len(near) > 0 {
 			hint = " (is it " + near[0] + "?)"
 		}
-		b.problem(path+name, "is not an argument of this tool%s", hint)
+		b.problem(path+name, "is not an argument%s", hint)
 	}
 }
 

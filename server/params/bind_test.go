@@ -77,12 +77,12 @@ func TestBindNamesWhatIsWrongAndRepeatsNoValue(t *testing.T) {
 		`{"name":"x","environment":"{sekrit"}`:   "environment is not valid JSON",
 		`{"name":"x","environment":"[1]"}`:       "environment must be a JSON object, not a list",
 		`{"name":"x","environment":{"A":5}}`:     "environment must map names to strings",
-		`{"name":"x","nmae":"sekrit"}`:           "nmae is not an argument of this tool (is it name?)",
+		`{"name":"x","nmae":"sekrit"}`:           "nmae is not an argument (is it name?)",
 		`{"name":"x","items":[{"ky":"sekrit"}]}`: "items[0].key is required",
 		`{"name":"x","items":["sekrit"]}`:        "items[0] arguments must be a JSON object",
 		`["sekrit"]`:                             "arguments must be a JSON object",
 		`"sekrit"`:                               "arguments must be a JSON object",
-		`{"name":"x","zz":1,"aa":2}`:             "zz is not an argument of this tool; aa is not",
+		`{"name":"x","zz":1,"aa":2}`:             "zz is not an argument; aa is not",
 	} {
 		var got bindProbe
 		err := Bind("probe", json.RawMessage(args), &got)

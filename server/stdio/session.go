@@ -184,6 +184,7 @@ func (c *session) ask(ctx context.Context, method string, params, result any) er
 	c.write(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "method": method, "params": params})
 	select {
 	case <-ctx.Done():
+		c.write(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": "notifications/cancelled", "params": map[string]any{"requestId": id}})
 		return context.Cause(ctx)
 	case <-c.gone:
 		return fmt.Errorf("%s: the client went away", method)

@@ -1,0 +1,305 @@
+package server_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/server"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+const modern = "2026-07-28"
+
+// revisions are the revisions of MCP; clients ask their user from 2025-06-18 on.
+var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", modern}
+
+// client is a peer that speaks one revision.
+type client struct {
+	*peer
+	revision, capabilities string
+	name                   string // "probe" if empty
+	more                   string // further members of _meta
+}
+
+func (c *client) hello() {
+	c.t.Helper()
+	if c.revision == modern {
+		var found struct{ SupportedVersions []string }
+		r := c.request("server/discover", c.params(nil))
+		if r.Error != nil || json.Unmarshal(r.Result, &found) != nil || len(found.SupportedVersions) != len(revisions) {
+			c.t.Fatalf("server/discover: %+v %s", r.Error, r.Result)
+		}
+		return
+	}
+	r := c.request("initialize", json.RawMessage(`{"protocolVersion":"`+c.revision+`","capabilities":`+c.capabilities+`,"clientInfo":{"name":"`+cmp.Or(c.name, "probe")+`","version":"1"}}`))
+	if r.Error != nil || !strings.Contains(string(r.Result), `"protocolVersion":"`+c.revision+`"`) {
+		c.t.Fatalf("initialize of %s: %+v %s", c.revision, r.Error, r.Result)
+	}
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
+
+// params adds what the revision wants in every request.
+func (c *client) params(p map[string]any) map[string]any {
+	if c.revision != modern {
+		return p
+	}
+	p = maps.Clone(p)
+	if p == nil {
+		p = map[string]any{}
+	}
+	meta := `{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":` + c.capabilities +
+		`,"io.modelcontextprotocol/clientInfo":{"name":"probe","version":"1"}` + c.more + `}`
+	p["_meta"] = json.RawMessage(meta)
+	return p
+}
+
+// call makes a call and lets the user answer what it asks. An empty answer is none.
+func (c *client) call(tool string, args map[string]any, answer string) (res result, asked int) {
+	c.t.Helper()
+	seen := len(c.asks())
+	params := map[string]any{"name": tool, "arguments": args}
+	for range 5 {
+		waiting, _ := c.begin("tools/call", c.params(params))
+		r, ok := reply{}, false
+		for deadline := time.Now().Add(30 * time.Second); !ok; {
+			select {
+			case r, ok = <-waiting:
+			case <-time.After(time.Millisecond):
+				if time.Now().After(deadline) {
+					c.t.Fatalf("%s by %s: no answer in 30 s", tool, c.revision)
+				}
+				if ids := c.asks(); len(ids) > seen {
+					seen++
+					asked++
+					if answer != "" {
+						c.send(`{"jsonrpc":"2.0","id":%s,"result":%s}`, ids[len(ids)-1], answer)
+					}
+				}
+			}
+		}
+		var m struct {
+			ResultType    string
+			InputRequests map[string]json.RawMessage
+			RequestState  string
+		}
+		if json.Unmarshal(r.Result, &res) != nil || json.Unmarshal(r.Result, &m) != nil {
+			c.t.Fatalf("%s by %s: %+v", tool, c.revision, r)
+		}
+		if m.ResultType != "input_required" || answer == "" {
+			return res, asked
+		}
+		answers := map[string]any{}
+		for id, ask := range m.InputRequests {
+			if !strings.Contains(string(ask), `"properties":{}`) {
+				c.t.Errorf("the form is not empty: %s", ask)
+			}
+			answers[id] = json.RawMessage(answer)
+			asked++
+		}
+		params["inputResponses"], params["requestState"] = answers, m.RequestState
+		res = result{}
+	}
+	c.t.Fatalf("%s by %s asks again and again", tool, c.revision)
+	return res, asked
+}
+
+// TestConsentInEveryRevision: whatever the user or the client does, a call of a tool
+// that is guarded ends, and has an effect only after a yes.
+func TestConsentInEveryRevision(t *testing.T) {
+	t.Parallel()
+	guarded := []struct {
+		tool, args string
+	}{
+		{"send_keys", `{"pane_id":"%0","keys":"x"}`},
+		{"clear_pane", `{"pane_id":"%0"}`},
+		{"respawn_pane", `{"pane_id":"%0","shell":"exec cat"}`},
+		{"set_option", `{"option":"@mcp-x","value":"1"}`}, // not guarded
+	}
+	for _, revision := range append(revisions, "codex") {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			srv := tmuxtest.New(t)
+			session(t, srv, "a")
+			cfg := configFor(srv)
+			cfg.Results = server.ResultsText
+			cfg.Caller = server.Caller{Pane: "%0", Socket: srv.SocketPath()}
+			s, err := server.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.SetConsentWait(300 * time.Millisecond)
+			name := "probe"
+			if revision == "codex" {
+				revision, name = "2025-06-18", "codex-mcp-client"
+			}
+			canAsk := revision >= "2025-06-18"
+			capabilities := `{}`
+			if canAsk {
+				capabilities = `{"elicitation":{}}`
+			}
+			c := &client{peer: connectTo(t, s), revision: revision, capabilities: capabilities, name: name}
+			c.hello()
+			for _, g := range guarded {
+				var args map[string]any
+				if err := json.Unmarshal([]byte(g.args), &args); err != nil {
+					t.Fatal(err)
+				}
+				free := g.tool == "set_option"
+				for _, answer := range []string{`{"action":"decline"}`, `{"action":"cancel"}`, `{"action":"accept","content":{"allow":false}}`, `{"action":"accept","content":{}}`, `{"action":"accept"}`, ""} {
+					res, asked := c.call(g.tool, args, answer)
+					works := free || canAsk && strings.Contains(answer, "accept") && !strings.Contains(answer, "false")
+					wantAsked := 0
+					if canAsk && !free && (answer != "" || revision != modern) {
+						wantAsked = 1
+					}
+					if open := canAsk && !free && answer == "" && revision == modern; open {
+						continue // it ended with the question
+					}
+					if res.IsError == works || asked != wantAsked {
+						t.Errorf("%s, answer %s: error %t, asked %d times: %s", g.tool, answer, res.IsError, asked, res.text())
+					}
+					if !works && !strings.Contains(res.text(), "refusing to ") {
+						t.Errorf("%s, answer %s: %s", g.tool, answer, res.text())
+					}
+				}
+			}
+			// A client that goes away while the question is open.
+			c.begin("tools/call", c.params(map[string]any{"name": "clear_pane", "arguments": map[string]any{"pane_id": "%0"}}))
+			c.in.Close()
+			select {
+			case <-c.done:
+			case <-time.After(30 * time.Second):
+				t.Error("the server does not end with its input")
+			}
+		})
+	}
+}
+
+// TestAnAnswerIsForOneCall: what the user agreed to cannot be used for anything else.
+func TestAnAnswerIsForOneCall(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	cfg := configFor(srv)
+	cfg.Caller = server.Caller{Pane: "%0", Socket: srv.SocketPath()}
+	c := &client{peer: connect(t, cfg), revision: modern, capabilities: `{"elicitation":{}}`}
+	c.hello()
+	ask := func(params map[string]any) (state string, res result) {
+		t.Helper()
+		waiting, _ := c.begin("tools/call", c.params(params))
+		r := c.await(waiting)
+		var m struct{ RequestState string }
+		if json.Unmarshal(r.Result, &m) != nil || json.Unmarshal(r.Result, &res) != nil {
+			t.Fatalf("%+v", r)
+		}
+		return m.RequestState, res
+	}
+	yes := map[string]any{"consent": map[string]any{"action": "accept"}}
+	state, _ := ask(map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "harmless"}})
+	if state == "" {
+		t.Fatal("no question was asked")
+	}
+	for _, other := range []map[string]any{
+		{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "rm"}, "inputResponses": yes, "requestState": state},
+		{"name": "kill_pane", "arguments": map[string]any{"pane_id": "%0"}, "inputResponses": yes, "requestState": state},
+		{"name": "kill_pane", "arguments": map[string]any{"pane_id": "%0"}, "inputResponses": yes},
+		{"name": "kill_pane", "arguments": map[string]any{"pane_id": "%0"}, "inputResponses": yes, "requestState": ""},
+	} {
+		if again, res := ask(other); again == "" || again == state || res.IsError {
+			t.Errorf("%v is not asked about: %s", other, res.text())
+		}
+	}
+	// The user is asked about a whole call.
+	for _, part := range []map[string]any{
+		{"name": "call_destructive_tools_batch", "arguments": map[string]any{"operations": []any{map[string]any{"tool": "kill_pane", "arguments": map[string]any{"pane_id": "%0"}}}}},
+		{"name": "send_keys_batch", "arguments": map[string]any{"operations": []any{map[string]any{"keys": "x", "pane_id": "%0"}}}},
+	} {
+		if again, res := ask(part); again != "" || !strings.Contains(res.text(), "call it by itself") {
+			t.Errorf("%v: %s", part, res.text())
+		}
+	}
+	if got := tmuxtest.Run(t, srv, "list-panes", "-a", "-F", "#{pane_id}"); got != "%0" {
+		t.Errorf("left are %q", got)
+	}
+}
+
+// TestNoMessageUnasked: from 2026-07-28 on a log message goes only to who asks for it.
+func TestNoMessageUnasked(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	for more, want := range map[string]int{
+		"": 0, `,"io.modelcontextprotocol/logLevel":"error"`: 0, `,"io.modelcontextprotocol/logLevel":"info"`: 1,
+	} {
+		c := &client{peer: start(t, srv, nil), revision: modern, capabilities: `{}`, more: more}
+		c.hello()
+		waiting, _ := c.begin("tools/call", c.params(map[string]any{"name": "wait_for_text", "arguments": map[string]any{"pane_id": "%0", "timeout": 0.1}}))
+		if r := c.await(waiting); r.Error != nil {
+			t.Fatalf("%+v", r.Error)
+		}
+		messages := 0
+		c.mu.Lock()
+		for _, m := range c.messages {
+			if strings.Contains(string(m), `"notifications/message"`) {
+				messages++
+			}
+		}
+		c.mu.Unlock()
+		if messages != want {
+			t.Errorf("with %q there are %d messages, want %d", more, messages, want)
+		}
+	}
+}
+
+// TestWaitsInEveryRevision: progress comes about once a second, and a call that is
+// cancelled is not answered.
+func TestWaitsInEveryRevision(t *testing.T) {
+	t.Parallel()
+	for _, revision := range revisions {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			srv := tmuxtest.New(t)
+			session(t, srv, "a")
+			c := &client{peer: start(t, srv, nil), revision: revision, capabilities: `{}`, more: `,"progressToken":"mine"`}
+			c.hello()
+			wait := func(timeout float64) map[string]any {
+				params := c.params(map[string]any{"name": "wait_for_text", "arguments": map[string]any{"pane_id": "%0", "timeout": timeout}})
+				if revision != modern {
+					params["_meta"] = map[string]any{"progressToken": "mine"}
+				}
+				return params
+			}
+			waiting, _ := c.begin("tools/call", wait(2.5))
+			if r := c.await(waiting); r.Error != nil {
+				t.Fatalf("%+v", r.Error)
+			}
+			progress := 0
+			c.mu.Lock()
+			for _, m := range c.messages {
+				if strings.Contains(string(m), `"notifications/progress"`) && strings.Contains(string(m), `"progressToken":"mine"`) {
+					progress++
+				}
+			}
+			c.mu.Unlock()
+			if progress < 2 || progress > 4 {
+				t.Errorf("%d notifications in 2.5 s", progress)
+			}
+			_, id := c.begin("tools/call", wait(20))
+			c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
+			waiting, _ = c.begin("tools/call", c.params(map[string]any{"name": "list_panes", "arguments": map[string]any{}}))
+			if r := c.await(waiting); r.Error != nil {
+				t.Fatalf("%+v", r.Error)
+			}
+			eventually(t, "the cancelled call has let go of tmux", func() bool { return tmuxCalls(t, c.process.Process.Pid) == 0 })
+			c.mu.Lock()
+			if c.waiting[id] == nil {
+				t.Error("the cancelled call was answered")
+			}
+			c.mu.Unlock()
+		})
+	}
+}

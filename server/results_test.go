@@ -1,0 +1,301 @@
+package server_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/server"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// textServer is a server on a tmux server of its own whose panes run a plain shell in
+// the root directory, and that answers as a model reads it.
+func textServer(t *testing.T) (*tmux.Server, *peer) {
+	t.Helper()
+	srv := tmuxtest.New(t)
+	shell := "exec env -i PATH=" + tmux.ShellQuote(os.Getenv("PATH")) + " TERM=screen HOME=/nonexistent PS1='$ ' /bin/sh"
+	if _, err := srv.Do(tmuxtest.Context(t), tmux.StartServer{}, tmux.SetOption{Global: true, Name: "default-command", Value: &shell},
+		tmux.NewSession{Detached: true, Name: "work", WindowName: "one", Dir: "/", Width: 80, Height: 12}); err != nil {
+		t.Fatal(err)
+	}
+	tmuxtest.Run(t, srv, "set-option", "-g", "automatic-rename", "off")
+	tmuxtest.WaitScreen(t, srv, "%0", "$")
+	cfg := configFor(srv)
+	cfg.Results = server.ResultsText
+	p := serve(t, cfg)
+	p.reads = true
+	return srv, p
+}
+
+// examples are the calls of docs/tools.md.
+var examples = []string{
+	`resize_pane {"pane_id": "%1", "width": 30}`,
+	`list_panes {}`,
+	`list_panes {"fields": ["pane_id", "pane_active", "window_name"]}`,
+	`run_command {"pane_id": "%0", "command": "echo one; echo two; false"}`,
+	`send_keys {"pane_id": "%1", "keys": "echo ready"}`,
+	`snapshot_pane {"pane_id": "%1"}`,
+	`capture_since {"pane_id": "%1"}`,
+	`capture_since {"cursor": "CURSOR"}`,
+	`wait_for_text {"pane_id": "%1", "patterns": ["done"], "timeout": 0.2}`,
+	`search_panes {"pattern": "ready"}`,
+	`call_readonly_tools_batch {"operations": [{"tool": "list_sessions"}, {"tool": "show_option", "arguments": {"option": "base-index"}}]}`,
+	`capture_pane {"pane_id": "%9"}`,
+	`capture_pane {"pane": "%1"}`,
+	`kill_pane {"pane_id": "%1"}`,
+}
+
+var (
+	seconds  = regexp.MustCompile(`\b\d+(\.\d+)?s\b`)
+	shortOne = regexp.MustCompile(`\b[a-z2-7]{4}\.(\d+\.\d+)\b`)
+	update   = flag.Lookup("update")
+)
+
+// TestResultsAreThoseOfTheDocs makes the calls of docs/tools.md, and compares what a
+// model reads. With -update it writes them.
+func TestResultsAreThoseOfTheDocs(t *testing.T) {
+	t.Parallel()
+	srv, p := textServer(t)
+	tmuxtest.Run(t, srv, "split-window", "-h", "-d", "-t", "%0", "-c", "/")
+	tmuxtest.WaitScreen(t, srv, "%1", "$")
+	if tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{window_width}x#{window_height}") != "80x12" {
+		t.Skip("this tmux does not heed the size of its first session")
+	}
+	text, err := os.ReadFile("catalogue.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- examples -->\n", "<!-- end of examples -->\n"
+	before, rest, _ := strings.Cut(string(text), begin)
+	kept, after, found := strings.Cut(rest, end)
+	if !found {
+		t.Fatal("catalogue.md has no place for the examples")
+	}
+	var docs strings.Builder
+	cursor := ""
+	for _, example := range examples {
+		tool, args, _ := strings.Cut(example, " ")
+		var block string
+		// What was typed before may take a moment to show.
+		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			res := p.tool(tool, strings.ReplaceAll(args, "CURSOR", cursor))
+			shown := res.text()
+			if m := shortOne.FindString(shown); m != "" {
+				cursor = m
+			}
+			shown = shortOne.ReplaceAllString(seconds.ReplaceAllString(shown, "0.01s"), "k3f9.$1")
+			shown = strings.ReplaceAll(shown, "k3f9.1.2", "k3f9.1.1") // looked at too early
+			block = fmt.Sprintf("    > %s\n    %s\n", strings.ReplaceAll(example, "CURSOR", "k3f9.1.1"), strings.ReplaceAll(shown, "\n", "\n    "))
+			if strings.Contains(kept, block) || time.Now().After(deadline) || tool != "snapshot_pane" && tool != "capture_since" {
+				break
+			}
+			if update.Value.String() == "true" && strings.Count(shown, "ready") == 2 {
+				break
+			}
+		}
+		if docs.Len() > 0 {
+			docs.WriteByte('\n')
+		}
+		docs.WriteString(block)
+	}
+	if want := docs.String(); update.Value.String() == "true" {
+		if err := os.WriteFile("catalogue.md", []byte(before+begin+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(kept, want); diff != "" {
+		t.Errorf("the examples of docs/tools.md (-) are not what a model reads (+); go test ./server -update && go generate ./server:\n%s", diff)
+	}
+}
+
+// TestBothFormsHaveTheSameFacts asks two servers, one for each form, for the same.
+func TestBothFormsHaveTheSameFacts(t *testing.T) {
+	t.Parallel()
+	srv, text := textServer(t)
+	typed := serve(t, configFor(srv))
+	tmuxtest.Run(t, srv, "split-window", "-t", "%0", "-d")
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "other", "-x", "80", "-y", "12")
+	for tool, key := range map[string]string{"list_panes": "pane_id", "list_windows": "window_id", "list_sessions": "session_id"} {
+		rowsOf := ok[rows](typed, tool, `{}`)
+		fields := []string{}
+		if tool != "list_sessions" {
+			for name := range rowsOf.Result[0] {
+				fields = append(fields, name)
+			}
+		}
+		// The columns, and all properties.
+		for _, args := range []map[string]any{{}, {"fields": fields}} {
+			if len(fields) == 0 && args["fields"] != nil {
+				continue
+			}
+			raw, _ := json.Marshal(args)
+			got := text.tool(tool, string(raw)).text()
+			lines := strings.Split(got, "\n")
+			header, table := lines[0], lines[2:]
+			if len(table) != len(rowsOf.Result) || !strings.HasPrefix(header, fmt.Sprintf("[%d ", len(table))) {
+				t.Fatalf("%s has %d rows, want %d:\n%s", tool, len(table), len(rowsOf.Result), got)
+			}
+			columns := strings.Split(lines[1], "\t")
+			for i, row := range rowsOf.Result {
+				cells := map[string]string{}
+				for j, cell := range strings.Split(table[i], "\t") {
+					cells[columns[j]] = cell
+				}
+				if args["fields"] == nil {
+					if first := fmt.Sprint(row[key]); cells[columns[0]] != first {
+						t.Errorf("%s: row %d begins %q, want %q", tool, i, cells[columns[0]], first)
+					}
+					continue
+				}
+				for name, value := range row {
+					want := asCell(value)
+					cell, ok := cells[name]
+					if !ok && !strings.Contains(header, name+" "+want) && want != "" || ok && cell != want {
+						t.Errorf("%s: %s of row %d is %q (%t), want %q\n%s", tool, name, i, cell, ok, want, got)
+					}
+				}
+			}
+		}
+	}
+	snap := ok[struct {
+		Content string `json:"content"`
+		X       int    `json:"cursor_x"`
+		Y       int    `json:"cursor_y"`
+	}](typed, "snapshot_pane", `{"pane_id":"%0"}`)
+	if got, want := text.tool("snapshot_pane", `{"pane_id":"%0"}`).text(), fmt.Sprintf(" cursor %d,%d ", snap.X, snap.Y); !strings.Contains(got, want) || !strings.HasSuffix(got, "]\n"+snap.Content) {
+		t.Errorf("snapshot_pane is %q, want %q and %q", got, want, snap.Content)
+	}
+	for command, status := range map[string]int{"seq 3": 0, "seq 2; exit 7": 7} {
+		args := runArgs("%0", command)
+		run := ok[struct {
+			Status int      `json:"exit_status"`
+			Output []string `json:"output"`
+		}](typed, "run_command", args)
+		got := text.tool("run_command", args).text()
+		if run.Status != status || !strings.HasPrefix(got, fmt.Sprintf("[%%0 exit %d, ", status)) || !strings.HasSuffix(got, "]\n"+strings.Join(run.Output, "\n")) {
+			t.Errorf("%s is %+v and %q", command, run, got)
+		}
+	}
+	for _, p := range []*peer{text, typed} {
+		res := p.tool("capture_pane", `{"pane_id":"%77"}`)
+		if !res.IsError || res.text() != "Pane not found: %77\nCall list_panes to see the panes there are" {
+			t.Errorf("an error is %q", res.text())
+		}
+		if hasMeta := res.Meta != nil; hasMeta != (p == typed) {
+			t.Errorf("an error has _meta %v", res.Meta)
+		}
+	}
+}
+
+// asCell is a JSON value as a table shows it.
+func asCell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "-"
+	case []any:
+		var items []string
+		for _, item := range v {
+			items = append(items, asCell(item))
+		}
+		return strings.Join(items, ",")
+	case float64:
+		return fmt.Sprint(int(v))
+	}
+	return fmt.Sprint(v)
+}
+
+// TestTextHasNoSchema: clients refuse a result without structured content if there
+// is a schema of it.
+func TestTextHasNoSchema(t *testing.T) {
+	t.Parallel()
+	_, p := textServer(t)
+	if r := p.request("tools/list", map[string]any{}); r.Error != nil || strings.Contains(string(r.Result), "outputSchema") {
+		t.Errorf("the list has output schemas: %.300s", r.Result)
+	}
+	waiting, _ := p.begin("tools/call", map[string]any{"name": "list_panes", "arguments": map[string]any{}})
+	if r := p.await(waiting); r.Error != nil || strings.Contains(string(r.Result), "structuredContent") {
+		t.Errorf("%s", r.Result)
+	}
+}
+
+// TestResultsHaveABudget: much output leaves the end of it, with what was left out.
+func TestResultsHaveABudget(t *testing.T) {
+	t.Parallel()
+	_, p := textServer(t)
+	long := filepath.Join(t.TempDir(), "long")
+	if err := os.WriteFile(long, []byte(strings.Repeat("x", 50_000)+"END"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ command, says, end string }{
+		{"seq -f '%060.0f' 3000", "lines, more: ", "3000"},
+		{"cat " + long, "bytes of a long line left out", "END"},
+	} {
+		got := p.tool("run_command", runArgs("%0", c.command)).text()
+		header, _, _ := strings.Cut(got, "\n")
+		if len(got) > 30_000 || len(got) < 20_000 || !strings.Contains(header, c.says) || !strings.HasSuffix(got, c.end) {
+			t.Errorf("%s: %d bytes, %q … %q", c.command, len(got), header, got[max(0, len(got)-70):])
+		}
+	}
+	// Each part of a batch has its share, and what it leaves is for the others.
+	var ops []any
+	for range 4 {
+		ops = append(ops, map[string]any{"tool": "capture_pane", "arguments": map[string]any{"pane_id": "%0", "start": -2000}})
+	}
+	ops = append(ops, map[string]any{"tool": "list_panes"})
+	raw, _ := json.Marshal(map[string]any{"operations": ops})
+	got := p.tool("call_readonly_tools_batch", string(raw)).text()
+	if len(got) > 30_000 || len(got) < 20_000 || strings.Count(got, "== capture_pane") != 4 || !strings.Contains(got, "== list_panes, 1 line") && !strings.Contains(got, "== list_panes, 3 lines") {
+		t.Errorf("a batch has %d bytes: %.300s … %s", len(got), got, got[max(0, len(got)-300):])
+	}
+}
+
+// TestShortCursors: a server keeps what its cursors stand for, and says what to do
+// about one that it does not have.
+func TestShortCursors(t *testing.T) {
+	t.Parallel()
+	srv, p := textServer(t)
+	get := func(p *peer, args string) (cursor, text string) {
+		t.Helper()
+		text = p.tool("capture_since", args).text()
+		return shortOne.FindString(text), text
+	}
+	first, text := get(p, `{"pane_id":"%0"}`)
+	if first == "" || len(first) > 12 {
+		t.Fatalf("no short cursor in %q", text)
+	}
+	if same, text := get(p, `{"cursor":"`+first+`"}`); same != first || !strings.Contains(text, "nothing new") {
+		t.Errorf("where nothing happens, %q follows %q: %s", same, first, text)
+	}
+	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "echo fresh", "Enter")
+	tmuxtest.WaitScreen(t, srv, "%0", "\nfresh")
+	if next, text := get(p, `{"cursor":"`+first+`"}`); next == first || !strings.Contains(text, "\nfresh") {
+		t.Errorf("after output, %q follows %q: %s", next, first, text)
+	}
+	cfg := configFor(srv)
+	long := ok[followed](serve(t, cfg), "capture_since", `{"pane_id":"%0"}`).Cursor
+	if _, text := get(p, `{"cursor":"`+long+`"}`); !strings.Contains(text, "nothing new") {
+		t.Errorf("a long cursor: %s", text)
+	}
+	cfg.Results = server.ResultsText
+	again := serve(t, cfg)
+	again.reads = true
+	for cursor, want := range map[string]string{
+		first:                   "it is of an earlier run of this server\ncall capture_since with pane_id %0 and without a cursor to begin again",
+		first[:4] + ".0.99":     "it is of an earlier run",
+		"abcd.%.1":              "unsupported cursor format",
+		"abcd.1.x":              "unsupported cursor format",
+		"capture-since-v1:nope": "could not decode",
+	} {
+		again.fails("capture_since", `{"cursor":"`+cursor+`"}`, "invalid capture_since cursor: "+want)
+	}
+	p.fails("capture_since", `{"cursor":"`+first[:4]+`.0.99"}`, "it is too old, and forgotten")
+}

@@ -1,0 +1,84 @@
+package server
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestFamilyVariables: who asks for less in the words of the libtmux family never gets
+// more.
+func TestFamilyVariables(t *testing.T) {
+	t.Parallel()
+	names := func(env ...string) []string {
+		t.Helper()
+		cfg, _, err := FromEnv(append(env, "TMUX=", "TMUX_PANE=", "LIBTMUX_TMUX_BIN=/bin/true"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, d := range s.offered() {
+			names = append(names, d.name)
+		}
+		return names
+	}
+	all := names("LIBTMUX_SAFETY=destructive")
+	seen := map[string]int{}
+	for _, set := range familySets {
+		for _, name := range names("LIBTMUX_TOOLSETS=" + set) {
+			seen[name]++
+		}
+	}
+	for _, name := range all {
+		if seen[name] != 1 {
+			t.Errorf("%s is in %d of the toolsets", name, seen[name])
+		}
+	}
+	if len(seen) != len(all) {
+		t.Errorf("the toolsets have %d tools, want %d", len(seen), len(all))
+	}
+	for env, want := range map[string]struct{ has, lacks string }{ // "LIBTMUX_TOOLSETS=" alone is an empty one
+		"LIBTMUX_TOOLSETS=inspect":                                   {"list_panes wait_for_text search_panes", "send_keys kill_pane rename_window run_command clear_pane"},
+		"LIBTMUX_TOOLSETS=inspect,manage":                            {"list_panes rename_window resize_pane", "send_keys kill_pane run_command split_window create_session set_environment clear_pane"},
+		"LIBTMUX_TOOLSETS=execute":                                   {"run_command send_keys split_window", "list_panes kill_pane"},
+		"LIBTMUX_TOOLSETS=teardown":                                  {"kill_pane kill_server clear_pane delete_buffer", "list_panes run_command"},
+		"LIBTMUX_EXCLUDE_TOOLS=send_keys":                            {"run_command list_panes", "send_keys kill_pane"},
+		"LIBTMUX_TOOLSETS= LIBTMUX_TOOLS=list_panes,kill_pane":       {"list_panes kill_pane", "list_windows send_keys kill_window"},
+		"LIBTMUX_TOOLSETS=inspect LIBTMUX_EXCLUDE_TOOLS=list_panes":  {"list_windows", "list_panes"},
+		"LIBTMUX_TOOLS=list_panes LIBTMUX_EXCLUDE_TOOLS=list_panes":  {"list_windows", "list_panes"},
+		"LIBTMUX_TOOLSETS=teardown TMUX_MCP_SAFETY=readonly":         {"", "kill_pane list_panes"},
+		"LIBTMUX_TOOLSETS=inspect TMUX_MCP_SAFETY=destructive":       {"list_panes", "kill_pane send_keys"},
+		"LIBTMUX_TOOLSETS=inspect,execute TMUX_MCP_TOOLSETS=buffers": {"show_buffer paste_buffer", "list_panes run_command delete_buffer"},
+	} {
+		got := names(strings.Fields(env)...)
+		for name := range strings.FieldsSeq(want.has) {
+			if !slices.Contains(got, name) {
+				t.Errorf("%s lacks %s", env, name)
+			}
+		}
+		for name := range strings.FieldsSeq(want.lacks) {
+			if slices.Contains(got, name) {
+				t.Errorf("%s has %s", env, name)
+			}
+		}
+	}
+	for env, want := range map[string]string{
+		"LIBTMUX_TOOLSETS=inspect,":              "there are inspect, manage, execute, teardown",
+		"LIBTMUX_TOOLSETS=everything":            `this server has no "everything"`,
+		"LIBTMUX_TOOLS=run_shell_command":        `LIBTMUX_TOOLS: this server has no "run_shell_command"`,
+		"LIBTMUX_EXCLUDE_TOOLS=send_key":         "near it are send_keys",
+		"LIBTMUX_TMUX_CONFIG=/etc/tmux.conf":     "LIBTMUX_TMUX_CONFIG is set, and this server does not obey it",
+		"LIBTMUX_ENVIRONMENT_VALUES=0":           "does not obey it",
+		"LIBTMUX_MCP_CAPABILITIES=inspect":       "use LIBTMUX_TOOLSETS",
+		"LIBTMUX_EXCLUDE_TOOLS=kill_pane,,x":     `has no ""`,
+		"LIBTMUX_TOOLSETS=inspect,teardown,read": `has no "read"`,
+	} {
+		if _, _, err := FromEnv([]string{env, "TMUX=", "TMUX_PANE="}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", env, err, want)
+		}
+	}
+}

@@ -1,0 +1,356 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"tmuxmcp/server/params"
+)
+
+// A result is text made for a model to read: a line of facts in brackets, then raw
+// lines. A list is a table with tabs between its columns. Every output has a view,
+// and one function, [view.text], writes it within the budget of a result.
+//
+// Facts and cells are legible, so a name can neither begin a line nor hide: only
+// what follows the first line can be made up by what runs in a pane.
+
+// view is what a model reads of an output.
+type view struct {
+	facts []string
+	lines []string
+	// head keeps the first of too many lines; otherwise the last ones are kept, for
+	// what a terminal printed last is what matters.
+	head bool
+	// more says how to get the lines that were left out.
+	more string
+}
+
+// viewer is an output with a view of its own. Of others all properties are shown.
+type viewer interface{ view() view }
+
+// viewOf is the view of any output.
+func viewOf(out any) view {
+	if v, ok := out.(viewer); ok {
+		return v.view()
+	}
+	return propertiesView(out)
+}
+
+// lineRoom is kept free for the fact that says what was left out.
+const lineRoom = 200
+
+// text writes the view in at most so many bytes, whole lines where it can.
+func (v view) text(most int) string {
+	facts := slices.Clone(v.facts)
+	size := len(strings.Join(facts, ", ")) + len("[]\n")
+	for _, l := range v.lines {
+		size += len(l) + 1
+	}
+	lines := v.lines
+	if size > most {
+		room := most - (size - linesSize(lines)) - lineRoom
+		var cut int
+		lines, cut = v.fit(max(room, 0))
+		if left := len(v.lines) - len(lines); left > 0 {
+			which := "last"
+			if v.head {
+				which = "first"
+			}
+			facts = append(facts, fmt.Sprintf("the %s %d of %d lines", which, len(lines), len(v.lines)))
+		}
+		if cut > 0 {
+			facts = append(facts, fmt.Sprintf("%d bytes of a long line left out", cut))
+		}
+		if v.more != "" {
+			facts = append(facts, "more: "+v.more)
+		}
+	}
+	text := strings.Join(lines, "\n")
+	if len(facts) == 0 {
+		return text
+	}
+	header := "[" + legible(strings.Join(facts, ", "), "") + "]"
+	if len(lines) == 0 {
+		return header
+	}
+	return header + "\n" + text
+}
+
+func linesSize(lines []string) (n int) {
+	for _, l := range lines {
+		n += len(l) + 1
+	}
+	return n
+}
+
+// fit keeps as many lines as so many bytes hold. If not even one fits, it is cut.
+func (v view) fit(room int) (kept []string, cutBytes int) {
+	order := slices.Clone(v.lines)
+	if !v.head {
+		slices.Reverse(order)
+	}
+	n := 0
+	for n < len(order) && len(order[n])+1 <= room {
+		room -= len(order[n]) + 1
+		n++
+	}
+	kept = order[:n]
+	if n == 0 && len(order) > 0 {
+		part := tail(order[0], room)
+		if v.head {
+			part = head(order[0], room)
+		}
+		kept, cutBytes = []string{part}, len(order[0])-len(part)
+	}
+	if !v.head {
+		slices.Reverse(kept)
+	}
+	return kept, cutBytes
+}
+
+// head is the first n bytes of s, less what would cut a character in two.
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+type budgetKey struct{}
+
+// withBudget bounds the results of calls in a batch: what one leaves is for those
+// after it.
+func withBudget(ctx context.Context, n int) context.Context {
+	return context.WithValue(ctx, budgetKey{}, n)
+}
+
+// budgetIn is how long a result may be, in bytes.
+func (s *Server) budgetIn(ctx context.Context) int {
+	if n, ok := ctx.Value(budgetKey{}).(int); ok {
+		return n
+	}
+	return s.cfg.MaxResult
+}
+
+// fact adds a fact.
+func (v *view) fact(format string, args ...any) {
+	v.facts = append(v.facts, fmt.Sprintf(format, args...))
+}
+
+// factIf adds a fact where it holds.
+func (v *view) factIf(holds bool, format string, args ...any) {
+	if holds {
+		v.fact(format, args...)
+	}
+}
+
+// A column is a part of a row: what it shows, and which tokens of tmux it is made
+// of. In a line of facts lead goes before it.
+type column[R any] struct {
+	name   string
+	lead   string
+	tokens string // separated by commas
+	text   func(R) string
+}
+
+// tabular is a row with columns of its own. Of others each property is one.
+type tabular[R any] interface{ columns() []column[R] }
+
+// tokensShown are the tokens that the columns of a row need.
+func tokensShown[R tabular[R]]() []string {
+	var zero R
+	var tokens []string
+	for _, c := range zero.columns() {
+		if c.tokens != "" {
+			tokens = append(tokens, strings.Split(c.tokens, ",")...)
+		}
+	}
+	slices.Sort(tokens)
+	return slices.Compact(tokens)
+}
+
+// asText is the tokens to ask tmux for when nothing but the columns is shown; nil,
+// which is all of them, when the properties are.
+func asText[R tabular[R]](c *call) []string {
+	if c.s.cfg.Results == ResultsJSON {
+		return nil
+	}
+	return tokensShown[R]()
+}
+
+// rowFacts are the facts of one row.
+func rowFacts[R tabular[R]](row R) view {
+	var words []string
+	for _, c := range row.columns() {
+		if text := c.text(row); text != "" {
+			words = append(words, c.lead+text)
+		}
+	}
+	return view{facts: []string{strings.Join(words, " ")}}
+}
+
+func (l list[T]) view() view {
+	noun := strings.TrimSuffix(reflect.TypeFor[T]().Name(), "Info") + "s"
+	var v view
+	v.head = true
+	switch n := len(l.Result); {
+	case n == l.Total:
+		v.fact("%d %s", n, noun)
+	case n == 0:
+		v.fact("no row of %d %s on this page", l.Total, noun)
+	default:
+		v.fact("%d to %d of %d %s", l.offset+1, l.offset+n, l.Total, noun)
+		v.factIf(l.offset+n < l.Total, "more: offset=%d", l.offset+n)
+	}
+	v.more = "limit and offset, filters, or fewer fields"
+	if len(l.Result) == 1 {
+		v.facts[0] = strings.TrimSuffix(v.facts[0], "s")
+	}
+	if len(l.Result) > 0 {
+		v.table(tableOf(l.Result, l.fields))
+	}
+	return v
+}
+
+// tableOf is the names of the columns, and below them the cells of each row.
+func tableOf[R any](rows []R, fields []params.Field) [][]string {
+	var zero R
+	var columns []column[R]
+	if t, ok := any(zero).(tabular[R]); ok && fields == nil {
+		columns = t.columns()
+	} else {
+		if fields == nil {
+			fields = params.FieldsOf(reflect.TypeFor[R]())
+		}
+		for _, f := range fields {
+			columns = append(columns, column[R]{name: f.Name, text: func(r R) string {
+				return inLine(reflect.ValueOf(r).FieldByIndex(f.Index))
+			}})
+		}
+	}
+	table := make([][]string, len(rows)+1)
+	for _, c := range columns {
+		table[0] = append(table[0], c.name)
+		for i, r := range rows {
+			table[i+1] = append(table[i+1], legible(c.text(r), ""))
+		}
+	}
+	return table
+}
+
+// table shows a table. Columns that are equal in every row are facts.
+func (v *view) table(cells [][]string) {
+	var shown []int
+	var equal []string
+	for i, name := range cells[0] {
+		same := true
+		for _, row := range cells[2:] {
+			same = same && row[i] == cells[1][i]
+		}
+		switch first := cells[1][i]; {
+		case !same || first != "" && len(cells) == 2:
+			shown = append(shown, i)
+		case first != "":
+			equal = append(equal, name+" "+first)
+		}
+	}
+	v.factIf(equal != nil, "all with %s", strings.Join(equal, ", "))
+	for _, row := range cells {
+		var line []string
+		for _, i := range shown {
+			line = append(line, row[i])
+		}
+		v.lines = append(v.lines, strings.TrimRight(strings.Join(line, "\t"), "\t"))
+	}
+}
+
+// fewProperties are shown in one line.
+const fewProperties = 6
+
+// propertiesView shows the properties of an output that say something: not null,
+// not empty, not false. A row's own columns come first.
+func propertiesView(out any) view {
+	value := reflect.Indirect(reflect.ValueOf(out))
+	var all []string
+	for _, f := range params.FieldsOf(value.Type()) {
+		p := value.FieldByIndex(f.Index)
+		if text := inLine(p); text != "" && text != "-" && text != "false" {
+			all = append(all, f.Name+" "+legible(text, ""))
+		}
+	}
+	if len(all) <= fewProperties {
+		return view{facts: all}
+	}
+	return view{lines: all, head: true}
+}
+
+// inLine is a value as a cell or a fact shows it: on one line, "-" for null.
+func inLine(v reflect.Value) string {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return "-"
+		}
+		v = v.Elem()
+	}
+	if v.Type() == reflect.TypeFor[time.Time]() {
+		return v.Interface().(time.Time).Format(time.RFC3339)
+	}
+	switch v.Kind() {
+	case reflect.Slice:
+		var items []string
+		for i := range v.Len() {
+			items = append(items, inLine(v.Index(i)))
+		}
+		return strings.Join(items, ",")
+	case reflect.Struct, reflect.Map, reflect.Interface:
+		raw, err := params.Marshal(v.Interface())
+		if err != nil {
+			return err.Error()
+		}
+		return string(raw)
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// oneLine is a value that may be anything, on one line: quoted if it has more.
+func oneLine(s string) string {
+	if legible(s, "") != s {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// flagsOf are the names of the flags that are set.
+func flagsOf(flags ...any) string {
+	var set []string
+	for i := 0; i < len(flags); i += 2 {
+		if flags[i+1].(bool) {
+			set = append(set, flags[i].(string))
+		}
+	}
+	return strings.Join(set, ",")
+}
+
+// elapsed is a number of seconds as a fact shows it.
+func elapsed(sec float64) string { return strconv.FormatFloat(sec, 'f', -1, 64) + "s" }
+
+// or is what a pointer points to, or a text that stands for nothing.
+func or(s *string, other string) string {
+	if s == nil {
+		return other
+	}
+	return cmp.Or(*s, other)
+}
+
+// raw is an output that is nothing but text.
+func raw(s string) view { return view{lines: strings.Split(s, "\n")} }

@@ -1,0 +1,175 @@
+package server
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"tmuxmcp/tmux"
+)
+
+func TestAViewFitsItsBudget(t *testing.T) {
+	t.Parallel()
+	var many []string
+	for i := range 5000 {
+		many = append(many, fmt.Sprintf("line %d", i))
+	}
+	long := strings.Repeat("é", 25_000)
+	for _, c := range []struct {
+		name        string
+		v           view
+		first, last string // of the lines; empty is any
+		says        string
+	}{
+		{"short", view{facts: []string{"a", "b"}, lines: []string{"x", "y"}}, "x", "y", "[a, b]\n"},
+		{"nothing but facts", view{facts: []string{"a"}}, "", "", "[a]"},
+		{"the last of many", view{facts: []string{"a"}, lines: many, more: "start"}, "", "line 4999", "of 5000 lines, more: start]"},
+		{"the first of many", view{facts: []string{"a"}, lines: many, head: true}, "line 0", "", "[a, the first "},
+		{"the end of a long line", view{lines: []string{"x" + long}}, "", "", "bytes of a long line left out]"},
+		{"the beginning of a long line", view{lines: []string{"x" + long}, head: true}, "", "", "bytes of a long line left out]"},
+		{"a long line before others", view{lines: append([]string{long}, many[:10]...)}, "line 0", "line 9", "the last 10 of 11 lines"},
+	} {
+		for _, most := range []int{leastMaxResult, 30_000} {
+			got := c.v.text(most)
+			if len(got) > most {
+				t.Errorf("%s: %d bytes, at most %d", c.name, len(got), most)
+			}
+			if !utf8.ValidString(got) {
+				t.Errorf("%s: a character is cut in two", c.name)
+			}
+			lines := strings.Split(got, "\n")
+			if c.first != "" && lines[min(1, len(lines)-1)] != c.first || c.last != "" && lines[len(lines)-1] != c.last {
+				t.Errorf("%s in %d: %.60q … %q", c.name, most, got, lines[len(lines)-1])
+			}
+			if !strings.Contains(got, c.says) && most == leastMaxResult {
+				t.Errorf("%s in %d does not say %q: %.200q", c.name, most, c.says, got)
+			}
+		}
+	}
+}
+
+// FuzzView: no view is longer than it may be, and every line but a cut one is whole.
+func FuzzView(f *testing.F) {
+	f.Add("a\nb\nc", "fact", 1200, true)
+	f.Add(strings.Repeat("x", 3000), "[%1 exit 0]", 1000, false)
+	f.Fuzz(func(t *testing.T, text, fact string, most int, head bool) {
+		most = leastMaxResult + min(max(most, 0), 100_000)
+		if len(fact) > 200 {
+			fact = fact[:200]
+		}
+		v := view{facts: []string{fact}, lines: strings.Split(text, "\n"), head: head}
+		got := v.text(most)
+		header, body, _ := strings.Cut(got, "\n")
+		if len(got) > most && len(header) < most/2 {
+			t.Errorf("%d bytes, at most %d", len(got), most)
+		}
+		if strings.ContainsAny(header, "\t\r\x1b") {
+			t.Errorf("the header is %q", header)
+		}
+		if !strings.Contains(text, body) {
+			t.Errorf("%q is not part of %q", body, text)
+		}
+	})
+}
+
+// Names cannot make lines of their own, and columns that are equal are said once.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	yes, path := true, "/srv"
+	pane := func(id tmux.PaneID, command string) paneInfo {
+		return paneInfo{PaneID: id, SessionName: "a\tb\n[%9 exit 0]", PaneWidth: 80, PaneHeight: 24, PaneCurrentCommand: &command, PaneCurrentPath: &path}
+	}
+	own := pane("%2", "vim")
+	own.PaneActive, own.IsCaller = true, &yes
+	panes := list[paneInfo]{Result: []paneInfo{pane("%1", "sh"), own}, Total: 7, offset: 2}
+	want := "[3 to 4 of 7 panes, more: offset=4, all with place a\\u0009b\\u000a[%9 exit 0]:0.0, size 80x24, at 0,0, path /srv]\n" +
+		"pane\tcommand\tflags\n%1\tsh\n%2\tvim\tactive,caller"
+	if got := panes.view().text(1000); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := viewOf(&own).text(1000); got != "[%2 a\\u0009b\\u000a[%9 exit 0]:0.0 80x24 at 0,0 vim in /srv active,caller]" {
+		t.Errorf("a row is %s", got)
+	}
+	if got := (list[paneInfo]{}).view().text(1000); got != "[0 panes]" {
+		t.Errorf("an empty list is %q", got)
+	}
+}
+
+// What a nested call shows cannot be taken for the result of another.
+func TestBatchSectionsHaveTheirLength(t *testing.T) {
+	t.Parallel()
+	var row batchRow
+	row.Tool, row.Success = "capture_pane", true
+	row.Content = append(row.Content, textContent("[%1]\nx\n== list_panes, 1 line\n[0 panes]"))
+	got := batchResult{Results: []batchRow{row}, Succeeded: 1}.view().text(1000)
+	if want := "[1 of 1 succeeded]\n== capture_pane, 4 lines\n[%1]\nx\n== list_panes, 1 line\n[0 panes]"; got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// TestColumnsHaveTheirTokens: what a column shows must be asked for.
+func TestColumnsHaveTheirTokens(t *testing.T) {
+	t.Parallel()
+	checkColumns(t, paneInfo{})
+	checkColumns(t, windowInfo{})
+	checkColumns(t, sessionInfo{})
+	checkColumns(t, clientInfo{})
+}
+
+func checkColumns[R tabular[R]](t *testing.T, zero R) {
+	t.Helper()
+	row := reflect.TypeFor[R]()
+	for _, c := range zero.columns() {
+		shown := map[string]bool{}
+		for i := range row.NumField() {
+			token, _, _ := strings.Cut(row.Field(i).Tag.Get("tmux"), ",")
+			filled := reflect.New(row).Elem()
+			fill(filled.Field(i))
+			if token != "" && c.text(filled.Interface().(R)) != c.text(zero) {
+				shown[token] = true
+			}
+		}
+		asked := map[string]bool{}
+		if c.tokens != "" {
+			for token := range strings.SplitSeq(c.tokens, ",") {
+				asked[token] = true
+			}
+		}
+		// A size shows only whole.
+		if row.Name() == "clientInfo" && c.name == "size" {
+			continue
+		}
+		if !reflect.DeepEqual(shown, asked) {
+			t.Errorf("%s.%s shows %v and asks for %v", row.Name(), c.name, shown, asked)
+		}
+	}
+}
+
+// fill gives a value that is not zero.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Int:
+		v.SetInt(7)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.Struct: // a time
+		v.Set(reflect.ValueOf(testTime))
+	}
+}
+
+var testTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func textContent(s string) any { return mcp.NewTextContent(s) }

@@ -1,0 +1,303 @@
+package server
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// What the outputs of the tools show: see view.
+
+func (p paneInfo) columns() []column[paneInfo] {
+	return []column[paneInfo]{
+		{"pane", "", "pane_id", func(p paneInfo) string { return string(p.PaneID) }},
+		{"place", "", "session_name,window_index,pane_index", func(p paneInfo) string {
+			return placeOf(p.SessionName, p.WindowIndex, p.PaneIndex)
+		}},
+		{"size", "", "pane_width,pane_height", func(p paneInfo) string { return fmt.Sprintf("%dx%d", p.PaneWidth, p.PaneHeight) }},
+		{"at", "at ", "pane_left,pane_top", func(p paneInfo) string { return fmt.Sprintf("%d,%d", p.PaneLeft, p.PaneTop) }},
+		{"command", "", "pane_current_command", func(p paneInfo) string { return or(p.PaneCurrentCommand, "") }},
+		{"path", "in ", "pane_current_path", func(p paneInfo) string { return or(p.PaneCurrentPath, "") }},
+		{"flags", "", "pane_active,pane_dead,pane_in_mode", func(p paneInfo) string {
+			return flagsOf("active", p.PaneActive, "dead", p.PaneDead, "in-mode", p.PaneInMode, "caller", p.IsCaller != nil && *p.IsCaller)
+		}},
+	}
+}
+
+// placeOf is where a pane is, as tmux's targets have it: session:window.pane.
+func placeOf(session string, window, pane int) string {
+	return session + ":" + strconv.Itoa(window) + "." + strconv.Itoa(pane)
+}
+
+func (w windowInfo) columns() []column[windowInfo] {
+	return []column[windowInfo]{
+		{"window", "", "window_id", func(w windowInfo) string { return string(w.WindowID) }},
+		{"place", "", "session_name,window_index", func(w windowInfo) string { return w.SessionName + ":" + strconv.Itoa(w.WindowIndex) }},
+		{"name", "", "window_name", func(w windowInfo) string { return w.WindowName }},
+		{"size", "", "window_width,window_height", func(w windowInfo) string { return fmt.Sprintf("%dx%d", w.WindowWidth, w.WindowHeight) }},
+		{"panes", "panes ", "window_panes", func(w windowInfo) string { return strconv.Itoa(w.PaneCount) }},
+		{"active_pane", "active pane ", "pane_id", func(w windowInfo) string { return idOf(w.ActivePaneID) }},
+		{"flags", "", "window_active,window_zoomed_flag", func(w windowInfo) string {
+			return flagsOf("active", w.WindowActive, "zoomed", w.WindowZoomedFlag)
+		}},
+	}
+}
+
+func idOf[T ~string](id *T) string {
+	if id == nil {
+		return ""
+	}
+	return string(*id)
+}
+
+func (s sessionInfo) columns() []column[sessionInfo] {
+	return []column[sessionInfo]{
+		{"session", "", "session_id", func(s sessionInfo) string { return string(s.SessionID) }},
+		{"name", "", "session_name", func(s sessionInfo) string { return s.SessionName }},
+		{"windows", "windows ", "session_windows", func(s sessionInfo) string { return strconv.Itoa(s.WindowCount) }},
+		{"attached", "attached clients ", "session_attached", func(s sessionInfo) string { return strconv.Itoa(s.SessionAttached) }},
+		{"group", "group ", "session_group", func(s sessionInfo) string { return or(s.SessionGroup, "") }},
+		{"active_pane", "active pane ", "pane_id", func(s sessionInfo) string { return idOf(s.ActivePaneID) }},
+	}
+}
+
+func (c clientInfo) columns() []column[clientInfo] {
+	return []column[clientInfo]{
+		{"client", "", "client_name", func(c clientInfo) string { return c.ClientName }},
+		{"session", "", "client_session", func(c clientInfo) string { return or(c.ClientSession, "") }},
+		{"pane", "", "pane_id", func(c clientInfo) string { return idOf(c.PaneID) }},
+		{"size", "", "client_width,client_height", func(c clientInfo) string {
+			if c.ClientWidth == nil || c.ClientHeight == nil {
+				return ""
+			}
+			return fmt.Sprintf("%dx%d", *c.ClientWidth, *c.ClientHeight)
+		}},
+		{"terminal", "", "client_termname", func(c clientInfo) string { return or(c.ClientTermname, "") }},
+		{"active", "", "client_activity", func(c clientInfo) string { return c.ClientActivity.Format("2006-01-02T15:04:05Z07:00") }},
+		{"flags", "", "client_flags", func(c clientInfo) string { return strings.Join(c.ClientFlags, ",") }},
+	}
+}
+
+func (p *paneInfo) view() view    { return rowFacts(*p) }
+func (w *windowInfo) view() view  { return rowFacts(*w) }
+func (s *sessionInfo) view() view { return rowFacts(*s) }
+
+func (p *paneDetail) view() view    { return propertiesView(p) }
+func (w *windowDetail) view() view  { return propertiesView(w) }
+func (s *sessionDetail) view() view { return propertiesView(s) }
+
+func (t text) view() view       { return raw(legible(t.Result, "")) }
+func (t paneText) view() view   { return raw(legible(t.Result, "")) }
+func (t promptText) view() view { return raw(t.Result) }
+
+func (e evaluated) view() view {
+	v := raw(e.Result)
+	v.factIf(e.PaneID != nil, "%s", idOf(e.PaneID))
+	return v
+}
+
+func (t screenText) view() view {
+	v := raw(t.Result)
+	v.fact("%s", t.PaneID)
+	v.more = "start and end"
+	return v
+}
+
+func (s *paneSnapshot) view() view {
+	v := raw(s.Content)
+	v.fact("%s %dx%d cursor %d,%d %s in %s", s.PaneID, s.PaneWidth, s.PaneHeight, s.CursorX, s.CursorY,
+		or(s.PaneCurrentCommand, "-"), or(s.PaneCurrentPath, "-"))
+	v.factIf(s.AlternateOn, "alternate screen")
+	v.factIf(s.PaneInMode, "in %s", or(s.PaneMode, "a mode"))
+	v.factIf(s.ScrollPosition != nil && *s.ScrollPosition > 0, "scrolled up %d", deref(s.ScrollPosition))
+	v.factIf(s.PaneDead, "dead")
+	v.factIf(s.HistorySize > 0, "history %d", s.HistorySize)
+	v.factIf(s.IsCaller != nil && *s.IsCaller, "your own pane")
+	v.factIf(s.ContentTruncated, "%d lines above left out", s.ContentTruncatedLines)
+	v.more = "capture_pane with start and end"
+	return v
+}
+
+func deref(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+func (r *runResult) view() view {
+	v := view{lines: r.Output}
+	switch {
+	case r.ExitStatus != nil:
+		v.fact("%s exit %d", r.PaneID, *r.ExitStatus)
+	case r.PaneGone:
+		v.fact("%s ended before the command did", r.PaneID)
+	default:
+		v.fact("%s still running", r.PaneID)
+	}
+	v.fact("%s", elapsed(r.ElapsedSeconds))
+	v.factIf(r.OutputTruncatedLines > 0, "%d lines before these left out", r.OutputTruncatedLines)
+	v.factIf(r.LinesMissed, "output may be incomplete")
+	v.more = "capture_pane with start and end, or run it again into a file"
+	return v
+}
+
+func (r *captureSinceResult) view() view {
+	v := view{lines: r.Lines}
+	v.fact("%s cursor %s", r.PaneID, r.Cursor)
+	v.factIf(r.LinesMissed, "lines missed: this is the screen")
+	v.factIf(r.TruncatedLines > 0, "%d lines before these left out", r.TruncatedLines)
+	v.factIf(r.TruncatedLines == 0 && r.TruncatedBytes > 0, "%d bytes left out", r.TruncatedBytes)
+	v.factIf(len(r.Lines) == 0, "nothing new")
+	v.more = "capture_pane with start and end"
+	return v
+}
+
+func (r *waitForTextResult) view() view {
+	v := view{lines: r.MatchedLines}
+	what := map[string]string{
+		outcomeMatched: "matched", outcomeAnyOutput: "new output", outcomeStopped: "stopped",
+		outcomeAlternate: "timeout on the alternate screen", outcomeTimeout: "timeout",
+	}[r.Outcome]
+	if r.MatchedIndex != nil && *r.MatchedIndex > 0 {
+		what += " by pattern " + strconv.Itoa(*r.MatchedIndex)
+	}
+	v.fact("%s %s after %s", r.PaneID, what, elapsed(r.ElapsedSeconds))
+	v.factIf(r.LinesMissed, "lines may have been missed")
+	if r.Outcome == outcomeTimeout || r.Outcome == outcomeAlternate {
+		v.factIf(!r.SawNewOutput, "no new output")
+		v.factIf(r.MatchedAtEntry, "a pattern was on the screen before the wait")
+		v.lines = r.Tail
+	}
+	return v
+}
+
+func (r *searchPanesResult) view() view {
+	var v view
+	v.fact("%s", count(r.TotalPanesMatched, "pane"))
+	v.factIf(len(r.TruncatedPanes) > 0, "after this page %s: offset=%d", joined(r.TruncatedPanes), r.Offset+len(r.Matches))
+	v.factIf(r.Truncated && len(r.TruncatedPanes) == 0, "of some panes only the last lines: max_matched_lines_per_pane")
+	v.more, v.head = "limit and offset, or max_matched_lines_per_pane", true
+	for _, m := range r.Matches {
+		where := legible(fmt.Sprintf("%s %s %s", m.PaneID, or(m.SessionName, string(m.SessionID)), or(m.PaneCurrentCommand, "")), "")
+		for _, l := range m.MatchedLines {
+			v.lines = append(v.lines, strings.TrimSpace(where)+"\t"+l)
+			where = string(m.PaneID)
+		}
+	}
+	return v
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+func joined[T ~string](items []T) string {
+	texts := make([]string, len(items))
+	for i, s := range items {
+		texts[i] = string(s)
+	}
+	return strings.Join(texts, ",")
+}
+
+func (b bufferContent) view() view {
+	v := raw(strings.TrimSuffix(b.Content, "\n"))
+	v.fact("%s", b.BufferName)
+	v.factIf(b.ContentTruncated, "%d lines above left out", b.ContentTruncatedLines)
+	v.factIf(!strings.HasSuffix(b.Content, "\n"), "no newline at its end")
+	v.more = "paste it into a file: a result holds no more"
+	return v
+}
+
+func (l hookList) view() view {
+	var v view
+	v.fact("%s", count(len(l.Entries), "hook"))
+	v.factIf(l.Target != nil, "of %s", or(l.Target, ""))
+	v.head = true
+	for _, e := range l.Entries {
+		name := e.HookName
+		if e.Index != nil {
+			name += "[" + strconv.Itoa(*e.Index) + "]"
+		}
+		v.lines = append(v.lines, name+" "+oneLine(e.Command))
+	}
+	return v
+}
+
+func (o optionInfo) view() view {
+	var v view
+	v.fact("%s", o.Option)
+	switch value := o.Value.v.(type) {
+	case string:
+		v.lines = strings.Split(value, "\n")
+	case map[string]string:
+		for _, i := range slices.Sorted(maps.Keys(value)) {
+			v.lines = append(v.lines, i+" "+oneLine(value[i]))
+		}
+	}
+	switch {
+	case o.Scope == nil:
+		v.fact("not set")
+	case o.Inherited:
+		v.fact("inherited from %s", *o.Scope)
+	default:
+		v.fact("%s", *o.Scope)
+	}
+	v.factIf(o.Target != nil, "asked for %s", or(o.Target, ""))
+	return v
+}
+
+func (o optionSet) view() view {
+	v := o.optionInfo.view()
+	v.facts[0] += " " + o.Status
+	return v
+}
+
+func (e environmentInfo) view() view {
+	var v view
+	v.fact("%s", count(len(e.Variables), "variable"))
+	v.factIf(e.SessionID != nil, "of session %s", or(e.SessionID, ""))
+	v.head = true
+	for _, name := range slices.Sorted(maps.Keys(e.Variables)) {
+		v.lines = append(v.lines, name+"="+oneLine(e.Variables[name]))
+	}
+	for _, name := range e.Removed {
+		v.lines = append(v.lines, "-"+name)
+	}
+	return v
+}
+
+func (r sendKeysBatchResult) view() view {
+	var v view
+	v.fact("%d of %d typed", r.Succeeded, r.Succeeded+r.Failed)
+	v.factIf(r.StoppedAt != nil, "stopped at %d", deref(r.StoppedAt))
+	for _, row := range r.Results {
+		if row.Error != nil {
+			v.lines = append(v.lines, fmt.Sprintf("%d %s: %s", row.Index, idOf(row.PaneID), *row.Error))
+		}
+	}
+	return v
+}
+
+// view shows each result below a line that has the number of its lines: what a
+// pane shows cannot be taken for the next of them.
+func (b batchResult) view() view {
+	var v view
+	v.fact("%d of %d succeeded", b.Succeeded, b.Succeeded+b.Failed)
+	v.factIf(b.StoppedAt != nil, "stopped at %d", deref(b.StoppedAt))
+	for _, row := range b.Results {
+		lines := strings.Split(row.text(), "\n")
+		failed := ""
+		if !row.Success {
+			failed = " failed"
+		}
+		v.lines = append(v.lines, fmt.Sprintf("== %s%s, %s", legible(row.Tool, ""), failed, count(len(lines), "line")))
+		v.lines = append(v.lines, lines...)
+	}
+	return v
+}
