@@ -94,6 +94,8 @@ func (s *script) startServer() (*mcpServer, error) {
 	} {
 		m.cmd.Env = append(m.cmd.Env, v.old+"="+v.value, v.name+"="+v.value)
 	}
+	// Scripts look into structured content. Other servers have no other form.
+	m.cmd.Env = append(m.cmd.Env, "TMUX_MCP_RESULTS=json")
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
 	if m.stdin, err = m.cmd.StdinPipe(); err != nil {
