@@ -3,6 +3,7 @@ package params
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -90,7 +91,7 @@ func TestBindNamesWhatIsWrongAndRepeatsNoValue(t *testing.T) {
 			t.Errorf("%s: bound %+v", args, got)
 			continue
 		}
-		if !strings.Contains(err.Message, want) || !strings.Contains(err.Message, "for probe: ") {
+		if !strings.Contains(err.Message, want) || !strings.HasPrefix(err.Message, "probe: ") {
 			t.Errorf("%s: %q does not say %q", args, err.Message, want)
 		}
 		if strings.Contains(err.Message, "sekrit") {
@@ -98,8 +99,8 @@ func TestBindNamesWhatIsWrongAndRepeatsNoValue(t *testing.T) {
 		}
 	}
 	err := Bind("probe", json.RawMessage(`{"a":1,"name":5.5e1,"b":2}`), &bindProbe{})
-	if err == nil || strings.Join(err.Unknown, ",") != "a,b" {
-		t.Errorf("two unknown arguments suggest %v", err)
+	if err == nil || strings.Join(err.Unknown, ",") != "a,b" || !slices.Contains(err.Takes, "name") {
+		t.Errorf("two unknown arguments suggest %v, of %v", err, err.Takes)
 	}
 }
 
