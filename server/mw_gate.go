@@ -58,6 +58,9 @@ func (c *call) permit(need Tier, why string) error {
 
 // refusal says why a tool is not offered; nil when it is.
 func (s *Server) refusal(d decl) *fault {
+	if f := s.cfg.Selection.refuses(d); f != nil {
+		return f
+	}
 	if !s.cfg.Tier.allows(d.kind.tier) {
 		need := d.kind.tier
 		if need == "" {
@@ -65,9 +68,6 @@ func (s *Server) refusal(d decl) *fault {
 		}
 		return faultf(kindTier, "%s needs the tier %s, and this server runs as %s", d.name, need, s.cfg.Tier).
 			suggest("its user can start it with --safety %s or %s=%s", need, varSafety.name, need)
-	}
-	if f := s.cfg.Selection.refuses(d); f != nil {
-		return f
 	}
 	if len(s.cfg.Toolsets) > 0 && !slices.Contains(s.cfg.Toolsets, d.set) && !(d.core && slices.Contains(s.cfg.Toolsets, setCore)) {
 		return faultf(kindTier, "%s is in the toolset %s, and this server offers %s", d.name, d.set, strings.Join(s.cfg.Toolsets, ", ")).
