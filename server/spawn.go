@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,6 +26,22 @@ func (sp spawn) prepare(c *call) (dir string, env tmux.Env, err error) {
 	}
 	dir, err = c.s.directory(sp.StartDirectory)
 	return dir, env, err
+}
+
+// startIn is the directory in which a program starts that was given none: the one of
+// what it starts beside, a token of the target. tmux itself takes the one of the client
+// that asks, which is this server's. It is asked for beforehand, as tmux expands a format
+// for the active pane of a session, whatever the target is.
+func (c *call) startIn(ctx context.Context, target tmux.Target, token string) (string, error) {
+	var b tmux.Batch
+	dir := tmux.Displayed(&b, tmux.DisplayMessage{Target: target, Message: tmux.Format("#{" + token + "}")})
+	if err := b.Do(ctx, c.tmux); err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(*dir); err != nil || !info.IsDir() {
+		return "", nil // removed since, or on another machine
+	}
+	return *dir, nil
 }
 
 // variables is the environment with, when asked, what keeps shells from writing

@@ -29,6 +29,11 @@ var splitWindow = tool[splitWindowIn, *paneInfo]{
 		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
 			return nil, err
 		}
+		if cmd.Dir == "" {
+			if cmd.Dir, err = c.startIn(ctx, cmd.Target, "pane_current_path"); err != nil {
+				return nil, err
+			}
+		}
 		rows, err := c.listPanes(ctx, cmd)
 		if err != nil {
 			return nil, err

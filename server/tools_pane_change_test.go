@@ -21,6 +21,40 @@ func fileHas(t testing.TB, srv *tmux.Server, path, want string) {
 	})
 }
 
+// A new pane starts where the one beside it is, and a window where its session began,
+// not where this server runs.
+func TestStartsWhereItsNeighbourIs(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	home, elsewhere, odd := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "#{pane_id} a'b")
+	if err := os.Mkdir(odd, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "40", "-c", home, "exec cat")
+	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "-c", elsewhere, "exec cat")
+	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "-c", strings.ReplaceAll(odd, "#", "##"), "exec cat")
+	p := serve(t, configFor(srv))
+	for tool, want := range map[string]string{
+		`split_window {"pane_id":"%0","shell":"exec cat"}`: home, `split_window {"pane_id":"%1","shell":"exec cat"}`: elsewhere,
+		`split_window {"pane_id":"%2","shell":"exec cat"}`: odd, `create_window {"session_name":"a"}`: home,
+		`split_window {"pane_id":"%1","shell":"exec cat","start_directory":"` + home + `"}`: home,
+	} {
+		name, args, _ := strings.Cut(tool, " ")
+		made := ok[map[string]any](p, name, args)
+		id, _ := made["pane_id"].(string)
+		if id == "" {
+			id = made["active_pane_id"].(string)
+		}
+		got := ""
+		tmuxtest.Wait(t, srv, id, "a directory", func() bool {
+			got = tmuxtest.Run(t, srv, "display-message", "-p", "-t", id, "#{pane_current_path}")
+			return got == want
+		})
+	}
+	p.fails("split_window", `{"pane_id":"%77"}`, "Pane not found: %77")
+	p.fails("create_window", `{"session_name":"zz"}`, "session zz")
+}
+
 func TestSplitWindow(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)

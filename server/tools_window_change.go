@@ -33,6 +33,11 @@ var createWindow = tool[createWindowIn, *windowInfo]{
 			}
 			cmd.Target = tmux.TargetSpec(string(own.SessionID) + ":")
 		}
+		if cmd.Dir == "" {
+			if cmd.Dir, err = c.startIn(ctx, cmd.Target, "session_path"); err != nil {
+				return nil, err
+			}
+		}
 		rows, err := c.listWindows(ctx, cmd)
 		if err != nil {
 			return nil, err
