@@ -98,7 +98,9 @@ type tool[In, Out any] struct {
 	retired bool
 	// alwaysLoad asks the client not to hide the tool behind a tool search.
 	alwaysLoad bool
-	desc       string
+	// hint is what somebody may search for who would not think of the name.
+	hint string
+	desc string
 	// defaults are the defaults that depend on the server's configuration, in JSON
 	// by property. They only go into the schema; the handler must apply them.
 	defaults func(Config) map[string]string
@@ -113,7 +115,7 @@ type entry interface {
 
 // decl is a tool's declaration without its types.
 type decl struct {
-	name, title, set, desc        string
+	name, title, set, desc, hint  string
 	kind, more                    kind
 	aim                           aim
 	harm                          harm
@@ -125,7 +127,7 @@ type decl struct {
 
 func (t *tool[In, Out]) declared() decl {
 	return decl{
-		name: t.name, title: t.title, set: t.set, desc: t.desc, kind: t.kind, more: t.more, aim: t.aim, harm: t.harm,
+		name: t.name, title: t.title, set: t.set, desc: t.desc, hint: t.hint, kind: t.kind, more: t.more, aim: t.aim, harm: t.harm,
 		core: t.core, selfBounded: t.selfBounded, alwaysLoad: t.alwaysLoad, retired: t.retired,
 		in: reflect.TypeFor[In](), out: params.Elem(reflect.TypeFor[Out]()), defaults: t.defaults,
 	}
@@ -203,8 +205,15 @@ func (d decl) mcpTool(tier Tier, results Results) mcp.Tool {
 	if results == ResultsJSON {
 		t.RawOutputSchema = params.OutputSchema(d.out)
 	}
+	meta := map[string]any{}
 	if d.alwaysLoad {
-		t.Meta = mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true})
+		meta["anthropic/alwaysLoad"] = true
+	}
+	if d.hint != "" {
+		meta["anthropic/searchHint"] = d.hint
+	}
+	if len(meta) > 0 {
+		t.Meta = mcp.NewMetaFromMap(meta)
 	}
 	return t
 }

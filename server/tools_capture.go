@@ -10,7 +10,8 @@ import (
 
 var capturePane = tool[capturePaneIn, screenText]{
 	name: "capture_pane", title: "Capture Pane", kind: reads, set: setPanes, core: true,
-	aim: readsOne(aPane),
+	aim:  readsOne(aPane),
+	hint: "read scrollback or history",
 	desc: "Read text of a pane from its screen and scrollback (history), by line range. Defaults to the visible screen of the caller's pane. For " +
 		"screen and state in one call use snapshot_pane; to follow output use capture_since.",
 	run: func(ctx context.Context, c *call, in capturePaneIn) (screenText, error) {

@@ -10,7 +10,8 @@ import (
 
 var displayMessage = tool[displayMessageIn, evaluated]{
 	name: "display_message", title: "Evaluate tmux Format String", kind: reads, set: setPanes,
-	aim: readsOne(aPane),
+	aim:  readsOne(aPane),
+	hint: "evaluate a tmux format",
 	desc: "Evaluate a tmux format string such as #{pane_current_path} or #{?window_zoomed_flag,yes,no} for a pane and return the text. Displays " +
 		"nothing. Formats that run commands or are expensive are refused.",
 	run: func(ctx context.Context, c *call, in displayMessageIn) (out evaluated, err error) {

@@ -85,6 +85,7 @@ func mayNameKey(s string) bool {
 var sendKeysBatch = tool[sendKeysBatchIn, sendKeysBatchResult]{
 	name: "send_keys_batch", title: "Send Keys Batch", kind: shell, set: setInput,
 	aim: needsEach(aPane), harm: types,
+	hint: "type several inputs",
 	desc: "Type several inputs or keys in order, into one or more panes, in one call. A failed input is reported in its row and does not fail the call.",
 	run: func(ctx context.Context, c *call, in sendKeysBatchIn) (sendKeysBatchResult, error) {
 		out := sendKeysBatchResult{Results: []sendKeysRow{}}
@@ -186,6 +187,7 @@ func (c *call) sendKeysItem(ctx context.Context, op keyInput) (tmux.PaneID, erro
 var pasteText = tool[pasteTextIn, paneText]{
 	name: "paste_text", title: "Paste Text", kind: shell, set: setInput,
 	aim: needs(aPane), harm: types,
+	hint: "paste several lines",
 	desc: "Paste text of one or more lines into a pane, as a user would, without pressing Enter: into an editor or a program that reads input. To run " +
 		"a command use run_command.",
 	run: func(ctx context.Context, c *call, in pasteTextIn) (paneText, error) {

@@ -14,6 +14,7 @@ import (
 var splitWindow = tool[splitWindowIn, *paneInfo]{
 	name: "split_window", title: "Split tmux Window", kind: shell, set: setWindows, core: true,
 	aim: defaults(aPane), harm: harmless,
+	hint: "open a new pane or terminal, start a dev server",
 	desc: "Open a new pane (terminal) beside an existing one by splitting it, without moving the focus. Runs a shell, or the command given in shell, " +
 		"such as a dev server. Splits pane_id, else the active pane of the window, else the caller's pane.",
 	run: func(ctx context.Context, c *call, in splitWindowIn) (*paneInfo, error) {
@@ -244,6 +245,7 @@ func (p onePaneID) selection() selection { return selection{pane: p.PaneID} }
 var respawnPane = tool[respawnPaneIn, *paneInfo]{
 	name: "respawn_pane", title: "Respawn Pane", kind: shell, set: setPanes,
 	aim: needs(aPane), harm: ends,
+	hint: "restart a dead pane",
 	desc: "Restart the program of a pane in place, the same command or a new one, for a pane that is dead or hangs. kill=true terminates a running " +
 		"program; otherwise the call fails if one is running.",
 	run: func(ctx context.Context, c *call, in respawnPaneIn) (*paneInfo, error) {

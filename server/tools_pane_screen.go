@@ -47,6 +47,7 @@ func (c *call) onPane(ctx context.Context, target tmux.Target, cmds ...tmux.Comm
 var pipePane = tool[pipePaneIn, paneText]{
 	name: "pipe_pane", title: "Pipe Pane", kind: shell, set: setPanes,
 	aim: needs(aPane), harm: disturbs,
+	hint: "log output to a file",
 	desc: "Log all further output of a pane to a file, escape sequences included. Without output_path, stop logging. A pane has one pipe: a new one " +
 		"replaces the old. To read output use capture_since.",
 	run: func(ctx context.Context, c *call, in pipePaneIn) (t paneText, err error) {

@@ -16,7 +16,8 @@ import (
 
 var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 	name: "search_panes", title: "Search Panes", kind: reads, set: setPanes, core: true,
-	aim: narrows(aSession),
+	aim:  narrows(aSession),
+	hint: "find an error in any terminal",
 	desc: "Search for text or a regex in the screens, and optionally the scrollback, of all panes: find which terminal shows an error. Returns the " +
 		"last matching lines of each pane. Wrapped lines count as one.",
 	run: func(ctx context.Context, c *call, in searchPanesIn) (*searchPanesResult, error) {

@@ -217,6 +217,7 @@ type clientInfo struct {
 var listClients = tool[listClientsIn, list[clientInfo]]{
 	name: "list_clients", title: "List tmux Clients", kind: reads, set: setSessions,
 	aim:  narrows(aSession),
+	hint: "is a user watching",
 	desc: "List the terminals attached to tmux and the session, window and pane each is looking at. Use it to find out whether a user is watching a pane.",
 	run: func(ctx context.Context, c *call, in listClientsIn) (l list[clientInfo], err error) {
 		s := c.on.selection

@@ -12,7 +12,8 @@ import (
 
 var waitForText = tool[waitForTextIn, *waitForTextResult]{
 	name: "wait_for_text", title: "Wait For Text", kind: reads, set: setPanes, core: true, selfBounded: true,
-	aim: readsOne(aPane),
+	aim:  readsOne(aPane),
+	hint: "wait until a build is done or a server is ready",
 	desc: "Wait until a pane prints one of patterns, such as a server being ready or a build being done, or prints one of stop, or the timeout passes. " +
 		"Without patterns, waits for any output. Only text printed after the call counts. To wait for a command that you start, use run_command.",
 	run: func(ctx context.Context, c *call, in waitForTextIn) (*waitForTextResult, error) {

@@ -14,6 +14,7 @@ import (
 var createWindow = tool[createWindowIn, *windowInfo]{
 	name: "create_window", title: "Create tmux Window", kind: starts, set: setWindows,
 	aim: defaults(aSession), harm: harmless,
+	hint: "open a new tab",
 	desc: "Open a new window (tab) with a shell in a tmux session, in the background unless attach is true. To add a terminal beside an existing one " +
 		"use split_window.",
 	run: func(ctx context.Context, c *call, in createWindowIn) (*windowInfo, error) {
@@ -129,6 +130,7 @@ func (in killWindowIn) selection() selection { return selection{window: in.Windo
 var selectLayout = tool[selectLayoutIn, *windowInfo]{
 	name: "select_layout", title: "Select tmux Layout", kind: changes, set: setWindows,
 	aim: needs(aWindow), harm: disturbs,
+	hint: "arrange panes",
 	desc: "Arrange the panes of a window evenly, in a grid or around a main pane. Names: even-horizontal, even-vertical, main-horizontal, " +
 		"main-vertical, tiled, main-horizontal-mirrored, main-vertical-mirrored (the last two from tmux 3.5), or a layout string with as many panes " +
 		"as the window has.",
