@@ -42,7 +42,6 @@ func (s *Server) offered() []decl {
 func (s *Server) WriteTools(w io.Writer) error {
 	for _, d := range s.offered() {
 		first, _, _ := strings.Cut(d.desc, ". ")
-		first, _, _ = strings.Cut(first, ": ")
 		if _, err := fmt.Fprintf(w, "%-28s %-11s %s\n", d.name, d.kind.tier, strings.TrimSuffix(first, ".")); err != nil {
 			return err
 		}
