@@ -93,7 +93,7 @@ func TestResultsAreThoseOfTheDocs(t *testing.T) {
 			if m := shortOne.FindString(shown); m != "" {
 				cursor = m
 			}
-			shown = shortOne.ReplaceAllString(seconds.ReplaceAllString(shown, "0.01s"), "k3f9.$1")
+			shown = seconds.ReplaceAllString(shortOne.ReplaceAllString(shown, "k3f9.$1"), "0.01s")
 			shown = strings.ReplaceAll(shown, "k3f9.1.2", "k3f9.1.1") // looked at too early
 			block = fmt.Sprintf("    > %s\n    %s\n", strings.ReplaceAll(example, "CURSOR", "k3f9.1.1"), strings.ReplaceAll(shown, "\n", "\n    "))
 			if strings.Contains(kept, block) || time.Now().After(deadline) || tool != "snapshot_pane" && tool != "capture_since" {
