@@ -186,6 +186,7 @@ func agentServer(t *testing.T, program string) (*tmux.Server, *Server) {
 	srv := tmuxtest.New(t)
 	for _, words := range [][]string{
 		{"new-session", "-d", "-s", "agent", "-x", "80", "-y", "50", program},
+		{"resize-window", "-t", "@0", "-x", "80", "-y", "50"}, // tmux 3.2 does not heed the size of its first session
 		{"split-window", "-d", "-t", "%0", "cat"},
 		{"new-window", "-d", "-t", "=agent:", "cat"},
 		{"new-session", "-d", "-s", "other", "cat"},
