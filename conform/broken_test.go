@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/fixtures"
 	"tmuxmcp/internal/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -33,7 +32,7 @@ func TestBrokenTmux(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gaps, err := LoadGaps(fixtures.Gaps())
+	gaps, err := LoadSuites(AllSuites)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +95,8 @@ func TestBrokenTmux(t *testing.T) {
 	}
 	for _, w := range wrong {
 		t.Run(w.name, func(t *testing.T) {
-			if !version.Has(w.needs) {
-				t.Skipf("tmux %s has nothing to break here before %s: set TMUX_TEST_BINARY to one that has", version, w.needs)
+			if !version.Has(w.needs) || w.before != (tmux.Version{}) && version.Has(w.before) {
+				t.Skipf("%s is not wrong for tmux %s (needs %v, before %v): set TMUX_TEST_BINARY to one for which it is", w.name, version, w.needs, w.before)
 			}
 			if cells, why := turned(w.name); !slices.Equal(cells, w.turns) {
 				t.Errorf("turns %q, want %q\n%s", cells, w.turns, strings.Join(why, "\n"))
@@ -105,9 +104,9 @@ func TestBrokenTmux(t *testing.T) {
 		})
 	}
 	t.Logf("%d of %d scripts ran on a wrong tmux", ran, len(report.Cells))
-	for gap := range 14 {
-		if !slices.ContainsFunc(wrong, func(w brokenTmux) bool { return w.gap == gap+1 }) {
-			t.Errorf("no tmux is wrong about gap %d", gap+1)
+	for _, g := range gaps {
+		if !slices.ContainsFunc(wrong, func(w brokenTmux) bool { return w.gap == g.Number }) {
+			t.Errorf("no tmux is wrong about gap %d", g.Number)
 		}
 	}
 }
@@ -203,10 +202,11 @@ type brokenTmux struct {
 	gap        int
 	turns      []string // cells, "3/api"
 	needs      tmux.Version
+	before     tmux.Version
 	body       string // what it does before it becomes the real one
 }
 
-var brokenField = regexp.MustCompile(`(?m)^# (turns|needs): (.*)$`)
+var brokenField = regexp.MustCompile(`(?m)^# (turns|needs|before): (.*)$`)
 
 func readBroken(t *testing.T, file, binary string) brokenTmux {
 	text, err := os.ReadFile(file)
@@ -219,14 +219,17 @@ func readBroken(t *testing.T, file, binary string) brokenTmux {
 		t.Fatal(err)
 	}
 	for _, m := range brokenField.FindAllSubmatch(text, -1) {
-		if string(m[1]) == "needs" {
-			if w.needs, err = tmux.ParseVersion(string(m[2])); err != nil {
+		if bound := map[string]*tmux.Version{"needs": &w.needs, "before": &w.before}[string(m[1])]; bound != nil {
+			if *bound, err = tmux.ParseVersion(string(m[2])); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
 		for layer := range strings.FieldsSeq(string(m[2])) {
-			w.turns = append(w.turns, fmt.Sprintf("%d/%s", w.gap, layer))
+			if !strings.Contains(layer, "/") {
+				layer = fmt.Sprintf("%d/%s", w.gap, layer)
+			}
+			w.turns = append(w.turns, layer)
 		}
 	}
 	var ends bool

@@ -295,6 +295,9 @@ func (s *script) condition(cond string) (bool, error) {
 		return re.MatchString(text), nil
 	}
 	switch {
+	case key == "tmux" && strings.ContainsAny(arg, "<>=,"):
+		r, err := parseVersions(arg)
+		return err == nil && r.Has(s.req.Version), err
 	case key == "tmux" && arg != "":
 		v, err := tmux.ParseVersion(arg)
 		return err == nil && s.version.Has(v), err

@@ -63,6 +63,7 @@ func (s *script) actions() map[string]func(ctx context.Context, dir string, args
 		"api":  s.api,
 		"mcp":  s.mcp,
 
+		"control":   s.control,
 		"mcp-leave": s.mcpLeave,
 	}
 }
@@ -191,7 +192,7 @@ func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		s.misuse(ts, "usage: save NAME [PATH]")
 	}
-	value := strings.TrimRight(s.last.stdout, "\n")
+	value := strings.TrimRight(s.shown.stdout, "\n")
 	if len(args) == 2 {
 		got := gjson.Get(s.last.stdout, args[1])
 		if !gjson.Valid(s.last.stdout) || !got.Exists() {

@@ -28,6 +28,7 @@ Besides testscript's own commands the scripts have these:
 	try COMMAND…               one of the above, which may fail or not
 	wait-until REGEXP COMMAND… runs it again until its output matches
 	attach NAME [-C] ARG…      a client on a terminal (or a control client)
+	control [-r] -t TARGET LINE…  a control client sends these lines; prints all it wrote
 	type NAME TEXT             types into that terminal; \x1b and the like work
 	json PATH [VALUE]          the last output has this value at this path
 	save NAME [PATH]           the last output, or the value at PATH, as $NAME

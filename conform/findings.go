@@ -25,6 +25,7 @@ var looks = map[Status]look{
 	Fail:          {"✗", "X", "❌", "1;31", "fail", "FAIL"},
 	Errored:       {"!", "!", "💥", "1;35", "error", "error of the runner or the script"},
 	NotApplicable: {"–", "-", "➖", "2", "na", "not for this version of tmux"},
+	NotOffered:    {"○", "o", "⚪", "2", "notoffered", "not offered by the server"},
 	Skip:          {"?", "?", "❔", "33", "skip", "skipped"},
 	Flaky:         {"~", "~", "🎲", "33", "flaky", "flaky"},
 }
@@ -37,7 +38,7 @@ var (
 )
 
 // allLooks are in the order of legends.
-var allLooks = []look{looks[Pass], refutedLook, looks[Fail], looks[Errored], knownLook, looks[Flaky], looks[NotApplicable], looks[Skip]}
+var allLooks = []look{looks[Pass], refutedLook, looks[Fail], looks[Errored], knownLook, looks[Flaky], looks[NotOffered], looks[NotApplicable], looks[Skip]}
 
 func (c *Cell) look() look {
 	switch {
@@ -119,25 +120,43 @@ var layerQuestions = map[Layer]string{
 	MCPLayer:  "is the gap closed in the MCP server?",
 }
 
-// answer is what all cells of a layer come to, in a line: how many claims are
-// true, or gaps closed, and which are not where.
-func (r *Report) answer(l Layer) string {
+// answer is what all cells of a layer come to, in a line for each suite.
+func (r *Report) answer(l Layer) []string {
+	var lines []string
+	for _, p := range r.parts() {
+		line := r.answerFor(l, p.Gaps)
+		if p.Name != "" && line != "" {
+			line = p.Name + ": " + line
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// answerFor is that of these gaps: how many claims are true, or gaps closed, and
+// which are not where. It is empty if none has a cell.
+func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 	var all, good int
-	var refuted, bad, unknown []string
-	for _, g := range r.Gaps {
-		var refutedOn, badOn, unknownOn []string
-		asked := false
+	var refuted, bad, unknown, notOffered, nowhere []string
+	for _, g := range gaps {
+		var refutedOn, badOn, unknownOn, notOfferedOn []string
+		asked, applies := false, false
 		for i := range r.Cells {
 			c := &r.Cells[i]
 			if c.Gap != g.Number || c.Layer != l {
 				continue
 			}
 			asked = true
+			applies = applies || c.Status != NotApplicable
 			switch {
 			case c.Status.Bad():
 				badOn = append(badOn, c.Tmux)
 			case c.Status == Skip:
 				unknownOn = append(unknownOn, c.Tmux)
+			case c.Status == NotOffered:
+				notOfferedOn = append(notOfferedOn, c.Tmux)
 			case c.Verdict == Refuted:
 				refutedOn = append(refutedOn, c.Tmux)
 			}
@@ -152,11 +171,18 @@ func (r *Report) answer(l Layer) string {
 			bad = append(bad, name+r.where(badOn))
 		case len(unknownOn) > 0:
 			unknown = append(unknown, name)
+		case len(notOfferedOn) > 0:
+			notOffered = append(notOffered, name)
 		case len(refutedOn) > 0:
 			refuted = append(refuted, name)
+		case !applies:
+			nowhere = append(nowhere, name)
 		default:
 			good++
 		}
+	}
+	if all == 0 {
+		return ""
 	}
 	what, done, not := "gap", "closed on every tmux", "not closed"
 	if l == TmuxLayer {
@@ -179,7 +205,7 @@ func (r *Report) answer(l Layer) string {
 	for _, rest := range []struct {
 		what string
 		gaps []string
-	}{{"refuted, in whole or in part", refuted}, {not, bad}, {"not known", unknown}} {
+	}{{"refuted, in whole or in part", refuted}, {not, bad}, {"not offered", notOffered}, {"not known", unknown}, {"for no tmux here", nowhere}} {
 		if len(rest.gaps) > 0 {
 			text += "; " + rest.what + ": " + strings.Join(rest.gaps, ", ")
 		}
@@ -222,7 +248,7 @@ func (r *Report) reasons(s Status) []finding {
 var notPassed = []struct {
 	status  Status
 	heading string
-}{{NotApplicable, "Not for this version"}, {Skip, "Skipped"}, {Flaky, "Flaky"}}
+}{{NotOffered, "Not offered by the server"}, {NotApplicable, "Not for this version"}, {Skip, "Skipped"}, {Flaky, "Flaky"}}
 
 // alike is a failure that happened alike on some targets.
 type alike struct {

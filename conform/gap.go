@@ -42,7 +42,7 @@ func parseGap(file string, text []byte) (*Gap, error) {
 	if g.Number, err = strconv.Atoi(m[1]); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	fields := map[string]*string{"gap": &g.Title, "cluster": &g.Cluster, "claim": &g.Claim, "truth": &g.Truth, "source": &g.Source}
+	fields := map[string]*string{"gap": &g.Title, "cluster": &g.Cluster, "claim": &g.Claim, "truth": &g.Truth, "since": &g.Since, "wrappers": &g.Wrappers, "source": &g.Source}
 	var last *string
 	for n, line := range strings.Split(string(g.archive.Comment), "\n") {
 		key, value, ok := strings.Cut(strings.TrimPrefix(line, "# "), ": ")
@@ -55,7 +55,7 @@ func parseGap(file string, text []byte) (*Gap, error) {
 			last = fields[key]
 			*last = strings.TrimSpace(value)
 		default:
-			return nil, fmt.Errorf("%s:%d: not a field of a gap (gap, cluster, claim, truth, source), nor the next line of one: %s", file, n+1, line)
+			return nil, fmt.Errorf("%s:%d: not a field of a gap (gap, cluster, claim, truth, since, wrappers, source), nor the next line of one: %s", file, n+1, line)
 		}
 	}
 	if g.Title == "" || g.Claim == "" {
@@ -133,7 +133,7 @@ func (g *Gap) script(l Layer) []byte {
 // of tmux.
 type Rule struct {
 	Layer Layer
-	// Versions are those it is about, "before 3.7"; empty for all.
+	// Versions are those it is about, "before 3.7" or ">=3.7 <3.7c"; empty for all.
 	Versions string
 	// Text is the reason why the script does not apply, or a claim with the
 	// verdict that is expected.
@@ -142,10 +142,8 @@ type Rule struct {
 	NotApplicable bool
 }
 
-var (
-	naLine    = regexp.MustCompile(`^\[(!?)tmux:([^\]]+)\]\s+na\s+'(.*)'\s*$`)
-	claimLine = regexp.MustCompile(`^claim\s+(confirmed|refuted)\s+'(.*)'\s*$`)
-)
+var ruleLine = regexp.MustCompile(`^((?:\['?!?tmux:[^\]]+\]\s+)*)(?:na|claim\s+(confirmed|refuted))\s+'(.*)'\s*$`)
+var ruleVersions = regexp.MustCompile(`\[(!?)tmux:([^\]]+)\]|\['(!?)tmux:([^\]']+)'\]`)
 
 // Rules are the rules that can be read in the gap's scripts.
 func (g *Gap) Rules() []Rule {
@@ -153,17 +151,35 @@ func (g *Gap) Rules() []Rule {
 	unquote := func(s string) string { return strings.ReplaceAll(s, "''", "'") }
 	for _, l := range g.Layers() {
 		for line := range strings.Lines(string(g.section(l))) {
-			line = strings.TrimSpace(line)
-			if m := naLine.FindStringSubmatch(line); m != nil {
-				versions := "from " + m[2]
-				if m[1] != "" {
-					versions = "before " + m[2]
-				}
-				rules = append(rules, Rule{Layer: l, Versions: versions, Text: unquote(m[3]), NotApplicable: true})
-			} else if m := claimLine.FindStringSubmatch(line); m != nil {
-				rules = append(rules, Rule{Layer: l, Text: m[1] + ": " + unquote(m[2])})
+			m := ruleLine.FindStringSubmatch(strings.TrimSpace(line))
+			if m == nil {
+				continue
 			}
+			rule := Rule{Layer: l, Versions: ruleRange(m[1]), Text: unquote(m[3]), NotApplicable: m[2] == ""}
+			if !rule.NotApplicable {
+				rule.Text = m[2] + ": " + rule.Text
+			}
+			rules = append(rules, rule)
 		}
 	}
 	return rules
+}
+
+// ruleRange is the range of versions in the conditions before a command.
+func ruleRange(conditions string) string {
+	var parts []string
+	for _, m := range ruleVersions.FindAllStringSubmatch(conditions, -1) {
+		not, v := m[1]+m[3], m[2]+m[4]
+		switch isRange := strings.ContainsAny(v, "<>=,"); {
+		case isRange && not == "":
+			parts = append(parts, v)
+		case isRange:
+			parts = append(parts, "not "+v)
+		case not == "":
+			parts = append(parts, "from "+v)
+		default:
+			parts = append(parts, "before "+v)
+		}
+	}
+	return strings.Join(parts, ", ")
 }

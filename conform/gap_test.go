@@ -2,33 +2,46 @@ package conform
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"tmuxmcp/fixtures"
 )
 
-// The gaps that the command carries are the 14 of the issue, each with a script
-// for the layers there are.
+// The command carries the 14 gaps of the issue, each with a script for every layer
+// there is, and other suites, each with numbers of its own.
 func TestShippedGaps(t *testing.T) {
-	gaps, err := LoadGaps(fixtures.Gaps())
+	gaps, err := LoadSuites(AllSuites)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(gaps) != 14 {
-		t.Errorf("%d gaps, want 14", len(gaps))
-	}
+	numbers := map[int]string{}
 	for i, g := range gaps {
-		if g.Number != i+1 {
-			t.Errorf("gap %d is missing", i+1)
+		texts := map[string]string{"title": g.Title, "claim": g.Claim, "truth": g.Truth, "source": g.Source, "since": g.Since, "wrappers": g.Wrappers}
+		first := 100 * slices.IndexFunc(suites, func(s Suite) bool { return s.Name == g.Suite })
+		layers := []Layer{TmuxLayer}
+		if g.Suite == "670" {
+			delete(texts, "since")
+			delete(texts, "wrappers")
+			texts["cluster"] = g.Cluster
+			layers = allLayers
+			if g.Number != i+1 {
+				t.Errorf("gap %d is missing", i+1)
+			}
 		}
-		for name, text := range map[string]string{"title": g.Title, "cluster": g.Cluster, "claim": g.Claim, "truth": g.Truth, "source": g.Source} {
+		if g.Number <= first || g.Number > first+99 {
+			t.Errorf("%s: want a number between %d and %d for suite %s", g.Name, first+1, first+99, g.Suite)
+		}
+		if other := numbers[g.Number]; other != "" {
+			t.Errorf("%s and %s have the same number", g.Name, other)
+		}
+		numbers[g.Number] = g.Name
+		for name, text := range texts {
 			if text == "" {
 				t.Errorf("%s has no %s", g.Name, name)
 			}
 		}
-		for _, l := range allLayers {
+		for _, l := range layers {
 			if g.section(l) == nil {
 				t.Errorf("%s has no script for layer %s", g.Name, l)
 			}
@@ -42,6 +55,25 @@ func TestShippedGaps(t *testing.T) {
 		if n := strings.Count(string(g.section(TmuxLayer)), "\nclaim ") + strings.Count(string(g.section(TmuxLayer)), "] claim "); claims != n {
 			t.Errorf("%s: %d of %d claims have a rule", g.Name, claims, n)
 		}
+	}
+	if n := len(gaps); numbers[14] == "" || numbers[15] != "" || n < 14+16 {
+		t.Errorf("%d scripts, want 14 in suite 670 and at least 16 in the others", n)
+	}
+	if _, err := LoadSuites("releases", "qouting"); err == nil || err.Error() != `unknown suite "qouting": want 670, releases, quoting, agents, control or all` {
+		t.Errorf("%v", err)
+	}
+}
+
+// What a condition's versions are in words.
+func TestRules(t *testing.T) {
+	g := gap(t, "[!tmux:3.4] na 'too old'\n[tmux:3.4] [!tmux:3.6] claim refuted 'a'\n['tmux:>=3.7 <3.7c'] claim confirmed 'b'\n['!tmux:=3.7'] claim confirmed 'c'\nclaim confirmed 'd'\n")
+	var got []string
+	for _, r := range g.Rules() {
+		got = append(got, r.Versions+": "+r.Text)
+	}
+	want := []string{"before 3.4: too old", "from 3.4, before 3.6: refuted: a", ">=3.7 <3.7c: confirmed: b", "not =3.7: confirmed: c", ": confirmed: d"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
 	}
 }
 

@@ -29,7 +29,7 @@ type job struct {
 }
 
 func (j *job) cell() Cell {
-	return Cell{Gap: j.gap.Number, Layer: j.layer, Tmux: j.target.Name, Transport: string(j.transport)}
+	return Cell{Suite: j.gap.Suite, Gap: j.gap.Number, Layer: j.layer, Tmux: j.target.Name, Transport: string(j.transport)}
 }
 
 // request is what the child reads from its standard input, which stays open for as
@@ -125,7 +125,7 @@ func (j *job) runChild(ctx context.Context, opts Options) (Cell, error) {
 		return cell, err
 	}
 	done := *last.Cell
-	done.Gap, done.Layer, done.Tmux, done.Transport, done.Log = cell.Gap, cell.Layer, cell.Tmux, cell.Transport, last.Log
+	done.Suite, done.Gap, done.Layer, done.Tmux, done.Transport, done.Log = cell.Suite, cell.Gap, cell.Layer, cell.Tmux, cell.Transport, last.Log
 	return done, nil
 }
 

@@ -45,27 +45,40 @@ func (r *Report) markdownHead() string {
 		if l == MCPLayer && r.Server != "" {
 			question = strings.TrimSuffix(question, "?") + " " + r.Server + "?"
 		}
-		fmt.Fprintf(&b, "%d. **%s**: %s %s\n", i+1, l, mdText(question), mdText(r.answer(l)))
-	}
-	b.WriteString("\n| | gap |")
-	for _, t := range r.Targets {
-		fmt.Fprintf(&b, " %s |", mdText(t.Name))
-	}
-	fmt.Fprintf(&b, "\n|-:|:-|%s\n", strings.Repeat(":-:|", len(r.Targets)))
-	for _, g := range r.Gaps {
-		fmt.Fprintf(&b, "| %d | %s |", g.Number, mdText(g.Title))
-		for _, t := range r.Targets {
-			b.WriteByte(' ')
-			for _, l := range r.Layers {
-				if c := r.Cell(g.Number, t.Name, l); c != nil {
-					b.WriteString(c.look().emoji)
-				} else {
-					b.WriteString("⬜")
-				}
+		fmt.Fprintf(&b, "%d. **%s**: %s", i+1, l, mdText(question))
+		answers := r.answer(l)
+		for _, a := range answers {
+			if len(answers) > 1 {
+				b.WriteString("\n   -")
 			}
-			b.WriteString(" |")
+			fmt.Fprintf(&b, " %s", mdText(a))
 		}
 		b.WriteByte('\n')
+	}
+	for _, p := range r.parts() {
+		if p.Name != "" {
+			fmt.Fprintf(&b, "\n**%s**: %s\n", mdText(p.Name), mdText(p.About))
+		}
+		b.WriteString("\n| | gap |")
+		for _, t := range r.Targets {
+			fmt.Fprintf(&b, " %s |", mdText(t.Name))
+		}
+		fmt.Fprintf(&b, "\n|-:|:-|%s\n", strings.Repeat(":-:|", len(r.Targets)))
+		for _, g := range p.Gaps {
+			fmt.Fprintf(&b, "| %d | %s |", g.Number, mdText(g.Title))
+			for _, t := range r.Targets {
+				b.WriteByte(' ')
+				for _, l := range r.Layers {
+					if c := r.Cell(g.Number, t.Name, l); c != nil {
+						b.WriteString(c.look().emoji)
+					} else {
+						b.WriteString("⬜")
+					}
+				}
+				b.WriteString(" |")
+			}
+			b.WriteByte('\n')
+		}
 	}
 	var legend []string
 	for _, l := range r.seenLooks() {

@@ -36,6 +36,8 @@ const (
 	// NotApplicable: the script says that this version of tmux is too old or
 	// too new for it.
 	NotApplicable Status = "n/a"
+	// NotOffered: the MCP server has no tool for it.
+	NotOffered Status = "not offered"
 	// Skip: the script did not run, or not to its end, for the reason given.
 	Skip Status = "skip"
 	// Errored: the runner or the script itself is at fault, not the target.
@@ -76,8 +78,13 @@ type Report struct {
 	// Server is the command of the MCP server that layer mcp asked; empty when it
 	// was the one of this program.
 	Server string `json:"server,omitempty"`
+	// Dialect is the dialect that the server was asked in, where it is not the
+	// scripts' own.
+	Dialect string `json:"dialect,omitempty"`
 	// Scripts is the directory of the gaps; empty for the built-in ones.
-	Scripts string    `json:"scripts,omitempty"`
+	Scripts string `json:"scripts,omitempty"`
+	// Suites are the suites that were run.
+	Suites  []Suite   `json:"suites,omitempty"`
 	Targets []Target  `json:"targets"`
 	Gaps    []GapInfo `json:"gaps"`
 	// Cells are in the order of gaps, then targets, then layers.
@@ -88,19 +95,27 @@ type Report struct {
 
 // GapInfo describes a gap in a report.
 type GapInfo struct {
+	// Suite is the name of its suite; empty for a script of the user's own.
+	Suite   string `json:"suite,omitempty"`
 	Number  int    `json:"number"`
 	Name    string `json:"name"`
 	Title   string `json:"title"`
 	Cluster string `json:"cluster"`
 	Claim   string `json:"claim"`
 	Truth   string `json:"truth"`
-	Source  string `json:"source"`
+	// Since says from which version on it holds, and Wrappers what wrappers did
+	// wrong.
+	Since    string `json:"since,omitempty"`
+	Wrappers string `json:"wrappers,omitempty"`
+	Source   string `json:"source"`
 }
 
 // Cell is the outcome of one script on one target.
 type Cell struct {
-	Gap   int   `json:"gap"`
-	Layer Layer `json:"layer"`
+	// Suite is that of the gap.
+	Suite string `json:"suite,omitempty"`
+	Gap   int    `json:"gap"`
+	Layer Layer  `json:"layer"`
 	// Tmux is the name of the target.
 	Tmux string `json:"tmux"`
 	// Transport is how tmux was reached: "exec" is its client program, "native"
@@ -221,7 +236,7 @@ func (r *Report) Summary() string {
 		add(n[s], string(s))
 	}
 	add(known, "known to fail")
-	for _, s := range []Status{Flaky, NotApplicable, Skip} {
+	for _, s := range []Status{Flaky, NotOffered, NotApplicable, Skip} {
 		add(n[s], string(s))
 	}
 	if len(parts) == 0 {
@@ -234,6 +249,9 @@ func (r *Report) Summary() string {
 	}
 	if r.Interrupted {
 		text += ", interrupted"
+	}
+	if idle := r.Idle(); idle != "" {
+		text += "; " + idle
 	}
 	return text
 }

@@ -2,6 +2,7 @@ package conform
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,14 +92,39 @@ func TestAnswer(t *testing.T) {
 		TmuxLayer: "0 of 2 claims are true where they apply; refuted, in whole or in part: 3; not as expected: 12 (head)",
 		APILayer:  "0 of 2 gaps are closed on every tmux; not closed: 3; not known: 12",
 	} {
-		if got := r.answer(l); got != want {
+		if got := r.answerFor(l, r.Gaps); got != want {
 			t.Errorf("%s: %q, want %q", l, got, want)
 		}
 	}
 	for i := range r.Cells {
 		r.Cells[i].Status, r.Cells[i].Verdict = Pass, ""
 	}
-	if got, want := r.answer(APILayer), "all 2 gaps are closed on every tmux"; got != want {
+	if got, want := r.answerFor(APILayer, r.Gaps), "all 2 gaps are closed on every tmux"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Scripts that apply to no target are reported, and no claim of theirs is called
+// true.
+func TestAppliesNowhere(t *testing.T) {
+	r := sampleReport()
+	r.Suites, r.Gaps[0].Suite, r.Gaps[1].Suite = suites[:2], "670", "releases"
+	for i := range r.Cells {
+		r.Cells[i].Status, r.Cells[i].Verdict, r.Cells[i].Known = Pass, Confirmed, nil
+	}
+	if got := r.Idle(); got != "" {
+		t.Errorf("%q, and everything applies", got)
+	}
+	for i := range r.Cells {
+		if c := &r.Cells[i]; c.Gap == r.Gaps[1].Number {
+			c.Status, c.Verdict = NotApplicable, NoVerdict
+		}
+	}
+	if got, want := r.Idle(), "suite releases applies to no tmux of this run: nothing was tested"; got != want || !strings.Contains(r.Summary(), want) {
+		t.Errorf("%q in %q, want %q", got, r.Summary(), want)
+	}
+	want := []string{"670: 1 of 1 claim is true where it applies", "releases: 0 of 1 claim are true where they apply; for no tmux here: 12"}
+	if got := r.answer(TmuxLayer); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -100,7 +100,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	if opts.serverDir, err = os.Getwd(); err != nil {
 		return nil, fmt.Errorf("find the current directory, to start the MCP server in: %w", err)
 	}
-	report := &Report{Version: reportVersion, Started: time.Now(), Shard: opts.Shard.String(), Targets: opts.Targets, Server: opts.Server}
+	report := &Report{Version: reportVersion, Started: time.Now(), Shard: opts.Shard.String(), Targets: opts.Targets, Server: opts.Server, Suites: suitesOf(opts.Gaps)}
 	var jobs []*job
 	for _, gap := range opts.Gaps {
 		report.Gaps = append(report.Gaps, gap.GapInfo)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -64,27 +65,21 @@ func (t *textReport) heading(s string) { t.printf("\n%s\n", t.paint("1", s)) }
 var layerLetters = map[Layer]string{TmuxLayer: "t", APILayer: "a", MCPLayer: "m"}
 
 func (t *textReport) matrix() {
-	title := 0
+	longest, number := 0, 2
 	for _, g := range t.Gaps {
-		title = max(title, utf8.RuneCountInString(g.Title))
+		longest = max(longest, utf8.RuneCountInString(g.Title))
+		number = max(number, len(strconv.Itoa(g.Number)))
 	}
-	title = min(title, max(t.style.Width-30, 20))
-	left := 4 + title
+	title := t.titleWidth(longest, number+2)
 	var letters string
 	for _, l := range t.Layers {
 		letters += layerLetters[l]
 	}
-	// As many targets as fit beside each other, then the next ones below.
-	for rest := t.Targets; len(rest) > 0; {
-		width, n := left, 0
-		for n < len(rest) && (n == 0 || width+2+t.columnWidth(rest[n]) <= t.style.Width) {
-			width += 2 + t.columnWidth(rest[n])
-			n++
-		}
-		t.block(rest[:n], title, letters)
-		if rest = rest[n:]; len(rest) > 0 {
+	for i, block := range t.blocks(number + 2 + title) {
+		if i > 0 {
 			t.printf("\n")
 		}
+		t.block(block, number, title, letters)
 	}
 	t.printf("\n")
 	var names []string
@@ -92,6 +87,9 @@ func (t *textReport) matrix() {
 		name := layerLetters[l] + " " + string(l)
 		if l == MCPLayer && t.Server != "" {
 			name += " (" + t.Server + ")"
+			if t.Dialect != "" {
+				name += ", dialect " + t.Dialect
+			}
 		}
 		names = append(names, name)
 	}
@@ -123,32 +121,65 @@ func (t *textReport) legend(entries []string) {
 	t.printf("\n")
 }
 
+// blocks are the targets in groups of as many as fit beside each other, right of a
+// number of columns.
+func (t *textReport) blocks(left int) [][]Target {
+	var blocks [][]Target
+	for rest := t.Targets; len(rest) > 0; {
+		width, n := left, 0
+		for n < len(rest) && (n == 0 || width+2+t.columnWidth(rest[n]) <= t.style.Width) {
+			width += 2 + t.columnWidth(rest[n])
+			n++
+		}
+		blocks, rest = append(blocks, rest[:n]), rest[n:]
+	}
+	return blocks
+}
+
+// titleWidth is the number of columns for titles, the longest of which is given. It
+// is smaller if that saves a block.
+func (t *textReport) titleWidth(longest, number int) int {
+	const least = 24
+	title := min(longest, max(t.style.Width-30, 20))
+	fewest := len(t.blocks(number + min(title, least)))
+	for title > least && len(t.blocks(number+title)) > fewest {
+		title--
+	}
+	return title
+}
+
 func (t *textReport) columnWidth(target Target) int {
 	return max(utf8.RuneCountInString(target.Name), len(t.Layers))
 }
 
-func (t *textReport) block(targets []Target, title int, letters string) {
-	head, sub := strings.Repeat(" ", 4+title), strings.Repeat(" ", 4+title)
+func (t *textReport) block(targets []Target, number, title int, letters string) {
+	left := number + 2 + title
+	head, sub := strings.Repeat(" ", left), strings.Repeat(" ", left)
 	for _, target := range targets {
 		w := t.columnWidth(target)
 		head += "  " + pad(target.Name, w)
 		sub += "  " + pad(letters, w)
 	}
 	t.printf("%s\n%s\n", t.paint("1", strings.TrimRight(head, " ")), t.paint("2", strings.TrimRight(sub, " ")))
-	for _, g := range t.Gaps {
-		line := fmt.Sprintf("%2d  %s", g.Number, pad(clip(g.Title, title), title))
-		for _, target := range targets {
-			line += "  "
-			for _, l := range t.Layers {
-				if c := t.Cell(g.Number, target.Name, l); c != nil {
-					line += t.glyph(c.look())
-				} else {
-					line += " "
-				}
-			}
-			line += strings.Repeat(" ", t.columnWidth(target)-len(t.Layers))
+	for _, p := range t.parts() {
+		if p.Name != "" {
+			t.printf("%s\n", t.paint("1", clip(p.Name+": "+p.About, t.style.Width)))
 		}
-		t.printf("%s\n", strings.TrimRight(line, " "))
+		for _, g := range p.Gaps {
+			line := fmt.Sprintf("%*d  %s", number, g.Number, pad(clip(g.Title, title), title))
+			for _, target := range targets {
+				line += "  "
+				for _, l := range t.Layers {
+					if c := t.Cell(g.Number, target.Name, l); c != nil {
+						line += t.glyph(c.look())
+					} else {
+						line += " "
+					}
+				}
+				line += strings.Repeat(" ", t.columnWidth(target)-len(t.Layers))
+			}
+			t.printf("%s\n", strings.TrimRight(line, " "))
+		}
 	}
 }
 

@@ -39,11 +39,25 @@ func layerNames() []string {
 	return names
 }
 
+// suiteFlag adds the flag that selects suites.
+func suiteFlag(cmd *cobra.Command, suites *[]string, def ...string) {
+	var names []string
+	var found []cobra.Completion
+	for _, s := range conform.Suites() {
+		names = append(names, s.Name)
+		found = append(found, cobra.CompletionWithDesc(s.Name, s.About))
+	}
+	names = append(names, conform.AllSuites)
+	found = append(found, cobra.CompletionWithDesc(conform.AllSuites, "all of them"))
+	cmd.Flags().StringSliceVar(suites, "suite", def, "the scripts of this `SUITE`: "+strings.Join(names, ", ")+"; may be repeated")
+	completion(cmd, "suite", words(found...))
+}
+
 // gapNumbers completes the number of a gap, of which there can be one.
 func gapNumbers(scripts *string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var found []cobra.Completion
-		if gaps, err := loadGaps(*scripts); err == nil && len(args) == 0 {
+		if gaps, err := loadGaps(*scripts, conform.AllSuites); err == nil && len(args) == 0 {
 			for _, g := range gaps {
 				found = append(found, cobra.CompletionWithDesc(strconv.Itoa(g.Number), g.Title))
 			}

@@ -67,7 +67,7 @@ func (o *controlOptions) control(scripts string) (c conform.Control, err error) 
 	if c.Known, err = conform.ParseExpectations(o.expect, text); err != nil {
 		return c, fmt.Errorf("--expect %w", err)
 	}
-	gaps, err := loadGaps(scripts)
+	gaps, err := loadGaps(scripts, conform.AllSuites)
 	if err != nil {
 		return c, err
 	}

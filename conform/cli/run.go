@@ -17,7 +17,6 @@ import (
 
 	"tmuxmcp/conform"
 	"tmuxmcp/conform/debian"
-	"tmuxmcp/fixtures"
 	"tmuxmcp/tmux"
 )
 
@@ -30,6 +29,7 @@ type runOptions struct {
 	layers    []string
 	match     string
 	scripts   string
+	suites    []string
 	transport string
 	server    string
 	jobs      int
@@ -49,6 +49,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.match, "run", "", "only the gaps whose file name matches `REGEXP`, as in ^04 or reset")
 	f.Var((*formatFlag)(&o.outputs), "format", "`FORMAT` of a report: "+formatChoice()+"; may be repeated, each with the -o after it")
 	f.VarP((*fileFlag)(&o.outputs), "output", "o", "`FILE` for the report of the --format before it, or - for standard output")
+	suiteFlag(cmd, &o.suites, "670")
 	f.StringVar(&o.scripts, "scripts", "", "run the scripts in `DIR` in place of the built-in ones")
 	f.StringVar(&o.transport, "transport", string(tmux.TransportExec), "how the API and the MCP server reach tmux, a `WAY`: exec (by the target's own client), native or auto")
 	f.StringVar(&o.server, "server", "", "ask this MCP server on layer mcp, a shell `COMMAND` that speaks MCP on its standard input and output (default: the built-in one)")
@@ -77,6 +78,9 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	}
 	if o.timeout <= 0 {
 		return fmt.Errorf("--timeout %v: want more than nothing", o.timeout)
+	}
+	if o.scripts != "" && cmd.Flags().Changed("suite") {
+		return errors.New("--suite and --scripts exclude each other: a directory's scripts are in no suite")
 	}
 	if cmd.Flags().Changed("server") && strings.TrimSpace(o.server) == "" {
 		return errors.New("--server: want a command")
@@ -124,6 +128,9 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err := errors.Join(reports.write(report), updateErr); err != nil {
 		return err
 	}
+	if idle := report.Idle(); idle != "" {
+		fmt.Fprintf(stderr, "mcp-conform: %s\n", idle)
+	}
 	if !report.OK() {
 		return errFailed
 	}
@@ -144,7 +151,7 @@ func parseLayers(names []string) ([]conform.Layer, error) {
 
 // gaps are those asked for.
 func (o *runOptions) gaps() ([]*conform.Gap, error) {
-	gaps, err := loadGaps(o.scripts)
+	gaps, err := loadGaps(o.scripts, o.suites...)
 	if err != nil || o.match == "" {
 		return gaps, err
 	}
@@ -159,9 +166,15 @@ func (o *runOptions) gaps() ([]*conform.Gap, error) {
 	return gaps, nil
 }
 
-func loadGaps(dir string) ([]*conform.Gap, error) {
+// loadGaps reads the scripts of a directory, or of these suites where there is
+// none.
+func loadGaps(dir string, suites ...string) ([]*conform.Gap, error) {
 	if dir == "" {
-		return conform.LoadGaps(fixtures.Gaps())
+		gaps, err := conform.LoadSuites(suites...)
+		if err != nil {
+			return nil, fmt.Errorf("--suite: %w", err)
+		}
+		return gaps, nil
 	}
 	switch info, err := os.Stat(dir); {
 	case err != nil:

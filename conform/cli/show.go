@@ -13,12 +13,14 @@ import (
 
 func newList() *cobra.Command {
 	var scripts string
+	var suites []string
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the gaps, one line each",
-		Args:  cobra.NoArgs,
+		Use:     "list",
+		Short:   "List the gaps, one line each",
+		Example: "  mcp-conform list\n  mcp-conform list --suite all",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			gaps, err := loadGaps(scripts)
+			gaps, err := loadGaps(scripts, suites...)
 			if err != nil {
 				return err
 			}
@@ -32,6 +34,7 @@ func newList() *cobra.Command {
 			return nil
 		},
 	}
+	suiteFlag(cmd, &suites, "670")
 	cmd.Flags().StringVar(&scripts, "scripts", "", "list the scripts in `DIR` in place of the built-in ones")
 	return cmd
 }
@@ -57,7 +60,7 @@ func newExplain() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			gaps, err := loadGaps(scripts)
+			gaps, err := loadGaps(scripts, conform.AllSuites)
 			if err != nil {
 				return err
 			}
@@ -89,7 +92,7 @@ func explain(w io.Writer, g *conform.Gap) {
 	}
 	fmt.Fprintf(w, "%s\n\n", bold(fmt.Sprintf("Gap %d: %s", g.Number, conform.Printable(g.Title))))
 	for _, f := range []struct{ name, text string }{
-		{"cluster", g.Cluster}, {"claim", g.Claim}, {"truth", g.Truth}, {"source", g.Source},
+		{"cluster", g.Cluster}, {"claim", g.Claim}, {"truth", g.Truth}, {"since", g.Since}, {"wrappers", g.Wrappers}, {"source", g.Source},
 	} {
 		if f.text != "" {
 			fmt.Fprintf(w, "%-8s %s\n", f.name, conform.Wrap(conform.Printable(f.text), width, 9))
@@ -107,7 +110,11 @@ func explain(w io.Writer, g *conform.Gap) {
 		fmt.Fprintf(w, "  %-5s %s\n", l, outcome)
 		for _, r := range g.Rules() {
 			if r.Layer == l && !r.NotApplicable {
-				fmt.Fprintf(w, "        %s\n", conform.Wrap(conform.Printable(r.Text), width, 10))
+				text := r.Text
+				if r.Versions != "" {
+					text = "tmux " + r.Versions + ": " + text
+				}
+				fmt.Fprintf(w, "        %s\n", conform.Wrap(conform.Printable(text), width, 10))
 			}
 		}
 	}

@@ -1,5 +1,5 @@
 # A new pane ignores its directory.
-# turns: mcp
+# turns: mcp 207/tmux
 case " $* " in
 *' split-window '*' -c '*)
 	previous=

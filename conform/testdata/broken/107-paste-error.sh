@@ -1,0 +1,9 @@
+# Pasting into a dead pane is an error, where it ends the server.
+# turns: tmux
+# before: 3.4
+case " $* " in
+*' paste-buffer -t %1 '*)
+	echo 'target pane has exited' >&2
+	exit 1 ;;
+esac
+exec "$real" "$@"

@@ -1,0 +1,11 @@
+# Pasting into a dead pane does nothing.
+# turns: tmux
+# needs: 3.4
+case " $* " in
+*' paste-buffer -t %1 '*)
+	for arg; do
+		shift
+		set -- "$@" "$(printf %s "$arg" | sed 's/^paste-buffer$/has-session/')"
+	done ;;
+esac
+exec "$real" "$@"
