@@ -78,6 +78,8 @@ func (s *script) answer() (m message) {
 		m, err = s.req.version(s.ctx)
 	case askForTokens:
 		m, err = s.req.tokens(s.ctx)
+	case askForServer:
+		m, err = s.offer(s.ctx)
 	}
 	if err != nil {
 		m.Err = err.Error()
@@ -152,13 +154,16 @@ func (o outcome) String() string {
 	return strings.Join(parts, "\n")
 }
 
+// defaultTier is the tier of servers unless a script says otherwise.
+const defaultTier = "mutating"
+
 func newScript(req request, out io.Writer) *script {
 	s := &script{
 		req: req, out: out,
 		socket:  filepath.Join(req.Dir, "s"),
 		env:     scriptEnv(req.Dir),
 		clients: map[string]*client{},
-		safety:  "mutating",
+		safety:  defaultTier,
 	}
 	// The parent has parsed it already.
 	s.version, _ = tmux.ParseVersion(req.Version)
@@ -253,6 +258,9 @@ func (s *script) run() (Cell, string) {
 		}
 		cell.Status, cell.Reason = Fail, s.where()+s.failure.why
 		cell.Evidence = append(cell.Evidence, s.failure.evidence)
+		if s.failure.notOffered && s.req.Another {
+			cell.Status, cell.Reason = NotOffered, s.failure.why
+		}
 	case t.failed:
 		cell.Status, cell.Reason = Errored, tail(log)
 	case s.naReason != "":

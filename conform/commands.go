@@ -112,7 +112,7 @@ func (s *script) cmdTry(ts *testscript.TestScript, neg bool, args []string) {
 	s.act(ts, args)
 	s.show(ts)
 	if s.last.err != nil {
-		s.fail(ts, "%v", s.last.err)
+		s.judge(ts, s.last, false)
 	}
 }
 
@@ -143,7 +143,7 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, neg bool, args []string
 			return
 		case s.last.err != nil:
 			s.show(ts)
-			s.fail(ts, "%v", s.last.err)
+			s.judge(ts, s.last, false)
 		case time.Now().After(deadline):
 			s.show(ts)
 			s.fail(ts, "after %v there is still no match for %q", waitTime, args[0])

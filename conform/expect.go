@@ -59,17 +59,7 @@ func ParseExpectations(file string, text []byte) (*Expectations, error) {
 	dec := toml.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&doc); err != nil {
-		var unknown *toml.StrictMissingError
-		var syntax *toml.DecodeError
-		switch {
-		case errors.As(err, &unknown):
-			row, _ := unknown.Errors[0].Position()
-			return nil, fmt.Errorf("%s:%d: unknown key %s: want [[known]] with gap, layer, tmux, transport, reason and link", file, row, strings.Join(unknown.Errors[0].Key(), "."))
-		case errors.As(err, &syntax):
-			row, _ := syntax.Position()
-			return nil, fmt.Errorf("%s:%d: %s", file, row, strings.TrimPrefix(err.Error(), "toml: "))
-		}
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, tomlError(file, err, "[[known]] with gap, layer, tmux, transport, reason and link")
 	}
 	e.entries = doc.Known
 	if err := e.locate(); err != nil {

@@ -187,12 +187,12 @@ func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 	what, done, not := "gap", "closed on every tmux", "not closed"
 	if l == TmuxLayer {
 		what, done, not = "claim", "true where it applies", "not as expected"
-		if good != 1 {
+		if good != 1 && all != 1 {
 			done = "true where they apply"
 		}
 	}
 	are := "are"
-	if good == 1 {
+	if good == 1 || all == 1 {
 		are = "is"
 	}
 	if all != 1 {
@@ -211,6 +211,56 @@ func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 		}
 	}
 	return text
+}
+
+// serverVerdict says whether a server closes a gap.
+type serverVerdict struct {
+	Gap     int
+	Verdict string // closed, open, not offered or not known
+	Why     string
+	// Targets are those for which it is so, and why; empty for all.
+	Targets []string
+}
+
+// serverVerdicts are those about another server, by gap. They are nil for the one
+// of this program, all of whose gaps must be closed.
+func (r *Report) serverVerdicts() []serverVerdict {
+	if r.Server == "" {
+		return nil
+	}
+	var all []serverVerdict
+	for _, g := range r.Gaps {
+		first := len(all)
+		for i := range r.Cells {
+			c := &r.Cells[i]
+			if c.Gap != g.Number || c.Layer != MCPLayer {
+				continue
+			}
+			v := serverVerdict{Gap: g.Number, Verdict: "closed"}
+			switch {
+			case c.Status.Bad():
+				v.Verdict, v.Why = "open", c.Reason
+			case c.Status == NotOffered:
+				v.Verdict, v.Why = "not offered", c.Reason
+			case c.Status == Skip, c.Status == NotApplicable:
+				v.Verdict, v.Why = "not known", c.Reason
+			}
+			j := slices.IndexFunc(all[first:], func(o serverVerdict) bool { return o.Verdict == v.Verdict && o.Why == v.Why })
+			if j < 0 {
+				all, j = append(all, v), len(all)-first
+			}
+			all[first+j].Targets = append(all[first+j].Targets, c.Tmux)
+		}
+	}
+	return all
+}
+
+func (v serverVerdict) text(r *Report) string {
+	text := v.Verdict
+	if v.Why != "" {
+		text += ": " + v.Why
+	}
+	return text + r.where(v.Targets)
 }
 
 // where are the targets of a finding, when they are not all.
@@ -248,7 +298,7 @@ func (r *Report) reasons(s Status) []finding {
 var notPassed = []struct {
 	status  Status
 	heading string
-}{{NotOffered, "Not offered by the server"}, {NotApplicable, "Not for this version"}, {Skip, "Skipped"}, {Flaky, "Flaky"}}
+}{{NotApplicable, "Not for this version"}, {Skip, "Skipped"}, {Flaky, "Flaky"}}
 
 // alike is a failure that happened alike on some targets.
 type alike struct {

@@ -152,9 +152,10 @@ func (p htmlPage) CellID(gap int, tmux string, l Layer) string {
 // Many reports whether there are more targets than a phone has room for.
 func (p htmlPage) Many() bool { return len(p.Targets) > 3 }
 
-func (p htmlPage) Answer(l Layer) []string { return p.answer(l) }
-func (p htmlPage) Parts() []part           { return p.parts() }
-func (p htmlPage) Width() int              { return len(p.Targets) + 1 }
+func (p htmlPage) Answer(l Layer) []string         { return p.answer(l) }
+func (p htmlPage) ServerVerdicts() []serverVerdict { return p.serverVerdicts() }
+func (p htmlPage) Parts() []part                   { return p.parts() }
+func (p htmlPage) Width() int                      { return len(p.Targets) + 1 }
 
 func (p htmlPage) Failures() []alike             { return p.failures(false) }
 func (p htmlPage) KnownFailures() []alike        { return p.failures(true) }

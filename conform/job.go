@@ -49,6 +49,9 @@ type request struct {
 	Verbose   bool           `json:"verbose"`
 	Keep      bool           `json:"keep"`
 	Names     []string       `json:"names"` // of tokens
+	// Another is set for a server that is not this program's.
+	Another bool     `json:"another"`
+	Dialect *Dialect `json:"dialect"`
 }
 
 // farewell is the last that a child reads.
@@ -58,6 +61,7 @@ const farewell = "stop\n"
 const (
 	askForVersion = "version"
 	askForTokens  = "tokens"
+	askForServer  = "server"
 )
 
 // message is a line of what the child says: the command that it is about to
@@ -72,6 +76,7 @@ type message struct {
 	// What else was asked for, or why it is not known.
 	Version string          `json:"version,omitempty"`
 	Known   map[string]bool `json:"known,omitempty"`
+	Offer   offer           `json:"offer,omitempty"`
 	Err     string          `json:"err,omitempty"`
 }
 
@@ -113,7 +118,7 @@ func (j *job) runChild(ctx context.Context, opts Options) (Cell, error) {
 		return cell, err
 	}
 	last, err := converse(ctx, opts.child, request{
-		Dir: j.dir, File: file, Layer: j.layer, Transport: opts.Transport, Server: opts.server, ServerDir: opts.serverDir, Tmux: j.target.Path, Version: j.target.Version,
+		Dir: j.dir, File: file, Layer: j.layer, Transport: opts.Transport, Server: opts.server, ServerDir: opts.serverDir, Another: opts.Server != "", Dialect: opts.Dialect, Tmux: j.target.Path, Version: j.target.Version,
 		Timeout: opts.Timeout, Verbose: opts.Verbose, Keep: opts.Keep,
 	})
 	if errors.Is(err, errOvertime) {

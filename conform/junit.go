@@ -140,7 +140,7 @@ func (r *Report) junitCase(c *Cell) junitCase {
 	switch {
 	case c.Known != nil:
 		j.Skipped = &junitSkipped{"known failure: " + c.Known.String() + ": " + message}
-	case c.Status == NotApplicable, c.Status == Skip:
+	case c.Status == NotApplicable, c.Status == NotOffered, c.Status == Skip:
 		j.Skipped = &junitSkipped{string(c.Status) + ": " + message}
 	case c.Status == Fail:
 		j.Failure = &junitFailure{message, "fail", c.evidence().String()}

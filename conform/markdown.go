@@ -122,6 +122,11 @@ func (r *Report) markdownTail() string {
 			fmt.Fprintf(&b, "### %s\n\n- %s\n\n", heading, strings.Join(items, "\n- "))
 		}
 	}
+	var server []string
+	for _, v := range r.serverVerdicts() {
+		server = append(server, mdText(fmt.Sprintf("gap %d: %s", v.Gap, v.text(r))))
+	}
+	list("The MCP server", server)
 	var stale, known []string
 	for _, s := range r.Stale {
 		stale = append(stale, mdText(s.String()))

@@ -41,6 +41,8 @@ type mcpServer struct {
 	client *mcpclient.Client
 	tools  map[string]mcp.Tool
 
+	dialect *Dialect
+
 	exited  chan struct{} // closed when the process has ended, by itself or not
 	drained chan struct{} // closed when all that it wrote to stderr is in stderr
 	relayed chan struct{} // closed when no message comes any more
@@ -48,6 +50,7 @@ type mcpServer struct {
 
 	mu     sync.Mutex
 	stderr []byte // the end of it
+	first  []byte // its beginning
 }
 
 // mcp calls a tool of the script's MCP server.
@@ -82,17 +85,18 @@ func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
 
 // startServer starts the process. Nothing is asked of it yet.
 func (s *script) startServer() (*mcpServer, error) {
-	m := &mcpServer{exited: make(chan struct{}), drained: make(chan struct{}), relayed: make(chan struct{})}
+	m := &mcpServer{dialect: s.req.Dialect, exited: make(chan struct{}), drained: make(chan struct{}), relayed: make(chan struct{})}
 	m.cmd = exec.Command(s.req.Server[0], s.req.Server[1:]...)
 	m.cmd.Dir = s.req.ServerDir
 	m.cmd.Env = s.env
-	for _, v := range []struct{ old, name, value string }{
-		{"LIBTMUX_SOCKET_PATH", "TMUX_MCP_SOCKET_PATH", s.socket},
-		{"LIBTMUX_TMUX_BIN", "TMUX_MCP_TMUX_BIN", s.req.Tmux},
-		{"LIBTMUX_SAFETY", "TMUX_MCP_SAFETY", s.safety},
-		{"LIBTMUX_MCP_TRANSPORT", "TMUX_MCP_TRANSPORT", string(s.req.Transport)},
-	} {
-		m.cmd.Env = append(m.cmd.Env, v.old+"="+v.value, v.name+"="+v.value)
+	m.cmd.Env = append(m.cmd.Env,
+		"TMUX_MCP_SOCKET_PATH="+s.socket, "LIBTMUX_SOCKET_PATH="+s.socket,
+		"TMUX_MCP_TMUX_BIN="+s.req.Tmux, "LIBTMUX_TMUX_BIN="+s.req.Tmux,
+		"TMUX_MCP_SAFETY="+s.safety, "TMUX_MCP_TRANSPORT="+string(s.req.Transport))
+	// A server may refuse to start with a variable of another release of it: one is set
+	// only where the dialect is known, and the default will not do.
+	if d := s.req.Dialect; d != nil && d.Tiers != "" && s.safety != defaultTier {
+		m.cmd.Env = append(m.cmd.Env, d.Tiers+"="+d.TierValues[s.safety])
 	}
 	// Scripts look into structured content. Other servers have no other form.
 	m.cmd.Env = append(m.cmd.Env, "TMUX_MCP_RESULTS=json")
@@ -132,7 +136,7 @@ func (s *script) startServer() (*mcpServer, error) {
 	return m, nil
 }
 
-// call calls a tool, after initializing the session if this is the first call. It
+// call calls a tool in the server's dialect, after initializing the session if this is the first call. It
 // returns an error if the server gives no answer or not a valid one.
 func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]any) (outcome, error) {
 	if m.tools == nil {
@@ -140,15 +144,19 @@ func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]
 			return outcome{}, err
 		}
 	}
-	declared, ok := m.tools[tool]
+	name, arguments, err := m.dialect.ask(tool, arguments)
+	if err != nil {
+		return outcome{}, err
+	}
+	declared, ok := m.tools[name]
 	if !ok {
-		return outcome{}, fmt.Errorf("the server offers no tool %s", tool)
+		return outcome{}, notOffered("the server offers no tool " + name)
 	}
 	var req mcp.CallToolRequest
-	req.Params.Name, req.Params.Arguments = tool, arguments
+	req.Params.Name, req.Params.Arguments = name, arguments
 	res, err := m.client.CallTool(ctx, req)
 	if err != nil {
-		return outcome{}, fmt.Errorf("call %s: %w", tool, err)
+		return outcome{}, fmt.Errorf("call %s: %w", name, err)
 	}
 	var text []string
 	for _, c := range res.Content {
@@ -170,6 +178,9 @@ func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]
 		}
 	}
 	o := outcome{}
+	if structured, err = m.dialect.answer(tool, structured); err != nil {
+		return o, fmt.Errorf("the answer of %s: %w", name, err)
+	}
 	if o.stdout, err = indented(structured); err != nil {
 		return o, err
 	}
@@ -294,6 +305,62 @@ func (m *mcpServer) said() string {
 	return ""
 }
 
+// maxFirst is how much of the beginning of a server's standard error is kept.
+const maxFirst = 1000
+
+// begun is the beginning of what the server wrote to standard error.
+func (m *mcpServer) begun() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	text := strings.Join(strings.Fields(string(m.first)), " ")
+	if len(m.first) == maxFirst {
+		text += " …"
+	}
+	return text
+}
+
+// offer is the child's side of askServer: which tools the server offers.
+func (s *script) offer(ctx context.Context) (message, error) {
+	m, err := s.startServer()
+	if err != nil {
+		return message{}, err
+	}
+	s.mcpServer.Store(m)
+	if err := m.greet(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("no answer within %v", s.req.Timeout)
+		} else {
+			err = m.explain(ctx, err)
+		}
+		// Its last words, which explain appends, are said once, from the beginning.
+		text := strings.TrimSuffix(err.Error(), m.said())
+		if said := m.begun(); said != "" {
+			text += ": " + said
+		}
+		return message{}, errors.New(text)
+	}
+	offers := offer{}
+	for name, tool := range m.tools {
+		offers[name] = []string{}
+		for parameter := range tool.InputSchema.Properties {
+			offers[name] = append(offers[name], parameter)
+		}
+	}
+	return message{Offer: offers}, nil
+}
+
+// askServer starts the server once and finds out which tools it offers.
+func (o Options) askServer(ctx context.Context) (offer, error) {
+	answer, err := ask(ctx, request{
+		Ask: askForServer, Tmux: o.Targets[0].Path, Version: o.Targets[0].Version, Server: o.server, ServerDir: o.serverDir, Transport: o.Transport, Dialect: o.Dialect, Timeout: o.Timeout,
+	})
+	endAdopted()
+	if err != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("the server %q cannot be asked: %w", o.Server, err)
+	}
+	return answer.Offer, err
+}
+
 func (m *mcpServer) keepStderr(r io.ReadCloser) {
 	defer close(m.drained)
 	defer r.Close()
@@ -301,6 +368,7 @@ func (m *mcpServer) keepStderr(r io.ReadCloser) {
 	for {
 		n, err := r.Read(buf)
 		m.mu.Lock()
+		m.first = append(m.first, buf[:min(n, maxFirst-len(m.first))]...)
 		m.stderr = append(m.stderr, buf[:n]...)
 		if over := len(m.stderr) - len(buf); over > 0 {
 			m.stderr = m.stderr[over:]

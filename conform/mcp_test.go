@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tmuxmcp/tmux/tmuxtest"
 )
 
 // testServer is an MCP server whose tools do what servers should not. It is
@@ -104,17 +106,14 @@ func TestServers(t *testing.T) {
 		{"stays, and is not asked", stays, "mcp text\n", Pass, ""},
 		{"answers otherwise than it declares", good, "mcp lies\n", Fail, "the answer is not as lies declares it: - at '/n': got string, want integer"},
 		{"answers with nothing", good, "mcp omits\n", Fail, "without structured content"},
-		{"has no such tool", good, "! mcp nosuch\n", Fail, "the server offers no tool nosuch"},
+		{"has no such tool", good, "! mcp nosuch\n", NotOffered, "the server offers no tool nosuch"},
+		{"is waited for without the tool", good, "wait-until x mcp nosuch\n", NotOffered, "the server offers no tool nosuch"},
+		{"is tried without the tool", good, "try mcp nosuch\n", NotOffered, "the server offers no tool nosuch"},
 		{"breaks the protocol", good, "! mcp protocol\n", Fail, "a fault"},
 		{"dies", good, "mcp text\n! mcp dies\n", Fail, "01-test.txtar:6: the server ended: exit status 3: a last word"},
 		{"babbles", good, "mcp babbles\n", Fail, `no message: "hello there"`},
 		{"hangs", good, "mcp hangs\n", Fail, "no end within 3s"},
-		{"does not start", "/no/such/server", "mcp text\n", Fail, "the server ended: exit status 127: "},
-		{"says goodbye at once", "true", "mcp text\n", Fail, "the server ended: exit status 0"},
-		{"never speaks", "exec sleep 1000", "mcp text\n", Fail, "no end within 3s"},
 		{"hides in the background", "setsid sh -c 'trap : HUP TERM INT; sleep 1000; sleep 1000' & exec env " + good, "mcp text\n", Pass, ""},
-		{"asks for ever", "exec yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'", "mcp text\n", Fail, ""},
-		{"writes one line for ever", "exec tr '\\0' x </dev/zero", "mcp text\n", Fail, "no message"},
 		{"is a script's mistake", good, "mcp text [1]\n", Errored, "usage: mcp TOOL [JSON]"},
 		{"gets a tier too late", good, "mcp text\nsafety readonly\n", Errored, "usage: safety TIER"},
 	} {
@@ -135,6 +134,32 @@ func TestServers(t *testing.T) {
 	}
 }
 
+// A server that cannot be asked is one error with the beginning of what it wrote,
+// before anything runs. Nothing is left of it.
+func TestServersThatDoNotStart(t *testing.T) {
+	emptyAtEnd(t)
+	targets, err := ResolveTargets(t.Context(), []string{tmuxtest.Binary(t)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ server, want string }{
+		{"/no/such/server", `the server "/no/such/server" cannot be asked: the server ended: exit status 127: `},
+		{"true", "the server ended: exit status 0"},
+		{"echo first words >&2; seq 1000 >&2; exit 3", "the server ended: exit status 3: first words 1 2 3 "},
+		{"exec sleep 1000", "no answer within 3s"},
+		{"exec yes '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'", ""},
+		{"exec tr '\\0' x </dev/zero", "no message"},
+	} {
+		t.Run(tt.server, func(t *testing.T) {
+			t.Parallel()
+			_, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{gapOf(t, MCPLayer, "mcp text\n")}, Server: tt.server, Timeout: 3 * time.Second, child: child(t)})
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || len(err.Error()) > 1500 {
+				t.Errorf("%v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
 // A server gets its configuration from its environment, which has nothing of the
 // user's, and is started in the user's directory.
 func TestServerEnvironment(t *testing.T) {
@@ -148,7 +173,8 @@ func TestServerEnvironment(t *testing.T) {
 mcp environment
 json LIBTMUX_SOCKET_PATH $SOCKET
 json TMUX_MCP_SOCKET_PATH $SOCKET
-json LIBTMUX_SAFETY destructive
+! json LIBTMUX_SAFETY
+! json LIBTMUX_TOOLSETS
 json TMUX_MCP_SAFETY destructive
 json TMUX_MCP_TRANSPORT exec
 json PWD 'DIR'

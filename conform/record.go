@@ -34,6 +34,8 @@ type running struct {
 type failure struct {
 	why      string
 	evidence Evidence
+	// notOffered is set where the server has no tool for what was asked of it.
+	notOffered bool
 }
 
 // instrument puts "do LINE" before the commands of a script.
@@ -135,7 +137,8 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 	if neg {
 		expected = "failure"
 	}
-	s.failure = &failure{why: why, evidence: Evidence{Command: o.line, Expected: expected, Actual: o.String()}}
+	var none notOffered
+	s.failure = &failure{why: why, evidence: Evidence{Command: o.line, Expected: expected, Actual: o.String()}, notOffered: errors.As(o.err, &none)}
 	ts.Fatalf("%s", why)
 }
 

@@ -195,9 +195,22 @@ func (r *Report) counts() map[Status]int {
 // Unexpected reports whether the cell makes its run fail.
 func (c *Cell) Unexpected() bool { return c.Status.Bad() && c.Known == nil }
 
-// OK reports whether nothing failed but what was known to, all of that did, and
-// the run came to its end.
+// OK reports whether nothing failed but what was known to, all of that did, an MCP
+// server offered some of what it was asked for, and the run came to its end.
 func (r *Report) OK() bool {
+	offered, notOffered := 0, 0
+	for i := range r.Cells {
+		switch c := &r.Cells[i]; {
+		case c.Layer != MCPLayer:
+		case c.Status == NotOffered:
+			notOffered++
+		default:
+			offered++
+		}
+	}
+	if notOffered > 0 && offered == 0 {
+		return false
+	}
 	for i := range r.Cells {
 		if r.Cells[i].Unexpected() {
 			return false

@@ -123,7 +123,7 @@ func TestAppliesNowhere(t *testing.T) {
 	if got, want := r.Idle(), "suite releases applies to no tmux of this run: nothing was tested"; got != want || !strings.Contains(r.Summary(), want) {
 		t.Errorf("%q in %q, want %q", got, r.Summary(), want)
 	}
-	want := []string{"670: 1 of 1 claim is true where it applies", "releases: 0 of 1 claim are true where they apply; for no tmux here: 12"}
+	want := []string{"670: 1 of 1 claim is true where it applies", "releases: 0 of 1 claim is true where it applies; for no tmux here: 12"}
 	if got := r.answer(TmuxLayer); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -33,6 +33,9 @@ type Options struct {
 	// variables of tmux-mcp or of libtmux-mcp. If empty, it is this executable with
 	// [ServerArg].
 	Server string
+	// Dialect is the server's. If nil, it is one of [Dialects], if exactly one is
+	// certain from the tools that the server offers, and else the scripts' own.
+	Dialect *Dialect
 	// Jobs is the number of scripts that run at a time; twice the number of
 	// processors when zero, as scripts wait more than they work.
 	Jobs int
@@ -131,6 +134,20 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 		return nil, fmt.Errorf("nothing to run: no gap has a script for layer %s", opts.Layers[0])
 	case len(jobs) == 0:
 		return nil, fmt.Errorf("nothing to run: shard %s of %d scripts is empty", opts.Shard, all)
+	}
+	if opts.Server != "" && slices.Contains(report.Layers, MCPLayer) {
+		offers, err := opts.askServer(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if opts.Dialect == nil {
+			if opts.Dialect, err = offers.detect(); err != nil {
+				return nil, err
+			}
+		}
+		if opts.Dialect != nil {
+			report.Dialect = opts.Dialect.Name
+		}
 	}
 	dir, err := runDir()
 	if err != nil {

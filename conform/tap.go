@@ -56,7 +56,7 @@ func (c *Cell) tap(b *bytes.Buffer, n int) {
 	switch {
 	case c.Known != nil:
 		directive = " # TODO " + tapText(c.Known.String())
-	case c.Status == NotApplicable, c.Status == Skip:
+	case c.Status == NotApplicable, c.Status == NotOffered, c.Status == Skip:
 		directive = " # SKIP " + tapText(c.Reason)
 	}
 	fmt.Fprintf(b, "    %s %d - %s%s\n", ok, n, tapText(fmt.Sprintf("tmux %s, layer %s", c.Tmux, c.Layer)), directive)

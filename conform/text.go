@@ -34,6 +34,7 @@ func WriteText(w io.Writer, r *Report, style Style) error {
 	}
 	t := &textReport{Report: printable(r), style: style}
 	t.matrix()
+	t.server()
 	t.refuted()
 	t.notRun()
 	t.known()
@@ -89,6 +90,8 @@ func (t *textReport) matrix() {
 			name += " (" + t.Server + ")"
 			if t.Dialect != "" {
 				name += ", dialect " + t.Dialect
+			} else {
+				name += ", the scripts' own dialect"
 			}
 		}
 		names = append(names, name)
@@ -192,6 +195,21 @@ func clip(s string, width int) string {
 		return s
 	}
 	return string([]rune(s)[:width-2]) + ".."
+}
+
+// server is what another server comes to, by gap.
+func (t *textReport) server() {
+	verdicts := t.serverVerdicts()
+	if len(verdicts) == 0 {
+		return
+	}
+	t.heading("The MCP server")
+	for _, a := range t.answer(MCPLayer) {
+		t.item("", a)
+	}
+	for _, v := range verdicts {
+		t.item(fmt.Sprintf("%3d ", v.Gap), v.text(t.Report))
+	}
 }
 
 func (t *textReport) refuted() {

@@ -32,6 +32,7 @@ type runOptions struct {
 	suites    []string
 	transport string
 	server    string
+	dialect   string
 	jobs      int
 	timeout   time.Duration
 	verbose   bool
@@ -53,6 +54,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.scripts, "scripts", "", "run the scripts in `DIR` in place of the built-in ones")
 	f.StringVar(&o.transport, "transport", string(tmux.TransportExec), "how the API and the MCP server reach tmux, a `WAY`: exec (by the target's own client), native or auto")
 	f.StringVar(&o.server, "server", "", "ask this MCP server on layer mcp, a shell `COMMAND` that speaks MCP on its standard input and output (default: the built-in one)")
+	f.StringVar(&o.dialect, "dialect", "", "the names that the server of --server has for tools, parameters and results: a TOML `FILE`, or one of "+strings.Join(dialectNames(), ", ")+" (default: detected)")
 	o.control.flags(f)
 	f.IntVar(&o.jobs, "jobs", 0, "run `N` scripts at a time (default: twice the processors)")
 	f.DurationVar(&o.timeout, "timeout", conform.DefaultTimeout, "the time `D` that each script has, as in 90s")
@@ -61,6 +63,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	o.archive.flags(f)
 
 	completion(cmd, "tmux", orFile(append([]string{"system"}, suites...)...))
+	completion(cmd, "dialect", orFile(dialectNames()...))
 	completion(cmd, "layer", words(layerNames()...))
 	completion(cmd, "format", words(formatNames()...))
 	completion(cmd, "transport", words(string(tmux.TransportExec), string(tmux.TransportNative), string(tmux.TransportAuto)))
@@ -101,6 +104,10 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	dialect, err := o.loadDialect()
+	if err != nil {
+		return err
+	}
 	reports, err := o.outputs.open(stdout)
 	if err != nil {
 		return err
@@ -112,7 +119,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	}
 	progress := newProgress(stderr, o.verbose)
 	report, err := conform.Run(ctx, conform.Options{
-		Targets: targets, Gaps: gaps, Layers: layers, Control: control, Transport: transport, Server: o.server, Jobs: o.jobs, Timeout: o.timeout,
+		Targets: targets, Gaps: gaps, Layers: layers, Control: control, Transport: transport, Server: o.server, Dialect: dialect, Jobs: o.jobs, Timeout: o.timeout,
 		Keep: o.keep, Verbose: o.verbose || o.outputs.transcripts(), Progress: progress.event,
 	})
 	progress.end()
@@ -135,6 +142,43 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		return errFailed
 	}
 	return nil
+}
+
+// loadDialect reads the file of --dialect, or finds the built-in one.
+func (o *runOptions) loadDialect() (*conform.Dialect, error) {
+	switch {
+	case o.dialect == "":
+		return nil, nil
+	case o.server == "":
+		return nil, errors.New("--dialect: want --server too: the built-in server speaks the scripts' own dialect")
+	}
+	all, err := conform.Dialects()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range all {
+		if d.Name == o.dialect {
+			return d, nil
+		}
+	}
+	text, err := os.ReadFile(o.dialect)
+	if err != nil {
+		return nil, fmt.Errorf("--dialect %s: %w: want a file, or one of %s", o.dialect, errors.Unwrap(err), strings.Join(dialectNames(), ", "))
+	}
+	d, err := conform.ParseDialect(o.dialect, text)
+	if err != nil {
+		return nil, fmt.Errorf("--dialect %w", err)
+	}
+	return d, nil
+}
+
+func dialectNames() []string {
+	all, _ := conform.Dialects()
+	var names []string
+	for _, d := range all {
+		names = append(names, d.Name)
+	}
+	return names
 }
 
 func parseLayers(names []string) ([]conform.Layer, error) {

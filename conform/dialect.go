@@ -1,0 +1,271 @@
+package conform
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"tmuxmcp/fixtures"
+)
+
+// Dialect maps the names that scripts use for tools, parameters and results, which
+// are libtmux-mcp's, to a server's own. The nil Dialect changes nothing.
+type Dialect struct {
+	Name string `toml:"name" json:"name"`
+	// Case is "camel" if parameters and fields without an entry are in camelCase.
+	Case string `toml:"case" json:"case"`
+	// Tiers is the variable that says which tools are offered, and TierValues what it
+	// is for each of the scripts' tiers.
+	Tiers      string            `toml:"tiers" json:"tiers"`
+	TierValues map[string]string `toml:"tier_values" json:"tier_values"`
+	// Detect says by what the dialect is known. One with no tools is never detected.
+	Detect struct {
+		Tools []string `toml:"tools" json:"tools"`
+		// Parameters are names of parameters by tool.
+		Parameters map[string]string `toml:"parameters" json:"parameters"`
+	} `toml:"detect" json:"detect"`
+	Tools map[string]dialectTool `toml:"tools" json:"tools"`
+}
+
+// dialectTool is a tool by the scripts' name for it.
+type dialectTool struct {
+	// Name is the server's; empty for a tool that it does not have.
+	Name *string `toml:"name" json:"name"`
+	// Parameters are the server's names by the scripts'; empty for what it does not
+	// have.
+	Parameters map[string]string `toml:"parameters" json:"parameters"`
+	// Fields are paths in the server's result by the scripts' paths, and Rows the same
+	// for each element of those that are arrays.
+	Fields map[string]string `toml:"fields" json:"fields"`
+	Rows   map[string]string `toml:"rows" json:"rows"`
+}
+
+// dialectKeys is what a dialect's file may have.
+const dialectKeys = "name, case, tiers, tier_values, detect (tools, parameters) and tools (name, parameters, fields, rows)"
+
+// ParseDialect reads a dialect's file.
+func ParseDialect(file string, text []byte) (*Dialect, error) {
+	var d Dialect
+	dec := toml.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&d); err != nil {
+		return nil, tomlError(file, err, dialectKeys)
+	}
+	switch {
+	case d.Name == "":
+		return nil, fmt.Errorf("%s: a dialect without a name", file)
+	case d.Case != "" && d.Case != "camel" && d.Case != "snake":
+		return nil, fmt.Errorf("%s: case = %q: want camel or snake", file, d.Case)
+	}
+	return &d, nil
+}
+
+// tomlError is what is wrong with a file of TOML, and where.
+func tomlError(file string, err error, keys string) error {
+	var unknown *toml.StrictMissingError
+	var syntax *toml.DecodeError
+	switch {
+	case errors.As(err, &unknown):
+		row, _ := unknown.Errors[0].Position()
+		return fmt.Errorf("%s:%d: unknown key %s: want %s", file, row, strings.Join(unknown.Errors[0].Key(), "."), keys)
+	case errors.As(err, &syntax):
+		row, _ := syntax.Position()
+		return fmt.Errorf("%s:%d: %s", file, row, strings.TrimPrefix(err.Error(), "toml: "))
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// Dialects are the built-in ones.
+func Dialects() ([]*Dialect, error) {
+	files, err := fs.Glob(fixtures.Dialects(), "*.toml")
+	if err != nil {
+		return nil, err
+	}
+	var all []*Dialect
+	for _, file := range files {
+		text, err := fs.ReadFile(fixtures.Dialects(), file)
+		if err != nil {
+			return nil, err
+		}
+		d, err := ParseDialect(file, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// offer is the tools that a server offers: the names of their parameters.
+type offer map[string][]string
+
+// is reports whether the server that offers these tools speaks the dialect.
+func (d *Dialect) is(o offer) bool {
+	for _, tool := range d.Detect.Tools {
+		if _, ok := o[tool]; !ok {
+			return false
+		}
+	}
+	for tool, parameter := range d.Detect.Parameters {
+		if !slices.Contains(o[tool], parameter) {
+			return false
+		}
+	}
+	return len(d.Detect.Tools) > 0
+}
+
+// detect is the built-in dialect of a server, if there is exactly one that fits.
+func (o offer) detect() (*Dialect, error) {
+	all, err := Dialects()
+	if err != nil {
+		return nil, err
+	}
+	var found *Dialect
+	for _, d := range all {
+		switch {
+		case !d.is(o):
+		case found != nil:
+			return nil, nil
+		default:
+			found = d
+		}
+	}
+	return found, nil
+}
+
+// notOffered is the error of a call for which the server has no tool, or no
+// parameter.
+type notOffered string
+
+func (n notOffered) Error() string { return string(n) }
+
+// ask is a call in the server's words.
+func (d *Dialect) ask(tool string, arguments map[string]any) (string, map[string]any, error) {
+	if d == nil {
+		return tool, arguments, nil
+	}
+	t := d.Tools[tool]
+	name := tool
+	if t.Name != nil {
+		name = *t.Name
+	}
+	if name == "" {
+		return "", nil, notOffered("the server offers nothing for the tool " + tool)
+	}
+	theirs := map[string]any{}
+	for k, v := range arguments {
+		to, ok := t.Parameters[k]
+		switch {
+		case ok && to == "":
+			return "", nil, notOffered(fmt.Sprintf("the server's %s offers nothing for the parameter %s", name, k))
+		case !ok && d.Case == "camel":
+			to = camelCase(k)
+		case !ok:
+			to = k
+		}
+		theirs[to] = v
+	}
+	return name, theirs, nil
+}
+
+// answer is a tool's result in the scripts' words. What has no name of theirs stays.
+func (d *Dialect) answer(tool string, result json.RawMessage) (json.RawMessage, error) {
+	if d == nil || result == nil {
+		return result, nil
+	}
+	if d.Case == "camel" {
+		var v any
+		dec := json.NewDecoder(bytes.NewReader(result))
+		dec.UseNumber()
+		if err := dec.Decode(&v); err != nil {
+			return nil, err
+		}
+		var err error
+		if result, err = json.Marshal(snakeKeys(v)); err != nil {
+			return nil, err
+		}
+	}
+	t := d.Tools[tool]
+	result, err := rename(result, t.Fields)
+	if err != nil || len(t.Rows) == 0 {
+		return result, err
+	}
+	for field := range t.Fields {
+		array := gjson.GetBytes(result, field)
+		if !array.IsArray() {
+			continue
+		}
+		for i, row := range array.Array() {
+			renamed, err := rename(json.RawMessage(row.Raw), t.Rows)
+			if err == nil {
+				result, err = sjson.SetRawBytes(result, fmt.Sprintf("%s.%d", field, i), renamed)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return result, nil
+}
+
+// rename copies values to the paths that scripts have for them. All are read before
+// the first is written.
+func rename(object json.RawMessage, paths map[string]string) (json.RawMessage, error) {
+	found := map[string]gjson.Result{}
+	for ours, theirs := range paths {
+		if v := gjson.GetBytes(object, theirs); v.Exists() {
+			found[ours] = v
+		}
+	}
+	var err error
+	for ours, v := range found {
+		if object, err = sjson.SetRawBytes(object, ours, []byte(v.Raw)); err != nil {
+			return nil, err
+		}
+	}
+	return object, nil
+}
+
+func camelCase(snake string) string {
+	words := strings.Split(snake, "_")
+	for i, w := range words[1:] {
+		if w != "" {
+			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, "")
+}
+
+var (
+	// camelKey is a name that is a field's; a variable's, which is data, is not.
+	camelKey  = regexp.MustCompile(`^[a-z]+[0-9]*([A-Z][a-z0-9]*)+$`)
+	upperCase = regexp.MustCompile(`[A-Z]`)
+)
+
+func snakeKeys(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		m := map[string]any{}
+		for k, v := range v {
+			if camelKey.MatchString(k) {
+				k = upperCase.ReplaceAllStringFunc(k, func(s string) string { return "_" + strings.ToLower(s) })
+			}
+			m[k] = snakeKeys(v)
+		}
+		return m
+	case []any:
+		for i := range v {
+			v[i] = snakeKeys(v[i])
+		}
+	}
+	return v
+}

@@ -1,0 +1,120 @@
+package conform
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func dialect(t *testing.T, text string) *Dialect {
+	t.Helper()
+	d, err := ParseDialect("d.toml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Calls and answers go through the map, and what the server does not have is not
+// asked.
+func TestDialect(t *testing.T) {
+	d := dialect(t, `
+name = "other"
+case = "camel"
+[tools.list_panes]
+name = "panes"
+parameters = { filters = "" }
+fields = { result = "all.panes" }
+rows = { pane_id = "id", id = "pane_title" }
+[tools.run_shell]
+name = ""
+`)
+	tool, arguments, err := d.ask("list_panes", map[string]any{"session_name": "a", "x": 1})
+	if got := fmt.Sprint(tool, arguments, err); got != "panesmap[sessionName:a x:1] <nil>" {
+		t.Error(got)
+	}
+	if tool, _, err := d.ask("kill_pane", nil); tool != "kill_pane" || err != nil {
+		t.Errorf("%s, %v", tool, err)
+	}
+	for _, tt := range []struct {
+		tool, parameter, want string
+	}{
+		{"list_panes", "filters", "the server's panes offers nothing for the parameter filters"},
+		{"run_shell", "x", "the server offers nothing for the tool run_shell"},
+	} {
+		_, _, err := d.ask(tt.tool, map[string]any{tt.parameter: 1})
+		if _, ok := err.(notOffered); !ok || err.Error() != tt.want {
+			t.Errorf("%v, want %s", err, tt.want)
+		}
+	}
+	got, err := d.answer("list_panes", json.RawMessage(`{"all": {"panes": [{"id": "%1", "paneTitle": "one"}, {"id": "%2"}], "leftOver": 12345678901234567890}, "HOME": 1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(got, &v); err != nil {
+		t.Fatal(err)
+	}
+	row := func(kv ...any) any {
+		m := map[string]any{}
+		for i := 0; i < len(kv); i += 2 {
+			m[kv[i].(string)] = kv[i+1]
+		}
+		return m
+	}
+	rows := v.(map[string]any)["result"]
+	if diff := cmp.Diff([]any{row("id", "one", "pane_id", "%1", "pane_title", "one"), row("id", "%2", "pane_id", "%2")}, rows); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(string(got), `"left_over":12345678901234567890`) || !strings.Contains(string(got), `"HOME":1`) {
+		t.Errorf("%s", got)
+	}
+	var none *Dialect
+	if same, err := none.answer("x", []byte("{}")); string(same) != "{}" || err != nil {
+		t.Errorf("%s, %v", same, err)
+	}
+}
+
+// A dialect is detected where exactly one fits.
+func TestDetect(t *testing.T) {
+	for want, o := range map[string]offer{
+		"libtmux-mcp":         {"call_read_tools_batch": nil, "display_message": {"format_string"}},
+		"libtmux-mcp-tiers":   {"call_readonly_tools_batch": nil, "display_message": {"format_string"}},
+		"libtmux-camel":       {"call_readonly_tools_batch": nil, "display_message": {"format", "paneId"}},
+		"libtmux-ports":       {"call_read_tools_batch": nil, "get_tmux_variables": {"names"}, "run_shell_command": nil, "clear_pane_scrollback": nil, "kill_pane": {"pane_id"}},
+		"libtmux-ports-camel": {"call_read_tools_batch": nil, "get_tmux_variables": {"names"}, "run_shell_command": nil, "clear_pane_scrollback": nil, "kill_pane": {"paneId"}},
+		"":                    {"list_sessions": nil, "capture_pane": {"paneId"}},
+	} {
+		d, err := o.detect()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ""; d != nil && d.Name != want || d == nil && want != "" {
+			if d != nil {
+				got = d.Name
+			}
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	// Our own server's dialect is the scripts' own.
+	all, err := Dialects()
+	if err != nil || len(all) != 5 {
+		t.Errorf("%d dialects, %v", len(all), err)
+	}
+}
+
+func TestWrongDialects(t *testing.T) {
+	for text, want := range map[string]string{
+		"name = 1":                             "d.toml:1: ",
+		"name = \"x\"\n[tools.a]\nnam = \"b\"": "d.toml:3: unknown key tools.a.nam: want name, case, ",
+		"name = \"x\"\ncase = \"kebab\"":       `d.toml: case = "kebab": want camel or snake`,
+		"[detect]\ntools = [\"a\"]":            "d.toml: a dialect without a name",
+	} {
+		if _, err := ParseDialect("d.toml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
