@@ -41,6 +41,10 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 	}
 	adopt()
 	limitFiles(maxFile)
+	if err := req.wrap(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
 	s := newScript(req, stdout)
 	var ended sync.Mutex // taken by whoever ends the process
 	go func() {
@@ -67,6 +71,17 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 	return 0
 }
 
+// wrap makes a program of a tmux that needs arguments or an environment, so that all
+// layers can start it by a path.
+func (r *request) wrap() error {
+	if len(r.TmuxArgs) == 0 && len(r.TmuxEnv) == 0 {
+		return nil
+	}
+	words := append(append([]string{"env"}, r.TmuxEnv...), append([]string{r.Tmux}, r.TmuxArgs...)...)
+	r.Tmux = filepath.Join(r.Dir, "tmux")
+	return os.WriteFile(r.Tmux, []byte("#!/bin/sh\nexec "+commandLine(words)+" \"$@\"\n"), 0o700)
+}
+
 // answer is what the request asks for.
 func (s *script) answer() (m message) {
 	var err error
@@ -78,6 +93,8 @@ func (s *script) answer() (m message) {
 		m, err = s.req.version(s.ctx)
 	case askForTokens:
 		m, err = s.req.tokens(s.ctx)
+	case askForProbe:
+		m, err = s.req.probe(s.ctx)
 	case askForServer:
 		m, err = s.offer(s.ctx)
 	}

@@ -44,6 +44,8 @@ type request struct {
 	Server    []string       `json:"server"`
 	ServerDir string         `json:"server_dir"`
 	Tmux      string         `json:"tmux"`
+	TmuxArgs  []string       `json:"tmux_args"`
+	TmuxEnv   []string       `json:"tmux_env"`
 	Version   string         `json:"version"`
 	Timeout   time.Duration  `json:"timeout"`
 	Verbose   bool           `json:"verbose"`
@@ -62,6 +64,7 @@ const (
 	askForVersion = "version"
 	askForTokens  = "tokens"
 	askForServer  = "server"
+	askForProbe   = "probe"
 )
 
 // message is a line of what the child says: the command that it is about to
@@ -73,8 +76,9 @@ type message struct {
 	// The outcome of a script.
 	Cell *Cell  `json:"cell,omitempty"`
 	Log  string `json:"log,omitempty"`
-	// What else was asked for, or why it is not known.
+	// What else was asked for, or why it is not known. Strange is set if Version is none.
 	Version string          `json:"version,omitempty"`
+	Strange bool            `json:"strange,omitempty"`
 	Known   map[string]bool `json:"known,omitempty"`
 	Offer   offer           `json:"offer,omitempty"`
 	Err     string          `json:"err,omitempty"`
@@ -117,10 +121,10 @@ func (j *job) runChild(ctx context.Context, opts Options) (Cell, error) {
 	if err := os.WriteFile(file, j.gap.script(j.layer), 0o600); err != nil {
 		return cell, err
 	}
-	last, err := converse(ctx, opts.child, request{
-		Dir: j.dir, File: file, Layer: j.layer, Transport: opts.Transport, Server: opts.server, ServerDir: opts.serverDir, Another: opts.Server != "", Dialect: opts.Dialect, Tmux: j.target.Path, Version: j.target.Version,
+	last, err := converse(ctx, opts.child, j.target.request(request{
+		Dir: j.dir, File: file, Layer: j.layer, Transport: opts.Transport, Server: opts.server, ServerDir: opts.serverDir, Another: opts.Server != "", Dialect: opts.Dialect,
 		Timeout: opts.Timeout, Verbose: opts.Verbose, Keep: opts.Keep,
-	})
+	}))
 	if errors.Is(err, errOvertime) {
 		cell.Status, cell.Reason = Fail, fmt.Sprintf("no end within %v", opts.Timeout)
 		cell.Evidence = []Evidence{{Command: last.Command, Expected: fmt.Sprintf("an end within %v", opts.Timeout), Actual: "still running"}}

@@ -1,17 +1,24 @@
 package conform
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/pelletier/go-toml/v2"
 
 	"tmuxmcp/tmux"
 )
@@ -27,6 +34,17 @@ type Target struct {
 	Path string `json:"path"`
 	// Spec is the argument that selected the target.
 	Spec string `json:"spec"`
+	// Args stand before the arguments of each call, and Env, as NAME=VALUE, is added
+	// to its environment.
+	Args []string `json:"args,omitempty"`
+	Env  []string `json:"env,omitempty"`
+	// Probe asks for the version to be found by what the program can do. Probed is set
+	// if that was done; Version is then the newest whose features it has, unless it
+	// agrees with -V.
+	Probe  bool `json:"-"`
+	Probed bool `json:"probed,omitempty"`
+	// Claimed is what -V prints, where it says something else than Version.
+	Claimed string `json:"claimed,omitempty"`
 }
 
 // Fetch brings the tmux of a Debian suite and returns the path of its program.
@@ -35,20 +53,32 @@ type Fetch func(ctx context.Context, suite string) (path string, err error)
 // ErrNoSystemTmux: no tmux on PATH.
 var ErrNoSystemTmux = errors.New("no tmux on PATH")
 
-// ResolveTargets finds the programs that the specs name and asks each for its
-// version. A spec is a path, NAME=PATH, "system" (the tmux on PATH) or
-// "debian:SUITE"; only the last calls fetch, for several suites at once.
+// ResolveTargets finds the programs that the specs name; see [ParseTarget] and
+// [FindTargets].
 func ResolveTargets(ctx context.Context, specs []string, fetch Fetch) ([]Target, error) {
 	targets := make([]Target, len(specs))
-	errs := make([]error, len(specs))
-	var all sync.WaitGroup
 	for i, spec := range specs {
-		all.Go(func() { targets[i], errs[i] = resolve(ctx, spec, fetch) })
+		var err error
+		if targets[i], err = ParseTarget(spec); err != nil {
+			return nil, err
+		}
+	}
+	return FindTargets(ctx, targets, fetch)
+}
+
+// FindTargets finds the programs of targets, and asks each for its version. Only
+// "debian:SUITE" calls fetch, for several suites at once.
+func FindTargets(ctx context.Context, targets []Target, fetch Fetch) ([]Target, error) {
+	targets = slices.Clone(targets)
+	errs := make([]error, len(targets))
+	var all sync.WaitGroup
+	for i := range targets {
+		all.Go(func() { errs[i] = targets[i].find(ctx, fetch) })
 	}
 	all.Wait()
 	endAdopted()
 	taken := map[string]bool{}
-	for i, spec := range specs {
+	for i := range targets {
 		t := &targets[i]
 		if errs[i] != nil {
 			return nil, errs[i]
@@ -59,7 +89,7 @@ func ResolveTargets(ctx context.Context, specs []string, fetch Fetch) ([]Target,
 		}
 		name := t.Name
 		if taken[name] && named {
-			return nil, fmt.Errorf("--tmux %s: there are two targets of the name %s", spec, name)
+			return nil, fmt.Errorf("--tmux %s: there are two targets of the name %s: want one name for each", t.Spec, name)
 		}
 		for i := 2; taken[t.Name]; i++ {
 			t.Name = fmt.Sprintf("%s#%d", name, i)
@@ -69,16 +99,99 @@ func ResolveTargets(ctx context.Context, specs []string, fetch Fetch) ([]Target,
 	return targets, nil
 }
 
-func resolve(ctx context.Context, spec string, fetch Fetch) (Target, error) {
+// ParseTarget reads a spec: a path, "system" (the tmux on PATH) or "debian:SUITE", each
+// also as NAME=PATH, and with "?" and what the program needs: env=NAME=VALUE, arg=WORD and
+// probe, with "&" between them. In these, %26 is "&" and %25 "%".
+func ParseTarget(spec string) (Target, error) {
 	t := Target{Spec: spec}
-	fail := func(err error) (Target, error) { return t, fmt.Errorf("--tmux %s: %w", spec, err) }
+	fail := func(text string) (Target, error) { return t, fmt.Errorf("--tmux %s: %s", spec, text) }
 	path := spec
-	if name, rest, ok := strings.Cut(spec, "="); ok && !strings.Contains(name, "/") {
+	if name, rest, ok := strings.Cut(spec, "="); ok && !strings.ContainsAny(name, "/?") {
 		if name == "" || rest == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' }) {
-			return fail(errors.New("want NAME=PATH, where NAME is one word"))
+			return fail("want NAME=PATH, where NAME is one word")
 		}
 		t.Name, path = name, rest
 	}
+	path, needs, ok := strings.Cut(path, "?")
+	t.Path = path
+	if !ok {
+		return t, nil
+	}
+	for need := range strings.SplitSeq(needs, "&") {
+		key, value, _ := strings.Cut(need, "=")
+		value, err := url.PathUnescape(value)
+		switch {
+		case err != nil:
+			return fail(fmt.Sprintf("%v: want %%25 for a percent sign", err))
+		case key == "env" && strings.Index(value, "=") > 0:
+			t.Env = append(t.Env, value)
+		case key == "arg" && value != "":
+			t.Args = append(t.Args, value)
+		case need == "probe":
+			t.Probe = true
+		default:
+			return fail(fmt.Sprintf("%q behind the ?: want env=NAME=VALUE, arg=WORD or probe", need))
+		}
+	}
+	return t, nil
+}
+
+// targetFile is a file of targets.
+type targetFile struct {
+	Target []struct {
+		Name  string            `toml:"name"`
+		Path  string            `toml:"path"`
+		Args  []string          `toml:"args"`
+		Env   map[string]string `toml:"env"`
+		Probe bool              `toml:"probe"`
+	} `toml:"target"`
+}
+
+// ParseTargets reads a TOML file of targets:
+//
+//	[[target]]
+//	name = "mine"
+//	path = "/opt/mine/bin/tmux"
+//	args = ["--compat"]
+//	env = { MINE_HOME = "/opt/mine" }
+//	probe = true
+//
+// path is required, and a relative one is relative to the directory dir.
+func ParseTargets(file, dir string, text []byte) ([]Target, error) {
+	var doc targetFile
+	dec := toml.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&doc); err != nil {
+		return nil, tomlError(file, err, "[[target]] with name, path, args, env and probe")
+	}
+	if len(doc.Target) == 0 {
+		return nil, fmt.Errorf("%s: no targets: want [[target]] with name, path, args, env and probe", file)
+	}
+	var targets []Target
+	for i, d := range doc.Target {
+		t := Target{Name: d.Name, Path: d.Path, Args: d.Args, Probe: d.Probe, Spec: cmp.Or(d.Name, d.Path)}
+		switch {
+		case d.Path == "":
+			return nil, fmt.Errorf("%s: target %d (%s) has no path", file, i+1, cmp.Or(d.Name, "no name"))
+		case strings.ContainsFunc(d.Name, func(r rune) bool { return r <= ' ' }):
+			return nil, fmt.Errorf("%s: target %q: want a name that is one word", file, d.Name)
+		case d.Name != "" && slices.ContainsFunc(targets, func(o Target) bool { return o.Name == d.Name }):
+			return nil, fmt.Errorf("%s: there are two targets of the name %s: want one name for each", file, d.Name)
+		case strings.Contains(d.Path, "/") && !filepath.IsAbs(d.Path):
+			t.Path = filepath.Join(dir, d.Path)
+		}
+		for _, name := range slices.Sorted(maps.Keys(d.Env)) {
+			t.Env = append(t.Env, name+"="+d.Env[name])
+		}
+		targets = append(targets, t)
+	}
+	return targets, nil
+}
+
+// find fills in the target's path and version.
+func (t *Target) find(ctx context.Context, fetch Fetch) error {
+	fail := func(err error) error { return fmt.Errorf("--tmux %s: %w", t.Spec, err) }
+	path := t.Path
 	var err error
 	switch suite, isDebian := strings.CutPrefix(path, "debian:"); {
 	case path == "":
@@ -96,7 +209,7 @@ func resolve(ctx context.Context, spec string, fetch Fetch) (Target, error) {
 		}
 		if path, err = fetch(ctx, suite); err != nil {
 			// A fetch's error names the suite itself.
-			return t, fmt.Errorf("--tmux %w", err)
+			return fmt.Errorf("--tmux %w", err)
 		}
 	default:
 		info, err := os.Stat(path)
@@ -114,10 +227,52 @@ func resolve(ctx context.Context, spec string, fetch Fetch) (Target, error) {
 	if t.Path, err = filepath.Abs(path); err != nil {
 		return fail(err)
 	}
-	if t.Version, err = askVersion(ctx, t.Path); err != nil {
-		return fail(err)
+	version, err := t.askVersion(ctx)
+	if err != nil || t.Probe {
+		var strange strangeVersion
+		if err != nil && !errors.As(err, &strange) {
+			return fail(err)
+		}
+		if err := t.probe(ctx, version, err); err != nil {
+			return fail(err)
+		}
+		return nil
 	}
-	return t, nil
+	t.Version = version
+	return nil
+}
+
+// strangeVersion is the error of a -V that makes no sense.
+type strangeVersion struct {
+	error
+	printed string
+}
+
+// probe finds the version by what the program can do. claimed is its -V, and err says
+// why that makes no sense.
+func (t *Target) probe(ctx context.Context, claimed string, err error) error {
+	answer, probeErr := ask(ctx, t.request(request{Ask: askForProbe, Timeout: DefaultTimeout}))
+	if probeErr != nil {
+		// What is no tmux at all is better known by its -V.
+		return cmp.Or(err, probeErr)
+	}
+	t.Probed, t.Version = true, answer.Version
+	var strange strangeVersion
+	switch {
+	case errors.As(err, &strange):
+		t.Claimed = strange.printed
+	case levelOf(claimed) == answer.Version:
+		t.Version = claimed
+	default:
+		t.Claimed = claimed
+	}
+	return nil
+}
+
+// request is a request about the target.
+func (t *Target) request(r request) request {
+	r.Tmux, r.TmuxArgs, r.TmuxEnv, r.Version = t.Path, t.Args, t.Env, t.Version
+	return r
 }
 
 // versionTimeout bounds `tmux -V`.
@@ -126,10 +281,13 @@ const versionTimeout = 5 * time.Second
 // versionLine is what tmux prints for -V, and its version, which reports print.
 var versionLine = regexp.MustCompile(`^tmux ([0-9A-Za-z.~+_-]+)$`)
 
-// askVersion runs a program with -V in a process of its own and reads tmux's
+// askVersion runs the program with -V in a process of its own and reads tmux's
 // version from what it prints. The program may be anything: whatever it starts is ended with it.
-func askVersion(ctx context.Context, path string) (string, error) {
-	answer, err := ask(ctx, request{Ask: askForVersion, Tmux: path, Timeout: versionTimeout})
+func (t *Target) askVersion(ctx context.Context) (string, error) {
+	answer, err := ask(ctx, t.request(request{Ask: askForVersion, Timeout: versionTimeout}))
+	if err != nil && answer.Strange {
+		err = strangeVersion{err, answer.Version}
+	}
 	return answer.Version, err
 }
 
@@ -145,15 +303,15 @@ func (r request) version(ctx context.Context) (message, error) {
 	case errors.Is(err, syscall.ENOEXEC):
 		return message{}, errors.New("is not a program of this machine")
 	case err != nil:
-		return message{}, fmt.Errorf("-V failed: not a tmux: %w", err)
+		return message{Strange: true}, fmt.Errorf("-V failed: not a tmux: %w", err)
 	case !strings.HasPrefix(text, "tmux "):
-		return message{}, fmt.Errorf("-V printed %.60q: not a tmux", text)
+		return message{Strange: true, Version: clipText(text)}, fmt.Errorf("-V printed %.60q: not a tmux", text)
 	}
 	v, err := tmux.ParseVersion(text)
 	m := versionLine.FindStringSubmatch(text)
 	switch {
 	case err != nil || m == nil:
-		return message{}, fmt.Errorf("-V printed %.60q: a tmux whose version is not known, as in \"tmux 3.6a\" or \"tmux next-3.8\"", text)
+		return message{Strange: true, Version: clipText(text)}, fmt.Errorf("-V printed %.60q: a tmux whose version is not known, as in \"tmux 3.6a\" or \"tmux next-3.8\"", text)
 	case !v.Has(tmux.MinVersion):
 		return message{}, fmt.Errorf("is tmux %s: older than %s, the oldest that this works with", v, tmux.MinVersion)
 	}

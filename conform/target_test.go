@@ -3,8 +3,10 @@ package conform
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +71,10 @@ func TestWrongTargets(t *testing.T) {
 		{program(t, ":"), `-V printed "": not a tmux`},
 		{program(t, "echo tmux openbsd-7.6"), "a tmux whose version is not known"},
 		{program(t, "echo tmux 2.9a"), "is tmux 2.9a: older than 3.2"},
+		{"x=" + plain + "?", "behind the ?: want env=NAME=VALUE, arg=WORD or probe"},
+		{plain + "?env=A", `"env=A" behind the ?`},
+		{plain + "?probe&what=1", `"what=1" behind the ?`},
+		{plain + "?arg=%zz", "want %25 for a percent sign"},
 		{"debian:", "want debian:SUITE"},
 		{"debian:nosuch", "--tmux debian:nosuch: no such suite"},
 	} {
@@ -87,6 +93,105 @@ func TestWrongTargets(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := ResolveTargets(t.Context(), []string{"system"}, nil); !errors.Is(err, ErrNoSystemTmux) {
 		t.Errorf("%v, want %v", err, ErrNoSystemTmux)
+	}
+}
+
+// Releases to come need no change.
+func TestNewReleases(t *testing.T) {
+	targets, err := ResolveTargets(t.Context(), []string{program(t, "echo tmux 3.7d"), program(t, "echo tmux 4.0a"), program(t, "echo tmux next-3.10")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"3.7d", "4.0a", "next-3.10"} {
+		if targets[i].Version != want {
+			t.Errorf("%s, want %s", targets[i].Version, want)
+		}
+	}
+}
+
+// needy is a tmux that works only with its environment and its argument.
+func needy(t *testing.T) string {
+	return program(t, `[ "$NEEDS" = "a & b" ] && [ "$1" = --compat ] || { echo "needs more" >&2; exit 1; }
+shift
+exec '`+tmuxtest.Binary(t)+`' "$@"`)
+}
+
+// A target's arguments and environment reach it on every layer.
+func TestNeedyTargets(t *testing.T) {
+	emptyAtEnd(t)
+	path := needy(t)
+	fromFile, err := ParseTargets("t.toml", filepath.Dir(path), []byte("[[target]]\nname = \"file\"\npath = \"./tmux\"\nargs = [\"--compat\"]\nenv = { NEEDS = \"a & b\" }\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := ParseTarget("spec=" + path + "?env=NEEDS=a %26 b&arg=--compat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets, err := FindTargets(t.Context(), append(fromFile, spec), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const session = "tmux new-session -d -s work 'exec sleep 60'\n"
+	g, err := parseGap("01-needy.txtar", []byte("# gap: g\n# claim: c\n-- tmux --\n"+session+"attach user\ncontrol -t work 'display-message -p one'\nstdout ^one$\nsaw confirmed a\nclaim confirmed b\n"+
+		"-- api --\n"+session+"api list sessions\njson 0.session_name work\n-- mcp --\n"+session+"mcp list_sessions\njson result.0.session_name work\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range report.Cells {
+		if c.Status != Pass {
+			t.Errorf("%s, layer %s: %s: %s", c.Tmux, c.Layer, c.Status, c.Reason)
+		}
+	}
+	if len(report.Cells) != 6 {
+		t.Errorf("%d cells, want 6", len(report.Cells))
+	}
+	if _, err := ResolveTargets(t.Context(), []string{path + "?env=NEEDS=a"}, nil); err == nil || !strings.Contains(err.Error(), "-V failed: not a tmux") {
+		t.Errorf("%v: the environment does not matter", err)
+	}
+}
+
+// A tmux whose -V lies, or makes no sense, has the version of what it can do.
+func TestProbe(t *testing.T) {
+	real := tmuxtest.Binary(t)
+	version, err := ResolveTargets(t.Context(), []string{real}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := levelOf(version[0].Version)
+	says := func(text string) string {
+		return program(t, `[ "$1" = -V ] && { echo "`+text+`"; exit; }`+"\nexec '"+real+`' "$@"`)
+	}
+	targets, err := ResolveTargets(t.Context(), []string{real + "?probe", "liar=" + says("tmux 9.9") + "?probe", "strange=" + says("a shim of mine"), "believed=" + says("tmux 9.9")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, x := range targets {
+		got = append(got, fmt.Sprintf("%s %v %q", x.Version, x.Probed, x.Claimed))
+	}
+	want := []string{version[0].Version + ` true ""`, level + ` true "9.9"`, level + ` true "a shim of mine"`, `9.9 false ""`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// What is wrong with a file of targets is one line with what it may have.
+func TestWrongTargetFiles(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                           "t.toml: no targets: want [[target]] with name, path, args, env and probe",
+		"[[target]]\nname = \"x\"\n": "t.toml: target 1 (x) has no path",
+		"[[target]]\npaht = \"x\"\n": "t.toml:2: unknown key target.paht: want [[target]] with name, path, args, env and probe",
+		"[[target]]\nname = \"a b\"\npath = \"x\"":                                         `t.toml: target "a b": want a name that is one word`,
+		"[[target]]\nname = \"a\"\npath = \"/x\"\n[[target]]\nname = \"a\"\npath = \"/y\"": "t.toml: there are two targets of the name a: want one name for each",
+	} {
+		if _, err := ParseTargets("t.toml", "/", []byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -299,7 +300,13 @@ func (t *textReport) end() {
 		if target.Name != target.Version {
 			line += ": tmux " + target.Version
 		}
-		t.printf("%s\n", t.paint("2", line+": "+target.Path))
+		if target.Probed {
+			line += " by what it can do"
+		}
+		if target.Claimed != "" {
+			line += fmt.Sprintf(" (-V prints %q)", target.Claimed)
+		}
+		t.printf("%s\n", t.paint("2", line+": "+commandLine(slices.Concat(target.Env, []string{target.Path}, target.Args))))
 	}
 	color := "32"
 	if !t.OK() {

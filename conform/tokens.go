@@ -26,7 +26,7 @@ func TakeInventory(ctx context.Context, target Target, table *inventory.Table) (
 		return inv, "", err
 	}
 	inv.Asked = table.Names(inv.Version)
-	answer, err := ask(ctx, request{Ask: askForTokens, Tmux: target.Path, Names: inv.Asked, Timeout: DefaultTimeout})
+	answer, err := ask(ctx, target.request(request{Ask: askForTokens, Names: inv.Asked, Timeout: DefaultTimeout}))
 	endAdopted()
 	if err != nil {
 		return inv, "", fmt.Errorf("ask tmux %s: %w", target.Name, err)

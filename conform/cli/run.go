@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,6 +27,8 @@ const fallbackTarget = "debian:trixie-backports"
 // runOptions are the flags of run.
 type runOptions struct {
 	tmux      []string
+	targetsIn string
+	probe     bool
 	layers    []string
 	match     string
 	scripts   string
@@ -46,6 +49,8 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&o.tmux, "tmux", nil, "a tmux to run against, `SPEC` as above; may be repeated")
+	f.StringVar(&o.targetsIn, "targets", "", "a TOML `FILE` of tmux targets, besides those of --tmux")
+	f.BoolVar(&o.probe, "probe", false, "find out the version of each tmux by what it can do, and not by its -V")
 	f.StringSliceVar(&o.layers, "layer", nil, "only this `LAYER`: tmux, api or mcp; may be repeated")
 	f.StringVar(&o.match, "run", "", "only the gaps whose file name matches `REGEXP`, as in ^04 or reset")
 	f.Var((*formatFlag)(&o.outputs), "format", "`FORMAT` of a report: "+formatChoice()+"; may be repeated, each with the -o after it")
@@ -240,15 +245,35 @@ func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]conform.T
 		got, err := fetcher.Get(ctx, suite)
 		return got.Binary, err
 	}
-	if len(o.tmux) > 0 {
-		return conform.ResolveTargets(ctx, o.tmux, fetch)
+	specs, fallback := o.tmux, false
+	var targets []conform.Target
+	if o.targetsIn != "" {
+		text, err := os.ReadFile(o.targetsIn)
+		if err != nil {
+			return nil, fmt.Errorf("--targets %s: %w", o.targetsIn, errors.Unwrap(err))
+		}
+		if targets, err = conform.ParseTargets(o.targetsIn, filepath.Dir(o.targetsIn), text); err != nil {
+			return nil, fmt.Errorf("--targets %w", err)
+		}
+	} else if len(specs) == 0 {
+		specs, fallback = []string{"system"}, true
 	}
-	targets, err := conform.ResolveTargets(ctx, []string{"system"}, fetch)
-	if errors.Is(err, conform.ErrNoSystemTmux) {
+	for _, spec := range specs {
+		t, err := conform.ParseTarget(spec)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, t)
+	}
+	for i := range targets {
+		targets[i].Probe = targets[i].Probe || o.probe
+	}
+	found, err := conform.FindTargets(ctx, targets, fetch)
+	if fallback && errors.Is(err, conform.ErrNoSystemTmux) {
 		fmt.Fprintf(stderr, "mcp-conform: no tmux on PATH: taking %s\n", fallbackTarget)
 		return conform.ResolveTargets(ctx, []string{fallbackTarget}, fetch)
 	}
-	return targets, err
+	return found, err
 }
 
 // archiveFlags say where debian:SUITE comes from.

@@ -1,0 +1,71 @@
+package conform
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"tmuxmcp/tmux"
+)
+
+// levels are what a tmux can do from a version on: a command and what it then prints. A
+// program has the version of the last level up to which it can do everything.
+var levels = []struct {
+	version string
+	probes  []probe
+}{
+	{"3.2", []probe{{`^\$[0-9]+$`, []string{"display-message", "-p", "#{session_id}"}}, {`^$`, []string{"display-message", "-p", "#{no_such_token}"}}}},
+	{"3.3", []probe{{`^[0-9]+$`, []string{"display-message", "-p", "#{uid}"}}, {`^\$[0-9]+$`, []string{"display-message", "-p", "#{next_session_id}"}}}},
+	{"3.4", []probe{{`^[0-9]+$`, []string{"display-message", "-p", "#{server_sessions}"}}, {`^#\{pid\}$`, []string{"display-message", "-p", "-l", "#{pid}"}}}},
+	{"3.5", []probe{{`.`, []string{"display-message", "-p", "#{pane_key_mode}"}}}},
+	{"3.6", []probe{{`^[01]$`, []string{"display-message", "-p", "#{sixel_support}"}}, {`^x$`, []string{"run-shell", "-E", "echo x >&2"}}}},
+	{"3.7", []probe{{`^[01]$`, []string{"display-message", "-p", "#{bracket_paste_flag}"}}, {`^x$`, []string{"set-buffer", "x", ";", "paste-buffer", "-S", ";", "display-message", "-p", "x"}}}},
+	{"3.8", []probe{{`^[0-9]+$`, []string{"display-message", "-p", "#{pane_output_generation}"}}, {`^[0-9]+$`, []string{"display-message", "-p", "#{history_generation}"}}}},
+}
+
+type probe struct {
+	prints string // a regular expression
+	args   []string
+}
+
+// levelOf is the version of the level that a version belongs to; empty for none.
+func levelOf(version string) string {
+	v, err := tmux.ParseVersion(version)
+	if err != nil {
+		return ""
+	}
+	found := ""
+	for _, l := range levels {
+		if v.Has(tmux.Version{Major: 3, Minor: int(l.version[2] - '0')}) && !(v.Next && l.version == fmt.Sprintf("%d.%d", v.Major, v.Minor)) {
+			found = l.version
+		}
+	}
+	return found
+}
+
+// probe is the child's side: it starts a server of the target's and tries what it
+// can do.
+func (r request) probe(ctx context.Context) (message, error) {
+	run := func(args ...string) (string, error) {
+		out, _, _, err := run(ctx, r.Dir, scriptEnv(r.Dir), r.Tmux, append([]string{"-u", "-S", filepath.Join(r.Dir, "s"), "-f", "/dev/null"}, args...)...)
+		return strings.TrimSpace(out), err
+	}
+	if _, err := run("new-session", "-d", "-x", "80", "-y", "24", "exec sleep 600"); err != nil {
+		return message{}, fmt.Errorf("it starts no session: not a tmux: %w", err)
+	}
+	version := ""
+	for _, l := range levels {
+		for _, p := range l.probes {
+			if out, err := run(p.args...); err != nil || !regexp.MustCompile(p.prints).MatchString(out) {
+				if version == "" {
+					return message{}, fmt.Errorf("%s printed %.60q: not a tmux of %s or later", commandLine(p.args), out, levels[0].version)
+				}
+				return message{Version: version}, nil
+			}
+		}
+		version = l.version
+	}
+	return message{Version: version}, nil
+}
