@@ -88,7 +88,7 @@ func (s *script) answer() (m message) {
 	switch s.req.Ask {
 	case "":
 		cell, log := s.run()
-		return message{Cell: &cell, Log: log}
+		return message{Cell: &cell, Log: log, Steps: s.steps}
 	case askForVersion:
 		m, err = s.req.version(s.ctx)
 	case askForTokens:
@@ -123,6 +123,9 @@ type script struct {
 	focus    string  // the part of its output that is not as it should be
 	failure  *failure
 	clients  map[string]*client
+	steps    []step
+	saved    []string // the names of variables
+	waiting  bool     // for an output
 	seen     []observation
 	claims   []Claim
 	evidence []Evidence

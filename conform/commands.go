@@ -76,6 +76,9 @@ func (s *script) act(ts *testscript.TestScript, words []string) {
 	line := commandLine(words)
 	s.last = outcome{line: line}
 	s.send(message{Command: line})
+	if !s.waiting {
+		s.noteAction(ts, words)
+	}
 	s.last = s.actions()[words[0]](s.ctx, ts.MkAbs("."), words[1:])
 	s.last.line = line
 	s.shown = s.last
@@ -134,6 +137,19 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, neg bool, args []string
 		s.misuse(ts, "wait-until: %v", err)
 	}
 	waitTime := s.req.Timeout / waitShare
+	if s.actions()[args[1]] != nil {
+		// Of all that it runs, one step, which waits for the output of the last.
+		st := len(s.steps)
+		s.noteAction(ts, args[1:])
+		s.waiting = true
+		defer func() {
+			s.waiting = false
+			if s.steps[st].Do == doTmux {
+				text := s.shellWord(ts, strings.TrimRight(s.last.stdout, "\n"), func(name string) bool { return len(ts.Getenv(name)) > 2 })
+				s.steps[st].Until = &text
+			}
+		}()
+	}
 	deadline := time.Now().Add(waitTime)
 	for pause := minWaitPause; ; pause = min(pause*5/4, maxWaitPause) {
 		s.act(ts, args[1:])
@@ -201,6 +217,8 @@ func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {
 		value = got.String()
 	}
 	ts.Setenv(args[0], value)
+	s.saved = append(s.saved, args[0])
+	s.note(ts, doSave, args[:1])
 }
 
 func (s *script) cmdSaw(ts *testscript.TestScript, neg bool, args []string) {
@@ -296,7 +314,9 @@ func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
 		s.fail(ts, "attach: %v", err)
 	}
 	s.clients[name] = c
+	s.note(ts, doAttach, args)
 	ts.Setenv(name, tmuxName)
+	s.saved = append(s.saved, name)
 }
 
 // errNoTerminal means that the system has no pseudo-terminal to attach a client
@@ -358,6 +378,7 @@ func (s *script) cmdType(ts *testscript.TestScript, neg bool, args []string) {
 		s.misuse(ts, "type: not a text: %s", args[1])
 	}
 	s.send(message{Command: commandLine(append([]string{"type"}, args...))})
+	s.note(ts, doType, append([]string{args[0]}, hexWords(text)...))
 	if _, err := io.WriteString(s.clients[args[0]].input, text); err != nil {
 		s.fail(ts, "type: %v", err)
 	}

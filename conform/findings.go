@@ -330,6 +330,28 @@ func (f *alike) what() string {
 	return fmt.Sprintf("gap %d, layer %s, tmux %s", f.Gap, f.Layer, strings.Join(f.Targets, ", "))
 }
 
+// reproduce is the command that prints the failure's reproducer; empty if there is
+// none.
+func (f *alike) reproduce(r *Report) string {
+	if f.Reproducer == "" {
+		return ""
+	}
+	words := []string{"mcp-conform", "reproduce", fmt.Sprintf("%d/%s/%s", f.Gap, f.Layer, f.Tmux)}
+	i := slices.IndexFunc(r.Targets, func(t Target) bool { return t.Name == f.Tmux })
+	if i >= 0 {
+		t := r.Targets[i]
+		spec := t.Spec
+		if !strings.Contains(spec, "=") && t.Name != t.Version {
+			spec = t.Name + "=" + spec
+		}
+		words = append(words, "--tmux", spec)
+	}
+	if r.Scripts != "" {
+		words = append(words, "--scripts", r.Scripts)
+	}
+	return commandLine(words)
+}
+
 var digits = regexp.MustCompile(`[0-9]+`)
 
 // same reports whether two pieces of evidence differ only in numbers, such as

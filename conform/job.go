@@ -76,6 +76,8 @@ type message struct {
 	// The outcome of a script.
 	Cell *Cell  `json:"cell,omitempty"`
 	Log  string `json:"log,omitempty"`
+	// Steps are what the script did.
+	Steps []step `json:"steps,omitempty"`
 	// What else was asked for, or why it is not known. Strange is set if Version is none.
 	Version string          `json:"version,omitempty"`
 	Strange bool            `json:"strange,omitempty"`
@@ -135,6 +137,9 @@ func (j *job) runChild(ctx context.Context, opts Options) (Cell, error) {
 	}
 	done := *last.Cell
 	done.Suite, done.Gap, done.Layer, done.Tmux, done.Transport, done.Log = cell.Suite, cell.Gap, cell.Layer, cell.Tmux, cell.Transport, last.Log
+	if done.Status.Bad() || opts.Reproduce {
+		done.Reproducer = j.reproducer(&done, last.Steps)
+	}
 	return done, nil
 }
 

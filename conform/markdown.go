@@ -105,6 +105,9 @@ func (r *Report) markdownFailures(room int) string {
 				text += "\n" + t.name + ":\n" + mdCode(t.text)
 			}
 		}
+		if f.Reproducer != "" && len(f.Reproducer) < 4*maxEvidence {
+			text += "\n<details><summary>a shell script that shows it</summary>\n\n" + mdScript(f.Reproducer) + "\n</details>\n"
+		}
 		text += "\n</details>\n\n"
 		if b.Len()+len(text) > room {
 			fmt.Fprintf(&b, "%d more failures are not shown here, as the page would be too large; the other formats have them all.\n\n", len(found)-i)
@@ -180,6 +183,15 @@ func mdLink(link string) string {
 
 func isWebLink(link string) bool {
 	return strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://")
+}
+
+// mdScript is a whole shell script in a fence.
+func mdScript(s string) string {
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + "sh\n" + s + fence + "\n"
 }
 
 // mdCode is a text in a fence that nothing in it ends.

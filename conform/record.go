@@ -147,6 +147,7 @@ func (s *script) cmdExec(ts *testscript.TestScript, neg bool, args []string) {
 		s.misuse(ts, "usage: exec PROGRAM [ARG…] [&]")
 	}
 	s.send(message{Command: s.now.text})
+	s.note(ts, doProgram, args)
 	err := ts.Exec(args[0], args[1:]...)
 	o := outcome{line: commandLine(append([]string{"exec"}, args...)), stdout: ts.ReadFile("stdout"), stderr: ts.ReadFile("stderr")}
 	var exit interface{ ExitCode() int }

@@ -45,6 +45,8 @@ type Options struct {
 	Keep bool
 	// Verbose makes the transcripts of the cells complete.
 	Verbose bool
+	// Reproduce gives every cell a reproducer, and not only those that fail.
+	Reproduce bool
 	// Progress, when set, is called, one call at a time, when a script starts
 	// and when it has ended.
 	Progress func(Event)

@@ -263,6 +263,7 @@ func (t *textReport) failed() {
 		t.evidence("command", e.Command)
 		t.evidence("expected", e.Expected)
 		t.evidence("actual", e.Actual)
+		t.evidence("shown by", f.reproduce(t.Report))
 		if f.Dir != "" {
 			t.evidence("kept", fmt.Sprintf("%s (its server: tmux -S %[1]s/s attach)", f.Dir))
 		}

@@ -140,7 +140,7 @@ func newCommand() *cobra.Command {
 		o.flags(cmd)
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }
 	}
-	root.AddCommand(run, newList(), newExplain(), newDiff(), newTokens(), newInit(), newTmux())
+	root.AddCommand(run, newList(), newExplain(), newReproduce(), newDiff(), newTokens(), newInit(), newTmux())
 	return root
 }
 

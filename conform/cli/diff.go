@@ -31,7 +31,7 @@ could not be read.`,
 			var reports [2]*conform.Report
 			for i, file := range args {
 				var err error
-				if reports[i], err = readReport(file); err != nil {
+				if reports[i], err = readReport("diff", file); err != nil {
 					return err
 				}
 			}
@@ -53,15 +53,15 @@ could not be read.`,
 	return cmd
 }
 
-func readReport(file string) (*conform.Report, error) {
+func readReport(command, file string) (*conform.Report, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("diff: %s: %w", file, errors.Unwrap(err))
+		return nil, fmt.Errorf("%s: %s: %w", command, file, errors.Unwrap(err))
 	}
 	defer f.Close()
 	r, err := conform.ReadJSON(f)
 	if err != nil {
-		return nil, fmt.Errorf("diff: %s: %w", file, err)
+		return nil, fmt.Errorf("%s: %s: %w", command, file, err)
 	}
 	return r, nil
 }

@@ -48,9 +48,7 @@ type runOptions struct {
 func (o *runOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&o.tmux, "tmux", nil, "a tmux to run against, `SPEC` as above; may be repeated")
-	f.StringVar(&o.targetsIn, "targets", "", "a TOML `FILE` of tmux targets, besides those of --tmux")
-	f.BoolVar(&o.probe, "probe", false, "find out the version of each tmux by what it can do, and not by its -V")
+	o.targetFlags(cmd)
 	f.StringSliceVar(&o.layers, "layer", nil, "only this `LAYER`: tmux, api or mcp; may be repeated")
 	f.StringVar(&o.match, "run", "", "only the gaps whose file name matches `REGEXP`, as in ^04 or reset")
 	f.Var((*formatFlag)(&o.outputs), "format", "`FORMAT` of a report: "+formatChoice()+"; may be repeated, each with the -o after it")
@@ -67,7 +65,6 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.keep, "keep", false, "leave the scripts' directories and tmux servers, and say where")
 	o.archive.flags(f)
 
-	completion(cmd, "tmux", orFile(append([]string{"system"}, suites...)...))
 	completion(cmd, "dialect", orFile(dialectNames()...))
 	completion(cmd, "layer", words(layerNames()...))
 	completion(cmd, "format", words(formatNames()...))
@@ -75,6 +72,15 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	for _, flag := range []string{"run", "server", "skip", "shard", "retry", "jobs", "timeout", "debian-mirror"} {
 		completion(cmd, flag, cobra.NoFileCompletions)
 	}
+}
+
+// targetFlags are the flags that say which tmux.
+func (o *runOptions) targetFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.tmux, "tmux", nil, "a tmux to run against, `SPEC` as above; may be repeated")
+	f.StringVar(&o.targetsIn, "targets", "", "a TOML `FILE` of tmux targets, in addition to --tmux")
+	f.BoolVar(&o.probe, "probe", false, "find out the version of each tmux by what it can do, and not by its -V")
+	completion(cmd, "tmux", orFile(append([]string{"system"}, suites...)...))
 }
 
 // run checks everything that was asked for before it runs anything.

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tmuxmcp/conform"
+)
+
+func newReproduce() *cobra.Command {
+	var o runOptions
+	var report string
+	cmd := &cobra.Command{
+		Use:   "reproduce GAP/LAYER[/TMUX]",
+		Short: "Print a shell script that shows a cell with nothing but that tmux",
+		Long: `reproduce runs one cell and prints what it did as a shell script, for a bug report:
+the script needs nothing but that tmux, works in a directory of its own and leaves
+nothing behind. The calls of layers api and mcp are comments in it.
+
+With --report it prints the script of a failure in a JSON report, and runs nothing.`,
+		Example: "  mcp-conform reproduce 101/tmux --tmux /opt/tmux-3.7/bin/tmux >bug.sh\n  mcp-conform reproduce 101/tmux/3.7 --report report.json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("reproduce: want one cell, GAP/LAYER or GAP/LAYER/TMUX, as in 101/tmux/3.7")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			gap, layer, target, err := parseCell(args[0])
+			if err != nil {
+				return err
+			}
+			if report != "" {
+				return reproduceFrom(cmd.OutOrStdout(), report, gap, layer, target)
+			}
+			gaps, err := loadGaps(o.scripts, conform.AllSuites)
+			if err != nil {
+				return err
+			}
+			gaps = slices.DeleteFunc(gaps, func(g *conform.Gap) bool { return g.Number != gap })
+			if len(gaps) == 0 || !slices.Contains(gaps[0].Layers(), layer) {
+				return fmt.Errorf("reproduce %s: no such script (see mcp-conform list --suite all)", args[0])
+			}
+			targets, err := o.targets(cmd.Context(), cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			var names []string
+			for _, t := range targets {
+				names = append(names, t.Name)
+			}
+			if target == "" && len(targets) == 1 {
+				target = targets[0].Name
+			}
+			i := slices.Index(names, target)
+			if i < 0 {
+				return fmt.Errorf("reproduce %s: want /TMUX behind it, one of: %s (--tmux names others)", args[0], strings.Join(names, ", "))
+			}
+			r, err := conform.Run(cmd.Context(), conform.Options{Targets: targets[i : i+1], Gaps: gaps, Layers: []conform.Layer{layer}, Reproduce: true})
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), r.Cells[0].Reproducer)
+			return err
+		},
+	}
+	f := cmd.Flags()
+	o.targetFlags(cmd)
+	f.StringVar(&o.scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
+	f.StringVar(&report, "report", "", "take the failure from this JSON `FILE`, and run nothing")
+	o.archive.flags(f)
+	return cmd
+}
+
+// parseCell reads GAP/LAYER or GAP/LAYER/TMUX, where GAP is a number or a name.
+func parseCell(s string) (gap int, layer conform.Layer, target string, err error) {
+	parts := strings.SplitN(s, "/", 3)
+	if len(parts) < 2 {
+		return 0, "", "", fmt.Errorf("reproduce %s: want GAP/LAYER or GAP/LAYER/TMUX, as in 101/tmux/3.7", s)
+	}
+	number, _, _ := strings.Cut(parts[0], "-")
+	if gap, err = strconv.Atoi(number); err != nil {
+		return 0, "", "", fmt.Errorf("reproduce %s: %q is no number of a gap (see mcp-conform list --suite all)", s, parts[0])
+	}
+	layers, err := parseLayers(parts[1:2])
+	if err != nil {
+		return 0, "", "", fmt.Errorf("reproduce %s: layer %q: want tmux, api or mcp", s, parts[1])
+	}
+	if len(parts) == 3 {
+		target = parts[2]
+	}
+	return gap, layers[0], target, nil
+}
+
+// reproduceFrom prints the script of a failure in a report.
+func reproduceFrom(w io.Writer, file string, gap int, layer conform.Layer, target string) error {
+	r, err := readReport("reproduce", file)
+	if err != nil {
+		return err
+	}
+	var failed []string
+	for _, c := range r.Cells {
+		if c.Reproducer == "" {
+			continue
+		}
+		if c.Gap == gap && c.Layer == layer && (target == "" || c.Tmux == target) {
+			_, err := io.WriteString(w, c.Reproducer)
+			return err
+		}
+		failed = append(failed, fmt.Sprintf("%d/%s/%s", c.Gap, c.Layer, c.Tmux))
+	}
+	if len(failed) == 0 {
+		failed = []string{"none"}
+	}
+	return fmt.Errorf("reproduce: %s: no such failure; it has: %s", file, strings.Join(failed, ", "))
+}

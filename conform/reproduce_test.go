@@ -1,0 +1,104 @@
+package conform
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/internal/testtool"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// varies is what differs between two runs of the same commands: numbers, and
+// directories.
+var varies = regexp.MustCompile(`/dev/\S*|/\S*/|client-[0-9]+|[0-9]{3,}| +\n`)
+
+// A reproducer shows what the script saw, with nothing but the target, and leaves
+// nothing.
+func TestReproducers(t *testing.T) {
+	emptyAtEnd(t)
+	gaps, err := LoadSuites(AllSuites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Files, waiting, variables, clients on terminals, directories, control clients.
+	gaps = slices.DeleteFunc(gaps, func(g *Gap) bool { return !slices.Contains([]int{6, 11, 106, 110, 207, 305, 402}, g.Number) })
+	targets, err := ResolveTargets(t.Context(), []string{"real=" + tmuxtest.Binary(t), "needy=" + needy(t) + "?env=NEEDS=a %26 b&arg=--compat"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := Run(t.Context(), Options{Targets: targets, Gaps: gaps, Layers: []Layer{TmuxLayer}, Reproduce: true, child: child(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range report.Cells {
+		t.Run(report.gap(c.Gap).Name+"/"+c.Tmux, func(t *testing.T) {
+			t.Parallel()
+			if c.Status != Pass || len(c.Evidence) == 0 {
+				t.Fatalf("%s: %s", c.Status, c.Reason)
+			}
+			out := sh(t, c.Reproducer)
+			saw, _, found := strings.Cut(out, "\nmcp-conform ran\n")
+			if !found {
+				t.Errorf("it does not show what was expected:\n%s", out)
+			}
+			want := varies.ReplaceAllString(strings.TrimSpace(c.evidence().Actual)+"\n", "…")
+			if want != "(no output)\n" && !strings.Contains(varies.ReplaceAllString(saw+"\n", "…"), want) {
+				t.Errorf("it does not show\n%s\nbut\n%s\nwith\n%s", want, saw, c.Reproducer)
+			}
+		})
+	}
+}
+
+// sh runs a shell script that ends in time.
+func sh(t *testing.T, script string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/bin/sh")
+	cmd.Stdin, cmd.WaitDelay = strings.NewReader(script), time.Second
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// A failure has a reproducer that shows it, and shows no failure on a tmux that has
+// none. What passes has no reproducer.
+func TestFailureHasReproducer(t *testing.T) {
+	emptyAtEnd(t)
+	real := tmuxtest.Binary(t)
+	wrong := filepath.Join(t.TempDir(), "tmux")
+	if err := testtool.WriteProgram(wrong, []byte("#!/bin/sh\ncase \"$*\" in *rename-window*) exit 0 ;; esac\nexec '"+real+"' \"$@\"\n")); err != nil {
+		t.Fatal(err)
+	}
+	targets, err := ResolveTargets(t.Context(), []string{"wrong=" + wrong, "real=" + real}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gap(t, "mkdir sub\ntmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 'it''s new'\nwait-until . tmux list-windows -F '[#{window_name}]'\nstdout '^\\[it''s new\\]$'\nsaw confirmed a\nclaim confirmed b\n")
+	report, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := report.Cells[1]; c.Status != Pass || c.Reproducer != "" {
+		t.Errorf("%s: %s: %q", c.Status, c.Reason, c.Reproducer)
+	}
+	c := report.Cells[0]
+	if c.Status != Fail {
+		t.Fatalf("%s: %s", c.Status, c.Reason)
+	}
+	if out := sh(t, c.Reproducer); !strings.Contains(out, "list-windows -F [#{window_name}]\n[first]\n") {
+		t.Errorf("the failure is not there:\n%s", out)
+	}
+	script := strings.Replace(c.Reproducer, "tmux=${1:-"+wrong+"}", "tmux="+real, 1)
+	if out := sh(t, script); !strings.Contains(out, "list-windows -F [#{window_name}]\n[it's new]\n") {
+		t.Errorf("the failure is there on the real tmux:\n%s", out)
+	}
+}
