@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 )
 
 // ReadJSON reads a report that [WriteJSON] has written.
@@ -158,7 +157,7 @@ func (c *Cell) badness() int {
 		return 0
 	case Flaky:
 		return 1
-	case Skip:
+	case Skip, NotOffered:
 		return 2
 	}
 	if c.Known != nil {
@@ -202,60 +201,4 @@ func pairTargets(a, b *Report) []TargetPair {
 		pairs = append(pairs, TargetPair{B: t.Name, VersionB: t.Version})
 	}
 	return pairs
-}
-
-// WriteDiff writes what changed for people: what got worse first.
-func WriteDiff(w io.Writer, d *Diff, style Style) error {
-	d = printable(d)
-	t := &textReport{Report: &Report{}, style: style}
-	if t.style.Width == 0 {
-		t.style.Width = 80
-	}
-	headings := map[string]string{Worse: "Worse", Better: "Better", Changed: "Changed", New: "New", Gone: "Gone"}
-	colors := map[string]string{Worse: "1;31", Better: "32", Changed: "36"}
-	arrow := " -> "
-	if style.Unicode {
-		arrow = " → "
-	}
-	last := ""
-	counts := map[string]int{}
-	for _, c := range d.Changes {
-		counts[c.Change]++
-		if c.Change != last {
-			if last != "" {
-				t.printf("\n")
-			}
-			t.printf("%s\n", t.paint(colors[c.Change], headings[c.Change]))
-			last = c.Change
-		}
-		what := fmt.Sprintf("gap %d, layer %s, tmux %s", c.Gap, c.Layer, c.Tmux)
-		if c.Transport != "exec" {
-			what += ", " + c.Transport
-		}
-		outcome := c.From + arrow + c.To
-		if c.From == "" || c.To == "" {
-			outcome = c.From + c.To
-		}
-		text := fmt.Sprintf("%s (%s): %s", what, c.Title, outcome)
-		if c.Reason != "" {
-			text += ": " + c.Reason
-		}
-		if !style.Unicode {
-			text = strings.ReplaceAll(text, "→", "->")
-		}
-		t.item("  ", text)
-	}
-	if last != "" {
-		t.printf("\n")
-	}
-	var parts []string
-	for _, k := range []string{Worse, Better, Changed, New, Gone} {
-		if counts[k] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[k], k))
-		}
-	}
-	parts = append(parts, fmt.Sprintf("%d the same", d.Same))
-	t.printf("%s\n", strings.Join(parts, ", "))
-	_, err := w.Write(t.buf.Bytes())
-	return err
 }

@@ -4,17 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tmuxmcp/conform"
 )
 
+// diffFormats are the ways to write what changed.
+var diffFormats = []string{"text", "markdown", "json"}
+
 func newDiff() *cobra.Command {
 	var asJSON bool
+	var format string
 	cmd := &cobra.Command{
 		Use:   "diff A.json B.json",
 		Short: "Compare the JSON reports of two runs",
+		Example: `  mcp-conform diff before.json after.json
+  mcp-conform diff --format markdown before.json after.json >>"$GITHUB_STEP_SUMMARY"`,
 		Long: `diff shows what changed between two runs, for example with a new tmux or after
 a pull request. It compares targets with the same name. If each run has exactly
 one target that the other lacks, it compares those two: 3.6a with 3.7c.
@@ -28,6 +36,12 @@ could not be read.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if asJSON {
+				format = "json"
+			}
+			if !slices.Contains(diffFormats, format) {
+				return fmt.Errorf("diff: --format %s: want %s", format, strings.Join(diffFormats, ", "))
+			}
 			var reports [2]*conform.Report
 			for i, file := range args {
 				var err error
@@ -38,9 +52,12 @@ could not be read.`,
 			d := conform.Compare(reports[0], reports[1])
 			out := cmd.OutOrStdout()
 			var err error
-			if asJSON {
+			switch format {
+			case "json":
 				err = conform.EncodeJSON(out, d)
-			} else {
+			case "markdown":
+				err = conform.WriteDiffMarkdown(out, d)
+			default:
 				err = conform.WriteDiff(out, d, styleOf(out))
 			}
 			if err == nil && d.Worse() {
@@ -49,7 +66,9 @@ could not be read.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, as --format json does")
+	cmd.Flags().StringVar(&format, "format", "text", "print `FORMAT`: "+strings.Join(diffFormats, ", "))
+	completion(cmd, "format", words(diffFormats...))
 	return cmd
 }
 

@@ -24,6 +24,7 @@ var formats = []struct {
 	{"tap", plain(conform.WriteTAP)},
 	{"markdown", plain(conform.WriteMarkdown)},
 	{"html", plain(conform.WriteHTML)},
+	{"findings", plain(conform.WriteFindings)},
 }
 
 // plain is a way to write a report that is the same wherever it goes.
