@@ -155,7 +155,12 @@ func (p htmlPage) Many() bool { return len(p.Targets) > 3 }
 func (p htmlPage) Answer(l Layer) []string         { return p.answer(l) }
 func (p htmlPage) ServerVerdicts() []serverVerdict { return p.serverVerdicts() }
 func (p htmlPage) Parts() []part                   { return p.parts() }
-func (p htmlPage) Width() int                      { return len(p.Targets) + 1 }
+
+// OnlyIssue reports whether all scripts are gaps of the issue.
+func (p htmlPage) OnlyIssue() bool {
+	return p.Scripts == "" && (len(p.Suites) == 0 || len(p.Suites) == 1 && p.Suites[0].Name == suites[0].Name)
+}
+func (p htmlPage) Width() int { return len(p.Targets) + 1 }
 
 func (p htmlPage) Failures() []alike             { return p.failures(false) }
 func (p htmlPage) KnownFailures() []alike        { return p.failures(true) }

@@ -140,7 +140,7 @@ func (r *Report) markdownTail() string {
 	}
 	list("Known failures", known)
 	if found := r.refutations(); len(found) > 0 {
-		b.WriteString("### Claims that tmux refutes\n\n| gap | the issue says | tmux |\n|-:|:-|:-|\n")
+		b.WriteString("### Claims that tmux refutes\n\n| gap | the claim | tmux |\n|-:|:-|:-|\n")
 		for _, f := range found {
 			fmt.Fprintf(&b, "| %d | %s | %s |\n", f.Gap, mdText(f.Claim), mdText(f.Why+r.where(f.Targets)))
 		}

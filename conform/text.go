@@ -143,7 +143,7 @@ func (t *textReport) blocks(left int) [][]Target {
 // titleWidth is the number of columns for titles, the longest of which is given. It
 // is smaller if that saves a block.
 func (t *textReport) titleWidth(longest, number int) int {
-	const least = 24
+	const least = 20
 	title := min(longest, max(t.style.Width-30, 20))
 	fewest := len(t.blocks(number + min(title, least)))
 	for title > least && len(t.blocks(number+title)) > fewest {

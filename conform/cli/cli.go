@@ -88,11 +88,11 @@ func onSignal(cancel context.CancelCauseFunc) (stop func()) {
 	}
 }
 
-const long = `mcp-conform replays the gaps of libtmux issue #670 against real tmux programs
-and says for each gap, each tmux and each layer what holds: is the issue's claim
-about tmux true (layer tmux), is the gap closed in this module's API (layer api),
-and can an agent do it with a tool of an MCP server (layer mcp)? Without a
-command it runs.
+const long = `mcp-conform replays the gaps of libtmux issue #670, and other suites of what
+breaks wrappers of tmux (--suite), against real tmux programs and says for each
+gap, each tmux and each layer what holds: is the claim about tmux true (layer
+tmux), is the gap closed in this module's API (layer api), and can an agent do it
+with a tool of an MCP server (layer mcp)? Without a command it runs.
 
 A tmux is given as
   PATH            a tmux program
@@ -102,6 +102,8 @@ A tmux is given as
                   cache, without root; the default where no tmux is installed is
                   debian:trixie-backports
   debian:VERSION  the same, of whichever suite has that version: debian:3.7c
+A tmux that needs more has it behind a "?": PATH?env=NAME=VALUE&arg=WORD&probe;
+--targets reads the same from a TOML file.
 
 Exit status: 0 when every cell is as its script expects, 1 when some cell
 failed, 2 when nothing could be run, 128+N when signal N ended the run. A claim
@@ -111,7 +113,11 @@ const examples = `  mcp-conform
   mcp-conform --tmux system --tmux master=/opt/tmux/bin/tmux
   mcp-conform --tmux debian:bookworm --tmux debian:sid --format json -o report.json
   mcp-conform --run pane-reset --layer tmux -v
+  mcp-conform --suite releases,quoting --tmux 3.7=/opt/tmux-3.7/bin/tmux
+  mcp-conform --suite all --targets targets.toml --format html -o report.html
+  mcp-conform --probe --tmux 'shim=/opt/shim/tmux?env=SHIM_HOME=/opt/shim'
   mcp-conform --layer mcp --server 'tmux-mcp --toolsets all'
+  mcp-conform --layer mcp --server other-mcp --dialect other.toml
   mcp-conform explain 4`
 
 func newCommand() *cobra.Command {

@@ -24,12 +24,13 @@ func newList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			width := len(strconv.Itoa(gaps[len(gaps)-1].Number))
 			for _, g := range gaps {
 				var layers []string
 				for _, l := range g.Layers() {
 					layers = append(layers, string(l))
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%2d  %s  %-34s %s\n", g.Number, conform.Printable(cluster(g)), conform.Printable(g.Title), strings.Join(layers, ","))
+				fmt.Fprintf(cmd.OutOrStdout(), "%*d  %s  %-34s %s\n", max(width, 2), g.Number, conform.Printable(cluster(g)), conform.Printable(g.Title), strings.Join(layers, ","))
 			}
 			return nil
 		},
@@ -92,7 +93,7 @@ func explain(w io.Writer, g *conform.Gap) {
 	}
 	fmt.Fprintf(w, "%s\n\n", bold(fmt.Sprintf("Gap %d: %s", g.Number, conform.Printable(g.Title))))
 	for _, f := range []struct{ name, text string }{
-		{"cluster", g.Cluster}, {"claim", g.Claim}, {"truth", g.Truth}, {"since", g.Since}, {"wrappers", g.Wrappers}, {"source", g.Source},
+		{"suite", g.Suite}, {"cluster", g.Cluster}, {"claim", g.Claim}, {"truth", g.Truth}, {"since", g.Since}, {"wrappers", g.Wrappers}, {"source", g.Source},
 	} {
 		if f.text != "" {
 			fmt.Fprintf(w, "%-8s %s\n", f.name, conform.Wrap(conform.Printable(f.text), width, 9))
