@@ -5,16 +5,22 @@ programs and reports, for each gap, tmux and layer, which claims hold.
 # The model
 
 A [Gap] is one file: a claim about tmux in words, and one script for each
-[Layer] in the language of testscript. A [Target] is one tmux program. [Run]
+[Layer] in the language of testscript. Gaps are grouped in suites; those of suite
+670 are the issue's. A [Target] is one tmux program. [Run]
 runs every script against every target, each in a process of its own with a
 tmux server of its own, and returns a [Report], a tree of [Cell]s. Reporters
 ([WriteText], [WriteJSON]) are functions of the report alone.
 
 Layer tmux asks whether the claim is true. Its verdict is what the script
 observed, confirmed or refuted; a refuted claim is a finding and no failure.
-The cell fails when what was observed is not what the script expects of this
+In suites other than 670 the claim is what wrappers rely on, and what a script expects
+depends on the version. The cell fails when what was observed is not what the script expects of this
 version, or is neither. The other layers ask whether the gap is closed in the
 API and in the MCP server, and have no verdict.
+
+A server may have names of its own for tools; its [Dialect] maps those that scripts use
+to them. What a cell's script did is also a shell script that does it without this package;
+see [Options].
 
 # The scripts
 
@@ -28,7 +34,7 @@ Besides testscript's own commands the scripts have these:
 	try COMMAND…               one of the above, which may fail or not
 	wait-until REGEXP COMMAND… runs it again until its output matches
 	attach NAME [-C] ARG…      a client on a terminal (or a control client)
-	control [-r] -t TARGET LINE…  a control client sends these lines; prints all it wrote
+	control [FLAG…] LINE…      a control client sends these lines; prints its answers
 	type NAME TEXT             types into that terminal; \x1b and the like work
 	json PATH [VALUE]          the last output has this value at this path
 	save NAME [PATH]           the last output, or the value at PATH, as $NAME
@@ -36,7 +42,7 @@ Besides testscript's own commands the scripts have these:
 	claim confirmed|refuted TEXT  the claim, and the verdict that is expected
 	na REASON                  ends the script: not for this version of tmux
 
-and the conditions [tmux:3.6] (this version or later), [ok] and [failed] (the
+and the conditions [tmux:3.6] (this version or later), ['tmux:>=3.6 <3.8'], [ok] and [failed] (the
 last command), ['stdout:REGEXP'] and ['stderr:REGEXP'] (its output).
 
 # Processes

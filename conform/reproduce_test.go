@@ -82,7 +82,7 @@ func TestFailureHasReproducer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := gap(t, "mkdir sub\ntmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 'it''s new'\nwait-until . tmux list-windows -F '[#{window_name}]'\nstdout '^\\[it''s new\\]$'\nsaw confirmed a\nclaim confirmed b\n")
+	g := gap(t, "mkdir sub\ntmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 'it''s new'\ntmux new-window -d 'sleep 0.7; echo late; exec sleep 60'\nwait-until late tmux capture-pane -p -t %1\ntmux list-windows -F '[#{window_name}]'\nstdout '^\\[it''s new\\]$'\nsaw confirmed a\nclaim confirmed b\n")
 	report, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestFailureHasReproducer(t *testing.T) {
 	if c.Status != Fail {
 		t.Fatalf("%s: %s", c.Status, c.Reason)
 	}
-	if out := sh(t, c.Reproducer); !strings.Contains(out, "list-windows -F [#{window_name}]\n[first]\n") {
+	if out := sh(t, c.Reproducer); !strings.Contains(out, "list-windows -F [#{window_name}]\n[first]\n") || !strings.Contains(out, "\nlate\n") {
 		t.Errorf("the failure is not there:\n%s", out)
 	}
 	script := strings.Replace(c.Reproducer, "tmux=${1:-"+wrong+"}", "tmux="+real, 1)
