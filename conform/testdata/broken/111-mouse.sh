@@ -4,7 +4,7 @@ case " $* " in
 *' show-options -gv mouse '*)
 	for arg; do
 		shift
-		set -- "$@" "$(printf %s "$arg" | sed 's/^mouse$/status/')"
+		set -- "$@" "$(printf %s "$arg" | sed 's/^mouse$/status-position/')"
 	done ;;
 esac
 exec "$real" "$@"
