@@ -139,14 +139,13 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, neg bool, args []string
 	waitTime := s.req.Timeout / waitShare
 	if s.actions()[args[1]] != nil {
 		// Of all that it runs, one step, which waits for the output of the last.
-		st := len(s.steps)
-		s.noteAction(ts, args[1:])
+		st := s.noteAction(ts, args[1:])
 		s.waiting = true
 		defer func() {
 			s.waiting = false
-			if s.steps[st].Do == doTmux {
+			if st.Do == doTmux {
 				text := s.shellWord(ts, strings.TrimRight(s.last.stdout, "\n"), func(name string) bool { return len(ts.Getenv(name)) > 2 })
-				s.steps[st].Until = &text
+				st.Until = &text
 			}
 		}()
 	}

@@ -32,12 +32,25 @@ func testServer(in io.Reader, out io.Writer) int {
 	for _, name := range []string{"fits", "lies", "omits"} {
 		tools = append(tools, map[string]any{"name": name, "inputSchema": map[string]any{"type": "object"}, "outputSchema": declared})
 	}
+	if os.Getenv("CONFORM_TEST_SERVER") == "camel" {
+		properties := func(name string) map[string]any {
+			return map[string]any{"type": "object", "properties": map[string]any{name: map[string]any{"type": "string"}}}
+		}
+		tools = []any{
+			map[string]any{"name": "call_readonly_tools_batch", "inputSchema": map[string]any{"type": "object"}},
+			map[string]any{"name": "display_message", "inputSchema": properties("format")},
+			map[string]any{"name": "list_panes", "inputSchema": properties("sessionName")},
+		}
+	}
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
 		var req struct {
 			ID     any
 			Method string
-			Params struct{ Name string }
+			Params struct {
+				Name      string
+				Arguments map[string]any
+			}
 		}
 		if err := json.Unmarshal(lines.Bytes(), &req); err != nil {
 			return 4
@@ -47,6 +60,10 @@ func testServer(in io.Reader, out io.Writer) int {
 			answer(req.ID, map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": "t", "version": "0"}})
 		case "tools/list ":
 			answer(req.ID, map[string]any{"tools": tools})
+		case "tools/call display_message":
+			answer(req.ID, map[string]any{"content": text(""), "structuredContent": map[string]any{"value": req.Params.Arguments["format"], "paneId": "%0"}})
+		case "tools/call list_panes":
+			answer(req.ID, map[string]any{"content": text(""), "structuredContent": map[string]any{"panes": []any{map[string]any{"id": "%7", "currentCommand": req.Params.Arguments["sessionName"]}}}})
 		case "tools/call text":
 			answer(req.ID, map[string]any{"content": text("a text")})
 		case "tools/call fits":
@@ -131,6 +148,40 @@ func TestServers(t *testing.T) {
 				t.Errorf("took %v", took)
 			}
 		})
+	}
+}
+
+// A dialect is detected from what a real handshake brings, and calls and answers are
+// translated.
+func TestDetectedDialect(t *testing.T) {
+	emptyAtEnd(t)
+	targets, err := ResolveTargets(t.Context(), []string{tmuxtest.Binary(t)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gapOf(t, MCPLayer, `
+mcp display_message '{"format_string": "abc"}'
+json result abc
+json pane_id %0
+mcp list_panes '{"session_name": "work"}'
+json result.0.pane_id %7
+json result.0.pane_current_command work
+`)
+	none := gapOf(t, MCPLayer, "mcp display_message '{\"window_id\": \"@0\", \"format_string\": \"x\"}'\n")
+	none.Number = 2
+	report, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g, none}, Server: "CONFORM_TEST_SERVER=camel " + child(t)[0], child: child(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := report.Cells[0], report.Cells[1]; report.Dialect != "libtmux-camel" || a.Status != Pass || b.Status != NotOffered {
+		t.Errorf("dialect %q, %s: %s, %s: %s", report.Dialect, a.Status, a.Reason, b.Status, b.Reason)
+	}
+	if !report.OK() {
+		t.Error("what is not offered is a failure, though something is offered")
+	}
+	report.Cells = report.Cells[1:]
+	if report.OK() {
+		t.Error("nothing is offered, and all is well")
 	}
 }
 

@@ -120,7 +120,7 @@ func TestAppliesNowhere(t *testing.T) {
 			c.Status, c.Verdict = NotApplicable, NoVerdict
 		}
 	}
-	if got, want := r.Idle(), "suite releases applies to no tmux of this run: nothing was tested"; got != want || !strings.Contains(r.Summary(), want) {
+	if got, want := r.Idle(), "nothing was tested of suite releases: no script of it in this run applies to these tmux programs"; got != want || !strings.Contains(r.Summary(), want) {
 		t.Errorf("%q in %q, want %q", got, r.Summary(), want)
 	}
 	want := []string{"670: 1 of 1 claim is true where it applies", "releases: 0 of 1 claim is true where it applies; for no tmux here: 12"}

@@ -33,8 +33,14 @@ const (
 	doNothing = "#"
 )
 
+// maxSteps is the most that is recorded of a script.
+const maxSteps = 1000
+
 // note records a step of the line that runs.
 func (s *script) note(ts *testscript.TestScript, do string, words []string) *step {
+	if len(s.steps) == maxSteps {
+		return &step{}
+	}
 	st := step{Line: s.now.number, Do: do}
 	for _, w := range words {
 		st.Words = append(st.Words, s.shellWord(ts, w, func(name string) bool {
@@ -48,6 +54,7 @@ func (s *script) note(ts *testscript.TestScript, do string, words []string) *ste
 // shellWord quotes a word for a shell. Where it has the value of a variable of the script
 // that is used, it has the variable: the value may differ the next time.
 func (s *script) shellWord(ts *testscript.TestScript, word string, used func(name string) bool) string {
+	word = clipText(word) // it may have what a target printed
 	type variable struct{ shell, value string }
 	variables := []variable{{"$d/s", s.socket}, {"$PWD", ts.Getenv("WORK")}, {"$HOME", ts.Getenv("HOME")}}
 	for _, name := range s.saved {

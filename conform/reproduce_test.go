@@ -2,6 +2,7 @@ package conform
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -100,5 +101,37 @@ func TestFailureHasReproducer(t *testing.T) {
 	script := strings.Replace(c.Reproducer, "tmux=${1:-"+wrong+"}", "tmux="+real, 1)
 	if out := sh(t, script); !strings.Contains(out, "list-windows -F [#{window_name}]\n[it's new]\n") {
 		t.Errorf("the failure is there on the real tmux:\n%s", out)
+	}
+}
+
+// Nothing that a tmux prints is a command in a reproducer.
+func TestReproducersObeyNothing(t *testing.T) {
+	emptyAtEnd(t)
+	dir := t.TempDir()
+	owned, real := filepath.Join(dir, "owned"), tmuxtest.Binary(t)
+	hostile := "'; touch " + owned + "; $(touch " + owned + ") `touch " + owned + "` \"; touch " + owned + "; #\nEOF\ntouch " + owned + "\n"
+	wrong := filepath.Join(dir, "tmux")
+	if err := os.WriteFile(filepath.Join(dir, "text"), []byte(hostile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := testtool.WriteProgram(wrong, []byte("#!/bin/sh\ncase \"$*\" in *display-message*|*list-clients*) cat "+dir+"/text; exit ;; esac\nexec '"+real+"' \"$@\"\n")); err != nil {
+		t.Fatal(err)
+	}
+	targets, err := ResolveTargets(t.Context(), []string{wrong}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gap(t, "tmux new-session -d 'exec sleep 60'\nattach user\ntmux display-message -p x\nsave v\ntmux set-option -g @v $v\nwait-until touch tmux display-message -p $v\n! stdout touch\n")
+	report, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := report.Cells[0]
+	if c.Status != Fail || !strings.Contains(c.Reproducer, "await ") || !strings.Contains(c.evidence().Actual, "touch") {
+		t.Fatalf("%s: %s", c.Status, c.Reason)
+	}
+	sh(t, c.Reproducer)
+	if _, err := os.Stat(owned); err == nil {
+		t.Errorf("what tmux printed was run:\n%s", c.Reproducer)
 	}
 }

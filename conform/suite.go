@@ -129,14 +129,12 @@ func (r *Report) idle() []string {
 	return found
 }
 
-// Idle reports in a line which suites apply to no target; it is empty if all do.
+// Idle reports in a line of what nothing was tested, as none of its scripts applies to a
+// target. It is empty if there is no such suite, and for a shard, which is a part.
 func (r *Report) Idle() string {
 	found := r.idle()
-	switch {
-	case len(found) == 0:
+	if len(found) == 0 || r.Shard != "" {
 		return ""
-	case len(found) == 1 && found[0] != "these scripts":
-		return found[0] + " applies to no tmux of this run: nothing was tested"
 	}
-	return strings.Join(found, ", ") + " apply to no tmux of this run: nothing was tested"
+	return "nothing was tested of " + strings.Join(found, ", ") + ": no script of it in this run applies to these tmux programs"
 }
