@@ -163,9 +163,9 @@ func (j *job) reproducer(cell *Cell, steps []step) string {
 	return b.String()
 }
 
-// heredoc is a text that can stand in a here-document.
+// heredoc is a text that can stand in a here-document: no line of it is its end.
 func heredoc(text string) string {
-	return strings.ReplaceAll("  "+strings.ReplaceAll(Printable(strings.TrimRight(text, "\n")), "\n", "\n  "), "\n  EOF", "\n   EOF")
+	return "  " + strings.ReplaceAll(Printable(strings.TrimRight(text, "\n")), "\n", "\n  ")
 }
 
 // setUp is a line that testscript itself runs, for a shell.
