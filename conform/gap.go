@@ -170,6 +170,13 @@ func ruleRange(conditions string) string {
 	var parts []string
 	for _, m := range ruleVersions.FindAllStringSubmatch(conditions, -1) {
 		not, v := m[1]+m[3], m[2]+m[4]
+		if exact := strings.TrimPrefix(v, "="); exact != v && !strings.ContainsAny(exact, "<>=,") {
+			if not != "" {
+				exact = "not " + exact
+			}
+			parts = append(parts, exact)
+			continue
+		}
 		switch isRange := strings.ContainsAny(v, "<>=,"); {
 		case isRange && not == "":
 			parts = append(parts, v)
