@@ -191,7 +191,15 @@ unset TMUX TMUX_PANE
 
 const reproducerFunctions = `client() { eval "$pre\"\$tmux\"$post" '-u -S "$d/s" -f /dev/null "$@"'; }
 terminal() { eval "$pre\"\$tmux\"$post" '-u -S "$d/o" -f /dev/null "$@"'; }
-finish() { client kill-server; terminal kill-server; cd / && rm -rf "$d"; }
+finish() {
+	pids=$(for server in client terminal; do $server list-panes -a -F '#{pid} #{pane_pid}'; done) tries=0
+	client kill-server; terminal kill-server
+	set -f
+	for pid in $pids; do
+		while kill -0 "$pid" && [ $tries -lt 30 ]; do tries=$((tries + 1)); sleep 0.1; done
+	done
+	cd / && rm -rf "$d"
+}
 trap 'finish >/dev/null 2>&1' EXIT
 trap 'exit 1' HUP INT TERM
 shown() {
