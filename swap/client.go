@@ -24,6 +24,7 @@ type Client struct {
 	Name     string
 	Aliases  []string
 	Binaries []string // any of them on PATH; none: an application without one
+	Editor   bool     // an application of the desktop, which need not be on PATH
 	Config   location
 	Kind     format.Kind
 	// Scopes maps each scope to the ways to its container; an entry is edited

@@ -75,6 +75,7 @@ var clients = []*Client{
 	{
 		Name:     "cursor",
 		Binaries: []string{"cursor-agent", "cursor"},
+		Editor:   true,
 		Config:   at(".cursor/mcp.json"),
 		Kind:     format.JSON,
 		Scopes:   userOnly("mcpServers"),
@@ -150,6 +151,7 @@ var clients = []*Client{
 	},
 	{
 		Name:   "claude-desktop",
+		Editor: true,
 		Config: perSystem("Claude", "claude_desktop_config.json"),
 		Kind:   format.JSON,
 		Scopes: userOnly("mcpServers"),
@@ -157,6 +159,7 @@ var clients = []*Client{
 	{
 		Name:     "vscode",
 		Binaries: []string{"code"},
+		Editor:   true,
 		Config:   perSystem("Code/User", "mcp.json"),
 		Kind:     format.JSONC,
 		Scopes:   userOnly("servers"),
@@ -166,6 +169,7 @@ var clients = []*Client{
 	{
 		Name:     "windsurf",
 		Binaries: []string{"windsurf"},
+		Editor:   true,
 		Config:   at(".codeium/windsurf/mcp_config.json"),
 		Kind:     format.JSON,
 		Scopes:   userOnly("mcpServers"),
@@ -174,6 +178,7 @@ var clients = []*Client{
 	{
 		Name:     "zed",
 		Binaries: []string{"zed", "zeditor"},
+		Editor:   true,
 		Config: location{
 			Dirs: map[string][]candidate{
 				"":        {{Env: "XDG_CONFIG_HOME", AbsOnly: true, Dir: "zed"}, {Dir: "~/.config/zed"}},

@@ -26,7 +26,8 @@ type Detection struct {
 // Detected is one client of a [Detection].
 type Detected struct {
 	Client       string   `json:"client"`
-	Present      bool     `json:"present"` // both of the next two, or the config alone for an application without a program
+	Present      bool     `json:"present"` // both of the next two; of an editor either, or its directory
+	Installed    bool     `json:"-"`       // on PATH, or an editor that has its directory
 	Binary       string   `json:"binary"`  // its path, "" if none is on PATH
 	Binaries     []string `json:"binaries"`
 	Config       string   `json:"config"`
@@ -38,12 +39,11 @@ type Detected struct {
 func (s *Swapper) Detect() Detection {
 	out := Detection{Version: SchemaVersion}
 	for _, c := range clients {
-		d := Detected{Client: c.Name, Present: s.present(c), Binary: c.binary(), Binaries: c.Binaries, Config: c.configPath(s.Sys), Note: c.Note}
+		d := Detected{Client: c.Name, Present: s.present(c), Installed: s.installed(c), Binary: c.binary(), Binaries: c.Binaries, Config: c.configPath(s.Sys), Note: c.Note}
 		if d.Binaries == nil {
 			d.Binaries = []string{}
 		}
-		_, err := os.Lstat(d.Config)
-		d.ConfigExists = err == nil
+		d.ConfigExists = s.hasConfig(c)
 		out.Clients = append(out.Clients, d)
 	}
 	return out
@@ -59,10 +59,12 @@ type StatusOptions struct {
 
 // Status is what each client runs, and the document of status --json.
 type Status struct {
-	Version int           `json:"version"`
-	Repo    string        `json:"repo"`
-	Server  string        `json:"server"`
-	Clients []ClientState `json:"clients"`
+	Version  int           `json:"version"`
+	Repo     string        `json:"repo"`
+	Server   string        `json:"server"` // "" if it could not be derived
+	NoServer error         `json:"-"`      // why it could not; then Clients is empty
+	Clients  []ClientState `json:"clients"`
+	Swaps    []Swap        `json:"swaps,omitempty"` // all that are recorded
 }
 
 // ClientState is one scope of one client.
@@ -84,8 +86,8 @@ type ClientState struct {
 	won  []string // the Shadows that are other entries
 }
 
-// Status reports what a server's name resolves to in each client and scope. A
-// config that cannot be read is an Error of its client.
+// Status reports what a server's name resolves to in each client and scope, and
+// every recorded swap. A config that cannot be read is an Error of its client.
 func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 	if err := checkScope(o.Scope); err != nil {
 		return nil, err
@@ -94,11 +96,21 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	repo, server, err := repoAndServer(o.Repo, o.Server)
-	if err != nil {
-		return nil, err
+	st := &Status{Version: SchemaVersion, Clients: []ClientState{}}
+	if st.Repo, st.Server, st.NoServer = repoAndServer(o.Repo, o.Server); st.NoServer != nil {
+		if st.Repo, err = realDir(o.Repo); err != nil {
+			return nil, err
+		}
+	} else {
+		st.Clients = s.states(clients, o.Scope, st.Repo, st.Server)
 	}
-	st := &Status{Version: SchemaVersion, Repo: repo, Server: server, Clients: []ClientState{}}
+	s.swaps(st, o, clients)
+	return st, nil
+}
+
+// states reports what a server's name resolves to in some clients.
+func (s *Swapper) states(clients []*Client, only Scope, repo, server string) []ClientState {
+	out := []ClientState{}
 	for _, c := range clients {
 		_, missing := os.Lstat(c.configPath(s.Sys))
 		var doc *document
@@ -107,7 +119,7 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 			doc, err = s.open(c)
 		}
 		for _, scope := range c.scopes() {
-			if o.Scope != "" && c.scope(o.Scope) != scope {
+			if only != "" && c.scope(only) != scope {
 				continue
 			}
 			cs := ClientState{Client: c.Name, Scope: scope, Label: c.label(scope), Config: c.configPath(s.Sys)}
@@ -119,10 +131,10 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 			if e != nil {
 				cs.Error = e.Error()
 			}
-			st.Clients = append(st.Clients, cs)
+			out = append(out, cs)
 		}
 	}
-	return st, nil
+	return out
 }
 
 // repoAndServer finds the server's name; a name that is given needs no checkout.

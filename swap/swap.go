@@ -119,12 +119,28 @@ func (s *Swapper) clients(names []string) ([]*Client, error) {
 	return out, nil
 }
 
-// present: the program, if the client has one, is on PATH and the config exists.
+// present: the config exists, and the program of anything but an editor is on PATH.
+// An editor is started from the desktop: one that is installed counts without a
+// config, and one that has a config counts without a program.
 func (s *Swapper) present(c *Client) bool {
-	if _, err := os.Lstat(c.configPath(s.Sys)); err != nil {
-		return false
+	if c.Editor {
+		return s.hasConfig(c) || s.installed(c)
 	}
-	return len(c.Binaries) == 0 || c.binary() != ""
+	return s.hasConfig(c) && s.installed(c)
+}
+
+// installed: a program is on PATH, or an editor has made the directory of its config.
+func (s *Swapper) installed(c *Client) bool {
+	if c.binary() != "" {
+		return true
+	}
+	info, err := os.Stat(filepath.Dir(c.configPath(s.Sys)))
+	return c.Editor && err == nil && info.IsDir()
+}
+
+func (s *Swapper) hasConfig(c *Client) bool {
+	_, err := os.Lstat(c.configPath(s.Sys))
+	return err == nil
 }
 
 func checkScope(s Scope) error {
@@ -146,8 +162,9 @@ type document struct {
 }
 
 // open reads and parses a client's config.
-func (s *Swapper) open(c *Client) (*document, error) {
-	config := c.configPath(s.Sys)
+func (s *Swapper) open(c *Client) (*document, error) { return s.openAt(c, c.configPath(s.Sys)) }
+
+func (s *Swapper) openAt(c *Client, config string) (*document, error) {
 	target, err := targetOf(config)
 	if err != nil {
 		if _, lerr := os.Lstat(config); errors.Is(lerr, fs.ErrNotExist) {

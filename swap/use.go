@@ -78,8 +78,12 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(o.Clients) == 0 {
+		// An editor that is installed may have no config yet.
+		clients = slices.DeleteFunc(clients, func(c *Client) bool { return !s.hasConfig(c) })
+	}
 	if len(clients) == 0 {
-		return nil, hintf(HintClient, "no client is present (one is when its program is on PATH and its config exists)")
+		return nil, hintf(HintClient, "no client is present (one is when its program is on PATH and its config exists; an editor when its config exists)")
 	}
 	if err := s.ownHome(); err != nil {
 		return nil, err

@@ -73,21 +73,26 @@ func (v *Verification) Failed() bool {
 // is asked in a home directory made for it, with a copy of its config. Its
 // error is for what stops all.
 func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, error) {
-	st, err := s.Status(StatusOptions{Repo: o.Repo, Server: o.Server, Clients: o.Clients})
+	clients, err := s.clients(o.Clients)
 	if err != nil {
 		return nil, err
 	}
-	out := &Verification{Version: SchemaVersion, Repo: st.Repo, Server: st.Server, Clients: []Verified{}}
-	for i := 0; i < len(st.Clients) && ctx.Err() == nil; {
-		cs := st.Clients[i]
+	repo, server, err := repoAndServer(o.Repo, o.Server)
+	if err != nil {
+		return nil, err
+	}
+	states := s.states(clients, "", repo, server)
+	out := &Verification{Version: SchemaVersion, Repo: repo, Server: server, Clients: []Verified{}}
+	for i := 0; i < len(states) && ctx.Err() == nil; {
+		cs := states[i]
 		found := cs.Found
-		for i++; i < len(st.Clients) && st.Clients[i].Client == cs.Client; i++ {
-			if !found && st.Clients[i].Found {
-				cs, found = st.Clients[i], true
+		for i++; i < len(states) && states[i].Client == cs.Client; i++ {
+			if !found && states[i].Found {
+				cs, found = states[i], true
 			}
 		}
 		v := Verified{ClientState: cs}
-		s.verify(ctx, &v, st.Repo, st.Server, len(o.Clients) > 0)
+		s.verify(ctx, &v, repo, server, len(o.Clients) > 0)
 		out.Clients = append(out.Clients, v)
 		if o.Each != nil {
 			o.Each(v)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -82,8 +83,8 @@ func (a *app) detect() *cobra.Command {
 		Use:   "detect",
 		Short: "Show which clients are installed",
 		Long: `detect shows for each client whether its program is on PATH and its config
-exists. A client is present if both are true; the other commands take the present
-ones unless --cli names others.`,
+exists. A client is present if both are true, an editor also if only one is; the
+other commands take the present ones unless --cli names others.`,
 		Example: `  mcp-swap detect
   mcp-swap detect --json`,
 	}
@@ -108,7 +109,9 @@ func (a *app) status() *cobra.Command {
 		Long: `status shows for each client and scope what the server's name resolves to:
 local (this repo), local (another path), PR n, pinned, unpinned, remote or
 other; and what keeps the client from running it: a file of the project that
-wins, an entry that is switched off, a folder that is not trusted.`,
+wins, an entry that is switched off, a folder that is not trusted.
+Swaps under other names and of other checkouts follow. Outside a checkout they
+are all that is shown.`,
 		Example: `  mcp-swap status
   mcp-swap status --server tmux --cli codex --json`,
 	}
@@ -127,10 +130,10 @@ wins, an entry that is switched off, a folder that is not trusted.`,
 		} else {
 			a.statusText(st)
 		}
-		for _, cs := range st.Clients {
-			if cs.Error != "" && err == nil {
-				err = &silent{exitFailed}
-			}
+		bad := slices.ContainsFunc(st.Clients, func(c swap.ClientState) bool { return c.Error != "" }) ||
+			slices.ContainsFunc(st.Swaps, func(c swap.Swap) bool { return c.Error != "" })
+		if bad && err == nil {
+			err = &silent{exitFailed}
 		}
 		return err
 	})

@@ -115,20 +115,23 @@ const labelWidth = len("claude-desktop") + 1
 func (p *printer) detection(d swap.Detection) {
 	for _, c := range d.Clients {
 		mark, colour := "absent", dim
-		if c.Present {
+		switch {
+		case c.Installed && !c.ConfigExists:
+			mark, colour = "no config", yellow
+		case c.Present:
 			mark, colour = "present", green
 		}
 		var why []string
-		if c.Binary == "" && len(c.Binaries) > 0 {
+		if !c.Installed && len(c.Binaries) > 0 {
 			why = append(why, "no "+strings.Join(c.Binaries, " or ")+" on PATH")
 		}
-		if !c.ConfigExists {
+		if !c.Installed && !c.ConfigExists {
 			why = append(why, "no config")
 		}
 		if c.Note != "" && c.ConfigExists {
 			why = append(why, c.Note)
 		}
-		line := fmt.Sprintf("%-*s %s %s", labelWidth, c.Client, p.paint(colour, mark, 8), c.Config)
+		line := fmt.Sprintf("%-*s %s %s", labelWidth, c.Client, p.paint(colour, mark, 9), c.Config)
 		if len(why) > 0 {
 			line += "  (" + strings.Join(why, "; ") + ")"
 		}
@@ -137,28 +140,44 @@ func (p *printer) detection(d swap.Detection) {
 }
 
 func (a *app) statusText(st *swap.Status) {
-	if len(st.Clients) == 0 {
+	switch {
+	case st.NoServer != nil && len(st.Swaps) == 0:
+		a.err.note(explain(st.NoServer))
+		a.err.note("no swap is recorded")
+	case st.NoServer != nil:
+		a.err.note("recorded swaps only: " + explain(st.NoServer))
+	case len(st.Clients) == 0:
 		a.err.note("no client is present; name one with --cli, or see mcp-swap detect")
 	}
 	for _, c := range st.Clients {
-		switch {
-		case c.Error != "":
-			a.err.problem(c.Label + ": " + c.Error)
-			continue
-		case !c.Exists:
-			a.out.linef("%-*s %s", labelWidth, c.Label, a.out.paint(dim, "no config at "+c.Config, 0))
-		case !c.Found:
-			a.out.linef("%-*s %s", labelWidth, c.Label, a.out.paint(dim, fmt.Sprintf("no entry %q", st.Server), 0))
-		default:
-			line := fmt.Sprintf("%-*s %s", labelWidth, c.Label, a.out.paint(tagColour(c.Tag), c.Tag.String(), 0))
-			if len(c.Command) > 0 {
-				line += ": " + ask.CommandLine(c.Command)
-			}
-			a.out.linef("%s", line)
+		a.stateText(c, st.Server, "")
+	}
+	for _, sw := range st.Swaps {
+		if !sw.Listed {
+			a.stateText(sw.ClientState, sw.Server, fmt.Sprintf("swapped %q: ", sw.Server))
 		}
-		for _, shadow := range c.Shadows {
-			a.out.linef("%*s %s", labelWidth, "", a.out.paint(yellow, "! "+shadow, 0))
+	}
+}
+
+// stateText prints what one client runs as a server; what comes before it on the line.
+func (a *app) stateText(c swap.ClientState, server, what string) {
+	switch {
+	case c.Error != "":
+		a.err.problem(c.Label + ": " + c.Error)
+		return
+	case !c.Exists:
+		a.out.linef("%-*s %s", labelWidth, c.Label, a.out.paint(dim, what+"no config at "+c.Config, 0))
+	case !c.Found:
+		a.out.linef("%-*s %s", labelWidth, c.Label, a.out.paint(dim, what+fmt.Sprintf("no entry %q", server), 0))
+	default:
+		line := fmt.Sprintf("%-*s %s%s", labelWidth, c.Label, what, a.out.paint(tagColour(c.Tag), c.Tag.String(), 0))
+		if len(c.Command) > 0 {
+			line += ": " + ask.CommandLine(c.Command)
 		}
+		a.out.linef("%s", line)
+	}
+	for _, shadow := range c.Shadows {
+		a.out.linef("%*s %s", labelWidth, "", a.out.paint(yellow, "! "+shadow, 0))
 	}
 }
 

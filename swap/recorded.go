@@ -1,0 +1,69 @@
+package swap
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"tmuxmcp/swap/journal"
+)
+
+// A Swap is a recorded swap, and what its entry is now.
+type Swap struct {
+	ClientState
+	Server string    `json:"server"`
+	Repo   string    `json:"repo"` // the checkout that it was swapped to
+	Time   time.Time `json:"time"`
+	// Listed: it is the entry of one of [Status.Clients].
+	Listed bool `json:"listed"`
+}
+
+// swaps adds the recorded swaps that the options select, the oldest first.
+func (s *Swapper) swaps(st *Status, o StatusOptions, clients []*Client) {
+	state, err := s.Journal.Load()
+	if err != nil {
+		s.Warn(err.Error())
+		return
+	}
+	for _, r := range state.Records {
+		c := lookupClient(r.Client)
+		switch {
+		case c == nil, // doctor reports it
+			len(o.Clients) > 0 && !slices.Contains(clients, c),
+			o.Scope != "" && c.scope(o.Scope) != Scope(r.Scope),
+			o.Server != "" && o.Server != r.Server:
+			continue
+		}
+		sw := s.recorded(c, r)
+		if sw.Tag != nil && r.Repo != st.Repo {
+			sw.Tag.ThisRepo = false
+		}
+		sw.Listed = r.Server == st.Server && slices.ContainsFunc(st.Clients, func(cs ClientState) bool {
+			return cs.Client == r.Client && cs.Config == r.Config && slices.ContainsFunc(
+				c.containers(cs.Scope, claudeProject(st.Repo)),
+				func(path []string) bool { return slices.Equal(path, r.Container) })
+		})
+		st.Swaps = append(st.Swaps, sw)
+	}
+}
+
+// recorded reads the config of a record, which another variable may have named then.
+func (s *Swapper) recorded(c *Client, r journal.Record) Swap {
+	scope := Scope(r.Scope)
+	sw := Swap{Server: r.Server, Repo: r.Repo, Time: r.Time}
+	sw.ClientState = ClientState{Client: c.Name, Scope: scope, Label: c.label(scope), Config: r.Config, Exists: true}
+	if _, err := os.Lstat(r.Config); errors.Is(err, fs.ErrNotExist) {
+		sw.Exists = false
+		return sw
+	}
+	doc, err := s.openAt(c, r.Config)
+	if err == nil {
+		err = s.state(&sw.ClientState, doc, scope, r.Repo, r.Server)
+	}
+	if err != nil {
+		sw.Error = err.Error()
+	}
+	return sw
+}
