@@ -160,12 +160,12 @@ var uvCheckout = checkoutKind{
 			return fmt.Errorf("%w: it has no project.name", errNoServer)
 		}
 		c.name, c.Server, c.Entry = doc.Project.Name, doc.Project.Name, entry
-		if entry == "" {
-			if c.Entry = firstScript(text); c.Entry == "" {
-				return hintf(HintEntry, "%w: it has no [project.scripts]", errNoServer)
-			}
+		if entry != "" {
+			return nil
 		}
-		return nil
+		var err error
+		c.Entry, err = chooseScript(scripts(text), c.name)
+		return err
 	},
 	dev: func(c *Checkout) []string {
 		return []string{"uv", "--directory", c.Dir, "run", c.Entry}
@@ -194,15 +194,31 @@ func decodeTOML(text []byte, v any) error {
 	return err
 }
 
-// firstScript is the first key of project.scripts in the order of the file,
-// which a decoded map no longer has. The text is known to be valid.
-func firstScript(text []byte) string {
+// chooseScript picks the server of project.scripts: the only one whose name ends in
+// -mcp; of several the one named like the project; of none the first, as one project
+// often names its program and its aliases.
+func chooseScript(names []string, project string) (string, error) {
+	servers := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasSuffix(n, "-mcp") })
+	switch {
+	case len(names) == 0:
+		return "", hintf(HintEntry, "%w: it has no [project.scripts]", errNoServer)
+	case len(servers) == 0:
+		return names[0], nil
+	case len(servers) == 1 || !slices.Contains(servers, project):
+		return servers[0], nil
+	}
+	return project, nil
+}
+
+// scripts are the keys of project.scripts in the order of the file, which a
+// decoded map no longer has. The text is known to be valid.
+func scripts(text []byte) []string {
 	doc, err := format.Parse(format.TOML, text)
 	if err != nil {
-		return ""
+		return nil
 	}
 	names, _ := doc.Names([]string{"project", "scripts"})
-	return cmp.Or(names...)
+	return names
 }
 
 var npmCheckout = checkoutKind{

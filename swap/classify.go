@@ -1,7 +1,10 @@
 package swap
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -16,6 +19,8 @@ type Tag struct {
 	Path string `json:"path,omitempty"`
 	// ThisRepo: it is the checkout that was asked about.
 	ThisRepo bool `json:"this_repo,omitempty"`
+	// Missing: there is nothing at Path any more, so the server cannot start.
+	Missing bool `json:"missing,omitempty"`
 	// PR is the pull request of TagPR.
 	PR string `json:"pr,omitempty"`
 	// Package is what TagPinned and TagUnpinned name, URL the address of TagRemote.
@@ -36,8 +41,13 @@ const (
 func (t Tag) String() string {
 	switch t.Kind {
 	case TagLocal:
-		if t.ThisRepo {
+		switch {
+		case t.ThisRepo && t.Missing:
+			return "local (this repo), but " + t.Path + " does not exist"
+		case t.ThisRepo:
 			return "local (this repo)"
+		case t.Missing:
+			return "local (" + t.Path + "), which does not exist"
 		}
 		return "local (" + t.Path + ")"
 	case TagPR:
@@ -87,6 +97,15 @@ var pullRef = regexp.MustCompile(`^git\+.+@refs/pull/([0-9]+)/head$`)
 
 // classify tags an entry. repo is the checkout asked about, "" for none.
 func (s *Swapper) classify(argv []string, value map[string]any, repo string) Tag {
+	t := s.tag(argv, value, repo)
+	if filepath.IsAbs(t.Path) {
+		_, err := os.Stat(t.Path)
+		t.Missing = errors.Is(err, fs.ErrNotExist)
+	}
+	return t
+}
+
+func (s *Swapper) tag(argv []string, value map[string]any, repo string) Tag {
 	if len(argv) == 0 || argv[0] == "" {
 		if url := remote(value); url != "" {
 			return Tag{Kind: TagRemote, URL: url}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,6 +37,8 @@ const (
 	FoundStrayBackup = "unknown-backup"   // a backup without a record
 	FoundTemp        = "temporary-file"   // left by a killed run
 	FoundLogin       = "login-overridden" // an environment variable; its value is not looked at
+	FoundNoCheckout  = "checkout-missing" // an entry that runs what does not exist any more
+	FoundNoProgram   = "program-missing"  // a swap whose program is not on PATH
 	FoundConfig      = "config-unreadable"
 	FoundState       = "state-unreadable"
 )
@@ -102,16 +105,17 @@ func (s *Swapper) examine(d *Diagnosis, c *Client) {
 		d.add(Finding{Kind: FoundConfig, Client: c.Name, Path: c.configPath(s.Sys), Text: err.Error()})
 		return
 	}
-	if d.Repo == "" || d.Server == "" {
+	if d.Repo == "" {
 		return
 	}
 	for _, scope := range c.scopes() {
-		s.examineNames(d, doc, scope)
+		s.examineEntries(d, doc, scope)
 	}
 }
 
-// examineNames finds entries that run the repository under other names.
-func (s *Swapper) examineNames(d *Diagnosis, doc *document, scope Scope) {
+// examineEntries finds entries that run the repository under other names, and such
+// as run a checkout that does not exist any more.
+func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope Scope) {
 	c := doc.client
 	for _, container := range c.containers(scope, claudeProject(d.Repo)) {
 		names, err := doc.doc.Names(container)
@@ -119,19 +123,21 @@ func (s *Swapper) examineNames(d *Diagnosis, doc *document, scope Scope) {
 			continue
 		}
 		for _, name := range names {
-			if name == d.Server {
-				continue
-			}
 			e, err := doc.doc.Lookup(container, name)
 			if err != nil || !e.Found {
 				continue
 			}
-			if tag := s.classify(c.Dialect.argv(e.Value), e.Value, d.Repo); tag.ThisRepo {
-				d.add(Finding{
-					Kind: FoundOtherName, Client: c.Name, Scope: scope, Server: name, Path: doc.config,
-					Text: fmt.Sprintf("%s runs this repository as %q, not as %q", c.label(scope), name, d.Server),
-					Hint: HintServer, Arg: name,
-				})
+			f := Finding{Client: c.Name, Scope: scope, Server: name, Path: doc.config}
+			tag := s.classify(c.Dialect.argv(e.Value), e.Value, d.Repo)
+			switch {
+			case tag.Missing:
+				f.Kind = FoundNoCheckout
+				f.Text = fmt.Sprintf("%s runs %q from %s, which does not exist", c.label(scope), name, tag.Path)
+				d.add(f)
+			case tag.ThisRepo && d.Server != "" && name != d.Server:
+				f.Kind, f.Hint, f.Arg = FoundOtherName, HintServer, name
+				f.Text = fmt.Sprintf("%s runs this repository as %q, not as %q", c.label(scope), name, d.Server)
+				d.add(f)
 			}
 		}
 	}
@@ -169,6 +175,9 @@ func (s *Swapper) examineRecord(d *Diagnosis, r *journal.Record) {
 	}
 	v, err := judgeText(r, doc)
 	newest := &r.Writes[len(r.Writes)-1]
+	if err == nil && v.landed != nil {
+		s.examineCommand(d, f, what, c.Dialect.argv(v.landed.Value))
+	}
 	switch {
 	case err != nil:
 		add(FoundSwapped, "%s: revert could not undo it now: %v", what, err)
@@ -181,6 +190,24 @@ func (s *Swapper) examineRecord(d *Diagnosis, r *journal.Record) {
 		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
 	default:
 		add(FoundSwapped, "%s; mcp-swap revert undoes it", what)
+	}
+}
+
+// examineCommand finds out why a swapped entry cannot start.
+func (s *Swapper) examineCommand(d *Diagnosis, f Finding, what string, argv []string) {
+	if len(argv) == 0 {
+		return
+	}
+	known := slices.ContainsFunc(d.Findings, func(o Finding) bool {
+		return o.Kind == FoundNoCheckout && o.Client == f.Client && o.Scope == f.Scope && o.Server == f.Server && o.Path == f.Path
+	})
+	if tag := s.classify(argv, nil, ""); tag.Missing && !known {
+		f.Kind, f.Text = FoundNoCheckout, fmt.Sprintf("%s: it runs %s, which does not exist", what, tag.Path)
+		d.add(f)
+	}
+	if _, err := exec.LookPath(argv[0]); err != nil && !filepath.IsAbs(argv[0]) {
+		f.Kind, f.Text = FoundNoProgram, fmt.Sprintf("%s: it runs %s, which is not on PATH here; install it", what, argv[0])
+		d.add(f)
 	}
 }
 

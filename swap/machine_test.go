@@ -148,7 +148,7 @@ func TestClassify(t *testing.T) {
 		if runtime.GOOS != "linux" && strings.Contains(command, "/h/.cache") {
 			continue
 		}
-		if got := s.classify(argv, nil, repo).String(); got != want {
+		if got := s.tag(argv, nil, repo).String(); got != want {
 			t.Errorf("%s: %s, want %s", command, got, want)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // it with.
 func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change) error {
 	if _, err := exec.LookPath(u.argv[0]); err != nil {
-		s.Warn(fmt.Sprintf("preflight skipped: %s is not on PATH here, so the server was not started", u.argv[0]))
+		s.Warn(fmt.Sprintf("preflight skipped: %s is not on PATH here, so the server was not started; install it, or no client with this PATH can start the server", u.argv[0]))
 		return nil
 	}
 	tried := map[string]bool{}

@@ -265,6 +265,7 @@ func (a *app) doctor() *cobra.Command {
 		Short: "Check for problems, and change nothing",
 		Long: `doctor reports swaps that were not reverted or were interrupted, records and
 backups without each other, the repository registered under another name,
+entries whose checkout was deleted, swaps to a program that is not on PATH,
 configs that cannot be read, and environment variables that override a client's
 login (it never reads their values). It exits 1 when it finds something.`,
 		Example: `  mcp-swap doctor
