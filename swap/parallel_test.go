@@ -173,7 +173,7 @@ func loopSwaps(home, server string) {
 		for _, r := range results {
 			err = errors.Join(err, r.Err)
 		}
-		if err != nil && !errors.Is(err, errBusy) && !strings.Contains(err.Error(), "nothing to revert") {
+		if err != nil && !errors.Is(err, errBusy) {
 			fmt.Println(server, err)
 			os.Exit(1)
 		}

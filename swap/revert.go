@@ -32,7 +32,7 @@ type RevertOptions struct {
 var errEdited = hintf(HintForceEdited, "the entry was edited or removed since it was swapped, so it was left as it is")
 
 // Revert undoes swaps, the newest first. One that fails keeps its record and does
-// not stop the others.
+// not stop the others. There are no results if nothing is recorded.
 func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error) {
 	if err := checkScope(o.Scope); err != nil {
 		return nil, err
@@ -54,11 +54,11 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	if err != nil {
 		return nil, err
 	}
+	if len(st.Records) == 0 {
+		return nil, nil
+	}
 	if !slices.ContainsFunc(st.Records, wanted) {
-		if len(o.Clients) > 0 || o.Server != "" || o.Scope != "" {
-			return nil, hintf(HintNarrower, "nothing to revert: no recorded swap matches")
-		}
-		return nil, errors.New("nothing to revert: no swap is recorded")
+		return nil, hintf(HintNarrower, "nothing to revert: no recorded swap matches")
 	}
 	if !o.DryRun {
 		unlock, err := s.Journal.Lock(ctx, s.waiting)

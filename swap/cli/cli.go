@@ -1,8 +1,8 @@
 // Package cli is the command line of mcp-swap: flags, help, and how results
 // and errors look. Package swap implements the commands.
 //
-// Exit codes: 0, success; 1, a client failed, or there was nothing to do;
-// 2, bad usage. Results go to stdout, diagnostics to stderr.
+// Exit codes: 0, success; 1, a client failed, or nothing matches what was asked
+// for; 2, bad usage. Results go to stdout, diagnostics to stderr.
 package cli
 
 import (
@@ -128,9 +128,20 @@ the server's entry is touched, and every change is recorded until it is reverted
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.doctor())
 	for _, c := range root.Commands() {
-		c.Args, c.ValidArgsFunction = cobra.NoArgs, cobra.NoFileCompletions
+		c.Args, c.ValidArgsFunction = flagsOnly, cobra.NoFileCompletions
 	}
 	return root
+}
+
+// flagsOnly refuses arguments of a command: a directory is named by --repo.
+func flagsOnly(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case cmd.Flags().Lookup("repo") != nil:
+		return fmt.Errorf("unexpected argument %q; name a checkout with --repo, a client with --cli", args[0])
+	}
+	return fmt.Errorf("unexpected argument %q", args[0])
 }
 
 // noSuchCommand refuses arguments of mcp-swap itself: they are misspelled commands.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,7 +25,7 @@ func serverFlag(c *cobra.Command, p *string, what string) {
 }
 
 func cliFlag(c *cobra.Command, p *[]string, without string) {
-	c.Flags().StringArrayVar(p, "cli", nil, "a `client`; repeatable (without it: "+without+")")
+	c.Flags().Var((*names)(p), "cli", "a `client`, or several with commas; repeatable (without it: "+without+")")
 	fixed(c, "cli", swap.ClientNames()...)
 }
 
@@ -58,6 +59,19 @@ func (n *name) Set(s string) error {
 	return nil
 }
 
+// names are clients, given one by one or with commas between. An empty one stays, so
+// that it is refused and does not mean all.
+type names []string
+
+func (n *names) String() string { return strings.Join(*n, ",") }
+func (n *names) Type() string   { return "client" }
+func (n *names) Set(s string) error {
+	for one := range strings.SplitSeq(s, ",") {
+		*n = append(*n, strings.ToLower(strings.TrimSpace(one)))
+	}
+	return nil
+}
+
 // positive is a number from 1 up.
 type positive int
 
@@ -74,6 +88,7 @@ func (p *positive) Set(s string) error {
 
 var (
 	_ pflag.Value = (*name)(nil)
+	_ pflag.Value = (*names)(nil)
 	_ pflag.Value = (*positive)(nil)
 )
 
@@ -252,6 +267,9 @@ left alone, unless --force is given.`,
 	c.Flags().BoolVar(&o.Force, "force", false, "restore an entry also if it was edited since, or if the config is read-only")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		results, err := s.Revert(ctx, o)
+		if err == nil && len(results) == 0 {
+			a.err.note("nothing to revert: no swap is recorded")
+		}
 		return a.results(results, err, o.DryRun, "")
 	})
 	return c
