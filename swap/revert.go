@@ -23,7 +23,7 @@ type RevertOptions struct {
 	Scope   Scope
 	Server  string
 	DryRun  bool
-	Force   bool // also where the entry itself was edited since, or the config is read-only
+	Force   bool // also fields that were edited since, and configs that are read-only
 	// ShowSecrets leaves the diffs of DryRun as they are, so that patch(1) applies them.
 	ShowSecrets bool
 }
@@ -289,6 +289,7 @@ type verdict struct {
 	base     []byte         // what it was before, if exact
 	asBefore bool           // the file or the entry is as it was before the swap
 	whole    bool           // judged by the whole file, not by the entry
+	now      map[string]any // the entry, if that was judged; nil: there is none
 }
 
 // judgeText judges a file that may not even parse any more.
@@ -330,6 +331,9 @@ func judge(r *journal.Record, d *document, e format.Entry) verdict {
 	if v.whole {
 		return v
 	}
+	if e.Found {
+		v.now = e.Value
+	}
 	for i := len(r.Writes) - 1; i >= 0; i-- {
 		if w := &r.Writes[i]; e.Found && format.Equal(e.Value, w.Value) {
 			v.landed = w
@@ -353,8 +357,18 @@ func (v verdict) undo(d *document, force bool) (text []byte, how string, err err
 		return v.base, "exact bytes", nil
 	case v.asBefore:
 		return d.text, "already restored", nil
+	case v.mergeable():
+		u := v.merge()
+		if len(u.conflicts) > 0 && !force {
+			return nil, "", v.conflict(d, u.conflicts)
+		}
+		text, err := u.apply(d, v.rec.Container, v.rec.Server)
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: %w", d.config, err)
+		}
+		return text, "the swapped fields only: the entry was edited since", nil
 	case v.landed == nil && !force:
-		return nil, "", fmt.Errorf("%s: %w", d.config, errEdited)
+		return nil, "", v.conflict(d, nil)
 	}
 	e, err := d.doc.Revert(v.rec.Container, v.rec.Server, v.rec.Undo)
 	if err != nil {

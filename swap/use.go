@@ -352,6 +352,12 @@ func (w *writing) enter(c *change, next *journal.State) error {
 		if base, _, err = was.undo(d, true); err != nil {
 			return err
 		}
+		if was.mergeable() {
+			// The user's edit is part of what a revert restores from now on.
+			if rec.Old, rec.Undo, err = w.use.before(c, base); err != nil {
+				return err
+			}
+		}
 		rec.Writes = nil
 		if was.landed != nil {
 			rec.Writes = []journal.Write{*was.landed}
@@ -394,6 +400,20 @@ func (w *writing) enter(c *change, next *journal.State) error {
 		next.Records = append(next.Records, rec)
 	}
 	return nil
+}
+
+// before returns the entry in a text, and what undoes the swap of it.
+func (u *use) before(c *change, text []byte) (map[string]any, format.Undo, error) {
+	doc, err := format.Parse(c.client.Kind, text)
+	if err != nil {
+		return nil, format.Undo{}, err
+	}
+	old, err := doc.Lookup(c.container, u.server)
+	if err != nil {
+		return nil, format.Undo{}, err
+	}
+	e, err := doc.Set(c.container, u.server, c.client.change(u.argv, u.env, old))
+	return old.Value, e.Undo, err
 }
 
 // put writes a staged edit. If another program has saved meanwhile, the edit is

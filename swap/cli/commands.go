@@ -253,8 +253,9 @@ func (a *app) revert() *cobra.Command {
 		Short: "Put back what use-local changed",
 		Long: `revert undoes swaps, the newest first. A config that nothing else has written
 to since gets its exact old bytes; otherwise only the entry is restored, and
-everything that was saved since stays. An entry that was itself edited since is
-left alone, unless --force is given.`,
+everything that was saved since stays. In an entry that was itself edited since,
+the fields that the swap changed are restored; one that the edit changed too is
+shown and left alone, with the entry, unless --force is given.`,
 		Example: `  mcp-swap revert --dry-run
   mcp-swap revert
   mcp-swap revert --cli claude --scope project`,
@@ -264,7 +265,7 @@ left alone, unless --force is given.`,
 	serverFlag(c, &o.Server, "revert this server only (without it: all)")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "print the changes as a diff, and write nothing")
 	showSecretsFlag(c, &o.ShowSecrets)
-	c.Flags().BoolVar(&o.Force, "force", false, "restore an entry also if it was edited since, or if the config is read-only")
+	c.Flags().BoolVar(&o.Force, "force", false, "restore a field also if it was edited since, and edit a read-only config")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		results, err := s.Revert(ctx, o)
 		if err == nil && len(results) == 0 {

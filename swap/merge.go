@@ -1,0 +1,148 @@
+package swap
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/format"
+)
+
+// An unswap takes a swap out of an entry that was edited since, field by field: a
+// field that the swap changed gets its old value, and the edit of any other stays.
+type unswap struct {
+	set       format.Object // fields to restore
+	remove    []string      // fields that the swap added
+	members   [][]string    // members of such fields, as paths from the entry
+	conflicts []string      // fields that both changed; they are in the above too
+}
+
+// newUnswap compares an entry before the swap, as the swap wrote it, and now.
+func newUnswap(was, wrote, now map[string]any) unswap {
+	var u unswap
+	u.set = u.compare(nil, was, wrote, now)
+	return u
+}
+
+// compare returns the fields of one level to set, and notes the rest.
+func (u *unswap) compare(path []string, was, wrote, now map[string]any) format.Object {
+	var set format.Object
+	names := slices.Sorted(maps.Keys(was))
+	names = append(names, slices.Sorted(maps.Keys(wrote))...)
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue
+		}
+		at := append(slices.Clone(path), name)
+		old, wasThere := was[name]
+		swapped, isThere := wrote[name]
+		value, stays := now[name]
+		unchanged := wasThere == isThere && format.Equal(old, swapped)
+		restored := wasThere == stays && format.Equal(old, value)
+		if unchanged || restored {
+			continue
+		}
+		untouched := isThere == stays && format.Equal(swapped, value)
+		oldMap, oldOK := old.(map[string]any)
+		swappedMap, ok := swapped.(map[string]any)
+		valueMap, nowOK := value.(map[string]any)
+		if ok && nowOK && (oldOK || !wasThere && !untouched) {
+			if more := u.compare(at, oldMap, swappedMap, valueMap); len(more) > 0 {
+				set = append(set, format.Field{Name: name, Value: more})
+			}
+			continue
+		}
+		if !untouched {
+			u.conflicts = append(u.conflicts, strings.Join(at, "."))
+		}
+		switch {
+		case wasThere:
+			set = append(set, format.Field{Name: name, Value: writable(old)})
+		case stays && len(at) == 1:
+			u.remove = append(u.remove, name)
+		case stays:
+			u.members = append(u.members, at)
+		}
+	}
+	return set
+}
+
+// writable spells data as format writes it; an object's members are sorted, because
+// data has no order.
+func writable(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		o := format.Object{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			o = append(o, format.Field{Name: name, Value: writable(v[name])})
+		}
+		return o
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = writable(x)
+		}
+		return out
+	}
+	return v
+}
+
+// apply makes the edit.
+func (u unswap) apply(d *document, container []string, server string) ([]byte, error) {
+	e, err := d.doc.Set(container, server, format.Change{Set: u.set, Remove: u.remove})
+	if err != nil {
+		return nil, err
+	}
+	entry := append(slices.Clone(container), server)
+	for _, at := range u.members {
+		doc, err := format.Parse(d.client.Kind, e.Out)
+		if err != nil {
+			return nil, err
+		}
+		last := len(at) - 1
+		if e, err = doc.Revert(slices.Concat(entry, at[:last]), at[last], format.Undo{}); err != nil {
+			return nil, err
+		}
+	}
+	return e.Out, nil
+}
+
+// mergeable: the entry was edited since, and there is an old one to compare with.
+func (v verdict) mergeable() bool {
+	return v.landed == nil && !v.asBefore && v.now != nil && v.rec.Old != nil
+}
+
+// merge compares with the newest write of which no field was edited, else with the
+// newest: an older one counts if the run that made the newest was killed.
+func (v verdict) merge() unswap {
+	var first *unswap
+	for _, w := range slices.Backward(v.rec.Writes) {
+		u := newUnswap(v.rec.Old, w.Value, v.now)
+		if len(u.conflicts) == 0 {
+			return u
+		}
+		if first == nil {
+			first = &u
+		}
+	}
+	return *first
+}
+
+// conflict says why an edited entry is left alone, with what it runs now.
+func (v verdict) conflict(d *document, fields []string) error {
+	if v.now == nil {
+		return fmt.Errorf("%s: %w", d.config, errEdited)
+	}
+	line := func(entry map[string]any) string {
+		return ask.CommandLine(ask.ShowArgs(d.client.Dialect.argv(entry)))
+	}
+	newest := v.rec.Writes[len(v.rec.Writes)-1]
+	if v.rec.Old == nil {
+		return fmt.Errorf("%s: %w (there was none before the swap, so reverting removes it; swapped to: %s; now: %s)",
+			d.config, errEdited, line(newest.Value), line(v.now))
+	}
+	return fmt.Errorf("%s: %w (the swap and the edit both changed %s; before: %s; swapped to: %s; now: %s)",
+		d.config, errEdited, strings.Join(fields, ", "), line(v.rec.Old), line(newest.Value), line(v.now))
+}
