@@ -36,6 +36,7 @@ type Client struct {
 	Dialect dialect
 	Lock    string // suffix of the directory that the client makes as its own lock
 	Expands bool   // expands $VAR in args
+	Bare    bool   // passes servers little more of its environment than HOME and PATH
 	Note    string // printed by detect where the config is there
 	Off     []off
 	Project []projectFile

@@ -66,6 +66,7 @@ var clients = []*Client{
 		Config:   under("CODEX_HOME", "~/.codex", "config.toml"),
 		Kind:     format.TOML,
 		Scopes:   userOnly("mcp_servers"),
+		Bare:     true,
 		Off:      []off{enabled},
 		Project:  []projectFile{{Path: ".codex/config.toml", Kind: format.TOML, Container: []string{"mcp_servers"}, Trusted: true}},
 		Trust:    &trust{Path: []string{"projects"}, Field: "trust_level", Yes: []string{"trusted"}},

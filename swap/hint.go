@@ -42,6 +42,10 @@ const (
 	HintServer                      // Server names it
 	HintEntry                       // Entry chooses one
 	HintRepo                        // Repo names another directory
+	HintUserScope                   // Scope writes the user's entry instead
+	HintKeepEnv                     // KeepEnv copies the variables
+	HintEnv                         // Env gives the server a variable
+	HintBuild                       // Mode writes a program that is compiled
 )
 
 // A HintError is an error with a hint. Arg, if not "", is the value to give.

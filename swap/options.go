@@ -14,6 +14,7 @@ type UseOptions struct {
 	Server      string   // "": derived from the checkout
 	Entry       string   // "": derived from the checkout
 	Env         []EnvVar // added to the entry's; wins
+	KeepEnv     bool     // copy what a new project entry hides of the user entry's environment
 	Clients     []string // none: all that are present
 	Scope       Scope    // "" is ScopeProject; matters for claude alone
 	Mode        Mode     // "" is ModeDev
@@ -32,6 +33,7 @@ type use struct {
 	argv    []string
 	compile []string
 	env     []EnvVar
+	keepEnv bool
 	project string
 }
 
@@ -50,7 +52,7 @@ func (s *Swapper) wanted(o UseOptions) (*use, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &use{repo: co.Dir, server: cmp.Or(o.Server, co.Server), env: o.Env, project: claudeProject(co.Dir)}
+	u := &use{repo: co.Dir, server: cmp.Or(o.Server, co.Server), env: o.Env, keepEnv: o.KeepEnv, project: claudeProject(co.Dir)}
 	if o.PR > 0 {
 		u.argv, err = co.PRCommand(o.PR)
 	} else {

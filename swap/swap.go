@@ -91,7 +91,9 @@ type Result struct {
 	Backup  string
 	Diff    []byte // of a dry run
 	Masked  bool   // Diff has masks in it, so it is for reading only
-	Err     error  // for Failed; with another outcome: done, but with this reservation
+	// Cautions are what the user should know of what was done.
+	Cautions []error
+	Err      error // for Failed; with another outcome: done, but with this reservation
 }
 
 // AnyFailed reports whether a result has an error.

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
@@ -112,7 +111,9 @@ type change struct {
 	container []string
 	old       format.Entry
 	edit      format.Edit
-	force     bool // it may be read-only
+	env       []EnvVar       // what the edit adds to the entry's environment
+	hides     map[string]any // the user entry that a project's wins over; nil: none
+	force     bool           // it may be read-only
 	result    Result
 
 	// What writing has recorded of it.
@@ -167,7 +168,16 @@ func (u *use) edit(c *change) error {
 	if c.container, c.old, err = c.doc.find(c.scope, u.project, u.server); err != nil {
 		return err
 	}
-	if c.edit, err = c.doc.doc.Set(c.container, u.server, c.client.change(u.argv, u.env, c.old)); err != nil {
+	c.env, c.hides = u.env, nil
+	if c.scope == ScopeProject {
+		if _, e, err := c.doc.find(ScopeUser, u.project, u.server); err == nil && e.Found {
+			c.hides = e.Value
+		}
+	}
+	if u.keepEnv {
+		c.env = append(c.hiddenEnv(c.client.Dialect.env(c.old.Value)), c.env...)
+	}
+	if c.edit, err = c.doc.doc.Set(c.container, u.server, c.client.change(u.argv, c.env, c.old)); err != nil {
 		return fmt.Errorf("%s: %w", c.doc.config, err)
 	}
 	return nil
@@ -412,7 +422,7 @@ func (u *use) before(c *change, text []byte) (map[string]any, format.Undo, error
 	if err != nil {
 		return nil, format.Undo{}, err
 	}
-	e, err := doc.Set(c.container, u.server, c.client.change(u.argv, u.env, old))
+	e, err := doc.Set(c.container, u.server, c.client.change(u.argv, c.env, old))
 	return old.Value, e.Undo, err
 }
 
@@ -514,6 +524,7 @@ func (s *Swapper) report(u *use, changes []*change) []Result {
 	for _, c := range changes {
 		c.result.Outcome = cmp.Or(c.result.Outcome, Unchanged)
 		s.cautions(c, u)
+		c.hidden(u)
 	}
 	return results(changes)
 }
@@ -526,6 +537,7 @@ func (u *use) dryRun(changes []*change, show bool) []Result {
 			continue
 		}
 		c.result.Outcome = c.action()
+		c.hidden(u)
 		f := differ{kind: c.client.Kind}
 		if !show {
 			f.visible = c.client.plain(u.argv, c.old.Value)
@@ -541,25 +553,4 @@ func results(changes []*change) []Result {
 		out[i] = c.result
 	}
 	return out
-}
-
-// cautions warns about whatever keeps a swapped entry from taking effect.
-func (s *Swapper) cautions(c *change, u *use) {
-	if c.result.Outcome == Failed {
-		return
-	}
-	if c.client.Note != "" && c.result.Outcome != Unchanged {
-		s.Warn(fmt.Sprintf("%s: %s is %s", c.result.Label, c.doc.config, c.client.Note))
-	}
-	if c.client.Expands && slices.ContainsFunc(u.argv, func(a string) bool { return strings.Contains(a, "$") }) {
-		s.Warn(fmt.Sprintf("%s: %s expands $NAME in arguments, and there is a $ in %s", c.result.Label, c.client.Name, strings.Join(u.argv, " ")))
-	}
-	if c.result.Outcome != Unchanged && atomicfile.Links(c.doc.info) > 1 {
-		s.Warn(fmt.Sprintf("%s: %s had other hard links, which keep the old text", c.result.Label, c.doc.target))
-	}
-	for _, o := range c.client.Off {
-		if off, how := o.switchesOff(c.edit.Value, nil, u.project, u.server); off {
-			s.Warn(fmt.Sprintf("%s: the entry is switched off (%s), and stays off", c.result.Label, how))
-		}
-	}
 }

@@ -38,6 +38,8 @@ type Verified struct {
 	NotAsked  string     `json:"not_asked,omitempty"` // why
 	// Problems are what failed, and in what the config and the client disagree.
 	Problems []string `json:"problems,omitempty"`
+	// Hints are options of UseLocal that may help.
+	Hints []Hint `json:"-"`
 }
 
 // Handshook is what the server said when it was started as the config says.
@@ -175,6 +177,9 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		answer.Command = strings.Join(ask.ShowArgs(strings.Fields(answer.Command)), " ")
 		v.Asked = &Asked{Program: c.binary(), Answer: answer, Seconds: seconds(start)}
 		v.compare(answer, same)
+		if answer.State == ask.NotStarted && v.Handshake != nil {
+			v.explain(c)
+		}
 		won = nil // it knows better
 	}
 	// A client that has connected disproves what its config suggests.
@@ -211,6 +216,18 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 		v.problem("%s reads a file of the project, not this config", v.Client)
 	case a.Command != "" && !same:
 		v.problem("%s runs another command: %s", v.Client, a.Command)
+	}
+}
+
+// explain says why a client may fail to start a server that starts here.
+func (v *Verified) explain(c *Client) {
+	if c.Bare {
+		v.problem("it starts here, but %s passes servers little more than HOME and PATH, not the rest of this environment", c.Name)
+		v.Hints = append(v.Hints, HintEnv)
+	}
+	if p := program(v.argv); p == "go" || p == "cargo" {
+		v.problem("%s %s may have to build it first, and %s waits only so long", p, v.argv[1], c.Name)
+		v.Hints = append(v.Hints, HintBuild)
 	}
 }
 

@@ -184,6 +184,9 @@ It exits 1 if there is a problem.`,
 			return err
 		}
 		if asJSON {
+			for i := range v.Clients {
+				withHints(&v.Clients[i])
+			}
 			err = a.out.json(v)
 		} else if len(v.Clients) == 0 {
 			a.err.note("no client is present; name one with --cli, or see mcp-swap detect")
@@ -212,7 +215,8 @@ each client. The command depends on the checkout:
 
 Before anything is written, the server is started once and must answer an MCP
 initialize within 60 seconds. An existing entry keeps everything except its
-command and arguments; --env adds to its environment.`,
+command and arguments; --env adds to its environment. Claude's entry is written
+for the project; --keep-env copies the variables of the user scope's entry to it.`,
 		Example: `  mcp-swap use-local --dry-run
   mcp-swap use-local --cli claude --cli codex
   mcp-swap use-local --repo . --env LOG=debug --mode build`,
@@ -223,6 +227,7 @@ command and arguments; --env adds to its environment.`,
 	fixed(c, "entry")
 	c.Flags().StringArrayVar(&env, "env", nil, "`NAME=VALUE` for the server's environment; repeatable")
 	fixed(c, "env")
+	c.Flags().BoolVar(&o.KeepEnv, "keep-env", false, "copy the variables of claude's user entry that the project's entry would hide")
 	cliFlag(c, &o.Clients, "all that are present")
 	scopeFlag(c, &o.Scope, "project")
 	o.Mode = swap.ModeDev

@@ -37,6 +37,14 @@ func advice(h swap.Hint, arg string) string {
 			return "pass --server " + arg + " to use that name"
 		}
 		return "name it with --server"
+	case swap.HintUserScope:
+		return "use --scope user to replace that one"
+	case swap.HintKeepEnv:
+		return "use --keep-env to copy that"
+	case swap.HintEnv:
+		return "if it needs a variable, use-local --env NAME=VALUE writes it into the entry"
+	case swap.HintBuild:
+		return "if it takes too long to build, use-local --mode build writes a compiled program"
 	case swap.HintRepo:
 		if arg != "" {
 			return "a directory above has one: --repo " + arg

@@ -182,6 +182,7 @@ func (a *app) stateText(c swap.ClientState, server, what string) {
 }
 
 func (p *printer) verified(v swap.Verified) {
+	withHints(&v)
 	word, colour := "not tried", dim
 	switch {
 	case len(v.Problems) > 0:
@@ -207,6 +208,14 @@ func (p *printer) verified(v swap.Verified) {
 	for _, problem := range v.Problems {
 		p.linef("%*s %s", labelWidth, "", p.paint(yellow, "! "+problem, 0))
 	}
+}
+
+// withHints words the hints as part of the problems, for text and for JSON.
+func withHints(v *swap.Verified) {
+	for _, h := range v.Hints {
+		v.Problems = append(v.Problems, advice(h, ""))
+	}
+	v.Hints = nil
 }
 
 func tagColour(t *swap.Tag) string {
@@ -268,6 +277,9 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 		a.out.linef("%s", a.out.paint(dim, after, 0))
 	}
 	for _, r := range results {
+		for _, caution := range r.Cautions {
+			a.err.note(r.Label + ": " + explain(caution))
+		}
 		if r.Err != nil {
 			a.err.problem(r.Label + ": " + explain(r.Err))
 		}

@@ -1,0 +1,64 @@
+package swap
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/ask"
+)
+
+// cautions warns about whatever keeps a swapped entry from taking effect.
+func (s *Swapper) cautions(c *change, u *use) {
+	if c.result.Outcome == Failed {
+		return
+	}
+	if c.client.Note != "" && c.result.Outcome != Unchanged {
+		s.Warn(fmt.Sprintf("%s: %s is %s", c.result.Label, c.doc.config, c.client.Note))
+	}
+	if c.client.Expands && slices.ContainsFunc(u.argv, func(a string) bool { return strings.Contains(a, "$") }) {
+		s.Warn(fmt.Sprintf("%s: %s expands $NAME in arguments, and there is a $ in %s", c.result.Label, c.client.Name, strings.Join(u.argv, " ")))
+	}
+	if c.result.Outcome != Unchanged && atomicfile.Links(c.doc.info) > 1 {
+		s.Warn(fmt.Sprintf("%s: %s had other hard links, which keep the old text", c.result.Label, c.doc.target))
+	}
+	for _, o := range c.client.Off {
+		if off, how := o.switchesOff(c.edit.Value, nil, u.project, u.server); off {
+			s.Warn(fmt.Sprintf("%s: the entry is switched off (%s), and stays off", c.result.Label, how))
+		}
+	}
+}
+
+// hidden says what the user entry that a project's wins over still does, and what
+// the project's lacks of it.
+func (c *change) hidden(u *use) {
+	if c.hides == nil || c.result.Outcome == Failed || c.result.Outcome == Unchanged {
+		return
+	}
+	caution := func(h Hint, format string, args ...any) {
+		c.result.Cautions = append(c.result.Cautions, hintf(h, format, args...))
+	}
+	d := c.client.Dialect
+	runs := ask.ShowURL(remote(c.hides))
+	if argv := d.argv(c.hides); len(argv) > 0 {
+		runs = ask.CommandLine(ask.ShowArgs(argv))
+	}
+	caution(HintUserScope, "only %s runs the checkout; elsewhere the user scope's entry still runs %s", u.project, runs)
+	var lost []string
+	for _, v := range c.hiddenEnv(d.env(c.edit.Value)) {
+		lost = append(lost, v.Name)
+	}
+	if len(lost) > 0 {
+		caution(HintKeepEnv, "the entry lacks variables that the user scope's sets: %s", strings.Join(lost, ", "))
+	}
+}
+
+// hiddenEnv are the variables of the user entry that an entry with these of its own,
+// and those that the edit adds, does not have.
+func (c *change) hiddenEnv(own []EnvVar) []EnvVar {
+	own = append(own, c.env...)
+	return slices.DeleteFunc(c.client.Dialect.env(c.hides), func(v EnvVar) bool {
+		return slices.ContainsFunc(own, func(o EnvVar) bool { return o.Name == v.Name })
+	})
+}
