@@ -184,7 +184,8 @@ func (s *Swapper) examineRecord(d *Diagnosis, r *journal.Record) {
 	case v.asBefore:
 		add(FoundHalf, "%s: a run was interrupted, or the entry was put back by hand; mcp-swap revert finishes it", what)
 	case v.mergeable() && len(v.merge().conflicts) == 0:
-		add(FoundEdited, "%s: the entry was edited since; mcp-swap revert undoes the swap and keeps the edit", what)
+		f.Hint = HintForceEdited
+		add(FoundEdited, "%s: fields that the swap has not changed were edited since; mcp-swap revert leaves the entry, or with force undoes the swap and keeps the edit", what)
 	case v.landed == nil:
 		f.Hint = HintForceEdited
 		add(FoundEdited, "%s: the entry was edited since the swap, so mcp-swap revert leaves it", what)

@@ -143,6 +143,9 @@ func (v verdict) conflict(d *document, fields []string) error {
 		return fmt.Errorf("%s: %w (there was none before the swap, so reverting removes it; swapped to: %s; now: %s)",
 			d.config, errEdited, line(newest.Value), line(v.now))
 	}
+	if len(fields) == 0 {
+		return fmt.Errorf("%s: %w (the edit is of fields that the swap has not changed, and would stay)", d.config, errEdited)
+	}
 	return fmt.Errorf("%s: %w (the swap and the edit both changed %s; before: %s; swapped to: %s; now: %s)",
 		d.config, errEdited, strings.Join(fields, ", "), line(v.rec.Old), line(newest.Value), line(v.now))
 }

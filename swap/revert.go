@@ -359,7 +359,7 @@ func (v verdict) undo(d *document, force bool) (text []byte, how string, err err
 		return d.text, "already restored", nil
 	case v.mergeable():
 		u := v.merge()
-		if len(u.conflicts) > 0 && !force {
+		if !force {
 			return nil, "", v.conflict(d, u.conflicts)
 		}
 		text, err := u.apply(d, v.rec.Container, v.rec.Server)

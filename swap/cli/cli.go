@@ -1,8 +1,8 @@
 // Package cli is the command line of mcp-swap: flags, help, and how results
 // and errors look. Package swap implements the commands.
 //
-// Exit codes: 0, success; 1, a client failed, or nothing matches what was asked
-// for; 2, bad usage. Results go to stdout, diagnostics to stderr.
+// Exit codes: 0, success; 1, a client failed, or there was nothing to do;
+// 2, bad usage. Results go to stdout, diagnostics to stderr.
 package cli
 
 import (

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,9 +259,9 @@ func (a *app) revert() *cobra.Command {
 		Short: "Put back what use-local changed",
 		Long: `revert undoes swaps, the newest first. A config that nothing else has written
 to since gets its exact old bytes; otherwise only the entry is restored, and
-everything that was saved since stays. In an entry that was itself edited since,
-the fields that the swap changed are restored; one that the edit changed too is
-shown and left alone, with the entry, unless --force is given.`,
+everything that was saved since stays. An entry that was itself edited since is
+left alone, unless --force is given: then the fields that the swap changed are
+restored, and the edit of the others stays.`,
 		Example: `  mcp-swap revert --dry-run
   mcp-swap revert
   mcp-swap revert --cli claude --scope project`,
@@ -274,7 +275,7 @@ shown and left alone, with the entry, unless --force is given.`,
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		results, err := s.Revert(ctx, o)
 		if err == nil && len(results) == 0 {
-			a.err.note("nothing to revert: no swap is recorded")
+			err = errors.New("nothing to revert: no swap is recorded")
 		}
 		return a.results(results, err, o.DryRun, "")
 	})

@@ -25,7 +25,7 @@ func advice(h swap.Hint, arg string) string {
 	case swap.HintForceWrite:
 		return "use --force to edit it anyway; it stays read-only"
 	case swap.HintForceEdited:
-		return "use --force to put the old values back"
+		return "use --force to put back what the swap changed"
 	case swap.HintClient:
 		return "name one with --cli"
 	case swap.HintNarrower:
