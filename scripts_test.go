@@ -21,6 +21,7 @@ import (
 
 	"tmuxmcp/conform"
 	conformcli "tmuxmcp/conform/cli"
+	"tmuxmcp/internal/testtmux"
 	servercli "tmuxmcp/server/cli"
 	swapcli "tmuxmcp/swap/cli"
 )
@@ -74,6 +75,8 @@ func TestScripts(t *testing.T) {
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
+	// In a test of its own: most scripts need none.
+	t.Run("tmux", func(t *testing.T) { testtmux.Binary(t) })
 	for _, dir := range dirs {
 		t.Run(filepath.Base(dir), func(t *testing.T) { runScripts(t, dir) })
 	}
@@ -166,10 +169,13 @@ func rmglob(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// testTmux makes $TMUX_TEST_BINARY, if it is set, the tmux on the script's PATH.
+// testTmux makes the tmux of the tests the one on the script's PATH.
 func testTmux(env *testscript.Env) error {
-	binary := os.Getenv("TMUX_TEST_BINARY")
-	if binary == "" {
+	binary, err := testtmux.Find()
+	if err != nil {
+		return nil
+	}
+	if path, err := exec.LookPath("tmux"); err == nil && path == binary {
 		return nil
 	}
 	dir := filepath.Join(env.WorkDir, "test-tmux")

@@ -154,7 +154,7 @@ func TestOutcomes(t *testing.T) {
 		{"a set-up command fails", "cd nowhere\n", Errored, "", "01-test.txtar:5: directory", Evidence{}},
 		{"an open quote", "exec 'true\n", Errored, "", "unterminated quoted", Evidence{}},
 		{"in the background", "exec sh -c 'exit 3' &\nwait\n", Errored, "", "unexpected command failure", Evidence{}},
-		{"tmux crashes", session + "tmux display-message -p '#{pid}'\nsave pid\nexec kill -KILL $pid\ntmux display-message -p hello\n", Fail, "",
+		{"tmux crashes", session + "tmux display-message -p '#{pid}'\nsave pid\nexec sh -c 'kill -KILL $0' $pid\ntmux display-message -p hello\n", Fail, "",
 			"01-test.txtar:9: unexpected command failure", Evidence{"tmux display-message -p hello", "success", "server"}},
 		{"unknown command", "tumx\n", Errored, "", `01-test.txtar:5: unknown command "tumx"`, Evidence{}},
 		{"unknown condition", "[moon:full] tmux\n", Errored, "", "unknown condition", Evidence{}},

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/testtmux"
 	"tmuxmcp/internal/testtool"
 	"tmuxmcp/tmux"
 )
@@ -62,9 +62,12 @@ func throwaway() (*tmux.Server, func()) {
 func TestMain(m *testing.M) {
 	testtool.Parallel(8)
 	// Examples cannot be skipped one by one.
-	if _, err := exec.LookPath("tmux"); err != nil && os.Getenv("TMUX_TEST_BINARY") == "" {
-		fmt.Fprintln(os.Stderr, "no tmux on PATH and no TMUX_TEST_BINARY: the examples are not run")
+	if path, err := testtmux.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, "the examples are not run:", err)
 		flag.Set("test.run", "^(Test|Fuzz)")
+	} else {
+		// Debian's is on no PATH. Last, as other programs may lie beside it.
+		os.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(path))
 	}
 	os.Exit(m.Run())
 }

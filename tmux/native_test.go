@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/testtmux"
 )
 
 // peer is a socket whose other side is played by serve, for each connection.
@@ -183,10 +183,7 @@ func TestFullBacklogIsWaitedFor(t *testing.T) {
 // good, and says the program's own words.
 func TestAutoFallsBackToExec(t *testing.T) {
 	t.Parallel()
-	binary := os.Getenv("TMUX_TEST_BINARY")
-	if binary == "" {
-		binary = testtool.Path(t, "tmux")
-	}
+	binary := testtmux.Binary(t)
 	connections := make(chan struct{}, 100)
 	socket := peer(t, func(c net.Conn) {
 		connections <- struct{}{}
@@ -227,10 +224,7 @@ func debugLog(w io.Writer) *slog.Logger {
 // does not understand costs one call, and then the program is used.
 func TestAutoWhenAnotherServerTakesThePlace(t *testing.T) {
 	t.Parallel()
-	binary := os.Getenv("TMUX_TEST_BINARY")
-	if binary == "" {
-		binary = "tmux"
-	}
+	binary := testtmux.Binary(t)
 	dir, err := os.MkdirTemp("", "tp")
 	if err != nil {
 		t.Fatal(err)

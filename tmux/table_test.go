@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/testtmux"
 )
 
 // form is a command as one or more releases have it, from
@@ -206,7 +206,7 @@ type listedCommand struct {
 // newer than the table is seen here first.
 func TestNoFlagOfThisTmuxIsMissing(t *testing.T) {
 	t.Parallel()
-	srv, err := New(Config{Binary: testBinary(t), SocketPath: filepath.Join(t.TempDir(), "s"), ConfigFile: "/dev/null"})
+	srv, err := New(Config{Binary: testtmux.Binary(t), SocketPath: filepath.Join(t.TempDir(), "s"), ConfigFile: "/dev/null"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestNoFlagOfThisTmuxIsMissing(t *testing.T) {
 // of commands has it. (The list omits split-window -E.)
 func TestFeaturesAreThoseOfThisTmux(t *testing.T) {
 	t.Parallel()
-	srv, err := New(Config{Binary: testBinary(t), SocketPath: filepath.Join(t.TempDir(), "s"), ConfigFile: "/dev/null"})
+	srv, err := New(Config{Binary: testtmux.Binary(t), SocketPath: filepath.Join(t.TempDir(), "s"), ConfigFile: "/dev/null"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,12 +265,4 @@ func TestFeaturesAreThoseOfThisTmux(t *testing.T) {
 			t.Errorf("%s: supported is %v (%v), list-commands has %q", f.Name, got, err, text)
 		}
 	}
-}
-
-// testBinary is tmuxtest.Binary, which a test inside the package cannot import.
-func testBinary(t *testing.T) string {
-	if b := os.Getenv("TMUX_TEST_BINARY"); b != "" {
-		return b
-	}
-	return testtool.Path(t, "tmux")
 }

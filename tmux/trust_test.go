@@ -326,6 +326,7 @@ func TestEndlessOutput(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("no /proc/self/status here, which has a process's peak of memory: ", err)
 	}
+	tmuxtest.Binary(t)
 	for _, stream := range []byte{1, 2} {
 		socket := ownServer(t, func(c net.Conn) {
 			go func() {

@@ -22,7 +22,7 @@ import (
 )
 
 // fallbackTarget is run where no tmux is installed.
-const fallbackTarget = "debian:trixie-backports"
+const fallbackTarget = "debian:" + debian.Default
 
 // runOptions are the flags of run.
 type runOptions struct {

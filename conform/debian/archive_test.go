@@ -103,8 +103,8 @@ func (a *testArchive) publishTmux(t *testing.T) (version string) {
 	binary := os.Getenv("TMUX_TEST_BINARY")
 	if binary == "" {
 		var err error
-		if binary, err = exec.LookPath("tmux"); err != nil {
-			t.Skipf("a package needs a real tmux to carry: %v", err)
+		if binary, err = testtool.LookPath("tmux"); err != nil {
+			testtool.Missing(t, "a package needs a tmux of this machine to carry: %v", err)
 		}
 	}
 	list := exec.Command(binary, "-V")

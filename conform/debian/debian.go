@@ -82,6 +82,9 @@ type Installed struct {
 	Fetched  time.Time `json:"fetched"`
 }
 
+// Default is the suite whose tmux is taken where none is installed.
+const Default = "trixie-backports"
+
 var suiteName = regexp.MustCompile(`^[a-z][a-z0-9]*([.-][a-z0-9]+)*$`)
 
 // Get returns the suite's tmux, from the cache, or else from the mirror. In the

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,12 +23,39 @@ const Required = "TMUX_TEST_REQUIRED"
 // is none of that name.
 func Path(t testing.TB, program string) string {
 	t.Helper()
-	path, err := exec.LookPath(program)
+	path, err := LookPath(program)
 	if err != nil {
 		Missing(t, "%s is not installed", program)
 	}
 	return path
 }
+
+// LookPath is [exec.LookPath], and makes a cached test result end when the program is
+// replaced, or one is installed in a directory that comes before.
+func LookPath(program string) (string, error) {
+	path, err := exec.LookPath(program)
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		candidate := filepath.Join(dir, program)
+		Watch(candidate)
+		if candidate == path {
+			break
+		}
+	}
+	return path, err
+}
+
+// Watch makes a cached test result end when a file of the machine changes, comes or
+// goes. The go command looks again at the files that a test has looked at, but only at
+// those whose names begin with the module's directory, so the name here does. Parent
+// directories beyond / are / itself.
+func Watch(path string) {
+	if filepath.IsAbs(path) && started != "" {
+		_, _ = os.Stat(started + strings.Repeat("/..", 40) + path)
+	}
+}
+
+// started is the package's directory, wherever a test goes.
+var started, _ = os.Getwd()
 
 // Missing skips a test that lacks a tool, and fails it where tools are required.
 func Missing(t testing.TB, format string, args ...any) {

@@ -10,18 +10,16 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/testtmux"
 	"tmuxmcp/tmux"
 )
 
-// Binary is the tmux that tests run: $TMUX_TEST_BINARY, else the one on PATH.
-// Without either the test is skipped.
+// Binary is the tmux that tests run: $TMUX_TEST_BINARY, else the one on PATH, else
+// Debian's, as mcp-conform fetches it. Without any the test ends: the first one in a
+// package fails, the others are skipped.
 func Binary(t testing.TB) string {
 	t.Helper()
-	if b := os.Getenv("TMUX_TEST_BINARY"); b != "" {
-		return b
-	}
-	return testtool.Path(t, "tmux")
+	return testtmux.Binary(t)
 }
 
 // check ends the test if there is an error.
@@ -38,13 +36,14 @@ func check(t testing.TB, err error) {
 // is a plain one: a POSIX shell without start-up files and prompt "$ ".
 func New(t testing.TB) *tmux.Server {
 	t.Helper()
+	binary := Binary(t)
 	// A socket's path is limited to some 100 bytes, so not t.TempDir.
 	dir, err := os.MkdirTemp("", "tt")
 	check(t, err)
 	home := filepath.Join(dir, "home")
 	check(t, os.Mkdir(home, 0o700))
 	srv, err := tmux.New(tmux.Config{
-		Binary:     Binary(t),
+		Binary:     binary,
 		SocketPath: filepath.Join(dir, "s"),
 		ConfigFile: "/dev/null",
 		Transport:  tmux.Transport(os.Getenv("TMUX_TEST_TRANSPORT")),
