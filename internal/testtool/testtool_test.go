@@ -37,7 +37,7 @@ func TestCachedResultEndsWithTheProgram(t *testing.T) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), Path(t, "go"), "test", "-run=^"+t.Name()+"$", ".")
 		list := string(os.PathListSeparator)
-		cmd.Env = append(os.Environ(), lookedFor+"=program", "PATH="+first+list+second+list+os.Getenv("PATH"))
+		cmd.Env = append(os.Environ(), lookedFor+"=program", "PATH="+first+list+second+list+os.Getenv("PATH"), "GOFLAGS=")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
