@@ -3,6 +3,7 @@ package runner
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +13,11 @@ import (
 // should be.
 func ownTemp(t *testing.T, mode os.FileMode) (tmp, home string) {
 	t.Helper()
+	// The home of last resort, for a test in which no other can be used.
+	last := "/tmp/tmux-mcp-" + strconv.Itoa(os.Getuid())
+	if _, err := os.Lstat(last); err != nil {
+		t.Cleanup(func() { _ = os.Remove(last) }) // unless a server uses it
+	}
 	tmp, err := os.MkdirTemp("/tmp", "rf")
 	if err != nil {
 		t.Fatal(err)
