@@ -178,13 +178,15 @@ func (c *call) protect(ctx context.Context, all ...aimed) error {
 	case c.decl.aim.object == theServer:
 		return c.protectServer(ctx)
 	}
-	for _, on := range all {
-		if c.s.cfg.Caller.Lost {
-			if err := c.protectLost(ctx, h, tmux.ListPanes{All: true, Filter: c.filterFor(on.selection)}); err != nil {
-				return err
-			}
-			continue
+	if c.s.cfg.Caller.Lost {
+		// One question for all of them: an answer is for one.
+		var any []tmux.Format
+		for _, on := range all {
+			any = append(any, c.filterFor(on.selection))
 		}
+		return c.protectLost(ctx, h, tmux.Or(any...))
+	}
+	for _, on := range all {
 		holds, err := c.holdsCaller(ctx, on.selection)
 		if err != nil {
 			return err

@@ -79,7 +79,7 @@ type variable struct{ name, old string }
 
 // set is the name that holds: this project's, if it is in the environment.
 func (v variable) set(values map[string]string) string {
-	if _, ok := values[v.name]; !ok {
+	if _, ok := values[v.name]; !ok && v.old != "" {
 		if _, old := values[v.old]; old {
 			return v.old
 		}

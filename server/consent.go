@@ -35,7 +35,7 @@ func (c *call) consent(ctx context.Context, h harm, what string) error {
 		switch answer := c.answered(state); {
 		case info.ClientCapabilities == nil || !canAsk(*info.ClientCapabilities):
 			return refused
-		case c.part || inBatch(ctx):
+		case c.decl.aim.rule == aimEach || inBatch(ctx):
 			return refused.suggest("call it by itself: the user is asked about a whole call, not about a part of one")
 		case answer == nil:
 			return &fault{kind: kindAsked, msg: question.Message, ask: mcpserver.NewInputRequestBuilder(state).Elicit(askID, question)}

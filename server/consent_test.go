@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -301,5 +304,34 @@ func TestWaitsInEveryRevision(t *testing.T) {
 			}
 			c.mu.Unlock()
 		})
+	}
+}
+
+// TestALostCallerIsAskedOnce: a call that acts on two panes, either of which may be the
+// agent's own, is one question. A second one would have another answer, and never end.
+func TestALostCallerIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("looks for the programs of other processes in /proc")
+	}
+	cat, err := filepath.EvalSymlinks(testtool.Path(t, "cat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "exec cat")
+	cfg := configFor(srv)
+	cfg.Results = server.ResultsText
+	cfg.Caller = server.Caller{Socket: srv.SocketPath(), Lost: true, Client: cat}
+	for _, revision := range []string{"2025-11-25", modern} {
+		c := &client{peer: connect(t, cfg), revision: revision, capabilities: `{"elicitation":{}}`}
+		c.hello()
+		args := map[string]any{"source_pane_id": "%0", "target_pane_id": "%1"}
+		for answer, works := range map[string]bool{`{"action":"decline"}`: false, `{"action":"accept"}`: true} {
+			if res, asked := c.call("swap_pane", args, answer); asked != 1 || res.IsError == works {
+				t.Errorf("%s, answer %s: asked %d times: %s", revision, answer, asked, res.text())
+			}
+		}
 	}
 }

@@ -23,8 +23,7 @@ func (c *call) typeInto(ctx context.Context, on aimed, typing func(tmux.Target) 
 	if c.s.mayHurtCaller(c.tmux) {
 		own = c.s.cfg.Caller.Pane
 		if c.s.cfg.Caller.Lost {
-			reached := tmux.Or(on.selection.paneFilter(), "#{pane_synchronized}")
-			if err := c.protectLost(ctx, types, tmux.ListPanes{All: true, Filter: reached}); err != nil {
+			if err := c.protectLost(ctx, types, tmux.Or(on.selection.paneFilter(), "#{pane_synchronized}")); err != nil {
 				return "", err
 			}
 		}
@@ -100,14 +99,14 @@ func (c *call) takes(ctx context.Context, s selection, pane taker) error {
 	return nil
 }
 
-// protectLost guards panes of which any may be the one that the agent runs in, as its
-// client is known only by its program.
-func (c *call) protectLost(ctx context.Context, h harm, list tmux.ListPanes) error {
+// protectLost guards the panes that a filter keeps: any may be the one that the agent
+// runs in, as its client is known only by its program.
+func (c *call) protectLost(ctx context.Context, h harm, filter tmux.Format) error {
 	type row struct {
 		ID  tmux.PaneID `tmux:"pane_id"`
 		PID int         `tmux:"pane_pid"`
 	}
-	rows, err := tmux.List[row](ctx, c.tmux, list)
+	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true, Filter: filter})
 	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
 		return err
 	}

@@ -48,17 +48,11 @@ const lineRoom = 200
 
 // text writes the view in at most so many bytes, whole lines where it can.
 func (v view) text(most int) string {
-	facts := slices.Clone(v.facts)
-	size := len(strings.Join(facts, ", ")) + len("[]\n")
-	for _, l := range v.lines {
-		size += len(l) + 1
-	}
-	lines := v.lines
-	if size > most {
-		room := most - (size - linesSize(lines)) - lineRoom
-		var cut int
-		lines, cut = v.fit(max(room, 0))
-		if left := len(v.lines) - len(lines); left > 0 {
+	facts, text := slices.Clone(v.facts), strings.Join(v.lines, "\n")
+	if room := most - len(strings.Join(facts, ", ")) - len("[]\n"); len(text) > room {
+		lines, cut := v.fit(max(room-lineRoom, 0))
+		text = strings.Join(lines, "\n")
+		if len(lines) < len(v.lines) {
 			which := "last"
 			if v.head {
 				which = "first"
@@ -72,22 +66,14 @@ func (v view) text(most int) string {
 			facts = append(facts, "more: "+v.more)
 		}
 	}
-	text := strings.Join(lines, "\n")
 	if len(facts) == 0 {
 		return text
 	}
 	header := "[" + legible(strings.Join(facts, ", "), "") + "]"
-	if len(lines) == 0 {
+	if len(v.lines) == 0 {
 		return header
 	}
 	return header + "\n" + text
-}
-
-func linesSize(lines []string) (n int) {
-	for _, l := range lines {
-		n += len(l) + 1
-	}
-	return n
 }
 
 // fit keeps as many lines as so many bytes hold. If not even one fits, it is cut.
@@ -265,6 +251,9 @@ func (v *view) table(cells [][]string) {
 		}
 	}
 	v.factIf(equal != nil, "all with %s", strings.Join(equal, ", "))
+	if shown == nil {
+		return
+	}
 	for _, row := range cells {
 		var line []string
 		for _, i := range shown {
@@ -278,7 +267,7 @@ func (v *view) table(cells [][]string) {
 const fewProperties = 6
 
 // propertiesView shows the properties of an output that say something: not null,
-// not empty, not false. A row's own columns come first.
+// not empty, not false.
 func propertiesView(out any) view {
 	value := reflect.Indirect(reflect.ValueOf(out))
 	var all []string

@@ -95,6 +95,10 @@ func TestTables(t *testing.T) {
 	if got := viewOf(&own).text(1000); got != "[%2 a\\u0009b\\u000a[%9 exit 0]:0.0 80x24 at 0,0 vim in /srv active,caller]" {
 		t.Errorf("a row is %s", got)
 	}
+	same := list[paneInfo]{Result: []paneInfo{own, own}, Total: 2}
+	if got := same.view().text(1000); strings.Contains(got, "\n") {
+		t.Errorf("rows that are equal are\n%s", got)
+	}
 	if got := (list[paneInfo]{}).view().text(1000); got != "[0 panes]" {
 		t.Errorf("an empty list is %q", got)
 	}

@@ -239,8 +239,6 @@ type call struct {
 	// tmux is the tmux server that the call is about; nil for a tool whose
 	// input has no socket_name.
 	tmux *tmux.Server
-	// part is set while the call does one of several things.
-	part bool
 	// answers are what the user said to the question of an earlier try of this call.
 	answers mcp.MultiRoundTripParams
 	// progressToken is set when the client asked for progress.

@@ -176,7 +176,6 @@ func (c *call) sendKeysItem(ctx context.Context, op keyInput) (tmux.PaneID, erro
 	if err := op.check(c); err != nil {
 		return "", err
 	}
-	c.part = true
 	on, err := c.aimAt(ctx, op.selection())
 	if err != nil {
 		return "", err
