@@ -51,7 +51,7 @@ type createWindowIn struct {
 	sessionSelect
 	WindowName string `json:"window_name,omitempty" desc:"default: the program's name"`
 	Attach     bool   `json:"attach,omitempty" desc:"make it the session's current window"`
-	Direction  string `json:"direction,omitempty" enum:"before,after" desc:"beside the current window; default: at the end"`
+	Direction  string `json:"direction,omitempty" enum:"before,after" desc:"beside the current window; default: the next free index"`
 	spawn
 	socket
 }
