@@ -34,7 +34,7 @@ type Config struct {
 	Selection *Selection
 	// SuppressHistory is the default of run_command's suppress_history.
 	SuppressHistory bool
-	// WaitMax bounds every waiting tool; 30 s when zero.
+	// WaitMax bounds every waiting tool; 300 s when zero, and at most.
 	WaitMax time.Duration
 	// Results is the form of results, text by default.
 	Results Results
@@ -142,7 +142,7 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 		if err != nil || math.IsInf(sec, 0) || math.IsNaN(sec) {
 			warn("%s is not a number: waits are bounded to %v", varWaitMax.set(values), defaultWaitMax)
 		} else {
-			cfg.WaitMax = time.Duration(min(max(sec, 1), 120) * float64(time.Second))
+			cfg.WaitMax = time.Duration(min(max(sec, 1), maxWait.Seconds()) * float64(time.Second))
 		}
 	}
 	if s := get(varToolsets); s != "" {
@@ -178,7 +178,7 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 	return cfg, warnings, err
 }
 
-const defaultWaitMax = 30 * time.Second
+const defaultWaitMax = maxWait
 
 func isSet(values map[string]string, v variable) bool {
 	_, ok := values[v.name]

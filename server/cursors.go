@@ -22,11 +22,14 @@ type cursors struct {
 
 	mu    sync.Mutex
 	last  int
-	long  map[string]string // by the short one
-	short map[string]string // and back: a pane where nothing happens keeps its cursor
-	order []string
+	marks map[string]*tmux.Mark
+	short map[string]string // by the binary form: a pane where nothing happens keeps its cursor
+	order []kept
 	size  int
 }
+
+// kept is a short cursor, and the binary form of its mark.
+type kept struct{ short, long string }
 
 // The oldest cursors are forgotten beyond these.
 const (
@@ -35,50 +38,73 @@ const (
 )
 
 func newCursors() *cursors {
-	return &cursors{run: strings.ToLower(rand.Text()[:4]), long: map[string]string{}, short: map[string]string{}}
+	return &cursors{run: strings.ToLower(rand.Text()[:4]), marks: map[string]*tmux.Mark{}, short: map[string]string{}}
 }
 
-// give returns a short cursor for a long one.
-func (k *cursors) give(pane tmux.PaneID, long string) string {
+// give returns a short cursor for a mark.
+func (k *cursors) give(m *tmux.Mark) string {
+	raw, err := m.MarshalBinary()
+	if err != nil {
+		panic(err) // it holds strings and numbers
+	}
+	long := string(raw)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if short, ok := k.short[long]; ok {
 		return short
 	}
 	k.last++
-	short := fmt.Sprintf("%s.%s.%d", k.run, strings.TrimPrefix(string(pane), "%"), k.last)
-	k.long[short], k.short[long] = long, short
-	k.order = append(k.order, short)
+	short := fmt.Sprintf("%s.%s.%d", k.run, strings.TrimPrefix(string(m.Pane), "%"), k.last)
+	k.marks[short], k.short[long] = m, short
+	k.order = append(k.order, kept{short, long})
 	k.size += len(long)
 	for len(k.order) > maxCursors || k.size > maxCursorBytes {
-		old := k.long[k.order[0]]
-		delete(k.short, old)
-		delete(k.long, k.order[0])
-		k.size -= len(old)
+		old := k.order[0]
+		delete(k.short, old.long)
+		delete(k.marks, old.short)
+		k.size -= len(old.long)
 		k.order = k.order[1:]
 	}
 	return short
 }
 
+// cursorFor is the cursor from which a next call goes on.
+func (c *call) cursorFor(l *tmux.Look) string {
+	if c.s.cursors != nil && c.s.cfg.Results == ResultsText {
+		return c.s.cursors.give(l.Mark())
+	}
+	return longCursor(l)
+}
+
 // cursorOf reads a cursor, short or long.
-func (c *call) cursorOf(given string) (*captureCursor, error) {
+func (c *call) cursorOf(given string) (*tmux.Mark, error) {
 	run, pane, ok := shortCursor(given)
 	if !ok {
 		return decodeCursor(given)
 	}
-	var long string
 	if k := c.s.cursors; k != nil {
 		k.mu.Lock()
-		long, ok = k.long[given]
+		m, ok := k.marks[given]
 		k.mu.Unlock()
 		if ok {
-			return decodeCursor(long)
+			return m, nil
 		}
 		if run == k.run {
 			return nil, invalidCursor("it is too old, and forgotten", pane)
 		}
 	}
 	return nil, invalidCursor("it is of an earlier run of this server", pane)
+}
+
+// paneOfCursor is the pane of a cursor; empty if that is none.
+func paneOfCursor(given string) tmux.PaneID {
+	if _, pane, ok := shortCursor(given); ok {
+		return pane
+	}
+	if m, err := decodeCursor(given); err == nil {
+		return m.Pane
+	}
+	return ""
 }
 
 func invalidCursor(reason string, pane tmux.PaneID) *fault {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"tmuxmcp/tmux"
@@ -65,12 +66,19 @@ func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, typing
 		reached = tmux.Displayed(&b, tmux.DisplayMessage{Target: on.target, Message: reach})
 		condition = "#{?" + reach + ",0," + condition + "}"
 	}
+	// What is new from here on is what a wait in this pane counts.
+	before := tmux.AddLook(&b, on.target)
 	tmux.Add(&b, tmux.IfShell{Target: on.target, Test: true, Condition: condition, Then: then})
-	if err := b.Do(ctx, c.tmux); err != nil {
+	if err := b.Do(ctx, c.tmux); errors.Is(err, tmux.ErrNotFound) && len(*rows) > 0 && (*rows)[0].ID == "" {
+		return "", false, c.missing(ctx, on.selection)
+	} else if err != nil {
 		return "", false, err
 	}
 	if err := c.takes(ctx, on.selection, (*rows)[0]); err != nil {
 		return "", false, err
+	}
+	if *reached != "1" {
+		c.typed(before.Mark())
 	}
 	return (*rows)[0].ID, *reached == "1", nil
 }

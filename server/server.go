@@ -30,6 +30,7 @@ type Server struct {
 	digest digester
 	// cursors are the short ones that clients have; nil until this server serves them.
 	cursors *cursors
+	places  places
 	// consentWait is the constant of this name, except in tests.
 	consentWait time.Duration
 

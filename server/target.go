@@ -36,9 +36,10 @@ type windowSelect struct {
 // paneSelect are the parameters that pick a pane: of a window the active one, of
 // a session that of its current window.
 type paneSelect struct {
-	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"such as %1"`
-	sessionSelect
-	WindowID tmux.WindowID `json:"window_id,omitempty" desc:"such as @1"`
+	PaneID      tmux.PaneID    `json:"pane_id,omitempty" desc:"such as %1"`
+	SessionName string         `json:"session_name,omitempty"`
+	SessionID   tmux.SessionID `json:"session_id,omitempty" unlisted:"true"`
+	WindowID    tmux.WindowID  `json:"window_id,omitempty" unlisted:"true"`
 }
 
 // selection is any of them.

@@ -147,7 +147,7 @@ func (r *runResult) view() view {
 func (r *captureSinceResult) view() view {
 	v := view{lines: r.Lines}
 	v.fact("%s cursor %s", r.PaneID, r.Cursor)
-	v.factIf(r.LinesMissed, "lines missed: this is the screen")
+	v.factIf(r.LinesMissed, "lines may have been missed")
 	v.factIf(r.TruncatedLines > 0, "%d lines before these left out", r.TruncatedLines)
 	v.factIf(r.TruncatedLines == 0 && r.TruncatedBytes > 0, "%d bytes left out", r.TruncatedBytes)
 	v.factIf(len(r.Lines) == 0, "nothing new")
@@ -156,22 +156,46 @@ func (r *captureSinceResult) view() view {
 }
 
 func (r *waitForTextResult) view() view {
-	v := view{lines: r.MatchedLines}
-	what := map[string]string{
-		outcomeMatched: "matched", outcomeAnyOutput: "new output", outcomeStopped: "stopped",
-		outcomeAlternate: "timeout on the alternate screen", outcomeTimeout: "timeout",
-	}[r.Outcome]
-	if r.MatchedIndex != nil && *r.MatchedIndex > 0 {
-		what += " by pattern " + strconv.Itoa(*r.MatchedIndex)
-	}
-	v.fact("%s %s after %s", r.PaneID, what, elapsed(r.ElapsedSeconds))
+	v := view{lines: r.Tail}
+	v.fact("%s %s after %s", r.PaneID, r.words(), elapsed(r.ElapsedSeconds))
 	v.factIf(r.LinesMissed, "lines may have been missed")
-	if r.Outcome == outcomeTimeout || r.Outcome == outcomeAlternate {
+	if r.Outcome == outcomeTimeout {
 		v.factIf(!r.SawNewOutput, "no new output")
-		v.factIf(r.MatchedAtEntry, "a pattern was on the screen before the wait")
-		v.lines = r.Tail
+		v.factIf(r.MatchedAtEntry, "a pattern was on the screen before the wait: since=screen counts it")
 	}
+	var waiting []string
+	for _, o := range r.Others {
+		if o.Outcome == "" || o.Outcome == outcomeTimeout && r.Outcome == outcomeTimeout {
+			waiting = append(waiting, string(o.PaneID))
+			continue
+		}
+		v.lines = append(append(v.lines, "["+string(o.PaneID)+" "+outcomeWords(o.Outcome)+"]"), o.Tail...)
+	}
+	v.factIf(len(waiting) > 0 && len(waiting) <= 20, "nothing yet in %s", strings.Join(waiting, " "))
+	v.factIf(len(waiting) > 20, "nothing yet in %d others", len(waiting))
+	v.fact("cursor %s", r.Cursor)
 	return v
+}
+
+func (r *waitForTextResult) words() string {
+	words := outcomeWords(r.Outcome)
+	if r.MatchedIndex != nil && *r.MatchedIndex > 0 {
+		words += " by pattern " + strconv.Itoa(*r.MatchedIndex)
+	}
+	return words
+}
+
+// outcomeWords is the outcome of a wait, for a model.
+func outcomeWords(outcome string) string {
+	switch outcome {
+	case outcomeAnyOutput:
+		return "new output"
+	case outcomeBell:
+		return "bell rang"
+	case outcomeGone:
+		return "is gone"
+	}
+	return strings.ReplaceAll(outcome, "_", " ")
 }
 
 func (r *searchPanesResult) view() view {
@@ -272,6 +296,13 @@ func (e environmentInfo) view() view {
 	return v
 }
 
+func (t typedText) view() view {
+	if t.Seen == nil {
+		return t.paneText.view()
+	}
+	return t.Seen.view()
+}
+
 func (r sendKeysBatchResult) view() view {
 	var v view
 	v.fact("%d of %d typed", r.Succeeded, r.Succeeded+r.Failed)
@@ -280,6 +311,10 @@ func (r sendKeysBatchResult) view() view {
 		if row.Error != nil {
 			v.lines = append(v.lines, fmt.Sprintf("%d %s: %s", row.Index, idOf(row.PaneID), *row.Error))
 		}
+	}
+	if r.Seen != nil {
+		seen := r.Seen.view()
+		v.facts, v.lines = append(v.facts, seen.facts...), append(v.lines, seen.lines...)
 	}
 	return v
 }

@@ -152,7 +152,7 @@ func (t *tool[In, Out]) invoke(ctx context.Context, s *Server, req mcp.CallToolR
 			return nil, err
 		}
 		c.tmux = srv
-		if !t.selfBounded {
+		if !t.waits(in) {
 			release, err := s.slot(ctx, srv)
 			if err != nil {
 				return nil, err
@@ -168,6 +168,12 @@ func (t *tool[In, Out]) invoke(ctx context.Context, s *Server, req mcp.CallToolR
 		return nil, err
 	}
 	return c.encodeResult(ctx, out)
+}
+
+// waits reports whether a call blocks for as long as the caller says.
+func (t *tool[In, Out]) waits(in In) bool {
+	w, ok := any(in).(interface{ waits() bool })
+	return t.selfBounded || ok && w.waits()
 }
 
 // rawArguments are the arguments of a call as JSON; empty when there are none.
@@ -241,6 +247,9 @@ type call struct {
 	tmux *tmux.Server
 	// answers are what the user said to the question of an earlier try of this call.
 	answers mcp.MultiRoundTripParams
+	// typedAt is how panes were before the call typed into them, and typedInto their order.
+	typedAt   map[tmux.PaneID]*tmux.Mark
+	typedInto []tmux.PaneID
 	// progressToken is set when the client asked for progress.
 	progressToken mcp.ProgressToken
 }
@@ -248,7 +257,7 @@ type call struct {
 // socket is the parameter that says which tmux server a call is about. Every
 // tool's input embeds it but those that look at several servers.
 type socket struct {
-	SocketName string `json:"socket_name,omitempty" desc:"tmux -L name"`
+	SocketName string `json:"socket_name,omitempty" desc:"-L name"`
 }
 
 func (s socket) socketName() string { return s.SocketName }

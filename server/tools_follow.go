@@ -2,12 +2,8 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,40 +14,30 @@ import (
 var captureSince = tool[captureSinceIn, *captureSinceResult]{
 	name: "capture_since", title: "Capture Since", kind: reads, set: setPanes, core: true, alwaysLoad: true,
 	aim: readsOne(aPane),
-	desc: "Follow a pane: read only the output that is new since the last call. The first call returns the screen and a cursor; pass the cursor to the " +
-		"next call. If output was lost (cleared, resized, trimmed), returns the screen and says so.",
+	desc: "Follow a pane: read only the lines that are new or changed since the last call, on the normal and the alternate screen. The first call " +
+		"returns the screen and a cursor; pass the cursor to the next call. Says so if output may have been lost.",
 	run: func(ctx context.Context, c *call, in captureSinceIn) (*captureSinceResult, error) {
 		start := time.Now()
-		target := c.on.target
-		var since *captureCursor
-		if in.Cursor != nil {
-			var err error
-			if since, err = c.cursorOf(*in.Cursor); err != nil {
-				return nil, err
-			}
-		}
-		var g *grid
-		var rows []string
+		var l *tmux.Look
+		var lines []string
 		var err error
-		missed := false
-		if since == nil {
-			if g, err = c.look(ctx, target, nil, gridRequest{from: visible}); err == nil {
-				rows = g.from(g.History)
+		if in.Cursor == nil {
+			if l, err = c.lookSince(ctx, c.on.target, nil); err == nil {
+				lines = l.Lines()
 			}
 		} else {
-			g, rows, missed, err = c.readDelta(ctx, target, since)
+			l, lines, err = c.readSince(ctx, *in.Cursor)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
+		case l.Dead:
+			return nil, died(l)
 		}
-		cursor := g.cursorHere().encode()
-		if c.s.cursors != nil && c.s.cfg.Results == ResultsText {
-			cursor = c.s.cursors.give(g.ID, cursor)
-		}
-		lines, cutLines, cutBytes := limited(withoutBlankEnd(rows), in.MaxLines, in.MaxBytes)
+		lines, cutLines, cutBytes := limited(lines, in.MaxLines, in.MaxBytes)
 		return &captureSinceResult{
-			PaneID: g.ID, Cursor: cursor, Lines: append([]string{}, lines...), ElapsedSeconds: seconds(time.Since(start)),
-			LinesMissed: missed, Truncated: cutLines > 0 || cutBytes > 0, TruncatedLines: cutLines, TruncatedBytes: cutBytes,
+			PaneID: l.ID, Cursor: c.cursorFor(l), Lines: append([]string{}, lines...), ElapsedSeconds: seconds(time.Since(start)),
+			LinesMissed: l.Missed, Truncated: cutLines > 0 || cutBytes > 0, TruncatedLines: cutLines, TruncatedBytes: cutBytes,
 		}, nil
 	},
 }
@@ -60,7 +46,7 @@ type captureSinceIn struct {
 	Cursor *string `json:"cursor,omitempty" desc:"from the last call; omit to begin"`
 	paneSelect
 	MaxLines *int `json:"max_lines" default:"500" min:"1" desc:"the last; null: all"`
-	MaxBytes *int `json:"max_bytes" default:"128000" min:"1" desc:"the last; null: all"`
+	MaxBytes *int `json:"max_bytes" default:"128000" min:"1" unlisted:"true"`
 	socket
 }
 
@@ -68,11 +54,7 @@ type captureSinceIn struct {
 func (in captureSinceIn) selection() selection {
 	s := in.paneSelect.selection()
 	if in.Cursor != nil && s.zero() {
-		if _, pane, ok := shortCursor(*in.Cursor); ok {
-			s.pane = pane
-		} else if since, err := decodeCursor(*in.Cursor); err == nil {
-			s.pane = since.PaneID
-		}
+		s.pane = paneOfCursor(*in.Cursor)
 	}
 	return s
 }
@@ -88,31 +70,85 @@ type captureSinceResult struct {
 	TruncatedBytes int         `json:"truncated_bytes"`
 }
 
-// captureCursor is a place in a pane's output: the row of its cursor, and what
-// then stood there and below. It is libtmux-mcp's, version 1, and a trace.
+// readSince reads what is new since a cursor.
+func (c *call) readSince(ctx context.Context, cursor string) (*tmux.Look, []string, error) {
+	since, err := c.cursorOf(cursor)
+	if err != nil {
+		return nil, nil, err
+	}
+	pane, err := c.paneID(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if since.Pane != pane {
+		return nil, nil, faultf(kindValidation, "cursor pane %s does not match requested pane %s", since.Pane, pane).
+			suggest("leave the target out, or begin without a cursor")
+	}
+	mark := since
+	if since.Foreign() {
+		mark = nil
+	}
+	l, err := c.lookSince(ctx, pane, mark)
+	if err != nil {
+		return nil, nil, err
+	}
+	if mark != nil {
+		return l, l.New, nil
+	}
+	if l.PID != since.PID && !l.Dead {
+		return nil, nil, respawned(l, since.PID, nil)
+	}
+	l.Missed = true
+	return l, l.Lines(), nil
+}
+
+// paneID is the id of the pane that the call is about.
+func (c *call) paneID(ctx context.Context) (tmux.PaneID, error) {
+	if id, ok := c.on.target.(tmux.PaneID); ok {
+		return id, nil
+	}
+	row, err := tmux.List[taker](ctx, c.tmux, tmux.DisplayMessage{Target: c.on.target})
+	if err != nil {
+		return "", err
+	}
+	if row[0].ID == "" {
+		return "", c.missing(ctx, c.on.selection)
+	}
+	return row[0].ID, nil
+}
+
+// captureCursor is a cursor as other programs may keep it: what libtmux-mcp's version 1 has, and the
+// mark of a look. libtmux-mcp's own have none.
 type captureCursor struct {
 	AnchorAbs   int         `json:"anchor_abs"`
-	AnchorHash  *string     `json:"anchor_hash"` // nil when there was no text from there on
 	BelowHashes []string    `json:"below_hashes"`
 	HistorySize int         `json:"history_size"`
 	PaneHeight  int         `json:"pane_height"`
 	PaneID      tmux.PaneID `json:"pane_id"`
 	PanePID     string      `json:"pane_pid"`
 	Version     int         `json:"version"`
-	trace
+	Mark        []byte      `json:"mark,omitempty"`
 }
 
 const cursorPrefix = "capture-since-v1:"
 
-func (k *captureCursor) encode() string {
-	raw, err := params.Marshal(k)
+// longCursor is the cursor of a look.
+func longCursor(l *tmux.Look) string {
+	mark, err := l.Mark().MarshalBinary()
 	if err != nil {
 		panic(err) // it holds strings and numbers
+	}
+	raw, err := params.Marshal(captureCursor{
+		AnchorAbs: l.History + l.CursorY, BelowHashes: []string{}, HistorySize: l.History, PaneHeight: l.Height,
+		PaneID: l.ID, PanePID: l.PID, Version: 1, Mark: mark,
+	})
+	if err != nil {
+		panic(err)
 	}
 	return cursorPrefix + base64.RawURLEncoding.EncodeToString(raw)
 }
 
-func decodeCursor(s string) (*captureCursor, error) {
+func decodeCursor(s string) (*tmux.Mark, error) {
 	invalid := func(reason string) error {
 		return invalidCursor(reason, "")
 	}
@@ -128,7 +164,7 @@ func decodeCursor(s string) (*captureCursor, error) {
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
 		return nil, invalid("payload is not an object")
 	}
-	k := new(captureCursor)
+	var k captureCursor
 	if json.Unmarshal(fields["version"], &k.Version) != nil || k.Version != 1 {
 		return nil, invalid("unsupported cursor version")
 	}
@@ -137,7 +173,6 @@ func decodeCursor(s string) (*captureCursor, error) {
 		into any
 		good func() bool
 	}{
-		{"anchor_hash", &k.AnchorHash, func() bool { return true }},
 		{"below_hashes", &k.BelowHashes, func() bool { return k.BelowHashes != nil }},
 		{"pane_id", &k.PaneID, func() bool { return k.PaneID.Valid() }},
 		{"pane_pid", &k.PanePID, func() bool { return k.PanePID != "" }},
@@ -145,156 +180,16 @@ func decodeCursor(s string) (*captureCursor, error) {
 		{"pane_height", &k.PaneHeight, func() bool { return k.PaneHeight >= 0 && !params.IsNull(fields["pane_height"]) }},
 		{"anchor_abs", &k.AnchorAbs, func() bool { return k.AnchorAbs >= 0 && !params.IsNull(fields["anchor_abs"]) }},
 	} {
-		value, ok := fields[f.name]
-		if !ok && f.name == "anchor_hash" {
-			continue
-		}
-		if !ok || json.Unmarshal(value, f.into) != nil || !f.good() {
+		if value, ok := fields[f.name]; !ok || json.Unmarshal(value, f.into) != nil || !f.good() {
 			return nil, invalid("missing or invalid " + f.name)
 		}
 	}
-	if json.Unmarshal(raw, &k.trace) != nil {
-		return nil, invalid("its trace is broken")
+	m := &tmux.Mark{Pane: k.PaneID, PID: k.PanePID}
+	if _, ok := fields["mark"]; !ok {
+		return m, nil
 	}
-	k.history, k.cursor = k.HistorySize, k.AnchorAbs
-	return k, nil
-}
-
-func rowHash(row string) string {
-	sum := sha256.Sum256([]byte(row))
-	return hex.EncodeToString(sum[:])
-}
-
-// cursorHere is the cursor that a next call begins at.
-func (g *grid) cursorHere() *captureCursor {
-	k := &captureCursor{
-		AnchorAbs: g.cursor(), HistorySize: g.History, PaneHeight: g.Height, PaneID: g.ID, PanePID: g.PID, Version: 1, BelowHashes: []string{},
-		trace: g.trace(),
+	if json.Unmarshal(fields["mark"], &k.Mark) != nil || m.UnmarshalBinary(k.Mark) != nil || m.Pane != k.PaneID {
+		return nil, invalid("missing or invalid mark")
 	}
-	for i, row := range withoutBlankEnd(g.from(g.cursor())) {
-		hash := rowHash(row)
-		if i == 0 {
-			k.AnchorHash = &hash
-		} else {
-			k.BelowHashes = append(k.BelowHashes, hash)
-		}
-	}
-	return k
-}
-
-// check refuses a pane whose program ended, or which is not the one of a cursor.
-func (g *grid) check(since *captureCursor) error {
-	switch {
-	case since != nil && since.PaneID != g.ID:
-		return faultf(kindValidation, "cursor pane %s does not match requested pane %s", since.PaneID, g.ID).suggest("leave the target out, or begin without a cursor")
-	case g.Dead, since != nil && g.PID == "" && since.PanePID != "":
-		return g.died(nil)
-	case since != nil && since.PanePID != g.PID:
-		return g.respawned(since.PanePID, nil)
-	}
-	return nil
-}
-
-// followSlack is how many rows a pane may print between two calls without costing
-// another round trip.
-const followSlack = 500
-
-// look reads a pane, with what a trace needs, and checks that it is the one of a
-// cursor.
-func (c *call) look(ctx context.Context, target tmux.Target, since *captureCursor, want gridRequest) (*grid, error) {
-	g, err := c.readGrid(ctx, target, want)
-	if err != nil {
-		return nil, err
-	}
-	if g.Alternate {
-		hidden, err := c.readHidden(ctx, g.ID)
-		if err != nil {
-			return nil, err
-		}
-		g.hidden = g.hides(hidden)
-	}
-	return g, g.check(since)
-}
-
-// readDelta reads the rows that are new since a cursor, or the screen when some
-// may be missed.
-func (c *call) readDelta(ctx context.Context, target tmux.Target, since *captureCursor) (g *grid, rows []string, missed bool, err error) {
-	g, err = c.look(ctx, target, since, gridRequest{from: max(0, min(since.AnchorAbs, since.HistorySize)-traceRows), history: since.HistorySize, slack: followSlack})
-	if err != nil {
-		return nil, nil, false, err
-	}
-	lost := since.lost(g.paneState)
-	if since.mayBeTrimmed(g.paneState) {
-		// The numbers of the rows may have changed, and any of them may be wanted.
-		lost = false
-		if g, err = c.look(ctx, target, since, gridRequest{history: g.History}); err != nil {
-			return nil, nil, false, err
-		}
-	}
-	shift, ok := since.moved(g)
-	if at := since.AnchorAbs - shift; ok && !lost && at >= g.top {
-		return g, since.unseen(withoutBlankEnd(g.from(at))), false, nil
-	}
-	return g, g.from(g.History), true, nil
-}
-
-// lost reports whether the cursor's row is certainly gone. A pane that gets
-// higher takes rows back from the history, which loses none.
-func (k *captureCursor) lost(now paneState) bool {
-	return k.AnchorAbs > now.History+now.Height-1 ||
-		now.History == 0 && k.HistorySize > 0 ||
-		now.History < k.HistorySize && now.Height <= k.PaneHeight
-}
-
-// unseen leaves out the rows that were there when the cursor was made: its own,
-// unless it was written over, and those below up to the first that is new.
-func (k *captureCursor) unseen(rows []string) []string {
-	if len(rows) == 0 {
-		return nil
-	}
-	var out []string
-	seen := rows[0] == ""
-	if k.AnchorHash != nil {
-		seen = rowHash(rows[0]) == *k.AnchorHash
-	}
-	if !seen {
-		out = append(out, rows[0])
-	}
-	rest := rows[1:]
-	for _, hash := range k.BelowHashes {
-		if len(rest) == 0 || rowHash(rest[0]) != hash {
-			break
-		}
-		rest = rest[1:]
-	}
-	return append(out, rest...)
-}
-
-// died is the error that ends a wait, or following a pane, when the pane's program
-// has ended and the pane remains. It quotes the last lines.
-func (s paneState) died(last []string) *fault {
-	status := ""
-	if s.DeadStatus != nil {
-		status = fmt.Sprintf(" with status %d", *s.DeadStatus)
-	}
-	return faultf(kindPaneGone, "pane_gone: pane %s died: its program ended%s", s.ID, status).
-		suggest("capture_pane still reads it, respawn_pane starts it again%s", lastWords(last))
-}
-
-// respawned is the same for a pane in which another program runs now.
-func (s paneState) respawned(pid string, last []string) *fault {
-	return faultf(kindPaneGone, "pane_gone: pane %s was respawned (pid %s -> %s): what was there is gone", s.ID, pid, s.PID).
-		suggest("call again to look at the new program%s", lastWords(last))
-}
-
-// lastWords are the last lines that a pane showed.
-func lastWords(lines []string) string {
-	const maxLines, maxBytes = 5, 500
-	lines = slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return l == "" })
-	if len(lines) == 0 {
-		return ""
-	}
-	n, size := maxLines, maxBytes
-	kept, _, _ := limited(lines, &n, &size)
-	return "; its last lines were:\n" + strings.Join(kept, "\n")
+	return m, nil
 }

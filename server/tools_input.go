@@ -12,21 +12,31 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var sendKeys = tool[sendKeysIn, paneText]{
+var sendKeys = tool[sendKeysIn, typedText]{
 	name: "send_keys", title: "Send Keys", kind: shell, set: setInput, core: true, alwaysLoad: true,
 	aim: needs(aPane), harm: types,
 	desc: "Type text or press a key in a pane: answer a question, drive a REPL, editor or menu, interrupt with C-c (enter=false). Presses Enter " +
-		"afterwards by default. Returns at once: to run a command and get its output use run_command; to see the effect use capture_since or " +
-		"snapshot_pane.",
-	run: func(ctx context.Context, c *call, in sendKeysIn) (paneText, error) {
-		id, err := c.sendKeys(ctx, c.on, in.keyInput)
-		return paneText{Result: fmt.Sprintf("Keys sent to pane %s", id), PaneID: string(id)}, err
+		"afterwards by default. With patterns, quiet or show it waits and returns what is new: one call for each step. For a shell command whose " +
+		"output you need use run_command.",
+	run: func(ctx context.Context, c *call, in sendKeysIn) (typedText, error) {
+		return c.typeAndSee(ctx, in.sight, func() (string, error) {
+			id, err := c.sendKeys(ctx, c.on, in.keyInput)
+			return fmt.Sprintf("Keys sent to pane %s", id), err
+		})
 	},
 }
 
 type sendKeysIn struct {
 	keyInput
+	sight
 	socket
+}
+
+func (in sendKeysIn) check(c *call) error {
+	if err := in.keyInput.check(c); err != nil {
+		return err
+	}
+	return in.sight.check(c)
 }
 
 // keyInput is something to type into a pane.
@@ -113,22 +123,27 @@ var sendKeysBatch = tool[sendKeysBatchIn, sendKeysBatchResult]{
 				break
 			}
 		}
-		return out, ctx.Err()
+		if err := ctx.Err(); err != nil || len(c.typedInto) == 0 {
+			return out, err
+		}
+		var err error
+		out.Seen, err = c.see(ctx, in.sight)
+		return out, err
 	},
 }
 
 type sendKeysBatchIn struct {
 	Operations []keyInput `json:"operations" desc:"inputs, as send_keys takes them"`
 	OnError    string     `json:"on_error" default:"stop" enum:"stop,continue" desc:"stop at the first failure, or continue"`
-	Timeout    *float64   `json:"timeout,omitempty" desc:"seconds for all of them; default: none"`
+	sight
 	socket
 }
 
-func (in sendKeysBatchIn) check(*call) error {
+func (in sendKeysBatchIn) check(c *call) error {
 	if len(in.Operations) == 0 || len(in.Operations) > maxOperations {
 		return argumentFault("operations", "must have 1 to %d items", maxOperations)
 	}
-	return nil
+	return in.sight.check(c)
 }
 
 type sendKeysBatchResult struct {
@@ -136,6 +151,7 @@ type sendKeysBatchResult struct {
 	Succeeded int           `json:"succeeded"`
 	Failed    int           `json:"failed"`
 	StoppedAt *int          `json:"stopped_at"`
+	Seen      *sightResult  `json:"seen"`
 }
 
 // sendKeysRow is what came of one input.
@@ -183,43 +199,49 @@ func (c *call) sendKeysItem(ctx context.Context, op keyInput) (tmux.PaneID, erro
 	return c.sendKeys(ctx, on, op)
 }
 
-var pasteText = tool[pasteTextIn, paneText]{
+var pasteText = tool[pasteTextIn, typedText]{
 	name: "paste_text", title: "Paste Text", kind: shell, set: setInput,
 	aim: needs(aPane), harm: types,
 	hint: "paste several lines",
-	desc: "Paste text of one or more lines into a pane, as a user would, without pressing Enter: into an editor or a program that reads input. To run " +
-		"a command use run_command.",
-	run: func(ctx context.Context, c *call, in pasteTextIn) (paneText, error) {
-		buffer := c.tmux.Buffer(newBufferName("paste"))
-		load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(in.Text)}
-		id, err := c.typeInto(ctx, c.on, func(target tmux.Target) ([]tmux.Command, error) {
-			paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: in.Bracket, Returns: true})
-			paste.Delete = true
-			return []tmux.Command{paste}, err
-		}, load)
-		if err != nil {
-			// Not pasted, so tmux may hold it still.
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
-			defer cancel()
-			_ = buffer.Delete(ctx)
-			return paneText{}, err
-		}
-		return paneText{Result: fmt.Sprintf("Text pasted to pane %s", id), PaneID: string(id)}, nil
+	desc: "Paste text of one or more lines into a pane, as a user would, without pressing Enter: into an editor or a program that reads input. With " +
+		"patterns, quiet or show it waits and returns what is new. To run a command use run_command.",
+	run: func(ctx context.Context, c *call, in pasteTextIn) (typedText, error) {
+		return c.typeAndSee(ctx, in.sight, func() (string, error) { return in.paste(ctx, c) })
 	},
+}
+
+// paste pastes the text, and says where.
+func (in pasteTextIn) paste(ctx context.Context, c *call) (string, error) {
+	buffer := c.tmux.Buffer(newBufferName("paste"))
+	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(in.Text)}
+	id, err := c.typeInto(ctx, c.on, func(target tmux.Target) ([]tmux.Command, error) {
+		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: in.Bracket, Returns: true})
+		paste.Delete = true
+		return []tmux.Command{paste}, err
+	}, load)
+	if err != nil {
+		// Not pasted, so tmux may hold it still.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+		defer cancel()
+		_ = buffer.Delete(ctx)
+		return "", err
+	}
+	return fmt.Sprintf("Text pasted to pane %s", id), nil
 }
 
 type pasteTextIn struct {
 	Text string `json:"text" desc:"literal text; newlines press Enter in most programs"`
 	paneSelect
 	Bracket bool `json:"bracket" default:"true" desc:"mark it as a paste for programs that ask for it"`
+	sight
 	socket
 }
 
-func (in pasteTextIn) check(*call) error {
+func (in pasteTextIn) check(c *call) error {
 	if in.Text == "" {
 		return argumentFault("text", "must not be empty")
 	}
-	return nil
+	return in.sight.check(c)
 }
 
 // cleanupTime bounds what is done after a call that failed or was cancelled.

@@ -180,7 +180,7 @@ func TestSendKeysDescriptionSteers(t *testing.T) {
 	}
 	for _, tool := range list.Tools {
 		words := map[string][]string{
-			"send_keys":   {"run_command", "capture_since", "snapshot_pane"},
+			"send_keys":   {"run_command", "patterns", "quiet"},
 			"run_command": {"subshell", "send_keys", "timeout"},
 		}[tool.Name]
 		for _, word := range words {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"tmuxmcp/server/params"
@@ -13,44 +14,128 @@ import (
 var waitForText = tool[waitForTextIn, *waitForTextResult]{
 	name: "wait_for_text", title: "Wait For Text", kind: reads, set: setPanes, core: true, selfBounded: true,
 	aim:  readsOne(aPane),
-	hint: "wait until a build is done or a server is ready",
-	desc: "Wait until a pane prints one of patterns, such as a server being ready or a build being done, or prints one of stop, or the timeout passes. " +
-		"Without patterns, waits for any output. Only text printed after the call counts. To wait for a command that you start, use run_command.",
+	hint: "wait until a build is done, a server is ready or an agent asks",
+	desc: "Wait until a pane, or any of several, prints one of patterns (a server being ready, a build being done), or one of stop, or is quiet; also " +
+		"ends when the program ends, the bell rings or the timeout passes. Returns which pane, why, and its new lines. Without patterns, waits for any output.",
 	run: func(ctx context.Context, c *call, in waitForTextIn) (*waitForTextResult, error) {
-		start := time.Now()
-		w, err := in.wait(ctx, c)
+		w, err := c.newAwait(ctx, in.conditions, in.MatchCase, in.Timeout)
 		if err != nil {
 			return nil, err
 		}
-		w.start, w.deadline, w.target = start, start.Add(w.budget), c.on.target
-		if err := w.begin(ctx); err != nil {
+		w.all = in.Until == "all"
+		panes, err := in.which(ctx, c)
+		if err != nil {
 			return nil, err
 		}
-		defer w.watch.stop()
-		for {
-			done, err := w.tick(ctx)
-			if err != nil {
-				return nil, err
-			}
-			if done {
-				return w.finish(ctx), nil
-			}
-			if err := w.watch.next(ctx, w.out.shown.paneState, w.deadline); err != nil {
-				return nil, err
-			}
+		from, err := in.from(c)
+		if err != nil {
+			return nil, err
 		}
+		if err := w.run(ctx, time.Duration(in.Interval*float64(time.Second)), panes, from); err != nil {
+			return nil, err
+		}
+		return w.result(ctx), nil
 	},
 }
 
 type waitForTextIn struct {
-	Patterns patternList `json:"patterns,omitempty" desc:"texts to wait for, any of them; null: any output"`
-	Stop     patternList `json:"stop,omitempty" desc:"texts that end the wait as a failure"`
-	Regex    bool        `json:"regex,omitempty" desc:"texts are regular expressions (RE2)"`
+	conditions
 	paneSelect
-	Timeout   float64 `json:"timeout" default:"8" desc:"seconds"`
-	Interval  float64 `json:"interval" default:"0.05" min:"0.01" desc:"seconds between looks"`
-	MatchCase bool    `json:"match_case,omitempty" desc:"case-sensitive"`
+	Panes     []string `json:"panes,omitempty" desc:"pane ids, session names, or all"`
+	Until     string   `json:"until" default:"any" enum:"any,all" desc:"one of panes, or each"`
+	Since     string   `json:"since,omitempty" desc:"what is new: a cursor, screen (also what shows now) or now; default: since you last typed or waited there, else now"`
+	Timeout   float64  `json:"timeout" default:"8" desc:"seconds, to 300"`
+	Interval  float64  `json:"interval" default:"0.05" min:"0.01" unlisted:"true"`
+	MatchCase bool     `json:"match_case,omitempty" desc:"case-sensitive"`
 	socket
+}
+
+// selection is the pane of the cursor if the call names none.
+func (in waitForTextIn) selection() selection {
+	s := in.paneSelect.selection()
+	if s.zero() && len(in.Panes) == 0 {
+		s.pane = paneOfCursor(in.Since)
+	}
+	return s
+}
+
+func (in waitForTextIn) check(*call) error {
+	if in.Panes != nil && len(in.Panes) == 0 {
+		return argumentFault("panes", "must name at least one pane")
+	}
+	if len(in.Panes) > 0 && !in.paneSelect.selection().zero() {
+		return argumentFault("panes", "cannot be combined with another target").suggest("name all panes in panes")
+	}
+	return nil
+}
+
+// maxAwaited is how many panes one call may wait for.
+const maxAwaited = 200
+
+// which are the panes to wait for.
+func (in waitForTextIn) which(ctx context.Context, c *call) ([]tmux.PaneID, error) {
+	if len(in.Panes) == 0 {
+		id, err := c.paneID(ctx)
+		return []tmux.PaneID{id}, err
+	}
+	return c.panesNamed(ctx, "panes", in.Panes)
+}
+
+// panesNamed are the panes of an argument that names panes by their ids, all panes of sessions by
+// their ids or names, or all.
+func (c *call) panesNamed(ctx context.Context, argument string, names []string) ([]tmux.PaneID, error) {
+	type row struct {
+		ID          tmux.PaneID    `tmux:"pane_id"`
+		Session     tmux.SessionID `tmux:"session_id"`
+		SessionName string         `tmux:"session_name"`
+	}
+	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true})
+	if err != nil {
+		return nil, err
+	}
+	var ids []tmux.PaneID
+	for _, name := range names {
+		found := false
+		for _, r := range rows {
+			if name != "all" && name != string(r.ID) && name != string(r.Session) && name != r.SessionName {
+				continue
+			}
+			found = true
+			if !slices.Contains(ids, r.ID) {
+				ids = append(ids, r.ID)
+			}
+		}
+		if !found {
+			return nil, faultf(kindPane, "%s: there is no pane or session %q", argument, name).suggest("list_panes shows what there is")
+		}
+	}
+	if len(ids) > maxAwaited {
+		return nil, argumentFault(argument, "names %d panes; the limit is %d", len(ids), maxAwaited)
+	}
+	return ids, nil
+}
+
+// from is where the wait begins in a pane.
+func (in waitForTextIn) from(c *call) (func(tmux.PaneID) begin, error) {
+	switch in.Since {
+	case "now":
+		return func(tmux.PaneID) begin { return begin{} }, nil
+	case "screen":
+		return func(tmux.PaneID) begin { return begin{screen: true} }, nil
+	case "":
+		return func(id tmux.PaneID) begin { return begin{mark: c.s.places.of(c.tmux, id)} }, nil
+	}
+	m, err := c.cursorOf(in.Since)
+	if err != nil {
+		return nil, err
+	}
+	if on, ok := c.on.target.(tmux.PaneID); len(in.Panes) > 0 || ok && on != m.Pane {
+		return nil, argumentFault("since", "is a cursor of pane %s, and the wait is for another", m.Pane).suggest("leave the target out")
+	}
+	if m.Foreign() {
+		return nil, argumentFault("since", "is a cursor of another program, with which no wait can begin")
+	}
+	return func(tmux.PaneID) begin { return begin{mark: m} }, nil
 }
 
 // patternList is a list of texts, which may be absent but not empty by mistake.
@@ -70,13 +155,13 @@ func (l *patternList) BindJSON(raw json.RawMessage) error {
 }
 
 // compile makes matchers of the patterns.
-func (l patternList) compile(ctx context.Context, c *call, argument string, in waitForTextIn) ([]*matcher, error) {
+func (l patternList) compile(ctx context.Context, c *call, argument string, regex, matchCase bool) ([]*matcher, error) {
 	if len(l.texts) > maxPatterns {
 		return nil, argumentFault(argument, "takes at most %d patterns", maxPatterns)
 	}
 	var all []*matcher
 	for _, p := range l.texts {
-		m, err := newMatcher(argument, p, in.Regex, in.MatchCase)
+		m, err := newMatcher(argument, p, regex, matchCase)
 		if err != nil {
 			if p != "" {
 				c.warn(ctx, err.Error())
@@ -88,18 +173,9 @@ func (l patternList) compile(ctx context.Context, c *call, argument string, in w
 	return all, nil
 }
 
-// The outcomes of a wait.
-const (
-	outcomeMatched   = "matched"
-	outcomeAnyOutput = "any_output"
-	outcomeStopped   = "stopped"
-	outcomeAlternate = "alternate_screen"
-	outcomeTimeout   = "timeout"
-)
-
 type waitForTextResult struct {
 	Found            bool        `json:"found"`
-	Outcome          string      `json:"outcome" enum:"matched,any_output,stopped,alternate_screen,timeout"`
+	Outcome          string      `json:"outcome" enum:"matched,any_output,stopped,quiet,program_ended,bell,pane_gone,timeout"`
 	MatchedIndex     *int        `json:"matched_index"`
 	MatchedLines     []string    `json:"matched_lines" exact:"true"`
 	Tail             []string    `json:"tail" exact:"true"`
@@ -110,220 +186,43 @@ type waitForTextResult struct {
 	PaneID           tmux.PaneID `json:"pane_id"`
 	ElapsedSeconds   float64     `json:"elapsed_seconds"`
 	EffectiveTimeout float64     `json:"effective_timeout"`
+	// Cursor goes on from here with capture_since.
+	Cursor string `json:"cursor"`
+	// Others are the other panes that the call waited for.
+	Others []otherPane `json:"others"`
 }
 
-// textWait is one wait for text.
-type textWait struct {
-	c                *call
-	target           tmux.Target
-	patterns, stop   []*matcher
-	anything         bool
-	start, deadline  time.Time
-	budget, interval time.Duration
-
-	out     *output
-	res     waitForTextResult
-	atEntry bool
-	warned  bool
-	watch   *paneWatch
-	look    matching
-	sent    time.Time // of the last progress
-	grown   int       // by how many rows the history grew at the last look
+// otherPane is what became of one of several panes.
+type otherPane struct {
+	PaneID  tmux.PaneID `json:"pane_id"`
+	Outcome string      `json:"outcome" desc:"empty: still waiting"`
+	Tail    []string    `json:"tail" exact:"true"`
 }
 
-// wait checks the arguments.
-func (in waitForTextIn) wait(ctx context.Context, c *call) (w *textWait, err error) {
-	w = &textWait{c: c, anything: !in.Patterns.given, interval: time.Duration(in.Interval * float64(time.Second))}
-	if w.budget, err = c.s.budget(in.Timeout); err != nil {
-		return nil, err
-	}
-	if in.Patterns.given && len(in.Patterns.texts) == 0 {
-		return nil, argumentFault("patterns", "must not be empty; null waits for any output")
-	}
-	if w.patterns, err = in.Patterns.compile(ctx, c, "patterns", in); err != nil {
-		return nil, err
-	}
-	w.stop, err = in.Stop.compile(ctx, c, "stop", in)
-	return w, err
-}
-
-// bounded bounds one look at the pane: a server that does not answer must not take
-// all of the time. Near the end of the wait a busy one still has three seconds.
-func (w *textWait) bounded(ctx context.Context, look func(ctx context.Context) error) error {
-	budget := max(min(5*time.Second, time.Until(w.deadline)), 3*time.Second)
-	bound, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
-	err := look(bound)
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		f := faultf(kindTimeout, "tmux did not answer within %.2fs: the tmux server is unresponsive", budget.Seconds())
-		f.cause = err
-		return f
-	}
-	return err
-}
-
-// begin remembers the pane as it is now.
-func (w *textWait) begin(ctx context.Context) error {
-	var g *grid
-	var shown []string
-	err := w.bounded(ctx, func(ctx context.Context) (err error) {
-		if g, err = w.c.readGrid(ctx, w.target, gridRequest{from: visible, joined: true}); err != nil {
-			return err
-		}
-		w.target, w.res.PaneID, w.res.AlternateScreen = g.ID, g.ID, g.Alternate
-		for _, l := range g.lines {
-			if l.end() > g.History {
-				shown = append(shown, l.text)
-			}
-		}
-		if g.Alternate {
-			g, err = w.c.readHidden(ctx, w.target)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if g.Dead {
-		return g.died(withoutBlankEnd(g.from(g.History)))
-	}
-	i, err := w.first(ctx, w.patterns, shown)
-	if err != nil {
-		return err
-	}
-	w.atEntry = i >= 0
-	w.out, w.watch = newOutput(g), w.c.watch(ctx, g.paneState, w.interval)
-	return nil
-}
-
-// tick looks at the pane once, and reports whether the wait is over.
-func (w *textWait) tick(ctx context.Context) (done bool, err error) {
-	w.progress(ctx)
-	began := time.Now()
-	var g *grid
-	known := true
-	err = w.bounded(ctx, func(ctx context.Context) (err error) {
-		last := w.out.shown
-		g, err = w.c.readGrid(ctx, w.target, gridRequest{from: w.out.readFrom(), history: last.History, slack: 20 + 2*w.grown, joined: true})
-		if err != nil {
-			return err
-		}
-		if g.PID != w.out.pid && g.PID != "" && !g.Dead {
-			return g.respawned(w.out.pid, w.out.tail())
-		}
-		w.grown = max(0, g.History-last.History)
-		known, err = w.out.follow(g, func() (*grid, error) {
-			return w.c.readGrid(ctx, w.target, gridRequest{history: g.History, slack: 100})
-		})
-		return err
-	})
-	switch {
-	case errors.Is(err, tmux.ErrNotFound), errors.Is(err, tmux.ErrNoServer), errors.Is(err, tmux.ErrServerGone):
-		return false, w.gone(err)
-	case err != nil:
-		return false, err
-	case !known:
-		return false, faultf(kindRefused, "pane %s was cleared or its lines were wrapped anew: the history shrank below the baseline of the wait, so new output cannot be identified", g.ID).
-			suggest("call wait_for_text again, or use wait_for_channel")
-	}
-	w.warnOfTrims(ctx, g)
-	w.res.AlternateScreen = w.res.AlternateScreen || g.Alternate
-	if g.Alternate {
-		w.watch.saw(began, false)
-		return w.over(), nil
-	}
-	fresh := w.out.fresh()
-	w.watch.saw(began, len(fresh) > 0 && (!w.res.SawNewOutput || w.grown > 0))
-	w.res.SawNewOutput = w.res.SawNewOutput || len(fresh) > 0
-	// A failure and a success may come in the same look, and a broad pattern of
-	// success must not hide the failure.
-	for _, p := range []struct {
-		patterns []*matcher
-		outcome  string
-	}{{w.stop, outcomeStopped}, {w.patterns, outcomeMatched}} {
-		i, err := w.first(ctx, p.patterns, fresh)
-		if err != nil {
-			return false, err
-		}
-		if i >= 0 {
-			lines, err := w.look.lines(ctx, p.patterns[i], fresh)
-			return w.end(p.outcome, &i, lines), err
+// result is the answer: about the first pane that is done.
+func (w *await) result(ctx context.Context) *waitForTextResult {
+	p := w.panes[0]
+	for _, o := range w.panes {
+		if (p.outcome == "" || p.outcome == outcomeTimeout) && o.outcome != "" && o.outcome != outcomeTimeout {
+			p = o
 		}
 	}
-	if g.Dead {
-		return false, g.died(w.out.tail())
-	}
-	if w.anything && len(fresh) > 0 {
-		return w.end(outcomeAnyOutput, nil, fresh), nil
-	}
-	return w.over(), nil
-}
-
-// first is [matching.first] with a limit that a long wait reaches later.
-func (w *textWait) first(ctx context.Context, patterns []*matcher, lines []string) (int, error) {
-	w.look.most = maxMatching + time.Since(w.start)/10
-	return w.look.first(ctx, patterns, lines)
-}
-
-// gone says that the pane is no more. What tmux said stays the cause.
-func (w *textWait) gone(err error) error {
-	f := faultf(kindPaneGone, "pane_gone: pane %s died: it was closed while it was waited for", w.res.PaneID)
-	if !errors.Is(err, tmux.ErrNotFound) {
-		f.msg = "pane_gone: pane " + string(w.res.PaneID) + " died with its tmux server on " + w.c.tmux.SocketPath()
-	}
-	f.cause = err
-	return f.suggest("list_panes shows which panes are left%s", lastWords(w.out.tail()))
-}
-
-func (w *textWait) end(outcome string, index *int, lines []string) bool {
-	w.res.Outcome, w.res.MatchedIndex, w.res.MatchedLines = outcome, index, lines
-	return true
-}
-
-// over reports whether the time is up.
-func (w *textWait) over() bool {
-	if time.Now().Before(w.deadline) {
-		return false
-	}
-	if w.res.AlternateScreen {
-		return w.end(outcomeAlternate, nil, nil)
-	}
-	return w.end(outcomeTimeout, nil, nil)
-}
-
-// finish is the answer.
-func (w *textWait) finish(ctx context.Context) *waitForTextResult {
 	most, size := 20, 2000
-	r := &w.res
+	matched, _, _ := limited(p.matched, &most, &size)
+	r := &waitForTextResult{
+		Outcome: p.outcome, MatchedIndex: p.index, MatchedLines: append([]string{}, matched...), Tail: append([]string{}, p.shown()...),
+		SawNewOutput: len(p.fresh) > 0, AlternateScreen: p.alt, LinesMissed: p.missed, PaneID: p.id,
+		ElapsedSeconds: seconds(time.Since(w.start)), EffectiveTimeout: w.budget.Seconds(), Cursor: w.c.cursorFor(p.look), Others: []otherPane{},
+	}
 	r.Found = r.Outcome == outcomeMatched || r.Outcome == outcomeAnyOutput
-	r.MatchedAtEntry = w.atEntry && !r.Found
-	r.EffectiveTimeout, r.LinesMissed = w.budget.Seconds(), w.out.missed
-	if r.Outcome == outcomeTimeout || r.Outcome == outcomeAlternate {
+	r.MatchedAtEntry = p.atEntry && !r.Found
+	for _, o := range w.panes {
+		if o != p {
+			r.Others = append(r.Others, otherPane{PaneID: o.id, Outcome: o.outcome, Tail: append([]string{}, o.shown()...)})
+		}
+	}
+	if r.Outcome == outcomeTimeout {
 		w.c.warn(ctx, "No match in pane "+string(r.PaneID)+" before the timeout of "+w.budget.String())
 	}
-	matched, _, _ := limited(r.MatchedLines, &most, &size)
-	tail, _, _ := limited(w.out.tail(), &most, &size)
-	r.MatchedLines, r.Tail = append([]string{}, matched...), append([]string{}, tail...)
-	r.ElapsedSeconds = seconds(time.Since(w.start))
 	return r
-}
-
-// progress reports the wait to the client, once a second.
-func (w *textWait) progress(ctx context.Context) {
-	if now := time.Now(); now.Sub(w.sent) >= time.Second {
-		w.sent = now
-		w.c.waited(ctx, "pane "+string(w.res.PaneID), w.start, w.budget)
-	}
-}
-
-// warnOfTrims warns once that tmux may drop lines before they are looked at.
-func (w *textWait) warnOfTrims(ctx context.Context, g *grid) {
-	if w.warned || g.Limit <= 0 || !g.mayTrim() {
-		return
-	}
-	w.warned = true
-	w.c.warn(ctx, "the history of pane "+string(g.ID)+" is nearly full: lines that tmux drops at once may be missed; wait_for_channel misses nothing")
 }

@@ -69,7 +69,7 @@ Input and output:
   - type: [PaneRef.SendText], [PaneRef.SendLine]; press keys: [PaneRef.SendKeys]
   - paste: [PaneRef.Paste], [BufferRef.Pasting]
   - read the screen and the history: [PaneRef.Capture]
-  - wait until a pane prints: [PaneRef.AwaitOutput]; for a signal: [Channel]
+  - follow what a pane prints: [PaneRef.Look], [Server.Watch]; for a signal: [Channel]
   - log what a pane prints: [PaneRef.PipeToFile], [PaneRef.Pipe]
   - drive copy mode: [PaneRef.CopyMode], [PaneRef.CopyCommand]
   - run a shell command where the server is: [Server.RunShell]

@@ -87,6 +87,9 @@ func (l *Look) Mark() *Mark {
 	return m
 }
 
+// Foreign reports whether the mark is of no look: nothing but its pane and program is known.
+func (m *Mark) Foreign() bool { return m.height == 0 }
+
 // fixed reports whether a line was above the screen all the time, where nothing can write.
 func (m *Mark) fixed(l markLine) bool { return l.end <= m.fence }
 
@@ -197,8 +200,12 @@ func (m *Mark) find(l *Look, whole bool) (p place, need int) {
 		return p, 0
 	}
 	// The history is gone, and the screen may be as it was.
-	if p, ok := m.findBlock(l, whole, m.above, func(shift int) bool { return shift > 0 }); ok {
-		return p, 0
+	for _, moved := range []func(shift int) bool{
+		func(shift int) bool { return shift == m.history }, func(shift int) bool { return shift > 0 },
+	} {
+		if p, ok := m.findBlock(l, whole, m.above, moved); ok {
+			return p, 0
+		}
 	}
 	if m.alternate {
 		return m.findReflowed(l, whole) // it was resized before this program looked first
@@ -209,14 +216,17 @@ func (m *Mark) find(l *Look, whole bool) (p place, need int) {
 // findReflowed is find for a pane that has become wider or narrower: its lines are wrapped anew,
 // and what is above the cursor may be anywhere.
 func (m *Mark) findReflowed(l *Look, whole bool) (p place, need int) {
-	known, fixed := false, false
+	known, fixed := false, map[uint64]bool{}
 	for i, line := range m.lines {
 		if line.digest != 0 && (i > 0 || !m.cut) {
-			known, fixed = known || m.above(line), fixed || m.fixed(line)
+			known = known || m.above(line)
+			if m.fixed(line) {
+				fixed[line.digest] = true
+			}
 		}
 	}
 	block := m.above
-	if fixed {
+	if len(fixed) >= enough {
 		block = m.fixed
 	}
 	switch p, ok := m.findBlock(l, whole, block, nil); {
@@ -359,10 +369,14 @@ func (m *Mark) holds(l *Look) bool {
 	return fixed > 0 || same > 0 || loose == 0 || somewhere > 1 && 2*somewhere >= loose
 }
 
+// enough is how many different lines are taken for proof.
+const enough = 3
+
 // findBlock finds lines of a mark that follow each other, which block chooses, in a look. Moved
 // says by how much their rows can have fallen; if it is nil, they were wrapped anew. The first of
 // the lines may have been trimmed, one of them in part. If they are in several places, the first is taken, so that what
-// comes after them is returned twice rather than not at all. If the look has not all rows, the last
+// comes after them is returned twice rather than not at all, or after wrapping, when nothing need
+// have been printed, the last. If the look has not all rows, the last
 // place is taken, and only lines that are different enough.
 func (m *Mark) findBlock(l *Look, whole bool, block func(markLine) bool, moved func(shift int) bool) (p place, ok bool) {
 	var want []uint64
@@ -379,7 +393,6 @@ func (m *Mark) findBlock(l *Look, whole bool, block func(markLine) bool, moved f
 	if first < 0 {
 		return p, false
 	}
-	const enough = 3
 	found := 0
 	for end := len(l.digests); end > 0; end-- { // the block ends before this line
 		n := 0
@@ -390,10 +403,10 @@ func (m *Mark) findBlock(l *Look, whole bool, block func(markLine) bool, moved f
 			}
 			n++
 		}
-		if len(different) == 0 || n < len(want) && (n < end-1 || l.top > 0 || len(different) < enough) {
+		shift := m.lines[last].first - l.all[end-1].first
+		if len(different) == 0 || n < len(want) && (n < end-1 || l.top > 0 || len(different) < enough && shift != m.history) {
 			continue
 		}
-		shift := m.lines[last].first - l.all[end-1].first
 		if moved != nil && !moved(shift) {
 			continue
 		}
@@ -409,8 +422,9 @@ func (m *Mark) findBlock(l *Look, whole bool, block func(markLine) bool, moved f
 			}
 			continue
 		}
-		found++
-		p = at()
+		if found++; found == 1 || moved != nil {
+			p = at()
+		}
 	}
 	p.missed = p.missed || found > 1
 	return p, found > 0

@@ -64,8 +64,7 @@ func (s PaneState) cursor() int {
 type Look struct {
 	PaneState
 	// New are the lines that were printed, changed or drawn since the earlier look, in their order:
-	// those of the history and the normal screen, then those of the alternate screen. A line that
-	// was wrapped is one line. A line that has only moved is not new. Spaces at the ends of lines
+	// first the history and the normal screen, then the alternate screen. A line that was wrapped is one line. A line that has only moved is not new. Spaces at the ends of lines
 	// are removed.
 	New []string
 	// Missed is set if output may be missing from New, since it was cleared, or trimmed off the
@@ -78,7 +77,7 @@ type Look struct {
 	top  int        // the number of the first
 	all  []textLine // the same rows as lines
 	alt  []textLine // of the alternate screen, if it shows
-	// digests are those of all, once it was compared with a mark.
+	// digests has a digest for each of all, once they were compared with a mark.
 	digests []uint64
 	mixed   bool // see Mark
 	// kept is the earlier mark, if what the alternate screen hides is as it was then.
@@ -111,6 +110,18 @@ func (l *Look) Lines() []string {
 	return trimBlank(shown)
 }
 
+// Tail is [Look.Lines] and, of the normal screen, the lines above it that were read too.
+func (l *Look) Tail() []string {
+	if l.Alternate {
+		return l.Lines()
+	}
+	var read []string
+	for _, line := range l.all {
+		read = append(read, line.text)
+	}
+	return trimBlank(read)
+}
+
 // trimBlank leaves out the blank lines at the end.
 func trimBlank(lines []string) []string {
 	for len(lines) > 0 && lines[len(lines)-1] == "" {
@@ -125,7 +136,7 @@ const (
 	tailRows = 40
 	// leastSlack is how many rows a pane may print between two looks without costing
 	// another round trip.
-	leastSlack = 60
+	leastSlack = 100
 	// mostRows is how many rows of the history are read at most.
 	mostRows = 50_000
 )
@@ -138,6 +149,11 @@ const (
 // tmux 3.8 nothing shows that a pane was cleared if there was nothing above its cursor, or if the
 // same was printed again.
 func (r PaneRef) Look(ctx context.Context, since *Mark) (*Look, error) {
+	return r.srv.LookAt(ctx, r, since)
+}
+
+// LookAt is [PaneRef.Look] for any target; nil is the pane that tmux would take.
+func (s *Server) LookAt(ctx context.Context, target Target, since *Mark) (*Look, error) {
 	above := tailRows
 	if since != nil {
 		above += leastSlack + 2*since.grown
@@ -145,8 +161,8 @@ func (r PaneRef) Look(ctx context.Context, since *Mark) (*Look, error) {
 	for try := 0; ; try++ {
 		above = min(above, mostRows)
 		var b Batch
-		l := addLook(&b, r, above)
-		if err := b.Do(ctx, r.srv); err != nil {
+		l := addLook(&b, target, above)
+		if err := b.Do(ctx, s); err != nil {
 			return nil, err
 		}
 		if since == nil {

@@ -114,60 +114,43 @@ func TestWaitOnAServerWithoutSessions(t *testing.T) {
 	}
 }
 
-func TestAwaitOutput(t *testing.T) {
+func TestAwaitActivity(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
-	pane := srv.Pane("%1")
-	if tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_output_generation}") == "" {
-		if v := must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
-			if err := pane.AwaitOutput(ctx, 0); !errors.Is(err, tmux.ErrUnsupported) {
-				t.Errorf("on %v: %v", v, err)
-			}
+	if v := must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
+		if err := srv.AwaitActivity(ctx, nil, "%1"); !errors.Is(err, tmux.ErrUnsupported) {
+			t.Errorf("on %v: %v", v, err)
 		}
-		t.Skip("this tmux does not count what panes print")
+		t.Skip("this tmux does not announce what panes print")
 	}
-	for range 2 {
-		tmuxtest.Run(t, srv, "new-window", "-d", "cat")
+	var ttys []string
+	for range 3 {
+		id := tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", "cat")
+		ttys = append(ttys, tmuxtest.Run(t, srv, "display-message", "-p", "-t", id, "#{pane_tty}"))
 	}
-	type row struct {
-		TTY        string `tmux:"pane_tty"`
-		Generation int64  `tmux:"pane_output_generation"`
-	}
-	read := func(id tmux.PaneID) row {
+	write := func(i int) {
 		t.Helper()
-		return must[[]row](t)(tmux.List[row](ctx, srv, tmux.DisplayMessage{Target: id}))[0]
-	}
-	write := func(id tmux.PaneID) {
-		t.Helper()
-		if err := os.WriteFile(read(id).TTY, []byte("x"), 0); err != nil {
+		if err := os.WriteFile(ttys[i-1], []byte("x"), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	within := func(d time.Duration, generation int64) error {
+	within := func(d time.Duration, armed func(), panes ...tmux.PaneID) error {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(ctx, d)
 		defer cancel()
-		return pane.AwaitOutput(ctx, generation)
+		return srv.AwaitActivity(ctx, armed, panes...)
 	}
-	for range 30 {
-		before := read("%1").Generation
-		write("%1") // before the wait or after it begins
-		if err := within(30*time.Second, before); err != nil {
+	for i := range 30 {
+		// Right after it was armed, which is when nothing may be overlooked any more.
+		if err := within(30*time.Second, func() { write(1 + i%2) }, "%1", "%2"); err != nil {
 			t.Fatalf("output is not noticed: %v", err)
-		}
-		if after := read("%1").Generation; after <= before {
-			t.Errorf("woken by nothing: %d, then %d", before, after)
 		}
 	}
 	// Another pane's output is none, and nothing is left of a wait.
-	time.AfterFunc(50*time.Millisecond, func() { write("%2") })
-	if err := within(200*time.Millisecond, read("%1").Generation); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the other pane printed: %v", err)
+	if err := within(200*time.Millisecond, func() { write(3) }, "%1", "%2"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("another pane printed: %v", err)
 	}
 	tmuxtest.Wait(t, srv, "%1", "end of the waiter", func() bool {
 		return tmuxtest.Run(t, srv, "wait-for", "-E", "-l", "pane-activity") == ""
 	})
-	if err := srv.Pane("%7").AwaitOutput(ctx, 0); err != nil {
-		t.Errorf("a pane that is not there: %v", err)
-	}
 }

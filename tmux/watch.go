@@ -2,27 +2,292 @@ package tmux
 
 import (
 	"context"
-	"fmt"
+	"slices"
+	"strings"
+	"time"
 )
 
-// AwaitOutput waits until the pane has printed more than it had when its token
-// pane_output_generation was the given one, or until the context ends. It returns at once if that
-// is the case already, or if there is no such pane. A pane that exits is not output. It needs tmux
-// 3.8, the first with that token.
-func (r PaneRef) AwaitOutput(ctx context.Context, generation int64) error {
-	wait, err := r.srv.Script(ctx, WaitFor{Event: true, Channel: "pane-activity", Filter: Format("#{==:#{pane}," + string(r.ID) + "}")})
-	if err != nil {
-		return err
+// AwaitActivity waits until one of the panes prints, or until the context ends. What is printed
+// before armed is called may be overlooked, and nothing after that: so look at the panes in armed or
+// later. A pane that exits is not activity. It needs tmux 3.8.
+func (s *Server) AwaitActivity(ctx context.Context, armed func(), panes ...PaneID) error {
+	ids := make([]string, len(panes))
+	for i, id := range panes {
+		if !id.Valid() {
+			return argumentError("%q is not the id of a pane", id)
+		}
+		ids[i] = string(id)
 	}
-	// To tmux the condition and the wait are one step: nothing is missed between
-	// them.
-	words, err := encode(IfShell{
-		Target: r, Test: true, Then: wait,
-		Condition: Format(fmt.Sprintf("#{==:#{pane_output_generation},%d}", generation)),
-	}, nil)
-	if err != nil {
-		return err
+	if len(ids) == 0 {
+		return argumentError("no panes to wait for")
 	}
-	_, err = r.srv.roundTrip(ctx, []item{{words: words}}, nil)
+	filter := Format("#{==:#{pane}," + ids[0] + "}")
+	if len(ids) > 1 {
+		filter = Format("#{m/r:^(" + strings.Join(ids, "|") + ")$,#{pane}}")
+	}
+	var list []item
+	// The command before the wait shows that it has begun.
+	for _, cmd := range []Command{DisplayMessage{Print: true, Message: "x"}, WaitFor{Event: true, Channel: "pane-activity", Filter: filter}} {
+		words, err := encode(cmd, func() (Version, error) { return s.Version(ctx) })
+		if err != nil {
+			return err
+		}
+		list = append(list, item{words: words})
+	}
+	_, err := s.roundTrip(ctx, list, armed)
 	return err
+}
+
+// A Watcher says when panes that are followed are worth another [Look]: at once when they print, as
+// far as that can be known without a look, and otherwise at intervals.
+//
+// From tmux 3.8 on the server announces output: see [Server.AwaitActivity]. For older ones the
+// kernel announces writes to the panes' terminals, on Linux. Neither announces everything that may
+// happen to a pane, such as its end, and the kernel misses what is written to /dev/tty. So panes
+// become due anyway, but seldom: often enough to notice what was not announced within a second, and
+// seldom enough to take about a hundredth of a processor while nothing happens.
+//
+// A Watcher is not safe for concurrent use.
+type Watcher struct {
+	srv      *Server
+	interval time.Duration
+	ctx      context.Context // of what sends to wakes
+	stop     context.CancelFunc
+	panes    map[PaneID]*watched
+	wakes    chan wake
+	ttys     ttyWatch
+	asking   context.CancelFunc // ends AwaitActivity
+}
+
+// wake is that a pane, or one of those that AwaitActivity waits for, may have printed.
+type wake struct {
+	pane PaneID
+	over bool // it was the last
+}
+
+// watched is what a Watcher knows of a pane.
+type watched struct {
+	state     PaneState
+	announced bool          // something sends wakes for it
+	woken     bool          // and has, since the last look
+	settles   bool          // what woke it may come before tmux has read what was written
+	looked    time.Time     // when the last look began
+	cost      time.Duration // of a look
+	gap       time.Duration // the least from one look to the next when woken
+	changed   time.Time     // when something was printed last
+}
+
+const (
+	// leastGap is the least time between two looks at a pane that was silent.
+	leastGap = 2 * time.Millisecond
+	// settleGap is how long tmux may take to read what was written to a terminal.
+	settleGap = 5 * time.Millisecond
+	// safeGap is the time between two looks at a pane whose output is announced.
+	safeGap = 200 * time.Millisecond
+	// mostGap is the most time that looks at a pane are put off for their cost.
+	mostGap = 500 * time.Millisecond
+)
+
+// Watch returns a Watcher of no panes. Panes that print without end become due once in an interval.
+// [Watcher.Close] ends it, or the end of the context.
+func (s *Server) Watch(ctx context.Context, interval time.Duration) *Watcher {
+	w := &Watcher{srv: s, interval: interval * 4 / 5, panes: map[PaneID]*watched{}, wakes: make(chan wake, 64)}
+	w.ctx, w.stop = context.WithCancel(ctx)
+	return w
+}
+
+// Close ends the watch.
+func (w *Watcher) Close() { w.stop() }
+
+// Forget ends the watch of a pane.
+func (w *Watcher) Forget(pane PaneID) {
+	if _, ok := w.panes[pane]; ok {
+		delete(w.panes, pane)
+		w.ttys.remove(pane)
+		w.askAgain()
+	}
+}
+
+// Looked reports a look at a pane to the Watcher, when it began and whether the pane had printed. The
+// first one begins the watch of the pane.
+func (w *Watcher) Looked(state PaneState, began time.Time, printed bool) {
+	p := w.panes[state.ID]
+	if p == nil {
+		p = &watched{gap: leastGap, changed: began}
+		w.panes[state.ID] = p
+		p.announced = state.Generation != nil || w.ttys.add(w.ctx, state, w.wakes)
+		if state.Generation != nil {
+			w.askAgain()
+		}
+	}
+	p.state, p.looked = state, began
+	if cost := time.Since(began); p.cost == 0 {
+		p.cost = cost
+	} else {
+		p.cost += (cost - p.cost) / 4
+	}
+	if printed {
+		p.changed = time.Now()
+	}
+}
+
+// askAgain has the next Next ask tmux about the panes that are watched now.
+func (w *Watcher) askAgain() {
+	if w.asking != nil {
+		w.asking()
+		w.asking = nil
+	}
+}
+
+// ask begins to wait for output that tmux announces.
+func (w *Watcher) ask() {
+	var ids []PaneID
+	for id, p := range w.panes {
+		if p.announced && p.state.Generation != nil {
+			ids = append(ids, id)
+		}
+	}
+	if w.asking != nil || len(ids) == 0 {
+		return
+	}
+	slices.Sort(ids)
+	ctx, cancel := context.WithCancel(w.ctx)
+	w.asking = cancel
+	send := func(k wake) {
+		select {
+		case w.wakes <- k:
+		case <-ctx.Done():
+		}
+	}
+	go func() {
+		for {
+			// What was printed before it was armed shows in the looks that follow.
+			err := w.srv.AwaitActivity(ctx, func() { send(wake{}) }, ids...)
+			if ctx.Err() != nil {
+				return
+			}
+			send(wake{over: err != nil})
+			if err != nil {
+				return
+			}
+		}
+	}()
+}
+
+// pause is how long after a look the next one is due when nothing announces output: so long that
+// looking takes a small part of the time, and less than a hundredth once the pane has been silent
+// for a while. Falling asleep and waking up takes time too, which the cost leaves out.
+func (w *Watcher) pause(p *watched) time.Duration {
+	n := time.Duration(len(w.panes))
+	switch {
+	case p.announced:
+		return max(w.interval, n*safeGap/4, safeGap, min(100*p.cost, mostGap)*n)
+	case time.Since(p.changed) < time.Second:
+		return max(w.interval, min(20*p.cost, mostGap))
+	}
+	return max(w.interval, min(115*p.cost, mostGap)*n)
+}
+
+// due is when the next look at a pane is worth its cost.
+func (w *Watcher) due(p *watched) time.Time {
+	switch {
+	case p.woken:
+		return p.looked.Add(p.gap)
+	case p.settles:
+		return p.looked.Add(max(settleGap, p.gap))
+	}
+	return p.looked.Add(w.pause(p))
+}
+
+// Next waits until one of the panes is worth another look, and returns those that are; none if the
+// deadline has passed.
+func (w *Watcher) Next(ctx context.Context, deadline time.Time) ([]PaneID, error) {
+	w.ask()
+	for {
+		now := time.Now()
+		first := deadline
+		var due []PaneID
+		for id, p := range w.panes {
+			switch at := w.due(p); {
+			case !at.After(now):
+				due = append(due, id)
+			case at.Before(first):
+				first = at
+			}
+		}
+		if len(due) > 0 || !now.Before(deadline) {
+			for _, id := range due {
+				w.take(w.panes[id])
+			}
+			slices.Sort(due)
+			return due, nil
+		}
+		timer := time.NewTimer(time.Until(first))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		case <-timer.C:
+		case k := <-w.wakes:
+			timer.Stop()
+			w.wake(ctx, k)
+		}
+	}
+}
+
+// take notes that a look follows.
+func (w *Watcher) take(p *watched) {
+	switch {
+	case p.woken:
+		// A pane that prints without end is not looked at without end.
+		p.gap = min(2*p.gap, max(w.interval, min(20*p.cost, mostGap)))
+		p.settles = p.state.Generation == nil
+	case p.settles:
+		p.settles = false
+	default:
+		p.gap = leastGap
+	}
+	p.woken = false
+}
+
+// wake takes a value of wakes.
+func (w *Watcher) wake(ctx context.Context, k wake) {
+	if k.pane != "" {
+		if p := w.panes[k.pane]; p != nil {
+			p.woken, p.announced = true, !k.over
+		}
+		return
+	}
+	// One of those that tmux announces.
+	asked := 0
+	for _, p := range w.panes {
+		if p.state.Generation != nil {
+			p.announced = !k.over
+			asked++
+		}
+	}
+	var printed map[PaneID]int64
+	if asked > 1 {
+		printed = w.census(ctx)
+	}
+	for id, p := range w.panes {
+		now, ok := printed[id]
+		p.woken = p.woken || p.state.Generation != nil && (!ok || now != *p.state.Generation)
+	}
+}
+
+// census asks what all panes have printed. Of a pane that is not in it, a look shows what is wrong.
+func (w *Watcher) census(ctx context.Context) map[PaneID]int64 {
+	type row struct {
+		ID         PaneID `tmux:"pane_id"`
+		Generation int64  `tmux:"pane_output_generation,since=3.8"`
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	rows, _ := List[row](ctx, w.srv, ListPanes{All: true})
+	all := make(map[PaneID]int64, len(rows))
+	for _, r := range rows {
+		all[r.ID] = r.Generation
+	}
+	return all
 }

@@ -23,6 +23,7 @@ type Field struct {
 	Enum     []string
 	Optional bool
 	Exact    bool // the tag exact
+	Unlisted bool // the tag unlisted: it is taken, and not in the schema of inputs
 	min      *float64
 }
 
@@ -48,7 +49,7 @@ func FieldsOf(t reflect.Type) []Field {
 			continue
 		}
 		f := Field{Name: name, Index: []int{i}, Type: sf.Type, Desc: sf.Tag.Get("desc"), Optional: options == "omitempty",
-			Exact: sf.Tag.Get("exact") == "true"}
+			Exact: sf.Tag.Get("exact") == "true", Unlisted: sf.Tag.Get("unlisted") == "true"}
 		if d, ok := sf.Tag.Lookup("default"); ok {
 			f.Default, f.Optional = d, true
 			if Elem(sf.Type).Kind() == reflect.String {
@@ -110,10 +111,15 @@ type schemaWriter struct {
 func (w *schemaWriter) object(t reflect.Type) {
 	w.WriteString(`{"type":"object","properties":{`)
 	var required []string
-	for i, f := range FieldsOf(t) {
-		if i > 0 {
+	first := true
+	for _, f := range FieldsOf(t) {
+		if w.input && f.Unlisted {
+			continue
+		}
+		if !first {
 			w.WriteByte(',')
 		}
+		first = false
 		fmt.Fprintf(w, "%q:{", f.Name)
 		w.field(f)
 		w.WriteByte('}')

@@ -1,0 +1,402 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tmuxmcp/internal/procstat"
+	"tmuxmcp/tmux"
+)
+
+// conditions are what ends a wait: the parameters of wait_for_text, and of the tools that type.
+type conditions struct {
+	Patterns patternList `json:"patterns,omitempty" desc:"wait for any of these texts"`
+	Stop     patternList `json:"stop,omitempty" desc:"or these: a failure"`
+	Regex    bool        `json:"regex,omitempty" desc:"RE2"`
+	Quiet    float64     `json:"quiet,omitempty" min:"0" desc:"or so many seconds without output"`
+}
+
+// The outcomes of a wait.
+const (
+	outcomeMatched   = "matched"
+	outcomeAnyOutput = "any_output"
+	outcomeStopped   = "stopped"
+	outcomeQuiet     = "quiet"
+	outcomeEnded     = "program_ended"
+	outcomeBell      = "bell"
+	outcomeGone      = "pane_gone"
+	outcomeTimeout   = "timeout"
+)
+
+// Limits of what a wait keeps of a pane's new lines, and shows of them.
+const (
+	keptLines, keptBytes   = 1000, 200_000
+	shownLines, shownBytes = 20, 2000
+)
+
+// endPause is how long the shell must have been back, without output, for its program to count as
+// ended: between the commands of a line it is, too.
+const endPause = 300 * time.Millisecond
+
+// await is a wait for something to happen in panes.
+type await struct {
+	c              *call
+	patterns, stop []*matcher
+	anything       bool // any output ends it
+	quiet          time.Duration
+	all            bool // until all panes have ended, not the first
+	typed          bool // the call typed: that a pane is gone then is no error
+	start          time.Time
+	deadline       time.Time
+	budget         time.Duration
+
+	watch *tmux.Watcher
+	panes []*awaited
+	look  matching
+	sent  time.Time // of the last progress
+	// warned is set once the client was warned that a pane's history is nearly full.
+	warned bool
+}
+
+// awaited is a pane that is waited for.
+type awaited struct {
+	id      tmux.PaneID
+	look    *tmux.Look
+	mark    *tmux.Mark
+	fresh   []string // what is new since the wait began, without what is too much
+	atEntry bool     // a pattern was on the screen, and does not count
+	alt     bool     // the alternate screen was seen
+	missed  bool
+	printed time.Time // when it was seen to print last, or when the wait began
+
+	runs bool      // a program of its shell was seen in the foreground
+	back time.Time // since when the shell is there again
+
+	outcome string // empty: still waiting
+	index   *int   // of the pattern
+	matched []string
+	err     error // of outcomeGone
+}
+
+// newAwait checks the conditions.
+func (c *call) newAwait(ctx context.Context, in conditions, matchCase bool, timeout float64) (w *await, err error) {
+	w = &await{c: c, start: time.Now(), quiet: time.Duration(in.Quiet * float64(time.Second))}
+	if w.budget, err = c.s.budget(timeout); err != nil {
+		return nil, err
+	}
+	w.deadline = w.start.Add(w.budget)
+	if in.Patterns.given && len(in.Patterns.texts) == 0 {
+		return nil, argumentFault("patterns", "must not be empty; null waits for any output")
+	}
+	if w.patterns, err = in.Patterns.compile(ctx, c, "patterns", in.Regex, matchCase); err != nil {
+		return nil, err
+	}
+	if w.stop, err = in.Stop.compile(ctx, c, "stop", in.Regex, matchCase); err != nil {
+		return nil, err
+	}
+	w.anything = len(w.patterns) == 0 && w.quiet == 0
+	return w, nil
+}
+
+// begin is where the wait for a pane begins: at a mark, with nothing for now, or with what is on
+// the screen.
+type begin struct {
+	mark   *tmux.Mark
+	screen bool
+}
+
+// run waits. It returns an error if the only pane is gone.
+func (w *await) run(ctx context.Context, interval time.Duration, panes []tmux.PaneID, from func(tmux.PaneID) begin) error {
+	w.watch = w.c.tmux.Watch(ctx, interval)
+	defer w.watch.Close()
+	for _, id := range panes {
+		p := &awaited{id: id, printed: w.start}
+		w.panes = append(w.panes, p)
+		if err := w.first(ctx, p, from(id)); err != nil {
+			return err
+		}
+	}
+	for !w.over() {
+		w.progress(ctx)
+		due, err := w.watch.Next(ctx, w.next())
+		if err != nil {
+			return err
+		}
+		for _, p := range w.panes {
+			if slices.Contains(due, p.id) && p.outcome == "" {
+				if err := w.again(ctx, p); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, p := range w.panes {
+		if p.mark != nil {
+			w.c.s.places.set(w.c.tmux, p.mark)
+		}
+	}
+	return nil
+}
+
+// first is the first look at a pane.
+func (w *await) first(ctx context.Context, p *awaited, from begin) error {
+	now := time.Now()
+	var l *tmux.Look
+	err := w.bounded(ctx, func(ctx context.Context) (err error) {
+		l, err = w.c.lookSince(ctx, p.id, from.mark)
+		return err
+	})
+	var gone *fault
+	if errors.As(err, &gone) && gone.kind == kindPaneGone && len(w.panes) == 1 {
+		// It was read in an earlier life.
+		err = w.bounded(ctx, func(ctx context.Context) (err error) {
+			l, err = w.c.lookSince(ctx, p.id, nil)
+			return err
+		})
+	}
+	if w.typed && (errors.Is(err, tmux.ErrNotFound) || errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) || gone != nil && err != nil) {
+		p.look = &tmux.Look{}
+		return w.gone(p, err)
+	}
+	if err != nil {
+		return err
+	}
+	if l.Dead && !w.typed {
+		return died(l)
+	}
+	fresh := l.New
+	if from.screen {
+		fresh = l.Lines()
+	}
+	at, err := w.firstOf(ctx, w.patterns, l.Lines())
+	if err != nil {
+		return err
+	}
+	p.atEntry = at >= 0
+	p.runs = inForeground(l.PaneState)
+	return w.took(ctx, p, l, now, fresh)
+}
+
+// again is another look at a pane.
+func (w *await) again(ctx context.Context, p *awaited) error {
+	began := time.Now()
+	var l *tmux.Look
+	err := w.bounded(ctx, func(ctx context.Context) (err error) {
+		l, err = w.c.lookSince(ctx, p.id, p.mark)
+		return err
+	})
+	var f *fault
+	switch {
+	case errors.Is(err, tmux.ErrNotFound), errors.Is(err, tmux.ErrNoServer), errors.Is(err, tmux.ErrServerGone):
+		f = w.c.closed(p.id, p.look.Tail(), err)
+	case errors.As(err, &f) && f.kind == kindPaneGone:
+		f = respawned(l, p.mark.PID, p.look.Tail())
+	case err != nil:
+		return err
+	}
+	if f == nil {
+		return w.took(ctx, p, l, began, l.New)
+	}
+	return w.gone(p, f)
+}
+
+// gone notes that a pane is no more, or another one.
+func (w *await) gone(p *awaited, err error) error {
+	if len(w.panes) == 1 && !w.typed {
+		return err
+	}
+	p.outcome, p.err = outcomeGone, err
+	w.watch.Forget(p.id)
+	return nil
+}
+
+// took takes in a look, with the lines that are new to the wait.
+func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.Time, fresh []string) error {
+	bell := p.look != nil && !p.look.Bell && l.Bell
+	if p.look != nil && l.Printed || l.Generation != nil && p.look != nil && p.look.Generation != nil && *l.Generation != *p.look.Generation {
+		p.printed = time.Now()
+	}
+	w.warn(ctx, l)
+	w.watch.Looked(l.PaneState, began, l.Printed)
+	p.look, p.mark = l, l.Mark()
+	p.missed, p.alt = p.missed || l.Missed, p.alt || l.Alternate
+	p.fresh = append(p.fresh, fresh...)
+	lines, size := keptLines, keptBytes
+	p.fresh, _, _ = limited(p.fresh, &lines, &size)
+	// A failure and a success may come in the same look, and a broad pattern of
+	// success must not hide the failure.
+	for _, m := range []struct {
+		patterns []*matcher
+		outcome  string
+	}{{w.stop, outcomeStopped}, {w.patterns, outcomeMatched}} {
+		i, err := w.firstOf(ctx, m.patterns, fresh)
+		if err != nil {
+			return err
+		}
+		if i >= 0 {
+			p.outcome, p.index = m.outcome, &i
+			p.matched, err = w.look.lines(ctx, m.patterns[i], fresh)
+			return err
+		}
+	}
+	if l.Dead {
+		return w.gone(p, died(l))
+	}
+	switch runs := inForeground(l.PaneState); {
+	case runs:
+		p.runs, p.back = true, time.Time{}
+	case p.runs && p.back.IsZero():
+		p.back = time.Now()
+	}
+	switch {
+	case w.anything && len(fresh) > 0:
+		p.outcome, p.matched = outcomeAnyOutput, fresh
+	case w.anything && l.Printed && began.After(w.start):
+		p.outcome, p.matched = outcomeAnyOutput, []string{""}
+	case bell:
+		p.outcome = outcomeBell
+	}
+	return nil
+}
+
+// inForeground reports whether another program than the pane's own reads from its terminal, where
+// that can be known.
+func inForeground(s tmux.PaneState) bool {
+	pid, err := strconv.Atoi(s.PID)
+	if err != nil {
+		return false
+	}
+	p, err := procstat.Of(pid)
+	return err == nil && p.Foreground > 0 && p.Foreground != pid
+}
+
+// next is when something may be over without a look.
+func (w *await) next() time.Time {
+	next := w.deadline
+	for _, p := range w.panes {
+		if p.outcome != "" {
+			continue
+		}
+		for _, at := range w.ends(p) {
+			if at.Before(next) {
+				next = at
+			}
+		}
+	}
+	return next
+}
+
+// ends are the moments at which the wait for a pane ends if nothing happens.
+func (w *await) ends(p *awaited) (all []time.Time) {
+	if w.quiet > 0 {
+		all = append(all, p.printed.Add(w.quiet))
+	}
+	if !p.back.IsZero() {
+		all = append(all, later(p.back, p.printed).Add(endPause))
+	}
+	return all
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// over reports whether the wait is over, and notes why for panes where time has passed.
+func (w *await) over() bool {
+	now := time.Now()
+	ended := 0
+	for _, p := range w.panes {
+		switch {
+		case p.outcome != "":
+		case w.quiet > 0 && !now.Before(p.printed.Add(w.quiet)):
+			p.outcome = outcomeQuiet
+		case !p.back.IsZero() && !now.Before(later(p.back, p.printed).Add(endPause)):
+			if inForeground(p.look.PaneState) {
+				p.back = time.Time{}
+				continue
+			}
+			p.outcome = outcomeEnded
+		case !now.Before(w.deadline):
+			p.outcome = outcomeTimeout
+		}
+		if p.outcome != "" {
+			ended++
+		}
+	}
+	if ended == len(w.panes) {
+		return true
+	}
+	return ended > 0 && !w.all
+}
+
+// firstOf is [matching.first] with a limit that a long wait reaches later.
+func (w *await) firstOf(ctx context.Context, patterns []*matcher, lines []string) (int, error) {
+	w.look.most = maxMatching + time.Since(w.start)/10
+	return w.look.first(ctx, patterns, lines)
+}
+
+// bounded bounds one look at a pane: a server that does not answer must not take
+// all of the time. Near the end of the wait a busy one still has three seconds.
+func (w *await) bounded(ctx context.Context, look func(ctx context.Context) error) error {
+	budget := max(min(5*time.Second, time.Until(w.deadline)), 3*time.Second)
+	bound, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	err := look(bound)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		f := faultf(kindTimeout, "tmux did not answer within %.2fs: the tmux server is unresponsive", budget.Seconds())
+		f.cause = err
+		return f
+	}
+	return err
+}
+
+// progress reports the wait to the client, once a second.
+func (w *await) progress(ctx context.Context) {
+	if now := time.Now(); now.Sub(w.sent) >= time.Second {
+		w.sent = now
+		on := "pane " + string(w.panes[0].id)
+		if len(w.panes) > 1 {
+			on = count(len(w.panes), "pane")
+		}
+		w.c.waited(ctx, on, w.start, w.budget)
+	}
+}
+
+// warn warns once that tmux may drop lines before they are looked at.
+func (w *await) warn(ctx context.Context, l *tmux.Look) {
+	if w.warned || l.Limit <= 0 || l.History < l.Limit-max(l.Limit/10, 1) {
+		return
+	}
+	w.warned = true
+	w.c.warn(ctx, "the history of pane "+string(l.ID)+" is nearly full: lines that tmux drops at once may be missed; wait_for_channel misses nothing")
+}
+
+// shown is what an answer shows of a pane: the last new lines, and before them those that matched.
+func (p *awaited) shown() []string {
+	lines, size := shownLines, shownBytes
+	last, cut, _ := limited(withoutBlankEnd(p.fresh), &lines, &size)
+	if cut == 0 || len(p.matched) == 0 || slices.Contains(last, p.matched[0]) {
+		return last
+	}
+	lines, size = 20, 2000
+	first, _, _ := limited(p.matched, &lines, &size)
+	return append(append(slices.Clone(first), "..."), last...)
+}
+
+// withoutBlankEnd leaves out the blank lines at the end.
+func withoutBlankEnd(lines []string) []string {
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}

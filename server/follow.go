@@ -1,0 +1,122 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+// places are how far this server has read the panes that it typed into or waited for. A wait goes
+// on from there, so that nothing is lost while a model thinks between two calls.
+type places struct {
+	mu    sync.Mutex
+	marks map[string]*tmux.Mark
+	order []string
+}
+
+const maxPlaces = 1000
+
+func (p *places) set(srv *tmux.Server, m *tmux.Mark) {
+	key := srv.SocketPath() + " " + string(m.Pane)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.marks == nil {
+		p.marks = map[string]*tmux.Mark{}
+	}
+	if p.marks[key] == nil {
+		p.order = append(p.order, key)
+	}
+	p.marks[key] = m
+	if len(p.order) > maxPlaces {
+		delete(p.marks, p.order[0])
+		p.order = p.order[1:]
+	}
+}
+
+// of is how far a pane was read; nil if it was not.
+func (p *places) of(srv *tmux.Server, pane tmux.PaneID) *tmux.Mark {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.marks[srv.SocketPath()+" "+string(pane)]
+}
+
+// lookSince looks at a pane whose program must be the one of an earlier look. If it is another one,
+// the look comes with the error.
+func (c *call) lookSince(ctx context.Context, pane tmux.Target, since *tmux.Mark) (*tmux.Look, error) {
+	l, err := c.tmux.LookAt(ctx, pane, since)
+	if err != nil {
+		return nil, err
+	}
+	if since != nil && since.PID != l.PID && l.PID != "" && since.PID != "" && !l.Dead {
+		return l, respawned(l, since.PID, nil)
+	}
+	return l, nil
+}
+
+// died is the error that ends a wait, or following a pane, when the pane's program
+// has ended and the pane remains. It quotes the last lines.
+func died(l *tmux.Look) *fault {
+	status := ""
+	if l.DeadStatus != nil {
+		status = fmt.Sprintf(" with status %d", *l.DeadStatus)
+	}
+	return faultf(kindPaneGone, "pane_gone: pane %s died: its program ended%s", l.ID, status).
+		suggest("capture_pane still reads it, respawn_pane starts it again%s", lastWords(l.Tail()))
+}
+
+// respawned is the same for a pane in which another program runs now.
+func respawned(l *tmux.Look, pid string, last []string) *fault {
+	return faultf(kindPaneGone, "pane_gone: pane %s was respawned (pid %s -> %s): what was there is gone", l.ID, pid, l.PID).
+		suggest("call again to look at the new program%s", lastWords(last))
+}
+
+// closed is the same for a pane that is no more. What tmux said is the cause.
+func (c *call) closed(pane tmux.PaneID, last []string, err error) *fault {
+	f := faultf(kindPaneGone, "pane_gone: pane %s died: it was closed while it was waited for", pane)
+	if !errors.Is(err, tmux.ErrNotFound) {
+		f.msg = "pane_gone: pane " + string(pane) + " died with its tmux server on " + c.tmux.SocketPath()
+	}
+	f.cause = err
+	return f.suggest("list_panes shows which panes are left%s", lastWords(last))
+}
+
+// lastWords are the last lines that a pane showed.
+func lastWords(lines []string) string {
+	const maxLines, maxBytes = 5, 500
+	lines = slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return l == "" || strings.HasPrefix(l, "Pane is dead") })
+	if len(lines) == 0 {
+		return ""
+	}
+	n, size := maxLines, maxBytes
+	kept, _, _ := limited(lines, &n, &size)
+	return "; its last lines were:\n" + strings.Join(kept, "\n")
+}
+
+// maxWait is the longest time that a tool may be asked to wait.
+const maxWait = 300 * time.Second
+
+// budget is how long a waiting tool may wait: what the caller asked for, at most
+// what this server allows.
+func (s *Server) budget(seconds float64) (time.Duration, error) {
+	if seconds <= 0 {
+		return 0, argumentFault("timeout", "must be above 0")
+	}
+	if seconds > maxWait.Seconds() && s.cfg.WaitMax == maxWait {
+		return 0, argumentFault("timeout", "must be at most %v seconds", maxWait.Seconds()).suggest("wait again, or detach a command with run_command")
+	}
+	return min(time.Duration(seconds*float64(time.Second)), s.cfg.WaitMax), nil
+}
+
+// waited reports to the client how long a tool has been waiting, and how long it
+// still may. The message repeats it for clients that show nothing else.
+func (c *call) waited(ctx context.Context, on string, start time.Time, budget time.Duration) {
+	elapsed := time.Since(start).Seconds()
+	total := budget.Seconds()
+	c.progress(ctx, elapsed, total, fmt.Sprintf("Waiting on %s: %.1fs elapsed, %.1fs left", on, elapsed, max(0, total-elapsed)))
+}

@@ -1,0 +1,48 @@
+package server
+
+import (
+	"context"
+
+	"tmuxmcp/tmux"
+)
+
+// limited keeps the last lines, at most maxLines of them and maxBytes of their joined
+// text; nil is no limit. It returns how many lines and bytes it left out.
+func limited(lines []string, maxLines, maxBytes *int) (kept []string, cutLines, cutBytes int) {
+	kept, cutLines = lastLines(lines, maxLines)
+	for _, l := range lines[:cutLines] {
+		cutBytes += len(l) + 1
+	}
+	if maxBytes == nil {
+		return kept, cutLines, cutBytes
+	}
+	size := max(0, len(kept)-1)
+	for _, l := range kept {
+		size += len(l)
+	}
+	for len(kept) > 1 && size > *maxBytes {
+		size -= len(kept[0]) + 1
+		cutBytes += len(kept[0]) + 1
+		cutLines++
+		kept = kept[1:]
+	}
+	if size > *maxBytes {
+		cut := tail(kept[0], *maxBytes)
+		cutBytes += len(kept[0]) - len(cut)
+		kept = []string{cut}
+	}
+	return kept, cutLines, cutBytes
+}
+
+// reading is the target of a tool that reads a pane: see [call.spec]. A session's
+// name that tmux could take for more than a name is looked up first.
+func (c *call) reading(ctx context.Context, s selection) (tmux.Target, error) {
+	if s.pane != "" || s.window != "" || s.session != "" || plainName(s.name) {
+		return c.spec(s)
+	}
+	p, err := c.findPane(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return p.PaneID, nil
+}

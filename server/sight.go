@@ -1,0 +1,104 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+// sight says what a tool that types waits for afterwards, and what it shows then. Without any of it
+// the tool returns at once.
+type sight struct {
+	conditions
+	Timeout *float64 `json:"timeout,omitempty" desc:"default 8"`
+	Show    string   `json:"show,omitempty" enum:"new,screen,none" desc:"default new: lines"`
+}
+
+// settleQuiet is how long a pane must be silent if a call only says what to show.
+const settleQuiet = 0.3
+
+// waits reports whether the tool is to wait.
+func (in sight) waits() bool {
+	return in.Patterns.given || in.Stop.given || in.Quiet > 0 || in.Show != ""
+}
+
+func (in sight) check(c *call) error {
+	_, err := in.await(context.Background(), c)
+	return err
+}
+
+// await is the wait, which begins now.
+func (in sight) await(ctx context.Context, c *call) (*await, error) {
+	cond := in.conditions
+	if !cond.Patterns.given && cond.Quiet == 0 {
+		cond.Quiet = settleQuiet
+	}
+	timeout := 8.0
+	if in.Timeout != nil {
+		timeout = *in.Timeout
+	}
+	return c.newAwait(ctx, cond, false, timeout)
+}
+
+// typed notes that the call types into a pane, which was so before.
+func (c *call) typed(before *tmux.Mark) {
+	if c.typedAt == nil {
+		c.typedAt = map[tmux.PaneID]*tmux.Mark{}
+	}
+	if c.typedAt[before.Pane] == nil {
+		c.typedAt[before.Pane] = before
+		c.typedInto = append(c.typedInto, before.Pane)
+	}
+	c.s.places.set(c.tmux, before)
+}
+
+// typedText is what a tool that types returns.
+type typedText struct {
+	paneText
+	Seen *sightResult `json:"seen"`
+}
+
+// sightResult is what came of what was typed.
+type sightResult struct {
+	waitForTextResult
+	screen bool
+}
+
+// typeAndSee types, and then waits and looks as the call says.
+func (c *call) typeAndSee(ctx context.Context, in sight, typing func() (string, error)) (typedText, error) {
+	what, err := typing()
+	if err != nil {
+		return typedText{}, err
+	}
+	out := typedText{paneText: paneText{Result: what, PaneID: string(c.typedInto[0])}}
+	out.Seen, err = c.see(ctx, in)
+	return out, err
+}
+
+// see waits until what was typed has its effect; nil if the call does not ask for that.
+func (c *call) see(ctx context.Context, in sight) (*sightResult, error) {
+	if !in.waits() {
+		return nil, nil
+	}
+	w, err := in.await(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	w.all, w.typed = true, true
+	if err := w.run(ctx, 50*time.Millisecond, c.typedInto, func(id tmux.PaneID) begin { return begin{mark: c.typedAt[id]} }); err != nil {
+		return nil, err
+	}
+	switch in.Show {
+	case "screen":
+		for _, p := range w.panes {
+			p.fresh, p.matched = p.look.Lines(), nil
+		}
+	case "none":
+		for _, p := range w.panes {
+			p.fresh, p.matched = nil, nil
+		}
+	}
+	r := &sightResult{waitForTextResult: *w.result(ctx), screen: in.Show == "screen"}
+	return r, nil
+}
