@@ -90,6 +90,7 @@ server on standard input and output, which is how a client starts it.`,
 		Version: version.String(),
 		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			leavePlugin()
 			s, err := o.server(cmd)
 			if err != nil {
 				return err
@@ -128,6 +129,16 @@ server on standard input and output, which is how a client starts it.`,
 	}
 	root.AddCommand(toolsCommand(&o), callCommand(&o), doctorCommand(&o))
 	return root
+}
+
+// leavePlugin goes home from the directory of an Agent Plugin, where its client starts
+// the server: sessions start where the server is, and that is no place for them.
+func leavePlugin() {
+	root, err := os.Stat(os.Getenv("PLUGIN_ROOT"))
+	here, herr := os.Stat(".")
+	if err == nil && herr == nil && os.SameFile(root, here) {
+		_ = os.Chdir(os.Getenv("HOME")) // or it stays
+	}
 }
 
 func isTerminal(f *os.File) bool {
