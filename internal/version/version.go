@@ -38,12 +38,12 @@ func stringOf(info *debug.BuildInfo) string {
 	if info != nil && number == "" {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
-				rev = s.Value
+				rev = s.Value[:min(12, len(s.Value))]
 			}
 		}
 	}
 	if rev == "" {
 		return numberOf(info)
 	}
-	return numberOf(info) + " (" + rev[:min(12, len(rev))] + ")"
+	return numberOf(info) + " (" + rev + ")"
 }

@@ -19,7 +19,7 @@ func TestVersion(t *testing.T) {
 		{"", "", nil, "(devel)", "(devel)"},
 		{"", "", &debug.BuildInfo{}, "(devel)", "(devel)"},
 		{"", "", built, built.Main.Version, built.Main.Version + " (0123456789ab)"},
-		{"1.2.3", revision, &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "1.2.3", "1.2.3 (0123456789ab)"},
+		{"1.2.3", "0123456789ab-dirty", &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "1.2.3", "1.2.3 (0123456789ab-dirty)"},
 		{"1.2.3", "", built, "1.2.3", "1.2.3"}, // of an archive of the source, in somebody's repository
 	} {
 		number, commit = c.number, c.commit
