@@ -131,8 +131,9 @@ server on standard input and output, which is how a client starts it.`,
 	return root
 }
 
-// leavePlugin goes home from the directory of an Agent Plugin, where its client starts
-// the server: sessions start where the server is, and that is no place for them.
+// leavePlugin goes home from the directory of a plugin, where clients of Agent Plugins
+// start the server: sessions start where the server is, and that is no place for them.
+// The clients set PLUGIN_ROOT; for a Codex of before them, the plugin does.
 func leavePlugin() {
 	root, err := os.Stat(os.Getenv("PLUGIN_ROOT"))
 	here, herr := os.Stat(".")
