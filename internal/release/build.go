@@ -19,12 +19,12 @@ import (
 
 // A release is one version of one commit.
 type release struct {
-	Number string    // 1.2.3
-	commit string    // empty if the source is no git checkout
+	number string    // 1.2.3
+	commit string    // empty if the source is not a git checkout
 	time   time.Time // of the commit: every file's in every archive
 
 	root    string   // of the source
-	env     []string // of the go command, besides this process's own
+	env     []string // where the go command keeps modules and what it compiled
 	written []sum
 }
 
@@ -34,18 +34,30 @@ func newRelease(ctx context.Context, version string) (*release, error) {
 	if !semver.IsValid("v"+number) || strings.Count(number, ".") < 2 {
 		return nil, fmt.Errorf("%q is not a version such as 1.2.3 or 1.2.3-rc.1", version)
 	}
-	mod, err := command(ctx, "", nil, "go", "env", "GOMOD")
+	root, err := command(ctx, "", nil, "go", "list", "-m", "-f", "{{.Dir}}")
 	if err != nil {
 		return nil, err
 	}
-	r := &release{Number: number, root: filepath.Dir(mod)}
+	r := &release{number: number, root: root}
+	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
+		dir, err := command(ctx, r.root, nil, "go", "env", name)
+		if err != nil {
+			return nil, err
+		}
+		r.env = append(r.env, name+"="+dir)
+	}
 	seconds := os.Getenv("SOURCE_DATE_EPOCH")
-	if head, err := command(ctx, r.root, nil, "git", "log", "-1", "--format=%H %ct"); err == nil {
-		commit, committed, _ := strings.Cut(head, " ")
+	// The source may lie unpacked in another repository.
+	if _, err := command(ctx, r.root, nil, "git", "ls-files", "--error-unmatch", "go.mod"); err == nil {
+		head, err := command(ctx, r.root, nil, "git", "log", "-1", "--format=%H %ct")
+		if err != nil {
+			return nil, err
+		}
 		changed, err := command(ctx, r.root, nil, "git", "status", "--porcelain")
 		if err != nil {
 			return nil, err
 		}
+		commit, committed, _ := strings.Cut(head, " ")
 		if r.commit = commit[:12]; changed != "" {
 			r.commit += "-dirty"
 		}
@@ -77,7 +89,7 @@ func (r *release) binaries(ctx context.Context, p platform) ([]file, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	flags := fmt.Sprintf("-s -w -X tmuxmcp/internal/version.number=%s -X tmuxmcp/internal/version.commit=%s", r.Number, r.commit)
+	flags := fmt.Sprintf("-s -w -X tmuxmcp/internal/version.number=%s -X tmuxmcp/internal/version.commit=%s", r.number, r.commit)
 	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", dir + string(filepath.Separator)}
 	if _, err := command(ctx, r.root, r.goEnv(p), "go", append(args, p.programs()...)...); err != nil {
 		return nil, err
@@ -100,7 +112,7 @@ func (r *release) binaries(ctx context.Context, p platform) ([]file, error) {
 func (r *release) goEnv(p platform) []string {
 	return append([]string{
 		"GOOS=" + p.OS, "GOARCH=" + p.Arch, "GOAMD64=v1", "GOARM64=v8.0", "CGO_ENABLED=0",
-		"GOENV=off", "GOFLAGS=-mod=readonly", "GOPROXY=off", "GOEXPERIMENT=", "GOWORK=off",
+		"GOENV=off", "GOFLAGS=-mod=readonly", "GOPROXY=off", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off",
 	}, r.env...)
 }
 
@@ -112,7 +124,7 @@ func (r *release) licences(ctx context.Context, p platform) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	modules := slices.Sorted(strings.SplitSeq(strings.TrimSpace(list), "\n"))
+	modules := slices.Sorted(strings.SplitSeq(list, "\n"))
 	var b bytes.Buffer
 	b.WriteString("The programs contain these modules, and Go's standard library, whose licence is\nthat of golang.org/x.\n")
 	for _, line := range slices.Compact(modules) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ func (r *release) check(ctx context.Context, chosen []platform) error {
 	defer os.RemoveAll(temp)
 	again := *r
 	again.root = filepath.Join(temp, "elsewhere")
-	again.env = append(again.env, "GOCACHE="+filepath.Join(temp, "cache"))
+	again.env = append(slices.Clone(r.env), "GOCACHE="+filepath.Join(temp, "cache"))
 	list, err := command(ctx, r.root, nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
 		return fmt.Errorf("list the source, to copy it: %w", err)

@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string) error {
 	if err := r.write(ctx, chosen, *out); err != nil {
 		return err
 	}
-	fmt.Printf("%s (%s), %d files in %s\n", r.Number, cmp.Or(r.commit, "no commit"), len(r.written), *out)
+	fmt.Printf("%s (%s), %d files in %s\n", r.number, cmp.Or(r.commit, "no commit"), len(r.written), *out)
 	if *check {
 		if err := r.check(ctx, chosen); err != nil {
 			return err

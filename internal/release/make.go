@@ -116,7 +116,7 @@ func (r *release) tree(zsh string, built, docs []file) ([]file, error) {
 // archive is to be unpacked into a prefix. It has no entries for directories, which
 // would change the modes and owners of those that are there.
 func (r *release) archive(p platform, built, docs []file) (file, error) {
-	name := fmt.Sprintf("tmuxmcp_%s_%s_%s", r.Number, p.OS, p.Arch)
+	name := fmt.Sprintf("tmuxmcp_%s_%s_%s", r.number, p.OS, p.Arch)
 	files, err := r.tree("site-functions", built, docs)
 	if err != nil {
 		return file{}, err
@@ -127,7 +127,7 @@ func (r *release) archive(p platform, built, docs []file) (file, error) {
 
 // windows has no prefixes, and no manual.
 func (r *release) windows(p platform, built, docs []file) (file, error) {
-	name := fmt.Sprintf("mcp-swap_%s_%s_%s", r.Number, p.OS, p.Arch)
+	name := fmt.Sprintf("mcp-swap_%s_%s_%s", r.number, p.OS, p.Arch)
 	data, err := zipped(r.time, under(name, slices.Concat(built, docs)...))
 	return file{name: name + ".zip", data: data}, err
 }
@@ -135,7 +135,7 @@ func (r *release) windows(p platform, built, docs []file) (file, error) {
 // deb is the Debian package of a Linux platform.
 func (r *release) deb(p platform, built, docs []file) (file, error) {
 	values := map[string]any{
-		"DebianVersion": strings.Replace(r.Number, "-", "~", 1), // 1.0.0-rc.1 is before 1.0.0
+		"DebianVersion": strings.Replace(r.number, "-", "~", 1), // 1.0.0-rc.1 is before 1.0.0
 		"Date":          r.time.Format(time.RFC1123Z), "Arch": p.Arch,
 	}
 	news, err := r.fill("changelog", values)
@@ -169,7 +169,7 @@ func (r *release) deb(p platform, built, docs []file) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	return file{name: fmt.Sprintf("tmuxmcp_%s_%s.deb", r.Number, p.Arch), data: arPacked(r.time, []file{
+	return file{name: fmt.Sprintf("tmuxmcp_%s_%s.deb", r.number, p.Arch), data: arPacked(r.time, []file{
 		{name: "debian-binary", data: []byte("2.0\n")},
 		{name: "control.tar.gz", data: meta},
 		{name: "data.tar.gz", data: data},
@@ -183,13 +183,13 @@ func (r *release) bundle(p platform, built, docs []file) (file, error) {
 		return file{}, err
 	}
 	data, err := zipped(r.time, append([]file{{"manifest.json", 0o644, manifest}}, serverOnly(built, docs)...))
-	return file{name: fmt.Sprintf("tmux-mcp_%s_%s_%s.mcpb", r.Number, p.OS, p.Arch), data: data}, err
+	return file{name: fmt.Sprintf("tmux-mcp_%s_%s_%s.mcpb", r.number, p.OS, p.Arch), data: data}, err
 }
 
 // plugin is a marketplace with one plugin, in the formats of Claude Code, Codex and
 // Agent Plugins.
 func (r *release) plugin(p platform, built, docs []file) (file, error) {
-	name := fmt.Sprintf("tmux-mcp-plugin_%s_%s_%s", r.Number, p.OS, p.Arch)
+	name := fmt.Sprintf("tmux-mcp-plugin_%s_%s_%s", r.number, p.OS, p.Arch)
 	files := under("plugins/tmux", serverOnly(built, docs)...)
 	const templateDir = "files/plugin/"
 	err := fs.WalkDir(templates, path.Clean(templateDir), func(name string, d fs.DirEntry, err error) error {
@@ -255,7 +255,7 @@ func (r *release) fill(name string, more map[string]any) ([]byte, error) {
 		return nil, err
 	}
 	values := map[string]any{
-		"Number": r.Number, "Homepage": homepage, "Downloads": downloads + "/v" + r.Number,
+		"Number": r.number, "Homepage": homepage, "Downloads": downloads + "/v" + r.number,
 		"Namespace": namespace, "Author": author, "Maintainer": maintainer, "Description": description,
 	}
 	for k, v := range more {

@@ -19,7 +19,7 @@ func manPage(root *cobra.Command, r *release) []byte {
 	root.InitDefaultVersionFlag()
 	root.InitDefaultCompletionCmd()
 	m := &page{}
-	m.linef(`.TH "%s" "1" "%s" "%s" "User Commands"`, strings.ToUpper(roff(root.Name())), r.time.Format("2006-01-02"), roff("tmuxmcp "+r.Number))
+	m.linef(`.TH "%s" "1" "%s" "%s" "User Commands"`, strings.ToUpper(roff(root.Name())), r.time.Format("2006-01-02"), roff("tmuxmcp "+r.number))
 	m.linef(`.SH NAME`)
 	m.linef(`%s \- %s`, roff(root.Name()), roff(root.Short))
 	m.linef(`.SH SYNOPSIS`)
