@@ -35,6 +35,8 @@ type modelClient struct {
 	// presses once something is on the screen, a regular expression, in this order.
 	typed []string
 	keys  [][2]string
+	// install are shell commands that run in the home first, if there are any.
+	install string
 	// loads is set if the client holds tools back until its model searches for them.
 	loads bool
 }
@@ -311,6 +313,10 @@ func (s *stage) play(script standin.Script, typed bool) (v standin.View, said st
 	run := "cd {HOME}\n"
 	for _, kv := range s.modelClient.env {
 		run += "export '" + kv + "'\n"
+	}
+	if s.install != "" {
+		s.write("install", fill.Replace(s.install))
+		run += "sh -ex install >installed 2>&1 || { cat installed >said; echo 1 >ended; exit; }\n"
 	}
 	run += s.name
 	for _, a := range args {

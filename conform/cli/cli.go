@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tmuxmcp/conform"
+	"tmuxmcp/internal/version"
 )
 
 // The exit codes, besides 128 and the signal's number for a run that was
@@ -41,7 +42,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	stop := onSignal(cancel)
 	defer stop()
 
-	cmd := newCommand()
+	cmd := Command()
 	cmd.SetArgs(args)
 	cmd.SetIn(stdin)
 	cmd.SetOut(stdout)
@@ -120,16 +121,19 @@ const examples = `  mcp-conform
   mcp-conform --layer mcp --server other-mcp --dialect other.toml
   mcp-conform explain 4`
 
-func newCommand() *cobra.Command {
+// Command is the whole command, for its man page and completions.
+func Command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "mcp-conform [run]",
 		Short:         "Replay the gaps of libtmux issue #670 against real tmux programs",
 		Long:          long,
 		Example:       examples,
+		Version:       version.String(),
 		Args:          noSuchCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate("mcp-conform {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		text := goNumberError.ReplaceAllString(err.Error(), "want a number")
 		text = goTimeError.ReplaceAllString(text, "want a time such as 90s or 2m")

@@ -39,7 +39,7 @@ func TestCIFiles(t *testing.T) {
 				t.Fatal("it does not run mcp-conform")
 			}
 			command, _, _ = strings.Cut("--retry 1"+strings.ReplaceAll(command, "$(brew --prefix)", ""), "mcp-conform.xml")
-			flags := newCommand().Flags()
+			flags := Command().Flags()
 			seen := 0
 			for _, m := range flag.FindAllStringSubmatch(command, -1) {
 				seen++

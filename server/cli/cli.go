@@ -11,13 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"tmuxmcp/internal/version"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 )
@@ -45,7 +45,7 @@ func (e usageError) Unwrap() error { return e.error }
 
 // Main runs the command line and returns the exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := command()
+	root := Command()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -76,7 +76,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-func command() *cobra.Command {
+// Command is the whole command, for its man page and completions.
+func Command() *cobra.Command {
 	var o options
 	root := &cobra.Command{
 		Use:   "tmux-mcp",
@@ -86,9 +87,10 @@ server on standard input and output, which is how a client starts it.`,
 		Example: `  tmux-mcp -L work --safety readonly
   tmux-mcp call list_panes '{"filters": {"pane_current_command": "vim"}}'
   claude mcp add tmux -- tmux-mcp`,
-		Version: version(),
+		Version: version.String(),
 		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			leavePlugin()
 			s, err := o.server(cmd)
 			if err != nil {
 				return err
@@ -127,6 +129,17 @@ server on standard input and output, which is how a client starts it.`,
 	}
 	root.AddCommand(toolsCommand(&o), callCommand(&o), doctorCommand(&o))
 	return root
+}
+
+// leavePlugin goes home from the directory of a plugin, where clients of Agent Plugins
+// start the server: sessions start where the server is, and that is no place for them.
+// The clients set PLUGIN_ROOT; for a Codex of before them, the plugin does.
+func leavePlugin() {
+	root, err := os.Stat(os.Getenv("PLUGIN_ROOT"))
+	here, herr := os.Stat(".")
+	if err == nil && herr == nil && os.SameFile(root, here) {
+		_ = os.Chdir(os.Getenv("HOME")) // or it stays
+	}
 }
 
 func isTerminal(f *os.File) bool {
@@ -199,7 +212,7 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 		}
 	}
 	cfg.Pin = o.pin
-	cfg.Version = version()
+	cfg.Version = version.Number()
 	stderr := cmd.ErrOrStderr()
 	// A client reads the log of a server. The user of a command reads its output,
 	// which already has the tool's error.
@@ -356,12 +369,4 @@ func doctorCommand(o *options) *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// version is that of the module, as the go command built it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }

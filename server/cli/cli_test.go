@@ -199,3 +199,30 @@ func TestASocketFlagStaysOutOfTheEnvironment(t *testing.T) {
 		}
 	}
 }
+
+// TestOutOfThePlugin: a client of Agent Plugins starts the server in the plugin's
+// directory. Sessions do not start there, but at home.
+func TestOutOfThePlugin(t *testing.T) {
+	home, plugin, project := t.TempDir(), t.TempDir(), t.TempDir()
+	for _, c := range []struct{ root, dir, want string }{
+		{plugin, plugin, home},
+		{plugin, project, project},
+		{"", project, project},
+		{plugin + "/none", project, project},
+	} {
+		srv := tmuxtest.New(t)
+		t.Chdir(c.dir)
+		t.Setenv("HOME", home)
+		t.Setenv("PLUGIN_ROOT", c.root)
+		call := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"create_session","arguments":{"session_name":"a"}}}
+`
+		code, out, errs := run(t, call, "-S", srv.SocketPath(), "--tmux", srv.Binary())
+		if code != 0 || !strings.Contains(out, `"id":2`) {
+			t.Fatalf("code %d: %s%s", code, out, errs)
+		}
+		if got := tmuxtest.Run(t, srv, "display-message", "-p", "-t", "a:", "#{session_path}"); strings.TrimSpace(got) != c.want {
+			t.Errorf("PLUGIN_ROOT=%s in %s: the session starts in %q, want %s", c.root, c.dir, got, c.want)
+		}
+	}
+}

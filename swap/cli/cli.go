@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tmuxmcp/internal/version"
 	"tmuxmcp/swap"
 )
 
@@ -96,6 +97,9 @@ func (a *app) verb(f func(context.Context, *swap.Swapper) error) func(*cobra.Com
 	}
 }
 
+// Command is the whole command, for its man page and completions.
+func Command() *cobra.Command { return new(app).root() }
+
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mcp-swap",
@@ -113,7 +117,7 @@ the server's entry is touched, and every change is recorded until it is reverted
   mcp-swap status               # what each client runs now
   mcp-swap verify               # start it, and query the clients
   mcp-swap revert               # put everything back`,
-		Version:       version(),
+		Version:       version.String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
@@ -154,14 +158,6 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
 	}
 	return err
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }
 
 // wrap breaks a line at spaces, with indent before each further line.

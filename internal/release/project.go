@@ -1,0 +1,14 @@
+package main
+
+// The address of the project. Nothing else in the repository names it; set it
+// before anything is uploaded. See docs/release.md.
+const (
+	homepage   = "https://example.com/tmuxmcp"
+	downloads  = homepage + "/releases"                      // the files of release 1.2.3 are below downloads/v1.2.3
+	namespace  = "com.example"                               // in the MCP registry: the reverse of a domain that is the publisher's
+	author     = "the tmuxmcp authors"                       // as in LICENSE
+	maintainer = "The tmuxmcp authors <tmuxmcp@example.com>" // of the Debian package
+)
+
+// description is what catalogues show; the MCP registry takes at most 100 characters.
+const description = "Lets an agent see and drive tmux: read, search, split and type into panes, run commands, wait"

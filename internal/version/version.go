@@ -1,0 +1,49 @@
+// Package version says which build of this module is running. A release sets both
+// variables with the linker; any other build knows what the go command recorded.
+package version
+
+import (
+	"cmp"
+	"runtime/debug"
+)
+
+// Set by internal/release:
+//
+//	go build -ldflags '-X tmuxmcp/internal/version.number=1.2.3 -X tmuxmcp/internal/version.commit=…'
+var number, commit string
+
+// Number is the release, such as 1.2.3. Of a build that is not a release it is the
+// go command's pseudo-version, or (devel).
+func Number() string {
+	info, _ := debug.ReadBuildInfo()
+	return numberOf(info)
+}
+
+// String is the number with the commit, where that is known: 1.2.3 (0fb06c2b53d1).
+func String() string {
+	info, _ := debug.ReadBuildInfo()
+	return stringOf(info)
+}
+
+func numberOf(info *debug.BuildInfo) string {
+	recorded := ""
+	if info != nil {
+		recorded = info.Main.Version
+	}
+	return cmp.Or(number, recorded, "(devel)")
+}
+
+func stringOf(info *debug.BuildInfo) string {
+	rev := commit
+	if info != nil && number == "" {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				rev = s.Value[:min(12, len(s.Value))]
+			}
+		}
+	}
+	if rev == "" {
+		return numberOf(info)
+	}
+	return numberOf(info) + " (" + rev + ")"
+}

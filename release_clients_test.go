@@ -1,0 +1,154 @@
+package tmuxmcp_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"tmuxmcp/internal/standin"
+)
+
+// The tests in this file install what internal/release makes into clients, with the
+// clients' own commands, and have their models call the server.
+
+const shippedVersion = "1.2.3"
+
+// released is a release of this platform; the directory is removed by TestShipped.
+var released = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "shipped")
+	if err != nil {
+		return "", err
+	}
+	args := []string{"run", "./internal/release", "--out", filepath.Join(dir, "files"), "--platform", runtime.GOOS + "/" + runtime.GOARCH, shippedVersion}
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return dir, fmt.Errorf("%w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+// A shipment is something that is published, and how a client installs it: commands
+// run in the client's home, which has the release's files in {HOME}/files, and the
+// plugin's marketplace in {HOME}/plugin.
+type shipment struct {
+	name    string
+	client  string // of modelClients
+	install string
+	args    []string // more arguments of the client
+	allowed string   // the tools that claude is to allow
+}
+
+const (
+	claudeInstalls = `
+{CLIENT} plugin validate --strict plugin
+{CLIENT} plugin validate --strict plugin/plugins/tmux
+{CLIENT} plugin marketplace add {HOME}/plugin
+{CLIENT} plugin install tmux@tmuxmcp
+`
+	codexInstalls = `
+codex plugin marketplace add {HOME}/plugin
+codex plugin add tmux@tmuxmcp
+`
+	// Claude Code takes a bundle as a plugin's server.
+	bundled = `
+mkdir -p bundled/.claude-plugin
+cp files/*.mcpb bundled/tmux.mcpb
+echo '{"name": "bundled", "mcpServers": "./tmux.mcpb"}' >bundled/.claude-plugin/plugin.json
+`
+)
+
+var shipments = []shipment{
+	{name: "plugin", client: "claude", install: claudeInstalls, allowed: "mcp__plugin_tmux_tmux"},
+	{
+		name: "plugin", client: "claude-newest", allowed: "mcp__plugin_tmux_tmux",
+		install: "{CLIENT} plugin validate --profile directory plugin/plugins/tmux\n" + claudeInstalls,
+	},
+	{name: "plugin", client: "codex", install: codexInstalls}, // as an Agent Plugin, with more from the Codex plugin
+	{name: "Agent Plugin", client: "codex", install: "rm -r plugin/plugins/tmux/.c*\n" + codexInstalls},
+	{name: "Codex plugin", client: "codex", install: "rm plugin/plugins/tmux/*.json\n" + codexInstalls},
+	{name: "bundle", client: "claude", install: bundled, args: []string{"--plugin-dir", "bundled"}, allowed: "mcp__plugin_bundled_tmux-mcp"},
+	{name: "bundle", client: "claude-newest", install: bundled, args: []string{"--plugin-dir", "bundled"}, allowed: "mcp__plugin_bundled_tmux-mcp"},
+}
+
+// TestShipped has each client install what is published for it, start it, and call it.
+func TestShipped(t *testing.T) {
+	bin := os.Getenv("MCP_CLIENTS_BIN")
+	if bin == "" {
+		t.Skip("MCP_CLIENTS_BIN names no directory with agent CLIs; .ci/clients installs them and runs this test")
+	}
+	dir, err := released()
+	defer os.RemoveAll(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sh := range shipments {
+		t.Run(sh.client+"/"+sh.name, func(t *testing.T) {
+			i := slices.IndexFunc(modelClients, func(c modelClient) bool { return c.name == sh.client })
+			c := modelClients[i]
+			c.files = withoutServer(c.files)
+			if sh.allowed != "" {
+				c.args = append([]string{"-p", "go", "--allowedTools", sh.allowed}, sh.args...)
+			}
+			c.loads = false // list_panes is one of the tools that are always there
+			c.install = untar + strings.ReplaceAll(sh.install, "{CLIENT}", c.name)
+			c.install = strings.ReplaceAll(c.install, "{RELEASE}", dir)
+			script := standin.Script{Calls: []standin.Call{{Tool: "list_panes", Args: `{}`}}}
+			if c.name == "codex" { // which starts the server in the plugin
+				script.Calls = append(script.Calls, standin.Call{Tool: "create_session", Args: `{"session_name": "new"}`})
+			}
+			s, v := perform(t, c, script, false)
+			if !found(v.Results[0], panes(40)) {
+				t.Errorf("the model reads %q\n%s", v.Results[0], s.read("installed"))
+			}
+			if dir := s.tmux("display-message", "-p", "-t", "new:", "#{session_path}"); c.name == "codex" && dir != s.home {
+				t.Errorf("a new session starts in %q", dir)
+			}
+			report(t, "%-9s %-9s %s: installed, and its server called", c.name, s.version(), sh.name)
+		})
+	}
+	t.Run("mcpb", func(t *testing.T) {
+		mcpb := filepath.Join(bin, "mcpb")
+		if _, err := exec.LookPath(mcpb); err != nil {
+			t.Skipf("mcpb is not installed: %v", err)
+		}
+		bundles, err := filepath.Glob(filepath.Join(dir, "files", "*.mcpb"))
+		if err != nil || len(bundles) != 1 {
+			t.Fatal(bundles, err)
+		}
+		to := t.TempDir()
+		t.Setenv("HOME", t.TempDir())
+		for _, args := range [][]string{{"unpack", bundles[0], to}, {"validate", filepath.Join(to, "manifest.json")}} {
+			if out, err := exec.Command(mcpb, args...).CombinedOutput(); err != nil {
+				t.Fatalf("mcpb %q: %v\n%s", args, err, out)
+			}
+		}
+		out, err := exec.Command(filepath.Join(to, "bin/tmux-mcp"), "--version").CombinedOutput()
+		if err != nil || !strings.HasPrefix(string(out), "tmux-mcp "+shippedVersion) {
+			t.Errorf("the unpacked server: %v: %s", err, out)
+		}
+		report(t, "%-9s bundle: unpacked, and its manifest valid", "mcpb")
+	})
+}
+
+const untar = `
+cp -r {RELEASE}/files .
+mkdir plugin
+tar -xzf files/tmux-mcp-plugin_* -C plugin --strip-components 1
+`
+
+// withoutServer are the files of a client that is to have no MCP server but those that
+// it installs.
+func withoutServer(files map[string]string) map[string]string {
+	left := map[string]string{}
+	for name, text := range files {
+		if name != "mcp.json" {
+			left[name] = strings.ReplaceAll(text, "[mcp_servers.tmux]\ncommand = \"{SERVER}\"\n", "")
+		}
+	}
+	return left
+}
