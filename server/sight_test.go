@@ -1,0 +1,164 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// seen is what a tool that types returns.
+type seen struct {
+	Seen *awaited `json:"seen"`
+}
+
+// TestWaitForSeveralPanes waits for one of several panes, and for all.
+func TestWaitForSeveralPanes(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	p := serve(t, configFor(srv))
+	var all []*screen
+	ids := ""
+	for i := range 4 {
+		s := newScreen(t, srv, fmt.Sprint("s", i), 40, 10)
+		s.print("begin\n")
+		all = append(all, s)
+		ids += `,"` + s.pane + `"`
+	}
+	call, _ := p.wait("wait_for_text", `{"panes":[`+ids[1:]+`],"patterns":["done"],"timeout":60}`)
+	all[2].print("done\n")
+	if got := decode[awaited](p, "wait_for_text", p.await(call)); got.Outcome != "matched" || got.PaneID != all[2].pane {
+		t.Errorf("any: %+v", got)
+	}
+	call, _ = p.wait("wait_for_text", `{"panes":["s0","s1","s3"],"until":"all","patterns":["done"],"timeout":60}`)
+	all[0].print("done\n")
+	all[3].print("done\n")
+	tmuxtest.Run(t, srv, "kill-pane", "-t", all[1].pane)
+	res := p.toolResult("wait_for_text", p.await(call))
+	if text := string(res.Structured); strings.Count(text, `"outcome":"matched"`) != 2 || !strings.Contains(text, `"outcome":"pane_gone"`) {
+		t.Errorf("all: %s%s", res.text(), text)
+	}
+	p.fails("wait_for_text", `{"panes":[],"patterns":["x"]}`, "panes", "at least one")
+	p.fails("wait_for_text", `{"panes":["%99"],"patterns":["x"]}`, "no pane or session")
+	p.fails("wait_for_text", `{"panes":["all"],"pane_id":"%0","patterns":["x"]}`, "cannot be combined")
+	p.fails("wait_for_text", `{"panes":["all"],"patterns":[""]}`, "empty pattern")
+	if got := ok[awaited](p, "wait_for_text", `{"panes":["all"],"patterns":["never"],"timeout":0.3}`); got.Outcome != "timeout" {
+		t.Errorf("nothing: %+v", got)
+	}
+}
+
+// TestWaitBeginsWhereItShould: since says what is new.
+func TestWaitBeginsWhereItShould(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	s := newScreen(t, srv, "a", 40, 10)
+	p := serve(t, configFor(srv))
+	wait := func(args string) awaited {
+		t.Helper()
+		return ok[awaited](p, "wait_for_text", `{"pane_id":"`+s.pane+`","patterns":["ready"],`+args+`}`)
+	}
+	s.print("ready 1\n")
+	if got := wait(`"timeout":0.2`); got.Outcome != "timeout" || !got.MatchedAtEntry {
+		t.Errorf("now: %+v", got)
+	}
+	if got := wait(`"timeout":20,"since":"screen"`); got.Outcome != "matched" {
+		t.Errorf("the screen: %+v", got)
+	}
+	// A wait goes on where the last one ended.
+	s.print("ready 2\n")
+	if got := wait(`"timeout":20`); got.Outcome != "matched" || len(got.Matched) != 1 || got.Matched[0] != "ready 2" {
+		t.Errorf("since the last wait: %+v", got)
+	}
+	s.print("ready 3\n")
+	if got := wait(`"timeout":0.2,"since":"now"`); got.Outcome != "timeout" {
+		t.Errorf("now again: %+v", got)
+	}
+	f, _ := begin(p, s)
+	s.print("ready 4\n")
+	if got := wait(`"timeout":20,"since":"` + f.cursor + `"`); got.Outcome != "matched" || got.Matched[0] != "ready 4" {
+		t.Errorf("since a cursor: %+v", got)
+	}
+	other := newScreen(t, srv, "b", 40, 10)
+	p.fails("wait_for_text", fmt.Sprintf(`{"pane_id":%q,"since":%q}`, other.pane, f.cursor), "since", "cursor of pane")
+	p.fails("wait_for_text", `{"since":"yesterday"}`, "cursor")
+	p.fails("wait_for_text", `{"timeout":301}`, "at most 300")
+	// What was there when this server typed does not count, what came since does.
+	tmuxtest.Run(t, srv, "respawn-pane", "-k", "-t", s.pane, "stty -echo; echo ready 5; while read x; do echo ready $x; done")
+	tmuxtest.WaitScreen(t, srv, s.pane, "ready 5")
+	ok[map[string]any](p, "send_keys", `{"pane_id":"`+s.pane+`","keys":"6"}`)
+	tmuxtest.WaitScreen(t, srv, s.pane, "ready 6")
+	if got := wait(`"timeout":20`); got.Outcome != "matched" || got.Matched[0] != "ready 6" {
+		t.Errorf("since it typed: %+v", got)
+	}
+}
+
+// TestWaitEndsWhenThereIsNothingToWaitFor: by quiet, the end of a program and a bell.
+func TestWaitEndsWhenThereIsNothingToWaitFor(t *testing.T) {
+	t.Parallel()
+	srv, p := shellPane(t, "bash")
+	s := newScreen(t, srv, "b", 40, 10)
+	start := time.Now()
+	if got := ok[awaited](p, "wait_for_text", `{"pane_id":"`+s.pane+`","quiet":0.5,"timeout":60}`); got.Outcome != "quiet" || time.Since(start) < 500*time.Millisecond {
+		t.Errorf("quiet: %+v", got)
+	}
+	call, _ := p.wait("wait_for_text", `{"pane_id":"`+s.pane+`","patterns":["never"],"timeout":60}`)
+	s.print("\a")
+	if got := decode[awaited](p, "wait_for_text", p.await(call)); got.Outcome != "bell" {
+		t.Errorf("a bell: %+v", got)
+	}
+	p.command("%0", "true") // the shell is ready
+	ok[map[string]any](p, "send_keys", `{"pane_id":"%0","keys":"sleep 1; echo one; sleep 1; false"}`)
+	if got := ok[awaited](p, "wait_for_text", `{"pane_id":"%0","patterns":["never"],"timeout":60}`); got.Outcome != "program_ended" || !strings.Contains(strings.Join(got.Tail, "\n"), "one") {
+		t.Errorf("the end of a program: %+v", got)
+	}
+}
+
+// TestTypingReturnsWhatBecameOfIt: a step of a dialogue is one call.
+func TestTypingReturnsWhatBecameOfIt(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	p := serve(t, configFor(srv))
+	pane := tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", `printf 'name? '; while read x; do sleep 0.2; echo "hello $x"; printf 'name? '; done`)
+	tmuxtest.WaitScreen(t, srv, pane, "name?")
+	type_ := func(tool, args string) awaited {
+		t.Helper()
+		got := ok[seen](p, tool, args)
+		if got.Seen == nil {
+			t.Fatalf("%s %s shows nothing", tool, args)
+		}
+		return *got.Seen
+	}
+	if got := type_("send_keys", `{"pane_id":"`+pane+`","keys":"Ada","patterns":["hello"],"timeout":30}`); got.Outcome != "matched" || got.Matched[0] != "hello Ada" {
+		t.Errorf("a pattern: %+v", got)
+	}
+	if got := type_("send_keys", `{"pane_id":"`+pane+`","keys":"Bob","quiet":1,"timeout":30}`); got.Outcome != "quiet" || !strings.Contains(strings.Join(got.Tail, "|"), "hello Bob|name?") || strings.Contains(strings.Join(got.Tail, "|"), "hello Ada") {
+		t.Errorf("quiet: %+v", got)
+	}
+	if got := type_("paste_text", `{"pane_id":"`+pane+`","text":"Eve\n","bracket":false,"patterns":["hello eve"],"show":"screen","timeout":30}`); got.Outcome != "matched" || !strings.Contains(strings.Join(got.Tail, "|"), "hello Ada") {
+		t.Errorf("the screen: %+v", got)
+	}
+	batch := fmt.Sprintf(`{"operations":[{"pane_id":%q,"keys":"x","enter":false},{"pane_id":%q,"keys":"y"}],"patterns":["hello xy"],"show":"none","timeout":30}`, pane, pane)
+	if got := type_("send_keys_batch", batch); got.Outcome != "matched" || len(got.Tail) != 0 {
+		t.Errorf("a batch: %+v", got)
+	}
+	if got := ok[seen](p, "send_keys", `{"pane_id":"`+pane+`","keys":"Zoe"}`); got.Seen != nil {
+		t.Errorf("without conditions: %+v", got.Seen)
+	}
+	// The program ends by what is typed: the keys were sent, so it is no error.
+	if got := type_("send_keys", `{"pane_id":"`+pane+`","keys":"C-c","enter":false,"show":"new","timeout":30}`); got.Outcome != "pane_gone" {
+		t.Errorf("the end of the pane: %+v", got)
+	}
+	p.fails("send_keys", `{"pane_id":"%0","keys":"x","patterns":[]}`, "patterns")
+	p.fails("send_keys", `{"pane_id":"%0","keys":"x","patterns":["("],"regex":true}`, "invalid regex")
+	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0"); strings.TrimSpace(screen) != "" {
+		t.Errorf("a refused call has typed: %q", screen)
+	}
+	res := p.tool("call_mutating_tools_batch", `{"operations":[{"tool":"send_keys","arguments":{"pane_id":"%0","keys":"x","quiet":5}}]}`)
+	if text := string(res.Structured); !strings.Contains(text, "not allowed in a batch") {
+		t.Errorf("in a batch: %s", text)
+	}
+}
