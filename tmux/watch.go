@@ -44,7 +44,7 @@ func (s *Server) AwaitActivity(ctx context.Context, armed func(), panes ...PaneI
 // From tmux 3.8 on the server announces output: see [Server.AwaitActivity]. For older ones the
 // kernel announces writes to the panes' terminals, on Linux. Neither announces everything that may
 // happen to a pane, such as its end, and the kernel misses what is written to /dev/tty. So panes
-// become due anyway, but seldom: often enough to notice what was not announced within a second, and
+// become due anyway, but seldom: often enough to notice what was not announced within seconds, and
 // seldom enough to take about a hundredth of a processor while nothing happens.
 //
 // A Watcher is not safe for concurrent use.
@@ -84,6 +84,8 @@ const (
 	settleGap = 5 * time.Millisecond
 	// safeGap is the time between two looks at a pane whose output is announced.
 	safeGap = 200 * time.Millisecond
+	// safest is the longest of these, whatever the looks cost.
+	safest = 5 * time.Second
 	// mostGap is the most time that looks at a pane are put off for their cost.
 	mostGap = 500 * time.Millisecond
 )
@@ -181,7 +183,7 @@ func (w *Watcher) pause(p *watched) time.Duration {
 	n := time.Duration(len(w.panes))
 	switch {
 	case p.announced:
-		return max(w.interval, n*safeGap/4, safeGap, min(100*p.cost, mostGap)*n)
+		return max(w.interval, safeGap, min(100*p.cost*n, n*mostGap, safest))
 	case time.Since(p.changed) < time.Second:
 		return max(w.interval, min(20*p.cost, mostGap))
 	}
