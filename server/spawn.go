@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -42,6 +43,40 @@ func (c *call) startIn(ctx context.Context, target tmux.Target, token string) (s
 		return "", nil // removed since, or on another machine
 	}
 	return *dir, nil
+}
+
+// startWait bounds how long a new pane is waited for until its program runs.
+const startWait = 500 * time.Millisecond
+
+// started completes the row of a pane that was just made. Until the program runs, tmux
+// reports its own copy that will become it, or nothing: 1 or 2 ms.
+func (c *call) started(ctx context.Context, p *paneInfo) error {
+	type program struct {
+		ID      tmux.PaneID   `tmux:"pane_id"`
+		Window  tmux.WindowID `tmux:"window_id"`
+		Dead    bool          `tmux:"pane_dead"`
+		Command *string       `tmux:"pane_current_command"`
+		Path    *string       `tmux:"pane_current_path"`
+	}
+	begun := time.Now()
+	for pause := time.Millisecond; !p.runs(c.tmux) && time.Since(begun) < startWait; pause = min(2*pause, 32*time.Millisecond) {
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+		rows, err := tmux.List[program](ctx, c.tmux, tmux.DisplayMessage{Target: p.PaneID})
+		if err != nil || len(rows) == 0 || rows[0].ID == "" {
+			return err // it has ended
+		}
+		now := rows[0]
+		p.WindowID, p.PaneDead, p.PaneCurrentCommand, p.PaneCurrentPath = now.Window, now.Dead, now.Command, now.Path
+	}
+	return nil
+}
+
+// runs reports whether the row is about the pane's program.
+func (p paneInfo) runs(srv *tmux.Server) bool {
+	name := or(p.PaneCurrentCommand, "tmux")
+	return p.PaneDead || p.PaneCurrentPath != nil && name != "tmux" && name != filepath.Base(srv.Binary()) && !strings.HasPrefix(name, "tmux: ")
 }
 
 // variables is the environment with, when asked, what keeps shells from writing

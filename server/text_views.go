@@ -83,6 +83,11 @@ func (c clientInfo) columns() []column[clientInfo] {
 func (p *paneInfo) view() view    { return rowFacts(*p) }
 func (w *windowInfo) view() view  { return rowFacts(*w) }
 func (s *sessionInfo) view() view { return rowFacts(*s) }
+func (s *createdSession) view() view {
+	v := rowFacts(s.sessionInfo)
+	v.facts[0] += " in window " + string(s.ActiveWindowID)
+	return v
+}
 
 func (p *paneDetail) view() view    { return propertiesView(p) }
 func (w *windowDetail) view() view  { return propertiesView(w) }

@@ -10,12 +10,12 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var createSession = tool[createSessionIn, *sessionInfo]{
+var createSession = tool[createSessionIn, *createdSession]{
 	name: "create_session", title: "Create tmux Session", kind: starts, set: setSessions, core: true,
 	aim: nowhere, harm: harmless,
-	desc: "Create a new detached tmux session with one window and a shell, starting the tmux server if needed. Returns the session and its pane. " +
+	desc: "Create a new detached tmux session with one window and a shell, starting the tmux server if needed. Returns the session, its window and its pane. " +
 		"Its environment applies to all panes created in it later.",
-	run: func(ctx context.Context, c *call, in createSessionIn) (*sessionInfo, error) {
+	run: func(ctx context.Context, c *call, in createSessionIn) (*createdSession, error) {
 		cmd := tmux.NewSession{Detached: true, WindowName: in.WindowName, Width: in.X, Height: in.Y}
 		if in.SessionName != nil {
 			if err := checkSessionName("session_name", *in.SessionName); err != nil {
@@ -41,8 +41,20 @@ var createSession = tool[createSessionIn, *sessionInfo]{
 		if err != nil {
 			return nil, err
 		}
-		return &rows[0], nil
+		s := &createdSession{sessionInfo: rows[0]}
+		if s.ActivePaneID != nil {
+			pane := paneInfo{PaneID: *s.ActivePaneID}
+			err = c.started(ctx, &pane)
+			s.ActiveWindowID = pane.WindowID
+		}
+		return s, err
 	},
+}
+
+// createdSession is what create_session returns.
+type createdSession struct {
+	sessionInfo
+	ActiveWindowID tmux.WindowID `json:"active_window_id"`
 }
 
 type createSessionIn struct {

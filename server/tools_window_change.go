@@ -43,7 +43,11 @@ var createWindow = tool[createWindowIn, *windowInfo]{
 		if err != nil {
 			return nil, err
 		}
-		return &rows[0], nil
+		w := &rows[0]
+		if w.ActivePaneID != nil {
+			err = c.started(ctx, &paneInfo{PaneID: *w.ActivePaneID})
+		}
+		return w, err
 	},
 }
 
