@@ -25,7 +25,7 @@ func (sp spawn) prepare(c *call) (dir string, env tmux.Env, err error) {
 	if env, err = sp.variables(); err != nil {
 		return "", nil, err
 	}
-	dir, err = c.s.directory(sp.StartDirectory)
+	dir, err = c.s.directory("start_directory", sp.StartDirectory)
 	return dir, env, err
 }
 
@@ -109,7 +109,7 @@ func (sp spawn) variables() (tmux.Env, error) {
 
 // directory is the absolute path of a directory that a caller named. tmux would
 // start the program in the home directory, silently, when it is none.
-func (s *Server) directory(given string) (string, error) {
+func (s *Server) directory(argument, given string) (string, error) {
 	if given == "" {
 		return "", nil
 	}
@@ -122,7 +122,7 @@ func (s *Server) directory(given string) (string, error) {
 		err = fmt.Errorf("%s is not a directory", path)
 	}
 	if err != nil {
-		return "", argumentFault("start_directory", "must be a directory: %v", err)
+		return "", argumentFault(argument, "must be a directory: %v", err)
 	}
 	return path, nil
 }

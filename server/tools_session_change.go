@@ -27,17 +27,11 @@ var createSession = tool[createSessionIn, *createdSession]{
 		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
 			return nil, err
 		}
-		rows, err := c.listSessions(ctx, cmd)
-		// A tmux server that has just lost its last session may still be there,
-		// and take the command with it.
-		for try := 0; try < 50 && errors.Is(err, tmux.ErrServerGone); try++ {
-			select {
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
-			case <-time.After(10 * time.Millisecond):
-			}
+		var rows []sessionInfo
+		err = c.untilServerEnds(ctx, func() (err error) {
 			rows, err = c.listSessions(ctx, cmd)
-		}
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -49,6 +43,19 @@ var createSession = tool[createSessionIn, *createdSession]{
 		}
 		return s, err
 	},
+}
+
+// untilServerEnds makes a session. A tmux server that has just lost its last one may
+// still be there, and take the command with it: then it is tried again.
+func (c *call) untilServerEnds(ctx context.Context, create func() error) error {
+	err := create()
+	for try := 0; try < 50 && errors.Is(err, tmux.ErrServerGone); try++ {
+		if err := sleep(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+		err = create()
+	}
+	return err
 }
 
 // createdSession is what create_session returns.
