@@ -119,7 +119,7 @@ type workspace struct {
 	SessionID   tmux.SessionID `json:"session_id"`
 	SessionName string         `json:"session_name"`
 	Panes       []builtPane    `json:"panes"`
-	Plan []string `json:"plan" desc:"with dry_run"`
+	Plan        []string       `json:"plan" desc:"with dry_run"`
 }
 
 // builtPane is a pane of a workspace.
