@@ -384,8 +384,14 @@ func TestOneRoundTripAChangingTool(t *testing.T) {
 		if c.tool == "split_window" || c.tool == "create_window" {
 			want = 2
 		}
-		if n := counted() - before; n != want {
-			t.Errorf("%s %s ran tmux %d times, want %d", c.tool, c.args, n, want)
+		most := want
+		// These look at the new pane again until its program runs: once, on a machine
+		// that is not slow.
+		if c.tool == "split_window" || c.tool == "create_window" || c.tool == "create_session" || c.tool == "respawn_pane" {
+			most += 4
+		}
+		if n := counted() - before; n < want || n > most {
+			t.Errorf("%s %s ran tmux %d times, want %d to %d", c.tool, c.args, n, want, most)
 		}
 	}
 }

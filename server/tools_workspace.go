@@ -197,7 +197,7 @@ func (b *builder) begin(ctx context.Context) error {
 	if b.in.Append {
 		var err error
 		there, err = tmux.List[placed](ctx, b.tmux, tmux.ListWindows{All: true, Filter: tmux.MatchEqual("session_name", b.in.SessionName)})
-		if err := noneIsEmpty(err); err != nil && !errors.Is(err, tmux.ErrNoServer) {
+		if err := noneIsEmpty(err); err != nil && !errors.Is(err, tmux.ErrNoServer) && !errors.Is(err, tmux.ErrServerGone) {
 			return err
 		}
 	}
@@ -453,8 +453,7 @@ func (b *builder) start(ctx context.Context) error {
 // typeCommand types a pane's command once its program is ready: a shell when it shows
 // its prompt, another program when its screen is quiet.
 func (b *builder) typeCommand(ctx context.Context, p *building) error {
-	on := atPane(p.id())
-	pane, err := b.lookAt(ctx, on)
+	pane, err := b.lookAt(ctx, atPane(p.id()))
 	if err != nil {
 		return err
 	}
@@ -487,17 +486,9 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 		return faultf(kindRefused, "command not typed: %s shows no prompt", e.shell.Name)
 	}
 	text := strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(strings.TrimRight(p.Command, "\r\n")) + "\r"
-	own := tmux.PaneID("")
-	if b.s.mayHurtCaller(b.tmux) && b.s.cfg.Caller.Pane != p.id() { // of another server
-		own = b.s.cfg.Caller.Pane
-	}
-	_, reaches, err := b.typeUnless(ctx, own, on, func(target tmux.Target) ([]tmux.Command, error) {
+	return b.typeIntoMade(ctx, p.id(), func(target tmux.Target) ([]tmux.Command, error) {
 		return e.typing(ctx, target, text)
 	})
-	if err == nil && reaches {
-		err = faultf(kindRefused, "command not typed: its keys would also reach %s", b.ownPane())
-	}
-	return err
 }
 
 // plainWords are words of tmux's language that need no quotes.
