@@ -73,7 +73,8 @@ type workspacePane struct {
 }
 
 const (
-	maxWorkspacePanes = 100
+	// maxWorkspacePanes is how many panes are watched at once, each by queries of its own.
+	maxWorkspacePanes = 60
 	// readyWait is how long a pane's program may take to be ready for its command.
 	readyWait = 10 * time.Second
 	// quiet is how long the screen of a program that is no shell must stay as it is

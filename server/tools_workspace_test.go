@@ -148,7 +148,7 @@ func TestFailedWorkspaceLeavesNothing(t *testing.T) {
 	tmuxtest.Run(t, srv, "resize-window", "-t", "@0", "-x", "12", "-y", "6")
 	p := serve(t, configFor(srv))
 	before := everything(t, srv)
-	many := strings.TrimSuffix(strings.Repeat("{},", 60), ",")
+	many := strings.TrimSuffix(strings.Repeat("{},", 50), ",")
 	three := string(tmux.LayoutCell{Kind: 'p', Width: 80, Height: 24}.Layout())
 	for _, c := range []struct{ windows, want string }{
 		{`[]`, "windows must have at least one window"},
@@ -159,7 +159,7 @@ func TestFailedWorkspaceLeavesNothing(t *testing.T) {
 		{`[{"panes":[{"environment":{"A=":"x"}}]}]`, "environment must have names without ="},
 		{`[{"panes":[{"command":"a\u0000b"}]}]`, "windows[0].panes[0].command must not have a NUL"},
 		{`[{},{"panes":[` + many + `]}]`, "windows[1] has no room for panes["},
-		{`[{"panes":[` + many + `]},{"panes":[` + many + `]}]`, "windows must not have more than 100 panes"},
+		{`[{"panes":[` + many + `]},{"panes":[` + many + `]}]`, "windows must not have more than 60 panes"},
 		{`[{"wide":true}]`, "wide"},
 	} {
 		p.fails("build_workspace", `{"session_name":"w","windows":`+c.windows+`}`, c.want)
