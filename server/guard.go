@@ -40,6 +40,20 @@ func (c *call) typeInto(ctx context.Context, on aimed, typing func(tmux.Target) 
 	return pane, err
 }
 
+// typeIntoMade is typeInto for a pane that the call itself made. That is not the
+// caller's, but keys go there too if a hook has synchronized them: then none are typed.
+func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, typing func(tmux.Target) ([]tmux.Command, error)) error {
+	var own tmux.PaneID
+	if c.s.mayHurtCaller(c.tmux) && c.s.cfg.Caller.Pane != pane { // else of another server
+		own = c.s.cfg.Caller.Pane
+	}
+	_, reaches, err := c.typeUnless(ctx, own, atPane(pane), typing)
+	if err == nil && reaches {
+		err = faultf(kindRefused, "its keys would also reach %s", c.ownPane())
+	}
+	return err
+}
+
 // typeUnless is typeInto, but types nothing if the keys would also reach the pane
 // not. It returns the pane that on names.
 func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {

@@ -231,15 +231,23 @@ func (w *matching) first(ctx context.Context, patterns []*matcher, lines []strin
 }
 
 // lines are the lines that match.
-func (w *matching) lines(ctx context.Context, m *matcher, lines []string) ([]string, error) {
-	var all []string
-	for _, l := range lines {
+func (w *matching) lines(ctx context.Context, m *matcher, lines []string) (all []string, err error) {
+	matches, err := w.indexes(ctx, m, lines)
+	for _, i := range matches {
+		all = append(all, lines[i])
+	}
+	return all, err
+}
+
+// indexes are the indexes of the lines that match.
+func (w *matching) indexes(ctx context.Context, m *matcher, lines []string) (all []int, err error) {
+	for i, l := range lines {
 		is, err := w.match(ctx, m, l)
 		if err != nil {
 			return nil, err
 		}
 		if is {
-			all = append(all, l)
+			all = append(all, i)
 		}
 	}
 	return all, nil

@@ -34,7 +34,7 @@ type windowInfo struct {
 	SessionName      string           `json:"session_name" tmux:"session_name"`
 	SessionIDs       []tmux.SessionID `json:"session_ids" from:"window_id,session_id"`
 	PaneCount        int              `json:"pane_count" tmux:"window_panes"`
-	WindowLayout     string           `json:"window_layout" tmux:"window_layout"`
+	WindowLayout     tmux.Layout      `json:"window_layout" tmux:"window_layout"`
 	WindowActive     bool             `json:"window_active" tmux:"window_active"`
 	WindowZoomedFlag bool             `json:"window_zoomed_flag" tmux:"window_zoomed_flag"`
 	WindowWidth      int              `json:"window_width" tmux:"window_width"`
@@ -112,16 +112,16 @@ type windowDetail struct {
 }
 
 type windowMore struct {
-	WindowFlags              string   `json:"window_flags" tmux:"window_flags"`
-	WindowActivityFlag       bool     `json:"window_activity_flag" tmux:"window_activity_flag"`
-	WindowBellFlag           bool     `json:"window_bell_flag" tmux:"window_bell_flag"`
-	WindowSilenceFlag        bool     `json:"window_silence_flag" tmux:"window_silence_flag"`
-	WindowLastFlag           bool     `json:"window_last_flag" tmux:"window_last_flag"`
-	WindowStartFlag          bool     `json:"window_start_flag" tmux:"window_start_flag"`
-	WindowEndFlag            bool     `json:"window_end_flag" tmux:"window_end_flag"`
-	WindowVisibleLayout      string   `json:"window_visible_layout" tmux:"window_visible_layout"`
-	WindowActiveClientsList  []string `json:"window_active_clients_list" tmux:"window_active_clients_list"`
-	WindowActiveSessionsList []string `json:"window_active_sessions_list" tmux:"window_active_sessions_list"`
+	WindowFlags              string      `json:"window_flags" tmux:"window_flags"`
+	WindowActivityFlag       bool        `json:"window_activity_flag" tmux:"window_activity_flag"`
+	WindowBellFlag           bool        `json:"window_bell_flag" tmux:"window_bell_flag"`
+	WindowSilenceFlag        bool        `json:"window_silence_flag" tmux:"window_silence_flag"`
+	WindowLastFlag           bool        `json:"window_last_flag" tmux:"window_last_flag"`
+	WindowStartFlag          bool        `json:"window_start_flag" tmux:"window_start_flag"`
+	WindowEndFlag            bool        `json:"window_end_flag" tmux:"window_end_flag"`
+	WindowVisibleLayout      tmux.Layout `json:"window_visible_layout" tmux:"window_visible_layout"`
+	WindowActiveClientsList  []string    `json:"window_active_clients_list" tmux:"window_active_clients_list"`
+	WindowActiveSessionsList []string    `json:"window_active_sessions_list" tmux:"window_active_sessions_list"`
 }
 
 // sessionDetail is what get_session_info returns.
@@ -226,7 +226,9 @@ func windows(rows []windowInfo, linked []link) []windowInfo {
 	l := linksFrom(linked)
 	rows = uniqueBy(rows, func(w windowInfo) tmux.WindowID { return w.WindowID })
 	for i := range rows {
-		rows[i].SessionIDs = l.of(rows[i].WindowID, rows[i].SessionID)
+		w := &rows[i]
+		w.SessionIDs = l.of(w.WindowID, w.SessionID)
+		w.WindowLayout = w.WindowLayout.Classic()
 	}
 	return rows
 }

@@ -22,31 +22,13 @@ const (
 )
 
 // awaitPrompt waits for the prompt of a shell, if one may be about to come.
-func (r *execution) awaitPrompt(ctx context.Context) (err error) {
-	begun := time.Now()
-	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-		if r.shell, err = r.pane.foreground(); err != nil {
-			// Either the pane has ended in this moment or it is out of sight.
-			if err := r.lookAgain(ctx); err != nil {
-				return err
-			}
-			return faultf(kindRefused, "the processes of pane %s are not to be seen from here: %v", r.pane.ID, err).
-				suggest("send_keys types into it")
-		}
-		waited := time.Since(begun)
-		if r.shell.IsShell() && r.shell.Prompt {
-			if pause > time.Millisecond {
-				return r.lookAgain(ctx)
-			}
-			return nil
-		}
-		if time.Since(r.start) > r.limit || r.shell.IsShell() && waited > promptWait ||
-			!r.shell.IsShell() && r.shell.Age > startUp && waited > 20*time.Millisecond {
-			break
-		}
-		if err := sleep(ctx, pause); err != nil {
-			return err
-		}
+func (r *execution) awaitPrompt(ctx context.Context) error {
+	ready, err := r.awaitShell(ctx, func(waited time.Duration) (bool, error) {
+		return time.Since(r.start) > r.limit || r.shell.IsShell() && waited > promptWait ||
+			!r.shell.IsShell() && r.shell.Age > startUp && waited > 20*time.Millisecond, nil
+	})
+	if ready || err != nil {
+		return err
 	}
 	if r.shell.IsShell() {
 		return faultf(kindRefused, "%s in pane %s is busy: it shows no prompt", r.shell.Name, r.pane.ID).
@@ -54,6 +36,34 @@ func (r *execution) awaitPrompt(ctx context.Context) (err error) {
 	}
 	return faultf(kindRefused, "pane %s runs %s, and run_command types only at the prompt of a shell: %s", r.pane.ID, r.shell.Name, runner.Shells).
 		suggest("send_keys types into the program, wait_for_text waits for it, and another pane can run the command")
+}
+
+// awaitShell waits until a shell in the pane is at its prompt, and reports whether it
+// is. While it is not, enough is asked whether what was waited is enough.
+func (r *execution) awaitShell(ctx context.Context, enough func(waited time.Duration) (bool, error)) (ready bool, err error) {
+	begun := time.Now()
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		if r.shell, err = r.pane.foreground(); err != nil {
+			// Either the pane has ended in this moment or it is out of sight.
+			if err := r.lookAgain(ctx); err != nil {
+				return false, err
+			}
+			return false, faultf(kindRefused, "the processes of pane %s are not to be seen from here: %v", r.pane.ID, err).
+				suggest("send_keys types into it")
+		}
+		if r.shell.IsShell() && r.shell.Prompt {
+			if pause > time.Millisecond {
+				err = r.lookAgain(ctx)
+			}
+			return err == nil, err
+		}
+		if stop, err := enough(time.Since(begun)); stop || err != nil {
+			return false, err
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return false, err
+		}
+	}
 }
 
 // lookAgain reads the pane's state anew.

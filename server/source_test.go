@@ -71,7 +71,7 @@ func TestTypingIsGuarded(t *testing.T) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "typeInto" {
+				if sel, ok := n.Fun.(*ast.SelectorExpr); ok && (sel.Sel.Name == "typeInto" || sel.Sel.Name == "typeIntoMade") {
 					for _, arg := range n.Args {
 						if lit, ok := arg.(*ast.FuncLit); ok {
 							guarded = append(guarded, lit)

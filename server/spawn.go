@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -24,7 +25,7 @@ func (sp spawn) prepare(c *call) (dir string, env tmux.Env, err error) {
 	if env, err = sp.variables(); err != nil {
 		return "", nil, err
 	}
-	dir, err = c.s.directory(sp.StartDirectory)
+	dir, err = c.s.directory("start_directory", sp.StartDirectory)
 	return dir, env, err
 }
 
@@ -42,6 +43,40 @@ func (c *call) startIn(ctx context.Context, target tmux.Target, token string) (s
 		return "", nil // removed since, or on another machine
 	}
 	return *dir, nil
+}
+
+// startWait bounds how long a new pane is waited for until its program runs.
+const startWait = 500 * time.Millisecond
+
+// started completes the row of a pane that was just made. Until the program runs, tmux
+// reports its own copy that will become it, or nothing: 1 or 2 ms.
+func (c *call) started(ctx context.Context, p *paneInfo) error {
+	type program struct {
+		ID      tmux.PaneID   `tmux:"pane_id"`
+		Window  tmux.WindowID `tmux:"window_id"`
+		Dead    bool          `tmux:"pane_dead"`
+		Command *string       `tmux:"pane_current_command"`
+		Path    *string       `tmux:"pane_current_path"`
+	}
+	begun := time.Now()
+	for pause := time.Millisecond; !p.runs(c.tmux) && time.Since(begun) < startWait; pause = min(2*pause, 32*time.Millisecond) {
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+		rows, err := tmux.List[program](ctx, c.tmux, tmux.DisplayMessage{Target: p.PaneID})
+		if err != nil || len(rows) == 0 || rows[0].ID == "" {
+			return err // it has ended
+		}
+		now := rows[0]
+		p.WindowID, p.PaneDead, p.PaneCurrentCommand, p.PaneCurrentPath = now.Window, now.Dead, now.Command, now.Path
+	}
+	return nil
+}
+
+// runs reports whether the row is about the pane's program.
+func (p paneInfo) runs(srv *tmux.Server) bool {
+	name := or(p.PaneCurrentCommand, "tmux")
+	return p.PaneDead || p.PaneCurrentPath != nil && name != "tmux" && name != filepath.Base(srv.Binary()) && !strings.HasPrefix(name, "tmux: ")
 }
 
 // variables is the environment with, when asked, what keeps shells from writing
@@ -74,7 +109,7 @@ func (sp spawn) variables() (tmux.Env, error) {
 
 // directory is the absolute path of a directory that a caller named. tmux would
 // start the program in the home directory, silently, when it is none.
-func (s *Server) directory(given string) (string, error) {
+func (s *Server) directory(argument, given string) (string, error) {
 	if given == "" {
 		return "", nil
 	}
@@ -87,7 +122,7 @@ func (s *Server) directory(given string) (string, error) {
 		err = fmt.Errorf("%s is not a directory", path)
 	}
 	if err != nil {
-		return "", argumentFault("start_directory", "must be a directory: %v", err)
+		return "", argumentFault(argument, "must be a directory: %v", err)
 	}
 	return path, nil
 }

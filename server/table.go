@@ -6,6 +6,8 @@ var tools = []entry{
 	&listSessions, &listServers, &getServerInfo, &getSessionInfo, &listClients,
 	// tools_session_change.go
 	&createSession, &renameSession, &killSession, &killServer,
+	// tools_workspace.go
+	&buildWorkspace,
 	// tools_window.go
 	&listWindows, &getWindowInfo,
 	// tools_window_change.go

@@ -134,6 +134,8 @@ func TestDescriptionsAreFound(t *testing.T) {
 		{"new tab", "create_window"},
 		{"create a session", "create_session"},
 		{"new workspace session", "create_session"},
+		{"build a project workspace of several windows", "build_workspace"},
+		{"set up panes with commands and layout", "build_workspace"},
 		{"kill session", "kill_session"},
 		{"close a pane", "kill_pane"},
 		{"close a window", "kill_window"},

@@ -83,6 +83,11 @@ func (c clientInfo) columns() []column[clientInfo] {
 func (p *paneInfo) view() view    { return rowFacts(*p) }
 func (w *windowInfo) view() view  { return rowFacts(*w) }
 func (s *sessionInfo) view() view { return rowFacts(*s) }
+func (s *createdSession) view() view {
+	v := rowFacts(s.sessionInfo)
+	v.facts[0] += " in window " + string(s.ActiveWindowID)
+	return v
+}
 
 func (p *paneDetail) view() view    { return propertiesView(p) }
 func (w *windowDetail) view() view  { return propertiesView(w) }
@@ -205,10 +210,24 @@ func (r *searchPanesResult) view() view {
 	v.factIf(r.Truncated && len(r.TruncatedPanes) == 0, "of some panes only the last lines: max_matched_lines_per_pane")
 	v.more, v.head = "limit and offset, or max_matched_lines_per_pane", true
 	for _, m := range r.Matches {
-		where := legible(fmt.Sprintf("%s %s %s", m.PaneID, or(m.SessionName, string(m.SessionID)), or(m.PaneCurrentCommand, "")), "")
-		for _, l := range m.MatchedLines {
-			v.lines = append(v.lines, strings.TrimSpace(where)+"\t"+l)
-			where = string(m.PaneID)
+		where := strings.TrimSpace(legible(fmt.Sprintf("%s %s %s", m.PaneID, or(m.SessionName, string(m.SessionID)), or(m.PaneCurrentCommand, "")), ""))
+		if len(m.Context) > 0 {
+			v.lines = append(v.lines, where)
+		} else {
+			for i, l := range m.MatchedLines {
+				v.lines = append(v.lines, fmt.Sprintf("%s\t%d:%s", where, m.MatchedRows[i], l))
+				where = string(m.PaneID)
+			}
+		}
+		for _, l := range m.Context {
+			if l.apart {
+				v.lines = append(v.lines, "--")
+			}
+			mark := "-"
+			if l.Match {
+				mark = ":"
+			}
+			v.lines = append(v.lines, strconv.Itoa(l.Row)+mark+l.Line)
 		}
 	}
 	return v

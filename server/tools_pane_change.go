@@ -39,7 +39,7 @@ var splitWindow = tool[splitWindowIn, *paneInfo]{
 		if err != nil {
 			return nil, err
 		}
-		return &rows[0], nil
+		return &rows[0], c.started(ctx, &rows[0])
 	},
 }
 
@@ -257,7 +257,11 @@ var respawnPane = tool[respawnPaneIn, *paneInfo]{
 		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
 			return nil, err
 		}
-		return c.findPane(ctx, c.on.selection, cmd)
+		p, err := c.findPane(ctx, c.on.selection, cmd)
+		if err == nil {
+			err = c.started(ctx, p)
+		}
+		return p, err
 	},
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -16,10 +17,10 @@ import (
 
 var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 	name: "search_panes", title: "Search Panes", kind: reads, set: setPanes, core: true,
-	aim:  narrows(aSession),
+	aim:  narrows(aPane),
 	hint: "find an error in any terminal",
 	desc: "Search for text or a regex in the screens, and optionally the scrollback, of all panes: find which terminal shows an error. Returns the " +
-		"last matching lines of each pane. Wrapped lines count as one.",
+		"last matching lines of each pane with their row, as start of capture_pane. Wrapped lines count as one.",
 	run: func(ctx context.Context, c *call, in searchPanesIn) (*searchPanesResult, error) {
 		m, err := newMatcher("pattern", in.Pattern, in.Regex, in.MatchCase)
 		if err != nil {
@@ -33,15 +34,18 @@ var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 		if err != nil {
 			return nil, err
 		}
-		slices.SortFunc(found, func(a, b foundLines) int { return cmp.Compare(paneNumber(a.pane), paneNumber(b.pane)) })
+		slices.SortFunc(found, func(a, b foundLines) int { return cmp.Compare(paneNumber(a.Pane), paneNumber(b.Pane)) })
 
 		res := &searchPanesResult{TotalPanesMatched: len(found), Offset: max(0, in.Offset), Limit: in.Limit, TruncatedPanes: []tmux.PaneID{}}
 		rest := found[min(res.Offset, len(found)):]
 		if in.Limit != nil && len(rest) > *in.Limit {
 			for _, f := range rest[*in.Limit:] {
-				res.TruncatedPanes = append(res.TruncatedPanes, f.pane)
+				res.TruncatedPanes = append(res.TruncatedPanes, f.Pane)
 			}
 			rest, res.Truncated = rest[:*in.Limit], true
+		}
+		if err := c.findRows(ctx, rest, in, m); err != nil {
+			return nil, err
 		}
 		for _, f := range rest {
 			res.Truncated = res.Truncated || f.cut
@@ -56,7 +60,8 @@ var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 type searchPanesIn struct {
 	Pattern string `json:"pattern" desc:"text, or with regex a regular expression (RE2)"`
 	Regex   bool   `json:"regex,omitempty" desc:"RE2"`
-	sessionSelect
+	Context int    `json:"context,omitempty" min:"0" desc:"lines around each match"`
+	paneSelect
 	MatchCase    bool       `json:"match_case,omitempty" desc:"case-sensitive"`
 	ContentStart *tmux.Line `json:"content_start,omitempty" desc:"first line, as start of capture_pane"`
 	ContentEnd   *tmux.Line `json:"content_end,omitempty" desc:"last line"`
@@ -94,6 +99,8 @@ type paneMatch struct {
 	SessionID          tmux.SessionID `json:"session_id" tmux:"session_id"`
 	SessionName        *string        `json:"session_name" tmux:"session_name"`
 	MatchedLines       []string       `json:"matched_lines" exact:"true"`
+	MatchedRows        []int          `json:"matched_rows" desc:"0: top of the screen; -1: newest of the history"`
+	Context            []contextLine  `json:"context" desc:"the matches among their neighbours"`
 	IsCaller           *bool          `json:"is_caller"`
 }
 
@@ -105,11 +112,44 @@ type candidate struct {
 	Width   int         `tmux:"pane_width"`
 }
 
+// contextLine is a line that matches, or is near one that does.
+type contextLine struct {
+	Row   int    `json:"row"`
+	Line  string `json:"line" exact:"true"`
+	Match bool   `json:"match"`
+	// apart is that lines before it are left out.
+	apart bool
+}
+
 // foundLines are the last lines of a pane that match; cut says that there are more.
 type foundLines struct {
-	pane  tmux.PaneID
-	lines []string
-	cut   bool
+	candidate
+	lines   []string
+	rows    []int
+	context []contextLine
+	cut     bool
+	// rowsKnown is that no line of the pane is wrapped: a line is a row.
+	rowsKnown bool
+}
+
+// take keeps the last matching lines and their neighbours. matches are indexes of lines,
+// and each line has its row.
+func (f *foundLines) take(lines []string, matches, rows []int, in searchPanesIn) {
+	cut := max(0, len(matches)-in.MaxLines)
+	f.cut, f.lines, f.rows, f.context = cut > 0, nil, nil, []contextLine{}
+	next := 0 // the first line that is not in context
+	for _, at := range matches[cut:] {
+		f.lines, f.rows = append(f.lines, lines[at]), append(f.rows, rows[at])
+		if in.Context == 0 {
+			continue
+		}
+		from := max(next, at-in.Context)
+		apart := len(f.context) > 0 && from > next
+		for next = from; next < min(len(lines), at+in.Context+1); next++ {
+			_, is := slices.BinarySearch(matches, next)
+			f.context = append(f.context, contextLine{rows[next], lines[next], is, apart && next == from})
+		}
+	}
 }
 
 func paneNumber(id tmux.PaneID) int {
@@ -211,7 +251,11 @@ func (c *call) candidates(ctx context.Context, in searchPanesIn, m *matcher) ([]
 		ID tmux.SessionID `tmux:"session_id"`
 	}
 	var b tmux.Batch
-	sessions := tmux.Rows[session](&b, tmux.ListSessions{Filter: s.within()})
+	var holders tmux.Lister = tmux.ListSessions{Filter: s.within()}
+	if s.pane != "" || s.window != "" {
+		holders = tmux.ListPanes{All: true, Filter: s.within()}
+	}
+	sessions := tmux.Rows[session](&b, holders)
 	rows := tmux.Rows[candidate](&b, list)
 	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return nil, err
@@ -256,50 +300,170 @@ func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, 
 	for len(panes) > 0 {
 		var b tmux.Batch
 		var captured []*[]byte
+		sizes := make([]*[]candidate, len(panes))
 		for cells := 0; len(captured) < len(panes); {
 			p := panes[len(captured)]
-			capture := tmux.CapturePane{Target: p.Pane, Print: true, Join: true, End: in.ContentEnd}
-			rows := p.Height
-			if in.ContentStart != nil {
-				capture.Start = *in.ContentStart
-				rows += min(p.History, max(0, -int(*in.ContentStart)))
-			}
-			if cells += p.cells(rows); cells > capturesFor*mostCells && len(captured) > 0 {
+			if cells += p.cells(in.rows(p)); cells > capturesFor*mostCells && len(captured) > 0 {
 				break
 			}
-			captured = append(captured, tmux.Add(&b, capture))
+			if in.ContentStart != nil || in.ContentEnd != nil {
+				sizes[len(captured)] = tmux.Rows[candidate](&b, tmux.DisplayMessage{Target: p.Pane})
+			}
+			captured = append(captured, tmux.Add(&b, in.capture(p)))
 		}
-		// A pane that ended since it was listed ends the list of commands: the
-		// answers before it are there, and those after it are asked for again.
-		err := b.Do(ctx, c.tmux)
-		done := len(captured)
+		done, err := doneOf(captured, b.Do(ctx, c.tmux))
 		if err != nil {
-			if !errors.Is(err, tmux.ErrNotFound) {
-				return nil, err
-			}
-			if done = slices.IndexFunc(captured, func(out *[]byte) bool { return *out == nil }); done < 0 {
-				return nil, err
-			}
+			return nil, err
 		}
 		for i, out := range captured[:done] {
-			lines, err := look.lines(ctx, m, screenLines(*out))
+			lines := screenLines(*out)
+			matches, err := look.indexes(ctx, m, lines)
 			if err != nil {
 				return nil, err
 			}
-			if len(lines) > 0 {
-				f := foundLines{pane: panes[i].Pane}
-				cut := 0
-				f.lines, cut = lastLines(lines, &in.MaxLines)
-				f.cut = cut > 0
+			if len(matches) > 0 {
+				f := foundLines{candidate: panes[i]}
+				if sizes[i] != nil {
+					f.candidate = (*sizes[i])[0]
+				}
+				first, n := in.span(f.candidate)
+				f.rowsKnown = bytes.Count(*out, []byte("\n")) == n
+				rows := make([]int, len(lines))
+				for row := range rows {
+					rows[row] = first + row
+				}
+				f.take(lines, matches, rows, in)
 				found = append(found, f)
 			}
 		}
-		if err != nil {
+		if done < len(captured) {
 			done++
 		}
 		panes = panes[done:]
 	}
 	return found, nil
+}
+
+// capture is the command that captures what is searched of a pane.
+func (in searchPanesIn) capture(p candidate) tmux.CapturePane {
+	capture := tmux.CapturePane{Target: p.Pane, Print: true, Join: true, End: in.ContentEnd}
+	if in.ContentStart != nil {
+		capture.Start = *in.ContentStart
+	}
+	return capture
+}
+
+// rows is about how many rows that captures.
+func (in searchPanesIn) rows(p candidate) int {
+	if in.ContentStart == nil {
+		return p.Height
+	}
+	return p.Height + min(p.History, max(0, -int(max(*in.ContentStart, -maxHistory))))
+}
+
+// maxHistory is more lines than a pane may have.
+const maxHistory = 1 << 30
+
+// doneOf is how many panes were captured. A pane that ended since it was listed ends the
+// list of commands: the answers before it are there, and those after it are asked for
+// again.
+func doneOf(captured []*[]byte, err error) (int, error) {
+	if err == nil {
+		return len(captured), nil
+	}
+	done := slices.IndexFunc(captured, func(out *[]byte) bool { return *out == nil })
+	if done < 0 || !errors.Is(err, tmux.ErrNotFound) {
+		return 0, err
+	}
+	return done, nil
+}
+
+// findRows finds the rows of lines where a line may be several rows, by looking at the
+// lines both joined and as they are. A pane where nothing matches any more, or that has
+// ended, has no lines then.
+func (c *call) findRows(ctx context.Context, found []foundLines, in searchPanesIn, m *matcher) error {
+	var rest []*foundLines
+	for i := range found {
+		if f := &found[i]; !f.rowsKnown {
+			f.lines, f.rows, f.context = nil, nil, nil
+			rest = append(rest, f)
+		}
+	}
+	if rest == nil {
+		return nil
+	}
+	exact, err := c.tmux.Supports(ctx, tmux.UsedCells)
+	if err != nil {
+		return err
+	}
+	look := matching{most: maxMatching}
+	for len(rest) > 0 {
+		var b tmux.Batch
+		var sizes []*[]candidate
+		var joined, plain []*[]byte
+		for cells := 0; len(plain) < len(rest); {
+			p := rest[len(plain)].candidate
+			if cells += 2 * p.cells(in.rows(p)); cells > capturesFor*mostCells && len(plain) > 0 {
+				break
+			}
+			capture := in.capture(p)
+			sizes = append(sizes, tmux.Rows[candidate](&b, tmux.DisplayMessage{Target: p.Pane}))
+			joined = append(joined, tmux.Add(&b, capture))
+			// With these flags the rows are exactly the pieces of the joined lines.
+			capture.Join, capture.KeepSpaces, capture.UsedCells = false, true, exact
+			plain = append(plain, tmux.Add(&b, capture))
+		}
+		done, err := doneOf(plain, b.Do(ctx, c.tmux))
+		if err != nil {
+			return err
+		}
+		for i, f := range rest[:done] {
+			lines := screenLines(*joined[i])
+			matches, err := look.indexes(ctx, m, lines)
+			if err != nil {
+				return err
+			}
+			first, _ := in.span((*sizes[i])[0])
+			f.take(lines, matches, rowsOf(strings.Split(string(*joined[i]), "\n"), strings.Split(string(*plain[i]), "\n"), first), in)
+		}
+		if done < len(plain) {
+			done++
+		}
+		rest = rest[done:]
+	}
+	return nil
+}
+
+// span is the first row that a capture of a pane has, and how many it has.
+func (in searchPanesIn) span(p candidate) (first, rows int) {
+	within := func(l *tmux.Line, otherwise int) int {
+		if l == nil {
+			return otherwise
+		}
+		return min(max(int(*l), -p.History), p.Height-1)
+	}
+	from, to := within(in.ContentStart, 0), within(in.ContentEnd, p.Height-1)
+	return min(from, to), max(from, to) - min(from, to) + 1
+}
+
+// rowsOf are the rows in which joined lines begin, the first of plain being in row first.
+func rowsOf(joined, plain []string, first int) []int {
+	rows := make([]int, len(joined))
+	at := 0
+	for i, line := range joined {
+		for line != "" && at < len(plain)-1 && plain[at] == "" {
+			at++ // the end of a wrapped line, cleared
+		}
+		rows[i] = first + at
+		for at < len(plain) {
+			piece, ok := strings.CutPrefix(line, plain[at])
+			at++
+			if line = piece; !ok || line == "" {
+				break
+			}
+		}
+	}
+	return rows
 }
 
 // matches describes the panes that the lines were found in. One that has ended since is
@@ -311,7 +475,7 @@ func (c *call) matches(ctx context.Context, found []foundLines, in searchPanesIn
 	}
 	ids := make([]tmux.PaneID, len(found))
 	for i, f := range found {
-		ids[i] = f.pane
+		ids[i] = f.Pane
 	}
 	list := tmux.ListPanes{All: true, Filter: tmux.MatchOneOf("pane_id", ids...)}
 	if s := c.on.selection; !s.zero() {
@@ -326,8 +490,8 @@ func (c *call) matches(ctx context.Context, found []foundLines, in searchPanesIn
 		byID[p.PaneID] = p
 	}
 	for _, f := range found {
-		if p, ok := byID[f.pane]; ok {
-			p.MatchedLines, p.IsCaller = f.lines, c.s.isCaller(c.tmux, f.pane)
+		if p, ok := byID[f.Pane]; ok && len(f.lines) > 0 {
+			p.MatchedLines, p.MatchedRows, p.Context, p.IsCaller = f.lines, f.rows, f.context, c.s.isCaller(c.tmux, f.Pane)
 			matches = append(matches, p)
 		}
 	}

@@ -23,7 +23,13 @@ type found struct {
 		WindowName  string   `json:"window_name"`
 		SessionName string   `json:"session_name"`
 		Lines       []string `json:"matched_lines"`
-		IsCaller    *bool    `json:"is_caller"`
+		Rows        []int    `json:"matched_rows"`
+		Context     []struct {
+			Row   int    `json:"row"`
+			Line  string `json:"line"`
+			Match bool   `json:"match"`
+		} `json:"context"`
+		IsCaller *bool `json:"is_caller"`
 	} `json:"matches"`
 	Truncated      bool     `json:"truncated"`
 	TruncatedPanes []string `json:"truncated_panes"`
@@ -294,4 +300,122 @@ func TestSearchWhilePanesEnd(t *testing.T) {
 	}
 	close(stop)
 	<-done
+}
+
+// TestSearchRowsAreThoseOfCapture: what is found in a row is what capture_pane has
+// there, however lines are wrapped, in the history and on the screen.
+func TestSearchRowsAreThoseOfCapture(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	r := rand.New(rand.NewPCG(3, 4))
+	var screens []*screen
+	for i, width := range []int{10, 21, 60} {
+		s := newScreen(t, srv, fmt.Sprint(i), width, 7)
+		for range 60 {
+			var line strings.Builder
+			for range r.IntN(30) {
+				line.WriteString([]string{"a", "b ", "token", "\u5b57", "  ", "\t", "e\u0301", "\u001b[31mc", "\u001b[K"}[r.IntN(9)])
+			}
+			s.print(line.String() + "\n")
+		}
+		screens = append(screens, s)
+	}
+	screens[1].print("\u001b[3;1Htoken" + strings.Repeat("x", 30) + "\u001b[4;1H\u001b[K\u001b[7;1H")
+	p := serve(t, configFor(srv))
+	checked := 0
+	check := func(more string) {
+		t.Helper()
+		got := search(p, "token", more)
+		for _, m := range got.Matches {
+			if len(m.Rows) != len(m.Lines) {
+				t.Fatalf("%d rows of %d lines", len(m.Rows), len(m.Lines))
+			}
+			for i, row := range m.Rows {
+				there := ok[map[string]any](p, "capture_pane", args(t, "pane_id", m.PaneID, "start", row, "end", row))["result"].(string)
+				if !strings.HasPrefix(m.Lines[i], there) || there == "" && !strings.HasPrefix(m.Lines[i], " ") {
+					t.Errorf("search%s in %s: row %d has %q, and is given for %q", more, m.PaneID, row, there, m.Lines[i])
+				}
+				checked++
+			}
+		}
+	}
+	ranges := []string{"", `,"content_start":-1000`, `,"content_start":-100000`, `,"content_start":-20,"content_end":-3`, `,"content_start":3`, `,"content_end":2`, `,"content_end":-2`, `,"content_start":-50,"content_end":99`, `,"content_start":99`, `,"content_start":4,"content_end":1`}
+	for _, more := range ranges {
+		check(more)
+		check(more + `,"regex":true,"context":2`)
+	}
+	for _, id := range []string{"@0", "@2"} {
+		tmuxtest.Run(t, srv, "resize-window", "-t", id, "-x", "33", "-y", "9")
+	}
+	for _, more := range ranges {
+		check(more)
+	}
+	if checked < 500 {
+		t.Errorf("only %d lines were checked", checked)
+	}
+}
+
+func TestSearchWithContext(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	a, b := newScreen(t, srv, "a", 40, 10), newScreen(t, srv, "b", 40, 10)
+	a.print(numbered(30))
+	b.print("one\ntwo\nline 9 needle\n")
+	other := tmuxtest.Run(t, srv, "split-window", "-t", b.pane, "-d", "-P", "-F", "#{pane_id}", "echo line 9 needle; exec cat")
+	tmuxtest.WaitScreen(t, srv, other, "needle")
+	tmuxtest.Run(t, srv, "new-window", "-d", "-t", "=b:", "cat")
+	p := serve(t, configFor(srv))
+	context := func(f found) string {
+		var all []string
+		for _, m := range f.Matches {
+			for _, l := range m.Context {
+				all = append(all, fmt.Sprintf("%d%s%s", l.Row, map[bool]string{true: ":", false: "-"}[l.Match], l.Line))
+			}
+		}
+		return strings.Join(all, "|")
+	}
+	for _, c := range []struct{ pattern, more, want string }{
+		{"line 9", `,"context":1,"pane_id":"` + b.pane + `"`, "1-two|2:line 9 needle"},
+		{"line 9$", `,"context":1,"regex":true,"content_start":-100000,"pane_id":"` + a.pane + `"`, "-14-line 8|-13:line 9|-12-line 10"},
+		{"line (9|11|20)$", `,"context":1,"regex":true,"content_start":-100000` + `,"window_id":"@0"`, "-14-line 8|-13:line 9|-12-line 10|-11:line 11|-10-line 12|-3-line 19|-2:line 20|-1-line 21"},
+		{"line 30", `,"context":3,"session_name":"a"`, "5-line 27|6-line 28|7-line 29|8:line 30"},
+		{"one", `,"context":2`, "0:one|1-two|2-line 9 needle"},
+		{"one", ``, ""},
+	} {
+		if got := context(search(p, c.pattern, c.more)); got != c.want {
+			t.Errorf("search %q%s: %s, want %s", c.pattern, c.more, got, c.want)
+		}
+	}
+	for more, want := range map[string]string{
+		`,"pane_id":"` + b.pane + `"`: b.pane, `,"pane_id":"` + other + `"`: other, `,"window_id":"@1"`: b.pane + " " + other, `,"window_id":"@2"`: "", `,"session_name":"b"`: b.pane + " " + other,
+	} {
+		for _, path := range []string{"", `,"content_start":0`} {
+			var ids []string
+			for _, m := range search(p, "needle", more+path).Matches {
+				ids = append(ids, m.PaneID)
+			}
+			if got := strings.Join(ids, " "); got != want {
+				t.Errorf("search%s%s finds it in %q, want %q", more, path, got, want)
+			}
+		}
+	}
+	p.fails("search_panes", `{"pattern":"x","pane_id":"%99"}`, "Pane not found: %99")
+	p.fails("search_panes", `{"pattern":"x","window_id":"@99"}`, "Object not found: window @99")
+	p.fails("search_panes", `{"pattern":"x","context":-1}`, "context must be at least 0")
+	if got := search(p, "line", `,"context":1,"content_start":-100000,"max_matched_lines_per_pane":2,"pane_id":"`+a.pane+`"`); context(got) != "6:line 28|7:line 29|8:line 30" || !got.Truncated {
+		t.Errorf("the last two: %s, truncated %t", context(got), got.Truncated)
+	}
+
+	cfg := configFor(srv)
+	cfg.Results = server.ResultsText
+	read := serve(t, cfg)
+	read.reads = true
+	want := "[1 pane]\n" + a.pane + " a cat\n-14-line 8\n-13:line 9\n-12-line 10\n--\n-3-line 19\n-2:line 20\n-1-line 21"
+	if got := read.tool("search_panes", `{"pattern":"line (9|20)$","regex":true,"context":1,"content_start":-100000,"pane_id":"`+a.pane+`"}`).text(); got != want {
+		t.Errorf("as text:\n%s\nwant\n%s", got, want)
+	}
+	want = "[2 panes]\n" + b.pane + " b cat\t2:line 9 needle\n" + other + " b cat\t0:line 9 needle"
+	if got := read.tool("search_panes", `{"pattern":"needle"}`).text(); got != want {
+		t.Errorf("as text:\n%s\nwant\n%s", got, want)
+	}
 }

@@ -10,12 +10,12 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var createSession = tool[createSessionIn, *sessionInfo]{
+var createSession = tool[createSessionIn, *createdSession]{
 	name: "create_session", title: "Create tmux Session", kind: starts, set: setSessions, core: true,
 	aim: nowhere, harm: harmless,
-	desc: "Create a new detached tmux session with one window and a shell, starting the tmux server if needed. Returns the session and its pane. " +
+	desc: "Create a new detached tmux session with one window and a shell, starting the tmux server if needed. Returns the session, its window and its pane. " +
 		"Its environment applies to all panes created in it later.",
-	run: func(ctx context.Context, c *call, in createSessionIn) (*sessionInfo, error) {
+	run: func(ctx context.Context, c *call, in createSessionIn) (*createdSession, error) {
 		cmd := tmux.NewSession{Detached: true, WindowName: in.WindowName, Width: in.X, Height: in.Y}
 		if in.SessionName != nil {
 			if err := checkSessionName("session_name", *in.SessionName); err != nil {
@@ -27,22 +27,41 @@ var createSession = tool[createSessionIn, *sessionInfo]{
 		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
 			return nil, err
 		}
-		rows, err := c.listSessions(ctx, cmd)
-		// A tmux server that has just lost its last session may still be there,
-		// and take the command with it.
-		for try := 0; try < 50 && errors.Is(err, tmux.ErrServerGone); try++ {
-			select {
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
-			case <-time.After(10 * time.Millisecond):
-			}
+		var rows []sessionInfo
+		err = c.untilServerEnds(ctx, func() (err error) {
 			rows, err = c.listSessions(ctx, cmd)
-		}
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		return &rows[0], nil
+		s := &createdSession{sessionInfo: rows[0]}
+		if s.ActivePaneID != nil {
+			pane := paneInfo{PaneID: *s.ActivePaneID}
+			err = c.started(ctx, &pane)
+			s.ActiveWindowID = pane.WindowID
+		}
+		return s, err
 	},
+}
+
+// untilServerEnds makes a session. A tmux server that has just lost its last one may
+// still be there, and take the command with it: then it is tried again.
+func (c *call) untilServerEnds(ctx context.Context, create func() error) error {
+	err := create()
+	for try := 0; try < 50 && errors.Is(err, tmux.ErrServerGone); try++ {
+		if err := sleep(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+		err = create()
+	}
+	return err
+}
+
+// createdSession is what create_session returns.
+type createdSession struct {
+	sessionInfo
+	ActiveWindowID tmux.WindowID `json:"active_window_id"`
 }
 
 type createSessionIn struct {

@@ -50,7 +50,9 @@ var getWindowInfo = tool[getWindowInfoIn, *windowDetail]{
 		if err != nil {
 			return nil, err
 		}
-		return &windowDetail{*w, (*more)[0]}, nil
+		detail := &windowDetail{*w, (*more)[0]}
+		detail.WindowVisibleLayout = detail.WindowVisibleLayout.Classic()
+		return detail, nil
 	},
 }
 

@@ -43,7 +43,11 @@ var createWindow = tool[createWindowIn, *windowInfo]{
 		if err != nil {
 			return nil, err
 		}
-		return &rows[0], nil
+		w := &rows[0]
+		if w.ActivePaneID != nil {
+			err = c.started(ctx, &paneInfo{PaneID: *w.ActivePaneID})
+		}
+		return w, err
 	},
 }
 
@@ -136,6 +140,9 @@ var selectLayout = tool[selectLayoutIn, *windowInfo]{
 		"as the window has.",
 	run: func(ctx context.Context, c *call, in selectLayoutIn) (*windowInfo, error) {
 		cmd := tmux.SelectLayout{Target: c.on.target, Layout: tmux.Layout(in.Layout)}
+		if in.MainSize != "" {
+			return c.findWindow(ctx, c.on.selection, in.sized().setting(c.on.target), cmd)
+		}
 		panes, err := in.panes()
 		if err != nil {
 			return nil, err
@@ -162,14 +169,49 @@ var selectLayout = tool[selectLayoutIn, *windowInfo]{
 }
 
 type selectLayoutIn struct {
-	Layout string `json:"layout" desc:"name or layout string"`
+	Layout   string    `json:"layout" desc:"name or layout string"`
+	MainSize splitSize `json:"main_size,omitempty" desc:"of the main pane; stays set for the window"`
 	windowSelect
 	socket
 }
 
+func (in selectLayoutIn) sized() mainSize { return mainSize{in.Layout, in.MainSize} }
+
 func (in selectLayoutIn) check(*call) error {
+	if err := in.sized().check("main_size"); err != nil {
+		return err
+	}
 	_, err := in.panes()
 	return err
+}
+
+// mainSize is the size of the main pane in a layout that has one: the columns of one
+// at a side, the rows of one above or below. tmux keeps it as an option of the window.
+type mainSize struct {
+	layout string
+	size   splitSize
+}
+
+func (m mainSize) check(argument string) error {
+	if m.size == "" || m.option() != "" {
+		return nil
+	}
+	return argumentFault(argument, "is for the layouts main-horizontal, main-vertical and their mirrored ones")
+}
+
+func (m mainSize) option() string {
+	switch strings.TrimSuffix(m.layout, "-mirrored") {
+	case "main-horizontal":
+		return "main-pane-height"
+	case "main-vertical":
+		return "main-pane-width"
+	}
+	return ""
+}
+
+func (m mainSize) setting(window tmux.Target) tmux.Command {
+	value := string(m.size)
+	return tmux.SetOption{Target: window, Window: true, Name: m.option(), Value: &value}
 }
 
 // panes is how many panes a custom layout has; 0 for one of tmux's own.

@@ -202,7 +202,8 @@ func TestLayoutsAreCheckedBeforeTmuxSeesThem(t *testing.T) {
 			continue
 		}
 		w := ok[map[string]any](p, "select_layout", given)
-		if now := format(t, srv, "@0", "#{window_layout}"); w["window_layout"] != now || seen[now] {
+		now := string(tmux.Layout(format(t, srv, "@0", "#{window_layout}")).Classic())
+		if w["window_layout"] != now || seen[now] || strings.HasPrefix(now, "{") {
 			t.Errorf("%s: the answer has %v, the window %v", layout, w["window_layout"], now)
 		}
 		seen[w["window_layout"]] = true
@@ -219,6 +220,42 @@ func TestLayoutsAreCheckedBeforeTmuxSeesThem(t *testing.T) {
 		p.fails("select_layout", args(t, "window_id", "@0", "layout", json), "needs tmux 3.8 or later")
 	} else {
 		p.fails("select_layout", args(t, "window_id", "@0", "layout", json), "layout is of 1 panes")
+	}
+}
+
+// TestMainPaneHasASize: it is that of the layout, and stays set for the window.
+func TestMainPaneHasASize(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	tmuxtest.Run(t, srv, "resize-window", "-t", "@0", "-x", "100", "-y", "40")
+	for range 2 {
+		tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "cat")
+	}
+	p := serve(t, configFor(srv))
+	for _, c := range []struct {
+		layout, size string
+		want         string // of the first pane
+	}{
+		{"main-vertical", `30`, "30x40"}, {"main-vertical", `"70"`, "70x40"}, {"main-vertical", `"50%"`, "49x40"},
+		{"main-horizontal", `10`, "100x10"}, {"main-horizontal", `"25%"`, "100x9"},
+	} {
+		w := ok[map[string]any](p, "select_layout", fmt.Sprintf(`{"window_id":"@0","layout":%q,"main_size":%s}`, c.layout, c.size))
+		if got := format(t, srv, "%0", "#{pane_width}x#{pane_height}"); got != c.want || w["pane_count"] != 3.0 {
+			t.Errorf("%s of %s: the main pane is %s, want %s", c.layout, c.size, got, c.want)
+		}
+	}
+	ok[map[string]any](p, "select_layout", `{"window_id":"@0","layout":"main-vertical"}`)
+	if got := format(t, srv, "%0", "#{pane_width}"); got != "49" {
+		t.Errorf("set again without a size, the main pane has %s columns, want 49 as before", got)
+	}
+	was := format(t, srv, "@0", "#{window_layout} #{main-pane-width}")
+	p.fails("select_layout", `{"window_id":"@0","layout":"tiled","main_size":30}`, "main_size is for the layouts main-horizontal, main-vertical")
+	p.fails("select_layout", `{"window_id":"@0","layout":"main-vertical","main_size":"0"}`, "main_size must be a number of cells from 1 on, or a percentage")
+	p.fails("select_layout", `{"window_id":"@0","layout":"main-vertical","main_size":"#(x)"}`, "main_size must be")
+	p.fails("select_layout", `{"window_id":"@9","layout":"main-vertical","main_size":"20"}`, "Object not found: window @9")
+	if now := format(t, srv, "@0", "#{window_layout} #{main-pane-width}"); now != was {
+		t.Errorf("a refused layout changed %s to %s", was, now)
 	}
 }
 
@@ -347,8 +384,14 @@ func TestOneRoundTripAChangingTool(t *testing.T) {
 		if c.tool == "split_window" || c.tool == "create_window" {
 			want = 2
 		}
-		if n := counted() - before; n != want {
-			t.Errorf("%s %s ran tmux %d times, want %d", c.tool, c.args, n, want)
+		most := want
+		// These look at the new pane again until its program runs: once, on a machine
+		// that is not slow.
+		if c.tool == "split_window" || c.tool == "create_window" || c.tool == "create_session" || c.tool == "respawn_pane" {
+			most += 4
+		}
+		if n := counted() - before; n < want || n > most {
+			t.Errorf("%s %s ran tmux %d times, want %d to %d", c.tool, c.args, n, want, most)
 		}
 	}
 }

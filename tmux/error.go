@@ -212,7 +212,7 @@ func kindOf(stderr string) error {
 
 // missing finds the object in what tmux says when there is no such thing.
 var missing = regexp.MustCompile(`(?m)^(?:` +
-	`can't find (pane|window|session|client): =?(.*?):?|` +
+	`(?:can't find|no such) (pane|window|session|client): =?(.*?):?|` +
 	`(?:unknown|no) (buffer|user):? (.+)|` +
 	`(?:unknown|invalid) (option|variable): (.+)|` +
 	`(table) (.+) doesn't exist)$`)

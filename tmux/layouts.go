@@ -149,6 +149,19 @@ func (c LayoutCell) Layout() Layout {
 	return Layout(fmt.Sprintf("%04x,%s", layoutChecksum(b.String()), b.String()))
 }
 
+// Classic returns the layout in the old form, which every tmux reads. One with floating panes, which
+// only JSON can express, or that is no layout is returned as it is.
+func (l Layout) Classic() Layout {
+	if !strings.HasPrefix(string(l), "{") {
+		return l
+	}
+	root, err := ParseLayout(l)
+	if err != nil || root.Panes() != root.tiled().Panes() {
+		return l
+	}
+	return root.Layout()
+}
+
 func (c LayoutCell) write(b *strings.Builder) {
 	fmt.Fprintf(b, "%dx%d,%d,%d", c.Width, c.Height, c.X, c.Y)
 	if c.Kind == 'p' {

@@ -85,6 +85,29 @@ func TestCustomLayoutsComeBack(t *testing.T) {
 	isKind(t, "a dead window", err, tmux.ErrNotFound)
 }
 
+// The old form of a layout in JSON is what tmux 3.7 would print for the same panes.
+func TestClassicLayouts(t *testing.T) {
+	t.Parallel()
+	const two = `{"V":2,"L":{"t":"h","w":80,"h":24,"x":0,"y":0,"c":[{"t":"p","w":40,"h":24,"x":0,"y":0,"i":0,"I":"%0"},{"t":"p","w":39,"h":24,"x":41,"y":0,"a":true,"i":1,"I":"%1"}]}}`
+	const floats = `{"V":2,"L":{"t":"h","w":80,"h":24,"x":0,"y":0,"c":[{"t":"p","w":80,"h":24,"x":0,"y":0,"i":0},{"t":"p","w":18,"h":3,"x":4,"y":2,"i":1,"z":0}]}}`
+	for l, want := range map[tmux.Layout]tmux.Layout{
+		two: tmux.WithChecksum("80x24,0,0{40x24,0,0,0,39x24,41,0,1}"), floats: floats, "64aa,80x24,0,0{": "64aa,80x24,0,0{",
+		tmux.Tiled: tmux.Tiled, `{"V":2}`: `{"V":2}`, "": "",
+	} {
+		if got := l.Classic(); got != want {
+			t.Errorf("%s: got %s, want %s", l, got, want)
+		}
+	}
+	_, w := threePanes(t)
+	ctx := tmuxtest.Context(t)
+	before := must[tmux.Window](t)(w.Info(ctx))
+	old := tmux.Layout(before.Layout).Classic()
+	must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Tiled))
+	if got := must[tmux.Window](t)(w.SelectLayout(ctx, old)); got.Layout != before.Layout || strings.HasPrefix(string(old), "{") {
+		t.Errorf("%s: got %s, want %s", old, got.Layout, before.Layout)
+	}
+}
+
 // What is no layout is refused before tmux, of which some versions die of it,
 // sees it.
 func TestBrokenLayoutsAreRefused(t *testing.T) {

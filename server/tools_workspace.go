@@ -1,0 +1,528 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tmuxmcp/server/params"
+	"tmuxmcp/tmux"
+)
+
+// build_workspace types, but only into panes that it made itself: so it acts on nothing
+// that is there, and declares no harm.
+var buildWorkspace = tool[buildWorkspaceIn, *workspace]{
+	name: "build_workspace", title: "Build Workspace", kind: shell, set: setSessions,
+	aim: nowhere, harm: harmless,
+	hint: "tmuxp tmuxinator project layout",
+	desc: "Build a workspace in one call: a session with windows, panes, layouts and commands, typed once each shell is ready. " +
+		"If anything fails, nothing stays.",
+	run: func(ctx context.Context, c *call, in buildWorkspaceIn) (*workspace, error) {
+		b := &builder{call: c, in: in}
+		if err := b.begin(ctx); err != nil || in.DryRun {
+			return &b.out, err
+		}
+		err := b.furnish(ctx)
+		if err == nil {
+			err = b.start(ctx)
+		}
+		if err != nil {
+			b.undo(ctx)
+			return nil, err
+		}
+		return &b.out, nil
+	},
+}
+
+type buildWorkspaceIn struct {
+	SessionName string            `json:"session_name"`
+	Append      bool              `json:"append,omitempty" desc:"add to an existing session"`
+	Directory   string            `json:"directory,omitempty" desc:"absolute path"`
+	Windows     []workspaceWindow `json:"windows"`
+	X           int               `json:"x,omitempty" min:"1" desc:"columns"`
+	Y           int               `json:"y,omitempty" min:"1" desc:"rows"`
+	DryRun      bool              `json:"dry_run,omitempty" desc:"return the plan only"`
+	socket
+}
+
+type workspaceWindow struct {
+	Name     string    `json:"name,omitempty"`
+	Layout   string    `json:"layout,omitempty" desc:"see select_layout; default: tiled"`
+	MainSize splitSize `json:"main_size,omitempty"`
+	// Focus makes it the session's current window, which is the first one of a new
+	// session by default; Focus of a pane the active pane, by default the first.
+	Focus bool            `json:"focus,omitempty" desc:"make it current"`
+	Panes []workspacePane `json:"panes,omitempty"`
+}
+
+func (w workspaceWindow) sized() mainSize { return mainSize{w.Layout, w.MainSize} }
+
+type workspacePane struct {
+	Command     string           `json:"command,omitempty" desc:"lines to type"`
+	Shell       string           `json:"shell,omitempty" desc:"command line instead of a shell"`
+	Directory   string           `json:"directory,omitempty" desc:"may be relative"`
+	Title       string           `json:"title,omitempty"`
+	Environment params.StringMap `json:"environment,omitempty"`
+	Focus       bool             `json:"focus,omitempty"`
+}
+
+const (
+	// maxWorkspacePanes is how many panes are watched at once, each by queries of its own.
+	maxWorkspacePanes = 60
+	// readyWait is how long a pane's program may take to be ready for its command.
+	readyWait = 10 * time.Second
+	// quiet is how long the screen of a program that is no shell must stay as it is
+	// until it counts as ready; bareQuiet while it is blank.
+	quiet, bareQuiet = 300 * time.Millisecond, 1500 * time.Millisecond
+)
+
+func (in buildWorkspaceIn) check(c *call) error {
+	if err := checkSessionName("session_name", in.SessionName); err != nil {
+		return err
+	}
+	if len(in.Windows) == 0 {
+		return argumentFault("windows", "must have at least one window")
+	}
+	n := 0
+	for i, w := range in.Windows {
+		where := fmt.Sprintf("windows[%d].", i)
+		if err := w.sized().check(where + "main_size"); err != nil {
+			return err
+		}
+		if w.Layout != "" {
+			switch panes, err := (selectLayoutIn{Layout: w.Layout}).panes(); {
+			case err != nil:
+				return err
+			case panes > 0 && panes != max(1, len(w.Panes)):
+				return argumentFault(where+"layout", "is of %d panes, and the window has %d", panes, max(1, len(w.Panes)))
+			}
+		}
+		for j, p := range w.Panes {
+			if strings.IndexByte(p.Command, 0) >= 0 {
+				return argumentFault(fmt.Sprintf("%spanes[%d].command", where, j), "must not have a NUL character")
+			}
+		}
+		if n += max(1, len(w.Panes)); n > maxWorkspacePanes {
+			return argumentFault("windows", "must not have more than %d panes in all", maxWorkspacePanes)
+		}
+	}
+	return nil
+}
+
+// workspace is what build_workspace returns.
+type workspace struct {
+	SessionID   tmux.SessionID `json:"session_id"`
+	SessionName string         `json:"session_name"`
+	Panes       []builtPane    `json:"panes"`
+	Plan        []string       `json:"plan" desc:"with dry_run"`
+}
+
+// builtPane is a pane of a workspace.
+type builtPane struct {
+	PaneID         tmux.PaneID   `json:"pane_id" tmux:"pane_id"`
+	PaneIndex      int           `json:"pane_index" tmux:"pane_index"`
+	CurrentCommand *string       `json:"pane_current_command" tmux:"pane_current_command"`
+	CurrentPath    *string       `json:"pane_current_path" tmux:"pane_current_path"`
+	WindowID       tmux.WindowID `json:"window_id" tmux:"window_id"`
+	WindowIndex    int           `json:"window_index" tmux:"window_index"`
+	WindowName     string        `json:"window_name" tmux:"window_name"`
+	Title          string        `json:"title" desc:"as it was asked for"`
+	// Problem says why the command was not typed.
+	Problem *string `json:"problem" exact:"true"`
+}
+
+func (w *workspace) view() view {
+	if len(w.Plan) > 0 {
+		return view{facts: []string{"the plan; nothing was built"}, lines: w.Plan, head: true}
+	}
+	var v view
+	window, windows := tmux.WindowID(""), 0
+	v.head = true
+	for _, p := range w.Panes {
+		if p.WindowID != window {
+			window = p.WindowID
+			windows++
+			v.lines = append(v.lines, legible(fmt.Sprintf("%s %d %s", window, p.WindowIndex, p.WindowName), ""))
+		}
+		line := strings.TrimRight(fmt.Sprintf("%s %s in %s %s", p.PaneID, or(p.CurrentCommand, "-"), or(p.CurrentPath, "-"), p.Title), " ")
+		if p.Problem != nil {
+			line += ": " + *p.Problem
+		}
+		v.lines = append(v.lines, legible(line, ""))
+	}
+	v.fact("session %s %s", w.SessionID, w.SessionName)
+	v.fact("%s, %s", count(windows, "window"), count(len(w.Panes), "pane"))
+	return v
+}
+
+// builder builds one workspace: begin makes the session, furnish all the rest of it in
+// one more round trip, start the commands in its panes.
+type builder struct {
+	*call
+	in      buildWorkspaceIn
+	session placed // where it begins: the last window that is there
+	made    bool   // the session
+	panes   []*building
+	out     workspace
+}
+
+// building is a pane that is built.
+type building struct {
+	workspacePane
+	window, index int // in the input
+	dir           string
+	env           tmux.Env
+	row           *[]placed // what tmux printed when it made the pane
+}
+
+func (p *building) id() tmux.PaneID { return (*p.row)[0].Pane }
+
+// placed is where something was made.
+type placed struct {
+	Session tmux.SessionID `tmux:"session_id"`
+	Path    string         `tmux:"session_path"`
+	Window  tmux.WindowID  `tmux:"window_id"`
+	Index   int            `tmux:"window_index"`
+	Pane    tmux.PaneID    `tmux:"pane_id"`
+}
+
+// begin finds the session or makes it with its first pane, or returns the plan.
+func (b *builder) begin(ctx context.Context) error {
+	var there []placed
+	if b.in.Append {
+		var err error
+		there, err = tmux.List[placed](ctx, b.tmux, tmux.ListWindows{All: true, Filter: tmux.MatchEqual("session_name", b.in.SessionName)})
+		if err := noneIsEmpty(err); err != nil && !errors.Is(err, tmux.ErrNoServer) && !errors.Is(err, tmux.ErrServerGone) {
+			return err
+		}
+	}
+	base := ""
+	if len(there) > 0 {
+		b.session = there[len(there)-1]
+		base = b.session.Path
+	}
+	if err := b.prepare(base); err != nil || b.in.DryRun {
+		if err == nil {
+			err = b.plan(ctx, len(there) > 0)
+		}
+		return err
+	}
+	if len(there) > 0 {
+		return nil
+	}
+	err := b.untilServerEnds(ctx, func() error {
+		var batch tmux.Batch
+		b.panes[0].row = tmux.Rows[placed](&batch, b.newSession())
+		all := tmux.Rows[placed](&batch, tmux.ListWindows{All: true}) // a hook may have made more
+		err := batch.Do(context.WithoutCancel(ctx), b.tmux)
+		for _, w := range append(*b.panes[0].row, *all...) {
+			if !b.made || w.Session == b.session.Session {
+				b.session, b.made = w, true
+			}
+		}
+		return err
+	})
+	if errors.Is(err, tmux.ErrExists) {
+		f, _ := faultOf(err)
+		return f.suggest("append=true adds the windows to it")
+	}
+	if err != nil && b.made {
+		b.undo(ctx)
+	}
+	return err
+}
+
+// prepare checks directories and variables, in which only this server can look.
+func (b *builder) prepare(base string) error {
+	under := func(base, argument, given string) (string, error) {
+		if given != "" && base != "" && !filepath.IsAbs(given) && given != "~" && !strings.HasPrefix(given, "~/") {
+			given = filepath.Join(base, given)
+		} else if given == "" {
+			return base, nil
+		}
+		return b.s.directory(argument, given)
+	}
+	base, err := under(base, "directory", b.in.Directory)
+	if err != nil {
+		return err
+	}
+	for i, w := range b.in.Windows {
+		panes := w.Panes
+		if len(panes) == 0 {
+			panes = []workspacePane{{}}
+		}
+		for j, p := range panes {
+			made := &building{workspacePane: p, window: i, index: j}
+			if made.dir, err = under(base, fmt.Sprintf("windows[%d].panes[%d].directory", i, j), p.Directory); err != nil {
+				return err
+			}
+			if made.env, err = (spawn{Environment: p.Environment}).variables(); err != nil {
+				return err
+			}
+			b.panes = append(b.panes, made)
+		}
+	}
+	return nil
+}
+
+func (p *building) program() []string {
+	if p.Shell == "" {
+		return nil
+	}
+	return []string{p.Shell}
+}
+
+func (b *builder) newSession() tmux.NewSession {
+	p := b.panes[0]
+	return tmux.NewSession{
+		Name: b.in.SessionName, WindowName: b.in.Windows[0].Name, Detached: true, Width: b.in.X, Height: b.in.Y, Dir: p.dir, Env: p.env, Command: p.program(),
+	}
+}
+
+// commands are what makes the session's windows and panes, the first window being
+// begun already if the session was made. Windows get the indexes after the last one
+// that is there, so all targets are known: of a window, its active pane, which the
+// last one that was split off is. No client looks at a new window, so that moves no
+// user's focus. add is called for each command with the pane that it makes, or nil.
+func (b *builder) commands(session string, made bool, index int, add func(p *building, cmd tmux.Command)) {
+	for n, at := 0, 0; n < len(b.in.Windows); n++ {
+		w := b.in.Windows[n]
+		var target tmux.Target
+		first := at
+		for ; at < len(b.panes) && b.panes[at].window == n; at++ {
+			p := b.panes[at]
+			switch {
+			case made && at == 0:
+				target = tmux.TargetSpec(fmt.Sprint(session, b.firstIndex(index)))
+				// The variables of the first pane are not the session's.
+				for name := range p.env {
+					add(nil, tmux.SetEnvironment{Target: tmux.TargetSpec(session), Unset: true, Name: name})
+				}
+			case at == first:
+				index++
+				target = tmux.TargetSpec(fmt.Sprint(session, index))
+				add(p, tmux.NewWindow{Target: target, Detached: true, Name: w.Name, Dir: p.dir, Env: p.env, Command: p.program()})
+			default:
+				add(p, tmux.SplitWindow{Target: target, Dir: p.dir, Env: p.env, Command: p.program()})
+				add(nil, tmux.SelectLayout{Target: target, Layout: tmux.Tiled}) // makes room for the next
+			}
+			if p.Title != "" {
+				add(nil, tmux.SelectPane{Target: target, Title: &p.Title})
+			}
+		}
+		if w.MainSize != "" {
+			add(nil, w.sized().setting(target))
+		}
+		if w.Layout != "" && at > first+1 {
+			add(nil, tmux.SelectLayout{Target: target, Layout: tmux.Layout(w.Layout)})
+		}
+	}
+}
+
+// firstIndex is the index of the first window of a session that was made.
+func (b *builder) firstIndex(last int) int {
+	if row := b.panes[0].row; row != nil && len(*row) > 0 {
+		return (*row)[0].Index
+	}
+	return last
+}
+
+// furnish makes all windows and panes, and chooses the current ones.
+func (b *builder) furnish(ctx context.Context) error {
+	// The list is short work, and what it made must be known: it is not cancelled.
+	whole := context.WithoutCancel(ctx)
+	var batch tmux.Batch
+	b.commands(string(b.session.Session)+":", b.made, b.session.Index, func(p *building, cmd tmux.Command) {
+		if lister, ok := cmd.(tmux.Lister); ok && p != nil {
+			p.row = tmux.Rows[placed](&batch, lister)
+		} else {
+			tmux.Add(&batch, cmd)
+		}
+	})
+	if err := batch.Do(whole, b.tmux); err != nil {
+		return b.noRoom(err)
+	}
+	_, err := b.tmux.Do(whole, b.focus()...)
+	return err
+}
+
+// focus is what makes the first pane of each window active, or the one that is asked for,
+// and a window current, if that is asked for.
+func (b *builder) focus() (cmds []tmux.Command) {
+	active := make([]*building, len(b.in.Windows))
+	for _, p := range b.panes {
+		if active[p.window] == nil || p.Focus {
+			active[p.window] = p
+		}
+	}
+	for i, w := range b.in.Windows {
+		if len(w.Panes) > 1 {
+			cmds = append(cmds, tmux.SelectPane{Target: active[i].id()})
+		}
+	}
+	for i, w := range b.in.Windows {
+		if w.Focus {
+			row := (*active[i].row)[0]
+			cmds = append(cmds, tmux.SelectWindow{Target: tmux.TargetSpec(fmt.Sprintf("%s:%d", row.Session, row.Index))})
+		}
+	}
+	return cmds
+}
+
+// noRoom says which pane has no room, if that is the error.
+func (b *builder) noRoom(err error) error {
+	if !errors.Is(err, tmux.ErrNoSpace) {
+		return err
+	}
+	for _, p := range b.panes {
+		if p.row != nil && len(*p.row) > 0 {
+			continue
+		}
+		f := faultf(kindRefused, "windows[%d] has no room for panes[%d]", p.window, p.index).suggest("give the session more columns (x) and rows (y), or the window fewer panes")
+		f.cause = err
+		return f
+	}
+	return err
+}
+
+// undo ends what this call made, and nothing else.
+func (b *builder) undo(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	if b.made {
+		_, _ = b.tmux.Do(ctx, tmux.KillSession{Target: b.session.Session})
+		return
+	}
+	for _, p := range b.panes {
+		if p.index == 0 && p.row != nil && len(*p.row) > 0 {
+			_, _ = b.tmux.Do(ctx, tmux.KillWindow{Target: (*p.row)[0].Window})
+		}
+	}
+}
+
+// start waits until every pane's program runs, types the commands, and reads the rows.
+func (b *builder) start(ctx context.Context) error {
+	problems := make([]error, len(b.panes))
+	var wg sync.WaitGroup
+	for i, p := range b.panes {
+		wg.Go(func() {
+			if p.Command != "" {
+				problems[i] = b.typeCommand(ctx, p)
+			} else {
+				problems[i] = b.started(ctx, &paneInfo{PaneID: p.id()})
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, err := range problems {
+		var refused *fault
+		if err != nil && !errors.As(err, &refused) {
+			return err
+		}
+	}
+	rows, err := tmux.List[builtPane](ctx, b.tmux, tmux.ListPanes{All: true, Filter: tmux.MatchEqual("session_id", string(b.session.Session))})
+	if err != nil {
+		return err
+	}
+	b.out = workspace{SessionID: b.session.Session, SessionName: b.in.SessionName, Panes: []builtPane{}, Plan: []string{}}
+	for i, p := range b.panes {
+		row := builtPane{PaneID: p.id(), WindowID: (*p.row)[0].Window, WindowIndex: (*p.row)[0].Index}
+		if at := slices.IndexFunc(rows, func(r builtPane) bool { return r.PaneID == p.id() }); at >= 0 {
+			row = rows[at]
+		} else {
+			problems[i] = faultf(kindPaneGone, "its program has ended")
+		}
+		row.Title = p.Title
+		if problems[i] != nil {
+			text := problems[i].Error()
+			row.Problem = &text
+		}
+		b.out.Panes = append(b.out.Panes, row)
+	}
+	return nil
+}
+
+// typeCommand types a pane's command once its program is ready: a shell when it shows
+// its prompt, another program when its screen is quiet.
+func (b *builder) typeCommand(ctx context.Context, p *building) error {
+	pane, err := b.lookAt(ctx, atPane(p.id()))
+	if err != nil {
+		return err
+	}
+	e := &execution{call: b.call, pane: pane, limit: readyWait, start: time.Now()}
+	since, was := time.Now(), ""
+	ready, err := e.awaitShell(ctx, func(waited time.Duration) (bool, error) {
+		if waited > readyWait || e.shell.IsShell() {
+			return waited > readyWait, nil
+		}
+		if err := e.lookAgain(ctx); err != nil {
+			return false, err
+		}
+		if now := fmt.Sprint(e.pane.X, e.pane.Y, e.pane.screen); now != was {
+			since, was = time.Now(), now
+		}
+		need := quiet
+		if strings.TrimSpace(strings.Join(e.pane.screen, "")) == "" {
+			need = bareQuiet
+		}
+		return time.Since(since) > need, nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case ready:
+		if _, err := e.becomesFresh(ctx, 30*time.Millisecond, -1); err != nil {
+			return err
+		}
+	case e.shell.IsShell():
+		return faultf(kindRefused, "command not typed: %s shows no prompt", e.shell.Name)
+	}
+	text := strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(strings.TrimRight(p.Command, "\r\n")) + "\r"
+	return b.typeIntoMade(ctx, p.id(), func(target tmux.Target) ([]tmux.Command, error) {
+		return e.typing(ctx, target, text)
+	})
+}
+
+// plainWords are words of tmux's language that need no quotes.
+var plainWords = regexp.MustCompile(`(^| )'([\w./@%+=:-]+)'`)
+
+// plan writes the commands that would run.
+func (b *builder) plan(ctx context.Context, there bool) error {
+	b.out = workspace{SessionID: b.session.Session, SessionName: b.in.SessionName, Panes: []builtPane{}, Plan: []string{}}
+	var cmds []tmux.Command
+	index := b.session.Index
+	if !there {
+		cmds = append(cmds, b.newSession())
+		var batch tmux.Batch
+		type option struct {
+			Index int `tmux:"base-index"`
+		}
+		rows := tmux.Rows[option](&batch, tmux.DisplayMessage{})
+		if batch.Do(ctx, b.tmux) == nil && len(*rows) > 0 {
+			index = (*rows)[0].Index
+		}
+	}
+	b.commands(tmux.Named(b.in.SessionName).TargetSpec(), !there, index, func(_ *building, cmd tmux.Command) { cmds = append(cmds, cmd) })
+	for _, cmd := range cmds {
+		line, err := b.tmux.Script(ctx, cmd)
+		if err != nil {
+			return err
+		}
+		b.out.Plan = append(b.out.Plan, plainWords.ReplaceAllString(line, "$1$2"))
+	}
+	for _, p := range b.panes {
+		if p.Command != "" {
+			b.out.Plan = append(b.out.Plan, fmt.Sprintf("# type into windows[%d].panes[%d], once it is ready: %s", p.window, p.index, oneLine(p.Command)))
+		}
+	}
+	return nil
+}
