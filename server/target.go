@@ -22,14 +22,14 @@ import (
 
 // sessionSelect are the parameters that pick a session.
 type sessionSelect struct {
-	SessionName string         `json:"session_name,omitempty" desc:"exact name"`
-	SessionID   tmux.SessionID `json:"session_id,omitempty" desc:"such as $0"`
+	SessionName string         `json:"session_name,omitempty"`
+	SessionID   tmux.SessionID `json:"session_id,omitempty" unlisted:"true"`
 }
 
 // windowSelect are the parameters that pick a window.
 type windowSelect struct {
 	WindowID    tmux.WindowID `json:"window_id,omitempty" desc:"such as @1"`
-	WindowIndex string        `json:"window_index,omitempty" desc:"in the session"`
+	WindowIndex string        `json:"window_index,omitempty"`
 	sessionSelect
 }
 

@@ -257,7 +257,7 @@ type call struct {
 // socket is the parameter that says which tmux server a call is about. Every
 // tool's input embeds it but those that look at several servers.
 type socket struct {
-	SocketName string `json:"socket_name,omitempty" desc:"-L name"`
+	SocketName string `json:"socket_name,omitempty"`
 }
 
 func (s socket) socketName() string { return s.SocketName }
