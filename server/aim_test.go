@@ -98,13 +98,16 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 		tested++
 		t.Run(d.name, func(t *testing.T) {
 			program := talker
-			if d.name == "run_command" { // refuses what is no shell, whoever's it is
+			if d.name == "run_command" || d.name == "cancel_job" { // refuses what is no shell, whoever's it is
 				program = "PS1='$ ' exec sh"
 			}
 			srv, s := agentServer(t, program)
 			calls := ownCalls(t, d)
 			if d.aim.object == theServer {
 				calls = []map[string]any{{}}
+			}
+			if d.name == "cancel_job" { // of a server that runs elsewhere
+				calls = []map[string]any{{"job_id": jobIn(t, srv)}}
 			}
 			if len(calls) == 0 {
 				t.Fatal("no call names the own pane")
@@ -135,6 +138,27 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 	if tested < 10 {
 		t.Errorf("only %d tools declare harm", tested)
 	}
+}
+
+// jobIn begins a job in pane %0.
+func jobIn(t *testing.T, srv *tmux.Server) string {
+	t.Helper()
+	s, err := New(Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Tier: Mutating, Results: ResultsJSON})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Call(tmuxtest.Context(t), "run_command", json.RawMessage(`{"pane_id":"%0","command":"echo '$'; sleep 600","detach":true}`))
+	if err != nil || res.IsError {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	raw, _ := json.Marshal(res.StructuredContent)
+	var job struct {
+		JobID string `json:"job_id"`
+	}
+	if json.Unmarshal(raw, &job) != nil || job.JobID == "" {
+		t.Fatalf("%s", raw)
+	}
+	return job.JobID
 }
 
 // TestDeclaredHarmlessIsHarmless: what declares no harm, and needs a target, works

@@ -13,6 +13,7 @@ import (
 
 	"tmuxmcp/internal/testtool"
 	"tmuxmcp/server"
+	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -81,6 +82,9 @@ var acts = map[string][]act{
 	"paste_text":       {{args: `{"pane_id":"%1","text":"touch MARKER\nexit\n","bracket":false}`}},
 	"paste_buffer":     {{args: `{"pane_id":"%1","buffer_name":"BUFFER","bracket":false}`}},
 	"run_command":      {{args: `{"pane_id":"%1","command":"touch MARKER","timeout":5}`}, {args: `{"pane_id":"%1","command":"TMUXBIN kill-session -t b","timeout":5}`}},
+	"get_job":          {{args: `{"job_id":"JOB","match":"#(touch MARKER)"}`}},
+	"list_jobs":        {{args: `{}`}},
+	"cancel_job":       {{args: `{"job_id":"JOB"}`}},
 	"load_buffer":      {{args: `{"content":"#(touch MARKER)"}`}},
 	"delete_buffer":    {{args: `{"buffer_name":"BUFFER"}`}},
 	"signal_channel":   {{args: `{"channel":"c"}`}},
@@ -104,6 +108,7 @@ type stage struct {
 	dir    string
 	pid    string
 	buffer string
+	job    string // that runs in %1, for calls that need one
 }
 
 func newStage(t *testing.T) *stage {
@@ -138,7 +143,7 @@ func (s *stage) marker() string { return filepath.Join(s.dir, "marker") }
 
 func (s *stage) fill(text string) string {
 	return strings.NewReplacer("MARKER", s.marker(), "SCRIPT", filepath.Join(s.dir, "script"), "FILE2", filepath.Join(s.dir, "file2"), "FILE", filepath.Join(s.dir, "file"),
-		"SOCKET", s.srv.SocketPath(), "BUFFER", s.buffer, "TMUXBIN", s.srv.Binary()+" -S "+s.srv.SocketPath()).Replace(text)
+		"SOCKET", s.srv.SocketPath(), "BUFFER", s.buffer, "JOB", s.job, "TMUXBIN", s.srv.Binary()+" -S "+s.srv.SocketPath()).Replace(text)
 }
 
 // tmux runs command lines of plain words as one list. What it says if one fails is
@@ -191,7 +196,7 @@ func (s *stage) settled() string {
 var tokens = regexp.MustCompile(`token\d+`)
 
 // things are what can be ended or thrown away: sessions, windows, processes in panes,
-// lines of output, buffers, the content of a file.
+// lines of output, buffers, the content of a file, a job.
 func (s *stage) things() map[string]bool {
 	things := map[string]bool{}
 	for _, line := range []string{"list-sessions -F session:#{session_id}", "list-windows -a -F window:#{window_id}", "list-panes -a -F process:#{pane_pid}:#{pane_dead}", "list-buffers -F buffer:#{buffer_name}"} {
@@ -202,6 +207,9 @@ func (s *stage) things() map[string]bool {
 	// Lines that are cut up by a narrow pane are still there.
 	for _, token := range tokens.FindAllString(s.tmux("capture-pane -p -J -S - -t %2"), -1) {
 		things[token] = true
+	}
+	if j, err := runner.Find(s.job); err == nil && j.Look().Phase == runner.Running {
+		things["job"] = true
 	}
 	if content, _ := os.ReadFile(filepath.Join(s.dir, "file")); strings.HasPrefix(string(content), "something\n") {
 		things["file"] = true
@@ -230,6 +238,10 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 	p := serve(t, cfg)
 	if a.first != "" {
 		s.tmux(a.first)
+	}
+	if strings.Contains(a.args, "JOB") {
+		s.job = p.command("%1", "sleep 600", `"detach":true`).JobID
+		s.settled()
 	}
 	before, things, programs := s.state(), s.things(), s.programs()
 	call := func() result { return p.tool(tool, s.fill(a.args)) }

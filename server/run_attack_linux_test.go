@@ -233,14 +233,40 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 	}
 	recall()
 	p.command("%0", "true")
-	if dirs, _ := os.ReadDir(home); len(dirs) > 1 {
-		t.Errorf("servers that were killed left %v", dirs)
+	p.in.Close()
+	<-p.done
+	// What is left is the jobs whose results nobody has read, the user's alone; with
+	// their tmux server they go.
+	dirs, err := os.ReadDir(home)
+	for _, d := range dirs {
+		if info, err := d.Info(); err != nil || !strings.HasPrefix(d.Name(), "j") || info.Mode().Perm() != 0o700 {
+			t.Errorf("left is %v, %v", d, err)
+		}
+	}
+	if err != nil || len(dirs) == 0 || len(dirs) > *attacks/2 && len(dirs) > 100 {
+		t.Errorf("%d jobs are left of %d commands, %v", len(dirs), *attacks, err)
+	}
+	pid := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	tmuxtest.Run(t, srv, "kill-server")
+	eventually(t, "the tmux server has ended", func() bool {
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		return err != nil || strings.Contains(string(stat), ") Z ")
+	})
+	begin()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if dirs, err = os.ReadDir(home); err == nil && len(dirs) == 0 {
+			break
+		} else if time.Now().After(deadline) {
+			files, _ := filepath.Glob(home + "/*/*")
+			for _, f := range files {
+				text, err := os.ReadFile(f)
+				t.Errorf("with their tmux server gone there is %s: %q, %v", f, text, err)
+			}
+			break
+		}
 	}
 	p.in.Close()
 	<-p.done
-	if dirs, err := os.ReadDir(home); err != nil || len(dirs) > 0 {
-		t.Errorf("after the end there is %v, %v", dirs, err)
-	}
 
 	// He is really there.
 	if err := os.Mkdir(filepath.Join(tmp, "free"), 0o700); err != nil {

@@ -42,6 +42,7 @@ type Server struct {
 	withBuffers map[string]*tmux.Server // those that hold buffers of ours, by socket
 	turns       runner.Turns            // of run_command, by pane
 	files       runner.Files            // of run_command
+	swept       time.Time               // when the jobs were, last
 }
 
 // New makes a server. It finds the tmux program and runs nothing.

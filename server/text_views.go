@@ -132,23 +132,6 @@ func deref(n *int) int {
 	return *n
 }
 
-func (r *runResult) view() view {
-	v := view{lines: r.Output}
-	switch {
-	case r.ExitStatus != nil:
-		v.fact("%s exit %d", r.PaneID, *r.ExitStatus)
-	case r.PaneGone:
-		v.fact("%s ended before the command did", r.PaneID)
-	default:
-		v.fact("%s still running", r.PaneID)
-	}
-	v.fact("%s", elapsed(r.ElapsedSeconds))
-	v.factIf(r.OutputTruncatedLines > 0, "%d lines before these left out", r.OutputTruncatedLines)
-	v.factIf(r.LinesMissed, "output may be incomplete")
-	v.more = "capture_pane with start and end, or run it again into a file"
-	return v
-}
-
 func (r *captureSinceResult) view() view {
 	v := view{lines: r.Lines}
 	v.fact("%s cursor %s", r.PaneID, r.Cursor)

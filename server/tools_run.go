@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"tmuxmcp/server/params"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
@@ -19,7 +18,7 @@ var runCommand = tool[runCommandIn, *runResult]{
 	aim: needs(aPane), harm: types,
 	desc: "Run a shell command in a pane, wait until it ends, and return its output (without prompt and echo) and exit status: builds, tests, git, any command that ends. " +
 		"The pane must be at the prompt of a " + runner.Shells + ". The command runs in a subshell: cd and export do not last; for those use send_keys. " +
-		"After the timeout it keeps running, and the output so far is returned. Calls on one pane queue.",
+		"After the timeout it goes on as a job: see get_job. Calls on one pane queue.",
 	defaults: func(cfg Config) map[string]string {
 		return map[string]string{"suppress_history": strconv.FormatBool(cfg.SuppressHistory)}
 	},
@@ -28,12 +27,16 @@ var runCommand = tool[runCommandIn, *runResult]{
 		if err != nil {
 			return nil, err
 		}
+		out, err := in.sink(ctx)
+		if err != nil {
+			return nil, err
+		}
 		pane, release, err := c.runTurn(ctx)
 		if err != nil {
 			return nil, err
 		}
 		defer release()
-		r := &execution{call: c, in: in, pane: pane, limit: limit, start: time.Now()}
+		r := &execution{call: c, in: in, out: out, pane: pane, limit: limit, start: time.Now()}
 		return r.do(ctx)
 	},
 }
@@ -41,9 +44,10 @@ var runCommand = tool[runCommandIn, *runResult]{
 type runCommandIn struct {
 	Command string `json:"command" desc:"shell command line or script"`
 	paneSelect
-	Timeout         float64 `json:"timeout" default:"30" desc:"seconds; the command goes on after it"`
-	MaxLines        *int    `json:"max_lines,omitempty" min:"1" desc:"keep the last; default: all"`
-	SuppressHistory *bool   `json:"suppress_history,omitempty" desc:"keep it out of the shell's history"`
+	Timeout float64 `json:"timeout" default:"30" desc:"seconds"`
+	Detach  bool    `json:"detach,omitempty" desc:"do not wait: return a job_id"`
+	outputSelect
+	SuppressHistory *bool `json:"suppress_history,omitempty" desc:"keep it out of the history"`
 	socket
 }
 
@@ -54,26 +58,13 @@ func (in runCommandIn) check(*call) error {
 	case strings.IndexByte(in.Command, 0) >= 0:
 		return argumentFault("command", "must not have a NUL character")
 	}
-	return nil
-}
-
-type runResult struct {
-	PaneID     tmux.PaneID `json:"pane_id"`
-	ExitStatus *int        `json:"exit_status"`
-	TimedOut   bool        `json:"timed_out"`
-	// PaneGone is that the pane's program ended before the command did.
-	PaneGone             bool     `json:"pane_gone"`
-	ElapsedSeconds       float64  `json:"elapsed_seconds"`
-	Output               []string `json:"output" exact:"true"`
-	OutputTruncated      bool     `json:"output_truncated"`
-	OutputTruncatedLines int      `json:"output_truncated_lines"`
-	// LinesMissed is that output may be incomplete.
-	LinesMissed      bool    `json:"lines_missed"`
-	EffectiveTimeout float64 `json:"effective_timeout"`
+	return in.outputSelect.check()
 }
 
 // runPane is what must be known of a pane to run a command in it.
 type runPane struct {
+	Server  int         `tmux:"pid"`
+	Started time.Time   `tmux:"start_time"`
 	ID      tmux.PaneID `tmux:"pane_id"`
 	Dead    bool        `tmux:"pane_dead"`
 	InMode  bool        `tmux:"pane_in_mode"`
@@ -130,6 +121,7 @@ func (c *call) runTurn(ctx context.Context) (runPane, func(), error) {
 type execution struct {
 	*call
 	in    runCommandIn
+	out   *outputSink
 	pane  runPane
 	shell runner.Foreground
 	limit time.Duration
@@ -138,7 +130,20 @@ type execution struct {
 	cmd    *runner.Command // recorded, unless the pane's pipe is another's
 	typed  time.Time       // when the line was
 	missed bool
+	found  bool // it is a job that was begun earlier
 	result runResult
+}
+
+// place is where the command runs.
+func (r *execution) place() runner.Place {
+	at := r.pane.on(r.call)
+	at.Pane, at.Pid, at.Shell, at.Columns = string(r.pane.ID), r.pane.PID, r.shell.PID, r.pane.Width
+	return at
+}
+
+// on is the tmux server of a pane.
+func (p runPane) on(c *call) runner.Place {
+	return runner.Place{Socket: c.tmux.SocketPath(), Server: p.Server, Started: p.Started.Unix()}
 }
 
 const (
@@ -148,6 +153,8 @@ const (
 	// markWait is how long a mark may come after the last of the output, when the
 	// command is known to have ended.
 	markWait = 2 * time.Second
+	// readWait is how long a recording may take to be read after the time was up.
+	readWait = 10 * time.Second
 )
 
 func (r *execution) do(ctx context.Context) (*runResult, error) {
@@ -157,49 +164,43 @@ func (r *execution) do(ctx context.Context) (*runResult, error) {
 	if err := r.freshLine(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.prepare(); err != nil {
+	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if r.result.ExitStatus != nil || r.result.PaneGone || r.cmd.Revoke() {
-			r.cmd.Remove()
-		} else {
-			r.cmd.RemoveAtItsEnd()
-		}
-	}()
 	defer r.cmd.Close()
 	if err := r.begin(ctx); err != nil {
+		if r.cmd.Revoke() {
+			r.cmd.Remove()
+		}
 		return nil, err
 	}
 	err := r.wait(ctx)
 	if r.result.ExitStatus == nil && r.cmd.Revoke() {
+		r.unpipe(ctx)
+		r.cmd.Remove()
 		return nil, r.notBegun(ctx, err)
 	}
-	lines, dropped := r.output(ctx)
-	if err != nil {
+	switch {
+	case r.known():
+		r.unpipe(ctx)
+	case err != nil && ctx.Err() == nil:
+		r.unpipe(ctx)
+		r.cmd.Remove()
+	}
+	if err != nil { // cancelled, it goes on as a job
 		return nil, err
 	}
-	lines, cut := lastLines(lines, r.in.MaxLines)
-	dropped += cut
-	lines, cut = lastBytes(lines, maxResult*2/5)
-	res := &r.result
-	res.PaneID, res.Output = r.pane.ID, append([]string{}, lines...)
-	res.OutputTruncated, res.OutputTruncatedLines = cut+dropped > 0, cut+dropped
-	res.LinesMissed = r.missed
-	res.ElapsedSeconds, res.EffectiveTimeout = seconds(time.Since(r.start)), r.limit.Seconds()
+	res, whole := r.answer(ctx)
+	if !r.in.Detach && (r.result.ExitStatus != nil && whole || r.result.PaneGone) {
+		r.cmd.Remove()
+		res.JobID = nil
+	}
 	return res, nil
 }
 
-// lastBytes keeps the last lines whose JSON has at most n bytes, at least one, and
-// returns how many it left out. mw_limit would cut a larger result, and cannot say how.
-func lastBytes(lines []string, n int) (kept []string, cut int) {
-	for cut = len(lines); cut > 0; cut-- {
-		text, err := params.Marshal(lines[cut-1])
-		if n -= len(text) + 1; err != nil || n < 0 && cut < len(lines) {
-			break
-		}
-	}
-	return lines[cut:], cut
+// known reports whether it is known what became of the command.
+func (r *execution) known() bool {
+	return r.result.ExitStatus != nil || r.result.PaneGone || r.result.State == jobLost
 }
 
 // typing is the commands that type bytes into exactly this pane, by way of a
@@ -212,8 +213,13 @@ func (r *execution) typing(ctx context.Context, target tmux.Target, text string)
 }
 
 // prepare writes the files, and begins to record.
-func (r *execution) prepare() error {
-	cmd, err := r.s.files.Command(r.pane.Piped)
+func (r *execution) prepare(ctx context.Context) error {
+	visible, err := r.pipeTaken(ctx)
+	if err != nil {
+		return err
+	}
+	r.s.sweepJobs()
+	cmd, err := r.s.files.Command(r.place(), visible)
 	if errors.Is(err, runner.ErrNoHome) {
 		return faultf(kindRefused, "%v", err).
 			suggest("remove or rename what is in the way, or set TMPDIR to a directory of your own with mode 0700 and start this server again")
@@ -227,13 +233,34 @@ func (r *execution) prepare() error {
 	} else if reach := r.shell.Reaches(cmd); reach != nil {
 		err = faultf(kindRefused, "%s in pane %s %v, so it cannot read the command", r.shell.Name, r.pane.ID, reach).
 			suggest("send_keys types into it, wait_for_text waits")
-	} else if !r.pane.Piped {
-		err = cmd.Record(r.pane.Width)
+	} else if !visible {
+		err = cmd.Record(r.out)
 	}
 	if err != nil {
 		cmd.Remove()
 	}
 	return err
+}
+
+// pipeTaken reports whether the pane's pipe is another's. That of a job of ours is open
+// for a moment after its end.
+func (r *execution) pipeTaken(ctx context.Context) (bool, error) {
+	for r.pane.Piped {
+		jobs := runner.PaneJobs(r.place())
+		if len(jobs) == 0 || runner.PipeIsOurs(r.place()) {
+			return len(jobs) == 0, nil
+		}
+		if last := jobs[0].Look(); last.Phase != runner.Ended || time.Since(last.At) > 2*markWait {
+			return true, nil
+		}
+		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+			return true, err
+		}
+		if err := r.lookAgain(ctx); err != nil {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // begin types the line, once, and in the same round trip begins the recording.
@@ -242,7 +269,7 @@ func (r *execution) begin(ctx context.Context) error {
 	_, err := r.typeInto(ctx, atPane(r.pane.ID), func(target tmux.Target) ([]tmux.Command, error) {
 		cmds, err := r.typing(ctx, target, r.cmd.Line(r.shell))
 		if r.cmd.Recorded() {
-			pipe := tmux.PipePane{Target: target, Output: true, Command: r.cmd.Feed()}
+			pipe := tmux.PipePane{Target: target, Input: true, Output: true, Command: r.cmd.Feed()}
 			cmds = append([]tmux.Command{pipe}, cmds...)
 		}
 		return cmds, err
@@ -284,16 +311,15 @@ func (r *execution) notBegun(ctx context.Context, err error) error {
 
 // unpipe ends the recording, if it is still ours.
 func (r *execution) unpipe(ctx context.Context) {
-	if !r.cmd.Recorded() {
+	if !r.cmd.Recorded() || !r.cmd.Recording() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
-	if r.tmux.Pane(r.pane.ID).ClosePipe(ctx) == nil {
-		return
+	if r.tmux.Pane(r.pane.ID).ClosePipe(ctx) != nil {
+		// The pane is gone, or its program is: then tmux keeps the pipe.
+		r.cmd.Stop()
 	}
-	// The pane is gone, or its program is: then tmux keeps the pipe.
-	r.cmd.KillFeed()
 }
 
 // wait waits for the end of the command, and keeps what is known of it in
@@ -305,12 +331,8 @@ func (r *execution) wait(ctx context.Context) error {
 	pause := 100 * time.Millisecond
 	if r.cmd.Recorded() {
 		ended, over = r.cmd.Ended(), r.cmd.Over()
-		defer func() {
-			if over != nil {
-				r.unpipe(ctx)
-			}
-		}()
-	} else {
+	}
+	if !r.cmd.Recorded() || r.in.Detach {
 		pause = 5 * time.Millisecond
 	}
 	limit := time.NewTimer(r.limit - time.Since(r.start))
@@ -324,7 +346,7 @@ func (r *execution) wait(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-limit.C:
 			r.result.TimedOut = true
-			return nil
+			return r.catchUp(ctx)
 		case status := <-ended:
 			r.result.ExitStatus = &status
 			return nil
@@ -344,21 +366,34 @@ func (r *execution) wait(ctx context.Context) error {
 			r.missed = true
 			tick.Reset(5 * time.Millisecond)
 		case <-tick.C:
-			if status, ok := r.cmd.Status(); ok {
-				if r.cmd.Recorded() && ended != nil && came != r.cmd.Came() {
-					known, came = time.Now(), r.cmd.Came()
-				}
-				if ended == nil || time.Since(known) > markWait {
-					r.result.ExitStatus = &status
-					r.missed = r.cmd.Recorded()
+			if r.in.Detach && r.cmd.Begun() {
+				return nil
+			}
+			s := r.cmd.Look()
+			switch {
+			case s.Phase != runner.Ended && syscall.Kill(r.shell.PID, 0) == syscall.ESRCH:
+				if r.gone(ctx) {
 					return nil
 				}
-			} else if syscall.Kill(r.shell.PID, 0) == syscall.ESRCH {
-				if r.gone(ctx) {
+				if r.result.State = jobLost; r.found {
 					return nil
 				}
 				return faultf(kindRefused, "the shell in pane %s ended before the command did", r.pane.ID).
 					suggest("capture_pane shows what it printed")
+			case s.Phase >= runner.Ended:
+				if known.IsZero() || ended != nil && came != r.cmd.Came() {
+					known = time.Now()
+					if ended != nil {
+						came = r.cmd.Came()
+					}
+				}
+				if ended == nil || time.Since(known) > markWait {
+					r.missed = r.cmd.Recorded()
+					if r.result.State = jobLost; s.Phase == runner.Ended {
+						r.result.ExitStatus = &s.Status
+					}
+					return nil
+				}
 			}
 			if time.Since(r.typed) > lineWait && !r.cmd.Begun() && r.idle() && r.cmd.Revoke() {
 				return nil
@@ -373,35 +408,60 @@ func (r *execution) wait(ctx context.Context) error {
 	}
 }
 
+// catchUp reads what there is of a long output when the time is up.
+func (r *execution) catchUp(ctx context.Context) error {
+	if !r.cmd.Recorded() {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(readWait):
+		r.missed = true
+	case <-r.cmd.Read():
+	}
+	select {
+	case status := <-r.cmd.Ended():
+		r.result.ExitStatus, r.result.TimedOut = &status, false
+	default:
+	}
+	return nil
+}
+
 // gone reports whether the pane's program has ended, and notes it.
 func (r *execution) gone(ctx context.Context) bool {
-	rows, err := tmux.List[taker](ctx, r.tmux, tmux.DisplayMessage{Target: r.pane.ID})
+	type row struct {
+		ID   tmux.PaneID `tmux:"pane_id"`
+		Dead bool        `tmux:"pane_dead"`
+		PID  int         `tmux:"pane_pid"`
+	}
+	rows, err := tmux.List[row](ctx, r.tmux, tmux.DisplayMessage{Target: r.pane.ID})
 	r.result.PaneGone = errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) ||
-		err == nil && (rows[0].ID == "" || rows[0].Dead)
+		err == nil && (rows[0].ID == "" || rows[0].Dead || rows[0].PID != r.pane.PID)
 	return r.result.PaneGone
 }
 
-// output is the command's output, and how many lines of it were too many to be
-// kept.
-func (r *execution) output(ctx context.Context) (lines []string, dropped int) {
-	if r.cmd.Recorded() {
-		return r.cmd.Output()
-	}
+// readOff reads the output off the screen and the history.
+func (r *execution) readOff(ctx context.Context) {
 	if r.result.PaneGone || ctx.Err() != nil {
 		r.missed = true
-		return nil, 0
+		return
 	}
-	// Read off the screen and the history. The shell is ahead of tmux.
+	running := r.result.ExitStatus == nil
+	// The shell is ahead of tmux.
 	for deadline := time.Now().Add(markWait); ; {
 		out, err := r.tmux.Do(ctx, tmux.CapturePane{Target: r.pane.ID, Print: true, Join: true, Start: tmux.LineEdge})
 		if err != nil {
 			r.missed = true
-			return nil, 0
+			return
 		}
 		lines, begun, ended := r.cmd.Between(screenLines(out[0]))
-		if begun && (ended || r.result.TimedOut) || time.Now().After(deadline) || sleep(ctx, 5*time.Millisecond) != nil {
-			r.missed = !begun || !ended && !r.result.TimedOut
-			return lines, 0
+		if begun && (ended || running) || time.Now().After(deadline) || sleep(ctx, 5*time.Millisecond) != nil {
+			r.missed = !begun || !ended && !running
+			for _, l := range lines {
+				r.out.Line(l)
+			}
+			return
 		}
 	}
 }

@@ -396,10 +396,16 @@ func TestRunCommandPublishesItsHistoryDefault(t *testing.T) {
 // leftovers are what a call might leave behind on the machine and in tmux.
 func leftovers(t testing.TB, tmp string, show func(format string) string, buffers func() string) string {
 	t.Helper()
-	// A server's own directory, in the user's, is there until its end.
-	files, err := filepath.Glob(filepath.Join(tmp, "tmux-mcp-*/*/*"))
+	// What ended after nobody waited for it is kept for get_job.
+	all, err := filepath.Glob(filepath.Join(tmp, "tmux-mcp-*/*"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	var files []string
+	for _, f := range all {
+		if status, err := os.ReadFile(filepath.Join(f, "status")); err != nil || len(status) == 0 {
+			files = append(files, f)
+		}
 	}
 	return strings.TrimSpace(strings.Join(files, " ") + " " + show("#{?pane_pipe,pipe,}") + " " + buffers())
 }
@@ -425,7 +431,10 @@ func TestRunCommandAfterItsTimeout(t *testing.T) {
 	}
 	p.fails("run_command", runArgs("%0", "echo not-here", `"timeout":0.1`), "pane %0 runs sleep")
 	eventually(t, "the command went on", func() bool { _, err := os.Stat(done); return err == nil })
-	eventually(t, "nothing is left when it has ended", func() bool { return left() == "" })
+	eventually(t, "nothing but its result is left when it has ended", func() bool { return left() == "" })
+	if got := ok[ran](p, "get_job", `{"job_id":"`+got.JobID+`"}`); got.status() != "0" || fmt.Sprint(got.Output) != "[begun]" || got.LinesMissed {
+		t.Errorf("its job is %+v", got)
+	}
 	p.expect("%0", "echo usable", "usable")
 	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p"); strings.Contains(screen, "not-here") || strings.Contains(screen, "No such file") {
 		t.Errorf("the screen is:\n%s", screen)

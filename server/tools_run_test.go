@@ -18,6 +18,10 @@ import (
 // ran is what run_command answers.
 type ran struct {
 	PaneID       string   `json:"pane_id"`
+	JobID        string   `json:"job_id"`
+	State        string   `json:"state"`
+	Lines        int      `json:"output_lines"`
+	Matched      *int     `json:"matched_lines"`
 	ExitStatus   *int     `json:"exit_status"`
 	TimedOut     bool     `json:"timed_out"`
 	PaneGone     bool     `json:"pane_gone"`

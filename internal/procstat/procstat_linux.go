@@ -13,12 +13,15 @@ import (
 
 // Process is what /proc/PID/stat says.
 type Process struct {
+	PID        int
 	Name       string
 	State      byte
 	Parent     int
+	Group      int
 	Terminal   int // the number of its terminal's device
 	Foreground int // the process group that the terminal listens to
 	Forked     bool
+	Started    int64 // in ticks since the system's start: with PID it belongs to no other process
 	Age        time.Duration
 }
 
@@ -33,10 +36,19 @@ func Of(pid int) (p Process, err error) {
 	if err != nil {
 		return p, err
 	}
+	return Parse(stat)
+}
+
+// Parse reads what a process read of itself in /proc/self/stat.
+func Parse(stat []byte) (p Process, err error) {
 	// The name stands in parentheses and may hold any byte.
 	open, shut := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
-	if open < 0 || shut < open {
-		return p, fmt.Errorf("the state of process %d is not readable", pid)
+	pid := 0
+	if open > 0 {
+		pid, err = strconv.Atoi(strings.TrimSpace(string(stat[:open])))
+	}
+	if pid <= 0 || err != nil || shut < open {
+		return p, fmt.Errorf("%.20q is not the state of a process", stat)
 	}
 	f := strings.Fields(string(stat[shut+1:]))
 	if len(f) < 20 {
@@ -44,12 +56,12 @@ func Of(pid int) (p Process, err error) {
 	}
 	number := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
 	p = Process{
-		Name: string(stat[open+1 : shut]), State: f[0][0], Parent: number(1), Terminal: number(4), Foreground: number(5),
-		Forked: number(6)&forkNoExec != 0,
+		PID: pid, Name: string(stat[open+1 : shut]), State: f[0][0], Parent: number(1), Group: number(2), Terminal: number(4), Foreground: number(5),
+		Forked: number(6)&forkNoExec != 0, Started: int64(number(19)),
 	}
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) == nil {
-		started := time.Duration(number(19)) * (time.Second / ticksPerSecond)
+		started := time.Duration(p.Started) * (time.Second / ticksPerSecond)
 		p.Age = max(0, time.Duration(now.Nano())-started)
 	}
 	return p, nil

@@ -1,31 +1,25 @@
 package runner
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"os"
-	"strconv"
 	"syscall"
-	"time"
 )
 
-// Command is one command on its way into a shell. It is for one goroutine.
+// Command is a job that somebody waits for. It is for one goroutine.
 type Command struct {
-	script
-	recorder *recorder // nil without Record
+	*Job
+	follower *follower // nil when nothing is recorded
 	revoked  bool
 }
 
 // Command makes the directory of a command. Visible is that its output will be read off
 // the screen, and not recorded.
-func (f *Files) Command(visible bool) (*Command, error) {
-	dir, err := f.command()
+func (f *Files) Command(at Place, visible bool) (*Command, error) {
+	j, err := f.newJob(at, visible)
 	if err != nil {
 		return nil, err
 	}
-	var nonce [8]byte
-	rand.Read(nonce[:])
-	return &Command{script: script{dir: dir, token: hex.EncodeToString(nonce[:]), visible: visible}}, nil
+	return &Command{Job: j}, nil
 }
 
 // Write writes the files that a shell reads. With record, the command enters the
@@ -34,56 +28,57 @@ func (c *Command) Write(shell Foreground, command string, record bool) error {
 	return c.write(shell.shell, shell.path, command, record)
 }
 
-// Record begins to record, on a terminal of so many columns. The output comes from the
-// command that [Command.Feed] returns, which is for tmux's pipe-pane.
-func (c *Command) Record(columns int) (err error) {
-	c.recorder, err = newRecorder(c.script, columns)
-	return err
+// Record begins to read what will be recorded: by the command that [Command.Feed]
+// returns, which is for tmux's pipe-pane.
+func (c *Command) Record(sink Sink) error {
+	if err := os.WriteFile(c.path("feed"), []byte(c.feed()), 0o600); err != nil {
+		return err
+	}
+	if err := syscall.Mkfifo(c.path("done"), 0o600); err != nil {
+		return err
+	}
+	c.follower = follow(newReading(c.script, c.Columns, sink))
+	return nil
+}
+
+// Await makes a command of a job, to wait for its end. The sink gets its output from
+// the beginning, if it is recorded.
+func (j *Job) Await(sink Sink) *Command {
+	c := &Command{Job: j}
+	if !j.visible {
+		c.follower = follow(newReading(j.script, j.Columns, sink))
+	}
+	return c
 }
 
 // Recorded reports whether the output is recorded, and not read off the screen.
-func (c *Command) Recorded() bool { return c.recorder != nil }
+func (c *Command) Recorded() bool { return c.follower != nil }
 
 // Ended gets the exit status when the recording has come to the second mark.
-func (c *Command) Ended() <-chan int { return c.recorder.ended }
+func (c *Command) Ended() <-chan int { return c.follower.recorded }
 
 // Over is closed when nothing more will be recorded.
-func (c *Command) Over() <-chan struct{} { return c.recorder.over }
+func (c *Command) Over() <-chan struct{} { return c.follower.over }
 
-// Came is how many bytes were recorded so far, marks and all.
-func (c *Command) Came() int64 { return c.recorder.came.Load() }
+// Read is closed when what was recorded at first has been read.
+func (c *Command) Read() <-chan struct{} { return c.follower.read }
 
-// Close ends the recording.
+// Came is how many recorded bytes have been read so far, marks and all.
+func (c *Command) Came() int64 { return c.follower.came.Load() }
+
+// Missed reports whether output was dropped before it was read.
+func (c *Command) Missed() bool { return c.follower != nil && c.follower.lost.Load() }
+
+// Close ends the reading, and gives the sink the rest. The recorder goes on.
 func (c *Command) Close() {
-	if c.recorder != nil {
-		c.recorder.close()
+	if c.follower != nil {
+		c.follower.end()
 	}
-}
-
-// KillFeed ends the recording, and the process that feeds it.
-func (c *Command) KillFeed() {
-	if c.recorder.close(); c.recorder.feeder > 1 {
-		_ = syscall.Kill(c.recorder.feeder, syscall.SIGTERM)
-	}
-}
-
-// Output ends the recording and returns the command's output, and how many lines before
-// it were too many to be kept.
-func (c *Command) Output() (lines []string, dropped int) {
-	c.recorder.close()
-	lines, dropped = c.recorder.transcript.lines()
-	kept := lines[:0]
-	for _, l := range lines {
-		if !c.ours(l) {
-			kept = append(kept, l)
-		}
-	}
-	return kept, dropped
 }
 
 // Begun reports whether the command has begun.
 func (c *Command) Begun() bool {
-	if c.recorder != nil && c.recorder.begun.Load() {
+	if c.follower != nil && c.follower.begun.Load() {
 		return true
 	}
 	_, err := os.Lstat(c.path("status"))
@@ -96,35 +91,17 @@ func (c *Command) Revoke() bool {
 	if !c.revoked && !c.Begun() {
 		f, err := os.OpenFile(c.path("status"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if c.revoked = err == nil; c.revoked {
+			_, _ = f.WriteString(revoked)
 			f.Close()
 		}
 	}
 	return c.revoked
 }
 
-// Status is the exit status that the shell has left.
-func (c *Command) Status() (int, bool) {
-	text, err := os.ReadFile(c.path("status"))
-	if err != nil || len(text) == 0 {
-		return 0, false
-	}
-	n, err := strconv.Atoi(string(text))
-	return n, err == nil
-}
-
 // Remove removes the files. Nobody waits for that: it takes milliseconds on some file
-// systems, and a command that was answered cannot begin again.
-func (c *Command) Remove() { go os.RemoveAll(c.dir) }
-
-// RemoveAtItsEnd removes the files of a command that was given up, when it has ended:
-// one that has just begun has not read all of them. The files of a command that never
-// ends, or whose shell was killed, go with the server's.
-func (c *Command) RemoveAtItsEnd() { c.script.removeAtItsEnd(50 * time.Millisecond) }
-
-func (s script) removeAtItsEnd(pause time.Duration) {
-	if info, err := os.Stat(s.path("status")); err == nil && info.Size() == 0 {
-		time.AfterFunc(pause, func() { s.removeAtItsEnd(min(2*pause, 10*time.Second)) })
-		return
-	}
-	os.RemoveAll(s.dir)
+// systems, and a command that was answered cannot begin again. But nobody finds the job
+// any more.
+func (j *Job) Remove() {
+	os.Remove(j.path("job"))
+	go os.RemoveAll(j.dir)
 }

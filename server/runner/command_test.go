@@ -1,11 +1,11 @@
 package runner
 
 import (
-	"context"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -26,7 +26,7 @@ func TestACommandBeginsOrIsRevoked(t *testing.T) {
 		}
 		for _, revokeFirst := range []bool{true, false} {
 			shell := Foreground{Name: name, shell: dialects[name], path: path}
-			c, err := f.Command(true)
+			c, err := f.Command(Place{}, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +42,8 @@ func TestACommandBeginsOrIsRevoked(t *testing.T) {
 			line := strings.TrimSuffix(c.Line(shell), "\r")
 			out, _ := exec.Command(path, "-c", line+"\n"+line).Output() // the second is refused
 			ran := strings.Count(string(out), "ran\n")
-			status, ended := c.Status()
+			state := c.Look()
+			status, ended := state.Status, state.Phase == Ended
 			switch {
 			case revokeFirst && (ran != 0 || ended || c.Begun()):
 				t.Errorf("%s: revoked, it ran %d times, status %d %v, begun %v:\n%s", name, ran, status, ended, c.Begun(), out)
@@ -53,41 +54,171 @@ func TestACommandBeginsOrIsRevoked(t *testing.T) {
 			if !revokeFirst && (!begun || !marked || strings.Join(lines, "|") != "ran") {
 				t.Errorf("%s: between the marks is %q, %v %v", name, lines, begun, marked)
 			}
-			if c.RemoveAtItsEnd(); !revokeFirst {
-				if _, err := os.Stat(c.dir); err == nil {
-					t.Errorf("%s: the files of an ended command are left", name)
-				}
-			}
 		}
 	}
 }
 
-// TestAFeederNeverWaitsForAReader: the process that feeds the recorder ends when the
-// server is gone, also when it has yet to open the pipe.
-func TestAFeederNeverWaitsForAReader(t *testing.T) {
+// keeper keeps lines.
+type keeper []string
+
+func (k *keeper) Line(text string) { *k = append(*k, text) }
+
+// fed runs the recorder of a command in a shell, as tmux does.
+func fed(t *testing.T, c *Command, shell string) (in io.WriteCloser, done <-chan error) {
+	t.Helper()
+	args := []string{testtool.Path(t, shell), "-c", c.Feed()}
+	if shell == "busybox" {
+		args = append([]string{args[0], "sh"}, args[1:]...)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() { in.Close() })
+	return in, ended
+}
+
+func within(t *testing.T, what string, c <-chan error) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(20 * time.Second):
+		t.Fatal(what)
+	}
+}
+
+// TestTheRecorder: in each shell that may be tmux's /bin/sh, it records all and ends
+// with its input, when it is stopped, and after the command has said that it ended.
+func TestTheRecorder(t *testing.T) {
 	ownTemp(t, 0o700)
 	var f Files
 	defer f.Close()
 	for _, shell := range []string{"sh", "bash", "dash", "ksh", "mksh", "busybox"} {
 		t.Run(shell, func(t *testing.T) {
-			path := testtool.Path(t, shell)
-			c, err := f.Command(false)
-			if err != nil {
+			testtool.Path(t, shell)
+			begin := func() (*Command, *keeper) {
+				c, err := f.Command(Place{}, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(c.Close)
+				lines := &keeper{}
+				if err := c.Record(lines); err != nil {
+					t.Fatal(err)
+				}
+				return c, lines
+			}
+			c, lines := begin()
+			if c.Recording() {
+				t.Error("it records before it was started")
+			}
+			in, done := fed(t, c, shell)
+			io.WriteString(in, "prompt"+c.begin())
+			const n = 3000 // more than one dd reads
+			for i := range n {
+				fmt.Fprintf(in, "%d\r\n", i)
+			}
+			io.WriteString(in, c.end()+"7"+c.endOfEnd()+"prompt")
+			select {
+			case status := <-c.Ended():
+				if c.Close(); status != 7 || len(*lines) != n || (*lines)[n-1] != fmt.Sprint(n-1) || c.Missed() {
+					t.Errorf("status %d, %d lines", status, len(*lines))
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatal("the end was not recorded")
+			}
+			if !c.Recording() {
+				t.Error("it does not record")
+			}
+			in.Close()
+			within(t, "it does not end with its input", done)
+			eventually(t, func() bool { return !c.Recording() })
+
+			c, _ = begin()
+			_, done = fed(t, c, shell)
+			eventually(t, c.Recording)
+			c.Stop()
+			within(t, "it does not end when it is stopped", done)
+			select {
+			case <-c.Over():
+			case <-time.After(20 * time.Second):
+				t.Error("that it is over was not noticed")
+			}
+
+			c, _ = begin()
+			_, done = fed(t, c, shell)
+			eventually(t, c.Recording)
+			if err := os.WriteFile(c.path("done"), []byte("end\n"), 0); err != nil {
 				t.Fatal(err)
 			}
-			if err := syscall.Mkfifo(c.path("output"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			args := []string{"-c", c.Feed()}
-			if shell == "busybox" {
-				args = append([]string{"sh"}, args...)
-			}
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-			defer cancel()
-			// tmux closes its input when the pane ends.
-			if err := exec.CommandContext(ctx, path, args...).Run(); ctx.Err() != nil {
-				t.Errorf("it waits: %v", err)
+			start := time.Now()
+			within(t, "it does not end after the command", done)
+			if took := time.Since(start); took < time.Second {
+				t.Errorf("it ended %v after the command: output may still come", took)
 			}
 		})
+	}
+}
+
+// TestTheRecorderIsBounded: of endless output the last is kept, and the reader knows.
+func TestTheRecorderIsBounded(t *testing.T) {
+	ownTemp(t, 0o700)
+	var f Files
+	defer f.Close()
+	c, err := f.Command(Place{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Record(&keeper{}); err != nil {
+		t.Fatal(err)
+	}
+	c.Close() // nobody reads
+	in, done := fed(t, c, "sh")
+	io.WriteString(in, c.begin())
+	line := strings.Repeat("x", 1022) + "\r\n"
+	const megabytes = 150
+	most := int64(0)
+	for i := range megabytes {
+		io.WriteString(in, strings.Repeat(line, 1024))
+		if most = max(most, sizeOf(c.dir)); most > 64<<20 {
+			t.Fatalf("after %d MB it keeps %d bytes", i, most)
+		}
+	}
+	io.WriteString(in, "last\r\n"+c.end()+"0"+c.endOfEnd())
+	in.Close()
+	within(t, "it does not end", done)
+	if left := sizeOf(c.dir); left < 22<<20 {
+		t.Errorf("it kept %d bytes", left)
+	}
+	t.Logf("at most %d MB were kept of %d", most>>20, megabytes)
+	var lines keeper
+	again := c.Await(&lines)
+	select {
+	case <-again.Ended():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the end was not found")
+	}
+	if again.Close(); !again.Missed() || lines[len(lines)-1] != "last" || len(lines) < 20_000 {
+		t.Errorf("missed is %t; %d lines to %.20q", again.Missed(), len(lines), lines[len(lines)-1])
+	}
+	var few keeper
+	asked := 0
+	if c.Scan(&few, func() bool { asked++; return asked < 10 }) || len(few) == 0 || len(few) > 2000 {
+		t.Errorf("a scan that is stopped gives %d lines", len(few))
+	}
+}
+
+func eventually(t *testing.T, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it does not come about")
+		}
 	}
 }

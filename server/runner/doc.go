@@ -37,11 +37,22 @@ runs.
 
 # Marks, and what is between them
 
-The output comes through pipe-pane and a named pipe (recorder.go), where the marks are
+The output is appended to files by a recorder that tmux starts with pipe-pane
+(recorder.go), and the server reads them as they grow. The marks in it are
 escape sequences that a terminal ignores. A transcript (transcript.go) turns what is
-between them into the lines that a user would have seen go by. When the pane's pipe
-belongs to somebody else, the marks are visible lines of text, and [Command.Between]
-finds them on the screen. The exit status is in the second mark, and in the file status.
+between them into the lines that a user would have seen go by, for a [Sink]. When the
+pane's pipe belongs to somebody else, the marks are visible lines of text, and
+[Command.Between] finds them on the screen. The exit status is in the second mark, and in
+the file status.
+
+# Jobs
+
+Neither the shell nor the recorder needs the server, so a command goes on without it.
+Its directory says where it runs (job.go), and any server of the user finds it by its
+name: [Find], [Jobs]. [Job.Look] finds out what has become of it; [Job.Await] reads its
+output from the beginning, like the output of a command of one's own. On Linux the shell
+notes which process it is, so that a job that was killed is not taken for one that runs,
+and a signal reaches nobody else (signal_linux.go). [Sweep] removes what is over.
 
 # Who reads what is typed
 

@@ -22,67 +22,54 @@ import (
 //   - They are in a directory of the user alone, the home. It is made once and
 //     never removed, so that its name never becomes free in the public directory
 //     around it. It is checked at every use, with all directories above it.
-//   - In it each server has a directory with a random name, and in that each
-//     command one with a number. No name is ever used twice.
+//   - In it each command has a directory with a random name, which is also the id
+//     of the job (job.go). No name is ever used twice.
 //
-// A server holds a lock on its directory for as long as it lives, and removes it
-// at its end. What a killed one left is removed by the next: the kernel has given
-// up its lock, whatever process has its id now. A command that still runs then has
-// long read its files, and what it wants to write fails. Anything else in a home is left
-// alone: results that have to outlive their server belong beside the directories
-// of servers.
+// A directory outlives the server that made it, so that another one finds the job.
+// Who removes it, and when: sweep.go.
 
 // ErrNoHome is that no directory can hold the files of commands, because none of the
 // places for it is the user's alone.
 var ErrNoHome = errors.New("no private directory for the files of a command")
 
-// Files is where one server keeps the files of its commands. The zero Files
-// makes its directory at the first use.
+// Files is where a server keeps the files of its commands. The zero Files
+// finds its home at the first use.
 type Files struct {
 	mu   sync.Mutex
 	home string
-	dir  string   // of this server, in home
-	lock *os.File // dir itself
 	kept *os.File // home itself
-	made uint64   // commands so far
 }
 
-// serverDir is the form of a server's directory.
-var serverDir = regexp.MustCompile(`^[a-z2-7]{10}$`)
+// jobID is the form of a job's id.
+var jobID = regexp.MustCompile(`^j[a-z2-7]{12}$`)
 
 // command makes a directory for one command.
-func (f *Files) command() (string, error) {
+func (f *Files) command() (dir string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.usable() {
+	if f.home == "" || checkHome(f.home) != nil || !isDir(f.home, f.kept) {
 		f.release()
 		if err := f.open(); err != nil {
 			return "", err
 		}
 	}
-	f.made++
-	dir := filepath.Join(f.dir, strconv.FormatUint(f.made, 36))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make a directory for the command: %w", err)
+	for range 100 {
+		dir = filepath.Join(f.home, "j"+strings.ToLower(rand.Text()[:12]))
+		if err = os.Mkdir(dir, 0o700); err == nil {
+			return dir, nil
+		}
 	}
-	return dir, nil
+	return "", fmt.Errorf("make a directory for the command: %w", err)
 }
 
-// usable reports whether the directory is still there, and nobody else's.
-func (f *Files) usable() bool {
-	return f.dir != "" && checkHome(f.home) == nil && isDir(f.dir, f.lock)
-}
-
-// open makes the server's directory in the first home that can be used.
+// open finds the first home that can be used.
 func (f *Files) open() error {
 	var refusals []string
 	for _, home := range homes() {
 		err := makeHome(home)
 		if err == nil {
-			sweep(home)
-			err = f.enter(home)
-		}
-		if err == nil {
+			// Cleaners of temporary directories leave a locked directory alone.
+			f.home, f.kept = home, lockDir(home)
 			return nil
 		}
 		refusals = append(refusals, err.Error())
@@ -90,83 +77,26 @@ func (f *Files) open() error {
 	return fmt.Errorf("%w: %s", ErrNoHome, strings.Join(refusals, "; "))
 }
 
-// enter makes and locks the server's directory. Another server may sweep it away
-// before it is locked, so it counts when it is locked and still there.
-func (f *Files) enter(home string) error {
-	for range 100 {
-		dir := filepath.Join(home, strings.ToLower(rand.Text()[:10]))
-		if err := os.Mkdir(dir, 0o700); errors.Is(err, fs.ErrExist) {
-			continue
-		} else if err != nil {
-			return err
-		}
-		lock, err := lockDir(dir, syscall.LOCK_EX)
-		if err == nil && isDir(dir, lock) {
-			f.home, f.dir, f.lock = home, dir, lock
-			// Cleaners of temporary directories leave a locked directory alone.
-			f.kept, _ = lockDir(home, syscall.LOCK_SH)
-			return nil
-		}
-		lock.Close()
-		os.Remove(dir)
-		if err != nil && !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("lock %s: %w", dir, err)
-		}
-	}
-	return fmt.Errorf("%s: no directory in it can be locked", home)
-}
-
-// Close removes the directory, but not the home.
+// Close ends the use of the home. Jobs stay in it.
 func (f *Files) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.usable() {
-		os.RemoveAll(f.dir)
-	}
 	f.release()
 }
 
 func (f *Files) release() {
-	f.lock.Close()
 	f.kept.Close()
-	f.home, f.dir, f.lock, f.kept = "", "", nil, nil
+	f.home, f.kept = "", nil
 }
 
-// Sweep removes what dead servers left.
-func Sweep() {
-	for _, home := range homes() {
-		sweep(home)
-	}
-}
-
-func sweep(home string) {
-	if checkHome(home) != nil {
-		return
-	}
-	entries, _ := os.ReadDir(home)
-	for _, e := range entries {
-		if !serverDir.MatchString(e.Name()) {
-			continue
-		}
-		dir := filepath.Join(home, e.Name())
-		if lock, err := lockDir(dir, syscall.LOCK_EX); err == nil {
-			os.RemoveAll(dir)
-			lock.Close()
-		}
-	}
-}
-
-// lockDir opens and locks a directory; a closed file is what failed.
-func lockDir(dir string, how int) (*os.File, error) {
+// lockDir opens and locks a directory; nil, a closed file, if it cannot.
+func lockDir(dir string) *os.File {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); err != nil {
+	if err != nil || syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil {
 		f.Close()
-		return nil, err
+		return nil
 	}
-	return f, nil
+	return f
 }
 
 // isDir reports whether a name is that of an open directory.

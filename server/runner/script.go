@@ -70,7 +70,7 @@ func (s script) endOfEnd() string {
 	return "\a"
 }
 
-// write makes the files. They are gone with the directory.
+// write makes the files that a shell reads.
 func (s script) write(d *dialect, shellPath, command string, record bool) error {
 	if err := os.WriteFile(s.path("command"), []byte(command+"\n"), 0o600); err != nil {
 		return err
@@ -115,11 +115,19 @@ func (s script) run(d *dialect, shellPath, command string, record bool) string {
 	// A redirection without noclobber would not fail.
 	create := b + ": >" + s.path("status")
 	claim := quiet("case $- in *C*) "+create+";; *) "+b+"set -C; "+create+" && "+b+"set +C;; esac") + " || " + b + "exit; "
+	if ownProcess != "" {
+		const name = "_tmux_mcp_process"
+		claim += quiet("IFS= "+b+"read -r "+name+" <"+ownProcess+" && "+b+`printf %s "$`+name+`" >|`+s.path("process")+"; "+b+"unset "+name) + "; "
+	}
+	recorded := ""
+	if !s.visible { // the recorder waits for it
+		recorded = b + "printf 'end\\n' 1<>" + s.path("done") + "; "
+	}
 	// Before the command and after it. $1 is its status, $2 what the shell gets.
 	begin := quiet(mark(s.begin(), "")) + "; "
 	end := func(status string) string {
 		return quiet(b + `set -- "$?" ` + status + "; " + mark(s.end()+"%d"+s.endOfEnd(), ` "$1"`) + "; " +
-			b + `printf %d "$1" >|` + s.path("status") + "; " + b + `exit "$2"`)
+			b + `printf %d "$1" >|` + s.path("status") + "; " + recorded + b + `exit "$2"`)
 	}
 	show := quiet(b+`printf '\033[2m+ %s\033[m\n' `+quoteAll(shown(command))) + "; "
 	traps := b + "trap : INT QUIT; "

@@ -16,16 +16,13 @@ import (
 // bar) is there as it was last, wrapped lines do not exist, a cleared screen is
 // still there, and what was drawn on the alternate screen is not.
 //
-// It takes any bytes, in pieces of any size, and keeps the last of a long text.
-// The zero transcript is empty and ready to use.
+// It takes any bytes, in pieces of any size, and emits each line when nothing can
+// change it any more.
 type transcript struct {
+	emit func(line string)
 	// columns is the width of the terminal, beyond which programs cannot move
 	// the cursor, though text goes on; 80 when 0.
 	columns int
-
-	done    []string // lines that cannot change any more
-	size    int      // bytes in done
-	dropped int      // lines that were too many
 
 	// page are the lines that cursor movements can reach, from the last clear
 	// on. There is always one for the cursor.
@@ -56,13 +53,13 @@ type line struct {
 }
 
 const (
-	maxTranscript = 512 << 10 // bytes of text that are kept
-	maxPage       = 500       // lines that cursor movements can reach
-	maxJump       = 100       // empty lines that a cursor movement can make
-	maxWidth      = 1 << 20   // columns of a line; then it is two
-	maxMixed      = 1 << 12   // columns of a mixed line that is written over; then it is two
-	maxCount      = 1000      // characters that a sequence can make
-	maxParams     = 64
+	maxWritten = 512 << 10 // characters that a page takes before its lines are emitted
+	maxPage    = 500       // lines that cursor movements can reach
+	maxJump    = 100       // empty lines that a cursor movement can make
+	maxWidth   = 1 << 20   // columns of a line; then it is two
+	maxMixed   = 1 << 12   // columns of a mixed line that is written over; then it is two
+	maxCount   = 1000      // characters that a sequence can make
+	maxParams  = 64
 )
 
 // Write takes more of what the program wrote. It never fails.
@@ -103,18 +100,14 @@ func (t *transcript) flushChar() {
 	}
 }
 
-// lines are the lines so far, and how many before them were dropped.
-func (t *transcript) lines() ([]string, int) {
+// flush emits what is left, at the end of the output.
+func (t *transcript) flush() {
 	t.flushChar()
-	lines := slices.Clone(t.done)
-	for _, l := range t.page {
-		lines = append(lines, string(l.text))
-	}
 	// A newline ends a line and begins none.
-	if n := len(lines); n > 0 && len(t.page) > 0 && lines[n-1] == "" {
-		lines = lines[:n-1]
+	if n := len(t.page); n > 0 && len(t.page[n-1].text) == 0 {
+		t.page = t.page[:n-1]
 	}
-	return lines, t.dropped
+	t.finish(len(t.page))
 }
 
 // control does what a control character says.
@@ -314,7 +307,7 @@ func (t *transcript) move(row, col int) {
 	if len(t.page) > 2*maxPage { // many at once, for each time moves the rest
 		n = maxPage
 	}
-	if t.written > maxTranscript { // long lines
+	if t.written > maxWritten { // long lines
 		n = t.row
 	}
 	if n > 0 {
@@ -345,18 +338,9 @@ func (t *transcript) clear() {
 // finish takes the first n lines off the page.
 func (t *transcript) finish(n int) {
 	for _, l := range t.page[:n] {
-		s := string(l.text)
-		t.done = append(t.done, s)
-		t.size += len(s) + 1
+		t.emit(string(l.text))
 	}
 	t.page = slices.Delete(t.page, 0, n)
-	cut := 0
-	for t.size > maxTranscript && cut < len(t.done)-1 {
-		t.size -= len(t.done[cut]) + 1
-		cut++
-	}
-	t.dropped += cut
-	t.done = t.done[cut:]
 }
 
 // put writes a character at the cursor.

@@ -52,33 +52,39 @@ func TestTranscriptTellsWhatWasShown(t *testing.T) {
 		{"a control character inside a sequence", "a\x1b[\r1Cb", []string{"ab"}},
 	} {
 		for _, size := range []int{len(c.output) + 1, 1, 3} {
-			tr := transcript{columns: 80}
+			var got []string
+			tr := transcript{columns: 80, emit: func(l string) { got = append(got, l) }}
 			for rest := []byte(c.output); len(rest) > 0; {
 				n := min(size, len(rest))
 				tr.Write(rest[:n])
 				rest = rest[n:]
 			}
-			got, dropped := tr.lines()
-			if diff := cmp.Diff(c.want, got); diff != "" || dropped != 0 {
-				t.Errorf("%s in pieces of %d: %d lines dropped, lines (-want +have):\n%s", c.name, size, dropped, diff)
+			tr.flush()
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s in pieces of %d: lines (-want +have):\n%s", c.name, size, diff)
 			}
 		}
 	}
 }
 
-func TestTranscriptKeepsTheEndOfALongText(t *testing.T) {
-	var tr transcript
+// TestTranscriptEmitsALongText: each line once, and few of them are held back.
+func TestTranscriptEmitsALongText(t *testing.T) {
 	const lines = 400_000
+	n := 0
+	tr := transcript{emit: func(l string) {
+		if l != fmt.Sprintf("line %d", n) {
+			t.Fatalf("line %d is %q", n, l)
+		}
+		n++
+	}}
 	for i := range lines {
 		fmt.Fprintf(&tr, "line %d\r\n", i)
+		if i-n > 3*maxPage {
+			t.Fatalf("after %d lines only %d were emitted", i, n)
+		}
 	}
-	got, dropped := tr.lines()
-	if dropped == 0 || dropped+len(got) != lines || got[len(got)-1] != fmt.Sprintf("line %d", lines-1) || got[0] != fmt.Sprintf("line %d", dropped) {
-		t.Errorf("%d lines dropped and %d kept, from %q to %q, of %d", dropped, len(got), got[0], got[len(got)-1], lines)
-	}
-	size := len(strings.Join(got, "\n"))
-	if size < maxTranscript/2 || size > maxTranscript+100_000 {
-		t.Errorf("%d bytes are kept, want about %d", size, maxTranscript)
+	if tr.flush(); n != lines {
+		t.Errorf("%d of %d lines were emitted", n, lines)
 	}
 }
 
@@ -86,7 +92,7 @@ func TestTranscriptTakesAnyBytes(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	pieces := []string{"\x1b", "[", "9", ";", "999", "A", "B", "H", "J", "K", "P", "@", "X", "b", "G", "\n", "\r", "\t", "日", "e\u0301", "x", "?1049h", "?1049l", "\xe2", "\xff", "\x1b7", "\x1b8", "\x1bc", "\b"}
 	for range 3000 {
-		tr := transcript{columns: 80}
+		tr := transcript{columns: 80, emit: func(string) {}}
 		var all bytes.Buffer
 		for range 40 {
 			s := pieces[random.Intn(len(pieces))]
@@ -102,22 +108,24 @@ func TestTranscriptTakesAnyBytes(t *testing.T) {
 				t.Fatalf("after %q line %d is %q with a width of %d, not %d", all.String(), i, string(l.text), w, l.width)
 			}
 		}
-		tr.lines()
+		tr.flush()
 	}
 }
 
 func FuzzTranscript(f *testing.F) {
 	f.Add([]byte("a\x1b[2Ab\r\n\t日\x1b[?1049hx\x1b]0;t\x07"), 3)
 	f.Fuzz(func(t *testing.T, output []byte, size int) {
-		var whole, pieces transcript
+		var a, b []string
+		whole := transcript{emit: func(l string) { a = append(a, l) }}
+		pieces := transcript{emit: func(l string) { b = append(b, l) }}
 		whole.Write(output)
 		for rest := output; len(rest) > 0; {
 			n := max(1, min(size, len(rest)))
 			pieces.Write(rest[:n])
 			rest = rest[n:]
 		}
-		a, _ := whole.lines()
-		b, _ := pieces.lines()
+		whole.flush()
+		pieces.flush()
 		if diff := cmp.Diff(a, b); diff != "" {
 			t.Errorf("%q in pieces of %d differs (-whole +pieces):\n%s", output, size, diff)
 		}
@@ -128,7 +136,7 @@ func BenchmarkTranscript(b *testing.B) {
 	text := []byte(strings.Repeat("\x1b[32mok\x1b[m  github.com/some/package\t0.013s\r\n", 1000))
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		var tr transcript
+		tr := transcript{emit: func(string) {}}
 		tr.Write(text)
 	}
 }

@@ -1,0 +1,243 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"tmuxmcp/server/params"
+	"tmuxmcp/server/runner"
+	"tmuxmcp/tmux"
+)
+
+// outputSelect is which of the output of a command a call wants.
+type outputSelect struct {
+	Match    string `json:"match,omitempty" desc:"return only lines with this text"`
+	Regex    bool   `json:"regex,omitempty" desc:"match is RE2"`
+	Context  int    `json:"context,omitempty" desc:"lines around matches"`
+	MaxLines *int   `json:"max_lines,omitempty" min:"1" desc:"keep the last"`
+}
+
+func (in outputSelect) check() error {
+	if in.Context < 0 || in.Context > 50 {
+		return argumentFault("context", "must be 0 to 50")
+	}
+	return nil
+}
+
+// sink is what takes the output.
+func (in outputSelect) sink(ctx context.Context) (*outputSink, error) {
+	s := &outputSink{ctx: context.WithoutCancel(ctx), context: in.Context, look: &matching{most: maxMatching}}
+	if in.Match == "" {
+		return s, nil
+	}
+	m, err := newMatcher("match", in.Match, in.Regex, false)
+	s.m = m
+	return s, err
+}
+
+// outputSink keeps of the lines of a command's output the last or, with a matcher,
+// those that match and what is around them, as grep -n shows it. It counts them all.
+type outputSink struct {
+	ctx     context.Context
+	m       *matcher
+	context int
+	look    *matching
+
+	lines, bytes int // of all of the output
+	matched      int
+	kept         []string
+	size         int // of what is kept
+	dropped      int // what was too much to be kept
+	before       []string
+	after        int // how many lines to keep after a match
+	last         int // the number of the line kept last
+	err          error
+}
+
+const (
+	mostKept    = 512 << 10 // bytes of output
+	longestLine = 4000      // bytes of a line that matches, or is near one that does
+)
+
+// Line implements [runner.Sink].
+func (s *outputSink) Line(text string) {
+	s.lines++
+	s.bytes += len(text) + 1
+	if s.m == nil {
+		s.keep(text)
+		return
+	}
+	matches := false
+	if s.err == nil {
+		matches, s.err = s.look.match(s.ctx, s.m, text)
+	}
+	short := head(text, longestLine)
+	if len(short) < len(text) {
+		short += "…"
+	}
+	switch {
+	case matches:
+		s.matched++
+		first := s.lines - len(s.before)
+		if s.context > 0 && s.last > 0 && first > s.last+1 {
+			s.keep("--")
+		}
+		for i, l := range s.before {
+			s.keep(fmt.Sprintf("%d-%s", first+i, l))
+		}
+		s.keep(fmt.Sprintf("%d:%s", s.lines, short))
+		s.before, s.after, s.last = s.before[:0], s.context, s.lines
+	case s.after > 0:
+		s.after--
+		s.last = s.lines
+		s.keep(fmt.Sprintf("%d-%s", s.lines, short))
+	case s.context > 0:
+		if len(s.before) == s.context {
+			s.before = append(s.before[:0], s.before[1:]...)
+		}
+		s.before = append(s.before, short)
+	}
+}
+
+func (s *outputSink) keep(line string) {
+	s.kept = append(s.kept, line)
+	for s.size += len(line) + 1; s.size > mostKept && len(s.kept) > 1; s.dropped++ {
+		s.size -= len(s.kept[0]) + 1
+		s.kept = s.kept[1:]
+	}
+}
+
+// The states of a job.
+const (
+	jobRunning = "running"
+	jobEnded   = "ended"
+	jobLost    = "lost"
+)
+
+// runResult is what became of a command.
+type runResult struct {
+	PaneID tmux.PaneID `json:"pane_id"`
+	// JobID is set when get_job has more of it.
+	JobID      *string `json:"job_id"`
+	State      string  `json:"state" enum:"running,ended,lost"`
+	ExitStatus *int    `json:"exit_status"`
+	TimedOut   bool    `json:"timed_out"`
+	// PaneGone is that the pane's program ended before the command did.
+	PaneGone             bool     `json:"pane_gone"`
+	ElapsedSeconds       float64  `json:"elapsed_seconds"`
+	Output               []string `json:"output" exact:"true"`
+	OutputTruncated      bool     `json:"output_truncated"`
+	OutputTruncatedLines int      `json:"output_truncated_lines"`
+	// OutputLines is how many lines the command printed, MatchedLines how many match.
+	OutputLines  int  `json:"output_lines"`
+	MatchedLines *int `json:"matched_lines"`
+	// LinesMissed is that output may be incomplete.
+	LinesMissed      bool    `json:"lines_missed"`
+	Note             *string `json:"note"`
+	EffectiveTimeout float64 `json:"effective_timeout"`
+}
+
+// answer ends the reading of the output, and makes the result of it. Whole is that it
+// holds all of the output.
+func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
+	if r.cmd.Close(); !r.cmd.Recorded() {
+		r.readOff(ctx)
+	}
+	out, in := r.out, r.in.outputSelect
+	lines, cut := lastLines(out.kept, in.MaxLines)
+	dropped := out.dropped + cut
+	lines, cut = lastBytes(lines, maxResult*2/5)
+	id := r.cmd.ID()
+	res = &r.result
+	res.PaneID, res.JobID, res.Output = r.pane.ID, &id, append([]string{}, lines...)
+	res.OutputTruncated, res.OutputTruncatedLines = cut+dropped > 0, cut+dropped
+	res.OutputLines, res.LinesMissed = out.lines, r.missed || r.cmd.Missed()
+	if out.m != nil {
+		res.MatchedLines = &out.matched
+	}
+	if out.err != nil {
+		note := "not all lines were matched: " + out.err.Error()
+		res.Note = &note
+	}
+	switch {
+	case res.ExitStatus != nil:
+		res.State = jobEnded
+	case res.PaneGone:
+		res.State = jobLost
+	case res.State == "":
+		res.State = jobRunning
+	}
+	res.ElapsedSeconds, res.EffectiveTimeout = seconds(time.Since(r.start)), r.limit.Seconds()
+	return res, !res.OutputTruncated && len(lines) >= out.lines && (r.s.cfg.Results == ResultsJSON || out.bytes < r.s.budgetIn(ctx)-lineRoom)
+}
+
+// lastBytes keeps the last lines whose JSON has at most n bytes, at least one, and
+// returns how many it left out. mw_limit would cut a larger result, and cannot say how.
+func lastBytes(lines []string, n int) (kept []string, cut int) {
+	for cut = len(lines); cut > 0; cut-- {
+		text, err := params.Marshal(lines[cut-1])
+		if n -= len(text) + 1; err != nil || n < 0 && cut < len(lines) {
+			break
+		}
+	}
+	return lines[cut:], cut
+}
+
+func (r *runResult) view() view {
+	v := view{lines: r.Output, more: "capture_pane with start and end"}
+	job := ""
+	if r.JobID != nil {
+		job = " " + *r.JobID
+		v.more = "get_job" + job + " with match"
+	}
+	switch {
+	case r.ExitStatus != nil:
+		v.fact("%s exit %d", r.PaneID, *r.ExitStatus)
+	case r.PaneGone:
+		v.fact("%s ended before the command did", r.PaneID)
+	case r.State == jobLost:
+		v.fact("%s lost: the command was killed, its exit status is not known", r.PaneID)
+	default:
+		v.fact("%s still running: job%s", r.PaneID, job)
+	}
+	v.fact("%s", elapsed(r.ElapsedSeconds))
+	v.factIf(r.MatchedLines != nil, "%d of %s match", deref(r.MatchedLines), count(r.OutputLines, "line"))
+	v.factIf(r.OutputTruncatedLines > 0, "%d lines before these left out", r.OutputTruncatedLines)
+	v.factIf(r.LinesMissed, "output may be incomplete")
+	v.factIf(r.Note != nil, "%s", or(r.Note, ""))
+	if r.ExitStatus != nil && r.JobID != nil && (r.MatchedLines != nil || r.OutputTruncatedLines > 0) {
+		v.fact("more: %s", v.more)
+		v.more = ""
+	}
+	return v
+}
+
+// searchJobs yields the jobs of a pane, the newest first, with the lines of their
+// recorded output that match and so many around them. It ends when it has taken
+// maxMatching, or ctx is done; what it then has read of a job is yielded.
+func searchJobs(ctx context.Context, at runner.Place, m *matcher, around int) iter.Seq2[*runner.Job, *outputSink] {
+	return func(yield func(*runner.Job, *outputSink) bool) {
+		look := &matching{most: maxMatching}
+		begun := time.Now()
+		more := func() bool { return ctx.Err() == nil && time.Since(begun) < maxMatching }
+		for _, j := range runner.PaneJobs(at) {
+			out := &outputSink{ctx: context.WithoutCancel(ctx), m: m, context: around, look: look}
+			j.Scan(out, more)
+			if out.matched > 0 && !yield(j, out) || !more() {
+				return
+			}
+		}
+	}
+}
+
+// sweepJobs removes what is over of jobs, now and then.
+func (s *Server) sweepJobs() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.swept) > time.Minute {
+		s.swept = time.Now()
+		go runner.Sweep()
+	}
+}

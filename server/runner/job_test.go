@@ -1,0 +1,235 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// here is a place whose tmux server and shell are this process.
+func here() Place {
+	return Place{Socket: "/s", Server: os.Getpid(), Started: 1, Pane: "%0", Pid: os.Getpid(), Shell: os.Getpid()}
+}
+
+// made makes a job with a status, which was written so long ago.
+func made(t *testing.T, f *Files, at Place, status string, ago time.Duration) *Job {
+	t.Helper()
+	j, err := f.newJob(at, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status == "none" {
+		return j
+	}
+	if err := os.WriteFile(j.path("status"), []byte(status), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	when := time.Now().Add(-ago)
+	if err := os.Chtimes(j.path("status"), when, when); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func TestSweepRemovesWhatIsOver(t *testing.T) {
+	_, home := ownTemp(t, 0o700)
+	var f Files
+	defer f.Close()
+	gone := here()
+	gone.Server = 1 << 22 // more than a process id can be
+	dead := here()
+	dead.Shell = 1 << 22
+	kept := []*Job{
+		made(t, &f, here(), "0", 0), made(t, &f, here(), "3", 59*time.Minute), made(t, &f, here(), "", 48*time.Hour),
+		made(t, &f, here(), "none", 0), made(t, &f, dead, "", time.Minute), made(t, &f, here(), revoked, 0),
+	}
+	removed := []*Job{
+		made(t, &f, here(), "0", 61*time.Minute), made(t, &f, gone, "0", 0), made(t, &f, gone, "", 0),
+		made(t, &f, dead, "", 2*time.Hour), made(t, &f, here(), revoked, time.Hour), made(t, &f, gone, "none", 0),
+	}
+	// What is not a job of ours stays: a stranger in the home, a link, an open directory.
+	if err := os.Mkdir(filepath.Join(home, "notes"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	linked := filepath.Join(home, "jaaaaaaaaaaaa")
+	precious := filepath.Join(t.TempDir(), "precious")
+	if err := os.WriteFile(precious, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Dir(precious), linked); err != nil {
+		t.Fatal(err)
+	}
+	// A job that another server is just making has no description yet.
+	half, err := f.command()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// This one was just being removed.
+	cut := made(t, &f, here(), "0", 0)
+	os.Remove(cut.path("job"))
+	removed = append(removed, cut)
+	Sweep()
+	for i, j := range kept {
+		if _, err := os.Stat(j.dir); err != nil {
+			t.Errorf("kept %d was removed: %v", i, j.Look())
+		}
+	}
+	for i, j := range removed {
+		if _, err := os.Stat(j.dir); err == nil {
+			t.Errorf("removed %d is there: %v", i, j.Look())
+		}
+	}
+	for _, path := range []string{half, precious, linked, filepath.Join(home, "notes")} {
+		if _, err := os.Lstat(path); err != nil {
+			t.Errorf("%s was removed", path)
+		}
+	}
+	if have := len(Jobs(here())); have != 4 {
+		t.Errorf("%d jobs have begun, want 4", have)
+	}
+	sweep(home, time.Now().Add(beginsIn+time.Second))
+	if _, err := os.Stat(half); err == nil {
+		t.Error("what was never described is there")
+	}
+}
+
+func TestFewJobsAreKept(t *testing.T) {
+	ownTemp(t, 0o700)
+	var f Files
+	defer f.Close()
+	var jobs []*Job
+	for i := range mostEnded + 5 {
+		jobs = append(jobs, made(t, &f, here(), "0", time.Duration(i)*time.Second))
+	}
+	Sweep()
+	for i, j := range jobs {
+		if _, err := os.Stat(j.dir); err == nil != (i < mostEnded) {
+			t.Errorf("job %d: %v", i, err)
+		}
+	}
+	jobs = append(jobs, made(t, &f, here(), "0", time.Minute))
+	big := jobs[len(jobs)-1] // a sparse file counts by what it seems to hold
+	if err := os.WriteFile(big.path("o0"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(big.path("o0"), mostBytes); err != nil {
+		t.Fatal(err)
+	}
+	Sweep()
+	if _, err := os.Stat(big.dir); err == nil {
+		t.Error("more bytes are kept than may be")
+	}
+	if _, err := os.Stat(jobs[3].dir); err != nil {
+		t.Error("a newer one was removed for it")
+	}
+}
+
+// TestAJobIsOnlyOurs: what is not as we made it is refused.
+func TestAJobIsOnlyOurs(t *testing.T) {
+	_, home := ownTemp(t, 0o700)
+	var f Files
+	defer f.Close()
+	for _, id := range []string{"", ".", "..", "j", "../x", "jAAAAAAAAAAAA", "jaaaaaaaaaaaa", "jaaaaaaaaaaaa/", "jaaaaaaaaaaaa\x00"} {
+		if _, err := Find(id); !errors.Is(err, ErrNoJob) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		spoil func(j *Job) error
+		says  string
+	}{
+		"an open directory": {func(j *Job) error { return os.Chmod(j.dir, 0o755) }, "has mode 0755"},
+		"another user's": {func(j *Job) error {
+			if os.Geteuid() != 0 {
+				return os.Chmod(j.dir, 0o755)
+			}
+			return os.Chown(j.dir, 65534, 65534)
+		}, " "},
+		"a linked directory": {func(j *Job) error {
+			away := filepath.Join(t.TempDir(), "away")
+			return errors.Join(os.Rename(j.dir, away), os.Symlink(away, j.dir))
+		}, "is a symbolic link"},
+		"a linked description": {func(j *Job) error {
+			return errors.Join(os.Rename(j.path("job"), j.path("away")), os.Symlink("away", j.path("job")))
+		}, "too many levels of symbolic links"},
+		"a pipe":            {func(j *Job) error { os.Remove(j.path("job")); return syscall.Mkfifo(j.path("job"), 0o600) }, "is not a file of this user"},
+		"no JSON":           {func(j *Job) error { return os.WriteFile(j.path("job"), []byte("x"), 0o600) }, "does not describe a job"},
+		"a home for others": {func(j *Job) error { return os.Chmod(home, 0o711) }, "has mode 0711"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer os.Chmod(home, 0o700)
+			j := made(t, &f, here(), "0", 0)
+			if _, err := Find(j.ID()); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.spoil(j); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Find(j.ID()); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want that it says %q", err, c.says)
+			}
+			for _, listed := range Jobs(here()) {
+				if listed.ID() == j.ID() {
+					t.Error("it is listed")
+				}
+			}
+		})
+	}
+	os.Chmod(home, 0o700)
+	// A recording that is a link, or a pipe that nobody writes, is not read.
+	j := made(t, &f, here(), "0", 0)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte(j.begin()+"secret\n"+j.end()+"0"+j.endOfEnd()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Symlink(secret, j.path("o0")), syscall.Mkfifo(j.path("o1"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var lines keeper
+	if j.Scan(&lines, func() bool { return true }); len(lines) > 0 {
+		t.Errorf("it reads %q", lines)
+	}
+}
+
+// TestManyCommandsAtOnce: servers make jobs while others sweep.
+func TestManyCommandsAtOnce(t *testing.T) {
+	_, home := ownTemp(t, 0o700)
+	done := make(chan error)
+	for range 8 {
+		go func() {
+			for range 100 {
+				var f Files
+				j, err := f.newJob(here(), false)
+				if err == nil {
+					err = j.write(dialects["sh"], "sh", "true", false)
+				}
+				Sweep()
+				if err == nil {
+					if found, e := Find(j.ID()); e != nil || found.token != j.token {
+						err = fmt.Errorf("the job is %v, %v", found, e)
+					}
+				}
+				f.Close()
+				if err != nil {
+					done <- err
+					return
+				}
+				os.RemoveAll(j.dir)
+			}
+			done <- nil
+		}()
+	}
+	for range 8 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if left, _ := os.ReadDir(home); len(left) > 0 {
+		t.Errorf("left is %v", left)
+	}
+}

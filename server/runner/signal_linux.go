@@ -1,0 +1,89 @@
+package runner
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"syscall"
+
+	"tmuxmcp/internal/procstat"
+)
+
+// ownProcess makes the process that runs a command note its line of /proc/PID/stat:
+// the number of a process and the time when it began belong to no other one, ever.
+const ownProcess = "/proc/self/stat"
+
+// process reports whether the process that runs the command is there, if that is known.
+func (j *Job) process() (there, known bool) {
+	_, there, known = j.runner()
+	return there, known
+}
+
+func (j *Job) runner() (p procstat.Process, there, known bool) {
+	text, _ := readOwn(j.path("process"), 4<<10)
+	noted, err := procstat.Parse(text)
+	if err != nil {
+		return p, false, false
+	}
+	p, err = procstat.Of(noted.PID)
+	return p, err == nil && p.Started == noted.Started && p.State != 'Z', true
+}
+
+// gone reports whether a process has ended, maybe unnoticed by its parent.
+func gone(pid int) bool {
+	p, err := procstat.Of(pid)
+	return err == nil && p.State == 'Z' || syscall.Kill(pid, 0) == syscall.ESRCH
+}
+
+// Signal sends a signal to the programs of a running job: the foreground process group of
+// its terminal if that is the job's, which Ctrl-C would reach, else its own group.
+// No others get it: neither what the user runs meanwhile in the pane nor the shell.
+func (j *Job) Signal(sig syscall.Signal) error {
+	p, there, known := j.runner()
+	switch {
+	case !known || p.PID == j.Shell:
+		return errors.New("which of the programs in the pane are the job's cannot be known")
+	case !there:
+		return errors.New("it does not run any more")
+	}
+	group := p.Group
+	if leader, err := procstat.Of(p.Foreground); err == nil && p.Foreground != group && descends(leader, p.PID) {
+		group = p.Foreground
+	}
+	if sig == syscall.SIGINT || group != p.Group {
+		// What runs the command traps an interrupt.
+		if err := syscall.Kill(-group, sig); err != nil {
+			return err
+		}
+		return syscall.Kill(-group, syscall.SIGCONT)
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == p.PID {
+			continue
+		}
+		if other, err := procstat.Of(pid); err == nil && other.Group == group {
+			_ = syscall.Kill(pid, sig)
+		}
+	}
+	return syscall.Kill(-group, syscall.SIGCONT)
+}
+
+// descends reports whether a process was started by another one, or by one that was.
+func descends(p procstat.Process, from int) bool {
+	for range 1000 {
+		if p.PID == from {
+			return true
+		}
+		parent, err := procstat.Of(p.Parent)
+		if err != nil || p.Parent <= 1 {
+			return false
+		}
+		p = parent
+	}
+	return false
+}

@@ -1,0 +1,79 @@
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// What is kept of jobs: each for an hour after its end, and of those that have ended no
+// more than this. A job that runs is kept as long as its tmux server lives.
+const (
+	keptFor    = time.Hour
+	mostEnded  = 100
+	mostBytes  = 512 << 20
+	beginsIn   = 10 * time.Minute // a command that has not begun by then never will
+	foreignFor = 24 * time.Hour   // what cannot be known is kept so long
+)
+
+// Sweep removes what is left of jobs that are over.
+func Sweep() {
+	for _, home := range homes() {
+		sweep(home, time.Now())
+	}
+}
+
+func sweep(home string, now time.Time) {
+	type result struct {
+		dir  string
+		at   time.Time
+		size int64
+	}
+	var ended []result
+	for _, id := range jobsIn(home) {
+		dir := filepath.Join(home, id)
+		info, err := os.Lstat(dir)
+		if err != nil || private(info) != nil {
+			continue // not ours
+		}
+		j, err := load(home, id)
+		if err != nil {
+			// Being made, while it is empty; being removed, when its server was killed;
+			// of another PID namespace.
+			files, _ := os.ReadDir(dir)
+			described := slices.ContainsFunc(files, func(f os.DirEntry) bool { return f.Name() == "job" })
+			if old := now.Sub(info.ModTime()); old > foreignFor || !described && (old > beginsIn || len(files) > 0) {
+				os.RemoveAll(dir)
+			}
+			continue
+		}
+		switch s := j.Look(); {
+		case gone(j.Server), s.Phase == Waiting && now.Sub(s.At) > beginsIn, s.Phase > Running && now.Sub(s.At) > keptFor:
+			j.Stop()
+			os.RemoveAll(dir)
+		case s.Phase > Running:
+			if s.Phase == Lost {
+				j.Stop() // nothing else does, for a job that never reported its end
+			}
+			ended = append(ended, result{dir, s.At, sizeOf(dir)})
+		}
+	}
+	slices.SortFunc(ended, func(a, b result) int { return b.at.Compare(a.at) })
+	var size int64
+	for i, r := range ended {
+		if size += r.size; i >= mostEnded || size > mostBytes {
+			os.RemoveAll(r.dir)
+		}
+	}
+}
+
+func sizeOf(dir string) (size int64) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			size += info.Size()
+		}
+	}
+	return size
+}

@@ -1,0 +1,39 @@
+package runner
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// watch sends to the channel when a file of a directory has changed, until stop is
+// closed.
+func watch(dir string, stop <-chan struct{}) (<-chan struct{}, error) {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return nil, errNoWatch
+	}
+	events := os.NewFile(uintptr(fd), "inotify")
+	if _, err := unix.InotifyAddWatch(fd, dir, unix.IN_MODIFY|unix.IN_CREATE|unix.IN_CLOSE_WRITE); err != nil {
+		events.Close()
+		return nil, errNoWatch
+	}
+	wakes := make(chan struct{}, 1)
+	go func() {
+		buf := make([]byte, 4<<10)
+		for {
+			if n, err := events.Read(buf); n <= 0 || err != nil {
+				return
+			}
+			select {
+			case wakes <- struct{}{}:
+			default: // it has one to take
+			}
+		}
+	}()
+	go func() {
+		<-stop
+		events.Close()
+	}()
+	return wakes, nil
+}

@@ -1,0 +1,247 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"syscall"
+	"time"
+
+	"tmuxmcp/server/runner"
+	"tmuxmcp/tmux"
+)
+
+// A job is a command of run_command that nobody waits for: it was detached, reached its
+// timeout, was cancelled, or its server was killed. What it prints is recorded on disk by
+// a process of tmux, so every server of the same user on the same tmux server finds it.
+
+var getJob = tool[getJobIn, *runResult]{
+	name: "get_job", title: "Get Job", kind: reads, set: setInput, core: true, selfBounded: true,
+	aim:  nowhere,
+	hint: "output and exit status of a background command",
+	desc: "Get the state, exit status and output so far of a job of run_command, until an hour after its end. With timeout, waits for its end.",
+	run: func(ctx context.Context, c *call, in getJobIn) (*runResult, error) {
+		out, err := in.sink(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var limit time.Duration
+		if in.Timeout > 0 {
+			if limit, err = c.s.budget(in.Timeout); err != nil {
+				return nil, err
+			}
+		}
+		c.s.sweepJobs()
+		j, pane, err := c.job(ctx, in.JobID)
+		if err != nil {
+			return nil, err
+		}
+		return c.await(ctx, j, pane, in.outputSelect, out, limit)
+	},
+}
+
+type getJobIn struct {
+	JobID   string  `json:"job_id"`
+	Timeout float64 `json:"timeout,omitempty" desc:"seconds; default 0"`
+	outputSelect
+	socket
+}
+
+func (in getJobIn) check(*call) error {
+	if in.Timeout < 0 || math.IsNaN(in.Timeout) {
+		return argumentFault("timeout", "must be 0 or more")
+	}
+	return in.outputSelect.check()
+}
+
+// job finds a job on the tmux server of the call, and its pane; that is empty if the
+// pane is gone, or runs another program now.
+func (c *call) job(ctx context.Context, id string) (*runner.Job, runPane, error) {
+	j, err := runner.Find(id)
+	switch {
+	case errors.Is(err, runner.ErrNoJob):
+		return nil, runPane{}, faultf(kindNotFound, "there is no job %.40q", id).
+			suggest("list_jobs lists the jobs; one is forgotten an hour after its end, or when its tmux server ends")
+	case err != nil:
+		return nil, runPane{}, faultf(kindRefused, "the job cannot be read: %v", err)
+	}
+	pane, err := c.jobPane(ctx, j)
+	return j, pane, err
+}
+
+func (c *call) jobPane(ctx context.Context, j *runner.Job) (runPane, error) {
+	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.DisplayMessage{Target: tmux.PaneID(j.Pane)})
+	if err != nil {
+		return runPane{}, err
+	}
+	pane := rows[0]
+	if !j.On(pane.on(c)) {
+		return pane, faultf(kindRefused, "job %s runs on the tmux server at %s, and this is another one", j.ID(), j.Socket).
+			suggest("give the socket_name of that server; if that has ended, so has the job")
+	}
+	if pane.ID == "" || pane.Dead || pane.PID != j.Pid {
+		pane = runPane{}
+	}
+	return pane, nil
+}
+
+// await waits for the end of a job, and answers with its output.
+func (c *call) await(ctx context.Context, j *runner.Job, pane runPane, in outputSelect, out *outputSink, limit time.Duration) (*runResult, error) {
+	before := j.Look()
+	if before.Phase == runner.Waiting {
+		return nil, faultf(kindNotBegun, "job %s has not begun: its shell has not read it", j.ID()).
+			suggest("snapshot_pane shows pane %s", j.Pane)
+	}
+	r := &execution{call: c, in: runCommandIn{outputSelect: in}, out: out, limit: limit, start: time.Now(), typed: j.At, found: true, cmd: j.Await(out)}
+	defer r.cmd.Close()
+	r.pane.ID, r.pane.PID, r.shell.PID = tmux.PaneID(j.Pane), j.Pid, j.Shell
+	switch {
+	case before.Phase >= runner.Ended:
+		r.limit = 2 * markWait // the recording may still come
+	case pane.ID == "":
+		r.limit = 0 // nothing more will
+	}
+	if err := r.wait(ctx); err != nil {
+		return nil, err
+	}
+	if r.result.ExitStatus != nil || r.result.State == jobLost {
+		r.cmd.Stop()
+	}
+	r.start = j.At
+	res, _ := r.answer(ctx)
+	switch after := j.Look(); {
+	case after.Phase >= runner.Ended:
+		if res.ElapsedSeconds = seconds(after.At.Sub(j.At)); after.Phase == runner.Ended && res.ExitStatus == nil {
+			// Its end was not recorded.
+			res.ExitStatus, res.State, res.LinesMissed = &after.Status, jobEnded, true
+		} else if after.Phase == runner.Lost && res.ExitStatus == nil {
+			res.State = jobLost
+		}
+	case pane.ID == "":
+		res.State, res.PaneGone = jobLost, true
+	}
+	res.TimedOut = res.State == jobRunning && limit > 0
+	res.EffectiveTimeout = limit.Seconds()
+	return res, nil
+}
+
+var listJobs = tool[listJobsIn, list[jobInfo]]{
+	name: "list_jobs", title: "List Jobs", kind: reads, set: setInput,
+	aim:  nowhere,
+	desc: "List the commands of run_command that run or have ended lately: job, pane, command, state, exit status, age.",
+	run: func(ctx context.Context, c *call, in listJobsIn) (l list[jobInfo], err error) {
+		type row struct {
+			Server  int         `tmux:"pid"`
+			Started time.Time   `tmux:"start_time"`
+			ID      tmux.PaneID `tmux:"pane_id"`
+			Dead    bool        `tmux:"pane_dead"`
+			PID     int         `tmux:"pane_pid"`
+		}
+		c.s.sweepJobs()
+		rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true})
+		if err := noneIsEmpty(err); err != nil {
+			return l, err
+		}
+		l.Result = []jobInfo{}
+		if len(rows) == 0 {
+			return l, nil
+		}
+		panes := map[string]int{}
+		for _, r := range rows {
+			if !r.Dead {
+				panes[string(r.ID)] = r.PID
+			}
+		}
+		for _, j := range runner.Jobs(runPane{Server: rows[0].Server, Started: rows[0].Started}.on(c)) {
+			s := j.Look()
+			info := jobInfo{JobID: j.ID(), PaneID: tmux.PaneID(j.Pane), Command: firstLine(j.Text()), AgeSeconds: seconds(time.Since(j.At).Round(time.Second))}
+			switch {
+			case s.Phase == runner.Ended:
+				info.State, info.ExitStatus = jobEnded, &s.Status
+			case s.Phase == runner.Lost || panes[j.Pane] != j.Pid:
+				info.State = jobLost
+			default:
+				info.State = jobRunning
+			}
+			l.Result = append(l.Result, info)
+		}
+		l.Total = len(l.Result)
+		return l, nil
+	},
+}
+
+type listJobsIn struct{ socket }
+
+type jobInfo struct {
+	JobID      string      `json:"job_id"`
+	PaneID     tmux.PaneID `json:"pane_id"`
+	Command    string      `json:"command"`
+	State      string      `json:"state" enum:"running,ended,lost"`
+	ExitStatus *int        `json:"exit_status"`
+	AgeSeconds float64     `json:"age_seconds"`
+}
+
+func (j jobInfo) columns() []column[jobInfo] {
+	return []column[jobInfo]{
+		{"job", "", "", func(j jobInfo) string { return j.JobID }},
+		{"pane", "", "", func(j jobInfo) string { return string(j.PaneID) }},
+		{"state", "", "", func(j jobInfo) string {
+			if j.ExitStatus != nil {
+				return fmt.Sprintf("exit %d", *j.ExitStatus)
+			}
+			return j.State
+		}},
+		{"age", "", "", func(j jobInfo) string { return elapsed(j.AgeSeconds) }},
+		{"command", "", "", func(j jobInfo) string { return j.Command }},
+	}
+}
+
+// firstLine is the first line of a command, and no more of it than a row takes.
+func firstLine(command string) string {
+	const longest = 80
+	for i, r := range command {
+		if r == '\n' || i >= longest {
+			return command[:i] + "…"
+		}
+	}
+	return command
+}
+
+var cancelJob = tool[cancelJobIn, *runResult]{
+	name: "cancel_job", title: "Cancel Job", kind: discards, set: setInput,
+	aim: needsEach(aPane), harm: ends,
+	hint: "stop, kill or interrupt a running command",
+	desc: "Interrupt a running job as Ctrl-C does, or send its programs another signal, and return what became of it. Only the job's own programs get the signal.",
+	run: func(ctx context.Context, c *call, in cancelJobIn) (*runResult, error) {
+		j, pane, err := c.job(ctx, in.JobID)
+		if err != nil {
+			return nil, err
+		}
+		out, _ := outputSelect{}.sink(ctx)
+		if j.Look().Phase == runner.Running && pane.ID != "" {
+			if _, err := c.aimAt(ctx, selection{pane: pane.ID}); err != nil {
+				return nil, err
+			}
+			if err := j.Signal(signals[in.Signal]); err != nil && j.Look().Phase == runner.Running {
+				return nil, faultf(kindRefused, "job %s in pane %s cannot be signalled: %v", j.ID(), j.Pane, err).
+					suggest("look at the pane; send_keys with C-c and enter=false interrupts what runs there")
+			}
+		}
+		lines := 20
+		return c.await(ctx, j, pane, outputSelect{MaxLines: &lines}, out, cancelWait)
+	},
+}
+
+// cancelWait is how long a job may take to end after the signal.
+const cancelWait = 2 * time.Second
+
+type cancelJobIn struct {
+	JobID  string `json:"job_id"`
+	Signal string `json:"signal" enum:"INT,TERM,HUP,QUIT,KILL" default:"INT"`
+	socket
+}
+
+var signals = map[string]syscall.Signal{
+	"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "QUIT": syscall.SIGQUIT, "KILL": syscall.SIGKILL,
+}

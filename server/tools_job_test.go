@@ -1,0 +1,389 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/server"
+	"tmuxmcp/server/runner"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// suite prints five thousand lines, of which twenty fail, and a summary.
+const suite = `i=0; while [ $i -lt 5000 ]; do i=$((i+1)); case $i in *250) echo "FAIL case $i";; *) echo "ok case $i";; esac; done; echo "4980 passed, 20 failed"; exit 1`
+
+func TestRunCommandMatchesAllOutput(t *testing.T) {
+	t.Parallel()
+	srv, p := shellPane(t, "bash")
+	cfg := configFor(srv)
+	cfg.Results = ""
+	text := serve(t, cfg)
+	text.reads = true
+	res := text.tool("run_command", runArgs("%0", suite, `"match":"FAIL|passed"`, `"regex":true,"context":1`)).text()
+	for _, want := range []string{"[%0 exit 1, ", "6 of 5001 lines match", "249-ok case 249\n250:FAIL case 250\n251-ok case 251\n--\n1249-", "\n5000-ok case 5000\n5001:4980 passed, 20 failed", "more: get_job j"} {
+		if !strings.Contains(res, want) {
+			t.Errorf("no %q in\n%s", want, res)
+		}
+	}
+	if strings.Contains(res, "ok case 300") {
+		t.Errorf("lines that do not match:\n%s", res)
+	}
+
+	// The rest is there without another run.
+	got := p.command("%0", suite, `"match":"no such line"`)
+	if len(got.Output) != 0 || *got.Matched != 0 || got.Lines != 5001 || got.status() != "1" || got.JobID == "" {
+		t.Fatalf("%+v", got)
+	}
+	again := ok[ran](p, "get_job", `{"job_id":"`+got.JobID+`","match":"CASE 4250"}`)
+	if diff := cmp.Diff([]string{"4250:FAIL case 4250"}, again.Output); diff != "" || again.status() != "1" || again.State != "ended" {
+		t.Errorf("%+v", again)
+	}
+	if tail := ok[ran](p, "get_job", `{"job_id":"`+got.JobID+`","max_lines":2}`); fmt.Sprint(tail.Output) != "[ok case 5000 4980 passed, 20 failed]" || tail.TruncatedBy != 4999 {
+		t.Errorf("%+v", tail)
+	}
+
+	// More than is kept in memory.
+	got = p.command("%0", "echo needle; seq 1 200000; echo needle", `"match":"needle","context":2`)
+	if diff := cmp.Diff([]string{"1:needle", "2-1", "3-2", "--", "200000-199999", "200001-200000", "200002:needle"}, got.Output); diff != "" || got.LinesMissed {
+		t.Errorf("%+v", got)
+	}
+	// Matches that touch, at the ends of the output.
+	got = p.command("%0", "seq 1 9", `"match":"[1689]","regex":true,"context":1`)
+	if want := "1:1 2-2 -- 5-5 6:6 7-7 8:8 9:9"; strings.Join(got.Output, " ") != want {
+		t.Errorf("%q, want %q", got.Output, want)
+	}
+	// What fits is not kept.
+	if got = p.command("%0", "echo a", `"match":"a"`); got.JobID != "" || fmt.Sprint(got.Output) != "[1:a]" {
+		t.Errorf("%+v", got)
+	}
+	for args, says := range map[string]string{
+		`"match":"(","regex":true`: "match has an invalid regex",
+		`"context":51`:             "context must be 0 to 50",
+		`"context":-1`:             "context must be 0 to 50",
+	} {
+		p.fails("run_command", runArgs("%0", "echo not-here", args), says)
+	}
+	// A pattern that takes too long does not take the exit status with it.
+	got = p.command("%0", "head -c 900000 /dev/zero | tr '\\0' a; echo; echo b; exit 3", `"match":"(a?){30}c|b$","regex":true`)
+	if got.status() != "3" || got.Lines != 2 {
+		t.Errorf("%s, %d lines of output", got.status(), got.Lines)
+	}
+}
+
+func TestDetachedJob(t *testing.T) {
+	t.Parallel()
+	eachShell(t, func(t *testing.T, shell string) {
+		srv, p := shellPane(t, shell)
+		p.expect("%0", "echo first", "first")
+		gate := filepath.Join(t.TempDir(), "gate")
+		bar := `printf '0%%'; for i in 1 2 3; do printf "\r${i}0%%"; done; printf '\r100%%\n'; until [ -e ` + gate + ` ]; do sleep 0.05; done; echo done; exit 5`
+		if shell == "fish" {
+			bar = "sh -c " + "'" + strings.ReplaceAll(bar, "'", `'\''`) + "'"
+		}
+		start := time.Now()
+		job := p.command("%0", bar, `"detach":true`)
+		if job.State != "running" || job.JobID == "" || job.ExitStatus != nil || job.TimedOut || time.Since(start) > 20*time.Second {
+			t.Fatalf("%+v", job)
+		}
+		get := func(more string) ran {
+			t.Helper()
+			return ok[ran](p, "get_job", `{"job_id":"`+job.JobID+`"`+more+`}`)
+		}
+		eventually(t, "the bar is full", func() bool { return fmt.Sprint(get("").Output) == "[100%]" })
+		if got := get(`,"timeout":0.1`); got.State != "running" || !got.TimedOut {
+			t.Errorf("while it runs: %+v", got)
+		}
+		if got := ok[rows](p, "list_jobs", `{}`); got.column("state") != "running" || got.column("job_id") != job.JobID {
+			t.Errorf("the jobs are %v", got)
+		}
+		if err := os.WriteFile(gate, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := get(`,"timeout":30`)
+		// At once, while its recorder still has the pipe.
+		p.expect("%0", "echo next", "next")
+		for range 2 {
+			if fmt.Sprint(got.Output) != "[100% done]" || got.status() != "5" || got.State != "ended" || got.LinesMissed || got.Elapsed <= 0 {
+				t.Errorf("%+v", got)
+			}
+			got = get("")
+		}
+		if got := ok[rows](p, "list_jobs", `{}`); got.column("state") != "ended" {
+			t.Errorf("the jobs are %v", got)
+		}
+		tmuxtest.Wait(t, srv, "%0", "pipe that is closed", func() bool {
+			return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_pipe}") == "0"
+		})
+	})
+}
+
+// TestARecorderEndsByItself: nobody asks for the job, and its recorder and pipe are gone
+// all the same; the next command is recorded.
+func TestARecorderEndsByItself(t *testing.T) {
+	t.Parallel()
+	srv, p := shellPane(t, "bash")
+	job := p.command("%0", "sleep 0.2; echo out", `"detach":true`)
+	tmuxtest.Wait(t, srv, "%0", "pipe that is closed", func() bool {
+		return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_pipe}") == "0"
+	})
+	p.expect("%0", "echo next", "next")
+	if got := ok[ran](p, "get_job", `{"job_id":"`+job.JobID+`"}`); fmt.Sprint(got.Output) != "[out]" || got.status() != "0" || got.LinesMissed {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestJobsOutliveTheirServer(t *testing.T) {
+	t.Parallel()
+	srv, _ := shellPane(t, "bash")
+	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", shellStart(t, "dash"))
+	waitPrompt(t, srv, "%0")
+	waitPrompt(t, srv, "%1")
+	gate := filepath.Join(t.TempDir(), "gate")
+	first := start(t, srv, nil)
+	first.handshake("{}")
+	detached := first.command("%0", "seq 1 3000; until [ -e "+gate+" ]; do sleep 0.05; done; seq 3001 4000; exit 6", `"detach":true`)
+	// Nobody has the id of this one.
+	first.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%1", "command": "echo begun; until [ -e " + gate + " ]; do sleep 0.05; done; echo ended"}})
+	tmuxtest.WaitScreen(t, srv, "%1", "\nbegun")
+	if err := first.process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-first.done
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second := start(t, srv, nil)
+	second.handshake("{}")
+	got := ok[ran](second, "get_job", `{"job_id":"`+detached.JobID+`","timeout":20}`)
+	if diff := cmp.Diff(numbers(1, 4000), got.Output); diff != "" || got.status() != "6" || got.LinesMissed {
+		t.Errorf("exit status %s, missed is %t; output (-want +have):\n%s", got.status(), got.LinesMissed, diff)
+	}
+	var other string
+	for _, j := range ok[struct {
+		Result []struct {
+			JobID   string `json:"job_id"`
+			PaneID  string `json:"pane_id"`
+			Command string `json:"command"`
+		} `json:"result"`
+	}](second, "list_jobs", `{}`).Result {
+		if j.PaneID == "%1" && strings.HasPrefix(j.Command, "echo begun; until") {
+			other = j.JobID
+		}
+	}
+	got = ok[ran](second, "get_job", `{"job_id":"`+other+`","timeout":20}`)
+	if fmt.Sprint(got.Output) != "[begun ended]" || got.status() != "0" || got.LinesMissed {
+		t.Errorf("%+v", got)
+	}
+	second.expect("%0", "echo usable", "usable")
+	second.expect("%1", "echo usable", "usable")
+}
+
+func TestJobsThatCannotBeFound(t *testing.T) {
+	t.Parallel()
+	srv, p := shellPane(t, "bash")
+	_, elsewhere := shellPane(t, "bash")
+	job := p.command("%0", "sleep 0.3", `"detach":true`)
+	for _, tool := range []string{"get_job", "cancel_job"} {
+		for _, id := range []string{"", "j", "jaaaaaaaaaaaa", "../" + job.JobID, job.JobID + "/", "/etc", strings.ToUpper(job.JobID), "j\u0000"} {
+			raw, _ := json.Marshal(map[string]string{"job_id": id})
+			p.fails(tool, string(raw), "there is no job", "list_jobs lists")
+		}
+		elsewhere.fails(tool, `{"job_id":"`+job.JobID+`"}`, "job "+job.JobID+" runs on the tmux server at "+srv.SocketPath())
+	}
+	if got := ok[rows](elsewhere, "list_jobs", `{}`); got.column("job_id") != "" {
+		t.Errorf("another tmux server has jobs %v", got)
+	}
+	tmuxtest.Run(t, srv, "kill-server")
+	eventually(t, "the tmux server has ended", func() bool {
+		said := p.fails("get_job", `{"job_id":"`+job.JobID+`"}`).text()
+		return strings.Contains(said, "no tmux server") || strings.Contains(said, "there is no job")
+	})
+}
+
+// TestJobsThatAreLost: what runs a job, its pane or its pipe goes meanwhile.
+func TestJobsThatAreLost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		command, tmux string
+		want          string // state, status, whether output may be missing
+	}{
+		"the pane is killed":      {"echo begun; sleep 30", "kill-pane -t %0", "lost none"},
+		"the pane is respawned":   {"echo begun; sleep 30", "respawn-pane -k -t %0 cat", "lost none"},
+		"the shell is killed":     {"echo begun; kill -9 $$; sleep 30", "", "lost none"},
+		"the subshell is killed":  {"echo begun; sh -c 'kill -9 $PPID'; sleep 30", "", "ended 137"},
+		"all of it is killed":     {"echo begun; kill -9 0; sleep 30", "", "lost none"},
+		"the pipe is another's":   {"echo begun; until [ -e GATE ]; do sleep 0.05; done; echo unseen; exit 3", "pipe-pane -t %0 'cat >/dev/null'", "ended 3"},
+		"the pipe is just closed": {"echo begun; until [ -e GATE ]; do sleep 0.05; done; echo unseen; exit 3", "pipe-pane -t %0", "ended 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv, p := shellPane(t, "bash", "remain-on-exit", "on")
+			tmuxtest.Run(t, srv, "new-window", "-d", "cat")
+			gate := filepath.Join(t.TempDir(), "gate")
+			job := p.command("%0", strings.ReplaceAll(c.command, "GATE", gate), `"detach":true`)
+			eventually(t, "it has printed", func() bool {
+				out := ok[ran](p, "get_job", `{"job_id":"`+job.JobID+`"}`).Output
+				return len(out) > 0 && out[0] == "begun"
+			})
+			if c.tmux != "" {
+				words := strings.SplitN(c.tmux, " ", 4)
+				for i := range words {
+					words[i] = strings.Trim(words[i], "'")
+				}
+				if len(words) == 4 && words[0] == "respawn-pane" {
+					words = []string{"respawn-pane", "-k", "-t", "%0", "cat"}
+				}
+				tmuxtest.Run(t, srv, words[0], words[1:]...)
+			}
+			if err := os.WriteFile(gate, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			got := ok[ran](p, "get_job", `{"job_id":"`+job.JobID+`","timeout":20}`)
+			if said := got.State + " " + got.status(); said != c.want || got.Output[0] != "begun" || got.LinesMissed != strings.Contains(c.command, "unseen") && c.want != "lost none" {
+				t.Errorf("want %s: %+v", c.want, got)
+			}
+			if took := time.Since(began); took > 15*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if c.want == "lost none" {
+				if got := p.tool("cancel_job", `{"job_id":"`+job.JobID+`"}`); !strings.Contains(got.text(), `"state":"lost"`) {
+					t.Errorf("to cancel it answers %s", got.text())
+				}
+			}
+		})
+	}
+}
+
+func TestCancelJob(t *testing.T) {
+	t.Parallel()
+	eachShell(t, func(t *testing.T, shell string) {
+		srv, p := shellPane(t, shell)
+		p.expect("%0", "echo first", "first")
+		cancel := func(command, more string) ran {
+			t.Helper()
+			job := p.command("%0", command, `"detach":true`)
+			return ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`"`+more+`}`)
+		}
+		got := cancel("echo begun; sleep 20; echo not-here", "")
+		interrupted, killed := "130", "137"
+		if shell == "ksh" { // what its own subshells say
+			interrupted, killed = "2", "265"
+		}
+		if got.State != "ended" || got.status() != interrupted || strings.Contains(fmt.Sprint(got.Output), "not-here") {
+			t.Errorf("interrupted: %+v", got)
+		}
+		p.expect("%0", "echo usable", "usable")
+		job := p.command("%0", `sh -c 'trap "echo no" INT; echo ready; while :; do sleep 0.1; done'`, `"detach":true`)
+		tmuxtest.WaitScreen(t, srv, "%0", "\nready")
+		if shell == "bash" || shell == "zsh" { // the others do not wait for what goes on after an interrupt
+			if got = ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`"}`); got.State != "running" {
+				t.Errorf("what goes on after an interrupt: %+v", got)
+			}
+		}
+		got = ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`","signal":"KILL"}`)
+		if got.State != "ended" || got.status() != killed {
+			t.Errorf("killed: %s, %+v", got.status(), got)
+		}
+		p.expect("%0", "echo usable", "usable")
+		// Again it does nothing.
+		if again := ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`"}`); again.status() != killed {
+			t.Errorf("%+v", again)
+		}
+		p.expect("%0", "echo usable", "usable")
+	})
+}
+
+// TestCancelHitsNobodyElse: the user has stopped the job with Ctrl-Z and runs something
+// else in the pane.
+func TestCancelHitsNobodyElse(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "zsh", "dash", "mksh", "fish", "busybox"} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			srv, p := shellPane(t, shell)
+			p.expect("%0", "echo first", "first")
+			job := p.command("%0", "sh -c 'echo begun; exec sleep 300'", `"detach":true`)
+			tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
+			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "C-z")
+			waitPrompt(t, srv, "%0")
+			typeLine(t, srv, "%0", "clear; cat")
+			typed := func() string {
+				return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_current_command}")
+			}
+			eventually(t, "the user's program runs", func() bool { return typed() == "cat" || shell == "busybox" })
+			got := ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`"}`)
+			if got.State == "running" {
+				got = ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`","signal":"KILL"}`)
+			}
+			t.Logf("%+v", got)
+			typeLine(t, srv, "%0", "still-here")
+			tmuxtest.Wait(t, srv, "%0", "two lines", func() bool {
+				return strings.Count(tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0"), "still-here") == 2
+			})
+			if now := typed(); now != "cat" && shell != "busybox" {
+				t.Errorf("the user's program was ended: %s runs", now)
+			}
+		})
+	}
+}
+
+// TestJobsOfTwoServers: each sees the other's jobs, and neither disturbs them.
+func TestJobsOfTwoServers(t *testing.T) {
+	t.Parallel()
+	srv, a := shellPane(t, "bash")
+	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", shellStart(t, "dash"))
+	b := serve(t, configFor(srv))
+	for range 5 {
+		inA := a.command("%0", "seq 1 1000; sleep 0.2; exit 1", `"detach":true`)
+		inB := b.command("%1", "seq 2 2000; sleep 0.2; exit 2", `"detach":true`)
+		ofB := ok[ran](a, "get_job", `{"job_id":"`+inB.JobID+`","timeout":20,"match":"^1999","regex":true}`)
+		ofA := ok[ran](b, "get_job", `{"job_id":"`+inA.JobID+`","timeout":20,"match":"^999","regex":true}`)
+		if ofA.status() != "1" || ofB.status() != "2" || fmt.Sprint(ofA.Output, ofB.Output) != "[999:999] [1998:1999]" || ofA.LinesMissed || ofB.LinesMissed {
+			t.Errorf("%+v\n%+v", ofA, ofB)
+		}
+		a.expect("%1", "echo a", "a")
+		b.expect("%0", "echo b", "b")
+	}
+}
+
+// TestJobsAreSearched: what the jobs of a pane printed, the newest first.
+func TestJobsAreSearched(t *testing.T) {
+	t.Parallel()
+	srv, p := shellPane(t, "bash")
+	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", shellStart(t, "dash"))
+	var last ran
+	for _, c := range []struct{ pane, command string }{{"%0", "seq 1 2000"}, {"%0", "seq 1 9"}, {"%1", "seq 1 1500"}, {"%0", "seq 1 1200; sleep 60"}} {
+		last = p.command(c.pane, c.command, `"detach":true`)
+		if !strings.Contains(c.command, "sleep") {
+			last = ok[ran](p, "get_job", `{"job_id":"`+last.JobID+`","timeout":20}`)
+		}
+	}
+	eventually(t, "the last job has printed", func() bool {
+		return ok[ran](p, "get_job", `{"job_id":"`+last.JobID+`"}`).Lines == 1200
+	})
+	j, err := runner.Find(last.JobID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{
+		{"seq 1 1200; sleep 60", "1109-1109", "1110:1110", "1111-1111"},
+		{"seq 1 2000", "1109-1109", "1110:1110", "1111-1111"},
+	}
+	if diff := cmp.Diff(want, server.SearchJobs(tmuxtest.Context(t), j.Place, "1110")); diff != "" {
+		t.Error(diff)
+	}
+	ctx, cancel := context.WithCancel(tmuxtest.Context(t))
+	cancel()
+	if found := server.SearchJobs(ctx, j.Place, "1110"); len(found) > 1 {
+		t.Errorf("a search that was cancelled finds %v", found)
+	}
+}
