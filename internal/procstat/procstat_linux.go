@@ -16,6 +16,7 @@ type Process struct {
 	Name       string
 	State      byte
 	Parent     int
+	Group      int // its process group
 	Terminal   int // the number of its terminal's device
 	Foreground int // the process group that the terminal listens to
 	Forked     bool
@@ -44,7 +45,7 @@ func Of(pid int) (p Process, err error) {
 	}
 	number := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
 	p = Process{
-		Name: string(stat[open+1 : shut]), State: f[0][0], Parent: number(1), Terminal: number(4), Foreground: number(5),
+		Name: string(stat[open+1 : shut]), State: f[0][0], Parent: number(1), Group: number(2), Terminal: number(4), Foreground: number(5),
 		Forked: number(6)&forkNoExec != 0,
 	}
 	var now unix.Timespec
