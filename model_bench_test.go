@@ -190,12 +190,16 @@ func newStage(t *testing.T, c modelClient) *stage {
 	}
 	// Names that follow the running program, and titles that are the machine's name,
 	// would change what is measured.
-	const idle = "exec sleep 600"
+	life := "600"
+	if os.Getenv("PROMPTS") != "" {
+		life = "7200"
+	}
+	idle := "exec sleep " + life
 	s.tmux("set", "-g", "automatic-rename", "off", ";", "set", "-g", "remain-on-exit", "on", ";",
 		"new-session", "-d", "-s", "agent", "-n", "agent", "-x", "120", "-y", "40", idle)
 	s.tmux("new-session", "-d", "-s", "work", "-n", "shell", "-x", "120", "-y", "40", "seq -f '"+screenLine+"' 35; exec sh")
 	// If the test is killed, this ends what it has started.
-	s.tmux("new-window", "-d", "-t", "work:", "-n", "idle", "sleep 600; tmux kill-server", ";", "split-window", "-d", "-t", "work:1", idle)
+	s.tmux("new-window", "-d", "-t", "work:", "-n", "idle", "sleep "+life+"; tmux kill-server", ";", "split-window", "-d", "-t", "work:1", idle)
 	for w := 1; w <= 6; w++ {
 		window := fmt.Sprintf("agent:%d", w)
 		args := []string{"new-window", "-d", "-t", window, "-n", "idle", idle}

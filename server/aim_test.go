@@ -25,6 +25,7 @@ func required(t *testing.T) map[string]map[string]any {
 		"send_keys":       {"keys": "typed"},
 		"send_keys_batch": {},
 		"paste_text":      {"text": "typed"},
+		"send_prompt":     {"prompt": "typed"},
 		"run_command":     {"command": "echo typed"},
 		"rename_session":  {"new_name": "agent"},
 		"rename_window":   {"new_name": "w"},
@@ -100,6 +101,8 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 			program := talker
 			if d.name == "run_command" || d.name == "cancel_job" { // refuses what is no shell, whoever's it is
 				program = "PS1='$ ' exec sh"
+			} else if d.name == "send_prompt" { // and this what is no agent
+				program, _ = FakeAgent(t)
 			}
 			srv, s := agentServer(t, program)
 			calls := ownCalls(t, d)

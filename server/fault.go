@@ -38,6 +38,8 @@ const (
 	kindAsked = "Asked"
 	// kindNotBegun: a command was not begun, so it has not run.
 	kindNotBegun = "not_begun"
+	// kindUnproven: a prompt was typed, and cannot be shown to have been taken.
+	kindUnproven = "unproven"
 	// kindPaneGone: the pane that was waited for or followed ended meanwhile.
 	kindPaneGone = "pane_gone"
 )

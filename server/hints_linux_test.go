@@ -44,6 +44,7 @@ var acts = map[string][]act{
 	"capture_pane":              {{args: `{"pane_id":"%2","start":-100}`}},
 	"snapshot_pane":             {{args: `{"pane_id":"%2"}`}},
 	"capture_since":             {{args: `{"pane_id":"%2"}`}},
+	"agent_status":              {{args: `{}`}, {args: `{"panes":["%1"]}`}},
 	"search_panes":              {{args: `{"pattern":"token"}`}, {args: `{"pattern":"#(touch MARKER)|.*","regex":true}`}},
 	"display_message":           {{args: `{"format_string":"#{pane_id}"}`}, {args: `{"format_string":"#(touch MARKER)"}`}, {args: `{"format_string":"#{E:#{a:35}(touch MARKER)}"}`}},
 	"wait_for_text":             {{args: `{"pane_id":"%2","patterns":["token"],"timeout":0.2}`}},
@@ -80,6 +81,7 @@ var acts = map[string][]act{
 	"send_keys":        {{args: `{"pane_id":"%1","keys":"touch MARKER"}`}, {args: `{"pane_id":"%3","keys":"exit"}`}},
 	"send_keys_batch":  {{args: `{"operations":[{"pane_id":"%1","keys":"touch MARKER"},{"pane_id":"%3","keys":"exit"}]}`}},
 	"paste_text":       {{args: `{"pane_id":"%1","text":"touch MARKER\nexit\n","bracket":false}`}},
+	"send_prompt":      {{args: `{"pane_id":"%3","prompt":"marker"}`}, {args: `{"pane_id":"%3","prompt":"TMUXBIN kill-session -t b"}`}},
 	"paste_buffer":     {{args: `{"pane_id":"%1","buffer_name":"BUFFER","bracket":false}`}},
 	"run_command":      {{args: `{"pane_id":"%1","command":"touch MARKER","timeout":5}`}, {args: `{"pane_id":"%1","command":"TMUXBIN kill-session -t b","timeout":5}`}},
 	"get_job":          {{args: `{"job_id":"JOB","match":"#(touch MARKER)"}`}},
@@ -242,6 +244,14 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 	if strings.Contains(a.args, "JOB") {
 		s.job = p.command("%1", "sleep 600", `"detach":true`).JobID
 		s.settled()
+	}
+	if tool == "send_prompt" {
+		command, dir := server.FakeAgent(t)
+		if err := os.WriteFile(filepath.Join(dir, "runs"), []byte("marker() { touch "+s.marker()+"; }\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tmuxtest.Run(t, s.srv, "respawn-pane", "-k", "-t", "%3", command)
+		tmuxtest.WaitScreen(t, s.srv, "%3", "shortcuts")
 	}
 	before, things, programs := s.state(), s.things(), s.programs()
 	call := func() result { return p.tool(tool, s.fill(a.args)) }

@@ -34,8 +34,9 @@ type Server struct {
 	// consentWait is the constant of this name, except in tests.
 	consentWait time.Duration
 
-	slots sync.Map // socket path → chan struct{}
-	small smallServers
+	slots  sync.Map // socket path → chan struct{}
+	small  smallServers
+	agents knownAgents
 
 	mu          sync.Mutex
 	handles     map[string]*tmux.Server // by socket name; "" is the configured one

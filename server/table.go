@@ -22,6 +22,8 @@ var tools = []entry{
 	&capturePane, &snapshotPane,
 	// tools_input.go
 	&sendKeys, &sendKeysBatch, &pasteText,
+	// tools_agent.go
+	&agentStatus, &sendPrompt,
 	// tools_run.go, tools_job.go
 	&runCommand, &getJob, &listJobs, &cancelJob,
 	// tools_follow.go, tools_search.go, tools_evaluate.go

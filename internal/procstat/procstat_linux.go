@@ -17,7 +17,7 @@ type Process struct {
 	Name       string
 	State      byte
 	Parent     int
-	Group      int
+	Group      int // its process group
 	Terminal   int // the number of its terminal's device
 	Foreground int // the process group that the terminal listens to
 	Forked     bool

@@ -15,6 +15,7 @@ func (gemini) serves(path string) bool {
 
 func (gemini) read(path string, body []byte) (turn, error) {
 	type content struct {
+		Role  string
 		Parts []struct {
 			Text             string
 			FunctionResponse *struct {
@@ -42,9 +43,12 @@ func (gemini) read(path string, body []byte) (turn, error) {
 			t.tools = append(t.tools, tool)
 		}
 	}
-	for _, c := range append([]content{req.SystemInstruction}, req.Contents...) {
+	for i, c := range append([]content{req.SystemInstruction}, req.Contents...) {
 		for _, p := range c.Parts {
 			t.prompt += p.Text + "\n"
+			if c.Role == "user" && i > 0 {
+				t.hear(p.Text)
+			}
 			if r := p.FunctionResponse; r != nil && r.ID == callID(len(t.results)) {
 				t.results = append(t.results, response(r.Response))
 			}
@@ -66,18 +70,28 @@ func response(raw json.RawMessage) string {
 }
 
 func (g gemini) say(w io.Writer, t turn, text string) {
-	g.answer(w, t, object{"text": text})
+	if !t.stream {
+		g.answer(w, t, "STOP", object{"text": text})
+		return
+	}
+	all := pieces(w, text)
+	for _, piece := range all[:len(all)-1] {
+		g.answer(w, t, "", object{"text": piece})
+	}
+	g.answer(w, t, "STOP", object{"text": all[len(all)-1]})
 }
 
 func (g gemini) call(w io.Writer, t turn, n int, tool Tool, args string) {
-	g.answer(w, t, object{"functionCall": object{"id": callID(n), "name": tool.Name, "args": json.RawMessage(args)}})
+	g.answer(w, t, "STOP", object{"functionCall": object{"id": callID(n), "name": tool.Name, "args": json.RawMessage(args)}})
 }
 
-func (gemini) answer(w io.Writer, t turn, part object) {
+func (gemini) answer(w io.Writer, t turn, reason string, part object) {
+	candidate := object{"index": 0, "content": object{"role": "model", "parts": []any{part}}}
+	if reason != "" {
+		candidate["finishReason"] = reason
+	}
 	response := object{
-		"candidates": []any{object{
-			"index": 0, "finishReason": "STOP", "content": object{"role": "model", "parts": []any{part}},
-		}},
+		"candidates":    []any{candidate},
 		"usageMetadata": object{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
 	}
 	if t.stream {

@@ -36,13 +36,20 @@ func (messages) read(_ string, body []byte) (turn, error) {
 		t.prompt += "\n" + texts(m.Content)
 		var blocks []struct {
 			Type      string
+			Text      string
 			ToolUseID string `json:"tool_use_id"`
 			Content   json.RawMessage
 		}
-		if json.Unmarshal(m.Content, &blocks) != nil {
-			continue // a string
+		if json.Unmarshal(m.Content, &blocks) != nil { // a string
+			if m.Role == "user" {
+				t.hear(texts(m.Content))
+			}
+			continue
 		}
 		for _, b := range blocks {
+			if b.Type == "text" && m.Role == "user" {
+				t.hear(b.Text)
+			}
 			if b.Type == "tool_result" && b.ToolUseID == callID(len(t.results)) {
 				t.results = append(t.results, texts(b.Content))
 			}
@@ -52,8 +59,11 @@ func (messages) read(_ string, body []byte) (turn, error) {
 }
 
 func (m messages) say(w io.Writer, t turn, text string) {
-	m.answer(w, t, "end_turn", object{"type": "text", "text": text}, object{"type": "text", "text": ""},
-		object{"type": "text_delta", "text": text})
+	var deltas []object
+	for _, piece := range pieces(w, text) {
+		deltas = append(deltas, object{"type": "text_delta", "text": piece})
+	}
+	m.answer(w, t, "end_turn", object{"type": "text", "text": text}, object{"type": "text", "text": ""}, deltas...)
 }
 
 func (m messages) call(w io.Writer, t turn, n int, tool Tool, args string) {
@@ -64,10 +74,10 @@ func (m messages) call(w io.Writer, t turn, n int, tool Tool, args string) {
 
 // answer writes a message of one block: whole, or as a stream that begins the block
 // and then sends the rest.
-func (messages) answer(w io.Writer, t turn, reason string, whole, begun, delta object) {
+func (messages) answer(w io.Writer, t turn, reason string, whole, begun object, deltas ...object) {
 	usage := object{"input_tokens": 1, "output_tokens": 1}
 	message := object{
-		"id": "msg_1", "type": "message", "role": "assistant", "model": "stand-in",
+		"id": newID("msg"), "type": "message", "role": "assistant", "model": "stand-in",
 		"content": []any{whole}, "stop_reason": reason, "stop_sequence": nil, "usage": usage,
 	}
 	if !t.stream {
@@ -77,7 +87,9 @@ func (messages) answer(w io.Writer, t turn, reason string, whole, begun, delta o
 	message["content"], message["stop_reason"] = []any{}, nil
 	event(w, "message_start", object{"type": "message_start", "message": message})
 	event(w, "content_block_start", object{"type": "content_block_start", "index": 0, "content_block": begun})
-	event(w, "content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": delta})
+	for _, delta := range deltas {
+		event(w, "content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": delta})
+	}
 	event(w, "content_block_stop", object{"type": "content_block_stop", "index": 0})
 	event(w, "message_delta", object{
 		"type": "message_delta", "usage": usage,

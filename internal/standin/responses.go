@@ -17,6 +17,7 @@ func (responses) read(_ string, body []byte) (turn, error) {
 		Tools        []json.RawMessage
 		Input        []struct {
 			Type    string
+			Role    string
 			CallID  string `json:"call_id"`
 			Content json.RawMessage
 			Output  json.RawMessage
@@ -57,6 +58,11 @@ func (responses) read(_ string, body []byte) (turn, error) {
 		switch {
 		case in.Type == "message":
 			t.prompt += "\n" + texts(in.Content)
+			if in.Role == "user" {
+				for _, block := range blocksOf(in.Content) {
+					t.hear(block)
+				}
+			}
 		case in.Type == "function_call_output" && in.CallID == callID(len(t.results)):
 			t.results = append(t.results, texts(in.Output))
 		}
@@ -66,14 +72,14 @@ func (responses) read(_ string, body []byte) (turn, error) {
 
 func (r responses) say(w io.Writer, _ turn, text string) {
 	r.answer(w, object{
-		"type": "message", "id": "item_1", "role": "assistant", "status": "completed",
+		"type": "message", "id": newID("item"), "role": "assistant", "status": "completed",
 		"content": []any{object{"type": "output_text", "text": text, "annotations": []any{}}},
-	})
+	}, pieces(w, text)...)
 }
 
 func (r responses) call(w io.Writer, _ turn, n int, tool Tool, args string) {
 	item := object{
-		"type": "function_call", "id": "item_1", "call_id": callID(n), "status": "completed",
+		"type": "function_call", "id": newID("item"), "call_id": callID(n), "status": "completed",
 		"name": tool.Name, "arguments": args,
 	}
 	if tool.Space != "" {
@@ -82,10 +88,13 @@ func (r responses) call(w io.Writer, _ turn, n int, tool Tool, args string) {
 	r.answer(w, item)
 }
 
-func (responses) answer(w io.Writer, item object) {
-	response := object{"id": "resp_1", "object": "response", "model": "stand-in", "status": "in_progress", "output": []any{}}
+func (responses) answer(w io.Writer, item object, deltas ...string) {
+	response := object{"id": newID("resp"), "object": "response", "model": "stand-in", "status": "in_progress", "output": []any{}}
 	event(w, "response.created", object{"type": "response.created", "response": response})
 	event(w, "response.output_item.added", object{"type": "response.output_item.added", "output_index": 0, "item": item})
+	for _, delta := range deltas {
+		event(w, "response.output_text.delta", object{"type": "response.output_text.delta", "item_id": item["id"], "output_index": 0, "content_index": 0, "delta": delta})
+	}
 	event(w, "response.output_item.done", object{"type": "response.output_item.done", "output_index": 0, "item": item})
 	response["status"], response["output"] = "completed", []any{item}
 	response["usage"] = object{

@@ -7,20 +7,25 @@
 // A [Script] is a list of tool calls and a final text. Which call is next follows
 // from the results that a request carries, not from how many requests came, so a
 // client may repeat one. Requests without the scripted tools (for a title, a quota)
-// get the final text.
+// get the final text. A script with a Reply holds a conversation instead: each
+// prompt of the user's has an answer of its own, which may take its time.
 //
 // It is not a fake of any model or of its API's errors, and it counts no tokens.
 package standin
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // Call is a tool call that the script decides on.
@@ -40,7 +45,29 @@ type Script struct {
 	Server string // the MCP server, as the client's config names it
 	Calls  []Call
 	Final  string
+	// Reply, if not nil, answers each prompt of a conversation; Calls are not used.
+	Reply func(prompt string) Reply
 }
+
+// Reply is an answer to a prompt: calls of the client's own tools one after the
+// other, then a text, sent word by word over the time that it lasts.
+type Reply struct {
+	Calls []Call
+	Text  string
+	Lasts time.Duration
+}
+
+// keptRequests of a conversation are kept: each holds all of it.
+const keptRequests = 8
+
+// Doing is what the model does in a conversation.
+type Doing string
+
+const (
+	Waiting   Doing = "waiting"   // for a prompt
+	Answering Doing = "answering" // a request is open
+	Called    Doing = "called"    // a tool, and has no result yet
+)
 
 // Tool is a tool as a client offers it to its model.
 type Tool struct {
@@ -62,7 +89,20 @@ type turn struct {
 	prompt  string // all text in it
 	tools   []Tool
 	results []string // of the script's calls, in order
+	said    []string // by the user, one for each block
+	before  int      // how many results were there before the last of these
 }
+
+// hear notes what the user says, without what the client itself puts there.
+func (t *turn) hear(text string) {
+	if trimmed := strings.TrimSpace(text); trimmed == "" || ownBlock.MatchString(trimmed) {
+		return
+	}
+	t.said, t.before = append(t.said, text), len(t.results)
+}
+
+// ownBlock is a block that a client puts beside what the user says.
+var ownBlock = regexp.MustCompile(`^<(system-reminder|session_context|environment_context|permissions instructions|user_instructions|skills_instructions|apps_instructions|plugins_instructions|collaboration_mode)>`)
 
 // api reads the requests of one API and writes its answers.
 type api interface {
@@ -91,6 +131,10 @@ type Server struct {
 	read     []string
 	ended    bool
 	failed   error
+	said     []string
+	open     int // turns that are being answered
+	called   bool
+	changed  time.Time // what Doing returns
 }
 
 // Messages, Responses and Gemini start a stand-in for one of the APIs, on a free port.
@@ -123,6 +167,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.script.Reply != nil {
+		s.requests = s.requests[max(0, len(s.requests)-keptRequests):]
+	}
 	s.requests = append(s.requests, Request{r.URL.Path, body})
 	if err != nil {
 		s.fail(w, err)
@@ -143,7 +190,79 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		kind = "text/event-stream"
 	}
 	w.Header().Set("Content-Type", kind)
+	if s.script.Reply != nil && len(t.tools) > 0 && len(t.said) > 0 {
+		s.converse(w, r, t)
+		return
+	}
 	s.decide(w, t)
+}
+
+// converse answers the last prompt of a conversation. The lock is held, but not
+// while the answer is sent.
+func (s *Server) converse(w http.ResponseWriter, r *http.Request, t turn) {
+	s.said, s.called = t.said, false
+	s.open, s.changed = s.open+1, time.Now()
+	reply := s.script.Reply(t.said[len(t.said)-1])
+	n := len(t.results)
+	s.mu.Unlock()
+	calls := n-t.before < len(reply.Calls)
+	if calls {
+		c := reply.Calls[n-t.before]
+		s.api.call(w, t, n, Tool{Name: c.Tool}, c.Args)
+	} else {
+		s.api.say(&paced{w, r.Context().Done(), reply.Lasts / time.Duration(len(strings.Fields(reply.Text))+1)}, t, reply.Text)
+	}
+	s.mu.Lock()
+	s.open, s.called, s.changed = s.open-1, calls, time.Now()
+}
+
+// paced sends each event for itself, and pauses after it.
+type paced struct {
+	http.ResponseWriter
+	gone  <-chan struct{}
+	pause time.Duration
+}
+
+func (p *paced) Write(b []byte) (int, error) {
+	n, err := p.ResponseWriter.Write(b)
+	if f, ok := p.ResponseWriter.(http.Flusher); ok && bytes.HasPrefix(b, []byte("data:")) {
+		f.Flush()
+		select {
+		case <-p.gone:
+			return n, http.ErrAbortHandler
+		case <-time.After(p.pause):
+		}
+	}
+	return n, err
+}
+
+// pieces are the parts in which a text is sent: its words, if it is to take time.
+func pieces(w io.Writer, text string) []string {
+	if _, ok := w.(*paced); ok {
+		return strings.SplitAfter(text, " ")
+	}
+	return []string{text}
+}
+
+// Heard returns what the user has said in a conversation so far, a block each, as the
+// newest request repeats it.
+func (s *Server) Heard() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.said)
+}
+
+// Doing returns what the model does in a conversation, and since when.
+func (s *Server) Doing() (Doing, time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.open > 0:
+		return Answering, s.changed
+	case s.called:
+		return Called, s.changed
+	}
+	return Waiting, s.changed
 }
 
 // decide answers a turn: with the call after the last whose result it carries.
@@ -249,21 +368,27 @@ func encode(v any) []byte {
 	return b
 }
 
+// newID makes the id of an answer: a client takes two of one id for the same.
+func newID(prefix string) string { return fmt.Sprint(prefix, "_", ids.Add(1)) }
+
+var ids atomic.Int64
+
 // object is a JSON object to send.
 type object = map[string]any
 
 // texts joins the text blocks of a content that is either a string or a list of
 // blocks. What else it holds is kept as JSON: the model reads that too.
-func texts(content json.RawMessage) string {
+func texts(content json.RawMessage) string { return strings.Join(blocksOf(content), "\n") }
+
+func blocksOf(content json.RawMessage) (all []string) {
 	var one string
 	if json.Unmarshal(content, &one) == nil {
-		return one
+		return []string{one}
 	}
 	var blocks []json.RawMessage
 	if json.Unmarshal(content, &blocks) != nil {
-		return string(content)
+		return []string{string(content)}
 	}
-	var all []string
 	for _, b := range blocks {
 		var block struct{ Text *string }
 		if json.Unmarshal(b, &block) == nil && block.Text != nil {
@@ -272,5 +397,5 @@ func texts(content json.RawMessage) string {
 			all = append(all, string(b))
 		}
 	}
-	return strings.Join(all, "\n")
+	return all
 }

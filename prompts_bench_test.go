@@ -1,0 +1,331 @@
+package tmuxmcp_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tmuxmcp/internal/standin"
+)
+
+// An agentClient is an agent CLI that runs for a user in a pane, asks before it runs a
+// command, and has a stand-in for its model.
+type agentClient struct {
+	modelClient
+	shell standin.Call // touches a file, which it must be allowed
+	// dialog is on the screen when it asks, and only then.
+	dialog string
+	// tabs is what it makes of a tab.
+	tabs string
+}
+
+func agentClients() []agentClient {
+	bash := standin.Call{Tool: "Bash", Args: `{"command": "touch file", "description": "Make a file"}`}
+	configs := map[string]struct {
+		files  map[string]string
+		args   []string
+		shell  standin.Call
+		dialog string
+	}{
+		"claude":        {shell: bash, dialog: "Do you want to proceed?"},
+		"claude-newest": {shell: bash, dialog: "Do you want to proceed?", args: []string{"--permission-mode", "default"}},
+		"codex": {
+			args:   []string{"-c", `approval_policy="on-request"`, "-c", `sandbox_mode="read-only"`},
+			shell:  standin.Call{Tool: "exec_command", Args: `{"cmd": "touch file", "sandbox_permissions": "require_escalated", "justification": "May it?"}`},
+			dialog: "Would you like to run the following command?",
+		},
+		"gemini": {
+			args:   []string{"-m", "gemini-2.5-pro"},
+			shell:  standin.Call{Tool: "run_shell_command", Args: `{"command": "touch file"}`},
+			dialog: "Allow execution of",
+		},
+		"opencode": {dialog: "Permission required", shell: standin.Call{Tool: "bash", Args: `{"command": "touch file", "description": "Make a file"}`}},
+	}
+	var all []agentClient
+	for _, m := range modelClients {
+		c := agentClient{modelClient: m, shell: configs[m.name].shell, dialog: configs[m.name].dialog, tabs: "\t"}
+		c.typed = configs[m.name].args
+		c.files = map[string]string{}
+		for name, text := range m.files {
+			// No MCP server, and questions.
+			text = regexp.MustCompile(`(?m)^\[mcp_servers.tmux\]\ncommand = .*\n|^ *"mcpServers": .*\n|,\n *"mcp": .*`).ReplaceAllString(text, "")
+			c.files[name] = strings.Replace(text, `{"*": "allow"}`, `{"bash": "ask", "edit": "ask"}`, 1)
+		}
+		if strings.HasPrefix(m.name, "claude") {
+			c.tabs = "    "
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// A promptStage runs one client in %0, and a tmux-mcp beside it.
+type promptStage struct {
+	*stage
+	agentClient
+	model *standin.Server
+	mcp   *mcpPeer // sends
+	eyes  *mcpPeer // looks
+	truth truth
+}
+
+// truth is what the agent does, as the stand-in and the test know it.
+type truth struct {
+	mu      sync.Mutex
+	changes []change
+	// shown is when a dialog was on the screen, noticed how long agent_status took to
+	// say so.
+	shown   time.Time
+	noticed []time.Duration
+}
+
+func (t *truth) asked(at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shown = at
+}
+
+// noticing notes the first sample after the dialog was there.
+func (t *truth) noticing(state string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if state == "asks" && !t.shown.IsZero() {
+		t.noticed = append(t.noticed, time.Since(t.shown))
+		t.shown = time.Time{}
+	}
+}
+
+// change is a moment from which one of some states is right.
+type change struct {
+	at     time.Time
+	states string
+}
+
+func (t *truth) now(states string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := len(t.changes); n == 0 || t.changes[n-1].states != states {
+		t.changes = append(t.changes, change{time.Now(), states})
+	}
+}
+
+// slack is how long a client may take to show that its model has begun or ended: claude
+// needs most of it on a busy machine.
+const slack = time.Second
+
+// right reports whether a state was right about the time of a sample.
+func (t *truth) right(at time.Time, state string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, c := range t.changes {
+		if c.at.After(at.Add(50 * time.Millisecond)) {
+			break
+		}
+		ended := i+1 < len(t.changes) && t.changes[i+1].at.Before(at.Add(-slack))
+		if !ended && strings.Contains(c.states, state) {
+			return true
+		}
+	}
+	return false
+}
+
+// mcpPeer speaks to a tmux-mcp over its pipes, one call at a time.
+type mcpPeer struct {
+	t   *testing.T
+	in  io.Writer
+	out *bufio.Reader
+	id  int
+}
+
+func (s *promptStage) serve() *mcpPeer {
+	s.Helper()
+	cmd := exec.Command(filepath.Join(s.home, "tmux-mcp"), "-S", filepath.Join(s.home, "tmux"), "--results", "json", "--safety", "destructive")
+	cmd.Env, cmd.Dir = s.stage.env, s.home // the stage ends what has this home
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		s.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		s.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { in.Close(); _ = cmd.Wait() })
+	p := &mcpPeer{t: s.T, in: in, out: bufio.NewReader(out)}
+	p.request("initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "bench", "version": "1"}})
+	fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return p
+}
+
+func (p *mcpPeer) request(method string, params any) json.RawMessage {
+	p.id++
+	line, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": p.id, "method": method, "params": params})
+	fmt.Fprintf(p.in, "%s\n", line)
+	for {
+		line, err := p.out.ReadBytes('\n')
+		if err != nil {
+			return nil // the stage was cleared
+		}
+		var m struct {
+			ID     int
+			Result json.RawMessage
+		}
+		if json.Unmarshal(line, &m) == nil && m.ID == p.id {
+			return m.Result
+		}
+	}
+}
+
+// call calls a tool; said is its text, an error's if it failed.
+func (p *mcpPeer) call(tool string, args map[string]any, into any) (said string, ok bool) {
+	var r struct {
+		Content           []struct{ Text string }
+		StructuredContent json.RawMessage
+		IsError           bool
+	}
+	if err := json.Unmarshal(p.request("tools/call", map[string]any{"name": tool, "arguments": args}), &r); err != nil || len(r.Content) == 0 {
+		return "no answer", false
+	}
+	if into != nil && !r.IsError {
+		_ = json.Unmarshal(r.StructuredContent, into)
+	}
+	return r.Content[0].Text, !r.IsError
+}
+
+// agentRow is what agent_status says of %0.
+type agentRow struct {
+	State, Agent    string
+	Version         *string
+	Question, Input *string
+	Choices         []struct {
+		Keys  []string
+		Label string
+	}
+}
+
+func (p *mcpPeer) status() (a agentRow) {
+	var out struct{ Agents []agentRow }
+	said, ok := p.call("agent_status", map[string]any{"panes": []string{"%0"}}, &out)
+	if ok && len(out.Agents) == 1 {
+		return out.Agents[0]
+	}
+	return agentRow{State: "none: " + said}
+}
+
+// awaits waits for a state.
+func (s *promptStage) awaits(state string) agentRow {
+	s.Helper()
+	var a agentRow
+	for deadline := time.Now().Add(playing); time.Now().Before(deadline); time.Sleep(30 * time.Millisecond) {
+		if a = s.mcp.status(); a.State == state {
+			return a
+		}
+	}
+	s.Fatalf("%s is %+v, and not %s:\n%s", s.agentClient.name, a, state, s.screen())
+	return a
+}
+
+func newPromptStage(t *testing.T, c agentClient) *promptStage {
+	s := &promptStage{agentClient: c}
+	s.stage = newStage(t, c.modelClient)
+	program, err := modelServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write("tmux-mcp", string(program))
+	model, err := c.api(standin.Script{Server: "none", Final: "Title", Reply: s.reply})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.model = model
+	t.Cleanup(model.Close)
+	fill := strings.NewReplacer("{URL}", model.URL, "{HOME}", s.home)
+	for name, text := range c.files {
+		s.write(name, fill.Replace(text))
+	}
+	run := "cd " + s.home + "\n"
+	for _, kv := range c.env {
+		run += "export '" + fill.Replace(kv) + "'\n"
+	}
+	run += "exec " + c.name
+	for _, a := range c.typed {
+		run += " '" + a + "'"
+	}
+	s.write("run", run+"\n")
+	s.mcp, s.eyes = s.serve(), s.serve()
+	s.tmux("respawn-pane", "-k", "-t", "%0", "sh "+s.home+"/run")
+	s.awaits("idle")
+	return s
+}
+
+const (
+	slowly = "Take your time over this: "
+	asking = "Touch a file: "
+)
+
+func (s *promptStage) reply(prompt string) standin.Reply {
+	switch {
+	case strings.Contains(prompt, slowly):
+		return standin.Reply{Text: strings.Repeat("And so on, word by word. ", 3), Lasts: 3 * time.Second}
+	case strings.Contains(prompt, asking):
+		return standin.Reply{Calls: []standin.Call{s.shell}, Text: "It is there."}
+	}
+	return standin.Reply{Text: "Understood, all of it.", Lasts: 300 * time.Millisecond}
+}
+
+// follow writes down what the model does until done is closed.
+func (s *promptStage) follow(done chan struct{}) {
+	was := standin.Waiting
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
+		doing, _ := s.model.Doing()
+		if doing == was {
+			continue
+		}
+		was = doing
+		if doing == standin.Called {
+			// What the client does before it asks is its own.
+			s.truth.now("working asks")
+			for doing == was && !strings.Contains(s.screen(), s.dialog) {
+				time.Sleep(10 * time.Millisecond)
+				doing, _ = s.model.Doing()
+			}
+			s.truth.asked(time.Now())
+		}
+		s.truth.now(map[standin.Doing]string{standin.Waiting: "idle", standin.Answering: "working", standin.Called: "asks"}[was])
+	}
+}
+
+// marked are the markers that the newest claude puts around a collapsed paste.
+var marked = regexp.MustCompile(`^\s*<pasted_content id="\w+">\n((?s:.*))\n</pasted_content id="\w+">\s*$`)
+
+// heard counts how often the model got exactly this text, and how often one with the token.
+func (s *promptStage) heard(text, token string) (exactly, parts int) {
+	want := strings.TrimSpace(strings.ReplaceAll(text, "\t", s.tabs))
+	for _, block := range s.model.Heard() {
+		if strings.Contains(block, token) {
+			parts++
+		}
+		if m := marked.FindStringSubmatch(block); m != nil {
+			block = m[1]
+		}
+		if strings.TrimSpace(block) == want {
+			exactly++
+		}
+	}
+	return exactly, parts
+}

@@ -1,0 +1,171 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"tmuxmcp/server/agents"
+	"tmuxmcp/tmux"
+)
+
+// agentPane is what of a pane decides what an agent in it does, besides its screen.
+type agentPane struct {
+	ID      tmux.PaneID `tmux:"pane_id"`
+	Session string      `tmux:"session_name"`
+	Window  int         `tmux:"window_index"`
+	Index   int         `tmux:"pane_index"`
+	PID     int         `tmux:"pane_pid"`
+	Dead    bool        `tmux:"pane_dead"`
+	Command string      `tmux:"pane_current_command"`
+	Started string      `tmux:"pane_start_command"`
+	Title   string      `tmux:"pane_title"`
+	X       int         `tmux:"cursor_x"`
+	Y       int         `tmux:"cursor_y"`
+}
+
+// statusOf reads the state of an agent off its pane. The rows are all rows of the screen.
+func (p agentPane) statusOf(program agents.Program, ended bool, rows []string) agents.Status {
+	return agents.Classify(agents.View{Program: program, Ended: ended, Title: p.Title, Rows: rows, X: p.X, Y: p.Y})
+}
+
+// knownAgents remembers which agents ran in which panes, to know when one has ended.
+type knownAgents struct {
+	mu    sync.Mutex
+	panes map[string]knownAgent // by socket and pane
+}
+
+type knownAgent struct {
+	agents.Program
+	pid int // that the pane had started
+}
+
+// mostKnownAgents bounds the memory of agents that ran.
+const mostKnownAgents = 1000
+
+// programs are the agents of panes, by the panes' ids: those that run, and those that
+// ran there and have ended.
+func (k *knownAgents) programs(socket string, panes []agentPane) (running, ended map[tmux.PaneID]agents.Program) {
+	at := agentsAt(panes)
+	running, ended = map[tmux.PaneID]agents.Program{}, map[tmux.PaneID]agents.Program{}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.panes == nil || len(k.panes) > mostKnownAgents {
+		k.panes = map[string]knownAgent{}
+	}
+	for _, p := range panes {
+		key := socket + " " + string(p.ID)
+		if program, ok := at[p.PID]; ok && !p.Dead {
+			running[p.ID], k.panes[key] = program, knownAgent{program, p.PID}
+			continue
+		}
+		// An earlier server's pane may have had this id, but not this process too; a
+		// newer tmux has no process for a dead pane.
+		if known, ok := k.panes[key]; ok && (known.pid == p.PID || p.Dead && p.PID <= 0) {
+			ended[p.ID] = known.Program
+		} else if words := strings.Fields(strings.Trim(p.Started, `"`)); p.Dead && len(words) > 0 {
+			if name, ok := agents.Recognise("", words); ok {
+				ended[p.ID] = agents.Program{Name: name}
+			}
+		}
+	}
+	return running, ended
+}
+
+// seenAgent is an agent in a pane, and its state at one moment.
+type seenAgent struct {
+	agentPane
+	agents.Program
+	agents.Status
+}
+
+// lookAgain is how long after a screen that no rule matches it is looked at again: it
+// may have been captured while the program was drawing it.
+const lookAgain = 60 * time.Millisecond
+
+// agentsIn finds the agents in these panes, or in all of the server, in two round
+// trips, or a third where a screen was not understood.
+func (c *call) agentsIn(ctx context.Context, ids []tmux.PaneID) ([]seenAgent, error) {
+	list := tmux.ListPanes{All: true}
+	if len(ids) > 0 {
+		list.Filter = tmux.MatchOneOf("pane_id", ids...)
+	}
+	panes, err := tmux.List[agentPane](ctx, c.tmux, list)
+	if err := noneIsEmpty(err); err != nil {
+		return nil, err
+	}
+	panes = uniqueBy(panes, func(p agentPane) tmux.PaneID { return p.ID })
+	for _, id := range ids {
+		if !containsPane(panes, id) {
+			return nil, paneNotFound(string(id))
+		}
+	}
+	running, ended := c.s.agents.programs(c.tmux.SocketPath(), panes)
+	var seen []seenAgent
+	for _, p := range panes {
+		if program, ok := running[p.ID]; ok {
+			seen = append(seen, seenAgent{p, program, agents.Status{State: agents.Unknown}})
+		} else if program, ok := ended[p.ID]; ok {
+			seen = append(seen, seenAgent{p, program, agents.Status{State: agents.Ended}})
+		}
+	}
+	if err := c.readAgents(ctx, seen); err != nil {
+		return nil, err
+	}
+	for _, s := range seen {
+		if s.State == agents.Unknown {
+			if err := sleep(ctx, lookAgain); err != nil {
+				return nil, err
+			}
+			return seen, c.readAgents(ctx, seen)
+		}
+	}
+	return seen, nil
+}
+
+func containsPane(panes []agentPane, id tmux.PaneID) bool {
+	for _, p := range panes {
+		if p.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// readAgents looks at the screens of the agents whose state is not known.
+func (c *call) readAgents(ctx context.Context, seen []seenAgent) error {
+	var b tmux.Batch
+	type look struct {
+		of     *seenAgent
+		pane   *[]agentPane
+		screen *[]byte
+	}
+	var looks []look
+	for i := range seen {
+		if s := &seen[i]; s.State == agents.Unknown {
+			looks = append(looks, look{s, tmux.Rows[agentPane](&b, tmux.DisplayMessage{Target: s.ID}),
+				tmux.Add(&b, tmux.CapturePane{Target: s.ID, Print: true})})
+		}
+	}
+	if looks == nil {
+		return nil
+	}
+	// A pane that ended meanwhile ends the list: it, and those after it, stay unknown.
+	if err := b.Do(ctx, c.tmux); err != nil && !errors.Is(err, tmux.ErrNotFound) {
+		return err
+	}
+	for _, l := range looks {
+		if *l.screen != nil && len(*l.pane) > 0 {
+			l.of.agentPane = (*l.pane)[0]
+			l.of.Status = l.of.statusOf(l.of.Program, false, screenRows(*l.screen))
+		}
+	}
+	return nil
+}
+
+// screenRows are all rows of a captured screen, so that the cursor's place holds.
+func screenRows(captured []byte) []string {
+	return strings.Split(strings.TrimSuffix(string(captured), "\n"), "\n")
+}

@@ -1,0 +1,120 @@
+package server
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"tmuxmcp/internal/procstat"
+	"tmuxmcp/server/agents"
+)
+
+// agentsAt finds the agents that panes run, by the processes that the panes have
+// started: in the foreground of the pane's terminal, or above a program there that the
+// agent has started. It reads the table of processes once.
+func agentsAt(panes []agentPane) map[int]agents.Program {
+	paneOf := map[int]int{}
+	for _, pane := range panes {
+		if p, err := procstat.Of(pane.PID); err == nil && p.Foreground > 0 {
+			paneOf[p.Foreground] = pane.PID
+		}
+	}
+	found := map[int]agents.Program{}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return found
+	}
+	above := map[int]int{} // a process above the foreground, by pane
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		p, err := procstat.Of(pid)
+		pane, ok := paneOf[p.Group]
+		if err != nil || !ok || p.Foreground != p.Group {
+			continue
+		}
+		above[pane] = p.Parent
+		if program, ok := agentOf(pid); ok && found[pane].Version == "" {
+			found[pane] = program
+		}
+	}
+	for pane, pid := range above {
+		for depth := 0; found[pane].Name == "" && pid > 1 && depth < mostParents; depth++ {
+			if program, ok := agentOf(pid); ok {
+				found[pane] = program
+			}
+			p, err := procstat.Of(pid)
+			if err != nil || pid == pane {
+				break
+			}
+			pid = p.Parent
+		}
+	}
+	return found
+}
+
+func agentOf(pid int) (agents.Program, bool) {
+	line, err := os.ReadFile(procFile(pid, "cmdline"))
+	if err != nil || len(line) == 0 {
+		return agents.Program{}, false
+	}
+	args := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+	exe := programOf(pid)
+	name, ok := agents.Recognise(exe, args)
+	if !ok {
+		return agents.Program{}, false
+	}
+	files := append([]string{exe}, args[:min(len(args), 4)]...)
+	for _, file := range files {
+		// A path that does not begin at the root is the process's own.
+		if filepath.IsAbs(file) {
+			if v := versionOf(realPath(file)); v != "" {
+				return agents.Program{Name: name, Version: v}, true
+			}
+		}
+	}
+	return agents.Program{Name: name}, true
+}
+
+var (
+	versionInPath = regexp.MustCompile(`/versions/(\d+\.\d+\.\d+)(/|$)`)
+	versionNumber = regexp.MustCompile(`^\d+\.\d+\.\d+`)
+)
+
+// mostManifest bounds the package.json that is read, and mostParents how far up that,
+// or an agent, is looked for.
+const (
+	mostManifest = 1 << 18
+	mostParents  = 8
+)
+
+// versionOf is the version of a program that npm has installed, or that has its version
+// in its path; empty if neither is so.
+func versionOf(file string) string {
+	if m := versionInPath.FindStringSubmatch(file); m != nil {
+		return m[1]
+	}
+	dir := filepath.Dir(file)
+	for range mostParents {
+		manifest := filepath.Join(dir, "package.json")
+		if st, err := os.Stat(manifest); err == nil && st.Mode().IsRegular() && st.Size() < mostManifest {
+			text, _ := os.ReadFile(manifest)
+			var p struct{ Name, Version string }
+			if json.Unmarshal(text, &p) == nil && p.Version != "" {
+				if _, ok := agents.Recognise("/"+p.Name, nil); ok {
+					return versionNumber.FindString(p.Version)
+				}
+			}
+		}
+		if filepath.Base(dir) == "node_modules" || dir == "/" {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return ""
+}

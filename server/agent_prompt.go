@@ -1,0 +1,389 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"tmuxmcp/server/agents"
+	"tmuxmcp/tmux"
+)
+
+// A prompt is pasted once and submitted once. Both are proven: a paste deletes the
+// buffer that it comes from, and Enter deletes another one, in the same list of
+// commands, so a buffer that is gone has been used, whatever happened to the call. Each
+// is sent by tmux itself, and only if the cursor still is where it was on the screen
+// that was looked at: it leaves the input box when a dialog comes up.
+
+const (
+	promptLook   = 40 * time.Millisecond  // between two looks
+	promptSettle = 120 * time.Millisecond // how long a screen must stay as it is to count
+	promptStands = 10 * time.Second       // for a paste to show, and for the box to be empty again
+	promptFind   = 500 * time.Millisecond // between two looks for the program
+)
+
+// prompter delivers one prompt.
+type prompter struct {
+	*call
+	in      sendPromptIn
+	pane    tmux.PaneID
+	program agents.Program
+	rules   *agents.Rules
+	start   time.Time
+	budget  time.Duration
+
+	now     seenPrompt
+	since   time.Time // when the screen began to show what it does
+	buffers []tmux.BufferRef
+}
+
+// seenPrompt is the pane at one look.
+type seenPrompt struct {
+	agentPane
+	agents.Status
+	watched string   // the client of a user who looks at the pane
+	buffers []string // of this server's that are not used yet
+}
+
+// input is what the box holds; in has no box.
+func (s seenPrompt) input() string {
+	if s.Box == nil {
+		return ""
+	}
+	return s.Box.Text
+}
+
+func (c *call) sendPrompt(ctx context.Context, in sendPromptIn, budget time.Duration) (*promptSent, error) {
+	p := &prompter{call: c, in: in, start: time.Now(), budget: budget}
+	defer p.cleanUp(ctx)
+	if err := p.look(ctx); err != nil {
+		return nil, err
+	}
+	for {
+		if err := p.ready(ctx); err != nil {
+			return nil, err
+		}
+		pasted, err := p.typed(ctx, "perhaps pasted, and not submitted", in.Prompt, true)
+		if err != nil {
+			return nil, err
+		}
+		if pasted {
+			break
+		}
+		if time.Since(p.start) > 2*budget {
+			return nil, p.refused("its screen does not come to rest").suggest("snapshot_pane shows it")
+		}
+	}
+	queued := p.now.State == agents.Working
+	if err := p.stands(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.submit(ctx); err != nil {
+		return nil, err
+	}
+	out := &promptSent{PaneID: p.pane, Agent: p.program.Name, Version: nonEmpty(p.program.Version), Queued: queued, State: string(p.now.State), Notes: p.notes()}
+	out.ElapsedSeconds = seconds(time.Since(p.start))
+	return out, nil
+}
+
+// look looks at the pane, and at which of the buffers are left.
+func (p *prompter) look(ctx context.Context) error {
+	target := p.on.target
+	if p.pane != "" {
+		target = p.pane
+	}
+	type client struct {
+		Name string      `tmux:"client_name"`
+		Pane tmux.PaneID `tmux:"pane_id"`
+	}
+	type buffer struct {
+		Name string `tmux:"buffer_name"`
+	}
+	var b tmux.Batch
+	panes := tmux.Rows[agentPane](&b, tmux.DisplayMessage{Target: target})
+	clients := tmux.Rows[client](&b, tmux.ListClients{})
+	buffers := tmux.Rows[buffer](&b, tmux.ListBuffers{})
+	screen := tmux.Add(&b, tmux.CapturePane{Target: target, Print: true})
+	if err := b.Do(ctx, p.tmux); err != nil {
+		return err
+	}
+	was := p.now
+	p.now = seenPrompt{agentPane: (*panes)[0]}
+	if p.now.ID == "" {
+		return p.missing(ctx, p.on.selection)
+	}
+	p.pane = p.now.ID
+	for _, c := range *clients {
+		if c.Pane == p.pane {
+			p.now.watched = c.Name
+		}
+	}
+	for _, b := range *buffers {
+		p.now.buffers = append(p.now.buffers, b.Name)
+	}
+	p.now.Status = p.now.statusOf(p.program, p.now.Dead, screenRows(*screen))
+	if same := was.State == p.now.State && was.input() == p.now.input() && was.Question == p.now.Question && was.X == p.now.X && was.Y == p.now.Y; !same {
+		p.since = time.Now()
+	}
+	return nil
+}
+
+// again looks again, after a while.
+func (p *prompter) again(ctx context.Context) error {
+	if err := sleep(ctx, promptLook); err != nil {
+		return err
+	}
+	return p.look(ctx)
+}
+
+// settled reports whether the screen has shown the same for a while.
+func (p *prompter) settled() bool { return time.Since(p.since) >= promptSettle }
+
+// ready waits until the agent takes a prompt.
+func (p *prompter) ready(ctx context.Context) error {
+	var found, reported time.Time
+	for {
+		if time.Since(found) > promptFind {
+			found = time.Now()
+			if err := p.find(); err != nil {
+				return err
+			}
+			if err := p.look(ctx); err != nil {
+				return err
+			}
+		}
+		if p.now.watched != "" && !p.in.EvenIfWatched {
+			return p.refused("a user is looking at it (client %s)", p.now.watched).suggest("ask the user, or pass even_if_watched=true")
+		}
+		if p.settled() {
+			switch {
+			case p.now.State == agents.Asks:
+				return p.refused("%s asks: %s", p.program.Name, flat(p.now.Question)).suggest("agent_status shows the choices and their keys; answer with send_keys")
+			case p.now.Box != nil && p.now.input() != "":
+				return p.refused("the input box is not empty, it has: %s", flat(p.now.input())).suggest("submit or clear it first")
+			case p.now.State == agents.Idle || p.now.State == agents.Working && p.rules.Queues && !p.rules.IdleOnly.Matches(p.in.Prompt):
+				return nil
+			}
+		}
+		if time.Since(p.start) > p.budget {
+			why := map[agents.State]string{
+				agents.Working: "it is still working", agents.Unknown: "its input box was not found on the screen",
+			}[p.now.State]
+			if why == "" {
+				why = "its screen does not come to rest"
+			}
+			f := p.refused("%s after %s", why, elapsed(seconds(p.budget))).suggest("snapshot_pane shows the screen")
+			f.kind = kindTimeout
+			return f
+		}
+		if time.Since(reported) > time.Second {
+			reported = time.Now()
+			p.waited(ctx, "pane "+string(p.pane), p.start, p.budget)
+		}
+		if err := p.again(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// find makes sure that an agent runs in the pane, and that the prompt is one that it
+// gets as it is.
+func (p *prompter) find() error {
+	running, ended := p.s.agents.programs(p.tmux.SocketPath(), []agentPane{p.now.agentPane})
+	program, ok := running[p.pane]
+	if !ok {
+		if was, ok := ended[p.pane]; ok {
+			return p.refused("%s has ended there", was.Name).suggest("start it again")
+		}
+		return p.refused("no agent runs there, but %s", p.now.Command).
+			suggest("agent_status lists the agents (%s); run_command and send_keys are for other programs", strings.Join(agents.Names(), ", "))
+	}
+	p.program, p.rules = program, agents.RulesFor(program)
+	for _, r := range p.rules.Refused {
+		if r.Text.Matches(p.in.Prompt) && !(r.Command && p.in.Command) {
+			f := p.refused("%s", r.Why)
+			if r.Command {
+				return f.suggest("put words before it, or pass command=true if it is meant so")
+			}
+			return f.suggest("end the prompt with another word")
+		}
+	}
+	return nil
+}
+
+// refused is why nothing was typed.
+func (p *prompter) refused(format string, args ...any) *fault {
+	return faultf(kindRefused, "nothing was typed into pane %s: %s", p.pane, fmt.Sprintf(format, args...))
+}
+
+// unproven is what was typed and cannot be shown to have gone.
+func (p *prompter) unproven(did, format string, args ...any) *fault {
+	shows := "; the screen shows no input box"
+	switch {
+	case p.now.State == agents.Asks:
+		shows = "; now it asks: " + flat(p.now.Question)
+	case p.now.Box != nil && p.now.Box.Text == "":
+		shows = "; the input box is empty"
+	case p.now.Box != nil:
+		shows = "; the input box has: " + flat(p.now.Box.Text)
+	}
+	return faultf(kindUnproven, "%s in pane %s: %s%s", did, p.pane, fmt.Sprintf(format, args...), shows).
+		suggest("do not send it again before you have looked with snapshot_pane")
+}
+
+// unmoved is the condition that the cursor is where it was.
+func (p *prompter) unmoved() tmux.Format {
+	return tmux.And(tmux.MatchEqual("cursor_x", strconv.Itoa(p.now.X)), tmux.MatchEqual("cursor_y", strconv.Itoa(p.now.Y)),
+		tmux.MatchEqual("pane_pid", strconv.Itoa(p.now.PID)))
+}
+
+// typed sends data to the pane if the cursor has not moved, and reports whether it did:
+// then the buffer is gone. Did is what may have happened if that cannot be found out.
+// A paste reaches this pane alone, even where panes are synchronized.
+func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (bool, error) {
+	buffer := p.tmux.Buffer(newBufferName("prompt"))
+	p.buffers = append(p.buffers, buffer)
+	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(data)}
+	var refusal *fault
+	_, err := p.typeInto(ctx, atPane(p.pane), func(target tmux.Target) ([]tmux.Command, error) {
+		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: bracket, Returns: true})
+		if err != nil {
+			return nil, err
+		}
+		paste.Delete = true
+		then, err := p.tmux.Script(ctx, paste)
+		return []tmux.Command{tmux.IfShell{Target: target, Test: true, Condition: p.unmoved(), Then: then}}, err
+	}, load)
+	switch {
+	case errors.As(err, &refusal):
+		return false, err
+	case err == nil:
+		err = p.look(ctx)
+	}
+	if err != nil {
+		return false, p.broken(did, err)
+	}
+	if slices.Contains(p.now.buffers, buffer.Name) {
+		return false, buffer.Delete(ctx)
+	}
+	p.buffers = p.buffers[:len(p.buffers)-1]
+	return true, nil
+}
+
+// stands waits until the box shows the prompt.
+func (p *prompter) stands(ctx context.Context) error {
+	const did = "pasted but not submitted"
+	pressed := false
+	for deadline := time.Now().Add(promptStands); ; {
+		if p.settled() && p.now.Box != nil && p.holds() {
+			if p.now.Box.Collapsed && p.rules.AfterCollapsed != "" && !pressed {
+				var err error
+				if pressed, err = p.typed(ctx, "pasted, perhaps mended, and not submitted", p.rules.AfterCollapsed, false); err != nil {
+					return err
+				}
+				p.since = time.Now()
+				continue
+			}
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return p.unproven(did, "it does not stand in the input box")
+		}
+		if err := p.again(ctx); err != nil {
+			return p.broken(did, err)
+		}
+	}
+}
+
+// holds reports whether the box has the prompt, or a note in its place.
+func (p *prompter) holds() bool {
+	if p.now.Box.Collapsed {
+		return true
+	}
+	shown, whole := letters(p.now.Box.Text), letters(p.in.Prompt)
+	// A box that is too small shows a part.
+	return p.now.Box.Text != "" && strings.Contains(whole, shown) && (shown != "" || whole == "")
+}
+
+// letters are what of a text every screen shows alike.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// mostNewlines bounds how often Enter may become a newline.
+const mostNewlines = 3
+
+// submit presses Enter and waits until the box is empty again. Some programs take an
+// Enter that comes soon after a paste for a newline of it. Where the cursor shows that,
+// Enter is pressed again; where it does not, never.
+func (p *prompter) submit(ctx context.Context) error {
+	did := "pasted but not submitted"
+	deadline := time.Now().Add(promptStands)
+	row, newlines := 0, 0
+	for entered := false; ; {
+		switch {
+		case entered && (p.now.State == agents.Asks || p.now.Box != nil && p.now.Box.Text == ""):
+			return nil
+		case entered && p.now.Dead:
+			return p.unproven(did, "the program has ended")
+		case entered && p.now.Box != nil && p.settled() && p.now.Box.Row == row+1 && p.holds() && newlines < mostNewlines:
+			entered, newlines = false, newlines+1
+			continue
+		case !entered && p.now.Box != nil && p.holds():
+			row = p.now.Box.Row
+			var err error
+			if entered, err = p.typed(ctx, "pasted, and perhaps submitted", "\r", false); err != nil {
+				return err
+			}
+			if entered {
+				did = "pasted, and Enter pressed,"
+				continue
+			}
+		}
+		if time.Now().After(deadline) {
+			return p.unproven(did, "the input box has not taken it")
+		}
+		if err := p.again(ctx); err != nil {
+			return p.broken(did, err)
+		}
+	}
+}
+
+// broken is an error after the paste.
+func (p *prompter) broken(did string, err error) error {
+	f := p.unproven(did, "%v", err)
+	f.cause = err
+	return f
+}
+
+// notes are what the agent changes in the prompt.
+func (p *prompter) notes() []string {
+	notes := []string{}
+	for _, change := range p.rules.Changes {
+		if change.Text.Matches(p.in.Prompt) {
+			notes = append(notes, change.Note)
+		}
+	}
+	return notes
+}
+
+// cleanUp deletes the buffers that were not used.
+func (p *prompter) cleanUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	for _, b := range p.buffers {
+		if err := b.Delete(ctx); err != nil && !errors.Is(err, tmux.ErrNotFound) {
+			return // the server is gone
+		}
+	}
+}

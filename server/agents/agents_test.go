@@ -1,0 +1,137 @@
+package agents
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// screens are real ones, of real programs; in the lines before them is what they show.
+func screens(t *testing.T) map[string]struct {
+	View
+	want string
+} {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.screen")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no screens: ", err)
+	}
+	all := map[string]struct {
+		View
+		want string
+	}{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, screen, ok := strings.Cut(string(text), "---\n")
+		if !ok {
+			t.Fatalf("%s has no screen", file)
+		}
+		s := all[file]
+		for line := range strings.Lines(head) {
+			name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+			switch name {
+			case "agent":
+				s.Name = value
+			case "version":
+				s.Version = value
+			case "title":
+				s.Title = value
+			case "cursor":
+				fmt.Sscanf(value, "%d,%d", &s.X, &s.Y)
+			case "shows":
+				s.want += value + "\n"
+			}
+		}
+		s.Rows = strings.Split(strings.TrimSuffix(screen, "\n"), "\n")
+		all[file] = s
+	}
+	return all
+}
+
+var update = flag.Bool("update", false, "write down what the screens show; look at the difference")
+
+func rewrite(t *testing.T, file, shows string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, screen, _ := strings.Cut(string(text), "---\n")
+	var lines string
+	for line := range strings.Lines(head) {
+		if !strings.HasPrefix(line, "shows: ") {
+			lines += line
+		}
+	}
+	for line := range strings.Lines(shows) {
+		lines += "shows: " + line
+	}
+	if err := os.WriteFile(file, []byte(lines+"---\n"+screen), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s Status) lines() string {
+	text := string(s.State) + "\n"
+	if s.Box != nil && s.Box.Text != "" {
+		text += fmt.Sprintf("box %q\n", s.Box.Text)
+	}
+	if s.Question != "" {
+		text += fmt.Sprintf("question %q\n", s.Question)
+	}
+	for _, c := range s.Choices {
+		text += fmt.Sprintf("choice %s: %s\n", strings.Join(c.Keys, " "), c.Label)
+	}
+	return text
+}
+
+func TestClassify(t *testing.T) {
+	for file, s := range screens(t) {
+		got := Classify(s.View).lines()
+		if *update {
+			rewrite(t, file, got)
+		} else if got != s.want {
+			t.Errorf("%s shows\n%snot\n%s", file, got, s.want)
+		}
+	}
+}
+
+// Whatever a screen shows, wherever the cursor is, reading it ends, and what is said fits
+// the state.
+func FuzzClassify(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.screen")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		_, screen, _ := strings.Cut(string(text), "---\n")
+		f.Add(screen, "title", uint8(2), uint8(7))
+	}
+	f.Add("", "", uint8(0), uint8(0))
+	f.Fuzz(func(t *testing.T, screen, title string, x, y uint8) {
+		for _, name := range Names() {
+			for _, version := range []string{"", "0.1", "2.1.400"} {
+				v := View{Program: Program{name, version}, Title: title, Rows: strings.Split(screen, "\n"), X: int(x), Y: int(y)}
+				s := Classify(v)
+				switch {
+				case s.State == Asks && (len(s.Choices) == 0 || s.Box != nil),
+					(s.State == Idle || s.State == Working) && s.Box == nil,
+					s.State == Unknown && (s.Box != nil || s.Choices != nil):
+					t.Errorf("%s: %+v", name, s)
+				}
+				if v.Rows = nil; Classify(v).State != Unknown {
+					t.Errorf("%s: an empty screen is %+v", name, Classify(v))
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,216 @@
+package agents
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// How far from the bottom of the screen, or from the box, something is looked for.
+const (
+	mostFooter  = 16 // rows below the box: suggestions, status lines
+	mostAbove   = 60 // rows above the box: what it does, tips, queued prompts
+	mostEnd     = 4  // rows from the end of a dialog
+	mostDialog  = 60
+	mostChoices = 24
+	mostAsked   = 600 // bytes of a question
+)
+
+// Classify reads what a terminal shows.
+func Classify(v View) Status {
+	r := RulesFor(v.Program)
+	switch {
+	case v.Ended:
+		return Status{State: Ended}
+	case r == nil:
+		return Status{State: Unknown}
+	}
+	rows := make([]string, len(v.Rows))
+	for i, row := range v.Rows {
+		rows[i] = strings.TrimRight(row, " \u00a0")
+	}
+	for len(rows) > 0 && rows[len(rows)-1] == "" {
+		rows = rows[:len(rows)-1]
+	}
+	box, hint, top, bottom := r.box(v, rows)
+	if box == nil {
+		if question, choices, ok := r.dialog(rows); ok {
+			return Status{State: Asks, Question: question, Choices: choices}
+		}
+		return Status{State: Unknown}
+	}
+	s := Status{State: Idle, Box: box}
+	if r.Working.Title.matches(v.Title) || slices.ContainsFunc(rows[max(0, top-mostAbove):top], r.Working.Above.matches) ||
+		slices.ContainsFunc(rows[bottom:], r.Working.Below.matches) || r.Working.Hint.matches(hint) {
+		s.State = Working
+	}
+	return s
+}
+
+// box finds the input box that the cursor is in, the placeholder that it shows, its
+// first row and the row below it.
+func (r *Rules) box(v View, rows []string) (box *Box, hint string, top, bottom int) {
+	least := max(1, len(rows)-mostFooter)
+	for bottom = len(rows) - 1; bottom >= least && !r.Box.Bottom.matches(rows[bottom]); {
+		bottom--
+	}
+	if bottom < least {
+		return nil, "", 0, 0
+	}
+	end := bottom - r.Box.Inner
+	top = end - 1
+	if r.Box.Top.Regexp == nil {
+		for top >= 0 && !r.Box.First.matches(rows[top]) {
+			top--
+		}
+	} else {
+		for top > 0 && !r.Box.Top.matches(rows[top-1]) {
+			top--
+		}
+		top += r.Box.Pad
+	}
+	if top < 0 || top >= end || v.Y < top || v.Y >= end || !r.Box.First.matches(rows[top]) {
+		return nil, "", 0, 0
+	}
+	first := r.Box.First.FindStringSubmatchIndex(rows[top])
+	text, mode := 2*r.Box.First.SubexpIndex("text"), 2*r.Box.First.SubexpIndex("mode")
+	left := len(rows[top])
+	if first[text] >= 0 {
+		left = first[text]
+	}
+	lines := []string{rows[top][left:]}
+	for _, row := range rows[top+1 : end] {
+		m := r.Box.More.FindStringSubmatch(row)
+		if m == nil {
+			m = []string{row, row}
+		}
+		lines = append(lines, m[1])
+	}
+	box = &Box{Text: strings.TrimSpace(strings.Join(lines, "\n")), Row: v.Y - top}
+	atStart := v.Y == top && v.X <= utf8.RuneCountInString(rows[top][:left])+1
+	if atStart && r.Box.Placeholder.matches(box.Text) {
+		box.Text, hint = "", box.Text
+	}
+	if mode >= 0 && first[mode] >= 0 {
+		box.Text = rows[top][first[mode]:first[mode+1]] + box.Text
+	}
+	box.Collapsed = r.Box.Collapsed.matches(box.Text)
+	return box, hint, top, bottom
+}
+
+// frame is what surrounds the text of a dialog.
+var frame = regexp.MustCompile(`^[\s│┃╭╰╮╯─╌]+|[\s│╮╯─╌]+$`)
+
+// dialog finds the question at the bottom of the screen.
+func (r *Rules) dialog(rows []string) (question string, choices []Choice, ok bool) {
+	for _, d := range r.Dialogs {
+		for end := len(rows) - 1; end >= max(0, len(rows)-mostEnd); end-- {
+			if !d.End.matches(rows[end]) {
+				continue
+			}
+			first := end
+			switch {
+			case d.Side.Regexp != nil:
+				choices = sideBySide(d.Side, rows[end])
+			case d.Choice.SubexpIndex("key") > 0:
+				choices, first = numbered(d.Choice, rows[:end])
+			default:
+				choices, first = listed(d.Choice, rows[:end])
+			}
+			if choices == nil {
+				continue
+			}
+			return asked(d.Start, rows[:first]), choices, true
+		}
+	}
+	return "", nil, false
+}
+
+// numbered are choices with a key each, the first of which is 1. Rows between them
+// describe them.
+func numbered(p pattern, rows []string) (choices []Choice, first int) {
+	for i := len(rows) - 1; i >= max(0, len(rows)-mostDialog); i-- {
+		m := p.FindStringSubmatch(rows[i])
+		if m == nil {
+			continue
+		}
+		key := p.group(m, "key")
+		choices = append(choices, Choice{Keys: []string{key}, Label: p.group(m, "label")})
+		if key == "1" {
+			slices.Reverse(choices)
+			return choices, i
+		}
+	}
+	return nil, 0
+}
+
+// listed are choices that arrows go to, from the one that is marked.
+func listed(p pattern, rows []string) (choices []Choice, first int) {
+	i := len(rows) - 1
+	for i >= 0 && rows[i] == "" {
+		i--
+	}
+	marked := -1
+	for ; i >= 0 && len(choices) < mostChoices; i-- {
+		m := p.FindStringSubmatch(rows[i])
+		if m == nil {
+			break
+		}
+		if strings.TrimSpace(p.group(m, "mark")) != "" {
+			marked = len(choices)
+		}
+		choices = append(choices, Choice{Label: p.group(m, "label")})
+	}
+	if marked < 0 {
+		return nil, 0
+	}
+	for n := range choices {
+		key, steps := "Down", marked-n
+		if steps < 0 {
+			key, steps = "Up", -steps
+		}
+		choices[n].Keys = append(slices.Repeat([]string{key}, steps), "Enter")
+	}
+	slices.Reverse(choices)
+	return choices, i + 1
+}
+
+// blanks separate choices in one row.
+var blanks = regexp.MustCompile(` {2,}`)
+
+// sideBySide are choices in one row, the first of which is marked at first.
+func sideBySide(p pattern, row string) (choices []Choice) {
+	m := p.FindStringSubmatch(row)
+	if m == nil {
+		return nil
+	}
+	for n, label := range blanks.Split(p.group(m, "label"), -1) {
+		choices = append(choices, Choice{Keys: append(slices.Repeat([]string{"Right"}, n), "Enter"), Label: label})
+	}
+	return choices
+}
+
+// asked is the text above the choices, from where the dialog begins. If it is long, its
+// end is kept: there is the question.
+func asked(start pattern, rows []string) string {
+	var lines []string
+	for i := len(rows) - 1; i >= max(0, len(rows)-mostDialog); i-- {
+		if line := frame.ReplaceAllString(rows[i], ""); line != "" {
+			lines = append(lines, line)
+		}
+		if start.matches(rows[i]) && lines != nil {
+			break
+		}
+	}
+	slices.Reverse(lines)
+	text := strings.Join(lines, "\n")
+	for len(text) > mostAsked {
+		_, rest, more := strings.Cut(text, "\n")
+		if !more {
+			return strings.ToValidUTF8(text[len(text)-mostAsked:], "")
+		}
+		text = rest
+	}
+	return text
+}

@@ -1,0 +1,173 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tmuxmcp/tmux"
+)
+
+var agentStatus = tool[agentStatusIn, agentStatusResult]{
+	name: "agent_status", title: "Agent Status", kind: reads, set: setPanes, core: true,
+	aim:  nowhere,
+	hint: "which coding agent is waiting for an answer",
+	desc: "Find the coding agents (claude, codex, gemini, opencode) in all panes: is each working, asks (with the question, its choices and the keys " +
+		"for send_keys), idle, ended or unknown; what is in its input box.",
+	run: func(ctx context.Context, c *call, in agentStatusIn) (out agentStatusResult, err error) {
+		seen, err := c.agentsIn(ctx, in.Panes)
+		out.Agents = []agentInfo{}
+		for _, s := range seen {
+			a := agentInfo{
+				PaneID: s.ID, Place: placeOf(s.Session, s.Window, s.Index), Agent: s.Name, State: string(s.State), Choices: []agentChoice{},
+				Version: nonEmpty(s.Version), Question: nonEmpty(s.Question),
+			}
+			if s.Box != nil {
+				a.Input = nonEmpty(s.Box.Text)
+			}
+			for _, choice := range s.Choices {
+				a.Choices = append(a.Choices, agentChoice{Keys: choice.Keys, Label: choice.Label})
+			}
+			out.Agents = append(out.Agents, a)
+		}
+		return out, err
+	},
+}
+
+type agentStatusIn struct {
+	Panes []tmux.PaneID `json:"panes,omitempty" desc:"pane ids; default: all"`
+	socket
+}
+
+func (in agentStatusIn) check(*call) error {
+	for _, id := range in.Panes {
+		if !id.Valid() {
+			return argumentFault("panes", "must be panes' ids, such as %%3").suggest("list_panes returns the ids")
+		}
+	}
+	return nil
+}
+
+type agentStatusResult struct {
+	Agents []agentInfo `json:"agents"`
+}
+
+type agentInfo struct {
+	PaneID   tmux.PaneID   `json:"pane_id"`
+	Place    string        `json:"place"`
+	Agent    string        `json:"agent"`
+	Version  *string       `json:"version"`
+	State    string        `json:"state" enum:"working,asks,idle,ended,unknown"`
+	Question *string       `json:"question" exact:"true"`
+	Choices  []agentChoice `json:"choices"`
+	Input    *string       `json:"input" exact:"true" desc:"in its input box"`
+}
+
+type agentChoice struct {
+	Keys  []string `json:"keys"`
+	Label string   `json:"label" exact:"true"`
+}
+
+func nonEmpty(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func (r agentStatusResult) view() view {
+	var v view
+	v.head = true
+	v.fact("%s", count(len(r.Agents), "agent"))
+	for _, a := range r.Agents {
+		line := fmt.Sprintf("%s %s\t%s %s\t%s", a.PaneID, a.Place, a.Agent, or(a.Version, ""), a.State)
+		if a.Input != nil {
+			line += "\tinput: " + flat(*a.Input)
+		}
+		if a.Question != nil {
+			line += "\t" + flat(*a.Question)
+		}
+		v.lines = append(v.lines, legible(line, "\t"))
+		for _, c := range a.Choices {
+			v.lines = append(v.lines, legible("  "+strings.Join(c.Keys, " ")+" = "+c.Label, ""))
+		}
+	}
+	return v
+}
+
+// mostFlat is how much of a text is shown in a line.
+const mostFlat = 400
+
+// flat is a text of several lines in one.
+func flat(s string) string {
+	s = strings.ReplaceAll(s, "\n", " / ")
+	if short := head(s, mostFlat); short != s {
+		return short + "…"
+	}
+	return s
+}
+
+var sendPrompt = tool[sendPromptIn, *promptSent]{
+	name: "send_prompt", title: "Send Prompt", kind: shell, set: setInput, core: true, selfBounded: true,
+	aim: needs(aPane), harm: types,
+	hint: "give another coding agent a task",
+	desc: "Give the coding agent in a pane (claude, codex, gemini, opencode) a prompt of any length: waits until it takes input, pastes, submits and " +
+		"checks, exactly once. Types nothing, and says why, if it asks something, its box is not empty, a user is looking, or no agent runs there.",
+	run: func(ctx context.Context, c *call, in sendPromptIn) (*promptSent, error) {
+		budget, err := c.s.budget(in.Timeout)
+		if err != nil {
+			return nil, err
+		}
+		return c.sendPrompt(ctx, in, budget)
+	},
+}
+
+type sendPromptIn struct {
+	PaneID        tmux.PaneID `json:"pane_id" desc:"such as %1"`
+	Prompt        string      `json:"prompt" desc:"the whole text"`
+	Timeout       float64     `json:"timeout" default:"30" desc:"seconds to wait until it takes input"`
+	Command       bool        `json:"command,omitempty" desc:"a leading / or ! is meant as a command"`
+	EvenIfWatched bool        `json:"even_if_watched,omitempty" desc:"type although a user is looking at the pane"`
+	socket
+}
+
+func (in sendPromptIn) selection() selection { return selection{pane: in.PaneID} }
+
+// mostPrompt is the most that a prompt may have, in bytes.
+const mostPrompt = 256 << 10
+
+func (in sendPromptIn) check(*call) error {
+	switch {
+	case strings.TrimSpace(in.Prompt) == "":
+		return argumentFault("prompt", "must not be empty")
+	case len(in.Prompt) > mostPrompt:
+		return argumentFault("prompt", "has %d bytes; the limit is %d", len(in.Prompt), mostPrompt).suggest("put it into a file, and name that")
+	case strings.ContainsFunc(in.Prompt, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }):
+		return argumentFault("prompt", "must not have control characters other than newlines and tabs")
+	}
+	return nil
+}
+
+// promptSent is what became of a prompt.
+type promptSent struct {
+	PaneID  tmux.PaneID `json:"pane_id"`
+	Agent   string      `json:"agent"`
+	Version *string     `json:"version"`
+	// Queued says that the agent was working: it takes the prompt when it can.
+	Queued bool   `json:"queued"`
+	State  string `json:"state"`
+	// Notes are what the agent is known to change in such a prompt.
+	Notes          []string `json:"notes"`
+	ElapsedSeconds float64  `json:"elapsed_seconds"`
+}
+
+func (p *promptSent) view() view {
+	var v view
+	v.fact("%s %s has taken the prompt after %s", p.PaneID, p.Agent, elapsed(p.ElapsedSeconds))
+	v.factIf(p.Queued, "it was working")
+	v.fact("now %s", p.State)
+	for _, n := range p.Notes {
+		v.fact("%s", n)
+	}
+	return v
+}

@@ -1,0 +1,199 @@
+package server_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/server"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// agentRow is a row of agent_status.
+type agentRow struct {
+	PaneID   string  `json:"pane_id"`
+	State    string  `json:"state"`
+	Agent    string  `json:"agent"`
+	Question *string `json:"question"`
+	Input    *string `json:"input"`
+	Choices  []struct {
+		Keys  []string `json:"keys"`
+		Label string   `json:"label"`
+	} `json:"choices"`
+}
+
+type agentRows struct {
+	Agents []agentRow `json:"agents"`
+}
+
+// fakeAgent runs a program that looks like an agent in %0, and a shell in %1. Show
+// writes a file of it and has it draw again.
+func fakeAgent(t *testing.T) (srv *tmux.Server, p *peer, dir string, show func(name, text string)) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("which program runs in a pane is found in /proc")
+	}
+	srv = tmuxtest.New(t)
+	command, dir := server.FakeAgent(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", command)
+	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
+	tmuxtest.Run(t, srv, "new-window", "-d", "exec sh")
+	tmuxtest.WaitScreen(t, srv, "%0", "shortcuts")
+	p = serve(t, configFor(srv))
+	return srv, p, dir, func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tmuxtest.Run(t, srv, "run-shell", "-t", "%0", "kill -USR1 #{pane_pid}")
+	}
+}
+
+func awaitAgent(t *testing.T, p *peer, state string) agentRow {
+	t.Helper()
+	var rows agentRows
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		rows = ok[agentRows](p, "agent_status", `{}`)
+		if len(rows.Agents) == 1 && rows.Agents[0].State == state {
+			return rows.Agents[0]
+		}
+	}
+	t.Fatalf("no agent that is %s: %+v", state, rows)
+	return agentRow{}
+}
+
+const fakeQuestion = `────────────────────────
+ Bash command
+
+   rm -rf x
+
+ Do you want to proceed?
+ ❯ 1. Yes
+   2. No
+
+ Esc to cancel`
+
+func TestAgentStatus(t *testing.T) {
+	t.Parallel()
+	srv, p, _, show := fakeAgent(t)
+	if a := awaitAgent(t, p, "idle"); a.PaneID != "%0" || a.Agent != "claude" || a.Input != nil {
+		t.Errorf("%+v", a)
+	}
+	show("footer", "esc to interrupt")
+	awaitAgent(t, p, "working")
+	show("box", "half a thought")
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if a := awaitAgent(t, p, "working"); a.Input != nil && *a.Input == "half a thought" {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("%+v", a)
+		}
+	}
+	show("screen", fakeQuestion)
+	a := awaitAgent(t, p, "asks")
+	if a.Question == nil || !strings.HasSuffix(*a.Question, "rm -rf x\nDo you want to proceed?") || len(a.Choices) != 2 || a.Choices[1].Keys[0] != "2" || a.Choices[1].Label != "No" {
+		t.Errorf("%+v", a)
+	}
+	show("screen", "something else\n")
+	awaitAgent(t, p, "unknown")
+	p.fails("agent_status", `{"panes":["%9"]}`, "Pane not found: %9")
+	p.fails("agent_status", `{"panes":["a"]}`, "must be panes' ids")
+	if rows := ok[agentRows](p, "agent_status", `{"panes":["%1"]}`); len(rows.Agents) != 0 {
+		t.Errorf("a shell is %+v", rows)
+	}
+	tmuxtest.Run(t, srv, "run-shell", "-t", "%0", "kill -KILL #{pane_pid}")
+	awaitAgent(t, p, "ended")
+}
+
+func TestSendPrompt(t *testing.T) {
+	t.Parallel()
+	srv, p, dir, show := fakeAgent(t)
+	res := p.tool("send_prompt", `{"pane_id":"%0","prompt":"do it, please"}`)
+	if res.IsError || !strings.Contains(string(res.Structured), `"state":"idle"`) {
+		t.Fatalf("%s", res.text())
+	}
+	show("footer", "esc to interrupt")
+	awaitAgent(t, p, "working")
+	if res := p.tool("send_prompt", `{"pane_id":"%0","prompt":"and\tthis: #{pane_id} \\ \"x\" é 日本"}`); res.IsError ||
+		!strings.Contains(string(res.Structured), `"queued":true`) || !strings.Contains(string(res.Structured), "turns tabs into four blanks") {
+		t.Errorf("%s %s", res.text(), res.Structured)
+	}
+	const want = "do it, please\nand\tthis: #{pane_id} \\ \"x\" é 日本\n"
+	if got, _ := os.ReadFile(filepath.Join(dir, "got")); string(got) != want {
+		t.Errorf("the program got %q", got)
+	}
+
+	// Whatever is refused leaves the program as it was.
+	p.fails("send_prompt", `{"pane_id":"%1","prompt":"rm -rf /"}`, "nothing was typed", "no agent runs there")
+	p.fails("send_prompt", `{"pane_id":"%0","prompt":"!rm -rf /"}`, "nothing was typed", "shell command", "command=true")
+	p.fails("send_prompt", `{"pane_id":"%0","prompt":"/clear"}`, "nothing was typed", "command=true")
+	p.fails("send_prompt", `{"pane_id":"%0","prompt":"see @fi"}`, "nothing was typed", "complete")
+	p.fails("send_prompt", `{"pane_id":"%0","prompt":"a\u001b[201~b"}`, "control characters")
+	p.fails("send_prompt", `{"pane_id":"%0","prompt":" \n"}`, "must not be empty")
+	p.fails("send_prompt", `{"pane_id":"%7","prompt":"x"}`, "Pane not found: %7")
+	show("box", "a draft")
+	tmuxtest.WaitScreen(t, srv, "%0", "a draft")
+	p.fails("send_prompt", `{"pane_id":"%0","prompt":"x"}`, "nothing was typed", "not empty", "a draft")
+	os.Remove(filepath.Join(dir, "box"))
+	show("screen", fakeQuestion)
+	awaitAgent(t, p, "asks")
+	p.fails("send_prompt", `{"pane_id":"%0","prompt":"1"}`, "nothing was typed", "asks: ", "Do you want to proceed?")
+	show("screen", "no box\n")
+	awaitAgent(t, p, "unknown")
+	if res := p.fails("send_prompt", `{"pane_id":"%0","prompt":"x","timeout":0.5}`, "nothing was typed", "not found on the screen"); res.Meta["error_type"] != "Timeout" {
+		t.Errorf("%v", res.Meta)
+	}
+	os.Remove(filepath.Join(dir, "screen"))
+	show("footer", "idle")
+	awaitAgent(t, p, "idle")
+	if got, _ := os.ReadFile(filepath.Join(dir, "got")); string(got) != want {
+		t.Errorf("the program got %q", got)
+	}
+
+	if res := p.tool("send_prompt", `{"pane_id":"%0","prompt":"/clear","command":true}`); res.IsError {
+		t.Errorf("a command that is meant: %s", res.text())
+	}
+}
+
+// A prompt that does not show, or does not go, is said to be there; it is not sent again.
+func TestSendPromptIsNeverSentTwice(t *testing.T) {
+	t.Parallel()
+	srv, p, dir, show := fakeAgent(t)
+	// It ends each line that is typed, and draws nothing: the box keeps its text.
+	if err := os.WriteFile(filepath.Join(dir, "stuck"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	res := p.fails("send_prompt", `{"pane_id":"%0","prompt":"only once"}`, "pasted, and Enter pressed", "do not send it again")
+	if res.Meta["error_type"] != "unproven" {
+		t.Errorf("%v", res.Meta)
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "got")); string(got) != "only once\n" {
+		t.Errorf("the program got %q", got)
+	}
+	os.Remove(filepath.Join(dir, "stuck"))
+	show("footer", "idle")
+	awaitAgent(t, p, "idle")
+	// What is typed does not show.
+	tmuxtest.Run(t, srv, "run-shell", "-t", "%0", "stty -echo <#{pane_tty}")
+	p.fails("send_prompt", `{"pane_id":"%0","prompt":"unseen"}`, "pasted but not submitted", "the input box is empty")
+	if buffers := tmuxtest.Run(t, srv, "list-buffers"); buffers != "" {
+		t.Errorf("left: %s", buffers)
+	}
+}
+
+func TestSendPromptLeavesAUserAlone(t *testing.T) {
+	t.Parallel()
+	srv, p, dir, _ := fakeAgent(t)
+	tmuxtest.Attach(t, srv, "a", 80, 24)
+	p.fails("send_prompt", `{"pane_id":"%0","prompt":"x"}`, "nothing was typed", "a user is looking", "even_if_watched")
+	if res := p.tool("send_prompt", `{"pane_id":"%0","prompt":"hello","even_if_watched":true}`); res.IsError {
+		t.Errorf("%s", res.text())
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "got")); string(got) != "hello\n" {
+		t.Errorf("the program got %q", got)
+	}
+}
