@@ -168,7 +168,7 @@ func (t *taking) uncreate(ctx context.Context, c *Client, r *journal.Record, d *
 	return errors.Join(t.Disk.RemoveIf(d.target, d.text), release())
 }
 
-// removeDirs removes those of the directories made for a config that are empty. One
+// removeDirs removes the directories made for a config, if they are empty. One
 // that is not is left to the other configs made in it.
 func (t *taking) removeDirs(target string) error {
 	if f := t.state.Files[target]; !f.Created || !missing(target) {

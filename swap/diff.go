@@ -3,7 +3,6 @@ package swap
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,10 +33,10 @@ func (f differ) unified(path string, old, text []byte) (d []byte, masked bool) {
 	}
 	was, is := name, name
 	if f.created {
-		was = os.DevNull
+		was = "/dev/null"
 	}
 	if f.removed {
-		is = os.DevNull
+		is = "/dev/null"
 	}
 	d = diff.Diff(was, old, is, text)
 	// The first line is for git; patch skips it, and a reader can do without.

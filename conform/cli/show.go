@@ -53,7 +53,7 @@ func newList() *cobra.Command {
 	return cmd
 }
 
-// gapList is the document of list --json; its gaps are those of a report.
+// gapList is the document of list --json; its gaps are as in a report.
 type gapList struct {
 	Version int         `json:"version"`
 	Gaps    []listedGap `json:"gaps"`
