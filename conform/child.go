@@ -174,6 +174,16 @@ func (o outcome) String() string {
 	return strings.Join(parts, "\n")
 }
 
+// said is a failed command's output, its message first: what it printed besides, such
+// as the whole error as JSON, would hide that.
+func (o outcome) said() string {
+	if strings.TrimSpace(o.stderr) == "" || strings.TrimSpace(o.stdout) == "" {
+		return o.String()
+	}
+	message := outcome{stderr: o.stderr, code: o.code, err: o.err}
+	return message.String() + "\n" + strings.TrimRight(o.stdout, "\n")
+}
+
 // defaultTier is the tier of servers unless a script says otherwise.
 const defaultTier = "mutating"
 

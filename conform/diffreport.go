@@ -41,6 +41,40 @@ func (c *CellChange) text(arrow string) string {
 	return text
 }
 
+// split sets apart what is of targets that one of the runs lacks, except for failures.
+func (d *Diff) split() (changes []CellChange, rest map[TargetPair][]CellChange) {
+	rest = map[TargetPair][]CellChange{}
+	for _, c := range d.Changes {
+		if (c.Tmux.A == "" || c.Tmux.B == "") && c.Change != Worse {
+			rest[c.Tmux] = append(rest[c.Tmux], c)
+		} else {
+			changes = append(changes, c)
+		}
+	}
+	return changes, rest
+}
+
+// added sums up the cells of a target that one of the runs lacks.
+func (p TargetPair) added(changes []CellChange) string {
+	what := "added"
+	if p.B == "" {
+		what = "removed"
+	}
+	outcomes := map[string]int{}
+	var order []string
+	for _, c := range changes {
+		o := c.From + c.To
+		if outcomes[o] == 0 {
+			order = append(order, o)
+		}
+		outcomes[o]++
+	}
+	for i, o := range order {
+		order[i] = fmt.Sprintf("%d %s", outcomes[o], o)
+	}
+	return fmt.Sprintf("%s %s: %s", p, what, strings.Join(order, "; "))
+}
+
 // WriteDiff writes what changed for people: what got worse first.
 func WriteDiff(w io.Writer, d *Diff, style Style) error {
 	d = printable(d)
@@ -54,7 +88,8 @@ func WriteDiff(w io.Writer, d *Diff, style Style) error {
 		arrow = " → "
 	}
 	last := ""
-	for _, c := range d.Changes {
+	kept, rest := d.split()
+	for _, c := range kept {
 		if c.Change != last {
 			if last != "" {
 				t.printf("\n")
@@ -70,6 +105,11 @@ func WriteDiff(w io.Writer, d *Diff, style Style) error {
 	}
 	if last != "" {
 		t.printf("\n")
+	}
+	for _, p := range d.Targets {
+		if len(rest[p]) > 0 {
+			t.printf("tmux %s\n", p.added(rest[p]))
+		}
 	}
 	t.printf("%s\n", d.Summary())
 	_, err := w.Write(t.buf.Bytes())
@@ -87,13 +127,9 @@ func WriteDiffMarkdown(w io.Writer, d *Diff) error {
 		mark = "❌"
 	}
 	fmt.Fprintf(&b, "## %s mcp-conform: %s\n\n", mark, d.Summary())
-	rest := map[TargetPair][]CellChange{}
+	kept, rest := d.split()
 	last := ""
-	for _, c := range d.Changes {
-		if (c.Tmux.A == "" || c.Tmux.B == "") && c.Change != Worse {
-			rest[c.Tmux] = append(rest[c.Tmux], c)
-			continue
-		}
+	for _, c := range kept {
 		if c.Change != last {
 			fmt.Fprintf(&b, "### %s\n\n", diffHeadings[c.Change])
 			last = c.Change
@@ -108,23 +144,7 @@ func WriteDiffMarkdown(w io.Writer, d *Diff) error {
 		if len(changes) == 0 {
 			continue
 		}
-		what := "added"
-		if p.B == "" {
-			what = "removed"
-		}
-		outcomes := map[string]int{}
-		var order []string
-		for _, c := range changes {
-			o := c.From + c.To
-			if outcomes[o] == 0 {
-				order = append(order, o)
-			}
-			outcomes[o]++
-		}
-		for i, o := range order {
-			order[i] = fmt.Sprintf("%d %s", outcomes[o], o)
-		}
-		fmt.Fprintf(&b, "<details><summary>tmux %s %s: %s</summary>\n\n", html.EscapeString(p.String()), what, html.EscapeString(strings.Join(order, "; ")))
+		fmt.Fprintf(&b, "<details><summary>tmux %s</summary>\n\n", html.EscapeString(p.added(changes)))
 		for _, c := range changes {
 			fmt.Fprintf(&b, "- %s\n", mdText(c.text(" → ")))
 		}

@@ -129,7 +129,7 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 	case neg && o.code == 0:
 		why = "unexpected command success"
 	case !neg && o.code != 0:
-		why = "unexpected command failure: " + oneLine(o.String())
+		why = "unexpected command failure: " + oneLine(o.said())
 	default:
 		return
 	}
@@ -138,7 +138,7 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 		expected = "failure"
 	}
 	var none notOffered
-	s.failure = &failure{why: why, evidence: Evidence{Command: o.line, Expected: expected, Actual: o.String()}, notOffered: errors.As(o.err, &none)}
+	s.failure = &failure{why: why, evidence: Evidence{Command: o.line, Expected: expected, Actual: o.said()}, notOffered: errors.As(o.err, &none)}
 	ts.Fatalf("%s", why)
 }
 

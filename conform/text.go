@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -284,7 +285,9 @@ func (t *textReport) evidence(name, text string) {
 	lines := strings.Split(text, "\n")
 	const most = 12
 	if len(lines) > most {
-		lines = append(lines[:most:most], fmt.Sprintf("… %d more lines", len(lines)-most))
+		// The beginning has the message, the end what came last of what was waited for.
+		between := fmt.Sprintf("… %d more lines", len(lines)-most)
+		lines = slices.Concat(lines[:most/2], []string{between}, lines[len(lines)-most/2:])
 	}
 	for i, line := range lines {
 		if i > 0 {
@@ -316,7 +319,21 @@ func (t *textReport) end() {
 	t.printf("%s\n", t.paint(color, t.Summary()))
 	if t.Kept != "" {
 		t.printf("kept, with a directory and a tmux server for each script: %s\n", t.Kept)
+		if i := slices.IndexFunc(t.Cells, func(c Cell) bool { return c.Dir != "" }); i >= 0 {
+			c := t.Cells[i]
+			t.printf("attach, here to that of %d/%s/%s: %s -S %s attach\n", c.Gap, c.Layer, c.Tmux, t.binary(c.Tmux), commandLine([]string{filepath.Join(c.Dir, "s")}))
+		}
 	}
+}
+
+// binary is the command that starts a target.
+func (t *textReport) binary(name string) string {
+	for _, target := range t.Targets {
+		if target.Name == name {
+			return commandLine(append(append([]string{}, target.Path), target.Args...))
+		}
+	}
+	return "tmux"
 }
 
 // item writes a text that is wrapped and indented below its mark.

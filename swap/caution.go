@@ -20,7 +20,7 @@ func (s *Swapper) cautions(c *change, u *use) {
 	if c.client.Expands && slices.ContainsFunc(u.argv, func(a string) bool { return strings.Contains(a, "$") }) {
 		s.Warn(fmt.Sprintf("%s: %s expands $NAME in arguments, and there is a $ in %s", c.result.Label, c.client.Name, strings.Join(u.argv, " ")))
 	}
-	if c.result.Outcome != Unchanged && atomicfile.Links(c.doc.info) > 1 {
+	if c.result.Outcome != Unchanged && !c.doc.absent() && atomicfile.Links(c.doc.info) > 1 {
 		s.Warn(fmt.Sprintf("%s: %s had other hard links, which keep the old text", c.result.Label, c.doc.target))
 	}
 	for _, o := range c.client.Off {

@@ -16,6 +16,8 @@ import (
 type differ struct {
 	kind    format.Kind
 	visible func(string) bool // nil: all is shown
+	created bool              // the old file does not exist
+	removed bool              // the new one does not
 }
 
 // unified is a diff that patch(1) applies. Lines around the change that hold
@@ -29,7 +31,14 @@ func (f differ) unified(path string, old, text []byte) (d []byte, masked bool) {
 	case strings.Contains(path, " "):
 		name += "\t" // else patch takes the name to end at the space
 	}
-	d = diff.Diff(name, old, name, text)
+	was, is := name, name
+	if f.created {
+		was = "/dev/null"
+	}
+	if f.removed {
+		is = "/dev/null"
+	}
+	d = diff.Diff(was, old, is, text)
 	// The first line is for git; patch skips it, and a reader can do without.
 	if i := bytes.Index(d, []byte("\n--- ")); i >= 0 {
 		d = d[i+1:]

@@ -3,7 +3,6 @@ package swap
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,7 +76,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 	}
 	if st != nil {
 		for i := range st.Records {
-			s.examineRecord(d, &st.Records[i])
+			s.examineRecord(d, st, &st.Records[i])
 		}
 	}
 	s.examineFiles(d, st)
@@ -144,7 +143,7 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope Scope) {
 }
 
 // examineRecord compares a record with what is on the disk.
-func (s *Swapper) examineRecord(d *Diagnosis, r *journal.Record) {
+func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Record) {
 	f := Finding{Client: r.Client, Scope: Scope(r.Scope), Server: r.Server, Path: r.Config}
 	add := func(kind, format string, args ...any) {
 		f.Kind, f.Text = kind, fmt.Sprintf(format, args...)
@@ -156,11 +155,16 @@ func (s *Swapper) examineRecord(d *Diagnosis, r *journal.Record) {
 		label = c.label(f.Scope)
 	}
 	what := fmt.Sprintf("%s: %q, swapped %s", label, r.Server, r.Time.Local().Format("2006-01-02 15:04:05"))
-	if _, err := os.Lstat(r.Backup); errors.Is(err, fs.ErrNotExist) {
+	created := st.Files[r.Target].Created
+	if !(created && r.Backup == "") && missing(r.Backup) {
 		add(FoundNoBackup, "%s: its backup %s is gone; revert works from the record alone", what, r.Backup)
 	}
 	if c == nil {
 		add(FoundSwapped, "%s: this version does not know that client; the old file is %s", what, r.Backup)
+		return
+	}
+	if created && missing(r.Target) {
+		add(FoundHalf, "%s: the config that the swap created does not exist: a run was interrupted, or it was deleted; mcp-swap revert finishes it", what)
 		return
 	}
 	target, err := targetOf(r.Target)

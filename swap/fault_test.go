@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,7 +36,10 @@ var faultConfigs = map[string]string{
 	".config/opencode/opencode.jsonc": "",
 }
 
-var faultClients = []string{"claude", "codex", "cursor", "opencode"}
+// faultMissing is a config that a swap creates, with two directories.
+const faultMissing = ".codeium/windsurf/mcp_config.json"
+
+var faultClients = []string{"claude", "codex", "cursor", "opencode", "windsurf"}
 
 type scenario struct {
 	name   string
@@ -164,6 +168,14 @@ func readConfigs(t *testing.T, home string) map[string]string {
 		}
 		out[name] = strings.ReplaceAll(string(b), home, "@HOME@")
 	}
+	switch b, err := os.ReadFile(filepath.Join(home, faultMissing)); {
+	case err == nil:
+		out[faultMissing] = strings.ReplaceAll(string(b), home, "@HOME@")
+	case errors.Is(err, fs.ErrNotExist):
+		out[faultMissing] = "(none)"
+	default:
+		t.Fatal(err)
+	}
 	if link, err := os.Readlink(filepath.Join(home, ".cursor/mcp.json")); err != nil || link != "../dot/cursor.json" {
 		t.Fatalf("the link of cursor's config is now %q, %v", link, err)
 	}
@@ -240,6 +252,12 @@ func (sv surveyed) checkAfter(t *testing.T, home string, killed, broken bool) {
 	for name, text := range readConfigs(t, home) {
 		if text != sv.end[name] {
 			t.Errorf("%s after revert: %q, want %q", name, text, sv.end[name])
+		}
+	}
+	// A killed run may have left a backup in it, which is checked below.
+	for dir := filepath.Dir(faultMissing); dir != "."; dir = filepath.Dir(dir) {
+		if names, err := os.ReadDir(filepath.Join(home, dir)); err == nil && len(names) == 0 {
+			t.Errorf("%s was made, and is still there with nothing in it", dir)
 		}
 	}
 	checkAccess(t, home)

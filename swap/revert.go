@@ -135,7 +135,8 @@ func (t *taking) begin(order []journal.Record) error {
 		}
 		shared := func(o journal.Record) bool { return o.Target == r.Target && o.Seq != r.Seq }
 		if f.ID != "" && slices.ContainsFunc(t.state.Records, shared) {
-			blank.Files[r.Target] = journal.File{Meta: f.Meta}
+			f.ID = ""
+			blank.Files[r.Target] = f
 			t.blanked = true
 		}
 	}
@@ -185,7 +186,11 @@ func (t *taking) take(ctx context.Context, c *Client, r journal.Record, res *Res
 	if t.opts.DryRun {
 		return nil
 	}
-	if rerr := t.dropBackup(&r, res); rerr != nil {
+	rerr := t.dropBackup(&r, res)
+	if rerr == nil {
+		rerr = t.removeDirs(r.Target)
+	}
+	if rerr != nil {
 		return errors.Join(err, rerr)
 	}
 	t.state.Records = slices.Delete(t.state.Records, i, i+1)
@@ -194,6 +199,9 @@ func (t *taking) take(ctx context.Context, c *Client, r journal.Record, res *Res
 }
 
 func (t *taking) dropBackup(r *journal.Record, res *Result) error {
+	if r.Backup == "" && t.state.Files[r.Target].Created {
+		return nil
+	}
 	if !strings.HasPrefix(r.Backup, r.Config+backupMark) {
 		t.Warn(fmt.Sprintf("%s: the record names %q as its backup, which mcp-swap did not make; it was left alone", res.Label, r.Backup))
 		return nil
@@ -211,6 +219,11 @@ func (t *taking) dropBackup(r *journal.Record, res *Result) error {
 
 // restore restores a swap's file.
 func (t *taking) restore(ctx context.Context, c *Client, r *journal.Record, res *Result) error {
+	file := t.state.Files[r.Target]
+	if file.Created && missing(r.Target) {
+		res.Detail = "already removed"
+		return nil
+	}
 	target, err := targetOf(r.Target)
 	if err != nil {
 		return fmt.Errorf("%w; the swap stays recorded, and the old file is in %s", err, r.Backup)
@@ -230,27 +243,36 @@ func (t *taking) restore(ctx context.Context, c *Client, r *journal.Record, res 
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(text, d.text) {
+	remove := file.Created && c.bare(text)
+	if remove || !bytes.Equal(text, d.text) {
 		// If it was read-only at the swap, the user has already agreed to edit it.
 		was, known := t.state.Files[r.Target]
 		if err := t.mayWrite(d, t.opts.Force || t.opts.DryRun || known && readOnly(was.Meta.Mode)); err != nil {
 			return err
 		}
 	}
-	res.Detail = how
+	if res.Detail = how; remove {
+		res.Detail = "config removed"
+	}
 	if !v.first() {
 		handOn(t.state, r)
 	}
 	if t.opts.DryRun {
 		t.dry[target] = text
-		if !bytes.Equal(text, d.text) {
-			f := differ{kind: c.Kind}
+		if remove || !bytes.Equal(text, d.text) {
+			f := differ{kind: c.Kind, removed: remove}
+			if remove {
+				text = nil
+			}
 			if !t.opts.ShowSecrets {
 				f.visible = c.plain(c.Dialect.argv(r.Writes[len(r.Writes)-1].Value), r.Old)
 			}
 			res.Diff, res.Masked = f.unified(target, d.text, text)
 		}
 		return nil
+	}
+	if remove {
+		return t.uncreate(ctx, c, r, d)
 	}
 	if bytes.Equal(text, d.text) {
 		return nil

@@ -87,7 +87,7 @@ type Result struct {
 	Config  string
 	Command []string // what UseLocal wanted it to run
 	Outcome string
-	Detail  string // how Revert did it, in a few words
+	Detail  string // how it was done, in a few words
 	Backup  string
 	Diff    []byte // of a dry run
 	Masked  bool   // Diff has masks in it, so it is for reading only
@@ -161,6 +161,7 @@ type document struct {
 	meta   atomicfile.Meta
 	text   []byte
 	doc    *format.Doc
+	dirs   []string // to be made for it, if it does not exist
 }
 
 // open reads and parses a client's config.
@@ -224,13 +225,16 @@ func (s *Swapper) ours(d *document) error {
 			return err
 		}
 	}
+	if d.absent() {
+		return nil
+	}
 	return ownFile(d.target, d.info)
 }
 
 // writable returns an error for a read-only config, unless force or the user allows
 // the edit.
 func (s *Swapper) writable(d *document, force bool) error {
-	if force || !readOnly(d.info.Mode()) {
+	if force || d.absent() || !readOnly(d.info.Mode()) {
 		return nil
 	}
 	if s.Confirm != nil && s.Confirm(fmt.Sprintf("%s is read-only (mode %04o). Edit it anyway?", d.target, d.info.Mode().Perm())) {

@@ -80,6 +80,7 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 	if len(o.Clients) == 0 {
 		// An editor that is installed may have no config yet.
 		clients = slices.DeleteFunc(clients, func(c *Client) bool { return !s.hasConfig(c) })
+		s.skipped()
 	}
 	if len(clients) == 0 {
 		return nil, hintf(HintClient, "no client is present (one is when its program is on PATH and its config exists; an editor when its config exists)")
@@ -93,7 +94,12 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 	g := &gathered{use: u}
 	for _, client := range clients {
 		c := source{client: client, scope: client.scope(cmp.Or(o.Scope, ScopeProject)), path: client.configPath(s.Sys)}
-		if c.doc, c.err = s.open(client); c.err == nil {
+		if len(o.Clients) > 0 && missing(c.path) {
+			c.doc, c.err = s.unmade(client, c.path)
+		} else {
+			c.doc, c.err = s.open(client)
+		}
+		if c.err == nil {
 			c.ours = s.ours(c.doc)
 		}
 		g.configs = append(g.configs, c)
@@ -119,6 +125,7 @@ type change struct {
 	// What writing has recorded of it.
 	prior *journal.Record // the record of an earlier swap of the entry
 	fresh string          // the backup made for this one
+	made  []string        // the directories made for it
 }
 
 // pending: it is still to be written.
@@ -193,7 +200,7 @@ func (s *Swapper) confirm(changes []*change, force bool) {
 			c.fail(err)
 			continue
 		}
-		c.force = force || readOnly(c.doc.info.Mode())
+		c.force = force || !c.doc.absent() && readOnly(c.doc.info.Mode())
 	}
 }
 
@@ -298,32 +305,24 @@ func (w *writing) record(next *journal.State) error {
 // stage reads a client's config again, plans the edit anew if the config has
 // changed, backs it up and puts the swap into next.
 func (w *writing) stage(c *change, next *journal.State, staged map[string][]byte) error {
-	target, err := targetOf(c.doc.config)
+	now, err := w.reread(c)
 	if err != nil {
 		return err
 	}
-	text, info, err := w.Disk.Read(target)
-	if err != nil {
-		return err
-	}
-	meta, err := w.Disk.Meta(target)
-	if err != nil {
-		return err
-	}
+	target, meta := now.target, now.meta
 	if earlier, ok := staged[target]; ok {
-		text = earlier
+		now.text = earlier
 	}
-	if target != c.doc.target || !bytes.Equal(text, c.doc.text) {
-		doc := &document{client: c.client, config: c.doc.config, target: target, text: text}
-		if err := doc.parse(); err != nil {
+	if target != c.doc.target || !bytes.Equal(now.text, c.doc.text) {
+		if err := now.parse(); err != nil {
 			return err
 		}
-		c.doc = doc
+		c.doc = now
 		if err := w.use.edit(c); err != nil {
 			return err
 		}
 	}
-	c.doc.info, c.doc.meta = info, meta
+	c.doc.info, c.doc.meta, c.doc.dirs = now.info, meta, now.dirs
 	if !c.edit.Changed() {
 		return nil
 	}
@@ -381,15 +380,20 @@ func (w *writing) enter(c *change, next *journal.State) error {
 	rec.Time, rec.Repo = time.Now().UTC().Truncate(time.Second), w.use.repo
 	rec.Client, rec.Scope = c.client.Name, string(c.scope)
 
-	if !next.Files[d.target].Recreated(d.target) {
+	if d.absent() || !next.Files[d.target].Recreated(d.target) {
 		if next.Files == nil {
 			next.Files = map[string]journal.File{}
 		}
-		next.Files[d.target] = journal.File{Meta: d.meta} // the ID comes when it is written
+		f, err := note(next, d) // the ID comes when it is written
+		if err != nil {
+			return err
+		}
+		next.Files[d.target] = f
 	}
 
-	needed := rec.Backup == ""
-	if !needed {
+	// A file that was created has none, so a swap of it again makes none either.
+	needed := i < 0 && !d.absent()
+	if rec.Backup != "" {
 		if _, err := os.Lstat(rec.Backup); errors.Is(err, fs.ErrNotExist) {
 			w.Warn(fmt.Sprintf("%s: the first backup %s does not exist any more; the new one holds the config as revert would leave it", c.result.Label, rec.Backup))
 			needed = true
@@ -430,20 +434,29 @@ func (u *use) before(c *change, text []byte) (map[string]any, format.Undo, error
 // planned again from the saved text.
 func (w *writing) put(ctx context.Context, c *change) error {
 	for redo := 1; ; redo++ {
-		err := w.replace(ctx, c.client, c.doc.config, c.doc.target, c.edit.Out, c.doc.text, nil)
+		var err error
+		if c.doc.creating() {
+			err = w.create(ctx, c)
+		} else {
+			err = w.replace(ctx, c.client, c.doc.config, c.doc.target, c.edit.Out, c.doc.text, nil)
+		}
 		if err == nil {
 			err = w.landed(c)
 		}
 		if err == nil {
 			c.result.Outcome = c.action()
+			if c.doc.creating() {
+				c.result.Detail = "config created"
+			}
 			return nil
 		}
 		now, _, rerr := w.Disk.Read(c.doc.target)
-		if rerr != nil {
+		gone := c.doc.absent() && errors.Is(rerr, fs.ErrNotExist)
+		if rerr != nil && !gone {
 			// Whether the new text is there or the old one: the record covers both.
 			return fmt.Errorf("%w; the file cannot be read back, so the swap stays recorded: mcp-swap revert finishes it", err)
 		}
-		if bytes.Equal(now, c.edit.Out) {
+		if !gone && bytes.Equal(now, c.edit.Out) {
 			// The new text is in place and stays; the record is true.
 			c.result.Outcome, c.result.Err = c.action(), err
 			return nil
@@ -474,6 +487,12 @@ func (w *writing) put(ctx context.Context, c *change) error {
 // withdraw removes a client's swap from the state, then its backup. The record goes
 // first: if that fails, it still has its backup.
 func (w *writing) withdraw(c *change) error {
+	for _, dir := range slices.Backward(c.made) {
+		if err := removeEmpty(w.Disk, dir); err != nil {
+			return fmt.Errorf("could not remove the new directory: %w (mcp-swap revert does)", err)
+		}
+	}
+	c.made = nil
 	next := w.state.Clone()
 	i := next.Find(c.doc.target, c.container, w.use.server)
 	if c.prior != nil {
@@ -511,6 +530,9 @@ func (s *Swapper) landed(c *change) error {
 		return nil
 	}
 	err = fmt.Errorf("%s could not be read back after the write: %w", c.doc.config, err)
+	if c.doc.creating() {
+		return err
+	}
 	if rerr := s.Disk.Replace(c.doc.target, c.doc.text, nil, &c.doc.meta); rerr != nil {
 		return fmt.Errorf("%w; and could not restore its old text: %w", err, rerr)
 	}
@@ -538,7 +560,7 @@ func (u *use) dryRun(changes []*change, show bool) []Result {
 		}
 		c.result.Outcome = c.action()
 		c.hidden(u)
-		f := differ{kind: c.client.Kind}
+		f := differ{kind: c.client.Kind, created: c.doc.creating()}
 		if !show {
 			f.visible = c.client.plain(u.argv, c.old.Value)
 		}

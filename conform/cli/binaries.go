@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,6 +24,7 @@ suite there may be a version, debian:3.7c, which is that of whichever suite has 
 	}
 	archive.flags(cmd.PersistentFlags())
 	fetcher := func(cmd *cobra.Command) *debian.Fetcher { return archive.fetcher(cmd.ErrOrStderr()) }
+	list := newTmuxList(fetcher)
 	cmd.AddCommand(
 		&cobra.Command{
 			Use:   "get debian:SUITE...",
@@ -61,19 +63,34 @@ suite there may be a version, debian:3.7c, which is that of whichever suite has 
 
 			RunE: eachSuite(func(cmd *cobra.Command, suite string) error { return fetcher(cmd).Remove(suite) }),
 		},
-		&cobra.Command{
-			Use:   "list",
-			Short: "List what is in the cache",
-			Args:  cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				all, err := fetcher(cmd).List()
-				for _, got := range all {
-					fmt.Fprintf(cmd.OutOrStdout(), "%-25s %-8s %-20s %s\n", "debian:"+got.Suite, got.Version, got.Package, got.Binary)
-				}
-				return err
-			},
-		},
+		list,
 	)
+	return cmd
+}
+
+func newTmuxList(fetcher func(*cobra.Command) *debian.Fetcher) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List what is in the cache",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := fetcher(cmd).List()
+			if asJSON && err == nil {
+				if all == nil {
+					all = []debian.Installed{}
+				}
+				enc := json.NewEncoder(cmd.OutOrStdout())
+				enc.SetIndent("", "  ")
+				return enc.Encode(map[string]any{"version": 1, "binaries": all})
+			}
+			for _, got := range all {
+				fmt.Fprintf(cmd.OutOrStdout(), "%-25s %-8s %-20s %s\n", "debian:"+got.Suite, got.Version, got.Package, got.Binary)
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
 }
 

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"tmuxmcp/conform"
 	"tmuxmcp/internal/version"
@@ -75,18 +76,37 @@ func onSignal(cancel context.CancelCauseFunc) (stop func()) {
 	ch := make(chan os.Signal, 1)
 	done := make(chan struct{})
 	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	// Every write to a pipe that nobody reads brings one, also a server's; only the
+	// user's own pipe ends the run. Being caught here, it ends the process nowhere.
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
 	go func() {
-		select {
-		case sig := <-ch:
-			signal.Stop(ch)
-			cancel(signalled{sig})
-		case <-done:
+		for {
+			select {
+			case sig := <-ch:
+				signal.Stop(ch)
+				cancel(signalled{sig})
+				return
+			case sig := <-pipe:
+				if unread(os.Stdout) || unread(os.Stderr) {
+					cancel(signalled{sig})
+				}
+			case <-done:
+				return
+			}
 		}
 	}()
 	return func() {
 		signal.Stop(ch)
 		close(done)
 	}
+}
+
+// unread reports whether a file is a pipe whose reader has gone.
+func unread(f *os.File) bool {
+	fds := []unix.PollFd{{Fd: int32(f.Fd())}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n > 0 && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
 }
 
 const long = `mcp-conform replays the gaps of libtmux issue #670, and other suites of what

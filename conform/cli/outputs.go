@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,14 +47,50 @@ func formatChoice() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// output is a report that was asked for: a --format and the -o after it.
+// extensions are the formats that the ends of file names stand for, the usual one
+// first. A file of any other name may have any format.
+var extensions = map[string][]string{
+	".json": {"json"}, ".xml": {"junit"}, ".tap": {"tap"}, ".html": {"html"}, ".htm": {"html"},
+	".md": {"markdown", "findings"}, ".markdown": {"markdown", "findings"}, ".txt": {"text", "tap"},
+}
+
+func formatsOf(file string) []string { return extensions[strings.ToLower(filepath.Ext(file))] }
+
+// fits: a file of this name may hold this format.
+func fits(file, format string) bool {
+	of := formatsOf(file)
+	return of == nil || slices.Contains(of, format)
+}
+
+// output is a report that was asked for: a --format, a -o, or both in either order.
 type output struct {
-	format string
+	format string // empty when the file's name says it
 	file   string // empty when there was no -o
 }
 
 // outputs are the --format and -o flags, in the order in which they were given.
 type outputs []output
+
+// resolve gives every output its format, and refuses a file whose name says another.
+func (o outputs) resolve() (outputs, error) {
+	o = slices.Clone(o)
+	for i := range o {
+		out := &o[i]
+		switch {
+		case out.format == "" && formatsOf(out.file) != nil:
+			out.format = formatsOf(out.file)[0]
+			// "-o y.json --format junit" may mean either.
+			if i+1 < len(o) && o[i+1].file == "" && o[i+1].format != "text" {
+				return nil, fmt.Errorf("-o %s --format %s: the file's name says %s: give --format %s, or a -o of its own after --format %[2]s", out.file, o[i+1].format, out.format, out.format)
+			}
+		case out.format == "":
+			out.format = "text"
+		case out.file != "" && !fits(out.file, out.format):
+			return nil, fmt.Errorf("--format %s -o %s: the file's name says %s: change one of them", out.format, out.file, formatsOf(out.file)[0])
+		}
+	}
+	return o, nil
+}
 
 // transcripts reports whether one of the reports has the scripts' transcripts.
 func (o outputs) transcripts() bool {
@@ -72,6 +109,10 @@ func (f *formatFlag) Set(name string) error {
 	if !slices.Contains(formatNames(), name) {
 		return fmt.Errorf("want %s", formatChoice())
 	}
+	if n := len(*f); n > 0 && (*f)[n-1].format == "" && fits((*f)[n-1].file, name) {
+		(*f)[n-1].format = name
+		return nil
+	}
 	*f = append(*f, output{format: name})
 	return nil
 }
@@ -82,17 +123,14 @@ func (f *fileFlag) Set(file string) error {
 	if file == "" {
 		return errors.New("want a file name, or - for standard output")
 	}
-	if len(*f) == 0 {
-		*f = append(*f, output{format: "text"})
-	}
-	last := &(*f)[len(*f)-1]
-	if last.file != "" {
-		return fmt.Errorf("the %s report already goes to %s: each --format takes one -o, after it", last.format, last.file)
-	}
 	if slices.ContainsFunc(*f, func(o output) bool { return o.file == file }) {
 		return fmt.Errorf("two reports cannot go to %s", file)
 	}
-	last.file = file
+	if n := len(*f); n > 0 && (*f)[n-1].file == "" {
+		(*f)[n-1].file = file
+		return nil
+	}
+	*f = append(*f, output{file: file})
 	return nil
 }
 

@@ -51,8 +51,8 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	o.targetFlags(cmd)
 	f.StringSliceVar(&o.layers, "layer", nil, "only this `LAYER`: tmux, api or mcp; may be repeated")
 	f.StringVar(&o.match, "run", "", "only the gaps whose file name matches `REGEXP`, as in ^04 or reset")
-	f.Var((*formatFlag)(&o.outputs), "format", "`FORMAT` of a report: "+formatChoice()+"; may be repeated, each with the -o after it")
-	f.VarP((*fileFlag)(&o.outputs), "output", "o", "`FILE` for the report of the --format before it, or - for standard output")
+	f.Var((*formatFlag)(&o.outputs), "format", "`FORMAT` of a report: "+formatChoice()+"; may be repeated, each with a -o (default: as the name of its -o says, else text)")
+	f.VarP((*fileFlag)(&o.outputs), "output", "o", "`FILE` for the report of the --format beside it, or - for standard output")
 	suiteFlag(cmd, &o.suites, "670")
 	f.StringVar(&o.scripts, "scripts", "", "run the scripts in `DIR` in place of the built-in ones")
 	f.StringVar(&o.transport, "transport", string(tmux.TransportExec), "how the API and the MCP server reach tmux, a `WAY`: exec (by the target's own client), native or auto")
@@ -103,6 +103,9 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if o.server != "" && len(layers) > 0 && !slices.Contains(layers, conform.MCPLayer) {
+		return fmt.Errorf("--server: only layer mcp asks a server, and --layer %s leaves it out", strings.Join(o.layers, ","))
+	}
 	transport, err := tmux.ParseTransport(o.transport)
 	if err != nil || o.transport == "" {
 		return fmt.Errorf("--transport %s: want exec, native or auto", o.transport)
@@ -117,6 +120,9 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	}
 	dialect, err := o.loadDialect()
 	if err != nil {
+		return err
+	}
+	if o.outputs, err = o.outputs.resolve(); err != nil {
 		return err
 	}
 	reports, err := o.outputs.open(stdout)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 func newList() *cobra.Command {
 	var scripts string
 	var suites []string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the gaps, one line each",
@@ -23,6 +25,16 @@ func newList() *cobra.Command {
 			gaps, err := loadGaps(scripts, suites...)
 			if err != nil {
 				return err
+			}
+			if asJSON {
+				enc := json.NewEncoder(cmd.OutOrStdout())
+				enc.SetEscapeHTML(false)
+				enc.SetIndent("", "  ")
+				list := gapList{Version: 1, Gaps: []listedGap{}}
+				for _, g := range gaps {
+					list.Gaps = append(list.Gaps, listedGap{g.GapInfo, g.Layers()})
+				}
+				return enc.Encode(list)
 			}
 			width := len(strconv.Itoa(gaps[len(gaps)-1].Number))
 			for _, g := range gaps {
@@ -36,8 +48,20 @@ func newList() *cobra.Command {
 		},
 	}
 	suiteFlag(cmd, &suites, "670")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	cmd.Flags().StringVar(&scripts, "scripts", "", "list the scripts in `DIR` in place of the built-in ones")
 	return cmd
+}
+
+// gapList is the document of list --json; its gaps are as in a report.
+type gapList struct {
+	Version int         `json:"version"`
+	Gaps    []listedGap `json:"gaps"`
+}
+
+type listedGap struct {
+	conform.GapInfo
+	Layers []conform.Layer `json:"layers"`
 }
 
 // cluster is the letter of the gap's cluster.
@@ -119,6 +143,13 @@ func explain(w io.Writer, g *conform.Gap) {
 			}
 		}
 	}
-	_, script, _ := strings.Cut(string(g.Text), "\n-- ")
-	fmt.Fprintf(w, "\n%s\n-- %s", bold("Script "+g.Name+".txtar"), conform.Printable(script))
+	fmt.Fprintf(w, "\n%s\n", bold("Script "+g.Name+".txtar"))
+	// Reports cite the lines of the file.
+	script, n := false, 0
+	for line := range strings.Lines(string(g.Text)) {
+		n++
+		if script = script || strings.HasPrefix(line, "-- "); script {
+			fmt.Fprintf(w, "%3d  %s\n", n, conform.Printable(strings.TrimSuffix(line, "\n")))
+		}
+	}
 }

@@ -31,6 +31,17 @@ func (s slot) installed() (Installed, bool) {
 	return got, err == nil && info.Mode().IsRegular()
 }
 
+// link gives a binary the path that it has after every fetch of the suite. Until the
+// record is written, it counts as little as the rest.
+func (s slot) link(binary string) (string, error) {
+	to, err := filepath.Rel(s.dir, binary)
+	if err != nil {
+		return "", err
+	}
+	stable := filepath.Join(s.dir, "tmux")
+	return stable, os.Symlink(to, stable)
+}
+
 // write makes the record, which is what installs a suite.
 func (s slot) write(got Installed) error {
 	data, err := json.MarshalIndent(got, "", "  ")

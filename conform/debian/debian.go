@@ -75,7 +75,7 @@ type Installed struct {
 	Suite    string    `json:"suite"`
 	Version  string    `json:"version"`  // what tmux -V says after "tmux ": 3.5a
 	Package  string    `json:"package"`  // Debian's version of the package: 3.5a-3
-	Binary   string    `json:"binary"`   // the absolute path of the program
+	Binary   string    `json:"binary"`   // the absolute path of the program, the same after another fetch
 	Arch     string    `json:"arch"`     // Debian's name of the architecture: amd64
 	Mirror   string    `json:"mirror"`   // where it came from, without a password
 	Packages []string  `json:"packages"` // file names of all packages, tmux among them
@@ -311,6 +311,9 @@ func (f *Fetcher) fetch(ctx context.Context, s slot) (_ Installed, err error) {
 			return Installed{}, err
 		}
 		return Installed{}, &Error{Suite: s.suite, Kind: ErrBinary, Detail: err.Error(), Err: err}
+	}
+	if got.Binary, err = s.link(got.Binary); err != nil {
+		return Installed{}, cacheError(s.suite, err)
 	}
 	if err := s.write(got); err != nil {
 		return Installed{}, cacheError(s.suite, err)

@@ -66,7 +66,7 @@ func TestGet(t *testing.T) {
 	if len(stages) == 0 || !strings.HasPrefix(stages[0], "debian:testing: ") {
 		t.Errorf("progress: %q", stages)
 	}
-	wantSlot(t, cache, "testing", "installed.json", filepath.Base(rootOf(got.Binary)))
+	wantSlot(t, cache, "testing", "installed.json", filepath.Base(rootOf(got.Binary)), "tmux")
 	tryServer(t, got.Binary)
 
 	// Without the mirror, from the cache and without a word.
@@ -95,7 +95,7 @@ func TestGet(t *testing.T) {
 	if err != nil || !strings.HasPrefix(got.Binary, second.CacheDir) {
 		t.Fatalf("Get in a copied cache: %+v, %v", got, err)
 	}
-	wantSlot(t, second.CacheDir, "testing", "installed.json", filepath.Base(rootOf(got.Binary)))
+	wantSlot(t, second.CacheDir, "testing", "installed.json", filepath.Base(rootOf(got.Binary)), "tmux")
 
 	if err := second.Remove("testing"); err != nil {
 		t.Fatal(err)
@@ -103,6 +103,13 @@ func TestGet(t *testing.T) {
 	wantSlot(t, second.CacheDir, "testing")
 	if list, err := second.List(); err != nil || len(list) != 0 {
 		t.Errorf("List after Remove: %v, %v", list, err)
+	}
+	// Whatever links to it still finds it.
+	if fetched, err := second.Get(t.Context(), "testing"); err != nil || fetched.Binary != got.Binary {
+		t.Errorf("fetched again it is %s, %v; was %s", fetched.Binary, err, got.Binary)
+	}
+	if err := second.Remove("testing"); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -299,7 +306,7 @@ func TestTwoAtOnce(t *testing.T) {
 	if n := fetches.Load(); n != 1 {
 		t.Errorf("tmux was fetched %d times", n)
 	}
-	wantSlot(t, f.CacheDir, "testing", "installed.json", filepath.Base(rootOf(binaries[0])))
+	wantSlot(t, f.CacheDir, "testing", "installed.json", filepath.Base(rootOf(binaries[0])), "tmux")
 }
 
 // TestInterrupted cuts fetches off while tmux itself is on its way.
@@ -387,7 +394,7 @@ func TestInterrupted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantSlot(t, f.CacheDir, "testing", "installed.json", filepath.Base(rootOf(got.Binary)))
+		wantSlot(t, f.CacheDir, "testing", "installed.json", filepath.Base(rootOf(got.Binary)), "tmux")
 	})
 }
 

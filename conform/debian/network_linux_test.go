@@ -44,7 +44,7 @@ func TestSuites(t *testing.T) {
 			if !strings.HasPrefix(got.Package, got.Version) {
 				t.Errorf("package %s holds tmux %s", got.Package, got.Version)
 			}
-			wantSlot(t, cache, suite, "installed.json", filepath.Base(rootOf(got.Binary)))
+			wantSlot(t, cache, suite, "installed.json", filepath.Base(rootOf(got.Binary)), "tmux")
 
 			// From now on neither a mirror nor apt is needed.
 			t.Setenv("PATH", t.TempDir())

@@ -364,6 +364,25 @@ func (d Disk) Remove(path string) error {
 	return nil
 }
 
+// RemoveIf deletes a file that still holds old, and makes that durable; else its
+// error wraps [ErrChanged]. It follows no link.
+func (d Disk) RemoveIf(path string, old []byte) error {
+	was, err := d.Meta(path)
+	if err != nil {
+		return err
+	}
+	if _, err := d.mustHold(path, old, was); err != nil {
+		return err
+	}
+	if err := d.Remove(path); err != nil {
+		return err
+	}
+	if err := d.SyncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("%s: %w: %w", path, ErrNotDurable, err)
+	}
+	return nil
+}
+
 // Mkdir makes one directory, which must not exist.
 func (d Disk) Mkdir(path string, perm fs.FileMode) error {
 	if err := d.step(OpMkdir, path); err != nil {

@@ -217,7 +217,8 @@ each client. The command depends on the checkout:
 Before anything is written, the server is started once and must answer an MCP
 initialize within 60 seconds. An existing entry keeps everything except its
 command and arguments; --env adds to its environment. Claude's entry is written
-for the project; --keep-env copies the variables of the user scope's entry to it.`,
+for the project; --keep-env copies the variables of the user scope's entry to it.
+A client that --cli names gets a config if it has none; revert removes that.`,
 		Example: `  mcp-swap use-local --dry-run
   mcp-swap use-local --cli claude --cli codex
   mcp-swap use-local --repo . --env LOG=debug --mode build`,
@@ -259,7 +260,8 @@ func (a *app) revert() *cobra.Command {
 		Short: "Put back what use-local changed",
 		Long: `revert undoes swaps, the newest first. A config that nothing else has written
 to since gets its exact old bytes; otherwise only the entry is restored, and
-everything that was saved since stays. An entry that was itself edited since is
+everything that was saved since stays. A config that use-local created is removed
+if nothing else was added. An entry that was itself edited since is
 left alone, unless --force is given: then the fields that the swap changed are
 restored, and the edit of the others stays.`,
 		Example: `  mcp-swap revert --dry-run

@@ -51,6 +51,10 @@ type File struct {
 	// ID is [atomicfile.ID] of the file that was last written; "" if that is not
 	// known, since a run has not come to its end.
 	ID string `json:"id,omitempty"`
+	// Created: the first swap made the file. Dirs are the directories that it made
+	// for it, the outermost first; a killed run may have made fewer.
+	Created bool     `json:"created,omitempty"`
+	Dirs    []string `json:"dirs,omitempty"`
 }
 
 // Recreated reports whether another program has replaced the file since it was
@@ -78,7 +82,7 @@ type Record struct {
 	Config    string   `json:"config"` // the file as the client names it
 	Target    string   `json:"target"` // the regular file behind all links
 	Container []string `json:"container"`
-	Backup    string   `json:"backup"`
+	Backup    string   `json:"backup"` // "" if the swap created the file
 
 	Before string         `json:"before_sha256"` // the file before the first swap
 	Old    map[string]any `json:"old,omitempty"` // the entry before the first swap
