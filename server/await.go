@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"tmuxmcp/internal/procstat"
 	"tmuxmcp/tmux"
 )
 
@@ -49,7 +47,7 @@ type await struct {
 	anything       bool // any output ends it
 	quiet          time.Duration
 	all            bool // until all panes have ended, not the first
-	typed          bool // the call typed: that a pane is gone then is no error
+	typed          bool // the call typed: that a pane is gone then is an outcome
 	start          time.Time
 	deadline       time.Time
 	budget         time.Duration
@@ -261,17 +259,6 @@ func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.T
 		p.outcome = outcomeBell
 	}
 	return nil
-}
-
-// inForeground reports whether another program than the pane's own reads from its terminal, where
-// that can be known.
-func inForeground(s tmux.PaneState) bool {
-	pid, err := strconv.Atoi(s.PID)
-	if err != nil {
-		return false
-	}
-	p, err := procstat.Of(pid)
-	return err == nil && p.Foreground > 0 && p.Foreground != pid
 }
 
 // next is when something may be over without a look.

@@ -148,7 +148,7 @@ func TestTypingReturnsWhatBecameOfIt(t *testing.T) {
 	if got := ok[seen](p, "send_keys", `{"pane_id":"`+pane+`","keys":"Zoe"}`); got.Seen != nil {
 		t.Errorf("without conditions: %+v", got.Seen)
 	}
-	// The program ends by what is typed: the keys were sent, so it is no error.
+	// The program ends by what is typed: the keys were sent, so the call succeeds.
 	if got := type_("send_keys", `{"pane_id":"`+pane+`","keys":"C-c","enter":false,"show":"new","timeout":30}`); got.Outcome != "pane_gone" {
 		t.Errorf("the end of the pane: %+v", got)
 	}

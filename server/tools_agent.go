@@ -9,7 +9,7 @@ import (
 )
 
 var agentStatus = tool[agentStatusIn, agentStatusResult]{
-	name: "agent_status", title: "Agent Status", kind: reads, set: setPanes, core: true,
+	name: "agent_status", title: "Agent Status", kind: reads, set: setPanes,
 	aim:  nowhere,
 	hint: "which coding agent is waiting for an answer",
 	desc: "Find the coding agents (claude, codex, gemini, opencode) in all panes: is each working, asks (with the question, its choices and the keys " +
@@ -108,7 +108,7 @@ func flat(s string) string {
 }
 
 var sendPrompt = tool[sendPromptIn, *promptSent]{
-	name: "send_prompt", title: "Send Prompt", kind: shell, set: setInput, core: true, selfBounded: true,
+	name: "send_prompt", title: "Send Prompt", kind: shell, set: setInput, selfBounded: true,
 	aim: needs(aPane), harm: types,
 	hint: "give another coding agent a task",
 	desc: "Give the coding agent in a pane (claude, codex, gemini, opencode) a prompt of any length: waits until it takes input, pastes, submits and " +

@@ -47,7 +47,7 @@ type capturePaneIn struct {
 	Colors   bool       `json:"colors,omitempty" desc:"keep escape sequences"`
 	Join     bool       `json:"join,omitempty" desc:"join wrapped lines"`
 	Hidden   bool       `json:"hidden,omitempty" desc:"the screen under a full-screen program"`
-	Pending  bool       `json:"pending,omitempty" desc:"an unfinished escape sequence instead"`
+	Pending  bool       `json:"pending,omitempty" unlisted:"true"`
 	socket
 }
 

@@ -45,7 +45,7 @@ type keyInput struct {
 	paneSelect
 	Enter           bool `json:"enter" default:"true" desc:"press Enter afterwards"`
 	Literal         bool `json:"literal" default:"false" desc:"type a key's name as text"`
-	Reset           bool `json:"reset,omitempty" desc:"reset the terminal first"`
+	Reset           bool `json:"reset,omitempty" unlisted:"true"`
 	SuppressHistory bool `json:"suppress_history" default:"false" desc:"a space first"`
 }
 

@@ -61,7 +61,7 @@ func TestWatch(t *testing.T) {
 	for i := range 100 {
 		look(tmux.PaneID(fmt.Sprint("%", i)))
 	}
-	told := runtime.GOOS == "linux" || look("%0").Generation != nil
+	announced := runtime.GOOS == "linux" || look("%0").Generation != nil
 	idle := func(d time.Duration) {
 		t.Helper()
 		for end := time.Now().Add(d); time.Now().Before(end); {
@@ -101,7 +101,7 @@ func TestWatch(t *testing.T) {
 	if share > 0.1 {
 		t.Errorf("100 silent panes take %.1f%% of a processor", 100*share)
 	}
-	if told && took[len(took)/2] > time.Second {
+	if announced && took[len(took)/2] > time.Second {
 		t.Errorf("a line is seen after %v", took)
 	}
 }

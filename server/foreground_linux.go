@@ -1,0 +1,19 @@
+package server
+
+import (
+	"strconv"
+
+	"tmuxmcp/internal/procstat"
+	"tmuxmcp/tmux"
+)
+
+// inForeground reports whether another program than the pane's own reads from its terminal, where
+// that can be known.
+func inForeground(s tmux.PaneState) bool {
+	pid, err := strconv.Atoi(s.PID)
+	if err != nil {
+		return false
+	}
+	p, err := procstat.Of(pid)
+	return err == nil && p.Foreground > 0 && p.Foreground != pid
+}
