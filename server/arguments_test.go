@@ -240,9 +240,11 @@ func (p *peer) tryAll(calls []toolCall, goroutines int) map[string]int {
 // never lists the tools of which no call succeeded: a test of them tests nothing.
 func never(t testing.TB, tools []listedTool, succeeded map[string]int) {
 	t.Helper()
+	// They need a job, and a coding agent: their own tests have these.
+	elsewhere := []string{"get_job", "cancel_job", "send_prompt"}
 	var none []string
 	for _, tool := range tools {
-		if succeeded[tool.Name] == 0 {
+		if succeeded[tool.Name] == 0 && !slices.Contains(elsewhere, tool.Name) {
 			none = append(none, tool.Name)
 		}
 	}

@@ -78,9 +78,10 @@ func within(real, base, path string) (string, error) {
 	return filepath.Join(real, rel), err
 }
 
-// reread reads a change's config again, which may exist by now.
+// reread reads a change's config again, which may exist by now, or no more: another process may
+// have taken back the swap that made it.
 func (w *writing) reread(c *change) (*document, error) {
-	if c.doc.absent() && missing(c.doc.config) {
+	if c.named && missing(c.doc.config) {
 		return w.unmade(c.client, c.doc.config)
 	}
 	d := &document{client: c.client, config: c.doc.config}

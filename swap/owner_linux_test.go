@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -135,16 +136,20 @@ func TestAsUser(t *testing.T) {
 	if how == "" {
 		t.Skip("it is what other tests start as another user")
 	}
-	verb, home, _ := strings.Cut(how, " ")
+	verb, home, _ := strings.Cut(how, ": ")
 	var results []Result
 	var err error
-	if verb == "swap" {
+	if verb != "revert" {
+		names := faultClients
+		if verb == "swap what is there" {
+			names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "windsurf" })
+		}
 		results, err = swapperAt(home, func(st atomicfile.Step) error {
 			if st.Op == atomicfile.OpLink || st.Op == atomicfile.OpRename || st.Op == atomicfile.OpExchange {
 				fmt.Println("written:", st.Path)
 			}
 			return nil
-		}).UseLocal(t.Context(), UseOptions{Repo: filepath.Join(home, "repo"), Clients: faultClients, NoPreflight: true})
+		}).UseLocal(t.Context(), UseOptions{Repo: filepath.Join(home, "repo"), Clients: names, NoPreflight: true})
 	} else {
 		results, err = swapperAt(home, nil).Revert(t.Context(), RevertOptions{})
 	}
@@ -168,7 +173,7 @@ func runAs(t *testing.T, verb, home string, groups ...uint32) (string, error) {
 	}
 	defer os.Remove(copied)
 	cmd := exec.CommandContext(t.Context(), copied, "-test.run=^TestAsUser$")
-	cmd.Env = []string{asUser + "=" + verb + " " + home, "PATH=" + os.Getenv("PATH")}
+	cmd.Env = []string{asUser + "=" + verb + ": " + home, "PATH=" + os.Getenv("PATH")}
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: named, Gid: named, Groups: groups}}
 	out, err := cmd.CombinedOutput()
@@ -237,7 +242,7 @@ func TestOrdinaryUser(t *testing.T) {
 			}
 			arrange(home)
 			before := snapshot(t, home)
-			out, err := runAs(t, "swap", home)
+			out, err := runAs(t, "swap what is there", home)
 			if strings.Contains(out, "written:") {
 				t.Errorf("something was written, and taken back:\n%s", out)
 			}

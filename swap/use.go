@@ -55,6 +55,7 @@ func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) 
 // gathered is all that a plan depends on. Nothing else is read before the lock.
 type gathered struct {
 	use     *use
+	named   bool // the caller named the clients
 	configs []source
 }
 
@@ -91,10 +92,10 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 	if _, err := s.Journal.Load(); err != nil {
 		return nil, err
 	}
-	g := &gathered{use: u}
+	g := &gathered{use: u, named: len(o.Clients) > 0}
 	for _, client := range clients {
 		c := source{client: client, scope: client.scope(cmp.Or(o.Scope, ScopeProject)), path: client.configPath(s.Sys)}
-		if len(o.Clients) > 0 && missing(c.path) {
+		if g.named && missing(c.path) {
 			c.doc, c.err = s.unmade(client, c.path)
 		} else {
 			c.doc, c.err = s.open(client)
@@ -120,6 +121,7 @@ type change struct {
 	env       []EnvVar       // what the edit adds to the entry's environment
 	hides     map[string]any // the user entry that a project's wins over; nil: none
 	force     bool           // it may be read-only
+	named     bool           // the caller named the client: a config that is missing is made
 	result    Result
 
 	// What writing has recorded of it.
@@ -146,7 +148,7 @@ func plan(g *gathered) []*change {
 	var out []*change
 	seen := map[string][]byte{} // planned texts, for configs that are one file
 	for _, from := range g.configs {
-		c := &change{client: from.client, scope: from.scope, doc: from.doc}
+		c := &change{client: from.client, scope: from.scope, doc: from.doc, named: g.named}
 		c.result = Result{Client: c.client.Name, Scope: c.scope, Label: c.client.label(c.scope), Server: g.use.server, Config: from.path, Command: g.use.argv}
 		out = append(out, c)
 		err := from.err
