@@ -3,10 +3,12 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"tmuxmcp/server/agents"
 	"tmuxmcp/tmux"
 )
 
@@ -26,6 +28,7 @@ const (
 	outcomeQuiet     = "quiet"
 	outcomeEnded     = "program_ended"
 	outcomeBell      = "bell"
+	outcomeState     = "state"
 	outcomeGone      = "pane_gone"
 	outcomeTimeout   = "timeout"
 )
@@ -46,8 +49,9 @@ type await struct {
 	patterns, stop []*matcher
 	anything       bool // any output ends it
 	quiet          time.Duration
-	all            bool // until all panes have ended, not the first
-	typed          bool // the call typed: that a pane is gone then is an outcome
+	states         []agents.State // of a coding agent that end it
+	all            bool           // until all panes have ended, not the first
+	typed          bool           // the call typed: that a pane is gone then is an outcome
 	start          time.Time
 	deadline       time.Time
 	budget         time.Duration
@@ -70,6 +74,10 @@ type awaited struct {
 	alt     bool     // the alternate screen was seen
 	missed  bool
 	printed time.Time // when it was seen to print last, or when the wait began
+
+	state   agents.State // of the agent in it, one of those that are waited for
+	settled time.Time    // since when
+	asked   time.Time    // when it was read last
 
 	runs bool      // a program of its shell was seen in the foreground
 	back time.Time // since when the shell is there again
@@ -96,7 +104,7 @@ func (c *call) newAwait(ctx context.Context, in conditions, matchCase bool, time
 	if w.stop, err = in.Stop.compile(ctx, c, "stop", in.Regex, matchCase); err != nil {
 		return nil, err
 	}
-	w.anything = len(w.patterns) == 0 && w.quiet == 0
+	w.anything = len(w.patterns) == 0 && len(w.stop) == 0 && w.quiet == 0
 	return w, nil
 }
 
@@ -118,6 +126,9 @@ func (w *await) run(ctx context.Context, interval time.Duration, panes []tmux.Pa
 			return err
 		}
 	}
+	if err := w.readStates(ctx); err != nil {
+		return err
+	}
 	for !w.over() {
 		w.progress(ctx)
 		due, err := w.watch.Next(ctx, w.next())
@@ -130,6 +141,9 @@ func (w *await) run(ctx context.Context, interval time.Duration, panes []tmux.Pa
 					return err
 				}
 			}
+		}
+		if err := w.readStates(ctx); err != nil {
+			return err
 		}
 	}
 	for _, p := range w.panes {
@@ -285,7 +299,70 @@ func (w *await) ends(p *awaited) (all []time.Time) {
 	if !p.back.IsZero() {
 		all = append(all, later(p.back, p.printed).Add(endPause))
 	}
+	if w.states != nil && (p.state != "" || p.asked.Before(p.printed)) {
+		all = append(all, p.asked.Add(statePause))
+	}
 	return all
+}
+
+// statePause is the time between two readings of an agent's state while its screen changes, and how
+// long it must have been in a state: while a screen is drawn it may look like another one.
+const statePause = 100 * time.Millisecond
+
+// readStates reads the states of the agents whose panes have changed.
+func (w *await) readStates(ctx context.Context) error {
+	if w.states == nil {
+		return nil
+	}
+	now := time.Now()
+	var ids []tmux.PaneID
+	for _, p := range w.panes {
+		if p.outcome == "" && now.Sub(p.asked) >= statePause && (p.state != "" || !p.asked.After(p.printed)) {
+			ids = append(ids, p.id)
+		}
+	}
+	if ids == nil {
+		return nil
+	}
+	var seen []seenAgent
+	err := w.bounded(ctx, func(ctx context.Context) (err error) {
+		seen, err = w.c.agentsIn(ctx, ids)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range w.panes {
+		if !slices.Contains(ids, p.id) {
+			continue
+		}
+		first := p.asked.IsZero()
+		p.asked = time.Now()
+		i := slices.IndexFunc(seen, func(s seenAgent) bool { return s.ID == p.id })
+		switch {
+		case i < 0 && first && len(w.panes) == 1:
+			return faultf(kindRefused, "no coding agent runs in pane %s, so it has no state", p.id).suggest("agent_status shows which panes run one")
+		case i < 0 || !slices.Contains(w.states, seen[i].State):
+			p.state = ""
+		case p.state != seen[i].State:
+			p.state, p.settled = seen[i].State, p.asked
+		case p.asked.Sub(p.settled) >= statePause:
+			p.outcome = outcomeState
+			p.matched = asked(seen[i].Status)
+		}
+	}
+	return nil
+}
+
+// asked is what an agent asks, with its choices.
+func asked(s agents.Status) (lines []string) {
+	if s.Question != "" {
+		lines = append(lines, s.Question)
+	}
+	for _, c := range s.Choices {
+		lines = append(lines, fmt.Sprintf("%s: %s", strings.Join(c.Keys, " "), c.Label))
+	}
+	return lines
 }
 
 func later(a, b time.Time) time.Time {

@@ -145,6 +145,9 @@ func (r *captureSinceResult) view() view {
 
 func (r *waitForTextResult) view() view {
 	v := view{lines: r.Tail}
+	if r.Outcome == outcomeState {
+		v.lines = append(slices.Clone(r.MatchedLines), r.Tail...)
+	}
 	v.fact("%s %s after %s", r.PaneID, r.words(), elapsed(r.ElapsedSeconds))
 	v.factIf(r.LinesMissed, "lines may have been missed")
 	if r.Outcome == outcomeTimeout {
@@ -167,6 +170,9 @@ func (r *waitForTextResult) view() view {
 
 func (r *waitForTextResult) words() string {
 	words := outcomeWords(r.Outcome)
+	if r.Outcome == outcomeState {
+		words = r.State
+	}
 	if r.MatchedIndex != nil && *r.MatchedIndex > 0 {
 		words += " by pattern " + strconv.Itoa(*r.MatchedIndex)
 	}

@@ -13,7 +13,7 @@ var agentStatus = tool[agentStatusIn, agentStatusResult]{
 	aim:  nowhere,
 	hint: "which coding agent is waiting for an answer",
 	desc: "Find the coding agents (claude, codex, gemini, opencode) in all panes: is each working, asks (with the question, its choices and the keys " +
-		"for send_keys), idle, ended or unknown; what is in its input box.",
+		"for send_keys), idle, ended or unknown; its input.",
 	run: func(ctx context.Context, c *call, in agentStatusIn) (out agentStatusResult, err error) {
 		seen, err := c.agentsIn(ctx, in.Panes)
 		out.Agents = []agentInfo{}
@@ -35,7 +35,7 @@ var agentStatus = tool[agentStatusIn, agentStatusResult]{
 }
 
 type agentStatusIn struct {
-	Panes []tmux.PaneID `json:"panes,omitempty" desc:"pane ids; default: all"`
+	Panes []tmux.PaneID `json:"panes,omitempty" desc:"default all"`
 	socket
 }
 
@@ -112,7 +112,7 @@ var sendPrompt = tool[sendPromptIn, *promptSent]{
 	aim: needs(aPane), harm: types,
 	hint: "give another coding agent a task",
 	desc: "Give the coding agent in a pane (claude, codex, gemini, opencode) a prompt of any length: waits until it takes input, pastes, submits and " +
-		"checks, exactly once. Types nothing, and says why, if it asks something, its box is not empty, a user is looking, or no agent runs there.",
+		"checks, exactly once. Types nothing, and says why, if it asks, its box is not empty, a user is looking, or no agent runs there.",
 	run: func(ctx context.Context, c *call, in sendPromptIn) (*promptSent, error) {
 		budget, err := c.s.budget(in.Timeout)
 		if err != nil {
@@ -125,9 +125,9 @@ var sendPrompt = tool[sendPromptIn, *promptSent]{
 type sendPromptIn struct {
 	PaneID        tmux.PaneID `json:"pane_id" desc:"such as %1"`
 	Prompt        string      `json:"prompt" desc:"the whole text"`
-	Timeout       float64     `json:"timeout" default:"30" desc:"seconds to wait until it takes input"`
-	Command       bool        `json:"command,omitempty" desc:"a leading / or ! is meant as a command"`
-	EvenIfWatched bool        `json:"even_if_watched,omitempty" desc:"type although a user is looking at the pane"`
+	Timeout       float64     `json:"timeout" default:"30" desc:"seconds until it takes input"`
+	Command       bool        `json:"command,omitempty" desc:"a leading / or ! is a command"`
+	EvenIfWatched bool        `json:"even_if_watched,omitempty" desc:"although a user is looking"`
 	socket
 }
 

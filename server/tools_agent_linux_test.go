@@ -197,3 +197,22 @@ func TestSendPromptLeavesAUserAlone(t *testing.T) {
 		t.Errorf("the program got %q", got)
 	}
 }
+
+// TestWaitForTheStateOfAnAgent: a wait ends when the agent asks, and says what.
+func TestWaitForTheStateOfAnAgent(t *testing.T) {
+	t.Parallel()
+	_, p, _, show := fakeAgent(t)
+	if got := ok[awaited](p, "wait_for_text", `{"pane_id":"%0","state":["idle"],"timeout":20}`); got.Outcome != "state" {
+		t.Errorf("it is idle: %+v", got)
+	}
+	call, _ := p.wait("wait_for_text", `{"panes":["%0","%1"],"state":["asks","ended"],"timeout":60}`)
+	show("screen", fakeQuestion)
+	if got := decode[awaited](p, "wait_for_text", p.await(call)); got.Outcome != "state" || got.PaneID != "%0" || !strings.Contains(strings.Join(got.Matched, "|"), "1: Yes") {
+		t.Errorf("it asks: %+v", got)
+	}
+	if got := ok[awaited](p, "wait_for_text", `{"pane_id":"%0","state":["idle"],"timeout":0.5}`); got.Outcome != "timeout" {
+		t.Errorf("it still asks: %+v", got)
+	}
+	p.fails("wait_for_text", `{"pane_id":"%1","state":["idle"],"timeout":5}`, "no coding agent runs")
+	p.fails("wait_for_text", `{"pane_id":"%0","state":["happy"]}`, "working, asks, idle or ended")
+}

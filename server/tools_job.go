@@ -43,7 +43,7 @@ var getJob = tool[getJobIn, *runResult]{
 
 type getJobIn struct {
 	JobID   string  `json:"job_id"`
-	Timeout float64 `json:"timeout,omitempty" desc:"seconds; default 0"`
+	Timeout float64 `json:"timeout,omitempty" desc:"seconds"`
 	outputSelect
 	socket
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"tmuxmcp/server/agents"
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
@@ -15,14 +16,18 @@ var waitForText = tool[waitForTextIn, *waitForTextResult]{
 	name: "wait_for_text", title: "Wait For Text", kind: reads, set: setPanes, core: true, selfBounded: true,
 	aim:  readsOne(aPane),
 	hint: "wait until a build is done, a server is ready or an agent asks",
-	desc: "Wait until a pane, or any of several, prints one of patterns (a server being ready, a build being done), or one of stop, or is quiet; also " +
-		"ends when the program ends, the bell rings or the timeout passes. Returns which pane, why, and its new lines. Without patterns, waits for any output.",
+	desc: "Wait until a pane, or any of several, prints one of patterns (a server being ready, a build being done) or stop, is quiet, or its coding agent " +
+		"asks or is done. Also ends when the program ends or the bell rings. Returns which pane, why, and its new lines. Default: any output.",
 	run: func(ctx context.Context, c *call, in waitForTextIn) (*waitForTextResult, error) {
 		w, err := c.newAwait(ctx, in.conditions, in.MatchCase, in.Timeout)
 		if err != nil {
 			return nil, err
 		}
 		w.all = in.Until == "all"
+		if w.states, err = in.wanted(); err != nil {
+			return nil, err
+		}
+		w.anything = w.anything && w.states == nil
 		panes, err := in.which(ctx, c)
 		if err != nil {
 			return nil, err
@@ -42,6 +47,7 @@ type waitForTextIn struct {
 	conditions
 	paneSelect
 	Panes     []string `json:"panes,omitempty" desc:"pane ids, session names, or all"`
+	State     []string `json:"state,omitempty" desc:"or its coding agent: working, asks, idle, ended"`
 	Until     string   `json:"until" default:"any" enum:"any,all" desc:"one of panes, or each"`
 	Since     string   `json:"since,omitempty" desc:"what is new: a cursor, screen (also what shows now) or now; default: since you last typed or waited there, else now"`
 	Timeout   float64  `json:"timeout" default:"8" desc:"seconds, to 300"`
@@ -67,6 +73,18 @@ func (in waitForTextIn) check(*call) error {
 		return argumentFault("panes", "cannot be combined with another target").suggest("name all panes in panes")
 	}
 	return nil
+}
+
+// wanted are the states of an agent that end the wait.
+func (in waitForTextIn) wanted() (states []agents.State, err error) {
+	for _, name := range in.State {
+		s := agents.State(name)
+		if !slices.Contains([]agents.State{agents.Working, agents.Asks, agents.Idle, agents.Ended}, s) {
+			return nil, argumentFault("state", "must be working, asks, idle or ended, not %q", name)
+		}
+		states = append(states, s)
+	}
+	return states, nil
 }
 
 // maxAwaited is how many panes one call may wait for.
@@ -175,7 +193,7 @@ func (l patternList) compile(ctx context.Context, c *call, argument string, rege
 
 type waitForTextResult struct {
 	Found            bool        `json:"found"`
-	Outcome          string      `json:"outcome" enum:"matched,any_output,stopped,quiet,program_ended,bell,pane_gone,timeout"`
+	Outcome          string      `json:"outcome" enum:"matched,any_output,stopped,quiet,state,program_ended,bell,pane_gone,timeout"`
 	MatchedIndex     *int        `json:"matched_index"`
 	MatchedLines     []string    `json:"matched_lines" exact:"true"`
 	Tail             []string    `json:"tail" exact:"true"`
@@ -186,6 +204,8 @@ type waitForTextResult struct {
 	PaneID           tmux.PaneID `json:"pane_id"`
 	ElapsedSeconds   float64     `json:"elapsed_seconds"`
 	EffectiveTimeout float64     `json:"effective_timeout"`
+	// State is that of the agent, with the outcome state; what it asks is in MatchedLines.
+	State string `json:"state"`
 	// Cursor goes on from here with capture_since.
 	Cursor string `json:"cursor"`
 	// Others are the other panes that the call waited for.
@@ -210,7 +230,7 @@ func (w *await) result(ctx context.Context) *waitForTextResult {
 	most, size := 20, 2000
 	matched, _, _ := limited(p.matched, &most, &size)
 	r := &waitForTextResult{
-		Outcome: p.outcome, MatchedIndex: p.index, MatchedLines: append([]string{}, matched...), Tail: append([]string{}, p.shown()...),
+		State: string(p.state), Outcome: p.outcome, MatchedIndex: p.index, MatchedLines: append([]string{}, matched...), Tail: append([]string{}, p.shown()...),
 		SawNewOutput: len(p.fresh) > 0, AlternateScreen: p.alt, LinesMissed: p.missed, PaneID: p.id,
 		ElapsedSeconds: seconds(time.Since(w.start)), EffectiveTimeout: w.budget.Seconds(), Cursor: w.c.cursorFor(p.look), Others: []otherPane{},
 	}
