@@ -149,7 +149,7 @@ func TestTypingReturnsWhatBecameOfIt(t *testing.T) {
 		t.Errorf("without conditions: %+v", got.Seen)
 	}
 	// The program ends by what is typed: the keys were sent, so the call succeeds.
-	if got := type_("send_keys", `{"pane_id":"`+pane+`","keys":"C-c","enter":false,"show":"new","timeout":30}`); got.Outcome != "pane_gone" {
+	if got := type_("send_keys", `{"pane_id":"`+pane+`","keys":"C-c","enter":false,"quiet":25,"timeout":30}`); got.Outcome != "pane_gone" {
 		t.Errorf("the end of the pane: %+v", got)
 	}
 	p.fails("send_keys", `{"pane_id":"%0","keys":"x","patterns":[]}`, "patterns")

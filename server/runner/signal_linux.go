@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 
 	"tmuxmcp/internal/procstat"
 )
@@ -50,6 +51,13 @@ func (j *Job) Signal(sig syscall.Signal) error {
 	if leader, err := procstat.Of(p.Foreground); err == nil && p.Foreground != group && descends(leader, p.PID) {
 		group = p.Foreground
 	}
+	// A process that was only forked, and runs no program of its own yet, would swallow it.
+	for range 5 {
+		if newest(group) >= settled {
+			break
+		}
+		time.Sleep(settled)
+	}
 	if sig == syscall.SIGINT || group != p.Group {
 		// What runs the command traps an interrupt.
 		if err := syscall.Kill(-group, sig); err != nil {
@@ -57,20 +65,39 @@ func (j *Job) Signal(sig syscall.Signal) error {
 		}
 		return syscall.Kill(-group, syscall.SIGCONT)
 	}
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == p.PID {
-			continue
-		}
-		if other, err := procstat.Of(pid); err == nil && other.Group == group {
-			_ = syscall.Kill(pid, sig)
+	for _, other := range members(group) {
+		if other.PID != p.PID {
+			_ = syscall.Kill(other.PID, sig)
 		}
 	}
 	return syscall.Kill(-group, syscall.SIGCONT)
+}
+
+// settled is how old the processes of a job must be to be signalled.
+const settled = 60 * time.Millisecond
+
+// members are the processes of a group.
+func members(group int) (all []procstat.Process) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if p, err := procstat.Of(pid); err == nil && p.Group == group {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// newest is the age of the youngest process of a group.
+func newest(group int) time.Duration {
+	least := time.Hour
+	for _, p := range members(group) {
+		least = min(least, p.Age)
+	}
+	return least
 }
 
 // descends reports whether a process was started by another one, or by one that was.
