@@ -73,6 +73,10 @@ func (s script) Stop() {
 	if f, err := os.OpenFile(s.path("done"), os.O_WRONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0); err == nil {
 		_, _ = f.WriteString("TERM\n")
 		f.Close()
+		// It may end before it has begun to record, and must be seen to have been there.
+		if s, err := os.OpenFile(s.path("s"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			s.Close()
+		}
 	}
 }
 
