@@ -113,6 +113,7 @@ func (c *call) newAwait(ctx context.Context, in conditions, matchCase bool, time
 type begin struct {
 	mark   *tmux.Mark
 	screen bool
+	given  bool // the caller named the mark, so its program must be the pane's
 }
 
 // run waits. It returns an error if the only pane is gone.
@@ -163,8 +164,8 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 		return err
 	})
 	var gone *fault
-	if errors.As(err, &gone) && gone.kind == kindPaneGone && len(w.panes) == 1 {
-		// It was read in an earlier life.
+	if errors.As(err, &gone) && gone.kind == kindPaneGone && !from.given {
+		// It was read when another program ran in it.
 		err = w.bounded(ctx, func(ctx context.Context) (err error) {
 			l, err = w.c.lookSince(ctx, p.id, nil)
 			return err

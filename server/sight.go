@@ -43,6 +43,8 @@ func (in sight) await(ctx context.Context, c *call) (*await, error) {
 
 // typed notes that the call types into a pane, which was so before.
 func (c *call) typed(before *tmux.Mark) {
+	c.typing.Lock()
+	defer c.typing.Unlock()
 	if c.typedAt == nil {
 		c.typedAt = map[tmux.PaneID]*tmux.Mark{}
 	}

@@ -85,6 +85,14 @@ func TestWaitBeginsWhereItShould(t *testing.T) {
 	p.fails("wait_for_text", fmt.Sprintf(`{"pane_id":%q,"since":%q}`, other.pane, f.cursor), "since", "cursor of pane")
 	p.fails("wait_for_text", `{"since":"yesterday"}`, "cursor")
 	p.fails("wait_for_text", `{"timeout":301}`, "at most 300")
+	// Of a pane that runs another program now, an old cursor is an error; the wait of
+	// before is not.
+	f, _ = begin(p, s)
+	tmuxtest.Run(t, srv, "respawn-pane", "-k", "-t", s.pane, "echo other; exec cat")
+	p.fails("wait_for_text", fmt.Sprintf(`{"pane_id":%q,"since":%q}`, s.pane, f.cursor), "respawned")
+	if got := wait(`"timeout":0.2`); got.Outcome != "timeout" {
+		t.Errorf("another program: %+v", got)
+	}
 	// What was there when this server typed does not count, what came since does.
 	tmuxtest.Run(t, srv, "respawn-pane", "-k", "-t", s.pane, "stty -echo; echo ready 5; while read x; do echo ready $x; done")
 	tmuxtest.WaitScreen(t, srv, s.pane, "ready 5")

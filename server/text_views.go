@@ -164,7 +164,7 @@ func (r *waitForTextResult) view() view {
 	}
 	v.factIf(len(waiting) > 0 && len(waiting) <= 20, "nothing yet in %s", strings.Join(waiting, " "))
 	v.factIf(len(waiting) > 20, "nothing yet in %d others", len(waiting))
-	v.fact("cursor %s", r.Cursor)
+	v.factIf(r.Cursor != "", "cursor %s", r.Cursor)
 	return v
 }
 

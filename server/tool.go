@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -248,6 +249,7 @@ type call struct {
 	// answers are what the user said to the question of an earlier try of this call.
 	answers mcp.MultiRoundTripParams
 	// typedAt is how panes were before the call typed into them, and typedInto their order.
+	typing    sync.Mutex
 	typedAt   map[tmux.PaneID]*tmux.Mark
 	typedInto []tmux.PaneID
 	// progressToken is set when the client asked for progress.

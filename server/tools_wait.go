@@ -153,7 +153,7 @@ func (in waitForTextIn) from(c *call) (func(tmux.PaneID) begin, error) {
 	if m.Foreign() {
 		return nil, argumentFault("since", "is a cursor of another program, with which no wait can begin")
 	}
-	return func(tmux.PaneID) begin { return begin{mark: m} }, nil
+	return func(tmux.PaneID) begin { return begin{mark: m, given: true} }, nil
 }
 
 // patternList is a list of texts, which may be absent but not empty by mistake.
@@ -232,7 +232,10 @@ func (w *await) result(ctx context.Context) *waitForTextResult {
 	r := &waitForTextResult{
 		State: string(p.state), Outcome: p.outcome, MatchedIndex: p.index, MatchedLines: append([]string{}, matched...), Tail: append([]string{}, p.shown()...),
 		SawNewOutput: len(p.fresh) > 0, AlternateScreen: p.alt, LinesMissed: p.missed, PaneID: p.id,
-		ElapsedSeconds: seconds(time.Since(w.start)), EffectiveTimeout: w.budget.Seconds(), Cursor: w.c.cursorFor(p.look), Others: []otherPane{},
+		ElapsedSeconds: seconds(time.Since(w.start)), EffectiveTimeout: w.budget.Seconds(), Others: []otherPane{},
+	}
+	if p.outcome != outcomeGone {
+		r.Cursor = w.c.cursorFor(p.look)
 	}
 	r.Found = r.Outcome == outcomeMatched || r.Outcome == outcomeAnyOutput
 	r.MatchedAtEntry = p.atEntry && !r.Found
