@@ -250,6 +250,7 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 		if err := os.WriteFile(filepath.Join(dir, "runs"), []byte("marker() { touch "+s.marker()+"; }\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		tmuxtest.Run(t, s.srv, "resize-window", "-t", "%3", "-x", "250") // the path of tmux may be long
 		tmuxtest.Run(t, s.srv, "respawn-pane", "-k", "-t", "%3", command)
 		tmuxtest.WaitScreen(t, s.srv, "%3", "shortcuts")
 	}
