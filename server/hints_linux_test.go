@@ -184,7 +184,7 @@ func (s *stage) state() string {
 // settled is the state once it changes no more by itself.
 func (s *stage) settled() string {
 	was, same := s.state(), 0
-	for i := 0; i < 100 && same < 3; i++ {
+	for i := 0; i < 100 && same < 5; i++ {
 		time.Sleep(50 * time.Millisecond)
 		now := s.state()
 		if same++; now != was {
