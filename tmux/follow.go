@@ -18,7 +18,6 @@ type Mark struct {
 	width, height  int // for which the lines were wrapped, and of the pane
 	history, limit int
 	cursor         int // the number of the cursor's row
-	fence          int // nothing could write to the rows above this one
 	grown          int
 	alternate      bool
 	// mixed is set if the pane was resized while the alternate screen showed.
@@ -90,8 +89,18 @@ func (l *Look) Mark() *Mark {
 // Foreign reports whether the mark is of no look: nothing but its pane and program is known.
 func (m *Mark) Foreign() bool { return m.height == 0 }
 
+// comparison compares a look with an earlier one.
+type comparison struct {
+	*Mark
+	l *Look
+	// whole is set if the look has all rows that there are, or all that will be read.
+	whole bool
+	fence int         // nothing could write to the rows above this one
+	byRow map[int]int // the lines of the look by their first rows
+}
+
 // fixed reports whether a line was above the screen all the time, where nothing can write.
-func (m *Mark) fixed(l markLine) bool { return l.end <= m.fence }
+func (m *comparison) fixed(l markLine) bool { return l.end <= m.fence }
 
 // above reports whether a line was above that of the cursor.
 func (m *Mark) above(l markLine) bool { return l.end <= m.cursor }
@@ -116,32 +125,32 @@ func (m *Mark) known() int {
 
 // compare fills in what is new in a later look. If it needs rows above those that were read, it
 // fills in nothing and returns the first; unless last is set, when it makes do with what there is.
-func (m Mark) compare(l *Look, last bool) (need int) {
-	l.grown = max(0, l.History-m.history)
-	m.fence = m.history
+func (m *Mark) compare(l *Look, last bool) (need int) {
+	c := &comparison{Mark: m, l: l, whole: last || l.top == 0, fence: m.history, byRow: make(map[int]int, len(l.all))}
 	if !m.alternate || !l.Alternate {
-		m.fence = max(0, m.history-max(0, l.Height-m.height)) // a pane that gets higher takes rows back
+		c.fence = max(0, m.history-max(0, l.Height-m.height)) // a pane that gets higher takes rows back
 	}
 	if m.alternate && !l.Alternate && m.width == l.Width && !l.mayTrim() {
-		m.fence = min(m.fence, l.History) // and what was hidden does so when it shows
+		c.fence = min(c.fence, l.History) // and what was hidden does so when it shows
 	}
+	l.grown = max(0, l.History-m.history)
 	l.digests = make([]uint64, len(l.all))
 	for i, line := range l.all {
-		l.digests[i] = digestOf(line.text)
+		l.digests[i], c.byRow[line.first] = digestOf(line.text), i
 	}
-	p, need := m.find(l, last || l.top == 0)
+	p, need := c.find()
 	if need < l.top {
 		if !last {
 			return need
 		}
 		p.missed = true // even the longest reading has no more
 	}
-	l.New, l.Missed = m.fresh(l, p), p.missed
+	l.New, l.Missed = c.fresh(p), p.missed
 	// tmux does not wrap what the alternate screen hides, and does not show what is too long then.
 	l.mixed = l.Alternate && (m.width != l.Width || m.mixed)
 	l.Missed = l.Missed || l.New != nil && (l.mixed || m.mixed)
 	if l.Alternate && p.now != nil && l.New == nil && !l.Missed && l.History == m.history {
-		l.kept = &m // which knows more of it than this look, as long as the alternate screen hides it
+		l.kept = m // which knows more of it than this look, as long as the alternate screen hides it
 	}
 	l.New = append(l.New, m.drawn(l)...)
 	l.Printed = len(l.New) > 0 || l.cursor()+p.shift > m.cursor
@@ -158,64 +167,65 @@ type place struct {
 	missed bool
 }
 
-// find finds the lines of a mark in a later look, of which whole says that it has all rows that
-// there are. Need is the first row that is needed for it.
-func (m *Mark) find(l *Look, whole bool) (p place, need int) {
+// find finds the lines of the mark in the look. Need is the first row that is needed for it.
+func (m *comparison) find() (p place, need int) {
+	l := m.l
 	from := min(m.history, m.known())
 	if m.width != l.Width {
-		if l.Alternate && l.History == m.history && from >= l.top && m.holds(l) {
-			return m.at(l, 0), l.top
+		if l.Alternate && l.History == m.history && from >= l.top && m.holds() {
+			return m.at(0), l.top
 		}
 		l.cut = nil
-		return m.findReflowed(l, whole)
+		return m.findReflowed()
 	}
 	l.cut = nil
 	if l.Limit == 0 {
-		if p, ok := m.findBlock(l, true, m.above, func(shift int) bool { return shift == 0 }); ok {
+		if p, ok := m.findBlock(m.above, func(shift int) bool { return shift == 0 }); ok {
 			p.start = l.line(m.known()) // the history is what an earlier limit left
 			return p, l.top
 		}
-		return m.gone(l), l.top // what scrolls is gone, and counted nowhere
+		return m.gone(), l.top // what scrolls is gone, and counted nowhere
 	}
 	if m.counted && l.HistoryGeneration != nil && m.generation == *l.HistoryGeneration {
 		shift := int(*l.HistoryCollected - m.collected)
-		return m.at(l, shift), max(0, m.fence-shift)
+		return m.at(shift), max(0, m.fence-shift)
 	}
 	if l.History >= m.history-max(0, l.Height-m.height) {
-		if from < l.top && !whole {
+		if from < l.top && !m.whole {
 			return p, from
 		}
-		if m.holds(l) {
-			return m.at(l, 0), from
+		if m.holds() {
+			return m.at(0), from
 		}
 	}
 	step := l.trimStep()
 	if !m.counted && (l.mayTrim() || m.history >= m.limit-step) {
 		trims := func(shift int) bool { return shift > 0 && (shift%step == 0 || m.limit != l.Limit) }
-		if p, ok := m.findBlock(l, whole, m.fixed, trims); ok {
+		if p, ok := m.findBlock(m.fixed, trims); ok {
 			return p, l.top
 		}
 	}
-	if !whole {
+	if !m.whole {
 		return p, 0
 	}
 	// The history is gone, and the screen may be as it was.
 	for _, moved := range []func(shift int) bool{
 		func(shift int) bool { return shift == m.history }, func(shift int) bool { return shift > 0 },
 	} {
-		if p, ok := m.findBlock(l, whole, m.above, moved); ok {
+		if p, ok := m.findBlock(m.above, moved); ok {
 			return p, 0
 		}
 	}
 	if m.alternate {
-		return m.findReflowed(l, whole) // it was resized before this program looked first
+		return m.findReflowed() // it was resized before this program looked first
 	}
-	return m.gone(l), 0
+	return m.gone(), 0
 }
 
 // findReflowed is find for a pane that has become wider or narrower: its lines are wrapped anew,
 // and what is above the cursor may be anywhere.
-func (m *Mark) findReflowed(l *Look, whole bool) (p place, need int) {
+func (m *comparison) findReflowed() (p place, need int) {
+	l := m.l
 	known, fixed := false, map[uint64]bool{}
 	for i, line := range m.lines {
 		if line.digest != 0 && (i > 0 || !m.cut) {
@@ -229,23 +239,24 @@ func (m *Mark) findReflowed(l *Look, whole bool) (p place, need int) {
 	if len(fixed) >= enough {
 		block = m.fixed
 	}
-	switch p, ok := m.findBlock(l, whole, block, nil); {
+	switch p, ok := m.findBlock(block, nil); {
 	case ok:
 		return p, l.top
-	case !whole:
+	case !m.whole:
 		return p, 0
 	case !known && m.history == 0:
-		return m.byOrder(l, 0), 0 // nothing was above it
+		return m.byOrder(0), 0 // nothing was above it
 	}
-	if p, ok := m.scattered(l); ok {
+	if p, ok := m.scattered(); ok {
 		return p, 0
 	}
-	return m.gone(l), 0
+	return m.gone(), 0
 }
 
 // scattered is the place of a mark of whose lines at least a half are somewhere: what is between
 // them is likely to be all that is new, and not sure to be.
-func (m *Mark) scattered(l *Look) (p place, ok bool) {
+func (m *comparison) scattered() (p place, ok bool) {
+	l := m.l
 	first, found, known := len(l.all), 0, 0
 	for i, line := range m.lines {
 		if line.digest == 0 || i == 0 && m.cut {
@@ -264,7 +275,8 @@ func (m *Mark) scattered(l *Look) (p place, ok bool) {
 }
 
 // gone is the place of a mark whose lines are no more.
-func (m *Mark) gone(l *Look) place {
+func (m *comparison) gone() place {
+	l := m.l
 	p := place{missed: true}
 	if !m.counted || l.HistoryAdded == nil || m.width != l.Width || l.Limit == 0 {
 		return p
@@ -280,15 +292,12 @@ func (m *Mark) gone(l *Look) place {
 }
 
 // at is the place of a mark whose rows have the numbers that they had, less shift.
-func (m *Mark) at(l *Look, shift int) place {
-	byRow := make(map[int]int, len(l.all))
-	for i, line := range l.all {
-		byRow[line.first] = i
-	}
+func (m *comparison) at(shift int) place {
+	l := m.l
 	return place{
 		start: l.line(max(m.fence, m.known()) - shift),
 		now: func(i int) (int, bool) {
-			n, ok := byRow[m.lines[i].first-shift]
+			n, ok := m.byRow[m.lines[i].first-shift]
 			return n, ok
 		},
 		shift:  shift,
@@ -297,7 +306,8 @@ func (m *Mark) at(l *Look, shift int) place {
 }
 
 // byOrder is the place of a mark whose lines follow each other in a look, from one on.
-func (m *Mark) byOrder(l *Look, first int) place {
+func (m *comparison) byOrder(first int) place {
+	l := m.l
 	p := place{}
 	if len(m.lines) > 0 && m.fixed(m.lines[0]) {
 		p.start = max(0, first)
@@ -336,17 +346,14 @@ func (l *Look) line(row int) int {
 // holds reports whether rows have the numbers that they had: whether those are the same that cannot
 // change or, if there are none, one of those above the cursor. If a program has moved them all, half
 // of them must be somewhere.
-func (m *Mark) holds(l *Look) bool {
-	byRow := make(map[int]int, len(l.all))
-	for i, line := range l.all {
-		byRow[line.first] = i
-	}
+func (m *comparison) holds() bool {
+	l := m.l
 	fixed, loose, same, somewhere := 0, 0, 0, 0
 	for i, line := range m.lines {
 		if line.digest == 0 || i == 0 && m.cut {
 			continue
 		}
-		n, is := byRow[line.first]
+		n, is := m.byRow[line.first]
 		is = is && l.may(n, line.digest)
 		switch {
 		case m.fixed(line):
@@ -374,11 +381,12 @@ const enough = 3
 
 // findBlock finds lines of a mark that follow each other, which block chooses, in a look. Moved
 // says by how much their rows can have fallen; if it is nil, they were wrapped anew. The first of
-// the lines may have been trimmed, one of them in part. If they are in several places, the first is taken, so that what
-// comes after them is returned twice rather than not at all, or after wrapping, when nothing need
-// have been printed, the last. If the look has not all rows, the last
-// place is taken, and only lines that are different enough.
-func (m *Mark) findBlock(l *Look, whole bool, block func(markLine) bool, moved func(shift int) bool) (p place, ok bool) {
+// the lines may have been trimmed, one of them in part. If they are in several places, the first is
+// taken, so that what comes after them is returned twice rather than not at all, or after wrapping,
+// when nothing need have been printed, the last. If the look has not all rows, the last place is
+// taken, and only lines that are different enough.
+func (m *comparison) findBlock(block func(markLine) bool, moved func(shift int) bool) (p place, ok bool) {
+	l := m.l
 	var want []uint64
 	first, last := -1, -1
 	for i, line := range m.lines {
@@ -412,11 +420,11 @@ func (m *Mark) findBlock(l *Look, whole bool, block func(markLine) bool, moved f
 		}
 		at := func() place {
 			if moved != nil {
-				return m.at(l, shift)
+				return m.at(shift)
 			}
-			return m.byOrder(l, end-1-last)
+			return m.byOrder(end - 1 - last)
 		}
-		if !whole {
+		if !m.whole {
 			if len(different) >= enough {
 				return at(), true
 			}
@@ -431,7 +439,8 @@ func (m *Mark) findBlock(l *Look, whole bool, block func(markLine) bool, moved f
 }
 
 // fresh are the new lines of the history and the normal screen.
-func (m *Mark) fresh(l *Look, p place) []string {
+func (m *comparison) fresh(p place) []string {
+	l := m.l
 	lines := l.all
 	if l.Dead && len(lines) > 0 && strings.HasPrefix(lines[len(lines)-1].text, "Pane is dead") {
 		lines = lines[:len(lines)-1] // tmux itself writes that

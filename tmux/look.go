@@ -64,8 +64,8 @@ func (s PaneState) cursor() int {
 type Look struct {
 	PaneState
 	// New are the lines that were printed, changed or drawn since the earlier look, in their order:
-	// first the history and the normal screen, then the alternate screen. A line that was wrapped is one line. A line that has only moved is not new. Spaces at the ends of lines
-	// are removed.
+	// first the history and the normal screen, then the alternate screen. A line that was wrapped is
+	// one line. A line that has only moved is not new. Spaces at the ends of lines are removed.
 	New []string
 	// Missed is set if output may be missing from New, since it was cleared, or trimmed off the
 	// history, before it could be read; New is then all that is left.
