@@ -56,13 +56,20 @@ type Watcher struct {
 	panes    map[PaneID]*watched
 	wakes    chan wake
 	ttys     ttyWatch
-	asking   context.CancelFunc // ends AwaitActivity
+	asking   *asking // what tmux was asked, if it has not answered
+}
+
+// asking is an AwaitActivity under way.
+type asking struct {
+	panes []PaneID
+	end   context.CancelFunc
 }
 
 // wake is that a pane, or one of those that AwaitActivity waits for, may have printed.
 type wake struct {
-	pane PaneID
-	over bool // it was the last
+	pane     PaneID
+	over     bool    // nothing announces it any more
+	answered *asking // the wait that has ended, if one has
 }
 
 // watched is what a Watcher knows of a pane.
@@ -85,7 +92,7 @@ const (
 	// safeGap is the time between two looks at a pane whose output is announced.
 	safeGap = 200 * time.Millisecond
 	// safest is the longest of these, whatever the looks cost.
-	safest = 5 * time.Second
+	safest = 10 * time.Second
 	// mostGap is the most time that looks at a pane are put off for their cost.
 	mostGap = 500 * time.Millisecond
 )
@@ -106,7 +113,6 @@ func (w *Watcher) Forget(pane PaneID) {
 	if _, ok := w.panes[pane]; ok {
 		delete(w.panes, pane)
 		w.ttys.remove(pane)
-		w.askAgain()
 	}
 }
 
@@ -118,43 +124,48 @@ func (w *Watcher) Looked(state PaneState, began time.Time, printed bool) {
 		p = &watched{gap: leastGap, changed: began}
 		w.panes[state.ID] = p
 		p.announced = state.Generation != nil || w.ttys.add(w.ctx, state, w.wakes)
-		if state.Generation != nil {
-			w.askAgain()
-		}
 	}
+	printed = printed || state.Generation != nil && p.state.Generation != nil && *state.Generation != *p.state.Generation
 	p.state, p.looked = state, began
 	if cost := time.Since(began); p.cost == 0 {
 		p.cost = cost
 	} else {
 		p.cost += (cost - p.cost) / 4
 	}
-	if printed {
+	switch {
+	case printed:
 		p.changed = time.Now()
+	case !p.settles || w.busy(p):
+		p.gap = leastGap
 	}
 }
 
-// askAgain has the next Next ask tmux about the panes that are watched now.
-func (w *Watcher) askAgain() {
-	if w.asking != nil {
-		w.asking()
-		w.asking = nil
-	}
-}
+// busy reports whether a pane prints without end. It is looked at without being announced, until a
+// look finds nothing new.
+func (w *Watcher) busy(p *watched) bool { return p.gap > leastGap && p.gap >= w.interval }
 
-// ask begins to wait for output that tmux announces.
+// ask waits for output that tmux announces.
 func (w *Watcher) ask() {
 	var ids []PaneID
 	for id, p := range w.panes {
-		if p.announced && p.state.Generation != nil {
+		if p.announced && p.state.Generation != nil && !p.woken && !w.busy(p) {
 			ids = append(ids, id)
 		}
 	}
-	if w.asking != nil || len(ids) == 0 {
+	if w.asking != nil {
+		if !slices.ContainsFunc(ids, func(id PaneID) bool { return !slices.Contains(w.asking.panes, id) }) {
+			return
+		}
+		w.asking.end()
+		w.asking = nil
+	}
+	if len(ids) == 0 {
 		return
 	}
 	slices.Sort(ids)
 	ctx, cancel := context.WithCancel(w.ctx)
-	w.asking = cancel
+	a := &asking{panes: ids, end: cancel}
+	w.asking = a
 	send := func(k wake) {
 		select {
 		case w.wakes <- k:
@@ -162,17 +173,9 @@ func (w *Watcher) ask() {
 		}
 	}
 	go func() {
-		for {
-			// What was printed before it was armed shows in the looks that follow.
-			err := w.srv.AwaitActivity(ctx, func() { send(wake{}) }, ids...)
-			if ctx.Err() != nil {
-				return
-			}
-			send(wake{over: err != nil})
-			if err != nil {
-				return
-			}
-		}
+		// What was printed before it was armed shows in the looks that follow.
+		err := w.srv.AwaitActivity(ctx, func() { send(wake{}) }, ids...)
+		send(wake{answered: a, over: err != nil})
 	}()
 }
 
@@ -193,7 +196,7 @@ func (w *Watcher) pause(p *watched) time.Duration {
 // due is when the next look at a pane is worth its cost.
 func (w *Watcher) due(p *watched) time.Time {
 	switch {
-	case p.woken:
+	case p.woken, w.busy(p):
 		return p.looked.Add(p.gap)
 	case p.settles:
 		return p.looked.Add(max(settleGap, p.gap))
@@ -204,8 +207,8 @@ func (w *Watcher) due(p *watched) time.Time {
 // Next waits until one of the panes is worth another look, and returns those that are; none if the
 // deadline has passed.
 func (w *Watcher) Next(ctx context.Context, deadline time.Time) ([]PaneID, error) {
-	w.ask()
 	for {
+		w.ask()
 		now := time.Now()
 		first := deadline
 		var due []PaneID
@@ -240,7 +243,7 @@ func (w *Watcher) Next(ctx context.Context, deadline time.Time) ([]PaneID, error
 // take notes that a look follows.
 func (w *Watcher) take(p *watched) {
 	switch {
-	case p.woken:
+	case p.woken, w.busy(p):
 		// A pane that prints without end is not looked at without end.
 		p.gap = min(2*p.gap, max(w.interval, min(20*p.cost, mostGap)))
 		p.settles = p.state.Generation == nil
@@ -261,6 +264,13 @@ func (w *Watcher) wake(ctx context.Context, k wake) {
 		return
 	}
 	// One of those that tmux announces.
+	if k.answered != nil {
+		if k.answered != w.asking {
+			return
+		}
+		w.asking.end()
+		w.asking = nil
+	}
 	asked := 0
 	for _, p := range w.panes {
 		if p.state.Generation != nil {

@@ -116,7 +116,7 @@ func (t *ttyWatch) send(ctx context.Context, wakes chan<- wake, wd int32, over b
 		return
 	}
 	select {
-	case wakes <- wake{pane, over}:
+	case wakes <- wake{pane: pane, over: over}:
 	case <-ctx.Done():
 	}
 }
