@@ -19,15 +19,13 @@ type PaneState struct {
 	TTY        string `tmux:"pane_tty"`
 	Dead       bool   `tmux:"pane_dead"`
 	DeadStatus *int   `tmux:"pane_dead_status"`
-	Mode       string `tmux:"pane_mode"`
 	// Bell is set while a bell that nobody has seen stands in the pane's window.
 	Bell bool `tmux:"window_bell_flag"`
 	// Alternate is set while the program draws on the alternate screen.
 	Alternate bool `tmux:"alternate_on"`
 	Width     int  `tmux:"pane_width"`
 	Height    int  `tmux:"pane_height"`
-	// CursorX and CursorY are the cursor's column and row on the screen, from 0.
-	CursorX int `tmux:"cursor_x"`
+	// CursorY is the cursor's row on the screen, from 0.
 	CursorY int `tmux:"cursor_y"`
 	// History is the number of rows above the screen, and Limit the most there can be.
 	History int `tmux:"history_size"`

@@ -186,7 +186,7 @@ func (w *Watcher) pause(p *watched) time.Duration {
 	n := time.Duration(len(w.panes))
 	switch {
 	case p.announced:
-		return max(w.interval, safeGap, min(100*p.cost*n, n*mostGap, safest))
+		return max(w.interval, safeGap, min(200*p.cost*n, n*mostGap, safest))
 	case time.Since(p.changed) < time.Second:
 		return max(w.interval, min(20*p.cost, mostGap))
 	}

@@ -72,7 +72,7 @@ func TestWatch(t *testing.T) {
 	}
 	idle(2 * time.Second)
 	before, start := processorTime(t, srv), time.Now()
-	idle(3 * time.Second)
+	idle(10 * time.Second) // each of them has its turn
 	share := float64(processorTime(t, srv)-before) / float64(time.Since(start))
 	var took []time.Duration
 	for i := range 20 {
@@ -98,7 +98,7 @@ func TestWatch(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("100 panes: %.2f%% of a processor while silent; a line is seen after %v, at most %v", 100*share, took[len(took)/2], took[len(took)-1])
-	if share > 0.1 {
+	if share > 0.05 {
 		t.Errorf("100 silent panes take %.1f%% of a processor", 100*share)
 	}
 	if announced && took[len(took)/2] > time.Second {
