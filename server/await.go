@@ -68,7 +68,6 @@ type await struct {
 type awaited struct {
 	id      tmux.PaneID
 	look    *tmux.Look
-	mark    *tmux.Mark
 	fresh   []string // what is new since the wait began, without what is too much
 	atEntry bool     // a pattern was on the screen, and does not count
 	alt     bool     // the alternate screen was seen
@@ -85,7 +84,6 @@ type awaited struct {
 	outcome string // empty: still waiting
 	index   *int   // of the pattern
 	matched []string
-	err     error // of outcomeGone
 }
 
 // newAwait checks the conditions.
@@ -148,28 +146,29 @@ func (w *await) run(ctx context.Context, interval time.Duration, panes []tmux.Pa
 		}
 	}
 	for _, p := range w.panes {
-		if p.mark != nil {
-			w.c.s.places.set(w.c.tmux, p.mark)
+		if p.look.ID != "" {
+			w.c.s.places.set(w.c.tmux, p.look.Mark())
 		}
 	}
 	return nil
 }
 
+// lookAt is [call.lookSince], bounded.
+func (w *await) lookAt(ctx context.Context, id tmux.PaneID, since *tmux.Mark) (l *tmux.Look, err error) {
+	err = w.bounded(ctx, func(ctx context.Context) (err error) {
+		l, err = w.c.lookSince(ctx, id, since)
+		return err
+	})
+	return l, err
+}
+
 // first is the first look at a pane.
 func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 	now := time.Now()
-	var l *tmux.Look
-	err := w.bounded(ctx, func(ctx context.Context) (err error) {
-		l, err = w.c.lookSince(ctx, p.id, from.mark)
-		return err
-	})
+	l, err := w.lookAt(ctx, p.id, from.mark)
 	var gone *fault
 	if errors.As(err, &gone) && gone.kind == kindPaneGone && !from.given {
-		// It was read when another program ran in it.
-		err = w.bounded(ctx, func(ctx context.Context) (err error) {
-			l, err = w.c.lookSince(ctx, p.id, nil)
-			return err
-		})
+		l, err = w.lookAt(ctx, p.id, nil) // it was read when another program ran in it
 	}
 	if w.typed && (errors.Is(err, tmux.ErrNotFound) || errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) || gone != nil && err != nil) {
 		p.look = &tmux.Look{}
@@ -197,17 +196,14 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 // again is another look at a pane.
 func (w *await) again(ctx context.Context, p *awaited) error {
 	began := time.Now()
-	var l *tmux.Look
-	err := w.bounded(ctx, func(ctx context.Context) (err error) {
-		l, err = w.c.lookSince(ctx, p.id, p.mark)
-		return err
-	})
+	since := p.look.Mark()
+	l, err := w.lookAt(ctx, p.id, since)
 	var f *fault
 	switch {
 	case errors.Is(err, tmux.ErrNotFound), errors.Is(err, tmux.ErrNoServer), errors.Is(err, tmux.ErrServerGone):
 		f = w.c.closed(p.id, p.look.Tail(), err)
 	case errors.As(err, &f) && f.kind == kindPaneGone:
-		f = respawned(l, p.mark.PID, p.look.Tail())
+		f = respawned(l, since.PID, p.look.Tail())
 	case err != nil:
 		return err
 	}
@@ -222,7 +218,7 @@ func (w *await) gone(p *awaited, err error) error {
 	if len(w.panes) == 1 && !w.typed {
 		return err
 	}
-	p.outcome, p.err = outcomeGone, err
+	p.outcome = outcomeGone
 	w.watch.Forget(p.id)
 	return nil
 }
@@ -235,7 +231,7 @@ func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.T
 	}
 	w.warn(ctx, l)
 	w.watch.Looked(l.PaneState, began, l.Printed)
-	p.look, p.mark = l, l.Mark()
+	p.look = l
 	p.missed, p.alt = p.missed || l.Missed, p.alt || l.Alternate
 	p.fresh = append(p.fresh, fresh...)
 	lines, size := keptLines, keptBytes
@@ -283,27 +279,34 @@ func (w *await) next() time.Time {
 		if p.outcome != "" {
 			continue
 		}
-		for _, at := range w.ends(p) {
-			if at.Before(next) {
-				next = at
-			}
+		for _, e := range w.endings(p) {
+			next = earlier(next, e.at)
+		}
+		if w.states != nil && (p.state != "" || p.asked.Before(p.printed)) {
+			next = earlier(next, p.asked.Add(statePause))
 		}
 	}
 	return next
 }
 
-// ends are the moments at which the wait for a pane ends if nothing happens.
-func (w *await) ends(p *awaited) (all []time.Time) {
+// ending is a moment at which the wait for a pane ends if nothing happens before.
+type ending struct {
+	at      time.Time
+	outcome string
+}
+
+func (w *await) endings(p *awaited) (all []ending) {
 	if w.quiet > 0 {
-		all = append(all, p.printed.Add(w.quiet))
+		all = append(all, ending{p.printed.Add(w.quiet), outcomeQuiet})
 	}
 	if !p.back.IsZero() {
-		all = append(all, later(p.back, p.printed).Add(endPause))
+		since := p.back
+		if p.printed.After(since) {
+			since = p.printed
+		}
+		all = append(all, ending{since.Add(endPause), outcomeEnded})
 	}
-	if w.states != nil && (p.state != "" || p.asked.Before(p.printed)) {
-		all = append(all, p.asked.Add(statePause))
-	}
-	return all
+	return append(all, ending{w.deadline, outcomeTimeout})
 }
 
 // statePause is the time between two readings of an agent's state while its screen changes, and how
@@ -366,8 +369,8 @@ func asked(s agents.Status) (lines []string) {
 	return lines
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
 		return a
 	}
 	return b
@@ -378,18 +381,14 @@ func (w *await) over() bool {
 	now := time.Now()
 	ended := 0
 	for _, p := range w.panes {
-		switch {
-		case p.outcome != "":
-		case w.quiet > 0 && !now.Before(p.printed.Add(w.quiet)):
-			p.outcome = outcomeQuiet
-		case !p.back.IsZero() && !now.Before(later(p.back, p.printed).Add(endPause)):
-			if inForeground(p.look.PaneState) {
+		for _, e := range w.endings(p) {
+			switch {
+			case p.outcome != "" || now.Before(e.at):
+			case e.outcome == outcomeEnded && inForeground(p.look.PaneState):
 				p.back = time.Time{}
-				continue
+			default:
+				p.outcome = e.outcome
 			}
-			p.outcome = outcomeEnded
-		case !now.Before(w.deadline):
-			p.outcome = outcomeTimeout
 		}
 		if p.outcome != "" {
 			ended++
@@ -449,19 +448,11 @@ func (w *await) warn(ctx context.Context, l *tmux.Look) {
 // shown is what an answer shows of a pane: the last new lines, and before them those that matched.
 func (p *awaited) shown() []string {
 	lines, size := shownLines, shownBytes
-	last, cut, _ := limited(withoutBlankEnd(p.fresh), &lines, &size)
+	last, cut, _ := limited(p.fresh, &lines, &size)
 	if cut == 0 || len(p.matched) == 0 || slices.Contains(last, p.matched[0]) {
 		return last
 	}
 	lines, size = 20, 2000
 	first, _, _ := limited(p.matched, &lines, &size)
 	return append(append(slices.Clone(first), "..."), last...)
-}
-
-// withoutBlankEnd leaves out the blank lines at the end.
-func withoutBlankEnd(lines []string) []string {
-	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
 }

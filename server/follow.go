@@ -46,12 +46,20 @@ func (p *places) of(srv *tmux.Server, pane tmux.PaneID) *tmux.Mark {
 	return p.marks[srv.SocketPath()+" "+string(pane)]
 }
 
-// lookSince looks at a pane whose program must be the one of an earlier look. If it is another one,
-// the look comes with the error.
+// lookSince looks at a pane, which must be that of an earlier look, with the same program. If it is
+// another program, the look comes with the error.
 func (c *call) lookSince(ctx context.Context, pane tmux.Target, since *tmux.Mark) (*tmux.Look, error) {
-	l, err := c.tmux.LookAt(ctx, pane, since)
+	comparable := since
+	if since != nil && since.Foreign() {
+		comparable = nil
+	}
+	l, err := c.tmux.LookAt(ctx, pane, comparable)
 	if err != nil {
 		return nil, err
+	}
+	if since != nil && since.Pane != l.ID {
+		return nil, faultf(kindValidation, "cursor pane %s does not match requested pane %s", since.Pane, l.ID).
+			suggest("leave the target out, or begin without a cursor")
 	}
 	if since != nil && since.PID != l.PID && l.PID != "" && since.PID != "" && !l.Dead {
 		return l, respawned(l, since.PID, nil)

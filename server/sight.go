@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"tmuxmcp/tmux"
@@ -45,12 +46,8 @@ func (in sight) await(ctx context.Context, c *call) (*await, error) {
 func (c *call) typed(before *tmux.Mark) {
 	c.typing.Lock()
 	defer c.typing.Unlock()
-	if c.typedAt == nil {
-		c.typedAt = map[tmux.PaneID]*tmux.Mark{}
-	}
-	if c.typedAt[before.Pane] == nil {
-		c.typedAt[before.Pane] = before
-		c.typedInto = append(c.typedInto, before.Pane)
+	if !slices.ContainsFunc(c.typedInto, func(m *tmux.Mark) bool { return m.Pane == before.Pane }) {
+		c.typedInto = append(c.typedInto, before)
 	}
 	c.s.places.set(c.tmux, before)
 }
@@ -58,13 +55,7 @@ func (c *call) typed(before *tmux.Mark) {
 // typedText is what a tool that types returns.
 type typedText struct {
 	paneText
-	Seen *sightResult `json:"seen"`
-}
-
-// sightResult is what came of what was typed.
-type sightResult struct {
-	waitForTextResult
-	screen bool
+	Seen *waitForTextResult `json:"seen"`
 }
 
 // typeAndSee types, and then waits and looks as the call says.
@@ -73,13 +64,13 @@ func (c *call) typeAndSee(ctx context.Context, in sight, typing func() (string, 
 	if err != nil {
 		return typedText{}, err
 	}
-	out := typedText{paneText: paneText{Result: what, PaneID: string(c.typedInto[0])}}
+	out := typedText{paneText: paneText{Result: what, PaneID: string(c.typedInto[0].Pane)}}
 	out.Seen, err = c.see(ctx, in)
 	return out, err
 }
 
 // see waits until what was typed has its effect; nil if the call does not ask for that.
-func (c *call) see(ctx context.Context, in sight) (*sightResult, error) {
+func (c *call) see(ctx context.Context, in sight) (*waitForTextResult, error) {
 	if !in.waits() {
 		return nil, nil
 	}
@@ -88,7 +79,12 @@ func (c *call) see(ctx context.Context, in sight) (*sightResult, error) {
 		return nil, err
 	}
 	w.all, w.typed = true, true
-	if err := w.run(ctx, 50*time.Millisecond, c.typedInto, func(id tmux.PaneID) begin { return begin{mark: c.typedAt[id]} }); err != nil {
+	var panes []tmux.PaneID
+	before := map[tmux.PaneID]*tmux.Mark{}
+	for _, m := range c.typedInto {
+		panes, before[m.Pane] = append(panes, m.Pane), m
+	}
+	if err := w.run(ctx, 50*time.Millisecond, panes, func(id tmux.PaneID) begin { return begin{mark: before[id]} }); err != nil {
 		return nil, err
 	}
 	switch in.Show {
@@ -101,6 +97,5 @@ func (c *call) see(ctx context.Context, in sight) (*sightResult, error) {
 			p.fresh, p.matched = nil, nil
 		}
 	}
-	r := &sightResult{waitForTextResult: *w.result(ctx), screen: in.Show == "screen"}
-	return r, nil
+	return w.result(ctx), nil
 }

@@ -143,6 +143,9 @@ func (t *tool[In, Out]) invoke(ctx context.Context, s *Server, req mcp.CallToolR
 	if err := params.Bind(t.name, args, &in); err != nil {
 		return nil, bindFault(ctx, err)
 	}
+	if inBatch(ctx) && t.waits(in) {
+		return nil, faultf(kindRefused, "%s blocks until its timeout, so it is not allowed in a batch", t.name).suggest("call it by itself")
+	}
 	c := &call{s: s, decl: t.declared(), tier: s.tierIn(ctx), args: args, answers: req.Params.MultiRoundTripParams}
 	if req.Params.Meta != nil {
 		c.progressToken = req.Params.Meta.ProgressToken
@@ -248,10 +251,9 @@ type call struct {
 	tmux *tmux.Server
 	// answers are what the user said to the question of an earlier try of this call.
 	answers mcp.MultiRoundTripParams
-	// typedAt is how panes were before the call typed into them, and typedInto their order.
+	// typedInto is how panes were before the call typed into them, in its order.
 	typing    sync.Mutex
-	typedAt   map[tmux.PaneID]*tmux.Mark
-	typedInto []tmux.PaneID
+	typedInto []*tmux.Mark
 	// progressToken is set when the client asked for progress.
 	progressToken mcp.ProgressToken
 }

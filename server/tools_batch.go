@@ -3,12 +3,10 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/tidwall/gjson"
 
 	"tmuxmcp/server/params"
 )
@@ -118,8 +116,6 @@ func (s *Server) batchRow(ctx context.Context, op batchOperation, ceiling Tier) 
 		return fail(unknownTool(op.Tool, s))
 	case d.set == setBatch:
 		return fail(faultf(kindRefused, "%s is a batch, and a batch cannot run batches", op.Tool))
-	case d.selfBounded, waitsIn(op):
-		return fail(faultf(kindRefused, "%s blocks until its timeout, so it is not allowed in a batch", op.Tool).suggest("call it by itself"))
 	case !ceiling.allows(d.kind.tier):
 		return fail(faultf(kindTier, "%s has the tier %s, and this batch runs tools up to %s", op.Tool, d.kind.tier, ceiling))
 	}
@@ -130,16 +126,6 @@ func (s *Server) batchRow(ctx context.Context, op batchOperation, ceiling Tier) 
 	}
 	row.fill(res)
 	return row
-}
-
-// waitsIn reports whether the arguments of a tool that types make it wait.
-func waitsIn(op batchOperation) bool {
-	for _, given := range gjson.GetManyBytes(op.Arguments, "patterns", "stop", "quiet", "show") {
-		if given.Exists() && slices.Contains([]string{sendKeys.name, sendKeysBatch.name, pasteText.name}, op.Tool) {
-			return true
-		}
-	}
-	return false
 }
 
 // text is what a nested call answered as text.

@@ -76,30 +76,15 @@ func (c *call) readSince(ctx context.Context, cursor string) (*tmux.Look, []stri
 	if err != nil {
 		return nil, nil, err
 	}
-	pane, err := c.paneID(ctx)
+	l, err := c.lookSince(ctx, c.on.target, since)
 	if err != nil {
 		return nil, nil, err
 	}
-	if since.Pane != pane {
-		return nil, nil, faultf(kindValidation, "cursor pane %s does not match requested pane %s", since.Pane, pane).
-			suggest("leave the target out, or begin without a cursor")
-	}
-	mark := since
 	if since.Foreign() {
-		mark = nil
+		l.Missed = true
+		return l, l.Lines(), nil
 	}
-	l, err := c.lookSince(ctx, pane, mark)
-	if err != nil {
-		return nil, nil, err
-	}
-	if mark != nil {
-		return l, l.New, nil
-	}
-	if l.PID != since.PID && !l.Dead {
-		return nil, nil, respawned(l, since.PID, nil)
-	}
-	l.Missed = true
-	return l, l.Lines(), nil
+	return l, l.New, nil
 }
 
 // paneID is the id of the pane that the call is about.

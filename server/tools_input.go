@@ -147,11 +147,11 @@ func (in sendKeysBatchIn) check(c *call) error {
 }
 
 type sendKeysBatchResult struct {
-	Results   []sendKeysRow `json:"results"`
-	Succeeded int           `json:"succeeded"`
-	Failed    int           `json:"failed"`
-	StoppedAt *int          `json:"stopped_at"`
-	Seen      *sightResult  `json:"seen"`
+	Results   []sendKeysRow      `json:"results"`
+	Succeeded int                `json:"succeeded"`
+	Failed    int                `json:"failed"`
+	StoppedAt *int               `json:"stopped_at"`
+	Seen      *waitForTextResult `json:"seen"`
 }
 
 // sendKeysRow is what came of one input.

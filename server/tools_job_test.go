@@ -217,9 +217,9 @@ func TestJobsThatAreLost(t *testing.T) {
 	}{
 		"the pane is killed":      {"echo begun; sleep 30", "kill-pane -t %0", "lost none"},
 		"the pane is respawned":   {"echo begun; sleep 30", "respawn-pane -k -t %0 cat", "lost none"},
-		"the shell is killed":     {"echo begun; kill -9 $$; sleep 30", "", "lost none"},
-		"the subshell is killed":  {"echo begun; sh -c 'kill -9 $PPID'; sleep 30", "", "ended 137"},
-		"all of it is killed":     {"echo begun; kill -9 0; sleep 30", "", "lost none"},
+		"the shell is killed":     {"echo begun; until [ -e GATE ]; do sleep 0.05; done; kill -9 $$; sleep 30", "", "lost none"},
+		"the subshell is killed":  {"echo begun; until [ -e GATE ]; do sleep 0.05; done; sh -c 'kill -9 $PPID'; sleep 30", "", "ended 137"},
+		"all of it is killed":     {"echo begun; until [ -e GATE ]; do sleep 0.05; done; kill -9 0; sleep 30", "", "lost none"},
 		"the pipe is another's":   {"echo begun; until [ -e GATE ]; do sleep 0.05; done; echo unseen; exit 3", "pipe-pane -t %0 'cat >/dev/null'", "ended 3"},
 		"the pipe is just closed": {"echo begun; until [ -e GATE ]; do sleep 0.05; done; echo unseen; exit 3", "pipe-pane -t %0", "ended 3"},
 	} {
