@@ -88,9 +88,18 @@ func (s *Server) WriteMarkdown(w io.Writer) error {
 			fmt.Fprintf(&b, "\n## %s\n%s", strings.ToUpper(set[:1])+set[1:], body.String())
 		}
 	}
+	b.WriteString("\n## Resources\n\n" + resourcesIntro + "\n\n| URI | |\n|---|---|\n")
+	for _, r := range resources {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", r.uri, r.desc)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+const resourcesIntro = "A client can read these, complete the names and ids in their URIs, and subscribe to them: with `resources/subscribe` or, from revision " +
+	"2026-07-28 on, with `subscriptions/listen`. It is notified at once when a pane shows something else, four times a second while a pane prints without end, and " +
+	"within one to four seconds of any other change. A resource must exist when a client subscribes to it, and is followed on when its pane or its tmux server " +
+	"is gone and another takes its place. There can be 200 subscriptions. No tmux client is attached for them."
 
 func (d decl) markdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\n### %s\n\n%s\n\n%s.", d.name, d.desc, d.facts(d.kind))

@@ -33,7 +33,7 @@ func (s *Server) explain(method string, params json.RawMessage, err error) (code
 		return mcp.INVALID_PARAMS, unknownTool(gjson.GetBytes(params, "name").String(), s).msg
 	case errors.Is(err, mcpserver.ErrResourceNotFound):
 		return mcp.RESOURCE_NOT_FOUND, "there is no such resource"
-	case method == string(mcp.MethodResourcesRead):
+	case method == string(mcp.MethodResourcesRead), method == string(mcp.MethodResourcesSubscribe):
 		f, _ = faultOf(err)
 		if f.kind == kindPane || f.kind == kindNotFound || f.kind == kindNoServer {
 			return mcp.RESOURCE_NOT_FOUND, f.msg

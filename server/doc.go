@@ -36,6 +36,9 @@ None of them knows a tool:
 	stdio    JSON-RPC over a pair of streams, sessions, the encoding of answers
 	runner   how a command reaches a shell, and what comes of it, for run_command
 
+Besides tools there are resources (resources.go), which clients can subscribe to
+(subscriptions.go), and prompts (prompts.go).
+
 [Server.Serve] speaks JSON-RPC over a pair of streams (package stdio, which client.go
 stands behind).
 */

@@ -16,6 +16,7 @@ import (
 type resource struct {
 	name, uri, title, desc string
 	mime                   string
+	drawn                  bool // only what a pane shows changes it
 	read                   func(ctx context.Context, c *call, vars map[string]string) (any, error)
 }
 
@@ -25,11 +26,11 @@ const (
 )
 
 var resources = []resource{
-	{"get_sessions", "tmux://sessions{?socket_name}", "All Sessions", "All tmux sessions.", jsonType,
+	{"get_sessions", "tmux://sessions{?socket_name}", "All Sessions", "All tmux sessions.", jsonType, false,
 		func(ctx context.Context, c *call, _ map[string]string) (any, error) {
 			return c.listSessions(ctx, tmux.ListSessions{})
 		}},
-	{"get_session", "tmux://sessions/{session_name}{?socket_name}", "Session Detail", "A tmux session and its windows.", jsonType,
+	{"get_session", "tmux://sessions/{session_name}{?socket_name}", "Session Detail", "A tmux session and its windows.", jsonType, false,
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
 			s := selection{name: vars["session_name"]}
 			var b tmux.Batch
@@ -47,7 +48,7 @@ var resources = []resource{
 				Windows []windowInfo `json:"windows"`
 			}{(*sessions)[0], windows(*rows, *linked)}, nil
 		}},
-	{"get_session_windows", "tmux://sessions/{session_name}/windows{?socket_name}", "Session Windows", "The windows of a tmux session.", jsonType,
+	{"get_session_windows", "tmux://sessions/{session_name}/windows{?socket_name}", "Session Windows", "The windows of a tmux session.", jsonType, false,
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
 			s := selection{name: vars["session_name"]}
 			rows, err := c.listWindows(ctx, tmux.ListWindows{All: true, Filter: s.within()})
@@ -56,7 +57,7 @@ var resources = []resource{
 			}
 			return rows, err
 		}},
-	{"get_window", "tmux://sessions/{session_name}/windows/{window_index}{?socket_name}", "Window Detail", "A tmux window and its panes.", jsonType,
+	{"get_window", "tmux://sessions/{session_name}/windows/{window_index}{?socket_name}", "Window Detail", "A tmux window and its panes.", jsonType, false,
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
 			s := selection{name: vars["session_name"], index: vars["window_index"]}
 			if err := s.check(); err != nil {
@@ -77,11 +78,11 @@ var resources = []resource{
 				Panes []paneInfo `json:"panes"`
 			}{windows(*rows, *linked)[0], c.panes(*paneRows, *linked)}, nil
 		}},
-	{"get_pane", "tmux://panes/{pane_id}{?socket_name}", "Pane Detail", "A tmux pane.", jsonType,
+	{"get_pane", "tmux://panes/{pane_id}{?socket_name}", "Pane Detail", "A tmux pane.", jsonType, false,
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
 			return c.findPane(ctx, selection{pane: tmux.PaneID(vars["pane_id"])})
 		}},
-	{"get_pane_content", "tmux://panes/{pane_id}/content{?socket_name}", "Pane Content", "The visible screen of a tmux pane.", textType,
+	{"get_pane_content", "tmux://panes/{pane_id}/content{?socket_name}", "Pane Content", "The visible screen of a tmux pane.", textType, true,
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
 			target, err := c.spec(selection{pane: tmux.PaneID(vars["pane_id"])})
 			if err != nil {
@@ -97,41 +98,68 @@ var resources = []resource{
 
 func (s *Server) addResources() {
 	for _, r := range resources {
-		template := mcp.NewResourceTemplate(r.uri, r.name,
-			mcp.WithTemplateTitle(r.title), mcp.WithTemplateDescription(r.desc), mcp.WithTemplateMIMEType(r.mime))
-		s.mcp.AddResourceTemplate(template, func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-			vars := uriVariables(req)
-			srv, err := s.handle(vars["socket_name"])
+		s.mcp.AddResourceTemplate(r.template(), func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			text, err := s.readResource(ctx, r, uriVariables(req))
 			if err != nil {
 				return nil, err
 			}
-			got, err := r.read(ctx, &call{s: s, tmux: srv}, vars)
-			if err != nil {
-				return nil, err
-			}
-			body, ok := got.(string)
-			if !ok {
-				raw, err := json.MarshalIndent(got, "", "  ")
-				if err != nil {
-					return nil, err
-				}
-				body = string(legibleJSON(raw, reflect.TypeOf(got)))
-			}
-			return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: r.mime, Text: body}}, nil
+			return []mcp.ResourceContents{mcp.TextResourceContents{URI: req.Params.URI, MIMEType: r.mime, Text: text}}, nil
 		})
 	}
+}
+
+// template is the template of the resource's URIs.
+func (r resource) template() mcp.ResourceTemplate {
+	return mcp.NewResourceTemplate(r.uri, r.name, mcp.WithTemplateTitle(r.title), mcp.WithTemplateDescription(r.desc), mcp.WithTemplateMIMEType(r.mime))
+}
+
+// readResource is the text of a resource.
+func (s *Server) readResource(ctx context.Context, r resource, vars map[string]string) (string, error) {
+	srv, err := s.handle(vars["socket_name"])
+	if err != nil {
+		return "", err
+	}
+	got, err := r.read(ctx, &call{s: s, tmux: srv}, vars)
+	if err != nil {
+		return "", err
+	}
+	if text, ok := got.(string); ok {
+		return text, nil
+	}
+	raw, err := json.MarshalIndent(got, "", "  ")
+	return string(legibleJSON(raw, reflect.TypeOf(got))), err
+}
+
+// findResource finds the resource that a URI names, with the variables in it.
+func findResource(uri string) (resource, map[string]string, bool) {
+	uri = encodedPane(uri)
+	for _, r := range resources {
+		if t := r.template().URITemplate; t.Regexp().MatchString(uri) {
+			vars := map[string]string{}
+			for name, v := range t.Match(uri) {
+				vars[name] = v.String()
+			}
+			return r, vars, true
+		}
+	}
+	return resource{}, nil, false
 }
 
 // rawPaneURI is a resource's URI with a pane's id that is not encoded.
 var rawPaneURI = regexp.MustCompile(`^(tmux://panes/)%([0-9]+)([/?].*)?$`)
 
-// encodePane encodes the pane id in a resource's URI where a client did not:
-// "%1" becomes "%251". A "%25" with digits after it is taken as encoded.
 func encodePane(_ context.Context, _ any, req *mcp.ReadResourceRequest) {
-	m := rawPaneURI.FindStringSubmatch(req.Params.URI)
+	req.Params.URI = encodedPane(req.Params.URI)
+}
+
+// encodedPane encodes the pane id in a resource's URI where a client did not:
+// "%1" becomes "%251". A "%25" with digits after it is taken as encoded.
+func encodedPane(uri string) string {
+	m := rawPaneURI.FindStringSubmatch(uri)
 	if m != nil && (!strings.HasPrefix(m[2], "25") || m[2] == "25") {
-		req.Params.URI = m[1] + "%25" + m[2] + m[3]
+		return m[1] + "%25" + m[2] + m[3]
 	}
+	return uri
 }
 
 // uriVariables are the variables of a resource's URI.

@@ -31,6 +31,8 @@ type Server struct {
 	// cursors are the short ones that clients have; nil until this server serves them.
 	cursors *cursors
 	places  places
+
+	subscriptions subscriptions
 	// consentWait is the constant of this name, except in tests.
 	consentWait time.Duration
 
@@ -86,7 +88,7 @@ func New(cfg Config) (*Server, error) {
 	s.mcp = mcpserver.NewMCPServer("tmux", cfg.Version,
 		mcpserver.WithInstructions(instructions),
 		mcpserver.WithToolCapabilities(false),
-		mcpserver.WithResourceCapabilities(false, false),
+		mcpserver.WithResourceCapabilities(true, false),
 		mcpserver.WithPromptCapabilities(false),
 		mcpserver.WithCompletions(),
 		mcpserver.WithPromptCompletionProvider(completer{s}),
@@ -112,6 +114,7 @@ func New(cfg Config) (*Server, error) {
 	hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) { r.Tools = s.Tools() })
 	hooks.AddOnError(stdio.KeepError)
 	hooks.AddBeforeReadResource(encodePane)
+	s.addSubscriptions(hooks)
 	s.addResources()
 	s.addPrompts()
 	return s, nil

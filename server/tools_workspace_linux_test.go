@@ -306,8 +306,3 @@ func or(s *string) string {
 	}
 	return *s
 }
-
-func quoted(s string) string {
-	raw, _ := json.Marshal(s)
-	return string(raw)
-}

@@ -37,12 +37,15 @@ type session struct {
 	load    int                                // bytes of their messages
 	lastAsk int64
 	asked   map[int64]chan answer // our own requests
+	// acknowledged is what follows the acknowledgements of subscriptions/listen, by the ids of
+	// the requests.
+	acknowledged map[any]func()
 }
 
 func newSession(out io.Writer, lost context.CancelFunc) *session {
 	return &session{
 		out: out, lost: lost, gone: make(chan struct{}), notifications: make(chan mcp.JSONRPCNotification, 100),
-		running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan answer{},
+		running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan answer{}, acknowledged: map[any]func(){},
 	}
 }
 
@@ -103,6 +106,15 @@ func (c *session) forward(ctx context.Context) {
 		select {
 		case n := <-c.notifications:
 			c.write(n)
+			if n.Method == mcp.MethodNotificationSubscriptionsAcknowledged {
+				c.mu.Lock()
+				f := c.acknowledged[n.Params.Meta[mcp.MetaKeySubscriptionID]]
+				delete(c.acknowledged, n.Params.Meta[mcp.MetaKeySubscriptionID])
+				c.mu.Unlock()
+				if f != nil {
+					f()
+				}
+			}
 		case <-ctx.Done():
 			return
 		}
@@ -240,6 +252,21 @@ func ProgressToken(ctx context.Context) json.RawMessage {
 		return r.progressToken
 	}
 	return nil
+}
+
+// AfterAcknowledging calls f once the subscriptions/listen request that ctx belongs to has been
+// acknowledged, which must come before anything else of its stream.
+func AfterAcknowledging(ctx context.Context, id any, f func()) {
+	if sess, ok := ctx.Value(sessionKey{}).(*session); ok {
+		sess.mu.Lock()
+		defer sess.mu.Unlock()
+		sess.acknowledged[id] = f
+		context.AfterFunc(ctx, func() {
+			sess.mu.Lock()
+			defer sess.mu.Unlock()
+			delete(sess.acknowledged, id)
+		})
+	}
 }
 
 // Notify writes a notification to the client of a request before it returns, and so

@@ -247,6 +247,15 @@ func (t *Transport) take(ctx context.Context, sess *session, m message, broken e
 			reply(refusal)
 			return
 		}
+		if m.method == string(mcp.MethodSubscriptionsListen) {
+			go func() { // it has no other end
+				select {
+				case <-sess.gone:
+					cancel(nil)
+				case <-ctx.Done():
+				}
+			}()
+		}
 		requests.Go(func() {
 			defer cancel(nil)
 			answer := t.answer(ctx, sess, m)

@@ -1,0 +1,226 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+const updatedMethod = `"method":"notifications/resources/updated"`
+
+// quoted is a text in JSON.
+func quoted(s string) string {
+	raw, _ := json.Marshal(s)
+	return string(raw)
+}
+
+// updates counts the notifications of a resource that have come.
+func (p *peer) updates(uri string) int {
+	n := 0
+	for _, l := range p.lines(updatedMethod) {
+		if strings.Contains(l, `"uri":`+quoted(uri)) {
+			n++
+		}
+	}
+	return n
+}
+
+// updatedBy waits until a resource is notified of after something was done.
+func (p *peer) updatedBy(uri, what string, do func()) {
+	p.t.Helper()
+	before := p.updates(uri)
+	do()
+	eventually(p.t, what+" is notified for "+uri, func() bool { return p.updates(uri) > before })
+}
+
+func TestSubscriptions(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	s := newScreen(t, srv, "b", 40, 10)
+	p := serve(t, configFor(srv))
+	content, state := "tmux://panes/"+s.pane+"/content", "tmux://panes/%25"+s.pane[1:]
+	const sessions = "tmux://sessions"
+	for _, uri := range []string{content, state, sessions, content} {
+		if r := p.request("resources/subscribe", map[string]string{"uri": uri}); r.Error != nil {
+			t.Fatalf("%s: %s", uri, r.Error.Message)
+		}
+	}
+	start := time.Now()
+	p.updatedBy(content, "output", func() { s.print("shown\n") })
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("output was notified after %v", took)
+	}
+	p.updatedBy(state, "a title", func() { tmuxtest.Run(t, srv, "select-pane", "-t", s.pane, "-T", "other") })
+	p.updatedBy(sessions, "a session", func() { session(t, srv, "c") })
+	time.Sleep(2 * oneReading)
+	silent := p.updates(content) + p.updates(state)
+	tmuxtest.Run(t, srv, "new-window", "-d", "-t", "a", "cat")
+	time.Sleep(2 * oneReading)
+	if n := p.updates(content) + p.updates(state); n != silent {
+		t.Errorf("%d notifications while nothing happened", n-silent)
+	}
+
+	// Only what is read tells how much a pane prints: what comes fast is notified seldom.
+	before := p.updates(content)
+	for i := range 200 {
+		s.print(fmt.Sprintf("line %d\n", i))
+	}
+	time.Sleep(2 * oneReading)
+	if n := p.updates(content) - before; n < 1 || n > 20 {
+		t.Errorf("200 lines were notified %d times", n)
+	}
+
+	if r := p.request("resources/unsubscribe", map[string]string{"uri": content}); r.Error != nil {
+		t.Fatal(r.Error.Message)
+	}
+	before = p.updates(content)
+	p.updatedBy(state, "a title", func() {
+		s.print("more\n")
+		tmuxtest.Run(t, srv, "select-pane", "-t", s.pane, "-T", "third")
+	})
+	time.Sleep(oneReading)
+	if n := p.updates(content); n != before {
+		t.Error("notified after unsubscribing")
+	}
+	p.updatedBy(state, "its end", func() { tmuxtest.Run(t, srv, "kill-pane", "-t", s.pane) })
+	p.updatedBy(sessions, "the end of tmux", func() { tmuxtest.Run(t, srv, "kill-server") })
+	p.updatedBy(sessions, "its beginning", func() { session(t, srv, "again") })
+
+	for uri, want := range map[string]string{
+		"":                                   "uri is required",
+		"tmux://nothing":                     "there is no such resource",
+		"file:///etc/passwd":                 "there is no such resource",
+		"tmux://panes/%99":                   "Pane not found: %99",
+		"tmux://panes/%99/content":           "Pane not found: %99",
+		"tmux://sessions?socket_name=nosuch": "no tmux server",
+	} {
+		if r := p.request("resources/subscribe", map[string]string{"uri": uri}); r.Error == nil || !strings.Contains(r.Error.Message, want) {
+			t.Errorf("%q: %s %v, want %s", uri, r.Result, r.Error, want)
+		}
+	}
+	if r := p.request("resources/unsubscribe", map[string]string{"uri": "tmux://nothing"}); r.Error != nil {
+		t.Errorf("unsubscribing from what was not subscribed to: %v", r.Error)
+	}
+}
+
+// oneReading is longer than a resource is not looked at.
+const oneReading = 1500 * time.Millisecond
+
+// TestSubscriptionsFollowAPane: what is drawn anywhere on either screen, and a pane whose tmux
+// server begins anew.
+func TestSubscriptionsFollowAPane(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	s := newScreen(t, srv, "b", 40, 10)
+	p := serve(t, configFor(srv))
+	content := "tmux://panes/%25" + s.pane[1:] + "/content"
+	if r := p.request("resources/subscribe", map[string]string{"uri": content}); r.Error != nil {
+		t.Fatal(r.Error.Message)
+	}
+	for what, drawn := range map[string]string{
+		"a line above the cursor": "one\ntwo\n\x1b[2Achanged\r\n",
+		"the alternate screen":    "\x1b[?1049h\x1b[Halternate",
+		"a cleared screen":        "\x1b[2J",
+	} {
+		p.updatedBy(content, what, func() { s.print(drawn) })
+	}
+	p.updatedBy(content, "a long line", func() { s.print("\x1b[?1049l" + strings.Repeat("long ", 7) + "\n") })
+	p.updatedBy(content, "its size", func() { tmuxtest.Run(t, srv, "resize-window", "-t", s.pane, "-x", "20", "-y", "5") })
+	p.updatedBy(content, "its end", func() { tmuxtest.Run(t, srv, "kill-server") })
+	p.updatedBy(content, "another pane of its id", func() { session(t, srv, "again") })
+}
+
+// listen opens a stream of revision 2026-07-28.
+func (p *peer) listen(id string, uris ...string) {
+	raw, _ := json.Marshal(uris)
+	p.send(`{"jsonrpc":"2.0","id":%s,"method":"subscriptions/listen","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"probe","version":"1"}},"notifications":{"resourceSubscriptions":%s}}}`, id, raw)
+}
+
+// stream is what has come on a stream.
+func (p *peer) stream(id string) []string {
+	return p.lines(`"io.modelcontextprotocol/subscriptionId":` + id)
+}
+
+// TestListen is the same for revision 2026-07-28, where a request is a stream.
+func TestListen(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	s := newScreen(t, srv, "b", 40, 10)
+	p := serve(t, configFor(srv))
+	content := "tmux://panes/" + s.pane + "/content"
+	listen, of := p.listen, p.stream
+	listen(`"one"`, content, "tmux://nothing", "tmux://panes/%99")
+	listen(`72`, "tmux://sessions", content)
+	eventually(t, "both are acknowledged", func() bool { return len(of(`"one"`)) > 0 && len(of("72")) > 0 })
+	for i := range 3 {
+		p.updatedBy(content, "output", func() { s.print(fmt.Sprintf("line %d\n", i)) })
+	}
+	eventually(t, "both are notified", func() bool { return len(of(`"one"`)) > 1 && len(of("72")) > 1 })
+	for id, uris := range map[string]string{`"one"`: `[` + quoted(content) + `]`, "72": `["tmux://sessions",` + quoted(content) + `]`} {
+		first := of(id)[0]
+		if !strings.Contains(first, `"method":"notifications/subscriptions/acknowledged"`) || !strings.Contains(first, `"resourceSubscriptions":`+uris) {
+			t.Errorf("the stream %s begins with %s", id, first)
+		}
+	}
+	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"one"}}`)
+	p.request("ping", struct{}{})
+	time.Sleep(200 * time.Millisecond)
+	before := len(of(`"one"`))
+	p.updatedBy(content, "output", func() { s.print("last\n") })
+	if n := len(of(`"one"`)); n != before {
+		t.Error("notified after the stream was cancelled")
+	}
+	listen("73", "tmux://nothing")
+	eventually(t, "an empty stream ends", func() bool { return len(p.lines(`"id":73,"result"`)) == 1 })
+
+	// The end of the input ends a stream, too.
+	start := time.Now()
+	p.in.Close()
+	select {
+	case <-p.done:
+	case <-time.After(20 * time.Second):
+	}
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("it ended %v after its input", took)
+	}
+	if n := len(p.lines(`"id":72,"result"`)); n != 1 {
+		t.Errorf("the stream was answered %d times", n)
+	}
+}
+
+// TestSubscriptionsAreBounded: how many, and what is left of them.
+func TestSubscriptionsAreBounded(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	s := newScreen(t, srv, "b", 40, 10)
+	p := serve(t, configFor(srv))
+	content := "tmux://panes/" + s.pane + "/content"
+	if r := p.request("resources/subscribe", map[string]string{"uri": content}); r.Error != nil {
+		t.Fatal(r.Error.Message)
+	}
+	p.listen("70", slices.Repeat([]string{content, "tmux://sessions"}, 105)...)
+	eventually(t, "it is acknowledged", func() bool { return len(p.stream("70")) > 0 })
+	if n := strings.Count(p.stream("70")[0], "tmux://"); n != 199 {
+		t.Errorf("%d more are taken", n)
+	}
+	if r := p.request("resources/subscribe", map[string]string{"uri": "tmux://sessions"}); r.Error == nil || !strings.Contains(r.Error.Message, "there are 200 subscriptions") {
+		t.Errorf("one more: %v", r.Error)
+	}
+	p.updatedBy(content, "output", func() { s.print("shown\n") })
+	p.in.Close()
+	<-p.done
+	eventually(t, "nothing is connected to tmux", func() bool {
+		left := tmuxtest.Run(t, srv, "list-clients")
+		if tmuxtest.Run(t, srv, "display-message", "-p", "-t", s.pane, "#{pane_output_generation}") != "" {
+			left += tmuxtest.Run(t, srv, "wait-for", "-E", "-l", "pane-activity")
+		}
+		return left == ""
+	})
+}
