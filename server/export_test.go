@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"tmuxmcp/server/params"
-	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
 
@@ -84,18 +83,6 @@ func (s *Server) AddProbes() {
 	}
 	s.add(&tool[secretsIn, text]{name: "probe_secrets", title: "t", kind: shell, set: setPanes, desc: "d", aim: nowhere, harm: harmless,
 		run: func(context.Context, *call, secretsIn) (text, error) { return text{"done"}, nil }})
-}
-
-// SearchJobs is what searchJobs finds, the command of a job before its lines.
-func SearchJobs(ctx context.Context, at runner.Place, pattern string) (found [][]string) {
-	m, err := newMatcher("pattern", pattern, false, false)
-	if err != nil {
-		return nil
-	}
-	for j, out := range searchJobs(ctx, at, m, 1) {
-		found = append(found, append([]string{j.Text()}, out.kept...))
-	}
-	return found
 }
 
 // NoteBuffer notes a buffer as load_buffer does.

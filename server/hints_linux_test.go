@@ -73,7 +73,7 @@ var acts = map[string][]act{
 	"exit_copy_mode":   {{args: `{"pane_id":"%2"}`, first: "copy-mode -t %2"}},
 	"create_session":   {{args: `{"session_name":"new","environment":{"ENV":"SCRIPT"}}`}},
 	"build_workspace":  {{args: `{"session_name":"new","windows":[{"name":"#(touch MARKER)","panes":[{"title":"#(touch MARKER)"},{"shell":"touch MARKER; TMUXBIN kill-session -t b"}]}]}`}, {args: `{"session_name":"a","append":true,"windows":[{"panes":[{"command":"touch MARKER"}]}]}`}},
-	"create_window":    {{args: `{"session_name":"a","environment":{"ENV":"SCRIPT"}}`}, {args: `{"session_name":"a","window_name":"#(touch MARKER)","attach":true}`}},
+	"create_window":    {{args: `{"session_name":"a","environment":{"ENV":"SCRIPT"}}`}, {args: `{"session_name":"a","shell":"touch MARKER; TMUXBIN kill-session -t b"}`}, {args: `{"session_name":"a","window_name":"#(touch MARKER)","attach":true}`}},
 	"split_window":     {{args: `{"pane_id":"%0"}`}, {args: `{"pane_id":"%0","shell":"touch MARKER; TMUXBIN kill-session -t b"}`}},
 	"respawn_pane":     {{args: `{"pane_id":"%2","shell":"SCRIPT"}`}, {args: `{"pane_id":"%4","kill":false}`}},
 	"clear_pane":       {{args: `{"pane_id":"%2"}`}},

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"iter"
 	"time"
 
 	"tmuxmcp/server/params"
@@ -212,24 +211,6 @@ func (r *runResult) view() view {
 		v.more = ""
 	}
 	return v
-}
-
-// searchJobs yields the jobs of a pane, the newest first, with the lines of their
-// recorded output that match and so many around them. It ends when it has taken
-// maxMatching, or ctx is done; what it then has read of a job is yielded.
-func searchJobs(ctx context.Context, at runner.Place, m *matcher, around int) iter.Seq2[*runner.Job, *outputSink] {
-	return func(yield func(*runner.Job, *outputSink) bool) {
-		look := &matching{most: maxMatching}
-		begun := time.Now()
-		more := func() bool { return ctx.Err() == nil && time.Since(begun) < maxMatching }
-		for _, j := range runner.PaneJobs(at) {
-			out := &outputSink{ctx: context.WithoutCancel(ctx), m: m, context: around, look: look}
-			j.Scan(out, more)
-			if out.matched > 0 && !yield(j, out) || !more() {
-				return
-			}
-		}
-	}
 }
 
 // sweepJobs removes what is over of jobs, now and then.

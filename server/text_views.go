@@ -219,6 +219,15 @@ func (r *searchPanesResult) view() view {
 			v.lines = append(v.lines, strconv.Itoa(l.Row)+mark+l.Line)
 		}
 	}
+	v.factIf(len(r.Jobs) > 0, "%s", count(len(r.Jobs), "job"))
+	v.factIf(r.JobsUnsearched > 0, "no time for %s: name a pane", count(r.JobsUnsearched, "job"))
+	for _, j := range r.Jobs {
+		more := ""
+		if j.cut {
+			more = fmt.Sprintf(", the last of %d matches", j.Matches)
+		}
+		v.lines = append(append(v.lines, fmt.Sprintf("job %s %s%s: %s", j.JobID, j.PaneID, more, oneLine(j.Command))), j.Lines...)
+	}
 	return v
 }
 

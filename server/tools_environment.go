@@ -104,8 +104,8 @@ var setEnvironment = tool[setEnvironmentIn, environmentSet]{
 type setEnvironmentIn struct {
 	Name   string  `json:"name" desc:"variable"`
 	Value  *string `json:"value,omitempty" desc:"required unless unset or remove"`
-	Unset  bool    `json:"unset,omitempty" desc:"forget the variable"`
-	Remove bool    `json:"remove,omitempty" desc:"keep it from new panes"`
+	Unset  bool    `json:"unset,omitempty"`
+	Remove bool    `json:"remove,omitempty"`
 	sessionSelect
 	socket
 }

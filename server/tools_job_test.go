@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,8 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tmuxmcp/server"
-	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -370,20 +367,34 @@ func TestJobsAreSearched(t *testing.T) {
 	eventually(t, "the last job has printed", func() bool {
 		return ok[ran](p, "get_job", `{"job_id":"`+last.JobID+`"}`).Lines == 1200
 	})
-	j, err := runner.Find(last.JobID)
-	if err != nil {
-		t.Fatal(err)
+	type searched struct {
+		Jobs []struct {
+			PaneID  string `json:"pane_id"`
+			Command string
+			Matches int
+			Lines   []string
+		}
+		Unsearched int `json:"jobs_unsearched"`
 	}
-	want := [][]string{
-		{"seq 1 1200; sleep 60", "1109-1109", "1110:1110", "1111-1111"},
-		{"seq 1 2000", "1109-1109", "1110:1110", "1111-1111"},
+	for _, c := range []struct {
+		args string
+		want []string // the commands, the newest first, with their lines
+	}{
+		{`{"pattern":"1110","jobs":true,"context":1}`, []string{
+			"seq 1 1200; sleep 60 1 1109-1109 1110:1110 1111-1111", "seq 1 1500 1 1109-1109 1110:1110 1111-1111", "seq 1 2000 1 1109-1109 1110:1110 1111-1111"}},
+		{`{"pattern":"1110","jobs":true,"pane_id":"%1"}`, []string{"seq 1 1500 1 1110:1110"}},
+		{`{"pattern":"^1.99$","regex":true,"jobs":true,"pane_id":"%0","max_matched_lines_per_pane":2}`, []string{"seq 1 1200; sleep 60 2 1099:1099 1199:1199", "seq 1 2000 10 1899:1899 1999:1999"}},
+		{`{"pattern":"1110"}`, nil},
+		{`{"pattern":"nowhere","jobs":true}`, nil},
+	} {
+		got := ok[searched](p, "search_panes", c.args)
+		var said []string
+		for _, j := range got.Jobs {
+			said = append(said, fmt.Sprintf("%s %d %s", j.Command, j.Matches, strings.Join(j.Lines, " ")))
+		}
+		if diff := cmp.Diff(c.want, said); diff != "" || got.Unsearched != 0 {
+			t.Errorf("%s: %d unsearched, %s", c.args, got.Unsearched, diff)
+		}
 	}
-	if diff := cmp.Diff(want, server.SearchJobs(tmuxtest.Context(t), j.Place, "1110")); diff != "" {
-		t.Error(diff)
-	}
-	ctx, cancel := context.WithCancel(tmuxtest.Context(t))
-	cancel()
-	if found := server.SearchJobs(ctx, j.Place, "1110"); len(found) > 1 {
-		t.Errorf("a search that was cancelled finds %v", found)
-	}
+	p.fails("search_panes", `{"pattern":"x","jobs":true,"pane_id":"%9"}`, "Pane not found: %9")
 }

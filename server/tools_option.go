@@ -237,7 +237,7 @@ var setOption = tool[setOptionIn, optionSet]{
 type setOptionIn struct {
 	Option string  `json:"option" desc:"name, such as mouse or @mcp-note"`
 	Value  *string `json:"value,omitempty" desc:"required unless unset=true"`
-	Unset  bool    `json:"unset,omitempty" desc:"restore the inherited value"`
+	Unset  bool    `json:"unset,omitempty"`
 	scopeSelect
 	socket
 }

@@ -20,7 +20,7 @@ var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 	aim:  narrows(aPane),
 	hint: "find an error in any terminal",
 	desc: "Search for text or a regex in the screens, and optionally the scrollback, of all panes: find which terminal shows an error. Returns the " +
-		"last matching lines of each pane with their row, as start of capture_pane. Wrapped lines count as one.",
+		"last matching lines of each pane with their row, as start of capture_pane.",
 	run: func(ctx context.Context, c *call, in searchPanesIn) (*searchPanesResult, error) {
 		m, err := newMatcher("pattern", in.Pattern, in.Regex, in.MatchCase)
 		if err != nil {
@@ -53,13 +53,21 @@ var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 		if res.Matches, err = c.matches(ctx, rest, in); err != nil {
 			return nil, err
 		}
+		res.Jobs = []jobMatch{}
+		if in.Jobs {
+			found, unsearched, err := c.searchJobs(ctx, in, m)
+			if err != nil {
+				return nil, err
+			}
+			res.Jobs, res.JobsUnsearched = append(res.Jobs, found...), unsearched
+		}
 		return res, nil
 	},
 }
 
 type searchPanesIn struct {
-	Pattern string `json:"pattern" desc:"text, or with regex a regular expression (RE2)"`
-	Regex   bool   `json:"regex,omitempty" desc:"RE2"`
+	Pattern string `json:"pattern" desc:"text"`
+	Regex   bool   `json:"regex,omitempty" desc:"pattern is RE2"`
 	Context int    `json:"context,omitempty" min:"0" desc:"lines around each match"`
 	paneSelect
 	MatchCase    bool       `json:"match_case,omitempty" desc:"case-sensitive"`
@@ -68,6 +76,7 @@ type searchPanesIn struct {
 	MaxLines     int        `json:"max_matched_lines_per_pane" default:"50" min:"1" desc:"keep the last"`
 	Limit        *int       `json:"limit" default:"500" min:"1" desc:"most panes; null: all"`
 	Offset       int        `json:"offset,omitempty" desc:"panes to skip"`
+	Jobs         bool       `json:"jobs,omitempty" desc:"also all that jobs of run_command printed"`
 	socket
 }
 
@@ -78,6 +87,9 @@ type searchPanesResult struct {
 	TotalPanesMatched int           `json:"total_panes_matched"`
 	Offset            int           `json:"offset"`
 	Limit             *int          `json:"limit"`
+	// Jobs are those whose output matches, and JobsUnsearched how many there was no time for.
+	Jobs           []jobMatch `json:"jobs"`
+	JobsUnsearched int        `json:"jobs_unsearched"`
 }
 
 // paneMatch is a pane with lines that match.

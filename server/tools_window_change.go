@@ -12,14 +12,17 @@ import (
 )
 
 var createWindow = tool[createWindowIn, *windowInfo]{
-	name: "create_window", title: "Create tmux Window", kind: starts, set: setWindows,
+	name: "create_window", title: "Create tmux Window", kind: shell, set: setWindows,
 	aim: defaults(aSession), harm: harmless,
 	hint: "open a new tab",
-	desc: "Open a new window (tab) with a shell in a tmux session, in the background unless attach is true. To add a terminal beside an existing one " +
-		"use split_window.",
+	desc: "Open a new window (tab) in a tmux session, in the background unless attach is true, with a shell or the command given in shell. " +
+		"To add a terminal beside an existing one use split_window.",
 	run: func(ctx context.Context, c *call, in createWindowIn) (*windowInfo, error) {
 		cmd := tmux.NewWindow{
 			Detached: !in.Attach, Name: in.WindowName, After: in.Direction == "after", Before: in.Direction == "before",
+		}
+		if in.Shell != "" {
+			cmd.Command = []string{in.Shell}
 		}
 		var err error
 		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
@@ -54,8 +57,9 @@ var createWindow = tool[createWindowIn, *windowInfo]{
 type createWindowIn struct {
 	sessionSelect
 	WindowName string `json:"window_name,omitempty" desc:"default: the program's name"`
-	Attach     bool   `json:"attach,omitempty" desc:"make it the session's current window"`
+	Attach     bool   `json:"attach,omitempty"`
 	Direction  string `json:"direction,omitempty" enum:"before,after" desc:"beside the current window; default: the next free index"`
+	Shell      string `json:"shell,omitempty" desc:"command line instead of a shell"`
 	spawn
 	socket
 }

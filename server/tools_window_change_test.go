@@ -40,6 +40,13 @@ func TestCreateWindow(t *testing.T) {
 	if got := ok[rows](p, "list_windows", `{}`); got.Total != 8 {
 		t.Errorf("%d windows, want 8", got.Total)
 	}
+	w := ok[struct {
+		ID string `json:"active_pane_id"`
+	}](p, "create_window", `{"session_name":"a","shell":"echo ready; exec cat"}`)
+	tmuxtest.WaitScreen(t, srv, w.ID, "ready")
+	if got := tmuxtest.Run(t, srv, "display-message", "-p", "-t", w.ID, "#{pane_current_command}"); got != "cat" {
+		t.Errorf("the window runs %s", got)
+	}
 }
 
 func TestSelectWindow(t *testing.T) {

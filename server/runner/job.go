@@ -252,8 +252,7 @@ func PipeIsOurs(at Place) bool {
 	return false
 }
 
-// PaneJobs are the recorded jobs of a pane, the newest first. [Job.Scan] reads what
-// they printed.
+// PaneJobs are the recorded jobs of a pane, the newest first.
 func PaneJobs(at Place) []*Job {
 	return slices.DeleteFunc(Jobs(at), func(j *Job) bool { return j.Pane != at.Pane || j.visible })
 }

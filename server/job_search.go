@@ -1,0 +1,61 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"tmuxmcp/server/runner"
+	"tmuxmcp/tmux"
+)
+
+// jobMatch is a job with lines of its recorded output that match.
+type jobMatch struct {
+	JobID   string      `json:"job_id"`
+	PaneID  tmux.PaneID `json:"pane_id"`
+	Command string      `json:"command"`
+	Matches int         `json:"matches"`
+	Lines   []string    `json:"lines" exact:"true" desc:"each after its number and a colon, or a dash if it is context"`
+	// cut says that there are more, or that not all of the output was searched.
+	cut bool
+}
+
+// searchJobs searches what the jobs in the selection have printed, the newest job first. It ends
+// when it has taken maxMatching; rest is how many jobs were not searched then, or not to their end.
+func (c *call) searchJobs(ctx context.Context, in searchPanesIn, m *matcher) (found []jobMatch, rest int, err error) {
+	type row struct {
+		ID      tmux.PaneID `tmux:"pane_id"`
+		Server  int         `tmux:"pid"`
+		Started time.Time   `tmux:"start_time"`
+	}
+	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true, Filter: c.on.selection.within()})
+	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
+		return nil, 0, err
+	}
+	selected := map[string]bool{}
+	for _, r := range rows {
+		selected[string(r.ID)] = true
+	}
+	look := &matching{most: maxMatching}
+	begun := time.Now()
+	more := func() bool { return ctx.Err() == nil && time.Since(begun) < maxMatching }
+	for _, j := range runner.Jobs(runPane{Server: rows[0].Server, Started: rows[0].Started}.on(c)) {
+		if j.Visible() || !c.on.zero() && !selected[j.Pane] {
+			continue
+		}
+		if !more() {
+			rest++
+			continue
+		}
+		out := &outputSink{ctx: context.WithoutCancel(ctx), m: m, context: in.Context, look: look}
+		j.Scan(out, more)
+		if !more() {
+			rest++
+		}
+		if out.matched > 0 {
+			most, bytes := in.MaxLines*(2*in.Context+1), mostKept
+			lines, cutLines, cutBytes := limited(out.kept, &most, &bytes)
+			found = append(found, jobMatch{j.ID(), tmux.PaneID(j.Pane), firstLine(j.Text()), out.matched, lines, cutLines+cutBytes+out.dropped > 0})
+		}
+	}
+	return found, rest, ctx.Err()
+}
