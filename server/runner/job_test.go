@@ -73,7 +73,19 @@ func TestSweepRemovesWhatIsOver(t *testing.T) {
 	cut := made(t, &f, here(), "0", 0)
 	os.Remove(cut.path("job"))
 	removed = append(removed, cut)
+	// And here a server was killed between making the description and writing it.
+	empty := made(t, &f, here(), "0", 0)
+	if err := os.Truncate(empty.path("job"), 0); err != nil {
+		t.Fatal(err)
+	}
 	Sweep()
+	if _, err := os.Stat(empty.dir); err != nil {
+		t.Error("a job that is just described was removed")
+	}
+	sweep(home, time.Now().Add(writtenIn+time.Second))
+	if _, err := os.Stat(empty.dir); err == nil {
+		t.Error("a job that was never described is there")
+	}
 	for i, j := range kept {
 		if _, err := os.Stat(j.dir); err != nil {
 			t.Errorf("kept %d was removed: %v", i, j.Look())

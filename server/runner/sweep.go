@@ -13,6 +13,7 @@ const (
 	keptFor    = time.Hour
 	mostEnded  = 100
 	mostBytes  = 512 << 20
+	writtenIn  = 10 * time.Second // a description that is empty by then was never written
 	beginsIn   = 10 * time.Minute // a command that has not begun by then never will
 	foreignFor = 24 * time.Hour   // what cannot be known is kept so long
 )
@@ -39,11 +40,12 @@ func sweep(home string, now time.Time) {
 		}
 		j, err := load(home, id)
 		if err != nil {
-			// Being made, while it is empty; being removed, when its server was killed;
-			// of another PID namespace.
+			// Being made, while it is empty or its description is; being removed, when its
+			// server was killed; of another PID namespace.
 			files, _ := os.ReadDir(dir)
-			described := slices.ContainsFunc(files, func(f os.DirEntry) bool { return f.Name() == "job" })
-			if old := now.Sub(info.ModTime()); old > foreignFor || !described && (old > beginsIn || len(files) > 0) {
+			old := now.Sub(info.ModTime())
+			described, err := os.Lstat(filepath.Join(dir, "job"))
+			if old > foreignFor || err != nil && (old > beginsIn || len(files) > 0) || err == nil && described.Size() == 0 && old > writtenIn {
 				os.RemoveAll(dir)
 			}
 			continue
