@@ -66,7 +66,7 @@ func TestSubscriptions(t *testing.T) {
 		t.Errorf("%d notifications while nothing happened", n-silent)
 	}
 
-	// Only what is read tells how much a pane prints: what comes fast is notified seldom.
+	// What comes fast is notified seldom.
 	before := p.updates(content)
 	for i := range 200 {
 		s.print(fmt.Sprintf("line %d\n", i))

@@ -119,6 +119,7 @@ func TestRunFilesRefuseAForeignHome(t *testing.T) {
 				t.Errorf("the directory is %q, %v", dir, err)
 			}
 			f.Close()
+			os.RemoveAll(dir)
 		})
 	}
 	// One that was good and no longer is.
@@ -130,10 +131,12 @@ func TestRunFilesRefuseAForeignHome(t *testing.T) {
 	if err := os.Chmod(home, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	if dir, err := f.command(); strings.HasPrefix(dir, home) {
+	dir, err := f.command()
+	if err != nil || strings.HasPrefix(dir, home) {
 		t.Errorf("the directory is %q, %v", dir, err)
 	}
 	f.Close()
+	os.RemoveAll(dir)
 }
 
 func owned(t *testing.T, dir string, uid int) {
