@@ -213,6 +213,7 @@ func (m *comparison) find() (p place, need int) {
 		func(shift int) bool { return shift == m.history }, func(shift int) bool { return shift > 0 },
 	} {
 		if p, ok := m.findBlock(m.above, moved); ok {
+			p.start = 0 // no row is left of those above the fence
 			return p, 0
 		}
 	}

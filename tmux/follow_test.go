@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	follows    = flag.Int("follows", 150, "how often TestFollowing looks at each of its panes")
+	follows    = flag.Int("follows", 600, "how often TestFollowing looks at each of its panes")
 	followSeed = flag.Uint64("follow-seed", 1, "its seed; 0: a random one")
 )
 
