@@ -106,12 +106,12 @@ func failingContext(s *stage) (func(*agent), func()) {
 
 func devServer(s *stage) (func(*agent), func()) {
 	server := s.session("work")
-	client := s.split(server)
 	var body, status string
 	var caused []string
 	play := func(a *agent) {
 		text := a.call("send_keys", args{"pane_id": server, "keys": "serve", "patterns": []string{"ready on", "listening"}, "stop": []string{"error"}, "timeout": 30})
 		url, cursor := find(text, `(http://\S+)`), find(text, `cursor (\S+?)[\],]`)
+		client := find(a.call("split_window", args{"pane_id": server}), `^\[(%\d+) `)
 		body = find(a.call("run_command", args{"pane_id": client, "command": "fetch " + url + "/orders/17"}), `^order (\w+)$`)
 		caused = lines(a.call("capture_since", args{"cursor": cursor}))
 		// What is typed ahead is read by the shell, once it is back.
@@ -127,7 +127,6 @@ func devServer(s *stage) (func(*agent), func()) {
 		want("status", status, "5")
 		want("note of the server's end", s.read("stopped"), "interrupt\n")
 		s.prompts(server)
-		s.prompts(client)
 	}
 }
 
@@ -136,10 +135,10 @@ func progressBar(s *stage) (func(*agent), func()) {
 	s.write("code", code)
 	s.write("notes", strings.Repeat("a line\n", 417))
 	long := s.session("work")
-	other := s.split(long)
 	var count, status, receipt string
 	play := func(a *agent) {
 		job := find(a.call("run_command", args{"pane_id": long, "command": "upload", "detach": true}), `job (\S+?)[\],]`)
+		other := find(a.call("split_window", args{"pane_id": long}), `^\[(%\d+) `)
 		count = find(a.call("run_command", args{"pane_id": other, "command": "wc -l <notes | tee counted"}), `^ *(\d+)$`)
 		text := a.call("get_job", args{"job_id": job, "timeout": 60, "max_lines": 3})
 		status, receipt = find(text, `exit (\d+)`), find(text, `^receipt (\w+)$`)

@@ -75,12 +75,14 @@ func work(args []string, f face) int {
 			note("question", command+"\n")
 			f.ask(command)
 			for after == 0 {
-				switch typed := <-keys; typed[:min(len(typed), 1)] {
+				typed, ok := <-keys
+				if !ok {
+					return 1
+				}
+				switch strings.TrimRight(typed, "\r\n") {
 				case "y", "1":
 					note("answer", "yes\n")
 					after = 3
-				case "":
-					return 1
 				default:
 					stray(typed)
 				}
@@ -185,7 +187,7 @@ func (b *box) frame(status string) {
 }
 
 func (b *box) working() []string {
-	return []string{"✻ " + strings.TrimSuffix(b.status, "…") + "…", "", rule, "❯ ", rule, "  esc to interrupt"}[0:]
+	return []string{"✻ " + b.status, "", rule, "❯ ", rule, "  esc to interrupt"}
 }
 
 func (b *box) step(text string) { b.redraw([]string{"● " + text}, b.working(), 3, 3) }
