@@ -46,7 +46,7 @@ func editInVim(s *stage) (func(*agent), func()) {
 	s.write("app.conf", text.String()+"timeout = 30\nretries = 3\n")
 	pane := s.session("work")
 	play := func(a *agent) {
-		text := a.call("send_keys", args{"pane_id": pane, "keys": "vim app.conf", "show": "screen"})
+		text := a.call("send_keys", args{"pane_id": pane, "keys": "vim app.conf", "quiet": 0.5, "show": "screen"})
 		a.see(text, pane, `^timeout = 30$`)
 		text = a.call("send_keys_batch", args{"operations": []args{
 			{"pane_id": pane, "keys": "/^timeout"}, {"pane_id": pane, "keys": "A0", "enter": false}, {"pane_id": pane, "keys": "Escape", "enter": false},
@@ -70,7 +70,7 @@ func lookUpInLess(s *stage) (func(*agent), func()) {
 	pane := s.session("work")
 	var carrier string
 	play := func(a *agent) {
-		text := a.call("send_keys", args{"pane_id": pane, "keys": "less orders.log", "show": "screen"})
+		text := a.call("send_keys", args{"pane_id": pane, "keys": "less orders.log", "quiet": 0.5, "show": "screen"})
 		a.see(text, pane, `^orders\.log`)
 		text = a.call("send_keys", args{"pane_id": pane, "keys": "/order 4711", "show": "new"})
 		_, carrier = a.see(text, pane, `^order 4711 taken\n  carrier (\w+)$`)

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	if play, ok := standIns[filepath.Base(os.Args[0])]; ok {
 		os.Exit(play(os.Args[1:]))
 	}
-	testtool.Parallel(6)
+	testtool.Parallel(8)
 	os.Exit(m.Run())
 }
 
