@@ -1,13 +1,14 @@
 // Perf generates docs/performance.md: it runs the benchmarks of packages tmux and
 // server with each tmux program named on the command line, and prints their figures
 // and goals in markdown. What models read is measured by the tests with the clients,
-// and only printed.
+// and whole jobs by internal/jobs; both are only printed.
 //
 //	go run ./internal/perf tmux /opt/tmux-3.8/bin/tmux >docs/performance.md
 package main
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"os"
 	"os/exec"
@@ -167,6 +168,7 @@ func table(names []string, all []map[string]float64) string {
 		}
 	}
 	b.WriteString(models + standin.Recorded().Markdown(false) + "\n<!-- end of figures -->\n")
+	b.WriteString(jobs)
 	b.WriteString(reading)
 	return b.String()
 }
@@ -180,6 +182,11 @@ Bytes of a result as the model gets it in each client, measured by the tests wit
 <!-- figures: made by MODEL_FIGURES=now .ci/clients --test -->
 
 `
+
+// jobs is about what internal/jobs has measured.
+//
+//go:embed jobs.md
+var jobs string
 
 // reading is how the figures are to be read.
 const reading = `
