@@ -5,6 +5,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,6 +165,20 @@ func TestTheRecorder(t *testing.T) {
 			if took := time.Since(start); took < time.Second {
 				t.Errorf("it ended %v after the command: output may still come", took)
 			}
+
+			// Its files may be gone before it is.
+			c, _ = begin()
+			in, done = fed(t, c, shell)
+			eventually(t, c.Recording)
+			dir := c.dir
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			in.Close()
+			within(t, "it does not end without its files", done)
+			if runtime.GOOS == "linux" {
+				eventually(t, func() bool { return !workedIn(dir) })
+			}
 		})
 	}
 }
@@ -212,6 +229,55 @@ func TestTheRecorderIsBounded(t *testing.T) {
 	if c.Scan(&few, func() bool { asked++; return asked < 10 }) || len(few) == 0 || len(few) > 2000 {
 		t.Errorf("a scan that is stopped gives %d lines", len(few))
 	}
+}
+
+// workedIn reports whether a process has a directory, which was removed, as its own.
+func workedIn(dir string) bool {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	return slices.ContainsFunc(links, func(link string) bool {
+		at, _ := os.Readlink(link)
+		return at == dir+" (deleted)"
+	})
+}
+
+// TestLookingWakesNobody: a wait for a command looks whether that is recorded, and must not
+// wake itself.
+func TestLookingWakesNobody(t *testing.T) {
+	ownTemp(t, 0o700)
+	var f Files
+	defer f.Close()
+	c, err := f.Command(Place{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Record(&keeper{}); err != nil {
+		t.Fatal(err)
+	}
+	in, done := fed(t, c, "sh")
+	eventually(t, c.Recording)
+	stop := make(chan struct{})
+	defer close(stop)
+	wakes, err := watch(c.dir, stop)
+	if err != nil {
+		t.Skip(err)
+	}
+	for range 50 {
+		c.Recording()
+	}
+	select {
+	case <-wakes:
+		t.Error("it was woken by its own looks")
+	case <-time.After(300 * time.Millisecond):
+	}
+	io.WriteString(in, "printed")
+	select {
+	case <-wakes:
+	case <-time.After(20 * time.Second):
+		t.Error("it was not woken by output")
+	}
+	in.Close()
+	within(t, "it does not end", done)
 }
 
 func eventually(t *testing.T, is func() bool) {

@@ -44,14 +44,14 @@ begin
 test "$x" = TERM || { sleep 2 3<&- & s=$!; trap 'kill $s; exit' TERM; wait $s; }
 kill -s TERM $$ ) 4<&- &
 w=$!
-trap 'kill $d $w; exit' TERM
+trap 'kill $w' EXIT
+trap 'kill $d; exit' TERM
 while wait $d; do
 while read r x; do case $r in *[!0-9+]*|'') r=0;; *) break;; esac; done <s
-test $(($r)) -ge %[2]d || break
+test $((${r:-0})) -ge %[2]d || break
 test $(wc -c <o$n) -lt %[3]d || { n=$((n+1)); rm -f o$((n-%[4]d)); }
 begin
 done
-kill $w
 `, s.dir, ddReads, partSize, parts)
 }
 

@@ -1,13 +1,15 @@
 package runner
 
 import (
+	"bytes"
+	"encoding/binary"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
 // watch sends to the channel when a file of a directory has changed, until stop is
-// closed.
+// closed. The pipe "done" does not count: to look whether it is read changes it.
 func watch(dir string, stop <-chan struct{}) (<-chan struct{}, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -22,8 +24,12 @@ func watch(dir string, stop <-chan struct{}) (<-chan struct{}, error) {
 	go func() {
 		buf := make([]byte, 4<<10)
 		for {
-			if n, err := events.Read(buf); n <= 0 || err != nil {
+			n, err := events.Read(buf)
+			if n <= 0 || err != nil {
 				return
+			}
+			if onlyOf(buf[:n], "done") {
+				continue
 			}
 			select {
 			case wakes <- struct{}{}:
@@ -36,4 +42,17 @@ func watch(dir string, stop <-chan struct{}) (<-chan struct{}, error) {
 		events.Close()
 	}()
 	return wakes, nil
+}
+
+// onlyOf reports whether all events that were read are of the file with a name.
+func onlyOf(events []byte, name string) bool {
+	for len(events) >= unix.SizeofInotifyEvent {
+		size := binary.NativeEndian.Uint32(events[12:]) // of the name, with zeros behind it
+		events = events[unix.SizeofInotifyEvent:]
+		if int(size) > len(events) || string(bytes.TrimRight(events[:size], "\x00")) != name {
+			return false
+		}
+		events = events[size:]
+	}
+	return true
 }
