@@ -176,10 +176,31 @@ func TestMain(m *testing.M) {
 	os.Setenv("XDG_RUNTIME_DIR", own)
 	code := m.Run()
 	os.RemoveAll(own)
+	// A recorder is there for two seconds after its command.
+	left := workingIn(own)
+	for end := time.Now().Add(10 * time.Second); len(left) > 0 && time.Now().Before(end); left = workingIn(own) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if len(left) > 0 {
+		fmt.Printf("recorders are left, whose commands are over: processes %v\n", left)
+		code = 1
+	}
 	if builtIn != "" {
 		os.RemoveAll(builtIn)
 	}
 	os.Exit(code)
+}
+
+// workingIn are the processes whose directory is below one that is removed, as far as that
+// can be known.
+func workingIn(dir string) (pids []string) {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range links {
+		if at, _ := os.Readlink(link); strings.HasPrefix(at, dir+"/") {
+			pids = append(pids, filepath.Base(filepath.Dir(link)))
+		}
+	}
+	return pids
 }
 
 // start runs the real binary on a tmux server, without shaking hands.
