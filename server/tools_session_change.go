@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,9 @@ var createSession = tool[createSessionIn, *createdSession]{
 			return nil, err
 		}
 		s := &createdSession{sessionInfo: rows[0]}
+		if err := c.resizeFirst(ctx, s.SessionID, in.X, in.Y); err != nil {
+			return nil, err
+		}
 		if s.ActivePaneID != nil {
 			pane := paneInfo{PaneID: *s.ActivePaneID}
 			err = c.started(ctx, &pane)
@@ -55,6 +59,18 @@ func (c *call) untilServerEnds(ctx context.Context, create func() error) error {
 		}
 		err = create()
 	}
+	return err
+}
+
+// resizeFirst gives the only window of a session that was made the size that was asked for:
+// tmux 3.2 makes it 80x23.
+func (c *call) resizeFirst(ctx context.Context, made tmux.SessionID, width, height int) error {
+	if has, err := c.tmux.Supports(ctx, tmux.SessionSizes); has || err != nil || width == 0 && height == 0 {
+		return err
+	}
+	target := tmux.TargetSpec(string(made) + ":")
+	_, err := c.tmux.Do(ctx, tmux.ResizeWindow{Target: target, Width: cmp.Or(width, 80), Height: cmp.Or(height, 24)},
+		tmux.SetOption{Target: target, Window: true, Unset: true, Name: "window-size"})
 	return err
 }
 

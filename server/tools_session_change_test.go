@@ -116,8 +116,11 @@ func TestCreateSession(t *testing.T) {
 		t.Errorf("the new session is %v", s)
 	}
 	w := ok[map[string]any](p, "get_window_info", `{"session_name":"work"}`)
-	if w["window_name"] != "edit" || version(t, srv).Has(tmux.Version{Major: 3, Minor: 3}) && (w["window_width"] != 100.0 || w["window_height"] != 30.0) {
+	if w["window_name"] != "edit" || w["window_width"] != 100.0 || w["window_height"] != 30.0 {
 		t.Errorf("its window is %v", w)
+	}
+	if own := tmuxtest.Run(t, srv, "show-options", "-w", "-t", "=work:", "window-size"); own != "" {
+		t.Errorf("its window has %s", own)
 	}
 	if got := tmuxtest.Run(t, srv, "show-environment", "-t", "=work", "GREETING"); got != "GREETING=he#S;" {
 		t.Errorf("the session's environment has %q", got)

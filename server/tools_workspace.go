@@ -221,6 +221,9 @@ func (b *builder) begin(ctx context.Context) error {
 		b.panes[0].row = tmux.Rows[placed](&batch, b.newSession())
 		all := tmux.Rows[placed](&batch, tmux.ListWindows{All: true}) // a hook may have made more
 		err := batch.Do(context.WithoutCancel(ctx), b.tmux)
+		if err == nil {
+			err = b.resizeFirst(context.WithoutCancel(ctx), (*b.panes[0].row)[0].Session, b.in.X, b.in.Y)
+		}
 		for _, w := range append(*b.panes[0].row, *all...) {
 			if !b.made || w.Session == b.session.Session {
 				b.session, b.made = w, true

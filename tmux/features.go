@@ -27,6 +27,8 @@ var (
 	// MirroredLayouts: the layouts main-horizontal-mirrored and
 	// main-vertical-mirrored.
 	MirroredLayouts = Feature{Name: "mirrored layouts", Since: mustVersion("3.5")}
+	// SessionSizes: the first window of a detached session has the size that was asked for.
+	SessionSizes = Feature{Name: "sizes of detached sessions", Since: mustVersion("3.3")}
 	// JSONLayouts: layouts are printed and accepted as JSON.
 	JSONLayouts = Feature{Name: "layouts in JSON", Since: mustVersion("3.8")}
 )
