@@ -40,8 +40,9 @@ const (
 )
 
 // endPause is how long the shell must have been back, without output, for its program to count as
-// ended: between the commands of a line it is, too.
-const endPause = 300 * time.Millisecond
+// ended: between the commands of a line it is, too. It is shorter than settleQuiet, as the end of
+// a program says more than silence.
+const endPause = 250 * time.Millisecond
 
 // await is a wait for something to happen in panes.
 type await struct {
@@ -82,6 +83,7 @@ type awaited struct {
 	back time.Time // since when the shell is there again
 
 	outcome string // empty: still waiting
+	screen  bool   // fresh is what the screen shows
 	index   *int   // of the pattern
 	matched []string
 }
@@ -397,7 +399,8 @@ func (w *await) over() bool {
 	if ended == len(w.panes) {
 		return true
 	}
-	return ended > 0 && !w.all
+	// One failure ends a wait for all.
+	return ended > 0 && !w.all || slices.ContainsFunc(w.panes, func(p *awaited) bool { return p.outcome == outcomeStopped })
 }
 
 // firstOf is [matching.first] with a limit that a long wait reaches later.
@@ -445,14 +448,18 @@ func (w *await) warn(ctx context.Context, l *tmux.Look) {
 	w.c.warn(ctx, "the history of pane "+string(l.ID)+" is nearly full: lines that tmux drops at once may be missed; wait_for_channel misses nothing")
 }
 
-// shown is what an answer shows of a pane: the last new lines, and before them those that matched.
-func (p *awaited) shown() []string {
+// shown is what an answer shows of a pane: the screen, if that is asked for, else the last new
+// lines, and before them those that matched. Cut is how many new lines are before these.
+func (p *awaited) shown() (shown []string, cut int) {
+	if p.screen {
+		return p.fresh, 0
+	}
 	lines, size := shownLines, shownBytes
 	last, cut, _ := limited(p.fresh, &lines, &size)
 	if cut == 0 || len(p.matched) == 0 || slices.Contains(last, p.matched[0]) {
-		return last
+		return last, cut
 	}
 	lines, size = 20, 2000
 	first, _, _ := limited(p.matched, &lines, &size)
-	return append(append(slices.Clone(first), "..."), last...)
+	return append(append(slices.Clone(first), "..."), last...), cut
 }

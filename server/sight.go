@@ -90,7 +90,10 @@ func (c *call) see(ctx context.Context, in sight) (*waitForTextResult, error) {
 	switch in.Show {
 	case "screen":
 		for _, p := range w.panes {
-			p.fresh, p.matched = p.look.Lines(), nil
+			if err := w.settle(ctx, p); err != nil {
+				return nil, err
+			}
+			p.fresh, p.matched, p.screen = p.look.Lines(), nil, true
 		}
 	case "none":
 		for _, p := range w.panes {
@@ -98,4 +101,28 @@ func (c *call) see(ctx context.Context, in sight) (*waitForTextResult, error) {
 		}
 	}
 	return w.result(ctx), nil
+}
+
+// settle looks at a pane until it has been drawn: until nothing changes for a moment, or for half a
+// second at most. A pattern may have matched when half of the screen was there.
+func (w *await) settle(ctx context.Context, p *awaited) error {
+	const moment = 50 * time.Millisecond
+	for range 10 {
+		if p.outcome == outcomeGone || p.outcome == outcomeQuiet || time.Since(p.printed) >= moment {
+			return nil
+		}
+		if err := sleep(ctx, moment-time.Since(p.printed)); err != nil {
+			return err
+		}
+		l, err := w.lookAt(ctx, p.id, p.look.Mark())
+		if err != nil {
+			return nil // what was there before the pane was gone is shown
+		}
+		if l.Printed {
+			p.printed = time.Now()
+		}
+		p.look = l
+		w.c.s.places.set(w.c.tmux, l.Mark())
+	}
+	return nil
 }

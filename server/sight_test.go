@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -47,6 +48,66 @@ func TestWaitForSeveralPanes(t *testing.T) {
 	p.fails("wait_for_text", `{"panes":["all"],"patterns":[""]}`, "empty pattern")
 	if got := ok[awaited](p, "wait_for_text", `{"panes":["all"],"patterns":["never"],"timeout":0.3}`); got.Outcome != "timeout" {
 		t.Errorf("nothing: %+v", got)
+	}
+}
+
+// TestWaitForSeveralPanesSaysHowEach ended, and a failure in one of them ends it.
+func TestWaitForSeveralPanesSaysHowEach(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	a, b, c := newScreen(t, srv, "a", 40, 10), newScreen(t, srv, "b", 40, 10), newScreen(t, srv, "c", 40, 10)
+	cfg := configFor(srv)
+	cfg.Results = server.ResultsText
+	p := serve(t, cfg)
+	p.reads = true
+	panes := fmt.Sprintf(`{"panes":[%q,%q,%q],"patterns":["one","two"],"stop":["fail","wrong"],"until":"all","timeout":60,`, a.pane, b.pane, c.pane)
+	call, _ := p.wait("wait_for_text", panes+`"since":"screen"}`)
+	a.print("two\n")
+	b.print(numberedRows(29) + "one\n")
+	time.Sleep(200 * time.Millisecond)
+	c.print("wrong\n")
+	text := p.toolResult("wait_for_text", p.await(call)).text()
+	for _, want := range []string{
+		"[" + a.pane + " matched by pattern 1 after ", "\n[" + b.pane + " matched, 10 lines before these left out]\nrow 10\n", "\n[" + c.pane + " stopped by pattern 1]\nwrong",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s lacks %q", text, want)
+		}
+	}
+	start := time.Now()
+	call, _ = p.wait("wait_for_text", panes+`"since":"now"}`)
+	b.print("fail\n")
+	if text := p.toolResult("wait_for_text", p.await(call)).text(); !strings.HasPrefix(text, "["+b.pane+" stopped after ") || time.Since(start) > 10*time.Second {
+		t.Errorf("one failure: %s", text)
+	}
+}
+
+func numberedRows(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "row %d\n", i)
+	}
+	return b.String()
+}
+
+// TestShownScreensAreWhole: all rows, drawn to the end, and what comes then is new.
+func TestShownScreensAreWhole(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	p := serve(t, configFor(srv))
+	pane := tmuxtest.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-x", "80", "-y", "30",
+		`stty -echo; printf 'ready\n'; while read x; do printf '\033[H\033[2J\033[29Hstatus %s\033[H' $x; for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do echo "row $i of $x"; sleep 0.01; done; done`)
+	tmuxtest.WaitScreen(t, srv, pane, "ready")
+	for _, x := range []string{"one", "two"} {
+		got := ok[seen](p, "send_keys", `{"pane_id":"`+pane+`","keys":"`+x+`","patterns":["status"],"show":"screen","timeout":30}`).Seen
+		if got.Outcome != "matched" || len(got.Tail) < 26 || got.Tail[0] != "row 0 of "+x || got.Tail[24] != "row 24 of "+x {
+			t.Errorf("%s: %+v", x, got)
+		}
+	}
+	if got := ok[awaited](p, "wait_for_text", `{"pane_id":"`+pane+`","timeout":0.3}`); got.Outcome != "timeout" {
+		t.Errorf("what was shown is new again: %+v", got)
 	}
 }
 

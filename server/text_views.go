@@ -148,8 +148,9 @@ func (r *waitForTextResult) view() view {
 	if r.Outcome == outcomeState {
 		v.lines = append(slices.Clone(r.MatchedLines), r.Tail...)
 	}
-	v.fact("%s %s after %s", r.PaneID, r.words(), elapsed(r.ElapsedSeconds))
+	v.fact("%s %s after %s", r.PaneID, outcomeWords(r.Outcome, r.State, r.MatchedIndex), elapsed(r.ElapsedSeconds))
 	v.factIf(r.LinesMissed, "lines may have been missed")
+	v.factIf(r.LinesCut > 0, "%s before these left out", count(r.LinesCut, "line"))
 	if r.Outcome == outcomeTimeout {
 		v.factIf(!r.SawNewOutput, "no new output")
 		v.factIf(r.MatchedAtEntry, "a pattern was on the screen before the wait: since=screen counts it")
@@ -160,7 +161,11 @@ func (r *waitForTextResult) view() view {
 			waiting = append(waiting, string(o.PaneID))
 			continue
 		}
-		v.lines = append(append(v.lines, "["+string(o.PaneID)+" "+outcomeWords(o.Outcome)+"]"), o.Tail...)
+		cut := ""
+		if o.LinesCut > 0 {
+			cut = ", " + count(o.LinesCut, "line") + " before these left out"
+		}
+		v.lines = append(append(v.lines, "["+string(o.PaneID)+" "+outcomeWords(o.Outcome, o.State, o.MatchedIndex)+cut+"]"), o.Tail...)
 	}
 	v.factIf(len(waiting) > 0 && len(waiting) <= 20, "nothing yet in %s", strings.Join(waiting, " "))
 	v.factIf(len(waiting) > 20, "nothing yet in %d others", len(waiting))
@@ -168,20 +173,14 @@ func (r *waitForTextResult) view() view {
 	return v
 }
 
-func (r *waitForTextResult) words() string {
-	words := outcomeWords(r.Outcome)
-	if r.Outcome == outcomeState {
-		words = r.State
+// outcomeWords is the outcome of a wait for a pane, for a model.
+func outcomeWords(outcome, state string, pattern *int) string {
+	if pattern != nil && *pattern > 0 {
+		return outcome + " by pattern " + strconv.Itoa(*pattern)
 	}
-	if r.MatchedIndex != nil && *r.MatchedIndex > 0 {
-		words += " by pattern " + strconv.Itoa(*r.MatchedIndex)
-	}
-	return words
-}
-
-// outcomeWords is the outcome of a wait, for a model.
-func outcomeWords(outcome string) string {
 	switch outcome {
+	case outcomeState:
+		return state
 	case outcomeAnyOutput:
 		return "new output"
 	case outcomeBell:

@@ -197,6 +197,7 @@ type waitForTextResult struct {
 	MatchedIndex     *int        `json:"matched_index"`
 	MatchedLines     []string    `json:"matched_lines" exact:"true"`
 	Tail             []string    `json:"tail" exact:"true"`
+	LinesCut         int         `json:"lines_cut" desc:"new lines before these"`
 	SawNewOutput     bool        `json:"saw_new_output"`
 	MatchedAtEntry   bool        `json:"matched_at_entry"`
 	AlternateScreen  bool        `json:"alternate_screen"`
@@ -214,9 +215,12 @@ type waitForTextResult struct {
 
 // otherPane is what became of one of several panes.
 type otherPane struct {
-	PaneID  tmux.PaneID `json:"pane_id"`
-	Outcome string      `json:"outcome" desc:"empty: still waiting"`
-	Tail    []string    `json:"tail" exact:"true"`
+	PaneID       tmux.PaneID `json:"pane_id"`
+	Outcome      string      `json:"outcome" desc:"empty: still waiting"`
+	State        string      `json:"state"`
+	MatchedIndex *int        `json:"matched_index"`
+	Tail         []string    `json:"tail" exact:"true"`
+	LinesCut     int         `json:"lines_cut"`
 }
 
 // result is the answer: about the first pane that is done.
@@ -229,8 +233,9 @@ func (w *await) result(ctx context.Context) *waitForTextResult {
 	}
 	most, size := 20, 2000
 	matched, _, _ := limited(p.matched, &most, &size)
+	shown, cut := p.shown()
 	r := &waitForTextResult{
-		State: string(p.state), Outcome: p.outcome, MatchedIndex: p.index, MatchedLines: append([]string{}, matched...), Tail: append([]string{}, p.shown()...),
+		State: string(p.state), Outcome: p.outcome, MatchedIndex: p.index, MatchedLines: append([]string{}, matched...), Tail: append([]string{}, shown...), LinesCut: cut,
 		SawNewOutput: len(p.fresh) > 0, AlternateScreen: p.alt, LinesMissed: p.missed, PaneID: p.id,
 		ElapsedSeconds: seconds(time.Since(w.start)), EffectiveTimeout: w.budget.Seconds(), Others: []otherPane{},
 	}
@@ -240,9 +245,16 @@ func (w *await) result(ctx context.Context) *waitForTextResult {
 	r.Found = r.Outcome == outcomeMatched || r.Outcome == outcomeAnyOutput
 	r.MatchedAtEntry = p.atEntry && !r.Found
 	for _, o := range w.panes {
-		if o != p {
-			r.Others = append(r.Others, otherPane{PaneID: o.id, Outcome: o.outcome, Tail: append([]string{}, o.shown()...)})
+		if o == p {
+			continue
 		}
+		shown, cut := o.shown()
+		if o.outcome == outcomeState {
+			shown = append(slices.Clone(o.matched), shown...)
+		}
+		r.Others = append(r.Others, otherPane{
+			PaneID: o.id, Outcome: o.outcome, State: string(o.state), MatchedIndex: o.index, Tail: append([]string{}, shown...), LinesCut: cut,
+		})
 	}
 	if r.Outcome == outcomeTimeout {
 		w.c.warn(ctx, "No match in pane "+string(r.PaneID)+" before the timeout of "+w.budget.String())
