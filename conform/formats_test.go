@@ -272,6 +272,12 @@ func TestHTML(t *testing.T) {
 			t.Errorf("a link to #%s, which is nowhere", to)
 		}
 	}
+	head, _, _ := strings.Cut(text, "</header>")
+	for _, to := range []string{"failures", "matrix"} {
+		if !strings.Contains(head, `<a href="#`+to+`">`) {
+			t.Errorf("no link to the %s at the top", to)
+		}
+	}
 	if len(links) < 5 {
 		t.Errorf("%d links within the page", len(links))
 	}
@@ -286,8 +292,8 @@ func TestHTML(t *testing.T) {
 }
 
 // A browser makes of it the page that was written: nothing has run, the link to a
-// cell opens it, on a phone nothing is wider than the screen, and in the dark the
-// page is dark. "go test -artifacts -run HTMLInBrowser" keeps the pictures.
+// cell opens it, on a phone nothing is wider than the screen, what can be scrolled says
+// so, and in the dark the page is dark. "go test -artifacts -run HTMLInBrowser" keeps the pictures.
 func TestHTMLInBrowser(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("CI") == "" && testing.Short() {
@@ -313,15 +319,17 @@ func TestHTMLInBrowser(t *testing.T) {
 			for name, text := range map[string]string{file: page, frame: fmt.Sprintf(`<!DOCTYPE html><iframe width="%d" height="800" style="border: 0" src="report.html#gap-3-3.3a-api"></iframe>
 <script>onload = () => {
 	const d = document.querySelector("iframe").contentDocument, n = (s) => d.querySelectorAll(s).length
-	document.body.id = [d.documentElement.scrollWidth, n("details.cell"), n("details.cell[open]"), d.scripts.length, d.body.textContent.includes("</details><script>x()")].join()
+	const hinted = [...d.querySelectorAll(".scroll")].every((s) => (s.scrollWidth > s.clientWidth) === (s.querySelector(".more").offsetHeight > 10))
+	document.body.id = [d.documentElement.scrollWidth, n("details.cell"), n("details.cell[open]"), d.scripts.length, d.body.textContent.includes("</details><script>x()"),
+		n(".scroll .more"), hinted].join()
 }</script>`, tt.width)} {
 				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
 			dom := browse(t, frame, "--dump-dom", "--allow-file-access-from-files")
-			if want := fmt.Sprintf(`<body id="%d,14,1,0,true">`, tt.width); !strings.Contains(dom, want) {
-				t.Errorf("%s, want %s: width, cells, open cells, scripts, text", regexp.MustCompile(`<body[^>]*>`).FindString(dom), want)
+			if want := fmt.Sprintf(`<body id="%d,14,1,0,true,2,true">`, tt.width); !strings.Contains(dom, want) {
+				t.Errorf("%s, want %s: width, cells, open cells, scripts, text, hints that more can be seen, and only where it can", regexp.MustCompile(`<body[^>]*>`).FindString(dom), want)
 			}
 			scheme := 1
 			if tt.dark {

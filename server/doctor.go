@@ -8,74 +8,168 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"tmuxmcp/tmux"
 )
 
-// Doctor writes what a server of this configuration would use, and what is wrong
-// with it. It reports whether a server would work; a tmux server that does not
-// run yet is no fault.
-func Doctor(ctx context.Context, cfg Config, w io.Writer) bool {
+// A Diagnosis is what a server of some configuration would use, and what is wrong
+// with it. It is the document of doctor --json; what could not be found out is empty.
+type Diagnosis struct {
+	Version     int    `json:"version"` // of the document: 1
+	Tmux        string `json:"tmux,omitempty"`
+	TmuxVersion string `json:"tmux_version,omitempty"`
+	Socket      string `json:"socket,omitempty"`
+	// Server is the tmux server on the socket; nil when none runs there.
+	Server   *DiagnosedServer `json:"server,omitempty"`
+	Caller   *DiagnosedCaller `json:"caller,omitempty"`
+	Tier     Tier             `json:"tier,omitempty"`
+	Toolsets []string         `json:"toolsets,omitempty"` // "all" alone, or their names
+	Tools    int              `json:"tools"`
+	Findings []Finding        `json:"findings"`
+}
+
+// DiagnosedServer is a tmux server that answers.
+type DiagnosedServer struct {
+	Version  string `json:"version,omitempty"`
+	Sessions int    `json:"sessions"`
+}
+
+// DiagnosedCaller says which pane the server would take for the agent's own.
+type DiagnosedCaller struct {
+	Place  string      `json:"place"` // "here", "elsewhere", "outside" (of tmux) or "unknown"
+	Pane   tmux.PaneID `json:"pane,omitempty"`
+	Socket string      `json:"socket,omitempty"`
+}
+
+// A Finding is one problem.
+type Finding struct {
+	Kind string `json:"kind"` // one of the Found constants
+	Text string `json:"text"`
+	Hint string `json:"hint,omitempty"` // what to do about it, where Text does not say
+}
+
+// Kinds of a [Finding].
+const (
+	FoundNoStart     = "cannot-start"       // there would be no server at all: no tmux program, for one
+	FoundNoVersion   = "version-unknown"    // the program did not say its version
+	FoundUnreachable = "server-unreachable" // something is at the socket, and cannot be used
+	FoundNoDirectory = "no-directory-for-socket"
+)
+
+// OK reports whether a server would work. A tmux server that does not run yet is not
+// a problem.
+func (d *Diagnosis) OK() bool { return len(d.Findings) == 0 }
+
+// Diagnose finds out what a server of this configuration would use.
+func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(w, "%-9s %s\n", what, fmt.Sprintf(format, args...))
-	}
+	d := &Diagnosis{Version: 1, Findings: []Finding{}}
 	s, err := New(cfg)
 	if err != nil {
-		line("problem", "%v", err)
+		f := Finding{Kind: FoundNoStart, Text: err.Error()}
 		if errors.Is(err, exec.ErrNotFound) {
-			line("", "install tmux, or say where it is with --tmux")
+			f.Hint = "install tmux, or say where it is with --tmux"
 		}
-		return false
+		d.Findings = append(d.Findings, f)
+		return d
 	}
 	srv := s.handles[""]
-	fine := true
-	line("tmux", "%s", srv.Binary())
-	program, err := srv.ProgramVersion(ctx)
-	if err != nil {
-		line("problem", "%v", err)
-		fine = false
+	d.Tmux, d.Socket = srv.Binary(), srv.SocketPath()
+	if program, err := srv.ProgramVersion(ctx); err != nil {
+		d.Findings = append(d.Findings, Finding{Kind: FoundNoVersion, Text: err.Error()})
 	} else {
-		line("version", "%s", program)
+		d.TmuxVersion = program.String()
 	}
-	line("socket", "%s", srv.SocketPath())
 	info, err := infoOf(ctx, srv)
 	switch {
 	case err != nil:
-		line("problem", "%v", err)
-		fine = false
-	case !info.IsAlive && !mayStart(cfg, srv.SocketPath()):
-		line("problem", "there is no directory %s for the socket", filepath.Dir(srv.SocketPath()))
-		fine = false
-	case !info.IsAlive:
-		line("server", "none runs there; create_session starts one")
-	default:
-		version := "of unknown version"
+		d.Findings = append(d.Findings, Finding{Kind: FoundUnreachable, Text: err.Error()})
+	case info.IsAlive:
+		d.Server = &DiagnosedServer{Sessions: info.SessionCount}
 		if info.Version != nil {
-			version = *info.Version
+			d.Server.Version = *info.Version
 		}
-		line("server", "tmux %s, sessions: %d", version, info.SessionCount)
+	case !mayStart(cfg, srv.SocketPath()):
+		d.Findings = append(d.Findings, Finding{Kind: FoundNoDirectory, Text: fmt.Sprintf("there is no directory %s for the socket", filepath.Dir(srv.SocketPath()))})
 	}
 	c := s.cfg.Caller
+	d.Caller = &DiagnosedCaller{Pane: c.Pane}
 	switch {
 	case c.Lost:
-		line("caller", "unknown: TMUX_PANE names a pane that this process does not run in; a call on a pane that may be the agent's needs consent")
+		d.Caller.Place = "unknown"
 	case c.Pane == "":
-		line("caller", "outside tmux")
+		d.Caller.Place = "outside"
 	case s.callersServer(srv):
-		line("caller", "pane %s of this server", c.Pane)
+		d.Caller.Place = "here"
 	default:
-		line("caller", "pane %s of %s", c.Pane, c.Socket)
+		d.Caller.Place, d.Caller.Socket = "elsewhere", c.Socket
 	}
-	sets := "all"
+	d.Tier, d.Toolsets, d.Tools = s.cfg.Tier, []string{"all"}, len(s.Tools())
 	if len(s.cfg.Toolsets) > 0 {
-		sets = strings.Join(s.cfg.Toolsets, ", ")
+		d.Toolsets = slices.Clone(s.cfg.Toolsets)
 	}
-	line("tier", "%s", s.cfg.Tier)
-	line("toolsets", "%s", sets)
-	line("tools", "%d", len(s.Tools()))
-	return fine
+	return d
+}
+
+// Doctor writes a diagnosis in words, and reports whether a server would work.
+func Doctor(ctx context.Context, cfg Config, w io.Writer) bool {
+	d := Diagnose(ctx, cfg)
+	d.write(w)
+	return d.OK()
+}
+
+func (d *Diagnosis) write(w io.Writer) {
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(w, "%-9s %s\n", what, fmt.Sprintf(format, args...))
+	}
+	// A problem stands where what it is about would stand.
+	problem := func(kinds ...string) (found bool) {
+		for _, f := range d.Findings {
+			if !slices.Contains(kinds, f.Kind) {
+				continue
+			}
+			found = true
+			line("problem", "%s", f.Text)
+			if f.Hint != "" {
+				line("", "%s", f.Hint)
+			}
+		}
+		return found
+	}
+	if problem(FoundNoStart) {
+		return
+	}
+	line("tmux", "%s", d.Tmux)
+	if !problem(FoundNoVersion) {
+		line("version", "%s", d.TmuxVersion)
+	}
+	line("socket", "%s", d.Socket)
+	switch {
+	case problem(FoundUnreachable, FoundNoDirectory):
+	case d.Server == nil:
+		line("server", "none runs there; create_session starts one")
+	case d.Server.Version == "":
+		line("server", "tmux of unknown version, sessions: %d", d.Server.Sessions)
+	default:
+		line("server", "tmux %s, sessions: %d", d.Server.Version, d.Server.Sessions)
+	}
+	switch d.Caller.Place {
+	case "unknown":
+		line("caller", "unknown: TMUX_PANE names a pane that this process does not run in; a call on a pane that may be the agent's needs consent")
+	case "outside":
+		line("caller", "outside tmux")
+	case "here":
+		line("caller", "pane %s of this server", d.Caller.Pane)
+	default:
+		line("caller", "pane %s of %s", d.Caller.Pane, d.Caller.Socket)
+	}
+	line("tier", "%s", d.Tier)
+	line("toolsets", "%s", strings.Join(d.Toolsets, ", "))
+	line("tools", "%d", d.Tools)
 }
 
 // mayStart reports whether tmux could make its socket. The directory of named

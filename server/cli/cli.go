@@ -288,7 +288,8 @@ func toolsCommand(o *options) *cobra.Command {
 	return c
 }
 
-// toolFailed says that a tool answered with an error, which has been printed.
+// toolFailed says that a tool answered with an error, or doctor found a problem, which
+// has been printed.
 type toolFailed struct{}
 
 func (toolFailed) Error() string { return "the tool failed" }
@@ -354,19 +355,37 @@ func callCommand(o *options) *cobra.Command {
 }
 
 func doctorCommand(o *options) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show what the server would connect to, and check for problems",
-		Args:  usage(cobra.NoArgs),
+		Long: `Doctor shows what the server would connect to, and checks for problems. The exit
+code is 1 if there are any. A tmux server that does not run yet is not a problem.`,
+		Example: "  tmux-mcp doctor -L work\n  tmux-mcp doctor --json | jq -r '.findings[].text'",
+		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.config(cmd)
 			if err != nil {
 				return err
 			}
-			if !server.Doctor(cmd.Context(), cfg, cmd.OutOrStdout()) {
-				return toolFailed{}
+			out := cmd.OutOrStdout()
+			fine := false
+			if asJSON {
+				d := server.Diagnose(cmd.Context(), cfg)
+				fine = d.OK()
+				enc := json.NewEncoder(out)
+				enc.SetEscapeHTML(false)
+				enc.SetIndent("", "  ")
+				err = enc.Encode(d)
+			} else {
+				fine = server.Doctor(cmd.Context(), cfg, out)
 			}
-			return nil
+			if err == nil && !fine {
+				err = toolFailed{}
+			}
+			return err
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (docs/tools.md describes it)")
+	return c
 }

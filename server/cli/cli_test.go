@@ -3,11 +3,18 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"tmuxmcp/server"
 	"tmuxmcp/server/cli"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -90,6 +97,128 @@ func TestDoctorSaysWhatIsWrong(t *testing.T) {
 	}
 	if code, _, errs := run(t, "", "--tmux", "/nonexistent/tmux"); code != 1 || !strings.Contains(errs, "find the tmux program") {
 		t.Errorf("a server without tmux: code %d, %s", code, errs)
+	}
+}
+
+// TestDoctorJSON: one document, whatever is wrong, and the exit code of the text.
+func TestDoctorJSON(t *testing.T) {
+	srv := tmuxtest.New(t)
+	socket := []string{"-S", srv.SocketPath(), "--tmux", srv.Binary()}
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "a", "cat")
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "b", "cat")
+	version := strings.TrimSpace(strings.TrimPrefix(tmuxtest.Run(t, srv, "display-message", "-p", "tmux #{version}"), "tmux "))
+	broken := filepath.Join(t.TempDir(), "tmux")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// Anybody may look into this directory of sockets, so that it is refused.
+	exposed := filepath.Join(t.TempDir(), fmt.Sprintf("tmux-%d", os.Getuid()))
+	t.Setenv("TMUX_TMPDIR", filepath.Dir(exposed))
+	if err := errors.Join(os.Mkdir(exposed, 0o700), os.Chmod(exposed, 0o755), os.WriteFile(filepath.Join(exposed, "work"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	none := filepath.Join(t.TempDir(), "none", "s")
+	fresh := filepath.Join(t.TempDir(), "s")
+	for name, c := range map[string]struct {
+		args     []string
+		code     int
+		has      map[string]any // dotted paths
+		hasNot   []string
+		findings []string // kinds
+	}{
+		"a server": {append(socket, "--toolsets", "core", "--safety", "readonly"), 0, map[string]any{
+			"version": 1.0, "tmux": srv.Binary(), "tmux_version": version, "socket": srv.SocketPath(), "server.version": version, "server.sessions": 2.0,
+			"caller.place": "outside", "tier": "readonly", "toolsets.0": "core",
+		}, []string{"caller.pane", "caller.socket"}, nil},
+		"none runs":     {[]string{"-S", fresh, "--tmux", srv.Binary()}, 0, map[string]any{"toolsets.0": "all", "socket": fresh}, []string{"server"}, nil},
+		"no tmux":       {[]string{"--tmux", "no-such-tmux"}, 1, map[string]any{"findings.0.hint": "install tmux, or say where it is with --tmux", "tools": 0.0}, []string{"tmux", "socket", "tier"}, []string{"cannot-start"}},
+		"a broken tmux": {[]string{"-S", fresh, "--tmux", broken}, 1, map[string]any{"tmux": broken, "tier": "mutating"}, []string{"tmux_version"}, []string{"version-unknown", "server-unreachable"}},
+		"no directory":  {[]string{"-S", none, "--tmux", srv.Binary()}, 1, nil, []string{"server"}, []string{"no-directory-for-socket"}},
+		"a refused one": {[]string{"-L", "work", "--tmux", srv.Binary()}, 1, map[string]any{"tmux_version": version}, []string{"server"}, []string{"server-unreachable"}},
+	} {
+		code, out, errs := run(t, "", append(c.args, "doctor", "--json")...)
+		textCode, _, _ := run(t, "", append(c.args, "doctor")...)
+		if code != c.code || textCode != c.code || errs != "" {
+			t.Errorf("%s: code %d, in words %d, standard error %q; want %d", name, code, textCode, errs, c.code)
+		}
+		var d any
+		if err := json.Unmarshal([]byte(out), &d); err != nil {
+			t.Errorf("%s: %v in %s", name, err, out)
+			continue
+		}
+		for path, want := range c.has {
+			if got := at(d, path); got != want {
+				t.Errorf("%s: %s is %v, want %v, in %s", name, path, got, want, out)
+			}
+		}
+		for _, path := range c.hasNot {
+			if got := at(d, path); got != nil {
+				t.Errorf("%s: %s is %v", name, path, got)
+			}
+		}
+		var kinds []string
+		findings, _ := at(d, "findings").([]any)
+		for i := range findings {
+			kinds = append(kinds, fmt.Sprint(at(findings[i], "kind")))
+		}
+		if findings == nil || !slices.Equal(kinds, c.findings) {
+			t.Errorf("%s: findings %v, want %v, in %s", name, kinds, c.findings, out)
+		}
+	}
+	if code, out, errs := run(t, "", "--safety", "chaos", "doctor", "--json"); code != 2 || out != "" || !strings.Contains(errs, "--safety chaos") {
+		t.Errorf("a wrong flag: code %d, %q, %q", code, out, errs)
+	}
+	if code, out, _ := run(t, "", "doctor", "--json", "extra"); code != 2 || out != "" {
+		t.Errorf("an extra word: code %d, %q", code, out)
+	}
+	if _, out, _ := run(t, "", "__complete", "doctor", "--j"); !strings.HasPrefix(out, "--json\t") {
+		t.Errorf("completion: %q", out)
+	}
+}
+
+// at is a value in a JSON document.
+func at(v any, path string) any {
+	for key := range strings.SplitSeq(path, ".") {
+		if list, ok := v.([]any); ok {
+			i, err := strconv.Atoi(key)
+			if err != nil || i >= len(list) {
+				return nil
+			}
+			v = list[i]
+			continue
+		}
+		object, _ := v.(map[string]any)
+		v = object[key]
+	}
+	return v
+}
+
+// TestDoctorJSONInAPane: what the agent's own pane is.
+func TestDoctorJSONInAPane(t *testing.T) {
+	srv, other := tmuxtest.New(t), tmuxtest.New(t)
+	program := filepath.Join(t.TempDir(), "tmux-mcp")
+	if out, err := exec.Command("go", "build", "-o", program, "tmuxmcp/cmd/tmux-mcp").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, c := range []struct{ socket, place, of string }{{srv.SocketPath(), "here", ""}, {other.SocketPath(), "elsewhere", srv.SocketPath()}} {
+		file := filepath.Join(t.TempDir(), "out")
+		tmuxtest.Run(t, srv, "new-session", "-d", fmt.Sprintf("%s --tmux %s -S %s doctor --json >%s.part; mv %s.part %s", program, srv.Binary(), c.socket, file, file, file))
+		var d server.Diagnosis
+		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			b, err := os.ReadFile(file)
+			if err == nil {
+				if err := json.Unmarshal(b, &d); err != nil {
+					t.Fatalf("%v in %s", err, b)
+				}
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal(err)
+			}
+		}
+		if d.Caller == nil || d.Caller.Place != c.place || d.Caller.Pane == "" || d.Caller.Socket != c.of {
+			t.Errorf("from a pane of %s, on %s: the caller is %+v, want it %s", srv.SocketPath(), c.socket, d.Caller, c.place)
+		}
 	}
 }
 

@@ -1,0 +1,301 @@
+package tmuxmcp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tmuxmcp/internal/testtmux"
+	servercli "tmuxmcp/server/cli"
+)
+
+var updateReadme = flag.Bool("update-readme", false, "write the sizes of the list of tools into README.md")
+
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// blocks are the indented blocks of README.md that a line begins with a prefix in,
+// without their indentation.
+func blocks(t *testing.T, prefix string) [][]string {
+	t.Helper()
+	var found [][]string
+	for _, block := range regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(readme(t), -1) {
+		lines := strings.Split(strings.TrimSuffix(strings.TrimPrefix(strings.ReplaceAll("\n"+block, "\n    ", "\n"), "\n"), "\n"), "\n")
+		if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, prefix) }) {
+			found = append(found, lines)
+		}
+	}
+	if found == nil {
+		t.Fatalf("README.md has no block with %q", prefix)
+	}
+	return found
+}
+
+// A reader's machine: a home of its own, with no tmux server. What is printed about it
+// is as the README has it.
+type reader struct{ home, here string }
+
+func newReader(t *testing.T) reader {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} { // they are below the home that it has
+		out, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(name, strings.TrimSpace(string(out)))
+	}
+	for _, name := range []string{"TMUX", "TMUX_PANE", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME"} {
+		t.Setenv(name, "")
+		os.Unsetenv(name)
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("LC_ALL", "C.UTF-8")
+	// Short: it has the path of a socket.
+	sockets, err := os.MkdirTemp("", "tt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmux := testtmux.Binary(t)
+	t.Setenv("TMUX_TMPDIR", sockets)
+	t.Setenv("TMUX_MCP_TMUX_BIN", tmux)
+	t.Setenv("XDG_RUNTIME_DIR", sockets)
+	t.Cleanup(func() {
+		for _, name := range []string{"default", "work"} {
+			_ = exec.Command(tmux, "-L", name, "kill-server").Run()
+		}
+		os.RemoveAll(sockets)
+	})
+	return reader{home, here}
+}
+
+// run runs a line of the README in a shell, in the root of the checkout.
+func (r reader) run(t *testing.T, line string) (output string, err error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+	out, err := cmd.CombinedOutput()
+	return strings.NewReplacer(r.here, "/home/me/tmuxmcp", r.home, "/home/me").Replace(string(out)), err
+}
+
+func (r reader) write(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join(r.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// seconds are what is never the same twice.
+var seconds = regexp.MustCompile(`\d+\.\d+s\b`)
+
+// transcript runs the commands of a block, the lines after "$ ", and compares what they
+// print with the lines that follow. A line "…" stands for any lines.
+func (r reader) transcript(t *testing.T, block []string) {
+	t.Helper()
+	for i := 0; i < len(block); {
+		command, ok := strings.CutPrefix(block[i], "$ ")
+		if !ok {
+			t.Fatalf("no command: %q", block[i])
+		}
+		end := i + 1
+		for end < len(block) && !strings.HasPrefix(block[end], "$ ") {
+			end++
+		}
+		var want strings.Builder
+		for _, line := range block[i+1 : end] {
+			if line == "…" {
+				want.WriteString(`(?:.*\n)*`)
+			} else {
+				want.WriteString(regexp.QuoteMeta(seconds.ReplaceAllString(line, "0s")) + `\n`)
+			}
+		}
+		// Programs that fail say so in what they print: run_command's exit status.
+		out, err := r.run(t, command)
+		if got := seconds.ReplaceAllString(out, "0s"); err != nil || !regexp.MustCompile(`^`+want.String()+`$`).MatchString(got) {
+			t.Errorf("%s: %v, and prints\n%s\nREADME.md has\n%s", command, err, out, strings.Join(block[i+1:end], "\n"))
+		}
+		i = end
+	}
+}
+
+// What the README shows of mcp-swap is what it prints, in this checkout, to somebody who
+// has these clients. It only looks whether they are there.
+func TestReadmeSwaps(t *testing.T) {
+	r := newReader(t)
+	for _, client := range []string{"claude", "codex", "gemini", "opencode"} {
+		r.write(t, "bin/"+client, "#!/bin/sh\nexit 1\n")
+		if err := os.Chmod(filepath.Join(r.home, "bin", client), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", filepath.Join(r.home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	r.write(t, ".claude.json", `{"numStartups": 3}`)
+	r.write(t, ".codex/config.toml", "[mcp_servers.tmux]\ncommand = \"tmux-mcp\"\n")
+	r.write(t, ".cursor/mcp.json", `{"mcpServers": {"tmux": {"command": "tmux-mcp"}}}`)
+	r.write(t, ".gemini/settings.json", `{"mcpServers": {"tmux": {"command": "tmux-mcp"}}}`)
+	r.write(t, ".config/opencode/opencode.jsonc", `{"mcp": {"tmux": {"type": "local", "command": ["tmux-mcp"]}}}`)
+	for _, block := range blocks(t, "$ mcp-swap") {
+		r.transcript(t, block)
+	}
+}
+
+// What it shows of tmux-mcp is what that prints, and every other line with tmux-mcp
+// does something.
+func TestReadmeCallsTools(t *testing.T) {
+	r := newReader(t)
+	for _, block := range blocks(t, "$ tmux-mcp") {
+		r.transcript(t, block)
+	}
+	for _, block := range blocks(t, "tmux-mcp ") {
+		for _, line := range block {
+			if out, err := r.run(t, line+" </dev/null"); err != nil {
+				t.Errorf("%s: %v: %s", line, err, out)
+			}
+		}
+	}
+}
+
+// The entries for clients are such as the clients, and mcp-swap, read. With
+// MCP_CLIENTS_BIN the clients run the lines for them.
+func TestReadmeAddsToClients(t *testing.T) {
+	r := newReader(t)
+	for file, prefix := range map[string]string{".cursor/mcp.json": `{"mcpServers"`, ".config/Code/User/mcp.json": `{"servers"`} {
+		if !strings.Contains(readme(t), "~/"+file) {
+			t.Errorf("README.md does not mention ~/%s", file)
+		}
+		r.write(t, file, strings.Join(blocks(t, prefix)[0], "\n"))
+	}
+	r.has(t, "cursor", "tmux", "tmux-mcp")
+	r.has(t, "vscode", "tmux", "tmux-mcp")
+	for _, args := range regexp.MustCompile("`\"command\": \"ssh\", \"args\": .*?`").FindAllString(readme(t), -1) {
+		r.write(t, ".cursor/mcp.json", `{"mcpServers": {"tmux-devbox": {`+strings.Trim(args, "`")+`}}}`)
+	}
+	r.has(t, "cursor", "tmux-devbox", "ssh -o BatchMode=yes devbox .local/bin/tmux-mcp")
+
+	bin := os.Getenv("MCP_CLIENTS_BIN")
+	lines := slices.Concat(append(blocks(t, "claude mcp add"), blocks(t, "codex mcp add")...)...)
+	slices.Sort(lines)
+	for _, line := range slices.Compact(lines) {
+		client, _, _ := strings.Cut(line, " ")
+		t.Run(client, func(t *testing.T) {
+			if _, err := exec.LookPath(filepath.Join(bin, client)); bin == "" || err != nil {
+				t.Skip("MCP_CLIENTS_BIN names no directory with it; .ci/clients installs it")
+			}
+			t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			if out, err := r.run(t, line); err != nil {
+				t.Fatalf("%s: %v: %s", line, err, out)
+			}
+			words := strings.Fields(line)
+			at := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "tmux") })
+			r.has(t, client, words[at], strings.TrimPrefix(strings.Join(words[at+1:], " "), "-- "))
+		})
+	}
+}
+
+// has reports an error unless mcp-swap finds the entry in a client's config.
+func (r reader) has(t *testing.T, client, server, command string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "mcp-swap", "status", "--json", "--server", server, "--cli", client).Output()
+	var status struct {
+		Clients []struct{ Command []string }
+	}
+	if err == nil {
+		err = json.Unmarshal(out, &status)
+	}
+	for _, c := range status.Clients {
+		if strings.Join(c.Command, " ") == command {
+			return
+		}
+	}
+	t.Errorf("%s does not run %q as %s: %v: %s", client, command, server, err, out)
+}
+
+// The README says how much of a model's context the lists of tools take.
+func TestReadmeSizes(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("\n| | tools | bytes |\n|---|---:|---:|\n")
+	for _, c := range []struct{ title, args string }{
+		{"`--safety readonly`", "--safety readonly"},
+		{"the default", "--safety mutating"},
+		{"`--safety destructive`", "--safety destructive"},
+		{"`--toolsets core`", "--toolsets core"},
+		{"`--toolsets core --safety readonly`", "--toolsets core --safety readonly"},
+	} {
+		var out, errs bytes.Buffer
+		if code := servercli.Main(append([]string{"tools", "--json", "--tmux", "/bin/true"}, strings.Fields(c.args)...), nil, &out, &errs); code != 0 {
+			t.Fatalf("%s: %s", c.args, &errs)
+		}
+		// What models read of a tool: docs/clients.md.
+		var tools []struct {
+			Name        string          `json:"name"`
+			Description string          `json:"description"`
+			Schema      json.RawMessage `json:"inputSchema"`
+		}
+		if err := json.Unmarshal(out.Bytes(), &tools); err != nil {
+			t.Fatal(err)
+		}
+		var read bytes.Buffer
+		enc := json.NewEncoder(&read)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(tools); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d kB |\n", c.title, len(tools), (read.Len()+500)/1000)
+	}
+	const begin, end = "<!-- sizes: made by go test . -run Readme -update-readme -->\n", "<!-- end of sizes -->"
+	text := readme(t)
+	before, rest, found := strings.Cut(text, begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatal("README.md has no place for the sizes")
+	}
+	want := before + begin + b.String() + "\n" + end + after
+	if *updateReadme {
+		if err := os.WriteFile("README.md", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != text {
+		t.Errorf("README.md has not these sizes; run go test . -run Readme -update-readme\n%s", &b)
+	}
+	// One of them is measured with the clients, and written down in another page.
+	page, err := os.ReadFile("docs/performance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile(`\| list_panes, 40 panes \|[^|]*\|[^|]*→ (\d),(\d\d\d) \|`).FindSubmatch(page)
+	if row == nil || !strings.Contains(text, "40 panes are ") {
+		t.Fatalf("no size of 40 panes")
+	}
+	n, err := strconv.Atoi(string(row[1]) + string(row[2]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kb := fmt.Sprintf("40 panes are %.1f kB", float64(n)/1000); !strings.Contains(text, kb) {
+		t.Errorf("README.md does not say that %s, as docs/performance.md does", kb)
+	}
+}
