@@ -19,7 +19,7 @@ import (
 // tmux server has a follower, which looks at panes when they print and reads everything else anew
 // in intervals.
 
-// maxSubscriptions bounds those of all clients.
+// maxSubscriptions bounds the subscriptions of all clients.
 const maxSubscriptions = 200
 
 const (
