@@ -34,7 +34,7 @@ type subscriptions struct {
 	mu        sync.Mutex
 	followers map[string]*follower // by socket
 	n         int
-	sessions  map[mcpserver.ClientSession]map[string]func() // what ends those of resources/subscribe, by URI
+	sessions  map[mcpserver.ClientSession]map[string]func() // what ends each of resources/subscribe, by URI
 }
 
 // subscription is a resource that is followed.

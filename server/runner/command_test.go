@@ -255,7 +255,8 @@ func TestLookingWakesNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, done := fed(t, c, "sh")
-	eventually(t, c.Recording)
+	io.WriteString(in, "begun")
+	eventually(t, func() bool { return c.Came() > 0 })
 	stop := make(chan struct{})
 	defer close(stop)
 	wakes, err := watch(c.dir, stop)

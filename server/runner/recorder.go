@@ -32,6 +32,7 @@ func (s script) Feed() string { return "exec >/dev/null; . " + s.path("feed") }
 
 // feed is the recorder. dd says how many times it has read, after warnings; at the end of
 // its input that is less than its count. Everything else here is built into the shell.
+// mksh's read goes on after a signal that came just before it, so it gets a line too.
 func (s script) feed() string {
 	return fmt.Sprintf(`umask 077
 export LC_ALL=C
@@ -44,7 +45,7 @@ begin
 test "$x" = TERM || { sleep 2 3<&- & s=$!; trap 'kill $s; exit' TERM; wait $s; }
 kill -s TERM $$ ) 4<&- &
 w=$!
-trap 'kill $w' EXIT
+trap 'kill $w; echo >&3' EXIT
 trap 'kill $d; exit' TERM
 while wait $d; do
 while read r x; do case $r in *[!0-9+]*|'') r=0;; *) break;; esac; done <s

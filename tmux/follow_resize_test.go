@@ -1,0 +1,97 @@
+package tmux_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// TestFollowingHiddenLines: what the alternate screen hides is not new when it shows again, although
+// tmux does not wrap it anew, nor show what has become too long, while it is hidden.
+func TestFollowingHiddenLines(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	long := strings.Repeat("wide", 12)
+	for _, n := range []int{8, 40} { // without a history, and with one
+		p := newPrinter(t, srv, 60, 10)
+		p.print(strings.Replace(numberedLines(n), "line 5", long, 1))
+		p.look()
+		for _, c := range []struct {
+			step   string
+			text   string
+			width  int // resized to, before the text is printed
+			height int
+			want   []string
+		}{
+			{step: "alternate", text: "\x1b[?1049h\x1b[Hone\n", want: []string{"one"}},
+			{step: "narrower", width: 30},
+			{step: "printed", text: "two\n", want: []string{"two"}},
+			{step: "wider", width: 60},
+			{step: "back", text: "\x1b[?1049l"},
+			{step: "printed behind it", text: "done\n", want: []string{"done"}},
+			{step: "alternate again", text: "\x1b[?1049h\x1b[Hone\n", want: []string{"one"}},
+			{step: "narrower again", width: 30},
+			{step: "back and narrow", text: "\x1b[?1049l"},
+			{step: "printed narrow", text: "and more\n", want: []string{"and more"}},
+			{step: "wider than before", width: 70},
+			{step: "as before", width: 60},
+			{step: "alternate for its height", text: "\x1b[?1049h\x1b[Hone\n", want: []string{"one"}},
+			{step: "lower", height: 5},
+			{step: "higher", height: 10},
+			{step: "back with a line", text: "\x1b[?1049lafter\n", want: []string{"after"}},
+			{step: "alternate at last", text: "\x1b[?1049h\x1b[Hone\n", want: []string{"one"}},
+			{step: "narrow, and something hidden", width: 30, text: "\x1b[?1049lhidden " + long + "\n\x1b[?1049h\x1b[Hthree", want: []string{"hidden " + long, "three"}},
+			{step: "back to the end", text: "\x1b[?1049l"},
+		} {
+			switch {
+			case c.width > 0:
+				p.resize(c.width, 10)
+			case c.height > 0:
+				p.resize(60, c.height)
+			}
+			p.print(c.text)
+			p.expect(fmt.Sprintf("%d lines, %s", n, c.step), false, c.want...)
+		}
+	}
+}
+
+// TestFollowingALimit: a history that is full, and none.
+func TestFollowingALimit(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	pane := func(limit string) *printer {
+		tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", limit)
+		return newPrinter(t, srv, 60, 10)
+	}
+	all := func(l *tmux.Look) string {
+		return fmt.Sprintf("%d to %s, missed %t", len(l.New), strings.Join(l.New[max(0, len(l.New)-1):], ""), l.Missed)
+	}
+	p := pane("0")
+	p.print(numberedLines(5))
+	p.look()
+	p.print("six\n")
+	p.expect("without a history", false, "six")
+	p.print(numberedLines(12))
+	if l := p.look(); !l.Missed || all(l) != "9 to line 11, missed true" {
+		t.Errorf("without a history, what scrolls: %s", all(l))
+	}
+	p = pane("100")
+	p.print(numberedLines(95))
+	p.look()
+	for _, c := range []struct {
+		lines int
+		want  string
+	}{
+		{1, "1 to line 0, missed false"}, {12, "12 to line 11, missed false"}, {0, "0 to , missed false"}, {30, "30 to line 29, missed false"}, {300, "108 to line 299, missed true"},
+	} {
+		p.print(numberedLines(c.lines))
+		if l := p.look(); all(l) != c.want {
+			t.Errorf("%d lines in a full history: %s, want %s", c.lines, all(l), c.want)
+		}
+	}
+}
