@@ -124,12 +124,12 @@ func TestSubscriptionsFollowAPane(t *testing.T) {
 	if r := p.request("resources/subscribe", map[string]string{"uri": content}); r.Error != nil {
 		t.Fatal(r.Error.Message)
 	}
-	for what, drawn := range map[string]string{
-		"a line above the cursor": "one\ntwo\n\x1b[2Achanged\r\n",
-		"the alternate screen":    "\x1b[?1049h\x1b[Halternate",
-		"a cleared screen":        "\x1b[2J",
+	for _, c := range []struct{ what, drawn string }{
+		{"a line above the cursor", "one\ntwo\n\x1b[2Achanged\r\n"},
+		{"the alternate screen", "\x1b[?1049h\x1b[Halternate"},
+		{"a cleared screen", "\x1b[2J"},
 	} {
-		p.updatedBy(content, what, func() { s.print(drawn) })
+		p.updatedBy(content, c.what, func() { s.print(c.drawn) })
 	}
 	p.updatedBy(content, "a long line", func() { s.print("\x1b[?1049l" + strings.Repeat("long ", 7) + "\n") })
 	p.updatedBy(content, "its size", func() { tmuxtest.Run(t, srv, "resize-window", "-t", s.pane, "-x", "20", "-y", "5") })
