@@ -295,8 +295,12 @@ func (m *comparison) gone() place {
 // at is the place of a mark whose rows have the numbers that they had, less shift.
 func (m *comparison) at(shift int) place {
 	l := m.l
+	known := m.known()
+	if m.cut && m.fixed(m.lines[0]) {
+		known = m.lines[0].end
+	}
 	return place{
-		start: l.line(max(m.fence, m.known()) - shift),
+		start: l.line(known - shift),
 		now: func(i int) (int, bool) {
 			n, ok := m.byRow[m.lines[i].first-shift]
 			return n, ok
@@ -351,12 +355,13 @@ func (m *comparison) holds() bool {
 	l := m.l
 	fixed, loose, same, somewhere := 0, 0, 0, 0
 	for i, line := range m.lines {
-		if line.digest == 0 || i == 0 && m.cut {
+		if i == 0 && m.cut || line.digest == 0 && !m.fixed(line) {
 			continue
 		}
 		n, is := m.byRow[line.first]
 		is = is && l.may(n, line.digest)
 		switch {
+		case line.digest == 0 && is: // which proves nothing
 		case m.fixed(line):
 			if !is {
 				return false
