@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -259,5 +260,14 @@ func TestTypedTextStaysOffTheCommandLine(t *testing.T) {
 	list := []tmux.Command{tmux.LoadBuffer{Path: "-", Data: []byte("x")}, tmux.NewSession{Detached: true, Command: []string{"exec cat # secret"}}}
 	err := do(ctx, auto, list...)
 	isKind(t, "load-buffer and new-session", err, tmux.ErrServerGone)
-	isKind(t, "list-sessions", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
+	// The server may still be there for a moment, and answer nothing any more.
+	for try := 0; ; try++ {
+		err := do(ctx, srv, tmux.ListSessions{})
+		if errors.Is(err, tmux.ErrServerGone) && try < 1000 {
+			time.Sleep(5 * time.Millisecond)
+			continue
+		}
+		isKind(t, "list-sessions", err, tmux.ErrNoServer)
+		return
+	}
 }
