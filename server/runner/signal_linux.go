@@ -41,6 +41,11 @@ func gone(pid int) bool {
 // No others get it: neither what the user runs meanwhile in the pane nor the shell.
 func (j *Job) Signal(sig syscall.Signal) error {
 	p, there, known := j.runner()
+	// A job that has just begun notes its process in a moment.
+	for began := time.Now(); !known && time.Since(began) < notedIn; {
+		time.Sleep(10 * time.Millisecond)
+		p, there, known = j.runner()
+	}
 	switch {
 	case !known || p.PID == j.Shell:
 		return errors.New("which of the programs in the pane are the job's cannot be known")
@@ -73,8 +78,13 @@ func (j *Job) Signal(sig syscall.Signal) error {
 	return syscall.Kill(-group, syscall.SIGCONT)
 }
 
-// settled is how old the processes of a job must be to be signalled.
-const settled = 60 * time.Millisecond
+const (
+	// settled is how old the processes of a job must be to be signalled.
+	settled = 60 * time.Millisecond
+	// notedIn is how long a shell may take between its mark that the job has begun and the
+	// note of its process.
+	notedIn = time.Second
+)
 
 // members are the processes of a group.
 func members(group int) (all []procstat.Process) {

@@ -1,0 +1,47 @@
+package runner
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A job can be signalled from the moment it counts as running, which is a little before
+// its process is noted. Without a note nothing gets the signal.
+func TestSignalBeforeTheNote(t *testing.T) {
+	ownTemp(t, 0o700)
+	var f Files
+	defer f.Close()
+	job := exec.Command("sh", "-c", "sleep 60; exit 3")
+	job.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := job.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Kill(-job.Process.Pid, syscall.SIGKILL)
+	j := made(t, &f, here(), "", 0)
+	if err := j.Signal(syscall.SIGTERM); err == nil {
+		t.Fatal("a job without a note is signalled")
+	}
+	noted := make(chan error, 1)
+	time.AfterFunc(100*time.Millisecond, func() {
+		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(job.Process.Pid), "stat"))
+		if err == nil {
+			err = os.WriteFile(j.path("process"), stat, 0o600)
+		}
+		noted <- err
+	})
+	if err := j.Signal(syscall.SIGTERM); err != nil {
+		t.Fatalf("before the note: %v", err)
+	}
+	if err := <-noted; err != nil {
+		t.Fatal(err)
+	}
+	// The shell, which would report the end of the command, goes on.
+	if err := job.Wait(); job.ProcessState.ExitCode() != 3 {
+		t.Errorf("it ended with %v", err)
+	}
+}
