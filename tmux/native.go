@@ -218,6 +218,9 @@ func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
 	defer c.files.closeAll()
 	rep, err := c.do(t.hello[req.needs], req.words)
 	if ctx.Err() != nil {
+		// tmux notices at once, even if a program that is just being started still has a
+		// copy of the connection.
+		conn.CloseWrite()
 		return reply{code: -1}, context.Cause(ctx)
 	}
 	return rep, err
