@@ -169,7 +169,7 @@ func TestTheRecorder(t *testing.T) {
 			// Its files may be gone before it is.
 			c, _ = begin()
 			in, done = fed(t, c, shell)
-			eventually(t, c.Recording)
+			eventually(t, c.began)
 			dir := c.dir
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
