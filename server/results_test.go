@@ -124,6 +124,9 @@ func TestBothFormsHaveTheSameFacts(t *testing.T) {
 	typed := serve(t, configFor(srv))
 	tmuxtest.Run(t, srv, "split-window", "-t", "%0", "-d")
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "other", "-x", "80", "-y", "12")
+	for _, pane := range []string{"%1", "%2"} {
+		tmuxtest.WaitScreen(t, srv, pane, "$")
+	}
 	for tool, key := range map[string]string{"list_panes": "pane_id", "list_windows": "window_id", "list_sessions": "session_id"} {
 		rowsOf := ok[rows](typed, tool, `{}`)
 		fields := []string{}
