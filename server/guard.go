@@ -92,7 +92,7 @@ func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, typing
 		return "", false, err
 	}
 	if *reached != "1" {
-		c.typed(before.Mark())
+		c.typed(before)
 	}
 	return (*rows)[0].ID, *reached == "1", nil
 }

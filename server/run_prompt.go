@@ -98,14 +98,13 @@ func (r *execution) freshLine(ctx context.Context) error {
 // interruptLine makes a shell that is at its prompt drop the line and show another
 // prompt.
 func (r *execution) interruptLine(ctx context.Context) error {
-	row := r.pane.row()
 	_, err := r.typeInto(ctx, atPane(r.pane.ID), func(target tmux.Target) ([]tmux.Command, error) {
 		return r.typing(ctx, target, string(rune(r.shell.Interrupt)))
 	})
 	if err != nil {
 		return err
 	}
-	if _, err := r.becomesFresh(ctx, 300*time.Millisecond, row); err != nil {
+	if _, err := r.becomesFresh(ctx, 300*time.Millisecond, r.typedRow); err != nil {
 		return err
 	}
 	return r.awaitPrompt(ctx)
@@ -115,15 +114,18 @@ func (r *execution) interruptLine(ctx context.Context) error {
 // that is ready may not have drawn its prompt; one that starts takes longer, and
 // fish does not get over an interrupt then. A shell that was interrupted in a row
 // draws its prompt in another one: while the cursor has not left that row, the
-// shell has not taken the interrupt, and would drop what is typed with the line.
+// shell has not taken the interrupt, and would drop what is typed with the line. The
+// row is that of the moment when the interrupt was typed: until then the shell itself
+// may have drawn a prompt.
 func (r *execution) becomesFresh(ctx context.Context, moment time.Duration, interrupted int) (bool, error) {
 	for begun := time.Now(); ; {
 		left, right := r.pane.cursorLine()
-		if r.shell.Fresh(left, right) {
+		taken := r.pane.row() != interrupted
+		if taken && r.shell.Fresh(left, right) {
 			return true, nil
 		}
 		limit := moment
-		if r.pane.row() == interrupted || strings.TrimSpace(left+right) == "" && r.shell.Age < startUp {
+		if !taken || strings.TrimSpace(left+right) == "" && r.shell.Age < startUp {
 			limit = startUp
 		}
 		if time.Since(begun) > limit {

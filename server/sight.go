@@ -42,10 +42,12 @@ func (in sight) await(ctx context.Context, c *call) (*await, error) {
 	return c.newAwait(ctx, cond, false, timeout)
 }
 
-// typed notes that the call types into a pane, which was so before.
-func (c *call) typed(before *tmux.Mark) {
+// typed notes that the call types into a pane, which looked so before.
+func (c *call) typed(look *tmux.Look) {
+	before := look.Mark()
 	c.typing.Lock()
 	defer c.typing.Unlock()
+	c.typedRow = look.History + look.CursorY
 	if !slices.ContainsFunc(c.typedInto, func(m *tmux.Mark) bool { return m.Pane == before.Pane }) {
 		c.typedInto = append(c.typedInto, before)
 	}

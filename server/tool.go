@@ -254,6 +254,9 @@ type call struct {
 	// typedInto is how panes were before the call typed into them, in its order.
 	typing    sync.Mutex
 	typedInto []*tmux.Mark
+	// typedRow is the row of the cursor, from the first of the history, when the call last
+	// typed.
+	typedRow int
 	// progressToken is set when the client asked for progress.
 	progressToken mcp.ProgressToken
 }

@@ -300,7 +300,7 @@ func (r *execution) notBegun(ctx context.Context, err error) error {
 	if r.lookAgain(ctx) == nil {
 		f = f.suggest("the pane shows:\n%s", strings.Join(r.pane.lastSeen(), "\n"))
 		if r.idle() {
-			_ = r.interruptLine(ctx)
+			_ = r.freshLine(ctx)
 		}
 	}
 	if err != nil {

@@ -425,8 +425,8 @@ func TestRunCommandAfterItsTimeout(t *testing.T) {
 	}
 	done := filepath.Join(t.TempDir(), "done")
 	p.expect("%0", "echo", "")
-	got := p.command("%0", "echo begun; sleep 0.6; echo >"+done, `"timeout":0.2`)
-	if !got.TimedOut || got.ExitStatus != nil || fmt.Sprint(got.Output) != "[begun]" || got.EffectiveFor != 0.2 || got.Elapsed < 0.2 || got.Elapsed > 2 {
+	got := p.command("%0", "echo begun; sleep 2; echo >"+done, `"timeout":0.8`)
+	if !got.TimedOut || got.ExitStatus != nil || fmt.Sprint(got.Output) != "[begun]" || got.EffectiveFor != 0.8 || got.Elapsed < 0.8 || got.Elapsed > 2 {
 		t.Errorf("%+v", got)
 	}
 	p.fails("run_command", runArgs("%0", "echo not-here", `"timeout":0.1`), "pane %0 runs sleep")
@@ -441,9 +441,9 @@ func TestRunCommandAfterItsTimeout(t *testing.T) {
 	}
 
 	cfg := configFor(srv)
-	cfg.WaitMax = 300 * time.Millisecond
-	got = serve(t, cfg).command("%0", "sleep 1", `"timeout":3600`)
-	if !got.TimedOut || got.EffectiveFor != 0.3 {
+	cfg.WaitMax = 800 * time.Millisecond
+	got = serve(t, cfg).command("%0", "sleep 2", `"timeout":3600`)
+	if !got.TimedOut || got.EffectiveFor != 0.8 {
 		t.Errorf("%+v", got)
 	}
 
@@ -473,9 +473,12 @@ func TestRunCommandLeavesNothingWhenCancelled(t *testing.T) {
 	queued, queuedID := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%0", "command": "echo not-here"}})
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, queuedID)
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
+	left := ""
+	defer func() { t.Logf("left in the end: %q", left) }()
 	eventually(t, "nothing is left", func() bool {
-		return leftovers(t, tmp, func(f string) string { return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", f) },
-			func() string { return tmuxtest.Run(t, srv, "list-buffers") }) == ""
+		left = leftovers(t, tmp, func(f string) string { return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", f) },
+			func() string { return tmuxtest.Run(t, srv, "list-buffers") })
+		return left == ""
 	})
 	tmuxtest.WaitScreen(t, srv, "%0", "\nended")
 	p.expect("%0", "echo usable", "usable")
