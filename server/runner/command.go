@@ -103,5 +103,5 @@ func (c *Command) Revoke() bool {
 // any more.
 func (j *Job) Remove() {
 	os.Remove(j.path("job"))
-	go os.RemoveAll(j.dir)
+	go remove(j.dir)
 }

@@ -54,12 +54,26 @@ func (f *Files) command() (dir string, err error) {
 		}
 	}
 	for range 100 {
-		dir = filepath.Join(f.home, "j"+strings.ToLower(rand.Text()[:12]))
+		dir = newDir(f.home)
 		if err = os.Mkdir(dir, 0o700); err == nil {
 			return dir, nil
 		}
 	}
 	return "", fmt.Errorf("make a directory for the command: %w", err)
+}
+
+// newDir is a name for the directory of a command.
+func newDir(home string) string {
+	return filepath.Join(home, "j"+strings.ToLower(rand.Text()[:12]))
+}
+
+// remove removes the directory of a command, under another name: a shell that has not quite
+// ended the command would else make files in it meanwhile.
+func remove(dir string) {
+	if aside := newDir(filepath.Dir(dir)); os.Rename(dir, aside) == nil {
+		dir = aside
+	}
+	os.RemoveAll(dir) // what is left after all is swept
 }
 
 // open finds the first home that can be used.

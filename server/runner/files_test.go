@@ -201,3 +201,31 @@ func TestHomes(t *testing.T) {
 		}
 	}
 }
+
+// A shell that still writes to the files of a command while they are removed leaves
+// nothing.
+func TestRemoveWhileAShellWrites(t *testing.T) {
+	_, home := ownTemp(t, 0o700)
+	var f Files
+	defer f.Close()
+	for range 300 {
+		j := made(t, &f, here(), "0", 0)
+		writing, gone := make(chan struct{}), make(chan error)
+		go func() {
+			defer close(gone)
+			for i := 0; ; i++ {
+				file, err := os.OpenFile(j.path("done"), os.O_RDWR|os.O_CREATE, 0o600)
+				if err != nil {
+					return
+				}
+				if file.Close(); i == 0 {
+					close(writing)
+				}
+			}
+		}()
+		<-writing
+		j.Remove()
+		within(t, "the files are still there", gone)
+	}
+	eventually(t, func() bool { return len(jobsIn(home)) == 0 })
+}

@@ -77,7 +77,7 @@ func (f *Files) newJob(at Place, visible bool) (*Job, error) {
 		err = os.WriteFile(j.path("job"), text, 0o600)
 	}
 	if err != nil {
-		os.RemoveAll(dir)
+		remove(dir)
 		return nil, fmt.Errorf("describe the job: %w", err)
 	}
 	return j, nil

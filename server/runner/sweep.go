@@ -46,14 +46,14 @@ func sweep(home string, now time.Time) {
 			old := now.Sub(info.ModTime())
 			described, err := os.Lstat(filepath.Join(dir, "job"))
 			if old > foreignFor || err != nil && (old > beginsIn || len(files) > 0) || err == nil && described.Size() == 0 && old > writtenIn {
-				os.RemoveAll(dir)
+				remove(dir)
 			}
 			continue
 		}
 		switch s := j.Look(); {
 		case gone(j.Server), s.Phase == Waiting && now.Sub(s.At) > beginsIn, s.Phase > Running && now.Sub(s.At) > keptFor:
 			j.Stop()
-			os.RemoveAll(dir)
+			remove(dir)
 		case s.Phase > Running:
 			if s.Phase == Lost {
 				j.Stop() // nothing else does, for a job that never reported its end
@@ -65,7 +65,7 @@ func sweep(home string, now time.Time) {
 	var size int64
 	for i, r := range ended {
 		if size += r.size; i >= mostEnded || size > mostBytes {
-			os.RemoveAll(r.dir)
+			remove(r.dir)
 		}
 	}
 }
