@@ -21,20 +21,21 @@ import (
 // while nothing is printed, here and in the tmux server, in percent of a core. In
 // a container only tmux announces output.
 func BenchmarkWait(b *testing.B) {
-	b.Run("here", func(b *testing.B) { benchmarkWait(b, populated(b, 1)) })
-	b.Run("container", func(b *testing.B) {
-		benchmarkWait(b, secluded(b))
-	})
+	b.Run("here", func(b *testing.B) { benchmarkWait(b, populated(b, 1), `"pane_id":"%0"`, 40) })
+	b.Run("panes=100", func(b *testing.B) { benchmarkWait(b, populated(b, 100), `"panes":["all"]`, 250) })
+	b.Run("container", func(b *testing.B) { benchmarkWait(b, secluded(b), `"pane_id":"%0"`, 40) })
 }
 
-func benchmarkWait(b *testing.B, srv *tmux.Server) {
+// benchmarkWait waits for what pane %0 prints, in the panes that on names, which have all
+// been looked at after so many milliseconds.
+func benchmarkWait(b *testing.B, srv *tmux.Server, on string, looked int) {
 	a := launch(b, srv)
 	ctx := tmuxtest.Context(b)
 	var noticed []time.Duration
 	for i := 0; b.Loop(); i++ {
 		// The request before is answered in the moment that the wait begins.
-		a.write(request(1, "wait_for_text", fmt.Sprintf(`{"pane_id":"%%0","patterns":["go %d\\b"],"regex":true,"timeout":20}`, i)))
-		time.Sleep(time.Duration(40+i*13%47) * time.Millisecond)
+		a.write(request(1, "wait_for_text", fmt.Sprintf(`{%s,"patterns":["go %d\\b"],"regex":true,"timeout":20}`, on, i)))
+		time.Sleep(time.Duration(looked+i*13%47) * time.Millisecond)
 		if _, err := srv.Do(ctx, tmux.SendKeys{Target: tmux.PaneID("%0"), Literal: true, Keys: []string{fmt.Sprintf("go %d\r", i)}}); err != nil {
 			b.Fatal(err)
 		}
@@ -46,10 +47,10 @@ func benchmarkWait(b *testing.B, srv *tmux.Server) {
 	report(b, "noticed", noticed)
 
 	pid := serverPID(b, srv)
-	a.write(request(1, "wait_for_text", `{"pane_id":"%0","patterns":["never"],"timeout":4}`))
+	a.write(request(1, "wait_for_text", `{`+on+`,"patterns":["never"],"timeout":12}`))
 	time.Sleep(1200 * time.Millisecond) // what was printed last is long ago then
 	ours, theirs, start := spent(b, a.pid), spent(b, pid), time.Now()
-	time.Sleep(2500 * time.Millisecond)
+	time.Sleep(10 * time.Second)
 	took := time.Since(start)
 	b.ReportMetric(100*float64(spent(b, a.pid)-ours)/float64(took), "idle-%")
 	b.ReportMetric(100*float64(spent(b, pid)-theirs)/float64(took), "idle-tmux-%")
