@@ -48,8 +48,11 @@ suite there may be a version, debian:3.7c, which is that of whichever suite has 
 			ValidArgsFunction: cachedSuites,
 			RunE: eachSuite(func(cmd *cobra.Command, suite string) error {
 				path, err := fetcher(cmd).Path(suite)
-				if err == nil {
+				switch {
+				case err == nil:
 					fmt.Fprintln(cmd.OutOrStdout(), path)
+				case errors.Is(err, debian.ErrNotFetched):
+					err = fmt.Errorf("%w (fetch it with mcp-conform tmux get debian:%s)", err, suite)
 				}
 				return err
 			}),

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -163,7 +164,7 @@ func Command() *cobra.Command {
 		Use:     "run",
 		Short:   "Run the scripts and print the matrix (the default)",
 		Example: examples,
-		Args:    cobra.NoArgs,
+		Args:    noSuchCommand,
 	}
 	for _, cmd := range []*cobra.Command{root, run} {
 		var o runOptions
@@ -180,11 +181,14 @@ var (
 	goTimeError   = regexp.MustCompile(`time: .*$`)
 )
 
-// noSuchCommand refuses an argument where a command can be, with the command
-// that was perhaps meant.
+// noSuchCommand refuses an argument where a command can be, with what was
+// perhaps meant.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	if gap, err := strconv.ParseUint(args[0], 10, 8); err == nil && cmd.Flags().Lookup("run") != nil {
+		return fmt.Errorf("unknown command %q: run a gap with --run ^%02d, or read about it with explain %d", args[0], gap, gap)
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
