@@ -353,8 +353,13 @@ func (w *await) readStates(ctx context.Context) error {
 		case p.state != seen[i].State:
 			p.state, p.settled = seen[i].State, p.asked
 		case p.asked.Sub(p.settled) >= statePause:
-			p.outcome = outcomeState
-			p.matched = asked(seen[i].Status)
+			// What it was read from may be newer than the last look.
+			if err := w.again(ctx, p); err != nil {
+				return err
+			}
+			if p.outcome == "" {
+				p.outcome, p.matched = outcomeState, asked(seen[i].Status)
+			}
 		}
 	}
 	return nil

@@ -1,0 +1,57 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/server/agents"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// TestAStateComesWithItsLines: a wait that ends since an agent is in a state has the lines that show
+// it, also if they were drawn after the last look.
+func TestAStateComesWithItsLines(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	command, dir := FakeAgent(t)
+	footer := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "footer"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	footer("esc to interrupt")
+	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", command)
+	tmuxtest.WaitScreen(t, srv, "%0", "interrupt")
+	s, err := New(Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := tmuxtest.Context(t)
+	w, err := (&call{s: s, tmux: srv}).newAwait(ctx, conditions{}, false, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.anything, w.states, w.watch = false, []agents.State{agents.Idle}, srv.Watch(ctx, 50*time.Millisecond)
+	defer w.watch.Close()
+	p := &awaited{id: "%0"}
+	w.panes = []*awaited{p}
+	if err := w.first(ctx, p, begin{}); err != nil {
+		t.Fatal(err)
+	}
+	footer("done")
+	tmuxtest.Run(t, srv, "run-shell", "-t", "%0", "kill -USR1 #{pane_pid}")
+	tmuxtest.WaitScreen(t, srv, "%0", "done")
+	for deadline := time.Now().Add(20 * time.Second); p.outcome == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if err := w.readStates(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.outcome != outcomeState || !slices.ContainsFunc(p.fresh, func(line string) bool { return strings.TrimSpace(line) == "done" }) {
+		t.Errorf("outcome %q with the lines %q", p.outcome, p.fresh)
+	}
+}
