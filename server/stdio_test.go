@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -284,9 +285,9 @@ func TestUnknownArgumentsNameTheClient(t *testing.T) {
 	}
 }
 
-// TestStartIsQuickAndSmall takes the quickest of many starts. On a machine too busy for
-// 10 ms, it may take five times as long as the same program needs to print its version.
-// BenchmarkStart measures the time.
+// TestStartIsQuickAndSmall takes the quickest and the smallest of many starts. On a machine too busy
+// for 10 ms, it may take five times as long as the same program needs to print its version; how much
+// the garbage collector has left depends on the moment. BenchmarkStart measures both.
 func TestStartIsQuickAndSmall(t *testing.T) {
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
@@ -294,7 +295,8 @@ func TestStartIsQuickAndSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, floor := time.Hour, time.Hour
+	const small = 21_000
+	best, floor, least := time.Hour, time.Hour, math.MaxInt
 	for range 40 {
 		begin := time.Now()
 		if err := exec.Command(path, "--version").Run(); err != nil {
@@ -316,13 +318,14 @@ func TestStartIsQuickAndSmall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kb > 21_000 {
-			t.Errorf("%d kB resident, want at most 21 MB", kb)
-		}
-		if p.in.Close(); best < 10*time.Millisecond {
-			t.Logf("%v to the initialize reply, %d kB resident", best, kb)
+		least = min(least, kb)
+		if p.in.Close(); best < 10*time.Millisecond && least <= small {
+			t.Logf("%v to the initialize reply, %d kB resident", best, least)
 			return
 		}
+	}
+	if least > small {
+		t.Errorf("the smallest of forty starts had %d kB resident, want at most %d", least, small)
 	}
 	if best > 5*floor {
 		t.Errorf("the quickest of forty starts took %v to the initialize reply, want at most 10 ms or five times as long as --version, which took %v", best, floor)
