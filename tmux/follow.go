@@ -130,7 +130,7 @@ func (m *Mark) compare(l *Look, last bool) (need int) {
 	if !m.alternate || !l.Alternate {
 		c.fence = max(0, m.history-max(0, l.Height-m.height)) // a pane that gets higher takes rows back
 	}
-	if m.alternate && !l.Alternate && m.width == l.Width && !l.mayTrim() {
+	if m.alternate && !l.Alternate && m.width == l.Width && !l.mayTrim(0) {
 		c.fence = min(c.fence, l.History) // and what was hidden does so when it shows
 	}
 	l.grown = max(0, l.History-m.history)
@@ -171,6 +171,7 @@ type place struct {
 func (m *comparison) find() (p place, need int) {
 	l := m.l
 	from := min(m.history, m.known())
+	higher := max(0, l.Height-m.height) // so many rows may have come back from the history
 	if m.width != l.Width {
 		if l.Alternate && l.History == m.history && from >= l.top && m.holds() {
 			return m.at(0), l.top
@@ -190,16 +191,18 @@ func (m *comparison) find() (p place, need int) {
 		shift := int(*l.HistoryCollected - m.collected)
 		return m.at(shift), max(0, m.fence-shift)
 	}
-	if l.History >= m.history-max(0, l.Height-m.height) {
+	if l.History >= m.history-higher {
 		if from < l.top && !m.whole {
 			return p, from
 		}
 		if m.holds() {
-			return m.at(0), from
+			p = m.at(0)
+			p.missed = p.missed || m.lost()
+			return p, from
 		}
 	}
 	step := l.trimStep()
-	if !m.counted && (l.mayTrim() || m.history >= m.limit-step) {
+	if !m.counted && (l.mayTrim(higher) || m.history >= m.limit-step) {
 		trims := func(shift int) bool { return shift > 0 && (shift%step == 0 || m.limit != l.Limit) }
 		if p, ok := m.findBlock(m.fixed, trims); ok {
 			return p, l.top
@@ -210,10 +213,9 @@ func (m *comparison) find() (p place, need int) {
 	}
 	// The history is gone, and the screen may be as it was.
 	for _, moved := range []func(shift int) bool{
-		func(shift int) bool { return shift == m.history }, func(shift int) bool { return shift > 0 },
+		func(shift int) bool { return shift == m.history }, func(shift int) bool { return shift > 0 && shift >= m.history-higher },
 	} {
 		if p, ok := m.findBlock(m.above, moved); ok {
-			p.start = 0 // no row is left of those above the fence
 			return p, 0
 		}
 	}
@@ -275,16 +277,21 @@ func (m *comparison) scattered() (p place, ok bool) {
 	return place{start: first, missed: true, now: func(int) (int, bool) { return 0, false }}, found > 0 && 2*found >= known
 }
 
+// lost reports whether rows that the mark did not know are gone, as far as tmux counts them. Of the
+// rows that have left the screen since, those that are not in the history were known if there were
+// as many above the cursor.
+func (m *comparison) lost() bool {
+	l := m.l
+	return m.counted && l.HistoryAdded != nil && int(*l.HistoryAdded-m.added)-l.History > max(0, min(m.seen(), m.cursor)-m.history)
+}
+
 // gone is the place of a mark whose lines are no more.
 func (m *comparison) gone() place {
 	l := m.l
-	p := place{missed: true}
 	if !m.counted || l.HistoryAdded == nil || m.width != l.Width || l.Limit == 0 {
-		return p
+		return place{missed: true}
 	}
-	// Of the rows that have left the screen since, those that are not in the history were known if
-	// there were as many above the cursor.
-	p.missed = int(*l.HistoryAdded-m.added)-l.History > max(0, min(m.seen(), m.cursor)-m.history)
+	p := place{missed: m.lost()}
 	for _, line := range m.lines {
 		// Perhaps it was drawn again, and perhaps it stayed.
 		p.missed = p.missed || line.digest != 0 && !m.fixed(line) && slices.Contains(l.digests, line.digest)
@@ -296,17 +303,22 @@ func (m *comparison) gone() place {
 func (m *comparison) at(shift int) place {
 	l := m.l
 	known := m.known()
-	if m.cut && m.fixed(m.lines[0]) {
-		known = m.lines[0].end
+	for i, line := range m.lines {
+		if m.fixed(line) && (i == 0 && m.cut || line.first < shift && shift < line.end) {
+			known = line.end // only the rest of it is there
+		}
 	}
 	return place{
 		start: l.line(known - shift),
 		now: func(i int) (int, bool) {
 			n, ok := m.byRow[m.lines[i].first-shift]
+			if !ok && m.fixed(m.lines[i]) {
+				return -1, true // above what was read
+			}
 			return n, ok
 		},
 		shift:  shift,
-		missed: shift > m.seen() || m.fence < m.known(),
+		missed: shift > min(m.seen(), m.cursor) || m.fence < m.known(),
 	}
 }
 
@@ -314,21 +326,35 @@ func (m *comparison) at(shift int) place {
 func (m *comparison) byOrder(first int) place {
 	l := m.l
 	p := place{}
-	if len(m.lines) > 0 && m.fixed(m.lines[0]) {
-		p.start = max(0, first)
+	if m.known() > 0 { // the mark does not know what is above
+		p.start, p.missed = max(0, first), !m.fixed(m.lines[0]) || first > l.line(l.History)
+		if m.cut && first >= 0 {
+			p.start++
+		}
 	}
-	for p.start < len(l.all) && 0 <= p.start-first && p.start-first < len(m.lines) && m.fixed(m.lines[p.start-first]) {
-		p.start++
+	p.now = func(i int) (int, bool) {
+		n := first + i
+		return n, n < 0 && m.fixed(m.lines[i]) || 0 <= n && n < len(l.all)
 	}
-	p.start = min(p.start, l.line(l.History)) // what the screen took back can have changed
-	if m.known() > 0 && p.start < first {
-		p.start, p.missed = first, true // the mark does not know what is above
-	}
-	p.now = func(i int) (int, bool) { return first + i, 0 <= first+i && first+i < len(l.all) }
-	if i := p.start - first; 0 <= i && i < len(m.lines) && p.start < len(l.all) {
-		p.shift = m.lines[i].first - l.all[p.start].first
+	for i, line := range m.lines {
+		if n := first + i; m.above(line) && 0 <= n && n < len(l.all) {
+			p.shift = line.end - l.all[n].end
+		}
 	}
 	return p
+}
+
+// first looks for the first line of the look among those of the mark, as it need not be the rest of
+// one that was trimmed.
+func (m *comparison) first(p *place) bool {
+	now, known := p.now, slices.IndexFunc(m.lines, func(line markLine) bool { return line.digest == m.l.digests[0] })
+	p.now = func(i int) (int, bool) {
+		if i == known {
+			return 0, true
+		}
+		return now(i)
+	}
+	return known >= 0
 }
 
 // isCut reports whether a line may be cut.
@@ -349,8 +375,8 @@ func (l *Look) line(row int) int {
 }
 
 // holds reports whether rows have the numbers that they had: whether those are the same that cannot
-// change or, if there are none, one of those above the cursor. If a program has moved them all, half
-// of them must be somewhere.
+// change or, if there are none, one of those down to the cursor. If a program has moved them all, half
+// of them must be somewhere; where rows may have been trimmed, that proves nothing.
 func (m *comparison) holds() bool {
 	l := m.l
 	fixed, loose, same, somewhere := 0, 0, 0, 0
@@ -359,6 +385,9 @@ func (m *comparison) holds() bool {
 			continue
 		}
 		n, is := m.byRow[line.first]
+		if is && m.typed != "" && line.first <= m.cursor && m.cursor < line.end && strings.HasPrefix(l.all[n].text, m.typed) {
+			same++
+		}
 		is = is && l.may(n, line.digest)
 		switch {
 		case line.digest == 0 && is: // which proves nothing
@@ -378,6 +407,9 @@ func (m *comparison) holds() bool {
 				somewhere++
 			}
 		}
+	}
+	if !m.counted && l.mayTrim(max(0, l.Height-m.height)) {
+		return fixed > 0 || same > 0
 	}
 	return fixed > 0 || same > 0 || loose == 0 || somewhere > 1 && 2*somewhere >= loose
 }
@@ -418,17 +450,21 @@ func (m *comparison) findBlock(block func(markLine) bool, moved func(shift int) 
 			n++
 		}
 		shift := m.lines[last].first - l.all[end-1].first
-		if len(different) == 0 || n < len(want) && (n < end-1 || l.top > 0 || len(different) < enough && shift != m.history) {
+		if len(different) == 0 || n < len(want) && (n < end-1 || l.top > 0 || len(different) < enough && (shift != m.history || n < end)) {
 			continue
 		}
 		if moved != nil && !moved(shift) {
 			continue
 		}
 		at := func() place {
+			p := m.byOrder(end - 1 - last)
 			if moved != nil {
-				return m.at(shift)
+				p = m.at(shift)
 			}
-			return m.byOrder(end - 1 - last)
+			if n < len(want) && n < end && !m.first(&p) && moved == nil {
+				p.missed = true
+			}
+			return p
 		}
 		if !m.whole {
 			if len(different) >= enough {
@@ -453,13 +489,7 @@ func (m *comparison) fresh(p place) []string {
 	}
 	var old lineSet
 	if p.now != nil {
-		old = lineSet{lines: m.lines, cursor: -1, typed: m.typed, cut: l.cut, now: func(i int) (int, bool) {
-			n, ok := p.now(i)
-			if !ok && m.fixed(m.lines[i]) {
-				return -1, true // above what was read
-			}
-			return n, ok
-		}}
+		old = lineSet{lines: m.lines, cursor: -1, typed: m.typed, cut: l.cut, now: p.now}
 		for i, line := range m.lines {
 			if line.first <= m.cursor && m.cursor < line.end {
 				old.cursor = i

@@ -60,6 +60,37 @@ func TestFollowingHiddenLines(t *testing.T) {
 	}
 }
 
+// TestFollowingWrappedAnew: a line that came or went among those that were wrapped anew.
+func TestFollowingWrappedAnew(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	ten := numberedLines(10) // which fill the screen and put one row in the history
+	for _, c := range []struct {
+		name, before, text string
+		widths             []int
+		text2              string
+		missed             bool
+		want               []string
+	}{
+		{name: "deleted", before: ten, text: "\x1b7\x1b[H\x1b[M\x1b8", widths: []int{50}},
+		{name: "deleted, and printed", before: ten, text: "\x1b7\x1b[H\x1b[M\x1b8after\n", widths: []int{50}, want: []string{"after"}},
+		{name: "inserted", before: ten, text: "\x1b7\x1b[H\x1bMnew\x1b8", widths: []int{50}, missed: true, want: []string{"new"}},
+		{name: "inserted above what was the history", before: strings.Repeat("w", 100) + "\n" + numberedLines(8), widths: []int{60, 110},
+			text2: "\x1b7\x1b[H\x1bMnew\x1b8\x1b[H\x1b[2Jafter\n", want: []string{"new", "after"}},
+	} {
+		p := newPrinter(t, srv, 40, 10)
+		p.print(c.before)
+		p.look()
+		p.print(c.text)
+		for _, width := range c.widths {
+			p.resize(width, 10)
+		}
+		p.print(c.text2)
+		p.expect(c.name, c.missed, c.want...)
+	}
+}
+
 // TestFollowingALimit: a history that is full, and none.
 func TestFollowingALimit(t *testing.T) {
 	t.Parallel()
@@ -94,5 +125,22 @@ func TestFollowingALimit(t *testing.T) {
 		if l := p.look(); all(l) != c.want {
 			t.Errorf("%d lines in a full history: %s, want %s", c.lines, all(l), c.want)
 		}
+	}
+	// Ten rows are trimmed at once, and six come back from what is left.
+	p = pane("100")
+	p.print(numberedLines(40))
+	p.look()
+	p.print(numberedLines(70))
+	p.resize(60, 16)
+	if l := p.look(); all(l) != "70 to line 69, missed false" {
+		t.Errorf("trimmed, then higher: %s", all(l))
+	}
+	// What is below the cursor is written over before it is trimmed.
+	p = pane("60")
+	p.print(numberedLines(5) + "\x1b7\x1b[9;1Hbelow\x1b8")
+	p.look()
+	p.print(strings.ReplaceAll(numberedLines(65), "line", "after"))
+	if l := p.look(); all(l) != "64 to after 64, missed true" {
+		t.Errorf("trimmed below the cursor: %s", all(l))
 	}
 }

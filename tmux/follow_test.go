@@ -252,7 +252,7 @@ func (f *following) step() {
 		}
 	}
 	shown := f.run("capture-pane", "-p", "-S", "-", "-J")
-	if f.alternate {
+	if f.alternate && !f.mixed { // else it may not be known before it shows
 		shown += f.run("capture-pane", "-p", "-a", "-J")
 	}
 	for _, w := range followWord.FindAllString(shown, -1) {

@@ -45,8 +45,9 @@ type PaneState struct {
 // trimStep is how many rows tmux takes off a full history at a time.
 func (s PaneState) trimStep() int { return max(s.Limit/10, 1) }
 
-// mayTrim reports whether the history is so full that rows may lose their numbers.
-func (s PaneState) mayTrim() bool { return s.History >= s.Limit-s.trimStep() }
+// mayTrim reports whether the history is, or was with so many rows more, so full that rows may have
+// lost their numbers.
+func (s PaneState) mayTrim(more int) bool { return s.History+more >= s.Limit-s.trimStep() }
 
 // cursor is the number of the row on the normal screen in which the cursor is or, while the
 // alternate screen shows, was.
