@@ -1,6 +1,9 @@
 package tmux
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // WithChecksum is a custom layout with the right checksum.
 func WithChecksum(body string) Layout {
@@ -26,3 +29,8 @@ var (
 	FieldFeature   = fieldFeature
 	CommandFeature = commandFeature
 )
+
+// AnyAbove reports whether there is a line above that of the cursor.
+func (l *Look) AnyAbove() bool {
+	return slices.ContainsFunc(l.all, func(line textLine) bool { return line.text != "" && line.end <= l.cursor() })
+}

@@ -287,6 +287,9 @@ func (f *following) change() {
 	pick := func(ops ...string) string { return ops[f.r.IntN(len(ops))] }
 	op := pick("print", "print", "print", "flood", "paint", "redraw", "clear screen", "clear scrollback", "clear all", "clear-history", "switch", "width", "height", "region", "insert", "delete", "reverse", "progress")
 	f.ops = append(f.ops, op)
+	if f.alternate && (op == "width" || op == "height") {
+		f.loses = true
+	}
 	row := 1 + f.r.IntN(f.height)
 	paint := fmt.Sprintf("\x1b7\x1b[%d;1H\x1b[2K", row)
 	if f.alternate {
@@ -313,6 +316,7 @@ func (f *following) change() {
 		f.erases = true
 		f.print(fmt.Sprintf("\r\x1b[%dA\x1b[J", 1+f.r.IntN(6)) + f.lines(1+f.r.IntN(3)))
 	case "clear screen":
+		f.rows += f.height // which scroll off
 		f.print("\x1b[H\x1b[2J" + f.lines(1))
 	case "clear scrollback":
 		f.loses = true

@@ -64,7 +64,8 @@ type Look struct {
 	PaneState
 	// New are the lines that were printed, changed or drawn since the earlier look, in their order:
 	// first the history and the normal screen, then the alternate screen. A line that was wrapped is
-	// one line. A line that has only moved is not new. Spaces at the ends of lines are removed.
+	// one line. A line that has only moved is not new. Spaces at the ends of lines are removed. Long
+	// lines that the alternate screen hides in a pane that was resized since are new once they show.
 	New []string
 	// Missed is set if output may be missing from New, since it was cleared, or trimmed off the
 	// history, before it could be read; New is then all that is left.
