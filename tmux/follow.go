@@ -344,8 +344,8 @@ func (m *comparison) byOrder(first int) place {
 	return p
 }
 
-// first looks for the first line of the look among those of the mark, as it need not be the rest of
-// one that was trimmed.
+// first looks for the first line of the look in the mark, as it need not be the rest of one that was
+// trimmed.
 func (m *comparison) first(p *place) bool {
 	now, known := p.now, slices.IndexFunc(m.lines, func(line markLine) bool { return line.digest == m.l.digests[0] })
 	p.now = func(i int) (int, bool) {

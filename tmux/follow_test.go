@@ -234,7 +234,9 @@ func (f *following) step() {
 	for range f.r.IntN(4) {
 		f.change()
 	}
-	f.mixed = f.alternate && f.mixed || (slices.Contains(f.ops, "width") || slices.Contains(f.ops, "height")) && (was || f.alternate)
+	resized := slices.Contains(f.ops, "width") || slices.Contains(f.ops, "height")
+	f.loses = f.loses || resized && (was || slices.Contains(f.ops, "switch"))
+	f.mixed = f.alternate && f.mixed || resized && (was || f.alternate)
 	l := f.look()
 	f.looks++
 	fail := func(format string, args ...any) {
@@ -271,7 +273,7 @@ func (f *following) step() {
 		}
 		return
 	}
-	if before.HistoryGeneration == nil && strings.TrimSpace(strings.Join(before.Lines()[:min(before.CursorY, len(before.Lines()))], "")) == "" && before.History == 0 {
+	if before.HistoryGeneration == nil && !before.AnyAbove() {
 		return // before tmux 3.8 nothing shows that this was cleared
 	}
 	for _, w := range f.printed {
@@ -287,9 +289,6 @@ func (f *following) change() {
 	pick := func(ops ...string) string { return ops[f.r.IntN(len(ops))] }
 	op := pick("print", "print", "print", "flood", "paint", "redraw", "clear screen", "clear scrollback", "clear all", "clear-history", "switch", "width", "height", "region", "insert", "delete", "reverse", "progress")
 	f.ops = append(f.ops, op)
-	if f.alternate && (op == "width" || op == "height") {
-		f.loses = true
-	}
 	row := 1 + f.r.IntN(f.height)
 	paint := fmt.Sprintf("\x1b7\x1b[%d;1H\x1b[2K", row)
 	if f.alternate {
