@@ -97,13 +97,21 @@ func ReadCheckout(dir, entry string) (*Checkout, error) {
 // has. It is only named, never taken: which server is meant is the user's word.
 func checkoutAbove(dir string) string {
 	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
-		for _, kind := range checkoutKinds {
-			if info, err := os.Stat(filepath.Join(parent, kind.marker)); err == nil && info.Mode().IsRegular() {
-				return parent
-			}
+		if isCheckout(parent) {
+			return parent
 		}
 	}
 	return ""
+}
+
+// isCheckout reports whether a directory has a marker.
+func isCheckout(dir string) bool {
+	for _, kind := range checkoutKinds {
+		if info, err := os.Stat(filepath.Join(dir, kind.marker)); err == nil && info.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
 }
 
 // realDir is dir made absolute, with all links resolved.

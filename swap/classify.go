@@ -95,8 +95,12 @@ var fetchers = []struct {
 
 var pullRef = regexp.MustCompile(`^git\+.+@refs/pull/([0-9]+)/head$`)
 
-// classify tags an entry. repo is the checkout asked about, "" for none.
+// classify tags an entry. repo is the directory asked about, "" for none; what
+// runs in it is only called its own if it is a checkout.
 func (s *Swapper) classify(argv []string, value map[string]any, repo string) Tag {
+	if !isCheckout(repo) {
+		repo = ""
+	}
 	t := s.tag(argv, value, repo)
 	if filepath.IsAbs(t.Path) {
 		_, err := os.Stat(t.Path)
