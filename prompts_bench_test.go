@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,8 @@ type agentClient struct {
 	dialog string
 	// tabs is what it makes of a tab.
 	tabs string
+	// colours is a variable of its environment by which it draws its box in another way.
+	colours string
 }
 
 func agentClients() []agentClient {
@@ -63,6 +66,12 @@ func agentClients() []agentClient {
 			c.tabs = "    "
 		}
 		all = append(all, c)
+		if m.name == "gemini" {
+			for _, c.colours = range []string{"FORCE_COLOR=2", "NO_COLOR=1"} {
+				c.env = append(slices.Clone(m.env), c.colours)
+				all = append(all, c)
+			}
+		}
 	}
 	return all
 }

@@ -15,7 +15,7 @@ var promptShapes = []string{
 	"Please say hello to TOKEN now",
 	strings.Repeat("line of forty about TOKEN, with some words in it\n", 39) + "and the last one",
 	"Fix TOKEN: \"double\" 'single' `back` \\n $HOME %s {x} [y] <z> & | ; ~ * ? #{pane_id} #[fg=red]",
-	"if TOKEN:\n\treturn\t1\n",
+	"if TOKEN:\n\treturn\t1\n\nprint('after a blank line')\n",
 	"日本語 TOKEN はい、café naïve Ωμέγα 👩‍👩‍👧 🎉 عربي",
 	"/etc/hosts is a file about TOKEN, look at it",
 	strings.Repeat("eight kilobytes of TOKEN and of more words than that; ", 148) + "end",
@@ -28,12 +28,15 @@ var promptShapes = []string{
 // with nothing typed; and agent_status says what the model's stand-in knows. PROMPTS is
 // how many there are, 10 by default; see docs/clients.md.
 func TestPrompts(t *testing.T) {
-	n := len(promptShapes)
-	if many, err := strconv.Atoi(os.Getenv("PROMPTS")); err == nil {
-		n = many
-	}
 	for _, c := range agentClients() {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.name+c.colours, func(t *testing.T) {
+			n := len(promptShapes)
+			if c.colours != "" {
+				n = 6 // with a dialog
+			}
+			if many, err := strconv.Atoi(os.Getenv("PROMPTS")); err == nil {
+				n = many
+			}
 			s := newPromptStage(t, c)
 			done, sampled := make(chan struct{}), make(chan tally)
 			go s.follow(done)
@@ -58,7 +61,7 @@ func TestPrompts(t *testing.T) {
 			}
 			share := 100 * float64(all.right) / float64(max(all.right+all.wrong, 1))
 			report(t, "%-13s %-8s %d prompts: %d received once and unchanged, %d refused with nothing typed, %d not as they should; %d dialogs, none typed into: %d; "+
-				"state right in %.1f%% of %d samples; a dialog noticed after %v; send_prompt takes %v, agent_status %v (medians)", c.name, version,
+				"state right in %.1f%% of %d samples; a dialog noticed after %v; send_prompt takes %v, agent_status %v (medians)", strings.TrimSpace(c.name+" "+c.colours), version,
 				n, got.once, got.refused, got.wrong, got.dialogs, got.spared, share, all.right+all.wrong, median(s.truth.noticed), median(got.took), median(all.took))
 			if got.wrong > 0 || got.dialogs != got.spared || got.refused > n*3/len(promptShapes)+3 {
 				t.Errorf("%+v", got)

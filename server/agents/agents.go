@@ -10,11 +10,12 @@
 // is new since the one before. All patterns are regular expressions, and are matched
 // with single rows without the blanks at their ends.
 //
-// The box is looked for from the bottom of the screen up: a row that matches bottom,
-// then the rows of the box up to the next one that matches top; without a top, up to
-// one that matches first, as the first row of a box must. The frame takes the first
-// pad and the last inner rows. The cursor must be in the box: no picture
-// of one has it. A text at the cursor that matches placeholder is none.
+// The box is looked for from the bottom of the screen up, in each of its frames until
+// one is there: a row that matches bottom, then the rows of the box up to the next one
+// that matches top; without a top, rows that match more, up to one that matches first,
+// as the first row of a box must. The frame takes the first pad and the last inner
+// rows. The cursor must be in the box: no picture of one has it. A text at the cursor
+// that matches placeholder is none.
 //
 // A dialog is looked for where there is no box. One of the last rows matches end;
 // above it are its choices, and above those, up to start, what it asks.
@@ -120,12 +121,19 @@ type Rules struct {
 	}
 
 	Box struct {
-		Top, Bottom, First, More pattern
-		Placeholder, Collapsed   pattern
-		Pad, Inner               int
+		// Frames are how the program draws it: that can be its user's choice.
+		Frames                 []Frame
+		First, More            pattern
+		Placeholder, Collapsed pattern
 	}
 	Working struct{ Title, Above, Below, Hint pattern } // Hint is a placeholder
 	Dialogs []struct{ End, Start, Choice, Side pattern }
+}
+
+// Frame is what is around an input box.
+type Frame struct {
+	Top, Bottom pattern
+	Pad, Inner  int
 }
 
 // pattern is a regular expression; nil matches nothing.

@@ -51,26 +51,14 @@ func Classify(v View) Status {
 // box finds the input box that the cursor is in, the placeholder that it shows, its
 // first row and the row below it.
 func (r *Rules) box(v View, rows []string) (box *Box, hint string, top, bottom int) {
-	least := max(1, len(rows)-mostFooter)
-	for bottom = len(rows) - 1; bottom >= least && !r.Box.Bottom.matches(rows[bottom]); {
-		bottom--
-	}
-	if bottom < least {
-		return nil, "", 0, 0
-	}
-	end := bottom - r.Box.Inner
-	top = end - 1
-	if r.Box.Top.Regexp == nil {
-		for top >= 0 && !r.Box.First.matches(rows[top]) {
-			top--
+	end := 0
+	for _, f := range r.Box.Frames {
+		if top, end, bottom = r.framed(f, rows); top <= v.Y && v.Y < end {
+			break
 		}
-	} else {
-		for top > 0 && !r.Box.Top.matches(rows[top-1]) {
-			top--
-		}
-		top += r.Box.Pad
+		end = 0
 	}
-	if top < 0 || top >= end || v.Y < top || v.Y >= end || !r.Box.First.matches(rows[top]) {
+	if end == 0 {
 		return nil, "", 0, 0
 	}
 	first := r.Box.First.FindStringSubmatchIndex(rows[top])
@@ -99,8 +87,36 @@ func (r *Rules) box(v View, rows []string) (box *Box, hint string, top, bottom i
 	return box, hint, top, bottom
 }
 
-// frame is what surrounds the text of a dialog.
-var frame = regexp.MustCompile(`^[\s│┃╭╰╮╯─╌]+|[\s│╮╯─╌]+$`)
+// framed finds a box in a frame: its first row, the row after its last, and the row below
+// it. There is none if end is 0.
+func (r *Rules) framed(f Frame, rows []string) (top, end, bottom int) {
+	least := max(1, len(rows)-mostFooter)
+	for bottom = len(rows) - 1; bottom >= least && !f.Bottom.matches(rows[bottom]); {
+		bottom--
+	}
+	if bottom < least {
+		return 0, 0, 0
+	}
+	end = bottom - f.Inner
+	top = end - 1
+	if f.Top.Regexp == nil {
+		for top >= 0 && !r.Box.First.matches(rows[top]) && r.Box.More.matches(rows[top]) {
+			top--
+		}
+	} else {
+		for top > 0 && !f.Top.matches(rows[top-1]) {
+			top--
+		}
+		top += f.Pad
+	}
+	if top < 0 || top >= end || !r.Box.First.matches(rows[top]) {
+		return 0, 0, 0
+	}
+	return top, end, bottom
+}
+
+// border is what surrounds the text of a dialog.
+var border = regexp.MustCompile(`^[\s│┃╭╰╮╯─╌]+|[\s│╮╯─╌]+$`)
 
 // dialog finds the question at the bottom of the screen.
 func (r *Rules) dialog(rows []string) (question string, choices []Choice, ok bool) {
@@ -196,7 +212,7 @@ func sideBySide(p pattern, row string) (choices []Choice) {
 func asked(start pattern, rows []string) string {
 	var lines []string
 	for i := len(rows) - 1; i >= max(0, len(rows)-mostDialog); i-- {
-		if line := frame.ReplaceAllString(rows[i], ""); line != "" {
+		if line := border.ReplaceAllString(rows[i], ""); line != "" {
 			lines = append(lines, line)
 		}
 		if start.matches(rows[i]) && lines != nil {
