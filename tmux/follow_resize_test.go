@@ -2,6 +2,7 @@ package tmux_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,13 @@ func TestFollowingHiddenLines(t *testing.T) {
 			{step: "back with a line", text: "\x1b[?1049lafter\n", want: []string{"after"}},
 			{step: "alternate at last", text: "\x1b[?1049h\x1b[Hone\n", want: []string{"one"}},
 			{step: "narrow, and something hidden", width: 30, text: "\x1b[?1049lhidden " + long + "\n\x1b[?1049h\x1b[Hthree", missed: true, want: []string{"hidden " + long, "three"}},
-			{step: "back to the end", text: "\x1b[?1049l"},
+			{step: "still hidden", text: "\nfour", want: []string{"four"}},
+			{step: "back to the end", text: "\x1b[?1049llast\n", missed: true, want: []string{"last"}},
+			{step: "wide for the last time", width: 60},
+			{step: "alternate and narrow", width: 60, text: "\x1b[?1049h\x1b[Hone\n", want: []string{"one"}},
+			{step: "narrow and drawn", width: 30, text: "two\n", want: []string{"two"}},
+			{step: "still narrow", text: "three\n", want: []string{"three"}},
+			{step: "back with one more", text: "\x1b[?1049lmore\n", missed: true, want: []string{"more"}},
 		} {
 			switch {
 			case c.width > 0:
@@ -76,6 +83,9 @@ func TestFollowingWrappedAnew(t *testing.T) {
 		{name: "deleted", before: ten, text: "\x1b7\x1b[H\x1b[M\x1b8", widths: []int{50}},
 		{name: "deleted, and printed", before: ten, text: "\x1b7\x1b[H\x1b[M\x1b8after\n", widths: []int{50}, want: []string{"after"}},
 		{name: "inserted", before: ten, text: "\x1b7\x1b[H\x1bMnew\x1b8", widths: []int{50}, missed: true, want: []string{"new"}},
+		{name: "blank lines", before: strings.Repeat("w", 100) + "\n" + numberedLines(9), widths: []int{110}, text2: "\n\nafter\n", want: []string{"", "after"}},
+		{name: "behind a line of many rows", before: strings.Repeat("w", 60*40) + "\n", widths: []int{50}, text2: "after\n", want: []string{"after"}},
+		{name: "all the same", before: strings.Repeat("same\n", 30), text: strings.Repeat("same\n", 5), widths: []int{50}, missed: true, want: slices.Repeat([]string{"same"}, 5)},
 		{name: "inserted above what was the history", before: strings.Repeat("w", 100) + "\n" + numberedLines(8), widths: []int{60, 110},
 			text2: "\x1b7\x1b[H\x1bMnew\x1b8\x1b[H\x1b[2Jafter\n", want: []string{"new", "after"}},
 	} {
@@ -89,6 +99,54 @@ func TestFollowingWrappedAnew(t *testing.T) {
 		p.print(c.text2)
 		p.expect(c.name, c.missed, c.want...)
 	}
+}
+
+// TestFollowingARest: the first look at a pane begins in the middle of a line.
+func TestFollowingARest(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	for _, width := range []int{60, 50} {
+		p := newPrinter(t, srv, 60, 10)
+		p.print(numberedLines(5) + strings.Repeat("w", 2*60) + "\n" + numberedLines(48))
+		p.seen = nil
+		p.look()
+		p.print("after\n")
+		p.resize(width, 10)
+		p.expect(fmt.Sprint(width), false, "after")
+	}
+}
+
+// TestFollowingAnOldResize: the pane was resized behind the alternate screen before the first look.
+func TestFollowingAnOldResize(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	long := strings.Repeat("wide", 12)
+	for _, n := range []int{8, 40} { // without a history, and with one
+		p := newPrinter(t, srv, 60, 10)
+		p.print(strings.Replace(numberedLines(n), "line 5", long, 1) + "\x1b[?1049h\x1b[Hone\n")
+		p.resize(30, 10)
+		p.seen = nil
+		p.look()
+		p.print("\x1b[?1049lafter\n")
+		p.expect(fmt.Sprintf("%d lines", n), n == 40, long, "after")
+	}
+}
+
+// TestFollowingAnEnd: what tmux writes into a dead pane is not the program's.
+func TestFollowingAnEnd(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
+	p := newPrinter(t, srv, 60, 10)
+	p.print("last\n")
+	p.in.Close()
+	tmuxtest.Wait(t, srv, string(p.pane.ID), "end of the program", func() bool {
+		return strings.Contains(p.run("capture-pane", "-p"), "Pane is dead")
+	})
+	p.expect("dead", false, "last")
 }
 
 // TestFollowingALimit: a history that is full, and none.
@@ -134,6 +192,44 @@ func TestFollowingALimit(t *testing.T) {
 	p.resize(60, 16)
 	if l := p.look(); all(l) != "70 to line 69, missed false" {
 		t.Errorf("trimmed, then higher: %s", all(l))
+	}
+	// All lines are the same, so those that were known may be in several places.
+	p = pane("100")
+	p.print(strings.Repeat("same\n", 158))
+	exact := p.look().HistoryGeneration != nil
+	p.print(strings.Repeat("same\n", 29))
+	if l := p.look(); l.Missed == exact || len(l.New) < 29 || exact && len(l.New) > 29 {
+		t.Errorf("trimmed, and all the same: %s", all(l))
+	}
+	// Of a line that was known, one row is left.
+	p = pane("60")
+	p.print(numberedLines(5) + strings.Repeat("w", 2*60-1) + "\n" + numberedLines(13))
+	p.look()
+	p.print(strings.ReplaceAll(numberedLines(54), "line", "after"))
+	if l := p.look(); all(l) != "54 to after 53, missed false" {
+		t.Errorf("trimmed in a line: %s", all(l))
+	}
+	// A line like one that was known is new, although that is gone.
+	p = pane("60")
+	p.print("same\n" + numberedLines(20))
+	p.look()
+	p.print(strings.ReplaceAll(numberedLines(48), "line", "after") + "same\n")
+	p.resize(50, 10)
+	if l := p.look(); all(l) != "49 to same, missed false" {
+		t.Errorf("trimmed, then wrapped anew: %s", all(l))
+	}
+	// The only line that was known goes on, and is trimmed.
+	for _, c := range []struct {
+		lines int
+		want  string
+	}{{18, "19 to line 17, missed false"}, {30, "19 to line 29, missed true"}} {
+		p = pane("10")
+		p.print("$ ls")
+		p.look()
+		p.print(" -l\n" + numberedLines(c.lines))
+		if l := p.look(); all(l) != c.want {
+			t.Errorf("%d lines below a prompt: %s, want %s", c.lines, all(l), c.want)
+		}
 	}
 	// What is below the cursor is written over before it is trimmed.
 	p = pane("60")

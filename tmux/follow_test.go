@@ -244,6 +244,10 @@ func (f *following) step() {
 		t.Errorf("limit %d seed %d, look %d, %v, history %d -> %d: %s\nnew %.2000q", f.limit, f.seed, f.looks, f.ops, before.History, l.History, fmt.Sprintf(format, args...), l.New)
 	}
 	for _, line := range l.New {
+		if !f.erases && !f.loses && !l.Missed && line != "" && followWord.FindStringIndex(line) == nil {
+			fail("%q is only the rest of a line", line)
+			return
+		}
 		for _, w := range followWord.FindAllString(line, -1) {
 			// A wrapped line of which a row was drawn over is another line.
 			if f.reported[w] == line && !l.Missed {
