@@ -189,7 +189,7 @@ func (m *comparison) find() (p place, need int) {
 	}
 	if m.counted && l.HistoryGeneration != nil && m.generation == *l.HistoryGeneration {
 		shift := int(*l.HistoryCollected - m.collected)
-		return m.at(shift), max(0, m.fence-shift)
+		return m.at(shift), max(0, from-shift)
 	}
 	if l.History >= m.history-higher {
 		if from < l.top && !m.whole {
@@ -302,10 +302,14 @@ func (m *comparison) gone() place {
 // at is the place of a mark whose rows have the numbers that they had, less shift.
 func (m *comparison) at(shift int) place {
 	l := m.l
-	known := m.known()
+	known, torn := m.known(), false
 	for i, line := range m.lines {
-		if m.fixed(line) && (i == 0 && m.cut || line.first < shift && shift < line.end) {
+		trimmed := line.first < shift && shift < line.end
+		switch {
+		case m.fixed(line) && (trimmed || i == 0 && m.cut):
 			known = line.end // only the rest of it is there
+		case trimmed:
+			torn = true // and that may have been drawn anew
 		}
 	}
 	return place{
@@ -318,7 +322,7 @@ func (m *comparison) at(shift int) place {
 			return n, ok
 		},
 		shift:  shift,
-		missed: shift > min(m.seen(), m.cursor) || m.fence < m.known(),
+		missed: torn || shift > min(m.seen(), m.cursor) || m.fence < m.known(),
 	}
 }
 

@@ -117,6 +117,23 @@ func TestFollowingARest(t *testing.T) {
 	}
 }
 
+// TestFollowingFarBack: what is read begins in the middle of a line that was known.
+func TestFollowingFarBack(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	p := newPrinter(t, srv, 60, 10)
+	for n := 110; n < 112; n++ {
+		p.print(strings.Repeat(strings.Repeat("w", 2*60-1)+"\n", 60))
+		p.look()
+		p.look() // nothing has been printed, so the next look reads little more
+		p.print(numberedLines(n))
+		if l := p.look(); l.Missed || len(l.New) != n || l.New[0] != "line 0" {
+			t.Errorf("of %d lines %d are new, from %.20q on, missed %t", n, len(l.New), l.New[0], l.Missed)
+		}
+	}
+}
+
 // TestFollowingAnOldResize: the pane was resized behind the alternate screen before the first look.
 func TestFollowingAnOldResize(t *testing.T) {
 	t.Parallel()
@@ -144,6 +161,7 @@ func TestFollowingAnEnd(t *testing.T) {
 	p.print("last\n")
 	p.in.Close()
 	tmuxtest.Wait(t, srv, string(p.pane.ID), "end of the program", func() bool {
+		tmuxtest.Run(t, srv, "run-shell", "true") // see TestDeadPaneTokens
 		return strings.Contains(p.run("capture-pane", "-p"), "Pane is dead")
 	})
 	p.expect("dead", false, "last")

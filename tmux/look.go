@@ -147,7 +147,7 @@ const (
 //
 // What was printed and written over between two looks, such as a progress bar, is not seen. Before
 // tmux 3.8 nothing shows that a pane was cleared if there was nothing above its cursor, or if the
-// same was printed again.
+// same was printed again; nor, in a full history, how often the same line was.
 func (r PaneRef) Look(ctx context.Context, since *Mark) (*Look, error) {
 	return r.srv.LookAt(ctx, r, since)
 }
