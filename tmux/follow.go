@@ -189,6 +189,7 @@ func (m *comparison) find() (p place, need int) {
 	}
 	if m.counted && l.HistoryGeneration != nil && m.generation == *l.HistoryGeneration {
 		shift := int(*l.HistoryCollected - m.collected)
+		m.fence = min(m.fence, l.History+shift) // the rest is on the screen
 		return m.at(shift), max(0, from-shift)
 	}
 	if l.History >= m.history-higher {

@@ -236,6 +236,16 @@ func TestFollowingALimit(t *testing.T) {
 	if l := p.look(); all(l) != "49 to same, missed false" {
 		t.Errorf("trimmed, then wrapped anew: %s", all(l))
 	}
+	// Behind the alternate screen the pane gets higher: its screen has rows of the history back,
+	// and another among them.
+	p = pane("100")
+	p.print(numberedLines(95) + strings.Repeat("w", 2*60-1) + "\n" + numberedLines(11) + "\x1b[?1049h\x1b[Hone\n")
+	p.resize(60, 15)
+	p.look()
+	p.print("\x1b[?1049l\x1b7\x1b[H\x1bMnew\x1b8")
+	if l := p.look(); all(l) != "1 to new, missed false" && (exact || !l.Missed) {
+		t.Errorf("inserted into what had been hidden: %s", all(l))
+	}
 	// The only line that was known goes on, and is trimmed.
 	for _, c := range []struct {
 		lines int
