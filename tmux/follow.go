@@ -189,7 +189,8 @@ func (m *comparison) find() (p place, need int) {
 	}
 	if m.counted && l.HistoryGeneration != nil && m.generation == *l.HistoryGeneration {
 		shift := int(*l.HistoryCollected - m.collected)
-		m.fence = min(m.fence, l.History+shift) // the rest is on the screen
+		back := m.history + int(*l.HistoryAdded-m.added) - shift - l.History // rows that the screen took since
+		m.fence = max(0, m.history-max(0, back))
 		return m.at(shift), max(0, from-shift)
 	}
 	if l.History >= m.history-higher {
