@@ -145,7 +145,8 @@ const (
 // become new since. It takes one round trip to the server; where much was printed, or where rows
 // may have been renumbered, two or three.
 //
-// What was printed and written over between two looks, such as a progress bar, is not seen. Before
+// What was printed and written over between two looks, such as a progress bar, is not seen. A line
+// may be new twice if the pane got higher, its program moved the line, and it got lower again. Before
 // tmux 3.8 nothing shows that a pane was cleared if there was nothing above its cursor, or if the
 // same was printed again; nor, in a full history, how often the same line was.
 func (r PaneRef) Look(ctx context.Context, since *Mark) (*Look, error) {
