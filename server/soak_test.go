@@ -295,7 +295,7 @@ func (w *soaker) known() map[string][]any {
 		"source_pane_id": w.panes, "target_pane_id": w.panes, "socket_name": {}, "target": {}, "destination_session": {}, "destination_index": {},
 		"buffer_name": w.buffers, "cursor": w.cursors, "job_id": w.jobs, "logical_name": {"soak"}, "content": {"text\n", "more\n", "long\n", strings.Repeat("x", 20_000)},
 		"option": {"@soak"}, "value": {"v"}, "unset": {}, "remove": {}, "hook_name": {"session-renamed", "pane-died[0]"}, "scope": {"server", "session", "window", "pane"},
-		"create_session.session_name": {w.name}, "set_environment.name": {"SOAK"}, "get_prompt.name": {"run_and_wait"}, "get_prompt.arguments": {map[string]any{"command": "true", "pane_id": "%0"}},
+		"create_session.session_name": {w.name, w.name + "-more"}, "set_environment.name": {"SOAK"}, "get_prompt.name": {"run_and_wait"}, "get_prompt.arguments": {map[string]any{"command": "true", "pane_id": "%0"}},
 		"operations": {[]any{reads, sets, reads}}, "call_readonly_tools_batch.operations": {[]any{reads, sets}}, "call_read_tools_batch.operations": {[]any{reads}},
 		"send_keys_batch.operations": {[]any{map[string]any{"keys": "x", "pane_id": first(w.panes)}, map[string]any{"keys": "C-u", "enter": false, "pane_id": first(w.panes)}}},
 		"keys":                       {"x", "C-u", "Enter"}, "text": {"true"}, "command": {"true", "echo out; sh -c 'exit 3'", "seq 300"}, "shell": {"cat", "exec sh"},

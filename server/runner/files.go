@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // The files of a command are named by what was typed into a shell, and a shell
@@ -73,7 +74,12 @@ func remove(dir string) {
 	if aside := newDir(filepath.Dir(dir)); os.Rename(dir, aside) == nil {
 		dir = aside
 	}
-	os.RemoveAll(dir) // what is left after all is swept
+	for range 5 { // what is left after all is swept
+		if os.RemoveAll(dir) == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond) // a recorder that has just begun makes files in it
+	}
 }
 
 // open finds the first home that can be used.
