@@ -29,7 +29,8 @@ var promptShapes = []string{
 // how many there are, 10 by default; see docs/clients.md.
 func TestPrompts(t *testing.T) {
 	for _, c := range agentClients() {
-		t.Run(c.name+c.colours, func(t *testing.T) {
+		name := strings.TrimSpace(c.name + " " + c.colours)
+		t.Run(name, func(t *testing.T) {
 			n := len(promptShapes)
 			if c.colours != "" {
 				n = 6 // with a dialog
@@ -61,7 +62,7 @@ func TestPrompts(t *testing.T) {
 			}
 			share := 100 * float64(all.right) / float64(max(all.right+all.wrong, 1))
 			report(t, "%-13s %-8s %d prompts: %d received once and unchanged, %d refused with nothing typed, %d not as they should; %d dialogs, none typed into: %d; "+
-				"state right in %.1f%% of %d samples; a dialog noticed after %v; send_prompt takes %v, agent_status %v (medians)", strings.TrimSpace(c.name+" "+c.colours), version,
+				"state right in %.1f%% of %d samples; a dialog noticed after %v; send_prompt takes %v, agent_status %v (medians)", name, version,
 				n, got.once, got.refused, got.wrong, got.dialogs, got.spared, share, all.right+all.wrong, median(s.truth.noticed), median(got.took), median(all.took))
 			if got.wrong > 0 || got.dialogs != got.spared || got.refused > n*3/len(promptShapes)+3 {
 				t.Errorf("%+v", got)

@@ -14,8 +14,7 @@ import (
 // tmux does not wrap it anew, nor show what has become too long, while it is hidden.
 func TestFollowingHiddenLines(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	srv := started(t)
 	long := strings.Repeat("wide", 12)
 	for _, n := range []int{8, 40} { // without a history, and with one
 		p := newPrinter(t, srv, 60, 10)
@@ -70,8 +69,7 @@ func TestFollowingHiddenLines(t *testing.T) {
 // TestFollowingWrappedAnew: a line that came or went among those that were wrapped anew.
 func TestFollowingWrappedAnew(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	srv := started(t)
 	ten := numberedLines(10) // which fill the screen and put one row in the history
 	for _, c := range []struct {
 		name, before, text string
@@ -104,8 +102,7 @@ func TestFollowingWrappedAnew(t *testing.T) {
 // TestFollowingARest: the first look at a pane begins in the middle of a line.
 func TestFollowingARest(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	srv := started(t)
 	for _, width := range []int{60, 50} {
 		p := newPrinter(t, srv, 60, 10)
 		p.print(numberedLines(5) + strings.Repeat("w", 2*60) + "\n" + numberedLines(48))
@@ -120,8 +117,7 @@ func TestFollowingARest(t *testing.T) {
 // TestFollowingFarBack: what is read begins in the middle of a line that was known.
 func TestFollowingFarBack(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	srv := started(t)
 	p := newPrinter(t, srv, 60, 10)
 	for n := 110; n < 112; n++ {
 		p.print(strings.Repeat(strings.Repeat("w", 2*60-1)+"\n", 60))
@@ -137,8 +133,7 @@ func TestFollowingFarBack(t *testing.T) {
 // TestFollowingAnOldResize: the pane was resized behind the alternate screen before the first look.
 func TestFollowingAnOldResize(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	srv := started(t)
 	long := strings.Repeat("wide", 12)
 	for _, n := range []int{8, 40} { // without a history, and with one
 		p := newPrinter(t, srv, 60, 10)
@@ -154,8 +149,7 @@ func TestFollowingAnOldResize(t *testing.T) {
 // TestFollowingAnEnd: what tmux writes into a dead pane is not the program's.
 func TestFollowingAnEnd(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	srv := started(t)
 	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
 	p := newPrinter(t, srv, 60, 10)
 	p.print("last\n")
@@ -170,8 +164,7 @@ func TestFollowingAnEnd(t *testing.T) {
 // TestFollowingALimit: a history that is full, and none.
 func TestFollowingALimit(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	srv := started(t)
 	pane := func(limit string) *printer {
 		tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", limit)
 		return newPrinter(t, srv, 60, 10)

@@ -105,8 +105,7 @@ func numberedLines(n int) string {
 
 func TestLookFindsWhatIsNew(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	srv := started(t)
 	p := newPrinter(t, srv, 40, 10)
 	exact := p.look().HistoryGeneration != nil
 	for _, c := range []struct {
@@ -163,8 +162,7 @@ func TestLookFindsWhatIsNew(t *testing.T) {
 // missed; and they are never declared missed where nothing can have been lost.
 func TestFollowing(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
+	srv := started(t)
 	for _, limit := range []int{60, 500, 2000} {
 		tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", strconv.Itoa(limit))
 		p := newPrinter(t, srv, 60, 12)
