@@ -60,6 +60,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case errors.Is(err, errFailed):
 		return exitFailed
 	}
+	// The write that failed may be the last, before SIGPIPE has been noticed.
+	if unread(os.Stdout) || unread(os.Stderr) {
+		return 128 + int(syscall.SIGPIPE)
+	}
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		fmt.Fprintf(stderr, "mcp-conform: %s\n", conform.Printable(line))
 	}
