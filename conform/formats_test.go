@@ -296,8 +296,8 @@ func TestHTML(t *testing.T) {
 // so, and in the dark the page is dark. "go test -artifacts -run HTMLInBrowser" keeps the pictures.
 func TestHTMLInBrowser(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("CI") == "" && testing.Short() {
-		t.Skip("-short: a browser takes seconds")
+	if !testtool.Full {
+		t.Skip("a browser takes seconds: see " + testtool.FullSize)
 	}
 	r := fullReport()
 	for _, name := range []string{"3.2a", "3.4", "3.5a", "3.6", "3.6a", "3.7c", "3.8", "debian", "brew", "mine"} {

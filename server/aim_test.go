@@ -150,7 +150,7 @@ func jobIn(t *testing.T, srv *tmux.Server) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.Call(tmuxtest.Context(t), "run_command", json.RawMessage(`{"pane_id":"%0","command":"echo '$'; sleep 600","detach":true}`))
+	res, err := s.Call(tmuxtest.Context(t), "run_command", json.RawMessage(`{"pane_id":"%0","command":"echo 'be''gun'; sleep 600","detach":true}`))
 	if err != nil || res.IsError {
 		t.Fatalf("%v, %+v", err, res)
 	}
@@ -161,6 +161,7 @@ func jobIn(t *testing.T, srv *tmux.Server) string {
 	if json.Unmarshal(raw, &job) != nil || job.JobID == "" {
 		t.Fatalf("%s", raw)
 	}
+	tmuxtest.WaitScreen(t, srv, "%0", "begun")
 	return job.JobID
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,7 +45,7 @@ func TestAStateComesWithItsLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	footer("done")
-	tmuxtest.Run(t, srv, "run-shell", "-t", "%0", "kill -USR1 #{pane_pid}")
+	tmuxtest.Signal(t, srv, "%0", syscall.SIGUSR1)
 	tmuxtest.WaitScreen(t, srv, "%0", "done")
 	for deadline := time.Now().Add(20 * time.Second); p.outcome == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if err := w.readStates(ctx); err != nil {

@@ -95,3 +95,6 @@ func (s *Server) AddUndeclared() {
 
 // SetConsentWait is how long the user may take to answer.
 func (s *Server) SetConsentWait(d time.Duration) { s.consentWait = d }
+
+// SetStartWait is how long a new pane is waited for until its program runs.
+func (s *Server) SetStartWait(d time.Duration) { s.startWait = d }

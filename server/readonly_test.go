@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -160,6 +162,11 @@ func (w *world) processes() string {
 	return fmt.Sprintf("children %s, faults of those that ended %s\n", children, strings.Fields(fields)[8])
 }
 
+// difference is a diff of two states, or nothing.
+func difference(before, after string) string {
+	return cmp.Diff(strings.Split(before, "\n"), strings.Split(after, "\n"))
+}
+
 // unchanged compares the world with what it was, for as long as a job may take to
 // show.
 func (w *world) unchanged(t testing.TB, before string, during time.Duration) {
@@ -167,18 +174,7 @@ func (w *world) unchanged(t testing.TB, before string, during time.Duration) {
 	for deadline := time.Now().Add(during); ; time.Sleep(10 * time.Millisecond) {
 		after := w.state(t)
 		if after != before {
-			old := strings.Split(before, "\n")
-			for line := range strings.Lines(after) {
-				if !slices.Contains(old, strings.TrimSuffix(line, "\n")) {
-					t.Errorf("a reading tool has changed something; new is: %s", line)
-				}
-			}
-			for _, line := range old {
-				if !slices.Contains(strings.Split(after, "\n"), line) {
-					t.Errorf("a reading tool has changed something; gone is: %s", line)
-				}
-			}
-			t.FailNow()
+			t.Fatalf("a reading tool has changed something:\n%s", difference(before, after))
 		}
 		if time.Now().After(deadline) {
 			return

@@ -33,8 +33,8 @@ type Server struct {
 	places  places
 
 	subscriptions subscriptions
-	// consentWait is the constant of this name, except in tests.
-	consentWait time.Duration
+	// These are the constants of their names, except in tests.
+	consentWait, startWait time.Duration
 
 	slots  sync.Map // socket path → chan struct{}
 	small  smallServers
@@ -71,7 +71,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, tools: make(map[string]entry, len(tools)), decls: make(map[string]decl, len(tools)),
-		digest: newDigester(), consentWait: consentWait, handles: map[string]*tmux.Server{},
+		digest: newDigester(), consentWait: consentWait, startWait: startWait, handles: map[string]*tmux.Server{},
 	}
 	srv, err := s.connect("")
 	if err != nil {

@@ -102,8 +102,8 @@ func TestSoak(t *testing.T) {
 	}
 	tmuxtest.Run(t, srv, "set-environment", "-g", "-u", "SOAK")
 	after := ""
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		tmuxtest.Run(t, srv, "run-shell", "true") // 3.3a may overlook that a child has ended, until the next one does
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		tmuxtest.Reap(t, srv)
 		after = leftBehind(t, srv, pid)
 		if after == before && runtime.NumGoroutine() <= goroutines {
 			break

@@ -45,7 +45,7 @@ func (c *call) startIn(ctx context.Context, target tmux.Target, token string) (s
 	return *dir, nil
 }
 
-// startWait bounds how long a new pane is waited for until its program runs.
+// startWait is how long a new pane is waited for until its program runs.
 const startWait = 500 * time.Millisecond
 
 // started completes the row of a pane that was just made. Until the program runs, tmux
@@ -59,7 +59,7 @@ func (c *call) started(ctx context.Context, p *paneInfo) error {
 		Path    *string       `tmux:"pane_current_path"`
 	}
 	begun := time.Now()
-	for pause := time.Millisecond; !p.runs(c.tmux) && time.Since(begun) < startWait; pause = min(2*pause, 32*time.Millisecond) {
+	for pause := time.Millisecond; !p.runs(c.tmux) && time.Since(begun) < c.s.startWait; pause = min(2*pause, 32*time.Millisecond) {
 		if err := sleep(ctx, pause); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -85,7 +86,14 @@ func children(t testing.TB, pid int) []string {
 		out, _ := os.ReadFile(task)
 		all = append(all, strings.Fields(string(out))...)
 	}
-	return all
+	return slices.DeleteFunc(all, ended)
+}
+
+// ended reports whether a process is gone, or a zombie.
+func ended(pid string) bool {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	_, after, _ := strings.Cut(string(stat), ") ")
+	return err != nil || strings.HasPrefix(after, "Z")
 }
 
 // transports are the ways to tmux that a test takes in turn.
@@ -98,12 +106,12 @@ func transports(t *testing.T, test func(t *testing.T, flag string)) {
 	}
 }
 
-// eventually polls for at most 30 seconds.
+// eventually polls for at most a minute.
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !cond(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !cond(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not in 30 s: %s", what)
+			t.Fatalf("not in a minute: %s", what)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func TestSubscriptions(t *testing.T) {
 		t.Error("notified after unsubscribing")
 	}
 	p.updatedBy(state, "its end", func() { tmuxtest.Run(t, srv, "kill-pane", "-t", s.pane) })
-	p.updatedBy(sessions, "the end of tmux", func() { tmuxtest.Run(t, srv, "kill-server") })
+	p.updatedBy(sessions, "the end of tmux", func() { tmuxtest.End(t, srv) })
 	p.updatedBy(sessions, "its beginning", func() { session(t, srv, "again") })
 
 	for uri, want := range map[string]string{
@@ -133,7 +133,7 @@ func TestSubscriptionsFollowAPane(t *testing.T) {
 	}
 	p.updatedBy(content, "a long line", func() { s.print("\x1b[?1049l" + strings.Repeat("long ", 7) + "\n") })
 	p.updatedBy(content, "its size", func() { tmuxtest.Run(t, srv, "resize-window", "-t", s.pane, "-x", "20", "-y", "5") })
-	p.updatedBy(content, "its end", func() { tmuxtest.Run(t, srv, "kill-server") })
+	p.updatedBy(content, "its end", func() { tmuxtest.End(t, srv) })
 	p.updatedBy(content, "another pane of its id", func() { session(t, srv, "again") })
 }
 

@@ -2,9 +2,11 @@ package server_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -49,7 +51,7 @@ func fakeAgent(t *testing.T) (srv *tmux.Server, p *peer, dir string, show func(n
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		tmuxtest.Run(t, srv, "run-shell", "-t", "%0", "kill -USR1 #{pane_pid}")
+		tmuxtest.Signal(t, srv, "%0", syscall.SIGUSR1)
 	}
 }
 
@@ -105,7 +107,8 @@ func TestAgentStatus(t *testing.T) {
 	if rows := ok[agentRows](p, "agent_status", `{"panes":["%1"]}`); len(rows.Agents) != 0 {
 		t.Errorf("a shell is %+v", rows)
 	}
-	tmuxtest.Run(t, srv, "run-shell", "-t", "%0", "kill -KILL #{pane_pid}")
+	tmuxtest.Signal(t, srv, "%0", syscall.SIGKILL)
+	tmuxtest.Reap(t, srv)
 	awaitAgent(t, p, "ended")
 }
 
@@ -178,7 +181,9 @@ func TestSendPromptIsNeverSentTwice(t *testing.T) {
 	show("footer", "idle")
 	awaitAgent(t, p, "idle")
 	// What is typed does not show.
-	tmuxtest.Run(t, srv, "run-shell", "-t", "%0", "stty -echo <#{pane_tty}")
+	if out, err := exec.Command("stty", "-F", tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_tty}"), "-echo").CombinedOutput(); err != nil {
+		t.Fatalf("stty: %v\n%s", err, out)
+	}
 	p.fails("send_prompt", `{"pane_id":"%0","prompt":"unseen"}`, "pasted but not submitted", "the input box is empty")
 	if buffers := tmuxtest.Run(t, srv, "list-buffers"); buffers != "" {
 		t.Errorf("left: %s", buffers)

@@ -225,7 +225,10 @@ func TestOptionNamesRunNothing(t *testing.T) {
 			p.fails(tool, args, "invalid argument: ")
 		}
 	}
-	tmuxtest.Run(t, srv, "run-shell", "true") // a job that comes after any of these
+	// A job that comes after any of these.
+	after := marker + "-after"
+	tmuxtest.Run(t, srv, "run-shell", "-b", "touch "+after)
+	eventually(t, "a later job has run", func() bool { _, err := os.Stat(after); return err == nil })
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("a name ran a job")
 	}

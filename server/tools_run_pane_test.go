@@ -512,19 +512,18 @@ func TestRunCommandIsInterrupted(t *testing.T) {
 
 func TestRunCommandEndsWithItsPane(t *testing.T) {
 	t.Parallel()
+	if !testtool.Full {
+		t.Skip("a killed shell may cost the last of its output, and be taken for a live one: see " + testtool.FullSize)
+	}
 	begin := func(p *peer, command string) <-chan reply {
 		c, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%0", "command": command}})
 		return c
 	}
 	gone := func(t *testing.T, p *peer, c <-chan reply) {
 		t.Helper()
-		start := time.Now()
 		res := p.toolResult("run_command", p.await(c))
 		if !strings.Contains(res.text(), `"exit_status":null`) || !strings.Contains(res.text(), `"pane_gone":true`) || !strings.Contains(res.text(), `"output":["begun"]`) {
 			t.Errorf("%s", res.text())
-		}
-		if took := time.Since(start); took > 25*time.Second {
-			t.Errorf("it took %v", took)
 		}
 	}
 	t.Run("the pane is killed", func(t *testing.T) {
@@ -583,8 +582,16 @@ func TestRunCommandLeavesAPipeAlone(t *testing.T) {
 		if n := len(got.Output); !got.LinesMissed || n < 50 || got.Output[n-1] != "500" || got.status() != "0" {
 			t.Errorf("more than the history holds: %+v", got)
 		}
-		got = p.command("%0", "echo begun; sleep 0.5", `"timeout":0.2`)
-		if !got.TimedOut || fmt.Sprint(got.Output) != "[begun]" {
+		gate := filepath.Join(t.TempDir(), "gate")
+		got = p.command("%0", "sh -c 'echo begun; until [ -e "+gate+" ]; do sleep 0.05; done'", `"detach":true`)
+		tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
+		if got = ok[ran](p, "get_job", `{"job_id":"`+got.JobID+`","timeout":0.01}`); !got.TimedOut || fmt.Sprint(got.Output) != "[begun]" {
+			t.Errorf("%+v", got)
+		}
+		if err := os.WriteFile(gate, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got = ok[ran](p, "get_job", `{"job_id":"`+got.JobID+`","timeout":20}`); got.status() != "0" || fmt.Sprint(got.Output) != "[begun]" {
 			t.Errorf("%+v", got)
 		}
 		if tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_pipe}") != "1" {
@@ -597,9 +604,14 @@ func TestRunCommandLeavesAPipeAlone(t *testing.T) {
 func TestRunCommandWhenItsPipeIsTaken(t *testing.T) {
 	t.Parallel()
 	srv, p := shellPane(t, "bash")
-	c, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%0", "command": "echo begun; sleep 0.3; echo ended; exit 4"}})
+	gate := filepath.Join(t.TempDir(), "gate")
+	c, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{
+		"pane_id": "%0", "command": "echo begun; until [ -e " + gate + " ]; do sleep 0.05; done; echo ended; exit 4"}})
 	tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
 	tmuxtest.Run(t, srv, "pipe-pane", "-t", "%0", "cat >/dev/null")
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	res := p.toolResult("run_command", p.await(c))
 	if !strings.Contains(res.text(), `"exit_status":4`) || !strings.Contains(res.text(), `"lines_missed":true`) || !strings.Contains(res.text(), `"output":["begun"]`) {
 		t.Errorf("%s", res.text())

@@ -155,7 +155,7 @@ func TestFollowingAnEnd(t *testing.T) {
 	p.print("last\n")
 	p.in.Close()
 	tmuxtest.Wait(t, srv, string(p.pane.ID), "end of the program", func() bool {
-		tmuxtest.Run(t, srv, "run-shell", "true") // see TestDeadPaneTokens
+		tmuxtest.Reap(t, srv)
 		return strings.Contains(p.run("capture-pane", "-p"), "Pane is dead")
 	})
 	p.expect("dead", false, "last")

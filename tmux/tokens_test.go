@@ -137,11 +137,7 @@ func TestDeadPaneTokens(t *testing.T) {
 		var p tmux.Pane
 		tmuxtest.Wait(t, srv, id, "dead pane", func() bool {
 			p = paneRow(t, srv, id)
-			if p.Dead && is33 && p.DeadTime == nil {
-				// On a busy machine a server overlooks at times that a child has ended,
-				// until the next one does (seen with 3.3a).
-				tmuxtest.Run(t, srv, "run-shell", "true")
-			}
+			tmuxtest.Reap(t, srv)
 			return p.Dead && (!is33 || p.DeadTime != nil)
 		})
 		equal(t, test.command+": status", test.status, p.DeadStatus)
@@ -154,7 +150,11 @@ func TestDeadPaneTokens(t *testing.T) {
 		equal(t, test.command+": path", (*string)(nil), p.CurrentPath)
 		equal(t, test.command+": start", ptr(true, `"`+test.command+`"`), p.StartCommand)
 	}
-	p := paneRow(t, srv, "%0")
+	var p tmux.Pane
+	tmuxtest.Wait(t, srv, "%0", "program that runs", func() bool {
+		p = paneRow(t, srv, "%0")
+		return p.CurrentPath != nil
+	})
 	if p.Dead || p.DeadStatus != nil || p.DeadSignal != nil || p.DeadTime != nil || p.PID == nil || p.CurrentPath == nil || p.StartCommand != nil {
 		t.Errorf("a live pane: %+v", p)
 	}

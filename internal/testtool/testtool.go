@@ -19,6 +19,14 @@ import (
 // it is 1.
 const Required = "TMUX_TEST_REQUIRED"
 
+// FullSize is the environment variable that makes tests run at full size, if it is 1:
+// .ci/full sets it. Without it tests leave out much of what is alike, and what is known
+// to fail by accident.
+const FullSize = "TMUX_TEST_FULL"
+
+// Full reports whether tests run at full size.
+var Full = os.Getenv(FullSize) == "1"
+
 // Path returns the path of a program. It ends the test with [Missing] if there
 // is none of that name.
 func Path(t testing.TB, program string) string {

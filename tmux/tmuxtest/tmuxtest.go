@@ -4,9 +4,12 @@ package tmuxtest
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,7 +57,7 @@ func New(t testing.TB) *tmux.Server {
 	})
 	check(t, err)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		var err error
 		for _, socket := range sockets(dir) {
@@ -116,14 +119,52 @@ func Run(t testing.TB, srv *tmux.Server, name string, args ...string) string {
 	return strings.TrimSuffix(string(out[0]), "\n")
 }
 
-// Wait polls until cond answers true, for at most 10 seconds; then the test
+// Signal sends a signal to the program of a pane. A run-shell that did so might never
+// return: see [Reap].
+func Signal(t testing.TB, srv *tmux.Server, pane string, sig syscall.Signal) {
+	t.Helper()
+	pid, err := strconv.Atoi(Run(t, srv, "display-message", "-p", "-t", pane, "#{pane_pid}"))
+	check(t, err)
+	check(t, syscall.Kill(pid, sig))
+}
+
+// Reap makes tmux wait for its children. A tmux 3.3a that was built with libutempter
+// ignores SIGCHLD for a moment whenever a pane ends, and then overlooks the end of a
+// program until the next one ends: that program remains a zombie, its pane has no
+// pane_dead_status, and a synchronous run-shell hangs. Whoever waits for the end of a
+// program calls this in every turn.
+func Reap(t testing.TB, srv *tmux.Server) {
+	t.Helper()
+	pid, err := strconv.Atoi(Run(t, srv, "display-message", "-p", "#{pid}"))
+	check(t, err)
+	check(t, syscall.Kill(pid, syscall.SIGCHLD))
+}
+
+// End kills the server and returns once its socket is closed, when another server may
+// take its place. kill-server itself returns before that.
+func End(t testing.TB, srv *tmux.Server) {
+	t.Helper()
+	Run(t, srv, "kill-server")
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		conn, err := net.Dial("unix", srv.SocketPath())
+		if err != nil {
+			return
+		}
+		conn.Close()
+		if time.Now().After(deadline) {
+			t.Fatal("the server is still there after a minute")
+		}
+	}
+}
+
+// Wait polls until cond answers true, for at most a minute; then the test
 // ends with what and the pane's screen.
 func Wait(t testing.TB, srv *tmux.Server, target, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !cond() {
 		if time.Now().After(deadline) {
-			t.Fatalf("no %s after 10 s; the screen of %s:\n%s", what, target, Run(t, srv, "capture-pane", "-p", "-t", target))
+			t.Fatalf("no %s in a minute; the screen of %s:\n%s", what, target, Run(t, srv, "capture-pane", "-p", "-t", target))
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
