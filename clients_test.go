@@ -15,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/swap"
+	"tmuxmcp/swap/clients"
+
 	"tmuxmcp/swap/ask"
 )
 
@@ -464,7 +465,7 @@ func TestClaudeProject(t *testing.T) {
 				t.Errorf("in %s Claude says %+v", dir, a)
 			}
 		}
-		if v := b.verify(0); v.Scope != swap.ScopeProject {
+		if v := b.verify(0); v.Scope != clients.ScopeProject {
 			t.Errorf("verify says %+v", v)
 		}
 		b.swap(0, "revert")

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/standin"
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/test/standin"
+	"tmuxmcp/internal/test/testtool"
 )
 
 // A modelClient is an agent CLI whose model is a stand-in.
@@ -227,6 +227,16 @@ func (s *stage) tmux(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// awaitText waits until a pane shows a text.
+func (s *stage) awaitText(pane, text string) {
+	s.Helper()
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(s.tmux("capture-pane", "-p", "-t", pane), text); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.Fatalf("pane %s does not show %q", pane, text)
+		}
+	}
+}
+
 // clear ends everything that has this home, daemons too, and removes it.
 func (s *stage) clear() {
 	if s.home == "" || filepath.Dir(s.home) != filepath.Clean(os.TempDir()) {
@@ -277,7 +287,7 @@ func (s *stage) write(name, text string) {
 }
 
 // playing is how long a client may take for a script.
-const playing = time.Minute
+const playing = 3 * time.Minute
 
 var errNoEnd = errors.New("the client has not ended")
 

@@ -1,6 +1,7 @@
 package tmuxmcp_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"tmuxmcp/internal/standin"
+	"tmuxmcp/internal/test/standin"
 )
 
 // The tests in this file run the agent CLIs against a stand-in for their model's API,
 // with the real tmux-mcp and a real tmux, and look at what the model would have read.
-// What they expect is in internal/standin/figures.tsv.
+// What they expect is in internal/test/standin/figures.tsv.
 //
 //	MODEL_FIGURES=now .ci/clients --test
 //
@@ -77,6 +78,7 @@ func TestModel(t *testing.T) {
 				t.Fatalf("the figures are of %q", measured.Clients)
 			}
 			t.Run("reads", func(t *testing.T) { testReads(t, i, c) })
+			t.Run("first attempts", func(t *testing.T) { testAttempts(t, c) })
 			t.Run("guarded", func(t *testing.T) { testGuarded(t, i, c, false) })
 			t.Run("dismissed", func(t *testing.T) { testGuarded(t, i, c, true) })
 		})
@@ -116,12 +118,86 @@ func testReads(t *testing.T, i int, c modelClient) {
 	report(t, "%-9s %-9s revision %s, its model read %d tools of %d bytes, %d bytes of instructions, %d results of %d bytes", c.name, version, revision, number, size, seen, len(readings), total)
 }
 
+// attempts are ten of the calls in server/testdata/first-attempts.json, which somebody wrote who had
+// seen only the tool list and the instructions, each with what runs in its pane, what that shows, and
+// what the model reads in the last answer if the task is done.
+var attempts = []struct{ id, start, shows, says string }{
+	{"python", "exec python3 -q -i", ">>>", `(?m)\b51000\b`},
+	{"python-function", "exec python3 -q -i", ">>>", `\b42\b`},
+	{"python-paste", "exec python3 -q -i", ">>>", `\bsum 42\b`},
+	{"wizard", asked("Continue? [y/N]") + asked("Name:") + asked("Color:") + `echo "all set:$all"; exec cat`, "Continue?", `all set: y Bob blue`},
+	{"yes-twice", asked("Overwrite a.txt? [y/N]") + asked("Overwrite b.txt? [y/N]") + asked("Overwrite c.txt? [y/N]") + `echo "copied:$all"; exec cat`, "a.txt?", `copied: y y y`},
+	{"password", `stty -echo; printf 'Password: '; read -r a; stty echo; sleep 0.5; echo "welcome, ${#a} letters"; exec cat`, "Password:", `welcome, 7 letters`},
+	{"interrupt", "trap : INT; sleep 1000; exec sh", "", `matched`},
+	{"cat-eof", "cat; exec sh", "", `ping`},
+	{"exit-status", "exec sh", "$", `exit\D*2\b`},
+	{"multi-line", "exec sh", "$", `item 3`},
+}
+
+// asked is a part of a script that works for a moment, and asks.
+func asked(question string) string {
+	return "sleep 0.3; printf '%s ' '" + question + `'; read -r a; all="$all $a"; `
+}
+
+// testAttempts has the model make its first attempts in panes of their own.
+func testAttempts(t *testing.T, c modelClient) {
+	b, err := os.ReadFile("server/testdata/first-attempts.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written []struct {
+		ID    string
+		Calls []struct {
+			Tool      string
+			Arguments json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(b, &written); err != nil {
+		t.Fatal(err)
+	}
+	var script standin.Script
+	last := make([]int, len(attempts)) // the last call of each
+	for i, a := range attempts {
+		for _, w := range written {
+			for _, call := range w.Calls {
+				if w.ID == a.id {
+					last[i] = len(script.Calls)
+					script.Calls = append(script.Calls, standin.Call{Tool: call.Tool, Args: strings.ReplaceAll(string(call.Arguments), `"%0"`, fmt.Sprintf(`"%%%d"`, 40+i))})
+				}
+			}
+		}
+	}
+	s, v := perform(t, c, script, false, func(s *stage) {
+		for i, a := range attempts {
+			if pane := s.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "work:", a.start); pane != fmt.Sprintf("%%%d", 40+i) {
+				t.Fatalf("%s is in pane %s", a.id, pane)
+			}
+		}
+		for i, a := range attempts {
+			s.awaitText(fmt.Sprintf("%%%d", 40+i), a.shows)
+		}
+	})
+	for i, a := range attempts {
+		switch text := v.Results[last[i]]; {
+		case found(text, []string{a.says}):
+		case strings.Contains(text, " quiet after "):
+			// A busy machine was silent for longer than the agent waits: the next look has it.
+			s.awaitText(fmt.Sprintf("%%%d", 40+i), a.says)
+		default:
+			t.Errorf("%s: the model reads %q, which does not have %s", a.id, text, a.says)
+		}
+	}
+}
+
 // perform has a client follow a script to its end. One that begins before its MCP
 // server is there, on a busy machine, is given another chance; one that hangs is not.
-func perform(t *testing.T, c modelClient, script standin.Script, typed bool) (*stage, standin.View) {
+func perform(t *testing.T, c modelClient, script standin.Script, typed bool, prepare ...func(*stage)) (*stage, standin.View) {
 	t.Helper()
 	for try := 1; ; try++ {
 		s := newStage(t, c)
+		for _, p := range prepare {
+			p(s)
+		}
 		v, said, err := s.play(script, typed)
 		offered := slices.ContainsFunc(v.Tools, func(tool standin.Tool) bool { return strings.Contains(tool.Space+tool.Name, "tmux") })
 		if err == nil && v.Ended && offered {
@@ -226,7 +302,7 @@ func write(t *testing.T, when string) {
 	default:
 		t.Fatalf("MODEL_FIGURES is %q, and can be before or now", when)
 	}
-	if err := os.WriteFile("internal/standin/figures.tsv", []byte(measured.String()), 0o644); err != nil {
+	if err := os.WriteFile("internal/test/standin/figures.tsv", []byte(measured.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for name, shape := range figureDocs {
@@ -264,7 +340,7 @@ func withTable(text, table string) (string, error) {
 // The docs have the figures of the file.
 func TestFigures(t *testing.T) {
 	f := standin.Recorded()
-	if text, err := os.ReadFile("internal/standin/figures.tsv"); err != nil || f.String() != string(text) {
+	if text, err := os.ReadFile("internal/test/standin/figures.tsv"); err != nil || f.String() != string(text) {
 		t.Errorf("the file is not what is made of it: %v\n%s", err, f)
 	}
 	for name, shape := range figureDocs {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/standin"
+	"tmuxmcp/internal/test/standin"
 )
 
 // An agentClient is an agent CLI that runs for a user in a pane, asks before it runs a

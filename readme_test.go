@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"tmuxmcp/internal/testtmux"
+	"tmuxmcp/internal/test/testtmux"
 	servercli "tmuxmcp/server/cli"
 )
 
@@ -110,6 +110,9 @@ func (r reader) write(t *testing.T, name, text string) {
 	}
 }
 
+// progressLine is what a busy machine prints besides.
+const progressLine = "mcp-swap: preflight: waiting for the server to answer; its first start may have to build it\n"
+
 // seconds are what is never the same twice.
 var seconds = regexp.MustCompile(`\d+\.\d+s\b`)
 
@@ -136,6 +139,7 @@ func (r reader) transcript(t *testing.T, block []string) {
 		}
 		// Programs that fail say so in what they print: run_command's exit status.
 		out, err := r.run(t, command)
+		out = strings.ReplaceAll(out, progressLine, "")
 		if got := seconds.ReplaceAllString(out, "0s"); err != nil || !regexp.MustCompile(`^`+want.String()+`$`).MatchString(got) {
 			t.Errorf("%s: %v, and prints\n%s\nREADME.md has\n%s", command, err, out, strings.Join(block[i+1:end], "\n"))
 		}

@@ -21,7 +21,7 @@ import (
 
 	"tmuxmcp/conform"
 	conformcli "tmuxmcp/conform/cli"
-	"tmuxmcp/internal/testtmux"
+	"tmuxmcp/internal/test/testtmux"
 	servercli "tmuxmcp/server/cli"
 	swapcli "tmuxmcp/swap/cli"
 )

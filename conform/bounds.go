@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"tmuxmcp/conform/report"
 )
 
 // A target may be anything: one that prints for ever must not take the machine
@@ -109,7 +111,7 @@ func watch(excess func(string)) {
 }
 
 // clipText shortens a long text to its beginning and its end.
-func clipText(s string) string { return clipBytes(s, maxText) }
+func clipText(s string) string { return report.Clip(s, maxText) }
 
 // adopting is set in a process whose only children are the ones this package
 // starts.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -15,10 +16,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tmuxmcp/conform/report"
 	"tmuxmcp/tmux"
 )
 
@@ -39,6 +42,9 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 		fmt.Fprintln(os.Stderr, "this command is for the runner's own use: no script to run:", err)
 		return 2
 	}
+	// Once the run has been killed nobody reads stdout. That must not end this process
+	// before it has cleaned up. Ignoring the signal would do too, but tmux would inherit it.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	adopt()
 	limitFiles(maxFile)
 	if err := req.wrap(); err != nil {
@@ -79,7 +85,7 @@ func (r *request) wrap() error {
 	}
 	words := append(append([]string{"env"}, r.TmuxEnv...), append([]string{r.Tmux}, r.TmuxArgs...)...)
 	r.Tmux = filepath.Join(r.Dir, "tmux")
-	return os.WriteFile(r.Tmux, []byte("#!/bin/sh\nexec "+commandLine(words)+" \"$@\"\n"), 0o700)
+	return os.WriteFile(r.Tmux, []byte("#!/bin/sh\nexec "+report.CommandLine(words)+" \"$@\"\n"), 0o700)
 }
 
 // answer is what the request asks for.
@@ -127,8 +133,8 @@ type script struct {
 	saved    []string // the names of variables
 	waiting  bool     // for an output
 	seen     []observation
-	claims   []Claim
-	evidence []Evidence
+	claims   []report.Claim
+	evidence []report.Evidence
 	fault    string // why the script itself is wrong
 	naReason string
 	// skipReason is why the script could not go on, through no fault of its own
@@ -237,7 +243,7 @@ func (s *script) cleanUp() {
 }
 
 // run runs the script in testscript and judges what came of it.
-func (s *script) run() (Cell, string) {
+func (s *script) run() (report.Cell, string) {
 	testing.Init() // testscript asks testing whether tests are to be short
 	text, err := os.ReadFile(s.req.File)
 	file := filepath.Join(s.req.Dir, "tmp", filepath.Base(s.req.File))
@@ -246,7 +252,7 @@ func (s *script) run() (Cell, string) {
 		err = os.WriteFile(file, []byte(instrument(string(text))), 0o600)
 	}
 	if err != nil {
-		return Cell{Status: Errored, Reason: err.Error()}, ""
+		return report.Cell{Status: report.Errored, Reason: err.Error()}, ""
 	}
 	t := &recorder{verbose: s.req.Verbose}
 	deadline, _ := s.ctx.Deadline()
@@ -262,9 +268,9 @@ func (s *script) run() (Cell, string) {
 		})
 	})
 	log := withoutEnvironment(t.text())
-	cell := Cell{Status: Pass, Claims: s.claims, Evidence: s.evidence}
+	cell := report.Cell{Status: report.Pass, Claims: s.claims, Evidence: s.evidence}
 	for _, c := range s.claims {
-		if cell.Verdict != Refuted {
+		if cell.Verdict != report.Refuted {
 			cell.Verdict = c.Verdict
 		}
 	}
@@ -275,44 +281,44 @@ func (s *script) run() (Cell, string) {
 	}
 	if why != nil && t.failed && s.failure == nil {
 		// It ended a command that is testscript's.
-		s.failure = &failure{evidence: Evidence{Command: s.shown.line, Expected: s.now.text, Actual: s.shown.String()}}
+		s.failure = &failure{evidence: report.Evidence{Command: s.shown.line, Expected: s.now.text, Actual: s.shown.String()}}
 	}
 	switch {
 	case t.panicked != nil:
-		cell.Status, cell.Reason = Errored, fmt.Sprintf("panic: %v", t.panicked)
+		cell.Status, cell.Reason = report.Errored, fmt.Sprintf("panic: %v", t.panicked)
 	case s.fault != "":
-		cell.Status, cell.Reason = Errored, s.where()+s.fault
+		cell.Status, cell.Reason = report.Errored, s.where()+s.fault
 	case s.failure != nil:
 		if why != nil {
 			s.failure.why = *why
 		}
-		cell.Status, cell.Reason = Fail, s.where()+s.failure.why
+		cell.Status, cell.Reason = report.Fail, s.where()+s.failure.why
 		cell.Evidence = append(cell.Evidence, s.failure.evidence)
 		if s.failure.notOffered && s.req.Another {
-			cell.Status, cell.Reason = NotOffered, s.failure.why
+			cell.Status, cell.Reason = report.NotOffered, s.failure.why
 		}
 	case t.failed:
-		cell.Status, cell.Reason = Errored, tail(log)
+		cell.Status, cell.Reason = report.Errored, tail(log)
 	case s.naReason != "":
-		cell.Status, cell.Reason = NotApplicable, s.naReason
-		if s.req.Layer == TmuxLayer {
-			cell.Verdict = NoVerdict
+		cell.Status, cell.Reason = report.NotApplicable, s.naReason
+		if s.req.Layer == report.TmuxLayer {
+			cell.Verdict = report.NoVerdict
 		}
 	case s.skipReason != "":
-		cell.Status, cell.Reason = Skip, s.skipReason
+		cell.Status, cell.Reason = report.Skip, s.skipReason
 	case t.skipped:
-		cell.Status, cell.Reason = Skip, t.skipReason
+		cell.Status, cell.Reason = report.Skip, t.skipReason
 	case len(s.seen) > 0:
-		cell.Status, cell.Reason = Errored, "the script says what it saw, and not of which claim"
-	case s.req.Layer == TmuxLayer && len(s.claims) == 0:
-		cell.Status, cell.Reason = Errored, "the script ended without a claim"
+		cell.Status, cell.Reason = report.Errored, "the script says what it saw, and not of which claim"
+	case s.req.Layer == report.TmuxLayer && len(s.claims) == 0:
+		cell.Status, cell.Reason = report.Errored, "the script ended without a claim"
 	}
 	for i := range cell.Evidence {
 		e := &cell.Evidence[i]
 		e.Command, e.Expected, e.Actual = clipText(e.Command), clipText(e.Expected), clipText(e.Actual)
 	}
 	cell.Reason = clipText(cell.Reason)
-	return cell, clipBytes(log, maxLog)
+	return cell, report.Clip(log, maxLog)
 }
 
 func (s *script) setup(env *testscript.Env) error {
@@ -334,7 +340,7 @@ func (s *script) condition(cond string) (bool, error) {
 	}
 	switch {
 	case key == "tmux" && strings.ContainsAny(arg, "<>=,"):
-		r, err := parseVersions(arg)
+		r, err := report.ParseVersions(arg)
 		return err == nil && r.Has(s.req.Version), err
 	case key == "tmux" && arg != "":
 		v, err := tmux.ParseVersion(arg)
@@ -382,7 +388,7 @@ func (t *recorder) text() string {
 }
 
 func (t *recorder) Log(args ...any) {
-	t.log = append(t.log, clipBytes(fmt.Sprint(args...), 2*maxOutput))
+	t.log = append(t.log, report.Clip(fmt.Sprint(args...), 2*maxOutput))
 }
 func (t *recorder) Parallel()     {}
 func (t *recorder) Verbose() bool { return t.verbose }

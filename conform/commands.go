@@ -15,11 +15,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
+
+	"tmuxmcp/conform/report"
 )
 
 // observation is a "saw" that no claim has used yet.
 type observation struct {
-	verdict Verdict
+	verdict report.Verdict
 	why     string
 }
 
@@ -73,7 +75,7 @@ func (s *script) act(ts *testscript.TestScript, words []string) {
 	if len(words) == 0 || s.actions()[words[0]] == nil {
 		s.misuse(ts, "want a command of tmux, api or mcp, not %q", strings.Join(words, " "))
 	}
-	line := commandLine(words)
+	line := report.CommandLine(words)
 	s.last = outcome{line: line}
 	s.send(message{Command: line})
 	if !s.waiting {
@@ -221,23 +223,23 @@ func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func (s *script) cmdSaw(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 || Verdict(args[0]) != Confirmed && Verdict(args[0]) != Refuted {
+	if neg || len(args) != 2 || report.Verdict(args[0]) != report.Confirmed && report.Verdict(args[0]) != report.Refuted {
 		s.misuse(ts, "usage: saw confirmed|refuted WHY")
 	}
-	v := Verdict(args[0])
+	v := report.Verdict(args[0])
 	s.seen = append(s.seen, observation{v, args[1]})
-	s.evidence = append(s.evidence, Evidence{Command: s.last.line, Expected: string(v) + observed + args[1], Actual: s.last.String()})
+	s.evidence = append(s.evidence, report.Evidence{Command: s.last.line, Expected: string(v) + report.ObservedBy + args[1], Actual: s.last.String()})
 }
 
 func (s *script) cmdClaim(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 || Verdict(args[0]) != Confirmed && Verdict(args[0]) != Refuted {
+	if neg || len(args) != 2 || report.Verdict(args[0]) != report.Confirmed && report.Verdict(args[0]) != report.Refuted {
 		s.misuse(ts, "usage: claim confirmed|refuted TEXT")
 	}
-	expected, text := Verdict(args[0]), args[1]
+	expected, text := report.Verdict(args[0]), args[1]
 	if len(s.seen) == 0 {
 		s.fail(ts, "neither confirmed nor refuted, want %s: %s", expected, text)
 	}
-	c := Claim{Text: text, Expected: expected, Verdict: s.seen[0].verdict}
+	c := report.Claim{Text: text, Expected: expected, Verdict: s.seen[0].verdict}
 	var why []string
 	for _, o := range s.seen {
 		if o.verdict != c.Verdict {
@@ -288,7 +290,7 @@ func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
 	words = append(append(words, "attach-session"), flags...)
 	c := &client{cmd: exec.CommandContext(s.ctx, s.req.Tmux, words...)}
 	c.cmd.Env, c.cmd.Dir = s.env, ts.MkAbs(".")
-	s.last = outcome{line: commandLine(append([]string{"attach"}, args...))}
+	s.last = outcome{line: report.CommandLine(append([]string{"attach"}, args...))}
 	s.shown = s.last
 	s.send(message{Command: s.last.line})
 
@@ -376,25 +378,11 @@ func (s *script) cmdType(ts *testscript.TestScript, neg bool, args []string) {
 	if err != nil {
 		s.misuse(ts, "type: not a text: %s", args[1])
 	}
-	s.send(message{Command: commandLine(append([]string{"type"}, args...))})
+	s.send(message{Command: report.CommandLine(append([]string{"type"}, args...))})
 	s.note(ts, doType, append([]string{args[0]}, hexWords(text)...))
 	if _, err := io.WriteString(s.clients[args[0]].input, text); err != nil {
 		s.fail(ts, "type: %v", err)
 	}
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
-// commandLine is words as they are typed to a shell.
-func commandLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = w
-		if !plainWord.MatchString(w) {
-			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

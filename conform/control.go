@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tmuxmcp/conform/report"
 )
 
 // Control says which scripts of a run are left out, and what happens when one
@@ -24,7 +26,7 @@ type Control struct {
 	// flaky.
 	Retry int
 	// Known are the failures that are expected.
-	Known *Expectations
+	Known *report.Expectations
 }
 
 // Shard is one of several parts of the scripts that together are all of them.
@@ -85,67 +87,36 @@ func (j *job) name() string {
 }
 
 // errFailFast is the cause of a context that a failed script has ended.
-var errFailFast = errors.New("not run: another script had failed, and the run was to end with the first")
+var errFailFast = errors.New(report.FailFast)
 
 // stopReason is why a script did not run to its end when ctx has ended.
 func stopReason(ctx context.Context) string {
 	if errors.Is(context.Cause(ctx), errFailFast) {
-		return errFailFast.Error()
+		return report.FailFast
 	}
-	return interrupted
-}
-
-// interrupted is the reason given for scripts that did not run because the run's
-// context ended.
-const interrupted = "interrupted"
-
-// stopped summarizes on one line the scripts that did not run because the run was
-// stopped. It is empty if the run was not stopped.
-func (r *Report) stopped() string {
-	switch {
-	case r.Interrupted:
-		return "the scripts that had not ended when the run was interrupted"
-	case slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Reason == errFailFast.Error() }):
-		return "the scripts that had not ended when the first one failed"
-	}
-	return ""
+	return report.Interrupted
 }
 
 // attempts runs a job, again if it is to be run again.
-func (c Control) attempts(ctx context.Context, opts Options, j *job) Cell {
+func (c Control) attempts(ctx context.Context, opts Options, j *job) report.Cell {
 	if c.Skip != nil && c.Skip.MatchString(j.name()) {
 		cell := j.cell()
-		cell.Status, cell.Reason = Skip, "left out with --skip "+c.Skip.String()
+		cell.Status, cell.Reason = report.Skip, "left out with --skip "+c.Skip.String()
 		return cell
 	}
 	dir := j.dir
-	var earlier []Attempt
+	var earlier []report.Attempt
 	for {
 		cell := j.run(ctx, opts)
-		again := len(earlier) < c.Retry && cell.Status.Bad() && ctx.Err() == nil && c.Known.find(&cell, j.target.Version) == nil
+		again := len(earlier) < c.Retry && cell.Status.Bad() && ctx.Err() == nil && c.Known.Find(&cell, j.target.Version) == nil
 		if again {
-			earlier = append(earlier, Attempt{cell.Status, cell.Reason, cell.Evidence, cell.DurationMS})
+			earlier = append(earlier, report.Attempt{Status: cell.Status, Reason: cell.Reason, Evidence: cell.Evidence, DurationMS: cell.DurationMS})
 			j.dir = fmt.Sprintf("%s-%d", dir, len(earlier))
 			continue
 		}
 		if len(earlier) > 0 {
-			cell.retried(earlier)
+			cell.Retried(earlier)
 		}
 		return cell
 	}
-}
-
-// retried makes one outcome of the last attempt and those before it.
-func (c *Cell) retried(earlier []Attempt) {
-	last := earlier[len(earlier)-1]
-	switch c.Status {
-	case Pass:
-		c.Status = Flaky
-		c.Reason = fmt.Sprintf("failed %d of %d times: %s", len(earlier), len(earlier)+1, last.Reason)
-	case Skip:
-		// The run was ended meanwhile: what is known is that it failed.
-		c.Status, c.Reason, c.Evidence, c.DurationMS = last.Status, last.Reason, last.Evidence, last.DurationMS
-		earlier = earlier[:len(earlier)-1]
-	}
-	c.Earlier = earlier
 }

@@ -3,7 +3,6 @@ package conform
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -14,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
+	"tmuxmcp/conform/report"
 	"tmuxmcp/fixtures"
 )
 
@@ -58,7 +58,7 @@ func ParseDialect(file string, text []byte) (*Dialect, error) {
 	dec := toml.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&d); err != nil {
-		return nil, tomlError(file, err, dialectKeys)
+		return nil, report.TOMLError(file, err, dialectKeys)
 	}
 	switch {
 	case d.Name == "":
@@ -67,21 +67,6 @@ func ParseDialect(file string, text []byte) (*Dialect, error) {
 		return nil, fmt.Errorf("%s: case = %q: want camel or snake", file, d.Case)
 	}
 	return &d, nil
-}
-
-// tomlError is what is wrong with a file of TOML, and where.
-func tomlError(file string, err error, keys string) error {
-	var unknown *toml.StrictMissingError
-	var syntax *toml.DecodeError
-	switch {
-	case errors.As(err, &unknown):
-		row, _ := unknown.Errors[0].Position()
-		return fmt.Errorf("%s:%d: unknown key %s: want %s", file, row, strings.Join(unknown.Errors[0].Key(), "."), keys)
-	case errors.As(err, &syntax):
-		row, _ := syntax.Position()
-		return fmt.Errorf("%s:%d: %s", file, row, strings.TrimPrefix(err.Error(), "toml: "))
-	}
-	return fmt.Errorf("%s: %w", file, err)
 }
 
 // Dialects are the built-in ones.

@@ -5,11 +5,11 @@ programs and reports, for each gap, tmux and layer, which claims hold.
 # The model
 
 A [Gap] is one file: a claim about tmux in words, and one script for each
-[Layer] in the language of testscript. Gaps are grouped in suites; suite 670 has the
-issue's. A [Target] is one tmux program. [Run]
+[report.Layer] in the language of testscript. Gaps are grouped in suites; suite 670 has the
+issue's. A [report.Target] is one tmux program. [Run]
 runs every script against every target, each in a process of its own with a
-tmux server of its own, and returns a [Report], a tree of [Cell]s. Reporters
-([WriteText], [WriteJSON]) are functions of the report alone.
+tmux server of its own, and returns a [report.Report], a tree of [report.Cell]s. Reporters
+([report.WriteText], [report.WriteJSON]) are functions of the report alone.
 
 Layer tmux asks whether the claim is true. Its verdict is what the script
 observed, confirmed or refuted; a refuted claim is a finding and no failure.

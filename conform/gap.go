@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"tmuxmcp/conform/report"
 )
 
 // Gap is one gap of the issue: a claim about tmux, and the scripts that look at
@@ -20,7 +22,7 @@ import (
 // spaces), with one file for each layer, named as the layer is. Further files
 // are unpacked beside each script.
 type Gap struct {
-	GapInfo
+	report.GapInfo
 	// Text is the whole file.
 	Text []byte
 
@@ -96,9 +98,9 @@ func LoadGaps(fsys fs.FS) ([]*Gap, error) {
 }
 
 // Layers are the layers that the gap has a script for.
-func (g *Gap) Layers() []Layer {
-	var layers []Layer
-	for _, l := range allLayers {
+func (g *Gap) Layers() []report.Layer {
+	var layers []report.Layer
+	for _, l := range report.Layers() {
 		if g.section(l) != nil {
 			layers = append(layers, l)
 		}
@@ -106,7 +108,7 @@ func (g *Gap) Layers() []Layer {
 	return layers
 }
 
-func (g *Gap) section(l Layer) []byte {
+func (g *Gap) section(l report.Layer) []byte {
 	for _, f := range g.archive.Files {
 		if f.Name == string(l) {
 			return f.Data
@@ -118,11 +120,11 @@ func (g *Gap) section(l Layer) []byte {
 // script returns the archive that testscript runs for a layer. Blank lines take
 // the place of what precedes the script in the gap's file, so that the line
 // numbers that testscript reports match the file.
-func (g *Gap) script(l Layer) []byte {
+func (g *Gap) script(l report.Layer) []byte {
 	before, _, _ := bytes.Cut(g.Text, []byte("-- "+string(l)+" --\n"))
 	a := &txtar.Archive{Comment: append(bytes.Repeat([]byte("\n"), bytes.Count(before, []byte("\n"))+1), g.section(l)...)}
 	for _, f := range g.archive.Files {
-		if !slices.Contains(allLayers, Layer(f.Name)) {
+		if !slices.Contains(report.Layers(), report.Layer(f.Name)) {
 			a.Files = append(a.Files, f)
 		}
 	}
@@ -132,7 +134,7 @@ func (g *Gap) script(l Layer) []byte {
 // Rule is a place where a script says what it expects depending on the version
 // of tmux.
 type Rule struct {
-	Layer Layer
+	Layer report.Layer
 	// Versions are those it is about, "before 3.7" or ">=3.7 <3.7c"; empty for all.
 	Versions string
 	// Text is the reason why the script does not apply, or a claim with the

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"tmuxmcp/conform/report"
 )
 
 // The command carries the 14 gaps of the issue, each with a script for every layer
@@ -18,13 +20,13 @@ func TestShippedGaps(t *testing.T) {
 	numbers := map[int]string{}
 	for i, g := range gaps {
 		texts := map[string]string{"title": g.Title, "claim": g.Claim, "truth": g.Truth, "source": g.Source, "since": g.Since, "wrappers": g.Wrappers}
-		first := 100 * slices.IndexFunc(suites, func(s Suite) bool { return s.Name == g.Suite })
-		layers := []Layer{TmuxLayer}
+		first := 100 * slices.IndexFunc(report.Suites(), func(s report.Suite) bool { return s.Name == g.Suite })
+		layers := []report.Layer{report.TmuxLayer}
 		if g.Suite == "670" {
 			delete(texts, "since")
 			delete(texts, "wrappers")
 			texts["cluster"] = g.Cluster
-			layers = allLayers
+			layers = report.Layers()
 			if g.Number != i+1 {
 				t.Errorf("gap %d is missing", i+1)
 			}
@@ -52,7 +54,7 @@ func TestShippedGaps(t *testing.T) {
 				claims++
 			}
 		}
-		if n := strings.Count(string(g.section(TmuxLayer)), "\nclaim ") + strings.Count(string(g.section(TmuxLayer)), "] claim "); claims != n {
+		if n := strings.Count(string(g.section(report.TmuxLayer)), "\nclaim ") + strings.Count(string(g.section(report.TmuxLayer)), "] claim "); claims != n {
 			t.Errorf("%s: %d of %d claims have a rule", g.Name, claims, n)
 		}
 	}
@@ -87,7 +89,7 @@ func TestParseGap(t *testing.T) {
 		t.Error(got)
 	}
 	// The script is at the same lines as in the file.
-	if got := string(g.script(APILayer)); got != strings.Repeat("\n", 10)+"stop\n-- more --\nx\n" {
+	if got := string(g.script(report.APILayer)); got != strings.Repeat("\n", 10)+"stop\n-- more --\nx\n" {
 		t.Errorf("%q", got)
 	}
 	for _, tt := range []struct{ file, text, want string }{

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"tmuxmcp/conform/report"
 	"tmuxmcp/tmux"
 )
 
@@ -22,14 +23,14 @@ import (
 // them. The script itself runs in a child; see child.go.
 type job struct {
 	gap       *Gap
-	target    Target
-	layer     Layer
+	target    report.Target
+	layer     report.Layer
 	transport tmux.Transport // for the report; empty where nobody knows
 	dir       string
 }
 
-func (j *job) cell() Cell {
-	return Cell{Suite: j.gap.Suite, Gap: j.gap.Number, Layer: j.layer, Tmux: j.target.Name, Transport: string(j.transport)}
+func (j *job) cell() report.Cell {
+	return report.Cell{Suite: j.gap.Suite, Gap: j.gap.Number, Layer: j.layer, Tmux: j.target.Name, Transport: string(j.transport)}
 }
 
 // request is what the child reads from its standard input, which stays open for as
@@ -39,7 +40,7 @@ type request struct {
 	Ask       string         `json:"ask"`
 	Dir       string         `json:"dir"`
 	File      string         `json:"file"`
-	Layer     Layer          `json:"layer"`
+	Layer     report.Layer   `json:"layer"`
 	Transport tmux.Transport `json:"transport"`
 	Server    []string       `json:"server"`
 	ServerDir string         `json:"server_dir"`
@@ -74,14 +75,15 @@ type message struct {
 
 	Done bool `json:"done,omitempty"`
 	// The outcome of a script.
-	Cell *Cell  `json:"cell,omitempty"`
-	Log  string `json:"log,omitempty"`
+	Cell *report.Cell `json:"cell,omitempty"`
+	Log  string       `json:"log,omitempty"`
 	// Steps are what the script did.
 	Steps []step `json:"steps,omitempty"`
 	// What else was asked for, or why it is not known. Strange is set if Version is none.
 	Version string          `json:"version,omitempty"`
 	Strange bool            `json:"strange,omitempty"`
 	Known   map[string]bool `json:"known,omitempty"`
+	All     bool            `json:"all,omitempty"` // Known has all tokens in the program
 	Offer   offer           `json:"offer,omitempty"`
 	Err     string          `json:"err,omitempty"`
 }
@@ -94,27 +96,27 @@ const (
 )
 
 // run runs the script, and leaves nothing of it.
-func (j *job) run(ctx context.Context, opts Options) Cell {
+func (j *job) run(ctx context.Context, opts Options) report.Cell {
 	start := time.Now()
 	cell, err := j.runChild(ctx, opts)
 	if err != nil {
 		cell = j.cell()
-		cell.Status, cell.Reason = Errored, err.Error()
+		cell.Status, cell.Reason = report.Errored, err.Error()
 	}
 	if opts.Keep {
 		cell.Dir = j.dir
 	} else if err := os.RemoveAll(j.dir); err != nil && !cell.Status.Bad() {
-		cell.Status, cell.Reason = Errored, "clean up: "+err.Error()
+		cell.Status, cell.Reason = report.Errored, "clean up: "+err.Error()
 	}
-	if ctx.Err() != nil && cell.Status != Pass {
+	if ctx.Err() != nil && cell.Status != report.Pass {
 		cell = j.cell()
-		cell.Status, cell.Reason = Skip, stopReason(ctx)
+		cell.Status, cell.Reason = report.Skip, stopReason(ctx)
 	}
 	cell.DurationMS = time.Since(start).Milliseconds()
 	return cell
 }
 
-func (j *job) runChild(ctx context.Context, opts Options) (Cell, error) {
+func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 	cell := j.cell()
 	if err := makeDirs(j.dir); err != nil {
 		return cell, err
@@ -123,13 +125,13 @@ func (j *job) runChild(ctx context.Context, opts Options) (Cell, error) {
 	if err := os.WriteFile(file, j.gap.script(j.layer), 0o600); err != nil {
 		return cell, err
 	}
-	last, err := converse(ctx, opts.child, j.target.request(request{
+	last, err := converse(ctx, opts.child, request{
 		Dir: j.dir, File: file, Layer: j.layer, Transport: opts.Transport, Server: opts.server, ServerDir: opts.serverDir, Another: opts.Server != "", Dialect: opts.Dialect,
 		Timeout: opts.Timeout, Verbose: opts.Verbose, Keep: opts.Keep,
-	}))
+	}.about(&j.target))
 	if errors.Is(err, errOvertime) {
-		cell.Status, cell.Reason = Fail, fmt.Sprintf("no end within %v", opts.Timeout)
-		cell.Evidence = []Evidence{{Command: last.Command, Expected: fmt.Sprintf("an end within %v", opts.Timeout), Actual: "still running"}}
+		cell.Status, cell.Reason = report.Fail, fmt.Sprintf("no end within %v", opts.Timeout)
+		cell.Evidence = []report.Evidence{{Command: last.Command, Expected: fmt.Sprintf("an end within %v", opts.Timeout), Actual: "still running"}}
 		return cell, nil
 	}
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/test/testtool"
 	server "tmuxmcp/server/cli"
 )
 

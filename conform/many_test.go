@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"tmuxmcp/conform/report"
 )
 
 // A report of all suites over nine targets fits into 80 columns, beside each other. The
@@ -14,28 +16,30 @@ func TestAllSuitesOverNineTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Report{Version: reportVersion, Layers: allLayers, Suites: suitesOf(gaps), Server: "other-mcp --flag", Dialect: "mine"}
+	r := &report.Report{Version: report.FormatVersion, Layers: report.Layers(), Suites: suitesOf(gaps), Server: "other-mcp --flag", Dialect: "mine"}
 	for _, v := range []string{"3.2a", "3.3a", "3.4", "3.5a", "3.6a", "3.7", "3.7c", "next-3.8", "3.8"} {
-		r.Targets = append(r.Targets, Target{Name: v, Version: v, Path: "/opt/tmux", Spec: "/opt/tmux", Env: []string{"A=b c"}})
+		r.Targets = append(r.Targets, report.Target{Name: v, Version: v, Path: "/opt/tmux", Spec: "/opt/tmux", Env: []string{"A=b c"}})
 	}
 	for _, g := range gaps {
 		r.Gaps = append(r.Gaps, g.GapInfo)
 		for i, target := range r.Targets {
 			for _, l := range g.Layers() {
-				c := Cell{Suite: g.Suite, Gap: g.Number, Layer: l, Tmux: target.Name, Transport: "exec", Status: Pass}
+				c := report.Cell{Suite: g.Suite, Gap: g.Number, Layer: l, Tmux: target.Name, Transport: "exec", Status: report.Pass}
 				switch {
-				case l == MCPLayer && g.Number == 4:
-					c.Status, c.Reason = NotOffered, "the server offers no tool clear_pane"
+				case l == report.MCPLayer && g.Number == 4:
+					c.Status, c.Reason = report.NotOffered, "the server offers no tool clear_pane"
 				case g.Number == 101 && i == 5:
-					c.Status, c.Reason, c.Reproducer = Fail, "it broke", "#!/bin/sh\necho </pre>\n"
-					c.Evidence = []Evidence{{"tmux break-pane", "success", "nothing"}}
+					c.Status, c.Reason, c.Reproducer = report.Fail, "it broke", "#!/bin/sh\necho </pre>\n"
+					c.Evidence = []report.Evidence{{Command: "tmux break-pane", Expected: "success", Actual: "nothing"}}
 				}
 				r.Cells = append(r.Cells, c)
 			}
 		}
 	}
 	for _, unicode := range []bool{false, true} {
-		text := written(t, func(w io.Writer, r *Report) error { return WriteText(w, r, Style{Unicode: unicode}) }, r)
+		text := inFormat(t, func(w io.Writer, r *report.Report) error {
+			return report.WriteText(w, r, report.Style{Unicode: unicode})
+		}, r)
 		for line := range strings.Lines(text) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
 				t.Errorf("%d columns: %s", n, line)
@@ -55,16 +59,25 @@ func TestAllSuitesOverNineTargets(t *testing.T) {
 		text                    string
 		matrix, failures, shows string
 	}{
-		"text":     {written(t, func(w io.Writer, r *Report) error { return WriteText(w, r, Style{}) }, r), "670: the 14 gaps", "\nFailures\n", "it broke"},
-		"html":     {written(t, WriteHTML, r), `id="matrix"`, `id="failures"`, `href="#gap-101-3.7-tmux"`},
-		"markdown": {written(t, WriteMarkdown, r), "| 101 | break-pane |", "### Failures", "```sh\n#!/bin/sh"},
+		"text":     {inFormat(t, func(w io.Writer, r *report.Report) error { return report.WriteText(w, r, report.Style{}) }, r), "670: the 14 gaps", "\nFailures\n", "it broke"},
+		"html":     {inFormat(t, report.WriteHTML, r), `id="matrix"`, `id="failures"`, `href="#gap-101-3.7-tmux"`},
+		"markdown": {inFormat(t, report.WriteMarkdown, r), "| 101 | break-pane |", "### Failures", "```sh\n#!/bin/sh"},
 	} {
 		m, f := strings.Index(format.text, format.matrix), strings.Index(format.text, format.failures)
 		if m < 0 || f < m || !strings.Contains(format.text[f:], format.shows) {
 			t.Errorf("%s: matrix at %d, failures at %d, want the matrix first and %q below", name, m, f, format.shows)
 		}
 	}
-	if html := written(t, WriteHTML, r); !strings.Contains(html, `<tr class="suite"><th scope="rowgroup" colspan="10"><span id="suite-agents">agents</span>`) || strings.Contains(html, "echo </pre>") {
+	if html := inFormat(t, report.WriteHTML, r); !strings.Contains(html, `<tr class="suite"><th scope="rowgroup" colspan="10"><span id="suite-agents">agents</span>`) || strings.Contains(html, "echo </pre>") {
 		t.Error("the page lacks the suite's heading, or the reproducer is not quoted")
 	}
+}
+
+func inFormat(t *testing.T, write func(io.Writer, *report.Report) error, r *report.Report) string {
+	t.Helper()
+	var b strings.Builder
+	if err := write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

@@ -351,9 +351,9 @@ func (s *script) offer(ctx context.Context) (message, error) {
 
 // askServer starts the server once and finds out which tools it offers.
 func (o Options) askServer(ctx context.Context) (offer, error) {
-	answer, err := ask(ctx, o.Targets[0].request(request{
+	answer, err := ask(ctx, request{
 		Ask: askForServer, Server: o.server, ServerDir: o.serverDir, Transport: o.Transport, Dialect: o.Dialect, Timeout: o.Timeout,
-	}))
+	}.about(&o.Targets[0]))
 	endAdopted()
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("the server %q cannot be asked: %w", o.Server, err)

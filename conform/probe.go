@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"tmuxmcp/conform/report"
 	"tmuxmcp/tmux"
 )
 
@@ -60,7 +61,7 @@ func (r request) probe(ctx context.Context) (message, error) {
 		for _, p := range l.probes {
 			if out, err := run(p.args...); err != nil || !regexp.MustCompile(p.prints).MatchString(out) {
 				if version == "" {
-					return message{}, fmt.Errorf("%s printed %.60q: not a tmux of %s or later", commandLine(p.args), out, levels[0].version)
+					return message{}, fmt.Errorf("%s printed %.60q: not a tmux of %s or later", report.CommandLine(p.args), out, levels[0].version)
 				}
 				return message{Version: version}, nil
 			}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"tmuxmcp/conform/report"
 )
 
 // testscript says in prose how a script failed. To know it, each command of a
@@ -33,7 +35,7 @@ type running struct {
 // failure is how the script failed.
 type failure struct {
 	why      string
-	evidence Evidence
+	evidence report.Evidence
 	// notOffered is set where the server has no tool for what was asked of it.
 	notOffered bool
 }
@@ -105,7 +107,7 @@ func (s *script) where() string {
 // fail ends the script: what the line that runs expects of the last command is
 // not so.
 func (s *script) fail(ts *testscript.TestScript, format string, args ...any) {
-	e := Evidence{Command: s.shown.line, Expected: s.now.text, Actual: s.shown.String()}
+	e := report.Evidence{Command: s.shown.line, Expected: s.now.text, Actual: s.shown.String()}
 	if s.focus != "" {
 		e.Actual = s.focus
 	}
@@ -138,7 +140,7 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 		expected = "failure"
 	}
 	var none notOffered
-	s.failure = &failure{why: why, evidence: Evidence{Command: o.line, Expected: expected, Actual: o.said()}, notOffered: errors.As(o.err, &none)}
+	s.failure = &failure{why: why, evidence: report.Evidence{Command: o.line, Expected: expected, Actual: o.said()}, notOffered: errors.As(o.err, &none)}
 	ts.Fatalf("%s", why)
 }
 
@@ -149,7 +151,7 @@ func (s *script) cmdExec(ts *testscript.TestScript, neg bool, args []string) {
 	s.send(message{Command: s.now.text})
 	s.note(ts, doProgram, args)
 	err := ts.Exec(args[0], args[1:]...)
-	o := outcome{line: commandLine(append([]string{"exec"}, args...)), stdout: ts.ReadFile("stdout"), stderr: ts.ReadFile("stderr")}
+	o := outcome{line: report.CommandLine(append([]string{"exec"}, args...)), stdout: ts.ReadFile("stdout"), stderr: ts.ReadFile("stderr")}
 	var exit interface{ ExitCode() int }
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

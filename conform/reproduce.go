@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"tmuxmcp/conform/report"
 )
 
 // step is a command of a script as it ran, in the words of a shell.
@@ -88,7 +90,7 @@ func (s *script) shellWord(ts *testscript.TestScript, word string, used func(nam
 		case i%2 == 1:
 			b.WriteString(`"` + piece + `"`)
 		case piece != "" || len(pieces) == 1:
-			b.WriteString(commandLine([]string{piece}))
+			b.WriteString(report.CommandLine([]string{piece}))
 		}
 	}
 	return b.String()
@@ -107,14 +109,14 @@ func (s *script) noteAction(ts *testscript.TestScript, words []string) *step {
 
 // reproducer is a shell script that does what the steps did with nothing but the
 // target. cell is the outcome.
-func (j *job) reproducer(cell *Cell, steps []step) string {
+func (j *job) reproducer(cell *report.Cell, steps []step) string {
 	var b strings.Builder
 	outcome := string(cell.Status)
 	if cell.Reason != "" {
 		outcome += ": " + oneLine(cell.Reason)
 	}
 	comment := func(text string) {
-		for line := range strings.Lines(Printable(text)) {
+		for line := range strings.Lines(report.Printable(text)) {
 			b.WriteString("# " + strings.TrimRight(line, "\n") + "\n")
 		}
 	}
@@ -122,22 +124,22 @@ func (j *job) reproducer(cell *Cell, steps []step) string {
 	comment(fmt.Sprintf("%s (%s), layer %s, tmux %s", j.gap.Name, j.gap.Title, j.layer, j.target.Name))
 	comment(outcome)
 	comment("It needs nothing but that tmux. Another one is tried with: sh FILE PATH-OF-TMUX")
-	program := commandLine([]string{j.target.Path})
+	program := report.CommandLine([]string{j.target.Path})
 	b.WriteString("tmux=${1:-" + program + "}\n")
 	// What stands before and behind the program, as a shell reads it.
 	before, after := "", ""
 	if len(j.target.Env) > 0 {
-		before = "env " + commandLine(j.target.Env) + " "
+		before = "env " + report.CommandLine(j.target.Env) + " "
 	}
 	if len(j.target.Args) > 0 {
-		after = " " + commandLine(j.target.Args)
+		after = " " + report.CommandLine(j.target.Args)
 	}
-	fmt.Fprintf(&b, "pre=%s post=%s\n", commandLine([]string{before}), commandLine([]string{after}))
+	fmt.Fprintf(&b, "pre=%s post=%s\n", report.CommandLine([]string{before}), report.CommandLine([]string{after}))
 	b.WriteString(reproducerHead)
 	b.WriteString(reproducerFunctions)
 	for _, f := range j.gap.archive.Files {
-		if !slices.Contains(allLayers, Layer(f.Name)) && path.Base(f.Name) == f.Name {
-			fmt.Fprintf(&b, "printf %%s %s >%s\n", commandLine([]string{string(f.Data)}), commandLine([]string{f.Name}))
+		if !slices.Contains(report.Layers(), report.Layer(f.Name)) && path.Base(f.Name) == f.Name {
+			fmt.Fprintf(&b, "printf %%s %s >%s\n", report.CommandLine([]string{string(f.Data)}), report.CommandLine([]string{f.Name}))
 		}
 	}
 	b.WriteString("\n")
@@ -150,14 +152,14 @@ func (j *job) reproducer(cell *Cell, steps []step) string {
 		last = st.Line
 		switch {
 		case st.Do == doNothing:
-			fmt.Fprintf(&b, "echo %s\n", commandLine([]string{"# not tmux: " + strings.Join(st.Words, " ")}))
+			fmt.Fprintf(&b, "echo %s\n", report.CommandLine([]string{"# not tmux: " + strings.Join(st.Words, " ")}))
 		case st.Until != nil:
 			fmt.Fprintf(&b, "await %s %s\n", *st.Until, strings.Join(st.Words, " "))
 		default:
 			b.WriteString(strings.Join(append([]string{st.Do}, st.Words...), " ") + "\n")
 		}
 	}
-	if e := cell.evidence(); e.Command != "" {
+	if e := cell.Last(); e.Command != "" {
 		fmt.Fprintf(&b, "\ncat <<'EOF'\n\nmcp-conform ran\n%s\nwanted\n%s\nand saw\n%s\nEOF\n", heredoc(e.Command), heredoc(e.Expected), heredoc(e.Actual))
 	}
 	return b.String()
@@ -165,7 +167,7 @@ func (j *job) reproducer(cell *Cell, steps []step) string {
 
 // heredoc is a text that can stand in a here-document: no line of it is its end.
 func heredoc(text string) string {
-	return "  " + strings.ReplaceAll(Printable(strings.TrimRight(text, "\n")), "\n", "\n  ")
+	return "  " + strings.ReplaceAll(report.Printable(strings.TrimRight(text, "\n")), "\n", "\n  ")
 }
 
 // setUp is a line that testscript itself runs, for a shell.
@@ -223,8 +225,15 @@ control() {
 	flags=
 	while case $1 in -t) flags="$flags -t $2"; shift ;; -*) flags="$flags $1" ;; *) false ;; esac; do shift; done
 	echo "\$ tmux -C attach-session$flags"
-	{ sleep 1; printf '%s\n' "$@"; sleep 1; echo; } | client -C attach-session $flags >"$d/stdout" 2>"$d/stderr"
+	: >"$d/stdout"
+	{ hear '%session-changed '; printf '%s\n' "$@" "display-message -p $end"; hear "$end\$"; echo; } |
+		client -C attach-session $flags >"$d/stdout" 2>"$d/stderr"
 	code=0; shown
+}
+end=end-of-these-lines
+hear() {
+	tries=0
+	while ! grep -q "^$1" "$d/stdout" && [ $tries -lt 50 ]; do tries=$((tries + 1)); sleep 0.1; done
 }
 # attach NAME ARG… attaches a client in a pane of a second server, which is its terminal.
 attach() {

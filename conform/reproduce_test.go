@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -23,24 +24,25 @@ var varies = regexp.MustCompile(`/dev/\S*|/\S*/|client-[0-9]+|[0-9]{3,}| +\n`)
 // nothing.
 func TestReproducers(t *testing.T) {
 	emptyAtEnd(t)
-	gaps, err := LoadSuites(AllSuites)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gaps := lastingSuites(t)
 	// Files, waiting, variables, clients on terminals, directories, control clients.
 	gaps = slices.DeleteFunc(gaps, func(g *Gap) bool { return !slices.Contains([]int{6, 11, 106, 110, 207, 305, 402}, g.Number) })
-	targets, err := ResolveTargets(t.Context(), []string{"real=" + tmuxtest.Binary(t), "needy=" + needy(t) + "?env=NEEDS=a %26 b&arg=--compat"}, nil)
+	specs := []string{"needy=" + needy(t) + "?env=NEEDS=a %26 b&arg=--compat"} // which needs more, and then is the real one
+	if testtool.Full {
+		specs = append(specs, "real="+tmuxtest.Binary(t))
+	}
+	targets, err := ResolveTargets(t.Context(), specs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := Run(t.Context(), Options{Targets: targets, Gaps: gaps, Layers: []Layer{TmuxLayer}, Reproduce: true, child: child(t)})
+	result, err := Run(t.Context(), Options{Targets: targets, Gaps: gaps, Layers: []report.Layer{report.TmuxLayer}, Reproduce: true, child: child(t), Timeout: unhurried})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range report.Cells {
-		t.Run(report.gap(c.Gap).Name+"/"+c.Tmux, func(t *testing.T) {
+	for _, c := range result.Cells {
+		t.Run(result.Gap(c.Gap).Name+"/"+c.Tmux, func(t *testing.T) {
 			t.Parallel()
-			if c.Status != Pass || len(c.Evidence) == 0 {
+			if c.Status != report.Pass || len(c.Evidence) == 0 {
 				t.Fatalf("%s: %s", c.Status, c.Reason)
 			}
 			out := sh(t, c.Reproducer)
@@ -48,7 +50,7 @@ func TestReproducers(t *testing.T) {
 			if !found {
 				t.Errorf("it does not show what was expected:\n%s", out)
 			}
-			want := varies.ReplaceAllString(strings.TrimSpace(c.evidence().Actual)+"\n", "…")
+			want := varies.ReplaceAllString(strings.TrimSpace(c.Last().Actual)+"\n", "…")
 			if want != "(no output)\n" && !strings.Contains(varies.ReplaceAllString(saw+"\n", "…"), want) {
 				t.Errorf("it does not show\n%s\nbut\n%s\nwith\n%s", want, saw, c.Reproducer)
 			}
@@ -59,7 +61,7 @@ func TestReproducers(t *testing.T) {
 // sh runs a shell script that ends in time.
 func sh(t *testing.T, script string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*unhurried)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh")
 	cmd.Stdin, cmd.WaitDelay = strings.NewReader(script), time.Second
@@ -84,15 +86,15 @@ func TestFailureHasReproducer(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := gap(t, "mkdir sub\ntmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 'it''s new'\ntmux new-window -d 'sleep 0.7; echo late; exec sleep 60'\nwait-until late tmux capture-pane -p -t %1\ntmux list-windows -F '[#{window_name}]'\nstdout '^\\[it''s new\\]$'\nsaw confirmed a\nclaim confirmed b\n")
-	report, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
+	result, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := report.Cells[1]; c.Status != Pass || c.Reproducer != "" {
+	if c := result.Cells[1]; c.Status != report.Pass || c.Reproducer != "" {
 		t.Errorf("%s: %s: %q", c.Status, c.Reason, c.Reproducer)
 	}
-	c := report.Cells[0]
-	if c.Status != Fail {
+	c := result.Cells[0]
+	if c.Status != report.Fail {
 		t.Fatalf("%s: %s", c.Status, c.Reason)
 	}
 	if out := sh(t, c.Reproducer); !strings.Contains(out, "list-windows -F [#{window_name}]\n[first]\n") || !strings.Contains(out, "\nlate\n") {
@@ -122,12 +124,12 @@ func TestReproducersObeyNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := gap(t, "tmux new-session -d 'exec sleep 60'\nattach user\ntmux display-message -p x\nsave v\ntmux set-option -g @v $v\nwait-until touch tmux display-message -p $v\n! stdout touch\n")
-	report, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
+	result, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := report.Cells[0]
-	if c.Status != Fail || !strings.Contains(c.Reproducer, "await ") || !strings.Contains(c.evidence().Actual, "touch") {
+	c := result.Cells[0]
+	if c.Status != report.Fail || !strings.Contains(c.Reproducer, "await ") || !strings.Contains(c.Last().Actual, "touch") {
 		t.Fatalf("%s: %s", c.Status, c.Reason)
 	}
 	sh(t, c.Reproducer)

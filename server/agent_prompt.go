@@ -250,19 +250,18 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 	p.buffers = append(p.buffers, buffer)
 	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(data)}
 	var refusal *fault
-	_, err := p.typeInto(ctx, atPane(p.pane), func(target tmux.Target) ([]tmux.Command, error) {
+	_, err := p.typeInto(ctx, atPane(p.pane), echoOf(data), func(target tmux.Target) ([]tmux.Command, error) {
 		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: bracket, Returns: true})
 		if err != nil {
 			return nil, err
 		}
 		paste.Delete = true
-		then, err := p.tmux.Script(ctx, paste)
-		return []tmux.Command{tmux.IfShell{Target: target, Test: true, Condition: p.unmoved(), Then: then}}, err
+		return []tmux.Command{tmux.Require{Target: target, Condition: p.unmoved()}, paste}, nil
 	}, load)
 	switch {
 	case errors.As(err, &refusal):
 		return false, err
-	case err == nil:
+	case err == nil, errors.Is(err, tmux.ErrUnmet):
 		err = p.look(ctx)
 	}
 	if err != nil {

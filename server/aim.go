@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"slices"
 
 	"tmuxmcp/tmux"
 )
@@ -91,10 +92,12 @@ type aimed struct {
 	selection
 	// target is the selection as a target of tmux commands. Nil is tmux's own choice.
 	target tmux.Target
+	// own is set if the caller's pane is, or is in, what a guarded tool acts on.
+	own bool
 }
 
 // atPane is a pane that is known by its id.
-func atPane(id tmux.PaneID) aimed { return aimed{selection{pane: id}, id} }
+func atPane(id tmux.PaneID) aimed { return aimed{selection: selection{pane: id}, target: id} }
 
 // selector is the input of a tool that names an object.
 type selector interface{ selection() selection }
@@ -160,7 +163,12 @@ func (c *call) resolveFor(ctx context.Context, s selection) (on aimed, err error
 		}
 		fallthrough
 	default:
-		if on.selection, err = c.resolve(ctx, s); err != nil {
+		if c.guarded() {
+			on.selection, on.own, err = c.identify(ctx, s)
+		} else {
+			on.selection, err = c.resolve(ctx, s)
+		}
+		if err != nil {
 			return on, err
 		}
 	}
@@ -168,32 +176,74 @@ func (c *call) resolveFor(ctx context.Context, s selection) (on aimed, err error
 	return on, err
 }
 
+// guarded reports whether the call may disturb or end the caller's pane. What is typed
+// is typeInto's to guard.
+func (c *call) guarded() bool {
+	h := c.decl.harm
+	return (h == disturbs || h == ends) && c.s.mayHurtCaller(c.tmux)
+}
+
+// identify finds the one object that a selection names, by its id, and reports whether
+// the caller's pane is, or is in, it. Names and places may change from one call to the
+// next, so both are of one moment, and the tool acts on the id.
+func (c *call) identify(ctx context.Context, s selection) (object selection, own bool, err error) {
+	caller := c.s.cfg.Caller.Pane
+	if err = s.required(c.decl.name); err != nil || s.pane != "" {
+		return s, s.pane == caller, err
+	}
+	if s.window != "" && s.name != "" { // the name is of the session to act in
+		if s, err = c.resolve(ctx, s); err != nil {
+			return s, false, err
+		}
+	}
+	type place struct {
+		Session tmux.SessionID `tmux:"session_id"`
+		Window  tmux.WindowID  `tmux:"window_id"`
+		Pane    tmux.PaneID    `tmux:"pane_id"`
+	}
+	var b tmux.Batch
+	named := tmux.Rows[place](&b, tmux.ListPanes{All: true, Filter: c.filterFor(s)})
+	callers := tmux.Rows[place](&b, tmux.ListPanes{All: true, Filter: tmux.MatchEqual("pane_id", string(caller))})
+	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+		return s, false, err
+	}
+	if len(*named) == 0 {
+		return s, false, c.missing(ctx, s)
+	}
+	at := (*named)[0]
+	switch c.decl.aim.object {
+	case aPane:
+		return selection{pane: at.Pane}, at.Pane == caller, nil
+	case aWindow:
+		object = selection{window: at.Window, session: s.session}
+		if s.window == "" {
+			object.session = at.Session
+		}
+		return object, slices.ContainsFunc(*callers, func(p place) bool { return p.Window == at.Window }), nil
+	}
+	// The pane outlives a session if another one holds its window too.
+	outlives := slices.ContainsFunc(*callers, func(p place) bool { return p.Session != at.Session })
+	return selection{session: at.Session}, len(*callers) > 0 && !outlives, nil
+}
+
 // protect refuses what the tool would do to the caller's pane, if that is among
-// what it acts on, unless the user agrees. What is typed is typeInto's to guard.
+// what it acts on, unless the user agrees.
 func (c *call) protect(ctx context.Context, all ...aimed) error {
 	h := c.decl.harm
 	switch {
-	case h != disturbs && h != ends || !c.s.mayHurtCaller(c.tmux):
+	case !c.guarded():
 		return nil
 	case c.decl.aim.object == theServer:
 		return c.protectServer(ctx)
-	}
-	if c.s.cfg.Caller.Lost {
+	case c.s.cfg.Caller.Lost:
 		// One question for all of them: an answer is for one.
 		var any []tmux.Format
 		for _, on := range all {
 			any = append(any, c.filterFor(on.selection))
 		}
 		return c.protectLost(ctx, h, tmux.Or(any...))
-	}
-	for _, on := range all {
-		holds, err := c.holdsCaller(ctx, on.selection)
-		if err != nil {
-			return err
-		}
-		if holds {
-			return c.consent(ctx, h, c.ownPane())
-		}
+	case slices.ContainsFunc(all, func(on aimed) bool { return on.own }):
+		return c.consent(ctx, h, c.ownPane())
 	}
 	return nil
 }
@@ -219,34 +269,4 @@ func (c *call) filterFor(s selection) tmux.Format {
 		return s.windowFilter()
 	}
 	return s.within()
-}
-
-// holdsCaller reports whether the caller's pane is the object of a selection, or
-// ends or changes with it. It asks tmux only where that is possible at all.
-func (c *call) holdsCaller(ctx context.Context, s selection) (bool, error) {
-	own := c.s.cfg.Caller.Pane
-	if own == "" || s.pane != "" {
-		return s.pane == own && own != "", nil
-	}
-	type row struct {
-		ID   tmux.SessionID `tmux:"session_id"`
-		Name string         `tmux:"session_name"`
-	}
-	filter := tmux.MatchEqual("pane_id", string(own))
-	if object := c.decl.aim.object; object == aPane || object == aWindow {
-		filter = tmux.And(filter, c.filterFor(s))
-	}
-	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true, Filter: filter})
-	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
-		return false, err
-	}
-	if c.decl.aim.object == aSession {
-		// The pane outlives a session if another one holds its window too.
-		for _, r := range rows {
-			if s.session != "" && r.ID != s.session || s.session == "" && r.Name != s.name {
-				return false, nil
-			}
-		}
-	}
-	return true, nil
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"reflect"
@@ -33,6 +34,12 @@ func required(t *testing.T) map[string]map[string]any {
 		"respawn_pane":    {"shell": "cat"},
 		"select_pane":     {"direction": "last"},
 		"select_window":   {"direction": "last"},
+
+		"display_message":       {"format_string": "x"},
+		"search_panes":          {"pattern": "x"},
+		"find_pane_by_position": {"corner": "top-left"},
+		"set_environment":       {"name": "X", "value": "x"},
+		"wait_for_text":         {"timeout": 0.1},
 	}
 }
 
@@ -142,6 +149,132 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 		t.Errorf("only %d tools declare harm", tested)
 	}
 }
+
+// spellings are other texts that tmux, or a lenient parser, may take for one of the
+// objects that hold the agent's own pane.
+func spellings(of string) []string {
+	if of == "agent" {
+		return []string{"=agent", "agent:", "agent:0", "=agent:0.0", "agen", "a*", "[a]gent", "Agent", " agent", "agent ", "agent\n", "$0", "$00", "=$0", "@0", "@00", "%0", "%00",
+			"{mouse}", "{last}", "~", "!", "+", "-", "^", "$", ".", ":", ":.", "#{session_name}", "/dev/tty", "client-0"}
+	}
+	sigil := of[:1]
+	out := []string{sigil, "0", "=" + of, of + ".", of + ":", of + ".0", ":" + of, ":." + of, "agent:" + of, "=agent:0.0", "agent", "agent:0", " " + of, of + " ", of + "\n", of + "\x00",
+		"{top}", "{last}", "{mouse}", "{marked}", "!", "~", "+", "-", "^", "$", "#{pane_id}", "#{window_id}", sigil + sigil + "0", "\uff05" + "0"}
+	for _, number := range []string{"00", "000", "0000000000", "00000000000000000000000", "+0", "-0", " 0", "0x0", "0b0", "0o0", "0_0", "0.0", "0e0", "\u0660", "\uff10", "4294967296", "18446744073709551616"} {
+		out = append(out, sigil+number)
+	}
+	return out
+}
+
+// spelled are the copies of a value in which one of the texts that name the agent's own
+// pane, or what holds it, is spelled in another way.
+func spelled(v any) (out []any) {
+	switch v := v.(type) {
+	case string:
+		if v == "%0" || v == "@0" || v == "$0" || v == "agent" {
+			for _, other := range spellings(v) {
+				out = append(out, other)
+			}
+		}
+	case map[string]any:
+		for key, inner := range v {
+			if key == "new_name" {
+				continue
+			}
+			for _, other := range spelled(inner) {
+				changed := maps.Clone(v)
+				changed[key] = other
+				out = append(out, changed)
+			}
+			if n, ok := inner.(int); ok && key == "window_index" {
+				for _, other := range []string{"00", "000", "+0", "-0", " 0", "0 ", "\u0660", "{start}", "^", "!", fmt.Sprint(n) + ".0", "0:"} {
+					changed := maps.Clone(v)
+					changed[key] = other
+					out = append(out, changed)
+				}
+			}
+		}
+	case []any:
+		for i, inner := range v {
+			for _, other := range spelled(inner) {
+				changed := slices.Clone(v)
+				changed[i] = other
+				out = append(out, changed)
+			}
+		}
+	}
+	return out
+}
+
+// SpelledCall is a call whose target is the agent's own pane, or what holds it, in
+// another spelling.
+type SpelledCall struct {
+	Args    string
+	Guarded bool // the tool declares that it types, disturbs or ends
+}
+
+// SpelledCalls derives them from the table of tools, for each argument of each tool that
+// can name a target.
+func SpelledCalls(t *testing.T) map[string][]SpelledCall {
+	all := map[string][]SpelledCall{}
+	for _, entry := range tools {
+		d := entry.declared()
+		if d.name == "create_session" || d.name == "build_workspace" {
+			continue // their names are of what they make
+		}
+		for _, args := range append(ownCalls(t, d), otherWaysToName(d)...) {
+			for _, other := range spelled(args) {
+				raw, err := json.Marshal(other)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// These arguments take names and ids alike.
+				if strings.Contains(string(raw), `"target":"$0"`) || strings.Contains(string(raw), `"destination_session":"$0"`) || strings.Contains(string(raw), `"panes":["agent"]`) {
+					continue
+				}
+				all[d.name] = append(all[d.name], SpelledCall{string(raw), d.harm != harmless && d.harm != unknownHarm})
+			}
+		}
+	}
+	return all
+}
+
+// otherWaysToName are calls that name the agent's own pane, or what holds it, by an
+// argument that is not the tool's selector.
+func otherWaysToName(d decl) (calls []map[string]any) {
+	has := argumentNames(d.in)
+	if slices.Contains(has, "target") {
+		for scope, target := range map[string]string{"session": "agent", "window": "@0", "pane": "%0"} {
+			args := map[string]any{"scope": scope, "target": target}
+			for name, value := range map[string]any{"option": "@mcp-x", "value": "x", "hook_name": "after-new-window"} {
+				if slices.Contains(has, name) {
+					args[name] = value
+				}
+			}
+			calls = append(calls, args)
+		}
+	}
+	if slices.Contains(has, "panes") {
+		calls = append(calls, map[string]any{"panes": []any{"%0"}, "timeout": 0.1})
+	}
+	switch d.name {
+	case "agent_status":
+		delete(calls[0], "timeout")
+	case "move_window":
+		calls = append(calls, map[string]any{"window_id": "@2", "destination_session": "agent", "destination_index": 9})
+	}
+	return calls
+}
+
+// AgentServer is a tmux server on which the agent runs, with the configuration of its
+// server: see agentServer.
+func AgentServer(t *testing.T) (*tmux.Server, Config) {
+	srv, s := agentServer(t, talker)
+	return srv, s.cfg
+}
+
+// OwnState is what a tool could have done to the program in the agent's own pane.
+func OwnState(t *testing.T, srv *tmux.Server) string { return ownState(t, srv, decl{}) }
 
 // jobIn begins a job in pane %0.
 func jobIn(t *testing.T, srv *tmux.Server) string {

@@ -53,6 +53,7 @@ type await struct {
 	states         []agents.State // of a coding agent that end it
 	all            bool           // until all panes have ended, not the first
 	typed          bool           // the call typed: that a pane is gone then is an outcome
+	draws          bool           // silence counts once a program has printed something after Enter
 	start          time.Time
 	deadline       time.Time
 	budget         time.Duration
@@ -69,9 +70,12 @@ type await struct {
 type awaited struct {
 	id      tmux.PaneID
 	look    *tmux.Look
-	fresh   []string // what is new since the wait began, without what is too much
-	atEntry bool     // a pattern was on the screen, and does not count
-	alt     bool     // the alternate screen was seen
+	began   time.Time // of the look
+	fresh   freshLines
+	echo    *echo // of what was typed before the wait
+	drew    bool  // the program printed anything since
+	atEntry bool  // a pattern was on the screen, and does not count
+	alt     bool  // the alternate screen was seen
 	missed  bool
 	printed time.Time // when it was seen to print last, or when the wait began
 
@@ -83,7 +87,7 @@ type awaited struct {
 	back time.Time // since when the shell is there again
 
 	outcome string // empty: still waiting
-	screen  bool   // fresh is what the screen shows
+	screen  bool   // show the screen
 	index   *int   // of the pattern
 	matched []string
 }
@@ -95,6 +99,9 @@ func (c *call) newAwait(ctx context.Context, in conditions, matchCase bool, time
 		return nil, err
 	}
 	w.deadline = w.start.Add(w.budget)
+	if in.Quiet > maxWait.Seconds() {
+		return nil, argumentFault("quiet", "must be at most %v seconds", maxWait.Seconds())
+	}
 	if in.Patterns.given && len(in.Patterns.texts) == 0 {
 		return nil, argumentFault("patterns", "must not be empty; null waits for any output")
 	}
@@ -111,7 +118,7 @@ func (c *call) newAwait(ctx context.Context, in conditions, matchCase bool, time
 // begin is where the wait for a pane begins: at a mark, with nothing for now, or with what is on
 // the screen.
 type begin struct {
-	mark   *tmux.Mark
+	bookmark
 	screen bool
 	given  bool // the caller named the mark, so its program must be the pane's
 }
@@ -137,7 +144,7 @@ func (w *await) run(ctx context.Context, interval time.Duration, panes []tmux.Pa
 			return err
 		}
 		for _, p := range w.panes {
-			if slices.Contains(due, p.id) && p.outcome == "" {
+			if p.outcome == "" && (slices.Contains(due, p.id) || !time.Now().Before(w.nextOf(p))) {
 				if err := w.again(ctx, p); err != nil {
 					return err
 				}
@@ -149,7 +156,7 @@ func (w *await) run(ctx context.Context, interval time.Duration, panes []tmux.Pa
 	}
 	for _, p := range w.panes {
 		if p.look.ID != "" {
-			w.c.s.places.set(w.c.tmux, p.look.Mark())
+			w.c.s.places.set(w.c.tmux, bookmark{p.look.Mark(), p.echo})
 		}
 	}
 	return nil
@@ -167,6 +174,7 @@ func (w *await) lookAt(ctx context.Context, id tmux.PaneID, since *tmux.Mark) (l
 // first is the first look at a pane.
 func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 	now := time.Now()
+	p.echo = from.echo.clone()
 	l, err := w.lookAt(ctx, p.id, from.mark)
 	var gone *fault
 	if errors.As(err, &gone) && gone.kind == kindPaneGone && !from.given {
@@ -182,9 +190,9 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 	if l.Dead && !w.typed {
 		return died(l)
 	}
-	fresh := l.New
+	fresh, rows := l.New, l.NewRows
 	if from.screen {
-		fresh = l.Lines()
+		fresh, rows = l.Lines(), nil
 	}
 	at, err := w.firstOf(ctx, w.patterns, l.Lines())
 	if err != nil {
@@ -192,7 +200,7 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 	}
 	p.atEntry = at >= 0
 	p.runs = inForeground(l.PaneState)
-	return w.took(ctx, p, l, now, fresh)
+	return w.took(ctx, p, l, now, fresh, rows)
 }
 
 // again is another look at a pane.
@@ -209,10 +217,30 @@ func (w *await) again(ctx context.Context, p *awaited) error {
 	case err != nil:
 		return err
 	}
-	if f == nil {
-		return w.took(ctx, p, l, began, l.New)
+	if f != nil {
+		return w.gone(p, f)
 	}
-	return w.gone(p, f)
+	fresh, rows := l.New, l.NewRows
+	if l.Missed {
+		fresh = after(p.look.Tail(), fresh)
+		rows = rows[len(rows)-len(fresh):]
+	}
+	return w.took(ctx, p, l, began, fresh, rows)
+}
+
+// after are the lines of a screen that has lost its place after those that end an earlier one, as a
+// pane shows them that was only resized, or whose history was cleared. The last of them may go on.
+func after(earlier, screen []string) []string {
+	for n := min(len(earlier), len(screen)); n > 0; n-- {
+		last, now := earlier[len(earlier)-1], screen[n-1]
+		if slices.Equal(earlier[len(earlier)-n:len(earlier)-1], screen[:n-1]) && strings.HasPrefix(now, last) {
+			if now != last {
+				n--
+			}
+			return screen[n:]
+		}
+	}
+	return screen
 }
 
 // gone notes that a pane is no more, or another one.
@@ -226,18 +254,18 @@ func (w *await) gone(p *awaited, err error) error {
 }
 
 // took takes in a look, with the lines that are new to the wait.
-func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.Time, fresh []string) error {
+func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.Time, fresh []string, rows []int) error {
 	bell := p.look != nil && !p.look.Bell && l.Bell
 	if p.look != nil && l.Printed || l.Generation != nil && p.look != nil && p.look.Generation != nil && *l.Generation != *p.look.Generation {
 		p.printed = time.Now()
 	}
 	w.warn(ctx, l)
 	w.watch.Looked(l.PaneState, began, l.Printed)
-	p.look = l
+	p.look, p.began = l, began
 	p.missed, p.alt = p.missed || l.Missed, p.alt || l.Alternate
-	p.fresh = append(p.fresh, fresh...)
-	lines, size := keptLines, keptBytes
-	p.fresh, _, _ = limited(p.fresh, &lines, &size)
+	p.fresh.add(l, fresh, rows)
+	fresh = p.echo.output(l, fresh, rows)
+	p.drew = p.drew || len(fresh) > 0 || l.Alternate
 	// A failure and a success may come in the same look, and a broad pattern of
 	// success must not hide the failure.
 	for _, m := range []struct {
@@ -274,16 +302,14 @@ func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.T
 	return nil
 }
 
-// next is when something may be over without a look.
+// next is when to look, or to read a state, even if nothing is printed.
 func (w *await) next() time.Time {
 	next := w.deadline
 	for _, p := range w.panes {
 		if p.outcome != "" {
 			continue
 		}
-		for _, e := range w.endings(p) {
-			next = earlier(next, e.at)
-		}
+		next = earlier(next, w.nextOf(p))
 		if w.states != nil && (p.state != "" || p.asked.Before(p.printed)) {
 			next = earlier(next, p.asked.Add(statePause))
 		}
@@ -291,14 +317,27 @@ func (w *await) next() time.Time {
 	return next
 }
 
-// ending is a moment at which the wait for a pane ends if nothing happens before.
+// nextOf is when to look at a pane even if nothing is printed.
+func (w *await) nextOf(p *awaited) time.Time {
+	next := w.deadline
+	for _, e := range w.endings(p) {
+		next = earlier(next, e.at)
+	}
+	if held := p.echo.due(); !held.IsZero() {
+		next = earlier(next, held)
+	}
+	return next
+}
+
+// ending is a moment at which the wait for a pane ends if a look that begins then finds nothing: on
+// a busy machine the last one may be old.
 type ending struct {
 	at      time.Time
 	outcome string
 }
 
 func (w *await) endings(p *awaited) (all []ending) {
-	if w.quiet > 0 {
+	if w.quiet > 0 && !(w.draws && p.echo.entered && !p.drew) {
 		all = append(all, ending{p.printed.Add(w.quiet), outcomeQuiet})
 	}
 	if !p.back.IsZero() {
@@ -385,15 +424,10 @@ func earlier(a, b time.Time) time.Time {
 
 // over reports whether the wait is over, and notes why for panes where time has passed.
 func (w *await) over() bool {
-	now := time.Now()
 	ended := 0
 	for _, p := range w.panes {
 		for _, e := range w.endings(p) {
-			switch {
-			case p.outcome != "" || now.Before(e.at):
-			case e.outcome == outcomeEnded && inForeground(p.look.PaneState):
-				p.back = time.Time{}
-			default:
+			if p.outcome == "" && !p.began.Before(e.at) {
 				p.outcome = e.outcome
 			}
 		}
@@ -414,18 +448,19 @@ func (w *await) firstOf(ctx context.Context, patterns []*matcher, lines []string
 	return w.look.first(ctx, patterns, lines)
 }
 
-// bounded bounds one look at a pane: a server that does not answer must not take
-// all of the time. Near the end of the wait a busy one still has three seconds.
+// lookTime bounds one look at a pane: a server that does not answer must not take all of the time.
+var lookTime = 5 * time.Second
+
+// bounded makes one look at a pane, within lookTime.
 func (w *await) bounded(ctx context.Context, look func(ctx context.Context) error) error {
-	budget := max(min(5*time.Second, time.Until(w.deadline)), 3*time.Second)
-	bound, cancel := context.WithTimeout(ctx, budget)
+	bound, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	err := look(bound)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		f := faultf(kindTimeout, "tmux did not answer within %.2fs: the tmux server is unresponsive", budget.Seconds())
+		f := faultf(kindTimeout, "tmux did not answer within %.0fs: the tmux server is unresponsive", lookTime.Seconds())
 		f.cause = err
 		return f
 	}
@@ -457,14 +492,13 @@ func (w *await) warn(ctx context.Context, l *tmux.Look) {
 // lines, and before them those that matched. Cut is how many new lines are before these.
 func (p *awaited) shown() (shown []string, cut int) {
 	if p.screen {
-		return p.fresh, 0
+		return p.look.Lines(), 0
 	}
-	lines, size := shownLines, shownBytes
-	last, cut, _ := limited(p.fresh, &lines, &size)
+	last, cut := p.fresh.last(shownLines, shownBytes)
 	if cut == 0 || len(p.matched) == 0 || slices.Contains(last, p.matched[0]) {
 		return last, cut
 	}
-	lines, size = 20, 2000
+	lines, size := shownLines, shownBytes
 	first, _, _ := limited(p.matched, &lines, &size)
 	return append(append(slices.Clone(first), "..."), last...), cut
 }

@@ -39,7 +39,7 @@ func TestAStateComesWithItsLines(t *testing.T) {
 	}
 	w.anything, w.states, w.watch = false, []agents.State{agents.Idle}, srv.Watch(ctx, 50*time.Millisecond)
 	defer w.watch.Close()
-	p := &awaited{id: "%0"}
+	p := &awaited{id: "%0", echo: new(echo)}
 	w.panes = []*awaited{p}
 	if err := w.first(ctx, p, begin{}); err != nil {
 		t.Fatal(err)
@@ -47,12 +47,12 @@ func TestAStateComesWithItsLines(t *testing.T) {
 	footer("done")
 	tmuxtest.Signal(t, srv, "%0", syscall.SIGUSR1)
 	tmuxtest.WaitScreen(t, srv, "%0", "done")
-	for deadline := time.Now().Add(20 * time.Second); p.outcome == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); p.outcome == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if err := w.readStates(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if p.outcome != outcomeState || !slices.ContainsFunc(p.fresh, func(line string) bool { return strings.TrimSpace(line) == "done" }) {
-		t.Errorf("outcome %q with the lines %q", p.outcome, p.fresh)
+	if p.outcome != outcomeState || !slices.ContainsFunc(textsOf(p.fresh.lines), func(line string) bool { return strings.TrimSpace(line) == "done" }) {
+		t.Errorf("outcome %q with the lines %q", p.outcome, textsOf(p.fresh.lines))
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // The benchmarks talk to the real program over pipes. What is compared is done by
 // turns of a few calls, so that all of it sees the same machine, and the medians are
-// reported; go run ./internal/perf makes a table of them.
+// reported; go run ./internal/cmd/docs bench makes a table of them.
 
 // agent is a client that only writes lines and reads lines.
 type agent struct {
@@ -196,7 +196,7 @@ func BenchmarkRunCommand(b *testing.B) {
 			start := shellStart(b, name)
 			srv := tmuxtest.New(b)
 			quietFish(b, srv)
-			panes := []string{"%0", "%1"}
+			panes := []string{"%0", "%1", "%2"}
 			for i := range panes {
 				tmuxtest.Run(b, srv, "new-session", "-d", "-s", fmt.Sprint("s", i), "-x", "80", "-y", "24", start)
 				waitPrompt(b, srv, panes[i])
@@ -205,7 +205,8 @@ func BenchmarkRunCommand(b *testing.B) {
 			native, viaExec := launch(b, srv), launch(b, srv, "--transport", "exec")
 			byTurns(b, bare(b, srv, "display-message", "-p", "x"),
 				native.calling("run_command", "run_command", args(panes[0]), 1),
-				viaExec.calling("exec-run_command", "run_command", args(panes[1]), 1))
+				viaExec.calling("exec-run_command", "run_command", args(panes[1]), 1),
+				turn{"send-keys-wait", bare(b, srv, "send-keys", "-t", panes[2], "echo hello; "+srv.Binary()+" -S "+srv.SocketPath()+" wait-for -S bench", "Enter", ";", "wait-for", "bench").do})
 		})
 	}
 }

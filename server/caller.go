@@ -1,6 +1,7 @@
 package server
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -126,10 +127,11 @@ func (s *Server) mayHurtCaller(srv *tmux.Server) bool {
 	switch {
 	case c.Pane == "" && c.Socket == "" && !c.Lost:
 		return false
-	case c.Socket == "":
+	case c.Socket == "" || filepath.Base(c.Socket) == filepath.Base(srv.SocketPath()) || samePath(c.Socket, srv.SocketPath()):
 		return true
 	}
-	return samePath(c.Socket, srv.SocketPath()) || filepath.Base(c.Socket) == filepath.Base(srv.SocketPath())
+	_, err := os.Stat(c.Socket)
+	return err != nil // it may have another name now
 }
 
 // callerPane is the caller's pane if it is on srv, else empty.
@@ -140,10 +142,20 @@ func (s *Server) callerPane(srv *tmux.Server) tmux.PaneID {
 	return ""
 }
 
+// samePath reports whether two paths lead to the same file.
 func samePath(a, b string) bool {
-	return a == b || realPath(a) == realPath(b)
+	if a == b {
+		return true
+	}
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
 }
 
+// realPath is a path without symbolic links.
 func realPath(p string) string {
 	if real, err := filepath.EvalSymlinks(p); err == nil {
 		return real

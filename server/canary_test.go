@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
@@ -171,10 +170,6 @@ func TestMatchingHasALimit(t *testing.T) {
 		pane := tmuxtest.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-x", "200", "-y", "50", "-s", fmt.Sprint(length), "cat "+file+"; exec sleep 1000")
 		tmuxtest.WaitScreen(t, srv, pane, "end")
 		p := serve(t, configFor(srv))
-		start := time.Now()
 		p.fails("search_panes", fmt.Sprintf(`{"pattern":"(x{0,30}){0,14}[^x]","regex":true,"session_name":"%d","content_start":-20000}`, length), why)
-		if d := time.Since(start); d > time.Minute {
-			t.Errorf("the search took %v", d)
-		}
 	}
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 
@@ -25,24 +24,35 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return t.Serve(ctx, in, out)
 }
 
-// explain is the JSON-RPC code and the message of an error; 0 leaves both to mcp-go.
-func (s *Server) explain(method string, params json.RawMessage, err error) (code int, message string) {
-	var f *fault
+// explain is what a client gets for an error; nil leaves that to mcp-go.
+func (s *Server) explain(r stdio.Request, err error) *mcp.JSONRPCErrorDetails {
+	f, _ := faultOf(err)
+	uri := gjson.GetBytes(r.Params, "uri").String()
+	var misfit *mcpserver.UnparsableMessageError
 	switch {
 	case errors.Is(err, mcpserver.ErrToolNotFound):
-		return mcp.INVALID_PARAMS, unknownTool(gjson.GetBytes(params, "name").String(), s).msg
+		f = unknownTool(gjson.GetBytes(r.Params, "name").String(), s)
+		f.kind = kindValidation
+	case errors.As(err, &misfit):
+		f = faultf(kindValidation, "%s", stdio.Misfit(misfit.Unwrap()))
+	case errors.Is(err, mcpserver.ErrResourceNotFound) && uri == "":
+		f = argumentFault("uri", "is required")
 	case errors.Is(err, mcpserver.ErrResourceNotFound):
-		return mcp.RESOURCE_NOT_FOUND, "there is no such resource"
-	case method == string(mcp.MethodResourcesRead), method == string(mcp.MethodResourcesSubscribe):
-		f, _ = faultOf(err)
-		if f.kind == kindPane || f.kind == kindNotFound || f.kind == kindNoServer {
-			return mcp.RESOURCE_NOT_FOUND, f.msg
-		}
-		return mcp.INTERNAL_ERROR, f.msg
-	case errors.As(err, &f):
-		return mcp.INVALID_PARAMS, f.msg
+		f = faultf(kindNotFound, "there is no such resource")
 	}
-	return 0, ""
+	details := mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, f.msg, nil)
+	switch f.kind {
+	case kindUnexpected:
+		return nil
+	case kindValidation, kindForged:
+		details.Code = mcp.INVALID_PARAMS
+	case kindPane, kindNotFound, kindNoServer:
+		details.Code, details.Data = mcp.RESOURCE_NOT_FOUND, map[string]any{"uri": uri}
+		if r.Modern {
+			details.Code = mcp.INVALID_PARAMS
+		}
+	}
+	return &details
 }
 
 // clientOf is the name and version of the connected client, or empty.

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/internal/nearest"
 	"tmuxmcp/tmux"
 )
 
@@ -77,6 +80,58 @@ var (
 
 type variable struct{ name, old string }
 
+// knownVariables are the names of all variables that the environment may have; some of
+// them to be refused.
+func knownVariables() []string {
+	names := slices.AppendSeq([]string{"LIBTMUX_TOOLSETS", "LIBTMUX_TOOLS", "LIBTMUX_EXCLUDE_TOOLS"}, maps.Keys(unobeyed))
+	for _, v := range []variable{
+		varSocket, varSocketPath, varTmux, varSafety, varHistory, varWaitMax, varPromptsAsTools, varToolsets, varTransport, varResults, varMaxResult, varLogLevel,
+	} {
+		names = append(names, v.name, cmp.Or(v.old, v.name))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// checkNames refuses a variable that may be a misspelt one, as the server would be less
+// safe than was asked for: one of this project's that does not exist, and one of
+// libtmux's that resembles a known one. Others are libtmux's own, and warned of.
+func checkNames(values map[string]string) (warnings []string, err error) {
+	known := knownVariables()
+	// Without its prefix, which would make all names resemble each other.
+	stem := func(name string) string {
+		name, family := strings.CutPrefix(name, "LIBTMUX_")
+		if !family {
+			name = strings.TrimPrefix(name, "TMUX_MCP_")
+		}
+		return strings.ToLower(name)
+	}
+	var stems []string
+	for _, name := range known {
+		stems = append(stems, stem(name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		own := strings.HasPrefix(name, "TMUX_MCP_")
+		if !own && !strings.HasPrefix(name, "LIBTMUX_") || slices.Contains(known, name) {
+			continue
+		}
+		near := nearest.Names(stem(name), stems)
+		switch {
+		case len(near) > 0:
+			// LIBTMUX_ sorts before TMUX_MCP_.
+			meant := known[slices.Index(stems, near[0])]
+			if alike := "TMUX_MCP_" + strings.ToUpper(near[0]); own && slices.Contains(known, alike) {
+				meant = alike
+			}
+			return nil, fmt.Errorf("unknown variable %s; did you mean %s?", name, meant)
+		case own:
+			return nil, fmt.Errorf("unknown variable %s; docs/tools.md lists the variables", name)
+		}
+		warnings = append(warnings, "unknown variable "+name+" is ignored")
+	}
+	return warnings, nil
+}
+
 // set is the name that holds: this project's, if it is in the environment.
 func (v variable) set(values map[string]string) string {
 	if _, ok := values[v.name]; !ok && v.old != "" {
@@ -107,6 +162,9 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 	get := func(v variable) string { return values[v.set(values)] }
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 
+	if warnings, err = checkNames(values); err != nil {
+		return cfg, nil, err
+	}
 	cfg = Config{
 		Tmux: get(varTmux), SocketName: get(varSocket), SocketPath: get(varSocketPath),
 		PromptsAsTools: get(varPromptsAsTools) == "1", Env: env,

@@ -5,13 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/testtool"
-
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 )
 
@@ -53,6 +53,7 @@ func TestEnvironment(t *testing.T) {
 		{"FASTMCP_LOG_LEVEL=loud", func(c Config) any { return c.LogLevel }, slog.LevelWarn, true},
 		{"TMUX_MCP_TOOLSETS=core,panes", func(c Config) any { return strings.Join(c.Toolsets, "+") }, "core+panes", false},
 		{"TMUX_MCP_TOOLSETS=all", func(c Config) any { return len(c.Toolsets) }, 0, false},
+		{"LIBTMUX_TMUX_FORMAT_SEPARATOR=x", func(c Config) any { return c.Tier }, Mutating, true}, // is libtmux's own
 	} {
 		cfg, warnings, err := FromEnv(append(strings.Fields(c.env), base...))
 		if err != nil {
@@ -71,10 +72,45 @@ func TestEnvironment(t *testing.T) {
 		"LIBTMUX_SOCKET=a TMUX_MCP_SOCKET_PATH=/b": "both set",
 		"LIBTMUX_SUPPRESS_HISTORY=sekrit":          "must be 0 or 1",
 		"TMUX_MCP_TOOLSETS=core,nonesuch":          "nonesuch",
+		"LIBTMUX_SAFTEY=readonly":                  "unknown variable LIBTMUX_SAFTEY; did you mean LIBTMUX_SAFETY?",
+		"LIBTMUX_MCP_SAFETY=readonly":              "did you mean LIBTMUX_SAFETY?",
+		"TMUX_MCP_SAFTEY=readonly":                 "did you mean TMUX_MCP_SAFETY?",
+		"TMUX_MCP_TOOLSET=core":                    "did you mean TMUX_MCP_TOOLSETS?",
+		"LIBTMUX_EXCLUDE_TOOL=kill_pane":           "did you mean LIBTMUX_EXCLUDE_TOOLS?",
+		"LIBTMUX_TOOLSET=inspect":                  "did you mean LIBTMUX_TOOLSETS?",
+		"TMUX_MCP_SOCKETPATH=/a":                   "did you mean TMUX_MCP_SOCKET_PATH?",
+		"LIBTMUX_SOCKETPATH=/a":                    "did you mean LIBTMUX_SOCKET_PATH?",
+		"LIBTMUX_TMUX_BINARY=/a":                   "did you mean LIBTMUX_TMUX_BIN?",
+		"TMUX_MCP_COLOUR=sekrit":                   "unknown variable TMUX_MCP_COLOUR",
 	} {
 		_, _, err := FromEnv(append(strings.Fields(env), base...))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sekrit") {
 			t.Errorf("%s: error %v, want one with %q", env, err, want)
+		}
+	}
+}
+
+// TestEveryMisspeltVariableStopsTheStart derives misspellings from each variable there is.
+func TestEveryMisspeltVariableStopsTheStart(t *testing.T) {
+	t.Parallel()
+	known := knownVariables()
+	for _, name := range known {
+		prefix := strings.TrimSuffix(name[:len(name)-1], strings.TrimPrefix(strings.TrimPrefix(name[:len(name)-1], "LIBTMUX_"), "TMUX_MCP_"))
+		if prefix == "" {
+			continue // another program's
+		}
+		stem := name[len(prefix):]
+		for i := range len(stem) - 1 {
+			for _, wrong := range []string{
+				prefix + stem[:i] + stem[i+1:], prefix + stem[:i] + "X" + stem[i:], prefix + stem[:i] + stem[i+1:i+2] + stem[i:i+1] + stem[i+2:], prefix + strings.ToLower(stem),
+			} {
+				if slices.Contains(known, wrong) {
+					continue
+				}
+				if _, _, err := FromEnv([]string{wrong + "=x", "TMUX=", "TMUX_PANE="}); err == nil || !strings.Contains(err.Error(), "unknown variable "+wrong+"; did you mean ") {
+					t.Errorf("%s: %v", wrong, err)
+				}
+			}
 		}
 	}
 }
@@ -208,6 +244,11 @@ func TestCallerComparators(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := filepath.Join(dir, "sock")
+	for _, name := range []string{"sock", "other"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		name      string
 		caller    Caller
@@ -219,6 +260,7 @@ func TestCallerComparators(t *testing.T) {
 		{"through a symlink", Caller{Pane: "%0", Socket: filepath.Join(link, "sock")}, ptr(true), true},
 		{"another pane", Caller{Pane: "%1", Socket: server}, ptr(false), true},
 		{"another socket", Caller{Pane: "%0", Socket: filepath.Join(dir, "other")}, ptr(false), false},
+		{"a socket that is gone, or renamed", Caller{Pane: "%0", Socket: filepath.Join(dir, "gone")}, ptr(false), true},
 		{"a socket of the same name", Caller{Pane: "%0", Socket: "/elsewhere/sock"}, ptr(false), true},
 		{"no socket known", Caller{Pane: "%0"}, ptr(false), true},
 	} {

@@ -56,7 +56,11 @@ func (c *call) consent(ctx context.Context, h harm, what string) error {
 	}
 	wait, cancel := context.WithTimeout(ctx, c.s.consentWait)
 	defer cancel()
+	c.leave()
 	res, err := client.RequestElicitation(wait, mcp.ElicitationRequest{Params: question})
+	if late := c.enter(ctx); late != nil {
+		return late
+	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 		return faultf(kindRefused, "refusing to %s %s: the user did not answer in %v", h.verb(), what, c.s.consentWait).
@@ -87,12 +91,28 @@ func canAsk(caps mcp.ClientCapabilities) bool {
 
 // stateOf ties an answer to the question and to this very call.
 func (c *call) stateOf(question string) string {
-	return c.s.digest.mac(strings.Join([]string{c.decl.name, string(c.args), question}, "\x00"))
+	return c.sealed(c.s.digest.mac(question))
 }
+
+func (c *call) sealed(question string) string {
+	return question + c.s.digest.mac(strings.Join([]string{c.decl.name, string(c.args), question}, "\x00"))
+}
+
+// checkState refuses a state that this call was not asked with.
+func (c *call) checkState() error {
+	state := c.answers.RequestState
+	question := state[:len(state)/2]
+	if state == "" || hmac.Equal([]byte(state), []byte(c.sealed(question))) {
+		return nil
+	}
+	return errForged
+}
+
+var errForged = faultf(kindForged, "requestState is not one that this server gave for this request")
 
 // answered is what the user said to the question of a state, or nil.
 func (c *call) answered(state string) *mcp.ElicitationResult {
-	if !hmac.Equal([]byte(state), []byte(c.answers.RequestState)) {
+	if state != c.answers.RequestState {
 		return nil
 	}
 	return mcpserver.ElicitationResponse(c.answers.InputResponses, askID)

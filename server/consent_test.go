@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -68,7 +68,7 @@ func (c *client) call(tool string, args map[string]any, answer string) (res resu
 	for range 5 {
 		waiting, _ := c.begin("tools/call", c.params(params))
 		r, ok := reply{}, false
-		for deadline := time.Now().Add(30 * time.Second); !ok; {
+		for deadline := time.Now().Add(time.Minute); !ok; {
 			select {
 			case r, ok = <-waiting:
 			case <-time.After(time.Millisecond):
@@ -206,9 +206,25 @@ func TestAnAnswerIsForOneCall(t *testing.T) {
 	if state == "" {
 		t.Fatal("no question was asked")
 	}
+	for name, forged := range map[string]struct {
+		method string
+		params map[string]any
+	}{
+		"other arguments": {"tools/call", map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "rm"}, "requestState": state}},
+		"another tool":    {"tools/call", map[string]any{"name": "kill_pane", "arguments": map[string]any{"pane_id": "%0"}, "requestState": state}},
+		"more":            {"tools/call", map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "harmless"}, "requestState": state + "x"}},
+		"less":            {"tools/call", map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "harmless"}, "requestState": state[1:]}},
+		"nothing asked":   {"tools/call", map[string]any{"name": "list_panes", "arguments": map[string]any{}, "requestState": state}},
+		"short":           {"tools/call", map[string]any{"name": "list_panes", "arguments": map[string]any{}, "requestState": "x"}},
+		"a prompt":        {"prompts/get", map[string]any{"name": "interrupt_gracefully", "arguments": map[string]any{"pane_id": "%0"}, "requestState": state}},
+		"a resource":      {"resources/read", map[string]any{"uri": "tmux://sessions", "requestState": state}},
+	} {
+		forged.params["inputResponses"] = yes
+		if r := c.request(forged.method, c.params(forged.params)); r.Error == nil || r.Error.Code != -32602 || !strings.Contains(r.Error.Message, "requestState is not one that this server gave") {
+			t.Errorf("%s: a forged state is answered with %s %+v", name, r.Result, r.Error)
+		}
+	}
 	for _, other := range []map[string]any{
-		{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "rm"}, "inputResponses": yes, "requestState": state},
-		{"name": "kill_pane", "arguments": map[string]any{"pane_id": "%0"}, "inputResponses": yes, "requestState": state},
 		{"name": "kill_pane", "arguments": map[string]any{"pane_id": "%0"}, "inputResponses": yes},
 		{"name": "kill_pane", "arguments": map[string]any{"pane_id": "%0"}, "inputResponses": yes, "requestState": ""},
 	} {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"strconv"
 	"strings"
@@ -73,14 +74,18 @@ func (c *call) cursorFor(l *tmux.Look) string {
 	if c.s.cursors != nil && c.s.cfg.Results == ResultsText {
 		return c.s.cursors.give(l.Mark())
 	}
-	return longCursor(l)
+	raw, err := l.Mark().MarshalBinary()
+	if err != nil {
+		panic(err) // it holds strings and numbers
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // cursorOf reads a cursor, short or long.
 func (c *call) cursorOf(given string) (*tmux.Mark, error) {
 	run, pane, ok := shortCursor(given)
 	if !ok {
-		return decodeCursor(given)
+		return longCursor(given)
 	}
 	if k := c.s.cursors; k != nil {
 		k.mu.Lock()
@@ -101,7 +106,7 @@ func paneOfCursor(given string) tmux.PaneID {
 	if _, pane, ok := shortCursor(given); ok {
 		return pane
 	}
-	if m, err := decodeCursor(given); err == nil {
+	if m, err := longCursor(given); err == nil {
 		return m.Pane
 	}
 	return ""
@@ -113,6 +118,16 @@ func invalidCursor(reason string, pane tmux.PaneID) *fault {
 		with = "with pane_id " + string(pane) + " and " + with
 	}
 	return faultf(kindValidation, "invalid capture_since cursor: %s", reason).suggest("call capture_since %s to begin again", with)
+}
+
+// longCursor reads a cursor of a server that keeps none: the mark itself.
+func longCursor(s string) (*tmux.Mark, error) {
+	m := new(tmux.Mark)
+	raw, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || m.UnmarshalBinary(raw) != nil {
+		return nil, invalidCursor("it is not one that this server gave", "")
+	}
+	return m, nil
 }
 
 // shortCursor takes a short cursor apart.

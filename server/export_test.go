@@ -10,6 +10,9 @@ import (
 	"tmuxmcp/tmux"
 )
 
+// How long it takes is not what tests are about.
+func init() { removalTime, lookTime = time.Minute, 20*time.Second }
+
 // AddProbes adds tools that show what the middlewares and the transport do.
 func (s *Server) AddProbes() {
 	type none struct{}
@@ -68,7 +71,7 @@ func (s *Server) AddProbes() {
 	s.add(&tool[paneIn, text]{name: "probe_typable", title: "t", kind: shell, set: setPanes, desc: "d",
 		aim: needs(aPane), harm: types,
 		run: func(ctx context.Context, c *call, _ paneIn) (text, error) {
-			id, err := c.typeInto(ctx, c.on, func(target tmux.Target) ([]tmux.Command, error) {
+			id, err := c.typeInto(ctx, c.on, echo{}, func(target tmux.Target) ([]tmux.Command, error) {
 				return []tmux.Command{tmux.SendKeys{Target: target, Repeat: 1}}, nil
 			})
 			return text{string(id)}, err
@@ -98,3 +101,10 @@ func (s *Server) SetConsentWait(d time.Duration) { s.consentWait = d }
 
 // SetStartWait is how long a new pane is waited for until its program runs.
 func (s *Server) SetStartWait(d time.Duration) { s.startWait = d }
+
+// Subscriptions is how many there are.
+func (s *Server) Subscriptions() int {
+	s.subscriptions.mu.Lock()
+	defer s.subscriptions.mu.Unlock()
+	return len(s.subscriptions.all)
+}

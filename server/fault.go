@@ -17,7 +17,9 @@ type fault struct {
 	kind       string // _meta error_type
 	msg        string // one sentence, with no value that may be secret
 	suggestion string // what to do instead; may be empty
-	cause      error
+	// lines are what a pane shows, each on a line of its own below the suggestion.
+	lines []string
+	cause error
 	// ask ends the call with a question instead of an error.
 	ask *mcpserver.InputRequestBuilder
 }
@@ -34,8 +36,12 @@ const (
 	kindUnsupported = "Unsupported"
 	kindNoServer    = "NoServer"
 	kindTmux        = "TmuxError"
+	// kindUnexpected: an error that this program has no words for.
+	kindUnexpected = "Unexpected"
 	// kindAsked: the user is asked, and the client calls again with the answer.
 	kindAsked = "Asked"
+	// kindForged: an answer comes with a request state that this call was not asked with.
+	kindForged = "ForgedState"
 	// kindNotBegun: a command was not begun, so it has not run.
 	kindNotBegun = "not_begun"
 	// kindUnproven: a prompt was typed, and cannot be shown to have been taken.
@@ -54,11 +60,22 @@ func (f *fault) suggest(format string, args ...any) *fault {
 	return f
 }
 
+// showing adds lines that a pane shows, if there are any, after words for them.
+func (f *fault) showing(words string, lines []string) *fault {
+	if len(lines) > 0 {
+		f.suggestion, f.lines = strings.TrimPrefix(f.suggestion+"; "+words+":", "; "), lines
+	}
+	return f
+}
+
 // text is what a client gets: the suggestion on a line of its own.
 func (f *fault) text() string {
 	msg := legible(f.msg, "\n\t")
 	if f.suggestion != "" {
-		msg += "\n" + legible(f.suggestion, "")
+		msg += "\n" + legible(f.suggestion, "\n\t")
+	}
+	for _, line := range f.lines {
+		msg += "\n" + legible(line, "\t")
 	}
 	return msg
 }

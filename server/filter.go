@@ -37,10 +37,15 @@ func (f *filters) BindJSON(raw json.RawMessage) error {
 			one.field, one.op = key[:i], key[i+2:]
 		}
 		var items []json.RawMessage
-		if json.Unmarshal(value, &items) != nil {
+		switch takesList := one.op == "in" || one.op == "nin"; {
+		case params.IsNull(value):
+			return fmt.Errorf("must not have null for %s", key)
+		case json.Unmarshal(value, &items) != nil:
 			items = []json.RawMessage{value}
-		} else if one.op != "in" && one.op != "nin" || len(items) == 0 {
+		case !takesList:
 			return fmt.Errorf("takes a list only with __in and __nin, not for %s", key)
+		case len(items) == 0:
+			return fmt.Errorf("must not have an empty list for %s", key)
 		}
 		for _, item := range items {
 			var flag bool
@@ -48,7 +53,7 @@ func (f *filters) BindJSON(raw json.RawMessage) error {
 			if json.Unmarshal(item, &flag) == nil {
 				s, ok = strconv.FormatBool(flag), true
 			}
-			if !ok {
+			if !ok || params.IsNull(item) {
 				return errors.New("must map fields to strings")
 			}
 			if len(items) == 1 && (one.op == "in" || one.op == "nin") {
@@ -179,24 +184,41 @@ type narrowing struct {
 
 // propertyOf finds a property of rows that an argument names.
 func propertyOf(row reflect.Type, argument, name string) (params.Field, error) {
-	i := slices.IndexFunc(params.FieldsOf(row), func(p params.Field) bool { return p.Name == name })
-	if i < 0 {
-		return params.Field{}, argumentFault(argument, "has a field %q that these rows do not have; they have %s",
-			name, strings.Join(params.Names(row), ", "))
+	all, names := params.FieldsOf(row), params.Names(row)
+	named := func(name string) int {
+		return slices.IndexFunc(all, func(p params.Field) bool { return p.Name == name })
 	}
-	return params.FieldsOf(row)[i], nil
+	i := named(name)
+	for _, own := range []string{"pane", "window", "session", "client"} {
+		if i < 0 && named(own+"_id") >= 0 {
+			// Tables leave out what a column is of.
+			i = max(named(own+"_"+name), named(own+"_current_"+name), named(name+"_id"))
+		}
+	}
+	if i >= 0 {
+		return all[i], nil
+	}
+	f := argumentFault(argument, "has a field %q that these rows do not have", name)
+	for _, other := range []struct {
+		tool string
+		row  reflect.Type
+	}{{"list_sessions", reflect.TypeFor[sessionInfo]()}, {"list_windows", reflect.TypeFor[windowInfo]()}, {"list_panes", reflect.TypeFor[paneInfo]()}} {
+		if slices.Contains(params.Names(other.row), name) {
+			return params.Field{}, f.suggest("%s has it", other.tool)
+		}
+	}
+	return params.Field{}, f.suggest("they have %s", strings.Join(names, ", "))
 }
 
-// tokensFor returns the tokens to ask tmux for, so that the rows have what the call
-// shows and filters by; nil means all. The keys are tokens that the rows need in
-// any case.
+// tokensFor returns the tokens that a list shows and filters by; nil means all. It
+// shows the fields that the call names, else the columns of a table or, as JSON, all
+// properties. The keys are tokens that the rows need in any case.
 func tokensFor[R tabular[R]](c *call, n narrowing, keys ...string) ([]string, error) {
 	if len(n.Fields) == 0 {
-		columns := asText[R](c)
-		if columns == nil {
+		if c.s.cfg.Results == ResultsJSON {
 			return nil, nil
 		}
-		keys = append(keys, columns...)
+		keys = append(keys, tokensShown[R]()...)
 	}
 	row := reflect.TypeFor[R]()
 	tokens := keys
@@ -235,8 +257,17 @@ func narrow[R any](rows []R, n narrowing) (list[R], error) {
 		return list[R]{}, err
 	}
 	l := page(rows, n.paging)
-	for _, p := range params.FieldsOf(reflect.TypeFor[R]()) {
-		if slices.Contains(n.Fields, p.Name) {
+	row := reflect.TypeFor[R]()
+	var shown []string
+	for _, name := range n.Fields {
+		p, err := propertyOf(row, "fields", name)
+		if err != nil {
+			return list[R]{}, err
+		}
+		shown = append(shown, p.Name)
+	}
+	for _, p := range params.FieldsOf(row) {
+		if slices.Contains(shown, p.Name) {
 			l.fields = append(l.fields, p)
 		}
 	}

@@ -16,44 +16,46 @@ import (
 // on from there, so that nothing is lost while a model thinks between two calls.
 type places struct {
 	mu    sync.Mutex
-	marks map[string]*tmux.Mark
+	at    map[string]bookmark
 	order []string
+}
+
+// bookmark is how far a pane was read, and what was typed then that may not have shown yet.
+type bookmark struct {
+	mark *tmux.Mark
+	echo *echo
 }
 
 const maxPlaces = 1000
 
-func (p *places) set(srv *tmux.Server, m *tmux.Mark) {
-	key := srv.SocketPath() + " " + string(m.Pane)
+func (p *places) set(srv *tmux.Server, at bookmark) {
+	key := srv.SocketPath() + " " + string(at.mark.Pane)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.marks == nil {
-		p.marks = map[string]*tmux.Mark{}
+	if p.at == nil {
+		p.at = map[string]bookmark{}
 	}
-	if p.marks[key] == nil {
+	if p.at[key].mark == nil {
 		p.order = append(p.order, key)
 	}
-	p.marks[key] = m
+	p.at[key] = at
 	if len(p.order) > maxPlaces {
-		delete(p.marks, p.order[0])
+		delete(p.at, p.order[0])
 		p.order = p.order[1:]
 	}
 }
 
-// of is how far a pane was read; nil if it was not.
-func (p *places) of(srv *tmux.Server, pane tmux.PaneID) *tmux.Mark {
+// of is how far a pane was read; the zero bookmark if it was not.
+func (p *places) of(srv *tmux.Server, pane tmux.PaneID) bookmark {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.marks[srv.SocketPath()+" "+string(pane)]
+	return p.at[srv.SocketPath()+" "+string(pane)]
 }
 
 // lookSince looks at a pane, which must be that of an earlier look, with the same program. If it is
 // another program, the look comes with the error.
 func (c *call) lookSince(ctx context.Context, pane tmux.Target, since *tmux.Mark) (*tmux.Look, error) {
-	comparable := since
-	if since != nil && since.Foreign() {
-		comparable = nil
-	}
-	l, err := c.tmux.LookAt(ctx, pane, comparable)
+	l, err := c.tmux.LookAt(ctx, pane, since)
 	if err != nil {
 		return nil, err
 	}
@@ -75,13 +77,13 @@ func died(l *tmux.Look) *fault {
 		status = fmt.Sprintf(" with status %d", *l.DeadStatus)
 	}
 	return faultf(kindPaneGone, "pane_gone: pane %s died: its program ended%s", l.ID, status).
-		suggest("capture_pane still reads it, respawn_pane starts it again%s", lastWords(l.Tail()))
+		suggest("capture_pane still reads it, respawn_pane starts it again").lastWords(l.Tail())
 }
 
 // respawned is the same for a pane in which another program runs now.
 func respawned(l *tmux.Look, pid string, last []string) *fault {
 	return faultf(kindPaneGone, "pane_gone: pane %s was respawned (pid %s -> %s): what was there is gone", l.ID, pid, l.PID).
-		suggest("call again to look at the new program%s", lastWords(last))
+		suggest("call again to look at the new program").lastWords(last)
 }
 
 // closed is the same for a pane that is no more. What tmux said is the cause.
@@ -91,19 +93,15 @@ func (c *call) closed(pane tmux.PaneID, last []string, err error) *fault {
 		f.msg = "pane_gone: pane " + string(pane) + " died with its tmux server on " + c.tmux.SocketPath()
 	}
 	f.cause = err
-	return f.suggest("list_panes shows which panes are left%s", lastWords(last))
+	return f.suggest("list_panes shows which panes are left").lastWords(last)
 }
 
-// lastWords are the last lines that a pane showed.
-func lastWords(lines []string) string {
-	const maxLines, maxBytes = 5, 500
+// lastWords adds the last lines that a pane showed.
+func (f *fault) lastWords(lines []string) *fault {
+	maxLines, maxBytes := 5, 500
 	lines = slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return l == "" || strings.HasPrefix(l, "Pane is dead") })
-	if len(lines) == 0 {
-		return ""
-	}
-	n, size := maxLines, maxBytes
-	kept, _, _ := limited(lines, &n, &size)
-	return "; its last lines were:\n" + strings.Join(kept, "\n")
+	lines, _, _ = limited(lines, &maxLines, &maxBytes)
+	return f.showing("its last lines were", lines)
 }
 
 // maxWait is the longest time that a tool may be asked to wait.

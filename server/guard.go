@@ -11,12 +11,13 @@ import (
 // typeInto types what typing makes for a pane, in one round trip: tmux itself
 // looks at the pane and types only if it takes keys. One whose program ended,
 // whose input is off or which is in a mode is refused: keys would be lost, or
-// drive the mode. Every tool that types goes through it. The commands of first
-// run in any case.
+// drive the mode. Every tool that types goes through it, and says what may show
+// of what it types, which no wait takes for output. The commands of first run in
+// any case.
 //
 // Into the caller's own pane it types when the user has agreed, which takes a
 // second round trip.
-func (c *call) typeInto(ctx context.Context, on aimed, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (tmux.PaneID, error) {
+func (c *call) typeInto(ctx context.Context, on aimed, what echo, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (tmux.PaneID, error) {
 	if c.decl.harm != types {
 		panic(c.decl.name + " types into panes and does not declare it")
 	}
@@ -29,25 +30,25 @@ func (c *call) typeInto(ctx context.Context, on aimed, typing func(tmux.Target) 
 			}
 		}
 	}
-	pane, reaches, err := c.typeUnless(ctx, own, on, typing, first...)
+	pane, reaches, err := c.typeUnless(ctx, own, on, what, typing, first...)
 	if err != nil || !reaches {
 		return pane, err
 	}
 	if err := c.consent(ctx, types, c.ownPane()); err != nil {
 		return "", err
 	}
-	pane, _, err = c.typeUnless(ctx, "", atPane(pane), typing, first...)
+	pane, _, err = c.typeUnless(ctx, "", atPane(pane), what, typing, first...)
 	return pane, err
 }
 
 // typeIntoMade is typeInto for a pane that the call itself made. That is not the
 // caller's, but keys go there too if a hook has synchronized them: then none are typed.
-func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, typing func(tmux.Target) ([]tmux.Command, error)) error {
+func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, typing func(tmux.Target) ([]tmux.Command, error)) error {
 	var own tmux.PaneID
 	if c.s.mayHurtCaller(c.tmux) && c.s.cfg.Caller.Pane != pane { // else of another server
 		own = c.s.cfg.Caller.Pane
 	}
-	_, reaches, err := c.typeUnless(ctx, own, atPane(pane), typing)
+	_, reaches, err := c.typeUnless(ctx, own, atPane(pane), what, typing)
 	if err == nil && reaches {
 		err = faultf(kindRefused, "its keys would also reach %s", c.ownPane())
 	}
@@ -56,12 +57,8 @@ func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, typing func(t
 
 // typeUnless is typeInto, but types nothing if the keys would also reach the pane
 // not. It returns the pane that on names.
-func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
+func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what echo, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
 	cmds, err := typing(on.target)
-	if err != nil {
-		return "", false, err
-	}
-	then, err := c.tmux.Script(ctx, cmds...)
 	if err != nil {
 		return "", false, err
 	}
@@ -82,19 +79,27 @@ func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, typing
 	}
 	// What is new from here on is what a wait in this pane counts.
 	before := tmux.AddLook(&b, on.target)
-	tmux.Add(&b, tmux.IfShell{Target: on.target, Test: true, Condition: condition, Then: then})
-	if err := b.Do(ctx, c.tmux); errors.Is(err, tmux.ErrNotFound) && len(*rows) > 0 && (*rows)[0].ID == "" {
+	tmux.Add(&b, tmux.Require{Target: on.target, Condition: condition})
+	for _, cmd := range cmds {
+		tmux.Add(&b, cmd)
+	}
+	err = b.Do(ctx, c.tmux)
+	if errors.Is(err, tmux.ErrNotFound) && len(*rows) > 0 && (*rows)[0].ID == "" {
 		return "", false, c.missing(ctx, on.selection)
-	} else if err != nil {
+	}
+	if errors.Is(err, tmux.ErrUnmet) {
+		if err := c.takes(ctx, on.selection, (*rows)[0]); err != nil {
+			return "", false, err
+		}
+		if *reached == "1" {
+			return (*rows)[0].ID, true, nil
+		}
+	}
+	if err != nil {
 		return "", false, err
 	}
-	if err := c.takes(ctx, on.selection, (*rows)[0]); err != nil {
-		return "", false, err
-	}
-	if *reached != "1" {
-		c.typed(before)
-	}
-	return (*rows)[0].ID, *reached == "1", nil
+	c.typed(before, what)
+	return (*rows)[0].ID, false, nil
 }
 
 // taker is what decides whether a pane takes what is typed.

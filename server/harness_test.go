@@ -17,7 +17,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -46,8 +46,9 @@ type peer struct {
 type reply struct {
 	Result json.RawMessage `json:"result"`
 	Error  *struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
+		Code    int             `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data"`
 	} `json:"error"`
 }
 
@@ -130,7 +131,7 @@ func connectTo(t testing.TB, s *server.Server) *peer {
 		inW.Close()
 		select {
 		case <-p.done:
-		case <-time.After(15 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the server did not end with its input")
 		}
 		cancel()
@@ -167,7 +168,7 @@ func TestMain(m *testing.M) {
 			os.Unsetenv(name)
 		}
 	}
-	testtool.Parallel(16)
+	testtool.Parallel(8)
 	// What run_command keeps is not put beside that of the developer's own servers.
 	own, err := os.MkdirTemp("", "tmux-mcp-test")
 	if err != nil {
@@ -178,7 +179,7 @@ func TestMain(m *testing.M) {
 	os.RemoveAll(own)
 	// A recorder is there for two seconds after its command.
 	left := workingIn(own)
-	for end := time.Now().Add(10 * time.Second); len(left) > 0 && time.Now().Before(end); left = workingIn(own) {
+	for end := time.Now().Add(time.Minute); len(left) > 0 && time.Now().Before(end); left = workingIn(own) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	if len(left) > 0 {
@@ -234,7 +235,7 @@ func start(t testing.TB, srv *tmux.Server, env []string, flags ...string) *peer 
 		in.Close()
 		select {
 		case <-p.done:
-		case <-time.After(15 * time.Second):
+		case <-time.After(time.Minute):
 			cmd.Process.Kill()
 			t.Errorf("the program did not end with its input; it logged:\n%s", p.stderr)
 		}

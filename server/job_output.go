@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"tmuxmcp/server/params"
@@ -123,7 +125,7 @@ type runResult struct {
 	State      string  `json:"state" enum:"running,ended,lost"`
 	ExitStatus *int    `json:"exit_status"`
 	TimedOut   bool    `json:"timed_out"`
-	// PaneGone is that the pane's program ended before the command did.
+	// PaneGone is set if the pane's program ended before the command did.
 	PaneGone             bool     `json:"pane_gone"`
 	ElapsedSeconds       float64  `json:"elapsed_seconds"`
 	Output               []string `json:"output" exact:"true"`
@@ -132,7 +134,7 @@ type runResult struct {
 	// OutputLines is how many lines the command printed, MatchedLines how many match.
 	OutputLines  int  `json:"output_lines"`
 	MatchedLines *int `json:"matched_lines"`
-	// LinesMissed is that output may be incomplete.
+	// LinesMissed is set if output may be incomplete, or look different in the pane.
 	LinesMissed      bool    `json:"lines_missed"`
 	Note             *string `json:"note"`
 	EffectiveTimeout float64 `json:"effective_timeout"`
@@ -147,12 +149,13 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 	out, in := r.out, r.in.outputSelect
 	lines, cut := lastLines(out.kept, in.MaxLines)
 	dropped := out.dropped + cut
+	lines, short := shortened(lines, min(maxResult*2/5, r.s.budgetIn(ctx)-lineRoom))
 	lines, cut = lastBytes(lines, maxResult*2/5)
 	id := r.cmd.ID()
 	res = &r.result
 	res.PaneID, res.JobID, res.Output = r.pane.ID, &id, append([]string{}, lines...)
 	res.OutputTruncated, res.OutputTruncatedLines = cut+dropped > 0, cut+dropped
-	res.OutputLines, res.LinesMissed = out.lines, r.missed || r.cmd.Missed()
+	res.OutputLines, res.LinesMissed = out.lines, r.missed || r.cmd.Missed() || r.cmd.Recorded() && !r.result.PaneGone && r.cmd.Resized(r.pane.TTY)
 	if out.m != nil {
 		res.MatchedLines = &out.matched
 	}
@@ -168,8 +171,52 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 	case res.State == "":
 		res.State = jobRunning
 	}
+	if res.State == jobRunning && res.Note == nil && !r.in.Detach && r.asks(ctx) {
+		note := "it seems to wait for input: send_keys answers it" // the output ends in what it asks
+		res.Note = &note
+	}
+	if lost := res.State == jobLost && !res.PaneGone; lost || res.LinesMissed {
+		if dir, full := r.cmd.NoSpace(); full {
+			note := "its output could not be recorded: no space left in " + dir
+			if lost {
+				note = "it was killed, or its exit status could not be recorded: no space left in " + dir
+			}
+			res.Note = &note
+		}
+	}
 	res.ElapsedSeconds, res.EffectiveTimeout = seconds(time.Since(r.start)), r.limit.Seconds()
-	return res, !res.OutputTruncated && len(lines) >= out.lines && (r.s.cfg.Results == ResultsJSON || out.bytes < r.s.budgetIn(ctx)-lineRoom)
+	return res, !res.OutputTruncated && !short && len(lines) >= out.lines && (r.s.cfg.Results == ResultsJSON || out.bytes < r.s.budgetIn(ctx)-lineRoom)
+}
+
+// asks reports whether the cursor stands right behind a text that ends as questions and prompts do.
+func (r *execution) asks(ctx context.Context) bool {
+	if ctx.Err() != nil || r.lookAgain(ctx) != nil || r.pane.Y >= len(r.pane.screen) {
+		return false
+	}
+	text := []rune(strings.TrimRight(r.pane.screen[r.pane.Y], " "))
+	n := len(text)
+	return n > 0 && strings.ContainsRune(":?>])$#", text[n-1]) && n <= r.pane.X && r.pane.X <= 2*n+1
+}
+
+// longShown is how much is shown of a line that would take the place of others.
+const longShown = 2000
+
+// shortened returns lines of at most n bytes as they are. Of more, it shows only the first bytes of
+// long ones, and reports whether there are any.
+func shortened(lines []string, n int) (_ []string, short bool) {
+	for _, l := range lines {
+		n -= len(l) + 1
+	}
+	if n >= 0 {
+		return lines, false
+	}
+	lines = slices.Clone(lines)
+	for i, l := range lines {
+		if len(l) > longestLine {
+			lines[i], short = fmt.Sprintf("%s… (%d bytes)", head(l, longShown), len(l)), true
+		}
+	}
+	return lines, short
 }
 
 // lastBytes keeps the last lines whose JSON has at most n bytes, at least one, and
@@ -185,7 +232,7 @@ func lastBytes(lines []string, n int) (kept []string, cut int) {
 }
 
 func (r *runResult) view() view {
-	v := view{lines: r.Output, more: "capture_pane with start and end"}
+	v := view{lines: r.Output, above: r.OutputTruncatedLines, more: "capture_pane with start and end"}
 	job := ""
 	if r.JobID != nil {
 		job = " " + *r.JobID
@@ -196,19 +243,37 @@ func (r *runResult) view() view {
 		v.fact("%s exit %d", r.PaneID, *r.ExitStatus)
 	case r.PaneGone:
 		v.fact("%s ended before the command did", r.PaneID)
+	case r.State == jobLost && r.Note != nil:
+		v.fact("%s lost", r.PaneID)
 	case r.State == jobLost:
 		v.fact("%s lost: the command was killed, its exit status is not known", r.PaneID)
 	default:
 		v.fact("%s still running: job%s", r.PaneID, job)
 	}
+	v.factIf(r.ExitStatus != nil && r.PaneGone, "the pane's program has ended")
 	v.fact("%s", elapsed(r.ElapsedSeconds))
 	v.factIf(r.MatchedLines != nil, "%d of %s match", deref(r.MatchedLines), count(r.OutputLines, "line"))
-	v.factIf(r.OutputTruncatedLines > 0, "%d lines before these left out", r.OutputTruncatedLines)
-	v.factIf(r.LinesMissed, "output may be incomplete")
+	v.factIf(r.LinesMissed, "output may be incomplete, or look different in the pane")
 	v.factIf(r.Note != nil, "%s", or(r.Note, ""))
 	if r.ExitStatus != nil && r.JobID != nil && (r.MatchedLines != nil || r.OutputTruncatedLines > 0) {
 		v.fact("more: %s", v.more)
 		v.more = ""
+	}
+	return v
+}
+
+// view shows several jobs as a batch does: below a line that has the number of its lines.
+func (g *gotJobs) view() view {
+	if len(g.Others) == 0 {
+		return g.runResult.view()
+	}
+	v := view{more: "get_job with one job_id and match"}
+	v.fact("%d jobs", 1+len(g.Others))
+	for _, r := range append([]runResult{g.runResult}, g.Others...) {
+		o := r.view()
+		o.facts = append(o.facts, o.of(len(o.lines))...)
+		v.lines = append(v.lines, fmt.Sprintf("== %s, %s", legible(strings.Join(o.facts, ", "), ""), count(len(o.lines), "line")))
+		v.lines = append(v.lines, o.lines...)
 	}
 	return v
 }

@@ -20,6 +20,7 @@ var keyNames = map[string]string{
 var (
 	bracketedKey = regexp.MustCompile(`^(?:<([^<>\s]+)>|\{([^{}\s]+)\})$`)
 	modifiedKey  = regexp.MustCompile(`(?i)^(ctrl|control|alt|meta|opt|option|shift|c|m|s)[+-](.+)$`)
+	wordKey      = regexp.MustCompile(`^(space|up|down|left|right|home|end|insert|delete)$`)
 	withoutKey   = regexp.MustCompile(`(?i)^(cmd|command|super|win|hyper)\+.+$`)
 	oneKey       = regexp.MustCompile(`(?i)^(.|f[0-9]{1,2}|enter|tab|btab|escape|bspace|space|up|down|left|right|home|end|pageup|pagedown|pgup|pgdn|ic|dc|insert|delete)$`)
 )
@@ -35,8 +36,11 @@ func misnamedKey(text string) (name string, misnamed bool) {
 	if inner != text && !ok {
 		return "", false // a tag, or a word in braces
 	}
-	if !ok {
+	switch {
+	case !ok:
 		return "", withoutKey.MatchString(inner)
+	case wordKey.MatchString(name):
+		return strings.ToUpper(name[:1]) + name[1:], true // gdb's up, or the key?
 	}
 	return name, name != text
 }

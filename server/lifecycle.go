@@ -27,6 +27,9 @@ func (s *Server) madeBuffer(srv *tmux.Server) {
 	s.withBuffers[srv.SocketPath()] = srv
 }
 
+// removalTime bounds the removal of buffers at the end, on each server.
+var removalTime = 4 * time.Second
+
 // removeBuffers deletes the buffers of this form on the servers where some were
 // made. Servers without are not contacted.
 func (s *Server) removeBuffers() {
@@ -35,7 +38,7 @@ func (s *Server) removeBuffers() {
 	s.withBuffers = nil
 	s.mu.Unlock()
 	for socket, srv := range servers {
-		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), removalTime)
 		type buffer struct {
 			Name string `tmux:"buffer_name"`
 		}

@@ -2,19 +2,24 @@ package server_test
 
 import (
 	"encoding/json"
-	"flag"
 	"math/rand/v2"
 	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// full runs the largest tests at full size: see SECURITY.md.
-var full = flag.Bool("full", false, "run the tests of tiers, hints, logs and leaks at full size")
+// size is n, and several times as many at full size.
+func size(n, times int) int {
+	if testtool.Full {
+		n *= times
+	}
+	return n
+}
 
 const canary = "CANARY7331"
 
@@ -72,7 +77,7 @@ func TestLogsHoldNoArgument(t *testing.T) {
 			p = serve(t, cfg)
 			r := rand.New(rand.NewPCG(1, 2))
 			texts := canaries
-			if !*full {
+			if !testtool.Full {
 				texts = canaries[:1]
 			}
 			calls := 0

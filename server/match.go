@@ -8,19 +8,14 @@ import (
 	"regexp/syntax"
 	"strings"
 	"time"
-
-	"tmuxmcp/tmux"
 )
 
 // matcher finds a text or a regular expression in lines. Matching is done here
 // and not in tmux, whose patterns are of another kind and whose formats a
 // pattern could break out of.
 type matcher struct {
-	re *regexp.Regexp
-	// text is what is looked for when that is plain text.
-	text      string
-	matchCase bool
-	steps     int // how many at most for each byte of a line
+	re    *regexp.Regexp
+	steps int // how many at most for each byte of a line
 	// space is set when the pattern ends in a space, as that of a prompt does.
 	space bool
 }
@@ -73,43 +68,29 @@ func newMatcher(argument, pattern string, isRegexp, matchCase bool) (*matcher, e
 	if pattern == "" {
 		return nil, argumentFault(argument, "must not have an empty pattern, which every line would match")
 	}
-	m := &matcher{matchCase: matchCase}
+	if strings.Contains(pattern, "\n") || isRegexp && strings.Contains(pattern, `\n`) {
+		return nil, argumentFault(argument, "must not have a newline: a pattern is compared with one line at a time")
+	}
+	m := &matcher{}
 	if text, ok := strings.CutSuffix(strings.TrimSuffix(pattern, "$"), " "); ok && strings.TrimSpace(text) != "" {
 		m.space = true
 	}
-	if isRegexp && strings.ContainsAny(pattern, `\.*+?{}()[]|^$`) {
-		flags := ""
-		if !matchCase {
-			flags = "(?i)"
+	flags := ""
+	if !matchCase {
+		flags = "(?i)"
+	}
+	if !isRegexp || !strings.ContainsAny(pattern, `\.*+?{}()[]|^$`) {
+		if err := checkPattern(pattern); err != nil {
+			return nil, argumentFault(argument, "has a pattern that is too long: %s", err)
 		}
-		re, err := compileRegexp(flags, pattern)
-		if err != nil {
-			return nil, argumentFault(argument, "has an invalid regex pattern: %s", err)
-		}
-		m.setRegexp(re)
+		m.setRegexp(regexp.MustCompile(flags + regexp.QuoteMeta(pattern)))
 		return m, nil
 	}
-	if err := checkPattern(pattern); err != nil {
-		return nil, argumentFault(argument, "has a pattern that is too long: %s", err)
+	re, err := compileRegexp(flags, pattern)
+	if err != nil {
+		return nil, argumentFault(argument, "has an invalid regex pattern: %s", err)
 	}
-	m.text = pattern
-	expr := regexp.QuoteMeta(pattern)
-	if !matchCase && isASCII(pattern) {
-		// Letters of both cases and nothing else that Unicode folds with them, so
-		// that tmux, which folds less, does not miss a line.
-		var b strings.Builder
-		for _, c := range []byte(pattern) {
-			if lower := c | 0x20; 'a' <= lower && lower <= 'z' {
-				b.Write([]byte{'[', lower, lower ^ 0x20, ']'})
-			} else {
-				b.WriteString(regexp.QuoteMeta(string(c)))
-			}
-		}
-		expr = b.String()
-	} else if !matchCase {
-		expr = "(?i)" + expr
-	}
-	m.setRegexp(regexp.MustCompile(expr))
+	m.setRegexp(re)
 	return m, nil
 }
 
@@ -120,71 +101,10 @@ func (m *matcher) setRegexp(re *regexp.Regexp) {
 	}
 }
 
-func isASCII(s string) bool {
-	for _, c := range []byte(s) {
-		if c < ' ' || c > '~' {
-			return false
-		}
-	}
-	return true
-}
-
 // match reports whether a line matches. The line comes without its trailing spaces,
 // because tmux cannot distinguish them from cells that nothing was written to.
 func (m *matcher) match(line string) bool {
 	return m.re.MatchString(line) || m.space && m.re.MatchString(line+" ")
-}
-
-// widestInTmux is how long a text may be to be looked for in tmux, in cells:
-// narrower panes are never ruled out. Of each half of it tmux looks for so much,
-// as its search takes as long as the screen times the text at worst.
-const (
-	widestInTmux = 39
-	mostInTmux   = 8
-)
-
-// condition is a format that is true for every pane whose screen the pattern may
-// match, and for some others; empty when tmux cannot know. tmux looks at each row
-// by itself, and a wrapped line has the text in two: so it is a half of the text
-// that must be there, except in panes where that may be wrapped twice. It gets
-// plain text only: what a regular expression costs in tmux has no bound.
-func (m *matcher) condition() tmux.Format {
-	n := len(m.text)
-	if n == 0 || n > widestInTmux || !isASCII(m.text) {
-		return ""
-	}
-	var condition tmux.Format
-	for i, half := range []string{m.text[:n/2], m.text[n/2:]} {
-		half = strings.TrimSpace(half)
-		if half == "" {
-			if n > 1 {
-				return ""
-			}
-			continue // the first half of one character
-		}
-		if cut := len(half) - mostInTmux; cut > 0 {
-			half = strings.TrimSpace(half[i*cut:][:mostInTmux]) // the ends of a text are the rarer part
-		}
-		is := tmux.MatchContent(half, tmux.Match{IgnoreCase: !m.matchCase})
-		if condition == "" {
-			condition = is
-		} else {
-			condition = choose(condition, "1", is)
-		}
-	}
-	if condition == "" {
-		return ""
-	}
-	for _, narrow := range []string{"[0-9]", "[1-3][0-9]"} {
-		condition = choose(tmux.MatchToken("pane_width", narrow, tmux.Match{Glob: true}), "1", condition)
-	}
-	return condition
-}
-
-// choose is a format that expands only what the condition chooses, where And and
-// Or expand all of their conditions.
-func choose(condition, then, otherwise tmux.Format) tmux.Format {
-	return "#{?" + condition + "," + then + "," + otherwise + "}"
 }
 
 // Limits of what matching the text of one call may take: all of it, and the steps

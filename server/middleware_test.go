@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -110,16 +112,16 @@ func TestLargeResultsKeepTheirTail(t *testing.T) {
 		t.Errorf("a result below the limit is truncated: %.60s", small.text())
 	}
 	for _, tool := range []string{"probe_text", "probe_list"} {
-		res := p.tool(tool, `{"size":3000000}`) // checked against the schema
+		res := p.tool(tool, `{"size":1200000}`) // checked against the schema
 		if !strings.HasPrefix(res.text(), "[... truncated ") || len(res.text())+len(res.Structured) > 1_010_000 {
 			t.Errorf("%s: %d bytes beginning %.60q", tool, len(res.text())+len(res.Structured), res.text())
 		}
 		tail := string(res.Structured[max(0, len(res.Structured)-60):])
-		if tool == "probe_list" && !strings.Contains(string(res.Structured), `2999999],"total":3000000`) || tool == "probe_text" && !strings.Contains(string(res.Structured), `end"`) {
+		if tool == "probe_list" && !strings.Contains(string(res.Structured), `1199999],"total":1200000`) || tool == "probe_text" && !strings.Contains(string(res.Structured), `end"`) {
 			t.Errorf("%s lost its tail: …%s", tool, tail)
 		}
 	}
-	res := p.tool("probe_error", `{"size":3000000}`)
+	res := p.tool("probe_error", `{"size":1200000}`)
 	if !res.IsError || !strings.HasSuffix(res.text(), "end") || len(res.text()) > 1_000_000 || res.Meta["error_type"] != "Refused" {
 		t.Errorf("a large error: isError %t, %d bytes, %v", res.IsError, len(res.text()), res.Meta)
 	}
@@ -355,6 +357,10 @@ func TestTheAgentsOwnPaneIsProtected(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
 	own := server.Caller{Pane: "%0", Socket: srv.SocketPath()}
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name    string
 		caller  server.Caller
@@ -363,7 +369,7 @@ func TestTheAgentsOwnPaneIsProtected(t *testing.T) {
 	}{
 		{"own pane", own, "%0", true},
 		{"another pane", own, "%1", false},
-		{"own pane's id on another server", server.Caller{Pane: "%0", Socket: "/elsewhere/t"}, "%0", false},
+		{"own pane's id on another server", server.Caller{Pane: "%0", Socket: other}, "%0", false},
 		{"a socket of the same name", server.Caller{Pane: "%0", Socket: "/elsewhere/s"}, "%0", true},
 		{"a pane without a socket", server.Caller{Pane: "%0"}, "%0", true},
 		{"no caller", server.Caller{}, "%0", false},

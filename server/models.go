@@ -181,11 +181,11 @@ func linksFrom(rows []link) links {
 // before it, so that the rows show what came of them. tmux lists a pane once for
 // each session that holds its window.
 func (c *call) listPanes(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]paneInfo, error) {
-	return c.listPanesIn(ctx, batchOf(first), cmd, asText[paneInfo](c)...)
+	return c.listPanesIn(ctx, batchOf(first), cmd)
 }
 
-// listPanesIn is listPanes behind what is in a batch already, and with some of the
-// tokens only.
+// listPanesIn is listPanes after what is in a batch already. With only, the rows have
+// no other tokens: that is for the tools that show no others, see [tokensFor].
 func (c *call) listPanesIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]paneInfo, error) {
 	rows := tmux.Rows[paneInfo](b, cmd, only...)
 	linked := linkRows(b, only...)
@@ -209,7 +209,7 @@ func (c *call) panes(rows []paneInfo, linked []link) []paneInfo {
 
 // listWindows lists windows, each once, as listPanes does panes.
 func (c *call) listWindows(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]windowInfo, error) {
-	return c.listWindowsIn(ctx, batchOf(first), cmd, asText[windowInfo](c)...)
+	return c.listWindowsIn(ctx, batchOf(first), cmd)
 }
 
 func (c *call) listWindowsIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]windowInfo, error) {
@@ -235,7 +235,7 @@ func windows(rows []windowInfo, linked []link) []windowInfo {
 
 // listSessions lists sessions, as listPanes does panes.
 func (c *call) listSessions(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]sessionInfo, error) {
-	return c.listSessionsIn(ctx, batchOf(first), cmd, asText[sessionInfo](c)...)
+	return c.listSessionsIn(ctx, batchOf(first), cmd)
 }
 
 func (c *call) listSessionsIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]sessionInfo, error) {

@@ -18,7 +18,8 @@ import (
 // mapErrors turns an error into a result with isError: one sentence, the
 // suggestion on a line of its own, and both with the error's type in _meta.
 // Structured content stays unset, for clients check it against the schema of
-// a success.
+// a success. A forged request state is a fault of the client, not of the model: it
+// stays an error of the protocol.
 func (s *Server) mapErrors(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		res, err := next(ctx, req)
@@ -28,6 +29,9 @@ func (s *Server) mapErrors(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandler
 		f, expected := faultOf(err)
 		if f.ask != nil {
 			return f.ask.ToolResult(), nil
+		}
+		if f.kind == kindForged {
+			return nil, f
 		}
 		level := slog.LevelWarn
 		if !expected {
@@ -74,7 +78,7 @@ func (s *Server) errorResult(f *fault, expected bool) *mcp.CallToolResult {
 	}
 	meta := map[string]any{"error_type": f.kind, "expected": expected}
 	if f.suggestion != "" {
-		meta["suggestion"] = legible(f.suggestion, "")
+		meta["suggestion"] = legible(f.suggestion, "\n\t")
 	}
 	res.Meta = mcp.NewMetaFromMap(meta)
 	return res
@@ -127,5 +131,5 @@ func faultOf(err error) (f *fault, expected bool) {
 	case errors.Is(err, tmux.ErrUnknownOption): // an abbreviation, which tmux was not asked
 		return &fault{kind: kindTmux, msg: "tmux error: " + err.Error(), cause: err}, true
 	}
-	return &fault{kind: "Unexpected", msg: "Unexpected error: " + err.Error(), cause: err}, false
+	return &fault{kind: kindUnexpected, msg: "Unexpected error: " + err.Error(), cause: err}, false
 }

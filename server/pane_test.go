@@ -76,7 +76,7 @@ func (p *peer) wait(name, args string) (<-chan reply, string) {
 	c, id := p.begin("tools/call", map[string]any{
 		"name": name, "arguments": json.RawMessage(args), "_meta": map[string]any{"progressToken": token},
 	})
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for len(p.progressOf(token)) == 0 && len(c) == 0 {
 		if time.Now().After(deadline) {
 			p.t.Fatalf("%s %s does not begin to wait", name, args)

@@ -89,6 +89,9 @@ func (s *Server) addPrompts() {
 			decl.Arguments = append(decl.Arguments, mcp.PromptArgument{Name: a.name, Description: a.desc, Required: a.def == ""})
 		}
 		s.mcp.AddPrompt(decl, func(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			if req.Params.RequestState != "" {
+				return nil, errForged
+			}
 			text, err := p.render(req.Params.Arguments)
 			if err != nil {
 				return nil, err
@@ -115,6 +118,11 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 	if err != nil {
 		return &mcp.Completion{}, nil
 	}
+	leave, err := c.s.slot(ctx, srv)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	var values []string
 	switch a.Name {
 	case "pane_id":

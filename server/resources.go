@@ -99,6 +99,9 @@ var resources = []resource{
 func (s *Server) addResources() {
 	for _, r := range resources {
 		s.mcp.AddResourceTemplate(r.template(), func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			if req.Params.RequestState != "" {
+				return nil, errForged
+			}
 			text, err := s.readResource(ctx, r, uriVariables(req))
 			if err != nil {
 				return nil, err
@@ -119,6 +122,11 @@ func (s *Server) readResource(ctx context.Context, r resource, vars map[string]s
 	if err != nil {
 		return "", err
 	}
+	leave, err := s.slot(ctx, srv)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
 	got, err := r.read(ctx, &call{s: s, tmux: srv}, vars)
 	if err != nil {
 		return "", err

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -74,6 +76,84 @@ func TestResources(t *testing.T) {
 	if err := json.Unmarshal(p.request("resources/templates/list", struct{}{}).Result, &list); err != nil || len(list.Templates) != 6 {
 		t.Errorf("%d templates, %v", len(list.Templates), err)
 	}
+}
+
+// TestResourcesAreWhatToolsReturn compares each resource with the objects that the tools
+// return as JSON, on a server of either form of results.
+func TestResourcesAreWhatToolsReturn(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "work")
+	tmuxtest.Run(t, srv, "set-option", "-g", "automatic-rename", "off")
+	tmuxtest.Run(t, srv, "split-window", "-t", "%0", "echo shown; exec cat")
+	tmuxtest.Run(t, srv, "new-window", "-d", "-t", "=work:3", "-n", "other", "exec cat")
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "peer", "-t", "=work")
+	tmuxtest.Run(t, srv, "select-pane", "-t", "%1", "-T", "a title")
+	tmuxtest.WaitScreen(t, srv, "%1", "shown")
+	for _, pane := range []string{"%0", "%1", "%2"} { // nothing changes from here on
+		runs(t, srv, pane, "cat")
+	}
+	cfg := configFor(srv)
+	cfg.Caller = server.Caller{Pane: "%1", Socket: srv.SocketPath()}
+	tools := serve(t, cfg)
+	all := func(tool, args string) []map[string]any { return ok[rows](tools, tool, args).Result }
+	with := func(object map[string]any, name string, parts []map[string]any) map[string]any {
+		object[name] = parts
+		return object
+	}
+	want := map[string]any{
+		"get_sessions":        all("list_sessions", `{}`),
+		"get_session":         with(all("list_sessions", `{"filters":{"session_name":"work"}}`)[0], "windows", all("list_windows", `{"session_name":"work"}`)),
+		"get_session_windows": all("list_windows", `{"session_name":"work"}`),
+		"get_window":          with(all("list_windows", `{"session_name":"work"}`)[0], "panes", all("list_panes", `{"session_name":"work","window_index":0}`)),
+		"get_pane":            all("list_panes", `{"filters":{"pane_id":"%1"}}`)[0],
+		"get_pane_content":    ok[map[string]any](tools, "capture_pane", `{"pane_id":"%1"}`)["result"],
+	}
+	if pane := want["get_pane"].(map[string]any); pane["pane_title"] != "a title" || pane["pane_pid"] == nil || pane["is_caller"] != true {
+		t.Fatalf("list_panes has %v", pane)
+	}
+	for _, form := range []server.Results{server.ResultsText, server.ResultsJSON} {
+		cfg.Results = form
+		p := serve(t, cfg)
+		var list struct {
+			Templates []struct{ URITemplate, Name string } `json:"resourceTemplates"`
+		}
+		if err := json.Unmarshal(p.request("resources/templates/list", struct{}{}).Result, &list); err != nil || len(list.Templates) != len(want) {
+			t.Fatalf("%v, %d templates", err, len(list.Templates))
+		}
+		for _, r := range list.Templates {
+			uri := strings.NewReplacer("{session_name}", "work", "{window_index}", "0", "{pane_id}", "%251", "{?socket_name}", "").Replace(r.URITemplate)
+			var got struct {
+				Contents []struct{ Text string }
+			}
+			if raw := p.request("resources/read", map[string]string{"uri": uri}).Result; json.Unmarshal(raw, &got) != nil || len(got.Contents) != 1 {
+				t.Fatalf("%s: %s", uri, raw)
+			}
+			var value any = got.Contents[0].Text
+			if r.Name != "get_pane_content" {
+				value = nil
+				if err := json.Unmarshal([]byte(got.Contents[0].Text), &value); err != nil {
+					t.Fatalf("%s: %v", uri, err)
+				}
+			}
+			if diff := cmp.Diff(decoded(t, want[r.Name]), value); diff != "" {
+				t.Errorf("with results as %s, %s is not what the tool returns:\n%s", form, uri, diff)
+			}
+		}
+	}
+}
+
+// decoded is a value as it comes out of JSON.
+func decoded(t *testing.T, v any) (out any) {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(raw, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func TestCompletion(t *testing.T) {

@@ -87,7 +87,7 @@ func TestResultsAreThoseOfTheDocs(t *testing.T) {
 		tool, args, _ := strings.Cut(example, " ")
 		var block string
 		// What was typed before may take a moment to show.
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			res := p.tool(tool, strings.ReplaceAll(args, "CURSOR", cursor))
 			shown := res.text()
 			if m := shortOne.FindString(shown); m != "" {
@@ -238,13 +238,16 @@ func TestResultsHaveABudget(t *testing.T) {
 	if err := os.WriteFile(long, []byte(strings.Repeat("x", 50_000)+"END"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ command, says, end string }{
-		{"seq -f '%060.0f' 3000", "lines, more: ", "3000"},
-		{"cat " + long, "bytes of a long line left out", "END"},
+	for _, c := range []struct {
+		command, says, end string
+		least              int
+	}{
+		{"seq -f '%060.0f' 3000", "lines, more: ", "3000", 20_000},
+		{"cat " + long, "exit 0", "… (50003 bytes)", 2000},
 	} {
 		got := p.tool("run_command", runArgs("%0", c.command)).text()
 		header, _, _ := strings.Cut(got, "\n")
-		if len(got) > 30_000 || len(got) < 20_000 || !strings.Contains(header, c.says) || !strings.HasSuffix(got, c.end) {
+		if len(got) > 30_000 || len(got) < c.least || !strings.Contains(header, c.says) || !strings.HasSuffix(got, c.end) {
 			t.Errorf("%s: %d bytes, %q … %q", c.command, len(got), header, got[max(0, len(got)-70):])
 		}
 	}
@@ -294,9 +297,9 @@ func TestShortCursors(t *testing.T) {
 	for cursor, want := range map[string]string{
 		first:                   "it is of an earlier run of this server\ncall capture_since with pane_id %0 and without a cursor to begin again",
 		first[:4] + ".0.99":     "it is of an earlier run",
-		"abcd.%.1":              "unsupported cursor format",
-		"abcd.1.x":              "unsupported cursor format",
-		"capture-since-v1:nope": "could not decode",
+		"abcd.%.1":              "it is not one that this server gave",
+		"abcd.1.x":              "it is not one that this server gave",
+		"capture-since-v1:nope": "it is not one that this server gave",
 	} {
 		again.fails("capture_since", `{"cursor":"`+cursor+`"}`, "invalid capture_since cursor: "+want)
 	}

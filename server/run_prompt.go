@@ -19,13 +19,16 @@ const (
 	startUp = 2 * time.Second
 	// promptWait is how long a shell may take to show its prompt.
 	promptWait = 5 * time.Second
+	// sizeWait is how long a terminal may take to get the size of its pane: tmux waits for a
+	// quarter of a second, in case there comes another size.
+	sizeWait = time.Second
 )
 
 // awaitPrompt waits for the prompt of a shell, if one may be about to come.
 func (r *execution) awaitPrompt(ctx context.Context) error {
 	ready, err := r.awaitShell(ctx, func(waited time.Duration) (bool, error) {
 		return time.Since(r.start) > r.limit || r.shell.IsShell() && waited > promptWait ||
-			!r.shell.IsShell() && r.shell.Age > startUp && waited > 20*time.Millisecond, nil
+			!r.shell.IsShell() && max(r.shell.Age, waited) > startUp && waited > 20*time.Millisecond, nil
 	})
 	if ready || err != nil {
 		return err
@@ -66,6 +69,20 @@ func (r *execution) awaitShell(ctx context.Context, enough func(waited time.Dura
 	}
 }
 
+// awaitSize waits until the terminal has the size that its pane got just before: else the command
+// would see the old one, and the new one would be taken for a resize while it ran.
+func (r *execution) awaitSize(ctx context.Context) error {
+	for end := time.Now().Add(sizeWait); r.place().Resized(r.pane.TTY) && time.Now().Before(end); {
+		if err := sleep(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+		if err := r.lookAgain(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // lookAgain reads the pane's state anew.
 func (r *execution) lookAgain(ctx context.Context) error {
 	pane, err := r.lookAt(ctx, atPane(r.pane.ID))
@@ -98,7 +115,7 @@ func (r *execution) freshLine(ctx context.Context) error {
 // interruptLine makes a shell that is at its prompt drop the line and show another
 // prompt.
 func (r *execution) interruptLine(ctx context.Context) error {
-	_, err := r.typeInto(ctx, atPane(r.pane.ID), func(target tmux.Target) ([]tmux.Command, error) {
+	_, err := r.typeInto(ctx, atPane(r.pane.ID), echo{}, func(target tmux.Target) ([]tmux.Command, error) {
 		return r.typing(ctx, target, string(rune(r.shell.Interrupt)))
 	})
 	if err != nil {
@@ -125,7 +142,10 @@ func (r *execution) becomesFresh(ctx context.Context, moment time.Duration, inte
 			return true, nil
 		}
 		limit := moment
-		if !taken || strings.TrimSpace(left+right) == "" && r.shell.Age < startUp {
+		switch {
+		case !taken:
+			limit = promptWait
+		case strings.TrimSpace(left+right) == "" && r.shell.Age < startUp:
 			limit = startUp
 		}
 		if time.Since(begun) > limit {

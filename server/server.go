@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -36,8 +37,7 @@ type Server struct {
 	// These are the constants of their names, except in tests.
 	consentWait, startWait time.Duration
 
-	slots  sync.Map // socket path → chan struct{}
-	small  smallServers
+	slots  runner.Turns // of tmux servers, by socket
 	agents knownAgents
 
 	mu          sync.Mutex
@@ -71,7 +71,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, tools: make(map[string]entry, len(tools)), decls: make(map[string]decl, len(tools)),
-		digest: newDigester(), consentWait: consentWait, startWait: startWait, handles: map[string]*tmux.Server{},
+		digest: newDigester(), slots: runner.Turns{Most: maxAtOnce}, consentWait: consentWait, startWait: startWait, handles: map[string]*tmux.Server{},
 	}
 	srv, err := s.connect("")
 	if err != nil {
@@ -94,7 +94,6 @@ func New(cfg Config) (*Server, error) {
 		mcpserver.WithPromptCompletionProvider(completer{s}),
 		mcpserver.WithResourceCompletionProvider(completer{s}),
 		mcpserver.WithLogging(),
-		mcpserver.WithElicitation(),
 		mcpserver.WithHooks(hooks),
 	)
 	s.run = s.invoke
@@ -187,6 +186,10 @@ func (s *Server) handle(socketName string) (*tmux.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	// One tmux server has one handle: what is queued for a pane goes by it.
+	if configured := s.handles[""]; samePath(configured.SocketPath(), srv.SocketPath()) {
+		return configured, nil
+	}
 	// Handles cost next to nothing, but a caller may invent names for ever.
 	if len(s.handles) >= 1000 {
 		for name := range s.handles {
@@ -209,16 +212,14 @@ func (s *Server) pinned(argument string) *fault {
 // and what comes on top fails.
 const maxAtOnce = 64
 
-// slot waits until a call may work on a tmux server.
-func (s *Server) slot(ctx context.Context, srv *tmux.Server) (release func(), err error) {
-	v, _ := s.slots.LoadOrStore(srv.SocketPath(), make(chan struct{}, maxAtOnce))
-	slots := v.(chan struct{})
-	select {
-	case slots <- struct{}{}:
-		return func() { <-slots }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+// slot waits until a call may work on a tmux server, and the client reads what calls answer.
+func (s *Server) slot(ctx context.Context, srv *tmux.Server) (leave func(), err error) {
+	leave, _, ok := s.slots.Take(ctx, srv.SocketPath(), math.MaxInt64)
+	if !ok {
+		return func() {}, context.Cause(ctx)
 	}
+	stdio.Room(ctx)
+	return leave, nil
 }
 
 // connect makes a handle. Nothing is asked of the tmux server.

@@ -43,15 +43,18 @@ func (in sight) await(ctx context.Context, c *call) (*await, error) {
 }
 
 // typed notes that the call types into a pane, which looked so before.
-func (c *call) typed(look *tmux.Look) {
-	before := look.Mark()
+func (c *call) typed(look *tmux.Look, what echo) {
 	c.typing.Lock()
 	defer c.typing.Unlock()
 	c.typedRow = look.History + look.CursorY
-	if !slices.ContainsFunc(c.typedInto, func(m *tmux.Mark) bool { return m.Pane == before.Pane }) {
-		c.typedInto = append(c.typedInto, before)
+	i := slices.IndexFunc(c.typedInto, func(p bookmark) bool { return p.mark.Pane == look.ID })
+	if i < 0 {
+		i = len(c.typedInto)
+		c.typedInto = append(c.typedInto, bookmark{mark: look.Mark()})
 	}
-	c.s.places.set(c.tmux, before)
+	p := &c.typedInto[i]
+	p.echo = what.at(look, p.echo)
+	c.s.places.set(c.tmux, *p)
 }
 
 // typedText is what a tool that types returns.
@@ -66,7 +69,7 @@ func (c *call) typeAndSee(ctx context.Context, in sight, typing func() (string, 
 	if err != nil {
 		return typedText{}, err
 	}
-	out := typedText{paneText: paneText{Result: what, PaneID: string(c.typedInto[0].Pane)}}
+	out := typedText{paneText: paneText{Result: what, PaneID: string(c.typedInto[0].mark.Pane)}}
 	out.Seen, err = c.see(ctx, in)
 	return out, err
 }
@@ -80,13 +83,13 @@ func (c *call) see(ctx context.Context, in sight) (*waitForTextResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.all, w.typed = true, true
+	w.all, w.typed, w.draws = true, true, in.Show == "screen"
 	var panes []tmux.PaneID
-	before := map[tmux.PaneID]*tmux.Mark{}
-	for _, m := range c.typedInto {
-		panes, before[m.Pane] = append(panes, m.Pane), m
+	before := map[tmux.PaneID]bookmark{}
+	for _, p := range c.typedInto {
+		panes, before[p.mark.Pane] = append(panes, p.mark.Pane), p
 	}
-	if err := w.run(ctx, 50*time.Millisecond, panes, func(id tmux.PaneID) begin { return begin{mark: before[id]} }); err != nil {
+	if err := w.run(ctx, 50*time.Millisecond, panes, func(id tmux.PaneID) begin { return begin{bookmark: before[id]} }); err != nil {
 		return nil, err
 	}
 	switch in.Show {
@@ -95,11 +98,11 @@ func (c *call) see(ctx context.Context, in sight) (*waitForTextResult, error) {
 			if err := w.settle(ctx, p); err != nil {
 				return nil, err
 			}
-			p.fresh, p.matched, p.screen = p.look.Lines(), nil, true
+			p.matched, p.screen = nil, true
 		}
 	case "none":
 		for _, p := range w.panes {
-			p.fresh, p.matched = nil, nil
+			p.fresh, p.matched = freshLines{}, nil
 		}
 	}
 	return w.result(ctx), nil
@@ -124,7 +127,7 @@ func (w *await) settle(ctx context.Context, p *awaited) error {
 			p.printed = time.Now()
 		}
 		p.look = l
-		w.c.s.places.set(w.c.tmux, l.Mark())
+		w.c.s.places.set(w.c.tmux, bookmark{l.Mark(), p.echo})
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func TestWaitForSeveralPanesSaysHowEach(t *testing.T) {
 	c.print("wrong\n")
 	text := p.toolResult("wait_for_text", p.await(call)).text()
 	for _, want := range []string{
-		"[" + a.pane + " matched by pattern 1 after ", "\n[" + b.pane + " matched, 10 lines before these left out]\nrow 10\n", "\n[" + c.pane + " stopped by pattern 1]\nwrong",
+		"[" + a.pane + " matched by pattern 1 after ", "\n[" + b.pane + " matched, 10 lines before these left out, 20 lines]\nrow 10\n", "\n[" + c.pane + " stopped by pattern 1, 1 line]\nwrong", ", 1 line, cursor ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s lacks %q", text, want)
@@ -79,8 +79,14 @@ func TestWaitForSeveralPanesSaysHowEach(t *testing.T) {
 	start := time.Now()
 	call, _ = p.wait("wait_for_text", panes+`"since":"now"}`)
 	b.print("fail\n")
-	if text := p.toolResult("wait_for_text", p.await(call)).text(); !strings.HasPrefix(text, "["+b.pane+" stopped after ") || time.Since(start) > 10*time.Second {
+	if text := p.toolResult("wait_for_text", p.await(call)).text(); !strings.HasPrefix(text, "["+b.pane+" stopped after ") || time.Since(start) > time.Minute {
 		t.Errorf("one failure: %s", text)
+	}
+	// Where each was to end, one that did not comes first.
+	call, _ = p.wait("wait_for_text", strings.Replace(panes, `"timeout":60`, `"timeout":1`, 1)+`"since":"now"}`)
+	a.print("one\n")
+	if text := p.toolResult("wait_for_text", p.await(call)).text(); !strings.HasPrefix(text, "["+b.pane+" timeout after ") || !strings.Contains(text, "nothing yet in "+c.pane) || !strings.Contains(text, "\n["+a.pane+" matched, 1 line]\none") {
+		t.Errorf("not all: %s", text)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -29,12 +30,9 @@ const soakers = 16
 // processes, file descriptors and goroutines here and in tmux, and buffers,
 // options and files that no caller asked for.
 func TestSoak(t *testing.T) {
-	calls := 4_000
-	switch {
-	case *full:
+	calls := 800
+	if testtool.Full {
 		calls = 10_000
-	case testing.Short():
-		calls = 1_600
 	}
 	srv := tmuxtest.New(t)
 	session(t, srv, "keep")
@@ -65,7 +63,7 @@ func TestSoak(t *testing.T) {
 	}
 	running.Wait()
 	t.Logf("%d calls, %d of them cancelled, in %v", calls, cancelled.Load(), time.Since(start).Round(time.Millisecond))
-	if !testing.Short() {
+	if testtool.Full {
 		counts := map[string]int{}
 		for name, n := range succeeded {
 			counts[name] = int(n.Load())
@@ -135,7 +133,7 @@ func TestSoak(t *testing.T) {
 		return files, odd
 	}
 	files, odd := left()
-	for deadline := time.Now().Add(10 * time.Second); odd != "" && time.Now().Before(deadline); files, odd = left() {
+	for deadline := time.Now().Add(time.Minute); odd != "" && time.Now().Before(deadline); files, odd = left() {
 		time.Sleep(20 * time.Millisecond) // some are being removed
 	}
 	if odd != "" {

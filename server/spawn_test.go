@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -99,7 +99,7 @@ func TestRowsAreOfTheProgram(t *testing.T) {
 	begun := time.Now()
 	named := ok[map[string]any](p, "split_window", args(t, "pane_id", "%0", "shell", "exec bash -c 'exec -a tmux sleep 100'"))
 	ok[map[string]any](p, "split_window", args(t, "pane_id", "%0", "shell", "true"))
-	if took := time.Since(begun); took > 10*time.Second || named["pane_id"] == nil {
+	if took := time.Since(begun); took > time.Minute || named["pane_id"] == nil {
 		t.Errorf("%v after %v", named, took)
 	}
 }

@@ -3,8 +3,11 @@ package server
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -33,12 +36,18 @@ const (
 type subscriptions struct {
 	mu        sync.Mutex
 	followers map[string]*follower // by socket
-	n         int
-	sessions  map[mcpserver.ClientSession]map[string]func() // what ends each of resources/subscribe, by URI
+	all       map[subscriber]*subscription
+}
+
+// subscriber is who wants to know about a resource: a session, or a stream of one.
+type subscriber struct {
+	who any
+	uri string
 }
 
 // subscription is a resource that is followed.
 type subscription struct {
+	socket  string
 	read    func(ctx context.Context) (string, error)
 	updated func()
 	pane    tmux.PaneID // whose output may change it
@@ -46,76 +55,87 @@ type subscription struct {
 	drawn bool
 	last  [sha256.Size]byte
 	due   time.Time // of the next reading, unless it is drawn
+	over  atomic.Bool
 }
 
 // check reads the resource, and notifies the client if it is another one.
 func (b *subscription) check(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	now := b.digest(ctx)
-	if ctx.Err() == nil && now != b.last {
+	text, err := b.read(ctx)
+	if err != nil {
+		text = "\x00" + err.Error() // that it cannot be read is a change
+	}
+	now := sha256.Sum256([]byte(text))
+	if ctx.Err() == nil && !errors.Is(err, tmux.ErrExhausted) && now != b.last && !b.over.Load() {
 		b.last = now
 		b.updated()
 	}
 }
 
-// digest is that of the resource, or of why it cannot be read.
-func (b *subscription) digest(ctx context.Context) [sha256.Size]byte {
-	text, err := b.read(ctx)
-	if err != nil {
-		text = "\x00" + err.Error()
-	}
-	return sha256.Sum256([]byte(text))
-}
-
-// subscribe calls updated when a resource changes, until stop is called. It must exist.
-func (s *Server) subscribe(ctx context.Context, uri string, updated func()) (stop func(), err error) {
+// subscribe calls updated when a resource changes, until unsubscribe ends that. The resource
+// must exist. Who subscribes to it again has one subscription.
+func (s *Server) subscribe(ctx context.Context, who any, uri string, updated func()) error {
 	r, vars, ok := findResource(uri)
 	if !ok {
-		return nil, mcpserver.ErrResourceNotFound
+		return mcpserver.ErrResourceNotFound
 	}
 	srv, err := s.handle(vars["socket_name"])
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b := &subscription{
+		socket:  srv.SocketPath(),
 		read:    func(ctx context.Context) (string, error) { return s.readResource(ctx, r, vars) },
 		updated: updated, pane: tmux.PaneID(vars["pane_id"]), drawn: r.drawn,
 	}
 	text, err := b.read(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b.last = sha256.Sum256([]byte(text))
 
 	all := &s.subscriptions
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if all.n >= maxSubscriptions {
-		return nil, faultf(kindRefused, "there are %d subscriptions, and no more are taken", maxSubscriptions)
+	switch {
+	case ctx.Err() != nil: // nobody would end it
+		return context.Cause(ctx)
+	case all.all[subscriber{who, uri}] != nil:
+		return nil
+	case len(all.all) >= maxSubscriptions:
+		return faultf(kindRefused, "there are %d subscriptions, and no more are taken", maxSubscriptions)
+	case all.all == nil:
+		all.all, all.followers = map[subscriber]*subscription{}, map[string]*follower{}
 	}
-	f := all.followers[srv.SocketPath()]
+	f := all.followers[b.socket]
 	if f == nil {
 		f = newFollower(srv)
-		if all.followers == nil {
-			all.followers = map[string]*follower{}
-		}
-		all.followers[srv.SocketPath()] = f
+		all.followers[b.socket] = f
 	}
-	all.n++
+	all.all[subscriber{who, uri}] = b
 	f.add(b)
-	return sync.OnceFunc(func() {
-		all.mu.Lock()
-		all.n--
-		last := f.remove(b) == 0
-		if last {
-			delete(all.followers, srv.SocketPath())
+	return nil
+}
+
+// unsubscribe ends a subscription; all of somebody's if the URI is empty.
+func (s *Server) unsubscribe(who any, uri string) {
+	var idle []*follower
+	all := &s.subscriptions
+	all.mu.Lock()
+	for k, b := range all.all {
+		if k.who == who && (uri == "" || k.uri == uri) {
+			delete(all.all, k)
+			if f := all.followers[b.socket]; f.remove(b) == 0 {
+				delete(all.followers, b.socket)
+				idle = append(idle, f)
+			}
 		}
-		all.mu.Unlock()
-		if last {
-			f.close()
-		}
-	}), nil
+	}
+	all.mu.Unlock()
+	for _, f := range idle {
+		f.close()
+	}
 }
 
 // follower follows the resources of a tmux server in a goroutine of its own.
@@ -156,6 +176,7 @@ func (f *follower) add(b *subscription) {
 func (f *follower) remove(b *subscription) (left int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	b.over.Store(true) // it may be read just now
 	delete(f.subs, b)
 	f.changed()
 	return len(f.subs)
@@ -237,7 +258,7 @@ type screen struct {
 
 // look looks at a pane, and reports whether it shows something else than at the last look.
 func (f *follower) look(ctx context.Context, watch *tmux.Watcher, s *screen, id tmux.PaneID) (changed bool) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	began := time.Now()
 	h := sha256.New()
@@ -262,81 +283,46 @@ func (f *follower) look(ctx context.Context, watch *tmux.Watcher, s *screen, id 
 // addSubscriptions has mcp-go hand over what clients subscribe to.
 func (s *Server) addSubscriptions(hooks *mcpserver.Hooks) {
 	hooks.AddAfterSubscribe(func(ctx context.Context, id any, req *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
-		if err := s.subscribeSession(ctx, req.Params.URI); err != nil {
+		uri := req.Params.URI
+		err := s.subscribe(ctx, mcpserver.ClientSessionFromContext(ctx), uri, func() {
+			s.notify(context.WithoutCancel(ctx), mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
+		})
+		if err != nil {
 			stdio.KeepError(ctx, id, mcp.MethodResourcesSubscribe, req, err)
 		}
 	})
 	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, req *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
-		s.unsubscribeSession(mcpserver.ClientSessionFromContext(ctx), req.Params.URI)
+		s.unsubscribe(mcpserver.ClientSessionFromContext(ctx), req.Params.URI)
 	})
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
-		s.unsubscribeSession(session, "")
+		s.unsubscribe(session, "")
 	})
 	hooks.AddBeforeSubscriptionsListen(s.listen)
-}
-
-// subscribeSession subscribes the session of a request to a resource.
-func (s *Server) subscribeSession(ctx context.Context, uri string) error {
-	session := mcpserver.ClientSessionFromContext(ctx)
-	stop, err := s.subscribe(ctx, uri, func() {
-		s.notify(context.WithoutCancel(ctx), mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
+	hooks.AddAfterSubscriptionsListen(func(ctx context.Context, _ any, _ *mcp.SubscriptionsListenRequest, r *mcp.SubscriptionsListenResult) {
+		r.EnsureResultMeta().SetSubscriptionID(stdio.RequestID(ctx))
 	})
-	if err != nil {
-		return err
-	}
-	s.unsubscribeSession(session, uri)
-	s.subscriptions.mu.Lock()
-	defer s.subscriptions.mu.Unlock()
-	if s.subscriptions.sessions == nil {
-		s.subscriptions.sessions = map[mcpserver.ClientSession]map[string]func(){}
-	}
-	if s.subscriptions.sessions[session] == nil {
-		s.subscriptions.sessions[session] = map[string]func(){}
-	}
-	s.subscriptions.sessions[session][uri] = stop
-	return nil
 }
 
-// unsubscribeSession ends a subscription of a session; all of them if the URI is empty.
-func (s *Server) unsubscribeSession(session mcpserver.ClientSession, uri string) {
-	var stops []func()
-	s.subscriptions.mu.Lock()
-	for u, stop := range s.subscriptions.sessions[session] {
-		if uri == "" || u == uri {
-			stops = append(stops, stop)
-			delete(s.subscriptions.sessions[session], u)
-		}
-	}
-	if len(s.subscriptions.sessions[session]) == 0 {
-		delete(s.subscriptions.sessions, session)
-	}
-	s.subscriptions.mu.Unlock()
-	for _, stop := range stops {
-		stop()
-	}
-}
-
-// listen subscribes a stream to resources, for as long as its request runs. Those that cannot be
-// subscribed to are left out, and so not acknowledged.
-func (s *Server) listen(ctx context.Context, id any, req *mcp.SubscriptionsListenRequest) {
+// listen subscribes a stream to resources, for as long as its request runs, and acknowledges
+// those that it subscribed to: before anything else of the stream, also when there are none.
+func (s *Server) listen(ctx context.Context, _ any, req *mcp.SubscriptionsListenRequest) {
 	acknowledged := make(chan struct{})
-	stdio.AfterAcknowledging(ctx, id, func() { close(acknowledged) })
-	var uris []string
+	of := map[string]any{mcp.MetaKeySubscriptionID: stdio.RequestID(ctx)}
+	var honoured mcp.SubscriptionFilter
 	for _, uri := range req.Params.Notifications.ResourceSubscriptions {
-		stop, err := s.subscribe(ctx, uri, func() {
+		err := s.subscribe(ctx, acknowledged, uri, func() {
 			select {
 			case <-acknowledged:
+				s.notify(ctx, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri, "_meta": of})
 			case <-ctx.Done():
-				return
 			}
-			s.notify(ctx, mcp.MethodNotificationResourceUpdated, map[string]any{
-				"uri": uri, "_meta": map[string]any{mcp.MetaKeySubscriptionID: id},
-			})
 		})
-		if err == nil {
-			uris = append(uris, uri)
-			context.AfterFunc(ctx, stop)
+		if err == nil && !slices.Contains(honoured.ResourceSubscriptions, uri) {
+			honoured.ResourceSubscriptions = append(honoured.ResourceSubscriptions, uri)
 		}
 	}
-	req.Params.Notifications.ResourceSubscriptions = uris
+	context.AfterFunc(ctx, func() { s.unsubscribe(acknowledged, "") })
+	s.notify(ctx, mcp.MethodNotificationSubscriptionsAcknowledged, map[string]any{"notifications": honoured, "_meta": of})
+	close(acknowledged)
+	req.Params.Notifications = honoured
 }

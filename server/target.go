@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -73,12 +74,18 @@ func (s selection) check() error {
 		return argumentFault("window_id", "must be a window's id, such as @1").suggest("list_windows returns the ids")
 	case s.session != "" && !s.session.Valid():
 		return argumentFault("session_id", "must be a session's id, such as $0").suggest("list_sessions returns the ids")
-	case strings.Trim(s.index, "0123456789") != "" || len(s.index) > 9:
+	case s.index != "" && !isIndex(s.index):
 		return argumentFault("window_index", "must be a number").suggest("list_windows returns the indexes")
 	case len(s.name) > maxPattern: // tmux compares it with each session's
 		return argumentFault("session_name", "has %d bytes; the limit is %d", len(s.name), maxPattern)
 	}
 	return nil
+}
+
+// isIndex reports whether s is the one way to write an index.
+func isIndex(s string) bool {
+	n, err := strconv.ParseInt(s, 10, 32)
+	return err == nil && n >= 0 && strconv.FormatInt(n, 10) == s
 }
 
 // zero reports whether nothing was picked.
@@ -110,10 +117,13 @@ func (c *call) spec(s selection) (tmux.Target, error) {
 	return nil, nil
 }
 
-// required refuses an empty selection, for tools that must not guess.
+// required refuses a selection that names no object, for tools that must not guess.
 func (s selection) required(tool string) error {
 	if s.zero() {
 		return faultf(kindValidation, "%s needs a target", tool).suggest("pass pane_id; list_panes returns the ids")
+	}
+	if s.index != "" && s.window == "" && s.session == "" && s.name == "" {
+		return argumentFault("window_index", "needs session_id or session_name").suggest("or pass window_id")
 	}
 	return s.check()
 }
@@ -126,9 +136,6 @@ func (s selection) required(tool string) error {
 func (c *call) resolve(ctx context.Context, s selection) (selection, error) {
 	if err := s.required(c.decl.name); err != nil {
 		return s, err
-	}
-	if s.index != "" && s.window == "" && s.session == "" && s.name == "" {
-		return s, argumentFault("window_index", "needs session_id or session_name").suggest("or pass window_id")
 	}
 	if s.pane != "" || s.window != "" && s.name == "" || s.index == "" && (s.session != "" || plainName(s.name)) {
 		return s, nil
@@ -352,7 +359,7 @@ func (c *call) missing(ctx context.Context, s selection) error {
 	if s.session != "" {
 		return objectNotFound("session " + string(s.session))
 	}
-	return objectNotFound("session " + s.name)
+	return objectNotFound("session " + oneLine(s.name))
 }
 
 func paneNotFound(id string) *fault {

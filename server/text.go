@@ -28,6 +28,8 @@ type view struct {
 	// head keeps the first of too many lines; otherwise the last ones are kept, for
 	// what a terminal printed last is what matters.
 	head bool
+	// above is how many lines before the first were left out before.
+	above int
 	// more says how to get the lines that were left out.
 	more string
 }
@@ -48,23 +50,20 @@ const lineRoom = 200
 
 // text writes the view in at most so many bytes, whole lines where it can.
 func (v view) text(most int) string {
-	facts, text := slices.Clone(v.facts), strings.Join(v.lines, "\n")
-	if room := most - len(strings.Join(facts, ", ")) - len("[]\n"); len(text) > room {
-		lines, cut := v.fit(max(room-lineRoom, 0))
+	facts, lines, cut := slices.Clone(v.facts), v.lines, 0
+	text := strings.Join(lines, "\n")
+	room := most - len(strings.Join(facts, ", ")) - len("[]\n")
+	short := len(text) > room
+	if short {
+		lines, cut = v.fit(max(room-lineRoom, 0))
 		text = strings.Join(lines, "\n")
-		if len(lines) < len(v.lines) {
-			which := "last"
-			if v.head {
-				which = "first"
-			}
-			facts = append(facts, fmt.Sprintf("the %s %d of %d lines", which, len(lines), len(v.lines)))
-		}
-		if cut > 0 {
-			facts = append(facts, fmt.Sprintf("%d bytes of a long line left out", cut))
-		}
-		if v.more != "" {
-			facts = append(facts, "more: "+v.more)
-		}
+	}
+	facts = append(facts, v.of(len(lines))...)
+	if cut > 0 {
+		facts = append(facts, fmt.Sprintf("%d bytes of a long line left out", cut))
+	}
+	if short && v.more != "" {
+		facts = append(facts, "more: "+v.more)
 	}
 	if len(facts) == 0 {
 		return text
@@ -74,6 +73,18 @@ func (v view) text(most int) string {
 		return header
 	}
 	return header + "\n" + text
+}
+
+// of is the fact that so many of all lines are shown; none if that is all.
+func (v view) of(shown int) []string {
+	total, which := v.above+len(v.lines), "last"
+	if v.head {
+		which = "first"
+	}
+	if shown == total {
+		return nil
+	}
+	return []string{fmt.Sprintf("the %s %d of %d lines", which, shown, total)}
 }
 
 // fit keeps as many lines as so many bytes hold. If not even one fits, it is cut.
@@ -163,15 +174,6 @@ func tokensShown[R tabular[R]]() []string {
 	}
 	slices.Sort(tokens)
 	return slices.Compact(tokens)
-}
-
-// asText is the tokens to ask tmux for when nothing but the columns is shown; nil,
-// which is all of them, when the properties are.
-func asText[R tabular[R]](c *call) []string {
-	if c.s.cfg.Results == ResultsJSON {
-		return nil
-	}
-	return tokensShown[R]()
 }
 
 // rowFacts are the facts of one row.

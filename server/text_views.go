@@ -149,13 +149,18 @@ func (r *waitForTextResult) view() view {
 		v.lines = append(slices.Clone(r.MatchedLines), r.Tail...)
 	}
 	v.fact("%s %s after %s", r.PaneID, outcomeWords(r.Outcome, r.State, r.MatchedIndex), elapsed(r.ElapsedSeconds))
-	v.factIf(r.LinesMissed, "lines may have been missed")
+	missed := "lines may have been missed"
+	if r.Outcome == outcomeTimeout {
+		missed += ", and a match in them"
+	}
+	v.factIf(r.LinesMissed, "%s", missed)
 	v.factIf(r.LinesCut > 0, "%s before these left out", count(r.LinesCut, "line"))
 	if r.Outcome == outcomeTimeout {
-		v.factIf(!r.SawNewOutput, "no new output")
+		v.factIf(!r.SawNewOutput, "nothing was printed yet")
 		v.factIf(r.MatchedAtEntry, "a pattern was on the screen before the wait: since=screen counts it")
 	}
 	var waiting []string
+	own := len(v.lines)
 	for _, o := range r.Others {
 		if o.Outcome == "" || o.Outcome == outcomeTimeout && r.Outcome == outcomeTimeout {
 			waiting = append(waiting, string(o.PaneID))
@@ -165,10 +170,15 @@ func (r *waitForTextResult) view() view {
 		if o.LinesCut > 0 {
 			cut = ", " + count(o.LinesCut, "line") + " before these left out"
 		}
-		v.lines = append(append(v.lines, "["+string(o.PaneID)+" "+outcomeWords(o.Outcome, o.State, o.MatchedIndex)+cut+"]"), o.Tail...)
+		v.lines = append(append(v.lines, fmt.Sprintf("[%s %s%s, %s]", o.PaneID, outcomeWords(o.Outcome, o.State, o.MatchedIndex), cut, count(len(o.Tail), "line"))), o.Tail...)
 	}
+	// What one pane shows cannot be taken for the next of them.
+	v.factIf(len(v.lines) > own, "%s", count(own, "line"))
 	v.factIf(len(waiting) > 0 && len(waiting) <= 20, "nothing yet in %s", strings.Join(waiting, " "))
 	v.factIf(len(waiting) > 20, "nothing yet in %d others", len(waiting))
+	if r.look != nil {
+		v.fact("terminal cursor %d,%d", r.look.CursorX, r.look.CursorY)
+	}
 	v.factIf(r.Cursor != "", "cursor %s", r.Cursor)
 	return v
 }
@@ -194,6 +204,7 @@ func outcomeWords(outcome, state string, pattern *int) string {
 func (r *searchPanesResult) view() view {
 	var v view
 	v.fact("%s", count(r.TotalPanesMatched, "pane"))
+	v.factIf(r.TotalPanesMatched == 0 && r.screens, "on the screens: content_start=-10000 searches what scrolled off too")
 	v.factIf(len(r.TruncatedPanes) > 0, "after this page %s: offset=%d", joined(r.TruncatedPanes), r.Offset+len(r.Matches))
 	v.factIf(r.Truncated && len(r.TruncatedPanes) == 0, "of some panes only the last lines: max_matched_lines_per_pane")
 	v.more, v.head = "limit and offset, or max_matched_lines_per_pane", true
@@ -321,7 +332,7 @@ func (t typedText) view() view {
 
 func (r sendKeysBatchResult) view() view {
 	var v view
-	v.fact("%d of %d typed", r.Succeeded, r.Succeeded+r.Failed)
+	v.fact("%d of %d succeeded", r.Succeeded, r.Succeeded+r.Failed)
 	v.factIf(r.StoppedAt != nil, "stopped at %d", deref(r.StoppedAt))
 	for _, row := range r.Results {
 		if row.Error != nil {

@@ -150,20 +150,19 @@ func (t *tool[In, Out]) invoke(ctx context.Context, s *Server, req mcp.CallToolR
 	if req.Params.Meta != nil {
 		c.progressToken = req.Params.Meta.ProgressToken
 	}
+	if err := c.checkState(); err != nil {
+		return nil, err
+	}
 	if named, ok := any(in).(interface{ socketName() string }); ok {
-		srv, err := s.handle(named.socketName())
-		if err != nil {
+		if c.tmux, err = s.handle(named.socketName()); err != nil {
 			return nil, err
 		}
-		c.tmux = srv
-		if !t.waits(in) {
-			release, err := s.slot(ctx, srv)
-			if err != nil {
-				return nil, err
-			}
-			defer release()
-		}
+		c.waits = t.selfBounded || t.waits(in)
 	}
+	if err := c.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { c.leave() }()
 	if err := c.aim(ctx, in); err != nil {
 		return nil, err
 	}
@@ -174,10 +173,22 @@ func (t *tool[In, Out]) invoke(ctx context.Context, s *Server, req mcp.CallToolR
 	return c.encodeResult(ctx, out)
 }
 
+// enter takes a slot, unless the call needs none.
+func (c *call) enter(ctx context.Context) (err error) {
+	c.leave = func() {}
+	if c.tmux != nil && !c.waits {
+		c.leave, err = c.s.slot(ctx, c.tmux)
+	}
+	return err
+}
+
 // waits reports whether a call blocks for as long as the caller says.
 func (t *tool[In, Out]) waits(in In) bool {
-	w, ok := any(in).(interface{ waits() bool })
-	return t.selfBounded || ok && w.waits()
+	// Of one that is bounded by itself, only its input knows.
+	if w, ok := any(in).(interface{ waits() bool }); ok {
+		return w.waits()
+	}
+	return t.selfBounded
 }
 
 // rawArguments are the arguments of a call as JSON; empty when there are none.
@@ -249,11 +260,15 @@ type call struct {
 	// tmux is the tmux server that the call is about; nil for a tool whose
 	// input has no socket_name.
 	tmux *tmux.Server
+	// waits is set for a call that blocks for as long as the caller says.
+	waits bool
+	// leave gives up the call's slot, if it has one.
+	leave func()
 	// answers are what the user said to the question of an earlier try of this call.
 	answers mcp.MultiRoundTripParams
 	// typedInto is how panes were before the call typed into them, in its order.
 	typing    sync.Mutex
-	typedInto []*tmux.Mark
+	typedInto []bookmark
 	// typedRow is the row of the cursor, from the first of the history, when the call last
 	// typed.
 	typedRow int

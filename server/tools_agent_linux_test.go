@@ -58,7 +58,7 @@ func fakeAgent(t *testing.T) (srv *tmux.Server, p *peer, dir string, show func(n
 func awaitAgent(t *testing.T, p *peer, state string) agentRow {
 	t.Helper()
 	var rows agentRows
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		rows = ok[agentRows](p, "agent_status", `{}`)
 		if len(rows.Agents) == 1 && rows.Agents[0].State == state {
 			return rows.Agents[0]
@@ -88,7 +88,7 @@ func TestAgentStatus(t *testing.T) {
 	show("footer", "esc to interrupt")
 	awaitAgent(t, p, "working")
 	show("box", "half a thought")
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if a := awaitAgent(t, p, "working"); a.Input != nil && *a.Input == "half a thought" {
 			break
 		} else if time.Now().After(deadline) {
@@ -181,8 +181,9 @@ func TestSendPromptIsNeverSentTwice(t *testing.T) {
 	show("footer", "idle")
 	awaitAgent(t, p, "idle")
 	// What is typed does not show.
-	if out, err := exec.Command("stty", "-F", tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_tty}"), "-echo").CombinedOutput(); err != nil {
-		t.Fatalf("stty: %v\n%s", err, out)
+	tty := tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_tty}")
+	if out, err := exec.Command("stty", "-F", tty, "-echo").CombinedOutput(); err != nil {
+		t.Fatalf("stty: %v %s", err, out)
 	}
 	p.fails("send_prompt", `{"pane_id":"%0","prompt":"unseen"}`, "pasted but not submitted", "the input box is empty")
 	if buffers := tmuxtest.Run(t, srv, "list-buffers"); buffers != "" {

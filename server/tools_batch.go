@@ -21,7 +21,7 @@ type batchOperation struct {
 
 type batchIn struct {
 	Operations []batchOperation `json:"operations" desc:"calls, each a tool and its arguments"`
-	OnError    string           `json:"on_error" default:"stop" enum:"stop,continue" desc:"stop at the first failure, or continue"`
+	OnError    string           `json:"on_error" default:"stop" enum:"stop,continue" desc:"at a failure"`
 }
 
 // batchRow is what came of a nested call.
@@ -59,7 +59,7 @@ func batchTool(name, title string, k kind) tool[batchIn, batchResult] {
 		Mutating:    "Make several calls that read, create, type or change, in order, in one call.",
 		Destructive: "Make several calls of any tools, in order, in one call.",
 	}
-	desc := descs[k.tier] + " Tools that wait (run_command, wait_for_*) and other batches are not allowed."
+	desc := descs[k.tier] + " Calls that wait (run_command without detach, wait_for_*) and other batches are not allowed."
 	return tool[batchIn, batchResult]{
 		name: name, title: title, kind: k, set: setBatch, desc: desc,
 		retired: name == "call_read_tools_batch", // libtmux-mcp's older name of the readonly one

@@ -98,7 +98,11 @@ var pasteBuffer = tool[pasteBufferIn, paneText]{
 		"bracketed paste. The buffer is kept.",
 	run: func(ctx context.Context, c *call, in pasteBufferIn) (out paneText, err error) {
 		buffer := c.tmux.Buffer(in.BufferName)
-		id, err := c.typeInto(ctx, c.on, func(target tmux.Target) ([]tmux.Command, error) {
+		content, err := buffer.Bytes(ctx)
+		if err != nil {
+			return paneText{}, in.missing(err)
+		}
+		id, err := c.typeInto(ctx, c.on, echoOf(string(content)), func(target tmux.Target) ([]tmux.Command, error) {
 			paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: in.Bracket, Returns: true})
 			return []tmux.Command{paste}, err
 		})

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -183,7 +182,6 @@ func TestAStuckTmuxIsGivenUp(t *testing.T) {
 	}
 	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGCONT) })
 	p.schema("load_buffer")
-	start := time.Now()
 	calls := map[string]<-chan reply{}
 	for tool, args := range map[string]string{
 		"load_buffer": `{"content":"x"}`, "show_buffer": `{"buffer_name":"` + name + `"}`, "delete_buffer": `{"buffer_name":"` + name + `"}`,
@@ -195,10 +193,6 @@ func TestAStuckTmuxIsGivenUp(t *testing.T) {
 		if !res.IsError || !strings.Contains(res.text(), "tmux did not answer in 5s") || res.Meta["error_type"] != "Timeout" {
 			t.Errorf("%s of a tmux that is stuck: %s %v", tool, res.text(), res.Meta)
 		}
-	}
-	// One after the other they would take 15 s.
-	if took := time.Since(start); took > 14*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 

@@ -9,17 +9,14 @@ import (
 // environmentPlace returns the environment of a session, with the session's id, or
 // the global one if no session is named.
 func (c *call) environmentPlace(ctx context.Context, s sessionSelect) (p place, e tmux.Environment, err error) {
-	in := scopeSelect{Scope: "server"}
-	if named := s.selection(); !named.zero() {
-		in = scopeSelect{Scope: "session", Target: s.SessionName}
-		if s.SessionID != "" {
-			if err := named.check(); err != nil {
-				return p, e, err
-			}
-			in.Target = string(s.SessionID)
-		}
+	p = place{scope: tmux.ServerOptions, asked: s.selection()}
+	if s.SessionID != "" {
+		p.asked.name = ""
 	}
-	p, err = c.place(ctx, in, "")
+	if !p.asked.zero() {
+		p.scope = tmux.SessionOptions
+		err = c.find(ctx, &p)
+	}
 	return p, c.tmux.EnvironmentAt(p.target), err
 }
 

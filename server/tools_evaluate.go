@@ -13,7 +13,7 @@ var displayMessage = tool[displayMessageIn, evaluated]{
 	aim:  readsOne(aPane),
 	hint: "evaluate a tmux format",
 	desc: "Evaluate a tmux format string such as #{pane_current_path} or #{?window_zoomed_flag,yes,no} for a pane and return the text. Displays " +
-		"nothing. Formats that run commands or are expensive are refused.",
+		"nothing. Formats with commands, loops or patterns are refused.",
 	run: func(ctx context.Context, c *call, in displayMessageIn) (out evaluated, err error) {
 		v, err := c.tmux.Version(ctx)
 		if err != nil {

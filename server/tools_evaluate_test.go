@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -65,8 +66,8 @@ func TestFormatsAreEvaluated(t *testing.T) {
 	p.fails("display_message", `{"format_string":"x","session_id":"$9"}`, "Object not found: session $9")
 	p.fails("display_message", `{}`, "format_string is required")
 	for format, why := range map[string]string{
-		"#(touch x)": "runs a shell command", "a#{?1,#(x),}": "runs a shell command", "#{E:#{a:35}(x)}": "E:", "#{T:status-right}": "T:", "#{E:@opt}": "E:",
-		"#{s/x/#{a:35}(y)/:pane_id}": "argument of a modifier", "#{pane_id": "without its }", "#{R:x,99999}": "R:",
+		"#(touch x)": "runs a shell command", "a#{?1,#(x),}": "runs a shell command", "#{E:#{a:35}(x)}": "#{E:#{a:35}(x)} is not taken", "#{T:status-right}": "the list tools", "#{E:@opt}": "not taken",
+		"#{s/x/#{a:35}(y)/:pane_id}": "not taken", "#{pane_id": "without its }", "#{R:x,99999}": "not taken",
 	} {
 		args, _ := json.Marshal(map[string]string{"format_string": format})
 		res := p.fails("display_message", string(args), "format_string is refused", why)
@@ -138,6 +139,9 @@ func TestReadingNeverRunsAnything(t *testing.T) {
 	for tool, arguments := range tools {
 		for _, argument := range arguments {
 			for _, text := range nasty {
+				if calls++; !testtool.Full && calls%3 != 0 {
+					continue
+				}
 				text = strings.ReplaceAll(text, "MARK", mark)
 				args := map[string]any{argument: text}
 				switch tool {
@@ -166,12 +170,13 @@ func TestReadingNeverRunsAnything(t *testing.T) {
 				}
 				raw, _ := json.Marshal(args)
 				p.tool(tool, string(raw)) // an answer or an error, and no hang
-				calls++
 			}
 		}
 	}
 	// tmux runs jobs by the way; one that was started is done by now.
-	tmuxtest.Run(t, srv, "if-shell", "sleep 0.1", "")
+	later := mark + "-later"
+	tmuxtest.Run(t, srv, "run-shell", "-b", "sleep 0.1; touch "+later)
+	eventually(t, "a job that comes after any of these", func() bool { _, err := os.Stat(later); return err == nil })
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("a shell command ran")
 	}

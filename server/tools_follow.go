@@ -2,12 +2,8 @@ package server
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
-	"strings"
 	"time"
 
-	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 
@@ -80,10 +76,6 @@ func (c *call) readSince(ctx context.Context, cursor string) (*tmux.Look, []stri
 	if err != nil {
 		return nil, nil, err
 	}
-	if since.Foreign() {
-		l.Missed = true
-		return l, l.Lines(), nil
-	}
 	return l, l.New, nil
 }
 
@@ -100,81 +92,4 @@ func (c *call) paneID(ctx context.Context) (tmux.PaneID, error) {
 		return "", c.missing(ctx, c.on.selection)
 	}
 	return row[0].ID, nil
-}
-
-// captureCursor is a cursor as other programs may keep it: what libtmux-mcp's version 1 has, and the
-// mark of a look. libtmux-mcp's own have none.
-type captureCursor struct {
-	AnchorAbs   int         `json:"anchor_abs"`
-	BelowHashes []string    `json:"below_hashes"`
-	HistorySize int         `json:"history_size"`
-	PaneHeight  int         `json:"pane_height"`
-	PaneID      tmux.PaneID `json:"pane_id"`
-	PanePID     string      `json:"pane_pid"`
-	Version     int         `json:"version"`
-	Mark        []byte      `json:"mark,omitempty"`
-}
-
-const cursorPrefix = "capture-since-v1:"
-
-// longCursor is the cursor of a look.
-func longCursor(l *tmux.Look) string {
-	mark, err := l.Mark().MarshalBinary()
-	if err != nil {
-		panic(err) // it holds strings and numbers
-	}
-	raw, err := params.Marshal(captureCursor{
-		AnchorAbs: l.History + l.CursorY, BelowHashes: []string{}, HistorySize: l.History, PaneHeight: l.Height,
-		PaneID: l.ID, PanePID: l.PID, Version: 1, Mark: mark,
-	})
-	if err != nil {
-		panic(err)
-	}
-	return cursorPrefix + base64.RawURLEncoding.EncodeToString(raw)
-}
-
-func decodeCursor(s string) (*tmux.Mark, error) {
-	invalid := func(reason string) error {
-		return invalidCursor(reason, "")
-	}
-	encoded, ok := strings.CutPrefix(s, cursorPrefix)
-	if !ok {
-		return nil, invalid("unsupported cursor format")
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(encoded, "="))
-	if err != nil || !json.Valid(raw) {
-		return nil, invalid("could not decode payload")
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil || fields == nil {
-		return nil, invalid("payload is not an object")
-	}
-	var k captureCursor
-	if json.Unmarshal(fields["version"], &k.Version) != nil || k.Version != 1 {
-		return nil, invalid("unsupported cursor version")
-	}
-	for _, f := range []struct {
-		name string
-		into any
-		good func() bool
-	}{
-		{"below_hashes", &k.BelowHashes, func() bool { return k.BelowHashes != nil }},
-		{"pane_id", &k.PaneID, func() bool { return k.PaneID.Valid() }},
-		{"pane_pid", &k.PanePID, func() bool { return k.PanePID != "" }},
-		{"history_size", &k.HistorySize, func() bool { return k.HistorySize >= 0 && !params.IsNull(fields["history_size"]) }},
-		{"pane_height", &k.PaneHeight, func() bool { return k.PaneHeight >= 0 && !params.IsNull(fields["pane_height"]) }},
-		{"anchor_abs", &k.AnchorAbs, func() bool { return k.AnchorAbs >= 0 && !params.IsNull(fields["anchor_abs"]) }},
-	} {
-		if value, ok := fields[f.name]; !ok || json.Unmarshal(value, f.into) != nil || !f.good() {
-			return nil, invalid("missing or invalid " + f.name)
-		}
-	}
-	m := &tmux.Mark{Pane: k.PaneID, PID: k.PanePID}
-	if _, ok := fields["mark"]; !ok {
-		return m, nil
-	}
-	if json.Unmarshal(fields["mark"], &k.Mark) != nil || m.UnmarshalBinary(k.Mark) != nil || m.Pane != k.PaneID {
-		return nil, invalid("missing or invalid mark")
-	}
-	return m, nil
 }

@@ -2,22 +2,24 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 
 var sendKeys = tool[sendKeysIn, typedText]{
 	name: "send_keys", title: "Send Keys", kind: shell, set: setInput, core: true, alwaysLoad: true,
 	aim: needs(aPane), harm: types,
-	desc: "Type text or press a key in a pane: answer a question, drive a REPL, editor or menu, interrupt with C-c (enter=false). Presses Enter " +
-		"afterwards by default. With patterns, quiet or show it waits and returns what is new: one call for each step. For a shell command whose " +
-		"output you need use run_command.",
+	desc: "Type text or press keys in a pane: answer a question, drive a REPL, editor or menu, interrupt with C-c. Presses Enter after text. " +
+		"With patterns, quiet or show it waits and returns what is new: one call for each step. For a shell command's output use run_command.",
 	run: func(ctx context.Context, c *call, in sendKeysIn) (typedText, error) {
 		return c.typeAndSee(ctx, in.sight, func() (string, error) {
 			id, err := c.sendKeys(ctx, c.on, in.keyInput)
@@ -41,48 +43,119 @@ func (in sendKeysIn) check(c *call) error {
 
 // keyInput is something to type into a pane.
 type keyInput struct {
-	Keys string `json:"keys" desc:"text, or the name of one key: Enter, Escape, Tab, Up, C-c, M-x, F5"`
+	Keys textList `json:"keys" desc:"text, or the name of a key: Enter, Escape, Up, C-c, M-x, F5; or a list of these"`
 	paneSelect
-	Enter           bool `json:"enter" default:"true" desc:"press Enter afterwards"`
-	Literal         bool `json:"literal" default:"false" desc:"type a key's name as text"`
-	Reset           bool `json:"reset,omitempty" unlisted:"true"`
-	SuppressHistory bool `json:"suppress_history" default:"false" desc:"a space first"`
+	Enter           *bool `json:"enter,omitempty" desc:"press Enter afterwards; default: after text"`
+	Literal         bool  `json:"literal,omitempty" desc:"type a key's name as text"`
+	Reset           bool  `json:"reset,omitempty" unlisted:"true"`
+	SuppressHistory bool  `json:"suppress_history,omitempty" desc:"a space first"`
+}
+
+// textList is a text, or a list of them.
+type textList []string
+
+// JSONSchema leaves the list out: not every client can say either.
+func (textList) JSONSchema() string { return `"type":"string"` }
+
+func (l *textList) BindJSON(raw json.RawMessage) error {
+	if text, ok := params.ScalarText(raw); ok {
+		*l = textList{text}
+		return nil
+	}
+	if json.Unmarshal(raw, (*[]string)(l)) != nil {
+		return errors.New("must be a string, or a list of strings")
+	}
+	return nil
+}
+
+// key is tmux's name of the key that an item is; empty if it is text.
+func (in keyInput) key(item string) string {
+	if name, ok := keyName(item); ok && !in.Literal {
+		return name
+	}
+	return ""
+}
+
+// enters reports whether Enter is pressed after the last of the keys.
+func (in keyInput) enters() bool {
+	if in.Enter != nil {
+		return *in.Enter
+	}
+	return in.key(in.Keys[len(in.Keys)-1]) == ""
 }
 
 func (in keyInput) check(*call) error {
-	if strings.IndexByte(in.Keys, 0) >= 0 {
-		return argumentFault("keys", "must not have a NUL character")
+	if len(in.Keys) == 0 || len(in.Keys) > maxOperations {
+		return argumentFault("keys", "must have 1 to %d items", maxOperations)
 	}
-	if name, misnamed := misnamedKey(in.Keys); misnamed && !in.Literal {
-		if name == "" {
-			return argumentFault("keys", "names a key that tmux does not have: %s", in.Keys).suggest("literal=true types the text")
+	for _, item := range in.Keys {
+		if strings.IndexByte(item, 0) >= 0 {
+			return argumentFault("keys", "must not have a NUL character")
 		}
-		return argumentFault("keys", "is not tmux's name of a key: %s", in.Keys).suggest("use %s; literal=true types the text", name)
+		if in.Literal {
+			continue
+		}
+		if words := strings.Fields(item); len(words) > 1 && !slices.ContainsFunc(words, func(word string) bool { return in.key(word) == "" }) {
+			return argumentFault("keys", "names %d keys: %s", len(words), item).suggest(`give them as a list: ["%s"]; literal=true types the text`, strings.Join(words, `","`))
+		}
+		if name, misnamed := misnamedKey(item); misnamed && name == "" {
+			return argumentFault("keys", "names a key that tmux does not have: %s", item).suggest("literal=true types the text")
+		} else if misnamed {
+			return argumentFault("keys", "is not tmux's name of a key: %s", item).suggest("use %s; literal=true types the text", name)
+		}
 	}
 	return nil
 }
 
 func (c *call) sendKeys(ctx context.Context, on aimed, in keyInput) (tmux.PaneID, error) {
-	text := in.Keys
-	if in.SuppressHistory {
-		text = " " + text
-	}
-	return c.typeInto(ctx, on, func(target tmux.Target) ([]tmux.Command, error) {
-		cmds := []tmux.Command{tmux.SendKeys{Target: target, Keys: []string{text}}}
-		if in.Literal || !mayNameKey(text) {
-			var err error
-			if cmds, err = c.tmux.Typing(ctx, target, text); err != nil {
+	return c.typeInto(ctx, on, in.echo(), func(target tmux.Target) (cmds []tmux.Command, err error) {
+		if in.Reset {
+			cmds = append(cmds, tmux.SendKeys{Target: target, Reset: true})
+		}
+		for i, text := range in.Keys {
+			if in.SuppressHistory && i == 0 {
+				text = " " + text
+			}
+			if !in.Literal && mayNameKey(text) {
+				cmds = append(cmds, tmux.SendKeys{Target: target, Keys: []string{text}})
+				continue
+			}
+			typing, err := c.tmux.Typing(ctx, target, text)
+			if err != nil {
 				return nil, err
 			}
+			cmds = append(cmds, typing...)
 		}
-		if in.Enter {
+		if in.enters() {
 			cmds = append(cmds, tmux.SendKeys{Target: target, Keys: []string{"Enter"}})
-		}
-		if in.Reset {
-			cmds = append([]tmux.Command{tmux.SendKeys{Target: target, Reset: true}}, cmds...)
 		}
 		return cmds, nil
 	})
+}
+
+// echo is what may show of the keys. Of a key that is no text nothing does, but Up and Enter run a line
+// that the program has written itself.
+func (in keyInput) echo() echo {
+	var text strings.Builder
+	keys := false
+	for _, item := range in.Keys {
+		switch in.key(item) {
+		case "":
+			text.WriteString(item)
+		case "Enter":
+			text.WriteByte('\n')
+		default:
+			keys = true
+		}
+	}
+	if in.enters() {
+		text.WriteByte('\n')
+	}
+	e := echoOf(text.String())
+	if keys {
+		return echo{redrawn: e.entered, entered: e.entered}
+	}
+	return e
 }
 
 // mayNameKey reports whether tmux could take a text for the name of a key: names are
@@ -96,7 +169,8 @@ var sendKeysBatch = tool[sendKeysBatchIn, sendKeysBatchResult]{
 	name: "send_keys_batch", title: "Send Keys Batch", kind: shell, set: setInput,
 	aim: needsEach(aPane), harm: types,
 	hint: "type several inputs",
-	desc: "Type several inputs or keys in order, into one or more panes, in one call. A failed input is reported in its row and does not fail the call.",
+	desc: "Type several inputs in order, into one or more panes. With patterns a step waits before the next: a wizard in one call. " +
+		"A failed input is reported in its row.",
 	run: func(ctx context.Context, c *call, in sendKeysBatchIn) (sendKeysBatchResult, error) {
 		out := sendKeysBatchResult{Results: []sendKeysRow{}}
 		within := ctx
@@ -110,8 +184,11 @@ var sendKeysBatch = tool[sendKeysBatchIn, sendKeysBatchResult]{
 			defer cancel()
 		}
 		for i, op := range in.Operations {
-			row := c.sendKeysRow(ctx, within, op)
+			row := c.sendKeysRow(ctx, within, in, op)
 			row.Index = i
+			if row.seen != nil {
+				out.Seen = row.seen
+			}
 			out.Results = append(out.Results, row)
 			if row.Success {
 				out.Succeeded++
@@ -123,7 +200,7 @@ var sendKeysBatch = tool[sendKeysBatchIn, sendKeysBatchResult]{
 				break
 			}
 		}
-		if err := ctx.Err(); err != nil || len(c.typedInto) == 0 {
+		if err := ctx.Err(); err != nil || len(c.typedInto) == 0 || !in.sight.waits() {
 			return out, err
 		}
 		var err error
@@ -132,9 +209,15 @@ var sendKeysBatch = tool[sendKeysBatchIn, sendKeysBatchResult]{
 	},
 }
 
+// keyStep is one input of a batch.
+type keyStep struct {
+	keyInput
+	Patterns patternList `json:"patterns,omitempty" desc:"wait for any of these texts"`
+}
+
 type sendKeysBatchIn struct {
-	Operations []keyInput `json:"operations" desc:"inputs, as send_keys takes them"`
-	OnError    string     `json:"on_error" default:"stop" enum:"stop,continue" desc:"stop at the first failure, or continue"`
+	Operations []keyStep `json:"operations" desc:"as send_keys takes them"`
+	OnError    string    `json:"on_error" default:"stop" enum:"stop,continue" desc:"at a failure"`
 	sight
 	socket
 }
@@ -144,6 +227,10 @@ func (in sendKeysBatchIn) check(c *call) error {
 		return argumentFault("operations", "must have 1 to %d items", maxOperations)
 	}
 	return in.sight.check(c)
+}
+
+func (in sendKeysBatchIn) waits() bool {
+	return in.sight.waits() || slices.ContainsFunc(in.Operations, func(op keyStep) bool { return op.Patterns.given })
 }
 
 type sendKeysBatchResult struct {
@@ -161,15 +248,19 @@ type sendKeysRow struct {
 	Success        bool         `json:"success"`
 	Error          *string      `json:"error" exact:"true"`
 	ElapsedSeconds float64      `json:"elapsed_seconds"`
+
+	seen *waitForTextResult // what the pane printed, if the input waits for that
 }
 
 // sendKeysRow types one input of a batch. The context within is that of the call
 // with the batch's own limit.
-func (c *call) sendKeysRow(ctx, within context.Context, op keyInput) (row sendKeysRow) {
+func (c *call) sendKeysRow(ctx, within context.Context, in sendKeysBatchIn, op keyStep) (row sendKeysRow) {
 	start := time.Now()
 	id, err := tmux.PaneID(""), within.Err()
 	if err == nil {
-		id, err = c.sendKeysItem(within, op)
+		if id, err = c.sendKeysItem(within, op.keyInput); err == nil && op.Patterns.given {
+			row.seen, err = c.seeStep(ctx, within, id, in.sight, op.Patterns)
+		}
 		row.ElapsedSeconds = seconds(time.Since(start))
 	}
 	if id != "" {
@@ -181,11 +272,29 @@ func (c *call) sendKeysRow(ctx, within context.Context, op keyInput) (row sendKe
 	}
 	f, _ := faultOf(err)
 	msg := f.text()
-	if errors.Is(within.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
+	if errors.Is(within.Err(), context.DeadlineExceeded) && ctx.Err() == nil && row.seen == nil {
 		msg = "the batch exceeded its timeout"
 	}
 	row.Error = &msg
 	return row
+}
+
+// seeStep waits until a pane prints what an input of a batch waits for.
+func (c *call) seeStep(ctx, within context.Context, id tmux.PaneID, in sight, patterns patternList) (*waitForTextResult, error) {
+	in.Patterns, in.Quiet, in.Show = patterns, 0, ""
+	if end, ok := within.Deadline(); ok {
+		left := max(time.Until(end), 0).Seconds()
+		in.Timeout = &left
+	}
+	i := slices.IndexFunc(c.typedInto, func(p bookmark) bool { return p.mark.Pane == id })
+	others := slices.Delete(slices.Clone(c.typedInto), i, i+1)
+	c.typedInto = c.typedInto[i : i+1]
+	seen, err := c.see(ctx, in)
+	c.typedInto = others // what is typed next is new again
+	if err == nil && !seen.Found {
+		err = faultf(kindTimeout, "typed, and none of its patterns came: %s", seen.Outcome)
+	}
+	return seen, err
 }
 
 func (c *call) sendKeysItem(ctx context.Context, op keyInput) (tmux.PaneID, error) {
@@ -203,8 +312,8 @@ var pasteText = tool[pasteTextIn, typedText]{
 	name: "paste_text", title: "Paste Text", kind: shell, set: setInput,
 	aim: needs(aPane), harm: types,
 	hint: "paste several lines",
-	desc: "Paste text of one or more lines into a pane, as a user would, without pressing Enter: into an editor or a program that reads input. With " +
-		"patterns, quiet or show it waits and returns what is new. To run a command use run_command.",
+	desc: "Paste text of one or more lines into a pane, as a user would. Programs that know pastes (shells, psql, python) hold one until Enter: " +
+		"enter=true submits it. With patterns, quiet or show it waits and returns what is new.",
 	run: func(ctx context.Context, c *call, in pasteTextIn) (typedText, error) {
 		return c.typeAndSee(ctx, in.sight, func() (string, error) { return in.paste(ctx, c) })
 	},
@@ -214,10 +323,18 @@ var pasteText = tool[pasteTextIn, typedText]{
 func (in pasteTextIn) paste(ctx context.Context, c *call) (string, error) {
 	buffer := c.tmux.Buffer(newBufferName("paste"))
 	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(in.Text)}
-	id, err := c.typeInto(ctx, c.on, func(target tmux.Target) ([]tmux.Command, error) {
+	shows := in.Text
+	if in.Enter {
+		shows += "\n"
+	}
+	id, err := c.typeInto(ctx, c.on, echoOf(shows), func(target tmux.Target) ([]tmux.Command, error) {
 		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: in.Bracket, Returns: true})
 		paste.Delete = true
-		return []tmux.Command{paste}, err
+		cmds := []tmux.Command{paste}
+		if in.Enter {
+			cmds = append(cmds, tmux.SendKeys{Target: target, Keys: []string{"Enter"}})
+		}
+		return cmds, err
 	}, load)
 	if err != nil {
 		// Not pasted, so tmux may hold it still.
@@ -230,8 +347,9 @@ func (in pasteTextIn) paste(ctx context.Context, c *call) (string, error) {
 }
 
 type pasteTextIn struct {
-	Text string `json:"text" desc:"literal text; newlines press Enter in most programs"`
+	Text string `json:"text" desc:"literal text"`
 	paneSelect
+	Enter   bool `json:"enter,omitempty" desc:"press Enter afterwards"`
 	Bracket bool `json:"bracket" default:"true" desc:"mark it as a paste for programs that ask for it"`
 	sight
 	socket

@@ -16,41 +16,78 @@ import (
 // timeout, was cancelled, or its server was killed. What it prints is recorded on disk by
 // a process of tmux, so every server of the same user on the same tmux server finds it.
 
-var getJob = tool[getJobIn, *runResult]{
+var getJob = tool[getJobIn, *gotJobs]{
 	name: "get_job", title: "Get Job", kind: reads, set: setInput, core: true, selfBounded: true,
 	aim:  nowhere,
 	hint: "output and exit status of a background command",
-	desc: "Get the state, exit status and output so far of a job of run_command, until an hour after its end. With timeout, waits for its end.",
-	run: func(ctx context.Context, c *call, in getJobIn) (*runResult, error) {
-		out, err := in.sink(ctx)
-		if err != nil {
-			return nil, err
-		}
-		var limit time.Duration
+	desc: "Get the state, exit status and output so far of jobs of run_command, until an hour after their end. With timeout, waits for it.",
+	run: func(ctx context.Context, c *call, in getJobIn) (*gotJobs, error) {
+		limit := time.Duration(0)
 		if in.Timeout > 0 {
+			var err error
 			if limit, err = c.s.budget(in.Timeout); err != nil {
 				return nil, err
 			}
 		}
-		c.s.sweepJobs()
-		j, pane, err := c.job(ctx, in.JobID)
-		if err != nil {
-			return nil, err
+		if in.MaxLines == nil && len(in.JobID) > 1 {
+			lines := shownLines
+			in.MaxLines = &lines
 		}
-		return c.await(ctx, j, pane, in.outputSelect, out, limit)
+		c.s.sweepJobs()
+		out, end := &gotJobs{Others: otherJobs{}}, time.Now().Add(limit)
+		for i, id := range in.JobID {
+			sink, err := in.sink(ctx)
+			if err != nil {
+				return nil, err
+			}
+			j, pane, err := c.job(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			res, err := c.await(ctx, j, pane, in.outputSelect, sink, max(time.Until(end), 0))
+			if err != nil {
+				return nil, err
+			}
+			res.TimedOut, res.EffectiveTimeout = res.State == jobRunning && limit > 0, limit.Seconds()
+			if i == 0 {
+				out.runResult = *res
+			} else {
+				out.Others = append(out.Others, *res)
+			}
+		}
+		return out, nil
 	},
 }
 
+// gotJobs is what became of one job or, one after the other, of several.
+type gotJobs struct {
+	runResult
+	Others otherJobs `json:"others"`
+}
+
+// otherJobs are as the first.
+type otherJobs []runResult
+
+func (otherJobs) JSONSchema() string { return `"type":"array","items":{"type":"object"}` }
+
+// maxJobs is how many jobs one call may ask for.
+const maxJobs = 50
+
 type getJobIn struct {
-	JobID   string  `json:"job_id"`
-	Timeout float64 `json:"timeout,omitempty" desc:"seconds"`
+	JobID   textList `json:"job_id" desc:"one, or a list"`
+	Timeout float64  `json:"timeout,omitempty" desc:"seconds"`
 	outputSelect
 	socket
 }
 
+func (in getJobIn) waits() bool { return in.Timeout > 0 }
+
 func (in getJobIn) check(*call) error {
 	if in.Timeout < 0 || math.IsNaN(in.Timeout) {
 		return argumentFault("timeout", "must be 0 or more")
+	}
+	if len(in.JobID) == 0 || len(in.JobID) > maxJobs {
+		return argumentFault("job_id", "must have 1 to %d items", maxJobs)
 	}
 	return in.outputSelect.check()
 }
@@ -95,7 +132,7 @@ func (c *call) await(ctx context.Context, j *runner.Job, pane runPane, in output
 	}
 	r := &execution{call: c, in: runCommandIn{outputSelect: in}, out: out, limit: limit, start: time.Now(), typed: j.At, found: true, cmd: j.Await(out)}
 	defer r.cmd.Close()
-	r.pane.ID, r.pane.PID, r.shell.PID = tmux.PaneID(j.Pane), j.Pid, j.Shell
+	r.pane.ID, r.pane.PID, r.pane.TTY, r.shell.PID = tmux.PaneID(j.Pane), j.Pid, pane.TTY, j.Shell
 	switch {
 	case before.Phase >= runner.Ended:
 		r.limit = 2 * markWait // the recording may still come
@@ -225,7 +262,7 @@ var cancelJob = tool[cancelJobIn, *runResult]{
 			}
 			if err := j.Signal(signals[in.Signal]); err != nil && j.Look().Phase == runner.Running {
 				return nil, faultf(kindRefused, "job %s in pane %s cannot be signalled: %v", j.ID(), j.Pane, err).
-					suggest("look at the pane; send_keys with C-c and enter=false interrupts what runs there")
+					suggest("look at the pane; send_keys with C-c interrupts what runs there")
 			}
 		}
 		lines := 20

@@ -79,14 +79,20 @@ func (c *call) place(ctx context.Context, in scopeSelect, option string) (p plac
 	if err := p.asked.check(); err != nil {
 		return p, argumentFault("target", "must be @N for a window and %%N for a pane")
 	}
+	err = c.find(ctx, &p)
+	return p, err
+}
+
+// find finds the object of a place.
+func (c *call) find(ctx context.Context, p *place) (err error) {
 	plain := p.asked
 	if !plain.zero() {
 		if plain, err = c.resolve(ctx, plain); err != nil {
-			return p, err
+			return err
 		}
 	}
 	p.target, err = c.spec(plain)
-	return p, err
+	return err
 }
 
 // ofObject reports whether the place belongs to one session, window or pane.

@@ -225,10 +225,9 @@ func TestOptionNamesRunNothing(t *testing.T) {
 			p.fails(tool, args, "invalid argument: ")
 		}
 	}
-	// A job that comes after any of these.
-	after := marker + "-after"
-	tmuxtest.Run(t, srv, "run-shell", "-b", "touch "+after)
-	eventually(t, "a later job has run", func() bool { _, err := os.Stat(after); return err == nil })
+	later := marker + "-later"
+	tmuxtest.Run(t, srv, "run-shell", "-b", "touch "+later)
+	eventually(t, "a job that comes after any of these", func() bool { _, err := os.Stat(later); return err == nil })
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("a name ran a job")
 	}
@@ -414,10 +413,14 @@ func TestOneRoundTripAnOptionEnvironmentOrHook(t *testing.T) {
 		{"show_hooks", `{}`}, {"show_hooks", `{"scope":"session","target":"a"}`}, {"show_hook", `{"hook_name":"pane-died"}`},
 		{"load_buffer", `{"content":"x"}`}, {"paste_buffer", `{"pane_id":"%0","buffer_name":"` + name + `"}`}, {"show_buffer", `{"buffer_name":"` + name + `"}`}, {"delete_buffer", `{"buffer_name":"` + name + `"}`},
 	} {
+		want := 1
+		if c.tool == "paste_buffer" {
+			want = 2 // it reads what it pastes: the pane may show it, which is not output
+		}
 		before := counted()
 		ok[map[string]any](p, c.tool, c.args)
-		if n := counted() - before; n != 1 {
-			t.Errorf("%s %s ran tmux %d times, want once", c.tool, c.args, n)
+		if n := counted() - before; n != want {
+			t.Errorf("%s %s ran tmux %d times, want %d", c.tool, c.args, n, want)
 		}
 	}
 }

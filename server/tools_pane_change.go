@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,16 +115,15 @@ func (in resizePaneIn) check(*call) error {
 
 // zoom makes a pane the one that fills its window, or sees to it that it is not.
 func (c *call) zoom(ctx context.Context, on bool) (*paneInfo, error) {
-	change := c.tmux.Unzooming
+	change := tmux.Unzooming
 	if on {
-		change = c.tmux.Zooming
+		change = tmux.Zooming
 	}
-	cmd, err := change(ctx, c.on.target)
-	if err != nil {
-		return nil, err
+	p, err := c.findPane(ctx, c.on.selection, change(c.on.target)...)
+	if errors.Is(err, tmux.ErrUnmet) {
+		return c.findPane(ctx, c.on.selection)
 	}
-	p, err := c.findPane(ctx, c.on.selection, cmd)
-	return p, inside(err, tmux.ResizePane{})
+	return p, err
 }
 
 var selectPane = tool[selectPaneIn, *paneInfo]{
@@ -168,23 +168,23 @@ func (in selectPaneIn) selection() selection {
 
 // selectBeside makes the pane after the active one of a window the active one,
 // or the one before it. tmux up to 3.3 counts "+" from a pane of another window,
-// so the index is worked out here.
+// so the pane is found here.
 func (c *call) selectBeside(ctx context.Context, s selection, window tmux.Target, next bool) (*paneInfo, error) {
-	step := "1"
-	if !next {
-		step = "#{e|-:#{window_panes},1}"
+	type row struct {
+		ID     tmux.PaneID `tmux:"pane_id"`
+		Active bool        `tmux:"pane_active"`
 	}
-	const place = "#{e|-:#{pane_index},#{pane-base-index}}"
-	beside := "#{e|m:#{e|+:" + place + "," + step + "},#{window_panes}}"
-	cmd := tmux.SelectPane{Target: tmux.TargetSpec("#{window_id}.#{e|+:" + beside + ",#{pane-base-index}}")}
-	script, err := c.tmux.Script(ctx, cmd)
+	panes, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{Target: window})
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.findPane(ctx, s,
-		tmux.ListPanes{Target: window, Filter: "0"}, // fails without such a window, which run-shell does not
-		tmux.RunShell{Target: window, Commands: true, Template: tmux.Format(script)})
-	return p, inside(err, cmd)
+	at := slices.IndexFunc(panes, func(p row) bool { return p.Active })
+	if next {
+		at++
+	} else {
+		at += len(panes) - 1
+	}
+	return c.findPane(ctx, s, tmux.SelectPane{Target: panes[at%len(panes)].ID})
 }
 
 var swapPane = tool[swapPaneIn, *paneInfo]{

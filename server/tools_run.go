@@ -16,9 +16,9 @@ import (
 var runCommand = tool[runCommandIn, *runResult]{
 	name: "run_command", title: "Run Command", kind: shell, set: setInput, core: true, selfBounded: true, alwaysLoad: true,
 	aim: needs(aPane), harm: types,
-	desc: "Run a shell command in a pane, wait until it ends, and return its output (without prompt and echo) and exit status: builds, tests, git, any command that ends. " +
+	desc: "Run a shell command in a pane, wait until it ends, and return its output (without prompt and echo) and exit status: builds, tests, git. " +
 		"The pane must be at the prompt of a " + runner.Shells + ". The command runs in a subshell: cd and export do not last; for those use send_keys. " +
-		"After the timeout it goes on as a job: see get_job. Calls on one pane queue.",
+		"After the timeout it goes on as a job: see get_job. In several panes at once: detach, in a batch.",
 	defaults: func(cfg Config) map[string]string {
 		return map[string]string{"suppress_history": strconv.FormatBool(cfg.SuppressHistory)}
 	},
@@ -51,6 +51,8 @@ type runCommandIn struct {
 	socket
 }
 
+func (in runCommandIn) waits() bool { return !in.Detach }
+
 func (in runCommandIn) check(*call) error {
 	switch {
 	case strings.TrimSpace(in.Command) == "":
@@ -75,9 +77,17 @@ type runPane struct {
 	Command string      `tmux:"pane_current_command"`
 	Piped   bool        `tmux:"pane_pipe"`
 	Width   int         `tmux:"pane_width"`
+	Height  int         `tmux:"pane_height"`
 	X       int         `tmux:"cursor_x"`
 	Y       int         `tmux:"cursor_y"`
 	History int         `tmux:"history_size"`
+
+	Upper     int  `tmux:"scroll_region_upper"`
+	Lower     int  `tmux:"scroll_region_lower"`
+	Insert    bool `tmux:"insert_flag"`
+	Origin    bool `tmux:"origin_flag"`
+	Wrap      bool `tmux:"wrap_flag"`
+	Alternate bool `tmux:"alternate_on"`
 
 	screen []string
 }
@@ -130,6 +140,8 @@ type execution struct {
 	cmd    *runner.Command // recorded, unless the pane's pipe is another's
 	typed  time.Time       // when the line was
 	missed bool
+	marked bool // the recording has the end of the command
+	resume bool // a recorder waits in the pane
 	found  bool // it is a job that was begun earlier
 	result runResult
 }
@@ -137,7 +149,10 @@ type execution struct {
 // place is where the command runs.
 func (r *execution) place() runner.Place {
 	at := r.pane.on(r.call)
-	at.Pane, at.Pid, at.Shell, at.Columns = string(r.pane.ID), r.pane.PID, r.shell.PID, r.pane.Width
+	at.Pane, at.Pid, at.Shell = string(r.pane.ID), r.pane.PID, r.shell.PID
+	p := r.pane
+	at.Columns, at.Rows = p.Width, p.Height
+	at.Odd = p.Upper != 0 || p.Lower != p.Height-1 || p.Insert || p.Origin || !p.Wrap || p.Alternate
 	return at
 }
 
@@ -151,7 +166,8 @@ const (
 	// must have begun.
 	lineWait = time.Second
 	// markWait is how long a mark may come after the last of the output, when the
-	// command is known to have ended.
+	// command is known to have ended and the recorder waits for more; five times that,
+	// where what the recorder does is not known.
 	markWait = 2 * time.Second
 	// readWait is how long a recording may take to be read after the time was up.
 	readWait = 10 * time.Second
@@ -159,6 +175,9 @@ const (
 
 func (r *execution) do(ctx context.Context) (*runResult, error) {
 	if err := r.awaitPrompt(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.awaitSize(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.freshLine(ctx); err != nil {
@@ -175,27 +194,66 @@ func (r *execution) do(ctx context.Context) (*runResult, error) {
 		return nil, err
 	}
 	err := r.wait(ctx)
+	if r.result.PaneGone && r.cmd.Recorded() {
+		r.finish()
+	}
 	if r.result.ExitStatus == nil && r.cmd.Revoke() {
 		r.unpipe(ctx)
 		r.cmd.Remove()
 		return nil, r.notBegun(ctx, err)
 	}
+	rests := r.marked && !r.in.Detach
 	switch {
+	case rests:
 	case r.known():
 		r.unpipe(ctx)
 	case err != nil && ctx.Err() == nil:
 		r.unpipe(ctx)
 		r.cmd.Remove()
+	default: // it goes on as a job
+		r.cmd.Leave()
 	}
-	if err != nil { // cancelled, it goes on as a job
+	if err != nil {
 		return nil, err
 	}
+	if r.result.ExitStatus != nil && runner.Gone(r.shell.PID) {
+		r.shellEnded()
+	}
 	res, whole := r.answer(ctx)
-	if !r.in.Detach && (r.result.ExitStatus != nil && whole || r.result.PaneGone) {
-		r.cmd.Remove()
+	switch remove := !r.in.Detach && (r.result.ExitStatus != nil && whole || r.result.PaneGone); {
+	case remove && rests && !r.result.PaneGone:
+		r.s.files.Rest(r.cmd)
 		res.JobID = nil
+	case rests:
+		r.unpipe(ctx)
+		fallthrough
+	case remove:
+		if remove {
+			r.cmd.Remove()
+			res.JobID = nil
+		}
 	}
 	return res, nil
+}
+
+// finish gets the rest of what a pane printed that has ended, and maybe the exit status.
+func (r *execution) finish() {
+	r.missed = !r.cmd.Finish(markWait) || r.missed
+	select {
+	case status := <-r.cmd.Ended():
+		r.result.ExitStatus = &status
+	default:
+	}
+}
+
+// shellEnded notes that the shell did not outlive its command.
+func (r *execution) shellEnded() {
+	if r.shell.PID == r.pane.PID {
+		r.result.PaneGone = true
+		return
+	}
+	note := fmt.Sprintf("the shell it ran in has ended: %s", r.shell.Name)
+	r.result.Note = &note
 }
 
 // known reports whether it is known what became of the command.
@@ -219,11 +277,26 @@ func (r *execution) prepare(ctx context.Context) error {
 		return err
 	}
 	r.s.sweepJobs()
-	cmd, err := r.s.files.Command(r.place(), visible)
-	if errors.Is(err, runner.ErrNoHome) {
+	err = r.writeFiles(visible)
+	if runner.NoSpace(err) {
+		runner.Evict()
+		err = r.writeFiles(visible)
+	}
+	switch {
+	case runner.NoSpace(err):
+		return faultf(kindRefused, "the command has not run: no space left in %s", r.s.files.Home()).
+			suggest("free some space there, or set TMPDIR to a directory that has some and start this server again")
+	case errors.Is(err, runner.ErrNoHome):
 		return faultf(kindRefused, "%v", err).
 			suggest("remove or rename what is in the way, or set TMPDIR to a directory of your own with mode 0700 and start this server again")
-	} else if err != nil {
+	}
+	return err
+}
+
+// writeFiles makes the files of the command.
+func (r *execution) writeFiles(visible bool) error {
+	cmd, err := r.s.files.Command(r.place(), visible, r.resume)
+	if err != nil {
 		return err
 	}
 	r.cmd = cmd
@@ -242,15 +315,19 @@ func (r *execution) prepare(ctx context.Context) error {
 	return err
 }
 
-// pipeTaken reports whether the pane's pipe is another's. That of a job of ours is open
-// for a moment after its end.
+// pipeTaken reports whether the pane's pipe is another's. After the end of a recorder of ours tmux
+// closes the pipe, when it comes to that.
 func (r *execution) pipeTaken(ctx context.Context) (bool, error) {
-	for r.pane.Piped {
-		jobs := runner.PaneJobs(r.place())
-		if len(jobs) == 0 || runner.PipeIsOurs(r.place()) {
-			return len(jobs) == 0, nil
+	for begun := time.Now(); r.pane.Piped; {
+		if r.resume = r.s.files.Resumes(r.place()); r.resume || runner.PipeIsOurs(r.place()) {
+			return false, nil
 		}
-		if last := jobs[0].Look(); last.Phase != runner.Ended || time.Since(last.At) > 2*markWait {
+		ended := false // lately
+		if jobs := runner.PaneJobs(r.place()); len(jobs) > 0 && !jobs[0].Visible() {
+			s := jobs[0].Look()
+			ended = s.Phase == runner.Ended && time.Since(s.At) < 2*markWait
+		}
+		if !ended && !r.s.files.Closing(r.place()) || time.Since(begun) > 2*markWait {
 			return true, nil
 		}
 		if err := sleep(ctx, 20*time.Millisecond); err != nil {
@@ -266,9 +343,9 @@ func (r *execution) pipeTaken(ctx context.Context) (bool, error) {
 // begin types the line, once, and in the same round trip begins the recording.
 func (r *execution) begin(ctx context.Context) error {
 	r.typed = time.Now()
-	_, err := r.typeInto(ctx, atPane(r.pane.ID), func(target tmux.Target) ([]tmux.Command, error) {
+	_, err := r.typeInto(ctx, atPane(r.pane.ID), echo{lines: r.cmd.Shows(r.in.Command)}, func(target tmux.Target) ([]tmux.Command, error) {
 		cmds, err := r.typing(ctx, target, r.cmd.Line(r.shell))
-		if r.cmd.Recorded() {
+		if r.cmd.Recorded() && !r.cmd.Resumed() {
 			pipe := tmux.PipePane{Target: target, Input: true, Output: true, Command: r.cmd.Feed()}
 			cmds = append([]tmux.Command{pipe}, cmds...)
 		}
@@ -281,10 +358,10 @@ func (r *execution) begin(ctx context.Context) error {
 	return err
 }
 
-// idle reports whether the shell waits for a line.
+// idle reports whether the shell has read what was typed, and waits for a line.
 func (r *execution) idle() bool {
 	shell, err := r.pane.foreground()
-	return err == nil && shell.PID == r.shell.PID && shell.Prompt
+	return err == nil && shell.PID == r.shell.PID && shell.Prompt && shell.Waiting
 }
 
 // notBegun clears the line of a shell that did not begin the command, and says so.
@@ -292,13 +369,16 @@ func (r *execution) idle() bool {
 func (r *execution) notBegun(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
-	waited := time.Since(r.typed).Round(time.Millisecond)
+	waited := time.Since(r.start).Round(time.Millisecond)
 	f := faultf(kindNotBegun, "the command has not run: %s in pane %s did not begin it within %v, and will not", r.shell.Name, r.pane.ID, waited)
+	if dir, full := r.cmd.NoSpace(); full {
+		f = faultf(kindNotBegun, "the command has not run: no space left in %s", dir)
+	}
 	if r.result.PaneGone {
 		return faultf(kindPaneGone, "the command has not run: pane %s ended before it began", r.pane.ID)
 	}
 	if r.lookAgain(ctx) == nil {
-		f = f.suggest("the pane shows:\n%s", strings.Join(r.pane.lastSeen(), "\n"))
+		f = f.showing("the pane shows", r.pane.lastSeen())
 		if r.idle() {
 			_ = r.freshLine(ctx)
 		}
@@ -309,16 +389,21 @@ func (r *execution) notBegun(ctx context.Context, err error) error {
 	return f
 }
 
-// unpipe ends the recording, if it is still ours.
+// unpipe ends the recording, and the pane's pipe with it. Only when the end of the command
+// has just come through that is it surely ours: else the recorder is ended, and tmux closes
+// the pipe when it notices, which is before it answers twice.
 func (r *execution) unpipe(ctx context.Context) {
-	if !r.cmd.Recorded() || !r.cmd.Recording() {
+	if !r.cmd.Recorded() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
-	if r.tmux.Pane(r.pane.ID).ClosePipe(ctx) != nil {
-		// The pane is gone, or its program is: then tmux keeps the pipe.
-		r.cmd.Stop()
+	if r.marked && r.tmux.Pane(r.pane.ID).ClosePipe(ctx) == nil {
+		return
+	}
+	r.cmd.EndRecording(cleanupTime)
+	for range 2 {
+		_, _ = r.tmux.Do(ctx, tmux.DisplayMessage{Target: r.pane.ID})
 	}
 }
 
@@ -340,6 +425,7 @@ func (r *execution) wait(ctx context.Context) error {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	reported, known, came := time.Now(), time.Time{}, int64(-1)
+	unread := 0 // how often in a row the shell did not heed the line
 	for {
 		select {
 		case <-ctx.Done():
@@ -348,12 +434,12 @@ func (r *execution) wait(ctx context.Context) error {
 			r.result.TimedOut = true
 			return r.catchUp(ctx)
 		case status := <-ended:
-			r.result.ExitStatus = &status
+			r.result.ExitStatus, r.marked = &status, true
 			return nil
 		case <-over:
 			select {
 			case status := <-ended:
-				r.result.ExitStatus = &status
+				r.result.ExitStatus, r.marked = &status, true
 				return nil
 			default:
 			}
@@ -387,7 +473,7 @@ func (r *execution) wait(ctx context.Context) error {
 						came = r.cmd.Came()
 					}
 				}
-				if ended == nil || time.Since(known) > markWait {
+				if quiet := time.Since(known); ended == nil || quiet > markWait && r.cmd.Drained() || quiet > 5*markWait {
 					r.missed = r.cmd.Recorded()
 					if r.result.State = jobLost; s.Phase == runner.Ended {
 						r.result.ExitStatus = &s.Status
@@ -395,7 +481,10 @@ func (r *execution) wait(ctx context.Context) error {
 					return nil
 				}
 			}
-			if time.Since(r.typed) > lineWait && !r.cmd.Begun() && r.idle() && r.cmd.Revoke() {
+			if unread++; time.Since(r.typed) < lineWait || r.cmd.Begun() || !r.idle() {
+				unread = 0
+			}
+			if unread > 3 && r.cmd.Revoke() {
 				return nil
 			}
 			if time.Since(reported) >= time.Second {
@@ -422,7 +511,7 @@ func (r *execution) catchUp(ctx context.Context) error {
 	}
 	select {
 	case status := <-r.cmd.Ended():
-		r.result.ExitStatus, r.result.TimedOut = &status, false
+		r.result.ExitStatus, r.result.TimedOut, r.marked = &status, false, true
 	default:
 	}
 	return nil

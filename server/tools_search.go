@@ -5,12 +5,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"tmuxmcp/tmux"
 )
@@ -26,7 +23,7 @@ var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 		if err != nil {
 			return nil, err
 		}
-		candidates, err := c.candidates(ctx, in, m)
+		candidates, err := c.candidates(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +33,7 @@ var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 		}
 		slices.SortFunc(found, func(a, b foundLines) int { return cmp.Compare(paneNumber(a.Pane), paneNumber(b.Pane)) })
 
-		res := &searchPanesResult{TotalPanesMatched: len(found), Offset: max(0, in.Offset), Limit: in.Limit, TruncatedPanes: []tmux.PaneID{}}
+		res := &searchPanesResult{screens: in.ContentStart == nil, TotalPanesMatched: len(found), Offset: in.Offset, Limit: in.Limit, TruncatedPanes: []tmux.PaneID{}}
 		rest := found[min(res.Offset, len(found)):]
 		if in.Limit != nil && len(rest) > *in.Limit {
 			for _, f := range rest[*in.Limit:] {
@@ -75,7 +72,7 @@ type searchPanesIn struct {
 	ContentEnd   *tmux.Line `json:"content_end,omitempty" desc:"last line"`
 	MaxLines     int        `json:"max_matched_lines_per_pane" default:"50" min:"1" desc:"keep the last"`
 	Limit        *int       `json:"limit" default:"500" min:"1" desc:"most panes; null: all"`
-	Offset       int        `json:"offset,omitempty" desc:"panes to skip"`
+	Offset       int        `json:"offset,omitempty" min:"0" desc:"panes to skip"`
 	Jobs         bool       `json:"jobs,omitempty" desc:"also all that jobs of run_command printed"`
 	socket
 }
@@ -90,6 +87,8 @@ type searchPanesResult struct {
 	// Jobs are those whose output matches, and JobsUnsearched how many there was no time for.
 	Jobs           []jobMatch `json:"jobs"`
 	JobsUnsearched int        `json:"jobs_unsearched"`
+
+	screens bool // only the screens were searched
 }
 
 // paneMatch is a pane with lines that match.
@@ -129,7 +128,7 @@ type contextLine struct {
 	Row   int    `json:"row"`
 	Line  string `json:"line" exact:"true"`
 	Match bool   `json:"match"`
-	// apart is that lines before it are left out.
+	// apart is set if lines before it are left out.
 	apart bool
 }
 
@@ -140,7 +139,7 @@ type foundLines struct {
 	rows    []int
 	context []contextLine
 	cut     bool
-	// rowsKnown is that no line of the pane is wrapped: a line is a row.
+	// rowsKnown is set if no line of the pane is wrapped: a line is a row.
 	rowsKnown bool
 }
 
@@ -169,95 +168,18 @@ func paneNumber(id tmux.PaneID) int {
 	return n
 }
 
-// mostCells bounds what one list of commands has tmux search or capture, in cells:
-// it has one thread for all its clients, and needs 0.15 to 0.4 µs for the two
-// searches of a cell that has accents. Others are served between two lists.
-const mostCells = 160_000
-
-// capturesFor is how many cells are captured in the time that one is searched.
-const capturesFor = 4
+// mostCells bounds what one list of commands has tmux capture, in cells: it has one thread for
+// all its clients, which are served between two lists.
+const mostCells = 400_000
 
 // cells is what a pane with so many rows counts for. The pane itself costs too.
 func (p candidate) cells(rows int) int { return rows*p.Width + 200 }
 
-// searchable is how many of the panes, from the first, one list may search.
-func searchable(panes []candidate) (n int) {
-	for cells := 0; n < len(panes); n++ {
-		if cells += panes[n].cells(panes[n].Height); cells > mostCells {
-			break
-		}
-	}
-	return n
-}
-
-// sized is a pane with its size, as tmux reports it: what has grown is another.
-func (p candidate) sized() string { return fmt.Sprintf("%s/%dx%d", p.Pane, p.Width, p.Height) }
-
-// isOneOf is the condition that a pane is one of these and has its size.
-func isOneOf(panes map[string]candidate) tmux.Format {
-	list := strings.Join(slices.Collect(maps.Keys(panes)), " ")
-	return "#{m:* #{pane_id}/#{pane_width}x#{pane_height} *," + tmux.Literal(" "+list+" ") + "}"
-}
-
-// within is a condition that tmux looks at only for panes in the selection.
-func within(s selection, condition tmux.Format) tmux.Format {
-	if s.zero() {
-		return condition
-	}
-	return choose(s.within(), condition, "")
-}
-
-// smallServers remembers the panes of the tmux servers that one list can search,
-// by socket, so that the next search of one takes one round trip.
-type smallServers struct {
-	mu    sync.Mutex
-	panes map[string]map[string]candidate
-}
-
-// of are the panes that are known of a server.
-func (k *smallServers) of(socket string) map[string]candidate {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.panes[socket]
-}
-
-// add remembers panes, or forgets all when there are too many.
-func (k *smallServers) add(socket string, panes []candidate) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	all := maps.Clone(k.panes[socket])
-	if all == nil {
-		all = map[string]candidate{}
-	}
-	for _, p := range panes {
-		all[p.sized()] = p
-	}
-	if k.panes == nil {
-		k.panes = map[string]map[string]candidate{}
-	}
-	k.panes[socket] = all
-	if searchable(slices.Collect(maps.Values(all))) < len(all) {
-		delete(k.panes, socket)
-	}
-}
-
-// candidates lists the panes that are worth to be captured: those in the selection
-// that tmux does not rule out.
-func (c *call) candidates(ctx context.Context, in searchPanesIn, m *matcher) ([]candidate, error) {
+// candidates lists the panes of the selection.
+func (c *call) candidates(ctx context.Context) ([]candidate, error) {
 	s := c.on.selection
 	if err := s.check(); err != nil {
 		return nil, err
-	}
-	var condition tmux.Format
-	if in.ContentStart == nil && in.ContentEnd == nil {
-		condition = m.condition()
-	}
-	socket := c.tmux.SocketPath()
-	known := c.s.small.of(socket)
-	list := tmux.ListPanes{All: true, Filter: s.within()}
-	if condition != "" {
-		// The panes that are not known show themselves, and are searched next.
-		list.Filter = within(s, choose(isOneOf(known), condition, "1"))
 	}
 	type session struct {
 		ID tmux.SessionID `tmux:"session_id"`
@@ -268,41 +190,14 @@ func (c *call) candidates(ctx context.Context, in searchPanesIn, m *matcher) ([]
 		holders = tmux.ListPanes{All: true, Filter: s.within()}
 	}
 	sessions := tmux.Rows[session](&b, holders)
-	rows := tmux.Rows[candidate](&b, list)
+	rows := tmux.Rows[candidate](&b, tmux.ListPanes{All: true, Filter: s.within()})
 	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return nil, err
 	}
 	if !s.zero() && len(*sessions) == 0 {
 		return nil, c.missing(ctx, s)
 	}
-	panes := uniqueBy(*rows, func(p candidate) tmux.PaneID { return p.Pane })
-	if condition == "" {
-		return panes, nil
-	}
-	var found, unknown []candidate
-	for _, p := range panes {
-		if _, ok := known[p.sized()]; ok || p.cells(p.Height) > mostCells {
-			found = append(found, p)
-		} else {
-			unknown = append(unknown, p)
-		}
-	}
-	c.s.small.add(socket, unknown)
-	// A part is what stands between two ids, which is cheap to compare.
-	slices.SortFunc(unknown, func(a, b candidate) int { return cmp.Compare(a.Pane, b.Pane) })
-	for len(unknown) > 0 {
-		n := searchable(unknown)
-		first, last := string(unknown[0].Pane), string(unknown[n-1].Pane)
-		unknown = unknown[n:]
-		part := tmux.ListPanes{All: true, Filter: within(s,
-			choose("#{<:#{pane_id},"+tmux.Literal(first)+"}", "", choose("#{>:#{pane_id},"+tmux.Literal(last)+"}", "", condition)))}
-		rows, err := tmux.List[candidate](ctx, c.tmux, part)
-		if err := noneIsEmpty(err); err != nil {
-			return nil, err
-		}
-		found = append(found, rows...)
-	}
-	return uniqueBy(found, func(p candidate) tmux.PaneID { return p.Pane }), nil
+	return uniqueBy(*rows, func(p candidate) tmux.PaneID { return p.Pane }), nil
 }
 
 // search captures panes and finds the lines that match.
@@ -315,7 +210,7 @@ func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, 
 		sizes := make([]*[]candidate, len(panes))
 		for cells := 0; len(captured) < len(panes); {
 			p := panes[len(captured)]
-			if cells += p.cells(in.rows(p)); cells > capturesFor*mostCells && len(captured) > 0 {
+			if cells += p.cells(in.rows(p)); cells > mostCells && len(captured) > 0 {
 				break
 			}
 			if in.ContentStart != nil || in.ContentEnd != nil {
@@ -415,7 +310,7 @@ func (c *call) findRows(ctx context.Context, found []foundLines, in searchPanesI
 		var joined, plain []*[]byte
 		for cells := 0; len(plain) < len(rest); {
 			p := rest[len(plain)].candidate
-			if cells += 2 * p.cells(in.rows(p)); cells > capturesFor*mostCells && len(plain) > 0 {
+			if cells += 2 * p.cells(in.rows(p)); cells > mostCells && len(plain) > 0 {
 				break
 			}
 			capture := in.capture(p)

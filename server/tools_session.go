@@ -130,7 +130,7 @@ var listServers = tool[listServersIn, list[serverInfo]]{
 		wg.Wait()
 		found := []serverInfo{}
 		for i, info := range infos {
-			if errors.Is(errs[i], tmux.ErrUntrusted) {
+			if errors.Is(errs[i], tmux.ErrUntrusted) || errors.Is(errs[i], tmux.ErrExhausted) {
 				return l, errs[i]
 			}
 			// What listens but is no tmux server is left out.
@@ -157,7 +157,10 @@ func (s *Server) servers(extra []string) ([]*tmux.Server, error) {
 		return []*tmux.Server{s.handles[""]}, nil
 	}
 	dir := tmux.SocketDir(s.cfg.Env)
-	entries, _ := os.ReadDir(dir)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, faultf(kindTmux, "cannot list the sockets of tmux: %v", err)
+	}
 	paths := make([]string, 0, len(entries)+len(extra))
 	for _, e := range entries {
 		paths = append(paths, filepath.Join(dir, e.Name()))
@@ -166,6 +169,9 @@ func (s *Server) servers(extra []string) ([]*tmux.Server, error) {
 	seen := map[string]bool{}
 	for i, p := range append(paths, extra...) {
 		info, err := os.Stat(p)
+		if err == nil && info.Mode().Type() != os.ModeSocket && i >= len(entries) {
+			return nil, argumentFault("extra_socket_paths", "has %s, which is not a socket (%v)", p, info.Mode())
+		}
 		if err != nil || info.Mode().Type() != os.ModeSocket || seen[realPath(p)] {
 			continue
 		}

@@ -156,15 +156,14 @@ var killServer = tool[killServerIn, text]{
 	aim: wholeServer, harm: ends,
 	desc: "Kill the tmux server with all its sessions and every program in them. Not an error if no server is running.",
 	run: func(ctx context.Context, c *call, in killServerIn) (t text, err error) {
-		_, err = c.tmux.Do(ctx, tmux.KillServer{})
-		switch {
-		case errors.Is(err, tmux.ErrNoServer):
+		if _, err := c.tmux.Info(ctx); errors.Is(err, tmux.ErrNoServer) {
 			t.Result = "No tmux server ran on " + c.tmux.SocketPath()
-		case err != nil && !errors.Is(err, tmux.ErrServerGone):
-			return t, err
-		default:
-			t.Result = "Server killed: " + c.tmux.SocketPath()
+			return t, nil
 		}
+		if err := c.tmux.Kill(ctx); err != nil {
+			return t, err
+		}
+		t.Result = "Server killed: " + c.tmux.SocketPath()
 		return t, nil
 	},
 }

@@ -157,12 +157,23 @@ func TestFilters(t *testing.T) {
 			t.Errorf("filters %s keep %q, want %q", c.filters, got.column("pane_id"), c.want)
 		}
 	}
+	for filters, want := range map[string]string{
+		`{"pane_id":null}`:       "filters must not have null for pane_id",
+		`{"pane_id__in":null}`:   "filters must not have null for pane_id__in",
+		`{"pane_id__in":[]}`:     "filters must not have an empty list for pane_id__in",
+		`{"pane_id__in":[null]}`: "filters must map fields to strings",
+		`{"pane_id":["%0"]}`:     "filters takes a list only with __in and __nin, not for pane_id",
+		`{"pane_id":{"a":"b"}}`:  "filters must map fields to strings",
+	} {
+		p.fails("list_panes", `{"filters":`+filters+`}`, want)
+	}
 	p.fails("list_panes", `{"filters":{"pane_colour":"1"}}`, "pane_colour", "pane_current_command", "is_caller")
 	p.fails("list_panes", `{"filters":{"pane_id__like":"1"}}`, `"like"`, "icontains", "startswith")
 	p.fails("list_panes", `{"filters":{"pane_id__regex":"(sekrit"}}`, "regular expression", "missing closing )")
 	p.fails("list_panes", `{"filters":"{oops"}`, "filters is not valid JSON")
 	p.fails("list_panes", `{"filters":"[1]"}`, "filters must be a JSON object, not a list")
-	p.fails("list_sessions", `{"filters":{"pane_id":"1"}}`, "session_attached")
+	p.fails("list_sessions", `{"filters":{"pane_id":"1"}}`, "list_panes has it")
+	p.fails("list_sessions", `{"filters":{"colour":"1"}}`, "session_attached")
 	if text := p.fails("list_panes", `{"filters":{"pane_id__regex":"(sekrit"}}`).text(); strings.Contains(text, "sekrit") {
 		t.Errorf("a pattern is repeated: %s", text)
 	}
@@ -258,11 +269,12 @@ func TestListServers(t *testing.T) {
 	defer l.Close()
 	p := serve(t, configFor(one))
 	args, _ := json.Marshal(map[string]any{"extra_socket_paths": []string{
-		other.SocketPath(), one.SocketPath(), other.SocketPath(), "/nonexistent", "/etc/passwd", strange}})
+		other.SocketPath(), one.SocketPath(), other.SocketPath(), "/nonexistent", strange}})
 	got := ok[rows](p, "list_servers", string(args))
 	if want := other.SocketPath() + " " + one.SocketPath(); got.column("socket_path") != want {
 		t.Errorf("servers are %q, want %q", got.column("socket_path"), want)
 	}
+	p.fails("list_servers", `{"extra_socket_paths":["/etc/passwd"]}`, "/etc/passwd, which is not a socket")
 	if got.column("session_count") != "2 1" {
 		t.Errorf("session counts are %q, want 2 and 1", got.column("session_count"))
 	}
@@ -381,14 +393,15 @@ func TestOneRoundTripAReadingTool(t *testing.T) {
 // TestManyPanes: one round trip reads a large tmux too, and nothing of it is lost.
 func TestManyPanes(t *testing.T) {
 	t.Parallel()
-	const windows, panes = 40, 5
+	const panes = 5
+	windows := size(10, 4)
 	srv := tmuxtest.New(t)
 	session(t, srv, "s0")
 	var b tmux.Batch
 	for i := range windows {
 		window := tmux.TargetSpec("=s0:" + strconv.Itoa(100+i))
 		command := []string{"exec cat"}
-		if i%10 == 9 {
+		if i%5 == 4 {
 			command = []string{"printf 'the needle of #{x} %s' " + strconv.Itoa(i) + "; exec cat"}
 		}
 		tmux.Add(&b, tmux.NewWindow{Target: window, Detached: true, Name: "w;" + strconv.Itoa(i) + "#{x}", Command: command})
@@ -423,8 +436,8 @@ func TestManyPanes(t *testing.T) {
 		t.Errorf("%d panes, %d rows, %d ids; want %d", all.Total, len(all.Result), len(seen), want)
 	}
 	var pages []map[string]any
-	for offset := 0; offset < all.Total; offset += 77 {
-		pages = append(pages, ok[rows](p, "list_panes", fmt.Sprintf(`{"limit":77,"offset":%d}`, offset)).Result...)
+	for offset := 0; offset < all.Total; offset += 17 {
+		pages = append(pages, ok[rows](p, "list_panes", fmt.Sprintf(`{"limit":17,"offset":%d}`, offset)).Result...)
 	}
 	if diff := cmp.Diff(all.Result, pages); diff != "" {
 		t.Errorf("the pages are not the whole (-whole +pages):\n%s", diff)
@@ -432,16 +445,16 @@ func TestManyPanes(t *testing.T) {
 	if got := once("list_windows", `{"filters":{"pane_count":"5"}}`); got.Total != windows {
 		t.Errorf("%d windows of 5 panes", got.Total)
 	}
-	if got := once("list_panes", `{"filters":{"window_name":"w;39#{x}"}}`); got.Total != panes {
+	if got := once("list_panes", fmt.Sprintf(`{"filters":{"window_name":"w;%d#{x}"}}`, windows-1)); got.Total != panes {
 		t.Errorf("%d panes in a window found by its name", got.Total)
 	}
 	eventually(t, "all needles are found", func() bool {
-		return ok[found](p, "search_panes", `{"pattern":"needle of #{x}"}`).Total == windows/10
+		return ok[found](p, "search_panes", `{"pattern":"needle of #{x}"}`).Total == windows/5
 	})
 	if got := ok[found](p, "search_panes", `{"pattern":"needle of #{X} [0-9]9","regex":false}`); got.Total != 0 {
 		t.Errorf("found %v", got.lines())
 	}
-	if got := once("list_panes", `{"session_name":"s0","window_index":139}`); got.Total != panes {
+	if got := once("list_panes", fmt.Sprintf(`{"session_name":"s0","window_index":%d}`, 99+windows)); got.Total != panes {
 		t.Errorf("%d panes in a window", got.Total)
 	}
 }

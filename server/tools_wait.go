@@ -66,6 +66,9 @@ func (in waitForTextIn) selection() selection {
 }
 
 func (in waitForTextIn) check(*call) error {
+	if in.Interval > maxWait.Seconds() {
+		return argumentFault("interval", "must be at most %v seconds", maxWait.Seconds())
+	}
 	if in.Panes != nil && len(in.Panes) == 0 {
 		return argumentFault("panes", "must name at least one pane")
 	}
@@ -141,7 +144,7 @@ func (in waitForTextIn) from(c *call) (func(tmux.PaneID) begin, error) {
 	case "screen":
 		return func(tmux.PaneID) begin { return begin{screen: true} }, nil
 	case "":
-		return func(id tmux.PaneID) begin { return begin{mark: c.s.places.of(c.tmux, id)} }, nil
+		return func(id tmux.PaneID) begin { return begin{bookmark: c.s.places.of(c.tmux, id)} }, nil
 	}
 	m, err := c.cursorOf(in.Since)
 	if err != nil {
@@ -150,10 +153,7 @@ func (in waitForTextIn) from(c *call) (func(tmux.PaneID) begin, error) {
 	if on, ok := c.on.target.(tmux.PaneID); len(in.Panes) > 0 || ok && on != m.Pane {
 		return nil, argumentFault("since", "is a cursor of pane %s, and the wait is for another", m.Pane).suggest("leave the target out")
 	}
-	if m.Foreign() {
-		return nil, argumentFault("since", "is a cursor of another program, with which no wait can begin")
-	}
-	return func(tmux.PaneID) begin { return begin{mark: m, given: true} }, nil
+	return func(tmux.PaneID) begin { return begin{bookmark: bookmark{mark: m}, given: true} }, nil
 }
 
 // patternList is a list of texts, which may be absent but not empty by mistake.
@@ -211,6 +211,8 @@ type waitForTextResult struct {
 	Cursor string `json:"cursor"`
 	// Others are the other panes that the call waited for.
 	Others []otherPane `json:"others"`
+
+	look *tmux.Look // whose screen is shown; nil if none is
 }
 
 // otherPane is what became of one of several panes.
@@ -223,11 +225,20 @@ type otherPane struct {
 	LinesCut     int         `json:"lines_cut"`
 }
 
-// result is the answer: about the first pane that is done.
+// result is the answer: about the first pane that is done or, where all should be, is not.
 func (w *await) result(ctx context.Context) *waitForTextResult {
+	matters := func(p *awaited) int {
+		switch {
+		case p.outcome == outcomeTimeout && w.all:
+			return 2
+		case p.outcome == "" || p.outcome == outcomeTimeout:
+			return 0
+		}
+		return 1
+	}
 	p := w.panes[0]
 	for _, o := range w.panes {
-		if (p.outcome == "" || p.outcome == outcomeTimeout) && o.outcome != "" && o.outcome != outcomeTimeout {
+		if matters(o) > matters(p) {
 			p = o
 		}
 	}
@@ -236,11 +247,14 @@ func (w *await) result(ctx context.Context) *waitForTextResult {
 	shown, cut := p.shown()
 	r := &waitForTextResult{
 		State: string(p.state), Outcome: p.outcome, MatchedIndex: p.index, MatchedLines: append([]string{}, matched...), Tail: append([]string{}, shown...), LinesCut: cut,
-		SawNewOutput: len(p.fresh) > 0, AlternateScreen: p.alt, LinesMissed: p.missed, PaneID: p.id,
+		SawNewOutput: p.drew, AlternateScreen: p.alt, LinesMissed: p.missed, PaneID: p.id,
 		ElapsedSeconds: seconds(time.Since(w.start)), EffectiveTimeout: w.budget.Seconds(), Others: []otherPane{},
 	}
 	if p.outcome != outcomeGone {
 		r.Cursor = w.c.cursorFor(p.look)
+	}
+	if p.screen {
+		r.look = p.look
 	}
 	r.Found = r.Outcome == outcomeMatched || r.Outcome == outcomeAnyOutput
 	r.MatchedAtEntry = p.atEntry && !r.Found

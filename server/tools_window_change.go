@@ -155,20 +155,13 @@ var selectLayout = tool[selectLayoutIn, *windowInfo]{
 			return c.findWindow(ctx, c.on.selection, cmd)
 		}
 		// tmux drops what a layout has too many, so it only sees one that fits.
-		script, err := c.tmux.Script(ctx, cmd)
-		if err != nil {
-			return nil, err
+		w, err := c.findWindow(ctx, c.on.selection, tmux.Require{Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes))}, cmd)
+		if errors.Is(err, tmux.ErrUnmet) {
+			if w, err = c.findWindow(ctx, c.on.selection); err == nil {
+				err = argumentFault("layout", "is of %d panes, and window %s has %d", panes, w.WindowID, w.PaneCount)
+			}
 		}
-		w, err := c.findWindow(ctx, c.on.selection, tmux.IfShell{
-			Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes)), Test: true, Then: script,
-		})
-		if err != nil {
-			return nil, inside(err, cmd)
-		}
-		if w.PaneCount != panes {
-			return nil, argumentFault("layout", "is of %d panes, and window %s has %d", panes, w.WindowID, w.PaneCount)
-		}
-		return w, nil
+		return w, err
 	},
 }
 
@@ -232,16 +225,6 @@ func (in selectLayoutIn) panes() (int, error) {
 	return cell.Panes(), nil
 }
 
-// inside names the command that an error is about, when it ran inside if-shell
-// or run-shell: tmux goes on after such a one, so it seems to be of the last.
-func inside(err error, cmd tmux.Command) error {
-	var e *tmux.Error
-	if errors.As(err, &e) {
-		e.Command = cmd.CommandName()
-	}
-	return err
-}
-
 var resizeWindow = tool[resizeWindowIn, *windowInfo]{
 	name: "resize_window", title: "Resize tmux Window", kind: changes, set: setWindows,
 	aim: needs(aWindow), harm: disturbs,
@@ -296,58 +279,52 @@ var moveWindow = tool[moveWindowIn, *windowInfo]{
 // move moves the selected window and returns where it is then. If to names no
 // session, the window stays in its own.
 func (c *call) move(ctx context.Context, s selection, source tmux.Target, to selection) (*windowInfo, error) {
-	move := tmux.MoveWindow{Source: source}
-	var cmd tmux.Command
-	// A session ends with its last window. Whether it is that only tmux knows.
-	last := c.permit(Destructive, "it moves the last window of a session, which ends with that")
-	mayMove := tmux.Format("1")
 	if to.session == "" && to.name == "" {
 		// Which session that is only tmux knows.
-		move.Source, move.Target = tmux.TargetSpec("#{session_id}:#{window_id}"), tmux.TargetSpec("#{session_id}:"+to.index)
-		script, err := c.tmux.Script(ctx, move)
+		type place struct {
+			Session tmux.SessionID `tmux:"session_id"`
+			Window  tmux.WindowID  `tmux:"window_id"`
+		}
+		own, err := tmux.List[place](ctx, c.tmux, tmux.DisplayMessage{Target: source})
 		if err != nil {
 			return nil, err
 		}
-		cmd = tmux.RunShell{Target: source, Commands: true, Template: tmux.Format(script)}
-	} else {
-		var err error
-		if move.Target, err = c.spec(to); err != nil {
-			return nil, err
+		if own[0].Window == "" {
+			return nil, c.missing(ctx, s)
 		}
-		cmd = move
-		if last != nil {
-			there := tmux.MatchEqual("session_name", to.name)
-			if to.session != "" {
-				there = tmux.MatchEqual("session_id", string(to.session))
-			}
-			script, err := c.tmux.Script(ctx, move)
-			if err != nil {
-				return nil, err
-			}
-			mayMove = tmux.Or("#{!=:#{session_windows},1}", there)
-			cmd = tmux.IfShell{Target: source, Test: true, Condition: mayMove, Then: script}
-		}
+		to.session = own[0].Session
+		source = tmux.TargetSpec(string(to.session) + ":" + string(own[0].Window))
+	}
+	there, err := c.spec(to)
+	if err != nil {
+		return nil, err
 	}
 	var b tmux.Batch
-	// Fails when there is no such window, which run-shell does not.
+	// Fails when there is no such window.
 	before := tmux.Rows[windowInfo](&b, tmux.ListWindows{Target: source, Filter: s.windowFilter()})
-	moves := tmux.Displayed(&b, tmux.DisplayMessage{Target: source, Message: mayMove})
-	tmux.Add(&b, cmd)
+	// A session ends with its last window. Whether it is that only tmux knows.
+	last := c.permit(Destructive, "it moves the last window of a session, which ends with that")
+	if last != nil {
+		same := tmux.MatchEqual("session_name", to.name)
+		if to.session != "" {
+			same = tmux.MatchEqual("session_id", string(to.session))
+		}
+		tmux.Add(&b, tmux.Require{Target: source, Condition: tmux.Or("#{!=:#{session_windows},1}", same)})
+	}
+	tmux.Add(&b, tmux.MoveWindow{Source: source, Target: there})
 	after := tmux.Rows[windowInfo](&b, tmux.ListWindows{All: true})
 	linked := linkRows(&b)
-	if err := b.Do(ctx, c.tmux); err != nil {
-		return nil, inside(err, move)
-	}
-	if len(*before) == 0 {
+	err = b.Do(ctx, c.tmux)
+	if (err == nil || errors.Is(err, tmux.ErrUnmet)) && len(*before) == 0 {
 		return nil, c.missing(ctx, s)
 	}
-	if *moves != "1" {
+	if errors.Is(err, tmux.ErrUnmet) {
 		return nil, last
 	}
-	was := (*before)[0]
-	if to.session == "" && to.name == "" {
-		to.session = was.SessionID
+	if err != nil {
+		return nil, err
 	}
+	was := (*before)[0]
 	rows := slices.DeleteFunc(*after, func(w windowInfo) bool {
 		return w.WindowID != was.WindowID || to.session != "" && w.SessionID != to.session || to.session == "" && w.SessionName != to.name ||
 			to.index != "" && strconv.Itoa(w.WindowIndex) != to.index
@@ -363,7 +340,7 @@ type moveWindowIn struct {
 }
 
 func (in moveWindowIn) check(*call) error {
-	if strings.Trim(in.DestinationIndex, "0123456789") != "" || len(in.DestinationIndex) > 9 {
+	if in.DestinationIndex != "" && !isIndex(in.DestinationIndex) {
 		return argumentFault("destination_index", "must be a number")
 	}
 	return nil

@@ -490,7 +490,7 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 		return faultf(kindRefused, "command not typed: %s shows no prompt", e.shell.Name)
 	}
 	text := strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(strings.TrimRight(p.Command, "\r\n")) + "\r"
-	return b.typeIntoMade(ctx, p.id(), func(target tmux.Target) ([]tmux.Command, error) {
+	return b.typeIntoMade(ctx, p.id(), echoOf(text), func(target tmux.Target) ([]tmux.Command, error) {
 		return e.typing(ctx, target, text)
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -122,7 +122,7 @@ func TestWaitsLookSeldom(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
 	silent := newScreen(t, srv, "a", 40, 10).pane
-	noisy := tmuxtest.Run(t, srv, "new-session", "-d", "-s", "b", "-P", "-F", "#{pane_id}", "while :; do echo noise; sleep 0.003; done")
+	noisy := tmuxtest.Run(t, srv, "new-session", "-d", "-s", "b", "-P", "-F", "#{pane_id}", "yes noise")
 	for _, c := range []struct {
 		pane string
 		most int

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/clients"
 )
 
 // What the clients print, and the answers in it.
@@ -63,7 +64,7 @@ func TestAnswers(t *testing.T) {
 		{client: "codex", server: "sh", out: codex + `{"id":2,"result":{"data":[{"name":"sh","serverInfo":null,"tools":{},"toolsError":"MCP startup failed: closed"}]}}` + "\n", want: ask.Answer{State: ask.NotStarted, Says: "MCP startup failed: closed", Command: "/bin/false"}},
 		{client: "codex", server: "nosuch", out: codex + `{"id":2,"result":{"data":[]}}` + "\n", want: ask.Answer{State: ask.NotThere}},
 	} {
-		got, err := lookupClient(tt.client).Ask.Read(tt.out, tt.server)
+		got, err := clients.Lookup(tt.client).Ask.Read(tt.out, tt.server)
 		if !errors.Is(err, tt.err) || !cmp.Equal(got, tt.want) {
 			t.Errorf("%s, %s: %+v, %v\nwant %+v, %v", tt.client, tt.server, got, err, tt.want, tt.err)
 		}

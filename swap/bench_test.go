@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/machine"
 )
 
 func benchHome(b *testing.B, configs map[string][]byte) (*Swapper, string) {
@@ -15,9 +18,9 @@ func benchHome(b *testing.B, configs map[string][]byte) (*Swapper, string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := New(System{GOOS: runtime.GOOS, Home: home, Getenv: func(string) string { return "" }}, nil)
+	s := New(machine.System{GOOS: runtime.GOOS, Home: home, Getenv: func(string) string { return "" }}, nil)
 	for name, text := range configs {
-		path := lookupClient(name).configPath(s.Sys)
+		path := clients.Lookup(name).ConfigPath(s.Sys)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			b.Fatal(err)
 		}
@@ -53,11 +56,11 @@ func benchSwap(b *testing.B, s *Swapper, repo string, clients []string) {
 // All clients with small configs; the aim for the whole process is 100 ms.
 func BenchmarkUseLocalAllClients(b *testing.B) {
 	configs := map[string][]byte{}
-	for i := range clients {
-		configs[clients[i].Name] = nil
+	for i := range clients.All {
+		configs[clients.All[i].Name] = nil
 	}
 	s, repo := benchHome(b, configs)
-	benchSwap(b, s, repo, ClientNames())
+	benchSwap(b, s, repo, clients.Names())
 }
 
 // largeClaude is as large as a .claude.json gets in a year.
@@ -90,7 +93,7 @@ func BenchmarkUseLocalLargeClaude(b *testing.B) {
 // The same file, saved since: the entry alone goes back.
 func BenchmarkRevertLargeClaudeSaved(b *testing.B) {
 	s, repo := benchHome(b, map[string][]byte{"claude": largeClaude()})
-	config := lookupClient("claude").configPath(s.Sys)
+	config := clients.Lookup("claude").ConfigPath(s.Sys)
 	for b.Loop() {
 		b.StopTimer()
 		if r, err := s.UseLocal(b.Context(), UseOptions{Repo: repo, Clients: []string{"claude"}, NoPreflight: true}); err != nil || AnyFailed(r) {

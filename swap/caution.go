@@ -7,6 +7,8 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/hint"
 )
 
 // cautions warns about whatever keeps a swapped entry from taking effect.
@@ -24,7 +26,7 @@ func (s *Swapper) cautions(c *change, u *use) {
 		s.Warn(fmt.Sprintf("%s: %s had other hard links, which keep the old text", c.result.Label, c.doc.target))
 	}
 	for _, o := range c.client.Off {
-		if off, how := o.switchesOff(c.edit.Value, nil, u.project, u.server); off {
+		if off, how := o.SwitchesOff(c.edit.Value, nil, u.project, u.server); off {
 			s.Warn(fmt.Sprintf("%s: the entry is switched off (%s), and stays off", c.result.Label, how))
 		}
 	}
@@ -36,29 +38,29 @@ func (c *change) hidden(u *use) {
 	if c.hides == nil || c.result.Outcome == Failed || c.result.Outcome == Unchanged {
 		return
 	}
-	caution := func(h Hint, format string, args ...any) {
-		c.result.Cautions = append(c.result.Cautions, hintf(h, format, args...))
+	caution := func(h hint.Hint, format string, args ...any) {
+		c.result.Cautions = append(c.result.Cautions, hint.Errorf(h, format, args...))
 	}
 	d := c.client.Dialect
-	runs := ask.ShowURL(remote(c.hides))
-	if argv := d.argv(c.hides); len(argv) > 0 {
+	runs := ask.ShowURL(clients.Remote(c.hides))
+	if argv := d.ReadArgv(c.hides); len(argv) > 0 {
 		runs = ask.CommandLine(ask.ShowArgs(argv))
 	}
-	caution(HintUserScope, "only %s runs the checkout; elsewhere the user scope's entry still runs %s", u.project, runs)
+	caution(hint.UserScope, "only %s runs the checkout; elsewhere the user scope's entry still runs %s", u.project, runs)
 	var lost []string
-	for _, v := range c.hiddenEnv(d.env(c.edit.Value)) {
+	for _, v := range c.hiddenEnv(d.ReadEnv(c.edit.Value)) {
 		lost = append(lost, v.Name)
 	}
 	if len(lost) > 0 {
-		caution(HintKeepEnv, "the entry lacks variables that the user scope's sets: %s", strings.Join(lost, ", "))
+		caution(hint.KeepEnv, "the entry lacks variables that the user scope's sets: %s", strings.Join(lost, ", "))
 	}
 }
 
 // hiddenEnv are the variables of the user entry that an entry with these of its own,
 // and those that the edit adds, does not have.
-func (c *change) hiddenEnv(own []EnvVar) []EnvVar {
+func (c *change) hiddenEnv(own []clients.EnvVar) []clients.EnvVar {
 	own = append(own, c.env...)
-	return slices.DeleteFunc(c.client.Dialect.env(c.hides), func(v EnvVar) bool {
-		return slices.ContainsFunc(own, func(o EnvVar) bool { return o.Name == v.Name })
+	return slices.DeleteFunc(c.client.Dialect.ReadEnv(c.hides), func(v clients.EnvVar) bool {
+		return slices.ContainsFunc(own, func(o clients.EnvVar) bool { return o.Name == v.Name })
 	})
 }

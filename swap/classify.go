@@ -2,7 +2,6 @@ package swap
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -10,6 +9,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"tmuxmcp/swap/checkout"
+	"tmuxmcp/swap/clients"
 )
 
 // A Tag says in a word what an entry runs.
@@ -98,7 +100,7 @@ var pullRef = regexp.MustCompile(`^git\+.+@refs/pull/([0-9]+)/head$`)
 // classify tags an entry. repo is the directory asked about, "" for none; what
 // runs in it is only called its own if it is a checkout.
 func (s *Swapper) classify(argv []string, value map[string]any, repo string) Tag {
-	if !isCheckout(repo) {
+	if !checkout.Is(repo) {
 		repo = ""
 	}
 	t := s.tag(argv, value, repo)
@@ -111,7 +113,7 @@ func (s *Swapper) classify(argv []string, value map[string]any, repo string) Tag
 
 func (s *Swapper) tag(argv []string, value map[string]any, repo string) Tag {
 	if len(argv) == 0 || argv[0] == "" {
-		if url := remote(value); url != "" {
+		if url := clients.Remote(value); url != "" {
 			return Tag{Kind: TagRemote, URL: url}
 		}
 		return Tag{Kind: TagOther}
@@ -120,11 +122,11 @@ func (s *Swapper) tag(argv []string, value map[string]any, repo string) Tag {
 		return Tag{Kind: TagLocal, Path: place, ThisRepo: repo != "" && inside(place, repo)}
 	}
 	if filepath.IsAbs(argv[0]) {
-		built := filepath.Join(s.Sys.buildDir(), buildName(repo))
+		built := filepath.Join(s.Sys.BuildDir(), checkout.BuildName(repo))
 		if repo != "" && (inside(argv[0], repo) || inside(argv[0], built)) {
 			return Tag{Kind: TagLocal, Path: argv[0], ThisRepo: true}
 		}
-		if inside(argv[0], s.Sys.buildDir()) {
+		if inside(argv[0], s.Sys.BuildDir()) {
 			return Tag{Kind: TagLocal, Path: argv[0]}
 		}
 	}
@@ -215,27 +217,4 @@ func pinned(pkg string) bool {
 	// The first character may be the @ of an npm scope.
 	i := strings.LastIndex(pkg, "@")
 	return i > 0 && pkg[i+1:] != "" && pkg[i+1:] != "latest"
-}
-
-// switchesOff reports whether an off applies to an entry, and how it is spelled.
-// doc may be nil: then only the entry is looked at.
-func (o off) switchesOff(value map[string]any, doc *document, project, server string) (bool, string) {
-	if o.Field != "" {
-		v, ok := value[o.Field].(bool)
-		return ok && v == o.Value, fmt.Sprintf("%s = %t", o.Field, o.Value)
-	}
-	if doc == nil {
-		return false, ""
-	}
-	p := forProject(o.Path, project)
-	v, _ := doc.doc.Get(p...)
-	list, ok := v.([]any)
-	if !ok {
-		return false, ""
-	}
-	listed := slices.ContainsFunc(list, func(x any) bool { return x == server })
-	if o.Allow {
-		return !listed && len(list) > 0, "not in " + strings.Join(o.Path, ".")
-	}
-	return listed, "in " + p[len(p)-1]
 }

@@ -2,7 +2,6 @@ package swap
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/journal"
 )
 
@@ -35,7 +35,7 @@ func missing(path string) bool {
 // unmade is a config that does not exist, as an empty file, with the directories to
 // make for it. A link on the way to it below the home directory is refused: it may
 // lead to what the client would not share.
-func (s *Swapper) unmade(c *Client, config string) (*document, error) {
+func (s *Swapper) unmade(c *clients.Client, config string) (*document, error) {
 	var dirs []string
 	base := filepath.Dir(config)
 	for ; missing(base) && base != filepath.Dir(base); base = filepath.Dir(base) {
@@ -149,19 +149,8 @@ func note(next *journal.State, d *document) (journal.File, error) {
 	return f, nil
 }
 
-// bare: nothing is in a text but what a swap writes into an empty file besides its
-// entry.
-func (c *Client) bare(text []byte) bool {
-	seed := map[string]any{}
-	for _, f := range c.Seed {
-		seed[f.Name] = f.Value
-	}
-	seeded, err := json.Marshal(seed)
-	return err == nil && slices.Contains([]string{"", "{}", string(seeded)}, strings.Join(strings.Fields(string(text)), ""))
-}
-
 // uncreate removes a config that a swap has made, if it still holds what d does.
-func (t *taking) uncreate(ctx context.Context, c *Client, r *journal.Record, d *document) error {
+func (t *taking) uncreate(ctx context.Context, c *clients.Client, r *journal.Record, d *document) error {
 	release, err := t.clientLock(ctx, c, r.Config)
 	if err != nil {
 		return err
@@ -210,7 +199,7 @@ func removeEmpty(disk atomicfile.Disk, dir string) error {
 // skipped says which installed clients have no config to write to.
 func (s *Swapper) skipped() {
 	var names []string
-	for _, c := range clients {
+	for _, c := range clients.All {
 		if !s.hasConfig(c) && s.installed(c) {
 			names = append(names, c.Name)
 		}

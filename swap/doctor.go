@@ -9,20 +9,23 @@ import (
 	"slices"
 	"strings"
 
+	"tmuxmcp/swap/checkout"
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/hint"
 	"tmuxmcp/swap/journal"
 )
 
 // A Finding is one problem.
 type Finding struct {
-	Kind   string `json:"kind"` // one of the Found constants
-	Client string `json:"client,omitempty"`
-	Scope  Scope  `json:"scope,omitempty"`
-	Server string `json:"server,omitempty"`
-	Path   string `json:"path,omitempty"`
+	Kind   string        `json:"kind"` // one of the Found constants
+	Client string        `json:"client,omitempty"`
+	Scope  clients.Scope `json:"scope,omitempty"`
+	Server string        `json:"server,omitempty"`
+	Path   string        `json:"path,omitempty"`
 	// Text describes it, and what to do about it unless that is Hint.
-	Text string `json:"text"`
-	Hint Hint   `json:"-"`
-	Arg  string `json:"-"` // the value that Hint is given
+	Text string    `json:"text"`
+	Hint hint.Hint `json:"-"`
+	Arg  string    `json:"-"` // the value that Hint is given
 }
 
 // Kinds of a [Finding].
@@ -62,7 +65,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 	repo, server, err := repoAndServer(o.Repo, o.Server)
 	if err != nil {
 		// Whatever is not about one server can still be checked.
-		repo, _ = realDir(o.Repo)
+		repo, _ = checkout.RealDir(o.Repo)
 	}
 	d := &Diagnosis{Version: SchemaVersion, Repo: repo, Server: server, NoServer: err, Findings: []Finding{}}
 	st, err := s.Journal.Load()
@@ -71,7 +74,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 		d.add(Finding{Kind: FoundState, Path: se.Path, Text: err.Error()})
 		st = nil
 	}
-	for _, c := range clients {
+	for _, c := range clients.All {
 		s.examine(d, c)
 	}
 	if st != nil {
@@ -86,10 +89,10 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 func (d *Diagnosis) add(f Finding) { d.Findings = append(d.Findings, f) }
 
 // examine looks at one client's config and environment.
-func (s *Swapper) examine(d *Diagnosis, c *Client) {
-	_, err := os.Lstat(c.configPath(s.Sys))
+func (s *Swapper) examine(d *Diagnosis, c *clients.Client) {
+	_, err := os.Lstat(c.ConfigPath(s.Sys))
 	here := err == nil
-	if here || c.binary() != "" {
+	if here || c.Binary() != "" {
 		for _, name := range c.Login {
 			if s.Sys.Getenv(name) != "" {
 				d.add(Finding{Kind: FoundLogin, Client: c.Name, Text: fmt.Sprintf("%s is set and overrides the login of %s; start it with env -u %s to use the login", name, c.Name, name)})
@@ -101,22 +104,22 @@ func (s *Swapper) examine(d *Diagnosis, c *Client) {
 	}
 	doc, err := s.open(c)
 	if err != nil {
-		d.add(Finding{Kind: FoundConfig, Client: c.Name, Path: c.configPath(s.Sys), Text: err.Error()})
+		d.add(Finding{Kind: FoundConfig, Client: c.Name, Path: c.ConfigPath(s.Sys), Text: err.Error()})
 		return
 	}
 	if d.Repo == "" {
 		return
 	}
-	for _, scope := range c.scopes() {
+	for _, scope := range c.ScopesInOrder() {
 		s.examineEntries(d, doc, scope)
 	}
 }
 
 // examineEntries finds entries that run the repository under other names, and such
 // as run a checkout that does not exist any more.
-func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope Scope) {
+func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scope) {
 	c := doc.client
-	for _, container := range c.containers(scope, claudeProject(d.Repo)) {
+	for _, container := range c.Containers(scope, checkout.ClaudeProject(d.Repo)) {
 		names, err := doc.doc.Names(container)
 		if err != nil {
 			continue
@@ -127,15 +130,15 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope Scope) {
 				continue
 			}
 			f := Finding{Client: c.Name, Scope: scope, Server: name, Path: doc.config}
-			tag := s.classify(c.Dialect.argv(e.Value), e.Value, d.Repo)
+			tag := s.classify(c.Dialect.ReadArgv(e.Value), e.Value, d.Repo)
 			switch {
 			case tag.Missing:
 				f.Kind = FoundNoCheckout
-				f.Text = fmt.Sprintf("%s runs %q from %s, which does not exist", c.label(scope), name, tag.Path)
+				f.Text = fmt.Sprintf("%s runs %q from %s, which does not exist", c.Label(scope), name, tag.Path)
 				d.add(f)
 			case tag.ThisRepo && d.Server != "" && name != d.Server:
-				f.Kind, f.Hint, f.Arg = FoundOtherName, HintServer, name
-				f.Text = fmt.Sprintf("%s runs this repository as %q, not as %q", c.label(scope), name, d.Server)
+				f.Kind, f.Hint, f.Arg = FoundOtherName, hint.Server, name
+				f.Text = fmt.Sprintf("%s runs this repository as %q, not as %q", c.Label(scope), name, d.Server)
 				d.add(f)
 			}
 		}
@@ -144,15 +147,15 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope Scope) {
 
 // examineRecord compares a record with what is on the disk.
 func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Record) {
-	f := Finding{Client: r.Client, Scope: Scope(r.Scope), Server: r.Server, Path: r.Config}
+	f := Finding{Client: r.Client, Scope: clients.Scope(r.Scope), Server: r.Server, Path: r.Config}
 	add := func(kind, format string, args ...any) {
 		f.Kind, f.Text = kind, fmt.Sprintf(format, args...)
 		d.add(f)
 	}
-	c := lookupClient(r.Client)
+	c := clients.Lookup(r.Client)
 	label := r.Client
 	if c != nil {
-		label = c.label(f.Scope)
+		label = c.Label(f.Scope)
 	}
 	what := fmt.Sprintf("%s: %q, swapped %s", label, r.Server, r.Time.Local().Format("2006-01-02 15:04:05"))
 	created := st.Files[r.Target].Created
@@ -180,7 +183,7 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 	v, err := judgeText(r, doc)
 	newest := &r.Writes[len(r.Writes)-1]
 	if err == nil && v.landed != nil {
-		s.examineCommand(d, f, what, c.Dialect.argv(v.landed.Value))
+		s.examineCommand(d, f, what, c.Dialect.ReadArgv(v.landed.Value))
 	}
 	switch {
 	case err != nil:
@@ -188,10 +191,10 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 	case v.asBefore:
 		add(FoundHalf, "%s: a run was interrupted, or the entry was put back by hand; mcp-swap revert finishes it", what)
 	case v.mergeable() && len(v.merge().conflicts) == 0:
-		f.Hint = HintForceEdited
+		f.Hint = hint.ForceEdited
 		add(FoundEdited, "%s: fields that the swap has not changed were edited since; mcp-swap revert leaves the entry, or with force undoes the swap and keeps the edit", what)
 	case v.landed == nil:
-		f.Hint = HintForceEdited
+		f.Hint = hint.ForceEdited
 		add(FoundEdited, "%s: the entry was edited since the swap, so mcp-swap revert leaves it", what)
 	case v.landed != newest:
 		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
@@ -223,8 +226,8 @@ func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
 	known := map[string]bool{}
 	configs := []string{s.Journal.Path()}
 	owner := map[string]string{}
-	for _, c := range clients {
-		config := c.configPath(s.Sys)
+	for _, c := range clients.All {
+		config := c.ConfigPath(s.Sys)
 		configs = append(configs, config)
 		owner[config] = c.Name
 		if target, err := filepath.EvalSymlinks(config); err == nil {

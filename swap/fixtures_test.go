@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/machine"
 )
 
 // Each sample config is a home with one client in it. Every server it has, and
@@ -30,7 +32,7 @@ func TestSampleConfigs(t *testing.T) {
 		}
 		src := filepath.Join(configs, e.Name())
 		name, _, _ := strings.Cut(e.Name(), ".")
-		c := lookupClient(name)
+		c := clients.Lookup(name)
 		if c == nil {
 			t.Errorf("%s is of no client", src)
 			continue
@@ -43,8 +45,8 @@ func TestSampleConfigs(t *testing.T) {
 		if err := os.CopyFS(home, os.DirFS(src)); err != nil {
 			t.Fatal(err)
 		}
-		s := New(System{GOOS: "linux", Home: home, Getenv: func(string) string { return "" }}, nil)
-		config := c.configPath(s.Sys)
+		s := New(machine.System{GOOS: "linux", Home: home, Getenv: func(string) string { return "" }}, nil)
+		config := c.ConfigPath(s.Sys)
 		original, err := os.ReadFile(config)
 		if err != nil {
 			t.Fatal(err)
@@ -58,14 +60,14 @@ func TestSampleConfigs(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", config, err)
 		}
-		for _, scope := range c.scopes() {
+		for _, scope := range c.ScopesInOrder() {
 			servers := []string{"a new.one"}
-			for _, container := range c.containers(scope, repo) {
+			for _, container := range c.Containers(scope, repo) {
 				names, _ := doc.Names(container)
 				servers = append(servers, names...)
 			}
 			for _, server := range servers {
-				if e, err := doc.Lookup(c.containers(scope, repo)[0], server); err != nil || e.Found && c.Dialect.argv(e.Value) == nil && remote(e.Value) == "" {
+				if e, err := doc.Lookup(c.Containers(scope, repo)[0], server); err != nil || e.Found && c.Dialect.ReadArgv(e.Value) == nil && clients.Remote(e.Value) == "" {
 					continue // not a server, but a member that a client has beside them
 				}
 				t.Run(filepath.Base(src)+"/"+string(scope)+"/"+server, func(t *testing.T) {
@@ -74,17 +76,17 @@ func TestSampleConfigs(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range ClientNames() {
+	for _, name := range clients.Names() {
 		if !seen[name] {
 			t.Errorf("there is no sample config of %s", name)
 		}
 	}
 }
 
-func swapSample(t *testing.T, s *Swapper, c *Client, scope Scope, server, repo, config string, original []byte) {
+func swapSample(t *testing.T, s *Swapper, c *clients.Client, scope clients.Scope, server, repo, config string, original []byte) {
 	use := func() {
 		t.Helper()
-		r, err := s.UseLocal(t.Context(), UseOptions{Repo: repo, Server: server, Clients: []string{c.Name}, Scope: scope, Env: []EnvVar{{"K", "v"}}, NoPreflight: true})
+		r, err := s.UseLocal(t.Context(), UseOptions{Repo: repo, Server: server, Clients: []string{c.Name}, Scope: scope, Env: []clients.EnvVar{{Name: "K", Value: "v"}}, NoPreflight: true})
 		if err != nil || AnyFailed(r) || r[0].Outcome != Added && r[0].Outcome != Replaced {
 			t.Fatalf("use-local: %v %+v", err, r)
 		}

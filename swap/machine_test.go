@@ -6,6 +6,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"tmuxmcp/swap/checkout"
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/machine"
 )
 
 // Where each client's config is, on each system. Where home variables are
@@ -33,19 +37,19 @@ func TestConfigPaths(t *testing.T) {
 		"droid":          same("/h/.factory/mcp.json"),
 		"amp":            same("/h/.config/amp/settings.json"),
 	}
-	if len(want) != len(clients) {
-		t.Errorf("%d clients in the table, %d here", len(clients), len(want))
+	if len(want) != len(clients.All) {
+		t.Errorf("%d clients in the table, %d here", len(clients.All), len(want))
 	}
 	for i, goos := range []string{"linux", "darwin", "windows"} {
-		sys, err := systemFor(goos, func(name string) string {
+		sys, err := machine.SystemFor(goos, func(name string) string {
 			return map[string]string{"HOME": "/h", "USERPROFILE": "/h", "APPDATA": "/h/roaming"}[name]
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for j := range clients {
-			c := clients[j]
-			if got := c.configPath(sys); got != want[c.Name][i] {
+		for j := range clients.All {
+			c := clients.All[j]
+			if got := c.ConfigPath(sys); got != want[c.Name][i] {
 				t.Errorf("%s on %s: %s, want %s", c.Name, goos, got, want[c.Name][i])
 			}
 		}
@@ -55,29 +59,29 @@ func TestConfigPaths(t *testing.T) {
 // Every name and alias means its own client, and no two clients keep the same entries:
 // a swap of one would change the other.
 func TestClientsAreDistinct(t *testing.T) {
-	for i := range clients {
-		for _, name := range append([]string{clients[i].Name}, clients[i].Aliases...) {
-			if got := lookupClient(name); got != clients[i] {
-				t.Errorf("%s is %s, want %s", name, got.Name, clients[i].Name)
+	for i := range clients.All {
+		for _, name := range append([]string{clients.All[i].Name}, clients.All[i].Aliases...) {
+			if got := clients.Lookup(name); got != clients.All[i] {
+				t.Errorf("%s is %s, want %s", name, got.Name, clients.All[i].Name)
 			}
 		}
 	}
-	if c := lookupClient("antigravity"); c == nil || c.Name != "agy" {
+	if c := clients.Lookup("antigravity"); c == nil || c.Name != "agy" {
 		t.Errorf("antigravity is %v", c)
 	}
 	for _, goos := range []string{"linux", "darwin", "windows"} {
-		sys, err := systemFor(goos, func(name string) string {
+		sys, err := machine.SystemFor(goos, func(name string) string {
 			return map[string]string{"HOME": "/h", "USERPROFILE": "/h", "APPDATA": "/h/roaming"}[name]
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		owner := map[string]string{}
-		for i := range clients {
-			c := clients[i]
+		for i := range clients.All {
+			c := clients.All[i]
 			for scope, containers := range c.Scopes {
 				for _, container := range containers {
-					place := fmt.Sprintf("%s %q", c.configPath(sys), container)
+					place := fmt.Sprintf("%s %q", c.ConfigPath(sys), container)
 					if other := owner[place]; other != "" {
 						t.Errorf("on %s, %s (%s) and %s share %s", goos, c.Name, scope, other, place)
 					}
@@ -96,16 +100,16 @@ func TestRemoteSpellings(t *testing.T) {
 		"ssh://git@github.com/o/n.git", "ssh://git@github.com:2222/o/n", "git+ssh://git@github.com/o/n.git", "git+https://github.com/o/n.git",
 		"git://github.com/o/n.git",
 	} {
-		got, err := httpsURL(spelling)
+		got, err := checkout.HTTPSURL(spelling)
 		if err != nil || got != "https://github.com/o/n" {
 			t.Errorf("%s: %s, %v", spelling, got, err)
 		}
 	}
-	if got, err := httpsURL("https://git.example.com:8443/g/sub/n.git"); err != nil || got != "https://git.example.com:8443/g/sub/n" {
+	if got, err := checkout.HTTPSURL("https://git.example.com:8443/g/sub/n.git"); err != nil || got != "https://git.example.com:8443/g/sub/n" {
 		t.Errorf("a port of https stays: %s, %v", got, err)
 	}
 	for _, spelling := range []string{"/srv/git/n.git", "../n", "file:///srv/n.git", "https://", "ssh://host"} {
-		if got, err := httpsURL(spelling); err == nil {
+		if got, err := checkout.HTTPSURL(spelling); err == nil {
 			t.Errorf("%s became %s", spelling, got)
 		}
 	}
@@ -114,35 +118,35 @@ func TestRemoteSpellings(t *testing.T) {
 func TestClassify(t *testing.T) {
 	repo := t.TempDir()
 	repo, _ = filepath.EvalSymlinks(repo)
-	s := New(System{GOOS: runtime.GOOS, Home: "/h", Getenv: func(string) string { return "" }}, nil)
+	s := New(machine.System{GOOS: runtime.GOOS, Home: "/h", Getenv: func(string) string { return "" }}, nil)
 	for command, want := range map[string]string{
-		"uv --directory REPO run x":                          "local (this repo)",
-		"uv --directory=REPO run x":                          "local (this repo)",
-		"/usr/bin/uv --project /a run x":                     "local (/a)",
-		"go run -C REPO ./cmd/x":                             "local (this repo)",
-		"go run -C":                                          "other",
-		"cargo run --quiet --manifest-path REPO/Cargo.toml":  "local (this repo)",
-		"node REPO/dist/x.js":                                "local (this repo)",
-		"node /a/x.js":                                       "local (/a/x.js)",
-		"python3 -m x":                                       "other",
-		"REPO/bin/x":                                         "local (this repo)",
-		"/h/.cache/mcp-swap/build/" + buildName(repo) + "/x": "local (this repo)",
-		"/h/.cache/mcp-swap/build/0123/x":                    "local (/h/.cache/mcp-swap/build/0123/x)",
-		"/usr/bin/x":                                         "other",
-		"uvx --from git+https://h/o/n@refs/pull/12/head x":   "PR 12",
-		"uvx --from git+https://h/o/n@v1 x":                  "pinned: git+https://h/o/n@v1",
-		"uvx x==1.2":                                         "pinned: x==1.2",
-		"uvx --python 3.12 x@1.2":                            "pinned: x@1.2",
-		"uvx x@latest":                                       "unpinned: x@latest",
-		"uv tool run x":                                      "unpinned: x",
-		"npx -y @me/x":                                       "unpinned: @me/x",
-		"npx -y @me/x@1.0.0":                                 "pinned: @me/x@1.0.0",
-		"npx -y --package=x@2 y":                             "pinned: x@2",
-		"pipx run x":                                         "unpinned: x",
-		"go run example.com/m@latest":                        "unpinned: example.com/m@latest",
-		"go run example.com/m@v1.2.3":                        "pinned: example.com/m@v1.2.3",
-		"docker run -i x":                                    "other",
-		"":                                                   "other",
+		"uv --directory REPO run x":                         "local (this repo)",
+		"uv --directory=REPO run x":                         "local (this repo)",
+		"/usr/bin/uv --project /a run x":                    "local (/a)",
+		"go run -C REPO ./cmd/x":                            "local (this repo)",
+		"go run -C":                                         "other",
+		"cargo run --quiet --manifest-path REPO/Cargo.toml": "local (this repo)",
+		"node REPO/dist/x.js":                               "local (this repo)",
+		"node /a/x.js":                                      "local (/a/x.js)",
+		"python3 -m x":                                      "other",
+		"REPO/bin/x":                                        "local (this repo)",
+		"/h/.cache/mcp-swap/build/" + checkout.BuildName(repo) + "/x": "local (this repo)",
+		"/h/.cache/mcp-swap/build/0123/x":                             "local (/h/.cache/mcp-swap/build/0123/x)",
+		"/usr/bin/x":                                                  "other",
+		"uvx --from git+https://h/o/n@refs/pull/12/head x":            "PR 12",
+		"uvx --from git+https://h/o/n@v1 x":                           "pinned: git+https://h/o/n@v1",
+		"uvx x==1.2":                                                  "pinned: x==1.2",
+		"uvx --python 3.12 x@1.2":                                     "pinned: x@1.2",
+		"uvx x@latest":                                                "unpinned: x@latest",
+		"uv tool run x":                                               "unpinned: x",
+		"npx -y @me/x":                                                "unpinned: @me/x",
+		"npx -y @me/x@1.0.0":                                          "pinned: @me/x@1.0.0",
+		"npx -y --package=x@2 y":                                      "pinned: x@2",
+		"pipx run x":                                                  "unpinned: x",
+		"go run example.com/m@latest":                                 "unpinned: example.com/m@latest",
+		"go run example.com/m@v1.2.3":                                 "pinned: example.com/m@v1.2.3",
+		"docker run -i x":                                             "other",
+		"":                                                            "other",
 	} {
 		argv := strings.Fields(strings.ReplaceAll(command, "REPO", repo))
 		if runtime.GOOS != "linux" && strings.Contains(command, "/h/.cache") {

@@ -136,7 +136,7 @@ func (v verdict) conflict(d *document, fields []string) error {
 		return fmt.Errorf("%s: %w", d.config, errEdited)
 	}
 	line := func(entry map[string]any) string {
-		return ask.CommandLine(ask.ShowArgs(d.client.Dialect.argv(entry)))
+		return ask.CommandLine(ask.ShowArgs(d.client.Dialect.ReadArgv(entry)))
 	}
 	newest := v.rec.Writes[len(v.rec.Writes)-1]
 	if v.rec.Old == nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/journal"
 )
@@ -49,8 +50,8 @@ func TestUnswapFields(t *testing.T) {
 			`{"mcpServers":{"s":{"command":"a","args":["x"]}}}`, "args"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := lookupClient(c.client)
-			container := client.Scopes[ScopeUser][0]
+			client := clients.Lookup(c.client)
+			container := client.Scopes[clients.ScopeUser][0]
 			read := func(text string) *document {
 				t.Helper()
 				d := &document{client: client, config: "config", text: []byte(text)}

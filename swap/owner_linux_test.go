@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tmuxmcp/internal/atomicfile"
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/test/testtool"
 )
 
 // snapshot lists all files of a home, with owner, mode and bytes.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/clients"
 )
 
 // preflight starts the server once for every environment that a client would start
@@ -25,16 +26,16 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change) erro
 		if !c.pending() {
 			continue
 		}
-		env := c.client.Dialect.env(c.edit.Value)
+		env := c.client.Dialect.ReadEnv(c.edit.Value)
 		key := fmt.Sprint(env)
 		if tried[key] {
 			continue
 		}
 		tried[key] = true
-		slow := time.AfterFunc(2*time.Second, func() {
+		slow := time.AfterFunc(5*time.Second, func() {
 			s.Warn("preflight: waiting for the server to answer; its first start may have to build it")
 		})
-		_, err := ask.Server(ctx, ask.Command{Argv: u.argv, Env: environ(env)})
+		_, err := ask.Server(ctx, ask.Command{Argv: u.argv, Env: clients.Environ(env)})
 		slow.Stop()
 		if err != nil {
 			return fmt.Errorf("preflight failed, nothing was written: %w", err)

@@ -9,7 +9,10 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/hint"
+	"tmuxmcp/swap/machine"
 )
 
 // Ask runs the program of a client, given by name or alias, in a directory, and
@@ -17,18 +20,18 @@ import (
 // directory, where it may write anything, and without the variables that would
 // lead it to another one.
 func Ask(ctx context.Context, client, server, dir, home string) (ask.Answer, error) {
-	c := lookupClient(client)
+	c := clients.Lookup(client)
 	if c == nil {
-		return ask.Answer{}, usagef("", "unknown client %q; the clients are: %s", client, strings.Join(ClientNames(), ", "))
+		return ask.Answer{}, hint.Usagef("", "unknown client %q; the clients are: %s", client, strings.Join(clients.Names(), ", "))
 	}
 	if c.Ask == nil {
 		return ask.Answer{}, fmt.Errorf("%s cannot be queried offline", c.Name)
 	}
-	program := c.binary()
+	program := c.Binary()
 	if program == "" {
 		return ask.Answer{}, fmt.Errorf("%s is not on PATH", strings.Join(c.Binaries, " or "))
 	}
-	return ask.Client(ctx, *c.Ask, ask.Question{Program: program, Server: server, Dir: dir, Home: home, Unset: c.homeVars()})
+	return ask.Client(ctx, *c.Ask, ask.Question{Program: program, Server: server, Dir: dir, Home: home, Unset: c.HomeVars()})
 }
 
 // query runs [Ask] in a temporary home directory with copies of the client's files.
@@ -57,23 +60,23 @@ func (s *Swapper) copies(doc *document, container []string, project, server stri
 	if err != nil {
 		return ask.Config{}, nil, err
 	}
-	config := ask.Config{Kind: c.Kind, Text: doc.text, Container: container, Server: server, Env: c.Dialect.envName(), Vars: format.Object{}}
-	for _, scope := range c.scopes() {
-		config.Containers = append(config.Containers, c.containers(scope, project)...)
+	config := ask.Config{Kind: c.Kind, Text: doc.text, Container: container, Server: server, Env: c.Dialect.EnvName(), Vars: format.Object{}}
+	for _, scope := range c.ScopesInOrder() {
+		config.Containers = append(config.Containers, c.Containers(scope, project)...)
 	}
-	own := c.Dialect.env(e.Value)
-	for _, name := range c.homeVars() {
+	own := c.Dialect.ReadEnv(e.Value)
+	for _, name := range c.HomeVars() {
 		value := s.Sys.Getenv(name)
-		if value == "" || slices.ContainsFunc(own, func(v EnvVar) bool { return strings.EqualFold(v.Name, name) }) {
+		if value == "" || slices.ContainsFunc(own, func(v clients.EnvVar) bool { return strings.EqualFold(v.Name, name) }) {
 			continue
 		}
 		config.Vars = append(config.Vars, format.Field{Name: name, Value: value})
 	}
 
-	plain := System{GOOS: s.Sys.GOOS, Home: s.Sys.Home, Getenv: func(string) string { return "" }}
+	plain := machine.System{GOOS: s.Sys.GOOS, Home: s.Sys.Home, Getenv: func(string) string { return "" }}
 	var files []ask.File
-	for _, l := range c.files() {
-		from, to := l.resolve(s.Sys), l.resolve(plain)
+	for _, l := range c.Locations() {
+		from, to := l.Resolve(s.Sys), l.Resolve(plain)
 		for i := range from {
 			place, err := filepath.Rel(plain.Home, to[i])
 			if err != nil {
@@ -94,28 +97,4 @@ func (s *Swapper) copies(doc *document, container []string, project, server stri
 		}
 	}
 	return config, files, nil
-}
-
-// homeVars names the variables that say where the client's files are.
-func (c *Client) homeVars() []string {
-	names := []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA"}
-	for _, l := range c.files() {
-		for _, dirs := range l.Dirs {
-			for _, d := range dirs {
-				if d.Env != "" && !slices.Contains(names, d.Env) {
-					names = append(names, d.Env)
-				}
-			}
-		}
-	}
-	return names
-}
-
-// files are the places of all files that decide what the client answers.
-func (c *Client) files() []location {
-	out := []location{c.Config}
-	if c.Trust != nil && c.Trust.File != nil {
-		out = append(out, *c.Trust.File)
-	}
-	return append(out, c.Also...)
 }

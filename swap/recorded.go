@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"tmuxmcp/swap/checkout"
+	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/journal"
 )
 
@@ -21,18 +23,18 @@ type Swap struct {
 }
 
 // swaps adds the recorded swaps that the options select, the oldest first.
-func (s *Swapper) swaps(st *Status, o StatusOptions, clients []*Client) {
+func (s *Swapper) swaps(st *Status, o StatusOptions, chosen []*clients.Client) {
 	state, err := s.Journal.Load()
 	if err != nil {
 		s.Warn(err.Error())
 		return
 	}
 	for _, r := range state.Records {
-		c := lookupClient(r.Client)
+		c := clients.Lookup(r.Client)
 		switch {
 		case c == nil, // doctor reports it
-			len(o.Clients) > 0 && !slices.Contains(clients, c),
-			o.Scope != "" && c.scope(o.Scope) != Scope(r.Scope),
+			len(o.Clients) > 0 && !slices.Contains(chosen, c),
+			o.Scope != "" && c.Scope(o.Scope) != clients.Scope(r.Scope),
 			o.Server != "" && o.Server != r.Server:
 			continue
 		}
@@ -42,7 +44,7 @@ func (s *Swapper) swaps(st *Status, o StatusOptions, clients []*Client) {
 		}
 		sw.Listed = r.Server == st.Server && slices.ContainsFunc(st.Clients, func(cs ClientState) bool {
 			return cs.Client == r.Client && cs.Config == r.Config && slices.ContainsFunc(
-				c.containers(cs.Scope, claudeProject(st.Repo)),
+				c.Containers(cs.Scope, checkout.ClaudeProject(st.Repo)),
 				func(path []string) bool { return slices.Equal(path, r.Container) })
 		})
 		st.Swaps = append(st.Swaps, sw)
@@ -50,10 +52,10 @@ func (s *Swapper) swaps(st *Status, o StatusOptions, clients []*Client) {
 }
 
 // recorded reads the config of a record, which another variable may have named then.
-func (s *Swapper) recorded(c *Client, r journal.Record) Swap {
-	scope := Scope(r.Scope)
+func (s *Swapper) recorded(c *clients.Client, r journal.Record) Swap {
+	scope := clients.Scope(r.Scope)
 	sw := Swap{Server: r.Server, Repo: r.Repo, Time: r.Time}
-	sw.ClientState = ClientState{Client: c.Name, Scope: scope, Label: c.label(scope), Config: r.Config, Exists: true}
+	sw.ClientState = ClientState{Client: c.Name, Scope: scope, Label: c.Label(scope), Config: r.Config, Exists: true}
 	if _, err := os.Lstat(r.Config); errors.Is(err, fs.ErrNotExist) {
 		sw.Exists = false
 		return sw

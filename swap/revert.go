@@ -12,7 +12,9 @@ import (
 	"strings"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/hint"
 	"tmuxmcp/swap/journal"
 )
 
@@ -20,7 +22,7 @@ import (
 // all.
 type RevertOptions struct {
 	Clients []string
-	Scope   Scope
+	Scope   clients.Scope
 	Server  string
 	DryRun  bool
 	Force   bool // also fields that were edited since, and configs that are read-only
@@ -29,7 +31,7 @@ type RevertOptions struct {
 }
 
 // errEdited is wrapped when an entry was edited since it was swapped.
-var errEdited = hintf(HintForceEdited, "the entry was edited or removed since it was swapped, so it was left as it is")
+var errEdited = hint.Errorf(hint.ForceEdited, "the entry was edited or removed since it was swapped, so it was left as it is")
 
 // Revert undoes swaps, the newest first. One that fails keeps its record and does
 // not stop the others. There are no results if nothing is recorded.
@@ -37,15 +39,15 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	if err := checkScope(o.Scope); err != nil {
 		return nil, err
 	}
-	clients, err := s.clients(o.Clients)
+	chosen, err := s.clients(o.Clients)
 	if err != nil {
 		return nil, err
 	}
 	wanted := func(r journal.Record) bool {
-		c := lookupClient(r.Client)
-		return (len(o.Clients) == 0 || slices.Contains(clients, c)) &&
+		c := clients.Lookup(r.Client)
+		return (len(o.Clients) == 0 || slices.Contains(chosen, c)) &&
 			(o.Server == "" || o.Server == r.Server) &&
-			(o.Scope == "" || c == nil || c.scope(o.Scope) == Scope(r.Scope))
+			(o.Scope == "" || c == nil || c.Scope(o.Scope) == clients.Scope(r.Scope))
 	}
 	if err := s.ownHome(); err != nil {
 		return nil, err
@@ -58,7 +60,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 		return nil, nil
 	}
 	if !slices.ContainsFunc(st.Records, wanted) {
-		return nil, hintf(HintNarrower, "nothing to revert: no recorded swap matches")
+		return nil, hint.Errorf(hint.Narrower, "nothing to revert: no recorded swap matches")
 	}
 	if !o.DryRun {
 		unlock, err := s.Journal.Lock(ctx, s.waiting)
@@ -80,15 +82,15 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	}
 	var out []Result
 	for _, r := range order {
-		res := Result{Client: r.Client, Scope: Scope(r.Scope), Label: r.Client, Server: r.Server, Config: r.Config, Backup: r.Backup}
-		c := lookupClient(r.Client)
+		res := Result{Client: r.Client, Scope: clients.Scope(r.Scope), Label: r.Client, Server: r.Server, Config: r.Config, Backup: r.Backup}
+		c := clients.Lookup(r.Client)
 		switch {
 		case ctx.Err() != nil:
 			err = ctx.Err()
 		case c == nil:
 			err = fmt.Errorf("this version does not know that client; its backup is %s", r.Backup)
 		default:
-			res.Label = c.label(Scope(r.Scope))
+			res.Label = c.Label(clients.Scope(r.Scope))
 			err = t.take(ctx, c, r, &res)
 		}
 		if err != nil {
@@ -106,7 +108,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 }
 
 func place(name string) int {
-	return slices.IndexFunc(clients, func(c *Client) bool { return c.Name == name })
+	return slices.IndexFunc(clients.All, func(c *clients.Client) bool { return c.Name == name })
 }
 
 // taking is one run of Revert.
@@ -163,7 +165,7 @@ func (t *taking) finish() error {
 // take undoes one swap: it restores the config, then removes the backup; finish
 // removes all records at the end. After a kill anywhere between, the next run finds
 // the record and a config that is as before the swap, and goes on from there.
-func (t *taking) take(ctx context.Context, c *Client, r journal.Record, res *Result) error {
+func (t *taking) take(ctx context.Context, c *clients.Client, r journal.Record, res *Result) error {
 	i := t.state.Find(r.Target, r.Container, r.Server)
 	if i < 0 {
 		return nil
@@ -218,7 +220,7 @@ func (t *taking) dropBackup(r *journal.Record, res *Result) error {
 }
 
 // restore restores a swap's file.
-func (t *taking) restore(ctx context.Context, c *Client, r *journal.Record, res *Result) error {
+func (t *taking) restore(ctx context.Context, c *clients.Client, r *journal.Record, res *Result) error {
 	file := t.state.Files[r.Target]
 	if file.Created && missing(r.Target) {
 		res.Detail = "already removed"
@@ -243,7 +245,7 @@ func (t *taking) restore(ctx context.Context, c *Client, r *journal.Record, res 
 	if err != nil {
 		return err
 	}
-	remove := file.Created && c.bare(text)
+	remove := file.Created && c.OnlySeed(text)
 	if remove || !bytes.Equal(text, d.text) {
 		// If it was read-only at the swap, the user has already agreed to edit it.
 		was, known := t.state.Files[r.Target]
@@ -265,7 +267,7 @@ func (t *taking) restore(ctx context.Context, c *Client, r *journal.Record, res 
 				text = nil
 			}
 			if !t.opts.ShowSecrets {
-				f.visible = c.plain(c.Dialect.argv(r.Writes[len(r.Writes)-1].Value), r.Old)
+				f.visible = c.Plain(c.Dialect.ReadArgv(r.Writes[len(r.Writes)-1].Value), r.Old)
 			}
 			res.Diff, res.Masked = f.unified(target, d.text, text)
 		}
@@ -283,7 +285,7 @@ func (t *taking) restore(ctx context.Context, c *Client, r *journal.Record, res 
 // put restores a file, with the metadata that was lost if another program has
 // replaced it since. Changes that the user made to the file's metadata, such as
 // chmod, stay.
-func (t *taking) put(ctx context.Context, c *Client, r *journal.Record, d *document, text []byte, res *Result) error {
+func (t *taking) put(ctx context.Context, c *clients.Client, r *journal.Record, d *document, text []byte, res *Result) error {
 	like := t.lost[r.Target]
 	err := t.replace(ctx, c, r.Config, d.target, text, d.text, like)
 	if like != nil && errors.Is(err, atomicfile.ErrMeta) {

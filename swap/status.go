@@ -10,7 +10,10 @@ import (
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/checkout"
+	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/hint"
 )
 
 // SchemaVersion is the version of the documents that --json prints. A field
@@ -38,8 +41,8 @@ type Detected struct {
 // Detect reports which clients are installed.
 func (s *Swapper) Detect() Detection {
 	out := Detection{Version: SchemaVersion}
-	for _, c := range clients {
-		d := Detected{Client: c.Name, Present: s.present(c), Installed: s.installed(c), Binary: c.binary(), Binaries: c.Binaries, Config: c.configPath(s.Sys), Note: c.Note}
+	for _, c := range clients.All {
+		d := Detected{Client: c.Name, Present: s.present(c), Installed: s.installed(c), Binary: c.Binary(), Binaries: c.Binaries, Config: c.ConfigPath(s.Sys), Note: c.Note}
 		if d.Binaries == nil {
 			d.Binaries = []string{}
 		}
@@ -54,7 +57,7 @@ type StatusOptions struct {
 	Repo    string
 	Server  string // "": derived from the checkout
 	Clients []string
-	Scope   Scope // "": all scopes
+	Scope   clients.Scope // "": all scopes
 }
 
 // Status is what each client runs, and the document of status --json.
@@ -69,15 +72,15 @@ type Status struct {
 
 // ClientState is one scope of one client.
 type ClientState struct {
-	Client  string   `json:"client"`
-	Scope   Scope    `json:"scope"`
-	Label   string   `json:"-"`
-	Config  string   `json:"config"`
-	Exists  bool     `json:"config_exists"`
-	Found   bool     `json:"found"`
-	Command []string `json:"command,omitempty"` // program and arguments, without secrets
-	Env     []string `json:"env,omitempty"`     // names only: the values may be secrets
-	Tag     *Tag     `json:"tag,omitempty"`
+	Client  string        `json:"client"`
+	Scope   clients.Scope `json:"scope"`
+	Label   string        `json:"-"`
+	Config  string        `json:"config"`
+	Exists  bool          `json:"config_exists"`
+	Found   bool          `json:"found"`
+	Command []string      `json:"command,omitempty"` // program and arguments, without secrets
+	Env     []string      `json:"env,omitempty"`     // names only: the values may be secrets
+	Tag     *Tag          `json:"tag,omitempty"`
 	// Shadows are the reasons why the client does not run this entry.
 	Shadows []string `json:"shadows,omitempty"`
 	Error   string   `json:"error,omitempty"`
@@ -98,7 +101,7 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 	}
 	st := &Status{Version: SchemaVersion, Clients: []ClientState{}}
 	if st.Repo, st.Server, st.NoServer = repoAndServer(o.Repo, o.Server); st.NoServer != nil {
-		if st.Repo, err = realDir(o.Repo); err != nil {
+		if st.Repo, err = checkout.RealDir(o.Repo); err != nil {
 			return nil, err
 		}
 	} else {
@@ -109,20 +112,20 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 }
 
 // states reports what a server's name resolves to in some clients.
-func (s *Swapper) states(clients []*Client, only Scope, repo, server string) []ClientState {
+func (s *Swapper) states(clients []*clients.Client, only clients.Scope, repo, server string) []ClientState {
 	out := []ClientState{}
 	for _, c := range clients {
-		_, missing := os.Lstat(c.configPath(s.Sys))
+		_, missing := os.Lstat(c.ConfigPath(s.Sys))
 		var doc *document
 		var err error
 		if missing == nil {
 			doc, err = s.open(c)
 		}
-		for _, scope := range c.scopes() {
-			if only != "" && c.scope(only) != scope {
+		for _, scope := range c.ScopesInOrder() {
+			if only != "" && c.Scope(only) != scope {
 				continue
 			}
-			cs := ClientState{Client: c.Name, Scope: scope, Label: c.label(scope), Config: c.configPath(s.Sys)}
+			cs := ClientState{Client: c.Name, Scope: scope, Label: c.Label(scope), Config: c.ConfigPath(s.Sys)}
 			cs.Exists = missing == nil
 			e := err
 			if e == nil && cs.Exists {
@@ -140,35 +143,35 @@ func (s *Swapper) states(clients []*Client, only Scope, repo, server string) []C
 // repoAndServer finds the server's name; a name that is given needs no checkout.
 func repoAndServer(repo, server string) (string, string, error) {
 	if server == "" {
-		co, err := ReadCheckout(repo, "")
+		co, err := checkout.Read(repo, "")
 		if err != nil {
-			return "", "", hintf(HintServer, "no server is named, and the checkout does not name one: %w", err)
+			return "", "", hint.Errorf(hint.Server, "no server is named, and the checkout does not name one: %w", err)
 		}
 		return co.Dir, co.Server, nil
 	}
-	real, err := realDir(repo)
+	real, err := checkout.RealDir(repo)
 	return real, server, err
 }
 
-func (s *Swapper) state(cs *ClientState, doc *document, scope Scope, repo, server string) error {
+func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, repo, server string) error {
 	c := doc.client
-	project := claudeProject(repo)
+	project := checkout.ClaudeProject(repo)
 	_, e, err := doc.find(scope, project, server)
 	if err != nil {
 		return err
 	}
 	if e.Found {
 		cs.Found = true
-		cs.argv = c.Dialect.argv(e.Value)
+		cs.argv = c.Dialect.ReadArgv(e.Value)
 		cs.Command = ask.ShowArgs(cs.argv)
-		for _, v := range c.Dialect.env(e.Value) {
+		for _, v := range c.Dialect.ReadEnv(e.Value) {
 			cs.Env = append(cs.Env, v.Name)
 		}
 		tag := s.classify(cs.argv, e.Value, repo)
 		tag.URL, tag.Package = ask.ShowURL(tag.URL), ask.ShowURL(tag.Package)
 		cs.Tag = &tag
 		for _, o := range c.Off {
-			if off, how := o.switchesOff(e.Value, doc, project, server); off {
+			if off, how := o.SwitchesOff(e.Value, doc.doc.Get, project, server); off {
 				cs.Shadows = append(cs.Shadows, "switched off: "+how)
 			}
 		}
@@ -177,11 +180,11 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope Scope, repo, serve
 	if e.Found && trusted == distrusted && c.Trust.Needs != "" {
 		cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s %s", c.Name, c.Trust.Needs))
 	}
-	if scope != ScopeUser {
+	if scope != clients.ScopeUser {
 		return nil
 	}
 	for _, p := range c.Project {
-		where := p.holder(repo, doc.target, server)
+		where := holder(p, repo, doc.target, server)
 		switch {
 		case where == "":
 		case p.Trusted && trusted == distrusted:
@@ -193,7 +196,7 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope Scope, repo, serve
 		}
 	}
 	if len(c.Scopes) > 1 && e.Found {
-		if _, own, err := doc.find(ScopeProject, project, server); err == nil && own.Found {
+		if _, own, err := doc.find(clients.ScopeProject, project, server); err == nil && own.Found {
 			cs.won = append(cs.won, "the project scope has an entry of that name, which wins")
 		}
 	}
@@ -203,10 +206,10 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope Scope, repo, serve
 
 // holder returns the file of a repository, from the directory itself up to the
 // top of its work tree, that has an entry for a server; "" if none has.
-func (p projectFile) holder(repo, own, server string) string {
+func holder(p clients.ProjectFile, repo, own, server string) string {
 	top := repo
-	if r, ok := findRepo(repo); ok {
-		top = r.top
+	if r, ok := checkout.FindRepo(repo); ok {
+		top = r.Top
 	}
 	for dir := repo; ; dir = filepath.Dir(dir) {
 		name := filepath.Join(dir, filepath.FromSlash(p.Path))
@@ -249,7 +252,7 @@ func (s *Swapper) trusts(doc *document, repo string) trustAnswer {
 	from := doc.doc
 	if t.File != nil {
 		var err error
-		if from, err = parseFile(t.File.resolve(s.Sys)[0], format.JSONC); err != nil {
+		if from, err = parseFile(t.File.Resolve(s.Sys)[0], format.JSONC); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return distrusted
 			}

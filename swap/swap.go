@@ -44,13 +44,16 @@ import (
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/hint"
 	"tmuxmcp/swap/journal"
+	"tmuxmcp/swap/machine"
 )
 
 // A Swapper implements the verbs for one machine. Make one with [New].
 type Swapper struct {
-	Sys     System
+	Sys     machine.System
 	Disk    atomicfile.Disk
 	Journal journal.Journal
 	// Warn reports what the user should know besides the results; never nil. It may
@@ -61,7 +64,7 @@ type Swapper struct {
 }
 
 // New makes a Swapper for a system. warn may be nil.
-func New(sys System, warn func(string)) *Swapper {
+func New(sys machine.System, warn func(string)) *Swapper {
 	if warn == nil {
 		warn = func(string) {}
 	}
@@ -81,7 +84,7 @@ const (
 // A Result is the outcome for one client.
 type Result struct {
 	Client  string
-	Scope   Scope
+	Scope   clients.Scope
 	Label   string // client, with the scope where it has several
 	Server  string
 	Config  string
@@ -103,17 +106,17 @@ func AnyFailed(results []Result) bool {
 
 // clients returns the named clients, in the order of the table; without names, all
 // that are present.
-func (s *Swapper) clients(names []string) ([]*Client, error) {
-	want := map[*Client]bool{}
+func (s *Swapper) clients(names []string) ([]*clients.Client, error) {
+	want := map[*clients.Client]bool{}
 	for _, name := range names {
-		c := lookupClient(name)
+		c := clients.Lookup(name)
 		if c == nil {
-			return nil, usagef("", "unknown client %q; the clients are: %s", name, strings.Join(ClientNames(), ", "))
+			return nil, hint.Usagef("", "unknown client %q; the clients are: %s", name, strings.Join(clients.Names(), ", "))
 		}
 		want[c] = true
 	}
-	var out []*Client
-	for _, c := range clients {
+	var out []*clients.Client
+	for _, c := range clients.All {
 		if want[c] || len(names) == 0 && s.present(c) {
 			out = append(out, c)
 		}
@@ -124,7 +127,7 @@ func (s *Swapper) clients(names []string) ([]*Client, error) {
 // present: the config exists, and the program of anything but an editor is on PATH.
 // An editor is started from the desktop: one that is installed counts without a
 // config, and one that has a config counts without a program.
-func (s *Swapper) present(c *Client) bool {
+func (s *Swapper) present(c *clients.Client) bool {
 	if c.Editor {
 		return s.hasConfig(c) || s.installed(c)
 	}
@@ -132,29 +135,29 @@ func (s *Swapper) present(c *Client) bool {
 }
 
 // installed: a program is on PATH, or an editor has made the directory of its config.
-func (s *Swapper) installed(c *Client) bool {
-	if c.binary() != "" {
+func (s *Swapper) installed(c *clients.Client) bool {
+	if c.Binary() != "" {
 		return true
 	}
-	info, err := os.Stat(filepath.Dir(c.configPath(s.Sys)))
+	info, err := os.Stat(filepath.Dir(c.ConfigPath(s.Sys)))
 	return c.Editor && err == nil && info.IsDir()
 }
 
-func (s *Swapper) hasConfig(c *Client) bool {
-	_, err := os.Lstat(c.configPath(s.Sys))
+func (s *Swapper) hasConfig(c *clients.Client) bool {
+	_, err := os.Lstat(c.ConfigPath(s.Sys))
 	return err == nil
 }
 
-func checkScope(s Scope) error {
-	if s != "" && s != ScopeUser && s != ScopeProject {
-		return usagef(OptionScope, "%q is neither user nor project", string(s))
+func checkScope(s clients.Scope) error {
+	if s != "" && s != clients.ScopeUser && s != clients.ScopeProject {
+		return hint.Usagef(hint.OptionScope, "%q is neither user nor project", string(s))
 	}
 	return nil
 }
 
 // A document is a client's config as it was read.
 type document struct {
-	client *Client
+	client *clients.Client
 	config string // as the client names it
 	target string // the regular file behind all links
 	info   fs.FileInfo
@@ -165,9 +168,9 @@ type document struct {
 }
 
 // open reads and parses a client's config.
-func (s *Swapper) open(c *Client) (*document, error) { return s.openAt(c, c.configPath(s.Sys)) }
+func (s *Swapper) open(c *clients.Client) (*document, error) { return s.openAt(c, c.ConfigPath(s.Sys)) }
 
-func (s *Swapper) openAt(c *Client, config string) (*document, error) {
+func (s *Swapper) openAt(c *clients.Client, config string) (*document, error) {
 	target, err := targetOf(config)
 	if err != nil {
 		if _, lerr := os.Lstat(config); errors.Is(lerr, fs.ErrNotExist) {
@@ -191,8 +194,8 @@ func (d *document) parse() (err error) {
 
 // find looks up an entry where the client would read it, and returns the
 // container it is in, or the container for a new entry.
-func (d *document) find(scope Scope, project, server string) (container []string, e format.Entry, err error) {
-	all := d.client.containers(scope, project)
+func (d *document) find(scope clients.Scope, project, server string) (container []string, e format.Entry, err error) {
+	all := d.client.Containers(scope, project)
 	for i, path := range all {
 		e, err = d.doc.Lookup(path, server)
 		if err != nil {
@@ -240,7 +243,7 @@ func (s *Swapper) writable(d *document, force bool) error {
 	if s.Confirm != nil && s.Confirm(fmt.Sprintf("%s is read-only (mode %04o). Edit it anyway?", d.target, d.info.Mode().Perm())) {
 		return nil
 	}
-	return hintf(HintForceWrite, "%s is read-only (mode %04o)", d.target, d.info.Mode().Perm())
+	return hint.Errorf(hint.ForceWrite, "%s is read-only (mode %04o)", d.target, d.info.Mode().Perm())
 }
 
 // readOnly: its owner may not write it.
@@ -255,8 +258,8 @@ func (s *Swapper) ownHome() error {
 // sweep removes temporary files of killed runs beside the configs. It needs the lock.
 func (s *Swapper) sweep(st *journal.State) {
 	paths := map[string]bool{}
-	for _, c := range clients {
-		config := c.configPath(s.Sys)
+	for _, c := range clients.All {
+		config := c.ConfigPath(s.Sys)
 		paths[config] = true
 		if target, err := filepath.EvalSymlinks(config); err == nil {
 			paths[target] = true
@@ -307,7 +310,7 @@ var errBusy = fmt.Errorf("another program saved it %d times meanwhile: close it 
 
 // replace replaces old by text, under the client's own lock if it has one. like is
 // the metadata for the file; nil keeps it.
-func (s *Swapper) replace(ctx context.Context, c *Client, config, target string, text, old []byte, like *atomicfile.Meta) error {
+func (s *Swapper) replace(ctx context.Context, c *clients.Client, config, target string, text, old []byte, like *atomicfile.Meta) error {
 	release, err := s.clientLock(ctx, c, config)
 	if err != nil {
 		return err
@@ -324,7 +327,7 @@ const (
 	lockWait  = 15 * time.Second
 )
 
-func (s *Swapper) clientLock(ctx context.Context, c *Client, config string) (release func() error, err error) {
+func (s *Swapper) clientLock(ctx context.Context, c *clients.Client, config string) (release func() error, err error) {
 	if c.Lock == "" {
 		return func() error { return nil }, nil
 	}

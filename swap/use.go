@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/hint"
 	"tmuxmcp/swap/journal"
 )
 
@@ -61,8 +63,8 @@ type gathered struct {
 
 // A source is one client's config, as it was read.
 type source struct {
-	client *Client
-	scope  Scope
+	client *clients.Client
+	scope  clients.Scope
 	path   string
 	doc    *document
 	ours   error // why it must not be written, except that it is read-only
@@ -74,17 +76,17 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	clients, err := s.clients(o.Clients)
+	chosen, err := s.clients(o.Clients)
 	if err != nil {
 		return nil, err
 	}
 	if len(o.Clients) == 0 {
 		// An editor that is installed may have no config yet.
-		clients = slices.DeleteFunc(clients, func(c *Client) bool { return !s.hasConfig(c) })
+		chosen = slices.DeleteFunc(chosen, func(c *clients.Client) bool { return !s.hasConfig(c) })
 		s.skipped()
 	}
-	if len(clients) == 0 {
-		return nil, hintf(HintClient, "no client is present (one is when its program is on PATH and its config exists; an editor when its config exists)")
+	if len(chosen) == 0 {
+		return nil, hint.Errorf(hint.Client, "no client is present (one is when its program is on PATH and its config exists; an editor when its config exists)")
 	}
 	if err := s.ownHome(); err != nil {
 		return nil, err
@@ -93,8 +95,8 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 		return nil, err
 	}
 	g := &gathered{use: u, named: len(o.Clients) > 0}
-	for _, client := range clients {
-		c := source{client: client, scope: client.scope(cmp.Or(o.Scope, ScopeProject)), path: client.configPath(s.Sys)}
+	for _, client := range chosen {
+		c := source{client: client, scope: client.Scope(cmp.Or(o.Scope, clients.ScopeProject)), path: client.ConfigPath(s.Sys)}
 		if g.named && missing(c.path) {
 			c.doc, c.err = s.unmade(client, c.path)
 		} else {
@@ -112,16 +114,16 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 
 // A change is one client's part of a UseLocal.
 type change struct {
-	client    *Client
-	scope     Scope
+	client    *clients.Client
+	scope     clients.Scope
 	doc       *document
 	container []string
 	old       format.Entry
 	edit      format.Edit
-	env       []EnvVar       // what the edit adds to the entry's environment
-	hides     map[string]any // the user entry that a project's wins over; nil: none
-	force     bool           // it may be read-only
-	named     bool           // the caller named the client: a config that is missing is made
+	env       []clients.EnvVar // what the edit adds to the entry's environment
+	hides     map[string]any   // the user entry that a project's wins over; nil: none
+	force     bool             // it may be read-only
+	named     bool             // the caller named the client: a config that is missing is made
 	result    Result
 
 	// What writing has recorded of it.
@@ -149,7 +151,7 @@ func plan(g *gathered) []*change {
 	seen := map[string][]byte{} // planned texts, for configs that are one file
 	for _, from := range g.configs {
 		c := &change{client: from.client, scope: from.scope, doc: from.doc, named: g.named}
-		c.result = Result{Client: c.client.Name, Scope: c.scope, Label: c.client.label(c.scope), Server: g.use.server, Config: from.path, Command: g.use.argv}
+		c.result = Result{Client: c.client.Name, Scope: c.scope, Label: c.client.Label(c.scope), Server: g.use.server, Config: from.path, Command: g.use.argv}
 		out = append(out, c)
 		err := from.err
 		if err == nil && seen[c.doc.target] != nil {
@@ -178,15 +180,15 @@ func (u *use) edit(c *change) error {
 		return err
 	}
 	c.env, c.hides = u.env, nil
-	if c.scope == ScopeProject {
-		if _, e, err := c.doc.find(ScopeUser, u.project, u.server); err == nil && e.Found {
+	if c.scope == clients.ScopeProject {
+		if _, e, err := c.doc.find(clients.ScopeUser, u.project, u.server); err == nil && e.Found {
 			c.hides = e.Value
 		}
 	}
 	if u.keepEnv {
-		c.env = append(c.hiddenEnv(c.client.Dialect.env(c.old.Value)), c.env...)
+		c.env = append(c.hiddenEnv(c.client.Dialect.ReadEnv(c.old.Value)), c.env...)
 	}
-	if c.edit, err = c.doc.doc.Set(c.container, u.server, c.client.change(u.argv, c.env, c.old)); err != nil {
+	if c.edit, err = c.doc.doc.Set(c.container, u.server, c.client.Change(u.argv, c.env, c.old)); err != nil {
 		return fmt.Errorf("%s: %w", c.doc.config, err)
 	}
 	return nil
@@ -296,9 +298,9 @@ func (w *writing) record(next *journal.State) error {
 		return nil
 	}
 	if errors.Is(err, atomicfile.ErrNotDurable) {
-		if serr := w.Journal.Save(w.state); serr != nil && !errors.Is(serr, atomicfile.ErrNotDurable) {
+		if serr := w.Journal.Save(w.state); serr != nil {
 			w.state = next
-			return fmt.Errorf("%w; nothing was swapped, but records of it stay: mcp-swap revert removes them", err)
+			return fmt.Errorf("%w; nothing was swapped, but records of it may stay: mcp-swap revert removes them", err)
 		}
 	}
 	return err
@@ -428,7 +430,7 @@ func (u *use) before(c *change, text []byte) (map[string]any, format.Undo, error
 	if err != nil {
 		return nil, format.Undo{}, err
 	}
-	e, err := doc.Set(c.container, u.server, c.client.change(u.argv, c.env, old))
+	e, err := doc.Set(c.container, u.server, c.client.Change(u.argv, c.env, old))
 	return old.Value, e.Undo, err
 }
 
@@ -502,7 +504,9 @@ func (w *writing) withdraw(c *change) error {
 	} else {
 		next.Records = slices.Delete(next.Records, i, i+1)
 	}
-	if err := w.Journal.Save(next); err != nil && !errors.Is(err, atomicfile.ErrNotDurable) {
+	if err := w.Journal.Save(next); errors.Is(err, atomicfile.ErrNotDurable) {
+		w.Warn(fmt.Sprintf("%v: after a power failure the record of this swap may be back; mcp-swap revert removes it", err))
+	} else if err != nil {
 		return fmt.Errorf("could not remove the record of the swap: %w (mcp-swap revert finishes it)", err)
 	}
 	w.state = next
@@ -564,7 +568,7 @@ func (u *use) dryRun(changes []*change, show bool) []Result {
 		c.hidden(u)
 		f := differ{kind: c.client.Kind, created: c.doc.creating()}
 		if !show {
-			f.visible = c.client.plain(u.argv, c.old.Value)
+			f.visible = c.client.Plain(u.argv, c.old.Value)
 		}
 		c.result.Diff, c.result.Masked = f.unified(c.doc.target, c.doc.text, c.edit.Out)
 	}

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/checkout"
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/hint"
 )
 
 // VerifyOptions say what [Swapper.Verify] tries.
@@ -39,7 +42,7 @@ type Verified struct {
 	// Problems are what failed, and in what the config and the client disagree.
 	Problems []string `json:"problems,omitempty"`
 	// Hints are options of UseLocal that may help.
-	Hints []Hint `json:"-"`
+	Hints []hint.Hint `json:"-"`
 }
 
 // Handshook is what the server said when it was started as the config says.
@@ -128,7 +131,7 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		v.problem("the entry has no command")
 		return
 	}
-	c := lookupClient(v.Client)
+	c := clients.Lookup(v.Client)
 	doc, err := s.open(c)
 	if err != nil {
 		v.problem("the config cannot be read: %v", err)
@@ -138,7 +141,7 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		v.problem("not started: %v", err)
 		return
 	}
-	project := claudeProject(repo)
+	project := checkout.ClaudeProject(repo)
 	container, e, err := doc.find(v.Scope, project, server)
 	if err != nil || !e.Found {
 		v.problem("the config has changed meanwhile: %v", cmp.Or(err, errors.New("the entry is gone")))
@@ -147,11 +150,11 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 
 	dir := repo
 	if cwd, ok := e.Value["cwd"].(string); ok && cwd != "" {
-		dir = absIn(repo, cwd)
+		dir = checkout.AbsIn(repo, cwd)
 	}
 	start := time.Now()
-	env := c.Dialect.env(e.Value)
-	command := ask.Command{Argv: v.argv, Env: environ(env), Dir: dir, Tools: true}
+	env := c.Dialect.ReadEnv(e.Value)
+	command := ask.Command{Argv: v.argv, Env: clients.Environ(env), Dir: dir, Tools: true}
 	hello, err := ask.Server(ctx, command)
 	if err != nil {
 		v.problem("the server does not answer: %v", err)
@@ -163,7 +166,7 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 	switch {
 	case c.Ask == nil:
 		v.NotAsked = c.Name + " cannot be queried offline"
-	case c.binary() == "":
+	case c.Binary() == "":
 		v.NotAsked = strings.Join(c.Binaries, " or ") + " is not on PATH"
 	default:
 		start := time.Now()
@@ -175,7 +178,7 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		same := answer.Command == strings.Join(v.argv, " ")
 		answer.Says = ask.Redact(answer.Says, command)
 		answer.Command = strings.Join(ask.ShowArgs(strings.Fields(answer.Command)), " ")
-		v.Asked = &Asked{Program: c.binary(), Answer: answer, Seconds: seconds(start)}
+		v.Asked = &Asked{Program: c.Binary(), Answer: answer, Seconds: seconds(start)}
 		v.compare(answer, same)
 		if answer.State == ask.NotStarted && v.Handshake != nil {
 			v.explain(c)
@@ -220,14 +223,14 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 }
 
 // explain says why a client may fail to start a server that starts here.
-func (v *Verified) explain(c *Client) {
+func (v *Verified) explain(c *clients.Client) {
 	if c.Bare {
 		v.problem("it starts here, but %s passes servers little more than HOME and PATH, not the rest of this environment", c.Name)
-		v.Hints = append(v.Hints, HintEnv)
+		v.Hints = append(v.Hints, hint.Env)
 	}
 	if p := program(v.argv); p == "go" || p == "cargo" {
 		v.problem("%s %s may have to build it first, and %s waits only so long", p, v.argv[1], c.Name)
-		v.Hints = append(v.Hints, HintBuild)
+		v.Hints = append(v.Hints, hint.Build)
 	}
 }
 

@@ -22,7 +22,8 @@ const (
 	// TransportExec runs the tmux program for every command list.
 	TransportExec Transport = "exec"
 	// TransportNative speaks tmux's client protocol over the socket, with no
-	// process. A server is still started by the tmux program.
+	// process. A server is still started by the tmux program, and commands that are given
+	// as text still go through it, since they may name files.
 	TransportNative Transport = "native"
 )
 
@@ -37,30 +38,33 @@ func ParseTransport(s string) (Transport, error) {
 	return "", argumentError("transport %q; there are auto, exec and native", s)
 }
 
-// autoTransport chooses between native and exec.
+// autoTransport chooses between native and exec. Commands that are given as text may name files,
+// which the tmux program opens: they go through it.
 type autoTransport struct {
 	native, exec transport
+	only         bool // exec is no way out: TransportNative
 	logger       *slog.Logger
 
-	mu sync.Mutex
-	// only is set when exec is no way out: TransportNative, or a server that asked for
-	// a file that it should not.
-	only bool
-	// proven and refused are what the first native call showed. Neither is set
-	// before there was a server to ask.
-	proven, refused bool
+	mu sync.Mutex // never held while a server is asked
+	// proven and refused are what native calls have shown. Neither is set before there was a
+	// server to ask. A hostile server asked for a file that it should not: it gets nothing from
+	// the tmux program, which would open any.
+	proven, refused, hostile bool
 }
 
 func (t *autoTransport) run(ctx context.Context, req request) (reply, error) {
 	native, err := t.useNative(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return reply{code: -1}, err
-	}
-	if !native {
+	case req.text && t.isHostile():
+		return reply{code: -1}, fmt.Errorf("%w: the server asked for a file that no command names, so the tmux program, which would open it, is not run with commands in text", errAsked)
+	case req.text || !native:
 		return t.exec.run(ctx, req)
 	}
 	rep, err := t.native.run(ctx, req)
-	if t.learn(rep, err); rep.noServer() && req.starts {
+	t.learn(rep, err)
+	if rep.noServer() && req.starts {
 		return t.exec.run(ctx, req)
 	}
 	return rep, err
@@ -71,13 +75,12 @@ func (t *autoTransport) learn(rep reply, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case errors.Is(err, ErrUntrusted):
-		t.only = true
-	case errors.Is(err, errProtocol) && !t.only:
+	case errors.Is(err, errAsked):
+		t.hostile = true
+	case errors.Is(err, errProtocol) && !t.only && !t.hostile:
 		// Whether the server has run the list cannot be known, so this call
 		// fails; the next ones take the other way.
-		t.refused = true
-		t.log(err)
+		t.refuse(err)
 	case rep.noServer():
 		t.proven = false
 	}
@@ -86,41 +89,51 @@ func (t *autoTransport) learn(rep reply, err error) {
 func (t *autoTransport) private() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.only || t.proven
+	return t.only || t.hostile || t.proven
 }
 
-// useNative reports whether to go the native way, and finds out if that is not
-// known yet. The error is that of a server that gets nothing either way.
-func (t *autoTransport) useNative(ctx context.Context) (bool, error) {
+func (t *autoTransport) isHostile() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.only || t.proven || t.refused {
-		return !t.refused, nil
+	return t.hostile
+}
+
+// useNative reports whether to go the native way. As long as that is not known, each call
+// finds out for itself, in its own time.
+func (t *autoTransport) useNative(ctx context.Context) (bool, error) {
+	t.mu.Lock()
+	native, refused := t.only || t.hostile || t.proven, t.refused
+	t.mu.Unlock()
+	if native || refused {
+		return native, nil
 	}
 	nonce := make([]byte, 16)
 	rand.Read(nonce)
 	known := hex.EncodeToString(nonce)
 	rep, err := t.native.run(ctx, request{words: []string{"display-message", "-p", known}, needs: needsNone})
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	switch {
 	case err == nil && rep.code == 0 && bytes.Equal(rep.stdout, []byte(known+"\n")):
 		t.proven = true
-	case errors.Is(err, ErrUntrusted):
-		t.only = true
+	case errors.Is(err, errAsked):
+		t.hostile = true
 		return false, err
-	case ctx.Err() != nil:
-		return false, context.Cause(ctx)
+	case err != nil && !errors.Is(err, errProtocol) && !errors.Is(err, ErrTooMuch):
+		return false, err
 	case err == nil && rep.noServer():
 		// Nothing to prove it on, so the tmux program may say the same.
 		return false, nil
 	default:
-		t.refused = true
-		t.log(fmt.Errorf("exit %d, output %.40q, stderr %.80q, error %v", rep.code, rep.stdout, rep.stderr, err))
+		t.refuse(fmt.Errorf("exit %d, output %.40q, stderr %.80q, error %v", rep.code, rep.stdout, rep.stderr, err))
 	}
 	return t.proven, nil
 }
 
-func (t *autoTransport) log(err error) {
-	if t.logger != nil {
-		t.logger.Debug("tmux: the server does not speak the protocol as expected, using the tmux program from here on", "error", err)
+// refuse has calls use the tmux program from here on.
+func (t *autoTransport) refuse(why error) {
+	if !t.refused && t.logger != nil {
+		t.logger.Debug("tmux: the server does not speak the protocol as expected, using the tmux program from here on", "error", why)
 	}
+	t.refused, t.proven = true, false
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // A Batch is a list of commands sent to the server in one round trip: several readings, or a change
@@ -33,6 +34,8 @@ type step struct {
 
 // Do runs the commands as one list, as [Server.Do] does, and decodes what they printed. If a
 // command fails, the results of those before it are filled in, and the rest are left as they were.
+// A batch that only lists or captures is sent again, twice at most, if its rows cannot be decoded: tmux
+// 3.7 and later cut them short when busy.
 func (b *Batch) Do(ctx context.Context, srv *Server) error {
 	if err := srv.usable(); err != nil {
 		return err
@@ -52,16 +55,32 @@ func (b *Batch) Do(ctx context.Context, srv *Server) error {
 			return err
 		}
 	}
+	for sent := 1; ; sent++ {
+		legible, err := b.send(ctx, srv, v, cmds)
+		if legible || sent == 3 || slices.ContainsFunc(cmds, changes) {
+			return err
+		}
+	}
+}
+
+// changes reports whether a command may do more than print rows or lines.
+func changes(cmd Command) bool {
+	name := cmd.CommandName()
+	return !(name == "capture-pane" || name == "display-message" || strings.HasPrefix(name, "list-"))
+}
+
+// send does what Do does, once, and reports whether what was printed could be decoded.
+func (b *Batch) send(ctx context.Context, srv *Server, v Version, cmds []Command) (legible bool, err error) {
 	outs, doErr := srv.Do(ctx, cmds...)
 	if doErr != nil && len(outs) > 0 {
 		outs = outs[:len(outs)-1]
 	}
 	for i, out := range outs {
 		if err := b.steps[i].decode(srv, v, out); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return doErr
+	return true, doErr
 }
 
 // Add appends a command. The bytes it points to after [Batch.Do] are what the command printed.

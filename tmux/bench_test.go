@@ -15,7 +15,7 @@ import (
 )
 
 // A benchmark here does several things by turns, so that all of them see the same
-// machine, and reports the median of each; go run ./internal/perf makes a table of
+// machine, and reports the median of each; go run ./internal/cmd/docs bench makes a table of
 // them. A turn is a few calls in a row: one alone would mostly measure how the
 // machine gets over the one before.
 

@@ -206,9 +206,7 @@ func (r PaneRef) Paste(ctx context.Context, data []byte, opts PasteOptions) erro
 	_, err = r.srv.Do(ctx, LoadBuffer{Buffer: buffer.Name, Path: "-", Data: data}, paste)
 	if err != nil {
 		// The pane is gone, and the buffer was left.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), defaultTimeout)
-		defer cancel()
-		buffer.Delete(ctx)
+		settle(ctx, func(within context.Context) { buffer.Delete(within) })
 		return fmt.Errorf("paste into %s: %w", r.ID, err)
 	}
 	return nil

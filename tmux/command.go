@@ -26,7 +26,7 @@ import (
 // sent, so that an empty text or a 0 differs from nothing. The options of a
 // tag are "literal" (tmux expands the value as a format), "time" (as a format
 // and with strftime; a field of type [Format] is only kept from the latter),
-// "glob" (as a shell pattern), "utf8" (tmux drops other bytes, or refuses them,
+// "glob" (as a shell pattern), "condition" (see [Require]), "utf8" (tmux drops other bytes, or refuses them,
 // so they are refused here) and, for arg, "required" (sent even when empty). The
 // flag "-" marks a field that is not encoded.
 type Command interface {
@@ -200,6 +200,8 @@ func planOf(t reflect.Type) *commandPlan {
 				}
 			case "glob":
 				f.escape = Glob
+			case "condition":
+				f.escape = conditional
 			case "utf8":
 				f.utf8 = true
 			case "required":

@@ -7,9 +7,9 @@ A [Server] is a handle on one socket, safe for concurrent use:
 
 	srv, err := tmux.New(tmux.Config{})
 
-Every call takes a context and is one round trip to the tmux server. Nothing is
-cached except the server's version, no call is preceded by a probe, and a call
-whose context ends leaves nothing behind.
+Every call takes a context, and is one round trip to the tmux server unless its
+documentation says otherwise. Nothing is cached except the server's version, and
+no call is preceded by a probe.
 
 Commands are structs, one for each tmux command, named after it. The tags of
 their fields say which flag a field is, so that quoting is done in one place:
@@ -87,6 +87,7 @@ Settings:
 Several things at once:
 
   - commands in one round trip: [Server.Do]; with decoded results: [Batch]
+  - commands that run only if a condition is true: [Require]
   - commands as text, for hooks and key bindings: [Server.Script]
 
 Errors and versions:
@@ -131,7 +132,12 @@ the listening process must be the user's or root's. The tmux program, which conn
 by itself, is started only if no other user can replace the socket. A server is sent
 PATH and, if a command may create a session, the environment. With [TransportNative],
 and with [TransportAuto] if the server speaks the protocol, it gets only the files
-that the list of commands names. A refusal is an [ErrUntrusted] that says what was
+that a [LoadBuffer] or a [SaveBuffer] of the list names. Commands that are given as
+text may name files too: [SourceFile], [IfShell], a [RunShell] of tmux commands, a
+[Raw] command that this package does not know. They always go through the tmux program,
+which opens what the server asks for, but not once a server has asked for a file that it
+should not. A path at which there is something other than a socket is refused: tmux would
+remove it. A refusal is an [ErrUntrusted] that says what was
 found and what to do. A server that another user shares on purpose is refused too. On
 systems that do not show who listens on a socket, only [TransportExec] is available.
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"syscall"
 )
 
 // The kinds of failure, for errors.Is. They hold over the wordings of all
@@ -29,6 +30,8 @@ var (
 	ErrNotInMode = errors.New("not in a mode")
 	// ErrUnknownOption: there is no such option, or it is not set.
 	ErrUnknownOption = errors.New("unknown option")
+	// ErrUnmet: the condition of a [Require] is not true.
+	ErrUnmet = errors.New("condition not met")
 	// ErrBadValue: the option cannot have this value.
 	ErrBadValue = errors.New("bad value")
 	// ErrRunning: the program of the pane or window still runs.
@@ -52,6 +55,8 @@ var (
 	// ErrUntrusted: the server may be another user's, so nothing was sent to it; or
 	// it asked for a file that no command names, so nothing was opened.
 	ErrUntrusted = errors.New("not trusted")
+	// ErrExhausted: this process, or the machine, has no file descriptors, memory or processes left.
+	ErrExhausted = errors.New("out of resources")
 	// ErrTooMuch: tmux printed more than this package takes from one list of
 	// commands, 16 MB. The rest was not read.
 	ErrTooMuch = errors.New("too much output")
@@ -60,8 +65,8 @@ var (
 // Kinds are all kinds of failure, each before those that it is one of.
 func Kinds() []error {
 	return []error{
-		ErrNoServer, ErrServerGone, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnknownOption, ErrBadValue,
-		ErrRunning, ErrLastLink, ErrNoTerminal, ErrUsage, ErrUnsupported, ErrArgument, ErrNoClient, ErrVersionMismatch, ErrUntrusted, ErrTooMuch,
+		ErrNoServer, ErrServerGone, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnmet, ErrUnknownOption, ErrBadValue,
+		ErrRunning, ErrLastLink, ErrNoTerminal, ErrUsage, ErrUnsupported, ErrArgument, ErrNoClient, ErrVersionMismatch, ErrUntrusted, ErrExhausted, ErrTooMuch,
 	}
 }
 
@@ -104,7 +109,7 @@ func (e *Error) Error() string {
 	switch {
 	case errors.Is(e.Err, ErrNoServer):
 		msg = "no tmux server on " + e.Socket
-	case errors.Is(e.Err, ErrVersionMismatch):
+	case errors.Is(e.Err, ErrVersionMismatch), errors.Is(e.Err, ErrUnmet):
 		msg = e.Err.Error()
 	case msg == "" && e.Object != (Object{}):
 		msg = fmt.Sprintf("%s: %v", e.Object, e.Err)
@@ -149,6 +154,25 @@ func argumentError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrArgument, fmt.Sprintf(format, args...))
 }
 
+// exhausted says of an error of the system what has run out, and what to do. It returns others
+// as they are.
+func exhausted(err error) error {
+	var what string
+	switch errno, _ := errors.AsType[syscall.Errno](err); errno {
+	case syscall.EMFILE:
+		what = "no file descriptors left in this process, raise ulimit -n"
+	case syscall.ENFILE:
+		what = "no file descriptors left on this machine, raise fs.file-max"
+	case syscall.ENOMEM, syscall.ENOBUFS:
+		what = "no memory left"
+	case syscall.EAGAIN:
+		what = "no more processes, raise ulimit -u"
+	default:
+		return err
+	}
+	return fmt.Errorf("%w: %s: %w", ErrExhausted, what, err)
+}
+
 // kinds maps what tmux prints to the kind of the error. A text that begins with
 // "^" is the beginning of a line; those are looked for first, because what
 // follows them may be a name that reads like another error. Otherwise the order
@@ -162,6 +186,7 @@ var kinds = []struct {
 	{ErrServerGone, []string{"^server exited", "^lost server", "^[lost tty]"}},
 	{ErrAmbiguous, []string{"^ambiguous "}},
 	{ErrExists, []string{"^duplicate session: ", " in use", "^session already exists", "already linked", "already set: ", "window is already linked", "duplicate buffer", " already exists", " is already added"}},
+	{ErrUnmet, []string{"^invalid option: " + unmet}},
 	{ErrUnknownOption, []string{"^invalid option: ", "^unknown option: ", "^unknown variable: "}},
 	{ErrBadValue, []string{
 		"^unknown value: ", "^value is invalid: ", "^value is too ", "^bad colour: ", "^bad key: ", "^bad value: ", "^invalid style: ", "^not a suitable shell: ",
@@ -189,9 +214,15 @@ var kinds = []struct {
 	{ErrArgument, []string{" invalid", " too small", " too large", "size missing"}},
 }
 
+// exhaustedText is what tmux says when it, or its client, lacks something.
+var exhaustedText = regexp.MustCompile(`^(error connecting to |create |fork failed|socketpair ).*(Too many open files|Cannot allocate memory|Resource temporarily unavailable)\)?$`)
+
 // kindOf is the kind of failure that tmux reports with this text, or nil if it is unknown.
 func kindOf(stderr string) error {
 	for line := range strings.Lines(stderr) {
+		if exhaustedText.MatchString(line) {
+			return ErrExhausted
+		}
 		for _, k := range kinds {
 			for _, t := range k.texts {
 				if begin, ok := strings.CutPrefix(t, "^"); ok && strings.HasPrefix(line, begin) {

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/testtmux"
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/test/testtmux"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 )
 
@@ -81,7 +81,7 @@ func Example() {
 	type row struct {
 		ID      tmux.PaneID `tmux:"pane_id"`
 		Session string      `tmux:"session_name"`
-		Command string      `tmux:"pane_current_command"`
+		Width   int         `tmux:"pane_width"`
 	}
 	panes, err := tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
 	if err != nil {
@@ -89,9 +89,9 @@ func Example() {
 		return
 	}
 	for _, p := range panes {
-		fmt.Println(p.ID, p.Session, p.Command)
+		fmt.Println(p.ID, p.Session, p.Width)
 	}
-	// Output: %0 work sh
+	// Output: %0 work 80
 }
 
 // Split a pane, run a command in the new one, and read what it prints.
@@ -213,6 +213,96 @@ func ExamplePaneRef_Capture() {
 	// line 5
 	// --
 	// "the \x1b[31mred\x1b[39m end"
+}
+
+// Follow a pane: each look says what is new since the one before.
+func ExamplePaneRef_Look() {
+	srv, done := throwaway()
+	defer done()
+	ctx := context.Background()
+
+	pane, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Command: []string{`echo before; read x; echo one; echo two; exec sleep 60`}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	waitForText(ctx, pane.PaneRef, "before")
+	look, err := pane.Look(ctx, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pane.SendLine(ctx, "go on")
+	waitForText(ctx, pane.PaneRef, "two")
+	look, err = pane.Look(ctx, look.Mark())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if look.Missed {
+		fmt.Println("lines may be missing")
+	}
+	for _, line := range look.New {
+		fmt.Println(line)
+	}
+	// Output:
+	// go on
+	// one
+	// two
+}
+
+// Find the sockets of the user's tmux servers, and what they are called.
+func ExampleSocketName() {
+	dir := tmux.SocketDir([]string{"TMUX_TMPDIR=/"})
+	name, named := tmux.SocketName(filepath.Join(dir, "work"))
+	fmt.Println(name, named)
+	_, named = tmux.SocketName("/srv/work.sock")
+	fmt.Println(named)
+	// Output:
+	// work true
+	// false
+}
+
+// Ask which commands a tmux has, and which tokens this package knows.
+func ExampleListCommands() {
+	srv, done := throwaway()
+	defer done()
+
+	type row struct {
+		Name string `tmux:"command_list_name"`
+	}
+	rows, err := tmux.List[row](context.Background(), srv, tmux.ListCommands{Name: "kill-pane"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(rows[0].Name)
+	for _, token := range tmux.Tokens() {
+		if token.Name == "pane_id" {
+			fmt.Println(token.Name, token.Scope)
+		}
+	}
+	// Output:
+	// kill-pane
+	// pane_id pane
+}
+
+// Kill a window only while it has one pane: nothing happens between the check and the command.
+func ExampleRequire() {
+	srv, done := throwaway()
+	defer done()
+	ctx := context.Background()
+
+	srv.NewSession(ctx, tmux.NewSession{Name: "other"})
+	for _, panes := range []string{"2", "1"} {
+		_, err := srv.Do(ctx,
+			tmux.Require{Target: tmux.Named("work"), Condition: tmux.MatchEqual("window_panes", panes)},
+			tmux.KillWindow{Target: tmux.Named("work")})
+		fmt.Println(errors.Is(err, tmux.ErrUnmet), err == nil)
+	}
+	// Output:
+	// true false
+	// false true
 }
 
 // Paste text as a terminal does: a program that asks for it, such as an editor, sees that it was

@@ -54,6 +54,10 @@ func (t *execTransport) reach(ctx context.Context, req request) (answer *reply, 
 	case !none || !req.starts:
 		rep, err := t.socket.noServer(err)
 		return &rep, err
+	default:
+		if err := t.socket.checkLock(); err != nil {
+			return nil, err
+		}
 	}
 	return nil, t.socket.checkPath()
 }
@@ -106,7 +110,7 @@ func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 	case errors.Is(err, exec.ErrWaitDelay):
 		rep.open = true
 	default:
-		return reply{code: -1}, err
+		return reply{code: -1}, exhausted(err)
 	}
 	return rep, nil
 }

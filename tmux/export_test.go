@@ -1,9 +1,6 @@
 package tmux
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // WithChecksum is a custom layout with the right checksum.
 func WithChecksum(body string) Layout {
@@ -30,7 +27,9 @@ var (
 	CommandFeature = commandFeature
 )
 
-// AnyAbove reports whether there is a line above that of the cursor.
-func (l *Look) AnyAbove() bool {
-	return slices.ContainsFunc(l.all, func(line textLine) bool { return line.text != "" && line.end <= l.cursor() })
-}
+// Exhausted and KindOf classify errors of the system and of tmux; Commands are all commands.
+var (
+	Exhausted = exhausted
+	KindOf    = kindOf
+	Commands  = commands
+)

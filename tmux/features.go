@@ -43,12 +43,12 @@ func (s *Server) Supports(ctx context.Context, f Feature) (bool, error) {
 // In reports whether a tmux of version v has the feature.
 func (f Feature) In(v Version) bool { return Token{Since: f.Since, Until: f.Until}.In(v) }
 
-// commandFeature is that tmux has a command.
+// commandFeature returns the feature of having a command.
 func commandFeature(cmd Command) Feature {
 	return Feature{Name: cmd.CommandName(), Since: planOf(reflect.TypeOf(cmd)).since}
 }
 
-// fieldFeature is that a command has the flag a field stands for.
+// fieldFeature returns the feature of having the flag that a field stands for.
 func fieldFeature(cmd Command, field string) Feature {
 	f := planOf(reflect.TypeOf(cmd)).flagOf(field)
 	if f == nil {

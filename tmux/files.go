@@ -5,33 +5,66 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
-	"path"
-	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// clientFiles are the files that a list has the client open: tmux leaves that to
-// the client, so that they are opened with its rights. A server may ask for what
-// the list names and for nothing else, each as often as it is named.
+// clientFile is a file that a command has the client open: tmux leaves that to the client,
+// so that it is opened with its rights.
+type clientFile struct {
+	path  string // absolute
+	write bool
+	flags int // of a file to be written
+}
+
+// named is the command with its path as tmux will ask for it, and the file.
+func (c LoadBuffer) named() (Command, *clientFile) {
+	if c.Path == "-" {
+		return c, nil
+	}
+	c.Path = absolute(c.Path)
+	return c, &clientFile{path: c.Path}
+}
+
+func (c SaveBuffer) named() (Command, *clientFile) {
+	if c.Path == "-" {
+		return c, nil
+	}
+	c.Path = absolute(c.Path)
+	f := &clientFile{path: c.Path, write: true, flags: os.O_TRUNC}
+	if c.Append {
+		f.flags = os.O_APPEND
+	}
+	return c, f
+}
+
+// absolute is a path as tmux completes it, from 3.3 on.
+func absolute(path string) string {
+	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, "~/") {
+		return home + path[1:]
+	}
+	if strings.HasPrefix(path, "/") {
+		return path
+	}
+	return workingDirectory() + "/" + path
+}
+
+// clientFiles are the files of one list. A server may ask for those that typed commands name,
+// once for each time, and for nothing else: no text is searched for names.
 type clientFiles struct {
-	list []encoded
+	named []clientFile
 	// stdin is what the list may read from "-". The first to ask gets it.
 	stdin  []byte
 	served bool
-	// dir is where relative paths start from.
-	dir string
-	// socket is that of the server, for errors.
-	socket string
-
+	// socket is the server's, for errors.
+	socket  string
 	streams map[uint32]*os.File
-	// used counts what was opened already; for writing there is a "w" before the path.
-	used map[string]int
-	// sourced is the beginning of each file that the server was given to source.
-	sourced []string
+	failed  error // of writing a file
 }
 
 // openFile opens a file as the tmux program does.
@@ -60,165 +93,50 @@ func (f *clientFiles) close(id uint32) {
 	}
 }
 
-// allow refuses to read a file, or with write to write it, unless the list names it
-// and the server has not yet asked for it as often as the list does. It replaces the
-// flags for writing with the command's; sources reports whether the content is itself
-// a list of commands.
-func (f *clientFiles) allow(file string, write bool, flags *int) (sources bool, err error) {
-	key, verb := file, "read"
+// errAsked is the [ErrUntrusted] of a server that asked for a file that it should not.
+var errAsked = fmt.Errorf("%w", ErrUntrusted)
+
+// allow returns the file that the server asks for, which the list must name and which is then
+// used up.
+func (f *clientFiles) allow(path string, write bool) (clientFile, error) {
+	for i, file := range f.named {
+		if file.path == path && file.write == write {
+			f.named = slices.Delete(slices.Clone(f.named), i, i+1)
+			return file, nil
+		}
+	}
+	verb := "read"
 	if write {
-		key, verb = "w"+file, "write"
+		verb = "write"
 	}
-	if f.used == nil {
-		f.used = map[string]int{}
-	}
-	n, sources := f.named(file, write, flags)
-	if f.used[key] >= n {
-		return false, untrusted("the server on %s asked to %s the file %q, which no command names; nothing was opened", f.socket, verb, file)
-	}
-	f.used[key]++
-	return sources, nil
+	return clientFile{}, fmt.Errorf("%w: the server on %s asked to %s the file %q, which no command names; nothing was opened. "+
+		"If a hook of yours needs it, use the transport exec", errAsked, f.socket, verb, path)
 }
 
-// named counts how often the list names a file.
-func (f *clientFiles) named(file string, write bool, flags *int) (n int, sources bool) {
-	mentions := 0
-	for _, w := range f.list {
-		switch {
-		case w.is("load-buffer", "loadb") && !write:
-			_, paths := w.operands("bt")
-			for _, p := range paths {
-				if f.same(unliteral(p), file) {
-					n++
-				}
-			}
-		case w.is("save-buffer", "saveb") && write:
-			set, paths := w.operands("b")
-			for _, p := range paths {
-				if f.same(unliteral(p), file) {
-					*flags = os.O_TRUNC
-					if strings.Contains(set, "a") {
-						*flags = os.O_APPEND
-					}
-					n++
-				}
-			}
-		case w.is("source-file", "source"):
-			_, paths := w.operands("t")
-			for _, p := range paths {
-				switch {
-				case p == "-":
-					mentions += f.mentioned(string(f.stdin), file, write)
-				case !write && f.matches(p, file):
-					mentions++
-				}
-			}
-		case w.is("if-shell", "if"), w.is("run-shell", "run"), w.is("set-hook", ""):
-			for _, text := range w[1:] {
-				mentions += f.mentioned(text, file, write)
-			}
-		}
+// openFor opens a file for the server. It may take, or give, nothing for as long as it likes.
+func (c *nativeCall) openFor(id uint32, path string, flags int) (*os.File, syscall.Errno) {
+	f, err := c.open(path, flags)
+	if err != nil {
+		return nil, errnoOf(err)
 	}
-	for _, text := range f.sourced {
-		mentions += f.mentioned(text, file, write)
-	}
-	return n + mentions, mentions > 0 && !write
-}
-
-// same reports whether a server makes file of the operand of a command.
-func (f *clientFiles) same(operand, file string) bool {
-	if home, ok := strings.CutPrefix(operand, "~/"); ok {
-		dir, err := os.UserHomeDir()
-		return err == nil && file == dir+"/"+home || file == f.dir+"/"+operand
-	}
-	return file == operand && path.IsAbs(file) || file == f.dir+"/"+operand
-}
-
-// matches is same for the pattern of a source-file. A format in it is not known
-// here: then the last element of the path counts, as in a text.
-func (f *clientFiles) matches(pattern, file string) bool {
-	if strings.Contains(pattern, "#{") && f.mentioned(pattern, file, false) > 0 {
-		return true
-	}
-	if !path.IsAbs(pattern) {
-		pattern = Glob(f.dir) + "/" + pattern
-	}
-	ok, _ := filepath.Match(strings.ReplaceAll(pattern, "[!", "[^"), file)
-	return ok
-}
-
-// mentioned counts how often a text of commands names a file. One to be written must
-// stand there as it is, or from the working directory; of one to be read, as a file
-// of configuration reads others, the last element must, as text or as a pattern: what
-// stands before it is often a variable or a format.
-func (f *clientFiles) mentioned(text, file string, write bool) int {
-	n := 0
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\";", r) }) {
-		word = strings.TrimRight(word, "}")
-		last := path.Base(word)
-		switch {
-		case write || last == "." || last == "/" || strings.Trim(last, "*?") == "":
-			if f.same(word, file) {
-				n++
-			}
-		default:
-			if ok, _ := path.Match(last, path.Base(file)); ok {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// is reports whether tmux may take the command for this one: it has an alias, and
-// any beginning of its name does.
-func (w encoded) is(name, alias string) bool {
-	return w[0] != "" && (strings.HasPrefix(name, w[0]) || w[0] == alias)
-}
-
-// operands parts the flags of a command, without those that take a value, from its
-// operands.
-func (w encoded) operands(valued string) (set string, operands []string) {
-	for i := 1; i < len(w); i++ {
-		if w[i] == "--" {
-			return set, w[i+1:]
-		}
-		if len(w[i]) < 2 || w[i][0] != '-' {
-			return set, w[i:]
-		}
-		for j := 1; j < len(w[i]); j++ {
-			if strings.IndexByte(valued, w[i][j]) < 0 {
-				set += w[i][j : j+1]
-				continue
-			}
-			if j == len(w[i])-1 {
-				i++ // the value is the next word
-			}
-			break
-		}
-	}
-	return set, nil
+	c.files.keep(id, f)
+	context.AfterFunc(c.ctx, func() { f.SetDeadline(time.Unix(1, 0)) })
+	return f, 0
 }
 
 // openWrite answers a request to write to standard output, standard error or a file.
 func (c *nativeCall) openWrite(id uint32, data []byte) error {
-	fd, flags := int32(binary.NativeEndian.Uint32(data[4:])), int(binary.NativeEndian.Uint32(data[8:]))
-	code := syscall.Errno(0)
-	switch {
-	case fd == 1, fd == 2:
+	code := syscall.EBADF
+	switch fd := int32(binary.NativeEndian.Uint32(data[4:])); fd {
+	case 1, 2:
 		// The server names its streams 1 and 2 after the descriptors.
-	case fd == -1:
-		file := pathOf(data, 12)
-		if _, err := c.files.allow(file, true, &flags); err != nil {
+		code = 0
+	case -1:
+		file, err := c.files.allow(pathOf(data, 12), true)
+		if err != nil {
 			return err
 		}
-		f, err := c.open(file, flags&(os.O_APPEND|os.O_TRUNC)|os.O_WRONLY|os.O_CREATE)
-		code = errnoOf(err)
-		if err == nil {
-			c.files.keep(id, f)
-		}
-	default:
-		code = syscall.EBADF
+		_, code = c.openFor(id, file.path, file.flags|os.O_WRONLY|os.O_CREATE)
 	}
 	c.ready = appendMessage(c.ready, msgWriteReady, pair(id, int32(code)))
 	return nil
@@ -227,7 +145,9 @@ func (c *nativeCall) openWrite(id uint32, data []byte) error {
 // write takes what the server prints, or writes to a file.
 func (c *nativeCall) write(id uint32, data []byte) error {
 	if f := c.files.streams[id]; f != nil {
-		f.Write(data)
+		if _, err := f.Write(data); err != nil && c.files.failed == nil {
+			c.files.failed = err
+		}
 		return nil
 	}
 	if id == 2 {
@@ -238,32 +158,23 @@ func (c *nativeCall) write(id uint32, data []byte) error {
 
 // read sends a file, or standard input, to the server.
 func (c *nativeCall) read(id uint32, data []byte) error {
-	fd := int32(binary.NativeEndian.Uint32(data[4:]))
 	var r io.Reader = bytes.NewReader(nil)
-	var sourced *strings.Builder
-	switch {
-	case fd == 0:
+	switch fd := int32(binary.NativeEndian.Uint32(data[4:])); fd {
+	case 0:
 		if !c.files.served {
 			r, c.files.served = bytes.NewReader(c.files.stdin), true
 		}
-	case fd == -1:
-		file, flags := pathOf(data, 8), 0
-		sources, err := c.files.allow(file, false, &flags)
+	case -1:
+		file, err := c.files.allow(pathOf(data, 8), false)
 		if err != nil {
 			return err
 		}
-		f, err := c.open(file, os.O_RDONLY)
-		if err != nil {
-			return c.send(msgReadDone, pair(id, int32(errnoOf(err))))
+		f, code := c.openFor(id, file.path, os.O_RDONLY)
+		if code != 0 {
+			return c.send(msgReadDone, pair(id, int32(code)))
 		}
-		c.files.keep(id, f)
 		defer c.files.close(id)
-		// A FIFO may give nothing for as long as it likes.
-		defer context.AfterFunc(c.ctx, func() { f.SetDeadline(time.Unix(1, 0)) })()
 		r = f
-		if sources {
-			sourced = &strings.Builder{}
-		}
 	default:
 		return c.send(msgReadDone, pair(id, int32(syscall.EBADF)))
 	}
@@ -271,9 +182,6 @@ func (c *nativeCall) read(id uint32, data []byte) error {
 	binary.NativeEndian.PutUint32(chunk, id)
 	for {
 		n, err := r.Read(chunk[4:])
-		if sourced != nil && sourced.Len() < maxSourced {
-			sourced.Write(chunk[4 : 4+n])
-		}
 		if n > 0 {
 			if err := c.send(msgRead, chunk[:4+n]); err != nil {
 				return err
@@ -281,18 +189,12 @@ func (c *nativeCall) read(id uint32, data []byte) error {
 		}
 		switch {
 		case err == io.EOF:
-			if sourced != nil {
-				c.files.sourced = append(c.files.sourced, sourced.String())
-			}
 			return c.send(msgReadDone, pair(id, 0))
 		case err != nil:
 			return c.send(msgReadDone, pair(id, int32(syscall.EIO)))
 		}
 	}
 }
-
-// maxSourced is how much of a sourced file is looked at for the files it names.
-const maxSourced = 1 << 20
 
 // pathOf is the path in an open message whose fixed part has the given size.
 func pathOf(data []byte, fixed int) string {

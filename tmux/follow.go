@@ -3,572 +3,451 @@ package tmux
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"iter"
 	"slices"
 	"strings"
 )
 
 // Mark is what a look at a pane leaves behind, so that a later one can say what has become new. It
-// holds no text but that of the cursor's line, only digests of lines. A Mark does not change; its
+// holds no text but that of the cursor's line, only digests of rows. A Mark does not change; its
 // binary form is the same in every process.
 type Mark struct {
 	// Pane is the pane that was looked at, and PID its program.
 	Pane PaneID
 	PID  string
 
-	width, height  int // for which the lines were wrapped, and of the pane
+	width, height  int // height is that of the normal screen
+	shown          int // the height of the screen that showed
 	history, limit int
 	cursor         int // the number of the cursor's row
 	grown          int
 	alternate      bool
-	// mixed is set if the pane was resized while the alternate screen showed.
-	mixed bool
+	mixed          bool // see Look
 	// counted is set if this tmux has the counters: see PaneState.
 	counted                      bool
 	generation, added, collected int64
-	// cut is set if the first line may be the rest of one.
-	cut   bool
-	lines []markLine // of the rows from tailRows above the screen on
-	alt   []markLine
-	// typed is the text of the cursor's line, where a program may go on writing.
+	// far are how many rows above those that are known one by one are known as one.
+	far       int
+	farDigest uint64
+	rows      knownRows // from tailRows above the screen on
+	alt       knownRows
+	// typed is the text of the cursor's line up to the cursor, where a program may go on writing.
 	typed string
-}
-
-// markLine is the digest of a line; 0 is that of a blank one.
-type markLine struct {
-	first, end int
-	digest     uint64
 }
 
 // mostTyped bounds Mark.typed, in bytes.
 const mostTyped = 512
 
+// knownRows are the digests of rows. The last bit of a digest is set if the row goes on with
+// the line of the one above; without it, 0 is a blank row.
+type knownRows struct {
+	first  int // the number of the first
+	digest []uint64
+	// long has a digest of each line of several rows, as a pane that gets wider or narrower and back
+	// may have the text in other rows.
+	long []uint64
+}
+
+// digestOf is the digest of a text; 0 if that is empty.
 func digestOf(text string) uint64 {
 	if text == "" {
 		return 0
 	}
 	sum := sha256.Sum256([]byte(text))
-	return binary.LittleEndian.Uint64(sum[:]) | 1
+	return binary.LittleEndian.Uint64(sum[:])&^1 | 2
+}
+
+// newRows are the rows that make up lines.
+func newRows(first int, rows []string, lines []textLine) knownRows {
+	k := knownRows{first: first, digest: make([]uint64, len(rows))}
+	for i, text := range rows {
+		k.digest[i] = digestOf(strings.TrimRight(text, " "))
+	}
+	for _, l := range lines {
+		for n := l.first + 1; n < l.end; n++ {
+			k.digest[n-first] |= 1
+		}
+		if l.end > l.first+1 {
+			k.long = append(k.long, digestOf(l.text))
+		}
+	}
+	return k
+}
+
+func (k knownRows) end() int { return k.first + len(k.digest) }
+
+// at is the digest of the text of a row.
+func (k knownRows) at(n int) (digest uint64, ok bool) {
+	if n < k.first || n >= k.end() {
+		return 0, false
+	}
+	return k.digest[n-k.first] &^ 1, true
+}
+
+// from are the rows from one on.
+func (k knownRows) from(n int) knownRows {
+	n = min(max(n, k.first), k.end())
+	long := k.long
+	for l := range k.lines() {
+		if l.first >= n {
+			break
+		}
+		if l.long {
+			long = long[1:]
+		}
+	}
+	return knownRows{n, k.digest[n-k.first:], long}
+}
+
+// goesOn reports whether a row goes on with the line of the one above.
+func (k knownRows) goesOn(n int) bool {
+	return k.first <= n && n < k.end() && k.digest[n-k.first]&1 != 0
+}
+
+// knownLine is a line of known rows.
+type knownLine struct {
+	first, end int
+	digest     uint64 // of its text; 0 if that is blank, or if it does not begin here
+	long       bool
+}
+
+func (k knownRows) lines() iter.Seq[knownLine] {
+	return func(yield func(knownLine) bool) {
+		long := k.long
+		for first := k.first; first < k.end(); {
+			l := knownLine{first: first, end: first + 1}
+			for k.goesOn(l.end) {
+				l.end++
+			}
+			switch {
+			case k.goesOn(first):
+			case l.end > first+1 && len(long) > 0:
+				l.digest, l.long, long = long[0], true, long[1:]
+			default:
+				l.digest, _ = k.at(first)
+			}
+			if !yield(l) {
+				return
+			}
+			first = l.end
+		}
+	}
+}
+
+// sum is one digest of some rows; 0 if they are blank.
+func (k knownRows) sum(first, end int) (sum uint64) {
+	for n := first; n < end; n++ {
+		d, _ := k.at(n)
+		sum = (sum ^ d) * 0x9E3779B97F4A7C15
+	}
+	return sum
+}
+
+// known returns the digests of the look's rows.
+func (l *Look) known() knownRows {
+	if l.digests.digest == nil {
+		l.digests = newRows(l.top, l.rows, l.all)
+	}
+	return l.digests
 }
 
 // Mark returns what the look leaves behind.
 func (l *Look) Mark() *Mark {
 	m := &Mark{
-		Pane: l.ID, PID: l.PID, width: l.Width, height: l.Height, history: l.History, limit: l.Limit, cursor: l.cursor(),
+		Pane: l.ID, PID: l.PID, width: l.Width, height: l.normal, shown: l.Height, history: l.History, limit: l.Limit, cursor: l.cursor(),
 		grown: l.grown, alternate: l.Alternate, mixed: l.mixed,
 	}
-	if l.HistoryGeneration != nil && l.HistoryAdded != nil && l.HistoryCollected != nil {
+	if l.counted() {
 		m.counted, m.generation, m.added, m.collected = true, *l.HistoryGeneration, *l.HistoryAdded, *l.HistoryCollected
 	}
-	from := max(l.top, l.History-tailRows)
-	m.cut = from > 0
-	for i, line := range l.all {
-		if line.end <= from {
-			continue
-		}
-		digest := digestOf(line.text)
-		if l.digests != nil {
-			digest = l.digests[i]
-		}
-		m.lines = append(m.lines, markLine{line.first, line.end, digest})
+	known := l.known()
+	m.rows = known.from(l.History - tailRows)
+	far := known.from(l.History - tailRows - farRows).first
+	m.far, m.farDigest = m.rows.first-far, known.sum(far, m.rows.first)
+	for _, line := range l.all {
 		if line.first <= m.cursor && m.cursor < line.end && len(line.text) <= mostTyped {
-			m.typed = line.text
+			m.typed = l.typed(line, m.cursor)
 		}
 	}
-	if len(m.lines) > 0 && m.lines[0].first < from {
-		m.cut = false // the whole of the line is there
-	}
-	if k := l.kept; k != nil {
-		m.width, m.cursor, m.cut, m.lines, m.typed = k.width, k.cursor, k.cut, k.lines, k.typed
-	}
-	for _, line := range l.alt {
-		m.alt = append(m.alt, markLine{line.first, line.end, digestOf(line.text)})
+	if l.Alternate {
+		m.alt = newRows(0, l.altRows, l.alt)
 	}
 	return m
 }
 
-// Foreign reports whether the mark is of no look: nothing but its pane and program is known.
-func (m *Mark) Foreign() bool { return m.height == 0 }
-
-// comparison compares a look with an earlier one.
-type comparison struct {
-	*Mark
-	l *Look
-	// whole is set if the look has all rows that there are, or all that will be read.
-	whole bool
-	fence int         // nothing could write to the rows above this one
-	byRow map[int]int // the lines of the look by their first rows
-}
-
-// fixed reports whether a line was above the screen all the time, where nothing can write.
-func (m *comparison) fixed(l markLine) bool { return l.end <= m.fence }
-
-// above reports whether a line was above that of the cursor.
-func (m *Mark) above(l markLine) bool { return l.end <= m.cursor }
-
-// seen is the number of the row after the last that was not blank.
-func (m *Mark) seen() (end int) {
-	for _, l := range m.lines {
-		if l.digest != 0 {
-			end = l.end
-		}
-	}
-	return end
-}
-
-// known is the number of the first row that the mark knows something of.
-func (m *Mark) known() int {
-	if len(m.lines) == 0 {
-		return m.history
-	}
-	return m.lines[0].first
-}
-
 // compare fills in what is new in a later look. If it needs rows above those that were read, it
-// fills in nothing and returns the first; unless last is set, when it makes do with what there is.
+// returns the first, unless last is set.
 func (m *Mark) compare(l *Look, last bool) (need int) {
-	c := &comparison{Mark: m, l: l, whole: last || l.top == 0, fence: m.history, byRow: make(map[int]int, len(l.all))}
-	if !m.alternate || !l.Alternate {
-		c.fence = max(0, m.history-max(0, l.Height-m.height)) // a pane that gets higher takes rows back
-	}
-	if m.alternate && !l.Alternate && m.width == l.Width && !l.mayTrim(0) {
-		c.fence = min(c.fence, l.History) // and what was hidden does so when it shows
-	}
 	l.grown = max(0, l.History-m.history)
-	l.digests = make([]uint64, len(l.all))
-	for i, line := range l.all {
-		l.digests[i], c.byRow[line.first] = digestOf(line.text), i
+	shift, proven, need := m.shift(l)
+	if need < l.top && !last {
+		return need
 	}
-	p, need := c.find()
-	if need < l.top {
-		if !last {
-			return need
-		}
-		p.missed = true // even the longest reading has no more
+	if m.width == l.Width && !(m.alternate && m.mixed) {
+		l.mixed = false // it was not resized behind the alternate screen
 	}
-	l.New, l.Missed = c.fresh(p), p.missed
-	// tmux does not wrap what the alternate screen hides, and does not show what is too long then.
-	l.mixed = l.Alternate && (m.width != l.Width || m.mixed)
-	l.Missed = l.Missed || l.New != nil && (l.mixed || m.mixed)
-	if l.Alternate && p.now != nil && l.New == nil && !l.Missed && l.History == m.history {
-		l.kept = m // which knows more of it than this look, as long as the alternate screen hides it
+	if !proven || need < l.top {
+		l.Shift, l.Missed, l.Printed = -1, true, true
+		l.New, l.NewRows = l.shown()
+		return l.top
 	}
-	l.New = append(l.New, m.drawn(l)...)
-	l.Printed = len(l.New) > 0 || l.cursor()+p.shift > m.cursor
+	l.Shift, l.New, l.NewRows = shift, nil, nil
+	m.fresh(l, shift)
+	m.drawn(l)
+	l.Missed = m.resized(l)
+	l.Printed = l.Missed || len(l.New) > 0 || l.cursor()+shift > m.cursor
 	return l.top
 }
 
-// place is where the lines of a mark are in a later look.
-type place struct {
-	// start is the first line of the look that may be new.
-	start int
-	// now is the line of the look where a line of the mark was; nil if all of them are gone.
-	now    func(i int) (line int, ok bool)
-	shift  int // by how much the numbers of the rows fell
-	missed bool
-}
+// resized reports whether the pane got lower or higher. Whenever it gets lower, rows below the cursor
+// are cut off, with what was printed there; a pane that is higher now may have got lower first.
+func (m *Mark) resized(l *Look) bool { return m.height != l.normal || m.shown != l.Height }
 
-// find finds the lines of the mark in the look. Need is the first row that is needed for it.
-func (m *comparison) find() (p place, need int) {
-	l := m.l
-	from := min(m.history, m.known())
-	higher := max(0, l.Height-m.height) // so many rows may have come back from the history
-	if m.width != l.Width {
-		if l.Alternate && l.History == m.history && from >= l.top && m.holds() {
-			return m.at(0), l.top
-		}
-		l.cut = nil
-		return m.findReflowed()
+// shift proves by how much the numbers of rows fell. Without a proof nothing is known of what is new.
+// Need is the first row that the proof needs.
+func (m *Mark) shift(l *Look) (shift int, proven bool, need int) {
+	need = m.rows.first - m.far
+	counted := m.counted && l.counted()
+	switch {
+	case m.PID != l.PID && l.PID != "":
+		return 0, false, l.top // respawned, which clears the screen
+	case m.width != l.Width || m.mixed && !(l.Alternate && m.unchanged(l)):
+		return 0, false, l.top // wrapped anew
+	case counted && m.generation != *l.HistoryGeneration:
+		return 0, false, l.top // cleared, or wrapped anew
+	case l.Limit == 0:
+		return 0, m.unchanged(l) || m.unscrolled(l) && m.distinct(l, 0, m.cursor) >= enough && m.holds(l, 0), l.top
+	case counted:
+		shift = int(*l.HistoryCollected - m.collected)
+		need = max(0, need-shift)
+		return shift, need >= l.top && m.holds(l, shift), need
+	case m.limit != l.Limit:
+		return 0, false, l.top // rows may be trimmed at any time
+	case need < l.top:
+		return 0, false, need
+	case m.unchanged(l):
+		return 0, true, need
 	}
-	l.cut = nil
-	if l.Limit == 0 {
-		if p, ok := m.findBlock(m.above, func(shift int) bool { return shift == 0 }); ok {
-			p.start = l.line(m.known()) // the history is what an earlier limit left
-			return p, l.top
-		}
-		return m.gone(), l.top // what scrolls is gone, and counted nowhere
-	}
-	if m.counted && l.HistoryGeneration != nil && m.generation == *l.HistoryGeneration {
-		shift := int(*l.HistoryCollected - m.collected)
-		back := m.history + int(*l.HistoryAdded-m.added) - shift - l.History // rows that the screen took since
-		m.fence = max(0, m.history-max(0, back))
-		return m.at(shift), max(0, from-shift)
-	}
-	if l.History >= m.history-higher {
-		if from < l.top && !m.whole {
-			return p, from
-		}
-		if m.holds() {
-			p = m.at(0)
-			p.missed = p.missed || m.lost()
-			return p, from
-		}
-	}
-	step := l.trimStep()
-	if !m.counted && (l.mayTrim(higher) || m.history >= m.limit-step) {
-		trims := func(shift int) bool { return shift > 0 && (shift%step == 0 || m.limit != l.Limit) }
-		if p, ok := m.findBlock(m.fixed, trims); ok {
-			return p, l.top
-		}
-	}
-	if !m.whole {
-		return p, 0
-	}
-	// The history is gone, and the screen may be as it was.
-	for _, moved := range []func(shift int) bool{
-		func(shift int) bool { return shift == m.history }, func(shift int) bool { return shift > 0 && shift >= m.history-higher },
-	} {
-		if p, ok := m.findBlock(m.above, moved); ok {
-			return p, 0
-		}
-	}
-	if m.alternate {
-		return m.findReflowed() // it was resized before this program looked first
-	}
-	return m.gone(), 0
-}
-
-// findReflowed is find for a pane that has become wider or narrower: its lines are wrapped anew,
-// and what is above the cursor may be anywhere.
-func (m *comparison) findReflowed() (p place, need int) {
-	l := m.l
-	known, fixed := false, map[uint64]bool{}
-	for i, line := range m.lines {
-		if line.digest != 0 && (i > 0 || !m.cut) {
-			known = known || m.above(line)
-			if m.fixed(line) {
-				fixed[line.digest] = true
-			}
-		}
-	}
-	block := m.above
-	if len(fixed) >= enough {
-		block = m.fixed
-	}
-	switch p, ok := m.findBlock(block, nil); {
-	case ok:
-		return p, l.top
-	case !m.whole:
-		return p, 0
-	case !known && m.history == 0:
-		return m.byOrder(0), 0 // nothing was above it
-	}
-	if p, ok := m.scattered(); ok {
-		return p, 0
-	}
-	return m.gone(), 0
-}
-
-// scattered is the place of a mark of whose lines at least a half are somewhere: what is between
-// them is likely to be all that is new, and not sure to be.
-func (m *comparison) scattered() (p place, ok bool) {
-	l := m.l
-	first, found, known := len(l.all), 0, 0
-	for i, line := range m.lines {
-		if line.digest == 0 || i == 0 && m.cut {
-			continue
-		}
-		known++
-		if n := slices.Index(l.digests, line.digest); n >= 0 {
-			found++
-			first = min(first, n)
-		}
-	}
-	if m.lines != nil && m.lines[0].first == 0 {
-		first = 0 // the mark knew all lines
-	}
-	return place{start: first, missed: true, now: func(int) (int, bool) { return 0, false }}, found > 0 && 2*found >= known
-}
-
-// lost reports whether rows that the mark did not know are gone, as far as tmux counts them. Of the
-// rows that have left the screen since, those that are not in the history were known if there were
-// as many above the cursor.
-func (m *comparison) lost() bool {
-	l := m.l
-	return m.counted && l.HistoryAdded != nil && int(*l.HistoryAdded-m.added)-l.History > max(0, min(m.seen(), m.cursor)-m.history)
-}
-
-// gone is the place of a mark whose lines are no more.
-func (m *comparison) gone() place {
-	l := m.l
-	if !m.counted || l.HistoryAdded == nil || m.width != l.Width || l.Limit == 0 {
-		return place{missed: true}
-	}
-	p := place{missed: m.lost()}
-	for _, line := range m.lines {
-		// Perhaps it was drawn again, and perhaps it stayed.
-		p.missed = p.missed || line.digest != 0 && !m.fixed(line) && slices.Contains(l.digests, line.digest)
-	}
-	return p
-}
-
-// at is the place of a mark whose rows have the numbers that they had, less shift.
-func (m *comparison) at(shift int) place {
-	l := m.l
-	known, torn := m.known(), false
-	for i, line := range m.lines {
-		trimmed := line.first < shift && shift < line.end
-		switch {
-		case m.fixed(line) && (trimmed || i == 0 && m.cut):
-			known = line.end // only the rest of it is there
-		case trimmed:
-			torn = true // and that may have been drawn anew
-		}
-	}
-	return place{
-		start: l.line(known - shift),
-		now: func(i int) (int, bool) {
-			n, ok := m.byRow[m.lines[i].first-shift]
-			if !ok && m.fixed(m.lines[i]) {
-				return -1, true // above what was read
-			}
-			return n, ok
-		},
-		shift:  shift,
-		missed: torn || shift > min(m.seen(), m.cursor) || m.fence < m.known(),
-	}
-}
-
-// byOrder is the place of a mark whose lines follow each other in a look, from one on.
-func (m *comparison) byOrder(first int) place {
-	l := m.l
-	p := place{}
-	if m.known() > 0 { // the mark does not know what is above
-		p.start, p.missed = max(0, first), !m.fixed(m.lines[0]) || first > l.line(l.History)
-		if m.cut && first >= 0 {
-			p.start++
-		}
-	}
-	p.now = func(i int) (int, bool) {
-		n := first + i
-		return n, n < 0 && m.fixed(m.lines[i]) || 0 <= n && n < len(l.all)
-	}
-	for i, line := range m.lines {
-		if n := first + i; m.above(line) && 0 <= n && n < len(l.all) {
-			p.shift = line.end - l.all[n].end
-		}
-	}
-	return p
-}
-
-// first looks for the first line of the look in the mark, as it need not be the rest of one that was
-// trimmed.
-func (m *comparison) first(p *place) bool {
-	now, known := p.now, slices.IndexFunc(m.lines, func(line markLine) bool { return line.digest == m.l.digests[0] })
-	p.now = func(i int) (int, bool) {
-		if i == known {
-			return 0, true
-		}
-		return now(i)
-	}
-	return known >= 0
-}
-
-// isCut reports whether a line may be cut.
-func (l *Look) isCut(i int) bool { return l.cut != nil && l.cut[i] }
-
-// may reports whether a line has a digest, as far as it can be seen.
-func (l *Look) may(i int, digest uint64) bool {
-	return l.digests[i] == digest || digest != 0 && l.isCut(i)
-}
-
-// line is the first line that ends below a row.
-func (l *Look) line(row int) int {
-	i := 0
-	for i < len(l.all) && l.all[i].end <= row {
-		i++
-	}
-	return i
-}
-
-// holds reports whether rows have the numbers that they had: whether those are the same that cannot
-// change or, if there are none, one of those down to the cursor. If a program has moved them all, half
-// of them must be somewhere; where rows may have been trimmed, that proves nothing.
-func (m *comparison) holds() bool {
-	l := m.l
-	fixed, loose, same, somewhere := 0, 0, 0, 0
-	for i, line := range m.lines {
-		if i == 0 && m.cut || line.digest == 0 && !m.fixed(line) {
-			continue
-		}
-		n, is := m.byRow[line.first]
-		if is && m.typed != "" && line.first <= m.cursor && m.cursor < line.end && strings.HasPrefix(l.all[n].text, m.typed) {
-			same++
-		}
-		is = is && l.may(n, line.digest)
-		switch {
-		case line.digest == 0 && is: // which proves nothing
-		case m.fixed(line):
-			if !is {
-				return false
-			}
-			if !l.isCut(n) {
-				fixed++
-			}
-		case m.above(line):
-			loose++
-			if is && !l.isCut(n) {
-				same++
-			}
-			if slices.Contains(l.digests, line.digest) {
-				somewhere++
-			}
-		}
-	}
-	if !m.counted && l.mayTrim(max(0, l.Height-m.height)) {
-		return fixed > 0 || same > 0
-	}
-	return fixed > 0 || same > 0 || loose == 0 || somewhere > 1 && 2*somewhere >= loose
-}
-
-// enough is how many different lines are taken for proof.
-const enough = 3
-
-// findBlock finds lines of a mark that follow each other, which block chooses, in a look. Moved
-// says by how much their rows can have fallen; if it is nil, they were wrapped anew. The first of
-// the lines may have been trimmed, one of them in part. If they are in several places, the first is
-// taken, so that what comes after them is returned twice rather than not at all, or after wrapping,
-// when nothing need have been printed, the last. If the look has not all rows, the last place is
-// taken, and only lines that are different enough.
-func (m *comparison) findBlock(block func(markLine) bool, moved func(shift int) bool) (p place, ok bool) {
-	l := m.l
-	var want []uint64
-	first, last := -1, -1
-	for i, line := range m.lines {
-		if block(line) && (i > 0 || !m.cut) {
-			if first < 0 {
-				first = i
-			}
-			want = append(want, line.digest)
-			last = i
-		}
-	}
-	if first < 0 {
-		return p, false
+	step := max(l.Limit/10, 1) // which tmux takes off a full history at a time
+	if l.History+l.normal <= l.Limit-step {
+		return 0, m.holds(l, 0), need // not full either if the pane was lower in between
 	}
 	found := 0
-	for end := len(l.digests); end > 0; end-- { // the block ends before this line
-		n := 0
-		different := map[uint64]bool{}
-		for n < len(want) && n < end && l.may(end-1-n, want[len(want)-1-n]) {
-			if d := l.digests[end-1-n]; d != 0 && !l.isCut(end-1-n) {
-				different[d] = true
-			}
-			n++
-		}
-		shift := m.lines[last].first - l.all[end-1].first
-		if len(different) == 0 || n < len(want) && (n < end-1 || l.top > 0 || len(different) < enough && (shift != m.history || n < end)) {
-			continue
-		}
-		if moved != nil && !moved(shift) {
-			continue
-		}
-		at := func() place {
-			p := m.byOrder(end - 1 - last)
-			if moved != nil {
-				p = m.at(shift)
-			}
-			if n < len(want) && n < end && !m.first(&p) && moved == nil {
-				p.missed = true
-			}
-			return p
-		}
-		if !m.whole {
-			if len(different) >= enough {
-				return at(), true
-			}
-			continue
-		}
-		if found++; found == 1 || moved != nil {
-			p = at()
+	for s := 0; s <= m.history; s += step {
+		if max(need-s, 0) >= l.top && m.holds(l, s) && m.distinct(l, s, m.fence(l)) >= enough {
+			shift, found = s, found+1
 		}
 	}
-	p.missed = p.missed || found > 1
-	return p, found > 0
+	if found == 0 {
+		need = 0
+	}
+	return shift, found == 1, need
 }
 
-// fresh are the new lines of the history and the normal screen.
-func (m *comparison) fresh(p place) []string {
-	l := m.l
+// unscrolled reports whether the first row with text is where it was, in a pane without a history.
+func (m *Mark) unscrolled(l *Look) bool {
+	for n := m.history; n < m.cursor; n++ {
+		if d, _ := m.rows.at(n); d != 0 {
+			return m.same(l, n, 0)
+		}
+	}
+	return false
+}
+
+// enough is how many different lines must be where they were to prove where rows are in a history
+// that tmux may have trimmed. They must be above the screen: while a part of it scrolls, the history
+// grows and may be trimmed, but the lines on the rest of the screen keep their numbers.
+const enough = 3
+
+// fence is the number of the first row that may have been on the screen since: nothing could write to
+// those above it.
+func (m *Mark) fence(l *Look) int { return max(0, m.history-max(0, l.normal-m.height)) }
+
+// same reports whether a row of the mark is where it was, less shift.
+func (m *Mark) same(l *Look, n, shift int) bool {
+	was, _ := m.rows.at(n)
+	is, ok := l.known().at(n - shift)
+	return ok && is == was
+}
+
+// holds reports whether all that can be known of the mark's rows is as if their numbers had only
+// fallen by shift.
+func (m *Mark) holds(l *Look, shift int) bool {
+	fence, far := m.fence(l), m.rows.first-m.far
+	entered := 0
+	if m.counted && l.counted() {
+		entered = int(*l.HistoryAdded - m.added)
+	}
+	switch {
+	case shift > fence:
+		return false // of what was trimmed something may be new
+	case l.History+l.normal+shift < m.rows.end()+entered && !m.resized(l):
+		return false // rows are gone at the end
+	case fence < far:
+		return false // what was written to was not known
+	case far >= shift && l.known().sum(far-shift, m.rows.first-shift) != m.farDigest:
+		return false
+	}
+	for n := max(m.rows.first, shift); n < fence; n++ {
+		if !m.same(l, n, shift) {
+			return false
+		}
+	}
+	return !m.erased(l, shift)
+}
+
+// unchanged reports whether nothing at all has changed on the normal screen.
+func (m *Mark) unchanged(l *Look) bool {
+	return l.History == m.history && l.normal == m.height && l.cursor() == m.cursor && slices.Equal(l.known().from(m.rows.first).digest, m.rows.digest) && m.holds(l, 0)
+}
+
+// holdsLine reports whether all rows of a line are where they were, less shift.
+func (m *Mark) holdsLine(l *Look, line knownLine, shift int) bool {
+	for n := line.first; n < line.end; n++ {
+		if !m.same(l, n, shift) {
+			return false
+		}
+	}
+	return true
+}
+
+// erased reports whether the screen looks as if it was erased as a whole: if none of the lines
+// above the cursor's is left that have not scrolled off it. If nothing was above, it shows by the
+// cursor, which is higher, by its line, which is blank, or by text above it.
+func (m *Mark) erased(l *Look, shift int) bool {
+	known := l.known()
+	left := map[uint64]bool{}
+	for line := range known.lines() {
+		if line.end > l.History {
+			left[line.digest] = true
+		}
+	}
+	gone := false
+	for line := range m.rows.lines() {
+		if line.end > m.cursor { // its line
+			now, _ := known.at(line.first - shift)
+			return gone || l.cursor()+shift < line.first || line.digest != 0 && now == 0 && !left[line.digest] || m.above(l, line.first, shift)
+		}
+		switch {
+		case line.end <= m.history || line.digest == 0 || line.end-shift <= l.History && m.holdsLine(l, line, shift):
+		case left[line.digest]:
+			return false
+		default:
+			gone = true
+		}
+	}
+	return gone
+}
+
+// above reports whether there is text on the screen where blank rows were above one.
+func (m *Mark) above(l *Look, row, shift int) bool {
+	for n := max(m.history, shift+l.top); n < row; n++ {
+		if was, _ := m.rows.at(n); was == 0 && !m.same(l, n, shift) {
+			return true
+		}
+	}
+	return false
+}
+
+// distinct is how many different lines above a row are where they were, less shift.
+func (m *Mark) distinct(l *Look, shift, end int) int {
+	different := map[uint64]bool{}
+	for line := range m.rows.from(shift).lines() {
+		if line.end <= end && line.digest != 0 && m.holdsLine(l, line, shift) {
+			different[line.digest] = true
+		}
+	}
+	return len(different)
+}
+
+// fresh adds the new lines of the history and the normal screen.
+func (m *Mark) fresh(l *Look, shift int) {
 	lines := l.all
 	if l.Dead && len(lines) > 0 && strings.HasPrefix(lines[len(lines)-1].text, "Pane is dead") {
 		lines = lines[:len(lines)-1] // tmux itself writes that
 	}
-	var old lineSet
-	if p.now != nil {
-		old = lineSet{lines: m.lines, cursor: -1, typed: m.typed, cut: l.cut, now: p.now}
-		for i, line := range m.lines {
-			if line.first <= m.cursor && m.cursor < line.end {
-				old.cursor = i
+	for _, line := range unseen(m.rows, l.known(), lines, shift, m.cursor, m.typed) {
+		l.New, l.NewRows = append(l.New, line.text), append(l.NewRows, line.first)
+	}
+}
+
+// drawn adds the new lines of the alternate screen.
+func (m *Mark) drawn(l *Look) {
+	for _, line := range unseen(m.alt, newRows(0, l.altRows, l.alt), l.alt, 0, len(l.alt), "") {
+		l.New, l.NewRows = append(l.New, line.text), append(l.NewRows, -1-line.first)
+	}
+}
+
+// unseen are the lines that are not where they were, less shift, and have not moved either. Blank
+// lines count between others, below the row of the cursor. The text that was typed there may go on.
+func unseen(old, now knownRows, lines []textLine, shift, cursor int, typed string) (fresh []textLine) {
+	same := func(n int) bool {
+		was, known := old.at(n)
+		is, ok := now.at(n - shift)
+		return ok && (n < old.first || known && is == was)
+	}
+	moved := map[uint64]int{} // how many lines are gone from where they were
+	began := map[int]uint64{} // with which text a line began in a row
+	var unfinished uint64     // the cursor's line, if it is gone and what is there now begins as it
+	var goesOn string
+	for l := range old.lines() {
+		began[l.first] = l.digest
+		for n := max(l.first, shift); n < l.end; n++ {
+			if same(n) {
+				continue
 			}
+			moved[l.digest]++
+			i, ok := slices.BinarySearchFunc(lines, l.first-shift, func(l textLine, first int) int { return l.first - first })
+			if ok && typed != "" && l.first <= cursor && cursor < l.end && strings.HasPrefix(lines[i].text, typed) {
+				unfinished, goesOn = l.digest, lines[i].text
+			}
+			break
 		}
 	}
-	return old.unseen(lines, l.digests, p.start, m.cursor-p.shift)
-}
-
-// drawn are the new lines of the alternate screen.
-func (m *Mark) drawn(l *Look) []string {
-	digests := make([]uint64, len(l.alt))
-	byRow := make(map[int]int, len(l.alt))
-	for i, line := range l.alt {
-		digests[i], byRow[line.first] = digestOf(line.text), i
+	// A line that goes on is no other one, such as a prompt with what was typed after it: unless
+	// another one has moved there.
+	if goesOn != "" && moved[digestOf(goesOn)] == 0 {
+		moved[unfinished]--
 	}
-	old := lineSet{lines: m.alt, cursor: -1, now: func(i int) (int, bool) {
-		n, ok := byRow[m.alt[i].first]
-		return n, ok
-	}}
-	return old.unseen(l.alt, digests, 0, len(l.alt))
-}
-
-// lineSet are the lines of a mark that lines of a look are compared with.
-type lineSet struct {
-	lines []markLine
-	now   func(i int) (line int, ok bool) // where they were
-	// cursor is that of the cursor, and typed its text, if that is known.
-	cursor int
-	typed  string
-	cut    []bool // which lines of the look are not there as a whole
-}
-
-// unseen are the lines from start on that are not where they were, and have not moved either. Blank
-// lines count between others, below the row of the cursor.
-func (s lineSet) unseen(lines []textLine, digests []uint64, start, cursor int) []string {
-	same := map[int]bool{}
-	moved := map[uint64]int{} // how many lines with this digest are gone from where they were
-	for i, old := range s.lines {
-		n, ok := s.now(i)
+	hasMoved := func(text string) bool {
+		digest := digestOf(text)
+		moved[digest]--
+		return moved[digest] >= 0
+	}
+	// Rows that are blank may have become a part of the line, or are none any more.
+	wasThere := func(line textLine) bool {
+		digest := digestOf(line.text)
+		for n := line.first; n < line.end; n++ {
+			if began[n+shift] == digest {
+				return true
+			}
+		}
+		return false
+	}
+	var blank []textLine
+	for _, line := range lines {
+		if line.end+shift <= old.first {
+			continue
+		}
+		isSame := true
+		for n := line.first; n < line.end; n++ {
+			isSame = isSame && same(n+shift)
+		}
+		below := line.first+shift > cursor
 		switch {
-		case ok && n < start:
-		case ok && n < len(lines) && digests[n] == old.digest:
-			same[n] = true
-		case ok && n < len(lines) && s.cut != nil && s.cut[n] && old.digest != 0:
-			same[n], digests[n] = true, old.digest // if it is not, that shows with the rest of it
-		case old.digest == 0:
-		case ok && n < len(lines) && i == s.cursor && s.typed != "" && strings.HasPrefix(lines[n].text, s.typed):
-			// It goes on, as a prompt does with what is typed after it.
-		default:
-			moved[old.digest]++
-		}
-	}
-	var fresh []string
-	blank := 0
-	for i := start; i < len(lines); i++ {
-		switch line := lines[i]; {
 		case line.text == "":
-			if !same[i] || line.first > cursor {
-				blank++
+			if !isSame || below {
+				blank = append(blank, line)
 			}
-		case same[i]:
-			blank = 0
-		case moved[digests[i]] > 0:
-			moved[digests[i]]--
-			blank = 0
+			continue
+		case isSame, hasMoved(line.text), wasThere(line):
 		default:
-			if line.first > cursor {
-				fresh = append(fresh, make([]string, blank)...)
+			if below {
+				fresh = append(fresh, blank...)
 			}
-			blank = 0
-			fresh = append(fresh, line.text)
+			fresh = append(fresh, line)
 		}
+		blank = nil
 	}
 	return fresh
 }

@@ -2,6 +2,7 @@ package tmux_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,15 +11,16 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestFollowingHiddenLines: what the alternate screen hides is not new when it shows again, although
-// tmux does not wrap it anew, nor show what has become too long, while it is hidden.
+// TestFollowingHiddenLines: what the alternate screen hides is new neither then nor when it shows
+// again. Tmux wraps it anew only when it shows, and cuts it until then if it has become too long.
 func TestFollowingHiddenLines(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
 	long := strings.Repeat("wide", 12)
 	for _, n := range []int{8, 40} { // without a history, and with one
-		p := newPrinter(t, srv, 60, 10)
-		p.print(strings.Replace(numberedLines(n), "line 5", long, 1))
+		p := newPrinter(t, srv, 100, 10)
+		lines := strings.Split(strings.Replace(numberedLines(n), "line 5", long, 1), "\n")
+		p.print(strings.Join(lines, "\n"))
 		p.look()
 		for _, c := range []struct {
 			step   string
@@ -29,89 +31,134 @@ func TestFollowingHiddenLines(t *testing.T) {
 			want   []string
 		}{
 			{step: "alternate", text: "\x1b[?1049h\x1b[Hone\n", want: []string{"one"}},
-			{step: "narrower", width: 30},
+			{step: "narrower", width: 90, missed: true, want: []string{"one"}},
 			{step: "printed", text: "two\n", want: []string{"two"}},
-			{step: "wider", width: 60},
+			{step: "wider", width: 100, missed: true, want: []string{"one", "two"}},
 			{step: "back", text: "\x1b[?1049l"},
 			{step: "printed behind it", text: "done\n", want: []string{"done"}},
-			{step: "alternate again", text: "\x1b[?1049h\x1b[Hone\n", want: []string{"one"}},
-			{step: "narrower again", width: 30},
-			{step: "back and narrow", text: "\x1b[?1049l"},
-			{step: "printed narrow", text: "and more\n", want: []string{"and more"}},
-			{step: "wider than before", width: 70},
-			{step: "as before", width: 60},
 			{step: "alternate for its height", text: "\x1b[?1049h\x1b[Hone\n", want: []string{"one"}},
-			{step: "lower", height: 5},
-			{step: "higher", height: 10},
+			{step: "lower", height: 5, missed: true},
+			{step: "higher", height: 10, missed: true},
 			{step: "back with a line", text: "\x1b[?1049lafter\n", want: []string{"after"}},
-			{step: "alternate at last", text: "\x1b[?1049h\x1b[Hone\n", want: []string{"one"}},
-			{step: "narrow, and something hidden", width: 30, text: "\x1b[?1049lhidden " + long + "\n\x1b[?1049h\x1b[Hthree", missed: true, want: []string{"hidden " + long, "three"}},
+			{step: "alternate and narrow", text: "\x1b[?1049h\x1b[Hone\n", want: []string{"one"}},
+			{step: "narrow", width: 30, missed: true, want: []string{"one"}},
+			{step: "something hidden", text: "\x1b[?1049lhidden\n\x1b[?1049h\x1b[Hthree", missed: true, want: []string{"three"}},
 			{step: "still hidden", text: "\nfour", want: []string{"four"}},
-			{step: "back to the end", text: "\x1b[?1049llast\n", missed: true, want: []string{"last"}},
-			{step: "wide for the last time", width: 60},
-			{step: "alternate and narrow", width: 60, text: "\x1b[?1049h\x1b[Hone\n", want: []string{"one"}},
-			{step: "narrow and drawn", width: 30, text: "two\n", want: []string{"two"}},
-			{step: "still narrow", text: "three\n", want: []string{"three"}},
-			{step: "back with one more", text: "\x1b[?1049lmore\n", missed: true, want: []string{"more"}},
 		} {
 			switch {
 			case c.width > 0:
 				p.resize(c.width, 10)
 			case c.height > 0:
-				p.resize(60, c.height)
+				p.resize(100, c.height)
 			}
 			p.print(c.text)
 			p.expect(fmt.Sprintf("%d lines, %s", n, c.step), c.missed, c.want...)
 		}
+		p.print("\x1b[?1049llast\n")
+		if l := p.look(); !l.Missed && !slices.Equal(l.New, []string{"last"}) || l.New[len(l.New)-1] != "last" {
+			t.Errorf("%d lines, back to the end: new %q, missed %t", n, l.New, l.Missed)
+		}
 	}
 }
 
-// TestFollowingWrappedAnew: a line that came or went among those that were wrapped anew.
-func TestFollowingWrappedAnew(t *testing.T) {
+// TestFollowingLosses: each line is new once or lines are declared missed, whatever is done to the
+// pane. Text is printed, other steps are done.
+func TestFollowingLosses(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
-	ten := numberedLines(10) // which fill the screen and put one row in the history
-	for _, c := range []struct {
-		name, before, text string
-		widths             []int
-		text2              string
-		missed             bool
-		want               []string
-	}{
-		{name: "deleted", before: ten, text: "\x1b7\x1b[H\x1b[M\x1b8", widths: []int{50}},
-		{name: "deleted, and printed", before: ten, text: "\x1b7\x1b[H\x1b[M\x1b8after\n", widths: []int{50}, want: []string{"after"}},
-		{name: "inserted", before: ten, text: "\x1b7\x1b[H\x1bMnew\x1b8", widths: []int{50}, missed: true, want: []string{"new"}},
-		{name: "blank lines", before: strings.Repeat("w", 100) + "\n" + numberedLines(9), widths: []int{110}, text2: "\n\nafter\n", want: []string{"", "after"}},
-		{name: "behind a line of many rows", before: strings.Repeat("w", 60*40) + "\n", widths: []int{50}, text2: "after\n", want: []string{"after"}},
-		{name: "all the same", before: strings.Repeat("same\n", 30), text: strings.Repeat("same\n", 5), widths: []int{50}, missed: true, want: slices.Repeat([]string{"same"}, 5)},
-		{name: "inserted above what was the history", before: strings.Repeat("w", 100) + "\n" + numberedLines(8), widths: []int{60, 110},
-			text2: "\x1b7\x1b[H\x1bMnew\x1b8\x1b[H\x1b[2Jafter\n", want: []string{"new", "after"}},
-	} {
-		p := newPrinter(t, srv, 40, 10)
-		p.print(c.before)
-		p.look()
-		p.print(c.text)
-		for _, width := range c.widths {
-			p.resize(width, 10)
+	const alternate, back, erase, eraseAll = "\x1b[?1049h", "\x1b[?1049l", "\x1b[2J", "\x1b[2J\x1b[3J"
+	n := 0
+	lines := func(count, width int) (text string) {
+		for range count {
+			n++
+			word := fmt.Sprintf("w%d.", n)
+			text += word + strings.Repeat("-", max(0, width-len(word))) + "\n"
 		}
-		p.print(c.text2)
-		p.expect(c.name, c.missed, c.want...)
+		return text
+	}
+	type do = func(p *printer)
+	look := do(nil)
+	run := func(args ...string) do { return func(p *printer) { p.run(args[0], args[1:]...) } }
+	size := func(width, height int) do { return func(p *printer) { p.resize(width, height) } }
+	copyMode := run("copy-mode")
+	for _, c := range []struct {
+		name  string
+		limit int
+		steps []any
+	}{
+		{"alternate in a full history", 20, []any{alternate, look, back, lines(70, 0), look}},
+		{"trimmed and wider", 50, []any{alternate, back, look, lines(63, 0), size(100, 12), look}},
+		{"alternate after wrapping", 50, []any{lines(2, 158), size(80, 12), lines(8, 0), look, lines(2, 70), alternate, look}},
+		{"alternate after trimming", 20, []any{alternate, back, size(60, 6), lines(2, 168), look, alternate, look}},
+		{"cleared", 2000, []any{lines(3, 0), look, lines(2, 0), eraseAll, lines(1, 0), look}},
+		{"erased", 2000, []any{lines(3, 0), look, lines(2, 0), erase, lines(1, 0), look}},
+		{"cleared in copy mode", 2000, []any{lines(3, 0), look, copyMode, lines(2, 0), eraseAll, "\x1b[H", lines(1, 0), look}},
+		{"erased in copy mode", 2000, []any{lines(3, 0), look, copyMode, lines(2, 0), erase, lines(1, 0), look}},
+		{"erased in copy mode, with a history", 2000, []any{lines(30, 0), "\x1b[H\x1b[2J", lines(3, 0), look, copyMode, lines(2, 0), erase, "\x1b[H", lines(1, 0), look}},
+		{"reset in copy mode", 2000, []any{lines(30, 0), look, copyMode, lines(2, 0), "\x1bc", lines(1, 0), look}},
+		{"history cleared", 2000, []any{lines(3, 0), look, lines(30, 0), run("clear-history"), look}},
+		{"history cleared, below one", 2000, []any{lines(30, 0), look, lines(30, 0), run("clear-history"), lines(60, 0), look}},
+		{"respawned", 2000, []any{lines(30, 0), look, lines(3, 0), run("respawn-pane", "-k", "sleep 1000"), look}},
+		{"cut off below the cursor", 2000, []any{lines(30, 0), "\x1b[H", look, "\x1b[9;1H", lines(1, 0), "\x1b[H", size(60, 4), look}},
+		{"trimmed below the cursor", 2000, []any{lines(30, 0), "\x1b[H", look, "\x1b[9;1H", lines(1, 0), "\x1b[H", run("resize-pane", "-T"), look}},
+		{"drawn where the history was", 2000, []any{lines(200, 0), look, size(60, 80), "\x1b7\x1b[H\x1b[2K", lines(1, 0), "\x1b8", size(60, 12), look}},
+		{"without a history", 0, []any{lines(3, 0), look, lines(30, 0), look}},
+		{"without a history, on a blank screen", 0, []any{look, lines(30, 0), look, "x", look}},
+		{"a history of one row", 1, []any{lines(30, 0), look, lines(3, 0), look}},
+		{"a part of the screen through a history that fills up", 1, []any{lines(6, 0), look, "\x1b[12;1H\x1bD\x1b[9;10r\x1b[9;1H", lines(5, 0), look}},
+		{"narrow, without a history", 0, []any{size(1, 5), lines(1, 0), look, lines(1, 0), look}},
+		{"cleared, with nothing above", 2000, []any{strings.TrimSpace(lines(1, 0)), look, lines(1, 0), eraseAll, look}},
+		{"erased, with only blank lines above", 2000, []any{"\n\n", look, copyMode, lines(1, 0), erase, "\x1b[H", lines(1, 0), look}},
+		{"trimmed twice", 10, []any{lines(30, 0), look, lines(40, 0), look}},
+	} {
+		tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", fmt.Sprint(c.limit))
+		p := newPrinter(t, srv, 60, 12)
+		printed, reported := map[string]bool{}, map[string]bool{}
+		word := regexp.MustCompile(`w[0-9]+\.`)
+		for i, step := range append(c.steps, look) {
+			switch step := step.(type) {
+			case string:
+				p.print(step)
+				for _, w := range word.FindAllString(step, -1) {
+					printed[w] = true
+				}
+			case do:
+				if step != nil {
+					step(p)
+					continue
+				}
+				l := p.look()
+				if l.Missed && i == len(c.steps) {
+					t.Errorf("%s: missed where nothing happened", c.name)
+				}
+				for _, text := range l.New {
+					for _, w := range word.FindAllString(text, -1) {
+						if reported[w] && !l.Missed {
+							t.Errorf("%s: %s is new twice", c.name, w)
+						}
+						reported[w] = true
+					}
+				}
+				for w := range printed {
+					if !reported[w] && !l.Missed {
+						t.Errorf("%s: step %d: %s was lost silently", c.name, i, w)
+					}
+				}
+				clear(printed)
+			}
+		}
 	}
 }
 
 // TestFollowingARest: the first look at a pane begins in the middle of a line.
 func TestFollowingARest(t *testing.T) {
 	t.Parallel()
-	srv := started(t)
-	for _, width := range []int{60, 50} {
-		p := newPrinter(t, srv, 60, 10)
-		p.print(numberedLines(5) + strings.Repeat("w", 2*60) + "\n" + numberedLines(48))
-		p.seen = nil
-		p.look()
-		p.print("after\n")
-		p.resize(width, 10)
-		p.expect(fmt.Sprint(width), false, "after")
-	}
+	p := newPrinter(t, started(t), 60, 10)
+	p.print(numberedLines(5) + strings.Repeat("w", 2*60) + "\n" + numberedLines(108))
+	p.seen = nil
+	p.look()
+	p.print("after\n")
+	p.expect("a rest", false, "after")
 }
 
 // TestFollowingFarBack: what is read begins in the middle of a line that was known.
@@ -134,15 +181,20 @@ func TestFollowingFarBack(t *testing.T) {
 func TestFollowingAnOldResize(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
-	long := strings.Repeat("wide", 12)
-	for _, n := range []int{8, 40} { // without a history, and with one
-		p := newPrinter(t, srv, 60, 10)
-		p.print(strings.Replace(numberedLines(n), "line 5", long, 1) + "\x1b[?1049h\x1b[Hone\n")
-		p.resize(30, 10)
+	for _, c := range []struct {
+		width  int
+		missed bool
+		want   []string
+	}{{100, false, []string{"after"}}, {30, true, []string{"line 6", strings.Repeat("wide", 12), "after"}}} {
+		p := newPrinter(t, srv, 100, 10)
+		p.print(numberedLines(7) + strings.Repeat("wide", 12) + "\n\x1b[?1049h\x1b[Hone\n")
+		p.resize(c.width, 10)
 		p.seen = nil
 		p.look()
 		p.print("\x1b[?1049lafter\n")
-		p.expect(fmt.Sprintf("%d lines", n), n == 40, long, "after")
+		if l := p.look(); l.Missed != c.missed || !slices.Equal(l.New[max(0, len(l.New)-len(c.want)):], c.want) {
+			t.Errorf("%d columns: new %q, missed %t; want %q, %t", c.width, l.New, l.Missed, c.want, c.missed)
+		}
 	}
 }
 
@@ -188,7 +240,7 @@ func TestFollowingALimit(t *testing.T) {
 		lines int
 		want  string
 	}{
-		{1, "1 to line 0, missed false"}, {12, "12 to line 11, missed false"}, {0, "0 to , missed false"}, {30, "30 to line 29, missed false"}, {300, "108 to line 299, missed true"},
+		{1, "1 to line 0, missed false"}, {12, "12 to line 11, missed false"}, {0, "0 to , missed false"}, {30, "30 to line 29, missed false"}, {300, "9 to line 299, missed true"},
 	} {
 		p.print(numberedLines(c.lines))
 		if l := p.look(); all(l) != c.want {
@@ -201,7 +253,7 @@ func TestFollowingALimit(t *testing.T) {
 	p.look()
 	p.print(numberedLines(70))
 	p.resize(60, 16)
-	if l := p.look(); all(l) != "70 to line 69, missed false" {
+	if l := p.look(); all(l) != "70 to line 69, missed true" {
 		t.Errorf("trimmed, then higher: %s", all(l))
 	}
 	// All lines are the same, so those that were known may be in several places.
@@ -209,7 +261,7 @@ func TestFollowingALimit(t *testing.T) {
 	p.print(strings.Repeat("same\n", 158))
 	exact := p.look().HistoryGeneration != nil
 	p.print(strings.Repeat("same\n", 29))
-	if l := p.look(); l.Missed == exact || len(l.New) < 29 || exact && len(l.New) > 29 {
+	if l := p.look(); exact && all(l) != "29 to same, missed false" || !exact && all(l) != "9 to same, missed true" {
 		t.Errorf("trimmed, and all the same: %s", all(l))
 	}
 	// Of a line that was known, one row is left.
@@ -226,7 +278,7 @@ func TestFollowingALimit(t *testing.T) {
 	p.look()
 	p.print(strings.ReplaceAll(numberedLines(48), "line", "after") + "same\n")
 	p.resize(50, 10)
-	if l := p.look(); all(l) != "49 to same, missed false" {
+	if l := p.look(); all(l) != "9 to same, missed true" {
 		t.Errorf("trimmed, then wrapped anew: %s", all(l))
 	}
 	// Behind the alternate screen the pane gets higher: its screen has rows of the history back,
@@ -236,14 +288,18 @@ func TestFollowingALimit(t *testing.T) {
 	p.resize(60, 15)
 	p.look()
 	p.print("\x1b[?1049l\x1b7\x1b[H\x1bMnew\x1b8")
-	if l := p.look(); all(l) != "1 to new, missed false" && (exact || !l.Missed) {
+	if l := p.look(); all(l) != "1 to new, missed true" && (exact || !l.Missed) {
 		t.Errorf("inserted into what had been hidden: %s", all(l))
 	}
-	// The only line that was known goes on, and is trimmed.
+	// The only line that was known goes on, and may be trimmed.
 	for _, c := range []struct {
-		lines int
-		want  string
-	}{{18, "19 to line 17, missed false"}, {30, "19 to line 29, missed true"}} {
+		lines  int
+		missed bool
+		want   string
+	}{{18, !exact, "19 to line 17, missed false"}, {30, true, ""}} {
+		if c.missed {
+			c.want = fmt.Sprintf("9 to line %d, missed true", c.lines-1)
+		}
 		p = pane("10")
 		p.print("$ ls")
 		p.look()
@@ -257,7 +313,7 @@ func TestFollowingALimit(t *testing.T) {
 	p.print(numberedLines(5) + "\x1b7\x1b[9;1Hbelow\x1b8")
 	p.look()
 	p.print(strings.ReplaceAll(numberedLines(65), "line", "after"))
-	if l := p.look(); all(l) != "64 to after 64, missed true" {
+	if l := p.look(); all(l) != "9 to after 64, missed true" {
 		t.Errorf("trimmed below the cursor: %s", all(l))
 	}
 }

@@ -1,3 +1,3 @@
 package tmux
 
-//go:generate go run ../internal/tokens/gen ../fixtures/tokens.json tokens_gen.go
+//go:generate go run ../internal/cmd/tokens ../fixtures/tokens.json tokens_gen.go

@@ -1,7 +1,10 @@
 package tmux
 
+import "strconv"
+
 // PaneID is the id of a pane: a percent sign and a number, such as "%3". It is unique for the life
-// of a tmux server, and a pane keeps it wherever it is moved.
+// of a tmux server, and a pane keeps it wherever it is moved. Valid ids name the same pane if and
+// only if they are equal: tmux also takes "%03" for "%3", but that is not valid here.
 type PaneID string
 
 // WindowID is the id of a window: an at sign and a number, as in "@1".
@@ -19,16 +22,13 @@ func (id WindowID) Valid() bool { return validID('@', string(id)) }
 // Valid reports whether the id has the form tmux gives to sessions.
 func (id SessionID) Valid() bool { return validID('$', string(id)) }
 
+// validID reports whether s is the one way to write an id.
 func validID(sigil byte, s string) bool {
-	if len(s) < 2 || s[0] != sigil {
+	if s == "" || s[0] != sigil {
 		return false
 	}
-	for _, c := range []byte(s[1:]) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
+	n, err := strconv.ParseUint(s[1:], 10, 32)
+	return err == nil && strconv.FormatUint(n, 10) == s[1:]
 }
 
 // A Target names the object a command works on. Ids, references ([SessionRef], [WindowRef],

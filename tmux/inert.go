@@ -2,246 +2,319 @@ package tmux
 
 import (
 	"crypto/rand"
-	"strconv"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 )
 
-// Limits of what [Inert] takes, besides its cost. tmux expands formats
-// in its only thread, so one that takes long stops every session.
+// Limits of what [Inert] takes. tmux expands formats in its only thread, so one that takes
+// long stops every session.
 const (
 	maxInertBytes = 2000
-	maxInertDepth = 20
-	maxInertWidth = 1000 // of = and p, in cells
-	maxInertText  = 100  // of an argument or pattern, in bytes
-	maxInertStars = 4    // in a glob; with some C libraries each multiplies the time
+	maxInertDepth = 5
+	// maxInertValues is how many bytes all values that a format reads may have together.
+	maxInertValues = 64 << 10
 )
 
-// Inert rewrites a format that is not trusted as one that can do nothing but
-// read what is no secret, and read it cheaply: it runs no command, shows no paste
-// buffer and no environment, and keeps a tmux of version v neither busy nor
-// growing. Percent signs are text. A format that it does not understand whole, or
-// that does more, is an [ErrArgument] that says why.
+// Inert rewrites a format that is not trusted as one that can do nothing but read what is no
+// secret, and read it cheaply: it runs no command, shows no paste buffer and no environment, and
+// keeps a tmux of version v neither busy nor growing. Percent signs are text. A format that it
+// does not take is an [ErrArgument] that says why.
 //
-// The format is not searched for what is bad. It is parsed, and what tmux gets is
-// written anew from the parts that are known: names, loops, comparisons and the
-// other modifiers, with every character of text that means something to tmux as a
-// number. These are not taken:
+// The format is not searched for what is bad. It is parsed, and what tmux gets is written anew
+// from the parts that are known:
 //
-//   - #(…), which runs a shell command, and E: and T:, which expand a value as a
-//     format, whoever made it;
-//   - names that are neither a [Token] of this version, nor an option of it, nor an
-//     @option: tmux looks those up in its environment. Nor tokens of paste buffers;
-//   - formats in the arguments of a modifier; the arguments of s are expanded twice;
-//   - R: (repeat), O: and V:, the loops over options and environments, A: and I:.
+//   - text, styles such as #[bold], and the names of one letter such as #S;
+//   - #{name}, where the name is a [Token], an option or an @option. Others tmux would look up
+//     in its environment. Tokens of paste buffers are not taken, and those of other versions
+//     are empty;
+//   - #{?name,a,b}, and #{==:a,b}, #{!=:a,b}, #{&&:a,b} and #{||:a,b};
+//   - #{l:text}, and before a name or a format any of =20: p20: t: t/p: b: d: n: w: q:, or
+//     several with a semicolon between.
 //
-// The cost of the whole is estimated, at worst, before tmux sees it: 80 ms of
-// tmux's time and 1 MB of text, where a loop runs 500 rounds, the values are as
-// long as the format affords, up to 16 kB, and screens have 20,000 cells. What the
-// estimate takes for granted is made sure of:
-//
-//   - loops are inside each other only as S: W: P:, in this order;
-//   - regular expressions have at most 100 bytes, 12 of . [ ] | * + ? and of these 4
-//     of * + ?, which follow a single character or class; {…} and back references
-//     are not taken, nor * + and ? in C/r:, whose lines may be of any length;
-//   - globs have at most 4 stars, and patterns hold text, numbers and ids only;
-//   - tmux itself compares the lengths of values and screens with the estimate, and
-//     expands to a mark for [CheckInert] where they are larger.
+// Formats are at most 5 deep and have at most 2,000 bytes, and their values 64 kB together, each
+// as often as it is there; for longer ones tmux expands to a mark for [CheckInert]. There are no
+// loops, so the size of a format bounds what it costs: lists are for loops, and regular
+// expressions for the caller.
 func Inert(format string, v Version) (Format, error) {
 	if len(format) > maxInertBytes {
 		return "", argumentError("a format of more than %d bytes", maxInertBytes)
 	}
 	p := inertParser{s: format, v: v}
-	seq, err := p.sequence("")
-	if err != nil {
-		return "", err
+	part, err := p.sequence("")
+	if err != nil || p.uses == 0 {
+		return part.format, err
 	}
-	limit, err := cheapest(seq)
-	if err != nil {
-		return "", err
+	// Each name once is enough to know the length.
+	var values Format
+	for _, name := range p.long {
+		values += p.guarded(name, "#{"+Format(name)+"}")
 	}
-	w := inertWriter{v: v, limit: limit}
-	w.scope(seq)
-	return Format(w.String()), nil
+	limit := maxInertValues / p.uses
+	return Format(fmt.Sprintf("#{?#{e|<=|:#{n:%s},%d},%s,%s%d;}", values, limit, part.format, inertMark, limit)), nil
 }
 
-// inertMark is what a format expands to whose values or screens are too large for
-// it. No program on a screen can know it.
+// inertMark is what a format expands to whose values are too long for it. No program on a
+// screen can know it.
 var inertMark = "inert" + rand.Text()
 
-// CheckInert is an [ErrArgument] if text, that a format of [Inert] expanded to,
-// lacks values because they are too long.
+// CheckInert returns an [ErrArgument] if text, to which a format of [Inert] expanded, lacks values
+// because they are too long.
 func CheckInert(text string) error {
 	_, after, found := strings.Cut(text, inertMark)
 	if !found {
 		return nil
 	}
 	limit, _, _ := strings.Cut(after, ";")
-	return argumentError("its values are longer than the %s bytes that this format affords in all, or it searches a screen of more than %d cells; "+
-		"a format without regular expressions and loops affords more", limit, inertCells)
+	return argumentError("its values are longer than the %s bytes that this format affords in all; one that reads fewer affords more", limit)
 }
 
-// inertNode is a part of a format: one of the types below.
-type inertNode interface {
-	write(*inertWriter)
-	// cost is the size of what it expands to at worst. The price is added.
-	cost(*inertCost) inertSize
+type inertParser struct {
+	s        string
+	i, depth int
+	v        Version
+	long     []string // names of values that may be long
+	uses     int      // how often they are read
 }
 
-type (
-	inertText string
+// inertPart is a part of a format, as tmux shall read it.
+type inertPart struct {
+	format  Format
+	text    string // if it has no formats
+	formats bool
+}
 
-	// inertValue is a name or, if that is empty, what its body expands to, with
-	// the modifiers of either.
-	inertValue struct {
-		modifiers []inertModifier
-		name      string
-		body      []inertNode
-	}
+// formatAliases are the names of one letter.
+var formatAliases = map[byte]string{
+	'D': "pane_id", 'F': "window_flags", 'H': "host", 'I': "window_index", 'P': "pane_index",
+	'S': "session_name", 'T': "pane_title", 'W': "window_name", 'h': "host_short",
+}
 
-	// inertChoice is a conditional. The last operand is the value if no condition
-	// is true.
-	inertChoice struct {
-		modifiers []inertModifier
-		operands  [][]inertNode
+// sequence reads text and formats up to an unescaped byte of end, which it leaves, or to the end
+// of everything if end is empty.
+func (p *inertParser) sequence(end string) (part inertPart, err error) {
+	var text strings.Builder
+	flush := func() {
+		part.format += Literal(text.String())
+		part.text += text.String()
+		text.Reset()
 	}
+	for p.i < len(p.s) {
+		rest := p.s[p.i:]
+		if rest[0] != '#' {
+			if strings.IndexByte(end, rest[0]) >= 0 {
+				flush()
+				return part, nil
+			}
+			text.WriteByte(rest[0])
+			p.i++
+			continue
+		}
+		// The beginning of a style stays as it is, with all before it.
+		if run := len(rest) - len(strings.TrimLeft(rest, "#")); run < len(rest) && rest[run] == '[' {
+			text.WriteString(rest[:run+1])
+			p.i += run + 1
+			continue
+		}
+		if strings.HasPrefix(rest, "#{l:") {
+			p.i += len("#{l:")
+			if err = p.literal(&text); err != nil {
+				return part, err
+			}
+			continue
+		}
+		next := byte(0)
+		if p.i++; len(rest) > 1 {
+			next = rest[1]
+			p.i++
+		}
+		var inner Format
+		switch {
+		case next == '(':
+			return part, argumentError("#( ) runs a shell command")
+		case next == '{':
+			inner, err = p.braces()
+		case formatAliases[next] != "":
+			inner = p.value("", formatAliases[next])
+		case next == 0:
+			text.WriteByte('#')
+		case strings.IndexByte("#,}", next) >= 0:
+			text.WriteByte(next)
+		default:
+			text.WriteString(rest[:2])
+		}
+		if err != nil {
+			return part, err
+		}
+		if inner != "" {
+			flush()
+			part.format += inner
+			part.formats = true
+		}
+	}
+	flush()
+	if end != "" {
+		return part, errInertOpen
+	}
+	return part, nil
+}
 
-	// inertOperator is a loop, a comparison or another modifier that says what is
-	// done with its operands.
-	inertOperator struct {
-		modifiers []inertModifier // the others
-		op        inertModifier
-		operands  [][]inertNode
+var errInertOpen = argumentError("a #{ without its }")
+
+// value reads a name with modifiers.
+func (p *inertParser) value(modifiers, name string) Format {
+	if t := tokensByName()[name]; t == nil || t.Type == "string" || strings.HasPrefix(t.Type, "[]") {
+		p.uses++
+		if !slices.Contains(p.long, name) {
+			p.long = append(p.long, name)
+		}
 	}
+	return p.guarded(name, "#{"+Format(modifiers+name)+"}")
+}
+
+// guarded expands to nothing where a token must not be expanded: see [Token.Scoped].
+func (p *inertParser) guarded(name string, f Format) Format {
+	if t := tokensByName()[name]; t != nil && t.Scoped && !p.v.Has(Version{Major: 3, Minor: 3}) {
+		return "#{?" + Format(identity[t.Scope]) + "," + f + ",}"
+	}
+	return f
+}
+
+// absent is the name of an option that nobody sets. It stands for names that other versions of
+// tmux have, which are empty in this one.
+const absent = "@tmux-mcp-absent"
+
+// known refuses the names that no tmux has, and the names of paste buffers. This version would
+// look up what it lacks in its environment, so that becomes absent.
+func (p *inertParser) known(name string) (string, error) {
+	base, _, _ := strings.Cut(name, "[")
+	if strings.HasPrefix(name, "@") {
+		return name, nil
+	}
+	if t := tokensByName()[name]; t != nil {
+		switch {
+		case t.Scope == BufferScope:
+			return "", argumentError("#{%s} is of a paste buffer, which formats may not read", name)
+		case t.In(p.v):
+			return name, nil
+		}
+		return absent, nil
+	} else if kind, ok := optionKinds()[base]; ok && !kind.hook {
+		if !p.v.Has(kind.since) {
+			return absent, nil
+		}
+		return name, nil
+	}
+	return "", argumentError("%.40q is no token, option or @option of tmux %s, and its environment is not read", name, p.v)
+}
+
+var (
+	// inertName is a token, a user option, or an option, with an index perhaps.
+	inertName = regexp.MustCompile(`^@?[A-Za-z_][A-Za-z0-9_-]*(\[[A-Za-z0-9_-]+\])?$`)
+	// inertModifiers are those of a value, which only change its text.
+	inertModifiers = regexp.MustCompile(strings.ReplaceAll("^(M;)*M:", "M", `(?:[bdnwqt]|t/p|[=p]-?(?:[0-9]{1,3}|1000))`))
 )
 
-type inertModifier struct {
-	name string
-	args []string
-}
-
-// inertRule says what a modifier may look like.
-type inertRule struct {
-	// operands is how many an operator takes at least and at most; none for what
-	// modifies a value.
-	least, most int
-	// loop is set for operators that expand their operands many times.
-	loop bool
-	// size is how many bytes other operators expand to, at most.
-	size float64
-	// args checks the arguments; nil takes none.
-	args  func(args []string, v Version) error
-	since Version
-}
-
-// inertRules are the modifiers that are known to only read.
-var inertRules = map[string]inertRule{
-	"=": {args: widthArgs}, "p": {args: widthArgs}, "n": {}, "w": {}, "b": {}, "d": {},
-	"t": {args: timeArgs}, "q": {args: quoteArgs}, "s": {args: substituteArgs},
-
-	"a": {least: 1, most: 1}, "l": {least: 1, most: 1},
-	"c": {least: 1, most: 1, size: 6, since: Version{Major: 3, Minor: 3}},
-	"S": {least: 1, most: 2, loop: true, args: orderArgs}, "W": {least: 1, most: 2, loop: true, args: orderArgs},
-	"P": {least: 1, most: 2, loop: true, args: orderArgs},
-	"L": {least: 1, most: 1, loop: true, args: orderArgs, since: Version{Major: 3, Minor: 4}},
-	"N": {least: 1, most: 1, size: 1, args: letters("ws")},
-	"C": {least: 1, most: 1, size: 10, args: letters("ri")}, "m": {least: 2, most: 2, size: 1, args: letters("ri")},
-	"==": {least: 2, most: 2, size: 1}, "!=": {least: 2, most: 2, size: 1}, "<": {least: 2, most: 2, size: 1}, ">": {least: 2, most: 2, size: 1},
-	"<=": {least: 2, most: 2, size: 1}, ">=": {least: 2, most: 2, size: 1}, "e": {least: 2, most: 2, size: 330, args: expressionArgs},
-	"||": {least: 1, most: maxInertDepth, size: 1}, "&&": {least: 1, most: maxInertDepth, size: 1},
-	"!": {least: 1, most: 1, size: 1}, "!!": {least: 1, most: 1, size: 1},
-}
-
-// refusedModifiers are those with a reason of their own.
-var refusedModifiers = map[byte]string{
-	'E': "E: expands a value as a format", 'T': "T: expands a value as a format", 'R': "R: repeats without measure",
-	'O': "O: loops over options", 'V': "V: loops over an environment", 'A': "A: animates the status line",
-	'I': "I: looks into a client",
-}
-
-// letters takes flags of one letter each.
-func letters(known string) func([]string, Version) error {
-	return func(args []string, _ Version) error {
-		if len(args) > 1 || len(args) == 1 && strings.Trim(args[0], known) != "" {
-			return argumentError("the flags there are %q", known)
-		}
-		return nil
+// braces reads what follows #{, with the closing brace.
+func (p *inertParser) braces() (Format, error) {
+	if p.depth++; p.depth > maxInertDepth {
+		return "", argumentError("formats more than %d deep", maxInertDepth)
 	}
-}
-
-func orderArgs(args []string, v Version) error {
-	if since := (Version{Major: 3, Minor: 6}); len(args) > 0 && !v.Has(since) {
-		return &UnsupportedError{What: "the order of a loop", Since: since, Have: v}
-	}
-	return letters("intrz")(args, v)
-}
-
-func quoteArgs(args []string, v Version) error {
-	for letter, since := range map[string]Version{"a": {Major: 3, Minor: 7}, "s": {Major: 3, Minor: 8}} {
-		if len(args) == 1 && args[0] == letter && !v.Has(since) {
-			return &UnsupportedError{What: "q/" + letter + ":", Since: since, Have: v}
+	defer func() { p.depth-- }()
+	rest := p.s[p.i:]
+	for _, op := range []string{"?", "==:", "!=:", "&&:", "||:"} {
+		if strings.HasPrefix(rest, op) {
+			p.i += len(op)
+			return p.operator(strings.TrimSuffix(op, ":"))
 		}
 	}
-	return letters("ehas")(args, v)
-}
-
-func widthArgs(args []string, _ Version) error {
-	if len(args) == 0 || len(args) > 2 {
-		return argumentError("= and p take a width, and = what marks a cut")
-	}
-	if n, err := strconv.Atoi(args[0]); err != nil || n > maxInertWidth || n < -maxInertWidth {
-		return argumentError("a width is a number up to %d", maxInertWidth)
-	}
-	return nil
-}
-
-func timeArgs(args []string, v Version) error {
+	modifiers := inertModifiers.FindString(rest)
+	p.i += len(modifiers)
+	end := strings.IndexByte(p.s[p.i:], '}')
 	switch {
-	case len(args) == 0 || len(args) == 1 && args[0] == "p":
-		return nil
-	case len(args) == 1 && (args[0] == "r" || args[0] == "d"):
-		if since := (Version{Major: 3, Minor: 8}); !v.Has(since) {
-			return &UnsupportedError{What: "t/" + args[0] + ":", Since: since, Have: v}
-		}
-		return nil
-	case len(args) != 2 || args[0] != "f":
-		return argumentError("t takes p, r, d, or f and a time format")
+	case end < 0:
+		return "", errInertOpen
+	case inertName.MatchString(p.s[p.i : p.i+end]):
+		name, err := p.known(p.s[p.i : p.i+end])
+		p.i += end + 1
+		return p.value(modifiers, name), err
+	case modifiers == "":
+		return "", argumentError("#{%.20s is not taken: a format has text, #{name}, #{?name,a,b}, == != && || of these, and = p t b d n w q l before them; "+
+			"the list tools loop and filter", rest)
 	}
-	// As tmux's manual writes it, for formats that pass strftime before.
-	args[1] = strings.ReplaceAll(args[1], "%%", "%")
-	for rest := args[1]; ; {
-		_, after, found := strings.Cut(rest, "%")
-		if !found {
+	start := p.i
+	part, err := p.sequence("}")
+	if err != nil {
+		return "", err
+	}
+	p.i++
+	if !part.formats {
+		return "", argumentError("%q is not a name", p.s[start:p.i-1])
+	}
+	return "#{" + Format(modifiers) + part.format + "}", nil
+}
+
+// operator reads the operands of a condition or comparison, and the closing brace.
+func (p *inertParser) operator(op string) (Format, error) {
+	var operands []inertPart
+	for {
+		part, err := p.sequence(",}")
+		if err != nil {
+			return "", err
+		}
+		operands = append(operands, part)
+		if p.i++; p.s[p.i-1] == '}' {
+			break
+		}
+	}
+	var texts []Format
+	for _, o := range operands {
+		texts = append(texts, o.format)
+	}
+	switch n := len(operands); {
+	case op == "&&" && n > 1:
+		return And(texts...), nil
+	case op == "||" && n > 1:
+		return Or(texts...), nil
+	case op == "?" && (n == 2 || n == 3):
+		if text := operands[0].text; operands[0].formats {
+		} else if inertName.MatchString(text) {
+			name, err := p.known(text)
+			if err != nil {
+				return "", err
+			}
+			texts[0] = p.value("", name)
+		} else {
+			texts[0] = "" // false, unless the environment has it
+		}
+		return "#{?" + texts[0] + "," + texts[1] + "," + append(texts, "")[2] + "}", nil
+	case (op == "==" || op == "!=") && n == 2:
+		return "#{" + Format(op) + ":" + texts[0] + "," + texts[1] + "}", nil
+	}
+	return "", argumentError("%s with %d operands", op, len(operands))
+}
+
+// literal reads what l: leaves as it is, and the closing brace.
+func (p *inertParser) literal(text *strings.Builder) error {
+	for depth := 0; p.i < len(p.s); p.i++ {
+		c, rest := p.s[p.i], p.s[p.i:]
+		switch {
+		case strings.HasPrefix(rest, "#{"):
+			depth++
+		case c == '#' && len(rest) > 1 && strings.IndexByte(",#}:", rest[1]) >= 0:
+			p.i++
+			if depth > 0 {
+				text.WriteByte('#')
+			}
+			c = rest[1]
+		case c == '}' && depth == 0:
+			p.i++
 			return nil
+		case c == '}':
+			depth--
 		}
-		if after == "" || after[0]|0x20 < 'a' || after[0]|0x20 > 'z' {
-			return argumentError("a time format has letters after its percent signs")
-		}
-		rest = after[1:]
+		text.WriteByte(c)
 	}
-}
-
-func substituteArgs(args []string, _ Version) error {
-	if len(args) < 2 || len(args) > 3 || len(args) == 3 && args[2] != "i" && args[2] != "" {
-		return argumentError("s takes a pattern, what to put in its place, and the flag i")
-	}
-	// tmux expands both once more.
-	if strings.Contains(args[0]+args[1], "#") {
-		return argumentError("a # in s, which tmux would expand")
-	}
-	_, err := shapeOf(args[0])
-	return err
-}
-
-func expressionArgs(args []string, _ Version) error {
-	const operators = " + - * / % m == != < > <= >= "
-	if len(args) < 1 || len(args) > 3 || args[0] == "" || !strings.Contains(operators, " "+args[0]+" ") {
-		return argumentError("e takes one of%s", operators)
-	}
-	if len(args) >= 2 && args[1] != "" && args[1] != "f" {
-		return argumentError("the flag of e is f")
-	}
-	if len(args) == 3 && (len(args[2]) != 1 || args[2] < "0" || args[2] > "9") {
-		return argumentError("the precision of e is a digit")
-	}
-	return nil
+	return errInertOpen
 }

@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -415,15 +416,15 @@ func (r WindowRef) SelectLayout(ctx context.Context, layout Layout) (Window, err
 	if err != nil {
 		return Window{}, err
 	}
-	script, err := r.srv.Script(ctx, cmd)
-	if err != nil {
-		return Window{}, err
+	var b Batch
+	before := Rows[Window](&b, r.self())
+	Add(&b, Require{Target: r, Condition: MatchEqual("window_panes", strconv.Itoa(root.Panes()))})
+	Add(&b, cmd)
+	rows := Rows[Window](&b, r.self())
+	if err = b.Do(ctx, r.srv); errors.Is(err, ErrUnmet) && len(*before) > 0 {
+		err = argumentError("a layout of %d panes for window %s, which has %d", root.Panes(), r.ID, (*before)[0].PaneCount)
 	}
-	w, err := after[Window](ctx, r.srv, IfShell{Target: r, Condition: Format(fmt.Sprintf("#{==:#{window_panes},%d}", root.Panes())), Test: true, Then: script}, r.self())
-	if err == nil && w.PaneCount != root.Panes() {
-		err = argumentError("a layout of %d panes for window %s, which has %d", root.Panes(), r.ID, w.PaneCount)
-	}
-	return w, err
+	return first(r.srv, *rows, err, r.self(), Object{"window", string(r.ID)})
 }
 
 // UndoLayout restores the layout before its last change.

@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"strings"
+	"unicode/utf8"
 )
 
 // The rows of a pane's normal screen are numbered from the oldest of its history. A row keeps its
@@ -25,7 +26,8 @@ type PaneState struct {
 	Alternate bool `tmux:"alternate_on"`
 	Width     int  `tmux:"pane_width"`
 	Height    int  `tmux:"pane_height"`
-	// CursorY is the cursor's row on the screen, from 0.
+	// CursorX and CursorY are the cursor's column and row on the screen, from 0.
+	CursorX int `tmux:"cursor_x"`
 	CursorY int `tmux:"cursor_y"`
 	// History is the number of rows above the screen, and Limit the most there can be.
 	History int `tmux:"history_size"`
@@ -42,20 +44,9 @@ type PaneState struct {
 	SavedY int `tmux:"alternate_saved_y"`
 }
 
-// trimStep is how many rows tmux takes off a full history at a time.
-func (s PaneState) trimStep() int { return max(s.Limit/10, 1) }
-
-// mayTrim reports whether the history is, or was with so many rows more, so full that rows may have
-// lost their numbers.
-func (s PaneState) mayTrim(more int) bool { return s.History+more >= s.Limit-s.trimStep() }
-
-// cursor is the number of the row on the normal screen in which the cursor is or, while the
-// alternate screen shows, was.
-func (s PaneState) cursor() int {
-	if s.Alternate {
-		return s.History + min(s.SavedY, s.Height-1)
-	}
-	return s.History + s.CursorY
+// counted reports whether this tmux has the counters.
+func (s PaneState) counted() bool {
+	return s.HistoryGeneration != nil && s.HistoryAdded != nil && s.HistoryCollected != nil
 }
 
 // Look is one look at a pane: what it shows, and what has become new since an earlier look. See
@@ -64,29 +55,84 @@ type Look struct {
 	PaneState
 	// New are the lines that were printed, changed or drawn since the earlier look, in their order:
 	// first the history and the normal screen, then the alternate screen. A line that was wrapped is
-	// one line. A line that has only moved is not new. Spaces at the ends of lines are removed. Long
-	// lines that the alternate screen hides in a pane that was resized since are new once they show.
+	// one line. A line that has only moved is not new, unless from the alternate screen to the normal
+	// one. Spaces at the ends of lines are removed.
 	New []string
-	// Missed is set if output may be missing from New, since it was cleared, or trimmed off the
-	// history, before it could be read; New is then all that is left.
+	// NewRows are the numbers of the rows in which the lines of New begin. Rows of the history and the
+	// normal screen count from 0, the oldest; those of the alternate screen from -1 down.
+	NewRows []int
+	// Shift is by how much the numbers of rows fell since the earlier look, because tmux trimmed the
+	// history; -1 if that is not known.
+	Shift int
+	// Missed is set unless New is proven to have everything. New is then what the screen shows or, if
+	// nothing is wrong but that the pane got lower or higher, what is new on it.
 	Missed bool
-	// Printed is set if there is anything in New, or the cursor went down past blank lines.
+	// Printed is set if there is anything in New, lines may be missing from it, or the cursor went
+	// down past blank lines.
 	Printed bool
 
-	rows []string   // of the normal screen and of the history from top on, with spaces at their ends
-	top  int        // the number of the first
-	all  []textLine // the same rows as lines
-	alt  []textLine // of the alternate screen, if it shows
-	// digests has a digest for each of all, once they were compared with a mark.
-	digests []uint64
-	mixed   bool // see Mark
-	// kept is the earlier mark, if what the alternate screen hides is as it was then.
-	kept *Mark
-	// cut says which lines may be cut, because tmux does not wrap what the alternate screen hides
-	// when that gets narrower; nil if none are.
-	cut []bool
-
+	rows    []string   // of the normal screen and of the history from top on, with spaces at their ends
+	top     int        // the number of the first
+	normal  int        // how many of them are the normal screen's
+	all     []textLine // the same rows as lines
+	altRows []string   // of the alternate screen, if it shows
+	alt     []textLine
+	digests knownRows // of rows, once they are needed
+	// mixed is set if the alternate screen hides rows that tmux may wrap anew when they show again.
+	mixed bool
 	grown int // by how many rows the history has grown since the earlier look
+}
+
+// cursor is the number of the row on the normal screen in which the cursor is or, while the
+// alternate screen shows, was.
+func (l *Look) cursor() int {
+	if l.Alternate {
+		return l.History + min(l.SavedY, l.normal-1)
+	}
+	return l.History + min(l.CursorY, l.normal-1) // 3.6 may have it below a screen that it wrapped anew
+}
+
+// CursorLine returns the text of the line that the cursor is in and, as in NewRows, the number of the
+// row in which it begins.
+func (l *Look) CursorLine() (row int, text string) {
+	lines, at := l.all, l.cursor()
+	if l.Alternate {
+		lines, at = l.alt, l.CursorY
+	}
+	for _, line := range lines {
+		if line.first <= at && at < line.end {
+			row, text = line.first, line.text
+		}
+	}
+	if l.Alternate {
+		row = -1 - row
+	}
+	return row, text
+}
+
+// typed is the text of a line up to the cursor, which is in the row at, or all of it if there is none
+// before the cursor or where cells are not bytes.
+func (l *Look) typed(line textLine, at int) string {
+	if l.Alternate || strings.ContainsFunc(line.text, func(r rune) bool { return r == '\t' || r >= utf8.RuneSelf }) {
+		return line.text
+	}
+	above := strings.Join(l.rows[line.first-l.top:at-l.top], "")
+	if text := strings.TrimRight(line.text[:min(len(line.text), len(above)+l.CursorX)], " "); text != "" {
+		return text
+	}
+	return line.text
+}
+
+// wraps reports whether any row of the normal screen is wrapped or so long that it may be cut: tmux
+// does not wrap what the alternate screen hides when the pane gets wider or narrower.
+func (l *Look) wraps() bool {
+	known := l.known()
+	for n := l.History; n < known.end(); n++ {
+		if row := l.rows[n-l.top]; known.goesOn(n) || len(row) >= l.Width || strings.Contains(row, "\t") {
+			return true
+		}
+	}
+	return false
 }
 
 // textLine is a line of text: one row, or several that were wrapped.
@@ -97,17 +143,26 @@ type textLine struct {
 
 // Lines are the lines on the screen that shows, down to the last that is not blank.
 func (l *Look) Lines() []string {
-	lines := l.alt
-	if !l.Alternate {
-		lines = l.all
+	shown, _ := l.shown()
+	return shown
+}
+
+// shown are Lines, with their rows as in NewRows.
+func (l *Look) shown() (shown []string, rows []int) {
+	lines := l.all
+	if l.Alternate {
+		lines = l.alt
 	}
-	var shown []string
 	for _, line := range lines {
+		if l.Alternate {
+			line.first = -1 - line.first
+		}
 		if l.Alternate || line.end > l.History {
-			shown = append(shown, line.text)
+			shown, rows = append(shown, line.text), append(rows, line.first)
 		}
 	}
-	return trimBlank(shown)
+	shown = trimBlank(shown)
+	return shown, rows[:len(shown)]
 }
 
 // Tail is [Look.Lines] and, of the normal screen, the lines above it that were read too.
@@ -134,9 +189,12 @@ const (
 	// tailRows is how many rows above the screen a look remembers. Nothing can write to
 	// them any more, so they show whether rows still have their numbers.
 	tailRows = 40
+	// farRows is how many above those a later look remembers as one: the screen of a pane that got
+	// higher may have had them in between.
+	farRows = 60
 	// leastSlack is how many rows a pane may print between two looks without costing
 	// another round trip.
-	leastSlack = 100
+	leastSlack = 40
 	// mostRows is how many rows of the history are read at most.
 	mostRows = 50_000
 )
@@ -145,10 +203,26 @@ const (
 // become new since. It takes one round trip to the server; where much was printed, or where rows
 // may have been renumbered, two or three.
 //
-// What was printed and written over between two looks, such as a progress bar, is not seen. A line
-// may be new twice if the pane got higher, its program moved the line, and it got lower again. Before
-// tmux 3.8 nothing shows that a pane was cleared if there was nothing above its cursor, or if the
-// same was printed again; nor, in a full history, how often the same line was.
+// The new Look has missed lines unless all of this holds:
+//
+//   - The same program runs in the pane, which is as wide and high as it was. If wrapped or long lines were
+//     hidden by the alternate screen when the width changed, they still are.
+//   - The rows above the screen that the earlier look remembers, 40 if it was the first and 100 if not,
+//     are where they were, or higher by what tmux trimmed, and nothing was trimmed that was on the
+//     screen at the earlier look. How much was trimmed is known from tmux 3.8 on, unless the history
+//     was cleared. Before, it is proven if three different lines or more above the screen are where
+//     they would be, for one number only. In a pane without a history the first row and three lines
+//     are where they were, or all of it is as it was.
+//   - No rows are gone at the end of its screen.
+//   - Of the lines with text above the cursor's, if any have not scrolled off the screen, one is still
+//     there. If there were none, no text is above the cursor's line now, the cursor is no higher, and
+//     its line is not blank if it had text.
+//
+// Text that its program draws over on the screen between two looks, such as a progress bar, is not
+// seen, nor is what was erased as a whole if all of this holds nevertheless: above all, before tmux
+// 3.8, in a pane with no text above the cursor's line. If the pane was resized and got its old size
+// back in between, the same is true of what was below the cursor, of what was drawn in rows that
+// had been further above the screen or were wrapped anew, and of what tmux trimmed meanwhile.
 func (r PaneRef) Look(ctx context.Context, since *Mark) (*Look, error) {
 	return r.srv.LookAt(ctx, r, since)
 }
@@ -157,7 +231,7 @@ func (r PaneRef) Look(ctx context.Context, since *Mark) (*Look, error) {
 func (s *Server) LookAt(ctx context.Context, target Target, since *Mark) (*Look, error) {
 	above := tailRows
 	if since != nil {
-		above += leastSlack + 2*since.grown
+		above += farRows + leastSlack + 2*since.grown
 	}
 	for try := 0; ; try++ {
 		above = min(above, mostRows)
@@ -215,7 +289,8 @@ func addLook(b *Batch, target Target, above int) *Look {
 			// What shows is the alternate screen; the history is the normal one's.
 			shown := min(len(l.rows), l.History-l.top)
 			above, below, wrapped := splitJoined(joined, l.rows, shown)
-			l.alt = joinRows(l.rows[shown:], below, 0)
+			l.altRows = l.rows[shown:]
+			l.alt = joinRows(l.altRows, below, 0)
 			hidden := splitRows(*savedLines)
 			if wrapped {
 				hidden[0] = above[len(above)-1] + hidden[0]
@@ -225,14 +300,8 @@ func addLook(b *Batch, target Target, above int) *Look {
 			joined = append(above[:len(above):len(above)], hidden...)
 		}
 		l.all = joinRows(l.rows, joined, l.top)
-		if l.Alternate {
-			l.cut = make([]bool, len(l.all))
-			for i, line := range l.all {
-				for n := line.first; n < line.end; n++ {
-					l.cut[i] = l.cut[i] || len(l.rows[n-l.top]) >= l.Width
-				}
-			}
-		}
+		l.normal = l.top + len(l.rows) - l.History
+		l.mixed = l.Alternate && l.wraps()
 		return nil
 	}
 	return l

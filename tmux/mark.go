@@ -3,7 +3,6 @@ package tmux
 import (
 	"bytes"
 	"fmt"
-	"strings"
 )
 
 // A mark begins the lines that separate what the commands of one list print.
@@ -18,29 +17,6 @@ func (m mark) after(commands int) encoded {
 	return encoded{"display-message", "-p", fmt.Sprint(m, commands)}
 }
 
-// from is the line before a part of a list, that begins after so many commands.
-func (m mark) from(commands int) string { return fmt.Sprint(m, "from-", commands) }
-
-// partSize is how many commands there are in a part of a list.
-const partSize = 32
-
-// inParts is a list, with the commands of after between its own, as configuration
-// that runs it in parts. What tmux does for a list of commands grows with the
-// square of its length, which takes longer than the commands themselves where
-// there are some hundred. The parts after one that fails are run too, so this is
-// only for commands that just look.
-func (m mark) inParts(list []encoded) []byte {
-	var b strings.Builder
-	for i := 0; i < len(list); i += 2 * partSize {
-		if i > 0 {
-			b.WriteString(" ; ")
-		}
-		part := append([]encoded{{"display-message", "-p", m.from(i / 2)}}, list[i:min(i+2*partSize, len(list))]...)
-		encoded{"if-shell", "-F", "1", configLine(part)}.writeConfig(&b)
-	}
-	return append([]byte(b.String()), '\n')
-}
-
 // split cuts what a list printed at the marks, into n parts or, when a command
 // failed, fewer: the last is what that one printed.
 func (m mark) split(stdout []byte, n int) [][]byte {
@@ -48,7 +24,6 @@ func (m mark) split(stdout []byte, n int) [][]byte {
 	for {
 		before, line, after, found := m.cut(stdout)
 		switch {
-		case found && line == m.from(len(outputs)) && len(before) == 0:
 		case found && line == fmt.Sprint(m, len(outputs)+1) && len(outputs) < n-1:
 			outputs = append(outputs, before)
 		default:

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// markVersion is that of the binary form of a Mark.
-const markVersion = 1
+// markVersion is the version of the binary form of a Mark.
+const markVersion = 3
 
 // MarshalBinary returns the mark in a form for [Mark.UnmarshalBinary]: about eight bytes for each
 // row of the screen.
@@ -18,27 +18,26 @@ func (m *Mark) MarshalBinary() ([]byte, error) {
 			b = binary.AppendVarint(b, int64(n))
 		}
 	}
-	lines := func(all []markLine) {
+	rows := func(all []uint64) {
 		number(len(all))
-		last := 0
-		for _, l := range all {
-			number(l.first-last, l.end-l.first)
-			last = l.first
-			b = binary.LittleEndian.AppendUint64(b, l.digest)
+		for _, d := range all {
+			b = binary.LittleEndian.AppendUint64(b, d)
 		}
 	}
 	text(string(m.Pane))
 	text(m.PID)
 	text(m.typed)
 	flags := 0
-	for i, is := range []bool{m.alternate, m.counted, m.cut, m.mixed} {
+	for i, is := range []bool{m.alternate, m.counted, m.mixed} {
 		if is {
 			flags |= 1 << i
 		}
 	}
-	number(flags, m.width, m.height, m.history, m.limit, m.cursor, m.grown, int(m.generation), int(m.added), int(m.collected))
-	lines(m.lines)
-	lines(m.alt)
+	number(flags, m.width, m.height, m.shown, m.history, m.limit, m.cursor, m.grown, int(m.generation), int(m.added), int(m.collected), m.rows.first, m.far)
+	rows([]uint64{m.farDigest})
+	for _, known := range [][]uint64{m.rows.digest, m.rows.long, m.alt.digest, m.alt.long} {
+		rows(known)
+	}
 	return b, nil
 }
 
@@ -65,24 +64,17 @@ func (m *Mark) UnmarshalBinary(data []byte) error {
 		data = data[size+int(n):]
 		return s
 	}
-	lines := func() []markLine {
+	rows := func() []uint64 {
 		n := number()
-		if n < 0 || n > len(data)/10 {
-			broken = broken || n != 0
+		if n < 0 || n > len(data)/8 {
+			broken = true
 			return nil
 		}
-		all := make([]markLine, n)
-		last := 0
+		all := make([]uint64, n)
 		for i := range all {
-			last += number()
-			all[i] = markLine{first: last, end: last + number()}
-			if len(data) < 8 || all[i].end < last || last < 0 {
-				broken = true
-				return nil
-			}
-			all[i].digest = binary.LittleEndian.Uint64(data)
-			data = data[8:]
+			all[i] = binary.LittleEndian.Uint64(data[8*i:])
 		}
+		data = data[8*n:]
 		return all
 	}
 	if len(data) == 0 || data[0] != markVersion {
@@ -91,13 +83,19 @@ func (m *Mark) UnmarshalBinary(data []byte) error {
 	data = data[1:]
 	r := Mark{Pane: PaneID(text()), PID: text(), typed: text()}
 	flags := number()
-	r.alternate, r.counted, r.cut, r.mixed = flags&1 != 0, flags&2 != 0, flags&4 != 0, flags&8 != 0
-	r.width, r.height, r.history, r.limit, r.cursor, r.grown = number(), number(), number(), number(), number(), number()
+	r.alternate, r.counted, r.mixed = flags&1 != 0, flags&2 != 0, flags&4 != 0
+	r.width, r.height, r.shown, r.history = number(), number(), number(), number()
+	r.limit, r.cursor, r.grown = number(), number(), number()
 	r.generation, r.added, r.collected = int64(number()), int64(number()), int64(number())
-	r.lines, r.alt = lines(), lines()
-	if broken || len(data) > 0 || !r.Pane.Valid() || min(r.width, r.height, r.history, r.limit, r.cursor, r.grown) < 0 || r.grown > mostRows {
+	r.rows.first, r.far = number(), number()
+	far := rows()
+	r.rows.digest, r.rows.long, r.alt.digest, r.alt.long = rows(), rows(), rows(), rows()
+	good := !broken && len(data) == 0 && len(far) == 1 && r.Pane.Valid() && min(r.width, r.height-1, r.shown, r.history, r.limit, r.cursor, r.grown, r.far) >= 0 &&
+		r.far <= r.rows.first && r.rows.first <= r.history && r.rows.end() == r.history+r.height && r.cursor < r.rows.end()
+	if !good {
 		return errors.New("tmux: a broken mark")
 	}
+	r.farDigest = far[0]
 	*m = r
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -19,12 +20,24 @@ var nameSeeds = []string{
 	"*?[a]", "|", `a|\`, " lead", "trail ", "\xff\xfe", "a\x00b", "#{l:#{pane_id}}", "#{?1,a,b}", strings.Repeat("long #{x} ", 40),
 }
 
+// someSeeds is a third of them; all at full size.
+func someSeeds() []string {
+	if testtool.Full {
+		return nameSeeds
+	}
+	var some []string
+	for i := 0; i < len(nameSeeds); i += 3 {
+		some = append(some, nameSeeds[i])
+	}
+	return some
+}
+
 // FuzzNames: any text is a name or a title, and comes back as it was given, but
 // for what tmux itself does to names: before 3.7 ":" and "." of a session's
 // become "_", and backslashes, control bytes and the like are kept as vis(3)
 // writes them; so are titles from 3.7 on.
 func FuzzNames(f *testing.F) {
-	for _, s := range nameSeeds {
+	for _, s := range someSeeds() {
 		f.Add(s)
 	}
 	srv := started(f)
@@ -112,7 +125,7 @@ func FuzzNames(f *testing.F) {
 
 // FuzzDirectories: a working directory of any name is gone to.
 func FuzzDirectories(f *testing.F) {
-	for _, s := range nameSeeds[:30] {
+	for _, s := range someSeeds() {
 		f.Add(s)
 	}
 	srv := started(f)

@@ -210,9 +210,11 @@ func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
 
 	buf := readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(buf)
+	working, done := context.WithCancel(ctx)
+	defer done()
 	c := nativeCall{
-		ctx: ctx, conn: conn, in: messageReader{r: conn, buf: *buf}, open: openFile,
-		files: clientFiles{list: req.list, stdin: req.stdin, dir: workingDirectory(), socket: t.socket.path},
+		ctx: working, conn: conn, in: messageReader{r: conn, buf: *buf}, open: openFile,
+		files: clientFiles{named: req.files, stdin: req.stdin, socket: t.socket.path},
 	}
 	c.stdout.notice = req.printed
 	defer c.files.closeAll()
@@ -250,7 +252,7 @@ func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 		return reply{code: 1, stderr: []byte("command too long")}, nil
 	}
 	out := slices.Grow(bytes.Clone(hello), len(packed)+256)
-	out = appendMessage(out, msgIdentifyCWD, cString(c.files.dir))
+	out = appendMessage(out, msgIdentifyCWD, cString(workingDirectory()))
 	out = appendMessage(out, msgIdentifyDone, nil)
 	out = appendMessage(out, msgCommand, packed)
 	if _, err := c.conn.Write(out); err != nil {
@@ -280,6 +282,9 @@ func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 		if err != nil {
 			return c.lost(err)
 		}
+		if done && c.files.failed != nil {
+			return reply{code: -1}, fmt.Errorf("save-buffer: %w", c.files.failed)
+		}
 		if done {
 			code := 0
 			if len(msg.data) >= 4 {
@@ -302,8 +307,11 @@ func (c *nativeCall) reply(code int) reply {
 // lost is a connection that broke before the server said how the list ended, or
 // that is given up because of what the server says.
 func (c *nativeCall) lost(err error) (reply, error) {
-	if errors.Is(err, errProtocol) || errors.Is(err, ErrUntrusted) || errors.Is(err, ErrTooMuch) {
-		return reply{code: -1}, err
+	err = exhausted(err)
+	for _, known := range []error{errProtocol, ErrUntrusted, ErrTooMuch, ErrExhausted} {
+		if errors.Is(err, known) {
+			return reply{code: -1}, err
+		}
 	}
 	c.stderr.add([]byte("server exited unexpectedly"))
 	return c.reply(1), nil

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/testtmux"
+	"tmuxmcp/internal/test/testtmux"
 )
 
 // peer is a socket whose other side is played by serve, for each connection.
@@ -308,8 +308,8 @@ func FuzzNative(f *testing.F) {
 
 // The list that is answered by mutated frames names a file to read and one to write.
 var (
-	mutatedList = []encoded{{"list-sessions"}, {"load-buffer", "/named/in"}, {"save-buffer", "-a", "/named/out"}}
-	mayOpen     = map[string]int{"/named/in": os.O_RDONLY, "/named/out": os.O_WRONLY | os.O_CREATE | os.O_APPEND}
+	namedFiles = []clientFile{{path: "/named/in"}, {path: "/named/out", write: true, flags: os.O_APPEND}}
+	mayOpen    = map[string]int{"/named/in": os.O_RDONLY, "/named/out": os.O_WRONLY | os.O_CREATE | os.O_APPEND}
 )
 
 // answered lets a peer answer a list with these bytes: no panic, no hang, and no file
@@ -333,7 +333,7 @@ func answered(t *testing.T, answer []byte) {
 	defer cancel()
 	us.SetDeadline(time.Now().Add(30 * time.Second))
 	opened := map[string]bool{}
-	c := nativeCall{ctx: ctx, conn: us, in: messageReader{r: us, buf: make([]byte, 4*maxMessage)}, files: clientFiles{list: mutatedList, stdin: []byte("input"), dir: "/dir"}, open: func(path string, flags int) (*os.File, error) {
+	c := nativeCall{ctx: ctx, conn: us, in: messageReader{r: us, buf: make([]byte, 4*maxMessage)}, files: clientFiles{named: namedFiles, stdin: []byte("input")}, open: func(path string, flags int) (*os.File, error) {
 		if want, ok := mayOpen[path]; !ok || want != flags || opened[path] {
 			t.Errorf("opened %q with flags %#x", path, flags)
 		}

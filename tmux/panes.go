@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"errors"
 	"strconv"
 )
 
@@ -308,35 +309,33 @@ func (r PaneRef) Resize(ctx context.Context, opts ResizePane) (Pane, error) {
 }
 
 // Zoom makes the pane the active one and lets it fill its window. It is a no-op if it does already.
-func (r PaneRef) Zoom(ctx context.Context) error { return r.srv.zoom(ctx, r, r.srv.Zooming) }
+func (r PaneRef) Zoom(ctx context.Context) error { return r.srv.zoom(ctx, r, Zooming(r)) }
 
 // Unzoom shows the window's other panes again if this pane is zoomed. It is a no-op otherwise. See
 // also [WindowRef.Unzoom].
-func (r PaneRef) Unzoom(ctx context.Context) error { return r.srv.zoom(ctx, r, r.srv.Unzooming) }
+func (r PaneRef) Unzoom(ctx context.Context) error { return r.srv.zoom(ctx, r, Unzooming(r)) }
 
-func (s *Server) zoom(ctx context.Context, target Target, change func(context.Context, Target) (Command, error)) error {
-	cmd, err := change(ctx, target)
-	if err != nil {
-		return err
+func (s *Server) zoom(ctx context.Context, target Target, change []Command) error {
+	// Require takes a target that does not exist for none.
+	err := s.run(ctx, append([]Command{ListPanes{Target: target, Filter: "0"}}, change...)...)
+	if errors.Is(err, ErrUnmet) {
+		return nil
 	}
-	// if-shell takes a target that does not exist for none.
-	return s.run(ctx, ListPanes{Target: target}, cmd)
+	return err
 }
 
-// zoomed is whether a pane is: resize-pane -Z only toggles, and its flag is the window's.
+// zoomed reports whether a pane is zoomed: resize-pane -Z only toggles, and its flag is the window's.
 const zoomed = "#{&&:#{window_zoomed_flag},#{pane_active}}"
 
-// Zooming returns the command that zooms the target's pane, as [PaneRef.Zoom] does, for a [Batch],
-// [Server.Do] or [Server.Script]. It does nothing if the target does not exist.
-func (s *Server) Zooming(ctx context.Context, target Target) (Command, error) {
-	script, err := s.Script(ctx, SelectPane{Target: target}, ResizePane{Target: target, ToggleZoom: true})
-	return IfShell{Target: target, Test: true, Condition: zoomed, Else: script}, err
+// Zooming returns the commands that zoom the target's pane, as [PaneRef.Zoom] does, for the end of
+// a [Batch] or of a [Server.Do], which fails with [ErrUnmet] if the pane is zoomed already.
+func Zooming(target Target) []Command {
+	return []Command{Require{Target: target, Condition: Not(zoomed)}, SelectPane{Target: target}, ResizePane{Target: target, ToggleZoom: true}}
 }
 
-// Unzooming returns the command that ends the zoom of the target's pane: see [Server.Zooming].
-func (s *Server) Unzooming(ctx context.Context, target Target) (Command, error) {
-	script, err := s.Script(ctx, ResizePane{Target: target, ToggleZoom: true})
-	return IfShell{Target: target, Test: true, Condition: zoomed, Then: script}, err
+// Unzooming returns the commands that end the zoom of the target's pane: see [Zooming].
+func Unzooming(target Target) []Command {
+	return []Command{Require{Target: target, Condition: zoomed}, ResizePane{Target: target, ToggleZoom: true}}
 }
 
 // Respawn restarts the pane's program. Unless opts.Kill is set it fails with [ErrRunning] if the

@@ -24,11 +24,6 @@ func Literal(text string) Format { return Format(formatEscapes.Replace(text)) }
 
 var formatEscapes = strings.NewReplacer("#", "#{a:35}", "}", "#{a:125}", ",", "#{a:44}")
 
-// unliteral is the text that Literal was given.
-func unliteral(format string) string { return formatUnescapes.Replace(format) }
-
-var formatUnescapes = strings.NewReplacer("#{a:35}", "#", "#{a:125}", "}", "#{a:44}", ",")
-
 // withoutTime protects the percent signs of a format from strftime, which
 // display-message and pipe-pane apply at every nesting of the format.
 func (f Format) withoutTime() Format {

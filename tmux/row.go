@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -196,6 +197,9 @@ func decodeRows[R any](srv *Server, v Version, fields []rowField, out string) ([
 		rv := reflect.ValueOf(&row).Elem()
 		for _, f := range fields {
 			value, err := sc.value()
+			if err == nil && f.plain && strings.Contains(value, "\n") { // that of a row which was cut
+				err = fmt.Errorf("a line ends in %.40q: %w", value, errCutRow)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("row %d: %s: %w", len(rows), f.token, err)
 			}
@@ -204,13 +208,15 @@ func decodeRows[R any](srv *Server, v Version, fields []rowField, out string) ([
 			}
 		}
 		if !strings.HasPrefix(sc.rest, "\n") {
-			return nil, fmt.Errorf("row %d: no end of line before %.40q", len(rows), sc.rest)
+			return nil, fmt.Errorf("row %d: no end of line before %.40q: %w", len(rows), sc.rest, errCutRow)
 		}
 		sc.rest = sc.rest[1:]
 		rows = append(rows, row)
 	}
 	return rows, nil
 }
+
+var errCutRow = errors.New("tmux cut a row short, as 3.7 and later do with what takes 100 ms to expand")
 
 // rowScanner takes rows apart into values.
 type rowScanner struct {
@@ -249,7 +255,7 @@ func (sc *rowScanner) value() (string, error) {
 			b = append(b, c)
 		}
 	}
-	return "", fmt.Errorf("value without an end in %.40q", s)
+	return "", fmt.Errorf("no end of field in %.40q: %w", s, errCutRow)
 }
 
 // unvis decodes what follows a backslash: the byte, and the number of characters

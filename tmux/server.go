@@ -1,12 +1,14 @@
 package tmux
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -65,8 +67,8 @@ type Server struct {
 	version Version     // of the running server, zero when not known
 	known   os.FileInfo // the socket of the server that has this version
 	program Version     // of the tmux program, zero when not known
-	// waiting counts the calls of Wait on each channel.
-	waiting map[string]int
+	// waiting are the calls of Wait on each channel.
+	waiting map[string]*channelWaits
 }
 
 const defaultTimeout = 30 * time.Second
@@ -179,7 +181,8 @@ func (s *Server) Binary() string {
 // is an [*Error] that names it, and the outputs are what the commands before it
 // printed and whatever it printed itself. A list may be of any size.
 //
-// A few commands take a round trip of their own, because the tmux program lets
+// A list of more than some dozen commands that only read is sent in parts, which is faster. A few
+// commands take a round trip of their own, because the tmux program lets
 // only one command of a list use them: show-buffer and save-buffer have standard
 // output to themselves, and two commands cannot both read standard input.
 func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
@@ -187,13 +190,19 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 		return nil, err
 	}
 	list := make([]item, len(cmds))
-	waits := false
+	waits, private := false, s.transport.private()
 	for i, c := range cmds {
+		if f, ok := c.(interface{ named() (Command, *clientFile) }); ok {
+			c, list[i].file = f.named()
+		}
 		words, err := encode(c, func() (Version, error) { return s.Version(ctx) })
 		if err != nil {
 			return nil, err
 		}
 		list[i].words = words
+		does := words.does()
+		list[i].text = does&runsText != 0 || does&namesFile != 0 && list[i].file == nil
+		private = private && !list[i].text
 		if list[i].before, err = s.preceding(ctx, c); err != nil {
 			return nil, err
 		}
@@ -210,7 +219,7 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 		defer cancel()
 	}
 	var outputs [][]byte
-	for _, part := range roundTrips(list, s.transport.private()) {
+	for _, part := range roundTrips(list, private) {
 		outs, err := s.roundTrip(ctx, part, nil)
 		outputs = append(outputs, outs...)
 		if err != nil {
@@ -224,8 +233,9 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 // commands, or of those up to the one that failed. For printed see [request].
 func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([][]byte, error) {
 	list := make([]encoded, 0, 2*len(items))
+	var files []clientFile
 	var stdin []byte
-	looks := true
+	typed, text := false, false
 	m := s.newMark()
 	for i, it := range items {
 		if i > 0 {
@@ -235,11 +245,15 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		if it.stdin != nil {
 			stdin = it.stdin
 		}
-		looks = looks && it.before == nil && it.words.looks()
+		if it.file != nil {
+			files = append(files, *it.file)
+		}
+		text = text || it.text
+		typed = typed || it.words.does()&bare == 0
 	}
 	// tmux prints the second time without asking whether it may: a list that prints
 	// once is answered sooner when it prints the marker too.
-	once := len(items) == 1 && stdin == nil && items[0].words.looks()
+	once := len(items) == 1 && stdin == nil && items[0].words.does()&looks != 0
 	parts := len(items)
 	if once {
 		list = append(list, m.after(1))
@@ -249,12 +263,8 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	if err != nil {
 		return nil, err
 	}
-	inParts := looks && stdin == nil && req.stdin != nil
-	if inParts {
-		req.stdin = m.inParts(list)
-	}
 	req.printed = printed
-	req.mixed = stdin != nil && len(items) > 1 && slices.ContainsFunc(items, func(it item) bool { return !it.words.bare() })
+	req.files, req.text, req.mixed = files, text, stdin != nil && len(items) > 1 && typed
 	start := time.Now()
 	rep, err := s.transport.run(ctx, req)
 	if s.cfg.Logger != nil {
@@ -281,8 +291,10 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		// A server that is asked to end sends its clients nothing. If it still runs, a
 		// command has ended the list without an error, as "show-options -q" of 3.2 does
 		// at an unknown option.
-		switch gone := !s.answers(ctx); {
-		case gone:
+		switch answers, err := s.answers(ctx); {
+		case err != nil:
+			e.Err = err
+		case !answers:
 			e.Err = ErrServerGone
 		case rep.open:
 			e.Err = errors.New("the end of what tmux printed did not come in time")
@@ -293,11 +305,10 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		}
 	} else if err == nil {
 		e.Stderr = strings.TrimPrefix(e.Stderr, "-:1: ")
-		if inParts {
-			e.Stderr, _, _ = strings.Cut(e.Stderr, "\n")
-		}
 		e.Err = kindOf(e.Stderr)
-		e.Object = objectIn(e.Stderr)
+		if e.Err != ErrUnmet {
+			e.Object = objectIn(e.Stderr)
+		}
 		failed = blame(e.Stderr, failed, items)
 	}
 	e.Command, e.Args = failed[0], failed[1:]
@@ -311,13 +322,13 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 }
 
 // answers reports whether a server listens and does what it is asked to.
-func (s *Server) answers(ctx context.Context) bool {
+func (s *Server) answers(ctx context.Context) (bool, error) {
 	req, err := newRequest([]encoded{{"display-message", "-p", s.marker}}, nil)
 	if err != nil {
-		return false
+		return false, err
 	}
 	rep, err := s.transport.run(ctx, req)
-	return err == nil && string(rep.stdout) == s.marker+"\n"
+	return string(rep.stdout) == s.marker+"\n", err
 }
 
 // parseError finds the command in what tmux prints before it runs anything.
@@ -409,14 +420,24 @@ func programVersion(ctx context.Context, binary string, env []string) (Version, 
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, "-V")
 	cmd.Env, cmd.WaitDelay = env, waitDelay
-	out, err := cmd.Output()
+	var line string
+	pipe, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err == nil {
+		// The line counts, whoever has the pipe after that, or for ever.
+		defer context.AfterFunc(ctx, func() { pipe.Close() })()
+		line, _ = bufio.NewReader(io.LimitReader(pipe, 1<<10)).ReadString('\n')
+		err = cmd.Wait()
+	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
 		return Version{}, fmt.Errorf("%s -V: %w", binary, err)
 	}
-	v, err := ParseVersion(string(out))
+	v, err := ParseVersion(line)
 	if err != nil {
 		err = fmt.Errorf("%s -V: %w", binary, err)
 	}

@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // StartServer starts the server if none runs. With no session it exits again at
@@ -53,15 +54,36 @@ func (s *Server) Info(ctx context.Context) (ServerInfo, error) {
 	return one[ServerInfo](ctx, s, DisplayMessage{})
 }
 
-// Kill ends the server and all its sessions. It is not an error if no server is
-// running.
+// Kill ends the server and all its sessions, and returns once it is gone: until then it
+// would drop the connection of whoever wants to start another. Where something else stands
+// before the socket, such as a relay, that cannot be seen, and Kill returns after two
+// seconds. It is not an error if no server is running.
 func (s *Server) Kill(ctx context.Context) error {
-	err := s.run(ctx, KillServer{})
-	if errors.Is(err, ErrNoServer) || errors.Is(err, ErrServerGone) {
-		err = nil
+	defer func() {
+		if s.usable() == nil {
+			s.forgetVersion()
+		}
+	}()
+	before, err := s.Info(ctx)
+	if err == nil {
+		err = s.run(ctx, KillServer{})
 	}
-	if s.usable() == nil {
-		s.forgetVersion()
+	for end := time.Now().Add(2 * time.Second); err == nil || errors.Is(err, ErrServerGone); {
+		if time.Now().After(end) {
+			return nil
+		}
+		var now ServerInfo
+		if now, err = s.Info(ctx); err == nil && now.PID != before.PID {
+			return nil // another has taken its place
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if errors.Is(err, ErrNoServer) {
+		return nil
 	}
 	return err
 }

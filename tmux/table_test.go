@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"tmuxmcp/internal/testtmux"
+	"tmuxmcp/internal/test/testtmux"
 )
 
 // form is a command as one or more releases have it, from
@@ -156,7 +156,7 @@ func TestEveryCommandStructIsListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := map[string]bool{"Raw": true}
+	listed := map[string]bool{"Raw": true, "Require": true} // any, and a way to use show-options
 	for _, c := range commands {
 		listed[reflect.TypeOf(c).Name()] = true
 	}

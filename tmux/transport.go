@@ -20,9 +20,10 @@ type transport interface {
 
 // request is one command list.
 type request struct {
-	// list are the commands.
-	list []encoded
-	// words are the same, escaped and separated by ";" words; or those that source
+	// list are the commands, and files those that they name.
+	list  []encoded
+	files []clientFile
+	// words are the same, escaped and separated by ";"; or those that source
 	// them from standard input.
 	words []string
 	// stdin is what a command of the list may read from "-".
@@ -30,6 +31,8 @@ type request struct {
 	// mixed is set when something that a user may have typed stands beside a command that
 	// reads stdin: the list was made for a private transport.
 	mixed bool
+	// text is set when one of the items has it.
+	text bool
 	// needs is how much of the environment the server needs for the list.
 	needs environ
 	// starts is set when a command of the list starts a server where none runs.
@@ -98,7 +101,7 @@ type reply struct {
 	stdout, stderr []byte
 	// code is the exit status of the client, -1 when it was killed.
 	code int
-	// open is that there may be more of stdout, which was not waited for.
+	// open is set if there may be more on stdout that was not waited for.
 	open bool
 }
 
@@ -117,19 +120,21 @@ const (
 // at a failing command exactly as an argument vector does.
 func newRequest(cmds []encoded, stdin []byte) (request, error) {
 	words, size := make([]string, 0, 8*len(cmds)), 0
+	var does deed
 	for i, c := range cmds {
 		if i > 0 {
-			words = append(words, ";")
+			words = endCommand(words)
 		}
 		for _, w := range c {
 			words = append(words, word(w))
 		}
+		does |= c.does()
 	}
 	for _, w := range words {
 		size += len(w) + 1
 	}
-	req := request{list: cmds, words: words, stdin: stdin, needs: needsPath, starts: slices.ContainsFunc(cmds, encoded.startsServer)}
-	if slices.ContainsFunc(cmds, encoded.makesSession) {
+	req := request{list: cmds, words: words, stdin: stdin, needs: needsPath, starts: does&starts != 0}
+	if does&sessions != 0 {
 		req.needs = needsAll
 	}
 	if size <= maxListBytes && len(words) <= maxListWords {
@@ -139,6 +144,17 @@ func newRequest(cmds []encoded, stdin []byte) (request, error) {
 		return request{}, argumentError("%d bytes of arguments beside standard input; tmux takes %d", size, maxListBytes)
 	}
 	return req.onStdin(), nil
+}
+
+// endCommand ends a command with a ";": at the end of its last word where that means nothing
+// else, since tmux 3.3 never frees a word that is nothing but a ";".
+func endCommand(words []string) []string {
+	last := len(words) - 1
+	if w := words[last]; w == "" || strings.HasSuffix(w, `\`) || strings.HasSuffix(w, ";") {
+		return append(words, ";")
+	}
+	words[last] += ";"
+	return words
 }
 
 // onStdin is the request with its list on standard input.
@@ -169,37 +185,26 @@ type item struct {
 	words  encoded
 	before []encoded
 	stdin  []byte
+	file   *clientFile // that it names
+	// text is set if it runs commands, or names a file, that only its text shows.
+	text bool
 }
 
-// ownsOutput reports whether the command writes to the client's standard output
-// as to a file. The tmux program closes it afterwards, so that nothing else of
-// the list can print.
-func (w encoded) ownsOutput() bool {
-	switch w[0] {
-	case "show-buffer", "showb":
-		return true
-	case "save-buffer", "saveb":
-		return w[len(w)-1] == "-"
+// partSize is how many commands that only look are sent in a list. What tmux does for a
+// list grows with the square of its length, which takes longer than the commands themselves
+// where there are some hundred. The tmux program itself takes time too.
+func partSize(private bool) int {
+	if private {
+		return 32
 	}
-	return false
-}
-
-// looks reports whether the command is one that changes nothing.
-func (w encoded) looks() bool {
-	switch w[0] {
-	case "list-sessions", "list-windows", "list-panes", "show-options":
-		return true
-	case "display-message", "capture-pane":
-		return slices.Contains(w, "-p")
-	}
-	return false
+	return 128
 }
 
 // roundTrips cuts a list into parts that can be sent together: all of it, except
-// for commands that share standard output or input with no other. For private see
-// [transport].
+// for commands that share standard output or input with no other, and for a long list that
+// only looks. For private see [transport].
 func roundTrips(list []item, private bool) [][]item {
-	size, words := 0, 0
+	size, words, all := 0, 0, looks|bare
 	for _, it := range list {
 		for _, e := range append(it.before, it.words) {
 			for _, w := range e {
@@ -208,51 +213,98 @@ func roundTrips(list []item, private bool) [][]item {
 			words += len(e) + 1
 		}
 		words += 3
+		if all &= it.words.does(); it.before != nil || it.stdin != nil {
+			all &^= looks
+		}
 	}
 	// A list over the limits is itself sent on standard input, and so is all that a
 	// user may have typed when the tmux program is run: arguments can be seen by all.
-	long := size > maxListBytes/2 || words > maxListWords ||
-		!private && slices.ContainsFunc(list, func(it item) bool { return !it.words.bare() })
+	long := size > maxListBytes/2 || words > maxListWords || !private && all&bare == 0
 	var parts [][]item
 	shared, read := false, false
 	for _, it := range list {
-		alone := it.words.ownsOutput() || it.stdin != nil && long
-		if !shared || alone || it.stdin != nil && read {
-			parts, read = append(parts, nil), false
-		}
+		alone := it.words.does()&ownsOutput != 0 || it.stdin != nil && long
 		last := len(parts) - 1
+		if !shared || alone || it.stdin != nil && read || all&looks != 0 && len(parts[last]) == partSize(private) {
+			parts, read = append(parts, nil), false
+			last++
+		}
 		parts[last] = append(parts[last], it)
 		shared, read = !alone, read || it.stdin != nil
 	}
 	return parts
 }
 
-// startsServer reports whether tmux starts a server for the command.
-func (w encoded) startsServer() bool {
-	return w.is("new-session", "new") || w.is("attach-session", "attach") || w.is("start-server", "start") ||
-		w.is("list-commands", "lscm") || w.is("list-keys", "lsk")
-}
+// deed is what a command does that decides how it is sent.
+type deed int
 
-// makesSession reports whether the command may make a session or attach to one, itself
-// or by commands it is given. One that is not known here, as an alias, may.
-func (w encoded) makesSession() bool {
-	switch w[0] {
-	case "new-session", "attach-session", "source-file", "if-shell", "run-shell", "set-hook":
-		return true
-	}
-	return commandsByName()[w[0]] == nil
-}
+const (
+	starts     deed = 1 << iota // starts a server where none runs
+	sessions                    // may make a session or attach to one, itself or by others
+	looks                       // changes nothing
+	ownsOutput                  // has standard output to itself: the tmux program closes it afterwards
+	bare                        // has no text of a user's in its words: the list of processes may show it
+	namesFile                   // has the client open a file
+	runsText                    // runs commands that are given as text, by a file or by an alias
+)
 
-// bare reports whether the words of the command are no text of a user's, so that they
-// may be seen in the list of processes.
-func (w encoded) bare() bool {
+// does is what the command does. One that is not known may be an alias, for anything.
+func (w encoded) does() deed {
+	last := w[len(w)-1]
 	switch w[0] {
-	case "load-buffer", "delete-buffer":
-		return true
+	case "new-session", "attach-session":
+		return starts | sessions
+	case "start-server", "list-commands", "list-keys":
+		return starts
+	case "list-sessions", "list-windows", "list-panes", "show-options":
+		return looks
+	case "display-message", "capture-pane":
+		if slices.Contains(w, "-p") {
+			return looks
+		}
+	case "show-buffer":
+		return ownsOutput
+	case "save-buffer":
+		if last == "-" {
+			return ownsOutput
+		}
+		return namesFile
+	case "load-buffer":
+		if last != "-" {
+			return bare | namesFile
+		}
+		return bare
+	case "delete-buffer":
+		return bare
 	case "paste-buffer":
-		return !slices.Contains(w, "-s")
+		if !slices.Contains(w, "-s") {
+			return bare
+		}
 	case "source-file":
-		return w[len(w)-1] == "-"
+		if last == "-" {
+			return bare | sessions | runsText
+		}
+		return sessions | runsText
+	case "if-shell", "set-hook", "confirm-before", "command-prompt", "display-menu":
+		return sessions | runsText
+	case "run-shell":
+		// Anything of a flag, to be sure.
+		if slices.ContainsFunc(w, func(word string) bool { return strings.HasPrefix(word, "-") && strings.Contains(word, "C") }) {
+			return sessions | runsText
+		}
+		return sessions
 	}
-	return false
+	if commandsByName()[w[0]] != nil {
+		return 0
+	}
+	does := sessions | runsText
+	for name, alias := range map[string]string{
+		"new-session": "new", "attach-session": "attach", "start-server": "start", "list-commands": "lscm", "list-keys": "lsk",
+		"show-buffer": "showb", "save-buffer": "saveb",
+	} {
+		if w[0] == alias || strings.HasPrefix(name, w[0]) {
+			does |= encoded{name, last}.does() & (starts | ownsOutput)
+		}
+	}
+	return does
 }

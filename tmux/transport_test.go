@@ -56,6 +56,13 @@ func (w *twin) try(t testing.TB, list []tmux.Raw) answer {
 			c.Args[j] = strings.ReplaceAll(a, "@DIR@", w.dir)
 		}
 		cmds[i] = c
+		// The native transport opens what a typed command names.
+		switch path := c.Args[max(0, len(c.Args)-1):]; c.Name {
+		case "load-buffer":
+			cmds[i] = tmux.LoadBuffer{Buffer: c.Args[1], Path: path[0]}
+		case "save-buffer":
+			cmds[i] = tmux.SaveBuffer{Buffer: c.Args[len(c.Args)-2], Append: c.Args[0] == "-a", Path: path[0]}
+		}
 	}
 	outs, err := w.srv.Do(ctx, cmds...)
 	plain := strings.NewReplacer(w.dir, "@DIR@", w.srv.SocketPath(), "@SOCKET@")

@@ -24,7 +24,7 @@ import (
 //     nobody else may be able to put another socket in the place of this one.
 type socket struct {
 	path string
-	// named is whether the socket is in the directory that tmux makes for them.
+	// named is set if the socket is in the directory that tmux makes for them.
 	named bool
 }
 
@@ -37,6 +37,9 @@ func untrusted(format string, args ...any) error {
 // accepting is waited for, as the tmux program does with its blocking socket.
 func (s socket) dial(ctx context.Context) (*net.UnixConn, error) {
 	if err := s.checkDirectory(); err != nil {
+		return nil, err
+	}
+	if err := s.checkFile(); err != nil {
 		return nil, err
 	}
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
@@ -80,6 +83,30 @@ func (s socket) checkDirectory() error {
 		return untrusted("%s, where tmux keeps its sockets, must be a directory of yours: remove it, or set TMUX_TMPDIR to a directory of your own", found(dir, info))
 	case info.Mode().Perm()&0o007 != 0:
 		return untrusted("%s, where tmux keeps its sockets, must be closed to other users: end the servers that you do not know, and run chmod 700 %s", found(dir, info), dir)
+	}
+	return nil
+}
+
+// checkFile refuses a path at which there is something other than a socket: tmux would remove
+// it to listen there.
+func (s socket) checkFile() error {
+	info, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err = os.Lstat(s.path) // a link to nothing
+	}
+	if err == nil && info.Mode().Type() != fs.ModeSocket {
+		return argumentError("%s is not a socket (%v), and tmux would remove it to listen there: use another path", s.path, info.Mode())
+	}
+	return nil // connecting says why
+}
+
+// checkLock refuses a file in the place of the one that the tmux program locks while it starts a
+// server, and then removes. A lock of tmux's is empty.
+func (s socket) checkLock() error {
+	lock := s.path + ".lock"
+	info, err := os.Lstat(lock)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > 0) {
+		return argumentError("%s exists (%v), and tmux would remove it to start a server on %s: use another path", lock, info.Mode(), s.path)
 	}
 	return nil
 }
@@ -210,7 +237,7 @@ func ownerOf(info fs.FileInfo) (uid, gid int) {
 // noServer is what the tmux program says when it cannot connect.
 func (s socket) noServer(err error) (reply, error) {
 	errno, ok := errors.AsType[syscall.Errno](err)
-	if !ok {
+	if err = exhausted(err); !ok || errors.Is(err, ErrExhausted) {
 		return reply{code: -1}, err
 	}
 	text := fmt.Sprintf("error connecting to %s (%s)", s.path, errnoText(errno))

@@ -4,7 +4,7 @@ package tmux
 
 import "golang.org/x/sys/unix"
 
-// knowsPeers says whether this system shows who listens on a socket.
+// knowsPeers reports whether this system shows who listens on a socket.
 const knowsPeers = true
 
 // peerOfSocket finds the user alone: these systems do not show the process.

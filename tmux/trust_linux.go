@@ -2,7 +2,7 @@ package tmux
 
 import "golang.org/x/sys/unix"
 
-// knowsPeers says whether this system shows who listens on a socket.
+// knowsPeers reports whether this system shows who listens on a socket.
 const knowsPeers = true
 
 func peerOfSocket(fd int) (credentials, error) {

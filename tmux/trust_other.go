@@ -4,7 +4,7 @@ package tmux
 
 import "errors"
 
-// knowsPeers says whether this system shows who listens on a socket.
+// knowsPeers reports whether this system shows who listens on a socket.
 const knowsPeers = false
 
 func peerOfSocket(int) (credentials, error) { return credentials{}, errors.ErrUnsupported }

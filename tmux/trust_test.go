@@ -2,7 +2,9 @@ package tmux_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -10,10 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -394,8 +397,17 @@ func TestServerThatAsksForFiles(t *testing.T) {
 		{"by another name", tmux.LoadBuffer{Path: named}, read(dir + "/../" + filepath.Base(dir) + "/secret")},
 		{"what a loaded text names", tmux.LoadBuffer{Path: named}, append(read(named), read("/etc/hosts")...)},
 		{"what is typed", tmux.LoadBuffer{Path: "-", Data: []byte("load-buffer " + secret)}, append(tmuxtest.Frame(300, []byte{3, 0, 0, 0, 0, 0, 0, 0, '-', 0}), read(secret)...)},
-		{"beside a sourced one", tmux.SourceFile{Paths: []string{named}}, append(read(named), read(secret)...)},
-		{"to write beside a sourced one", tmux.SourceFile{Paths: []string{named}}, append(read(named), write("/etc/hosts.new")...)},
+		{"what is typed as keys", tmux.SendKeys{Keys: []string{"load-buffer " + secret}}, read(secret)},
+		{"a base name in keys", tmux.SendKeys{Keys: []string{"ls *; cat secret"}}, read(secret)},
+		{"a pattern in keys", tmux.SendKeys{Literal: true, Keys: []string{"source-file " + dir + "/*"}}, read(secret)},
+		{"to write what keys name", tmux.SendKeys{Keys: []string{"save-buffer " + planted}}, write(planted)},
+		{"what a value names", tmux.SetOption{Global: true, Name: "@x", Value: &secret}, read(secret)},
+		{"what a title names", tmux.SelectPane{Title: &secret}, read(secret)},
+		{"what a filter names", tmux.ListPanes{Filter: tmux.MatchContent(secret, tmux.Match{Glob: true})}, read(secret)},
+		{"what a program's line names", tmux.NewWindow{Command: []string{"cat " + secret}}, read(secret)},
+		{"what a shell command names", tmux.RunShell{Command: "cat " + secret}, read(secret)},
+		{"what a condition names", tmux.Require{Condition: tmux.Literal(secret)}, read(secret)},
+		{"to append what is truncated", tmux.SaveBuffer{Path: planted, Append: true}, append(write(planted+"x"), write(planted)...)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var mu sync.Mutex
@@ -447,6 +459,120 @@ func TestServerThatAsksForFiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Once a server has asked for a file that it should not, no command opens one for it, whatever
+// its words are, and nothing is given to the tmux program, which would.
+func TestNoCommandOpensFilesForAHostileServer(t *testing.T) {
+	t.Parallel()
+	dir := shortDir(t, 0o700)
+	secret, planted := dir+"/secret", dir+"/planted"
+	ok(t, os.WriteFile(secret, []byte("SECRET"), 0o600))
+	var mu sync.Mutex
+	var got strings.Builder
+	socket := ownServer(t, func(c net.Conn) {
+		if _, ok := readCommands(c); !ok {
+			return
+		}
+		c.Write(tmuxtest.Frame(300, append([]byte{3, 0, 0, 0, 255, 255, 255, 255}, secret+"\x00"...)))
+		c.Write(tmuxtest.Frame(303, append([]byte{4, 0, 0, 0, 255, 255, 255, 255, 0, 2, 0, 0}, planted+"\x00"...)))
+		answer, _ := io.ReadAll(c)
+		mu.Lock()
+		defer mu.Unlock()
+		got.Write(answer)
+	})
+	for _, way := range []tmux.Transport{tmux.TransportAuto, tmux.TransportNative} {
+		srv, err := tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Transport: way, Timeout: 10 * time.Second})
+		ok(t, err)
+		ctx := tmuxtest.Context(t)
+		isKind(t, "the first", do(ctx, srv, tmux.ListSessions{}), tmux.ErrUntrusted)
+		asked := 0
+		for _, cmd := range append(tmux.Commands, tmux.Raw{Name: "source", Args: []string{secret}}, tmux.Raw{Name: "load-buffer", Args: []string{secret}},
+			tmux.Raw{Name: "saveb", Args: []string{planted}}, tmux.Raw{Name: "an-alias"}, tmux.SourceFile{Paths: []string{secret}},
+			tmux.IfShell{Test: true, Condition: "1", Then: "load-buffer " + secret}, tmux.RunShell{Commands: true, Command: "load-buffer " + secret},
+			tmux.LoadBuffer{Path: planted}, tmux.SaveBuffer{Path: secret},
+		) {
+			switch err := do(ctx, srv, cmd); {
+			case errors.Is(err, tmux.ErrUntrusted):
+				asked++
+			case errors.Is(err, tmux.ErrArgument):
+			default:
+				t.Errorf("%s %T: %v", way, cmd, err)
+			}
+		}
+		if asked < len(tmux.Commands)/2 {
+			t.Errorf("%s: only %d commands were sent", way, asked)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if strings.Contains(got.String(), "SECRET") {
+		t.Error("it got the file")
+	}
+	if _, err := os.Lstat(planted); err == nil {
+		t.Error("it made a file")
+	}
+}
+
+// What is at a socket's path and is not a socket stays as it is, and so does a file in the place
+// of tmux's lock.
+func TestWhatIsNoSocketStays(t *testing.T) {
+	t.Parallel()
+	for _, place := range []struct {
+		name string
+		make func(path string) error
+	}{
+		{"a file", func(path string) error { return os.WriteFile(path, []byte("precious"), 0o600) }},
+		{"an empty file", func(path string) error { return os.WriteFile(path, nil, 0o600) }},
+		{"a directory", func(path string) error { return os.Mkdir(path, 0o700) }},
+		{"a FIFO", func(path string) error { return syscall.Mkfifo(path, 0o600) }},
+		{"a link to a file", func(path string) error {
+			return errors.Join(os.WriteFile(path+".real", []byte("precious"), 0o600), os.Symlink(path+".real", path))
+		}},
+		{"a link to nothing", func(path string) error { return os.Symlink(path+".gone", path) }},
+		{"a file in the place of the lock", func(path string) error { return os.WriteFile(path+".lock", []byte("precious"), 0o600) }},
+		{"a link in the place of the lock", func(path string) error { return os.Symlink("nothing", path+".lock") }},
+	} {
+		for _, named := range []bool{false, true} {
+			for _, way := range transports {
+				dir := shortDir(t, 0o700)
+				cfg := tmux.Config{Binary: tmuxtest.Binary(t), Transport: way, ConfigFile: "/dev/null", SocketPath: dir + "/s",
+					Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "SHELL=/bin/sh", "TMUX_TMPDIR=" + dir}}
+				if named {
+					cfg.SocketPath, cfg.SocketName = "", "s"
+				}
+				srv := must[*tmux.Server](t)(tmux.New(cfg))
+				path := srv.SocketPath()
+				ok(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				ok(t, place.make(path))
+				before := contentOf(t, filepath.Dir(path))
+				ctx := tmuxtest.Context(t)
+				what := fmt.Sprintf("%s, named %v, %s", place.name, named, way)
+				isKind(t, what, do(ctx, srv, tmux.NewSession{Detached: true, Command: []string{"sleep 1000"}}), tmux.ErrArgument)
+				if err := do(ctx, srv, tmux.ListSessions{}); !errors.Is(err, tmux.ErrArgument) && !strings.Contains(place.name, "lock") {
+					t.Errorf("%s: a look: %v", what, err)
+				}
+				srv.Kill(ctx)
+				if after := contentOf(t, filepath.Dir(path)); after != before {
+					t.Errorf("%s: before\n%safter\n%s", what, before, after)
+				}
+			}
+		}
+	}
+}
+
+// contentOf describes what is in a directory.
+func contentOf(t *testing.T, dir string) (all string) {
+	entries := must[[]os.DirEntry](t)(os.ReadDir(dir))
+	for _, e := range entries {
+		info := must[os.FileInfo](t)(e.Info())
+		content := ""
+		if info.Mode().IsRegular() {
+			content = string(must[[]byte](t)(os.ReadFile(filepath.Join(dir, e.Name()))))
+		}
+		all += fmt.Sprintf("%s %v %v %q\n", e.Name(), info.Mode(), info.Sys().(*syscall.Stat_t).Ino, content)
+	}
+	return all
 }
 
 // The files that commands do name are opened, whichever way they are named.

@@ -154,3 +154,70 @@ func TestAwaitActivity(t *testing.T) {
 		return tmuxtest.Run(t, srv, "wait-for", "-E", "-l", "pane-activity") == ""
 	})
 }
+
+// TestKillLeavesRoom: a server can be started as soon as Kill has returned, though
+// one that is ending drops who connects to it.
+func TestKillLeavesRoom(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	ctx := tmuxtest.Context(t)
+	for range 20 {
+		for range 4 { // their ends take a moment
+			tmuxtest.Run(t, srv, "new-session", "-d", "cat")
+		}
+		if err := srv.Kill(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := srv.Kill(ctx); err != nil {
+		t.Errorf("without a server: %v", err)
+	}
+}
+
+// TestWaitIsNotWokenByTheEndOfAnother: the queue of a channel is emptied after a wait that gave up. A
+// wait that begins meanwhile is not taken for signalled.
+func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
+	t.Parallel()
+	srv := started(t)
+	pid, err := strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	channel := srv.Channel("never")
+	wait := func(d time.Duration) error {
+		ctx, cancel := context.WithTimeout(tmuxtest.Context(t), d)
+		defer cancel()
+		return channel.Wait(ctx)
+	}
+	kill := func(sig syscall.Signal) {
+		if err := syscall.Kill(pid, sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The server does not answer while the first gives up and others begin.
+	first := make(chan error, 1)
+	go func() { first <- wait(300 * time.Millisecond) }()
+	time.Sleep(150 * time.Millisecond) // so that it is in the queue, or else there is less to see
+	kill(syscall.SIGSTOP)
+	if err := <-first; !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the first wait: %v", err)
+	}
+	others := make(chan error)
+	for range 8 {
+		go func() { others <- wait(time.Second) }()
+	}
+	time.Sleep(100 * time.Millisecond) // for what they send
+	kill(syscall.SIGCONT)
+	for range 8 {
+		if err := <-others; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("another wait: %v", err)
+		}
+	}
+	// And a signal wakes the next one all the same.
+	if err := channel.Signal(tmuxtest.Context(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := wait(time.Minute); err != nil {
+		t.Error(err)
+	}
+}

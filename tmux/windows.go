@@ -284,7 +284,7 @@ func (r WindowRef) Rotate(ctx context.Context, opts RotateWindow) ([]Pane, error
 }
 
 // Unzoom shows all panes of the window again if one is zoomed.
-func (r WindowRef) Unzoom(ctx context.Context) error { return r.srv.zoom(ctx, r, r.srv.Unzooming) }
+func (r WindowRef) Unzoom(ctx context.Context) error { return r.srv.zoom(ctx, r, Unzooming(r)) }
 
 // Resize sets the window's size, and its option window-size to manual.
 func (r WindowRef) Resize(ctx context.Context, opts ResizeWindow) (Window, error) {

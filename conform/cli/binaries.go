@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tmuxmcp/conform/debian"
+	"tmuxmcp/internal/debian"
 )
 
 // newTmux is the command that looks after the tmux binaries in the cache.

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tmuxmcp/conform"
+	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/version"
 )
 
@@ -65,7 +66,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return 128 + int(syscall.SIGPIPE)
 	}
 	for line := range strings.SplitSeq(err.Error(), "\n") {
-		fmt.Fprintf(stderr, "mcp-conform: %s\n", conform.Printable(line))
+		fmt.Fprintf(stderr, "mcp-conform: %s\n", report.Printable(line))
 	}
 	return exitUsage
 }

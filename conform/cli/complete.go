@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tmuxmcp/conform"
+	"tmuxmcp/conform/report"
 )
 
 // suites are the Debian suites whose tmux somebody may want. Others are taken too.
@@ -33,7 +34,7 @@ func orFile(list ...string) cobra.CompletionFunc {
 
 func layerNames() []string {
 	var names []string
-	for _, l := range conform.Layers() {
+	for _, l := range report.Layers() {
 		names = append(names, string(l))
 	}
 	return names
@@ -43,7 +44,7 @@ func layerNames() []string {
 func suiteFlag(cmd *cobra.Command, suites *[]string, def ...string) {
 	var names []string
 	var found []cobra.Completion
-	for _, s := range conform.Suites() {
+	for _, s := range report.Suites() {
 		names = append(names, s.Name)
 		found = append(found, cobra.CompletionWithDesc(s.Name, s.About))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tmuxmcp/conform"
+	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/atomicfile"
 )
 
@@ -64,21 +65,21 @@ func (o *controlOptions) control(scripts string) (c conform.Control, err error) 
 		return c, fmt.Errorf("--expect %s: %w", o.expect, errors.Unwrap(err))
 	}
 	o.old = text
-	if c.Known, err = conform.ParseExpectations(o.expect, text); err != nil {
+	if c.Known, err = report.ParseExpectations(o.expect, text); err != nil {
 		return c, fmt.Errorf("--expect %w", err)
 	}
 	gaps, err := loadGaps(scripts, conform.AllSuites)
 	if err != nil {
 		return c, err
 	}
-	if err := c.Known.Check(gaps); err != nil && !o.updateExpect {
+	if err := c.Known.Check(conform.LayersOf(gaps)); err != nil && !o.updateExpect {
 		return c, fmt.Errorf("--expect %w", err)
 	}
 	return c, nil
 }
 
 // update writes the file of known failures, and makes the report one with them.
-func (o *controlOptions) update(known *conform.Expectations, r *conform.Report, stderr io.Writer) error {
+func (o *controlOptions) update(known *report.Expectations, r *report.Report, stderr io.Writer) error {
 	if !o.updateExpect {
 		return nil
 	}
@@ -99,7 +100,7 @@ func (o *controlOptions) update(known *conform.Expectations, r *conform.Report, 
 	for _, line := range changes {
 		fmt.Fprintf(stderr, "%s: %s\n", o.expect, line)
 	}
-	updated, err := conform.ParseExpectations(o.expect, text)
+	updated, err := report.ParseExpectations(o.expect, text)
 	if err != nil {
 		return err
 	}

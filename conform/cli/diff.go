@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tmuxmcp/conform"
+	"tmuxmcp/conform/report"
 )
 
 // diffFormats are the ways to write what changed.
@@ -42,23 +42,23 @@ could not be read.`,
 			if !slices.Contains(diffFormats, format) {
 				return fmt.Errorf("diff: --format %s: want %s", format, strings.Join(diffFormats, ", "))
 			}
-			var reports [2]*conform.Report
+			var reports [2]*report.Report
 			for i, file := range args {
 				var err error
 				if reports[i], err = readReport("diff", file); err != nil {
 					return err
 				}
 			}
-			d := conform.Compare(reports[0], reports[1])
+			d := report.Compare(reports[0], reports[1])
 			out := cmd.OutOrStdout()
 			var err error
 			switch format {
 			case "json":
-				err = conform.EncodeJSON(out, d)
+				err = report.EncodeJSON(out, d)
 			case "markdown":
-				err = conform.WriteDiffMarkdown(out, d)
+				err = report.WriteDiffMarkdown(out, d)
 			default:
-				err = conform.WriteDiff(out, d, styleOf(out))
+				err = report.WriteDiff(out, d, styleOf(out))
 			}
 			if err == nil && d.Worse() {
 				err = errFailed
@@ -72,13 +72,13 @@ could not be read.`,
 	return cmd
 }
 
-func readReport(command, file string) (*conform.Report, error) {
+func readReport(command, file string) (*report.Report, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", command, file, errors.Unwrap(err))
 	}
 	defer f.Close()
-	r, err := conform.ReadJSON(f)
+	r, err := report.ReadJSON(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", command, file, err)
 	}

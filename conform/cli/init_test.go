@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/test/testtool"
 )
 
 // ciScripts prints the scripts in a CI file of either kind, a line for a command.

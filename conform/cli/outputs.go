@@ -10,27 +10,27 @@ import (
 	"slices"
 	"strings"
 
-	"tmuxmcp/conform"
+	"tmuxmcp/conform/report"
 )
 
 // formats are the ways to write a report. Those for people are written for the
 // terminal they go to, if they do.
 var formats = []struct {
 	name  string
-	write func(w io.Writer, r *conform.Report, style conform.Style) error
+	write func(w io.Writer, r *report.Report, style report.Style) error
 }{
-	{"text", conform.WriteText},
-	{"json", plain(conform.WriteJSON)},
-	{"junit", plain(conform.WriteJUnit)},
-	{"tap", plain(conform.WriteTAP)},
-	{"markdown", plain(conform.WriteMarkdown)},
-	{"html", plain(conform.WriteHTML)},
-	{"findings", plain(conform.WriteFindings)},
+	{"text", report.WriteText},
+	{"json", plain(report.WriteJSON)},
+	{"junit", plain(report.WriteJUnit)},
+	{"tap", plain(report.WriteTAP)},
+	{"markdown", plain(report.WriteMarkdown)},
+	{"html", plain(report.WriteHTML)},
+	{"findings", plain(report.WriteFindings)},
 }
 
 // plain is a way to write a report that is the same wherever it goes.
-func plain(write func(io.Writer, *conform.Report) error) func(io.Writer, *conform.Report, conform.Style) error {
-	return func(w io.Writer, r *conform.Report, _ conform.Style) error { return write(w, r) }
+func plain(write func(io.Writer, *report.Report) error) func(io.Writer, *report.Report, report.Style) error {
+	return func(w io.Writer, r *report.Report, _ report.Style) error { return write(w, r) }
 }
 
 func formatNames() []string {
@@ -134,25 +134,25 @@ func (f *fileFlag) Set(file string) error {
 	return nil
 }
 
-// report is where one report goes.
-type report struct {
+// destination is where one report goes.
+type destination struct {
 	output
 	w       io.Writer
 	file    *os.File // nil for standard output
 	created bool     // by us: to be removed if nothing is written
 }
 
-type reports []*report
+type destinations []*destination
 
 // open opens the files of all reports, which are changed only when a report is
 // written. What is for people goes to standard output, unless something else
 // does or it has a file.
-func (o outputs) open(stdout io.Writer) (reports, error) {
-	var rs reports
+func (o outputs) open(stdout io.Writer) (destinations, error) {
+	var rs destinations
 	onStdout := 0
 	hasText := false
 	for _, out := range o {
-		r := &report{output: out, w: stdout}
+		r := &destination{output: out, w: stdout}
 		rs = append(rs, r)
 		hasText = hasText || out.format == "text"
 		if out.file == "" || out.file == "-" {
@@ -172,13 +172,13 @@ func (o outputs) open(stdout io.Writer) (reports, error) {
 		return nil, errors.New("two reports on standard output: give -o FILE after a --format")
 	}
 	if onStdout == 0 && !hasText {
-		rs = append(rs, &report{output: output{format: "text"}, w: stdout})
+		rs = append(rs, &destination{output: output{format: "text"}, w: stdout})
 	}
 	return rs, nil
 }
 
 // write writes all reports and closes their files.
-func (rs reports) write(r *conform.Report) error {
+func (rs destinations) write(r *report.Report) error {
 	var errs []error
 	for _, out := range rs {
 		if err := out.write(r); err != nil {
@@ -188,7 +188,7 @@ func (rs reports) write(r *conform.Report) error {
 	return errors.Join(errs...)
 }
 
-func (out *report) write(r *conform.Report) error {
+func (out *destination) write(r *report.Report) error {
 	i := slices.Index(formatNames(), out.format)
 	var buf bytes.Buffer
 	if err := formats[i].write(&buf, r, styleOf(out.w)); err != nil {
@@ -214,7 +214,7 @@ func (out *report) write(r *conform.Report) error {
 }
 
 // close closes what is still open, and removes what was made for nothing.
-func (rs reports) close() {
+func (rs destinations) close() {
 	for _, r := range rs {
 		if r.file != nil {
 			r.file.Close()

@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"tmuxmcp/conform"
+	"tmuxmcp/conform/report"
 )
 
 func newReproduce() *cobra.Command {
 	var o runOptions
-	var report string
+	var file string
 	cmd := &cobra.Command{
 		Use:   "reproduce GAP/LAYER[/TMUX]",
 		Short: "Print a shell script that shows a cell with nothing but that tmux",
@@ -36,8 +37,8 @@ With --report it prints the script of a failure in a JSON report, and runs nothi
 			if err != nil {
 				return err
 			}
-			if report != "" {
-				return reproduceFrom(cmd.OutOrStdout(), report, gap, layer, target)
+			if file != "" {
+				return reproduceFrom(cmd.OutOrStdout(), file, gap, layer, target)
 			}
 			gaps, err := loadGaps(o.scripts, conform.AllSuites)
 			if err != nil {
@@ -62,7 +63,7 @@ With --report it prints the script of a failure in a JSON report, and runs nothi
 			if i < 0 {
 				return fmt.Errorf("reproduce %s: want /TMUX behind it, one of: %s (--tmux names others)", args[0], strings.Join(names, ", "))
 			}
-			r, err := conform.Run(cmd.Context(), conform.Options{Targets: targets[i : i+1], Gaps: gaps, Layers: []conform.Layer{layer}, Reproduce: true})
+			r, err := conform.Run(cmd.Context(), conform.Options{Targets: targets[i : i+1], Gaps: gaps, Layers: []report.Layer{layer}, Reproduce: true})
 			if err != nil {
 				return err
 			}
@@ -73,13 +74,13 @@ With --report it prints the script of a failure in a JSON report, and runs nothi
 	f := cmd.Flags()
 	o.targetFlags(cmd)
 	f.StringVar(&o.scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
-	f.StringVar(&report, "report", "", "take the failure from this JSON `FILE`, and run nothing")
+	f.StringVar(&file, "report", "", "take the failure from this JSON `FILE`, and run nothing")
 	o.archive.flags(f)
 	return cmd
 }
 
 // parseCell reads GAP/LAYER or GAP/LAYER/TMUX, where GAP is a number or a name.
-func parseCell(s string) (gap int, layer conform.Layer, target string, err error) {
+func parseCell(s string) (gap int, layer report.Layer, target string, err error) {
 	parts := strings.SplitN(s, "/", 3)
 	if len(parts) < 2 {
 		return 0, "", "", fmt.Errorf("reproduce %s: want GAP/LAYER or GAP/LAYER/TMUX, as in 101/tmux/3.7", s)
@@ -99,7 +100,7 @@ func parseCell(s string) (gap int, layer conform.Layer, target string, err error
 }
 
 // reproduceFrom prints the script of a failure in a report.
-func reproduceFrom(w io.Writer, file string, gap int, layer conform.Layer, target string) error {
+func reproduceFrom(w io.Writer, file string, gap int, layer report.Layer, target string) error {
 	r, err := readReport("reproduce", file)
 	if err != nil {
 		return err

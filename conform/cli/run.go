@@ -17,7 +17,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"tmuxmcp/conform"
-	"tmuxmcp/conform/debian"
+	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/debian"
 	"tmuxmcp/tmux"
 )
 
@@ -103,7 +104,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if o.server != "" && len(layers) > 0 && !slices.Contains(layers, conform.MCPLayer) {
+	if o.server != "" && len(layers) > 0 && !slices.Contains(layers, report.MCPLayer) {
 		return fmt.Errorf("--server: only layer mcp asks a server, and --layer %s leaves it out", strings.Join(o.layers, ","))
 	}
 	transport, err := tmux.ParseTransport(o.transport)
@@ -135,27 +136,27 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	progress := newProgress(stderr, o.verbose)
-	report, err := conform.Run(ctx, conform.Options{
+	result, err := conform.Run(ctx, conform.Options{
 		Targets: targets, Gaps: gaps, Layers: layers, Control: control, Transport: transport, Server: o.server, Dialect: dialect, Jobs: o.jobs, Timeout: o.timeout,
 		Keep: o.keep, Verbose: o.verbose || o.outputs.transcripts(), Progress: progress.event,
 	})
 	progress.end()
-	if report == nil {
+	if result == nil {
 		return err
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "mcp-conform: clean up: %v\n", err)
 	}
-	report.Scripts = o.scripts
+	result.Scripts = o.scripts
 	// What is updated is what is expected from now on: the reports say so too.
-	updateErr := o.control.update(control.Known, report, stderr)
-	if err := errors.Join(reports.write(report), updateErr); err != nil {
+	updateErr := o.control.update(control.Known, result, stderr)
+	if err := errors.Join(reports.write(result), updateErr); err != nil {
 		return err
 	}
-	if idle := report.Idle(); idle != "" {
+	if idle := result.Idle(); idle != "" {
 		fmt.Fprintf(stderr, "mcp-conform: %s\n", idle)
 	}
-	if !report.OK() {
+	if !result.OK() {
 		return errFailed
 	}
 	return nil
@@ -198,11 +199,11 @@ func dialectNames() []string {
 	return names
 }
 
-func parseLayers(names []string) ([]conform.Layer, error) {
-	var layers []conform.Layer
+func parseLayers(names []string) ([]report.Layer, error) {
+	var layers []report.Layer
 	for _, name := range names {
-		l := conform.Layer(name)
-		if !slices.Contains(conform.Layers(), l) {
+		l := report.Layer(name)
+		if !slices.Contains(report.Layers(), l) {
 			return nil, fmt.Errorf("--layer %s: want tmux, api or mcp", name)
 		}
 		layers = append(layers, l)
@@ -251,14 +252,14 @@ func loadGaps(dir string, suites ...string) ([]*conform.Gap, error) {
 }
 
 // targets are those asked for, else the default one.
-func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]conform.Target, error) {
+func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]report.Target, error) {
 	fetcher := o.archive.fetcher(stderr)
 	fetch := func(ctx context.Context, suite string) (string, error) {
 		got, err := fetcher.Get(ctx, suite)
 		return got.Binary, err
 	}
 	specs, fallback := o.tmux, false
-	var targets []conform.Target
+	var targets []report.Target
 	if o.targetsIn != "" {
 		text, err := os.ReadFile(o.targetsIn)
 		if err != nil {
@@ -305,6 +306,6 @@ func (a *archiveFlags) fetcher(stderr io.Writer) *debian.Fetcher {
 	return &debian.Fetcher{Mirror: a.mirror, AllowExpired: a.expired, Progress: func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Fprintln(stderr, conform.Printable(line))
+		fmt.Fprintln(stderr, report.Printable(line))
 	}}
 }

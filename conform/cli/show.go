@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tmuxmcp/conform"
+	"tmuxmcp/conform/report"
 )
 
 func newList() *cobra.Command {
@@ -42,7 +43,7 @@ func newList() *cobra.Command {
 				for _, l := range g.Layers() {
 					layers = append(layers, string(l))
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%*d  %s  %-34s %s\n", max(width, 2), g.Number, conform.Printable(cluster(g)), conform.Printable(g.Title), strings.Join(layers, ","))
+				fmt.Fprintf(cmd.OutOrStdout(), "%*d  %s  %-34s %s\n", max(width, 2), g.Number, report.Printable(cluster(g)), report.Printable(g.Title), strings.Join(layers, ","))
 			}
 			return nil
 		},
@@ -60,8 +61,8 @@ type gapList struct {
 }
 
 type listedGap struct {
-	conform.GapInfo
-	Layers []conform.Layer `json:"layers"`
+	report.GapInfo
+	Layers []report.Layer `json:"layers"`
 }
 
 // cluster is the letter of the gap's cluster.
@@ -115,12 +116,12 @@ func explain(w io.Writer, g *conform.Gap) {
 	if width == 0 {
 		width = 80
 	}
-	fmt.Fprintf(w, "%s\n\n", bold(fmt.Sprintf("Gap %d: %s", g.Number, conform.Printable(g.Title))))
+	fmt.Fprintf(w, "%s\n\n", bold(fmt.Sprintf("Gap %d: %s", g.Number, report.Printable(g.Title))))
 	for _, f := range []struct{ name, text string }{
 		{"suite", g.Suite}, {"cluster", g.Cluster}, {"claim", g.Claim}, {"truth", g.Truth}, {"since", g.Since}, {"wrappers", g.Wrappers}, {"source", g.Source},
 	} {
 		if f.text != "" {
-			fmt.Fprintf(w, "%-8s %s\n", f.name, conform.Wrap(conform.Printable(f.text), width, 9))
+			fmt.Fprintf(w, "%-8s %s\n", f.name, report.Wrap(report.Printable(f.text), width, 9))
 		}
 	}
 	fmt.Fprintf(w, "\n%s\n", bold("Expected"))
@@ -128,7 +129,7 @@ func explain(w io.Writer, g *conform.Gap) {
 		outcome := "pass"
 		for _, r := range g.Rules() {
 			if r.Layer == l && r.NotApplicable {
-				fmt.Fprintf(w, "  %-5s %s\n", l, conform.Wrap(conform.Printable(fmt.Sprintf("tmux %s: n/a: %s", r.Versions, r.Text)), width, 8))
+				fmt.Fprintf(w, "  %-5s %s\n", l, report.Wrap(report.Printable(fmt.Sprintf("tmux %s: n/a: %s", r.Versions, r.Text)), width, 8))
 				outcome = "otherwise: pass"
 			}
 		}
@@ -139,7 +140,7 @@ func explain(w io.Writer, g *conform.Gap) {
 				if r.Versions != "" {
 					text = "tmux " + r.Versions + ": " + text
 				}
-				fmt.Fprintf(w, "        %s\n", conform.Wrap(conform.Printable(text), width, 10))
+				fmt.Fprintf(w, "        %s\n", report.Wrap(report.Printable(text), width, 10))
 			}
 		}
 	}
@@ -149,7 +150,7 @@ func explain(w io.Writer, g *conform.Gap) {
 	for line := range strings.Lines(string(g.Text)) {
 		n++
 		if script = script || strings.HasPrefix(line, "-- "); script {
-			fmt.Fprintf(w, "%3d  %s\n", n, conform.Printable(strings.TrimSuffix(line, "\n")))
+			fmt.Fprintf(w, "%3d  %s\n", n, report.Printable(strings.TrimSuffix(line, "\n")))
 		}
 	}
 }

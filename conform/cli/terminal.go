@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"tmuxmcp/conform"
+	"tmuxmcp/conform/report"
 )
 
 // This file has the manners on terminals: colors only on one, and only if
@@ -21,8 +22,8 @@ import (
 // full stop.
 
 // styleOf is how to write for people to w.
-func styleOf(w io.Writer) conform.Style {
-	s := conform.Style{Unicode: utf8Locale()}
+func styleOf(w io.Writer) report.Style {
+	s := report.Style{Unicode: utf8Locale()}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		s.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
@@ -169,13 +170,13 @@ func (p *progress) clear() {
 	}
 }
 
-func (p *progress) transcript(c conform.Cell) {
+func (p *progress) transcript(c report.Cell) {
 	fmt.Fprintf(p.w, "== gap %d, layer %s, tmux %s: %s", c.Gap, c.Layer, c.Tmux, c.Status)
-	if c.Verdict != "" && c.Verdict != conform.NoVerdict {
+	if c.Verdict != "" && c.Verdict != report.NoVerdict {
 		fmt.Fprintf(p.w, ", %s", c.Verdict)
 	}
 	fmt.Fprintf(p.w, " (%d ms)\n", c.DurationMS)
 	for line := range strings.Lines(c.Log) {
-		fmt.Fprintf(p.w, "   %s\n", conform.Printable(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintf(p.w, "   %s\n", report.Printable(strings.TrimSuffix(line, "\n")))
 	}
 }

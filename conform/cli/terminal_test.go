@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tmuxmcp/conform"
+	"tmuxmcp/conform/report"
 )
 
 // On a terminal, one line shows the progress of a run and is erased at the end.
@@ -15,8 +16,8 @@ func TestProgress(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgress(&out, false)
 	p.now, p.start = func() time.Time { return now }, now
-	event := func(gap int, done bool, ended int, status conform.Status) {
-		p.event(conform.Event{Cell: conform.Cell{Gap: gap, Layer: "api", Tmux: "3.6a", Status: status}, Done: done, Ended: ended, Total: 9})
+	event := func(gap int, done bool, ended int, status report.Status) {
+		p.event(conform.Event{Cell: report.Cell{Gap: gap, Layer: "api", Tmux: "3.6a", Status: status}, Done: done, Ended: ended, Total: 9})
 	}
 	event(1, false, 0, "")
 	if out.Len() > 0 {
@@ -32,7 +33,7 @@ func TestProgress(t *testing.T) {
 	event(2, false, 0, "")
 	want("0 of 9, 9 left, 0 s; running 1/api/3.6a, 2/api/3.6a")
 	now = now.Add(3 * time.Second)
-	event(2, true, 1, conform.Fail)
+	event(2, true, 1, report.Fail)
 	want("1 of 9, 8 left, 3 s, 1 failed; running 1/api/3.6a 3 s")
 	p.end()
 	if got := out.String(); !bytes.HasSuffix(out.Bytes(), []byte("\r\x1b[K")) {

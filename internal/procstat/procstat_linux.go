@@ -21,13 +21,16 @@ type Process struct {
 	Terminal   int // the number of its terminal's device
 	Foreground int // the process group that the terminal listens to
 	Forked     bool
+	Dying      bool  // it was killed, or is exiting
 	Started    int64 // in ticks since the system's start: with PID it belongs to no other process
 	Age        time.Duration
 }
 
 const (
-	forkNoExec     = 0x40 // PF_FORKNOEXEC: it runs its parent's program, as a subshell does
-	ticksPerSecond = 100  // USER_HZ, the same on every architecture
+	exiting        = 0x4    // PF_EXITING
+	forkNoExec     = 0x40   // PF_FORKNOEXEC: it runs its parent's program, as a subshell does
+	killed         = 1 << 8 // SIGKILL, of the signals that are pending
+	ticksPerSecond = 100    // USER_HZ, the same on every architecture
 )
 
 // Of reads the state of a process.
@@ -51,13 +54,13 @@ func Parse(stat []byte) (p Process, err error) {
 		return p, fmt.Errorf("%.20q is not the state of a process", stat)
 	}
 	f := strings.Fields(string(stat[shut+1:]))
-	if len(f) < 20 {
+	if len(f) < 29 {
 		return p, fmt.Errorf("the state of process %d is not readable", pid)
 	}
 	number := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
 	p = Process{
 		PID: pid, Name: string(stat[open+1 : shut]), State: f[0][0], Parent: number(1), Group: number(2), Terminal: number(4), Foreground: number(5),
-		Forked: number(6)&forkNoExec != 0, Started: int64(number(19)),
+		Forked: number(6)&forkNoExec != 0, Dying: number(6)&exiting != 0 || number(28)&killed != 0, Started: int64(number(19)),
 	}
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) == nil {

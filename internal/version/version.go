@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 )
 
-// Set by internal/release:
+// Set by internal/cmd/release:
 //
 //	go build -ldflags '-X tmuxmcp/internal/version.number=1.2.3 -X tmuxmcp/internal/version.commit=…'
 var number, commit string

@@ -204,7 +204,7 @@ func TestDoctorJSONInAPane(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "out")
 		tmuxtest.Run(t, srv, "new-session", "-d", fmt.Sprintf("%s --tmux %s -S %s doctor --json >%s.part; mv %s.part %s", program, srv.Binary(), c.socket, file, file, file))
 		var d server.Diagnosis
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			b, err := os.ReadFile(file)
 			if err == nil {
 				if err := json.Unmarshal(b, &d); err != nil {

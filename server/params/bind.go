@@ -95,12 +95,16 @@ func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path strin
 			b.takes = Names(v.Type())
 		}
 		hint := ""
-		if near := nearest.Names(name, Names(v.Type())); len(near) > 0 {
+		near := slices.DeleteFunc(slices.Clone(others[name]), func(n string) bool { return !slices.Contains(Names(v.Type()), n) })
+		if near = append(near, nearest.Names(name, Names(v.Type()))...); len(near) > 0 {
 			hint = " (is it " + near[0] + "?)"
 		}
 		b.problem(path+name, "is not an argument%s", hint)
 	}
 }
+
+// others are what models call arguments that have other names.
+var others = map[string][]string{"text": {"keys", "patterns"}}
 
 func (b *argumentBinder) value(v reflect.Value, f Field, raw json.RawMessage, path string) {
 	if v.Kind() == reflect.Pointer {

@@ -11,10 +11,11 @@ marks. What is typed is one short line that makes the shell read run. So a comma
 may be of any length and have any quotes, lines and comments, and an error of syntax
 is an error, not a prompt that waits for more.
 
-The first thing that run does is to make the file status, which fails where it
+The first thing that run does is to make the file begun, which fails where it
 exists. The server makes it too, when it gives up: so either the command has begun
 or it never will, whoever reads the line however often, and both know which. The
-last thing is to write the exit status into it.
+last thing is to write the exit status into the file status, over blanks that the
+server has written, so that this needs no space on a full disk.
 
 A shell of the POSIX family reads run itself, and runs the command in a
 subshell: its functions, aliases and options are there, and neither cd, export
@@ -40,7 +41,8 @@ runs.
 The output is appended to files by a recorder that tmux starts with pipe-pane
 (recorder.go), and the server reads them as they grow. The marks in it are
 escape sequences that a terminal ignores. A transcript (transcript.go) turns what is
-between them into the lines that a user would have seen go by, for a [Sink]. When the
+between them into the lines that the pane shows with its history, for a [Sink], as a small
+terminal of the pane's size; [Command.Missed] reports whether it may differ. When the
 pane's pipe belongs to somebody else, the marks are visible lines of text, and
 [Command.Between] finds them on the screen. The exit status is in the second mark, and in
 the file status.

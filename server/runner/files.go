@@ -33,12 +33,28 @@ import (
 // places for it is the user's alone.
 var ErrNoHome = errors.New("no private directory for the files of a command")
 
+// NoSpace reports whether an error is that a disk, or what the user may have of it, is full.
+func NoSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// NoSpace returns the directory of a job's file if there is no space in it.
+func (j *Job) NoSpace() (dir string, is bool) {
+	probe := j.path("probe")
+	err := os.WriteFile(probe, make([]byte, 4<<10), 0o600)
+	os.Remove(probe)
+	return filepath.Dir(j.dir), NoSpace(err)
+}
+
 // Files is where a server keeps the files of its commands. The zero Files
 // finds its home at the first use.
 type Files struct {
 	mu   sync.Mutex
 	home string
 	kept *os.File // home itself
+
+	resting map[Place]resting   // by pane
+	closing map[Place]time.Time // when recorders were ended that rested
 }
 
 // jobID is the form of a job's id.
@@ -97,10 +113,20 @@ func (f *Files) open() error {
 	return fmt.Errorf("%w: %s", ErrNoHome, strings.Join(refusals, "; "))
 }
 
+// Home is the directory that holds the files, once there is any.
+func (f *Files) Home() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.home
+}
+
 // Close ends the use of the home. Jobs stay in it.
 func (f *Files) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for at := range f.resting {
+		f.dismiss(at)
+	}
 	f.release()
 }
 
@@ -183,7 +209,7 @@ func checkHome(home string) error {
 	return checkAbove(home)
 }
 
-// checkAbove says whether someone else could rename a file, or make it first and
+// checkAbove reports whether someone else could rename a file, or make it first and
 // keep it, in the directories above it.
 func checkAbove(path string) error {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {

@@ -13,8 +13,10 @@ import (
 type Foreground struct {
 	PID  int
 	Name string
-	// Prompt is that it is a shell which waits for a line.
+	// Prompt is set for a shell that waits for a line.
 	Prompt bool
+	// Waiting is set while it sleeps and has read all that was typed.
+	Waiting bool
 	// Interrupt is the character that interrupts.
 	Interrupt byte
 	// Age is how long it has run.

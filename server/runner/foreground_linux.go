@@ -22,8 +22,8 @@ func ForegroundOf(pid int, tty, command string) (Foreground, error) {
 	}
 	fg := Foreground{PID: first.Foreground, Name: command}
 	leader, err := procstat.Of(fg.PID)
-	if err != nil {
-		return fg, nil // of a pipeline whose first program has ended
+	if err != nil || leader.State == 'Z' {
+		return fg, nil // it has just ended, or was the first of a pipeline
 	}
 	fg.Age = leader.Age
 	proc := "/proc/" + strconv.Itoa(fg.PID) + "/"
@@ -48,7 +48,7 @@ func ForegroundOf(pid int, tty, command string) (Foreground, error) {
 	if _, err := os.Stat(fg.path); err != nil {
 		fg.path = fg.Name
 	}
-	fg.readTerminal(tty, first.Terminal)
+	fg.Waiting = fg.readTerminal(pid, tty) && leader.State == 'S'
 	waiting := false
 	if leader.State == 'S' && !shell.edits {
 		where, _ := os.ReadFile(proc + "wchan")
@@ -75,29 +75,43 @@ func runningIn(pid int, shell string) string {
 	return "a command or script of " + shell
 }
 
+// openTerminal opens a terminal, and nothing but that which the pane's process is on.
+func openTerminal(pid int, tty string) (fd int, err error) {
+	first, err := procstat.Of(pid)
+	if err != nil {
+		return -1, err
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(tty, &st); err != nil {
+		return -1, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFCHR || procstat.TTYNumber(uint64(st.Rdev)) != first.Terminal {
+		return -1, fmt.Errorf("%s is another terminal", tty)
+	}
+	return unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+}
+
 // readTerminal reads the settings of a terminal. A program that edits the line
 // that is typed turns the terminal's own line discipline off: shells do so at their
-// prompt and never while a command runs. Nothing but the terminal with this number,
-// which the pane's process is on, is opened.
-func (f *Foreground) readTerminal(tty string, number int) {
+// prompt and never while a command runs. It reports whether all that was typed has been
+// read.
+func (f *Foreground) readTerminal(pid int, tty string) (read bool) {
 	f.Interrupt = ctrlC
-	var st unix.Stat_t
-	if unix.Stat(tty, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFCHR || procstat.TTYNumber(uint64(st.Rdev)) != number {
-		return
-	}
-	fd, err := unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := openTerminal(pid, tty)
 	if err != nil {
-		return
+		return false
 	}
 	defer unix.Close(fd)
 	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
-		return
+		return false
 	}
 	f.editing, f.kill = t.Lflag&unix.ICANON == 0, t.Cc[unix.VKILL]
 	if c := t.Cc[unix.VINTR]; c != 0 && t.Lflag&unix.ISIG != 0 {
 		f.Interrupt = c
 	}
+	unread, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
+	return err == nil && unread == 0
 }
 
 // Reaches returns why the program cannot read the files of a command: it runs as

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Place is where a job runs.
@@ -25,8 +27,10 @@ type Place struct {
 	Pid     int
 	// Shell is the process that reads the command.
 	Shell int
-	// Columns is the width of the pane.
-	Columns int
+	// Columns and Rows are the size of the pane.
+	Columns, Rows int
+	// Odd is set if the pane is in a mode in which output looks different.
+	Odd bool
 }
 
 // On reports whether the place is on the same tmux server as another one.
@@ -34,10 +38,28 @@ func (p Place) On(other Place) bool {
 	return p.Socket == other.Socket && p.Server == other.Server && p.Started == other.Started
 }
 
+// Resized reports whether the terminal of the pane is known to have another size than the pane had.
+// Tmux changes it a quarter of a second after the pane's at most.
+func (p Place) Resized(tty string) bool {
+	fd, err := openTerminal(p.Pid, tty)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	return err == nil && (int(size.Col) != p.Columns || int(size.Row) != p.Rows)
+}
+
 // Job is a command that was given to a shell, by this server or another one.
 type Job struct {
 	Place
 	At time.Time // when
+	// owner is the process of the server that typed it.
+	owner int
+	// resting is that it is none, but a recorder that waits for one (rest.go).
+	resting bool
+	// resumed is set if a recorder was already there.
+	resumed bool
 	script
 }
 
@@ -45,8 +67,10 @@ type Job struct {
 type jobFile struct {
 	Place
 	At      time.Time
+	Owner   int
 	Token   string
 	Visible bool
+	Resting bool
 	// Space is the name of the PID namespace that the numbers are of.
 	Space string
 }
@@ -63,27 +87,55 @@ func (j *Job) Text() string {
 	return strings.ToValidUTF8(strings.TrimSpace(string(text)), "")
 }
 
-// newJob makes the directory of a job, with the file that describes it.
-func (f *Files) newJob(at Place, visible bool) (*Job, error) {
-	dir, err := f.command()
-	if err != nil {
-		return nil, err
+// newJob makes the directory of a job, with the file that describes it; or it takes that of
+// a recorder that waits for it.
+func (f *Files) newJob(at Place, visible, resume bool) (j *Job, err error) {
+	dir, resumed := "", false
+	if resume {
+		dir, resumed = f.resume(at)
+	}
+	if !resumed {
+		if dir, err = f.command(); err != nil {
+			return nil, err
+		}
 	}
 	var nonce [8]byte
 	rand.Read(nonce[:])
-	j := &Job{Place: at, At: time.Now(), script: script{dir: dir, token: hex.EncodeToString(nonce[:]), visible: visible}}
-	text, err := json.Marshal(jobFile{j.Place, j.At, j.token, visible, pidSpace()})
+	j = &Job{Place: at, At: time.Now(), owner: os.Getpid(), resumed: resumed, script: script{dir: dir, token: hex.EncodeToString(nonce[:]), visible: visible}}
+	err = j.describe()
 	if err == nil {
-		err = os.WriteFile(j.path("job"), text, 0o600)
+		err = os.WriteFile(j.path("status"), []byte(noStatus), 0o600)
 	}
 	if err != nil {
+		j.Stop()
 		remove(dir)
 		return nil, fmt.Errorf("describe the job: %w", err)
 	}
 	return j, nil
 }
 
-// ErrNoJob is that no job has an id.
+// describe writes the file that describes a job. A server that is killed meanwhile leaves the
+// description that was there, or an empty one.
+func (j *Job) describe() error {
+	text, err := json.Marshal(jobFile{j.Place, j.At, j.owner, j.token, j.visible, j.resting, pidSpace()})
+	if err != nil {
+		return err
+	}
+	name := j.path("job")
+	if _, err := os.Lstat(name); err != nil {
+		return os.WriteFile(name, text, 0o600)
+	}
+	if err := os.WriteFile(name+".new", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}
+
+// noStatus is in the file "status" until the command has ended. Its bytes are overwritten in
+// their place, which takes no more space of a disk that is full by then.
+const noStatus = "   \n"
+
+// ErrNoJob is returned for an id that no job has.
 var ErrNoJob = errors.New("no such job")
 
 // Find finds a job of this user's by its id.
@@ -103,11 +155,15 @@ func Find(id string) (*Job, error) {
 const mostListed = 2000
 
 // Jobs are the jobs of this user's on a tmux server that have begun, the newest first.
-func Jobs(on Place) (jobs []*Job) {
+func Jobs(on Place) []*Job {
+	return slices.DeleteFunc(described(on), func(j *Job) bool { return j.Look().Phase == Waiting })
+}
+
+// described are all jobs on a tmux server, the newest first, and recorders that rest.
+func described(on Place) (jobs []*Job) {
 	for _, home := range homes() {
 		for _, id := range jobsIn(home) {
-			j, err := load(home, id)
-			if err == nil && j.On(on) && j.Look().Phase != Waiting {
+			if j, err := load(home, id); err == nil && j.On(on) {
 				jobs = append(jobs, j)
 			}
 		}
@@ -153,7 +209,7 @@ func load(home, id string) (*Job, error) {
 	if file.Space != pidSpace() {
 		return nil, fmt.Errorf("job %s runs in another PID namespace", id)
 	}
-	return &Job{Place: file.Place, At: file.At, script: script{dir: dir, token: file.Token, visible: file.Visible}}, nil
+	return &Job{Place: file.Place, At: file.At, owner: file.Owner, resting: file.Resting, script: script{dir: dir, token: file.Token, visible: file.Visible}}, nil
 }
 
 // Phase is what has become of a job.
@@ -202,26 +258,29 @@ func (j *Job) Look() State {
 	return State{Phase: Lost, At: last}
 }
 
-// written is what the file "status" says. Open is that the job has begun, and nothing
-// says that it has ended.
+// written is what the files "begun" and "status" say. Open is that the job has begun, and
+// nothing says that it has ended.
 func (j *Job) written() (s State, open bool) {
-	info, err := os.Lstat(j.path("status"))
+	info, err := os.Lstat(j.path("begun"))
 	if err != nil {
 		return State{Phase: Waiting, At: j.At}, false
 	}
 	s.At = info.ModTime()
+	if info.Size() > 0 {
+		return s, false // revoked
+	}
 	text, _ := readOwn(j.path("status"), 20)
-	if string(text) == revoked {
-		return s, false
+	if s.Status, err = strconv.Atoi(strings.TrimSpace(string(text))); err != nil {
+		return s, true
 	}
-	if s.Status, err = strconv.Atoi(string(text)); err == nil {
-		s.Phase = Ended
-		return s, false
+	s.Phase = Ended
+	if info, err := os.Lstat(j.path("status")); err == nil {
+		s.At = info.ModTime()
 	}
-	return s, true
+	return s, false
 }
 
-// revoked is in the file "status" of a command that will not run.
+// revoked is in the file "begun" of a command that will not run.
 const revoked = "-"
 
 // alive reports whether the process that runs the command, or at least its shell, is
@@ -230,7 +289,7 @@ func (j *Job) alive() bool {
 	if there, known := j.process(); known {
 		return there
 	}
-	return !gone(j.Shell)
+	return !Gone(j.Shell)
 }
 
 // pidSpace is the name of the PID namespace of this process, if it has one.
@@ -240,27 +299,32 @@ func pidSpace() string {
 }
 
 // PipeIsOurs reports whether the pipe of a pane is that of a job which is over, and whose
-// output has all been recorded: then it may be taken.
+// output has all been recorded, of a recorder that rests, or of a command whose server was killed
+// before it began: then it may be taken.
 func PipeIsOurs(at Place) bool {
-	for _, j := range Jobs(at) {
+	for _, j := range described(at) {
 		if j.Pane != at.Pane || !j.Recording() {
 			continue
 		}
+		if j.resting {
+			return true
+		}
 		_, all := j.endMark()
-		return all || j.Look().Phase == Lost
+		phase := j.Look().Phase
+		return all || phase == Lost || phase == Waiting && Gone(j.owner)
 	}
 	return false
 }
 
-// PaneJobs are the recorded jobs of a pane, the newest first.
+// PaneJobs are the jobs of a pane, the newest first.
 func PaneJobs(at Place) []*Job {
-	return slices.DeleteFunc(Jobs(at), func(j *Job) bool { return j.Pane != at.Pane || j.visible })
+	return slices.DeleteFunc(Jobs(at), func(j *Job) bool { return j.Pane != at.Pane })
 }
 
 // Scan gives a sink the lines that a job has printed so far, as long as more returns
 // true; it is asked at least once a megabyte. Whole is that none of them is missing.
 func (j *Job) Scan(sink Sink, more func() bool) (whole bool) {
-	r := newReading(j.script, j.Columns, sink)
+	r := newReading(j, sink)
 	for r.more() {
 		if !more() {
 			whole = false

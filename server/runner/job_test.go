@@ -19,19 +19,22 @@ func here() Place {
 // made makes a job with a status, which was written so long ago.
 func made(t *testing.T, f *Files, at Place, status string, ago time.Duration) *Job {
 	t.Helper()
-	j, err := f.newJob(at, false)
+	j, err := f.newJob(at, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if status == "none" {
 		return j
 	}
-	if err := os.WriteFile(j.path("status"), []byte(status), 0o600); err != nil {
-		t.Fatal(err)
+	begun := ""
+	if status == revoked {
+		begun, status = revoked, noStatus
 	}
 	when := time.Now().Add(-ago)
-	if err := os.Chtimes(j.path("status"), when, when); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{"begun": begun, "status": status} {
+		if err := errors.Join(os.WriteFile(j.path(name), []byte(text), 0o600), os.Chtimes(j.path(name), when, when)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return j
 }
@@ -82,7 +85,7 @@ func TestSweepRemovesWhatIsOver(t *testing.T) {
 	if _, err := os.Stat(empty.dir); err != nil {
 		t.Error("a job that is just described was removed")
 	}
-	sweep(home, time.Now().Add(writtenIn+time.Second))
+	sweep(home, time.Now().Add(writtenIn+time.Second), mostBytes)
 	if _, err := os.Stat(empty.dir); err == nil {
 		t.Error("a job that was never described is there")
 	}
@@ -104,7 +107,7 @@ func TestSweepRemovesWhatIsOver(t *testing.T) {
 	if have := len(Jobs(here())); have != 4 {
 		t.Errorf("%d jobs have begun, want 4", have)
 	}
-	sweep(home, time.Now().Add(beginsIn+time.Second))
+	sweep(home, time.Now().Add(beginsIn+time.Second), mostBytes)
 	if _, err := os.Stat(half); err == nil {
 		t.Error("what was never described is there")
 	}
@@ -216,7 +219,7 @@ func TestManyCommandsAtOnce(t *testing.T) {
 		go func() {
 			for range 100 {
 				var f Files
-				j, err := f.newJob(here(), false)
+				j, err := f.newJob(here(), false, false)
 				if err == nil {
 					err = j.write(dialects["sh"], "sh", "true", false)
 				}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	_ "embed" // the recorder
 	"errors"
 	"fmt"
 	"io"
@@ -15,69 +16,50 @@ import (
 	"time"
 )
 
-// The recorder of a command is a shell and a dd, which tmux starts with pipe-pane. They
-// append what the pane prints to the files o0, o1, … and know nothing of marks, so they
-// outlive the server. It ends when tmux closes its input, when a server asks for it
-// by the pipe "done", and otherwise two seconds after the command reported its end there.
+// The recorder of a command is a shell and a dd, which tmux starts with pipe-pane
+// (recorder.sh). They append what the pane prints to the files o0, o1, … and know nothing of
+// marks, so they outlive the server.
 
 const (
 	partSize = 7_500_000 // a part of this size is the last of it, give or take a dd's 8 MB
 	parts    = 4         // that are kept: never more than 64 MB, at least 22 MB
-	ddReads  = 1024      // after so many the recorder looks at the size
+	ddReads  = 1024      // of at most 8 kB; after so many the recorder looks at the size
 )
 
+//go:embed recorder.sh
+var recorder []byte
+
 // Feed is the command for pipe-pane, which must be open in both directions: else tmux
-// notices only at the next output that the recorder has ended.
-func (s script) Feed() string { return "exec >/dev/null; . " + s.path("feed") }
-
-// feed is the recorder. dd says how many times it has read, after warnings; at the end of
-// its input that is less than its count. Everything else here is built into the shell.
-// mksh's read goes on after a signal that came just before it, so it gets a line too.
-func (s script) feed() string {
-	return fmt.Sprintf(`umask 077
-export LC_ALL=C
-cd %s || exit
-exec 3<>done 4<&0 </dev/null
-n=0
-begin() { dd bs=8192 count=%[2]d <&4 >>o$n 2>s 3<&- & d=$!; }
-begin
-( read x <&3
-test "$x" = TERM || { sleep 2 3<&- & s=$!; trap 'kill $s; exit' TERM; wait $s; }
-kill -s TERM $$ ) 4<&- &
-w=$!
-trap 'kill $w; echo >&3' EXIT
-trap 'kill $d; exit' TERM
-while wait $d; do
-while read r x; do case $r in *[!0-9+]*|'') r=0;; *) break;; esac; done <s
-test $((${r:-0})) -ge %[2]d || break
-test $(wc -c <o$n) -lt %[3]d || { n=$((n+1)); rm -f o$((n-%[4]d)); }
-begin
-done
-`, s.dir, ddReads, partSize, parts)
+// notices only at the next output that the recorder has ended. Where little space is
+// free, it keeps less than usual, at most a quarter of that.
+func (s script) Feed() string {
+	reads, size := ddReads, partSize
+	if free, ok := freeIn(s.dir); ok && free/4 < 2*parts*partSize {
+		reads = int(max(8, free/4/(2*parts*8192)))
+		size = reads * 8192
+	}
+	return fmt.Sprintf("exec >/dev/null; cd %s || exit; reads=%d size=%d parts=%d; . ./recorder.sh", s.dir, reads, size, parts)
 }
 
-// Recording reports whether the recorder of a command runs. Then the pane's pipe is its.
+// recorder returns the process id of the recorder, once it has begun to record.
+func (s script) recorder() (pid int, began bool) {
+	text, _ := readOwn(s.path("recorder"), 20)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	return pid, err == nil && strings.HasSuffix(string(text), "\n")
+}
+
+// Recording reports whether the recorder of a command runs.
 func (s script) Recording() bool {
-	f, err := os.OpenFile(s.path("done"), os.O_WRONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
-	f.Close()
-	return err == nil // a pipe that nobody reads cannot be opened
-}
-
-// began reports whether the recorder has ever run.
-func (s script) began() bool {
-	_, err := os.Lstat(s.path("s"))
-	return err == nil
+	pid, began := s.recorder()
+	return began && s.worksHere(pid)
 }
 
 // Stop ends the recorder. tmux notices, and closes the pipe.
-func (s script) Stop() {
-	if f, err := os.OpenFile(s.path("done"), os.O_WRONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0); err == nil {
-		_, _ = f.WriteString("TERM\n")
-		f.Close()
-		// It may end before it has begun to record, and must be seen to have been there.
-		if s, err := os.OpenFile(s.path("s"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
-			s.Close()
-		}
+func (s script) Stop() { s.signalRecorder(syscall.SIGTERM) }
+
+func (s script) signalRecorder(sig syscall.Signal) {
+	if pid, began := s.recorder(); began && s.worksHere(pid) {
+		_ = syscall.Kill(pid, sig)
 	}
 }
 
@@ -92,7 +74,7 @@ type reading struct {
 	file, next *os.File // this part and, so that it cannot be lost, the next one
 	held       []byte   // bytes that may be part of a mark
 	buf        []byte
-	transcript transcript
+	transcript *transcript
 	ended      bool
 	status     int
 
@@ -101,12 +83,16 @@ type reading struct {
 	lost  atomic.Bool  // parts were removed before they were read
 }
 
-func newReading(s script, columns int, sink Sink) *reading {
-	return &reading{script: s, part: -1, transcript: transcript{columns: columns, emit: func(line string) {
-		if !s.ours(line) {
+func newReading(j *Job, sink Sink) *reading {
+	r := &reading{script: j.script, part: -1}
+	r.transcript = newTranscript(j.Columns, j.Rows, -1, func(line string) {
+		if !j.ours(line) {
 			sink.Line(line)
 		}
-	}}}
+	})
+	r.transcript.below() // the command
+	r.transcript.missed = r.transcript.missed || j.Odd
+	return r
 }
 
 // more reads some of what there is, and reports whether it was anything.
@@ -304,7 +290,8 @@ func (f *follower) run(wakes <-chan struct{}, announced bool) {
 			close(f.over)
 			return
 		}
-		if left = f.began() && !f.Recording(); left {
+		if _, began := f.recorder(); began && !f.Recording() {
+			left = true
 			continue
 		}
 		if pause = min(2*pause, 20*time.Millisecond); announced {
@@ -319,8 +306,9 @@ func (f *follower) run(wakes <-chan struct{}, announced bool) {
 	}
 }
 
-// end ends the reading. Afterwards the sink is the caller's.
-func (f *follower) end() {
+// end ends the reading. Afterwards the sink is the caller's. With all, what has been
+// recorded is read first: no more must come.
+func (f *follower) end(all bool) {
 	select {
 	case <-f.stop:
 		return
@@ -328,6 +316,13 @@ func (f *follower) end() {
 	}
 	close(f.stop)
 	<-f.done
+	if all && !f.ended {
+		for f.more() {
+		}
+		if f.ended {
+			f.recorded <- f.status
+		}
+	}
 	f.close()
 }
 

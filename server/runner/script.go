@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -15,22 +17,33 @@ type dialect struct {
 	// builtin is what stands before a builtin so that it is meant, whatever
 	// functions and aliases there are; empty for shells outside the POSIX family.
 	builtin string
+	// plain is what a subshell does first, so that builtin itself is meant.
+	plain string
 	// record enters a line into the history.
 	record string
-	// edits is that it turns line editing on for its prompt, always.
+	// edits is set for a shell that always turns line editing on for its prompt.
 	edits bool
 }
 
+const (
+	// Nothing but a special builtin is found before a function, and in bash only in the
+	// POSIX mode, which an assignment turns on. (ksh93 has no command any more when such a
+	// function is unset: there the command does not begin.)
+	plainPOSIX = `\unset -f command 2>/dev/null; `
+	plainBash  = `case :$SHELLOPTS: in *:posix:*) \unset -f builtin;; *) POSIXLY_CORRECT=; \unset -f builtin; \unset POSIXLY_CORRECT;; esac; \builtin trap - ERR DEBUG; `
+	plainZsh   = `if (( ${+functions[builtin]} )); then \unfunction builtin; fi; \builtin trap - ZERR DEBUG; `
+)
+
 var dialects = map[string]*dialect{
-	"bash":  {builtin: `\builtin `, record: `history -s --`, edits: true},
-	"zsh":   {builtin: `\builtin `, record: `print -rs --`, edits: true},
+	"bash":  {builtin: `\builtin \`, plain: plainBash, record: `history -s --`, edits: true},
+	"zsh":   {builtin: `\builtin \`, plain: plainZsh, record: `print -rs --`, edits: true},
 	"fish":  {edits: true},
-	"dash":  {builtin: `\command `},
-	"sh":    {builtin: `\command `},
-	"ash":   {builtin: `\command `},
-	"ksh":   {builtin: `\command `},
-	"ksh93": {builtin: `\command `},
-	"mksh":  {builtin: `\command `},
+	"dash":  {builtin: `\command \`, plain: plainPOSIX},
+	"sh":    {builtin: `\command \`, plain: plainPOSIX},
+	"ash":   {builtin: `\command \`, plain: plainPOSIX},
+	"ksh":   {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `},
+	"ksh93": {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `},
+	"mksh":  {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `},
 }
 
 // Shells are the shells that a [Command] can be typed into, in words.
@@ -105,42 +118,48 @@ func (f Foreground) emptyLine() string {
 func (s script) run(d *dialect, shellPath, command string, record bool) string {
 	posix, b := d.builtin != "", d.builtin
 	if !posix {
-		b = `\command `
+		b = dialects["sh"].builtin
 	}
 	quiet := func(cmds string) string { return "{ " + cmds + "; } 2>/dev/null" }
 	mark := func(text, args string) string {
 		print := b + "printf " + octal(text) + args
 		return "if " + b + "test -p /dev/stdout; then " + print + "; else " + print + " >|/dev/tty; fi"
 	}
+	const name = "_tmux_mcp_process"
 	// A redirection without noclobber would not fail.
-	create := b + ": >" + s.path("status")
-	claim := quiet("case $- in *C*) "+create+";; *) "+b+"set -C; "+create+" && "+b+"set +C;; esac") + " || " + b + "exit; "
+	create := b + ": >" + s.path("begun")
+	claim := quiet("case $- in *C*) "+create+";; *) "+b+"set -C && "+create+" && "+b+"set +C;; esac") + " || " + b + "exit; "
+	note, unattended := "", ""
 	if ownProcess != "" {
-		const name = "_tmux_mcp_process"
-		claim += quiet("IFS= "+b+"read -r "+name+" <"+ownProcess+" && "+b+`printf %s "$`+name+`" >|`+s.path("process")+"; "+b+"unset "+name) + "; "
+		claim += quiet("IFS= "+b+"read -r "+name+" <"+ownProcess) + "; "
+		// By then an interrupt ends the command, and not what runs it.
+		note = quiet(b+`printf %s "$`+name+`" >|`+s.path("process")+"; "+b+"unset "+name) + "; "
 	}
-	recorded := ""
-	if !s.visible { // the recorder waits for it
-		recorded = b + "printf 'end\\n' 1<>" + s.path("done") + "; "
+	if ownProcess != "" && !s.visible {
+		// This file is there while a server waits, which ends the recorder.
+		unattended = "if " + b + "test -e " + s.path("run") + " && " + b + "kill -s 0 " + strconv.Itoa(os.Getpid()) + "; then " + b + ":; " +
+			"elif IFS= " + b + "read -r " + name + " <" + s.path("recorder") + " && " + b + `test "/proc/$` + name + `/cwd" -ef ` + s.dir + "; then " +
+			b + `kill -s USR1 "$` + name + `"; fi; `
 	}
 	// Before the command and after it. $1 is its status, $2 what the shell gets.
 	begin := quiet(mark(s.begin(), "")) + "; "
 	end := func(status string) string {
 		return quiet(b + `set -- "$?" ` + status + "; " + mark(s.end()+"%d"+s.endOfEnd(), ` "$1"`) + "; " +
-			b + `printf %d "$1" >|` + s.path("status") + "; " + recorded + b + `exit "$2"`)
+			b + `printf %d "$1" 1<>` + s.path("status") + "; " + unattended + b + `exit "$2"`)
 	}
 	show := quiet(b+`printf '\033[2m+ %s\033[m\n' `+quoteAll(shown(command))) + "; "
 	traps := b + "trap : INT QUIT; "
+	// zsh would keep the traps in a subshell.
+	start := b + "trap - INT QUIT; " + note + begin
 	if !posix {
-		return claim + show + traps + begin + tmux.ShellQuote(shellPath) + " " + s.path("command") + "; " + end(`"$?"`) + "\n"
+		return claim + show + traps + "( " + start + b + "exec " + tmux.ShellQuote(shellPath) + " " + s.path("command") + " ); " + end(`"$?"`) + "\n"
 	}
 	enter := ""
 	if record && d.record != "" {
 		enter = b + d.record + " " + tmux.ShellQuote(command) + " 2>/dev/null || :; "
 	}
-	// zsh would keep the traps in a subshell.
-	run := b + "trap - INT QUIT; " + begin + b + ". " + s.path("command")
-	return enter + "( " + claim + show + traps + "case $- in *e*) " +
+	run := start + b + ". " + s.path("command")
+	return enter + "( " + d.plain + claim + show + traps + "case $- in *e*) " +
 		b + "set +e; ( " + b + "set -e; " + run + " ); " + end("0") + ";; *) ( " + run + " ); " + end(`"$?"`) + ";; esac )\n"
 }
 
@@ -185,6 +204,16 @@ func shown(command string) []string {
 	return lines
 }
 
+// Shows are the lines of ours that the screen shows when the command begins: what is typed ends in the
+// first, and the others are the command.
+func (s script) Shows(command string) []string {
+	lines := []string{s.path("run")}
+	for _, line := range shown(command) {
+		lines = append(lines, strings.TrimRight("+ "+line, " "))
+	}
+	return lines
+}
+
 func quoteAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -213,5 +242,5 @@ func (s script) Between(screen []string) (lines []string, begun, ended bool) {
 	if n := len(lines); ended && n > 0 && lines[n-1] == "" {
 		lines = lines[:n-1]
 	}
-	return lines, begun, ended
+	return slices.DeleteFunc(slices.Clone(lines), s.ours), begun, ended
 }

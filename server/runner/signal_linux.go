@@ -2,10 +2,15 @@ package runner
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"tmuxmcp/internal/procstat"
 )
@@ -30,10 +35,46 @@ func (j *Job) runner() (p procstat.Process, there, known bool) {
 	return p, err == nil && p.Started == noted.Started && p.State != 'Z', true
 }
 
-// gone reports whether a process has ended, maybe unnoticed by its parent.
-func gone(pid int) bool {
+// worksHere reports whether a process has the directory of the command as its own. Only the
+// recorder has, so no other process that got its number meanwhile is taken for it.
+func (s script) worksHere(pid int) bool {
+	at, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/cwd")
+	if err != nil {
+		return false
+	}
+	dir, err := os.Stat(s.dir)
+	return err == nil && os.SameFile(at, dir)
+}
+
+// Drained reports whether the recorder has written all that tmux gave it: its dd waits for
+// more.
+func (s script) Drained() bool {
+	pid, began := s.recorder()
+	if !began || !s.worksHere(pid) {
+		return false
+	}
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	child, err := strconv.Atoi(strings.TrimSpace(string(children)))
+	if err != nil {
+		return false
+	}
+	p, err := procstat.Of(child)
+	return err == nil && p.Name == "dd" && p.State == 'S'
+}
+
+// freeIn returns how many bytes are free for this user in the file system of a directory.
+func freeIn(dir string) (int64, bool) {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return 0, false
+	}
+	return int64(st.Bavail) * st.Bsize, true
+}
+
+// Gone reports whether a process has ended, maybe unnoticed by its parent, or is about to.
+func Gone(pid int) bool {
 	p, err := procstat.Of(pid)
-	return err == nil && p.State == 'Z' || syscall.Kill(pid, 0) == syscall.ESRCH
+	return err == nil && (p.State == 'Z' || p.Dying) || syscall.Kill(pid, 0) == syscall.ESRCH
 }
 
 // Signal sends a signal to the programs of a running job: the foreground process group of
@@ -56,13 +97,8 @@ func (j *Job) Signal(sig syscall.Signal) error {
 	if leader, err := procstat.Of(p.Foreground); err == nil && p.Foreground != group && descends(leader, p.PID) {
 		group = p.Foreground
 	}
-	// A process that was only forked, and runs no program of its own yet, would swallow it.
-	for range 5 {
-		if newest(group) >= settled {
-			break
-		}
-		time.Sleep(settled)
-	}
+	forked := becoming(p.PID, group)
+	defer func() { signalAgain(forked, sig) }()
 	if sig == syscall.SIGINT || group != p.Group {
 		// What runs the command traps an interrupt.
 		if err := syscall.Kill(-group, sig); err != nil {
@@ -79,11 +115,11 @@ func (j *Job) Signal(sig syscall.Signal) error {
 }
 
 const (
-	// settled is how old the processes of a job must be to be signalled.
-	settled = 60 * time.Millisecond
+	// becomesIn is how long a process may take from its fork to its program.
+	becomesIn = 2 * time.Second
 	// notedIn is how long a shell may take between its mark that the job has begun and the
-	// note of its process.
-	notedIn = time.Second
+	// note of its process, which it makes when it can be interrupted.
+	notedIn = 10 * time.Second
 )
 
 // members are the processes of a group.
@@ -101,13 +137,34 @@ func members(group int) (all []procstat.Process) {
 	return all
 }
 
-// newest is the age of the youngest process of a group.
-func newest(group int) time.Duration {
-	least := time.Hour
-	for _, p := range members(group) {
-		least = min(least, p.Age)
+// becoming are a process and those it started, of a group, that may be about to run another
+// program: they were forked, still run the shell's own program, and do not sleep. Such a one
+// takes a signal as the shell does, and forgets it.
+func becoming(pid, group int) (all []procstat.Process) {
+	if p, err := procstat.Of(pid); err == nil && p.Group == group && p.Forked && p.State != 'S' && p.State != 'Z' {
+		all = append(all, p)
 	}
-	return least
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	for _, child := range strings.Fields(string(text)) {
+		if n, err := strconv.Atoi(child); err == nil {
+			all = append(all, becoming(n, group)...)
+		}
+	}
+	return all
+}
+
+// signalAgain signals those processes that have become another program since.
+func signalAgain(forked []procstat.Process, sig syscall.Signal) {
+	for began := time.Now(); len(forked) > 0 && time.Since(began) < becomesIn; time.Sleep(10 * time.Millisecond) {
+		forked = slices.DeleteFunc(forked, func(p procstat.Process) bool {
+			now, err := procstat.Of(p.PID)
+			there := err == nil && now.Started == p.Started && now.State != 'Z'
+			if there && !now.Forked {
+				_ = syscall.Kill(p.PID, sig)
+			}
+			return !there || !now.Forked
+		})
+	}
 }
 
 // descends reports whether a process was started by another one, or by one that was.

@@ -45,3 +45,33 @@ func TestSignalBeforeTheNote(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 }
+
+// A process that takes the signal while it is still the shell's, and becomes another program
+// then, gets it again.
+func TestSignalBetweenForkAndExec(t *testing.T) {
+	ownTemp(t, 0o700)
+	var f Files
+	defer f.Close()
+	j := made(t, &f, here(), "", 0)
+	job := exec.Command("bash", "-c", `trap : INT; read -r stat </proc/$$/stat; echo "$stat" >process
+(trap go=1 INT; echo; until [ "$go" ]; do :; done; exec sleep 60)`)
+	job.Dir = filepath.Dir(j.path("process"))
+	ready, err := job.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := job.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Kill(-job.Process.Pid, syscall.SIGKILL)
+	if _, err := ready.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := job.Wait(); job.ProcessState.ExitCode() != 128+int(syscall.SIGINT) {
+		t.Errorf("it ended with %v", err)
+	}
+}

@@ -18,14 +18,22 @@ const (
 	foreignFor = 24 * time.Hour   // what cannot be known is kept so long
 )
 
-// Sweep removes what is left of jobs that are over.
+// Sweep removes what is left of jobs that are over. Those that have ended lately stay, as
+// long as they take no more than half of the space that would be free without them.
 func Sweep() {
 	for _, home := range homes() {
-		sweep(home, time.Now())
+		sweep(home, time.Now(), mostBytes)
 	}
 }
 
-func sweep(home string, now time.Time) {
+// Evict removes all jobs that have ended, because there is no space.
+func Evict() {
+	for _, home := range homes() {
+		sweep(home, time.Now(), 0)
+	}
+}
+
+func sweep(home string, now time.Time, most int64) {
 	type result struct {
 		dir  string
 		at   time.Time
@@ -51,7 +59,7 @@ func sweep(home string, now time.Time) {
 			continue
 		}
 		switch s := j.Look(); {
-		case gone(j.Server), s.Phase == Waiting && now.Sub(s.At) > beginsIn, s.Phase > Running && now.Sub(s.At) > keptFor:
+		case j.resting && now.Sub(j.At) > writtenIn, Gone(j.Server), s.Phase == Waiting && now.Sub(s.At) > beginsIn, s.Phase > Running && now.Sub(s.At) > keptFor:
 			j.Stop()
 			remove(dir)
 		case s.Phase > Running:
@@ -63,8 +71,15 @@ func sweep(home string, now time.Time) {
 	}
 	slices.SortFunc(ended, func(a, b result) int { return b.at.Compare(a.at) })
 	var size int64
+	for _, r := range ended {
+		size += r.size
+	}
+	if free, ok := freeIn(home); ok {
+		most = min(most, (free+size)/2)
+	}
+	size = 0
 	for i, r := range ended {
-		if size += r.size; i >= mostEnded || size > mostBytes {
+		if size += r.size; i >= mostEnded || size > most {
 			remove(r.dir)
 		}
 	}

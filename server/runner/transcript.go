@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,455 +11,734 @@ import (
 	"golang.org/x/text/width"
 )
 
-// transcript makes lines of text of what a program wrote to a terminal: what a
-// user would have seen go by, on a terminal of endless width and height. Colours
-// and other escape sequences are gone, a line that was overwritten (a progress
-// bar) is there as it was last, wrapped lines do not exist, a cleared screen is
-// still there, and what was drawn on the alternate screen is not.
+// transcript is a tmux pane, as far as its text goes: a screen of the pane's size, from whose
+// top rows move into the history. The rows of the output become lines: what capture-pane -J
+// shows of them, without blanks at the end. A tab over blanks is a tab, as from tmux 3.6 on,
+// and a row that wraps before a wide character is joined without a blank, as from 3.4 on.
 //
-// It takes any bytes, in pieces of any size, and emits each line when nothing can
-// change it any more.
+// It does what all of tmux 3.2a to 3.8 do, with their default options, in a pane that is not
+// resized. Whatever may differ sets missed; so does text that is drawn above the first row of
+// the output, or that is erased from the history, where it stays here.
+//
+// It takes any bytes, in pieces of any size.
 type transcript struct {
-	emit func(line string)
-	// columns is the width of the terminal, beyond which programs cannot move
-	// the cursor, though text goes on; 80 when 0.
-	columns int
+	emit          func(line string)
+	columns, rows int
+	missed        bool
+	// above is that the row above the output has text, and that what becomes of rows above
+	// does not matter.
+	above bool
 
-	// page are the lines that cursor movements can reach, from the last clear
-	// on. There is always one for the cursor.
-	page     []line
+	screen []*row
+	cursor
+	saved       cursor
+	top, bottom int // the rows that scroll
+	// hidden is by how many rows all may be further up: output that begins anywhere is taken
+	// to begin in the last row.
+	hidden    int
+	alternate bool   // the alternate screen is on; what is drawn there is not followed
+	line      []byte // what is in the history of a line that goes on
+	joins     bool   // there is one
+	scrolled  bool   // rows have moved into the history
+
+	state    state
+	sequence []byte // so far
+	args     []int
+	char     []byte // so far
+	last     rune   // for REP, if that comes next
+}
+
+// row is the characters of a row, as far as tmux has any; they are "" in the second column of
+// a wide character, and tabbed in the further ones of a tab.
+type row struct {
+	cells   []string
+	wrapped bool
+	own     bool // of the output
+}
+
+const tabbed = "\x00"
+
+// cursor is where the next character goes; in column t.columns it wraps.
+type cursor struct {
 	row, col int
-	// homed is that the cursor was just sent to the first place of the screen:
-	// what erases from there on clears it.
-	homed bool
-	saved struct{ row, col int }
-	last  rune // for REP
-	// written is how many characters came since lines were last taken off the
-	// page.
-	written int
-
-	alternate bool                    // the alternate screen is on
-	state     func(*transcript, byte) // nil is plain text
-	params    []byte                  // of the control sequence so far
-	char      []byte                  // of the character so far
+	lost     bool // the row is not known
+	moved    bool // the row is counted from the top of the screen, not from other rows
+	since    int  // what hidden was when it was saved
 }
 
-// line is the characters of a line, with a zero width one after the one it
-// belongs to.
-type line struct {
-	text  []rune
-	width int
-	// mixed lines have characters that do not take one column each.
-	mixed bool
-}
+type state int
 
 const (
-	maxWritten = 512 << 10 // characters that a page takes before its lines are emitted
-	maxPage    = 500       // lines that cursor movements can reach
-	maxJump    = 100       // empty lines that a cursor movement can make
-	maxWidth   = 1 << 20   // columns of a line; then it is two
-	maxMixed   = 1 << 12   // columns of a mixed line that is written over; then it is two
-	maxCount   = 1000      // characters that a sequence can make
-	maxParams  = 64
+	text state = iota
+	escape
+	control
+	operating // OSC
+	other     // DCS, APC, PM, SOS, or a window's name
 )
 
-// Write takes more of what the program wrote. It never fails.
-func (t *transcript) Write(p []byte) (int, error) {
-	for _, c := range p {
-		switch {
-		case c == 0x18 || c == 0x1a: // CAN and SUB end a sequence anywhere
-			t.state = nil
-		case t.state != nil:
-			t.state(t, c)
-		case c >= ' ' && c < 0x7f && len(t.char) == 0:
-			t.put(rune(c))
-		case c < ' ' || c == 0x7f:
-			t.flushChar()
-			t.control(c)
-		default:
-			t.char = append(t.char, c)
-			for len(t.char) > 0 && utf8.FullRune(t.char) {
-				t.putChar()
-			}
-		}
+const (
+	maxLine     = 1 << 20 // bytes of a line; then it is two
+	maxCell     = 21      // bytes of a character with what combines with it
+	maxSequence = 63
+)
+
+// newTranscript begins in a row of a screen that is blank from there on, or anywhere if the row
+// is negative.
+func newTranscript(columns, rows, start int, emit func(line string)) *transcript {
+	t := &transcript{emit: emit, columns: columns, rows: rows}
+	if most := 10_000; columns < 1 || rows < 1 || columns > most || rows > most { // tmux's own limit
+		t.columns, t.rows, t.missed = 80, 24, true
 	}
-	return len(p), nil
+	if t.row = start; start < 0 || start >= t.rows {
+		t.row, t.hidden, t.scrolled = t.rows-1, t.rows-1, true
+	}
+	for y := range t.rows {
+		t.screen = append(t.screen, &row{own: y >= t.row})
+	}
+	t.bottom, t.saved.lost = t.rows-1, true
+	return t
 }
 
-// putChar puts the first character of the bytes collected; a byte that is none
-// is a replacement character.
-func (t *transcript) putChar() {
-	r, n := utf8.DecodeRune(t.char)
-	t.char = append(t.char[:0], t.char[n:]...)
-	t.put(r)
+// below notes that the row above the output has text, and that it does not matter what becomes
+// of the rows above.
+func (t *transcript) below() {
+	t.above, t.scrolled, t.hidden = true, false, max(0, t.hidden-1)
 }
 
-// flushChar puts what was collected, though it is no whole character.
-func (t *transcript) flushChar() {
-	for len(t.char) > 0 {
-		t.putChar()
+// failIf notes that from here on tmux may show something else.
+func (t *transcript) failIf(odd bool) {
+	if odd {
+		t.missed, t.hidden, t.lost = true, 0, false
 	}
 }
 
 // flush emits what is left, at the end of the output.
 func (t *transcript) flush() {
-	t.flushChar()
-	// A newline ends a line and begins none.
-	if n := len(t.page); n > 0 && len(t.page[n-1].text) == 0 {
-		t.page = t.page[:n-1]
+	t.putChars(true)
+	t.missed = t.missed || t.alternate
+	for _, r := range t.screen[:max(t.used(), t.row)] { // a newline ends a line and begins none
+		t.push(r)
 	}
-	t.finish(len(t.page))
+	t.unwrap(-1)
 }
 
-// control does what a control character says.
-func (t *transcript) control(c byte) {
-	switch c {
-	case 0x1b:
-		t.state = (*transcript).escape
-	case '\n', '\v', '\f':
-		// Programs that turn the terminal's own carriage return off still mean
-		// a new line.
-		t.move(t.row+1, 0)
-	case '\r':
+// used is the number of rows down to the last one with text.
+func (t *transcript) used() int {
+	y := t.rows
+	for y > 0 && (!t.screen[y-1].own || len(t.screen[y-1].cells) == 0) {
+		y--
+	}
+	return y
+}
+
+// push moves a row into the history.
+func (t *transcript) push(r *row) {
+	t.scrolled = t.scrolled || r.own || !t.above
+	if !r.own {
+		return
+	}
+	for _, c := range r.cells {
+		if c != tabbed {
+			t.line = append(t.line, c...)
+		}
+	}
+	t.failIf(len(t.line) > maxLine)
+	if t.joins = true; !r.wrapped || len(t.line) > maxLine {
+		t.unwrap(-1)
+	}
+}
+
+// unwrap ends the line of a row, or the one in the history.
+func (t *transcript) unwrap(y int) {
+	if y >= 0 {
+		t.screen[y].wrapped = false
+	} else if t.joins {
+		t.emit(string(bytes.TrimRight(t.line, " \t")))
+		t.line, t.joins = t.line[:0], false
+	}
+}
+
+// unsure reports whether it is not known which row the cursor is in.
+func (t *transcript) unsure() bool {
+	return t.lost || t.hidden > 0 && (t.moved || t.top > 0 || t.bottom < t.rows-1)
+}
+
+// here is the cursor's row, to be changed.
+func (t *transcript) here() *row {
+	r := t.screen[t.row]
+	t.failIf(t.unsure() || !r.own)
+	r.own = true
+	return r
+}
+
+// put writes a character.
+func (t *transcript) put(c rune) {
+	if t.last = c; t.alternate {
+		return
+	}
+	w, cell := 1, ""
+	if c < 0x80 {
+		cell = ascii[c : c+1]
+	} else {
+		w, cell = widthOf(c), string(c)
+		t.failIf(w > t.columns || unicode.In(c, jamo, unlike) || !unicode.IsGraphic(c) && !unicode.In(c, unicode.Cf, unicode.Co))
+	}
+	if w == 0 || w > t.columns {
+		t.combine(cell)
+		return
+	}
+	if t.col > t.columns-w {
+		r := t.here()
+		t.failIf(len(r.cells) <= t.columns-w)
+		r.wrapped = true
+		t.lineFeed()
 		t.col = 0
-	case '\b':
-		t.col = max(0, t.col-1)
-	case '\t':
-		if t.alternate {
-			return
-		}
-		if l := t.current(); t.col < l.width {
-			t.col += 8 - t.col%8
-			return
-		}
-		t.put('\t')
 	}
-}
-
-// escape reads the byte after ESC.
-func (t *transcript) escape(c byte) {
-	t.state = nil
-	switch {
-	case c == '[':
-		t.params, t.state = t.params[:0], (*transcript).sequence
-	case c == ']' || c == 'P' || c == '_' || c == '^' || c == 'X' || c == 'k':
-		t.state = (*transcript).str
-	case c >= 0x20 && c <= 0x2f: // an intermediate: of a character set
-		t.state = func(t *transcript, c byte) {
-			if c < 0x20 || c > 0x2f {
-				t.state = nil
+	r, x := t.here(), t.col
+	if x < len(r.cells) { // a character of which this overwrites a part becomes blank
+		t.failIf(c >= 0x80 && r.cells[x] == "\t" || x == 1 && r.splits(x)) // odd in tmux 3.6, and 3.4
+		from, to := x, x+w
+		for from > 0 && r.splits(from) {
+			from--
+		}
+		for r.splits(to) {
+			to++
+		}
+		for y := from; y < to; y++ {
+			if y < x || r.splits(y) {
+				r.cells[y] = " "
 			}
 		}
-	case c == 0x1b:
-		t.state = (*transcript).escape
-	case c == '7':
-		t.saved.row, t.saved.col = t.row, t.col
-	case c == '8':
-		t.move(t.saved.row, t.saved.col)
-	case c == 'c':
-		t.clear()
-		t.alternate = false
-	case c == 'D' || c == 'E':
-		t.move(t.row+1, 0)
-	case c == 'M':
-		t.move(t.row-1, t.col)
-	case c < 0x20:
-		t.control(c)
 	}
-}
-
-// str skips a string for the terminal, such as its title. It ends with BEL or
-// ST. A newline ends it too: none of the strings that programs send has one, and
-// binary noise that looks like the start of one must not swallow the rest.
-func (t *transcript) str(c byte) {
-	switch c {
-	case 0x07:
-		t.state = nil
-	case 0x1b:
-		t.state = func(t *transcript, c byte) {
-			t.state = nil
-			if c != '\\' {
-				t.escape(c)
-			}
-		}
-	case '\n':
-		t.state = nil
-		t.control(c)
-	}
-}
-
-// sequence reads a control sequence after its CSI.
-func (t *transcript) sequence(c byte) {
-	switch {
-	case c < 0x20: // ESC begins another sequence, the rest is done in between
-		t.control(c)
-	case c < 0x40:
-		if t.params = append(t.params, c); len(t.params) > maxParams {
-			t.state = nil
-		}
-	case c < 0x7f:
-		t.state = nil
-		t.command(c, string(t.params))
-	default:
-		t.state = nil
-	}
-}
-
-// command does what a control sequence says, as far as it is about text.
-func (t *transcript) command(final byte, params string) {
-	if mode, private := strings.CutPrefix(params, "?"); private {
-		for m := range strings.SplitSeq(mode, ";") {
-			if m == "1049" || m == "1047" || m == "47" {
-				t.alternate = final == 'h' || t.alternate && final != 'l'
-			}
-		}
-		return
-	}
-	if t.alternate || strings.ContainsAny(params, "<=> !\"#$%&'()*+,-./") {
-		return
-	}
-	first, second, _ := strings.Cut(params, ";")
-	n := number(first, 1)
-	switch final {
-	case 'A':
-		t.move(t.row-n, t.col)
-	case 'B', 'e':
-		t.move(t.row+n, t.col)
-	case 'C', 'a':
-		t.column(t.col + n)
-	case 'D':
-		t.column(t.col - n)
-	case 'E':
-		t.move(t.row+n, 0)
-	case 'F':
-		t.move(t.row-n, 0)
-	case 'G', '`':
-		t.column(n - 1)
-	case 'd':
-		t.move(n-1, t.col)
-	case 'H', 'f':
-		t.move(n-1, 0)
-		t.column(number(second, 1) - 1)
-		t.homed = t.row == 0 && t.col == 0
-	case 'J':
-		switch number(first, 0) {
-		case 0:
-			if t.homed {
-				t.clear()
-				return
-			}
-			t.current().cut(t.col, maxWidth, 0)
-			t.page = t.page[:min(len(t.page), t.row+1)]
-		case 2, 3:
-			t.clear()
-		}
-	case 'K':
-		switch number(first, 0) {
-		case 0:
-			t.current().cut(t.col, maxWidth, 0)
-		case 1:
-			t.current().cut(0, t.col+1, t.col+1)
-		case 2:
-			*t.current() = line{}
-		}
-	case 'P':
-		t.current().cut(t.col, n, 0)
-	case 'X':
-		t.current().cut(t.col, min(n, maxCount), min(n, maxCount))
-	case '@':
-		t.current().insert(t.col, []rune(strings.Repeat(" ", min(n, maxCount))))
-	case 'b':
-		for range min(n, maxCount) {
-			t.put(t.last)
-		}
-	case 's':
-		t.saved.row, t.saved.col = t.row, t.col
-	case 'u':
-		t.move(t.saved.row, t.saved.col)
-	}
-}
-
-// number is a parameter of a control sequence; nothing and 0 are its default.
-func number(s string, otherwise int) int {
-	n, err := strconv.Atoi(s)
-	if err != nil || n <= 0 {
-		return otherwise
-	}
-	return min(n, maxWidth)
-}
-
-// current is the line of the cursor.
-func (t *transcript) current() *line {
-	for len(t.page) <= t.row {
-		t.page = append(t.page, line{})
-	}
-	return &t.page[t.row]
-}
-
-// move puts the cursor elsewhere. Lines above the page are out of reach, and the
-// page goes on below.
-func (t *transcript) move(row, col int) {
-	if t.alternate {
-		return
-	}
-	t.row, t.col, t.homed = max(0, min(row, len(t.page)+maxJump)), max(0, col), false
-	t.current()
-	n := 0
-	if len(t.page) > 2*maxPage { // many at once, for each time moves the rest
-		n = maxPage
-	}
-	if t.written > maxWritten { // long lines
-		n = t.row
-	}
-	if n > 0 {
-		t.finish(n)
-		t.row, t.written = max(0, t.row-n), 0
-	}
-}
-
-// column puts the cursor into a column of the terminal, or leaves it in text
-// that went on beyond.
-func (t *transcript) column(col int) {
-	columns := t.columns
-	if columns == 0 {
-		columns = 80
-	}
-	t.col, t.homed = max(0, min(col, max(columns-1, t.col))), false
-}
-
-// clear begins a new page; the text of this one is kept.
-func (t *transcript) clear() {
-	for len(t.page) > 0 && len(t.page[len(t.page)-1].text) == 0 {
-		t.page = t.page[:len(t.page)-1]
-	}
-	t.finish(len(t.page))
-	t.page, t.row, t.col = t.page[:0], 0, 0
-}
-
-// finish takes the first n lines off the page.
-func (t *transcript) finish(n int) {
-	for _, l := range t.page[:n] {
-		t.emit(string(l.text))
-	}
-	t.page = slices.Delete(t.page, 0, n)
-}
-
-// put writes a character at the cursor.
-func (t *transcript) put(r rune) {
-	if t.alternate || r == 0 {
-		return
-	}
-	l := t.current()
-	// To write into the middle of a line takes time with its length.
-	if l.width >= maxWidth || l.mixed && l.width > maxMixed && t.col < l.width {
-		t.move(t.row+1, 0)
-		l = t.current()
-	}
-	t.last, t.homed = r, false
-	t.written++
-	w := widthOf(r, t.col)
-	if w != 1 {
-		l.mixed = true
-	}
-	switch {
-	case t.col < l.width && !l.mixed:
-		l.text[t.col] = r
-	case w == 0:
-		// Onto the character before, which is the last one but in odd cases.
-		l.text = append(l.text, r)
-	case t.col >= l.width:
-		for ; l.width < t.col; l.width++ {
-			l.text = append(l.text, ' ')
-		}
-		l.text = append(l.text, r)
-		l.width += w
-	default:
-		l.cut(t.col, w, 0)
-		l.insert(t.col, []rune{r})
+	r.extend(x + w)
+	if r.cells[x] = cell; w == 2 {
+		r.cells[x+1] = ""
 	}
 	t.col += w
 }
 
-// index finds the character at a column: where it is and the column it starts
-// in.
-func (l *line) index(col int) (i, start int) {
-	if !l.mixed {
-		i = min(col, len(l.text))
-		return i, i
+// combine adds a character without width to the one before the cursor.
+func (t *transcript) combine(c string) {
+	if t.col == 0 {
+		return
 	}
-	for i = 0; i < len(l.text); i++ {
-		w := widthOf(l.text[i], start)
-		if w > 0 && start+w > col {
-			return i, start
+	r, x := t.here(), t.col-1
+	r.extend(t.col)
+	if r.cells[x] == "" && x > 0 {
+		x--
+	}
+	old := r.cells[x]
+	t.failIf(len(old)+len(c) > maxCell || old == "" || old == "\t" || old == tabbed || r.splits(t.col))
+	if len(old)+len(c) <= maxCell {
+		r.cells[x] += c
+	}
+}
+
+func (r *row) extend(n int) {
+	for len(r.cells) < n {
+		r.cells = append(r.cells, " ")
+	}
+}
+
+// splits reports whether a column is not the first of its character.
+func (r *row) splits(x int) bool {
+	return x < len(r.cells) && (r.cells[x] == "" || r.cells[x] == tabbed)
+}
+
+// lineFeed goes to the next row.
+func (t *transcript) lineFeed() {
+	t.failIf(t.unsure())
+	if t.row != t.bottom {
+		t.row = min(t.row+1, t.rows-1)
+		return
+	}
+	t.scrollUp()
+	t.hidden = max(0, t.hidden-1)
+}
+
+// scrollUp moves the first of the rows that scroll into the history.
+func (t *transcript) scrollUp() {
+	first := t.screen[t.top]
+	t.failIf(!t.screen[t.bottom].own || first.own && !t.screen[0].own)
+	t.push(first)
+	copy(t.screen[t.top:], t.screen[t.top+1:t.bottom+1])
+	*first = row{cells: first.cells[:0], own: true}
+	t.screen[t.bottom] = first
+}
+
+// scrollDown inserts a row above those that scroll, and drops the last of them.
+func (t *transcript) scrollDown() {
+	t.failIf(t.hidden > 0 || !t.screen[t.top].own)
+	t.moveRows(t.top+1, t.top, t.bottom-t.top)
+}
+
+// moveRows and clearRows do what tmux does with its lines, so that n may be negative in
+// clearRows.
+func (t *transcript) moveRows(to, from, n int) {
+	if n == 0 {
+		return
+	}
+	t.unwrap(to - 1)
+	copy(t.screen[to:to+n], t.screen[from:from+n])
+	for y := from; y < from+n; y++ {
+		if y < to || y >= to+n {
+			t.screen[y] = &row{own: true}
 		}
-		start += w
 	}
-	return i, start
+	if from < to || from >= to+n {
+		t.unwrap(from - 1)
+	}
 }
 
-// cut replaces n columns from col on with some blanks. Half of a wide character
-// becomes a blank.
-func (l *line) cut(col, n, blanks int) {
-	if col >= l.width {
+func (t *transcript) clearRows(from, n int) {
+	if n == 0 {
 		return
 	}
-	from, start := l.index(col)
-	to, end := l.index(col + n)
-	if to < len(l.text) && end < col+n {
-		blanks += end + widthOf(l.text[to], end) - (col + n)
-		to++
+	for y := from; y < from+n; y++ {
+		r := t.screen[y]
+		*r = row{cells: r.cells[:0], own: r.own}
 	}
-	for to < len(l.text) && widthOf(l.text[to], end) == 0 {
-		to++
-	}
-	blanks += col - start
-	l.replace(from, to, []rune(strings.Repeat(" ", blanks)))
+	t.unwrap(from - 1)
 }
 
-// insert puts text before the character at a column.
-func (l *line) insert(col int, text []rune) {
-	if col > l.width || l.width > maxWidth {
+// erase clears columns of the cursor's row.
+func (t *transcript) erase(from, to int) {
+	r := t.here()
+	if from == 0 && to == t.columns {
+		t.clearRows(t.row, 1)
 		return
 	}
-	at, _ := l.index(col)
-	l.replace(at, at, text)
+	t.failIf(r.splits(from) || r.splits(to))
+	for x := from; x < min(to, len(r.cells)); x++ {
+		r.cells[x] = " "
+	}
 }
 
-func (l *line) replace(from, to int, with []rune) {
-	l.text = slices.Replace(l.text, from, to, with...)
-	if l.width = len(l.text); !l.mixed {
+// eraseLine erases in the cursor's row.
+func (t *transcript) eraseLine(mode int) {
+	switch {
+	case mode == 0 && t.col == 0, mode == 1 && t.col >= t.columns-1, mode == 2:
+		// In an empty row, colours decide whether the row above stays wrapped.
+		t.failIf(len(t.here().cells) == 0 && (t.row == 0 && t.joins || t.row > 0 && t.screen[t.row-1].wrapped))
+		t.clearRows(t.row, 1)
+	case mode == 0 && t.col < t.columns:
+		t.erase(t.col, t.columns)
+	case mode == 1:
+		t.erase(0, t.col+1)
+	}
+}
+
+// eraseScreen erases below the cursor, above it, all of the screen, or the history.
+func (t *transcript) eraseScreen(mode int) {
+	switch {
+	case mode == 3:
+		t.failIf(t.scrolled || len(t.args) > 1)
+	case t.alternate:
+	case mode == 0 && t.row == 0 && t.col == 0 && (t.moved || t.hidden == 0):
+		t.failIf(t.lost)
+		t.clear()
+	case mode == 0:
+		t.failIf(t.row <= t.hidden && t.hidden > 0 && t.col == 0 && t.used() > t.row) // it may be row 0
+		if t.here(); t.col < t.columns {
+			t.erase(t.col, t.columns)
+		}
+		t.clearRows(t.row+1, t.rows-t.row-1)
+	case mode == 1:
+		t.here()
+		t.clearRows(0, t.row)
+		t.erase(0, min(t.col+1, t.columns))
+	case mode == 2:
+		t.clear()
+	}
+}
+
+// clear moves the rows down to the last one with text into the history.
+func (t *transcript) clear() {
+	last := t.used()
+	if last == 0 {
+		last = slices.IndexFunc(t.screen, func(r *row) bool { return r.own })
+		t.failIf(last > 0 && !t.above)
+	} else { // versions of tmux differ in whether blanks are text
+		t.failIf(!slices.ContainsFunc(t.screen[last-1].cells, func(c string) bool { return c > " " }))
+	}
+	t.lost = t.lost || t.hidden > 0 && !t.moved
+	top, bottom := t.top, t.bottom
+	t.hidden, t.top, t.bottom = 0, 0, t.rows-1
+	for range last {
+		t.scrollUp()
+	}
+	t.top, t.bottom = top, bottom
+	t.clearRows(0, t.rows-last)
+}
+
+// Write takes more of what the program wrote. It never fails.
+func (t *transcript) Write(p []byte) (int, error) {
+	for _, c := range p {
+		if len(t.char) > 0 && c < 0x80 {
+			t.putChars(true)
+		}
+		switch {
+		case t.state == text && c >= ' ' && c < 0x7f:
+			t.put(rune(c))
+		case c == 0x18 || c == 0x1a: // CAN and SUB
+			t.state, t.last = text, 0
+		case c == 0x1b:
+			t.state, t.sequence = escape, t.sequence[:0]
+		case t.state >= operating && c == '\n':
+			// In tmux it goes on until ESC or CAN, or for five seconds. But binary noise
+			// that looks like its beginning must not swallow the rest.
+			t.failIf(true)
+			t.state = text
+			t.control(c)
+		case t.state >= operating:
+			if t.state == operating && c == 0x07 {
+				t.state = text
+			}
+		case c < ' ':
+			t.control(c)
+		case c == 0x7f, c >= 0x80 && t.state != text:
+		case t.state == text:
+			t.char = append(t.char, c)
+			t.putChars(false)
+		default:
+			t.collect(c)
+		}
+	}
+	return len(p), nil
+}
+
+// putChars puts the characters of the bytes collected, with all even one that is not whole.
+// Versions of tmux differ in what they show for bytes that are none.
+func (t *transcript) putChars(all bool) {
+	for len(t.char) > 0 && (all || utf8.FullRune(t.char)) {
+		c, n := utf8.DecodeRune(t.char)
+		t.failIf(n == 1)
+		t.char = append(t.char[:0], t.char[n:]...)
+		t.put(c)
+	}
+}
+
+// control does what a control character says.
+func (t *transcript) control(c byte) {
+	t.last = 0
+	switch {
+	case c == 0x0e: // SO: line drawing
+		t.failIf(true)
+	case t.alternate:
+	case c == '\n' || c == '\v' || c == '\f':
+		t.lineFeed()
+	case c == '\r':
+		t.col = 0
+	case c == '\b' && t.col > 0:
+		t.col--
+	case c == '\b' && t.row > 0 && t.screen[t.row-1].wrapped:
+		t.here()
+		t.row, t.col = t.row-1, t.columns-1
+	case c == '\t' && t.col < t.columns-1:
+		r, from := t.here(), t.col
+		t.col = min(from/8*8+8, t.columns-1)
+		for x := from; x < min(t.col, len(r.cells)); x++ {
+			if r.cells[x] != " " {
+				return
+			}
+		}
+		t.failIf(from < len(r.cells)) // then only if they look alike
+		r.extend(t.col)
+		for x := from; x < t.col; x++ {
+			r.cells[x] = tabbed
+		}
+		r.cells[from] = "\t"
+	}
+}
+
+var introducers = map[byte]state{'[': control, ']': operating, 'P': other, 'X': other, '^': other, '_': other, 'k': other}
+
+// collect takes the next byte of a sequence.
+func (t *transcript) collect(c byte) {
+	next, introduces := introducers[c]
+	switch begun := len(t.sequence) > 0; {
+	case c < 0x30, c < 0x40 && t.state == control:
+		t.sequence = append(t.sequence, c)
+		if len(t.sequence) > 2*maxSequence {
+			t.failIf(true)
+			t.state = text
+		}
+	case t.state == control:
+		t.state = text
+		t.command(t.parse(c))
+	case introduces && !begun:
+		t.failIf(c == 'P') // it may be an image
+		if t.state = next; next != control {
+			t.last = 0
+		}
+	default:
+		t.state, t.args = text, t.args[:0]
+		t.command("\x1b" + string(t.sequence) + string(c))
+	}
+}
+
+// parse reads a control sequence, and returns what is left of it without its parameters; of
+// one that is none, nothing.
+func (t *transcript) parse(final byte) string {
+	s := string(t.sequence)
+	private := len(s) - len(strings.TrimLeft(s, "<=>?"))
+	between := strings.TrimLeft(s[private:], "0123456789:;")
+	params := s[private : len(s)-len(between)]
+	t.args = t.args[:0]
+	for p := range strings.SplitSeq(params, ";") {
+		n, err := strconv.ParseInt(p, 10, 32)
+		if p == "" {
+			n = -1
+		} else if err != nil {
+			t.failIf(final != 'm')
+		}
+		t.args = append(t.args, int(n))
+	}
+	t.failIf(final != 'm' && (private > 1 || strings.Trim(between, " !\"#$%&'()*+,-./") != "" || len(params) > maxSequence || len(t.args) > 23))
+	return s[:private] + between + string(final)
+}
+
+// arg is a parameter of a sequence: at least so much, and otherwise if it is left out.
+func (t *transcript) arg(i, least, otherwise int) int {
+	if i >= len(t.args) || t.args[i] < 0 {
+		return otherwise
+	}
+	return max(t.args[i], least)
+}
+
+// command does what a sequence says. What means nothing to tmux is left out here too.
+func (t *transcript) command(key string) {
+	last := t.last
+	t.last = 0
+	n := t.arg(0, 1, 1)
+	switch key { // these have an effect while the alternate screen is on, too
+	case "J":
+		t.eraseScreen(t.arg(0, 0, 0))
+	case "r":
+		if top, bottom := min(n, t.rows)-1, min(t.arg(1, 1, t.rows), t.rows)-1; top < bottom {
+			t.top, t.bottom = top, bottom
+			t.home()
+		}
+	case "\x1b7", "s":
+		t.saved = t.cursor
+		t.saved.since, t.saved.lost = t.hidden, t.lost || t.alternate
+	case "\x1bc":
+		t.top, t.bottom, t.saved = 0, t.rows-1, cursor{moved: true}
+		if t.home(); !t.alternate {
+			t.clear()
+		}
+	case "?h", "?l":
+		for _, mode := range t.args {
+			t.mode(mode, key == "?h")
+		}
+	case "h": // insert mode
+		t.failIf(slices.Contains(t.args, 4))
+	case "\x1b(0", "\x1b)0", "\x1b#8", "\x1bH", "g", "Z": // line drawing, a screen of E, tab stops
+		t.failIf(true)
+	}
+	if t.alternate {
 		return
 	}
-	l.width = 0
-	for _, r := range l.text {
-		l.width += widthOf(r, l.width)
+	switch key {
+	case "\x1b8", "u":
+		t.cursor = t.saved
+		t.col = min(t.col, t.columns-1)
+		t.lost = t.lost || !t.moved && t.since != t.hidden
+	case "\x1bD":
+		t.lineFeed()
+	case "\x1bE":
+		t.col = 0
+		t.lineFeed()
+	case "\x1bM":
+		if t.failIf(t.unsure()); t.row == t.top {
+			t.scrollDown()
+		} else {
+			t.row = max(0, t.row-1)
+			t.failIf(t.hidden > 0 && !t.screen[t.row].own)
+		}
+	case "A":
+		t.vertical(-n)
+	case "B":
+		t.vertical(n)
+	case "C":
+		t.col = min(t.col+n, t.columns-1)
+	case "D":
+		t.col = max(t.col-n, 0)
+	case "E":
+		t.col = 0
+		t.vertical(n)
+	case "F":
+		t.col = 0
+		t.vertical(-n)
+	case "G", "`":
+		t.col = min(n, t.columns) - 1
+	case "H", "f":
+		t.home()
+		t.row, t.col = min(n, t.rows)-1, min(t.arg(1, 1, 1), t.columns)-1
+	case "d":
+		t.row, t.lost, t.moved = min(n, t.rows)-1, false, true
+	case "K":
+		t.eraseLine(t.arg(0, 0, 0))
+	case "L", "M":
+		t.lines(key == "L", n)
+	case "@", "P":
+		t.cells(key == "@", min(n, t.columns-t.col))
+	case "X":
+		t.erase(t.col, min(t.col+n, t.columns))
+	case "S":
+		t.failIf(t.hidden > 0)
+		for range min(n, t.bottom-t.top+1) {
+			t.scrollUp()
+		}
+	case "T":
+		for range min(n, t.bottom-t.top+1) {
+			t.scrollDown()
+		}
+	case "b":
+		if t.failIf(last == 0 || last >= 0x80); last != 0 {
+			for range min(n, t.columns-t.col) {
+				t.put(last)
+			}
+			t.last = 0
+		}
+	}
+}
+
+// home puts the cursor into the first place of the screen.
+func (t *transcript) home() {
+	if !t.alternate {
+		t.cursor = cursor{moved: true}
+	}
+}
+
+// mode sets or resets a mode.
+func (t *transcript) mode(mode int, on bool) {
+	switch mode {
+	case 3, 6, 7: // 132 columns, rows from the first that scrolls, wrapping
+		t.failIf(!on || mode != 7)
+	case 47, 1047: // they leave the cursor where it is
+		t.failIf(true)
+	case 1049:
+		if on && !t.alternate {
+			t.unwrap(-1)
+		} else if !on {
+			t.lost = t.lost || !t.alternate // it was saved long ago
+			t.col = min(t.col, t.columns-1)
+		}
+		t.alternate = on
+	}
+}
+
+// vertical moves the cursor down, or up if n is negative, within the rows that scroll.
+func (t *transcript) vertical(n int) {
+	least, most := 0, t.rows-1
+	if t.row >= t.top {
+		least = t.top
+	}
+	if t.row <= t.bottom {
+		most = t.bottom
+	}
+	to := max(least, min(t.row+n, most))
+	t.lost = t.lost || !t.moved && t.hidden > 0 && (t.row+n > most || !t.screen[to].own || t.unsure())
+	t.row, t.col = to, min(t.col, t.columns-1)
+}
+
+// lines inserts lines at the cursor, or deletes them.
+func (t *transcript) lines(insert bool, n int) {
+	t.here()
+	if t.row < t.top || t.row > t.bottom {
+		t.failIf(true)
+		return
+	}
+	n = min(n, t.bottom+1-t.row)
+	kept := t.bottom + 1 - t.row - n
+	for y, r := range t.screen {
+		t.failIf(t.hidden > 0 && (r.wrapped || insert && y > t.bottom-n && len(r.cells) > 0))
+	}
+	if insert {
+		t.moveRows(t.row+n, t.row, kept)
+	} else {
+		t.moveRows(t.row, t.row+n, kept)
+	}
+	t.clearRows(t.row+kept, n-kept)
+}
+
+// cells inserts blanks at the cursor, or deletes characters.
+func (t *transcript) cells(insert bool, n int) {
+	if n < 1 {
+		return
+	}
+	r, kept := t.here(), t.columns-t.col-n
+	used := len(r.cells)
+	if kept > 0 {
+		used = max(used, t.columns-n)
+	}
+	r.extend(t.columns)
+	t.failIf(r.splits(t.col) || slices.Contains(r.cells[t.col:], "\t") || r.splits(t.col+kept) || r.splits(t.col+n) || insert && n > kept)
+	if blanks := slices.Repeat([]string{" "}, n); insert {
+		used = t.columns
+		r.cells = slices.Insert(r.cells, t.col, blanks...)
+	} else {
+		r.cells = append(slices.Delete(r.cells, t.col, t.col+n), blanks...)
+	}
+	if r.cells = r.cells[:used]; n == t.columns && !insert {
+		t.clearRows(t.row, 1)
 	}
 }
 
 // SplitAt splits a line of text at a column of the terminal.
 func SplitAt(text string, column int) (left, right string) {
-	l := line{mixed: true}
-	l.replace(0, 0, []rune(text))
-	at, _ := l.index(column)
-	return string(l.text[:at]), string(l.text[at:])
+	x := 0
+	for i, c := range text {
+		w := widthOf(c)
+		if c == '\t' {
+			w = 8 - x%8
+		}
+		if w > 0 && x+w > column {
+			return text[:i], text[i:]
+		}
+		x += w
+	}
+	return text, ""
 }
 
-// widthOf is the number of columns of a character that starts in a column.
-func widthOf(r rune, col int) int {
+// widthOf is the number of columns of a character.
+func widthOf(c rune) int {
 	switch {
-	case r == '\t':
-		return 8 - col%8
-	case r < 0x300:
+	case c < 0x300 || unicode.Is(unicode.Prepended_Concatenation_Mark, c):
 		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, jamo):
+	case unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf, jamo):
 		return 0
+	case unicode.Is(alsoWide, c):
+		return 2
 	}
-	if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
+	if kind := width.LookupRune(c).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
 		return 2
 	}
 	return 1
 }
 
-// jamo are the vowels and final consonants of Hangul that tmux draws over the
-// character before them.
-var jamo = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x1160, Hi: 0x11ff, Stride: 1}, {Lo: 0xd7b0, Hi: 0xd7ff, Stride: 1}}}
+var (
+	// jamo are the vowels and final consonants of Hangul that tmux draws over the
+	// character before them.
+	jamo     = table(0x1160, 0x11ff, 0xd7b0, 0xd7ff)
+	alsoWide = table(0x3248, 0x324f, 0x4dc0, 0x4dff)
+	// unlike are joiners, what modifies emoji, regional indicators, and emoji and scripts that
+	// are younger than some versions of tmux, or wider in some.
+	unlike = table(0x0cf3, 0x0cf3, 0x0ece, 0x0ece, 0x200d, 0x200d, 0x261d, 0x261d, 0x26f9, 0x26f9, 0x270c, 0x270d, 0x3164, 0x3164, 0xfe0f, 0xfe0f,
+		0x10efd, 0x10eff, 0x1123f, 0x11241, 0x11f00, 0x11f59, 0x13430, 0x13455, 0x1b132, 0x1b132, 0x1b155, 0x1b155, 0x1d2c0, 0x1d2d3, 0x1df25, 0x1df2a,
+		0x1e030, 0x1e08f, 0x1e4d0, 0x1e4f9, 0x1f1e6, 0x1f1ff, 0x1f3cb, 0x1f3cc, 0x1f3fb, 0x1f3ff, 0x1f574, 0x1f575, 0x1f590, 0x1f590, 0x1f6dc, 0x1f6dc,
+		0x1f774, 0x1f77f, 0x1f7d9, 0x1f7d9, 0x1fa70, 0x1faff)
+	ascii = string(slices.Collect(func(yield func(byte) bool) {
+		for c := byte(0); c < 0x80 && yield(c); c++ {
+		}
+	}))
+)
+
+func table(bounds ...uint32) *unicode.RangeTable {
+	t := &unicode.RangeTable{}
+	for i := 0; i < len(bounds); i += 2 {
+		t.R32 = append(t.R32, unicode.Range32{Lo: bounds[i], Hi: bounds[i+1], Stride: 1})
+	}
+	return t
+}

@@ -1,68 +1,209 @@
 package runner
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
 )
 
-func TestTranscriptTellsWhatWasShown(t *testing.T) {
-	for _, c := range []struct {
-		name, output string
-		want         []string
-	}{
-		{"nothing", "", nil},
-		{"lines", "a\r\nb\r\n", []string{"a", "b"}},
-		{"no newline at the end", "a\r\nb", []string{"a", "b"}},
-		{"newlines without a carriage return", "a\nb\n", []string{"a", "b"}},
-		{"blanks and empty lines at the end", "a  \r\n\r\n\r\n", []string{"a  ", "", ""}},
-		{"a tab", "a\tb\r\n", []string{"a\tb"}},
-		{"a tab over text", "aaaaaaaaaaaa\r\tX", []string{"aaaaaaaaXaaa"}},
-		{"colours", "\x1b[1;31mred\x1b[m \x1b[38;5;1mx\x1b(B\x1b[0K\r\n", []string{"red x"}},
-		{"a link and a title", "\x1b]8;;http://x\x1b\\text\x1b]8;;\x07 \x1b]0;title\x07more\x1bktitle\x1b\\", []string{"text more"}},
-		{"a progress bar", "10%\r50%\r100%\r\ndone\r\n", []string{"100%", "done"}},
-		{"a shorter line over a longer", "abcdef\rXY\r\n", []string{"XYcdef"}},
-		{"an erased line", "working…\r\x1b[Kdone\r\n", []string{"done"}},
-		{"erased up to the cursor", "abcdef\x1b[3D\x1b[1KX", []string{"   Xef"}},
-		{"backspaces", "abc\b\b\x1b[KX\r\n", []string{"aX"}},
-		{"a spinner", "|\b/\b-\b\\\b \b", []string{" "}},
-		{"bars on two lines", "one 1%\r\ntwo 1%\r\n\x1b[2Aone 9%\r\ntwo 9%\r\n", []string{"one 9%", "two 9%"}},
-		{"bars that are erased first", "one 1%\r\ntwo 1%\r\n\x1b[2A\x1b[Jall\r\n", []string{"all"}},
-		{"a cleared screen", "before\r\n\x1b[H\x1b[2J\x1b[3Jafter\r\n", []string{"before", "after"}},
-		{"a screen cleared from its top", "before\r\n\x1b[H\x1b[Jafter\r\n", []string{"before", "after"}},
-		{"a reset", "before\x1bcafter", []string{"before", "after"}},
-		{"the alternate screen", "a\r\n\x1b[?1049h\x1b[Hfull\nscreen\x1b[?1049lb\r\n", []string{"a", "b"}},
-		{"a wide character overwritten", "日本語\r\x1b[CX\r\n", []string{" X本語"}},
-		{"a wide character over narrow ones", "abcd\r日\r\n", []string{"日cd"}},
-		{"a combining accent", "e\u0301x\rA\r\n", []string{"Ax"}},
-		{"right at the edge", "ok\x1b[999C]", []string{"ok" + strings.Repeat(" ", 77) + "]"}},
-		{"a line longer than the terminal", strings.Repeat("x", 200) + "\r\n", []string{strings.Repeat("x", 200)}},
-		{"positions", "\x1b[2J\x1b[2;3Hx\x1b[1;1Hy", []string{"y", "  x"}},
-		{"saved cursor", "ab\x1b7cd\x1b8X", []string{"abXd"}},
-		{"a repeated character", "a\x1b[3b", []string{"aaaa"}},
-		{"characters deleted, inserted and erased", "abcdef\r\x1b[2P\x1b[1@\x1b[3G\x1b[1X", []string{" c ef"}},
-		{"sequences of keyboards", "a\x1b[>1ub\x1b[<u\x1b[?2004hc\x1b[ qd", []string{"abcd"}},
-		{"bytes that are no text", "a\xff\xc3(b\x00\x07\xe2\x82", []string{"a��(b��"}},
-		{"a sequence cut off by CAN", "a\x1b[12\x18b\x1b]0;x\x18c", []string{"abc"}},
-		{"the start of a string in binary noise", "\x1bPnoise\r\ntext\r\n", []string{"", "text"}},
-		{"a control character inside a sequence", "a\x1b[\r1Cb", []string{"ab"}},
-	} {
+// outputs are what programs write to a pane of 80 columns and 24 rows, from its first row on, and
+// the lines that it shows then.
+var outputs = []struct {
+	name, output string
+	want         []string
+	missed       bool
+}{
+	{"nothing", "", nil, false},
+	{"lines", "a\r\nb\r\n", []string{"a", "b"}, false},
+	{"no newline at the end", "a\r\nb", []string{"a", "b"}, false},
+	{"newlines without a carriage return", "a\nb\n", []string{"a", " b"}, false},
+	{"blanks and empty lines at the end", "a  \r\n\r\n\r\n", []string{"a", "", ""}, false},
+	{"a tab", "a\tb\r\n", []string{"a\tb"}, false},
+	{"a tab over text", "aaaaaaaaaaaa\r\tX", []string{"aaaaaaaaXaaa"}, false},
+	{"text over a tab", "\tb\raa", []string{"aa      b"}, false},
+	{"colours", "\x1b[1;31mred\x1b[m \x1b[38;5;1mx\x1b(B\x1b[0K\r\n", []string{"red x"}, false},
+	{"a link and a title", "\x1b]8;;http://x\x1b\\text\x1b]8;;\x07 \x1b]0;title\x07more\x1bktitle\x1b\\", []string{"text more"}, false},
+	{"a progress bar", "10%\r50%\r100%\r\ndone\r\n", []string{"100%", "done"}, false},
+	{"a shorter line over a longer", "abcdef\rXY\r\n", []string{"XYcdef"}, false},
+	{"an erased line", "working…\r\x1b[Kdone\r\n", []string{"done"}, false},
+	{"erased up to the cursor", "abcdef\x1b[3D\x1b[1KX", []string{"   Xef"}, false},
+	{"backspaces", "abc\b\b\x1b[KX\r\n", []string{"aX"}, false},
+	{"a spinner", "|\b/\b-\b\\\b \b", []string{""}, false},
+	{"bars on two lines", "one 1%\r\ntwo 1%\r\n\x1b[2Aone 9%\r\ntwo 9%\r\n", []string{"one 9%", "two 9%"}, false},
+	{"bars that are erased first", "x\r\none 1%\r\ntwo 1%\r\n\x1b[2A\x1b[Jall\r\n", []string{"x", "all"}, false},
+	{"bars that are erased in the first row, which tmux keeps", "one 1%\r\ntwo 1%\r\n\x1b[2A\x1b[Jall\r\n", []string{"one 1%", "two 1%", "all"}, false},
+	{"lines inserted", "a\r\nb\r\nc\r\n\x1b[3A\x1b[Lnew\r\n\x1b[3B", []string{"new", "a", "b", "c"}, false},
+	{"lines deleted", "a\r\nb\r\nc\r\n\x1b[3A\x1b[2Mx", []string{"x"}, false},
+	{"a cleared screen", "before\r\n\x1b[H\x1b[2Jafter\r\n", []string{"before", "after"}, false},
+	{"a cleared screen and history", "before\r\n\x1b[H\x1b[2J\x1b[3Jafter\r\n", []string{"before", "after"}, true},
+	{"a screen cleared from its top", "before\r\n\x1b[H\x1b[Jafter\r\n", []string{"before", "after"}, false},
+	{"a reset", "before\x1bcafter", []string{"before", "after"}, false},
+	{"the alternate screen", "a\r\n\x1b[?1049h\x1b[Hfull\nscreen\x1b[?1049lb\r\n", []string{"a", "b"}, false},
+	{"the alternate screen, still", "a\r\n\x1b[?1049hfull", []string{"a"}, true},
+	{"a wide character overwritten", "ab日本語\r\x1b[2CX\r\n", []string{"abX 本語"}, false},
+	{"a half of one overwritten", "ab日本語\r\x1b[3CX\r\n", []string{"ab X本語"}, false},
+	{"a wide character over narrow ones", "abcd\r日\r\n", []string{"日cd"}, false},
+	{"a combining accent", "e\u0301x\rA\r\n", []string{"Ax"}, false},
+	{"an emoji that versions show differently", "⚠\ufe0f x", []string{"⚠\ufe0f x"}, true},
+	{"right at the edge", "ok\x1b[999C]", []string{"ok" + strings.Repeat(" ", 77) + "]"}, false},
+	{"a line longer than the terminal", strings.Repeat("x", 200) + "\r\n", []string{strings.Repeat("x", 200)}, false},
+	{"a full line", strings.Repeat("x", 80) + "\r\ny", []string{strings.Repeat("x", 80), "y"}, false},
+	{"back over the edge", strings.Repeat("x", 81) + "\b\bY", []string{strings.Repeat("x", 79) + "Yx"}, false},
+	{"positions", "\x1b[2J\x1b[2;3Hx\x1b[1;1Hy", []string{"y", "  x"}, false},
+	{"saved cursor", "ab\x1b7cd\x1b8X", []string{"abXd"}, false},
+	{"a repeated character", "a\x1b[3b", []string{"aaaa"}, false},
+	{"characters deleted, inserted and erased", "abcdef\r\x1b[2P\x1b[1@\x1b[3G\x1b[1X", []string{" c ef"}, false},
+	{"sequences of keyboards", "a\x1b[>1ub\x1b[<u\x1b[?2004hc\x1b[ qd", []string{"abcd"}, false},
+	{"a sequence cut off by CAN", "a\x1b[12\x18b\x1b]0;x\x18c", []string{"abc"}, false},
+	{"a control character inside a sequence", "a\x1b[\r1Cb", []string{"ab"}, false},
+	{"rows that scroll between others", "\x1b[2;3r\x1b[1;1Htop\x1b[3;1H1\r\n2\r\n3\x1b[r\x1b[5;1Hend", []string{"", "1", "top", "2", "3", "", "end"}, false},
+	{"scrolled up and down", "a\r\nb\x1b[S\x1b[2Tc", []string{"a", "", " c", "b"}, false},
+	{"into the row above the first", "a\x1bMb\x1b[Bc", []string{" b", "a c"}, false},
+	{"a progress line in the last row", numbered(100) + "\x1b7\x1b[24;1HPROGRESS\x1b8", append(strings.Fields(numbered(100)), "PROGRESS"), false},
+	{"that of apt", numbered(30) + "\r\n\x1b7\x1b[0;23r\x1b8\x1b[1A\x1b7\x1b[24;0f\x1b[42mProgress: [ 10%]\x1b[49m\x1b8Unpacking\r\nSetting up\r\n\n\x1b7\x1b[0;24r\x1b8\x1b[1A\x1b[J",
+		append(strings.Fields(numbered(30)), "Unpacking", "Setting up"), false},
+	{"bytes that are no text", "a\xff\xc3(b\x00\x07\xe2\x82", []string{"a��(b��"}, true},
+	{"the start of a string in binary noise", "\x1bPnoise\r\ntext\r\n", []string{"", "text"}, true},
+	{"modes that are not followed", "\x1b[4ha\rb", []string{"b"}, true},
+	{"line drawing", "\x1b(0qqq", []string{"qqq"}, true},
+}
+
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d\r\n", i+1)
+	}
+	return b.String()
+}
+
+// transcribe is the lines of an output that begins in a row of a blank screen, or anywhere if start
+// is -1, and whether a pane may show others.
+func transcribe(columns, rows, start int, output []byte) (lines []string, missed bool) {
+	t := newTranscript(columns, rows, start, func(line string) { lines = append(lines, line) })
+	_, _ = t.Write(output)
+	t.flush()
+	return lines, t.missed
+}
+
+func TestTranscriptIsWhatWasShown(t *testing.T) {
+	for _, c := range outputs {
 		for _, size := range []int{len(c.output) + 1, 1, 3} {
 			var got []string
-			tr := transcript{columns: 80, emit: func(l string) { got = append(got, l) }}
+			tr := newTranscript(80, 24, 0, func(l string) { got = append(got, l) })
 			for rest := []byte(c.output); len(rest) > 0; {
 				n := min(size, len(rest))
 				tr.Write(rest[:n])
 				rest = rest[n:]
 			}
 			tr.flush()
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("%s in pieces of %d: lines (-want +have):\n%s", c.name, size, diff)
+			if diff := cmp.Diff(c.want, got); diff != "" || tr.missed != c.missed {
+				t.Errorf("%s in pieces of %d: missed is %t; lines (-want +have):\n%s", c.name, size, tr.missed, diff)
 			}
+		}
+	}
+}
+
+// TestTranscriptIsWhatTmuxShows: what is not missed is what a pane shows.
+func TestTranscriptIsWhatTmuxShows(t *testing.T) {
+	srv := tmuxtest.New(t)
+	if _, err := srv.NewSession(tmuxtest.Context(t), tmux.NewSession{}); err != nil {
+		t.Fatal(err)
+	}
+	tmuxtest.Run(t, srv, "set-option", "-g", "status", "off")
+	dir := t.TempDir()
+	for i, c := range outputs {
+		file := filepath.Join(dir, strconv.Itoa(i))
+		// CAN ends what the output may have begun, and then only the title changes.
+		if err := os.WriteFile(file, []byte(c.output+"\x18\x1b]2;shown\a"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tmuxtest.Run(t, srv, "new-window", "-d", "-t", strconv.Itoa(i+1), "stty raw -echo; cat "+file+"; exec sleep 1000")
+	}
+	for i, c := range outputs {
+		target := ":" + strconv.Itoa(i+1)
+		if c.missed {
+			continue
+		}
+		tmuxtest.Wait(t, srv, target, c.name, func() bool {
+			return strings.TrimSpace(tmuxtest.Run(t, srv, "display-message", "-p", "-t", target, "#{pane_title}")) == "shown"
+		})
+		show := func(lines []string) string {
+			s := strings.TrimRight(strings.Join(lines, "\n"), "\n ")
+			if strings.ContainsRune(c.output, '\t') { // before tmux 3.6 they are blanks
+				s = strings.NewReplacer(" ", "", "\t", "").Replace(s)
+			}
+			return s
+		}
+		if size := strings.TrimSpace(tmuxtest.Run(t, srv, "display-message", "-p", "-t", target, "#{pane_width}x#{pane_height}")); size != "80x24" {
+			t.Fatalf("the pane is %s", size)
+		}
+		want := strings.Split(tmuxtest.Run(t, srv, "capture-pane", "-p", "-J", "-S", "-", "-t", target), "\n")
+		for i := range want {
+			want[i] = strings.TrimRight(want[i], " ")
+		}
+		if diff := cmp.Diff(show(want), show(c.want)); diff != "" {
+			t.Errorf("%s (-tmux +want):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestOrdinaryOutputIsNotMissed, though nothing is known of where it begins: what moves the cursor
+// from where it is does not depend on that.
+func TestOrdinaryOutputIsNotMissed(t *testing.T) {
+	spinner := func(frames ...string) string {
+		var b strings.Builder
+		for i := range 50 {
+			fmt.Fprintf(&b, "\r\x1b[K%s step %d", frames[i%len(frames)], i)
+		}
+		return b.String() + "\r\x1b[K"
+	}
+	for name, output := range map[string]string{
+		"seq":                   numbered(1000),
+		"long lines":            strings.Repeat(strings.Repeat("long ", 50)+"\r\n", 10),
+		"colours and tabs":      strings.Repeat("\x1b[32mok\x1b[m  \tgithub.com/some/package\t0.013s\r\n", 50),
+		"wide characters":       strings.Repeat("日本語のテキスト、長い行。", 20) + "\r\n✔ done 🚀 naïve e\u0301 ก็ │ ─ ⣿\r\n",
+		"npm":                   spinner("⠋", "⠙", "⠹", "⠸") + "\x1b[?25l\x1b[1G\x1b[0K\\\x1b[1G\x1b[0K|\x1b[?25h\r\nadded 12 packages\r\n",
+		"cargo":                 strings.Repeat("\x1b[1m\x1b[32m   Compiling\x1b[0m foo v1.0\r\n\x1b[1m\x1b[36m    Building\x1b[0m [=>   ] 3/90: foo   \r\x1b[K", 40),
+		"pytest":                "\x1b[1m==== test session starts ====\x1b[0m\r\ncollecting ... \x1b[1m\rcollecting 3 items\x1b[0m\x1b[1m\rcollected 3 items\x1b[0m\r\ntest_a.py \x1b[32m.\x1b[0m\x1b[32m [100%]\x1b[0m\r\n",
+		"bars on several lines": strings.Repeat("one\x1b[K\r\ntwo\x1b[K\r\nthree\x1b[K\r\n\x1b[3A", 30) + "\x1b[3B",
+		"lines erased":          "one\r\ntwo\r\nthree" + strings.Repeat("\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2K\x1b[G1\r\n2\r\n3", 20) + "\r\n",
+		"erased below":          "x\r\none\r\ntwo\r\n\x1b[2A\x1b[Jall\r\n",
+		"a clear":               "before\r\n\x1b[H\x1b[Jafter\r\n\x1b[3;5Hthere\r\n",
+		"a clear at first":      "\x1b[H\x1b[2J\x1b[3Jafter\r\n",
+		"the alternate screen":  "a\r\n\x1b[?1049h\x1b[22;0;0t\x1b[1;24r\x1b[H\x1b[2Jfull\x1b[24;1Hscreen\x1b[?1049l\x1b[23;0;0tb\r\n",
+		"a question of size":    "a\r\n\x1b7\x1b[r\x1b[999;999H\x1b[6n\x1b8b\r\n",
+		"at the bottom":         numbered(30) + "\x1b7\x1b[24;1HPROGRESS\x1b8",
+		"apt":                   numbered(30) + "\r\n\x1b7\x1b[0;23r\x1b8\x1b[1A\x1b7\x1b[24;0f\x1b[42mProgress\x1b[49m\x1b8Unpacking\r\n\r\n\x1b7\x1b[0;24r\x1b8\x1b[1A\x1b[J",
+	} {
+		tr := newTranscript(80, 24, -1, func(string) {})
+		tr.below()
+		tr.Write([]byte(output))
+		if tr.flush(); tr.missed {
+			t.Errorf("%s is missed", name)
+		}
+	}
+	// But these do depend on it.
+	for name, output := range map[string]string{
+		"a place on the screen":     "a\r\n\x1b[5;1Hb",
+		"above the first row":       "a\x1b[2Ab",
+		"further down than ever":    "a\x1b[2Bb",
+		"a cursor from before":      "a\x1b8b",
+		"rows that scroll":          "a\x1b7\x1b[1;10r\x1b8\r\nb",
+		"a cursor that was saved":   "a\x1b7\r\n\x1b8b",
+		"lines pushed off a screen": "a\r\nb\r\nc\x1b[2A\x1b[L",
+		"lines erased from history": numbered(50) + "\x1b[3J",
+	} {
+		if _, missed := transcribe(80, 24, -1, []byte(output)); !missed {
+			t.Errorf("%s is not missed", name)
 		}
 	}
 }
@@ -71,15 +212,15 @@ func TestTranscriptTellsWhatWasShown(t *testing.T) {
 func TestTranscriptEmitsALongText(t *testing.T) {
 	const lines = 400_000
 	n := 0
-	tr := transcript{emit: func(l string) {
+	tr := newTranscript(80, 24, 0, func(l string) {
 		if l != fmt.Sprintf("line %d", n) {
 			t.Fatalf("line %d is %q", n, l)
 		}
 		n++
-	}}
+	})
 	for i := range lines {
-		fmt.Fprintf(&tr, "line %d\r\n", i)
-		if i-n > 3*maxPage {
+		fmt.Fprintf(tr, "line %d\r\n", i)
+		if i-n > 24 {
 			t.Fatalf("after %d lines only %d were emitted", i, n)
 		}
 	}
@@ -88,27 +229,31 @@ func TestTranscriptEmitsALongText(t *testing.T) {
 	}
 }
 
+// TestTranscriptTakesAnyBytes, and holds no more of them than a screen and a line.
 func TestTranscriptTakesAnyBytes(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
-	pieces := []string{"\x1b", "[", "9", ";", "999", "A", "B", "H", "J", "K", "P", "@", "X", "b", "G", "\n", "\r", "\t", "日", "e\u0301", "x", "?1049h", "?1049l", "\xe2", "\xff", "\x1b7", "\x1b8", "\x1bc", "\b"}
+	pieces := []string{"\x1b", "[", "9", ";", "999", "A", "B", "H", "J", "K", "L", "M", "P", "@", "S", "T", "X", "b", "r", "G", "\n", "\r", "\t", "日", "e\u0301", "\u0301", "x", "?1049h", "?1049l", "\xe2", "\xff", "\x1b7", "\x1b8", "\x1bc", "\x1bM", "\b"}
 	for range 3000 {
-		tr := transcript{columns: 80, emit: func(string) {}}
-		var all bytes.Buffer
-		for range 40 {
-			s := pieces[random.Intn(len(pieces))]
-			all.WriteString(s)
-			tr.Write([]byte(s))
+		columns, rows := 1+random.Intn(12), 1+random.Intn(6)
+		tr := newTranscript(columns, rows, random.Intn(rows+1)-1, func(string) {})
+		for range 60 {
+			tr.Write([]byte(pieces[random.Intn(len(pieces))]))
 		}
-		for i, l := range tr.page {
-			w := 0
-			for _, r := range l.text {
-				w += widthOf(r, w)
-			}
-			if w != l.width {
-				t.Fatalf("after %q line %d is %q with a width of %d, not %d", all.String(), i, string(l.text), w, l.width)
+		for _, r := range tr.screen {
+			if len(tr.screen) != rows || len(r.cells) > columns {
+				t.Fatalf("%d rows of %d, one of %d columns of %d", len(tr.screen), rows, len(r.cells), columns)
 			}
 		}
 		tr.flush()
+	}
+	tr := newTranscript(80, 24, 0, func(l string) {
+		if len(l) > maxLine+80*maxCell {
+			t.Errorf("a line of %d bytes", len(l))
+		}
+	})
+	tr.Write([]byte("\x1b]" + strings.Repeat("x", 1<<20) + "\a\x1b[" + strings.Repeat("1", 1<<20) + "m" + strings.Repeat("x", 3*maxLine) + "e" + strings.Repeat("\u0301", 1<<16)))
+	if tr.flush(); cap(tr.sequence) > 1000 || !tr.missed {
+		t.Errorf("%d bytes of a sequence are kept; missed is %t", cap(tr.sequence), tr.missed)
 	}
 }
 
@@ -116,8 +261,8 @@ func FuzzTranscript(f *testing.F) {
 	f.Add([]byte("a\x1b[2Ab\r\n\t日\x1b[?1049hx\x1b]0;t\x07"), 3)
 	f.Fuzz(func(t *testing.T, output []byte, size int) {
 		var a, b []string
-		whole := transcript{emit: func(l string) { a = append(a, l) }}
-		pieces := transcript{emit: func(l string) { b = append(b, l) }}
+		whole := newTranscript(80, 24, 0, func(l string) { a = append(a, l) })
+		pieces := newTranscript(80, 24, 0, func(l string) { b = append(b, l) })
 		whole.Write(output)
 		for rest := output; len(rest) > 0; {
 			n := max(1, min(size, len(rest)))
@@ -133,10 +278,18 @@ func FuzzTranscript(f *testing.F) {
 }
 
 func BenchmarkTranscript(b *testing.B) {
-	text := []byte(strings.Repeat("\x1b[32mok\x1b[m  github.com/some/package\t0.013s\r\n", 1000))
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		tr := transcript{emit: func(string) {}}
-		tr.Write(text)
+	for name, text := range map[string]string{
+		"plain":    strings.Repeat("the quick brown fox jumps over the lazy dog and goes home\r\n", 1000),
+		"coloured": strings.Repeat("\x1b[32mok\x1b[m  github.com/some/package\t0.013s\r\n", 1000),
+		"progress": strings.Repeat("\r\x1b[K\x1b[1;32m 42%\x1b[m [=========>          ] 12.3 MB/s", 1000),
+		"wide":     strings.Repeat("日本語のテキストは幅が広い文字です、改行まで続く。\r\n", 1000),
+		"long":     strings.Repeat("the quick brown fox jumps over the lazy dog and goes home", 1000) + "\r\n",
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				transcribe(80, 24, 0, []byte(text))
+			}
+		})
 	}
 }

@@ -9,17 +9,19 @@ import (
 // Turns lets one caller at a time do something with each thing. The zero Turns is
 // ready to use.
 type Turns struct {
+	Most int // callers at a time; 0 is one
+
 	mu   sync.Mutex
 	busy map[string]*turn
 }
 
 type turn struct {
-	free  chan struct{} // holds a token while nobody has the turn
+	taken chan struct{} // holds a token of each who has a turn
 	users int
 }
 
 // Take waits for the turn of a thing, for at most limit; ok is false when it did
-// not come. waited is that another one had it.
+// not come. waited is that another one was there.
 func (t *Turns) Take(ctx context.Context, thing string, limit time.Duration) (release func(), waited, ok bool) {
 	t.mu.Lock()
 	if t.busy == nil {
@@ -27,8 +29,7 @@ func (t *Turns) Take(ctx context.Context, thing string, limit time.Duration) (re
 	}
 	u := t.busy[thing]
 	if u == nil {
-		u = &turn{free: make(chan struct{}, 1)}
-		u.free <- struct{}{}
+		u = &turn{taken: make(chan struct{}, max(1, t.Most))}
 		t.busy[thing] = u
 	}
 	waited = u.users > 0
@@ -44,8 +45,8 @@ func (t *Turns) Take(ctx context.Context, thing string, limit time.Duration) (re
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case <-u.free:
-		return func() { u.free <- struct{}{}; leave() }, waited, true
+	case u.taken <- struct{}{}:
+		return func() { <-u.taken; leave() }, waited, true
 	case <-timer.C:
 	case <-ctx.Done():
 	}

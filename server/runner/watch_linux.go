@@ -1,15 +1,13 @@
 package runner
 
 import (
-	"bytes"
-	"encoding/binary"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
 // watch sends to the channel when a file of a directory has changed, until stop is
-// closed. The pipe "done" does not count: to look whether it is read changes it.
+// closed.
 func watch(dir string, stop <-chan struct{}) (<-chan struct{}, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -28,9 +26,6 @@ func watch(dir string, stop <-chan struct{}) (<-chan struct{}, error) {
 			if n <= 0 || err != nil {
 				return
 			}
-			if onlyOf(buf[:n], "done") {
-				continue
-			}
 			select {
 			case wakes <- struct{}{}:
 			default: // it has one to take
@@ -42,17 +37,4 @@ func watch(dir string, stop <-chan struct{}) (<-chan struct{}, error) {
 		events.Close()
 	}()
 	return wakes, nil
-}
-
-// onlyOf reports whether all events that were read are of the file with a name.
-func onlyOf(events []byte, name string) bool {
-	for len(events) >= unix.SizeofInotifyEvent {
-		size := binary.NativeEndian.Uint32(events[12:]) // of the name, with zeros behind it
-		events = events[unix.SizeofInotifyEvent:]
-		if int(size) > len(events) || string(bytes.TrimRight(events[:size], "\x00")) != name {
-			return false
-		}
-		events = events[size:]
-	}
-	return true
 }

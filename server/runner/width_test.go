@@ -22,7 +22,7 @@ func TestWidthsAreThoseOfTmux(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strconv.Itoa(widthOf(r, 0) + 2); got != w {
+		if got := strconv.Itoa(widthOf(r) + 2); got != w {
 			t.Errorf("%U %c: %s columns with an x before and after, in tmux %s", r, r, got, w)
 		}
 	}

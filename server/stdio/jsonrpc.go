@@ -25,9 +25,10 @@ type message struct {
 	key    string          // the value of id: equal ids have equal keys
 	isCall bool
 	method string
-	params json.RawMessage // an object, an array or nil
+	params json.RawMessage // an object or nil
 	result json.RawMessage
 	err    json.RawMessage
+	era    era // of a request that was checked
 }
 
 // parseMessage checks a message, which must be valid JSON. With an error comes
@@ -70,7 +71,7 @@ func parseMessage(raw []byte) (m message, err error) {
 		err = errors.New(`"method" must be a string`)
 	case members["id"] != nil && !validID:
 		err = errors.New(`"id" must be a string or an integer`)
-	case m.params != nil && m.params[0] != '{' && m.params[0] != '[':
+	case m.params != nil && m.params[0] != '{':
 		err = errors.New(`"params" must be an object`)
 	}
 	return m, err
@@ -133,9 +134,13 @@ func validJSON(line []byte) bool { return utf8.Valid(line) && json.Valid(line) }
 
 // protocolError is an error instead of a result; a nil id becomes null.
 func protocolError(id json.RawMessage, code int, msg string) []byte {
-	line, err := encodeResponse(id, mcp.JSONRPCError{Error: mcp.NewJSONRPCErrorDetails(code, msg, nil)})
+	return encodeError(id, mcp.NewJSONRPCErrorDetails(code, msg, nil))
+}
+
+func encodeError(id json.RawMessage, details mcp.JSONRPCErrorDetails) []byte {
+	line, err := encodeResponse(id, mcp.JSONRPCError{Error: details})
 	if err != nil {
-		panic(err) // it holds a number and a text
+		panic(err) // it holds a number, texts and lists of them
 	}
 	return line
 }

@@ -23,6 +23,7 @@ import (
 // bench is a transport before an MCP server with a few tools.
 type bench struct {
 	Transport
+	add     func(name string, run mcpserver.ToolHandlerFunc)
 	created atomic.Int32 // calls of create_session
 	log     bytes.Buffer
 }
@@ -34,27 +35,27 @@ func newBench() *bench {
 	hooks.AddOnError(KeepError)
 	s := mcpserver.NewMCPServer("bench", "1", mcpserver.WithToolCapabilities(false), mcpserver.WithHooks(hooks))
 	b := &bench{}
-	add := func(name string, run mcpserver.ToolHandlerFunc) {
+	b.add = func(name string, run mcpserver.ToolHandlerFunc) {
 		s.AddTool(mcp.Tool{Name: name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, run)
 	}
-	add("create_session", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	b.add("create_session", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		b.created.Add(1)
 		return mcp.NewToolResultText("created"), nil
 	})
-	add("panics", func(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	b.add("panics", func(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		panic(errors.New("with " + req.GetString("text", "")))
 	})
-	add("known", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, errKnown })
-	add("unknown", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	b.add("known", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, errKnown })
+	b.add("unknown", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return nil, errors.New("it is not known")
 	})
 	b.Transport = Transport{
 		MCP: s, Log: slog.New(slog.NewJSONHandler(&b.log, nil)),
-		Explain: func(method string, params json.RawMessage, err error) (int, string) {
+		Explain: func(r Request, err error) *mcp.JSONRPCErrorDetails {
 			if errors.Is(err, errKnown) {
-				return 77, method + " " + string(params) + " " + errKnown.Error()
+				return refuse(77, r.Method+" "+string(r.Params)+" "+errKnown.Error())
 			}
-			return 0, ""
+			return nil
 		},
 	}
 	return b
@@ -125,6 +126,7 @@ func TestMessagesAreChecked(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":7}`, invalid("1", badMethod)}, {`{"jsonrpc":"2.0","id":1,"Method":"ping"}`, invalid("1", badMethod)},
 		{`{"jsonrpc":"2.0","id":1,"method":7,"result":{}}`, invalid("1", badMethod)}, {`{"jsonrpc":"2.0"}`, invalid("null", badMethod)},
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":1}`, invalid("1", params)}, {`{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}`, invalid("1", params)},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`, invalid("1", params)},
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"}`, invalid("null", `"method" appears twice`)},
 		{`{"jsonrpc":"2.0","id":1,"id":2,` + create + `}`, invalid("null", `"id" appears twice`)},
 		{`{"jsonrpc":"2.0","id":1,"\u0069d":2,` + create + `}`, invalid("null", `"id" appears twice`)},
@@ -136,7 +138,7 @@ func TestMessagesAreChecked(t *testing.T) {
 		// Requests, with ids whose bytes come back.
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":null}`, pong("1")}, {"  {\"jsonrpc\" : \"2.0\",\t\"id\" :  1 , \"method\":\"ping\"}\r", pong("1")},
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","result":{},"PING":1,"x":[]}`, pong("1")},
-		{`{"jsonrpc":"2.0","id":1,"method":"notifications/cancelled"}`, refusal("1", -32601, "Method notifications/cancelled not found")},
+		{`{"jsonrpc":"2.0","id":1,"method":"notifications/cancelled"}`, refusal("1", -32601, `there is no method "notifications/cancelled" in this revision of MCP`)},
 	}
 	for _, id := range []string{
 		`0`, `-1`, `1.0`, `9007199254740993`, `-9223372036854775809`, `123456789012345678901234567890`, strings.Repeat("9", 400),
@@ -220,7 +222,7 @@ func TestErrorsAreExplained(t *testing.T) {
 		{call("known"), refusal("1", 77, `tools/call {"name":"known","arguments":{"text":"CANARY7331"}} it is known`)},
 		{call("unknown"), refusal("1", -32603, "it is not known")},
 		{call("panics"), refusal("1", -32603, "tools/call failed inside this server; its log has the details")},
-		{`{"jsonrpc":"2.0","id":1,"method":"nothing"}`, refusal("1", -32601, "Method nothing not found")},
+		{`{"jsonrpc":"2.0","id":1,"method":"nothing"}`, refusal("1", -32601, `there is no method "nothing" in this revision of MCP`)},
 	} {
 		if got := b.exchange(t, strings.NewReader(initialize("2025-06-18")+"\n"+c.line))[1:]; !slices.Equal(got, []string{c.want}) {
 			t.Errorf("%s is answered with\n%q, want\n%q", c.line, got, c.want)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 
@@ -18,34 +17,27 @@ import (
 
 // session is the client at the other end of the streams.
 type session struct {
-	notifications chan mcp.JSONRPCNotification
-	lost          context.CancelFunc // called when the client reads no more
-	gone          chan struct{}      // closed when the client writes no more
-	initialized   atomic.Bool
-	level         atomic.Value // mcp.LoggingLevel
-	info          atomic.Value // mcp.Implementation
-	capabilities  atomic.Value // mcp.ClientCapabilities
-
-	writing sync.Mutex
-	out     io.Writer
+	out          *outbox
+	gone         chan struct{} // closed when the client writes no more
+	initialized  atomic.Bool
+	level        atomic.Value // mcp.LoggingLevel
+	info         atomic.Value // mcp.Implementation
+	capabilities atomic.Value // mcp.ClientCapabilities
 
 	// revision of MCP, empty before initialize. Only what reads messages touches it.
 	revision string
 
 	mu      sync.Mutex
 	running map[string]context.CancelCauseFunc // by the keys of the ids
-	load    int                                // bytes of their messages
+	load    int                                // bytes of their messages, and of answers that wait for the rest of a batch
 	lastAsk int64
 	asked   map[int64]chan answer // our own requests
-	// acknowledged is what follows the acknowledgements of subscriptions/listen, by the ids of
-	// the requests.
-	acknowledged map[any]func()
 }
 
-func newSession(out io.Writer, lost context.CancelFunc) *session {
+func newSession() *session {
 	return &session{
-		out: out, lost: lost, gone: make(chan struct{}), notifications: make(chan mcp.JSONRPCNotification, 100),
-		running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan answer{}, acknowledged: map[any]func(){},
+		out: newOutbox(), gone: make(chan struct{}),
+		running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan answer{},
 	}
 }
 
@@ -61,15 +53,21 @@ var (
 	_ mcpserver.SessionWithElicitation = (*session)(nil)
 )
 
-func (c *session) SessionID() string                                   { return "stdio" }
-func (c *session) Initialize()                                         { c.initialized.Store(true) }
-func (c *session) Initialized() bool                                   { return c.initialized.Load() }
-func (c *session) NotificationChannel() chan<- mcp.JSONRPCNotification { return c.notifications }
-func (c *session) SetLogLevel(l mcp.LoggingLevel)                      { c.level.Store(l) }
-func (c *session) SetClientInfo(i mcp.Implementation)                  { c.info.Store(i) }
-func (c *session) SetClientCapabilities(caps mcp.ClientCapabilities)   { c.capabilities.Store(caps) }
-func (c *session) GetLogLevel() mcp.LoggingLevel                       { return loadOr(&c.level, mcp.LoggingLevelWarning) }
-func (c *session) GetClientInfo() mcp.Implementation                   { return loadOr(&c.info, mcp.Implementation{}) }
+func (c *session) SessionID() string                                 { return "stdio" }
+func (c *session) Initialize()                                       { c.initialized.Store(true) }
+func (c *session) Initialized() bool                                 { return c.initialized.Load() }
+func (c *session) SetLogLevel(l mcp.LoggingLevel)                    { c.level.Store(l) }
+func (c *session) SetClientInfo(i mcp.Implementation)                { c.info.Store(i) }
+func (c *session) SetClientCapabilities(caps mcp.ClientCapabilities) { c.capabilities.Store(caps) }
+func (c *session) GetLogLevel() mcp.LoggingLevel                     { return loadOr(&c.level, mcp.LoggingLevelWarning) }
+func (c *session) GetClientInfo() mcp.Implementation                 { return loadOr(&c.info, mcp.Implementation{}) }
+
+// NotificationChannel takes what mcp-go notifies on its own, which is dropped: it could
+// come after an answer that it must precede. See [Notify].
+func (c *session) NotificationChannel() chan<- mcp.JSONRPCNotification {
+	return make(chan mcp.JSONRPCNotification, 1)
+}
+
 func (c *session) GetClientCapabilities() mcp.ClientCapabilities {
 	return loadOr(&c.capabilities, mcp.ClientCapabilities{})
 }
@@ -81,47 +79,23 @@ func loadOr[T any](v *atomic.Value, other T) T {
 	return other
 }
 
-// write sends one message of ours.
+// write sends a message of ours.
 func (c *session) write(msg any) {
 	if line, err := params.Marshal(msg); err == nil {
-		c.send(line)
+		c.out.put(line)
 	}
 }
 
-// send writes a line, whole; nil is none.
-func (c *session) send(line []byte) {
-	if line == nil {
-		return
-	}
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	if _, err := c.out.Write(append(line, '\n')); err != nil {
-		c.lost()
+// room waits until the client has read enough of what was sent to it, or ctx ends.
+func (c *session) room(ctx context.Context) {
+	select {
+	case <-c.out.room():
+	case <-ctx.Done():
 	}
 }
 
-// forward sends what mcp-go notifies on its own.
-func (c *session) forward(ctx context.Context) {
-	for {
-		select {
-		case n := <-c.notifications:
-			c.write(n)
-			if n.Method == mcp.MethodNotificationSubscriptionsAcknowledged {
-				c.mu.Lock()
-				f := c.acknowledged[n.Params.Meta[mcp.MetaKeySubscriptionID]]
-				delete(c.acknowledged, n.Params.Meta[mcp.MetaKeySubscriptionID])
-				c.mu.Unlock()
-				if f != nil {
-					f()
-				}
-			}
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// Requests under way may be so many, and their messages so large, together.
+// Requests under way may be so many, and their messages so large, together with the
+// answers that wait for the rest of a batch.
 const (
 	maxRunning = 10_000
 	maxLoad    = 2 * maxMessage
@@ -150,6 +124,13 @@ func (c *session) finished(m message) {
 	defer c.mu.Unlock()
 	delete(c.running, m.key)
 	c.load -= len(m.params)
+}
+
+// holds notes that so many more bytes of answers wait for the rest of a batch.
+func (c *session) holds(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load += n
 }
 
 func (c *session) cancel(key string) {
@@ -254,27 +235,21 @@ func ProgressToken(ctx context.Context) json.RawMessage {
 	return nil
 }
 
-// AfterAcknowledging calls f once the subscriptions/listen request that ctx belongs to has been
-// acknowledged, which must come before anything else of its stream.
-func AfterAcknowledging(ctx context.Context, id any, f func()) {
+// Room waits while the client leaves too much unread, or until ctx ends. What makes answers
+// calls it before it begins one.
+func Room(ctx context.Context) {
 	if sess, ok := ctx.Value(sessionKey{}).(*session); ok {
-		sess.mu.Lock()
-		defer sess.mu.Unlock()
-		sess.acknowledged[id] = f
-		context.AfterFunc(ctx, func() {
-			sess.mu.Lock()
-			defer sess.mu.Unlock()
-			delete(sess.acknowledged, id)
-		})
+		sess.room(ctx)
 	}
 }
 
-// Notify writes a notification to the client of a request before it returns, and so
-// before the request's answer: a client may drop the connection over progress of a
-// request that it holds finished. It reports whether ctx belongs to a request at all.
+// Notify sends a notification to the client of a request, before the request's answer:
+// a client may drop the connection over progress of a request that it holds finished. It
+// waits while the client does not read. It reports whether ctx belongs to a request at all.
 func Notify(ctx context.Context, method string, params map[string]any) bool {
 	sess, ok := ctx.Value(sessionKey{}).(*session)
 	if ok {
+		sess.room(ctx)
 		sess.write(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": method, "params": params})
 	}
 	return ok

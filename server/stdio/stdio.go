@@ -9,17 +9,20 @@
 // # The model
 //
 // One goroutine reads lines. It checks each message (jsonrpc.go), so that the order in
-// which requests and their cancellations came is known, and then starts a goroutine for
-// each request, so that a waiting tool delays nothing. Only initialize runs at once,
-// because what follows depends on the revision it agrees on. Answers are written whole,
-// in the order in which they are ready; those to a batch are written together.
+// which requests and their cancellations came is known, and whether its revision has the
+// method (methods.go). What asks nobody, such as initialize or tools/list, it answers at
+// once; each other request gets a goroutine, so that a waiting tool delays nothing.
+//
+// Answers are written whole, in the order in which they are ready, by a goroutine of
+// their own (outbox.go); those to a batch are written together. While a client leaves
+// 16 MB of them unread, nothing more is read from it, and no call begins ([Room]).
 //
 // The session (session.go) is the client: it counts what runs, to refuse a flood, it
 // holds the requests of the server to the client, such as a question to the user, and
 // it is what mcp-go takes for a client's session.
 //
 // mcp-go flattens an error into a code and loses the error. [KeepError], a hook of
-// mcp-go's, keeps it, and [Transport.Explain] turns it into a code and a message.
+// mcp-go's, keeps it, and [Transport.Explain] turns it into what the client gets.
 //
 // The bytes of an id and of a progress token go back to the client as they came, and
 // the result of a call is encoded here (encode.go), in one pass.
@@ -68,26 +71,41 @@ type Server interface {
 // Transport is how one client reaches an MCP server.
 type Transport struct {
 	MCP Server
-	// Explain returns the code and the message for the error that a request ended
-	// with. A code of 0 leaves the answer to MCP.
-	Explain func(method string, params json.RawMessage, err error) (code int, message string)
+	// Explain returns what the client gets for the error that a request ended with, or
+	// nil to leave that to MCP.
+	Explain func(r Request, err error) *mcp.JSONRPCErrorDetails
 	// Log gets what goes wrong, without anything that the client sent.
 	Log *slog.Logger
+}
+
+// Request is what a client asked.
+type Request struct {
+	Method string
+	Params json.RawMessage
+	// Modern is set from revision 2026-07-28 on.
+	Modern bool
 }
 
 // Serve answers the messages of in until in or ctx ends. At the end of in it still
 // answers what was asked, for a few seconds; when ctx ends, it cancels the running
 // requests at once.
 func (t *Transport) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	return t.serve(ctx, newSession(), in, out)
+}
+
+func (t *Transport) serve(ctx context.Context, sess *session, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	sess := newSession(out, cancel)
 	if err := t.MCP.RegisterSession(ctx, sess); err != nil {
 		return fmt.Errorf("register the session: %w", err)
 	}
 	defer t.MCP.UnregisterSession(context.WithoutCancel(ctx), sess.SessionID())
 	ctx = t.MCP.WithContext(context.WithValue(ctx, sessionKey{}, sess), sess)
-	go sess.forward(ctx)
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		sess.out.write(out, cancel)
+	}()
 
 	lines := make(chan []byte)
 	readErr := make(chan error, 1)
@@ -98,6 +116,7 @@ func (t *Transport) Serve(ctx context.Context, in io.Reader, out io.Writer) erro
 	var requests sync.WaitGroup
 	for reading := true; reading; {
 		var line []byte
+		sess.room(ctx)
 		select {
 		case line, reading = <-lines:
 			if reading {
@@ -108,19 +127,21 @@ func (t *Transport) Serve(ctx context.Context, in io.Reader, out io.Writer) erro
 		}
 	}
 	close(sess.gone)
-	done := make(chan struct{})
-	go func() { requests.Wait(); close(done) }()
+	go func() {
+		requests.Wait()
+		sess.out.close()
+	}()
 	select {
-	case <-done:
+	case <-written:
 	case <-ctx.Done():
 	case <-time.After(eofGrace):
 	}
 	cancel()
 	// A cancelled call kills its child and returns.
 	select {
-	case <-done:
+	case <-written:
 	case <-time.After(time.Second):
-		t.Log.Warn("some calls did not end when they were cancelled")
+		t.Log.Warn("some calls did not end when they were cancelled, or the client does not read their answers")
 	}
 	// Not awaited when ctx ended first: a blocked read cannot be interrupted.
 	select {
@@ -171,19 +192,19 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 // maxBatch is how many messages a batch may hold.
 const maxBatch = 100
 
-// receive handles one line. Only requests take time, and they get a goroutine;
-// their cancellation is known here before it starts.
+// receive handles one line. What takes time gets a goroutine; its cancellation is known
+// here before it starts.
 func (t *Transport) receive(ctx context.Context, sess *session, line []byte, requests *sync.WaitGroup) {
 	switch {
 	case len(line) > maxMessage:
-		sess.send(protocolError(nil, mcp.PARSE_ERROR, fmt.Sprintf("the message is longer than %d MB", maxMessage>>20)))
+		sess.out.put(protocolError(nil, mcp.PARSE_ERROR, fmt.Sprintf("the message is longer than %d MB", maxMessage>>20)))
 	case !validJSON(line):
-		sess.send(protocolError(nil, mcp.PARSE_ERROR, "the message is not JSON"))
+		sess.out.put(protocolError(nil, mcp.PARSE_ERROR, "the message is not JSON"))
 	case bytes.TrimLeft(line, jsonSpace)[0] == '[':
 		t.receiveBatch(ctx, sess, line, requests)
 	default:
 		m, err := parseMessage(line)
-		t.take(ctx, sess, m, err, requests, sess.send)
+		t.take(ctx, sess, m, err, requests, sess.out.put)
 	}
 }
 
@@ -191,7 +212,7 @@ func (t *Transport) receive(ctx context.Context, sess *session, line []byte, req
 // are sent together.
 func (t *Transport) receiveBatch(ctx context.Context, sess *session, line []byte, requests *sync.WaitGroup) {
 	entries := gjson.ParseBytes(line).Array()
-	refuse := func(why string) { sess.send(protocolError(nil, mcp.INVALID_REQUEST, why)) }
+	refuse := func(why string) { sess.out.put(protocolError(nil, mcp.INVALID_REQUEST, why)) }
 	switch {
 	case sess.revision != mcp.ProtocolVersion20250326:
 		refuse("batches are only part of revision 2025-03-26, which this session does not use: send one message a line")
@@ -210,6 +231,7 @@ func (t *Transport) receiveBatch(ctx context.Context, sess *session, line []byte
 		}
 		t.take(ctx, sess, m, err, requests, func(answer []byte) {
 			answers[i] = answer
+			sess.holds(len(answer))
 			open.Done()
 		})
 	}
@@ -217,7 +239,10 @@ func (t *Transport) receiveBatch(ctx context.Context, sess *session, line []byte
 		open.Wait()
 		answers = slices.DeleteFunc(answers, func(a []byte) bool { return a == nil })
 		if len(answers) > 0 {
-			sess.send(slices.Concat([]byte{'['}, bytes.Join(answers, []byte{','}), []byte{']'}))
+			sess.out.put(slices.Concat([]byte{'['}, bytes.Join(answers, []byte{','}), []byte{']'}))
+		}
+		for _, a := range answers {
+			sess.holds(-len(a))
 		}
 	})
 }
@@ -237,10 +262,12 @@ func (t *Transport) take(ctx context.Context, sess *session, m message, broken e
 	case m.id == nil:
 		t.answer(ctx, sess, m)
 		reply(nil)
-	case m.method == string(mcp.MethodInitialize):
-		// What follows depends on the revision.
-		reply(t.answer(ctx, sess, m))
 	default:
+		var wrong *mcp.JSONRPCErrorDetails
+		if m.era, wrong = m.check(sess.revision); wrong != nil {
+			reply(encodeError(m.id, *wrong))
+			return
+		}
 		ctx, cancel := context.WithCancelCause(ctx)
 		if refusal := sess.started(m, cancel); refusal != nil {
 			cancel(nil)
@@ -256,12 +283,17 @@ func (t *Transport) take(ctx context.Context, sess *session, m message, broken e
 				}
 			}()
 		}
-		requests.Go(func() {
+		run := func() {
 			defer cancel(nil)
 			answer := t.answer(ctx, sess, m)
 			sess.finished(m)
 			reply(answer)
-		})
+		}
+		if methods[m.method].atOnce {
+			run()
+		} else {
+			requests.Go(run)
+		}
 	}
 }
 
@@ -286,8 +318,8 @@ func (t *Transport) answer(ctx context.Context, sess *session, m message) (line 
 		return nil
 	}
 	if req.err != nil {
-		if code, msg := t.Explain(m.method, m.params, req.err); code != 0 {
-			return fail(code, msg)
+		if details := t.Explain(Request{m.method, m.params, m.era == modern}, req.err); details != nil {
+			return encodeError(m.id, *details)
 		}
 	}
 	if r, ok := response.(mcp.JSONRPCResponse); ok {

@@ -21,6 +21,9 @@ import (
 
 	"tmuxmcp/internal/version"
 	"tmuxmcp/swap"
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/hint"
+	"tmuxmcp/swap/machine"
 )
 
 // Main runs the command and returns its exit code. It ends early, but never in
@@ -54,7 +57,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	if quiet, ok := errors.AsType[*silent](err); ok {
 		return quiet.code
 	}
-	if _, usage := errors.AsType[*swap.UsageError](err); usage || a.running == nil { // the latter: cobra's own
+	if _, usage := errors.AsType[*hint.UsageError](err); usage || a.running == nil { // the latter: cobra's own
 		a.err.problem(explain(err))
 		a.err.linef("  see %s --help", cmd.CommandPath())
 		return exitUsage
@@ -85,7 +88,7 @@ type app struct {
 func (a *app) verb(f func(context.Context, *swap.Swapper) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
 		a.running = cmd
-		sys, err := swap.ThisSystem()
+		sys, err := machine.ThisSystem()
 		if err != nil {
 			return err
 		}
@@ -105,9 +108,10 @@ func (a *app) root() *cobra.Command {
 		Use:   "mcp-swap",
 		Short: "Point agent CLIs at a local checkout of an MCP server, and put everything back",
 		Long: `mcp-swap points the agent CLIs of this machine at a local checkout of an MCP
-server, shows what each of them runs, and puts everything back, to the byte.
+server, shows what each of them runs, and puts everything back: to the byte where
+nothing else has written to the config since, else the entry alone.
 
-Clients: ` + wrap(strings.Join(swap.ClientNames(), ", "), 70, "         ") + `.
+Clients: ` + wrap(strings.Join(clients.Names(), ", "), 70, "         ") + `.
 
 A config is backed up beside itself before it is changed, nothing in it but
 the server's entry is touched, and every change is recorded until it is reverted.`,

@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"tmuxmcp/swap"
+	"tmuxmcp/swap/checkout"
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/hint"
 )
 
 // The flags that several commands share are spelled and completed in one place.
@@ -27,12 +30,12 @@ func serverFlag(c *cobra.Command, p *string, what string) {
 
 func cliFlag(c *cobra.Command, p *[]string, without string) {
 	c.Flags().Var((*names)(p), "cli", "a `client`, or several with commas; repeatable (without it: "+without+")")
-	fixed(c, "cli", swap.ClientNames()...)
+	fixed(c, "cli", clients.Names()...)
 }
 
-func scopeFlag(c *cobra.Command, p *swap.Scope, without string) {
+func scopeFlag(c *cobra.Command, p *clients.Scope, without string) {
 	c.Flags().StringVar((*string)(p), "scope", "", "`user|project`; matters for claude alone (without it: "+without+")")
-	fixed(c, "scope", string(swap.ScopeUser), string(swap.ScopeProject))
+	fixed(c, "scope", string(clients.ScopeUser), string(clients.ScopeProject))
 }
 
 func jsonFlag(c *cobra.Command, p *bool) {
@@ -54,7 +57,7 @@ func (n *name) String() string { return string(*n) }
 func (n *name) Type() string   { return "name" }
 func (n *name) Set(s string) error {
 	if s == "" {
-		return &swap.UsageError{Msg: "it must not be empty"}
+		return &hint.UsageError{Msg: "it must not be empty"}
 	}
 	*n = name(s)
 	return nil
@@ -81,7 +84,7 @@ func (p *positive) Type() string   { return "number" }
 func (p *positive) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
-		return &swap.UsageError{Msg: "it must be a positive number"}
+		return &hint.UsageError{Msg: "it must be a positive number"}
 	}
 	*p = positive(n)
 	return nil
@@ -232,9 +235,9 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 	c.Flags().BoolVar(&o.KeepEnv, "keep-env", false, "copy the variables of claude's user entry that the project's entry would hide")
 	cliFlag(c, &o.Clients, "all that are present")
 	scopeFlag(c, &o.Scope, "project")
-	o.Mode = swap.ModeDev
-	c.Flags().StringVar((*string)(&o.Mode), "mode", string(swap.ModeDev), "which `build` they run: dev, the working tree; build, compiled once; installed, as on PATH; released, a published version")
-	fixed(c, "mode", string(swap.ModeDev), string(swap.ModeBuild), string(swap.ModeInstalled), string(swap.ModeReleased))
+	o.Mode = checkout.ModeDev
+	c.Flags().StringVar((*string)(&o.Mode), "mode", string(checkout.ModeDev), "which `build` they run: dev, the working tree; build, compiled once; installed, as on PATH; released, a published version")
+	fixed(c, "mode", string(checkout.ModeDev), string(checkout.ModeBuild), string(checkout.ModeInstalled), string(checkout.ModeReleased))
 	c.Flags().Var((*name)(&o.Ref), "ref", "the version for --mode released (default: the newest)")
 	fixed(c, "ref")
 	c.Flags().Var((*positive)(&o.PR), "pr", "run the head of a pull request of origin instead (pyproject.toml only)")
@@ -244,7 +247,7 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 	c.Flags().BoolVar(&o.Force, "force", false, "also edit a read-only config")
 	c.Flags().BoolVar(&o.NoPreflight, "no-preflight", false, "do not start the server first")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) (err error) {
-		if o.Env, err = swap.ParseEnv(env); err != nil {
+		if o.Env, err = clients.ParseEnv(env); err != nil {
 			return err
 		}
 		results, err := s.UseLocal(ctx, o)

@@ -3,49 +3,49 @@ package cli
 import (
 	"errors"
 
-	"tmuxmcp/swap"
 	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/hint"
 )
 
 // flags are the flags of the options that package swap's errors are about.
-var flags = map[swap.Option]string{
-	swap.OptionScope: "--scope",
-	swap.OptionMode:  "--mode",
-	swap.OptionRef:   "--ref",
-	swap.OptionPR:    "--pr",
-	swap.OptionEnv:   "--env",
+var flags = map[hint.Option]string{
+	hint.OptionScope: "--scope",
+	hint.OptionMode:  "--mode",
+	hint.OptionRef:   "--ref",
+	hint.OptionPR:    "--pr",
+	hint.OptionEnv:   "--env",
 }
 
 // advice names the flag that a hint is about. arg is the value to give it, or "".
-func advice(h swap.Hint, arg string) string {
+func advice(h hint.Hint, arg string) string {
 	if arg != "" {
 		arg = ask.CommandLine([]string{arg})
 	}
 	switch h {
-	case swap.HintForceWrite:
+	case hint.ForceWrite:
 		return "use --force to edit it anyway; it stays read-only"
-	case swap.HintForceEdited:
+	case hint.ForceEdited:
 		return "use --force to put back what the swap changed"
-	case swap.HintClient:
+	case hint.Client:
 		return "name one with --cli"
-	case swap.HintNarrower:
+	case hint.Narrower:
 		return "check --cli, --scope and --server"
-	case swap.HintEntry:
+	case hint.Entry:
 		return "choose one with --entry"
-	case swap.HintServer:
+	case hint.Server:
 		if arg != "" {
 			return "pass --server " + arg + " to use that name"
 		}
 		return "name it with --server"
-	case swap.HintUserScope:
+	case hint.UserScope:
 		return "use --scope user to replace that one"
-	case swap.HintKeepEnv:
+	case hint.KeepEnv:
 		return "use --keep-env to copy that"
-	case swap.HintEnv:
+	case hint.Env:
 		return "if it needs a variable, use-local --env NAME=VALUE writes it into the entry"
-	case swap.HintBuild:
+	case hint.Build:
 		return "if it takes too long to build, use-local --mode build writes a compiled program"
-	case swap.HintRepo:
+	case hint.Repo:
 		if arg != "" {
 			return "a directory above has one: --repo " + arg
 		}
@@ -57,13 +57,13 @@ func advice(h swap.Hint, arg string) string {
 // explain is an error's text, with the flags that it is about and that would help.
 func explain(err error) string {
 	text := err.Error()
-	if usage, ok := err.(*swap.UsageError); ok && usage.Option != "" {
+	if usage, ok := err.(*hint.UsageError); ok && usage.Option != "" {
 		text = flags[usage.Option] + " " + usage.Msg
 	}
-	var hint *swap.HintError
-	for errors.As(err, &hint) {
-		text += "; " + advice(hint.Hint, hint.Arg)
-		err = hint.Err
+	var h *hint.Error
+	for errors.As(err, &h) {
+		text += "; " + advice(h.Hint, h.Arg)
+		err = h.Err
 	}
 	return text
 }

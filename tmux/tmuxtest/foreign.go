@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/testtool"
+	"tmuxmcp/internal/test/testtool"
 )
 
 // OtherUser is the user that foreign servers run as.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/testtmux"
+	"tmuxmcp/internal/test/testtmux"
 	"tmuxmcp/tmux"
 )
 
@@ -162,11 +162,11 @@ func End(t testing.TB, srv *tmux.Server) {
 func Wait(t testing.TB, srv *tmux.Server, target, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
-	for !cond() {
+	for pause := 5 * time.Millisecond; !cond(); pause = min(pause*5/4, 50*time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("no %s in a minute; the screen of %s:\n%s", what, target, Run(t, srv, "capture-pane", "-p", "-t", target))
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(pause)
 	}
 }
 

@@ -5,7 +5,8 @@ case " $* " in
 *'#{socket_path}'* | *'#{q:socket_path}'*)
 	for arg; do
 		shift
-		set -- "$@" "$(printf %s "$arg" | sed 's/socket_path}/no_such_token}/g')"
+		case $arg in *socket_path}*) arg=$(printf %s "$arg" | sed 's/socket_path}/no_such_token}/g') ;; esac
+		set -- "$@" "$arg"
 	done ;;
 esac
 exec "$real" "$@"

@@ -4,7 +4,8 @@ case $* in
 *window_zoomed_flag*)
 	for arg; do
 		shift
-		set -- "$@" "$(printf %s "$arg" | sed 's/window_zoomed_flag/no_such_token/g')"
+		case $arg in *window_zoomed_flag*) arg=$(printf %s "$arg" | sed 's/window_zoomed_flag/no_such_token/g') ;; esac
+		set -- "$@" "$arg"
 	done ;;
 esac
 exec "$real" "$@"

@@ -4,7 +4,8 @@ case $* in
 *'#{C/i:'* | *'#{C:'*)
 	for arg; do
 		shift
-		set -- "$@" "$(printf %s "$arg" | sed 's|#{C/i:|#{C/ri:|; s|#{C:|#{C/r:|')"
+		case $arg in *'#{C/i:'* | *'#{C:'*) arg=$(printf %s "$arg" | sed 's|#{C/i:|#{C/ri:|; s|#{C:|#{C/r:|') ;; esac
+		set -- "$@" "$arg"
 	done ;;
 esac
 exec "$real" "$@"

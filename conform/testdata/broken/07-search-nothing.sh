@@ -4,7 +4,8 @@ case $* in
 *'#{C'*)
 	for arg; do
 		shift
-		set -- "$@" "$(printf %s "$arg" | sed 's|#{C[^:]*:.*|0|')"
+		case $arg in *'#{C'*) arg=$(printf %s "$arg" | sed 's|#{C[^:]*:.*|0|') ;; esac
+		set -- "$@" "$arg"
 	done ;;
 esac
 exec "$real" "$@"

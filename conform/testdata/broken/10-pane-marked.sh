@@ -4,7 +4,8 @@ case $* in
 *pane_marked}*)
 	for arg; do
 		shift
-		set -- "$@" "$(printf %s "$arg" | sed 's/pane_marked}/no_such_token}/g')"
+		case $arg in *pane_marked}*) arg=$(printf %s "$arg" | sed 's/pane_marked}/no_such_token}/g') ;; esac
+		set -- "$@" "$arg"
 	done ;;
 esac
 exec "$real" "$@"

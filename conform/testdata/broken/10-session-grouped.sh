@@ -4,7 +4,8 @@ case $* in
 *session_grouped}*)
 	for arg; do
 		shift
-		set -- "$@" "$(printf %s "$arg" | sed 's/#{[q:]*session_grouped}/0/g')"
+		case $arg in *session_grouped}*) arg=$(printf %s "$arg" | sed 's/#{[q:]*session_grouped}/0/g') ;; esac
+		set -- "$@" "$arg"
 	done ;;
 esac
 exec "$real" "$@"

@@ -1,8 +1,8 @@
 # paste-buffer pastes something else.
 # turns: tmux
 # before: 3.7
-case " $* " in
-*' paste-buffer -t %0 '*)
+case "$*" in
+*' /dev/null paste-buffer -t %0') # not one in a list
 	for arg; do
 		shift
 		case $arg in

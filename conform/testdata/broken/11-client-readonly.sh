@@ -4,7 +4,8 @@ case $* in
 *client_readonly}*)
 	for arg; do
 		shift
-		set -- "$@" "$(printf %s "$arg" | sed 's/client_readonly}/no_such_token}/g')"
+		case $arg in *client_readonly}*) arg=$(printf %s "$arg" | sed 's/client_readonly}/no_such_token}/g') ;; esac
+		set -- "$@" "$arg"
 	done ;;
 esac
 exec "$real" "$@"

@@ -5,7 +5,8 @@ case $* in
 *pane_pb_state*)
 	for arg; do
 		shift
-		set -- "$@" "$(printf %s "$arg" | sed 's/pane_pb_state/no_such_token/g')"
+		case $arg in *pane_pb_state*) arg=$(printf %s "$arg" | sed 's/pane_pb_state/no_such_token/g') ;; esac
+		set -- "$@" "$arg"
 	done ;;
 esac
 exec "$real" "$@"

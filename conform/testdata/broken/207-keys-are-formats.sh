@@ -1,5 +1,5 @@
 # send-keys expands formats.
-# turns: tmux
+# turns: tmux mcp
 case " $* " in
 *' send-keys '*'[#{session_name}]'*)
 	for arg; do

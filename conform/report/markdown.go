@@ -1,0 +1,223 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxMarkdown is the most that WriteMarkdown writes, in bytes. GitHub allows 1 MiB
+// for a step's summary; some of that is left for other programs.
+const maxMarkdown = 1<<20 - 64<<10
+
+// maxEvidence is the most that WriteMarkdown writes of one text of evidence, in
+// bytes.
+const maxEvidence = 4 << 10
+
+// WriteMarkdown writes the report for a page such as GitHub's summary of a step:
+// the outcome, the failures with their evidence, the matrix, and what tmux
+// refutes. Long evidence is cut, and failures that would make the page larger
+// than [maxMarkdown] are named without it; both are said where it happens.
+func WriteMarkdown(w io.Writer, r *Report) error {
+	r = printable(r)
+	head, tail := r.markdownHead(), r.markdownTail()
+	text := head + r.markdownFailures(maxMarkdown-len(head)-len(tail)) + tail
+	if len(text) > maxMarkdown {
+		const note = "\n\n(The rest is left out: it would be too large.)\n"
+		text = strings.ToValidUTF8(text[:maxMarkdown-len(note)], "") + note
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+func (r *Report) markdownHead() string {
+	var b strings.Builder
+	mark := "✅"
+	if !r.OK() {
+		mark = "❌"
+	}
+	fmt.Fprintf(&b, "## %s mcp-conform: %s\n\n", mark, r.Summary())
+	b.WriteString("In each cell:\n\n")
+	for i, l := range r.Layers {
+		question := layerQuestions[l]
+		if l == MCPLayer && r.Server != "" {
+			question = strings.TrimSuffix(question, "?") + " " + r.Server + "?"
+		}
+		fmt.Fprintf(&b, "%d. **%s**: %s", i+1, l, MarkdownText(question))
+		answers := r.answer(l)
+		for _, a := range answers {
+			if len(answers) > 1 {
+				b.WriteString("\n   -")
+			}
+			fmt.Fprintf(&b, " %s", MarkdownText(a))
+		}
+		b.WriteByte('\n')
+	}
+	for _, p := range r.parts() {
+		if p.Name != "" {
+			fmt.Fprintf(&b, "\n**%s**: %s\n", MarkdownText(p.Name), MarkdownText(p.About))
+		}
+		b.WriteString("\n| | gap |")
+		for _, t := range r.Targets {
+			fmt.Fprintf(&b, " %s |", MarkdownText(t.Name))
+		}
+		fmt.Fprintf(&b, "\n|-:|:-|%s\n", strings.Repeat(":-:|", len(r.Targets)))
+		for _, g := range p.Gaps {
+			fmt.Fprintf(&b, "| %d | %s |", g.Number, MarkdownText(g.Title))
+			for _, t := range r.Targets {
+				b.WriteByte(' ')
+				for _, l := range r.Layers {
+					if c := r.Cell(g.Number, t.Name, l); c != nil {
+						b.WriteString(c.look().emoji)
+					} else {
+						b.WriteString("⬜")
+					}
+				}
+				b.WriteString(" |")
+			}
+			b.WriteByte('\n')
+		}
+	}
+	var legend []string
+	for _, l := range r.seenLooks() {
+		legend = append(legend, l.emoji+" "+l.meaning)
+	}
+	fmt.Fprintf(&b, "\n%s\n\n", strings.Join(legend, " · "))
+	return b.String()
+}
+
+// markdownFailures has the evidence of as many failures as there is room for.
+func (r *Report) markdownFailures(room int) string {
+	var b strings.Builder
+	found := r.failures(false)
+	if len(found) > 0 {
+		b.WriteString("### Failures\n\n")
+	}
+	room -= b.Len() + 200 // for the line that says that there is no more
+	for i, f := range found {
+		e := f.Last()
+		title := fmt.Sprintf("%s %s: %s", f.look().emoji, f.what(), r.Gap(f.Gap).Title)
+		text := fmt.Sprintf("<details open><summary><b>%s</b></summary>\n\n%s\n", html.EscapeString(title), MarkdownText(f.Reason))
+		for _, t := range []struct{ name, text string }{{"command", e.Command}, {"expected", e.Expected}, {"actual", e.Actual}} {
+			if t.text != "" {
+				text += "\n" + t.name + ":\n" + mdCode(t.text)
+			}
+		}
+		if f.Reproducer != "" && len(f.Reproducer) < 4*maxEvidence {
+			text += "\n<details><summary>a shell script that shows it</summary>\n\n" + mdScript(f.Reproducer) + "\n</details>\n"
+		}
+		text += "\n</details>\n\n"
+		if b.Len()+len(text) > room {
+			fmt.Fprintf(&b, "%d more failures are not shown here, as the page would be too large; the other formats have them all.\n\n", len(found)-i)
+			break
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+func (r *Report) markdownTail() string {
+	var b strings.Builder
+	list := func(heading string, items []string) {
+		if len(items) > 0 {
+			fmt.Fprintf(&b, "### %s\n\n- %s\n\n", heading, strings.Join(items, "\n- "))
+		}
+	}
+	var server []string
+	for _, v := range r.serverVerdicts() {
+		server = append(server, MarkdownText(fmt.Sprintf("gap %d: %s", v.Gap, v.text(r))))
+	}
+	list("The MCP server", server)
+	var stale, known []string
+	for _, s := range r.Stale {
+		stale = append(stale, MarkdownText(s.String()))
+	}
+	list("Stale: known failures that do not fail", stale)
+	for _, f := range r.failures(true) {
+		known = append(known, MarkdownText(f.what()+": "+f.Known.Reason)+mdLink(f.Known.Link))
+	}
+	list("Known failures", known)
+	if found := r.refutations(); len(found) > 0 {
+		b.WriteString("### Claims that tmux refutes\n\n| gap | the claim | tmux |\n|-:|:-|:-|\n")
+		for _, f := range found {
+			fmt.Fprintf(&b, "| %d | %s | %s |\n", f.Gap, MarkdownText(f.Claim), MarkdownText(f.Why+r.where(f.Targets)))
+		}
+		b.WriteByte('\n')
+	}
+	for _, s := range notPassed {
+		var items []string
+		for _, f := range r.reasons(s.status) {
+			if f.Gap == everyGap {
+				items = append(items, MarkdownText(f.Text))
+			} else {
+				items = append(items, MarkdownText(fmt.Sprintf("gap %d: %s (%s)", f.Gap, f.Text, strings.Join(f.Targets, ", "))))
+			}
+		}
+		list(s.heading, items)
+	}
+	return b.String()
+}
+
+// mdSpecial are the bytes that mean something within a line of markdown or of the
+// HTML in it.
+var mdSpecial = strings.NewReplacer(
+	"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, `\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "#", `\#`, "@", "&#64;", "$", "&#36;")
+
+// MarkdownText quotes a text so that markdown shows it as it is, on one line.
+func MarkdownText(s string) string {
+	return mdSpecial.Replace(Clip(strings.Join(strings.Fields(s), " "), maxEvidence))
+}
+
+// mdLink is a link to a page of the web; anything else is shown as text.
+func mdLink(link string) string {
+	switch {
+	case link == "":
+		return ""
+	case isWebLink(link) && !strings.ContainsAny(link, "<> \n\t"):
+		return " (<" + link + ">)"
+	}
+	return " (" + MarkdownText(link) + ")"
+}
+
+func isWebLink(link string) bool {
+	return strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://")
+}
+
+// mdScript is a whole shell script in a fence.
+func mdScript(s string) string {
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + "sh\n" + s + fence + "\n"
+}
+
+// mdCode is a text in a fence that nothing in it ends.
+func mdCode(s string) string {
+	s = Clip(strings.TrimRight(s, "\n"), maxEvidence)
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + s + "\n" + fence + "\n"
+}
+
+// Clip keeps the two ends of a long text and says how much it took out.
+func Clip(s string, most int) string {
+	if len(s) > most {
+		s = strings.ToValidUTF8(s, "\ufffd")
+	}
+	if len(s) <= most {
+		return s
+	}
+	head, tail := most*3/4, len(s)-most/4
+	for !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s … (%d bytes left out) … %s", s[:head], tail-head, s[tail:])
+}

@@ -1,0 +1,330 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Layer is what a script looks at.
+type Layer string
+
+const (
+	// TmuxLayer is the tmux program itself.
+	TmuxLayer Layer = "tmux"
+	// APILayer is package tmux of this module.
+	APILayer Layer = "api"
+	// MCPLayer is an MCP server, asked by a client over stdio.
+	MCPLayer Layer = "mcp"
+)
+
+// allLayers are in the order of reports.
+var allLayers = []Layer{TmuxLayer, APILayer, MCPLayer}
+
+// Layers are all layers, in the order of reports.
+func Layers() []Layer { return slices.Clone(allLayers) }
+
+// Status is the outcome of a cell.
+type Status string
+
+const (
+	// Pass: everything was as the script expects.
+	Pass Status = "pass"
+	// Fail: something was not.
+	Fail Status = "fail"
+	// NotApplicable: the script says that this version of tmux is too old or
+	// too new for it.
+	NotApplicable Status = "n/a"
+	// NotOffered: the MCP server has no tool for it.
+	NotOffered Status = "not offered"
+	// Skip: the script did not run, or not to its end, for the reason given.
+	Skip Status = "skip"
+	// Errored: the runner or the script itself is at fault, not the target.
+	Errored Status = "error"
+	// Flaky: it failed, and passed when it was run again.
+	Flaky Status = "flaky"
+)
+
+// Bad reports whether a cell of this status makes a run fail, unless the failure
+// is a known one.
+func (s Status) Bad() bool { return s == Fail || s == Errored }
+
+// Verdict is what a script of layer tmux observed about a claim; empty when it
+// saw neither.
+type Verdict string
+
+const (
+	Confirmed Verdict = "confirmed"
+	Refuted   Verdict = "refuted"
+	NoVerdict Verdict = "n/a"
+)
+
+// FormatVersion is the version of the tree below, written to JSON. Increment it
+// when a field changes its meaning or is removed, not when one is added.
+const FormatVersion = 1
+
+// Report is the outcome of a run.
+type Report struct {
+	Version     int       `json:"version"`
+	Started     time.Time `json:"started"`
+	DurationMS  int64     `json:"duration_ms"`
+	Interrupted bool      `json:"interrupted"`
+	// Kept is the directory of the run, when it was to be kept.
+	Kept string `json:"kept,omitempty"`
+	// Shard is the part of the scripts that was run, "1/3"; empty for all.
+	Shard  string  `json:"shard,omitempty"`
+	Layers []Layer `json:"layers"`
+	// Server is the command of the MCP server that layer mcp asked; empty when it
+	// was the one of this program.
+	Server string `json:"server,omitempty"`
+	// Dialect is the dialect that the server was asked in, where it is not the
+	// scripts' own.
+	Dialect string `json:"dialect,omitempty"`
+	// Scripts is the directory of the gaps; empty for the built-in ones.
+	Scripts string `json:"scripts,omitempty"`
+	// Suites are the suites that were run.
+	Suites  []Suite   `json:"suites,omitempty"`
+	Targets []Target  `json:"targets"`
+	Gaps    []GapInfo `json:"gaps"`
+	// Cells are in the order of gaps, then targets, then layers.
+	Cells []Cell `json:"cells"`
+	// Stale are the known failures that did not fail.
+	Stale []Stale `json:"stale,omitempty"`
+}
+
+// GapInfo describes a gap in a report.
+type GapInfo struct {
+	// Suite is the name of its suite; empty for a script of the user's own.
+	Suite   string `json:"suite,omitempty"`
+	Number  int    `json:"number"`
+	Name    string `json:"name"`
+	Title   string `json:"title"`
+	Cluster string `json:"cluster"`
+	Claim   string `json:"claim"`
+	Truth   string `json:"truth"`
+	// Since says from which version on it holds, and Wrappers what wrappers did
+	// wrong.
+	Since    string `json:"since,omitempty"`
+	Wrappers string `json:"wrappers,omitempty"`
+	Source   string `json:"source"`
+}
+
+// Cell is the outcome of one script on one target.
+type Cell struct {
+	// Suite is the gap's.
+	Suite string `json:"suite,omitempty"`
+	Gap   int    `json:"gap"`
+	Layer Layer  `json:"layer"`
+	// Tmux is the name of the target.
+	Tmux string `json:"tmux"`
+	// Transport is how tmux was reached: "exec" is its client program, "native"
+	// package tmux itself, and "auto" whichever of them that found to work. It is
+	// empty where another MCP server was asked.
+	Transport string  `json:"transport"`
+	Status    Status  `json:"status"`
+	Verdict   Verdict `json:"verdict,omitempty"`
+	// Reason is why the status is not pass, in a line.
+	Reason string `json:"reason,omitempty"`
+	// Known is set for a failure that was expected; see [Expectations].
+	Known    *Known     `json:"known,omitempty"`
+	Claims   []Claim    `json:"claims,omitempty"`
+	Evidence []Evidence `json:"evidence,omitempty"`
+	// Reproducer is a shell script that shows a failure with nothing but the target.
+	Reproducer string `json:"reproducer,omitempty"`
+	// Earlier are the attempts before this one, when a script that had failed was
+	// run again.
+	Earlier    []Attempt `json:"earlier,omitempty"`
+	DurationMS int64     `json:"duration_ms"`
+	// Dir is where the script ran, if that was to be kept.
+	Dir string `json:"dir,omitempty"`
+	// Log is the transcript of the script.
+	Log string `json:"-"`
+}
+
+// Attempt is a script's run that failed and was not the last.
+type Attempt struct {
+	Status     Status     `json:"status"`
+	Reason     string     `json:"reason"`
+	Evidence   []Evidence `json:"evidence,omitempty"`
+	DurationMS int64      `json:"duration_ms"`
+}
+
+// Known says why a failure was expected.
+type Known struct {
+	Reason string `json:"reason"`
+	Link   string `json:"link,omitempty"`
+}
+
+// Stale is a known failure that did not fail: its entry is to be removed or made
+// narrower.
+type Stale struct {
+	Gap   int   `json:"gap"`
+	Layer Layer `json:"layer"`
+	// Tmux are the targets that passed.
+	Tmux []string `json:"tmux"`
+	// Entry is where the known failure is listed, FILE:LINE.
+	Entry string `json:"entry"`
+	Known
+}
+
+// Claim is one statement about tmux and what was observed about it. A gap's
+// claim may have several parts.
+type Claim struct {
+	Text     string  `json:"text"`
+	Verdict  Verdict `json:"verdict"`
+	Expected Verdict `json:"expected"`
+	Why      string  `json:"why"`
+}
+
+// Evidence is a command as it can be typed, what was expected of it, and what
+// came.
+type Evidence struct {
+	Command  string `json:"command"`
+	Expected string `json:"expected"`
+	Actual   string `json:"actual"`
+}
+
+// counts are the numbers of cells of each status.
+func (r *Report) counts() map[Status]int {
+	n := map[Status]int{}
+	for _, c := range r.Cells {
+		n[c.Status]++
+	}
+	return n
+}
+
+// Unexpected reports whether the cell makes its run fail.
+func (c *Cell) Unexpected() bool { return c.Status.Bad() && c.Known == nil }
+
+// OK reports whether nothing failed but what was known to, all of that did, an MCP
+// server offered some of what it was asked for, and the run came to its end.
+func (r *Report) OK() bool {
+	offered, notOffered := 0, 0
+	for i := range r.Cells {
+		switch c := &r.Cells[i]; {
+		case c.Layer != MCPLayer:
+		case c.Status == NotOffered:
+			notOffered++
+		default:
+			offered++
+		}
+	}
+	if notOffered > 0 && offered == 0 {
+		return false
+	}
+	for i := range r.Cells {
+		if r.Cells[i].Unexpected() {
+			return false
+		}
+	}
+	return !r.Interrupted && len(r.Stale) == 0
+}
+
+// Cell is the cell of a gap, target and layer; nil when there is none.
+func (r *Report) Cell(gap int, target string, layer Layer) *Cell {
+	for i := range r.Cells {
+		if c := &r.Cells[i]; c.Gap == gap && c.Tmux == target && c.Layer == layer {
+			return c
+		}
+	}
+	return nil
+}
+
+// Summary is the outcome in a line.
+func (r *Report) Summary() string {
+	n := r.counts()
+	known := 0
+	for _, c := range r.Cells {
+		if c.Known != nil {
+			known++
+		}
+	}
+	n[Fail] -= known
+	var parts []string
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	for _, s := range []Status{Pass, Fail, Errored} {
+		add(n[s], string(s))
+	}
+	add(known, "known to fail")
+	for _, s := range []Status{Flaky, NotOffered, NotApplicable, Skip} {
+		add(n[s], string(s))
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing"}
+	}
+	add(len(r.Stale), "stale")
+	text := fmt.Sprintf("%s in %.1f s", strings.Join(parts, ", "), float64(r.DurationMS)/1000)
+	if r.Shard != "" {
+		text += ", shard " + r.Shard
+	}
+	if r.Interrupted {
+		text += ", interrupted"
+	}
+	if idle := r.Idle(); idle != "" {
+		text += "; " + idle
+	}
+	return text
+}
+
+// Target is a tmux program to run the scripts against.
+type Target struct {
+	// Name identifies the target in reports: the name given for it, or else its
+	// version, made unique.
+	Name string `json:"name"`
+	// Version is what the program prints with -V, without "tmux ".
+	Version string `json:"version"`
+	// Path is the absolute path of the program.
+	Path string `json:"path"`
+	// Spec is the argument that selected the target.
+	Spec string `json:"spec"`
+	// Args stand before the arguments of each call, and Env, as NAME=VALUE, is added
+	// to its environment.
+	Args []string `json:"args,omitempty"`
+	Env  []string `json:"env,omitempty"`
+	// Probe asks for the version to be found by what the program can do. Probed is set
+	// if that was done; Version is then the newest whose features it has, unless it
+	// agrees with -V.
+	Probe  bool `json:"-"`
+	Probed bool `json:"probed,omitempty"`
+	// Claimed is what -V prints, where it says something else than Version.
+	Claimed string `json:"claimed,omitempty"`
+}
+
+// Interrupted is the reason given for scripts that did not run because the run's context ended,
+// and FailFast for those that did not because another one had failed.
+const (
+	Interrupted = "interrupted"
+	FailFast    = "not run: another script had failed, and the run was to end with the first"
+)
+
+// stopped summarizes on one line the scripts that did not run because the run was
+// stopped. It is empty if the run was not stopped.
+func (r *Report) stopped() string {
+	switch {
+	case r.Interrupted:
+		return "the scripts that had not ended when the run was interrupted"
+	case slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Reason == FailFast }):
+		return "the scripts that had not ended when the first one failed"
+	}
+	return ""
+}
+
+// Retried makes one outcome of the last attempt, which the cell has, and those before it.
+func (c *Cell) Retried(earlier []Attempt) {
+	last := earlier[len(earlier)-1]
+	switch c.Status {
+	case Pass:
+		c.Status = Flaky
+		c.Reason = fmt.Sprintf("failed %d of %d times: %s", len(earlier), len(earlier)+1, last.Reason)
+	case Skip:
+		// The run ended before this attempt did: the failure before it stands.
+		c.Status, c.Reason, c.Evidence, c.DurationMS = last.Status, last.Reason, last.Evidence, last.DurationMS
+		earlier = earlier[:len(earlier)-1]
+	}
+	c.Earlier = earlier
+}

@@ -1,0 +1,213 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sampleReport has a cell of each kind.
+func sampleReport() *Report {
+	return &Report{
+		Version: FormatVersion, DurationMS: 1234, Layers: []Layer{TmuxLayer, APILayer},
+		Targets: []Target{
+			{Name: "3.3a", Version: "3.3a", Path: "/usr/bin/tmux", Spec: "system"},
+			{Name: "head", Version: "next-3.8", Path: "/opt/tmux", Spec: "head=/opt/tmux"},
+		},
+		Gaps: []GapInfo{
+			{Number: 3, Name: "03-zoom", Title: "zoom flag", Claim: "there is one"},
+			{Number: 12, Name: "12-run", Title: "a gap whose title is much longer than it ought to be, so that it is cut", Claim: "runs"},
+		},
+		Cells: []Cell{
+			{Gap: 3, Layer: TmuxLayer, Tmux: "3.3a", Transport: "exec", Status: Pass, Verdict: Refuted, Claims: []Claim{{"a claim", Refuted, Refuted, "it does not"}}},
+			{Gap: 3, Layer: APILayer, Tmux: "3.3a", Transport: "exec", Status: Fail, Reason: "03-zoom.txtar:12: no match in stdout", Evidence: []Evidence{{"api show @0", "json zoomed true", "zoomed is false\nat line 2\x1b[2J"}}},
+			{Gap: 3, Layer: TmuxLayer, Tmux: "head", Transport: "exec", Status: Pass, Verdict: Confirmed},
+			{Gap: 3, Layer: APILayer, Tmux: "head", Transport: "exec", Status: Fail, Reason: "03-zoom.txtar:12: no match in stdout", Evidence: []Evidence{{"api show @0", "json zoomed true", "<&>"}}},
+			{Gap: 12, Layer: TmuxLayer, Tmux: "3.3a", Transport: "exec", Status: NotApplicable, Verdict: NoVerdict, Reason: "run-shell -E came with tmux 3.6"},
+			{Gap: 12, Layer: APILayer, Tmux: "3.3a", Transport: "exec", Status: Skip, Reason: "not today"},
+			{Gap: 12, Layer: TmuxLayer, Tmux: "head", Transport: "exec", Status: Errored, Reason: "no such command"},
+			{Gap: 12, Layer: APILayer, Tmux: "head", Transport: "exec", Status: Flaky, Reason: "failed once"},
+		},
+	}
+}
+
+func TestText(t *testing.T) {
+	const want = `                                                        3.3a  head
+                                                        ta    ta
+ 3  zoom flag                                           ≠✗    ✓✗
+12  a gap whose title is much longer than it ought t..  –?    !~
+
+✓ pass   ≠ pass: the claim is refuted   ✗ FAIL
+! error of the runner or the script   ~ flaky   – not for this version of tmux
+? skipped
+layers: t tmux, a api
+
+Claims that tmux refutes
+ 3  "a claim": it does not (3.3a)
+
+Not for this version
+12  run-shell -E came with tmux 3.6 (3.3a)
+
+Skipped
+12  not today (3.3a)
+
+Flaky
+12  failed once (head)
+
+Failures
+✗ gap 3, layer api, tmux 3.3a
+    03-zoom.txtar:12: no match in stdout
+    command   api show @0
+    expected  json zoomed true
+    actual    zoomed is false
+              at line 2\033[2J
+✗ gap 3, layer api, tmux head
+    03-zoom.txtar:12: no match in stdout
+    command   api show @0
+    expected  json zoomed true
+    actual    <&>
+! gap 12, layer tmux, tmux head
+    no such command
+
+3.3a: /usr/bin/tmux
+head: tmux next-3.8: /opt/tmux
+2 pass, 2 fail, 1 error, 1 flaky, 1 n/a, 1 skip in 1.2 s
+`
+	var buf bytes.Buffer
+	if err := WriteText(&buf, sampleReport(), Style{Unicode: true}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, buf.String()); diff != "" {
+		t.Errorf("text differs (-want +got):\n%s", diff)
+	}
+}
+
+// What a layer's cells come to.
+func TestAnswer(t *testing.T) {
+	r := sampleReport()
+	for l, want := range map[Layer]string{
+		TmuxLayer: "0 of 2 claims are true where they apply; refuted, in whole or in part: 3; not as expected: 12 (head)",
+		APILayer:  "0 of 2 gaps are closed on every tmux; not closed: 3; not known: 12",
+	} {
+		if got := r.answerFor(l, r.Gaps); got != want {
+			t.Errorf("%s: %q, want %q", l, got, want)
+		}
+	}
+	for i := range r.Cells {
+		r.Cells[i].Status, r.Cells[i].Verdict = Pass, ""
+	}
+	if got, want := r.answerFor(APILayer, r.Gaps), "all 2 gaps are closed on every tmux"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Scripts that apply to no target are reported, and no claim of theirs is called
+// true.
+func TestAppliesNowhere(t *testing.T) {
+	r := sampleReport()
+	r.Suites, r.Gaps[0].Suite, r.Gaps[1].Suite = suites[:2], "670", "releases"
+	for i := range r.Cells {
+		r.Cells[i].Status, r.Cells[i].Verdict, r.Cells[i].Known = Pass, Confirmed, nil
+	}
+	if got := r.Idle(); got != "" {
+		t.Errorf("%q, and everything applies", got)
+	}
+	for i := range r.Cells {
+		if c := &r.Cells[i]; c.Gap == r.Gaps[1].Number {
+			c.Status, c.Verdict = NotApplicable, NoVerdict
+		}
+	}
+	if got, want := r.Idle(), "nothing was tested of suite releases: no script of it in this run applies to these tmux programs"; got != want || !strings.Contains(r.Summary(), want) {
+		t.Errorf("%q in %q, want %q", got, r.Summary(), want)
+	}
+	want := []string{"670: 1 of 1 claim is true where it applies", "releases: 0 of 1 claim is true where it applies; for no tmux here: 12"}
+	if got := r.answer(TmuxLayer); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A claim's evidence is what its verdict rests on.
+func TestEvidenceOf(t *testing.T) {
+	c := Cell{Evidence: []Evidence{{"a", "refuted by: it is red", "1"}, {"b", "confirmed by: it is red", "2"}, {"c", "refuted by: red", "3"}, {"d", "refuted by: and green", "4"}}}
+	got := c.evidenceOf(Claim{Verdict: Refuted, Why: "it is red; and green"})
+	if diff := cmp.Diff([]Evidence{c.Evidence[0], c.Evidence[3]}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// In every style, only lines of evidence may be wider than the terminal, so that
+// they can be copied verbatim.
+func TestTextWidth(t *testing.T) {
+	r := sampleReport()
+	for i := range 20 {
+		target := Target{Name: strings.Repeat("x", i+1), Version: "3.6a", Path: "/x"}
+		r.Targets = append(r.Targets, target)
+		r.Cells = append(r.Cells, Cell{Gap: 3, Layer: TmuxLayer, Tmux: target.Name, Status: Pass})
+	}
+	for _, style := range []Style{{}, {Unicode: true}, {Width: 60}, {Width: 120, Color: true}} {
+		var buf bytes.Buffer
+		if err := WriteText(&buf, r, style); err != nil {
+			t.Fatal(err)
+		}
+		width := style.Width
+		if width == 0 {
+			width = 80
+		}
+		for line := range strings.Lines(buf.String()) {
+			line = strings.TrimSuffix(line, "\n")
+			if n := len([]rune(stripSGR(line))); n > width {
+				t.Errorf("style %+v: %d columns: %s", style, n, line)
+			}
+		}
+		if !style.Color && strings.Contains(buf.String(), "\x1b") {
+			t.Errorf("style %+v: escape sequences in plain text", style)
+		}
+		if !style.Unicode && !style.Color {
+			if i := strings.IndexFunc(buf.String(), func(r rune) bool { return r > '~' }); i >= 0 {
+				t.Errorf("style %+v: not ASCII: %s", style, buf.String()[i:min(i+40, buf.Len())])
+			}
+		}
+	}
+}
+
+// A report is the same when it has been JSON.
+func TestJSON(t *testing.T) {
+	var buf bytes.Buffer
+	if err := WriteJSON(&buf, sampleReport()); err != nil {
+		t.Fatal(err)
+	}
+	var back Report
+	if err := json.Unmarshal(buf.Bytes(), &back); err != nil {
+		t.Fatal(err)
+	}
+	var again bytes.Buffer
+	if err := WriteJSON(&again, &back); err != nil || again.String() != buf.String() {
+		t.Errorf("%v: written again:\n%s\nwant:\n%s", err, again.String(), buf.String())
+	}
+	for _, want := range []string{`"version": 1`, `"status": "n/a"`, `"verdict": "refuted"`, `"duration_ms": `, `"transport": "exec"`, `"actual": "<&>"`} {
+		if !strings.Contains(buf.String(), want) {
+			t.Errorf("no %s in:\n%s", want, buf.String())
+		}
+	}
+}
+
+// Long evidence keeps its beginning, which has the message, and its end.
+func TestEvidenceKeepsBothEnds(t *testing.T) {
+	r := &textReport{Report: &Report{}}
+	var lines []string
+	for i := range 40 {
+		lines = append(lines, fmt.Sprintf("line %d", i))
+	}
+	r.evidence("actual", strings.Join(lines, "\n"))
+	got := r.buf.String()
+	for _, want := range []string{"line 0\n", "… 28 more lines\n", "line 39\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+}

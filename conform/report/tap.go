@@ -1,0 +1,101 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WriteTAP writes the report as TAP version 14: a test for each gap, with a
+// subtest that has one for each target and layer. What does not apply or was
+// skipped has the directive SKIP, what is known to fail has TODO, and whatever did
+// not simply pass has its evidence as YAML. Known failures that pass are failed
+// tests after the gaps.
+func WriteTAP(w io.Writer, r *Report) error {
+	r = printable(r)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "TAP version 14\n1..%d\n", len(r.Gaps)+len(r.Stale))
+	for n, g := range r.Gaps {
+		title := tapText(fmt.Sprintf("gap %d: %s", g.Number, g.Title))
+		var cells []*Cell
+		for i := range r.Cells {
+			if r.Cells[i].Gap == g.Number {
+				cells = append(cells, &r.Cells[i])
+			}
+		}
+		if len(cells) == 0 {
+			fmt.Fprintf(&b, "ok %d - %s # SKIP none of its scripts is in this run\n", n+1, title)
+			continue
+		}
+		fmt.Fprintf(&b, "# Subtest: %s\n    1..%d\n", title, len(cells))
+		ok := "ok"
+		for i, c := range cells {
+			if c.Unexpected() {
+				ok = "not ok"
+			}
+			c.tap(&b, i+1)
+		}
+		fmt.Fprintf(&b, "%s %d - %s\n", ok, n+1, title)
+	}
+	for i, s := range r.Stale {
+		fmt.Fprintf(&b, "not ok %d - %s\n", len(r.Gaps)+i+1, tapText("stale: "+s.String()))
+	}
+	if r.Interrupted {
+		fmt.Fprintf(&b, "Bail out! interrupted\n")
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (c *Cell) tap(b *bytes.Buffer, n int) {
+	ok, directive := "ok", ""
+	if c.Status.Bad() {
+		ok = "not ok"
+	}
+	switch {
+	case c.Known != nil:
+		directive = " # TODO " + tapText(c.Known.String())
+	case c.Status == NotApplicable, c.Status == NotOffered, c.Status == Skip:
+		directive = " # SKIP " + tapText(c.Reason)
+	}
+	fmt.Fprintf(b, "    %s %d - %s%s\n", ok, n, tapText(fmt.Sprintf("tmux %s, layer %s", c.Tmux, c.Layer)), directive)
+	fmt.Fprintf(b, "      ---\n      status: %q\n      duration_ms: %d\n", c.Status, c.DurationMS)
+	field := func(indent, name, text string) {
+		if text != "" {
+			fmt.Fprintf(b, "%s%s: %s\n", indent, name, yamlString(text))
+		}
+	}
+	evidence := func(indent string, e Evidence) {
+		field(indent, "command", e.Command)
+		field(indent, "expected", e.Expected)
+		field(indent, "actual", e.Actual)
+	}
+	field("      ", "verdict", string(c.Verdict))
+	field("      ", "reason", c.Reason)
+	if c.Status.Bad() {
+		evidence("      ", c.Last())
+	}
+	if len(c.Earlier) > 0 {
+		fmt.Fprintf(b, "      earlier:\n")
+		for _, a := range c.Earlier {
+			fmt.Fprintf(b, "        - status: %q\n", a.Status)
+			field("          ", "reason", a.Reason)
+			if len(a.Evidence) > 0 {
+				evidence("          ", a.Evidence[len(a.Evidence)-1])
+			}
+		}
+	}
+	fmt.Fprintf(b, "      ...\n")
+}
+
+// tapText is a text on one line, in which nothing begins a directive.
+func tapText(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	return strings.NewReplacer(`\`, `\\`, `#`, `\#`).Replace(s)
+}
+
+// yamlString quotes a printable text so that every YAML reader has it back.
+func yamlString(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(s) + `"`
+}

@@ -1,0 +1,376 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Style says what a terminal can show. The zero Style is plain ASCII text of 80
+// columns.
+type Style struct {
+	Color   bool
+	Unicode bool
+	// Width is the number of columns; 80 when zero.
+	Width int
+}
+
+// textReport writes one report.
+type textReport struct {
+	*Report
+	style Style
+	buf   bytes.Buffer
+}
+
+// WriteText writes the report for people: the matrix of gaps and targets with a
+// glyph for each layer, what the refuted claims are, and the failures with
+// their evidence.
+func WriteText(w io.Writer, r *Report, style Style) error {
+	if style.Width == 0 {
+		style.Width = 80
+	}
+	t := &textReport{Report: printable(r), style: style}
+	t.matrix()
+	t.server()
+	t.refuted()
+	t.notRun()
+	t.known()
+	t.failed()
+	t.end()
+	_, err := w.Write(t.buf.Bytes())
+	return err
+}
+
+func (t *textReport) printf(format string, args ...any) { fmt.Fprintf(&t.buf, format, args...) }
+
+func (t *textReport) paint(color, s string) string {
+	if !t.style.Color || color == "" {
+		return s
+	}
+	return "\x1b[" + color + "m" + s + "\x1b[0m"
+}
+
+func (t *textReport) glyph(l look) string {
+	if t.style.Unicode {
+		return t.paint(l.color, l.glyph)
+	}
+	return t.paint(l.color, l.char)
+}
+
+func (t *textReport) heading(s string) { t.printf("\n%s\n", t.paint("1", s)) }
+
+// layerLetters stand above the glyphs of a cell.
+var layerLetters = map[Layer]string{TmuxLayer: "t", APILayer: "a", MCPLayer: "m"}
+
+func (t *textReport) matrix() {
+	longest, number := 0, 2
+	for _, g := range t.Gaps {
+		longest = max(longest, utf8.RuneCountInString(g.Title))
+		number = max(number, len(strconv.Itoa(g.Number)))
+	}
+	title := t.titleWidth(longest, number+2)
+	var letters string
+	for _, l := range t.Layers {
+		letters += layerLetters[l]
+	}
+	for i, block := range t.blocks(number + 2 + title) {
+		if i > 0 {
+			t.printf("\n")
+		}
+		t.block(block, number, title, letters)
+	}
+	t.printf("\n")
+	var names []string
+	for _, l := range t.Layers {
+		name := layerLetters[l] + " " + string(l)
+		if l == MCPLayer && t.Server != "" {
+			name += " (" + t.Server + ")"
+			if t.Dialect != "" {
+				name += ", dialect " + t.Dialect
+			} else {
+				name += ", the scripts' own dialect"
+			}
+		}
+		names = append(names, name)
+	}
+	var seen []string
+	for _, l := range t.seenLooks() {
+		seen = append(seen, t.glyph(l)+" "+l.meaning)
+	}
+	t.legend(seen)
+	t.printf("%s\n", t.paint("2", "layers: "+strings.Join(names, ", ")))
+}
+
+// legend writes entries beside each other, as many as fit.
+func (t *textReport) legend(entries []string) {
+	column := 0
+	for _, e := range entries {
+		n := utf8.RuneCountInString(stripSGR(e))
+		switch {
+		case column == 0:
+		case column+3+n > t.style.Width:
+			t.printf("\n")
+			column = 0
+		default:
+			t.printf("   ")
+			column += 3
+		}
+		t.printf("%s", e)
+		column += n
+	}
+	t.printf("\n")
+}
+
+// blocks are the targets in groups of as many as fit beside each other, right of a
+// number of columns.
+func (t *textReport) blocks(left int) [][]Target {
+	var blocks [][]Target
+	for rest := t.Targets; len(rest) > 0; {
+		width, n := left, 0
+		for n < len(rest) && (n == 0 || width+2+t.columnWidth(rest[n]) <= t.style.Width) {
+			width += 2 + t.columnWidth(rest[n])
+			n++
+		}
+		blocks, rest = append(blocks, rest[:n]), rest[n:]
+	}
+	return blocks
+}
+
+// titleWidth is the number of columns for titles, the longest of which is given. It
+// is smaller if that saves a block.
+func (t *textReport) titleWidth(longest, number int) int {
+	const least = 20
+	title := min(longest, max(t.style.Width-30, 20))
+	fewest := len(t.blocks(number + min(title, least)))
+	for title > least && len(t.blocks(number+title)) > fewest {
+		title--
+	}
+	return title
+}
+
+func (t *textReport) columnWidth(target Target) int {
+	return max(utf8.RuneCountInString(target.Name), len(t.Layers))
+}
+
+func (t *textReport) block(targets []Target, number, title int, letters string) {
+	left := number + 2 + title
+	head, sub := strings.Repeat(" ", left), strings.Repeat(" ", left)
+	for _, target := range targets {
+		w := t.columnWidth(target)
+		head += "  " + pad(target.Name, w)
+		sub += "  " + pad(letters, w)
+	}
+	t.printf("%s\n%s\n", t.paint("1", strings.TrimRight(head, " ")), t.paint("2", strings.TrimRight(sub, " ")))
+	for _, p := range t.parts() {
+		if p.Name != "" {
+			t.printf("%s\n", t.paint("1", clip(p.Name+": "+p.About, t.style.Width)))
+		}
+		for _, g := range p.Gaps {
+			line := fmt.Sprintf("%*d  %s", number, g.Number, pad(clip(g.Title, title), title))
+			for _, target := range targets {
+				line += "  "
+				for _, l := range t.Layers {
+					if c := t.Cell(g.Number, target.Name, l); c != nil {
+						line += t.glyph(c.look())
+					} else {
+						line += " "
+					}
+				}
+				line += strings.Repeat(" ", t.columnWidth(target)-len(t.Layers))
+			}
+			t.printf("%s\n", strings.TrimRight(line, " "))
+		}
+	}
+}
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+}
+
+func clip(s string, width int) string {
+	if utf8.RuneCountInString(s) <= width {
+		return s
+	}
+	return string([]rune(s)[:width-2]) + ".."
+}
+
+// server is what another server comes to, by gap.
+func (t *textReport) server() {
+	verdicts := t.serverVerdicts()
+	if len(verdicts) == 0 {
+		return
+	}
+	t.heading("The MCP server")
+	for _, a := range t.answer(MCPLayer) {
+		t.item("", a)
+	}
+	for _, v := range verdicts {
+		t.item(fmt.Sprintf("%3d ", v.Gap), v.text(t.Report))
+	}
+}
+
+func (t *textReport) refuted() {
+	found := t.refutations()
+	if len(found) > 0 {
+		t.heading("Claims that tmux refutes")
+	}
+	for _, f := range found {
+		t.item(fmt.Sprintf("%2d  ", f.Gap), "\""+f.Claim+"\": "+f.Why+t.where(f.Targets))
+	}
+}
+
+func (t *textReport) notRun() {
+	for _, s := range notPassed {
+		found := t.reasons(s.status)
+		if len(found) == 0 {
+			continue
+		}
+		t.heading(s.heading)
+		for _, f := range found {
+			if f.Gap == everyGap {
+				t.item("    ", f.Text)
+			} else {
+				t.item(fmt.Sprintf("%2d  ", f.Gap), f.Text+" ("+strings.Join(f.Targets, ", ")+")")
+			}
+		}
+	}
+}
+
+func (t *textReport) known() {
+	found := t.failures(true)
+	if len(found) > 0 {
+		t.heading("Known failures")
+	}
+	for _, f := range found {
+		t.item(t.glyph(f.look())+" ", f.what())
+		t.item("    ", f.Known.String())
+	}
+}
+
+func (t *textReport) failed() {
+	found := t.failures(false)
+	if len(found) > 0 {
+		t.heading("Failures")
+	}
+	for _, f := range found {
+		t.item(t.glyph(f.look())+" ", f.what())
+		e := f.Last()
+		t.item("    ", f.Reason)
+		t.evidence("command", e.Command)
+		t.evidence("expected", e.Expected)
+		t.evidence("actual", e.Actual)
+		t.evidence("shown by", f.reproduce(t.Report))
+		if f.Dir != "" {
+			t.evidence("kept", fmt.Sprintf("%s (its server: tmux -S %[1]s/s attach)", f.Dir))
+		}
+	}
+	if len(t.Stale) > 0 {
+		t.heading("Stale: known failures that do not fail")
+	}
+	for _, s := range t.Stale {
+		t.item("    ", s.String())
+	}
+}
+
+// evidence writes a text verbatim, shortened if it is long.
+func (t *textReport) evidence(name, text string) {
+	if text == "" {
+		return
+	}
+	lines := strings.Split(text, "\n")
+	const most = 12
+	if len(lines) > most {
+		// The beginning has the message, the end what came last of what was waited for.
+		between := fmt.Sprintf("… %d more lines", len(lines)-most)
+		lines = slices.Concat(lines[:most/2], []string{between}, lines[len(lines)-most/2:])
+	}
+	for i, line := range lines {
+		if i > 0 {
+			name = ""
+		}
+		t.printf("    %s  %s\n", t.paint("2", pad(name, 8)), line)
+	}
+}
+
+func (t *textReport) end() {
+	t.printf("\n")
+	for _, target := range t.Targets {
+		line := target.Name
+		if target.Name != target.Version {
+			line += ": tmux " + target.Version
+		}
+		if target.Probed {
+			line += " by what it can do"
+		}
+		if target.Claimed != "" {
+			line += fmt.Sprintf(" (-V prints %q)", target.Claimed)
+		}
+		t.printf("%s\n", t.paint("2", line+": "+CommandLine(slices.Concat(target.Env, []string{target.Path}, target.Args))))
+	}
+	color := "32"
+	if !t.OK() {
+		color = "1;31"
+	}
+	t.printf("%s\n", t.paint(color, t.Summary()))
+	if t.Kept != "" {
+		t.printf("kept, with a directory and a tmux server for each script: %s\n", t.Kept)
+		if i := slices.IndexFunc(t.Cells, func(c Cell) bool { return c.Dir != "" }); i >= 0 {
+			c := t.Cells[i]
+			t.printf("attach, here to that of %d/%s/%s: %s -S %s attach\n", c.Gap, c.Layer, c.Tmux, t.binary(c.Tmux), CommandLine([]string{filepath.Join(c.Dir, "s")}))
+		}
+	}
+}
+
+// binary is the command that starts a target.
+func (t *textReport) binary(name string) string {
+	for _, target := range t.Targets {
+		if target.Name == name {
+			return CommandLine(append(append([]string{}, target.Path), target.Args...))
+		}
+	}
+	return "tmux"
+}
+
+// item writes a text that is wrapped and indented below its mark.
+func (t *textReport) item(mark, text string) {
+	indent := utf8.RuneCountInString(stripSGR(mark))
+	t.printf("%s%s\n", mark, Wrap(text, t.style.Width, indent))
+}
+
+// Wrap breaks a text between words into lines of at most width columns, of which
+// the first indent ones are blank in all lines but the first, where they are not written.
+func Wrap(text string, width, indent int) string {
+	var b strings.Builder
+	column := indent
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}
+
+func stripSGR(s string) string {
+	for {
+		before, after, ok := strings.Cut(s, "\x1b[")
+		if !ok {
+			return s
+		}
+		_, after, _ = strings.Cut(after, "m")
+		s = before + after
+	}
+}

@@ -1,0 +1,112 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"tmuxmcp/tmux"
+)
+
+// Versions is a range of tmux versions: alternatives with a comma between them,
+// each of which is one bound or several with a space between them, all of which
+// must hold: "3.4", ">=3.4 <3.6, 3.7c", "!=3.6a". 3.6a comes after 3.6 and before
+// 3.7. A development version, "next-3.8", counts as the release it leads to in
+// an order, and as itself alone in "next-3.8" and "!=next-3.8". The zero Versions, "",
+// is every version.
+type Versions struct {
+	text string
+	any  [][]bound
+}
+
+type bound struct {
+	op string
+	v  tmux.Version
+}
+
+// ParseVersions reads a range of versions, as in ">=3.4 <3.6, 3.7c".
+func ParseVersions(s string) (Versions, error) {
+	r := Versions{text: s}
+	if strings.TrimSpace(s) == "" {
+		return r, nil
+	}
+	for alternative := range strings.SplitSeq(s, ",") {
+		var all []bound
+		for _, word := range strings.Fields(alternative) {
+			b := bound{op: "="}
+			for _, op := range []string{">=", "<=", "!=", ">", "<", "="} {
+				if rest, ok := strings.CutPrefix(word, op); ok {
+					b.op, word = op, rest
+					break
+				}
+			}
+			var err error
+			if b.v, err = tmux.ParseVersion(word); err != nil {
+				return Versions{}, fmt.Errorf("%q: %q is no version: want a range such as \"3.6a\" or \">=3.4 <3.6, 3.7c\"", s, word)
+			}
+			all = append(all, b)
+		}
+		if len(all) == 0 {
+			return Versions{}, fmt.Errorf("%q: nothing between two commas", s)
+		}
+		r.any = append(r.any, all)
+	}
+	return r, nil
+}
+
+func (r Versions) String() string { return r.text }
+
+// Has reports whether the range has the version, as tmux -V prints it. A
+// version that cannot be read is in the range of every version alone.
+func (r Versions) Has(version string) bool {
+	if len(r.any) == 0 {
+		return true
+	}
+	v, err := tmux.ParseVersion(version)
+	if err != nil {
+		return false
+	}
+	for _, all := range r.any {
+		ok := true
+		for _, b := range all {
+			ok = ok && b.has(v)
+		}
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (b bound) has(v tmux.Version) bool {
+	switch b.op {
+	case "=":
+		return v == b.v
+	case "!=":
+		return v != b.v
+	}
+	limit := b.v
+	v.Next, limit.Next = false, false
+	c := v.Compare(limit)
+	switch b.op {
+	case ">":
+		return c > 0
+	case ">=":
+		return c >= 0
+	case "<":
+		return c < 0
+	}
+	return c <= 0
+}
+
+// without is the range without one version.
+func (r Versions) without(version string) (Versions, error) {
+	exclusion := "!=" + version
+	if len(r.any) == 0 {
+		return ParseVersions(exclusion)
+	}
+	var parts []string
+	for alternative := range strings.SplitSeq(r.text, ",") {
+		parts = append(parts, strings.TrimSpace(alternative)+" "+exclusion)
+	}
+	return ParseVersions(strings.Join(parts, ", "))
+}

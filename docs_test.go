@@ -1,0 +1,94 @@
+package tmuxmcp_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestImportsGoDown holds what docs/design.md says of imports.
+func TestImportsGoDown(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	only := map[string][]string{
+		"tmux":           {"internal/nearest", "internal/procstat"},
+		"conform/report": {"tmux"},
+		"swap/format":    {}, "swap/hint": {}, "swap/machine": {},
+		"swap/checkout": {"internal/atomicfile", "swap/ask", "swap/format", "swap/hint"},
+		"swap/clients":  {"swap/ask", "swap/format", "swap/hint", "swap/machine"},
+	}
+	never := map[string][]string{"server": {"conform", "swap", "cmd"}, "conform": {"server", "swap", "cmd"}, "swap": {"tmux", "server", "conform", "cmd"}, "internal": {"server", "conform", "swap", "cmd"}}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(strings.ReplaceAll(line, "tmuxmcp/", ""))
+		room, _, _ := strings.Cut(words[0], "/")
+		if strings.HasPrefix(words[0], "internal/cmd/") {
+			room = "cmd" // programs
+		}
+		allowed, limited := only[words[0]]
+		for _, imported := range words[1:] {
+			of, _, _ := strings.Cut(imported, "/")
+			if _, err := os.Stat(imported); err != nil {
+				continue // not of this module
+			}
+			if limited && !slices.Contains(allowed, imported) || slices.Contains(never[room], of) {
+				t.Errorf("%s imports %s", words[0], imported)
+			}
+		}
+	}
+}
+
+// TestSecurityNamesItsTests: each test that SECURITY.md names exists, and each of its
+// commands runs one.
+func TestSecurityNamesItsTests(t *testing.T) {
+	text, err := os.ReadFile("SECURITY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := func(pattern string) string {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all strings.Builder
+		for _, f := range files {
+			raw, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(raw)
+		}
+		return all.String()
+	}
+	all := source("*_test.go") + source("*/*_test.go") + source("*/*/*_test.go")
+	names := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z]+)`").FindAllStringSubmatch(string(text), -1)
+	for _, name := range names {
+		if !strings.Contains(all, "func "+name[1]+"(") {
+			t.Errorf("there is no test %s", name[1])
+		}
+	}
+	commands := regexp.MustCompile(`(?m)^    go test \./(\w+) (.*)$`).FindAllStringSubmatch(string(text), -1)
+	for _, c := range commands {
+		tests := source(c[1] + "/*_test.go")
+		for _, pattern := range regexp.MustCompile(`-(?:run|fuzz) '?([\w|]+)`).FindAllStringSubmatch(c[2], -1) {
+			for p := range strings.SplitSeq(pattern[1], "|") {
+				if p != "xxx" && !regexp.MustCompile(`func (Test|Fuzz)\w*`+strings.TrimPrefix(strings.TrimPrefix(p, "Test"), "Fuzz")).MatchString(tests) {
+					t.Errorf("%s: no test %s", c[0], p)
+				}
+			}
+		}
+		for _, f := range regexp.MustCompile(` -([\w.]+)`).FindAllStringSubmatch(" "+c[2], -1) {
+			if !slices.Contains([]string{"run", "fuzz", "fuzztime", "timeout", "count"}, f[1]) && !strings.Contains(tests, `"`+f[1]+`"`) {
+				t.Errorf("%s: no flag -%s", c[0], f[1])
+			}
+		}
+	}
+	if len(names) < 30 || len(commands) < 8 {
+		t.Errorf("found %d tests and %d commands", len(names), len(commands))
+	}
+}

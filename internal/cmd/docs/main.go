@@ -1,0 +1,130 @@
+// Docs makes what the docs show of this machine's programs:
+//
+//	go run ./internal/cmd/docs bench TMUX...         the figures in docs/performance.md
+//	go run ./internal/cmd/docs picture LINES COMMAND  an SVG of what a command prints in a pane
+//
+// A row of figures in docs/performance.md names its benchmark and metric in a comment. The
+// picture in README.md is of what mcp-conform, built into the PATH, prints of the programs
+// that mcp-conform tmux get fetches:
+//
+//	go run ./internal/cmd/docs picture 20 'mcp-conform --tmux debian:bookworm --tmux debian:trixie --tmux debian:sid' >docs/mcp-conform.svg
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	err := errors.New("usage: docs bench TMUX... | docs picture LINES COMMAND")
+	switch args := os.Args[1:]; {
+	case len(args) > 1 && args[0] == "bench":
+		err = bench("docs/performance.md", args[1:])
+	case len(args) == 3 && args[0] == "picture":
+		err = picture(args[1], args[2])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "docs:", err)
+		os.Exit(1)
+	}
+}
+
+// bench runs the benchmarks with each tmux program, and writes a column for each.
+func bench(page string, binaries []string) error {
+	var on string
+	var versions []string
+	var all []map[string]float64
+	for _, binary := range binaries {
+		path, err := exec.LookPath(binary)
+		if err != nil {
+			return err
+		}
+		version, err := exec.Command(path, "-V").Output()
+		if err != nil {
+			return fmt.Errorf("%s -V: %w", binary, err)
+		}
+		fmt.Fprintf(os.Stderr, "%s", version)
+		figures, cpu, err := measure(path)
+		if err != nil {
+			return err
+		}
+		on = fmt.Sprintf("%s (%d cores, %s), with %s.", cpu, runtime.NumCPU(), runtime.GOOS, runtime.Version())
+		versions, all = append(versions, strings.TrimPrefix(strings.TrimSpace(string(version)), "tmux ")), append(all, figures)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	filled := machine.ReplaceAllString(fill(string(text), versions, all), "${1}"+on)
+	return os.WriteFile(page, []byte(filled), 0o644)
+}
+
+var (
+	machine    = regexp.MustCompile(`(?m)^(Measured by .* on ).*$`)
+	processor  = regexp.MustCompile(`(?m)^cpu: (.*\S) *$`)
+	line       = regexp.MustCompile(`(?m)^Benchmark(\S+?)(?:-\d+)?\s+\d+\t(.*)$`)
+	metric     = regexp.MustCompile(`([0-9.e+-]+) (\S+)`)
+	row        = regexp.MustCompile(`(?m)^(\| .*<!-- (.*) --> \|[^|]*\|).*$`)
+	delimiters = regexp.MustCompile(`(?m)^\|---\|---\|(---:\|)+$`)
+)
+
+// measure returns the figures of one tmux, and the processor's name. The keys are the
+// benchmark's name, a space and the metric.
+func measure(binary string) (figures map[string]float64, cpu string, err error) {
+	cmd := exec.Command("go", "test", "./tmux", "./server", "-p=1", "-count=1", "-run=^$", "-benchtime=50x",
+		"-bench=^Benchmark(Transports|Tools|Search|RunCommand|Start|Wait)$")
+	cmd.Env = append(os.Environ(), "TMUX_TEST_BINARY="+binary, "TMUX_TEST_TRANSPORT=")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, "", fmt.Errorf("%v: %w\n%s", cmd.Args, err, out)
+	}
+	figures = map[string]float64{}
+	for _, l := range line.FindAllStringSubmatch(string(out), -1) {
+		for _, m := range metric.FindAllStringSubmatch(l[2], -1) {
+			if v, err := strconv.ParseFloat(m[1], 64); err == nil {
+				figures[l[1]+" "+m[2]] = v
+			}
+		}
+	}
+	if m := processor.FindSubmatch(out); m != nil {
+		cpu = string(m[1])
+	}
+	return figures, cpu, nil
+}
+
+// fill writes the columns of the tables anew.
+func fill(page string, versions []string, all []map[string]float64) string {
+	page = row.ReplaceAllStringFunc(page, func(old string) string {
+		m := row.FindStringSubmatch(old)
+		if m[2] == "tmux" {
+			return m[1] + " " + strings.Join(versions, " | ") + " |"
+		}
+		for _, figures := range all {
+			if v, ok := figures[m[2]]; ok {
+				m[1] += " " + number(v) + " |"
+			} else {
+				m[1] += " – |"
+			}
+		}
+		return m[1]
+	})
+	return delimiters.ReplaceAllString(page, "|---|---|"+strings.Repeat("---:|", len(versions)))
+}
+
+// number has three digits that matter.
+func number(v float64) string {
+	switch {
+	case v >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}

@@ -1,0 +1,214 @@
+package debian
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// rootOf returns the private root that a fetched binary lies in.
+func rootOf(link string) string {
+	binary, err := filepath.EvalSymlinks(link)
+	if err != nil {
+		panic(err)
+	}
+	return filepath.Dir(binary)
+}
+
+// tryServer runs a server of the binary, with a pane and an attached client, and checks that the
+// server has only libraries of its own suite, and the pane none of them.
+func tryServer(t *testing.T, binary string) {
+	t.Helper()
+	root := rootOf(binary)
+	foreign := filepath.Join(t.TempDir(), "libevent_core-2.1.so.7")
+	writeFile(t, foreign, "no library")
+	version := exec.Command(binary, "-V")
+	version.Env = append(cleanEnv("dumb"), "LD_LIBRARY_PATH="+filepath.Dir(foreign))
+	if out, err := version.CombinedOutput(); err != nil {
+		t.Errorf("with LD_LIBRARY_PATH: %v\n%s", err, out)
+	}
+	socket := filepath.Join(shortDir(t), "s")
+	tmux := func(args ...string) string {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, binary, append([]string{"-u", "-S", socket, "-f", "/dev/null"}, args...)...)
+		cmd.Env = cleanEnv("dumb")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("tmux %q: %v\n%s", args, err, out)
+		}
+		return strings.TrimRight(string(out), "\n")
+	}
+	server, pane, _ := strings.Cut(tmux("new-session", "-d", "-x", "200", "-y", "50", "-P", "-F", "#{pid} #{pane_pid}",
+		`env; echo ready; read line; echo "got $line"; read line`), " ")
+	defer tmux("kill-server")
+
+	screen := waitScreen(t, tmux, "ready")
+	if strings.Contains(screen, root) || strings.Contains(screen, "LD_") || strings.Contains(screen, "TERMINFO") {
+		t.Errorf("the pane's environment speaks of the private root:\n%s", screen)
+	}
+	if name := tmux("display-message", "-p", "#{window_name} #{pane_current_command}"); strings.Contains(name, "ld-") {
+		t.Errorf("window and command are named %q", name)
+	}
+	tmux("send-keys", "täg", "Enter")
+	waitScreen(t, tmux, "got täg")
+
+	for _, file := range libraryFiles(t, server) {
+		if !strings.HasPrefix(file, root) {
+			t.Errorf("the server uses %s of the machine", file)
+		}
+	}
+	for _, file := range libraryFiles(t, pane) {
+		if strings.HasPrefix(file, root) {
+			t.Errorf("the pane uses %s of the private root", file)
+		}
+	}
+	if line, err := os.ReadFile("/proc/" + server + "/cmdline"); err != nil || !strings.HasPrefix(string(line), "tmux\x00") {
+		t.Errorf("the server's command line is %q (%v)", line, err)
+	}
+	for _, term := range []string{"xterm-256color", "tmux-256color", "screen"} {
+		tryAttach(t, tmux, binary, socket, term)
+	}
+}
+
+// tryAttach attaches a client on a terminal of the given kind, whose description
+// the suite's libtinfo must find on this machine.
+func tryAttach(t *testing.T, tmux func(...string) string, binary, socket, term string) {
+	t.Helper()
+	if found, _ := filepath.Glob("/*/terminfo/*/" + term); len(found) == 0 {
+		if found, _ = filepath.Glob("/usr/share/terminfo/*/" + term); len(found) == 0 {
+			t.Logf("no client attached: this machine has no terminal description for %s", term)
+			return
+		}
+	}
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminal, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, "-u", "-S", socket, "attach-session")
+	cmd.Env = cleanEnv(term)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	terminal.Close()
+	drawn := make(chan string, 1)
+	go func() {
+		var screen []byte
+		buf := make([]byte, 4096)
+		for {
+			n, err := master.Read(buf) // fails when the client is gone
+			screen = append(screen, buf[:n]...)
+			if err != nil {
+				drawn <- string(screen)
+				return
+			}
+		}
+	}()
+	deadline := time.Now().Add(time.Minute)
+	for tmux("list-clients", "-F", "#{client_termname}") != term && time.Now().Before(deadline) && cmd.ProcessState == nil {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if seen := tmux("list-clients", "-F", "#{client_termname}"); seen != term {
+		t.Errorf("a client on a terminal of type %s did not attach; clients: %q", term, seen)
+	} else {
+		tmux("detach-client", "-t", tmux("list-clients", "-F", "#{client_name}"))
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("attach on a %s: %v; it wrote:\n%q", term, err, <-drawn)
+	}
+}
+
+func cleanEnv(term string) []string {
+	return []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent", "SHELL=/bin/sh", "TERM=" + term}
+}
+
+// waitScreen polls the pane until it shows a text.
+func waitScreen(t *testing.T, tmux func(...string) string, text string) string {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		screen := tmux("capture-pane", "-p")
+		if strings.Contains(screen, text) {
+			return screen
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no %q on the screen:\n%s", text, screen)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// libraryFiles returns the files of code that a process has mapped.
+func libraryFiles(t *testing.T, pid string) []string {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/" + pid + "/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for line := range strings.Lines(string(maps)) {
+		if at := strings.Index(line, "/"); at >= 0 && strings.Contains(strings.Fields(line)[1], "x") {
+			files = append(files, strings.TrimSpace(line[at:]))
+		}
+	}
+	if len(files) < 2 {
+		t.Fatalf("process %s maps a program and no library:\n%s", pid, maps)
+	}
+	return files
+}
+
+func treeSize(t *testing.T, dir string) (bytes int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		bytes += info.Size()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes
+}
+
+// shortDir is a temporary directory whose path leaves room for a socket's.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}

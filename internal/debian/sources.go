@@ -1,0 +1,31 @@
+package debian
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+)
+
+// machineMirror is the mirror of the first of Debian's entries in this machine's apt
+// configuration, in the order in which apt reads them; empty if there is none.
+func machineMirror(ctx context.Context) (string, error) {
+	out, err := run(ctx, "apt-get", "indextargets", "--no-release-info", "--format", "$(REPO_URI) $(COMPONENT) $(RELEASE)", "Created-By: Packages")
+	if err != nil {
+		return "", errors.New(lastLine(out, err))
+	}
+	for line := range strings.Lines(out) {
+		if m := debianEntry.FindStringSubmatch(line); m != nil && !otherEntry.MatchString(line) {
+			return m[1], nil
+		}
+	}
+	return "", nil
+}
+
+var (
+	// debianEntry is of Debian's own archive by its path, which also has one day's snapshot of it,
+	// and the list of mirrors that cloud images use (mirror+file:/etc/apt/mirrors/debian.list).
+	debianEntry = regexp.MustCompile(`^([^ ]*/debian(?:/[0-9]{8}T[0-9]{6}Z|\.list)?)/* main `)
+	// otherEntry is on a disc, or of security updates only.
+	otherEntry = regexp.MustCompile(`^cdrom:|(-security|/updates)\s*$`)
+)

@@ -1,0 +1,326 @@
+package paneprog
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tmuxmcp/tmux"
+)
+
+// A Pane is a pane in a session of its own, in which nothing prints but [Pane.Write].
+type Pane struct {
+	Server  *tmux.Server
+	ID      tmux.PaneID
+	session string
+	tty     *os.File
+	client  *client
+}
+
+// idle is what runs in panes: it neither reads nor writes.
+var idle = []string{"sleep", "1000000"}
+
+// Open makes a session with the pane that a program begins with. The server may be one
+// that does not run yet.
+func Open(ctx context.Context, srv *tmux.Server, p Program) (*Pane, error) {
+	// The first session's pane has the default limit: only later ones have the program's.
+	if ok, err := srv.HasSession(ctx, tmux.Named("base")); err != nil || !ok {
+		if _, err := srv.NewSession(ctx, tmux.NewSession{Name: "base", Width: 80, Height: 24, Command: idle}); err != nil {
+			return nil, err
+		}
+		if _, err := srv.Do(ctx, raw("set-option", "-g", "status", "on"), raw("set-option", "-g", "history-limit", "2000")); err != nil {
+			return nil, err
+		}
+	}
+	pane := &Pane{Server: srv}
+	out, err := srv.Do(ctx,
+		raw("set-option", "-g", "history-limit", strconv.Itoa(p.History)),
+		raw("new-session", append([]string{"-d", "-P", "-F", "#{session_id} #{pane_id} #{pane_tty} #{pane_pid}",
+			"-x", strconv.Itoa(p.Columns), "-y", strconv.Itoa(p.Rows)}, idle...)...))
+	if err != nil {
+		return nil, err
+	}
+	f := strings.Fields(string(out[1]))
+	pane.session, pane.ID = f[0], tmux.PaneID(f[1])
+	if err := pane.open(ctx, f[2], f[3]); err != nil {
+		return nil, err
+	}
+	// 3.2a makes it a line shorter; the options exist where they exist.
+	err = pane.Do(ctx, Step{Op: "size", A: p.Columns, B: p.Rows})
+	if err == nil && p.NoAlternate {
+		_, err = srv.Do(ctx, raw("set-option", "-w", "-t", string(pane.ID), "alternate-screen", "off"))
+	}
+	if err == nil && p.NoScrollClear {
+		pane.try(ctx, "set-option", "-w", "-t", string(pane.ID), "scroll-on-clear", "off")
+	}
+	if err != nil {
+		pane.Close(ctx)
+		return nil, err
+	}
+	return pane, nil
+}
+
+func raw(name string, args ...string) tmux.Raw { return tmux.Raw{Name: name, Args: args} }
+
+// open opens the pane's terminal, and makes it raw. tmux's child sets the terminal up
+// before it becomes the pane's program, so that has to be over.
+func (p *Pane) open(ctx context.Context, path, pid string) error {
+	if err := p.until(ctx, "program "+idle[0], func() bool {
+		name, err := os.ReadFile("/proc/" + pid + "/comm")
+		return err == nil && strings.TrimSpace(string(name)) == idle[0]
+	}); err != nil {
+		return err
+	}
+	if p.tty != nil {
+		p.tty.Close()
+	}
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open the pane's terminal %s: %w", path, err)
+	}
+	p.tty = os.NewFile(uintptr(fd), path)
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return err
+	}
+	t.Iflag, t.Oflag, t.Lflag = 0, 0, 0
+	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
+	return unix.IoctlSetTermios(fd, unix.TCSETS, t)
+}
+
+// Close ends the pane's session.
+func (p *Pane) Close(ctx context.Context) error {
+	p.detach(ctx)
+	if p.tty != nil {
+		p.tty.Close()
+	}
+	_, err := p.Server.Do(ctx, raw("kill-session", "-t", p.session))
+	return err
+}
+
+// sync ends whatever sequence output may have begun, and asks for the terminal's status.
+// The reply comes when tmux has drawn all before it. [Expand] makes nothing that asks for it.
+const (
+	sync  = "\x18\x1b\\\x1b[5n"
+	reply = "\x1b[0n"
+)
+
+// Write writes out to the pane's terminal and returns when tmux has drawn it.
+func (p *Pane) Write(out string) error {
+	deadline := time.Now().Add(30 * time.Second)
+	p.tty.SetDeadline(deadline)
+	read := make(chan error, 1)
+	wait := func() error {
+		var got []byte
+		for buf := make([]byte, 4096); !bytes.Contains(got, []byte(reply)); {
+			n, err := p.tty.Read(buf)
+			got = append(got, buf[:n]...)
+			if err != nil {
+				return fmt.Errorf("wait until tmux has drawn: %w", err)
+			}
+		}
+		return nil
+	}
+	if len(out) < 2000 { // it fits the terminal's buffer, and so do replies
+		if _, err := p.tty.WriteString(out + sync); err != nil {
+			return err
+		}
+		return wait()
+	}
+	go func() { read <- wait() }()
+	if _, err := p.tty.WriteString(out + sync); err != nil {
+		return err
+	}
+	return <-read
+}
+
+// Reset makes the pane blank, with the cursor at its first cell, nothing above and all modes
+// as they are at first. What a terminal keeps nevertheless is the cursor that the alternate
+// screen saved.
+func (p *Pane) Reset(ctx context.Context) error {
+	if err := p.Write("\x18\x1b\\\x1b[?1049l\x1bc"); err != nil {
+		return err
+	}
+	_, err := p.Server.Do(ctx, raw("clear-history", "-t", string(p.ID)))
+	return err
+}
+
+// try runs a command that may fail: there may be no room for a pane, or no other pane.
+func (p *Pane) try(ctx context.Context, name string, args ...string) string {
+	out, err := p.Server.Do(ctx, raw(name, args...))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out[0]))
+}
+
+// Do does what a step says, if it is neither output nor a look. A step that is not possible
+// does nothing.
+func (p *Pane) Do(ctx context.Context, s Step) error {
+	id := string(p.ID)
+	side := func(n int) string {
+		if n%2 != 0 {
+			return "-h"
+		}
+		return "-v"
+	}
+	switch s.Op {
+	case "size":
+		p.try(ctx, "resize-window", "-t", id, "-x", strconv.Itoa(s.A), "-y", strconv.Itoa(s.B))
+		// A window has room for its panes. One that should be smaller, tmux would make so again
+		// whenever a client leaves, and a zoomed pane with it.
+		x, y, _ := strings.Cut(p.try(ctx, "display-message", "-p", "-t", id, "#{window_width} #{window_height}"), " ")
+		p.try(ctx, "resize-window", "-t", id, "-x", x, "-y", y)
+	case "clear":
+		p.try(ctx, "clear-history", "-t", id)
+	case "reset":
+		p.try(ctx, "send-keys", "-R", "-t", id)
+	case "copy":
+		p.try(ctx, "copy-mode", "-t", id)
+	case "uncopy":
+		p.try(ctx, "send-keys", "-t", id, "-X", "cancel")
+	case "scroll":
+		command := "scroll-up"
+		if s.A < 0 {
+			command, s.A = "scroll-down", -s.A
+		}
+		p.try(ctx, "send-keys", "-t", id, "-N", strconv.Itoa(s.A), "-X", command)
+	case "respawn":
+		p.try(ctx, "respawn-pane", append([]string{"-k", "-t", id}, idle...)...)
+		tty, pid, _ := strings.Cut(p.try(ctx, "display-message", "-p", "-t", id, "#{pane_tty} #{pane_pid}"), " ")
+		return p.open(ctx, tty, pid)
+	case "split":
+		p.try(ctx, "split-window", append([]string{"-d", side(s.A), "-t", id}, idle...)...)
+	case "unsplit":
+		p.try(ctx, "kill-pane", "-a", "-t", id)
+	case "zoom":
+		p.try(ctx, "resize-pane", "-Z", "-t", id)
+	case "break":
+		if p.try(ctx, "display-message", "-p", "-t", id, "#{window_panes}") != "1" {
+			p.try(ctx, "break-pane", "-d", "-s", id)
+		}
+	case "join":
+		if other := p.other(ctx); other != "" {
+			p.try(ctx, "join-pane", "-d", side(s.A), "-s", id, "-t", other)
+		}
+	case "swap":
+		if other := p.other(ctx); other != "" {
+			p.try(ctx, "swap-pane", "-d", "-s", id, "-t", other)
+		}
+	case "attach":
+		return p.attach(ctx, s.A, s.B)
+	case "detach":
+		return p.detach(ctx)
+	default:
+		return fmt.Errorf("step %q is not done to a pane", s.Op)
+	}
+	return nil
+}
+
+// other returns a pane of another window, which it makes if there is none.
+func (p *Pane) other(ctx context.Context) string {
+	list := p.try(ctx, "list-panes", "-s", "-t", p.session, "-F", "#{pane_id} #{window_id} #{==:#{pane_id},"+string(p.ID)+"}")
+	window := ""
+	for _, l := range strings.Split(list, "\n") {
+		if f := strings.Fields(l); len(f) == 3 && f[2] == "1" {
+			window = f[1]
+		}
+	}
+	for _, l := range strings.Split(list, "\n") {
+		if f := strings.Fields(l); len(f) == 3 && f[1] != window {
+			return f[0]
+		}
+	}
+	return p.try(ctx, "new-window", append([]string{"-d", "-P", "-F", "#{pane_id}", "-t", p.session + ":"}, idle...)...)
+}
+
+// client is an attached client on a terminal of its own.
+type client struct {
+	cmd     *exec.Cmd
+	master  *os.File
+	drained chan struct{}
+}
+
+func (p *Pane) attach(ctx context.Context, columns, rows int) error {
+	if err := p.detach(ctx); err != nil {
+		return err
+	}
+	p.try(ctx, "select-window", "-t", string(p.ID))
+	p.try(ctx, "set-option", "-w", "-u", "-t", string(p.ID), "window-size")
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		return err
+	}
+	fd := int(master.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		return err
+	}
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		return err
+	}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(rows), Col: uint16(columns)}); err != nil {
+		return err
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		return err
+	}
+	defer slave.Close()
+	cmd := exec.Command(p.Server.Binary(), "-u", "-S", p.Server.SocketPath(), "attach-session", "-t", p.session)
+	cmd.Env = []string{"TERM=xterm-256color", "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	c := &client{cmd, master, make(chan struct{})}
+	go func() {
+		defer close(c.drained)
+		for buf := make([]byte, 65536); ; {
+			if _, err := master.Read(buf); err != nil {
+				return
+			}
+		}
+	}()
+	p.client = c
+	want := fmt.Sprintf("%dx%d", columns, rows)
+	return p.until(ctx, "client of "+want, func() bool {
+		return p.try(ctx, "list-clients", "-t", p.session, "-F", "#{client_width}x#{client_height}") == want
+	})
+}
+
+func (p *Pane) detach(ctx context.Context) error {
+	if p.client == nil {
+		return nil
+	}
+	c := p.client
+	p.client = nil
+	c.cmd.Process.Kill()
+	c.cmd.Wait()
+	<-c.drained
+	c.master.Close()
+	return p.until(ctx, "end of the client", func() bool {
+		return p.try(ctx, "list-clients", "-t", p.session, "-F", "x") == ""
+	})
+}
+
+func (p *Pane) until(ctx context.Context, what string, cond func() bool) error {
+	for deadline := time.Now().Add(20 * time.Second); !cond(); time.Sleep(200 * time.Microsecond) {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("no %s after 20 s", what)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+// Package testtmux finds the tmux that the tests run, so that a machine without
+// one tests the same as any other.
+package testtmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"tmuxmcp/internal/debian"
+	"tmuxmcp/internal/test/testtool"
+)
+
+// Env is the environment variable that names the tmux to test. [None] in it goes
+// without: tests that need tmux are skipped.
+const (
+	Env  = "TMUX_TEST_BINARY"
+	None = "none"
+)
+
+// The cache of the user who runs the tests, not of one that a test makes up.
+var userCache, noUserCache = os.UserCacheDir()
+
+var missed atomic.Bool
+
+// Binary returns the path of the tmux to test. Without one, the package's first test
+// to ask fails and says what to do, and the others are skipped: a package whose tests
+// are all skipped would print "ok".
+func Binary(t testing.TB) string {
+	t.Helper()
+	path, err := Find()
+	switch {
+	case err == nil:
+	case os.Getenv(Env) != None && missed.CompareAndSwap(false, true):
+		t.Fatalf("NO TMUX, SO NOTHING OF IT IS TESTED: %v; install tmux, or set %s to the path of one, or to %s to go without", err, Env, None)
+	default:
+		testtool.Missing(t, "no tmux: %v", err)
+	}
+	return path
+}
+
+// Find returns the path of the tmux that $TMUX_TEST_BINARY names, else of the one on
+// PATH, else of the one that mcp-conform takes then: Debian's, which is fetched once
+// into the user's cache. Test results in Go's cache do not outlive a change of it.
+func Find() (string, error) {
+	if path := os.Getenv(Env); path == None {
+		return "", errors.New(Env + " is " + None)
+	} else if path != "" {
+		testtool.Watch(path)
+		return path, nil
+	}
+	if path, err := testtool.LookPath("tmux"); err == nil {
+		return path, nil
+	}
+	path, err := fetched()
+	testtool.Watch(path)
+	return path, err
+}
+
+var fetched = sync.OnceValues(func() (string, error) {
+	if noUserCache != nil {
+		return "", fmt.Errorf("none on PATH, and no place for Debian's: %w", noUserCache)
+	}
+	f := debian.Fetcher{
+		CacheDir: filepath.Join(userCache, "mcp-conform"),
+		Timeout:  3 * time.Minute,
+		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },
+	}
+	// Test processes that ask at the same time wait for the first.
+	got, err := f.Get(context.Background(), debian.Default)
+	if err == nil {
+		return got.Binary, nil
+	}
+	// Another suite's will do, which somebody has fetched before.
+	if list, _ := f.List(); len(list) > 0 {
+		return list[0].Binary, nil
+	}
+	return "", fmt.Errorf("none on PATH, and %s", strings.Join(strings.Fields(err.Error()), " "))
+})

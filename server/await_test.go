@@ -1,0 +1,40 @@
+package server
+
+import (
+	"testing"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+// TestNoEndWithoutALook: a wait does not end by silence, or since a program has ended, before a look
+// that is newer than that: what was printed since the last one is still to be read.
+func TestNoEndWithoutALook(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	for _, c := range []struct {
+		outcome string
+		at      time.Duration
+		quiet   time.Duration
+		back    time.Time
+	}{
+		{outcomeQuiet, time.Second, time.Second, time.Time{}},
+		{outcomeEnded, endPause, 0, start},
+		{outcomeTimeout, time.Hour, 0, time.Time{}},
+	} {
+		p := &awaited{look: &tmux.Look{}, printed: start, began: start, back: c.back, echo: new(echo)}
+		w := &await{panes: []*awaited{p}, deadline: start.Add(time.Hour), quiet: c.quiet}
+		at := start.Add(c.at)
+		if next := w.next(); !next.Equal(at) {
+			t.Errorf("%s: the next look is after %v", c.outcome, next.Sub(start))
+		}
+		p.began = at.Add(-time.Nanosecond)
+		if w.over() {
+			t.Errorf("%s after a look that was too early", p.outcome)
+		}
+		p.began = at
+		if !w.over() || p.outcome != c.outcome {
+			t.Errorf("%q after a look at its time, want %s", p.outcome, c.outcome)
+		}
+	}
+}

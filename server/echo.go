@@ -1,0 +1,205 @@
+package server
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"tmuxmcp/tmux"
+)
+
+// echo is what was typed into a pane and may show there. The terminal shows what is typed, or the
+// program does; neither is output, so a wait must not take it for such. What counts is what the
+// program prints after it: on the row in which it was typed, the text beyond it; and everything else,
+// also the same text again, as each line that was typed shows once.
+type echo struct {
+	lines []string // the lines typed that have not shown yet
+	// redrawn is set if a key was pressed for which the program itself writes the line, such as Up, and
+	// then Enter: nothing on that row counts.
+	redrawn bool
+	entered bool // Enter was pressed
+
+	// earlier are the lines that have shown. What is typed before a shell reads shows twice: the terminal
+	// shows it, and then the shell does, at its prompt.
+	earlier []string
+
+	known bool   // the next is
+	row   int    // in which the cursor's line began when it was typed, as in [tmux.Look.NewRows]
+	text  string // of that line
+	// held is the text of the cursor's line, which does not count while it may be going to show what was
+	// typed: until the cursor leaves it, or it is due.
+	held    string
+	heldRow int
+	showing bool      // it has the beginning of that
+	since   time.Time // when it was held; zero if nothing is
+}
+
+// How long a program may take to show what was typed: to begin, and to end.
+const (
+	echoBegins = 300 * time.Millisecond
+	echoEnds   = 5 * time.Second
+)
+
+// leastEcho is the length from which a typed line is recognized at the end of any row: a shell may
+// redraw its prompt. A shorter one is looked for only where it was typed.
+const leastEcho = 3
+
+// echoOf is the echo of a text that is typed, line by line, and perhaps ended by Enter.
+func echoOf(text string) echo {
+	e := echo{entered: strings.ContainsAny(text, "\r\n")}
+	if strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != '\r' && unicode.IsControl(r) }) {
+		e.redrawn = true // a tab may complete a word
+		return e
+	}
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if line = strings.TrimSpace(line); line != "" {
+			e.lines = append(e.lines, line)
+		}
+	}
+	return e
+}
+
+// at returns the echo of something typed while a pane looked so, after what e has.
+func (e echo) at(look *tmux.Look, before *echo) *echo {
+	if before != nil {
+		e.lines = append(slices.Clone(before.lines), e.lines...)
+		e.known, e.row, e.text = before.known, before.row, before.text
+		e.earlier = before.earlier
+		e.redrawn, e.entered = before.redrawn || e.redrawn, before.entered || e.entered
+		return &e
+	}
+	e.known = true
+	e.row, e.text = look.CursorLine()
+	return &e
+}
+
+// clone returns an echo of its own for a wait.
+func (e *echo) clone() *echo {
+	if e == nil {
+		return new(echo)
+	}
+	c := *e
+	c.lines, c.earlier = slices.Clone(e.lines), slices.Clone(e.earlier)
+	return &c
+}
+
+// due is when a held line counts if nothing happens before; zero if nothing is held.
+func (e *echo) due() time.Time {
+	if e.since.IsZero() {
+		return time.Time{}
+	}
+	if e.showing {
+		return e.since.Add(echoEnds)
+	}
+	return e.since.Add(echoBegins)
+}
+
+// output returns what of the new lines of a look the program has printed, apart from the echo. Lines
+// without rows, which only show, all count.
+func (e *echo) output(l *tmux.Look, lines []string, rows []int) (printed []string) {
+	if len(rows) < len(lines) {
+		return lines
+	}
+	switch {
+	case l.Shift < 0:
+		e.known, e.since = false, time.Time{} // all that shows is new
+	case e.row >= 0: // on the normal screen
+		e.row -= l.Shift
+		e.heldRow -= l.Shift
+		e.known = e.known && e.row >= 0
+	}
+	cursor, _ := l.CursorLine()
+	for i, line := range lines {
+		since := e.since
+		again := rows[i] == e.heldRow && !since.IsZero()
+		if again {
+			e.since = time.Time{}
+		}
+		if part, counts := e.beyond(line, rows[i], rows[i] == cursor); counts {
+			printed = append(printed, part)
+		}
+		if again && !e.since.IsZero() {
+			e.since = since
+		}
+	}
+	if late := !time.Now().Before(e.due()); !e.since.IsZero() && (late || cursor != e.heldRow) {
+		if e.since = (time.Time{}); late {
+			e.lines = nil // it is not shown at all, as a password is not
+		}
+		if e.held != "" {
+			printed = append(printed, e.held)
+		}
+	}
+	return printed
+}
+
+// beyond is what of a new line the program has printed, if anything.
+func (e *echo) beyond(line string, row int, isCursors bool) (part string, counts bool) {
+	rest, n, typedRow := line, 0, e.known && row == e.row
+	if typedRow {
+		n = commonPrefix(e.text, line)
+		if n == len(e.text) {
+			rest = line[n:]
+		}
+		if e.redrawn {
+			return "", false
+		}
+	}
+	for i, shown := range e.earlier {
+		if prompt, ok := strings.CutSuffix(line, shown); ok && endsPrompt(prompt) {
+			e.earlier = slices.Delete(e.earlier, i, i+1)
+			return "", false
+		}
+	}
+	if len(e.lines) > 0 {
+		next := e.lines[0]
+		after, shown := strings.CutPrefix(strings.TrimLeft(line[n:], " "), next)
+		switch {
+		case typedRow && shown:
+			e.shown(line[:len(line)-len(after)], row)
+			rest = after
+		case strings.HasSuffix(line, next) && (len(next) >= leastEcho || typedRow && n > 0):
+			e.shown(line, row)
+			return "", false
+		case isCursors && typedRow && strings.TrimSpace(rest) == "":
+			return "", false // the prompt, drawn again
+		case isCursors:
+			e.held, e.heldRow, e.showing = rest, row, typedRow && strings.HasPrefix(next, strings.TrimSpace(rest))
+			if e.since.IsZero() {
+				e.since = time.Now()
+			}
+			return "", false
+		case typedRow && rest != "" && strings.HasPrefix(next, strings.TrimSpace(rest)):
+			// The program itself goes on in the next row.
+			e.lines[0] = strings.TrimSpace(strings.TrimPrefix(next, strings.TrimSpace(rest)))
+			e.row, e.text = row+1, ""
+			return "", false
+		}
+	}
+	if typedRow && strings.TrimSpace(rest) == "" && line != "" {
+		return "", false
+	}
+	return rest, true
+}
+
+// endsPrompt reports whether a text ends as the prompts of shells do.
+func endsPrompt(text string) bool {
+	text = strings.TrimRight(text, " ")
+	return text != "" && strings.ContainsRune("$#%>❯»λ", []rune(text)[len([]rune(text))-1])
+}
+
+// shown notes that the next line has shown, in a row which is text so far.
+func (e *echo) shown(text string, row int) {
+	e.earlier = append(e.earlier, e.lines[0])
+	e.lines, e.known, e.row, e.text = e.lines[1:], true, row, text
+	e.since = time.Time{}
+}
+
+// commonPrefix is the length of what two texts begin with.
+func commonPrefix(a, b string) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,89 @@
+package server
+
+import (
+	"slices"
+
+	"tmuxmcp/tmux"
+)
+
+// freshLines are the new lines of a pane since a wait began. A line that its program draws again and
+// again, such as a progress bar, is one line: its last state.
+type freshLines struct {
+	lines   []freshLine
+	bytes   int
+	dropped int // how many more there were
+}
+
+type freshLine struct {
+	text  string
+	row   int  // as in [tmux.Look.NewRows]
+	moved bool // row is not known any more
+	drawn bool // it was drawn over
+}
+
+// add takes in the new lines of a look, which are in these rows; nil if they only show.
+func (f *freshLines) add(l *tmux.Look, lines []string, rows []int) {
+	at := map[int]int{}
+	for i := range f.lines {
+		line := &f.lines[i]
+		if alternate := line.row < 0; alternate {
+			line.moved = line.moved || !l.Alternate
+		} else {
+			line.row -= l.Shift
+			line.moved = line.moved || l.Shift < 0 || line.row < 0
+		}
+		if !line.moved {
+			at[line.row] = i
+		}
+	}
+	var screen []string // once it is needed
+	for i, text := range lines {
+		fresh := freshLine{text: text, moved: rows == nil}
+		if rows != nil {
+			fresh.row = rows[i]
+		}
+		if old, ok := at[fresh.row]; ok && !fresh.moved {
+			line := &f.lines[old]
+			if screen == nil {
+				screen = l.Lines()
+			}
+			if line.text == text || !slices.Contains(screen, line.text) {
+				f.bytes += len(text) - len(line.text)
+				line.text, line.drawn = text, true
+				continue
+			}
+			line.moved = true // its text is in another row
+		}
+		f.lines = append(f.lines, fresh)
+		f.bytes += len(text) + 1
+	}
+	for len(f.lines) > keptLines || len(f.lines) > 1 && f.bytes > keptBytes {
+		f.bytes -= len(f.lines[0].text) + 1
+		f.lines = f.lines[1:]
+		f.dropped++
+	}
+}
+
+// textsOf are the texts of lines.
+func textsOf(lines []freshLine) (texts []string) {
+	for _, line := range lines {
+		texts = append(texts, line.text)
+	}
+	return texts
+}
+
+// last are the last lines, at most so many, and how many are left out. Lines that were printed once
+// are kept before those that were drawn over.
+func (f *freshLines) last(lines, size int) (texts []string, cut int) {
+	kept := slices.Clone(f.lines)
+	spare := len(kept) - lines
+	kept = slices.DeleteFunc(kept, func(line freshLine) bool {
+		if line.drawn && spare > 0 {
+			spare--
+			return true
+		}
+		return false
+	})
+	texts, _, _ = limited(textsOf(kept), &lines, &size)
+	return texts, f.dropped + len(f.lines) - len(texts)
+}

@@ -1,0 +1,123 @@
+package server_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// leakers are the tools whose lists of commands are long or conditional. TestTmuxDoesNotGrow calls
+// the first of them by default.
+var leakers = []string{"search_panes", "send_keys", "send_keys_batch", "select_layout", "resize_pane", "select_pane", "move_window"}
+
+// A thousand calls of a tool leave the user's tmux as large as it was, but for 5 MB; 400 by default,
+// and 2 MB. A nested list of commands, as if-shell runs one, is never freed by most versions; none is
+// used.
+func TestTmuxDoesNotGrow(t *testing.T) {
+	calls := 400
+	if testtool.Full {
+		calls = 1000
+	}
+	srv := tmuxtest.New(t)
+	session(t, srv, "keep")
+	for range 120 {
+		tmuxtest.Run(t, srv, "new-window", "-d", "-t", "keep:", "echo some output; exec sleep 100000")
+	}
+	tmuxtest.Run(t, srv, "set-option", "-s", "message-limit", "300") // full before the first is measured
+	pid := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	cfg := configFor(srv)
+	cfg.PromptsAsTools = true
+	p := serve(t, cfg)
+	tools := p.listed()
+	w := &soaker{p: p, srv: srv, r: rand.New(rand.NewPCG(7, 7)), name: "grows", dir: t.TempDir(), tools: tools, succeeded: map[string]*atomic.Int64{}, cancelled: new(atomic.Int64)}
+	for _, tool := range tools {
+		w.succeeded[tool.Name] = new(atomic.Int64)
+	}
+	if !testtool.Full {
+		t.Logf("%v only; TMUX_TEST_FULL=1 calls all %d tools", leakers[:1], len(tools))
+	}
+	nested := regexp.MustCompile(`command: (if-shell .*|run-shell .*-C.*)`)
+	for _, tool := range tools {
+		if !testtool.Full && !slices.Contains(leakers[:1], tool.Name) {
+			continue
+		}
+		w.tools = []listedTool{tool}
+		w.afresh(t)
+		w.work(200)
+		w.afresh(t)
+		before := residentKB(t, pid)
+		done := w.succeeded[tool.Name].Load()
+		w.work(calls)
+		w.afresh(t)
+		after := residentKB(t, pid)
+		done = w.succeeded[tool.Name].Load() - done
+		t.Logf("%s: %d of %d calls succeeded, %+d kB", tool.Name, done, calls, after-before)
+		if after-before > 5*calls {
+			t.Errorf("%s: tmux grew from %d kB to %d kB", tool.Name, before, after)
+		}
+		if slices.Contains(leakers, tool.Name) && done < int64(calls)/5 {
+			t.Errorf("%s: only %d calls succeeded", tool.Name, done)
+		}
+		if log, err := srv.Messages(tmuxtest.Context(t)); err == nil { // before 3.6 it takes a client
+			for _, line := range log {
+				if m := nested.FindString(line); m != "" {
+					t.Fatalf("%s: tmux ran %s", tool.Name, m)
+				}
+			}
+		}
+	}
+}
+
+// afresh leaves only what the test made, and makes the session to work in anew.
+func (w *soaker) afresh(t *testing.T) {
+	t.Helper()
+	ctx := tmuxtest.Context(t)
+	sessions, err := w.srv.Sessions(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sessions {
+		if s.Name != "keep" {
+			if err := s.Kill(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	buffers, err := w.srv.Buffers(ctx, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range buffers {
+		if err := b.Delete(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.srv.Do(ctx, tmux.NewSession{Name: w.name, Detached: true, Width: 80, Height: 24}); err != nil {
+		t.Fatal(err)
+	}
+	w.look()
+}
+
+// residentKB is the memory of a process.
+func residentKB(t *testing.T, pid string) int {
+	t.Helper()
+	status, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`VmRSS:\s+(\d+)`).FindSubmatch(status)
+	if m == nil {
+		t.Fatal(fmt.Errorf("no VmRSS of %s", pid))
+	}
+	kb, _ := strconv.Atoi(string(m[1]))
+	return kb
+}

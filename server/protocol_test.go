@@ -1,0 +1,278 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/server"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// metaOf is the _meta of a request of revision 2026-07-28, with other members or without some.
+func metaOf(version string, more string) string {
+	return `"_meta":{"io.modelcontextprotocol/protocolVersion":` + version + `,"io.modelcontextprotocol/clientCapabilities":{}` + more + `}`
+}
+
+// TestMethodsOfRevisions: each revision has its methods and no other; what is missing or has the
+// wrong type is an error of the parameters, and no message gets two answers or none.
+func TestMethodsOfRevisions(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	methods := map[string]struct {
+		params  string // that are right, without _meta
+		wrong   string // of the wrong type, if any can be
+		missing int    // the code when there are none; 0 if there need not be
+		has     func(revision string) bool
+	}{
+		"ping":                     {`{}`, "", 0, func(r string) bool { return r != modern }},
+		"logging/setLevel":         {`{"level":"info"}`, `{"level":7}`, -32602, func(r string) bool { return r != modern }},
+		"resources/subscribe":      {`{"uri":"tmux://sessions"}`, `{"uri":[]}`, -32602, func(r string) bool { return r != modern }},
+		"resources/unsubscribe":    {`{"uri":"tmux://sessions"}`, `{"uri":[]}`, -32602, func(r string) bool { return r != modern }},
+		"server/discover":          {`{}`, "", 0, func(r string) bool { return r == modern }},
+		"subscriptions/listen":     {`{"notifications":{}}`, `{"notifications":[]}`, 0, func(r string) bool { return r == modern }},
+		"tools/list":               {`{}`, `{"cursor":1}`, 0, nil},
+		"tools/call":               {`{"name":"list_panes"}`, `{"name":1}`, -32602, nil},
+		"prompts/list":             {`{}`, `{"cursor":1}`, 0, nil},
+		"prompts/get":              {`{"name":"interrupt_gracefully","arguments":{"pane_id":"%0"}}`, `{"name":"interrupt_gracefully","arguments":[]}`, -32602, nil},
+		"resources/list":           {`{}`, `{"cursor":1}`, 0, nil},
+		"resources/templates/list": {`{}`, `{"cursor":1}`, 0, nil},
+		"resources/read":           {`{"uri":"tmux://sessions"}`, `{"uri":{}}`, -32602, nil},
+		"completion/complete":      {`{"ref":{"type":"ref/prompt","name":"interrupt_gracefully"},"argument":{"name":"pane_id","value":""}}`, `{"ref":1,"argument":[]}`, -32602, nil},
+		"tasks/list":               {`{}`, `{}`, 0, func(string) bool { return false }},
+		"tasks/get":                {`{"taskId":"1"}`, `{}`, 0, func(string) bool { return false }},
+		"sampling/createMessage":   {`{}`, `{}`, 0, func(string) bool { return false }},
+		"elicitation/create":       {`{}`, `{}`, 0, func(string) bool { return false }},
+		"notifications/cancelled":  {`{}`, `{}`, 0, func(string) bool { return false }},
+		"Tools/List":               {`{}`, `{}`, 0, func(string) bool { return false }},
+		"":                         {`{}`, `{}`, 0, func(string) bool { return false }},
+	}
+	for _, revision := range revisions {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			c := &client{peer: start(t, srv, nil), revision: revision, capabilities: `{}`}
+			c.hello()
+			of := func(params string) json.RawMessage {
+				if revision != modern || strings.Contains(params, `"_meta"`) {
+					return json.RawMessage(params)
+				}
+				return json.RawMessage(strings.Replace("{"+metaOf(`"`+modern+`"`, "")+","+params[1:], ",}", "}", 1))
+			}
+			for method, m := range methods {
+				has := m.has == nil || m.has(revision)
+				check := func(what, params string, code int) {
+					t.Helper()
+					if !has {
+						code = -32601
+					}
+					r := c.request(method, of(params))
+					if got := codeOf(r); got != code {
+						t.Errorf("%s with %s params: code %d, want %d: %+v", method, what, got, code, r.Error)
+					}
+					if r.Error != nil && (r.Error.Message == "" || strings.ContainsAny(r.Error.Message, "\n&") || strings.Contains(r.Error.Message, "json:") || strings.Contains(r.Error.Message, "Go ")) {
+						t.Errorf("%s with %s params: %q is no sentence", method, what, r.Error.Message)
+					}
+				}
+				check("right", m.params, 0)
+				if m.wrong != "" {
+					check("wrong", m.wrong, -32602)
+				}
+				check("no", `{}`, m.missing)
+			}
+			if r := c.request("initialize", of(`{}`)); revision == modern && codeOf(r) != -32601 {
+				t.Errorf("initialize: %+v", r)
+			}
+		})
+	}
+}
+
+func codeOf(r reply) int {
+	if r.Error != nil {
+		return r.Error.Code
+	}
+	return 0
+}
+
+// TestWhatARequestSaysOfItself: the _meta of requests, before and after initialize.
+func TestWhatARequestSaysOfItself(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	const good = `"` + modern + `"`
+	for _, initialized := range []bool{false, true} {
+		p := start(t, srv, nil)
+		notHere := -32602
+		if initialized {
+			p.handshake("{}")
+			notHere = -32601
+		}
+		for _, c := range []struct {
+			method, params string
+			code           int
+			text           string
+		}{
+			{"server/discover", `{}`, notHere, ""},
+			{"server/discover", `null`, notHere, ""},
+			{"subscriptions/listen", `{"notifications":{}}`, notHere, ""},
+			{"server/discover", `{"_meta":{}}`, notHere, ""},
+			{"server/discover", `{"_meta":{"io.modelcontextprotocol/clientCapabilities":{}}}`, notHere, ""},
+			{"server/discover", `{"_meta":{"io.modelcontextprotocol/protocolVersion":` + good + `}}`, -32602, "clientCapabilities"},
+			{"tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":` + good + `}}`, -32602, "clientCapabilities"},
+			{"tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":` + good + `,"io.modelcontextprotocol/clientCapabilities":null}}`, -32602, "clientCapabilities"},
+			{"tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":` + good + `,"io.modelcontextprotocol/clientCapabilities":[]}}`, -32602, "clientCapabilities"},
+			{"tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":` + good + `,"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":"x"}}`, -32602, "clientInfo"},
+			{"server/discover", "{" + metaOf(good, "") + "}", 0, ""},
+			{"server/discover", "{" + metaOf(`"1900-01-01"`, "") + "}", -32022, "1900-01-01"},
+			{"tools/list", "{" + metaOf(`"1900-01-01"`, "") + "}", -32022, "1900-01-01"},
+			{"tools/list", "{" + metaOf(`"2026-07-29"`, "") + "}", -32022, "2026-07-29"},
+			{"tools/list", "{" + metaOf(`"banana"`, "") + "}", -32022, "banana"},
+			{"tools/list", "{" + metaOf(`""`, "") + "}", -32022, ""},
+			{"ping", "{" + metaOf(`"2025-06-17"`, "") + "}", -32022, "2025-06-17"},
+			{"nothing", "{" + metaOf(`"2025-06-17"`, "") + "}", -32022, "2025-06-17"},
+			{"tools/list", "{" + metaOf(`7`, "") + "}", -32602, "protocolVersion"},
+			{"tools/list", "{" + metaOf(`"2025-06-18"`, "") + "}", 0, ""},
+			{"tools/list", `{"_meta":[]}`, -32602, "_meta"},
+			{"tools/list", "{" + metaOf(good, `,"io.modelcontextprotocol/logLevel":"loud"`) + "}", -32602, "must be debug, info"},
+			{"tools/list", "{" + metaOf(good, `,"io.modelcontextprotocol/logLevel":""`) + "}", -32602, "must be debug, info"},
+			{"tools/list", "{" + metaOf(good, `,"io.modelcontextprotocol/logLevel":3`) + "}", -32602, "logLevel"},
+			{"tools/list", "{" + metaOf(good, `,"io.modelcontextprotocol/logLevel":"alert"`) + "}", 0, ""},
+			{"tools/call", `{"name":"list_panes",` + metaOf(good, `,"progressToken":{}`) + "}", -32602, "progressToken"},
+			{"tools/call", `{"name":"list_panes","_meta":{"progressToken":[]}}`, -32602, "progressToken"},
+			{"tools/call", `{"name":"list_panes","_meta":{"progressToken":1}}`, 0, ""},
+		} {
+			r := p.request(c.method, json.RawMessage(c.params))
+			if codeOf(r) != c.code || r.Error != nil && !strings.Contains(r.Error.Message, c.text) {
+				t.Errorf("initialized %t: %s %s: %+v, want %d with %q", initialized, c.method, c.params, r.Error, c.code, c.text)
+			}
+			if codeOf(r) == -32022 {
+				var data struct {
+					Supported []string
+					Requested *string
+				}
+				if json.Unmarshal(r.Error.Data, &data) != nil || data.Requested == nil || !strings.Contains(c.params, quoted(*data.Requested)) || len(data.Supported) != len(revisions) {
+					t.Errorf("%s: the data is %s", c.params, r.Error.Data)
+				}
+			}
+		}
+		if !initialized && codeOf(p.request("ping", struct{}{})) != 0 {
+			t.Error("a ping before initialize is refused")
+		}
+	}
+}
+
+// TestMissingResources have the code of the revision, and say which.
+func TestMissingResources(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	for _, revision := range revisions {
+		c := &client{peer: start(t, srv, nil), revision: revision, capabilities: `{}`}
+		c.hello()
+		for uri, missing := range map[string]bool{
+			"tmux://nothing": true, "file:///etc/passwd": true, "": false, "tmux://panes/%99": true, "tmux://panes/%2599/content": true,
+			"tmux://sessions/none": true, "tmux://sessions/none/windows": true, "tmux://sessions/a/windows/99": true, "tmux://sessions?socket_name=none": true,
+			"tmux://sessions/a/windows/x": false, "tmux://panes/x": false, "tmux://sessions?socket_name=%2Ftmp%2Fx": false,
+		} {
+			for _, method := range []string{"resources/read", "resources/subscribe"} {
+				if method == "resources/subscribe" && (revision == modern || uri == "") {
+					continue
+				}
+				r := c.request(method, c.params(map[string]any{"uri": uri}))
+				want, data := -32602, "null"
+				if missing {
+					data = `{"uri":` + quoted(uri) + `}`
+					if revision != modern {
+						want = -32002
+					}
+				}
+				if got := string(r.errorData()); codeOf(r) != want || got != data {
+					t.Errorf("%s, %s %q: %d with %s, want %d with %s (%+v)", revision, method, uri, codeOf(r), got, want, data, r.Error)
+				}
+			}
+		}
+	}
+}
+
+func (r reply) errorData() json.RawMessage {
+	if r.Error == nil || r.Error.Data == nil {
+		return json.RawMessage("null")
+	}
+	return r.Error.Data
+}
+
+// TestCapabilitiesAreThoseOfServers: no client's capability is declared.
+func TestCapabilitiesAreThoseOfServers(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	for _, revision := range revisions {
+		p := start(t, srv, nil)
+		method, params := "initialize", `{"protocolVersion":"`+revision+`","capabilities":{"elicitation":{}},"clientInfo":{"name":"probe","version":"1"}}`
+		if revision == modern {
+			method, params = "server/discover", "{"+metaOf(`"`+modern+`"`, "")+"}"
+		}
+		var hello struct{ Capabilities map[string]json.RawMessage }
+		if r := p.request(method, json.RawMessage(params)); json.Unmarshal(r.Result, &hello) != nil {
+			t.Fatalf("%s: %+v", revision, r)
+		}
+		var names []string
+		for name := range hello.Capabilities {
+			names = append(names, name)
+		}
+		if slices.Sort(names); !slices.Equal(names, []string{"completions", "logging", "prompts", "resources", "tools"}) {
+			t.Errorf("%s: the capabilities are %q", revision, names)
+		}
+	}
+}
+
+// TestAskingHoldsNoSlot: while the user is asked about as many calls as may work on a tmux
+// server at a time, others work on it.
+func TestAskingHoldsNoSlot(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	cfg := configFor(srv)
+	cfg.Caller = server.Caller{Pane: "%0", Socket: srv.SocketPath()}
+	c := &client{peer: connect(t, cfg), revision: "2025-11-25", capabilities: `{"elicitation":{}}`}
+	c.hello()
+	const calls = 70
+	var waiting []<-chan reply
+	for i := range calls {
+		tool, args := "clear_pane", map[string]any{"pane_id": "%0"}
+		if i%2 == 0 {
+			tool, args = "send_keys", map[string]any{"pane_id": "%0", "keys": "x"}
+		}
+		w, _ := c.begin("tools/call", map[string]any{"name": tool, "arguments": args})
+		waiting = append(waiting, w)
+	}
+	eventually(t, "the user is asked about all", func() bool { return len(c.asks()) == calls })
+	ok[rows](c.peer, "list_panes", `{}`)
+	if r := c.request("resources/read", map[string]any{"uri": "tmux://sessions"}); r.Error != nil {
+		t.Errorf("%+v", r.Error)
+	}
+	for i, id := range c.asks() {
+		answer := fmt.Sprintf(`"result":{"action":%q}`, []string{"accept", "decline", "cancel"}[i%3])
+		if i%10 == 9 {
+			answer = `"error":{"code":-1,"message":"no"}`
+		}
+		c.send(`{"jsonrpc":"2.0","id":%s,%s}`, id, answer)
+	}
+	for _, w := range waiting {
+		if r := c.await(w); r.Error != nil {
+			t.Errorf("%+v", r.Error)
+		}
+	}
+	// All slots are there again: as many calls that wait for a frozen server would not be.
+	start := time.Now()
+	for range 3 * calls {
+		w, _ := c.begin("tools/call", map[string]any{"name": "list_panes", "arguments": map[string]any{}})
+		waiting = append(waiting, w)
+	}
+	for _, w := range waiting[calls:] {
+		c.await(w)
+	}
+	t.Logf("%d calls after that took %v", 3*calls, time.Since(start))
+}

@@ -1,0 +1,110 @@
+package server_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// TestAFullDisk runs itself where it may mount a small file system that nobody else sees.
+func TestAFullDisk(t *testing.T) {
+	if os.Getenv("TEST_FULL_DISK") != "" {
+		fullDisk(t)
+		return
+	}
+	t.Parallel()
+	args := []string{"--mount", "--propagation", "private", os.Args[0], "-test.run=^TestAFullDisk$", "-test.v"}
+	if os.Geteuid() != 0 {
+		args = append([]string{"--map-root-user"}, args...)
+	}
+	cmd := exec.Command("unshare", args...)
+	cmd.Env = append(os.Environ(), "TEST_FULL_DISK=1")
+	out, err := cmd.CombinedOutput()
+	switch text := string(out); {
+	case strings.Contains(text, "unshare: ") || !strings.Contains(text, "=== RUN"):
+		testtool.Missing(t, "no mount namespace: %v: %s", err, text)
+	case strings.Contains(text, "--- SKIP"):
+		testtool.Missing(t, "%s", text)
+	case err != nil:
+		t.Errorf("%v:\n%s", err, text)
+	}
+}
+
+func fullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m,mode=700"); err != nil {
+		t.Skip("mount a small file system: ", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", shellStart(t, "bash"))
+	waitPrompt(t, srv, "%0")
+	p := start(t, srv, []string{"TMPDIR=" + dir, "XDG_RUNTIME_DIR="})
+	p.handshake("{}")
+	home := filepath.Join(dir, fmt.Sprintf("tmux-mcp-%d", os.Geteuid()))
+	filler := filepath.Join(dir, "filler")
+	fill := func() {
+		t.Helper()
+		f, err := os.OpenFile(filler, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for err == nil {
+			_, err = f.Write(make([]byte, 4<<10))
+		}
+	}
+	p.expect("%0", "echo a", "a")
+
+	// What is recorded follows the space that is free.
+	got := p.command("%0", "seq 1 300000")
+	if n := len(got.Output); got.status() != "0" || n == 0 || got.Output[n-1] != "300000" {
+		t.Errorf("more output than space: exit status %s, %d lines", got.status(), n)
+	}
+	job := p.command("%0", "seq 1 9999", `"match":"no such line"`)
+	if job.JobID == "" {
+		t.Fatalf("%+v", job)
+	}
+
+	// A job that has ended gives way.
+	fill()
+	p.expect("%0", "echo b", "b")
+	p.fails("get_job", `{"job_id":"`+job.JobID+`"}`, "there is no job")
+
+	// A full disk is said to be one, once the recorder that rests has given back what it had.
+	tmuxtest.Wait(t, srv, "%0", "end of the recorder", func() bool {
+		left, err := filepath.Glob(filepath.Join(home, "*", "*"))
+		return err == nil && len(left) == 0
+	})
+	for range 2 {
+		fill()
+		p.fails("run_command", runArgs("%0", "echo not-here"), "the command has not run: no space left in "+home, "free some space there, or set TMPDIR")
+	}
+	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p"); strings.Contains(screen, "not-here") {
+		t.Errorf("it ran:\n%s", screen)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	p.expect("%0", "echo c", "c")
+
+	// The exit status needs no space.
+	got = p.command("%0", "cat /dev/zero 2>/dev/null >"+filler+"; seq 1 9999; exit 5")
+	if got.status() != "5" || got.State != "ended" {
+		t.Errorf("a command that fills the disk: %+v", got)
+	}
+	if got.LinesMissed && !strings.Contains(got.Note, "its output could not be recorded: no space left in "+home) {
+		t.Errorf("it says %q", got.Note)
+	}
+	if n := len(got.Output); !got.LinesMissed && n < 9999 {
+		t.Errorf("%d lines, and none missed", n)
+	}
+}

@@ -1,0 +1,33 @@
+# This records what a pane prints, for run_command. tmux's pipe-pane starts it with
+# /bin/sh, in the directory of the command, and with the variables reads, size and parts.
+# Its input is what the pane prints. It ends with that, when a server ends it by TERM,
+# and two seconds after USR1, which the command's shell sends when no server waits for
+# it: output that tmux has not read yet still comes.
+#
+# Only dd, wc, rm and sleep are programs, and only dd is started for a short command.
+
+umask 077
+export LC_ALL=C
+exec 3<&0 </dev/null
+n=0
+
+# Not more than so many reads go to a part, o0, o1, ...: then there may be another.
+record() { dd bs=8192 count=$reads <&3 >>o$n 2>s 3<&- & d=$!; }
+
+record
+trap 'kill $d; exit' TERM
+trap 'sleep 2 3<&- & wait $!; kill $d; exit' USR1
+# Who finds this file may send signals. Without it nobody could.
+echo $$ >recorder || { kill $d; exit; }
+
+# dd fails when it is killed, or has no space to write to.
+while wait $d; do
+	# It says how many blocks it has read, after warnings. At the end of the
+	# input these are fewer than it was to read.
+	while read -r r x; do
+		case $r in *[!0-9+]* | '') r=0 ;; *) break ;; esac
+	done <s
+	test $((${r:-0})) -ge $reads || break
+	test $(wc -c <o$n) -lt $size || { n=$((n + 1)); rm -f o$((n - parts)); }
+	record
+done

@@ -1,0 +1,315 @@
+//go:build linux
+
+package runner
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"tmuxmcp/internal/test/paneprog"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+var (
+	programs       = flag.Int("programs", 200, "how many random programs TestTranscriptRandomPrograms runs")
+	programSeed    = flag.Uint64("program-seed", 1, "the first program's seed; 0 picks one at random")
+	programText    = flag.String("program", "", "run this program only, as a failure prints it")
+	programWorkers = flag.Int("program-workers", 2, "how many tmux servers run programs at a time")
+	programKeep    = flag.Int("program-failures", 1, "how many failures to shrink and print before giving up")
+	programShrink  = flag.Int("program-shrink", 1000, "how many programs to run to shrink a failure")
+)
+
+// mostMissed is the largest share of realistic programs of a kind whose transcript may be
+// missed if it is known on which row they begin.
+var mostMissed = map[string]float64{
+	"plain": 0, "sgr": 0, "progress": 0, "tabs": 0, "wide": 0,
+	"spinner": 0.05, "git": 0.05, "npm": 0.05, "cargo": 0.05, "pytest": 0.05, "prompt": 0.05, "wget": 0.05,
+	"apt": 0.25, "docker": 0.25, "clear": 1, "pager": 1, "top": 1,
+}
+
+// TestTranscriptRandomPrograms writes the output of random programs into a pane with a
+// history that nothing falls off, and holds the transcript against what tmux captures from
+// the row on which the output begins, unless the transcript is missed.
+func TestTranscriptRandomPrograms(t *testing.T) {
+	if *programText != "" {
+		p, err := paneprog.Parse(*programText)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &feeder{srv: tmuxtest.New(t)}
+		what, _, err := f.differs(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if what != "" {
+			t.Fatal(what)
+		}
+		return
+	}
+	type share struct{ missed, of int }
+	var (
+		mu       sync.Mutex
+		shares   = map[string]*share{}
+		failures int
+		next     uint64
+		workers  sync.WaitGroup
+	)
+	seed := cmp.Or(*programSeed, 1+uint64(time.Now().UnixNano()%1_000_000_000))
+	t.Logf("the first program has -program-seed %d", seed)
+	const batch = 50 // programs in panes of one size
+	for range *programWorkers {
+		f := &feeder{srv: tmuxtest.New(t)}
+		workers.Go(func() {
+			defer f.close(t.Context())
+			for {
+				mu.Lock()
+				mine := next
+				next++
+				over := mine >= uint64(*programs) || failures >= *programKeep
+				mu.Unlock()
+				if over {
+					return
+				}
+				mine += seed
+				r := rand.New(rand.NewPCG(mine/batch, 1))
+				columns, rows := paneprog.Size(r)
+				r = rand.New(rand.NewPCG(mine, 2))
+				kind := "random"
+				var p paneprog.Program
+				if mine%4 == 0 {
+					kind = paneprog.Kinds[r.IntN(len(paneprog.Kinds))]
+					if columns < 20 {
+						columns = 20
+					}
+					p = paneprog.Program{Columns: columns, Rows: rows, History: 60_000, Above: r.IntN(rows), Steps: paneprog.Realistic(r, kind, columns, rows)}
+				} else {
+					p = paneprog.GenerateOutput(r, columns, rows)
+				}
+				what, missed, err := f.differs(t.Context(), p)
+				if err != nil {
+					t.Errorf("program %d: %v\n%s", mine, err, p)
+					return
+				}
+				mu.Lock()
+				if shares[kind] == nil {
+					shares[kind] = &share{}
+				}
+				shares[kind].of++
+				if missed {
+					shares[kind].missed++
+				}
+				report := what != "" && failures < *programKeep
+				if report {
+					failures++
+				}
+				mu.Unlock()
+				if report {
+					t.Errorf("program %d: %s", mine, f.shrink(t.Context(), p, what))
+				}
+			}
+		})
+	}
+	took := time.Now()
+	workers.Wait()
+	var list []string
+	for _, kind := range append([]string{"random"}, paneprog.Kinds...) {
+		s := shares[kind]
+		if s == nil {
+			continue
+		}
+		list = append(list, fmt.Sprintf("%s %d/%d", kind, s.missed, s.of))
+		if most, ok := mostMissed[kind]; ok && float64(s.missed) > most*float64(s.of)+min(1, most*100) {
+			t.Errorf("%d of %d transcripts of kind %s are missed, want %.0f%% at most", s.missed, s.of, kind, 100*most)
+		}
+	}
+	t.Logf("missed: %s; %.0f programs a second", strings.Join(list, ", "), float64(next)/time.Since(took).Seconds())
+}
+
+// TestPanesAreResetForTranscripts holds panes that wrote other programs before against new
+// ones: what the former show of a program comes from it alone.
+func TestPanesAreResetForTranscripts(t *testing.T) {
+	used := &feeder{srv: tmuxtest.New(t)}
+	defer used.close(t.Context())
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(cmp.Or(*programSeed, 7), seed))
+		p := paneprog.GenerateOutput(r, 40, 8)
+		output := outputOf(p)
+		got, err := used.show(t.Context(), p, output)
+		if err != nil {
+			t.Fatalf("%v in %s", err, p)
+		}
+		fresh := &feeder{srv: used.srv}
+		want, err := fresh.show(t.Context(), p, output)
+		if err != nil {
+			t.Fatalf("%v in %s", err, p)
+		}
+		fresh.close(t.Context())
+		if !slices.Equal(got, want) {
+			t.Fatalf("a used pane shows\n%s\na new one\n%s\nof %s", strings.Join(got, "\n"), strings.Join(want, "\n"), p)
+		}
+	}
+}
+
+// A feeder writes output into a pane.
+type feeder struct {
+	srv           *tmux.Server
+	pane          *paneprog.Pane
+	columns, rows int
+}
+
+func (f *feeder) close(ctx context.Context) {
+	if f.pane != nil {
+		f.pane.Close(context.WithoutCancel(ctx))
+		f.pane = nil
+	}
+}
+
+// outputOf is what a program writes. A character cut off at its end is left out: what tmux
+// makes of it depends on what comes next.
+func outputOf(p paneprog.Program) string {
+	n := 0
+	out := paneprog.Expand(func() string { n++; return paneprog.Word(n - 1) }, p.Steps...)
+	for len(out) > 0 && out[len(out)-1] >= utf8.RuneSelf {
+		if r, size := utf8.DecodeLastRuneInString(out); r != utf8.RuneError || size > 1 {
+			break
+		}
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+// show returns the lines of a blank pane, from the row on which output was written into it.
+func (f *feeder) show(ctx context.Context, p paneprog.Program, output string) ([]string, error) {
+	var err error
+	if f.pane != nil && f.columns == p.Columns && f.rows == p.Rows {
+		if err = f.pane.Reset(ctx); err != nil {
+			return nil, err
+		}
+	} else {
+		f.close(ctx)
+		if f.pane, err = paneprog.Open(ctx, f.srv, p); err != nil {
+			return nil, err
+		}
+		f.columns, f.rows = p.Columns, p.Rows
+	}
+	id := string(f.pane.ID)
+	state := tmux.Raw{Name: "display-message", Args: []string{"-p", "-t", id,
+		"#{cursor_x},#{cursor_y},#{history_size},#{alternate_on},#{scroll_region_upper},#{scroll_region_lower},#{wrap_flag},#{insert_flag},#{origin_flag},#{pane_width},#{pane_height}"}}
+	capture := func(from int) tmux.Raw {
+		return tmux.Raw{Name: "capture-pane", Args: []string{"-p", "-J", "-S", strconv.Itoa(from), "-t", id}}
+	}
+	out, err := f.srv.Do(ctx, state, capture(0))
+	if err != nil {
+		return nil, err
+	}
+	want := fmt.Sprintf("0,0,0,0,0,%d,1,0,0,%d,%d", p.Rows-1, p.Columns, p.Rows)
+	if got := strings.TrimSpace(string(out[0])); got != want || strings.TrimSpace(string(out[1])) != "" {
+		return nil, fmt.Errorf("the pane is not blank: %s, want %s, with\n%s", got, want, out[1])
+	}
+	// Only a new pane forgets the cursor that the alternate screen saves.
+	if strings.Contains(output, "\x1b[?") && (strings.Contains(output, "47") || strings.Contains(output, "1049")) {
+		defer f.close(ctx)
+	}
+	if err := f.pane.Write(strings.Repeat("above"[:min(len("above"), p.Columns)]+"\r\n", p.Above) + output); err != nil {
+		return nil, err
+	}
+	if out, err = f.srv.Do(ctx, state, capture(p.Above)); err != nil {
+		return nil, err
+	}
+	history, err := strconv.Atoi(strings.Split(string(out[0]), ",")[2])
+	if err != nil {
+		return nil, err
+	}
+	if history > 0 {
+		if out, err = f.srv.Do(ctx, state, capture(p.Above-history)); err != nil {
+			return nil, err
+		}
+	}
+	return trimLines(strings.Split(string(out[1]), "\n")), nil
+}
+
+// alike is lines without what the version of tmux decides: before 3.6 a tab is blanks, and
+// before 3.4 there is a blank where a wide character did not fit into a row.
+func (f *feeder) alike(ctx context.Context, output string, lines []string) ([]string, error) {
+	v, err := f.srv.Version(ctx)
+	ascii := !strings.ContainsFunc(output, func(c rune) bool { return c >= utf8.RuneSelf })
+	if err != nil || v.Has(tmux.Version{Major: 3, Minor: 6}) || !strings.Contains(output, "\t") && (ascii || v.Has(tmux.Version{Major: 3, Minor: 4})) {
+		return trimLines(lines), err
+	}
+	lines = slices.Clone(lines)
+	for i, l := range lines {
+		lines[i] = strings.NewReplacer(" ", "", "\t", "").Replace(l)
+	}
+	return trimLines(lines), nil
+}
+
+// trimLines removes blanks at the ends of lines, and blank lines at the end.
+func trimLines(lines []string) []string {
+	lines = slices.Clone(lines)
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " \t")
+	}
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// differs says how the transcript of a program differs from what a pane shows, or nothing.
+// missed is for a start that is known.
+func (f *feeder) differs(ctx context.Context, p paneprog.Program) (what string, missed bool, err error) {
+	output := outputOf(p)
+	want, err := f.show(ctx, p, output)
+	if err == nil {
+		want, err = f.alike(ctx, output, want)
+	}
+	if err != nil {
+		return "", false, err
+	}
+	for _, start := range []int{p.Above, -1} {
+		lines, m := transcribe(p.Columns, p.Rows, start, []byte(output))
+		if start >= 0 {
+			missed = m
+		}
+		for i, l := range lines {
+			if strings.HasSuffix(l, " ") && !m {
+				return fmt.Sprintf("from row %d, line %d ends with blanks: %q", start, i, l), missed, nil
+			}
+		}
+		got, err := f.alike(ctx, output, lines)
+		if err != nil {
+			return "", false, err
+		}
+		if !m && !slices.Equal(got, want) && what == "" {
+			what = fmt.Sprintf("the transcript from row %d of %q is\n    %s\n  the pane shows\n    %s", start, output, strings.Join(got, "\n    "), strings.Join(want, "\n    "))
+		}
+	}
+	return what, missed, nil
+}
+
+// shrink describes a failure by the shortest program that has one.
+func (f *feeder) shrink(ctx context.Context, p paneprog.Program, what string) string {
+	p = paneprog.Shrink(p, *programShrink, func(q paneprog.Program) bool {
+		if q.Above >= q.Rows || q.History < 10_000 {
+			return false
+		}
+		w, _, err := f.differs(ctx, q)
+		if err != nil || w == "" {
+			return false
+		}
+		what = w
+		return true
+	})
+	return fmt.Sprintf("%s\nTMUX_TEST_BINARY=%s go test ./server/runner -run TestTranscriptRandomPrograms -program '%s'", what, f.srv.Binary(), p)
+}

@@ -1,0 +1,93 @@
+package stdio
+
+import (
+	"io"
+	"sync"
+)
+
+// maxHeld is how many bytes may wait for the client to read them before nothing more is
+// read from the client.
+const maxHeld = 16 << 20
+
+// outbox holds the lines that wait to be written. Nothing in it is ever dropped while the
+// client is there: what fills it is held back instead.
+type outbox struct {
+	mu     sync.Mutex
+	came   sync.Cond
+	lines  [][]byte
+	held   int           // bytes of the lines, and of the one that is being written
+	most   int           // that were ever held
+	full   chan struct{} // closed when there is room again; nil while there is
+	closed bool
+}
+
+func newOutbox() *outbox {
+	o := &outbox{}
+	o.came.L = &o.mu
+	return o
+}
+
+// put adds a line; nil is none.
+func (o *outbox) put(line []byte) {
+	if line == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.lines = append(o.lines, append(line, '\n'))
+	o.held += len(line) + 1
+	o.most = max(o.most, o.held)
+	if o.held >= maxHeld && o.full == nil {
+		o.full = make(chan struct{})
+	}
+	o.came.Signal()
+}
+
+// room returns a channel that is closed, or will be once less than maxHeld is held.
+func (o *outbox) room() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.full == nil {
+		return always
+	}
+	return o.full
+}
+
+var always = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+
+// close ends write once it has written what is there.
+func (o *outbox) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	o.came.Signal()
+}
+
+// write writes whole lines to w, in the order in which they came, until the outbox is closed.
+// When w fails, it calls lost, and what is still to be written is of no use to anybody.
+func (o *outbox) write(w io.Writer, lost func()) {
+	var err error
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		for len(o.lines) == 0 {
+			if o.closed {
+				return
+			}
+			o.came.Wait()
+		}
+		line := o.lines[0]
+		o.lines[0], o.lines = nil, o.lines[1:]
+		o.mu.Unlock()
+		if err == nil {
+			if _, err = w.Write(line); err != nil {
+				lost()
+			}
+		}
+		o.mu.Lock()
+		if o.held -= len(line); o.held < maxHeld && o.full != nil {
+			close(o.full)
+			o.full = nil
+		}
+	}
+}

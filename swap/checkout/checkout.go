@@ -1,0 +1,266 @@
+// Package checkout finds out what MCP server a directory holds the sources of, and the commands that
+// run it: of a Go, uv, npm or Cargo project, as git has it.
+package checkout
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/hint"
+)
+
+// A Mode says which build of a server the clients run.
+type Mode string
+
+// The modes of [UseOptions].
+const (
+	ModeDev       Mode = "dev"       // the working tree: an edit is live at the next start
+	ModeBuild     Mode = "build"     // compiled once, for a fast start (Go, Cargo)
+	ModeInstalled Mode = "installed" // the entry's name as found on PATH
+	ModeReleased  Mode = "released"  // a published version, without the checkout
+)
+
+// Modes are all modes.
+var Modes = []Mode{ModeDev, ModeBuild, ModeInstalled, ModeReleased}
+
+// A Checkout is a directory that holds the sources of an MCP server.
+type Checkout struct {
+	Dir    string // absolute, links resolved
+	Server string // name to register it under: its own without a trailing -mcp
+	Entry  string // program of it that is the server
+	kind   checkoutKind
+	name   string // package name, for --mode released
+	path   string // of the entry, relative to Dir, slash-separated, as the kind means it
+	module string // Go
+}
+
+// A checkoutKind is a row of the table of build systems. Each function may
+// rely on the fields that read has filled in.
+type checkoutKind struct {
+	marker string
+	// read fills the checkout in; an error that wraps errNoServer lets another
+	// marker in the same directory try.
+	read     func(c *Checkout, text []byte, entry string) error
+	dev      func(c *Checkout) []string
+	build    func(c *Checkout, dir string) (command []string, program string) // nil: needs none
+	released func(c *Checkout, ref string) []string
+	pr       func(c *Checkout, url string, n int) []string
+}
+
+var checkoutKinds = []checkoutKind{goCheckout, uvCheckout, npmCheckout, cargoCheckout}
+
+// errNoServer is wrapped by the error of a directory that is of a kind, but
+// has no program that could be a server.
+var errNoServer = errors.New("no server in it")
+
+// Read finds out what is in a directory. entry, if not "", names the
+// program to take.
+func Read(dir, entry string) (*Checkout, error) {
+	real, err := RealDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var markers []string
+	var none error
+	for _, kind := range checkoutKinds {
+		markers = append(markers, kind.marker)
+		text, _, err := atomicfile.Disk{}.Read(filepath.Join(real, kind.marker))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		c := &Checkout{Dir: real, kind: kind}
+		err = kind.read(c, text, entry)
+		if err == nil {
+			c.Server = strings.TrimSuffix(c.Server, "-mcp")
+			return c, nil
+		}
+		err = fmt.Errorf("%s: %w", filepath.Join(real, kind.marker), err)
+		if !errors.Is(err, errNoServer) {
+			return nil, err
+		}
+		none = errors.Join(none, err)
+	}
+	if none != nil {
+		return nil, none
+	}
+	err = fmt.Errorf("%s is no checkout of a server: it has none of %s", real, strings.Join(markers, ", "))
+	return nil, &hint.Error{Err: err, Hint: hint.Repo, Arg: checkoutAbove(real)}
+}
+
+// checkoutAbove is the nearest directory above that has a marker; "" if none
+// has. It is only named, never taken: which server is meant is the user's word.
+func checkoutAbove(dir string) string {
+	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
+		if Is(parent) {
+			return parent
+		}
+	}
+	return ""
+}
+
+// Is reports whether a directory has a marker.
+func Is(dir string) bool {
+	for _, kind := range checkoutKinds {
+		if info, err := os.Stat(filepath.Join(dir, kind.marker)); err == nil && info.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
+}
+
+// RealDir returns dir made absolute, with all links resolved.
+func RealDir(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", fmt.Errorf("repository %s: %w", abs, unwrapPath(err))
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("repository %s is not a directory", abs)
+	}
+	return real, nil
+}
+
+// unwrapPath takes the path off an error, where the message has it already.
+func unwrapPath(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
+
+// choose picks one of several programs: the named one, else the only one whose
+// name ends in -mcp, else the only one.
+func choose(names []string, entry, what, several string) (string, error) {
+	if entry != "" {
+		if slices.Contains(names, entry) {
+			return entry, nil
+		}
+		return "", fmt.Errorf("has no %s named %q; it has: %s", what, entry, list(names))
+	}
+	servers := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasSuffix(n, "-mcp") })
+	switch {
+	case len(servers) == 1:
+		return servers[0], nil
+	case len(servers) > 1:
+		names = servers
+	case len(names) == 1:
+		return names[0], nil
+	case len(names) == 0:
+		return "", fmt.Errorf("%w: it has no %s", errNoServer, what)
+	}
+	return "", hint.Errorf(hint.Entry, "has several %s: %s", several, list(names))
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// Command is the program and arguments that start the server in a mode. ref is
+// the version for ModeReleased, "" for the newest. For ModeBuild, compile is
+// the command that makes it first.
+func (c *Checkout) Command(mode Mode, ref, buildDir string) (argv, compile []string, err error) {
+	switch mode {
+	case ModeDev, "":
+		return c.kind.dev(c), nil, nil
+	case ModeInstalled:
+		return []string{c.Entry}, nil, nil
+	case ModeBuild:
+		if c.kind.build == nil {
+			return nil, nil, hint.Usagef(hint.OptionMode, "build is not supported for a %s checkout: there is nothing to compile", c.kind.marker)
+		}
+		compile, program := c.kind.build(c, filepath.Join(buildDir, BuildName(c.Dir)))
+		return []string{program}, compile, nil
+	case ModeReleased:
+		if c.kind.released == nil {
+			return nil, nil, hint.Usagef(hint.OptionMode, "released is not supported for a %s checkout", c.kind.marker)
+		}
+		return c.kind.released(c, ref), nil, nil
+	}
+	return nil, nil, hint.Usagef(hint.OptionMode, "%q is not one of dev, build, installed, released", mode)
+}
+
+// CheckPR refuses a directory of which no kind knows pull requests.
+func CheckPR(dir string) error {
+	var err error
+	for _, kind := range checkoutKinds {
+		if _, serr := os.Lstat(filepath.Join(dir, kind.marker)); serr != nil {
+			continue
+		}
+		if kind.pr != nil {
+			return nil
+		}
+		if err == nil {
+			err = noPR(kind)
+		}
+	}
+	return err
+}
+
+func noPR(kind checkoutKind) error {
+	return hint.Usagef(hint.OptionPR, "is not supported for a %s checkout, only for pyproject.toml: check the pull request out and use that directory", kind.marker)
+}
+
+// PRCommand is the program and arguments that start the head of pull request n.
+func (c *Checkout) PRCommand(n int) ([]string, error) {
+	if c.kind.pr == nil {
+		return nil, noPR(c.kind)
+	}
+	raw := originURL(c.Dir)
+	if raw == "" {
+		return nil, fmt.Errorf("%s has no git remote named origin to fetch the pull request from", c.Dir)
+	}
+	url, err := HTTPSURL(raw)
+	if err != nil {
+		return nil, err
+	}
+	return c.kind.pr(c, url, n), nil
+}
+
+// HTTPSURL rewrites a git remote, however it is spelled, as https without a
+// user and a trailing .git: a pull request is fetched over https, however the
+// checkout was cloned.
+func HTTPSURL(remote string) (string, error) {
+	rest := strings.TrimPrefix(remote, "git+")
+	scheme, after, found := strings.Cut(rest, "://")
+	switch {
+	case found && (scheme == "https" || scheme == "http"):
+		rest = after
+	case found && (scheme == "ssh" || scheme == "git"):
+		rest = after
+		// The port is ssh's, not that of https.
+		host, path, _ := strings.Cut(rest, "/")
+		if i := strings.LastIndex(host, ":"); i >= 0 && !strings.HasSuffix(host, "]") {
+			host = host[:i]
+		}
+		rest = host + "/" + path
+	case !found && strings.Contains(rest, ":") && !strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "."):
+		host, path, _ := strings.Cut(rest, ":")
+		rest = host + "/" + strings.TrimLeft(path, "/")
+	default:
+		return "", fmt.Errorf("the git remote origin is %q, which has no https address to fetch a pull request from", ask.ShowURL(remote))
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	host = host[strings.LastIndex(host, "@")+1:]
+	path = strings.TrimSuffix(strings.TrimRight(path, "/"), ".git")
+	if host == "" || path == "" {
+		return "", fmt.Errorf("the git remote origin is %q, which has no https address to fetch a pull request from", ask.ShowURL(remote))
+	}
+	return "https://" + host + "/" + path, nil
+}

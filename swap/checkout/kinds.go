@@ -1,0 +1,341 @@
+package checkout
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+
+	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/hint"
+)
+
+// BuildName returns the name of the directory, of all builds, that one checkout's are in.
+func BuildName(repo string) string {
+	sum := sha256.Sum256([]byte(repo))
+	return hex.EncodeToString(sum[:8])
+}
+
+func exe(name string) string {
+	if filepath.Separator == '\\' {
+		return name + ".exe"
+	}
+	return name
+}
+
+var goCheckout = checkoutKind{
+	marker: "go.mod",
+	read: func(c *Checkout, text []byte, entry string) error {
+		c.module = modfile.ModulePath(text)
+		if c.module == "" {
+			return errors.New("has no module line")
+		}
+		mains := goMains(c.Dir, c.module)
+		if strings.Contains(entry, "/") { // a package's path, where several have one name
+			dir := path.Clean(filepath.ToSlash(entry))
+			for name, dirs := range mains {
+				if slices.Contains(dirs, dir) {
+					c.Entry, c.Server, c.path = name, name, dir
+					return nil
+				}
+			}
+		}
+		names := slices.Sorted(maps.Keys(mains))
+		name, err := choose(names, entry, "main package", "main packages")
+		if err != nil {
+			return err
+		}
+		if dirs := mains[name]; len(dirs) > 1 {
+			return hint.Errorf(hint.Entry, "has several main packages named %s: ./%s", name, strings.Join(dirs, ", ./"))
+		}
+		c.Entry, c.Server, c.path = name, name, mains[name][0]
+		return nil
+	},
+	dev: func(c *Checkout) []string {
+		return []string{"go", "run", "-C", c.Dir, c.goPackage()}
+	},
+	build: func(c *Checkout, dir string) ([]string, string) {
+		program := filepath.Join(dir, exe(c.Entry))
+		return []string{"go", "build", "-C", c.Dir, "-o", program, c.goPackage()}, program
+	},
+	released: func(c *Checkout, ref string) []string {
+		return []string{"go", "run", path.Join(c.module, c.path) + "@" + cmp.Or(ref, "latest")}
+	},
+}
+
+func (c *Checkout) goPackage() string {
+	if c.path == "." {
+		return "."
+	}
+	return "./" + c.path
+}
+
+// goMains finds the main packages of a module that build here, by the last
+// element of their paths. It reads package clauses and runs no go command,
+// which would take longer than all the rest of a swap.
+func goMains(dir, modpath string) map[string][]string {
+	mains := map[string][]string{}
+	_ = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return nil // an unreadable directory holds no main package that go could build
+		}
+		name := e.Name()
+		if p != dir {
+			if name == "testdata" || name == "vendor" || name == "node_modules" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
+				return fs.SkipDir
+			}
+			if _, err := os.Lstat(filepath.Join(p, "go.mod")); err == nil {
+				return fs.SkipDir
+			}
+		}
+		if !isGoMain(p) {
+			return nil
+		}
+		rel, err := filepath.Rel(dir, p)
+		if err != nil {
+			return nil
+		}
+		rel = filepath.ToSlash(rel)
+		if rel == "." {
+			prefix, _, _ := module.SplitPathVersion(modpath)
+			name = path.Base(prefix)
+		}
+		mains[name] = append(mains[name], rel)
+		return nil
+	})
+	return mains
+}
+
+func isGoMain(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !e.Type().IsRegular() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, parser.PackageClauseOnly)
+		if err != nil || f.Name.Name != "main" {
+			continue
+		}
+		// A generator marked "//go:build ignore" is no package of the module.
+		if ok, err := build.Default.MatchFile(dir, name); err == nil && ok {
+			return true
+		}
+	}
+	return false
+}
+
+var uvCheckout = checkoutKind{
+	marker: "pyproject.toml",
+	read: func(c *Checkout, text []byte, entry string) error {
+		var doc struct {
+			Project struct {
+				Name    string
+				Scripts map[string]any
+			}
+		}
+		if err := decodeTOML(text, &doc); err != nil {
+			return err
+		}
+		if doc.Project.Name == "" {
+			return fmt.Errorf("%w: it has no project.name", errNoServer)
+		}
+		c.name, c.Server, c.Entry = doc.Project.Name, doc.Project.Name, entry
+		if entry != "" {
+			return nil
+		}
+		var err error
+		c.Entry, err = chooseScript(scripts(text), c.name)
+		return err
+	},
+	dev: func(c *Checkout) []string {
+		return []string{"uv", "--directory", c.Dir, "run", c.Entry}
+	},
+	released: func(c *Checkout, ref string) []string {
+		pinned := c.name
+		if ref != "" {
+			pinned += "==" + ref
+		}
+		if c.Entry == c.name {
+			return []string{"uvx", pinned}
+		}
+		return []string{"uvx", "--from", pinned, c.Entry}
+	},
+	pr: func(c *Checkout, url string, n int) []string {
+		return []string{"uvx", "--from", "git+" + url + "@refs/pull/" + strconv.Itoa(n) + "/head", c.Entry}
+	},
+}
+
+func decodeTOML(text []byte, v any) error {
+	err := toml.Unmarshal(text, v)
+	if de, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, col := de.Position()
+		return fmt.Errorf("line %d, column %d: %w", line, col, err)
+	}
+	return err
+}
+
+// chooseScript picks the server of project.scripts: the only one whose name ends in
+// -mcp; of several the one named like the project; of none the first, as one project
+// often names its program and its aliases.
+func chooseScript(names []string, project string) (string, error) {
+	servers := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasSuffix(n, "-mcp") })
+	switch {
+	case len(names) == 0:
+		return "", hint.Errorf(hint.Entry, "%w: it has no [project.scripts]", errNoServer)
+	case len(servers) == 0:
+		return names[0], nil
+	case len(servers) == 1 || !slices.Contains(servers, project):
+		return servers[0], nil
+	}
+	return project, nil
+}
+
+// scripts are the keys of project.scripts in the order of the file, which a
+// decoded map no longer has. The text is known to be valid.
+func scripts(text []byte) []string {
+	doc, err := format.Parse(format.TOML, text)
+	if err != nil {
+		return nil
+	}
+	names, _ := doc.Names([]string{"project", "scripts"})
+	return names
+}
+
+var npmCheckout = checkoutKind{
+	marker: "package.json",
+	read: func(c *Checkout, text []byte, entry string) error {
+		var doc struct {
+			Name string
+			Bin  json.RawMessage
+		}
+		if err := json.Unmarshal(text, &doc); err != nil {
+			return err
+		}
+		if doc.Name == "" {
+			return fmt.Errorf("%w: it has no name", errNoServer)
+		}
+		bare := path.Base(doc.Name)
+		bins := map[string]string{}
+		var one string
+		if json.Unmarshal(doc.Bin, &one) == nil && one != "" {
+			bins[bare] = one
+		} else if len(doc.Bin) > 0 {
+			_ = json.Unmarshal(doc.Bin, &bins)
+		}
+		names := slices.Sorted(maps.Keys(bins))
+		if _, ok := bins[bare]; ok && entry == "" {
+			entry = bare // npx takes the one named like the package, too
+		}
+		name, err := choose(names, entry, "bin entry", "bin entries")
+		if err != nil {
+			return err
+		}
+		c.name, c.Server, c.Entry, c.path = doc.Name, bare, name, bins[name]
+		return nil
+	},
+	dev: func(c *Checkout) []string {
+		return []string{"node", filepath.Join(c.Dir, filepath.FromSlash(c.path))}
+	},
+	released: func(c *Checkout, ref string) []string {
+		pinned := c.name
+		if ref != "" {
+			pinned += "@" + ref
+		}
+		if c.Entry == path.Base(c.name) {
+			return []string{"npx", "-y", pinned}
+		}
+		return []string{"npx", "-y", "--package=" + pinned, c.Entry}
+	},
+}
+
+var cargoCheckout = checkoutKind{
+	marker: "Cargo.toml",
+	read: func(c *Checkout, text []byte, entry string) error {
+		var doc struct {
+			Package struct {
+				Name       string
+				Autobins   *bool
+				DefaultRun string `toml:"default-run"`
+			}
+			Bin []struct{ Name, Path string }
+		}
+		if err := decodeTOML(text, &doc); err != nil {
+			return err
+		}
+		if doc.Package.Name == "" {
+			return fmt.Errorf("%w: it has no package.name; in a workspace, choose the directory of a member", errNoServer)
+		}
+		var names []string
+		add := func(name string) {
+			if name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		mainTaken := false
+		for _, b := range doc.Bin {
+			add(b.Name)
+			mainTaken = mainTaken || path.Clean(b.Path) == "src/main.rs"
+		}
+		if doc.Package.Autobins == nil || *doc.Package.Autobins {
+			for _, name := range cargoAutobins(c.Dir, doc.Package.Name, mainTaken) {
+				add(name)
+			}
+		}
+		name, err := choose(names, cmp.Or(entry, doc.Package.DefaultRun), "binary", "binaries")
+		if err != nil {
+			return err
+		}
+		c.name, c.Server, c.Entry = doc.Package.Name, doc.Package.Name, name
+		return nil
+	},
+	dev: func(c *Checkout) []string {
+		return []string{"cargo", "run", "--quiet", "--manifest-path", filepath.Join(c.Dir, "Cargo.toml"), "--bin", c.Entry}
+	},
+	build: func(c *Checkout, dir string) ([]string, string) {
+		return []string{"cargo", "build", "--quiet", "--release", "--manifest-path", filepath.Join(c.Dir, "Cargo.toml"), "--bin", c.Entry, "--target-dir", dir},
+			filepath.Join(dir, "release", exe(c.Entry))
+	},
+}
+
+// cargoAutobins lists the binaries that cargo finds by their places. A [[bin]]
+// may have taken src/main.rs under another name.
+func cargoAutobins(dir, pkg string, mainTaken bool) []string {
+	var names []string
+	exists := func(parts ...string) bool {
+		_, err := os.Stat(filepath.Join(append([]string{dir, "src"}, parts...)...))
+		return err == nil
+	}
+	if !mainTaken && exists("main.rs") {
+		names = append(names, pkg)
+	}
+	entries, _ := os.ReadDir(filepath.Join(dir, "src", "bin"))
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".rs"); ok && !e.IsDir() {
+			names = append(names, name)
+		} else if e.IsDir() && exists("bin", e.Name(), "main.rs") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}

@@ -1,0 +1,168 @@
+package clients
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/hint"
+)
+
+// localKeys are the fields of an entry that also mean something once it is one of a
+// local server. When a remote one becomes local all others go: clients refuse what
+// does not belong together (Codex then the whole config), or log in where they need
+// not, and new ways to log in come with every release. A revert puts them back.
+var localKeys = []string{
+	"type", "command", "args", "env", "environment", "envFile", "env_file", "env_vars", "cwd",
+	"name", "description", "icon", "enabled", "disabled", "required", "lifecycle", "directTools", "idleTimeout",
+	"timeout", "startup_timeout_sec", "startup_timeout_ms", "startupTimeout", "startup_timeout", "tool_timeout_sec", "toolTimeout", "tool_timeout",
+	"tools", "enabledTools", "enabled_tools", "disabledTools", "disabled_tools", "includeTools", "excludeTools", "exposeResources",
+	"trust", "alwaysAllow", "autoApprove", "alwaysLoad", "default_tools_approval_mode", "supports_parallel_tool_calls",
+}
+
+var remoteTypes = []string{"http", "sse", "remote", "ws", "streamable-http", "streamable_http", "streamableHttp", "streamableHTTP"}
+
+// An EnvVar is one variable for the server.
+type EnvVar struct{ Name, Value string }
+
+// Environ spells variables as os/exec does.
+func Environ(env []EnvVar) []string {
+	var out []string
+	for _, e := range env {
+		out = append(out, e.Name+"="+e.Value)
+	}
+	return out
+}
+
+// ParseEnv reads K=V pairs; of one name, the last wins. Its error is a [*UsageError].
+func ParseEnv(pairs []string) ([]EnvVar, error) {
+	var out []EnvVar
+	for _, p := range pairs {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return nil, hint.Usagef(hint.OptionEnv, "%q is not of the form NAME=VALUE", name) // not the value: it may be a secret
+		}
+		if !utf8.ValidString(p) || strings.ContainsRune(p, 0) {
+			return nil, hint.Usagef(hint.OptionEnv, "%q is not text that a config can hold", name)
+		}
+		out = slices.DeleteFunc(out, func(e EnvVar) bool { return e.Name == name })
+		out = append(out, EnvVar{name, value})
+	}
+	return out, nil
+}
+
+// EnvName returns the name of the field of variables.
+func (d dialect) EnvName() string { return cmp.Or(d.Env, "env") }
+
+// command returns the fields that hold a command.
+func (d dialect) command(argv []string) format.Object {
+	if d.Argv {
+		return format.Object{{Name: "command", Value: argv}}
+	}
+	return format.Object{{Name: "command", Value: argv[0]}, {Name: "args", Value: append([]string{}, argv[1:]...)}}
+}
+
+// Change says what an entry must become to run argv with env.
+func (c *Client) Change(argv []string, env []EnvVar, old format.Entry) format.Change {
+	d := c.Dialect
+	ch := format.Change{Parent: c.Parent, Seed: c.Seed}
+	vars := format.Object{}
+	for _, e := range env {
+		vars = append(vars, format.Field{Name: e.Name, Value: e.Value})
+	}
+
+	if d.Type != "" {
+		ch.New = append(ch.New, format.Field{Name: "type", Value: d.Type})
+	}
+	ch.New = append(ch.New, d.command(argv)...)
+	ch.New = append(ch.New, d.Extra...)
+	if len(vars) > 0 || d.EnvAlways {
+		ch.New = append(ch.New, format.Field{Name: d.EnvName(), Value: vars})
+	}
+	if !old.Found {
+		return ch
+	}
+
+	t, typed := old.Value["type"].(string)
+	typed = typed && slices.Contains(remoteTypes, t)
+	if typed || Remote(old.Value) != "" {
+		for _, key := range slices.Sorted(maps.Keys(old.Value)) {
+			if !slices.Contains(localKeys, key) {
+				ch.Remove = append(ch.Remove, key)
+			}
+		}
+	}
+	if typed {
+		if d.Type == "" {
+			ch.Remove = append(ch.Remove, "type")
+		} else {
+			ch.Set = append(ch.Set, format.Field{Name: "type", Value: d.Type})
+		}
+	}
+	for _, f := range d.command(argv) {
+		// No arguments are spelled by leaving args out, too.
+		if _, ok := old.Value[f.Name]; !ok && f.Name == "args" && len(argv) == 1 {
+			continue
+		}
+		ch.Set = append(ch.Set, f)
+	}
+	if len(vars) > 0 {
+		ch.Set = append(ch.Set, format.Field{Name: d.EnvName(), Value: vars})
+	}
+	return ch
+}
+
+// ReadArgv reads the command of an entry; nil if it has none.
+func (d dialect) ReadArgv(value map[string]any) []string {
+	texts := func(v any) (out []string) {
+		list, _ := v.([]any)
+		for _, x := range list {
+			s, ok := x.(string)
+			if !ok {
+				s = fmt.Sprint(x)
+			}
+			out = append(out, s)
+		}
+		return out
+	}
+	switch v := value["command"].(type) {
+	case string:
+		return append([]string{v}, texts(value["args"])...)
+	case []any:
+		return texts(v)
+	}
+	return nil
+}
+
+// ReadEnv reads the variables of an entry, sorted by name.
+func (d dialect) ReadEnv(value map[string]any) []EnvVar {
+	vars, _ := value[d.EnvName()].(map[string]any)
+	var out []EnvVar
+	for name, v := range vars {
+		switch v := v.(type) {
+		case string:
+			out = append(out, EnvVar{name, v})
+		case json.Number:
+			out = append(out, EnvVar{name, v.String()})
+		case bool:
+			out = append(out, EnvVar{name, fmt.Sprint(v)})
+		}
+	}
+	slices.SortFunc(out, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Remote returns the address of an entry that names a remote server, or "".
+func Remote(value map[string]any) string {
+	for _, key := range []string{"url", "serverUrl", "httpUrl"} {
+		if s, ok := value[key].(string); ok {
+			return s
+		}
+	}
+	return ""
+}

@@ -1,0 +1,26 @@
+package clients
+
+import (
+	"regexp"
+	"slices"
+)
+
+// Words that a diff may show, wherever they are.
+var plainWords = []string{"", "stdio", "local", "http", "sse", "streamable-http", "*", "https://opencode.ai/config.json"}
+
+var (
+	plainProgram = regexp.MustCompile(`^[A-Za-z0-9_./+\\-]+$`)
+	plainFlag    = regexp.MustCompile(`^(-[A-Za-z]|--[a-z][a-z-]*)$`)
+)
+
+// Plain returns a function that reports which strings of a client's config a diff
+// shows: the ones that mcp-swap writes, and the program and flags that they replace.
+func (c *Client) Plain(ours []string, old map[string]any) func(string) bool {
+	words := append(slices.Clone(plainWords), ours...)
+	for i, word := range c.Dialect.ReadArgv(old) {
+		if i == 0 && plainProgram.MatchString(word) || plainFlag.MatchString(word) {
+			words = append(words, word)
+		}
+	}
+	return func(s string) bool { return slices.Contains(words, s) }
+}

@@ -1,0 +1,66 @@
+// Package hint has the errors of swaps that say what would help, in words of no command line:
+// package swap/cli replaces them by its flags.
+package hint
+
+import "fmt"
+
+// An Option names a field of a verb's options in errors.
+type Option string
+
+// The options that errors are about.
+const (
+	OptionScope Option = "scope"
+	OptionMode  Option = "mode"
+	OptionRef   Option = "version"
+	OptionPR    Option = "pull request"
+	OptionEnv   Option = "variable"
+)
+
+// A UsageError is a request that can never be met; the command exits 2.
+type UsageError struct {
+	Option Option // what is wrong; "" if Msg names it
+	Msg    string // continues the option's name
+}
+
+func (e *UsageError) Error() string {
+	if e.Option == "" {
+		return e.Msg
+	}
+	return string(e.Option) + " " + e.Msg
+}
+
+// Usagef returns a [UsageError] about an option; the text continues the option's name.
+func Usagef(o Option, f string, args ...any) error { return &UsageError{o, fmt.Sprintf(f, args...)} }
+
+// A Hint is an option that would help; package cli words it.
+type Hint int
+
+// The hints of an [Error], and of what doctor finds.
+const (
+	ForceWrite  Hint = iota + 1 // Force edits a read-only config
+	ForceEdited                 // Force puts the old entry back
+	Client                      // Clients names one that is not present
+	Narrower                    // Clients, Scope and Server left nothing to do
+	Server                      // Server names it
+	Entry                       // Entry chooses one
+	Repo                        // Repo names another directory
+	UserScope                   // Scope writes the user's entry instead
+	KeepEnv                     // KeepEnv copies the variables
+	Env                         // Env gives the server a variable
+	Build                       // Mode writes a program that is compiled
+)
+
+// An Error is an error with a hint. Arg, if not "", is the value to give.
+type Error struct {
+	Err  error
+	Hint Hint
+	Arg  string
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf returns an [Error] without an Arg.
+func Errorf(h Hint, f string, args ...any) error {
+	return &Error{Err: fmt.Errorf(f, args...), Hint: h}
+}

@@ -1,0 +1,669 @@
+//go:build linux
+
+package tmux_test
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tmuxmcp/internal/test/paneprog"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+var (
+	programs       = flag.Int("programs", 30, "how many random programs TestFollowingRandomPrograms runs")
+	programSeed    = flag.Uint64("program-seed", 1, "the first program's seed; 0 picks one at random")
+	programText    = flag.String("program", "", "run this program only, as a failure prints it")
+	programWorkers = flag.Int("program-workers", 2, "how many tmux servers run programs at a time")
+	programKeep    = flag.Int("program-failures", 1, "how many failures to shrink and print before giving up")
+	programShrink  = flag.Int("program-shrink", 500, "how many programs to run to shrink a failure")
+	programRules   = flag.String("program-rules", "1234", "the rules to hold looks to; see TestFollowingRandomPrograms")
+	programHistory = flag.Int("program-history", -1, "the history limit of all programs; -1 leaves it to them")
+)
+
+// TestFollowingRandomPrograms holds Look against the pane itself. A program of package
+// paneprog runs step by step, and after each piece of output the test reads the pane with
+// tmux's own capture-pane, so that it knows which step took which word away. Each look is
+// then held to this:
+//
+//  1. No word of a line that did not change since it was reported is in New again.
+//  2. Every word that can be read was in New by now. The normal screen can be read once
+//     the alternate one does not hide it.
+//  3. Every word that was printed and cannot be read any more was in New, unless the program
+//     drew over it on the screen, or what took it away left no trace; see traceless.
+//  4. Missed is never set while a program only prints.
+//
+// Missed excuses all but the last: it says that what was printed until then may be missing.
+func TestFollowingRandomPrograms(t *testing.T) {
+	if *programText != "" {
+		p, err := paneprog.Parse(*programText)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var total follower
+		f, err := follow(t.Context(), tmuxtest.New(t), p, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total.add(f)
+		t.Logf("%s\n%s", total.String(), strings.Join(f.log, "\n"))
+		if f.failure != "" {
+			t.Fatal(f.failure)
+		}
+		return
+	}
+	seed := cmp.Or(*programSeed, 1+uint64(time.Now().UnixNano()%1_000_000_000))
+	t.Logf("the first program has -program-seed %d", seed)
+	var (
+		mu       sync.Mutex
+		total    follower
+		failures int
+		died     int // tmux servers, by themselves
+		next     = seed
+		workers  sync.WaitGroup
+	)
+	took := time.Now()
+	for range *programWorkers {
+		srv := tmuxtest.New(t)
+		workers.Go(func() {
+			for {
+				mu.Lock()
+				mine := next
+				next++
+				over := mine-seed >= uint64(*programs) || failures >= *programKeep
+				mu.Unlock()
+				if over {
+					return
+				}
+				r := rand.New(rand.NewPCG(mine, 0))
+				plain := mine%8 == 0
+				p := paneprog.Generate(r)
+				if plain {
+					p = paneprog.GeneratePlain(r)
+				} else if *programHistory >= 0 {
+					p.History = *programHistory
+				}
+				f, err := follow(t.Context(), srv, p, plain)
+				if err != nil && ended(srv) {
+					t.Logf("program %d: tmux itself died: %v\n%s", mine, err, p)
+					srv = tmuxtest.New(t)
+					mu.Lock()
+					died++
+					mu.Unlock()
+					continue
+				}
+				if err != nil {
+					t.Errorf("program %d: %v\n%s", mine, err, p)
+					return
+				}
+				mu.Lock()
+				total.add(f)
+				report := f.failure != "" && failures < *programKeep
+				if report {
+					failures++
+				}
+				mu.Unlock()
+				if report {
+					t.Errorf("program %d: %s", mine, shrink(t, srv, p, f, plain))
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if died > *programs/1000 {
+		t.Errorf("tmux died %d times", died)
+	}
+	t.Logf("%s; tmux died %d times; %.0f looks a second", total.String(), died, float64(total.looks)/time.Since(took).Seconds())
+}
+
+// ended reports whether nothing listens on a server's socket.
+func ended(srv *tmux.Server) bool {
+	c, err := net.Dial("unix", srv.SocketPath())
+	if err == nil {
+		c.Close()
+	}
+	return err != nil
+}
+
+// shrink describes a failure by the shortest program that has one of its kind.
+func shrink(t *testing.T, srv *tmux.Server, p paneprog.Program, f *follower, plain bool) string {
+	last := f.failure
+	short := paneprog.Shrink(p, *programShrink, func(q paneprog.Program) bool {
+		g, err := follow(t.Context(), srv, q, plain)
+		if err != nil || g.rule != f.rule {
+			return false
+		}
+		last = g.failure
+		return true
+	})
+	binary := ""
+	if srv.Binary() != "tmux" {
+		binary = "TMUX_TEST_BINARY=" + srv.Binary() + " "
+	}
+	return fmt.Sprintf("%s\n%sgo test ./tmux -run TestFollowingRandomPrograms -program '%s'", last, binary, short)
+}
+
+// A follower runs one program, and counts what it saw.
+type follower struct {
+	looks, words, missed, lost, drawn, erased int
+	programs, failed                          int
+
+	pane    *paneprog.Pane
+	now     *paneprog.Snapshot
+	places  []place         // of words, now
+	pending []paneprog.Atom // what is to be written
+	steps   []int           // that write these
+	pieces  int             // that were written
+	over    bool            // the program needs too many pieces: its rest is left out
+	known   []word
+	fresh   map[int]bool // words that are being written
+	mark    []byte
+	before  *paneprog.Snapshot // at the last look
+	was     *paneprog.Grid     // at the last look
+	is      *paneprog.Grid     // at this one
+	step    int
+	plain   bool
+	limit   int // of the history
+	rule    int
+	failure string
+	log     []string // of the looks of the only program
+}
+
+// A place is where a word can be read.
+type place struct {
+	area  area
+	line  string
+	shown string // what the alternate screen does not hide of the line
+	row   int    // of the screen, the last one
+	twice bool
+}
+
+type area int
+
+const (
+	nowhere area = iota
+	above        // in the history
+	onScreen
+	hidden
+)
+
+// A word is what is known of a word that was printed.
+type word struct {
+	step     int
+	reported bool
+	line     string // when it was reported
+	changed  bool   // the line, since
+	excused  bool   // it need not be reported
+	odd      bool   // it was more than once on the screen
+	drawn    bool   // over
+	at       int    // the step that took it away
+}
+
+func (f *follower) add(g *follower) {
+	f.looks += g.looks
+	f.words += len(g.known)
+	f.missed += g.missed
+	f.lost += g.lost
+	f.drawn += g.drawn
+	f.erased += g.erased
+	f.programs++
+	if g.failure != "" {
+		f.failed++
+	}
+}
+
+func (f *follower) String() string {
+	return fmt.Sprintf("%d programs, %d failed; %d looks, %.1f%% of them missed; %d words, %d gone unseen: %d drawn over, %d erased without a trace",
+		f.programs, f.failed, f.looks, 100*float64(f.missed)/float64(max(1, f.looks)), f.words, f.lost, f.drawn, f.erased)
+}
+
+// follow runs a program in a fresh pane, until it is over or fails.
+func follow(ctx context.Context, srv *tmux.Server, p paneprog.Program, plain bool) (*follower, error) {
+	f := &follower{plain: plain, limit: p.History, fresh: map[int]bool{}}
+	var err error
+	if f.pane, err = paneprog.Open(ctx, srv, p); err != nil {
+		return nil, err
+	}
+	defer f.pane.Close(context.WithoutCancel(ctx))
+	if err := f.see(ctx, paneprog.Plain, nil); err != nil {
+		return nil, err
+	}
+	for i, s := range p.Steps {
+		f.step = i
+		switch s.Op {
+		case "raw":
+			f.queue(paneprog.Atom{Bytes: f.expand(s), Class: paneprog.Unknown})
+			continue
+		case "out":
+			f.queue(paneprog.Atoms(f.expand(s))...)
+			continue
+		}
+		if err = f.flush(ctx); f.over {
+			break
+		}
+		if f.step = i; err == nil && s.Op == "look" {
+			err = f.look(ctx)
+		} else if err == nil {
+			if err = f.pane.Do(ctx, s); err == nil {
+				err = f.see(ctx, paneprog.Plain, func(at place) bool { return at.area == onScreen && f.now.Alternate })
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("step %d, %s: %w", i, s, err)
+		}
+		if f.failure != "" {
+			break
+		}
+	}
+	return f, nil
+}
+
+func (f *follower) expand(s paneprog.Step) string {
+	return paneprog.Expand(func() string {
+		f.known = append(f.known, word{step: f.step})
+		return paneprog.Word(len(f.known) - 1)
+	}, s)
+}
+
+func (f *follower) queue(atoms ...paneprog.Atom) {
+	for range atoms {
+		f.steps = append(f.steps, f.step)
+	}
+	f.pending = append(f.pending, atoms...)
+}
+
+// flush writes what steps have to write, in pieces each of which can take words away in one
+// way only.
+func (f *follower) flush(ctx context.Context) error {
+	for len(f.pending) > 0 {
+		if f.pieces++; f.pieces > 1000 {
+			f.over = true
+			return nil
+		}
+		n, piece := 1, f.pending[0]
+		join := func(to int, class paneprog.Class) {
+			var all strings.Builder
+			for _, a := range f.pending[:to] {
+				all.WriteString(a.Bytes)
+			}
+			n, piece = to, paneprog.Atom{Bytes: all.String(), Class: class}
+		}
+		if to := f.together(f.pending); to > 1 {
+			join(to, paneprog.Draws)
+		}
+		// Lines on nothing can be printed at once: they take nothing away.
+		if f.now.Feeds() && f.now.Blank() {
+			to := 0
+			for to < len(f.pending) && f.pending[to].IsPlain() {
+				to++
+			}
+			if to >= n {
+				join(to, paneprog.Plain)
+			}
+		}
+		f.step = f.steps[n-1]
+		if err := f.write(ctx, piece); err != nil {
+			return err
+		}
+		f.pending, f.steps = f.pending[n:], f.steps[n:]
+	}
+	f.pending, f.steps = nil, nil
+	return nil
+}
+
+// together is how many atoms can be written at once, since all they do to the history is
+// add to it: what is gone from the screen then was drawn over.
+func (f *follower) together(atoms []paneprog.Atom) int {
+	room := f.limit - f.now.History
+	for i, a := range atoms {
+		switch a.Class {
+		case paneprog.Erases, paneprog.Alternates, paneprog.Unknown:
+			return i
+		case paneprog.Draws:
+			if a.ErasesBelow() {
+				return i // from the first cell on it erases
+			}
+		case paneprog.Scrolls:
+			room -= f.now.Rows
+		case paneprog.Text:
+			room -= 1 + 2*len(a.Bytes)/f.now.Columns
+			if strings.HasSuffix(a.Bytes, "b") {
+				room -= f.now.Rows
+			}
+		}
+		if !f.now.Alternate && room <= 0 {
+			return i
+		}
+	}
+	return len(atoms)
+}
+
+func (f *follower) write(ctx context.Context, a paneprog.Atom) error {
+	if err := f.pane.Write(a.Bytes); err != nil {
+		return err
+	}
+	before := f.now
+	class := a.Class
+	if class == paneprog.Draws && before.CursorX == 0 && before.CursorY == 0 && a.ErasesBelow() {
+		class = paneprog.Erases // all of the screen
+	}
+	for _, n := range paneprog.Words(a.Bytes, len(f.known)) {
+		f.fresh[n] = true
+	}
+	defer clear(f.fresh)
+	return f.see(ctx, class, func(at place) bool {
+		visible, fresh := at.area == onScreen, at.area == nowhere
+		inRegion := before.Upper > 0 && before.Upper <= at.row && at.row <= before.Lower
+		switch {
+		case visible && before.Alternate:
+			return true
+		case class == paneprog.Draws, class == paneprog.Unknown,
+			before.Columns == 1 && (class == paneprog.Plain || class == paneprog.Text): // where a wide character has no room
+			return fresh || visible
+		case class == paneprog.Text:
+			return fresh && !before.Feeds() || visible && (at.row >= before.CursorY || inRegion)
+		}
+		return class == paneprog.Scrolls && visible && inRegion
+	})
+}
+
+// see reads the pane after a step, or part of one, and finds which words that took away, and which
+// of them it drew over.
+func (f *follower) see(ctx context.Context, class paneprog.Class, drawn func(before place) bool) error {
+	before, last := f.places, f.now
+	var earlier *paneprog.Snapshot
+	switch class {
+	case paneprog.Text, paneprog.Scrolls, paneprog.Draws, paneprog.Moves:
+		earlier = f.now // the hidden screen stays as it is
+	}
+	var err error
+	if f.now, err = f.pane.Snapshot(ctx, earlier); err != nil {
+		return err
+	}
+	f.places = make([]place, len(f.known))
+	find := func(lines []string, in area) {
+		for _, l := range lines {
+			for _, n := range paneprog.Words(l, len(f.known)) {
+				at := &f.places[n]
+				if at.area != nowhere {
+					at.twice = true
+				} else {
+					at.area, at.line, at.shown = in, l, l
+				}
+			}
+		}
+	}
+	find(f.now.Lines, above)
+	for y, row := range f.now.Screen {
+		for _, n := range paneprog.Words(row, len(f.known)) {
+			f.places[n].area, f.places[n].row = onScreen, y
+		}
+	}
+	// Words that are wrapped are in no row as a whole.
+	for _, l := range f.now.Lines[max(0, len(f.now.Lines)-len(f.now.Screen)-1):] {
+		for _, n := range paneprog.Words(l, len(f.known)) {
+			if at := &f.places[n]; at.area == above {
+				if y := f.now.RowOf(n); y >= 0 {
+					at.area, at.row = onScreen, y
+				}
+			}
+		}
+	}
+	if f.now.Alternate {
+		for _, l := range f.now.Normal {
+			for _, n := range paneprog.Words(l, len(f.known)) {
+				at := &f.places[n]
+				if at.area == nowhere {
+					at.area, at.shown = hidden, l
+				}
+				at.line = l // the alternate screen may hide the rest of it
+			}
+		}
+		// Nothing says that the first row of the hidden screen goes on with the history's last.
+		for i := range len(f.now.Normal) - 1 {
+			for _, n := range paneprog.Words(f.now.Normal[i]+f.now.Normal[i+1], len(f.known)) {
+				if f.places[n].area == nowhere {
+					f.places[n].area, f.known[n].excused = hidden, true
+				}
+			}
+		}
+	}
+	// A region that begins below the first row sends its rows between that and the history: a line
+	// that goes on from there begins with other cells, even if they show the same.
+	otherStart := last != nil && last.Upper > 0 && last.History != f.now.History
+	// One that was wrapped at another width may stay so in the history, also at the old width.
+	otherWidth := last != nil && last.Columns != f.now.Columns
+	// What was on the alternate screen, and is left on the normal one, is new there.
+	left := last != nil && last.Alternate && !f.now.Alternate
+	for n := range f.known {
+		w, at := &f.known[n], f.places[n]
+		if at.twice {
+			w.odd = true
+		}
+		// Of a line that is partly in the history, the alternate screen hides the rest.
+		cut := f.now.Alternate && at.area != onScreen && strings.Contains(w.line, at.line)
+		otherRows := otherWidth && len(at.line) > min(last.Columns, f.now.Columns) // as if each byte had a cell
+		if at.area == nowhere || at.line != w.line && !cut || otherRows || otherStart && at.area == onScreen && f.beginsAbove(at) ||
+			left && n < len(before) && before[n].area == onScreen {
+			w.changed = true
+		}
+		switch {
+		case at.area != nowhere:
+			w.drawn = false
+		case f.fresh[n] || n < len(before) && before[n].area != nowhere:
+			was := place{}
+			if n < len(before) {
+				was = before[n]
+			}
+			w.drawn, w.at = drawn(was), f.step
+		}
+	}
+	return nil
+}
+
+// beginsAbove reports whether the line of a word on the screen begins in the history.
+func (f *follower) beginsAbove(at place) bool {
+	for first := range at.row + 1 {
+		if strings.HasPrefix(at.line, strings.Join(f.now.Screen[first:at.row+1], "")) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *follower) look(ctx context.Context) error {
+	grid, err := f.pane.Grid(ctx, f.now)
+	if err != nil {
+		return err
+	}
+	f.was, f.is = f.is, grid
+	var since *tmux.Mark
+	if f.mark != nil {
+		since = new(tmux.Mark)
+		if err := since.UnmarshalBinary(f.mark); err != nil {
+			return err
+		}
+	}
+	look, err := f.pane.Server.Pane(f.pane.ID).Look(ctx, since)
+	if err != nil {
+		return err
+	}
+	if f.mark, err = look.Mark().MarshalBinary(); err != nil {
+		return err
+	}
+	if *programText != "" {
+		f.log = append(f.log, fmt.Sprintf("step %d: missed %v, new %q", f.step, look.Missed, look.New))
+	}
+	first := since == nil
+	f.looks++
+	if look.Missed {
+		f.missed++
+	}
+	if !first && look.Missed && f.plain {
+		f.fail(4, "the look is missed, though the program only printed", look)
+	}
+	if first {
+		for n := range f.known {
+			w := &f.known[n]
+			w.excused = true
+			if f.places[n].area != nowhere {
+				w.reported, w.line, w.changed = true, f.places[n].shown, false
+			}
+		}
+	}
+	reported := map[int]bool{}
+	for _, l := range look.New {
+		for _, n := range paneprog.Words(l, len(f.known)) {
+			w := &f.known[n]
+			if !first && !look.Missed && !w.odd && (reported[n] || w.reported && !w.changed) {
+				f.fail(1, fmt.Sprintf("%s, of step %d, is reported again, though its line %q did not change", paneprog.Word(n), w.step, w.line), look)
+			}
+			reported[n] = true
+		}
+	}
+	for n := range reported {
+		w := &f.known[n]
+		w.reported, w.line, w.changed = true, f.places[n].shown, f.places[n].area == nowhere
+	}
+	for n := range f.known {
+		w, at := &f.known[n], f.places[n]
+		switch {
+		case look.Missed:
+			w.excused = true
+		case w.reported || w.excused || at.area == hidden:
+		case at.area != nowhere:
+			f.fail(2, fmt.Sprintf("%s, of step %d, can be read, and was not reported", paneprog.Word(n), w.step), look)
+		default:
+			f.lost++
+			switch {
+			case w.drawn:
+				f.drawn++
+			case f.traceless():
+				f.erased++
+			default:
+				f.fail(3, fmt.Sprintf("%s, of step %d, was taken away by step %d, and was not reported", paneprog.Word(n), w.step, w.at), look)
+			}
+			w.excused = true
+		}
+	}
+	f.before = f.now
+	return nil
+}
+
+// traceless reports whether nothing that can be read since the last look differs from what a pane may
+// show in which the program only printed and drew: that is what Look documents, for real rows.
+func (f *follower) traceless() bool {
+	then, now, a, b := f.before, f.now, f.before.Counters, f.now.Counters
+	counted := len(a) > 0 && len(b) > 0
+	still := then.History == now.History && f.was.Cursor == f.is.Cursor && slices.Equal(f.was.Rows, f.is.Rows)
+	step := max(f.limit/10, 1) // which tmux takes off a full history at a time
+	switch {
+	case then.PID != now.PID, then.Columns != now.Columns, then.Rows != now.Rows, counted && a[0] != b[0]:
+		return false
+	case f.limit == 0:
+		first := slices.IndexFunc(f.was.Rows, func(row string) bool { return row != "" })
+		return still || first >= 0 && f.inPlace(first, 0) && f.different(0, f.was.Cursor) >= 3 && f.holds(0, 0)
+	case counted:
+		return f.holds(b[2]-a[2], b[1]-a[1])
+	case still:
+		return true
+	case now.History+now.Rows <= f.limit-step:
+		return f.holds(0, 0)
+	}
+	proofs := 0
+	for trimmed := 0; trimmed <= then.History; trimmed += step {
+		if f.holds(trimmed, 0) && f.different(trimmed, then.History) >= 3 {
+			proofs++
+		}
+	}
+	return proofs == 1
+}
+
+// inPlace reports whether a row of the last look's is where it was, less those that were trimmed.
+func (f *follower) inPlace(n, trimmed int) bool {
+	return n >= trimmed && n-trimmed < len(f.is.Rows) && f.was.Rows[n] == f.is.Rows[n-trimmed]
+}
+
+// holds reports whether all rows above the screen that the last look remembers are in place, none are
+// gone at its end, and it does not look erased.
+func (f *follower) holds(trimmed, added int) bool {
+	remembered := 100
+	if f.looks == 2 {
+		remembered = 40 // by the first
+	}
+	for n := max(trimmed, f.before.History-remembered); n < f.before.History; n++ {
+		if !f.inPlace(n, trimmed) {
+			return false
+		}
+	}
+	return trimmed <= f.before.History && len(f.is.Rows)+trimmed >= len(f.was.Rows)+added && !f.wiped(trimmed)
+}
+
+// wiped reports whether the screen looks erased as a whole: if rows with text were above the cursor's
+// line and have not scrolled off, none of them is left. If none were, text is there now, the cursor is
+// higher or its line is gone.
+func (f *follower) wiped(trimmed int) bool {
+	screen, line := f.is.Rows[f.now.History:], f.was.Line
+	gone, drawn := false, false
+	for n := f.before.History; n < line; n++ {
+		switch row, same := f.was.Rows[n], f.inPlace(n, trimmed); {
+		case row == "":
+			drawn = drawn || !same
+		case same && n-trimmed < f.now.History:
+		case slices.Contains(screen, row):
+			return false
+		default:
+			gone = true
+		}
+	}
+	row, at := f.was.Rows[line], line-trimmed
+	blank := at < 0 || at >= len(f.is.Rows) || f.is.Rows[at] == ""
+	return gone || drawn || f.is.Cursor+trimmed < line || row != "" && blank && !slices.Contains(screen, row)
+}
+
+// different is how many different rows with text are in place, of the last look's down to one and the
+// last 40 above the screen.
+func (f *follower) different(trimmed, end int) int {
+	seen := map[string]bool{}
+	for n := max(trimmed, f.before.History-40); n < end; n++ {
+		if row := f.was.Rows[n]; row != "" && f.inPlace(n, trimmed) {
+			seen[row] = true
+		}
+	}
+	return len(seen)
+}
+
+// fail keeps the first failure, with the pane at the last look and now.
+func (f *follower) fail(rule int, what string, look *tmux.Look) {
+	if f.failure != "" || !strings.Contains(*programRules, strconv.Itoa(rule)) {
+		return
+	}
+	f.rule = rule
+	show := func(s *paneprog.Snapshot) string {
+		if s == nil {
+			return "nothing"
+		}
+		lines := slices.Clone(s.Lines)
+		if len(lines) > 40 {
+			lines = append([]string{"…"}, lines[len(lines)-40:]...)
+		}
+		return fmt.Sprintf("%dx%d, cursor %d,%d, %d rows above, alternate %v, counters %v\n    %s", s.Columns, s.Rows, s.CursorX, s.CursorY, s.History, s.Alternate, s.Counters,
+			strings.Join(lines, "\n    "))
+	}
+	news := slices.Clone(look.New)
+	if len(news) > 40 {
+		news = append(news[:40], "…")
+	}
+	f.failure = fmt.Sprintf("rule %d at step %d: %s\n  last look: %s\n  now: %s\n  missed %v, new:\n    %s", rule, f.step, what, show(f.before), show(f.now), look.Missed, strings.Join(news, "\n    "))
+}

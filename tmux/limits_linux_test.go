@@ -1,0 +1,113 @@
+package tmux_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+const limitedEnv = "TMUX_TEST_LIMITED"
+
+// A process that has no file descriptors left says so: it does not take the server for dead, nor
+// does it change the way to it.
+func TestFileDescriptorsRunOut(t *testing.T) {
+	if at := os.Getenv(limitedEnv); at != "" {
+		way, socket, _ := strings.Cut(at, ":")
+		withoutDescriptors(t, tmux.Transport(way), socket)
+		return
+	}
+	srv := started(t)
+	for _, way := range transports {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestFileDescriptorsRunOut$")
+		cmd.Env = append(os.Environ(), limitedEnv+"="+string(way)+":"+srv.SocketPath())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", way, err, out)
+		}
+	}
+}
+
+func withoutDescriptors(t *testing.T, way tmux.Transport, socket string) {
+	var log bytes.Buffer
+	cfg := tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Transport: way, Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	srv, ctx := must[*tmux.Server](t)(tmux.New(cfg)), tmuxtest.Context(t)
+	ok(t, do(ctx, srv, tmux.ListSessions{}))
+	limit := syscall.Rlimit{Cur: 80, Max: 80}
+	ok(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
+	var held []*os.File
+	for {
+		f, err := os.Open(os.DevNull)
+		if err != nil {
+			break
+		}
+		held = append(held, f)
+	}
+	named, worked := 0, 0
+	for free := range 24 {
+		for what, call := range map[string]func(*tmux.Server) error{
+			"a list":   func(s *tmux.Server) error { return do(ctx, s, tmux.ListSessions{}) },
+			"a change": func(s *tmux.Server) error { return do(ctx, s, tmux.NewSession{Detached: true}) },
+			"a look":   func(s *tmux.Server) error { return second(s.Pane("%0").Look(ctx, nil)) },
+			"text":     func(s *tmux.Server) error { return second(s.Source(ctx, []byte("list-sessions"))) },
+			"version":  func(s *tmux.Server) error { return second(s.Version(ctx)) },
+			"kill":     func(s *tmux.Server) error { return s.Pane("%99").Kill(ctx) },
+			"a wait": func(s *tmux.Server) error {
+				done, cancel := context.WithCancel(ctx)
+				cancel()
+				return s.Channel("c").Wait(done)
+			},
+			"a first call": func(*tmux.Server) error {
+				return do(ctx, must[*tmux.Server](t)(tmux.New(cfg)), tmux.ListSessions{})
+			},
+		} {
+			switch err := call(srv); {
+			case err == nil, errors.Is(err, tmux.ErrNotFound), errors.Is(err, context.Canceled):
+				worked++
+			case errors.Is(err, tmux.ErrExhausted) && errors.Is(err, syscall.EMFILE) && strings.Contains(err.Error(), "ulimit -n"):
+				named++
+			default:
+				t.Errorf("%s with %d descriptors: %v", what, free, err)
+			}
+		}
+		held[free].Close()
+	}
+	if named < 5 || worked < 20 {
+		t.Errorf("%d calls ran out of descriptors, %d worked", named, worked)
+	}
+	if strings.Contains(log.String(), "using the tmux program") {
+		t.Errorf("the way changed:\n%s", &log)
+	}
+	fmt.Println(named, "ran out,", worked, "worked")
+}
+
+// Each of these errors of the system is named, with what to do.
+func TestWhatRunsOutIsNamed(t *testing.T) {
+	t.Parallel()
+	for errno, want := range map[syscall.Errno]string{
+		syscall.EMFILE: "ulimit -n", syscall.ENFILE: "fs.file-max", syscall.ENOMEM: "no memory", syscall.EAGAIN: "ulimit -u",
+	} {
+		err := tmux.Exhausted(fmt.Errorf("dial: %w", errno))
+		if isKind(t, errno.Error(), err, tmux.ErrExhausted); !errors.Is(err, errno) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", errno, err)
+		}
+	}
+	for text, want := range map[string]error{
+		"error connecting to /tmp/s (Too many open files)":                    tmux.ErrExhausted,
+		"create window failed: fork failed: Resource temporarily unavailable": tmux.ErrExhausted,
+		"create pane failed: fork failed: Cannot allocate memory":             tmux.ErrExhausted,
+		"error connecting to /tmp/s (No such file or directory)":              tmux.ErrNoServer,
+		"can't find session: Too many open files":                             tmux.ErrNotFound,
+		"create window failed: index 0 in use":                                tmux.ErrExists,
+	} {
+		isKind(t, text, tmux.KindOf(text), want)
+	}
+}
