@@ -36,8 +36,8 @@ type published struct {
 
 // TestRelease builds for this machine, and uses what was built as its users do.
 func TestRelease(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds everything: not in short mode")
+	if !testtool.Full {
+		t.Skip("builds everything: see " + testtool.FullSize)
 	}
 	p := published{t, t.TempDir(), t.TempDir(), runtime.GOOS, runtime.GOARCH}
 	if p.os == "windows" || !slices.Contains(platforms, platform{p.os, p.arch}) {
