@@ -22,6 +22,7 @@ import (
 	"tmuxmcp/conform"
 	conformcli "tmuxmcp/conform/cli"
 	"tmuxmcp/internal/test/testtmux"
+	"tmuxmcp/internal/test/testtool"
 	servercli "tmuxmcp/server/cli"
 	swapcli "tmuxmcp/swap/cli"
 )
@@ -68,7 +69,15 @@ func oddServer() {
 	_ = server.NewStdioServer(s).Listen(context.Background(), os.Stdin, os.Stdout)
 }
 
-func TestMain(m *testing.M) { testscript.Main(m, commands) }
+func TestMain(m *testing.M) { testscript.Main(waiting{m}, commands) }
+
+// waiting are tests that mostly wait for the commands they run.
+type waiting struct{ *testing.M }
+
+func (w waiting) Run() int {
+	testtool.Parallel(4)
+	return w.M.Run()
+}
 
 func TestScripts(t *testing.T) {
 	dirs, err := filepath.Glob("testdata/*")
