@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tmuxmcp/server"
+	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -126,5 +128,28 @@ func TestNoSocketIsRefused(t *testing.T) {
 	}
 	if entries, _ := filepath.Glob(dir + "/s*"); len(entries) != 1 {
 		t.Errorf("left are %v", entries)
+	}
+}
+
+// A socket that cannot be made is one sentence, from every tool and by doctor.
+func TestASocketThatCannotBe(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	dir := t.TempDir()
+	long := filepath.Join(dir, strings.Repeat("x", 110))
+	for _, c := range []struct{ path, tool, want string }{
+		{long, "create_session", fmt.Sprintf("has %d bytes, and this system takes 107", len(long))},
+		{long, "list_sessions", fmt.Sprintf("has %d bytes, and this system takes 107", len(long))},
+		{filepath.Join(dir, "missing/s"), "create_session", "error creating " + dir + "/missing/s (No such file or directory)"},
+	} {
+		for _, transport := range []tmux.Transport{tmux.TransportExec, tmux.TransportAuto} {
+			cfg := configFor(srv)
+			cfg.SocketPath, cfg.Transport = c.path, transport
+			serve(t, cfg).fails(c.tool, `{}`, c.want)
+			var report strings.Builder
+			if good := server.Doctor(tmuxtest.Context(t), cfg, &report); c.path == long && (good || !strings.Contains(report.String(), c.want)) {
+				t.Errorf("doctor says\n%s", &report)
+			}
+		}
 	}
 }

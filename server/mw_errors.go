@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os/exec"
+	"strings"
 	"syscall"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -123,6 +124,9 @@ func faultOf(err error) (f *fault, expected bool) {
 		switch {
 		case errors.Is(err, tmux.ErrArgument):
 			f.kind = kindValidation
+			if strings.HasPrefix(e.Stderr, "error creating ") {
+				f.suggestion = "Make the directory of the socket, or use another socket"
+			}
 		case errors.Is(err, tmux.ErrAmbiguous):
 			f.kind = kindAmbiguous
 			f.suggestion = "Target by id"

@@ -36,6 +36,9 @@ var createSession = tool[createSessionIn, *createdSession]{
 		if err != nil {
 			return nil, err
 		}
+		if len(rows) == 0 {
+			return nil, faultf(kindTmux, "tmux made no session").suggest("its configuration may end the server: start it by hand with tmux new-session to see what it says")
+		}
 		s := &createdSession{sessionInfo: rows[0]}
 		if err := c.resizeFirst(ctx, s.SessionID, in.X, in.Y); err != nil {
 			return nil, err

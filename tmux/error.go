@@ -173,6 +173,9 @@ func exhausted(err error) error {
 	return fmt.Errorf("%w: %s: %w", ErrExhausted, what, err)
 }
 
+// creating begins what a tmux says that cannot make its socket. It exits with 0.
+const creating = "^error creating "
+
 // kinds maps what tmux prints to the kind of the error. A text that begins with
 // "^" is the beginning of a line; those are looked for first, because what
 // follows them may be a name that reads like another error. Otherwise the order
@@ -182,6 +185,7 @@ var kinds = []struct {
 	texts []string
 }{
 	{ErrNoServer, []string{"^no server running on ", "^error connecting to "}},
+	{ErrArgument, []string{creating}},
 	{ErrVersionMismatch, []string{"^protocol version mismatch", "^server version is too old"}},
 	{ErrServerGone, []string{"^server exited", "^lost server", "^[lost tty]"}},
 	{ErrAmbiguous, []string{"^ambiguous "}},

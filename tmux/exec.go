@@ -102,6 +102,9 @@ func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
+		if bytes.HasPrefix(rep.stderr, []byte(creating[1:])) {
+			rep.code = 1
+		}
 	case errors.As(err, &exit):
 		rep.code = exit.ExitCode()
 		if sourced {

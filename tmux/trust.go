@@ -52,9 +52,6 @@ func (s socket) dial(ctx context.Context) (*net.UnixConn, error) {
 			}
 			return conn, nil
 		}
-		if len(s.path) >= len(syscall.RawSockaddrUnix{}.Path) {
-			return nil, syscall.ENAMETOOLONG
-		}
 		if !errors.Is(err, syscall.EAGAIN) {
 			return nil, err
 		}
@@ -87,9 +84,12 @@ func (s socket) checkDirectory() error {
 	return nil
 }
 
-// checkFile refuses a path at which there is something other than a socket: tmux would remove
-// it to listen there.
+// checkFile refuses a path that is too long for a socket, and one at which there is something
+// else: tmux would remove it to listen there.
 func (s socket) checkFile() error {
+	if most := len(syscall.RawSockaddrUnix{}.Path) - 1; len(s.path) > most {
+		return argumentError("the path of the socket has %d bytes, and this system takes %d: use a shorter one, or a shorter TMUX_TMPDIR: %s", len(s.path), most, s.path)
+	}
 	info, err := os.Stat(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		info, err = os.Lstat(s.path) // a link to nothing
