@@ -105,13 +105,27 @@ func (c *call) lookAt(ctx context.Context, on aimed) (runPane, error) {
 	return pane, c.takes(ctx, on.selection, taker{pane.ID, pane.Dead, pane.InMode, pane.Mode, pane.Off})
 }
 
-// runTurn waits until no other command of this server runs in the pane.
+// runTurn waits until no other command of this server, or of another one of this user, runs
+// in the pane.
 func (c *call) runTurn(ctx context.Context) (runPane, func(), error) {
 	pane, err := c.lookAt(ctx, c.on)
 	if err != nil {
 		return pane, nil, err
 	}
-	release, waited, ok := c.s.turns.Take(ctx, c.tmux.SocketPath()+" "+string(pane.ID), c.s.cfg.WaitMax)
+	begun, limit := time.Now(), c.s.cfg.WaitMax
+	release, waited, ok := c.s.turns.Take(ctx, c.tmux.SocketPath()+" "+string(pane.ID), limit)
+	if ok {
+		at := pane.on(c)
+		at.Pane = string(pane.ID)
+		leave := release
+		unlock, others, free := c.s.files.Take(ctx, at, limit-time.Since(begun))
+		if waited = waited || others; free {
+			release = func() { unlock(); leave() }
+		} else {
+			leave()
+			ok = false
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)

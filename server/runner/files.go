@@ -64,11 +64,8 @@ var jobID = regexp.MustCompile(`^j[a-z2-7]{12}$`)
 func (f *Files) command() (dir string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.home == "" || checkHome(f.home) != nil || !isDir(f.home, f.kept) {
-		f.release()
-		if err := f.open(); err != nil {
-			return "", err
-		}
+	if err := f.find(); err != nil {
+		return "", err
 	}
 	for range 100 {
 		dir = newDir(f.home)
@@ -77,6 +74,25 @@ func (f *Files) command() (dir string, err error) {
 		}
 	}
 	return "", fmt.Errorf("make a directory for the command: %w", err)
+}
+
+// find makes sure of the home.
+func (f *Files) find() error {
+	if f.home != "" && checkHome(f.home) == nil && isDir(f.home, f.kept) {
+		return nil
+	}
+	f.release()
+	return f.open()
+}
+
+// turns opens the file whose bytes are locked by who runs a command in a pane.
+func (f *Files) turns() (*os.File, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.find(); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(filepath.Join(f.home, "turns"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 }
 
 // newDir is a name for the directory of a command.

@@ -1,0 +1,76 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// TestSeveralServersShareAPane: each of many calls of four servers, which know nothing of
+// each other, returns its own output, whole or said to be incomplete, also beside a pipe of
+// somebody else.
+func TestSeveralServersShareAPane(t *testing.T) {
+	t.Parallel()
+	transports(t, func(t *testing.T, flag string) {
+		for _, piped := range []bool{false, true} {
+			t.Run(fmt.Sprint("piped=", piped), func(t *testing.T) {
+				t.Parallel()
+				srv, other := shellPane(t, "bash")
+				if piped {
+					tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", "50000")
+				}
+				type asked struct {
+					want  []string
+					p     *peer
+					reply <-chan reply
+				}
+				var all []asked
+				for i := range 4 {
+					p := start(t, srv, nil, flag)
+					p.handshake("{}")
+					for j := range 8 {
+						name := fmt.Sprintf("%d-%d", i, j)
+						command := fmt.Sprintf("echo begin-%s; seq 1 20; echo end-%s; exit %d", name, name, j)
+						c, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%0", "command": command, "timeout": 60}})
+						all = append(all, asked{slices.Concat([]string{"begin-" + name}, numbers(1, 20), []string{"end-" + name, fmt.Sprint(j)}), p, c})
+					}
+				}
+				if piped { // between some of the commands and in the middle of others
+					for i := range 3 {
+						other.tool("pipe_pane", args(t, "pane_id", "%0", "output_path", filepath.Join(t.TempDir(), fmt.Sprint("log", i))))
+						other.tool("pipe_pane", `{"pane_id":"%0"}`)
+					}
+				}
+				whole := 0
+				for _, a := range all {
+					res := a.p.toolResult("run_command", a.p.await(a.reply))
+					if res.IsError {
+						if !strings.Contains(res.text(), "other commands ran in pane %0") {
+							t.Errorf("%s: %s", a.want[0], res.text())
+						}
+						continue
+					}
+					var got ran
+					if err := json.Unmarshal(res.Structured, &got); err != nil {
+						t.Fatal(err)
+					}
+					last := len(a.want) - 1
+					if slices.Equal(got.Output, a.want[:last]) && got.status() == a.want[last] {
+						whole++
+					} else if !piped || !got.LinesMissed || got.status() != a.want[last] {
+						t.Errorf("%s: %+v", a.want[0], got)
+					}
+				}
+				if !piped && whole != len(all) {
+					t.Errorf("%d of %d calls returned their output", whole, len(all))
+				}
+				t.Logf("%d of %d are whole", whole, len(all))
+			})
+		}
+	})
+}
