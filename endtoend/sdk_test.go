@@ -41,7 +41,7 @@ func TestGoSDK(t *testing.T) {
 	build := exec.Command("go", "build", "-o", client, ".")
 	build.Dir, build.Env = "gosdk", append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
 	if out, err := build.CombinedOutput(); err != nil {
-		testtool.Missing(t, "the Go SDK is not to be had: %v\n%s", err, out)
+		testtool.Missing(t, "cannot get the Go SDK: %v\n%s", err, out)
 	}
 	for _, revision := range revisions {
 		t.Run(revision, func(t *testing.T) {

@@ -153,3 +153,17 @@ func TestASocketThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// A configuration that ends the server is no failure of this program.
+func TestAConfigurationThatEndsTmux(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, ".tmux.conf"), []byte("kill-server\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, tmuxtest.New(t), []string{"HOME=" + home})
+	p.handshake("{}")
+	if res := p.tool("create_session", `{}`); !res.IsError || strings.Contains(res.text(), "failed inside this server") {
+		t.Errorf("%s", res.text())
+	}
+}

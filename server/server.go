@@ -43,7 +43,6 @@ type Server struct {
 	mu          sync.Mutex
 	handles     map[string]*tmux.Server // by socket name; "" is the configured one
 	withBuffers map[string]*tmux.Server // those that hold buffers of ours, by socket
-	turns       runner.Turns            // of run_command, by pane
 	files       runner.Files            // of run_command
 	swept       time.Time               // when the jobs were, last
 }

@@ -112,20 +112,9 @@ func (c *call) runTurn(ctx context.Context) (runPane, func(), error) {
 	if err != nil {
 		return pane, nil, err
 	}
-	begun, limit := time.Now(), c.s.cfg.WaitMax
-	release, waited, ok := c.s.turns.Take(ctx, c.tmux.SocketPath()+" "+string(pane.ID), limit)
-	if ok {
-		at := pane.on(c)
-		at.Pane = string(pane.ID)
-		leave := release
-		unlock, others, free := c.s.files.Take(ctx, at, limit-time.Since(begun))
-		if waited = waited || others; free {
-			release = func() { unlock(); leave() }
-		} else {
-			leave()
-			ok = false
-		}
-	}
+	at := pane.on(c)
+	at.Pane = string(pane.ID)
+	release, waited, ok := c.s.files.Take(ctx, at, c.s.cfg.WaitMax)
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)

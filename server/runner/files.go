@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ import (
 // places for it is the user's alone.
 var ErrNoHome = errors.New("no private directory for the files of a command")
 
-// NoSpace reports whether an error is that a disk, or what the user may have of it, is full.
+// NoSpace reports whether an error means that a disk, or the user's quota, is full.
 func NoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
@@ -52,6 +53,8 @@ type Files struct {
 	mu   sync.Mutex
 	home string
 	kept *os.File // home itself
+
+	turns Turns // of this server's commands, by pane
 
 	resting map[Place]resting   // by pane
 	closing map[Place]time.Time // when recorders were ended that rested
@@ -85,8 +88,24 @@ func (f *Files) find() error {
 	return f.open()
 }
 
-// turns opens the file whose bytes are locked by who runs a command in a pane.
-func (f *Files) turns() (*os.File, error) {
+// Take waits, for at most limit, until no other command runs in a pane, of this server or of
+// another one of this user. ok is false when one still does, and waited is true when one did.
+func (f *Files) Take(ctx context.Context, at Place, limit time.Duration) (release func(), waited, ok bool) {
+	begun, pane := time.Now(), fmt.Sprint(at.Server, at.Started, at.Pane)
+	leave, waited, ok := f.turns.Take(ctx, pane, limit)
+	if !ok {
+		return nil, waited, false
+	}
+	unlock, others, ok := f.lock(ctx, pane, limit-time.Since(begun))
+	if !ok {
+		leave()
+		return nil, true, false
+	}
+	return func() { unlock(); leave() }, waited || others, true
+}
+
+// locks opens the file whose bytes are locked by who runs a command in a pane.
+func (f *Files) locks() (*os.File, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.find(); err != nil {

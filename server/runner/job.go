@@ -56,7 +56,7 @@ type Job struct {
 	At time.Time // when
 	// owner is the process of the server that typed it.
 	owner int
-	// resting is that it is none, but a recorder that waits for one (rest.go).
+	// resting is set for a recorder that waits for the next command (rest.go).
 	resting bool
 	// resumed is set if a recorder was already there.
 	resumed bool
@@ -258,8 +258,8 @@ func (j *Job) Look() State {
 	return State{Phase: Lost, At: last}
 }
 
-// written is what the files "begun" and "status" say. Open is that the job has begun, and
-// nothing says that it has ended.
+// written returns what the files "begun" and "status" say. open is true when the job has
+// begun and nothing says that it has ended.
 func (j *Job) written() (s State, open bool) {
 	info, err := os.Lstat(j.path("begun"))
 	if err != nil {

@@ -2,24 +2,24 @@ package runner
 
 import (
 	"context"
-	"fmt"
 	"hash/fnv"
+	"io"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Take waits, for at most limit, until no other server of this user runs a command in a
-// pane; ok is false when one still does. waited is that one did. The lock is a byte of a
-// file in the home, and ends with the process that holds it. Without a home there is none:
-// then no server runs commands.
-func (f *Files) Take(ctx context.Context, at Place, limit time.Duration) (release func(), waited, ok bool) {
-	file, err := f.turns()
+// lock waits, for at most limit, until no other server of this user runs a command in a
+// pane; ok is false when one still does, and waited is true when one did. It locks a byte of
+// a file in the home, and the lock ends with its process. Without a home there is no lock,
+// and no server runs commands.
+func (f *Files) lock(ctx context.Context, pane string, limit time.Duration) (release func(), waited, ok bool) {
+	file, err := f.locks()
 	if err != nil {
 		return func() {}, false, true
 	}
 	h := fnv.New64a()
-	fmt.Fprintln(h, at.Server, at.Started, at.Pane)
+	io.WriteString(h, pane)
 	lock := unix.Flock_t{Type: unix.F_WRLCK, Start: int64(h.Sum64() >> 1), Len: 1}
 	end := time.Now().Add(limit)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {

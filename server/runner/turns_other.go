@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Take does not know of other servers on this system.
-func (f *Files) Take(context.Context, Place, time.Duration) (release func(), waited, ok bool) {
+// lock does not know of other servers on this system.
+func (f *Files) lock(context.Context, string, time.Duration) (release func(), waited, ok bool) {
 	return func() {}, false, true
 }

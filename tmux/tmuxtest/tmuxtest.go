@@ -4,7 +4,6 @@ package tmuxtest
 
 import (
 	"context"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -140,21 +139,11 @@ func Reap(t testing.TB, srv *tmux.Server) {
 	check(t, syscall.Kill(pid, syscall.SIGCHLD))
 }
 
-// End kills the server and returns once its socket is closed, when another server may
-// take its place. kill-server itself returns before that.
+// End kills the server, and returns when another one may take its place: kill-server itself
+// returns before that.
 func End(t testing.TB, srv *tmux.Server) {
 	t.Helper()
-	Run(t, srv, "kill-server")
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		conn, err := net.Dial("unix", srv.SocketPath())
-		if err != nil {
-			return
-		}
-		conn.Close()
-		if time.Now().After(deadline) {
-			t.Fatal("the server is still there after a minute")
-		}
-	}
+	check(t, srv.Kill(Context(t)))
 }
 
 // Wait polls until cond answers true, for at most a minute; then the test
