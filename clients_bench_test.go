@@ -70,7 +70,7 @@ func newBench(t *testing.T, c realClient) *bench {
 	t.Setenv("HOME", home)
 	t.Setenv("TMPDIR", filepath.Join(home, "tmp"))
 	b.write("tmp/.keep", "")
-	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "GROK_HOME", "GEMINI_CLI_TRUST_WORKSPACE"} {
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "GROK_HOME", "GEMINI_CLI_TRUST_WORKSPACE", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT"} {
 		t.Setenv(name, "")
 		os.Unsetenv(name)
 	}

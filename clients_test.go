@@ -384,6 +384,61 @@ func TestGeminiUntrusted(t *testing.T) {
 	}
 }
 
+// Where a client reads a stronger file than its usual config, the swap goes there, and
+// what verify says is true of it.
+func TestClientsOtherFiles(t *testing.T) {
+	claude := `{"mcpServers": {"tmux": {"type": "stdio", "command": "/bin/false", "args": []}, "other": {"type": "stdio", "command": "/bin/false", "args": []}}}`
+	opencode := `{"mcp": {"tmux": {"type": "local", "command": ["/bin/false"]}, "other": {"type": "local", "command": ["/bin/false"]}}}`
+	for _, o := range []struct{ client, file, text, env, outcome string }{
+		{"claude", ".claude/.config.json", claude, "", "added"}, // for the project
+		{"opencode", ".opencode/opencode.json", opencode, "", "replaced"},
+		{"opencode", "named.json", opencode, "OPENCODE_CONFIG", "replaced"},
+		{"opencode", "named/opencode.jsonc", opencode, "OPENCODE_CONFIG_DIR", "replaced"},
+	} {
+		t.Run(o.client+"/"+o.file, func(t *testing.T) {
+			b := newBench(t, realClients[slices.IndexFunc(realClients, func(c realClient) bool { return c.name == o.client })])
+			b.write(o.file, o.text)
+			if o.env != "" {
+				at := filepath.Join(b.home, o.file)
+				if strings.HasSuffix(o.env, "_DIR") {
+					at = filepath.Dir(at)
+				}
+				t.Setenv(o.env, at)
+			}
+			usual := b.read()
+			b.useLocal(o.outcome)
+			if text := b.read(); text != usual {
+				t.Errorf("%s became\n%s", b.config, text)
+			}
+			if v := b.verify(0); v.Config != filepath.Join(b.home, o.file) || v.Asked == nil || v.Asked.State != ask.Connected {
+				t.Errorf("verify says %+v, of the client %+v", v, v.Asked)
+			}
+			if o.client == "opencode" {
+				t.Setenv("OPENCODE_CONFIG_CONTENT", `{"mcp": {"tmux": {"enabled": false}}}`)
+				if v := b.verify(1); v.Asked == nil || v.Asked.State != ask.Disabled {
+					t.Errorf("switched off by a variable, verify says %+v, of the client %+v", v, v.Asked)
+				}
+			}
+			b.swap(0, "revert")
+			if text, err := os.ReadFile(filepath.Join(b.home, o.file)); string(text) != o.text {
+				t.Errorf("reverted: %s, %v", text, err)
+			}
+		})
+	}
+}
+
+// Gemini keeps what "gemini mcp disable" switches off in a file of its own.
+func TestGeminiDisabled(t *testing.T) {
+	b := newBench(t, realClients[slices.IndexFunc(realClients, func(c realClient) bool { return c.name == "gemini" })])
+	b.useLocal("added")
+	defer b.swap(0, "revert")
+	b.write(".gemini/mcp-server-enablement.json", `{"tmux": {"enabled": false}}`)
+	v := b.verify(1)
+	if v.Asked == nil || v.Asked.State != ask.Disabled || !slices.ContainsFunc(v.Problems, func(p string) bool { return strings.Contains(p, "switched off") }) {
+		t.Errorf("verify says %+v, of the client %+v", v, v.Asked)
+	}
+}
+
 // smallCheckout is a checkout of an MCP server with the layout of this
 // repository, but compiled in no time.
 var smallCheckout = map[string]string{

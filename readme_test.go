@@ -162,6 +162,7 @@ func TestReadmeSwaps(t *testing.T) {
 	r.write(t, ".codex/config.toml", "[mcp_servers.tmux]\ncommand = \"tmux-mcp\"\n")
 	r.write(t, ".cursor/mcp.json", `{"mcpServers": {"tmux": {"command": "tmux-mcp"}}}`)
 	r.write(t, ".gemini/settings.json", `{"mcpServers": {"tmux": {"command": "tmux-mcp"}}}`)
+	r.write(t, ".gemini/trustedFolders.json", fmt.Sprintf(`{%q: "TRUST_FOLDER"}`, r.here))
 	r.write(t, ".config/opencode/opencode.jsonc", `{"mcp": {"tmux": {"type": "local", "command": ["tmux-mcp"]}}}`)
 	for _, block := range blocks(t, "$ mcp-swap") {
 		r.transcript(t, block)

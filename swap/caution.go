@@ -25,10 +25,16 @@ func (s *Swapper) cautions(c *change, u *use) {
 	if c.result.Outcome != Unchanged && !c.doc.absent() && atomicfile.Links(c.doc.info) > 1 {
 		s.Warn(fmt.Sprintf("%s: %s had other hard links, which keep the old text", c.result.Label, c.doc.target))
 	}
-	for _, o := range c.client.Off {
-		if off, how := o.SwitchesOff(c.edit.Value, nil, u.project, u.server); off {
-			s.Warn(fmt.Sprintf("%s: the entry is switched off (%s), and stays off", c.result.Label, how))
-		}
+	doc, err := s.openAt(c.client, c.doc.config)
+	if err != nil {
+		return
+	}
+	cs := ClientState{}
+	if err := s.state(&cs, doc, c.scope, u.repo, u.server); err != nil {
+		return
+	}
+	for _, text := range slices.Concat(cs.Shadows, cs.Merged) {
+		s.Warn(c.result.Label + ": " + text)
 	}
 }
 

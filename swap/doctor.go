@@ -90,28 +90,25 @@ func (d *Diagnosis) add(f Finding) { d.Findings = append(d.Findings, f) }
 
 // examine looks at one client's config and environment.
 func (s *Swapper) examine(d *Diagnosis, c *clients.Client) {
-	_, err := os.Lstat(c.ConfigPath(s.Sys))
-	here := err == nil
-	if here || c.Binary() != "" {
+	if s.hasConfig(c) || c.Binary() != "" {
 		for _, name := range c.Login {
 			if s.Sys.Getenv(name) != "" {
 				d.add(Finding{Kind: FoundLogin, Client: c.Name, Text: fmt.Sprintf("%s is set and overrides the login of %s; start it with env -u %s to use the login", name, c.Name, name)})
 			}
 		}
 	}
-	if !here {
-		return
-	}
-	doc, err := s.open(c)
-	if err != nil {
-		d.add(Finding{Kind: FoundConfig, Client: c.Name, Path: c.ConfigPath(s.Sys), Text: err.Error()})
-		return
-	}
-	if d.Repo == "" {
-		return
-	}
-	for _, scope := range c.ScopesInOrder() {
-		s.examineEntries(d, doc, scope)
+	for _, config := range c.UserFiles(s.Sys) {
+		doc, err := s.openAt(c, config)
+		if err != nil {
+			d.add(Finding{Kind: FoundConfig, Client: c.Name, Path: config, Text: err.Error()})
+			continue
+		}
+		if d.Repo == "" {
+			continue
+		}
+		for _, scope := range c.ScopesInOrder() {
+			s.examineEntries(d, doc, scope)
+		}
 	}
 }
 
@@ -227,12 +224,13 @@ func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
 	configs := []string{s.Journal.Path()}
 	owner := map[string]string{}
 	for _, c := range clients.All {
-		config := c.ConfigPath(s.Sys)
-		configs = append(configs, config)
-		owner[config] = c.Name
-		if target, err := filepath.EvalSymlinks(config); err == nil {
-			configs = append(configs, target)
-			owner[target] = c.Name
+		for _, config := range append(c.UserFiles(s.Sys), c.ConfigPath(s.Sys)) {
+			configs = append(configs, config)
+			owner[config] = c.Name
+			if target, err := filepath.EvalSymlinks(config); err == nil {
+				configs = append(configs, target)
+				owner[target] = c.Name
+			}
 		}
 	}
 	if st != nil {

@@ -3,6 +3,7 @@ package swap
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +13,6 @@ import (
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/hint"
-	"tmuxmcp/swap/machine"
 )
 
 // Ask runs the program of a client, given by name or alias, in a directory, and
@@ -24,6 +24,10 @@ func Ask(ctx context.Context, client, server, dir, home string) (ask.Answer, err
 	if c == nil {
 		return ask.Answer{}, hint.Usagef("", "unknown client %q; the clients are: %s", client, strings.Join(clients.Names(), ", "))
 	}
+	return query(ctx, c, server, dir, home, nil)
+}
+
+func query(ctx context.Context, c *clients.Client, server, dir, home string, env []string) (ask.Answer, error) {
 	if c.Ask == nil {
 		return ask.Answer{}, fmt.Errorf("%s cannot be queried offline", c.Name)
 	}
@@ -31,70 +35,92 @@ func Ask(ctx context.Context, client, server, dir, home string) (ask.Answer, err
 	if program == "" {
 		return ask.Answer{}, fmt.Errorf("%s is not on PATH", strings.Join(c.Binaries, " or "))
 	}
-	return ask.Client(ctx, *c.Ask, ask.Question{Program: program, Server: server, Dir: dir, Home: home, Unset: c.HomeVars()})
+	return ask.Client(ctx, *c.Ask, ask.Question{Program: program, Server: server, Dir: dir, Home: home, Unset: c.HomeVars(), Env: env})
 }
 
-// query runs [Ask] in a temporary home directory with copies of the client's files.
+// query asks a client in a temporary home directory with copies of its files.
 func (s *Swapper) query(ctx context.Context, doc *document, container []string, project, server, dir string) (a ask.Answer, err error) {
-	config, files, err := s.copies(doc, container, project, server)
+	home, remove, err := ask.Home()
 	if err != nil {
 		return ask.Answer{}, err
-	}
-	home, remove, err := ask.Home(config, files)
-	if err != nil {
-		return ask.Answer{}, fmt.Errorf("%s: %w", doc.config, err)
 	}
 	defer func() {
 		if rerr := remove(); err == nil {
 			err = rerr
 		}
 	}()
-	return Ask(ctx, doc.client.Name, server, dir, home)
+	env, err := s.copy(home, doc, container, project, server)
+	if err != nil {
+		return ask.Answer{}, err
+	}
+	return query(ctx, doc.client, server, dir, home, env)
 }
 
-// copies lists the files that decide a client's answer, by their places in a home
-// directory in which no variable moves them.
-func (s *Swapper) copies(doc *document, container []string, project, server string) (ask.Config, []ask.File, error) {
+// copy puts the files that decide a client's answer into a home directory, and returns
+// the variables that lead it there. Each file stays where the same variable says it is.
+func (s *Swapper) copy(home string, doc *document, container []string, project, server string) (env []string, err error) {
 	c := doc.client
+	only := ask.Only{Kind: c.Kind, Server: server}
+	for _, scope := range c.ScopesInOrder() {
+		only.Containers = append(only.Containers, c.Containers(scope, project)...)
+	}
 	e, err := doc.doc.Lookup(container, server)
 	if err != nil {
-		return ask.Config{}, nil, err
+		return nil, err
 	}
-	config := ask.Config{Kind: c.Kind, Text: doc.text, Container: container, Server: server, Env: c.Dialect.EnvName(), Vars: format.Object{}}
-	for _, scope := range c.ScopesInOrder() {
-		config.Containers = append(config.Containers, c.Containers(scope, project)...)
-	}
-	own := c.Dialect.ReadEnv(e.Value)
+	own, vars := c.Dialect.ReadEnv(e.Value), format.Object{}
 	for _, name := range c.HomeVars() {
 		value := s.Sys.Getenv(name)
 		if value == "" || slices.ContainsFunc(own, func(v clients.EnvVar) bool { return strings.EqualFold(v.Name, name) }) {
 			continue
 		}
-		config.Vars = append(config.Vars, format.Field{Name: name, Value: value})
+		vars = append(vars, format.Field{Name: name, Value: value})
 	}
-
-	plain := machine.System{GOOS: s.Sys.GOOS, Home: s.Sys.Home, Getenv: func(string) string { return "" }}
-	var files []ask.File
-	for _, l := range c.Locations() {
-		from, to := l.Resolve(s.Sys), l.Resolve(plain)
-		for i := range from {
-			place, err := filepath.Rel(plain.Home, to[i])
-			if err != nil {
-				return ask.Config{}, nil, fmt.Errorf("copy %s: %w", from[i], err)
+	servers := c.UserFiles(s.Sys)
+	for _, p := range c.Places(s.Sys) {
+		// The client cannot read what is missing or unreadable here, either.
+		target, err := filepath.EvalSymlinks(p.Path)
+		if err != nil {
+			continue
+		}
+		text, _, err := atomicfile.Disk{}.Read(target)
+		if err != nil {
+			continue
+		}
+		switch {
+		case p.Path == doc.config:
+			text, err = only.Of(doc.text, container, c.Dialect.EnvName(), vars)
+		case slices.Contains(servers, p.Path):
+			text, err = only.Of(text, nil, "", nil)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("prepare a copy of %s: %w", p.Path, err)
+		}
+		name := filepath.Join(home, p.Rel)
+		if p.Env != "" {
+			dir := filepath.Join(home, "variables", p.Env)
+			name = filepath.Join(dir, p.Rel)
+			if p.Rel == "." {
+				name = filepath.Join(dir, filepath.Base(p.Path))
+				dir = name
 			}
-			if from[i] == doc.config {
-				config.Path = place
-				continue
-			}
-			// The client cannot read what is missing or unreadable here, either.
-			target, err := filepath.EvalSymlinks(from[i])
-			if err != nil {
-				continue
-			}
-			if text, _, err := (atomicfile.Disk{}).Read(target); err == nil {
-				files = append(files, ask.File{Path: place, Text: text})
+			env = append(env, p.Env+"="+dir)
+		} else if p.Rel == "" {
+			continue // it reads the file itself
+		}
+		if err = os.MkdirAll(filepath.Dir(name), 0o700); err == nil {
+			err = os.WriteFile(name, text, 0o600)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("copy %s: %w", p.Path, err)
+		}
+	}
+	for _, l := range c.Layers {
+		if text := s.Sys.Getenv(l.Var); l.Role == clients.Variable && text != "" {
+			if text, err := only.Of([]byte(text), nil, "", nil); err == nil {
+				env = append(env, l.Var+"="+string(text))
 			}
 		}
 	}
-	return config, files, nil
+	return env, nil
 }

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
@@ -42,7 +42,7 @@ type Detected struct {
 func (s *Swapper) Detect() Detection {
 	out := Detection{Version: SchemaVersion}
 	for _, c := range clients.All {
-		d := Detected{Client: c.Name, Present: s.present(c), Installed: s.installed(c), Binary: c.Binary(), Binaries: c.Binaries, Config: c.ConfigPath(s.Sys), Note: c.Note}
+		d := Detected{Client: c.Name, Present: s.present(c), Installed: s.installed(c), Binary: c.Binary(), Binaries: c.Binaries, Config: s.config(c), Note: c.Note}
 		if d.Binaries == nil {
 			d.Binaries = []string{}
 		}
@@ -83,10 +83,14 @@ type ClientState struct {
 	Tag     *Tag          `json:"tag,omitempty"`
 	// Shadows are the reasons why the client does not run this entry.
 	Shadows []string `json:"shadows,omitempty"`
-	Error   string   `json:"error,omitempty"`
+	// Merged says what the client adds to this entry from weaker files.
+	Merged []string `json:"merged,omitempty"`
+	Error  string   `json:"error,omitempty"`
 
-	argv []string // Command as it is
-	won  []string // the Shadows that are other entries
+	value map[string]any   // the entry as the client reads it
+	argv  []string         // Command as it is
+	env   []clients.EnvVar // Env with the values
+	won   []string         // the Shadows that are other entries
 }
 
 // Status reports what a server's name resolves to in each client and scope, and
@@ -115,23 +119,21 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 func (s *Swapper) states(clients []*clients.Client, only clients.Scope, repo, server string) []ClientState {
 	out := []ClientState{}
 	for _, c := range clients {
-		_, missing := os.Lstat(c.ConfigPath(s.Sys))
-		var doc *document
-		var err error
-		if missing == nil {
-			doc, err = s.open(c)
+		doc, err := s.openFor(c, checkout.ClaudeProject(repo), server)
+		config := s.config(c)
+		if doc != nil {
+			config = doc.config
 		}
 		for _, scope := range c.ScopesInOrder() {
 			if only != "" && c.Scope(only) != scope {
 				continue
 			}
-			cs := ClientState{Client: c.Name, Scope: scope, Label: c.Label(scope), Config: c.ConfigPath(s.Sys)}
-			cs.Exists = missing == nil
+			cs := ClientState{Client: c.Name, Scope: scope, Label: c.Label(scope), Config: config, Exists: !missing(config)}
 			e := err
-			if e == nil && cs.Exists {
+			if e == nil {
 				e = s.state(&cs, doc, scope, repo, server)
 			}
-			if e != nil {
+			if e != nil && cs.Exists {
 				cs.Error = e.Error()
 			}
 			out = append(out, cs)
@@ -153,6 +155,7 @@ func repoAndServer(repo, server string) (string, string, error) {
 	return real, server, err
 }
 
+// state completes what is known of an entry in one scope of a config.
 func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, repo, server string) error {
 	c := doc.client
 	project := checkout.ClaudeProject(repo)
@@ -160,40 +163,55 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 	if err != nil {
 		return err
 	}
+	places := s.places(c, repo, doc.target, server)
+	at := slices.IndexFunc(places, func(p entryAt) bool { return p.where == doc.config })
+	trusted := s.trusts(doc, repo)
 	if e.Found {
-		cs.Found = true
-		cs.argv = c.Dialect.ReadArgv(e.Value)
-		cs.Command = ask.ShowArgs(cs.argv)
-		for _, v := range c.Dialect.ReadEnv(e.Value) {
-			cs.Env = append(cs.Env, v.Name)
-		}
-		tag := s.classify(cs.argv, e.Value, repo)
-		tag.URL, tag.Package = ask.ShowURL(tag.URL), ask.ShowURL(tag.Package)
-		cs.Tag = &tag
-		for _, o := range c.Off {
-			if off, how := o.SwitchesOff(e.Value, doc.doc.Get, project, server); off {
-				cs.Shadows = append(cs.Shadows, "switched off: "+how)
+		cs.Found, cs.value = true, e.Value
+		if c.Merges && at >= 0 {
+			for _, p := range places[at+1:] {
+				cs.value = clients.Merge(p.value, cs.value)
+				if added := differing(e.Value, clients.Merge(p.value, e.Value)); len(added) > 0 {
+					cs.Merged = append(cs.Merged, fmt.Sprintf("%s adds to it: %s", p.where, strings.Join(added, ", ")))
+				}
 			}
 		}
-	}
-	trusted := s.trusts(doc, repo)
-	if e.Found && trusted == distrusted && c.Trust.Needs != "" {
-		cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s %s", c.Name, c.Trust.Needs))
+		cs.argv = c.Dialect.ReadArgv(cs.value)
+		cs.Command = ask.ShowArgs(cs.argv)
+		cs.env = c.Dialect.ReadEnv(cs.value)
+		for _, v := range cs.env {
+			cs.Env = append(cs.Env, v.Name)
+		}
+		tag := s.classify(cs.argv, cs.value, repo)
+		tag.URL, tag.Package = ask.ShowURL(tag.URL), ask.ShowURL(tag.Package)
+		cs.Tag = &tag
+		cs.Shadows = s.switchedOff(doc, cs.value, project, server)
+		if trusted == distrusted && c.Trust.Needs != "" {
+			cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s %s", c.Name, c.Trust.Needs))
+		}
 	}
 	if scope != clients.ScopeUser {
 		return nil
 	}
-	for _, p := range c.Project {
-		where := holder(p, repo, doc.target, server)
-		switch {
-		case where == "":
-		case p.Trusted && trusted == distrusted:
-			cs.won = append(cs.won, where+" has an entry of that name, which wins once the folder is trusted")
-		case p.Approved:
-			cs.won = append(cs.won, where+" has an entry of that name, which wins once it is approved")
-		default:
-			cs.won = append(cs.won, where+" has an entry of that name, which wins")
+	for i, p := range places {
+		if i == at {
+			break
 		}
+		text := p.where + " has an entry of that name, which wins"
+		if c.Merges {
+			changed := differing(cs.value, clients.Merge(cs.value, p.value))
+			if len(changed) == 0 {
+				continue
+			}
+			text += " in " + strings.Join(changed, ", ")
+		}
+		switch {
+		case p.layer.Trusted && trusted == distrusted:
+			text += " once the folder is trusted"
+		case p.layer.Approved:
+			text += " once it is approved"
+		}
+		cs.won = append(cs.won, text)
 	}
 	if len(c.Scopes) > 1 && e.Found {
 		if _, own, err := doc.find(clients.ScopeProject, project, server); err == nil && own.Found {
@@ -202,28 +220,6 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 	}
 	cs.Shadows = append(cs.Shadows, cs.won...)
 	return nil
-}
-
-// holder returns the file of a repository, from the directory itself up to the
-// top of its work tree, that has an entry for a server; "" if none has.
-func holder(p clients.ProjectFile, repo, own, server string) string {
-	top := repo
-	if r, ok := checkout.FindRepo(repo); ok {
-		top = r.Top
-	}
-	for dir := repo; ; dir = filepath.Dir(dir) {
-		name := filepath.Join(dir, filepath.FromSlash(p.Path))
-		if target, err := filepath.EvalSymlinks(name); err == nil && target != own {
-			if doc, err := parseFile(target, p.Kind); err == nil {
-				if e, err := doc.Lookup(p.Container, server); err == nil && e.Found {
-					return name
-				}
-			}
-		}
-		if dir == top || dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
 }
 
 type trustAnswer int
@@ -252,14 +248,19 @@ func (s *Swapper) trusts(doc *document, repo string) trustAnswer {
 	from := doc.doc
 	if t.File != nil {
 		var err error
-		if from, err = parseFile(t.File.Resolve(s.Sys)[0], format.JSONC); err != nil {
+		if from, err = parseFile(t.File.File(s.Sys), format.JSONC); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return distrusted
 			}
 			return trustUnknown
 		}
 	}
+	listed, _ := from.Get(t.Path...)
+	list, _ := listed.([]any)
 	for dir := repo; ; dir = filepath.Dir(dir) {
+		if slices.Contains(list, any(dir)) {
+			return trustGiven
+		}
 		path := append(slices.Clone(t.Path), dir)
 		if t.Field != "" {
 			path = append(path, t.Field)
@@ -277,7 +278,11 @@ func (s *Swapper) trusts(doc *document, repo string) trustAnswer {
 }
 
 func parseFile(path string, kind format.Kind) (*format.Doc, error) {
-	text, _, err := atomicfile.Disk{}.Read(path)
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	text, _, err := atomicfile.Disk{}.Read(target)
 	if err != nil {
 		return nil, err
 	}

@@ -143,10 +143,7 @@ func (s *Swapper) installed(c *clients.Client) bool {
 	return c.Editor && err == nil && info.IsDir()
 }
 
-func (s *Swapper) hasConfig(c *clients.Client) bool {
-	_, err := os.Lstat(c.ConfigPath(s.Sys))
-	return err == nil
-}
+func (s *Swapper) hasConfig(c *clients.Client) bool { return len(c.UserFiles(s.Sys)) > 0 }
 
 func checkScope(s clients.Scope) error {
 	if s != "" && s != clients.ScopeUser && s != clients.ScopeProject {
@@ -196,6 +193,7 @@ func (d *document) parse() (err error) {
 // container it is in, or the container for a new entry.
 func (d *document) find(scope clients.Scope, project, server string) (container []string, e format.Entry, err error) {
 	all := d.client.Containers(scope, project)
+	made := all[0]
 	for i, path := range all {
 		e, err = d.doc.Lookup(path, server)
 		if err != nil {
@@ -207,8 +205,13 @@ func (d *document) find(scope clients.Scope, project, server string) (container 
 		if e.Found {
 			return path, e, nil
 		}
+		if _, ok := d.doc.Get(path...); ok && i > 0 {
+			if _, ok := d.doc.Get(made...); !ok {
+				made = path // the one that would be made might hide it
+			}
+		}
 	}
-	return all[0], format.Entry{}, nil
+	return made, format.Entry{}, nil
 }
 
 // mayWrite returns an error for a config that must not be written: the file, or a
@@ -259,10 +262,11 @@ func (s *Swapper) ownHome() error {
 func (s *Swapper) sweep(st *journal.State) {
 	paths := map[string]bool{}
 	for _, c := range clients.All {
-		config := c.ConfigPath(s.Sys)
-		paths[config] = true
-		if target, err := filepath.EvalSymlinks(config); err == nil {
-			paths[target] = true
+		for _, config := range append(c.UserFiles(s.Sys), c.ConfigPath(s.Sys)) {
+			paths[config] = true
+			if target, err := filepath.EvalSymlinks(config); err == nil {
+				paths[target] = true
+			}
 		}
 	}
 	for _, r := range st.Records {
@@ -321,45 +325,62 @@ func (s *Swapper) replace(ctx context.Context, c *clients.Client, config, target
 
 // Claude's lock is a directory made beside its config (npm's proper-lockfile):
 // the process that makes it holds the lock, touches it every few seconds, and loses
-// it when it is older than staleLock.
+// it when it is older than staleLock. Copilot's is a lock on a file that it has made.
 const (
 	staleLock = 10 * time.Second
 	lockWait  = 15 * time.Second
 )
 
 func (s *Swapper) clientLock(ctx context.Context, c *clients.Client, config string) (release func() error, err error) {
-	if c.Lock == "" {
+	var lock, advice string
+	var take func() (release func() error, err error) // fs.ErrExist: another process has it
+	switch {
+	case c.Lock != "":
+		lock, advice = config+c.Lock, "quit it, or remove that directory if it is not running"
+		take = func() (func() error, error) { return s.makeLock(c, lock) }
+	case c.Locked != "":
+		lock, advice = filepath.Join(filepath.Dir(config), c.Locked), "quit it"
+		take = func() (func() error, error) { return lockFile(lock) }
+	default:
 		return func() error { return nil }, nil
 	}
-	dir := config + c.Lock
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for start := time.Now(); ; {
-		err := s.Disk.Mkdir(dir, 0o700)
+		release, err := take()
 		if err == nil {
-			return func() error {
-				if err := s.Disk.Remove(dir); err != nil {
-					return fmt.Errorf("release the lock of %s: %w", c.Name, err)
-				}
-				return nil
-			}, nil
+			return release, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("take the lock of %s: %w", c.Name, err)
 		}
-		if info, err := os.Lstat(dir); err == nil && time.Since(info.ModTime()) > staleLock {
-			if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, fmt.Errorf("take over the old lock of %s: %w", c.Name, err)
-			}
-			continue
-		}
 		if time.Since(start) > lockWait {
-			return nil, fmt.Errorf("%s holds its lock %s: quit it, or remove that directory if it is not running", c.Name, dir)
+			return nil, fmt.Errorf("%s holds its lock %s: %s", c.Name, lock, advice)
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for the lock %s of %s: %w", dir, c.Name, ctx.Err())
+			return nil, fmt.Errorf("wait for the lock %s of %s: %w", lock, c.Name, ctx.Err())
 		}
 	}
+}
+
+// makeLock makes the directory of a lock, or takes over an old one.
+func (s *Swapper) makeLock(c *clients.Client, dir string) (release func() error, err error) {
+	err = s.Disk.Mkdir(dir, 0o700)
+	if info, lerr := os.Lstat(dir); errors.Is(err, fs.ErrExist) && lerr == nil && time.Since(info.ModTime()) > staleLock {
+		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("take over %s: %v", dir, err)
+		}
+		err = s.Disk.Mkdir(dir, 0o700)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		if err := s.Disk.Remove(dir); err != nil {
+			return fmt.Errorf("release the lock of %s: %w", c.Name, err)
+		}
+		return nil
+	}, nil
 }

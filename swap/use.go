@@ -67,8 +67,9 @@ type source struct {
 	scope  clients.Scope
 	path   string
 	doc    *document
-	ours   error // why it must not be written, except that it is read-only
-	err    error // why it cannot be read
+	under  map[string]any // what weaker layers add to the entry
+	ours   error          // why it must not be written, except that it is read-only
+	err    error          // why it cannot be read
 }
 
 func (s *Swapper) gather(o UseOptions) (*gathered, error) {
@@ -97,13 +98,19 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 	g := &gathered{use: u, named: len(o.Clients) > 0}
 	for _, client := range chosen {
 		c := source{client: client, scope: client.Scope(cmp.Or(o.Scope, clients.ScopeProject)), path: client.ConfigPath(s.Sys)}
-		if g.named && missing(c.path) {
+		c.doc, c.err = s.openFor(client, u.project, u.server)
+		switch {
+		case c.doc != nil:
+			c.path = c.doc.config
+		case missing(c.path) && g.named:
 			c.doc, c.err = s.unmade(client, c.path)
-		} else {
-			c.doc, c.err = s.open(client)
+		case missing(c.path) && s.hasConfig(client):
+			s.Warn(fmt.Sprintf("%s: no entry to change, and no %s to make one in, so left out (use-local --cli %s creates it)", client.Name, c.path, client.Name))
+			continue
 		}
 		if c.err == nil {
 			c.ours = s.ours(c.doc)
+			c.under = s.under(c.doc, u.repo, u.server)
 		}
 		g.configs = append(g.configs, c)
 	}
@@ -118,6 +125,7 @@ type change struct {
 	scope     clients.Scope
 	doc       *document
 	container []string
+	under     map[string]any // what weaker layers add to the entry
 	old       format.Entry
 	edit      format.Edit
 	env       []clients.EnvVar // what the edit adds to the entry's environment
@@ -150,7 +158,7 @@ func plan(g *gathered) []*change {
 	var out []*change
 	seen := map[string][]byte{} // planned texts, for configs that are one file
 	for _, from := range g.configs {
-		c := &change{client: from.client, scope: from.scope, doc: from.doc, named: g.named}
+		c := &change{client: from.client, scope: from.scope, doc: from.doc, under: from.under, named: g.named}
 		c.result = Result{Client: c.client.Name, Scope: c.scope, Label: c.client.Label(c.scope), Server: g.use.server, Config: from.path, Command: g.use.argv}
 		out = append(out, c)
 		err := from.err
@@ -188,7 +196,7 @@ func (u *use) edit(c *change) error {
 	if u.keepEnv {
 		c.env = append(c.hiddenEnv(c.client.Dialect.ReadEnv(c.old.Value)), c.env...)
 	}
-	if c.edit, err = c.doc.doc.Set(c.container, u.server, c.client.Change(u.argv, c.env, c.old)); err != nil {
+	if c.edit, err = c.doc.doc.Set(c.container, u.server, c.client.Change(u.argv, c.env, c.old, c.under)); err != nil {
 		return fmt.Errorf("%s: %w", c.doc.config, err)
 	}
 	return nil
@@ -430,7 +438,7 @@ func (u *use) before(c *change, text []byte) (map[string]any, format.Undo, error
 	if err != nil {
 		return nil, format.Undo{}, err
 	}
-	e, err := doc.Set(c.container, u.server, c.client.Change(u.argv, c.env, old))
+	e, err := doc.Set(c.container, u.server, c.client.Change(u.argv, c.env, old, c.under))
 	return old.Value, e.Undo, err
 }
 

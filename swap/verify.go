@@ -132,7 +132,7 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		return
 	}
 	c := clients.Lookup(v.Client)
-	doc, err := s.open(c)
+	doc, err := s.openAt(c, v.Config)
 	if err != nil {
 		v.problem("the config cannot be read: %v", err)
 		return
@@ -149,12 +149,11 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 	}
 
 	dir := repo
-	if cwd, ok := e.Value["cwd"].(string); ok && cwd != "" {
+	if cwd, ok := v.value["cwd"].(string); ok && cwd != "" {
 		dir = checkout.AbsIn(repo, cwd)
 	}
 	start := time.Now()
-	env := c.Dialect.ReadEnv(e.Value)
-	command := ask.Command{Argv: v.argv, Env: clients.Environ(env), Dir: dir, Tools: true}
+	command := ask.Command{Argv: v.argv, Env: clients.Environ(v.env), Dir: dir, Tools: true}
 	hello, err := ask.Server(ctx, command)
 	if err != nil {
 		v.problem("the server does not answer: %v", err)

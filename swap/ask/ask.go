@@ -90,6 +90,7 @@ type Question struct {
 	Dir     string   // the directory that the client runs in
 	Home    string   // its home directory, where it may write
 	Unset   []string // variables that would lead it to another one
+	Env     []string // NAME=VALUE that it is given
 }
 
 // Client runs a client's own program and returns what it says about a server.
@@ -105,7 +106,7 @@ func Client(ctx context.Context, row Row, q Question) (Answer, error) {
 		}
 	}
 	cmd.Env = append(cmd.Env, "PWD="+q.Dir, "HOME="+q.Home, "USERPROFILE="+q.Home, "NO_COLOR=1")
-	cmd.Env = append(cmd.Env, row.Env...)
+	cmd.Env = slices.Concat(cmd.Env, row.Env, q.Env)
 	return row.run(ctx, cmd, q.Server)
 }
 

@@ -10,36 +10,37 @@ import (
 )
 
 // The copy of a config has one server, with the variables, and the rest as it was.
-func TestHome(t *testing.T) {
-	c := Config{
-		Path: filepath.Join("sub", "c.json"), Kind: format.JSON,
-		Text:       []byte(`{"keep": 1, "m": {"other": {"command": "x"}, "srv": {"command": "y"}}}`),
-		Containers: [][]string{{"m"}}, Container: []string{"m"}, Server: "srv",
-		Env: "env", Vars: format.Object{{Name: "HOME", Value: "/h"}},
-	}
-	dir, remove, err := Home(c, []File{{Path: "f", Text: []byte("text")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(filepath.Join(dir, c.Path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for want, there := range map[string]bool{`"keep": 1`: true, `"y"`: true, `"/h"`: true, "other": false} {
-		if strings.Contains(string(got), want) != there {
-			t.Errorf("%s: %v is not %v in %s", c.Path, want, there, got)
+func TestOnlyOneServer(t *testing.T) {
+	o := Only{Kind: format.JSON, Containers: [][]string{{"m"}}, Server: "srv"}
+	const text = `{"keep": 1, "m": {"other": {"command": "x"}, "srv": {"command": "y"}}}`
+	for _, vars := range []format.Object{nil, {{Name: "HOME", Value: "/h"}}} {
+		got, err := o.Of([]byte(text), []string{"m"}, "env", vars)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for want, there := range map[string]bool{`"keep": 1`: true, `"y"`: true, `"/h"`: vars != nil, "other": false} {
+			if strings.Contains(string(got), want) != there {
+				t.Errorf("%v: %v is not %v in %s", vars, want, there, got)
+			}
 		}
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "f")); string(text) != "text" {
-		t.Errorf("f: %q, %v", text, err)
+	if _, err := o.Of([]byte("{"), nil, "", nil); err == nil {
+		t.Error("a broken config was copied")
+	}
+}
+
+func TestHomeIsRemoved(t *testing.T) {
+	dir, remove, err := Home()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if err := remove(); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("the home directory is still there: %v", err)
-	}
-	if _, _, err := Home(Config{Kind: format.JSON, Text: []byte("{")}, nil); err == nil {
-		t.Error("a broken config was copied")
 	}
 }

@@ -179,6 +179,9 @@ func (a *app) stateText(c swap.ClientState, server, what string) {
 	for _, shadow := range c.Shadows {
 		a.out.linef("%*s %s", labelWidth, "", a.out.paint(yellow, "! "+shadow, 0))
 	}
+	for _, merged := range c.Merged {
+		a.out.linef("%*s %s", labelWidth, "", a.out.paint(dim, "+ "+merged, 0))
+	}
 }
 
 func (p *printer) verified(v swap.Verified) {

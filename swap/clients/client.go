@@ -4,16 +4,12 @@ package clients
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/machine"
 )
 
 // A Scope says where in a client's config a server is registered.
@@ -32,8 +28,11 @@ type Client struct {
 	Aliases  []string
 	Binaries []string // any of them on PATH; none: an application without one
 	Editor   bool     // an application of the desktop, which need not be on PATH
-	Config   location
-	Kind     format.Kind
+	Layers   []Layer  // where it reads servers, strongest first
+	// Merges: it reads all its layers and merges entries of one name field by field.
+	// The others read one config of the user's, and take an entry from one layer.
+	Merges bool
+	Kind   format.Kind // of all layers
 	// Scopes maps each scope to the ways to its container; an entry is edited
 	// where it is found, and a new one goes to the first. The key
 	// projectKey in a path stands for the project's.
@@ -42,11 +41,11 @@ type Client struct {
 	Seed    format.Object // first members of an empty file
 	Dialect dialect
 	Lock    string // suffix of the directory that the client makes as its own lock
+	Locked  string // file beside the config that the client locks while it writes
 	Expands bool   // expands $VAR in args
 	Bare    bool   // passes servers little more of its environment than HOME and PATH
 	Note    string // printed by detect where the config is there
 	Off     []off
-	Project []ProjectFile
 	Trust   *trust
 	Ask     *ask.Row   // how its program is queried; nil: it cannot be, offline
 	Also    []location // other files that decide its answer
@@ -63,29 +62,24 @@ type dialect struct {
 	Argv      bool   // command is one array: program and arguments
 	Env       string // name of the env field; "" is "env"
 	EnvAlways bool   // a new entry has it even if it is empty
-	Extra     format.Object
+	// Zed drops an entry without args, and reads an older spelling too: command is an
+	// object with path, args and env, or source says that an extension runs it.
+	Zed   bool
+	Extra format.Object
 }
 
-// An off says how a config switches a server off.
+// An off says how a client is told to leave a server alone.
 type off struct {
-	Field string   // of the entry; "" for a list of names
-	Value bool     // of Field, that switches the entry off
-	Path  []string // of a list of names in the config
-	Allow bool     // the list names the servers that are on
+	Field string    // of the entry, or of an object with the server's name in File; "" for a list of names
+	Value bool      // of Field, that switches the entry off
+	File  *location // nil: the config
+	Path  []string  // of a list of names
+	Allow bool      // the list names the servers that are on
+	Fold  bool      // names are compared in lower case
 }
 
-// A ProjectFile is a config in the project's own directory that wins over the
-// user's.
-type ProjectFile struct {
-	Path      string
-	Kind      format.Kind
-	Container []string
-	Trusted   bool // read only in a folder that the client trusts
-	Approved  bool // the client asks whether to take its entries
-}
-
-// A trust says where a client keeps the folders it trusts: a map from a folder
-// to a word, or to an object with that word in Field.
+// A trust says where a client keeps the folders it trusts: a list of them, or a map
+// from a folder to a word, or to an object with that word in Field.
 type trust struct {
 	File  *location // nil: the config itself
 	Path  []string
@@ -95,67 +89,6 @@ type trust struct {
 	Open  bool     // the question is not asked where Gate is not set
 	Env   string   // a variable that, set to true, trusts every folder
 	Needs string   // what an untrusted folder costs
-}
-
-// A location is a rule for where a file is. The first of the candidates whose
-// variable is set is the directory; of several Files the first that exists.
-type location struct {
-	Dirs  map[string][]candidate // by GOOS, "" for all others
-	Files []string               // slash-separated, in the directory, strongest first
-}
-
-// A candidate is a directory: that of an environment variable (only an
-// absolute one, where AbsOnly), or a fixed one. "~" is the home directory.
-type candidate struct {
-	Env     string
-	AbsOnly bool
-	Dir     string
-}
-
-func at(files ...string) location {
-	return location{Dirs: map[string][]candidate{"": {{Dir: "~"}}}, Files: files}
-}
-
-func under(env, dir string, files ...string) location {
-	return location{Dirs: map[string][]candidate{"": {{Env: env}, {Dir: dir}}}, Files: files}
-}
-
-// perSystem is an application's directory where each system keeps those.
-func perSystem(name, file string) location {
-	return location{Dirs: map[string][]candidate{
-		"":        {{Env: "XDG_CONFIG_HOME", AbsOnly: true, Dir: name}, {Dir: "~/.config/" + name}},
-		"darwin":  {{Dir: "~/Library/Application Support/" + name}},
-		"windows": {{Env: "APPDATA", Dir: name}, {Dir: "~/AppData/Roaming/" + name}},
-	}, Files: []string{file}}
-}
-
-// Resolve lists the files that the rule names on a system, strongest first.
-func (l location) Resolve(sys machine.System) []string {
-	dirs, ok := l.Dirs[sys.GOOS]
-	if !ok {
-		dirs = l.Dirs[""]
-	}
-	for _, c := range dirs {
-		dir := c.Dir
-		if c.Env != "" {
-			v := sys.Getenv(c.Env)
-			if v == "" || c.AbsOnly && !filepath.IsAbs(v) {
-				continue
-			}
-			dir = filepath.Join(v, filepath.FromSlash(c.Dir))
-		} else if rest, ok := strings.CutPrefix(dir, "~"); ok {
-			dir = filepath.Join(sys.Home, filepath.FromSlash(rest))
-		}
-		if abs, err := filepath.Abs(dir); err == nil {
-			dir = abs
-		}
-		files := make([]string, len(l.Files))
-		for i, f := range l.Files {
-			files[i] = filepath.Join(dir, filepath.FromSlash(f))
-		}
-		return files
-	}
-	return nil
 }
 
 // Scope returns s if the client knows it, else ScopeUser.
@@ -229,45 +162,6 @@ func (c *Client) Binary() string {
 	return ""
 }
 
-// ConfigPath returns the client's config file: the strongest that exists, else the one
-// that would be read first.
-func (c *Client) ConfigPath(sys machine.System) string {
-	files := c.Config.Resolve(sys)
-	for _, f := range files {
-		if _, err := os.Lstat(f); err == nil {
-			return f
-		}
-	}
-	if len(files) == 0 {
-		return ""
-	}
-	return files[0]
-}
-
-// HomeVars names the variables that say where the client's files are.
-func (c *Client) HomeVars() []string {
-	names := []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA"}
-	for _, l := range c.Locations() {
-		for _, dirs := range l.Dirs {
-			for _, d := range dirs {
-				if d.Env != "" && !slices.Contains(names, d.Env) {
-					names = append(names, d.Env)
-				}
-			}
-		}
-	}
-	return names
-}
-
-// Locations are the places of all files that decide what the client answers.
-func (c *Client) Locations() []location {
-	out := []location{c.Config}
-	if c.Trust != nil && c.Trust.File != nil {
-		out = append(out, *c.Trust.File)
-	}
-	return append(out, c.Also...)
-}
-
 // OnlySeed reports whether nothing is in a text but what a swap writes into an empty file besides its
 // entry.
 func (c *Client) OnlySeed(text []byte) bool {
@@ -277,27 +171,4 @@ func (c *Client) OnlySeed(text []byte) bool {
 	}
 	seeded, err := json.Marshal(seed)
 	return err == nil && slices.Contains([]string{"", "{}", string(seeded)}, strings.Join(strings.Fields(string(text)), ""))
-}
-
-// SwitchesOff reports whether an off applies to an entry, and how it is spelled.
-// get reads the config, and may be nil: then only the entry is looked at.
-func (o off) SwitchesOff(value map[string]any, get func(path ...string) (any, bool), project, server string) (bool, string) {
-	if o.Field != "" {
-		v, ok := value[o.Field].(bool)
-		return ok && v == o.Value, fmt.Sprintf("%s = %t", o.Field, o.Value)
-	}
-	if get == nil {
-		return false, ""
-	}
-	p := forProject(o.Path, project)
-	v, _ := get(p...)
-	list, ok := v.([]any)
-	if !ok {
-		return false, ""
-	}
-	listed := slices.ContainsFunc(list, func(x any) bool { return x == server })
-	if o.Allow {
-		return !listed && len(list) > 0, "not in " + strings.Join(o.Path, ".")
-	}
-	return listed, "in " + p[len(p)-1]
 }

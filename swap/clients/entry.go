@@ -67,12 +67,19 @@ func (d dialect) command(argv []string) format.Object {
 	return format.Object{{Name: "command", Value: argv[0]}, {Name: "args", Value: append([]string{}, argv[1:]...)}}
 }
 
-// Change says what an entry must become to run argv with env.
-func (c *Client) Change(argv []string, env []EnvVar, old format.Entry) format.Change {
+// Change says what an entry must become to run argv with env. under is what weaker
+// layers add to it, if the client merges.
+func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map[string]any) format.Change {
 	d := c.Dialect
 	ch := format.Change{Parent: c.Parent, Seed: c.Seed}
+	if command, ok := old.Value["command"].(map[string]any); ok && d.Zed {
+		env = append(d.ReadEnv(command), env...) // of one name, the last wins
+	}
 	vars := format.Object{}
-	for _, e := range env {
+	for i, e := range env {
+		if slices.ContainsFunc(env[i+1:], func(later EnvVar) bool { return later.Name == e.Name }) {
+			continue
+		}
 		vars = append(vars, format.Field{Name: e.Name, Value: e.Value})
 	}
 
@@ -88,9 +95,10 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry) format.Ch
 		return ch
 	}
 
-	t, typed := old.Value["type"].(string)
+	seen := Merge(under, old.Value)
+	t, typed := seen["type"].(string)
 	typed = typed && slices.Contains(remoteTypes, t)
-	if typed || Remote(old.Value) != "" {
+	if typed || Remote(seen) != "" {
 		for _, key := range slices.Sorted(maps.Keys(old.Value)) {
 			if !slices.Contains(localKeys, key) {
 				ch.Remove = append(ch.Remove, key)
@@ -106,10 +114,13 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry) format.Ch
 	}
 	for _, f := range d.command(argv) {
 		// No arguments are spelled by leaving args out, too.
-		if _, ok := old.Value[f.Name]; !ok && f.Name == "args" && len(argv) == 1 {
+		if _, ok := old.Value[f.Name]; !ok && f.Name == "args" && len(argv) == 1 && !d.Zed && seen["args"] == nil {
 			continue
 		}
 		ch.Set = append(ch.Set, f)
+	}
+	if old.Value["source"] == "extension" && d.Zed {
+		ch.Set = append(ch.Set, format.Field{Name: "source", Value: "custom"})
 	}
 	if len(vars) > 0 {
 		ch.Set = append(ch.Set, format.Field{Name: d.EnvName(), Value: vars})
@@ -133,6 +144,10 @@ func (d dialect) ReadArgv(value map[string]any) []string {
 	switch v := value["command"].(type) {
 	case string:
 		return append([]string{v}, texts(value["args"])...)
+	case map[string]any:
+		if path, ok := v["path"].(string); ok && d.Zed {
+			return append([]string{path}, texts(v["args"])...)
+		}
 	case []any:
 		return texts(v)
 	}
@@ -142,6 +157,10 @@ func (d dialect) ReadArgv(value map[string]any) []string {
 // ReadEnv reads the variables of an entry, sorted by name.
 func (d dialect) ReadEnv(value map[string]any) []EnvVar {
 	vars, _ := value[d.EnvName()].(map[string]any)
+	if command, ok := value["command"].(map[string]any); ok && d.Zed {
+		older, _ := command["env"].(map[string]any)
+		vars = Merge(older, vars)
+	}
 	var out []EnvVar
 	for name, v := range vars {
 		switch v := v.(type) {

@@ -26,18 +26,36 @@ func geminiTrust(dir location, open bool, env string) *trust {
 
 var geminiList = ask.Listed(`(?m)^\S+ NAME(?: \(from .*\))?: (?P<command>.*) \(stdio\) - (?P<says>.+)$`, `(?m)^(Configured MCP servers:|No MCP servers configured)`)
 
-var geminiOff = []off{
-	{Path: []string{"mcp", "excluded"}},
-	{Path: []string{"mcp", "allowed"}, Allow: true},
+// geminiOff are the lists of the config; gemini, and not qwen, folds their names.
+func geminiOff(fold bool) []off {
+	return []off{
+		{Path: []string{"mcp", "excluded"}, Fold: fold},
+		{Path: []string{"mcp", "allowed"}, Allow: true, Fold: fold},
+	}
 }
+
+// inFile is an off in a file of its own.
+func inFile(at location, o off) off {
+	o.File = &at
+	return o
+}
+
+var copilotTrust = under("COPILOT_HOME", "~/.copilot", "config.json")
+
+// openCode are the files of a directory of opencode's.
+var openCode = []string{"opencode.jsonc", "opencode.json"}
 
 // All is the table of all agent CLIs, in the order of all output.
 var All = []*Client{
 	{
 		Name:     "claude",
 		Binaries: []string{"claude"},
-		Config:   under("CLAUDE_CONFIG_DIR", "~", ".claude.json"),
-		Kind:     format.JSON,
+		Layers: []Layer{
+			{Role: Project, At: location{Files: []string{".mcp.json"}}, Approved: true},
+			own(filled(under("CLAUDE_CONFIG_DIR", "~/.claude", ".config.json"))),
+			own(under("CLAUDE_CONFIG_DIR", "~", ".claude.json")),
+		},
+		Kind: format.JSON,
 		Scopes: map[Scope][][]string{
 			ScopeUser:    {{"mcpServers"}},
 			ScopeProject: {{"projects", projectKey, "mcpServers"}},
@@ -49,7 +67,6 @@ var All = []*Client{
 		Dialect: dialect{Type: "stdio", EnvAlways: true},
 		Lock:    ".lock",
 		Off:     []off{{Path: []string{"projects", projectKey, "disabledMcpServers"}}},
-		Project: []ProjectFile{{Path: ".mcp.json", Kind: format.JSON, Container: []string{"mcpServers"}, Approved: true}},
 		Ask: &ask.Row{
 			Args: []string{"mcp", "get", ask.ServerName},
 			Env:  []string{"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
@@ -63,12 +80,11 @@ var All = []*Client{
 	{
 		Name:     "codex",
 		Binaries: []string{"codex"},
-		Config:   under("CODEX_HOME", "~/.codex", "config.toml"),
+		Layers:   []Layer{trusted(".codex/config.toml"), own(under("CODEX_HOME", "~/.codex", "config.toml"))},
 		Kind:     format.TOML,
 		Scopes:   userOnly("mcp_servers"),
 		Bare:     true,
 		Off:      []off{enabled},
-		Project:  []ProjectFile{{Path: ".codex/config.toml", Kind: format.TOML, Container: []string{"mcp_servers"}, Trusted: true}},
 		Trust:    &trust{Path: []string{"projects"}, Field: "trust_level", Yes: []string{"trusted"}},
 		Ask:      &ask.Row{Args: []string{"app-server"}, Send: ask.CodexDialogue, Read: ask.Codex},
 		Login:    []string{"OPENAI_API_KEY"},
@@ -77,21 +93,19 @@ var All = []*Client{
 		Name:     "cursor",
 		Binaries: []string{"cursor-agent", "cursor"},
 		Editor:   true,
-		Config:   at(".cursor/mcp.json"),
+		Layers:   []Layer{project(".cursor/mcp.json"), own(at(".cursor/mcp.json"))},
 		Kind:     format.JSON,
 		Scopes:   userOnly("mcpServers"),
 		Off:      []off{disabled},
-		Project:  []ProjectFile{{Path: ".cursor/mcp.json", Kind: format.JSON, Container: []string{"mcpServers"}}},
 	},
 	{
 		Name:     "gemini",
 		Binaries: []string{"gemini"},
-		Config:   under("GEMINI_CLI_HOME", "~", ".gemini/settings.json"),
+		Layers:   []Layer{trusted(".gemini/settings.json"), own(under("GEMINI_CLI_HOME", "~", ".gemini/settings.json"))},
 		Kind:     format.JSONComments,
 		Scopes:   userOnly("mcpServers"),
 		Expands:  true,
-		Off:      geminiOff,
-		Project:  []ProjectFile{{Path: ".gemini/settings.json", Kind: format.JSONComments, Container: []string{"mcpServers"}, Trusted: true}},
+		Off:      append(geminiOff(true), inFile(under("GEMINI_CLI_HOME", "~", ".gemini/mcp-server-enablement.json"), off{Field: "enabled", Fold: true})),
 		Trust:    geminiTrust(under("GEMINI_CLI_HOME", "~", ".gemini/trustedFolders.json"), false, "GEMINI_CLI_TRUST_WORKSPACE"),
 		Ask:      &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList},
 		Login:    []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
@@ -99,12 +113,11 @@ var All = []*Client{
 	{
 		Name:     "grok",
 		Binaries: []string{"grok"},
-		Config:   under("GROK_HOME", "~/.grok", "config.toml"),
+		Layers:   []Layer{project(".grok/config.toml"), own(under("GROK_HOME", "~/.grok", "config.toml"))},
 		Kind:     format.TOML,
 		Scopes:   userOnly("mcp_servers"),
 		Dialect:  dialect{Extra: format.Object{{Name: "enabled", Value: true}}},
 		Off:      []off{enabled},
-		Project:  []ProjectFile{{Path: ".grok/config.toml", Kind: format.TOML, Container: []string{"mcp_servers"}}},
 		Ask:      &ask.Row{Args: []string{"mcp", "doctor", ask.ServerName, "--json"}, Read: ask.Grok},
 		Login:    []string{"XAI_API_KEY", "GROK_API_KEY"},
 	},
@@ -112,7 +125,7 @@ var All = []*Client{
 		Name:     "agy",
 		Aliases:  []string{"antigravity"},
 		Binaries: []string{"agy"},
-		Config:   at(".gemini/config/mcp_config.json"),
+		Layers:   []Layer{own(at(".gemini/config/mcp_config.json"))},
 		Kind:     format.JSON,
 		Scopes:   userOnly("mcpServers"),
 		Off:      []off{disabled},
@@ -120,20 +133,27 @@ var All = []*Client{
 	{
 		Name:     "opencode",
 		Binaries: []string{"opencode"},
-		Config: location{
-			Dirs:  map[string][]candidate{"": {{Env: "XDG_CONFIG_HOME", AbsOnly: true, Dir: "opencode"}, {Dir: "~/.config/opencode"}}},
-			Files: []string{"opencode.jsonc", "opencode.json", "config.json"},
+		Layers: []Layer{
+			managed(location{Dirs: map[string][]candidate{
+				"":        {{Dir: "/etc/opencode"}},
+				"darwin":  {{Dir: "/Library/Application Support/opencode"}},
+				"windows": {{Env: "ProgramData", Dir: "opencode"}},
+			}, Files: openCode}),
+			{Role: Variable, Var: "OPENCODE_CONFIG_CONTENT"},
+			other(named(candidate{Env: "OPENCODE_CONFIG_DIR"}, openCode...)),
+			other(at(".opencode/opencode.jsonc", ".opencode/opencode.json")),
+			project(".opencode/opencode.jsonc", ".opencode/opencode.json"),
+			project(openCode...),
+			other(named(candidate{Env: "OPENCODE_CONFIG", File: true})),
+			own(under("XDG_CONFIG_HOME", "~/.config", "opencode/opencode.jsonc", "opencode/opencode.json", "opencode/config.json")),
 		},
-		Kind: format.JSONC,
+		Merges: true,
+		Kind:   format.JSONC,
 		// opencode 1.18 reads mcp.servers too.
 		Scopes:  map[Scope][][]string{ScopeUser: {{"mcp"}, {"mcp", "servers"}}},
 		Seed:    format.Object{{Name: "$schema", Value: "https://opencode.ai/config.json"}},
 		Dialect: dialect{Type: "local", Argv: true, Env: "environment"},
 		Off:     []off{enabled},
-		Project: []ProjectFile{
-			{Path: "opencode.jsonc", Kind: format.JSONC, Container: []string{"mcp"}},
-			{Path: "opencode.json", Kind: format.JSONC, Container: []string{"mcp"}},
-		},
 		Ask: &ask.Row{
 			Args: []string{"mcp", "list"},
 			Env:  []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_PURE=1"},
@@ -144,16 +164,21 @@ var All = []*Client{
 	{
 		Name:     "pi",
 		Binaries: []string{"pi"},
-		Config:   at(".pi/agent/mcp.json"),
-		Kind:     format.JSONC,
-		Scopes:   userOnly("mcpServers"),
-		Note:     "read by the pi-mcp-adapter extension, not by pi itself",
-		Off:      []off{disabled},
+		Layers: []Layer{
+			{Role: Project, At: location{Files: []string{".pi/mcp.json", ".mcp.json"}}, Here: true},
+			own(underTilde("PI_CODING_AGENT_DIR", "~/.pi/agent", "mcp.json")),
+			other(at(".agents/mcp/mcp.json", ".agents/mcp.json", ".config/mcp/mcp.json")),
+		},
+		Merges: true,
+		Kind:   format.JSONC,
+		Scopes: map[Scope][][]string{ScopeUser: {{"mcpServers"}, {"mcp-servers"}}},
+		Note:   "read by the pi-mcp-adapter extension, not by pi itself",
+		Off:    []off{disabled},
 	},
 	{
 		Name:   "claude-desktop",
 		Editor: true,
-		Config: perSystem("Claude", "claude_desktop_config.json"),
+		Layers: []Layer{own(perSystem("Claude", "claude_desktop_config.json"))},
 		Kind:   format.JSON,
 		Scopes: userOnly("mcpServers"),
 	},
@@ -161,17 +186,16 @@ var All = []*Client{
 		Name:     "vscode",
 		Binaries: []string{"code"},
 		Editor:   true,
-		Config:   perSystem("Code/User", "mcp.json"),
+		Layers:   []Layer{project(".vscode/mcp.json"), own(perSystem("Code/User", "mcp.json"))},
 		Kind:     format.JSONC,
 		Scopes:   userOnly("servers"),
 		Dialect:  dialect{Type: "stdio"},
-		Project:  []ProjectFile{{Path: ".vscode/mcp.json", Kind: format.JSONC, Container: []string{"servers"}}},
 	},
 	{
 		Name:     "windsurf",
 		Binaries: []string{"windsurf"},
 		Editor:   true,
-		Config:   at(".codeium/windsurf/mcp_config.json"),
+		Layers:   []Layer{own(at(".codeium/windsurf/mcp_config.json"))},
 		Kind:     format.JSON,
 		Scopes:   userOnly("mcpServers"),
 		Off:      []off{disabled},
@@ -180,60 +204,63 @@ var All = []*Client{
 		Name:     "zed",
 		Binaries: []string{"zed", "zeditor"},
 		Editor:   true,
-		Config: location{
+		Layers: []Layer{project(".zed/settings.json"), own(location{
 			Dirs: map[string][]candidate{
 				"":        {{Env: "XDG_CONFIG_HOME", AbsOnly: true, Dir: "zed"}, {Dir: "~/.config/zed"}},
 				"darwin":  {{Dir: "~/.config/zed"}},
 				"windows": {{Env: "APPDATA", Dir: "Zed"}, {Dir: "~/AppData/Roaming/Zed"}},
 			},
 			Files: []string{"settings.json"},
-		},
+		})},
 		Kind:    format.JSONC,
 		Scopes:  userOnly("context_servers"),
+		Dialect: dialect{Zed: true},
 		Off:     []off{enabled},
-		Project: []ProjectFile{{Path: ".zed/settings.json", Kind: format.JSONC, Container: []string{"context_servers"}}},
 	},
 	{
 		Name:     "qwen",
 		Binaries: []string{"qwen"},
-		Config:   at(".qwen/settings.json"),
+		Layers:   []Layer{trusted(".qwen/settings.json"), own(underTilde("QWEN_HOME", "~/.qwen", "settings.json"))},
 		Kind:     format.JSONComments,
 		Scopes:   userOnly("mcpServers"),
 		Expands:  true,
-		Off:      geminiOff,
-		Project:  []ProjectFile{{Path: ".qwen/settings.json", Kind: format.JSONComments, Container: []string{"mcpServers"}, Trusted: true}},
-		Trust:    geminiTrust(at(".qwen/trustedFolders.json"), true, ""),
+		Off:      geminiOff(false),
+		Trust:    geminiTrust(underTilde("QWEN_HOME", "~/.qwen", "trustedFolders.json"), true, ""),
 		Ask:      &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList, Blind: true},
 	},
 	{
 		Name:     "copilot",
 		Binaries: []string{"copilot"},
-		Config:   at(".copilot/mcp-config.json"),
-		Kind:     format.JSON,
+		Layers:   []Layer{trusted(".mcp.json", ".github/mcp.json"), own(under("COPILOT_HOME", "~/.copilot", "mcp-config.json"))},
+		Kind:     format.JSONC,
 		Scopes:   userOnly("mcpServers"),
 		Dialect:  dialect{Type: "local", Extra: format.Object{{Name: "tools", Value: []string{"*"}}}},
+		Locked:   ".mcp-writer.lock",
+		Off:      []off{inFile(under("COPILOT_HOME", "~/.copilot", "settings.json"), off{Path: []string{"disabledMcpServers"}})},
+		Trust:    &trust{File: &copilotTrust, Path: []string{"trustedFolders"}},
 	},
 	{
 		Name:     "droid",
 		Binaries: []string{"droid"},
-		Config:   at(".factory/mcp.json"),
+		Layers:   []Layer{project(".factory/mcp.json"), own(at(".factory/mcp.json"))},
 		Kind:     format.JSON,
 		Scopes:   userOnly("mcpServers"),
 		Dialect:  dialect{Type: "stdio", Extra: format.Object{{Name: "disabled", Value: false}}},
 		Ask:      &ask.Row{Args: []string{"mcp", "list"}, Read: ask.Listed(`(?m)^ +NAME +stdio +(?P<says>.+?) +\[(?P<place>\w+)\]$`, `Configured MCP servers:|No MCP servers`)},
 		Off:      []off{disabled},
-		Project:  []ProjectFile{{Path: ".factory/mcp.json", Kind: format.JSON, Container: []string{"mcpServers"}}},
 	},
 	{
 		Name:     "amp",
 		Binaries: []string{"amp"},
-		// It reads the second only where the first is not.
-		Config: at(".config/amp/settings.json", ".config/amp/settings.jsonc"),
+		Layers: []Layer{
+			project(".amp/settings.json", ".amp/settings.jsonc"),
+			// It reads the second only where the first is not.
+			own(location{Dirs: map[string][]candidate{"": {
+				{Env: "AMP_SETTINGS_FILE", File: true},
+				{Env: "XDG_CONFIG_HOME", Dir: "amp"}, {Dir: "~/.config/amp"},
+			}}, Files: []string{"settings.json", "settings.jsonc"}}),
+		},
 		Kind:   format.JSONC,
 		Scopes: userOnly("amp.mcpServers"),
-		Project: []ProjectFile{
-			{Path: ".amp/settings.json", Kind: format.JSONC, Container: []string{"amp.mcpServers"}},
-			{Path: ".amp/settings.jsonc", Kind: format.JSONC, Container: []string{"amp.mcpServers"}},
-		},
 	},
 }

@@ -1,0 +1,308 @@
+package clients
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tmuxmcp/swap/machine"
+)
+
+// A Layer is a place where a client reads servers.
+type Layer struct {
+	Role     Role
+	At       location // unless it is a variable; for a project, Files alone
+	Var      string   // that holds the text
+	Here     bool     // in the project's directory, but not in those above it
+	Trusted  bool     // read only in a folder that the client trusts
+	Approved bool     // the client asks whether to take its entries
+}
+
+// A Role says whose a layer is, and what a swap does with it.
+type Role int
+
+// Roles of layers.
+const (
+	Own      Role = iota // the user's config: new entries are made there
+	Other                // a file of the user's: an entry that is there is edited there
+	Project              // a file of the project, from its directory up to the top of its work tree; never edited
+	Managed              // a file of the machine's; never edited
+	Variable             // never edited
+)
+
+func own(at location) Layer         { return Layer{At: at} }
+func other(at location) Layer       { return Layer{Role: Other, At: at} }
+func managed(at location) Layer     { return Layer{Role: Managed, At: at} }
+func project(files ...string) Layer { return Layer{Role: Project, At: location{Files: files}} }
+func trusted(files ...string) Layer {
+	return Layer{Role: Project, At: location{Files: files}, Trusted: true}
+}
+
+func (l Layer) users() bool { return l.Role == Own || l.Role == Other }
+
+func (l Layer) there(file string) bool {
+	if _, err := os.Lstat(file); err != nil || !l.At.Filled {
+		return err == nil
+	}
+	info, err := os.Stat(file)
+	return err == nil && info.Size() > 0
+}
+
+// A location is a rule for where a file is. The first of the candidates whose
+// variable is set is the directory.
+type location struct {
+	Dirs   map[string][]candidate // by GOOS, "" for all others
+	Files  []string               // slash-separated, in the directory, strongest first
+	Filled bool                   // one that is empty counts as missing
+}
+
+// A candidate is a directory: that of an environment variable, or a fixed one.
+// "~" is the home directory.
+type candidate struct {
+	Env     string
+	AbsOnly bool   // a relative one counts as not set
+	Tilde   bool   // "~" in it is the home directory
+	File    bool   // it is the file itself
+	Dir     string // in the variable's
+}
+
+func at(files ...string) location {
+	return location{Dirs: map[string][]candidate{"": {{Dir: "~"}}}, Files: files}
+}
+
+func under(env, dir string, files ...string) location {
+	return location{Dirs: map[string][]candidate{"": {{Env: env}, {Dir: dir}}}, Files: files}
+}
+
+// filled is a location whose files count only where they are not empty.
+func filled(l location) location {
+	l.Filled = true
+	return l
+}
+
+// underTilde is under for a client that expands "~" itself.
+func underTilde(env, dir string, files ...string) location {
+	return location{Dirs: map[string][]candidate{"": {{Env: env, Tilde: true}, {Dir: dir}}}, Files: files}
+}
+
+// named is where a variable says, or nowhere.
+func named(c candidate, files ...string) location {
+	return location{Dirs: map[string][]candidate{"": {c}}, Files: files}
+}
+
+// perSystem is an application's directory where each system keeps those.
+func perSystem(name, file string) location {
+	return location{Dirs: map[string][]candidate{
+		"":        {{Env: "XDG_CONFIG_HOME", AbsOnly: true, Dir: name}, {Dir: "~/.config/" + name}},
+		"darwin":  {{Dir: "~/Library/Application Support/" + name}},
+		"windows": {{Env: "APPDATA", Dir: name}, {Dir: "~/AppData/Roaming/" + name}},
+	}, Files: []string{file}}
+}
+
+// A Place is where a location is on a machine.
+type Place struct {
+	Path string
+	Env  string // the variable that has said so, or ""
+	// Rel is the way to it from what the variable says, or else from the home directory:
+	// "." for the file that the variable names, "" for one outside the home directory.
+	Rel string
+}
+
+// resolve lists the files that the rule names on a system, strongest first.
+func (l location) resolve(sys machine.System) []Place {
+	dirs, ok := l.Dirs[sys.GOOS]
+	if !ok {
+		dirs = l.Dirs[""]
+	}
+	for _, c := range dirs {
+		base, dir := sys.Home, c.Dir
+		if c.Env != "" {
+			base = sys.Getenv(c.Env)
+			if base == "" || c.AbsOnly && !filepath.IsAbs(base) {
+				continue
+			}
+			if rest, ok := strings.CutPrefix(base, "~"); ok && c.Tilde {
+				base = sys.Home + rest
+			}
+			if abs, err := filepath.Abs(base); err == nil {
+				base = abs
+			}
+		} else if rest, ok := strings.CutPrefix(dir, "~"); ok {
+			dir = rest
+		} else {
+			base = "" // it is absolute
+		}
+		if c.File {
+			return []Place{{Path: base, Env: c.Env, Rel: "."}}
+		}
+		var out []Place
+		for _, f := range l.Files {
+			p := Place{Path: filepath.Join(base, filepath.FromSlash(dir), filepath.FromSlash(f)), Env: c.Env}
+			if base != "" {
+				p.Rel, _ = filepath.Rel(base, p.Path)
+			}
+			out = append(out, p)
+		}
+		return out
+	}
+	return nil
+}
+
+// File is the file that the rule names on a system; "" if it names none.
+func (l location) File(sys machine.System) string {
+	if all := l.resolve(sys); len(all) > 0 {
+		return all[0].Path
+	}
+	return ""
+}
+
+// ConfigPath returns the user's config of the client: the strongest that is there, else
+// the one that the client would make.
+func (c *Client) ConfigPath(sys machine.System) string {
+	would := ""
+	for _, l := range c.Layers {
+		if l.Role != Own {
+			continue
+		}
+		for i, p := range l.At.resolve(sys) {
+			if l.there(p.Path) {
+				return p.Path
+			}
+			if i == 0 {
+				would = p.Path
+			}
+		}
+	}
+	return would
+}
+
+// Files lists the files of a layer that the client reads, strongest first. Those of a
+// project are in a directory or above it, as far as the directory top.
+func (c *Client) Files(l Layer, sys machine.System, dir, top string) []string {
+	var out []string
+	switch l.Role {
+	case Variable:
+	case Project:
+		for ; ; dir = filepath.Dir(dir) {
+			for _, f := range l.At.Files {
+				out = append(out, filepath.Join(dir, filepath.FromSlash(f)))
+			}
+			if l.Here || dir == top || dir == filepath.Dir(dir) {
+				break
+			}
+		}
+	default:
+		for _, p := range l.At.resolve(sys) {
+			if l.there(p.Path) && (c.Merges || l.Role != Own || p.Path == c.ConfigPath(sys)) {
+				out = append(out, p.Path)
+			}
+		}
+	}
+	return out
+}
+
+// UserFiles lists the files of the user's that are there and that the client reads
+// servers from, strongest first.
+func (c *Client) UserFiles(sys machine.System) []string {
+	var out []string
+	for _, l := range c.Layers {
+		if l.users() {
+			out = append(out, c.Files(l, sys, "", "")...)
+		}
+	}
+	return out
+}
+
+// Places lists where all files are that decide what the client answers, except those
+// of a project.
+func (c *Client) Places(sys machine.System) []Place {
+	var out []Place
+	for _, l := range c.locations() {
+		out = append(out, l.resolve(sys)...)
+	}
+	return out
+}
+
+func (c *Client) locations() []location {
+	var out []location
+	for _, l := range c.Layers {
+		if l.Role != Project && l.Role != Variable {
+			out = append(out, l.At)
+		}
+	}
+	if c.Trust != nil && c.Trust.File != nil {
+		out = append(out, *c.Trust.File)
+	}
+	for _, o := range c.Off {
+		if o.File != nil {
+			out = append(out, *o.File)
+		}
+	}
+	return append(out, c.Also...)
+}
+
+// HomeVars names the variables that say where the client's files are.
+func (c *Client) HomeVars() []string {
+	names := []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA"}
+	for _, l := range c.locations() {
+		for _, dirs := range l.Dirs {
+			for _, d := range dirs {
+				if d.Env != "" && !slices.Contains(names, d.Env) {
+					names = append(names, d.Env)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// Merge returns what a client that merges makes of an entry and a stronger one.
+func Merge(weak, strong map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, v := range weak {
+		out[name] = v
+	}
+	for name, v := range strong {
+		inner, ok := v.(map[string]any)
+		if under, also := out[name].(map[string]any); ok && also {
+			v = Merge(under, inner)
+		}
+		out[name] = v
+	}
+	return out
+}
+
+// SwitchesOff reports whether an off applies to an entry, and how it is spelled. get
+// reads the file of the off.
+func (o off) SwitchesOff(value map[string]any, get func(path ...string) (any, bool), project, server string) (bool, string) {
+	fold := func(name string) string {
+		if o.Fold {
+			return strings.ToLower(strings.TrimSpace(name))
+		}
+		return name
+	}
+	if o.Field != "" {
+		if o.File != nil {
+			v, _ := get(fold(server))
+			value, _ = v.(map[string]any)
+		}
+		v, ok := value[o.Field].(bool)
+		return ok && v == o.Value, fmt.Sprintf("%s = %t", o.Field, o.Value)
+	}
+	p := forProject(o.Path, project)
+	v, _ := get(p...)
+	list, ok := v.([]any)
+	if !ok {
+		return false, ""
+	}
+	listed := slices.ContainsFunc(list, func(x any) bool {
+		name, ok := x.(string)
+		return ok && fold(name) == fold(server)
+	})
+	if o.Allow {
+		return !listed && len(list) > 0, "not in " + strings.Join(o.Path, ".")
+	}
+	return listed, "in " + p[len(p)-1]
+}

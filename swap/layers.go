@@ -1,0 +1,128 @@
+package swap
+
+import (
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"tmuxmcp/swap/checkout"
+	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/format"
+)
+
+// This file finds entries in all the places that a client reads: see [clients.Layer].
+
+// openFor reads the config of a client in which a server's entry is, or would be made:
+// of a client that reads several files, the strongest of the user's that has it.
+func (s *Swapper) openFor(c *clients.Client, project, server string) (*document, error) {
+	files := c.UserFiles(s.Sys)
+	for _, file := range files {
+		d, err := s.openAt(c, file)
+		if err != nil || len(files) == 1 && file == c.ConfigPath(s.Sys) {
+			return d, err
+		}
+		for _, scope := range c.ScopesInOrder() {
+			if _, e, err := d.find(scope, project, server); err == nil && e.Found {
+				return d, nil
+			}
+		}
+	}
+	return s.open(c)
+}
+
+// config is the config of a client that output names where no entry is found.
+func (s *Swapper) config(c *clients.Client) string {
+	path := c.ConfigPath(s.Sys)
+	if files := c.UserFiles(s.Sys); len(files) > 0 && missing(path) {
+		return files[0]
+	}
+	return path
+}
+
+// under is what the layers that are weaker than a config add to an entry in it.
+func (s *Swapper) under(doc *document, repo, server string) map[string]any {
+	if !doc.client.Merges {
+		return nil
+	}
+	var value map[string]any
+	for _, p := range slices.Backward(s.places(doc.client, repo, doc.target, server)) {
+		if p.where == doc.config {
+			return value
+		}
+		value = clients.Merge(value, p.value)
+	}
+	return nil
+}
+
+// An entryAt is an entry of a server's name in one of the places that a client reads.
+type entryAt struct {
+	layer clients.Layer
+	where string // the file or the variable
+	value map[string]any
+}
+
+// places lists all of them, strongest first, but of the user's config only the entry
+// of the user scope. A file of the project that is own, the user's config, is left out.
+func (s *Swapper) places(c *clients.Client, repo, own, server string) []entryAt {
+	top := repo
+	if r, ok := checkout.FindRepo(repo); ok {
+		top = r.Top
+	}
+	var out []entryAt
+	for _, l := range c.Layers {
+		add := func(where string, doc *format.Doc, err error) {
+			if err != nil {
+				return // nor can the client read it
+			}
+			for _, container := range c.Containers(clients.ScopeUser, "") {
+				if e, err := doc.Lookup(container, server); err == nil && e.Found {
+					out = append(out, entryAt{l, where, e.Value})
+					return
+				}
+			}
+		}
+		if text := s.Sys.Getenv(l.Var); l.Role == clients.Variable && text != "" {
+			doc, err := format.Parse(c.Kind, []byte(text))
+			add("$"+l.Var, doc, err)
+		}
+		for _, file := range c.Files(l, s.Sys, repo, top) {
+			if target, err := filepath.EvalSymlinks(file); err == nil && (l.Role != clients.Project || target != own) {
+				doc, err := parseFile(target, c.Kind)
+				add(file, doc, err)
+			}
+		}
+	}
+	return out
+}
+
+// differing names the fields in which two entries differ.
+func differing(a, b map[string]any) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(clients.Merge(a, b))) {
+		if !reflect.DeepEqual(a[name], b[name]) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// switchedOff says how a client is told not to start an entry.
+func (s *Swapper) switchedOff(doc *document, value map[string]any, project, server string) []string {
+	var out []string
+	for _, o := range doc.client.Off {
+		get, in := doc.doc.Get, ""
+		if o.File != nil {
+			in = ", " + o.File.File(s.Sys)
+			other, err := parseFile(o.File.File(s.Sys), format.JSONC)
+			if err != nil {
+				continue // nor can the client read it
+			}
+			get = other.Get
+		}
+		if off, how := o.SwitchesOff(value, get, project, server); off {
+			out = append(out, "switched off: "+how+in)
+		}
+	}
+	return out
+}
