@@ -102,6 +102,9 @@ func (s *Server) SetConsentWait(d time.Duration) { s.consentWait = d }
 // SetStartWait is how long a new pane is waited for until its program runs.
 func (s *Server) SetStartWait(d time.Duration) { s.startWait = d }
 
+// SetPromptWait is how long a shell may take to show its prompt.
+func (s *Server) SetPromptWait(d time.Duration) { s.promptWait = d }
+
 // Subscriptions is how many there are.
 func (s *Server) Subscriptions() int {
 	s.subscriptions.mu.Lock()

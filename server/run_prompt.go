@@ -27,15 +27,14 @@ const (
 // awaitPrompt waits for the prompt of a shell, if one may be about to come.
 func (r *execution) awaitPrompt(ctx context.Context) error {
 	ready, err := r.awaitShell(ctx, func(waited time.Duration) (bool, error) {
-		return time.Since(r.start) > r.limit || r.shell.IsShell() && waited > promptWait ||
+		return time.Since(r.start) > r.limit || r.shell.IsShell() && waited > r.s.promptWait ||
 			!r.shell.IsShell() && max(r.shell.Age, waited) > startUp && waited > 20*time.Millisecond, nil
 	})
 	if ready || err != nil {
 		return err
 	}
 	if r.shell.IsShell() {
-		return faultf(kindRefused, "%s in pane %s is busy: it shows no prompt", r.shell.Name, r.pane.ID).
-			suggest("wait_for_text waits for the prompt; send_keys types anyway")
+		return r.busy()
 	}
 	return faultf(kindRefused, "pane %s runs %s, and run_command types only at the prompt of a shell: %s", r.pane.ID, r.shell.Name, runner.Shells).
 		suggest("send_keys types into the program, wait_for_text waits for it, and another pane can run the command")
@@ -109,7 +108,15 @@ func (r *execution) freshLine(ctx context.Context) error {
 	if fresh, err := r.becomesFresh(ctx, 30*time.Millisecond, -1); fresh || err != nil {
 		return err
 	}
+	if !r.shell.AtPrompt(r.pane.typedLine()) {
+		return r.busy()
+	}
 	return r.interruptLine(ctx)
+}
+
+func (r *execution) busy() error {
+	return faultf(kindRefused, "%s in pane %s is busy: it shows no prompt", r.shell.Name, r.pane.ID).
+		suggest("wait_for_text waits for the prompt; send_keys types anyway")
 }
 
 // interruptLine makes a shell that is at its prompt drop the line and show another
@@ -144,9 +151,9 @@ func (r *execution) becomesFresh(ctx context.Context, moment time.Duration, inte
 		limit := moment
 		switch {
 		case !taken:
-			limit = promptWait
-		case strings.TrimSpace(left+right) == "" && r.shell.Age < startUp:
-			limit = startUp
+			limit = r.s.promptWait
+		case !r.shell.AtPrompt(r.pane.typedLine()): // it may not have been drawn
+			limit = r.s.promptWait
 		}
 		if time.Since(begun) > limit {
 			return false, nil
@@ -169,6 +176,15 @@ func (p runPane) cursorLine() (left, right string) {
 		return "", ""
 	}
 	return runner.SplitAt(p.screen[p.Y], p.X)
+}
+
+// typedLine is the text before the cursor, with that of the rows above which it fills.
+func (p runPane) typedLine() string {
+	line, _ := p.cursorLine()
+	for y := min(p.Y, len(p.screen)) - 1; y >= 0 && len([]rune(p.screen[y])) >= p.Width; y-- {
+		line = p.screen[y] + line
+	}
+	return line
 }
 
 // foreground is the program that reads what is typed into the pane.

@@ -35,7 +35,7 @@ type Server struct {
 
 	subscriptions subscriptions
 	// These are the constants of their names, except in tests.
-	consentWait, startWait time.Duration
+	consentWait, startWait, promptWait time.Duration
 
 	slots  runner.Turns // of tmux servers, by socket
 	agents knownAgents
@@ -70,7 +70,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, tools: make(map[string]entry, len(tools)), decls: make(map[string]decl, len(tools)),
-		digest: newDigester(), slots: runner.Turns{Most: maxAtOnce}, consentWait: consentWait, startWait: startWait, handles: map[string]*tmux.Server{},
+		digest: newDigester(), slots: runner.Turns{Most: maxAtOnce}, consentWait: consentWait, startWait: startWait, promptWait: promptWait, handles: map[string]*tmux.Server{},
 	}
 	srv, err := s.connect("")
 	if err != nil {

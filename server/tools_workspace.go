@@ -483,8 +483,10 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 	case err != nil:
 		return err
 	case ready:
-		if _, err := e.becomesFresh(ctx, 30*time.Millisecond, -1); err != nil {
+		if fresh, err := e.becomesFresh(ctx, 30*time.Millisecond, -1); err != nil {
 			return err
+		} else if !fresh && !e.shell.AtPrompt(e.pane.typedLine()) {
+			return faultf(kindRefused, "command not typed: %s shows no prompt", e.shell.Name)
 		}
 	case e.shell.IsShell():
 		return faultf(kindRefused, "command not typed: %s shows no prompt", e.shell.Name)

@@ -59,7 +59,9 @@ and a signal reaches nobody else (signal_linux.go). [Sweep] removes what is over
 # Who reads what is typed
 
 [ForegroundOf] finds the program in the foreground of the pane, and whether it is a shell
-at its prompt (foreground.go). [Foreground.Fresh] guesses from the screen whether
-somebody has begun a line. [Turns] let one command at a time have a pane.
+at its prompt (foreground.go): the terminal is as this shell's line editor leaves it, or,
+of dash, the shell reads lines. [Foreground.AtPrompt] and [Foreground.Fresh] guess from the
+screen whether a script uses that editor to ask, and whether somebody has begun a line.
+[Turns] let one command at a time have a pane.
 */
 package runner

@@ -25,6 +25,7 @@ type Foreground struct {
 	// shell is its dialect; nil when it is not a shell that a user types into.
 	shell *dialect
 	path  string // of the shell's program
+	tty   string
 	// editing is that the shell edits the line itself. Else the terminal does, and
 	// kill is the character that deletes its line, 0 for none.
 	editing bool
@@ -80,6 +81,38 @@ func interactive(args []string) bool {
 // continuation is a prompt for the rest of an unfinished command.
 var continuation = regexp.MustCompile(`^[a-z -]*> ?$`)
 
+var (
+	// promptMark is what is left of the place to type at in nearly every prompt, and while
+	// the history is searched.
+	promptMark = regexp.MustCompile(`[$#%>^\x{80}-\x{10ffff}](?: |$)|i-search\)`)
+	// edited is nothing, or what may be edited without a prompt.
+	edited = regexp.MustCompile(`^[\w ./~@,-]*$`)
+	// question is the end of what asks for an answer.
+	question = regexp.MustCompile(`(?i)([?:]|[\[(]y(es)?/no?[\])]|[\[(]no?/y(es)?[\])])$`)
+)
+
+// AtPrompt reports whether the text left of the cursor, with all lines above that
+// continue in it, may be a prompt of the shell and something typed at it. A line editor
+// that a function or start-up file has begun (read -e, vared) leaves the terminal as the
+// prompt does, and shows nothing, a question, or what is edited.
+func (f Foreground) AtPrompt(left string) bool {
+	fish, zsh := f.shell == dialects["fish"], f.shell == dialects["zsh"]
+	text := strings.TrimRight(left, " ")
+	switch {
+	case fish && strings.HasPrefix(text, "read>"), zsh && strings.HasPrefix(text, "?#"):
+		return false // those of read and select
+	case promptMark.MatchString(left), f.shell.edits && text != "" && text[0] == ' ':
+		return true
+	case question.MatchString(text):
+		return false
+	case fish: // it shows no prompt on the later lines of several
+		return true
+	case text == left && edited.MatchString(text):
+		return f.unseenPrompt()
+	}
+	return true // what a program left there, without a newline or in the middle of a sequence
+}
+
 // Fresh reports whether the text left and right of the cursor looks like a
 // prompt with nothing typed, or nothing that deleting to the left would not
 // delete: there is some text that does not end in a word and is no continuation,
@@ -88,7 +121,7 @@ var continuation = regexp.MustCompile(`^[a-z -]*> ?$`)
 func (f Foreground) Fresh(left, right string) bool {
 	text := []rune(strings.TrimRight(left, " "))
 	switch {
-	case len(text) == 0,
+	case len(text) == 0, !f.AtPrompt(left),
 		continuation.MatchString(left),
 		f.shell.edits && text[0] == ' ',
 		strings.TrimSpace(right) != "" && !strings.HasPrefix(right, "  "):

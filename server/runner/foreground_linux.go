@@ -48,14 +48,38 @@ func ForegroundOf(pid int, tty, command string) (Foreground, error) {
 	if _, err := os.Stat(fg.path); err != nil {
 		fg.path = fg.Name
 	}
-	fg.Waiting = fg.readTerminal(pid, tty) && leader.State == 'S'
-	waiting := false
-	if leader.State == 'S' && !shell.edits {
-		where, _ := os.ReadFile(proc + "wchan")
-		waiting = string(where) != "do_wait"
-	}
-	fg.Prompt = fg.editing || waiting
+	plain, read := fg.readTerminal(pid, tty)
+	fg.Waiting, fg.tty = read && leader.State == 'S', tty
+	fg.Prompt = fg.editing || plain && !shell.edits && leader.State == 'S' && shell.readsLines(proc)
 	return fg, nil
+}
+
+// readsLines reports whether a shell that edits no line waits for one, and not for a
+// child, nor, as far as the system lets us see what it reads, in its builtin read.
+func (d *dialect) readsLines(proc string) bool {
+	where, _ := os.ReadFile(proc + "wchan")
+	call, _ := os.ReadFile(proc + "syscall") // number, arguments…
+	words := strings.Fields(string(call))
+	oneByte := len(words) > 3 && words[0] == strconv.Itoa(unix.SYS_READ) && words[3] == "0x1"
+	return string(where) != "do_wait" && !(d.gathers && oneByte)
+}
+
+// unseenPrompt reports whether the prompt is printed elsewhere, or the one that the shell
+// was started with is empty or a word. Those of start-up files are not known.
+func (f Foreground) unseenPrompt() bool {
+	proc := "/proc/" + strconv.Itoa(f.PID)
+	for _, fd := range []string{"1", "2"} {
+		if file, err := os.Readlink(proc + "/fd/" + fd); err == nil && file != f.tty {
+			return true
+		}
+	}
+	env, _ := os.ReadFile(proc + "/environ")
+	for v := range strings.SplitSeq(string(env), "\x00") {
+		if prompt, ok := strings.CutPrefix(v, "PS1="); ok {
+			return !promptMark.MatchString(prompt)
+		}
+	}
+	return false
 }
 
 // runningIn names what runs in a subshell or script: the program it has started,
@@ -91,27 +115,45 @@ func openTerminal(pid int, tty string) (fd int, err error) {
 	return unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 }
 
-// readTerminal reads the settings of a terminal. A program that edits the line
-// that is typed turns the terminal's own line discipline off: shells do so at their
-// prompt and never while a command runs. It reports whether all that was typed has been
-// read.
-func (f *Foreground) readTerminal(pid int, tty string) (read bool) {
+// readTerminal reads the settings of a terminal: whether they are those of the shell's
+// line editor, and else whether the terminal itself edits a line that it shows. read is
+// whether all that was typed has been read.
+func (f *Foreground) readTerminal(pid int, tty string) (plain, read bool) {
 	f.Interrupt = ctrlC
 	fd, err := openTerminal(pid, tty)
 	if err != nil {
-		return false
+		return false, false
 	}
 	defer unix.Close(fd)
 	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
-		return false
+		return false, false
 	}
-	f.editing, f.kill = t.Lflag&unix.ICANON == 0, t.Cc[unix.VKILL]
-	if c := t.Cc[unix.VINTR]; c != 0 && t.Lflag&unix.ISIG != 0 {
+	local := func(flag uint32) bool { return t.Lflag&flag != 0 }
+	f.editing = !local(unix.ICANON) && !local(unix.ECHO) && f.shell.editor(t.Iflag, t.Lflag)
+	f.kill = t.Cc[unix.VKILL]
+	if c := t.Cc[unix.VINTR]; c != 0 && local(unix.ISIG) {
 		f.Interrupt = c
 	}
 	unread, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
-	return err == nil && unread == 0
+	return local(unix.ICANON) && local(unix.ECHO), err == nil && unread == 0
+}
+
+// editor reports whether a terminal that neither gathers lines nor shows what is typed
+// is as this shell's line editor leaves it. A builtin that reads a key in secret leaves
+// the rest alone: seen in bash 5.2, zsh 5.9, fish 3.6, ksh93u+m, mksh 59 and busybox 1.35.
+func (d *dialect) editor(input, local uint32) bool {
+	switch d.state {
+	case returnsStay:
+		return input&unix.ICRNL == 0
+	case returnsSwapped:
+		return input&unix.INLCR != 0
+	case noExtensions:
+		return local&unix.IEXTEN == 0
+	case noSignals:
+		return local&unix.ISIG == 0 || input&unix.ICRNL == 0
+	}
+	return true
 }
 
 // Reaches returns why the program cannot read the files of a command: it runs as

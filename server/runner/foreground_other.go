@@ -21,3 +21,6 @@ func openTerminal(_ int, tty string) (fd int, err error) {
 
 // Reaches takes for granted that a shell can read this program's files.
 func (Foreground) Reaches(*Command) error { return nil }
+
+// unseenPrompt is not known here.
+func (Foreground) unseenPrompt() bool { return true }

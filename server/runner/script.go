@@ -23,7 +23,23 @@ type dialect struct {
 	record string
 	// edits is set for a shell that always turns line editing on for its prompt.
 	edits bool
+	// gathers is set for a shell that reads a line from the terminal at once, but byte by
+	// byte in its builtin read, so as not to read what comes after the line.
+	gathers bool
+	// state is by what else its line editor's terminal is known.
+	state editorState
 }
+
+// editorState is what a line editor does to the terminal besides taking every key
+// unseen.
+type editorState int
+
+const (
+	returnsStay    editorState = iota + 1 // a return is not read as a newline
+	returnsSwapped                        // nor a newline as a newline
+	noExtensions                          // no key quotes the next
+	noSignals                             // no key interrupts, or returnsStay
+)
 
 const (
 	// Nothing but a special builtin is found before a function, and in bash only in the
@@ -35,15 +51,15 @@ const (
 )
 
 var dialects = map[string]*dialect{
-	"bash":  {builtin: `\builtin \`, plain: plainBash, record: `history -s --`, edits: true},
-	"zsh":   {builtin: `\builtin \`, plain: plainZsh, record: `print -rs --`, edits: true},
-	"fish":  {edits: true},
-	"dash":  {builtin: `\command \`, plain: plainPOSIX},
-	"sh":    {builtin: `\command \`, plain: plainPOSIX},
-	"ash":   {builtin: `\command \`, plain: plainPOSIX},
-	"ksh":   {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `},
-	"ksh93": {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `},
-	"mksh":  {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `},
+	"bash":  {builtin: `\builtin \`, plain: plainBash, record: `history -s --`, edits: true, state: returnsStay},
+	"zsh":   {builtin: `\builtin \`, plain: plainZsh, record: `print -rs --`, edits: true, state: returnsSwapped},
+	"fish":  {edits: true, state: noExtensions},
+	"dash":  {builtin: `\command \`, plain: plainPOSIX, gathers: true},
+	"sh":    {builtin: `\command \`, plain: plainPOSIX, gathers: true, state: noSignals},
+	"ash":   {builtin: `\command \`, plain: plainPOSIX, gathers: true, state: noSignals},
+	"ksh":   {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay},
+	"ksh93": {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay},
+	"mksh":  {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay},
 }
 
 // Shells are the shells that a [Command] can be typed into, in words.

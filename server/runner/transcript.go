@@ -686,7 +686,8 @@ func (t *transcript) cells(insert bool, n int) {
 	}
 }
 
-// SplitAt splits a line of text at a column of the terminal.
+// SplitAt splits a line of text at a column of the terminal. One that does not reach it
+// ends in blanks.
 func SplitAt(text string, column int) (left, right string) {
 	x := 0
 	for i, c := range text {
@@ -699,7 +700,7 @@ func SplitAt(text string, column int) (left, right string) {
 		}
 		x += w
 	}
-	return text, ""
+	return text + strings.Repeat(" ", max(0, column-x)), ""
 }
 
 // widthOf is the number of columns of a character.

@@ -1,0 +1,156 @@
+package server_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/server"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// What a shell, a function or a start-up file asks is never answered with a command.
+// Each case is a line that asks for x, or puts what it asks for into it.
+var questions = []struct{ shell, ask string }{
+	{"bash", "printf '$ '; read -n 1 x"},
+	{"bash", "printf '$ '; read -s -n 1 x"},
+	{"bash", "read -p 'Name: ' x"},
+	{"bash", "read -s x"},
+	{"bash", "read -e x"},
+	{"bash", "read -e -p 'Overwrite [y/N] ' x"},
+	{"bash", "read -e -i more x"},
+	{"bash", "select x in y n; do break; done"},
+	{"zsh", "printf '$ '; read -k 1 x"},
+	{"zsh", "printf '$ '; read -s -k 1 x"},
+	{"zsh", "read -q 'x?Go on? '"},
+	{"zsh", "read x"},
+	{"zsh", "x=more; vared x"},
+	{"zsh", "vared -p 'Name: ' -c x"},
+	{"zsh", "select x in y n; do break; done"},
+	{"fish", "read -n 1 x"},
+	{"fish", "read x"},
+	{"fish", "read -P 'Go on? ' x"},
+	{"dash", "read x"},
+	{"dash", "printf '$ '; read x"},
+	{"dash", "stty -echo; read x; stty echo"},
+	{"ksh", "read x"},
+	{"ksh", "read 'x?Name: '"},
+	{"ksh", "printf '$ '; read -n 1 x"},
+	{"mksh", "read x"},
+	{"mksh", "read -n 1 'x?$ '"},
+	{"busybox", "read x"},
+	{"busybox", "printf '$ '; read -s -n 1 x"},
+}
+
+func TestRunCommandAnswersNoQuestion(t *testing.T) {
+	t.Parallel()
+	for i, c := range questions {
+		if !testtool.Full && i%2 != 0 {
+			continue
+		}
+		t.Run(c.shell+" "+c.ask, func(t *testing.T) {
+			t.Parallel()
+			start := shellStart(t, c.shell)
+			srv := tmuxtest.New(t)
+			quietFish(t, srv)
+			dir := filepath.Join(filepath.Dir(srv.SocketPath()), "home")
+			if _, err := srv.Do(tmuxtest.Context(t), tmux.StartServer{}, tmux.NewSession{Detached: true, Name: "a", Dir: dir, Width: 80, Height: 24, Command: []string{start}}); err != nil {
+				t.Fatal(err)
+			}
+			s, p := promptly(t, srv)
+			p.expect("%0", "echo first", "first")
+			s.SetPromptWait(200 * time.Millisecond)
+			typeCommand(t, srv, "%0", "clear; echo ask''ed; "+c.ask+"; echo got=$x.")
+			tmuxtest.WaitScreen(t, srv, "%0", "asked")
+			p.fails("run_command", runArgs("%0", "echo second"), c.shell[:2], "is busy: it shows no prompt")
+			answered(t, srv, c.ask)
+			s.SetPromptWait(time.Minute)
+			p.expect("%0", "echo third", "third")
+		})
+	}
+}
+
+// promptly is a server of this process with its client.
+func promptly(t *testing.T, srv *tmux.Server) (*server.Server, *peer) {
+	t.Helper()
+	s, err := server.New(configFor(srv))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := connectTo(t, s)
+	p.handshake("{}")
+	return s, p
+}
+
+// answered answers the question of pane %0, which nothing has been typed into.
+func answered(t *testing.T, srv *tmux.Server, ask string) {
+	t.Helper()
+	key := "y"
+	if strings.Contains(ask, "select") {
+		key = "1"
+	}
+	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", key, "Enter")
+	tmuxtest.WaitScreen(t, srv, "%0", "got=")
+	got := tmuxtest.Run(t, srv, "capture-pane", "-p")
+	if !strings.Contains(got, "got=y.") && !strings.Contains(got, "got=morey.") {
+		t.Errorf("something else was answered:\n%s", got)
+	}
+}
+
+// A start-up file asks before there is a prompt: run_command and build_workspace wait,
+// and type nothing.
+func TestAStartUpFileThatAsks(t *testing.T) {
+	t.Parallel()
+	for i, c := range []struct{ shell, ask string }{
+		{"bash", "read -n 1 -p 'Load the environment? ' x"},
+		{"bash", "read -e -p 'Load the environment? ' x"},
+		{"zsh", "read -q 'x?Load the environment? '"},
+		{"zsh", "vared -p 'Load the environment? ' -c x"},
+	} {
+		for _, tool := range []string{"run_command", "build_workspace"} {
+			t.Run(fmt.Sprint(c.shell, i, " ", tool), func(t *testing.T) {
+				t.Parallel()
+				testtool.Path(t, c.shell)
+				dir := t.TempDir()
+				rc, start := filepath.Join(dir, "rc"), "bash --rcfile "+filepath.Join(dir, "rc")+" -i"
+				if c.shell == "zsh" {
+					rc, start = filepath.Join(dir, ".zshrc"), "env ZDOTDIR="+dir+" zsh -i"
+				}
+				if err := os.WriteFile(rc, []byte("PS1='$ '\n"+c.ask+"\necho got=$x.\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				srv := tmuxtest.New(t)
+				tmuxtest.Run(t, srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", map[bool]string{true: start, false: "cat"}[tool == "run_command"])
+				s, p := promptly(t, srv)
+				s.SetPromptWait(200 * time.Millisecond)
+				if tool == "run_command" {
+					p.fails("run_command", runArgs("%0", "echo second"), "is busy: it shows no prompt")
+					answered(t, srv, c.ask)
+					return
+				}
+				built := ok[workspaceBuilt](p, "build_workspace", fmt.Sprintf(`{"session_name":"w","windows":[{"panes":[{"shell":%q,"command":"echo second"}]}]}`, start))
+				if len(built.Panes) != 1 || built.Panes[0].Problem == nil || !strings.Contains(*built.Panes[0].Problem, "shows no prompt") {
+					t.Fatalf("built %+v", built)
+				}
+				pane := built.Panes[0].PaneID
+				tmuxtest.Run(t, srv, "send-keys", "-t", pane, "y", "Enter")
+				tmuxtest.WaitScreen(t, srv, pane, "got=")
+				if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", pane); !strings.Contains(screen, "got=y.") {
+					t.Errorf("something else was answered:\n%s", screen)
+				}
+			})
+		}
+	}
+}
+
+type workspaceBuilt struct {
+	Panes []struct {
+		PaneID  string  `json:"pane_id"`
+		Problem *string `json:"problem"`
+	} `json:"panes"`
+}
