@@ -149,12 +149,18 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 	out, in := r.out, r.in.outputSelect
 	lines, cut := lastLines(out.kept, in.MaxLines)
 	dropped := out.dropped + cut
-	lines, short := shortened(lines, min(maxResult*2/5, r.s.budgetIn(ctx)-lineRoom))
-	lines, cut = lastBytes(lines, maxResult*2/5)
+	most := maxResult * 2 / 5
+	room := min(most, r.s.budgetIn(ctx)-lineRoom) // of text, whose first lines its view leaves out
+	if r.s.cfg.Results == ResultsJSON {           // it is in the result twice
+		most = min(most, max(r.s.cfg.MaxResult/2-jsonRoom, leastRoom))
+		room = most
+	}
+	lines, short := shortened(lines, room)
+	lines, cut = lastBytes(lines, most)
 	id := r.cmd.ID()
 	res = &r.result
 	res.PaneID, res.JobID, res.Output = r.pane.ID, &id, append([]string{}, lines...)
-	res.OutputTruncated, res.OutputTruncatedLines = cut+dropped > 0, cut+dropped
+	res.OutputTruncated, res.OutputTruncatedLines = short || cut+dropped > 0, cut+dropped
 	res.OutputLines, res.LinesMissed = out.lines, r.missed || r.cmd.Missed() || r.cmd.Recorded() && !r.result.PaneGone && r.cmd.Resized(r.pane.TTY)
 	if out.m != nil {
 		res.MatchedLines = &out.matched
@@ -185,7 +191,7 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 		}
 	}
 	res.ElapsedSeconds, res.EffectiveTimeout = seconds(time.Since(r.start)), r.limit.Seconds()
-	return res, !res.OutputTruncated && !short && len(lines) >= out.lines && (r.s.cfg.Results == ResultsJSON || out.bytes < r.s.budgetIn(ctx)-lineRoom)
+	return res, !res.OutputTruncated && len(lines) >= out.lines && (r.s.cfg.Results == ResultsJSON || out.bytes < r.s.budgetIn(ctx)-lineRoom)
 }
 
 // asks reports whether the cursor stands right behind a text that ends as questions and prompts do.
@@ -198,33 +204,48 @@ func (r *execution) asks(ctx context.Context) bool {
 	return n > 0 && strings.ContainsRune(":?>])$#", text[n-1]) && n <= r.pane.X && r.pane.X <= 2*n+1
 }
 
-// longShown is how much is shown of a line that would take the place of others.
-const longShown = 2000
+const (
+	// longShown is how much is shown of a line that would take the place of others.
+	longShown = 2000
+	// jsonRoom is about what a result has in JSON besides its output, leastRoom what its output
+	// has at least.
+	jsonRoom, leastRoom = 500, 100
+)
 
-// shortened returns lines of at most n bytes as they are. Of more, it shows only the first bytes of
-// long ones, and reports whether there are any.
+// shortened returns lines whose JSON has at most n bytes as they are. Of more, it shows only the
+// first bytes of long ones, and reports whether there are any.
 func shortened(lines []string, n int) (_ []string, short bool) {
+	left := n
 	for _, l := range lines {
-		n -= len(l) + 1
+		left -= jsonSize(l)
 	}
-	if n >= 0 {
+	if left >= 0 {
 		return lines, false
 	}
 	lines = slices.Clone(lines)
 	for i, l := range lines {
-		if len(l) > longestLine {
-			lines[i], short = fmt.Sprintf("%s… (%d bytes)", head(l, longShown), len(l)), true
+		if size := jsonSize(l); size > min(longestLine, n) {
+			shown := min(longShown, n/2) * len(l) / size // less of what JSON escapes
+			lines[i], short = fmt.Sprintf("%s… (%d bytes)", head(l, shown), len(l)), true
 		}
 	}
 	return lines, short
+}
+
+// jsonSize is the size of a line among others.
+func jsonSize(line string) int {
+	text, err := params.Marshal(line)
+	if err != nil {
+		return len(line) + 1
+	}
+	return len(text) + 1
 }
 
 // lastBytes keeps the last lines whose JSON has at most n bytes, at least one, and
 // returns how many it left out. mw_limit would cut a larger result, and cannot say how.
 func lastBytes(lines []string, n int) (kept []string, cut int) {
 	for cut = len(lines); cut > 0; cut-- {
-		text, err := params.Marshal(lines[cut-1])
-		if n -= len(text) + 1; err != nil || n < 0 && cut < len(lines) {
+		if n -= jsonSize(lines[cut-1]); n < 0 && cut < len(lines) {
 			break
 		}
 	}
@@ -255,7 +276,7 @@ func (r *runResult) view() view {
 	v.factIf(r.MatchedLines != nil, "%d of %s match", deref(r.MatchedLines), count(r.OutputLines, "line"))
 	v.factIf(r.LinesMissed, "output may be incomplete, or look different in the pane")
 	v.factIf(r.Note != nil, "%s", or(r.Note, ""))
-	if r.ExitStatus != nil && r.JobID != nil && (r.MatchedLines != nil || r.OutputTruncatedLines > 0) {
+	if r.ExitStatus != nil && r.JobID != nil && (r.MatchedLines != nil || r.OutputTruncated) {
 		v.fact("more: %s", v.more)
 		v.more = ""
 	}

@@ -69,7 +69,8 @@ func resultSize(res *mcp.CallToolResult) int {
 }
 
 // shrink cuts the largest text or list of an object from its front until the
-// object's JSON has at most n bytes. Other properties stay.
+// object's JSON has at most n bytes. Other properties stay, but for one that says
+// whether it is cut.
 func shrink(raw json.RawMessage, n int) json.RawMessage {
 	var props map[string]json.RawMessage
 	for len(raw) > n && json.Unmarshal(raw, &props) == nil {
@@ -85,13 +86,19 @@ func shrink(raw json.RawMessage, n int) json.RawMessage {
 		over := len(raw) - n
 		switch value := props[largest]; {
 		case json.Unmarshal(value, &s) == nil && s != "":
-			// Escapes make the JSON longer than the text.
-			keep := len(s) - max(1, int(float64(over)*float64(len(s))/float64(len(value))))
-			props[largest], err = params.Marshal(tail(s, max(0, keep)))
+			props[largest], err = shorter(s, over, value)
 		case json.Unmarshal(value, &items) == nil && len(items) > 0:
-			for len(items) > 0 && over > 0 {
+			for len(items) > 1 && over > 0 {
 				over -= len(items[0]) + 1
 				items = items[1:]
+			}
+			if json.Unmarshal(items[0], &s) == nil && s != "" && over > 0 {
+				items[0], err = shorter(s, over, items[0])
+			} else if over > 0 {
+				items = items[1:]
+			}
+			if err != nil {
+				return raw
 			}
 			props[largest], err = params.Marshal(items)
 		default:
@@ -100,11 +107,21 @@ func shrink(raw json.RawMessage, n int) json.RawMessage {
 		if err != nil {
 			return raw
 		}
+		if _, ok := props[largest+"_truncated"]; ok {
+			props[largest+"_truncated"] = json.RawMessage("true")
+		}
 		if raw, err = params.Marshal(props); err != nil {
 			return raw
 		}
 	}
 	return raw
+}
+
+// shorter is the JSON of a text, value, that lost about some bytes of it from its front.
+// Escapes make the JSON longer than the text.
+func shorter(text string, bytes int, value json.RawMessage) (json.RawMessage, error) {
+	keep := len(text) - max(1, int(float64(bytes)*float64(len(text))/float64(len(value))))
+	return params.Marshal(tail(text, max(0, keep)))
 }
 
 // tail is the last n bytes of s, less what would cut a character in two.

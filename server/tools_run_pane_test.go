@@ -728,7 +728,20 @@ func TestRunCommandShowsTheBeginOfALongLine(t *testing.T) {
 	if !strings.Contains(text, "\nfirst\nbeginxxx") || !strings.HasSuffix(strings.TrimSpace(text), "xxx… (100005 bytes)\nlast") || len(text) > 3000 {
 		t.Errorf("%.3000s", text)
 	}
-	waitPrompt(t, srv, "%0")
+	// As JSON it is in the result twice, whatever the room; and escapes take some.
+	for _, most := range []int{1000, 10_000} {
+		cfg.Results, cfg.MaxResult = server.ResultsJSON, most
+		small := serve(t, cfg)
+		for _, n := range []int{most / 4, most / 2, 2 * most} {
+			for _, char := range []string{"x", `"`} {
+				got := small.command("%0", fmt.Sprintf("echo first; head -c %d /dev/zero | tr '\\0' '%s'", n, char))
+				shown := strings.Join(got.Output, "\n")
+				if whole := len(shown) == len("first\n")+n; got.status() != "0" || !strings.Contains(shown, char) || got.Truncated == whole || got.Truncated && got.JobID == "" {
+					t.Errorf("of %d %q with %d bytes for a result: %d bytes, truncated is %t, job %q", n, char, most, len(shown), got.Truncated, got.JobID)
+				}
+			}
+		}
+	}
 	// It is whole where there is room.
 	if got = whole.command("%0", command); len(got.Output) != 3 || len(got.Output[1]) != 100_005 || got.JobID != "" {
 		t.Errorf("%.3000s", fmt.Sprint(got))
