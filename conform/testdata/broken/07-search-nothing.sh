@@ -1,5 +1,5 @@
 # A search in the content of panes finds nothing.
-# turns: tmux api mcp
+# turns: tmux api
 case $* in
 *'#{C'*)
 	for arg; do
