@@ -377,8 +377,11 @@ func prepare(ctx context.Context, root, binary string) (script, version string, 
 	libraries := filepath.Join(root, "usr/lib", arch) + ":" + filepath.Join(root, "lib", arch)
 	script = filepath.Join(root, "tmux")
 	// The name is what tmux reads of a pane's process that is only forked, and the shell's
-	// privileged mode runs no file that the environment names.
-	text := fmt.Sprintf("#!/bin/bash -p\nexec -a tmux %s --inhibit-cache --library-path %s %s \"$@\"\n",
+	// privileged mode runs no file that the environment names. A script loses the prompts of
+	// its environment, which the shells in tmux are to have.
+	text := fmt.Sprintf("#!/bin/bash -p\n"+
+		`while IFS= read -rd '' v; do case $v in PS[12]=*) export "$v" ;; esac; done </proc/$$/environ`+"\n"+
+		"exec -a tmux %s --inhibit-cache --library-path %s %s \"$@\"\n",
 		quote(loader), quote(libraries), quote(binary))
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 		return "", "", err

@@ -41,7 +41,7 @@ func tryServer(t *testing.T, binary string) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, binary, append([]string{"-u", "-S", socket, "-f", "/dev/null"}, args...)...)
-		cmd.Env = cleanEnv("dumb")
+		cmd.Env = append(cleanEnv("dumb"), "PS1=it's $ ")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("tmux %q: %v\n%s", args, err, out)
@@ -55,6 +55,9 @@ func tryServer(t *testing.T, binary string) {
 	screen := waitScreen(t, tmux, "ready")
 	if strings.Contains(screen, root) || strings.Contains(screen, "LD_") || strings.Contains(screen, "TERMINFO") {
 		t.Errorf("the pane's environment speaks of the private root:\n%s", screen)
+	}
+	if !strings.Contains(screen, "PS1=it's $") {
+		t.Errorf("the pane's environment has not all that tmux was started with:\n%s", screen)
 	}
 	if name := tmux("display-message", "-p", "#{window_name} #{pane_current_command}"); strings.Contains(name, "ld-") {
 		t.Errorf("window and command are named %q", name)
