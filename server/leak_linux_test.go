@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -18,6 +19,25 @@ import (
 // leakers are the tools whose lists of commands are long or conditional. TestTmuxDoesNotGrow calls
 // the first of them by default.
 var leakers = []string{"search_panes", "send_keys", "send_keys_batch", "select_layout", "resize_pane", "select_pane", "move_window"}
+
+// listers are the tools that read something of every window or pane each time, which takes
+// many kilobytes.
+var listers = []string{"list_windows", "list_panes", "move_window", "agent_status", "wait_for_channel"}
+
+// keepsQuoted reports whether a server never frees a text that a format quotes, #{q:…}, as
+// 3.3a does not and 3.5a does: some 32 bytes each time.
+func keepsQuoted(t *testing.T, srv *tmux.Server, pid string) bool {
+	t.Helper()
+	growth := 0
+	for range 2 { // the first fills what was free
+		before := residentKB(t, pid)
+		for range 100 {
+			tmuxtest.Run(t, srv, "list-windows", "-a", "-F", strings.Repeat("#{q:window_name}", 20))
+		}
+		growth = residentKB(t, pid) - before
+	}
+	return growth > 3000 // of 7.7 MB
+}
 
 // A thousand calls of a tool make the user's tmux grow by less than 5 MB; 400 by default,
 // by less than 2 MB. A nested list of commands, as if-shell runs one, is never freed by most versions; none is
@@ -45,6 +65,10 @@ func TestTmuxDoesNotGrow(t *testing.T) {
 	if !testtool.Full {
 		t.Logf("%v only; TMUX_TEST_FULL=1 calls all %d tools", leakers[:1], len(tools))
 	}
+	keeps := testtool.Full && keepsQuoted(t, srv, pid)
+	if keeps {
+		t.Logf("this tmux never frees what a format quotes, for its own program neither: not looked at is what it grows by for %v", listers)
+	}
 	nested := regexp.MustCompile(`command: (if-shell .*|run-shell .*-C.*)`)
 	for _, tool := range tools {
 		if !testtool.Full && !slices.Contains(leakers[:1], tool.Name) {
@@ -61,7 +85,7 @@ func TestTmuxDoesNotGrow(t *testing.T) {
 		after := residentKB(t, pid)
 		done = w.succeeded[tool.Name].Load() - done
 		t.Logf("%s: %d of %d calls succeeded, %+d kB", tool.Name, done, calls, after-before)
-		if after-before > 5*calls {
+		if after-before > 5*calls && !(keeps && slices.Contains(listers, tool.Name)) {
 			t.Errorf("%s: tmux grew from %d kB to %d kB", tool.Name, before, after)
 		}
 		if slices.Contains(leakers, tool.Name) && done < int64(calls)/5 {
