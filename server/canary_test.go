@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,16 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-var canaryCalls = flag.Int("canary.calls", 600, "how many calls of read-only tools look for secrets")
-
 // Reading shows no secret but what is on screens: not the user's paste buffers, no
 // variable of an environment but by the tool whose name says so, and of that no
-// hidden one, and nothing of another server. -canary.calls=20000 is the full size.
+// hidden one, and nothing of another server.
 func TestReadingShowsNoSecret(t *testing.T) {
 	t.Parallel()
 	srv, other := tmuxtest.New(t), tmuxtest.New(t)
@@ -75,7 +73,8 @@ func TestReadingShowsNoSecret(t *testing.T) {
 	}
 	tools := p.listed()
 	failed, byTool := 0, map[string]int{}
-	for range *canaryCalls {
+	calls := testtool.Size(150, 20_000)
+	for range calls {
 		tool := tools[r.IntN(len(tools))]
 		known := map[string][]any{
 			"socket_name": {}, "extra_socket_paths": {}, "session_name": {"a"}, "session_id": {"$0"}, "pane_id": {"%0"}, "window_id": {"@0"}, "timeout": {0.01}, "timeout_seconds": {0.01}, "socket_path": {},
@@ -116,7 +115,7 @@ func TestReadingShowsNoSecret(t *testing.T) {
 			t.Errorf("#{%s} shows a secret: %s", n, res.text())
 		}
 	}
-	t.Logf("%d names, %d of %d calls failed: %v", len(names), failed, *canaryCalls, byTool)
+	t.Logf("%d names, %d of %d calls failed: %v", len(names), failed, calls, byTool)
 }
 
 // A pattern of any size was compiled, and one of 32 MB cost 390 MB.

@@ -13,14 +13,6 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// size is n, and several times as many at full size.
-func size(n, times int) int {
-	if testtool.Full {
-		n *= times
-	}
-	return n
-}
-
 const canary = "CANARY7331"
 
 // canaries are texts that an error, or its log record, is tempted to repeat in

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,10 +14,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux/tmuxtest"
 )
-
-var attacks = flag.Int("attacks", 60, "commands of TestAnotherUserGetsAtNoCommand")
 
 const strangerID = 65534
 
@@ -145,9 +143,7 @@ func (in *intruder) stop() {
 
 // TestAnotherUserGetsAtNoCommand: commands run, time out, are cancelled, and their
 // server is killed, and lines are recalled from the history, while another user takes
-// every name that becomes free in the temporary directory. At full size:
-//
-//	go test ./server -run TestAnotherUserGetsAtNoCommand -attacks 10000 -timeout 2h
+// every name that becomes free in the temporary directory.
 func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can act as another user")
@@ -195,7 +191,8 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 	home := filepath.Join(tmp, fmt.Sprintf("tmux-mcp-%d", os.Geteuid()))
 	began := time.Now()
 	counts := map[string]int{}
-	for i := range *attacks {
+	attacks := testtool.Size(15, 300)
+	for i := range attacks {
 		args := map[string]any{"pane_id": "%0", "command": "echo secret"}
 		what := "answered"
 		switch {
@@ -245,8 +242,8 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 			t.Errorf("left is %v, %v", d, err)
 		}
 	}
-	if err != nil || len(dirs) == 0 || len(dirs) > *attacks/2 && len(dirs) > 100 {
-		t.Errorf("%d jobs are left of %d commands, %v", len(dirs), *attacks, err)
+	if err != nil || len(dirs) == 0 || len(dirs) > attacks/2 && len(dirs) > 100 {
+		t.Errorf("%d jobs are left of %d commands, %v", len(dirs), attacks, err)
 	}
 	pid := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
 	tmuxtest.Run(t, srv, "kill-server")

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -57,8 +56,6 @@ const (
 	refused   outcome = "refused"
 	cancelled outcome = "cancelled"
 )
-
-var trials = flag.Int("trials", 8, "commands for each shell of TestRunCommandAgreesWithTheTruth")
 
 // counted is a command that counts itself.
 func (y *typist) counted(command string) string {
@@ -189,7 +186,7 @@ func TestRunCommandBeginsOnceOrNotAtAll(t *testing.T) {
 				half := "echo stray >>" + y.count
 				typeLine(t, y.srv, "%0", "true # "+half) // for what recalls a line
 				time.Sleep(100 * time.Millisecond)
-				for range size(1, 2) { // the second time a command has been here before
+				for range testtool.Size(1, 2) { // the second time a command has been here before
 					for _, k := range e.keys {
 						y.keys(strings.Replace(k, "HALF", half, 1))
 						if k == "Escape" {
@@ -219,9 +216,7 @@ func TestRunCommandBeginsOnceOrNotAtAll(t *testing.T) {
 }
 
 // TestRunCommandAgreesWithTheTruth: whatever happens to a command, what is said of it
-// is what came of it. At full size:
-//
-//	go test ./server -run TestRunCommandAgreesWithTheTruth -trials 1000 -timeout 2h
+// is what came of it.
 func TestRunCommandAgreesWithTheTruth(t *testing.T) {
 	t.Parallel()
 	eachShell(t, func(t *testing.T, shell string) {
@@ -230,7 +225,7 @@ func TestRunCommandAgreesWithTheTruth(t *testing.T) {
 		ms := func(most int) time.Duration { return time.Duration(random.IntN(most)) * time.Millisecond }
 		half := "echo stray >>" + y.count
 		counts := map[outcome]int{}
-		for range *trials {
+		for range testtool.Size(3, 100) {
 			switch random.IntN(6) {
 			case 0: // the limit comes before, at or after the begin
 				y.run("sleep 0.03", fmt.Sprintf(`"timeout":%g`, (ms(60)+time.Millisecond).Seconds()))

@@ -173,7 +173,7 @@ func TestTierMutatingSetsNoOptionThatEndsOrRuns(t *testing.T) {
 				t.Errorf("at the end: %v\n%s", m, w.alive())
 			}
 			t.Logf("%d changes were made, %d refused by tmux; with a value that needs destructive: %d options", accepted, refused, len(denied))
-			if accepted < size(100, 3) || len(denied) < size(10, 2) {
+			if accepted < testtool.Size(100, 300) || len(denied) < testtool.Size(10, 20) {
 				t.Error("that is too little to mean anything")
 			}
 		})

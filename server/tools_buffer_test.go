@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -165,8 +166,8 @@ func TestPasteBuffer(t *testing.T) {
 
 // TestAStuckTmuxIsGivenUp: each buffer tool ends with an error that says so.
 func TestAStuckTmuxIsGivenUp(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits out the 5 s that a stuck tmux gets")
+	if !testtool.Full {
+		t.Skip("waits out the 5 s that a stuck tmux gets: see " + testtool.FullSize)
 	}
 	t.Parallel()
 	srv := tmuxtest.New(t)

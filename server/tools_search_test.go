@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -248,7 +249,7 @@ func TestSearchIsTheSameOnBothPaths(t *testing.T) {
 	}
 	p := serve(t, configFor(srv))
 	matched := 0
-	for range size(40, 4) {
+	for range testtool.Size(40, 160) {
 		pattern := text(4)
 		if r.IntN(2) == 0 {
 			// What is there: any piece of a line.
@@ -312,7 +313,7 @@ func TestSearchRowsAreThoseOfCapture(t *testing.T) {
 	var screens []*screen
 	for i, width := range []int{10, 21, 60} {
 		s := newScreen(t, srv, fmt.Sprint(i), width, 7)
-		for range size(25, 3) {
+		for range testtool.Size(25, 75) {
 			var line strings.Builder
 			for range r.IntN(30) {
 				line.WriteString([]string{"a", "b ", "token", "\u5b57", "  ", "\t", "e\u0301", "\u001b[31mc", "\u001b[K"}[r.IntN(9)])

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -394,7 +395,7 @@ func TestOneRoundTripAReadingTool(t *testing.T) {
 func TestManyPanes(t *testing.T) {
 	t.Parallel()
 	const panes = 5
-	windows := size(10, 4)
+	windows := testtool.Size(10, 40)
 	srv := tmuxtest.New(t)
 	session(t, srv, "s0")
 	var b tmux.Batch

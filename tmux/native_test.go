@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testtmux"
+	"tmuxmcp/internal/test/testtool"
 )
 
 // peer is a socket whose other side is played by serve, for each connection.
@@ -347,8 +347,6 @@ func answered(t *testing.T, answer []byte) {
 	}
 }
 
-var mutations = flag.Int("mutations", 2000, "how many mutated answers TestMutatedAnswers tries")
-
 // A server of this user's that goes mad within the protocol.
 func TestMutatedAnswers(t *testing.T) {
 	t.Parallel()
@@ -368,7 +366,7 @@ func TestMutatedAnswers(t *testing.T) {
 		appendMessage(nil, msgDetach, path("main")),
 		appendMessage(nil, msgExit, []byte{0, 0, 0, 0}),
 	}
-	for seed := range uint64(*mutations) {
+	for seed := range uint64(testtool.Size(2000, 100_000)) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		var answer []byte
 		for range 1 + r.IntN(12) {

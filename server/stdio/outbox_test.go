@@ -12,6 +12,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"tmuxmcp/internal/test/testtool"
 )
 
 // answerSize is about the size of what the tools of a quiet client answer.
@@ -146,10 +148,7 @@ func callOf(id int, tool string) string {
 
 // TestAClientThatNeverReads: what waits for it is bounded, and nothing is lost.
 func TestAClientThatNeverReads(t *testing.T) {
-	lines := 800 // four times what may wait
-	if testing.Short() {
-		lines = 300
-	}
+	lines := testtool.Size(300, 800) // four times what may wait
 	large := strings.Repeat("y", answerSize)
 	for name, c := range map[string]struct {
 		revision string

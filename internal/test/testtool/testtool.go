@@ -27,6 +27,14 @@ const FullSize = "TMUX_TEST_FULL"
 // Full reports whether tests run at full size.
 var Full = os.Getenv(FullSize) == "1"
 
+// Size is few, or all where tests run at full size.
+func Size(few, all int) int {
+	if Full {
+		return all
+	}
+	return few
+}
+
 // Path returns the path of a program. It ends the test with [Missing] if there
 // is none of that name.
 func Path(t testing.TB, program string) string {
