@@ -154,6 +154,8 @@ func (r *execution) becomesFresh(ctx context.Context, moment time.Duration, inte
 			limit = r.s.promptWait
 		case !r.shell.AtPrompt(r.pane.typedLine()): // it may not have been drawn
 			limit = r.s.promptWait
+		case strings.TrimSpace(left+right) == "" && r.shell.Age < startUp:
+			limit = startUp
 		}
 		if time.Since(begun) > limit {
 			return false, nil
