@@ -200,6 +200,7 @@ func TestDoctorJSONInAPane(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, "tmuxmcp/cmd/tmux-mcp").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	tmuxtest.Run(t, srv, "new-session", "-d", "cat") // else the server ends with the first pane
 	for _, c := range []struct{ socket, place, of string }{{srv.SocketPath(), "here", ""}, {other.SocketPath(), "elsewhere", srv.SocketPath()}} {
 		file := filepath.Join(t.TempDir(), "out")
 		tmuxtest.Run(t, srv, "new-session", "-d", fmt.Sprintf("%s --tmux %s -S %s doctor --json >%s.part; mv %s.part %s", program, srv.Binary(), c.socket, file, file, file))
