@@ -105,6 +105,9 @@ func (s *Server) SetStartWait(d time.Duration) { s.startWait = d }
 // SetPromptWait is how long a shell may take to show its prompt.
 func (s *Server) SetPromptWait(d time.Duration) { s.promptWait = d }
 
+// Shrink cuts a result.
+var Shrink = shrink
+
 // Subscriptions is how many there are.
 func (s *Server) Subscriptions() int {
 	s.subscriptions.mu.Lock()

@@ -150,12 +150,12 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 	lines, cut := lastLines(out.kept, in.MaxLines)
 	dropped := out.dropped + cut
 	most := maxResult * 2 / 5
-	room := min(most, r.s.budgetIn(ctx)-lineRoom) // of text, whose first lines its view leaves out
-	if r.s.cfg.Results == ResultsJSON {           // it is in the result twice
-		most = min(most, max(r.s.cfg.MaxResult/2-jsonRoom, leastRoom))
-		room = most
+	room := r.s.budgetIn(ctx) - lineRoom // of text, whose first lines its view leaves out
+	if r.s.cfg.Results == ResultsJSON {  // it is in the result twice
+		room = r.s.cfg.MaxResult/2 - jsonRoom
+		most = min(most, max(room, leastRoom))
 	}
-	lines, short := shortened(lines, room)
+	lines, short := shortened(lines, min(most, max(room, leastRoom)))
 	lines, cut = lastBytes(lines, most)
 	id := r.cmd.ID()
 	res = &r.result
@@ -208,7 +208,7 @@ const (
 	// longShown is how much is shown of a line that would take the place of others.
 	longShown = 2000
 	// jsonRoom is about what a result has in JSON besides its output, leastRoom what its output
-	// has at least.
+	// has at least, also in a batch of many.
 	jsonRoom, leastRoom = 500, 100
 )
 

@@ -69,7 +69,7 @@ func resultSize(res *mcp.CallToolResult) int {
 }
 
 // shrink cuts the largest text or list of an object from its front until the
-// object's JSON has at most n bytes. Other properties stay, but for one that says
+// object's JSON has at most n bytes. Other properties stay, except one that says
 // whether it is cut.
 func shrink(raw json.RawMessage, n int) json.RawMessage {
 	var props map[string]json.RawMessage

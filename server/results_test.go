@@ -305,3 +305,17 @@ func TestShortCursors(t *testing.T) {
 	}
 	p.fails("capture_since", `{"cursor":"`+first[:4]+`.0.99"}`, "it is too old, and forgotten")
 }
+
+// TestShrink: what is too large loses its beginning, and what says so says it.
+func TestShrink(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":1,"lines":["first","second","third"],"lines_truncated":false}`:      `{"a":1,"lines":["third"],"lines_truncated":true}`,
+		`{"a":1,"lines":["` + strings.Repeat("x", 90) + `end"]}`:                  `{"a":1,"lines":["` + strings.Repeat("x", 27) + `end"]}`,
+		`{"a":1,"lines":[{"b":"` + strings.Repeat("x", 90) + `"}]}`:               `{"a":1,"lines":[]}`,
+		`{"text":"` + strings.Repeat("\\\"", 40) + `end","text_truncated":false}`: `{"text":"` + strings.Repeat("\\\"", 7) + `end","text_truncated":true}`,
+	} {
+		if got := string(server.Shrink([]byte(in), 50)); got != want {
+			t.Errorf("%s\nbecame\n%s\nwant\n%s", in, got, want)
+		}
+	}
+}

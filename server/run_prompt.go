@@ -180,7 +180,7 @@ func (p runPane) cursorLine() (left, right string) {
 	return runner.SplitAt(p.screen[p.Y], p.X)
 }
 
-// typedLine is the text before the cursor, with that of the rows above which it fills.
+// typedLine is the text before the cursor, with the rows above that continue in it.
 func (p runPane) typedLine() string {
 	line, _ := p.cursorLine()
 	for y := min(p.Y, len(p.screen)) - 1; y >= 0 && len([]rune(p.screen[y])) >= p.Width; y-- {

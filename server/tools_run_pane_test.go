@@ -742,6 +742,15 @@ func TestRunCommandShowsTheBeginOfALongLine(t *testing.T) {
 			}
 		}
 	}
+	// In a batch of many there is less room than a result needs besides.
+	detached := p.command("%0", "echo some output; head -c 500 /dev/zero | tr '\\0' y", `"detach":true`)
+	cfg.Results, cfg.MaxResult = server.ResultsText, 1000
+	tight := serve(t, cfg)
+	tight.reads = true
+	get := `{"tool":"get_job","arguments":{"job_id":"` + detached.JobID + `"}}`
+	if text := tight.tool("call_readonly_tools_batch", `{"operations":[`+strings.Repeat(get+",", 11)+get+`]}`).text(); !strings.Contains(text, "12 of 12 succeeded") {
+		t.Errorf("%.3000s", text)
+	}
 	// It is whole where there is room.
 	if got = whole.command("%0", command); len(got.Output) != 3 || len(got.Output[1]) != 100_005 || got.JobID != "" {
 		t.Errorf("%.3000s", fmt.Sprint(got))

@@ -16,11 +16,14 @@ import (
 // openFor reads the config of a client in which a server's entry is, or would be made:
 // of a client that reads several files, the strongest of the user's that has it.
 func (s *Swapper) openFor(c *clients.Client, project, server string) (*document, error) {
-	files := c.UserFiles(s.Sys)
-	for _, file := range files {
+	var config *document
+	for _, file := range c.UserFiles(s.Sys) {
 		d, err := s.openAt(c, file)
-		if err != nil || len(files) == 1 && file == c.ConfigPath(s.Sys) {
-			return d, err
+		if err != nil {
+			return nil, err
+		}
+		if file == c.ConfigPath(s.Sys) {
+			config = d
 		}
 		for _, scope := range c.ScopesInOrder() {
 			if _, e, err := d.find(scope, project, server); err == nil && e.Found {
@@ -28,7 +31,10 @@ func (s *Swapper) openFor(c *clients.Client, project, server string) (*document,
 			}
 		}
 	}
-	return s.open(c)
+	if config == nil {
+		return s.openAt(c, c.ConfigPath(s.Sys)) // to say what is missing
+	}
+	return config, nil
 }
 
 // config is the config of a client that output names where no entry is found.
@@ -107,7 +113,7 @@ func differing(a, b map[string]any) []string {
 	return out
 }
 
-// switchedOff says how a client is told not to start an entry.
+// switchedOff lists the ways in which an entry is switched off.
 func (s *Swapper) switchedOff(doc *document, value map[string]any, project, server string) []string {
 	var out []string
 	for _, o := range doc.client.Off {

@@ -164,9 +164,7 @@ type document struct {
 	dirs   []string // to be made for it, if it does not exist
 }
 
-// open reads and parses a client's config.
-func (s *Swapper) open(c *clients.Client) (*document, error) { return s.openAt(c, c.ConfigPath(s.Sys)) }
-
+// openAt reads and parses a config of a client.
 func (s *Swapper) openAt(c *clients.Client, config string) (*document, error) {
 	target, err := targetOf(config)
 	if err != nil {

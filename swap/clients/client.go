@@ -68,7 +68,7 @@ type dialect struct {
 	Extra format.Object
 }
 
-// An off says how a client is told to leave a server alone.
+// An off is a way to switch a server off.
 type off struct {
 	Field string    // of the entry, or of an object with the server's name in File; "" for a list of names
 	Value bool      // of Field, that switches the entry off
