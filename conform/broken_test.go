@@ -25,9 +25,6 @@ import (
 // those scripts that start it in a way in which it is wrong: for all others it is
 // the real one.
 func TestBrokenTmux(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a while: not in short mode")
-	}
 	t.Parallel()
 	spy := newSpy(t, tmuxtest.Binary(t))
 	files, err := filepath.Glob("testdata/broken/*.sh")
@@ -69,10 +66,7 @@ func TestBrokenTmux(t *testing.T) {
 		})
 		t.Logf("%d of %d wrong tmuxes, on %d of %d gaps only; TMUX_TEST_FULL=1 runs all", len(here), all, len(gaps), allGaps)
 	}
-	result, err := Run(t.Context(), Options{Targets: targets, Gaps: gaps, child: child(t), Timeout: unhurried})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := mustRun(t, Options{Targets: targets, Gaps: gaps})
 	for _, c := range result.Cells {
 		if c.Status != report.Pass && c.Status != report.NotApplicable {
 			t.Fatalf("the real tmux: gap %d, layer %s: %s: %s\n%v", c.Gap, c.Layer, c.Status, c.Reason, c.Evidence)
@@ -96,11 +90,8 @@ func TestBrokenTmux(t *testing.T) {
 					timeout = inVain
 				}
 				at := slices.IndexFunc(gaps, func(g *Gap) bool { return g.Number == want.Gap })
-				got, err := Run(t.Context(), Options{Targets: []report.Target{target}, Gaps: gaps[at : at+1], Layers: []report.Layer{want.Layer}, child: child(t), Timeout: timeout})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if c := got.Cells[0]; c.Status != want.Status || c.Verdict != want.Verdict {
+				c := runGap(t, gaps[at], Options{Targets: []report.Target{target}, Layers: []report.Layer{want.Layer}, Timeout: timeout})
+				if c.Status != want.Status || c.Verdict != want.Verdict {
 					turned = append(turned, cell)
 					why = append(why, fmt.Sprintf("%s: %s %s: %s", cell, c.Status, c.Verdict, c.Reason))
 					if c.Status != report.Fail || len(c.Evidence) == 0 {

@@ -30,6 +30,9 @@ func hostileRun(program string) error {
 		return err
 	}
 	out := hostileOutcome{}
+	if versionTimeout = unhurried; in.Script == "stop\n" { // -V itself goes wrong
+		versionTimeout = in.Timeout
+	}
 	targets, err := ResolveTargets(ctx, []string{program}, nil)
 	switch {
 	case err != nil:
@@ -154,7 +157,7 @@ func TestHostileTmux(t *testing.T) {
 		{"forks on and on", sane, "echo '[ $2 -gt 3000 ] || sh ./chain MARK $(($2 + 1)) & sleep 0.01' >chain; setsid sh ./chain MARK 0 >/dev/null 2>&1 & sleep 0.05", report.TmuxLayer, "tmux list-panes\nclaim confirmed x\n", "neither confirmed nor refuted"},
 		{"-V for ever", "exec yes 'tmux 3.6a'", "", report.TmuxLayer, "stop\n", "-V printed more than 1024 KiB: not a tmux"},
 		{"-V runs away", away + sane, "", report.TmuxLayer, "tmux list-panes\nclaim confirmed x\n", "neither confirmed nor refuted"},
-		{"-V runs away and hangs", away + "exec sleep MARK", "", report.TmuxLayer, "stop\n", "within 5s"},
+		{"-V runs away and hangs", away + "exec sleep MARK", "", report.TmuxLayer, "stop\n", "within 3s"},
 		{"-V runs away and prints for ever", away + "exec yes", "", report.TmuxLayer, "stop\n", "-V printed more than 1024 KiB"},
 		{"a program that prints for ever", sane, "", report.TmuxLayer, "exec yes\n", "what was printed took more than 64 MiB of memory"},
 		{"a program that runs away and prints for ever", sane, "", report.TmuxLayer, "exec sh away\n-- away --\n" + away + "exec yes\n", "what was printed took more than"},
@@ -167,7 +170,7 @@ func TestHostileTmux(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
 			timeout := unhurried
-			if strings.HasPrefix(tt.want, "no end within 3s") {
+			if strings.Contains(tt.want, "within 3s") {
 				timeout = 3 * time.Second
 			}
 			cmd, stdout, _ := hostile(t, hostileInput{tt.layer, tt.script, timeout}, tt.version, tt.body)

@@ -161,7 +161,7 @@ func ask(ctx context.Context, req request) (message, error) {
 	if err != nil {
 		return message{}, fmt.Errorf("find this program, to ask tmux with: %w", err)
 	}
-	if req.Dir, err = runDir(); err != nil {
+	if req.Dir, err = runDir(""); err != nil {
 		return message{}, err
 	}
 	defer os.RemoveAll(req.Dir)

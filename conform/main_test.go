@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
-	testtool.Parallel(6)
+	testtool.Parallel(12)
+	versionTimeout = unhurried
 	os.Exit(m.Run())
 }
 

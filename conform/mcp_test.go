@@ -106,7 +106,7 @@ func testServer(in io.Reader, out io.Writer) int {
 
 // What servers do, and what becomes of it. Nothing is left of any.
 func TestServers(t *testing.T) {
-	emptyAtEnd(t)
+	t.Parallel()
 	exe := child(t)[0]
 	good, stays := "CONFORM_TEST_SERVER=1 "+exe, "CONFORM_TEST_SERVER=stays "+exe
 	for _, tt := range []struct {
@@ -141,7 +141,7 @@ func TestServers(t *testing.T) {
 			if tt.reason == "no end within 3s" {
 				timeout = 3 * time.Second
 			}
-			c := runIn(t, t.Context(), gapOf(t, report.MCPLayer, tt.script), Options{Server: tt.server, Timeout: timeout})
+			c := runGap(t, gapOf(t, report.MCPLayer, tt.script), Options{Server: tt.server, Timeout: timeout})
 			if c.Status != tt.status || !strings.Contains(c.Reason, tt.reason) {
 				t.Errorf("%s: %s\nwant %s: %s\n%s", c.Status, c.Reason, tt.status, tt.reason, c.Log)
 			}
@@ -155,11 +155,7 @@ func TestServers(t *testing.T) {
 // A dialect is detected from what a real handshake brings, and calls and answers are
 // translated.
 func TestDetectedDialect(t *testing.T) {
-	emptyAtEnd(t)
-	targets, err := ResolveTargets(t.Context(), []string{tmuxtest.Binary(t)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
 	g := gapOf(t, report.MCPLayer, `
 mcp display_message '{"format_string": "abc"}'
 json result abc
@@ -170,10 +166,7 @@ json result.0.pane_current_command work
 `)
 	none := gapOf(t, report.MCPLayer, "mcp display_message '{\"window_id\": \"@0\", \"format_string\": \"x\"}'\n")
 	none.Number = 2
-	result, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g, none}, Server: "CONFORM_TEST_SERVER=camel " + child(t)[0], child: child(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := mustRun(t, Options{Gaps: []*Gap{g, none}, Server: "CONFORM_TEST_SERVER=camel " + child(t)[0]})
 	if a, b := result.Cells[0], result.Cells[1]; result.Dialect != "libtmux-camel" || a.Status != report.Pass || b.Status != report.NotOffered {
 		t.Errorf("dialect %q, %s: %s, %s: %s", result.Dialect, a.Status, a.Reason, b.Status, b.Reason)
 	}
@@ -189,7 +182,9 @@ json result.0.pane_current_command work
 // A server that cannot be asked is one error with the beginning of what it wrote,
 // before anything runs. Nothing is left of it.
 func TestServersThatDoNotStart(t *testing.T) {
-	emptyAtEnd(t)
+	t.Parallel()
+	temp := shortTemp(t)
+	t.Cleanup(func() { nothingLeft(t, temp) })
 	targets, err := ResolveTargets(t.Context(), []string{tmuxtest.Binary(t)}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +203,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 			if tt.want == "no answer within 3s" {
 				timeout = 3 * time.Second
 			}
-			_, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{gapOf(t, report.MCPLayer, "mcp text\n")}, Server: tt.server, Timeout: timeout, child: child(t)})
+			_, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{gapOf(t, report.MCPLayer, "mcp text\n")}, Server: tt.server, Timeout: timeout, child: child(t), temp: temp})
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || len(err.Error()) > 1500 {
 				t.Errorf("%v, want %s", err, tt.want)
 			}
@@ -225,7 +220,7 @@ func TestServerEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := runGap(t, t.Context(), gapOf(t, report.MCPLayer, strings.ReplaceAll(`safety destructive
+	c := runGap(t, gapOf(t, report.MCPLayer, strings.ReplaceAll(`safety destructive
 mcp environment
 json LIBTMUX_SOCKET_PATH $SOCKET
 json TMUX_MCP_SOCKET_PATH $SOCKET
@@ -248,7 +243,8 @@ stdout '"LIBTMUX_TMUX_BIN": "/'
 // The server of this program serves the script's tmux, with the tier that the
 // script says.
 func TestOwnServer(t *testing.T) {
-	c := runGap(t, t.Context(), gapOf(t, report.MCPLayer, `
+	t.Parallel()
+	c := runGap(t, gapOf(t, report.MCPLayer, `
 tmux new-session -d -s work 'exec sleep 60'
 mcp list_sessions
 json 'result.#.session_name' '["work"]'
@@ -257,7 +253,7 @@ json 'result.#.session_name' '["work"]'
 	if c.Status != report.Fail || !strings.Contains(c.Reason, "offers no tool kill_session") || c.Transport != "exec" {
 		t.Errorf("%s: %s, transport %q\n%s", c.Status, c.Reason, c.Transport, c.Log)
 	}
-	c = runGap(t, t.Context(), gapOf(t, report.MCPLayer, `
+	c = runGap(t, gapOf(t, report.MCPLayer, `
 tmux new-session -d -s work 'exec sleep 60'
 tmux new-session -d -s other 'exec sleep 60'
 safety destructive

@@ -23,7 +23,7 @@ var varies = regexp.MustCompile(`/dev/\S*|/\S*/|client-[0-9]+|[0-9]{3,}| +\n`)
 // A reproducer shows what the script saw, with nothing but the target, and leaves
 // nothing.
 func TestReproducers(t *testing.T) {
-	emptyAtEnd(t)
+	t.Parallel()
 	gaps := lastingSuites(t)
 	// Files, waiting, variables, clients on terminals, directories, control clients.
 	gaps = slices.DeleteFunc(gaps, func(g *Gap) bool { return !slices.Contains([]int{6, 11, 106, 110, 207, 305, 402}, g.Number) })
@@ -31,14 +31,7 @@ func TestReproducers(t *testing.T) {
 	if testtool.Full {
 		specs = append(specs, "real="+tmuxtest.Binary(t))
 	}
-	targets, err := ResolveTargets(t.Context(), specs, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := Run(t.Context(), Options{Targets: targets, Gaps: gaps, Layers: []report.Layer{report.TmuxLayer}, Reproduce: true, child: child(t), Timeout: unhurried})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := mustRun(t, Options{Gaps: gaps, Layers: []report.Layer{report.TmuxLayer}, Reproduce: true}, specs...)
 	for _, c := range result.Cells {
 		t.Run(result.Gap(c.Gap).Name+"/"+c.Tmux, func(t *testing.T) {
 			t.Parallel()
@@ -75,21 +68,14 @@ func sh(t *testing.T, script string) string {
 // A failure has a reproducer that shows it, and shows no failure on a tmux that has
 // none. What passes has no reproducer.
 func TestFailureHasReproducer(t *testing.T) {
-	emptyAtEnd(t)
+	t.Parallel()
 	real := tmuxtest.Binary(t)
 	wrong := filepath.Join(t.TempDir(), "tmux")
 	if err := testtool.WriteProgram(wrong, []byte("#!/bin/sh\ncase \"$*\" in *rename-window*) exit 0 ;; esac\nexec '"+real+"' \"$@\"\n")); err != nil {
 		t.Fatal(err)
 	}
-	targets, err := ResolveTargets(t.Context(), []string{"wrong=" + wrong, "real=" + real}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	g := gap(t, "mkdir sub\ntmux new-session -d -n first 'exec sleep 60'\ntmux rename-window -t @0 'it''s new'\ntmux new-window -d 'sleep 0.7; echo late; exec sleep 60'\nwait-until late tmux capture-pane -p -t %1\ntmux list-windows -F '[#{window_name}]'\nstdout '^\\[it''s new\\]$'\nsaw confirmed a\nclaim confirmed b\n")
-	result, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := mustRun(t, Options{Gaps: []*Gap{g}}, "wrong="+wrong, "real="+real)
 	if c := result.Cells[1]; c.Status != report.Pass || c.Reproducer != "" {
 		t.Errorf("%s: %s: %q", c.Status, c.Reason, c.Reproducer)
 	}
@@ -108,7 +94,7 @@ func TestFailureHasReproducer(t *testing.T) {
 
 // Nothing that a tmux prints is a command in a reproducer.
 func TestReproducersObeyNothing(t *testing.T) {
-	emptyAtEnd(t)
+	t.Parallel()
 	dir := t.TempDir()
 	owned, real := filepath.Join(dir, "owned"), tmuxtest.Binary(t)
 	hostile := "'; touch " + owned + "; $(touch " + owned + ") `touch " + owned + "` \"; touch " + owned + "; #\nEOF\ntouch " + owned + "\n"
@@ -119,16 +105,8 @@ func TestReproducersObeyNothing(t *testing.T) {
 	if err := testtool.WriteProgram(wrong, []byte("#!/bin/sh\ncase \"$*\" in *display-message*|*list-clients*) cat "+dir+"/text; exit ;; esac\nexec '"+real+"' \"$@\"\n")); err != nil {
 		t.Fatal(err)
 	}
-	targets, err := ResolveTargets(t.Context(), []string{wrong}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	g := gap(t, "tmux new-session -d 'exec sleep 60'\nattach user\ntmux display-message -p x\nsave v\ntmux set-option -g @v $v\nwait-until touch tmux display-message -p $v\n! stdout touch\n")
-	result, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := result.Cells[0]
+	c := mustRun(t, Options{Gaps: []*Gap{g}, Timeout: inVain}, wrong).Cells[0]
 	if c.Status != report.Fail || !strings.Contains(c.Reproducer, "await ") || !strings.Contains(c.Last().Actual, "touch") {
 		t.Fatalf("%s: %s", c.Status, c.Reason)
 	}

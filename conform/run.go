@@ -56,6 +56,8 @@ type Options struct {
 	// executable with [ChildArg] when empty.
 	child  []string
 	server []string
+	// temp is where the run makes its directory; the usual place when empty.
+	temp string
 	// serverDir is where the MCP server is started: this process's directory, so
 	// that a relative path in its command is what it seems.
 	serverDir string
@@ -152,7 +154,7 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 			result.Dialect = opts.Dialect.Name
 		}
 	}
-	dir, err := runDir()
+	dir, err := runDir(opts.temp)
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for the run: %w", err)
 	}
@@ -220,10 +222,12 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 // some room.
 const maxSocketPath = 90
 
-// runDir makes the directory of a run: in the usual place, unless its name
-// would be too long for a socket in it.
-func runDir() (string, error) {
-	parent := os.TempDir()
+// runDir makes the directory of a run: in parent, or the usual place when that is
+// empty, unless its name would be too long for a socket in it.
+func runDir(parent string) (string, error) {
+	if parent == "" {
+		parent = os.TempDir()
+	}
 	if real, err := filepath.EvalSymlinks(parent); err == nil {
 		parent = real
 	}

@@ -32,48 +32,51 @@ func gapOf(t *testing.T, layer report.Layer, script string) *Gap {
 	return g
 }
 
-// runGap runs a gap in a directory of the test's own for everything temporary, and fails the
-// test if anything is left afterwards.
-func runGap(t *testing.T, ctx context.Context, g *Gap, opts Options) report.Cell {
+// mustRun runs gaps on targets, the tests' own tmux unless there are specs, in a directory of
+// its own for everything temporary. The test fails if anything is left when it ends.
+func mustRun(t *testing.T, opts Options, specs ...string) *report.Report {
 	t.Helper()
-	emptyAtEnd(t)
-	return runIn(t, ctx, g, opts)
-}
-
-// runIn runs the gap where a test around this one looks at what is left.
-func runIn(t *testing.T, ctx context.Context, g *Gap, opts Options) report.Cell {
-	t.Helper()
-	targets, err := ResolveTargets(ctx, []string{tmuxtest.Binary(t)}, nil)
-	if err != nil {
-		t.Fatal(err)
+	if opts.Targets == nil {
+		if specs == nil {
+			specs = []string{tmuxtest.Binary(t)}
+		}
+		targets, err := ResolveTargets(t.Context(), specs, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts.Targets = targets
 	}
-	opts.Targets, opts.Gaps = targets, []*Gap{g}
 	if opts.child == nil {
 		opts.child = child(t)
 	}
-	result, err := Run(ctx, opts)
+	if opts.temp == "" {
+		opts.temp = shortTemp(t)
+	}
+	if opts.Timeout == 0 {
+		opts.Timeout = unhurried
+	}
+	t.Cleanup(func() { nothingLeft(t, opts.temp) })
+	result, err := Run(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return result.Cells[0]
+	return result
 }
 
-// emptyAtEnd makes a directory for everything temporary and fails the test when
-// anything is left of it after the test and its subtests, which may be parallel.
-func emptyAtEnd(t *testing.T) {
-	dir := shortTemp(t)
-	t.Cleanup(func() { nothingLeft(t, dir) })
+// runGap runs a gap of one layer, and returns its cell.
+func runGap(t *testing.T, g *Gap, opts Options) report.Cell {
+	t.Helper()
+	opts.Gaps = []*Gap{g}
+	return mustRun(t, opts).Cells[0]
 }
 
-// shortTemp makes a directory for everything temporary of this process, with a
-// name that leaves room for a socket's.
+// shortTemp makes a directory with a name that leaves room for a socket's.
 func shortTemp(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "ct")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	t.Setenv("TMPDIR", dir)
 	return dir
 }
 
@@ -112,7 +115,7 @@ func processes(t *testing.T, dir string) []string {
 
 // What scripts do, and what becomes of it.
 func TestOutcomes(t *testing.T) {
-	emptyAtEnd(t)
+	t.Parallel()
 	const session = "tmux new-session -d 'exec sleep 60'\n"
 	for _, tt := range []struct {
 		name, script string
@@ -164,7 +167,7 @@ func TestOutcomes(t *testing.T) {
 			if tt.reason == "still no match" {
 				timeout = inVain
 			}
-			c := runIn(t, t.Context(), gap(t, tt.script), Options{Timeout: timeout})
+			c := runGap(t, gap(t, tt.script), Options{Timeout: timeout})
 			if c.Status != tt.status || c.Verdict != tt.verdict || !strings.Contains(c.Reason, tt.reason) {
 				t.Errorf("%s %s: %s\nwant %s %s: %s\n%s", c.Status, c.Verdict, c.Reason, tt.status, tt.verdict, tt.reason, c.Log)
 			}
@@ -179,7 +182,7 @@ func TestOutcomes(t *testing.T) {
 // Whatever hangs is ended at the timeout, with its evidence, and with it all
 // that it has started.
 func TestTimeout(t *testing.T) {
-	emptyAtEnd(t)
+	t.Parallel()
 	for _, tt := range []struct{ name, script, reason, command string }{
 		{"a tmux command", "tmux new-session -d 'trap : HUP TERM INT; sleep 1000; sleep 1000'\ntmux wait-for never\n", "no end within 10s", "tmux wait-for never"},
 		{"a program", "exec sleep 1000\n", "no end within 10s", "exec sleep 1000"},
@@ -189,7 +192,7 @@ func TestTimeout(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := runIn(t, t.Context(), gap(t, tt.script), Options{Timeout: 10 * time.Second})
+			c := runGap(t, gap(t, tt.script), Options{Timeout: 10 * time.Second})
 			if c.Status != report.Fail || !strings.Contains(c.Reason, tt.reason) || c.Last().Command != tt.command {
 				t.Errorf("%s: %s: %q", c.Status, c.Reason, c.Evidence)
 			}
@@ -200,6 +203,7 @@ func TestTimeout(t *testing.T) {
 // A run that is interrupted ends at once, reports the results so far and leaves
 // nothing behind.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	dir := shortTemp(t)
 	targets, err := ResolveTargets(t.Context(), []string{tmuxtest.Binary(t)}, nil)
 	if err != nil {
@@ -217,7 +221,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	result, err := Run(ctx, Options{Targets: targets, Gaps: gaps, Jobs: 1, child: child(t), Progress: func(e Event) {
+	result, err := Run(ctx, Options{Targets: targets, Gaps: gaps, Jobs: 1, child: child(t), temp: dir, Progress: func(e Event) {
 		if e.Cell.Gap == 2 && !e.Done {
 			go func() {
 				// When its tmux server is there.
@@ -253,14 +257,7 @@ func TestDocumentedGap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	targets, err := ResolveTargets(t.Context(), []string{tmuxtest.Binary(t)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := mustRun(t, Options{Gaps: []*Gap{g}})
 	if len(result.Cells) != 3 || !result.OK() {
 		t.Errorf("%+v", result.Cells)
 	}
@@ -268,12 +265,13 @@ func TestDocumentedGap(t *testing.T) {
 
 // With Keep the directories and servers stay, to be looked at.
 func TestKeep(t *testing.T) {
+	t.Parallel()
 	dir := shortTemp(t)
 	targets, err := ResolveTargets(t.Context(), []string{tmuxtest.Binary(t)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := Run(t.Context(), Options{Targets: targets, Keep: true, child: child(t), Gaps: []*Gap{
+	result, err := Run(t.Context(), Options{Targets: targets, Keep: true, child: child(t), temp: dir, Gaps: []*Gap{
 		gap(t, "tmux new-session -d -s kept 'exec sleep 60'\nsaw confirmed a\nclaim confirmed b\n"),
 	}})
 	if err != nil {
@@ -296,10 +294,11 @@ func TestKeep(t *testing.T) {
 
 // A run whose process is killed cannot clean up: its children do.
 func TestKilledRun(t *testing.T) {
+	t.Parallel()
 	dir := shortTemp(t)
 	binary := tmuxtest.Binary(t)
 	cmd := exec.Command(child(t)[0])
-	cmd.Env = append(os.Environ(), "CONFORM_TEST_RUN="+binary)
+	cmd.Env = append(os.Environ(), "CONFORM_TEST_RUN="+binary, "TMPDIR="+dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -320,8 +319,9 @@ func TestKilledRun(t *testing.T) {
 // A run that is killed while a script's process is telling it something: nobody
 // reads that any more, and still it cleans up.
 func TestNobodyListens(t *testing.T) {
+	t.Parallel()
 	dir := shortTemp(t)
-	run, err := runDir()
+	run, err := runDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,7 +396,7 @@ func wait(t *testing.T, what string, cond func() bool) {
 // The child that does not do its part is an error of the runner, not a failure
 // of the target.
 func TestBrokenChild(t *testing.T) {
-	emptyAtEnd(t)
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		child  []string
@@ -413,7 +413,7 @@ func TestBrokenChild(t *testing.T) {
 			if tt.name == "hangs" {
 				timeout = 100 * time.Millisecond
 			}
-			if c := runIn(t, t.Context(), gap(t, "stop\n"), Options{child: tt.child, Timeout: timeout}); !c.Status.Bad() || !strings.Contains(c.Reason, tt.reason) {
+			if c := runGap(t, gap(t, "stop\n"), Options{child: tt.child, Timeout: timeout}); !c.Status.Bad() || !strings.Contains(c.Reason, tt.reason) {
 				t.Errorf("%s: %s, want %s", c.Status, c.Reason, tt.reason)
 			}
 		})
@@ -423,12 +423,12 @@ func TestBrokenChild(t *testing.T) {
 // Where the usual directory for temporary files has a long name, sockets still
 // have room.
 func TestLongTempDir(t *testing.T) {
+	t.Parallel()
 	long := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
 	if err := os.MkdirAll(long, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("TMPDIR", long)
-	dir, err := runDir()
+	dir, err := runDir(long)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -475,14 +475,7 @@ func TestWritingGaps(t *testing.T) {
 	if err := testtool.WriteProgram(wrapper, []byte(blocks(t, page, "#!/bin/sh\n"))); err != nil {
 		t.Fatal(err)
 	}
-	targets, err := ResolveTargets(t.Context(), []string{"system", "wrong=" + wrapper}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := mustRun(t, Options{Gaps: []*Gap{g}}, "system", "wrong="+wrapper)
 	var got []string
 	for _, c := range result.Cells {
 		got = append(got, fmt.Sprintf("%s %s %s", c.Layer, c.Status, c.Verdict))

@@ -252,8 +252,8 @@ func (r request) about(t *report.Target) request {
 	return r
 }
 
-// versionTimeout bounds `tmux -V`.
-const versionTimeout = 5 * time.Second
+// versionTimeout bounds `tmux -V`; a variable for tests.
+var versionTimeout = 5 * time.Second
 
 // versionLine is what tmux prints for -V, and its version, which reports print.
 var versionLine = regexp.MustCompile(`^tmux ([0-9A-Za-z.~+_-]+)$`)

@@ -118,7 +118,7 @@ exec '`+tmuxtest.Binary(t)+`' "$@"`)
 
 // A target's arguments and environment reach it on every layer.
 func TestNeedyTargets(t *testing.T) {
-	emptyAtEnd(t)
+	t.Parallel()
 	path := needy(t)
 	fromFile, err := ParseTargets("t.toml", filepath.Dir(path), []byte("[[target]]\nname = \"file\"\npath = \"./tmux\"\nargs = [\"--compat\"]\nenv = { NEEDS = \"a & b\" }\n"))
 	if err != nil {
@@ -138,10 +138,7 @@ func TestNeedyTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := Run(t.Context(), Options{Targets: targets, Gaps: []*Gap{g}, child: child(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := mustRun(t, Options{Targets: targets, Gaps: []*Gap{g}})
 	for _, c := range result.Cells {
 		if c.Status != report.Pass {
 			t.Errorf("%s, layer %s: %s: %s", c.Tmux, c.Layer, c.Status, c.Reason)
@@ -157,6 +154,7 @@ func TestNeedyTargets(t *testing.T) {
 
 // A tmux whose -V lies, or makes no sense, has the version of what it can do.
 func TestProbe(t *testing.T) {
+	t.Parallel()
 	real := tmuxtest.Binary(t)
 	version, err := ResolveTargets(t.Context(), []string{real}, nil)
 	if err != nil {
@@ -195,20 +193,5 @@ func TestWrongTargetFiles(t *testing.T) {
 		if _, err := ParseTargets("t.toml", "/", []byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
-	}
-}
-
-// A program that hangs on -V is given up, and ended with all that it started.
-func TestTargetHangs(t *testing.T) {
-	t.Parallel()
-	tmuxtest.Binary(t)
-	dir := t.TempDir()
-	path := program(t, "trap : TERM INT HUP; sleep 1000 & cd "+dir+"; sleep 1000; sleep 1000")
-	_, err := ResolveTargets(t.Context(), []string{path}, nil)
-	if err == nil || !strings.Contains(err.Error(), "within 5s") {
-		t.Errorf("%v", err)
-	}
-	if ps := processes(t, filepath.Dir(path)); len(ps) > 0 {
-		t.Errorf("left running: %s", ps)
 	}
 }
