@@ -10,19 +10,22 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"tmuxmcp/internal/test/testtool"
 )
 
 // The test binary is also a program that fetches "testing" and prints its path,
 // for the tests that need a second process.
 func TestMain(m *testing.M) {
 	if os.Getenv("DEBIAN_TEST_FETCH") == "" {
-		os.Exit(m.Run())
+		os.Exit(onAnyMachine(m))
 	}
 	f := Fetcher{CacheDir: os.Getenv("DEBIAN_TEST_CACHE"), Mirror: os.Getenv("DEBIAN_TEST_MIRROR"), Keyring: os.Getenv("DEBIAN_TEST_KEYRING")}
 	got, err := f.Get(context.Background(), "testing")
@@ -33,6 +36,24 @@ func TestMain(m *testing.M) {
 	fmt.Println(got.Binary)
 }
 
+// onAnyMachine runs the tests with settings of apt that do not depend on the machine, and
+// that take every date: see [TestExpired].
+func onAnyMachine(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "d")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	settings := filepath.Join(dir, "apt.conf")
+	text := "Acquire::http::Proxy::127.0.0.1 \"DIRECT\";\nAcquire::Check-Valid-Until \"false\";\nAcquire::Check-Date \"false\";\n"
+	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+		panic(err)
+	}
+	os.Setenv("APT_CONFIG", settings)
+	os.Unsetenv("DEBIAN_MIRROR")
+	return m.Run()
+}
+
 func fetchProcess(ctx context.Context, f Fetcher) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), "DEBIAN_TEST_FETCH=1", "DEBIAN_TEST_CACHE="+f.CacheDir,
@@ -41,6 +62,7 @@ func fetchProcess(ctx context.Context, f Fetcher) *exec.Cmd {
 }
 
 func TestGet(t *testing.T) {
+	t.Parallel()
 	a := newTestArchive(t)
 	version := a.publishTmux(t)
 	cache := filepath.Join(shortDir(t), "a cache, [of] 'mine'")
@@ -135,6 +157,7 @@ func TestSignature(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			a := newTestArchive(t)
 			a.publishScript(t)
 			f := Fetcher{CacheDir: t.TempDir(), Keyring: a.keyring}
@@ -182,6 +205,7 @@ func TestErrors(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		suite string // default: testing
+		env   []string
 		with  func(t *testing.T, f *Fetcher)
 		kind  error
 		says  string
@@ -193,8 +217,8 @@ func TestErrors(t *testing.T) {
 		"a suite without tmux":        {suite: "bare", kind: ErrNoTmux},
 		"only its base has tmux":      {suite: "testing-backports", kind: ErrNoTmux},
 		"a tmux that is no program":   {kind: ErrBinary},
-		"no apt-get":                  {with: func(t *testing.T, f *Fetcher) { t.Setenv("PATH", empty) }, kind: ErrNoApt, says: "apt-get"},
-		"no mirror configured":        {with: func(t *testing.T, f *Fetcher) { f.Mirror = ""; t.Setenv("APT_CONFIG", noSources) }, kind: ErrMirror, says: "--debian-mirror URL"},
+		"no apt-get":                  {env: []string{"PATH", empty}, kind: ErrNoApt, says: "apt-get"},
+		"no mirror configured":        {env: []string{"APT_CONFIG", noSources}, with: func(t *testing.T, f *Fetcher) { f.Mirror = "" }, kind: ErrMirror, says: "--debian-mirror URL"},
 		"a host for a mirror":         {with: func(t *testing.T, f *Fetcher) { f.Mirror = "127.0.0.1/debian" }, kind: ErrMirror, says: "no URL"},
 		"two lines for a mirror":      {with: func(t *testing.T, f *Fetcher) { f.Mirror += "\nTrusted: yes" }, kind: ErrMirror},
 		"an unknown kind of mirror":   {with: func(t *testing.T, f *Fetcher) { f.Mirror = "gopher://127.0.0.1/debian" }, kind: ErrMirror, says: "gopher"},
@@ -206,11 +230,20 @@ func TestErrors(t *testing.T) {
 		"no keyring":                  {with: func(t *testing.T, f *Fetcher) { f.Keyring = "/nonexistent.gpg" }, kind: ErrKeyring, says: "debian-archive-keyring"},
 		"a cache that is a file":      {with: func(t *testing.T, f *Fetcher) { f.CacheDir = file }, kind: ErrCache, says: "not a directory"},
 		"a cache that takes no files": {with: func(t *testing.T, f *Fetcher) { f.CacheDir = "/proc/self/fdinfo" }, kind: ErrCache},
-		"no home and no cache":        {with: func(t *testing.T, f *Fetcher) { f.CacheDir = ""; t.Setenv("HOME", ""); t.Setenv("XDG_CACHE_HOME", "") }, kind: ErrCache},
+		"no home and no cache":        {env: []string{"HOME", "", "XDG_CACHE_HOME", ""}, with: func(t *testing.T, f *Fetcher) { f.CacheDir = "" }, kind: ErrCache},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cache := t.TempDir()
 			f := Fetcher{CacheDir: cache, Mirror: a.mirror(), Keyring: a.keyring, Timeout: time.Minute}
+			if name == "a mirror without a name" && !testtool.Full {
+				t.Skip("asks a name server: see " + testtool.FullSize)
+			}
+			for v := range slices.Chunk(c.env, 2) {
+				t.Setenv(v[0], v[1])
+			}
+			if c.env == nil {
+				t.Parallel()
+			}
 			if c.with != nil {
 				c.with(t, &f)
 			}
@@ -218,14 +251,10 @@ func TestErrors(t *testing.T) {
 			if suite == "" {
 				suite = "testing"
 			}
-			start := time.Now()
 			_, err := f.Get(t.Context(), suite)
 			wantError(t, err, c.kind, c.says)
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error shows a password: %v", err)
-			}
-			if took := time.Since(start); took > time.Minute {
-				t.Errorf("it took %v to say so", took)
 			}
 			wantSlot(t, cache, "testing")
 		})
@@ -265,6 +294,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (url string) {
 // TestTwoAtOnce: processes and goroutines that want the same suite at the same time all
 // get it, from one fetch.
 func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
 	a := newTestArchive(t)
 	a.publishTmux(t)
 	var fetches atomic.Int32
@@ -311,6 +341,7 @@ func TestTwoAtOnce(t *testing.T) {
 
 // TestInterrupted cuts fetches off while tmux itself is on its way.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	a := newTestArchive(t)
 	a.publishTmux(t)
 	var stall atomic.Bool
@@ -349,12 +380,8 @@ func TestInterrupted(t *testing.T) {
 		stall.Store(true)
 		slow := f
 		slow.Timeout = 2 * time.Second
-		start := time.Now()
 		_, err := slow.Get(t.Context(), "testing")
 		wantError(t, err, context.DeadlineExceeded, "not done within 2s")
-		if took := time.Since(start); took > time.Minute {
-			t.Errorf("a time limit of 2 s took %v", took)
-		}
 		wantNoProcess(t, f.CacheDir)
 		wantSlot(t, f.CacheDir, "testing")
 		for len(reached) > 0 {
@@ -442,8 +469,8 @@ func TestExpired(t *testing.T) {
 		{"from the future", "Wed, 01 Jan 2200 00:00:00 UTC", "Wed, 08 Jan 2200 00:00:00 UTC", "clock"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			a := newTestArchive(t)
-			writeFile(t, os.Getenv("APT_CONFIG"), "Acquire::Check-Valid-Until \"false\";\nAcquire::Check-Date \"false\";\n")
 			a.publishScript(t)
 			release := filepath.Join(a.dir, "dists/testing/Release")
 			text, err := os.ReadFile(release)

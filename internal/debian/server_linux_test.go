@@ -185,22 +185,6 @@ func libraryFiles(t *testing.T, pid string) []string {
 	return files
 }
 
-func treeSize(t *testing.T, dir string) (bytes int64) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		bytes += info.Size()
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes
-}
-
 // shortDir is a temporary directory whose path leaves room for a socket's.
 func shortDir(t *testing.T) string {
 	t.Helper()
