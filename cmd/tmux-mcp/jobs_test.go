@@ -92,7 +92,7 @@ func (c cost) row(title, form string) string {
 
 // TestJobs plays all jobs, some at a time.
 //
-//	go test ./cmd/tmux-mcp -run Jobs -count=1 -parallel=1 -think=1s -update
+//	TMUX_TEST_FULL=1 go test ./cmd/tmux-mcp -run Jobs -count=1 -parallel=1 -think=1s -update
 //
 // writes their costs down; TMUX_TEST_BINARY names the tmux.
 func TestJobs(t *testing.T) {
@@ -235,6 +235,12 @@ func jobParams(t *testing.T, files []string, checked func(name string, c cost)) 
 	}
 	return testscript.Params{
 		Files: files, WorkdirRoot: root, RequireExplicitExec: true,
+		Condition: func(cond string) (bool, error) {
+			if cond == "full" {
+				return testtool.Full, nil
+			}
+			return false, fmt.Errorf("unknown condition %s", cond)
+		},
 		Setup: func(env *testscript.Env) error {
 			p := &player{binary: binary, stage: env}
 			env.Values[key{}] = p
