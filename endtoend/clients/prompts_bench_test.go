@@ -1,4 +1,4 @@
-package tmuxmcp_test
+package clients
 
 import (
 	"bufio"
@@ -156,8 +156,8 @@ type mcpPeer struct {
 
 func (s *promptStage) serve() *mcpPeer {
 	s.Helper()
-	cmd := exec.Command(filepath.Join(s.home, "tmux-mcp"), "-S", filepath.Join(s.home, "tmux"), "--results", "json", "--safety", "destructive")
-	cmd.Env, cmd.Dir = s.stage.env, s.home // the stage ends what has this home
+	cmd := exec.Command(filepath.Join(s.dir, "tmux-mcp"), "-S", s.socket(), "--results", "json", "--safety", "destructive")
+	cmd.Dir = s.dir // the stage ends what has this home
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		s.Fatal(err)
@@ -247,22 +247,18 @@ func (s *promptStage) awaits(state string) agentRow {
 func newPromptStage(t *testing.T, c agentClient) *promptStage {
 	s := &promptStage{agentClient: c}
 	s.stage = newStage(t, c.modelClient)
-	program, err := modelServer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.write("tmux-mcp", string(program))
+	s.tmuxMCP()
 	model, err := c.api(standin.Script{Server: "none", Final: "Title", Reply: s.reply})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.model = model
 	t.Cleanup(model.Close)
-	fill := strings.NewReplacer("{URL}", model.URL, "{HOME}", s.home)
+	fill := strings.NewReplacer("{URL}", model.URL, "{HOME}", s.dir)
 	for name, text := range c.files {
 		s.write(name, fill.Replace(text))
 	}
-	run := "cd " + s.home + "\n"
+	run := "cd " + s.dir + "\n"
 	for _, kv := range c.env {
 		run += "export '" + fill.Replace(kv) + "'\n"
 	}
@@ -272,7 +268,7 @@ func newPromptStage(t *testing.T, c agentClient) *promptStage {
 	}
 	s.write("run", run+"\n")
 	s.mcp, s.eyes = s.serve(), s.serve()
-	s.tmux("respawn-pane", "-k", "-t", "%0", "sh "+s.home+"/run")
+	s.tmux("respawn-pane", "-k", "-t", "%0", "sh "+s.dir+"/run")
 	s.awaits("idle")
 	return s
 }

@@ -1,4 +1,4 @@
-package tmuxmcp_test
+package clients
 
 import (
 	"bytes"
@@ -8,12 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -132,27 +128,34 @@ func newestClaude() modelClient {
 	return c
 }
 
-// modelServer is the real tmux-mcp, built once.
-var modelServer = sync.OnceValues(func() ([]byte, error) {
+// tmuxMCP puts the real tmux-mcp, built once, into the home, and returns its path.
+func (h *home) tmuxMCP() string {
+	h.Helper()
+	program, err := builtServer()
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.writeProgram("tmux-mcp", string(program))
+	return filepath.Join(h.dir, "tmux-mcp")
+}
+
+var builtServer = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "tmux-mcp")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "tmux-mcp")
-	if out, err := exec.Command("go", "build", "-o", program, "./cmd/tmux-mcp").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", dir, "tmuxmcp/cmd/tmux-mcp").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build: %v\n%s", err, out)
 	}
-	return os.ReadFile(program)
+	return os.ReadFile(filepath.Join(dir, "tmux-mcp"))
 })
 
-// A stage is a home that is thrown away, with a tmux server of 40 panes in it. The
-// client runs in %0.
+// A stage is a home with a tmux server of 40 panes in it. The client runs in %0, in front of
+// a stand-in for its model.
 type stage struct {
-	*testing.T
+	*home
 	modelClient
-	home string
-	env  []string
 }
 
 // screenLine is how the 35 lines look that %1 shows.
@@ -160,34 +163,8 @@ const screenLine = "line %04g of some text that is on the screen"
 
 func newStage(t *testing.T, c modelClient) *stage {
 	t.Helper()
-	bin := os.Getenv("MCP_CLIENTS_BIN")
-	if bin == "" {
-		t.Skip("MCP_CLIENTS_BIN names no directory with agent CLIs; .ci/clients installs them and runs this test")
-	}
-	if _, err := exec.LookPath(filepath.Join(bin, c.name)); err != nil {
-		t.Skipf("%s is not installed: %v", c.name, err)
-	}
-	if runtime.GOOS != "linux" {
-		t.Skip("what a client leaves running is found in /proc")
-	}
 	testtool.Path(t, "tmux")
-	// Not t.TempDir: the path of a socket must be short.
-	home, err := os.MkdirTemp("", "agent")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &stage{T: t, modelClient: c, home: home, env: []string{
-		"HOME=" + home, "TMPDIR=" + home + "/tmp", "XDG_RUNTIME_DIR=" + home + "/runtime",
-		"PATH=" + bin + ":" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh", "PS1=$ ",
-		// Nothing listens there: only loopback is reached.
-		"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost",
-	}}
-	t.Cleanup(s.clear)
-	for _, dir := range []string{"tmp", "runtime"} {
-		if err := os.Mkdir(filepath.Join(home, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s := &stage{newHome(t, c.name), c}
 	// Names that follow the running program, and titles that are the machine's name,
 	// would change what is measured.
 	life := "600"
@@ -216,10 +193,12 @@ func newStage(t *testing.T, c modelClient) *stage {
 	return s
 }
 
+func (s *stage) socket() string { return filepath.Join(s.dir, "tmux") }
+
 func (s *stage) tmux(args ...string) string {
 	s.Helper()
-	cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(s.home, "tmux"), "-f", "/dev/null"}, args...)...)
-	cmd.Env, cmd.Dir = s.env, "/"
+	cmd := exec.Command("tmux", append([]string{"-S", s.socket(), "-f", "/dev/null"}, args...)...)
+	cmd.Dir = "/"
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		s.Fatalf("tmux %q: %v\n%s", args, err, out)
@@ -237,55 +216,6 @@ func (s *stage) awaitText(pane, text string) {
 	}
 }
 
-// clear ends everything that has this home, daemons too, and removes it.
-func (s *stage) clear() {
-	if s.home == "" || filepath.Dir(s.home) != filepath.Clean(os.TempDir()) {
-		s.Fatalf("not a temporary home: %q", s.home)
-	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		left := s.processes()
-		if len(left) == 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			s.Errorf("these processes do not end: %v", left)
-			return
-		}
-		for _, pid := range left {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
-		}
-	}
-	if err := os.RemoveAll(s.home); err != nil {
-		s.Error(err)
-	}
-}
-
-// processes are all that have this home in their environment.
-func (s *stage) processes() (pids []int) {
-	all, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, name := range all {
-		env, err := os.ReadFile(name)
-		if err != nil || !slices.Contains(strings.Split(string(env), "\x00"), "HOME="+s.home) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && pid != os.Getpid() {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
-func (s *stage) write(name, text string) {
-	s.Helper()
-	path := filepath.Join(s.home, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		s.Fatal(err)
-	}
-	if err := testtool.WriteProgram(path, []byte(text)); err != nil {
-		s.Fatal(err)
-	}
-}
-
 // playing is how long a client may take for a script.
 const playing = 3 * time.Minute
 
@@ -295,10 +225,6 @@ var errNoEnd = errors.New("the client has not ended")
 // user, if typed, else by itself. What it says is for the test's log.
 func (s *stage) play(script standin.Script, typed bool) (v standin.View, said string, err error) {
 	s.Helper()
-	program, err := modelServer()
-	if err != nil {
-		s.Fatal(err)
-	}
 	script.Server, script.Final = "tmux", "That is all."
 	if s.loads {
 		var names []string
@@ -314,12 +240,12 @@ func (s *stage) play(script standin.Script, typed bool) (v standin.View, said st
 	}
 	defer model.Close()
 
-	fill := strings.NewReplacer("{URL}", model.URL, "{SERVER}", filepath.Join(s.home, "server"), "{HOME}", s.home)
+	fill := strings.NewReplacer("{URL}", model.URL, "{SERVER}", filepath.Join(s.dir, "server"), "{HOME}", s.dir)
 	for name, text := range s.files {
 		s.write(name, fill.Replace(text))
 	}
-	s.write("tmux-mcp", string(program))
-	s.write("server", fill.Replace("#!/bin/sh\ntee {HOME}/asked | {HOME}/tmux-mcp --safety destructive | tee {HOME}/answered\n"))
+	s.tmuxMCP()
+	s.writeProgram("server", fill.Replace("#!/bin/sh\ntee {HOME}/asked | {HOME}/tmux-mcp --safety destructive | tee {HOME}/answered\n"))
 	args, streams := s.args, "</dev/null >said 2>&1"
 	if typed {
 		args, streams = s.typed, ""
@@ -337,7 +263,7 @@ func (s *stage) play(script standin.Script, typed bool) (v standin.View, said st
 		run += " '" + a + "'"
 	}
 	s.write("run", fill.Replace(run+" "+streams+"\necho $? >ended\n"))
-	s.tmux("respawn-pane", "-k", "-t", "%0", "sh "+s.home+"/run")
+	s.tmux("respawn-pane", "-k", "-t", "%0", "sh "+s.dir+"/run")
 
 	keys := s.keys
 	if typed {
@@ -347,7 +273,7 @@ func (s *stage) play(script standin.Script, typed bool) (v standin.View, said st
 	for deadline := time.Now().Add(playing); ; time.Sleep(50 * time.Millisecond) {
 		var wrong error
 		v, wrong = model.View()
-		_, running := os.Stat(filepath.Join(s.home, "ended"))
+		_, running := os.Stat(filepath.Join(s.dir, "ended"))
 		if running == nil || typed && v.Ended || wrong != nil {
 			err = wrong
 			break
@@ -376,16 +302,8 @@ func (s *stage) play(script standin.Script, typed bool) (v standin.View, said st
 
 // screen is what %0 shows, empty if it is gone.
 func (s *stage) screen() string {
-	cmd := exec.Command("tmux", "-S", filepath.Join(s.home, "tmux"), "capture-pane", "-p", "-t", "%0")
-	cmd.Env = s.env
-	out, _ := cmd.Output()
+	out, _ := exec.Command("tmux", "-S", s.socket(), "capture-pane", "-p", "-t", "%0").Output()
 	return strings.TrimSpace(string(out))
-}
-
-// read returns a file of the home, empty if there is none.
-func (s *stage) read(name string) string {
-	text, _ := os.ReadFile(filepath.Join(s.home, name))
-	return string(text)
 }
 
 // handshake is what the client and the MCP server have agreed on: the revision of the
@@ -412,17 +330,4 @@ func (s *stage) handshake() (revision, instructions string) {
 		}
 	}
 	return revision, instructions
-}
-
-// version is what the client says that it is.
-func (s *stage) version() string {
-	s.Helper()
-	cmd := exec.Command(filepath.Join(os.Getenv("MCP_CLIENTS_BIN"), s.name), "--version")
-	cmd.Env, cmd.Dir = s.env, s.home
-	out, err := cmd.CombinedOutput()
-	number := versionNumber.FindString(string(out))
-	if err != nil || number == "" {
-		s.Fatalf("%s --version: %v\n%s", s.name, err, out)
-	}
-	return number
 }

@@ -1,4 +1,5 @@
-package tmuxmcp_test
+// Package docs holds the documents to what they say of the code.
+package docs
 
 import (
 	"os"
@@ -12,6 +13,7 @@ import (
 
 // TestImportsGoDown holds what docs/design.md says of imports.
 func TestImportsGoDown(t *testing.T) {
+	t.Chdir("..")
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -46,6 +48,7 @@ func TestImportsGoDown(t *testing.T) {
 // TestSecurityNamesItsTests: each test that SECURITY.md names exists, and each of its
 // commands runs one.
 func TestSecurityNamesItsTests(t *testing.T) {
+	t.Chdir("..")
 	text, err := os.ReadFile("SECURITY.md")
 	if err != nil {
 		t.Fatal(err)

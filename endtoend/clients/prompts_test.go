@@ -1,4 +1,4 @@
-package tmuxmcp_test
+package clients
 
 import (
 	"fmt"
@@ -191,10 +191,10 @@ func (s *promptStage) intoDialog(got *result, token string) {
 	if _, parts := s.heard("", "x"+token); parts > 0 {
 		s.Errorf("it went into the dialog")
 	}
-	if _, err := os.Stat(s.home + "/file"); err != nil {
+	if _, err := os.Stat(s.dir + "/file"); err != nil {
 		s.Errorf("the choice was not picked: %v", err)
 	}
-	os.Remove(s.home + "/file")
+	os.Remove(s.dir + "/file")
 }
 
 // pick presses the keys of a choice, and again where the client has let them pass: one of

@@ -1,4 +1,4 @@
-package tmuxmcp_test
+package cmd
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ var updateReadme = flag.Bool("update-readme", false, "write the sizes of the lis
 
 func readme(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("README.md")
+	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func newReader(t *testing.T) reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, err := filepath.Abs(".")
+	here, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +95,7 @@ func newReader(t *testing.T) reader {
 func (r reader) run(t *testing.T, line string) (output string, err error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+	cmd.Dir = r.here
 	out, err := cmd.CombinedOutput()
 	return strings.NewReplacer(r.here, "/home/me/tmuxmcp", r.home, "/home/me").Replace(string(out)), err
 }
@@ -185,8 +186,8 @@ func TestReadmeCallsTools(t *testing.T) {
 	}
 }
 
-// The entries for clients are such as the clients, and mcp-swap, read. With
-// MCP_CLIENTS_BIN the clients run the lines for them.
+// The entries for clients are such as mcp-swap reads. What the clients make of the lines for
+// them is tested in endtoend/clients.
 func TestReadmeAddsToClients(t *testing.T) {
 	r := newReader(t)
 	for file, prefix := range map[string]string{".cursor/mcp.json": `{"mcpServers"`, ".config/Code/User/mcp.json": `{"servers"`} {
@@ -201,25 +202,6 @@ func TestReadmeAddsToClients(t *testing.T) {
 		r.write(t, ".cursor/mcp.json", `{"mcpServers": {"tmux-devbox": {`+strings.Trim(args, "`")+`}}}`)
 	}
 	r.has(t, "cursor", "tmux-devbox", "ssh -o BatchMode=yes devbox .local/bin/tmux-mcp")
-
-	bin := os.Getenv("MCP_CLIENTS_BIN")
-	lines := slices.Concat(append(blocks(t, "claude mcp add"), blocks(t, "codex mcp add")...)...)
-	slices.Sort(lines)
-	for _, line := range slices.Compact(lines) {
-		client, _, _ := strings.Cut(line, " ")
-		t.Run(client, func(t *testing.T) {
-			if _, err := exec.LookPath(filepath.Join(bin, client)); bin == "" || err != nil {
-				t.Skip("MCP_CLIENTS_BIN names no directory with it; .ci/clients installs it")
-			}
-			t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-			if out, err := r.run(t, line); err != nil {
-				t.Fatalf("%s: %v: %s", line, err, out)
-			}
-			words := strings.Fields(line)
-			at := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "tmux") })
-			r.has(t, client, words[at], strings.TrimPrefix(strings.Join(words[at+1:], " "), "-- "))
-		})
-	}
 }
 
 // has reports an error unless mcp-swap finds the entry in a client's config.
@@ -272,7 +254,7 @@ func TestReadmeSizes(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %d | %d kB |\n", c.title, len(tools), (read.Len()+500)/1000)
 	}
-	const begin, end = "<!-- sizes: made by go test . -run Readme -update-readme -->\n", "<!-- end of sizes -->"
+	const begin, end = "<!-- sizes: made by go test ./cmd -run Readme -update-readme -->\n", "<!-- end of sizes -->"
 	text := readme(t)
 	before, rest, found := strings.Cut(text, begin)
 	_, after, ended := strings.Cut(rest, end)
@@ -281,14 +263,14 @@ func TestReadmeSizes(t *testing.T) {
 	}
 	want := before + begin + b.String() + "\n" + end + after
 	if *updateReadme {
-		if err := os.WriteFile("README.md", []byte(want), 0o644); err != nil {
+		if err := os.WriteFile("../README.md", []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if want != text {
-		t.Errorf("README.md has not these sizes; run go test . -run Readme -update-readme\n%s", &b)
+		t.Errorf("README.md has not these sizes; run go test ./cmd -run Readme -update-readme\n%s", &b)
 	}
 	// One of them is measured with the clients, and written down in another page.
-	page, err := os.ReadFile("docs/performance.md")
+	page, err := os.ReadFile("../docs/performance.md")
 	if err != nil {
 		t.Fatal(err)
 	}

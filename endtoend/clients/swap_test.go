@@ -1,4 +1,4 @@
-package tmuxmcp_test
+package clients
 
 import (
 	"bytes"
@@ -19,15 +19,6 @@ import (
 
 	"tmuxmcp/swap/ask"
 )
-
-// The tests in this file run the agent CLIs themselves, each in a home
-// directory that is thrown away. MCP_CLIENTS_BIN names the directory that has
-// them; .ci/clients installs the versions of .ci/clients.json and sets it. It
-// prints what the tests append to the file that MCP_CLIENTS_REPORT names.
-//
-// A client may be slower than its own patience on a busy machine, so what it
-// says is asked for again once it is not what was expected; the test's log has
-// what it said first. What mcp-swap itself does is never tried twice.
 
 // A realClient is an agent CLI as it is before the swap.
 type realClient struct {
@@ -135,23 +126,15 @@ var realClients = []realClient{
 	},
 }
 
+func clientNamed(name string) realClient {
+	return realClients[slices.IndexFunc(realClients, func(c realClient) bool { return c.name == name })]
+}
+
 // The Inspector is MCP's official client for tests. Its --strict looks at every
 // tool's schemas for what some client does not accept.
 func TestInspector(t *testing.T) {
-	bin := os.Getenv("MCP_CLIENTS_BIN")
-	if bin == "" {
-		t.Skip("MCP_CLIENTS_BIN names no directory with the MCP Inspector; .ci/clients installs it and runs this test")
-	}
-	inspector := filepath.Join(bin, "mcp-inspector")
-	if _, err := exec.LookPath(inspector); err != nil {
-		t.Skipf("the MCP Inspector is not installed: %v", err)
-	}
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	program := filepath.Join(t.TempDir(), "tmux-mcp")
-	if out, err := exec.Command("go", "build", "-o", program, "./cmd/tmux-mcp").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	t.Setenv("HOME", t.TempDir())
+	h := newHome(t, "mcp-inspector")
+	program := h.tmuxMCP()
 	inspect := func(method string, server ...string) (stdout, stderr string, err error) {
 		var out, diag bytes.Buffer
 		args := []string{"--cli", "--method", method}
@@ -160,7 +143,7 @@ func TestInspector(t *testing.T) {
 		}
 		limit, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		cmd := exec.CommandContext(limit, inspector, append(append(args, "--"), server...)...)
+		cmd := exec.CommandContext(limit, h.program, append(append(args, "--"), server...)...)
 		cmd.WaitDelay = time.Second
 		cmd.Stdout, cmd.Stderr = &out, &diag
 		err = cmd.Run()
@@ -191,17 +174,44 @@ func TestInspector(t *testing.T) {
 	}
 }
 
+// The lines of the README for these clients give them the server.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile(repo + "/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := regexp.MustCompile(`(?m)^    (claude|codex|gemini|opencode) mcp add .*$`).FindAllString(string(text), -1)
+	if slices.Sort(lines); len(lines) < 2 {
+		t.Fatalf("lines: %q", lines)
+	}
+	for _, line := range slices.Compact(lines) {
+		words := strings.Fields(line)
+		t.Run(words[0], func(t *testing.T) {
+			b := newBench(t, clientNamed(words[0]))
+			if out, err := b.try(b.repo, words[1:]...); err != nil {
+				t.Fatalf("%s: %v: %s", line, err, out)
+			}
+			at := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "tmux") })
+			command, _ := json.Marshal(strings.Split(strings.TrimPrefix(strings.Join(words[at+1:], " "), "-- "), " "))
+			var out bytes.Buffer
+			if err := json.Compact(&out, []byte(b.swap(0, "status", "--json", "--server", words[at], "--cli", words[0]))); err != nil || !strings.Contains(out.String(), `"command":`+string(command)) {
+				t.Errorf("%s: %v, %s", line, err, &out)
+			}
+		})
+	}
+}
+
 // docs/clients.md names the versions that are tested.
 func TestClientVersions(t *testing.T) {
 	var pins struct{ Always, All map[string]string }
-	text, err := os.ReadFile(".ci/clients.json")
+	text, err := os.ReadFile(repo + "/.ci/clients.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(text, &pins); err != nil || len(pins.Always) == 0 {
 		t.Fatalf("clients.json: %v", err)
 	}
-	table, err := os.ReadFile("docs/clients.md")
+	table, err := os.ReadFile(repo + "/docs/clients.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +244,7 @@ func TestClients(t *testing.T) {
 
 			b.useLocal("added")
 			did = append(did, "swapped")
-			swapped := b.read()
+			swapped := b.text()
 			v := b.verify(0) // before the client itself has written to its config
 			a := b.connected(b.repo, command(b.repo))
 			did = append(did, "connected")
@@ -248,11 +258,11 @@ func TestClients(t *testing.T) {
 			}
 			did = append(did, fmt.Sprintf("%d tools seen %s", len(v.Handshake.Tools), by))
 
-			meanwhile := b.read()
+			meanwhile := b.text()
 			b.swap(0, "revert", "--cli", c.name)
 			b.ask("tmux", b.repo, ask.NotThere)
 			b.ask("other", b.repo, ask.NotStarted)
-			switch back := b.read(); {
+			switch back := b.text(); {
 			case meanwhile == swapped && back == c.text:
 				did = append(did, "reverted byte-identical")
 			case meanwhile == swapped:
@@ -268,9 +278,9 @@ func TestClients(t *testing.T) {
 			b.useLocal("replaced")
 			b.connected(b.repo, command(b.repo))
 			b.adds("later")
-			meanwhile = b.read()
+			meanwhile = b.text()
 			b.swap(0, "revert", "--cli", c.name)
-			back := b.read()
+			back := b.text()
 			if strings.Contains(back, "cmd/tmux-mcp") {
 				t.Errorf("the entry is still there:\n%s", back)
 			}
@@ -318,7 +328,7 @@ func TestClientsShadowed(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c)
-			project := filepath.Join(b.home, "project")
+			project := filepath.Join(b.dir, "project")
 			b.write("project/.git/HEAD", "ref: refs/heads/main\n")
 			b.write("project/.git/objects/.keep", "")
 			b.write("project/.git/refs/.keep", "")
@@ -327,7 +337,7 @@ func TestClientsShadowed(t *testing.T) {
 			for name, text := range c.trusts {
 				text = strings.ReplaceAll(text, "PROJECT", project)
 				if name == c.config {
-					text = b.read() + text
+					text = b.text() + text
 				}
 				b.write(name, text)
 			}
@@ -355,7 +365,7 @@ func TestClientsDisabled(t *testing.T) {
 			b := newBench(t, c)
 			b.useLocal("added")
 			defer b.swap(0, "revert", "--force") // in some, the entry itself has the switch
-			text := b.read()
+			text := b.text()
 			if !strings.Contains(text, c.off[0]) {
 				t.Fatalf("no %q in\n%s", c.off[0], text)
 			}
@@ -373,7 +383,7 @@ func TestClientsDisabled(t *testing.T) {
 
 // Gemini starts no servers in a folder that the user has not trusted.
 func TestGeminiUntrusted(t *testing.T) {
-	c := realClients[slices.IndexFunc(realClients, func(c realClient) bool { return c.name == "gemini" })]
+	c := clientNamed("gemini")
 	c.more = nil
 	b := newBench(t, c)
 	b.useLocal("added")
@@ -396,21 +406,21 @@ func TestClientsOtherFiles(t *testing.T) {
 		{"opencode", "named/opencode.jsonc", opencode, "OPENCODE_CONFIG_DIR", "replaced"},
 	} {
 		t.Run(o.client+"/"+o.file, func(t *testing.T) {
-			b := newBench(t, realClients[slices.IndexFunc(realClients, func(c realClient) bool { return c.name == o.client })])
+			b := newBench(t, clientNamed(o.client))
 			b.write(o.file, o.text)
 			if o.env != "" {
-				at := filepath.Join(b.home, o.file)
+				at := filepath.Join(b.dir, o.file)
 				if strings.HasSuffix(o.env, "_DIR") {
 					at = filepath.Dir(at)
 				}
 				t.Setenv(o.env, at)
 			}
-			usual := b.read()
+			usual := b.text()
 			b.useLocal(o.outcome)
-			if text := b.read(); text != usual {
+			if text := b.text(); text != usual {
 				t.Errorf("%s became\n%s", b.config, text)
 			}
-			if v := b.verify(0); v.Config != filepath.Join(b.home, o.file) || v.Asked == nil || v.Asked.State != ask.Connected {
+			if v := b.verify(0); v.Config != filepath.Join(b.dir, o.file) || v.Asked == nil || v.Asked.State != ask.Connected {
 				t.Errorf("verify says %+v, of the client %+v", v, v.Asked)
 			}
 			if o.client == "opencode" {
@@ -420,7 +430,7 @@ func TestClientsOtherFiles(t *testing.T) {
 				}
 			}
 			b.swap(0, "revert")
-			if text, err := os.ReadFile(filepath.Join(b.home, o.file)); string(text) != o.text {
+			if text, err := os.ReadFile(filepath.Join(b.dir, o.file)); string(text) != o.text {
 				t.Errorf("reverted: %s, %v", text, err)
 			}
 		})
@@ -429,7 +439,7 @@ func TestClientsOtherFiles(t *testing.T) {
 
 // Gemini keeps what "gemini mcp disable" switches off in a file of its own.
 func TestGeminiDisabled(t *testing.T) {
-	b := newBench(t, realClients[slices.IndexFunc(realClients, func(c realClient) bool { return c.name == "gemini" })])
+	b := newBench(t, clientNamed("gemini"))
 	b.useLocal("added")
 	defer b.swap(0, "revert")
 	b.write(".gemini/mcp-server-enablement.json", `{"tmux": {"enabled": false}}`)
@@ -479,7 +489,7 @@ func main() {
 // Claude reads what was swapped from a linked work tree and from a
 // sub-directory of a repository, anywhere in it.
 func TestClaudeProject(t *testing.T) {
-	b := newBench(t, realClients[0])
+	b := newBench(t, clientNamed("claude"))
 	git := func(args ...string) {
 		t.Helper()
 		cmd := exec.Command("git", append([]string{"-c", "safe.directory=*", "-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "init.defaultBranch=main"}, args...)...)
@@ -487,12 +497,12 @@ func TestClaudeProject(t *testing.T) {
 			t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}
-	main, linked := filepath.Join(b.home, "main"), filepath.Join(b.home, "linked")
-	outer := filepath.Join(b.home, "outer")
+	main, linked := filepath.Join(b.dir, "main"), filepath.Join(b.dir, "linked")
+	outer := filepath.Join(b.dir, "outer")
 	inner := filepath.Join(outer, "services", "tmux")
 	for _, dir := range []string{main, inner} {
 		for name, text := range smallCheckout {
-			name, err := filepath.Rel(b.home, filepath.Join(dir, name))
+			name, err := filepath.Rel(b.dir, filepath.Join(dir, name))
 			if err != nil {
 				t.Fatal(err)
 			}

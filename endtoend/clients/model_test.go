@@ -1,4 +1,4 @@
-package tmuxmcp_test
+package clients
 
 import (
 	"encoding/json"
@@ -14,9 +14,9 @@ import (
 	"tmuxmcp/internal/test/standin"
 )
 
-// The tests in this file run the agent CLIs against a stand-in for their model's API,
-// with the real tmux-mcp and a real tmux, and look at what the model would have read.
-// What they expect is in internal/test/standin/figures.tsv.
+// The model tests run the agent CLIs against a stand-in for their model's API, with the real
+// tmux-mcp and a real tmux, and look at what the model would have read. What they expect is
+// in internal/test/standin/figures.tsv.
 //
 //	MODEL_FIGURES=now .ci/clients --test
 //
@@ -141,7 +141,7 @@ func asked(question string) string {
 
 // testAttempts has the model make its first attempts in panes of their own.
 func testAttempts(t *testing.T, c modelClient) {
-	b, err := os.ReadFile("server/testdata/first-attempts.json")
+	b, err := os.ReadFile(repo + "/server/testdata/first-attempts.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func write(t *testing.T, when string) {
 	default:
 		t.Fatalf("MODEL_FIGURES is %q, and can be before or now", when)
 	}
-	if err := os.WriteFile("internal/test/standin/figures.tsv", []byte(measured.String()), 0o644); err != nil {
+	if err := os.WriteFile(repo+"/internal/test/standin/figures.tsv", []byte(measured.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for name, shape := range figureDocs {
@@ -321,7 +321,7 @@ func write(t *testing.T, when string) {
 }
 
 // figureDocs are the docs with tables of the figures; true is that about the clients.
-var figureDocs = map[string]bool{"docs/clients.md": true, "docs/performance.md": false}
+var figureDocs = map[string]bool{repo + "/docs/clients.md": true, repo + "/docs/performance.md": false}
 
 const (
 	tableBegin = "<!-- figures: made by MODEL_FIGURES=now .ci/clients --test -->\n\n"
@@ -340,7 +340,7 @@ func withTable(text, table string) (string, error) {
 // The docs have the figures of the file.
 func TestFigures(t *testing.T) {
 	f := standin.Recorded()
-	if text, err := os.ReadFile("internal/test/standin/figures.tsv"); err != nil || f.String() != string(text) {
+	if text, err := os.ReadFile(repo + "/internal/test/standin/figures.tsv"); err != nil || f.String() != string(text) {
 		t.Errorf("the file is not what is made of it: %v\n%s", err, f)
 	}
 	for name, shape := range figureDocs {

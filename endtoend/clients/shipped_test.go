@@ -1,4 +1,4 @@
-package tmuxmcp_test
+package clients
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ var released = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	args := []string{"run", "./internal/cmd/release", "--out", filepath.Join(dir, "files"), "--platform", runtime.GOOS + "/" + runtime.GOARCH, shippedVersion}
+	args := []string{"run", "tmuxmcp/internal/cmd/release", "--out", filepath.Join(dir, "files"), "--platform", runtime.GOOS + "/" + runtime.GOARCH, shippedVersion}
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("%w\n%s", err, out)
 	}
@@ -77,10 +77,7 @@ var shipments = []shipment{
 
 // TestShipped has each client install what is published for it, start it, and call it.
 func TestShipped(t *testing.T) {
-	bin := os.Getenv("MCP_CLIENTS_BIN")
-	if bin == "" {
-		t.Skip("MCP_CLIENTS_BIN names no directory with agent CLIs; .ci/clients installs them and runs this test")
-	}
+	clientsDir(t)
 	dir, err := released()
 	defer os.RemoveAll(dir)
 	if err != nil {
@@ -105,25 +102,21 @@ func TestShipped(t *testing.T) {
 			if !found(v.Results[0], panes(40)) {
 				t.Errorf("the model reads %q\n%s", v.Results[0], s.read("installed"))
 			}
-			if dir := s.tmux("display-message", "-p", "-t", "new:", "#{session_path}"); c.name == "codex" && dir != s.home {
+			if dir := s.tmux("display-message", "-p", "-t", "new:", "#{session_path}"); c.name == "codex" && dir != s.dir {
 				t.Errorf("a new session starts in %q", dir)
 			}
 			report(t, "%-9s %-9s %s: installed, and its server called", c.name, s.version(), sh.name)
 		})
 	}
 	t.Run("mcpb", func(t *testing.T) {
-		mcpb := filepath.Join(bin, "mcpb")
-		if _, err := exec.LookPath(mcpb); err != nil {
-			t.Skipf("mcpb is not installed: %v", err)
-		}
+		h := newHome(t, "mcpb")
 		bundles, err := filepath.Glob(filepath.Join(dir, "files", "*.mcpb"))
 		if err != nil || len(bundles) != 1 {
 			t.Fatal(bundles, err)
 		}
 		to := t.TempDir()
-		t.Setenv("HOME", t.TempDir())
 		for _, args := range [][]string{{"unpack", bundles[0], to}, {"validate", filepath.Join(to, "manifest.json")}} {
-			if out, err := exec.Command(mcpb, args...).CombinedOutput(); err != nil {
+			if out, err := exec.Command(h.program, args...).CombinedOutput(); err != nil {
 				t.Fatalf("mcpb %q: %v\n%s", args, err, out)
 			}
 		}

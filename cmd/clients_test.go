@@ -1,4 +1,4 @@
-package tmuxmcp_test
+package cmd
 
 import (
 	"os"
@@ -74,7 +74,7 @@ func TestClientScripts(t *testing.T) {
 
 // clientScript is the script for one client and one state of its config.
 func clientScript(t *testing.T, c clientConfig, state string) string {
-	const templates = "testdata/swap/clients/"
+	const templates = "../testdata/swap/clients/"
 	format, respelled := "json.tmpl", ", beside another; numbers and escapes that a\n# parser would respell stay."
 	kept := ", and their order."
 	if c.Container == "" {

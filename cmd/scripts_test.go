@@ -1,6 +1,6 @@
-// Package tmuxmcp_test runs the scripts under testdata against the commands
-// of this module, which are built into the test binary.
-package tmuxmcp_test
+// Package cmd runs the scripts under testdata, and what the README shows, against the
+// commands of this module, which are built into the test binary.
+package cmd
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -40,7 +39,6 @@ var commands = map[string]func(){
 	"tmux-mcp": func() { os.Exit(servercli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 
 	"good-mcp": goodServer,
-	"odd-mcp":  oddServer,
 	"bad-mcp": func() {
 		for i := range 30 {
 			fmt.Fprintf(os.Stderr, "bad-mcp: reason %d\n", i)
@@ -62,13 +60,6 @@ func goodServer() {
 	_ = server.NewStdioServer(s).Listen(context.Background(), os.Stdin, os.Stdout)
 }
 
-// oddServer has a tool with a schema that some clients reject.
-func oddServer() {
-	s := server.NewMCPServer("odd", "1.0")
-	s.AddTool(mcp.NewToolWithRawSchema("odd", "", []byte(`{"type": "object", "properties": {"a": true}}`)), nil)
-	_ = server.NewStdioServer(s).Listen(context.Background(), os.Stdin, os.Stdout)
-}
-
 func TestMain(m *testing.M) { testscript.Main(waiting{m}, commands) }
 
 // waiting are tests that mostly wait for the commands they run.
@@ -80,7 +71,7 @@ func (w waiting) Run() int {
 }
 
 func TestScripts(t *testing.T) {
-	dirs, err := filepath.Glob("testdata/*")
+	dirs, err := filepath.Glob("../testdata/*")
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}

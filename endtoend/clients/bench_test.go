@@ -1,0 +1,171 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tmuxmcp/swap"
+	"tmuxmcp/swap/ask"
+	swapcli "tmuxmcp/swap/cli"
+)
+
+// A bench is a home with one client in it, whose config mcp-swap changes.
+type bench struct {
+	*home
+	realClient
+	repo string
+	env  []string // --env flags of use-local: Codex passes none of them on
+}
+
+func newBench(t *testing.T, c realClient) *bench {
+	h := newHome(t, c.name)
+	checkout, err := filepath.Abs(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if checkout, err = filepath.EvalSymlinks(checkout); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{home: h, realClient: c, repo: checkout}
+	for _, kv := range goEnv(t) {
+		b.env = append(b.env, "--env", kv)
+	}
+	b.write(c.config, c.text)
+	for name, text := range c.more {
+		b.write(name, strings.ReplaceAll(text, "REPO", checkout))
+	}
+	t.Cleanup(b.nothingLeft)
+	return b
+}
+
+// text is the client's config.
+func (b *bench) text() string {
+	b.Helper()
+	text := b.read(b.config)
+	if text == "" {
+		b.Fatalf("no %s", b.config)
+	}
+	return text
+}
+
+// swap runs mcp-swap.
+func (b *bench) swap(want int, args ...string) (stdout string) {
+	b.Helper()
+	var out, diag bytes.Buffer
+	if code := swapcli.Main(args, strings.NewReader(""), &out, &diag); code != want {
+		b.Fatalf("mcp-swap %s: exit code %d\n%s%s\n%s:\n%s", strings.Join(args, " "), code, &out, &diag, b.config, b.text())
+	}
+	return out.String()
+}
+
+func (b *bench) useLocal(want string) {
+	b.Helper()
+	out := b.swap(0, append([]string{"use-local", "--cli", b.name, "--repo", b.repo}, b.env...)...)
+	if !strings.Contains(out, want) {
+		b.Fatalf("use-local has not %s the entry:\n%s", want, out)
+	}
+}
+
+// ask asks the client itself, in this home, what it makes of a server. It is to
+// be in that state.
+func (b *bench) ask(server, dir, state string) ask.Answer {
+	b.Helper()
+	var a ask.Answer
+	for try := 1; ; try++ {
+		var err error
+		a, err = swap.Ask(b.Context(), b.name, server, dir, b.dir)
+		if err == nil && a.State == state {
+			return a
+		}
+		said := fmt.Sprintf("in %s %s says of %q: %+v, %v; it should say %q", dir, b.name, server, a, err, state)
+		if try == tries {
+			b.Fatalf("%s\n%s", said, b.text())
+		}
+		b.again(said)
+	}
+}
+
+// again is called before a client is given another chance.
+func (b *bench) again(said string) {
+	b.Helper()
+	report(b.T, "%-9s asked once more: %s", b.name, strings.ReplaceAll(said, "\n", " "))
+}
+
+func (b *bench) connected(dir, command string) ask.Answer {
+	b.Helper()
+	a := b.ask("tmux", dir, ask.Connected)
+	if a.Command != "" && a.Command != command {
+		b.Fatalf("%s says %+v, not that it runs %s\n%s", b.name, a, command, b.text())
+	}
+	return a
+}
+
+// adds makes the client itself write a server into its config.
+func (b *bench) adds(server string) {
+	b.Helper()
+	args := slices.Clone(b.add)
+	args[slices.Index(args, "NAME")] = server
+	for try := 1; ; try++ {
+		out, err := b.try(b.repo, args...)
+		if strings.Contains(b.text(), server) {
+			return
+		}
+		said := fmt.Sprintf("%s %s has not written into %s: %v\n%s", b.name, strings.Join(args, " "), b.config, err, out)
+		if try == tries {
+			b.Fatalf("%s\n%s", said, b.text())
+		}
+		b.again(said)
+	}
+}
+
+// verify runs mcp-swap verify, which is to exit with that code.
+func (b *bench) verify(want int) swap.Verified {
+	b.Helper()
+	args := []string{"verify", "--cli", b.name, "--repo", b.repo, "--server", "tmux", "--json"}
+	text := b.text()
+	for try := 1; ; try++ {
+		var out, diag bytes.Buffer
+		code := swapcli.Main(args, strings.NewReader(""), &out, &diag)
+		var v swap.Verification
+		if err := json.Unmarshal(out.Bytes(), &v); err != nil || len(v.Clients) != 1 {
+			b.Fatalf("verify --json: %v\n%s%s", err, &out, &diag)
+		}
+		if b.text() != text {
+			b.Errorf("verify has changed the config:\n%s\nit was:\n%s", b.text(), text)
+		}
+		if left, _ := filepath.Glob(filepath.Join(b.dir, "tmp", "mcp-swap-*")); len(left) > 0 {
+			b.Errorf("verify has left %s", left)
+		}
+		if code == want {
+			return v.Clients[0]
+		}
+		said := fmt.Sprintf("verify: exit code %d: %q", code, v.Clients[0].Problems)
+		if try == tries || v.Clients[0].Handshake == nil {
+			b.Fatalf("%s, not %d\n%s%s\n%s", said, want, &out, &diag, text)
+		}
+		b.again(said)
+	}
+}
+
+// nothingLeft fails if a process with this home, or a file of mcp-swap, is there.
+func (b *bench) nothingLeft() {
+	_ = filepath.WalkDir(b.dir, func(path string, _ fs.DirEntry, err error) error {
+		if strings.Contains(path, ".bak.mcp-swap-") || strings.HasSuffix(path, "mcp-swap/state.json") {
+			b.Errorf("left over: %s", path)
+		}
+		return nil
+	})
+	for deadline := time.Now().Add(time.Minute); len(b.processes()) > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			b.Errorf("processes left over: %v", b.processes())
+			return
+		}
+	}
+}
