@@ -36,57 +36,6 @@ func sampleReport() *Report {
 	}
 }
 
-func TestText(t *testing.T) {
-	const want = `                                                        3.3a  head
-                                                        ta    ta
- 3  zoom flag                                           ≠✗    ✓✗
-12  a gap whose title is much longer than it ought t..  –?    !~
-
-✓ pass   ≠ pass: the claim is refuted   ✗ FAIL
-! error of the runner or the script   ~ flaky   – not for this version of tmux
-? skipped
-layers: t tmux, a api
-
-Claims that tmux refutes
- 3  "a claim": it does not (3.3a)
-
-Not for this version
-12  run-shell -E came with tmux 3.6 (3.3a)
-
-Skipped
-12  not today (3.3a)
-
-Flaky
-12  failed once (head)
-
-Failures
-✗ gap 3, layer api, tmux 3.3a
-    03-zoom.txtar:12: no match in stdout
-    command   api show @0
-    expected  json zoomed true
-    actual    zoomed is false
-              at line 2\033[2J
-✗ gap 3, layer api, tmux head
-    03-zoom.txtar:12: no match in stdout
-    command   api show @0
-    expected  json zoomed true
-    actual    <&>
-! gap 12, layer tmux, tmux head
-    no such command
-
-3.3a: /usr/bin/tmux
-head: tmux next-3.8: /opt/tmux
-2 pass, 2 fail, 1 error, 1 flaky, 1 n/a, 1 skip in 1.2 s
-`
-	var buf bytes.Buffer
-	if err := WriteText(&buf, sampleReport(), Style{Unicode: true}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, buf.String()); diff != "" {
-		t.Errorf("text differs (-want +got):\n%s", diff)
-	}
-}
-
 // What a layer's cells come to.
 func TestAnswer(t *testing.T) {
 	r := sampleReport()
