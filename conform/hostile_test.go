@@ -214,13 +214,13 @@ func TestHostileInterrupt(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			cmd, _, left := hostile(t, hostileInput{report.TmuxLayer, "tmux list-panes\n", time.Minute}, tt.version, tt.body)
-			wait(t, "what runs away", func() bool { return len(left()) >= 5 })
+			testtool.Eventually(t, "what runs away", func() bool { return len(left()) >= 5 })
 			if err := cmd.Process.Signal(tt.sig); err != nil {
 				t.Fatal(err)
 			}
 			cmd.Wait()
 			if tt.sig == syscall.SIGKILL {
-				wait(t, "the end of all", func() bool { return len(left()) == 0 })
+				testtool.Eventually(t, "the end of all", func() bool { return len(left()) == 0 })
 			}
 		})
 	}

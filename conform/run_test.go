@@ -279,7 +279,7 @@ func TestKeep(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		exec.Command(targets[0].Path, "-S", filepath.Join(result.Kept, "0", "s"), "kill-server").Run()
-		wait(t, "the end of the kept server", func() bool { return len(processes(t, dir)) == 0 })
+		testtool.Eventually(t, "the end of the kept server", func() bool { return len(processes(t, dir)) == 0 })
 		os.RemoveAll(result.Kept)
 		nothingLeft(t, dir)
 	})
@@ -304,13 +304,13 @@ func TestKilledRun(t *testing.T) {
 	}
 	defer cmd.Process.Kill()
 	// The run's child, the tmux server and client, and the pane.
-	wait(t, "the tmux server", func() bool { return len(processes(t, dir)) >= 4 })
+	testtool.Eventually(t, "the tmux server", func() bool { return len(processes(t, dir)) >= 4 })
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Wait()
-	wait(t, "the end of all processes", func() bool { return len(processes(t, dir)) == 0 })
-	wait(t, "an empty directory", func() bool {
+	testtool.Eventually(t, "the end of all processes", func() bool { return len(processes(t, dir)) == 0 })
+	testtool.Eventually(t, "an empty directory", func() bool {
 		entries, err := os.ReadDir(dir)
 		return err == nil && len(entries) == 0
 	})
@@ -355,7 +355,7 @@ func TestNobodyListens(t *testing.T) {
 	defer stdin.Close() // which ends it, also if the test fails
 	w.Close()
 	stdin.Write(append(line, '\n'))
-	wait(t, "the script's last command", func() bool {
+	testtool.Eventually(t, "the script's last command", func() bool {
 		ps := strings.Join(processes(t, dir), "\n")
 		return strings.Contains(ps, "wait-for never") && strings.Contains(ps, "sleep 60")
 	})
@@ -382,15 +382,6 @@ func hangingRun(binary string) error {
 	}
 	_, err = Run(context.Background(), Options{Targets: targets, Gaps: []*Gap{g}, child: []string{exe, ChildArg}})
 	return err
-}
-
-func wait(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(unhurried); !cond(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("no %s after %v", what, unhurried)
-		}
-	}
 }
 
 // The child that does not do its part is an error of the runner, not a failure

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/swap"
 	"tmuxmcp/swap/ask"
 	swapcli "tmuxmcp/swap/cli"
@@ -37,7 +37,7 @@ func newBench(t *testing.T, c realClient) *bench {
 	for _, kv := range goEnv(t) {
 		b.env = append(b.env, "--env", kv)
 	}
-	b.write(c.config, c.text)
+	b.write(c.config, c.file("config"))
 	for name, text := range c.more {
 		b.write(name, strings.ReplaceAll(text, "REPO", checkout))
 	}
@@ -162,10 +162,14 @@ func (b *bench) nothingLeft() {
 		}
 		return nil
 	})
-	for deadline := time.Now().Add(time.Minute); len(b.processes()) > 0; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			b.Errorf("processes left over: %v", b.processes())
-			return
+	var left map[int]string
+	defer func() {
+		if b.Failed() {
+			b.Logf("left over: %v", left)
 		}
-	}
+	}()
+	testtool.Eventually(b, "no process of the client", func() bool {
+		left = b.processes()
+		return len(left) == 0
+	})
 }

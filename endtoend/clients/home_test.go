@@ -17,6 +17,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"tmuxmcp/internal/test/testtool"
 )
@@ -123,19 +124,13 @@ func (h *home) remove() {
 	if filepath.Dir(h.dir) == "/" || !strings.HasPrefix(filepath.Base(h.dir), "agent") {
 		h.Fatalf("not a temporary home: %q", h.dir)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	testtool.Eventually(h, "the end of all processes of the home", func() bool {
 		left := h.processes()
-		if len(left) == 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			h.Errorf("these processes do not end: %v", left)
-			return
-		}
 		for pid := range left {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 		}
-	}
+		return len(left) == 0
+	})
 	if err := os.RemoveAll(h.dir); err != nil {
 		h.Error(err)
 	}
@@ -180,6 +175,17 @@ func (h *home) writeProgram(name, text string) {
 func (h *home) read(name string) string {
 	text, _ := os.ReadFile(filepath.Join(h.dir, name))
 	return string(text)
+}
+
+// filesOf are the files below a directory of an archive.
+func filesOf(archive []byte, dir string) map[string]string {
+	files := map[string]string{}
+	for _, f := range txtar.Parse(archive).Files {
+		if name, ok := strings.CutPrefix(f.Name, dir+"/"); ok {
+			files[name] = string(f.Data)
+		}
+	}
+	return files
 }
 
 // try runs the client in a directory, and ends it with all that it has started when its time

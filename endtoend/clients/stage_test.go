@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,28 +39,10 @@ type modelClient struct {
 }
 
 var modelClients = []modelClient{
-	claudeModel("claude"),
-	newestClaude(),
+	claudeModel("claude", false),
+	claudeModel("claude-newest", true),
 	{
-		// Of a model that it knows, codex would hold all tools back.
-		name: "codex", api: standin.Responses,
-		files: map[string]string{".codex/config.toml": `
-model = "stand-in"
-model_provider = "standin"
-sandbox_mode = "danger-full-access"
-check_for_update_on_startup = false
-[analytics]
-enabled = false
-[model_providers.standin]
-name = "standin"
-base_url = "{URL}/v1"
-wire_api = "responses"
-env_key = "STANDIN_KEY"
-[mcp_servers.tmux]
-command = "{SERVER}"
-[projects."{HOME}"]
-trust_level = "trusted"
-`},
+		name: "codex", api: standin.Responses, files: filesOf(models, "codex"),
 		args:  []string{"exec", "--skip-git-repo-check", "-c", `approval_policy="never"`, "go"},
 		env:   []string{"STANDIN_KEY=dummy"},
 		typed: []string{"-c", `approval_policy="on-request"`},
@@ -67,48 +50,21 @@ trust_level = "trusted"
 	},
 	{
 		// The model's name keeps gemini from asking another model which one to take.
-		name: "gemini", api: standin.Gemini,
-		files: map[string]string{
-			".gemini/settings.json": `{
-  "mcpServers": {"tmux": {"command": "{SERVER}"}},
-  "security": {"auth": {"selectedType": "gemini-api-key"}},
-  "privacy": {"usageStatisticsEnabled": false},
-  "general": {"enableAutoUpdate": false},
-  "telemetry": {"enabled": false}
-}`,
-			".gemini/trustedFolders.json": `{"{HOME}": "TRUST_FOLDER"}`,
-		},
+		name: "gemini", api: standin.Gemini, files: filesOf(models, "gemini"),
 		args: []string{"--approval-mode", "yolo", "-m", "gemini-2.5-pro", "-p", "go"},
 		env:  []string{"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL={URL}"},
 	},
 	{
-		name: "opencode", api: standin.Messages,
-		files: map[string]string{".config/opencode/opencode.json": `{
-  "autoupdate": false,
-  "share": "disabled",
-  "model": "anthropic/claude-sonnet-4-5",
-  "small_model": "anthropic/claude-sonnet-4-5",
-  "permission": {"*": "allow"},
-  "provider": {"anthropic": {"options": {"baseURL": "{URL}/v1", "apiKey": "dummy"}}},
-  "mcp": {"tmux": {"type": "local", "command": ["{SERVER}"]}}
-}`},
+		name: "opencode", api: standin.Messages, files: filesOf(models, "opencode"),
 		args: []string{"run", "go"},
 		env:  []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
 	},
 }
 
-func claudeModel(name string) modelClient {
+func claudeModel(name string, loads bool) modelClient {
 	typed := []string{"--mcp-config", "mcp.json", "--strict-mcp-config", "--allowedTools", "mcp__tmux,ToolSearch"}
 	return modelClient{
-		name: name, api: standin.Messages,
-		files: map[string]string{
-			"mcp.json": `{"mcpServers": {"tmux": {"command": "{SERVER}"}}}`,
-			// Or it would ask for a theme, the key and whether the directory is trusted.
-			".claude.json": `{
-  "hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": {"approved": ["dummy"]},
-  "projects": {"{HOME}": {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}}
-}`,
-		},
+		name: name, api: standin.Messages, files: filesOf(models, "claude"),
 		args: append([]string{"-p", "go"}, typed...),
 		env: []string{
 			"ANTHROPIC_BASE_URL={URL}", "ANTHROPIC_API_KEY=dummy",
@@ -116,17 +72,15 @@ func claudeModel(name string) modelClient {
 		},
 		typed: typed,
 		keys:  [][2]string{{question, "Escape"}},
+		loads: loads,
 	}
 }
 
+//go:embed testdata/models.txtar
+var models []byte
+
 // question is on the screen when a client asks for consent.
 const question = "pane %0, in which this agent runs"
-
-func newestClaude() modelClient {
-	c := claudeModel("claude-newest")
-	c.loads = true
-	return c
-}
 
 // tmuxMCP puts the real tmux-mcp, built once, into the home, and returns its path.
 func (h *home) tmuxMCP() string {
@@ -209,11 +163,7 @@ func (s *stage) tmux(args ...string) string {
 // awaitText waits until a pane shows a text.
 func (s *stage) awaitText(pane, text string) {
 	s.Helper()
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(s.tmux("capture-pane", "-p", "-t", pane), text); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.Fatalf("pane %s does not show %q", pane, text)
-		}
-	}
+	testtool.Eventually(s, pane+" shows "+text, func() bool { return strings.Contains(s.tmux("capture-pane", "-p", "-t", pane), text) })
 }
 
 // playing is how long a client may take for a script.

@@ -3,6 +3,7 @@ package clients
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -20,109 +21,81 @@ import (
 	"tmuxmcp/swap/ask"
 )
 
-// A realClient is an agent CLI as it is before the swap.
+// A realClient is an agent CLI as it is before the swap. In testdata/configs.txtar are its
+// config, NAME/config, which has a comment where there can be one, and another server; and
+// NAME/shadow, a file of a project with a server "tmux" that wins over the config's.
 type realClient struct {
 	name   string
 	config string // below home
-	text   string // what is in it: a comment where there can be one, and another server
 	// add makes the client itself write a server, NAME, into its config.
 	add []string
 	// more are files it needs besides; REPO in them stands for the checkout.
 	more map[string]string
-	// shadow is a file of a project with a server "tmux" that wins over the
-	// config's; PROJECT in trusts is the project, for a line of the config that
-	// makes the client read that file.
-	shadow     string
-	shadowText string
-	trusts     map[string]string
+	// shadow is where in a project the file is; PROJECT in trusts is the project, for a line
+	// of the config that makes the client read that file.
+	shadow string
+	trusts map[string]string
 	// off are a text in the swapped config and what it becomes for the client
 	// to have the server switched off; whenOff is what the client then says.
 	off     [2]string
 	whenOff string
 }
 
-const (
-	// mark is in the comment that a config has.
-	mark = "mine, and to be kept"
+//go:embed testdata/configs.txtar
+var configs []byte
 
-	geminiText = `{
-  // ` + mark + `
-  "ui": {"theme": "GitHub"},
-  "mcpServers": {"other": {"command": "/bin/false", "args": []}}
-}
-`
-	jsonShadow = `{"mcpServers": {"tmux": {"type": "stdio", "command": "/bin/false", "args": []}}}`
-	tomlText   = `# ` + mark + `
-[mcp_servers.other] # and this one
-command = "/bin/false"
-args = [
-  "one", # with a reason
-]
-`
-	tomlShadow = "[mcp_servers.tmux]\ncommand = \"/bin/false\"\n"
-)
+// file is one of the client's in testdata/configs.txtar.
+func (c realClient) file(name string) string { return filesOf(configs, c.name)[name] }
+
+// mark is in the comment that a config has.
+const mark = "mine, and to be kept"
 
 var realClients = []realClient{
 	{
 		name: "claude", config: ".claude.json",
-		text:    `{"numStartups": 3, "mcpServers": {"other": {"type":"stdio","command":"/bin/false","args":[],"env":{}}}}`,
 		add:     []string{"mcp", "add", "-s", "local", "NAME", "--", "/bin/true"},
 		off:     [2]string{`"allowedTools":`, `"disabledMcpServers": ["tmux"], "allowedTools":`},
 		whenOff: ask.Connected, // it does not look
 	},
 	{
-		name: "codex", config: ".codex/config.toml", text: tomlText,
+		name: "codex", config: ".codex/config.toml",
 		add:    []string{"mcp", "add", "NAME", "--", "/bin/true"},
-		shadow: ".codex/config.toml", shadowText: tomlShadow,
-		trusts:  map[string]string{".codex/config.toml": "\n[projects.\"PROJECT\"]\ntrust_level = \"trusted\"\n"},
-		off:     [2]string{"[mcp_servers.tmux]\n", "[mcp_servers.tmux]\nenabled = false\n"},
-		whenOff: ask.Disabled,
+		shadow: ".codex/config.toml",
+		trusts: map[string]string{".codex/config.toml": "\n[projects.\"PROJECT\"]\ntrust_level = \"trusted\"\n"},
+		off:    [2]string{"[mcp_servers.tmux]\n", "[mcp_servers.tmux]\nenabled = false\n"}, whenOff: ask.Disabled,
 	},
 	{
-		name: "gemini", config: ".gemini/settings.json", text: geminiText,
+		name: "gemini", config: ".gemini/settings.json",
 		add:    []string{"mcp", "add", "-s", "user", "NAME", "/bin/true"},
 		more:   map[string]string{".gemini/trustedFolders.json": `{"REPO": "TRUST_FOLDER"}`},
-		shadow: ".gemini/settings.json", shadowText: jsonShadow,
-		trusts:  map[string]string{".gemini/trustedFolders.json": `{"PROJECT": "TRUST_FOLDER"}`},
-		off:     [2]string{`"ui":`, `"mcp": {"excluded": ["tmux"]}, "ui":`},
-		whenOff: ask.Disabled,
+		shadow: ".gemini/settings.json",
+		trusts: map[string]string{".gemini/trustedFolders.json": `{"PROJECT": "TRUST_FOLDER"}`},
+		off:    [2]string{`"ui":`, `"mcp": {"excluded": ["tmux"]}, "ui":`}, whenOff: ask.Disabled,
 	},
 	{
-		name: "grok", config: ".grok/config.toml", text: tomlText,
+		name: "grok", config: ".grok/config.toml",
 		add:    []string{"mcp", "add", "NAME", "--", "/bin/true"},
-		shadow: ".grok/config.toml", shadowText: tomlShadow,
-		off:     [2]string{"enabled = true", "enabled = false"},
-		whenOff: ask.NotThere,
+		shadow: ".grok/config.toml",
+		off:    [2]string{"enabled = true", "enabled = false"}, whenOff: ask.NotThere,
 	},
 	{
 		name: "opencode", config: ".config/opencode/opencode.jsonc",
-		text: `{
-  // ` + mark + `
-  "$schema": "https://opencode.ai/config.json",
-  "mcp": {
-    "other": {"type": "local", "command": ["/bin/false"],}, // with a comma too many
-  },
-}
-`,
 		add:    []string{"mcp", "add", "NAME", "--", "/bin/true"},
-		shadow: "opencode.json", shadowText: `{"mcp": {"tmux": {"type": "local", "command": ["/bin/false"]}}}`,
-		off:     [2]string{`"tmux": {`, `"tmux": {"enabled": false, `},
-		whenOff: ask.Disabled,
+		shadow: "opencode.json",
+		off:    [2]string{`"tmux": {`, `"tmux": {"enabled": false, `}, whenOff: ask.Disabled,
 	},
 	{
-		name: "qwen", config: ".qwen/settings.json", text: geminiText,
-		add:    []string{"mcp", "add", "-s", "user", "NAME", "/bin/true"},
-		shadow: ".qwen/settings.json", shadowText: jsonShadow,
+		name: "qwen", config: ".qwen/settings.json",
+		add:     []string{"mcp", "add", "-s", "user", "NAME", "/bin/true"},
+		shadow:  ".qwen/settings.json",
 		off:     [2]string{`"ui":`, `"mcp": {"excluded": ["tmux"]}, "ui":`},
 		whenOff: ask.Connected, // it does not look
 	},
 	{
 		name: "droid", config: ".factory/mcp.json",
-		text:   "{\n\t\"mcpServers\": {\n\t\t\"other\": {\"type\": \"stdio\", \"command\": \"/bin/false\", \"args\": [], \"disabled\": false}\n\t}\n}\n",
 		add:    []string{"mcp", "add", "NAME", "/bin/true"},
-		shadow: ".factory/mcp.json", shadowText: jsonShadow,
-		off:     [2]string{`"disabled": false, "env"`, `"disabled": true, "env"`},
-		whenOff: ask.Disabled,
+		shadow: ".factory/mcp.json",
+		off:    [2]string{`"disabled": false, "env"`, `"disabled": true, "env"`}, whenOff: ask.Disabled,
 	},
 }
 
@@ -263,10 +236,10 @@ func TestClients(t *testing.T) {
 			b.ask("tmux", b.repo, ask.NotThere)
 			b.ask("other", b.repo, ask.NotStarted)
 			switch back := b.text(); {
-			case meanwhile == swapped && back == c.text:
+			case meanwhile == swapped && back == c.file("config"):
 				did = append(did, "reverted byte-identical")
 			case meanwhile == swapped:
-				t.Errorf("nothing was written in the meantime, and revert gives\n%s\nnot\n%s", back, c.text)
+				t.Errorf("nothing was written in the meantime, and revert gives\n%s\nnot\n%s", back, c.file("config"))
 			default:
 				sameElse(t, meanwhile, back)
 				did = append(did, "reverted merged with what it had written")
@@ -345,7 +318,7 @@ func TestClientsShadowed(t *testing.T) {
 			if v := b.verify(0); !v.OK {
 				t.Fatalf("before there is such a file: %q", v.Problems)
 			}
-			b.write(filepath.Join("project", c.shadow), c.shadowText)
+			b.write(filepath.Join("project", c.shadow), c.file("shadow"))
 			v := b.verify(1)
 			if v.Handshake == nil || v.Asked == nil {
 				t.Errorf("verify says %+v", v)
@@ -449,42 +422,8 @@ func TestGeminiDisabled(t *testing.T) {
 	}
 }
 
-// smallCheckout is a checkout of an MCP server with the layout of this
-// repository, but compiled in no time.
-var smallCheckout = map[string]string{
-	"go.mod":         "module small\n\ngo 1.21\n",
-	"docs/README.md": "Claude is started here too.\n",
-	"cmd/tmux-mcp/main.go": `package main
-
-import (
-	"bufio"
-	"encoding/json"
-	"fmt"
-	"os"
-)
-
-func main() {
-	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		var m struct {
-			ID     json.RawMessage
-			Method string
-			Params struct{ ProtocolVersion string }
-		}
-		if json.Unmarshal(in.Bytes(), &m) != nil || m.ID == nil {
-			continue
-		}
-		result := "{}"
-		switch m.Method {
-		case "initialize":
-			result = fmt.Sprintf("{\"protocolVersion\":%q,\"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"small\",\"version\":\"1\"}}", m.Params.ProtocolVersion)
-		case "tools/list":
-			result = "{\"tools\":[]}"
-		}
-		fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n", m.ID, result)
-	}
-}
-`,
-}
+//go:embed testdata/small.txtar
+var small []byte // a checkout of an MCP server with the layout of this repository, compiled in no time
 
 // Claude reads what was swapped from a linked work tree and from a
 // sub-directory of a repository, anywhere in it.
@@ -501,7 +440,7 @@ func TestClaudeProject(t *testing.T) {
 	outer := filepath.Join(b.dir, "outer")
 	inner := filepath.Join(outer, "services", "tmux")
 	for _, dir := range []string{main, inner} {
-		for name, text := range smallCheckout {
+		for name, text := range filesOf(small, "small") {
 			name, err := filepath.Rel(b.dir, filepath.Join(dir, name))
 			if err != nil {
 				t.Fatal(err)

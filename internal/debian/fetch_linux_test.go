@@ -442,23 +442,13 @@ func TestRun(t *testing.T) {
 // what was killed with its parent may take a moment.
 func wantNoProcess(t *testing.T, cache string) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for {
-		var left []string
+	testtool.Eventually(t, "no process of "+cache, func() bool {
 		files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-		for _, file := range files {
-			if data, _ := os.ReadFile(file); bytes.Contains(data, []byte(cache)) {
-				left = append(left, string(bytes.ReplaceAll(data, []byte{0}, []byte{' '})))
-			}
-		}
-		if len(left) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("still there: %q", left)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return !slices.ContainsFunc(files, func(file string) bool {
+			data, _ := os.ReadFile(file)
+			return bytes.Contains(data, []byte(cache))
+		})
+	})
 }
 
 // An archive that is past its date, or from the future, is taken only by who says

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tmuxmcp/internal/test/testtool"
 )
 
 // rootOf returns the private root that a fetched binary lies in.
@@ -132,15 +134,8 @@ func tryAttach(t *testing.T, tmux func(...string) string, binary, socket, term s
 			}
 		}
 	}()
-	deadline := time.Now().Add(time.Minute)
-	for tmux("list-clients", "-F", "#{client_termname}") != term && time.Now().Before(deadline) && cmd.ProcessState == nil {
-		time.Sleep(10 * time.Millisecond)
-	}
-	if seen := tmux("list-clients", "-F", "#{client_termname}"); seen != term {
-		t.Errorf("a client on a terminal of type %s did not attach; clients: %q", term, seen)
-	} else {
-		tmux("detach-client", "-t", tmux("list-clients", "-F", "#{client_name}"))
-	}
+	testtool.Eventually(t, "a client on a "+term, func() bool { return tmux("list-clients", "-F", "#{client_termname}") == term })
+	tmux("detach-client", "-t", tmux("list-clients", "-F", "#{client_name}"))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("attach on a %s: %v; it wrote:\n%q", term, err, <-drawn)
 	}
@@ -153,17 +148,12 @@ func cleanEnv(term string) []string {
 // waitScreen polls the pane until it shows a text.
 func waitScreen(t *testing.T, tmux func(...string) string, text string) string {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for {
-		screen := tmux("capture-pane", "-p")
-		if strings.Contains(screen, text) {
-			return screen
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no %q on the screen:\n%s", text, screen)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	var screen string
+	testtool.Eventually(t, text+" on the screen", func() bool {
+		screen = tmux("capture-pane", "-p")
+		return strings.Contains(screen, text)
+	})
+	return screen
 }
 
 // libraryFiles returns the files of code that a process has mapped.

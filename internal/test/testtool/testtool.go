@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Required is the environment variable that makes a missing tool a failure, if
@@ -80,6 +81,18 @@ func Missing(t testing.TB, format string, args ...any) {
 		t.Fatalf(format+" ("+Required+"=1)", args...)
 	}
 	t.Skipf(format, args...)
+}
+
+// Eventually polls until cond answers true, for at most a minute; then the test ends.
+func Eventually(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for pause := time.Millisecond; !cond(); pause = min(2*pause, 50*time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in a minute: %s", what)
+		}
+		time.Sleep(pause)
+	}
 }
 
 // Parallel is for a TestMain whose tests mostly wait, for a pane and not for a
