@@ -34,8 +34,7 @@ func largeConfig(size int) []byte {
 var claudeProject = []string{"projects", "/home/ada/src/p7", "mcpServers"}
 
 // BenchmarkLarge is all that one swap in a file of 26 MB takes of this package: parse,
-// look up, set.
-// BenchmarkLarge edits a large file: a swap must feel immediate, so it takes a small multiple
+// look up, set. It edits a large file: a swap must feel immediate, so it takes a small multiple
 // of what encoding/json takes to check the text.
 func BenchmarkLarge(b *testing.B) {
 	src := largeConfig(26 << 20)
@@ -71,11 +70,7 @@ func swap(t testing.TB, src []byte, container []string) Edit {
 	if _, err := d.Lookup(container, "tmux"); err != nil {
 		t.Fatal(err)
 	}
-	e, err := d.Set(container, "tmux", changes["claude"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return set(t, d, container, "tmux", changes["claude"])
 }
 
 func TestLargeIsReverted(t *testing.T) {
@@ -116,8 +111,8 @@ func TestScannerAgreesWithHujson(t *testing.T) {
 			check(name, text)
 		}
 	})
-	for _, c := range jsonCases() {
-		check(c.name, unnote(c.in))
+	for _, c := range cases(t, "set-json*.txtar") {
+		check(c.name, []byte(c.before))
 	}
 	for i := range 500 {
 		g := &grammar{choices: choices(i), kind: JSON}

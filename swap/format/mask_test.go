@@ -3,38 +3,18 @@ package format
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// CANARY stands for a secret; every place that can hold one has one.
-var maskCases = []struct {
-	name     string
-	kind     Kind
-	in, want string
-}{
-	{"JSON", JSON, `{"k": "CANARY", "say": "shown", "e": "", "n": [1, -22, 4444, 1.5e9, true, null, "CANARY"], "o": {"CANARY KEY": "C\"ANARY"}}`,
-		`{"k": "***", "say": "shown", "e": "", "n": [1, -22, ***, ***, true, null, "***"], "o": {"CANARY KEY": "***"}}`},
-	{"escaped", JSON, `{"k": "sho\u0077n", "l": "\\"}`, `{"k": "sho\u0077n", "l": "***"}`},
-	{"a mark and CRLF", JSON, bom + "{\"a\":\r\n\"CANARY\"\r\n}\r\n", bom + "{\"a\":\r\n\"***\"\r\n}\r\n"},
-	{"JSONC", JSONC, "{ // CANARY\n  /* CANARY\n     CANARY */ \"a\" /* CANARY */ : \"CANARY\", // \"a\": 1\n  //\n \"b\": [\"CANARY\" /* : */, ],\n}\n// CANARY",
-		"{ //***\n  /****\n     ****/ \"a\" /*****/ : \"***\", //***\n  //\n \"b\": [\"***\" /*****/, ],\n}\n//***"},
-	{"not JSON", JSON, "{\"k\": \"CANARY\"\n CANARY\n\n", "***\n ***\n\n"},
-	{"TOML", TOML, "# CANARY\n[a.\"b ] c\"] # CANARY\nk = \"CANARY\" # CANARY\n'q = x'.d = 'CANARY'\ns = \"shown\"\nn = 12\nbig = 123456\nd = 1979-05-27 07:32:00Z\nf=inf\n[[t]]\nl = [ # CANARY\n  \"CANARY\", 'CANARY', # CANARY\n  { x = \"CANARY\", \"y]\" = [true] },\n]\n",
-		"#***\n[a.\"b ] c\"] #***\nk = \"***\" #***\n'q = x'.d = '***'\ns = \"shown\"\nn = 12\nbig = ***\nd = *** ***\nf=***\n[[t]]\nl = [ #***\n  \"***\", '***', #***\n  { x = \"***\", \"y]\" = [true] },\n]\n"},
-	{"TOML of several lines", TOML, "a = \"\"\"\nCANARY \\\"\"\" \n  CANARY\"\"\"\"\"\nb = '''CANARY\n[CANARY]\nk = \"CANARY\"'''\nc = 1\n",
-		"a = \"\"\"\n***\n  ***\"\"\"\nb = '''***\n***\n***'''\nc = 1\n"},
-	{"not TOML", TOML, "k = \"CANARY\n", "***\n"},
-	{"empty", TOML, "", ""},
-}
-
 func TestMask(t *testing.T) {
-	for _, c := range maskCases {
-		t.Run(c.name, func(t *testing.T) {
-			got := string(Mask(c.kind, []byte(c.in), func(s string) bool { return s == "shown" || s == "" }))
-			if got != c.want {
-				t.Errorf("got  %q\nwant %q", got, c.want)
+	for _, c := range cases(t, "mask.txtar") {
+		t.Run(c.kind.String()+"/"+c.name, func(t *testing.T) {
+			got := Mask(c.kind, []byte(c.before), func(s string) bool { return s == "shown" || s == "" })
+			if diff := cmp.Diff(c.after, string(got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -44,11 +24,8 @@ func TestMask(t *testing.T) {
 // the lines stay.
 func FuzzMask(f *testing.F) {
 	fixtures(f, func(_ string, kind Kind, text []byte) { f.Add(byte(kind), text) })
-	for _, c := range maskCases {
-		f.Add(byte(c.kind), []byte(c.in))
-	}
-	for _, c := range slices.Concat(jsonCases(), tomlCases()) {
-		f.Add(byte(c.kind), unnote(c.in))
+	for _, c := range cases(f, "*.txtar") {
+		f.Add(byte(c.kind), []byte(c.before))
 	}
 	f.Fuzz(func(t *testing.T, kind byte, text []byte) {
 		k := Kind(kind % 4)

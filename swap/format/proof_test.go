@@ -22,10 +22,7 @@ func TestProof(t *testing.T) {
 		"the entry's own": {20, 22, `{"x": 1}`},
 		"a type":          {14, 31, `[]`},
 	} {
-		d, err := Parse(JSON, []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := parse(t, JSON, text)
 		if e, err := d.tree.(*jsonDoc).finish(s, path, map[string]any{}); !errors.Is(err, errProof) && !isTypeError(err) {
 			t.Errorf("%s: %v, gives %s", name, err, e.Out)
 		}
@@ -42,10 +39,7 @@ func TestProof(t *testing.T) {
 		"a lost one":    {18, 30, ""},
 		"a value":       {16, 17, "5"},
 	} {
-		d, err := Parse(TOML, []byte(table))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := parse(t, TOML, table)
 		ed := d.tree.(*tomlDoc).edit([]string{"m", "s"})
 		if err := ed.do(s); err != nil {
 			t.Fatalf("%s: %v", name, err)

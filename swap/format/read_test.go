@@ -19,11 +19,7 @@ func TestNamesAndGet(t *testing.T) {
 		{TOML, "m = { b.on = false, a = {} }"},
 		{TOML, "m.b.on = false\n[m.a]"},
 	} {
-		d, err := Parse(c.kind, []byte(c.text))
-		if err != nil {
-			t.Errorf("%s: %v", c.text, err)
-			continue
-		}
+		d := parse(t, c.kind, c.text)
 		names, err := d.Names([]string{"m"})
 		if diff := cmp.Diff([]string{"b", "a"}, names); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", c.text, err, diff)
@@ -42,11 +38,7 @@ func TestNamesAndGet(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "{}", `{"m": null}`, `{"m": {}}`} {
-		d, err := Parse(JSON, []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if names, err := d.Names([]string{"m"}); len(names) != 0 || err != nil {
+		if names, err := parse(t, JSON, text).Names([]string{"m"}); len(names) != 0 || err != nil {
 			t.Errorf("%s: %v, %v", text, names, err)
 		}
 	}
@@ -61,11 +53,7 @@ func TestValuesMarshal(t *testing.T) {
 		{JSON, `{"m": {"s": {"n": 9007199254740993, "f": 1.0, "e": 1e400, "z": null, "a": [true, "\ud800"]}}}`},
 		{TOML, "[m.s]\nd = 1979-05-27T07:32:00.5Z\nl = 1979-05-27\nt = 07:32:00\ni = 0xff\nf = [inf, -inf, nan, 1.0, 1e300]\n"},
 	} {
-		d, err := Parse(c.kind, []byte(c.text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := d.Lookup([]string{"m"}, "s")
+		e, err := parse(t, c.kind, c.text).Lookup([]string{"m"}, "s")
 		if err != nil || !e.Found {
 			t.Fatalf("%v %v", e, err)
 		}

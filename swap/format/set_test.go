@@ -3,8 +3,6 @@ package format
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,19 +10,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// A setCase is one edit with the exact text that it gives.
-type setCase struct {
-	name      string
-	kind      Kind
-	container string // joined with commas
-	entry     string
-	change    string // a key of changes
-	// Texts, in the notation of unnote.
-	in, want string
-	// back is what Revert makes of want, if that is not in.
-	back string
-}
-
+// What the cases of testdata change.
 var changes = map[string]Change{
 	"local": {
 		New:    Object{{"command", "uv"}, {"args", []string{"run", "x"}}},
@@ -55,59 +41,35 @@ var changes = map[string]Change{
 	},
 }
 
-// unnote turns the notation of the tables into bytes: ^M before a newline is a carriage
-// return, ^BOM a byte order mark, and a text that ends in $$ has no final newline.
-func unnote(s string) []byte {
-	s = strings.NewReplacer("^M\n", "\r\n", "^BOM", bom).Replace(s)
-	return []byte(strings.TrimSuffix(s, "$$\n"))
-}
-
-func jsonCases() []setCase { return slices.Concat(jsonAddCases, jsoncAddCases, jsonChangeCases) }
-
-func tomlCases() []setCase { return slices.Concat(tomlAddCases, tomlChangeCases) }
-
 func TestSet(t *testing.T) {
-	for _, c := range slices.Concat(jsonCases(), tomlCases()) {
-		t.Run(c.kind.String()+"/"+c.name, func(t *testing.T) { c.run(t) })
+	for _, c := range cases(t, "set-*.txtar") {
+		t.Run(c.kind.String()+"/"+c.name, c.testSet)
 	}
 }
 
-func (c setCase) run(t *testing.T) {
-	src, container := unnote(c.in), strings.Split(c.container, ",")
-	orig := bytes.Clone(src)
-	d, err := Parse(c.kind, src)
+func (c textCase) testSet(t *testing.T) {
+	src := []byte(c.before)
+	d := parse(t, c.kind, c.before)
+	was, err := d.Lookup(c.container, c.entry)
 	if err != nil {
 		t.Fatal(err)
 	}
-	was, err := d.Lookup(container, c.entry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := d.Set(container, c.entry, changes[c.change])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(src, orig) {
-		t.Errorf("Set wrote into the text it was given:\n%s", src)
-	}
-	if diff := cmp.Diff(string(unnote(c.want)), string(e.Out)); diff != "" {
+	e := set(t, d, c.container, c.entry, c.change)
+	if diff := cmp.Diff(c.after, string(e.Out)); diff != "" {
 		t.Errorf("the new text (-want +got):\n%s", diff)
 	}
-	if !bytes.Equal(splicedBack(src, e), src) {
-		t.Errorf("the range [%d:%d]→[%d:%d] does not lead back", e.Start, e.OldEnd, e.Start, e.NewEnd)
-	}
+	checkRange(t, c.before, e)
 
 	// Another parser reads what was set, and the rest as before.
-	change := changes[c.change]
-	set := data(change.Set)
+	fields := data(c.change.Set)
 	if c.kind == TOML { // which has other numbers
-		set = tomlData(change.Set)
+		fields = tomlData(c.change.Set)
 	}
-	wanted := data(change.New)
+	wanted := data(c.change.New)
 	if was.Found {
-		wanted = changed(was.Value, set, change.Remove)
+		wanted = changed(was.Value, fields, c.change.Remove)
 	}
-	path := join(container, c.entry)
+	path := join(c.container, c.entry)
 	tree := read(t, c.kind, e.Out)
 	got, _ := dig(tree, path)
 	if diff := cmp.Diff(any(wanted), got); diff != "" {
@@ -123,19 +85,10 @@ func (c setCase) run(t *testing.T) {
 	}
 
 	// A second time changes nothing.
-	d2, err := Parse(c.kind, e.Out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := d2.Set(container, c.entry, changes[c.change])
-	if err != nil {
-		t.Fatal(err)
-	}
+	d2 := parse(t, c.kind, string(e.Out))
+	again := set(t, d2, c.container, c.entry, c.change)
 	if was.Found && (again.Changed() || !bytes.Equal(again.Out, e.Out)) {
 		t.Errorf("the same edit again changed\n%s\nto\n%s", e.Out, again.Out)
-	}
-	if e.Changed() == bytes.Equal(src, e.Out) {
-		t.Errorf("Changed() is %v", e.Changed())
 	}
 
 	// The way back, with an Undo that went through a journal.
@@ -147,25 +100,62 @@ func (c setCase) run(t *testing.T) {
 	if err := json.Unmarshal(journal, &u); err != nil {
 		t.Fatal(err)
 	}
-	back, err := d2.Revert(container, c.entry, u)
-	if err != nil {
-		t.Fatalf("revert: %v (undo %s)", err, journal)
-	}
-	wantBack := c.back
-	if wantBack == "" {
-		wantBack = c.in
-	}
-	if diff := cmp.Diff(string(unnote(wantBack)), string(back.Out)); diff != "" {
+	back := revert(t, d2, c.container, c.entry, u)
+	if diff := cmp.Diff(c.reverted, string(back.Out)); diff != "" {
 		t.Errorf("reverted (-want +got):\n%s", diff)
 	}
 }
 
-// splicedBack makes the old text of the new one and the range.
-func splicedBack(src []byte, e Edit) []byte {
-	if !e.Changed() {
-		return e.Out
+// An edit taken back from a text that has changed since: only the edit goes.
+func TestRevertLater(t *testing.T) {
+	for _, c := range cases(t, "revert-*.txtar") {
+		t.Run(c.kind.String()+"/"+c.name, func(t *testing.T) {
+			e := set(t, parse(t, c.kind, c.before), c.container, c.entry, c.change)
+			back := revert(t, parse(t, c.kind, c.later), c.container, c.entry, e.Undo)
+			if diff := cmp.Diff(c.after, string(back.Out)); diff != "" {
+				t.Errorf("(-want +got):\n%s\nundo: %+v", diff, e.Undo)
+			}
+			checkRange(t, c.later, back)
+		})
 	}
-	return []byte(string(e.Out[:e.Start]) + string(src[e.Start:e.OldEnd]) + string(e.Out[e.NewEnd:]))
+}
+
+func parse(t testing.TB, kind Kind, text string) *Doc {
+	t.Helper()
+	d, err := Parse(kind, []byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return d
+}
+
+func set(t testing.TB, d *Doc, container []string, name string, c Change) Edit {
+	t.Helper()
+	e, err := d.Set(container, name, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func revert(t testing.TB, d *Doc, container []string, name string, u Undo) Edit {
+	t.Helper()
+	e, err := d.Revert(container, name, u)
+	if err != nil {
+		t.Fatalf("revert: %v (undo %+v)", err, u)
+	}
+	return e
+}
+
+// checkRange checks that an edit is of this text: the old text comes of the new one and the range.
+func checkRange(t testing.TB, was string, e Edit) {
+	t.Helper()
+	if e.Changed() == (was == string(e.Out)) {
+		t.Errorf("Changed() is %v", e.Changed())
+	}
+	if e.Changed() && string(e.Out[:e.Start])+was[e.Start:e.OldEnd]+string(e.Out[e.NewEnd:]) != was {
+		t.Errorf("the range [%d:%d]→[%d:%d] does not lead back", e.Start, e.OldEnd, e.Start, e.NewEnd)
+	}
 }
 
 // read reads a text with a parser that the package does not take its ranges from.
