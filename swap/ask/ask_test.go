@@ -5,36 +5,29 @@ package ask
 import (
 	"context"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A silent client is killed, with its children.
 func TestAskEndsTheClient(t *testing.T) {
-	for _, send := range [][]string{nil, {`{"name":"` + ServerName + `"}`}} {
-		pids := filepath.Join(t.TempDir(), "pids")
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), asServer+"=silent", "PIDS="+pids)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		k := Row{Send: send, Read: func(string, string) (Answer, error) { return Answer{}, ErrUnread }}
-		_, err := k.run(ctx, cmd, "x")
-		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-		gone(t, pids)
+	for name, send := range map[string][]string{"in one go": nil, "in a dialogue": {`{"name":"` + ServerName + `"}`}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd, pids := program(t, "silent")
+			k := Row{Send: send, Read: func(string, string) (Answer, error) { return Answer{}, ErrUnread }}
+			if _, err := k.run(untilItRuns(t, pids), cmd, "x"); !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v", err)
+			}
+			gone(t, pids)
+		})
 	}
 }
 
 // A client in a dialogue is ended as soon as it has answered.
 func TestAskInADialogue(t *testing.T) {
-	pids := filepath.Join(t.TempDir(), "pids")
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), asServer+"=good", "PIDS="+pids)
+	t.Parallel()
+	cmd, pids := program(t, "good")
 	k := Row{
 		Send: []string{`{"jsonrpc":"2.0","id":"` + ServerName + `","method":"ping"}`},
 		Read: func(out, server string) (Answer, error) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -32,17 +33,21 @@ func TestMain(m *testing.M) {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		time.Sleep(time.Hour) // not select: without cgo that is a deadlock
 	}
+	how := os.Getenv(asServer)
+	if how == "garbage" {
+		babble(100)
+	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), asServer+"=child")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		panic(err)
 	}
-	pids := fmt.Sprintf("%d %d", os.Getpid(), cmd.Process.Pid)
+	pids := fmt.Sprintf("%d %d\n", os.Getpid(), cmd.Process.Pid)
 	if err := os.WriteFile(os.Getenv("PIDS"), []byte(pids), 0o600); err != nil {
 		panic(err)
 	}
-	switch os.Getenv(asServer) {
+	switch how {
 	case "good":
 		s := server.NewMCPServer("good", "7")
 		s.AddTool(mcp.NewTool("one"), nil)
@@ -50,10 +55,7 @@ func TestMain(m *testing.M) {
 	case "silent":
 		time.Sleep(time.Hour) // not select: without cgo that is a deadlock
 	case "garbage":
-		for {
-			fmt.Println("this is not JSON")
-			time.Sleep(time.Millisecond)
-		}
+		babble(math.MaxInt)
 	case "noisy": // fills the pipe of stderr before it answers
 		for range 20000 {
 			fmt.Fprintln(os.Stderr, "a line of the log\x1b[31m")
@@ -63,13 +65,47 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// hello starts such a server, and fails if a process is left.
-func hello(t *testing.T, ctx context.Context, how string) (Hello, error) {
+func babble(lines int) {
+	for range lines {
+		fmt.Println("this is not JSON")
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// program is such a server as a command, and the file in which it writes its pids.
+func program(t *testing.T, how string) (cmd *exec.Cmd, pids string) {
+	pids = filepath.Join(t.TempDir(), "pids")
+	cmd = exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asServer+"="+how, "PIDS="+pids)
+	return cmd, pids
+}
+
+// hello starts such a server, interrupted once it runs or not, and fails if a process is left.
+func hello(t *testing.T, how string, interrupted bool) (Hello, error) {
 	t.Helper()
-	pids := filepath.Join(t.TempDir(), "pids")
-	h, err := Server(ctx, Command{Argv: []string{os.Args[0]}, Env: []string{asServer + "=" + how, "PIDS=" + pids}, Tools: true})
+	cmd, pids := program(t, how)
+	ctx := t.Context()
+	if interrupted {
+		ctx = untilItRuns(t, pids)
+	}
+	h, err := Server(ctx, Command{Argv: cmd.Args, Env: cmd.Env, Tools: true})
 	gone(t, pids)
 	return h, err
+}
+
+// untilItRuns is done once a program has written its pids.
+func untilItRuns(t *testing.T, pids string) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for ctx.Err() == nil {
+			if b, _ := os.ReadFile(pids); strings.HasSuffix(string(b), "\n") {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	return ctx
 }
 
 // gone fails if a process is left whose number is in the file pids.
@@ -106,7 +142,8 @@ func alive(pid int) bool {
 }
 
 func TestServer(t *testing.T) {
-	h, err := hello(t, t.Context(), "good")
+	t.Parallel()
+	h, err := hello(t, "good", false)
 	if err != nil || h.Name != "good" || h.Version != "7" || len(h.Tools) != 1 || h.Tools[0] != "one" {
 		t.Errorf("%+v, %v", h, err)
 	}
@@ -115,15 +152,15 @@ func TestServer(t *testing.T) {
 func TestServerFails(t *testing.T) {
 	for _, how := range []string{"silent", "garbage"} {
 		t.Run(how, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			if _, err := hello(t, ctx, how); !errors.Is(err, context.DeadlineExceeded) {
+			t.Parallel()
+			if _, err := hello(t, how, true); !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
 	t.Run("noisy", func(t *testing.T) {
-		_, err := hello(t, t.Context(), "noisy")
+		t.Parallel()
+		_, err := hello(t, "noisy", false)
 		if err == nil || !strings.Contains(err.Error(), "exit status 4") || !strings.HasSuffix(err.Error(), "\n    a line of the log[31m") {
 			t.Errorf("got %v", err)
 		}
