@@ -1,16 +1,13 @@
 package swap
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -51,7 +48,7 @@ const (
 	namedGroup = 4343
 )
 
-var strangers = []syscall.Credential{{Uid: named, Gid: named}, {Uid: 65533, Gid: owners}, {Uid: 65532, Gid: namedGroup}}
+var strangers = []struct{ uid, gid int }{{named, named}, {65533, owners}, {65532, namedGroup}}
 
 // dress gives the configs of a fault home modes, lists, groups and attributes,
 // each others, and directories lists that new files inherit.
@@ -105,151 +102,87 @@ func checkMetas(t *testing.T, home string, want map[string]atomicfile.Meta) {
 	}
 }
 
-// A stranger is a process of another user that tries to open files.
-type stranger struct {
-	mu  sync.Mutex
-	in  io.Writer
-	out *bufio.Reader
-}
-
-const strangerEnv = "SWAP_TEST_STRANGER"
-
-func init() {
-	if os.Getenv(strangerEnv) != "" {
-		beStranger()
-	}
-	dressUp = func(t *testing.T, home string) {
-		o := outfit{err: dress(home)}
-		if o.err == nil {
-			o.metas = metas(t, home)
-			o.access, o.err = access(home)
-		}
-		if o.err != nil {
-			t.Logf("not tested with lists and attributes: %v", o.err)
-		}
-		outfits.Store(home, o)
-	}
-	checkAccess = func(t *testing.T, home string) {
-		if o, ok := outfitOf(home); ok {
-			now, err := access(home)
-			if err != nil {
-				t.Error(err)
-			}
-			for _, w := range wider(now, o.access) {
-				t.Error(w)
-			}
-		}
-	}
-	checkMeta = func(t *testing.T, home string) {
-		if o, ok := outfitOf(home); ok {
-			checkMetas(t, home, o.metas)
-		}
-	}
-}
-
 // An outfit is what a home was given.
 type outfit struct {
 	metas  map[string]atomicfile.Meta
 	access map[string][]string
-	err    error // why it has none
 }
 
-var outfits sync.Map
+var outfits sync.Map // by home; nil where the file system has no lists or attributes
 
-func outfitOf(home string) (outfit, bool) {
-	o, ok := outfits.Load(home)
-	if !ok || o.(outfit).err != nil {
-		return outfit{}, false
+func init() {
+	dressUp = func(t *testing.T, home string) {
+		if err := dress(home); err != nil {
+			t.Logf("not tested with lists and attributes: %v", err)
+			outfits.Store(home, (*outfit)(nil))
+			return
+		}
+		outfits.Store(home, &outfit{metas(t, home), access(t, home)})
 	}
-	return o.(outfit), true
-}
-
-// beStranger answers each line, a path, with what it may do: r, w or nothing.
-func beStranger() {
-	lines := bufio.NewScanner(os.Stdin)
-	for lines.Scan() {
-		can := ""
-		for flag, how := range map[string]int{"r": syscall.O_RDONLY, "w": syscall.O_WRONLY} {
-			if fd, err := syscall.Open(lines.Text(), how|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0); err == nil {
-				can += flag
-				syscall.Close(fd)
+	checkDress = func(t *testing.T, home string, reverted bool) {
+		t.Helper()
+		if o := outfitOf(home); o != nil {
+			for _, w := range wider(access(t, home), o.access) {
+				t.Error(w)
+			}
+			if reverted {
+				checkMetas(t, home, o.metas)
 			}
 		}
-		fmt.Println(can)
 	}
-	os.Exit(0)
 }
 
-// meetStrangers starts one process for each; none if this is not root.
-var meetStrangers = sync.OnceValues(func() ([]*stranger, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil
-	}
-	// The test's own binary is in a directory that is closed to others.
-	exe, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.CreateTemp("/tmp", "stranger")
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(f.Name())
-	if _, err := f.Write(exe); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(f.Chmod(0o755), f.Close()); err != nil {
-		return nil, err
-	}
-	var out []*stranger
-	for i := range strangers {
-		cmd := exec.Command(f.Name())
-		cmd.Env = []string{strangerEnv + "=1"}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &strangers[i], Pdeathsig: syscall.SIGKILL}
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			return nil, err
-		}
-		r, err := cmd.StdoutPipe()
-		if err != nil {
-			return nil, err
-		}
-		if err := cmd.Start(); err != nil {
-			return nil, err
-		}
-		out = append(out, &stranger{in: in, out: bufio.NewReader(r)})
-	}
-	return out, nil
-})
+func outfitOf(home string) *outfit {
+	o, _ := outfits.Load(home)
+	return o.(*outfit)
+}
 
-// access says what each stranger may do to each file of a home.
-func access(home string) (map[string][]string, error) {
+// access says what each stranger may do to each file of a home: r, w or nothing. For this a
+// thread becomes that user, as far as files are concerned, which only root's can.
+func access(t *testing.T, home string) map[string][]string {
+	t.Helper()
 	out := map[string][]string{}
-	all, err := meetStrangers()
-	if err != nil {
-		return nil, err
+	if os.Geteuid() != 0 {
+		return out
 	}
-	err = filepath.WalkDir(home, func(path string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(home, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // it went between the listing and the look
 		}
-		if err != nil || !e.Type().IsRegular() {
-			return err
+		if err == nil && e.Type().IsRegular() {
+			out[path] = nil
 		}
-		rel, _ := filepath.Rel(home, path)
-		for _, s := range all {
-			s.mu.Lock()
-			fmt.Fprintln(s.in, path)
-			line, err := s.out.ReadString('\n')
-			s.mu.Unlock()
-			if err != nil {
-				return err
-			}
-			out[rel] = append(out[rel], strings.TrimSpace(line))
-		}
-		return nil
+		return err
 	})
-	return out, err
+	if err != nil {
+		t.Error(err)
+	}
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		runtime.LockOSThread() // and not unlocked: the thread ends with this function
+		// package syscall's Setgroups is for all threads.
+		_, _, _ = syscall.RawSyscall(syscall.SYS_SETGROUPS, 0, 0, 0)
+		for _, s := range strangers {
+			_, _ = syscall.Setfsgid(s.gid), syscall.Setfsuid(s.uid)
+			for path := range out {
+				out[path] = append(out[path], may(path))
+			}
+		}
+	}()
+	<-looked
+	return out
+}
+
+// may says what the thread that runs it may do to a file.
+func may(path string) (can string) {
+	for flag, how := range map[string]int{"r": syscall.O_RDONLY, "w": syscall.O_WRONLY} {
+		if fd, err := syscall.Open(path, how|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0); err == nil {
+			can += flag
+			syscall.Close(fd)
+		}
+	}
+	return can
 }
 
 // wider says what strangers may do now that they could not: to a config or to a
@@ -257,18 +190,15 @@ func access(home string) (map[string][]string, error) {
 // anything.
 func wider(now, before map[string][]string) (out []string) {
 	for name, can := range now {
-		allowed := make([]string, len(can))
-		if strings.HasPrefix(name, "repo/") {
+		if strings.Contains(name, "/repo/") {
 			continue
 		}
 		config, _, _ := strings.Cut(name, ".mcp-swap-tmp-")
-		if was, ok := before[config]; ok {
-			allowed = was
-		}
+		allowed := before[config]
 		for i, c := range can {
 			for _, right := range c {
-				if !strings.ContainsRune(allowed[i], right) {
-					out = append(out, fmt.Sprintf("user %d may %c %s", strangers[i].Uid, right, name))
+				if allowed == nil || !strings.ContainsRune(allowed[i], right) {
+					out = append(out, fmt.Sprintf("user %d may %c %s", strangers[i].uid, right, name))
 				}
 			}
 		}
@@ -277,11 +207,11 @@ func wider(now, before map[string][]string) (out []string) {
 }
 
 // dressedHome is a fault home with all that [dress] gives.
-func dressedHome(t *testing.T) (string, outfit) {
+func dressedHome(t *testing.T) (string, *outfit) {
 	t.Helper()
 	home := faultHome(t)
-	o, ok := outfitOf(home)
-	if !ok {
+	o := outfitOf(home)
+	if o == nil {
 		t.Skip("the file system has no access control lists or attributes of users")
 	}
 	return home, o
@@ -300,16 +230,15 @@ func TestNobodyGetsMore(t *testing.T) {
 	needStrangers(t)
 	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
+			t.Parallel()
 			home, had := dressedHome(t)
-			if got := had.access[".claude.json"]; got[0] != "r" || got[1] != "" || len(got[2]) != 2 {
+			got := had.access[filepath.Join(home, ".claude.json")]
+			if got[0] != "r" || got[1] != "" || len(got[2]) != 2 {
 				t.Fatalf("the list does not do what it says: %q", got)
 			}
 			seen, temps := 0, false
 			look := func(st atomicfile.Step) error {
-				now, err := access(home)
-				if err != nil {
-					return err
-				}
+				now := access(t, home)
 				for name := range now {
 					temps = temps || strings.Contains(name, "mcp-swap-tmp")
 				}
@@ -319,13 +248,9 @@ func TestNobodyGetsMore(t *testing.T) {
 				seen++
 				return nil
 			}
-			if sc.before != nil {
-				sc.before(t, swapperAt(home, look), home)
-			}
-			results, err := sc.run(t.Context(), swapperAt(home, look), home)
-			if err != nil || AnyFailed(results) {
-				t.Fatalf("%v %+v", err, results)
-			}
+			s := swapperAt(home, look)
+			sc.prepare(t, s, home)
+			done(t)(sc.run(t.Context(), s, home))
 			_ = look(atomicfile.Step{Op: "end"})
 			checkMetas(t, home, had.metas)
 			if seen < 30 || !temps {
@@ -341,8 +266,8 @@ func TestNobodyGetsMore(t *testing.T) {
 // A program that saves by making a new file loses what the old one had; a
 // revert brings it back. What the user has changed stays.
 func TestRevertBringsMetaBack(t *testing.T) {
-	recreate := func(mode fs.FileMode) func(t *testing.T, path string) {
-		return func(t *testing.T, path string) {
+	recreate := func(mode fs.FileMode) func(path string) error {
+		return func(path string) error {
 			text, err := os.ReadFile(path)
 			if err == nil {
 				err = os.WriteFile(path+".new", text, mode)
@@ -350,50 +275,40 @@ func TestRevertBringsMetaBack(t *testing.T) {
 			if err == nil {
 				err = unix.Removexattr(path+".new", "system.posix_acl_access")
 			}
-			if err = errors.Join(err, os.Chmod(path+".new", mode), os.Rename(path+".new", path)); err != nil {
-				t.Fatal(err)
-			}
+			return errors.Join(err, os.Chmod(path+".new", mode), os.Rename(path+".new", path))
 		}
 	}
-	chmod := func(t *testing.T, path string) {
-		if err := os.Chmod(path, 0o400); err != nil {
-			t.Fatal(err)
-		}
-	}
-	names := []string{".claude.json", "dot/cursor.json", ".codex/config.toml"}
-	for _, test := range []struct {
-		name   string
-		change func(t *testing.T, path string)
+	for name, c := range map[string]struct {
+		change func(path string) error
 		again  bool // swapped again after it
 		stays  bool
 	}{
-		{"recreated", recreate(0o666), false, false},
-		{"recreated, stricter", recreate(0o600), false, false},
-		{"recreated, then swapped again", recreate(0o666), true, false},
-		{"made stricter", chmod, false, true},
+		"recreated":                     {change: recreate(0o666)},
+		"recreated, stricter":           {change: recreate(0o600)},
+		"recreated, then swapped again": {change: recreate(0o666), again: true},
+		"made stricter":                 {change: func(path string) error { return os.Chmod(path, 0o400) }, stays: true},
 	} {
-		t.Run(test.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			home, had := dressedHome(t)
-			steps(swapAll(""))(t, swapperAt(home, nil), home)
-			for _, name := range names {
-				test.change(t, filepath.Join(home, name))
+			s := swapperAt(home, nil)
+			done(t)(swapAll("srv", "")(t.Context(), s, home))
+			for _, name := range []string{".claude.json", "dot/cursor.json", ".codex/config.toml"} {
+				if err := c.change(filepath.Join(home, name)); err != nil {
+					t.Fatal(err)
+				}
 				// Only root can give this one more than a new file of its mode has.
 				plain := name == ".codex/config.toml" && os.Geteuid() != 0
 				if m := metas(t, home)[name]; m.Equal(had.metas[name]) && !plain {
 					t.Fatalf("%s was not changed: %v", name, m)
 				}
 			}
-			changed := metas(t, home)
-			if test.again {
-				steps(swapAll("A"))(t, swapperAt(home, nil), home)
+			want, changed := had.metas, metas(t, home)
+			if c.again {
+				done(t)(swapAll("srv", "A")(t.Context(), s, home))
 				checkMetas(t, home, changed)
 			}
-			results, err := swapperAt(home, nil).Revert(t.Context(), RevertOptions{Force: test.stays})
-			if err != nil || AnyFailed(results) {
-				t.Fatalf("%v %+v", err, results)
-			}
-			want := maps.Clone(had.metas)
-			if test.stays {
+			done(t)(s.Revert(t.Context(), RevertOptions{Force: c.stays}))
+			if c.stays {
 				want = changed
 			}
 			checkMetas(t, home, want)
@@ -407,19 +322,16 @@ func TestStricterMeanwhile(t *testing.T) {
 	for _, op := range []atomicfile.Op{atomicfile.OpWrite, atomicfile.OpSync, atomicfile.OpExchange} {
 		home, _ := dressedHome(t)
 		path := filepath.Join(home, "dot/cursor.json")
-		done := false
+		changed := false
 		s := swapperAt(home, func(st atomicfile.Step) error {
-			if done || st.Op != op || !strings.HasPrefix(st.Path, path) || strings.Contains(st.Path, backupMark) {
+			if changed || st.Op != op || !strings.HasPrefix(st.Path, path) || strings.Contains(st.Path, backupMark) {
 				return nil
 			}
-			done = true
+			changed = true
 			return os.Chmod(path, 0o600)
 		})
-		results, err := s.UseLocal(t.Context(), UseOptions{Repo: filepath.Join(home, "repo"), Clients: []string{"cursor"}, NoPreflight: true})
-		if err != nil || AnyFailed(results) || !done {
-			t.Fatalf("%s: %v %+v", op, err, results)
-		}
-		if m := metas(t, home)["dot/cursor.json"]; m.Mode != 0o600 || string(m.Attrs["user.note"]) != "kept" {
+		done(t)(s.UseLocal(t.Context(), UseOptions{Repo: filepath.Join(home, "repo"), Clients: []string{"cursor"}, NoPreflight: true}))
+		if m := metas(t, home)["dot/cursor.json"]; !changed || m.Mode != 0o600 || string(m.Attrs["user.note"]) != "kept" {
 			t.Errorf("%s: %v", op, m)
 		}
 	}

@@ -13,20 +13,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/swap/journal"
 )
 
-// swapLoop makes the re-executed test to swap and revert a few times, shortLoop
-// fewer times.
-const (
-	swapLoop  = "SWAP_TEST_LOOP"
-	shortLoop = "SWAP_TEST_SHORT"
-)
+// swapLoop makes the re-executed test to swap and revert a few times.
+const swapLoop = "SWAP_TEST_LOOP"
 
-// Sixteen processes swap and revert over the same files, each a server of its
-// own, while two clients save: Claude under its lock, and one that knows no
+// Many processes swap and revert over the same files, each a server of its own, while two clients save: Claude under its lock, and one that knows no
 // lock. No save is lost, every swap is taken back, and the files that no client
 // saves end as they began.
 func TestManyAtOnce(t *testing.T) {
@@ -35,19 +34,15 @@ func TestManyAtOnce(t *testing.T) {
 		loopSwaps(home, server)
 		return
 	}
-	const processes = 16
 	home := faultHome(t)
 	before := readConfigs(t, home)
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	var children []*exec.Cmd
 	var outs []*bytes.Buffer
-	for i := range processes {
+	for i := range testtool.Size(4, 16) {
 		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestManyAtOnce$")
 		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=s%d %s", swapLoop, i, home))
-		if testing.Short() {
-			cmd.Env = append(cmd.Env, shortLoop+"=1")
-		}
 		out := &bytes.Buffer{}
 		cmd.Stdout, cmd.Stderr = out, out
 		if err := cmd.Start(); err != nil {
@@ -97,10 +92,7 @@ func TestManyAtOnce(t *testing.T) {
 			t.Fatalf("the client of %s: %v", name, s.err)
 		}
 		t.Logf("%s was saved %d times meanwhile", name, s.n)
-		b, err := os.ReadFile(filepath.Join(home, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := []byte(readFile(t, filepath.Join(home, name)))
 		var doc map[string]any
 		if err := json.Unmarshal(b, &doc); err != nil {
 			t.Fatalf("%s is broken: %v", name, err)
@@ -114,7 +106,7 @@ func TestManyAtOnce(t *testing.T) {
 		if s.n == 0 || lost > 0 {
 			t.Errorf("%s: %d of %d saves were lost", name, lost, s.n)
 		}
-		if name == ".claude.json" && bytes.Contains(b, []byte("srv-mcp")) {
+		if name == ".claude.json" && bytes.Contains(b, []byte(filepath.Join(home, "repo"))) {
 			t.Errorf("%s still has a swapped entry: %s", name, b)
 		}
 	}
@@ -159,10 +151,7 @@ func clientSave(path string, n int, lock bool) error {
 	if err := os.WriteFile(path+".client", b, 0o600); err != nil {
 		return err
 	}
-	if err := os.Rename(path+".client", path); err != nil {
-		return err
-	}
-	return nil
+	return os.Rename(path+".client", path)
 }
 
 // loopSwaps swaps and reverts one server. That a client saves too often to be
@@ -179,22 +168,14 @@ func loopSwaps(home, server string) {
 		}
 	}
 	ctx := context.Background()
-	rounds := 6
-	if os.Getenv(shortLoop) != "" {
-		rounds = 2
-	}
-	for range rounds {
-		check(s.UseLocal(ctx, UseOptions{Repo: filepath.Join(home, "repo"), Server: server, Clients: faultClients, NoPreflight: true}))
+	for range testtool.Size(2, 6) {
+		check(swapAll(server, "")(ctx, s, home))
 		check(s.Revert(ctx, RevertOptions{Server: server}))
 	}
-	for range 100 { // a revert that found its file busy
+	for { // a revert that found its file busy
 		st, err := s.Journal.Load()
 		check(nil, err)
-		found := false
-		for _, r := range st.Records {
-			found = found || r.Server == server
-		}
-		if !found {
+		if !slices.ContainsFunc(st.Records, func(r journal.Record) bool { return r.Server == server }) {
 			return
 		}
 		check(s.Revert(ctx, RevertOptions{Server: server}))
