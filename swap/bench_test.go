@@ -5,50 +5,32 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
+	"strings"
 	"testing"
 
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/machine"
 )
 
 func benchHome(b *testing.B, configs map[string][]byte) (*Swapper, string) {
 	b.Helper()
-	home, err := filepath.EvalSymlinks(b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
-	s := New(machine.System{GOOS: runtime.GOOS, Home: home, Getenv: func(string) string { return "" }}, nil)
+	home := tempDir(b, map[string]string{"repo/pyproject.toml": pyproject})
+	s := swapperAt(home, nil)
 	for name, text := range configs {
-		path := clients.Lookup(name).ConfigPath(s.Sys)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		path, err := filepath.Rel(home, clients.Lookup(name).ConfigPath(s.Sys))
+		if err != nil {
 			b.Fatal(err)
 		}
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			b.Fatal(err)
-		}
+		writeFiles(b, home, map[string]string{path: string(text)})
 	}
-	repo := filepath.Join(home, "repo")
-	if err := os.Mkdir(repo, 0o755); err != nil {
-		b.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(repo, "pyproject.toml"), []byte("[project]\nname = \"srv\"\n[project.scripts]\nsrv = \"x\"\n"), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	return s, repo
+	return s, filepath.Join(home, "repo")
 }
 
 func benchSwap(b *testing.B, s *Swapper, repo string, clients []string) {
 	b.Helper()
 	for b.Loop() {
-		r, err := s.UseLocal(b.Context(), UseOptions{Repo: repo, Clients: clients, NoPreflight: true})
-		if err != nil || AnyFailed(r) {
-			b.Fatal(err, r)
-		}
+		done(b)(s.UseLocal(b.Context(), UseOptions{Repo: repo, Clients: clients, NoPreflight: true}))
 		b.StopTimer()
-		if r, err = s.Revert(b.Context(), RevertOptions{}); err != nil || AnyFailed(r) {
-			b.Fatal(err, r)
-		}
+		done(b)(s.Revert(b.Context(), RevertOptions{}))
 		b.StartTimer()
 	}
 }
@@ -96,19 +78,12 @@ func BenchmarkRevertLargeClaudeSaved(b *testing.B) {
 	config := clients.Lookup("claude").ConfigPath(s.Sys)
 	for b.Loop() {
 		b.StopTimer()
-		if r, err := s.UseLocal(b.Context(), UseOptions{Repo: repo, Clients: []string{"claude"}, NoPreflight: true}); err != nil || AnyFailed(r) {
-			b.Fatal(err, r)
-		}
-		text, err := os.ReadFile(config)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := os.WriteFile(config, bytes.Replace(text, []byte("\"numStartups\": "), []byte("\"numStartups\": 1"), 1), 0o600); err != nil {
+		done(b)(s.UseLocal(b.Context(), UseOptions{Repo: repo, Clients: []string{"claude"}, NoPreflight: true}))
+		text := strings.Replace(readFile(b, config), "\"numStartups\": ", "\"numStartups\": 1", 1)
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		if r, err := s.Revert(b.Context(), RevertOptions{}); err != nil || AnyFailed(r) {
-			b.Fatal(err, r)
-		}
+		done(b)(s.Revert(b.Context(), RevertOptions{}))
 	}
 }

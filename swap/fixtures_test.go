@@ -1,7 +1,6 @@
 package swap
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/machine"
@@ -38,25 +36,15 @@ func TestSampleConfigs(t *testing.T) {
 			continue
 		}
 		seen[name] = true
-		home, err := filepath.EvalSymlinks(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		home := tempDir(t, map[string]string{"repo/pyproject.toml": pyproject})
 		if err := os.CopyFS(home, os.DirFS(src)); err != nil {
 			t.Fatal(err)
 		}
 		s := New(machine.System{GOOS: "linux", Home: home, Getenv: func(string) string { return "" }}, nil)
 		config := c.ConfigPath(s.Sys)
-		original, err := os.ReadFile(config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		original := readFile(t, config)
 		repo := filepath.Join(home, "repo")
-		_ = os.Mkdir(repo, 0o755)
-		if err := os.WriteFile(filepath.Join(repo, "pyproject.toml"), []byte("[project]\nname = \"srv\"\n[project.scripts]\nsrv = \"x\"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		doc, err := format.Parse(c.Kind, original)
+		doc, err := format.Parse(c.Kind, []byte(original))
 		if err != nil {
 			t.Fatalf("%s: %v", config, err)
 		}
@@ -83,25 +71,21 @@ func TestSampleConfigs(t *testing.T) {
 	}
 }
 
-func swapSample(t *testing.T, s *Swapper, c *clients.Client, scope clients.Scope, server, repo, config string, original []byte) {
+func swapSample(t *testing.T, s *Swapper, c *clients.Client, scope clients.Scope, server, repo, config, original string) {
 	use := func() {
 		t.Helper()
-		r, err := s.UseLocal(t.Context(), UseOptions{Repo: repo, Server: server, Clients: []string{c.Name}, Scope: scope, Env: []clients.EnvVar{{Name: "K", Value: "v"}}, NoPreflight: true})
-		if err != nil || AnyFailed(r) || r[0].Outcome != Added && r[0].Outcome != Replaced {
-			t.Fatalf("use-local: %v %+v", err, r)
+		r := done(t)(s.UseLocal(t.Context(), UseOptions{
+			Repo: repo, Server: server, Clients: []string{c.Name}, Scope: scope,
+			Env: []clients.EnvVar{{Name: "K", Value: "v"}}, NoPreflight: true,
+		}))
+		if r[0].Outcome != Added && r[0].Outcome != Replaced {
+			t.Fatalf("use-local: %+v", r)
 		}
 	}
 	revert := func() string {
 		t.Helper()
-		r, err := s.Revert(t.Context(), RevertOptions{})
-		if err != nil || AnyFailed(r) {
-			t.Fatalf("revert: %v %+v", err, r)
-		}
-		b, err := os.ReadFile(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
+		done(t)(s.Revert(t.Context(), RevertOptions{}))
+		return readFile(t, config)
 	}
 	use()
 	st, err := s.Status(StatusOptions{Repo: repo, Server: server, Clients: []string{c.Name}, Scope: scope})
@@ -109,26 +93,22 @@ func swapSample(t *testing.T, s *Swapper, c *clients.Client, scope clients.Scope
 		b, _ := json.Marshal(st)
 		t.Errorf("status: %s, %v", b, err)
 	}
-	if got := revert(); got != string(original) {
+	if got := revert(); got != original {
 		t.Errorf("revert gave\n%s\nwant\n%s", got, original)
 	}
 
 	use()
-	text, _, err := atomicfile.Disk{}.Read(config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	eol := "\n"
-	if bytes.Contains(original, []byte("\r\n")) {
+	if strings.Contains(original, "\r\n") {
 		eol = "\r\n"
 	}
-	if err := os.WriteFile(config, append(text, eol...), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(readFile(t, config)+eol), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := revert(); got != string(original)+eol {
-		t.Errorf("revert of a file saved since gave\n%s\nwant\n%s", got, string(original)+eol)
+	if got := revert(); got != original+eol {
+		t.Errorf("revert of a file saved since gave\n%s\nwant\n%s", got, original+eol)
 	}
-	if err := os.WriteFile(config, original, 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(original), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,28 +8,17 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"tmuxmcp/swap/machine"
 )
 
 // While copilot holds its lock its config is not written; a lock file that it has not
 // made yet is not made for it.
 func TestCopilotsLock(t *testing.T) {
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	const text = `{"mcpServers": {}}`
+	home := tempDir(t, map[string]string{
+		".copilot/mcp-config.json": text, "package.json": `{"name": "srv", "bin": "x.js"}`, "x.js": "",
+	})
 	config, lock := filepath.Join(home, ".copilot", "mcp-config.json"), filepath.Join(home, ".copilot", ".mcp-writer.lock")
-	if err := os.Mkdir(filepath.Dir(config), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{config: text, filepath.Join(home, "package.json"): `{"name": "srv", "bin": "x.js"}`, filepath.Join(home, "x.js"): ""} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := New(machine.System{GOOS: "linux", Home: home, Getenv: func(string) string { return "" }}, nil)
+	s := swapperAt(home, nil)
 	use := func(ctx context.Context) error {
 		r, err := s.UseLocal(ctx, UseOptions{Repo: home, Clients: []string{"copilot"}, NoPreflight: true})
 		if err == nil {
@@ -43,9 +32,7 @@ func TestCopilotsLock(t *testing.T) {
 	if !missing(lock) {
 		t.Error("it made a lock file")
 	}
-	if r, err := s.Revert(t.Context(), RevertOptions{}); err != nil || AnyFailed(r) {
-		t.Fatalf("revert: %+v, %v", r, err)
-	}
+	done(t)(s.Revert(t.Context(), RevertOptions{}))
 
 	f, err := os.Create(lock)
 	if err != nil {
@@ -55,19 +42,19 @@ func TestCopilotsLock(t *testing.T) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if err := use(ctx); err == nil {
 		t.Error("it wrote under copilot's lock")
 	}
-	if now, err := os.ReadFile(config); string(now) != text {
-		t.Errorf("under the lock: %s, %v", now, err)
+	if now := readFile(t, config); now != text {
+		t.Errorf("under the lock: %s", now)
 	}
 	f.Close()
 	if err := use(t.Context()); err != nil {
 		t.Errorf("after the lock: %v", err)
 	}
-	if now, err := os.ReadFile(config); !strings.Contains(string(now), "x.js") {
-		t.Errorf("after the lock: %s, %v", now, err)
+	if now := readFile(t, config); !strings.Contains(now, "x.js") {
+		t.Errorf("after the lock: %s", now)
 	}
 }
