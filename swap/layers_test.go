@@ -9,16 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/machine"
 )
 
-// A layerCase is a home and a project in which a client reads the server srv. Its file in
-// testdata/layers is the client's, in which a section "case: NAME" begins it and has lines
-// of settings:
+// A case in testdata/layers is a home and a project in which a client, whose name the file
+// has, reads the server srv. Its settings are
 //
 //	env: NAME=VALUE
 //	config: the file that use-local edits, and status names
@@ -28,51 +26,15 @@ import (
 //	after: what is in the config after use-local
 //	mode: of use-local
 //
-// The sections behind it are the files; HOME and REPO are directories, in all texts.
-type layerCase struct {
-	name, client string
-	settings     map[string][]string
-	files        map[string]string
-}
-
-func layerCases(t *testing.T) []layerCase {
-	names, err := filepath.Glob("testdata/layers/*.txtar")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	var all []layerCase
-	for _, name := range names {
-		archive, err := txtar.ParseFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		client := strings.TrimSuffix(filepath.Base(name), ".txtar")
-		for _, f := range archive.Files {
-			name, ok := strings.CutPrefix(f.Name, "case: ")
-			if !ok {
-				all[len(all)-1].files[f.Name] = string(f.Data)
-				continue
-			}
-			c := layerCase{name, client, map[string][]string{}, map[string]string{"REPO/pyproject.toml": pyproject}}
-			for line := range strings.Lines(string(f.Data)) {
-				key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-				if !slices.Contains([]string{"env", "config", "runs", "shadows", "merged", "after", "mode"}, key) {
-					t.Fatalf("%s, %s: no such setting: %s", client, name, key)
-				}
-				c.settings[key] = append(c.settings[key], value)
-			}
-			all = append(all, c)
-		}
-	}
-	return all
-}
+// and its texts are files; HOME and REPO are directories in all of them.
+type layerCase struct{ textCase }
 
 // Where each client reads the server srv, by the files and variables of its
 // documentation or program; that use-local edits the file that counts, and no other; and
 // that revert brings all back.
 func TestLayers(t *testing.T) {
-	for _, c := range layerCases(t) {
-		t.Run(c.client+"/"+c.name, c.test)
+	for _, c := range cases(t, "layers/*.txtar", "env", "config", "runs", "shadows", "merged", "after", "mode") {
+		t.Run(c.file+"/"+c.name, layerCase{c}.test)
 	}
 }
 
@@ -88,10 +50,10 @@ func (c layerCase) test(t *testing.T) {
 		return out
 	}
 	one := func(setting string) string { return strings.Join(all(setting), "") }
-	for name, text := range c.files {
-		c.files[name] = place.Replace(text)
+	writeFiles(t, repo, map[string]string{"pyproject.toml": pyproject})
+	for name, text := range c.texts {
+		writeFiles(t, root, map[string]string{name: place.Replace(text)})
 	}
-	writeFiles(t, root, c.files)
 	env := map[string]string{}
 	for _, v := range c.settings["env"] {
 		name, value, _ := strings.Cut(v, "=")
@@ -104,7 +66,7 @@ func (c layerCase) test(t *testing.T) {
 
 	state := func() ClientState {
 		t.Helper()
-		st, err := s.Status(StatusOptions{Repo: repo, Clients: []string{c.client}, Scope: clients.ScopeUser})
+		st, err := s.Status(StatusOptions{Repo: repo, Clients: []string{c.file}, Scope: clients.ScopeUser})
 		if err != nil || len(st.Clients) != 1 || st.Clients[0].Error != "" {
 			t.Fatalf("status: %+v, %v", st, err)
 		}
@@ -118,7 +80,7 @@ func (c layerCase) test(t *testing.T) {
 	}
 
 	r := done(t)(s.UseLocal(t.Context(), UseOptions{
-		Repo: repo, Clients: []string{c.client}, Scope: clients.ScopeUser, Mode: checkout.Mode(one("mode")), NoPreflight: true,
+		Repo: repo, Clients: []string{c.file}, Scope: clients.ScopeUser, Mode: checkout.Mode(one("mode")), NoPreflight: true,
 	}))
 	if r[0].Config != one("config") {
 		t.Errorf("use-local edited %s", r[0].Config)
