@@ -7,11 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/machine"
@@ -19,50 +16,6 @@ import (
 
 // pyproject makes a directory the checkout of the server srv.
 const pyproject = "[project]\nname = \"srv\"\n[project.scripts]\nsrv = \"x\"\n"
-
-// A textCase is a case of a file in testdata: a section "case: NAME" that has its settings,
-// lines "NAME: VALUE", and the texts in the sections behind it.
-type textCase struct {
-	file, name string
-	settings   map[string][]string
-	texts      map[string]string
-}
-
-// cases reads the cases of the files that match the pattern, which may have these settings.
-func cases(t *testing.T, pattern string, settings ...string) (all []textCase) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", pattern))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file = strings.TrimSuffix(filepath.Base(file), ".txtar")
-		for _, f := range archive.Files {
-			name, ok := strings.CutPrefix(f.Name, "case: ")
-			if !ok {
-				all[len(all)-1].texts[f.Name] = string(f.Data)
-				continue
-			}
-			c := textCase{file, name, map[string][]string{}, map[string]string{}}
-			for line := range strings.Lines(string(f.Data)) {
-				key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-				if !slices.Contains(settings, key) {
-					t.Fatalf("%s, %s: no such setting: %s", file, name, key)
-				}
-				c.settings[key] = append(c.settings[key], value)
-			}
-			all = append(all, c)
-		}
-	}
-	return all
-}
-
-// one is the only value of a setting, or "".
-func (c textCase) one(setting string) string { return strings.Join(c.settings[setting], "") }
 
 // tempDir is a directory of the test, by its real name, with these files.
 func tempDir(t testing.TB, files map[string]string) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/machine"
@@ -27,14 +28,14 @@ import (
 //	mode: of use-local
 //
 // and its texts are files; HOME and REPO are directories in all of them.
-type layerCase struct{ textCase }
+type layerCase struct{ cases.Case }
 
 // Where each client reads the server srv, by the files and variables of its
 // documentation or program; that use-local edits the file that counts, and no other; and
 // that revert brings all back.
 func TestLayers(t *testing.T) {
-	for _, c := range cases(t, "layers/*.txtar", "env", "config", "runs", "shadows", "merged", "after", "mode") {
-		t.Run(c.file+"/"+c.name, layerCase{c}.test)
+	for _, c := range cases.Load(t, "testdata/layers/*.txtar", "env", "config", "runs", "shadows", "merged", "after", "mode") {
+		t.Run(c.File+"/"+c.Name, layerCase{c}.test)
 	}
 }
 
@@ -44,18 +45,18 @@ func (c layerCase) test(t *testing.T) {
 	place := strings.NewReplacer("HOME", home, "REPO", repo)
 	all := func(setting string) []string {
 		out := []string{}
-		for _, text := range c.settings[setting] {
+		for _, text := range c.Settings[setting] {
 			out = append(out, place.Replace(text))
 		}
 		return out
 	}
 	one := func(setting string) string { return strings.Join(all(setting), "") }
 	writeFiles(t, repo, map[string]string{"pyproject.toml": pyproject})
-	for name, text := range c.texts {
+	for name, text := range c.Texts {
 		writeFiles(t, root, map[string]string{name: place.Replace(text)})
 	}
 	env := map[string]string{}
-	for _, v := range c.settings["env"] {
+	for _, v := range c.Settings["env"] {
 		name, value, _ := strings.Cut(v, "=")
 		env[name] = place.Replace(value)
 	}
@@ -66,7 +67,7 @@ func (c layerCase) test(t *testing.T) {
 
 	state := func() ClientState {
 		t.Helper()
-		st, err := s.Status(StatusOptions{Repo: repo, Clients: []string{c.file}, Scope: clients.ScopeUser})
+		st, err := s.Status(StatusOptions{Repo: repo, Clients: []string{c.File}, Scope: clients.ScopeUser})
 		if err != nil || len(st.Clients) != 1 || st.Clients[0].Error != "" {
 			t.Fatalf("status: %+v, %v", st, err)
 		}
@@ -80,7 +81,7 @@ func (c layerCase) test(t *testing.T) {
 	}
 
 	r := done(t)(s.UseLocal(t.Context(), UseOptions{
-		Repo: repo, Clients: []string{c.file}, Scope: clients.ScopeUser, Mode: checkout.Mode(one("mode")), NoPreflight: true,
+		Repo: repo, Clients: []string{c.File}, Scope: clients.ScopeUser, Mode: checkout.Mode(one("mode")), NoPreflight: true,
 	}))
 	if r[0].Config != one("config") {
 		t.Errorf("use-local edited %s", r[0].Config)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/journal"
@@ -13,9 +14,9 @@ import (
 // An entry that was edited since its swap, in every spelling: what the swap changed
 // goes, what the edit changed stays, and nothing else moves.
 func TestUnswapFields(t *testing.T) {
-	for _, c := range cases(t, "merge.txtar", "client", "conflicts") {
-		t.Run(c.name, func(t *testing.T) {
-			client := clients.Lookup(c.one("client"))
+	for _, c := range cases.Load(t, "testdata/merge.txtar", "client", "conflicts") {
+		t.Run(c.Name, func(t *testing.T) {
+			client := clients.Lookup(c.One("client"))
 			container := client.Scopes[clients.ScopeUser][0]
 			read := func(text string) *document {
 				t.Helper()
@@ -34,11 +35,11 @@ func TestUnswapFields(t *testing.T) {
 				return e.Value
 			}
 			rec := &journal.Record{
-				Action: Replaced, Container: container, Server: "s", Old: value(c.texts["was"]),
+				Action: Replaced, Container: container, Server: "s", Old: value(c.Texts["was"]),
 				Undo:   format.Undo{Existed: true},
-				Writes: []journal.Write{{Value: value(c.texts["wrote"])}},
+				Writes: []journal.Write{{Value: value(c.Texts["wrote"])}},
 			}
-			d := read(c.texts["now"])
+			d := read(c.Texts["now"])
 			e, err := d.doc.Lookup(container, "s")
 			if err != nil {
 				t.Fatal(err)
@@ -50,12 +51,12 @@ func TestUnswapFields(t *testing.T) {
 			if _, _, err = v.undo(d, false); !errors.Is(err, errEdited) {
 				t.Errorf("without force: %v", err)
 			}
-			if got := strings.Join(v.merge().conflicts, " "); got != c.one("conflicts") {
-				t.Errorf("conflicts in %q, want %q", got, c.one("conflicts"))
+			if got := strings.Join(v.merge().conflicts, " "); got != c.One("conflicts") {
+				t.Errorf("conflicts in %q, want %q", got, c.One("conflicts"))
 			}
 			text, _, err := v.undo(d, true)
-			if err != nil || string(text) != c.texts["reverted"] {
-				t.Errorf("got\n%s\nwant\n%s\n%v", text, c.texts["reverted"], err)
+			if err != nil || string(text) != c.Texts["reverted"] {
+				t.Errorf("got\n%s\nwant\n%s\n%v", text, c.Texts["reverted"], err)
 			}
 		})
 	}

@@ -1,97 +1,45 @@
 package format
 
 import (
-	"path/filepath"
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
+	"tmuxmcp/internal/test/cases"
 )
 
 // A textCase is a case of testdata: an edit, or a mask, and the exact text that it gives.
-//
-// Each file holds the cases of one topic. A section "case: NAME" begins a case; it may
-// change the settings that stand above all cases: kind, container (joined with commas),
-// entry (srv if it is not set) and change, a key of changes. The sections behind it are
-// texts in the notation of unnote.
+// Its texts are in the notation of unnote.
 type textCase struct {
 	name      string
 	kind      Kind
-	container []string
-	entry     string
-	change    Change
+	container []string // a setting, joined with commas
+	entry     string   // a setting; srv if it is not set
+	change    Change   // a setting, the key of changes
 
 	before, after string
 	later         string // what others have made of the text after the edit
-	reverted      string // what Revert makes of after: before, if there is no such section
+	reverted      string // what Revert makes of after: before, if there is no such text
 }
 
-// cases reads the cases of the files of testdata that match the pattern.
-func cases(t testing.TB, pattern string) []textCase {
+func textCases(t testing.TB, pattern string) (all []textCase) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", pattern))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files %s: %v", pattern, err)
-	}
-	var all []textCase
-	for _, file := range files {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
+	for _, c := range cases.Load(t, "testdata/"+pattern, "kind", "container", "entry", "change") {
+		kind := slices.IndexFunc(kinds, func(k Kind) bool { return k.String() == c.One("kind") })
+		change, ok := changes[c.One("change")]
+		if kind < 0 || !ok && c.One("change") != "" {
+			t.Fatalf("%s: no such kind or change: %v", c.Name, c.Settings)
 		}
-		preset := textCase{entry: "srv"}
-		_, settings, _ := strings.Cut(string(archive.Comment), "\n\n")
-		preset.set(t, settings)
-		for _, section := range archive.Files {
-			if name, ok := strings.CutPrefix(section.Name, "case: "); ok {
-				c := preset
-				c.name = name
-				c.set(t, string(section.Data))
-				all = append(all, c)
-				continue
-			}
-			c, text := &all[len(all)-1], unnote(string(section.Data))
-			switch section.Name {
-			case "before":
-				c.before, c.reverted = text, text
-			case "after":
-				c.after = text
-			case "later":
-				c.later = text
-			case "reverted":
-				c.reverted = text
-			default:
-				t.Fatalf("%s: no such section: %s", file, section.Name)
-			}
+		for name, text := range c.Texts {
+			c.Texts[name] = unnote(text)
 		}
+		all = append(all, textCase{
+			c.Name, kinds[kind], strings.Split(c.One("container"), ","), cmp.Or(c.One("entry"), "srv"), change,
+			c.Texts["before"], c.Texts["after"], c.Texts["later"], cmp.Or(c.Texts["reverted"], c.Texts["before"]),
+		})
 	}
 	return all
-}
-
-// set makes settings, each a line "name: value".
-func (c *textCase) set(t testing.TB, settings string) {
-	t.Helper()
-	for line := range strings.Lines(strings.TrimSpace(settings)) {
-		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-		ok := true
-		switch name {
-		case "kind":
-			c.kind = Kind(slices.IndexFunc(kinds, func(k Kind) bool { return k.String() == value }))
-			ok = c.kind >= 0
-		case "container":
-			c.container = strings.Split(value, ",")
-		case "entry":
-			c.entry = value
-		case "change":
-			c.change, ok = changes[value]
-		default:
-			ok = false
-		}
-		if !ok {
-			t.Fatalf("no such setting: %s", line)
-		}
-	}
 }
 
 var kinds = []Kind{JSON, JSONComments, JSONC, TOML}

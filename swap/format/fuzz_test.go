@@ -54,7 +54,7 @@ func FuzzJSON(f *testing.F) {
 			}
 		}
 	})
-	for _, c := range cases(f, "set-json*.txtar") {
+	for _, c := range textCases(f, "set-json*.txtar") {
 		f.Add(byte(c.kind), []byte(c.before), strings.Join(c.container, "/"), c.entry, "uv", "K", "headers")
 	}
 	f.Fuzz(func(t *testing.T, kind byte, text []byte, container, name, command, env, gone string) {
@@ -69,7 +69,7 @@ func FuzzTOML(f *testing.F) {
 			f.Add(text, "projects", "/x", "uv", "K", "trust_level")
 		}
 	})
-	for _, c := range cases(f, "set-toml*.txtar") {
+	for _, c := range textCases(f, "set-toml*.txtar") {
 		f.Add([]byte(c.before), strings.Join(c.container, "/"), c.entry, "uv", "B", "url")
 	}
 	f.Fuzz(func(t *testing.T, text []byte, container, name, command, env, gone string) {

@@ -111,7 +111,7 @@ func TestScannerAgreesWithHujson(t *testing.T) {
 			check(name, text)
 		}
 	})
-	for _, c := range cases(t, "set-json*.txtar") {
+	for _, c := range textCases(t, "set-json*.txtar") {
 		check(c.name, []byte(c.before))
 	}
 	for i := range 500 {

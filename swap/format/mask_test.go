@@ -10,7 +10,7 @@ import (
 )
 
 func TestMask(t *testing.T) {
-	for _, c := range cases(t, "mask.txtar") {
+	for _, c := range textCases(t, "mask.txtar") {
 		t.Run(c.kind.String()+"/"+c.name, func(t *testing.T) {
 			got := Mask(c.kind, []byte(c.before), func(s string) bool { return s == "shown" || s == "" })
 			if diff := cmp.Diff(c.after, string(got)); diff != "" {
@@ -24,7 +24,7 @@ func TestMask(t *testing.T) {
 // the lines stay.
 func FuzzMask(f *testing.F) {
 	fixtures(f, func(_ string, kind Kind, text []byte) { f.Add(byte(kind), text) })
-	for _, c := range cases(f, "*.txtar") {
+	for _, c := range textCases(f, "*.txtar") {
 		f.Add(byte(c.kind), []byte(c.before))
 	}
 	f.Fuzz(func(t *testing.T, kind byte, text []byte) {

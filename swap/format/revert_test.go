@@ -9,81 +9,78 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// An addition is an entry that inAnyOrder makes in a container.
+type addition struct{ container, name string }
+
+func (a addition) path() []string { return strings.Split(a.container, ",") }
+
+// inAnyOrder makes entries in a text, one after the other, and calls check with what the
+// text is after they were taken back in each of all orders.
+func inAnyOrder(t *testing.T, kind Kind, text string, c Change, additions []addition, check func(order []int, back string)) {
+	t.Helper()
+	made := make([]Undo, len(additions))
+	for i, a := range additions {
+		e := set(t, parse(t, kind, text), a.path(), a.name, c)
+		text, made[i] = string(e.Out), e.Undo
+	}
+	for _, order := range orders(len(additions)) {
+		undos, back := slices.Clone(made), text
+		for _, i := range order {
+			e := revert(t, parse(t, kind, back), additions[i].path(), additions[i].name, undos[i])
+			back = string(e.Out)
+			for k, a := range additions {
+				undos[k] = undos[k].Inherit(a.path(), e.Undo, additions[i].path())
+			}
+		}
+		check(order, back)
+	}
+}
+
 // Three edits of each sample config, taken back in every order: newest first gives the
 // first bytes, any other order the first values.
 func TestRevertInAnyOrder(t *testing.T) {
-	names := []string{"tmux", "odd \"n.a.m.e\"", "z"}
 	fixtures(t, func(file string, kind Kind, text []byte) {
-		container := []string{"mcpServers"}
+		container := "mcpServers"
 		switch {
 		case kind == TOML:
-			container = []string{"mcp_servers"}
+			container = "mcp_servers"
 		case strings.HasPrefix(file, "claude"):
-			container = []string{"projects", "/home/ada/src/new", "mcpServers"}
+			container = "projects,/home/ada/src/new,mcpServers"
 		}
-		var undos []Undo
-		out := string(text)
-		for _, name := range names {
-			e := set(t, parse(t, kind, out), container, name, changes["local"])
-			out, undos = string(e.Out), append(undos, e.Undo)
-		}
-		for _, order := range orders(3) {
-			back := out
-			undos := slices.Clone(undos)
-			for _, i := range order {
-				e := revert(t, parse(t, kind, back), container, names[i], undos[i])
-				back = string(e.Out)
-				for k := range undos {
-					undos[k] = undos[k].Inherit(container, e.Undo, container)
-				}
-			}
+		additions := []addition{{container, "tmux"}, {container, "odd \"n.a.m.e\""}, {container, "z"}}
+		exact := bytes.HasSuffix(text, []byte("\n")) || kind != TOML // a new table completes the last line
+		exact = exact && !strings.HasPrefix(file, "codex.dotted/")   // a removed dotted key comes back in another line
+		inAnyOrder(t, kind, string(text), changes["local"], additions, func(order []int, back string) {
 			if diff := cmp.Diff(read(t, kind, text), read(t, kind, []byte(back))); diff != "" {
 				t.Errorf("%s, order %v (-want +got):\n%s", file, order, diff)
 			}
-			exact := bytes.HasSuffix(text, []byte("\n")) || kind != TOML // a new table completes the last line
-			exact = exact && !strings.HasPrefix(file, "codex.dotted/")   // a removed dotted key comes back in another line
 			if exact && slices.Equal(order, []int{2, 1, 0}) && back != string(text) {
 				t.Errorf("%s, newest first (-want +got):\n%s", file, cmp.Diff(string(text), back))
 			}
-		}
+		})
 	})
 }
 
 // What was made for several entries goes with the last of them, whichever that is.
 func TestInherit(t *testing.T) {
-	type entry struct{ container, name string }
+	const inA, inB = "projects,/a,mcpServers", "projects,/b,mcpServers"
 	for _, c := range []struct {
-		kind    Kind
-		text    string
-		entries []entry
+		kind      Kind
+		text      string
+		additions []addition
 	}{
-		{JSON, `{}`, []entry{{"projects,/a,mcpServers", "x"}, {"projects,/b,mcpServers", "x"}, {"projects,/a,mcpServers", "y"}, {"mcpServers", "x"}}},
-		{JSON, ``, []entry{{"projects,/a,mcpServers", "x"}, {"projects,/b,mcpServers", "x"}, {"mcpServers", "x"}}},
-		{JSON, `{"projects": null}`, []entry{{"projects,/a,mcpServers", "x"}, {"projects,/b,mcpServers", "x"}}},
-		{JSON, `{"projects": {"/a": null}, "n": 1}`, []entry{{"projects,/a,mcpServers", "x"}, {"projects,/a,mcpServers", "y"}, {"projects,/b,mcpServers", "x"}}},
-		{TOML, "\n", []entry{{"m", "x"}, {"m", "y"}}},
-		{TOML, "[m.x]\ncommand = 'old'\n", []entry{{"m", "x"}, {"m", "y"}}},
+		{JSON, `{}`, []addition{{inA, "x"}, {inB, "x"}, {inA, "y"}, {"mcpServers", "x"}}},
+		{JSON, ``, []addition{{inA, "x"}, {inB, "x"}, {"mcpServers", "x"}}},
+		{JSON, `{"projects": null}`, []addition{{inA, "x"}, {inB, "x"}}},
+		{JSON, `{"projects": {"/a": null}, "n": 1}`, []addition{{inA, "x"}, {inA, "y"}, {inB, "x"}}},
+		{TOML, "\n", []addition{{"m", "x"}, {"m", "y"}}},
+		{TOML, "[m.x]\ncommand = 'old'\n", []addition{{"m", "x"}, {"m", "y"}}},
 	} {
-		undos := make([]Undo, len(c.entries))
-		text := c.text
-		for i, x := range c.entries {
-			e := set(t, parse(t, c.kind, text), strings.Split(x.container, ","), x.name, changes["claude"])
-			text, undos[i] = string(e.Out), e.Undo
-		}
-		for _, order := range orders(len(c.entries)) {
-			undos, back := slices.Clone(undos), text
-			for _, i := range order {
-				container := strings.Split(c.entries[i].container, ",")
-				e := revert(t, parse(t, c.kind, back), container, c.entries[i].name, undos[i])
-				back = string(e.Out)
-				for k, x := range c.entries {
-					undos[k] = undos[k].Inherit(strings.Split(x.container, ","), e.Undo, container)
-				}
-			}
+		inAnyOrder(t, c.kind, c.text, changes["claude"], c.additions, func(order []int, back string) {
 			if back != c.text {
 				t.Errorf("%q, order %v, gives %q", c.text, order, back)
 			}
-		}
+		})
 	}
 }
 

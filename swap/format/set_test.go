@@ -42,7 +42,7 @@ var changes = map[string]Change{
 }
 
 func TestSet(t *testing.T) {
-	for _, c := range cases(t, "set-*.txtar") {
+	for _, c := range textCases(t, "set-*.txtar") {
 		t.Run(c.kind.String()+"/"+c.name, c.testSet)
 	}
 }
@@ -108,7 +108,7 @@ func (c textCase) testSet(t *testing.T) {
 
 // An edit taken back from a text that has changed since: only the edit goes.
 func TestRevertLater(t *testing.T) {
-	for _, c := range cases(t, "revert-*.txtar") {
+	for _, c := range textCases(t, "revert-*.txtar") {
 		t.Run(c.kind.String()+"/"+c.name, func(t *testing.T) {
 			e := set(t, parse(t, c.kind, c.before), c.container, c.entry, c.change)
 			back := revert(t, parse(t, c.kind, c.later), c.container, c.entry, e.Undo)
