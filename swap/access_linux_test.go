@@ -20,8 +20,8 @@ import (
 
 // Entries of an access control list, as setfacl would take them.
 type aclEntry struct {
-	tag, perm uint16
-	id        uint32
+	Tag, Perm uint16
+	ID        uint32
 }
 
 const (
@@ -30,12 +30,10 @@ const (
 	noID = 0xffffffff
 )
 
-func acl(entries ...aclEntry) []byte {
-	b := binary.LittleEndian.AppendUint32(nil, 2)
-	for _, e := range entries {
-		b = binary.LittleEndian.AppendUint16(b, e.tag)
-		b = binary.LittleEndian.AppendUint16(b, e.perm)
-		b = binary.LittleEndian.AppendUint32(b, e.id)
+func acl(entries []aclEntry) []byte {
+	b, err := binary.Append(binary.LittleEndian.AppendUint32(nil, 2), binary.LittleEndian, entries)
+	if err != nil {
+		panic(err)
 	}
 	return b
 }
@@ -65,7 +63,10 @@ func dress(home string) error {
 			errs = append(errs, os.Chown(filepath.Join(home, name), 0, owners))
 		}
 	}
-	inherit := acl(aclEntry{aclOwner, 7, noID}, aclEntry{aclUser, 7, named}, aclEntry{aclGroupOwner, 7, noID}, aclEntry{aclGroup, 7, namedGroup}, aclEntry{aclMask, 7, noID}, aclEntry{aclOther, 5, noID})
+	inherit := acl([]aclEntry{
+		{aclOwner, 7, noID}, {aclUser, 7, named}, {aclGroupOwner, 7, noID},
+		{aclGroup, 7, namedGroup}, {aclMask, 7, noID}, {aclOther, 5, noID},
+	})
 	for _, dir := range []string{"", ".codex", "dot", ".config/opencode"} {
 		set(dir, "system.posix_acl_default", inherit)
 	}
@@ -75,7 +76,10 @@ func dress(home string) error {
 	mode(".config/opencode/opencode.jsonc", 0o640)
 	mode(".claude.json", 0o600)
 	// Its mode is 0660, and the group that owns it may do nothing.
-	set(".claude.json", "system.posix_acl_access", acl(aclEntry{aclOwner, 6, noID}, aclEntry{aclUser, 4, named}, aclEntry{aclGroupOwner, 0, noID}, aclEntry{aclGroup, 6, namedGroup}, aclEntry{aclMask, 6, noID}, aclEntry{aclOther, 0, noID}))
+	set(".claude.json", "system.posix_acl_access", acl([]aclEntry{
+		{aclOwner, 6, noID}, {aclUser, 4, named}, {aclGroupOwner, 0, noID},
+		{aclGroup, 6, namedGroup}, {aclMask, 6, noID}, {aclOther, 0, noID},
+	}))
 	set("dot/cursor.json", "user.note", []byte("kept"))
 	return errors.Join(errs...)
 }

@@ -1,7 +1,6 @@
 package swap
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,8 +37,8 @@ func benchSwap(b *testing.B, s *Swapper, repo string, clients []string) {
 // All clients with small configs; the aim for the whole process is 100 ms.
 func BenchmarkUseLocalAllClients(b *testing.B) {
 	configs := map[string][]byte{}
-	for i := range clients.All {
-		configs[clients.All[i].Name] = nil
+	for _, name := range clients.Names() {
+		configs[name] = nil
 	}
 	s, repo := benchHome(b, configs)
 	benchSwap(b, s, repo, clients.Names())
@@ -47,23 +46,24 @@ func BenchmarkUseLocalAllClients(b *testing.B) {
 
 // largeClaude is as large as a .claude.json gets in a year.
 func largeClaude() []byte {
-	var text bytes.Buffer
-	text.WriteString("{\n  \"numStartups\": 5,\n  \"projects\": {")
-	for i := 0; text.Len() < 26e6; i++ {
-		if i > 0 {
-			text.WriteString(",")
-		}
-		fmt.Fprintf(&text, "\n    \"/home/me/p%d\": {\n      \"allowedTools\": [],\n      \"history\": [", i)
-		for j := range 60 {
-			if j > 0 {
-				text.WriteString(",")
-			}
-			fmt.Fprintf(&text, "\n        {\n          \"display\": \"a prompt, \\\"quoted\\\", \\u00e9, number %d of %d\",\n          \"pastedContents\": {}\n        }", j, i)
-		}
-		text.WriteString("\n      ],\n      \"mcpServers\": {},\n      \"lastCost\": 1.25\n    }")
+	prompt := `
+        {
+          "display": "a prompt, \"quoted\", \u00e9",
+          "pastedContents": {}
+        }`
+	history := prompt + strings.Repeat(","+prompt, 59)
+	var projects []string
+	for i := range 26_000_000 / len(history) {
+		projects = append(projects, fmt.Sprintf(`
+    "/home/me/p%d": {
+      "allowedTools": [],
+      "history": [%s
+      ],
+      "mcpServers": {},
+      "lastCost": 1.25
+    }`, i, history))
 	}
-	text.WriteString("\n  }\n}")
-	return text.Bytes()
+	return []byte("{\n  \"numStartups\": 5,\n  \"projects\": {" + strings.Join(projects, ",") + "\n  }\n}")
 }
 
 // A .claude.json of 26 MB; the aim for the whole process is 1 s.

@@ -236,18 +236,19 @@ func TestEveryStepFails(t *testing.T) {
 	for i, sc := range scenarios {
 		sv := sc.survey(t)
 		for n, st := range sv.steps {
-			faults := []error{syscall.ENOSPC, syscall.EACCES, syscall.EIO}
-			if st.Op == atomicfile.OpWrite {
-				faults = append(faults, io.ErrShortWrite)
-			}
 			turn := (i + n) / 3
-			for k, fault := range faults {
+			faults := []error{syscall.ENOSPC, syscall.EACCES, syscall.EIO}
+			chosen := faults[turn%len(faults)]
+			if st.Op == atomicfile.OpWrite {
+				chosen = io.ErrShortWrite
+				faults = append(faults, chosen)
+			}
+			for _, fault := range faults {
 				for _, forever := range []bool{false, true} {
-					first := k == turn%len(faults)
-					if forever && !first {
+					if forever && fault != chosen {
 						continue // the kind of error makes no difference then
 					}
-					if !testtool.Full && ((i+n)%3 != 0 || !first || forever != (turn%2 == 0)) {
+					if !testtool.Full && ((i+n)%3 != 0 || fault != chosen || forever != (turn%2 == 0)) {
 						continue // every third step, and the kinds of error take turns
 					}
 					t.Run(fmt.Sprintf("%s/%d-%s/%v/%v", sc.name, n, st.Op, fault, forever), func(t *testing.T) {

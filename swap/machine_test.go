@@ -2,7 +2,6 @@ package swap
 
 import (
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -40,35 +39,17 @@ func TestConfigPaths(t *testing.T) {
 	if len(want) != len(clients.All) {
 		t.Errorf("%d clients in the table, %d here", len(clients.All), len(want))
 	}
-	for i, goos := range []string{"linux", "darwin", "windows"} {
-		sys, err := machine.SystemFor(goos, func(name string) string {
-			return map[string]string{"HOME": "/h", "USERPROFILE": "/h", "APPDATA": "/h/roaming"}[name]
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j := range clients.All {
-			c := clients.All[j]
+	for i, sys := range systems(t) {
+		for _, c := range clients.All {
 			if got := c.ConfigPath(sys); got != want[c.Name][i] {
-				t.Errorf("%s on %s: %s, want %s", c.Name, goos, got, want[c.Name][i])
+				t.Errorf("%s on %s: %s, want %s", c.Name, sys.GOOS, got, want[c.Name][i])
 			}
 		}
 	}
 }
 
-// Every name and alias means its own client, and no two clients keep the same entries:
-// a swap of one would change the other.
-func TestClientsAreDistinct(t *testing.T) {
-	for i := range clients.All {
-		for _, name := range append([]string{clients.All[i].Name}, clients.All[i].Aliases...) {
-			if got := clients.Lookup(name); got != clients.All[i] {
-				t.Errorf("%s is %s, want %s", name, got.Name, clients.All[i].Name)
-			}
-		}
-	}
-	if c := clients.Lookup("antigravity"); c == nil || c.Name != "agy" {
-		t.Errorf("antigravity is %v", c)
-	}
+// systems are a home on Linux, macOS and Windows.
+func systems(t *testing.T) (all []machine.System) {
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		sys, err := machine.SystemFor(goos, func(name string) string {
 			return map[string]string{"HOME": "/h", "USERPROFILE": "/h", "APPDATA": "/h/roaming"}[name]
@@ -76,14 +57,32 @@ func TestClientsAreDistinct(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		all = append(all, sys)
+	}
+	return all
+}
+
+// Every name and alias means its own client, and no two clients keep the same entries:
+// a swap of one would change the other.
+func TestClientsAreDistinct(t *testing.T) {
+	for _, c := range clients.All {
+		for _, name := range append([]string{c.Name}, c.Aliases...) {
+			if got := clients.Lookup(name); got != c {
+				t.Errorf("%s is %s, want %s", name, got.Name, c.Name)
+			}
+		}
+	}
+	if c := clients.Lookup("antigravity"); c == nil || c.Name != "agy" {
+		t.Errorf("antigravity is %v", c)
+	}
+	for _, sys := range systems(t) {
 		owner := map[string]string{}
-		for i := range clients.All {
-			c := clients.All[i]
+		for _, c := range clients.All {
 			for scope, containers := range c.Scopes {
 				for _, container := range containers {
 					place := fmt.Sprintf("%s %q", c.ConfigPath(sys), container)
 					if other := owner[place]; other != "" {
-						t.Errorf("on %s, %s (%s) and %s share %s", goos, c.Name, scope, other, place)
+						t.Errorf("on %s, %s (%s) and %s share %s", sys.GOOS, c.Name, scope, other, place)
 					}
 					owner[place] = c.Name
 				}
@@ -116,9 +115,7 @@ func TestRemoteSpellings(t *testing.T) {
 }
 
 func TestClassify(t *testing.T) {
-	repo := t.TempDir()
-	repo, _ = filepath.EvalSymlinks(repo)
-	s := New(machine.System{GOOS: runtime.GOOS, Home: "/h", Getenv: func(string) string { return "" }}, nil)
+	repo, s := tempDir(t, nil), swapperAt("/h", nil)
 	for command, want := range map[string]string{
 		"uv --directory REPO run x":                         "local (this repo)",
 		"uv --directory=REPO run x":                         "local (this repo)",

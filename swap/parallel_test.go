@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,76 +40,30 @@ func TestManyAtOnce(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	var children []*exec.Cmd
-	var outs []*bytes.Buffer
 	for i := range testtool.Size(4, 16) {
 		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestManyAtOnce$")
 		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=s%d %s", swapLoop, i, home))
-		out := &bytes.Buffer{}
-		cmd.Stdout, cmd.Stderr = out, out
+		cmd.Stdout = &bytes.Buffer{}
+		cmd.Stderr = cmd.Stdout
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		children, outs = append(children, cmd), append(outs, out)
+		children = append(children, cmd)
 	}
-	stop := make(chan struct{})
-	type saved struct {
-		n   int
-		err error
-	}
-	clients := map[string]chan saved{}
+	saving, stop := context.WithCancel(ctx)
+	var clients sync.WaitGroup
 	for name, lock := range map[string]bool{".claude.json": true, "dot/cursor.json": false} {
-		done := make(chan saved, 1)
-		clients[name] = done
-		go func() {
-			n := 0
-			for {
-				select {
-				case <-stop:
-					done <- saved{n, nil}
-					return
-				default:
-				}
-				if err := clientSave(filepath.Join(home, name), n, lock); err != nil {
-					done <- saved{n, err}
-					return
-				}
-				n++
-				// A client rests between two saves; one that never did could
-				// not be swapped. What it saves grows each time, so that it
-				// rests the longer.
-				time.Sleep(2*time.Millisecond + time.Duration(n/100)*5*time.Millisecond)
-			}
-		}()
+		clients.Go(func() { keepSaving(t, saving, filepath.Join(home, name), lock) })
 	}
 	for i, cmd := range children {
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("process %d: %v\n%s", i, err, outs[i])
+			t.Errorf("process %d: %v\n%s", i, err, cmd.Stdout)
 		}
 	}
-	close(stop)
-	for name, done := range clients {
-		s := <-done
-		if s.err != nil {
-			t.Fatalf("the client of %s: %v", name, s.err)
-		}
-		t.Logf("%s was saved %d times meanwhile", name, s.n)
-		b := []byte(readFile(t, filepath.Join(home, name)))
-		var doc map[string]any
-		if err := json.Unmarshal(b, &doc); err != nil {
-			t.Fatalf("%s is broken: %v", name, err)
-		}
-		lost := 0
-		for i := range s.n {
-			if _, ok := doc[fmt.Sprintf("saved%d", i)]; !ok {
-				lost++
-			}
-		}
-		if s.n == 0 || lost > 0 {
-			t.Errorf("%s: %d of %d saves were lost", name, lost, s.n)
-		}
-		if name == ".claude.json" && bytes.Contains(b, []byte(filepath.Join(home, "repo"))) {
-			t.Errorf("%s still has a swapped entry: %s", name, b)
-		}
+	stop()
+	clients.Wait()
+	if text := readFile(t, filepath.Join(home, ".claude.json")); strings.Contains(text, filepath.Join(home, "repo")) {
+		t.Errorf("claude still has a swapped entry: %s", text)
 	}
 	after := readConfigs(t, home)
 	for _, name := range []string{".codex/config.toml", ".config/opencode/opencode.jsonc"} {
@@ -125,6 +80,37 @@ func TestManyAtOnce(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// keepSaving is a client that saves its config until ctx is done; then all that it saved
+// must be there.
+func keepSaving(t *testing.T, ctx context.Context, path string, lock bool) {
+	n := 0
+	for ; ctx.Err() == nil; n++ {
+		if err := clientSave(path, n, lock); err != nil {
+			t.Errorf("the client of %s: %v", path, err)
+			return
+		}
+		// A client rests between two saves; one that never did could not be swapped. What
+		// it saves grows each time, so that it rests the longer.
+		time.Sleep(2*time.Millisecond + time.Duration(n/100)*5*time.Millisecond)
+	}
+	t.Logf("%s was saved %d times meanwhile", path, n)
+	text, err := os.ReadFile(path)
+	var doc map[string]any
+	if err = errors.Join(err, json.Unmarshal(text, &doc)); err != nil {
+		t.Errorf("%s is broken: %v", path, err)
+		return
+	}
+	lost := 0
+	for i := range n {
+		if _, ok := doc[fmt.Sprintf("saved%d", i)]; !ok {
+			lost++
+		}
+	}
+	if n == 0 || lost > 0 {
+		t.Errorf("%s: %d of %d saves were lost", path, lost, n)
+	}
 }
 
 // clientSave adds a member to a JSON file as a client does that reads, changes

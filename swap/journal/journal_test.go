@@ -45,9 +45,8 @@ func TestStateRoundTrip(t *testing.T) {
 	if err := j.Save(st); err != nil {
 		t.Fatal(err)
 	}
-	info, err := os.Stat(j.Path())
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
+	if info, err := os.Stat(j.Path()); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info, err)
 	}
 	got, err := j.Load()
 	if err != nil {
@@ -97,10 +96,15 @@ func TestUnreadableStateSaysWhere(t *testing.T) {
 
 func TestLockWaitsAndSaysSo(t *testing.T) {
 	j := Journal{Dir: filepath.Join(t.TempDir(), "new")}
-	unlock, err := j.Lock(t.Context(), func(string) { t.Error("waited for nobody") })
-	if err != nil {
-		t.Fatal(err)
+	lock := func() (unlock func()) {
+		t.Helper()
+		unlock, err := j.Lock(t.Context(), func(string) { t.Error("waited for nobody") })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return unlock
 	}
+	unlock := lock()
 	reported := make(chan string, 1)
 	got := make(chan error, 1)
 	go func() {
@@ -123,19 +127,12 @@ func TestLockWaitsAndSaysSo(t *testing.T) {
 		t.Error(err)
 	}
 	// An interrupted wait ends, and does not keep the lock.
-	unlock, err = j.Lock(t.Context(), func(string) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock = lock()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := j.Lock(ctx, func(string) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	unlock()
-	unlock, err = j.Lock(t.Context(), func(string) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	unlock()
+	lock()()
 }
