@@ -11,7 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -117,7 +117,8 @@ func faultHome(t *testing.T) string {
 		t.Fatal(err)
 	}
 	writeFiles(t, home, faultConfigs)
-	writeFiles(t, home, map[string]string{"repo/pyproject.toml": pyproject, ".cursor/mcp.json": "-> ../dot/cursor.json"})
+	project := strings.ReplaceAll(pyproject, "srv", "srv-mcp") // of several scripts this is the server
+	writeFiles(t, home, map[string]string{"repo/pyproject.toml": project, ".cursor/mcp.json": "-> ../dot/cursor.json"})
 	dressUp(t, home)
 	return home
 }
@@ -233,9 +234,13 @@ func (sv surveyed) checkAfter(t *testing.T, home string, broken bool) {
 }
 
 func TestEveryStepFails(t *testing.T) {
+	seen, number := map[string]bool{}, regexp.MustCompile(`\d+`)
 	for i, sc := range scenarios {
 		sv := sc.survey(t)
 		for n, st := range sv.steps {
+			what := string(st.Op) + number.ReplaceAllString(st.Path, "")
+			again := seen[what] // in another place, or in an earlier scenario
+			seen[what] = true
 			turn := (i + n) / 3
 			faults := []error{syscall.ENOSPC, syscall.EACCES, syscall.EIO}
 			chosen := faults[turn%len(faults)]
@@ -248,8 +253,8 @@ func TestEveryStepFails(t *testing.T) {
 					if forever && fault != chosen {
 						continue // the kind of error makes no difference then
 					}
-					if !testtool.Full && ((i+n)%3 != 0 || fault != chosen || forever != (turn%2 == 0)) {
-						continue // every third step, and the kinds of error take turns
+					if !testtool.Full && (again && (i+n)%3 != 0 || fault != chosen || forever != (turn%2 == 0)) {
+						continue // every third step, and every new one; the kinds of error take turns
 					}
 					t.Run(fmt.Sprintf("%s/%d-%s/%v/%v", sc.name, n, st.Op, fault, forever), func(t *testing.T) {
 						t.Parallel()
@@ -331,20 +336,50 @@ func TestKilledAtEveryStep(t *testing.T) {
 }
 
 func killSelf(how string) {
-	f := strings.SplitN(how, " ", 4)
-	i, _ := strconv.Atoi(f[0])
-	n, _ := strconv.Atoi(f[1])
+	var i, n int
+	var way, home string
+	if _, err := fmt.Sscan(how, &i, &n, &way, &home); err != nil {
+		panic(err)
+	}
 	at := 0
-	_, err := scenarios[i].run(context.Background(), swapperAt(f[3], func(st atomicfile.Step) error {
+	_, err := scenarios[i].run(context.Background(), swapperAt(home, func(st atomicfile.Step) error {
 		if at++; at-1 == n {
-			if f[2] == "half" {
+			if way == "half" {
 				_, _ = st.File.Write(st.Data[:len(st.Data)/2])
 			}
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			time.Sleep(time.Hour) // the signal may take a moment
 		}
 		return nil
-	}), f[3])
+	}), home)
 	fmt.Println("not killed:", err)
 	os.Exit(3)
+}
+
+// A question about a read-only config is asked once, and no is no.
+func TestReadOnlyIsAsked(t *testing.T) {
+	for _, yes := range []bool{true, false} {
+		home := faultHome(t)
+		path := filepath.Join(home, ".codex/config.toml")
+		if err := os.Chmod(path, 0o400); err != nil {
+			t.Fatal(err)
+		}
+		s := swapperAt(home, nil)
+		asked := 0
+		s.Confirm = func(q string) bool {
+			if !strings.Contains(q, path) {
+				t.Errorf("the question is %q", q)
+			}
+			asked++
+			return yes
+		}
+		o := UseOptions{Repo: filepath.Join(home, "repo"), Clients: []string{"codex"}, NoPreflight: true}
+		results, err := s.UseLocal(t.Context(), o)
+		if err != nil || AnyFailed(results) == yes || asked != 1 {
+			t.Errorf("yes %v: asked %d times, %v %+v", yes, asked, err, results)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o400 {
+			t.Errorf("%v %v", info, err)
+		}
+	}
 }

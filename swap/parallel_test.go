@@ -117,8 +117,10 @@ func keepSaving(t *testing.T, ctx context.Context, path string, lock bool) {
 // and replaces its whole config.
 func clientSave(path string, n int, lock bool) error {
 	if lock {
-		for os.Mkdir(path+".lock", 0o700) != nil {
-			runtime.Gosched()
+		for start := time.Now(); os.Mkdir(path+".lock", 0o700) != nil; runtime.Gosched() {
+			if time.Since(start) > time.Minute {
+				return errors.New("its lock is not released")
+			}
 		}
 		defer os.Remove(path + ".lock")
 	}

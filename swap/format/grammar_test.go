@@ -73,6 +73,9 @@ func (g *grammar) n(n int) int {
 func (g *grammar) of(all ...string) string { return all[g.n(len(all))] }
 
 func (g *grammar) space() string {
+	if g.kind == TOML {
+		return g.of("", " ", "", " ", "\n  ", " # c\n", "\n# }\n")
+	}
 	s := g.of("", "", " ", "\n", "\n  ", "\n\t", "\n\n    ", "\t ")
 	if g.kind != JSON && g.n(4) == 1 {
 		s += g.of("// c\n", "/* c */", "// \"m\": {\"s\": {}},\n  ", "/* }\n { */", " /**/ ", "// , \n") + g.of("", " ", "\n")
@@ -131,7 +134,7 @@ func (g *grammar) list(open, end string, item func() string) string {
 			b.WriteString("," + g.space())
 		}
 		b.WriteString(item() + g.space())
-		if i == n-1 && g.kind == JSONC && g.n(3) == 1 {
+		if i == n-1 && (g.kind == JSONC || g.kind == TOML) && g.n(3) == 1 {
 			b.WriteString("," + g.space())
 		}
 	}
@@ -168,28 +171,11 @@ func (g *grammar) tomlAny(depth int) string {
 	if depth > 0 {
 		switch g.n(5) {
 		case 1, 2:
-			var b strings.Builder
-			b.WriteString("{" + g.tomlSpace())
-			for i, n := 0, g.n(4); i < n; i++ {
-				b.WriteString(g.tomlName(1) + g.of(" = ", "=") + g.tomlAny(depth-1) + g.tomlSpace())
-				if i < n-1 || g.n(3) == 1 {
-					b.WriteString("," + g.tomlSpace())
-				}
-			}
-			return b.String() + "}"
+			return g.list("{", "}", func() string { return g.tomlName(1) + g.of(" = ", "=") + g.tomlAny(depth-1) })
 		case 3:
-			var b strings.Builder
-			b.WriteString("[" + g.tomlSpace())
-			for range g.n(4) {
-				b.WriteString(g.tomlAny(depth-1) + g.tomlSpace() + "," + g.tomlSpace())
-			}
-			return b.String() + "]"
+			return g.list("[", "]", func() string { return g.tomlAny(depth - 1) })
 		}
 	}
 	return g.of("1", `"uv"`, "'''a\n[m.s]\n'''", "1.0", "inf", "nan", "07:32:00", "1979-05-27", "1979-05-27T07:32:00.5-07:00", "0x1F", `"""
 x = 1"""`, "[]", "{}", `"a # b"`, "true")
-}
-
-func (g *grammar) tomlSpace() string {
-	return g.of("", " ", "", " ", "\n  ", " # c\n", "\n# }\n")
 }
