@@ -12,13 +12,11 @@ import (
 
 func benchHome(b *testing.B, configs map[string][]byte) (*Swapper, string) {
 	b.Helper()
-	home := tempDir(b, map[string]string{"repo/pyproject.toml": pyproject})
+	home := b.TempDir() // syncs count
+	writeFiles(b, home, map[string]string{"repo/pyproject.toml": pyproject})
 	s := swapperAt(home, nil)
 	for name, text := range configs {
-		path, err := filepath.Rel(home, clients.Lookup(name).ConfigPath(s.Sys))
-		if err != nil {
-			b.Fatal(err)
-		}
+		path := strings.TrimPrefix(clients.Lookup(name).ConfigPath(s.Sys), home)
 		writeFiles(b, home, map[string]string{path: string(text)})
 	}
 	return s, filepath.Join(home, "repo")

@@ -103,20 +103,7 @@ func save(_ context.Context, _ *Swapper, home string) ([]Result, error) {
 // faultHome makes a home with the configs and a checkout.
 func faultHome(t *testing.T) string {
 	t.Helper()
-	// These tests sync thousands of times; in memory that is free.
-	dir, err := os.MkdirTemp("/dev/shm", "swap")
-	if err != nil {
-		dir, err = os.MkdirTemp("", "swap")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	home, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeFiles(t, home, faultConfigs)
+	home := tempDir(t, faultConfigs)
 	project := strings.ReplaceAll(pyproject, "srv", "srv-mcp") // of several scripts this is the server
 	writeFiles(t, home, map[string]string{"repo/pyproject.toml": project, ".cursor/mcp.json": "-> ../dot/cursor.json"})
 	dressUp(t, home)

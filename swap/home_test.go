@@ -17,11 +17,16 @@ import (
 // pyproject makes a directory the checkout of the server srv.
 const pyproject = "[project]\nname = \"srv\"\n[project.scripts]\nsrv = \"x\"\n"
 
-// tempDir is a directory of the test, by its real name, with these files.
+// tempDir is a directory of the test, by its real name, with these files. It is in memory,
+// where the thousands of syncs of these tests are free, if the system has a place for that.
 func tempDir(t testing.TB, files map[string]string) string {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+	dir, err := os.MkdirTemp("/dev/shm", "swap")
 	if err != nil {
+		dir = t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		t.Fatal(err)
 	}
 	writeFiles(t, dir, files)
