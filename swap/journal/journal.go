@@ -9,6 +9,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -160,6 +161,8 @@ func Hash(text []byte) string {
 type Journal struct {
 	Dir  string
 	Disk atomicfile.Disk
+
+	patience time.Duration // of Lock, before it reports that it waits; 0 is a second
 }
 
 // Path is the state file.
@@ -259,7 +262,7 @@ func (j Journal) Lock(ctx context.Context, waiting func(path string)) (unlock fu
 		unlock, err := lockedfile.MutexAt(path).Lock()
 		got <- result{unlock, err}
 	}()
-	slow := time.NewTimer(time.Second)
+	slow := time.NewTimer(cmp.Or(j.patience, time.Second))
 	defer slow.Stop()
 	for {
 		select {

@@ -95,10 +95,10 @@ func TestUnreadableStateSaysWhere(t *testing.T) {
 }
 
 func TestLockWaitsAndSaysSo(t *testing.T) {
-	j := Journal{Dir: filepath.Join(t.TempDir(), "new")}
+	j := Journal{Dir: filepath.Join(t.TempDir(), "new"), patience: time.Hour}
 	lock := func() (unlock func()) {
 		t.Helper()
-		unlock, err := j.Lock(t.Context(), func(string) { t.Error("waited for nobody") })
+		unlock, err := j.Lock(t.Context(), func(string) { t.Error("it says that it waits, before its time") })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,8 @@ func TestLockWaitsAndSaysSo(t *testing.T) {
 	reported := make(chan string, 1)
 	got := make(chan error, 1)
 	go func() {
-		second, err := j.Lock(t.Context(), func(path string) { reported <- path })
+		impatient := Journal{Dir: j.Dir, patience: time.Millisecond}
+		second, err := impatient.Lock(t.Context(), func(path string) { reported <- path })
 		if err == nil {
 			second()
 		}
