@@ -39,7 +39,6 @@ func TestCopilotsLock(t *testing.T) {
 	if err = errors.Join(err, syscall.Flock(int(f.Fd()), syscall.LOCK_EX)); err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if err := use(ctx); !errors.Is(err, context.DeadlineExceeded) {

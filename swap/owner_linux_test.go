@@ -106,7 +106,8 @@ func TestAsUser(t *testing.T) {
 		}
 		return nil
 	})
-	done(t)(s.UseLocal(t.Context(), UseOptions{Repo: filepath.Join(home, "repo"), Clients: strings.Fields(names), NoPreflight: true}))
+	o := UseOptions{Repo: filepath.Join(home, "repo"), Clients: strings.Fields(names), NoPreflight: true}
+	done(t)(s.UseLocal(t.Context(), o))
 }
 
 func runAs(t *testing.T, names, home string, groups ...uint32) (string, error) {

@@ -26,9 +26,9 @@ import (
 // swapLoop makes the re-executed test to swap and revert a few times.
 const swapLoop = "SWAP_TEST_LOOP"
 
-// Many processes swap and revert over the same files, each a server of its own, while two clients save: Claude under its lock, and one that knows no
-// lock. No save is lost, every swap is taken back, and the files that no client
-// saves end as they began.
+// Many processes swap and revert over the same files, each a server of its own, while
+// two clients save: Claude under its lock, and one that knows no lock. No save is lost,
+// every swap is taken back, and the files that no client saves end as they began.
 func TestManyAtOnce(t *testing.T) {
 	if how := os.Getenv(swapLoop); how != "" {
 		server, home, _ := strings.Cut(how, " ")
