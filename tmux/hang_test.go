@@ -3,12 +3,8 @@ package tmux_test
 import (
 	"context"
 	"encoding/binary"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
 	"net"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -275,32 +271,9 @@ func TestNoCallWithContextIsForgotten(t *testing.T) {
 	for _, c := range callsWithContext(t) {
 		called[c.name] = true
 	}
-	for name := range exportedWithContext(t) {
+	for _, name := range withContext(t) {
 		if !called[name] {
 			t.Errorf("%s is not called", name)
 		}
 	}
-}
-
-// exportedWithContext are the names of the package's exported functions whose first parameter is
-// a context.
-func exportedWithContext(t *testing.T) map[string]bool {
-	names := map[string]bool{}
-	files := must[[]string](t)(filepath.Glob("*.go"))
-	for _, path := range files {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
-		file := must[*ast.File](t)(parser.ParseFile(token.NewFileSet(), path, nil, 0))
-		for _, decl := range file.Decls {
-			f, ok := decl.(*ast.FuncDecl)
-			if !ok || !f.Name.IsExported() || len(f.Type.Params.List) == 0 {
-				continue
-			}
-			if sel, ok := f.Type.Params.List[0].Type.(*ast.SelectorExpr); ok && sel.Sel.Name == "Context" {
-				names[nameOf(f)] = true
-			}
-		}
-	}
-	return names
 }

@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -51,37 +50,6 @@ func TestReadmeShowsExamples(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), string(text)); diff != "" {
 		t.Errorf("README.md differs from the examples; run go test ./tmux -run Readme -update-readme\n%s", diff)
-	}
-}
-
-// TestEveryTaskHasAnExample: each task of the package's index names something that an
-// example uses.
-func TestEveryTaskHasAnExample(t *testing.T) {
-	doc, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, tasks, _ := strings.Cut(string(doc), "# Tasks")
-	tasks, _, _ = strings.Cut(tasks, "\n# ")
-	var examples strings.Builder
-	for _, body := range exampleBodies(t) {
-		examples.WriteString(body)
-	}
-	n := 0
-	for _, task := range strings.Split(tasks, "\n  - ")[1:] {
-		task, _, _ = strings.Cut(task, "\n\n")
-		for part := range strings.SplitSeq(task, ";") {
-			names := regexp.MustCompile(`\[(?:\w+\.)?(\w+)\]`).FindAllStringSubmatch(part, -1)
-			n += len(names)
-			if len(names) > 0 && !slices.ContainsFunc(names, func(name []string) bool {
-				return regexp.MustCompile(`\b` + name[1] + `\b`).MatchString(examples.String())
-			}) {
-				t.Errorf("no example of: %s", part)
-			}
-		}
-	}
-	if n < 60 {
-		t.Errorf("found %d names", n)
 	}
 }
 

@@ -1,0 +1,61 @@
+package tmux_test
+
+import (
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// packageDoc is the package's documentation.
+func packageDoc(t testing.TB) *doc.Package {
+	t.Helper()
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, path := range must[[]string](t)(filepath.Glob("*.go")) {
+		if !strings.HasSuffix(path, "_test.go") {
+			files = append(files, must[*ast.File](t)(parser.ParseFile(fset, path, nil, parser.ParseComments)))
+		}
+	}
+	return must[*doc.Package](t)(doc.NewFromFiles(fset, files, "tmuxmcp/tmux"))
+}
+
+// What the package comment links to exists: other links would keep their brackets.
+func TestLinksOfThePackageComment(t *testing.T) {
+	t.Parallel()
+	pkg := packageDoc(t)
+	link := regexp.MustCompile(`\[\*?[A-Z][A-Za-z.]*\]`)
+	if n := len(link.FindAllString(pkg.Doc, -1)); n < 60 {
+		t.Errorf("found only %d links", n)
+	}
+	for _, broken := range link.FindAllString(string(pkg.Text(pkg.Doc)), -1) {
+		t.Errorf("%s does not exist", broken)
+	}
+}
+
+// withContext are the exported functions and methods, such as Server.Do, whose first parameter is
+// a context.
+func withContext(t testing.TB) (names []string) {
+	pkg := packageDoc(t)
+	funcs := pkg.Funcs
+	for _, typ := range pkg.Types {
+		funcs = append(append(funcs, typ.Funcs...), typ.Methods...)
+	}
+	for _, f := range funcs {
+		params := f.Decl.Type.Params.List
+		if len(params) == 0 || types.ExprString(params[0].Type) != "context.Context" {
+			continue
+		}
+		if f.Recv != "" {
+			names = append(names, strings.TrimPrefix(f.Recv, "*")+"."+f.Name)
+		} else {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
