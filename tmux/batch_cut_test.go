@@ -28,13 +28,8 @@ echo >>log
 [ -e always ] || : >whole
 ` + base.Binary() + ` "$@" <in | sed 's/^\(%[0-9]*|\).*/\1/'
 `
-	if err := testtool.WriteProgram(binary, []byte(script)); err != nil {
-		t.Fatal(err)
-	}
-	srv, err := tmux.New(tmux.Config{Binary: binary, SocketPath: base.SocketPath(), Transport: tmux.TransportExec})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, testtool.WriteProgram(binary, []byte(script)))
+	srv := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: binary, SocketPath: base.SocketPath(), Transport: tmux.TransportExec}))
 	type row struct {
 		ID    tmux.PaneID `tmux:"pane_id"`
 		Width int         `tmux:"pane_width"`
@@ -49,21 +44,15 @@ echo >>log
 	if n := sent(); err != nil || len(rows) != 1 || rows[0].Width == 0 || n != 2 {
 		t.Errorf("sent %d times: %v %v", n, rows, err)
 	}
-	if err := os.Remove(filepath.Join(dir, "whole")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "always"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Remove(filepath.Join(dir, "whole")))
+	ok(t, os.WriteFile(filepath.Join(dir, "always"), nil, 0o600))
 	rows, err = tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
 	if n := sent(); err == nil || n != 3 {
 		t.Errorf("sent %d times: %v %v", n, rows, err)
 	}
 	// Nor is a row that is gone whole taken for a part of the next one.
 	script = strings.Replace(script, `s/^\(%[0-9]*|\).*/\1/`, `1s/.*//`, 1)
-	if err := testtool.WriteProgram(binary, []byte(script)); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, testtool.WriteProgram(binary, []byte(script)))
 	tmuxtest.Run(t, base, "split-window", "-d")
 	rows, err = tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
 	if n := sent(); err == nil || n != 3 {

@@ -97,12 +97,6 @@ func BenchmarkTransports(b *testing.B) {
 	}
 }
 
-// by is another handle on a server, with a transport.
-func by(tb testing.TB, base *tmux.Server, way tmux.Transport) *tmux.Server {
-	tb.Helper()
-	return must[*tmux.Server](tb)(tmux.New(tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way}))
-}
-
 // captures capture the first so many panes.
 func captures(panes int) []tmux.Command {
 	var cmds []tmux.Command
@@ -120,7 +114,5 @@ func grow(tb testing.TB, srv *tmux.Server, panes int) {
 	for range panes - 1 {
 		cmds = append(cmds, tmux.Raw{Name: "new-window", Args: []string{"-d", "exec sleep 10000"}})
 	}
-	if _, err := srv.Do(tmuxtest.Context(tb), cmds...); err != nil {
-		tb.Fatal(err)
-	}
+	ok(tb, do(tmuxtest.Context(tb), srv, cmds...))
 }

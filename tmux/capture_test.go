@@ -55,10 +55,7 @@ func TestCaptureFlags(t *testing.T) {
 			t.Errorf("%s: %s", test.name, diff)
 		}
 	}
-	v, err := srv.Version(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must[tmux.Version](t)(srv.Version(ctx))
 	for _, test := range []struct {
 		since string
 		what  tmux.CapturePane
@@ -91,12 +88,8 @@ func TestCaptureFlags(t *testing.T) {
 	if _, err := pane.Capture(ctx, tmux.CapturePane{Alternate: true}); err == nil || !errors.Is(err, tmux.ErrNotFound) {
 		t.Errorf("the hidden screen where there is none: %v", err)
 	}
-	if _, err := pane.Capture(ctx, tmux.CapturePane{Buffer: "shot", End: two}); err != nil {
-		t.Error(err)
-	}
-	if got, err := srv.Buffer("shot").Bytes(ctx); string(got) != "one\nred\n" {
-		t.Errorf("captured into a buffer: %q, %v", got, err)
-	}
+	must[[]byte](t)(pane.Capture(ctx, tmux.CapturePane{Buffer: "shot", End: two}))
+	equal(t, "captured into a buffer", "one\nred\n", string(must[[]byte](t)(srv.Buffer("shot").Bytes(ctx))))
 }
 
 func TestCaptureAlternateAndHistory(t *testing.T) {
@@ -115,9 +108,7 @@ func TestCaptureAlternateAndHistory(t *testing.T) {
 		t.Errorf("the hidden screen: %q, %v", got, err)
 	}
 	ok(t, do(ctx, srv, tmux.ClearHistory{Target: pane}))
-	if got, _ := pane.Display(ctx, "#{history_size}"); got != "0" {
-		t.Errorf("history_size is %s after it was cleared", got)
-	}
+	equal(t, "history_size", "0", must[string](t)(pane.Display(ctx, "#{history_size}")))
 }
 
 func TestCaptureOfSeveralPanesInOneList(t *testing.T) {
@@ -130,12 +121,8 @@ func TestCaptureOfSeveralPanesInOneList(t *testing.T) {
 		tmuxtest.WaitScreen(t, srv, string(pane.ID), word)
 		outs = append(outs, tmux.Add(&b, tmux.CapturePane{Target: pane, Print: true, End: new(tmux.Line(0))}))
 	}
-	if err := b.Do(ctx, srv); err != nil {
-		t.Fatal(err)
-	}
-	if got := string(*outs[0]) + string(*outs[1]) + string(*outs[2]); got != "alpha\nbeta\ngamma\n" {
-		t.Errorf("got %q", got)
-	}
+	ok(t, b.Do(ctx, srv))
+	equal(t, "string(*outs[0]) + string(*outs[1]) + string(*outs[2])", "alpha\nbeta\ngamma\n", string(*outs[0])+string(*outs[1])+string(*outs[2]))
 }
 
 func TestPendingIsUnfinishedOutput(t *testing.T) {
@@ -159,9 +146,7 @@ func TestPendingIsUnfinishedOutput(t *testing.T) {
 	}
 	typed := drawn(t, srv, `stty -echo; printf ready`)
 	tmuxtest.WaitScreen(t, srv, string(typed.ID), "ready")
-	if err := typed.SendText(ctx, "not read"); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, typed.SendText(ctx, "not read"))
 	if got, err := typed.Pending(ctx); err != nil || len(got) > 0 {
 		t.Errorf("input that no one has read shows as %q, %v", got, err)
 	}

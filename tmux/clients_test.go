@@ -38,24 +38,16 @@ func TestClients(t *testing.T) {
 	if got := must[tmux.Client](t)(c.Info(ctx)); got.Name != c.Name || !strings.HasPrefix(c.Name, "/dev/") {
 		t.Errorf("client %+v", got)
 	}
-	if n := len(must[[]tmux.Client](t)(main.Clients(ctx))); n != 1 {
-		t.Errorf("%d clients of main", n)
-	}
+	equal(t, "clients of main", 1, len(must[[]tmux.Client](t)(main.Clients(ctx))))
 	ok(t, c.Switch(ctx, other))
-	if n := len(must[[]tmux.Client](t)(other.Clients(ctx))); n != 1 {
-		t.Errorf("%d clients of other", n)
-	}
+	equal(t, "clients of other", 1, len(must[[]tmux.Client](t)(other.Clients(ctx))))
 	// The client is -c, beside a target of another kind, and -t elsewhere.
-	if _, err := c.Command(ctx, "switch-client", "-t", string(main.ID)); err != nil {
-		t.Error(err)
-	}
+	must[[]byte](t)(c.Command(ctx, "switch-client", "-t", string(main.ID)))
 	_, err := c.Command(ctx, "switch-client", "-lc", "other")
 	isKind(t, "a second client", err, tmux.ErrArgument)
 	_, err = c.Command(ctx, "refresh-client", "-t", "other")
 	isKind(t, "a second client", err, tmux.ErrArgument)
-	if _, err := c.Command(ctx, "refresh-client", "-S"); err != nil {
-		t.Error(err)
-	}
+	must[[]byte](t)(c.Command(ctx, "refresh-client", "-S"))
 	ok(t, do(ctx, srv, tmux.RefreshClient{Target: c}))
 
 	// Text in a title and a prompt is shown as it was given.

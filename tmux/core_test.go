@@ -9,19 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
-
-// started is a server with one session "main" of one window with one pane.
-func started(t testing.TB) *tmux.Server {
-	t.Helper()
-	srv := tmuxtest.New(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "main", "-x", "80", "-y", "24")
-	return srv
-}
 
 func TestDoSeparatesOutputs(t *testing.T) {
 	t.Parallel()
@@ -38,9 +28,7 @@ func TestDoSeparatesOutputs(t *testing.T) {
 	for _, o := range outs {
 		got = append(got, string(o))
 	}
-	if diff := cmp.Diff([]string{"one\n", "", "a\nb\n"}, got); diff != "" {
-		t.Error(diff)
-	}
+	equal(t, "outputs", []string{"one\n", "", "a\nb\n"}, got)
 }
 
 func TestDoNamesTheCommandThatFailed(t *testing.T) {
@@ -70,9 +58,7 @@ func TestListsOverTheLimits(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	t.Run("one long command", func(t *testing.T) {
 		long := strings.Repeat("it's \\\n#{x};", 3000) + ";"
-		if _, err := srv.Do(ctx, tmux.Raw{Name: "set-option", Args: []string{"-g", "@long", long}}); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, do(ctx, srv, tmux.Raw{Name: "set-option", Args: []string{"-g", "@long", long}}))
 		type row struct {
 			Long string `tmux:"@long"`
 		}
@@ -86,17 +72,11 @@ func TestListsOverTheLimits(t *testing.T) {
 		for i := range cmds {
 			cmds[i] = tmux.DisplayMessage{Print: true, Message: tmux.Literal(strings.Repeat("n", i))}
 		}
-		outs, err := srv.Do(ctx, cmds...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, o := range outs {
-			if len(o) != i+1 {
-				t.Fatalf("output %d has %d bytes", i, len(o))
-			}
+		for i, o := range must[[][]byte](t)(srv.Do(ctx, cmds...)) {
+			equal(t, fmt.Sprintf("output %d", i), i+1, len(o))
 		}
 		cmds[350] = tmux.Raw{Name: "last-window"}
-		outs, err = srv.Do(ctx, cmds...)
+		outs, err := srv.Do(ctx, cmds...)
 		var e *tmux.Error
 		if len(outs) != 351 || !errors.As(err, &e) || e.Command != "last-window" {
 			t.Errorf("stopped after %d outputs with %v", len(outs), err)
@@ -104,9 +84,7 @@ func TestListsOverTheLimits(t *testing.T) {
 	})
 	t.Run("a server is started for a long list", func(t *testing.T) {
 		srv := tmuxtest.New(t)
-		if _, err := srv.Do(ctx, tmux.Raw{Name: "new-session", Args: []string{"-d", "-e", "LONG=" + strings.Repeat("x", 20000)}}); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, do(ctx, srv, tmux.Raw{Name: "new-session", Args: []string{"-d", "-e", "LONG=" + strings.Repeat("x", 20000)}}))
 	})
 }
 
@@ -155,9 +133,7 @@ func TestRowsCarryAnyValue(t *testing.T) {
 			t.Errorf("%q: %v", v, err)
 			continue
 		}
-		if diff := cmp.Diff([]row{{A: v, ID: "%0", B: v + v, Wide: 80}}, got); diff != "" {
-			t.Errorf("%q: %s", v, diff)
-		}
+		equal(t, v, []row{{A: v, ID: "%0", B: v + v, Wide: 80}}, got)
 	}
 }
 
@@ -177,9 +153,7 @@ func TestListsWithBuffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"", "one\n", data, data, "two\n"} {
-		if string(outs[i]) != want {
-			t.Errorf("output %d has %d bytes, want %d", i, len(outs[i]), len(want))
-		}
+		equal(t, fmt.Sprintf("output %d", i), want, string(outs[i]))
 	}
 }
 
@@ -192,24 +166,16 @@ func TestMarksOnTheScreen(t *testing.T) {
 		t.Skip("this tmux shows its log to terminals only: ", err)
 	}
 	look := []tmux.Command{tmux.ListPanes{All: true, Format: "#{pane_id}"}, tmux.ListSessions{}, tmux.CapturePane{Target: tmux.PaneID("%0"), Print: true}}
-	if _, err := srv.Do(ctx, look...); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, do(ctx, srv, look...))
 	command := srv.Binary() + " -S " + srv.SocketPath() + " show-messages | sed 's,.* -p end,end,'; printf %s%s all over; exec cat"
 	id := tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", command))
 	tmuxtest.WaitScreen(t, srv, string(id), "allover")
 	// The log above has the lists that must not be mixed up.
-	outs, err := srv.Do(ctx, tmux.CapturePane{Target: id, Print: true}, tmux.DisplayMessage{Print: true, Message: "next"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	outs := must[[][]byte](t)(srv.Do(ctx, tmux.CapturePane{Target: id, Print: true}, tmux.DisplayMessage{Print: true, Message: "next"}))
 	if !strings.Contains(string(outs[0]), "\nend-") || !strings.Contains(string(outs[0]), "allover\n") || string(outs[1]) != "next\n" {
 		t.Errorf("got %q", outs)
 	}
-	outs, err = srv.Do(ctx, append(look, tmux.Raw{Name: "show-messages"}, tmux.DisplayMessage{Print: true, Message: "next"})...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outs = must[[][]byte](t)(srv.Do(ctx, append(look, tmux.Raw{Name: "show-messages"}, tmux.DisplayMessage{Print: true, Message: "next"})...))
 	if string(outs[4]) != "next\n" || !strings.Contains(string(outs[3]), "new-window") {
 		t.Errorf("got %q", outs)
 	}
@@ -242,17 +208,13 @@ func TestManyLooks(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			if len(outs) != want {
-				t.Fatalf("%d outputs for %d of %d", len(outs), fails, n)
-			}
+			equal(t, "len(outs)", want, len(outs))
 			for i, out := range outs {
 				text := fmt.Sprintf("it's %d: %%0;\n", i)
 				if i == fails {
 					text = ""
 				}
-				if string(out) != text {
-					t.Errorf("%d of %d: output %d is %q", fails, n, i, out)
-				}
+				equal(t, fmt.Sprintf("%d of %d: output %d", fails, n, i), text, string(out))
 			}
 		}
 	}
@@ -270,19 +232,11 @@ func TestRowsOfSomeTokens(t *testing.T) {
 	var b tmux.Batch
 	all := tmux.Rows[row](&b, tmux.ListPanes{All: true})
 	some := tmux.Rows[row](&b, tmux.ListPanes{All: true}, "session_name", "pane_id")
-	if err := b.Do(ctx, srv); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, b.Do(ctx, srv))
 	name := "main"
-	if diff := cmp.Diff([]row{{"%0", 80, &name}}, *all); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]row{{"%0", 0, &name}}, *some); diff != "" {
-		t.Error(diff)
-	}
+	equal(t, "all", []row{{"%0", 80, &name}}, *all)
+	equal(t, "some", []row{{"%0", 0, &name}}, *some)
 	var wrong tmux.Batch
 	tmux.Rows[row](&wrong, tmux.ListPanes{All: true}, "pane_height")
-	if err := wrong.Do(ctx, srv); !errors.Is(err, tmux.ErrArgument) {
-		t.Errorf("a token without a field: %v", err)
-	}
+	isKind(t, "a token without a field", wrong.Do(ctx, srv), tmux.ErrArgument)
 }

@@ -2,6 +2,8 @@ package tmux_test
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os/exec"
 	"strings"
 	"testing"
@@ -28,9 +30,7 @@ func TestDisplayAtEveryLevel(t *testing.T) {
 		"#{pane_id} #{session_name}=" + pane + " main": func(f tmux.Format) (string, error) { return srv.Pane(tmux.PaneID(pane)).Display(ctx, f) },
 	} {
 		format, want, _ := strings.Cut(what, "=")
-		if got, err := show(tmux.Format(format)); err != nil || got != want {
-			t.Errorf("%s is %q, %v; want %q", format, got, err, want)
-		}
+		equal(t, format, want, must[string](t)(show(tmux.Format(format))))
 	}
 }
 
@@ -48,9 +48,7 @@ func TestDisplayOfWhatIsGone(t *testing.T) {
 		"pane":    second(srv.Pane(tmux.PaneID(pane)).Display(ctx, "x")),
 		"client":  second(srv.Client("/dev/pts/none").Display(ctx, "x")),
 	} {
-		if !errors.Is(err, tmux.ErrNotFound) {
-			t.Errorf("%s: %v", what, err)
-		}
+		isKind(t, what, err, tmux.ErrNotFound)
 	}
 	none := tmuxtest.New(t)
 	for what, err := range map[string]error{
@@ -86,17 +84,13 @@ func FuzzDisplay(f *testing.F) {
 			t.Skip("no format holds a NUL byte")
 		}
 		ctx := tmuxtest.Context(t)
-		if err := srv.GlobalSessionOptions().Set(ctx, "@text", text); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, srv.GlobalSessionOptions().Set(ctx, "@text", text))
 		for what, show := range map[string]func(tmux.Format) (string, error){
 			"the server": func(f tmux.Format) (string, error) { return srv.Display(ctx, f) },
 			"a pane":     func(f tmux.Format) (string, error) { return pane.Display(ctx, f) },
 		} {
 			for _, format := range []tmux.Format{tmux.Literal(text), "#{@text}", "#{?pane_id," + tmux.Literal(text) + ",}"} {
-				if got, err := show(format); err != nil || got != text {
-					t.Errorf("%q of %s is %q, %v; want %q", format, what, got, err, text)
-				}
+				equal(t, fmt.Sprintf("%q of %s", format, what), text, must[string](t)(show(format)))
 			}
 		}
 	})
@@ -114,40 +108,26 @@ func TestDisplayOddFormats(t *testing.T) {
 		case err != nil:
 			t.Errorf("%q: %v", format, err)
 		case format == "#{t/f/%Y:start_time}":
-			if len(got) != 4 {
-				t.Errorf("%q is %q, want a year", format, got)
-			}
+			equal(t, "digits of a year", 4, len(got))
 		case format == "#{?pane_id,#{?window_id,in}},out}" || format == "#{pane_id":
 			// Not well formed; an answer is enough.
 		case got != want:
 			t.Errorf("%q is %q, want %q", format, got, want)
 		}
 	}
-	v, err := srv.Version(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must[tmux.Version](t)(srv.Version(ctx))
 	// On 3.2a this would end the server.
-	_, err = srv.Pane("%0").Display(ctx, "#{client_activity}")
-	if old := v.Minor == 2; old != errors.Is(err, tmux.ErrUnsupported) {
-		t.Errorf("a client's time in a pane's format on %v: %v", v, err)
-	}
-	if _, err := srv.Display(ctx, "#{pid}"); err != nil {
-		t.Error(err)
-	}
+	isOld := errors.Is(second(srv.Pane("%0").Display(ctx, "#{client_activity}")), tmux.ErrUnsupported)
+	equal(t, "a client's time in a pane's format is refused", v.Minor == 2, isOld)
+	must[string](t)(srv.Display(ctx, "#{pid}"))
 }
 
 func TestDisplayOfAClient(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	attach := exec.CommandContext(ctx, srv.Binary(), "-S", srv.SocketPath(), "-C", "attach-session", "-t", "main")
-	in, err := attach.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := attach.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := must[io.WriteCloser](t)(attach.StdinPipe())
+	ok(t, attach.Start())
 	defer func() {
 		in.Close()
 		attach.Wait()
@@ -162,9 +142,7 @@ func TestDisplayOfAClient(t *testing.T) {
 	if want := "1 main %0\n" + names[0]; err != nil || got != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
-	if _, err := srv.Client(names[0][:len(names[0])-1]).Display(ctx, "x"); !errors.Is(err, tmux.ErrNotFound) {
-		t.Errorf("a name that is not whole: %v", err)
-	}
+	isKind(t, "a name that is not whole", second(srv.Client(names[0][:len(names[0])-1]).Display(ctx, "x")), tmux.ErrNotFound)
 	if _, err := client.Display(ctx, "#{client_activity}"); err != nil {
 		t.Errorf("its time: %v", err)
 	}

@@ -1,7 +1,6 @@
 package tmux_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -23,14 +22,10 @@ func FuzzEnvironment(f *testing.F) {
 		for _, env := range []tmux.Environment{srv.Environment(), srv.Session("$0").Environment()} {
 			err := env.Set(ctx, "FUZZ", value)
 			if strings.IndexByte(value, 0) >= 0 {
-				if !errors.Is(err, tmux.ErrArgument) {
-					t.Fatalf("a NUL byte was not refused: %v", err)
-				}
+				isKind(t, "a NUL byte", err, tmux.ErrArgument)
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			ok(t, err)
 			want := tmux.Variable{Name: "FUZZ", Value: value}
 			if got, err := env.Get(ctx, "FUZZ"); err != nil || got != want {
 				t.Errorf("set %q, got %+v, %v", value, got, err)
@@ -56,19 +51,14 @@ func TestEnvironment(t *testing.T) {
 	tmuxtest.Run(t, srv, "set-option", "-g", "update-environment", "")
 	env := srv.Session("$0").Environment()
 	unset := func(name string) { ok(t, do(ctx, srv, env.Setting(tmux.SetEnvironment{Name: name, Unset: true}))) }
-	old, err := env.All(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must[[]tmux.Variable](t)(env.All(ctx))
 	for _, v := range old {
 		unset(v.Name)
 	}
 	for _, err := range []error{
 		env.Set(ctx, "B", "x\ny"), env.Set(ctx, "A", "-"), env.SetHidden(ctx, "H", "secret"), env.Remove(ctx, "GONE"), env.Set(ctx, "-n", ""),
 	} {
-		if err != nil {
-			t.Error(err)
-		}
+		ok(t, err)
 	}
 	want := []tmux.Variable{{Name: "-n"}, {Name: "A", Value: "-"}, {Name: "B", Value: "x\ny"}, {Name: "GONE", Removed: true}, {Name: "H", Value: "secret", Hidden: true}}
 	got, err := env.All(ctx)
@@ -81,16 +71,8 @@ func TestEnvironment(t *testing.T) {
 		}
 	}
 	unset("A")
-	if _, err := env.Get(ctx, "A"); !errors.Is(err, tmux.ErrNotFound) {
-		t.Errorf("after it was unset: %v", err)
-	}
-	if err := env.Set(ctx, "A=B", "x"); !errors.Is(err, tmux.ErrArgument) {
-		t.Errorf("a name with an equals sign: %v", err)
-	}
-	if err := srv.Session("$9").Environment().Set(ctx, "A", "x"); !errors.Is(err, tmux.ErrNotFound) {
-		t.Errorf("of a session that is gone: %v", err)
-	}
-	if _, err := srv.Session("$9").Environment().All(ctx); !errors.Is(err, tmux.ErrNotFound) {
-		t.Errorf("of a session that is gone: %v", err)
-	}
+	isKind(t, "after it was unset", second(env.Get(ctx, "A")), tmux.ErrNotFound)
+	isKind(t, "a name with an equals sign", env.Set(ctx, "A=B", "x"), tmux.ErrArgument)
+	isKind(t, "of a session that is gone", srv.Session("$9").Environment().Set(ctx, "A", "x"), tmux.ErrNotFound)
+	isKind(t, "of a session that is gone", second(srv.Session("$9").Environment().All(ctx)), tmux.ErrNotFound)
 }

@@ -99,10 +99,7 @@ func TestErrorKinds(t *testing.T) {
 			// A window of one line has no room for two panes.
 			ok(t, do(ctx, srv, raw("new-window", "-d", "-t", "$0:50"), raw("resize-window", "-t", "$0:50", "-y", "1")))
 		}
-		_, err := srv.Do(ctx, test.cmd)
-		if !errors.Is(err, test.kind) {
-			t.Errorf("%s: got %v, want one of kind %q", shown(test.cmd), err, test.kind)
-		}
+		isKind(t, shown(test.cmd), second(srv.Do(ctx, test.cmd)), test.kind)
 		if test.kind == tmux.ErrNoSpace {
 			ok(t, do(ctx, srv, raw("kill-window", "-t", "$0:50")))
 		}
@@ -132,15 +129,11 @@ func TestErrorKindsIgnoreNames(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	for _, name := range []string{"x in use", "no server running on x", "ambiguous x", "unknown flag", "not a terminal"} {
-		if _, err := srv.Do(ctx, tmux.KillSession{Target: tmux.Named(name)}); !errors.Is(err, tmux.ErrNotFound) {
-			t.Errorf("%q: %v", name, err)
-		}
+		isKind(t, name, second(srv.Do(ctx, tmux.KillSession{Target: tmux.Named(name)})), tmux.ErrNotFound)
 		if _, err := srv.Do(ctx, tmux.DeleteBuffer{Buffer: name}); !errors.Is(err, tmux.ErrNotFound) && err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
-		if _, err := srv.Do(ctx, tmux.ShowBuffer{Buffer: name}); !errors.Is(err, tmux.ErrNotFound) {
-			t.Errorf("%q: %v", name, err)
-		}
+		isKind(t, name, second(srv.Do(ctx, tmux.ShowBuffer{Buffer: name})), tmux.ErrNotFound)
 	}
 }
 
@@ -157,12 +150,8 @@ func TestServerEndsDuringAList(t *testing.T) {
 		ended <- err
 	}()
 	time.Sleep(100 * time.Millisecond)
-	if _, err := srv.Do(tmuxtest.Context(t), tmux.Raw{Name: "kill-server"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-ended; !errors.Is(err, tmux.ErrServerGone) {
-		t.Errorf("the list that it was working on: %v", err)
-	}
+	ok(t, do(tmuxtest.Context(t), srv, tmux.Raw{Name: "kill-server"}))
+	isKind(t, "the list that it was working on", <-ended, tmux.ErrServerGone)
 }
 
 // No kind is missing, and each comes before those that it is one of.

@@ -47,20 +47,12 @@ var (
 // Missed excuses all but the last: it says that what was printed until then may be missing.
 func TestFollowingRandomPrograms(t *testing.T) {
 	if *programText != "" {
-		p, err := paneprog.Parse(*programText)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must[paneprog.Program](t)(paneprog.Parse(*programText))
 		var total follower
-		f, err := follow(t.Context(), tmuxtest.New(t), p, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must[*follower](t)(follow(t.Context(), tmuxtest.New(t), p, false))
 		total.add(f)
 		t.Logf("%s\n%s", total.String(), strings.Join(f.log, "\n"))
-		if f.failure != "" {
-			t.Fatal(f.failure)
-		}
+		equal(t, "failure", "", f.failure)
 		return
 	}
 	seed := cmp.Or(*programSeed, 1+uint64(time.Now().UnixNano()%1_000_000_000))

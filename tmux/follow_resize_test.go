@@ -243,9 +243,7 @@ func TestFollowingALimit(t *testing.T) {
 		{1, "1 to line 0, missed false"}, {12, "12 to line 11, missed false"}, {0, "0 to , missed false"}, {30, "30 to line 29, missed false"}, {300, "9 to line 299, missed true"},
 	} {
 		p.print(numberedLines(c.lines))
-		if l := p.look(); all(l) != c.want {
-			t.Errorf("%d lines in a full history: %s, want %s", c.lines, all(l), c.want)
-		}
+		equal(t, fmt.Sprintf("%d lines in a full history", c.lines), c.want, all(p.look()))
 	}
 	// Ten rows are trimmed at once, and six come back from what is left.
 	p = pane("100")
@@ -253,9 +251,7 @@ func TestFollowingALimit(t *testing.T) {
 	p.look()
 	p.print(numberedLines(70))
 	p.resize(60, 16)
-	if l := p.look(); all(l) != "70 to line 69, missed true" {
-		t.Errorf("trimmed, then higher: %s", all(l))
-	}
+	equal(t, "trimmed, then higher", "70 to line 69, missed true", all(p.look()))
 	// All lines are the same, so those that were known may be in several places.
 	p = pane("100")
 	p.print(strings.Repeat("same\n", 158))
@@ -269,18 +265,14 @@ func TestFollowingALimit(t *testing.T) {
 	p.print(numberedLines(5) + strings.Repeat("w", 2*60-1) + "\n" + numberedLines(13))
 	p.look()
 	p.print(strings.ReplaceAll(numberedLines(54), "line", "after"))
-	if l := p.look(); all(l) != "54 to after 53, missed false" {
-		t.Errorf("trimmed in a line: %s", all(l))
-	}
+	equal(t, "trimmed in a line", "54 to after 53, missed false", all(p.look()))
 	// A line like one that was known is new, although that is gone.
 	p = pane("60")
 	p.print("same\n" + numberedLines(20))
 	p.look()
 	p.print(strings.ReplaceAll(numberedLines(48), "line", "after") + "same\n")
 	p.resize(50, 10)
-	if l := p.look(); all(l) != "9 to same, missed true" {
-		t.Errorf("trimmed, then wrapped anew: %s", all(l))
-	}
+	equal(t, "trimmed, then wrapped anew", "9 to same, missed true", all(p.look()))
 	// Behind the alternate screen the pane gets higher: its screen has rows of the history back,
 	// and another among them.
 	p = pane("100")
@@ -304,16 +296,12 @@ func TestFollowingALimit(t *testing.T) {
 		p.print("$ ls")
 		p.look()
 		p.print(" -l\n" + numberedLines(c.lines))
-		if l := p.look(); all(l) != c.want {
-			t.Errorf("%d lines below a prompt: %s, want %s", c.lines, all(l), c.want)
-		}
+		equal(t, fmt.Sprintf("%d lines below a prompt", c.lines), c.want, all(p.look()))
 	}
 	// What is below the cursor is written over before it is trimmed.
 	p = pane("60")
 	p.print(numberedLines(5) + "\x1b7\x1b[9;1Hbelow\x1b8")
 	p.look()
 	p.print(strings.ReplaceAll(numberedLines(65), "line", "after"))
-	if l := p.look(); all(l) != "9 to after 64, missed true" {
-		t.Errorf("trimmed below the cursor: %s", all(l))
-	}
+	equal(t, "trimmed below the cursor", "9 to after 64, missed true", all(p.look()))
 }

@@ -27,9 +27,7 @@ type printer struct {
 func newPrinter(t testing.TB, srv *tmux.Server, width, height int) *printer {
 	t.Helper()
 	fifo := filepath.Join(t.TempDir(), "in")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, syscall.Mkfifo(fifo, 0o600))
 	in, err := os.OpenFile(fifo, os.O_RDWR, 0) // for both, so that neither end waits for the other
 	if err != nil {
 		t.Fatal(err)
@@ -58,9 +56,7 @@ func (p *printer) print(text string) {
 	p.t.Helper()
 	p.n++
 	title := fmt.Sprintf("printed-%d", p.n)
-	if _, err := p.in.WriteString(text + "\x1b]2;" + title + "\x1b\\"); err != nil {
-		p.t.Fatal(err)
-	}
+	must[int](p.t)(p.in.WriteString(text + "\x1b]2;" + title + "\x1b\\"))
 	tmuxtest.Wait(p.t, p.srv, string(p.pane.ID), "end of what was printed", func() bool {
 		return p.run("display-message", "-p", "#{pane_title}") == title
 	})
@@ -72,9 +68,7 @@ func (p *printer) look() *tmux.Look {
 	l := must[*tmux.Look](p.t)(p.pane.Look(tmuxtest.Context(p.t), p.seen))
 	// A mark is the same after it was stored.
 	var m tmux.Mark
-	if err := m.UnmarshalBinary(must[[]byte](p.t)(l.Mark().MarshalBinary())); err != nil {
-		p.t.Fatal(err)
-	}
+	ok(p.t, m.UnmarshalBinary(must[[]byte](p.t)(l.Mark().MarshalBinary())))
 	p.seen = &m
 	return l
 }

@@ -1,11 +1,8 @@
 package tmux_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -35,24 +32,17 @@ func FuzzArguments(f *testing.F) {
 		ctx := tmuxtest.Context(t)
 		_, err := srv.Do(ctx, tmux.Raw{Name: "set-option", Args: []string{"-g", "@short", text}})
 		if strings.IndexByte(text, 0) >= 0 {
-			if !errors.Is(err, tmux.ErrArgument) {
-				t.Fatalf("a NUL byte was not refused: %v", err)
-			}
+			isKind(t, "a NUL byte", err, tmux.ErrArgument)
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		if _, err := srv.Do(ctx,
 			tmux.Raw{Name: "set-option", Args: []string{"-g", "@long", text}},
 			tmux.Raw{Name: "set-option", Args: []string{"-g", "@pad", pad}},
 		); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := tmux.List[row](ctx, srv, tmux.ListSessions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must[[]row](t)(tmux.List[row](ctx, srv, tmux.ListSessions{}))
 		if rows[0].Short != text || rows[0].Long != text {
 			t.Errorf("sent %q, got %q in an argument vector and %q in a long list", text, rows[0].Short, rows[0].Long)
 		}
@@ -80,15 +70,8 @@ func FuzzLiteral(f *testing.F) {
 		for name, format := range map[string]string{"@top": lit, "@inside": "#{?pane_id," + lit + ",no}", "@same": "#{==:" + lit + "," + lit + "}"} {
 			cmds = append(cmds, tmux.Raw{Name: "set-option", Args: []string{"-F", "-g", name, format}})
 		}
-		if _, err := srv.Do(ctx, cmds...); err != nil {
-			t.Fatal(err)
-		}
-		rows, err := tmux.List[row](ctx, srv, tmux.ListSessions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]row{{text, text, true}}, rows); diff != "" {
-			t.Errorf("%q: %s", text, diff)
-		}
+		ok(t, do(ctx, srv, cmds...))
+		rows := must[[]row](t)(tmux.List[row](ctx, srv, tmux.ListSessions{}))
+		equal(t, text, []row{{text, text, true}}, rows)
 	})
 }

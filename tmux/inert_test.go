@@ -30,10 +30,7 @@ func inertServer(t testing.TB) *tmux.Server {
 func inert(t testing.TB, srv *tmux.Server, format string) string {
 	t.Helper()
 	ctx := tmuxtest.Context(t)
-	v, err := srv.Version(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must[tmux.Version](t)(srv.Version(ctx))
 	f, err := tmux.Inert(format, v)
 	if err != nil {
 		t.Fatalf("%s: %v", format, err)
@@ -66,9 +63,7 @@ func TestInertFormatsExpandAsTheyAre(t *testing.T) {
 			// These print what is not a letter as an escape.
 			want = strings.ReplaceAll(strings.ReplaceAll(want, `\\`, `\`), `\$`, "$")
 		}
-		if got := inert(t, srv, format); got != want {
-			t.Errorf("%q expands to %q, want %q", format, got, want)
-		}
+		equal(t, format, want, inert(t, srv, format))
 	}
 }
 
@@ -90,9 +85,7 @@ func TestInertFormatsAreTheSameOnAllVersions(t *testing.T) {
 		"#{@note}": "a#Sb,}c %H é", "100%": "100%", "a#": "a#", "#{?pane_active,#,#},x}": ",}",
 		"#{l:#S}": "#S", "#{l:#{pane_id},#(x)}": "#{pane_id},#(x)", "#{l:100%}#{l:}": "100%",
 	} {
-		if got := inert(t, srv, format); got != want {
-			t.Errorf("%q expands to %q, want %q", format, got, want)
-		}
+		equal(t, format, want, inert(t, srv, format))
 	}
 }
 
@@ -151,10 +144,7 @@ func FuzzInert(f *testing.F) {
 	tmuxtest.Run(f, srv, "set-option", "-g", "@run", run)
 	tmuxtest.Run(f, srv, "select-pane", "-t", "%0", "-T", strings.ReplaceAll(run, "#", "##"))
 	ctx := tmuxtest.Context(f)
-	v, err := srv.Version(ctx)
-	if err != nil {
-		f.Fatal(err)
-	}
+	v := must[tmux.Version](f)(srv.Version(ctx))
 	f.Fuzz(func(t *testing.T, format string) {
 		format = strings.ReplaceAll(format, "MARK", mark)
 		if strings.Contains(format, "\x00") {
@@ -162,9 +152,7 @@ func FuzzInert(f *testing.F) {
 		}
 		safe, err := tmux.Inert(format, v)
 		if err != nil {
-			if !errors.Is(err, tmux.ErrArgument) {
-				t.Errorf("%q: %v is of no kind", format, err)
-			}
+			isKind(t, format, err, tmux.ErrArgument)
 			return
 		}
 		var b tmux.Batch
@@ -193,10 +181,7 @@ func TestInertFormatsAreCheap(t *testing.T) {
 			tmuxtest.Run(t, srv, "set-option", "-ga", fmt.Sprint("@v", n), strings.Repeat("é; ", min(n, 4096)/4))
 		}
 	}
-	v, err := srv.Version(tmuxtest.Context(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
 	ctx := tmuxtest.Context(t)
 	most, before := 0, memory(t, srv)
 	for n := 64; n <= 64<<10; n *= 2 {

@@ -3,6 +3,7 @@ package tmux_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,9 +31,7 @@ func record(t testing.TB, srv *tmux.Server) *recorder {
 // next is what came since the last call, up to a NUL byte sent now.
 func (r *recorder) next(t testing.TB) []byte {
 	t.Helper()
-	if _, err := r.Server().Do(tmuxtest.Context(t), tmux.SendKeys{Target: r, Hex: true, Keys: []string{"0"}}); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, do(tmuxtest.Context(t), r.Server(), tmux.SendKeys{Target: r, Hex: true, Keys: []string{"0"}}))
 	var got []byte
 	tmuxtest.Wait(t, r.Server(), string(r.ID), "end of what was typed", func() bool {
 		data, _ := os.ReadFile(r.path)
@@ -51,16 +50,12 @@ func FuzzSendText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		err := pane.SendText(tmuxtest.Context(t), text)
 		if strings.IndexByte(text, 0) >= 0 {
-			if !errors.Is(err, tmux.ErrArgument) {
-				t.Fatalf("a NUL byte was not refused: %v", err)
-			}
+			isKind(t, "a NUL byte", err, tmux.ErrArgument)
 			text = ""
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if got := pane.next(t); string(got) != text {
-			t.Errorf("sent %q, the program got %q", text, got)
-		}
+		equal(t, "sent", text, string(pane.next(t)))
 	})
 }
 
@@ -73,12 +68,8 @@ func TestSendTextOfAnyLength(t *testing.T) {
 		strings.Repeat("x", 40000) + ";",
 		strings.Repeat("a line of text\n", 70000),
 	} {
-		if err := pane.SendText(tmuxtest.Context(t), text); err != nil {
-			t.Fatal(err)
-		}
-		if got := string(pane.next(t)); got != text {
-			t.Errorf("of %d bytes %d came: %.40q…", len(text), len(got), got)
-		}
+		ok(t, pane.SendText(tmuxtest.Context(t), text))
+		equal(t, fmt.Sprintf("%d bytes", len(text)), text, string(pane.next(t)))
 	}
 }
 
@@ -92,12 +83,8 @@ func TestSendTextToExtendedKeys(t *testing.T) {
 	tmuxtest.WaitScreen(t, srv, id, "ready")
 	pane := &recorder{PaneRef: srv.Pane(tmux.PaneID(id)), path: path}
 	for _, text := range []string{"a\nb", "tab\tand\r", "\x01\x1f\x7f\x1b", "ü"} {
-		if err := pane.SendText(ctx, text); err != nil {
-			t.Fatal(err)
-		}
-		if got := string(pane.next(t)); got != text {
-			t.Errorf("sent %q, got %q", text, got)
-		}
+		ok(t, pane.SendText(ctx, text))
+		equal(t, "sent", text, string(pane.next(t)))
 	}
 }
 
@@ -116,9 +103,7 @@ func TestSendKeysByName(t *testing.T) {
 		if err := pane.SendKeys(ctx, test.keys...); err != nil {
 			t.Errorf("%q: %v", test.keys, err)
 		}
-		if got := string(pane.next(t)); got != test.want {
-			t.Errorf("%q: the program got %q, want %q", test.keys, got, test.want)
-		}
+		equal(t, fmt.Sprintf("%q", test.keys), test.want, string(pane.next(t)))
 	}
 	for _, test := range []struct {
 		cmd  tmux.SendKeys
@@ -134,16 +119,10 @@ func TestSendKeysByName(t *testing.T) {
 		if _, err := pane.Server().Do(ctx, test.cmd); err != nil {
 			t.Errorf("%+v: %v", test.cmd, err)
 		}
-		if got := string(pane.next(t)); got != test.want {
-			t.Errorf("%+v: the program got %q, want %q", test.cmd, got, test.want)
-		}
+		equal(t, fmt.Sprintf("%+v", test.cmd), test.want, string(pane.next(t)))
 	}
-	if err := pane.SendLine(ctx, "ls; #{x}"); err != nil {
-		t.Fatal(err)
-	}
-	if got := string(pane.next(t)); got != "ls; #{x}\r" {
-		t.Errorf("a line came as %q", got)
-	}
+	ok(t, pane.SendLine(ctx, "ls; #{x}"))
+	equal(t, "a line", "ls; #{x}\r", string(pane.next(t)))
 }
 
 func TestSendToAPaneThatIsGone(t *testing.T) {
@@ -172,9 +151,7 @@ func TestResetClearsScreenAndHistory(t *testing.T) {
 	if before, _ := pane.Display(ctx, "#{history_size} #{keypad_cursor_flag}"); before == "0 0" {
 		t.Fatal("nothing to reset")
 	}
-	if err := pane.Reset(ctx); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, pane.Reset(ctx))
 	state, err := pane.Display(ctx, "#{history_size} #{keypad_cursor_flag} #{cursor_x},#{cursor_y}")
 	if err != nil || state != "0 0 0,0" {
 		t.Errorf("history, cursor key mode and cursor are %q, %v", state, err)
@@ -190,31 +167,17 @@ func TestCopyMode(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	pane := srv.Pane(tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", "echo alpha beta; exec sleep 60")))
 	tmuxtest.WaitScreen(t, srv, string(pane.ID), "beta")
-	if err := pane.CopyCommand(ctx, "cancel"); !errors.Is(err, tmux.ErrNotInMode) {
-		t.Errorf("a copy mode command outside a mode: %v", err)
-	}
-	if err := pane.CopyMode(ctx); err != nil {
-		t.Fatal(err)
-	}
+	isKind(t, "a copy mode command outside a mode", pane.CopyCommand(ctx, "cancel"), tmux.ErrNotInMode)
+	ok(t, pane.CopyMode(ctx))
 	for _, args := range [][]string{{"search-backward", "beta"}, {"begin-selection"}, {"end-of-line"}, {"copy-selection-no-clear"}} {
-		if err := pane.CopyCommand(ctx, args[0], args[1:]...); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, pane.CopyCommand(ctx, args[0], args[1:]...))
 	}
 	all, err := srv.Buffers(ctx, "")
 	if err != nil || len(all) != 1 {
 		t.Fatalf("buffers: %v, %v", all, err)
 	}
-	if got, _ := all[0].Bytes(ctx); string(got) != "beta" {
-		t.Errorf("copied %q", got)
-	}
-	if mode, _ := pane.Display(ctx, "#{pane_in_mode}"); mode != "1" {
-		t.Errorf("pane_in_mode is %q in copy mode", mode)
-	}
-	if err := pane.ExitMode(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if mode, _ := pane.Display(ctx, "#{pane_in_mode}"); mode != "0" {
-		t.Errorf("pane_in_mode is %q afterwards", mode)
-	}
+	equal(t, "copied", "beta", string(must[[]byte](t)(all[0].Bytes(ctx))))
+	equal(t, "pane_in_mode", "1", must[string](t)(pane.Display(ctx, "#{pane_in_mode}")))
+	ok(t, pane.ExitMode(ctx))
+	equal(t, "pane_in_mode", "0", must[string](t)(pane.Display(ctx, "#{pane_in_mode}")))
 }

@@ -2,6 +2,7 @@ package tmux_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,12 +42,8 @@ func TestNamedLayouts(t *testing.T) {
 		t.Errorf("after even-horizontal: %s", next.Layout)
 	}
 	ok(t, do(ctx, srv, tmux.PreviousLayout{Target: w}))
-	if back := must[tmux.Window](t)(w.Info(ctx)); back.Layout != even.Layout {
-		t.Errorf("back: %s, not %s", back.Layout, even.Layout)
-	}
-	if undone := must[tmux.Window](t)(w.UndoLayout(ctx)); undone.Layout != next.Layout {
-		t.Errorf("undone: %s, not %s", undone.Layout, next.Layout)
-	}
+	equal(t, "back", even.Layout, must[tmux.Window](t)(w.Info(ctx)).Layout)
+	equal(t, "undone", next.Layout, must[tmux.Window](t)(w.UndoLayout(ctx)).Layout)
 	_, err := srv.Window("@99").SelectLayout(ctx, tmux.Tiled)
 	isKind(t, "a dead window", err, tmux.ErrNotFound)
 }
@@ -61,14 +58,10 @@ func TestCustomLayoutsComeBack(t *testing.T) {
 		t.Errorf("%s is %+v", before.Layout, root)
 	}
 	must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Tiled))
-	if got := must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Layout(before.Layout))); got.Layout != before.Layout {
-		t.Errorf("got %s, want %s", got.Layout, before.Layout)
-	}
+	equal(t, "layout", before.Layout, must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Layout(before.Layout))).Layout)
 	// The old form is understood by all.
 	must[tmux.Window](t)(w.SelectLayout(ctx, tmux.Tiled))
-	if got := must[tmux.Window](t)(w.SelectLayout(ctx, root.Layout())); got.Layout != before.Layout {
-		t.Errorf("%s: got %s, want %s", root.Layout(), got.Layout, before.Layout)
-	}
+	equal(t, "the old form", before.Layout, must[tmux.Window](t)(w.SelectLayout(ctx, root.Layout())).Layout)
 	if strings.HasPrefix(before.Layout, "{") != must[bool](t)(srv.Supports(ctx, tmux.JSONLayouts)) && !must[tmux.Version](t)(srv.Version(ctx)).Next {
 		t.Errorf("layout %s", before.Layout)
 	}
@@ -78,9 +71,7 @@ func TestCustomLayoutsComeBack(t *testing.T) {
 	two := must[tmux.Window](t)(w.Info(ctx))
 	_, err := w.SelectLayout(ctx, root.Layout())
 	isKind(t, "three panes for two", err, tmux.ErrArgument)
-	if got := must[tmux.Window](t)(w.Info(ctx)); got.Layout != two.Layout {
-		t.Errorf("the layout changed to %s", got.Layout)
-	}
+	equal(t, "the layout changed to", two.Layout, must[tmux.Window](t)(w.Info(ctx)).Layout)
 	_, err = srv.Window("@99").SelectLayout(ctx, root.Layout())
 	isKind(t, "a dead window", err, tmux.ErrNotFound)
 }
@@ -94,9 +85,7 @@ func TestClassicLayouts(t *testing.T) {
 		two: tmux.WithChecksum("80x24,0,0{40x24,0,0,0,39x24,41,0,1}"), floats: floats, "64aa,80x24,0,0{": "64aa,80x24,0,0{",
 		tmux.Tiled: tmux.Tiled, `{"V":2}`: `{"V":2}`, "": "",
 	} {
-		if got := l.Classic(); got != want {
-			t.Errorf("%s: got %s, want %s", l, got, want)
-		}
+		equal(t, string(l), want, l.Classic())
 	}
 	_, w := threePanes(t)
 	ctx := tmuxtest.Context(t)
@@ -126,20 +115,14 @@ func TestBrokenLayoutsAreRefused(t *testing.T) {
 		leaf(80, 24).Layout() + "x",
 		tmux.Layout(strings.Repeat("a", 20000)),
 	} {
-		if _, err := w.SelectLayout(ctx, l); !errors.Is(err, tmux.ErrArgument) {
-			t.Errorf("%.100s: %v", l, err)
-		}
-		if err := do(ctx, srv, tmux.SelectLayout{Target: w, Layout: l}); !errors.Is(err, tmux.ErrArgument) {
-			t.Errorf("%.100s: %v", l, err)
-		}
+		isKind(t, fmt.Sprintf("%.100s", l), second(w.SelectLayout(ctx, l)), tmux.ErrArgument)
+		isKind(t, fmt.Sprintf("%.100s", l), do(ctx, srv, tmux.SelectLayout{Target: w, Layout: l}), tmux.ErrArgument)
 	}
 	if !must[bool](t)(srv.Supports(ctx, tmux.JSONLayouts)) {
 		_, err := w.SelectLayout(ctx, `{"V":2,"L":{"t":"p","w":80,"h":24,"x":0,"y":0}}`)
 		isKind(t, "JSON for an older tmux", err, tmux.ErrUnsupported)
 	}
-	if n := len(must[[]tmux.Pane](t)(srv.Panes(ctx))); n != 3 {
-		t.Errorf("%d panes", n)
-	}
+	equal(t, "panes", 3, len(must[[]tmux.Pane](t)(srv.Panes(ctx))))
 }
 
 // The parser does not panic, and tmux survives what it lets pass: each layout
@@ -181,9 +164,7 @@ func FuzzLayouts(f *testing.F) {
 		}
 		root, err := tmux.ParseLayout(l)
 		if err != nil {
-			if !errors.Is(err, tmux.ErrArgument) {
-				t.Fatalf("%q: %v", l, err)
-			}
+			isKind(t, fmt.Sprintf("%q", l), err, tmux.ErrArgument)
 			return
 		}
 		if again, err := tmux.ParseLayout(root.Layout()); err != nil || again.Panes() != root.Panes() {

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -92,20 +90,19 @@ func TestTargetsGivenTwice(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	p, other := srv.Pane("%0"), tmux.PaneID("%0")
 	w, s := srv.Window("@0"), srv.Session("$0")
-	errOf := func(_ any, err error) error { return err }
 	for what, err := range map[string]error{
-		"Split":          errOf(p.Split(ctx, tmux.SplitWindow{Target: other})),
-		"Float":          errOf(p.Float(ctx, tmux.NewPane{Target: other})),
+		"Split":          second(p.Split(ctx, tmux.SplitWindow{Target: other})),
+		"Float":          second(p.Float(ctx, tmux.NewPane{Target: other})),
 		"Select":         p.Select(ctx, tmux.SelectPane{Target: other}),
-		"Capture":        errOf(p.Capture(ctx, tmux.CapturePane{Target: other})),
-		"Resize":         errOf(p.Resize(ctx, tmux.ResizePane{Target: other})),
-		"Respawn":        errOf(p.Respawn(ctx, tmux.RespawnPane{Target: other})),
-		"Break":          errOf(p.Break(ctx, tmux.BreakPane{Source: other})),
-		"window Move":    errOf(w.Move(ctx, tmux.MoveWindow{Source: tmux.WindowID("@0"), Target: s.At(5)})),
-		"window Link":    errOf(w.Link(ctx, tmux.LinkWindow{Source: tmux.WindowID("@0"), Target: s.At(5)})),
-		"window Resize":  errOf(w.Resize(ctx, tmux.ResizeWindow{Target: other})),
-		"window Respawn": errOf(w.Respawn(ctx, tmux.RespawnWindow{Target: other})),
-		"window Rotate":  errOf(w.Rotate(ctx, tmux.RotateWindow{Target: other})),
+		"Capture":        second(p.Capture(ctx, tmux.CapturePane{Target: other})),
+		"Resize":         second(p.Resize(ctx, tmux.ResizePane{Target: other})),
+		"Respawn":        second(p.Respawn(ctx, tmux.RespawnPane{Target: other})),
+		"Break":          second(p.Break(ctx, tmux.BreakPane{Source: other})),
+		"window Move":    second(w.Move(ctx, tmux.MoveWindow{Source: tmux.WindowID("@0"), Target: s.At(5)})),
+		"window Link":    second(w.Link(ctx, tmux.LinkWindow{Source: tmux.WindowID("@0"), Target: s.At(5)})),
+		"window Resize":  second(w.Resize(ctx, tmux.ResizeWindow{Target: other})),
+		"window Respawn": second(w.Respawn(ctx, tmux.RespawnWindow{Target: other})),
+		"window Rotate":  second(w.Rotate(ctx, tmux.RotateWindow{Target: other})),
 		"option":         do(ctx, srv, p.Options().Setting(tmux.SetOption{Target: other, Name: "@x", Value: new("1")})),
 		"global option":  do(ctx, srv, srv.GlobalWindowOptions().Setting(tmux.SetOption{Target: other, Name: "@x", Value: new("1")})),
 		"hook":           do(ctx, srv, s.Hooks().Setting(tmux.SetHook{Target: other, Name: "client-attached", Commands: new("kill-server")})),
@@ -119,9 +116,7 @@ func TestTargetsGivenTwice(t *testing.T) {
 			t.Errorf("%s: %q does not say which target is meant", what, err)
 		}
 	}
-	if n := len(must[[]tmux.Pane](t)(srv.Panes(ctx))); n != 1 {
-		t.Errorf("%d panes are there", n)
-	}
+	equal(t, "panes", 1, len(must[[]tmux.Pane](t)(srv.Panes(ctx))))
 }
 
 func TestRowsThatCannotBe(t *testing.T) {
@@ -173,7 +168,6 @@ func TestRowsThatCannotBe(t *testing.T) {
 func TestErrorsNameTheObject(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
-	errOf := func(_ any, err error) error { return err }
 	object := func(kind, name string) tmux.Object { return tmux.Object{Kind: kind, Name: name} }
 	other := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "other"}))
 	for what, c := range map[string]struct {
@@ -181,22 +175,22 @@ func TestErrorsNameTheObject(t *testing.T) {
 		want tmux.Object
 	}{
 		"a pane":               {srv.Pane("%99").Kill(ctx), object("pane", "%99")},
-		"a pane's row":         {errOf(srv.Pane("%99").Info(ctx)), object("pane", "%99")},
-		"a pane's format":      {errOf(srv.Pane("%99").Display(ctx, "x")), object("pane", "%99")},
+		"a pane's row":         {second(srv.Pane("%99").Info(ctx)), object("pane", "%99")},
+		"a pane's format":      {second(srv.Pane("%99").Display(ctx, "x")), object("pane", "%99")},
 		"a window":             {srv.Window("@99").Kill(ctx), object("window", "@99")},
-		"a window's row":       {errOf(srv.Window("@99").Info(ctx)), object("window", "@99")},
+		"a window's row":       {second(srv.Window("@99").Info(ctx)), object("window", "@99")},
 		"a session":            {srv.Session("$99").Kill(ctx), object("session", "$99")},
-		"a session's row":      {errOf(srv.Session("$99").Info(ctx)), object("session", "$99")},
-		"a session by name":    {errOf(srv.SessionNamed(ctx, "wörk: x")), object("session", "wörk: x")},
+		"a session's row":      {second(srv.Session("$99").Info(ctx)), object("session", "$99")},
+		"a session by name":    {second(srv.SessionNamed(ctx, "wörk: x")), object("session", "wörk: x")},
 		"a session's name":     {do(ctx, srv, tmux.KillSession{Target: tmux.Named("work")}), object("session", "work")},
 		"an index":             {do(ctx, srv, tmux.KillWindow{Target: other.At(77)}), object("window", "77")},
 		"a client":             {srv.Client("/dev/pts/none").Detach(ctx), object("client", "/dev/pts/none")},
-		"a client's row":       {errOf(srv.Client("/dev/pts/none").Info(ctx)), object("client", "/dev/pts/none")},
-		"a buffer":             {errOf(srv.Buffer("no such: one").Bytes(ctx)), object("buffer", "no such: one")},
+		"a client's row":       {second(srv.Client("/dev/pts/none").Info(ctx)), object("client", "/dev/pts/none")},
+		"a buffer":             {second(srv.Buffer("no such: one").Bytes(ctx)), object("buffer", "no such: one")},
 		"a buffer to delete":   {srv.Buffer("nope").Delete(ctx), object("buffer", "nope")},
 		"an option":            {srv.Options().Set(ctx, "no-such-option", "1"), object("option", "no-such-option")},
-		"a variable":           {errOf(srv.Environment().Get(ctx, "NO_SUCH")), object("variable", "NO_SUCH")},
-		"a key table":          {errOf(srv.KeyBindings(ctx, "nosuch")), object("key table", "nosuch")},
+		"a variable":           {second(srv.Environment().Get(ctx, "NO_SUCH")), object("variable", "NO_SUCH")},
+		"a key table":          {second(srv.KeyBindings(ctx, "nosuch")), object("key table", "nosuch")},
 		"a session with panes": {do(ctx, srv, tmux.ListPanes{Session: true, Target: tmux.Named("a")}), object("session", "a")},
 	} {
 		var e *tmux.Error
@@ -204,9 +198,7 @@ func TestErrorsNameTheObject(t *testing.T) {
 			t.Errorf("%s: %v is no *tmux.Error", what, c.err)
 			continue
 		}
-		if diff := cmp.Diff(c.want, e.Object); diff != "" {
-			t.Errorf("%s: %v names %s", what, c.err, diff)
-		}
+		equal(t, what, c.want, e.Object)
 		if !strings.Contains(e.Error(), c.want.Name) {
 			t.Errorf("%s: the text %q has no %q", what, e, c.want.Name)
 		}

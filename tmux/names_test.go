@@ -2,6 +2,7 @@ package tmux_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,9 +60,7 @@ func FuzzNames(f *testing.F) {
 		check := func(what string, got string, vis bool, err error) {
 			t.Helper()
 			if refused {
-				if !errors.Is(err, tmux.ErrArgument) {
-					t.Errorf("%s %q: %v, and no refusal", what, name, err)
-				}
+				isKind(t, fmt.Sprintf("%s %q", what, name), err, tmux.ErrArgument)
 				return
 			}
 			if odd && errors.Is(err, tmux.ErrArgument) && (what == "title" || since37) {
@@ -78,9 +77,7 @@ func FuzzNames(f *testing.F) {
 			if vis {
 				got = tmux.Unvis(got)
 			}
-			if got != want {
-				t.Errorf("%s %q came back as %q", what, want, got)
-			}
+			equal(t, what, want, got)
 		}
 		w, err := session.NewWindow(ctx, tmux.NewWindow{Name: name, Detached: true, Command: []string{"sleep 10000"}})
 		check("window", w.Name, since37, err)
@@ -107,9 +104,7 @@ func FuzzNames(f *testing.F) {
 		if err == nil {
 			w, err := s.ActiveWindow(ctx)
 			check("first window", w.Name, since37, err)
-			if found, err := srv.SessionNamed(ctx, s.Name); err != nil || found.ID != s.ID {
-				t.Errorf("session named %q is %s, not %s: %v", s.Name, found.ID, s.ID, err)
-			}
+			equal(t, fmt.Sprintf("session named %q", s.Name), s.ID, must[tmux.Session](t)(srv.SessionNamed(ctx, s.Name)).ID)
 			ok(t, s.Rename(ctx, "other"))
 			err = s.Rename(ctx, name)
 			s, infoErr := s.Info(ctx)

@@ -33,17 +33,11 @@ func FuzzOptions(f *testing.F) {
 		} {
 			err := o.Set(ctx, o.name, value)
 			if strings.IndexByte(value, 0) >= 0 {
-				if !errors.Is(err, tmux.ErrArgument) {
-					t.Fatalf("a NUL byte was not refused: %v", err)
-				}
+				isKind(t, "a NUL byte", err, tmux.ErrArgument)
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := o.Get(ctx, o.name); err != nil || got != value {
-				t.Errorf("set %s to %q, got %q, %v", o.name, value, got, err)
-			}
+			ok(t, err)
+			equal(t, o.name, value, must[string](t)(o.Get(ctx, o.name)))
 			if got, err := o.Items(ctx, o.name); err != nil || len(got) != 1 || got[0].Value != value || got[0].Inherited {
 				t.Errorf("set %s to %q, %+v holds, %v", o.name, value, got, err)
 			}
@@ -65,9 +59,7 @@ func TestOptionScopes(t *testing.T) {
 	}
 	check := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 	}
 	// From the largest scope down; each in turn is what the pane sees.
 	for _, step := range []struct {
@@ -76,15 +68,11 @@ func TestOptionScopes(t *testing.T) {
 	}{{srv.GlobalWindowOptions(), tmux.GlobalWindowOptions}, {window.Options(), tmux.WindowOptions}, {pane.Options(), tmux.PaneOptions}} {
 		check(step.o.Set(ctx, "@level", string(step.scope)))
 		want := tmux.Option{Name: "@level", Value: string(step.scope), Scope: step.scope, Inherited: step.scope != tmux.PaneOptions}
-		if diff := cmp.Diff(want, effective(pane.Options(), "@level")); diff != "" {
-			t.Error(diff)
-		}
+		equal(t, "what the pane sees", want, effective(pane.Options(), "@level"))
 	}
 	check(pane.Options().Unset(ctx, "@level"))
 	check(window.Options().Unset(ctx, "@level"))
-	if got := effective(pane.Options(), "@level"); got.Scope != tmux.GlobalWindowOptions {
-		t.Errorf("after it was unset: %+v", got)
-	}
+	equal(t, "after it was unset", tmux.GlobalWindowOptions, effective(pane.Options(), "@level").Scope)
 	check(session.Options().Set(ctx, "status", "off"))
 	if got := effective(session.Options(), "status"); got.Value != "off" || got.Inherited {
 		t.Errorf("a session's own: %+v", got)
@@ -98,12 +86,8 @@ func TestOptionScopes(t *testing.T) {
 	if got := effective(session.Options(), "status"); got.Value != "on" || got.Scope != tmux.GlobalSessionOptions {
 		t.Errorf("inherited: %+v", got)
 	}
-	if _, err := session.Options().Local(ctx, "status"); !errors.Is(err, tmux.ErrUnknownOption) {
-		t.Errorf("not set here: %v", err)
-	}
-	if got, err := session.Options().Get(ctx, "status"); err != nil || got != "on" {
-		t.Errorf("inherited as %q, %v", got, err)
-	}
+	isKind(t, "not set here", second(session.Options().Local(ctx, "status")), tmux.ErrUnknownOption)
+	equal(t, "inherited as", "on", must[string](t)(session.Options().Get(ctx, "status")))
 	if got, err := session.Options().Local(ctx, "status-left"); err != nil || !strings.HasSuffix(got, "more;") {
 		t.Errorf("set here as %q, %v", got, err)
 	}
@@ -116,9 +100,7 @@ func TestOptionScopes(t *testing.T) {
 		}
 		names = append(names, o.Name)
 	}
-	if diff := cmp.Diff([]string{"mouse", "status-left"}, names); diff != "" {
-		t.Error(diff)
-	}
+	equal(t, "local options", []string{"mouse", "status-left"}, names)
 	all, err := window.Options().All(ctx)
 	check(err)
 	found := false
@@ -135,44 +117,23 @@ func TestArrayOptions(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	o := srv.GlobalSessionOptions()
 	want := []string{"A", "b c", "d,e;", "\n"}
-	if err := o.SetItems(ctx, "update-environment", want); err != nil {
-		t.Fatal(err)
-	}
-	got, err := o.LocalItems(ctx, "update-environment")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, o.SetItems(ctx, "update-environment", want))
+	got := must[[]tmux.Option](t)(o.LocalItems(ctx, "update-environment"))
 	values := []string{}
 	for _, item := range got {
 		values = append(values, item.Index+"="+item.Value)
 	}
-	if diff := cmp.Diff([]string{"0=A", "1=b c", "2=d,e;", "3=\n"}, values); diff != "" {
-		t.Error(diff)
-	}
-	if got, err := o.Get(ctx, "update-environment[2]"); err != nil || got != "d,e;" {
-		t.Errorf("an item: %q, %v", got, err)
-	}
-	if _, err := o.Get(ctx, "update-environment"); !errors.Is(err, tmux.ErrArgument) {
-		t.Errorf("the whole as one value: %v", err)
-	}
-	if err := o.Unset(ctx, "update-environment[1]"); err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Set(ctx, "update-environment[9]", "Z"); err != nil {
-		t.Fatal(err)
-	}
+	equal(t, "items", []string{"0=A", "1=b c", "2=d,e;", "3=\n"}, values)
+	equal(t, "an item", "d,e;", must[string](t)(o.Get(ctx, "update-environment[2]")))
+	isKind(t, "the whole as one value", second(o.Get(ctx, "update-environment")), tmux.ErrArgument)
+	ok(t, o.Unset(ctx, "update-environment[1]"))
+	ok(t, o.Set(ctx, "update-environment[9]", "Z"))
 	if got, err := o.Items(ctx, "update-environment"); err != nil || len(got) != 4 || got[3].Index != "9" || got[3].Value != "Z" {
 		t.Errorf("after changes: %+v, %v", got, err)
 	}
-	if err := o.SetItems(ctx, "update-environment", nil); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := o.LocalItems(ctx, "update-environment"); err != nil || len(got) != 0 {
-		t.Errorf("emptied: %+v, %v", got, err)
-	}
-	if got, err := o.Items(ctx, "update-environment"); err != nil || len(got) != 0 {
-		t.Errorf("emptied: %+v, %v", got, err)
-	}
+	ok(t, o.SetItems(ctx, "update-environment", nil))
+	equal(t, "emptied", 0, len(must[[]tmux.Option](t)(o.LocalItems(ctx, "update-environment"))))
+	equal(t, "emptied", 0, len(must[[]tmux.Option](t)(o.Items(ctx, "update-environment"))))
 }
 
 // TestOptionsInOneList: a change, what came of it and where, in one round trip,
@@ -189,15 +150,9 @@ func TestOptionsInOneList(t *testing.T) {
 	hook := tmux.ReadHooks(&b, srv.HooksAt(tmux.GlobalWindowOptions, nil), "pane-died")
 	tmux.Add(&b, srv.EnvironmentAt(tmux.Named("main")).Setting(tmux.SetEnvironment{Name: "X", Value: new("1;")}))
 	vars := tmux.ReadEnvironment(&b, srv.EnvironmentAt(tmux.Named("main")))
-	if err := b.Do(ctx, srv); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]tmux.Option{{Name: "status-interval", Value: "15", Scope: tmux.GlobalSessionOptions, Inherited: true}}, *before); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]tmux.Option{{Name: "status-interval", Value: "7", Scope: tmux.SessionOptions}}, *after); diff != "" {
-		t.Error(diff)
-	}
+	ok(t, b.Do(ctx, srv))
+	equal(t, "before", []tmux.Option{{Name: "status-interval", Value: "15", Scope: tmux.GlobalSessionOptions, Inherited: true}}, *before)
+	equal(t, "after", []tmux.Option{{Name: "status-interval", Value: "7", Scope: tmux.SessionOptions}}, *after)
 	if *none != nil || len(*hook) != 0 {
 		t.Errorf("not set, and read as %+v and %+v", *none, *hook)
 	}
@@ -252,16 +207,12 @@ func TestOptionErrors(t *testing.T) {
 		{"effective of a session that is gone", second(srv.Session("$9").Options().Items(ctx, "status")), tmux.ErrNotFound},
 		{"all of a window that is gone", second(srv.Window("@9").Options().AllLocal(ctx)), tmux.ErrNotFound},
 	} {
-		if !errors.Is(test.err, test.kind) {
-			t.Errorf("%s: %v, want kind %q", test.what, test.err, test.kind)
-		}
+		isKind(t, test.what, test.err, test.kind)
 	}
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("a name ran a command")
 	}
-	if got, err := srv.GlobalWindowOptions().Get(ctx, "mode-keys"); err != nil || got != "emacs" {
-		t.Errorf("mode-keys is %q, %v", got, err)
-	}
+	equal(t, "mode-keys", "emacs", must[string](t)(srv.GlobalWindowOptions().Get(ctx, "mode-keys")))
 }
 
 func TestHooks(t *testing.T) {
@@ -277,9 +228,7 @@ func TestHooks(t *testing.T) {
 	}
 	check := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 	}
 	ran := func() string {
 		got, err := srv.GlobalSessionOptions().Get(ctx, "@ran")
@@ -306,9 +255,7 @@ func TestHooks(t *testing.T) {
 			names = append(names, h.Name+"["+h.Index+"]")
 		}
 	}
-	if diff := cmp.Diff([]string{"after-new-window[0]", "after-new-window[1]"}, names); diff != "" {
-		t.Errorf("%s%+v", diff, all)
-	}
+	equal(t, "hooks", []string{"after-new-window[0]", "after-new-window[1]"}, names)
 	for what, hooks := range map[string]tmux.Hooks{"session-renamed": session, "window-renamed": srv.Window("@0").Hooks(), "pane-exited": srv.Pane("%0").Hooks()} {
 		got, err := hooks.Get(ctx, what)
 		if err != nil || len(got) != 1 || got[0].Name != what || got[0].Commands == "" {
@@ -330,9 +277,7 @@ func TestHooks(t *testing.T) {
 		t.Errorf("run by hand @ran is %q, want %q", got, want)
 	}
 	check(do(ctx, srv, global.Setting(tmux.SetHook{Name: "after-new-window", Unset: true})))
-	if got, err := global.Get(ctx, "after-new-window"); err != nil || len(got) != 0 {
-		t.Errorf("after it was unset: %+v, %v", got, err)
-	}
+	equal(t, "after it was unset", 0, len(must[[]tmux.Hook](t)(global.Get(ctx, "after-new-window"))))
 	for what, err := range map[string]error{
 		"an option":             global.Set(ctx, "default-command", "x"),
 		"an option abbreviated": global.Set(ctx, "default-comm", "x"),
@@ -340,19 +285,11 @@ func TestHooks(t *testing.T) {
 		"a pane's of a session": session.Set(ctx, "pane-exited", "list-panes"),
 		"a session's of a pane": srv.Pane("%0").Hooks().Set(ctx, "session-closed", "list-panes"),
 	} {
-		if !errors.Is(err, tmux.ErrArgument) {
-			t.Errorf("%s: %v", what, err)
-		}
+		isKind(t, what, err, tmux.ErrArgument)
 	}
-	if err := global.Set(ctx, "no-such-hook", "list-panes"); !errors.Is(err, tmux.ErrUnknownOption) {
-		t.Errorf("no such hook: %v", err)
-	}
-	if err := srv.Session("$9").Hooks().Set(ctx, "session-renamed", "list-panes"); !errors.Is(err, tmux.ErrNotFound) {
-		t.Errorf("of a session that is gone: %v", err)
-	}
-	if err := global.Set(ctx, "after-new-window", "no-such-command"); !errors.Is(err, tmux.ErrUsage) {
-		t.Errorf("a command that is none: %v", err)
-	}
+	isKind(t, "no such hook", global.Set(ctx, "no-such-hook", "list-panes"), tmux.ErrUnknownOption)
+	isKind(t, "of a session that is gone", srv.Session("$9").Hooks().Set(ctx, "session-renamed", "list-panes"), tmux.ErrNotFound)
+	isKind(t, "a command that is none", global.Set(ctx, "after-new-window", "no-such-command"), tmux.ErrUsage)
 }
 
 // Formats read options by name, and what is no option of the running version is
@@ -361,10 +298,7 @@ func TestOptionsSince(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "cat")
-	v, err := srv.Version(tmuxtest.Context(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
 	have := map[string]bool{}
 	for _, scope := range []string{"-gs", "-g", "-gw"} {
 		for line := range strings.Lines(tmuxtest.Run(t, srv, "show-options", scope)) {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -34,9 +32,7 @@ func TestSplitPlacesThePane(t *testing.T) {
 	if !p2.Active || p2.Top != 0 || p2.Height != 12 {
 		t.Errorf("new pane: active %v, top %d, height %d", p2.Active, p2.Top, p2.Height)
 	}
-	if diff := cmp.Diff([]tmux.PaneID{"%0", p2.ID, p1.ID}, paneIDs(must[[]tmux.Pane](t)(srv.Window(p1.WindowID).Panes(ctx)))); diff != "" {
-		t.Error(diff)
-	}
+	equal(t, "order", []tmux.PaneID{"%0", p2.ID, p1.ID}, paneIDs(must[[]tmux.Pane](t)(srv.Window(p1.WindowID).Panes(ctx))))
 }
 
 // A command of several words is executed as it is; one of one word goes to the shell.
@@ -61,14 +57,10 @@ func TestSelectPane(t *testing.T) {
 	w := p0.Server().Window("@0")
 	for _, step := range []struct{ selected, last tmux.PaneRef }{{p1, p0}, {p0, p1}} {
 		ok(t, step.selected.Select(ctx, tmux.SelectPane{}))
-		if got := must[tmux.Pane](t)(w.ActivePane(ctx)); got.ID != step.selected.ID {
-			t.Errorf("active: %s, want %s", got.ID, step.selected.ID)
-		}
+		equal(t, "active", step.selected.ID, must[tmux.Pane](t)(w.ActivePane(ctx)).ID)
 		// LastPane selects it: the next step begins as this one did.
 		ok(t, do(ctx, p0.Server(), tmux.LastPane{Target: w}))
-		if got := must[tmux.Pane](t)(w.ActivePane(ctx)); got.ID != step.last.ID {
-			t.Errorf("last: %s, want %s", got.ID, step.last.ID)
-		}
+		equal(t, "last", step.last.ID, must[tmux.Pane](t)(w.ActivePane(ctx)).ID)
 		ok(t, step.selected.Select(ctx, tmux.SelectPane{}))
 	}
 }
@@ -89,9 +81,7 @@ func TestSetStyle(t *testing.T) {
 	t.Parallel()
 	ctx, _, p1 := twoPanes(t)
 	ok(t, p1.SetStyle(ctx, "bg=blue"))
-	if style := tmuxtest.Run(t, p1.Server(), "select-pane", "-g", "-t", string(p1.ID)); style != "bg=blue" {
-		t.Errorf("style %q", style)
-	}
+	equal(t, "style", "bg=blue", tmuxtest.Run(t, p1.Server(), "select-pane", "-g", "-t", string(p1.ID)))
 	isKind(t, "a bad style", p1.SetStyle(ctx, "no such style"), tmux.ErrBadValue)
 	if must[tmux.Pane](t)(p1.Info(ctx)).Active {
 		t.Error("setting a style selected the pane")
@@ -156,15 +146,9 @@ func TestPanesMoveAbout(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	p0 := must[tmux.Pane](t)(srv.Pane("%0").Info(ctx))
 	p1 := must[tmux.Pane](t)(p0.Split(ctx, tmux.SplitWindow{Right: true}))
-	if got := must[tmux.Pane](t)(p1.Resize(ctx, tmux.ResizePane{Width: tmux.Cells(20)})); got.Width != 20 {
-		t.Errorf("width %d, not 20", got.Width)
-	}
-	if got := must[tmux.Pane](t)(p1.Resize(ctx, tmux.ResizePane{Left: true, By: 5})); got.Width != 25 {
-		t.Errorf("width %d, not 25", got.Width)
-	}
-	if got := must[tmux.Pane](t)(p1.Resize(ctx, tmux.ResizePane{Width: tmux.Percent(50)})); got.Width != 40 {
-		t.Errorf("width %d, not 40", got.Width)
-	}
+	equal(t, "width", 20, must[tmux.Pane](t)(p1.Resize(ctx, tmux.ResizePane{Width: tmux.Cells(20)})).Width)
+	equal(t, "width", 25, must[tmux.Pane](t)(p1.Resize(ctx, tmux.ResizePane{Left: true, By: 5})).Width)
+	equal(t, "width", 40, must[tmux.Pane](t)(p1.Resize(ctx, tmux.ResizePane{Width: tmux.Percent(50)})).Width)
 	ok(t, do(ctx, srv, tmux.SwapPane{Source: p0, Target: p1, Detached: true}))
 	if got := must[tmux.Pane](t)(p0.Info(ctx)); got.Index != 1 || got.Left == 0 {
 		t.Errorf("swapped to index %d", got.Index)
@@ -173,9 +157,7 @@ func TestPanesMoveAbout(t *testing.T) {
 	if w.ID == p1.WindowID || w.Name != "broken #{pane_id}" || w.Active {
 		t.Errorf("broken into %+v", w)
 	}
-	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.WindowID != w.ID {
-		t.Errorf("pane in %s, not %s", got.WindowID, w.ID)
-	}
+	equal(t, "pane in", w.ID, must[tmux.Pane](t)(p1.Info(ctx)).WindowID)
 	ok(t, do(ctx, srv, tmux.JoinPane{Source: p1, Target: p0, Size: tmux.Cells(5)}))
 	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.WindowID != p0.WindowID || got.Height != 5 {
 		t.Errorf("joined: window %s, height %d", got.WindowID, got.Height)
@@ -184,9 +166,7 @@ func TestPanesMoveAbout(t *testing.T) {
 	isKind(t, "the window that lost its pane", err, tmux.ErrNotFound)
 	isKind(t, "joined to a dead pane", do(ctx, srv, tmux.JoinPane{Source: p1, Target: tmux.PaneID("%99")}), tmux.ErrNotFound)
 	order := paneIDs(must[[]tmux.Pane](t)(srv.Window(p0.WindowID).Rotate(ctx, tmux.RotateWindow{})))
-	if diff := cmp.Diff([]tmux.PaneID{p1.ID, p0.ID}, order); diff != "" {
-		t.Error(diff)
-	}
+	equal(t, "order", []tmux.PaneID{p1.ID, p0.ID}, order)
 	_, err = p1.Respawn(ctx, tmux.RespawnPane{})
 	isKind(t, "a running pane started again", err, tmux.ErrRunning)
 	got := must[tmux.Pane](t)(p1.Respawn(ctx, tmux.RespawnPane{Kill: true, Command: []string{"sleep", "2000"}}))
@@ -222,9 +202,7 @@ func TestFloatingPanes(t *testing.T) {
 	if p.Active || p.Width > 30 || p.Width < 28 {
 		t.Errorf("floating pane: active %v, width %d", p.Active, p.Width)
 	}
-	if n := len(must[[]tmux.Pane](t)(srv.Panes(ctx))); n != 2 {
-		t.Errorf("%d panes", n)
-	}
+	equal(t, "panes", 2, len(must[[]tmux.Pane](t)(srv.Panes(ctx))))
 	if must[bool](t)(srv.Supports(ctx, tmux.FieldFeature(tmux.MovePane{}, "Position"))) {
 		before := must[tmux.Pane](t)(p.Info(ctx))
 		ok(t, do(ctx, srv, tmux.MovePane{Target: p, Position: "bottom-right"}))

@@ -20,14 +20,11 @@ func TestVersionMismatchIsNamed(t *testing.T) {
 		t.Skip("TMUX_TEST_OTHER_BINARY does not name a second tmux; this needs one of 3.6 or later beside an older one")
 	}
 	srv := started(t)
-	old, err := tmux.New(tmux.Config{Binary: other, SocketPath: srv.SocketPath()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: other, SocketPath: srv.SocketPath()}))
 	ctx := tmuxtest.Context(t)
 	theirs, _ := srv.Version(ctx)
 	ours, _ := old.ProgramVersion(ctx)
-	_, err = old.Do(ctx, tmux.ListSessions{})
+	_, err := old.Do(ctx, tmux.ListSessions{})
 	if err == nil {
 		t.Skipf("a client of %s gets on with a server of %s", ours, theirs)
 	}
@@ -47,25 +44,18 @@ func TestVersionOfAServerThatTookAnothersPlace(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	before := must[tmux.Version](t)(srv.Version(ctx))
 	for i, binary := range []string{other, srv.Binary()} {
-		next, err := tmux.New(tmux.Config{Binary: binary, SocketPath: srv.SocketPath(), ConfigFile: "/dev/null"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		next := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: binary, SocketPath: srv.SocketPath(), ConfigFile: "/dev/null"}))
 		if _, err := next.Do(ctx, tmux.Raw{Name: "kill-server"}); err != nil && !errors.Is(err, tmux.ErrServerGone) {
 			t.Fatal(err)
 		}
 		for ctx.Err() == nil && !errors.Is(second(next.Do(ctx, tmux.ListSessions{})), tmux.ErrNoServer) {
 			time.Sleep(5 * time.Millisecond)
 		}
-		if _, err := next.Do(ctx, tmux.Raw{Name: "new-session", Args: []string{"-d", "cat"}}); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, do(ctx, next, tmux.Raw{Name: "new-session", Args: []string{"-d", "cat"}}))
 		want := must[tmux.Version](t)(next.ProgramVersion(ctx))
 		if got := must[tmux.Version](t)(srv.Version(ctx)); got != want {
 			t.Errorf("server %d: %v, want %v; the first was %v", i, got, want, before)
 		}
-		if _, err := tmux.List[tmux.Pane](ctx, srv, tmux.ListPanes{All: true}); err != nil {
-			t.Error(err)
-		}
+		must[[]tmux.Pane](t)(tmux.List[tmux.Pane](ctx, srv, tmux.ListPanes{All: true}))
 	}
 }

@@ -1,7 +1,6 @@
 package tmux_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,38 +26,23 @@ func FuzzPipeToFile(f *testing.F) {
 			t.Skip("longer than a file name")
 		}
 		// One file in a directory of its own; no slash, and not "." or "..".
-		sub, err := os.MkdirTemp(dir, "d")
-		if err != nil {
-			t.Fatal(err)
-		}
+		sub := must[string](t)(os.MkdirTemp(dir, "d"))
 		path := filepath.Join(sub, "x"+strings.ReplaceAll(name, "/", "_"))
-		err = pane.PipeToFile(ctx, path)
+		err := pane.PipeToFile(ctx, path)
 		if strings.IndexByte(name, 0) >= 0 {
-			if !errors.Is(err, tmux.ErrArgument) {
-				t.Fatalf("a NUL byte was not refused: %v", err)
-			}
+			isKind(t, "a NUL byte", err, tmux.ErrArgument)
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := pane.SendLine(ctx, "hello"); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
+		ok(t, pane.SendLine(ctx, "hello"))
 		tmuxtest.Wait(t, srv, string(pane.ID), "output in "+path, func() bool {
 			data, _ := os.ReadFile(path)
 			return strings.Contains(string(data), "hello")
 		})
-		if err := pane.ClosePipe(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if open, err := pane.Display(ctx, "#{pane_pipe}"); err != nil || open != "0" {
-			t.Errorf("pane_pipe is %s, %v after the pipe was closed", open, err)
-		}
+		ok(t, pane.ClosePipe(ctx))
+		equal(t, "pane_pipe", "0", must[string](t)(pane.Display(ctx, "#{pane_pipe}")))
 		entries, _ := os.ReadDir(sub)
-		if len(entries) != 1 {
-			t.Errorf("%q made %d files: %v", path, len(entries), entries)
-		}
+		equal(t, "files made by "+path, 1, len(entries))
 		if _, err := os.Stat(marker); err == nil {
 			t.Fatalf("%q ran a command", path)
 		}
@@ -68,12 +52,8 @@ func FuzzPipeToFile(f *testing.F) {
 func TestPipeRefusesRelativePaths(t *testing.T) {
 	t.Parallel()
 	pane, ctx := started(t).Pane("%0"), tmuxtest.Context(t)
-	if err := pane.PipeToFile(ctx, "out.log"); !errors.Is(err, tmux.ErrArgument) {
-		t.Errorf("a relative path: %v", err)
-	}
-	if err := pane.Pipe(ctx, ""); !errors.Is(err, tmux.ErrArgument) {
-		t.Errorf("an empty command: %v", err)
-	}
+	isKind(t, "a relative path", pane.PipeToFile(ctx, "out.log"), tmux.ErrArgument)
+	isKind(t, "an empty command", pane.Pipe(ctx, ""), tmux.ErrArgument)
 }
 
 // A command with percent signs is longer than the buffer that tmux gives
@@ -83,9 +63,7 @@ func TestPipeLongCommand(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	path := filepath.Join(t.TempDir(), "out")
 	pane := drawn(t, srv, "cat")
-	if err := pane.Pipe(ctx, "printf %s '"+strings.Repeat("100% #{x} ", 2000)+"' >"+path); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, pane.Pipe(ctx, "printf %s '"+strings.Repeat("100% #{x} ", 2000)+"' >"+path))
 	tmuxtest.Wait(t, srv, string(pane.ID), "long command", func() bool {
 		data, _ := os.ReadFile(path)
 		return string(data) == strings.Repeat("100% #{x} ", 2000)

@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var updateReadme = flag.Bool("update-readme", false, "write the examples' code into README.md")
@@ -23,10 +21,7 @@ var readmeBlock = regexp.MustCompile("(?s)<!-- example: (\\w+) -->\n```go\n(.*?)
 func TestReadmeShowsExamples(t *testing.T) {
 	t.Parallel()
 	const readme = "../README.md"
-	text, err := os.ReadFile(readme)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(os.ReadFile(readme))
 	bodies := exampleBodies(t)
 	blocks := 0
 	want := readmeBlock.ReplaceAllFunc(text, func(block []byte) []byte {
@@ -43,28 +38,18 @@ func TestReadmeShowsExamples(t *testing.T) {
 		t.Error("README.md shows no example")
 	}
 	if *updateReadme {
-		if err := os.WriteFile(readme, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.WriteFile(readme, want, 0o644))
 		return
 	}
-	if diff := cmp.Diff(string(want), string(text)); diff != "" {
-		t.Errorf("README.md differs from the examples; run go test ./tmux -run Readme -update-readme\n%s", diff)
-	}
+	equal(t, "README.md differs from the examples; run go test ./tmux -run Readme -update-readme\n", string(want), string(text))
 }
 
 // exampleBodies are the statements of the examples, as the README shows them.
 func exampleBodies(t *testing.T) map[string]string {
 	t.Helper()
-	source, err := os.ReadFile("example_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must[[]byte](t)(os.ReadFile("example_test.go"))
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "example_test.go", source, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must[*ast.File](t)(parser.ParseFile(fset, "example_test.go", source, 0))
 	bodies := map[string]string{}
 	for _, decl := range file.Decls {
 		f, ok := decl.(*ast.FuncDecl)

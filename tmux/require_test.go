@@ -45,8 +45,6 @@ func TestRequire(t *testing.T) {
 		// In a list that goes on standard input too.
 		err := do(ctx, srv, tmux.Require{Condition: "0"}, tmux.SetOption{Global: true, Name: "@long", Value: new(strings.Repeat("x", 20_000))})
 		isKind(t, string(way), err, tmux.ErrUnmet)
-		if got := tmuxtest.Run(t, base, "show-options", "-gqv", "@long"); got != "" {
-			t.Errorf("%s: the option is set", way)
-		}
+		equal(t, string(way)+": the option", "", tmuxtest.Run(t, base, "show-options", "-gqv", "@long"))
 	}
 }

@@ -11,8 +11,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -23,10 +21,7 @@ func matching(t testing.TB, srv *tmux.Server, filter tmux.Format) []tmux.PaneID 
 	type row struct {
 		ID tmux.PaneID `tmux:"pane_id"`
 	}
-	rows, err := tmux.List[row](tmuxtest.Context(t), srv, tmux.ListPanes{All: true, Filter: filter})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must[[]row](t)(tmux.List[row](tmuxtest.Context(t), srv, tmux.ListPanes{All: true, Filter: filter}))
 	ids := []tmux.PaneID{}
 	for _, r := range rows {
 		ids = append(ids, r.ID)
@@ -60,14 +55,10 @@ func FuzzMatchContent(f *testing.F) {
 		if text == "" || len(text) > 60 {
 			t.Skip("nothing to look for, or more than a line")
 		}
-		if err := os.WriteFile(shown, []byte("before "+text+" after"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.WriteFile(shown, []byte("before "+text+" after"), 0o600))
 		serial++
 		title := "shown " + string(rune('a'+serial%26)) + strings.Repeat("x", serial/26%50)
-		if err := pane.SendLine(tmuxtest.Context(t), title); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, pane.SendLine(tmuxtest.Context(t), title))
 		waitDisplay(t, pane, "#{pane_title}", title)
 		want := []tmux.PaneID{pane.ID}
 		for what, filter := range map[string]tmux.Format{
@@ -78,9 +69,7 @@ func FuzzMatchContent(f *testing.F) {
 			"regexp any case": tmux.MatchContent("BEFORE "+regexp.QuoteMeta(text)+" aft.r", tmux.Match{Regexp: true, IgnoreCase: true}),
 			"and":             tmux.And(tmux.MatchContent(text, tmux.Match{}), tmux.Not(tmux.MatchEqual("pane_id", "%0"))),
 		} {
-			if diff := cmp.Diff(want, matching(t, srv, filter)); diff != "" {
-				t.Errorf("%s %q: %s%s", what, text, filter, diff)
-			}
+			equal(t, fmt.Sprintf("%s %q: %s", what, text, filter), want, matching(t, srv, filter))
 		}
 		for what, filter := range map[string]tmux.Format{
 			"text":   tmux.MatchContent(text+"!", tmux.Match{}),
@@ -110,12 +99,8 @@ func FuzzMatchToken(f *testing.F) {
 			t.Skip("no text")
 		}
 		ctx := tmuxtest.Context(t)
-		if err := pane.Options().Set(ctx, "@v", text); err != nil {
-			t.Fatal(err)
-		}
-		if err := srv.Pane("%0").Options().Set(ctx, "@v", text+"!"); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, pane.Options().Set(ctx, "@v", text))
+		ok(t, srv.Pane("%0").Options().Set(ctx, "@v", text+"!"))
 		for what, filter := range map[string]tmux.Format{
 			"equal":   tmux.MatchEqual("@v", text),
 			"text":    tmux.MatchToken("@v", text, tmux.Match{}),
@@ -124,9 +109,7 @@ func FuzzMatchToken(f *testing.F) {
 			"or":      tmux.Or(tmux.MatchEqual("@v", text), tmux.MatchEqual("@v", "x!y")),
 			"and all": tmux.And(tmux.MatchEqual("@v", text), tmux.MatchEqual("pane_id", "%1"), tmux.Not(tmux.Or())),
 		} {
-			if diff := cmp.Diff([]tmux.PaneID{"%1"}, matching(t, srv, filter)); diff != "" {
-				t.Errorf("%s %q: %s%s", what, text, filter, diff)
-			}
+			equal(t, fmt.Sprintf("%s %q: %s", what, text, filter), []tmux.PaneID{"%1"}, matching(t, srv, filter))
 		}
 	})
 }

@@ -3,6 +3,7 @@ package tmux_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,15 +20,12 @@ import (
 func canRunShell(t *testing.T, srv *tmux.Server) {
 	t.Helper()
 	ctx := tmuxtest.Context(t)
-	v, err := srv.Version(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must[tmux.Version](t)(srv.Version(ctx))
 	if v.Major > 3 || v.Minor < 3 || v.Minor > 4 {
 		return
 	}
 	marker := filepath.Join(t.TempDir(), "marker")
-	_, err = srv.RunShell(ctx, "touch "+marker, tmux.ShellOptions{})
+	_, err := srv.RunShell(ctx, "touch "+marker, tmux.ShellOptions{})
 	var e *tmux.UnsupportedError
 	if !errors.As(err, &e) || e.Since.String() != "3.5" {
 		t.Errorf("on %v: %v", v, err)
@@ -68,12 +66,8 @@ func TestRunShell(t *testing.T) {
 			t.Errorf("%q: %.200q, exit code %d, %v; want %.200q, %d", test.command, got.Output, got.ExitCode, err, test.out, test.code)
 		}
 	}
-	if _, err := srv.RunShell(ctx, " \n", tmux.ShellOptions{}); !errors.Is(err, tmux.ErrArgument) {
-		t.Errorf("no command: %v", err)
-	}
-	if _, err := srv.RunShell(ctx, "echo \x00", tmux.ShellOptions{}); !errors.Is(err, tmux.ErrArgument) {
-		t.Errorf("a NUL byte: %v", err)
-	}
+	isKind(t, "no command", second(srv.RunShell(ctx, " \n", tmux.ShellOptions{})), tmux.ErrArgument)
+	isKind(t, "a NUL byte", second(srv.RunShell(ctx, "echo \x00", tmux.ShellOptions{})), tmux.ErrArgument)
 }
 
 func numbers(n int) string {
@@ -89,14 +83,9 @@ func TestRunShellDirectoryAndStderr(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	canRunShell(t, srv)
-	v, err := srv.Version(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must[tmux.Version](t)(srv.Version(ctx))
 	dir := filepath.Join(t.TempDir(), "a #{pane_id} %Y #(x)")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Mkdir(dir, 0o700))
 	check := func(what, since, command string, opts tmux.ShellOptions, want string) {
 		t.Helper()
 		got, err := srv.RunShell(ctx, command, opts)
@@ -138,10 +127,7 @@ func inFlight(t *testing.T) map[string]string {
 			found[e.Name()] = string(stat)
 		}
 	}
-	fds, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fds := must[[]os.DirEntry](t)(os.ReadDir("/proc/self/fd"))
 	for _, fd := range fds {
 		if to, _ := os.Readlink("/proc/self/fd/" + fd.Name()); strings.HasPrefix(to, "socket:") {
 			found[to] = to
@@ -152,9 +138,7 @@ func inFlight(t *testing.T) map[string]string {
 
 func TestCancelledCallsLeaveNothing(t *testing.T) {
 	srv := started(t)
-	if _, err := srv.Version(tmuxtest.Context(t)); err != nil {
-		t.Fatal(err)
-	}
+	must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
 	before := inFlight(t)
 	for what, call := range map[string]func(ctx context.Context) error{
 		"wait-for":  func(ctx context.Context) error { return srv.Channel("never").Wait(ctx) },
@@ -179,9 +163,7 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 			t.Errorf("%s: no client and no connection was seen", what)
 		}
 		cancel(reason)
-		if err := <-running; !errors.Is(err, reason) {
-			t.Errorf("%s: %v", what, err)
-		}
+		isKind(t, what, <-running, reason)
 		for pid, stat := range inFlight(t) {
 			if _, ok := before[pid]; !ok {
 				t.Errorf("%s left %s", what, stat)
@@ -197,31 +179,17 @@ func TestChannels(t *testing.T) {
 	woken := make(chan error, 1)
 	go func() { woken <- srv.Channel(channel).Wait(ctx) }()
 	// Kept if it comes first.
-	if err := srv.Channel(channel).Signal(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-woken; err != nil {
-		t.Error(err)
-	}
-	if err := srv.Channel("l").Lock(ctx); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, srv.Channel(channel).Signal(ctx))
+	ok(t, <-woken)
+	ok(t, srv.Channel("l").Lock(ctx))
 	go func() { woken <- srv.Channel("l").Lock(ctx) }()
-	if err := srv.Channel("l").Unlock(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-woken; err != nil {
-		t.Error(err)
-	}
-	if err := srv.Channel("l").Unlock(ctx); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, srv.Channel("l").Unlock(ctx))
+	ok(t, <-woken)
+	ok(t, srv.Channel("l").Unlock(ctx))
 	if err := srv.Channel("l").Unlock(ctx); err == nil {
 		t.Error("unlocked twice")
 	}
-	if err := srv.Channel("").Signal(ctx); !errors.Is(err, tmux.ErrArgument) {
-		t.Errorf("a channel without a name: %v", err)
-	}
+	isKind(t, "a channel without a name", srv.Channel("").Signal(ctx), tmux.ErrArgument)
 }
 
 func TestIfShell(t *testing.T) {
@@ -247,39 +215,26 @@ func TestIfShell(t *testing.T) {
 		{tmux.IfShell{Condition: tmux.Literal("test '#{x}' = '#'\"{x}\"")}, "then"},
 	} {
 		test.cmd.Then, test.cmd.Else = set("then"), set("else")
-		if _, err := srv.Do(ctx, test.cmd); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := srv.GlobalSessionOptions().Get(ctx, "@got"); err != nil || got != test.want {
-			t.Errorf("%q: %s, %v, want %s", test.cmd.Condition, got, err, test.want)
-		}
+		ok(t, do(ctx, srv, test.cmd))
+		equal(t, string(test.cmd.Condition), test.want, must[string](t)(srv.GlobalSessionOptions().Get(ctx, "@got")))
 	}
-	if got, err := srv.GlobalSessionOptions().Get(ctx, "@more"); err != nil || got != "a;\n'b'" {
-		t.Errorf("the second command of the script set %q, %v", got, err)
-	}
+	equal(t, "the second command of the script set", "a;\n'b'", must[string](t)(srv.GlobalSessionOptions().Get(ctx, "@more")))
 }
 
 func TestWaitForEvent(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
-	v, err := srv.Version(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must[tmux.Version](t)(srv.Version(ctx))
 	cmd := tmux.WaitFor{Event: true, Channel: "pane-activity"}
 	if min, _ := tmux.ParseVersion("3.8"); !v.Has(min) {
-		if _, err := srv.Do(ctx, cmd); !errors.Is(err, tmux.ErrUnsupported) {
-			t.Errorf("on %v: %v", v, err)
-		}
+		isKind(t, "on "+v.String(), second(srv.Do(ctx, cmd)), tmux.ErrUnsupported)
 		t.Skipf("tmux %v has no events", v)
 	}
 	done := make(chan error, 1)
 	go func() { done <- second(srv.Do(ctx, cmd)) }()
 	pane := srv.Pane("%0")
 	tmuxtest.Wait(t, srv, "%0", "event", func() bool {
-		if err := pane.SendKeys(ctx, "Enter"); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, pane.SendKeys(ctx, "Enter"))
 		select {
 		case err := <-done:
 			return err == nil
@@ -295,19 +250,10 @@ func TestTemplateIsExpandedForItsTarget(t *testing.T) {
 	ctx := tmuxtest.Context(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "other", "cat")
 	w := tmux.WindowID(tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{window_id}", "-t", "=other:", "cat"))
-	script, err := srv.Script(ctx, tmux.MoveWindow{Source: w, Target: tmux.TargetSpec("#{session_id}:7")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := srv.Do(ctx, tmux.RunShell{Target: w, Commands: true, Template: tmux.Format(script)}); err != nil {
-		t.Fatal(err)
-	}
-	if at := tmuxtest.Run(t, srv, "display-message", "-p", "-t", string(w), "#{session_name}:#{window_index}"); at != "other:7" {
-		t.Errorf("the window is at %s, want other:7", at)
-	}
+	script := must[string](t)(srv.Script(ctx, tmux.MoveWindow{Source: w, Target: tmux.TargetSpec("#{session_id}:7")}))
+	ok(t, do(ctx, srv, tmux.RunShell{Target: w, Commands: true, Template: tmux.Format(script)}))
+	equal(t, "the window is at", "other:7", tmuxtest.Run(t, srv, "display-message", "-p", "-t", string(w), "#{session_name}:#{window_index}"))
 	for _, c := range []tmux.RunShell{{Template: "list-panes"}, {Commands: true, Template: "list-panes", Command: "list-panes"}} {
-		if _, err := srv.Do(ctx, c); !errors.Is(err, tmux.ErrArgument) {
-			t.Errorf("%+v: %v, want an argument error", c, err)
-		}
+		isKind(t, fmt.Sprintf("%+v", c), second(srv.Do(ctx, c)), tmux.ErrArgument)
 	}
 }

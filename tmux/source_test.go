@@ -35,15 +35,11 @@ func TestSource(t *testing.T) {
 		t.Errorf("nothing: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "a * [b] ?#{x};")
-	if err := os.WriteFile(path, []byte("set -g @x 'from a file'\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(path, []byte("set -g @x 'from a file'\n"), 0o600))
 	if err := do(ctx, srv, tmux.SourceFile{Paths: []string{path}}); err != nil || get() != "from a file" {
 		t.Errorf("from a file: set %q, %v", get(), err)
 	}
-	if err := do(ctx, srv, tmux.SourceFile{Paths: []string{path + "none"}}); !errors.Is(err, tmux.ErrNotFound) {
-		t.Errorf("no file: %v", err)
-	}
+	isKind(t, "no file", do(ctx, srv, tmux.SourceFile{Paths: []string{path + "none"}}), tmux.ErrNotFound)
 	if _, err := srv.Do(ctx, tmux.SourceFile{Paths: []string{"-"}, Input: []byte("set -g @x no\n"), ParseOnly: true}); err != nil || get() != "from a file" {
 		t.Errorf("parsed only: set %q, %v", get(), err)
 	}
@@ -55,15 +51,10 @@ func TestMessages(t *testing.T) {
 	if _, err := srv.GlobalSessionOptions().Get(ctx, "@nope"); err == nil {
 		t.Fatal("no error to be logged")
 	}
-	v, err := srv.Version(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must[tmux.Version](t)(srv.Version(ctx))
 	got, err := srv.Messages(ctx)
 	if v.Minor < 6 && v.Major == 3 {
-		if !errors.Is(err, tmux.ErrNoClient) {
-			t.Errorf("without a client: %q, %v", got, err)
-		}
+		isKind(t, "without a client", err, tmux.ErrNoClient)
 		t.Skipf("tmux %v shows messages only with a client attached", v)
 	}
 	if err != nil || !strings.Contains(strings.Join(got, "\n"), "show-options -gq @nope") {

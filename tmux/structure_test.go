@@ -1,47 +1,14 @@
 package tmux_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
-
-// must is for calls whose failure leaves nothing to test.
-func must[T any](t testing.TB) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
-func ok(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func do(ctx context.Context, srv *tmux.Server, cmds ...tmux.Command) error {
-	_, err := srv.Do(ctx, cmds...)
-	return err
-}
-
-func isKind(t testing.TB, what string, err, kind error) {
-	t.Helper()
-	if !errors.Is(err, kind) {
-		t.Errorf("%s: got error %v, want one of kind %q", what, err, kind)
-	}
-}
 
 func windowNames(ws []tmux.Window) (names []string) {
 	for _, w := range ws {
@@ -89,9 +56,7 @@ func TestSessionsFromBirthToDeath(t *testing.T) {
 
 	// A name that is another's beginning.
 	wo := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "wor"}))
-	if got := must[tmux.Session](t)(srv.SessionNamed(ctx, "wor")); got.ID != wo.ID {
-		t.Errorf("session named wor is %s, not %s", got.ID, wo.ID)
-	}
+	equal(t, "session named wor", wo.ID, must[tmux.Session](t)(srv.SessionNamed(ctx, "wor")).ID)
 	if has := must[bool](t)(srv.HasSession(ctx, tmux.Named("wo"))); has {
 		t.Error("there is no session wo")
 	}
@@ -99,9 +64,7 @@ func TestSessionsFromBirthToDeath(t *testing.T) {
 		t.Error("there is a session wor")
 	}
 	ok(t, s.Rename(ctx, "play"))
-	if got := must[tmux.Session](t)(s.Info(ctx)); got.Name != "play" {
-		t.Errorf("renamed to %q", got.Name)
-	}
+	equal(t, "renamed to", "play", must[tmux.Session](t)(s.Info(ctx)).Name)
 	isKind(t, "an empty name", s.Rename(ctx, ""), tmux.ErrArgument)
 	isKind(t, "a taken name", s.Rename(ctx, "wor"), tmux.ErrExists)
 
@@ -132,15 +95,11 @@ func TestServerWithoutSessions(t *testing.T) {
 		isKind(t, what+" without a server", err, tmux.ErrNoServer)
 	}
 	ok(t, srv.Kill(ctx))
-	if _, err := srv.Do(ctx, tmux.StartServer{}, tmux.Raw{Name: "set-option", Args: []string{"-s", "exit-empty", "off"}}); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, do(ctx, srv, tmux.StartServer{}, tmux.Raw{Name: "set-option", Args: []string{"-s", "exit-empty", "off"}}))
 	if info := must[tmux.ServerInfo](t)(srv.Info(ctx)); info.PID == 0 || info.SocketPath != srv.SocketPath() {
 		t.Errorf("server: %+v", info)
 	}
-	if n := len(must[[]tmux.Session](t)(srv.Sessions(ctx))); n != 0 {
-		t.Errorf("%d sessions", n)
-	}
+	equal(t, "sessions", 0, len(must[[]tmux.Session](t)(srv.Sessions(ctx))))
 	if v := must[[]tmux.Window](t)(srv.Windows(ctx)); v == nil || len(v) != 0 {
 		t.Errorf("windows: %v", v)
 	}
@@ -176,9 +135,7 @@ func TestWindowsOfASession(t *testing.T) {
 	names := func() []string { t.Helper(); return windowNames(must[[]tmux.Window](t)(s.Windows(ctx))) }
 	same := func(what string, want ...string) {
 		t.Helper()
-		if diff := cmp.Diff(want, names()); diff != "" {
-			t.Errorf("%s: %s", what, diff)
-		}
+		equal(t, what, want, names())
 	}
 	two := newWindow(tmux.NewWindow{Name: "two", Detached: true})
 	three := newWindow(tmux.NewWindow{Name: "three"})
@@ -188,9 +145,7 @@ func TestWindowsOfASession(t *testing.T) {
 	newWindow(tmux.NewWindow{Name: "between", Target: first, After: true, Detached: true})
 	same("after the first", "one", "between", "two", "three")
 	at9 := newWindow(tmux.NewWindow{Name: "nine", Target: s.At(9), Detached: true})
-	if at9.Index != 9 {
-		t.Errorf("index %d, not 9", at9.Index)
-	}
+	equal(t, "index", 9, at9.Index)
 	_, err := s.NewWindow(ctx, tmux.NewWindow{Target: s.At(9)})
 	isKind(t, "a taken index", err, tmux.ErrExists)
 	if again := newWindow(tmux.NewWindow{Name: "two", SelectExisting: true}); again.ID != two.ID || !again.Active {
@@ -203,26 +158,14 @@ func TestWindowsOfASession(t *testing.T) {
 	isKind(t, "a name to select that is a format", err, tmux.ErrArgument)
 
 	ok(t, do(ctx, srv, tmux.PreviousWindow{Target: s}))
-	if w := must[tmux.Window](t)(s.ActiveWindow(ctx)); w.Name != "three" {
-		t.Errorf("before ten: %s", w.Name)
-	}
-	if w := must[tmux.Window](t)(s.LastWindow(ctx)); w.Name != "ten" {
-		t.Errorf("last: %s", w.Name)
-	}
-	if w := must[tmux.Window](t)(s.NextWindow(ctx)); w.Name != "nine" {
-		t.Errorf("after ten: %s", w.Name)
-	}
+	equal(t, "before ten", "three", must[tmux.Window](t)(s.ActiveWindow(ctx)).Name)
+	equal(t, "last", "ten", must[tmux.Window](t)(s.LastWindow(ctx)).Name)
+	equal(t, "after ten", "nine", must[tmux.Window](t)(s.NextWindow(ctx)).Name)
 	ok(t, s.RenumberWindows(ctx))
-	if w := must[tmux.Window](t)(at9.Info(ctx)); w.Index != 5 {
-		t.Errorf("renumbered to %d", w.Index)
-	}
+	equal(t, "renumbered to", 5, must[tmux.Window](t)(at9.Info(ctx)).Index)
 	ok(t, do(ctx, srv, tmux.SwapWindow{Source: two, Target: at9, Detached: true}))
-	if w := must[tmux.Window](t)(two.Info(ctx)); w.Index != 5 {
-		t.Errorf("swapped to %d", w.Index)
-	}
-	if w := must[tmux.Window](t)(two.Move(ctx, tmux.MoveWindow{Target: s.At(20), Detached: true})); w.Index != 20 {
-		t.Errorf("moved to %d", w.Index)
-	}
+	equal(t, "swapped to", 5, must[tmux.Window](t)(two.Info(ctx)).Index)
+	equal(t, "moved to", 20, must[tmux.Window](t)(two.Move(ctx, tmux.MoveWindow{Target: s.At(20), Detached: true})).Index)
 	if w := must[tmux.Window](t)(two.Resize(ctx, tmux.ResizeWindow{Width: 60, Height: 20})); w.Width != 60 || w.Height != 20 {
 		t.Errorf("resized to %dx%d", w.Width, w.Height)
 	}
@@ -253,23 +196,15 @@ func TestLinkedWindowsAndGroups(t *testing.T) {
 	b := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "other"}))
 	w := must[tmux.Window](t)(a.NewWindow(ctx, tmux.NewWindow{Name: "shared", Detached: true}))
 	links := must[[]tmux.Window](t)(w.Link(ctx, tmux.LinkWindow{Target: b.At(7), Detached: true}))
-	if len(links) != 2 {
-		t.Fatalf("links: %+v", links)
-	}
+	equal(t, "links", 2, len(links))
 	index := map[tmux.SessionID]int{}
 	for _, l := range links {
 		index[l.SessionID] = l.Index
 	}
-	if diff := cmp.Diff(map[tmux.SessionID]int{a.ID: 1, b.ID: 7}, index); diff != "" {
-		t.Error(diff)
-	}
-	if got := must[tmux.Window](t)(w.Info(ctx)); got.ID != w.ID {
-		t.Errorf("window %s is %s", w.ID, got.ID)
-	}
+	equal(t, "indexes", map[tmux.SessionID]int{a.ID: 1, b.ID: 7}, index)
+	equal(t, "window", w.ID, must[tmux.Window](t)(w.Info(ctx)).ID)
 	p := must[[]tmux.Pane](t)(w.Panes(ctx))
-	if len(p) != 1 {
-		t.Errorf("panes of a linked window: %+v", p)
-	}
+	equal(t, "panes of a linked window", 1, len(p))
 	if got := must[tmux.Pane](t)(p[0].Info(ctx)); got.ID != p[0].ID || got.WindowID != w.ID {
 		t.Errorf("pane %+v", got)
 	}
@@ -278,9 +213,7 @@ func TestLinkedWindowsAndGroups(t *testing.T) {
 	if got := must[tmux.Window](t)(a.ActiveWindow(ctx)); got.ID == w.ID {
 		t.Error("selected in the other session")
 	}
-	if got := must[tmux.Window](t)(b.ActiveWindow(ctx)); got.ID != w.ID {
-		t.Errorf("%s is selected", got.ID)
-	}
+	equal(t, "id", w.ID, must[tmux.Window](t)(b.ActiveWindow(ctx)).ID)
 	ok(t, w.Unlink(ctx, b.ID))
 	isKind(t, "unlinked again", w.Unlink(ctx, b.ID), tmux.ErrNotFound)
 	if err := w.Unlink(ctx, a.ID); err == nil {
@@ -315,9 +248,7 @@ func TestIDsAreChecked(t *testing.T) {
 	isKind(t, "Info of session main", err, tmux.ErrArgument)
 	_, err = srv.Pane("main").Command(ctx, "kill-pane")
 	isKind(t, "Command on pane main", err, tmux.ErrArgument)
-	if n := len(must[[]tmux.Pane](t)(srv.Panes(ctx))); n != 1 {
-		t.Errorf("%d panes are left", n)
-	}
+	equal(t, "panes", 1, len(must[[]tmux.Pane](t)(srv.Panes(ctx))))
 }
 
 func TestCommandHasOneTarget(t *testing.T) {
@@ -344,9 +275,7 @@ func TestCommandHasOneTarget(t *testing.T) {
 	isKind(t, "a command without target", err, tmux.ErrArgument)
 	_, err = p1.Command(ctx, "killp", "-at", "%0")
 	isKind(t, "an alias with a target", err, tmux.ErrArgument)
-	if _, err := p1.Command(ctx, "killp"); err != nil {
-		t.Error(err)
-	}
+	must[[]byte](t)(p1.Command(ctx, "killp"))
 	_, err = p1.Info(ctx)
 	isKind(t, "after killp", err, tmux.ErrNotFound)
 }
@@ -390,7 +319,5 @@ func TestServerAccess(t *testing.T) {
 	}
 	isKind(t, "allowed again", do(ctx, srv, tmux.ServerAccess{Allow: true, Name: "daemon"}), tmux.ErrExists)
 	ok(t, do(ctx, srv, tmux.ServerAccess{Deny: true, Name: "daemon"}))
-	if entries := list(); len(entries) != len(before) {
-		t.Errorf("entries %q", entries)
-	}
+	equal(t, "entries", len(before), len(list()))
 }

@@ -43,14 +43,10 @@ func TestTerminalClientTokens(t *testing.T) {
 		t.Errorf("features %q, created %v", c.Termfeatures, c.Created)
 	}
 
-	if _, err := keys.WriteString("\x02"); err != nil {
-		t.Fatal(err)
-	}
+	must[int](t)(keys.WriteString("\x02"))
 	wait("prefix", func() bool { return c.Prefix })
 	equal(t, "key table", "prefix", c.KeyTable)
-	if _, err := keys.WriteString("\x1b[?997;1n\x1bP>|Fake 1.0\x1b\\"); err != nil {
-		t.Fatal(err)
-	}
+	must[int](t)(keys.WriteString("\x1b[?997;1n\x1bP>|Fake 1.0\x1b\\"))
 	wait("terminal type", func() bool { return c.Termtype != nil })
 	equal(t, "type", "Fake 1.0", *c.Termtype)
 	if from(t, srv, 6) {

@@ -3,6 +3,7 @@ package tmux_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -11,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -20,10 +19,7 @@ import (
 // from reports whether this tmux is release 3.minor or later.
 func from(t testing.TB, srv *tmux.Server, minor int) bool {
 	t.Helper()
-	v, err := srv.Version(tmuxtest.Context(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
 	return v.Has(tmux.Version{Major: 3, Minor: minor})
 }
 
@@ -31,10 +27,7 @@ func from(t testing.TB, srv *tmux.Server, minor int) bool {
 // before it, which lack some of its features.
 func isRelease38(t testing.TB, srv *tmux.Server) bool {
 	t.Helper()
-	v, err := srv.Version(tmuxtest.Context(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
 	return v.Compare(tmux.Version{Major: 3, Minor: 8}) >= 0
 }
 
@@ -56,14 +49,9 @@ func sessionRow(t testing.TB, srv *tmux.Server, name string) tmux.Session {
 // only is the one row of the list for which is answers true.
 func only[R any](t testing.TB, is func(R) bool, srv *tmux.Server, list tmux.Lister) R {
 	t.Helper()
-	rows, err := tmux.List[R](tmuxtest.Context(t), srv, list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must[[]R](t)(tmux.List[R](tmuxtest.Context(t), srv, list))
 	found := slices.DeleteFunc(slices.Clone(rows), func(r R) bool { return !is(r) })
-	if len(found) != 1 {
-		t.Fatalf("%d rows are the one looked for, of %+v", len(found), rows)
-	}
+	equal(t, "len(found)", 1, len(found))
 	return found[0]
 }
 
@@ -73,13 +61,6 @@ func ptr[T any](cond bool, value T) *T {
 		return nil
 	}
 	return &value
-}
-
-func equal(t testing.TB, what string, want, got any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got)\n%s", what, diff)
-	}
 }
 
 func TestZoomedTokens(t *testing.T) {
@@ -349,19 +330,13 @@ func TestServerTokens(t *testing.T) {
 		return only(t, func(tmux.ServerInfo) bool { return true }, srv, tmux.DisplayMessage{})
 	}
 	i := info()
-	out, err := exec.Command(srv.Binary(), "-V").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must[[]byte](t)(exec.Command(srv.Binary(), "-V").Output())
 	equal(t, "version", strings.TrimSpace(string(out)), "tmux "+i.Version)
 	equal(t, "socket", srv.SocketPath(), i.SocketPath)
 	equal(t, "configuration", []string{"/dev/null"}, i.ConfigFiles)
 	equal(t, "sessions", ptr(from(t, srv, 4), 1), i.SessionCount)
 	equal(t, "next session", ptr(from(t, srv, 3), tmux.SessionID("$1")), i.NextSessionID)
-	v, err := srv.Version(tmuxtest.Context(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
 	// 3.6 brought it, and 3.8 took it away.
 	equal(t, "loop", ptr(v.Major == 3 && (v.Minor == 6 || v.Minor == 7), false), i.LoopLast)
 	if time.Since(i.StartTime) > time.Minute || i.PID <= 1 || i.Host == "" || !strings.Contains(i.TreeModeFormat, "#{") {
@@ -390,18 +365,13 @@ func controlClient(t *testing.T, srv *tmux.Server) tmux.Client {
 	t.Helper()
 	cmd := exec.Command(srv.Binary(), "-u", "-S", srv.SocketPath(), "-C", "attach-session", "-t", "main")
 	cmd.Env = []string{"TERM=screen", "HOME=" + filepath.Dir(srv.SocketPath())}
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdin := must[io.WriteCloser](t)(cmd.StdinPipe())
+	ok(t, cmd.Start())
 	t.Cleanup(func() { stdin.Close(); cmd.Process.Kill(); cmd.Wait() })
 	var rows []tmux.Client
 	tmuxtest.Wait(t, srv, "%0", "client", func() bool {
-		rows, err = tmux.List[tmux.Client](tmuxtest.Context(t), srv, tmux.ListClients{})
-		return err == nil && slices.ContainsFunc(rows, func(c tmux.Client) bool { return c.ControlMode })
+		rows = must[[]tmux.Client](t)(srv.Clients(tmuxtest.Context(t)))
+		return slices.ContainsFunc(rows, func(c tmux.Client) bool { return c.ControlMode })
 	})
 	return rows[slices.IndexFunc(rows, func(c tmux.Client) bool { return c.ControlMode })]
 }
@@ -470,10 +440,7 @@ func rowTypes(t *testing.T, srv *tmux.Server) map[string]any {
 func TestAbsentIsNotFalse(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
-	v, err := srv.Version(tmuxtest.Context(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
 	for scope, r := range rowTypes(t, srv) {
 		fields := make(map[string]reflect.Value)
 		for i := range reflect.TypeOf(r).NumField() {
@@ -505,10 +472,7 @@ func TestAbsentIsNotFalse(t *testing.T) {
 func TestRowsAsJSON(t *testing.T) {
 	t.Parallel()
 	for scope, r := range rowTypes(t, started(t)) {
-		data, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must[[]byte](t)(json.Marshal(r))
 		var got map[string]json.RawMessage
 		if err := json.Unmarshal(data, &got); err != nil {
 			t.Fatalf("%s: %v in %s", scope, err, data)

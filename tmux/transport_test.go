@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -201,9 +199,7 @@ func FuzzTransports(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		list := randomList(rand.New(rand.NewPCG(seed, 1)))
 		a, b := ways[0].try(t, list), ways[1].try(t, list)
-		if diff := cmp.Diff(a, b); diff != "" {
-			t.Errorf("%.2000q: exec (-) and native (+) differ:\n%.4000s", list, diff)
-		}
+		equal(t, fmt.Sprintf("exec (-) and native (+) of %.2000q", list), a, b)
 	})
 }
 
@@ -221,9 +217,7 @@ func TestReadsSendThePath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := looking.Do(tmuxtest.Context(t), tmux.ListWindows{}); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, do(tmuxtest.Context(t), looking, tmux.ListWindows{}))
 		tmuxtest.WaitScreen(t, srv, fmt.Sprint("%", i+1), "path="+own)
 	}
 }

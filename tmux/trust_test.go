@@ -26,14 +26,9 @@ var transports = []tmux.Transport{tmux.TransportAuto, tmux.TransportNative, tmux
 // shortDir is a directory whose path leaves room for that of a socket.
 func shortDir(t testing.TB, mode os.FileMode) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "tu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must[string](t)(os.MkdirTemp("", "tu"))
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, mode); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Chmod(dir, mode))
 	return dir
 }
 
@@ -110,9 +105,7 @@ func TestAnotherUsersServerGetsNothing(t *testing.T) {
 					}
 				}
 			}
-			if n := waitCount(t, foreign); n != 0 {
-				t.Errorf("the other user's server was sent %d bytes", n)
-			}
+			equal(t, "the other user's server was sent", 0, waitCount(t, foreign))
 			if _, err := os.Stat(planted); err == nil {
 				t.Error("the other user's server made a file")
 			}
@@ -199,10 +192,7 @@ func TestPathsForTheProgram(t *testing.T) {
 func ownServer(t testing.TB, serve func(net.Conn)) string {
 	t.Helper()
 	socket := shortDir(t, 0o700) + "/s"
-	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must[net.Listener](t)(net.Listen("unix", socket))
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
@@ -448,9 +438,7 @@ func TestServerThatAsksForFiles(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if connections != 3 {
-				t.Errorf("%d connections, want one to prove itself and one for each call", connections)
-			}
+			equal(t, "connections", 3, connections)
 			if strings.Contains(got.String(), "SECRET") {
 				t.Error("it got the file")
 			}
@@ -553,9 +541,7 @@ func TestWhatIsNoSocketStays(t *testing.T) {
 					t.Errorf("%s: a look: %v", what, err)
 				}
 				srv.Kill(ctx)
-				if after := contentOf(t, filepath.Dir(path)); after != before {
-					t.Errorf("%s: before\n%safter\n%s", what, before, after)
-				}
+				equal(t, what+": before\n", before, contentOf(t, filepath.Dir(path)))
 			}
 		}
 	}
@@ -594,12 +580,8 @@ func TestFilesThatCommandsName(t *testing.T) {
 			tmux.SourceFile{Paths: []string{"outer.conf"}}, tmux.Raw{Name: "source-file", Args: []string{"-q", "--", "a?.conf"}},
 			tmux.Raw{Name: "if-shell", Args: []string{"-F", "1", "saveb -b b " + dir + "/third ; loadb -b c inner.conf"}},
 		))
-		if out, _ := os.ReadFile("out"); string(out) != "texttext" {
-			t.Errorf("%s: out is %q", way, out)
-		}
-		if out, _ := os.ReadFile("third"); string(out) != "text" {
-			t.Errorf("%s: third is %q", way, out)
-		}
+		equal(t, string(way)+": out", "texttext", string(must[[]byte](t)(os.ReadFile("out"))))
+		equal(t, string(way)+": third", "text", string(must[[]byte](t)(os.ReadFile("third"))))
 		if got := tmuxtest.Run(t, base, "show-options", "-gv", "@inner") + tmuxtest.Run(t, base, "show-options", "-gv", "@globbed"); got != "yesyes" {
 			t.Errorf("%s: sourced %q", way, got)
 		}

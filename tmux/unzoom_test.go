@@ -73,7 +73,5 @@ func TestEndingWhatIsNotThere(t *testing.T) {
 			t.Errorf("%s: the error is of %s", cmd.CommandName(), e.Command)
 		}
 	}
-	if zoomed := tmuxtest.Run(t, srv, "display-message", "-p", "-t", "=keep:", "#{window_zoomed_flag}"); zoomed != "1" {
-		t.Errorf("the other session's window_zoomed_flag is %s", zoomed)
-	}
+	equal(t, "the other session's window_zoomed_flag", "1", tmuxtest.Run(t, srv, "display-message", "-p", "-t", "=keep:", "#{window_zoomed_flag}"))
 }

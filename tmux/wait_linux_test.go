@@ -37,9 +37,7 @@ func TestAWaitThatGivesUpWhileAProgramStarts(t *testing.T) {
 			syscall.Close(fd)
 		}
 	}(<-copied)
-	if err := srv.Channel("c").Signal(ctx); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, srv.Channel("c").Signal(ctx))
 	if err := waitFor(t, srv, "c", 3*time.Second); err != nil {
 		t.Errorf("the signal is lost: %v", err)
 	}

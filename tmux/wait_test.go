@@ -3,6 +3,7 @@ package tmux_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"syscall"
@@ -27,16 +28,10 @@ func TestSignalAfterAWaitThatGaveUp(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	for _, d := range []time.Duration{time.Nanosecond, 100 * time.Microsecond, time.Millisecond, 3 * time.Millisecond, 50 * time.Millisecond} {
-		if err := waitFor(t, srv, "c", d); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("nobody signals, and in %v: %v", d, err)
-		}
+		isKind(t, fmt.Sprintf("nobody signals, and in %v", d), waitFor(t, srv, "c", d), context.DeadlineExceeded)
 		// Nothing is pending now.
-		if err := waitFor(t, srv, "c", 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("after a wait of %v the channel is signalled: %v", d, err)
-		}
-		if err := srv.Channel("c").Signal(ctx); err != nil {
-			t.Fatal(err)
-		}
+		isKind(t, fmt.Sprintf("after a wait of %v the channel is signalled", d), waitFor(t, srv, "c", 50*time.Millisecond), context.DeadlineExceeded)
+		ok(t, srv.Channel("c").Signal(ctx))
 		if err := waitFor(t, srv, "c", 5*time.Second); err != nil {
 			t.Errorf("after a wait of %v the signal is lost: %v", d, err)
 		}
@@ -49,23 +44,15 @@ func TestTwoWaitsOnAChannel(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	other := make(chan error, 1)
 	go func() { other <- srv.Channel("c").Wait(ctx) }()
-	if err := waitFor(t, srv, "c", 100*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(err)
-	}
+	isKind(t, "nobody signals", waitFor(t, srv, "c", 100*time.Millisecond), context.DeadlineExceeded)
 	select {
 	case err := <-other:
 		t.Fatalf("the other was woken: %v", err)
 	case <-time.After(50 * time.Millisecond):
 	}
-	if err := srv.Channel("c").Signal(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-other; err != nil {
-		t.Error(err)
-	}
-	if err := waitFor(t, srv, "c", 50*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the signal was given twice: %v", err)
-	}
+	ok(t, srv.Channel("c").Signal(ctx))
+	ok(t, <-other)
+	isKind(t, "the signal was given twice", waitFor(t, srv, "c", 50*time.Millisecond), context.DeadlineExceeded)
 }
 
 func TestServerThatGoesAwayIsNoSignal(t *testing.T) {
@@ -79,9 +66,7 @@ func TestServerThatGoesAwayIsNoSignal(t *testing.T) {
 		srv, ctx := started(t), tmuxtest.Context(t)
 		woken := make(chan error, 1)
 		go func() { woken <- srv.Channel("c").Wait(ctx) }()
-		if err := waitFor(t, srv, "c", 30*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatal(err)
-		}
+		isKind(t, "nobody signals", waitFor(t, srv, "c", 30*time.Millisecond), context.DeadlineExceeded)
 		end(t, srv)
 		if err := <-woken; !errors.Is(err, tmux.ErrServerGone) && !errors.Is(err, tmux.ErrNoServer) {
 			t.Errorf("%s ends the wait with %v", how, err)
@@ -92,13 +77,8 @@ func TestServerThatGoesAwayIsNoSignal(t *testing.T) {
 // signal sends a signal to the server's process.
 func signal(t *testing.T, srv *tmux.Server, sig syscall.Signal) {
 	t.Helper()
-	pid, err := strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, sig); err != nil {
-		t.Fatal(err)
-	}
+	pid := must[int](t)(strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")))
+	ok(t, syscall.Kill(pid, sig))
 }
 
 func TestWaitOnAServerWithoutSessions(t *testing.T) {
@@ -106,21 +86,15 @@ func TestWaitOnAServerWithoutSessions(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	tmuxtest.Run(t, srv, "set-option", "-s", "exit-empty", "off")
 	tmuxtest.Run(t, srv, "kill-session", "-t", "=main")
-	if err := srv.Channel("c").Signal(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := waitFor(t, srv, "c", 5*time.Second); err != nil {
-		t.Error(err)
-	}
+	ok(t, srv.Channel("c").Signal(ctx))
+	ok(t, waitFor(t, srv, "c", 5*time.Second))
 }
 
 func TestAwaitActivity(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	if v := must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
-		if err := srv.AwaitActivity(ctx, nil, "%1"); !errors.Is(err, tmux.ErrUnsupported) {
-			t.Errorf("on %v: %v", v, err)
-		}
+		isKind(t, "on "+v.String(), srv.AwaitActivity(ctx, nil, "%1"), tmux.ErrUnsupported)
 		t.Skip("this tmux does not announce what panes print")
 	}
 	var ttys []string
@@ -130,9 +104,7 @@ func TestAwaitActivity(t *testing.T) {
 	}
 	write := func(i int) {
 		t.Helper()
-		if err := os.WriteFile(ttys[i-1], []byte("x"), 0); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.WriteFile(ttys[i-1], []byte("x"), 0))
 	}
 	within := func(d time.Duration, armed func(), panes ...tmux.PaneID) error {
 		t.Helper()
@@ -147,9 +119,7 @@ func TestAwaitActivity(t *testing.T) {
 		}
 	}
 	// Another pane's output is none, and nothing is left of a wait.
-	if err := within(200*time.Millisecond, func() { write(3) }, "%1", "%2"); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("another pane printed: %v", err)
-	}
+	isKind(t, "another pane printed", within(200*time.Millisecond, func() { write(3) }, "%1", "%2"), context.DeadlineExceeded)
 	tmuxtest.Wait(t, srv, "%1", "end of the waiter", func() bool {
 		return tmuxtest.Run(t, srv, "wait-for", "-E", "-l", "pane-activity") == ""
 	})
@@ -165,9 +135,7 @@ func TestKillLeavesRoom(t *testing.T) {
 		for range 4 { // their ends take a moment
 			tmuxtest.Run(t, srv, "new-session", "-d", "cat")
 		}
-		if err := srv.Kill(ctx); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, srv.Kill(ctx))
 	}
 	if err := srv.Kill(ctx); err != nil {
 		t.Errorf("without a server: %v", err)
@@ -179,10 +147,7 @@ func TestKillLeavesRoom(t *testing.T) {
 func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
-	pid, err := strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pid := must[int](t)(strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")))
 	channel := srv.Channel("never")
 	wait := func(d time.Duration) error {
 		ctx, cancel := context.WithTimeout(tmuxtest.Context(t), d)
@@ -190,18 +155,14 @@ func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
 		return channel.Wait(ctx)
 	}
 	kill := func(sig syscall.Signal) {
-		if err := syscall.Kill(pid, sig); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, syscall.Kill(pid, sig))
 	}
 	// The server does not answer while the first gives up and others begin.
 	first := make(chan error, 1)
 	go func() { first <- wait(300 * time.Millisecond) }()
 	time.Sleep(150 * time.Millisecond) // so that it is in the queue, or else there is less to see
 	kill(syscall.SIGSTOP)
-	if err := <-first; !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the first wait: %v", err)
-	}
+	isKind(t, "the first wait", <-first, context.DeadlineExceeded)
 	others := make(chan error)
 	for range 8 {
 		go func() { others <- wait(time.Second) }()
@@ -209,15 +170,9 @@ func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
 	time.Sleep(100 * time.Millisecond) // for what they send
 	kill(syscall.SIGCONT)
 	for range 8 {
-		if err := <-others; !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("another wait: %v", err)
-		}
+		isKind(t, "another wait", <-others, context.DeadlineExceeded)
 	}
 	// And a signal wakes the next one all the same.
-	if err := channel.Signal(tmuxtest.Context(t)); err != nil {
-		t.Fatal(err)
-	}
-	if err := wait(time.Minute); err != nil {
-		t.Error(err)
-	}
+	ok(t, channel.Signal(tmuxtest.Context(t)))
+	ok(t, wait(time.Minute))
 }

@@ -48,9 +48,7 @@ func TestWatch(t *testing.T) {
 	}
 	for i := range 20 {
 		id := tmux.PaneID(fmt.Sprint("%", 7*i%100))
-		if err := os.WriteFile(ttys[id], fmt.Appendf(nil, "line %d\n", i), 0); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.WriteFile(ttys[id], fmt.Appendf(nil, "line %d\n", i), 0))
 		for found := false; !found; {
 			deadline, cancel := context.WithTimeout(ctx, 20*time.Second)
 			due, err := w.Next(deadline, time.Now().Add(20*time.Second))

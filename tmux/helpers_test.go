@@ -1,0 +1,65 @@
+package tmux_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// must is for calls whose failure leaves nothing to test.
+func must[T any](t testing.TB) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func isKind(t testing.TB, what string, err, kind error) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Errorf("%s: got error %v, want one of kind %q", what, err, kind)
+	}
+}
+
+func equal[T any](t testing.TB, what string, want, got T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got)\n%s", what, diff)
+	}
+}
+
+// second is the error of a call that has another result.
+func second[T any](_ T, err error) error { return err }
+
+func do(ctx context.Context, srv *tmux.Server, cmds ...tmux.Command) error {
+	return second(srv.Do(ctx, cmds...))
+}
+
+// started is a server with one session "main" of one window with one pane.
+func started(t testing.TB) *tmux.Server {
+	t.Helper()
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "main", "-x", "80", "-y", "24")
+	return srv
+}
+
+// by is another handle on a server, with a transport.
+func by(t testing.TB, base *tmux.Server, way tmux.Transport) *tmux.Server {
+	t.Helper()
+	return must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way}))
+}
