@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
 
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -24,18 +26,15 @@ type printer struct {
 	seen *tmux.Mark
 }
 
-func newPrinter(t testing.TB, srv *tmux.Server, width, height int) *printer {
+func newPrinter(t testing.TB, srv *tmux.Server, size string) *printer {
 	t.Helper()
 	fifo := filepath.Join(t.TempDir(), "in")
 	ok(t, syscall.Mkfifo(fifo, 0o600))
-	in, err := os.OpenFile(fifo, os.O_RDWR, 0) // for both, so that neither end waits for the other
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must[*os.File](t)(os.OpenFile(fifo, os.O_RDWR, 0)) // for both, so that neither end waits for the other
 	t.Cleanup(func() { in.Close() })
-	id := tmuxtest.Run(t, srv, "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "-P", "-F", "#{pane_id}", "stty -echo; exec cat <"+fifo)
+	id := tmuxtest.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "stty -echo; exec cat <"+fifo)
 	p := &printer{t: t, srv: srv, pane: srv.Pane(tmux.PaneID(id)), in: in}
-	p.resize(width, height)
+	p.resize(size)
 	p.print("")
 	p.seen = p.look().Mark()
 	return p
@@ -46,9 +45,10 @@ func (p *printer) run(name string, args ...string) string {
 	return tmuxtest.Run(p.t, p.srv, name, append([]string{"-t", string(p.pane.ID)}, args...)...)
 }
 
-func (p *printer) resize(width, height int) {
+func (p *printer) resize(size string) {
 	p.t.Helper()
-	p.run("resize-window", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height))
+	width, height, _ := strings.Cut(size, "x")
+	p.run("resize-window", "-x", width, "-y", height)
 }
 
 // print returns when tmux has drawn the text, which shows by the title that is set after it.
@@ -67,129 +67,205 @@ func (p *printer) look() *tmux.Look {
 	p.t.Helper()
 	l := must[*tmux.Look](p.t)(p.pane.Look(tmuxtest.Context(p.t), p.seen))
 	// A mark is the same after it was stored.
-	var m tmux.Mark
-	ok(p.t, m.UnmarshalBinary(must[[]byte](p.t)(l.Mark().MarshalBinary())))
-	p.seen = &m
+	p.seen = new(tmux.Mark)
+	ok(p.t, p.seen.UnmarshalBinary(must[[]byte](p.t)(l.Mark().MarshalBinary())))
 	return l
 }
 
+// lookScript is the state of a script in testdata/look.
+type lookScript struct {
+	*printer
+	last    *tmux.Look
+	words   int             // so many were printed
+	printed []string        // since the last look
+	told    map[string]bool // those that were reported
+}
+
+// TestLooks plays scripts of what happens to a pane, and of what each look says:
+//
+//	pane WIDTHxHEIGHT [LIMIT]  a new pane, and a first look at it; LIMIT is that of its history
+//	shown TEXT                 a look finds nothing new; then the pane is cleared and shows this, and
+//	                           the second look at that finds nothing new
+//	print TEXT                 the program prints: see [expand]
+//	words N [WIDTH]            the program prints lines, each with a word that is nowhere else
+//	end                        the program ends
+//	resize WIDTHxHEIGHT        resize-window
+//	tmux COMMAND ARGS...       another command, with the pane as its target
+//	forget                     the next look is a first one
+//	look                       a look, whatever it says
+//	new TEXT                   a look: these lines are new, and none is missed
+//	missed TEXT                a look: lines are missed, and these are new; others before them if
+//	                           TEXT begins with …
+//	either TEXT                a look: one of the two
+//	rows N...                  the rows in which the new lines of the last look begin
+//	cursor ROW TEXT            the line of its cursor
+//	shift N                    by how much rows moved; + if by anything
+//
+// Besides, no word is reported twice, and none is not, unless lines are missed.
+func TestLooks(t *testing.T) {
+	t.Parallel()
+	counters := must[tmux.Pane](t)(started(t).Pane("%0").Info(tmuxtest.Context(t))).HistoryGeneration != nil
+	params := testscript.Params{
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){},
+		// The only one is counters: tmux counts rows, from 3.8 on.
+		Condition: func(string) (bool, error) { return counters, nil },
+	}
+	for name, do := range lookCommands {
+		params.Cmds[name] = func(ts *testscript.TestScript, _ bool, args []string) {
+			if err := do(ts.Value("script").(*lookScript), args); err != nil {
+				ts.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	play := func(lastLine string, files ...string) {
+		params.Files = files
+		params.Setup = func(env *testscript.Env) error {
+			t := env.T().(testing.TB)
+			env.Values["script"] = &lookScript{printer: &printer{t: t, srv: started(t)}}
+			env.Setenv("LAST", lastLine)
+			return nil
+		}
+		t.Run(lastLine, func(t *testing.T) { testscript.Run(t, params) })
+	}
+	play("7", must[[]string](t)(filepath.Glob("testdata/look/*.txtar"))...)
+	play("39", "testdata/look/hidden.txtar") // with a history
+}
+
+var lookCommands = map[string]func(s *lookScript, args []string) error{
+	"pane": func(s *lookScript, args []string) error {
+		limit := "2000"
+		if len(args) > 1 {
+			limit = args[1]
+		}
+		tmuxtest.Run(s.t, s.srv, "set-option", "-g", "history-limit", limit)
+		s.printer, s.words, s.told = newPrinter(s.t, s.srv, args[0]), 0, map[string]bool{}
+		return nil
+	},
+	"shown": func(s *lookScript, args []string) error {
+		if err := s.expect(nil, "not missed"); err != nil {
+			return fmt.Errorf("before it: %v", err)
+		}
+		s.print("\x1b[?1049l\x1b[H\x1b[2J\x1b[3J" + expand(args[0]))
+		s.see()
+		return s.expect(nil, "not missed")
+	},
+	"print": func(s *lookScript, args []string) error { s.print(expand(args[0])); return nil },
+	"words": func(s *lookScript, args []string) error {
+		n, width := number(args[0]), 0
+		if len(args) > 1 {
+			width = number(args[1])
+		}
+		var text strings.Builder
+		for range n {
+			s.words++
+			word := fmt.Sprintf("w%d.", s.words)
+			s.printed = append(s.printed, word)
+			text.WriteString(word + strings.Repeat("-", max(0, width-len(word))) + "\n")
+		}
+		s.print(text.String())
+		return nil
+	},
+	"end": func(s *lookScript, _ []string) error {
+		s.in.Close()
+		tmuxtest.Wait(s.t, s.srv, string(s.pane.ID), "end of the program", func() bool {
+			tmuxtest.Reap(s.t, s.srv)
+			return strings.Contains(s.run("capture-pane", "-p"), "Pane is dead")
+		})
+		return nil
+	},
+	"resize": func(s *lookScript, args []string) error { s.resize(args[0]); return nil },
+	"option": func(s *lookScript, args []string) error {
+		tmuxtest.Run(s.t, s.srv, "set-option", "-g", args[0], args[1])
+		return nil
+	},
+	"tmux":   func(s *lookScript, args []string) error { s.run(args[0], args[1:]...); return nil },
+	"forget": func(s *lookScript, _ []string) error { s.seen = nil; return nil },
+	"look":   func(s *lookScript, _ []string) error { return s.see() },
+	"new":    func(s *lookScript, args []string) error { return s.expect(args, "not missed") },
+	"missed": func(s *lookScript, args []string) error { return s.expect(args, "missed") },
+	"either": func(s *lookScript, args []string) error { return s.expect(args, "") },
+	"rows": func(s *lookScript, args []string) error {
+		return differ(strings.Trim(fmt.Sprint(s.last.NewRows), "[]"), strings.Join(args, " "))
+	},
+	"cursor": func(s *lookScript, args []string) error {
+		row, line := s.last.CursorLine()
+		return differ(fmt.Sprintf("%d %q", row, line), fmt.Sprintf("%s %q", args[0], args[1]))
+	},
+	"shift": func(s *lookScript, args []string) error {
+		if shift := s.last.Shift; args[0] == "+" && shift != 0 && shift < 0 == s.last.Missed {
+			return nil
+		}
+		return differ(strconv.Itoa(s.last.Shift), args[0])
+	},
+}
+
+func number(text string) int { n, _ := strconv.Atoi(text); return n }
+
+func differ(got, want string) error {
+	if got != want {
+		return fmt.Errorf("got %s, want %s", got, want)
+	}
+	return nil
+}
+
+// see looks, and holds the look to what is known of words.
+func (s *lookScript) see() error {
+	s.last = s.look()
+	if s.last.Missed {
+		s.printed = nil
+	}
+	for _, w := range regexp.MustCompile(`w[0-9]+\.`).FindAllString(strings.Join(s.last.New, "\n"), -1) {
+		if s.told[w] && !s.last.Missed {
+			return fmt.Errorf("%s is new twice", w)
+		}
+		s.told[w] = true
+	}
+	for _, w := range s.printed {
+		if !s.told[w] {
+			return fmt.Errorf("%s was lost silently", w)
+		}
+	}
+	s.printed = nil
+	return nil
+}
+
 // expect looks, and compares what is new.
-func (p *printer) expect(what string, missed bool, lines ...string) {
-	p.t.Helper()
-	if l := p.look(); l.Missed != missed || !slices.Equal(l.New, lines) {
-		p.t.Errorf("%s: new %q, missed %t; want %q, %t", what, l.New, l.Missed, lines, missed)
+func (s *lookScript) expect(args []string, how string) error {
+	if err := s.see(); err != nil {
+		return err
 	}
+	want := ""
+	if len(args) > 0 {
+		want = strings.TrimSuffix(expand(args[0]), "\n") + "\n"
+	}
+	got := ""
+	for _, line := range s.last.New {
+		got += line + "\n"
+	}
+	end, mayHaveMore := strings.CutPrefix(want, "…")
+	same := got == end || mayHaveMore && s.last.Missed && strings.HasSuffix(got, end)
+	if !same || s.last.Missed != (how == "missed") && how != "" {
+		return fmt.Errorf("new %q, missed %t; want %q, %s", got, s.last.Missed, want, how)
+	}
+	return nil
 }
 
-func numberedLines(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "line %d\n", i)
-	}
-	return b.String()
-}
+var repeated = regexp.MustCompile(`\{([^{}]+)\*(?:([0-9]+)\.\.)?([0-9]+)\}`)
 
-// However much was printed between two looks, the mark of the second is good for a third.
-func TestMarkAfterAFlood(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", "200000")
-	p := newPrinter(t, srv, 40, 10)
-	p.print(strings.Repeat("a flood\n", 70_000))
-	if l := p.look(); !l.Missed {
-		t.Errorf("%d new lines of 70,000, and none is missed", len(l.New))
-	}
-	p.print("done\n")
-	p.expect("after the flood", false, "done")
-}
-
-func TestLookFindsWhatIsNew(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	p := newPrinter(t, srv, 40, 10)
-	for _, c := range []struct {
-		name, before, text string
-		missed             bool
-		want               []string
-	}{
-		{"a command", "$ ", "make\nbuilt\n$ ", false, []string{"$ make", "built", "$"}},
-		{"blank lines", "$ ", "\n\nafter\n", false, []string{"", "after"}},
-		{"a line written over", "10%", "\r50%", false, []string{"50%"}},
-		{"the same again", "x\nx\n", "x\nx\n", false, []string{"x", "x"}},
-		{"drawn above the cursor", numberedLines(9), "\x1b[4A\x1b[JDONE\n", false, []string{"DONE"}},
-		{"cleared, then printed", numberedLines(5), "\x1b[2J\x1b[3J\x1b[HDONE\n", true, []string{"DONE"}},
-		{"moved down", numberedLines(3), "\x1b7\x1b[1;1H\x1b[Lnew\x1b8", false, []string{"new"}},
-		{"moved down, with the line of the cursor", numberedLines(6) + "\x1b[6;1H\x1b[1C", "\x1b[2T", false, nil},
-		{"scrolled in a part of the screen", numberedLines(8), "\x1b7\x1b[1;3r\x1b[3;1H\nnew\x1b[r\x1b8", false, []string{"new"}},
-		{"to the alternate screen", numberedLines(3), "\x1b[?1049h\x1b[HDONE\n", false, []string{"DONE"}},
-		{"from the alternate screen", "\x1b[?1049h\x1b[H" + numberedLines(9), "\x1b[?1049lDONE\n", false, []string{"DONE"}},
-		{"behind the alternate screen", "\x1b[?1049h\x1b[Hpainted", "\x1b[?1049lhidden\n\x1b[?1049h\x1b[Hpainted", false, []string{"hidden"}},
-		{"a menu", "\x1b[?1049h\x1b[H" + numberedLines(5), "\x1b[2;1H\x1b[Kchosen", false, []string{"chosen"}},
-		{"blanks behind a line, which wrap", numberedLines(5), "\x1b[4;40H       \x1b[6;1H", false, nil},
-		{"a blank row that wraps, before a line", "\x1b[4;8r\x1b[3;40H日line 0\nline 1\nline 2\nline 3\n", "\n\x1b[r\x1b[8;1H", false, nil},
-		{"a long line that goes on", strings.Repeat("a", 60), "b", false, []string{strings.Repeat("a", 60) + "b"}},
-	} {
-		p.print("\x1b[?1049l\x1b[H\x1b[2J\x1b[3J" + c.before)
-		p.look()
-		p.expect(c.name+": before", false)
-		p.print(c.text)
-		p.expect(c.name, c.missed, c.want...)
-		p.expect(c.name+": after", false)
-	}
-	long := strings.Repeat("wide", 12)
-	for _, c := range []struct {
-		name   string
-		change func()
-		missed bool
-		shown  []string // if lines were missed
-	}{
-		{"higher", func() { p.resize(60, 20) }, true, nil},
-		{"lower", func() { p.resize(60, 5) }, true, nil},
-		{"wider", func() { p.resize(100, 10) }, true, []string{"line 34", long, "line 36"}},
-		{"narrower", func() { p.resize(30, 10) }, true, []string{"line 34", long, "line 36"}},
-		{"history cleared", func() { p.run("clear-history") }, true, []string{"line 34", long, "line 36"}},
-	} {
-		p.resize(60, 10)
-		p.print("\x1b[?1049l\x1b[H\x1b[2J\x1b[3J" + strings.Replace(numberedLines(37), "line 35", long, 1))
-		p.look()
-		c.change()
-		l := p.look()
-		if n := max(0, len(l.New)-3); l.Missed != c.missed || !slices.Equal(l.New[n:], c.shown) {
-			t.Errorf("%s: new %q, missed %t; want %q, %t", c.name, l.New, l.Missed, c.shown, c.missed)
+// expand undoes the escapes of a text, as in Go, and repeats what is in braces: {x*3} is xxx,
+// {line #\n*3} lines 0 to 2 and {line #\n*5..7} lines 5 to 7.
+func expand(text string) string {
+	text, _ = strconv.Unquote(`"` + strings.ReplaceAll(text, `"`, `\"`) + `"`)
+	for m := repeated.FindStringSubmatch(text); m != nil; m = repeated.FindStringSubmatch(text) {
+		first, last := number(m[2]), number(m[3])
+		if m[2] == "" {
+			last--
 		}
-		p.print("DONE\n")
-		p.expect(c.name+", then printed", false, "DONE")
-	}
-}
-
-// TestWhereNewLinesBegin: the rows of new lines, and how they are found again later.
-func TestWhereNewLinesBegin(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", "30")
-	p := newPrinter(t, srv, 20, 5)
-	expect := func(what string, l *tmux.Look, shift, cursor int, text string, rows ...int) {
-		t.Helper()
-		row, line := l.CursorLine()
-		if l.Shift != shift || row != cursor || line != text || !slices.Equal(l.NewRows, rows) {
-			t.Errorf("%s: new %q in rows %v, shift %d, cursor in %d %q; want rows %v, %d, %d %q", what, l.New, l.NewRows, l.Shift, row, line, rows, shift, cursor, text)
+		var all strings.Builder
+		for i := first; i <= last; i++ {
+			all.WriteString(strings.ReplaceAll(m[1], "#", strconv.Itoa(i)))
 		}
+		text = strings.Replace(text, m[0], all.String(), 1)
 	}
-	p.print("one\n" + strings.Repeat("x", 30) + "\n$ ")
-	expect("three lines", p.look(), 0, 3, "$", 0, 1, 3)
-	p.print("typed\n" + numberedLines(6))
-	expect("lines that scroll", p.look(), 0, 10, "", 3, 4, 5, 6, 7, 8, 9)
-	p.print("\x1b[?1049h\x1b[3;4Hdrawn")
-	expect("the alternate screen", p.look(), 0, -3, "   drawn", -3)
-	p.print("\x1b[?1049l" + numberedLines(22))
-	l := p.look()
-	p.print(numberedLines(8)) // the history is full: tmux trims three rows at a time
-	if again := p.look(); again.Shift == 0 || again.Shift < 0 != again.Missed || l.Shift != 0 {
-		t.Errorf("lines that are trimmed: shift %d, missed %t", again.Shift, again.Missed)
-	}
-	// A prompt with something on its right is another one in the next row.
-	p.print("\x1b[2J\x1b[H1\n2\n$        right\r\x1b[2C")
-	p.look()
-	p.print("ls\r\n\r$        right\r\x1b[2C")
-	p.expect("a prompt like the one before", false, "$ ls     right", "$        right")
+	return text
 }
