@@ -1,402 +1,196 @@
 package tmux_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// from reports whether this tmux is release 3.minor or later.
-func from(t testing.TB, srv *tmux.Server, minor int) bool {
-	t.Helper()
-	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
-	return v.Has(tmux.Version{Major: 3, Minor: minor})
+// tokenScopes are the generated rows: how they are listed, and the token that tells one from
+// another where a script has several.
+var tokenScopes = map[string]struct {
+	list func(t testing.TB, srv *tmux.Server) []any
+	key  string
+}{
+	"server":  {listed[tmux.ServerInfo](tmux.DisplayMessage{}), ""},
+	"session": {listed[tmux.Session](tmux.ListSessions{}), "session_name"},
+	"window":  {listed[tmux.Window](tmux.ListWindows{All: true}), "window_id"},
+	"pane":    {listed[tmux.Pane](tmux.ListPanes{All: true}), "pane_id"},
+	"client":  {listed[tmux.Client](tmux.ListClients{}), ""},
+	"buffer":  {listed[tmux.Buffer](tmux.ListBuffers{}), ""},
 }
 
-// isRelease38 reports whether this tmux is 3.8 or later, and not one of the development versions
-// before it, which lack some of its features.
-func isRelease38(t testing.TB, srv *tmux.Server) bool {
-	t.Helper()
-	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
-	return v.Compare(tmux.Version{Major: 3, Minor: 8}) >= 0
-}
-
-func paneRow(t testing.TB, srv *tmux.Server, id string) tmux.Pane {
-	t.Helper()
-	return only(t, func(p tmux.Pane) bool { return string(p.ID) == id }, srv, tmux.ListPanes{All: true})
-}
-
-func windowRow(t testing.TB, srv *tmux.Server, session string, index int) tmux.Window {
-	t.Helper()
-	return only(t, func(w tmux.Window) bool { return w.Index == index }, srv, tmux.ListWindows{Target: tmux.Named(session)})
-}
-
-func sessionRow(t testing.TB, srv *tmux.Server, name string) tmux.Session {
-	t.Helper()
-	return only(t, func(s tmux.Session) bool { return s.Name == name }, srv, tmux.ListSessions{})
-}
-
-// only is the one row of the list for which is answers true.
-func only[R any](t testing.TB, is func(R) bool, srv *tmux.Server, list tmux.Lister) R {
-	t.Helper()
-	rows := must[[]R](t)(tmux.List[R](tmuxtest.Context(t), srv, list))
-	found := slices.DeleteFunc(slices.Clone(rows), func(r R) bool { return !is(r) })
-	equal(t, "len(found)", 1, len(found))
-	return found[0]
-}
-
-// ptr is for what a row has only if cond holds.
-func ptr[T any](cond bool, value T) *T {
-	if !cond {
-		return nil
-	}
-	return &value
-}
-
-func TestZoomedTokens(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	zoomed := tmuxtest.Run(t, srv, "split-window", "-P", "-F", "#{pane_id}")
-	before := windowRow(t, srv, "main", 0)
-	tmuxtest.Run(t, srv, "resize-pane", "-Z")
-	w := windowRow(t, srv, "main", 0)
-	equal(t, "zoomed", []bool{false, true}, []bool{before.Zoomed, w.Zoomed})
-	equal(t, "panes", 2, w.PaneCount)
-	equal(t, "layout", before.Layout, w.Layout)
-	equal(t, "flags", "*Z", w.Flags)
-	if before.VisibleLayout != before.Layout || w.VisibleLayout == w.Layout {
-		t.Errorf("visible layout: %q before, %q zoomed", before.VisibleLayout, w.VisibleLayout)
-	}
-	is37 := from(t, srv, 7)
-	p, q := paneRow(t, srv, zoomed), paneRow(t, srv, "%0")
-	equal(t, "zoomed pane", []*bool{ptr(is37, true), ptr(is37, false)}, []*bool{p.Zoomed, q.Zoomed})
-	equal(t, "parents", []string{string(w.ID), string(w.SessionID)}, []string{string(p.WindowID), string(p.SessionID)})
-	if p.UnzoomedHeight != nil && *p.UnzoomedHeight >= p.Height {
-		t.Errorf("height %d, unzoomed %d", p.Height, *p.UnzoomedHeight)
+func listed[R any](list tmux.Lister) func(testing.TB, *tmux.Server) []any {
+	return func(t testing.TB, srv *tmux.Server) (rows []any) {
+		t.Helper()
+		for _, row := range must[[]R](t)(tmux.List[R](tmuxtest.Context(t), srv, list)) {
+			rows = append(rows, row)
+		}
+		return rows
 	}
 }
 
-func TestMarkedTokens(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "other")
-	marked := func() []bool {
-		p, w, s := paneRow(t, srv, "%0"), windowRow(t, srv, "main", 0), sessionRow(t, srv, "main")
-		q, o := paneRow(t, srv, "%1"), sessionRow(t, srv, "other")
-		return []bool{p.Marked, w.Marked, s.Marked, p.MarkedSet, q.MarkedSet, q.Marked, o.Marked}
-	}
-	equal(t, "no mark", []bool{false, false, false, false, false, false, false}, marked())
-	tmuxtest.Run(t, srv, "select-pane", "-m", "-t", "%0")
-	equal(t, "mark", []bool{true, true, true, true, true, false, false}, marked())
+// asJSON is a row as its JSON has it.
+func asJSON(t testing.TB, row any) map[string]json.RawMessage {
+	t.Helper()
+	var fields map[string]json.RawMessage
+	ok(t, json.Unmarshal(must[[]byte](t)(json.Marshal(row)), &fields))
+	return fields
 }
 
-func TestDeadPaneTokens(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	is33 := from(t, srv, 3)
-	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
-	for _, test := range []struct {
-		command string
-		status  *int
-		signal  bool
-	}{
-		{"exit 0", ptr(true, 0), false},
-		{"exit 3", ptr(true, 3), false},
-		{"kill -9 $$", nil, true},
-	} {
-		id := tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", test.command)
-		var p tmux.Pane
-		tmuxtest.Wait(t, srv, id, "dead pane", func() bool {
-			p = paneRow(t, srv, id)
-			tmuxtest.Reap(t, srv)
-			return p.Dead && (!is33 || p.DeadTime != nil)
+// tokenScript is the state of a script in testdata/tokens.
+type tokenScript struct {
+	t        testing.TB
+	srv      *tmux.Server
+	v        tmux.Version
+	terminal *os.File // of the attached client
+}
+
+// find returns the row of an object, and the arguments after its name.
+func (s *tokenScript) find(args []string) (row map[string]json.RawMessage, rest []string, err error) {
+	scope, rest := tokenScopes[args[0]], args[1:]
+	for _, r := range scope.list(s.t, s.srv) {
+		switch row = asJSON(s.t, r); {
+		case scope.key == "":
+			return row, rest, nil
+		case content(row[scope.key]) == rest[0]:
+			return row, rest[1:], nil
+		}
+	}
+	return nil, nil, fmt.Errorf("there is no such object")
+}
+
+// check compares the tokens of an object.
+func (s *tokenScript) check(args []string) error {
+	row, tokens, err := s.find(args)
+	if err != nil {
+		return err
+	}
+	for _, arg := range tokens {
+		name, want, _ := strings.Cut(arg, "=")
+		name, not := strings.CutSuffix(name, "!")
+		got, ok := row[name]
+		known := slices.ContainsFunc(tmux.Tokens(), func(token tmux.Token) bool { return token.Name == name && token.In(s.v) })
+		if !ok || known && not == matches(want, got) || !known && string(got) != "null" {
+			return fmt.Errorf("%s is %s", name, got)
+		}
+	}
+	return nil
+}
+
+// matches reports whether a value is what a script wants.
+func matches(want string, got json.RawMessage) bool {
+	switch want {
+	case "*":
+		return string(got) != "null"
+	case "now":
+		at, err := time.Parse(time.RFC3339, content(got))
+		return err == nil && time.Since(at) < time.Hour
+	}
+	pattern := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(want), `\*`, ".*") + "$")
+	return pattern.Match(got) || len(got) > 0 && got[0] == '"' && pattern.MatchString(content(got))
+}
+
+// content is the text of a JSON string.
+func content(value json.RawMessage) (text string) {
+	json.Unmarshal(value, &text)
+	return text
+}
+
+// tokenCommands are what scripts consist of besides scopes.
+var tokenCommands = map[string]func(s *tokenScript, args []string) error{
+	"tmux": func(s *tokenScript, args []string) error { tmuxtest.Run(s.t, s.srv, args[0], args[1:]...); return nil },
+	"until": func(s *tokenScript, args []string) error {
+		tmuxtest.Wait(s.t, s.srv, "%0", strings.Join(args, " "), func() bool {
+			tmuxtest.Reap(s.t, s.srv)
+			return s.check(args) == nil
 		})
-		equal(t, test.command+": status", test.status, p.DeadStatus)
-		if got := p.DeadSignal != nil; got != (test.signal && is33) || got && *p.DeadSignal != "9" && *p.DeadSignal != "KILL" {
-			t.Errorf("%s: signal %+v", test.command, p.DeadSignal)
-		}
-		if p.DeadTime != nil && time.Since(*p.DeadTime) > time.Minute {
-			t.Errorf("%s: died %v ago", test.command, time.Since(*p.DeadTime))
-		}
-		equal(t, test.command+": path", (*string)(nil), p.CurrentPath)
-		equal(t, test.command+": start", ptr(true, `"`+test.command+`"`), p.StartCommand)
-	}
-	var p tmux.Pane
-	tmuxtest.Wait(t, srv, "%0", "program that runs", func() bool {
-		p = paneRow(t, srv, "%0")
-		return p.CurrentPath != nil
-	})
-	if p.Dead || p.DeadStatus != nil || p.DeadSignal != nil || p.DeadTime != nil || p.PID == nil || p.CurrentPath == nil || p.StartCommand != nil {
-		t.Errorf("a live pane: %+v", p)
-	}
+		return nil
+	},
+	"control": func(s *tokenScript, _ []string) error {
+		cmd := exec.Command(s.srv.Binary(), "-u", "-S", s.srv.SocketPath(), "-C", "attach-session", "-t", "main")
+		cmd.Env = []string{"TERM=screen", "HOME=" + filepath.Dir(s.srv.SocketPath())}
+		stdin := must[io.WriteCloser](s.t)(cmd.StdinPipe())
+		ok(s.t, cmd.Start())
+		s.t.Cleanup(func() { stdin.Close(); cmd.Process.Kill(); cmd.Wait() })
+		tmuxtest.Wait(s.t, s.srv, "%0", "client", func() bool { return s.check([]string{"client", "client_control_mode=true"}) == nil })
+		return nil
+	},
 }
 
-func TestPaneWithoutProgram(t *testing.T) {
+// TestTokens plays scripts that do something with tmux and say what the tokens of objects are then:
+//
+//	tmux COMMAND ARGS...
+//	server|client|buffer TOKEN=VALUE...
+//	session NAME TOKEN=VALUE...
+//	window|pane ID TOKEN=VALUE...
+//	until SCOPE...          waits until that is so
+//	get VAR SCOPE... TOKEN  sets an environment variable to the value of a token
+//	control                 attaches a control client to the session main
+//	attach SESSION          attaches a client on a terminal of 60 columns and 20 lines
+//	keys TEXT               types there
+//
+// A value is JSON, or the text of a JSON string; "now" is a time that is not long ago, and a star is
+// anything but null or, in other text, any text. != is for values that are not so. A token that this
+// tmux does not have is null. Of the conditions, 3.6 is true from that version on and release3.8 is
+// not true of the development versions before it.
+func TestTokens(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
-	id := tmuxtest.Run(t, srv, "split-window", "-P", "-F", "#{pane_id}", "")
-	p := paneRow(t, srv, id)
-	equal(t, "terminal", (*string)(nil), p.TTY)
-	equal(t, "dead", !from(t, srv, 7), p.Dead)
-	equal(t, "process", ptr(!from(t, srv, 8), 0), p.PID)
-	if q := paneRow(t, srv, "%0"); q.TTY == nil || !strings.HasPrefix(*q.TTY, "/dev/") {
-		t.Errorf("a pane with a program has no terminal: %+v", q)
-	}
-}
-
-func TestGroupedSessionTokens(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "twin", "-t", "main")
-	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "alone")
-	s, alone := sessionRow(t, srv, "main"), sessionRow(t, srv, "alone")
-	equal(t, "grouped", []bool{true, false}, []bool{s.Grouped, alone.Grouped})
-	equal(t, "group", []*string{ptr(true, "main"), nil}, []*string{s.Group, alone.Group})
-	equal(t, "size", []*int{ptr(true, 2), nil}, []*int{s.GroupSize, alone.GroupSize})
-	equal(t, "attached", []*int{ptr(true, 0), nil}, []*int{s.GroupAttached, alone.GroupAttached})
-	equal(t, "many", []*bool{ptr(true, false), nil}, []*bool{s.GroupManyAttached, alone.GroupManyAttached})
-	equal(t, "absent lists", [][]string{nil, nil}, [][]string{alone.GroupList, alone.GroupAttachedList})
-	list := slices.Sorted(slices.Values(s.GroupList))
-	equal(t, "members", []string{"main", "twin"}, list)
-	equal(t, "empty list", []string{}, s.AttachedList)
-	equal(t, "never attached", (*time.Time)(nil), s.LastAttached)
-	w := windowRow(t, srv, "main", 0)
-	linked := slices.Sorted(slices.Values(w.LinkedSessionsList))
-	equal(t, "linked", []string{"main", "twin"}, linked)
-	// A group counts once from 3.6.
-	equal(t, "links", map[bool]int{false: 2, true: 1}[from(t, srv, 6)], w.LinkedSessions)
-}
-
-func TestAlertTokens(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	is36 := from(t, srv, 6)
-	quiet := sessionRow(t, srv, "main")
-	equal(t, "no alerts", []string{}, quiet.Alerts)
-	equal(t, "no alert, but known", ptr(is36, ""), quiet.Alert)
-	tmuxtest.Run(t, srv, "new-window", "-d", `sleep 0.1; printf '\a'; exec sleep 100`)
-	tmuxtest.Wait(t, srv, "main:1", "bell", func() bool { return windowRow(t, srv, "main", 1).Bell })
-	w, s := windowRow(t, srv, "main", 1), sessionRow(t, srv, "main")
-	equal(t, "flags", []string{"!", "!"}, []string{w.Flags, w.RawFlags})
-	equal(t, "alerts", []string{"1!"}, s.Alerts)
-	equal(t, "alert", ptr(is36, "!"), s.Alert)
-	// Before 3.8 only the first window counts.
-	equal(t, "a bell", ptr(is36, isRelease38(t, srv)), s.Bell)
-
-	tmuxtest.Run(t, srv, "set-option", "-g", "monitor-activity", "on")
-	tmuxtest.Run(t, srv, "new-window", "-d", `sleep 0.1; echo x; exec sleep 100`)
-	tmuxtest.Wait(t, srv, "main:2", "activity", func() bool { return windowRow(t, srv, "main", 2).ActivityFlag })
-	w = windowRow(t, srv, "main", 2)
-	equal(t, "flags", []string{"##", "#"}, []string{w.Flags, w.RawFlags})
-	equal(t, "alerts", []string{"1!", "2#"}, sessionRow(t, srv, "main").Alerts)
-}
-
-func TestModeTokens(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	p := paneRow(t, srv, "%0")
-	equal(t, "no mode", 0, p.InMode)
-	equal(t, "no mode", (*string)(nil), p.Mode)
-	equal(t, "no search", (*string)(nil), p.SearchString)
-	tmuxtest.Run(t, srv, "copy-mode")
-	tmuxtest.Run(t, srv, "send-keys", "-X", "search-backward", "no|such\ntext")
-	p = paneRow(t, srv, "%0")
-	equal(t, "mode", ptr(true, "copy-mode"), p.Mode)
-	equal(t, "search", ptr(true, "no|such\ntext"), p.SearchString)
-	tmuxtest.Run(t, srv, "clock-mode")
-	p = paneRow(t, srv, "%0")
-	equal(t, "two modes", 2, p.InMode)
-	equal(t, "the one on top", ptr(true, "clock-mode"), p.Mode)
-	tmuxtest.Run(t, srv, "set-option", "-w", "synchronize-panes", "on")
-	tmuxtest.Run(t, srv, "select-pane", "-d")
-	p = paneRow(t, srv, "%0")
-	equal(t, "synchronized, input off", []bool{true, true}, []bool{p.Synchronized, p.InputOff})
-}
-
-func TestPipeTokens(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	p := paneRow(t, srv, "%0")
-	equal(t, "piped", false, p.Piped)
-	equal(t, "its process", (*int)(nil), p.PipePID)
-	tmuxtest.Run(t, srv, "pipe-pane", "exec cat >/dev/null")
-	p = paneRow(t, srv, "%0")
-	equal(t, "piped", true, p.Piped)
-	if (p.PipePID != nil) != from(t, srv, 7) || p.PipePID != nil && *p.PipePID <= 1 {
-		t.Errorf("process of the pipe: %+v", p.PipePID)
-	}
-}
-
-// What a program asks of its terminal is what the tokens say.
-func TestScreenTokens(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	const script = `printf '\033[3;10r\033[?1049h\033[?1h\033=\033[4h\033[?6h\033[?25l\033[?7l\033[?1002h\033[?1006h\033[?2004h` +
-		`\033]7;file://h/tmp/x\033\\\033]2;a title\033\\\033[4 q\033]12;#ff0000\033\\\033]9;4;1;42\033\\\033[2;5H'; exec sleep 100`
-	id := tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", script)
-	plain := paneRow(t, srv, "%0")
-	var p tmux.Pane
-	tmuxtest.Wait(t, srv, id, "title", func() bool { p = paneRow(t, srv, id); return p.Title == "a title" && p.CursorX == 4 })
-	is36, is37, is38 := from(t, srv, 6), from(t, srv, 7), from(t, srv, 8)
-	type flags struct {
-		Alternate, KeypadCursor, Keypad, Insert, Origin, CursorVisible, Wrap bool
-		MouseAny, MouseAll, MouseButton, MouseStandard, MouseSGR, MouseUTF8  bool
-		BracketPaste                                                         *bool
-	}
-	of := func(p tmux.Pane) flags {
-		return flags{p.AlternateOn, p.KeypadCursor, p.Keypad, p.Insert, p.Origin, p.CursorVisible, p.Wrap,
-			p.MouseAny, p.MouseAll, p.MouseButton, p.MouseStandard, p.MouseSGR, p.MouseUTF8, p.BracketPaste}
-	}
-	equal(t, "flags", flags{Alternate: true, KeypadCursor: true, Keypad: true, Insert: true, Origin: true,
-		MouseAny: true, MouseButton: true, MouseSGR: true, BracketPaste: ptr(is37, true)}, of(p))
-	equal(t, "scroll region", []int{2, 9}, []int{p.ScrollRegionUpper, p.ScrollRegionLower})
-	equal(t, "path", ptr(true, "file://h/tmp/x"), p.Path)
-	equal(t, "cursor", []*string{ptr(is36, "underline"), ptr(is36, "#ff0000")}, []*string{p.CursorShape, p.CursorColour})
-	equal(t, "progress", ptr(is37, 42), p.Progress)
-	equal(t, "progress", ptr(is37, "normal"), p.ProgressState)
-	var modes []int
-	if is38 {
-		modes = []int{1, 6, 1002, 1006, 2004}
-	}
-	equal(t, "private modes", modes, p.PrivateModes)
-	equal(t, "saved cursor", []int64{0, 0}, []int64{p.AlternateSavedX, p.AlternateSavedY})
-
-	equal(t, "plain", flags{CursorVisible: true, Wrap: true, BracketPaste: ptr(is37, plain.BracketPaste != nil && *plain.BracketPaste)}, of(plain))
-	equal(t, "plain path", (*string)(nil), plain.Path)
-	equal(t, "plain progress", []*string{ptr(is37, "hidden"), ptr(is36, "none")}, []*string{plain.ProgressState, plain.CursorColour})
-	equal(t, "tabs", []int{8, 16, 24, 32, 40, 48, 56, 64, 72}, plain.Tabs)
-	equal(t, "size", []int{80, 79, plain.Height - 1}, []int{plain.Width, plain.Right, plain.Bottom})
-	equal(t, "colours", []string{"default", "default"}, []string{plain.Fg, plain.Bg})
-	equal(t, "saved cursor", int64(1)<<32-1, plain.AlternateSavedX)
-	if n := len(plain.HistoryAllBytes); n != 6 || plain.HistoryBytes <= 0 {
-		t.Errorf("history: %v, %d bytes", plain.HistoryAllBytes, plain.HistoryBytes)
-	}
-}
-
-func TestHistoryTokens(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	id := tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", "seq 100; exec sleep 100")
-	tmuxtest.WaitScreen(t, srv, id, "100")
-	p := paneRow(t, srv, id)
-	equal(t, "history", []int{77, 2000}, []int{p.HistorySize, p.HistoryLimit})
-	if p.HistoryAdded == nil {
-		return // a tmux before 3.8
-	}
-	equal(t, "added, dropped", []int64{77, 0}, []int64{*p.HistoryAdded, *p.HistoryCollected})
-	tmuxtest.Run(t, srv, "clear-history", "-t", id)
-	q := paneRow(t, srv, id)
-	if *q.HistoryGeneration == *p.HistoryGeneration || *q.OutputGeneration < *p.OutputGeneration {
-		t.Errorf("generation %d, cleared %d; output %d, then %d", *p.HistoryGeneration, *q.HistoryGeneration, *p.OutputGeneration, *q.OutputGeneration)
-	}
-}
-
-func TestSessionTokens(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	tmuxtest.Run(t, srv, "new-window", "-n", "a|b c")
-	tmuxtest.Run(t, srv, "new-window", "-d", "-t", "main:7")
-	s := sessionRow(t, srv, "main")
-	equal(t, "windows: how many, current, last", []int{3, 1, 7}, []int{s.WindowCount, s.ActiveWindowIndex, s.LastWindowIndex})
-	equal(t, "stack", []int{1, 0}, s.Stack)
-	equal(t, "name", "a|b c", windowRow(t, srv, "main", 1).Name)
-	w := windowRow(t, srv, "main", 0)
-	equal(t, "window 0", []bool{false, true, true, false}, []bool{w.Active, w.Last, w.Start, w.End})
-	equal(t, "its place", 1, w.StackIndex)
-	equal(t, "its kind", true, w.WindowFormat)
-	equal(t, "kinds", []bool{true, true}, []bool{s.SessionFormat, paneRow(t, srv, "%0").PaneFormat})
-	if age := time.Since(s.Created); age < -time.Second || age > time.Minute {
-		t.Errorf("created %v ago", age)
-	}
-	equal(t, "manual width", (*int)(nil), w.ManualWidth)
-	tmuxtest.Run(t, srv, "resize-window", "-x", "70", "-y", "20", "-t", "main:0")
-	equal(t, "manual width", ptr(from(t, srv, 8), 70), windowRow(t, srv, "main", 0).ManualWidth)
-}
-
-func TestServerTokens(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	info := func() tmux.ServerInfo {
-		return only(t, func(tmux.ServerInfo) bool { return true }, srv, tmux.DisplayMessage{})
-	}
-	i := info()
-	out := must[[]byte](t)(exec.Command(srv.Binary(), "-V").Output())
-	equal(t, "version", strings.TrimSpace(string(out)), "tmux "+i.Version)
-	equal(t, "socket", srv.SocketPath(), i.SocketPath)
-	equal(t, "configuration", []string{"/dev/null"}, i.ConfigFiles)
-	equal(t, "sessions", ptr(from(t, srv, 4), 1), i.SessionCount)
-	equal(t, "next session", ptr(from(t, srv, 3), tmux.SessionID("$1")), i.NextSessionID)
 	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
-	// 3.6 brought it, and 3.8 took it away.
-	equal(t, "loop", ptr(v.Major == 3 && (v.Minor == 6 || v.Minor == 7), false), i.LoopLast)
-	if time.Since(i.StartTime) > time.Minute || i.PID <= 1 || i.Host == "" || !strings.Contains(i.TreeModeFormat, "#{") {
-		t.Errorf("%+v", i)
+	program := must[[]byte](t)(exec.Command(srv.Binary(), "-V").Output())
+	params := testscript.Params{
+		Dir: "testdata/tokens",
+		Setup: func(env *testscript.Env) error {
+			t := env.T().(testing.TB)
+			srv := started(t)
+			env.Values["script"] = &tokenScript{t: t, srv: srv, v: v}
+			env.Vars = append(env.Vars, "SOCKET="+srv.SocketPath(), "NL=\n", "PROGRAM="+strings.TrimSpace(strings.TrimPrefix(string(program), "tmux ")))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"get": func(ts *testscript.TestScript, _ bool, args []string) {
+				row, token, err := ts.Value("script").(*tokenScript).find(args[1:])
+				ts.Check(err)
+				value := row[token[0]]
+				ts.Setenv(args[0], cmp.Or(content(value), string(value)))
+			},
+		},
+		Condition: func(cond string) (bool, error) {
+			number, isRelease := strings.CutPrefix(cond, "release")
+			since, err := tmux.ParseVersion(number)
+			return v.Has(since) && !(isRelease && v.Compare(since) < 0), err
+		},
 	}
-	tmuxtest.Run(t, srv, "set-option", "-g", "exit-empty", "off")
-	tmuxtest.Run(t, srv, "kill-session")
-	equal(t, "without sessions", ptr(from(t, srv, 4), 0), info().SessionCount)
-}
-
-func TestBufferTokens(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	tmuxtest.Run(t, srv, "set-buffer", "-b", "a b:c", "one\ntwo")
-	b := only(t, func(tmux.Buffer) bool { return true }, srv, tmux.ListBuffers{})
-	equal(t, "name", "a b:c", b.Name)
-	equal(t, "size", int64(7), b.Size)
-	equal(t, "sample", `one\ntwo`, b.Sample)
-	if time.Since(b.Created) > time.Minute {
-		t.Errorf("created %v", b.Created)
+	command := func(name string, do func(*tokenScript, []string) error) {
+		params.Cmds[name] = func(ts *testscript.TestScript, _ bool, args []string) {
+			if err := do(ts.Value("script").(*tokenScript), args); err != nil {
+				ts.Fatalf("%s %s: %v", name, strings.Join(args, " "), err)
+			}
+		}
 	}
-}
-
-// controlClient attaches a control client and returns its row.
-func controlClient(t *testing.T, srv *tmux.Server) tmux.Client {
-	t.Helper()
-	cmd := exec.Command(srv.Binary(), "-u", "-S", srv.SocketPath(), "-C", "attach-session", "-t", "main")
-	cmd.Env = []string{"TERM=screen", "HOME=" + filepath.Dir(srv.SocketPath())}
-	stdin := must[io.WriteCloser](t)(cmd.StdinPipe())
-	ok(t, cmd.Start())
-	t.Cleanup(func() { stdin.Close(); cmd.Process.Kill(); cmd.Wait() })
-	var rows []tmux.Client
-	tmuxtest.Wait(t, srv, "%0", "client", func() bool {
-		rows = must[[]tmux.Client](t)(srv.Clients(tmuxtest.Context(t)))
-		return slices.ContainsFunc(rows, func(c tmux.Client) bool { return c.ControlMode })
-	})
-	return rows[slices.IndexFunc(rows, func(c tmux.Client) bool { return c.ControlMode })]
-}
-
-func TestControlClientTokens(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	c := controlClient(t, srv)
-	equal(t, "no terminal", []*int{nil, nil, nil, nil}, []*int{c.Height, c.CellHeight, c.CellWidth, c.Colours})
-	equal(t, "no terminal", []*string{nil, nil, nil, nil}, []*string{c.TTY, c.Termtype, c.Theme, c.LastSession})
-	equal(t, "name", fmt.Sprintf("client-%d", c.PID), c.Name)
-	equal(t, "session", "main", c.Session)
-	equal(t, "utf8, prefix, readonly", []bool{true, false, false}, []bool{c.UTF8, c.Prefix, c.Readonly})
-	if !slices.Contains(c.Flags, "control-mode") || !slices.Contains(c.Flags, "attached") {
-		t.Errorf("flags %q", c.Flags)
+	for name, do := range tokenCommands {
+		command(name, do)
 	}
-	is33 := from(t, srv, 3)
-	equal(t, "user", []bool{is33, is33}, []bool{c.UID != nil, c.User != nil})
-	s := sessionRow(t, srv, "main")
-	equal(t, "attached", []string{c.Name}, s.AttachedList)
-	equal(t, "attached", 1, s.Attached)
-	if s.LastAttached == nil || time.Since(*s.LastAttached) > time.Minute {
-		t.Errorf("last attached %v", s.LastAttached)
+	for scope := range tokenScopes {
+		command(scope, func(s *tokenScript, args []string) error { return s.check(append([]string{scope}, args...)) })
 	}
-	equal(t, "active for a client that is not attached", ptr(isRelease38(t, srv), false), s.Active)
+	testscript.Run(t, params)
 }
 
 // Asking for an object that is gone must not kill the server, as tmux 3.2a would have it.
@@ -413,40 +207,36 @@ func TestTokensOfNothing(t *testing.T) {
 	}
 	rows, err := tmux.List[row](ctx, srv, tmux.DisplayMessage{Target: tmux.PaneID("%99")})
 	if err != nil || len(rows) != 1 || rows[0].PaneID != "" || rows[0].Session != nil || rows[0].Version == "" {
-		t.Fatalf("%+v, %v", rows, err)
+		t.Errorf("%+v, %v", rows, err)
 	}
 	rows, err = tmux.List[row](ctx, srv, tmux.DisplayMessage{Target: tmux.PaneID("%0")})
 	if err != nil || len(rows) != 1 || rows[0].Session == nil || rows[0].Window == nil || rows[0].Fg != "default" || rows[0].Client != nil {
-		t.Fatalf("%+v, %v", rows, err)
+		t.Errorf("%+v, %v", rows, err)
 	}
 }
 
-// rowTypes are the generated rows, each with a list that has a row of it.
-func rowTypes(t *testing.T, srv *tmux.Server) map[string]any {
-	t.Helper()
-	tmuxtest.Run(t, srv, "set-buffer", "x")
-	return map[string]any{
-		"server":  only(t, func(tmux.ServerInfo) bool { return true }, srv, tmux.DisplayMessage{}),
-		"session": sessionRow(t, srv, "main"),
-		"window":  windowRow(t, srv, "main", 0),
-		"pane":    paneRow(t, srv, "%0"),
-		"client":  controlClient(t, srv),
-		"buffer":  only(t, func(tmux.Buffer) bool { return true }, srv, tmux.ListBuffers{}),
-	}
-}
-
-// What this tmux does not know is nil; what it knows and always has is not; and each row holds all
-// tokens of its scope.
-func TestAbsentIsNotFalse(t *testing.T) {
+// Each row has all tokens of its scope. What this tmux does not know is nil, and what it knows and
+// always has is not. In JSON each has tmux's own word, and what is nil is null.
+func TestRowsHaveAllTokens(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
 	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
-	for scope, r := range rowTypes(t, srv) {
+	tmuxtest.Run(t, srv, "set-buffer", "x")
+	ok(t, tokenCommands["control"](&tokenScript{t: t, srv: srv, v: v}, nil))
+	for scope, rows := range tokenScopes {
+		row := rows.list(t, srv)[0]
+		inJSON := asJSON(t, row)
 		fields := make(map[string]reflect.Value)
-		for i := range reflect.TypeOf(r).NumField() {
-			name, _, _ := strings.Cut(reflect.TypeOf(r).Field(i).Tag.Get("tmux"), ",")
-			fields[name] = reflect.ValueOf(r).Field(i)
+		for i := range reflect.TypeOf(row).NumField() {
+			name, _, _ := strings.Cut(reflect.TypeOf(row).Field(i).Tag.Get("tmux"), ",")
+			f := reflect.ValueOf(row).Field(i)
+			fields[name] = f
+			isNil := (f.Kind() == reflect.Pointer || f.Kind() == reflect.Slice) && f.IsNil()
+			if value, ok := inJSON[name]; !ok || isNil != (string(value) == "null") {
+				t.Errorf("%s: %s is %v in Go and %s in JSON", scope, name, f, value)
+			}
 		}
+		equal(t, scope+": fields in JSON", len(fields), len(inJSON))
 		for _, token := range tmux.Tokens() {
 			if string(token.Scope) != scope || token.Name == "buffer_full" {
 				continue
@@ -464,31 +254,6 @@ func TestAbsentIsNotFalse(t *testing.T) {
 			case token.In(v) && !token.Nullable && nilable && f.IsNil():
 				t.Errorf("%s is nil on tmux %v, which knows it", token.Name, v)
 			}
-		}
-	}
-}
-
-// Rows become JSON with tmux's own words, and null for what is absent.
-func TestRowsAsJSON(t *testing.T) {
-	t.Parallel()
-	for scope, r := range rowTypes(t, started(t)) {
-		data := must[[]byte](t)(json.Marshal(r))
-		var got map[string]json.RawMessage
-		if err := json.Unmarshal(data, &got); err != nil {
-			t.Fatalf("%s: %v in %s", scope, err, data)
-		}
-		for i := range reflect.TypeOf(r).NumField() {
-			name, _, _ := strings.Cut(reflect.TypeOf(r).Field(i).Tag.Get("tmux"), ",")
-			value, ok := got[name]
-			f := reflect.ValueOf(r).Field(i)
-			isNil := (f.Kind() == reflect.Pointer || f.Kind() == reflect.Slice) && f.IsNil()
-			if !ok || isNil != (string(value) == "null") {
-				t.Errorf("%s: %s is %v in Go and %s in JSON", scope, name, f, value)
-			}
-			delete(got, name)
-		}
-		if len(got) > 0 {
-			t.Errorf("%s: JSON has also %v", scope, got)
 		}
 	}
 }
