@@ -1,7 +1,6 @@
 package tmux_test
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,32 +12,6 @@ import (
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
-
-func FuzzBuffer(f *testing.F) {
-	for _, s := range texts {
-		f.Add([]byte(s))
-	}
-	f.Add([]byte("a\x00b\x00"))
-	srv := started(f)
-	pane := record(f, srv)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		ctx := tmuxtest.Context(t)
-		buf, err := srv.SetBuffer(ctx, "x", data)
-		if len(data) == 0 {
-			isKind(t, "an empty buffer", err, tmux.ErrArgument)
-			return
-		}
-		ok(t, err)
-		equal(t, "set", string(data), string(must[[]byte](t)(buf.Bytes(ctx))))
-		if bytes.IndexByte(data, 0) >= 0 {
-			return // the recorder's end mark
-		}
-		ok(t, pane.Paste(ctx, data, tmux.PasteOptions{}))
-		if got := pane.next(t); !bytes.Equal(got, data) {
-			t.Errorf("pasted %q, the program got %q", data, got)
-		}
-	})
-}
 
 func TestBuffers(t *testing.T) {
 	t.Parallel()

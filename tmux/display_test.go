@@ -2,7 +2,6 @@ package tmux_test
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os/exec"
 	"strings"
@@ -69,31 +68,6 @@ func TestDisplayWithoutSessions(t *testing.T) {
 	if got, err := srv.Display(ctx, "#{socket_path} #{session_name}"); err != nil || got != srv.SocketPath()+" " {
 		t.Errorf("%q, %v", got, err)
 	}
-}
-
-// FuzzDisplay expands literal text, and a value that holds it.
-func FuzzDisplay(f *testing.F) {
-	for _, s := range texts {
-		f.Add(s)
-	}
-	f.Add("$x \\$y \\\\$z \\${a")
-	srv := started(f)
-	pane := srv.Pane("%0")
-	f.Fuzz(func(t *testing.T, text string) {
-		if strings.IndexByte(text, 0) >= 0 {
-			t.Skip("no format holds a NUL byte")
-		}
-		ctx := tmuxtest.Context(t)
-		ok(t, srv.GlobalSessionOptions().Set(ctx, "@text", text))
-		for what, show := range map[string]func(tmux.Format) (string, error){
-			"the server": func(f tmux.Format) (string, error) { return srv.Display(ctx, f) },
-			"a pane":     func(f tmux.Format) (string, error) { return pane.Display(ctx, f) },
-		} {
-			for _, format := range []tmux.Format{tmux.Literal(text), "#{@text}", "#{?pane_id," + tmux.Literal(text) + ",}"} {
-				equal(t, fmt.Sprintf("%q of %s", format, what), text, must[string](t)(show(format)))
-			}
-		}
-	})
 }
 
 func TestDisplayOddFormats(t *testing.T) {

@@ -1,7 +1,6 @@
 package tmux_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,41 +8,6 @@ import (
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
-
-func FuzzEnvironment(f *testing.F) {
-	for _, s := range texts {
-		f.Add(s)
-	}
-	f.Add("\"; export X;\nY=\"z")
-	f.Add("$x \\$y \\\\$z \\${a")
-	srv := started(f)
-	f.Fuzz(func(t *testing.T, value string) {
-		ctx := tmuxtest.Context(t)
-		for _, env := range []tmux.Environment{srv.Environment(), srv.Session("$0").Environment()} {
-			err := env.Set(ctx, "FUZZ", value)
-			if strings.IndexByte(value, 0) >= 0 {
-				isKind(t, "a NUL byte", err, tmux.ErrArgument)
-				continue
-			}
-			ok(t, err)
-			want := tmux.Variable{Name: "FUZZ", Value: value}
-			if got, err := env.Get(ctx, "FUZZ"); err != nil || got != want {
-				t.Errorf("set %q, got %+v, %v", value, got, err)
-			}
-			all, err := env.All(ctx)
-			if err != nil {
-				t.Errorf("with %q: %v", value, err)
-			}
-			found := false
-			for _, v := range all {
-				found = found || v == want
-			}
-			if !found {
-				t.Errorf("%q is not in %+v", value, all)
-			}
-		}
-	})
-}
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()

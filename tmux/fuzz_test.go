@@ -1,6 +1,7 @@
 package tmux_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,62 +17,73 @@ var texts = []string{
 	"A=b", "{", "{ x }", "# comment", "ü€😀", "é́", "\u200d", "a\x00b", "\xff\xfe", "|", `\|`, `\033`, "*", "?", "[a]",
 }
 
-// FuzzArguments sends text as an argument, in an argument vector and in a list
-// too long for one, and reads it back from tmux.
-func FuzzArguments(f *testing.F) {
-	for _, s := range texts {
+// FuzzText puts text wherever text can be put, and gets it back as it was. A NUL byte is refused.
+func FuzzText(f *testing.F) {
+	for _, s := range append(texts, "a\x00b\x00", "\"; export X;\nY=\"z", "$x \\$y \\\\$z \\${a", "'\"'", "\"'\"") {
 		f.Add(s)
 	}
 	srv := started(f)
-	type row struct {
-		Short string `tmux:"@short"`
-		Long  string `tmux:"@long"`
-	}
-	pad := strings.Repeat("x", 20000)
+	pane, session, user := record(f, srv), srv.Session("$0"), srv.GlobalSessionOptions()
+	long := tmux.SetOption{Global: true, Name: "@pad", Value: new(strings.Repeat("x", 20000))} // too long for arguments
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx := tmuxtest.Context(t)
-		_, err := srv.Do(ctx, tmux.Raw{Name: "set-option", Args: []string{"-g", "@short", text}})
-		if strings.IndexByte(text, 0) >= 0 {
-			isKind(t, "a NUL byte", err, tmux.ErrArgument)
+		null := strings.Contains(text, "\x00")
+		// check is for what puts the text somewhere, and what gets it from there.
+		check := func(what string, err error, get func() (string, error)) {
+			t.Helper()
+			if null {
+				isKind(t, what, err, tmux.ErrArgument)
+				return
+			}
+			ok(t, err)
+			equal(t, what, text, must[string](t)(get()))
+		}
+		for name, o := range map[string]tmux.Options{
+			"@x": srv.Options(), "@y": user, "status-left": session.Options(), "@z": srv.GlobalWindowOptions(),
+			"window-status-format": srv.Window("@0").Options(), "@p": srv.Pane("%0").Options(), "user-keys[7]": srv.Options(),
+		} {
+			check(name, o.Set(ctx, name, text), func() (string, error) { return o.Get(ctx, name) })
+			if null {
+				continue
+			}
+			if items := must[[]tmux.Option](t)(o.Items(ctx, name)); len(items) != 1 || items[0].Value != text || items[0].Inherited {
+				t.Errorf("set %s to %q, %+v holds", name, text, items)
+			}
+		}
+		for _, env := range []tmux.Environment{srv.Environment(), session.Environment()} {
+			variable := tmux.Variable{Name: "FUZZ", Value: text}
+			check("variable", env.Set(ctx, "FUZZ", text), func() (string, error) {
+				got, err := env.Get(ctx, "FUZZ")
+				return got.Value, err
+			})
+			if all := must[[]tmux.Variable](t)(env.All(ctx)); !null && !slices.Contains(all, variable) {
+				t.Errorf("%+v is not in %+v", variable, all)
+			}
+		}
+		raw := func(name string) tmux.Raw {
+			return tmux.Raw{Name: "set-option", Args: []string{"-g", name, text}}
+		}
+		value := func(name string) func() (string, error) {
+			return func() (string, error) { return user.Get(ctx, name) }
+		}
+		check("an argument", do(ctx, srv, raw("@short")), value("@short"))
+		check("in a long list", do(ctx, srv, raw("@long"), long), value("@long"))
+		check("keys", pane.SendText(ctx, text), func() (string, error) { return string(pane.next(t)), nil })
+		if text == "" {
+			isKind(t, "an empty buffer", second(srv.SetBuffer(ctx, "x", nil)), tmux.ErrArgument)
 			return
 		}
-		ok(t, err)
-		if _, err := srv.Do(ctx,
-			tmux.Raw{Name: "set-option", Args: []string{"-g", "@long", text}},
-			tmux.Raw{Name: "set-option", Args: []string{"-g", "@pad", pad}},
-		); err != nil {
-			t.Fatal(err)
+		equal(t, "a buffer", text, string(must[[]byte](t)(must[tmux.BufferRef](t)(srv.SetBuffer(ctx, "x", []byte(text))).Bytes(ctx))))
+		if null {
+			return // no format has one, and it ends what the recorder reads
 		}
-		rows := must[[]row](t)(tmux.List[row](ctx, srv, tmux.ListSessions{}))
-		if rows[0].Short != text || rows[0].Long != text {
-			t.Errorf("sent %q, got %q in an argument vector and %q in a long list", text, rows[0].Short, rows[0].Long)
+		check("pasted", pane.Paste(ctx, []byte(text), tmux.PasteOptions{}), func() (string, error) { return string(pane.next(t)), nil })
+		literal := tmux.Literal(text)
+		for _, format := range []tmux.Format{literal, "#{@short}", "#{?pane_id," + literal + ",}"} {
+			equal(t, string(format)+" of the server", text, must[string](t)(srv.Display(ctx, format)))
+			equal(t, string(format)+" of a pane", text, must[string](t)(pane.Display(ctx, format)))
+			check("an expanded option", do(ctx, srv, tmux.Raw{Name: "set-option", Args: []string{"-F", "-g", "@expanded", string(format)}}), value("@expanded"))
 		}
-	})
-}
-
-// FuzzLiteral lets tmux expand literal text, at the top of a format and inside.
-func FuzzLiteral(f *testing.F) {
-	for _, s := range texts {
-		f.Add(s)
-	}
-	srv := started(f)
-	type row struct {
-		Top    string `tmux:"@top"`
-		Inside string `tmux:"@inside"`
-		Same   bool   `tmux:"@same"`
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if strings.IndexByte(text, 0) >= 0 {
-			t.Skip("no format holds a NUL byte")
-		}
-		ctx := tmuxtest.Context(t)
-		lit := string(tmux.Literal(text))
-		var cmds []tmux.Command
-		for name, format := range map[string]string{"@top": lit, "@inside": "#{?pane_id," + lit + ",no}", "@same": "#{==:" + lit + "," + lit + "}"} {
-			cmds = append(cmds, tmux.Raw{Name: "set-option", Args: []string{"-F", "-g", name, format}})
-		}
-		ok(t, do(ctx, srv, cmds...))
-		rows := must[[]row](t)(tmux.List[row](ctx, srv, tmux.ListSessions{}))
-		equal(t, text, []row{{text, text, true}}, rows)
+		equal(t, "the same", "1", must[string](t)(pane.Display(ctx, "#{==:"+literal+","+literal+"}")))
 	})
 }

@@ -42,23 +42,6 @@ func (r *recorder) next(t testing.TB) []byte {
 	return got[:len(got)-1]
 }
 
-func FuzzSendText(f *testing.F) {
-	for _, s := range texts {
-		f.Add(s)
-	}
-	pane := record(f, started(f))
-	f.Fuzz(func(t *testing.T, text string) {
-		err := pane.SendText(tmuxtest.Context(t), text)
-		if strings.IndexByte(text, 0) >= 0 {
-			isKind(t, "a NUL byte", err, tmux.ErrArgument)
-			text = ""
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		equal(t, "sent", text, string(pane.next(t)))
-	})
-}
-
 func TestSendTextOfAnyLength(t *testing.T) {
 	t.Parallel()
 	pane := record(t, started(t))

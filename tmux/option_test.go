@@ -14,37 +14,6 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-func FuzzOptions(f *testing.F) {
-	for _, s := range texts {
-		f.Add(s)
-	}
-	f.Add("$x \\$y \\\\$z \\${a")
-	f.Add("'\"'")
-	f.Add("\"'\"")
-	srv := started(f)
-	f.Fuzz(func(t *testing.T, value string) {
-		ctx := tmuxtest.Context(t)
-		for _, o := range []struct {
-			tmux.Options
-			name string
-		}{
-			{srv.Options(), "@x"}, {srv.GlobalSessionOptions(), "@x"}, {srv.Session("$0").Options(), "status-left"}, {srv.GlobalWindowOptions(), "@x"},
-			{srv.Window("@0").Options(), "window-status-format"}, {srv.Pane("%0").Options(), "@x"}, {srv.Options(), "user-keys[7]"},
-		} {
-			err := o.Set(ctx, o.name, value)
-			if strings.IndexByte(value, 0) >= 0 {
-				isKind(t, "a NUL byte", err, tmux.ErrArgument)
-				continue
-			}
-			ok(t, err)
-			equal(t, o.name, value, must[string](t)(o.Get(ctx, o.name)))
-			if got, err := o.Items(ctx, o.name); err != nil || len(got) != 1 || got[0].Value != value || got[0].Inherited {
-				t.Errorf("set %s to %q, %+v holds, %v", o.name, value, got, err)
-			}
-		}
-	})
-}
-
 func TestOptionScopes(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
