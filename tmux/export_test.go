@@ -1,6 +1,11 @@
 package tmux
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+)
 
 // WithChecksum is a custom layout with the right checksum.
 func WithChecksum(body string) Layout {
@@ -33,3 +38,30 @@ var (
 	KindOf    = kindOf
 	Commands  = commands
 )
+
+// ErrProtocol is a server that does not speak the protocol.
+var ErrProtocol = errProtocol
+
+// RunNative sends one command to the server at a socket.
+func RunNative(ctx context.Context, path string, env []string, words ...string) (stderr string, code int, err error) {
+	rep, err := newNativeTransport(socket{path: path}, env).run(ctx, request{words: words})
+	return string(rep.stderr), rep.code, err
+}
+
+// NamedInput and NamedOutput are the files that the list of [CallNative] names.
+const (
+	NamedInput  = "/named/in"
+	NamedOutput = "/named/out"
+)
+
+// CallNative has a server answer a list that reads a file and appends to another. Open opens them.
+func CallNative(ctx context.Context, conn net.Conn, open func(path string, flags int) (*os.File, error)) error {
+	named := []clientFile{{path: NamedInput}, {path: NamedOutput, write: true, flags: os.O_APPEND}}
+	c := nativeCall{
+		ctx: ctx, conn: conn, in: messageReader{r: conn, buf: make([]byte, 4*maxMessage)},
+		files: clientFiles{named: named, stdin: []byte("input")}, open: open,
+	}
+	defer c.files.closeAll()
+	_, err := c.do(nil, []string{"list-sessions"})
+	return err
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,4 +63,14 @@ func started(t testing.TB) *tmux.Server {
 func by(t testing.TB, base *tmux.Server, way tmux.Transport) *tmux.Server {
 	t.Helper()
 	return must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way}))
+}
+
+// eventually waits for what must come, for at most a minute.
+func eventually(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not in a minute", what)
+		}
+	}
 }

@@ -188,23 +188,6 @@ func TestPathsForTheProgram(t *testing.T) {
 	}
 }
 
-// ownServer is a server of this user's that does as it likes.
-func ownServer(t testing.TB, serve func(net.Conn)) string {
-	t.Helper()
-	socket := shortDir(t, 0o700) + "/s"
-	l := must[net.Listener](t)(net.Listen("unix", socket))
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
-			go func() {
-				defer c.Close()
-				serve(c)
-			}()
-		}
-	}()
-	return socket
-}
-
 // With a list, a server is sent the part of the environment that tmux needs for it,
 // and no more.
 func TestServersAreToldWhatTheyNeed(t *testing.T) {
