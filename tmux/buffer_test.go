@@ -19,9 +19,7 @@ func TestBuffers(t *testing.T) {
 	equal(t, "on a fresh server", 0, len(must[[]tmux.Buffer](t)(srv.Buffers(ctx, ""))))
 	names := []string{"a b", "c:d", "plain", "#{x}", "%Y;", "-n"}
 	for _, name := range names {
-		if _, err := srv.SetBuffer(ctx, name, []byte("content of "+name)); err != nil {
-			t.Errorf("%q: %v", name, err)
-		}
+		ok(t, second(srv.SetBuffer(ctx, name, []byte("content of "+name))))
 	}
 	all := must[[]tmux.Buffer](t)(srv.Buffers(ctx, ""))
 	got := []string{}
@@ -35,9 +33,7 @@ func TestBuffers(t *testing.T) {
 		t.Error(diff)
 	}
 	some, err := srv.Buffers(ctx, tmux.MatchToken("buffer_name", "*:*", tmux.Match{Glob: true}))
-	if err != nil || len(some) != 1 || some[0].Name != "c:d" {
-		t.Errorf("filtered: %v, %v", some, err)
-	}
+	expect(t, err == nil && len(some) == 1 && some[0].Name == "c:d", "filtered: %v, %v", some, err)
 	b := srv.Buffer("a b")
 	ok(t, b.Append(ctx, " and more;"))
 	b = must[tmux.BufferRef](t)(b.Rename(ctx, "new name"))

@@ -92,9 +92,7 @@ func TestNoServer(t *testing.T) {
 	t.Parallel()
 	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
 	_, err := srv.Do(ctx, tmux.ListSessions{})
-	if !errors.Is(err, tmux.ErrNoServer) || !strings.Contains(err.Error(), srv.SocketPath()) {
-		t.Errorf("got %v", err)
-	}
+	expect(t, errors.Is(err, tmux.ErrNoServer) && strings.Contains(err.Error(), srv.SocketPath()), "got %v", err)
 	if v, err := srv.Version(ctx); err != nil || v.Compare(tmux.MinVersion) < 0 {
 		t.Errorf("version without a server: %v, %v", v, err)
 	}
@@ -176,9 +174,7 @@ func TestMarksOnTheScreen(t *testing.T) {
 		t.Errorf("got %q", outs)
 	}
 	outs = must[[][]byte](t)(srv.Do(ctx, append(look, tmux.Raw{Name: "show-messages"}, tmux.DisplayMessage{Print: true, Message: "next"})...))
-	if string(outs[4]) != "next\n" || !strings.Contains(string(outs[3]), "new-window") {
-		t.Errorf("got %q", outs)
-	}
+	expect(t, string(outs[4]) == "next\n" && strings.Contains(string(outs[3]), "new-window"), "got %q", outs)
 }
 
 // A list of many commands that look goes in parts: it must answer as one does.

@@ -166,9 +166,7 @@ func TestKindsAreComplete(t *testing.T) {
 		return true
 	})
 	kinds := tmux.Kinds()
-	if declared != len(kinds) || declared == 0 {
-		t.Errorf("%d kinds are declared, Kinds has %d", declared, len(kinds))
-	}
+	expect(t, declared == len(kinds) && declared != 0, "%d kinds are declared, Kinds has %d", declared, len(kinds))
 	for i, kind := range kinds {
 		if first := slices.IndexFunc(kinds, func(k error) bool { return errors.Is(kind, k) }); first != i {
 			t.Errorf("%v is also %v, which comes before it", kind, kinds[first])

@@ -147,9 +147,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 							t.Fatalf("%s does not return while the server hangs", method.name)
 						}
 					}
-					if reached < least {
-						t.Errorf("only %d calls asked the server", reached)
-					}
+					expect(t, reached >= least, "only %d calls asked the server", reached)
 				})
 			}
 		}
@@ -272,8 +270,6 @@ func TestNoCallWithContextIsForgotten(t *testing.T) {
 		called[c.name] = true
 	}
 	for _, name := range withContext(t) {
-		if !called[name] {
-			t.Errorf("%s is not called", name)
-		}
+		expect(t, called[name], "%s is not called", name)
 	}
 }

@@ -3,6 +3,7 @@ package tmux_test
 import (
 	"context"
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -72,5 +73,21 @@ func eventually(t testing.TB, what string, is func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: not in a minute", what)
 		}
+	}
+}
+
+// expect fails the test, and lets it go on, if what it expects does not hold.
+func expect(t testing.TB, holds bool, format string, args ...any) {
+	t.Helper()
+	if !holds {
+		t.Errorf(format, args...)
+	}
+}
+
+// absent expects that there is no such file: nothing has made it.
+func absent(t testing.TB, path string) {
+	t.Helper()
+	if _, err := os.Lstat(path); err == nil {
+		t.Errorf("%s was made", path)
 	}
 }

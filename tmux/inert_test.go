@@ -37,9 +37,7 @@ func inert(t testing.TB, srv *tmux.Server, format string) string {
 	}
 	var b tmux.Batch
 	got := tmux.Displayed(&b, tmux.DisplayMessage{Target: tmux.PaneID("%0"), Message: f})
-	if err := b.Do(ctx, srv); err != nil {
-		t.Fatalf("%s as %s: %v", format, f, err)
-	}
+	ok(t, b.Do(ctx, srv))
 	return *got
 }
 
@@ -121,9 +119,7 @@ func TestInertRefuses(t *testing.T) {
 	} {
 		f, err := tmux.Inert(format, v)
 		name := strings.Trim(strings.TrimSuffix(format, ",a,b}"), "#{?}")
-		if err != nil || strings.Contains(string(f), name) {
-			t.Errorf("%s on tmux %s: %q, %v", format, v, f, err)
-		}
+		expect(t, err == nil && !strings.Contains(string(f), name), "%s on tmux %s: %q, %v", format, v, f, err)
 	}
 }
 
@@ -197,16 +193,12 @@ func TestInertFormatsAreCheap(t *testing.T) {
 				}
 				var b tmux.Batch
 				got := tmux.Displayed(&b, tmux.DisplayMessage{Target: tmux.PaneID("%0"), Message: f})
-				if err := b.Do(ctx, srv); err != nil {
-					t.Fatalf("%s: %v", f, err)
-				}
+				ok(t, b.Do(ctx, srv))
 				most = max(most, len(*got))
 			}
 		}
 	}
-	if most > 1<<20 || most < 64<<10 {
-		t.Errorf("a format expanded to %d bytes", most)
-	}
+	expect(t, most <= 1<<20 && most >= 64<<10, "a format expanded to %d bytes", most)
 	if grown := memory(t, srv) - before; grown > 10<<10 {
 		t.Errorf("tmux grew by %d kB", grown)
 	}

@@ -83,9 +83,7 @@ func TestSendKeysByName(t *testing.T) {
 		{[]string{"M-x", "NoSuchKey"}, "\x1bxNoSuchKey"},
 		{nil, ""},
 	} {
-		if err := pane.SendKeys(ctx, test.keys...); err != nil {
-			t.Errorf("%q: %v", test.keys, err)
-		}
+		ok(t, pane.SendKeys(ctx, test.keys...))
 		equal(t, fmt.Sprintf("%q", test.keys), test.want, string(pane.next(t)))
 	}
 	for _, test := range []struct {
@@ -99,9 +97,7 @@ func TestSendKeysByName(t *testing.T) {
 		{tmux.SendKeys{Literal: true, Keys: []string{"Enter"}}, "Enter"},
 	} {
 		test.cmd.Target = pane
-		if _, err := pane.Server().Do(ctx, test.cmd); err != nil {
-			t.Errorf("%+v: %v", test.cmd, err)
-		}
+		ok(t, second(pane.Server().Do(ctx, test.cmd)))
 		equal(t, fmt.Sprintf("%+v", test.cmd), test.want, string(pane.next(t)))
 	}
 	ok(t, pane.SendLine(ctx, "ls; #{x}"))
@@ -116,9 +112,7 @@ func TestSendToAPaneThatIsGone(t *testing.T) {
 		"SendKeys": gone.SendKeys(ctx, "x"), "SendText": gone.SendText(ctx, "x"), "no text": gone.SendText(ctx, ""), "Reset": gone.Reset(ctx),
 		"Paste": gone.Paste(ctx, []byte("x"), tmux.PasteOptions{}), "CopyMode": gone.CopyMode(ctx),
 	} {
-		if !errors.Is(err, tmux.ErrNotFound) || !strings.Contains(err.Error(), "%99") {
-			t.Errorf("%s: %v", what, err)
-		}
+		expect(t, errors.Is(err, tmux.ErrNotFound) && strings.Contains(err.Error(), "%99"), "%s: %v", what, err)
 	}
 	if rest, err := srv.Buffers(ctx, ""); err != nil || len(rest) > 0 {
 		t.Errorf("a failed paste left %v, %v", rest, err)
@@ -136,13 +130,9 @@ func TestResetClearsScreenAndHistory(t *testing.T) {
 	}
 	ok(t, pane.Reset(ctx))
 	state, err := pane.Display(ctx, "#{history_size} #{keypad_cursor_flag} #{cursor_x},#{cursor_y}")
-	if err != nil || state != "0 0 0,0" {
-		t.Errorf("history, cursor key mode and cursor are %q, %v", state, err)
-	}
+	expect(t, err == nil && state == "0 0 0,0", "history, cursor key mode and cursor are %q, %v", state, err)
 	screen, err := pane.Capture(ctx, tmux.CapturePane{Start: tmux.LineEdge})
-	if err != nil || strings.TrimSpace(string(screen)) != "" {
-		t.Errorf("the screen is %q, %v", screen, err)
-	}
+	expect(t, err == nil && strings.TrimSpace(string(screen)) == "", "the screen is %q, %v", screen, err)
 }
 
 func TestCopyMode(t *testing.T) {

@@ -80,12 +80,8 @@ func withoutDescriptors(t *testing.T, way tmux.Transport, socket string) {
 		}
 		held[free].Close()
 	}
-	if named < 5 || worked < 20 {
-		t.Errorf("%d calls ran out of descriptors, %d worked", named, worked)
-	}
-	if strings.Contains(log.String(), "using the tmux program") {
-		t.Errorf("the way changed:\n%s", &log)
-	}
+	expect(t, named >= 5 && worked >= 20, "%d calls ran out of descriptors, %d worked", named, worked)
+	expect(t, !strings.Contains(log.String(), "using the tmux program"), "the way changed:\n%s", &log)
 	fmt.Println(named, "ran out,", worked, "worked")
 }
 

@@ -59,9 +59,7 @@ func TestHandlesWithoutServer(t *testing.T) {
 			}()
 		}
 	}
-	if calls < 200 {
-		t.Errorf("only %d methods were called", calls)
-	}
+	expect(t, calls >= 200, "only %d methods were called", calls)
 	var b tmux.Batch
 	tmux.Add(&b, tmux.KillServer{})
 	isKind(t, "a batch without a server", b.Do(t.Context(), nil), tmux.ErrArgument)
@@ -199,9 +197,7 @@ func TestErrorsNameTheObject(t *testing.T) {
 			continue
 		}
 		equal(t, what, c.want, e.Object)
-		if !strings.Contains(e.Error(), c.want.Name) {
-			t.Errorf("%s: the text %q has no %q", what, e, c.want.Name)
-		}
+		expect(t, strings.Contains(e.Error(), c.want.Name), "%s: the text %q has no %q", what, e, c.want.Name)
 	}
 	// Other errors name none.
 	var e *tmux.Error

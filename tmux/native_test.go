@@ -194,9 +194,7 @@ func TestAutoFallsBackToExec(t *testing.T) {
 	for range 3 {
 		err := do(tmuxtest.Context(t), srv, tmux.ListSessions{})
 		var e *tmux.Error
-		if !errors.As(err, &e) || errors.Is(err, tmux.ErrProtocol) {
-			t.Errorf("got %v, want what the tmux program says", err)
-		}
+		expect(t, errors.As(err, &e) && !errors.Is(err, tmux.ErrProtocol), "got %v, want what the tmux program says", err)
 	}
 	// One native attempt, then for each call one to see who is there and the
 	// program's; a version mismatch is looked for with one more for each failure.
@@ -223,9 +221,7 @@ func TestAutoWhenAnotherServerTakesThePlace(t *testing.T) {
 	os.Remove(base.SocketPath())
 	l := serveAt(t, base.SocketPath(), says(garbage))
 	isKind(t, "the other server", do(ctx, srv, tmux.ListSessions{}), tmux.ErrProtocol)
-	if !strings.Contains(log.String(), fellBack) {
-		t.Errorf("not logged:\n%s", &log)
-	}
+	expect(t, strings.Contains(log.String(), fellBack), "not logged:\n%s", &log)
 	l.Close()
 	ok(t, do(ctx, srv, tmux.NewSession{Detached: true, Command: []string{"cat"}}, tmux.ListSessions{}))
 	ok(t, do(ctx, srv, tmux.ListSessions{}))

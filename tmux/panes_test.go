@@ -29,9 +29,7 @@ func TestSplitPlacesThePane(t *testing.T) {
 	}
 	inDirectory(t, p1.PaneRef, dir)
 	p2 := must[tmux.Pane](t)(p1.Split(ctx, tmux.SplitWindow{Before: true, Size: tmux.Percent(50)}))
-	if !p2.Active || p2.Top != 0 || p2.Height != 12 {
-		t.Errorf("new pane: active %v, top %d, height %d", p2.Active, p2.Top, p2.Height)
-	}
+	expect(t, p2.Active && p2.Top == 0 && p2.Height == 12, "new pane: active %v, top %d, height %d", p2.Active, p2.Top, p2.Height)
 	equal(t, "order", []tmux.PaneID{"%0", p2.ID, p1.ID}, paneIDs(must[[]tmux.Pane](t)(srv.Window(p1.WindowID).Panes(ctx))))
 }
 
@@ -83,9 +81,7 @@ func TestSetStyle(t *testing.T) {
 	ok(t, p1.SetStyle(ctx, "bg=blue"))
 	equal(t, "style", "bg=blue", tmuxtest.Run(t, p1.Server(), "select-pane", "-g", "-t", string(p1.ID)))
 	isKind(t, "a bad style", p1.SetStyle(ctx, "no such style"), tmux.ErrBadValue)
-	if must[tmux.Pane](t)(p1.Info(ctx)).Active {
-		t.Error("setting a style selected the pane")
-	}
+	expect(t, !must[tmux.Pane](t)(p1.Info(ctx)).Active, "setting a style selected the pane")
 }
 
 func TestInputOfAPane(t *testing.T) {
@@ -154,9 +150,7 @@ func TestPanesMoveAbout(t *testing.T) {
 		t.Errorf("swapped to index %d", got.Index)
 	}
 	w := must[tmux.Window](t)(p1.Break(ctx, tmux.BreakPane{Name: "broken #{pane_id}", Detached: true}))
-	if w.ID == p1.WindowID || w.Name != "broken #{pane_id}" || w.Active {
-		t.Errorf("broken into %+v", w)
-	}
+	expect(t, w.ID != p1.WindowID && w.Name == "broken #{pane_id}" && !w.Active, "broken into %+v", w)
 	equal(t, "pane in", w.ID, must[tmux.Pane](t)(p1.Info(ctx)).WindowID)
 	ok(t, do(ctx, srv, tmux.JoinPane{Source: p1, Target: p0, Size: tmux.Cells(5)}))
 	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.WindowID != p0.WindowID || got.Height != 5 {
@@ -170,9 +164,7 @@ func TestPanesMoveAbout(t *testing.T) {
 	_, err = p1.Respawn(ctx, tmux.RespawnPane{})
 	isKind(t, "a running pane started again", err, tmux.ErrRunning)
 	got := must[tmux.Pane](t)(p1.Respawn(ctx, tmux.RespawnPane{Kill: true, Command: []string{"sleep", "2000"}}))
-	if got.StartCommand == nil || !strings.Contains(*got.StartCommand, "sleep 2000") {
-		t.Errorf("start command %v", got.StartCommand)
-	}
+	expect(t, got.StartCommand != nil && strings.Contains(*got.StartCommand, "sleep 2000"), "start command %v", got.StartCommand)
 	ok(t, do(ctx, srv, tmux.ClockMode{Target: p0}))
 	if got := must[tmux.Pane](t)(p0.Info(ctx)); got.Mode == nil || *got.Mode != "clock-mode" {
 		t.Errorf("mode %v", got.Mode)
@@ -199,17 +191,13 @@ func TestFloatingPanes(t *testing.T) {
 		return
 	}
 	ok(t, err)
-	if p.Active || p.Width > 30 || p.Width < 28 {
-		t.Errorf("floating pane: active %v, width %d", p.Active, p.Width)
-	}
+	expect(t, !p.Active && p.Width <= 30 && p.Width >= 28, "floating pane: active %v, width %d", p.Active, p.Width)
 	equal(t, "panes", 2, len(must[[]tmux.Pane](t)(srv.Panes(ctx))))
 	if must[bool](t)(srv.Supports(ctx, tmux.FieldFeature(tmux.MovePane{}, "Position"))) {
 		before := must[tmux.Pane](t)(p.Info(ctx))
 		ok(t, do(ctx, srv, tmux.MovePane{Target: p, Position: "bottom-right"}))
 		after := must[tmux.Pane](t)(p.Info(ctx))
-		if after.Left <= before.Left {
-			t.Errorf("moved from column %d to %d", before.Left, after.Left)
-		}
+		expect(t, after.Left > before.Left, "moved from column %d to %d", before.Left, after.Left)
 		ok(t, do(ctx, srv, tmux.MovePane{Target: p, UpBy: 3, LeftBy: 2}))
 		again := must[tmux.Pane](t)(p.Info(ctx))
 		if again.Left != after.Left-2 || again.Top != after.Top-3 {
@@ -255,10 +243,6 @@ func TestPaneWait(t *testing.T) {
 		return
 	}
 	var e *tmux.Error
-	if !errors.As(err, &e) || e.ExitCode != 3 {
-		t.Errorf("got %v", err)
-	}
-	if _, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Wait: true, Command: []string{"true"}}); err != nil {
-		t.Errorf("got %v", err)
-	}
+	expect(t, errors.As(err, &e) && e.ExitCode == 3, "got %v", err)
+	ok(t, second(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Wait: true, Command: []string{"true"}})))
 }

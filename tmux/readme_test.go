@@ -34,9 +34,7 @@ func TestReadmeShowsExamples(t *testing.T) {
 		}
 		return []byte("<!-- example: " + name + " -->\n```go\n" + body + "```\n")
 	})
-	if blocks == 0 {
-		t.Error("README.md shows no example")
-	}
+	expect(t, blocks != 0, "README.md shows no example")
 	if *updateReadme {
 		ok(t, os.WriteFile(readme, want, 0o644))
 		return

@@ -22,18 +22,14 @@ func TestSource(t *testing.T) {
 		return v
 	}
 	out, err := srv.Source(ctx, []byte("# a comment\nset -g @x 'from source'\ndisplay-message -p hello\n"))
-	if err != nil || string(out) != "hello\n" || get() != "from source" {
-		t.Errorf("printed %q, set %q, %v", out, get(), err)
-	}
+	expect(t, err == nil && string(out) == "hello\n" && get() == "from source", "printed %q, set %q, %v", out, get(), err)
 	if _, err := srv.Source(ctx, []byte("last-window\nset -g @x 'after an error'\n")); !errors.Is(err, tmux.ErrNotFound) || get() != "after an error" {
 		t.Errorf("set %q, %v", get(), err)
 	}
 	if _, err := srv.Source(ctx, []byte("set -g @x no\nno-such-command\n")); err == nil || get() != "after an error" {
 		t.Errorf("a syntax error: set %q, %v", get(), err)
 	}
-	if _, err := srv.Source(ctx, nil); err != nil {
-		t.Errorf("nothing: %v", err)
-	}
+	ok(t, second(srv.Source(ctx, nil)))
 	path := filepath.Join(t.TempDir(), "a * [b] ?#{x};")
 	ok(t, os.WriteFile(path, []byte("set -g @x 'from a file'\n"), 0o600))
 	if err := do(ctx, srv, tmux.SourceFile{Paths: []string{path}}); err != nil || get() != "from a file" {
@@ -57,7 +53,5 @@ func TestMessages(t *testing.T) {
 		isKind(t, "without a client", err, tmux.ErrNoClient)
 		t.Skipf("tmux %v shows messages only with a client attached", v)
 	}
-	if err != nil || !strings.Contains(strings.Join(got, "\n"), "show-options -gq @nope") {
-		t.Errorf("%q, %v", got, err)
-	}
+	expect(t, err == nil && strings.Contains(strings.Join(got, "\n"), "show-options -gq @nope"), "%q, %v", got, err)
 }

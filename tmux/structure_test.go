@@ -39,13 +39,9 @@ func TestSessionsFromBirthToDeath(t *testing.T) {
 	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
 	dir := t.TempDir()
 	s := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "work", WindowName: "first", Dir: dir, Width: 100, Height: 30, Env: tmux.Env{"A": "b c"}}))
-	if s.Name != "work" || !s.ID.Valid() || s.WindowCount != 1 {
-		t.Errorf("new session: %+v", s)
-	}
+	expect(t, s.Name == "work" && s.ID.Valid() && s.WindowCount == 1, "new session: %+v", s)
 	p := must[[]tmux.Pane](t)(s.Panes(ctx))
-	if len(p) != 1 || p[0].SessionID != s.ID {
-		t.Errorf("panes of the new session: %v", paneIDs(p))
-	}
+	expect(t, len(p) == 1 && p[0].SessionID == s.ID, "panes of the new session: %v", paneIDs(p))
 	inDirectory(t, p[0].PaneRef, dir)
 	wide := must[tmux.Version](t)(srv.Version(ctx)).Has(tmux.Version{Major: 3, Minor: 3})
 	if w := must[tmux.Window](t)(s.ActiveWindow(ctx)); w.Name != "first" || wide && w.Width != 100 {
@@ -70,9 +66,7 @@ func TestSessionsFromBirthToDeath(t *testing.T) {
 
 	ok(t, wo.KillOthers(ctx))
 	all := must[[]tmux.Session](t)(srv.Sessions(ctx))
-	if len(all) != 1 || all[0].ID != wo.ID {
-		t.Errorf("left: %+v", all)
-	}
+	expect(t, len(all) == 1 && all[0].ID == wo.ID, "left: %+v", all)
 	_, err = s.Info(ctx)
 	isKind(t, "Info of a dead session", err, tmux.ErrNotFound)
 	_, err = s.Windows(ctx)
@@ -139,9 +133,7 @@ func TestWindowsOfASession(t *testing.T) {
 	}
 	two := newWindow(tmux.NewWindow{Name: "two", Detached: true})
 	three := newWindow(tmux.NewWindow{Name: "three"})
-	if two.Active || !three.Active || two.SessionID != s.ID || three.Index != 2 {
-		t.Errorf("two is %+v, three %+v", two, three)
-	}
+	expect(t, !two.Active && three.Active && two.SessionID == s.ID && three.Index == 2, "two is %+v, three %+v", two, three)
 	newWindow(tmux.NewWindow{Name: "between", Target: first, After: true, Detached: true})
 	same("after the first", "one", "between", "two", "three")
 	at9 := newWindow(tmux.NewWindow{Name: "nine", Target: s.At(9), Detached: true})
@@ -221,18 +213,14 @@ func TestLinkedWindowsAndGroups(t *testing.T) {
 	}
 
 	c := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "third", Group: a}))
-	if c.ID == a.ID || len(must[[]tmux.Window](t)(c.Windows(ctx))) != 2 {
-		t.Errorf("grouped session: %+v", c)
-	}
+	expect(t, c.ID != a.ID && len(must[[]tmux.Window](t)(c.Windows(ctx))) == 2, "grouped session: %+v", c)
 	must[tmux.Window](t)(c.NewWindow(ctx, tmux.NewWindow{Name: "in both"}))
 	if names := windowNames(must[[]tmux.Window](t)(a.Windows(ctx))); !slices.Contains(names, "in both") {
 		t.Errorf("windows of the group: %q", names)
 	}
 	ok(t, w.Kill(ctx))
 	ok(t, c.Kill(ctx))
-	if _, err := a.Info(ctx); err != nil {
-		t.Errorf("the group's other session: %v", err)
-	}
+	ok(t, second(a.Info(ctx)))
 }
 
 // An id that is none must not act on what tmux finds by that name or index.
@@ -314,9 +302,7 @@ func TestServerAccess(t *testing.T) {
 	ok(t, do(ctx, srv, tmux.ServerAccess{Allow: true, ReadOnly: true, Name: "daemon"}))
 	entries := list()
 	i := slices.IndexFunc(entries, func(e string) bool { return strings.HasPrefix(e, "daemon (") })
-	if len(entries) != len(before)+1 || i < 0 || strings.Contains(entries[i], "W") {
-		t.Errorf("entries %q", entries)
-	}
+	expect(t, len(entries) == len(before)+1 && i >= 0 && !strings.Contains(entries[i], "W"), "entries %q", entries)
 	isKind(t, "allowed again", do(ctx, srv, tmux.ServerAccess{Allow: true, Name: "daemon"}), tmux.ErrExists)
 	ok(t, do(ctx, srv, tmux.ServerAccess{Deny: true, Name: "daemon"}))
 	equal(t, "entries", len(before), len(list()))

@@ -106,9 +106,7 @@ func TestAnotherUsersServerGetsNothing(t *testing.T) {
 				}
 			}
 			equal(t, "the other user's server was sent", 0, waitCount(t, foreign))
-			if _, err := os.Stat(planted); err == nil {
-				t.Error("the other user's server made a file")
-			}
+			absent(t, planted)
 		})
 	}
 }
@@ -276,9 +274,7 @@ func TestArgumentsHideWhatIsTyped(t *testing.T) {
 				}
 			}
 		}
-		if !seen {
-			t.Errorf("%s: no tmux program was seen", name)
-		}
+		expect(t, seen, "%s: no tmux program was seen", name)
 	}
 }
 
@@ -336,9 +332,7 @@ func TestEndlessOutput(t *testing.T) {
 			}
 			mb := kb >> 10
 			t.Logf("%s, stream %d: %d MB resident, %v", way, stream, mb, time.Since(start))
-			if mb >= 64*testtool.RaceFactor {
-				t.Errorf("%s: %d MB resident", way, mb)
-			}
+			expect(t, mb < 64*testtool.RaceFactor, "%s: %d MB resident", way, mb)
 		}
 	}
 }
@@ -422,12 +416,8 @@ func TestServerThatAsksForFiles(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			equal(t, "connections", 3, connections)
-			if strings.Contains(got.String(), "SECRET") {
-				t.Error("it got the file")
-			}
-			if _, err := os.Stat(planted); err == nil {
-				t.Error("it made a file")
-			}
+			expect(t, !strings.Contains(got.String(), "SECRET"), "it got the file")
+			absent(t, planted)
 		})
 	}
 }
@@ -471,18 +461,12 @@ func TestNoCommandOpensFilesForAHostileServer(t *testing.T) {
 				t.Errorf("%s %T: %v", way, cmd, err)
 			}
 		}
-		if asked < len(tmux.Commands)/2 {
-			t.Errorf("%s: only %d commands were sent", way, asked)
-		}
+		expect(t, asked >= len(tmux.Commands)/2, "%s: only %d commands were sent", way, asked)
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if strings.Contains(got.String(), "SECRET") {
-		t.Error("it got the file")
-	}
-	if _, err := os.Lstat(planted); err == nil {
-		t.Error("it made a file")
-	}
+	expect(t, !strings.Contains(got.String(), "SECRET"), "it got the file")
+	absent(t, planted)
 }
 
 // What is at a socket's path and is not a socket stays as it is, and so does a file in the place
@@ -596,11 +580,7 @@ func TestOpenDirectoryOfNamedSockets(t *testing.T) {
 		ok(t, err)
 		_, err = srv.Do(tmuxtest.Context(t), tmux.ListSessions{})
 		isKind(t, string(way), err, tmux.ErrUntrusted)
-		if err != nil && !strings.Contains(err.Error(), "chmod 700 "+own) {
-			t.Errorf("%s: %v", way, err)
-		}
+		expect(t, err == nil || strings.Contains(err.Error(), "chmod 700 "+own), "%s: %v", way, err)
 	}
-	if len(connected) > 0 {
-		t.Errorf("%d connections", len(connected))
-	}
+	expect(t, len(connected) == 0, "%d connections", len(connected))
 }

@@ -32,9 +32,7 @@ func TestSignalAfterAWaitThatGaveUp(t *testing.T) {
 		// Nothing is pending now.
 		isKind(t, fmt.Sprintf("after a wait of %v the channel is signalled", d), waitFor(t, srv, "c", 50*time.Millisecond), context.DeadlineExceeded)
 		ok(t, srv.Channel("c").Signal(ctx))
-		if err := waitFor(t, srv, "c", 5*time.Second); err != nil {
-			t.Errorf("after a wait of %v the signal is lost: %v", d, err)
-		}
+		ok(t, waitFor(t, srv, "c", 5*time.Second))
 	}
 }
 
@@ -114,9 +112,7 @@ func TestAwaitActivity(t *testing.T) {
 	}
 	for i := range 30 {
 		// Right after it was armed, which is when nothing may be overlooked any more.
-		if err := within(30*time.Second, func() { write(1 + i%2) }, "%1", "%2"); err != nil {
-			t.Fatalf("output is not noticed: %v", err)
-		}
+		ok(t, within(30*time.Second, func() { write(1 + i%2) }, "%1", "%2"))
 	}
 	// Another pane's output is none, and nothing is left of a wait.
 	isKind(t, "another pane printed", within(200*time.Millisecond, func() { write(3) }, "%1", "%2"), context.DeadlineExceeded)
@@ -137,9 +133,7 @@ func TestKillLeavesRoom(t *testing.T) {
 		}
 		ok(t, srv.Kill(ctx))
 	}
-	if err := srv.Kill(ctx); err != nil {
-		t.Errorf("without a server: %v", err)
-	}
+	ok(t, srv.Kill(ctx))
 }
 
 // TestWaitIsNotWokenByTheEndOfAnother: the queue of a channel is emptied after a wait that gave up. A
