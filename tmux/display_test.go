@@ -33,23 +33,9 @@ func TestDisplayAtEveryLevel(t *testing.T) {
 	}
 }
 
-// display-message answers for what is gone with empty values, and for a window
-// of another session with that one's current window.
-func TestDisplayOfWhatIsGone(t *testing.T) {
+func TestDisplayWithoutServer(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
-	id := tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{window_id} #{pane_id}")
-	window, pane, _ := strings.Cut(id, " ")
-	tmuxtest.Run(t, srv, "kill-window", "-t", window)
-	for what, err := range map[string]error{
-		"session": second(srv.Session("$9").Display(ctx, "x")),
-		"window":  second(srv.Window(tmux.WindowID(window)).Display(ctx, "x")),
-		"pane":    second(srv.Pane(tmux.PaneID(pane)).Display(ctx, "x")),
-		"client":  second(srv.Client("/dev/pts/none").Display(ctx, "x")),
-	} {
-		isKind(t, what, err, tmux.ErrNotFound)
-	}
-	none := tmuxtest.New(t)
+	none, ctx := tmuxtest.New(t), tmuxtest.Context(t)
 	for what, err := range map[string]error{
 		"server": second(none.Display(ctx, "#{pid}")),
 		"pane":   second(none.Pane("%0").Display(ctx, "x")),

@@ -293,20 +293,6 @@ func ExampleBatch() {
 	// Output: 1 [{build; test 2}] work:0 on
 }
 
-// Any tmux commands as one list, with what each of them printed.
-func ExampleServer_Do() {
-	srv, done := throwaway()
-	defer done()
-
-	out, err := srv.Do(context.Background(),
-		tmux.NewWindow{Target: tmux.Named("work"), Name: "logs", Detached: true},
-		tmux.ListWindows{Target: tmux.Named("work"), Format: "#{window_index}:#{window_panes}"},
-		tmux.Raw{Name: "display-message", Args: []string{"-p", "in tmux's own words: #{session_windows}"}},
-	)
-	fmt.Printf("%q %v\n", out, err)
-	// Output: ["" "0:1\n1:1\n" "in tmux's own words: 2\n"] <nil>
-}
-
 // Errors have kinds that hold over the wordings of tmux's versions, and name what was not found.
 func ExampleError() {
 	srv, done := throwaway()
@@ -326,26 +312,6 @@ func ExampleError() {
 	// true kill-pane: can't find pane: %99
 	// kill-pane pane %99
 	// true
-}
-
-// What this tmux does not have is refused before tmux is asked.
-func ExampleServer_Supports() {
-	srv, done := throwaway()
-	defer done()
-	ctx := context.Background()
-
-	floats, err := srv.Supports(ctx, tmux.FloatingPanes)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = srv.Pane("%0").Float(ctx, tmux.NewPane{Width: tmux.Percent(50)})
-	var missing *tmux.UnsupportedError
-	fmt.Println(errors.As(err, &missing) == !floats)
-	fmt.Println(tmux.FloatingPanes.Since)
-	// Output:
-	// true
-	// 3.7
 }
 
 // Options at each scope: a pane inherits from its window, a window from the global options.
@@ -374,58 +340,6 @@ func ExampleOptions() {
 	// tmux; & co window true <nil>
 	// <nil>
 	// set-option: invalid argument: buffer-limit is a server option, not a pane option
-}
-
-// A program in a pane reports that it is done by signalling a channel. A signal is not lost even if
-// it comes before the wait.
-func ExampleChannel() {
-	srv, done := throwaway()
-	defer done()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-
-	signal := tmux.ShellQuote(srv.Binary()) + " wait-for -S build-done"
-	if err := srv.Pane("%0").SendLine(ctx, "echo building; "+signal); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(srv.Channel("build-done").Wait(ctx))
-
-	lock := srv.Channel("deploy")
-	fmt.Println(lock.Lock(ctx), lock.Unlock(ctx))
-	// Output:
-	// <nil>
-	// <nil> <nil>
-}
-
-// A second server, on a socket of its own with a configuration of its own. Nothing of the user's
-// server is touched.
-func ExampleNew() {
-	dir, err := os.MkdirTemp("", "tx")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	ctx := context.Background()
-
-	srv, err := tmux.New(tmux.Config{
-		Binary:     os.Getenv("TMUX_TEST_BINARY"), // "tmux" on PATH if empty
-		SocketPath: filepath.Join(dir, "socket"),
-		ConfigFile: "/dev/null",
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = srv.Sessions(ctx)
-	fmt.Println(errors.Is(err, tmux.ErrNoServer)) // New starts nothing
-	s, err := srv.NewSession(ctx, tmux.NewSession{Name: "second", Command: []string{"sleep", "60"}})
-	fmt.Println(s.Name, s.ID, err)
-	fmt.Println(srv.Kill(ctx))
-	// Output:
-	// true
-	// second $0 <nil>
-	// <nil>
 }
 
 // Bind a key to commands. Script quotes them.

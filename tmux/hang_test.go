@@ -3,6 +3,7 @@ package tmux_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"reflect"
@@ -117,33 +118,34 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 				}
 				t.Run(what, func(t *testing.T) {
 					t.Parallel()
-					reached, least := 0, 100
-					calls := callsWithContext(t)
-					if !testtool.Full && (way != tmux.TransportNative || answers) {
-						least = 6
-						calls = sample(calls, 12)
-						t.Logf("%d calls only; TMUX_TEST_FULL=1 makes all", len(calls))
+					handle := func(socket string) *tmux.Server {
+						return must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: binary, SocketPath: socket, Transport: way, Timeout: -1}))
 					}
-					for _, method := range calls {
+					reached, least, step := 0, 100, 1
+					if !testtool.Full && (way != tmux.TransportNative || answers) {
+						least, step = 6, 12
+						t.Logf("one call in %d only; TMUX_TEST_FULL=1 makes all", step)
+					}
+					for i := 0; i < len(callsWithContext(t, handle("/nowhere/s"))); i += step {
 						socket, hung := hangingServer(t, answers, hang)
-						srv := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: binary, SocketPath: socket, Transport: way, Timeout: -1}))
+						method := callsWithContext(t, handle(socket))[i]
 						ctx, cancel := context.WithCancel(t.Context())
 						returned := make(chan struct{})
 						go func() {
 							defer close(returned)
-							method.call(ctx, srv)
+							method.call(ctx)
 						}()
 						select {
 						case <-hung:
 							reached++
 						case <-returned: // it needs no server, or not with these arguments
-						case <-time.After(30 * time.Second):
+						case <-time.After(time.Minute):
 							t.Fatalf("%s neither asks the server nor returns", method.name)
 						}
 						cancel()
 						select {
 						case <-returned:
-						case <-time.After(30 * time.Second):
+						case <-time.After(time.Minute):
 							t.Fatalf("%s does not return while the server hangs", method.name)
 						}
 					}
@@ -180,76 +182,48 @@ func TestHungServerKeepsNobodyElse(t *testing.T) {
 	}
 }
 
-// sample picks one in n, always the same ones.
-func sample[T any](all []T, n int) (some []T) {
-	for i := 0; i < len(all); i += n {
-		some = append(some, all[i])
-	}
-	return some
+// A methodCall is a call of a method, with arguments with which it asks the server.
+type methodCall struct {
+	name        string
+	withContext bool
+	fails       bool // or can
+	call        func(context.Context) error
 }
 
-// contextCall is a call of the package that takes a context.
-type contextCall struct {
-	name string
-	call func(context.Context, *tmux.Server)
-}
-
-// callsWithContext are all of them, by reflection, so that none is forgotten.
-func callsWithContext(t *testing.T) []contextCall {
-	handles := map[string]func(*tmux.Server) any{
-		"Server":      func(s *tmux.Server) any { return s },
-		"PaneRef":     func(s *tmux.Server) any { return s.Pane("%0") },
-		"WindowRef":   func(s *tmux.Server) any { return s.Window("@0") },
-		"SessionRef":  func(s *tmux.Server) any { return s.Session("$0") },
-		"BufferRef":   func(s *tmux.Server) any { return s.Buffer("b") },
-		"ClientRef":   func(s *tmux.Server) any { return s.Client("c") },
-		"Options":     func(s *tmux.Server) any { return s.GlobalSessionOptions() },
-		"Hooks":       func(s *tmux.Server) any { return s.Hooks() },
-		"Environment": func(s *tmux.Server) any { return s.Environment() },
-		"Channel":     func(s *tmux.Server) any { return s.Channel("c") },
-		"Watcher": func(s *tmux.Server) any {
-			w := s.Watch(t.Context(), time.Second)
-			w.Looked(tmux.PaneState{ID: "%0", Generation: new(int64)}, time.Now(), false)
-			return w
-		},
-	}
-	list := []contextCall{
-		{"List", func(ctx context.Context, s *tmux.Server) { tmux.List[tmux.Pane](ctx, s, tmux.ListPanes{}) }},
-		{"Batch.Do", func(ctx context.Context, s *tmux.Server) {
-			var b tmux.Batch
-			tmux.Rows[tmux.Pane](&b, tmux.ListPanes{})
-			b.Do(ctx, s)
-		}},
-	}
-	for name, handle := range handles {
-		typ := reflect.TypeOf(handle(must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: "/nowhere/s"}))))
-		for i := range typ.NumMethod() {
-			m := typ.Method(i)
-			if m.Type.NumIn() < 2 || m.Type.In(1) != reflect.TypeFor[context.Context]() {
-				continue
-			}
-			list = append(list, contextCall{name + "." + m.Name, func(ctx context.Context, s *tmux.Server) {
-				args := []reflect.Value{reflect.ValueOf(ctx)}
-				fn := reflect.ValueOf(handle(s)).Method(i)
-				for j := 1; j < m.Type.NumIn()-1; j++ {
-					typ := m.Type.In(j + 1)
-					if m.Type.IsVariadic() && j == m.Type.NumIn()-2 {
-						typ = typ.Elem()
+// methodsOf are the calls of all methods of a handle.
+func methodsOf(handle any) (calls []methodCall) {
+	v := reflect.ValueOf(handle)
+	_, typeName, _ := strings.Cut(v.Type().String(), ".")
+	for i := range v.NumMethod() {
+		fn, typ := v.Method(i), v.Method(i).Type()
+		calls = append(calls, methodCall{
+			name:        typeName + "." + v.Type().Method(i).Name,
+			withContext: typ.NumIn() > 0 && typ.In(0) == reflect.TypeFor[context.Context](),
+			fails:       typ.NumOut() > 0 && typ.Out(typ.NumOut()-1) == reflect.TypeFor[error](),
+			call: func(ctx context.Context) error {
+				var args []reflect.Value
+				for j := range typ.NumIn() {
+					if typ.IsVariadic() && j == typ.NumIn()-1 {
+						args = append(args, argument(ctx, typ.In(j).Elem()))
+					} else {
+						args = append(args, argument(ctx, typ.In(j)))
 					}
-					args = append(args, plausible(typ))
 				}
-				fn.Call(args)
-			}})
-		}
+				var err error
+				for _, out := range fn.Call(args) {
+					err, _ = out.Interface().(error)
+				}
+				return err
+			},
+		})
 	}
-	slices.SortFunc(list, func(a, b contextCall) int { return strings.Compare(a.name, b.name) })
-	return list
+	return calls
 }
 
-// plausible is an argument with which a call asks the server.
-func plausible(typ reflect.Type) reflect.Value {
+// argument is a plausible argument of a type.
+func argument(ctx context.Context, typ reflect.Type) reflect.Value {
 	for _, v := range []any{
-		tmux.PaneID("%0"), tmux.WindowID("@0"), tmux.SessionID("$0"), tmux.Command(tmux.ListSessions{}), tmux.Target(tmux.PaneID("%0")),
+		ctx, tmux.PaneID("%0"), tmux.WindowID("@0"), tmux.SessionID("$0"), tmux.Command(tmux.ListSessions{}), tmux.Target(tmux.PaneID("%0")),
 		tmux.Layout("tiled"), "@x", []byte("x"), []string{"x"}, time.Hour, time.Now().Add(time.Hour), func() {},
 	} {
 		if reflect.TypeOf(v).AssignableTo(typ) {
@@ -262,11 +236,60 @@ func plausible(typ reflect.Type) reflect.Value {
 	return reflect.New(typ).Elem()
 }
 
+// callsWithContext are all calls of the package that take a context, to a server.
+func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
+	w := srv.Watch(t.Context(), time.Second)
+	w.Looked(tmux.PaneState{ID: "%0", Generation: new(int64)}, time.Now(), false)
+	calls := []methodCall{
+		{"List", true, true, func(ctx context.Context) error { return second(tmux.List[tmux.Pane](ctx, srv, tmux.ListPanes{})) }},
+		{"Batch.Do", true, true, func(ctx context.Context) error {
+			var b tmux.Batch
+			tmux.Rows[tmux.Pane](&b, tmux.ListPanes{})
+			return b.Do(ctx, srv)
+		}},
+	}
+	for _, handle := range []any{
+		srv, srv.Pane("%0"), srv.Window("@0"), srv.Session("$0"), srv.Buffer("b"), srv.Client("c"),
+		srv.GlobalSessionOptions(), srv.Hooks(), srv.Environment(), srv.Channel("c"), w,
+	} {
+		calls = append(calls, slices.DeleteFunc(methodsOf(handle), func(c methodCall) bool { return !c.withContext })...)
+	}
+	return calls
+}
+
+// isGone reports whether an error says that an object of that name does not exist.
+func isGone(err error, name string) bool {
+	return (errors.Is(err, tmux.ErrNotFound) || errors.Is(err, tmux.ErrNoClient)) && strings.Contains(err.Error(), name)
+}
+
+// What methods do to objects that are gone is an error that names the object.
+func TestGoneObjects(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), tmuxtest.Context(t)
+	for _, c := range []struct {
+		name   string
+		handle any
+	}{
+		{"%99", srv.Pane("%99")}, {"@99", srv.Window("@99")}, {"$99", srv.Session("$99")}, {"gone", srv.Buffer("gone")}, {"/dev/gone", srv.Client("/dev/gone")},
+		{"%99", srv.Pane("%99").Options()}, {"@99", srv.Window("@99").Options()}, {"$99", srv.Session("$99").Options()},
+		{"$99", srv.Session("$99").Hooks()}, {"$99", srv.Session("$99").Environment()},
+	} {
+		for _, m := range methodsOf(c.handle) {
+			// A buffer can be made by appending; the others need other arguments.
+			if !m.withContext || slices.Contains([]string{"BufferRef.Append", "BufferRef.Pasting", "PaneRef.PipeToFile"}, m.name) || strings.HasSuffix(m.name, ".Command") {
+				continue
+			}
+			err := m.call(ctx)
+			expect(t, errors.Is(err, tmux.ErrUnsupported) || isGone(err, c.name), "%s: %v", m.name, err)
+		}
+	}
+}
+
 // Every exported function with a context is among the calls above.
 func TestNoCallWithContextIsForgotten(t *testing.T) {
 	t.Parallel()
 	called := map[string]bool{}
-	for _, c := range callsWithContext(t) {
+	for _, c := range callsWithContext(t, must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: "/nowhere/s"}))) {
 		called[c.name] = true
 	}
 	for _, name := range withContext(t) {

@@ -2,7 +2,6 @@ package tmux_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -108,15 +107,9 @@ func TestSendToAPaneThatIsGone(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	gone := srv.Pane("%99")
-	for what, err := range map[string]error{
-		"SendKeys": gone.SendKeys(ctx, "x"), "SendText": gone.SendText(ctx, "x"), "no text": gone.SendText(ctx, ""), "Reset": gone.Reset(ctx),
-		"Paste": gone.Paste(ctx, []byte("x"), tmux.PasteOptions{}), "CopyMode": gone.CopyMode(ctx),
-	} {
-		expect(t, errors.Is(err, tmux.ErrNotFound) && strings.Contains(err.Error(), "%99"), "%s: %v", what, err)
-	}
-	if rest, err := srv.Buffers(ctx, ""); err != nil || len(rest) > 0 {
-		t.Errorf("a failed paste left %v, %v", rest, err)
-	}
+	isKind(t, "no text", gone.SendText(ctx, ""), tmux.ErrNotFound)
+	isKind(t, "a paste", gone.Paste(ctx, []byte("x"), tmux.PasteOptions{}), tmux.ErrNotFound)
+	equal(t, "buffers that are left", 0, len(must[[]tmux.Buffer](t)(srv.Buffers(ctx, ""))))
 }
 
 func TestResetClearsScreenAndHistory(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -30,32 +29,18 @@ func TestHandlesWithoutServer(t *testing.T) {
 	quiet := map[string]bool{"Script": true, "Zooming": true, "Unzooming": true, "Typing": true}
 	calls := 0
 	for _, h := range handles {
-		v := reflect.ValueOf(h)
-		for i := range v.NumMethod() {
-			m, name := v.Type().Method(i), v.Type().String()+"."+v.Type().Method(i).Name
-			fn := v.Method(i)
-			fails := fn.Type().NumOut() > 0 && fn.Type().Out(fn.Type().NumOut()-1) == reflect.TypeFor[error]()
-			var args []reflect.Value
-			for j := range fn.Type().NumIn() {
-				if fn.Type().IsVariadic() && j == fn.Type().NumIn()-1 {
-					break
-				}
-				args = append(args, argument(t, fn.Type().In(j)))
-			}
+		for _, m := range methodsOf(h) {
 			func() {
 				defer func() {
 					if p := recover(); p != nil {
-						t.Errorf("%s panics: %v", name, p)
+						t.Errorf("%s panics: %v", m.name, p)
 					}
 				}()
-				out := fn.Call(args)
-				if !fails {
-					return
+				err := m.call(t.Context())
+				if _, name, _ := strings.Cut(m.name, "."); m.fails && !errors.Is(err, tmux.ErrArgument) && !(err == nil && quiet[name]) {
+					t.Errorf("%s on a handle without a server: %v", m.name, err)
 				}
 				calls++
-				if err, _ := out[len(out)-1].Interface().(error); !errors.Is(err, tmux.ErrArgument) && !(err == nil && quiet[m.Name]) {
-					t.Errorf("%s on a handle without a server: %v", name, err)
-				}
 			}()
 		}
 	}
@@ -67,19 +52,6 @@ func TestHandlesWithoutServer(t *testing.T) {
 	if isKind(t, "a list of a zero server", err, tmux.ErrArgument); err != nil && !strings.Contains(err.Error(), "tmux.New") {
 		t.Errorf("%v does not name tmux.New", err)
 	}
-}
-
-// argument is a value of a type that a method might be given.
-func argument(t *testing.T, typ reflect.Type) reflect.Value {
-	for _, v := range []any{t.Context(), tmux.Target(tmux.PaneID("%1")), "x", []byte("x"), int64(0), []string{"x"}} {
-		if reflect.TypeOf(v).AssignableTo(typ) && (typ.Kind() != reflect.Interface || typ.NumMethod() > 0) {
-			return reflect.ValueOf(v)
-		}
-	}
-	if typ.Kind() == reflect.String {
-		return reflect.ValueOf("x").Convert(typ)
-	}
-	return reflect.New(typ).Elem()
 }
 
 // A target beside the one that a method sets would silently win or lose.

@@ -250,5 +250,6 @@ func (r SessionRef) LastWindow(ctx context.Context) (Window, error) {
 
 // RenumberWindows renumbers the session's windows without gaps.
 func (r SessionRef) RenumberWindows(ctx context.Context) error {
-	return r.srv.run(ctx, MoveWindow{Target: r, Renumber: true})
+	// move-window -r does nothing, and does not say so, if the session is gone.
+	return r.srv.run(ctx, HasSession{Target: r}, MoveWindow{Target: r, Renumber: true})
 }
