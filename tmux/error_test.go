@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -145,11 +144,9 @@ func TestServerEndsDuringAList(t *testing.T) {
 	tmuxtest.Run(t, srv, "new-session", "-d")
 	ended := make(chan error)
 	go func() {
-		_, err := srv.Do(tmuxtest.Context(t), tmux.Raw{Name: "display-message", Args: []string{"-p", "begun"}},
-			tmux.Raw{Name: "run-shell", Args: []string{"sleep 1"}}, tmux.Raw{Name: "display-message", Args: []string{"-p", "over"}})
-		ended <- err
+		ended <- do(tmuxtest.Context(t), srv, tmux.WaitFor{Signal: true, Channel: "begun"}, tmux.Raw{Name: "run-shell", Args: []string{"sleep 60"}}, tmux.DisplayMessage{Print: true, Message: "over"})
 	}()
-	time.Sleep(100 * time.Millisecond)
+	ok(t, srv.Channel("begun").Wait(tmuxtest.Context(t)))
 	ok(t, do(tmuxtest.Context(t), srv, tmux.Raw{Name: "kill-server"}))
 	isKind(t, "the list that it was working on", <-ended, tmux.ErrServerGone)
 }

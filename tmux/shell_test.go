@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -145,22 +144,18 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 		reason := errors.New("the user went home")
 		running := make(chan error)
 		go func() { running <- call(ctx) }()
-		seen := false
-		for range 2000 {
-			if now := inFlight(t); len(now) > len(before) {
-				seen = true
-				break
+		left := func() (left []string) {
+			for name, what := range inFlight(t) {
+				if _, ok := before[name]; !ok {
+					left = append(left, what)
+				}
 			}
-			time.Sleep(time.Millisecond)
+			return left
 		}
-		expect(t, seen, "%s: no client and no connection was seen", what)
+		eventually(t, what+" is asked", func() bool { return len(left()) > 0 })
 		cancel(reason)
 		isKind(t, what, <-running, reason)
-		for pid, stat := range inFlight(t) {
-			if _, ok := before[pid]; !ok {
-				t.Errorf("%s left %s", what, stat)
-			}
-		}
+		eventually(t, what+" leaves nothing", func() bool { return len(left()) == 0 })
 	}
 }
 

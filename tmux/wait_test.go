@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -32,7 +33,7 @@ func TestSignalAfterAWaitThatGaveUp(t *testing.T) {
 		// Nothing is pending now.
 		isKind(t, fmt.Sprintf("after a wait of %v the channel is signalled", d), waitFor(t, srv, "c", 50*time.Millisecond), context.DeadlineExceeded)
 		ok(t, srv.Channel("c").Signal(ctx))
-		ok(t, waitFor(t, srv, "c", 5*time.Second))
+		ok(t, waitFor(t, srv, "c", time.Minute))
 	}
 }
 
@@ -85,7 +86,7 @@ func TestWaitOnAServerWithoutSessions(t *testing.T) {
 	tmuxtest.Run(t, srv, "set-option", "-s", "exit-empty", "off")
 	tmuxtest.Run(t, srv, "kill-session", "-t", "=main")
 	ok(t, srv.Channel("c").Signal(ctx))
-	ok(t, waitFor(t, srv, "c", 5*time.Second))
+	ok(t, waitFor(t, srv, "c", time.Minute))
 }
 
 func TestAwaitActivity(t *testing.T) {
@@ -112,7 +113,7 @@ func TestAwaitActivity(t *testing.T) {
 	}
 	for i := range 30 {
 		// Right after it was armed, which is when nothing may be overlooked any more.
-		ok(t, within(30*time.Second, func() { write(1 + i%2) }, "%1", "%2"))
+		ok(t, within(time.Minute, func() { write(1 + i%2) }, "%1", "%2"))
 	}
 	// Another pane's output is none, and nothing is left of a wait.
 	isKind(t, "another pane printed", within(200*time.Millisecond, func() { write(3) }, "%1", "%2"), context.DeadlineExceeded)
@@ -127,7 +128,7 @@ func TestKillLeavesRoom(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
 	ctx := tmuxtest.Context(t)
-	for range 20 {
+	for range testtool.Size(6, 20) {
 		for range 4 { // their ends take a moment
 			tmuxtest.Run(t, srv, "new-session", "-d", "cat")
 		}

@@ -50,8 +50,8 @@ func TestWatch(t *testing.T) {
 		id := tmux.PaneID(fmt.Sprint("%", 7*i%100))
 		ok(t, os.WriteFile(ttys[id], fmt.Appendf(nil, "line %d\n", i), 0))
 		for found := false; !found; {
-			deadline, cancel := context.WithTimeout(ctx, 20*time.Second)
-			due, err := w.Next(deadline, time.Now().Add(20*time.Second))
+			deadline, cancel := context.WithTimeout(ctx, time.Minute)
+			due, err := w.Next(deadline, time.Now().Add(time.Minute))
 			cancel()
 			if err != nil || len(due) == 0 {
 				t.Fatalf("pane %s printed, and is not due: %v", id, err)
