@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -180,7 +181,7 @@ func TestInertFormatsAreCheap(t *testing.T) {
 	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
 	ctx := tmuxtest.Context(t)
 	most, before := 0, memory(t, srv)
-	for n := 64; n <= 64<<10; n *= 2 {
+	for n := 64; n <= 64<<10; n *= testtool.Size(32, 2) {
 		value := fmt.Sprintf("#{@v%d}", n)
 		for _, part := range []string{
 			value, "#{q:#{q:#{q:#{q:" + value + "}}}}", "#{p1000:#{p-1000:#{p1000:#{p-1000:" + value + "}}}}", "#{n:#{w:#{n:#{w:" + value + "}}}}", "#{=1000;p1000;q:@v64}",

@@ -249,6 +249,7 @@ func TestHooks(t *testing.T) {
 	} {
 		isKind(t, what, err, tmux.ErrArgument)
 	}
+	isKind(t, "an option read as a hook", second(global.Get(ctx, "status")), tmux.ErrArgument)
 	isKind(t, "no such hook", global.Set(ctx, "no-such-hook", "list-panes"), tmux.ErrUnknownOption)
 	isKind(t, "of a session that is gone", srv.Session("$9").Hooks().Set(ctx, "session-renamed", "list-panes"), tmux.ErrNotFound)
 	isKind(t, "a command that is none", global.Set(ctx, "after-new-window", "no-such-command"), tmux.ErrUsage)

@@ -61,6 +61,11 @@ func TestSelectPane(t *testing.T) {
 		equal(t, "last", step.last.ID, must[tmux.Pane](t)(w.ActivePane(ctx)).ID)
 		ok(t, step.selected.Select(ctx, tmux.SelectPane{}))
 	}
+	ok(t, p0.Select(ctx, tmux.SelectPane{Down: true}))
+	equal(t, "active: the one below", p1.ID, must[tmux.Pane](t)(w.ActivePane(ctx)).ID)
+	must[tmux.Pane](t)(p1.Resize(ctx, tmux.ResizePane{Height: tmux.Cells(3)}))
+	must[tmux.Window](t)(p0.SpreadPanes(ctx))
+	expect(t, must[tmux.Pane](t)(p1.Info(ctx)).Height > 3, "spread out, the pane is as low as before")
 }
 
 // A title is literal, and setting it does not select the pane.

@@ -154,6 +154,7 @@ func TestMatchOneOf(t *testing.T) {
 		{tmux.MatchOneOf("window_index", 3), []tmux.PaneID{"%3"}},
 		{tmux.MatchOneOf("pane_id", many...), []tmux.PaneID{"%11", "%12"}},
 		{tmux.MatchOneOf[int]("window_index"), nil},
+		{tmux.And(tmux.MatchToken("session_name", "MAI*", tmux.Match{Glob: true, IgnoreCase: true}), "#{==:#{pane_id},%3}"), []tmux.PaneID{"%3"}},
 		{tmux.And(tmux.MatchOneOf("window_index", 1, 2), tmux.Not(tmux.MatchOneOf("pane_id", tmux.PaneID("%1")))), []tmux.PaneID{"%2"}},
 	} {
 		if got := matching(t, srv, test.filter); !slices.Equal(got, test.want) {

@@ -277,6 +277,9 @@ func TestKeyBindings(t *testing.T) {
 	_, err := srv.KeyBindings(ctx, "nosuch")
 	isKind(t, "no such table", err, tmux.ErrNotFound)
 	isKind(t, "no such key", srv.Bind(ctx, tmux.BindKey{Key: "NoSuchKey", Command: []string{"kill-server"}}), tmux.ErrArgument)
+	ok(t, srv.Bind(ctx, tmux.BindKey{Root: true, Key: "F1", Command: []string{script}}))
+	root := must[[]tmux.KeyBinding](t)(srv.KeyBindings(ctx, "root"))
+	expect(t, slices.ContainsFunc(root, func(b tmux.KeyBinding) bool { return b.Key == "F1" }), "bindings %+v", root)
 	isKind(t, "no key to unbind", srv.Unbind(ctx, "mine", ""), tmux.ErrArgument)
 }
 

@@ -92,6 +92,8 @@ func TestWaitOnAServerWithoutSessions(t *testing.T) {
 func TestAwaitActivity(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
+	isKind(t, "no panes", srv.AwaitActivity(ctx, nil), tmux.ErrArgument)
+	isKind(t, "no id of a pane", srv.AwaitActivity(ctx, nil, "x"), tmux.ErrArgument)
 	if v := must[tmux.Version](t)(srv.Version(ctx)); !v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
 		isKind(t, "on "+v.String(), srv.AwaitActivity(ctx, nil, "%1"), tmux.ErrUnsupported)
 		t.Skip("this tmux does not announce what panes print")
