@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -64,16 +63,6 @@ func started(t testing.TB) *tmux.Server {
 func by(t testing.TB, base *tmux.Server, way tmux.Transport) *tmux.Server {
 	t.Helper()
 	return must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way}))
-}
-
-// eventually waits for what must come, for at most a minute.
-func eventually(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not in a minute", what)
-		}
-	}
 }
 
 // expect fails the test, and lets it go on, if what it expects does not hold.

@@ -116,7 +116,7 @@ func TestHostilePeers(t *testing.T) {
 			over <- struct{}{}
 		}
 		// The listener is open still, the peer's own ends close a moment later.
-		eventually(t, test.name+": sockets are closed", func() bool { return len(openSockets(t)) <= before+1 })
+		testtool.Eventually(t, test.name+": sockets are closed", func() bool { return len(openSockets(t)) <= before+1 })
 	}
 }
 

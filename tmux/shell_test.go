@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -152,10 +153,10 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 			}
 			return left
 		}
-		eventually(t, what+" is asked", func() bool { return len(left()) > 0 })
+		testtool.Eventually(t, what+" is asked", func() bool { return len(left()) > 0 })
 		cancel(reason)
 		isKind(t, what, <-running, reason)
-		eventually(t, what+" leaves nothing", func() bool { return len(left()) == 0 })
+		testtool.Eventually(t, what+" leaves nothing", func() bool { return len(left()) == 0 })
 	}
 }
 
