@@ -53,51 +53,58 @@ var clientConfigs = []clientConfig{
 	{CLI: "zed", Path: ".config/zed/settings.json", Container: "context_servers", Comments: true, TrailingComma: true},
 }
 
-// TestClientScripts runs one script over every client and three states of its
-// config: no entry yet, an entry of its own, an empty file. Each time use-local
-// must write what that client reads, and revert must restore the exact bytes.
+// TestClientScripts runs one script for each of three states of the configs of all clients:
+// no entry yet, an entry of its own, an empty file. Each time use-local must write what that
+// client reads, and revert must restore the exact bytes.
 func TestClientScripts(t *testing.T) {
 	dir := t.TempDir()
-	for _, c := range clientConfigs {
-		for _, state := range []string{"new", "existing", "empty"} {
-			if state == "empty" && c.NotEmpty {
-				continue
-			}
-			name := filepath.Join(dir, c.CLI+"-"+state+".txtar")
-			if err := os.WriteFile(name, []byte(clientScript(t, c, state)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+	for state, about := range map[string]string{
+		"new":      "A new entry in each client's own dialect, beside another; numbers and escapes that a parser would respell stay, and comments.",
+		"existing": "An entry that a client has keeps its other fields, their order, and comments.",
+		"empty":    "An empty config becomes a whole one; revert empties it.",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, state+".txtar"), []byte(clientScript(t, state, about)), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
 	runScripts(t, dir)
 }
 
-// clientScript is the script for one client and one state of its config.
-func clientScript(t *testing.T, c clientConfig, state string) string {
+// clientScript is the script for one state of the clients' configs.
+func clientScript(t *testing.T, state, about string) string {
 	const templates = "../testdata/swap/clients/"
-	format, respelled := "json.tmpl", ", beside another; numbers and escapes that a\n# parser would respell stay."
-	kept := ", and their order."
-	if c.Container == "" {
-		format, respelled, kept = "toml.tmpl", ".", " and comments."
-	}
-	tmpl := template.Must(template.ParseFiles(templates+"script.tmpl", templates+format))
-	render := func(name string, data any) string {
-		var b strings.Builder
-		if tmpl.Lookup(name) == nil {
-			return "" // an empty file
-		}
-		if err := tmpl.ExecuteTemplate(&b, name, data); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
-	about := map[string]string{
-		"new":      "# A new entry for " + c.CLI + ", in its own dialect" + respelled,
-		"existing": "# An entry that " + c.CLI + " has keeps its other fields" + kept,
-		"empty":    "# An empty config of " + c.CLI + " becomes a whole one; revert empties it.",
-	}
-	return render("script.tmpl", struct {
+	type client struct {
 		clientConfig
-		About, Before, After string
-	}{c, about[state], render(state+".before", c), render(state+".after", c)})
+		Before, After string
+	}
+	var all []client
+	var names []string
+	for _, c := range clientConfigs {
+		if state == "empty" && c.NotEmpty {
+			continue
+		}
+		format := "json.tmpl"
+		if c.Container == "" {
+			format = "toml.tmpl"
+		}
+		tmpl := template.Must(template.ParseFiles(templates + format))
+		render := func(name string) string {
+			if tmpl.Lookup(name) == nil {
+				return "" // an empty file
+			}
+			return execute(t, tmpl, name, c)
+		}
+		all = append(all, client{c, render(state + ".before"), render(state + ".after")})
+		names = append(names, c.CLI)
+	}
+	return execute(t, template.Must(template.ParseFiles(templates+"script.tmpl")), "script.tmpl", map[string]any{"About": about, "CLI": strings.Join(names, ","), "Clients": all})
+}
+
+func execute(t *testing.T, tmpl *template.Template, name string, data any) string {
+	t.Helper()
+	var b strings.Builder
+	if err := tmpl.ExecuteTemplate(&b, name, data); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
