@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -265,6 +266,13 @@ func TestMutatedAnswers(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
+}
+
+// FuzzNative is [TestMutatedAnswers] with what the fuzzer makes of such answers.
+func FuzzNative(f *testing.F) {
+	f.Add(slices.Concat(opensOutput(1), tmuxtest.Frame(msgWrite, []byte{1, 0, 0, 0, 'h', 'i', '\n'}), exits))
+	f.Add(slices.Concat(file(msgReadOpen, tmux.NamedInput), file(msgWriteOpen, tmux.NamedOutput, 0, 4, 0, 0), exits))
+	f.Fuzz(answered)
 }
 
 // answered lets a server answer a list with these bytes.
