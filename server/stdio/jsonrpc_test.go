@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
@@ -61,27 +60,19 @@ func newBench() *bench {
 	return b
 }
 
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
+// small are limits that a test reaches soon.
+var small = limits{message: 2 << 20, held: 2 << 20, grace: time.Minute}
 
 // exchange returns what is answered to all of an input, a line each.
 func (b *bench) exchange(t testing.TB, input io.Reader) []string {
 	t.Helper()
-	var out lockedBuffer
+	var out bytes.Buffer
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	if err := b.Serve(ctx, input, &out); err != nil || ctx.Err() != nil {
-		t.Fatalf("Serve: %v, %v", err, ctx.Err())
+	if err := b.serve(ctx, newSession(small), input, &out); err != nil || ctx.Err() != nil {
+		t.Fatalf("serve: %v, %v", err, ctx.Err())
 	}
-	return strings.Split(strings.TrimSuffix(out.b.String(), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
 func initialize(revision string) string {
@@ -162,10 +153,10 @@ func TestMessagesAreChecked(t *testing.T) {
 func TestLongLinesAreRefused(t *testing.T) {
 	b := newBench()
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	tooLong := refusal("null", -32700, "the message is longer than 32 MB")
+	tooLong := refusal("null", -32700, "the message is longer than 2 MB")
 	for name, line := range map[string]string{
-		"blanks":  ping + strings.Repeat(" ", 32<<20) + "x",
-		"endless": strings.Repeat("[", 100<<20),
+		"blanks":  ping + strings.Repeat(" ", small.message) + "x",
+		"endless": strings.Repeat("[", 3*small.message),
 	} {
 		got := b.exchange(t, strings.NewReader(line+"\n"+ping))
 		if slices.Sort(got); !slices.Equal(got, []string{pong("1"), tooLong}) {
@@ -173,7 +164,7 @@ func TestLongLinesAreRefused(t *testing.T) {
 		}
 	}
 	// As long as a message may be, in pieces, without an end of the line.
-	long := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("y", 32<<20-100) + `"}}`
+	long := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("y", small.message-100) + `"}}`
 	if got := b.exchange(t, iotest.DataErrReader(strings.NewReader(long))); !slices.Equal(got, []string{pong("1")}) {
 		t.Errorf("a message of %d bytes: %.300q", len(long), got)
 	}

@@ -5,13 +5,11 @@ import (
 	"sync"
 )
 
-// maxHeld is how many bytes may wait for the client to read them before nothing more is
-// read from the client.
-const maxHeld = 16 << 20
-
 // outbox holds the lines that wait to be written. Nothing in it is ever dropped while the
 // client is there: what fills it is held back instead.
 type outbox struct {
+	limit int // how many bytes may wait before nothing more is read from the client
+
 	mu     sync.Mutex
 	came   sync.Cond
 	lines  [][]byte
@@ -21,8 +19,8 @@ type outbox struct {
 	closed bool
 }
 
-func newOutbox() *outbox {
-	o := &outbox{}
+func newOutbox(limit int) *outbox {
+	o := &outbox{limit: limit}
 	o.came.L = &o.mu
 	return o
 }
@@ -37,13 +35,13 @@ func (o *outbox) put(line []byte) {
 	o.lines = append(o.lines, append(line, '\n'))
 	o.held += len(line) + 1
 	o.most = max(o.most, o.held)
-	if o.held >= maxHeld && o.full == nil {
+	if o.held >= o.limit && o.full == nil {
 		o.full = make(chan struct{})
 	}
 	o.came.Signal()
 }
 
-// room returns a channel that is closed, or will be once less than maxHeld is held.
+// room returns a channel that is closed, or will be once less than the limit is held.
 func (o *outbox) room() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -85,7 +83,7 @@ func (o *outbox) write(w io.Writer, lost func()) {
 			}
 		}
 		o.mu.Lock()
-		if o.held -= len(line); o.held < maxHeld && o.full != nil {
+		if o.held -= len(line); o.held < o.limit && o.full != nil {
 			close(o.full)
 			o.full = nil
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // answerSize is about the size of what the tools of a quiet client answer.
-const answerSize = 80 << 10
+const answerSize = 8 << 10
 
 // quiet is a client that writes, and reads only from when it is let.
 type quiet struct {
@@ -33,7 +33,7 @@ type quiet struct {
 }
 
 func newQuiet(t *testing.T) *quiet {
-	q := &quiet{bench: newBench(), t: t, sess: newSession(), waits: make(chan struct{}, 100), ended: make(chan error, 100), done: make(chan struct{})}
+	q := &quiet{bench: newBench(), t: t, sess: newSession(small), waits: make(chan struct{}, 100), ended: make(chan error, 100), done: make(chan struct{})}
 	large := strings.Repeat("x", answerSize)
 	q.MCP.(*mcpserver.MCPServer).AddTool(mcp.Tool{Name: "described", Description: large, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
 	slots := make(chan struct{}, 64)
@@ -87,16 +87,14 @@ func (q *quiet) say(lines ...string) {
 // isFull waits until the server holds as much as it may.
 func (q *quiet) isFull() {
 	q.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	eventually(q.t, "the server has too much that is unread", func() bool {
 		select {
 		case <-q.sess.out.room():
+			return false
 		default:
-			return
+			return true
 		}
-		if time.Now().After(deadline) {
-			q.t.Fatal("the server never has too much that is unread")
-		}
-	}
+	})
 }
 
 // holdsAtMost fails if more bytes than that have ever waited for the client.
@@ -109,37 +107,24 @@ func (q *quiet) holdsAtMost(n int) {
 	}
 }
 
-// count reads to the end and counts the lines that have a text.
-func (q *quiet) count(text string) (n int) {
-	q.t.Helper()
-	for {
-		line, err := q.out.ReadString('\n')
-		if strings.Contains(line, text) {
-			n++
-		}
-		if err != nil {
-			return n
-		}
-	}
-}
-
-// all reads until so many lines with a text have come, ends the input, reads the rest, and returns
-// how many came: at the end of its input the server has only some seconds left.
+// all reads to the end and returns how many lines have a text. It ends the input when the wanted
+// number has come, as the server has only some seconds left then, or after some minutes.
 func (q *quiet) all(text string, want int) (n int) {
 	q.t.Helper()
 	late := time.AfterFunc(5*time.Minute, func() { q.in.Close() })
 	defer late.Stop()
-	for n < want {
+	for {
 		line, err := q.out.ReadString('\n')
-		if strings.Contains(line, text) {
-			n++
-		}
 		if err != nil {
 			return n
 		}
+		if strings.Contains(line, text) {
+			n++
+		}
+		if n == want {
+			q.in.Close()
+		}
 	}
-	q.in.Close()
-	return n + q.count(text)
 }
 
 func callOf(id int, tool string) string {
@@ -178,19 +163,18 @@ func TestAClientThatNeverReads(t *testing.T) {
 			if n := q.all(`"jsonrpc":"2.0"`, lines+1) - 1; n != lines {
 				t.Errorf("%d answers to %d lines", n, lines)
 			}
-			q.holdsAtMost(maxHeld + c.over)
+			q.holdsAtMost(small.held + c.over)
 		})
 	}
 }
 
-// TestNotificationsWait: a call that notifies waits for a client that does not read, and can
-// be cancelled meanwhile.
+// TestNotificationsWait: a call that notifies waits for a client that does not read.
 func TestNotificationsWait(t *testing.T) {
 	t.Parallel()
 	q := newQuiet(t)
-	q.say(initialize("2025-06-18"), callOf(1, "notifies"), callOf(2, "waits"))
+	q.say(initialize("2025-06-18"), callOf(1, "notifies"))
 	q.isFull()
-	q.holdsAtMost(maxHeld + answerSize)
+	q.holdsAtMost(small.held + answerSize)
 	if n := q.all(`"method":"notifications/message"`, 5_000); n != 5_000 {
 		t.Errorf("%d of 5000 notifications came", n)
 	}
@@ -221,6 +205,49 @@ func TestQuietClientsAreServed(t *testing.T) {
 	<-q.done
 }
 
+// TestFloodsAreRefused: large calls are refused while others run, and there is room again when those
+// have ended.
+func TestFloodsAreRefused(t *testing.T) {
+	t.Parallel()
+	q := newQuiet(t)
+	q.say(initialize("2025-06-18"))
+	q.out.ReadString('\n')
+	big := strings.Repeat("x", small.message-1000)
+	for i := range 4 {
+		q.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"waits","arguments":{"x":"%s"}}}`, i, big))
+	}
+	for range 2 {
+		if line, err := q.out.ReadString('\n'); !strings.Contains(line, `"code":-32000`) {
+			t.Errorf("%.200q, %v", line, err)
+		}
+	}
+	for i := range 2 {
+		q.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i))
+		<-q.ended
+	}
+	eventually(t, "there is room again", func() bool { return q.loaded() == 0 })
+	q.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"%s"}}`, big))
+	if line, err := q.out.ReadString('\n'); line != pong("5")+"\n" {
+		t.Errorf("%.200q, %v", line, err)
+	}
+}
+
+// TestCallsEndAfterTheInput: what still runs some time after the end of the input is cancelled.
+func TestCallsEndAfterTheInput(t *testing.T) {
+	t.Parallel()
+	b := newBench()
+	b.add("waits", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	short := small
+	short.grace = 10 * time.Millisecond
+	input := strings.NewReader(initialize("2025-06-18") + "\n" + callOf(1, "waits"))
+	if err := b.serve(t.Context(), newSession(short), input, io.Discard); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestBatchesAreBounded: answers that wait for the rest of their batch count as well.
 func TestBatchesAreBounded(t *testing.T) {
 	t.Parallel()
@@ -240,18 +267,26 @@ func TestBatchesAreBounded(t *testing.T) {
 		before := q.loaded()
 		q.say("[" + strings.Join(calls, ",") + "]")
 		// Of the last that is held some calls are refused, if others have answered by then.
-		for deadline := time.Now().Add(time.Minute); q.loaded() < before+98*answerSize && q.loaded() <= maxLoad && !refused(); time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("batch %d is neither answered nor held: %d bytes", i, q.loaded())
-			}
-		}
-		if n := q.loaded(); n > maxLoad+100*2*answerSize {
+		eventually(t, "the batch is answered or held", func() bool {
+			return q.loaded() >= before+98*answerSize || q.loaded() > 2*small.message || refused()
+		})
+		if n := q.loaded(); n > 2*small.message+100*2*answerSize {
 			t.Fatalf("%d bytes of answers wait for their batches", n)
 		}
 	}
 	answer, err := q.out.ReadString('\n')
 	if !strings.Contains(answer, "too many requests are running") {
 		t.Errorf("the first batch that is answered is not refused: %.200q, %v", answer, err)
+	}
+}
+
+// eventually polls for at most a minute.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in a minute: %s", what)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 // session is the client at the other end of the streams.
 type session struct {
+	limits
 	out          *outbox
 	gone         chan struct{} // closed when the client writes no more
 	initialized  atomic.Bool
@@ -34,9 +35,9 @@ type session struct {
 	asked   map[int64]chan answer // our own requests
 }
 
-func newSession() *session {
+func newSession(l limits) *session {
 	return &session{
-		out: newOutbox(), gone: make(chan struct{}),
+		limits: l, out: newOutbox(l.held), gone: make(chan struct{}),
 		running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan answer{},
 	}
 }
@@ -94,12 +95,8 @@ func (c *session) room(ctx context.Context) {
 	}
 }
 
-// Requests under way may be so many, and their messages so large, together with the
-// answers that wait for the rest of a batch.
-const (
-	maxRunning = 10_000
-	maxLoad    = 2 * maxMessage
-)
+// maxRunning is how many requests may be under way.
+const maxRunning = 10_000
 
 // codeBusy is JSON-RPC's first code for errors of a server's own.
 const codeBusy = -32000
@@ -111,7 +108,7 @@ func (c *session) started(m message, cancel context.CancelCauseFunc) (refusal []
 	if c.running[m.key] != nil {
 		return protocolError(m.id, mcp.INVALID_REQUEST, "a request with this id is still running")
 	}
-	if len(c.running) >= maxRunning || c.load+len(m.params) > maxLoad {
+	if len(c.running) >= maxRunning || c.load+len(m.params) > 2*c.message {
 		return protocolError(m.id, codeBusy, "too many requests are running: wait for their answers")
 	}
 	c.running[m.key] = cancel

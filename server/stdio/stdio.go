@@ -47,12 +47,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// eofGrace is how long the requests that were read may still run after the end
-// of the input.
-const eofGrace = 10 * time.Second
+// limits bound what is kept for a client. The messages of the requests under way, together
+// with the answers that wait for the rest of a batch, may take twice as much as one message.
+type limits struct {
+	message int           // bytes of a message from the client
+	held    int           // bytes of answers that wait for the client to read them
+	grace   time.Duration // for the requests that still run at the end of the input
+}
 
-// maxMessage bounds a message from the client.
-const maxMessage = 32 << 20
+// usual are the limits, except in tests.
+var usual = limits{message: 32 << 20, held: 16 << 20, grace: 10 * time.Second}
 
 // jsonSpace is what JSON takes for white space.
 const jsonSpace = " \t\r\n"
@@ -90,7 +94,7 @@ type Request struct {
 // answers what was asked, for a few seconds; when ctx ends, it cancels the running
 // requests at once.
 func (t *Transport) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	return t.serve(ctx, newSession(), in, out)
+	return t.serve(ctx, newSession(usual), in, out)
 }
 
 func (t *Transport) serve(ctx context.Context, sess *session, in io.Reader, out io.Writer) error {
@@ -110,7 +114,7 @@ func (t *Transport) serve(ctx context.Context, sess *session, in io.Reader, out 
 	lines := make(chan []byte)
 	readErr := make(chan error, 1)
 	go func() {
-		readErr <- readLines(ctx, in, lines)
+		readErr <- readLines(ctx, in, sess.message, lines)
 		close(lines)
 	}()
 	var requests sync.WaitGroup
@@ -134,7 +138,7 @@ func (t *Transport) serve(ctx context.Context, sess *session, in io.Reader, out 
 	select {
 	case <-written:
 	case <-ctx.Done():
-	case <-time.After(eofGrace):
+	case <-time.After(sess.grace):
 	}
 	cancel()
 	// A cancelled call kills its child and returns.
@@ -153,11 +157,12 @@ func (t *Transport) serve(ctx context.Context, sess *session, in io.Reader, out 
 }
 
 // readLines sends the lines of in until its end or that of ctx. The reading
-// itself may outlive ctx, for nothing can interrupt it.
-func readLines(ctx context.Context, in io.Reader, lines chan<- []byte) error {
+// itself may outlive ctx, for nothing can interrupt it. One that is longer than limit
+// comes cut, but longer than that.
+func readLines(ctx context.Context, in io.Reader, limit int, lines chan<- []byte) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
-		line, err := readLine(r)
+		line, err := readLine(r, limit)
 		if len(bytes.Trim(line, jsonSpace)) > 0 {
 			select {
 			case lines <- line:
@@ -174,13 +179,12 @@ func readLines(ctx context.Context, in io.Reader, lines chan<- []byte) error {
 	}
 }
 
-// readLine reads to the end of a line. One that is too long comes back cut, but
-// longer than maxMessage.
-func readLine(r *bufio.Reader) ([]byte, error) {
+// readLine reads to the end of a line, and keeps little more than the limit of it.
+func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := r.ReadSlice('\n')
-		if len(line) <= maxMessage {
+		if len(line) <= limit {
 			line = append(line, part...)
 		}
 		if err != bufio.ErrBufferFull {
@@ -196,8 +200,8 @@ const maxBatch = 100
 // here before it starts.
 func (t *Transport) receive(ctx context.Context, sess *session, line []byte, requests *sync.WaitGroup) {
 	switch {
-	case len(line) > maxMessage:
-		sess.out.put(protocolError(nil, mcp.PARSE_ERROR, fmt.Sprintf("the message is longer than %d MB", maxMessage>>20)))
+	case len(line) > sess.message:
+		sess.out.put(protocolError(nil, mcp.PARSE_ERROR, fmt.Sprintf("the message is longer than %d MB", sess.message>>20)))
 	case !validJSON(line):
 		sess.out.put(protocolError(nil, mcp.PARSE_ERROR, "the message is not JSON"))
 	case bytes.TrimLeft(line, jsonSpace)[0] == '[':
