@@ -278,7 +278,7 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 func (p *prompter) stands(ctx context.Context) error {
 	const did = "pasted but not submitted"
 	pressed := false
-	for deadline := time.Now().Add(promptStands); ; {
+	for deadline := time.Now().Add(p.s.promptStands); ; {
 		if p.settled() && p.now.Box != nil && p.holds() {
 			if p.now.Box.Collapsed && p.rules.AfterCollapsed != "" && !pressed {
 				var err error
@@ -327,7 +327,7 @@ const mostNewlines = 3
 // Enter is pressed again; where it does not, never.
 func (p *prompter) submit(ctx context.Context) error {
 	did := "pasted but not submitted"
-	deadline := time.Now().Add(promptStands)
+	deadline := time.Now().Add(p.s.promptStands)
 	row, newlines := 0, 0
 	for entered := false; ; {
 		switch {

@@ -453,14 +453,14 @@ var lookTime = 5 * time.Second
 
 // bounded makes one look at a pane, within lookTime.
 func (w *await) bounded(ctx context.Context, look func(ctx context.Context) error) error {
-	bound, cancel := context.WithTimeout(ctx, lookTime)
+	bound, cancel := context.WithTimeout(ctx, w.c.s.lookTime)
 	defer cancel()
 	err := look(bound)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		f := faultf(kindTimeout, "tmux did not answer within %.0fs: the tmux server is unresponsive", lookTime.Seconds())
+		f := faultf(kindTimeout, "tmux did not answer within %.0fs: the tmux server is unresponsive", w.c.s.lookTime.Seconds())
 		f.cause = err
 		return f
 	}

@@ -223,20 +223,6 @@ func TestAPasteIsSubmitted(t *testing.T) {
 	}
 }
 
-// TestRunCommandsOwnLinesDoNotCount: the screen shows the command that run_command runs.
-func TestRunCommandsOwnLinesDoNotCount(t *testing.T) {
-	t.Parallel()
-	eachShell(t, func(t *testing.T, shell string) {
-		_, p := shellPane(t, shell)
-		p.expect("%0", "echo first", "first")
-		p.command("%0", "sleep 0.5\necho SERVER READY; exec cat", `"detach":true`)
-		got := ok[awaited](p, "wait_for_text", `{"pane_id":"%0","patterns":["SERVER READY"],"timeout":60}`)
-		if got.Outcome != "matched" || len(got.Matched) != 1 || got.Matched[0] != "SERVER READY" {
-			t.Errorf("%+v", got)
-		}
-	})
-}
-
 // TestWhatIsTypedShowsOnce: a program that repeats a line has printed it, also if it is the same; a
 // line that is wrapped is one; several lines show one by one; keys bring a line back.
 func TestWhatIsTypedShowsOnce(t *testing.T) {

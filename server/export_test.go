@@ -105,6 +105,22 @@ func (s *Server) SetStartWait(d time.Duration) { s.startWait = d }
 // SetPromptWait is how long a shell may take to show its prompt.
 func (s *Server) SetPromptWait(d time.Duration) { s.promptWait = d }
 
+// SetPromptStands is how long a prompt may take to show, and to be gone when it was submitted.
+func (s *Server) SetPromptStands(d time.Duration) { s.promptStands = d }
+
+// SetMarkWait is how long what is known to have ended may have output that still comes. It returns
+// how long it was.
+func (s *Server) SetMarkWait(d time.Duration) (was time.Duration) {
+	was, s.markWait = s.markWait, d
+	return was
+}
+
+// SetLookTime is how long tmux may take to answer a look at a pane.
+func (s *Server) SetLookTime(d time.Duration) { s.lookTime = d }
+
+// SetReading is how often subscribers look at what nothing announces, and hear of what prints.
+func (s *Server) SetReading(d time.Duration) { s.leastReading, s.followInterval = d, d }
+
 // Shrink cuts a result.
 var Shrink = shrink
 

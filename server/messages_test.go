@@ -98,34 +98,6 @@ func TestConsentComesInABatch(t *testing.T) {
 	tmuxtest.WaitScreen(t, srv, "%0", "hello")
 }
 
-// TestFloodsAreRefused asks for more at once than the server takes.
-func TestFloodsAreRefused(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := connect(t, configFor(srv))
-	big := strings.Repeat("x", 30<<20)
-	for i := range 4 {
-		p.send(`{"jsonrpc":"2.0","id":"big%d","method":"tools/call","params":{"name":"wait_for_channel","arguments":{"channel":"never"},"x":"%s"}}`, i, big)
-	}
-	// Large messages take seconds on a busy machine.
-	patiently := func(what string, cond func() bool) {
-		for deadline := time.Now().Add(time.Minute); !cond(); time.Sleep(50 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("not in a minute: %s", what)
-			}
-		}
-	}
-	patiently("two are refused", func() bool { return len(p.lines(`"code":-32000`)) == 2 })
-	for i := range 4 {
-		p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"big%d"}}`, i)
-	}
-	patiently("there is room again", func() bool {
-		p.send(`{"jsonrpc":"2.0","id":"again","method":"ping","params":{"x":"%s"}}`, big[:5<<20])
-		return len(p.lines(pong(`"again"`))) > 0
-	})
-}
-
 // FuzzLines sends any line. Each answer is valid JSON on a line of its own, and
 // each request has exactly one, with the bytes of its id.
 func FuzzLines(f *testing.F) {

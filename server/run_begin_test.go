@@ -219,7 +219,7 @@ func TestRunCommandBeginsOnceOrNotAtAll(t *testing.T) {
 // is what came of it.
 func TestRunCommandAgreesWithTheTruth(t *testing.T) {
 	t.Parallel()
-	eachShell(t, func(t *testing.T, shell string) {
+	eachShell(t, 3, func(t *testing.T, shell string) {
 		y := newTypist(t, shell)
 		random := rand.New(rand.NewPCG(11, uint64(len(shell))))
 		ms := func(most int) time.Duration { return time.Duration(random.IntN(most)) * time.Millisecond }

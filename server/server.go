@@ -34,8 +34,7 @@ type Server struct {
 	places  places
 
 	subscriptions subscriptions
-	// These are the constants of their names, except in tests.
-	consentWait, startWait, promptWait time.Duration
+	waits
 
 	slots  runner.Turns // of tmux servers, by socket
 	agents knownAgents
@@ -45,6 +44,12 @@ type Server struct {
 	withBuffers map[string]*tmux.Server // those that hold buffers of ours, by socket
 	files       runner.Files            // of run_command
 	swept       time.Time               // when the jobs were, last
+}
+
+// waits are how long a server waits for something. They are the constants of their names, except in
+// tests.
+type waits struct {
+	consentWait, startWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime time.Duration
 }
 
 // New makes a server. It finds the tmux program and runs nothing.
@@ -70,7 +75,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, tools: make(map[string]entry, len(tools)), decls: make(map[string]decl, len(tools)),
-		digest: newDigester(), slots: runner.Turns{Most: maxAtOnce}, consentWait: consentWait, startWait: startWait, promptWait: promptWait, handles: map[string]*tmux.Server{},
+		digest: newDigester(), slots: runner.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
+		waits: waits{consentWait, startWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime},
 	}
 	srv, err := s.connect("")
 	if err != nil {

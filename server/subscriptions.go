@@ -58,9 +58,9 @@ type subscription struct {
 	over  atomic.Bool
 }
 
-// check reads the resource, and notifies the client if it is another one.
-func (b *subscription) check(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+// check reads the resource, for at most a limit, and notifies the client if it is another one.
+func (b *subscription) check(ctx context.Context, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	text, err := b.read(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Server) subscribe(ctx context.Context, who any, uri string, updated fun
 	}
 	f := all.followers[b.socket]
 	if f == nil {
-		f = newFollower(srv)
+		f = newFollower(srv, s.waits)
 		all.followers[b.socket] = f
 	}
 	all.all[subscriber{who, uri}] = b
@@ -140,6 +140,7 @@ func (s *Server) unsubscribe(who any, uri string) {
 
 // follower follows the resources of a tmux server in a goroutine of its own.
 type follower struct {
+	waits
 	srv   *tmux.Server
 	close func() // ends it, and waits for that, but not for a client that does not read
 
@@ -148,10 +149,10 @@ type follower struct {
 	changed context.CancelFunc // ends what waits for something to happen to them
 }
 
-func newFollower(srv *tmux.Server) *follower {
+func newFollower(srv *tmux.Server, w waits) *follower {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	f := &follower{srv: srv, subs: map[*subscription]bool{}, changed: func() {}}
+	f := &follower{waits: w, srv: srv, subs: map[*subscription]bool{}, changed: func() {}}
 	f.close = func() {
 		cancel()
 		select {
@@ -196,7 +197,7 @@ func (f *follower) now(ctx context.Context) ([]*subscription, context.Context) {
 }
 
 func (f *follower) run(ctx context.Context) {
-	watch := f.srv.Watch(ctx, followInterval)
+	watch := f.srv.Watch(ctx, f.followInterval)
 	defer watch.Close()
 	screens := map[tmux.PaneID]*screen{}
 	for ctx.Err() == nil {
@@ -239,10 +240,10 @@ func (f *follower) run(ctx context.Context) {
 		for _, id := range due {
 			drawn[id] = f.look(ctx, watch, screens[id], id)
 		}
-		pause := max(leastReading, time.Duration(len(subs))*leastReading/50)
+		pause := max(f.leastReading, time.Duration(len(subs))*f.leastReading/50)
 		for _, b := range subs {
 			if drawn[b.pane] || !b.drawn && !time.Now().Before(b.due) {
-				b.check(ctx)
+				b.check(ctx, f.lookTime)
 				b.due = time.Now().Add(pause)
 			}
 		}
@@ -258,7 +259,7 @@ type screen struct {
 
 // look looks at a pane, and reports whether it shows something else than at the last look.
 func (f *follower) look(ctx context.Context, watch *tmux.Watcher, s *screen, id tmux.PaneID) (changed bool) {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	ctx, cancel := context.WithTimeout(ctx, f.lookTime)
 	defer cancel()
 	began := time.Now()
 	h := sha256.New()
@@ -266,7 +267,7 @@ func (f *follower) look(ctx context.Context, watch *tmux.Watcher, s *screen, id 
 	s.unread = err != nil
 	if s.unread {
 		watch.Forget(id)
-		s.due = time.Now().Add(leastReading)
+		s.due = time.Now().Add(f.leastReading)
 		fmt.Fprint(h, err)
 	} else {
 		fmt.Fprintf(h, "%dx%d %q", l.Width, l.Height, l.Lines())

@@ -135,7 +135,7 @@ func (c *call) await(ctx context.Context, j *runner.Job, pane runPane, in output
 	r.pane.ID, r.pane.PID, r.pane.TTY, r.shell.PID = tmux.PaneID(j.Pane), j.Pid, pane.TTY, j.Shell
 	switch {
 	case before.Phase >= runner.Ended:
-		r.limit = 2 * markWait // the recording may still come
+		r.limit = 2 * r.s.markWait // the recording may still come
 	case pane.ID == "":
 		r.limit = 0 // nothing more will
 	}

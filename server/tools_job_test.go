@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -79,53 +78,6 @@ func TestRunCommandMatchesAllOutput(t *testing.T) {
 	if got.status() != "3" || got.Lines != 2 {
 		t.Errorf("%s, %d lines of output", got.status(), got.Lines)
 	}
-}
-
-func TestDetachedJob(t *testing.T) {
-	t.Parallel()
-	eachShell(t, func(t *testing.T, shell string) {
-		srv, p := shellPane(t, shell)
-		p.expect("%0", "echo first", "first")
-		gate := filepath.Join(t.TempDir(), "gate")
-		bar := `printf '0%%'; for i in 1 2 3; do printf "\r${i}0%%"; done; printf '\r100%%\n'; until [ -e ` + gate + ` ]; do sleep 0.05; done; echo done; exit 5`
-		if shell == "fish" {
-			bar = "sh -c " + "'" + strings.ReplaceAll(bar, "'", `'\''`) + "'"
-		}
-		start := time.Now()
-		job := p.command("%0", bar, `"detach":true`)
-		if job.State != "running" || job.JobID == "" || job.ExitStatus != nil || job.TimedOut || time.Since(start) > time.Minute {
-			t.Fatalf("%+v", job)
-		}
-		get := func(more string) ran {
-			t.Helper()
-			return ok[ran](p, "get_job", `{"job_id":"`+job.JobID+`"`+more+`}`)
-		}
-		eventually(t, "the bar is full", func() bool { return fmt.Sprint(get("").Output) == "[100%]" })
-		if got := get(`,"timeout":0.1`); got.State != "running" || !got.TimedOut {
-			t.Errorf("while it runs: %+v", got)
-		}
-		if got := ok[rows](p, "list_jobs", `{}`); got.column("state") != "running" || got.column("job_id") != job.JobID {
-			t.Errorf("the jobs are %v", got)
-		}
-		if err := os.WriteFile(gate, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got := get(`,"timeout":30`)
-		// At once, while its recorder still has the pipe.
-		p.expect("%0", "echo next", "next")
-		for range 2 {
-			if fmt.Sprint(got.Output) != "[100% done]" || got.status() != "5" || got.State != "ended" || got.LinesMissed || got.Elapsed <= 0 {
-				t.Errorf("%+v", got)
-			}
-			got = get("")
-		}
-		if got := ok[rows](p, "list_jobs", `{}`); got.column("state") != "ended" {
-			t.Errorf("the jobs are %v", got)
-		}
-		tmuxtest.Wait(t, srv, "%0", "pipe that is closed", func() bool {
-			return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_pipe}") == "0"
-		})
-	})
 }
 
 // TestARecorderEndsByItself: nobody asks for the job, and its recorder and pipe are gone
@@ -211,61 +163,6 @@ func TestJobsThatCannotBeFound(t *testing.T) {
 	})
 }
 
-// TestJobsThatAreLost: what runs a job, its pane or its pipe goes meanwhile.
-func TestJobsThatAreLost(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		command, tmux string
-		want          string // state, status, whether output may be missing
-	}{
-		"the pane is killed":      {"echo begun; sleep 30", "kill-pane -t %0", "lost none"},
-		"the pane is respawned":   {"echo begun; sleep 30", "respawn-pane -k -t %0 cat", "lost none"},
-		"the shell is killed":     {"echo begun; until [ -e GATE ]; do sleep 0.05; done; kill -9 $$; sleep 30", "", "lost none"},
-		"the subshell is killed":  {"echo begun; until [ -e GATE ]; do sleep 0.05; done; sh -c 'kill -9 $PPID'; sleep 30", "", "ended 137"},
-		"all of it is killed":     {"echo begun; until [ -e GATE ]; do sleep 0.05; done; kill -9 0; sleep 30", "", "lost none"},
-		"the pipe is another's":   {"echo begun; until [ -e GATE ]; do sleep 0.05; done; echo unseen; exit 3", "pipe-pane -t %0 'cat >/dev/null'", "ended 3"},
-		"the pipe is just closed": {"echo begun; until [ -e GATE ]; do sleep 0.05; done; echo unseen; exit 3", "pipe-pane -t %0", "ended 3"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			srv, p := shellPane(t, "bash", "remain-on-exit", "on")
-			tmuxtest.Run(t, srv, "new-window", "-d", "cat")
-			gate := filepath.Join(t.TempDir(), "gate")
-			job := p.command("%0", strings.ReplaceAll(c.command, "GATE", gate), `"detach":true`)
-			eventually(t, "it has printed", func() bool {
-				out := ok[ran](p, "get_job", `{"job_id":"`+job.JobID+`"}`).Output
-				return len(out) > 0 && out[0] == "begun"
-			})
-			if c.tmux != "" {
-				words := strings.SplitN(c.tmux, " ", 4)
-				for i := range words {
-					words[i] = strings.Trim(words[i], "'")
-				}
-				if len(words) == 4 && words[0] == "respawn-pane" {
-					words = []string{"respawn-pane", "-k", "-t", "%0", "cat"}
-				}
-				tmuxtest.Run(t, srv, words[0], words[1:]...)
-			}
-			if err := os.WriteFile(gate, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			began := time.Now()
-			got := ok[ran](p, "get_job", `{"job_id":"`+job.JobID+`","timeout":120}`)
-			if said := got.State + " " + got.status(); said != c.want || got.Output[0] != "begun" || got.LinesMissed != strings.Contains(c.command, "unseen") && c.want != "lost none" {
-				t.Errorf("want %s: %+v", c.want, got)
-			}
-			if took := time.Since(began); took > time.Minute {
-				t.Errorf("it took %v", took)
-			}
-			if c.want == "lost none" {
-				if got := p.tool("cancel_job", `{"job_id":"`+job.JobID+`"}`); !strings.Contains(got.text(), `"state":"lost"`) {
-					t.Errorf("to cancel it answers %s", got.text())
-				}
-			}
-		})
-	}
-}
-
 // runs waits until a program runs in a pane, however deep below its shell.
 func runs(t testing.TB, srv *tmux.Server, pane, program string) {
 	t.Helper()
@@ -322,46 +219,6 @@ func TestARecorderOfAKilledServer(t *testing.T) {
 	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0"); regexp.MustCompile(`\[[0-9a-f]{16}`).MatchString(screen) {
 		t.Errorf("the output was not recorded but read off the screen:\n%s", screen)
 	}
-}
-
-func TestCancelJob(t *testing.T) {
-	t.Parallel()
-	eachShell(t, func(t *testing.T, shell string) {
-		srv, p := shellPane(t, shell)
-		p.expect("%0", "echo first", "first")
-		cancel := func(command, more string) ran {
-			t.Helper()
-			job := p.command("%0", command, `"detach":true`)
-			runs(t, srv, "%0", "sleep") // fish may miss an interrupt while it starts a program
-			return ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`"`+more+`}`)
-		}
-		got := cancel("echo begun; env sleep 20; echo not-here", "") // ksh has a sleep of its own
-		interrupted, killed := "130", "137"
-		if shell == "ksh" { // what its own subshells say
-			interrupted, killed = "2", "265"
-		}
-		if got.State != "ended" || got.status() != interrupted || strings.Contains(fmt.Sprint(got.Output), "not-here") {
-			t.Errorf("interrupted: %+v", got)
-		}
-		p.expect("%0", "echo usable", "usable")
-		job := p.command("%0", `sh -c 'trap "echo no" INT; echo ready; while :; do sleep 0.1; done'`, `"detach":true`)
-		tmuxtest.WaitScreen(t, srv, "%0", "\nready")
-		if shell == "bash" || shell == "zsh" { // the others do not wait for what goes on after an interrupt
-			if got = ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`"}`); got.State != "running" {
-				t.Errorf("what goes on after an interrupt: %+v", got)
-			}
-		}
-		got = ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`","signal":"KILL"}`)
-		if got.State != "ended" || got.status() != killed {
-			t.Errorf("killed: %s, %+v", got.status(), got)
-		}
-		p.expect("%0", "echo usable", "usable")
-		// Again it does nothing.
-		if again := ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`"}`); again.status() != killed {
-			t.Errorf("%+v", again)
-		}
-		p.expect("%0", "echo usable", "usable")
-	})
 }
 
 // TestCancelHitsNobodyElse: the user has stopped the job with Ctrl-Z and runs something

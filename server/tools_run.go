@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"tmuxmcp/server/runner"
@@ -241,7 +240,7 @@ func (r *execution) do(ctx context.Context) (*runResult, error) {
 
 // finish gets the rest of what a pane printed that has ended, and maybe the exit status.
 func (r *execution) finish() {
-	r.missed = !r.cmd.Finish(markWait) || r.missed
+	r.missed = !r.cmd.Finish(r.s.markWait) || r.missed
 	select {
 	case status := <-r.cmd.Ended():
 		r.result.ExitStatus = &status
@@ -328,9 +327,9 @@ func (r *execution) pipeTaken(ctx context.Context) (bool, error) {
 		ended := false // lately
 		if jobs := runner.PaneJobs(r.place()); len(jobs) > 0 && !jobs[0].Visible() {
 			s := jobs[0].Look()
-			ended = s.Phase == runner.Ended && time.Since(s.At) < 2*markWait
+			ended = s.Phase == runner.Ended && time.Since(s.At) < 2*r.s.markWait
 		}
-		if !ended && !r.s.files.Closing(r.place()) || time.Since(begun) > 2*markWait {
+		if !ended && !r.s.files.Closing(r.place()) || time.Since(begun) > 2*r.s.markWait {
 			return true, nil
 		}
 		if err := sleep(ctx, 20*time.Millisecond); err != nil {
@@ -460,7 +459,7 @@ func (r *execution) wait(ctx context.Context) error {
 			}
 			s := r.cmd.Look()
 			switch {
-			case s.Phase != runner.Ended && syscall.Kill(r.shell.PID, 0) == syscall.ESRCH:
+			case s.Phase != runner.Ended && runner.Gone(r.shell.PID):
 				if r.gone(ctx) {
 					return nil
 				}
@@ -476,7 +475,7 @@ func (r *execution) wait(ctx context.Context) error {
 						came = r.cmd.Came()
 					}
 				}
-				if quiet := time.Since(known); ended == nil || quiet > markWait && r.cmd.Drained() || quiet > 5*markWait {
+				if quiet := time.Since(known); ended == nil || quiet > r.s.markWait && r.cmd.Drained() || quiet > 5*r.s.markWait {
 					r.missed = r.cmd.Recorded()
 					if r.result.State = jobLost; s.Phase == runner.Ended {
 						r.result.ExitStatus = &s.Status
@@ -541,7 +540,7 @@ func (r *execution) readOff(ctx context.Context) {
 	}
 	running := r.result.ExitStatus == nil
 	// The shell is ahead of tmux.
-	for deadline := time.Now().Add(markWait); ; {
+	for deadline := time.Now().Add(r.s.markWait); ; {
 		out, err := r.tmux.Do(ctx, tmux.CapturePane{Target: r.pane.ID, Print: true, Join: true, Start: tmux.LineEdge})
 		if err != nil {
 			r.missed = true

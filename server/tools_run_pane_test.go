@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,53 +14,6 @@ import (
 	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
-
-func (p *peer) expect(pane, command string, want ...string) {
-	p.t.Helper()
-	got := p.command(pane, command)
-	if diff := cmp.Diff(append([]string{}, want...), got.Output); diff != "" || got.status() != "0" || got.LinesMissed {
-		p.t.Errorf("%s: exit status %s, lines missed is %t; output (-want +have):\n%s", command, got.status(), got.LinesMissed, diff)
-	}
-}
-
-func TestRunCommandNeverJoinsAHalfTypedLine(t *testing.T) {
-	t.Parallel()
-	eachShell(t, func(t *testing.T, shell string) {
-		srv, p := shellPane(t, shell)
-		p.expect("%0", "echo first", "first")
-		touched := filepath.Join(filepath.Dir(srv.SocketPath()), "touched")
-		for _, half := range [][]string{
-			{"touch " + touched},
-			{"touch " + touched + " -"},
-			{"touch " + touched, "C-b", "C-b", "C-b"},
-			{"touch " + touched, "C-a"},
-			{"touch " + touched + "; echo 'open", "Enter"},
-			{"touch " + touched + " ; echo 'open", "Enter", "x"},
-			{"  "},
-		} {
-			if shell == "dash" || shell == "sh" {
-				half = slicesWithout(half, "C-b", "C-a")
-			}
-			waitPrompt(t, srv, "%0")
-			tmuxtest.Run(t, srv, "send-keys", append([]string{"-t", "%0"}, half...)...)
-			tmuxtest.WaitScreen(t, srv, "%0", strings.TrimSpace(half[0]))
-			p.expect("%0", "echo ran", "ran")
-			if _, err := os.Stat(touched); err == nil {
-				t.Fatalf("%q was run", half)
-			}
-			tmuxtest.Run(t, srv, "clear-history", "-t", "%0")
-		}
-	})
-}
-
-func slicesWithout(words []string, without ...string) (kept []string) {
-	for _, w := range words {
-		if !strings.Contains(strings.Join(without, " "), w) {
-			kept = append(kept, w)
-		}
-	}
-	return kept
-}
 
 func TestRunCommandTakesAnyPrompt(t *testing.T) {
 	t.Parallel()
@@ -78,6 +28,8 @@ func TestRunCommandTakesAnyPrompt(t *testing.T) {
 		{"zsh", `PS1=$'two\nlines λ ' zsh -f -o vi`},
 		{"dash", `PS1='
 $ ' dash`},
+		// The first command comes before the shell is ready.
+		{"bash", `cd; printf 'sleep 0.6\nread -t 0.4 x\nPS1="$ "\n' >rc; exec bash --rcfile rc -i`},
 	} {
 		t.Run(c.shell, func(t *testing.T) {
 			t.Parallel()
@@ -90,20 +42,6 @@ $ ' dash`},
 			}
 		})
 	}
-}
-
-// TestRunCommandWaitsForAShellToStart: the first command of a new pane comes
-// before its shell is ready.
-func TestRunCommandWaitsForAShellToStart(t *testing.T) {
-	t.Parallel()
-	shellStart(t, "bash")
-	srv := tmuxtest.New(t)
-	rc := filepath.Join(t.TempDir(), "rc")
-	if err := os.WriteFile(rc, []byte("sleep 0.6\nread -t 0.4 x\nPS1='$ '\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	tmuxtest.Run(t, srv, "new-session", "-d", "bash --rcfile "+rc+" -i")
-	serve(t, configFor(srv)).expect("%0", "echo ready", "ready")
 }
 
 func TestRunCommandRefusesWhatIsNoPrompt(t *testing.T) {
@@ -146,33 +84,6 @@ func TestRunCommandRefusesWhatIsNoPrompt(t *testing.T) {
 	}
 }
 
-func TestRunCommandRefusesAPaneThatTakesNoKeys(t *testing.T) {
-	t.Parallel()
-	srv, p := shellPane(t, "sh", "remain-on-exit", "on")
-	tmuxtest.Run(t, srv, "copy-mode", "-t", "%0")
-	p.fails("run_command", runArgs("%0", "echo a"), "pane %0 is in copy-mode", "exit_copy_mode")
-	tmuxtest.Run(t, srv, "split-window", "-t", "%0", "true")
-	tmuxtest.Wait(t, srv, "%0", "dead pane", func() bool {
-		return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%1", "#{pane_dead}") == "1"
-	})
-	p.fails("run_command", runArgs("%1", "echo a"), "the program in pane %1 has ended", "respawn_pane")
-	for args, says := range map[string]string{
-		`{"command":"echo a"}`:                              "run_command needs a target",
-		`{"command":"echo a","pane_id":"%9"}`:               "Pane not found: %9",
-		`{"command":"echo a","session_name":"zz"}`:          "Object not found: session zz",
-		`{"command":" \n ","pane_id":"%0"}`:                 "command must not be blank",
-		`{"command":"a\u0000b","pane_id":"%0"}`:             "NUL",
-		`{"command":"echo a","pane_id":"%0","timeout":0}`:   "timeout must be above 0",
-		`{"command":"echo a","pane_id":"%0","max_lines":0}`: "max_lines must be at least 1",
-	} {
-		p.fails("run_command", args, says)
-	}
-	cfg := configFor(srv)
-	cfg.Caller = server.Caller{Pane: "%0", Socket: srv.SocketPath()}
-	tmuxtest.Run(t, srv, "copy-mode", "-q", "-t", "%0")
-	serve(t, cfg).fails("run_command", runArgs("%0", "echo a"), "refusing to type into pane %0")
-}
-
 func TestRunCommandInAStrangeShell(t *testing.T) {
 	t.Parallel()
 	for i, shell := range []string{"bash", "zsh", "dash"} {
@@ -210,37 +121,21 @@ func TestRunCommandInAStrangeShell(t *testing.T) {
 	}
 }
 
-func TestRunCommandTakesBinaryNoise(t *testing.T) {
-	t.Parallel()
-	eachShell(t, func(t *testing.T, shell string) {
-		_, p := shellPane(t, shell)
-		noise := filepath.Join(t.TempDir(), "noise")
-		var bytes []byte
-		for i := range 256 * 64 {
-			bytes = append(bytes, byte(i*7+i/256))
-		}
-		// The beginnings of sequences, left open.
-		bytes = append(bytes, "\x1b]0;title\x1bP1$r\x1b[12\xe2"...)
-		if err := os.WriteFile(noise, bytes, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got := p.command("%0", "cat "+noise+"; false")
-		if got.status() != "1" || len(got.Output) < 10 || !got.LinesMissed {
-			t.Errorf("exit status %s, %d lines of output", got.status(), len(got.Output))
-		}
-		got = p.command("%0", "cat "+noise+"; printf '\\030\\033[r\\033[999;1H\\nend\\n'") // CAN ends the sequence, and the noise may have moved the cursor up
-		if n := len(got.Output); n == 0 || got.Output[n-1] != "end" {
-			t.Errorf("after noise the output does not end in its end: %q", got.Output[max(0, n-2):])
-		}
-		// What the terminal answered to the noise is on the line now.
-		p.expect("%0", "echo clean", "clean")
-	})
-}
-
-func TestRunCommandInANarrowPane(t *testing.T) {
+// TestRunCommandInItsPane: narrow, and beside one that gets the same keys from the user.
+func TestRunCommandInItsPane(t *testing.T) {
 	t.Parallel()
 	srv, p := shellPane(t, "bash")
-	tmuxtest.Run(t, srv, "resize-window", "-x", "12", "-y", "4")
+	p.command("%0", "echo one\necho 'two\x07'")
+	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p"); !strings.Contains(screen, "\n+ echo one\n+ echo 'two '\none\ntwo\n") {
+		t.Errorf("the screen is:\n%s", screen)
+	}
+	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "cat")
+	tmuxtest.Run(t, srv, "set-option", "-w", "synchronize-panes", "on")
+	p.expect("%0", "echo a", "a")
+	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%1"); strings.TrimSpace(screen) != "" {
+		t.Errorf("another pane got:\n%s", screen)
+	}
+	tmuxtest.Run(t, srv, "resize-window", "-x", "12", "-y", "8")
 	p.expect("%0", "echo a line that is longer than the pane is wide; seq 1 30",
 		append([]string{"a line that is longer than the pane is wide"}, numbers(1, 30)...)...)
 }
@@ -267,76 +162,6 @@ func TestRunCommandKeepsTheLastLines(t *testing.T) {
 	n := len(got.Output)
 	if !got.Truncated || got.LinesMissed || got.TruncatedBy+n != lines || got.Output[n-1] != fmt.Sprint(lines) {
 		t.Errorf("%d lines of output and %d truncated, of %d; missed is %t", n, got.TruncatedBy, lines, got.LinesMissed)
-	}
-}
-
-func TestRunCommandReadsTheTerminal(t *testing.T) {
-	t.Parallel()
-	srv, p := shellPane(t, "bash")
-	c, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{
-		"pane_id": "%0", "command": `printf 'name? '; read x; echo "<$x>"`}})
-	// The command itself stands on the screen too, but not at the start of a line.
-	tmuxtest.WaitScreen(t, srv, "%0", "\nname?")
-	typeLine(t, srv, "%0", "someone")
-	if res := p.toolResult("run_command", p.await(c)); !strings.Contains(res.text(), `["name? someone","<someone>"]`) {
-		t.Errorf("%s", res.text())
-	}
-}
-
-func TestRunCommandShowsTheUserWhatItDoes(t *testing.T) {
-	t.Parallel()
-	srv, p := shellPane(t, "bash")
-	p.command("%0", "echo one\necho 'two\x07'")
-	screen := tmuxtest.Run(t, srv, "capture-pane", "-p")
-	if !strings.Contains(screen, "\n+ echo one\n+ echo 'two '\none\ntwo\n") {
-		t.Errorf("the screen is:\n%s", screen)
-	}
-}
-
-func TestRunCommandsOfOnePaneQueue(t *testing.T) {
-	t.Parallel()
-	srv, p := shellPane(t, "bash")
-	tmuxtest.Run(t, srv, "split-window", "-t", "%0", shellStart(t, "sh"))
-	file := filepath.Join(t.TempDir(), "log")
-	ok[rows](p, "list_panes", `{}`)
-	p.schema("run_command")
-	var wg sync.WaitGroup
-	for i := range 8 {
-		pane := []string{"%0", "%1"}[i%2]
-		c, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{
-			"pane_id": pane, "command": fmt.Sprintf("echo in%s >>%s; sleep 0.05; echo out%s >>%s; echo %d", pane, file, pane, file, i)}})
-		wg.Go(func() {
-			if res := p.toolResult("run_command", p.await(c)); !strings.Contains(res.text(), fmt.Sprintf(`"output":["%d"]`, i)) {
-				t.Errorf("command %d: %s", i, res.text())
-			}
-		})
-	}
-	wg.Wait()
-	log, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pane := range []string{"%0", "%1"} {
-		var seen []string
-		for line := range strings.Lines(string(log)) {
-			if strings.HasSuffix(line, pane+"\n") {
-				seen = append(seen, strings.TrimSuffix(line, pane+"\n"))
-			}
-		}
-		if want := strings.Fields(strings.Repeat("in out ", 4)); !cmp.Equal(seen, want) {
-			t.Errorf("in pane %s the commands ran %v, want one after the other", pane, seen)
-		}
-	}
-}
-
-func TestRunCommandTypesIntoOnePaneOnly(t *testing.T) {
-	t.Parallel()
-	srv, p := shellPane(t, "bash")
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "cat")
-	tmuxtest.Run(t, srv, "set-option", "-w", "synchronize-panes", "on")
-	p.expect("%0", "echo a", "a")
-	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%1"); strings.TrimSpace(screen) != "" {
-		t.Errorf("another pane got:\n%s", screen)
 	}
 }
 
@@ -404,177 +229,143 @@ func TestRunCommandPublishesItsHistoryDefault(t *testing.T) {
 	}
 }
 
-// leftovers are what a call might leave behind on the machine and in tmux.
-func leftovers(t testing.TB, tmp string, show func(format string) string, buffers func() string) string {
-	t.Helper()
-	// What ended after nobody waited for it is kept for get_job.
-	all, err := filepath.Glob(filepath.Join(tmp, "tmux-mcp-*/*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all = slices.DeleteFunc(all, func(f string) bool { return filepath.Base(f) == "turns" }) // the locks
-	var files []string
-	for _, f := range all {
-		if status, err := os.ReadFile(filepath.Join(f, "status")); err != nil || strings.TrimSpace(string(status)) == "" {
-			files = append(files, f)
-		}
-	}
-	return strings.TrimSpace(strings.Join(files, " ") + " " + show("#{?pane_pipe,pipe,}") + " " + buffers())
-}
-
-func TestRunCommandAfterItsTimeout(t *testing.T) {
-	tmp, err := os.MkdirTemp("", "run")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(tmp) }) // after the tmux server in it has ended
-	t.Setenv("TMPDIR", tmp)
-	t.Setenv("XDG_RUNTIME_DIR", "")
-	srv, p := shellPane(t, "bash")
-	left := func() string {
-		return leftovers(t, tmp, func(f string) string { return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", f) },
-			func() string { return tmuxtest.Run(t, srv, "list-buffers") })
-	}
-	done := filepath.Join(t.TempDir(), "done")
+// TestRunCommandLeavesNothing behind, after a timeout, a cancellation and a refusal.
+func TestRunCommandLeavesNothing(t *testing.T) {
+	t.Parallel()
+	srv, _ := shellPane(t, "bash")
+	tmp := filepath.Dir(srv.SocketPath()) // removed when the tmux server in it has ended
+	p := start(t, srv, []string{"TMPDIR=" + tmp, "XDG_RUNTIME_DIR=", "TMUX_MCP_WAIT_MAX_SECONDS=2"})
+	p.handshake("{}")
 	p.expect("%0", "echo", "")
-	got := p.command("%0", "echo begun; sleep 2; echo >"+done, `"timeout":0.8`)
-	if !got.TimedOut || got.ExitStatus != nil || fmt.Sprint(got.Output) != "[begun]" || got.EffectiveFor != 0.8 || got.Elapsed < 0.8 || got.Elapsed > 60 {
+	nothingIsLeft := func() {
+		t.Helper()
+		eventually(t, "nothing is left", func() bool {
+			left := format(t, srv, "%0", "#{?pane_pipe,pipe,}") + tmuxtest.Run(t, srv, "list-buffers")
+			jobs, err := filepath.Glob(filepath.Join(tmp, "tmux-mcp-*/j*"))
+			for _, j := range jobs { // what ended after nobody waited for it is kept for get_job
+				if status, _ := os.ReadFile(filepath.Join(j, "status")); strings.TrimSpace(string(status)) == "" {
+					left += " " + j
+				}
+			}
+			return err == nil && left == ""
+		})
+	}
+	g := newGate(t)
+	got := p.command("%0", "echo begun; "+g.wait()+"; echo ended", `"timeout":0.8`)
+	if !got.TimedOut || got.ExitStatus != nil || fmt.Sprint(got.Output) != "[begun]" || got.EffectiveFor != 0.8 || got.Elapsed < 0.8 {
 		t.Errorf("%+v", got)
 	}
-	p.fails("run_command", runArgs("%0", "echo not-here", `"timeout":0.1`), "pane %0 runs sleep")
-	eventually(t, "the command went on", func() bool { _, err := os.Stat(done); return err == nil })
-	eventually(t, "nothing but its result is left when it has ended", func() bool { return left() == "" })
-	if got := ok[ran](p, "get_job", `{"job_id":"`+got.JobID+`"}`); got.status() != "0" || fmt.Sprint(got.Output) != "[begun]" || got.LinesMissed {
+	p.fails("run_command", runArgs("%0", "echo not-here", `"timeout":0.1`), "pane %0 runs ")
+	g.open(t)
+	tmuxtest.WaitScreen(t, srv, "%0", "\nended")
+	nothingIsLeft()
+	if got := p.job(got.JobID); got.status() != "0" || fmt.Sprint(got.Output) != "[begun ended]" || got.LinesMissed {
 		t.Errorf("its job is %+v", got)
 	}
+	p.expect("%0", "clear")
+	if got := p.command("%0", "sleep 3", `"timeout":3600`); !got.TimedOut || got.EffectiveFor != 2 {
+		t.Errorf("%+v", got)
+	}
+	waitPrompt(t, srv, "%0")
+
+	g = newGate(t)
+	_, id := p.running("%0", "echo begun; "+g.wait()+"; echo ended")
+	tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
+	queued, queuedID := p.running("%0", "echo not-here")
+	for _, id := range []string{queuedID, id} {
+		p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
+	}
+	p.request("ping", struct{}{}) // they were read
+	g.open(t)
+	nothingIsLeft()
+	tmuxtest.WaitScreen(t, srv, "%0", "\nended")
+	p.expect("%0", "echo usable", "usable")
+	if len(queued) > 0 {
+		t.Errorf("a cancelled call in the queue was answered: %s", (<-queued).Result)
+	}
+
+	// What asks is not answered.
+	typeCommand(t, srv, "%0", `printf 'name? '; read x; echo "<$x>"`)
+	tmuxtest.WaitScreen(t, srv, "%0", "\nname?")
+	p.fails("run_command", runArgs("%0", "echo not-here", `"timeout":0.3`), "bash in pane %0 is busy: it shows no prompt")
+	typeLine(t, srv, "%0", "me")
+	tmuxtest.WaitScreen(t, srv, "%0", "<me>")
 	p.expect("%0", "echo usable", "usable")
 	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p"); strings.Contains(screen, "not-here") || strings.Contains(screen, "No such file") {
 		t.Errorf("the screen is:\n%s", screen)
 	}
-
-	cfg := configFor(srv)
-	cfg.WaitMax = 800 * time.Millisecond
-	got = serve(t, cfg).command("%0", "sleep 2", `"timeout":3600`)
-	if !got.TimedOut || got.EffectiveFor != 0.8 {
-		t.Errorf("%+v", got)
-	}
-
-	// What asks is not answered.
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", shellStart(t, "dash"))
-	p.expect("%1", "echo", "")
-	typeCommand(t, srv, "%1", `printf 'name? '; read x; echo "<$x>"`)
-	tmuxtest.WaitScreen(t, srv, "%1", "\nname?")
-	p.fails("run_command", runArgs("%1", "echo not-here", `"timeout":0.3`), "dash in pane %1 is busy: it shows no prompt")
-	typeLine(t, srv, "%1", "me")
-	tmuxtest.WaitScreen(t, srv, "%1", "<me>")
-	p.expect("%1", "echo usable", "usable")
-	eventually(t, "nothing is left in the end", func() bool { return left() == "" })
+	nothingIsLeft()
 }
 
-func TestRunCommandLeavesNothingWhenCancelled(t *testing.T) {
-	tmp, err := os.MkdirTemp("", "run")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(tmp) }) // after the tmux server in it has ended
-	t.Setenv("TMPDIR", tmp)
-	t.Setenv("XDG_RUNTIME_DIR", "")
-	srv, p := shellPane(t, "bash")
-	p.expect("%0", "echo", "")
-	_, id := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%0", "command": "echo begun; sleep 0.5; echo ended"}})
-	tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
-	queued, queuedID := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%0", "command": "echo not-here"}})
-	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, queuedID)
-	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
-	left := ""
-	defer func() { t.Logf("left in the end: %q", left) }()
-	eventually(t, "nothing is left", func() bool {
-		left = leftovers(t, tmp, func(f string) string { return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", f) },
-			func() string { return tmuxtest.Run(t, srv, "list-buffers") })
-		return left == ""
-	})
-	tmuxtest.WaitScreen(t, srv, "%0", "\nended")
-	p.expect("%0", "echo usable", "usable")
-	select {
-	case r := <-queued:
-		t.Errorf("a cancelled call in the queue was answered: %s", r.Result)
-	default:
-	}
-	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p"); strings.Contains(screen, "not-here") {
-		t.Errorf("a cancelled call in the queue ran:\n%s", screen)
-	}
-}
-
-func TestRunCommandIsInterrupted(t *testing.T) {
+// TestWhatEndsACommand: its pane, its shell, its pipe or the tmux server goes meanwhile. What was printed
+// before is answered, by the call that waits and for a job.
+func TestWhatEndsACommand(t *testing.T) {
 	t.Parallel()
-	eachShell(t, func(t *testing.T, shell string) {
-		srv, p := shellPane(t, shell)
-		c, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%0", "command": "sh -c 'echo begun; exec sleep 20'"}})
-		tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
-		tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "C-c")
-		want := `"exit_status":130`
-		if shell == "ksh" { // what its own subshells say
-			want = `"exit_status":2,`
+	const gone, lost = `"exit_status":null,"timed_out":false,"pane_gone":true`, "lost none false"
+	for name, c := range map[string]struct {
+		then      string   // what the command does
+		tmux      []string // what is done to the pane
+		call, job string   // what the call says, and the job's state, status and whether lines are missed; empty is not tried
+	}{
+		"the pane is killed":      {"sleep 300", []string{"kill-pane", "-t", "%0"}, gone, lost},
+		"the pane is respawned":   {"sleep 300", []string{"respawn-pane", "-k", "-t", "%0", "cat"}, "", lost},
+		"the server is killed":    {"sleep 300", []string{"kill-server"}, gone, ""},
+		"the shell is killed":     {"kill -9 $$; sleep 300", nil, gone, lost},
+		"the subshell is killed":  {"sh -c 'kill -9 $PPID'; sleep 300", nil, "", "ended 137 false"},
+		"all of it is killed":     {"kill -9 0; sleep 300", nil, "", lost},
+		"the pipe is another's":   {"echo unseen; exit 3", []string{"pipe-pane", "-t", "%0", "cat >/dev/null"}, `"exit_status":3`, "ended 3 true"},
+		"the pipe is just closed": {"echo unseen; exit 3", []string{"pipe-pane", "-t", "%0"}, "", "ended 3 true"},
+	} {
+		for _, detach := range []bool{false, true} {
+			if c.call == "" && !detach || c.job == "" && detach {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, detach=%t", name, detach), func(t *testing.T) {
+				t.Parallel()
+				srv, p := shellPane(t, "bash", "remain-on-exit", "on")
+				tmuxtest.Run(t, srv, "new-window", "-d", "cat")
+				pid, _ := strconv.Atoi(format(t, srv, "%0", "#{pid}"))
+				g := newGate(t)
+				call, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{
+					"pane_id": "%0", "command": "echo begun; " + g.wait() + "; " + c.then, "detach": detach}})
+				var id string
+				eventually(t, "what it printed is recorded", func() bool {
+					if jobs := ok[rows](p, "list_jobs", `{}`); len(jobs.Result) > 0 {
+						id = fmt.Sprint(jobs.Result[0]["job_id"])
+					}
+					return id != "" && fmt.Sprint(p.job(id).Output) == "[begun]"
+				})
+				if c.tmux != nil {
+					tmuxtest.Run(t, srv, c.tmux[0], c.tmux[1:]...)
+				}
+				g.open(t)
+				if !detach {
+					text := p.toolResult("run_command", p.await(call)).text()
+					if missed := strings.Contains(text, `"lines_missed":true`); !strings.Contains(text, c.call) || !strings.Contains(text, `"output":["begun"]`) || missed != (c.call != gone) {
+						t.Errorf("%s", text)
+					}
+				} else {
+					got := p.job(id, `"timeout":120`)
+					missed := got.LinesMissed && c.job != lost // of what is lost it is not known
+					if said := fmt.Sprint(got.State, " ", got.status(), " ", missed); said != c.job || got.Output[0] != "begun" {
+						t.Errorf("want %s: %+v", c.job, got)
+					}
+					if cancelled := p.tool("cancel_job", `{"job_id":"`+id+`"}`); c.job == lost && !strings.Contains(cancelled.text(), `"state":"lost"`) {
+						t.Errorf("to cancel it answers %s", cancelled.text())
+					}
+				}
+				switch {
+				case name == "the pipe is another's":
+					if format(t, srv, "%0", "#{pane_pipe}") != "1" {
+						t.Error("the other pipe was closed")
+					}
+				case name == "the shell is killed":
+					eventually(t, "what read the pane is gone", func() bool { return len(children(t, pid)) == 1 }) // the cat
+				}
+			})
 		}
-		if res := p.toolResult("run_command", p.await(c)); !strings.Contains(res.text(), want) {
-			t.Errorf("%s", res.text())
-		}
-		p.expect("%0", "echo usable", "usable")
-	})
-}
-
-func TestRunCommandEndsWithItsPane(t *testing.T) {
-	t.Parallel()
-	t.Run("the shell is killed by the command", func(t *testing.T) {
-		t.Parallel()
-		_, p := shellPane(t, "bash")
-		p.expect("%0", "echo first", "first")
-		if got := p.command("%0", "kill -KILL $$"); !got.PaneGone {
-			t.Errorf("%+v", got)
-		}
-	})
-	begin := func(p *peer, command string) <-chan reply {
-		c, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%0", "command": command}})
-		return c
 	}
-	gone := func(t *testing.T, p *peer, c <-chan reply) {
-		t.Helper()
-		res := p.toolResult("run_command", p.await(c))
-		if !strings.Contains(res.text(), `"exit_status":null`) || !strings.Contains(res.text(), `"pane_gone":true`) || !strings.Contains(res.text(), `"output":["begun"]`) {
-			t.Errorf("%s", res.text())
-		}
-	}
-	t.Run("the pane is killed", func(t *testing.T) {
-		t.Parallel()
-		srv, p := shellPane(t, "bash")
-		tmuxtest.Run(t, srv, "new-window", "-d", "cat")
-		c := begin(p, "echo begun; sleep 20")
-		tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
-		tmuxtest.Run(t, srv, "kill-pane", "-t", "%0")
-		gone(t, p, c)
-	})
-	t.Run("the server is killed", func(t *testing.T) {
-		t.Parallel()
-		srv, p := shellPane(t, "bash")
-		c := begin(p, "echo begun; sleep 20")
-		tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
-		tmuxtest.Run(t, srv, "kill-server")
-		gone(t, p, c)
-	})
-	t.Run("the shell is killed and the pane remains", func(t *testing.T) {
-		t.Parallel()
-		srv, p := shellPane(t, "bash", "remain-on-exit", "on")
-		gate := filepath.Join(t.TempDir(), "gate")
-		c := begin(p, "echo begun; until [ -e "+gate+" ]; do sleep 0.05; done; kill -9 $$; sleep 20")
-		tmuxtest.WaitScreen(t, srv, "%0", "\nbegun") // tmux may lose what it has not read of a pane that ends
-		if err := os.WriteFile(gate, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		gone(t, p, c)
-		pid, _ := strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}"))
-		eventually(t, "what read the pane is gone", func() bool { return len(children(t, pid)) == 0 })
-	})
-	t.Run("a shell in the shell is killed", func(t *testing.T) {
+	t.Run("a shell in the shell", func(t *testing.T) {
 		t.Parallel()
 		srv, p := shellPane(t, "bash")
 		p.expect("%0", "echo", "")
@@ -582,74 +373,8 @@ func TestRunCommandEndsWithItsPane(t *testing.T) {
 		tmuxtest.WaitScreen(t, srv, "%0", "inner$ ")
 		p.expect("%0", "echo a", "a")
 		p.fails("run_command", runArgs("%0", "kill -9 $$; sleep 20"), "the shell in pane %0 ended before the command did")
-		tmuxtest.Wait(t, srv, "%0", "pipe that is closed", func() bool {
-			return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_pipe}") == "0"
-		})
+		pipeCloses(t, srv, "%0")
 	})
-}
-
-func TestRunCommandLeavesAPipeAlone(t *testing.T) {
-	t.Parallel()
-	eachShell(t, func(t *testing.T, shell string) {
-		srv, p := shellPane(t, shell, "history-limit", "100")
-		p.command("%0", "true")
-		log := filepath.Join(t.TempDir(), "log")
-		tmuxtest.Run(t, srv, "pipe-pane", "-t", "%0", "exec cat >"+log)
-		p.expect("%0", "echo a; printf 'b\\n\\n'", "a", "b", "")
-		p.expect("%0", "printf 'a long line: %060d'  7", "a long line: "+strings.Repeat("0", 59)+"7")
-		p.expect("%0", "true")
-		if got := p.command("%0", "false"); got.status() != "1" {
-			t.Errorf("%+v", got)
-		}
-		got := p.command("%0", "seq 1 500")
-		if n := len(got.Output); !got.LinesMissed || n < 50 || got.Output[n-1] != "500" || got.status() != "0" {
-			t.Errorf("more than the history holds: %+v", got)
-		}
-		gate := filepath.Join(t.TempDir(), "gate")
-		got = p.command("%0", "sh -c 'echo begun; until [ -e "+gate+" ]; do sleep 0.05; done'", `"detach":true`)
-		tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
-		if got = ok[ran](p, "get_job", `{"job_id":"`+got.JobID+`","timeout":0.01}`); !got.TimedOut || fmt.Sprint(got.Output) != "[begun]" {
-			t.Errorf("%+v", got)
-		}
-		if err := os.WriteFile(gate, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got = ok[ran](p, "get_job", `{"job_id":"`+got.JobID+`","timeout":20}`); got.status() != "0" || fmt.Sprint(got.Output) != "[begun]" {
-			t.Errorf("%+v", got)
-		}
-		if tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_pipe}") != "1" {
-			t.Error("the pipe was closed")
-		}
-		eventually(t, "the pipe works", func() bool { b, _ := os.ReadFile(log); return strings.Contains(string(b), "500") })
-		if shell == "fish" {
-			return // has no set -x
-		}
-		typeCommand(t, srv, "%0", "set -x; echo set")
-		tmuxtest.WaitScreen(t, srv, "%0", "\nset")
-		if out := strings.Join(p.command("%0", "echo b").Output, "\n"); strings.Contains(out, "/tmux-mcp-") && !strings.Contains(out, "/command:") || !strings.Contains(out, "echo b\nb") {
-			t.Errorf("what set -x shows of our own is in the output:\n%s", out)
-		}
-	})
-}
-
-func TestRunCommandWhenItsPipeIsTaken(t *testing.T) {
-	t.Parallel()
-	srv, p := shellPane(t, "bash")
-	gate := filepath.Join(t.TempDir(), "gate")
-	c, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{
-		"pane_id": "%0", "command": "echo begun; until [ -e " + gate + " ]; do sleep 0.05; done; echo ended; exit 4"}})
-	tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
-	tmuxtest.Run(t, srv, "pipe-pane", "-t", "%0", "cat >/dev/null")
-	if err := os.WriteFile(gate, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	res := p.toolResult("run_command", p.await(c))
-	if !strings.Contains(res.text(), `"exit_status":4`) || !strings.Contains(res.text(), `"lines_missed":true`) || !strings.Contains(res.text(), `"output":["begun"]`) {
-		t.Errorf("%s", res.text())
-	}
-	if tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_pipe}") != "1" {
-		t.Error("the other pipe was closed")
-	}
 }
 
 // TestRunCommandSaysWhatMayDiffer: what the pane shows is not missed, and anything else is, in
