@@ -180,10 +180,13 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 	}
 	begin()
 	recall := func() {
-		// Interrupted just as it begins to read a line, bash draws no new prompt.
-		again := time.AfterFunc(3*time.Second, func() { tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "Enter") })
-		defer again.Stop()
+		began := time.Now()
 		tmuxtest.Wait(t, srv, "%0", "prompt", func() bool {
+			// Interrupted just as it begins to read a line, bash draws no new prompt.
+			if time.Since(began) > 3*time.Second {
+				began = time.Now()
+				tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "Enter")
+			}
 			return strings.HasSuffix(strings.TrimSpace(tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0")), "$")
 		})
 		tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "Up", "Enter")
@@ -235,41 +238,34 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 	<-p.done
 	// What is left is the jobs whose results nobody has read, the user's alone; with
 	// their tmux server they go.
-	dirs, err := os.ReadDir(home)
-	dirs = slices.DeleteFunc(dirs, func(d os.DirEntry) bool { return d.Name() == "turns" }) // the locks
+	jobs := func() []os.DirEntry {
+		dirs, err := os.ReadDir(home)
+		if err != nil {
+			t.Error(err)
+		}
+		return slices.DeleteFunc(dirs, func(d os.DirEntry) bool { return d.Name() == "turns" }) // the locks
+	}
+	dirs := jobs()
 	for _, d := range dirs {
 		if info, err := d.Info(); err != nil || !strings.HasPrefix(d.Name(), "j") || info.Mode().Perm() != 0o700 {
 			t.Errorf("left is %v, %v", d, err)
 		}
 	}
-	if err != nil || len(dirs) == 0 || len(dirs) > attacks/2 && len(dirs) > 100 {
-		t.Errorf("%d jobs are left of %d commands, %v", len(dirs), attacks, err)
+	if len(dirs) == 0 || len(dirs) > attacks/2 && len(dirs) > 100 {
+		t.Errorf("%d jobs are left of %d commands", len(dirs), attacks)
 	}
-	pid := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
-	tmuxtest.Run(t, srv, "kill-server")
-	eventually(t, "the tmux server has ended", func() bool {
-		stat, err := os.ReadFile("/proc/" + pid + "/stat")
-		return err != nil || strings.Contains(string(stat), ") Z ")
-	})
+	pid := format(t, srv, "%0", "#{pid}")
+	tmuxtest.End(t, srv)
+	eventually(t, "the tmux server has ended", func() bool { return ended(pid) })
 	begin()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		// One that was killed before it had described its job leaves that for the next sweep.
-		dirs, err = os.ReadDir(home)
-		dirs = slices.DeleteFunc(dirs, func(d os.DirEntry) bool {
+	p.tool("list_jobs", `{}`) // which removes them
+	eventually(t, "with their tmux server the jobs go", func() bool {
+		// One that was killed before it had described its job leaves that for a later sweep.
+		return len(slices.DeleteFunc(jobs(), func(d os.DirEntry) bool {
 			info, err := os.Stat(filepath.Join(home, d.Name(), "job"))
 			return err == nil && info.Size() == 0
-		})
-		if err == nil && len(dirs) == 0 {
-			break
-		} else if time.Now().After(deadline) {
-			files, _ := filepath.Glob(home + "/*/*")
-			for _, f := range files {
-				text, err := os.ReadFile(f)
-				t.Errorf("with their tmux server gone there is %s: %q, %v", f, text, err)
-			}
-			break
-		}
-	}
+		})) == 0
+	})
 	p.in.Close()
 	<-p.done
 

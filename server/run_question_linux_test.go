@@ -78,7 +78,13 @@ func TestRunCommandAnswersNoQuestion(t *testing.T) {
 // promptly is a server of this process with its client.
 func promptly(t *testing.T, srv *tmux.Server) (*server.Server, *peer) {
 	t.Helper()
-	s, err := server.New(configFor(srv))
+	return servedBy(t, configFor(srv))
+}
+
+// servedBy is serve, and the server.
+func servedBy(t testing.TB, cfg server.Config) (*server.Server, *peer) {
+	t.Helper()
+	s, err := server.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

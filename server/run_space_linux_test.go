@@ -47,8 +47,9 @@ func fullDisk(t *testing.T) {
 	srv := tmuxtest.New(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", shellStart(t, "bash"))
 	waitPrompt(t, srv, "%0")
-	p := start(t, srv, []string{"TMPDIR=" + dir, "XDG_RUNTIME_DIR="})
-	p.handshake("{}")
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	p := serve(t, configFor(srv))
 	home := filepath.Join(dir, fmt.Sprintf("tmux-mcp-%d", os.Geteuid()))
 	filler := filepath.Join(dir, "filler")
 	fill := func() {

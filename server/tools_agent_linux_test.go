@@ -45,7 +45,8 @@ func fakeAgent(t *testing.T) (srv *tmux.Server, p *peer, dir string, show func(n
 	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
 	tmuxtest.Run(t, srv, "new-window", "-d", "exec sh")
 	tmuxtest.WaitScreen(t, srv, "%0", "shortcuts")
-	p = serve(t, configFor(srv))
+	s, p := promptly(t, srv)
+	s.SetPromptStands(5 * time.Second)
 	return srv, p, dir, func(name, text string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -58,14 +59,11 @@ func fakeAgent(t *testing.T) (srv *tmux.Server, p *peer, dir string, show func(n
 func awaitAgent(t *testing.T, p *peer, state string) agentRow {
 	t.Helper()
 	var rows agentRows
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	eventually(t, "the agent is "+state, func() bool {
 		rows = ok[agentRows](p, "agent_status", `{}`)
-		if len(rows.Agents) == 1 && rows.Agents[0].State == state {
-			return rows.Agents[0]
-		}
-	}
-	t.Fatalf("no agent that is %s: %+v", state, rows)
-	return agentRow{}
+		return len(rows.Agents) == 1 && rows.Agents[0].State == state
+	})
+	return rows.Agents[0]
 }
 
 const fakeQuestion = `────────────────────────
@@ -88,13 +86,10 @@ func TestAgentStatus(t *testing.T) {
 	show("footer", "esc to interrupt")
 	awaitAgent(t, p, "working")
 	show("box", "half a thought")
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if a := awaitAgent(t, p, "working"); a.Input != nil && *a.Input == "half a thought" {
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatalf("%+v", a)
-		}
-	}
+	eventually(t, "its input is read", func() bool {
+		a := awaitAgent(t, p, "working")
+		return a.Input != nil && *a.Input == "half a thought"
+	})
 	show("screen", fakeQuestion)
 	a := awaitAgent(t, p, "asks")
 	if a.Question == nil || !strings.HasSuffix(*a.Question, "rm -rf x\nDo you want to proceed?") || len(a.Choices) != 2 || a.Choices[1].Keys[0] != "2" || a.Choices[1].Label != "No" {

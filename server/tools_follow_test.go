@@ -67,29 +67,12 @@ func TestFollowingReturnsWhatIsNew(t *testing.T) {
 	f.expect("nothing new", false)
 	s.print("\r50%")
 	f.expect("a line written over", false, "50%")
-	s.print("\r99%")
-	f.expect("again", false, "99%")
+	s.print("\n")
 	s.print(strings.Repeat("x\n", 30) + "end")
-	f.expect("the anchor left the screen", false, append(append([]string{"99%x"}, slices.Repeat([]string{"x"}, 29)...), "end")...)
-	s.print("\n\nafter blanks\n")
-	f.expect("blank lines", false, "", "after blanks")
-	s.print("not blank any more\n")
-	f.expect("where there was a blank line", false, "not blank any more")
-	// Text that stays below the cursor is not returned again.
-	s.print("\x1b[H\x1b[2Jtop\n\n\n\nbelow\x1b[2;1H")
-	f.next("")
-	s.print("new")
-	f.expect("above old text", false, "new")
-	s.print("\n\nmore\n\nover")
-	f.expect("over old text", false, "", "more", "over")
-	for range 3 {
-		s.print(numbered(700))
-		got := f.next(`,"max_lines":null,"max_bytes":null`)
-		if len(got.Lines) < 700 || got.Missed || got.Lines[len(got.Lines)-1] != "line 700" {
-			t.Errorf("700 lines: %d lines, missed %t", len(got.Lines), got.Missed)
-		}
-		tmuxtest.Run(t, srv, "clear-history", "-t", s.pane)
-		f.next("")
+	f.expect("the anchor left the screen", false, append(slices.Repeat([]string{"x"}, 30), "end")...)
+	s.print(numbered(700))
+	if got := f.next(`,"max_lines":null,"max_bytes":null`); len(got.Lines) < 700 || got.Missed || got.Lines[len(got.Lines)-1] != "line 700" {
+		t.Errorf("700 lines: %d lines, missed %t", len(got.Lines), got.Missed)
 	}
 }
 
@@ -121,41 +104,11 @@ func TestFollowingReportsWhatIsLost(t *testing.T) {
 	tmuxtest.Run(t, srv, "clear-history", "-t", s.pane)
 	f.expect("after clear-history", true, "flood", "flood", "flood", "x", "unique", "last")
 	f.expect("with the new cursor", false)
-
-	tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", "2000")
-	s = newScreen(t, srv, "b", 40, 6)
-	s.print(numbered(30))
-	f, _ = begin(p, s)
-	tmuxtest.Run(t, srv, "clear-history", "-t", s.pane)
-	tmuxtest.Run(t, srv, "resize-window", "-t", s.pane, "-y", "12")
-	f.expect("cleared and made higher", true, "line 26", "line 27", "line 28", "line 29", "line 30")
-	s.print(numbered(30))
+	// The alternate screen looks the same again, and hides what came meanwhile.
+	s.print("\n\x1b[?1049h\x1b[Hpainted")
 	f.next("")
-	tmuxtest.Run(t, srv, "resize-window", "-t", s.pane, "-y", "16")
-	f.expect("made higher", true)
-	s.print("and then\n")
-	f.expect("made higher, then printed", false, "and then")
-	tmuxtest.Run(t, srv, "resize-window", "-t", s.pane, "-y", "5")
-	s.print("lower\n")
-	f.expect("made lower", true, "lower")
-}
-
-func TestFollowingNearTheHistoryLimit(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "keep")
-	tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", "100")
-	s := newScreen(t, srv, "a", 40, 6)
-	p := serve(t, configFor(srv))
-	s.print(numbered(97))
-	f, _ := begin(p, s)
-	f.cursor = func() string { s.print("place"); g := f.next(""); return g.Cursor }()
-	// These trim the history at least once, and the row numbers fall.
-	s.print("\n" + numbered(20))
-	got := f.next("")
-	if want := strings.Split(strings.TrimSpace(numbered(20)), "\n"); got.Missed || !slices.Equal(got.Lines, want) {
-		t.Errorf("after a trim: %q, missed %t; want %q", got.Lines, got.Missed, want)
-	}
+	s.print("\x1b[?1049lhidden\n\x1b[?1049h\x1b[Hpainted")
+	f.expect("it was left and entered again", false, "hidden")
 }
 
 func TestFollowingKeepsTheTail(t *testing.T) {

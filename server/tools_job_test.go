@@ -44,11 +44,11 @@ func TestRunCommandMatchesAllOutput(t *testing.T) {
 	if len(got.Output) != 0 || *got.Matched != 0 || got.Lines != 5001 || got.status() != "1" || got.JobID == "" {
 		t.Fatalf("%+v", got)
 	}
-	again := ok[ran](p, "get_job", `{"job_id":"`+got.JobID+`","match":"CASE 4250"}`)
+	again := p.job(got.JobID, `"match":"CASE 4250"`)
 	if diff := cmp.Diff([]string{"4250:FAIL case 4250"}, again.Output); diff != "" || again.status() != "1" || again.State != "ended" {
 		t.Errorf("%+v", again)
 	}
-	if tail := ok[ran](p, "get_job", `{"job_id":"`+got.JobID+`","max_lines":2}`); fmt.Sprint(tail.Output) != "[ok case 5000 4980 passed, 20 failed]" || tail.TruncatedBy != 4999 {
+	if tail := p.job(got.JobID, `"max_lines":2`); fmt.Sprint(tail.Output) != "[ok case 5000 4980 passed, 20 failed]" || tail.TruncatedBy != 4999 {
 		t.Errorf("%+v", tail)
 	}
 
@@ -86,11 +86,9 @@ func TestARecorderEndsByItself(t *testing.T) {
 	t.Parallel()
 	srv, p := shellPane(t, "bash")
 	job := p.command("%0", "sleep 0.2; echo out", `"detach":true`)
-	tmuxtest.Wait(t, srv, "%0", "pipe that is closed", func() bool {
-		return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_pipe}") == "0"
-	})
+	pipeCloses(t, srv, "%0")
 	p.expect("%0", "echo next", "next")
-	if got := ok[ran](p, "get_job", `{"job_id":"`+job.JobID+`"}`); fmt.Sprint(got.Output) != "[out]" || got.status() != "0" || got.LinesMissed {
+	if got := p.job(job.JobID); fmt.Sprint(got.Output) != "[out]" || got.status() != "0" || got.LinesMissed {
 		t.Errorf("%+v", got)
 	}
 }
@@ -101,23 +99,21 @@ func TestJobsOutliveTheirServer(t *testing.T) {
 	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", shellStart(t, "dash"))
 	waitPrompt(t, srv, "%0")
 	waitPrompt(t, srv, "%1")
-	gate := filepath.Join(t.TempDir(), "gate")
+	g := newGate(t)
 	first := start(t, srv, nil)
 	first.handshake("{}")
-	detached := first.command("%0", "seq 1 3000; until [ -e "+gate+" ]; do sleep 0.05; done; seq 3001 4000; exit 6", `"detach":true`)
+	detached := first.command("%0", "seq 1 3000; "+g.wait()+"; seq 3001 4000; exit 6", `"detach":true`)
 	// Nobody has the id of this one.
-	first.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{"pane_id": "%1", "command": "echo begun; until [ -e " + gate + " ]; do sleep 0.05; done; echo ended"}})
+	first.running("%1", "echo begun; "+g.wait()+"; echo ended")
 	tmuxtest.WaitScreen(t, srv, "%1", "\nbegun")
 	if err := first.process.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	<-first.done
-	if err := os.WriteFile(gate, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	g.open(t)
 	second := start(t, srv, nil)
 	second.handshake("{}")
-	got := ok[ran](second, "get_job", `{"job_id":"`+detached.JobID+`","timeout":20}`)
+	got := second.job(detached.JobID, `"timeout":20`)
 	if diff := cmp.Diff(numbers(1, 4000), got.Output); diff != "" || got.status() != "6" || got.LinesMissed {
 		t.Errorf("exit status %s, missed is %t; output (-want +have):\n%s", got.status(), got.LinesMissed, diff)
 	}
@@ -133,7 +129,7 @@ func TestJobsOutliveTheirServer(t *testing.T) {
 			other = j.JobID
 		}
 	}
-	got = ok[ran](second, "get_job", `{"job_id":"`+other+`","timeout":20}`)
+	got = second.job(other, `"timeout":20`)
 	if fmt.Sprint(got.Output) != "[begun ended]" || got.status() != "0" || got.LinesMissed {
 		t.Errorf("%+v", got)
 	}
@@ -256,25 +252,6 @@ func TestCancelHitsNobodyElse(t *testing.T) {
 	}
 }
 
-// TestJobsOfTwoServers: each sees the other's jobs, and neither disturbs them.
-func TestJobsOfTwoServers(t *testing.T) {
-	t.Parallel()
-	srv, a := shellPane(t, "bash")
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", shellStart(t, "dash"))
-	b := serve(t, configFor(srv))
-	for range 5 {
-		inA := a.command("%0", "seq 1 1000; sleep 0.2; exit 1", `"detach":true`)
-		inB := b.command("%1", "seq 2 2000; sleep 0.2; exit 2", `"detach":true`)
-		ofB := ok[ran](a, "get_job", `{"job_id":"`+inB.JobID+`","timeout":20,"match":"^1999","regex":true}`)
-		ofA := ok[ran](b, "get_job", `{"job_id":"`+inA.JobID+`","timeout":20,"match":"^999","regex":true}`)
-		if ofA.status() != "1" || ofB.status() != "2" || fmt.Sprint(ofA.Output, ofB.Output) != "[999:999] [1998:1999]" || ofA.LinesMissed || ofB.LinesMissed {
-			t.Errorf("%+v\n%+v", ofA, ofB)
-		}
-		a.expect("%1", "echo a", "a")
-		b.expect("%0", "echo b", "b")
-	}
-}
-
 // TestJobsAreSearched: what the jobs of a pane printed, the newest first.
 func TestJobsAreSearched(t *testing.T) {
 	t.Parallel()
@@ -284,11 +261,11 @@ func TestJobsAreSearched(t *testing.T) {
 	for _, c := range []struct{ pane, command string }{{"%0", "seq 1 2000"}, {"%0", "seq 1 9"}, {"%1", "seq 1 1500"}, {"%0", "seq 1 1200; sleep 60"}} {
 		last = p.command(c.pane, c.command, `"detach":true`)
 		if !strings.Contains(c.command, "sleep") {
-			last = ok[ran](p, "get_job", `{"job_id":"`+last.JobID+`","timeout":20}`)
+			last = p.job(last.JobID, `"timeout":20`)
 		}
 	}
 	eventually(t, "the last job has printed", func() bool {
-		return ok[ran](p, "get_job", `{"job_id":"`+last.JobID+`"}`).Lines == 1200
+		return p.job(last.JobID).Lines == 1200
 	})
 	type searched struct {
 		Jobs []struct {
@@ -337,7 +314,7 @@ func TestARunningCommandThatAsks(t *testing.T) {
 		t.Errorf("%+v", job)
 	}
 	p.tool("send_keys", `{"pane_id":"%0","keys":"Ann"}`)
-	if job := ok[ran](p, "get_job", args(t, "job_id", got.JobID, "timeout", 60)); job.status() != "0" || job.Note != "" {
+	if job := ok[ran](p, "get_job", args(t, "job_id", got.JobID, "timeout", 60)); job.status() != "0" || job.Note != "" || fmt.Sprint(job.Output) != "[Your name: Ann hello Ann]" {
 		t.Errorf("%+v", job)
 	}
 	for _, command := range []string{"sleep 2", "printf 'working 50%%'; sleep 2", "echo done:; sleep 2"} {

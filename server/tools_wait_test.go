@@ -59,15 +59,15 @@ func TestWaitForWhatIsPrinted(t *testing.T) {
 		{"the entry row written over", "wait 1%", `"patterns":["99%"]`, "\rwait 99%", "matched", []string{"wait 99%"}},
 		{"a line below", "$ ", `"patterns":["ready"]`, "\n\n\nready", "matched", []string{"ready"}},
 		{"silence", stale, `"patterns":["ready"],"timeout":1`, "", "timeout", nil},
-		{"only stale text", stale, `"patterns":["ready"],"timeout":8`, "other\n", "timeout", nil},
+		{"only stale text", stale, `"patterns":["ready"],"timeout":2`, "other\n", "timeout", nil},
 		{"a fresh one though it is there", stale, `"patterns":["ready old"]`, "\nREADY old\n", "matched", []string{"READY old"}},
 		{"the same line as on the entry row", "ready", `"patterns":["^ready$"],"regex":true`, "\nready", "matched", []string{"ready"}},
 		{"the prompt itself is old", "$ ", `"patterns":["\\S"],"regex":true,"timeout":1`, "", "timeout", nil},
 		{"a new prompt", "$ ", `"patterns":["\\$ $"],"regex":true`, "make\nbuilt\n$ ", "matched", []string{"$"}},
-		{"paint below the cursor", "top\n\n\nREADY below\x1b[1;1H", `"patterns":["ready"],"timeout":8`, "x\ny\n", "timeout", nil},
-		{"the bottom row", strings.Repeat("\n", 9) + "READY\x1b[1;1H", `"patterns":["ready"],"timeout":8`, "x\n", "timeout", nil},
+		{"paint below the cursor", "top\n\n\nREADY below\x1b[1;1H", `"patterns":["ready"],"timeout":2`, "x\ny\n", "timeout", nil},
+		{"the bottom row", strings.Repeat("\n", 9) + "READY\x1b[1;1H", `"patterns":["ready"],"timeout":2`, "x\n", "timeout", nil},
 		{"paint below that is printed again elsewhere", "top\n\n\nREADY below\x1b[1;1H", `"patterns":["ready"]`, "\nREADY below\n", "matched", []string{"READY below"}},
-		{"matching the case", "", `"patterns":["Ready"],"match_case":true,"timeout":8`, "ready\n", "timeout", nil},
+		{"matching the case", "", `"patterns":["Ready"],"match_case":true,"timeout":2`, "ready\n", "timeout", nil},
 		{"literal text", "", `"patterns":["a.c"]`, "abc\na.c\n", "matched", []string{"a.c"}},
 		{"a regular expression", "", `"patterns":["^a.c$"],"regex":true`, "xabc\nabc\n", "matched", []string{"abc"}},
 		{"across a wrap", "", `"patterns":["needle in"]`, strings.Repeat("-", 36) + "needle in a line\n", "matched", []string{strings.Repeat("-", 36) + "needle in a line"}},
@@ -81,8 +81,10 @@ func TestWaitForWhatIsPrinted(t *testing.T) {
 		{"any output", "$ ", `"patterns":null`, "x", "any_output", []string{"$ x"}},
 		{"any output, silent", "$ \nold\x1b[1;1H", `"patterns":null,"timeout":1`, "", "timeout", nil},
 		{"any output, a blank line printed", "$ ", `"patterns":null`, "\n\n", "any_output", []string{""}},
-		{"any output, the cursor moved", "$ \n\n\x1b[1;1H", `"timeout":8`, "\x1b[1;3H", "timeout", nil},
+		{"any output, the cursor moved", "$ \n\n\x1b[1;1H", `"timeout":2`, "\x1b[1;3H", "timeout", nil},
 		{"any output, the same text again", "same", `"patterns":null`, "\nsame", "any_output", []string{"same"}},
+		{"a cleared screen", "$ ready", `"patterns":["ready"],"timeout":1`, "\x1b[H\x1b[2J", "timeout", nil},
+		{"after a cleared screen", "$ ready", `"patterns":["ready"]`, "\x1b[H\x1b[2J$ READY\n", "matched", []string{"$ READY"}},
 		{"special characters", "", `"patterns":["#{pane_id}} #(x) %H"]`, "#{pane_id}} #(x) %H", "matched", []string{"#{pane_id}} #(x) %H"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -236,81 +238,44 @@ func TestWaitSeesTheAlternateScreen(t *testing.T) {
 	}
 }
 
-func TestWaitThroughHistoryAndSizes(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "keep")
-	resize := func(s *screen, args ...string) {
-		tmuxtest.Run(t, srv, "resize-window", append([]string{"-t", s.pane}, args...)...)
-	}
-	old := strings.Repeat("READY old\n", 40) + "$ "
-	for i, c := range []struct {
-		name string
-		do   func(s *screen)
-		want string
-	}{
-		{"history grows", func(s *screen) { s.print("\n" + numbered(100)) }, "timeout"},
-		{"higher", func(s *screen) { resize(s, "-y", "20") }, "timeout"},
-		{"higher, then output", func(s *screen) { resize(s, "-y", "20"); s.print("\nREADY\n") }, "matched"},
-		{"lower", func(s *screen) { resize(s, "-y", "4") }, "timeout"},
-		{"lower, then output", func(s *screen) { resize(s, "-y", "4"); s.print("\nREADY\n") }, "matched"},
-		{"wider", func(s *screen) { resize(s, "-x", "60") }, "timeout"},
-		{"wider, then output", func(s *screen) { resize(s, "-x", "60"); s.print("\nREADY\n") }, "matched"},
-		{"narrower", func(s *screen) { resize(s, "-x", "6") }, "timeout"},
-		{"narrower, then output", func(s *screen) { resize(s, "-x", "30"); s.print("\nREADY\n") }, "matched"},
-		{"cleared screen", func(s *screen) { s.print("\x1b[H\x1b[2J$ ") }, "timeout"},
-		{"cleared screen, then output", func(s *screen) { s.print("\x1b[H\x1b[2J$ READY\n") }, "matched"},
-		{"cleared history", func(s *screen) { tmuxtest.Run(t, srv, "clear-history", "-t", s.pane) }, "timeout"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			p := serve(t, configFor(srv))
-			s := newScreen(t, srv, fmt.Sprint("s", i), 40, 10)
-			s.print(old)
-			limit := "20"
-			if c.want == "timeout" {
-				limit = "1"
-			}
-			call, _ := p.wait("wait_for_text", `{"pane_id":"`+s.pane+`","patterns":["ready"],"timeout":`+limit+`}`)
-			c.do(s)
-			res := p.toolResult("wait_for_text", p.await(call))
-			if res.IsError && !strings.Contains(res.text(), c.want) || !res.IsError && !strings.Contains(string(res.Structured), `"outcome":"`+c.want+`"`) {
-				t.Errorf("%s%s, want %s", res.text(), res.Structured, c.want)
-			}
-		})
-	}
-}
-
 // tmux takes a tenth off a full history, and all rows get other numbers.
 func TestWaitWhileTheHistoryIsTrimmed(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "keep")
+	tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", "100")
+	s := newScreen(t, srv, "a", 40, 10)
 	p := serve(t, configFor(srv))
-	for i, limit := range []string{"0", "10", "100", "500"} {
-		tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", limit)
-		s := newScreen(t, srv, fmt.Sprint("l", i), 40, 10)
-		n := 0
-		fmt.Sscan(limit, &n)
-		s.print("READY old\n" + strings.Repeat("READY old\n", n) + numbered(30))
-		warned := len(p.warnings())
-		end := waitText(p, s, `"patterns":["ready"],"timeout":20`)
-		if !strings.Contains(p.warnings()[warned:], "nearly full") && n > 0 {
-			tmuxtest.Wait(t, srv, s.pane, "warning", func() bool { return strings.Contains(p.warnings()[warned:], "nearly full") })
-		}
-		for j := range 12 {
-			s.print(fmt.Sprintf("part %d\n", j) + numbered(25))
-		}
-		s.print("READY new\n")
-		if got := end(); got.Outcome != "matched" || !slices.Equal(got.Matched, []string{"READY new"}) {
-			t.Errorf("limit %s: %+v", limit, got)
-		}
-		end = waitText(p, s, `"patterns":["ready"],"timeout":0.4`)
-		for j := range 5 {
-			s.print(fmt.Sprintf("part %d\n", j) + numbered(25))
-		}
-		if got := end(); got.Outcome != "timeout" {
-			t.Errorf("limit %s, nothing new: %+v", limit, got)
+	s.print(strings.Repeat("READY old\n", 101) + numbered(30))
+	end := waitText(p, s, `"patterns":["ready"],"timeout":60`)
+	eventually(t, "it warns", func() bool { return strings.Contains(p.warnings(), "nearly full") })
+	for j := range 12 {
+		s.print(fmt.Sprintf("part %d\n", j) + numbered(25))
+	}
+	s.print("READY new\n")
+	if got := end(); got.Outcome != "matched" || !slices.Equal(got.Matched, []string{"READY new"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestWaitSaysWhatItMayHaveLost clears a pane faster than a wait can look.
+func TestWaitSaysWhatItMayHaveLost(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	s := newScreen(t, srv, "a", 40, 10)
+	p := serve(t, configFor(srv))
+	for _, c := range []struct {
+		text   string
+		missed bool
+	}{
+		{numbered(300) + "done\n", false},
+		{numbered(20) + "lost\n\x1b[H\x1b[2J\x1b[3J" + strings.Repeat("more\n", 900) + "done\n", true},
+	} {
+		s.print("\x1b[H\x1b[2J\x1b[3J" + numbered(50))
+		end := waitText(p, s, `"patterns":["done"],"timeout":20`)
+		s.print(c.text)
+		if got := end(); got.Outcome != "matched" || got.LinesMissed != c.missed {
+			t.Errorf("%.20q: %+v; want lines_missed %t", c.text, got, c.missed)
 		}
 	}
 }
@@ -440,17 +405,13 @@ func TestWaitOnAFrozenServer(t *testing.T) {
 	env, freeze := frozen(t, srv)
 	cfg := configFor(srv)
 	cfg.Env = append(cfg.Env, env)
-	p := serve(t, cfg)
-	call, _ := p.wait("wait_for_text", `{"socket_name":"frozen","timeout":6}`)
+	s, p := servedBy(t, cfg)
+	s.SetLookTime(2 * time.Second)
+	call, _ := p.wait("wait_for_text", `{"socket_name":"frozen","timeout":60}`)
 	freeze()
-	start := time.Now()
 	ok[rows](p, "list_panes", `{}`)
-	if len(call) > 0 {
-		t.Errorf("another call took %v, as long as the wait", time.Since(start))
-	}
-	res := p.toolResult("wait_for_text", p.await(call))
-	if !res.IsError || !strings.Contains(res.text(), "unresponsive") || time.Since(start) > time.Minute {
-		t.Errorf("%s after %v", res.text(), time.Since(start))
+	if res := p.toolResult("wait_for_text", p.await(call)); !res.IsError || !strings.Contains(res.text(), "unresponsive") {
+		t.Error(res.text())
 	}
 }
 

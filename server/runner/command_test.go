@@ -113,9 +113,14 @@ func awaitsInput(t *testing.T, c *Command) {
 func TestTheRecorder(t *testing.T) {
 	ownTemp(t, 0o700)
 	var f Files
-	defer f.Close()
+	t.Cleanup(f.Close)
+	t.Run("bounded", func(t *testing.T) {
+		t.Parallel()
+		theRecorderIsBounded(t, &f)
+	})
 	for _, shell := range []string{"sh", "bash", "dash", "ksh", "mksh", "busybox"} {
 		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
 			testtool.Path(t, shell)
 			begin := func() (*Command, *keeper) {
 				c, err := f.Command(Place{Columns: 80, Rows: 24}, false, false)
@@ -189,11 +194,8 @@ func TestTheRecorder(t *testing.T) {
 	}
 }
 
-// TestTheRecorderIsBounded: of endless output the last is kept, and the reader knows.
-func TestTheRecorderIsBounded(t *testing.T) {
-	ownTemp(t, 0o700)
-	var f Files
-	defer f.Close()
+// theRecorderIsBounded: of endless output the last is kept, and the reader knows.
+func theRecorderIsBounded(t *testing.T, f *Files) {
 	c, err := f.Command(Place{Columns: 80, Rows: 24}, false, false)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"tmuxmcp/internal/test/testtool"
 )
 
 // ownTemp makes a directory the temporary one, and returns where the home in it
@@ -208,7 +210,7 @@ func TestRemoveWhileAShellWrites(t *testing.T) {
 	_, home := ownTemp(t, 0o700)
 	var f Files
 	defer f.Close()
-	for range 300 {
+	for range testtool.Size(60, 300) {
 		j := made(t, &f, here(), "0", 0)
 		writing, gone := make(chan struct{}), make(chan error)
 		go func() {

@@ -311,7 +311,7 @@ func PipeIsOurs(at Place) bool {
 		}
 		_, all := j.endMark()
 		phase := j.Look().Phase
-		return all || phase == Lost || phase == Waiting && Gone(j.owner)
+		return all && j.reading() || phase == Lost || phase == Waiting && Gone(j.owner)
 	}
 	return false
 }

@@ -62,6 +62,18 @@ func (s script) Drained() bool {
 	return err == nil && p.Name == "dd" && p.State == 'S'
 }
 
+// reading reports whether the recorder has the pipe: its dd has not ended. The recorder itself ends some
+// time after the command, even if the pipe is another's by then.
+func (s script) reading() bool {
+	pid, _ := s.recorder()
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	return slices.ContainsFunc(strings.Fields(string(children)), func(child string) bool {
+		pid, err := strconv.Atoi(child)
+		p, err2 := procstat.Of(pid)
+		return err == nil && err2 == nil && p.Name == "dd" && p.State != 'Z'
+	})
+}
+
 // freeIn returns how many bytes are free for this user in the file system of a directory.
 func freeIn(dir string) (int64, bool) {
 	var st unix.Statfs_t
@@ -80,9 +92,11 @@ func Gone(pid int) bool {
 // Signal sends a signal to the programs of a running job: the foreground process group of
 // its terminal if that is the job's, which Ctrl-C would reach, else its own group.
 // No others get it: neither what the user runs meanwhile in the pane nor the shell.
-func (j *Job) Signal(sig syscall.Signal) error {
+func (j *Job) Signal(sig syscall.Signal) error { return j.signal(sig, notedIn) }
+
+// signal is Signal. A job that has just begun notes its process in a moment.
+func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 	p, there, known := j.runner()
-	// A job that has just begun notes its process in a moment.
 	for began := time.Now(); !known && time.Since(began) < notedIn; {
 		time.Sleep(10 * time.Millisecond)
 		p, there, known = j.runner()

@@ -23,18 +23,18 @@ func TestSignalBeforeTheNote(t *testing.T) {
 	}
 	defer syscall.Kill(-job.Process.Pid, syscall.SIGKILL)
 	j := made(t, &f, here(), "", 0)
-	if err := j.Signal(syscall.SIGTERM); err == nil {
+	if err := j.signal(syscall.SIGTERM, 50*time.Millisecond); err == nil {
 		t.Fatal("a job without a note is signalled")
 	}
 	noted := make(chan error, 1)
-	time.AfterFunc(100*time.Millisecond, func() {
+	time.AfterFunc(50*time.Millisecond, func() {
 		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(job.Process.Pid), "stat"))
 		if err == nil {
 			err = os.WriteFile(j.path("process"), stat, 0o600)
 		}
 		noted <- err
 	})
-	if err := j.Signal(syscall.SIGTERM); err != nil {
+	if err := j.signal(syscall.SIGTERM, time.Minute); err != nil {
 		t.Fatalf("before the note: %v", err)
 	}
 	if err := <-noted; err != nil {

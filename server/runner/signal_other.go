@@ -18,6 +18,9 @@ func (s script) worksHere(pid int) bool { return syscall.Kill(pid, 0) == nil }
 // Drained reports whether the recorder has written all that tmux gave it, which is not known.
 func (s script) Drained() bool { return false }
 
+// reading reports whether the recorder has the pipe, which is not known.
+func (s script) reading() bool { return true }
+
 func freeIn(string) (int64, bool) { return 0, false }
 
 // Gone reports whether a process has ended.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -232,4 +233,40 @@ func TestErrorsAreExplained(t *testing.T) {
 	if strings.Contains(log, "CANARY7331") {
 		t.Errorf("the log has the text of the panic: %s", log)
 	}
+}
+
+// FuzzLines sends any line. Each answer is JSON on a line of its own, or all of a batch's are, and has
+// an id whose bytes are in the line, or null.
+func FuzzLines(f *testing.F) {
+	for _, seed := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":"\u0061","method":"tools/list"}`, `[1,{},{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}]`,
+		`{"jsonrpc":"2.0","id":1.0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`, `{"jsonrpc":"2.0","id":-1,"result":{}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"unknown","arguments":{"x":[1e400]},"_meta":{"progressToken":1}}}`, "\xff", `{"id":2`,
+	} {
+		f.Add([]byte(seed))
+	}
+	b := newBench()
+	f.Fuzz(func(t *testing.T, line []byte) {
+		line = bytes.ReplaceAll(line, []byte("\n"), nil)
+		for _, revision := range []string{"2025-03-26", "2025-06-18"} {
+			const last = `"7f3a\u0000last"`
+			input := initialize(revision) + "\n" + string(line) + "\n" + `{"jsonrpc":"2.0","id":` + last + `,"method":"ping"}`
+			for _, l := range b.exchange(t, strings.NewReader(input))[1:] {
+				answers := []json.RawMessage{json.RawMessage(l)}
+				if !utf8.ValidString(l) || strings.HasPrefix(l, "[") && json.Unmarshal([]byte(l), &answers) != nil {
+					t.Fatalf("%q is answered with %q", line, l)
+				}
+				for _, a := range answers {
+					var m map[string]json.RawMessage
+					if json.Unmarshal(a, &m) != nil || string(m["jsonrpc"]) != `"2.0"` || (m["result"] == nil) == (m["error"] == nil) || len(m) != 3 {
+						t.Fatalf("%q is answered with %s", line, a)
+					}
+					if id := m["id"]; string(id) != "null" && string(id) != last && !bytes.Contains(line, id) {
+						t.Errorf("%q is answered for %s", line, id)
+					}
+				}
+			}
+		}
+	})
 }

@@ -1,0 +1,2 @@
+#!/bin/sh
+printf 'What is your name? '; read -r name; echo "hello $name"
