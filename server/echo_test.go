@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -38,25 +37,21 @@ func readerPane(t *testing.T, p *peer, name, start, prompt string) (pane string)
 		t.Fatal(err)
 	}
 	quietFishIn(t, filepath.Join(home, ".local/share"))
-	w := ok[struct {
-		ID string `json:"active_pane_id"`
-	}](p, "create_window", args(t, "session_name", "a", "shell", "export HOME="+home+"; "+start))
-	if got := ok[awaited](p, "wait_for_text", args(t, "pane_id", w.ID, "patterns", []string{prompt}, "since", "screen", "timeout", 60)); got.Outcome != "matched" {
+	pane = p.window("export HOME=" + home + "; " + start)
+	if got := ok[awaited](p, "wait_for_text", args(t, "pane_id", pane, "patterns", []string{prompt}, "since", "screen", "timeout", 60)); got.Outcome != "matched" {
 		t.Fatalf("%s: %+v", name, got)
 	}
-	return w.ID
+	return pane
 }
 
 // TestOnlyWhatIsPrintedCounts: a pattern matches neither the prompt at which a line was typed, nor the
 // line itself, nor what run_command shows of a command.
 func TestOnlyWhatIsPrintedCounts(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
 	for i, r := range readers {
 		t.Run(fmt.Sprint(r.name, i), func(t *testing.T) {
-			p := p.within(t)
+			t.Parallel()
+			srv, p := served(t)
 			pane := readerPane(t, p, r.name, r.start, r.prompt)
 			send := func(keys, pattern string) []string {
 				t.Helper()
@@ -95,42 +90,32 @@ func TestOnlyWhatIsPrintedCounts(t *testing.T) {
 	}
 }
 
-// within is the peer for a subtest.
-func (p *peer) within(t *testing.T) *peer {
-	p.t = t
-	return p
-}
-
 // TestAnswersAreNotTakenForQuestions: the second question matches when it is asked, and no answer is
 // typed before.
 func TestAnswersAreNotTakenForQuestions(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
 	for name, read := range map[string]string{
 		"lines": `read -r a; sleep 0.4`,
 		"keys":  `stty -icanon min 1; a=$(dd bs=1 count=1 2>/dev/null); stty icanon; sleep 0.4; printf ' noted\n'`,
 		"blind": `stty -echo; read -r a; sleep 0.4; stty echo; echo`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := p.within(t)
+			t.Parallel()
+			_, p := served(t)
 			early := filepath.Join(t.TempDir(), "early")
 			ask := func(n int) string {
 				// What was typed before it asks is counted.
 				return fmt.Sprintf(`stty -icanon -echo min 0 time 0; dd bs=100 count=1 2>/dev/null >>%s; stty icanon echo; printf 'question %d [y/N] '; %s; `, early, n, read)
 			}
-			w := ok[struct {
-				ID string `json:"active_pane_id"`
-			}](p, "create_window", args(t, "session_name", "a", "shell", ask(1)+ask(2)+ask(3)+"echo all answered; exec cat"))
-			got := ok[awaited](p, "wait_for_text", args(t, "pane_id", w.ID, "patterns", []string{"[y/N]"}, "since", "screen", "timeout", 60))
+			pane := p.window(ask(1) + ask(2) + ask(3) + "echo all answered; exec cat")
+			got := ok[awaited](p, "wait_for_text", args(t, "pane_id", pane, "patterns", []string{"[y/N]"}, "since", "screen", "timeout", 60))
 			for i := 2; got.Outcome == "matched" && i <= 3; i++ {
-				got = *ok[seen](p, "send_keys", args(t, "pane_id", w.ID, "keys", "y", "enter", name != "keys", "patterns", []string{"[y/N]"}, "timeout", 60)).Seen
+				got = *ok[seen](p, "send_keys", args(t, "pane_id", pane, "keys", "y", "enter", name != "keys", "patterns", []string{"[y/N]"}, "timeout", 60)).Seen
 				if want := fmt.Sprintf("question %d [y/N]", i); !strings.Contains(strings.Join(got.Matched, "\n"), want) {
 					t.Errorf("answer %d: %+v", i-1, got)
 				}
 			}
-			ok[seen](p, "send_keys", args(t, "pane_id", w.ID, "keys", "y", "enter", name != "keys", "patterns", []string{"all answered"}, "timeout", 60))
+			ok[seen](p, "send_keys", args(t, "pane_id", pane, "keys", "y", "enter", name != "keys", "patterns", []string{"all answered"}, "timeout", 60))
 			if b, err := os.ReadFile(early); err != nil || len(b) > 0 {
 				t.Errorf("typed before it asked: %q %v", b, err)
 			}
@@ -141,9 +126,7 @@ func TestAnswersAreNotTakenForQuestions(t *testing.T) {
 // TestWhateverTypesIsNotOutput: also what another tool has typed before the wait.
 func TestWhateverTypesIsNotOutput(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
+	srv, p := served(t)
 	buffer := ok[struct {
 		Name string `json:"buffer_name"`
 	}](p, "load_buffer", `{"content":"marker\n"}`)
@@ -153,19 +136,17 @@ func TestWhateverTypesIsNotOutput(t *testing.T) {
 		"paste_buffer":    {"buffer_name": buffer.Name},
 		"send_keys_batch": {"operations": []any{map[string]any{"keys": "marker"}}},
 	} {
-		w := ok[struct {
-			ID string `json:"active_pane_id"`
-		}](p, "create_window", args(t, "session_name", "a", "shell", `printf 'ready: '; read -r l; sleep 0.5; echo "got $l"; exec cat`))
-		tmuxtest.WaitScreen(t, srv, w.ID, "ready:")
+		pane := p.window(`printf 'ready: '; read -r l; sleep 0.5; echo "got $l"; exec cat`)
+		tmuxtest.WaitScreen(t, srv, pane, "ready:")
 		if ops, batch := arguments["operations"].([]any); batch {
-			ops[0].(map[string]any)["pane_id"] = w.ID
+			ops[0].(map[string]any)["pane_id"] = pane
 		} else {
-			arguments["pane_id"] = w.ID
+			arguments["pane_id"] = pane
 		}
 		if res := p.tool(tool, asJSON(t, arguments)); res.IsError {
 			t.Fatalf("%s: %s", tool, res.text())
 		}
-		if got := ok[awaited](p, "wait_for_text", args(t, "pane_id", w.ID, "patterns", []string{"marker"}, "timeout", 60)); got.Outcome != "matched" || got.Matched[0] != "got marker" {
+		if got := ok[awaited](p, "wait_for_text", args(t, "pane_id", pane, "patterns", []string{"marker"}, "timeout", 60)); got.Outcome != "matched" || got.Matched[0] != "got marker" {
 			t.Errorf("%s: %+v", tool, got)
 		}
 	}
@@ -175,19 +156,15 @@ func TestWhateverTypesIsNotOutput(t *testing.T) {
 // for stops it: no answer is typed before its question.
 func TestAWizardInOneCall(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
+	srv, p := served(t)
 	early := filepath.Join(t.TempDir(), "early")
 	ask := func(what string) string {
 		return fmt.Sprintf(`sleep 0.3; stty -icanon -echo min 0 time 0; dd bs=100 count=1 2>/dev/null >>%s; stty icanon echo; printf '%s: '; read -r a; `, early, what)
 	}
-	w := ok[struct {
-		ID string `json:"active_pane_id"`
-	}](p, "create_window", args(t, "session_name", "a", "shell", ask("begin")+ask("Name")+ask("Color")+`echo "all set: $a"; `+ask("Again")+"exec cat"))
-	ok[awaited](p, "wait_for_text", args(t, "pane_id", w.ID, "patterns", []string{"begin: "}, "since", "screen", "timeout", 60))
+	pane := p.window(ask("begin") + ask("Name") + ask("Color") + `echo "all set: $a"; ` + ask("Again") + "exec cat")
+	ok[awaited](p, "wait_for_text", args(t, "pane_id", pane, "patterns", []string{"begin: "}, "since", "screen", "timeout", 60))
 	step := func(keys string, patterns ...string) map[string]any {
-		return map[string]any{"pane_id": w.ID, "keys": keys, "patterns": patterns}
+		return map[string]any{"pane_id": pane, "keys": keys, "patterns": patterns}
 	}
 	type batch struct {
 		batchOfKeys
@@ -197,12 +174,12 @@ func TestAWizardInOneCall(t *testing.T) {
 	if b.Succeeded != 3 || b.Seen == nil || b.Seen.Matched[0] != "all set: blue" {
 		t.Errorf("%+v", b)
 	}
-	ok[awaited](p, "wait_for_text", args(t, "pane_id", w.ID, "patterns", []string{"Again:"}, "since", "screen", "timeout", 60))
+	ok[awaited](p, "wait_for_text", args(t, "pane_id", pane, "patterns", []string{"Again:"}, "since", "screen", "timeout", 60))
 	b = ok[batch](p, "send_keys_batch", args(t, "operations", []any{step("one", "Never:"), step("two", "Never:")}, "timeout", 2))
 	if b.Succeeded != 0 || b.StoppedAt == nil || *b.StoppedAt != 0 || b.Results[0].Error == nil || *b.Results[0].Error != "typed, and none of its patterns came: timeout" || b.Seen == nil {
 		t.Errorf("%+v", b)
 	}
-	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", w.ID); strings.Contains(screen, "two") {
+	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", pane); strings.Contains(screen, "two") {
 		t.Errorf("typed after the step that failed:\n%s", screen)
 	}
 	if b, err := os.ReadFile(early); err != nil || len(b) > 0 {
@@ -261,10 +238,7 @@ func TestTheScreenIsDrawn(t *testing.T) {
 		t.Helper()
 		return ok[seen](p, "send_keys", args(t, append(more, "pane_id", "%0", "keys", keys)...)).Seen
 	}
-	cfg := configFor(srv)
-	cfg.Results = server.ResultsText
-	asText := serve(t, cfg)
-	asText.reads = true
+	asText := serveText(t, srv)
 	if text := asText.tool("send_keys", `{"pane_id":"%0","keys":"clear; printf drawn; read -r x","patterns":["drawn"],"show":"screen","timeout":60}`).text(); !strings.Contains(text, ", terminal cursor 5,0, cursor ") || !strings.HasSuffix(text, "]\ndrawn") {
 		t.Error(text)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
@@ -29,6 +30,7 @@ type scene struct {
 	Before    string // is on the screen before the last call, which would be too quick for a busy shell
 	Says, Not string
 	File, Has string // and what a file has then
+	Patience  int    // seconds that a call waits at most, if that is bounded
 }
 
 // bashPane is how a pane begins in which a user would type commands.
@@ -63,7 +65,7 @@ func TestFirstAttempts(t *testing.T) {
 			}
 			srv, dir := s.set(t)
 			cfg := configFor(srv)
-			cfg.Results = server.ResultsText
+			cfg.Results, cfg.WaitMax = server.ResultsText, time.Duration(s.Patience)*time.Second
 			p := serve(t, cfg)
 			p.reads = true
 			var answers []string

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -46,10 +45,7 @@ func TestNamesThatModelsTry(t *testing.T) {
 			t.Errorf("%s %s says %q, want %q", c.tool, c.args, res.text(), c.says)
 		}
 	}
-	cfg := configFor(srv)
-	cfg.Results = server.ResultsText
-	p = serve(t, cfg)
-	p.reads = true
+	p = serveText(t, srv)
 	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "find me", "Enter")
 	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "-N", "60", "Enter")
 	if res := p.tool("search_panes", `{"pattern":"nowhere"}`); !strings.Contains(res.text(), "on the screens: content_start=") {

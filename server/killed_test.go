@@ -21,9 +21,7 @@ func TestServerKilledDuringACall(t *testing.T) {
 	} {
 		t.Run(c.tool, func(t *testing.T) {
 			t.Parallel()
-			srv := tmuxtest.New(t)
-			session(t, srv, "a")
-			p := serve(t, configFor(srv))
+			srv, p := served(t)
 			ok[rows](p, "list_panes", `{}`)
 			pid := format(t, srv, "%0", "#{pid}")
 			tmuxtest.Run(t, srv, "set-hook", "-g", c.hook, "run-shell 'kill -9 "+pid+"'")
@@ -44,9 +42,7 @@ func TestServerKilledDuringACall(t *testing.T) {
 // gone before it answers, so the session is made on a new one.
 func TestCreateSessionOutlivesAnEndingServer(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
+	srv, p := served(t)
 	ok[rows](p, "list_panes", `{}`)
 	tmuxtest.Run(t, srv, "set-hook", "-g", "after-new-session", "run-shell 'kill -9 "+format(t, srv, "%0", "#{pid}")+"'")
 	ok[map[string]any](p, "create_session", `{"session_name":"b"}`)
@@ -57,9 +53,7 @@ func TestCreateSessionOutlivesAnEndingServer(t *testing.T) {
 
 func TestChangesInABatch(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
+	_, p := served(t)
 	batch := ok[struct {
 		Succeeded int `json:"succeeded"`
 		Failed    int `json:"failed"`

@@ -43,10 +43,7 @@ func keepsQuoted(t *testing.T, srv *tmux.Server, pid string) bool {
 // by less than 2 MB. A nested list of commands, as if-shell runs one, is never freed by most versions; none is
 // used.
 func TestTmuxDoesNotGrow(t *testing.T) {
-	calls := 400
-	if testtool.Full {
-		calls = 1000
-	}
+	calls := testtool.Size(400, 1000)
 	srv := tmuxtest.New(t)
 	session(t, srv, "keep")
 	for range 120 {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -67,6 +67,39 @@ func (s *screen) print(text string) {
 	})
 }
 
+// serveText is serve for a client that gets text alone.
+func serveText(t testing.TB, srv *tmux.Server) *peer {
+	t.Helper()
+	cfg := configFor(srv)
+	cfg.Results = server.ResultsText
+	p := serve(t, cfg)
+	p.reads = true
+	return p
+}
+
+// window makes a window in session a, and returns its pane.
+func (p *peer) window(shell string) (pane string) {
+	p.t.Helper()
+	return ok[struct {
+		ID string `json:"active_pane_id"`
+	}](p, "create_window", args(p.t, "session_name", "a", "shell", shell)).ID
+}
+
+// onScreen is a tmux server with a screen of 40x10, and a client.
+func onScreen(t testing.TB) (*tmux.Server, *screen, *peer) {
+	t.Helper()
+	srv := tmuxtest.New(t)
+	return srv, newScreen(t, srv, "a", 40, 10), serve(t, configFor(srv))
+}
+
+// served is a tmux server with a silent session a, and a client.
+func served(t testing.TB) (*tmux.Server, *peer) {
+	t.Helper()
+	srv := tmuxtest.New(t)
+	session(t, srv, "a")
+	return srv, serve(t, configFor(srv))
+}
+
 // wait begins a call and returns when it waits: it has reported progress.
 func (p *peer) wait(name, args string) (<-chan reply, string) {
 	p.t.Helper()
@@ -76,13 +109,7 @@ func (p *peer) wait(name, args string) (<-chan reply, string) {
 	c, id := p.begin("tools/call", map[string]any{
 		"name": name, "arguments": json.RawMessage(args), "_meta": map[string]any{"progressToken": token},
 	})
-	deadline := time.Now().Add(time.Minute)
-	for len(p.progressOf(token)) == 0 && len(c) == 0 {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("%s %s does not begin to wait", name, args)
-		}
-		time.Sleep(time.Millisecond)
-	}
+	eventually(p.t, name+" waits", func() bool { return len(p.progressOf(token)) > 0 || len(c) > 0 })
 	return c, id
 }
 

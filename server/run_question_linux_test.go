@@ -14,48 +14,22 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// What a shell, a function or a start-up file asks is never answered with a command.
-// Each case is a line that asks for x, or puts what it asks for into it.
-var questions = []struct{ shell, ask string }{
-	{"bash", "printf '$ '; read -n 1 x"},
-	{"bash", "printf '$ '; read -s -n 1 x"},
-	{"bash", "read -p 'Name: ' x"},
-	{"bash", "read -s x"},
-	{"bash", "read -e x"},
-	{"bash", "read -e -p 'Overwrite [y/N] ' x"},
-	{"bash", "read -e -i more x"},
-	{"bash", "select x in y n; do break; done"},
-	{"zsh", "printf '$ '; read -k 1 x"},
-	{"zsh", "printf '$ '; read -s -k 1 x"},
-	{"zsh", "read -q 'x?Go on? '"},
-	{"zsh", "read x"},
-	{"zsh", "x=more; vared x"},
-	{"zsh", "vared -p 'Name: ' -c x"},
-	{"zsh", "select x in y n; do break; done"},
-	{"fish", "read -n 1 x"},
-	{"fish", "read x"},
-	{"fish", "read -P 'Go on? ' x"},
-	{"dash", "read x"},
-	{"dash", "printf '$ '; read x"},
-	{"dash", "stty -echo; read x; stty echo"},
-	{"ksh", "read x"},
-	{"ksh", "read 'x?Name: '"},
-	{"ksh", "printf '$ '; read -n 1 x"},
-	{"mksh", "read x"},
-	{"mksh", "read -n 1 'x?$ '"},
-	{"busybox", "read x"},
-	{"busybox", "printf '$ '; read -s -n 1 x"},
-}
-
+// TestRunCommandAnswersNoQuestion: what a shell, a function or a start-up file asks is never answered
+// with a command.
 func TestRunCommandAnswersNoQuestion(t *testing.T) {
 	t.Parallel()
-	for i, c := range questions {
-		if !testtool.Full && i%2 != 0 {
+	questions, err := os.ReadFile("testdata/questions.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, question := range strings.Split(strings.TrimSpace(string(questions)), "\n") {
+		shell, ask, _ := strings.Cut(question, " ")
+		if shell == "#" || !testtool.Full && i%2 == 0 {
 			continue
 		}
-		t.Run(c.shell+" "+c.ask, func(t *testing.T) {
+		t.Run(question, func(t *testing.T) {
 			t.Parallel()
-			start := shellStart(t, c.shell)
+			start := shellStart(t, shell)
 			srv := tmuxtest.New(t)
 			quietFish(t, srv)
 			dir := filepath.Join(filepath.Dir(srv.SocketPath()), "home")
@@ -65,10 +39,10 @@ func TestRunCommandAnswersNoQuestion(t *testing.T) {
 			s, p := promptly(t, srv)
 			p.expect("%0", "echo first", "first")
 			s.SetPromptWait(200 * time.Millisecond)
-			typeCommand(t, srv, "%0", "clear; echo ask''ed; "+c.ask+"; echo got=$x.")
+			typeCommand(t, srv, "%0", "clear; echo ask''ed; "+ask+"; echo got=$x.")
 			tmuxtest.WaitScreen(t, srv, "%0", "asked")
-			p.fails("run_command", runArgs("%0", "echo second"), c.shell[:2], "is busy: it shows no prompt")
-			answered(t, srv, c.ask)
+			p.fails("run_command", runArgs("%0", "echo second"), shell[:2], "is busy: it shows no prompt")
+			answered(t, srv, ask)
 			s.SetPromptWait(time.Minute)
 			p.expect("%0", "echo third", "third")
 		})

@@ -53,9 +53,7 @@ func begin(p *peer, s *screen) (*follower, followed) {
 
 func TestFollowingReturnsWhatIsNew(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	s := newScreen(t, srv, "a", 40, 10)
-	p := serve(t, configFor(srv))
+	_, s, p := onScreen(t)
 	s.print("one\ntwo\n$ ")
 	f, first := begin(p, s)
 	if want := []string{"one", "two", "$"}; !slices.Equal(first.Lines, want) || first.Missed || first.Truncated || first.PaneID != s.pane {
@@ -113,9 +111,7 @@ func TestFollowingReportsWhatIsLost(t *testing.T) {
 
 func TestFollowingKeepsTheTail(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	s := newScreen(t, srv, "a", 40, 10)
-	p := serve(t, configFor(srv))
+	_, s, p := onScreen(t)
 	f, _ := begin(p, s)
 	s.print("1111111111\n2222222222\n3333333333\nüüüü\n")
 	got := f.next(`,"max_lines":2`)

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/internal/procstat"
-	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -381,10 +380,7 @@ func TestRunCommandInSeveralPanes(t *testing.T) {
 	}
 	p.fails("get_job", `{"job_id":[]}`, "job_id must have 1 to 50 items")
 	p.fails("get_job", `{"job_id":["x","y"]}`, "there is no job \"x\"")
-	cfg := configFor(srv)
-	cfg.Results = server.ResultsText
-	asText := serve(t, cfg)
-	asText.reads = true
+	asText := serveText(t, srv)
 	text := asText.tool("get_job", args(t, "job_id", ids)).text()
 	if strings.Count(text, "\n== %") != 4 || !strings.HasPrefix(text, "[4 jobs]\n") || !strings.Contains(text, " exit 3, ") {
 		t.Error(text)

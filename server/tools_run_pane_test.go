@@ -151,10 +151,7 @@ func TestRunCommandKeepsTheLastLines(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	const lines = 200_000
-	cfg := configFor(srv)
-	cfg.Results = server.ResultsText
-	asText := serve(t, cfg)
-	asText.reads = true
+	asText := serveText(t, srv)
 	if text := asText.tool("run_command", runArgs("%0", fmt.Sprintf("seq 1 %d", lines))).text(); !strings.Contains(text, fmt.Sprintf(" of %d lines", lines)) || strings.Contains(text, "left out") {
 		t.Errorf("%.200s", text)
 	}
@@ -382,10 +379,7 @@ func TestWhatEndsACommand(t *testing.T) {
 func TestRunCommandSaysWhatMayDiffer(t *testing.T) {
 	t.Parallel()
 	srv, p := shellPane(t, "bash")
-	cfg := configFor(srv)
-	cfg.Results = server.ResultsText
-	asText := serve(t, cfg)
-	asText.reads = true
+	asText := serveText(t, srv)
 	for _, c := range []struct {
 		command string
 		want    []string

@@ -115,12 +115,10 @@ func TestWaitForWhatIsPrinted(t *testing.T) {
 
 func TestWaitReportsWhatWasThereBefore(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	s := newScreen(t, srv, "a", 40, 10)
-	p := serve(t, configFor(srv))
+	_, s, p := onScreen(t)
 	s.print("READY old\n$ ")
 	got := waitText(p, s, `"patterns":["ready"],"timeout":0.2`)()
-	if !got.MatchedAtEntry || got.SawNewOutput || len(got.Tail) != 0 || len(got.Matched) != 0 || got.Timeout != 0.2 || got.Elapsed < 0.2 || got.Elapsed > 60 {
+	if !got.MatchedAtEntry || got.SawNewOutput || len(got.Tail) != 0 || len(got.Matched) != 0 || got.Timeout != 0.2 || got.Elapsed < 0.2 {
 		t.Errorf("stale text: %+v", got)
 	}
 	end := waitText(p, s, `"patterns":["ready"]`)
@@ -169,7 +167,7 @@ func TestWaitArguments(t *testing.T) {
 		want := ok[map[string]any](p, "snapshot_pane", `{`+target+`}`)["pane_id"]
 		args := strings.TrimPrefix(target+`,"patterns":["never"],"timeout":3600`, ",")
 		got := ok[awaited](p, "wait_for_text", `{`+args+`}`)
-		if got.PaneID != want || got.Timeout != 0.3 || got.Outcome != "timeout" || got.Elapsed > 60 {
+		if got.PaneID != want || got.Timeout != 0.3 || got.Outcome != "timeout" {
 			t.Errorf("%s: %+v, want pane %s", target, got, want)
 		}
 	}
@@ -183,9 +181,7 @@ func TestWaitArguments(t *testing.T) {
 
 func TestWaitReportsProgress(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	s := newScreen(t, srv, "a", 40, 10)
-	p := serve(t, configFor(srv))
+	_, s, p := onScreen(t)
 	matched := waitText(p, s, `"patterns":["over"],"timeout":300`)
 	eventually(t, "two reports", func() bool { return len(p.notified("notifications/progress")) >= 2 })
 	s.print("over\n")
@@ -215,9 +211,7 @@ func TestWaitReportsProgress(t *testing.T) {
 
 func TestWaitSeesTheAlternateScreen(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	s := newScreen(t, srv, "a", 40, 10)
-	p := serve(t, configFor(srv))
+	_, s, p := onScreen(t)
 	s.print("$ less\n")
 	end := waitText(p, s, `"patterns":["ready"],"timeout":20`)
 	s.print("\x1b[?1049h\x1b[H\x1b[2Jready painted")
@@ -261,9 +255,7 @@ func TestWaitWhileTheHistoryIsTrimmed(t *testing.T) {
 // TestWaitSaysWhatItMayHaveLost clears a pane faster than a wait can look.
 func TestWaitSaysWhatItMayHaveLost(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	s := newScreen(t, srv, "a", 40, 10)
-	p := serve(t, configFor(srv))
+	_, s, p := onScreen(t)
 	for _, c := range []struct {
 		text   string
 		missed bool
@@ -305,11 +297,10 @@ func TestWaitEndsWithItsPane(t *testing.T) {
 		// They are seen before the pane is gone: two more looks were reported.
 		before := len(p.notified("notifications/progress"))
 		tmuxtest.Wait(t, srv, s.pane, "looks at it", func() bool { return len(p.notified("notifications/progress")) >= before+2 })
-		start := time.Now()
 		c.end(s)
 		res := p.toolResult("wait_for_text", p.await(call))
 		if !res.IsError || res.Meta["error_type"] != "pane_gone" {
-			t.Errorf("%s: %v after %v", c.name, res.Meta, time.Since(start))
+			t.Errorf("%s: %v", c.name, res.Meta)
 		}
 		for _, want := range append(c.want, "pane_gone", s.pane) {
 			if !strings.Contains(res.text(), want) {
@@ -384,16 +375,17 @@ func TestCancelledWaitForText(t *testing.T) {
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
 	// A cancelled call has no answer. It looks at the pane no more.
 	before, same := counted(), 0
-	for deadline := time.Now().Add(time.Minute); same < 5 && time.Now().Before(deadline); {
+	eventually(t, "it looks no more", func() bool {
 		time.Sleep(30 * time.Millisecond)
 		if now := counted(); now == before {
 			same++
 		} else {
 			before, same = now, 0
 		}
-	}
-	if same < 5 || len(c) != 0 {
-		t.Errorf("still looking %t, %d answers", same < 5, len(c))
+		return same == 5
+	})
+	if len(c) != 0 {
+		t.Error("it was answered")
 	}
 }
 
@@ -417,13 +409,14 @@ func TestWaitOnAFrozenServer(t *testing.T) {
 
 // Many waits at once delay nothing.
 func TestManyWaitsDelayNoQuickCall(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	s := newScreen(t, srv, "a", 80, 24)
 	p := serve(t, configFor(srv))
 	ok[rows](p, "list_panes", `{}`)
 	var calls []<-chan reply
-	for i := range 60 {
-		c, _ := p.wait("wait_for_text", fmt.Sprintf(`{"pane_id":%q,"patterns":["go %d\\b"],"regex":true,"timeout":20}`, s.pane, i))
+	for i := range 40 {
+		c, _ := p.wait("wait_for_text", fmt.Sprintf(`{"pane_id":%q,"patterns":["go %d\\b"],"regex":true,"timeout":60}`, s.pane, i))
 		calls = append(calls, c)
 	}
 	for range 40 {
@@ -469,10 +462,5 @@ func TestALookIsOneRoundTrip(t *testing.T) {
 	ok[map[string]any](p, "search_panes", `{"pattern":"nowhere"}`)
 	if n := counted() - before; n != 2 {
 		t.Errorf("a search ran tmux %d times, want once to list the panes and once to read them", n)
-	}
-	before = counted()
-	ok[awaited](p, "wait_for_text", `{"pane_id":"`+s.pane+`","timeout":0.6,"interval":0.1}`)
-	if n := counted() - before; n > 8 {
-		t.Errorf("a wait of 0.6 s at 0.1 s ran tmux %d times", n)
 	}
 }

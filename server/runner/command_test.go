@@ -20,9 +20,7 @@ import (
 // TestACommandBeginsOrIsRevoked: whichever comes first holds, however often the line is
 // read, in each shell that reads the file itself.
 func TestACommandBeginsOrIsRevoked(t *testing.T) {
-	ownTemp(t, 0o700)
-	var f Files
-	defer f.Close()
+	f := ownFiles(t)
 	for _, name := range []string{"bash", "dash", "sh"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
@@ -89,13 +87,29 @@ func fed(t *testing.T, c *Command, shell string) (in io.WriteCloser, done <-chan
 	return in, ended
 }
 
-func within(t *testing.T, what string, c <-chan error) {
+func within[T any](t *testing.T, what string, c <-chan T) (v T) {
 	t.Helper()
 	select {
-	case <-c:
+	case v = <-c:
 	case <-time.After(time.Minute):
 		t.Fatal(what)
 	}
+	return v
+}
+
+// recording makes a command that is to be recorded.
+func recording(t *testing.T, f *Files) (*Command, *keeper) {
+	t.Helper()
+	c, err := f.Command(Place{Columns: 80, Rows: 24}, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	lines := &keeper{}
+	if err := c.Record(lines); err != nil {
+		t.Fatal(err)
+	}
+	return c, lines
 }
 
 // awaitsInput waits until the recorder waits: ksh overlooks a signal that comes just before.
@@ -111,30 +125,16 @@ func awaitsInput(t *testing.T, c *Command) {
 // TestTheRecorder: in each shell that may be tmux's /bin/sh, it records all and ends
 // with its input, when it is stopped, and after the command has said that it ended.
 func TestTheRecorder(t *testing.T) {
-	ownTemp(t, 0o700)
-	var f Files
-	t.Cleanup(f.Close)
+	f := ownFiles(t)
 	t.Run("bounded", func(t *testing.T) {
 		t.Parallel()
-		theRecorderIsBounded(t, &f)
+		theRecorderIsBounded(t, f)
 	})
 	for _, shell := range []string{"sh", "bash", "dash", "ksh", "mksh", "busybox"} {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
 			testtool.Path(t, shell)
-			begin := func() (*Command, *keeper) {
-				c, err := f.Command(Place{Columns: 80, Rows: 24}, false, false)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(c.Close)
-				lines := &keeper{}
-				if err := c.Record(lines); err != nil {
-					t.Fatal(err)
-				}
-				return c, lines
-			}
-			c, lines := begin()
+			c, lines := recording(t, f)
 			if c.Recording() {
 				t.Error("it records before it was started")
 			}
@@ -145,31 +145,23 @@ func TestTheRecorder(t *testing.T) {
 				fmt.Fprintf(in, "%d\r\n", i)
 			}
 			io.WriteString(in, c.end()+"7"+c.endOfEnd()+"prompt")
-			select {
-			case status := <-c.Ended():
-				if c.Close(); status != 7 || len(*lines) != n || (*lines)[n-1] != fmt.Sprint(n-1) || c.Missed() {
-					t.Errorf("status %d, %d lines", status, len(*lines))
-				}
-			case <-time.After(time.Minute):
-				t.Fatal("the end was not recorded")
+			status := within(t, "the end was not recorded", c.Ended())
+			if c.Close(); status != 7 || len(*lines) != n || (*lines)[n-1] != fmt.Sprint(n-1) || c.Missed() {
+				t.Errorf("status %d, %d lines", status, len(*lines))
 			}
 			eventually(t, c.Recording) // dd may have been faster than the shell that started it
 			in.Close()
 			within(t, "it does not end with its input", done)
 			eventually(t, func() bool { return !c.Recording() })
 
-			c, _ = begin()
+			c, _ = recording(t, f)
 			_, done = fed(t, c, shell)
 			awaitsInput(t, c)
 			c.EndRecording(time.Minute) // ksh and mksh may overlook a signal
 			within(t, "it does not end when it is stopped", done)
-			select {
-			case <-c.Over():
-			case <-time.After(time.Minute):
-				t.Error("that it is over was not noticed")
-			}
+			within(t, "that it is over was not noticed", c.Over())
 
-			c, _ = begin()
+			c, _ = recording(t, f)
 			_, done = fed(t, c, shell)
 			awaitsInput(t, c)
 			c.signalRecorder(syscall.SIGUSR1)
@@ -180,7 +172,7 @@ func TestTheRecorder(t *testing.T) {
 			}
 
 			// Its files may be gone before it is.
-			c, _ = begin()
+			c, _ = recording(t, f)
 			in, done = fed(t, c, shell)
 			eventually(t, func() bool { _, began := c.recorder(); return began })
 			dir := c.dir
@@ -196,13 +188,7 @@ func TestTheRecorder(t *testing.T) {
 
 // theRecorderIsBounded: of endless output the last is kept, and the reader knows.
 func theRecorderIsBounded(t *testing.T, f *Files) {
-	c, err := f.Command(Place{Columns: 80, Rows: 24}, false, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Record(&keeper{}); err != nil {
-		t.Fatal(err)
-	}
+	c, _ := recording(t, f)
 	c.Close() // nobody reads
 	in, done := fed(t, c, "sh")
 	io.WriteString(in, c.begin())
@@ -224,11 +210,7 @@ func theRecorderIsBounded(t *testing.T, f *Files) {
 	t.Logf("at most %d MB were kept of %d", most>>20, megabytes)
 	var lines keeper
 	again := c.Await(&lines)
-	select {
-	case <-again.Ended():
-	case <-time.After(time.Minute):
-		t.Fatal("the end was not found")
-	}
+	within(t, "the end was not found", again.Ended())
 	if again.Close(); !again.Missed() || lines[len(lines)-1] != "last" || len(lines) < 20_000 {
 		t.Errorf("missed is %t; %d lines to %.20q", again.Missed(), len(lines), lines[len(lines)-1])
 	}
@@ -251,17 +233,8 @@ func workedIn(dir string) bool {
 // TestLookingWakesNobody: a wait for a command looks whether that is recorded, and must not
 // wake itself.
 func TestLookingWakesNobody(t *testing.T) {
-	ownTemp(t, 0o700)
-	var f Files
-	defer f.Close()
-	c, err := f.Command(Place{Columns: 80, Rows: 24}, false, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if err := c.Record(&keeper{}); err != nil {
-		t.Fatal(err)
-	}
+	f := ownFiles(t)
+	c, _ := recording(t, f)
 	in, done := fed(t, c, "sh")
 	io.WriteString(in, "begun")
 	eventually(t, func() bool { return c.Came() > 0 })
@@ -280,11 +253,7 @@ func TestLookingWakesNobody(t *testing.T) {
 	case <-time.After(300 * time.Millisecond):
 	}
 	io.WriteString(in, "printed")
-	select {
-	case <-wakes:
-	case <-time.After(time.Minute):
-		t.Error("it was not woken by output")
-	}
+	within(t, "it was not woken by output", wakes)
 	in.Close()
 	within(t, "it does not end", done)
 }

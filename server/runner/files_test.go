@@ -32,6 +32,15 @@ func ownTemp(t *testing.T, mode os.FileMode) (tmp, home string) {
 	return tmp, filepath.Join(tmp, filepath.Base(homes()[0]))
 }
 
+// ownFiles are those of a temporary directory of their own.
+func ownFiles(t *testing.T) *Files {
+	t.Helper()
+	ownTemp(t, 0o700)
+	f := &Files{}
+	t.Cleanup(f.Close)
+	return f
+}
+
 func TestRunFilesAreTheUsersAlone(t *testing.T) {
 	tmp, home := ownTemp(t, os.ModeSticky|0o777)
 	var f, other Files

@@ -114,12 +114,10 @@ func TestSweepRemovesWhatIsOver(t *testing.T) {
 }
 
 func TestFewJobsAreKept(t *testing.T) {
-	ownTemp(t, 0o700)
-	var f Files
-	defer f.Close()
+	f := ownFiles(t)
 	var jobs []*Job
 	for i := range mostEnded + 5 {
-		jobs = append(jobs, made(t, &f, here(), "0", time.Duration(i)*time.Second))
+		jobs = append(jobs, made(t, f, here(), "0", time.Duration(i)*time.Second))
 	}
 	Sweep()
 	for i, j := range jobs {
@@ -127,7 +125,7 @@ func TestFewJobsAreKept(t *testing.T) {
 			t.Errorf("job %d: %v", i, err)
 		}
 	}
-	jobs = append(jobs, made(t, &f, here(), "0", time.Minute))
+	jobs = append(jobs, made(t, f, here(), "0", time.Minute))
 	big := jobs[len(jobs)-1] // a sparse file counts by what it seems to hold
 	if err := os.WriteFile(big.path("o0"), nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -11,9 +11,7 @@ import (
 // TestNamesThatAreTaken: whatever functions, aliases and traps a user has, a command runs
 // once, with what it prints between the marks and its exit status noted.
 func TestNamesThatAreTaken(t *testing.T) {
-	ownTemp(t, 0o700)
-	var f Files
-	defer f.Close()
+	f := ownFiles(t)
 	const regular = "printf test kill read echo history print "
 	const special = "[ set trap unset exit exec eval export return : "
 	functions := func(names string) (text string) {

@@ -13,16 +13,14 @@ import (
 // A job can be signalled from the moment it counts as running, which is a little before
 // its process is noted. Without a note nothing gets the signal.
 func TestSignalBeforeTheNote(t *testing.T) {
-	ownTemp(t, 0o700)
-	var f Files
-	defer f.Close()
+	f := ownFiles(t)
 	job := exec.Command("sh", "-c", "sleep 60; exit 3")
 	job.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := job.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer syscall.Kill(-job.Process.Pid, syscall.SIGKILL)
-	j := made(t, &f, here(), "", 0)
+	j := made(t, f, here(), "", 0)
 	if err := j.signal(syscall.SIGTERM, 50*time.Millisecond); err == nil {
 		t.Fatal("a job without a note is signalled")
 	}
@@ -49,10 +47,8 @@ func TestSignalBeforeTheNote(t *testing.T) {
 // A process that takes the signal while it is still the shell's, and becomes another program
 // then, gets it again.
 func TestSignalBetweenForkAndExec(t *testing.T) {
-	ownTemp(t, 0o700)
-	var f Files
-	defer f.Close()
-	j := made(t, &f, here(), "", 0)
+	f := ownFiles(t)
+	j := made(t, f, here(), "", 0)
 	job := exec.Command("bash", "-c", `trap : INT; read -r stat </proc/$$/stat; echo "$stat" >process
 (trap go=1 INT; echo; until [ "$go" ]; do :; done; exec sleep 60)`)
 	job.Dir = filepath.Dir(j.path("process"))
