@@ -313,7 +313,8 @@ func TestARunningCommandThatAsks(t *testing.T) {
 		t.Errorf("%+v", job)
 	}
 	p.tool("send_keys", `{"pane_id":"%0","keys":"Ann"}`)
-	if job := ok[ran](p, "get_job", args(t, "job_id", got.JobID, "timeout", 60)); job.status() != "0" || job.Note != "" || fmt.Sprint(job.Output) != "[Your name: Ann hello Ann]" {
+	job := p.job(got.JobID, `"timeout":60`)
+	if job.status() != "0" || job.Note != "" || fmt.Sprint(job.Output) != "[Your name: Ann hello Ann]" {
 		t.Errorf("%+v", job)
 	}
 	for _, command := range []string{"sleep 2", "printf 'working 50%%'; sleep 2", "echo done:; sleep 2"} {

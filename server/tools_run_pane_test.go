@@ -338,7 +338,8 @@ func TestWhatEndsACommand(t *testing.T) {
 				g.open(t)
 				if !detach {
 					text := p.toolResult("run_command", p.await(call)).text()
-					if missed := strings.Contains(text, `"lines_missed":true`); !strings.Contains(text, c.call) || !strings.Contains(text, `"output":["begun"]`) || missed != (c.call != gone) {
+					missed := strings.Contains(text, `"lines_missed":true`)
+					if !strings.Contains(text, c.call) || !strings.Contains(text, `"output":["begun"]`) || missed != (c.call != gone) {
 						t.Errorf("%s", text)
 					}
 				} else {

@@ -15,66 +15,49 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// outputs are what programs write to a pane of 80 columns and 24 rows, from its first row on, and
+// output is what a program writes to a pane of 80 columns and 24 rows, from its first row on, and
 // the lines that it shows then.
-var outputs = []struct {
+type output struct {
 	name, output string
 	want         []string
 	missed       bool
-}{
-	{"nothing", "", nil, false},
-	{"lines", "a\r\nb\r\n", []string{"a", "b"}, false},
-	{"no newline at the end", "a\r\nb", []string{"a", "b"}, false},
-	{"newlines without a carriage return", "a\nb\n", []string{"a", " b"}, false},
-	{"blanks and empty lines at the end", "a  \r\n\r\n\r\n", []string{"a", "", ""}, false},
-	{"a tab", "a\tb\r\n", []string{"a\tb"}, false},
-	{"a tab over text", "aaaaaaaaaaaa\r\tX", []string{"aaaaaaaaXaaa"}, false},
-	{"text over a tab", "\tb\raa", []string{"aa      b"}, false},
-	{"colours", "\x1b[1;31mred\x1b[m \x1b[38;5;1mx\x1b(B\x1b[0K\r\n", []string{"red x"}, false},
-	{"a link and a title", "\x1b]8;;http://x\x1b\\text\x1b]8;;\x07 \x1b]0;title\x07more\x1bktitle\x1b\\", []string{"text more"}, false},
-	{"a progress bar", "10%\r50%\r100%\r\ndone\r\n", []string{"100%", "done"}, false},
-	{"a shorter line over a longer", "abcdef\rXY\r\n", []string{"XYcdef"}, false},
-	{"an erased line", "working…\r\x1b[Kdone\r\n", []string{"done"}, false},
-	{"erased up to the cursor", "abcdef\x1b[3D\x1b[1KX", []string{"   Xef"}, false},
-	{"backspaces", "abc\b\b\x1b[KX\r\n", []string{"aX"}, false},
-	{"a spinner", "|\b/\b-\b\\\b \b", []string{""}, false},
-	{"bars on two lines", "one 1%\r\ntwo 1%\r\n\x1b[2Aone 9%\r\ntwo 9%\r\n", []string{"one 9%", "two 9%"}, false},
-	{"bars that are erased first", "x\r\none 1%\r\ntwo 1%\r\n\x1b[2A\x1b[Jall\r\n", []string{"x", "all"}, false},
-	{"bars that are erased in the first row, which tmux keeps", "one 1%\r\ntwo 1%\r\n\x1b[2A\x1b[Jall\r\n", []string{"one 1%", "two 1%", "all"}, false},
-	{"lines inserted", "a\r\nb\r\nc\r\n\x1b[3A\x1b[Lnew\r\n\x1b[3B", []string{"new", "a", "b", "c"}, false},
-	{"lines deleted", "a\r\nb\r\nc\r\n\x1b[3A\x1b[2Mx", []string{"x"}, false},
-	{"a cleared screen", "before\r\n\x1b[H\x1b[2Jafter\r\n", []string{"before", "after"}, false},
-	{"a cleared screen and history", "before\r\n\x1b[H\x1b[2J\x1b[3Jafter\r\n", []string{"before", "after"}, true},
-	{"a screen cleared from its top", "before\r\n\x1b[H\x1b[Jafter\r\n", []string{"before", "after"}, false},
-	{"a reset", "before\x1bcafter", []string{"before", "after"}, false},
-	{"the alternate screen", "a\r\n\x1b[?1049h\x1b[Hfull\nscreen\x1b[?1049lb\r\n", []string{"a", "b"}, false},
-	{"the alternate screen, still", "a\r\n\x1b[?1049hfull", []string{"a"}, true},
-	{"a wide character overwritten", "ab日本語\r\x1b[2CX\r\n", []string{"abX 本語"}, false},
-	{"a half of one overwritten", "ab日本語\r\x1b[3CX\r\n", []string{"ab X本語"}, false},
-	{"a wide character over narrow ones", "abcd\r日\r\n", []string{"日cd"}, false},
-	{"a combining accent", "e\u0301x\rA\r\n", []string{"Ax"}, false},
-	{"an emoji that versions show differently", "⚠\ufe0f x", []string{"⚠\ufe0f x"}, true},
-	{"right at the edge", "ok\x1b[999C]", []string{"ok" + strings.Repeat(" ", 77) + "]"}, false},
-	{"a line longer than the terminal", strings.Repeat("x", 200) + "\r\n", []string{strings.Repeat("x", 200)}, false},
-	{"a full line", strings.Repeat("x", 80) + "\r\ny", []string{strings.Repeat("x", 80), "y"}, false},
-	{"back over the edge", strings.Repeat("x", 81) + "\b\bY", []string{strings.Repeat("x", 79) + "Yx"}, false},
-	{"positions", "\x1b[2J\x1b[2;3Hx\x1b[1;1Hy", []string{"y", "  x"}, false},
-	{"saved cursor", "ab\x1b7cd\x1b8X", []string{"abXd"}, false},
-	{"a repeated character", "a\x1b[3b", []string{"aaaa"}, false},
-	{"characters deleted, inserted and erased", "abcdef\r\x1b[2P\x1b[1@\x1b[3G\x1b[1X", []string{" c ef"}, false},
-	{"sequences of keyboards", "a\x1b[>1ub\x1b[<u\x1b[?2004hc\x1b[ qd", []string{"abcd"}, false},
-	{"a sequence cut off by CAN", "a\x1b[12\x18b\x1b]0;x\x18c", []string{"abc"}, false},
-	{"a control character inside a sequence", "a\x1b[\r1Cb", []string{"ab"}, false},
-	{"rows that scroll between others", "\x1b[2;3r\x1b[1;1Htop\x1b[3;1H1\r\n2\r\n3\x1b[r\x1b[5;1Hend", []string{"", "1", "top", "2", "3", "", "end"}, false},
-	{"scrolled up and down", "a\r\nb\x1b[S\x1b[2Tc", []string{"a", "", " c", "b"}, false},
-	{"into the row above the first", "a\x1bMb\x1b[Bc", []string{" b", "a c"}, false},
-	{"a progress line in the last row", numbered(100) + "\x1b7\x1b[24;1HPROGRESS\x1b8", append(strings.Fields(numbered(100)), "PROGRESS"), false},
-	{"that of apt", numbered(30) + "\r\n\x1b7\x1b[0;23r\x1b8\x1b[1A\x1b7\x1b[24;0f\x1b[42mProgress: [ 10%]\x1b[49m\x1b8Unpacking\r\nSetting up\r\n\n\x1b7\x1b[0;24r\x1b8\x1b[1A\x1b[J",
-		append(strings.Fields(numbered(30)), "Unpacking", "Setting up"), false},
-	{"bytes that are no text", "a\xff\xc3(b\x00\x07\xe2\x82", []string{"a��(b��"}, true},
-	{"the start of a string in binary noise", "\x1bPnoise\r\ntext\r\n", []string{"", "text"}, true},
-	{"modes that are not followed", "\x1b[4ha\rb", []string{"b"}, true},
-	{"line drawing", "\x1b(0qqq", []string{"qqq"}, true},
+}
+
+// outputs are those of testdata/outputs.txt, and long ones.
+func outputs(t *testing.T) []output {
+	t.Helper()
+	text, err := os.ReadFile("testdata/outputs.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []output{
+		{"right at the edge", "ok\x1b[999C]", []string{"ok" + strings.Repeat(" ", 77) + "]"}, false},
+		{"a line longer than the terminal", strings.Repeat("x", 200) + "\r\n", []string{strings.Repeat("x", 200)}, false},
+		{"a full line", strings.Repeat("x", 80) + "\r\ny", []string{strings.Repeat("x", 80), "y"}, false},
+		{"back over the edge", strings.Repeat("x", 81) + "\b\bY", []string{strings.Repeat("x", 79) + "Yx"}, false},
+		{"a progress line in the last row", numbered(100) + "\x1b7\x1b[24;1HPROGRESS\x1b8", append(strings.Fields(numbered(100)), "PROGRESS"), false},
+		{"that of apt", numbered(30) + "\r\n\x1b7\x1b[0;23r\x1b8\x1b[1A\x1b7\x1b[24;0f\x1b[42mProgress: [ 10%]\x1b[49m\x1b8Unpacking\r\nSetting up\r\n\n\x1b7\x1b[0;24r\x1b8\x1b[1A\x1b[J",
+			append(strings.Fields(numbered(30)), "Unpacking", "Setting up"), false},
+	}
+	for line := range strings.Lines(string(text)) {
+		mark, quoted, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		rest, err := strconv.Unquote(`"` + strings.ReplaceAll(quoted, `"`, `\"`) + `"`)
+		if err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		last := &all[len(all)-1]
+		switch mark {
+		case "=":
+			all = append(all, output{name: rest})
+		case ">":
+			last.output = rest
+		case "|":
+			last.want = append(last.want, rest)
+		case "!":
+			last.missed = true
+		}
+	}
+	return all
 }
 
 func numbered(n int) string {
@@ -95,7 +78,7 @@ func transcribe(columns, rows, start int, output []byte) (lines []string, missed
 }
 
 func TestTranscriptIsWhatWasShown(t *testing.T) {
-	for _, c := range outputs {
+	for _, c := range outputs(t) {
 		for _, size := range []int{len(c.output) + 1, 1, 3} {
 			var got []string
 			tr := newTranscript(80, 24, 0, func(l string) { got = append(got, l) })
@@ -120,7 +103,8 @@ func TestTranscriptIsWhatTmuxShows(t *testing.T) {
 	}
 	tmuxtest.Run(t, srv, "set-option", "-g", "status", "off")
 	dir := t.TempDir()
-	for i, c := range outputs {
+	all := outputs(t)
+	for i, c := range all {
 		file := filepath.Join(dir, strconv.Itoa(i))
 		// CAN ends what the output may have begun, and then only the title changes.
 		if err := os.WriteFile(file, []byte(c.output+"\x18\x1b]2;shown\a"), 0o600); err != nil {
@@ -128,7 +112,7 @@ func TestTranscriptIsWhatTmuxShows(t *testing.T) {
 		}
 		tmuxtest.Run(t, srv, "new-window", "-d", "-t", strconv.Itoa(i+1), "stty raw -echo; cat "+file+"; exec sleep 1000")
 	}
-	for i, c := range outputs {
+	for i, c := range all {
 		target := ":" + strconv.Itoa(i+1)
 		if c.missed {
 			continue
