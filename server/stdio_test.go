@@ -266,6 +266,8 @@ func TestProtocolFaults(t *testing.T) {
 		{"resources/read", `{"uri":"tmux://nothing"}`, -32002, "no such resource"},
 		{"resources/read", `{"uri":"tmux://sessions"}`, -32002, "no tmux server on " + srv.SocketPath()},
 		{"prompts/get", `{"name":"interrupt_gracefully","arguments":{}}`, -32602, "pane_id is required"},
+		{"prompts/get", `{"name":7}`, -32602, "name has the wrong type: number"},
+		{"prompts/get", `{"name":"interrupt_gracefully","arguments":[]}`, -32602, "wrong type"},
 	} {
 		r := p.request(c.method, json.RawMessage(c.params))
 		if r.Error == nil || r.Error.Code != c.code || !strings.Contains(r.Error.Message, c.text) {
@@ -274,6 +276,9 @@ func TestProtocolFaults(t *testing.T) {
 	}
 	for _, line := range []string{"garbage", "[]", "{", `"x"`, `{"jsonrpc":"2.0","id":1}`, "\x00\xff"} {
 		p.send("%s", line)
+	}
+	if r := p.request("logging/setLevel", map[string]string{"level": "debug"}); r.Error != nil {
+		t.Errorf("logging/setLevel: %+v", r.Error)
 	}
 	if r := p.request("ping", struct{}{}); r.Error != nil {
 		t.Errorf("ping after garbage: %+v", r.Error)
