@@ -166,30 +166,12 @@ func (s *stage) tmux(lines ...string) string {
 	return string(bytes.Join(outs, []byte("==\n")))
 }
 
-// state is everything that a tool may change, except times.
-func (s *stage) state() string {
-	all := s.tmux("list-sessions -F #{session_id}|#{session_name}", "list-buffers", "list-keys", "show-options -s", "show-options -g", "show-options -gw",
-		"show-hooks -g", "show-hooks -gw", "show-environment -g",
-		"list-windows -a -F #{session_id}|#{window_id}|#{window_index}|#{window_name}|#{window_layout}|#{window_active}|#{window_zoomed_flag}",
-		"list-panes -a -F #{pane_id}|#{pane_pid}|#{pane_title}|#{pane_active}|#{pane_mode}|#{scroll_position}|#{pane_pipe}|#{pane_dead}|#{history_size}|#{cursor_x}|#{cursor_y}|#{pane_marked}|#{pane_input_off}")
-	if strings.HasPrefix(all, "failed") {
-		return "gone"
-	}
-	for _, target := range []string{"$0", "$1"} {
-		all += s.tmux("show-options -t "+target, "show-environment -t "+target, "show-hooks -t "+target)
-	}
-	for _, pane := range []string{"%0", "%1", "%2", "%3", "%4"} {
-		all += s.tmux("capture-pane -p -S - -t "+pane, "show-options -p -t "+pane, "show-options -w -t "+pane)
-	}
-	return all
-}
-
 // settled is the state once it changes no more by itself.
-func (s *stage) settled() string {
-	was, same := s.state(), 0
+func (s *stage) settled(t *testing.T) string {
+	was, same := wholeState(t, s.srv), 0
 	for i := 0; i < 100 && same < 5; i++ {
 		time.Sleep(50 * time.Millisecond)
-		now := s.state()
+		now := wholeState(t, s.srv)
 		if same++; now != was {
 			same = 0
 		}
@@ -249,7 +231,7 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 	if strings.Contains(a.args, "JOB") {
 		s.job = p.command("%1", "sleep 600", `"detach":true`).JobID
 		runs(t, s.srv, "%1", "sleep")
-		s.settled()
+		s.settled(t)
 	}
 	if tool == "send_prompt" {
 		command, dir := server.FakeAgent(t)
@@ -260,7 +242,7 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 		tmuxtest.Run(t, s.srv, "respawn-pane", "-k", "-t", "%3", command)
 		tmuxtest.WaitScreen(t, s.srv, "%3", "shortcuts")
 	}
-	before, things, programs := s.state(), s.things(), s.programs()
+	before, things, programs := wholeState(t, s.srv), s.things(), s.programs()
 	call := func() result { return p.tool(tool, s.fill(a.args)) }
 	call()
 	if a.then != "" {
@@ -283,7 +265,7 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 	for deadline := time.Now().Add(wait); time.Now().Before(deadline) && !e.started; time.Sleep(60 * time.Millisecond) {
 		look()
 	}
-	after, now := s.settled(), s.things()
+	after, now := s.settled(t), s.things()
 	for thing := range things {
 		// Asked again: on a busy machine a question to tmux may fail.
 		if !now[thing] && !s.things()[thing] {
@@ -296,10 +278,10 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 			tmuxtest.Wait(t, s.srv, "%1", "pipe that is closed", func() bool {
 				return tmuxtest.Run(t, s.srv, "display-message", "-p", "-t", "%1", "#{pane_pipe}") == "0"
 			})
-			after = s.settled()
+			after = s.settled(t)
 		}
 		call()
-		e.drift = difference(after, s.settled())
+		e.drift = difference(after, s.settled(t))
 	}
 	return e
 }

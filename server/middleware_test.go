@@ -5,12 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/tidwall/gjson"
 
 	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
@@ -142,67 +138,23 @@ func TestOnlyReadsAreRetriedAndOnlyWhereItHelps(t *testing.T) {
 	}
 }
 
-func TestTiers(t *testing.T) {
+// TestNoTierIsNoLeave: a tool without a tier, or a server of one that there is not, is no
+// reason to run anything but what reads.
+func TestNoTierIsNoLeave(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	for _, c := range []struct {
-		tier    server.Tier
-		allowed map[string]bool
-	}{
-		{server.Readonly, map[string]bool{"probe_progress": true}},
-		{server.Mutating, map[string]bool{"probe_progress": true, "probe_secrets": true}},
-		{server.Destructive, map[string]bool{"probe_progress": true, "probe_secrets": true, "call_destructive_tools_batch": true}},
-		{"bogus", map[string]bool{"probe_progress": true}},
-		{"", map[string]bool{"probe_progress": true}},
-	} {
-		cfg := configFor(srv)
-		cfg.Tier = c.tier
+	cfg := configFor(tmuxtest.New(t))
+	p := probes(t, cfg)
+	p.handshake("{}")
+	p.fails("probe_untiered", `{}`, "probe_untiered", "no tier")
+	for _, tier := range []server.Tier{"bogus", ""} {
+		cfg.Tier = tier
 		p := probes(t, cfg)
 		p.handshake("{}")
-		listed := string(p.request("tools/list", struct{}{}).Result)
-		for tool, need := range map[string]string{"probe_progress": "readonly", "probe_secrets": "mutating", "call_destructive_tools_batch": "destructive", "probe_untiered": "no tier"} {
-			if strings.Contains(listed, `"`+tool+`"`) != c.allowed[tool] {
-				t.Errorf("tier %q: %s listed is %t", c.tier, tool, !c.allowed[tool])
-			}
-			args := `{}`
-			if tool == "call_destructive_tools_batch" {
-				args = `{"operations":[{"tool":"probe_progress"}]}`
-			}
-			if c.allowed[tool] {
-				ok[map[string]any](p, tool, args)
-				continue
-			}
-			res := p.fails(tool, args, tool, need)
-			if res.Meta["error_type"] != "TierDenied" {
-				t.Errorf("tier %q: %s is refused with %v", c.tier, tool, res.Meta)
-			}
-			if need != "no tier" && !strings.Contains(res.text(), "--safety "+need) {
-				t.Errorf("tier %q: the refusal of %s gives the wrong advice: %s", c.tier, tool, res.text())
-			}
+		ok[said](p, "probe_progress", `{}`)
+		p.fails("probe_secrets", `{}`, "--safety mutating")
+		if listed := string(p.request("tools/list", struct{}{}).Result); strings.Contains(listed, "probe_secrets") || strings.Contains(listed, "probe_untiered") {
+			t.Errorf("tier %q lists what it does not allow", tier)
 		}
-	}
-}
-
-func TestToolsets(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	cfg := configFor(srv)
-	cfg.Toolsets = []string{"core", "batch"}
-	p := serve(t, cfg)
-	listed := string(p.request("tools/list", struct{}{}).Result)
-	for tool, want := range map[string]bool{"list_panes": true, "capture_pane": true, "call_readonly_tools_batch": true, "get_pane_info": false, "list_clients": false} {
-		if strings.Contains(listed, `"`+tool+`"`) != want {
-			t.Errorf("%s listed is %t, want %t", tool, !want, want)
-		}
-	}
-	p.fails("get_pane_info", `{}`, "get_pane_info is in the toolset panes", "--toolsets core,batch,panes")
-	// A batch does not get around it.
-	got := ok[struct {
-		Results []struct{ Error string }
-	}](p, "call_readonly_tools_batch", `{"operations":[{"tool":"get_pane_info"}]}`)
-	if !strings.Contains(got.Results[0].Error, "toolset panes") {
-		t.Errorf("in a batch: %+v", got)
 	}
 }
 
@@ -271,60 +223,6 @@ func TestAuditRecordsTheCallAndNoSecret(t *testing.T) {
 	}
 }
 
-func TestBatches(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
-	type batch struct {
-		Results []struct {
-			Index      int
-			Tool       string
-			Success    bool
-			Error      *string
-			Content    []map[string]any
-			Structured map[string]any `json:"structured_content"`
-			Meta       map[string]any
-		}
-		Succeeded, Failed int
-		StoppedAt         *int `json:"stopped_at"`
-	}
-	ops := `"operations":[{"tool":"list_panes"},{"tool":"capture_pane","arguments":{"pane_id":"%9"}},{"tool":"get_server_info","arguments":"{}"}]`
-	got := ok[batch](p, "call_readonly_tools_batch", `{`+ops+`}`)
-	if got.Succeeded != 1 || got.Failed != 1 || got.StoppedAt == nil || *got.StoppedAt != 1 || len(got.Results) != 2 {
-		t.Errorf("stop: %+v", got)
-	}
-	if list := p.request("tools/list", map[string]any{}); strings.Contains(string(list.Result), `"call_read_tools_batch"`) {
-		t.Error("a retired tool is listed")
-	}
-	got = batch{}
-	waiting, _ := p.begin("tools/call", map[string]any{"name": "call_read_tools_batch", "arguments": json.RawMessage(`{"on_error":"continue",` + ops + `}`)})
-	if err := json.Unmarshal([]byte(gjson.GetBytes(p.await(waiting).Result, "structuredContent").Raw), &got); err != nil {
-		t.Fatal(err)
-	}
-	if got.Succeeded != 2 || got.Failed != 1 || got.StoppedAt != nil || len(got.Results) != 3 {
-		t.Errorf("continue: %+v", got)
-	}
-	if r := got.Results[1]; r.Error == nil || !strings.HasPrefix(*r.Error, "Pane not found: %9\n") || r.Meta["error_type"] != "PaneNotFound" {
-		t.Errorf("a failed row is %+v", r)
-	}
-	if r := got.Results[2]; !r.Success || r.Structured["is_alive"] != true || r.Content[0]["type"] != "text" {
-		t.Errorf("a good row is %+v", r)
-	}
-	got = ok[batch](p, "call_readonly_tools_batch", `{"on_error":"continue","operations":[
-		{"tool":"call_readonly_tools_batch"},{"tool":"call_mutating_tools_batch"},{"tool":"lst_panes"},{"tool":"list_panes","arguments":{"pane":1}},{"tool":"list_panes"}]}`)
-	for i, want := range []string{"a batch cannot run batches", "a batch cannot run batches", "near it are list_panes", "pane is not an argument", ""} {
-		r := got.Results[i]
-		if (r.Error == nil) != (want == "") || r.Error != nil && !strings.Contains(*r.Error, want) {
-			t.Errorf("row %d is %+v, want an error with %q", i, r, want)
-		}
-	}
-	p.fails("call_readonly_tools_batch", `{"operations":[]}`, "1 to 1000")
-	p.fails("call_readonly_tools_batch", `{"operations":[`+strings.Repeat(`{"tool":"x"},`, 1000)+`{"tool":"x"}]}`, "1 to 1000")
-	p.fails("call_readonly_tools_batch", `{"operations":[{"tol":"list_panes"}]}`, "operations[0].tool is required", "operations[0].tol is not an argument")
-	p.fails("call_readonly_tools_batch", `{"operations":[{"tool":"x"}],"on_error":"panic"}`, "on_error must be one of stop, continue")
-}
-
 func TestBatchCeilingAndSize(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
@@ -351,107 +249,4 @@ func TestBatchCeilingAndSize(t *testing.T) {
 	if last := got.Results[2]; !last.Success || !strings.HasSuffix(last.Content[0].Text, "end") {
 		t.Errorf("a large batch lost its newest row: %.80v", last)
 	}
-}
-
-func TestTheAgentsOwnPaneIsProtected(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	own := server.Caller{Pane: "%0", Socket: srv.SocketPath()}
-	other := filepath.Join(t.TempDir(), "other")
-	if err := os.WriteFile(other, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		name    string
-		caller  server.Caller
-		pane    string
-		refused bool
-	}{
-		{"own pane", own, "%0", true},
-		{"another pane", own, "%1", false},
-		{"own pane's id on another server", server.Caller{Pane: "%0", Socket: other}, "%0", false},
-		{"a socket of the same name", server.Caller{Pane: "%0", Socket: "/elsewhere/s"}, "%0", true},
-		{"a pane without a socket", server.Caller{Pane: "%0"}, "%0", true},
-		{"no caller", server.Caller{}, "%0", false},
-	} {
-		cfg := configFor(srv)
-		cfg.Caller = c.caller
-		p := probes(t, cfg)
-		p.handshake("{}")
-		res := p.tool("probe_ends", `{"pane_id":"`+c.pane+`"}`)
-		if res.IsError != c.refused {
-			t.Errorf("%s: refused is %t: %s", c.name, res.IsError, res.text())
-		}
-	}
-}
-
-func TestTheUserIsAskedIfTheClientCan(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	cfg := configFor(srv)
-	cfg.Caller = server.Caller{Pane: "%0", Socket: srv.SocketPath()}
-	p := probes(t, cfg)
-	p.handshake(`{"elicitation":{}}`)
-	ask := func(ending bool, answer string) (asked bool, res result) {
-		t.Helper()
-		before := p.asks()
-		tool := "probe_disturbs"
-		if ending {
-			tool = "probe_ends"
-		}
-		c, _ := p.begin("tools/call", map[string]any{"name": tool, "arguments": map[string]any{"pane_id": "%0"}})
-		var r reply
-		for done := false; !done; {
-			select {
-			case r = <-c:
-				done = true
-			default:
-				if ids := p.asks(); len(ids) > len(before) {
-					asked, before = true, ids
-					p.send(`{"jsonrpc":"2.0","id":%s,%s}`, ids[len(ids)-1], answer)
-				}
-			}
-		}
-		return asked, p.toolResult(tool, r)
-	}
-	for _, c := range []struct {
-		ending bool
-		answer string
-		works  bool
-	}{
-		{false, `"result":{"action":"decline"}`, false},
-		{false, `"result":{"action":"cancel"}`, false},
-		{false, `"error":{"code":-1,"message":"no"}`, false},
-		{false, `"result":{"action":"accept"}`, true},
-		{true, `"result":{"action":"accept","content":{}}`, true},
-		{true, `"result":{"action":"accept","content":{}}`, true}, // every time
-	} {
-		asked, res := ask(c.ending, c.answer)
-		if !asked || res.IsError == c.works {
-			t.Errorf("ending %t, answer %s: asked is %t, answer %q", c.ending, c.answer, asked, res.text())
-		}
-	}
-}
-
-func TestTypingNeedsALivePane(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
-	tmuxtest.Run(t, srv, "split-window", "-t", "%0", "true")
-	tmuxtest.Run(t, srv, "split-window", "-t", "%0", "cat")
-	tmuxtest.Run(t, srv, "copy-mode", "-t", "%2")
-	tmuxtest.Wait(t, srv, "%0", "dead pane", func() bool {
-		return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%1", "#{pane_dead}") == "1"
-	})
-	p := probes(t, configFor(srv))
-	p.handshake("{}")
-	if res := p.tool("probe_typable", `{"pane_id":"%0"}`); res.IsError || res.text() != "%0" {
-		t.Errorf("a live pane: %s", res.text())
-	}
-	p.fails("probe_typable", `{}`, "probe_typable needs a target", "list_panes")
-	p.fails("probe_typable", `{"pane_id":"%1"}`, "the program in pane %1 has ended", "respawn_pane")
-	p.fails("probe_typable", `{"pane_id":"%2"}`, "pane %2 is in copy-mode", "exit_copy_mode")
-	p.fails("probe_typable", `{"pane_id":"%9"}`, "Pane not found: %9")
-	p.fails("probe_typable", `{"session_name":"zz"}`, "Object not found: session zz")
 }

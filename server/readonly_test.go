@@ -101,33 +101,8 @@ func (w *world) attacks() []string {
 func (w *world) state(t testing.TB) string {
 	t.Helper()
 	var b strings.Builder
-	show := func(name string, args ...string) {
-		fmt.Fprintf(&b, "== %s %s\n%s\n", name, strings.Join(args, " "), tmuxtest.Run(t, w.srv, name, args...))
-	}
-	show("list-sessions", "-F", "#{session_id} #{session_name} #{session_windows} #{session_attached} #{session_activity} #{session_group} #{session_path} #{session_marked}")
-	show("list-windows", "-a", "-F", "#{session_id} #{window_id} #{window_index} #{window_name} #{window_layout} #{window_flags} #{window_activity} #{window_active}")
-	show("list-panes", "-a", "-F", "#{pane_id} #{pane_index} #{pane_pid} #{pane_title} #{pane_active} #{pane_in_mode} #{pane_mode} #{pane_pipe} #{pane_dead} #{pane_marked} "+
-		"#{pane_input_off} #{pane_synchronized} #{history_size} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height}")
-	for _, pane := range []string{"%0", "%1", "%2"} {
-		show("capture-pane", "-p", "-S", "-", "-t", pane)
-		show("show-options", "-p", "-t", pane)
-	}
-	for _, scope := range []string{"-s", "-g", "-gw"} {
-		show("show-options", scope)
-	}
-	for _, target := range []string{"@0", "@1"} {
-		show("show-options", "-w", "-t", target)
-		show("show-options", "-t", target)
-		show("show-environment", "-t", target)
-		show("show-hooks", "-t", target)
-	}
-	show("show-hooks", "-g")
-	show("show-hooks", "-gw")
-	show("show-environment", "-g")
-	show("show-environment", "-g", "-h")
-	show("list-buffers", "-F", "#{buffer_name} #{buffer_size} #{buffer_created} #{buffer_sample}")
-	show("list-keys")
-	show("list-clients", "-F", "#{client_name}")
+	// Reading is no activity either.
+	b.WriteString(tmuxtest.Run(t, w.srv, "list-windows", "-a", "-F", "#{session_activity} #{window_activity}") + "\n" + wholeState(t, w.srv))
 	files := func(dir string) {
 		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 			if err == nil {

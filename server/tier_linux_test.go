@@ -139,7 +139,7 @@ func TestTierMutatingSetsNoOptionThatEndsOrRuns(t *testing.T) {
 						if !testtool.Full && !strings.Contains(where, "global") && j%4 != 0 {
 							continue
 						}
-						res := w.p.tool("set_option", fmt.Sprintf(`{"option":%q,"value":%s,%s}`, o, quote(value), where))
+						res := w.p.tool("set_option", fmt.Sprintf(`{"option":%q,"value":%s,%s}`, o, quoted(value), where))
 						switch {
 						case !res.IsError:
 							accepted++

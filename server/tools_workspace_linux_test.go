@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -29,14 +28,6 @@ type built struct {
 		Problem  *string `json:"problem"`
 	} `json:"panes"`
 	Plan []string `json:"plan"`
-}
-
-// atHome is a configuration for a tmux server that is not yet there, and starts shells of
-// no user's configuration.
-func atHome(t *testing.T, srv *tmux.Server) server.Config {
-	cfg := configFor(srv)
-	cfg.Env = append(cfg.Env, "HOME="+t.TempDir(), "SHELL=/bin/sh")
-	return cfg
 }
 
 // everything is what a failed call must leave as it was.
@@ -124,59 +115,6 @@ func TestBuildWorkspace(t *testing.T) {
 	}
 }
 
-// TestWorkspaceAnswerIsShort: three windows of two panes.
-func TestWorkspaceAnswerIsShort(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	cfg := atHome(t, srv)
-	cfg.Results = server.ResultsText
-	p := serve(t, cfg)
-	p.reads = true
-	res := p.tool("build_workspace", `{"session_name":"work","directory":"/tmp","windows":[{"name":"editor","panes":[{"command":"true"},{"title":"tests"}]},{"name":"server","panes":[{},{}]},{"name":"logs","panes":[{},{}]}]}`)
-	text := res.text()
-	if res.IsError || len(text) > 300 || !strings.HasPrefix(text, "[session $0 work, 3 windows, 6 panes]\n@0 0 editor\n%0 sh in /tmp\n%1 sh in /tmp tests\n@1 1 server\n") {
-		t.Errorf("%d bytes:\n%s", len(text), text)
-	}
-}
-
-func TestFailedWorkspaceLeavesNothing(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	tmuxtest.Run(t, srv, "set-option", "-g", "default-size", "12x6")
-	tmuxtest.Run(t, srv, "set-option", "-t", "=a:", "default-size", "12x6")
-	tmuxtest.Run(t, srv, "resize-window", "-t", "@0", "-x", "12", "-y", "6")
-	p := serve(t, configFor(srv))
-	before := everything(t, srv)
-	many := strings.TrimSuffix(strings.Repeat("{},", 50), ",")
-	three := string(tmux.LayoutCell{Kind: 'p', Width: 80, Height: 24}.Layout())
-	for _, c := range []struct{ windows, want string }{
-		{`[]`, "windows must have at least one window"},
-		{`[{"layout":"grid"}]`, "layout"},
-		{`[{"layout":` + quoted(three) + `,"panes":[{},{}]}]`, "windows[0].layout is of 1 panes, and the window has 2"},
-		{`[{},{"main_size":10}]`, "windows[1].main_size is for the layouts"},
-		{`[{"panes":[{},{"directory":"/none/such"}]}]`, "windows[0].panes[1].directory must be a directory"},
-		{`[{"panes":[{"environment":{"A=":"x"}}]}]`, "environment must have names without ="},
-		{`[{"panes":[{"command":"a\u0000b"}]}]`, "windows[0].panes[0].command must not have a NUL"},
-		{`[{},{"panes":[` + many + `]}]`, "windows[1] has no room for panes["},
-		{`[{"panes":[` + many + `]},{"panes":[` + many + `]}]`, "windows must not have more than 60 panes"},
-		{`[{"wide":true}]`, "wide"},
-	} {
-		p.fails("build_workspace", `{"session_name":"w","windows":`+c.windows+`}`, c.want)
-		p.fails("build_workspace", `{"session_name":"a","append":true,"windows":`+c.windows+`}`, c.want)
-		if after := everything(t, srv); after != before {
-			t.Fatalf("%s left\n%s\nthere was\n%s", c.windows, after, before)
-		}
-	}
-	p.fails("build_workspace", `{"session_name":"a:b","windows":[{}]}`, "session_name must not be empty, and have neither")
-	// A window that somebody else has there stays.
-	tmuxtest.Run(t, srv, "set-hook", "-g", "after-new-window", "set-option -g @seen 1")
-	p.fails("build_workspace", `{"session_name":"a","append":true,"windows":[{"name":"x"},{"panes":[`+many+`]}]}`, "no room")
-	if after := everything(t, srv); after != before || tmuxtest.Run(t, srv, "show-options", "-gv", "@seen") != "1" {
-		t.Errorf("left\n%s\nthere was\n%s", after, before)
-	}
-}
-
 // TestCancelledWorkspaceLeavesNothing: while it waits for a shell that never gets ready.
 func TestCancelledWorkspaceLeavesNothing(t *testing.T) {
 	t.Parallel()
@@ -192,29 +130,6 @@ func TestCancelledWorkspaceLeavesNothing(t *testing.T) {
 		})
 		p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
 		tmuxtest.Wait(t, srv, "%0", "as before", func() bool { return everything(t, srv) == before })
-	}
-}
-
-// TestWorkspaceStartsAServer: and a plan does not.
-func TestWorkspaceStartsAServer(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	p := serve(t, atHome(t, srv))
-	const in = `"session_name":"w","directory":"/tmp","windows":[{"name":"a b","layout":"main-vertical","main_size":"60%","panes":[{"command":"make"},{"title":"t"}]},{}]`
-	plan := ok[built](p, "build_workspace", `{"dry_run":true,`+in+`}`)
-	want := []string{
-		"new-session -s w -d -n 'a b' -c /tmp", "split-window -t =w:0 -c /tmp", "select-layout -t =w:0 tiled", "select-pane -t =w:0 -T t",
-		"set-option -t =w:0 -w main-pane-width 60%", "select-layout -t =w:0 main-vertical", "new-window -t =w:1 -d -c /tmp",
-		"# type into windows[0].panes[0], once it is ready: make",
-	}
-	if strings.Join(plan.Plan, "\n") != strings.Join(want, "\n") || len(plan.Panes) != 0 {
-		t.Errorf("the plan is\n%s\nwant\n%s", strings.Join(plan.Plan, "\n"), strings.Join(want, "\n"))
-	}
-	if info := ok[map[string]any](p, "get_server_info", `{}`); info["is_alive"] != false {
-		t.Error("a plan started a tmux server")
-	}
-	if w := ok[built](p, "build_workspace", `{`+in+`}`); len(w.Panes) != 3 {
-		t.Errorf("built %+v", w)
 	}
 }
 

@@ -1,0 +1,344 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidwall/gjson"
+
+	"tmuxmcp/server"
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// TestCalls plays the scripts of testdata/calls, each on a tmux server of its own that
+// does not run yet. They are testscript's, with each tool as a command:
+//
+//	TOOL ARGUMENTS [CHECK...]
+//	! TOOL ARGUMENTS [TEXT...]
+//
+// The arguments are JSON, or the name of a file with it in which variables are expanded;
+// $WORK is the home directory. A call must succeed, with all that is checked, or fail with
+// each text. An argument "sekrit" must be in no error. The checks are
+//
+//	PATH=VALUE    the value at a path of gjson in the structured result, in which * is each
+//	              element of a list, and * at the beginning each of result
+//	PATH*=TEXT    it contains a text
+//	PATH!=TEXT    it does not contain a text
+//	PATH=>NAME    set a variable to it
+//	text=TEXT     the text content is this; text*= contains it
+//	trips=N       how often tmux was asked since the last check of it, after "serve counted"
+//	type=TYPE     of an error: its error_type
+//
+// The other commands are
+//
+//	serve [caller=PANE[,SOCKET]] [tier=TIER] [results=text] [toolsets=SET,...] [prompts] [counted] [pin]
+//	              start another server; the first has the tier destructive and no caller
+//	[!] request METHOD PARAMS [CHECK...]   another request; type= is the code of its error
+//	tmux COMMAND...                        run tmux; stdout is what it prints
+//	is TARGET FORMAT VALUE                 what tmux expands a format to
+//	until TARGET FORMAT VALUE              wait for that
+//	attach SESSION                         attach a client; $CLIENT is its name
+//	screen PANE TEXT                       wait until a text is on the screen
+//	file PATH TEXT                         wait until a text is in a file; '' is an empty file
+//	keep; same                             note the state of tmux; it must be the same
+//
+// and the condition [tmux:3.N] is true from that version on.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	commands := map[string]func(*testscript.TestScript, bool, []string){}
+	s, err := server.New(server.Config{Tmux: "/bin/true", Tier: server.Destructive, PromptsAsTools: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range s.Tools() {
+		commands[tool.Name] = func(ts *testscript.TestScript, neg bool, args []string) {
+			player(ts).call(neg, tool.Name, args)
+		}
+	}
+	for name, run := range map[string]func(*callPlayer, bool, []string){
+		"call":    func(p *callPlayer, neg bool, args []string) { p.call(neg, args[0], args[1:]) },
+		"serve":   func(p *callPlayer, _ bool, args []string) { p.serve(args) },
+		"request": (*callPlayer).request,
+		"tmux":    func(p *callPlayer, _ bool, args []string) { fmt.Fprintln(p.ts.Stdout(), p.tmux(args...)) },
+		"is": func(p *callPlayer, _ bool, args []string) {
+			if got := p.tmux("display-message", "-p", "-t", args[0], args[1]); got != args[2] {
+				p.ts.Fatalf("%s of %s is %q", args[1], args[0], got)
+			}
+		},
+		"until": func(p *callPlayer, _ bool, args []string) {
+			tmuxtest.Wait(p.t, p.srv, args[0], args[1]+" "+args[2], func() bool {
+				tmuxtest.Reap(p.t, p.srv)
+				return p.tmux("display-message", "-p", "-t", args[0], args[1]) == args[2]
+			})
+		},
+		"attach": func(p *callPlayer, _ bool, args []string) {
+			attach(p.t, p.srv, args[0])
+			tmuxtest.Wait(p.t, p.srv, "="+args[0]+":", "client", func() bool { return p.tmux("list-clients") != "" })
+			p.ts.Setenv("CLIENT", p.tmux("list-clients", "-F", "#{client_name}"))
+			p.ts.Setenv("CLIENT_PID", p.tmux("list-clients", "-F", "#{client_pid}"))
+		},
+		"screen": func(p *callPlayer, _ bool, args []string) { tmuxtest.WaitScreen(p.t, p.srv, args[0], args[1]) },
+		"file":   func(p *callPlayer, _ bool, args []string) { fileHas(p.t, p.srv, p.ts.MkAbs(args[0]), args[1]) },
+		"keep":   func(p *callPlayer, _ bool, _ []string) { p.kept = wholeState(p.t, p.srv) },
+		"same": func(p *callPlayer, _ bool, _ []string) {
+			if diff := difference(p.kept, wholeState(p.t, p.srv)); diff != "" {
+				p.ts.Fatalf("the state of tmux has changed:\n%s", diff)
+			}
+		},
+	} {
+		commands[name] = func(ts *testscript.TestScript, neg bool, args []string) { run(player(ts), neg, args) }
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "calls"), Cmds: commands, WorkdirRoot: t.TempDir(), ContinueOnError: true,
+		Setup: func(env *testscript.Env) error {
+			p := &callPlayer{t: env.T().(testing.TB), work: env.WorkDir}
+			p.srv = tmuxtest.New(p.t)
+			p.serve(nil)
+			env.Values[playerKey{}] = p
+			env.Setenv("NL", "\n")
+			env.Setenv("TAB", "\t")
+			env.Setenv("DOLLAR", "$") // in files
+			env.Setenv("SOCKET", p.srv.SocketPath())
+			return nil
+		},
+		Condition: func(condition string) (bool, error) {
+			minor, err := strconv.Atoi(strings.TrimPrefix(condition, "tmux:3."))
+			if err != nil {
+				return false, fmt.Errorf("no condition %s", condition)
+			}
+			return version(t, tmuxtest.New(t)).Has(tmux.Version{Major: 3, Minor: minor}), nil
+		},
+	})
+}
+
+// callPlayer plays the commands of one script.
+type callPlayer struct {
+	ts   *testscript.TestScript
+	t    testing.TB
+	srv  *tmux.Server
+	work string
+
+	*peer   // the newest server
+	counted func() int
+	trips   int
+	kept    string
+}
+
+type playerKey struct{}
+
+func player(ts *testscript.TestScript) *callPlayer {
+	p := ts.Value(playerKey{}).(*callPlayer)
+	p.ts = ts
+	return p
+}
+
+func (p *callPlayer) tmux(args ...string) string {
+	return tmuxtest.Run(p.t, p.srv, args[0], args[1:]...)
+}
+
+func (p *callPlayer) serve(options []string) {
+	cfg := configFor(p.srv)
+	cfg.Env = append(cfg.Env, "HOME="+p.work, "SHELL=/bin/sh")
+	for _, option := range options {
+		switch key, value, _ := strings.Cut(option, "="); key {
+		case "caller":
+			pane, socket, other := strings.Cut(value, ",")
+			if !other {
+				socket = p.srv.SocketPath()
+			}
+			cfg.Caller = server.Caller{Pane: tmux.PaneID(pane), Socket: socket}
+		case "tier":
+			cfg.Tier = server.Tier(value)
+		case "results":
+			cfg.Results = server.Results(value)
+		case "toolsets":
+			cfg.Toolsets = strings.Split(value, ",")
+		case "waitmax":
+			most, err := time.ParseDuration(value)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			cfg.WaitMax = most
+		case "prompts":
+			cfg.PromptsAsTools = true
+		case "pin":
+			cfg.Pin = true
+		case "counted":
+			cfg.Transport = tmux.TransportExec
+			p.counted = countedTmux(p.t, &cfg)
+		default:
+			p.ts.Fatalf("serve has no option %s", option)
+		}
+	}
+	s, err := server.New(cfg)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if p.counted != nil {
+		s.SetStartWait(0) // else a new pane is looked at until its program runs
+	}
+	p.peer = connectTo(p.t, s)
+	p.handshake("{}")
+	p.reads = cfg.Results == server.ResultsText
+	if p.counted != nil {
+		p.tool("list_sessions", `{}`) // asks for the version, once
+		p.trips = p.counted()
+	}
+}
+
+// json is an argument in JSON, or the content of the file that it names.
+func (p *callPlayer) json(arg string) string {
+	if !strings.HasPrefix(arg, "{") && !strings.HasPrefix(arg, "[") && !strings.HasPrefix(arg, `"`) {
+		arg = os.Expand(p.ts.ReadFile(arg), p.ts.Getenv)
+	}
+	if !json.Valid([]byte(arg)) {
+		p.ts.Fatalf("not JSON: %s", arg)
+	}
+	return arg
+}
+
+func (p *callPlayer) call(neg bool, tool string, words []string) {
+	args := p.json(words[0])
+	res := p.tool(tool, args)
+	if res.IsError != neg {
+		p.ts.Fatalf("it answers %s%s", res.text(), res.Structured)
+	}
+	if neg {
+		p.failed(args, res.text(), fmt.Sprint(res.Meta["error_type"]), words[1:])
+		return
+	}
+	p.check(string(res.Structured), res.text(), words[1:])
+}
+
+func (p *callPlayer) request(neg bool, words []string) {
+	params := p.json(words[1])
+	r := p.peer.request(words[0], json.RawMessage(params))
+	switch {
+	case (r.Error != nil) != neg:
+		p.ts.Fatalf("it answers %s %+v", r.Result, r.Error)
+	case neg:
+		p.failed(params, r.Error.Message, fmt.Sprint(r.Error.Code), words[2:])
+	default:
+		p.check(string(r.Result), "", words[2:])
+	}
+}
+
+func (p *callPlayer) failed(args, text, kind string, wants []string) {
+	for _, want := range wants {
+		if is, found := strings.CutPrefix(want, "type="); found && is != kind || !found && !strings.Contains(text, want) {
+			p.ts.Fatalf("it fails as %s: %s", kind, text)
+		}
+	}
+	if strings.Contains(args, "sekrit") && strings.Contains(text, "sekrit") {
+		p.ts.Fatalf("the error repeats an argument: %s", text)
+	}
+}
+
+func (p *callPlayer) check(structured, text string, checks []string) {
+	for _, check := range checks {
+		path, want, found := strings.Cut(check, "=")
+		if !found {
+			p.ts.Fatalf("%s checks nothing", check)
+		}
+		path, contains := strings.CutSuffix(path, "*")
+		path, lacks := strings.CutSuffix(path, "!")
+		var got string
+		switch {
+		case path == "trips":
+			got = strconv.Itoa(p.counted() - p.trips)
+			p.trips = p.counted()
+		case path == "text":
+			got = text
+		default:
+			got = valueAt(structured, path)
+		}
+		if lacks && got == "missing" {
+			p.ts.Fatalf("%s is missing in %s", path, structured)
+		}
+		name, sets := strings.CutPrefix(want, ">")
+		switch {
+		case sets:
+			p.ts.Setenv(name, got)
+		case strings.Contains(got, want) == lacks && (contains || lacks), got != want && !contains && !lacks:
+			p.ts.Fatalf("%s is %q in %s", path, got, structured)
+		}
+	}
+}
+
+// valueAt is a value of a JSON text as the checks have it.
+func valueAt(text, path string) string {
+	path = strings.ReplaceAll(path, "*", "#")
+	if strings.HasPrefix(path, "#") {
+		path = "result." + path
+	}
+	v := gjson.Get(text, path)
+	switch {
+	case !v.Exists():
+		return "missing"
+	case v.IsArray():
+		var all []string
+		for _, e := range v.Array() {
+			all = append(all, valueAt(e.Raw, "@this"))
+		}
+		return strings.Join(all, " ")
+	case v.Type == gjson.Null:
+		return "null"
+	}
+	return v.String()
+}
+
+// wholeState is all of a tmux server that a call may change, except times.
+func wholeState(t testing.TB, srv *tmux.Server) string {
+	t.Helper()
+	objects, err := srv.Do(tmuxtest.Context(t),
+		tmux.Raw{Name: "list-panes", Args: []string{"-a", "-F", "#{session_id} #{window_id} #{pane_id}"}})
+	if err != nil {
+		return "none: " + err.Error()
+	}
+	lists := [][]string{
+		{"list-sessions", "-F", "#{session_id} #{session_name} #{session_windows} #{session_attached} #{session_group} #{session_path} #{session_marked}"},
+		{"list-windows", "-a", "-F", "#{session_id} #{window_id} #{window_index} #{window_name} #{window_layout} #{window_flags} #{window_active}"},
+		{"list-panes", "-a", "-F", "#{pane_id} #{pane_index} #{pane_pid} #{pane_title} #{pane_active} #{pane_mode} #{scroll_position} #{pane_pipe} #{pane_dead} " +
+			"#{pane_marked} #{pane_input_off} #{pane_synchronized} #{history_size} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height}"},
+		{"list-clients", "-F", "#{client_name} #{client_session} #{window_id} #{pane_id}"},
+		{"list-buffers", "-F", "#{buffer_name} #{buffer_size} #{buffer_created} #{buffer_sample}"},
+		{"list-keys"}, {"show-options", "-s"}, {"show-options", "-g"}, {"show-options", "-gw"}, {"show-hooks", "-g"}, {"show-hooks", "-gw"},
+		{"show-environment", "-g"}, {"show-environment", "-g", "-h"},
+	}
+	seen := map[string]bool{}
+	for object := range strings.FieldsSeq(string(objects[0])) {
+		if seen[object] {
+			continue
+		}
+		seen[object] = true
+		switch object[0] {
+		case '$':
+			lists = append(lists, []string{"show-options", "-t", object}, []string{"show-environment", "-t", object}, []string{"show-hooks", "-t", object})
+		case '@':
+			lists = append(lists, []string{"show-options", "-w", "-t", object})
+		case '%':
+			lists = append(lists, []string{"show-options", "-p", "-t", object}, []string{"capture-pane", "-p", "-S", "-", "-t", object})
+		}
+	}
+	var cmds []tmux.Command
+	for _, words := range lists {
+		cmds = append(cmds, tmux.Raw{Name: words[0], Args: words[1:]})
+	}
+	outs, err := srv.Do(tmuxtest.Context(t), cmds...)
+	if err != nil {
+		return "none: " + err.Error()
+	}
+	var b strings.Builder
+	for i, out := range outs {
+		fmt.Fprintf(&b, "== %s\n%s", strings.Join(lists[i], " "), out)
+	}
+	return b.String()
+}
