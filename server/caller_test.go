@@ -20,10 +20,7 @@ func TestCallerIsFoundWithoutItsVariables(t *testing.T) {
 		t.Skip("reads the environment of other processes in /proc")
 	}
 	srv := tmuxtest.New(t)
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := builtProgram(t)
 	out := filepath.Join(t.TempDir(), "out")
 	// Two processes between the pane and the program, and nothing of tmux's.
 	script := filepath.Join(t.TempDir(), "client")
@@ -53,10 +50,7 @@ func TestADaemonHasNoPane(t *testing.T) {
 		t.Skip("looks for the programs of other processes in /proc")
 	}
 	busybox := testtool.Path(t, "busybox")
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := builtProgram(t)
 	binary, err := os.ReadFile(busybox)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,9 +40,11 @@ import (
 //
 // The other commands are
 //
-//	serve [caller=PANE[,SOCKET]] [tier=TIER] [results=text] [toolsets=SET,...] [prompts] [counted] [pin]
-//	              start another server; the first has the tier destructive and no caller
-//	[!] request METHOD PARAMS [CHECK...]   another request; type= is the code of its error
+//	serve [caller=PANE[,SOCKET]] [tier=TIER] [results=text] [toolsets=SET,...] [prompts] [counted] [pin] [raw]
+//	              start another server; the first has the tier destructive and no caller;
+//	              a raw one gets no initialize
+//	[!] request METHOD PARAMS [CHECK...]   another request; of an error type= is the code, and
+//	                                       data.PATH=VALUE a value of its data
 //	tmux COMMAND...                        run tmux; stdout is what it prints
 //	is TARGET FORMAT VALUE                 what tmux expands a format to
 //	until TARGET FORMAT VALUE              wait for that
@@ -54,10 +57,7 @@ import (
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	commands := map[string]func(*testscript.TestScript, bool, []string){}
-	s, err := server.New(server.Config{Tmux: "/bin/true", Tier: server.Destructive, PromptsAsTools: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, server.Config{Tmux: "/bin/true", Tier: server.Destructive, PromptsAsTools: true})
 	for _, tool := range s.Tools() {
 		commands[tool.Name] = func(ts *testscript.TestScript, neg bool, args []string) {
 			player(ts).call(neg, tool.Name, args)
@@ -145,6 +145,7 @@ func (p *callPlayer) tmux(args ...string) string {
 }
 
 func (p *callPlayer) serve(options []string) {
+	raw := false
 	cfg := configFor(p.srv)
 	cfg.Env = append(cfg.Env, "HOME="+p.work, "SHELL=/bin/sh")
 	for _, option := range options {
@@ -171,6 +172,8 @@ func (p *callPlayer) serve(options []string) {
 			cfg.PromptsAsTools = true
 		case "pin":
 			cfg.Pin = true
+		case "raw":
+			raw = true
 		case "counted":
 			cfg.Transport = tmux.TransportExec
 			p.counted = countedTmux(p.t, &cfg)
@@ -178,15 +181,14 @@ func (p *callPlayer) serve(options []string) {
 			p.ts.Fatalf("serve has no option %s", option)
 		}
 	}
-	s, err := server.New(cfg)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	s := newServer(p.t, cfg)
 	if p.counted != nil {
 		s.SetStartWait(0) // else a new pane is looked at until its program runs
 	}
 	p.peer = connectTo(p.t, s)
-	p.handshake("{}")
+	if !raw {
+		p.handshake("{}")
+	}
 	p.reads = cfg.Results == server.ResultsText
 	if p.counted != nil {
 		p.tool("list_sessions", `{}`) // asks for the version, once
@@ -225,7 +227,13 @@ func (p *callPlayer) request(neg bool, words []string) {
 	case (r.Error != nil) != neg:
 		p.ts.Fatalf("it answers %s %+v", r.Result, r.Error)
 	case neg:
-		p.failed(params, r.Error.Message, fmt.Sprint(r.Error.Code), words[2:])
+		p.failed(params, r.Error.Message, fmt.Sprint(r.Error.Code), slices.DeleteFunc(words[2:], func(word string) bool {
+			path, found := strings.CutPrefix(word, "data.")
+			if found {
+				p.check(string(r.Error.Data), "", []string{path})
+			}
+			return found
+		}))
 	default:
 		p.check(string(r.Result), "", words[2:])
 	}
@@ -305,7 +313,7 @@ func wholeState(t testing.TB, srv *tmux.Server) string {
 	}
 	lists := [][]string{
 		{"list-sessions", "-F", "#{session_id} #{session_name} #{session_windows} #{session_attached} #{session_group} #{session_path} #{session_marked}"},
-		{"list-windows", "-a", "-F", "#{session_id} #{window_id} #{window_index} #{window_name} #{window_layout} #{window_flags} #{window_active}"},
+		{"list-windows", "-a", "-F", "#{session_id} #{window_id} #{window_index} #{?automatic-rename,,#{window_name}} #{window_layout} #{window_flags} #{window_active}"},
 		{"list-panes", "-a", "-F", "#{pane_id} #{pane_index} #{pane_pid} #{pane_title} #{pane_active} #{pane_mode} #{scroll_position} #{pane_pipe} #{pane_dead} " +
 			"#{pane_marked} #{pane_input_off} #{pane_synchronized} #{history_size} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height}"},
 		{"list-clients", "-F", "#{client_name} #{client_session} #{window_id} #{pane_id}"},
@@ -341,4 +349,14 @@ func wholeState(t testing.TB, srv *tmux.Server) string {
 		fmt.Fprintf(&b, "== %s\n%s", strings.Join(lists[i], " "), out)
 	}
 	return b.String()
+}
+
+// fileHas waits until a file has a text in it, or is exactly empty.
+func fileHas(t testing.TB, srv *tmux.Server, path, want string) {
+	t.Helper()
+	var have []byte
+	tmuxtest.Wait(t, srv, "", fmt.Sprintf("%q in %s", want, path), func() bool {
+		have, _ = os.ReadFile(path)
+		return strings.Contains(string(have), want) && (want != "" || len(have) == 0)
+	})
 }

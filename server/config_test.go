@@ -1,7 +1,7 @@
 package server
 
 import (
-	"log/slog"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
@@ -17,75 +16,30 @@ import (
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	base := []string{"TMUX=", "TMUX_PANE="}
-	for _, c := range []struct {
-		env   string
-		check func(Config) any
-		want  any
-		warns bool
-	}{
-		{"", func(c Config) any { return c.Tier }, Mutating, false},
-		{"LIBTMUX_SAFETY=readonly", func(c Config) any { return c.Tier }, Readonly, false},
-		{"LIBTMUX_SAFETY=destructive", func(c Config) any { return c.Tier }, Destructive, false},
-		{"LIBTMUX_SAFETY=Destructive", func(c Config) any { return c.Tier }, Readonly, true},
-		{"LIBTMUX_SAFETY=read", func(c Config) any { return c.Tier }, Readonly, true},
-		{"LIBTMUX_SAFETY=destructive TMUX_MCP_SAFETY=readonly", func(c Config) any { return c.Tier }, Readonly, false},
-		{"LIBTMUX_SOCKET=a", func(c Config) any { return c.SocketName }, "a", false},
-		{"LIBTMUX_SOCKET=a TMUX_MCP_SOCKET=b", func(c Config) any { return c.SocketName }, "b", false},
-		{"LIBTMUX_SOCKET_PATH=/a", func(c Config) any { return c.SocketPath }, "/a", false},
-		{"LIBTMUX_TMUX_BIN=/t", func(c Config) any { return c.Tmux }, "/t", false},
-		{"", func(c Config) any { return c.SuppressHistory }, true, false},
-		{"LIBTMUX_SUPPRESS_HISTORY=1", func(c Config) any { return c.SuppressHistory }, true, false},
-		{"LIBTMUX_SUPPRESS_HISTORY=0", func(c Config) any { return c.SuppressHistory }, false, false},
-		{"", func(c Config) any { return c.WaitMax }, 300 * time.Second, false},
-		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=45", func(c Config) any { return c.WaitMax }, 45 * time.Second, false},
-		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=1.5", func(c Config) any { return c.WaitMax }, 1500 * time.Millisecond, false},
-		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=0.1", func(c Config) any { return c.WaitMax }, time.Second, false},
-		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=-5", func(c Config) any { return c.WaitMax }, time.Second, false},
-		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=100000", func(c Config) any { return c.WaitMax }, 300 * time.Second, false},
-		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=banana", func(c Config) any { return c.WaitMax }, 300 * time.Second, true},
-		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=", func(c Config) any { return c.WaitMax }, 300 * time.Second, true},
-		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=inf", func(c Config) any { return c.WaitMax }, 300 * time.Second, true},
-		{"LIBTMUX_MCP_WAIT_MAX_SECONDS=nan", func(c Config) any { return c.WaitMax }, 300 * time.Second, true},
-		{"LIBTMUX_MCP_PROMPTS_AS_TOOLS=1", func(c Config) any { return c.PromptsAsTools }, true, false},
-		{"LIBTMUX_MCP_PROMPTS_AS_TOOLS=yes", func(c Config) any { return c.PromptsAsTools }, false, false},
-		{"FASTMCP_LOG_LEVEL=DEBUG", func(c Config) any { return c.LogLevel }, slog.LevelDebug, false},
-		{"FASTMCP_LOG_LEVEL=loud", func(c Config) any { return c.LogLevel }, slog.LevelWarn, true},
-		{"TMUX_MCP_TOOLSETS=core,panes", func(c Config) any { return strings.Join(c.Toolsets, "+") }, "core+panes", false},
-		{"TMUX_MCP_TOOLSETS=all", func(c Config) any { return len(c.Toolsets) }, 0, false},
-		{"LIBTMUX_TMUX_FORMAT_SEPARATOR=x", func(c Config) any { return c.Tier }, Mutating, true}, // is libtmux's own
-	} {
-		cfg, warnings, err := FromEnv(append(strings.Fields(c.env), base...))
-		if err != nil {
-			t.Errorf("%s: %v", c.env, err)
+	text, err := os.ReadFile(filepath.Join("testdata", "variables.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		env, want, found := strings.Cut(strings.TrimSpace(line), " -> ")
+		if !found {
 			continue
 		}
-		if got := c.check(cfg); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.env, got, c.want)
+		variables := strings.Fields(strings.TrimPrefix(env, "(nothing)"))
+		cfg, warnings, err := FromEnv(append(variables, "TMUX=", "TMUX_PANE="))
+		field, value, _ := strings.Cut(want, " ")
+		if field == "error" {
+			if err == nil || !strings.Contains(err.Error(), value) || strings.Contains(err.Error(), "sekrit") {
+				t.Errorf("%s: error %v, want one with %q", env, err, value)
+			}
+			continue
 		}
-		if (len(warnings) > 0) != c.warns {
-			t.Errorf("%s: warns %q", c.env, warnings)
+		value, warns := strings.CutSuffix(value, " !")
+		if got := fmt.Sprint(reflect.ValueOf(cfg).FieldByName(field)); err != nil || got != value {
+			t.Errorf("%s: %s is %q, want %q: %v", env, field, got, value, err)
 		}
-	}
-	for env, want := range map[string]string{
-		"LIBTMUX_SOCKET=a LIBTMUX_SOCKET_PATH=/b":  "both set",
-		"LIBTMUX_SOCKET=a TMUX_MCP_SOCKET_PATH=/b": "both set",
-		"LIBTMUX_SUPPRESS_HISTORY=sekrit":          "must be 0 or 1",
-		"TMUX_MCP_TOOLSETS=core,nonesuch":          "nonesuch",
-		"LIBTMUX_SAFTEY=readonly":                  "unknown variable LIBTMUX_SAFTEY; did you mean LIBTMUX_SAFETY?",
-		"LIBTMUX_MCP_SAFETY=readonly":              "did you mean LIBTMUX_SAFETY?",
-		"TMUX_MCP_SAFTEY=readonly":                 "did you mean TMUX_MCP_SAFETY?",
-		"TMUX_MCP_TOOLSET=core":                    "did you mean TMUX_MCP_TOOLSETS?",
-		"LIBTMUX_EXCLUDE_TOOL=kill_pane":           "did you mean LIBTMUX_EXCLUDE_TOOLS?",
-		"LIBTMUX_TOOLSET=inspect":                  "did you mean LIBTMUX_TOOLSETS?",
-		"TMUX_MCP_SOCKETPATH=/a":                   "did you mean TMUX_MCP_SOCKET_PATH?",
-		"LIBTMUX_SOCKETPATH=/a":                    "did you mean LIBTMUX_SOCKET_PATH?",
-		"LIBTMUX_TMUX_BINARY=/a":                   "did you mean LIBTMUX_TMUX_BIN?",
-		"TMUX_MCP_COLOUR=sekrit":                   "unknown variable TMUX_MCP_COLOUR",
-	} {
-		_, _, err := FromEnv(append(strings.Fields(env), base...))
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sekrit") {
-			t.Errorf("%s: error %v, want one with %q", env, err, want)
+		if (len(warnings) > 0) != warns {
+			t.Errorf("%s: warns %q", env, warnings)
 		}
 	}
 }
@@ -244,7 +198,10 @@ func TestCallerComparators(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := filepath.Join(dir, "sock")
-	for _, name := range []string{"sock", "other"} {
+	if err := os.Mkdir(filepath.Join(dir, "elsewhere"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"sock", "other", "elsewhere/sock"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +218,7 @@ func TestCallerComparators(t *testing.T) {
 		{"another pane", Caller{Pane: "%1", Socket: server}, ptr(false), true},
 		{"another socket", Caller{Pane: "%0", Socket: filepath.Join(dir, "other")}, ptr(false), false},
 		{"a socket that is gone, or renamed", Caller{Pane: "%0", Socket: filepath.Join(dir, "gone")}, ptr(false), true},
-		{"a socket of the same name", Caller{Pane: "%0", Socket: "/elsewhere/sock"}, ptr(false), true},
+		{"a socket of the same name", Caller{Pane: "%0", Socket: filepath.Join(dir, "elsewhere", "sock")}, ptr(false), true},
 		{"no socket known", Caller{Pane: "%0"}, ptr(false), true},
 	} {
 		s, err := New(Config{Tmux: "/bin/true", SocketPath: server, Caller: c.caller})

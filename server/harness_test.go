@@ -109,11 +109,16 @@ func serve(t testing.TB, cfg server.Config) *peer {
 // connect starts a server in this process.
 func connect(t testing.TB, cfg server.Config) *peer {
 	t.Helper()
+	return connectTo(t, newServer(t, cfg))
+}
+
+func newServer(t testing.TB, cfg server.Config) *server.Server {
+	t.Helper()
 	s, err := server.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return connectTo(t, s)
+	return s
 }
 
 func connectTo(t testing.TB, s *server.Server) *peer {
@@ -159,6 +164,15 @@ var program = sync.OnceValues(func() (string, error) {
 })
 
 var builtIn string
+
+func builtProgram(t testing.TB) string {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
 
 func TestMain(m *testing.M) {
 	// A developer's own settings, or tmux, must not change what is tested.
@@ -207,10 +221,7 @@ func workingIn(dir string) (pids []string) {
 // start runs the real binary on a tmux server, without shaking hands.
 func start(t testing.TB, srv *tmux.Server, env []string, flags ...string) *peer {
 	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := builtProgram(t)
 	given := []string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "--safety", "destructive", "--results", "json", "--transport", os.Getenv("TMUX_TEST_TRANSPORT")}
 	cmd := exec.Command(path, append(given, flags...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMUX=", "TMUX_PANE=", "LANG=C", "XDG_RUNTIME_DIR=" + os.Getenv("XDG_RUNTIME_DIR")}, env...)

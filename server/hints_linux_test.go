@@ -18,90 +18,32 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// act is a call whose effects are observed. In args MARKER is a file that a program
-// makes when it runs, SCRIPT is such a program, FILE is a file with something in it
-// and BUFFER is a buffer of load_buffer.
-type act struct {
-	args string
-	// first and then are tmux commands before the call, and after it: what it set
-	// may show only then.
-	first, then string
-}
+// act is a call whose effects are observed, and the tmux commands around it.
+type act struct{ args, first, then string }
 
-// acts are benign and hostile calls of every tool: in each what it can do at worst.
-// Panes: %0 runs cat, %1 a shell, %2 cat below 200 lines, %3 a shell that is alone in
-// session b, %4 is dead.
-var acts = map[string][]act{
-	"list_sessions":             {{args: `{}`}, {args: `{"filters":{"session_name__regex":"#(touch MARKER)"}}`}},
-	"list_servers":              {{args: `{}`}, {args: `{"extra_socket_paths":["FILE","SOCKET"]}`}},
-	"get_server_info":           {{args: `{}`}, {args: `{"socket_name":"nobody"}`}},
-	"get_session_info":          {{args: `{"session_name":"a"}`}},
-	"list_clients":              {{args: `{}`}},
-	"list_windows":              {{args: `{}`}},
-	"get_window_info":           {{args: `{"window_id":"@0"}`}},
-	"list_panes":                {{args: `{}`}, {args: `{"filters":{"pane_title":"#(touch MARKER)"}}`}},
-	"get_pane_info":             {{args: `{"pane_id":"%1"}`}},
-	"capture_pane":              {{args: `{"pane_id":"%2","start":-100}`}},
-	"snapshot_pane":             {{args: `{"pane_id":"%2"}`}},
-	"capture_since":             {{args: `{"pane_id":"%2"}`}},
-	"agent_status":              {{args: `{}`}, {args: `{"panes":["%1"]}`}},
-	"search_panes":              {{args: `{"pattern":"token"}`}, {args: `{"pattern":"#(touch MARKER)|.*","regex":true}`}},
-	"display_message":           {{args: `{"format_string":"#{pane_id}"}`}, {args: `{"format_string":"#(touch MARKER)"}`}, {args: `{"format_string":"#{E:#{a:35}(touch MARKER)}"}`}},
-	"wait_for_text":             {{args: `{"pane_id":"%2","patterns":["token"],"timeout":0.2}`}},
-	"show_option":               {{args: `{"option":"status"}`}, {args: `{"option":"@x#(touch MARKER)"}`}},
-	"show_environment":          {{args: `{}`}},
-	"show_hooks":                {{args: `{}`}},
-	"show_hook":                 {{args: `{"hook_name":"pane-died"}`}},
-	"show_buffer":               {{args: `{"buffer_name":"BUFFER"}`}},
-	"list_prompts":              {{args: `{}`}},
-	"get_prompt":                {{args: `{"name":"run_and_wait","arguments":{"command":"touch MARKER","pane_id":"%1"}}`}},
-	"call_read_tools_batch":     {{args: `{"operations":[{"tool":"list_panes"}]}`}},
-	"call_readonly_tools_batch": {{args: `{"on_error":"continue","operations":[{"tool":"list_panes"},{"tool":"kill_server"},{"tool":"send_keys","arguments":{"pane_id":"%1","keys":"touch MARKER"}}]}`}},
-	"find_pane_by_position":     {{args: `{"window_id":"@0","corner":"top-left"}`}},
-
-	"rename_session":   {{args: `{"session_name":"b","new_name":"#(touch MARKER)"}`}, {args: `{"session_name":"b","new_name":"$(touch MARKER)"}`}},
-	"rename_window":    {{args: `{"window_id":"@0","new_name":"#(touch MARKER)"}`}},
-	"set_pane_title":   {{args: `{"pane_id":"%0","title":"#(touch MARKER)"}`}},
-	"select_window":    {{args: `{"window_id":"@1"}`}, {args: `{"session_name":"a","direction":"next"}`}},
-	"select_pane":      {{args: `{"pane_id":"%0"}`}, {args: `{"window_id":"@0","direction":"next"}`}},
-	"select_layout":    {{args: `{"window_id":"@0","layout":"even-horizontal"}`}, {args: `{"window_id":"@0","layout":"#(touch MARKER)"}`}},
-	"resize_window":    {{args: `{"window_id":"@1","width":100,"height":30}`}, {args: `{"window_id":"@1","width":1,"height":1}`}},
-	"resize_pane":      {{args: `{"pane_id":"%0","height":5}`}, {args: `{"pane_id":"%0","height":1}`}, {args: `{"pane_id":"%0","zoom":true}`}},
-	"move_window":      {{args: `{"window_id":"@0","destination_index":"7"}`}, {args: `{"window_id":"@2","destination_session":"a"}`}, {args: `{"window_id":"@0","destination_session":"b"}`}, {args: `{"window_id":"@0","destination_index":"1"}`}, {args: `{"window_id":"@2"}`}},
-	"swap_pane":        {{args: `{"source_pane_id":"%0","target_pane_id":"%2"}`}},
-	"enter_copy_mode":  {{args: `{"pane_id":"%2","scroll_up":5}`}},
-	"exit_copy_mode":   {{args: `{"pane_id":"%2"}`, first: "copy-mode -t %2"}},
-	"create_session":   {{args: `{"session_name":"new","environment":{"ENV":"SCRIPT"}}`}},
-	"build_workspace":  {{args: `{"session_name":"new","windows":[{"name":"#(touch MARKER)","panes":[{"title":"#(touch MARKER)"},{"shell":"touch MARKER; TMUXBIN kill-session -t b"}]}]}`}, {args: `{"session_name":"a","append":true,"windows":[{"panes":[{"command":"touch MARKER"}]}]}`}},
-	"create_window":    {{args: `{"session_name":"a","environment":{"ENV":"SCRIPT"}}`}, {args: `{"session_name":"a","shell":"touch MARKER; TMUXBIN kill-session -t b"}`}, {args: `{"session_name":"a","window_name":"#(touch MARKER)","attach":true}`}},
-	"split_window":     {{args: `{"pane_id":"%0"}`}, {args: `{"pane_id":"%0","shell":"touch MARKER; TMUXBIN kill-session -t b"}`}},
-	"respawn_pane":     {{args: `{"pane_id":"%2","shell":"SCRIPT"}`}, {args: `{"pane_id":"%4","kill":false}`}},
-	"clear_pane":       {{args: `{"pane_id":"%2"}`}},
-	"pipe_pane":        {{args: `{"pane_id":"%0","output_path":"FILE","append":false}`}, {args: `{"pane_id":"%0","output_path":"FILE2"}`}, {args: `{"pane_id":"%0"}`, first: "pipe-pane -t %0 cat"}},
-	"send_keys":        {{args: `{"pane_id":"%1","keys":"touch MARKER"}`}, {args: `{"pane_id":"%3","keys":"exit"}`}},
-	"send_keys_batch":  {{args: `{"operations":[{"pane_id":"%1","keys":"touch MARKER"},{"pane_id":"%3","keys":"exit"}]}`}},
-	"paste_text":       {{args: `{"pane_id":"%1","text":"touch MARKER\nexit\n","bracket":false}`}},
-	"send_prompt":      {{args: `{"pane_id":"%3","prompt":"marker"}`}, {args: `{"pane_id":"%3","prompt":"TMUXBIN kill-session -t b"}`}},
-	"paste_buffer":     {{args: `{"pane_id":"%1","buffer_name":"BUFFER","bracket":false}`}},
-	"run_command":      {{args: `{"pane_id":"%1","command":"touch MARKER","timeout":5}`}, {args: `{"pane_id":"%1","command":"TMUXBIN kill-session -t b","timeout":5}`}},
-	"get_job":          {{args: `{"job_id":"JOB","match":"#(touch MARKER)"}`}},
-	"list_jobs":        {{args: `{}`}},
-	"cancel_job":       {{args: `{"job_id":"JOB"}`}},
-	"load_buffer":      {{args: `{"content":"#(touch MARKER)"}`}},
-	"delete_buffer":    {{args: `{"buffer_name":"BUFFER"}`}},
-	"signal_channel":   {{args: `{"channel":"c"}`}},
-	"wait_for_channel": {{args: `{"channel":"c","timeout":1}`, first: "wait-for -S c"}},
-	"set_environment":  {{args: `{"name":"ENV","value":"SCRIPT"}`, then: "new-window -d"}, {args: `{"name":"PATH","remove":true}`}},
-	"set_option": {{args: `{"option":"status","value":"off"}`}, {args: `{"option":"default-command","value":"SCRIPT","global_":true}`, then: "new-window -d"}, {args: `{"option":"destroy-unattached","value":"on","global_":true}`},
-		{args: `{"option":"exit-unattached","value":"on"}`}, {args: `{"option":"history-limit","value":"0","global_":true}`}, {args: `{"option":"automatic-rename-format","value":"#(touch MARKER)","global_":true}`, then: "set-option -w automatic-rename on"},
-		{args: `{"option":"command-alias[50]","value":"list-panes=run-shell 'touch MARKER'"}`, then: "list-panes"}, {args: `{"option":"@mcp-x","value":"#(touch MARKER)"}`}},
-
-	"kill_session":                 {{args: `{"session_name":"b"}`}},
-	"kill_server":                  {{args: `{}`}},
-	"kill_window":                  {{args: `{"window_id":"@1"}`}},
-	"kill_pane":                    {{args: `{"pane_id":"%0"}`}},
-	"call_mutating_tools_batch":    {{args: `{"on_error":"continue","operations":[{"tool":"send_keys","arguments":{"pane_id":"%1","keys":"touch MARKER"}},{"tool":"clear_pane","arguments":{"pane_id":"%2"}},{"tool":"set_option","arguments":{"option":"exit-unattached","value":"on"}},{"tool":"kill_server"}]}`}},
-	"call_destructive_tools_batch": {{args: `{"operations":[{"tool":"split_window","arguments":{"pane_id":"%1","shell":"SCRIPT"}},{"tool":"kill_window","arguments":{"window_id":"@1"}}]}`}},
+// acts are the calls of testdata/acts.txt, by the names of their tools.
+func acts(t *testing.T) map[string][]act {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "acts.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]act{}
+	var last *act
+	for line := range strings.Lines(string(text)) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch {
+		case word == "" || word[0] == '#':
+		case line[0] != '\t':
+			all[word] = append(all[word], act{args: rest})
+			last = &all[word][len(all[word])-1]
+		case word == "first":
+			last.first = rest
+		default:
+			last.then = rest
+		}
+	}
+	return all
 }
 
 // stage is a tmux server for one act, and what is seen of it.
@@ -289,6 +231,7 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 // TestHintsAreWhatWasObserved: a client asks its user, or not, by a tool's hints.
 func TestHintsAreWhatWasObserved(t *testing.T) {
 	t.Parallel()
+	acts := acts(t)
 	listed := map[server.Tier]map[string]listedTool{}
 	for _, tier := range []server.Tier{server.Mutating, server.Destructive} {
 		cfg := configFor(tmuxtest.New(t))

@@ -15,10 +15,7 @@ import (
 // probes is a server with the tools of AddProbes.
 func probes(t *testing.T, cfg server.Config) *peer {
 	t.Helper()
-	s, err := server.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, cfg)
 	s.AddProbes()
 	return connectTo(t, s)
 }

@@ -23,20 +23,10 @@ func inhabited(t *testing.T) *tmux.Server {
 	return srv
 }
 
-// state is what a tool could have changed about all panes.
-func state(t testing.TB, srv *tmux.Server) string {
-	t.Helper()
-	return tmuxtest.Run(t, srv, "list-panes", "-a", "-F", "#{session_name} #{window_id} #{window_index} #{window_layout} #{window_zoomed_flag} "+
-		"#{pane_id} #{pane_index} #{pane_pid} #{pane_dead} #{pane_pipe} #{pane_width}x#{pane_height} #{history_size}")
-}
-
 // TestInsideRealPanes runs the program in panes, where tmux says what it says.
 func TestInsideRealPanes(t *testing.T) {
 	t.Parallel()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := builtProgram(t)
 	outer, inner := tmuxtest.New(t), tmuxtest.New(t)
 	session(t, outer, "a")
 	session(t, inner, "b")

@@ -10,28 +10,9 @@ import (
 	"testing"
 )
 
-// TestOnlyTypedCommands: quoting, literal text and version gates are package
-// tmux's, so no file of this package may go around them with a raw command.
-func TestOnlyTypedCommands(t *testing.T) {
-	t.Parallel()
-	eachFile(t, func(fset *token.FileSet, f *ast.File) {
-		ast.Inspect(f, func(n ast.Node) bool {
-			sel, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			pkg, ok := sel.X.(*ast.Ident)
-			if ok && (pkg.Name == "tmux" && sel.Sel.Name == "Raw" || pkg.Name == "exec" && strings.HasPrefix(sel.Sel.Name, "Command")) {
-				t.Errorf("%s uses %s.%s", fset.Position(n.Pos()), pkg.Name, sel.Sel.Name)
-			}
-			return true
-		})
-	})
-}
-
-// eachFile parses the files of this package and of the rooms below it that calls go
-// through, without tests.
-func eachFile(t *testing.T, look func(*token.FileSet, *ast.File)) {
+// eachNode visits the source of this package and of the rooms below it that calls go
+// through, without tests. The stack is what a node is in.
+func eachNode(t *testing.T, visit func(at token.Position, n ast.Node, stack []ast.Node)) {
 	t.Helper()
 	files := 0
 	for _, dir := range []string{".", "params", "runner", "stdio"} {
@@ -49,12 +30,39 @@ func eachFile(t *testing.T, look func(*token.FileSet, *ast.File)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			look(fset, f)
+			ast.PreorderStack(f, nil, func(n ast.Node, stack []ast.Node) bool {
+				visit(fset.Position(n.Pos()), n, stack)
+				return true
+			})
 		}
 	}
 	if files < 20 {
 		t.Errorf("only %d files were looked at", files)
 	}
+}
+
+// selected are the two words of an expression such as tmux.Raw; the first is empty if it is
+// no plain word.
+func selected(n ast.Node) (on, name string) {
+	sel, ok := n.(*ast.SelectorExpr)
+	if !ok {
+		return "", ""
+	}
+	if x, ok := sel.X.(*ast.Ident); ok {
+		on = x.Name
+	}
+	return on, sel.Sel.Name
+}
+
+// TestOnlyTypedCommands: quoting, literal text and version gates are package
+// tmux's, so no file of this package may go around them with a raw command.
+func TestOnlyTypedCommands(t *testing.T) {
+	t.Parallel()
+	eachNode(t, func(at token.Position, n ast.Node, _ []ast.Node) {
+		if on, name := selected(n); on == "tmux" && name == "Raw" || on == "exec" && strings.HasPrefix(name, "Command") {
+			t.Errorf("%s uses %s.%s", at, on, name)
+		}
+	})
 }
 
 // TestTypingIsGuarded: whatever types or pastes into a pane is made inside the
@@ -63,48 +71,35 @@ func TestTypingIsGuarded(t *testing.T) {
 	t.Parallel()
 	makers := []string{"Typing", "Pasting", "SendText", "SendLine", "SendKeys", "Paste", "typing"}
 	literals := []string{"SendKeys", "SendPrefix", "PasteBuffer"}
-	// What makes the commands for such a function; calls of it are checked.
-	helpers := []string{"typing"}
 	typing := 0
-	eachFile(t, func(fset *token.FileSet, f *ast.File) {
-		var guarded []ast.Node
-		ast.Inspect(f, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.CallExpr:
-				if sel, ok := n.Fun.(*ast.SelectorExpr); ok && (sel.Sel.Name == "typeInto" || sel.Sel.Name == "typeIntoMade") {
-					for _, arg := range n.Args {
-						if lit, ok := arg.(*ast.FuncLit); ok {
-							guarded = append(guarded, lit)
-						}
-					}
-				}
-			case *ast.FuncDecl:
-				if slices.Contains(helpers, n.Name.Name) {
-					guarded = append(guarded, n)
-				}
+	eachNode(t, func(at token.Position, n ast.Node, stack []ast.Node) {
+		var what string
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if _, name := selected(n.Fun); slices.Contains(makers, name) {
+				what = name
 			}
-			return true
-		})
-		check := func(n ast.Node, what string) {
-			typing++
-			if !slices.ContainsFunc(guarded, func(g ast.Node) bool { return g.Pos() <= n.Pos() && n.End() <= g.End() }) {
-				t.Errorf("%s: %s outside of the function for typeInto", fset.Position(n.Pos()), what)
+		case *ast.CompositeLit:
+			if _, name := selected(n.Type); slices.Contains(literals, name) && !typesNothing(n) {
+				what = name
 			}
 		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.CallExpr:
-				if sel, ok := n.Fun.(*ast.SelectorExpr); ok && slices.Contains(makers, sel.Sel.Name) {
-					check(n, sel.Sel.Name)
-				}
-			case *ast.CompositeLit:
-				sel, ok := n.Type.(*ast.SelectorExpr)
-				if ok && slices.Contains(literals, sel.Sel.Name) && !typesNothing(n) {
-					check(n, sel.Sel.Name)
+		if what == "" {
+			return
+		}
+		typing++
+		for i, outer := range stack {
+			if f, ok := outer.(*ast.FuncDecl); ok && f.Name.Name == "typing" {
+				return // makes the commands for such a function; calls of it are checked
+			}
+			if call, ok := outer.(*ast.CallExpr); ok && i+1 < len(stack) {
+				_, name := selected(call.Fun)
+				if _, literal := stack[i+1].(*ast.FuncLit); literal && (name == "typeInto" || name == "typeIntoMade") {
+					return
 				}
 			}
-			return true
-		})
+		}
+		t.Errorf("%s: %s outside of the function for typeInto", at, what)
 	})
 	if typing < 8 {
 		t.Errorf("only %d places type", typing)
@@ -114,18 +109,13 @@ func TestTypingIsGuarded(t *testing.T) {
 // typesNothing reports whether a literal of SendKeys is a reset, or a command of copy
 // mode.
 func typesNothing(lit *ast.CompositeLit) bool {
-	keys := false
+	var set []string
 	for _, e := range lit.Elts {
 		kv, ok := e.(*ast.KeyValueExpr)
 		if !ok {
 			return false
 		}
-		switch name := kv.Key.(*ast.Ident).Name; name {
-		case "Command":
-			return true
-		case "Keys":
-			keys = true
-		}
+		set = append(set, kv.Key.(*ast.Ident).Name)
 	}
-	return !keys
+	return slices.Contains(set, "Command") || !slices.Contains(set, "Keys")
 }

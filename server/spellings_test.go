@@ -21,7 +21,7 @@ func TestOtherSpellingsAreNoTarget(t *testing.T) {
 	t.Parallel()
 	tested := 0
 	srv, cfg := server.AgentServer(t)
-	before := server.OwnState(t, srv) + state(t, srv)
+	before := wholeState(t, srv)
 	for tool, calls := range server.SpelledCalls(t) {
 		if tested += len(calls); !testtool.Full {
 			calls = everyNth(calls, 5)
@@ -32,10 +32,7 @@ func TestOtherSpellingsAreNoTarget(t *testing.T) {
 				revisions = append(revisions, modern)
 			}
 			for _, revision := range revisions {
-				s, err := server.New(cfg)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := newServer(t, cfg)
 				s.SetConsentWait(time.Millisecond)
 				c := &client{peer: connectTo(t, s), revision: revision, capabilities: `{"elicitation":{}}`}
 				c.hello()
@@ -55,8 +52,8 @@ func TestOtherSpellingsAreNoTarget(t *testing.T) {
 					t.Errorf("the user of %s is asked %d times", c.revision, len(ids))
 				}
 			}
-			if after := server.OwnState(t, srv) + state(t, srv); after != before {
-				t.Errorf("the agent's pane was\n%s\nand is\n%s", before, after)
+			if diff := difference(before, wholeState(t, srv)); diff != "" {
+				t.Errorf("refused calls changed something:\n%s", diff)
 			}
 		})
 	}
@@ -90,7 +87,7 @@ func TestOtherSpellingsOfTheOwnSocket(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := state(t, srv)
+	before := wholeState(t, srv)
 	refused := func(cfg server.Config, args string) {
 		t.Helper()
 		cfg.Caller = server.Caller{Pane: "%0", Socket: own}
@@ -122,8 +119,8 @@ func TestOtherSpellingsOfTheOwnSocket(t *testing.T) {
 	if err := os.Rename(filepath.Join(elsewhere, "renamed"), own); err != nil {
 		t.Fatal(err)
 	}
-	if after := state(t, srv); after != before {
-		t.Errorf("refused calls changed\n%s\nto\n%s", before, after)
+	if diff := difference(before, wholeState(t, srv)); diff != "" {
+		t.Errorf("refused calls changed something:\n%s", diff)
 	}
 }
 
@@ -132,10 +129,7 @@ func TestOtherSpellingsOfTheOwnSocket(t *testing.T) {
 func TestANameIsOfOneMoment(t *testing.T) {
 	t.Parallel()
 	srv, cfg := server.AgentServer(t)
-	s, err := server.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, cfg)
 	before := server.OwnState(t, srv)
 	ctx := tmuxtest.Context(t)
 	stop, stopped := make(chan struct{}), make(chan struct{})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -87,91 +88,25 @@ func TestDeclarationsAreWhole(t *testing.T) {
 // not seen the list would ask for.
 func TestDescriptionsAreFound(t *testing.T) {
 	t.Parallel()
-	found := func(text, word string) bool {
+	has := func(text, word string) bool {
 		return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(word)).MatchString(strings.ReplaceAll(text, "_", " "))
 	}
-	for _, q := range []struct{ query, tool string }{
-		{"list tmux terminals", "list_panes"},
-		{"which terminals are open", "list_panes"},
-		{"list running commands of panes", "list_panes"},
-		{"list windows", "list_windows"},
-		{"show tabs of a session", "list_windows"},
-		{"list sessions", "list_sessions"},
-		{"attached clients of sessions", "list_sessions"},
-		{"is a user watching", "list_clients"},
-		{"find other tmux servers", "list_servers"},
-		{"tmux version", "get_server_info"},
-		{"is the tmux server running", "get_server_info"},
-		{"read scrollback history of a pane", "capture_pane"},
-		{"read lines from the screen", "capture_pane"},
-		{"new output since last call", "capture_since"},
-		{"follow output of a pane", "capture_since"},
-		{"see the screen of vim", "snapshot_pane"},
-		{"cursor position and visible text", "snapshot_pane"},
-		{"search for text in all panes", "search_panes"},
-		{"which terminal shows an error", "search_panes"},
-		{"find regex in scrollback", "search_panes"},
-		{"run a shell command and get exit status", "run_command"},
-		{"run tests and read the output", "run_command"},
-		{"run build command", "run_command"},
-		{"type into pane", "send_keys"},
-		{"press a key", "send_keys"},
-		{"interrupt with C-c", "send_keys"},
-		{"answer a question in a terminal", "send_keys"},
-		{"drive a REPL", "send_keys"},
-		{"type several inputs in order", "send_keys_batch"},
-		{"paste text of several lines", "paste_text"},
-		{"paste into an editor", "paste_text"},
-		{"wait until the build is done", "wait_for_text"},
-		{"wait until server is ready", "wait_for_text"},
-		{"wait for any output", "wait_for_text"},
-		{"wait for a channel signal", "wait_for_channel"},
-		{"signal a channel", "signal_channel"},
-		{"start dev server in new pane", "split_window"},
-		{"split a pane", "split_window"},
-		{"open a new terminal beside this one", "split_window"},
-		{"open a new window", "create_window"},
-		{"new tab", "create_window"},
-		{"create a session", "create_session"},
-		{"new workspace session", "create_session"},
-		{"build a project workspace of several windows", "build_workspace"},
-		{"set up panes with commands and layout", "build_workspace"},
-		{"kill session", "kill_session"},
-		{"close a pane", "kill_pane"},
-		{"close a window", "kill_window"},
-		{"kill the tmux server", "kill_server"},
-		{"rename window", "rename_window"},
-		{"rename session", "rename_session"},
-		{"resize a pane", "resize_pane"},
-		{"zoom a pane", "resize_pane"},
-		{"resize window columns", "resize_window"},
-		{"arrange panes evenly", "select_layout"},
-		{"swap two panes", "swap_pane"},
-		{"move window to another session", "move_window"},
-		{"focus a pane", "select_pane"},
-		{"switch window", "select_window"},
-		{"restart a dead pane", "respawn_pane"},
-		{"set pane title", "set_pane_title"},
-		{"clear screen and scrollback", "clear_pane"},
-		{"log output of a pane to a file", "pipe_pane"},
-		{"leave copy mode", "exit_copy_mode"},
-		{"show scrollback to a user", "enter_copy_mode"},
-		{"set environment variable", "set_environment"},
-		{"show environment variables", "show_environment"},
-		{"show option value", "show_option"},
-		{"set tmux option", "set_option"},
-		{"list hooks", "show_hooks"},
-		{"evaluate a tmux format", "display_message"},
-		{"paste a buffer several times", "paste_buffer"},
-		{"several read-only calls in one", "call_readonly_tools_batch"},
-		{"pane in a corner", "find_pane_by_position"},
-		{"process id of a pane", "get_pane_info"},
-	} {
+	text, err := os.ReadFile(filepath.Join("testdata", "queries.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := ""
+	for line := range strings.Lines(string(text)) {
+		query, found := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "\t")
+		if !found {
+			tool = query
+			continue
+		}
 		score := map[string]float64{}
-		for word := range strings.FieldsSeq(q.query) {
+		for word := range strings.FieldsSeq(query) {
 			var with []string
 			for _, e := range tools {
-				if d := e.declared(); found(d.name+" "+d.title+" "+d.desc, word) {
+				if d := e.declared(); has(d.name+" "+d.title+" "+d.desc, word) {
 					with = append(with, d.name)
 				}
 			}
@@ -182,14 +117,14 @@ func TestDescriptionsAreFound(t *testing.T) {
 		better := 0
 		var before []string
 		for name, s := range score {
-			if s > score[q.tool] {
+			if s > score[tool] {
 				better++
 				before = append(before, name)
 			}
 		}
-		if score[q.tool] == 0 || better >= 2 {
+		if score[tool] == 0 || better >= 2 {
 			slices.Sort(before)
-			t.Errorf("%d tools are found before %s for %q: %s", better, q.tool, q.query, before)
+			t.Errorf("%d tools are found before %s for %q: %s", better, tool, query, before)
 		}
 	}
 }
@@ -261,34 +196,20 @@ func TestSchemasAreThoseOfTheSnapshots(t *testing.T) {
 	}
 }
 
-func TestCatalogueIsFresh(t *testing.T) {
+// TestVariablesAreDocumented: and so are the operators of filters.
+func TestVariablesAreDocumented(t *testing.T) {
 	t.Parallel()
-	s, err := New(Config{Tmux: "/bin/true", Tier: Destructive})
+	text, err := os.ReadFile("catalogue.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
-	if err := s.WriteMarkdown(&b); err != nil {
-		t.Fatal(err)
-	}
-	checkFile(t, filepath.Join("..", "docs", "tools.md"), b.String())
-
-	source, err := os.ReadFile("config.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := regexp.MustCompile(`"(TMUX_MCP_[A-Z_]+)", "([A-Z_]+)"`).FindAllStringSubmatch(string(source), -1)
-	for _, m := range names {
-		if !strings.Contains(b.String(), "| `"+m[1]+"` | `"+m[2]+"` |") {
-			t.Errorf("docs/tools.md does not document %s and %s", m[1], m[2])
-		}
-	}
+	names := slices.DeleteFunc(knownVariables(), func(name string) bool { return !strings.HasPrefix(name, "TMUX_MCP_") })
 	if len(names) < 10 {
 		t.Errorf("%d variables found", len(names))
 	}
-	for op := range filterOps {
-		if !strings.Contains(b.String(), "`"+op+"`") {
-			t.Errorf("docs/tools.md does not document the operator %s", op)
+	for _, name := range slices.AppendSeq(names, maps.Keys(filterOps)) {
+		if !strings.Contains(string(text), "`"+name+"`") {
+			t.Errorf("catalogue.md does not document %s", name)
 		}
 	}
 }

@@ -58,10 +58,7 @@ func TestAnotherUsersServerGetsNothing(t *testing.T) {
 			if c.cfg.SocketName != "" || c.cfg.SocketPath != "" {
 				cfg.SocketName, cfg.SocketPath = c.cfg.SocketName, c.cfg.SocketPath
 			}
-			s, err := server.New(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := newServer(t, cfg)
 			res, err := s.Call(tmuxtest.Context(t), c.tool, json.RawMessage(c.args))
 			if err != nil {
 				t.Fatal(err)
@@ -83,37 +80,5 @@ func TestAnotherUsersServerGetsNothing(t *testing.T) {
 	}
 	if _, err := os.Stat(planted); err == nil {
 		t.Error("the other user's server made a file")
-	}
-}
-
-// A pinned server knows one socket, whatever tool is asked.
-func TestPinBindsListServers(t *testing.T) {
-	t.Parallel()
-	srv, other := tmuxtest.New(t), tmuxtest.New(t)
-	for _, s := range []*tmux.Server{srv, other} {
-		tmuxtest.Run(t, s, "new-session", "-d", "-s", "main")
-	}
-	s, err := server.New(server.Config{Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Pin: true, Results: server.ResultsJSON})
-	if err != nil {
-		t.Fatal(err)
-	}
-	call := func(args string) string {
-		t.Helper()
-		res, err := s.Call(tmuxtest.Context(t), "list_servers", json.RawMessage(args))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if res.IsError {
-			return server.Text(res)
-		}
-		b, _ := json.Marshal(res.StructuredContent)
-		return string(b)
-	}
-	if got := call("{}"); strings.Count(got, `"socket_path"`) != 1 || !strings.Contains(got, srv.SocketPath()) {
-		t.Errorf("got %s", got)
-	}
-	args, _ := json.Marshal(map[string]any{"extra_socket_paths": []string{other.SocketPath()}})
-	if got := call(string(args)); !strings.Contains(got, "pinned") || !strings.Contains(got, "leave extra_socket_paths out") {
-		t.Errorf("got %s", got)
 	}
 }
