@@ -123,24 +123,9 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 				t.Fatal("no call names the own pane")
 			}
 			for _, args := range calls {
-				before := ownState(t, srv, d)
-				raw, err := json.Marshal(args)
-				if err != nil {
-					t.Fatal(err)
-				}
-				res, err := s.Call(tmuxtest.Context(t), d.name, raw)
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, err := json.Marshal(res)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if want := "refusing to " + d.harm.verb() + " "; !strings.Contains(string(got), want) {
-					t.Errorf("%s: no %q in %s", raw, want, got)
-				}
-				if after := ownState(t, srv, d); after != before {
-					t.Errorf("%s changed\n%s\nto\n%s", raw, before, after)
+				text, failed := ownCall(t, srv, s, d, args)
+				if want := "refusing to " + d.harm.verb() + " "; !failed || !strings.Contains(text, want) {
+					t.Errorf("%v: no %q in %s", args, want, text)
 				}
 			}
 		})
@@ -148,6 +133,24 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 	if tested < 10 {
 		t.Errorf("only %d tools declare harm", tested)
 	}
+}
+
+// ownCall makes a call that must leave the agent's own pane as it was.
+func ownCall(t *testing.T, srv *tmux.Server, s *Server, d decl, args map[string]any) (text string, failed bool) {
+	t.Helper()
+	before := ownState(t, srv, d)
+	raw, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Call(tmuxtest.Context(t), d.name, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := ownState(t, srv, d); after != before {
+		t.Errorf("%s changed\n%s\nto\n%s", raw, before, after)
+	}
+	return Text(res), res.IsError
 }
 
 // spellings are other texts that tmux, or a lenient parser, may take for one of the
@@ -312,14 +315,8 @@ func TestDeclaredHarmlessIsHarmless(t *testing.T) {
 			tmuxtest.Run(t, srv, "select-pane", "-t", "%1")
 			tmuxtest.Run(t, srv, "select-window", "-t", "@1")
 			for _, args := range ownCalls(t, d) {
-				before := ownState(t, srv, d)
-				raw, _ := json.Marshal(args)
-				res, err := s.Call(tmuxtest.Context(t), d.name, raw)
-				if err != nil || res.IsError {
-					t.Errorf("%s: %v, %+v", raw, err, res)
-				}
-				if after := ownState(t, srv, d); after != before {
-					t.Errorf("%s changed\n%s\nto\n%s", raw, before, after)
+				if text, failed := ownCall(t, srv, s, d, args); failed {
+					t.Errorf("%v: %s", args, text)
 				}
 			}
 		})

@@ -99,6 +99,12 @@ func (s *Server) AddUndeclared() {
 // SetConsentWait is how long the user may take to answer.
 func (s *Server) SetConsentWait(d time.Duration) { s.consentWait = d }
 
+// SetBufferTime is how long tmux may take with a buffer.
+func (s *Server) SetBufferTime(d time.Duration) { s.bufferTime = d }
+
+// SetMatchTime is how long a search may match.
+func (s *Server) SetMatchTime(d time.Duration) { s.matchTime = d }
+
 // SetStartWait is how long a new pane is waited for until its program runs.
 func (s *Server) SetStartWait(d time.Duration) { s.startWait = d }
 

@@ -3,7 +3,6 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,30 +94,6 @@ func codeOf(r reply) int {
 		return r.Error.Code
 	}
 	return 0
-}
-
-// TestCapabilitiesAreThoseOfServers: no client's capability is declared.
-func TestCapabilitiesAreThoseOfServers(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	for _, revision := range revisions {
-		p := start(t, srv, nil)
-		method, params := "initialize", `{"protocolVersion":"`+revision+`","capabilities":{"elicitation":{}},"clientInfo":{"name":"probe","version":"1"}}`
-		if revision == modern {
-			method, params = "server/discover", "{"+metaOf(`"`+modern+`"`, "")+"}"
-		}
-		var hello struct{ Capabilities map[string]json.RawMessage }
-		if r := p.request(method, json.RawMessage(params)); json.Unmarshal(r.Result, &hello) != nil {
-			t.Fatalf("%s: %+v", revision, r)
-		}
-		var names []string
-		for name := range hello.Capabilities {
-			names = append(names, name)
-		}
-		if slices.Sort(names); !slices.Equal(names, []string{"completions", "logging", "prompts", "resources", "tools"}) {
-			t.Errorf("%s: the capabilities are %q", revision, names)
-		}
-	}
 }
 
 // TestAskingHoldsNoSlot: while the user is asked about as many calls as may work on a tmux

@@ -50,6 +50,8 @@ type Server struct {
 // tests.
 type waits struct {
 	consentWait, startWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime time.Duration
+	// matchTime is how long a search may match, and bufferTime how long tmux may take with a buffer.
+	matchTime, bufferTime time.Duration
 }
 
 // New makes a server. It finds the tmux program and runs nothing.
@@ -76,7 +78,9 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, tools: make(map[string]entry, len(tools)), decls: make(map[string]decl, len(tools)),
 		digest: newDigester(), slots: runner.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
-		waits: waits{consentWait, startWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime},
+		waits: waits{
+			consentWait, startWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime, maxMatching, bufferTime,
+		},
 	}
 	srv, err := s.connect("")
 	if err != nil {

@@ -18,8 +18,9 @@ import (
 // stuck; except paste_buffer, which may have to ask the user.
 const bufferTime = 5 * time.Second
 
-func inBufferTime(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, bufferTime, fmt.Errorf("tmux did not answer in %v: %w", bufferTime, context.DeadlineExceeded))
+func (c *call) inBufferTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	most := c.s.bufferTime
+	return context.WithTimeoutCause(ctx, most, fmt.Errorf("tmux did not answer in %v: %w", most, context.DeadlineExceeded))
 }
 
 var logicalName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
@@ -53,7 +54,7 @@ var loadBuffer = tool[loadBufferIn, bufferRef]{
 		if in.Content == "" {
 			return ref, argumentFault("content", "must not be empty: tmux has no empty buffers")
 		}
-		ctx, cancel := inBufferTime(ctx)
+		ctx, cancel := c.inBufferTime(ctx)
 		defer cancel()
 		name := newBufferName(logical)
 		// Before: a call that is cut off may have made it all the same.
@@ -130,7 +131,7 @@ var showBuffer = tool[showBufferIn, bufferContent]{
 	aim:  nowhere,
 	desc: "Read the content of a buffer stored with load_buffer.",
 	run: func(ctx context.Context, c *call, in showBufferIn) (out bufferContent, err error) {
-		ctx, cancel := inBufferTime(ctx)
+		ctx, cancel := c.inBufferTime(ctx)
 		defer cancel()
 		content, err := c.tmux.Buffer(in.BufferName).Bytes(ctx)
 		if err != nil {
@@ -156,7 +157,7 @@ var deleteBuffer = tool[deleteBufferIn, text]{
 	aim: nowhere, harm: harmless,
 	desc: "Delete a buffer stored with load_buffer.",
 	run: func(ctx context.Context, c *call, in deleteBufferIn) (out text, err error) {
-		ctx, cancel := inBufferTime(ctx)
+		ctx, cancel := c.inBufferTime(ctx)
 		defer cancel()
 		return text{"Deleted " + in.BufferName}, in.missing(c.tmux.Buffer(in.BufferName).Delete(ctx))
 	},

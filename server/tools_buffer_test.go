@@ -6,8 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
-	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -21,18 +21,18 @@ type bufferAnswer struct {
 
 // TestAStuckTmuxIsGivenUp: each buffer tool ends with an error that says so.
 func TestAStuckTmuxIsGivenUp(t *testing.T) {
-	if !testtool.Full {
-		t.Skip("waits out the 5 s that a stuck tmux gets: see " + testtool.FullSize)
-	}
 	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
-	p := serve(t, configFor(srv))
-	name := ok[bufferAnswer](p, "load_buffer", `{"content":"x"}`).Name
+	hurried := newServer(t, configFor(srv))
+	hurried.SetBufferTime(300 * time.Millisecond)
+	p := connectTo(t, hurried)
+	p.handshake("{}")
 	pid, err := strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	tmuxtest.Run(t, srv, "set-buffer", "-b", ourBuffer, "x")
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -40,13 +40,13 @@ func TestAStuckTmuxIsGivenUp(t *testing.T) {
 	p.schema("load_buffer")
 	calls := map[string]<-chan reply{}
 	for tool, args := range map[string]string{
-		"load_buffer": `{"content":"x"}`, "show_buffer": `{"buffer_name":"` + name + `"}`, "delete_buffer": `{"buffer_name":"` + name + `"}`,
+		"load_buffer": `{"content":"x"}`, "show_buffer": `{"buffer_name":"` + ourBuffer + `"}`, "delete_buffer": `{"buffer_name":"` + ourBuffer + `"}`,
 	} {
 		calls[tool], _ = p.begin("tools/call", map[string]any{"name": tool, "arguments": json.RawMessage(args)})
 	}
 	for tool, c := range calls {
 		res := p.toolResult(tool, p.await(c))
-		if !res.IsError || !strings.Contains(res.text(), "tmux did not answer in 5s") || res.Meta["error_type"] != "Timeout" {
+		if !res.IsError || !strings.Contains(res.text(), "tmux did not answer in 300ms") || res.Meta["error_type"] != "Timeout" {
 			t.Errorf("%s of a tmux that is stuck: %s %v", tool, res.text(), res.Meta)
 		}
 	}

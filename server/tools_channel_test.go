@@ -43,6 +43,10 @@ func TestCancelledWaitForAChannel(t *testing.T) {
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
 	p := serve(t, configFor(srv))
+	woken, _ := p.wait("wait_for_channel", `{"channel":"-x"}`)
+	ok[said](p, "signal_channel", `{"channel":"-x"}`)
+	decode[said](p, "wait_for_channel", p.await(woken))
+
 	_, id := p.wait("wait_for_channel", `{"channel":"c"}`)
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
 	// Nobody waits any more: the signal is kept for the next.

@@ -203,7 +203,7 @@ func (c *call) candidates(ctx context.Context) ([]candidate, error) {
 // search captures panes and finds the lines that match.
 func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, m *matcher) ([]foundLines, error) {
 	var found []foundLines
-	look := matching{most: maxMatching}
+	look := matching{most: c.s.matchTime}
 	for len(panes) > 0 {
 		var b tmux.Batch
 		var captured []*[]byte
@@ -303,7 +303,7 @@ func (c *call) findRows(ctx context.Context, found []foundLines, in searchPanesI
 	if err != nil {
 		return err
 	}
-	look := matching{most: maxMatching}
+	look := matching{most: c.s.matchTime}
 	for len(rest) > 0 {
 		var b tmux.Batch
 		var sizes []*[]candidate

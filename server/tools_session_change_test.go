@@ -3,10 +3,8 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"tmuxmcp/server"
@@ -93,43 +91,23 @@ func TestNamesAreLiteralText(t *testing.T) {
 // TestCreateSessionOnTheServerItNames: libtmux-mcp took TMUX out of the process
 // environment for a moment, and made the session on another server.
 func TestCreateSessionOnTheServerItNames(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
-	t.Setenv("TMUX", srv.SocketPath()+",1,0")
-	t.Setenv("TMUX_PANE", "%0")
 	cfg := configFor(srv)
 	cfg.Env = append(cfg.Env, "HOME="+t.TempDir(), "TMUX="+srv.SocketPath()+",1,0", "TMUX_PANE=%0")
 	cfg.Caller = server.Caller{Pane: "%0", Socket: srv.SocketPath()}
 	p := serve(t, cfg)
-	t.Cleanup(func() { ok[map[string]any](p, "kill_server", `{"socket_name":"second"}`) })
-	stop, watched := make(chan bool), make(chan bool)
-	go func() {
-		defer close(watched)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				if os.Getenv("TMUX") == "" || os.Getenv("TMUX_PANE") == "" {
-					t.Error("TMUX was taken out of the environment of the process")
-					return
-				}
-			}
-		}
-	}()
-	var all sync.WaitGroup
+	var calls []<-chan reply
 	for i := range 8 {
-		all.Go(func() {
-			name := fmt.Sprint("s", i)
-			c, _ := p.begin("tools/call", map[string]any{"name": "create_session", "arguments": map[string]any{"session_name": name, "socket_name": "second"}})
-			if r := p.await(c); !strings.Contains(string(r.Result), `"session_name":"`+name+`"`) {
-				t.Errorf("create_session %s: %s", name, r.Result)
-			}
-		})
+		c, _ := p.begin("tools/call", map[string]any{"name": "create_session", "arguments": map[string]any{"session_name": fmt.Sprint("s", i), "socket_name": "second"}})
+		calls = append(calls, c)
 	}
-	all.Wait()
-	close(stop)
-	<-watched
+	for i, c := range calls {
+		if s := decode[map[string]any](p, "create_session", p.await(c)); s["session_name"] != fmt.Sprint("s", i) {
+			t.Errorf("session %d is %v", i, s)
+		}
+	}
 	if got := ok[rows](p, "list_sessions", `{"socket_name":"second"}`); got.Total != 8 {
 		t.Errorf("the named server has %s", got.column("session_name"))
 	}
