@@ -51,6 +51,7 @@ import (
 //	attach SESSION                         attach a client; $CLIENT is its name
 //	screen PANE TEXT                       wait until a text is on the screen
 //	file PATH TEXT                         wait until a text is in a file; '' is an empty file
+//	repeat NAME TEXT TIMES                 set a variable
 //	keep; same                             note the state of tmux; it must be the same
 //
 // and the condition [tmux:3.N] is true from that version on.
@@ -84,6 +85,11 @@ func TestCalls(t *testing.T) {
 			tmuxtest.Wait(p.t, p.srv, "="+args[0]+":", "client", func() bool { return p.tmux("list-clients") != "" })
 			p.ts.Setenv("CLIENT", p.tmux("list-clients", "-F", "#{client_name}"))
 			p.ts.Setenv("CLIENT_PID", p.tmux("list-clients", "-F", "#{client_pid}"))
+		},
+		"repeat": func(p *callPlayer, _ bool, args []string) {
+			times, err := strconv.Atoi(args[2])
+			p.ts.Check(err)
+			p.ts.Setenv(args[0], strings.Repeat(args[1], times))
 		},
 		"screen": func(p *callPlayer, _ bool, args []string) { tmuxtest.WaitScreen(p.t, p.srv, args[0], args[1]) },
 		"file":   func(p *callPlayer, _ bool, args []string) { fileHas(p.t, p.srv, p.ts.MkAbs(args[0]), args[1]) },

@@ -119,42 +119,6 @@ func TestReadingShowsNoSecret(t *testing.T) {
 	t.Logf("%d names, %d of %d calls failed: %v", len(names), failed, calls, byTool)
 }
 
-// A pattern of any size was compiled, and one of 32 MB cost 390 MB.
-func TestPatternsHaveALimit(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
-	long, large := strings.Repeat("x", 1001), "("+strings.Repeat("(x{0,30}){0,30}", 10)+")"
-	for _, c := range []struct {
-		tool, why string
-		args      any
-	}{
-		{"search_panes", "has 1001 bytes; the limit is 1000", map[string]any{"pattern": long}},
-		{"search_panes", "has 1001 bytes; the limit is 1000", map[string]any{"pattern": long[1:] + ".", "regex": true}},
-		{"search_panes", "larger than 1000 steps", map[string]any{"pattern": large, "regex": true}},
-		{"search_panes", "larger than 1000 steps", map[string]any{"pattern": strings.Repeat(".{1000}", 100), "regex": true, "match_case": true}},
-		{"wait_for_text", "larger than 1000 steps", map[string]any{"patterns": []string{"x", large}, "regex": true, "timeout": 0.1}},
-		{"wait_for_text", "has 1001 bytes", map[string]any{"patterns": []string{"x"}, "stop": []string{long}, "timeout": 0.1}},
-		{"wait_for_text", "at most 50 patterns", map[string]any{"patterns": strings.Split(strings.Repeat("x", 51), ""), "timeout": 0.1}},
-		{"search_panes", "session_name has 1001 bytes", map[string]any{"pattern": "x", "session_name": long}},
-		{"list_panes", "session_name has 1001 bytes", map[string]any{"session_name": long}},
-		{"list_panes", "has 1001 bytes", map[string]any{"filters": map[string]string{"pane_title__regex": long}}},
-		{"list_windows", "larger than 1000 steps", map[string]any{"filters": map[string]string{"window_name__iregex": large}}},
-	} {
-		raw, _ := json.Marshal(c.args)
-		if res := p.fails(c.tool, string(raw), c.why); strings.Contains(res.text(), long) {
-			t.Errorf("%s says the pattern back", c.tool)
-		}
-	}
-	for _, pattern := range []string{strings.Repeat("x", 1000), `\b[0-9]{1,3}(\.[0-9]{1,3}){3}\b`, `(?i)error|fail(ed|ure)?.{0,200}$`, `^\S+@\S+:.*[$#] $`} {
-		raw, _ := json.Marshal(map[string]any{"pattern": pattern, "regex": true})
-		if res := p.tool("search_panes", string(raw)); res.IsError {
-			t.Errorf("%.60s: %s", pattern, res.text())
-		}
-	}
-}
-
 // Matching takes our own time: it ends, and says so.
 func TestMatchingHasALimit(t *testing.T) {
 	t.Parallel()

@@ -176,18 +176,6 @@ func TestSocketPrecedence(t *testing.T) {
 	if srv, err := s.handle("other"); err != nil || srv.SocketPath() != named("other") {
 		t.Errorf("without TMUX_TMPDIR: %v, %v", srv.SocketPath(), err)
 	}
-	cfg.Pin = true
-	if s, err = New(cfg); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.handle("other"); err == nil || !strings.Contains(err.Error(), "pinned") {
-		t.Errorf("a pinned server takes another socket: %v", err)
-	}
-	for _, bad := range []string{"a/b", "..", "x\x00"} {
-		if _, err := (&Server{}).handle(bad); err == nil {
-			t.Errorf("socket_name %q is taken", bad)
-		}
-	}
 }
 
 func TestCallerComparators(t *testing.T) {

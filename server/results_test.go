@@ -197,20 +197,6 @@ func asCell(v any) string {
 	return fmt.Sprint(v)
 }
 
-// TestTextHasNoSchema: clients refuse a result without structured content if there
-// is a schema of it.
-func TestTextHasNoSchema(t *testing.T) {
-	t.Parallel()
-	_, p := textServer(t)
-	if r := p.request("tools/list", map[string]any{}); r.Error != nil || strings.Contains(string(r.Result), "outputSchema") {
-		t.Errorf("the list has output schemas: %.300s", r.Result)
-	}
-	waiting, _ := p.begin("tools/call", map[string]any{"name": "list_panes", "arguments": map[string]any{}})
-	if r := p.await(waiting); r.Error != nil || strings.Contains(string(r.Result), "structuredContent") {
-		t.Errorf("%s", r.Result)
-	}
-}
-
 // TestResultsHaveABudget: much output leaves the end of it, with what was left out.
 func TestResultsHaveABudget(t *testing.T) {
 	t.Parallel()
