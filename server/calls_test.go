@@ -318,10 +318,12 @@ func wholeState(t testing.TB, srv *tmux.Server) string {
 		return "none: " + err.Error()
 	}
 	lists := [][]string{
-		{"list-sessions", "-F", "#{session_id} #{session_name} #{session_windows} #{session_attached} #{session_group} #{session_path} #{session_marked}"},
-		{"list-windows", "-a", "-F", "#{session_id} #{window_id} #{window_index} #{?automatic-rename,,#{window_name}} #{window_layout} #{window_flags} #{window_active}"},
-		{"list-panes", "-a", "-F", "#{pane_id} #{pane_index} #{pane_pid} #{pane_title} #{pane_active} #{pane_mode} #{scroll_position} #{pane_pipe} #{pane_dead} " +
-			"#{pane_marked} #{pane_input_off} #{pane_synchronized} #{history_size} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height}"},
+		{"list-sessions", "-F", "#{session_id} #{session_name} #{session_windows} #{session_attached} " +
+			"#{session_group} #{session_path} #{session_marked}"},
+		{"list-windows", "-a", "-F", "#{session_id} #{window_id} #{window_index} #{?automatic-rename,,#{window_name}} #{window_layout} " +
+			"#{window_flags} #{window_active}"},
+		{"list-panes", "-a", "-F", "#{pane_id} #{pane_index} #{pane_pid} #{pane_title} #{pane_active} #{pane_mode} " +
+			"#{scroll_position} #{pane_pipe} #{pane_dead} #{pane_marked} #{pane_input_off} #{pane_synchronized} #{history_size} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height}"},
 		{"list-clients", "-F", "#{client_name} #{client_session} #{window_id} #{pane_id}"},
 		{"list-buffers", "-F", "#{buffer_name} #{buffer_size} #{buffer_created} #{buffer_sample}"},
 		{"list-keys"}, {"show-options", "-s"}, {"show-options", "-g"}, {"show-options", "-gw"}, {"show-hooks", "-g"}, {"show-hooks", "-gw"},
@@ -335,7 +337,9 @@ func wholeState(t testing.TB, srv *tmux.Server) string {
 		seen[object] = true
 		switch object[0] {
 		case '$':
-			lists = append(lists, []string{"show-options", "-t", object}, []string{"show-environment", "-t", object}, []string{"show-hooks", "-t", object})
+			for _, show := range []string{"show-options", "show-environment", "show-hooks"} {
+				lists = append(lists, []string{show, "-t", object})
+			}
 		case '@':
 			lists = append(lists, []string{"show-options", "-w", "-t", object})
 		case '%':

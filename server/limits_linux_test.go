@@ -102,35 +102,6 @@ func TestNoFileDescriptors(t *testing.T) {
 	}
 }
 
-// What is at the socket's path and is no socket is refused and named, by every tool and by doctor.
-func TestNoSocketIsRefused(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	path := srv.SocketPath()
-	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cfg := configFor(srv)
-	p := serve(t, cfg)
-	for tool, args := range map[string]string{"create_session": `{}`, "list_sessions": `{}`, "get_server_info": `{}`, "kill_server": `{}`} {
-		if text := p.tool(tool, args).text(); !strings.Contains(text, path+" is not a socket") {
-			t.Errorf("%s: %s", tool, text)
-		}
-	}
-	p.fails("list_servers", `{"extra_socket_paths":["`+path+`"]}`, "extra_socket_paths", "is not a socket")
-	var report strings.Builder
-	if server.Doctor(tmuxtest.Context(t), cfg, &report) || !strings.Contains(report.String(), path+" is not a socket") {
-		t.Errorf("doctor says\n%s", &report)
-	}
-	dir := filepath.Dir(path)
-	if content, err := os.ReadFile(path); err != nil || string(content) != "precious" {
-		t.Errorf("the file is %q, %v", content, err)
-	}
-	if entries, _ := filepath.Glob(dir + "/s*"); len(entries) != 1 {
-		t.Errorf("left are %v", entries)
-	}
-}
-
 // A socket that cannot be made is one sentence, from every tool and by doctor.
 func TestASocketThatCannotBe(t *testing.T) {
 	t.Parallel()
@@ -151,19 +122,5 @@ func TestASocketThatCannotBe(t *testing.T) {
 				t.Errorf("doctor says\n%s", &report)
 			}
 		}
-	}
-}
-
-// A configuration that ends the server is no failure of this program.
-func TestAConfigurationThatEndsTmux(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	if err := os.WriteFile(filepath.Join(home, ".tmux.conf"), []byte("kill-server\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p := start(t, tmuxtest.New(t), []string{"HOME=" + home})
-	p.handshake("{}")
-	if res := p.tool("create_session", `{}`); !res.IsError || strings.Contains(res.text(), "failed inside this server") {
-		t.Errorf("%s", res.text())
 	}
 }

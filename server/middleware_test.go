@@ -149,7 +149,8 @@ func TestNoTierIsNoLeave(t *testing.T) {
 		p.handshake("{}")
 		ok[said](p, "probe_progress", `{}`)
 		p.fails("probe_secrets", `{}`, "--safety mutating")
-		if listed := string(p.request("tools/list", struct{}{}).Result); strings.Contains(listed, "probe_secrets") || strings.Contains(listed, "probe_untiered") {
+		listed := string(p.request("tools/list", struct{}{}).Result)
+		if strings.Contains(listed, "probe_secrets") || strings.Contains(listed, "probe_untiered") {
 			t.Errorf("tier %q lists what it does not allow", tier)
 		}
 	}

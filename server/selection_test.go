@@ -66,19 +66,4 @@ func TestFamilyVariables(t *testing.T) {
 			}
 		}
 	}
-	for env, want := range map[string]string{
-		"LIBTMUX_TOOLSETS=inspect,":              "there are inspect, manage, execute, teardown",
-		"LIBTMUX_TOOLSETS=everything":            `this server has no "everything"`,
-		"LIBTMUX_TOOLS=run_shell_command":        `LIBTMUX_TOOLS: this server has no "run_shell_command"`,
-		"LIBTMUX_EXCLUDE_TOOLS=send_key":         "near it are send_keys",
-		"LIBTMUX_TMUX_CONFIG=/etc/tmux.conf":     "LIBTMUX_TMUX_CONFIG is set, and this server does not obey it",
-		"LIBTMUX_ENVIRONMENT_VALUES=0":           "does not obey it",
-		"LIBTMUX_MCP_CAPABILITIES=inspect":       "use LIBTMUX_TOOLSETS",
-		"LIBTMUX_EXCLUDE_TOOLS=kill_pane,,x":     `has no ""`,
-		"LIBTMUX_TOOLSETS=inspect,teardown,read": `has no "read"`,
-	} {
-		if _, _, err := FromEnv([]string{env, "TMUX=", "TMUX_PANE="}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", env, err, want)
-		}
-	}
 }

@@ -100,7 +100,8 @@ func TestCreateSessionOnTheServerItNames(t *testing.T) {
 	p := serve(t, cfg)
 	var calls []<-chan reply
 	for i := range 8 {
-		c, _ := p.begin("tools/call", map[string]any{"name": "create_session", "arguments": map[string]any{"session_name": fmt.Sprint("s", i), "socket_name": "second"}})
+		given := map[string]any{"session_name": fmt.Sprint("s", i), "socket_name": "second"}
+		c, _ := p.begin("tools/call", map[string]any{"name": "create_session", "arguments": given})
 		calls = append(calls, c)
 	}
 	for i, c := range calls {
