@@ -30,7 +30,8 @@ import (
 // each text. An argument "sekrit" must be in no error. The checks are
 //
 //	PATH=VALUE    the value at a path of gjson in the structured result, in which * is each
-//	              element of a list, and * at the beginning each of result
+//	              element of a list, and * at the beginning each of result. A list is its
+//	              elements with a space between; null is null, and missing what is not there
 //	PATH*=TEXT    it contains a text
 //	PATH!=TEXT    it does not contain a text
 //	PATH=>NAME    set a variable to it
@@ -40,7 +41,8 @@ import (
 //
 // The other commands are
 //
-//	serve [caller=PANE[,SOCKET]] [tier=TIER] [results=text] [toolsets=SET,...] [prompts] [counted] [pin] [raw]
+//	serve [caller=PANE[,SOCKET]] [tier=TIER] [results=text] [toolsets=SET,...]
+//	      [waitmax=TIME] [prompts] [counted] [pin] [raw]
 //	              start another server; the first has the tier destructive and no caller;
 //	              a raw one gets no initialize
 //	[!] request METHOD PARAMS [CHECK...]   another request; of an error type= is the code, and

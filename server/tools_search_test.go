@@ -18,23 +18,11 @@ import (
 // found is an answer of search_panes.
 type found struct {
 	Matches []struct {
-		PaneID      string   `json:"pane_id"`
-		WindowName  string   `json:"window_name"`
-		SessionName string   `json:"session_name"`
-		Lines       []string `json:"matched_lines"`
-		Rows        []int    `json:"matched_rows"`
-		Context     []struct {
-			Row   int    `json:"row"`
-			Line  string `json:"line"`
-			Match bool   `json:"match"`
-		} `json:"context"`
-		IsCaller *bool `json:"is_caller"`
+		PaneID string   `json:"pane_id"`
+		Lines  []string `json:"matched_lines"`
+		Rows   []int    `json:"matched_rows"`
 	} `json:"matches"`
-	Truncated      bool     `json:"truncated"`
-	TruncatedPanes []string `json:"truncated_panes"`
-	Total          int      `json:"total_panes_matched"`
-	Offset         int      `json:"offset"`
-	Limit          *int     `json:"limit"`
+	Total int `json:"total_panes_matched"`
 }
 
 // lines are the panes and their lines.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux/tmuxtest"
@@ -15,18 +14,10 @@ import (
 
 // built is an answer of build_workspace.
 type built struct {
-	SessionID string `json:"session_id"`
-	Panes     []struct {
-		PaneID   string  `json:"pane_id"`
-		Command  *string `json:"pane_current_command"`
-		Path     *string `json:"pane_current_path"`
-		WindowID string  `json:"window_id"`
-		Window   int     `json:"window_index"`
-		Name     string  `json:"window_name"`
-		Title    string  `json:"title"`
-		Problem  *string `json:"problem"`
+	Panes []struct {
+		PaneID  string  `json:"pane_id"`
+		Problem *string `json:"problem"`
 	} `json:"panes"`
-	Plan []string `json:"plan"`
 }
 
 // TestCancelledWorkspaceLeavesNothing: while it waits for a shell that never gets ready.
@@ -91,9 +82,7 @@ func TestWorkspaceTypesOnce(t *testing.T) {
 	}
 	for i := range 3 {
 		name := fmt.Sprint("long", i)
-		for begun := time.Now(); len(read(name)) < want.Len() && time.Since(begun) < time.Minute; {
-			time.Sleep(20 * time.Millisecond)
-		}
+		eventually(t, "all lines have run", func() bool { return len(read(name)) >= want.Len() })
 		if read(name) != want.String() {
 			t.Errorf("%s: %d lines ran, want %d", name, strings.Count(read(name), "\n"), len(lines))
 		}
