@@ -77,7 +77,7 @@ type watched struct {
 	state     PaneState
 	announced bool          // something sends wakes for it
 	woken     bool          // and has, since the last look
-	settles   bool          // what woke it may come before tmux has read what was written
+	settle    time.Duration // until another look, as tmux may not have read yet what woke it; 0: it has
 	looked    time.Time     // when the last look began
 	cost      time.Duration // of a look
 	gap       time.Duration // the least from one look to the next when woken
@@ -87,11 +87,13 @@ type watched struct {
 const (
 	// leastGap is the least time between two looks at a pane that was silent.
 	leastGap = 2 * time.Millisecond
-	// settleGap is how long tmux may take to read what was written to a terminal.
-	settleGap = 5 * time.Millisecond
+	// settleGap is how long tmux takes at most to read what was written to a terminal, unless the
+	// machine is busy: so after it there are looks after eight times that, and after settleMost.
+	settleGap  = 5 * time.Millisecond
+	settleMost = 64 * settleGap
 	// safeGap is the time between two looks at a pane whose output is announced.
 	safeGap = 200 * time.Millisecond
-	// safest is the longest of these, whatever the looks cost.
+	// safest is the longest of these, whatever the looks cost and the interval is.
 	safest = 10 * time.Second
 	// mostGap is the most time that looks at a pane are put off for their cost.
 	mostGap = 500 * time.Millisecond
@@ -135,7 +137,7 @@ func (w *Watcher) Looked(state PaneState, began time.Time, printed bool) {
 	switch {
 	case printed:
 		p.changed = time.Now()
-	case !p.settles || w.busy(p):
+	case p.settle != settleGap || w.busy(p):
 		p.gap = leastGap
 	}
 }
@@ -186,7 +188,7 @@ func (w *Watcher) pause(p *watched) time.Duration {
 	n := time.Duration(len(w.panes))
 	switch {
 	case p.announced:
-		return max(w.interval, safeGap, min(200*p.cost*n, n*mostGap, safest))
+		return min(max(w.interval, safeGap, min(200*p.cost*n, n*mostGap)), safest)
 	case time.Since(p.changed) < time.Second:
 		return max(w.interval, min(20*p.cost, mostGap))
 	}
@@ -198,8 +200,8 @@ func (w *Watcher) due(p *watched) time.Time {
 	switch {
 	case p.woken, w.busy(p):
 		return p.looked.Add(p.gap)
-	case p.settles:
-		return p.looked.Add(max(settleGap, p.gap))
+	case p.settle > 0:
+		return p.looked.Add(max(p.settle, p.gap))
 	}
 	return p.looked.Add(w.pause(p))
 }
@@ -246,9 +248,13 @@ func (w *Watcher) take(p *watched) {
 	case p.woken, w.busy(p):
 		// A pane that prints without end is not looked at without end.
 		p.gap = min(2*p.gap, max(w.interval, min(20*p.cost, mostGap)))
-		p.settles = p.state.Generation == nil
-	case p.settles:
-		p.settles = false
+		if p.settle = settleGap; p.state.Generation != nil {
+			p.settle = 0 // tmux itself announced it
+		}
+	case p.settle > 0:
+		if p.settle *= 8; p.settle > settleMost {
+			p.settle = 0
+		}
 	default:
 		p.gap = leastGap
 	}

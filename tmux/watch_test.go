@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -62,5 +64,34 @@ func TestWatch(t *testing.T) {
 			}
 		}
 		idle(50 * time.Millisecond)
+	}
+}
+
+// TestWatchLooksAgain: a pane that was written to is looked at again when the first looks come before
+// tmux has read it, whatever the interval is.
+func TestWatchLooksAgain(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("nothing announces what is written to a terminal here")
+	}
+	ctx := tmuxtest.Context(t)
+	srv := tmuxtest.New(t)
+	tmuxtest.Run(t, srv, "new-session", "-d", "exec cat")
+	w := srv.Watch(ctx, 5*time.Minute)
+	defer w.Close()
+	l := must[*tmux.Look](t)(srv.Pane("%0").Look(ctx, nil))
+	if l.Generation != nil {
+		t.Skip("this tmux announces what it has read")
+	}
+	w.Looked(l.PaneState, time.Now(), false)
+	ok(t, os.WriteFile(l.TTY, []byte("a line\n"), 0))
+	for i := range testtool.Size(4, 5) { // the fifth is the one that comes without being announced
+		deadline, cancel := context.WithTimeout(ctx, time.Minute)
+		due, err := w.Next(deadline, time.Now().Add(50*time.Second))
+		cancel()
+		if err != nil || len(due) != 1 {
+			t.Fatalf("after %d looks that found nothing: due %v, %v", i, due, err)
+		}
+		w.Looked(l.PaneState, time.Now(), false)
 	}
 }
