@@ -1,11 +1,9 @@
 package clients
 
 import (
-	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +11,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"tmuxmcp/internal/test/standin"
 )
@@ -146,69 +147,33 @@ func (t *truth) right(at time.Time, state string) bool {
 	return false
 }
 
-// mcpPeer speaks to a tmux-mcp over its pipes, one call at a time.
-type mcpPeer struct {
-	t   *testing.T
-	in  io.Writer
-	out *bufio.Reader
-	id  int
-}
+// mcpPeer calls the tools of a tmux-mcp.
+type mcpPeer struct{ *client.Client }
 
 func (s *promptStage) serve() *mcpPeer {
 	s.Helper()
-	cmd := exec.Command(filepath.Join(s.dir, "tmux-mcp"), "-S", s.socket(), "--results", "json", "--safety", "destructive")
-	cmd.Dir = s.dir // the stage ends what has this home
-	in, err := cmd.StdinPipe()
+	c, err := client.NewStdioMCPClient(filepath.Join(s.dir, "tmux-mcp"), nil, "-S", s.socket(), "--results", "json", "--safety", "destructive")
 	if err != nil {
 		s.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	s.Cleanup(func() { c.Close() })
+	if _, err := c.Initialize(s.Context(), mcp.InitializeRequest{}); err != nil {
 		s.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		s.Fatal(err)
-	}
-	s.Cleanup(func() { in.Close(); _ = cmd.Wait() })
-	p := &mcpPeer{t: s.T, in: in, out: bufio.NewReader(out)}
-	p.request("initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "bench", "version": "1"}})
-	fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	return p
-}
-
-func (p *mcpPeer) request(method string, params any) json.RawMessage {
-	p.id++
-	line, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": p.id, "method": method, "params": params})
-	fmt.Fprintf(p.in, "%s\n", line)
-	for {
-		line, err := p.out.ReadBytes('\n')
-		if err != nil {
-			return nil // the stage was cleared
-		}
-		var m struct {
-			ID     int
-			Result json.RawMessage
-		}
-		if json.Unmarshal(line, &m) == nil && m.ID == p.id {
-			return m.Result
-		}
-	}
+	return &mcpPeer{c}
 }
 
 // call calls a tool; said is its text, an error's if it failed.
 func (p *mcpPeer) call(tool string, args map[string]any, into any) (said string, ok bool) {
-	var r struct {
-		Content           []struct{ Text string }
-		StructuredContent json.RawMessage
-		IsError           bool
-	}
-	if err := json.Unmarshal(p.request("tools/call", map[string]any{"name": tool, "arguments": args}), &r); err != nil || len(r.Content) == 0 {
-		return "no answer", false
+	r, err := p.CallTool(context.Background(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: tool, Arguments: args}})
+	if err != nil || len(r.Content) == 0 {
+		return fmt.Sprintf("no answer: %v", err), false
 	}
 	if into != nil && !r.IsError {
-		_ = json.Unmarshal(r.StructuredContent, into)
+		text, _ := json.Marshal(r.StructuredContent)
+		_ = json.Unmarshal(text, into)
 	}
-	return r.Content[0].Text, !r.IsError
+	return mcp.GetTextFromContent(r.Content[0]), !r.IsError
 }
 
 // agentRow is what agent_status says of %0.
