@@ -185,7 +185,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 	t.Parallel()
 	temp := shortTemp(t)
 	t.Cleanup(func() { nothingLeft(t, temp) })
-	targets, err := ResolveTargets(t.Context(), []string{tmuxtest.Binary(t)}, nil)
+	targets, err := ownTarget(tmuxtest.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}

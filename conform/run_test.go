@@ -9,7 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,14 +39,13 @@ func gapOf(t *testing.T, layer report.Layer, script string) *Gap {
 func mustRun(t *testing.T, opts Options, specs ...string) *report.Report {
 	t.Helper()
 	if opts.Targets == nil {
-		if specs == nil {
-			specs = []string{tmuxtest.Binary(t)}
+		var err error
+		if opts.Targets, err = ownTarget(tmuxtest.Binary(t)); specs != nil {
+			opts.Targets, err = ResolveTargets(t.Context(), specs, nil)
 		}
-		targets, err := ResolveTargets(t.Context(), specs, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		opts.Targets = targets
 	}
 	if opts.child == nil {
 		opts.child = child(t)
@@ -61,6 +62,17 @@ func mustRun(t *testing.T, opts Options, specs ...string) *report.Report {
 		t.Fatal(err)
 	}
 	return result
+}
+
+var (
+	ownTargets []report.Target
+	ownOnce    sync.Once
+)
+
+// ownTarget is the tests' own tmux, which is asked for its version once.
+func ownTarget(binary string) (_ []report.Target, err error) {
+	ownOnce.Do(func() { ownTargets, err = ResolveTargets(context.Background(), []string{binary}, nil) })
+	return slices.Clone(ownTargets), err
 }
 
 // runGap runs a gap of one layer, and returns its cell.
@@ -205,7 +217,7 @@ func TestTimeout(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	dir := shortTemp(t)
-	targets, err := ResolveTargets(t.Context(), []string{tmuxtest.Binary(t)}, nil)
+	targets, err := ownTarget(tmuxtest.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +279,7 @@ func TestDocumentedGap(t *testing.T) {
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	dir := shortTemp(t)
-	targets, err := ResolveTargets(t.Context(), []string{tmuxtest.Binary(t)}, nil)
+	targets, err := ownTarget(tmuxtest.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}
