@@ -68,7 +68,8 @@ func (s *Server) Kill(ctx context.Context) error {
 	if err == nil {
 		err = s.run(ctx, KillServer{})
 	}
-	for end := time.Now().Add(2 * time.Second); err == nil || errors.Is(err, ErrServerGone); {
+	end := time.Now().Add(2 * time.Second)
+	for pause := time.Millisecond; err == nil || errors.Is(err, ErrServerGone); pause = min(2*pause, 20*time.Millisecond) {
 		if time.Now().After(end) {
 			return nil
 		}
@@ -79,7 +80,7 @@ func (s *Server) Kill(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 	if errors.Is(err, ErrNoServer) {
