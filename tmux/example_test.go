@@ -15,45 +15,22 @@ import (
 	"tmuxmcp/internal/test/testtmux"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
 )
 
 // throwaway starts a tmux server for an example: on a socket of its own, with no configuration file
 // and one session, "work", that has one pane. The function it returns ends the server.
 func throwaway() (*tmux.Server, func()) {
-	dir, err := os.MkdirTemp("", "tx")
-	if err != nil {
-		log.Fatal(err)
-	}
-	home := filepath.Join(dir, "home")
-	if err := os.Mkdir(home, 0o700); err != nil {
-		log.Fatal(err)
-	}
-	srv, err := tmux.New(tmux.Config{
-		Binary:     os.Getenv("TMUX_TEST_BINARY"),
-		SocketPath: filepath.Join(dir, "socket"),
-		ConfigFile: "/dev/null",
-		Transport:  tmux.Transport(os.Getenv("TMUX_TEST_TRANSPORT")),
-		Env: []string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + home, "SHELL=/bin/sh", "PS1=$ ", "ENV=", "TERM=screen", "LANG=C.UTF-8",
-			"TMUX_TMPDIR=" + dir,
-		},
-	})
+	srv, end, err := tmuxtest.Open(os.Getenv("TMUX_TEST_BINARY"))
 	if err == nil {
 		_, err = srv.NewSession(context.Background(), tmux.NewSession{Name: "work", Width: 80, Height: 24})
 	}
 	if err != nil {
-		os.RemoveAll(dir)
 		log.Fatal(err)
 	}
 	return srv, func() {
-		if err := srv.Kill(context.Background()); err != nil {
+		if err := end(); err != nil {
 			log.Print(err)
-		}
-		for range 50 { // a pane's process may still be writing into HOME
-			if os.RemoveAll(dir) == nil {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
 		}
 	}
 }
@@ -110,36 +87,6 @@ func Example_splitAndRun() {
 	screen, err := waitForText(ctx, pane.PaneRef, "from")
 	fmt.Println(pane.ID, pane.Width, screen, err)
 	// Output: %1 32 it's; "me" from / <nil>
-}
-
-// Wait for text: poll the screen until it is there. A shell command can signal a [tmux.Channel]
-// instead, which needs no polling.
-func Example_waitForText() {
-	srv, done := throwaway()
-	defer done()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-
-	pane := srv.Pane("%0")
-	if err := pane.SendLine(ctx, "echo result: $((6 * 7))"); err != nil {
-		fmt.Println(err)
-		return
-	}
-	// tmux itself looks at the screen, of all panes if need be.
-	shows := tmux.ListPanes{Target: pane, Filter: tmux.MatchContent("result: [0-9]+$", tmux.Match{Regexp: true})}
-	for {
-		found, err := tmux.List[tmux.Pane](ctx, srv, shows)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		if len(found) > 0 {
-			fmt.Println("found in", found[0].ID)
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	// Output: found in %0
 }
 
 // waitForText waits until a text is on the pane's screen, and returns the line that it is in.

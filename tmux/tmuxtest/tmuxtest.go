@@ -4,6 +4,8 @@ package tmuxtest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -38,13 +40,29 @@ func check(t testing.TB, err error) {
 // is a plain one: a POSIX shell without start-up files and prompt "$ ".
 func New(t testing.TB) *tmux.Server {
 	t.Helper()
-	binary := Binary(t)
+	srv, end, err := Open(Binary(t))
+	check(t, err)
+	t.Cleanup(func() {
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	})
+	return srv
+}
+
+// Open is [New] where there is no test, such as in an example: end does what New does when
+// the test ends.
+func Open(binary string) (srv *tmux.Server, end func() error, err error) {
 	// A socket's path is limited to some 100 bytes, so not t.TempDir.
 	dir, err := os.MkdirTemp("", "tt")
-	check(t, err)
+	if err != nil {
+		return nil, nil, err
+	}
 	home := filepath.Join(dir, "home")
-	check(t, os.Mkdir(home, 0o700))
-	srv, err := tmux.New(tmux.Config{
+	if err := os.Mkdir(home, 0o700); err != nil {
+		return nil, nil, err
+	}
+	srv, err = tmux.New(tmux.Config{
 		Binary:     binary,
 		SocketPath: filepath.Join(dir, "s"),
 		ConfigFile: "/dev/null",
@@ -54,26 +72,30 @@ func New(t testing.TB) *tmux.Server {
 			"TERM=screen", "LANG=C.UTF-8", "TMUX_TMPDIR=" + dir, "XDG_RUNTIME_DIR=" + dir,
 		},
 	})
-	check(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		var err error
-		for _, socket := range sockets(dir) {
-			if err := kill(ctx, srv.Binary(), socket); err != nil {
-				t.Errorf("kill the tmux server at %s: %v", socket, err)
-			}
+	if err != nil {
+		return nil, nil, err
+	}
+	return srv, func() error { return removeAll(srv.Binary(), dir) }, nil
+}
+
+// removeAll kills the servers whose sockets are below a directory, and removes it.
+func removeAll(binary, dir string) (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for _, socket := range sockets(dir) {
+		if killed := kill(ctx, binary, socket); killed != nil {
+			err = errors.Join(err, fmt.Errorf("kill the tmux server at %s: %w", socket, killed))
 		}
-		// A pane's process may still be writing its history into HOME.
-		for range 50 {
-			if err = os.RemoveAll(dir); err == nil {
-				return
-			}
-			time.Sleep(20 * time.Millisecond)
+	}
+	// A pane's process may still be writing its history into HOME.
+	var removed error
+	for range 50 {
+		if removed = os.RemoveAll(dir); removed == nil {
+			return err
 		}
-		t.Errorf("remove the test's directory: %v", err)
-	})
-	return srv
+		time.Sleep(20 * time.Millisecond)
+	}
+	return errors.Join(err, fmt.Errorf("remove the test's directory: %w", removed))
 }
 
 // sockets lists the sockets in dir and in the directories where tmux keeps those
