@@ -91,6 +91,7 @@ type lookScript struct {
 //	end                        the program ends
 //	resize WIDTHxHEIGHT        resize-window
 //	tmux COMMAND ARGS...       another command, with the pane as its target
+//	until TEXT                 waits until the screen shows that
 //	forget                     the next look is a first one
 //	look                       a look, whatever it says
 //	new TEXT                   a look: these lines are new, and none is missed
@@ -178,7 +179,11 @@ var lookCommands = map[string]func(s *lookScript, args []string) error{
 		tmuxtest.Run(s.t, s.srv, "set-option", "-g", args[0], args[1])
 		return nil
 	},
-	"tmux":   func(s *lookScript, args []string) error { s.run(args[0], args[1:]...); return nil },
+	"tmux": func(s *lookScript, args []string) error { s.run(args[0], args[1:]...); return nil },
+	"until": func(s *lookScript, args []string) error {
+		tmuxtest.WaitScreen(s.t, s.srv, string(s.pane.ID), args[0])
+		return nil
+	},
 	"forget": func(s *lookScript, _ []string) error { s.seen = nil; return nil },
 	"look":   func(s *lookScript, _ []string) error { return s.see() },
 	"new":    func(s *lookScript, args []string) error { return s.expect(args, "not missed") },
