@@ -1,6 +1,7 @@
 package tmux_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -43,64 +44,45 @@ func waitCount(t testing.TB, f *tmuxtest.Foreign) int {
 // nothing: the tmux program is not even started.
 func TestAnotherUsersServerGetsNothing(t *testing.T) {
 	t.Parallel()
-	uid := fmt.Sprint(os.Getuid())
+	tmp := fmt.Sprintf("tmux-%d/", os.Getuid())
 	for _, place := range []struct {
-		name string
-		// make returns where the server listens and how that is named.
-		make func(t *testing.T) (socket string, cfg tmux.Config)
+		name   string
+		socket string      // where the server listens, in a directory that all share
+		by     tmux.Config // how that is named: SHARED is that directory, and OWN a private one with a link
+		ours   bool        // whether the socket's directory is ours, but open
 	}{
-		{"the default socket, in a directory he made first", func(t *testing.T) (string, tmux.Config) {
-			dir := shortDir(t, 0o777|os.ModeSticky)
-			return dir + "/tmux-" + uid + "/default", tmux.Config{Env: append(os.Environ(), "TMUX_TMPDIR="+dir)}
-		}},
-		{"a socket name", func(t *testing.T) (string, tmux.Config) {
-			dir := shortDir(t, 0o777|os.ModeSticky)
-			return dir + "/tmux-" + uid + "/work", tmux.Config{SocketName: "work", Env: append(os.Environ(), "TMUX_TMPDIR="+dir)}
-		}},
-		{"a directory of ours that is open", func(t *testing.T) (string, tmux.Config) {
-			dir := shortDir(t, 0o777|os.ModeSticky)
-			own := dir + "/tmux-" + uid
-			ok(t, os.Mkdir(own, 0o700))
-			ok(t, os.Chmod(own, 0o777))
-			return own + "/default", tmux.Config{Env: append(os.Environ(), "TMUX_TMPDIR="+dir)}
-		}},
-		{"a path", func(t *testing.T) (string, tmux.Config) {
-			socket := shortDir(t, 0o777|os.ModeSticky) + "/his/s"
-			return socket, tmux.Config{SocketPath: socket}
-		}},
-		{"a path in a shared directory", func(t *testing.T) (string, tmux.Config) {
-			socket := shortDir(t, 0o777|os.ModeSticky) + "/s"
-			return socket, tmux.Config{SocketPath: socket}
-		}},
-		{"a link of ours", func(t *testing.T) (string, tmux.Config) {
-			socket := shortDir(t, 0o777|os.ModeSticky) + "/his/s"
-			link := shortDir(t, 0o700) + "/link"
-			ok(t, os.Symlink(socket, link))
-			return socket, tmux.Config{SocketPath: link}
-		}},
+		{"the default socket, in a directory he made first", tmp + "default", tmux.Config{}, false},
+		{"a socket name", tmp + "work", tmux.Config{SocketName: "work"}, false},
+		{"a directory of ours that is open", tmp + "default", tmux.Config{}, true},
+		{"a path", "his/s", tmux.Config{SocketPath: "SHARED/his/s"}, false},
+		{"a path in a shared directory", "s", tmux.Config{SocketPath: "SHARED/s"}, false},
+		{"a link of ours", "his/s", tmux.Config{SocketPath: "OWN/link"}, false},
 	} {
 		t.Run(place.name, func(t *testing.T) {
-			socket, cfg := place.make(t)
-			dir := shortDir(t, 0o700)
-			secret, planted := dir+"/secret", dir+"/planted"
+			shared, own := shortDir(t, 0o777|os.ModeSticky), shortDir(t, 0o700)
+			socket, secret, planted := shared+"/"+place.socket, own+"/secret", own+"/planted"
+			if place.ours {
+				ok(t, os.Mkdir(filepath.Dir(socket), 0o700))
+				ok(t, os.Chmod(filepath.Dir(socket), 0o777))
+			}
+			ok(t, os.Symlink(socket, own+"/link"))
 			ok(t, os.WriteFile(secret, []byte("key"), 0o600))
 			foreign := tmuxtest.NewForeign(t, socket, secret, planted)
 			for _, way := range transports {
-				cfg := cfg
-				cfg.Binary, cfg.Transport, cfg.ConfigFile, cfg.Timeout = tmuxtest.Binary(t), way, "/dev/null", 5*time.Second
-				srv, err := tmux.New(cfg)
-				ok(t, err)
-				ctx := tmuxtest.Context(t)
-				for name, call := range map[string]func() error{
-					"list":    func() error { return do(ctx, srv, tmux.ListSessions{}) },
-					"new":     func() error { return do(ctx, srv, tmux.NewSession{Detached: true}) },
-					"version": func() error { _, err := srv.Version(ctx); return err },
-					"source":  func() error { return do(ctx, srv, tmux.SourceFile{Paths: []string{secret}}) },
-					"kill":    func() error { return srv.Kill(ctx) },
+				cfg := place.by
+				cfg.SocketPath = strings.NewReplacer("SHARED", shared, "OWN", own).Replace(cfg.SocketPath)
+				cfg.Env = append(os.Environ(), "TMUX_TMPDIR="+shared)
+				cfg.Binary, cfg.Transport, cfg.ConfigFile, cfg.Timeout = tmuxtest.Binary(t), way, "/dev/null", time.Minute
+				srv, ctx := must[*tmux.Server](t)(tmux.New(cfg)), tmuxtest.Context(t)
+				for name, err := range map[string]error{
+					"list":    do(ctx, srv, tmux.ListSessions{}),
+					"new":     do(ctx, srv, tmux.NewSession{Detached: true}),
+					"version": second(srv.Version(ctx)),
+					"source":  do(ctx, srv, tmux.SourceFile{Paths: []string{secret}}),
+					"kill":    srv.Kill(ctx),
 				} {
-					err := call()
 					isKind(t, string(way)+" "+name, err, tmux.ErrUntrusted)
-					if err != nil && (!strings.Contains(err.Error(), filepath.Dir(socket)) || place.name != "a directory of ours that is open" && !strings.Contains(err.Error(), "uid 65534")) {
+					if text := fmt.Sprint(err); !strings.Contains(text, filepath.Dir(socket)) || !place.ours && !strings.Contains(text, "uid 65534") {
 						t.Errorf("%s %s does not say whose it is: %v", way, name, err)
 					}
 				}
@@ -118,70 +100,56 @@ func TestPathsForTheProgram(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a directory to another user")
 	}
-	other := func(t *testing.T, path string) {
-		ok(t, os.Chown(path, tmuxtest.OtherUser, tmuxtest.OtherUser))
-	}
+	const shared = 0o777 | os.ModeSticky
+	theirs := func(path string) error { return os.Lchown(path, tmuxtest.OtherUser, tmuxtest.OtherUser) }
+	groups := func(path string) error { return os.Lchown(path, 0, tmuxtest.OtherUser) }
 	for _, test := range []struct {
 		name  string
-		place func(t *testing.T) string
+		above os.FileMode // of the directory above that of the socket; 0 if that is /tmp
+		mode  os.FileMode // of the directory of the socket
+		link  bool        // to that directory, which stands elsewhere
+		chown func(path string) error
 		want  bool
 	}{
-		{"a directory of ours", func(t *testing.T) string { return shortDir(t, 0o700) + "/s" }, true},
-		{"a directory that others read", func(t *testing.T) string { return shortDir(t, 0o755) + "/s" }, true},
-		{"a directory of ours in a shared one", func(t *testing.T) string {
-			dir := shortDir(t, 0o777|os.ModeSticky) + "/own"
-			ok(t, os.Mkdir(dir, 0o700))
-			return dir + "/s"
-		}, true},
-		{"a link of ours", func(t *testing.T) string {
-			link := shortDir(t, 0o700) + "/l"
-			ok(t, os.Symlink(shortDir(t, 0o700), link))
-			return link + "/s"
-		}, true},
-		{"a directory that others write", func(t *testing.T) string { return shortDir(t, 0o777) + "/s" }, false},
-		{"a directory that a group writes", func(t *testing.T) string {
-			dir := shortDir(t, 0o770)
-			ok(t, os.Chown(dir, 0, tmuxtest.OtherUser))
-			return dir + "/s"
-		}, false},
-		{"a shared directory", func(t *testing.T) string { return shortDir(t, 0o777|os.ModeSticky) + "/s" }, false},
-		{"below a directory that others write", func(t *testing.T) string {
-			dir := shortDir(t, 0o777) + "/own"
-			ok(t, os.Mkdir(dir, 0o700))
-			return dir + "/s"
-		}, false},
-		{"another's directory", func(t *testing.T) string {
-			dir := shortDir(t, 0o755)
-			other(t, dir)
-			return dir + "/s"
-		}, false},
-		{"another's link", func(t *testing.T) string {
-			link := shortDir(t, 0o777|os.ModeSticky) + "/l"
-			ok(t, os.Symlink(shortDir(t, 0o700), link))
-			ok(t, os.Lchown(link, tmuxtest.OtherUser, tmuxtest.OtherUser))
-			return link + "/s"
-		}, false},
+		{"a directory of ours", 0, 0o700, false, nil, true},
+		{"a directory that others read", 0, 0o755, false, nil, true},
+		{"a directory of ours in a shared one", shared, 0o700, false, nil, true},
+		{"a link of ours", 0o700, 0o700, true, nil, true},
+		{"a directory that others write", 0, 0o777, false, nil, false},
+		{"a directory that a group writes", 0, 0o770, false, groups, false},
+		{"a shared directory", 0, shared, false, nil, false},
+		{"below a directory that others write", 0o777, 0o700, false, nil, false},
+		{"another's directory", 0, 0o755, false, theirs, false},
+		{"another's link", shared, 0o700, true, theirs, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			home := shortDir(t, 0o700)
-			srv, err := tmux.New(tmux.Config{
-				Binary: tmuxtest.Binary(t), SocketPath: test.place(t), ConfigFile: "/dev/null", Transport: tmux.TransportExec,
+			home, dir := shortDir(t, 0o700), shortDir(t, test.mode)
+			switch {
+			case test.link:
+				link := shortDir(t, test.above) + "/l"
+				ok(t, os.Symlink(dir, link))
+				dir = link
+			case test.above != 0:
+				dir = shortDir(t, test.above) + "/own"
+				ok(t, os.Mkdir(dir, test.mode))
+			}
+			if test.chown != nil {
+				ok(t, test.chown(dir))
+			}
+			srv := must[*tmux.Server](t)(tmux.New(tmux.Config{
+				Binary: tmuxtest.Binary(t), SocketPath: dir + "/s", ConfigFile: "/dev/null", Transport: tmux.TransportExec,
 				Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "SHELL=/bin/sh"},
-			})
-			ok(t, err)
+			}))
 			ctx := tmuxtest.Context(t)
+			defer srv.Kill(ctx)
 			isKind(t, "a look", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
-			err = do(ctx, srv, tmux.NewSession{Detached: true, Command: []string{"sleep 1000"}})
+			err := do(ctx, srv, tmux.NewSession{Detached: true, Command: []string{"sleep 1000"}})
 			if test.want {
 				ok(t, err)
-				ok(t, srv.Kill(ctx))
 				return
 			}
 			isKind(t, "a start", err, tmux.ErrUntrusted)
-			if _, err := os.Lstat(srv.SocketPath()); err == nil {
-				t.Error("there is a socket")
-				srv.Kill(ctx)
-			}
+			absent(t, srv.SocketPath())
 		})
 	}
 }
@@ -292,7 +260,7 @@ func TestEndlessOutput(t *testing.T) {
 					}
 				}
 			}()
-			c.Write(tmuxtest.Frame(303, []byte{stream, 0, 0, 0, stream, 0, 0, 0, 0, 0, 0, 0}))
+			c.Write(opensOutput(stream))
 			more := tmuxtest.Frame(304, append([]byte{stream, 0, 0, 0}, strings.Repeat("endless\n", 2000)...))
 			for {
 				if _, err := c.Write(more); err != nil {
@@ -328,12 +296,8 @@ func TestServerThatAsksForFiles(t *testing.T) {
 	secret, named, planted := dir+"/secret", dir+"/named", dir+"/planted"
 	ok(t, os.WriteFile(secret, []byte("SECRET"), 0o600))
 	ok(t, os.WriteFile(named, []byte("set -g @x 1\nload-buffer /etc/hosts"), 0o600))
-	read := func(path string) []byte {
-		return tmuxtest.Frame(300, append([]byte{3, 0, 0, 0, 255, 255, 255, 255}, path+"\x00"...))
-	}
-	write := func(path string) []byte {
-		return tmuxtest.Frame(303, append([]byte{4, 0, 0, 0, 255, 255, 255, 255, 0, 2, 0, 0}, path+"\x00"...))
-	}
+	read := func(path string) []byte { return file(msgReadOpen, path) }
+	write := func(path string) []byte { return file(msgWriteOpen, path, 0, 2, 0, 0) }
 	for _, test := range []struct {
 		name string
 		cmd  tmux.Command
@@ -346,7 +310,7 @@ func TestServerThatAsksForFiles(t *testing.T) {
 		{"to read twice", tmux.LoadBuffer{Path: named}, append(read(named), read(named)...)},
 		{"by another name", tmux.LoadBuffer{Path: named}, read(dir + "/../" + filepath.Base(dir) + "/secret")},
 		{"what a loaded text names", tmux.LoadBuffer{Path: named}, append(read(named), read("/etc/hosts")...)},
-		{"what is typed", tmux.LoadBuffer{Path: "-", Data: []byte("load-buffer " + secret)}, append(tmuxtest.Frame(300, []byte{3, 0, 0, 0, 0, 0, 0, 0, '-', 0}), read(secret)...)},
+		{"what is typed", tmux.LoadBuffer{Path: "-", Data: []byte("load-buffer " + secret)}, read(secret)},
 		{"what is typed as keys", tmux.SendKeys{Keys: []string{"load-buffer " + secret}}, read(secret)},
 		{"a base name in keys", tmux.SendKeys{Keys: []string{"ls *; cat secret"}}, read(secret)},
 		{"a pattern in keys", tmux.SendKeys{Literal: true, Keys: []string{"source-file " + dir + "/*"}}, read(secret)},
@@ -360,46 +324,19 @@ func TestServerThatAsksForFiles(t *testing.T) {
 		{"to append what is truncated", tmux.SaveBuffer{Path: planted, Append: true}, append(write(planted+"x"), write(planted)...)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var mu sync.Mutex
-			var got strings.Builder
-			connections := 0
-			socket := ownServer(t, func(c net.Conn) {
-				mu.Lock()
-				connections++
-				first := connections == 1
-				mu.Unlock()
+			got := make(chan []byte, 100)
+			socket, _ := hangingServer(t, true, func(c net.Conn, _ []string) {
 				c.SetDeadline(time.Now().Add(time.Minute))
-				buf := make([]byte, 1<<16)
-				n, _ := c.Read(buf)
-				if first {
-					// It proves to speak the protocol.
-					_, known, _ := strings.Cut(string(buf[:n]), "display-message\x00-p\x00")
-					known, _, _ = strings.Cut(known, "\x00")
-					c.Write(tmuxtest.Frame(304, append([]byte{1, 0, 0, 0}, known+"\n"...)))
-					c.Write(tmuxtest.Frame(203, []byte{0, 0, 0, 0}))
-					return
-				}
 				c.Write(test.asks)
-				for {
-					n, err := c.Read(buf)
-					mu.Lock()
-					got.Write(buf[:n])
-					mu.Unlock()
-					if err != nil {
-						return
-					}
-				}
+				answer, _ := io.ReadAll(c)
+				got <- answer
 			})
-			srv, err := tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Timeout: time.Minute})
-			ok(t, err)
+			srv := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Timeout: time.Minute}))
 			for range 2 {
-				_, err = srv.Do(tmuxtest.Context(t), test.cmd)
-				isKind(t, "the call", err, tmux.ErrUntrusted)
+				isKind(t, "the call", do(tmuxtest.Context(t), srv, test.cmd), tmux.ErrUntrusted)
+				expect(t, !bytes.Contains(<-got, []byte("SECRET")), "it got the file")
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			equal(t, "connections", 3, connections)
-			expect(t, !strings.Contains(got.String(), "SECRET"), "it got the file")
+			equal(t, "lists that the tmux program sent too", 0, len(got))
 			absent(t, planted)
 		})
 	}
@@ -418,8 +355,7 @@ func TestNoCommandOpensFilesForAHostileServer(t *testing.T) {
 		if _, ok := readCommands(c); !ok {
 			return
 		}
-		c.Write(tmuxtest.Frame(300, append([]byte{3, 0, 0, 0, 255, 255, 255, 255}, secret+"\x00"...)))
-		c.Write(tmuxtest.Frame(303, append([]byte{4, 0, 0, 0, 255, 255, 255, 255, 0, 2, 0, 0}, planted+"\x00"...)))
+		c.Write(append(file(msgReadOpen, secret), file(msgWriteOpen, planted, 0, 2, 0, 0)...))
 		answer, _ := io.ReadAll(c)
 		mu.Lock()
 		defer mu.Unlock()
@@ -548,16 +484,8 @@ func TestOpenDirectoryOfNamedSockets(t *testing.T) {
 	own := fmt.Sprintf("%s/tmux-%d", dir, os.Getuid())
 	ok(t, os.Mkdir(own, 0o700))
 	ok(t, os.Chmod(own, 0o755))
-	l, err := net.Listen("unix", own+"/work")
-	ok(t, err)
-	defer l.Close()
 	connected := make(chan struct{}, 100)
-	go func() {
-		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
-			connected <- struct{}{}
-			c.Close()
-		}
-	}()
+	serveAt(t, own+"/work", func(net.Conn) { connected <- struct{}{} })
 	for _, way := range transports {
 		srv, err := tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketName: "work", Transport: way, Env: append(os.Environ(), "TMUX_TMPDIR="+dir)})
 		ok(t, err)
