@@ -17,12 +17,13 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/paneprog"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
 var (
-	programs       = flag.Int("programs", 30, "how many random programs TestFollowingRandomPrograms runs")
+	programs       = flag.Int("programs", testtool.Size(10, 30), "how many random programs TestFollowingRandomPrograms runs")
 	programSeed    = flag.Uint64("program-seed", 1, "the first program's seed; 0 picks one at random")
 	programText    = flag.String("program", "", "run this program only, as a failure prints it")
 	programWorkers = flag.Int("program-workers", 2, "how many tmux servers run programs at a time")

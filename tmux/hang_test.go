@@ -17,14 +17,16 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// hangs are the steps of the protocol at which a server stops to answer. Each gets a
-// connection and the commands that came with it.
-var hangs = map[string]func(c net.Conn, words []string){
-	"says nothing":        func(net.Conn, []string) {},
-	"half a header":       func(c net.Conn, _ []string) { c.Write(tmuxtest.Frame(203, []byte{0, 0, 0, 0})[:7]) },
-	"half a message":      func(c net.Conn, _ []string) { c.Write(tmuxtest.Frame(304, []byte("\x01\x00\x00\x00half"))[:20]) },
-	"prints, never exits": func(c net.Conn, _ []string) { c.Write(tmuxtest.Frame(304, []byte("\x01\x00\x00\x00line\n"))) },
-	"asks, never listens": func(c net.Conn, _ []string) { c.Write(tmuxtest.Frame(300, []byte{3, 0, 0, 0, 0, 0, 0, 0, '-', 0})) },
+// hangs are the steps of the protocol at which a server stops to answer, and what it has sent by then.
+var hangs = []struct {
+	step string
+	sent []byte
+}{
+	{"says nothing", nil},
+	{"half a header", exits[:7]},
+	{"half a message", tmuxtest.Frame(msgWrite, []byte("\x01\x00\x00\x00half"))[:20]},
+	{"prints, never exits", tmuxtest.Frame(msgWrite, []byte("\x01\x00\x00\x00line\n"))},
+	{"asks, never listens", tmuxtest.Frame(msgReadOpen, []byte{3, 0, 0, 0, 0, 0, 0, 0, '-', 0})},
 }
 
 // hangingServer answers lists that only print, if it answers the version, and hangs in the others.
@@ -38,12 +40,12 @@ func hangingServer(t testing.TB, answers bool, hang func(net.Conn, []string)) (s
 			return // only to see who is there
 		}
 		if out, prints := printed(words); answers && prints {
-			c.Write(tmuxtest.Frame(303, []byte{1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}))
-			if typ, _, err := readFrame(c); err != nil || typ != 305 {
+			c.Write(opensOutput(1))
+			if typ, _, err := readFrame(c); err != nil || typ != msgWriteReady {
 				return
 			}
-			c.Write(tmuxtest.Frame(304, append([]byte{1, 0, 0, 0}, out...)))
-			c.Write(tmuxtest.Frame(203, []byte{0, 0, 0, 0}))
+			c.Write(tmuxtest.Frame(msgWrite, append([]byte{1, 0, 0, 0}, out...)))
+			c.Write(exits)
 			return
 		}
 		hang(c, words)
@@ -109,25 +111,29 @@ func printed(words []string) (out string, ok bool) {
 func TestCallsEndWithTheirContext(t *testing.T) {
 	t.Parallel()
 	binary := tmuxtest.Binary(t)
-	for name, hang := range hangs {
+	for first, hang := range hangs {
 		for _, way := range transports {
 			for _, answers := range []bool{false, true} {
-				what := string(way) + ", " + name
+				what := string(way) + ", " + hang.step
 				if answers {
 					what += ", but answers the version"
 				}
 				t.Run(what, func(t *testing.T) {
 					t.Parallel()
+					reached, least, step := 0, 100, 1
+					switch {
+					case testtool.Full:
+					case way == tmux.TransportNative && !answers: // all calls, each at one step
+						least, step = 20, len(hangs)
+					default:
+						least, step = 3, 5*len(hangs)
+					}
 					handle := func(socket string) *tmux.Server {
 						return must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: binary, SocketPath: socket, Transport: way, Timeout: -1}))
 					}
-					reached, least, step := 0, 100, 1
-					if !testtool.Full && (way != tmux.TransportNative || answers) {
-						least, step = 6, 12
-						t.Logf("one call in %d only; TMUX_TEST_FULL=1 makes all", step)
-					}
-					for i := 0; i < len(callsWithContext(t, handle("/nowhere/s"))); i += step {
-						socket, hung := hangingServer(t, answers, hang)
+					calls := len(callsWithContext(t, handle("/nowhere/s")))
+					for i := first; i < calls; i += step {
+						socket, hung := hangingServer(t, answers, func(c net.Conn, _ []string) { c.Write(hang.sent) })
 						method := callsWithContext(t, handle(socket))[i]
 						ctx, cancel := context.WithCancel(t.Context())
 						returned := make(chan struct{})
@@ -160,7 +166,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 func TestHungServerKeepsNobodyElse(t *testing.T) {
 	t.Parallel()
 	for _, way := range transports {
-		socket, hung := hangingServer(t, false, hangs["says nothing"])
+		socket, hung := hangingServer(t, false, func(net.Conn, []string) {})
 		srv := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Transport: way, Timeout: -1}))
 		patient, end := context.WithCancel(t.Context())
 		first := make(chan error, 1)

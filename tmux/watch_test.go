@@ -14,14 +14,15 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestWatch watches 100 panes: what one prints makes it due. BenchmarkWait has what they cost while
+// TestWatch watches many panes: what one prints makes it due. BenchmarkWait has what they cost while
 // nothing happens, and how soon a line is noticed.
 func TestWatch(t *testing.T) {
 	srv := tmuxtest.New(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
 	ctx := tmuxtest.Context(t)
+	panes := testtool.Size(30, 100)
 	var b tmux.Batch
-	for range 99 {
+	for range panes - 1 {
 		tmux.Add(&b, tmux.NewWindow{Target: tmux.TargetSpec("=keep:"), Detached: true, Command: []string{"exec cat"}})
 	}
 	ok(t, b.Do(ctx, srv))
@@ -37,7 +38,7 @@ func TestWatch(t *testing.T) {
 		marks[id], ttys[id] = l.Mark(), l.TTY
 		return l
 	}
-	for i := range 100 {
+	for i := range panes {
 		look(tmux.PaneID(fmt.Sprint("%", i)))
 	}
 	idle := func(d time.Duration) {
@@ -49,7 +50,7 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	for i := range 20 {
-		id := tmux.PaneID(fmt.Sprint("%", 7*i%100))
+		id := tmux.PaneID(fmt.Sprint("%", 7*i%panes))
 		ok(t, os.WriteFile(ttys[id], fmt.Appendf(nil, "line %d\n", i), 0))
 		for found := false; !found; {
 			deadline, cancel := context.WithTimeout(ctx, time.Minute)
