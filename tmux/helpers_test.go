@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,4 +80,10 @@ func absent(t testing.TB, path string) {
 	if _, err := os.Lstat(path); err == nil {
 		t.Errorf("%s was made", path)
 	}
+}
+
+// gate returns a shell command that runs until open is called. tmux 3.3a does not exit while a job runs.
+func gate(t testing.TB) (command string, open func()) {
+	path := filepath.Join(t.TempDir(), "open")
+	return "until [ -e " + path + " ]; do sleep 0.02; done", func() { ok(t, os.WriteFile(path, nil, 0o600)) }
 }

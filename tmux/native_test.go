@@ -126,17 +126,18 @@ func opensOutput(stream byte) []byte {
 	return tmuxtest.Frame(msgWriteOpen, []byte{stream, 0, 0, 0, stream, 0, 0, 0, 0, 0, 0, 0})
 }
 
-// openSockets are the sockets that this process holds. Other descriptors come with the runtime when
-// it pleases.
-func openSockets(t testing.TB) (sockets []string) {
+// openSockets are the sockets that this process holds, and their descriptors. Other descriptors come
+// with the runtime when it pleases.
+func openSockets(t testing.TB) map[string]string {
 	t.Helper()
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Skip("no /proc/self/fd to count open descriptors in")
 	}
+	sockets := map[string]string{}
 	for _, fd := range fds {
 		if to, _ := os.Readlink("/proc/self/fd/" + fd.Name()); strings.HasPrefix(to, "socket:") {
-			sockets = append(sockets, to)
+			sockets[to] = fd.Name()
 		}
 	}
 	return sockets

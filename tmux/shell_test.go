@@ -102,29 +102,18 @@ func TestRunShellDirectoryAndStderr(t *testing.T) {
 	}
 }
 
-// inFlight is what a call of this process may leave behind: child processes and
-// open sockets.
+// inFlight is what a call of this process may leave behind: open sockets and child processes.
 func inFlight(t *testing.T) map[string]string {
 	t.Helper()
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		t.Skip("no /proc to find child processes in")
+	found := openSockets(t)
+	threads, _ := filepath.Glob("/proc/self/task/*/children")
+	if len(threads) == 0 {
+		t.Skip("no /proc/self/task/*/children to find child processes in")
 	}
-	found := map[string]string{}
-	for _, e := range entries {
-		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
-		if err != nil {
-			continue
-		}
-		_, rest, _ := strings.Cut(string(stat), ") ")
-		if f := strings.Fields(rest); len(f) > 1 && f[1] == strconv.Itoa(os.Getpid()) {
-			found[e.Name()] = string(stat)
-		}
-	}
-	fds := must[[]os.DirEntry](t)(os.ReadDir("/proc/self/fd"))
-	for _, fd := range fds {
-		if to, _ := os.Readlink("/proc/self/fd/" + fd.Name()); strings.HasPrefix(to, "socket:") {
-			found[to] = to
+	for _, thread := range threads {
+		children, _ := os.ReadFile(thread) // the thread may be gone
+		for _, pid := range strings.Fields(string(children)) {
+			found[pid] = "process " + pid
 		}
 	}
 	return found
@@ -134,11 +123,13 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 	srv := started(t)
 	must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
 	before := inFlight(t)
+	working, end := gate(t)
+	defer end()
 	for what, call := range map[string]func(ctx context.Context) error{
 		"wait-for":  func(ctx context.Context) error { return srv.Channel("never").Wait(ctx) },
-		"run-shell": func(ctx context.Context) error { return second(srv.Do(ctx, tmux.RunShell{Command: "sleep 5"})) },
+		"run-shell": func(ctx context.Context) error { return second(srv.Do(ctx, tmux.RunShell{Command: working})) },
 		"if-shell": func(ctx context.Context) error {
-			return second(srv.Do(ctx, tmux.IfShell{Condition: "sleep 5", Then: "list-panes"}))
+			return second(srv.Do(ctx, tmux.IfShell{Condition: tmux.Literal(working), Then: "list-panes"}))
 		},
 	} {
 		ctx, cancel := context.WithCancelCause(context.Background())
@@ -146,9 +137,9 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 		running := make(chan error)
 		go func() { running <- call(ctx) }()
 		left := func() (left []string) {
-			for name, what := range inFlight(t) {
+			for name := range inFlight(t) {
 				if _, ok := before[name]; !ok {
-					left = append(left, what)
+					left = append(left, name)
 				}
 			}
 			return left

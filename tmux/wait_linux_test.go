@@ -1,42 +1,39 @@
 package tmux_test
 
 import (
-	"os"
+	"context"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
 // A program that is just being started has a copy of every connection until it runs. A wait
 // that gives up meanwhile is over for tmux all the same, and gets no signal.
 func TestAWaitThatGivesUpWhileAProgramStarts(t *testing.T) {
-	srv, ctx := started(t), tmuxtest.Context(t)
-	copied := make(chan []int, 1)
-	time.AfterFunc(100*time.Millisecond, func() {
-		var copies []int
-		open, _ := os.ReadDir("/proc/self/fd")
-		for _, e := range open {
-			link, _ := os.Readlink("/proc/self/fd/" + e.Name())
-			if fd, err := strconv.Atoi(e.Name()); err == nil && strings.HasPrefix(link, "socket:") {
-				if fd, err = syscall.Dup(fd); err == nil {
-					copies = append(copies, fd)
-				}
+	srv, ctx := by(t, started(t), tmux.TransportNative), tmuxtest.Context(t)
+	ok(t, do(ctx, srv, tmux.ListSessions{})) // so that the wait needs one connection only
+	before := openSockets(t)
+	wait, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Channel("c").Wait(wait) }()
+	copied := -1
+	testtool.Eventually(t, "the wait has a connection", func() bool {
+		for socket, name := range openSockets(t) {
+			if fd, err := strconv.Atoi(name); err == nil && before[socket] == "" {
+				copied, _ = syscall.Dup(fd)
 			}
 		}
-		copied <- copies
+		return copied >= 0
 	})
-	if err := waitFor(t, srv, "c", 300*time.Millisecond); err == nil {
-		t.Error("nobody has signalled")
-	}
-	defer func(copies []int) {
-		for _, fd := range copies {
-			syscall.Close(fd)
-		}
-	}(<-copied)
+	defer syscall.Close(copied)
+	giveUp()
+	isKind(t, "nobody has signalled", <-ended, context.Canceled)
 	ok(t, srv.Channel("c").Signal(ctx))
 	ok(t, waitFor(t, srv, "c", time.Minute))
 }
