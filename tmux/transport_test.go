@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -110,83 +111,41 @@ func (w *twin) try(t testing.TB, list []tmux.Raw) answer {
 // Left out is what no two runs answer alike (show-messages), and a directory as
 // a file to read, where the tmux program says nothing before 3.6 and we say why.
 
-// randomList makes a command list out of commands that read, change, print to
-// both streams, fail in every way and use files, with hostile arguments.
-func randomList(r *rand.Rand) []tmux.Raw {
-	text := func() string { return texts[r.IntN(len(texts))] }
-	pick := func(s ...string) string { return s[r.IntN(len(s))] }
-	target := func() string { return pick("%0", "%1", "%99", "@0", "main:", "main:9", "=main:", "nosuch", "", "$0") }
-	gens := []func() tmux.Raw{
-		func() tmux.Raw {
-			return tmux.Raw{Name: "display-message", Args: []string{"-p", "-t", target(), "#{pane_id} #{session_name} " + text()}}
-		},
-		func() tmux.Raw { return tmux.Raw{Name: "display-message", Args: []string{"-p", text()}} },
-		func() tmux.Raw {
-			return tmux.Raw{Name: "list-panes", Args: []string{"-t", target(), "-F", "#{pane_id} #{pane_width}"}}
-		},
-		func() tmux.Raw {
-			return tmux.Raw{Name: "set-option", Args: []string{"-g", "@" + pick("a", "b"), text()}}
-		},
-		func() tmux.Raw {
-			return tmux.Raw{Name: "set-option", Args: []string{pick("-g", "-s", "-w", "-p", "-q"), text(), text()}}
-		},
-		func() tmux.Raw {
-			return tmux.Raw{Name: "show-options", Args: []string{"-gv", pick("@a", "@nope", "status", "history-limit")}}
-		},
-		func() tmux.Raw { return tmux.Raw{Name: "set-environment", Args: []string{"-g", "V", text()}} },
-		func() tmux.Raw { return tmux.Raw{Name: "set-buffer", Args: []string{"-b", "buf", text()}} },
-		func() tmux.Raw {
-			return tmux.Raw{Name: "set-buffer", Args: []string{"-b", "big", strings.Repeat(text()+"x", 1+r.IntN(5000))}}
-		},
-		func() tmux.Raw {
-			return tmux.Raw{Name: "show-buffer", Args: []string{"-b", pick("buf", "big", "nope")}}
-		},
-		func() tmux.Raw {
-			return tmux.Raw{Name: "save-buffer", Args: append(pickArgs(r), "-b", pick("buf", "big"), pick("@DIR@/file", "@DIR@/no/file", "-"))}
-		},
-		func() tmux.Raw {
-			return tmux.Raw{Name: "load-buffer", Args: []string{"-b", "buf", pick("@DIR@/file", "@DIR@/nope", "/dev/null")}}
-		},
-		func() tmux.Raw {
-			return tmux.Raw{Name: "source-file", Args: []string{pick("@DIR@/file", "@DIR@/nope", "/dev/null")}}
-		},
-		func() tmux.Raw {
-			return tmux.Raw{Name: "delete-buffer", Args: []string{"-b", pick("buf", "big", "nope")}}
-		},
-		func() tmux.Raw { return tmux.Raw{Name: "rename-window", Args: []string{"-t", target(), "--", text()}} },
-		func() tmux.Raw { return tmux.Raw{Name: "select-pane", Args: []string{"-t", target(), "-T", text()}} },
-		func() tmux.Raw { return tmux.Raw{Name: "resize-pane", Args: []string{"-Z", "-t", target()}} },
-		func() tmux.Raw { return tmux.Raw{Name: "copy-mode", Args: []string{"-t", target()}} },
-		func() tmux.Raw { return tmux.Raw{Name: "send-keys", Args: []string{"-t", target(), "-X", "cancel"}} },
-		func() tmux.Raw {
-			return tmux.Raw{Name: "if-shell", Args: []string{"-F", pick("1", "0"), "display-message -p yes", "last-window"}}
-		},
-		func() tmux.Raw { return tmux.Raw{Name: "if-shell", Args: []string{"-F", "1", "list-windows -Q"}} },
-		func() tmux.Raw {
-			return tmux.Raw{Name: pick("last-window", "last-pane", "detach-client", "no-such-command", "list-", "list-wi", "attach-session", "switch-client", "refresh-client")}
-		},
-		func() tmux.Raw { return tmux.Raw{Name: "list-keys", Args: []string{"-T", pick("copy-mode", "nope")}} },
-		func() tmux.Raw { return tmux.Raw{Name: "list-commands"} },
-		func() tmux.Raw { return tmux.Raw{Name: "wait-for", Args: []string{"-S", "x"}} },
-	}
-	list := make([]tmux.Raw, 1+r.IntN(6))
-	for i := range list {
-		list[i] = gens[r.IntN(len(gens))]()
-	}
-	return list
+// randomCommands read, change, print to both streams, fail in every way and use files. Each word
+// is one of several, between which there are bars; a tilde in it is a space, TEXT a hostile argument,
+// LONG one that may be very long, and TARGET a target.
+var randomCommands = []string{
+	"display-message -p -t TARGET #{pane_id}~#{session_name}~TEXT", "display-message -p TEXT", "list-panes -t TARGET -F #{pane_id}|#{pane_width}",
+	"set-option -g @a|@b TEXT", "set-option -g|-s|-w|-p|-q TEXT TEXT", "show-options -gv @a|@nope|status|history-limit", "set-environment -g V TEXT",
+	"set-buffer -b buf TEXT", "set-buffer -b big LONG", "show-buffer -b buf|big|nope", "delete-buffer -b buf|big|nope",
+	"save-buffer -b buf|big @DIR@/file|@DIR@/no/file|-", "save-buffer -a -b buf|big @DIR@/file|@DIR@/no/file|-",
+	"load-buffer -b buf @DIR@/file|@DIR@/nope|/dev/null", "source-file @DIR@/file|@DIR@/nope|/dev/null",
+	"rename-window -t TARGET -- TEXT", "select-pane -t TARGET -T TEXT", "resize-pane -Z -t TARGET", "copy-mode -t TARGET", "send-keys -t TARGET -X cancel",
+	"if-shell -F 1|0 display-message~-p~yes last-window", "if-shell -F 1 list-windows~-Q",
+	"last-window|last-pane|detach-client|no-such-command|list-|list-wi|attach-session|switch-client|refresh-client",
+	"list-keys -T copy-mode|nope", "list-commands", "wait-for -S x",
 }
 
-func pickArgs(r *rand.Rand) []string {
-	if r.IntN(2) == 0 {
-		return []string{"-a"}
+// randomList makes a command list of them.
+func randomList(r *rand.Rand) []tmux.Raw {
+	pick := func(s []string) string { return s[r.IntN(len(s))] }
+	targets := []string{"%0", "%1", "%99", "@0", "main:", "main:9", "=main:", "nosuch", "", "$0"}
+	list := make([]tmux.Raw, 1+r.IntN(6))
+	for i := range list {
+		words := strings.Fields(pick(randomCommands))
+		for j, word := range words {
+			words[j] = strings.NewReplacer("~", " ", "TEXT", pick(texts), "TARGET", pick(targets), "LONG", strings.Repeat(pick(texts)+"x", 1+r.IntN(5000))).
+				Replace(pick(strings.Split(word, "|")))
+		}
+		list[i] = tmux.Raw{Name: words[0], Args: words[1:]}
 	}
-	return nil
+	return list
 }
 
 // FuzzTransports gives random command lists to two servers, to one through the tmux
 // program and to the other natively: a caller sees no difference.
 func FuzzTransports(f *testing.F) {
-	for seed := range uint64(60) {
+	for seed := range uint64(testtool.Size(25, 60)) {
 		f.Add(seed)
 	}
 	ways := []*twin{newTwin(f, tmux.TransportExec), newTwin(f, tmux.TransportNative)}
