@@ -34,33 +34,26 @@ echo >>log
 		ID    tmux.PaneID `tmux:"pane_id"`
 		Width int         `tmux:"pane_width"`
 	}
-	sent := func() int {
-		b, _ := os.ReadFile(log)
+	list := func(what string, wantSent int, cmd tmux.Lister) (rows []row, err error) {
+		t.Helper()
+		rows, err = tmux.List[row](tmuxtest.Context(t), srv, cmd)
+		sent, _ := os.ReadFile(log)
 		os.Remove(log)
-		return len(b)
+		equal(t, what+": sent", wantSent, len(sent))
+		return rows, err
 	}
-	ctx := tmuxtest.Context(t)
-	rows, err := tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
-	if n := sent(); err != nil || len(rows) != 1 || rows[0].Width == 0 || n != 2 {
-		t.Errorf("sent %d times: %v %v", n, rows, err)
-	}
+	rows, err := list("cut once", 2, tmux.ListPanes{All: true})
+	expect(t, err == nil && len(rows) == 1 && rows[0].Width > 0, "%v %v", rows, err)
 	ok(t, os.Remove(filepath.Join(dir, "whole")))
 	ok(t, os.WriteFile(filepath.Join(dir, "always"), nil, 0o600))
-	rows, err = tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
-	if n := sent(); err == nil || n != 3 {
-		t.Errorf("sent %d times: %v %v", n, rows, err)
-	}
+	rows, err = list("cut always", 3, tmux.ListPanes{All: true})
+	expect(t, err != nil, "%v", rows)
 	// Nor is a row that is gone whole taken for a part of the next one.
 	script = strings.Replace(script, `s/^\(%[0-9]*|\).*/\1/`, `1s/.*//`, 1)
 	ok(t, testtool.WriteProgram(binary, []byte(script)))
 	tmuxtest.Run(t, base, "split-window", "-d")
-	rows, err = tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
-	if n := sent(); err == nil || n != 3 {
-		t.Errorf("sent %d times: %v %v", n, rows, err)
-	}
-	// What makes a pane is not sent again.
-	rows, err = tmux.List[row](ctx, srv, tmux.SplitWindow{Detached: true})
-	if n := sent(); err == nil || n != 1 {
-		t.Errorf("sent %d times: %v %v", n, rows, err)
-	}
+	rows, err = list("without a row", 3, tmux.ListPanes{All: true})
+	expect(t, err != nil, "%v", rows)
+	rows, err = list("what makes a pane", 1, tmux.SplitWindow{Detached: true})
+	expect(t, err != nil, "%v", rows)
 }

@@ -111,20 +111,6 @@ func TestCaptureAlternateAndHistory(t *testing.T) {
 	equal(t, "history_size", "0", must[string](t)(pane.Display(ctx, "#{history_size}")))
 }
 
-func TestCaptureOfSeveralPanesInOneList(t *testing.T) {
-	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
-	var b tmux.Batch
-	var outs []*[]byte
-	for _, word := range []string{"alpha", "beta", "gamma"} {
-		pane := drawn(t, srv, "printf "+word)
-		tmuxtest.WaitScreen(t, srv, string(pane.ID), word)
-		outs = append(outs, tmux.Add(&b, tmux.CapturePane{Target: pane, Print: true, End: new(tmux.Line(0))}))
-	}
-	ok(t, b.Do(ctx, srv))
-	equal(t, "string(*outs[0]) + string(*outs[1]) + string(*outs[2])", "alpha\nbeta\ngamma\n", string(*outs[0])+string(*outs[1])+string(*outs[2]))
-}
-
 func TestPendingIsUnfinishedOutput(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)

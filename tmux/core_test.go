@@ -1,36 +1,16 @@
 package tmux_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
-
-func TestDoSeparatesOutputs(t *testing.T) {
-	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
-	outs, err := srv.Do(ctx,
-		tmux.DisplayMessage{Print: true, Message: "one"},
-		tmux.Raw{Name: "set-option", Args: []string{"-g", "@x", "y"}},
-		tmux.DisplayMessage{Print: true, Message: "a\nb"},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := []string{}
-	for _, o := range outs {
-		got = append(got, string(o))
-	}
-	equal(t, "outputs", []string{"one\n", "", "a\nb\n"}, got)
-}
 
 func TestDoNamesTheCommandThatFailed(t *testing.T) {
 	t.Parallel()
@@ -89,28 +69,6 @@ func TestListsOverTheLimits(t *testing.T) {
 	})
 }
 
-func TestNoServer(t *testing.T) {
-	t.Parallel()
-	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
-	_, err := srv.Do(ctx, tmux.ListSessions{})
-	expect(t, errors.Is(err, tmux.ErrNoServer) && strings.Contains(err.Error(), srv.SocketPath()), "got %v", err)
-	if v, err := srv.Version(ctx); err != nil || v.Compare(tmux.MinVersion) < 0 {
-		t.Errorf("version without a server: %v, %v", v, err)
-	}
-}
-
-func TestCallEndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	srv := started(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-	defer cancel()
-	start := time.Now()
-	_, err := srv.Do(ctx, tmux.Raw{Name: "wait-for", Args: []string{"never"}})
-	if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Minute {
-		t.Errorf("after %v: %v", time.Since(start), err)
-	}
-}
-
 func TestRowsCarryAnyValue(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
@@ -124,15 +82,8 @@ func TestRowsCarryAnyValue(t *testing.T) {
 	for _, v := range []string{
 		"", "plain", "|", `\`, `\|`, "a\nb", "\t", "\x1b[0m", `\033`, `\n`, "$HOME", `\$HOME`, "$", "${x}", "#{pane_id}", "#(date)", "%Y", "ü€😀", "\x01\x7f", " lead", ";", "a;",
 	} {
-		if _, err := srv.Do(ctx, tmux.Raw{Name: "set-option", Args: []string{"-g", "@a", v}}, tmux.Raw{Name: "set-option", Args: []string{"-g", "@b", v + v}}); err != nil {
-			t.Fatalf("%q: %v", v, err)
-		}
-		got, err := tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
-		if err != nil {
-			t.Errorf("%q: %v", v, err)
-			continue
-		}
-		equal(t, v, []row{{A: v, ID: "%0", B: v + v, Wide: 80}}, got)
+		ok(t, do(ctx, srv, tmux.Raw{Name: "set-option", Args: []string{"-g", "@a", v}}, tmux.Raw{Name: "set-option", Args: []string{"-g", "@b", v + v}}))
+		equal(t, v, []row{{A: v, ID: "%0", B: v + v, Wide: 80}}, must[[]row](t)(tmux.List[row](ctx, srv, tmux.ListPanes{All: true})))
 	}
 }
 
@@ -141,17 +92,14 @@ func TestListsWithBuffers(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	data := strings.Repeat("0123456789", 10000)
-	outs, err := srv.Do(ctx,
+	outs := must[[][]byte](t)(srv.Do(ctx,
 		tmux.Raw{Name: "set-buffer", Args: []string{"-b", "b", data}},
-		tmux.DisplayMessage{Print: true, Message: "one"},
+		tmux.DisplayMessage{Print: true, Message: "one\ntwo"},
 		tmux.Raw{Name: "show-buffer", Args: []string{"-b", "b"}},
 		tmux.Raw{Name: "save-buffer", Args: []string{"-b", "b", "-"}},
-		tmux.DisplayMessage{Print: true, Message: "two"},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []string{"", "one\n", data, data, "two\n"} {
+		tmux.DisplayMessage{Print: true, Message: "three"},
+	))
+	for i, want := range []string{"", "one\ntwo\n", data, data, "three\n"} {
 		equal(t, fmt.Sprintf("output %d", i), want, string(outs[i]))
 	}
 }

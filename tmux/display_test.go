@@ -33,29 +33,6 @@ func TestDisplayAtEveryLevel(t *testing.T) {
 	}
 }
 
-func TestDisplayWithoutServer(t *testing.T) {
-	t.Parallel()
-	none, ctx := tmuxtest.New(t), tmuxtest.Context(t)
-	for what, err := range map[string]error{
-		"server": second(none.Display(ctx, "#{pid}")),
-		"pane":   second(none.Pane("%0").Display(ctx, "x")),
-	} {
-		if !errors.Is(err, tmux.ErrNoServer) || !strings.Contains(err.Error(), none.SocketPath()) {
-			t.Errorf("%s without a server: %v", what, err)
-		}
-	}
-}
-
-func TestDisplayWithoutSessions(t *testing.T) {
-	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
-	tmuxtest.Run(t, srv, "set-option", "-s", "exit-empty", "off")
-	tmuxtest.Run(t, srv, "kill-session", "-t", "main")
-	if got, err := srv.Display(ctx, "#{socket_path} #{session_name}"); err != nil || got != srv.SocketPath()+" " {
-		t.Errorf("%q, %v", got, err)
-	}
-}
-
 func TestDisplayOddFormats(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)

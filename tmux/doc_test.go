@@ -7,9 +7,13 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"tmuxmcp/tmux"
 )
 
 // packageDoc is the package's documentation.
@@ -35,6 +39,20 @@ func TestLinksOfThePackageComment(t *testing.T) {
 	}
 	for _, broken := range link.FindAllString(string(pkg.Text(pkg.Doc)), -1) {
 		t.Errorf("%s does not exist", broken)
+	}
+}
+
+// The list of command structs is complete.
+func TestEveryCommandStructIsListed(t *testing.T) {
+	t.Parallel()
+	listed := map[string]bool{"Raw": true, "Require": true} // any, and a way to use show-options
+	for _, c := range tmux.Commands {
+		listed[reflect.TypeOf(c).Name()] = true
+	}
+	for _, typ := range packageDoc(t).Types {
+		if slices.ContainsFunc(typ.Methods, func(f *doc.Func) bool { return f.Name == "CommandName" }) && !listed[typ.Name] {
+			t.Errorf("%s is not in the list of commands", typ.Name)
+		}
 	}
 }
 

@@ -70,8 +70,7 @@ func TestErrorKinds(t *testing.T) {
 		isKind(t, fmt.Sprintf("%s %+v", test.cmd.CommandName(), test.cmd), do(ctx, srv, test.cmd), test.kind)
 	}
 	if has(tmux.CommandFeature(tmux.ServerAccess{})) {
-		_, err := srv.Do(ctx, tmux.ServerAccess{Allow: true, Name: "nosuchuser"})
-		isKind(t, "an unknown user", err, tmux.ErrNotFound)
+		isKind(t, "an unknown user", second(srv.Do(ctx, tmux.ServerAccess{Allow: true, Name: "nosuchuser"})), tmux.ErrNotFound)
 	}
 	if has(tmux.CommandFeature(tmux.ShowPromptHistory{})) {
 		isKind(t, "an unknown prompt type", do(ctx, srv, tmux.ShowPromptHistory{Type: "nosuch"}), tmux.ErrArgument)

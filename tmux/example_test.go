@@ -289,27 +289,6 @@ func ExampleOptions() {
 	// set-option: invalid argument: buffer-limit is a server option, not a pane option
 }
 
-// Bind a key to commands. Script quotes them.
-func ExampleServer_Bind() {
-	srv, done := throwaway()
-	defer done()
-	ctx := context.Background()
-
-	script, err := srv.Script(ctx, tmux.SplitWindow{Right: true}, tmux.DisplayMessage{Message: "it's split"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(srv.Bind(ctx, tmux.BindKey{Table: "mine", Key: "C-s", Note: "Split", Command: []string{script}}))
-	bindings, err := srv.KeyBindings(ctx, "mine")
-	fmt.Println(len(bindings), bindings[0].Key, err)
-	fmt.Println(srv.Unbind(ctx, "mine", "C-s"))
-	// Output:
-	// <nil>
-	// 1 C-s <nil>
-	// <nil>
-}
-
 // Check a format that somebody else wrote: it may read, and run nothing.
 func ExampleInert() {
 	srv, done := throwaway()

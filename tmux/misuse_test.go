@@ -177,14 +177,3 @@ func TestErrorsNameTheObject(t *testing.T) {
 		t.Errorf("a taken name: %+v", err)
 	}
 }
-
-// Without a session there is no default target: an error of its own, and an
-// ErrNotFound.
-func TestNoSession(t *testing.T) {
-	t.Parallel()
-	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
-	ok(t, do(ctx, srv, tmux.StartServer{}, tmux.Raw{Name: "set-option", Args: []string{"-s", "exit-empty", "off"}}))
-	err := do(ctx, srv, tmux.ListPanes{All: true})
-	isKind(t, "panes without a session", err, tmux.ErrNoSession)
-	isKind(t, "panes without a session", err, tmux.ErrNotFound)
-}

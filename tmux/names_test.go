@@ -21,16 +21,11 @@ var nameSeeds = []string{
 	"*?[a]", "|", `a|\`, " lead", "trail ", "\xff\xfe", "a\x00b", "#{l:#{pane_id}}", "#{?1,a,b}", strings.Repeat("long #{x} ", 40),
 }
 
-// someSeeds is a third of them; all at full size.
-func someSeeds() []string {
-	if testtool.Full {
-		return nameSeeds
+// addSeeds adds one seed of so many; all at full size.
+func addSeeds(f *testing.F, of int) {
+	for i := 0; i < len(nameSeeds); i += testtool.Size(of, 1) {
+		f.Add(nameSeeds[i])
 	}
-	var some []string
-	for i := 0; i < len(nameSeeds); i += 3 {
-		some = append(some, nameSeeds[i])
-	}
-	return some
 }
 
 // FuzzNames: any text is a name or a title, and comes back as it was given, but
@@ -38,9 +33,7 @@ func someSeeds() []string {
 // become "_", and backslashes, control bytes and the like are kept as vis(3)
 // writes them; so are titles from 3.7 on.
 func FuzzNames(f *testing.F) {
-	for _, s := range someSeeds() {
-		f.Add(s)
-	}
+	addSeeds(f, 3)
 	srv := started(f)
 	setup := tmuxtest.Context(f)
 	v := must[tmux.Version](f)(srv.Version(setup))
@@ -120,9 +113,7 @@ func FuzzNames(f *testing.F) {
 
 // FuzzDirectories: a working directory of any name is gone to.
 func FuzzDirectories(f *testing.F) {
-	for _, s := range someSeeds() {
-		f.Add(s)
-	}
+	addSeeds(f, 5)
 	srv := started(f)
 	base := f.TempDir()
 	f.Fuzz(func(t *testing.T, name string) {
@@ -149,29 +140,24 @@ func FuzzDirectories(f *testing.F) {
 			ok(t, do(ctx, srv, tmux.KillPane{Target: p}))
 		}
 		touch := func(what string) []string { return []string{"touch " + what + "; exec sleep 1000"} }
-		first := func(w tmux.WindowRef) tmux.PaneRef {
-			p, err := w.ActivePane(ctx)
+		inWindow := func(w tmux.Window, err error) (tmux.Pane, error) {
 			ok(t, err)
-			return p.PaneRef
+			return w.ActivePane(ctx)
 		}
-		p, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Dir: dir, Detached: true, Command: touch("split")})
+		base, session := srv.Pane("%0"), srv.Session("$0")
+		idle := tmux.SplitWindow{Detached: true, Command: []string{"exec sleep 1000"}}
+		p, err := base.Split(ctx, tmux.SplitWindow{Dir: dir, Detached: true, Command: touch("split")})
 		here("split", p.PaneRef, err)
-		w, err := srv.Session("$0").NewWindow(ctx, tmux.NewWindow{Dir: dir, Detached: true, Command: touch("window")})
-		ok(t, err)
-		here("window", first(w.WindowRef), err)
-		p, err = srv.Pane("%0").Split(ctx, tmux.SplitWindow{Detached: true})
-		ok(t, err)
+		p, err = inWindow(session.NewWindow(ctx, tmux.NewWindow{Dir: dir, Detached: true, Command: touch("window")}))
+		here("window", p.PaneRef, err)
+		p = must[tmux.Pane](t)(base.Split(ctx, idle))
 		p, err = p.Respawn(ctx, tmux.RespawnPane{Dir: dir, Kill: true, Command: touch("respawn")})
 		here("respawn", p.PaneRef, err)
-		w, err = srv.Session("$0").NewWindow(ctx, tmux.NewWindow{Detached: true})
-		ok(t, err)
-		w, err = w.Respawn(ctx, tmux.RespawnWindow{Dir: dir, Kill: true, Command: touch("respawnw")})
-		ok(t, err)
-		here("respawnw", first(w.WindowRef), err)
-		s, err := srv.NewSession(ctx, tmux.NewSession{Dir: dir, Command: touch("session")})
-		ok(t, err)
-		ps, err := s.Panes(ctx)
-		ok(t, err)
-		here("session", ps[0].PaneRef, err)
+		w := must[tmux.Window](t)(session.NewWindow(ctx, tmux.NewWindow{Detached: true, Command: idle.Command}))
+		p, err = inWindow(w.Respawn(ctx, tmux.RespawnWindow{Dir: dir, Kill: true, Command: touch("respawnw")}))
+		here("respawnw", p.PaneRef, err)
+		s := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Dir: dir, Command: touch("session")}))
+		p, err = inWindow(s.ActiveWindow(ctx))
+		here("session", p.PaneRef, err)
 	})
 }

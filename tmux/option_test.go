@@ -25,32 +25,28 @@ func TestOptionScopes(t *testing.T) {
 		}
 		return got[0]
 	}
-	check := func(err error) {
-		t.Helper()
-		ok(t, err)
-	}
 	// From the largest scope down; each in turn is what the pane sees.
 	for _, step := range []struct {
 		o     tmux.Options
 		scope tmux.OptionScope
 	}{{srv.GlobalWindowOptions(), tmux.GlobalWindowOptions}, {window.Options(), tmux.WindowOptions}, {pane.Options(), tmux.PaneOptions}} {
-		check(step.o.Set(ctx, "@level", string(step.scope)))
+		ok(t, step.o.Set(ctx, "@level", string(step.scope)))
 		want := tmux.Option{Name: "@level", Value: string(step.scope), Scope: step.scope, Inherited: step.scope != tmux.PaneOptions}
 		equal(t, "what the pane sees", want, effective(pane.Options(), "@level"))
 	}
-	check(pane.Options().Unset(ctx, "@level"))
-	check(window.Options().Unset(ctx, "@level"))
+	ok(t, pane.Options().Unset(ctx, "@level"))
+	ok(t, window.Options().Unset(ctx, "@level"))
 	equal(t, "after it was unset", tmux.GlobalWindowOptions, effective(pane.Options(), "@level").Scope)
-	check(session.Options().Set(ctx, "status", "off"))
+	ok(t, session.Options().Set(ctx, "status", "off"))
 	if got := effective(session.Options(), "status"); got.Value != "off" || got.Inherited {
 		t.Errorf("a session's own: %+v", got)
 	}
-	check(do(ctx, srv, session.Options().Setting(tmux.SetOption{Name: "mouse"})))
-	check(session.Options().Append(ctx, "status-left", "more;"))
+	ok(t, do(ctx, srv, session.Options().Setting(tmux.SetOption{Name: "mouse"})))
+	ok(t, session.Options().Append(ctx, "status-left", "more;"))
 	if got, err := session.Options().Get(ctx, "status-left"); err != nil || !strings.HasSuffix(got, "more;") {
 		t.Errorf("appended: %q, %v", got, err)
 	}
-	check(session.Options().Unset(ctx, "status"))
+	ok(t, session.Options().Unset(ctx, "status"))
 	if got := effective(session.Options(), "status"); got.Value != "on" || got.Scope != tmux.GlobalSessionOptions {
 		t.Errorf("inherited: %+v", got)
 	}
@@ -60,7 +56,7 @@ func TestOptionScopes(t *testing.T) {
 		t.Errorf("set here as %q, %v", got, err)
 	}
 	own, err := session.Options().AllLocal(ctx)
-	check(err)
+	ok(t, err)
 	names := []string{}
 	for _, o := range own {
 		if o.Name == "default-size" {
@@ -70,7 +66,7 @@ func TestOptionScopes(t *testing.T) {
 	}
 	equal(t, "local options", []string{"mouse", "status-left"}, names)
 	all, err := window.Options().All(ctx)
-	check(err)
+	ok(t, err)
 	found := false
 	for _, o := range all {
 		found = found || o == tmux.Option{Name: "mode-keys", Value: "emacs", Inherited: true}
@@ -190,10 +186,6 @@ func TestHooks(t *testing.T) {
 		}
 		return s
 	}
-	check := func(err error) {
-		t.Helper()
-		ok(t, err)
-	}
 	ran := func() string {
 		got, err := srv.GlobalSessionOptions().Get(ctx, "@ran")
 		if err != nil && !errors.Is(err, tmux.ErrUnknownOption) {
@@ -202,17 +194,17 @@ func TestHooks(t *testing.T) {
 		return got
 	}
 	global, session := srv.Hooks(), srv.Session("$0").Hooks()
-	check(global.Set(ctx, "after-new-window", script("one")))
-	check(do(ctx, srv, global.Setting(tmux.SetHook{Name: "after-new-window", Commands: new(script("it's \"two\" #{x}")), Append: true})))
-	check(session.Set(ctx, "session-renamed", script("renamed")))
-	check(srv.Window("@0").Hooks().Set(ctx, "window-renamed", "list-panes"))
-	check(srv.Pane("%0").Hooks().Set(ctx, "pane-exited", "list-panes"))
+	ok(t, global.Set(ctx, "after-new-window", script("one")))
+	ok(t, do(ctx, srv, global.Setting(tmux.SetHook{Name: "after-new-window", Commands: new(script("it's \"two\" #{x}")), Append: true})))
+	ok(t, session.Set(ctx, "session-renamed", script("renamed")))
+	ok(t, srv.Window("@0").Hooks().Set(ctx, "window-renamed", "list-panes"))
+	ok(t, srv.Pane("%0").Hooks().Set(ctx, "pane-exited", "list-panes"))
 	tmuxtest.Run(t, srv, "new-window", "-d")
 	if got, want := ran(), "one;it's \"two\" #{x};"; got != want {
 		t.Errorf("after new-window @ran is %q, want %q", got, want)
 	}
 	all, err := global.All(ctx)
-	check(err)
+	ok(t, err)
 	names := []string{}
 	for _, h := range all {
 		if h.Commands != "" && strings.HasPrefix(h.Name, "after-new-window") {
@@ -232,13 +224,13 @@ func TestHooks(t *testing.T) {
 	if err != nil || len(got) != 1 {
 		t.Fatalf("one of two: %+v, %v", got, err)
 	}
-	check(global.Set(ctx, "after-new-window", got[0].Commands))
-	check(srv.GlobalSessionOptions().Unset(ctx, "@ran"))
-	check(do(ctx, srv, tmux.SetHook{Name: "after-new-window", Run: true}))
+	ok(t, global.Set(ctx, "after-new-window", got[0].Commands))
+	ok(t, srv.GlobalSessionOptions().Unset(ctx, "@ran"))
+	ok(t, do(ctx, srv, tmux.SetHook{Name: "after-new-window", Run: true}))
 	if got, want := ran(), "it's \"two\" #{x};"; got != want {
 		t.Errorf("run by hand @ran is %q, want %q", got, want)
 	}
-	check(do(ctx, srv, global.Setting(tmux.SetHook{Name: "after-new-window", Unset: true})))
+	ok(t, do(ctx, srv, global.Setting(tmux.SetHook{Name: "after-new-window", Unset: true})))
 	equal(t, "after it was unset", 0, len(must[[]tmux.Hook](t)(global.Get(ctx, "after-new-window"))))
 	for what, err := range map[string]error{
 		"an option":             global.Set(ctx, "default-command", "x"),

@@ -68,51 +68,28 @@ func TestSelectPane(t *testing.T) {
 	expect(t, must[tmux.Pane](t)(p1.Info(ctx)).Height > 3, "spread out, the pane is as low as before")
 }
 
-// A title is literal, and setting it does not select the pane.
-func TestSetTitle(t *testing.T) {
-	t.Parallel()
-	ctx, _, p1 := twoPanes(t)
-	for _, title := range []string{"a #{pane_id} title", ""} {
-		ok(t, p1.SetTitle(ctx, title))
-		if got := must[tmux.Pane](t)(p1.Info(ctx)); got.Title != title || got.Active {
-			t.Errorf("title %q, want %q; active %v", got.Title, title, got.Active)
-		}
-	}
-}
-
-func TestSetStyle(t *testing.T) {
-	t.Parallel()
-	ctx, _, p1 := twoPanes(t)
-	ok(t, p1.SetStyle(ctx, "bg=blue"))
-	equal(t, "style", "bg=blue", tmuxtest.Run(t, p1.Server(), "select-pane", "-g", "-t", string(p1.ID)))
-	isKind(t, "a bad style", p1.SetStyle(ctx, "no such style"), tmux.ErrBadValue)
-	expect(t, !must[tmux.Pane](t)(p1.Info(ctx)).Active, "setting a style selected the pane")
-}
-
-func TestInputOfAPane(t *testing.T) {
-	t.Parallel()
-	ctx, _, p1 := twoPanes(t)
-	ok(t, do(ctx, p1.Server(), tmux.SelectPane{Target: p1, DisableInput: true}))
-	if got := must[tmux.Pane](t)(p1.Info(ctx)); !got.InputOff {
-		t.Error("input is on")
-	}
-	ok(t, do(ctx, p1.Server(), tmux.SelectPane{Target: p1, EnableInput: true}))
-	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.InputOff {
-		t.Error("input is off")
-	}
-}
-
-func TestMark(t *testing.T) {
+// What is set of a pane, and read back, does not select it.
+func TestStateOfAPane(t *testing.T) {
 	t.Parallel()
 	ctx, p0, p1 := twoPanes(t)
-	ok(t, do(ctx, p1.Server(), tmux.SelectPane{Target: p1, Mark: true}))
-	if got := must[tmux.Pane](t)(p1.Info(ctx)); !got.Marked {
-		t.Error("not marked")
+	srv := p1.Server()
+	info := func() tmux.Pane { t.Helper(); return must[tmux.Pane](t)(p1.Info(ctx)) }
+	for _, title := range []string{"a #{pane_id} title", ""} {
+		ok(t, p1.SetTitle(ctx, title))
+		equal(t, "title", title, info().Title)
 	}
-	ok(t, do(ctx, p0.Server(), tmux.SelectPane{Target: p0, Unmark: true})) // there is one mark in a server, wherever it is
-	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.Marked {
-		t.Error("still marked")
-	}
+	ok(t, p1.SetStyle(ctx, "bg=blue"))
+	equal(t, "style", "bg=blue", tmuxtest.Run(t, srv, "select-pane", "-g", "-t", string(p1.ID)))
+	isKind(t, "a bad style", p1.SetStyle(ctx, "no such style"), tmux.ErrBadValue)
+	expect(t, !info().Active, "setting title and style selected the pane")
+	ok(t, do(ctx, srv, tmux.SelectPane{Target: p1, DisableInput: true}))
+	expect(t, info().InputOff, "input is on")
+	ok(t, do(ctx, srv, tmux.SelectPane{Target: p1, EnableInput: true}))
+	expect(t, !info().InputOff, "input is off")
+	ok(t, do(ctx, srv, tmux.SelectPane{Target: p1, Mark: true}))
+	expect(t, info().Marked, "not marked")
+	ok(t, do(ctx, srv, tmux.SelectPane{Target: p0, Unmark: true})) // there is one mark in a server, wherever it is
+	expect(t, !info().Marked, "still marked")
 }
 
 func TestZoomIsIdempotent(t *testing.T) {
@@ -159,13 +136,11 @@ func TestPanesMoveAbout(t *testing.T) {
 	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.WindowID != p0.WindowID || got.Height != 5 {
 		t.Errorf("joined: window %s, height %d", got.WindowID, got.Height)
 	}
-	_, err := w.Info(ctx)
-	isKind(t, "the window that lost its pane", err, tmux.ErrNotFound)
+	isKind(t, "the window that lost its pane", second(w.Info(ctx)), tmux.ErrNotFound)
 	isKind(t, "joined to a dead pane", do(ctx, srv, tmux.JoinPane{Source: p1, Target: tmux.PaneID("%99")}), tmux.ErrNotFound)
 	order := paneIDs(must[[]tmux.Pane](t)(srv.Window(p0.WindowID).Rotate(ctx, tmux.RotateWindow{})))
 	equal(t, "order", []tmux.PaneID{p1.ID, p0.ID}, order)
-	_, err = p1.Respawn(ctx, tmux.RespawnPane{})
-	isKind(t, "a running pane started again", err, tmux.ErrRunning)
+	isKind(t, "a running pane started again", second(p1.Respawn(ctx, tmux.RespawnPane{})), tmux.ErrRunning)
 	got := must[tmux.Pane](t)(p1.Respawn(ctx, tmux.RespawnPane{Kill: true, Command: []string{"sleep", "2000"}}))
 	expect(t, got.StartCommand != nil && strings.Contains(*got.StartCommand, "sleep 2000"), "start command %v", got.StartCommand)
 	ok(t, do(ctx, srv, tmux.ClockMode{Target: p0}))

@@ -200,29 +200,6 @@ func TestIfShell(t *testing.T) {
 	equal(t, "the second command of the script set", "a;\n'b'", must[string](t)(srv.GlobalSessionOptions().Get(ctx, "@more")))
 }
 
-func TestWaitForEvent(t *testing.T) {
-	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
-	v := must[tmux.Version](t)(srv.Version(ctx))
-	cmd := tmux.WaitFor{Event: true, Channel: "pane-activity"}
-	if min, _ := tmux.ParseVersion("3.8"); !v.Has(min) {
-		isKind(t, "on "+v.String(), second(srv.Do(ctx, cmd)), tmux.ErrUnsupported)
-		t.Skipf("tmux %v has no events", v)
-	}
-	done := make(chan error, 1)
-	go func() { done <- second(srv.Do(ctx, cmd)) }()
-	pane := srv.Pane("%0")
-	tmuxtest.Wait(t, srv, "%0", "event", func() bool {
-		ok(t, pane.SendKeys(ctx, "Enter"))
-		select {
-		case err := <-done:
-			return err == nil
-		default:
-			return false
-		}
-	})
-}
-
 func TestTemplateIsExpandedForItsTarget(t *testing.T) {
 	t.Parallel()
 	srv := started(t)

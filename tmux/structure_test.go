@@ -2,9 +2,12 @@ package tmux_test
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -47,8 +50,7 @@ func TestSessionsFromBirthToDeath(t *testing.T) {
 	if w := must[tmux.Window](t)(s.ActiveWindow(ctx)); w.Name != "first" || wide && w.Width != 100 {
 		t.Errorf("window %q of width %d", w.Name, w.Width)
 	}
-	_, err := srv.NewSession(ctx, tmux.NewSession{Name: "work"})
-	isKind(t, "the same name again", err, tmux.ErrExists)
+	isKind(t, "the same name again", second(srv.NewSession(ctx, tmux.NewSession{Name: "work"})), tmux.ErrExists)
 
 	// A name that is another's beginning.
 	wo := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "wor"}))
@@ -71,35 +73,53 @@ func TestSessionsFromBirthToDeath(t *testing.T) {
 	ok(t, wo.DetachClients(ctx))
 }
 
+// lists are the lists of a server, by how many they have; -1 if there is none.
+func lists(t testing.TB, srv *tmux.Server) (lengths []int, errs []error) {
+	ctx := tmuxtest.Context(t)
+	sessions, err1 := srv.Sessions(ctx)
+	windows, err2 := srv.Windows(ctx)
+	panes, err3 := srv.Panes(ctx)
+	clients, err4 := srv.Clients(ctx)
+	for _, list := range []any{sessions, windows, panes, clients} {
+		if v := reflect.ValueOf(list); v.IsNil() {
+			lengths = append(lengths, -1)
+		} else {
+			lengths = append(lengths, v.Len())
+		}
+	}
+	return lengths, []error{err1, err2, err3, err4}
+}
+
+func TestNoServer(t *testing.T) {
+	t.Parallel()
+	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
+	_, errs := lists(t, srv)
+	for _, err := range append(errs, do(ctx, srv, tmux.ListSessions{}), second(srv.Display(ctx, "#{pid}")), second(srv.Pane("%0").Display(ctx, "x"))) {
+		isKind(t, "without a server", err, tmux.ErrNoServer)
+		expect(t, strings.Contains(fmt.Sprint(err), srv.SocketPath()), "%v does not name the socket", err)
+	}
+	if v := must[tmux.Version](t)(srv.Version(ctx)); v.Compare(tmux.MinVersion) < 0 {
+		t.Errorf("version without a server: %v", v)
+	}
+	ok(t, srv.Kill(ctx))
+}
+
 func TestServerWithoutSessions(t *testing.T) {
 	t.Parallel()
 	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
-	for what, call := range map[string]func() (int, error){
-		"Sessions": func() (int, error) { v, err := srv.Sessions(ctx); return len(v), err },
-		"Windows":  func() (int, error) { v, err := srv.Windows(ctx); return len(v), err },
-		"Panes":    func() (int, error) { v, err := srv.Panes(ctx); return len(v), err },
-		"Clients":  func() (int, error) { v, err := srv.Clients(ctx); return len(v), err },
-	} {
-		_, err := call()
-		isKind(t, what+" without a server", err, tmux.ErrNoServer)
-	}
-	ok(t, srv.Kill(ctx))
 	ok(t, do(ctx, srv, tmux.StartServer{}, tmux.Raw{Name: "set-option", Args: []string{"-s", "exit-empty", "off"}}))
 	if info := must[tmux.ServerInfo](t)(srv.Info(ctx)); info.PID == 0 || info.SocketPath != srv.SocketPath() {
 		t.Errorf("server: %+v", info)
 	}
-	equal(t, "sessions", 0, len(must[[]tmux.Session](t)(srv.Sessions(ctx))))
-	if v := must[[]tmux.Window](t)(srv.Windows(ctx)); v == nil || len(v) != 0 {
-		t.Errorf("windows: %v", v)
-	}
-	if v := must[[]tmux.Pane](t)(srv.Panes(ctx)); v == nil || len(v) != 0 {
-		t.Errorf("panes: %v", v)
-	}
-	if v := must[[]tmux.Client](t)(srv.Clients(ctx)); v == nil || len(v) != 0 {
-		t.Errorf("clients: %v", v)
-	}
-	_, err := srv.Pane("%0").Info(ctx)
-	isKind(t, "a pane of an empty server", err, tmux.ErrNotFound)
+	lengths, errs := lists(t, srv)
+	equal(t, "sessions, windows, panes and clients", []int{0, 0, 0, 0}, lengths)
+	ok(t, errors.Join(errs...))
+	equal(t, "a format", srv.SocketPath()+" ", must[string](t)(srv.Display(ctx, "#{socket_path} #{session_name}")))
+	isKind(t, "a pane", second(srv.Pane("%0").Info(ctx)), tmux.ErrNotFound)
+	// There is no default target: an error of its own, and an ErrNotFound.
+	err := do(ctx, srv, tmux.ListPanes{All: true})
+	isKind(t, "panes", err, tmux.ErrNoSession)
+	isKind(t, "panes", err, tmux.ErrNotFound)
 	type command struct {
 		Name  string `tmux:"command_list_name"`
 		Alias string `tmux:"command_list_alias"`
@@ -108,7 +128,9 @@ func TestServerWithoutSessions(t *testing.T) {
 	if cmds := must[[]command](t)(tmux.List[command](ctx, srv, tmux.ListCommands{})); len(cmds) < 80 || cmds[0].Name != "attach-session" || cmds[0].Alias != "attach" || cmds[0].Usage == "" {
 		t.Errorf("%d commands, the first %+v", len(cmds), cmds[0])
 	}
-	ok(t, srv.Kill(ctx))
+	// A wait is not taken for one on a server that is about to end.
+	ok(t, srv.Channel("c").Signal(ctx))
+	ok(t, waitFor(t, srv, "c", time.Minute))
 }
 
 func TestWindowsOfASession(t *testing.T) {
@@ -133,15 +155,14 @@ func TestWindowsOfASession(t *testing.T) {
 	same("after the first", "one", "between", "two", "three")
 	at9 := newWindow(tmux.NewWindow{Name: "nine", Target: s.At(9), Detached: true})
 	equal(t, "index", 9, at9.Index)
-	_, err := s.NewWindow(ctx, tmux.NewWindow{Target: s.At(9)})
-	isKind(t, "a taken index", err, tmux.ErrExists)
+	isKind(t, "a taken index", second(s.NewWindow(ctx, tmux.NewWindow{Target: s.At(9)})), tmux.ErrExists)
 	if again := newWindow(tmux.NewWindow{Name: "two", SelectExisting: true}); again.ID != two.ID || !again.Active {
 		t.Errorf("the existing window: %+v", again)
 	}
 	if made := newWindow(tmux.NewWindow{Name: "ten", SelectExisting: true}); made.Name != "ten" || made.Index != 4 {
 		t.Errorf("no existing window: %+v", made)
 	}
-	_, err = s.NewWindow(ctx, tmux.NewWindow{Name: "#(x)", SelectExisting: true})
+	_, err := s.NewWindow(ctx, tmux.NewWindow{Name: "#(x)", SelectExisting: true})
 	isKind(t, "a name to select that is a format", err, tmux.ErrArgument)
 
 	ok(t, do(ctx, srv, tmux.PreviousWindow{Target: s}))
@@ -167,8 +188,7 @@ func TestWindowsOfASession(t *testing.T) {
 	isKind(t, "a window that was killed", second(two.Info(ctx)), tmux.ErrNotFound)
 	ok(t, first.KillOthers(ctx))
 	same("the others killed", "one")
-	_, err = s.NextWindow(ctx)
-	isKind(t, "next of one window", err, tmux.ErrNotFound)
+	isKind(t, "next of one window", second(s.NextWindow(ctx)), tmux.ErrNotFound)
 }
 
 // A window in two sessions, and the sessions of a group, are identified by id.
@@ -223,10 +243,8 @@ func TestIDsAreChecked(t *testing.T) {
 	isKind(t, "session main", srv.Session("main").Kill(ctx), tmux.ErrArgument)
 	isKind(t, "empty pane id", srv.Pane("").Kill(ctx), tmux.ErrArgument)
 	isKind(t, "empty client name", srv.Client("").Detach(ctx), tmux.ErrArgument)
-	_, err := srv.Session("main").Info(ctx)
-	isKind(t, "Info of session main", err, tmux.ErrArgument)
-	_, err = srv.Pane("main").Command(ctx, "kill-pane")
-	isKind(t, "Command on pane main", err, tmux.ErrArgument)
+	isKind(t, "Info of session main", second(srv.Session("main").Info(ctx)), tmux.ErrArgument)
+	isKind(t, "Command on pane main", second(srv.Pane("main").Command(ctx, "kill-pane")), tmux.ErrArgument)
 	equal(t, "panes", 1, len(must[[]tmux.Pane](t)(srv.Panes(ctx))))
 }
 
@@ -240,8 +258,7 @@ func TestCommandHasOneTarget(t *testing.T) {
 		t.Fatalf("%q, %v", out, err)
 	}
 	for _, args := range [][]string{{"-t", "%0"}, {"-t%0"}, {"-dt", "%0"}, {"-dt%0"}, {"-d", "-l", "5", "-t", "%0"}, {"-l5", "-t%0"}, {"-hdt%0"}} {
-		_, err := p1.Command(ctx, "split-window", args...)
-		isKind(t, strings.Join(args, " "), err, tmux.ErrArgument)
+		isKind(t, strings.Join(args, " "), second(p1.Command(ctx, "split-window", args...)), tmux.ErrArgument)
 	}
 	// What looks like a target and is a value, or a word after the flags.
 	for _, args := range [][]string{{"-c", "-t"}, {"-dl5", "--", "-t"}, {"-d", "echo", "-t"}, {"-ct"}, {"-eA=-t"}} {
@@ -250,13 +267,10 @@ func TestCommandHasOneTarget(t *testing.T) {
 		}
 		must[tmux.Window](t)(srv.Window(p1.WindowID).SelectLayout(ctx, tmux.EvenVertical))
 	}
-	_, err = p1.Command(ctx, "kill-server")
-	isKind(t, "a command without target", err, tmux.ErrArgument)
-	_, err = p1.Command(ctx, "killp", "-at", "%0")
-	isKind(t, "an alias with a target", err, tmux.ErrArgument)
+	isKind(t, "a command without target", second(p1.Command(ctx, "kill-server")), tmux.ErrArgument)
+	isKind(t, "an alias with a target", second(p1.Command(ctx, "killp", "-at", "%0")), tmux.ErrArgument)
 	must[[]byte](t)(p1.Command(ctx, "killp"))
-	_, err = p1.Info(ctx)
-	isKind(t, "after killp", err, tmux.ErrNotFound)
+	isKind(t, "after killp", second(p1.Info(ctx)), tmux.ErrNotFound)
 }
 
 func TestKeyBindings(t *testing.T) {
@@ -274,8 +288,7 @@ func TestKeyBindings(t *testing.T) {
 	if all := must[[]tmux.KeyBinding](t)(srv.KeyBindings(ctx, "")); len(all) < 100 {
 		t.Errorf("%d bindings", len(all))
 	}
-	_, err := srv.KeyBindings(ctx, "nosuch")
-	isKind(t, "no such table", err, tmux.ErrNotFound)
+	isKind(t, "no such table", second(srv.KeyBindings(ctx, "nosuch")), tmux.ErrNotFound)
 	isKind(t, "no such key", srv.Bind(ctx, tmux.BindKey{Key: "NoSuchKey", Command: []string{"kill-server"}}), tmux.ErrArgument)
 	ok(t, srv.Bind(ctx, tmux.BindKey{Root: true, Key: "F1", Command: []string{script}}))
 	root := must[[]tmux.KeyBinding](t)(srv.KeyBindings(ctx, "root"))

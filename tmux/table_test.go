@@ -2,10 +2,6 @@ package tmux
 
 import (
 	"encoding/json"
-	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -149,37 +145,6 @@ func checkArgs(t *testing.T, name, release string, plan *commandPlan, f *form) {
 	}
 }
 
-// The list of command structs is complete: the source is searched for them.
-func TestEveryCommandStructIsListed(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := map[string]bool{"Raw": true, "Require": true} // any, and a way to use show-options
-	for _, c := range commands {
-		listed[reflect.TypeOf(c).Name()] = true
-	}
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range file.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			if !ok || fn.Name.Name != "CommandName" || fn.Recv == nil {
-				continue
-			}
-			if typ := fmt.Sprint(fn.Recv.List[0].Type); !listed[typ] {
-				t.Errorf("%s in %s is not in the list of commands", typ, name)
-			}
-		}
-	}
-}
-
 // usageFlags are the flags that a usage line of list-commands names.
 func usageFlags(usage string) []string {
 	flags := map[string]bool{}
@@ -196,37 +161,46 @@ func usageFlags(usage string) []string {
 	return list
 }
 
-// listedCommand is a command as tmux describes it.
-type listedCommand struct {
-	Name  string `tmux:"command_list_name"`
-	Usage string `tmux:"command_list_usage"`
+// usages are the commands of the running tmux and how it describes them.
+func usages(t *testing.T) (srv *Server, usages map[string]string) {
+	t.Helper()
+	srv, err := New(Config{Binary: testtmux.Binary(t), SocketPath: filepath.Join(t.TempDir(), "s"), ConfigFile: "/dev/null"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type command struct {
+		Name  string `tmux:"command_list_name"`
+		Usage string `tmux:"command_list_usage"`
+	}
+	// list-commands starts a server, which ends at once.
+	known, err := List[command](t.Context(), srv, ListCommands{})
+	if err != nil || len(known) < 80 {
+		t.Fatalf("%d commands, %v", len(known), err)
+	}
+	usages = map[string]string{}
+	for _, c := range known {
+		usages[c.Name] = c.Usage
+	}
+	return srv, usages
 }
 
 // The running tmux has no command and no flag that the structs lack. A tmux
 // newer than the table is seen here first.
 func TestNoFlagOfThisTmuxIsMissing(t *testing.T) {
 	t.Parallel()
-	srv, err := New(Config{Binary: testtmux.Binary(t), SocketPath: filepath.Join(t.TempDir(), "s"), ConfigFile: "/dev/null"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// list-commands starts a server, which ends at once.
-	known, err := List[listedCommand](t.Context(), srv, ListCommands{})
-	if err != nil || len(known) < 80 {
-		t.Fatalf("%d commands, %v", len(known), err)
-	}
 	plans := commandsByName()
-	for _, c := range known {
-		plan := plans[c.Name]
+	_, known := usages(t)
+	for name, usage := range known {
+		plan := plans[name]
 		if plan == nil {
-			if without[c.Name] == "" {
-				t.Errorf("no struct for %s %s", c.Name, c.Usage)
+			if without[name] == "" {
+				t.Errorf("no struct for %s %s", name, usage)
 			}
 			continue
 		}
-		for _, flag := range usageFlags(c.Usage) {
-			if !slices.ContainsFunc(plan.flags, func(f commandField) bool { return f.flag[:1] == flag }) && without[c.Name+" -"+flag] == "" {
-				t.Errorf("no field for %s -%s: %s", c.Name, flag, c.Usage)
+		for _, flag := range usageFlags(usage) {
+			if !slices.ContainsFunc(plan.flags, func(f commandField) bool { return f.flag[:1] == flag }) && without[name+" -"+flag] == "" {
+				t.Errorf("no field for %s -%s: %s", name, flag, usage)
 			}
 		}
 	}
@@ -236,18 +210,7 @@ func TestNoFlagOfThisTmuxIsMissing(t *testing.T) {
 // of commands has it. (The list omits split-window -E.)
 func TestFeaturesAreThoseOfThisTmux(t *testing.T) {
 	t.Parallel()
-	srv, err := New(Config{Binary: testtmux.Binary(t), SocketPath: filepath.Join(t.TempDir(), "s"), ConfigFile: "/dev/null"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	known, err := List[listedCommand](t.Context(), srv, ListCommands{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	usage := map[string]string{}
-	for _, c := range known {
-		usage[c.Name] = c.Usage + " "
-	}
+	srv, known := usages(t)
 	for _, f := range []Feature{
 		FloatingPanes, fieldFeature(MovePane{}, "Position"), fieldFeature(SplitWindow{}, "Wait"),
 		fieldFeature(SplitWindow{}, "Style"), fieldFeature(KillPane{}, "Filter"), fieldFeature(KillSession{}, "Group"),
@@ -256,13 +219,12 @@ func TestFeaturesAreThoseOfThisTmux(t *testing.T) {
 		fieldFeature(WaitFor{}, "Event"),
 	} {
 		name, flag, isFlag := strings.Cut(f.Name, " -")
-		text, has := usage[name]
+		usage, has := known[name]
 		if isFlag {
-			has = slices.Contains(usageFlags(text), flag)
+			has = slices.Contains(usageFlags(usage), flag)
 		}
-		got, err := srv.Supports(t.Context(), f)
-		if err != nil || got != has {
-			t.Errorf("%s: supported is %v (%v), list-commands has %q", f.Name, got, err, text)
+		if got, err := srv.Supports(t.Context(), f); err != nil || got != has {
+			t.Errorf("%s: supported is %v (%v), list-commands has %q", f.Name, got, err, usage)
 		}
 	}
 }

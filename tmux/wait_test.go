@@ -80,15 +80,6 @@ func signal(t *testing.T, srv *tmux.Server, sig syscall.Signal) {
 	ok(t, syscall.Kill(pid, sig))
 }
 
-func TestWaitOnAServerWithoutSessions(t *testing.T) {
-	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
-	tmuxtest.Run(t, srv, "set-option", "-s", "exit-empty", "off")
-	tmuxtest.Run(t, srv, "kill-session", "-t", "=main")
-	ok(t, srv.Channel("c").Signal(ctx))
-	ok(t, waitFor(t, srv, "c", time.Minute))
-}
-
 func TestAwaitActivity(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
