@@ -29,7 +29,7 @@ echo >>log
 ` + base.Binary() + ` "$@" <in | sed 's/^\(%[0-9]*|\).*/\1/'
 `
 	ok(t, testtool.WriteProgram(binary, []byte(script)))
-	srv := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: binary, SocketPath: base.SocketPath(), Transport: tmux.TransportExec}))
+	srv := handle(t, tmux.Config{Binary: binary, SocketPath: base.SocketPath(), Transport: tmux.TransportExec})
 	type row struct {
 		ID    tmux.PaneID `tmux:"pane_id"`
 		Width int         `tmux:"pane_width"`

@@ -97,8 +97,7 @@ func TestServerEndsDuringAList(t *testing.T) {
 	srv := tmuxtest.New(t)
 	tmuxtest.Run(t, srv, "new-session", "-d")
 	ended := make(chan error)
-	working, end := gate(t)
-	defer end()
+	working := job(t)
 	go func() {
 		ended <- do(tmuxtest.Context(t), srv, tmux.WaitFor{Signal: true, Channel: "begun"}, tmux.Raw{Name: "run-shell", Args: []string{working}}, tmux.DisplayMessage{Print: true, Message: "over"})
 	}()

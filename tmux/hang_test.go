@@ -110,7 +110,6 @@ func printed(words []string) (out string, ok bool) {
 // Every call that takes a context returns when that is done, at whatever step the server hangs.
 func TestCallsEndWithTheirContext(t *testing.T) {
 	t.Parallel()
-	binary := tmuxtest.Binary(t)
 	for first, hang := range hangs {
 		for _, way := range transports {
 			for _, answers := range []bool{false, true} {
@@ -128,13 +127,13 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 					default:
 						least, step = 3, 5*len(hangs)
 					}
-					handle := func(socket string) *tmux.Server {
-						return must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: binary, SocketPath: socket, Transport: way, Timeout: -1}))
+					at := func(socket string) *tmux.Server {
+						return handle(t, tmux.Config{SocketPath: socket, Transport: way, Timeout: -1})
 					}
-					calls := len(callsWithContext(t, handle("/nowhere/s")))
+					calls := len(callsWithContext(t, at("/nowhere/s")))
 					for i := first; i < calls; i += step {
 						socket, hung := hangingServer(t, answers, func(c net.Conn, _ []string) { c.Write(hang.sent) })
-						method := callsWithContext(t, handle(socket))[i]
+						method := callsWithContext(t, at(socket))[i]
 						ctx, cancel := context.WithCancel(t.Context())
 						returned := make(chan struct{})
 						go func() {
@@ -167,7 +166,7 @@ func TestHungServerKeepsNobodyElse(t *testing.T) {
 	t.Parallel()
 	for _, way := range transports {
 		socket, hung := hangingServer(t, false, func(net.Conn, []string) {})
-		srv := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Transport: way, Timeout: -1}))
+		srv := handle(t, tmux.Config{SocketPath: socket, Transport: way, Timeout: -1})
 		patient, end := context.WithCancel(t.Context())
 		first := make(chan error, 1)
 		go func() { first <- do(patient, srv, tmux.ListSessions{}) }()
@@ -295,7 +294,7 @@ func TestGoneObjects(t *testing.T) {
 func TestNoCallWithContextIsForgotten(t *testing.T) {
 	t.Parallel()
 	called := map[string]bool{}
-	for _, c := range callsWithContext(t, must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: "/nowhere/s"}))) {
+	for _, c := range callsWithContext(t, handle(t, tmux.Config{SocketPath: "/nowhere/s"})) {
 		called[c.name] = true
 	}
 	for _, name := range withContext(t) {

@@ -3,6 +3,8 @@ package tmux_test
 import (
 	"context"
 	"errors"
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -63,7 +65,21 @@ func started(t testing.TB) *tmux.Server {
 // by is another handle on a server, with a transport.
 func by(t testing.TB, base *tmux.Server, way tmux.Transport) *tmux.Server {
 	t.Helper()
-	return must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way}))
+	return handle(t, tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way})
+}
+
+// handle is a handle on a server; the program is the one that tests run unless cfg has another.
+func handle(t testing.TB, cfg tmux.Config) *tmux.Server {
+	t.Helper()
+	if cfg.Binary == "" {
+		cfg.Binary = tmuxtest.Binary(t)
+	}
+	return must[*tmux.Server](t)(tmux.New(cfg))
+}
+
+// debugLog logs everything.
+func debugLog(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // expect fails the test, and lets it go on, if what it expects does not hold.
@@ -82,8 +98,9 @@ func absent(t testing.TB, path string) {
 	}
 }
 
-// gate returns a shell command that runs until open is called. tmux 3.3a does not exit while a job runs.
-func gate(t testing.TB) (command string, open func()) {
-	path := filepath.Join(t.TempDir(), "open")
-	return "until [ -e " + path + " ]; do sleep 0.02; done", func() { ok(t, os.WriteFile(path, nil, 0o600)) }
+// job is a shell command that runs until the test ends: tmux 3.3a does not exit while one does.
+func job(t testing.TB) string {
+	path := filepath.Join(t.TempDir(), "run")
+	ok(t, os.WriteFile(path, nil, 0o600))
+	return "while [ -e " + path + " ]; do sleep 0.02; done"
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
@@ -39,8 +38,8 @@ func TestFileDescriptorsRunOut(t *testing.T) {
 
 func withoutDescriptors(t *testing.T, way tmux.Transport, socket string) {
 	var log bytes.Buffer
-	cfg := tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Transport: way, Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
-	srv, ctx := must[*tmux.Server](t)(tmux.New(cfg)), tmuxtest.Context(t)
+	cfg := tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Transport: way, Logger: debugLog(&log)}
+	srv, ctx := handle(t, cfg), tmuxtest.Context(t)
 	ok(t, do(ctx, srv, tmux.ListSessions{}))
 	limit := syscall.Rlimit{Cur: 80, Max: 80}
 	ok(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
@@ -67,7 +66,7 @@ func withoutDescriptors(t *testing.T, way tmux.Transport, socket string) {
 				return s.Channel("c").Wait(done)
 			},
 			"a first call": func(*tmux.Server) error {
-				return do(ctx, must[*tmux.Server](t)(tmux.New(cfg)), tmux.ListSessions{})
+				return do(ctx, handle(t, cfg), tmux.ListSessions{})
 			},
 		} {
 			switch err := call(srv); {

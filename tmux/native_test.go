@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -178,10 +176,6 @@ func TestFullBacklogIsWaitedFor(t *testing.T) {
 // fellBack is in the log when exec takes the place of native.
 const fellBack = "using the tmux program from here on"
 
-func debugLog(w io.Writer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
-
 // A server that does not speak the protocol gets the tmux program instead, for
 // good, and says the program's own words.
 func TestAutoFallsBackToExec(t *testing.T) {
@@ -192,7 +186,7 @@ func TestAutoFallsBackToExec(t *testing.T) {
 		says(garbage)(c)
 	})
 	var log bytes.Buffer
-	srv := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Logger: debugLog(&log)}))
+	srv := handle(t, tmux.Config{SocketPath: socket, Logger: debugLog(&log)})
 	for range 3 {
 		err := do(tmuxtest.Context(t), srv, tmux.ListSessions{})
 		var e *tmux.Error
@@ -212,9 +206,9 @@ func TestAutoWhenAnotherServerTakesThePlace(t *testing.T) {
 	t.Parallel()
 	base, ctx := started(t), tmuxtest.Context(t)
 	var log bytes.Buffer
-	srv := must[*tmux.Server](t)(tmux.New(tmux.Config{
+	srv := handle(t, tmux.Config{
 		Binary: base.Binary(), SocketPath: base.SocketPath(), ConfigFile: "/dev/null", Logger: debugLog(&log),
-	}))
+	})
 	if err := do(ctx, srv, tmux.ListSessions{}); err != nil || strings.Contains(log.String(), fellBack) {
 		t.Fatalf("%v\n%s", err, &log)
 	}

@@ -20,7 +20,7 @@ func TestVersionMismatchIsNamed(t *testing.T) {
 		t.Skip("TMUX_TEST_OTHER_BINARY does not name a second tmux; this needs one of 3.6 or later beside an older one")
 	}
 	srv := started(t)
-	old := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: other, SocketPath: srv.SocketPath()}))
+	old := handle(t, tmux.Config{Binary: other, SocketPath: srv.SocketPath()})
 	ctx := tmuxtest.Context(t)
 	theirs, _ := srv.Version(ctx)
 	ours, _ := old.ProgramVersion(ctx)
@@ -44,7 +44,7 @@ func TestVersionOfAServerThatTookAnothersPlace(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	before := must[tmux.Version](t)(srv.Version(ctx))
 	for i, binary := range []string{other, srv.Binary()} {
-		next := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: binary, SocketPath: srv.SocketPath(), ConfigFile: "/dev/null"}))
+		next := handle(t, tmux.Config{Binary: binary, SocketPath: srv.SocketPath(), ConfigFile: "/dev/null"})
 		if _, err := next.Do(ctx, tmux.Raw{Name: "kill-server"}); err != nil && !errors.Is(err, tmux.ErrServerGone) {
 			t.Fatal(err)
 		}

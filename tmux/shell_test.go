@@ -123,8 +123,7 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 	srv := started(t)
 	must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
 	before := inFlight(t)
-	working, end := gate(t)
-	defer end()
+	working := job(t)
 	for what, call := range map[string]func(ctx context.Context) error{
 		"wait-for":  func(ctx context.Context) error { return srv.Channel("never").Wait(ctx) },
 		"run-shell": func(ctx context.Context) error { return second(srv.Do(ctx, tmux.RunShell{Command: working})) },

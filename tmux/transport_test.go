@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -25,13 +24,10 @@ type twin struct {
 
 func newTwin(t testing.TB, way tmux.Transport) *twin {
 	base := started(t)
-	srv, err := tmux.New(tmux.Config{
+	srv := handle(t, tmux.Config{
 		Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "TERM=screen", "LANG=C.UTF-8", "HOME=/"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return &twin{srv: srv, dir: t.TempDir()}
 }
 
@@ -170,12 +166,9 @@ func TestReadsSendThePath(t *testing.T) {
 	tmuxtest.Run(t, srv, "set-hook", "-g", "after-list-windows", `new-window -d 'printf "path=%s;" "$PATH"; exec cat'`)
 	for i, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
 		own := "/own/" + string(way) + ":"
-		looking, err := tmux.New(tmux.Config{
+		looking := handle(t, tmux.Config{
 			Binary: srv.Binary(), SocketPath: srv.SocketPath(), Transport: way, Env: []string{"HOME=/", "PATH=" + own + os.Getenv("PATH")},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		ok(t, do(tmuxtest.Context(t), looking, tmux.ListWindows{}))
 		tmuxtest.WaitScreen(t, srv, fmt.Sprint("%", i+1), "path="+own)
 	}
@@ -190,11 +183,7 @@ func TestLogHoldsNoWords(t *testing.T) {
 		srv := tmuxtest.New(t)
 		tmuxtest.Run(t, srv, "new-session", "-d", "cat")
 		var log bytes.Buffer
-		logged, err := tmux.New(tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), Transport: way,
-			Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		logged := handle(t, tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), Transport: way, Logger: debugLog(&log)})
 		ctx := tmuxtest.Context(t)
 		large := strings.Repeat(canary, 20_000)
 		for _, cmd := range []tmux.Command{
@@ -203,7 +192,7 @@ func TestLogHoldsNoWords(t *testing.T) {
 		} {
 			_, _ = logged.Do(ctx, cmd)
 		}
-		if n := strings.Count(log.String(), `"msg":"tmux"`); n < 5 || !strings.Contains(log.String(), `"commands":["send-keys"]`) || strings.Contains(log.String(), canary) {
+		if n := strings.Count(log.String(), `msg=tmux`); n < 5 || !strings.Contains(log.String(), `commands=[send-keys]`) || strings.Contains(log.String(), canary) {
 			t.Errorf("%s: %d records:\n%.2000s", way, n, log.String())
 		}
 	}
@@ -214,7 +203,7 @@ func TestLogHoldsNoWords(t *testing.T) {
 func TestTypedTextStaysOffTheCommandLine(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
-	auto := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), ConfigFile: "/dev/null", Transport: tmux.TransportAuto}))
+	auto := handle(t, tmux.Config{Binary: srv.Binary(), SocketPath: srv.SocketPath(), ConfigFile: "/dev/null", Transport: tmux.TransportAuto})
 	ok(t, do(ctx, auto, tmux.ListSessions{})) // it is native from here on
 	ok(t, srv.Kill(ctx))
 	list := []tmux.Command{tmux.LoadBuffer{Path: "-", Data: []byte("x")}, tmux.NewSession{Detached: true, Command: []string{"exec cat # secret"}}}

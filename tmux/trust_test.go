@@ -73,7 +73,7 @@ func TestAnotherUsersServerGetsNothing(t *testing.T) {
 				cfg.SocketPath = strings.NewReplacer("SHARED", shared, "OWN", own).Replace(cfg.SocketPath)
 				cfg.Env = append(os.Environ(), "TMUX_TMPDIR="+shared)
 				cfg.Binary, cfg.Transport, cfg.ConfigFile, cfg.Timeout = tmuxtest.Binary(t), way, "/dev/null", time.Minute
-				srv, ctx := must[*tmux.Server](t)(tmux.New(cfg)), tmuxtest.Context(t)
+				srv, ctx := handle(t, cfg), tmuxtest.Context(t)
 				for name, err := range map[string]error{
 					"list":    do(ctx, srv, tmux.ListSessions{}),
 					"new":     do(ctx, srv, tmux.NewSession{Detached: true}),
@@ -136,10 +136,10 @@ func TestPathsForTheProgram(t *testing.T) {
 			if test.chown != nil {
 				ok(t, test.chown(dir))
 			}
-			srv := must[*tmux.Server](t)(tmux.New(tmux.Config{
-				Binary: tmuxtest.Binary(t), SocketPath: dir + "/s", ConfigFile: "/dev/null", Transport: tmux.TransportExec,
+			srv := handle(t, tmux.Config{
+				SocketPath: dir + "/s", ConfigFile: "/dev/null", Transport: tmux.TransportExec,
 				Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "SHELL=/bin/sh"},
-			}))
+			})
 			ctx := tmuxtest.Context(t)
 			defer srv.Kill(ctx)
 			isKind(t, "a look", do(ctx, srv, tmux.ListSessions{}), tmux.ErrNoServer)
@@ -165,11 +165,10 @@ func TestServersAreToldWhatTheyNeed(t *testing.T) {
 		sent <- heard.text.String()
 	})
 	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
-		srv, err := tmux.New(tmux.Config{
-			Binary: tmuxtest.Binary(t), SocketPath: socket, Transport: way,
+		srv := handle(t, tmux.Config{
+			SocketPath: socket, Transport: way,
 			Env: append(os.Environ(), "CANARY=in-the-coal-mine"),
 		})
-		ok(t, err)
 		for _, test := range []struct {
 			cmd  tmux.Command
 			want bool
@@ -207,7 +206,7 @@ func TestArgumentsHideWhatIsTyped(t *testing.T) {
 	// The program writes down how it is called.
 	binary, log := filepath.Join(dir, "tmux"), filepath.Join(dir, "log")
 	ok(t, testtool.WriteProgram(binary, []byte("#!/bin/sh\nprintf '%s\\n' \"$@\" >>"+log+"\nexec "+base.Binary()+` "$@"`+"\n")))
-	srv := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: binary, SocketPath: base.SocketPath(), Transport: tmux.TransportExec}))
+	srv := handle(t, tmux.Config{Binary: binary, SocketPath: base.SocketPath(), Transport: tmux.TransportExec})
 	const canary = "Zanzibar-0x5eC2e7"
 	text := canary
 	for name, cmds := range map[string][]tmux.Command{
@@ -235,8 +234,7 @@ const endlessEnv = "TMUX_TEST_ENDLESS"
 func TestEndlessOutput(t *testing.T) {
 	if at := os.Getenv(endlessEnv); at != "" {
 		way, socket, _ := strings.Cut(at, ":")
-		srv, err := tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Transport: tmux.Transport(way), Timeout: time.Minute})
-		ok(t, err)
+		srv := handle(t, tmux.Config{SocketPath: socket, Transport: tmux.Transport(way), Timeout: time.Minute})
 		isKind(t, way, second(srv.Do(context.Background(), tmux.ListSessions{})), tmux.ErrTooMuch)
 		// What the system counts for a child begins with the memory of its parent.
 		status, err := os.ReadFile("/proc/self/status")
@@ -330,7 +328,7 @@ func TestServerThatAsksForFiles(t *testing.T) {
 				answer, _ := io.ReadAll(c)
 				got <- answer
 			})
-			srv := must[*tmux.Server](t)(tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Timeout: time.Minute}))
+			srv := handle(t, tmux.Config{SocketPath: socket, Timeout: time.Minute})
 			for range 2 {
 				isKind(t, "the call", do(tmuxtest.Context(t), srv, test.cmd), tmux.ErrUntrusted)
 				expect(t, !bytes.Contains(<-got, []byte("SECRET")), "it got the file")
@@ -361,8 +359,7 @@ func TestNoCommandOpensFilesForAHostileServer(t *testing.T) {
 		got.Write(answer)
 	})
 	for _, way := range []tmux.Transport{tmux.TransportAuto, tmux.TransportNative} {
-		srv, err := tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketPath: socket, Transport: way, Timeout: time.Minute})
-		ok(t, err)
+		srv := handle(t, tmux.Config{SocketPath: socket, Transport: way, Timeout: time.Minute})
 		ctx := tmuxtest.Context(t)
 		isKind(t, "the first", do(ctx, srv, tmux.ListSessions{}), tmux.ErrUntrusted)
 		asked := 0
@@ -414,7 +411,7 @@ func TestWhatIsNoSocketStays(t *testing.T) {
 				if named {
 					cfg.SocketPath, cfg.SocketName = "", "s"
 				}
-				srv := must[*tmux.Server](t)(tmux.New(cfg))
+				srv := handle(t, cfg)
 				path := srv.SocketPath()
 				ok(t, os.MkdirAll(filepath.Dir(path), 0o700))
 				ok(t, place.make(path))
@@ -486,9 +483,9 @@ func TestOpenDirectoryOfNamedSockets(t *testing.T) {
 	connected := make(chan struct{}, 100)
 	serveAt(t, own+"/work", func(net.Conn) { connected <- struct{}{} })
 	for _, way := range transports {
-		srv, err := tmux.New(tmux.Config{Binary: tmuxtest.Binary(t), SocketName: "work", Transport: way, Env: append(os.Environ(), "TMUX_TMPDIR="+dir)})
-		ok(t, err)
-		isKind(t, string(way), second(srv.Do(tmuxtest.Context(t), tmux.ListSessions{})), tmux.ErrUntrusted)
+		srv := handle(t, tmux.Config{SocketName: "work", Transport: way, Env: append(os.Environ(), "TMUX_TMPDIR="+dir)})
+		err := do(tmuxtest.Context(t), srv, tmux.ListSessions{})
+		isKind(t, string(way), err, tmux.ErrUntrusted)
 		expect(t, err == nil || strings.Contains(err.Error(), "chmod 700 "+own), "%s: %v", way, err)
 	}
 	expect(t, len(connected) == 0, "%d connections", len(connected))
