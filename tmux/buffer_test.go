@@ -84,7 +84,5 @@ func TestPasteOptions(t *testing.T) {
 	ok(t, pane.Paste(ctx, []byte("in mode"), tmux.PasteOptions{Bracket: true}))
 	ok(t, pane.ExitMode(ctx))
 	equal(t, "into a pane in copy mode, without brackets asked for", "in mode", string(pane.next(t)))
-	if rest, err := srv.Buffers(ctx, ""); err != nil || len(rest) > 0 {
-		t.Errorf("left buffers %v, %v", rest, err)
-	}
+	equal(t, "left buffers", 0, len(must[[]tmux.Buffer](t)(srv.Buffers(ctx, ""))))
 }

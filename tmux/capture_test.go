@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -48,12 +46,7 @@ func TestCaptureFlags(t *testing.T) {
 		{"escapes", tmux.CapturePane{Escapes: true, Start: 1, End: two}, "\x1b[31mred\x1b[39m\n"},
 		{"octal", tmux.CapturePane{Escapes: true, Octal: true, Start: 1, End: two}, "\\033[31mred\\033[39m\n"},
 	} {
-		got, err := pane.Capture(ctx, test.what)
-		if err != nil {
-			t.Errorf("%s: %v", test.name, err)
-		} else if diff := cmp.Diff(test.want, string(got)); diff != "" {
-			t.Errorf("%s: %s", test.name, diff)
-		}
+		equal(t, test.name, test.want, string(must[[]byte](t)(pane.Capture(ctx, test.what))))
 	}
 	v := must[tmux.Version](t)(srv.Version(ctx))
 	for _, test := range []struct {
@@ -79,15 +72,10 @@ func TestCaptureFlags(t *testing.T) {
 			t.Errorf("%+v: %q, %v, want %q", test.what, got, err, test.want)
 		}
 	}
-	if got, err := pane.Capture(ctx, tmux.CapturePane{KeepSpaces: true, End: two}); err != nil || !strings.Contains(string(got), "red  ") {
-		t.Errorf("with spaces: %q, %v", got, err)
-	}
-	if got, err := pane.Capture(ctx, tmux.CapturePane{Join: true, Start: 2, End: new(tmux.Line(3))}); err != nil || strings.TrimRight(string(got), " \n") != strings.Repeat("x", 90) {
-		t.Errorf("joined: %q, %v", got, err)
-	}
-	if _, err := pane.Capture(ctx, tmux.CapturePane{Alternate: true}); err == nil || !errors.Is(err, tmux.ErrNotFound) {
-		t.Errorf("the hidden screen where there is none: %v", err)
-	}
+	contains(t, "with spaces", must[[]byte](t)(pane.Capture(ctx, tmux.CapturePane{KeepSpaces: true, End: two})), "red  ")
+	joined := must[[]byte](t)(pane.Capture(ctx, tmux.CapturePane{Join: true, Start: 2, End: new(tmux.Line(3))}))
+	equal(t, "joined", strings.Repeat("x", 90), strings.TrimRight(string(joined), " \n"))
+	isKind(t, "the hidden screen where there is none", second(pane.Capture(ctx, tmux.CapturePane{Alternate: true})), tmux.ErrNotFound)
 	must[[]byte](t)(pane.Capture(ctx, tmux.CapturePane{Buffer: "shot", End: two}))
 	equal(t, "captured into a buffer", "one\nred\n", string(must[[]byte](t)(srv.Buffer("shot").Bytes(ctx))))
 }
@@ -133,7 +121,5 @@ func TestPendingIsUnfinishedOutput(t *testing.T) {
 	typed := drawn(t, srv, `stty -echo; printf ready`)
 	tmuxtest.WaitScreen(t, srv, string(typed.ID), "ready")
 	ok(t, typed.SendText(ctx, "not read"))
-	if got, err := typed.Pending(ctx); err != nil || len(got) > 0 {
-		t.Errorf("input that no one has read shows as %q, %v", got, err)
-	}
+	equal(t, "input that no one has read", "", string(must[[]byte](t)(typed.Pending(ctx))))
 }

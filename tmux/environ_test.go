@@ -3,8 +3,6 @@ package tmux_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -25,14 +23,9 @@ func TestEnvironment(t *testing.T) {
 		ok(t, err)
 	}
 	want := []tmux.Variable{{Name: "-n"}, {Name: "A", Value: "-"}, {Name: "B", Value: "x\ny"}, {Name: "GONE", Removed: true}, {Name: "H", Value: "secret", Hidden: true}}
-	got, err := env.All(ctx)
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%s%v", diff, err)
-	}
+	equal(t, "all", want, must[[]tmux.Variable](t)(env.All(ctx)))
 	for _, v := range want {
-		if got, err := env.Get(ctx, v.Name); err != nil || got != v {
-			t.Errorf("%s is %+v, %v", v.Name, got, err)
-		}
+		equal(t, v.Name, v, must[tmux.Variable](t)(env.Get(ctx, v.Name)))
 	}
 	unset("A")
 	isKind(t, "after it was unset", second(env.Get(ctx, "A")), tmux.ErrNotFound)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,6 +88,14 @@ func expect(t testing.TB, holds bool, format string, args ...any) {
 	t.Helper()
 	if !holds {
 		t.Errorf(format, args...)
+	}
+}
+
+// contains expects a part in a text.
+func contains[T string | []byte](t testing.TB, what string, text T, part string) {
+	t.Helper()
+	if !strings.Contains(string(text), part) {
+		t.Errorf("%s: %q is not in %q", what, part, text)
 	}
 }
 

@@ -31,15 +31,11 @@ func inertServer(t testing.TB) *tmux.Server {
 func inert(t testing.TB, srv *tmux.Server, format string) string {
 	t.Helper()
 	ctx := tmuxtest.Context(t)
-	v := must[tmux.Version](t)(srv.Version(ctx))
-	f, err := tmux.Inert(format, v)
+	f, err := tmux.Inert(format, must[tmux.Version](t)(srv.Version(ctx)))
 	if err != nil {
 		t.Fatalf("%s: %v", format, err)
 	}
-	var b tmux.Batch
-	got := tmux.Displayed(&b, tmux.DisplayMessage{Target: tmux.PaneID("%0"), Message: f})
-	ok(t, b.Do(ctx, srv))
-	return *got
+	return must[string](t)(srv.Pane("%0").Display(ctx, f))
 }
 
 // What tmux makes of a format that is taken, it makes of the rewritten one.
@@ -178,9 +174,8 @@ func TestInertFormatsAreCheap(t *testing.T) {
 			tmuxtest.Run(t, srv, "set-option", "-ga", fmt.Sprint("@v", n), strings.Repeat("é; ", min(n, 4096)/4))
 		}
 	}
-	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
-	ctx := tmuxtest.Context(t)
-	most, before := 0, memory(t, srv)
+	pid := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	most, before := 0, memory(t, pid)
 	for n := 64; n <= 64<<10; n *= testtool.Size(32, 2) {
 		value := fmt.Sprintf("#{@v%d}", n)
 		for _, part := range []string{
@@ -188,26 +183,19 @@ func TestInertFormatsAreCheap(t *testing.T) {
 			"#{==:" + value + "," + value + "}", "#{?" + value + "," + value + "," + value + "}", "#{?1,a,#{?1,b,#{?1,c,#{?1,d," + value + "}}}}", "#{pane_current_path}#{history_bytes}",
 		} {
 			for _, times := range []int{1, 10, maxInertBytes / len(part)} {
-				f, err := tmux.Inert(strings.Repeat(part, min(times, maxInertBytes/len(part))), v)
-				if err != nil {
-					t.Fatalf("%s: %v", part, err)
-				}
-				var b tmux.Batch
-				got := tmux.Displayed(&b, tmux.DisplayMessage{Target: tmux.PaneID("%0"), Message: f})
-				ok(t, b.Do(ctx, srv))
-				most = max(most, len(*got))
+				most = max(most, len(inert(t, srv, strings.Repeat(part, min(times, maxInertBytes/len(part))))))
 			}
 		}
 	}
 	expect(t, most <= 1<<20 && most >= 64<<10, "a format expanded to %d bytes", most)
-	if grown := memory(t, srv) - before; grown > 10<<10 {
+	if grown := memory(t, pid) - before; grown > 10<<10 {
 		t.Errorf("tmux grew by %d kB", grown)
 	}
 }
 
-// memory is what tmux has had in memory at most, in kB, where the system tells.
-func memory(t *testing.T, srv *tmux.Server) (kB int) {
-	text, err := os.ReadFile("/proc/" + tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}") + "/status")
+// memory is what a process has had in memory at most, in kB; 0 where the system does not count it.
+func memory(t *testing.T, pid string) (kB int) {
+	text, err := os.ReadFile("/proc/" + pid + "/status")
 	_, after, _ := strings.Cut(string(text), "VmHWM:")
 	if _, scan := fmt.Sscan(after, &kB); err == nil && scan != nil {
 		t.Fatal(scan)

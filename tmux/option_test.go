@@ -43,18 +43,14 @@ func TestOptionScopes(t *testing.T) {
 	}
 	ok(t, do(ctx, srv, session.Options().Setting(tmux.SetOption{Name: "mouse"})))
 	ok(t, session.Options().Append(ctx, "status-left", "more;"))
-	if got, err := session.Options().Get(ctx, "status-left"); err != nil || !strings.HasSuffix(got, "more;") {
-		t.Errorf("appended: %q, %v", got, err)
-	}
+	contains(t, "appended", must[string](t)(session.Options().Get(ctx, "status-left")), "more;")
 	ok(t, session.Options().Unset(ctx, "status"))
 	if got := effective(session.Options(), "status"); got.Value != "on" || got.Scope != tmux.GlobalSessionOptions {
 		t.Errorf("inherited: %+v", got)
 	}
 	isKind(t, "not set here", second(session.Options().Local(ctx, "status")), tmux.ErrUnknownOption)
 	equal(t, "inherited as", "on", must[string](t)(session.Options().Get(ctx, "status")))
-	if got, err := session.Options().Local(ctx, "status-left"); err != nil || !strings.HasSuffix(got, "more;") {
-		t.Errorf("set here as %q, %v", got, err)
-	}
+	contains(t, "set here", must[string](t)(session.Options().Local(ctx, "status-left")), "more;")
 	own, err := session.Options().AllLocal(ctx)
 	ok(t, err)
 	names := []string{}
@@ -90,9 +86,8 @@ func TestArrayOptions(t *testing.T) {
 	isKind(t, "the whole as one value", second(o.Get(ctx, "update-environment")), tmux.ErrArgument)
 	ok(t, o.Unset(ctx, "update-environment[1]"))
 	ok(t, o.Set(ctx, "update-environment[9]", "Z"))
-	if got, err := o.Items(ctx, "update-environment"); err != nil || len(got) != 4 || got[3].Index != "9" || got[3].Value != "Z" {
-		t.Errorf("after changes: %+v, %v", got, err)
-	}
+	got = must[[]tmux.Option](t)(o.Items(ctx, "update-environment"))
+	expect(t, len(got) == 4 && got[3].Index == "9" && got[3].Value == "Z", "after changes: %+v", got)
 	ok(t, o.SetItems(ctx, "update-environment", nil))
 	equal(t, "emptied", 0, len(must[[]tmux.Option](t)(o.LocalItems(ctx, "update-environment"))))
 	equal(t, "emptied", 0, len(must[[]tmux.Option](t)(o.Items(ctx, "update-environment"))))
@@ -115,9 +110,7 @@ func TestOptionsInOneList(t *testing.T) {
 	ok(t, b.Do(ctx, srv))
 	equal(t, "before", []tmux.Option{{Name: "status-interval", Value: "15", Scope: tmux.GlobalSessionOptions, Inherited: true}}, *before)
 	equal(t, "after", []tmux.Option{{Name: "status-interval", Value: "7", Scope: tmux.SessionOptions}}, *after)
-	if *none != nil || len(*hook) != 0 {
-		t.Errorf("not set, and read as %+v and %+v", *none, *hook)
-	}
+	expect(t, *none == nil && len(*hook) == 0, "not set, and read as %+v and %+v", *none, *hook)
 	if !slices.Contains(*vars, tmux.Variable{Name: "X", Value: "1;"}) {
 		t.Errorf("X is not in %+v", *vars)
 	}

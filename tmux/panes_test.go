@@ -24,9 +24,7 @@ func TestSplitPlacesThePane(t *testing.T) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	dir := t.TempDir()
 	p1 := must[tmux.Pane](t)(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Right: true, Size: tmux.Cells(30), Dir: dir, Detached: true}))
-	if p1.Width != 30 || p1.Left != 50 || p1.Active {
-		t.Errorf("new pane: width %d, left %d, active %v", p1.Width, p1.Left, p1.Active)
-	}
+	expect(t, p1.Width == 30 && p1.Left == 50 && !p1.Active, "new pane: width %d, left %d, active %v", p1.Width, p1.Left, p1.Active)
 	inDirectory(t, p1.PaneRef, dir)
 	p2 := must[tmux.Pane](t)(p1.Split(ctx, tmux.SplitWindow{Before: true, Size: tmux.Percent(50)}))
 	expect(t, p2.Active && p2.Top == 0 && p2.Height == 12, "new pane: active %v, top %d, height %d", p2.Active, p2.Top, p2.Height)
@@ -126,31 +124,25 @@ func TestPanesMoveAbout(t *testing.T) {
 	equal(t, "width", 25, must[tmux.Pane](t)(p1.Resize(ctx, tmux.ResizePane{Left: true, By: 5})).Width)
 	equal(t, "width", 40, must[tmux.Pane](t)(p1.Resize(ctx, tmux.ResizePane{Width: tmux.Percent(50)})).Width)
 	ok(t, do(ctx, srv, tmux.SwapPane{Source: p0, Target: p1, Detached: true}))
-	if got := must[tmux.Pane](t)(p0.Info(ctx)); got.Index != 1 || got.Left == 0 {
-		t.Errorf("swapped to index %d", got.Index)
-	}
+	p0 = must[tmux.Pane](t)(p0.Info(ctx))
+	expect(t, p0.Index == 1 && p0.Left > 0, "swapped to index %d, column %d", p0.Index, p0.Left)
 	w := must[tmux.Window](t)(p1.Break(ctx, tmux.BreakPane{Name: "broken #{pane_id}", Detached: true}))
 	expect(t, w.ID != p1.WindowID && w.Name == "broken #{pane_id}" && !w.Active, "broken into %+v", w)
 	equal(t, "pane in", w.ID, must[tmux.Pane](t)(p1.Info(ctx)).WindowID)
 	ok(t, do(ctx, srv, tmux.JoinPane{Source: p1, Target: p0, Size: tmux.Cells(5)}))
-	if got := must[tmux.Pane](t)(p1.Info(ctx)); got.WindowID != p0.WindowID || got.Height != 5 {
-		t.Errorf("joined: window %s, height %d", got.WindowID, got.Height)
-	}
+	p1 = must[tmux.Pane](t)(p1.Info(ctx))
+	expect(t, p1.WindowID == p0.WindowID && p1.Height == 5, "joined: window %s, height %d", p1.WindowID, p1.Height)
 	isKind(t, "the window that lost its pane", second(w.Info(ctx)), tmux.ErrNotFound)
 	isKind(t, "joined to a dead pane", do(ctx, srv, tmux.JoinPane{Source: p1, Target: tmux.PaneID("%99")}), tmux.ErrNotFound)
 	order := paneIDs(must[[]tmux.Pane](t)(srv.Window(p0.WindowID).Rotate(ctx, tmux.RotateWindow{})))
 	equal(t, "order", []tmux.PaneID{p1.ID, p0.ID}, order)
 	isKind(t, "a running pane started again", second(p1.Respawn(ctx, tmux.RespawnPane{})), tmux.ErrRunning)
 	got := must[tmux.Pane](t)(p1.Respawn(ctx, tmux.RespawnPane{Kill: true, Command: []string{"sleep", "2000"}}))
-	expect(t, got.StartCommand != nil && strings.Contains(*got.StartCommand, "sleep 2000"), "start command %v", got.StartCommand)
+	equal(t, "started", "sleep 2000", startCommand(got))
 	ok(t, do(ctx, srv, tmux.ClockMode{Target: p0}))
-	if got := must[tmux.Pane](t)(p0.Info(ctx)); got.Mode == nil || *got.Mode != "clock-mode" {
-		t.Errorf("mode %v", got.Mode)
-	}
+	equal(t, "pane_mode", "clock-mode", must[string](t)(p0.Display(ctx, "#{pane_mode}")))
 	ok(t, p0.KillOthers(ctx))
-	if left := must[[]tmux.Pane](t)(srv.Panes(ctx)); len(left) != 1 || left[0].ID != p0.ID {
-		t.Errorf("left: %v", paneIDs(left))
-	}
+	equal(t, "left", []tmux.PaneID{p0.ID}, paneIDs(must[[]tmux.Pane](t)(srv.Panes(ctx))))
 }
 
 func TestFloatingPanes(t *testing.T) {
@@ -175,9 +167,7 @@ func TestFloatingPanes(t *testing.T) {
 		expect(t, after.Left > before.Left, "moved from column %d to %d", before.Left, after.Left)
 		ok(t, do(ctx, srv, tmux.MovePane{Target: p, UpBy: 3, LeftBy: 2}))
 		again := must[tmux.Pane](t)(p.Info(ctx))
-		if again.Left != after.Left-2 || again.Top != after.Top-3 {
-			t.Errorf("moved from %d,%d to %d,%d", after.Left, after.Top, again.Left, again.Top)
-		}
+		equal(t, "moved to", []int{after.Left - 2, after.Top - 3}, []int{again.Left, again.Top})
 	}
 	ok(t, p.Kill(ctx))
 }

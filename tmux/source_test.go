@@ -26,19 +26,16 @@ func TestSource(t *testing.T) {
 	if _, err := srv.Source(ctx, []byte("last-window\nset -g @x 'after an error'\n")); !errors.Is(err, tmux.ErrNotFound) || get() != "after an error" {
 		t.Errorf("set %q, %v", get(), err)
 	}
-	if _, err := srv.Source(ctx, []byte("set -g @x no\nno-such-command\n")); err == nil || get() != "after an error" {
-		t.Errorf("a syntax error: set %q, %v", get(), err)
-	}
+	expect(t, second(srv.Source(ctx, []byte("set -g @x no\nno-such-command\n"))) != nil, "a syntax error is none")
+	equal(t, "set with a syntax error", "after an error", get())
 	ok(t, second(srv.Source(ctx, nil)))
 	path := filepath.Join(t.TempDir(), "a * [b] ?#{x};")
 	ok(t, os.WriteFile(path, []byte("set -g @x 'from a file'\n"), 0o600))
-	if err := do(ctx, srv, tmux.SourceFile{Paths: []string{path}}); err != nil || get() != "from a file" {
-		t.Errorf("from a file: set %q, %v", get(), err)
-	}
+	ok(t, do(ctx, srv, tmux.SourceFile{Paths: []string{path}}))
+	equal(t, "set", "from a file", get())
 	isKind(t, "no file", do(ctx, srv, tmux.SourceFile{Paths: []string{path + "none"}}), tmux.ErrNotFound)
-	if _, err := srv.Do(ctx, tmux.SourceFile{Paths: []string{"-"}, Input: []byte("set -g @x no\n"), ParseOnly: true}); err != nil || get() != "from a file" {
-		t.Errorf("parsed only: set %q, %v", get(), err)
-	}
+	ok(t, do(ctx, srv, tmux.SourceFile{Paths: []string{"-"}, Input: []byte("set -g @x no\n"), ParseOnly: true}))
+	equal(t, "set by what is parsed only", "from a file", get())
 }
 
 func TestMessages(t *testing.T) {

@@ -27,6 +27,14 @@ func paneIDs(ps []tmux.Pane) (ids []tmux.PaneID) {
 	return ids
 }
 
+// startCommand is what a pane was started with, without quotes.
+func startCommand(p tmux.Pane) string {
+	if p.StartCommand == nil {
+		return ""
+	}
+	return strings.Trim(*p.StartCommand, `"`)
+}
+
 // inDirectory waits until the pane's program has gone to dir: tmux announces the pane
 // before that.
 func inDirectory(t testing.TB, p tmux.PaneRef, dir string) {
@@ -47,20 +55,15 @@ func TestSessionsFromBirthToDeath(t *testing.T) {
 	expect(t, len(p) == 1 && p[0].SessionID == s.ID, "panes of the new session: %v", paneIDs(p))
 	inDirectory(t, p[0].PaneRef, dir)
 	wide := must[tmux.Version](t)(srv.Version(ctx)).Has(tmux.Version{Major: 3, Minor: 3})
-	if w := must[tmux.Window](t)(s.ActiveWindow(ctx)); w.Name != "first" || wide && w.Width != 100 {
-		t.Errorf("window %q of width %d", w.Name, w.Width)
-	}
+	w := must[tmux.Window](t)(s.ActiveWindow(ctx))
+	expect(t, w.Name == "first" && (w.Width == 100 || !wide), "window %q of width %d", w.Name, w.Width)
 	isKind(t, "the same name again", second(srv.NewSession(ctx, tmux.NewSession{Name: "work"})), tmux.ErrExists)
 
 	// A name that is another's beginning.
 	wo := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "wor"}))
 	equal(t, "session named wor", wo.ID, must[tmux.Session](t)(srv.SessionNamed(ctx, "wor")).ID)
-	if has := must[bool](t)(srv.HasSession(ctx, tmux.Named("wo"))); has {
-		t.Error("there is no session wo")
-	}
-	if has := must[bool](t)(srv.HasSession(ctx, tmux.Named("wor"))); !has {
-		t.Error("there is a session wor")
-	}
+	equal(t, "has wo", false, must[bool](t)(srv.HasSession(ctx, tmux.Named("wo"))))
+	equal(t, "has wor", true, must[bool](t)(srv.HasSession(ctx, tmux.Named("wor"))))
 	ok(t, s.Rename(ctx, "play"))
 	equal(t, "renamed to", "play", must[tmux.Session](t)(s.Info(ctx)).Name)
 	isKind(t, "an empty name", s.Rename(ctx, ""), tmux.ErrArgument)
@@ -143,10 +146,9 @@ func TestWindowsOfASession(t *testing.T) {
 		t.Helper()
 		return must[tmux.Window](t)(s.NewWindow(ctx, opts))
 	}
-	names := func() []string { t.Helper(); return windowNames(must[[]tmux.Window](t)(s.Windows(ctx))) }
 	same := func(what string, want ...string) {
 		t.Helper()
-		equal(t, what, want, names())
+		equal(t, what, want, windowNames(must[[]tmux.Window](t)(s.Windows(ctx))))
 	}
 	two := newWindow(tmux.NewWindow{Name: "two", Detached: true})
 	three := newWindow(tmux.NewWindow{Name: "three"})
@@ -156,14 +158,12 @@ func TestWindowsOfASession(t *testing.T) {
 	at9 := newWindow(tmux.NewWindow{Name: "nine", Target: s.At(9), Detached: true})
 	equal(t, "index", 9, at9.Index)
 	isKind(t, "a taken index", second(s.NewWindow(ctx, tmux.NewWindow{Target: s.At(9)})), tmux.ErrExists)
-	if again := newWindow(tmux.NewWindow{Name: "two", SelectExisting: true}); again.ID != two.ID || !again.Active {
-		t.Errorf("the existing window: %+v", again)
-	}
-	if made := newWindow(tmux.NewWindow{Name: "ten", SelectExisting: true}); made.Name != "ten" || made.Index != 4 {
-		t.Errorf("no existing window: %+v", made)
-	}
-	_, err := s.NewWindow(ctx, tmux.NewWindow{Name: "#(x)", SelectExisting: true})
-	isKind(t, "a name to select that is a format", err, tmux.ErrArgument)
+	again := newWindow(tmux.NewWindow{Name: "two", SelectExisting: true})
+	expect(t, again.ID == two.ID && again.Active, "the existing window: %+v", again)
+	made := newWindow(tmux.NewWindow{Name: "ten", SelectExisting: true})
+	expect(t, made.Name == "ten" && made.Index == 4, "no existing window: %+v", made)
+	format := tmux.NewWindow{Name: "#(x)", SelectExisting: true}
+	isKind(t, "a name to select that is a format", second(s.NewWindow(ctx, format)), tmux.ErrArgument)
 
 	ok(t, do(ctx, srv, tmux.PreviousWindow{Target: s}))
 	equal(t, "before ten", "three", must[tmux.Window](t)(s.ActiveWindow(ctx)).Name)
@@ -174,16 +174,11 @@ func TestWindowsOfASession(t *testing.T) {
 	ok(t, do(ctx, srv, tmux.SwapWindow{Source: two, Target: at9, Detached: true}))
 	equal(t, "swapped to", 5, must[tmux.Window](t)(two.Info(ctx)).Index)
 	equal(t, "moved to", 20, must[tmux.Window](t)(two.Move(ctx, tmux.MoveWindow{Target: s.At(20), Detached: true})).Index)
-	if w := must[tmux.Window](t)(two.Resize(ctx, tmux.ResizeWindow{Width: 60, Height: 20})); w.Width != 60 || w.Height != 20 {
-		t.Errorf("resized to %dx%d", w.Width, w.Height)
-	}
-	if _, err := two.Respawn(ctx, tmux.RespawnWindow{}); err == nil {
-		t.Error("a running window was started again")
-	}
+	resized := must[tmux.Window](t)(two.Resize(ctx, tmux.ResizeWindow{Width: 60, Height: 20}))
+	equal(t, "width and height", []int{60, 20}, []int{resized.Width, resized.Height})
+	isKind(t, "a running window started again", second(two.Respawn(ctx, tmux.RespawnWindow{})), tmux.ErrRunning)
 	must[tmux.Window](t)(two.Respawn(ctx, tmux.RespawnWindow{Kill: true, Command: []string{"sleep", "1000"}}))
-	if p := must[tmux.Pane](t)(two.ActivePane(ctx)); p.StartCommand == nil || !strings.Contains(*p.StartCommand, "sleep 1000") {
-		t.Errorf("start command %v", p.StartCommand)
-	}
+	equal(t, "started", "sleep 1000", startCommand(must[tmux.Pane](t)(two.ActivePane(ctx))))
 	ok(t, two.Kill(ctx))
 	isKind(t, "a window that was killed", second(two.Info(ctx)), tmux.ErrNotFound)
 	ok(t, first.KillOthers(ctx))
@@ -208,27 +203,21 @@ func TestLinkedWindowsAndGroups(t *testing.T) {
 	equal(t, "window", w.ID, must[tmux.Window](t)(w.Info(ctx)).ID)
 	p := must[[]tmux.Pane](t)(w.Panes(ctx))
 	equal(t, "panes of a linked window", 1, len(p))
-	if got := must[tmux.Pane](t)(p[0].Info(ctx)); got.ID != p[0].ID || got.WindowID != w.ID {
-		t.Errorf("pane %+v", got)
-	}
+	got := must[tmux.Pane](t)(p[0].Info(ctx))
+	expect(t, got.ID == p[0].ID && got.WindowID == w.ID, "pane %+v", got)
 	// Selected in one session it is not in the other.
 	ok(t, do(ctx, srv, tmux.SelectWindow{Target: b.Linked(w.ID)}))
-	if got := must[tmux.Window](t)(a.ActiveWindow(ctx)); got.ID == w.ID {
-		t.Error("selected in the other session")
-	}
+	expect(t, must[tmux.Window](t)(a.ActiveWindow(ctx)).ID != w.ID, "selected in the other session")
 	equal(t, "id", w.ID, must[tmux.Window](t)(b.ActiveWindow(ctx)).ID)
 	ok(t, w.Unlink(ctx, b.ID))
 	isKind(t, "unlinked again", w.Unlink(ctx, b.ID), tmux.ErrNotFound)
-	if err := w.Unlink(ctx, a.ID); err == nil {
-		t.Error("unlinked from its only session")
-	}
+	isKind(t, "unlinked from its only session", w.Unlink(ctx, a.ID), tmux.ErrLastLink)
 
 	c := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "third", Group: a}))
 	expect(t, c.ID != a.ID && len(must[[]tmux.Window](t)(c.Windows(ctx))) == 2, "grouped session: %+v", c)
 	must[tmux.Window](t)(c.NewWindow(ctx, tmux.NewWindow{Name: "in both"}))
-	if names := windowNames(must[[]tmux.Window](t)(a.Windows(ctx))); !slices.Contains(names, "in both") {
-		t.Errorf("windows of the group: %q", names)
-	}
+	names := windowNames(must[[]tmux.Window](t)(a.Windows(ctx)))
+	expect(t, slices.Contains(names, "in both"), "windows of the group: %q", names)
 	ok(t, w.Kill(ctx))
 	ok(t, c.Kill(ctx))
 	ok(t, second(a.Info(ctx)))
