@@ -85,7 +85,8 @@ func (s *Server) display(ctx context.Context, format Format, list Lister, token,
 		}
 		return text, nil
 	}
-	return "", fmt.Errorf("%s: %s %s: %w", list.CommandName(), token, value, ErrNotFound)
+	kind, _, _ := strings.Cut(token, "_")
+	return "", notFound(s, list.CommandName(), Object{kind, value})
 }
 
 // checkScoped refuses the formats that would kill a tmux 3.2a.
