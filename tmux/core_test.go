@@ -48,21 +48,6 @@ func TestListsOverTheLimits(t *testing.T) {
 			t.Errorf("the value did not come back: %d rows, %v", len(rows), err)
 		}
 	})
-	t.Run("many commands", func(t *testing.T) {
-		cmds := make([]tmux.Command, 700)
-		for i := range cmds {
-			cmds[i] = tmux.DisplayMessage{Print: true, Message: tmux.Literal(strings.Repeat("n", i))}
-		}
-		for i, o := range must[[][]byte](t)(srv.Do(ctx, cmds...)) {
-			equal(t, fmt.Sprintf("output %d", i), i+1, len(o))
-		}
-		cmds[350] = tmux.Raw{Name: "last-window"}
-		outs, err := srv.Do(ctx, cmds...)
-		var e *tmux.Error
-		if len(outs) != 351 || !errors.As(err, &e) || e.Command != "last-window" {
-			t.Errorf("stopped after %d outputs with %v", len(outs), err)
-		}
-	})
 	t.Run("a server is started for a long list", func(t *testing.T) {
 		srv := tmuxtest.New(t)
 		ok(t, do(ctx, srv, tmux.Raw{Name: "new-session", Args: []string{"-d", "-e", "LONG=" + strings.Repeat("x", 20000)}}))

@@ -262,22 +262,19 @@ func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
 	return calls
 }
 
-// isGone reports whether an error says that an object of that name does not exist.
-func isGone(err error, name string) bool {
-	return (errors.Is(err, tmux.ErrNotFound) || errors.Is(err, tmux.ErrNoClient)) && strings.Contains(err.Error(), name)
-}
-
 // What methods do to objects that are gone is an error that names the object.
 func TestGoneObjects(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
+	pane, window, session := tmux.Object{Kind: "pane", Name: "%99"}, tmux.Object{Kind: "window", Name: "@99"}, tmux.Object{Kind: "session", Name: "$99"}
 	for _, c := range []struct {
-		name   string
+		gone   tmux.Object
 		handle any
 	}{
-		{"%99", srv.Pane("%99")}, {"@99", srv.Window("@99")}, {"$99", srv.Session("$99")}, {"gone", srv.Buffer("gone")}, {"/dev/gone", srv.Client("/dev/gone")},
-		{"%99", srv.Pane("%99").Options()}, {"@99", srv.Window("@99").Options()}, {"$99", srv.Session("$99").Options()},
-		{"$99", srv.Session("$99").Hooks()}, {"$99", srv.Session("$99").Environment()},
+		{pane, srv.Pane("%99")}, {window, srv.Window("@99")}, {session, srv.Session("$99")},
+		{tmux.Object{Kind: "buffer", Name: "no such: one"}, srv.Buffer("no such: one")}, {tmux.Object{Kind: "client", Name: "/dev/gone"}, srv.Client("/dev/gone")},
+		{pane, srv.Pane("%99").Options()}, {window, srv.Window("@99").Options()}, {session, srv.Session("$99").Options()},
+		{session, srv.Session("$99").Hooks()}, {session, srv.Session("$99").Environment()},
 	} {
 		for _, m := range methodsOf(c.handle) {
 			// A buffer can be made by appending; the others need other arguments.
@@ -285,7 +282,14 @@ func TestGoneObjects(t *testing.T) {
 				continue
 			}
 			err := m.call(ctx)
-			expect(t, errors.Is(err, tmux.ErrUnsupported) || isGone(err, c.name), "%s: %v", m.name, err)
+			if errors.Is(err, tmux.ErrUnsupported) {
+				continue
+			}
+			expect(t, errors.Is(err, tmux.ErrNotFound) || errors.Is(err, tmux.ErrNoClient), "%s: %v", m.name, err)
+			var e *tmux.Error
+			if !errors.As(err, &e) || e.Object != c.gone || !strings.Contains(e.Error(), c.gone.Name) {
+				t.Errorf("%s: %v does not name %v", m.name, err, c.gone)
+			}
 		}
 	}
 }

@@ -134,7 +134,8 @@ func TestRowsThatCannotBe(t *testing.T) {
 	}
 }
 
-// An error about something that does not exist names it, on all versions.
+// An error about something that does not exist names it, on all versions; for what handles are of, see
+// TestGoneObjects.
 func TestErrorsNameTheObject(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
@@ -144,20 +145,9 @@ func TestErrorsNameTheObject(t *testing.T) {
 		err  error
 		want tmux.Object
 	}{
-		"a pane":               {srv.Pane("%99").Kill(ctx), object("pane", "%99")},
-		"a pane's row":         {second(srv.Pane("%99").Info(ctx)), object("pane", "%99")},
-		"a pane's format":      {second(srv.Pane("%99").Display(ctx, "x")), object("pane", "%99")},
-		"a window":             {srv.Window("@99").Kill(ctx), object("window", "@99")},
-		"a window's row":       {second(srv.Window("@99").Info(ctx)), object("window", "@99")},
-		"a session":            {srv.Session("$99").Kill(ctx), object("session", "$99")},
-		"a session's row":      {second(srv.Session("$99").Info(ctx)), object("session", "$99")},
 		"a session by name":    {second(srv.SessionNamed(ctx, "wörk: x")), object("session", "wörk: x")},
 		"a session's name":     {do(ctx, srv, tmux.KillSession{Target: tmux.Named("work")}), object("session", "work")},
 		"an index":             {do(ctx, srv, tmux.KillWindow{Target: other.At(77)}), object("window", "77")},
-		"a client":             {srv.Client("/dev/pts/none").Detach(ctx), object("client", "/dev/pts/none")},
-		"a client's row":       {second(srv.Client("/dev/pts/none").Info(ctx)), object("client", "/dev/pts/none")},
-		"a buffer":             {second(srv.Buffer("no such: one").Bytes(ctx)), object("buffer", "no such: one")},
-		"a buffer to delete":   {srv.Buffer("nope").Delete(ctx), object("buffer", "nope")},
 		"an option":            {srv.Options().Set(ctx, "no-such-option", "1"), object("option", "no-such-option")},
 		"a variable":           {second(srv.Environment().Get(ctx, "NO_SUCH")), object("variable", "NO_SUCH")},
 		"a key table":          {second(srv.KeyBindings(ctx, "nosuch")), object("key table", "nosuch")},
