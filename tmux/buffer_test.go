@@ -32,8 +32,8 @@ func TestBuffers(t *testing.T) {
 	if diff := cmp.Diff(names, got, cmpopts.SortSlices(strings.Compare)); diff != "" {
 		t.Error(diff)
 	}
-	some, err := srv.Buffers(ctx, tmux.MatchToken("buffer_name", "*:*", tmux.Match{Glob: true}))
-	expect(t, err == nil && len(some) == 1 && some[0].Name == "c:d", "filtered: %v, %v", some, err)
+	filter := tmux.MatchToken("buffer_name", "*:*", tmux.Match{Glob: true})
+	equal(t, "filtered", "c:d", only[tmux.Buffer](t)(srv.Buffers(ctx, filter)).Name)
 	b := srv.Buffer("a b")
 	ok(t, b.Append(ctx, " and more;"))
 	b = must[tmux.BufferRef](t)(b.Rename(ctx, "new name"))

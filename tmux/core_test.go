@@ -43,10 +43,7 @@ func TestListsOverTheLimits(t *testing.T) {
 		type row struct {
 			Long string `tmux:"@long"`
 		}
-		rows, err := tmux.List[row](ctx, srv, tmux.ListSessions{})
-		if err != nil || len(rows) != 1 || rows[0].Long != long {
-			t.Errorf("the value did not come back: %d rows, %v", len(rows), err)
-		}
+		equal(t, "the value", long, only[row](t)(tmux.List[row](ctx, srv, tmux.ListSessions{})).Long)
 	})
 	t.Run("a server is started for a long list", func(t *testing.T) {
 		srv := tmuxtest.New(t)

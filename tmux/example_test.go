@@ -84,14 +84,14 @@ func Example_splitAndRun() {
 		fmt.Println(err)
 		return
 	}
-	screen, err := waitForText(ctx, pane.PaneRef, "from")
+	screen, err := waitForText(ctx, pane.PaneRef, "from /")
 	fmt.Println(pane.ID, pane.Width, screen, err)
 	// Output: %1 32 it's; "me" from / <nil>
 }
 
 // waitForText waits until a text is on the pane's screen, and returns the line that it is in.
 func waitForText(ctx context.Context, pane tmux.PaneRef, text string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
 		screen, err := pane.Capture(ctx, tmux.CapturePane{})
@@ -121,7 +121,7 @@ func ExamplePaneRef_SendKeys() {
 	pane.SendText(ctx, "C-c is text here; so is Enter") // exactly these characters
 	pane.SendKeys(ctx, "Enter")                         // a key by its name
 	pane.SendLine(ctx, "$HOME #{pane_id} 'quoted'")     // text, then Enter
-	line, err := waitForText(ctx, pane.PaneRef, "#{pane_id}")
+	line, err := waitForText(ctx, pane.PaneRef, "'quoted'")
 	fmt.Println(line, err)
 
 	pane.SendKeys(ctx, "C-c") // ends cat, and with it the pane

@@ -46,9 +46,8 @@ func FuzzText(f *testing.F) {
 			if null {
 				continue
 			}
-			if items := must[[]tmux.Option](t)(o.Items(ctx, name)); len(items) != 1 || items[0].Value != text || items[0].Inherited {
-				t.Errorf("set %s to %q, %+v holds", name, text, items)
-			}
+			item := only[tmux.Option](t)(o.Items(ctx, name))
+			expect(t, item.Value == text && !item.Inherited, "set %s to %q, %+v holds", name, text, item)
 		}
 		for _, env := range []tmux.Environment{srv.Environment(), session.Environment()} {
 			variable := tmux.Variable{Name: "FUZZ", Value: text}

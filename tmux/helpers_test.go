@@ -27,6 +27,17 @@ func must[T any](t testing.TB) func(v T, err error) T {
 	}
 }
 
+// only is [must] for a list of one.
+func only[T any](t testing.TB) func(list []T, err error) T {
+	return func(list []T, err error) T {
+		t.Helper()
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%+v, %v; want one", list, err)
+		}
+		return list[0]
+	}
+}
+
 func ok(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -138,11 +138,7 @@ func TestCopyMode(t *testing.T) {
 	for _, args := range [][]string{{"search-backward", "beta"}, {"begin-selection"}, {"end-of-line"}, {"copy-selection-no-clear"}} {
 		ok(t, pane.CopyCommand(ctx, args[0], args[1:]...))
 	}
-	all, err := srv.Buffers(ctx, "")
-	if err != nil || len(all) != 1 {
-		t.Fatalf("buffers: %v, %v", all, err)
-	}
-	equal(t, "copied", "beta", string(must[[]byte](t)(all[0].Bytes(ctx))))
+	equal(t, "copied", "beta", string(must[[]byte](t)(only[tmux.Buffer](t)(srv.Buffers(ctx, "")).Bytes(ctx))))
 	equal(t, "pane_in_mode", "1", must[string](t)(pane.Display(ctx, "#{pane_in_mode}")))
 	ok(t, pane.ExitMode(ctx))
 	equal(t, "pane_in_mode", "0", must[string](t)(pane.Display(ctx, "#{pane_in_mode}")))

@@ -128,10 +128,8 @@ func TestRowsThatCannotBe(t *testing.T) {
 		Theme  *string `tmux:"client_theme"` // since= is known of it
 	}
 	ok(t, srv.Pane("%0").Options().Set(ctx, "@note", "n"))
-	rows := must[[]known](t)(tmux.List[known](ctx, srv, tmux.DisplayMessage{}))
-	if len(rows) != 1 || rows[0].Note != "n" || rows[0].Status != "on" || rows[0].Keys == "" || rows[0].Future != nil {
-		t.Errorf("rows %+v", rows)
-	}
+	row := only[known](t)(tmux.List[known](ctx, srv, tmux.DisplayMessage{}))
+	expect(t, row.Note == "n" && row.Status == "on" && row.Keys != "" && row.Future == nil, "%+v", row)
 }
 
 // An error about something that does not exist names it, on all versions; for what handles are of, see

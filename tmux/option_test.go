@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -19,11 +17,7 @@ func TestOptionScopes(t *testing.T) {
 	session, window, pane := srv.Session("$0"), srv.Window("@0"), srv.Pane("%0")
 	effective := func(o tmux.Options, name string) tmux.Option {
 		t.Helper()
-		got, err := o.Items(ctx, name)
-		if err != nil || len(got) != 1 {
-			t.Fatalf("%s: %+v, %v", name, got, err)
-		}
-		return got[0]
+		return only[tmux.Option](t)(o.Items(ctx, name))
 	}
 	// From the largest scope down; each in turn is what the pane sees.
 	for _, step := range []struct {
@@ -206,18 +200,12 @@ func TestHooks(t *testing.T) {
 	}
 	equal(t, "hooks", []string{"after-new-window[0]", "after-new-window[1]"}, names)
 	for what, hooks := range map[string]tmux.Hooks{"session-renamed": session, "window-renamed": srv.Window("@0").Hooks(), "pane-exited": srv.Pane("%0").Hooks()} {
-		got, err := hooks.Get(ctx, what)
-		expect(t, err == nil && len(got) == 1 && got[0].Name == what && got[0].Commands != "", "%s: %+v, %v", what, got, err)
-		if all, err := hooks.All(ctx); err != nil || !cmp.Equal(all, got) {
-			t.Errorf("all where %s is: %+v, %v", what, all, err)
-		}
+		got := only[tmux.Hook](t)(hooks.Get(ctx, what))
+		expect(t, got.Name == what && got.Commands != "", "%s: %+v", what, got)
+		equal(t, "all", got, only[tmux.Hook](t)(hooks.All(ctx)))
 	}
 	// What is printed can be set again.
-	got, err := global.Get(ctx, "after-new-window[1]")
-	if err != nil || len(got) != 1 {
-		t.Fatalf("one of two: %+v, %v", got, err)
-	}
-	ok(t, global.Set(ctx, "after-new-window", got[0].Commands))
+	ok(t, global.Set(ctx, "after-new-window", only[tmux.Hook](t)(global.Get(ctx, "after-new-window[1]")).Commands))
 	ok(t, srv.GlobalSessionOptions().Unset(ctx, "@ran"))
 	ok(t, do(ctx, srv, tmux.SetHook{Name: "after-new-window", Run: true}))
 	if got, want := ran(), "it's \"two\" #{x};"; got != want {

@@ -51,9 +51,9 @@ func TestSessionsFromBirthToDeath(t *testing.T) {
 	dir := t.TempDir()
 	s := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "work", WindowName: "first", Dir: dir, Width: 100, Height: 30, Env: tmux.Env{"A": "b c"}}))
 	expect(t, s.Name == "work" && s.ID.Valid() && s.WindowCount == 1, "new session: %+v", s)
-	p := must[[]tmux.Pane](t)(s.Panes(ctx))
-	expect(t, len(p) == 1 && p[0].SessionID == s.ID, "panes of the new session: %v", paneIDs(p))
-	inDirectory(t, p[0].PaneRef, dir)
+	p := only[tmux.Pane](t)(s.Panes(ctx))
+	equal(t, "session of its pane", s.ID, p.SessionID)
+	inDirectory(t, p.PaneRef, dir)
 	wide := must[tmux.Version](t)(srv.Version(ctx)).Has(tmux.Version{Major: 3, Minor: 3})
 	w := must[tmux.Window](t)(s.ActiveWindow(ctx))
 	expect(t, w.Name == "first" && (w.Width == 100 || !wide), "window %q of width %d", w.Name, w.Width)
@@ -70,8 +70,7 @@ func TestSessionsFromBirthToDeath(t *testing.T) {
 	isKind(t, "a taken name", s.Rename(ctx, "wor"), tmux.ErrExists)
 
 	ok(t, wo.KillOthers(ctx))
-	all := must[[]tmux.Session](t)(srv.Sessions(ctx))
-	expect(t, len(all) == 1 && all[0].ID == wo.ID, "left: %+v", all)
+	equal(t, "left", wo.ID, only[tmux.Session](t)(srv.Sessions(ctx)).ID)
 	isKind(t, "a session that was killed", second(s.Info(ctx)), tmux.ErrNotFound)
 	ok(t, wo.DetachClients(ctx))
 }
@@ -129,7 +128,7 @@ func TestServerWithoutSessions(t *testing.T) {
 		Usage string `tmux:"command_list_usage"`
 	}
 	if cmds := must[[]command](t)(tmux.List[command](ctx, srv, tmux.ListCommands{})); len(cmds) < 80 || cmds[0].Name != "attach-session" || cmds[0].Alias != "attach" || cmds[0].Usage == "" {
-		t.Errorf("%d commands, the first %+v", len(cmds), cmds[0])
+		t.Errorf("commands %+v", cmds)
 	}
 	// A wait is not taken for one on a server that is about to end.
 	ok(t, srv.Channel("c").Signal(ctx))
@@ -201,10 +200,9 @@ func TestLinkedWindowsAndGroups(t *testing.T) {
 	}
 	equal(t, "indexes", map[tmux.SessionID]int{a.ID: 1, b.ID: 7}, index)
 	equal(t, "window", w.ID, must[tmux.Window](t)(w.Info(ctx)).ID)
-	p := must[[]tmux.Pane](t)(w.Panes(ctx))
-	equal(t, "panes of a linked window", 1, len(p))
-	got := must[tmux.Pane](t)(p[0].Info(ctx))
-	expect(t, got.ID == p[0].ID && got.WindowID == w.ID, "pane %+v", got)
+	p := only[tmux.Pane](t)(w.Panes(ctx))
+	got := must[tmux.Pane](t)(p.Info(ctx))
+	expect(t, got.ID == p.ID && got.WindowID == w.ID, "pane %+v", got)
 	// Selected in one session it is not in the other.
 	ok(t, do(ctx, srv, tmux.SelectWindow{Target: b.Linked(w.ID)}))
 	expect(t, must[tmux.Window](t)(a.ActiveWindow(ctx)).ID != w.ID, "selected in the other session")
@@ -268,10 +266,8 @@ func TestKeyBindings(t *testing.T) {
 	script := must[string](t)(srv.Script(ctx, tmux.DisplayMessage{Message: "it's; #{pane_id}"}, tmux.NewWindow{Name: "a b"}))
 	for _, key := range []string{"M-x", ";", `"`, "'", "#", "$", `\`, "{", "~", "%", "C-Space"} {
 		ok(t, srv.Bind(ctx, tmux.BindKey{Table: "mine", Key: key, Repeat: true, Note: "a note", Command: []string{script}}))
-		all := must[[]tmux.KeyBinding](t)(srv.KeyBindings(ctx, "mine"))
-		if len(all) != 1 || all[0].Key != key || all[0].Table != "mine" || !all[0].Repeat || !strings.HasPrefix(all[0].Command, "display-message ") {
-			t.Errorf("%s: bindings %+v", key, all)
-		}
+		b := only[tmux.KeyBinding](t)(srv.KeyBindings(ctx, "mine"))
+		expect(t, b.Key == key && b.Table == "mine" && b.Repeat && strings.HasPrefix(b.Command, "display-message "), "%s: %+v", key, b)
 		ok(t, srv.Unbind(ctx, "mine", key))
 	}
 	if all := must[[]tmux.KeyBinding](t)(srv.KeyBindings(ctx, "")); len(all) < 100 {

@@ -205,14 +205,10 @@ func TestTokensOfNothing(t *testing.T) {
 		Client  *time.Time  `tmux:"client_created"`
 		Version string      `tmux:"version"`
 	}
-	rows, err := tmux.List[row](ctx, srv, tmux.DisplayMessage{Target: tmux.PaneID("%99")})
-	if err != nil || len(rows) != 1 || rows[0].PaneID != "" || rows[0].Session != nil || rows[0].Version == "" {
-		t.Errorf("%+v, %v", rows, err)
-	}
-	rows, err = tmux.List[row](ctx, srv, tmux.DisplayMessage{Target: tmux.PaneID("%0")})
-	if err != nil || len(rows) != 1 || rows[0].Session == nil || rows[0].Window == nil || rows[0].Fg != "default" || rows[0].Client != nil {
-		t.Errorf("%+v, %v", rows, err)
-	}
+	none := only[row](t)(tmux.List[row](ctx, srv, tmux.DisplayMessage{Target: tmux.PaneID("%99")}))
+	expect(t, none.PaneID == "" && none.Session == nil && none.Version != "", "%+v", none)
+	some := only[row](t)(tmux.List[row](ctx, srv, tmux.DisplayMessage{Target: tmux.PaneID("%0")}))
+	expect(t, some.Session != nil && some.Window != nil && some.Fg == "default" && some.Client == nil, "%+v", some)
 }
 
 // Each row has all tokens of its scope. What this tmux does not know is nil, and what it knows and
