@@ -72,17 +72,19 @@ func TestRowsCarryAnyValue(t *testing.T) {
 // The tmux program closes its standard output behind show-buffer.
 func TestListsWithBuffers(t *testing.T) {
 	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
+	base := started(t)
 	data := strings.Repeat("0123456789", 10000)
-	outs := must[[][]byte](t)(srv.Do(ctx,
-		tmux.Raw{Name: "set-buffer", Args: []string{"-b", "b", data}},
-		tmux.DisplayMessage{Print: true, Message: "one\ntwo"},
-		tmux.Raw{Name: "show-buffer", Args: []string{"-b", "b"}},
-		tmux.Raw{Name: "save-buffer", Args: []string{"-b", "b", "-"}},
-		tmux.DisplayMessage{Print: true, Message: "three"},
-	))
-	for i, want := range []string{"", "one\ntwo\n", data, data, "three\n"} {
-		equal(t, fmt.Sprintf("output %d", i), want, string(outs[i]))
+	for _, way := range transports {
+		outs := must[[][]byte](t)(by(t, base, way).Do(tmuxtest.Context(t),
+			tmux.Raw{Name: "set-buffer", Args: []string{"-b", "b", data}},
+			tmux.DisplayMessage{Print: true, Message: "one\ntwo"},
+			tmux.Raw{Name: "show-buffer", Args: []string{"-b", "b"}},
+			tmux.Raw{Name: "save-buffer", Args: []string{"-b", "b", "-"}},
+			tmux.DisplayMessage{Print: true, Message: "three"},
+		))
+		for i, want := range []string{"", "one\ntwo\n", data, data, "three\n"} {
+			equal(t, fmt.Sprintf("%s: output %d", way, i), want, string(outs[i]))
+		}
 	}
 }
 
