@@ -2,8 +2,6 @@ package tmux_test
 
 import (
 	"errors"
-	"io"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -62,23 +60,10 @@ func TestDisplayOddFormats(t *testing.T) {
 func TestDisplayOfAClient(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
-	attach := exec.CommandContext(ctx, srv.Binary(), "-S", srv.SocketPath(), "-C", "attach-session", "-t", "main")
-	in := must[io.WriteCloser](t)(attach.StdinPipe())
-	ok(t, attach.Start())
-	defer func() {
-		in.Close()
-		attach.Wait()
-	}()
-	var names []string
-	tmuxtest.Wait(t, srv, "%0", "client", func() bool {
-		names = strings.Fields(tmuxtest.Run(t, srv, "list-clients", "-F", "#{client_name}"))
-		return len(names) == 1
-	})
-	client := srv.Client(names[0])
-	got, err := client.Display(ctx, "#{client_control_mode} #{client_session} #{pane_id}\n#{client_name}")
-	if want := "1 main %0\n" + names[0]; err != nil || got != want {
-		t.Errorf("%q, %v; want %q", got, err, want)
-	}
-	isKind(t, "a name that is not whole", second(srv.Client(names[0][:len(names[0])-1]).Display(ctx, "x")), tmux.ErrNotFound)
+	client := control(t, srv)
+	got := must[string](t)(client.Display(ctx, "#{client_control_mode} #{client_session} #{pane_id}\n#{client_name}"))
+	equal(t, "displayed", "1 main %0\n"+client.Name, got)
+	part := srv.Client(client.Name[:len(client.Name)-1])
+	isKind(t, "a name that is not whole", second(part.Display(ctx, "x")), tmux.ErrNotFound)
 	ok(t, second(client.Display(ctx, "#{client_activity}")))
 }

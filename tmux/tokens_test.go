@@ -122,15 +122,25 @@ var tokenCommands = map[string]func(s *tokenScript, args []string) error{
 		})
 		return nil
 	},
-	"control": func(s *tokenScript, _ []string) error {
-		cmd := exec.Command(s.srv.Binary(), "-u", "-S", s.srv.SocketPath(), "-C", "attach-session", "-t", "main")
-		cmd.Env = []string{"TERM=screen", "HOME=" + filepath.Dir(s.srv.SocketPath())}
-		stdin := must[io.WriteCloser](s.t)(cmd.StdinPipe())
-		ok(s.t, cmd.Start())
-		s.t.Cleanup(func() { stdin.Close(); cmd.Process.Kill(); cmd.Wait() })
-		tmuxtest.Wait(s.t, s.srv, "%0", "client", func() bool { return s.check([]string{"client", "client_control_mode=true"}) == nil })
-		return nil
-	},
+	"control": func(s *tokenScript, _ []string) error { control(s.t, s.srv); return nil },
+}
+
+// control attaches a control client to the session main.
+func control(t testing.TB, srv *tmux.Server) (client tmux.Client) {
+	t.Helper()
+	cmd := exec.Command(srv.Binary(), "-u", "-S", srv.SocketPath(), "-C", "attach-session", "-t", "main")
+	cmd.Env = []string{"TERM=screen", "HOME=" + filepath.Dir(srv.SocketPath())}
+	stdin := must[io.WriteCloser](t)(cmd.StdinPipe())
+	ok(t, cmd.Start())
+	t.Cleanup(func() { stdin.Close(); cmd.Process.Kill(); cmd.Wait() })
+	tmuxtest.Wait(t, srv, "%0", "control client", func() bool {
+		all := must[[]tmux.Client](t)(srv.Clients(tmuxtest.Context(t)))
+		if len(all) == 1 {
+			client = all[0]
+		}
+		return client.ControlMode
+	})
+	return client
 }
 
 // TestTokens plays scripts that do something with tmux and say what the tokens of objects are then:
@@ -218,7 +228,7 @@ func TestRowsHaveAllTokens(t *testing.T) {
 	srv := started(t)
 	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
 	tmuxtest.Run(t, srv, "set-buffer", "x")
-	ok(t, tokenCommands["control"](&tokenScript{t: t, srv: srv, v: v}, nil))
+	control(t, srv)
 	for scope, rows := range tokenScopes {
 		row := rows.list(t, srv)[0]
 		inJSON := asJSON(t, row)
