@@ -64,8 +64,12 @@ func TestRowsCarryAnyValue(t *testing.T) {
 	for _, v := range []string{
 		"", "plain", "|", `\`, `\|`, "a\nb", "\t", "\x1b[0m", `\033`, `\n`, "$HOME", `\$HOME`, "$", "${x}", "#{pane_id}", "#(date)", "%Y", "ü€😀", "\x01\x7f", " lead", ";", "a;",
 	} {
-		ok(t, do(ctx, srv, tmux.Raw{Name: "set-option", Args: []string{"-g", "@a", v}}, tmux.Raw{Name: "set-option", Args: []string{"-g", "@b", v + v}}))
-		equal(t, v, []row{{A: v, ID: "%0", B: v + v, Wide: 80}}, must[[]row](t)(tmux.List[row](ctx, srv, tmux.ListPanes{All: true})))
+		set := func(name, value string) tmux.Command {
+			return tmux.Raw{Name: "set-option", Args: []string{"-g", name, value}}
+		}
+		ok(t, do(ctx, srv, set("@a", v), set("@b", v+v)))
+		got := only[row](t)(tmux.List[row](ctx, srv, tmux.ListPanes{All: true}))
+		equal(t, v, row{A: v, ID: "%0", B: v + v, Wide: 80}, got)
 	}
 }
 

@@ -266,13 +266,14 @@ func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
 func TestGoneObjects(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
-	pane, window, session := tmux.Object{Kind: "pane", Name: "%99"}, tmux.Object{Kind: "window", Name: "@99"}, tmux.Object{Kind: "session", Name: "$99"}
+	object := func(kind, name string) tmux.Object { return tmux.Object{Kind: kind, Name: name} }
+	pane, window, session := object("pane", "%99"), object("window", "@99"), object("session", "$99")
 	for _, c := range []struct {
 		gone   tmux.Object
 		handle any
 	}{
 		{pane, srv.Pane("%99")}, {window, srv.Window("@99")}, {session, srv.Session("$99")},
-		{tmux.Object{Kind: "buffer", Name: "no such: one"}, srv.Buffer("no such: one")}, {tmux.Object{Kind: "client", Name: "/dev/gone"}, srv.Client("/dev/gone")},
+		{object("buffer", "no such: one"), srv.Buffer("no such: one")}, {object("client", "/dev/gone"), srv.Client("/dev/gone")},
 		{pane, srv.Pane("%99").Options()}, {window, srv.Window("@99").Options()}, {session, srv.Session("$99").Options()},
 		{session, srv.Session("$99").Hooks()}, {session, srv.Session("$99").Environment()},
 	} {

@@ -96,7 +96,8 @@ func TestNoServer(t *testing.T) {
 	t.Parallel()
 	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
 	_, errs := lists(t, srv)
-	for _, err := range append(errs, do(ctx, srv, tmux.ListSessions{}), second(srv.Display(ctx, "#{pid}")), second(srv.Pane("%0").Display(ctx, "x"))) {
+	errs = append(errs, do(ctx, srv, tmux.ListSessions{}), second(srv.Display(ctx, "#{pid}")), second(srv.Pane("%0").Display(ctx, "x")))
+	for _, err := range errs {
 		isKind(t, "without a server", err, tmux.ErrNoServer)
 		expect(t, strings.Contains(fmt.Sprint(err), srv.SocketPath()), "%v does not name the socket", err)
 	}

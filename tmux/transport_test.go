@@ -130,8 +130,9 @@ func randomList(r *rand.Rand) []tmux.Raw {
 	for i := range list {
 		words := strings.Fields(pick(randomCommands))
 		for j, word := range words {
-			words[j] = strings.NewReplacer("~", " ", "TEXT", pick(texts), "TARGET", pick(targets), "LONG", strings.Repeat(pick(texts)+"x", 1+r.IntN(5000))).
-				Replace(pick(strings.Split(word, "|")))
+			long := strings.Repeat(pick(texts)+"x", 1+r.IntN(5000))
+			fill := strings.NewReplacer("~", " ", "TEXT", pick(texts), "TARGET", pick(targets), "LONG", long)
+			words[j] = fill.Replace(pick(strings.Split(word, "|")))
 		}
 		list[i] = tmux.Raw{Name: words[0], Args: words[1:]}
 	}
@@ -192,9 +193,9 @@ func TestLogHoldsNoWords(t *testing.T) {
 		} {
 			_, _ = logged.Do(ctx, cmd)
 		}
-		if n := strings.Count(log.String(), `msg=tmux`); n < 5 || !strings.Contains(log.String(), `commands=[send-keys]`) || strings.Contains(log.String(), canary) {
-			t.Errorf("%s: %d records:\n%.2000s", way, n, log.String())
-		}
+		n := strings.Count(log.String(), "msg=tmux")
+		expect(t, n >= 5 && !strings.Contains(log.String(), canary), "%s: %d records:\n%.2000s", way, n, log.String())
+		contains(t, string(way), log.String(), "commands=[send-keys]")
 	}
 }
 
