@@ -35,7 +35,10 @@ func inert(t testing.TB, srv *tmux.Server, format string) string {
 	if err != nil {
 		t.Fatalf("%s: %v", format, err)
 	}
-	return must[string](t)(srv.Pane("%0").Display(ctx, f))
+	var b tmux.Batch
+	got := tmux.Displayed(&b, tmux.DisplayMessage{Target: tmux.PaneID("%0"), Message: f})
+	ok(t, b.Do(ctx, srv))
+	return *got
 }
 
 // What tmux makes of a format that is taken, it makes of the rewritten one.
