@@ -93,7 +93,7 @@ const (
 	settleMost = 64 * settleGap
 	// safeGap is the time between two looks at a pane whose output is announced.
 	safeGap = 200 * time.Millisecond
-	// safest is the longest of these, whatever the looks cost and the interval is.
+	// safest is the longest of these, and of the intervals between looks at other panes.
 	safest = 10 * time.Second
 	// mostGap is the most time that looks at a pane are put off for their cost.
 	mostGap = 500 * time.Millisecond
@@ -185,14 +185,14 @@ func (w *Watcher) ask() {
 // looking takes a small part of the time, and less than a hundredth once the pane has been silent
 // for a while. Falling asleep and waking up takes time too, which the cost leaves out.
 func (w *Watcher) pause(p *watched) time.Duration {
-	n := time.Duration(len(w.panes))
+	n, interval := time.Duration(len(w.panes)), min(w.interval, safest)
 	switch {
 	case p.announced:
-		return min(max(w.interval, safeGap, min(200*p.cost*n, n*mostGap)), safest)
+		return max(interval, safeGap, min(200*p.cost*n, n*mostGap, safest))
 	case time.Since(p.changed) < time.Second:
-		return max(w.interval, min(20*p.cost, mostGap))
+		return max(interval, min(20*p.cost, mostGap))
 	}
-	return max(w.interval, min(115*p.cost, mostGap)*n)
+	return max(interval, min(115*p.cost, mostGap)*n)
 }
 
 // due is when the next look at a pane is worth its cost.
