@@ -2,6 +2,7 @@ package conform
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/testtool"
 )
 
@@ -130,50 +132,22 @@ const (
 	away = "env -i setsid sleep MARK >/dev/null 2>&1 </dev/null &\n(env -i setsid sh -c 'trap : HUP TERM INT; sleep MARK; sleep MARK' >/dev/null 2>&1 </dev/null &)\n"
 )
 
-// However a tmux behaves, its cell says so in time, in little memory, and nothing
-// of it is left.
+// However a tmux behaves, its cell says so in time, in little memory, and nothing of it is
+// left. The cases are in testdata/hostile.txtar.
 func TestHostileTmux(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name, version, body string
-		layer               report.Layer
-		script              string
-		want                string // matches the reason, or the error
-	}{
-		{"prints for ever", sane, "exec yes", report.TmuxLayer, "tmux list-panes\n", "it printed more than 1024 KiB, and was ended"},
-		{"prints one line for ever", sane, "exec tr '\\0' '\\200' </dev/zero", report.TmuxLayer, "try tmux list-panes\n", "it printed more than 1024 KiB"},
-		{"complains for ever", sane, "exec yes >&2", report.TmuxLayer, "! tmux list-panes\n", "it printed more than 1024 KiB"},
-		{"prints for ever to somebody who waits", sane, "exec yes", report.TmuxLayer, "wait-until never tmux list-panes\n", "it printed more than 1024 KiB"},
-		{"prints for ever in the background", sane, "yes & exit 0", report.TmuxLayer, "tmux list-panes\n", "it printed more than 1024 KiB|WaitDelay expired"},
-		{"prints for ever on a terminal", sane, "case \"$*\" in *attach*) exec yes;; esac", report.TmuxLayer, "attach me\ntmux list-panes\nclaim confirmed x\n", "neither confirmed nor refuted"},
-		{"prints for ever to the API", sane, "exec yes", report.APILayer, "api info\n", ""},
-		{"prints for ever to the MCP server", sane, "exec yes", report.MCPLayer, "mcp list_sessions\n", ""},
-		{"runs away", sane, away, report.TmuxLayer, "tmux list-panes\nclaim confirmed x\n", "neither confirmed nor refuted"},
-		{"runs away and prints for ever", sane, away + "exec yes", report.TmuxLayer, "tmux list-panes\n", "it printed more than"},
-		{"runs away and hangs", sane, away + "exec sleep MARK", report.TmuxLayer, "tmux list-panes\n", "no end within 3s"},
-		{"runs away from the API", sane, away + "exec yes", report.APILayer, "api info\n", ""},
-		{"kills its parent", sane, away + "sleep 0.3; kill -9 $PPID", report.TmuxLayer, "tmux list-panes\n", "ended without an outcome: signal: killed"},
-		{"stops its parent", sane, away + "sleep 0.3; kill -STOP $PPID", report.TmuxLayer, "tmux list-panes\n", "no end within 3s"},
-		{"forks on and on", sane, "echo '[ $2 -gt 3000 ] || sh ./chain MARK $(($2 + 1)) & sleep 0.01' >chain; setsid sh ./chain MARK 0 >/dev/null 2>&1 & sleep 0.05", report.TmuxLayer, "tmux list-panes\nclaim confirmed x\n", "neither confirmed nor refuted"},
-		{"-V for ever", "exec yes 'tmux 3.6a'", "", report.TmuxLayer, "stop\n", "-V printed more than 1024 KiB: not a tmux"},
-		{"-V runs away", away + sane, "", report.TmuxLayer, "tmux list-panes\nclaim confirmed x\n", "neither confirmed nor refuted"},
-		{"-V runs away and hangs", away + "exec sleep MARK", "", report.TmuxLayer, "stop\n", "within 3s"},
-		{"-V runs away and prints for ever", away + "exec yes", "", report.TmuxLayer, "stop\n", "-V printed more than 1024 KiB"},
-		{"a program that prints for ever", sane, "", report.TmuxLayer, "exec yes\n", "what was printed took more than 64 MiB of memory"},
-		{"a program that runs away and prints for ever", sane, "", report.TmuxLayer, "exec sh away\n-- away --\n" + away + "exec yes\n", "what was printed took more than"},
-		{"memory below", sane, "exec dd if=/dev/zero of=/dev/null bs=629145600", report.TmuxLayer, "tmux list-panes\n", "what the script started took more than 512 MiB"},
-		{"a large file", sane, "exec yes >large", report.TmuxLayer, "tmux list-panes\n", "died: signal: file size limit exceeded"},
-		{"tokens for ever", sane, "exec yes", report.TmuxLayer, "", "it printed more than"},
-		{"tokens that run away", sane, away + "exec sleep 0.1", report.TmuxLayer, "", "ask for tokens"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
+	for _, c := range cases.Load(t, "testdata/hostile.txtar", "layer", "want", "timeout", "size") {
+		if c.One("size") == "full" && !testtool.Full {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			start := time.Now()
-			timeout := unhurried
-			if strings.Contains(tt.want, "within 3s") {
-				timeout = 3 * time.Second
+			text := strings.NewReplacer("AWAY\n", away)
+			in := hostileInput{Layer: report.Layer(c.One("layer")), Timeout: timeoutOf(t, c)}
+			if c.Texts["script"] != "" {
+				in.Script = text.Replace(scriptOf(c))
 			}
-			cmd, stdout, _ := hostile(t, hostileInput{tt.layer, tt.script, timeout}, tt.version, tt.body)
+			cmd, stdout, _ := hostile(t, in, text.Replace(cmp.Or(c.Texts["-V"], sane)), text.Replace(c.Texts["tmux"]))
 			if err := cmd.Wait(); err != nil {
 				t.Fatal(err)
 			}
@@ -181,19 +155,19 @@ func TestHostileTmux(t *testing.T) {
 			if err := json.Unmarshal(stdout.Bytes(), &out); err != nil {
 				t.Fatalf("%v: %s", err, stdout)
 			}
-			if got := out.Cell.Reason + out.Err; !regexp.MustCompile(tt.want).MatchString(got) || !out.Cell.Status.Bad() && out.Err == "" {
-				t.Errorf("%s: %s\nwant a failure: %s", out.Cell.Status, got, tt.want)
+			if got := out.Cell.Reason + out.Err; !regexp.MustCompile(c.One("want")).MatchString(got) || !out.Cell.Status.Bad() && out.Err == "" {
+				t.Errorf("%s: %s\nwant a failure: %s", out.Cell.Status, got, c.One("want"))
 			}
 			for _, e := range out.Cell.Evidence {
 				if n := max(len(e.Actual), len(e.Command), len(e.Expected)); n > maxText+100 {
 					t.Errorf("evidence of %d bytes", n)
 				}
 			}
-			// Only the MCP server and what the last two of these start may have more.
-			if out.PeakMB > 600*testtool.RaceFactor && !strings.Contains(tt.name, "MCP server") && tt.name != "memory below" || out.PeakMB > 900*testtool.RaceFactor || out.Log > maxLog+100 {
+			// Only the MCP server and a large program may have more.
+			if out.PeakMB > 600*testtool.RaceFactor && in.Layer != report.MCPLayer && c.Name != "memory below" || out.PeakMB > 900*testtool.RaceFactor || out.Log > maxLog+100 {
 				t.Errorf("peak %d MB, transcript %d bytes", out.PeakMB, out.Log)
 			}
-			t.Logf("peak %d MB, %.1f s: %.200s", out.PeakMB, time.Since(start).Seconds(), out.Cell.Reason+out.Err)
+			t.Logf("peak %d MB: %.200s", out.PeakMB, out.Cell.Reason+out.Err)
 		})
 	}
 }

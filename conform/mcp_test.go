@@ -104,54 +104,6 @@ func testServer(in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// What servers do, and what becomes of it. Nothing is left of any.
-func TestServers(t *testing.T) {
-	t.Parallel()
-	exe := child(t)[0]
-	good, stays := "CONFORM_TEST_SERVER=1 "+exe, "CONFORM_TEST_SERVER=stays "+exe
-	for _, tt := range []struct {
-		name, server, script string
-		status               report.Status
-		reason               string // a part of it
-	}{
-		{"answers", good, "mcp text\njson result 'a text'\nmcp fits {}\njson n 1\nsave n n\nmcp fits '{\"n\": '$n'}'\n", report.Pass, ""},
-		{"refuses", good, "! mcp refuses\nstderr '^a reason$'\njson _meta.error_type Sulking\ntry mcp refuses\n[ok] stop\nmcp text\n", report.Pass, ""},
-		{"refuses what must succeed", good, "mcp refuses\n", report.Fail, "01-test.txtar:5: unexpected command failure: "},
-		{"succeeds where it must not", good, "! mcp text\n", report.Fail, "unexpected command success"},
-		{"waits", good, "wait-until 'a text' mcp text\n", report.Pass, ""},
-		{"leaves", good, "mcp text\nmcp-leave\nmcp text\nmcp-leave\n", report.Pass, ""},
-		{"stays", stays, "mcp text\nmcp-leave\n", report.Fail, "no end within 3s"},
-		{"stays, and is not asked", stays, "mcp text\n", report.Pass, ""},
-		{"answers otherwise than it declares", good, "mcp lies\n", report.Fail, "the answer is not as lies declares it: - at '/n': got string, want integer"},
-		{"answers with nothing", good, "mcp omits\n", report.Fail, "without structured content"},
-		{"has no such tool", good, "! mcp nosuch\n", report.NotOffered, "the server offers no tool nosuch"},
-		{"is waited for without the tool", good, "wait-until x mcp nosuch\n", report.NotOffered, "the server offers no tool nosuch"},
-		{"is tried without the tool", good, "try mcp nosuch\n", report.NotOffered, "the server offers no tool nosuch"},
-		{"breaks the protocol", good, "! mcp protocol\n", report.Fail, "a fault"},
-		{"dies", good, "mcp text\n! mcp dies\n", report.Fail, "01-test.txtar:6: the server ended: exit status 3: a last word"},
-		{"babbles", good, "mcp babbles\n", report.Fail, `no message: "hello there"`},
-		{"hangs", good, "mcp hangs\n", report.Fail, "no end within 3s"},
-		{"hides in the background", "setsid sh -c 'trap : HUP TERM INT; sleep 1000; sleep 1000' & exec env " + good, "mcp text\n", report.Pass, ""},
-		{"is a script's mistake", good, "mcp text [1]\n", report.Errored, "usage: mcp TOOL [JSON]"},
-		{"gets a tier too late", good, "mcp text\nsafety readonly\n", report.Errored, "usage: safety TIER"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			timeout := unhurried
-			if tt.reason == "no end within 3s" {
-				timeout = 3 * time.Second
-			}
-			c := runGap(t, gapOf(t, report.MCPLayer, tt.script), Options{Server: tt.server, Timeout: timeout})
-			if c.Status != tt.status || !strings.Contains(c.Reason, tt.reason) {
-				t.Errorf("%s: %s\nwant %s: %s\n%s", c.Status, c.Reason, tt.status, tt.reason, c.Log)
-			}
-			if e := c.Last(); c.Status == report.Fail && (e.Command == "" || e.Actual == "") {
-				t.Errorf("evidence: %q", e)
-			}
-		})
-	}
-}
-
 // A dialect is detected from what a real handshake brings, and calls and answers are
 // translated.
 func TestDetectedDialect(t *testing.T) {

@@ -2,6 +2,7 @@ package conform
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,9 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -125,91 +127,53 @@ func processes(t *testing.T, dir string) []string {
 	return found
 }
 
-// What scripts do, and what becomes of it.
+// TestOutcomes runs the cases of testdata/outcomes, in which settings say what becomes of a
+// script:
+//
+//	layer, server: where the script runs
+//	timeout: of the run
+//	status, verdict: of the cell
+//	reason: a part of the cell's
+//	command, expected, actual: the last evidence; expected only if it is set, of
+//	actual a part, with a setting for each line
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
-	const session = "tmux new-session -d 'exec sleep 60'\n"
-	for _, tt := range []struct {
-		name, script string
-		status       report.Status
-		verdict      report.Verdict
-		reason       string // a part of it
-		evidence     report.Evidence
-	}{
-		{"confirmed", session + "saw confirmed because\nclaim confirmed 'a thing'\n",
-			report.Pass, report.Confirmed, "", report.Evidence{Command: "tmux new-session -d 'exec sleep 60'", Expected: "confirmed by: because", Actual: "(no output)"}},
-		{"refuted", "saw refuted because\nclaim refuted 'a thing'\n", report.Pass, report.Refuted, "", report.Evidence{Command: "", Expected: "refuted by: because", Actual: "(no output)"}},
-		{"another verdict", "saw confirmed because\nclaim refuted 'a thing'\n", report.Fail, report.Confirmed,
-			"01-test.txtar:6: confirmed, want refuted: a thing: because", report.Evidence{Command: "", Expected: "claim refuted 'a thing'", Actual: "(no output)"}},
-		{"neither", session + "claim refuted 'a thing'\n", report.Fail, "", "neither confirmed nor refuted", report.Evidence{Command: "tmux new-session -d 'exec sleep 60'", Expected: "claim refuted 'a thing'", Actual: "(no output)"}},
-		{"both", "saw confirmed a\nsaw refuted b\nclaim refuted 'a thing'\n", report.Fail, "", "both confirmed and refuted", report.Evidence{Command: "", Expected: "claim refuted 'a thing'", Actual: "(no output)"}},
-		{"no claim", session, report.Errored, "", "ended without a claim", report.Evidence{}},
-		{"half a claim", "saw confirmed a\n", report.Errored, "", "not of which claim", report.Evidence{Command: "", Expected: "confirmed by: a", Actual: "(no output)"}},
-		{"not for this version", "[!tmux:99.1] na 'it is from the future'\nclaim confirmed x\n", report.NotApplicable, report.NoVerdict, "it is from the future", report.Evidence{}},
-		{"skipped", "skip 'no reason'\n", report.Skip, "", "no reason", report.Evidence{}},
-		{"command fails", session + "tmux has-session -t nosuch\n", report.Fail, "",
-			"01-test.txtar:6: unexpected command failure: can't find session: nosuch", report.Evidence{Command: "tmux has-session -t nosuch", Expected: "success", Actual: "can't find session: nosuch\n(exit status 1)"}},
-		{"command succeeds", session + "! tmux has-session\n", report.Fail, "", "unexpected command success", report.Evidence{Command: "tmux has-session", Expected: "failure", Actual: "(no output)"}},
-		{"output differs", session + "tmux display-message -p hello\nstdout ^world$\n", report.Fail, "",
-			"01-test.txtar:7: no match in stdout", report.Evidence{Command: "tmux display-message -p hello", Expected: "stdout ^world$", Actual: "hello"}},
-		{"wait without success", session + "wait-until world tmux display-message -p hello\n", report.Fail, "",
-			"still no match", report.Evidence{Command: "tmux display-message -p hello", Expected: "wait-until world tmux display-message -p hello", Actual: "hello"}},
-		{"program fails", session + "exec sh -c 'echo a reason; exit 3'\n", report.Fail, "", "01-test.txtar:6: unexpected command failure: a reason", report.Evidence{Command: "exec sh -c 'echo a reason; exit 3'", Expected: "success", Actual: "a reason\n(exit status 3)"}},
-		{"program is missing", "exec no-such-program\n", report.Fail, "", "executable file not found", report.Evidence{Command: "exec no-such-program", Expected: "success", Actual: "not found"}},
-		{"output of a program differs", session + "exec echo hello\n! stdout hello\n", report.Fail, "", "01-test.txtar:7: unexpected match in stdout", report.Evidence{Command: "exec echo hello", Expected: "! stdout hello", Actual: "hello"}},
-		{"too few lines", "exec printf 'a\\na\\n'\n[!tmux:99.1] stdout -count=3 ^a$ # three\n", report.Fail, "", "01-test.txtar:6: 2 matches in stdout, want 3", report.Evidence{Command: "exec printf 'a\\na\\n'", Expected: "[!tmux:99.1] stdout -count=3 ^a$ # three", Actual: "a\na"}},
-		{"a file differs", "exec echo hello\ncp stdout got\ncmp got want\n-- want --\nbye\n", report.Fail, "", "01-test.txtar:7: got and want differ", report.Evidence{Command: "exec echo hello", Expected: "cmp got want", Actual: "-hello\n+bye"}},
-		{"a file has no such line", "grep -count=1 ^x$ want\n-- want --\nbye\n", report.Fail, "", "01-test.txtar:5: no match in want", report.Evidence{Command: "", Expected: "grep -count=1 ^x$ want", Actual: "bye"}},
-		{"a file is missing", "['stderr:a b'] stop\n! exists none\nexists none\n", report.Fail, "", "01-test.txtar:7: none does not exist", report.Evidence{Command: "", Expected: "exists none", Actual: ""}},
-		{"a file is missing that is compared", "grep x none\n", report.Fail, "", "01-test.txtar:5: none: no such file", report.Evidence{Command: "", Expected: "grep x none", Actual: ""}},
-		{"a bad pattern", "exec true\nstdout (\n", report.Errored, "", "01-test.txtar:6: error parsing regexp", report.Evidence{}},
-		{"a set-up command fails", "cd nowhere\n", report.Errored, "", "01-test.txtar:5: directory", report.Evidence{}},
-		{"an open quote", "exec 'true\n", report.Errored, "", "unterminated quoted", report.Evidence{}},
-		{"in the background", "exec sh -c 'exit 3' &\nwait\n", report.Errored, "", "unexpected command failure", report.Evidence{}},
-		{"tmux crashes", session + "tmux display-message -p '#{pid}'\nsave pid\nexec sh -c 'kill -KILL $0' $pid\ntmux display-message -p hello\n", report.Fail, "",
-			"01-test.txtar:9: unexpected command failure", report.Evidence{Command: "tmux display-message -p hello", Expected: "success", Actual: "server"}},
-		{"unknown command", "tumx\n", report.Errored, "", `01-test.txtar:5: unknown command "tumx"`, report.Evidence{}},
-		{"unknown condition", "[moon:full] tmux\n", report.Errored, "", "unknown condition", report.Evidence{}},
-		{"unknown verb", "api fly\n", report.Errored, "", "want one of these verbs", report.Evidence{}},
-		{"misused command", "try exec true\n", report.Errored, "", "want a command of tmux, api or mcp", report.Evidence{}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
+	settings := []string{"layer", "server", "timeout", "status", "verdict", "reason", "command", "expected", "actual"}
+	for _, c := range cases.Load(t, "testdata/outcomes/*.txtar", settings...) {
+		t.Run(c.File+"/"+c.Name, func(t *testing.T) {
 			t.Parallel()
-			timeout := unhurried
-			if tt.reason == "still no match" {
-				timeout = inVain
+			layer := cmp.Or(report.Layer(c.One("layer")), report.TmuxLayer)
+			cell := runGap(t, gapOf(t, layer, scriptOf(c)), Options{Server: strings.ReplaceAll(c.One("server"), "SELF", child(t)[0]), Timeout: timeoutOf(t, c)})
+			if string(cell.Status) != c.One("status") || string(cell.Verdict) != c.One("verdict") || !strings.Contains(cell.Reason, c.One("reason")) {
+				t.Errorf("%s %s: %s\n%s", cell.Status, cell.Verdict, cell.Reason, cell.Log)
 			}
-			c := runGap(t, gap(t, tt.script), Options{Timeout: timeout})
-			if c.Status != tt.status || c.Verdict != tt.verdict || !strings.Contains(c.Reason, tt.reason) {
-				t.Errorf("%s %s: %s\nwant %s %s: %s\n%s", c.Status, c.Verdict, c.Reason, tt.status, tt.verdict, tt.reason, c.Log)
-			}
-			e := c.Last()
-			if e.Command != tt.evidence.Command || e.Expected != tt.evidence.Expected || !strings.Contains(e.Actual, tt.evidence.Actual) {
-				t.Errorf("evidence %q\nwant     %q", e, tt.evidence)
+			e, expected, actual := cell.Last(), c.Settings["expected"], strings.Join(c.Settings["actual"], "\n")
+			if e.Command != c.One("command") || expected != nil && e.Expected != expected[0] || !strings.Contains(e.Actual, actual) {
+				t.Errorf("evidence %q", e)
 			}
 		})
 	}
 }
 
-// Whatever hangs is ended at the timeout, with its evidence, and with it all
-// that it has started.
-func TestTimeout(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ name, script, reason, command string }{
-		{"a tmux command", "tmux new-session -d 'trap : HUP TERM INT; sleep 1000; sleep 1000'\ntmux wait-for never\n", "no end within 10s", "tmux wait-for never"},
-		{"a program", "exec sleep 1000\n", "no end within 10s", "exec sleep 1000"},
-		{"a program's child that holds its output", "exec sh -c 'trap : HUP TERM INT; sleep 1000 & wait; wait'\n", "no end within 10s", "exec sh -c 'trap : HUP TERM INT; sleep 1000 & wait; wait'"},
-		{"a program in the background", "exec setsid sh -c 'trap : HUP TERM INT; sleep 1000; sleep 1000' &\ntmux new-session -d 'exec sleep 60'\ntmux wait-for never\n", "no end within 10s", "tmux wait-for never"},
-		{"a client", "tmux new-session -d 'exec sleep 60'\nattach me\nattach it -C\ntmux wait-for never\n", "no end within 10s", "tmux wait-for never"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			c := runGap(t, gap(t, tt.script), Options{Timeout: 10 * time.Second})
-			if c.Status != report.Fail || !strings.Contains(c.Reason, tt.reason) || c.Last().Command != tt.command {
-				t.Errorf("%s: %s: %q", c.Status, c.Reason, c.Evidence)
-			}
-		})
+// scriptOf is the script of a case, with its files.
+func scriptOf(c cases.Case) string {
+	script := strings.TrimSpace(c.Texts["script"]) + "\n"
+	for name, text := range c.Texts {
+		if name != "script" && name != "tmux" && name != "-V" {
+			script += "-- " + name + " --\n" + text
+		}
 	}
+	return script
+}
+
+// timeoutOf is the time that a case has, which is more than enough if it does not say.
+func timeoutOf(t *testing.T, c cases.Case) time.Duration {
+	t.Helper()
+	d, err := time.ParseDuration(cmp.Or(c.One("timeout"), unhurried.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // A run that is interrupted ends at once, reports the results so far and leaves
@@ -484,7 +448,7 @@ func TestWritingGaps(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s %s", c.Layer, c.Status, c.Verdict))
 	}
 	want := []string{"tmux pass refuted", "api pass ", "mcp pass ", "tmux fail refuted", "api fail ", "mcp fail "}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s\n%+v", diff, result.Cells)
 	}
 }
