@@ -1,10 +1,13 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/internal/test/cases"
 )
 
 func TestVersions(t *testing.T) {
@@ -42,33 +45,33 @@ func TestVersions(t *testing.T) {
 }
 
 func TestBadExpectations(t *testing.T) {
-	for _, tt := range []struct{ name, text, want string }{
-		{"no TOML", "[[known]\n", "known.toml:1: "},
-		{"an unknown key", "\n[[known]]\ngap = 1\nlayer = \"api\"\nreson = \"x\"\n", "known.toml:5: unknown key known.reson"},
-		{"another table", "[[expected]]\n", "known.toml:1: unknown key expected"},
-		{"no gap", "[[known]]\nlayer = \"api\"\nreason = \"x\"\n", "known.toml:1: a known failure without gap"},
-		{"another layer", "\n\n[[known]]\ngap = 1\nlayer = \"ap\"\nreason = \"x\"\n", `known.toml:3: layer "ap"`},
-		{"no reason", "[[known]]\ngap = 1\nlayer = \"api\"\n", "known.toml:1: a known failure without reason"},
-		{"another transport", "[[known]]\ngap = 1\nlayer = \"api\"\nreason = \"x\"\ntransport = \"air\"\n", `transport "air"`},
-		{"no range", "[[known]]\ngap = 1\nlayer = \"api\"\nreason = \"x\"\ntmux = \"new\"\n", `"new" is no version`},
-		{"a number too large", "[[known]]\ngap = 99999999999999999999\n", "known.toml:2: "},
-		{"in one line", "known = [{gap = 1, layer = \"api\", reason = \"x\"}]\n", "known.toml: write each known failure under a [[known]]"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if _, err := ParseExpectations("known.toml", []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got the error %v, want one with %s", err, tt.want)
-			}
-		})
+	for _, c := range cases.Load(t, "testdata/expect-wrong.txtar", "says") {
+		if _, err := ParseExpectations("known.toml", []byte(c.Texts["known.toml"])); err == nil || !strings.Contains(err.Error(), c.One("says")) {
+			t.Errorf("%s: got the error %v, want one with %s", c.Name, err, c.One("says"))
+		}
 	}
 }
 
-// resultsReport has layer api of gaps on 3.3a and 3.6a; F is for fail, P for pass.
+// resultsReport has layer api of gaps on 3.3a and 3.6a, for each gap a word of two letters
+// for the two. The words native, known and upgraded are about the report.
 func resultsReport(results ...string) *Report {
 	r := &Report{Targets: []Target{{Name: "old", Version: "3.3a"}, {Name: "3.6a", Version: "3.6a"}}}
 	for i, two := range results {
 		for j, c := range two {
-			status := map[rune]Status{'P': Pass, 'F': Fail, '-': NotApplicable, '~': Flaky, '!': Errored}[c]
-			r.Cells = append(r.Cells, Cell{Gap: i + 1, Layer: APILayer, Tmux: r.Targets[j].Name, Transport: "exec", Status: status, Reason: "why"})
+			status, ok := map[rune]Status{'P': Pass, 'F': Fail, '-': NotApplicable, '~': Flaky, '!': Errored}[c]
+			if ok {
+				r.Cells = append(r.Cells, Cell{Gap: i + 1, Layer: APILayer, Tmux: r.Targets[j].Name, Transport: "exec", Status: status, Reason: "why"})
+			}
+		}
+		for j := range r.Cells {
+			switch c := &r.Cells[j]; {
+			case two == "native":
+				c.Transport = "native"
+			case two == "known" && j == 0:
+				c.Known = &Known{Reason: "x"}
+			case two == "upgraded" && c.Tmux == "3.6a":
+				c.Tmux, r.Targets[1] = "3.7c", Target{Name: "3.7c", Version: "3.7c"}
+			}
 		}
 	}
 	return r
@@ -100,13 +103,8 @@ func TestExpectations(t *testing.T) {
 		{"by another way", "FF", entry("1", "") + "transport = \"native\"\n", false, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e, err := ParseExpectations("known.toml", []byte(tt.entry))
-			if err != nil {
-				t.Fatal(err)
-			}
 			r := resultsReport(tt.results)
-			e.Apply(r)
-			if r.OK() != tt.ok || len(r.Stale) != tt.stale {
+			if expecting(t, tt.entry, r); r.OK() != tt.ok || len(r.Stale) != tt.stale {
 				t.Errorf("OK %v, stale %v; want %v, %d", r.OK(), r.Stale, tt.ok, tt.stale)
 			}
 		})
@@ -115,59 +113,42 @@ func TestExpectations(t *testing.T) {
 
 // An update changes what is to be changed and leaves every other byte.
 func TestUpdateExpectations(t *testing.T) {
-	for _, tt := range []struct {
-		name        string
-		results     []string
-		text, want  string
-		wantChanges int
-	}{
-		{"nothing", []string{"FF"}, "# top\n\n" + entry("1", ""), "# top\n\n" + entry("1", ""), 0},
-		{"a new file", []string{"PP", "FF"}, "",
-			"# Known failures of mcp-conform: gap, layer, versions of tmux, why, and where more is to be read.\n\n[[known]]\ngap = 2\nlayer = \"api\"\ntmux = \"3.3a, 3.6a\"\nreason = \"why\"\nlink = \"\"\n", 1},
-		{"a stale one goes with its comment", []string{"FF", "PP", "FF"},
-			"# top\n\n" + entry("1", "") + "\n# two\n# of it\n" + entry("2", "") + "\n# three\n" + entry("3", "") + "# end\n",
-			"# top\n\n" + entry("1", "") + "\n# three\n" + entry("3", "") + "# end\n", 1},
-		{"a range becomes narrower", []string{"PF"}, "# one\n[[known]] # here\n" + entry("1", ">=3.2, 3.1")[10:],
-			"# one\n[[known]] # here\n" + entry("1", ">=3.2 !=3.3a, 3.1 !=3.3a")[10:], 1},
-		{"all versions become fewer", []string{"FP"}, entry("1", ""),
-			"[[known]]\ntmux = \"!=3.6a\"\ngap = 1\nlayer = \"api\"\nreason = \"slow\"\n", 1},
-		{"a reason of several lines", []string{"PP", "FF"}, "[[known]]\ngap = 1\nlayer = \"api\"\nreason = '''\n\n[[known]]\nx'''\n\n" + entry("2", ""), entry("2", ""), 1},
-		{"no newline at the end", []string{"FF", "FP"}, strings.TrimSuffix(entry("1", ""), "\n"),
-			entry("1", "") + "\n[[known]]\ngap = 2\nlayer = \"api\"\ntmux = \"3.3a\"\nreason = \"why\"\nlink = \"\"\n", 1},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			e, err := ParseExpectations("known.toml", []byte(tt.text))
+	for _, c := range cases.Load(t, "testdata/expect-update.txtar", "results", "changes", "chomp") {
+		t.Run(c.Name, func(t *testing.T) {
+			text := c.Texts["known.toml"]
+			if c.One("chomp") == "true" {
+				text = strings.TrimSuffix(text, "\n")
+			}
+			r := resultsReport(strings.Fields(c.One("results"))...)
+			got, changes, err := expecting(t, text, r).Update(r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := resultsReport(tt.results...)
-			e.Apply(r)
-			got, changes, err := e.Update(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, string(got)); diff != "" || len(changes) != tt.wantChanges {
+			if diff := cmp.Diff(c.Texts["updated"], string(got)); diff != "" || fmt.Sprint(len(changes)) != c.One("changes") {
 				t.Errorf("%q (-want +got):\n%s", changes, diff)
 			}
-			again, err := ParseExpectations("known.toml", got)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if again.Apply(r); !r.OK() {
+			if expecting(t, string(got), r); !r.OK() {
 				t.Errorf("the updated file does not expect the results: %+v", r)
 			}
 		})
 	}
 }
 
-func TestUpdateThatCannotTell(t *testing.T) {
-	e, err := ParseExpectations("known.toml", nil)
+// expecting is a file of known failures, which has been applied to a report.
+func expecting(t *testing.T, text string, r *Report) *Expectations {
+	t.Helper()
+	e, err := ParseExpectations("known.toml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
+	e.Apply(r)
+	return e
+}
+
+func TestUpdateThatCannotTell(t *testing.T) {
 	r := resultsReport("PF")
 	r.Targets[0].Version = "3.6a"
-	if _, _, err := e.Update(r); err == nil || !strings.Contains(err.Error(), "another of the same version") {
+	if _, _, err := expecting(t, "", &Report{}).Update(r); err == nil || !strings.Contains(err.Error(), "another of the same version") {
 		t.Errorf("got the error %v", err)
 	}
 }
