@@ -27,12 +27,6 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if binary := os.Getenv("CONFORM_TEST_RUN"); binary != "" {
-		if err := hangingRun(binary); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-		os.Exit(1)
-	}
 	testtool.Parallel(12)
 	versionTimeout = unhurried
 	os.Exit(m.Run())

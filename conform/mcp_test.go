@@ -191,29 +191,3 @@ stdout '"LIBTMUX_TMUX_BIN": "/'
 		t.Errorf("%s: %s, transport %q\n%s", c.Status, c.Reason, c.Transport, c.Log)
 	}
 }
-
-// The server of this program serves the script's tmux, with the tier that the
-// script says.
-func TestOwnServer(t *testing.T) {
-	t.Parallel()
-	c := runGap(t, gapOf(t, report.MCPLayer, `
-tmux new-session -d -s work 'exec sleep 60'
-mcp list_sessions
-json 'result.#.session_name' '["work"]'
-! mcp kill_session '{"session_name": "work"}'
-`), Options{})
-	if c.Status != report.Fail || !strings.Contains(c.Reason, "offers no tool kill_session") || c.Transport != "exec" {
-		t.Errorf("%s: %s, transport %q\n%s", c.Status, c.Reason, c.Transport, c.Log)
-	}
-	c = runGap(t, gapOf(t, report.MCPLayer, `
-tmux new-session -d -s work 'exec sleep 60'
-tmux new-session -d -s other 'exec sleep 60'
-safety destructive
-mcp kill_session '{"session_name": "work"}'
-tmux list-sessions -F '#{session_name}'
-stdout '\Aother\n\z'
-`), Options{Transport: "native"})
-	if c.Status != report.Pass || c.Transport != "native" {
-		t.Errorf("%s: %s, transport %q\n%s", c.Status, c.Reason, c.Transport, c.Log)
-	}
-}

@@ -21,6 +21,7 @@ import (
 	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -131,6 +132,7 @@ func processes(t *testing.T, dir string) []string {
 // script:
 //
 //	layer, server: where the script runs
+//	transport: of the program's own server
 //	timeout: of the run
 //	status, verdict: of the cell
 //	reason: a part of the cell's
@@ -138,14 +140,22 @@ func processes(t *testing.T, dir string) []string {
 //	actual a part, with a setting for each line
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
-	settings := []string{"layer", "server", "timeout", "status", "verdict", "reason", "command", "expected", "actual"}
+	settings := []string{"layer", "server", "transport", "timeout", "status", "verdict", "reason", "command", "expected", "actual"}
 	for _, c := range cases.Load(t, "testdata/outcomes/*.txtar", settings...) {
 		t.Run(c.File+"/"+c.Name, func(t *testing.T) {
 			t.Parallel()
 			layer := cmp.Or(report.Layer(c.One("layer")), report.TmuxLayer)
-			cell := runGap(t, gapOf(t, layer, scriptOf(c)), Options{Server: strings.ReplaceAll(c.One("server"), "SELF", child(t)[0]), Timeout: timeoutOf(t, c)})
-			if string(cell.Status) != c.One("status") || string(cell.Verdict) != c.One("verdict") || !strings.Contains(cell.Reason, c.One("reason")) {
+			opts := Options{
+				Server:    strings.ReplaceAll(c.One("server"), "SELF", child(t)[0]),
+				Transport: tmux.Transport(c.One("transport")), Timeout: timeoutOf(t, c),
+			}
+			cell := runGap(t, gapOf(t, layer, scriptOf(c)), opts)
+			became := string(cell.Status) == c.One("status") && string(cell.Verdict) == c.One("verdict")
+			if !became || !strings.Contains(cell.Reason, c.One("reason")) {
 				t.Errorf("%s %s: %s\n%s", cell.Status, cell.Verdict, cell.Reason, cell.Log)
+			}
+			if opts.Transport != "" && cell.Transport != c.One("transport") {
+				t.Errorf("transport %q", cell.Transport)
 			}
 			e, expected, actual := cell.Last(), c.Settings["expected"], strings.Join(c.Settings["actual"], "\n")
 			if e.Command != c.One("command") || expected != nil && e.Expected != expected[0] || !strings.Contains(e.Actual, actual) {
@@ -176,51 +186,6 @@ func timeoutOf(t *testing.T, c cases.Case) time.Duration {
 	return d
 }
 
-// A run that is interrupted ends at once, reports the results so far and leaves
-// nothing behind.
-func TestInterrupt(t *testing.T) {
-	t.Parallel()
-	dir := shortTemp(t)
-	targets, err := ownTarget(tmuxtest.Binary(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var gaps []*Gap
-	for i, script := range []string{
-		"saw confirmed a\nclaim confirmed b # a longer script runs first\n",
-		"tmux new-session -d 'exec sleep 60'\ntmux wait-for never\n",
-		"tmux wait-for never\n",
-	} {
-		g := gap(t, script)
-		g.Number = i + 1
-		gaps = append(gaps, g)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	result, err := Run(ctx, Options{Targets: targets, Gaps: gaps, Jobs: 1, child: child(t), temp: dir, Progress: func(e Event) {
-		if e.Cell.Gap == 2 && !e.Done {
-			go func() {
-				// When its tmux server is there.
-				for len(processes(t, dir)) < 3 {
-					time.Sleep(5 * time.Millisecond)
-				}
-				cancel()
-			}()
-		}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	nothingLeft(t, dir)
-	if !result.Interrupted || result.OK() {
-		t.Errorf("not marked as interrupted: %+v", result)
-	}
-	got := fmt.Sprintf("%s %s %s", result.Cells[0].Status, result.Cells[1].Status, result.Cells[2].Status)
-	if got != "pass skip skip" {
-		t.Errorf("%s, want pass skip skip", got)
-	}
-}
-
 // The gap that the documentation shows is one.
 func TestDocumentedGap(t *testing.T) {
 	doc, err := os.ReadFile("../docs/mcp-conform.md")
@@ -239,59 +204,6 @@ func TestDocumentedGap(t *testing.T) {
 	}
 }
 
-// With Keep the directories and servers stay, to be looked at.
-func TestKeep(t *testing.T) {
-	t.Parallel()
-	dir := shortTemp(t)
-	targets, err := ownTarget(tmuxtest.Binary(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := Run(t.Context(), Options{Targets: targets, Keep: true, child: child(t), temp: dir, Gaps: []*Gap{
-		gap(t, "tmux new-session -d -s kept 'exec sleep 60'\nsaw confirmed a\nclaim confirmed b\n"),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		exec.Command(targets[0].Path, "-S", filepath.Join(result.Kept, "0", "s"), "kill-server").Run()
-		testtool.Eventually(t, "the end of the kept server", func() bool { return len(processes(t, dir)) == 0 })
-		os.RemoveAll(result.Kept)
-		nothingLeft(t, dir)
-	})
-	out, err := exec.Command(targets[0].Path, "-S", filepath.Join(result.Kept, "0", "s"), "list-sessions", "-F", "#{session_name}").CombinedOutput()
-	if err != nil || string(out) != "kept\n" {
-		t.Errorf("the kept server says %q, %v", out, err)
-	}
-	if _, err := os.Stat(filepath.Join(result.Kept, "0", "01-test.txtar")); err != nil {
-		t.Error(err)
-	}
-}
-
-// A run whose process is killed cannot clean up: its children do.
-func TestKilledRun(t *testing.T) {
-	t.Parallel()
-	dir := shortTemp(t)
-	binary := tmuxtest.Binary(t)
-	cmd := exec.Command(child(t)[0])
-	cmd.Env = append(os.Environ(), "CONFORM_TEST_RUN="+binary, "TMPDIR="+dir)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Process.Kill()
-	// The run's child, the tmux server and client, and the pane.
-	testtool.Eventually(t, "the tmux server", func() bool { return len(processes(t, dir)) >= 4 })
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	cmd.Wait()
-	testtool.Eventually(t, "the end of all processes", func() bool { return len(processes(t, dir)) == 0 })
-	testtool.Eventually(t, "an empty directory", func() bool {
-		entries, err := os.ReadDir(dir)
-		return err == nil && len(entries) == 0
-	})
-}
-
 // A run that is killed while a script's process is telling it something: nobody
 // reads that any more, and still it cleans up.
 func TestNobodyListens(t *testing.T) {
@@ -306,7 +218,7 @@ func TestNobodyListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.File = filepath.Join(req.Dir, "01-hang.txtar")
-	if err := os.WriteFile(req.File, []byte(hangingScript), 0o600); err != nil {
+	if err := os.WriteFile(req.File, []byte("tmux new-session -d 'exec sleep 60'\ntmux wait-for never\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	line, err := json.Marshal(req)
@@ -338,26 +250,6 @@ func TestNobodyListens(t *testing.T) {
 	stdin.Close()
 	cmd.Wait()
 	nothingLeft(t, dir)
-}
-
-const hangingScript = "tmux new-session -d 'exec sleep 60'\ntmux wait-for never\n"
-
-// hangingRun is what the process that TestKilledRun kills does.
-func hangingRun(binary string) error {
-	targets, err := ResolveTargets(context.Background(), []string{binary}, nil)
-	if err != nil {
-		return err
-	}
-	g, err := parseGap("01-hang.txtar", []byte("# gap: g\n# claim: c\n-- tmux --\n"+hangingScript))
-	if err != nil {
-		return err
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	_, err = Run(context.Background(), Options{Targets: targets, Gaps: []*Gap{g}, child: []string{exe, ChildArg}})
-	return err
 }
 
 // The child that does not do its part is an error of the runner, not a failure
