@@ -17,24 +17,12 @@ func TestConfigPaths(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the paths are joined with the separator of the system the test runs on")
 	}
-	same := func(p string) [3]string { return [3]string{p, p, p} }
-	want := map[string][3]string{ // Linux, macOS, Windows
-		"claude":         same("/h/.claude.json"),
-		"codex":          same("/h/.codex/config.toml"),
-		"cursor":         same("/h/.cursor/mcp.json"),
-		"gemini":         same("/h/.gemini/settings.json"),
-		"grok":           same("/h/.grok/config.toml"),
-		"agy":            same("/h/.gemini/config/mcp_config.json"),
-		"opencode":       same("/h/.config/opencode/opencode.jsonc"),
-		"pi":             same("/h/.pi/agent/mcp.json"),
-		"claude-desktop": {"/h/.config/Claude/claude_desktop_config.json", "/h/Library/Application Support/Claude/claude_desktop_config.json", "/h/roaming/Claude/claude_desktop_config.json"},
-		"vscode":         {"/h/.config/Code/User/mcp.json", "/h/Library/Application Support/Code/User/mcp.json", "/h/roaming/Code/User/mcp.json"},
-		"windsurf":       same("/h/.codeium/windsurf/mcp_config.json"),
-		"zed":            {"/h/.config/zed/settings.json", "/h/.config/zed/settings.json", "/h/roaming/Zed/settings.json"},
-		"qwen":           same("/h/.qwen/settings.json"),
-		"copilot":        same("/h/.copilot/mcp-config.json"),
-		"droid":          same("/h/.factory/mcp.json"),
-		"amp":            same("/h/.config/amp/settings.json"),
+	want := map[string][]string{} // for Linux, macOS, Windows
+	for _, line := range table(t, "testdata/config-paths.txt") {
+		name, paths, _ := strings.Cut(line, ": ")
+		if want[name] = strings.Split(paths, "; "); len(want[name]) == 1 {
+			want[name] = []string{paths, paths, paths}
+		}
 	}
 	if len(want) != len(clients.All) {
 		t.Errorf("%d clients in the table, %d here", len(clients.All), len(want))
@@ -116,41 +104,25 @@ func TestRemoteSpellings(t *testing.T) {
 
 func TestClassify(t *testing.T) {
 	repo, s := tempDir(t, nil), swapperAt("/h", nil)
-	for command, want := range map[string]string{
-		"uv --directory REPO run x":                         "local (this repo)",
-		"uv --directory=REPO run x":                         "local (this repo)",
-		"/usr/bin/uv --project /a run x":                    "local (/a)",
-		"go run -C REPO ./cmd/x":                            "local (this repo)",
-		"go run -C":                                         "other",
-		"cargo run --quiet --manifest-path REPO/Cargo.toml": "local (this repo)",
-		"node REPO/dist/x.js":                               "local (this repo)",
-		"node /a/x.js":                                      "local (/a/x.js)",
-		"python3 -m x":                                      "other",
-		"REPO/bin/x":                                        "local (this repo)",
-		"/h/.cache/mcp-swap/build/" + checkout.BuildName(repo) + "/x": "local (this repo)",
-		"/h/.cache/mcp-swap/build/0123/x":                             "local (/h/.cache/mcp-swap/build/0123/x)",
-		"/usr/bin/x":                                                  "other",
-		"uvx --from git+https://h/o/n@refs/pull/12/head x":            "PR 12",
-		"uvx --from git+https://h/o/n@v1 x":                           "pinned: git+https://h/o/n@v1",
-		"uvx x==1.2":                                                  "pinned: x==1.2",
-		"uvx --python 3.12 x@1.2":                                     "pinned: x@1.2",
-		"uvx x@latest":                                                "unpinned: x@latest",
-		"uv tool run x":                                               "unpinned: x",
-		"npx -y @me/x":                                                "unpinned: @me/x",
-		"npx -y @me/x@1.0.0":                                          "pinned: @me/x@1.0.0",
-		"npx -y --package=x@2 y":                                      "pinned: x@2",
-		"pipx run x":                                                  "unpinned: x",
-		"go run example.com/m@latest":                                 "unpinned: example.com/m@latest",
-		"go run example.com/m@v1.2.3":                                 "pinned: example.com/m@v1.2.3",
-		"docker run -i x":                                             "other",
-		"":                                                            "other",
-	} {
-		argv := strings.Fields(strings.ReplaceAll(command, "REPO", repo))
+	place := strings.NewReplacer("REPO", repo, "BUILD", checkout.BuildName(repo))
+	for _, line := range table(t, "testdata/commands.txt") {
+		command, want, _ := strings.Cut(line, " => ")
 		if runtime.GOOS != "linux" && strings.Contains(command, "/h/.cache") {
 			continue
 		}
-		if got := s.tag(argv, nil, repo).String(); got != want {
+		if got := s.tag(strings.Fields(place.Replace(command)), nil, repo).String(); got != want {
 			t.Errorf("%s: %s, want %s", command, got, want)
 		}
 	}
+}
+
+// table are the lines of a file, without comments.
+func table(t *testing.T, file string) (lines []string) {
+	t.Helper()
+	for line := range strings.Lines(readFile(t, file)) {
+		if !strings.HasPrefix(line, "#") {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return lines
 }

@@ -37,8 +37,8 @@ func newBench(t *testing.T, c realClient) *bench {
 	for _, kv := range goEnv(t) {
 		b.env = append(b.env, "--env", kv)
 	}
-	b.write(c.config, c.file("config"))
-	for name, text := range c.more {
+	b.write(c.config, c.texts["config"])
+	for name, text := range c.more("needs") {
 		b.write(name, strings.ReplaceAll(text, "REPO", checkout))
 	}
 	t.Cleanup(b.nothingLeft)
@@ -73,29 +73,33 @@ func (b *bench) useLocal(want string) {
 	}
 }
 
-// ask asks the client itself, in this home, what it makes of a server. It is to
-// be in that state.
-func (b *bench) ask(server, dir, state string) ask.Answer {
+// until gives a client more than one chance to do what said says nothing of.
+func (b *bench) until(try func() (said string)) {
 	b.Helper()
-	var a ask.Answer
-	for try := 1; ; try++ {
-		var err error
-		a, err = swap.Ask(b.Context(), b.name, server, dir, b.dir)
-		if err == nil && a.State == state {
-			return a
+	for n := 1; ; n++ {
+		said := try()
+		if said == "" {
+			return
 		}
-		said := fmt.Sprintf("in %s %s says of %q: %+v, %v; it should say %q", dir, b.name, server, a, err, state)
-		if try == tries {
+		if n == tries {
 			b.Fatalf("%s\n%s", said, b.text())
 		}
-		b.again(said)
+		report(b.T, "%-9s asked once more: %s", b.name, strings.ReplaceAll(said, "\n", " "))
 	}
 }
 
-// again is called before a client is given another chance.
-func (b *bench) again(said string) {
+// ask asks the client itself, in this home, what it makes of a server. It is to
+// be in that state.
+func (b *bench) ask(server, dir, state string) (a ask.Answer) {
 	b.Helper()
-	report(b.T, "%-9s asked once more: %s", b.name, strings.ReplaceAll(said, "\n", " "))
+	b.until(func() string {
+		var err error
+		if a, err = swap.Ask(b.Context(), b.name, server, dir, b.dir); err == nil && a.State == state {
+			return ""
+		}
+		return fmt.Sprintf("in %s %s says of %q: %+v, %v; it should say %q", dir, b.name, server, a, err, state)
+	})
+	return a
 }
 
 func (b *bench) connected(dir, command string) ask.Answer {
@@ -112,17 +116,13 @@ func (b *bench) adds(server string) {
 	b.Helper()
 	args := slices.Clone(b.add)
 	args[slices.Index(args, "NAME")] = server
-	for try := 1; ; try++ {
+	b.until(func() string {
 		out, err := b.try(b.repo, args...)
 		if strings.Contains(b.text(), server) {
-			return
+			return ""
 		}
-		said := fmt.Sprintf("%s %s has not written into %s: %v\n%s", b.name, strings.Join(args, " "), b.config, err, out)
-		if try == tries {
-			b.Fatalf("%s\n%s", said, b.text())
-		}
-		b.again(said)
-	}
+		return fmt.Sprintf("%s %s has not written into %s: %v\n%s", b.name, strings.Join(args, " "), b.config, err, out)
+	})
 }
 
 // verify runs mcp-swap verify, which is to exit with that code.
@@ -130,10 +130,12 @@ func (b *bench) verify(want int) swap.Verified {
 	b.Helper()
 	args := []string{"verify", "--cli", b.name, "--repo", b.repo, "--server", "tmux", "--json"}
 	text := b.text()
-	for try := 1; ; try++ {
+	var v swap.Verification
+	b.until(func() string {
+		b.Helper()
 		var out, diag bytes.Buffer
 		code := swapcli.Main(args, strings.NewReader(""), &out, &diag)
-		var v swap.Verification
+		v = swap.Verification{}
 		if err := json.Unmarshal(out.Bytes(), &v); err != nil || len(v.Clients) != 1 {
 			b.Fatalf("verify --json: %v\n%s%s", err, &out, &diag)
 		}
@@ -144,14 +146,15 @@ func (b *bench) verify(want int) swap.Verified {
 			b.Errorf("verify has left %s", left)
 		}
 		if code == want {
-			return v.Clients[0]
+			return ""
 		}
-		said := fmt.Sprintf("verify: exit code %d: %q", code, v.Clients[0].Problems)
-		if try == tries || v.Clients[0].Handshake == nil {
-			b.Fatalf("%s, not %d\n%s%s\n%s", said, want, &out, &diag, text)
+		said := fmt.Sprintf("verify: exit code %d, not %d: %q\n%s", code, want, v.Clients[0].Problems, &diag)
+		if v.Clients[0].Handshake == nil {
+			b.Fatal(said)
 		}
-		b.again(said)
-	}
+		return said
+	})
+	return v.Clients[0]
 }
 
 // nothingLeft fails if a process with this home, or a file of mcp-swap, is there.

@@ -17,7 +17,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"tmuxmcp/internal/test/testtool"
 )
@@ -175,17 +174,6 @@ func (h *home) writeProgram(name, text string) {
 func (h *home) read(name string) string {
 	text, _ := os.ReadFile(filepath.Join(h.dir, name))
 	return string(text)
-}
-
-// filesOf are the files below a directory of an archive.
-func filesOf(archive []byte, dir string) map[string]string {
-	files := map[string]string{}
-	for _, f := range txtar.Parse(archive).Files {
-		if name, ok := strings.CutPrefix(f.Name, dir+"/"); ok {
-			files[name] = string(f.Data)
-		}
-	}
-	return files
 }
 
 // try runs the client in a directory, and ends it with all that it has started when its time

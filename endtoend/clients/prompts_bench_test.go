@@ -19,7 +19,7 @@ import (
 )
 
 // An agentClient is an agent CLI that runs for a user in a pane, asks before it runs a
-// command, and has a stand-in for its model.
+// command, and has a stand-in for its model. It is run with the arguments of the setting agent.
 type agentClient struct {
 	modelClient
 	shell standin.Call // touches a file, which it must be allowed
@@ -31,40 +31,20 @@ type agentClient struct {
 	colours string
 }
 
-func agentClients() []agentClient {
-	bash := standin.Call{Tool: "Bash", Args: `{"command": "touch file", "description": "Make a file"}`}
-	configs := map[string]struct {
-		files  map[string]string
-		args   []string
-		shell  standin.Call
-		dialog string
-	}{
-		"claude":        {shell: bash, dialog: "Do you want to proceed?"},
-		"claude-newest": {shell: bash, dialog: "Do you want to proceed?", args: []string{"--permission-mode", "default"}},
-		"codex": {
-			args:   []string{"-c", `approval_policy="on-request"`, "-c", `sandbox_mode="read-only"`},
-			shell:  standin.Call{Tool: "exec_command", Args: `{"cmd": "touch file", "sandbox_permissions": "require_escalated", "justification": "May it?"}`},
-			dialog: "Would you like to run the following command?",
-		},
-		"gemini": {
-			args:   []string{"-m", "gemini-2.5-pro"},
-			shell:  standin.Call{Tool: "run_shell_command", Args: `{"command": "touch file"}`},
-			dialog: "Allow execution of",
-		},
-		"opencode": {dialog: "Permission required", shell: standin.Call{Tool: "bash", Args: `{"command": "touch file", "description": "Make a file"}`}},
-	}
-	var all []agentClient
-	for _, m := range modelClients {
-		c := agentClient{modelClient: m, shell: configs[m.name].shell, dialog: configs[m.name].dialog, tabs: "\t"}
-		c.typed = configs[m.name].args
+func agentClients(t *testing.T) (all []agentClient) {
+	t.Helper()
+	for _, m := range modelClients(t) {
+		tool, args, _ := strings.Cut(m.settings.One("shell"), " ")
+		c := agentClient{modelClient: m, shell: standin.Call{Tool: tool, Args: args}, dialog: m.settings.One("dialog"), tabs: "\t"}
+		if m.settings.One("spaces") == "true" {
+			c.tabs = "    "
+		}
+		c.typed = strings.Fields(m.settings.One("agent"))
 		c.files = map[string]string{}
 		for name, text := range m.files {
 			// No MCP server, and questions.
 			text = regexp.MustCompile(`(?m)^\[mcp_servers.tmux\]\ncommand = .*\n|^ *"mcpServers": .*\n|,\n *"mcp": .*`).ReplaceAllString(text, "")
 			c.files[name] = strings.Replace(text, `{"*": "allow"}`, `{"bash": "ask", "edit": "ask"}`, 1)
-		}
-		if strings.HasPrefix(m.name, "claude") {
-			c.tabs = "    "
 		}
 		all = append(all, c)
 		if m.name == "gemini" {

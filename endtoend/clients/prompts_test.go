@@ -28,7 +28,7 @@ var promptShapes = []string{
 // with nothing typed; and agent_status says what the model's stand-in knows. PROMPTS is
 // how many there are, 10 by default; see docs/clients.md.
 func TestPrompts(t *testing.T) {
-	for _, c := range agentClients() {
+	for _, c := range agentClients(t) {
 		name := strings.TrimSpace(c.name + " " + c.colours)
 		t.Run(name, func(t *testing.T) {
 			n := len(promptShapes)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/standin"
 )
 
@@ -32,50 +33,10 @@ var released = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// A shipment is something that is published, and how a client installs it: commands
-// run in the client's home, which has the release's files in {HOME}/files, and the
-// plugin's marketplace in {HOME}/plugin.
-type shipment struct {
-	name    string
-	client  string // of modelClients
-	install string
-	args    []string // more arguments of the client
-	allowed string   // the tools that claude is to allow
-}
-
-const (
-	claudeInstalls = `
-{CLIENT} plugin validate --strict plugin
-{CLIENT} plugin validate --strict plugin/plugins/tmux
-{CLIENT} plugin marketplace add {HOME}/plugin
-{CLIENT} plugin install tmux@tmuxmcp
-`
-	codexInstalls = `
-codex plugin marketplace add {HOME}/plugin
-codex plugin add tmux@tmuxmcp
-`
-	// Claude Code takes a bundle as a plugin's server.
-	bundled = `
-mkdir -p bundled/.claude-plugin
-cp files/*.mcpb bundled/tmux.mcpb
-echo '{"name": "bundled", "mcpServers": "./tmux.mcpb"}' >bundled/.claude-plugin/plugin.json
-`
-)
-
-var shipments = []shipment{
-	{name: "plugin", client: "claude", install: claudeInstalls, allowed: "mcp__plugin_tmux_tmux"},
-	{
-		name: "plugin", client: "claude-newest", allowed: "mcp__plugin_tmux_tmux",
-		install: "{CLIENT} plugin validate --profile directory plugin/plugins/tmux\n" + claudeInstalls,
-	},
-	{name: "plugin", client: "codex", install: codexInstalls}, // as an Agent Plugin, with more from the Codex plugin
-	{name: "Agent Plugin", client: "codex", install: "rm -r plugin/plugins/tmux/.c*\n" + codexInstalls},
-	{name: "Codex plugin", client: "codex", install: "rm plugin/plugins/tmux/*.json\n" + codexInstalls},
-	{name: "bundle", client: "claude", install: bundled, args: []string{"--plugin-dir", "bundled"}, allowed: "mcp__plugin_bundled_tmux-mcp"},
-	{name: "bundle", client: "claude-newest", install: bundled, args: []string{"--plugin-dir", "bundled"}, allowed: "mcp__plugin_bundled_tmux-mcp"},
-}
-
-// TestShipped has each client install what is published for it, start it, and call it.
+// TestShipped has each client install what is published for it, start it, and call it. The
+// cases, CLIENT/WHAT, are commands run in the client's home, which has the release's files in
+// {HOME}/files, and the plugin's marketplace in {HOME}/plugin. Claude gets more arguments, and
+// allows some tools.
 func TestShipped(t *testing.T) {
 	clientsDir(t)
 	dir, err := released()
@@ -83,16 +44,17 @@ func TestShipped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, sh := range shipments {
-		t.Run(sh.client+"/"+sh.name, func(t *testing.T) {
-			i := slices.IndexFunc(modelClients, func(c modelClient) bool { return c.name == sh.client })
-			c := modelClients[i]
+	for _, shipped := range cases.Load(t, "testdata/shipped.txtar", "args", "allowed") {
+		t.Run(shipped.Name, func(t *testing.T) {
+			client, what, _ := strings.Cut(shipped.Name, "/")
+			all := modelClients(t)
+			c := all[slices.IndexFunc(all, func(c modelClient) bool { return c.name == client })]
 			c.files = withoutServer(c.files)
-			if sh.allowed != "" {
-				c.args = append([]string{"-p", "go", "--allowedTools", sh.allowed}, sh.args...)
+			if allowed := shipped.One("allowed"); allowed != "" {
+				c.args = append([]string{"-p", "go", "--allowedTools", allowed}, strings.Fields(shipped.One("args"))...)
 			}
 			c.loads = false // list_panes is one of the tools that are always there
-			c.install = untar + strings.ReplaceAll(sh.install, "{CLIENT}", c.name)
+			c.install = untar + strings.ReplaceAll(shipped.Texts["install"], "{CLIENT}", c.name)
 			c.install = strings.ReplaceAll(c.install, "{RELEASE}", dir)
 			script := standin.Script{Calls: []standin.Call{{Tool: "list_panes", Args: `{}`}}}
 			if c.name == "codex" { // which starts the server in the plugin
@@ -105,7 +67,7 @@ func TestShipped(t *testing.T) {
 			if dir := s.tmux("display-message", "-p", "-t", "new:", "#{session_path}"); c.name == "codex" && dir != s.dir {
 				t.Errorf("a new session starts in %q", dir)
 			}
-			report(t, "%-9s %-9s %s: installed, and its server called", c.name, s.version(), sh.name)
+			report(t, "%-9s %-9s %s: installed, and its server called", c.name, s.version(), what)
 		})
 	}
 	t.Run("mcpb", func(t *testing.T) {

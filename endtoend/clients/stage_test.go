@@ -2,23 +2,24 @@ package clients
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/internal/test/standin"
 	"tmuxmcp/internal/test/testtool"
 )
 
-// A modelClient is an agent CLI whose model is a stand-in.
+// A modelClient is an agent CLI whose model is a stand-in, a case of testdata/models.txtar.
 type modelClient struct {
 	name string // of the program, and in the figures
 	api  func(standin.Script) (*standin.Server, error)
@@ -36,51 +37,37 @@ type modelClient struct {
 	install string
 	// loads is set if the client holds tools back until its model searches for them.
 	loads bool
+	// settings are those of the case.
+	settings cases.Case
 }
 
-var modelClients = []modelClient{
-	claudeModel("claude", false),
-	claudeModel("claude-newest", true),
-	{
-		name: "codex", api: standin.Responses, files: filesOf(models, "codex"),
-		args:  []string{"exec", "--skip-git-repo-check", "-c", `approval_policy="never"`, "go"},
-		env:   []string{"STANDIN_KEY=dummy"},
-		typed: []string{"-c", `approval_policy="on-request"`},
-		keys:  [][2]string{{"Allow the tmux MCP server", "Enter"}, {question, "Escape"}},
-	},
-	{
-		// The model's name keeps gemini from asking another model which one to take.
-		name: "gemini", api: standin.Gemini, files: filesOf(models, "gemini"),
-		args: []string{"--approval-mode", "yolo", "-m", "gemini-2.5-pro", "-p", "go"},
-		env:  []string{"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL={URL}"},
-	},
-	{
-		name: "opencode", api: standin.Messages, files: filesOf(models, "opencode"),
-		args: []string{"run", "go"},
-		env:  []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
-	},
-}
-
-func claudeModel(name string, loads bool) modelClient {
-	typed := []string{"--mcp-config", "mcp.json", "--strict-mcp-config", "--allowedTools", "mcp__tmux,ToolSearch"}
-	return modelClient{
-		name: name, api: standin.Messages, files: filesOf(models, "claude"),
-		args: append([]string{"-p", "go"}, typed...),
-		env: []string{
-			"ANTHROPIC_BASE_URL={URL}", "ANTHROPIC_API_KEY=dummy",
-			"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-		},
-		typed: typed,
-		keys:  [][2]string{{question, "Escape"}},
-		loads: loads,
+func modelClients(t *testing.T) (all []modelClient) {
+	t.Helper()
+	loaded := cases.Load(t, "testdata/models.txtar", "like", "api", "args", "env", "typed", "key", "loads", "agent", "shell", "dialog", "spaces")
+	for _, c := range loaded {
+		if like := slices.IndexFunc(loaded, func(other cases.Case) bool { return other.Name == c.One("like") }); like >= 0 {
+			c.Texts = loaded[like].Texts
+			for name, values := range loaded[like].Settings {
+				if c.Settings[name] == nil {
+					c.Settings[name] = values
+				}
+			}
+		}
+		m := modelClient{
+			name: c.Name, files: c.Texts, args: strings.Fields(c.One("args")), env: c.Settings["env"],
+			typed: strings.Fields(c.One("typed")), loads: c.One("loads") == "true", settings: c,
+			api: map[string]func(standin.Script) (*standin.Server, error){
+				"messages": standin.Messages, "responses": standin.Responses, "gemini": standin.Gemini,
+			}[c.One("api")],
+		}
+		for _, key := range c.Settings["key"] {
+			screen, key, _ := strings.Cut(key, " => ")
+			m.keys = append(m.keys, [2]string{screen, key})
+		}
+		all = append(all, m)
 	}
+	return all
 }
-
-//go:embed testdata/models.txtar
-var models []byte
-
-// question is on the screen when a client asks for consent.
-const question = "pane %0, in which this agent runs"
 
 // tmuxMCP puts the real tmux-mcp, built once, into the home, and returns its path.
 func (h *home) tmuxMCP() string {

@@ -3,7 +3,6 @@ package clients
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,91 +15,55 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/swap/clients"
+	"github.com/rogpeppe/go-internal/txtar"
 
+	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/swap/ask"
+	"tmuxmcp/swap/clients"
 )
 
-// A realClient is an agent CLI as it is before the swap. In testdata/configs.txtar are its
-// config, NAME/config, which has a comment where there can be one, and another server; and
-// NAME/shadow, a file of a project with a server "tmux" that wins over the config's.
+// A realClient is an agent CLI as it is before the swap, a case of testdata/configs.txtar.
+// There becomes has a setting for each of its lines.
 type realClient struct {
 	name   string
+	texts  map[string]string
 	config string // below home
 	// add makes the client itself write a server, NAME, into its config.
 	add []string
-	// more are files it needs besides; REPO in them stands for the checkout.
-	more map[string]string
-	// shadow is where in a project the file is; PROJECT in trusts is the project, for a line
-	// of the config that makes the client read that file.
+	// shadow is where in a project the file of that name is.
 	shadow string
-	trusts map[string]string
-	// off are a text in the swapped config and what it becomes for the client
-	// to have the server switched off; whenOff is what the client then says.
-	off     [2]string
-	whenOff string
+	// off is a text in the swapped config, and becomes what it becomes for the client to
+	// have the server switched off; says is what the client then says.
+	off, becomes, says string
 }
-
-//go:embed testdata/configs.txtar
-var configs []byte
-
-// file is one of the client's in testdata/configs.txtar.
-func (c realClient) file(name string) string { return filesOf(configs, c.name)[name] }
 
 // mark is in the comment that a config has.
 const mark = "mine, and to be kept"
 
-var realClients = []realClient{
-	{
-		name: "claude", config: ".claude.json",
-		add:     []string{"mcp", "add", "-s", "local", "NAME", "--", "/bin/true"},
-		off:     [2]string{`"allowedTools":`, `"disabledMcpServers": ["tmux"], "allowedTools":`},
-		whenOff: ask.Connected, // it does not look
-	},
-	{
-		name: "codex", config: ".codex/config.toml",
-		add:    []string{"mcp", "add", "NAME", "--", "/bin/true"},
-		shadow: ".codex/config.toml",
-		trusts: map[string]string{".codex/config.toml": "\n[projects.\"PROJECT\"]\ntrust_level = \"trusted\"\n"},
-		off:    [2]string{"[mcp_servers.tmux]\n", "[mcp_servers.tmux]\nenabled = false\n"}, whenOff: ask.Disabled,
-	},
-	{
-		name: "gemini", config: ".gemini/settings.json",
-		add:    []string{"mcp", "add", "-s", "user", "NAME", "/bin/true"},
-		more:   map[string]string{".gemini/trustedFolders.json": `{"REPO": "TRUST_FOLDER"}`},
-		shadow: ".gemini/settings.json",
-		trusts: map[string]string{".gemini/trustedFolders.json": `{"PROJECT": "TRUST_FOLDER"}`},
-		off:    [2]string{`"ui":`, `"mcp": {"excluded": ["tmux"]}, "ui":`}, whenOff: ask.Disabled,
-	},
-	{
-		name: "grok", config: ".grok/config.toml",
-		add:    []string{"mcp", "add", "NAME", "--", "/bin/true"},
-		shadow: ".grok/config.toml",
-		off:    [2]string{"enabled = true", "enabled = false"}, whenOff: ask.NotThere,
-	},
-	{
-		name: "opencode", config: ".config/opencode/opencode.jsonc",
-		add:    []string{"mcp", "add", "NAME", "--", "/bin/true"},
-		shadow: "opencode.json",
-		off:    [2]string{`"tmux": {`, `"tmux": {"enabled": false, `}, whenOff: ask.Disabled,
-	},
-	{
-		name: "qwen", config: ".qwen/settings.json",
-		add:     []string{"mcp", "add", "-s", "user", "NAME", "/bin/true"},
-		shadow:  ".qwen/settings.json",
-		off:     [2]string{`"ui":`, `"mcp": {"excluded": ["tmux"]}, "ui":`},
-		whenOff: ask.Connected, // it does not look
-	},
-	{
-		name: "droid", config: ".factory/mcp.json",
-		add:    []string{"mcp", "add", "NAME", "/bin/true"},
-		shadow: ".factory/mcp.json",
-		off:    [2]string{`"disabled": false, "env"`, `"disabled": true, "env"`}, whenOff: ask.Disabled,
-	},
+func realClients(t *testing.T) (all []realClient) {
+	t.Helper()
+	for _, c := range cases.Load(t, "testdata/configs.txtar", "config", "add", "shadow", "off", "becomes", "says") {
+		becomes := strings.Join(c.Settings["becomes"], "\n")
+		all = append(all, realClient{c.Name, c.Texts, c.One("config"), strings.Fields(c.One("add")), c.One("shadow"), c.One("off"), becomes, c.One("says")})
+	}
+	return all
 }
 
-func clientNamed(name string) realClient {
-	return realClients[slices.IndexFunc(realClients, func(c realClient) bool { return c.name == name })]
+// more are the client's texts of a kind, by the file that each is.
+func (c realClient) more(kind string) map[string]string {
+	files := map[string]string{}
+	for name, text := range c.texts {
+		if file, ok := strings.CutPrefix(name, kind+" "); ok {
+			files[file] = text
+		}
+	}
+	return files
+}
+
+func clientNamed(t *testing.T, name string) realClient {
+	t.Helper()
+	all := realClients(t)
+	return all[slices.IndexFunc(all, func(c realClient) bool { return c.name == name })]
 }
 
 // The Inspector is MCP's official client for tests. Its --strict looks at every
@@ -160,7 +123,7 @@ func TestReadme(t *testing.T) {
 	for _, line := range slices.Compact(lines) {
 		words := strings.Fields(line)
 		t.Run(words[0], func(t *testing.T) {
-			b := newBench(t, clientNamed(words[0]))
+			b := newBench(t, clientNamed(t, words[0]))
 			if out, err := b.try(b.repo, words[1:]...); err != nil {
 				t.Fatalf("%s: %v: %s", line, err, out)
 			}
@@ -203,7 +166,7 @@ func command(repo string) string { return "go run -C " + repo + " ./cmd/tmux-mcp
 // Each client runs the swapped server, says so, and has its own config back after
 // the revert, with what it wrote in the meantime.
 func TestClients(t *testing.T) {
-	for _, c := range realClients {
+	for _, c := range realClients(t) {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c)
 			var did []string
@@ -236,10 +199,10 @@ func TestClients(t *testing.T) {
 			b.ask("tmux", b.repo, ask.NotThere)
 			b.ask("other", b.repo, ask.NotStarted)
 			switch back := b.text(); {
-			case meanwhile == swapped && back == c.file("config"):
+			case meanwhile == swapped && back == c.texts["config"]:
 				did = append(did, "reverted byte-identical")
 			case meanwhile == swapped:
-				t.Errorf("nothing was written in the meantime, and revert gives\n%s\nnot\n%s", back, c.file("config"))
+				t.Errorf("nothing was written in the meantime, and revert gives\n%s\nnot\n%s", back, c.texts["config"])
 			default:
 				sameElse(t, meanwhile, back)
 				did = append(did, "reverted merged with what it had written")
@@ -295,7 +258,7 @@ func sameElse(t *testing.T, before, after string) {
 
 // A file of the project with the same server wins, and verify says so.
 func TestClientsShadowed(t *testing.T) {
-	for _, c := range realClients {
+	for _, c := range realClients(t) {
 		if c.shadow == "" {
 			continue
 		}
@@ -307,7 +270,7 @@ func TestClientsShadowed(t *testing.T) {
 			b.write("project/.git/refs/.keep", "")
 			b.useLocal("added")
 			defer b.swap(0, "revert")
-			for name, text := range c.trusts {
+			for name, text := range c.more("trusts") {
 				text = strings.ReplaceAll(text, "PROJECT", project)
 				if name == c.config {
 					text = b.text() + text
@@ -318,7 +281,7 @@ func TestClientsShadowed(t *testing.T) {
 			if v := b.verify(0); !v.OK {
 				t.Fatalf("before there is such a file: %q", v.Problems)
 			}
-			b.write(filepath.Join("project", c.shadow), c.file("shadow"))
+			b.write(filepath.Join("project", c.shadow), c.texts["shadow"])
 			v := b.verify(1)
 			if v.Handshake == nil || v.Asked == nil {
 				t.Errorf("verify says %+v", v)
@@ -333,18 +296,18 @@ func TestClientsShadowed(t *testing.T) {
 // A server that the config has switched off is not started by the client, and
 // verify says so.
 func TestClientsDisabled(t *testing.T) {
-	for _, c := range realClients {
+	for _, c := range realClients(t) {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c)
 			b.useLocal("added")
 			defer b.swap(0, "revert", "--force") // in some, the entry itself has the switch
 			text := b.text()
-			if !strings.Contains(text, c.off[0]) {
-				t.Fatalf("no %q in\n%s", c.off[0], text)
+			if !strings.Contains(text, c.off) {
+				t.Fatalf("no %q in\n%s", c.off, text)
 			}
-			b.write(c.config, strings.Replace(text, c.off[0], c.off[1], 1))
+			b.write(c.config, strings.Replace(text, c.off, c.becomes, 1))
 			v := b.verify(1)
-			if v.Handshake == nil || v.Asked == nil || v.Asked.State != c.whenOff {
+			if v.Handshake == nil || v.Asked == nil || v.Asked.State != c.says {
 				t.Errorf("verify says %+v, of %s %+v", v, c.name, v.Asked)
 			}
 			if !slices.ContainsFunc(v.Problems, func(p string) bool { return strings.Contains(p, "switched off") }) {
@@ -356,8 +319,8 @@ func TestClientsDisabled(t *testing.T) {
 
 // Gemini starts no servers in a folder that the user has not trusted.
 func TestGeminiUntrusted(t *testing.T) {
-	c := clientNamed("gemini")
-	c.more = nil
+	c := clientNamed(t, "gemini")
+	delete(c.texts, "needs .gemini/trustedFolders.json")
 	b := newBench(t, c)
 	b.useLocal("added")
 	defer b.swap(0, "revert")
@@ -379,7 +342,7 @@ func TestClientsOtherFiles(t *testing.T) {
 		{"opencode", "named/opencode.jsonc", opencode, "OPENCODE_CONFIG_DIR", "replaced"},
 	} {
 		t.Run(o.client+"/"+o.file, func(t *testing.T) {
-			b := newBench(t, clientNamed(o.client))
+			b := newBench(t, clientNamed(t, o.client))
 			b.write(o.file, o.text)
 			if o.env != "" {
 				at := filepath.Join(b.dir, o.file)
@@ -412,7 +375,7 @@ func TestClientsOtherFiles(t *testing.T) {
 
 // Gemini keeps what "gemini mcp disable" switches off in a file of its own.
 func TestGeminiDisabled(t *testing.T) {
-	b := newBench(t, clientNamed("gemini"))
+	b := newBench(t, clientNamed(t, "gemini"))
 	b.useLocal("added")
 	defer b.swap(0, "revert")
 	b.write(".gemini/mcp-server-enablement.json", `{"tmux": {"enabled": false}}`)
@@ -422,13 +385,10 @@ func TestGeminiDisabled(t *testing.T) {
 	}
 }
 
-//go:embed testdata/small.txtar
-var small []byte // a checkout of an MCP server with the layout of this repository, compiled in no time
-
 // Claude reads what was swapped from a linked work tree and from a
 // sub-directory of a repository, anywhere in it.
 func TestClaudeProject(t *testing.T) {
-	b := newBench(t, clientNamed("claude"))
+	b := newBench(t, clientNamed(t, "claude"))
 	git := func(args ...string) {
 		t.Helper()
 		cmd := exec.Command("git", append([]string{"-c", "safe.directory=*", "-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "init.defaultBranch=main"}, args...)...)
@@ -436,16 +396,16 @@ func TestClaudeProject(t *testing.T) {
 			t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}
+	small, err := txtar.ParseFile("testdata/small.txtar") // a checkout, compiled in no time
+	if err != nil {
+		t.Fatal(err)
+	}
 	main, linked := filepath.Join(b.dir, "main"), filepath.Join(b.dir, "linked")
 	outer := filepath.Join(b.dir, "outer")
 	inner := filepath.Join(outer, "services", "tmux")
 	for _, dir := range []string{main, inner} {
-		for name, text := range filesOf(small, "small") {
-			name, err := filepath.Rel(b.dir, filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b.write(name, text)
+		if err := txtar.Write(small, dir); err != nil {
+			t.Fatal(err)
 		}
 	}
 	git("init", "-q", main)
