@@ -1,24 +1,18 @@
 package cmd
 
 import (
-	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"tmuxmcp/internal/test/testtmux"
-	servercli "tmuxmcp/server/cli"
 )
-
-var updateReadme = flag.Bool("update-readme", false, "write the sizes of the list of tools into README.md")
 
 func readme(t *testing.T) string {
 	t.Helper()
@@ -220,69 +214,4 @@ func (r reader) has(t *testing.T, client, server, command string) {
 		}
 	}
 	t.Errorf("%s does not run %q as %s: %v: %s", client, command, server, err, out)
-}
-
-// The README says how much of a model's context the lists of tools take.
-func TestReadmeSizes(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("\n| | tools | bytes |\n|---|---:|---:|\n")
-	for _, c := range []struct{ title, args string }{
-		{"`--safety readonly`", "--safety readonly"},
-		{"the default", "--safety mutating"},
-		{"`--safety destructive`", "--safety destructive"},
-		{"`--toolsets core`", "--toolsets core"},
-		{"`--toolsets core --safety readonly`", "--toolsets core --safety readonly"},
-	} {
-		var out, errs bytes.Buffer
-		if code := servercli.Main(append([]string{"tools", "--json", "--tmux", "/bin/true"}, strings.Fields(c.args)...), nil, &out, &errs); code != 0 {
-			t.Fatalf("%s: %s", c.args, &errs)
-		}
-		// What models read of a tool: docs/clients.md.
-		var tools []struct {
-			Name        string          `json:"name"`
-			Description string          `json:"description"`
-			Schema      json.RawMessage `json:"inputSchema"`
-		}
-		if err := json.Unmarshal(out.Bytes(), &tools); err != nil {
-			t.Fatal(err)
-		}
-		var read bytes.Buffer
-		enc := json.NewEncoder(&read)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(tools); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&b, "| %s | %d | %d kB |\n", c.title, len(tools), (read.Len()+500)/1000)
-	}
-	const begin, end = "<!-- sizes: made by go test ./cmd -run Readme -update-readme -->\n", "<!-- end of sizes -->"
-	text := readme(t)
-	before, rest, found := strings.Cut(text, begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatal("README.md has no place for the sizes")
-	}
-	want := before + begin + b.String() + "\n" + end + after
-	if *updateReadme {
-		if err := os.WriteFile("../README.md", []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if want != text {
-		t.Errorf("README.md has not these sizes; run go test ./cmd -run Readme -update-readme\n%s", &b)
-	}
-	// One of them is measured with the clients, and written down in another page.
-	page, err := os.ReadFile("../docs/performance.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	row := regexp.MustCompile(`\| list_panes, 40 panes \|[^|]*\|[^|]*→ (\d),(\d\d\d) \|`).FindSubmatch(page)
-	if row == nil || !strings.Contains(text, "40 panes are ") {
-		t.Fatalf("no size of 40 panes")
-	}
-	n, err := strconv.Atoi(string(row[1]) + string(row[2]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if kb := fmt.Sprintf("40 panes are %.1f kB", float64(n)/1000); !strings.Contains(text, kb) {
-		t.Errorf("README.md does not say that %s, as docs/performance.md does", kb)
-	}
 }

@@ -2,6 +2,7 @@
 //
 //	go run ./internal/cmd/docs bench TMUX...         the figures in docs/performance.md
 //	go run ./internal/cmd/docs picture LINES COMMAND  an SVG of what a command prints in a pane
+//	go generate ./internal/cmd/docs                  the tables of what models read
 //
 // A row of figures in docs/performance.md names its benchmark and metric in a comment. The
 // picture in README.md is of what mcp-conform, built into the PATH, prints of the programs
@@ -22,12 +23,14 @@ import (
 )
 
 func main() {
-	err := errors.New("usage: docs bench TMUX... | docs picture LINES COMMAND")
+	err := errors.New("usage: docs bench TMUX... | docs picture LINES COMMAND | docs tables")
 	switch args := os.Args[1:]; {
 	case len(args) > 1 && args[0] == "bench":
 		err = bench("docs/performance.md", args[1:])
 	case len(args) == 3 && args[0] == "picture":
 		err = picture(args[1], args[2])
+	case len(args) == 1 && args[0] == "tables":
+		err = tables()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "docs:", err)

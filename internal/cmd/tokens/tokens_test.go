@@ -1,34 +1,9 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-func TestGeneratedSourceIsFresh(t *testing.T) {
-	data, err := os.ReadFile("../../../fixtures/tokens.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := generate(table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile("../../../tmux/tokens_gen.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("tokens_gen.go is stale; run go generate ./tmux (-table +file):\n%s", diff)
-	}
-}
 
 // table is a table of the tokens that every row type needs, and more.
 func table(rows ...string) string {
