@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,7 +9,7 @@ import (
 	"text/template"
 )
 
-// clientConfig is how a client writes down its MCP servers.
+// clientConfig is how a client writes down its MCP servers: clients.json beside the templates.
 type clientConfig struct {
 	CLI  string
 	Path string // below HOME
@@ -24,33 +25,6 @@ type clientConfig struct {
 	More, MoreLines string
 	// NotEmpty is set where an empty file has a script of its own.
 	NotEmpty bool
-}
-
-var clientConfigs = []clientConfig{
-	{CLI: "agy", Path: ".gemini/config/mcp_config.json", Container: "mcpServers"},
-	{CLI: "amp", Path: ".config/amp/settings.json", Container: "amp.mcpServers", Comments: true, TrailingComma: true},
-	{CLI: "claude-desktop", Path: ".config/Claude/claude_desktop_config.json", Container: "mcpServers"},
-	{CLI: "codex", Path: ".codex/config.toml"},
-	{
-		CLI: "copilot", Path: ".copilot/mcp-config.json", Container: "mcpServers", Type: "local",
-		More: `"tools": ["*"]`, MoreLines: "      \"tools\": [\n        \"*\"\n      ]",
-	},
-	{CLI: "cursor", Path: ".cursor/mcp.json", Container: "mcpServers"},
-	{
-		CLI: "droid", Path: ".factory/mcp.json", Container: "mcpServers", Type: "stdio",
-		More: `"disabled": false`, MoreLines: `      "disabled": false`,
-	},
-	{CLI: "gemini", Path: ".gemini/settings.json", Container: "mcpServers", Comments: true},
-	{CLI: "grok", Path: ".grok/config.toml", More: "enabled = true"},
-	{
-		CLI: "opencode", Path: ".config/opencode/opencode.jsonc", Container: "mcp", Comments: true, TrailingComma: true,
-		List: true, Type: "local", NotEmpty: true,
-	},
-	{CLI: "pi", Path: ".pi/agent/mcp.json", Container: "mcpServers", Comments: true, TrailingComma: true},
-	{CLI: "qwen", Path: ".qwen/settings.json", Container: "mcpServers", Comments: true},
-	{CLI: "vscode", Path: ".config/Code/User/mcp.json", Container: "servers", Comments: true, TrailingComma: true, Type: "stdio"},
-	{CLI: "windsurf", Path: ".codeium/windsurf/mcp_config.json", Container: "mcpServers"},
-	{CLI: "zed", Path: ".config/zed/settings.json", Container: "context_servers", Comments: true, TrailingComma: true},
 }
 
 // TestClientScripts runs one script for each of three states of the configs of all clients:
@@ -73,6 +47,10 @@ func TestClientScripts(t *testing.T) {
 // clientScript is the script for one state of the clients' configs.
 func clientScript(t *testing.T, state, about string) string {
 	const templates = "../testdata/swap/clients/"
+	var clientConfigs []clientConfig
+	if text, err := os.ReadFile(templates + "clients.json"); err != nil || json.Unmarshal(text, &clientConfigs) != nil {
+		t.Fatalf("clients.json: %v", err)
+	}
 	type client struct {
 		clientConfig
 		Before, After string

@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,24 +19,17 @@ import (
 // revisions are those of MCP.
 var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 
-// The names in the schemas of what a server may say.
-var (
-	resultNames = map[string]string{
-		"initialize": "InitializeResult", "ping": "EmptyResult", "logging/setLevel": "EmptyResult",
-		"resources/subscribe": "EmptyResult", "resources/unsubscribe": "EmptyResult",
-		"server/discover": "DiscoverResult", "subscriptions/listen": "SubscriptionsListenResult",
-		"tools/list": "ListToolsResult", "tools/call": "CallToolResult",
-		"prompts/list": "ListPromptsResult", "prompts/get": "GetPromptResult",
-		"resources/list": "ListResourcesResult", "resources/templates/list": "ListResourceTemplatesResult",
-		"resources/read": "ReadResourceResult", "completion/complete": "CompleteResult",
+// names are those in the schemas of what a server may say.
+var names struct{ Results, Messages map[string]string }
+
+//go:embed testdata/schema-names.json
+var namesJSON []byte
+
+func init() {
+	if err := json.Unmarshal(namesJSON, &names); err != nil {
+		panic(err)
 	}
-	messageNames = map[string]string{
-		"notifications/progress": "ProgressNotification", "notifications/message": "LoggingMessageNotification",
-		"notifications/cancelled": "CancelledNotification", "notifications/resources/updated": "ResourceUpdatedNotification",
-		"notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
-		"elicitation/create":                       "ElicitRequest",
-	}
-)
+}
 
 // schemas are the JSON schemas of the revisions. No package has that of 2024-11-05: its messages
 // are checked against the next one, which only added members that need not be there.
@@ -156,7 +150,7 @@ func (s *stage) checkRecord(from io.Reader) (n int) {
 			open[id] = a
 		case !l.Server:
 		case m.Method != "":
-			name, of := messageNames[m.Method], session
+			name, of := names.Messages[m.Method], session
 			if name == "" {
 				s.Errorf("the server sends a %s: %s", m.Method, l.Message)
 				continue
@@ -188,7 +182,7 @@ func (s *stage) checkRecord(from io.Reader) (n int) {
 			if a.method == "initialize" {
 				session, a.revision = r.ProtocolVersion, r.ProtocolVersion
 			}
-			name := resultNames[a.method]
+			name := names.Results[a.method]
 			if r.ResultType == "input_required" {
 				name = "InputRequiredResult"
 			}

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"tmuxmcp/internal/test/cases"
 )
 
 // table is a table of the tokens that every row type needs, and more.
@@ -18,27 +20,9 @@ func table(rows ...string) string {
 }
 
 func TestFieldNamesAndTypes(t *testing.T) {
-	for _, test := range []struct{ name, rows, want string }{
-		{"plain", `{"name": "z_x", "scope": "pane", "type": "int", "since": "3.2", "doc": "A."}`,
-			"ZX int `json:\"z_x\" tmux:\"z_x\"`"},
-		{"an initialism", `{"name": "z_tty", "scope": "pane", "type": "string", "since": "3.2", "doc": "A."}`,
-			"ZTTY string `json:\"z_tty\" tmux:\"z_tty\"`"},
-		{"newer than the oldest tmux", `{"name": "z_on_flag", "scope": "pane", "type": "bool", "since": "3.6", "doc": "A."}`,
-			"// A. Since tmux 3.6.\n\tZOn *bool `json:\"z_on_flag\" tmux:\"z_on_flag,since=3.6\"`"},
-		{"gone", `{"name": "z_at", "scope": "pane", "type": "time", "since": "3.2", "until": "3.7", "doc": "A."}`,
-			"// A. Last in tmux 3.7.\n\tZAt *time.Time `json:\"z_at\" tmux:\"z_at,until=3.7\"`"},
-		{"nullable", `{"name": "z", "scope": "pane", "type": "colour", "since": "3.2", "nullable": true, "doc": "A."}`,
-			"Z *string `json:\"z\" tmux:\"z\"`"},
-		{"a nullable list", `{"name": "z", "scope": "pane", "type": "[]int", "since": "3.2", "nullable": true, "doc": "A."}`,
-			"Z []int `json:\"z\" tmux:\"z\"`"},
-		{"a name of its own", `{"name": "z", "scope": "pane", "type": "int", "since": "3.2", "field": "Last", "doc": "A."}`,
-			"Last int `json:\"z\" tmux:\"z\"`"},
-		{"_flag that stays", `{"name": "z", "scope": "pane", "type": "int", "since": "3.2", "doc": "A."},
-			{"name": "z_flag", "scope": "pane", "type": "bool", "since": "3.2", "doc": "A."}`,
-			"ZFlag bool `json:\"z_flag\" tmux:\"z_flag\"`"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			list, err := parse([]byte(table(test.rows)))
+	for _, c := range cases.Load(t, "testdata/fields.txtar") {
+		t.Run(c.Name, func(t *testing.T) {
+			list, err := parse([]byte(table(c.Texts["rows"])))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,8 +30,8 @@ func TestFieldNamesAndTypes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(string(src), "\t"+test.want+"\n") {
-				t.Errorf("no %s in:\n%s", test.want, src)
+			if !strings.Contains(string(src), c.Texts["field"]) {
+				t.Errorf("no %s in:\n%s", c.Texts["field"], src)
 			}
 		})
 	}
