@@ -10,7 +10,7 @@ import (
 )
 
 // A textCase is a case of testdata: an edit, or a mask, and the exact text that it gives.
-// Its texts are in the notation of unnote.
+// Its texts are in the notation of unnote. A case with several kinds is one for each.
 type textCase struct {
 	name      string
 	kind      Kind
@@ -21,23 +21,32 @@ type textCase struct {
 	before, after string
 	later         string // what others have made of the text after the edit
 	reverted      string // what Revert makes of after: before, if there is no such text
+
+	says  string // a setting, what is said of a text that is refused: a pattern
+	place string // a setting, "LINE,COLUMN" of the error
 }
 
 func textCases(t testing.TB, pattern string) (all []textCase) {
 	t.Helper()
-	for _, c := range cases.Load(t, "testdata/"+pattern, "kind", "container", "entry", "change") {
-		kind := slices.IndexFunc(kinds, func(k Kind) bool { return k.String() == c.One("kind") })
+	for _, c := range cases.Load(t, "testdata/"+pattern, "kind", "container", "entry", "change", "says", "place") {
 		change, ok := changes[c.One("change")]
-		if kind < 0 || !ok && c.One("change") != "" {
-			t.Fatalf("%s: no such kind or change: %v", c.Name, c.Settings)
+		if !ok && c.One("change") != "" {
+			t.Fatalf("%s: no such change: %v", c.Name, c.Settings)
 		}
 		for name, text := range c.Texts {
 			c.Texts[name] = unnote(text)
 		}
-		all = append(all, textCase{
-			c.Name, kinds[kind], strings.Split(c.One("container"), ","), cmp.Or(c.One("entry"), "srv"), change,
-			c.Texts["before"], c.Texts["after"], c.Texts["later"], cmp.Or(c.Texts["reverted"], c.Texts["before"]),
-		})
+		for _, name := range c.Settings["kind"] {
+			kind := slices.IndexFunc(kinds, func(k Kind) bool { return k.String() == name })
+			if kind < 0 {
+				t.Fatalf("%s: no such kind: %s", c.Name, name)
+			}
+			all = append(all, textCase{
+				c.Name, kinds[kind], strings.Split(c.One("container"), ","), cmp.Or(c.One("entry"), "srv"), change,
+				c.Texts["before"], c.Texts["after"], c.Texts["later"], cmp.Or(c.Texts["reverted"], c.Texts["before"]),
+				c.One("says"), c.One("place"),
+			})
+		}
 	}
 	return all
 }
