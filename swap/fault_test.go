@@ -228,7 +228,7 @@ func TestEveryStepFails(t *testing.T) {
 			what := string(st.Op) + number.ReplaceAllString(st.Path, "")
 			again := seen[what] // in another place, or in an earlier scenario
 			seen[what] = true
-			turn := (i + n) / 3
+			turn := (i + n) / 5
 			faults := []error{syscall.ENOSPC, syscall.EACCES, syscall.EIO}
 			chosen := faults[turn%len(faults)]
 			if st.Op == atomicfile.OpWrite {
@@ -240,8 +240,8 @@ func TestEveryStepFails(t *testing.T) {
 					if forever && fault != chosen {
 						continue // the kind of error makes no difference then
 					}
-					if !testtool.Full && (again && (i+n)%3 != 0 || fault != chosen || forever != (turn%2 == 0)) {
-						continue // every third step, and every new one; the kinds of error take turns
+					if !testtool.Full && (again && (i+n)%5 != 0 || fault != chosen || forever != (turn%2 == 0)) {
+						continue // every fifth step, and every new one; the kinds of error take turns
 					}
 					t.Run(fmt.Sprintf("%s/%d-%s/%v/%v", sc.name, n, st.Op, fault, forever), func(t *testing.T) {
 						t.Parallel()
@@ -301,7 +301,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 				ways = append(ways, "half")
 			}
 			for j, way := range ways {
-				if (i+n+j)%testtool.Size(3, 1) != 0 {
+				if (i+n+j)%testtool.Size(5, 1) != 0 {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%d-%s/%s", sc.name, n, st.Op, way), func(t *testing.T) {

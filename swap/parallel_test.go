@@ -40,7 +40,7 @@ func TestManyAtOnce(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	var children []*exec.Cmd
-	for i := range testtool.Size(4, 16) {
+	for i := range testtool.Size(3, 16) {
 		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestManyAtOnce$")
 		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=s%d %s", swapLoop, i, home))
 		cmd.Stdout = &bytes.Buffer{}

@@ -4,12 +4,14 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"tmuxmcp/internal/test/testtool"
 )
 
 // FuzzGrammar lets the fuzzer write valid texts, of which plain mutation makes few: every
-// byte is a choice of the grammar. Its seeds are the texts of every run, the same each time.
+// byte is a choice of the grammar. Its seeds are the texts of every run, the same each time; there are more at full size.
 func FuzzGrammar(f *testing.F) {
-	for i := range 3000 {
+	for i := range testtool.Size(1000, 3000) {
 		f.Add(choices(i))
 	}
 	f.Fuzz(checkGrammar)
