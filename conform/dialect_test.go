@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/internal/test/cases"
 )
 
 func dialect(t *testing.T, text string) *Dialect {
@@ -109,15 +111,17 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-func TestWrongDialects(t *testing.T) {
-	for text, want := range map[string]string{
-		"name = 1":                             "d.toml:1: ",
-		"name = \"x\"\n[tools.a]\nnam = \"b\"": "d.toml:3: unknown key tools.a.nam: want name, case, ",
-		"name = \"x\"\ncase = \"kebab\"":       `d.toml: case = "kebab": want camel or snake`,
-		"[detect]\ntools = [\"a\"]":            "d.toml: a dialect without a name",
-	} {
-		if _, err := ParseDialect("d.toml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: %v, want %s", text, err, want)
+// What is wrong with a file of targets, or a dialect, is one line with what it may have.
+func TestWrongFiles(t *testing.T) {
+	for _, c := range cases.Load(t, "testdata/wrong.txtar", "says") {
+		var err error
+		if text, ok := c.Texts["t.toml"]; ok {
+			_, err = ParseTargets("t.toml", "/", []byte(text))
+		} else {
+			_, err = ParseDialect("d.toml", []byte(c.Texts["d.toml"]))
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), c.One("says")) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %s", c.Name, err, c.One("says"))
 		}
 	}
 }

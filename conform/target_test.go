@@ -167,18 +167,3 @@ func TestProbe(t *testing.T) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 }
-
-// What is wrong with a file of targets is one line with what it may have.
-func TestWrongTargetFiles(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                           "t.toml: no targets: want [[target]] with name, path, args, env and probe",
-		"[[target]]\nname = \"x\"\n": "t.toml: target 1 (x) has no path",
-		"[[target]]\npaht = \"x\"\n": "t.toml:2: unknown key target.paht: want [[target]] with name, path, args, env and probe",
-		"[[target]]\nname = \"a b\"\npath = \"x\"":                                         `t.toml: target "a b": want a name that is one word`,
-		"[[target]]\nname = \"a\"\npath = \"/x\"\n[[target]]\nname = \"a\"\npath = \"/y\"": "t.toml: there are two targets of the name a: want one name for each",
-	} {
-		if _, err := ParseTargets("t.toml", "/", []byte(text)); err == nil || err.Error() != want {
-			t.Errorf("%q: %v, want %s", text, err, want)
-		}
-	}
-}

@@ -80,24 +80,11 @@ func TestClientsAreDistinct(t *testing.T) {
 }
 
 func TestRemoteSpellings(t *testing.T) {
-	for _, spelling := range []string{
-		"https://github.com/o/n", "https://github.com/o/n.git", "https://github.com/o/n/", "http://github.com/o/n.git",
-		"https://user@github.com/o/n", "https://user:token@github.com/o/n.git",
-		"git@github.com:o/n.git", "github.com:o/n", "me@github.com:/o/n.git",
-		"ssh://git@github.com/o/n.git", "ssh://git@github.com:2222/o/n", "git+ssh://git@github.com/o/n.git", "git+https://github.com/o/n.git",
-		"git://github.com/o/n.git",
-	} {
-		got, err := checkout.HTTPSURL(spelling)
-		if err != nil || got != "https://github.com/o/n" {
-			t.Errorf("%s: %s, %v", spelling, got, err)
-		}
-	}
-	if got, err := checkout.HTTPSURL("https://git.example.com:8443/g/sub/n.git"); err != nil || got != "https://git.example.com:8443/g/sub/n" {
-		t.Errorf("a port of https stays: %s, %v", got, err)
-	}
-	for _, spelling := range []string{"/srv/git/n.git", "../n", "file:///srv/n.git", "https://", "ssh://host"} {
-		if got, err := checkout.HTTPSURL(spelling); err == nil {
-			t.Errorf("%s became %s", spelling, got)
+	for _, line := range table(t, "testdata/remotes.txt") {
+		spelling, want, _ := strings.Cut(line, " =>")
+		want = strings.TrimSpace(want)
+		if got, err := checkout.HTTPSURL(spelling); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %s, %v, want %s", spelling, got, err, want)
 		}
 	}
 }

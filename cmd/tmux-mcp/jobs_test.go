@@ -133,10 +133,14 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestJobsUndone leaves the agent out: each check must fail then.
+// TestJobsUndone leaves the agent out: each check must fail then. By default every third is
+// tried.
 func TestJobsUndone(t *testing.T) {
 	dir := t.TempDir()
-	for _, file := range jobFiles(t) {
+	for i, file := range jobFiles(t) {
+		if i%testtool.Size(3, 1) != 0 {
+			continue
+		}
 		stage, rest, _ := strings.Cut(readFile(t, file), "\nplay\n")
 		_, check, _ := strings.Cut(rest, "\ncheck\n")
 		undoneFile := filepath.Join(dir, filepath.Base(file))
