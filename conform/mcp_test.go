@@ -2,6 +2,8 @@ package conform
 
 import (
 	"bufio"
+	"cmp"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,32 +18,32 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
+// testdata/server.json has the tools of testServer, those of its dialect, and what those
+// answer whose answer is always the same.
+//
+//go:embed testdata/server.json
+var serverJSON []byte
+
 // testServer is an MCP server whose tools do what servers should not. It is
 // the process of "CONFORM_TEST_SERVER=… test-binary"; "stays" makes it one that
-// does not leave at the end of its input.
+// does not leave at the end of its input, "camel" one with a dialect.
 func testServer(in io.Reader, out io.Writer) int {
+	var server struct {
+		Tools, Camel []any
+		Answers      map[string]any
+	}
+	if err := json.Unmarshal(serverJSON, &server); err != nil {
+		panic(err)
+	}
+	if os.Getenv("CONFORM_TEST_SERVER") == "camel" {
+		server.Tools = server.Camel
+	}
 	answer := func(id any, result any) {
 		line, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "result": result})
 		fmt.Fprintf(out, "%s\n", line)
 	}
-	text := func(s string) []any { return []any{map[string]any{"type": "text", "text": s}} }
-	declared := map[string]any{"type": "object", "properties": map[string]any{"n": map[string]any{"type": "integer"}}, "required": []string{"n"}}
-	var tools []any
-	for _, name := range []string{"text", "refuses", "dies", "babbles", "hangs", "protocol", "environment"} {
-		tools = append(tools, map[string]any{"name": name, "inputSchema": map[string]any{"type": "object"}})
-	}
-	for _, name := range []string{"fits", "lies", "omits"} {
-		tools = append(tools, map[string]any{"name": name, "inputSchema": map[string]any{"type": "object"}, "outputSchema": declared})
-	}
-	if os.Getenv("CONFORM_TEST_SERVER") == "camel" {
-		properties := func(name string) map[string]any {
-			return map[string]any{"type": "object", "properties": map[string]any{name: map[string]any{"type": "string"}}}
-		}
-		tools = []any{
-			map[string]any{"name": "call_readonly_tools_batch", "inputSchema": map[string]any{"type": "object"}},
-			map[string]any{"name": "display_message", "inputSchema": properties("format")},
-			map[string]any{"name": "list_panes", "inputSchema": properties("sessionName")},
-		}
+	structured := func(id any, result any) {
+		answer(id, map[string]any{"content": []any{map[string]any{"type": "text", "text": ""}}, "structuredContent": result})
 	}
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
@@ -56,25 +58,18 @@ func testServer(in io.Reader, out io.Writer) int {
 		if err := json.Unmarshal(lines.Bytes(), &req); err != nil {
 			return 4
 		}
+		if fixed, ok := server.Answers[cmp.Or(req.Params.Name, req.Method)]; ok {
+			answer(req.ID, fixed)
+			continue
+		}
 		switch req.Method + " " + req.Params.Name {
-		case "initialize ":
-			answer(req.ID, map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": "t", "version": "0"}})
 		case "tools/list ":
-			answer(req.ID, map[string]any{"tools": tools})
+			answer(req.ID, map[string]any{"tools": server.Tools})
 		case "tools/call display_message":
-			answer(req.ID, map[string]any{"content": text(""), "structuredContent": map[string]any{"value": req.Params.Arguments["format"], "paneId": "%0"}})
+			structured(req.ID, map[string]any{"value": req.Params.Arguments["format"], "paneId": "%0"})
 		case "tools/call list_panes":
-			answer(req.ID, map[string]any{"content": text(""), "structuredContent": map[string]any{"panes": []any{map[string]any{"id": "%7", "currentCommand": req.Params.Arguments["sessionName"]}}}})
-		case "tools/call text":
-			answer(req.ID, map[string]any{"content": text("a text")})
-		case "tools/call fits":
-			answer(req.ID, map[string]any{"content": text("{}"), "structuredContent": map[string]any{"n": 1}})
-		case "tools/call lies":
-			answer(req.ID, map[string]any{"content": text("{}"), "structuredContent": map[string]any{"n": "one"}})
-		case "tools/call omits":
-			answer(req.ID, map[string]any{"content": text("{}")})
-		case "tools/call refuses":
-			answer(req.ID, map[string]any{"content": text("a reason"), "isError": true, "_meta": map[string]any{"error_type": "Sulking"}})
+			pane := map[string]any{"id": "%7", "currentCommand": req.Params.Arguments["sessionName"]}
+			structured(req.ID, map[string]any{"panes": []any{pane}})
 		case "tools/call environment":
 			env := map[string]string{}
 			for _, kv := range os.Environ() {
@@ -82,7 +77,7 @@ func testServer(in io.Reader, out io.Writer) int {
 				env[k] = v
 			}
 			env["PWD"], _ = os.Getwd()
-			answer(req.ID, map[string]any{"content": text(""), "structuredContent": env})
+			structured(req.ID, env)
 		case "tools/call protocol":
 			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%v,"error":{"code":-32603,"message":"a fault"}}`+"\n", req.ID)
 		case "tools/call dies":

@@ -46,7 +46,8 @@ func TestVersions(t *testing.T) {
 
 func TestBadExpectations(t *testing.T) {
 	for _, c := range cases.Load(t, "testdata/expect-wrong.txtar", "says") {
-		if _, err := ParseExpectations("known.toml", []byte(c.Texts["known.toml"])); err == nil || !strings.Contains(err.Error(), c.One("says")) {
+		_, err := ParseExpectations("known.toml", []byte(c.Texts["known.toml"]))
+		if err == nil || !strings.Contains(err.Error(), c.One("says")) {
 			t.Errorf("%s: got the error %v, want one with %s", c.Name, err, c.One("says"))
 		}
 	}
@@ -60,7 +61,8 @@ func resultsReport(results ...string) *Report {
 		for j, c := range two {
 			status, ok := map[rune]Status{'P': Pass, 'F': Fail, '-': NotApplicable, '~': Flaky, '!': Errored}[c]
 			if ok {
-				r.Cells = append(r.Cells, Cell{Gap: i + 1, Layer: APILayer, Tmux: r.Targets[j].Name, Transport: "exec", Status: status, Reason: "why"})
+				cell := Cell{Gap: i + 1, Layer: APILayer, Tmux: r.Targets[j].Name, Transport: "exec", Status: status, Reason: "why"}
+				r.Cells = append(r.Cells, cell)
 			}
 		}
 		for j := range r.Cells {
@@ -148,7 +150,8 @@ func expecting(t *testing.T, text string, r *Report) *Expectations {
 func TestUpdateThatCannotTell(t *testing.T) {
 	r := resultsReport("PF")
 	r.Targets[0].Version = "3.6a"
-	if _, _, err := expecting(t, "", &Report{}).Update(r); err == nil || !strings.Contains(err.Error(), "another of the same version") {
+	_, _, err := expecting(t, "", &Report{}).Update(r)
+	if err == nil || !strings.Contains(err.Error(), "another of the same version") {
 		t.Errorf("got the error %v", err)
 	}
 }

@@ -44,7 +44,10 @@ func realClients(t *testing.T) (all []realClient) {
 	t.Helper()
 	for _, c := range cases.Load(t, "testdata/configs.txtar", "config", "add", "shadow", "off", "becomes", "says") {
 		becomes := strings.Join(c.Settings["becomes"], "\n")
-		all = append(all, realClient{c.Name, c.Texts, c.One("config"), strings.Fields(c.One("add")), c.One("shadow"), c.One("off"), becomes, c.One("says")})
+		all = append(all, realClient{
+			c.Name, c.Texts, c.One("config"), strings.Fields(c.One("add")),
+			c.One("shadow"), c.One("off"), becomes, c.One("says"),
+		})
 	}
 	return all
 }

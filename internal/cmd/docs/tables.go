@@ -43,7 +43,8 @@ func tables() error {
 		}
 		made := fmt.Sprintf("%s%s\n%s\n<!-- end of %s -->%s", before, begin, table.text, table.name, after)
 		if table.name == "sizes" {
-			made = panes.ReplaceAllString(made, fmt.Sprintf("40 panes are %.1f kB", float64(figures.Row("list_panes, 40 panes").Now[0].Bytes)/1000))
+			read := figures.Row("list_panes, 40 panes").Now[0].Bytes
+			made = panes.ReplaceAllString(made, fmt.Sprintf("40 panes are %.1f kB", float64(read)/1000))
 		}
 		if err := os.WriteFile(page, []byte(made), 0o644); err != nil {
 			return err
