@@ -228,7 +228,7 @@ func TestEveryStepFails(t *testing.T) {
 			what := string(st.Op) + number.ReplaceAllString(st.Path, "")
 			again := seen[what] // in another place, or in an earlier scenario
 			seen[what] = true
-			turn := (i + n) / 5
+			turn := (i + n) / 3
 			faults := []error{syscall.ENOSPC, syscall.EACCES, syscall.EIO}
 			chosen := faults[turn%len(faults)]
 			if st.Op == atomicfile.OpWrite {
@@ -240,8 +240,8 @@ func TestEveryStepFails(t *testing.T) {
 					if forever && fault != chosen {
 						continue // the kind of error makes no difference then
 					}
-					if !testtool.Full && (again && (i+n)%5 != 0 || fault != chosen || forever != (turn%2 == 0)) {
-						continue // every fifth step, and every new one; the kinds of error take turns
+					if !testtool.Full && (again && (i+n)%3 != 0 || fault != chosen || forever != (turn%2 == 0)) {
+						continue // every third step, and every new one; the kinds of error take turns
 					}
 					t.Run(fmt.Sprintf("%s/%d-%s/%v/%v", sc.name, n, st.Op, fault, forever), func(t *testing.T) {
 						t.Parallel()
