@@ -186,9 +186,9 @@ func TestHostileInterrupt(t *testing.T) {
 	}{
 		{"interrupted", sane, away + "exec sleep MARK", syscall.SIGINT},
 		{"killed at endless output", sane, away + "exec setsid yes MARK >/dev/null", syscall.SIGKILL},
-		{"killed at -V", away + "exec sleep MARK", "", syscall.SIGKILL},
-		{"killed", sane, away + "exec sleep MARK", syscall.SIGKILL},
 		{"interrupted at -V", away + "exec sleep MARK", "", syscall.SIGINT},
+		{"killed", sane, away + "exec sleep MARK", syscall.SIGKILL},
+		{"killed at -V", away + "exec sleep MARK", "", syscall.SIGKILL},
 	}[:testtool.Size(3, 5)] {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
