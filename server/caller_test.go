@@ -20,7 +20,6 @@ func TestADaemonHasNoPane(t *testing.T) {
 		t.Skip("looks for the programs of other processes in /proc")
 	}
 	busybox := testtool.Path(t, "busybox")
-	path := builtProgram(t)
 	binary, err := os.ReadFile(busybox)
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +34,7 @@ func TestADaemonHasNoPane(t *testing.T) {
 	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "exec "+agent+" sh -c 'while :; do "+agent+" sleep 1000; done'") // %1
 	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "exec cat")                                                      // %2
 	out := filepath.Join(dir, "out")
-	call := path + " --safety destructive --tmux " + srv.Binary() + " call "
+	call := program() + " --safety destructive --tmux " + srv.Binary() + " call "
 	script := filepath.Join(dir, "daemon")
 	body := "while [ ! -e " + filepath.Join(dir, "go") + " ]; do sleep 0.05; done\n{\n" +
 		call + "list_panes\n" + call + `kill_pane '{"pane_id":"%1"}'` + "\n" + call + `send_keys '{"pane_id":"%1","keys":"x"}'` + "\n" + call + `kill_pane '{"pane_id":"%2"}'` + "\n" +

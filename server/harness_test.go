@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +20,7 @@ import (
 
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
+	"tmuxmcp/server/cli"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -148,33 +150,27 @@ func newPeer(t testing.TB, in io.WriteCloser) *peer {
 	return &peer{t: t, in: in, done: make(chan struct{}), waiting: map[string]chan reply{}, schemas: map[string]json.RawMessage{}}
 }
 
-// program is the real binary, built once.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "tmux-mcp")
-	if err != nil {
-		return "", err
-	}
-	builtIn = dir
+// program is the path of tmux-mcp: this test program by another name, so that nothing is built.
+var program = sync.OnceValue(func() string {
+	dir := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "program") // goes when the tests are over
 	path := filepath.Join(dir, "tmux-mcp")
-	out, err := exec.Command("go", "build", "-o", path, "tmuxmcp/cmd/tmux-mcp").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("go build: %v\n%s", err, out)
+	self, err := os.Executable()
+	if err = errors.Join(err, os.Mkdir(dir, 0o700)); err == nil && os.Link(self, path) != nil {
+		var text []byte
+		if text, err = os.ReadFile(self); err == nil {
+			err = testtool.WriteProgram(path, text)
+		}
 	}
-	return path, nil
-})
-
-var builtIn string
-
-func builtProgram(t testing.TB) string {
-	t.Helper()
-	path, err := program()
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	return path
-}
+})
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "tmux-mcp" { // see program
+		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	// A developer's own settings, or tmux, must not change what is tested.
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
@@ -200,9 +196,6 @@ func TestMain(m *testing.M) {
 		fmt.Printf("recorders are left, whose commands are over: processes %v\n", left)
 		code = 1
 	}
-	if builtIn != "" {
-		os.RemoveAll(builtIn)
-	}
 	os.Exit(code)
 }
 
@@ -221,9 +214,8 @@ func workingIn(dir string) (pids []string) {
 // start runs the real binary on a tmux server, without shaking hands.
 func start(t testing.TB, srv *tmux.Server, env []string, flags ...string) *peer {
 	t.Helper()
-	path := builtProgram(t)
 	given := []string{"-S", srv.SocketPath(), "--tmux", srv.Binary(), "--safety", "destructive", "--results", "json", "--transport", os.Getenv("TMUX_TEST_TRANSPORT")}
-	cmd := exec.Command(path, append(given, flags...)...)
+	cmd := exec.Command(program(), append(given, flags...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMUX=", "TMUX_PANE=", "LANG=C", "XDG_RUNTIME_DIR=" + os.Getenv("XDG_RUNTIME_DIR")}, env...)
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -1,9 +1,7 @@
 package server_test
 
 import (
-	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -26,7 +24,7 @@ var listers = []string{"list_windows", "list_panes", "move_window", "agent_statu
 
 // keepsQuoted reports whether a server never frees a text that a format quotes, #{q:…}, as
 // 3.3a does not and 3.5a does: some 32 bytes each time.
-func keepsQuoted(t *testing.T, srv *tmux.Server, pid string) bool {
+func keepsQuoted(t *testing.T, srv *tmux.Server, pid int) bool {
 	t.Helper()
 	growth := 0
 	for range 2 { // the first fills what was free
@@ -50,7 +48,10 @@ func TestTmuxDoesNotGrow(t *testing.T) {
 		tmuxtest.Run(t, srv, "new-window", "-d", "-t", "keep:", "echo some output; exec sleep 100000")
 	}
 	tmuxtest.Run(t, srv, "set-option", "-s", "message-limit", "300") // full before the first is measured
-	pid := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+	pid, err := strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	cfg := configFor(srv)
 	cfg.PromptsAsTools = true
 	p := serve(t, cfg)
@@ -126,19 +127,4 @@ func (w *soaker) afresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.look()
-}
-
-// residentKB is the memory of a process.
-func residentKB(t *testing.T, pid string) int {
-	t.Helper()
-	status, err := os.ReadFile("/proc/" + pid + "/status")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := regexp.MustCompile(`VmRSS:\s+(\d+)`).FindSubmatch(status)
-	if m == nil {
-		t.Fatal(fmt.Errorf("no VmRSS of %s", pid))
-	}
-	kb, _ := strconv.Atoi(string(m[1]))
-	return kb
 }

@@ -26,7 +26,6 @@ func inhabited(t *testing.T) *tmux.Server {
 // TestInsideRealPanes runs the program in panes, where tmux says what it says.
 func TestInsideRealPanes(t *testing.T) {
 	t.Parallel()
-	path := builtProgram(t)
 	outer, inner := tmuxtest.New(t), tmuxtest.New(t)
 	session(t, outer, "a")
 	session(t, inner, "b")
@@ -38,7 +37,7 @@ func TestInsideRealPanes(t *testing.T) {
 		t.Helper()
 		runs++
 		file := filepath.Join(dir, strings.Repeat("i", runs))
-		command := prefix + tmux.ShellQuote(path) + " --tmux " + tmux.ShellQuote(on.Binary()) + " --safety destructive " + flags +
+		command := prefix + program() + " --tmux " + tmux.ShellQuote(on.Binary()) + " --safety destructive " + flags +
 			" call " + tool + " " + tmux.ShellQuote(arguments) + " >" + file + ".part 2>&1; mv " + file + ".part " + file + "; exec cat"
 		if strings.Contains(arguments, "OWN") {
 			command = strings.ReplaceAll(command, "OWN", `'"$TMUX_PANE"'`)

@@ -128,6 +128,7 @@ func TestAStartUpFileThatAsks(t *testing.T) {
 	}
 }
 
+// workspaceBuilt is an answer of build_workspace.
 type workspaceBuilt struct {
 	Panes []struct {
 		PaneID  string  `json:"pane_id"`

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,17 +190,13 @@ func TestEndOfInputStillAnswersEverything(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var input strings.Builder
 	input.WriteString(hello)
 	for i := 1; i <= 600; i++ {
 		fmt.Fprintf(&input, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"capture_pane","arguments":{}}}`+"\n", i)
 	}
 	input.WriteString(`{"jsonrpc":"2.0","id":601,"method":"ping"}`) // without a newline
-	cmd := exec.Command(path, "-S", srv.SocketPath(), "--tmux", srv.Binary())
+	cmd := exec.Command(program(), "-S", srv.SocketPath(), "--tmux", srv.Binary())
 	cmd.Stdin = strings.NewReader(input.String())
 	out, err := cmd.Output()
 	if err != nil {
@@ -298,45 +293,11 @@ func TestUnknownArgumentsNameTheClient(t *testing.T) {
 	}
 }
 
-// TestStartIsSmall takes the smallest of many starts, as how much the garbage collector has left
-// depends on the moment. BenchmarkStart measures the time, too.
-func TestStartIsSmall(t *testing.T) {
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	const small = 21_000
-	least := math.MaxInt
-	for range 40 {
-		p := start(t, srv, nil)
-		p.handshake("{}")
-		p.request("tools/list", struct{}{})
-		ok[rows](p, "list_panes", `{}`)
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.process.Process.Pid))
-		if err != nil {
-			t.Skipf("no /proc to read the size from: %v", err)
-		}
-		_, rest, _ := strings.Cut(string(status), "VmRSS:")
-		kb, err := strconv.Atoi(strings.Fields(rest)[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		least = min(least, kb)
-		if p.in.Close(); least <= small {
-			t.Logf("%d kB resident", least)
-			return
-		}
-	}
-	t.Errorf("the smallest of forty starts had %d kB resident, want at most %d", least, small)
-}
-
 func TestAClientThatReadsNoMoreEndsIt(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "a")
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path, "-S", srv.SocketPath(), "--tmux", srv.Binary())
+	cmd := exec.Command(program(), "-S", srv.SocketPath(), "--tmux", srv.Binary())
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

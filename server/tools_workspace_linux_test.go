@@ -12,14 +12,6 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// built is an answer of build_workspace.
-type built struct {
-	Panes []struct {
-		PaneID  string  `json:"pane_id"`
-		Problem *string `json:"problem"`
-	} `json:"panes"`
-}
-
 // TestCancelledWorkspaceLeavesNothing: while it waits for a shell that never gets ready.
 func TestCancelledWorkspaceLeavesNothing(t *testing.T) {
 	t.Parallel()
@@ -68,7 +60,7 @@ func TestWorkspaceTypesOnce(t *testing.T) {
 	}
 	windows = append(windows, fmt.Sprintf(`{"panes":[{"shell":%s,"command":"echo once >>slow.out"},{"shell":%s,"command":"echo wrong"},{"shell":"true"}]}`, quoted(slow), quoted(asks)))
 	p := serve(t, configFor(srv))
-	w := ok[built](p, "build_workspace", `{"session_name":"w","x":200,"y":60,"directory":`+quoted(dir)+`,"windows":[`+strings.Join(windows, ",")+`]}`)
+	w := ok[workspaceBuilt](p, "build_workspace", `{"session_name":"w","x":200,"y":60,"directory":`+quoted(dir)+`,"windows":[`+strings.Join(windows, ",")+`]}`)
 	if sizes := tmuxtest.Run(t, srv, "list-windows", "-t", "=w", "-F", "#{window_width}x#{window_height}"); sizes != strings.TrimSuffix(strings.Repeat("200x60\n", len(windows)), "\n") {
 		t.Errorf("the windows are %s", sizes)
 	}
