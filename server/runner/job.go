@@ -292,6 +292,12 @@ func (j *Job) alive() bool {
 	return !Gone(j.Shell)
 }
 
+// attended reports whether the server that typed the command still waits for it.
+func (j *Job) attended() bool {
+	_, err := os.Lstat(j.path("run"))
+	return err == nil && !Gone(j.owner)
+}
+
 // pidSpace is the name of the PID namespace of this process, if it has one.
 func pidSpace() string {
 	name, _ := os.Readlink("/proc/self/ns/pid")

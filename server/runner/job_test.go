@@ -51,6 +51,12 @@ func TestSweepRemovesWhatIsOver(t *testing.T) {
 		made(t, &f, here(), "0", 0), made(t, &f, here(), "3", 59*time.Minute), made(t, &f, here(), "", 48*time.Hour),
 		made(t, &f, here(), "none", 0), made(t, &f, dead, "", time.Minute), made(t, &f, here(), revoked, 0),
 	}
+	// Its server still answers the call, also when the tmux server is gone.
+	attended := made(t, &f, gone, "", 0)
+	if err := os.WriteFile(attended.path("run"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kept = append(kept, attended)
 	removed := []*Job{
 		made(t, &f, here(), "0", 61*time.Minute), made(t, &f, gone, "0", 0), made(t, &f, gone, "", 0),
 		made(t, &f, dead, "", 2*time.Hour), made(t, &f, here(), revoked, time.Hour), made(t, &f, gone, "none", 0),
@@ -98,6 +104,11 @@ func TestSweepRemovesWhatIsOver(t *testing.T) {
 		if _, err := os.Stat(j.dir); err == nil {
 			t.Errorf("removed %d is there: %v", i, j.Look())
 		}
+	}
+	os.Remove(attended.path("run"))
+	Sweep()
+	if _, err := os.Stat(attended.dir); err == nil {
+		t.Error("a job is there that nobody waits for, and whose tmux server is gone")
 	}
 	for _, path := range []string{half, precious, linked, filepath.Join(home, "notes")} {
 		if _, err := os.Lstat(path); err != nil {

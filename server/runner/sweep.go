@@ -58,7 +58,11 @@ func sweep(home string, now time.Time, most int64) {
 			}
 			continue
 		}
-		switch s := j.Look(); {
+		s := j.Look()
+		if (s.Phase == Running || s.Phase == Lost && now.Sub(s.At) <= keptFor) && j.attended() {
+			continue // it is answered first, with what its recorder still reads
+		}
+		switch {
 		case j.resting && now.Sub(j.At) > writtenIn, Gone(j.Server), s.Phase == Waiting && now.Sub(s.At) > beginsIn, s.Phase > Running && now.Sub(s.At) > keptFor:
 			j.Stop()
 			remove(dir)
