@@ -294,7 +294,7 @@ func TestWaitsInEveryRevision(t *testing.T) {
 			if r := c.await(waiting); r.Error != nil {
 				t.Fatalf("%+v", r.Error)
 			}
-			eventually(t, "the cancelled call has let go of tmux", func() bool { return tmuxCalls(t, c.process.Process.Pid) == 0 })
+			testtool.Eventually(t, "the cancelled call has let go of tmux", func() bool { return tmuxCalls(t, c.process.Process.Pid) == 0 })
 			c.mu.Lock()
 			if c.waiting[id] == nil {
 				t.Error("the cancelled call was answered")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -22,7 +23,7 @@ func TestFields(t *testing.T) {
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "b", "-t", "=a")
 	attach(t, srv, "a")
 	p := serve(t, configFor(srv))
-	eventually(t, "the client is listed", func() bool { return ok[rows](p, "list_clients", `{}`).Total == 1 })
+	testtool.Eventually(t, "the client is listed", func() bool { return ok[rows](p, "list_clients", `{}`).Total == 1 })
 	call := func(tool string, args map[string]any) rows {
 		text, err := json.Marshal(args)
 		if err != nil {

@@ -37,14 +37,14 @@ func keepsQuoted(t *testing.T, srv *tmux.Server, pid int) bool {
 	return growth > 3000 // of 7.7 MB
 }
 
-// A thousand calls of a tool make the user's tmux grow by less than 5 MB; 400 by default,
-// by less than 2 MB. A nested list of commands, as if-shell runs one, is never freed by most versions; none is
+// A thousand calls of a tool make the user's tmux grow by less than 5 MB; by default 200 of one tool,
+// by less than 1 MB. A nested list of commands, as if-shell runs one, is never freed by most versions; none is
 // used.
 func TestTmuxDoesNotGrow(t *testing.T) {
-	calls := testtool.Size(400, 1000)
+	calls := testtool.Size(200, 1000)
 	srv := tmuxtest.New(t)
 	session(t, srv, "keep")
-	for range 120 {
+	for range testtool.Size(40, 120) {
 		tmuxtest.Run(t, srv, "new-window", "-d", "-t", "keep:", "echo some output; exec sleep 100000")
 	}
 	tmuxtest.Run(t, srv, "set-option", "-s", "message-limit", "300") // full before the first is measured
@@ -74,7 +74,7 @@ func TestTmuxDoesNotGrow(t *testing.T) {
 		}
 		w.tools = []listedTool{tool}
 		w.afresh(t)
-		w.work(200)
+		w.work(calls / 2)
 		w.afresh(t)
 		before := residentKB(t, pid)
 		done := w.succeeded[tool.Name].Load()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -43,10 +44,10 @@ func TestABatchWaitsOnlyForItself(t *testing.T) {
 	}
 	p.send(`[%s,%s,%s]`, wait(`"\u0061"`, "never"), wait("900719925474099300001", "soon"), `{"jsonrpc":"2.0","id":3,"method":"ping"}`)
 	p.send(`[%s]`, `{"jsonrpc":"2.0","id":4,"method":"ping"}`)
-	eventually(t, "the second batch is answered", func() bool { return len(p.lines(`[`+pong("4")+`]`)) == 1 })
-	eventually(t, "progress comes with the token's bytes", func() bool { return len(p.lines(`"progressToken":9007199254740993,`)) > 1 })
+	testtool.Eventually(t, "the second batch is answered", func() bool { return len(p.lines(`[`+pong("4")+`]`)) == 1 })
+	testtool.Eventually(t, "progress comes with the token's bytes", func() bool { return len(p.lines(`"progressToken":9007199254740993,`)) > 1 })
 	p.send("%s", wait(`"a"`, "never"))
-	eventually(t, "an id in use is refused", func() bool {
+	testtool.Eventually(t, "an id in use is refused", func() bool {
 		return len(p.lines(refusal(`"a"`, -32600, "a request with this id is still running"))) == 1
 	})
 	if got := p.lines(`"id":3`); len(got) > 0 {
@@ -56,7 +57,7 @@ func TestABatchWaitsOnlyForItself(t *testing.T) {
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":900719925474099300000}}`)
 	p.send(`[{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}]`)
 	tmuxtest.Run(t, srv, "wait-for", "-S", "soon")
-	eventually(t, "the rest of the batch is answered", func() bool { return len(p.lines(`[{"jsonrpc":"2.0","id":900719925474099300001,"result":`)) == 1 })
+	testtool.Eventually(t, "the rest of the batch is answered", func() bool { return len(p.lines(`[{"jsonrpc":"2.0","id":900719925474099300001,"result":`)) == 1 })
 	got := p.lines("Channel 'soon' was signalled")[0]
 	if !strings.HasSuffix(got, `,`+pong("3")+`]`) || strings.Contains(got, `"id":"`) {
 		t.Errorf("the batch is answered with %s", got)
@@ -72,8 +73,8 @@ func TestConsentComesInABatch(t *testing.T) {
 	p := connect(t, cfg)
 	p.send("%s", strings.Replace(initialize("2025-03-26"), `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1))
 	_, id := p.begin("tools/call", map[string]any{"name": "send_keys", "arguments": map[string]any{"pane_id": "%0", "keys": "hello"}})
-	eventually(t, "the user is asked", func() bool { return len(p.asks()) == 1 })
+	testtool.Eventually(t, "the user is asked", func() bool { return len(p.asks()) == 1 })
 	p.send(`[{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"allow":true}}}]`, p.asks()[0])
-	eventually(t, "the call is answered", func() bool { return len(p.lines(`"id":`+id+`,"result"`)) == 1 })
+	testtool.Eventually(t, "the call is answered", func() bool { return len(p.lines(`"id":`+id+`,"result"`)) == 1 })
 	tmuxtest.WaitScreen(t, srv, "%0", "hello")
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -109,7 +110,7 @@ func (p *peer) wait(name, args string) (<-chan reply, string) {
 	c, id := p.begin("tools/call", map[string]any{
 		"name": name, "arguments": json.RawMessage(args), "_meta": map[string]any{"progressToken": token},
 	})
-	eventually(p.t, name+" waits", func() bool { return len(p.progressOf(token)) > 0 || len(c) > 0 })
+	testtool.Eventually(p.t, name+" waits", func() bool { return len(p.progressOf(token)) > 0 || len(c) > 0 })
 	return c, id
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -116,7 +117,7 @@ func TestAskingHoldsNoSlot(t *testing.T) {
 		w, _ := c.begin("tools/call", map[string]any{"name": tool, "arguments": args})
 		waiting = append(waiting, w)
 	}
-	eventually(t, "the user is asked about all", func() bool { return len(c.asks()) == calls })
+	testtool.Eventually(t, "the user is asked about all", func() bool { return len(c.asks()) == calls })
 	ok[rows](c.peer, "list_panes", `{}`)
 	if r := c.request("resources/read", map[string]any{"uri": "tmux://sessions"}); r.Error != nil {
 		t.Errorf("%+v", r.Error)

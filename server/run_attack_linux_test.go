@@ -256,10 +256,10 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 	}
 	pid := format(t, srv, "%0", "#{pid}")
 	tmuxtest.End(t, srv)
-	eventually(t, "the tmux server has ended", func() bool { return ended(pid) })
+	testtool.Eventually(t, "the tmux server has ended", func() bool { return ended(pid) })
 	begin()
 	p.tool("list_jobs", `{}`) // which removes them
-	eventually(t, "with their tmux server the jobs go", func() bool {
+	testtool.Eventually(t, "with their tmux server the jobs go", func() bool {
 		// One that was killed before it had described its job leaves that for a later sweep.
 		return len(slices.DeleteFunc(jobs(), func(d os.DirEntry) bool {
 			info, err := os.Stat(filepath.Join(home, d.Name(), "job"))
@@ -274,7 +274,7 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.Remove(filepath.Join(tmp, "free"))
-	eventually(t, "the other user takes a free name", func() bool { return in.took("free") })
+	testtool.Eventually(t, "the other user takes a free name", func() bool { return in.took("free") })
 	in.stop()
 	t.Logf("%v in %v; the other user saw %d events and took %d names", counts, time.Since(began).Round(time.Millisecond), in.seen, len(in.taken))
 	if text, err := os.ReadFile(victim); err != nil || string(text) != "precious" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/server"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -20,18 +21,20 @@ import (
 // typist is a pane with a shell, and a file in which commands count themselves:
 // the truth that the answers are compared with.
 type typist struct {
-	t     testing.TB
-	srv   *tmux.Server
-	p     *peer
-	count string
-	said  []outcome // what was said of each command
+	t      testing.TB
+	server *server.Server
+	srv    *tmux.Server
+	p      *peer
+	count  string
+	said   []outcome // what was said of each command
 }
 
 func newTypist(t testing.TB, shell string) *typist {
 	t.Helper()
-	srv, p := shellPane(t, shell)
+	srv, _ := shellPane(t, shell)
+	s, p := servedBy(t, configFor(srv))
 	waitPrompt(t, srv, "%0")
-	return &typist{t: t, srv: srv, p: p, count: filepath.Join(filepath.Dir(srv.SocketPath()), "count")}
+	return &typist{t: t, server: s, srv: srv, p: p, count: filepath.Join(filepath.Dir(srv.SocketPath()), "count")}
 }
 
 // has returns how often the n-th command began.
@@ -91,7 +94,7 @@ func (y *typist) settled() {
 	y.t.Helper()
 	for n, said := range y.said {
 		if said == completed || said == timedOut { // which has begun, and may not have counted yet
-			eventually(y.t, "a command that has begun counts", func() bool { return y.has(n) > 0 })
+			testtool.Eventually(y.t, "a command that has begun counts", func() bool { return y.has(n) > 0 })
 		}
 	}
 	y.still()
@@ -122,7 +125,7 @@ func (y *typist) still() {
 		y.t.Fatal(err)
 	}
 	last := "\x00"
-	eventually(y.t, "the shell waits and its screen is still", func() bool {
+	testtool.Eventually(y.t, "the shell waits and its screen is still", func() bool {
 		shell, err := runner.ForegroundOf(pid, words[1], "")
 		before := last
 		last = y.screen()
@@ -152,6 +155,9 @@ func TestRunCommandBeginsOnceOrNotAtAll(t *testing.T) {
 			t.Run(shell+" "+name, func(t *testing.T) {
 				t.Parallel()
 				y := newTypist(t, shell)
+				if strings.Contains(setup, "exec ") { // shows no prompt, which is waited for
+					y.server.SetPromptWait(time.Second)
+				}
 				if setup != "" {
 					typeLine(t, y.srv, "%0", setup)
 					time.Sleep(100 * time.Millisecond)

@@ -10,13 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
 // No list of commands that a search sends holds tmux for long, whatever is on the
 // screens and looked for: others are served in between.
 func TestSearchHoldsTmuxShortly(t *testing.T) {
-	const panes, most = 60, 100 * time.Millisecond
+	const most = 100 * time.Millisecond
+	panes := testtool.Size(30, 60)
 	srv := tmuxtest.New(t)
 	// Plain screens, and cells that are long to read.
 	dir := t.TempDir()

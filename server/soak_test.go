@@ -30,7 +30,7 @@ const soakers = 16
 // processes, file descriptors and goroutines here and in tmux, and buffers,
 // options and files that no caller asked for.
 func TestSoak(t *testing.T) {
-	calls := testtool.Size(800, 10_000)
+	calls := testtool.Size(320, 10_000)
 	srv := tmuxtest.New(t)
 	session(t, srv, "keep")
 	tmuxtest.Run(t, srv, "set-buffer", "-b", "theirs", "x")

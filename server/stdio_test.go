@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -105,16 +106,6 @@ func transports(t *testing.T, test func(t *testing.T, flag string)) {
 	}
 }
 
-// eventually polls for at most a minute.
-func eventually(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !cond(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not in a minute: %s", what)
-		}
-	}
-}
-
 func TestWaitingCallsDelayNothingAndDieWhenCancelled(t *testing.T) {
 	t.Parallel()
 	transports(t, testWaitingCalls)
@@ -135,7 +126,7 @@ func testWaitingCalls(t *testing.T, transport string) {
 		_, id := p.begin("tools/call", map[string]any{"name": "list_panes", "arguments": map[string]any{"socket_name": "frozen"}})
 		ids = append(ids, id)
 	}
-	eventually(t, "all calls run", func() bool { return tmuxCalls(t, p.process.Process.Pid) == waits })
+	testtool.Eventually(t, "all calls run", func() bool { return tmuxCalls(t, p.process.Process.Pid) == waits })
 	begin := time.Now()
 	ok[rows](p, "list_panes", `{}`)
 	t.Logf("a quick call took %v beside %d waiting ones", time.Since(begin), waits)
@@ -151,7 +142,7 @@ func testWaitingCalls(t *testing.T, transport string) {
 		p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
 	}
 	begin = time.Now()
-	eventually(t, "the cancelled calls' children and connections are gone", func() bool { return tmuxCalls(t, p.process.Process.Pid) == 0 })
+	testtool.Eventually(t, "the cancelled calls' children and connections are gone", func() bool { return tmuxCalls(t, p.process.Process.Pid) == 0 })
 	t.Logf("cancelled calls lived for %v", time.Since(begin))
 	ok[rows](p, "list_panes", `{}`)
 	p.in.Close()
@@ -183,7 +174,7 @@ func testCancelledBeforeItRuns(t *testing.T, transport string) {
 			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c%d"}}`, i, i)
 	}
 	ok[rows](p, "list_panes", `{}`)
-	eventually(t, "nothing is left", func() bool { return tmuxCalls(t, p.process.Process.Pid) == 0 })
+	testtool.Eventually(t, "nothing is left", func() bool { return tmuxCalls(t, p.process.Process.Pid) == 0 })
 }
 
 func TestEndOfInputStillAnswersEverything(t *testing.T) {
@@ -219,7 +210,7 @@ func TestSignalEndsItAtOnce(t *testing.T) {
 		p.handshake("{}")
 		p.begin("tools/call", map[string]any{"name": "list_panes", "arguments": map[string]any{"socket_name": "frozen"}})
 		var child string
-		eventually(t, "the call runs", func() bool {
+		testtool.Eventually(t, "the call runs", func() bool {
 			for _, pid := range children(t, p.process.Process.Pid) {
 				// Not the short look at the program's version.
 				if args, _ := os.ReadFile("/proc/" + pid + "/cmdline"); bytes.Contains(args, []byte("frozen\x00")) {

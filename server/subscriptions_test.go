@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -36,7 +37,7 @@ func (p *peer) updatedBy(uri, what string, do func()) {
 	p.t.Helper()
 	before := p.updates(uri)
 	do()
-	eventually(p.t, what+" is notified for "+uri, func() bool { return p.updates(uri) > before })
+	testtool.Eventually(p.t, what+" is notified for "+uri, func() bool { return p.updates(uri) > before })
 }
 
 func TestSubscriptions(t *testing.T) {
@@ -164,11 +165,11 @@ func TestListen(t *testing.T) {
 	listen, of := p.listen, p.stream
 	listen(`"one"`, content, "tmux://nothing", "tmux://panes/%99")
 	listen(`72`, "tmux://sessions", content)
-	eventually(t, "both are acknowledged", func() bool { return len(of(`"one"`)) > 0 && len(of("72")) > 0 })
+	testtool.Eventually(t, "both are acknowledged", func() bool { return len(of(`"one"`)) > 0 && len(of("72")) > 0 })
 	for i := range 3 {
 		p.updatedBy(content, "output", func() { s.print(fmt.Sprintf("line %d\n", i)) })
 	}
-	eventually(t, "both are notified", func() bool { return len(of(`"one"`)) > 1 && len(of("72")) > 1 })
+	testtool.Eventually(t, "both are notified", func() bool { return len(of(`"one"`)) > 1 && len(of("72")) > 1 })
 	for id, uris := range map[string]string{`"one"`: `[` + quoted(content) + `]`, "72": `["tmux://sessions",` + quoted(content) + `]`} {
 		first := of(id)[0]
 		if !strings.Contains(first, `"method":"notifications/subscriptions/acknowledged"`) || !strings.Contains(first, `"resourceSubscriptions":`+uris) {
@@ -191,7 +192,7 @@ func TestListen(t *testing.T) {
 		} else {
 			listen(id)
 		}
-		eventually(t, "an empty stream ends", func() bool { return len(p.lines(`"id":`+id+`,"result"`)) > before })
+		testtool.Eventually(t, "an empty stream ends", func() bool { return len(p.lines(`"id":`+id+`,"result"`)) > before })
 		key := strings.ReplaceAll(id, `\u00e9`, "é")
 		of := p.stream(key)
 		if last := of[len(of)-2:]; !strings.Contains(last[0], `"method":"notifications/subscriptions/acknowledged"`) || !strings.Contains(last[0], `"notifications":{}`) || !strings.Contains(last[1], `"result":`) {
@@ -226,7 +227,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	for i := range 199 {
 		p.listen(fmt.Sprint(1000+i), content)
 	}
-	eventually(t, "all are acknowledged", func() bool { return len(p.lines("notifications/subscriptions/acknowledged")) == 200 })
+	testtool.Eventually(t, "all are acknowledged", func() bool { return len(p.lines("notifications/subscriptions/acknowledged")) == 200 })
 	if n := strings.Count(p.stream("70")[0], "tmux://"); n != 1 {
 		t.Errorf("one resource is acknowledged %d times", n)
 	}
@@ -265,8 +266,8 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	p.in.Close()
 	<-p.done
 	// The streams end with their requests, in goroutines of their own.
-	eventually(t, "no subscriptions are left of a session", func() bool { return s.Subscriptions() == 0 })
-	eventually(t, "nothing is connected to tmux", func() bool {
+	testtool.Eventually(t, "no subscriptions are left of a session", func() bool { return s.Subscriptions() == 0 })
+	testtool.Eventually(t, "nothing is connected to tmux", func() bool {
 		left := tmuxtest.Run(t, srv, "list-clients")
 		if tmuxtest.Run(t, srv, "display-message", "-p", "-t", pane.pane, "#{pane_output_generation}") != "" {
 			left += tmuxtest.Run(t, srv, "wait-for", "-E", "-l", "pane-activity")

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -59,7 +60,7 @@ func fakeAgent(t *testing.T) (srv *tmux.Server, p *peer, dir string, show func(n
 func awaitAgent(t *testing.T, p *peer, state string) agentRow {
 	t.Helper()
 	var rows agentRows
-	eventually(t, "the agent is "+state, func() bool {
+	testtool.Eventually(t, "the agent is "+state, func() bool {
 		rows = ok[agentRows](p, "agent_status", `{}`)
 		return len(rows.Agents) == 1 && rows.Agents[0].State == state
 	})
@@ -86,7 +87,7 @@ func TestAgentStatus(t *testing.T) {
 	show("footer", "esc to interrupt")
 	awaitAgent(t, p, "working")
 	show("box", "half a thought")
-	eventually(t, "its input is read", func() bool {
+	testtool.Eventually(t, "its input is read", func() bool {
 		a := awaitAgent(t, p, "working")
 		return a.Input != nil && *a.Input == "half a thought"
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -33,7 +34,7 @@ func catcher(t testing.TB, srv *tmux.Server, before string) (pane string, got fu
 // receives waits until a pane got exactly a text.
 func receives(t testing.TB, got func() string, want string) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("the pane gets %.200q", want), func() bool {
+	testtool.Eventually(t, fmt.Sprintf("the pane gets %.200q", want), func() bool {
 		have := got()
 		if len(have) > len(want) {
 			t.Fatalf("the pane got %d bytes, %.200q, want %d, %.200q", len(have), have, len(want), want)

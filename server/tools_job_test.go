@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/internal/procstat"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -152,7 +153,7 @@ func TestJobsThatCannotBeFound(t *testing.T) {
 		t.Errorf("another tmux server has jobs %v", got)
 	}
 	tmuxtest.Run(t, srv, "kill-server")
-	eventually(t, "the tmux server has ended", func() bool {
+	testtool.Eventually(t, "the tmux server has ended", func() bool {
 		said := p.fails("get_job", `{"job_id":"`+job.JobID+`"}`).text()
 		return strings.Contains(said, "no tmux server") || strings.Contains(said, "there is no job")
 	})
@@ -176,7 +177,7 @@ func runs(t testing.TB, srv *tmux.Server, pane, program string) {
 			return err == nil && below(n)
 		})
 	}
-	eventually(t, program+" runs in "+pane, func() bool { return below(root) })
+	testtool.Eventually(t, program+" runs in "+pane, func() bool { return below(root) })
 }
 
 // TestARecorderOfAKilledServer: a server that is killed while it hands a recorder on leaves one of a
@@ -234,7 +235,7 @@ func TestCancelHitsNobodyElse(t *testing.T) {
 			typed := func() string {
 				return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{pane_current_command}")
 			}
-			eventually(t, "the user's program runs", func() bool { return typed() == "cat" || shell == "busybox" })
+			testtool.Eventually(t, "the user's program runs", func() bool { return typed() == "cat" || shell == "busybox" })
 			got := ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`"}`)
 			if got.State == "running" {
 				got = ok[ran](p, "cancel_job", `{"job_id":"`+job.JobID+`","signal":"KILL"}`)
@@ -263,7 +264,7 @@ func TestJobsAreSearched(t *testing.T) {
 			last = p.job(last.JobID, `"timeout":20`)
 		}
 	}
-	eventually(t, "the last job has printed", func() bool {
+	testtool.Eventually(t, "the last job has printed", func() bool {
 		return p.job(last.JobID).Lines == 1200
 	})
 	type searched struct {

@@ -194,7 +194,7 @@ func TestRunCommandKeepsOutOfHistory(t *testing.T) {
 			tmuxtest.WaitScreen(t, srv, "%0", "\ntyped")
 			typeCommand(t, srv, "%0", "exit")
 			var history string
-			eventually(t, "the shell has written its history", func() bool {
+			testtool.Eventually(t, "the shell has written its history", func() bool {
 				b, _ := os.ReadFile(file)
 				history = string(b)
 				return strings.Contains(history, "echo typed")
@@ -231,12 +231,12 @@ func TestRunCommandLeavesNothing(t *testing.T) {
 	t.Parallel()
 	srv, _ := shellPane(t, "bash")
 	tmp := filepath.Dir(srv.SocketPath()) // removed when the tmux server in it has ended
-	p := start(t, srv, []string{"TMPDIR=" + tmp, "XDG_RUNTIME_DIR=", "TMUX_MCP_WAIT_MAX_SECONDS=2"})
+	p := start(t, srv, []string{"TMPDIR=" + tmp, "XDG_RUNTIME_DIR=", "TMUX_MCP_WAIT_MAX_SECONDS=1"})
 	p.handshake("{}")
 	p.expect("%0", "echo", "")
 	nothingIsLeft := func() {
 		t.Helper()
-		eventually(t, "nothing is left", func() bool {
+		testtool.Eventually(t, "nothing is left", func() bool {
 			left := format(t, srv, "%0", "#{?pane_pipe,pipe,}") + tmuxtest.Run(t, srv, "list-buffers")
 			jobs, err := filepath.Glob(filepath.Join(tmp, "tmux-mcp-*/j*"))
 			for _, j := range jobs { // what ended after nobody waited for it is kept for get_job
@@ -260,7 +260,7 @@ func TestRunCommandLeavesNothing(t *testing.T) {
 		t.Errorf("its job is %+v", got)
 	}
 	p.expect("%0", "clear")
-	if got := p.command("%0", "sleep 3", `"timeout":3600`); !got.TimedOut || got.EffectiveFor != 2 {
+	if got := p.command("%0", "sleep 2", `"timeout":3600`); !got.TimedOut || got.EffectiveFor != 1 {
 		t.Errorf("%+v", got)
 	}
 	waitPrompt(t, srv, "%0")
@@ -326,7 +326,7 @@ func TestWhatEndsACommand(t *testing.T) {
 				call, _ := p.begin("tools/call", map[string]any{"name": "run_command", "arguments": map[string]any{
 					"pane_id": "%0", "command": "echo begun; " + g.wait() + "; " + c.then, "detach": detach}})
 				var id string
-				eventually(t, "what it printed is recorded", func() bool {
+				testtool.Eventually(t, "what it printed is recorded", func() bool {
 					if jobs := ok[rows](p, "list_jobs", `{}`); len(jobs.Result) > 0 {
 						id = fmt.Sprint(jobs.Result[0]["job_id"])
 					}
@@ -358,7 +358,7 @@ func TestWhatEndsACommand(t *testing.T) {
 						t.Error("the other pipe was closed")
 					}
 				case name == "the shell is killed":
-					eventually(t, "what read the pane is gone", func() bool { return len(children(t, pid)) == 1 }) // the cat
+					testtool.Eventually(t, "what read the pane is gone", func() bool { return len(children(t, pid)) == 1 }) // the cat
 				}
 			})
 		}

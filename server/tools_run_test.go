@@ -303,7 +303,7 @@ func (u shellUser) detach() {
 	if job.State != "running" || job.JobID == "" || job.ExitStatus != nil || job.TimedOut {
 		u.Fatalf("%+v", job)
 	}
-	eventually(u, "the bar is full", func() bool { return fmt.Sprint(u.job(job.JobID).Output) == "[100%]" })
+	testtool.Eventually(u, "the bar is full", func() bool { return fmt.Sprint(u.job(job.JobID).Output) == "[100%]" })
 	if got := u.job(job.JobID, `"timeout":0.1`); got.State != "running" || !got.TimedOut {
 		u.Errorf("while it runs: %+v", got)
 	}
@@ -344,7 +344,7 @@ func (u shellUser) cancel() {
 	}
 	u.expect("%0", "echo usable", "usable")
 	job = u.command("%0", `sh -c 'trap "echo no" INT; echo trapped; while :; do sleep 0.1; done'`, `"detach":true`)
-	eventually(u, "it has set its trap", func() bool { return len(u.job(job.JobID).Output) > 0 })
+	testtool.Eventually(u, "it has set its trap", func() bool { return len(u.job(job.JobID).Output) > 0 })
 	if u.shell == "bash" || u.shell == "zsh" { // the others do not wait for what goes on after an interrupt
 		if got = cancel(job.JobID, ""); got.State != "running" {
 			u.Errorf("what goes on after an interrupt: %+v", got)
@@ -388,7 +388,7 @@ func (u shellUser) pipe() {
 	if format(u, u.srv, "%0", "#{pane_pipe}") != "1" {
 		u.Error("the pipe was closed")
 	}
-	eventually(u, "the pipe works", func() bool { b, _ := os.ReadFile(log); return strings.Contains(string(b), "5000") })
+	testtool.Eventually(u, "the pipe works", func() bool { b, _ := os.ReadFile(log); return strings.Contains(string(b), "5000") })
 	if u.shell != "fish" { // has no set -x
 		typeCommand(u, u.srv, "%0", "set -x; echo set")
 		tmuxtest.WaitScreen(u, u.srv, "%0", "\nset")

@@ -119,7 +119,7 @@ func TestManyPanes(t *testing.T) {
 	if got := once("list_panes", fmt.Sprintf(`{"filters":{"window_name":"w;%d#{x}"}}`, windows-1)); got.Total != panes {
 		t.Errorf("%d panes in a window found by its name", got.Total)
 	}
-	eventually(t, "all needles are found", func() bool {
+	testtool.Eventually(t, "all needles are found", func() bool {
 		return ok[found](p, "search_panes", `{"pattern":"needle of #{x}"}`).Total == windows/5
 	})
 	if got := once("list_panes", fmt.Sprintf(`{"session_name":"s0","window_index":%d}`, 99+windows)); got.Total != panes {

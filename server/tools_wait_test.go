@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -183,7 +184,7 @@ func TestWaitReportsProgress(t *testing.T) {
 	t.Parallel()
 	_, s, p := onScreen(t)
 	matched := waitText(p, s, `"patterns":["over"],"timeout":300`)
-	eventually(t, "two reports", func() bool { return len(p.notified("notifications/progress")) >= 2 })
+	testtool.Eventually(t, "two reports", func() bool { return len(p.notified("notifications/progress")) >= 2 })
 	s.print("over\n")
 	matched()
 	var all []progress
@@ -242,7 +243,7 @@ func TestWaitWhileTheHistoryIsTrimmed(t *testing.T) {
 	p := serve(t, configFor(srv))
 	s.print(strings.Repeat("READY old\n", 101) + numbered(30))
 	end := waitText(p, s, `"patterns":["ready"],"timeout":60`)
-	eventually(t, "it warns", func() bool { return strings.Contains(p.warnings(), "nearly full") })
+	testtool.Eventually(t, "it warns", func() bool { return strings.Contains(p.warnings(), "nearly full") })
 	for j := range 12 {
 		s.print(fmt.Sprintf("part %d\n", j) + numbered(25))
 	}
@@ -354,7 +355,7 @@ func TestProgramThatLetsGoOfItsTerminal(t *testing.T) {
 	args = `{"pane_id":"` + id + `"`
 	cursor = ok[struct{ Cursor string }](p, "capture_since", args+"}").Cursor
 	tmuxtest.Run(t, srv, "send-keys", "-t", id, "Enter")
-	eventually(t, "capture_since reports the end", func() bool {
+	testtool.Eventually(t, "capture_since reports the end", func() bool {
 		text := p.tool("capture_since", args+`,"cursor":"`+cursor+`"}`).text()
 		if strings.Contains(text, "respawned") {
 			t.Fatal(text)
@@ -375,7 +376,7 @@ func TestCancelledWaitForText(t *testing.T) {
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
 	// A cancelled call has no answer. It looks at the pane no more.
 	before, same := counted(), 0
-	eventually(t, "it looks no more", func() bool {
+	testtool.Eventually(t, "it looks no more", func() bool {
 		time.Sleep(30 * time.Millisecond)
 		if now := counted(); now == before {
 			same++

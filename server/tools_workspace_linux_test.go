@@ -74,7 +74,7 @@ func TestWorkspaceTypesOnce(t *testing.T) {
 	}
 	for i := range 3 {
 		name := fmt.Sprint("long", i)
-		eventually(t, "all lines have run", func() bool { return len(read(name)) >= want.Len() })
+		testtool.Eventually(t, "all lines have run", func() bool { return len(read(name)) >= want.Len() })
 		if read(name) != want.String() {
 			t.Errorf("%s: %d lines ran, want %d", name, strings.Count(read(name), "\n"), len(lines))
 		}
