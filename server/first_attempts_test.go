@@ -56,7 +56,10 @@ func TestFirstAttempts(t *testing.T) {
 	if err := json.Unmarshal(b, &attempts); err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range attempts {
+	for i, a := range attempts {
+		if !testtool.Full && i%2 != 0 {
+			continue
+		}
 		t.Run(a.ID, func(t *testing.T) {
 			t.Parallel()
 			s := a.Scene

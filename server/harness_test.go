@@ -40,7 +40,6 @@ type peer struct {
 	waiting map[string]chan reply
 	// messages are all messages from the server in the order they came.
 	messages []json.RawMessage
-	schemas  map[string]json.RawMessage
 	// reads is set for a client that gets text alone.
 	reads bool
 }
@@ -147,7 +146,7 @@ func connectTo(t testing.TB, s *server.Server) *peer {
 }
 
 func newPeer(t testing.TB, in io.WriteCloser) *peer {
-	return &peer{t: t, in: in, done: make(chan struct{}), waiting: map[string]chan reply{}, schemas: map[string]json.RawMessage{}}
+	return &peer{t: t, in: in, done: make(chan struct{}), waiting: map[string]chan reply{}}
 }
 
 // program is the path of tmux-mcp: this test program by another name, so that nothing is built.
@@ -404,7 +403,9 @@ const someFields = ", some fields"
 // there, unless fields were chosen, and no other.
 func (p *peer) schema(name string) *jsonschema.Schema {
 	p.t.Helper()
-	if len(p.schemas) == 0 {
+	tool, some := strings.CutSuffix(name, someFields)
+	text, known := outputSchemas.Load(tool)
+	if !known {
 		r := p.request("tools/list", map[string]any{})
 		var list struct {
 			Tools []struct {
@@ -416,23 +417,24 @@ func (p *peer) schema(name string) *jsonschema.Schema {
 			p.t.Fatal(err)
 		}
 		for _, tool := range list.Tools {
-			p.schemas[tool.Name] = tool.OutputSchema
+			outputSchemas.Store(tool.Name, string(tool.OutputSchema))
+		}
+		if text, known = outputSchemas.Load(tool); !known {
+			p.t.Fatalf("%s is not listed", tool)
 		}
 	}
-	tool, some := strings.CutSuffix(name, someFields)
-	text := p.schemas[tool]
-	if text == nil {
-		p.t.Fatalf("%s is not listed", tool)
-	}
-	s, err := compiled(string(text), !some)
+	s, err := compiled(text.(string), !some)
 	if err != nil {
 		p.t.Fatalf("output schema of %s: %v", tool, err)
 	}
 	return s
 }
 
-// compiled is a strict schema. All servers of a test have the same ones, and to compile
-// them takes longer than most tests.
+// outputSchemas are those of tools, by name: all servers have the same ones, and to list them takes
+// longer than most calls.
+var outputSchemas sync.Map
+
+// compiled is a strict schema. To compile one takes longer than most tests.
 func compiled(text string, all bool) (*jsonschema.Schema, error) {
 	type key struct {
 		text string

@@ -78,9 +78,9 @@ func TestLogsHoldNoArgument(t *testing.T) {
 				p.await(c)
 				calls++
 			}
-			for _, tool := range tools {
-				if tool.Name == "kill_server" && name == "works" {
-					continue // of the tools' own server; below
+			for i, tool := range tools {
+				if tool.Name == "kill_server" && name == "works" || !testtool.Full && name != "works" && i%4 != len(name)%4 {
+					continue // the first is of the tools' own server; below
 				}
 				for _, c := range planted(r, tool, texts, filepath.Dir(srv.SocketPath())) {
 					call(c.tool, c.args)

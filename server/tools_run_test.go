@@ -200,8 +200,8 @@ func TestRunCommandInEachShell(t *testing.T) {
 			name string
 			play func(u shellUser)
 		}{
-			{"output", shellUser.output}, {"subshell", shellUser.subshell}, {"interrupt", shellUser.interrupt}, {"detach", shellUser.detach},
-			{"cancel", shellUser.cancel}, {"pipe", shellUser.pipe},
+			{"pipe", shellUser.pipe}, {"output", shellUser.output}, {"subshell", shellUser.subshell}, {"interrupt", shellUser.interrupt},
+			{"detach", shellUser.detach}, {"cancel", shellUser.cancel},
 		} {
 			t.Run(part.name, func(t *testing.T) {
 				u.T, u.t = t, t
@@ -323,7 +323,6 @@ func (u shellUser) detach() {
 	if got := ok[rows](u.peer, "list_jobs", `{}`); got.Result[0]["state"] != "ended" {
 		u.Errorf("the jobs are %v", got)
 	}
-	pipeCloses(u, u.srv, "%0")
 }
 
 // cancel: a job is interrupted, or killed if it goes on.

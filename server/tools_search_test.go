@@ -6,12 +6,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -171,5 +174,42 @@ func TestSearchRowsAreThoseOfCapture(t *testing.T) {
 	}
 	if checked < 500 {
 		t.Errorf("only %d lines were checked", checked)
+	}
+}
+
+// No list of commands that a search sends holds tmux for long, whatever is on the screens and looked
+// for: what large screens take is cut in several, and others are served in between.
+func TestSearchHoldsTmuxShortly(t *testing.T) {
+	t.Parallel()
+	srv := tmuxtest.New(t)
+	const panes = 60
+	window := tmux.Raw{Name: "new-window", Args: []string{"-d", "exec cat"}}
+	cmds := slices.Repeat([]tmux.Command{window}, panes)
+	cmds[0] = tmux.Raw{Name: "new-session", Args: []string{"-d", "-x", "200", "-y", "100", "echo needle; exec cat"}}
+	if _, err := srv.Do(tmuxtest.Context(t), append([]tmux.Command{tmux.StartServer{}}, cmds...)...); err != nil {
+		t.Fatal(err)
+	}
+	tmuxtest.WaitScreen(t, srv, "%0", "needle")
+	var lists atomic.Int64
+	cfg := configFor(srv)
+	relayedTmux(t, &cfg, func() { lists.Add(1) })
+	p := serve(t, cfg)
+	p.tool("list_sessions", `{}`) // asks for the version, once
+	for _, c := range []struct {
+		pattern, more string
+		want          int
+	}{
+		{"needless", "", 0},
+		{"Needle", `,"match_case":true`, 0},
+		{"needle", "", 1},
+		{"ne+dles", `,"regex":true`, 0},
+		{"zzz", `,"content_start":-2000`, 0},
+	} {
+		before := lists.Load()
+		got := search(p, c.pattern, c.more)
+		n := lists.Load() - before
+		if n < 5 || got.Total != c.want {
+			t.Errorf("%q%s is found in %d panes by %d lists, want %d by 5 at least", c.pattern, c.more, got.Total, n, c.want)
+		}
 	}
 }
