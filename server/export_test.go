@@ -111,6 +111,9 @@ func (s *Server) SetStartWait(d time.Duration) { s.startWait = d }
 // SetPromptWait is how long a shell may take to show its prompt.
 func (s *Server) SetPromptWait(d time.Duration) { s.promptWait = d }
 
+// SetReadyWait is how long the program of a new pane may take to be ready for its command.
+func (s *Server) SetReadyWait(d time.Duration) { s.readyWait = d }
+
 // SetPromptStands is how long a prompt may take to show, and to be gone when it was submitted.
 func (s *Server) SetPromptStands(d time.Duration) { s.promptStands = d }
 

@@ -108,6 +108,7 @@ func TestAStartUpFileThatAsks(t *testing.T) {
 				tmuxtest.Run(t, srv, "new-session", "-d", "-s", "a", "-x", "80", "-y", "24", map[bool]string{true: start, false: "cat"}[tool == "run_command"])
 				s, p := promptly(t, srv)
 				s.SetPromptWait(200 * time.Millisecond)
+				s.SetReadyWait(2 * time.Second)
 				if tool == "run_command" {
 					p.fails("run_command", runArgs("%0", "echo second"), "is busy: it shows no prompt")
 					answered(t, srv, c.ask)

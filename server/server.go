@@ -49,7 +49,7 @@ type Server struct {
 // waits are how long a server waits for something. They are the constants of their names, except in
 // tests.
 type waits struct {
-	consentWait, startWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime time.Duration
+	consentWait, startWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime, readyWait time.Duration
 	// matchTime is how long a search may match, and bufferTime how long tmux may take with a buffer.
 	matchTime, bufferTime time.Duration
 }
@@ -79,7 +79,7 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, tools: make(map[string]entry, len(tools)), decls: make(map[string]decl, len(tools)),
 		digest: newDigester(), slots: runner.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
 		waits: waits{
-			consentWait, startWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime, maxMatching, bufferTime,
+			consentWait, startWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime, readyWait, maxMatching, bufferTime,
 		},
 	}
 	srv, err := s.connect("")

@@ -461,11 +461,11 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 	if err != nil {
 		return err
 	}
-	e := &execution{call: b.call, pane: pane, limit: readyWait, start: time.Now()}
+	e := &execution{call: b.call, pane: pane, limit: b.s.readyWait, start: time.Now()}
 	since, was := time.Now(), ""
 	ready, err := e.awaitShell(ctx, func(waited time.Duration) (bool, error) {
-		if waited > readyWait || e.shell.IsShell() {
-			return waited > readyWait, nil
+		if waited > b.s.readyWait || e.shell.IsShell() {
+			return waited > b.s.readyWait, nil
 		}
 		if err := e.lookAgain(ctx); err != nil {
 			return false, err
