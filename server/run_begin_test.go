@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/server"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -21,20 +20,20 @@ import (
 // typist is a pane with a shell, and a file in which commands count themselves:
 // the truth that the answers are compared with.
 type typist struct {
-	t      testing.TB
-	server *server.Server
-	srv    *tmux.Server
-	p      *peer
-	count  string
-	said   []outcome // what was said of each command
+	t     testing.TB
+	srv   *tmux.Server
+	p     *peer
+	count string
+	said  []outcome // what was said of each command
 }
 
 func newTypist(t testing.TB, shell string) *typist {
 	t.Helper()
 	srv, _ := shellPane(t, shell)
 	s, p := servedBy(t, configFor(srv))
+	s.SetPromptWait(2 * time.Second) // where one is half-typed, or output goes elsewhere, none comes
 	waitPrompt(t, srv, "%0")
-	return &typist{t: t, server: s, srv: srv, p: p, count: filepath.Join(filepath.Dir(srv.SocketPath()), "count")}
+	return &typist{t: t, srv: srv, p: p, count: filepath.Join(filepath.Dir(srv.SocketPath()), "count")}
 }
 
 // has returns how often the n-th command began.
@@ -155,9 +154,6 @@ func TestRunCommandBeginsOnceOrNotAtAll(t *testing.T) {
 			t.Run(shell+" "+name, func(t *testing.T) {
 				t.Parallel()
 				y := newTypist(t, shell)
-				if strings.Contains(setup, "exec ") { // shows no prompt, which is waited for
-					y.server.SetPromptWait(time.Second)
-				}
 				if setup != "" {
 					typeLine(t, y.srv, "%0", setup)
 					time.Sleep(100 * time.Millisecond)

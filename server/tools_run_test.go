@@ -422,11 +422,11 @@ func (u shellUser) noise() {
 	if got.status() != "1" || len(got.Output) < 10 || !got.LinesMissed {
 		u.Errorf("exit status %s, %d lines of output", got.status(), len(got.Output))
 	}
+	u.server.SetPromptWait(2 * time.Second)                                            // what the terminal answered to the noise is on the line, where a prompt is waited for
 	got = u.command("%0", "cat "+noise+"; printf '\\030\\033[r\\033[999;1H\\nend\\n'") // CAN ends the sequence, and the noise may have moved the cursor up
 	if n := len(got.Output); n == 0 || got.Output[n-1] != "end" {
 		u.Errorf("after noise the output does not end in its end: %q", got.Output[max(0, n-2):])
 	}
-	// What the terminal answered to the noise is on the line now.
 	u.expect("%0", "echo clean", "clean")
 }
 
