@@ -42,9 +42,9 @@ import (
 // The other commands are
 //
 //	serve [caller=PANE[,SOCKET]] [tier=TIER] [results=text] [toolsets=SET,...]
-//	      [waitmax=TIME] [prompts] [counted] [pin] [raw]
+//	      [waitmax=TIME] [prompts] [counted [auto]] [pin] [raw]
 //	              start another server; the first has the tier destructive and no caller;
-//	              a raw one gets no initialize
+//	              a raw one gets no initialize; a counted one uses the tmux program, unless auto
 //	[!] request METHOD PARAMS [CHECK...]   another request; of an error type= is the code, and
 //	                                       data.PATH=VALUE a value of its data
 //	tmux COMMAND...                        run tmux; stdout is what it prints
@@ -185,6 +185,8 @@ func (p *callPlayer) serve(options []string) {
 		case "counted":
 			cfg.Transport = tmux.TransportExec
 			p.counted = countedTmux(p.t, &cfg)
+		case "auto":
+			cfg.Transport = tmux.TransportAuto
 		default:
 			p.ts.Fatalf("serve has no option %s", option)
 		}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -50,25 +49,6 @@ func asJSON(t testing.TB, v any) string {
 		t.Fatal(err)
 	}
 	return string(b)
-}
-
-// A name that tmux does not know would be typed as text.
-func TestMisnamedKeysAreRefused(t *testing.T) {
-	t.Parallel()
-	srv, p := served(t)
-	p.fails("send_keys", `{"pane_id":"%0","keys":"Ctrl+C"}`, "keys is not tmux's name of a key: Ctrl+C", "use C-c; literal=true types the text")
-	p.fails("send_keys", `{"pane_id":"%0","keys":"Cmd+C"}`, "names a key that tmux does not have")
-	p.fails("send_keys", `{"pane_id":"%0","keys":"up"}`, "keys is not tmux's name of a key: up", "use Up; literal=true types the text") // gdb has such a command
-	p.fails("send_keys", `{"pane_id":"%0","keys":["a","Ctrl+C"]}`, "keys is not tmux's name of a key: Ctrl+C")
-	p.fails("send_keys", `{"pane_id":"%0","keys":[]}`, "keys must have 1 to 1000 items")
-	p.fails("send_keys", `{"pane_id":"%0","keys":{"a":1}}`, "keys must be a string, or a list of strings")
-	p.fails("send_keys", `{"pane_id":"%0","keys":["a",null,{}]}`, "keys must be a string, or a list of strings")
-	p.fails("paste_text", `{"pane_id":"%0","text":""}`, "must not be empty")
-	p.tool("send_keys", `{"pane_id":"%0","keys":"ArrowUp","literal":true}`)
-	p.tool("send_keys", `{"pane_id":"%0","keys":"echo Esc"}`)
-	if screen := tmuxtest.WaitScreen(t, srv, "%0", "echo Esc\n"); !strings.Contains(screen, "ArrowUp") || strings.Contains(screen, "Ctrl") {
-		t.Errorf("the screen is\n%s", screen)
-	}
 }
 
 func TestSendKeysTypesExactly(t *testing.T) {
@@ -121,53 +101,6 @@ func TestSendKeysFindsItsPane(t *testing.T) {
 		all += "a\r"
 		receives(t, got, all)
 	}
-}
-
-func TestTypingToolsRefuseWhatCannotBeTyped(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
-	tmuxtest.Run(t, srv, "split-window", "-t", "%0", "true")
-	pane, got := catcher(t, srv, "")
-	tmuxtest.Run(t, srv, "copy-mode", "-t", pane)
-	tmuxtest.Wait(t, srv, "%0", "dead pane", func() bool {
-		return tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%1", "#{pane_dead}") == "1"
-	})
-	p := serve(t, configFor(srv))
-	inside := configFor(srv)
-	inside.Caller = server.Caller{Pane: "%0", Socket: srv.SocketPath()}
-	own := serve(t, inside)
-	for tool, args := range map[string]string{"send_keys": `{"keys":"a"`, "paste_text": `{"text":"a"`, "run_command": `{"command":"a"`} {
-		p.fails(tool, args+`}`, tool+" needs a target", "list_panes")
-		p.fails(tool, args+`,"pane_id":"%1"}`, "the program in pane %1 has ended", "respawn_pane")
-		p.fails(tool, args+`,"pane_id":"`+pane+`"}`, "is in copy-mode", "exit_copy_mode")
-		p.fails(tool, args+`,"pane_id":"%9"}`, "Pane not found: %9", "list_panes")
-		p.fails(tool, args+`,"pane_id":"0"}`, "pane_id must be a pane's id")
-		p.fails(tool, args+`,"session_name":"zz"}`, "Object not found: session zz")
-		p.fails(tool, args+`,"window_id":"@9"}`, "Object not found: window @9")
-		p.fails(tool, args+`,"pane":"%0","pane_id":"%0"}`, "pane is not an argument")
-		if tool != "run_command" { // which does not come so far: there is no shell
-			own.fails(tool, args+`,"pane_id":"%0"}`, "refusing to type into pane %0")
-		}
-	}
-	for args, says := range map[string]string{
-		`{"command":" \n ","pane_id":"%0"}`:                 "command must not be blank",
-		`{"command":"a\u0000b","pane_id":"%0"}`:             "NUL",
-		`{"command":"echo a","pane_id":"%0","timeout":0}`:   "timeout must be above 0",
-		`{"command":"echo a","pane_id":"%0","max_lines":0}`: "max_lines must be at least 1",
-	} {
-		p.fails("run_command", args, says)
-	}
-	p.fails("paste_text", `{"text":"","pane_id":"%0"}`, "text must not be empty")
-	p.fails("send_keys", `{"keys":"a\u0000b","pane_id":"%0"}`, "keys must not have a NUL")
-	p.fails("send_keys", `{"pane_id":"%0"}`, "keys is required")
-	if buffers := tmuxtest.Run(t, srv, "list-buffers"); buffers != "" {
-		t.Errorf("buffers are left: %s", buffers)
-	}
-	tmuxtest.Run(t, srv, "copy-mode", "-q", "-t", pane)
-	ok[map[string]any](own, "send_keys", `{"keys":"b","pane_id":"`+pane+`"}`) // another pane than the caller's
-	receives(t, got, "b\r")
 }
 
 type batchOfKeys struct {
@@ -228,13 +161,6 @@ func TestSendKeysBatchTypesInOrder(t *testing.T) {
 	}
 	receives(t, got, "one\r\x03 C-c\ra\ra\r")
 	receives(t, gotOther, "two;c\r")
-
-	p.fails("send_keys_batch", `{"operations":[]}`, "operations must have 1 to 1000 items")
-	p.fails("send_keys_batch", `{}`, "operations is required")
-	p.fails("send_keys_batch", `{"operations":[{"keys":"a","pane":"%0"}]}`, "operations[0].pane is not an argument")
-	p.fails("send_keys_batch", `{"operations":[{"keys":"a","pan_id":"%0"}]}`, "operations[0].pan_id is not an argument", "pane_id")
-	p.fails("send_keys_batch", `{"operations":[{"keys":"a","pane_id":"%0"}],"on_error":"x"}`, "on_error must be one of stop, continue")
-	p.fails("send_keys_batch", `{"operations":[{"keys":"a","pane_id":"%0"}],"timeout":0}`, "timeout must be above 0")
 }
 
 func TestSendKeysBatchEndsAtItsTimeout(t *testing.T) {
@@ -282,52 +208,6 @@ func TestPasteTextArrives(t *testing.T) {
 	}
 	if buffers := tmuxtest.Run(t, srv, "list-buffers", "-F", "#{buffer_sample}"); buffers != "the user's" {
 		t.Errorf("the buffers are %q", buffers)
-	}
-}
-
-func TestOneRoundTripTyping(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	cfg := configFor(srv)
-	counted := countedTmux(t, &cfg)
-	p := serve(t, cfg)
-	p.tool("paste_text", `{"text":"a","pane_id":"%0"}`) // asks for the version, once
-	for tool, args := range map[string]string{
-		"send_keys":       `{"keys":"a","pane_id":"%0"}`,
-		"paste_text":      `{"text":"a\nb","pane_id":"%0"}`,
-		"send_keys_batch": `{"operations":[{"keys":"a b","pane_id":"%0"}]}`,
-	} {
-		before := counted()
-		if res := p.tool(tool, args); res.IsError {
-			t.Fatalf("%s: %s", tool, res.text())
-		}
-		if n := counted() - before; n != 1 {
-			t.Errorf("%s %s took %d round trips, want one", tool, args, n)
-		}
-	}
-
-	// The same holds on the agent's own server, except for the agent's own pane.
-	tmuxtest.Run(t, srv, "split-window", "-t", "%0", "cat")
-	cfg.Caller = server.Caller{Pane: "%1", Socket: srv.SocketPath()}
-	p = serve(t, cfg)
-	p.tool("paste_text", `{"text":"a","pane_id":"%0"}`)
-	before := counted()
-	if p.tool("send_keys", `{"keys":"other","pane_id":"%0"}`); counted()-before != 1 {
-		t.Errorf("beside the agent's pane it took %d round trips, want one", counted()-before)
-	}
-	tmuxtest.WaitScreen(t, srv, "%0", "other")
-	p.fails("send_keys", `{"keys":"own","pane_id":"%1"}`, "refusing to type into pane %1")
-	p.fails("send_keys", `{"keys":"own","session_name":"a"}`, "refusing to type into pane %1")
-	p.fails("paste_text", `{"text":"own","window_id":"@0"}`, "refusing to type into pane %1")
-	// Keys for one of several synchronized panes go to all.
-	tmuxtest.Run(t, srv, "set-option", "-w", "-t", "@0", "synchronize-panes", "on")
-	p.fails("send_keys", `{"keys":"together","pane_id":"%0"}`, "refusing to type into pane %1")
-	tmuxtest.Run(t, srv, "set-option", "-p", "-t", "%1", "synchronize-panes", "off")
-	ok[map[string]any](p, "send_keys", `{"keys":"apart","pane_id":"%0"}`)
-	tmuxtest.WaitScreen(t, srv, "%0", "apart")
-	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%1"); strings.TrimSpace(screen) != "" {
-		t.Errorf("the agent's pane shows %q", screen)
 	}
 }
 

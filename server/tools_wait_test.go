@@ -143,40 +143,14 @@ func TestWaitReportsWhatWasThereBefore(t *testing.T) {
 	}
 }
 
-func TestWaitArguments(t *testing.T) {
+// TestWaitWarns: of a timeout and of a pattern that is none, without the pattern.
+func TestWaitWarns(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	session(t, srv, "b")
-	tmuxtest.Run(t, srv, "split-window", "-t", "=b:", "cat")
-	cfg := configFor(srv)
-	cfg.WaitMax = 300 * time.Millisecond
-	p := serve(t, cfg)
-	for args, why := range map[string]string{
-		`"patterns":[]`: "patterns must not be empty", `"patterns":["a",""]`: "patterns must not have an empty pattern", `"stop":[""]`: "stop must not have an empty pattern",
-		`"patterns":["a("],"regex":true`: "patterns has an invalid regex pattern", `"stop":["a("],"regex":true`: "stop has an invalid regex pattern",
-		`"interval":0`: "interval must be at least 0.01", `"interval":0.001`: "interval must be at least 0.01", `"timeout":0`: "timeout must be above 0", `"timeout":-1`: "timeout must be above 0",
-		`"patterns":"x"`: "patterns must be a list", `"pane_id":"%99"`: "Pane not found: %99", `"window_id":"@99"`: "@99", `"session_name":"none"`: "none", `"session_id":"$99"`: "$99",
-	} {
-		p.fails("wait_for_text", `{`+args+`}`, why)
-	}
-	if w := p.warnings(); !strings.Contains(w, "invalid regex pattern") || strings.Contains(w, "a(") {
+	_, p := served(t)
+	p.fails("wait_for_text", `{"patterns":["a("],"regex":true}`)
+	ok[awaited](p, "wait_for_text", `{"patterns":["never"],"timeout":0.1}`)
+	if w := p.warnings(); !strings.Contains(w, "invalid regex pattern") || strings.Contains(w, "a(") || !strings.Contains(w, "No match in pane") {
 		t.Errorf("warnings: %s", w)
-	}
-	// The same pane as for the other tools, and the ceiling of the wait.
-	for _, target := range []string{`"pane_id":"%0"`, `"window_id":"@1"`, `"session_id":"$0"`, `"session_name":"b"`, ``} {
-		want := ok[map[string]any](p, "snapshot_pane", `{`+target+`}`)["pane_id"]
-		args := strings.TrimPrefix(target+`,"patterns":["never"],"timeout":3600`, ",")
-		got := ok[awaited](p, "wait_for_text", `{`+args+`}`)
-		if got.PaneID != want || got.Timeout != 0.3 || got.Outcome != "timeout" {
-			t.Errorf("%s: %+v, want pane %s", target, got, want)
-		}
-	}
-	if got := ok[awaited](p, "wait_for_text", `{"patterns":"[\"never\"]","timeout":"0.1"}`); got.Timeout != 0.1 {
-		t.Errorf("texts for numbers and lists: %+v", got)
-	}
-	if !strings.Contains(p.warnings(), "No match in pane") {
-		t.Errorf("no warning of a timeout: %s", p.warnings())
 	}
 }
 
