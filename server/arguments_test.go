@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"tmuxmcp/tmux/tmuxtest"
 )
 
 // What follows makes calls out of the tools' own schemas, as a client sees them,
@@ -260,9 +258,7 @@ func never(t testing.TB, tools []listedTool, succeeded map[string]int) {
 // for every number of every tool.
 func TestNumbersOutOfRange(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
+	_, p := served(t)
 	negative := []string{"start", "end", "content_start", "content_end"} // rows above the screen
 	known := map[string][]any{"pane_id": {"%0"}, "panes": {[]any{"%0"}}, "window_id": {"@0"}, "session_name": {"a"}, "option": {"mouse"}, "format_string": {"x"}, "timeout": {0.1}, "corner": {"top-left"},
 		"pattern": {"x"}, "windows": {[]any{map[string]any{}}}}

@@ -54,9 +54,7 @@ func TestAStuckTmuxIsGivenUp(t *testing.T) {
 
 func TestTheEndRemovesTheBuffersThatToolsMade(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
+	srv, p := served(t)
 	for range 3 {
 		ok[bufferAnswer](p, "load_buffer", `{"content":"x"}`)
 	}

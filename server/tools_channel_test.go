@@ -17,9 +17,7 @@ type said struct {
 func TestWaitForAChannelOfAServerThatEnds(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"kill-server", "SIGTERM", "SIGKILL"} {
-		srv := tmuxtest.New(t)
-		session(t, srv, "a")
-		p := serve(t, configFor(srv))
+		srv, p := served(t)
 		pid := 0
 		fmt.Sscan(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}"), &pid)
 		c, _ := p.wait("wait_for_channel", `{"channel":"c"}`)
@@ -40,9 +38,7 @@ func TestWaitForAChannelOfAServerThatEnds(t *testing.T) {
 
 func TestCancelledWaitForAChannel(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
+	srv, p := served(t)
 	woken, _ := p.wait("wait_for_channel", `{"channel":"-x"}`)
 	ok[said](p, "signal_channel", `{"channel":"-x"}`)
 	decode[said](p, "wait_for_channel", p.await(woken))

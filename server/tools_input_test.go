@@ -87,22 +87,6 @@ func TestSendKeysTypesExactly(t *testing.T) {
 	types(map[string]any{"keys": long, "literal": true}, long+"\r")
 }
 
-func TestSendKeysFindsItsPane(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	pane, got := catcher(t, srv, "")
-	session(t, srv, "other")
-	p := serve(t, configFor(srv))
-	all := ""
-	for _, target := range []string{`"pane_id":"%0"`, `"window_id":"@0"`, `"session_id":"$0"`, `"session_name":"0"`} {
-		if res := ok[map[string]any](p, "send_keys", `{"keys":"a",`+target+`}`); res["pane_id"] != pane {
-			t.Errorf("%s: typed into %v", target, res["pane_id"])
-		}
-		all += "a\r"
-		receives(t, got, all)
-	}
-}
-
 type batchOfKeys struct {
 	Results []struct {
 		Index   int     `json:"index"`

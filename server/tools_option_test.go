@@ -11,9 +11,7 @@ import (
 // it is kept.
 func TestValuesStayText(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
+	srv, p := served(t)
 	odd := []string{"007", "on", "1e3", "x;", "a  b", "#{x}#(y)%H", "'\"\\$", "é\n\t", "two\nlines", "\n", "a\nb\n", "\n\n"}
 	texts := append(odd, literalTexts...)
 	for _, text := range append(texts, "\x00\x01\x1b[31m\r\t", strings.Repeat("0123456789abcdef", 4000)) {
@@ -44,9 +42,7 @@ func TestValuesStayText(t *testing.T) {
 // TestNoHookIsSetThroughOptions: for tmux hooks are options.
 func TestNoHookIsSetThroughOptions(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
+	srv, p := served(t)
 	before := wholeState(t, srv)
 	names := strings.Fields(tmuxtest.Run(t, srv, "show-hooks", "-g") + "\n" + tmuxtest.Run(t, srv, "show-hooks", "-gw"))
 	if len(names) < 40 {

@@ -12,9 +12,7 @@ import (
 
 func TestPipePaneWritesToExactlyThatFile(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
+	srv, p := served(t)
 	dir := t.TempDir()
 	var want []string
 	for _, name := range append(slices.Clone(literalTexts), "#Session", "##{x}", "issue #42", "100%done", "two\nlines", "tab\there", `back\slash`, "`id`", "$(id)") {

@@ -50,9 +50,7 @@ var literalTexts = []string{
 
 func TestNamesAreLiteralText(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
+	srv, p := served(t)
 	for i, text := range literalTexts {
 		for _, c := range []struct{ tool, row, args string }{
 			{"create_session", "session_name", args(t, "session_name", text+strconv.Itoa(i))},

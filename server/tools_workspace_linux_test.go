@@ -16,9 +16,7 @@ import (
 // TestCancelledWorkspaceLeavesNothing: while it waits for a shell that never gets ready.
 func TestCancelledWorkspaceLeavesNothing(t *testing.T) {
 	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	p := serve(t, configFor(srv))
+	srv, p := served(t)
 	before := wholeState(t, srv)
 	for _, name := range []string{"new", "a"} {
 		_, id := p.begin("tools/call", map[string]any{"name": "build_workspace", "arguments": json.RawMessage(
