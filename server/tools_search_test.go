@@ -183,25 +183,24 @@ func TestSearchHoldsTmuxShortly(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
 	const panes = 60
-	window := tmux.Raw{Name: "new-window", Args: []string{"-d", "exec cat"}}
+	window := tmux.Raw{Name: "new-window", Args: []string{"-d", "echo needle; exec cat"}}
 	cmds := slices.Repeat([]tmux.Command{window}, panes)
 	cmds[0] = tmux.Raw{Name: "new-session", Args: []string{"-d", "-x", "200", "-y", "100", "echo needle; exec cat"}}
 	if _, err := srv.Do(tmuxtest.Context(t), append([]tmux.Command{tmux.StartServer{}}, cmds...)...); err != nil {
 		t.Fatal(err)
 	}
-	tmuxtest.WaitScreen(t, srv, "%0", "needle")
 	var lists atomic.Int64
 	cfg := configFor(srv)
 	relayedTmux(t, &cfg, func() { lists.Add(1) })
 	p := serve(t, cfg)
-	p.tool("list_sessions", `{}`) // asks for the version, once
+	testtool.Eventually(t, "all panes show it", func() bool { return search(p, "needle", "").Total == panes })
 	for _, c := range []struct {
 		pattern, more string
 		want          int
 	}{
 		{"needless", "", 0},
 		{"Needle", `,"match_case":true`, 0},
-		{"needle", "", 1},
+		{"needle", "", panes},
 		{"ne+dles", `,"regex":true`, 0},
 		{"zzz", `,"content_start":-2000`, 0},
 	} {
