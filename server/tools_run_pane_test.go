@@ -358,7 +358,10 @@ func TestWhatEndsACommand(t *testing.T) {
 						t.Error("the other pipe was closed")
 					}
 				case name == "the shell is killed":
-					testtool.Eventually(t, "what read the pane is gone", func() bool { return len(children(t, pid)) == 1 }) // the cat
+					testtool.Eventually(t, "what read the pane is gone", func() bool {
+						tmuxtest.Reap(t, srv)
+						return len(children(t, pid)) == 1 // the cat
+					})
 				}
 			})
 		}
