@@ -79,7 +79,9 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, tools: make(map[string]entry, len(tools)), decls: make(map[string]decl, len(tools)),
 		digest: newDigester(), slots: runner.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
 		waits: waits{
-			consentWait, startWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime, readyWait, maxMatching, bufferTime,
+			consentWait: consentWait, startWait: startWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
+			followInterval: followInterval, leastReading: leastReading, lookTime: lookTime, readyWait: readyWait,
+			matchTime: maxMatching, bufferTime: bufferTime,
 		},
 	}
 	srv, err := s.connect("")

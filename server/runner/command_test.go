@@ -115,7 +115,7 @@ func recording(t *testing.T, f *Files) (*Command, *keeper) {
 // awaitsInput waits until the recorder waits: ksh overlooks a signal that comes just before.
 func awaitsInput(t *testing.T, c *Command) {
 	t.Helper()
-	eventually(t, func() bool {
+	testtool.Eventually(t, "the recorder waits for output", func() bool {
 		pid, _ := c.recorder()
 		p, err := procstat.Of(pid)
 		return c.Recording() && err == nil && p.State == 'S'
@@ -149,10 +149,10 @@ func TestTheRecorder(t *testing.T) {
 			if c.Close(); status != 7 || len(*lines) != n || (*lines)[n-1] != fmt.Sprint(n-1) || c.Missed() {
 				t.Errorf("status %d, %d lines", status, len(*lines))
 			}
-			eventually(t, c.Recording) // dd may have been faster than the shell that started it
+			testtool.Eventually(t, "the recorder has begun", c.Recording) // dd may have been faster than the shell that started it
 			in.Close()
 			within(t, "it does not end with its input", done)
-			eventually(t, func() bool { return !c.Recording() })
+			testtool.Eventually(t, "the recorder has ended", func() bool { return !c.Recording() })
 
 			c, _ = recording(t, f)
 			_, done = fed(t, c, shell)
@@ -174,13 +174,13 @@ func TestTheRecorder(t *testing.T) {
 			// Its files may be gone before it is.
 			c, _ = recording(t, f)
 			in, done = fed(t, c, shell)
-			eventually(t, func() bool { _, began := c.recorder(); return began })
+			testtool.Eventually(t, "the recorder is known", func() bool { _, began := c.recorder(); return began })
 			dir := c.dir
-			eventually(t, func() bool { return os.RemoveAll(dir) == nil }) // it may just make another file
+			testtool.Eventually(t, "the directory can be removed", func() bool { return os.RemoveAll(dir) == nil }) // it may just make another file
 			in.Close()
 			within(t, "it does not end without its files", done)
 			if runtime.GOOS == "linux" {
-				eventually(t, func() bool { return !workedIn(dir) })
+				testtool.Eventually(t, "nobody works in it", func() bool { return !workedIn(dir) })
 			}
 		})
 	}
@@ -237,7 +237,7 @@ func TestLookingWakesNobody(t *testing.T) {
 	c, _ := recording(t, f)
 	in, done := fed(t, c, "sh")
 	io.WriteString(in, "begun")
-	eventually(t, func() bool { return c.Came() > 0 })
+	testtool.Eventually(t, "output came", func() bool { return c.Came() > 0 })
 	stop := make(chan struct{})
 	defer close(stop)
 	wakes, err := watch(c.dir, stop)
@@ -256,13 +256,4 @@ func TestLookingWakesNobody(t *testing.T) {
 	within(t, "it was not woken by output", wakes)
 	in.Close()
 	within(t, "it does not end", done)
-}
-
-func eventually(t *testing.T, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it does not come about")
-		}
-	}
 }

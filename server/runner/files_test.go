@@ -238,5 +238,5 @@ func TestRemoveWhileAShellWrites(t *testing.T) {
 		j.Remove()
 		within(t, "the files are still there", gone)
 	}
-	eventually(t, func() bool { return len(jobsIn(home)) == 0 })
+	testtool.Eventually(t, "no job is left", func() bool { return len(jobsIn(home)) == 0 })
 }

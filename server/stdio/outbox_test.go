@@ -87,7 +87,7 @@ func (q *quiet) say(lines ...string) {
 // isFull waits until the server holds as much as it may.
 func (q *quiet) isFull() {
 	q.t.Helper()
-	eventually(q.t, "the server has too much that is unread", func() bool {
+	testtool.Eventually(q.t, "the server has too much that is unread", func() bool {
 		select {
 		case <-q.sess.out.room():
 			return false
@@ -225,7 +225,7 @@ func TestFloodsAreRefused(t *testing.T) {
 		q.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i))
 		<-q.ended
 	}
-	eventually(t, "there is room again", func() bool { return q.loaded() == 0 })
+	testtool.Eventually(t, "there is room again", func() bool { return q.loaded() == 0 })
 	q.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"%s"}}`, big))
 	if line, err := q.out.ReadString('\n'); line != pong("5")+"\n" {
 		t.Errorf("%.200q, %v", line, err)
@@ -267,7 +267,7 @@ func TestBatchesAreBounded(t *testing.T) {
 		before := q.loaded()
 		q.say("[" + strings.Join(calls, ",") + "]")
 		// Of the last that is held some calls are refused, if others have answered by then.
-		eventually(t, "the batch is answered or held", func() bool {
+		testtool.Eventually(t, "the batch is answered or held", func() bool {
 			return q.loaded() >= before+98*answerSize || q.loaded() > 2*small.message || refused()
 		})
 		if n := q.loaded(); n > 2*small.message+100*2*answerSize {
@@ -277,16 +277,6 @@ func TestBatchesAreBounded(t *testing.T) {
 	answer, err := q.out.ReadString('\n')
 	if !strings.Contains(answer, "too many requests are running") {
 		t.Errorf("the first batch that is answered is not refused: %.200q, %v", answer, err)
-	}
-}
-
-// eventually polls for at most a minute.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not in a minute: %s", what)
-		}
 	}
 }
 

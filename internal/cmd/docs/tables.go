@@ -1,6 +1,6 @@
 package main
 
-//go:generate go run . tables
+//go:generate sh -c "cd ../../.. && go run ./internal/cmd/docs tables"
 
 import (
 	"bytes"
@@ -13,9 +13,6 @@ import (
 	"tmuxmcp/internal/test/standin"
 	"tmuxmcp/server/cli"
 )
-
-// root is the root of the checkout, from where go generate runs this program.
-const root = "../../.."
 
 // tables writes the tables of README.md and of docs that are made of the program and of
 // what models have read.
@@ -30,8 +27,7 @@ func tables() error {
 		{"docs/clients.md", "figures", figures.Markdown(true)},
 		{"docs/performance.md", "figures", figures.Markdown(false)},
 	} {
-		page := root + "/" + table.page
-		text, err := os.ReadFile(page)
+		text, err := os.ReadFile(table.page)
 		if err != nil {
 			return err
 		}
@@ -46,7 +42,7 @@ func tables() error {
 			read := figures.Row("list_panes, 40 panes").Now[0].Bytes
 			made = panes.ReplaceAllString(made, fmt.Sprintf("40 panes are %.1f kB", float64(read)/1000))
 		}
-		if err := os.WriteFile(page, []byte(made), 0o644); err != nil {
+		if err := os.WriteFile(table.page, []byte(made), 0o644); err != nil {
 			return err
 		}
 	}
