@@ -177,7 +177,7 @@ func TestMain(m *testing.M) {
 			os.Unsetenv(name)
 		}
 	}
-	testtool.Parallel(8)
+	testtool.Parallel(20)
 	// What run_command keeps is not put beside that of the developer's own servers.
 	own, err := os.MkdirTemp("", "tmux-mcp-test")
 	if err != nil {
