@@ -85,8 +85,11 @@ func TestListsWithBuffers(t *testing.T) {
 			tmux.Raw{Name: "show-buffer", Args: []string{"-b", "b"}},
 			tmux.Raw{Name: "save-buffer", Args: []string{"-b", "b", "-"}},
 			tmux.DisplayMessage{Print: true, Message: "three"},
+			tmux.LoadBuffer{Buffer: "x", Path: "-", Data: []byte("1")}, // both read standard input
+			tmux.LoadBuffer{Buffer: "y", Path: "-", Data: []byte("2")},
+			tmux.ListBuffers{Format: "#{buffer_sample}", Filter: "#{m:[xy],#{buffer_name}}"},
 		))
-		for i, want := range []string{"", "one\ntwo\n", data, data, "three\n"} {
+		for i, want := range []string{"", "one\ntwo\n", data, data, "three\n", "", "", "2\n1\n"} {
 			equal(t, fmt.Sprintf("%s: output %d", way, i), want, string(outs[i]))
 		}
 	}

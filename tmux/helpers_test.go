@@ -124,3 +124,18 @@ func job(t testing.TB) string {
 	ok(t, os.WriteFile(path, nil, 0o600))
 	return "while [ -e " + path + " ]; do sleep 0.02; done"
 }
+
+// drawn is a pane that a shell script draws on.
+func drawn(t testing.TB, srv *tmux.Server, script string) tmux.PaneRef {
+	t.Helper()
+	return srv.Pane(tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", script+`; exec sleep 1000`)))
+}
+
+// waitDisplay waits until a format of a pane is what it should be.
+func waitDisplay(t testing.TB, pane tmux.PaneRef, format tmux.Format, want string) {
+	t.Helper()
+	tmuxtest.Wait(t, pane.Server(), string(pane.ID), string(format)+" "+want, func() bool {
+		got, err := pane.Display(tmuxtest.Context(t), format)
+		return err == nil && got == want
+	})
+}

@@ -54,41 +54,6 @@ func TestHandlesWithoutServer(t *testing.T) {
 	}
 }
 
-// A target beside the one that a method sets would silently win or lose.
-func TestTargetsGivenTwice(t *testing.T) {
-	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
-	p, other := srv.Pane("%0"), tmux.PaneID("%0")
-	w, s := srv.Window("@0"), srv.Session("$0")
-	for what, err := range map[string]error{
-		"Split":          second(p.Split(ctx, tmux.SplitWindow{Target: other})),
-		"Float":          second(p.Float(ctx, tmux.NewPane{Target: other})),
-		"Select":         p.Select(ctx, tmux.SelectPane{Target: other}),
-		"Capture":        second(p.Capture(ctx, tmux.CapturePane{Target: other})),
-		"Resize":         second(p.Resize(ctx, tmux.ResizePane{Target: other})),
-		"Respawn":        second(p.Respawn(ctx, tmux.RespawnPane{Target: other})),
-		"Break":          second(p.Break(ctx, tmux.BreakPane{Source: other})),
-		"window Move":    second(w.Move(ctx, tmux.MoveWindow{Source: tmux.WindowID("@0"), Target: s.At(5)})),
-		"window Link":    second(w.Link(ctx, tmux.LinkWindow{Source: tmux.WindowID("@0"), Target: s.At(5)})),
-		"window Resize":  second(w.Resize(ctx, tmux.ResizeWindow{Target: other})),
-		"window Respawn": second(w.Respawn(ctx, tmux.RespawnWindow{Target: other})),
-		"window Rotate":  second(w.Rotate(ctx, tmux.RotateWindow{Target: other})),
-		"option":         do(ctx, srv, p.Options().Setting(tmux.SetOption{Target: other, Name: "@x", Value: new("1")})),
-		"global option":  do(ctx, srv, srv.GlobalWindowOptions().Setting(tmux.SetOption{Target: other, Name: "@x", Value: new("1")})),
-		"hook":           do(ctx, srv, s.Hooks().Setting(tmux.SetHook{Target: other, Name: "client-attached", Commands: new("kill-server")})),
-		"variable":       do(ctx, srv, s.Environment().Setting(tmux.SetEnvironment{Target: other, Name: "X", Value: new("1")})),
-	} {
-		if errors.Is(err, tmux.ErrUnsupported) {
-			continue // a command that this tmux does not have
-		}
-		isKind(t, what, err, tmux.ErrArgument)
-		if err != nil && !strings.Contains(err.Error(), "target %0") && !strings.Contains(err.Error(), "target @0") && !strings.Contains(err.Error(), "a target, %0") {
-			t.Errorf("%s: %q does not say which target is meant", what, err)
-		}
-	}
-	equal(t, "panes", 1, len(must[[]tmux.Pane](t)(srv.Panes(ctx))))
-}
-
 func TestRowsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
@@ -130,38 +95,4 @@ func TestRowsThatCannotBe(t *testing.T) {
 	ok(t, srv.Pane("%0").Options().Set(ctx, "@note", "n"))
 	row := only[known](t)(tmux.List[known](ctx, srv, tmux.DisplayMessage{}))
 	expect(t, row.Note == "n" && row.Status == "on" && row.Keys != "" && row.Future == nil, "%+v", row)
-}
-
-// An error about something that does not exist names it, on all versions; for what handles are of, see
-// TestGoneObjects.
-func TestErrorsNameTheObject(t *testing.T) {
-	t.Parallel()
-	srv, ctx := started(t), tmuxtest.Context(t)
-	object := func(kind, name string) tmux.Object { return tmux.Object{Kind: kind, Name: name} }
-	other := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "other"}))
-	for what, c := range map[string]struct {
-		err  error
-		want tmux.Object
-	}{
-		"a session by name":    {second(srv.SessionNamed(ctx, "wörk: x")), object("session", "wörk: x")},
-		"a session's name":     {do(ctx, srv, tmux.KillSession{Target: tmux.Named("work")}), object("session", "work")},
-		"an index":             {do(ctx, srv, tmux.KillWindow{Target: other.At(77)}), object("window", "77")},
-		"an option":            {srv.Options().Set(ctx, "no-such-option", "1"), object("option", "no-such-option")},
-		"a variable":           {second(srv.Environment().Get(ctx, "NO_SUCH")), object("variable", "NO_SUCH")},
-		"a key table":          {second(srv.KeyBindings(ctx, "nosuch")), object("key table", "nosuch")},
-		"a session with panes": {do(ctx, srv, tmux.ListPanes{Session: true, Target: tmux.Named("a")}), object("session", "a")},
-	} {
-		var e *tmux.Error
-		if !errors.As(c.err, &e) {
-			t.Errorf("%s: %v is no *tmux.Error", what, c.err)
-			continue
-		}
-		equal(t, what, c.want, e.Object)
-		expect(t, strings.Contains(e.Error(), c.want.Name), "%s: the text %q has no %q", what, e, c.want.Name)
-	}
-	// Other errors name none.
-	var e *tmux.Error
-	if err := other.Rename(ctx, "main"); !errors.As(err, &e) || e.Object != (tmux.Object{}) {
-		t.Errorf("a taken name: %+v", err)
-	}
 }

@@ -47,13 +47,6 @@ func FuzzPipeToFile(f *testing.F) {
 	})
 }
 
-func TestPipeRefusesRelativePaths(t *testing.T) {
-	t.Parallel()
-	pane, ctx := started(t).Pane("%0"), tmuxtest.Context(t)
-	isKind(t, "a relative path", pane.PipeToFile(ctx, "out.log"), tmux.ErrArgument)
-	isKind(t, "an empty command", pane.Pipe(ctx, ""), tmux.ErrArgument)
-}
-
 // A command with percent signs is longer than the buffer that tmux gives
 // strftime.
 func TestPipeLongCommand(t *testing.T) {

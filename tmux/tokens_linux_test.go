@@ -5,11 +5,11 @@ import (
 )
 
 func init() {
-	tokenCommands["attach"] = func(s *tokenScript, args []string) error {
+	scriptCommands["attach"] = func(s *objectScript, args []string) error {
 		s.terminal = tmuxtest.Attach(s.t, s.srv, args[0], 60, 20)
 		return nil
 	}
-	tokenCommands["keys"] = func(s *tokenScript, args []string) error {
+	scriptCommands["keys"] = func(s *objectScript, args []string) error {
 		must[int](s.t)(s.terminal.WriteString(expand(args[0])))
 		return nil
 	}

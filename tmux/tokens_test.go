@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -53,8 +54,8 @@ func asJSON(t testing.TB, row any) map[string]json.RawMessage {
 	return fields
 }
 
-// tokenScript is the state of a script in testdata/tokens.
-type tokenScript struct {
+// objectScript is the state of a script in testdata/tokens or testdata/objects.
+type objectScript struct {
 	t        testing.TB
 	srv      *tmux.Server
 	v        tmux.Version
@@ -62,7 +63,7 @@ type tokenScript struct {
 }
 
 // find returns the row of an object, and the arguments after its name.
-func (s *tokenScript) find(args []string) (row map[string]json.RawMessage, rest []string, err error) {
+func (s *objectScript) find(args []string) (row map[string]json.RawMessage, rest []string, err error) {
 	scope, rest := tokenScopes[args[0]], args[1:]
 	for _, r := range scope.list(s.t, s.srv) {
 		switch row = asJSON(s.t, r); {
@@ -76,16 +77,21 @@ func (s *tokenScript) find(args []string) (row map[string]json.RawMessage, rest 
 }
 
 // check compares the tokens of an object.
-func (s *tokenScript) check(args []string) error {
+func (s *objectScript) check(args []string) error {
 	row, tokens, err := s.find(args)
 	if err != nil {
 		return err
 	}
-	for _, arg := range tokens {
+	return s.checkRow(row, tokens)
+}
+
+// checkRow compares fields of a row.
+func (s *objectScript) checkRow(row map[string]json.RawMessage, wants []string) error {
+	for _, arg := range wants {
 		name, want, _ := strings.Cut(arg, "=")
 		name, not := strings.CutSuffix(name, "!")
 		got, ok := row[name]
-		known := slices.ContainsFunc(tmux.Tokens(), func(token tmux.Token) bool { return token.Name == name && token.In(s.v) })
+		known := !slices.ContainsFunc(tmux.Tokens(), func(token tmux.Token) bool { return token.Name == name && !token.In(s.v) })
 		if !ok || known && not == matches(want, got) || !known && string(got) != "null" {
 			return fmt.Errorf("%s is %s", name, got)
 		}
@@ -102,8 +108,9 @@ func matches(want string, got json.RawMessage) bool {
 		at, err := time.Parse(time.RFC3339, content(got))
 		return err == nil && time.Since(at) < time.Hour
 	}
-	pattern := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(want), `\*`, ".*") + "$")
-	return pattern.Match(got) || len(got) > 0 && got[0] == '"' && pattern.MatchString(content(got))
+	pattern := regexp.MustCompile("(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(want), `\*`, ".*") + "$")
+	isText := len(got) > 0 && got[0] == '"'
+	return pattern.Match(got) || isText && (pattern.MatchString(content(got)) || content(got) == expand(want))
 }
 
 // content is the text of a JSON string.
@@ -112,17 +119,20 @@ func content(value json.RawMessage) (text string) {
 	return text
 }
 
-// tokenCommands are what scripts consist of besides scopes.
-var tokenCommands = map[string]func(s *tokenScript, args []string) error{
-	"tmux": func(s *tokenScript, args []string) error { tmuxtest.Run(s.t, s.srv, args[0], args[1:]...); return nil },
-	"until": func(s *tokenScript, args []string) error {
+// scriptCommands are what scripts consist of besides scopes.
+var scriptCommands = map[string]func(s *objectScript, args []string) error{
+	"tmux": func(s *objectScript, args []string) error { tmuxtest.Run(s.t, s.srv, args[0], args[1:]...); return nil },
+	"until": func(s *objectScript, args []string) error {
 		tmuxtest.Wait(s.t, s.srv, "%0", strings.Join(args, " "), func() bool {
 			tmuxtest.Reap(s.t, s.srv)
+			if args[0] == "do" {
+				return s.do(args[1:]) == nil
+			}
 			return s.check(args) == nil
 		})
 		return nil
 	},
-	"control": func(s *tokenScript, _ []string) error { control(s.t, s.srv); return nil },
+	"control": func(s *objectScript, _ []string) error { control(s.t, s.srv); return nil },
 }
 
 // control attaches a control client to the session main.
@@ -143,39 +153,50 @@ func control(t testing.TB, srv *tmux.Server) (client tmux.Client) {
 	return client
 }
 
-// TestTokens plays scripts that do something with tmux and say what the tokens of objects are then:
+// TestObjects plays scripts that do something with tmux and say what the tokens of objects are then:
 //
+//	do CALL => WANT...      calls a method, and compares what it returns if there is an arrow
+//	fails KIND CALL => TEXT...  the call has an error of that kind, which contains the texts; * is any kind;
+//	                        object=KIND NAME is the object that it is about
 //	tmux COMMAND ARGS...
 //	server|client|buffer TOKEN=VALUE...
 //	session NAME TOKEN=VALUE...
 //	window|pane ID TOKEN=VALUE...
-//	until SCOPE...          waits until that is so
+//	until SCOPE...          waits until that is so; until do CALL => WANT... too
 //	get VAR SCOPE... TOKEN  sets an environment variable to the value of a token
 //	control                 attaches a control client to the session main
 //	attach SESSION          attaches a client on a terminal of 60 columns and 20 lines
 //	keys TEXT               types there
 //
+// A call is one of a method of the server or of what has an id, as $0.Rename and
+// server.Buffer(b).Delete, or the name of a command. Its arguments are the method's, or fields of
+// its last one and of the command: NAME=VALUE, or NAME of a switch. A list has one for each item. A
+// target is an id, $0:INDEX, $0:@ID, =NAME of a session, or other text that tmux is given. What a call
+// wants is a text, or TOKEN=VALUE; of a list, all values with blanks between them.
+//
 // A value is JSON, or the text of a JSON string; "now" is a time that is not long ago, and a star is
 // anything but null or, in other text, any text. != is for values that are not so. A token that this
 // tmux does not have is null. Of the conditions, 3.6 is true from that version on and release3.8 is
 // not true of the development versions before it.
-func TestTokens(t *testing.T) {
+func TestObjects(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
 	v := must[tmux.Version](t)(srv.Version(tmuxtest.Context(t)))
 	program := must[[]byte](t)(exec.Command(srv.Binary(), "-V").Output())
 	params := testscript.Params{
-		Dir: "testdata/tokens",
 		Setup: func(env *testscript.Env) error {
 			t := env.T().(testing.TB)
 			srv := started(t)
-			env.Values["script"] = &tokenScript{t: t, srv: srv, v: v}
+			env.Values["script"] = &objectScript{t: t, srv: srv, v: v}
 			env.Vars = append(env.Vars, "SOCKET="+srv.SocketPath(), "NL=\n", "PROGRAM="+strings.TrimSpace(strings.TrimPrefix(string(program), "tmux ")))
+			for i := range 10 {
+				env.Setenv(strconv.Itoa(i), fmt.Sprint("$", i)) // the id of a session
+			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"get": func(ts *testscript.TestScript, _ bool, args []string) {
-				row, token, err := ts.Value("script").(*tokenScript).find(args[1:])
+				row, token, err := ts.Value("script").(*objectScript).find(args[1:])
 				ts.Check(err)
 				value := row[token[0]]
 				ts.Setenv(args[0], cmp.Or(content(value), string(value)))
@@ -187,20 +208,22 @@ func TestTokens(t *testing.T) {
 			return v.Has(since) && !(isRelease && v.Compare(since) < 0), err
 		},
 	}
-	command := func(name string, do func(*tokenScript, []string) error) {
+	command := func(name string, do func(*objectScript, []string) error) {
 		params.Cmds[name] = func(ts *testscript.TestScript, _ bool, args []string) {
-			if err := do(ts.Value("script").(*tokenScript), args); err != nil {
+			if err := do(ts.Value("script").(*objectScript), args); err != nil {
 				ts.Fatalf("%s %s: %v", name, strings.Join(args, " "), err)
 			}
 		}
 	}
-	for name, do := range tokenCommands {
+	for name, do := range scriptCommands {
 		command(name, do)
 	}
 	for scope := range tokenScopes {
-		command(scope, func(s *tokenScript, args []string) error { return s.check(append([]string{scope}, args...)) })
+		command(scope, func(s *objectScript, args []string) error { return s.check(append([]string{scope}, args...)) })
 	}
-	testscript.Run(t, params)
+	for _, params.Dir = range []string{"testdata/tokens", "testdata/objects"} {
+		testscript.Run(t, params)
+	}
 }
 
 // Asking for an object that is gone must not kill the server, as tmux 3.2a would have it.

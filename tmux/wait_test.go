@@ -164,3 +164,18 @@ func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
 	ok(t, channel.Signal(tmuxtest.Context(t)))
 	ok(t, wait(time.Minute))
 }
+
+// With Wait the command takes as long as the pane's program, however long that
+// is, and fails as it does.
+func TestPaneWait(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), tmuxtest.Context(t)
+	_, err := srv.Pane("%0").Split(ctx, tmux.SplitWindow{Wait: true, Command: []string{"exit 3"}})
+	if !must[bool](t)(srv.Supports(ctx, tmux.FieldFeature(tmux.SplitWindow{}, "Wait"))) {
+		isKind(t, "to wait for a pane", err, tmux.ErrUnsupported)
+		return
+	}
+	var e *tmux.Error
+	expect(t, errors.As(err, &e) && e.ExitCode == 3, "got %v", err)
+	ok(t, second(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Wait: true, Command: []string{"true"}})))
+}
