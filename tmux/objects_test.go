@@ -226,7 +226,7 @@ func (s *objectScript) checkResult(result reflect.Value, wants []string) error {
 		return nil
 	}
 	switch v := result.Interface().(type) {
-	case string, bool, int:
+	case string, bool, int, tmux.Version:
 		return differOrMatch(fmt.Sprint(v), wants[0])
 	case []byte:
 		return differOrMatch(string(v), wants[0])
@@ -235,6 +235,9 @@ func (s *objectScript) checkResult(result reflect.Value, wants []string) error {
 	}
 	if result.Kind() != reflect.Slice {
 		return s.checkRow(asJSON(s.t, result.Interface()), wants)
+	}
+	if wants[0] == "[]" && (result.IsNil() || result.Len() > 0) {
+		return fmt.Errorf("got %#v, want an empty list", result)
 	}
 	texts := map[string][]string{}
 	for i := range result.Len() {

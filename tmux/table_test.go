@@ -170,12 +170,13 @@ func usages(t *testing.T) (srv *Server, usages map[string]string) {
 	}
 	type command struct {
 		Name  string `tmux:"command_list_name"`
+		Alias string `tmux:"command_list_alias"`
 		Usage string `tmux:"command_list_usage"`
 	}
 	// list-commands starts a server, which ends at once.
 	known, err := List[command](t.Context(), srv, ListCommands{})
-	if err != nil || len(known) < 80 {
-		t.Fatalf("%d commands, %v", len(known), err)
+	if err != nil || len(known) < 80 || known[0].Alias != "attach" {
+		t.Fatalf("%d commands, %v: %+v", len(known), err, known)
 	}
 	usages = map[string]string{}
 	for _, c := range known {
