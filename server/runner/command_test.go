@@ -30,12 +30,8 @@ func TestACommandBeginsOrIsRevoked(t *testing.T) {
 		for _, revokeFirst := range []bool{true, false} {
 			shell := Foreground{Name: name, shell: dialects[name], path: path}
 			c, err := f.Command(Place{}, true, false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Write(shell, "echo ran; exit 7", false); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, err)
+			ok(t, c.Write(shell, "echo ran; exit 7", false))
 			if c.Begun() {
 				t.Errorf("%s: it has begun before anybody read it", name)
 			}
@@ -75,12 +71,8 @@ func fed(t *testing.T, c *Command, shell string) (in io.WriteCloser, done <-chan
 	}
 	cmd := exec.Command(args[0], args[1:]...)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
+	ok(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() { in.Close() })
@@ -101,14 +93,10 @@ func within[T any](t *testing.T, what string, c <-chan T) (v T) {
 func recording(t *testing.T, f *Files) (*Command, *keeper) {
 	t.Helper()
 	c, err := f.Command(Place{Columns: 80, Rows: 24}, false, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	t.Cleanup(c.Close)
 	lines := &keeper{}
-	if err := c.Record(lines); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, c.Record(lines))
 	return c, lines
 }
 

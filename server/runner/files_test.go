@@ -20,13 +20,9 @@ func ownTemp(t *testing.T, mode os.FileMode) (tmp, home string) {
 		t.Cleanup(func() { _ = os.Remove(last) }) // unless a server uses it
 	}
 	tmp, err := os.MkdirTemp("/tmp", "rf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	t.Cleanup(func() { os.RemoveAll(tmp) })
-	if err := os.Chmod(tmp, mode); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Chmod(tmp, mode))
 	t.Setenv("TMPDIR", tmp)
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	return tmp, filepath.Join(tmp, filepath.Base(homes()[0]))
@@ -47,18 +43,14 @@ func TestRunFilesAreTheUsersAlone(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range []*Files{&f, &f, &other} {
 		dir, err := f.command()
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		for d := dir; d != tmp; d = filepath.Dir(d) {
 			if info, err := os.Lstat(d); err != nil || private(info) != nil {
 				t.Errorf("%s: %v %v", d, err, private(info))
 			}
 		}
 		s := script{dir: dir}
-		if err := s.write(dialects["bash"], "bash", "echo secret", false); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, s.write(dialects["bash"], "bash", "echo secret", false))
 		for _, name := range []string{"command", "run"} {
 			if info, err := os.Stat(s.path(name)); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("%s: %v %v", name, err, info.Mode())
@@ -92,26 +84,10 @@ func TestRunFilesRefuseAForeignHome(t *testing.T) {
 		says string
 	}{
 		{"another user's", public, func(t *testing.T, tmp, home string) { owned(t, home, stranger) }, "belongs to another user (uid 65534)"},
-		{"a link to the user's own", public, func(t *testing.T, tmp, home string) {
-			if err := os.Symlink(t.TempDir(), home); err != nil {
-				t.Fatal(err)
-			}
-		}, "is a symbolic link"},
-		{"a dangling link", public, func(t *testing.T, tmp, home string) {
-			if err := os.Symlink(tmp+"/nowhere", home); err != nil {
-				t.Fatal(err)
-			}
-		}, "is a symbolic link"},
-		{"a file", public, func(t *testing.T, tmp, home string) {
-			if err := os.WriteFile(home, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}, "is not a directory"},
-		{"open to others", public, func(t *testing.T, tmp, home string) {
-			if err := os.Mkdir(home, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}, "has mode 0755, not 0700"},
+		{"a link to the user's own", public, func(t *testing.T, tmp, home string) { ok(t, os.Symlink(t.TempDir(), home)) }, "is a symbolic link"},
+		{"a dangling link", public, func(t *testing.T, tmp, home string) { ok(t, os.Symlink(tmp+"/nowhere", home)) }, "is a symbolic link"},
+		{"a file", public, func(t *testing.T, tmp, home string) { ok(t, os.WriteFile(home, nil, 0o600)) }, "is not a directory"},
+		{"open to others", public, func(t *testing.T, tmp, home string) { ok(t, os.Mkdir(home, 0o755)) }, "has mode 0755, not 0700"},
 		{"in a directory that is not sticky", 0o777, func(*testing.T, string, string) {}, "can be changed by other users (mode 0777, not sticky)"},
 		{"in a directory of the group", 0o770, func(*testing.T, string, string) {}, "can be changed by other users (mode 0770, not sticky)"},
 		{"in another user's directory", public, func(t *testing.T, tmp, home string) { chown(t, tmp, stranger) }, "belongs to another user (uid 65534)"},
@@ -139,9 +115,7 @@ func TestRunFilesRefuseAForeignHome(t *testing.T) {
 	if dir, err := f.command(); err != nil || !strings.HasPrefix(dir, home) {
 		t.Fatal(dir, err)
 	}
-	if err := os.Chmod(home, 0o711); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Chmod(home, 0o711))
 	dir, err := f.command()
 	if err != nil || strings.HasPrefix(dir, home) {
 		t.Errorf("the directory is %q, %v", dir, err)
@@ -152,9 +126,7 @@ func TestRunFilesRefuseAForeignHome(t *testing.T) {
 
 func owned(t *testing.T, dir string, uid int) {
 	t.Helper()
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Mkdir(dir, 0o700))
 	chown(t, dir, uid)
 }
 
@@ -163,9 +135,7 @@ func chown(t *testing.T, path string, uid int) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can make a directory another user's")
 	}
-	if err := os.Chown(path, uid, uid); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Chown(path, uid, uid))
 }
 
 // TestHomes: which directories are tried, in which order.
@@ -194,16 +164,12 @@ func TestHomes(t *testing.T) {
 	} {
 		for _, dir := range []string{c.temp, c.runtime} {
 			if strings.HasPrefix(dir, tmp) && !strings.HasSuffix(dir, "nowhere") && dir != tmp+"/link" {
-				if err := os.MkdirAll(dir, 0o700); err != nil {
-					t.Fatal(err)
-				}
+				ok(t, os.MkdirAll(dir, 0o700))
 			}
 		}
 		os.Symlink(tmp, tmp+"/link")
 		if c.runtime == run {
-			if err := os.Chmod(run, c.mode); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, os.Chmod(run, c.mode))
 		}
 		t.Setenv("TMPDIR", c.temp)
 		t.Setenv("XDG_RUNTIME_DIR", c.runtime)

@@ -20,9 +20,7 @@ func here() Place {
 func made(t *testing.T, f *Files, at Place, status string, ago time.Duration) *Job {
 	t.Helper()
 	j, err := f.newJob(at, false, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if status == "none" {
 		return j
 	}
@@ -32,9 +30,7 @@ func made(t *testing.T, f *Files, at Place, status string, ago time.Duration) *J
 	}
 	when := time.Now().Add(-ago)
 	for name, text := range map[string]string{"begun": begun, "status": status} {
-		if err := errors.Join(os.WriteFile(j.path(name), []byte(text), 0o600), os.Chtimes(j.path(name), when, when)); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, errors.Join(os.WriteFile(j.path(name), []byte(text), 0o600), os.Chtimes(j.path(name), when, when)))
 	}
 	return j
 }
@@ -53,40 +49,28 @@ func TestSweepRemovesWhatIsOver(t *testing.T) {
 	}
 	// Its server still answers the call, also when the tmux server is gone.
 	attended := made(t, &f, gone, "", 0)
-	if err := os.WriteFile(attended.path("run"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(attended.path("run"), nil, 0o600))
 	kept = append(kept, attended)
 	removed := []*Job{
 		made(t, &f, here(), "0", 61*time.Minute), made(t, &f, gone, "0", 0), made(t, &f, gone, "", 0),
 		made(t, &f, dead, "", 2*time.Hour), made(t, &f, here(), revoked, time.Hour), made(t, &f, gone, "none", 0),
 	}
 	// What is not a job of ours stays: a stranger in the home, a link, an open directory.
-	if err := os.Mkdir(filepath.Join(home, "notes"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Mkdir(filepath.Join(home, "notes"), 0o700))
 	linked := filepath.Join(home, "jaaaaaaaaaaaa")
 	precious := filepath.Join(t.TempDir(), "precious")
-	if err := os.WriteFile(precious, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Dir(precious), linked); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(precious, nil, 0o600))
+	ok(t, os.Symlink(filepath.Dir(precious), linked))
 	// A job that another server is just making has no description yet.
 	half, err := f.command()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	// This one was just being removed.
 	cut := made(t, &f, here(), "0", 0)
 	os.Remove(cut.path("job"))
 	removed = append(removed, cut)
 	// And here a server was killed between making the description and writing it.
 	empty := made(t, &f, here(), "0", 0)
-	if err := os.Truncate(empty.path("job"), 0); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Truncate(empty.path("job"), 0))
 	Sweep()
 	if _, err := os.Stat(empty.dir); err != nil {
 		t.Error("a job that is just described was removed")
@@ -138,12 +122,8 @@ func TestFewJobsAreKept(t *testing.T) {
 	}
 	jobs = append(jobs, made(t, f, here(), "0", time.Minute))
 	big := jobs[len(jobs)-1] // a sparse file counts by what it seems to hold
-	if err := os.WriteFile(big.path("o0"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(big.path("o0"), mostBytes); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(big.path("o0"), nil, 0o600))
+	ok(t, os.Truncate(big.path("o0"), mostBytes))
 	Sweep()
 	if _, err := os.Stat(big.dir); err == nil {
 		t.Error("more bytes are kept than may be")
@@ -191,9 +171,7 @@ func TestAJobIsOnlyOurs(t *testing.T) {
 			if _, err := Find(j.ID()); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.spoil(j); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, c.spoil(j))
 			if _, err := Find(j.ID()); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v, want that it says %q", err, c.says)
 			}
@@ -208,12 +186,8 @@ func TestAJobIsOnlyOurs(t *testing.T) {
 	// A recording that is a link, or a pipe that nobody writes, is not read.
 	j := made(t, &f, here(), "0", 0)
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte(j.begin()+"secret\n"+j.end()+"0"+j.endOfEnd()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.Symlink(secret, j.path("o0")), syscall.Mkfifo(j.path("o1"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(secret, []byte(j.begin()+"secret\n"+j.end()+"0"+j.endOfEnd()), 0o600))
+	ok(t, errors.Join(os.Symlink(secret, j.path("o0")), syscall.Mkfifo(j.path("o1"), 0o600)))
 	var lines keeper
 	if j.Scan(&lines, func() bool { return true }); len(lines) > 0 {
 		t.Errorf("it reads %q", lines)

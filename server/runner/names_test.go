@@ -47,12 +47,8 @@ func TestNamesThatAreTaken(t *testing.T) {
 			shell := Foreground{Name: c.shell, shell: dialects[strings.Replace(c.shell, "busybox", "ash", 1)], path: path}
 			for _, setup := range append(c.setups, ":") {
 				cmd, err := f.Command(Place{}, true, false)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := cmd.Write(shell, `/bin/echo ran; /bin/sh -c "exit 7"`, false); err != nil {
-					t.Fatal(err)
-				}
+				ok(t, err)
+				ok(t, cmd.Write(shell, `/bin/echo ran; /bin/sh -c "exit 7"`, false))
 				out, _ := exec.Command(path, append(c.args, setup+"\n"+strings.TrimSuffix(cmd.Line(shell), "\r"))...).CombinedOutput()
 				lines, begun, marked := cmd.Between(strings.Split(string(out), "\n"))
 				s := cmd.Look()

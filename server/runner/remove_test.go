@@ -14,13 +14,9 @@ func TestRemoveAsFilesAreMade(t *testing.T) {
 	for range 20 {
 		home := t.TempDir()
 		dir := newDir(home)
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.Mkdir(dir, 0o700))
 		root, err := os.OpenRoot(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		begun, done := make(chan bool), make(chan bool)
 		go func() {
 			defer close(done)

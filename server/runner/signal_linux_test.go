@@ -16,9 +16,7 @@ func TestSignalBeforeTheNote(t *testing.T) {
 	f := ownFiles(t)
 	job := exec.Command("sh", "-c", "sleep 60; exit 3")
 	job.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := job.Start(); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, job.Start())
 	defer syscall.Kill(-job.Process.Pid, syscall.SIGKILL)
 	j := made(t, f, here(), "", 0)
 	if err := j.signal(syscall.SIGTERM, 50*time.Millisecond); err == nil {
@@ -35,9 +33,7 @@ func TestSignalBeforeTheNote(t *testing.T) {
 	if err := j.signal(syscall.SIGTERM, time.Minute); err != nil {
 		t.Fatalf("before the note: %v", err)
 	}
-	if err := <-noted; err != nil {
-		t.Fatal(err)
-	}
+	ok(t, <-noted)
 	// The shell, which would report the end of the command, goes on.
 	if err := job.Wait(); job.ProcessState.ExitCode() != 3 {
 		t.Errorf("it ended with %v", err)
@@ -53,20 +49,14 @@ func TestSignalBetweenForkAndExec(t *testing.T) {
 (trap go=1 INT; echo; until [ "$go" ]; do :; done; exec sleep 60)`)
 	job.Dir = filepath.Dir(j.path("process"))
 	ready, err := job.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	job.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := job.Start(); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, job.Start())
 	defer syscall.Kill(-job.Process.Pid, syscall.SIGKILL)
 	if _, err := ready.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, j.Signal(syscall.SIGINT))
 	if err := job.Wait(); job.ProcessState.ExitCode() != 128+int(syscall.SIGINT) {
 		t.Errorf("it ended with %v", err)
 	}

@@ -44,14 +44,10 @@ var mostMissed = map[string]float64{
 func TestTranscriptRandomPrograms(t *testing.T) {
 	if *programText != "" {
 		p, err := paneprog.Parse(*programText)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		f := &feeder{srv: tmuxtest.New(t)}
 		what, _, err := f.differs(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		if what != "" {
 			t.Fatal(what)
 		}

@@ -27,9 +27,7 @@ type output struct {
 func outputs(t *testing.T) []output {
 	t.Helper()
 	text, err := os.ReadFile("testdata/outputs.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	all := []output{
 		{"right at the edge", "ok\x1b[999C]", []string{"ok" + strings.Repeat(" ", 77) + "]"}, false},
 		{"a line longer than the terminal", strings.Repeat("x", 200) + "\r\n", []string{strings.Repeat("x", 200)}, false},

@@ -15,13 +15,9 @@ func TestWidthsAreThoseOfTmux(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range "aé→✔…‐中日한カｶＡ！　😀🚀🟢☔⌚\u0301\u200d\u0e34𠀀㐀ﬁא" {
-		if err := srv.GlobalSessionOptions().Set(ctx, "@c", "x"+string(r)+"x"); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, srv.GlobalSessionOptions().Set(ctx, "@c", "x"+string(r)+"x"))
 		w, err := srv.Display(ctx, "#{w:@c}")
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		if got := strconv.Itoa(widthOf(r) + 2); got != w {
 			t.Errorf("%U %c: %s columns with an x before and after, in tmux %s", r, r, got, w)
 		}
