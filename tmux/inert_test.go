@@ -10,10 +10,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
+
+// inertLines are the lines of a section of testdata/inert.txtar.
+func inertLines(t testing.TB, section string) (lines []string) {
+	t.Helper()
+	for _, file := range must[*txtar.Archive](t)(txtar.ParseFile("testdata/inert.txtar")).Files {
+		for line := range strings.Lines(string(file.Data)) {
+			if file.Name == section {
+				lines = append(lines, expand(strings.TrimSuffix(line, "\n")))
+			}
+		}
+	}
+	expect(t, len(lines) > 0, "no section %s", section)
+	return lines
+}
 
 // inertServer is a server with something in it that each format below shows.
 func inertServer(t testing.TB) *tmux.Server {
@@ -45,16 +61,7 @@ func inert(t testing.TB, srv *tmux.Server, format string) string {
 func TestInertFormatsExpandAsTheyAre(t *testing.T) {
 	t.Parallel()
 	srv := inertServer(t)
-	for _, format := range []string{
-		"", "plain", "#{pane_id}", "#S:#I.#P #W #T #D #F #H #h", "a,b}c", "##S #, #} #x #Z", "#[fg=red]x#[default]", "##[x] ###[y]",
-		"#{pane_id}#{window_id}:#{session_name}", "#{@note}", "#{status-left}", "#{status-format[0]}",
-		"#{?pane_active,yes,no}", "#{?pane_dead,yes,no}", "#{?@nothing,a,b}", "#{?1,a,b}", "#{?a b,a,b}", "#{?#{@note},#{pane_id}#,x,b}", "#{?pane_dead,a,#{?pane_active,c,d}}",
-		"#{==:#{pane_id},%0}", "#{!=:a,b}", "#{||:0,1}", "#{&&:1,0}", "#{&&:#{pane_active},#{pane_id}}", "#{?#{&&:#{==:#{pane_id},%0},#{pane_active}},#{pane_title},b}",
-		"#{=3:pane_title}", "#{=-3:pane_title}", "#{p12:pane_title}|", "#{p-12:pane_title}|", "#{n:pane_title}", "#{w:pane_title}",
-		"#{b:pane_title}", "#{d:pane_title}", "#{q:@note}", "#{=2;q:@note}", "#{=3:#{pane_title}x}", "#{t:session_created}", "#{t/p:session_created}",
-		"#{l:plain}", "back\\slash $HOME \"q\" 'q'", "é ❤ #{@note}\nline",
-		"#{history_size}/#{history_limit}", "#{client_name}", "#{client_created}", "#{?client_created,a,b}", "#{pane_fg}", "#{@huge}", "#{=3:@huge}#{@note}",
-	} {
+	for _, format := range inertLines(t, "expand") {
 		// Percent signs are text here, and t/f takes them as in a status line.
 		want := tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", strings.NewReplacer("%0", "%%0").Replace(guarded(t, srv, format)))
 		if v, _ := srv.Version(tmuxtest.Context(t)); v.Major == 3 && (v.Minor == 4 || v.Minor == 5) {
@@ -77,40 +84,21 @@ func guarded(t testing.TB, srv *tmux.Server, format string) string {
 func TestInertFormatsAreTheSameOnAllVersions(t *testing.T) {
 	t.Parallel()
 	srv := inertServer(t)
-	for format, want := range map[string]string{
-		"#{&&:1,1,0}": "0", "#{&&:1,1,x}": "1", "#{||:0,,x}": "1", "#{?pane_dead,a}": "", "#{?pane_active,a}": "a", "#{?#{l:a b},a,b}": "b", "#{=3:#S}": "mai", "#{?#{l:pane_}active,a,b}": "a",
-		"#{l:a#,b#}c##}": "a,b}c#", "#{l:##}(x)": "#(x)", "%H %% %Y %": "%H %% %Y %", "#{==:#{pane_id},%0}": "1",
-		"#{@note}": "a#Sb,}c %H é", "100%": "100%", "a#": "a#", "#{?pane_active,#,#},x}": ",}",
-		"#{l:#S}": "#S", "#{l:#{pane_id},#(x)}": "#{pane_id},#(x)", "#{l:100%}#{l:}": "100%",
-	} {
+	for _, line := range inertLines(t, "same") {
+		format, want, _ := strings.Cut(line, " =>")
+		want = strings.TrimPrefix(want, " ")
 		equal(t, format, want, inert(t, srv, format))
 	}
 }
 
 func TestInertRefuses(t *testing.T) {
 	t.Parallel()
-	deep := strings.Repeat("#{?x,", 30) + strings.Repeat(",}", 30)
-	for format, why := range map[string]string{
-		"#(touch x)": "shell command", "a #(x": "shell command", "#{?x,#(x),}": "shell command", "###(x)": "shell command",
-		"#{E:#{a:35}(x)}": "not taken", "#{T:status-right}": "not taken", "#{E:@opt}": "not taken", "#{b;E:@opt}": "not taken", "#{E;b:@opt}": "not taken",
-		"#{=#{@x}:pane_title}": "not taken", "#{p999999999:pid}": "not taken", "#{=1001:pid}": "not taken", "#{R:x,1000000}": "not taken", "#{S:#{session_name}}": "the list tools",
-		"#{s/a/b/:pane_id}": "not taken", "#{m:a*,b}": "not taken", "#{C:x}": "not taken", "#{N/s:x}": "not taken", "#{e|+|:1,2}": "not taken", "#{a:65}": "not taken", "#{t/f/%Y:session_created}": "not taken",
-		"#{pane_id": "without its }", "#{": "without its }", "#{}": "not taken", "#{pane id}": "", "#{pane_id;x}": "", "#{:x}": "not taken", "#{=5:words here}": "not a name", "#{n:#{l:HOME}}": "not a name",
-		"#{?x}": "1 operands", "#{?x,a,b,c}": "4 operands", "#{==:a}": "1 operands", "#{&&:a}": "1 operands", "#{x:y}": "not taken", deep: "deep", strings.Repeat("x", 3000): "more than",
-		"#{n;l:x}": "not taken", "#{l:#{x}": "without its }", "#{n:x y}": "not a name", "#{n;n;pane_id}": "not taken",
-	} {
+	deep := "deep: " + strings.Repeat("#{?x,", 30) + strings.Repeat(",}", 30)
+	for _, line := range append(inertLines(t, "refused"), deep, "more than: "+strings.Repeat("x", 3000)) {
+		why, format, _ := strings.Cut(line, ": ")
 		f, err := tmux.Inert(format, tmux.Version{Major: 3, Minor: 8})
 		if !errors.Is(err, tmux.ErrArgument) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%.60q: %q, %v; want an error with %q", format, f, err, why)
-		}
-	}
-	for format, why := range map[string]string{
-		"#{HOME}": "environment is not read", "#{?HOME,a,b}": "environment is not read", "#{=5:PATH}": "environment is not read", "#{n:SECRET}": "environment is not read", "#{pane_id[0]}": "no token",
-		"#{alert-bell}": "no token", "#{pane-exited[0]}": "no token", "#{copy_cursor_word}": "no token", "#{?#{l:TMUX},a,b}": "environment is not read", "#{?#{l:HO}ME,a,b}": "environment is not read", "#{?#{&&:#{SECRET},1},a,b}": "environment is not read",
-		"#{buffer_sample}": "paste buffer", "#{=9:buffer_full}": "paste buffer", "#{?buffer_name,a,b}": "paste buffer", "#{n:buffer_sample}": "paste buffer", "#{t:buffer_created}": "paste buffer",
-	} {
-		if f, err := tmux.Inert(format, tmux.Version{Major: 3, Minor: 8}); !errors.Is(err, tmux.ErrArgument) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %q, %v; want an error with %q", format, f, err, why)
 		}
 	}
 	// What only other versions have is empty, and not looked up in the environment.
@@ -126,11 +114,7 @@ func TestInertRefuses(t *testing.T) {
 // FuzzInert expands whatever Inert takes on a real server, where values try to
 // run commands, and looks for the file that any of them would make.
 func FuzzInert(f *testing.F) {
-	for _, seed := range []string{
-		"#(touch MARK)", "#{E:#{a:35}(touch MARK)}", "#{s/x/#{a:35}(touch MARK)/:pane_id}", "#{@run}", "#{T:@run}", "#{?#{@run},#{@run},#{E:@run}}", "#{s/%/##(touch MARK)/:pane_id}",
-		"#{=5:@run}", "#{S:#{W:#{P:#{@run}}}}", "#{l:#(touch MARK)}", "#{m:#{@run},#{@run}}", "###(touch MARK)", "#{q;E:@run}", "#%p(touch MARK)", "#{C:#{@run}}", "#[#(touch MARK)]",
-		"#{t/f/#(touch MARK):session_created}", "#{=/3/#{@run}:pane_id}", "#{N:#{@run}}", "#{||:#{@run},#{@run}}", "#{e|+|:#{@run},1}", "#{R:#(touch MARK),3}", "#{pane_title}", "#{s/./\\#(touch MARK)/:pane_id}",
-	} {
+	for _, seed := range inertLines(f, "seeds") {
 		f.Add(seed)
 	}
 	srv := tmuxtest.New(f)
