@@ -3,7 +3,6 @@
 package tmux_test
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"tmuxmcp/internal/test/paneprog"
 	"tmuxmcp/internal/test/testtool"
@@ -23,12 +21,7 @@ import (
 )
 
 var (
-	programs       = flag.Int("programs", testtool.Size(10, 30), "how many random programs TestFollowingRandomPrograms runs")
-	programSeed    = flag.Uint64("program-seed", 1, "the first program's seed; 0 picks one at random")
-	programText    = flag.String("program", "", "run this program only, as a failure prints it")
-	programWorkers = flag.Int("program-workers", 2, "how many tmux servers run programs at a time")
-	programKeep    = flag.Int("program-failures", 1, "how many failures to shrink and print before giving up")
-	programShrink  = flag.Int("program-shrink", 500, "how many programs to run to shrink a failure")
+	runs           = paneprog.NewRuns("TestFollowingRandomPrograms", testtool.Size(10, 30), 500)
 	programRules   = flag.String("program-rules", "1234", "the rules to hold looks to; see TestFollowingRandomPrograms")
 	programHistory = flag.Int("program-history", -1, "the history limit of all programs; -1 leaves it to them")
 )
@@ -47,8 +40,8 @@ var (
 //
 // Missed excuses all but the last: it says that what was printed until then may be missing.
 func TestFollowingRandomPrograms(t *testing.T) {
-	if *programText != "" {
-		p := must[paneprog.Program](t)(paneprog.Parse(*programText))
+	if *runs.Text != "" {
+		p := must[paneprog.Program](t)(paneprog.Parse(*runs.Text))
 		var total follower
 		f := must[*follower](t)(follow(t.Context(), tmuxtest.New(t), p, false))
 		total.add(f)
@@ -56,68 +49,44 @@ func TestFollowingRandomPrograms(t *testing.T) {
 		equal(t, "failure", "", f.failure)
 		return
 	}
-	seed := cmp.Or(*programSeed, 1+uint64(time.Now().UnixNano()%1_000_000_000))
-	t.Logf("the first program has -program-seed %d", seed)
 	var (
-		mu       sync.Mutex
-		total    follower
-		failures int
-		died     int // tmux servers, by themselves
-		next     = seed
-		workers  sync.WaitGroup
+		mu    sync.Mutex
+		total follower
+		died  int // tmux servers, by themselves
 	)
-	took := time.Now()
-	for range *programWorkers {
+	speed := runs.Run(t, func() func(uint64) (func() string, error) {
 		srv := tmuxtest.New(t)
-		workers.Go(func() {
-			for {
-				mu.Lock()
-				mine := next
-				next++
-				over := mine-seed >= uint64(*programs) || failures >= *programKeep
-				mu.Unlock()
-				if over {
-					return
-				}
-				r := rand.New(rand.NewPCG(mine, 0))
-				plain := mine%8 == 0
-				p := paneprog.Generate(r)
-				if plain {
-					p = paneprog.GeneratePlain(r)
-				} else if *programHistory >= 0 {
-					p.History = *programHistory
-				}
-				f, err := follow(t.Context(), srv, p, plain)
-				if err != nil && ended(srv) {
-					t.Logf("program %d: tmux itself died: %v\n%s", mine, err, p)
-					srv = tmuxtest.New(t)
-					mu.Lock()
-					died++
-					mu.Unlock()
-					continue
-				}
-				if err != nil {
-					t.Errorf("program %d: %v\n%s", mine, err, p)
-					return
-				}
-				mu.Lock()
-				total.add(f)
-				report := f.failure != "" && failures < *programKeep
-				if report {
-					failures++
-				}
-				mu.Unlock()
-				if report {
-					t.Errorf("program %d: %s", mine, shrink(t, srv, p, f, plain))
-				}
+		return func(seed uint64) (func() string, error) {
+			r := rand.New(rand.NewPCG(seed, 0))
+			plain := seed%8 == 0
+			p := paneprog.Generate(r)
+			if plain {
+				p = paneprog.GeneratePlain(r)
+			} else if *programHistory >= 0 {
+				p.History = *programHistory
 			}
-		})
-	}
-	workers.Wait()
-	if died > *programs/1000 {
+			f, err := follow(t.Context(), srv, p, plain)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil && ended(srv):
+				t.Logf("program %d: tmux itself died: %v\n%s", seed, err, p)
+				srv = tmuxtest.New(t)
+				died++
+				return nil, nil
+			case err != nil:
+				return nil, fmt.Errorf("%w\n%s", err, p)
+			}
+			if total.add(f); f.failure == "" {
+				return nil, nil
+			}
+			return func() string { return shrink(t, srv, p, f, plain) }, nil
+		}
+	})
+	if died > *runs.Programs/1000 {
 		t.Errorf("tmux died %d times", died)
 	}
-	t.Logf("%s; tmux died %d times; %.0f looks a second", total.String(), died, float64(total.looks)/time.Since(took).Seconds())
+	t.Logf("%s; tmux died %d times; %.1f programs a second", total.String(), died, speed)
 }
 
 // ended reports whether nothing listens on a server's socket.
@@ -132,7 +101,7 @@ func ended(srv *tmux.Server) bool {
 // shrink describes a failure by the shortest program that has one of its kind.
 func shrink(t *testing.T, srv *tmux.Server, p paneprog.Program, f *follower, plain bool) string {
 	last := f.failure
-	short := paneprog.Shrink(p, *programShrink, func(q paneprog.Program) bool {
+	short := paneprog.Shrink(p, *runs.Shrink, func(q paneprog.Program) bool {
 		g, err := follow(t.Context(), srv, q, plain)
 		if err != nil || g.rule != f.rule {
 			return false
@@ -495,7 +464,7 @@ func (f *follower) look(ctx context.Context) error {
 	if f.mark, err = look.Mark().MarshalBinary(); err != nil {
 		return err
 	}
-	if *programText != "" {
+	if *runs.Text != "" {
 		f.log = append(f.log, fmt.Sprintf("step %d: missed %v, new %q", f.step, look.Missed, look.New))
 	}
 	first := since == nil

@@ -5,7 +5,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"tmuxmcp/internal/test/paneprog"
@@ -21,14 +19,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-var (
-	programs       = flag.Int("programs", 200, "how many random programs TestTranscriptRandomPrograms runs")
-	programSeed    = flag.Uint64("program-seed", 1, "the first program's seed; 0 picks one at random")
-	programText    = flag.String("program", "", "run this program only, as a failure prints it")
-	programWorkers = flag.Int("program-workers", 2, "how many tmux servers run programs at a time")
-	programKeep    = flag.Int("program-failures", 1, "how many failures to shrink and print before giving up")
-	programShrink  = flag.Int("program-shrink", 1000, "how many programs to run to shrink a failure")
-)
+var runs = paneprog.NewRuns("TestTranscriptRandomPrograms", 200, 1000)
 
 // mostMissed is the largest share of realistic programs of a kind whose transcript may be
 // missed if it is known on which row they begin.
@@ -42,8 +33,8 @@ var mostMissed = map[string]float64{
 // history that nothing falls off, and holds the transcript against what tmux captures from
 // the row on which the output begins, unless the transcript is missed.
 func TestTranscriptRandomPrograms(t *testing.T) {
-	if *programText != "" {
-		p, err := paneprog.Parse(*programText)
+	if *runs.Text != "" {
+		p, err := paneprog.Parse(*runs.Text)
 		ok(t, err)
 		f := &feeder{srv: tmuxtest.New(t)}
 		what, _, err := f.differs(t.Context(), p)
@@ -54,70 +45,44 @@ func TestTranscriptRandomPrograms(t *testing.T) {
 		return
 	}
 	type share struct{ missed, of int }
-	var (
-		mu       sync.Mutex
-		shares   = map[string]*share{}
-		failures int
-		next     uint64
-		workers  sync.WaitGroup
-	)
-	seed := cmp.Or(*programSeed, 1+uint64(time.Now().UnixNano()%1_000_000_000))
-	t.Logf("the first program has -program-seed %d", seed)
+	var mu sync.Mutex
+	shares := map[string]*share{}
 	const batch = 50 // programs in panes of one size
-	for range *programWorkers {
+	speed := runs.Run(t, func() func(uint64) (func() string, error) {
 		f := &feeder{srv: tmuxtest.New(t)}
-		workers.Go(func() {
-			defer f.close(t.Context())
-			for {
-				mu.Lock()
-				mine := next
-				next++
-				over := mine >= uint64(*programs) || failures >= *programKeep
-				mu.Unlock()
-				if over {
-					return
-				}
-				mine += seed
-				r := rand.New(rand.NewPCG(mine/batch, 1))
-				columns, rows := paneprog.Size(r)
-				r = rand.New(rand.NewPCG(mine, 2))
-				kind := "random"
-				var p paneprog.Program
-				if mine%4 == 0 {
-					kind = paneprog.Kinds[r.IntN(len(paneprog.Kinds))]
-					if columns < 20 {
-						columns = 20
-					}
-					p = paneprog.Program{Columns: columns, Rows: rows, History: 60_000, Above: r.IntN(rows), Steps: paneprog.Realistic(r, kind, columns, rows)}
-				} else {
-					p = paneprog.GenerateOutput(r, columns, rows)
-				}
-				what, missed, err := f.differs(t.Context(), p)
-				if err != nil {
-					t.Errorf("program %d: %v\n%s", mine, err, p)
-					return
-				}
-				mu.Lock()
-				if shares[kind] == nil {
-					shares[kind] = &share{}
-				}
-				shares[kind].of++
-				if missed {
-					shares[kind].missed++
-				}
-				report := what != "" && failures < *programKeep
-				if report {
-					failures++
-				}
-				mu.Unlock()
-				if report {
-					t.Errorf("program %d: %s", mine, f.shrink(t.Context(), p, what))
-				}
+		t.Cleanup(func() { f.close(context.WithoutCancel(t.Context())) })
+		return func(seed uint64) (func() string, error) {
+			r := rand.New(rand.NewPCG(seed/batch, 1))
+			columns, rows := paneprog.Size(r)
+			r = rand.New(rand.NewPCG(seed, 2))
+			kind := "random"
+			var p paneprog.Program
+			if seed%4 == 0 {
+				kind = paneprog.Kinds[r.IntN(len(paneprog.Kinds))]
+				columns = max(columns, 20)
+				p = paneprog.Program{Columns: columns, Rows: rows, History: 60_000, Above: r.IntN(rows), Steps: paneprog.Realistic(r, kind, columns, rows)}
+			} else {
+				p = paneprog.GenerateOutput(r, columns, rows)
 			}
-		})
-	}
-	took := time.Now()
-	workers.Wait()
+			what, missed, err := f.differs(t.Context(), p)
+			if err != nil {
+				return nil, fmt.Errorf("%w\n%s", err, p)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if shares[kind] == nil {
+				shares[kind] = &share{}
+			}
+			shares[kind].of++
+			if missed {
+				shares[kind].missed++
+			}
+			if what == "" {
+				return nil, nil
+			}
+			return func() string { return f.shrink(t.Context(), p, what) }, nil
+		}
+	})
 	var list []string
 	for _, kind := range append([]string{"random"}, paneprog.Kinds...) {
 		s := shares[kind]
@@ -129,7 +94,7 @@ func TestTranscriptRandomPrograms(t *testing.T) {
 			t.Errorf("%d of %d transcripts of kind %s are missed, want %.0f%% at most", s.missed, s.of, kind, 100*most)
 		}
 	}
-	t.Logf("missed: %s; %.0f programs a second", strings.Join(list, ", "), float64(next)/time.Since(took).Seconds())
+	t.Logf("missed: %s; %.0f programs a second", strings.Join(list, ", "), speed)
 }
 
 // TestPanesAreResetForTranscripts holds panes that wrote other programs before against new
@@ -138,7 +103,7 @@ func TestPanesAreResetForTranscripts(t *testing.T) {
 	used := &feeder{srv: tmuxtest.New(t)}
 	defer used.close(t.Context())
 	for seed := range uint64(40) {
-		r := rand.New(rand.NewPCG(cmp.Or(*programSeed, 7), seed))
+		r := rand.New(rand.NewPCG(cmp.Or(*runs.Seed, 7), seed))
 		p := paneprog.GenerateOutput(r, 40, 8)
 		output := outputOf(p)
 		got, err := used.show(t.Context(), p, output)
@@ -296,7 +261,7 @@ func (f *feeder) differs(ctx context.Context, p paneprog.Program) (what string, 
 
 // shrink describes a failure by the shortest program that has one.
 func (f *feeder) shrink(ctx context.Context, p paneprog.Program, what string) string {
-	p = paneprog.Shrink(p, *programShrink, func(q paneprog.Program) bool {
+	p = paneprog.Shrink(p, *runs.Shrink, func(q paneprog.Program) bool {
 		if q.Above >= q.Rows || q.History < 10_000 {
 			return false
 		}

@@ -106,11 +106,11 @@ func (p *Pane) Close(ctx context.Context) error {
 	return err
 }
 
-// sync ends whatever sequence output may have begun, and asks for the terminal's status.
+// settle ends whatever sequence output may have begun, and asks for the terminal's status.
 // The reply comes when tmux has drawn all before it. [Expand] makes nothing that asks for it.
 const (
-	sync  = "\x18\x1b\\\x1b[5n"
-	reply = "\x1b[0n"
+	settle = "\x18\x1b\\\x1b[5n"
+	reply  = "\x1b[0n"
 )
 
 // Write writes out to the pane's terminal and returns when tmux has drawn it.
@@ -130,13 +130,13 @@ func (p *Pane) Write(out string) error {
 		return nil
 	}
 	if len(out) < 2000 { // it fits the terminal's buffer, and so do replies
-		if _, err := p.tty.WriteString(out + sync); err != nil {
+		if _, err := p.tty.WriteString(out + settle); err != nil {
 			return err
 		}
 		return wait()
 	}
 	go func() { read <- wait() }()
-	if _, err := p.tty.WriteString(out + sync); err != nil {
+	if _, err := p.tty.WriteString(out + settle); err != nil {
 		return err
 	}
 	return <-read
