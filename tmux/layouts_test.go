@@ -18,33 +18,6 @@ func threePanes(t testing.TB) (*tmux.Server, tmux.WindowRef) {
 	return srv, srv.Window("@0")
 }
 
-func TestNamedLayouts(t *testing.T) {
-	t.Parallel()
-	srv, w := threePanes(t)
-	ctx := tmuxtest.Context(t)
-	seen := map[string]tmux.Layout{}
-	for _, l := range []tmux.Layout{tmux.EvenHorizontal, tmux.EvenVertical, tmux.MainHorizontal, tmux.MainVertical, tmux.Tiled, tmux.MainHorizontalMirrored, tmux.MainVerticalMirrored} {
-		got, err := w.SelectLayout(ctx, l)
-		if strings.HasSuffix(string(l), "mirrored") && !must[bool](t)(srv.Supports(ctx, tmux.MirroredLayouts)) {
-			isKind(t, string(l), err, tmux.ErrUnsupported)
-			continue
-		}
-		ok(t, err)
-		if other, same := seen[got.Layout]; same {
-			t.Errorf("%s arranges the panes as %s", l, other)
-		}
-		seen[got.Layout] = l
-	}
-	even := must[tmux.Window](t)(w.SelectLayout(ctx, tmux.EvenHorizontal))
-	ok(t, do(ctx, srv, tmux.NextLayout{Target: w}))
-	next := must[tmux.Window](t)(w.Info(ctx))
-	expect(t, next.Layout != even.Layout && seen[next.Layout] == tmux.EvenVertical, "after even-horizontal: %s", next.Layout)
-	ok(t, do(ctx, srv, tmux.PreviousLayout{Target: w}))
-	equal(t, "back", even.Layout, must[tmux.Window](t)(w.Info(ctx)).Layout)
-	equal(t, "undone", next.Layout, must[tmux.Window](t)(w.UndoLayout(ctx)).Layout)
-	isKind(t, "a dead window", second(srv.Window("@99").SelectLayout(ctx, tmux.Tiled)), tmux.ErrNotFound)
-}
-
 func TestCustomLayoutsComeBack(t *testing.T) {
 	t.Parallel()
 	srv, w := threePanes(t)

@@ -230,6 +230,8 @@ func (s *objectScript) checkResult(result reflect.Value, wants []string) error {
 		return differOrMatch(fmt.Sprint(v), wants[0])
 	case []byte:
 		return differOrMatch(string(v), wants[0])
+	case tmux.ShellResult:
+		return differOrMatch(fmt.Sprintf("%d %s", v.ExitCode, v.Output), wants[0])
 	case []string:
 		return differOrMatch(strings.Join(v, "\n"), wants[0])
 	}
