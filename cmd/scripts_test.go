@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -29,14 +30,14 @@ import (
 // commands are what a script can run: the programs of the module, and servers
 // for them to start.
 var commands = map[string]func(){
-	"mcp-conform": func() {
-		if args := os.Args[1:]; len(args) > 0 && args[0] == conform.ServerArg {
-			os.Exit(servercli.Main(args[1:], os.Stdin, os.Stdout, os.Stderr))
+	"mcp-conform": program(func(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+		if len(args) > 0 && args[0] == conform.ServerArg {
+			return servercli.Main(args[1:], stdin, stdout, stderr)
 		}
-		os.Exit(conformcli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-	},
-	"mcp-swap": func() { os.Exit(swapcli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-	"tmux-mcp": func() { os.Exit(servercli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		return conformcli.Main(args, stdin, stdout, stderr)
+	}),
+	"mcp-swap": program(swapcli.Main),
+	"tmux-mcp": program(servercli.Main),
 
 	"good-mcp": goodServer,
 	"bad-mcp": func() {
@@ -109,6 +110,7 @@ func runScripts(t *testing.T, dir string) {
 			"expand":   expand,
 			"leftover": leftover,
 			"rmglob":   rmglob,
+			"run":      workers(t, dir),
 		},
 	})
 }
