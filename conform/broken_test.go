@@ -2,6 +2,7 @@ package conform
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -145,29 +146,10 @@ func sampleBroken(all []brokenTmux) (some []brokenTmux) {
 	return some
 }
 
-// unpack is shell that makes arguments of the list of commands that package tmux
-// hands to the program on standard input, where nobody else can read it.
-const unpack = `case " $* " in
-*' source-file - ')
-	flags=
-	for a; do
-		case $a in source-file | start-server) break ;; esac
-		flags="$flags '$a'"
-	done
-	list=$(sed -e "s/' ; '\([a-z]\)/' '@SEP@' '\1/g" -e 's/"\\n"/"\
-"/g')
-	eval "set -- $flags $list"
-	for a; do
-		shift
-		case $a in
-		@SEP@) set -- "$@" ';' ;;
-		*';') set -- "$@" "${a%;}\\;" ;;
-		*) set -- "$@" "$a" ;;
-		esac
-	done
-	;;
-esac
-`
+// unpack is what every such script begins with.
+//
+//go:embed testdata/unpack.sh
+var unpack string
 
 // brokenTmux is one of the scripts, made executable.
 type brokenTmux struct {

@@ -10,20 +10,6 @@ import (
 	"tmuxmcp/internal/test/testtool"
 )
 
-// ciScripts prints the scripts in a CI file of either kind, a line for a command.
-const ciScripts = `
-import re, sys, yaml
-d = yaml.safe_load(sys.stdin)
-for step in d.get("jobs", {}).get("matrix", {}).get("steps", []):
-    if "run" in step:
-        print(re.sub(r"\$\{\{.*?\}\}", "x", step["run"]).replace("\\\n", "").strip())
-    elif "uses" not in step:
-        sys.exit("a step that does nothing")
-for job in d.values():
-    if isinstance(job, dict):
-        print("\n".join(job.get("before_script", []) + job.get("script", [])))
-`
-
 // The CI files are YAML, and give the command no flag that it does not have and no
 // format that it cannot write.
 func TestCIFiles(t *testing.T) {
@@ -59,7 +45,7 @@ func TestCIFiles(t *testing.T) {
 			if err := exec.Command("python3", "-c", "import yaml").Run(); err != nil {
 				testtool.Missing(t, "python3 with yaml, which reads the file, is not installed")
 			}
-			read := exec.Command("python3", "-c", ciScripts)
+			read := exec.Command("python3", "testdata/ci.py")
 			read.Stdin = strings.NewReader(string(text))
 			scripts, err := read.Output()
 			if err != nil {

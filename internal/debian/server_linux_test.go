@@ -5,13 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"tmuxmcp/internal/test/testtool"
 )
@@ -50,11 +46,11 @@ func tryServer(t *testing.T, binary string) {
 		}
 		return strings.TrimRight(string(out), "\n")
 	}
-	server, pane, _ := strings.Cut(tmux("new-session", "-d", "-x", "200", "-y", "50", "-P", "-F", "#{pid} #{pane_pid}",
+	server, pane, _ := strings.Cut(tmux("new-session", "-d", "-s", "first", "-x", "200", "-y", "50", "-P", "-F", "#{pid} #{pane_pid}",
 		`env; echo ready; read line; echo "got $line"; read line`), " ")
 	defer tmux("kill-server")
 
-	screen := waitScreen(t, tmux, "ready")
+	screen := waitScreen(t, tmux, "first:", "ready")
 	if strings.Contains(screen, root) || strings.Contains(screen, "LD_") || strings.Contains(screen, "TERMINFO") {
 		t.Errorf("the pane's environment speaks of the private root:\n%s", screen)
 	}
@@ -65,7 +61,7 @@ func tryServer(t *testing.T, binary string) {
 		t.Errorf("window and command are named %q", name)
 	}
 	tmux("send-keys", "täg", "Enter")
-	waitScreen(t, tmux, "got täg")
+	waitScreen(t, tmux, "first:", "got täg")
 
 	for _, file := range libraryFiles(t, server) {
 		if !strings.HasPrefix(file, root) {
@@ -85,8 +81,8 @@ func tryServer(t *testing.T, binary string) {
 	}
 }
 
-// tryAttach attaches a client on a terminal of the given kind, whose description
-// the suite's libtinfo must find on this machine.
+// tryAttach attaches a client, in a pane of another session, on a terminal of the given kind,
+// whose description the suite's libtinfo must find on this machine.
 func tryAttach(t *testing.T, tmux func(...string) string, binary, socket, term string) {
 	t.Helper()
 	if found, _ := filepath.Glob("/*/terminfo/*/" + term); len(found) == 0 {
@@ -95,49 +91,13 @@ func tryAttach(t *testing.T, tmux func(...string) string, binary, socket, term s
 			return
 		}
 	}
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer master.Close()
-	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	terminal, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "-u", "-S", socket, "attach-session")
-	cmd.Env = cleanEnv(term)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	terminal.Close()
-	drawn := make(chan string, 1)
-	go func() {
-		var screen []byte
-		buf := make([]byte, 4096)
-		for {
-			n, err := master.Read(buf) // fails when the client is gone
-			screen = append(screen, buf[:n]...)
-			if err != nil {
-				drawn <- string(screen)
-				return
-			}
-		}
-	}()
+	tmux("new-session", "-d", "-s", term, "-e", "BINARY="+binary, "-e", "SOCKET="+socket, "-e", "CLIENT="+term,
+		`unset TMUX; TERM=$CLIENT "$BINARY" -u -S "$SOCKET" attach-session -t first; echo "ended: $?"; read line`)
+	defer tmux("kill-session", "-t", term)
 	testtool.Eventually(t, "a client on a "+term, func() bool { return tmux("list-clients", "-F", "#{client_termname}") == term })
-	tmux("detach-client", "-t", tmux("list-clients", "-F", "#{client_name}"))
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("attach on a %s: %v; it wrote:\n%q", term, err, <-drawn)
+	tmux("detach-client", "-s", "first")
+	if screen := waitScreen(t, tmux, term+":", "ended:"); !strings.Contains(screen, "ended: 0") {
+		t.Errorf("attach on a %s:\n%s", term, screen)
 	}
 }
 
@@ -145,12 +105,12 @@ func cleanEnv(term string) []string {
 	return []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent", "SHELL=/bin/sh", "TERM=" + term}
 }
 
-// waitScreen polls the pane until it shows a text.
-func waitScreen(t *testing.T, tmux func(...string) string, text string) string {
+// waitScreen polls a pane until it shows a text.
+func waitScreen(t *testing.T, tmux func(...string) string, pane, text string) string {
 	t.Helper()
 	var screen string
 	testtool.Eventually(t, text+" on the screen", func() bool {
-		screen = tmux("capture-pane", "-p")
+		screen = tmux("capture-pane", "-p", "-t", pane)
 		return strings.Contains(screen, text)
 	})
 	return screen
