@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,23 +13,16 @@ import (
 
 // largeConfig is shaped like the file of a heavy user of Claude Code: most of it is history.
 func largeConfig(size int) []byte {
-	var b bytes.Buffer
-	b.WriteString("{\n  \"numStartups\": 900,\n  \"projects\": {\n")
-	for i := 0; b.Len() < size; i++ {
-		if i > 0 {
-			b.WriteString(",\n")
-		}
-		fmt.Fprintf(&b, "    \"/home/ada/src/p%d\": {\n      \"allowedTools\": [],\n      \"history\": [\n", i)
-		for k := range 50 {
-			if k > 0 {
-				b.WriteString(",\n")
-			}
-			fmt.Fprintf(&b, "        {\n          \"display\": \"why does \\\"make %d\\\" fail? é\\n%s\",\n          \"pastedContents\": {}\n        }", k, bytes.Repeat([]byte("lorem ipsum, "), k))
-		}
-		b.WriteString("\n      ],\n      \"mcpServers\": {\n        \"tmux\": {\n          \"type\": \"stdio\",\n          \"command\": \"uvx\"\n        }\n      },\n      \"lastCost\": 1.25\n    }")
+	const (
+		prompt  = `{"display": "why does \"make\" fail? é\nlorem ipsum, lorem ipsum", "pastedContents": {}}`
+		servers = "{\n        \"tmux\": {\n          \"type\": \"stdio\",\n          \"command\": \"uvx\"\n        }\n      }"
+	)
+	history := strings.Repeat(prompt+",\n        ", 99) + prompt
+	var projects []string
+	for i := range size / len(history) {
+		projects = append(projects, fmt.Sprintf("    \"/home/ada/src/p%d\": {\n      \"history\": [\n        %s\n      ],\n      \"mcpServers\": %s\n    }", i, history, servers))
 	}
-	b.WriteString("\n  },\n  \"userID\": \"x\"\n}")
-	return b.Bytes()
+	return []byte("{\n  \"numStartups\": 900,\n  \"projects\": {\n" + strings.Join(projects, ",\n") + "\n  },\n  \"userID\": \"x\"\n}")
 }
 
 var claudeProject = []string{"projects", "/home/ada/src/p7", "mcpServers"}
@@ -60,13 +54,18 @@ func BenchmarkLarge(b *testing.B) {
 			}
 		})
 	}
+	b.Run("revert", func(b *testing.B) {
+		e := swap(b, src, claudeProject)
+		b.SetBytes(int64(len(src)))
+		for b.Loop() {
+			revert(b, parse(b, JSON, string(e.Out)), claudeProject, "tmux", e.Undo)
+		}
+	})
 }
 
+// swap is all that a swap takes of this package.
 func swap(t testing.TB, src []byte, container []string) Edit {
-	d, err := Parse(JSON, src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := parse(t, JSON, string(src))
 	if _, err := d.Lookup(container, "tmux"); err != nil {
 		t.Fatal(err)
 	}
@@ -76,13 +75,8 @@ func swap(t testing.TB, src []byte, container []string) Edit {
 func TestLargeIsReverted(t *testing.T) {
 	src := largeConfig(26 << 20)
 	e := swap(t, src, claudeProject)
-	d, err := Parse(JSON, e.Out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := d.Revert(claudeProject, "tmux", e.Undo)
-	if err != nil || !bytes.Equal(back.Out, src) {
-		t.Errorf("revert does not give the first bytes: %v", err)
+	if back := revert(t, parse(t, JSON, string(e.Out)), claudeProject, "tmux", e.Undo); !bytes.Equal(back.Out, src) {
+		t.Error("revert does not give the first bytes")
 	}
 }
 
