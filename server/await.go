@@ -424,7 +424,7 @@ func earlier(a, b time.Time) time.Time {
 
 // over reports whether the wait is over, and notes why for panes where time has passed.
 func (w *await) over() bool {
-	ended := 0
+	ended, early := 0, false
 	for _, p := range w.panes {
 		for _, e := range w.endings(p) {
 			if p.outcome == "" && !p.began.Before(e.at) {
@@ -433,13 +433,14 @@ func (w *await) over() bool {
 		}
 		if p.outcome != "" {
 			ended++
+			early = early || p.outcome != outcomeTimeout
 		}
 	}
 	if ended == len(w.panes) {
 		return true
 	}
-	// One failure ends a wait for all.
-	return ended > 0 && !w.all || slices.ContainsFunc(w.panes, func(p *awaited) bool { return p.outcome == outcomeStopped })
+	// One failure ends a wait for all. At the timeout each pane is looked at once more.
+	return early && !w.all || slices.ContainsFunc(w.panes, func(p *awaited) bool { return p.outcome == outcomeStopped })
 }
 
 // firstOf is [matching.first] with a limit that a long wait reaches later.

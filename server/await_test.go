@@ -36,5 +36,10 @@ func TestNoEndWithoutALook(t *testing.T) {
 		if !w.over() || p.outcome != c.outcome {
 			t.Errorf("%q after a look at its time, want %s", p.outcome, c.outcome)
 		}
+		other := &awaited{look: &tmux.Look{}, printed: at, began: at.Add(-time.Nanosecond), echo: new(echo)}
+		w.panes = append(w.panes, other)
+		if over := w.over(); over != (c.outcome != outcomeTimeout) {
+			t.Errorf("%s in one of two panes ends a wait is %t", c.outcome, over)
+		}
 	}
 }
