@@ -1,19 +1,23 @@
 package server_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -34,26 +38,40 @@ import (
 //	              elements with a space between; null is null, and missing what is not there
 //	PATH*=TEXT    it contains a text
 //	PATH!=TEXT    it does not contain a text
+//	PATH~=REGEXP  it matches a regular expression, whose named groups set variables
 //	PATH=>NAME    set a variable to it
-//	text=TEXT     the text content is this; text*= contains it
+//	text=TEXT     the text content is this; or text*=, text!= and text~=
 //	trips=N       how often tmux was asked since the last check of it, after "serve counted"
 //	type=TYPE     of an error: its error_type
 //
 // The other commands are
 //
 //	serve [caller=PANE[,SOCKET]] [tier=TIER] [results=text] [toolsets=SET,...]
-//	      [waitmax=TIME] [prompts] [counted [auto]] [pin] [raw]
+//	      [waitmax=TIME] [maxresult=BYTES] [prompts] [counted [auto]] [pin] [raw]
 //	              start another server; the first has the tier destructive and no caller;
 //	              a raw one gets no initialize; a counted one uses the tmux program, unless auto
+//	begin NAME TOOL ARGUMENTS              a call that waits, for something that comes later
+//	looked                                 wait until those that wait have looked again
+//	[!] end NAME [CHECK...]                what it answers
+//	[!] eventually TOOL ARGUMENTS CHECK... call a tool until all of it is so, or until it fails
 //	[!] request METHOD PARAMS [CHECK...]   another request; of an error type= is the code, and
 //	                                       data.PATH=VALUE a value of its data
 //	tmux COMMAND...                        run tmux; stdout is what it prints
 //	is TARGET FORMAT VALUE                 what tmux expands a format to
 //	until TARGET FORMAT VALUE              wait for that
 //	attach SESSION                         attach a client; $CLIENT is its name
+//	canvas SESSION [WIDTHxHEIGHT]          a session whose pane shows what is printed; it has 40x10
+//	print PANE TEXT                        print, and wait until it is drawn; the text is that of a string in Go
+//	bash SESSION                           a session with a shell at its prompt
+//	enter PANE LINE                        type a line at the prompt
+//	prompt PANE                            wait for the prompt
+//	agent SESSION                          a session that runs what looks like an agent: see FakeAgent
+//	draw FILE TEXT                         write one of the agent's files; it draws anew
+//	signal PANE NUMBER                     send a signal to the program of a pane
 //	screen PANE TEXT                       wait until a text is on the screen
 //	file PATH TEXT                         wait until a text is in a file; '' is an empty file
-//	repeat NAME TEXT TIMES                 set a variable
+//	repeat NAME TEXT TIMES                 set a variable; %d in the text is 1, 2 and so on
+//	[!] warned TEXT                        wait until a warning was sent; or none was
 //	keep; same                             note the state of tmux; it must be the same
 //
 // and the condition [tmux:3.N] is true from that version on.
@@ -89,13 +107,77 @@ func TestCalls(t *testing.T) {
 			p.ts.Setenv("CLIENT_PID", p.tmux("list-clients", "-F", "#{client_pid}"))
 		},
 		"repeat": func(p *callPlayer, _ bool, args []string) {
-			times, err := strconv.Atoi(args[2])
+			var b strings.Builder
+			for i := range p.number(args[2]) {
+				b.WriteString(strings.ReplaceAll(args[1], "%d", strconv.Itoa(i+1)))
+			}
+			p.ts.Setenv(args[0], b.String())
+		},
+		"begin": func(p *callPlayer, _ bool, args []string) {
+			given := p.json(args[2])
+			c, _ := p.wait(args[1], given)
+			p.begun[args[0]] = func() (string, result) { return given, p.toolResult(args[1], p.await(c)) }
+		},
+		"looked": func(p *callPlayer, _ bool, _ []string) {
+			reports := func() int { return len(p.notified("notifications/progress")) }
+			before := reports()
+			testtool.Eventually(p.t, "two more reports", func() bool { return reports() >= before+2 })
+		},
+		"end": func(p *callPlayer, neg bool, args []string) {
+			given, res := p.begun[args[0]]()
+			p.answered(neg, given, res, args[1:])
+		},
+		"eventually": func(p *callPlayer, neg bool, args []string) {
+			given := p.json(args[1])
+			testtool.Eventually(p.t, strings.Join(args, " "), func() bool {
+				res := p.tool(args[0], given)
+				if neg && res.IsError {
+					p.failed(given, res.text(), fmt.Sprint(res.Meta["error_type"]), args[2:])
+				}
+				return res.IsError == neg && (neg || p.wrong(string(res.Structured), res.text(), args[2:]) == "")
+			})
+		},
+		"canvas": func(p *callPlayer, _ bool, args []string) {
+			width, height, _ := strings.Cut(append(args, "40x10")[1], "x")
+			s := newScreen(p.t, p.srv, args[0], p.number(width), p.number(height))
+			p.canvases[s.pane] = s
+		},
+		"print": func(p *callPlayer, _ bool, args []string) {
+			text, err := strconv.Unquote(`"` + args[1] + `"`)
 			p.ts.Check(err)
-			p.ts.Setenv(args[0], strings.Repeat(args[1], times))
+			p.canvases[args[0]].print(text)
+		},
+		"bash": func(p *callPlayer, _ bool, args []string) {
+			id := p.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", args[0], "-x", "80", "-y", "24", shellStart(p.t, "bash"))
+			waitPrompt(p.t, p.srv, id)
+		},
+		"enter":  func(p *callPlayer, _ bool, args []string) { typeCommand(p.t, p.srv, args[0], args[1]) },
+		"prompt": func(p *callPlayer, _ bool, args []string) { waitPrompt(p.t, p.srv, args[0]) },
+		"agent": func(p *callPlayer, _ bool, args []string) {
+			var command string
+			command, p.agent = server.FakeAgent(p.t)
+			p.agentPane = p.tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", args[0], "-x", "80", "-y", "24", command)
+			tmuxtest.WaitScreen(p.t, p.srv, p.agentPane, "shortcuts")
+			p.ts.Setenv("AGENT", p.agent)
+		},
+		"draw": func(p *callPlayer, _ bool, args []string) {
+			p.ts.Check(os.WriteFile(filepath.Join(p.agent, args[0]), []byte(args[1]), 0o600))
+			tmuxtest.Signal(p.t, p.srv, p.agentPane, syscall.SIGUSR1)
+		},
+		"signal": func(p *callPlayer, _ bool, args []string) {
+			tmuxtest.Signal(p.t, p.srv, args[0], syscall.Signal(p.number(args[1])))
+			tmuxtest.Reap(p.t, p.srv)
 		},
 		"screen": func(p *callPlayer, _ bool, args []string) { tmuxtest.WaitScreen(p.t, p.srv, args[0], args[1]) },
-		"file":   func(p *callPlayer, _ bool, args []string) { fileHas(p.t, p.srv, p.ts.MkAbs(args[0]), args[1]) },
-		"keep":   func(p *callPlayer, _ bool, _ []string) { p.kept = wholeState(p.t, p.srv) },
+		"warned": func(p *callPlayer, neg bool, args []string) {
+			if !neg {
+				testtool.Eventually(p.t, "it warns of "+args[0], func() bool { return strings.Contains(p.warnings(), args[0]) })
+			} else if strings.Contains(p.warnings(), args[0]) {
+				p.ts.Fatalf("it warns: %s", p.warnings())
+			}
+		},
+		"file": func(p *callPlayer, _ bool, args []string) { fileHas(p.t, p.srv, p.ts.MkAbs(args[0]), args[1]) },
+		"keep": func(p *callPlayer, _ bool, _ []string) { p.kept = wholeState(p.t, p.srv) },
 		"same": func(p *callPlayer, _ bool, _ []string) {
 			if diff := difference(p.kept, wholeState(p.t, p.srv)); diff != "" {
 				p.ts.Fatalf("the state of tmux has changed:\n%s", diff)
@@ -107,7 +189,9 @@ func TestCalls(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "calls"), Cmds: commands, WorkdirRoot: t.TempDir(), ContinueOnError: true,
 		Setup: func(env *testscript.Env) error {
-			p := &callPlayer{t: env.T().(testing.TB), work: env.WorkDir}
+			p := &callPlayer{
+				t: env.T().(testing.TB), work: env.WorkDir, begun: map[string]func() (string, result){}, canvases: map[string]*screen{},
+			}
 			p.srv = tmuxtest.New(p.t)
 			p.serve(nil)
 			env.Values[playerKey{}] = p
@@ -138,6 +222,10 @@ type callPlayer struct {
 	counted func() int
 	trips   int
 	kept    string
+
+	begun            map[string]func() (args string, res result) // how the calls that wait end
+	canvases         map[string]*screen                          // by pane
+	agent, agentPane string                                      // the agent's directory
 }
 
 type playerKey struct{}
@@ -150,6 +238,12 @@ func player(ts *testscript.TestScript) *callPlayer {
 
 func (p *callPlayer) tmux(args ...string) string {
 	return tmuxtest.Run(p.t, p.srv, args[0], args[1:]...)
+}
+
+func (p *callPlayer) number(arg string) int {
+	n, err := strconv.Atoi(arg)
+	p.ts.Check(err)
+	return n
 }
 
 func (p *callPlayer) serve(options []string) {
@@ -176,6 +270,8 @@ func (p *callPlayer) serve(options []string) {
 				p.t.Fatal(err)
 			}
 			cfg.WaitMax = most
+		case "maxresult":
+			cfg.MaxResult = p.number(value)
 		case "prompts":
 			cfg.PromptsAsTools = true
 		case "pin":
@@ -219,15 +315,18 @@ func (p *callPlayer) json(arg string) string {
 
 func (p *callPlayer) call(neg bool, tool string, words []string) {
 	args := p.json(words[0])
-	res := p.tool(tool, args)
-	if res.IsError != neg {
+	p.answered(neg, args, p.tool(tool, args), words[1:])
+}
+
+func (p *callPlayer) answered(neg bool, args string, res result, checks []string) {
+	switch {
+	case res.IsError != neg:
 		p.ts.Fatalf("it answers %s%s", res.text(), res.Structured)
+	case neg:
+		p.failed(args, res.text(), fmt.Sprint(res.Meta["error_type"]), checks)
+	default:
+		p.check(string(res.Structured), res.text(), checks)
 	}
-	if neg {
-		p.failed(args, res.text(), fmt.Sprint(res.Meta["error_type"]), words[1:])
-		return
-	}
-	p.check(string(res.Structured), res.text(), words[1:])
 }
 
 func (p *callPlayer) request(neg bool, words []string) {
@@ -261,13 +360,20 @@ func (p *callPlayer) failed(args, text, kind string, wants []string) {
 }
 
 func (p *callPlayer) check(structured, text string, checks []string) {
+	if problem := p.wrong(structured, text, checks); problem != "" {
+		p.ts.Fatalf("%s", problem)
+	}
+}
+
+// wrong is what the first check that fails says, if any.
+func (p *callPlayer) wrong(structured, text string, checks []string) string {
 	for _, check := range checks {
 		path, want, found := strings.Cut(check, "=")
 		if !found {
 			p.ts.Fatalf("%s checks nothing", check)
 		}
-		path, contains := strings.CutSuffix(path, "*")
-		path, lacks := strings.CutSuffix(path, "!")
+		kind := path[len(path)-1]
+		path = strings.TrimRight(path, "*!~")
 		var got string
 		switch {
 		case path == "trips":
@@ -278,17 +384,34 @@ func (p *callPlayer) check(structured, text string, checks []string) {
 		default:
 			got = valueAt(structured, path)
 		}
-		if lacks && got == "missing" {
-			p.ts.Fatalf("%s is missing in %s", path, structured)
-		}
-		name, sets := strings.CutPrefix(want, ">")
-		switch {
-		case sets:
+		if name, sets := strings.CutPrefix(want, ">"); sets {
 			p.ts.Setenv(name, got)
-		case strings.Contains(got, want) == lacks && (contains || lacks), got != want && !contains && !lacks:
-			p.ts.Fatalf("%s is %q in %s", path, got, structured)
+			continue
+		}
+		var is bool
+		switch kind {
+		case '*':
+			is = strings.Contains(got, want)
+		case '!':
+			is = got != "missing" && !strings.Contains(got, want)
+		case '~':
+			pattern, err := regexp.Compile(want)
+			p.ts.Check(err)
+			groups := pattern.FindStringSubmatch(got)
+			is = groups != nil
+			for i, name := range pattern.SubexpNames() {
+				if is && name != "" {
+					p.ts.Setenv(name, groups[i])
+				}
+			}
+		default:
+			is = got == want
+		}
+		if !is {
+			return fmt.Sprintf("%s is %q in %s", path, got, cmp.Or(structured, text))
 		}
 	}
+	return ""
 }
 
 // valueAt is a value of a JSON text as the checks have it.

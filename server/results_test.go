@@ -231,48 +231,6 @@ func TestResultsHaveABudget(t *testing.T) {
 	}
 }
 
-// TestShortCursors: a server keeps what its cursors stand for, and says what to do
-// about one that it does not have.
-func TestShortCursors(t *testing.T) {
-	t.Parallel()
-	srv, p := textServer(t)
-	get := func(p *peer, args string) (cursor, text string) {
-		t.Helper()
-		text = p.tool("capture_since", args).text()
-		return shortOne.FindString(text), text
-	}
-	first, text := get(p, `{"pane_id":"%0"}`)
-	if first == "" || len(first) > 12 {
-		t.Fatalf("no short cursor in %q", text)
-	}
-	if same, text := get(p, `{"cursor":"`+first+`"}`); same != first || !strings.Contains(text, "nothing new") {
-		t.Errorf("where nothing happens, %q follows %q: %s", same, first, text)
-	}
-	tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "echo fresh", "Enter")
-	tmuxtest.WaitScreen(t, srv, "%0", "\nfresh")
-	if next, text := get(p, `{"cursor":"`+first+`"}`); next == first || !strings.Contains(text, "\nfresh") {
-		t.Errorf("after output, %q follows %q: %s", next, first, text)
-	}
-	cfg := configFor(srv)
-	long := ok[followed](serve(t, cfg), "capture_since", `{"pane_id":"%0"}`).Cursor
-	if _, text := get(p, `{"cursor":"`+long+`"}`); !strings.Contains(text, "nothing new") {
-		t.Errorf("a long cursor: %s", text)
-	}
-	cfg.Results = server.ResultsText
-	again := serve(t, cfg)
-	again.reads = true
-	for cursor, want := range map[string]string{
-		first:                   "it is of an earlier run of this server\ncall capture_since with pane_id %0 and without a cursor to begin again",
-		first[:4] + ".0.99":     "it is of an earlier run",
-		"abcd.%.1":              "it is not one that this server gave",
-		"abcd.1.x":              "it is not one that this server gave",
-		"capture-since-v1:nope": "it is not one that this server gave",
-	} {
-		again.fails("capture_since", `{"cursor":"`+cursor+`"}`, "invalid capture_since cursor: "+want)
-	}
-	p.fails("capture_since", `{"cursor":"`+first[:4]+`.0.99"}`, "it is too old, and forgotten")
-}
-
 // TestShrink: what is too large loses its beginning, and what says so says it.
 func TestShrink(t *testing.T) {
 	for in, want := range map[string]string{

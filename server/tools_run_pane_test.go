@@ -8,10 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/server"
 	"tmuxmcp/tmux/tmuxtest"
 )
 
@@ -118,47 +116,6 @@ func TestRunCommandInAStrangeShell(t *testing.T) {
 				p.command("%0", "false") // the shell is still there
 			})
 		}
-	}
-}
-
-// TestRunCommandInItsPane: narrow, and beside one that gets the same keys from the user.
-func TestRunCommandInItsPane(t *testing.T) {
-	t.Parallel()
-	srv, p := shellPane(t, "bash")
-	p.command("%0", "echo one\necho 'two\x07'")
-	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p"); !strings.Contains(screen, "\n+ echo one\n+ echo 'two '\none\ntwo\n") {
-		t.Errorf("the screen is:\n%s", screen)
-	}
-	tmuxtest.Run(t, srv, "split-window", "-d", "-t", "%0", "cat")
-	tmuxtest.Run(t, srv, "set-option", "-w", "synchronize-panes", "on")
-	p.expect("%0", "echo a", "a")
-	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%1"); strings.TrimSpace(screen) != "" {
-		t.Errorf("another pane got:\n%s", screen)
-	}
-	tmuxtest.Run(t, srv, "resize-window", "-x", "12", "-y", "8")
-	p.expect("%0", "echo a line that is longer than the pane is wide; seq 1 30",
-		append([]string{"a line that is longer than the pane is wide"}, numbers(1, 30)...)...)
-}
-
-func TestRunCommandKeepsTheLastLines(t *testing.T) {
-	t.Parallel()
-	srv, p := shellPane(t, "bash")
-	got := p.command("%0", "seq 1 10; printf 11", `"max_lines":3`)
-	if fmt.Sprint(got.Output) != "[9 10 11]" || !got.Truncated || got.TruncatedBy != 8 {
-		t.Errorf("%+v", got)
-	}
-	if got = p.command("%0", "seq 1 3", `"max_lines":"3"`); got.Truncated || len(got.Output) != 3 {
-		t.Errorf("%+v", got)
-	}
-	const lines = 200_000
-	asText := serveText(t, srv)
-	if text := asText.tool("run_command", runArgs("%0", fmt.Sprintf("seq 1 %d", lines))).text(); !strings.Contains(text, fmt.Sprintf(" of %d lines", lines)) || strings.Contains(text, "left out") {
-		t.Errorf("%.200s", text)
-	}
-	got = p.command("%0", fmt.Sprintf("seq 1 %d", lines))
-	n := len(got.Output)
-	if !got.Truncated || got.LinesMissed || got.TruncatedBy+n != lines || got.Output[n-1] != fmt.Sprint(lines) {
-		t.Errorf("%d lines of output and %d truncated, of %d; missed is %t", n, got.TruncatedBy, lines, got.LinesMissed)
 	}
 }
 
@@ -376,106 +333,4 @@ func TestWhatEndsACommand(t *testing.T) {
 		p.fails("run_command", runArgs("%0", "kill -9 $$; sleep 20"), "the shell in pane %0 ended before the command did")
 		pipeCloses(t, srv, "%0")
 	})
-}
-
-// TestRunCommandSaysWhatMayDiffer: what the pane shows is not missed, and anything else is, in
-// both forms of results.
-func TestRunCommandSaysWhatMayDiffer(t *testing.T) {
-	t.Parallel()
-	srv, p := shellPane(t, "bash")
-	asText := serveText(t, srv)
-	for _, c := range []struct {
-		command string
-		want    []string
-		missed  bool
-	}{
-		{`printf 'a\nb\nc\n\033[3A\033[Lnew\n\033[3B'`, []string{"new", "a", "b", "c"}, false},
-		{`clear; echo after`, []string{"after"}, false},
-		{`seq 100; printf '\0337\033[24;1HPROGRESS\0338'; echo`, append(numbers(1, 100), "PROGRESS"), false},
-		{`seq 50; printf '\033[H\033[2J\033[3J'; echo after`, append(numbers(1, 50), "after"), true},
-	} {
-		waitPrompt(t, srv, "%0")
-		got := p.command("%0", c.command)
-		if diff := cmp.Diff(c.want, got.Output); diff != "" || got.LinesMissed != c.missed {
-			t.Errorf("%s: lines missed is %t; output (-want +have):\n%s", c.command, got.LinesMissed, diff)
-		}
-		waitPrompt(t, srv, "%0")
-		const sentence = "output may be incomplete, or look different in the pane"
-		if text := asText.tool("run_command", runArgs("%0", c.command)).text(); strings.Contains(text, sentence) != c.missed {
-			t.Errorf("%s: %s", c.command, text)
-		}
-	}
-	// A resize is seen at the end.
-	got := p.command("%0", srv.Binary()+" -S "+srv.SocketPath()+" resize-window -t %0 -x 100 -y 30; echo wider")
-	if fmt.Sprint(got.Output) != "[wider]" || !got.LinesMissed {
-		t.Errorf("%+v", got)
-	}
-	waitPrompt(t, srv, "%0")
-	if got = p.command("%0", "echo x"); got.LinesMissed {
-		t.Errorf("%+v", got)
-	}
-	// The terminal gets its second size a quarter of a second later.
-	for _, width := range []string{"90", "91"} {
-		tmuxtest.Run(t, srv, "resize-window", "-t", "%0", "-x", width, "-y", "30")
-	}
-	if got = p.command("%0", "stty size"); fmt.Sprint(got.Output) != "[30 91]" || got.LinesMissed {
-		t.Errorf("after a resize: %+v", got)
-	}
-	waitPrompt(t, srv, "%0")
-	// A mode that was on before: rows that scroll.
-	p.command("%0", `printf '\0337\033[1;20r\0338'`)
-	waitPrompt(t, srv, "%0")
-	if got = p.command("%0", "echo x"); !got.LinesMissed {
-		t.Errorf("rows that scroll: %+v", got)
-	}
-}
-
-// TestRunCommandShowsTheBeginOfALongLine, and the lines around it.
-func TestRunCommandShowsTheBeginOfALongLine(t *testing.T) {
-	t.Parallel()
-	srv, whole := shellPane(t, "bash")
-	cfg := configFor(srv)
-	cfg.MaxResult = 30_000
-	p := serve(t, cfg)
-	cfg.Results = server.ResultsText
-	asText := serve(t, cfg)
-	asText.reads = true
-	const command = "echo first; printf begin; head -c 100000 /dev/zero | tr '\\0' x; echo; echo last"
-	got := p.command("%0", command)
-	if len(got.Output) != 3 || got.Output[0] != "first" || got.Output[2] != "last" || !strings.HasPrefix(got.Output[1], "beginxxx") ||
-		!strings.HasSuffix(got.Output[1], "xxx… (100005 bytes)") || len(got.Output[1]) > 2100 || got.JobID == "" {
-		t.Errorf("%.3000s", fmt.Sprint(got))
-	}
-	waitPrompt(t, srv, "%0")
-	text := asText.tool("run_command", runArgs("%0", command)).text()
-	if !strings.Contains(text, "\nfirst\nbeginxxx") || !strings.HasSuffix(strings.TrimSpace(text), "xxx… (100005 bytes)\nlast") || len(text) > 3000 {
-		t.Errorf("%.3000s", text)
-	}
-	// As JSON it is in the result twice, whatever the room; and escapes take some.
-	for _, most := range []int{1000, 10_000} {
-		cfg.Results, cfg.MaxResult = server.ResultsJSON, most
-		small := serve(t, cfg)
-		for _, n := range []int{most / 4, most / 2, 2 * most} {
-			for _, char := range []string{"x", `"`} {
-				got := small.command("%0", fmt.Sprintf("echo first; head -c %d /dev/zero | tr '\\0' '%s'", n, char))
-				shown := strings.Join(got.Output, "\n")
-				if whole := len(shown) == len("first\n")+n; got.status() != "0" || !strings.Contains(shown, char) || got.Truncated == whole || got.Truncated && got.JobID == "" {
-					t.Errorf("of %d %q with %d bytes for a result: %d bytes, truncated is %t, job %q", n, char, most, len(shown), got.Truncated, got.JobID)
-				}
-			}
-		}
-	}
-	// In a batch of many there is less room than a result needs besides.
-	detached := p.command("%0", "echo some output; head -c 500 /dev/zero | tr '\\0' y", `"detach":true`)
-	cfg.Results, cfg.MaxResult = server.ResultsText, 1000
-	tight := serve(t, cfg)
-	tight.reads = true
-	get := `{"tool":"get_job","arguments":{"job_id":"` + detached.JobID + `"}}`
-	if text := tight.tool("call_readonly_tools_batch", `{"operations":[`+strings.Repeat(get+",", 11)+get+`]}`).text(); !strings.Contains(text, "12 of 12 succeeded") {
-		t.Errorf("%.3000s", text)
-	}
-	// It is whole where there is room.
-	if got = whole.command("%0", command); len(got.Output) != 3 || len(got.Output[1]) != 100_005 || got.JobID != "" {
-		t.Errorf("%.3000s", fmt.Sprint(got))
-	}
 }

@@ -114,46 +114,6 @@ func TestWaitForWhatIsPrinted(t *testing.T) {
 	}
 }
 
-func TestWaitReportsWhatWasThereBefore(t *testing.T) {
-	t.Parallel()
-	_, s, p := onScreen(t)
-	s.print("READY old\n$ ")
-	got := waitText(p, s, `"patterns":["ready"],"timeout":0.2`)()
-	if !got.MatchedAtEntry || got.SawNewOutput || len(got.Tail) != 0 || len(got.Matched) != 0 || got.Timeout != 0.2 || got.Elapsed < 0.2 {
-		t.Errorf("stale text: %+v", got)
-	}
-	end := waitText(p, s, `"patterns":["ready"]`)
-	s.print("\nREADY new\n")
-	if got := end(); got.MatchedAtEntry || got.Outcome != "matched" {
-		t.Errorf("fresh text: %+v", got)
-	}
-	if got := waitText(p, s, `"patterns":["absent"],"timeout":0.2`)(); got.MatchedAtEntry {
-		t.Errorf("text that never was: %+v", got)
-	}
-	// The tail is bounded in lines and in bytes.
-	end = waitText(p, s, `"patterns":["done"]`)
-	s.print(numbered(200) + "done\n")
-	if got := end(); len(got.Tail) > 20 || len(got.Tail) < 10 {
-		t.Errorf("the tail has %d lines", len(got.Tail))
-	}
-	end = waitText(p, s, `"patterns":["x"]`)
-	s.print(strings.Repeat("x", 30000) + "\n")
-	if got := end(); len(strings.Join(got.Tail, "\n")) > 2000 || len(strings.Join(got.Matched, "\n")) > 2000 || len(got.Matched) != 1 {
-		t.Errorf("the tail has %d bytes, the lines %d", len(strings.Join(got.Tail, "\n")), len(strings.Join(got.Matched, "\n")))
-	}
-}
-
-// TestWaitWarns: of a timeout and of a pattern that is none, without the pattern.
-func TestWaitWarns(t *testing.T) {
-	t.Parallel()
-	_, p := served(t)
-	p.fails("wait_for_text", `{"patterns":["a("],"regex":true}`)
-	ok[awaited](p, "wait_for_text", `{"patterns":["never"],"timeout":0.1}`)
-	if w := p.warnings(); !strings.Contains(w, "invalid regex pattern") || strings.Contains(w, "a(") || !strings.Contains(w, "No match in pane") {
-		t.Errorf("warnings: %s", w)
-	}
-}
-
 func TestWaitReportsProgress(t *testing.T) {
 	t.Parallel()
 	_, s, p := onScreen(t)
@@ -173,76 +133,6 @@ func TestWaitReportsProgress(t *testing.T) {
 		}
 		if i > 0 && (n.Progress <= all[i-1].Progress || n.Message == all[i-1].Message) {
 			t.Errorf("%+v after %+v", n, all[i-1])
-		}
-	}
-	// No warning that it was not found when it was stopped.
-	before := len(p.warnings())
-	end := waitText(p, s, `"patterns":["never"],"stop":["halt"]`)
-	s.print("halt\n")
-	if end(); len(p.warnings()) != before {
-		t.Errorf("warned after a stop: %s", p.warnings()[before:])
-	}
-}
-
-func TestWaitSeesTheAlternateScreen(t *testing.T) {
-	t.Parallel()
-	_, s, p := onScreen(t)
-	s.print("$ less\n")
-	end := waitText(p, s, `"patterns":["ready"],"timeout":20`)
-	s.print("\x1b[?1049h\x1b[H\x1b[2Jready painted")
-	if got := end(); got.Outcome != "matched" || !got.Alternate || !slices.Equal(got.Matched, []string{"ready painted"}) {
-		t.Errorf("painted text: %+v", got)
-	}
-	// Begun while the pager shows: what it hides is old, what comes after it is new.
-	end = waitText(p, s, `"patterns":["less","painted","ready"],"timeout":20`)
-	s.print("\x1b[?1049l")
-	s.print("ready\n")
-	if got := end(); got.Outcome != "matched" || *got.Index != 2 || !slices.Equal(got.Matched, []string{"ready"}) || !got.Alternate {
-		t.Errorf("after the pager: %+v", got)
-	}
-	end = waitText(p, s, `"patterns":["DONE"],"timeout":20`)
-	s.print("\x1b[2J\x1b[3J\x1b[HDONE\n")
-	if got := end(); got.Outcome != "matched" {
-		t.Errorf("drawn above the cursor: %+v", got)
-	}
-}
-
-// tmux takes a tenth off a full history, and all rows get other numbers.
-func TestWaitWhileTheHistoryIsTrimmed(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "keep")
-	tmuxtest.Run(t, srv, "set-option", "-g", "history-limit", "100")
-	s := newScreen(t, srv, "a", 40, 10)
-	p := serve(t, configFor(srv))
-	s.print(strings.Repeat("READY old\n", 101) + numbered(30))
-	end := waitText(p, s, `"patterns":["ready"],"timeout":60`)
-	testtool.Eventually(t, "it warns", func() bool { return strings.Contains(p.warnings(), "nearly full") })
-	for j := range 12 {
-		s.print(fmt.Sprintf("part %d\n", j) + numbered(25))
-	}
-	s.print("READY new\n")
-	if got := end(); got.Outcome != "matched" || !slices.Equal(got.Matched, []string{"READY new"}) {
-		t.Errorf("%+v", got)
-	}
-}
-
-// TestWaitSaysWhatItMayHaveLost clears a pane faster than a wait can look.
-func TestWaitSaysWhatItMayHaveLost(t *testing.T) {
-	t.Parallel()
-	_, s, p := onScreen(t)
-	for _, c := range []struct {
-		text   string
-		missed bool
-	}{
-		{numbered(300) + "done\n", false},
-		{numbered(20) + "lost\n\x1b[H\x1b[2J\x1b[3J" + strings.Repeat("more\n", 900) + "done\n", true},
-	} {
-		s.print("\x1b[H\x1b[2J\x1b[3J" + numbered(50))
-		end := waitText(p, s, `"patterns":["done"],"timeout":20`)
-		s.print(c.text)
-		if got := end(); got.Outcome != "matched" || got.LinesMissed != c.missed {
-			t.Errorf("%.20q: %+v; want lines_missed %t", c.text, got, c.missed)
 		}
 	}
 }
@@ -286,56 +176,6 @@ func TestWaitEndsWithItsPane(t *testing.T) {
 			t.Errorf("%s: %q does not end with the last lines, each on a line", c.name, text)
 		}
 	}
-}
-
-// What a program said last is matched although it has ended by then.
-func TestWaitMatchesTheLastWords(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "keep")
-	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
-	p := serve(t, configFor(srv))
-	for i, c := range []struct{ args, want string }{
-		{`"patterns":["all done"]`, `"outcome":"matched"`}, {`"patterns":["x"],"stop":["all done"]`, `"outcome":"stopped"`}, {`"patterns":["pane is dead"]`, "pane_gone"},
-	} {
-		id := tmuxtest.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-s", fmt.Sprint("l", i), "read x; echo all done")
-		call, _ := p.wait("wait_for_text", `{"pane_id":"`+id+`",`+c.args+`}`)
-		tmuxtest.Run(t, srv, "send-keys", "-t", id, "Enter")
-		if res := p.toolResult("wait_for_text", p.await(call)); !strings.Contains(res.text(), c.want) {
-			t.Errorf("%s: %s", c.args, res.text())
-		}
-	}
-}
-
-// A program lets go of its terminal before it ends. tmux 3.8 has no pid for it then,
-// and does not call the pane dead yet.
-func TestProgramThatLetsGoOfItsTerminal(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "keep")
-	tmuxtest.Run(t, srv, "set-option", "-g", "remain-on-exit", "on")
-	p := serve(t, configFor(srv))
-	id := tmuxtest.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "l", "trap '' HUP; read x; exec <&- >&- 2>&-; sleep 2; exit 3")
-	args := `{"pane_id":"` + id + `"`
-	cursor := ok[struct{ Cursor string }](p, "capture_since", args+"}").Cursor
-	call, _ := p.wait("wait_for_text", args+`,"patterns":["never"],"timeout":15}`)
-	tmuxtest.Run(t, srv, "send-keys", "-t", id, "Enter")
-	if res := p.toolResult("wait_for_text", p.await(call)); !strings.Contains(res.text(), "died: its program ended") {
-		t.Errorf("the wait: %s", res.text())
-	}
-	p.fails("capture_since", args+`,"cursor":"`+cursor+`"}`, "died: its program ended")
-
-	id = tmuxtest.Run(t, srv, "new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "m", "trap '' HUP; read x; exec <&- >&- 2>&-; sleep 1")
-	args = `{"pane_id":"` + id + `"`
-	cursor = ok[struct{ Cursor string }](p, "capture_since", args+"}").Cursor
-	tmuxtest.Run(t, srv, "send-keys", "-t", id, "Enter")
-	testtool.Eventually(t, "capture_since reports the end", func() bool {
-		text := p.tool("capture_since", args+`,"cursor":"`+cursor+`"}`).text()
-		if strings.Contains(text, "respawned") {
-			t.Fatal(text)
-		}
-		return strings.Contains(text, "died: its program ended")
-	})
 }
 
 func TestCancelledWaitForText(t *testing.T) {
@@ -409,33 +249,5 @@ func TestManyWaitsDelayNoQuickCall(t *testing.T) {
 		if got := decode[awaited](p, "wait_for_text", p.await(c)); got.Outcome != "matched" {
 			t.Errorf("wait %d: %+v", i, got)
 		}
-	}
-}
-
-func TestALookIsOneRoundTrip(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	s := newScreen(t, srv, "a", 40, 10)
-	s.print(numbered(300))
-	cfg := configFor(srv)
-	counted := countedTmux(t, &cfg)
-	p := serve(t, cfg)
-	ok[rows](p, "list_panes", `{}`)
-	cursor := ok[followed](p, "capture_since", `{"pane_id":"`+s.pane+`"}`).Cursor
-	s.print(numbered(80))
-	for _, c := range []struct{ tool, args string }{
-		{"display_message", `{"format_string":"#{pane_id}"}`}, {"capture_since", `{}`}, {"capture_since", fmt.Sprintf(`{"cursor":%q}`, cursor)},
-		{"capture_pane", `{"pending":true}`}, {"signal_channel", `{"channel":"x"}`},
-	} {
-		before := counted()
-		ok[map[string]any](p, c.tool, c.args)
-		if n := counted() - before; n != 1 {
-			t.Errorf("%s %s ran tmux %d times, want once", c.tool, c.args, n)
-		}
-	}
-	before := counted()
-	ok[map[string]any](p, "search_panes", `{"pattern":"nowhere"}`)
-	if n := counted() - before; n != 2 {
-		t.Errorf("a search ran tmux %d times, want once to list the panes and once to read them", n)
 	}
 }
