@@ -27,7 +27,7 @@ import (
 // does not run yet. They are testscript's, with each tool as a command:
 //
 //	TOOL ARGUMENTS [CHECK...]
-//	! TOOL ARGUMENTS [TEXT...]
+//	! TOOL ARGUMENTS [TEXT...]     or text~=REGEXP
 //
 // The arguments are JSON, or the name of a file with it in which variables are expanded;
 // $WORK is the home directory. A call must succeed, with all that is checked, or fail with
@@ -47,7 +47,8 @@ import (
 // The other commands are
 //
 //	serve [caller=PANE[,SOCKET]] [tier=TIER] [results=text] [toolsets=SET,...]
-//	      [waitmax=TIME] [maxresult=BYTES] [prompts] [counted [auto]] [pin] [raw]
+//	      [waitmax=TIME] [looktime=TIME] [startwait=TIME] [maxresult=BYTES] [prompts]
+//	      [counted [auto]] [pin] [raw] [keephistory] [probes]
 //	              start another server; the first has the tier destructive and no caller;
 //	              a raw one gets no initialize; a counted one uses the tmux program, unless auto
 //	begin NAME TOOL ARGUMENTS              a call that waits, for something that comes later
@@ -56,6 +57,7 @@ import (
 //	[!] eventually TOOL ARGUMENTS CHECK... call a tool until all of it is so, or until it fails
 //	[!] request METHOD PARAMS [CHECK...]   another request; of an error type= is the code, and
 //	                                       data.PATH=VALUE a value of its data
+//	frozen; freeze                         start another tmux server, named frozen; it answers no more
 //	tmux COMMAND...                        run tmux; stdout is what it prints
 //	is TARGET FORMAT VALUE                 what tmux expands a format to
 //	until TARGET FORMAT VALUE              wait for that
@@ -118,6 +120,8 @@ func TestCalls(t *testing.T) {
 			c, _ := p.wait(args[1], given)
 			p.begun[args[0]] = func() (string, result) { return given, p.toolResult(args[1], p.await(c)) }
 		},
+		"frozen": func(p *callPlayer, _ bool, _ []string) { _, p.freeze = frozen(p.t, p.srv) },
+		"freeze": func(p *callPlayer, _ bool, _ []string) { p.freeze() },
 		"looked": func(p *callPlayer, _ bool, _ []string) {
 			reports := func() int { return len(p.notified("notifications/progress")) }
 			before := reports()
@@ -223,6 +227,7 @@ type callPlayer struct {
 	trips   int
 	kept    string
 
+	freeze           func()
 	begun            map[string]func() (args string, res result) // how the calls that wait end
 	canvases         map[string]*screen                          // by pane
 	agent, agentPane string                                      // the agent's directory
@@ -246,8 +251,15 @@ func (p *callPlayer) number(arg string) int {
 	return n
 }
 
+func (p *callPlayer) duration(arg string) time.Duration {
+	d, err := time.ParseDuration(arg)
+	p.ts.Check(err)
+	return d
+}
+
 func (p *callPlayer) serve(options []string) {
-	raw := false
+	raw, probes := false, false
+	var lookTime, startWait time.Duration
 	cfg := configFor(p.srv)
 	cfg.Env = append(cfg.Env, "HOME="+p.work, "SHELL=/bin/sh")
 	for _, option := range options {
@@ -265,17 +277,21 @@ func (p *callPlayer) serve(options []string) {
 		case "toolsets":
 			cfg.Toolsets = strings.Split(value, ",")
 		case "waitmax":
-			most, err := time.ParseDuration(value)
-			if err != nil {
-				p.t.Fatal(err)
-			}
-			cfg.WaitMax = most
+			cfg.WaitMax = p.duration(value)
+		case "looktime":
+			lookTime = p.duration(value)
+		case "startwait":
+			startWait = p.duration(value)
 		case "maxresult":
 			cfg.MaxResult = p.number(value)
 		case "prompts":
 			cfg.PromptsAsTools = true
 		case "pin":
 			cfg.Pin = true
+		case "keephistory":
+			cfg.SuppressHistory = false
+		case "probes":
+			probes = true
 		case "raw":
 			raw = true
 		case "counted":
@@ -288,8 +304,14 @@ func (p *callPlayer) serve(options []string) {
 		}
 	}
 	s := newServer(p.t, cfg)
-	if p.counted != nil {
-		s.SetStartWait(0) // else a new pane is looked at until its program runs
+	if p.counted != nil || startWait > 0 {
+		s.SetStartWait(startWait) // counted, a new pane is not looked at until its program runs
+	}
+	if lookTime > 0 {
+		s.SetLookTime(lookTime)
+	}
+	if probes {
+		s.AddProbes()
 	}
 	p.peer = connectTo(p.t, s)
 	if !raw {
@@ -350,7 +372,9 @@ func (p *callPlayer) request(neg bool, words []string) {
 
 func (p *callPlayer) failed(args, text, kind string, wants []string) {
 	for _, want := range wants {
-		if is, found := strings.CutPrefix(want, "type="); found && is != kind || !found && !strings.Contains(text, want) {
+		if strings.HasPrefix(want, "text~=") {
+			p.check("", text, []string{want})
+		} else if is, found := strings.CutPrefix(want, "type="); found && is != kind || !found && !strings.Contains(text, want) {
 			p.ts.Fatalf("it fails as %s: %s", kind, text)
 		}
 	}

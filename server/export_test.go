@@ -88,9 +88,6 @@ func (s *Server) AddProbes() {
 		run: func(context.Context, *call, secretsIn) (text, error) { return text{"done"}, nil }})
 }
 
-// NoteBuffer notes a buffer as load_buffer does.
-func (s *Server) NoteBuffer() { s.madeBuffer(s.handles[""]) }
-
 // AddUndeclared adds a tool that does not say what it acts on.
 func (s *Server) AddUndeclared() {
 	s.add(&tool[struct{}, text]{name: "probe_undeclared", title: "t", kind: creates, set: setPanes, desc: "d"})

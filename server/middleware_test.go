@@ -120,42 +120,6 @@ func TestLargeResultsKeepTheirTail(t *testing.T) {
 	}
 }
 
-func TestOnlyReadsAreRetriedAndOnlyWhereItHelps(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	p := probes(t, configFor(srv))
-	p.handshake("{}")
-	if got := ok[rows](p, "probe_flaky_read", `{}`); got.Total != 2 {
-		t.Errorf("a reading tool ran %d times, want 2", got.Total)
-	}
-	p.fails("probe_flaky_change", `{}`, "tmux server exited")
-	p.fails("probe_missing", `{}`, "not found")
-	if got := ok[rows](p, "probe_missing", `{}`); got.Total != 2 {
-		t.Errorf("a call that cannot help was repeated: %d runs", got.Total)
-	}
-}
-
-// TestNoTierIsNoLeave: a tool without a tier, or a server of one that there is not, is no
-// reason to run anything but what reads.
-func TestNoTierIsNoLeave(t *testing.T) {
-	t.Parallel()
-	cfg := configFor(tmuxtest.New(t))
-	p := probes(t, cfg)
-	p.handshake("{}")
-	p.fails("probe_untiered", `{}`, "probe_untiered", "no tier")
-	for _, tier := range []server.Tier{"bogus", ""} {
-		cfg.Tier = tier
-		p := probes(t, cfg)
-		p.handshake("{}")
-		ok[said](p, "probe_progress", `{}`)
-		p.fails("probe_secrets", `{}`, "--safety mutating")
-		listed := string(p.request("tools/list", struct{}{}).Result)
-		if strings.Contains(listed, "probe_secrets") || strings.Contains(listed, "probe_untiered") {
-			t.Errorf("tier %q lists what it does not allow", tier)
-		}
-	}
-}
-
 func TestAuditRecordsTheCallAndNoSecret(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
@@ -218,33 +182,5 @@ func TestAuditRecordsTheCallAndNoSecret(t *testing.T) {
 	p2.tool("probe_secrets", `{"keys":"sekrit"}`)
 	if d := strings.Split(digest, " ")[0]; strings.Contains(other.String(), strings.TrimPrefix(d, "map[digest:")) {
 		t.Errorf("another process has the same digest %s", d)
-	}
-}
-
-func TestBatchCeilingAndSize(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	p := probes(t, configFor(srv))
-	p.handshake("{}")
-	type batch struct {
-		Results []struct {
-			Success    bool
-			Error      string
-			Content    []struct{ Text string }
-			Structured any `json:"structured_content"`
-		}
-		Truncated bool `json:"response_truncated"`
-		Bytes     int  `json:"response_truncated_bytes"`
-	}
-	got := ok[batch](p, "call_readonly_tools_batch", `{"operations":[{"tool":"probe_secrets"}]}`)
-	if !strings.Contains(got.Results[0].Error, "probe_secrets has the tier mutating, and this batch runs tools up to readonly") {
-		t.Errorf("a readonly batch ran a mutating tool: %+v", got)
-	}
-	got = ok[batch](p, "call_readonly_tools_batch", `{"operations":[{"tool":"probe_text","arguments":{"size":150000}},{"tool":"probe_text","arguments":{"size":150000}},{"tool":"probe_text","arguments":{"size":40000}}]}`)
-	if !got.Truncated || got.Bytes < 300_000 || got.Results[0].Content[0].Text != "[... batch truncated nested content ...]" || got.Results[0].Structured != nil {
-		t.Errorf("a large batch kept its oldest row: truncated %t, %d bytes, %.80s", got.Truncated, got.Bytes, got.Results[0].Content[0].Text)
-	}
-	if last := got.Results[2]; !last.Success || !strings.HasSuffix(last.Content[0].Text, "end") {
-		t.Errorf("a large batch lost its newest row: %.80v", last)
 	}
 }

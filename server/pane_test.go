@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -66,16 +65,6 @@ func (s *screen) print(text string) {
 	tmuxtest.Wait(s.t, s.srv, s.pane, "end of what was printed", func() bool {
 		return tmuxtest.Run(s.t, s.srv, "display-message", "-p", "-t", s.pane, "#{pane_title}") == title
 	})
-}
-
-// serveText is serve for a client that gets text alone.
-func serveText(t testing.TB, srv *tmux.Server) *peer {
-	t.Helper()
-	cfg := configFor(srv)
-	cfg.Results = server.ResultsText
-	p := serve(t, cfg)
-	p.reads = true
-	return p
 }
 
 // window makes a window in session a, and returns its pane.

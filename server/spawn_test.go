@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,41 +60,5 @@ func TestShellsKeepNoHistoryFile(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestRowsAreOfTheProgram: for a moment tmux reports its own copy that is about to
-// become the pane's program, and no directory.
-func TestRowsAreOfTheProgram(t *testing.T) {
-	t.Parallel()
-	_, p := served(t)
-	dir := t.TempDir()
-	isOf := func(what string, row map[string]any) {
-		t.Helper()
-		if name := row["pane_current_command"]; name == nil || name == "tmux" || row["pane_current_path"] != dir {
-			t.Errorf("%s: runs %v in %v, want a shell in %s", what, name, row["pane_current_path"], dir)
-		}
-	}
-	pane := func(id any) map[string]any {
-		return ok[map[string]any](p, "get_pane_info", args(t, "pane_id", id))
-	}
-	for i := range 3 {
-		split := ok[map[string]any](p, "split_window", args(t, "pane_id", "%0", "start_directory", dir))
-		isOf("split_window", split)
-		isOf("respawn_pane", ok[map[string]any](p, "respawn_pane", args(t, "pane_id", split["pane_id"], "start_directory", dir)))
-		ok[map[string]any](p, "kill_pane", args(t, "pane_id", split["pane_id"]))
-		window := ok[map[string]any](p, "create_window", args(t, "session_name", "a", "start_directory", dir))
-		isOf("create_window", pane(window["active_pane_id"]))
-		made := ok[map[string]any](p, "create_session", args(t, "session_name", fmt.Sprint("s", i), "start_directory", dir))
-		isOf("create_session", pane(made["active_pane_id"]))
-		if want := pane(made["active_pane_id"])["window_id"]; made["active_window_id"] != want {
-			t.Errorf("create_session returns window %v, want %v", made["active_window_id"], want)
-		}
-	}
-	// A program may be called so, and one may end at once: neither is waited for without end.
-	named := ok[map[string]any](p, "split_window", args(t, "pane_id", "%0", "shell", "exec bash -c 'exec -a tmux sleep 100'"))
-	ok[map[string]any](p, "split_window", args(t, "pane_id", "%0", "shell", "true"))
-	if named["pane_id"] == nil {
-		t.Errorf("%v", named)
 	}
 }

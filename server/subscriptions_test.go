@@ -82,22 +82,6 @@ func TestSubscriptions(t *testing.T) {
 	p.updatedBy(state, "its end", func() { tmuxtest.Run(t, srv, "kill-pane", "-t", s.pane) })
 	p.updatedBy(sessions, "the end of tmux", func() { tmuxtest.End(t, srv) })
 	p.updatedBy(sessions, "its beginning", func() { session(t, srv, "again") })
-
-	for uri, want := range map[string]string{
-		"":                                   "uri is required",
-		"tmux://nothing":                     "there is no such resource",
-		"file:///etc/passwd":                 "there is no such resource",
-		"tmux://panes/%99":                   "Pane not found: %99",
-		"tmux://panes/%99/content":           "Pane not found: %99",
-		"tmux://sessions?socket_name=nosuch": "no tmux server",
-	} {
-		if r := p.request("resources/subscribe", map[string]string{"uri": uri}); r.Error == nil || !strings.Contains(r.Error.Message, want) {
-			t.Errorf("%q: %s %v, want %s", uri, r.Result, r.Error, want)
-		}
-	}
-	if r := p.request("resources/unsubscribe", map[string]string{"uri": "tmux://nothing"}); r.Error != nil {
-		t.Errorf("unsubscribing from what was not subscribed to: %v", r.Error)
-	}
 }
 
 // oneReading is longer than a resource is not looked at.

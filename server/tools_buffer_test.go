@@ -51,17 +51,3 @@ func TestAStuckTmuxIsGivenUp(t *testing.T) {
 		}
 	}
 }
-
-func TestTheEndRemovesTheBuffersThatToolsMade(t *testing.T) {
-	t.Parallel()
-	srv, p := served(t)
-	for range 3 {
-		ok[bufferAnswer](p, "load_buffer", `{"content":"x"}`)
-	}
-	tmuxtest.Run(t, srv, "set-buffer", "-b", "theirs", "x")
-	p.in.Close()
-	<-p.done
-	if left := tmuxtest.Run(t, srv, "list-buffers", "-F", "#{buffer_name}"); left != "theirs" {
-		t.Errorf("after the end there are the buffers %q", left)
-	}
-}

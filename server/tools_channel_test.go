@@ -1,9 +1,6 @@
 package server_test
 
 import (
-	"fmt"
-	"strings"
-	"syscall"
 	"testing"
 
 	"tmuxmcp/tmux/tmuxtest"
@@ -11,29 +8,6 @@ import (
 
 type said struct {
 	Result string `json:"result"`
-}
-
-// tmux ends a wait in the same way when it is signalled and when the server ends.
-func TestWaitForAChannelOfAServerThatEnds(t *testing.T) {
-	t.Parallel()
-	for _, how := range []string{"kill-server", "SIGTERM", "SIGKILL"} {
-		srv, p := served(t)
-		pid := 0
-		fmt.Sscan(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}"), &pid)
-		c, _ := p.wait("wait_for_channel", `{"channel":"c"}`)
-		switch how {
-		case "kill-server":
-			tmuxtest.Run(t, srv, "kill-server")
-		case "SIGTERM":
-			syscall.Kill(pid, syscall.SIGTERM)
-		case "SIGKILL":
-			syscall.Kill(pid, syscall.SIGKILL)
-		}
-		res := p.toolResult("wait_for_channel", p.await(c))
-		if !res.IsError || !strings.Contains(res.text(), srv.SocketPath()) || res.Meta["error_type"] != "NoServer" {
-			t.Errorf("%s: %q, %v", how, res.text(), res.Meta)
-		}
-	}
 }
 
 func TestCancelledWaitForAChannel(t *testing.T) {

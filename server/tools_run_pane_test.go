@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -163,23 +162,6 @@ func TestRunCommandKeepsOutOfHistory(t *testing.T) {
 				t.Errorf("the command that was not to be suppressed is there: %t; the history is:\n%s", kept, history)
 			}
 		})
-	}
-}
-
-func TestRunCommandPublishesItsHistoryDefault(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	for _, suppress := range []bool{true, false} {
-		cfg := configFor(srv)
-		cfg.SuppressHistory = suppress
-		p := serve(t, cfg)
-		list := string(p.request("tools/list", map[string]any{}).Result)
-		if want := fmt.Sprintf(`"suppress_history":{"type":"boolean","default":%t,"description":"keep it`, suppress); strings.Count(list, want) != 1 {
-			t.Errorf("with %t the tools do not publish %s once", suppress, want)
-		}
-		if strings.Count(list, `"suppress_history":{"type":"boolean","description":"a space`) != 2 {
-			t.Errorf("with %t send_keys and its batch do not list it", suppress)
-		}
 	}
 }
 

@@ -204,24 +204,6 @@ func TestCancelledWaitForText(t *testing.T) {
 	}
 }
 
-// A server that does not answer ends the wait, and delays no other call.
-func TestWaitOnAFrozenServer(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "a")
-	env, freeze := frozen(t, srv)
-	cfg := configFor(srv)
-	cfg.Env = append(cfg.Env, env)
-	s, p := servedBy(t, cfg)
-	s.SetLookTime(2 * time.Second)
-	call, _ := p.wait("wait_for_text", `{"socket_name":"frozen","timeout":60}`)
-	freeze()
-	ok[rows](p, "list_panes", `{}`)
-	if res := p.toolResult("wait_for_text", p.await(call)); !res.IsError || !strings.Contains(res.text(), "unresponsive") {
-		t.Error(res.text())
-	}
-}
-
 // Many waits at once delay nothing.
 func TestManyWaitsDelayNoQuickCall(t *testing.T) {
 	t.Parallel()

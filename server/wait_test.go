@@ -44,28 +44,6 @@ func TestWaitNoticesOutputBetweenLooks(t *testing.T) {
 	}
 }
 
-// What nothing announces is found by looking: what is written to /dev/tty, before tmux
-// 3.8, and the end of a pane.
-func TestWaitFindsWhatNothingAnnounces(t *testing.T) {
-	t.Parallel()
-	srv := tmuxtest.New(t)
-	session(t, srv, "keep")
-	p := serve(t, configFor(srv))
-	for _, c := range []struct{ program, end string }{
-		{"read line; echo ready >/dev/tty; exec cat", "matched"},
-		{"read line", "pane_gone"},
-	} {
-		pane := tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", "stty -echo; echo begin; "+c.program)
-		tmuxtest.WaitScreen(t, srv, pane, "begin")
-		call, _ := p.wait("wait_for_text", `{"pane_id":"`+pane+`","patterns":["ready"],"timeout":60}`)
-		time.Sleep(500 * time.Millisecond) // not at the beginning of the wait
-		tmuxtest.Run(t, srv, "send-keys", "-t", pane, "Enter")
-		if res := p.toolResult("wait_for_text", p.await(call)); !strings.Contains(res.text(), c.end) {
-			t.Errorf("%s: %s", c.program, res.text())
-		}
-	}
-}
-
 // Only tmux announces the output of a pane whose processes cannot be seen from here.
 func TestWaitOnAServerInAContainer(t *testing.T) {
 	t.Parallel()
