@@ -1,12 +1,10 @@
 package server_test
 
 import (
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"tmuxmcp/internal/test/testtool"
@@ -52,14 +50,8 @@ func TestTmuxDoesNotGrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := configFor(srv)
-	cfg.PromptsAsTools = true
-	p := serve(t, cfg)
-	tools := p.listed()
-	w := &soaker{p: p, srv: srv, r: rand.New(rand.NewPCG(7, 7)), name: "grows", dir: t.TempDir(), tools: tools, succeeded: map[string]*atomic.Int64{}, cancelled: new(atomic.Int64)}
-	for _, tool := range tools {
-		w.succeeded[tool.Name] = new(atomic.Int64)
-	}
+	w := newSoakers(t, srv, 1)[0]
+	tools := w.tools
 	if !testtool.Full {
 		t.Logf("%v only; TMUX_TEST_FULL=1 calls all %d tools", leakers[:1], len(tools))
 	}
@@ -77,16 +69,16 @@ func TestTmuxDoesNotGrow(t *testing.T) {
 		w.work(calls / 2)
 		w.afresh(t)
 		before := residentKB(t, pid)
-		done := w.succeeded[tool.Name].Load()
+		done := w.succeeded[tool.Name]
 		w.work(calls)
 		w.afresh(t)
 		after := residentKB(t, pid)
-		done = w.succeeded[tool.Name].Load() - done
+		done = w.succeeded[tool.Name] - done
 		t.Logf("%s: %d of %d calls succeeded, %+d kB", tool.Name, done, calls, after-before)
 		if after-before > 5*calls && !(keeps && slices.Contains(listers, tool.Name)) {
 			t.Errorf("%s: tmux grew from %d kB to %d kB", tool.Name, before, after)
 		}
-		if slices.Contains(leakers, tool.Name) && done < int64(calls)/5 {
+		if slices.Contains(leakers, tool.Name) && done < calls/5 {
 			t.Errorf("%s: only %d calls succeeded", tool.Name, done)
 		}
 		if log, err := srv.Messages(tmuxtest.Context(t)); err == nil { // before 3.6 it takes a client

@@ -147,9 +147,20 @@ func TestAuditRecordsTheCallAndNoSecret(t *testing.T) {
 		p.tool("probe_secrets", args)
 	}
 	p.fails("call_destructive_tools_batch", `{"operations":[]}`)
+	// Ids, numbers, flags and words of the schema are in it.
+	p.tool("capture_pane", `{"pane_id":"%0","max_lines":7,"colors":true,"end":null,"session_name":"a","window_id":"@x"}`)
+	p.tool("call_mutating_tools_batch", `{"on_error":"stop","operations":[{"tool":"list_panes","arguments":{"session_id":"$0"}},{"tool":"send_keys_batch","arguments":{"operations":[{"keys":"x","pane_id":"%0","enter":false}]}}]}`)
+	for _, want := range []string{
+		`"pane_id":"%0"`, `"max_lines":7`, `"colors":true`, `"end":null`, `"session_name":{"digest":"`, `"window_id":{"digest":"`, `"len":2}`,
+		`"on_error":"stop"`, `"tool":"list_panes"`, `"session_id":"$0"`, `"arguments":{"operations":[{"enter":false,"keys":{"digest":"`,
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the audit log lacks %s:\n%s", want, log)
+		}
+	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-	if len(lines) != 9 {
-		t.Fatalf("%d records of 9 calls:\n%s", len(lines), log)
+	if len(lines) != 12 { // with the first part of the last batch
+		t.Fatalf("%d records of 12 calls:\n%s", len(lines), log)
 	}
 	if strings.Contains(log.String(), "sekrit") || strings.Contains(log.String(), long) {
 		t.Errorf("the audit log has a secret, or all of a long text:\n%s", log)

@@ -37,24 +37,6 @@ func textServer(t *testing.T) (*tmux.Server, *peer) {
 	return srv, p
 }
 
-// examples are the calls of docs/tools.md.
-var examples = []string{
-	`resize_pane {"pane_id": "%1", "width": 30}`,
-	`list_panes {}`,
-	`list_panes {"fields": ["pane_id", "pane_active", "window_name"]}`,
-	`run_command {"pane_id": "%0", "command": "echo one; echo two; false"}`,
-	`send_keys {"pane_id": "%1", "keys": "echo ready"}`,
-	`snapshot_pane {"pane_id": "%1"}`,
-	`capture_since {"pane_id": "%1"}`,
-	`capture_since {"cursor": "CURSOR"}`,
-	`wait_for_text {"pane_id": "%1", "patterns": ["done"], "timeout": 0.2}`,
-	`search_panes {"pattern": "ready"}`,
-	`call_readonly_tools_batch {"operations": [{"tool": "list_sessions"}, {"tool": "show_option", "arguments": {"option": "base-index"}}]}`,
-	`capture_pane {"pane_id": "%9"}`,
-	`capture_pane {"pane": "%1"}`,
-	`kill_pane {"pane_id": "%1"}`,
-}
-
 var (
 	seconds  = regexp.MustCompile(`\b\d+(\.\d+)?s\b`)
 	shortOne = regexp.MustCompile(`\b[a-z2-7]{4}\.(\d+\.\d+)\b`)
@@ -62,7 +44,7 @@ var (
 )
 
 // TestResultsAreThoseOfTheDocs makes the calls of docs/tools.md, and compares what a
-// model reads. With -update it writes them.
+// model reads. With -update it writes what that is.
 func TestResultsAreThoseOfTheDocs(t *testing.T) {
 	t.Parallel()
 	srv, p := textServer(t)
@@ -83,19 +65,23 @@ func TestResultsAreThoseOfTheDocs(t *testing.T) {
 	}
 	var docs strings.Builder
 	cursor := ""
-	for _, example := range examples {
+	for line := range strings.Lines(kept) {
+		example, found := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "    > ")
+		if !found {
+			continue
+		}
 		tool, args, _ := strings.Cut(example, " ")
 		var block string
 		// What was typed before may take a moment to show.
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-			res := p.tool(tool, strings.ReplaceAll(args, "CURSOR", cursor))
+			res := p.tool(tool, strings.ReplaceAll(args, "k3f9.1.1", cursor))
 			shown := res.text()
 			if m := shortOne.FindString(shown); m != "" {
 				cursor = m
 			}
 			shown = seconds.ReplaceAllString(shortOne.ReplaceAllString(shown, "k3f9.$1"), "0.01s")
 			shown = strings.ReplaceAll(shown, "k3f9.1.2", "k3f9.1.1") // looked at too early
-			block = fmt.Sprintf("    > %s\n    %s\n", strings.ReplaceAll(example, "CURSOR", "k3f9.1.1"), strings.ReplaceAll(shown, "\n", "\n    "))
+			block = fmt.Sprintf("    > %s\n    %s\n", example, strings.ReplaceAll(shown, "\n", "\n    "))
 			if strings.Contains(kept, block) || time.Now().After(deadline) || tool != "snapshot_pane" && tool != "capture_since" {
 				break
 			}

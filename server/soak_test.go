@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,31 +40,23 @@ func TestSoak(t *testing.T) {
 	before := leftBehind(t, srv, pid)
 	goroutines := runtime.NumGoroutine()
 
-	cfg := configFor(srv)
-	cfg.PromptsAsTools = true
-	p := serve(t, cfg)
-	tools := p.listed()
-	succeeded := map[string]*atomic.Int64{}
-	for _, tool := range tools {
-		succeeded[tool.Name] = new(atomic.Int64)
-	}
 	start := time.Now()
-	var cancelled atomic.Int64
 	var running sync.WaitGroup
-	for i := range soakers {
-		w := &soaker{
-			p: p, srv: srv, r: rand.New(rand.NewPCG(7, uint64(i))), name: fmt.Sprintf("w%d", i), dir: t.TempDir(), tools: tools, succeeded: succeeded, cancelled: &cancelled,
-		}
+	team := newSoakers(t, srv, soakers)
+	for _, w := range team {
 		running.Go(func() { w.work(calls / soakers) })
 	}
 	running.Wait()
-	t.Logf("%d calls, %d of them cancelled, in %v", calls, cancelled.Load(), time.Since(start).Round(time.Millisecond))
-	if testtool.Full {
-		counts := map[string]int{}
-		for name, n := range succeeded {
-			counts[name] = int(n.Load())
+	counts, cancelled := map[string]int{}, 0
+	for _, w := range team {
+		cancelled += w.cancelled
+		for name, n := range w.succeeded {
+			counts[name] += n
 		}
-		never(t, tools, counts)
+	}
+	t.Logf("%d calls, %d of them cancelled, in %v", calls, cancelled, time.Since(start).Round(time.Millisecond))
+	if testtool.Full {
+		never(t, team[0].tools, counts)
 	}
 
 	// What only a caller asks for is called @soak and SOAK.
@@ -85,8 +76,8 @@ func TestSoak(t *testing.T) {
 		}
 	}
 
-	p.in.Close()
-	<-p.done
+	team[0].p.in.Close()
+	<-team[0].p.done
 	for session := range strings.FieldsSeq(tmuxtest.Run(t, srv, "list-sessions", "-F", "#{session_id}:#{session_name}")) {
 		if id, name, _ := strings.Cut(session, ":"); name != "keep" {
 			tmuxtest.Run(t, srv, "kill-session", "-t", id)
@@ -96,23 +87,18 @@ func TestSoak(t *testing.T) {
 		tmuxtest.Run(t, srv, "set-option", append(args, "-u", "@soak")...)
 	}
 	tmuxtest.Run(t, srv, "set-environment", "-g", "-u", "SOAK")
-	after := ""
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	odd := ""
+	defer func() {
+		if t.Failed() {
+			var stacks strings.Builder
+			pprof.Lookup("goroutine").WriteTo(&stacks, 1)
+			t.Logf("there is\n%s\n%s%.8000s", leftBehind(t, srv, pid), odd, stacks.String())
+		}
+	}()
+	testtool.Eventually(t, "all is as it was before the calls:\n"+before, func() bool {
 		tmuxtest.Reap(t, srv)
-		after = leftBehind(t, srv, pid)
-		if after == before && runtime.NumGoroutine() <= goroutines {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Errorf("before the calls there was\n%s\nand after them there is\n%s", before, after)
-			if n := runtime.NumGoroutine(); n > goroutines {
-				var stacks strings.Builder
-				pprof.Lookup("goroutine").WriteTo(&stacks, 1)
-				t.Errorf("%d goroutines are %d:\n%.8000s", goroutines, n, stacks.String())
-			}
-			break
-		}
-	}
+		return leftBehind(t, srv, pid) == before && runtime.NumGoroutine() <= goroutines
+	})
 	// The directory of the user stays, with the jobs that have ended.
 	left := func() (files []string, odd string) {
 		files, err := filepath.Glob(tmp + "/*/*")
@@ -130,13 +116,11 @@ func TestSoak(t *testing.T) {
 		}
 		return files, odd
 	}
-	files, odd := left()
-	for deadline := time.Now().Add(time.Minute); odd != "" && time.Now().Before(deadline); files, odd = left() {
-		time.Sleep(20 * time.Millisecond) // some are being removed
-	}
-	if odd != "" {
-		t.Errorf("left in TMPDIR is %s", odd)
-	}
+	var files []string
+	testtool.Eventually(t, "the jobs in TMPDIR have ended", func() bool {
+		files, odd = left() // some are being removed
+		return odd == ""
+	})
 	if len(files) > 250 {
 		t.Errorf("%d files are left in TMPDIR", len(files))
 	}
@@ -194,12 +178,28 @@ type soaker struct {
 	r         *rand.Rand
 	name, dir string
 	tools     []listedTool
-	succeeded map[string]*atomic.Int64
-	cancelled *atomic.Int64
+	succeeded map[string]int
+	cancelled int
 
 	panes, windows, sessions []any
 	// found is what answers gave to be passed on.
 	buffers, cursors, jobs []any
+}
+
+// newSoakers are so many of them, with a server that offers them all tools.
+func newSoakers(t *testing.T, srv *tmux.Server, n int) (team []*soaker) {
+	t.Helper()
+	cfg := configFor(srv)
+	cfg.PromptsAsTools = true
+	p := serve(t, cfg)
+	tools := p.listed()
+	for i := range n {
+		team = append(team, &soaker{
+			p: p, srv: srv, r: rand.New(rand.NewPCG(7, uint64(i))), name: fmt.Sprintf("w%d", i), dir: t.TempDir(),
+			tools: tools, succeeded: map[string]int{},
+		})
+	}
+	return team
 }
 
 func (w *soaker) work(calls int) {
@@ -217,7 +217,7 @@ func (w *soaker) work(calls int) {
 		if !ok {
 			continue
 		}
-		w.succeeded[c.tool].Add(1)
+		w.succeeded[c.tool]++
 		var found struct {
 			Buffer string `json:"buffer_name"`
 			Cursor string `json:"cursor"`
@@ -240,7 +240,7 @@ func keep(values *[]any, v string) {
 
 // cancel begins a call and cancels it a moment later. It may be answered or not.
 func (w *soaker) cancel(c toolCall) {
-	w.cancelled.Add(1)
+	w.cancelled++
 	reply, id := w.p.begin("tools/call", map[string]any{"name": c.tool, "arguments": c.args})
 	select {
 	case <-reply:

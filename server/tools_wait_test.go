@@ -3,7 +3,8 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
+	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,75 +41,50 @@ func waitText(p *peer, s *screen, args string) func() awaited {
 	}
 }
 
-// waitCase prints entry, waits, prints more, and looks at the outcome.
-type waitCase struct {
-	name, entry, args, print string
-	outcome                  string
-	matched                  []string
-}
-
+// TestWaitForWhatIsPrinted plays the cases of testdata/waits.txt.
 func TestWaitForWhatIsPrinted(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
 	session(t, srv, "keep")
-	const stale = "READY old\n$ "
-	for i, c := range []waitCase{
-		{"after the call", "$ ", `"patterns":["ready"]`, "\nREADY\n", "matched", []string{"READY"}},
-		{"on a bare line of the entry row", "", `"patterns":["ready"]`, "ready\n", "matched", []string{"ready"}},
-		{"an unterminated prompt", "", `"patterns":["password:"]`, "Password: ", "matched", []string{"Password:"}},
-		{"a line and one behind it", "$ ", `"patterns":["ready"]`, "ready\nmore\n", "matched", []string{"$ ready"}},
-		{"the entry row written over", "wait 1%", `"patterns":["99%"]`, "\rwait 99%", "matched", []string{"wait 99%"}},
-		{"a line below", "$ ", `"patterns":["ready"]`, "\n\n\nready", "matched", []string{"ready"}},
-		{"silence", stale, `"patterns":["ready"],"timeout":1`, "", "timeout", nil},
-		{"only stale text", stale, `"patterns":["ready"],"timeout":2`, "other\n", "timeout", nil},
-		{"a fresh one though it is there", stale, `"patterns":["ready old"]`, "\nREADY old\n", "matched", []string{"READY old"}},
-		{"the same line as on the entry row", "ready", `"patterns":["^ready$"],"regex":true`, "\nready", "matched", []string{"ready"}},
-		{"the prompt itself is old", "$ ", `"patterns":["\\S"],"regex":true,"timeout":1`, "", "timeout", nil},
-		{"a new prompt", "$ ", `"patterns":["\\$ $"],"regex":true`, "make\nbuilt\n$ ", "matched", []string{"$"}},
-		{"paint below the cursor", "top\n\n\nREADY below\x1b[1;1H", `"patterns":["ready"],"timeout":2`, "x\ny\n", "timeout", nil},
-		{"the bottom row", strings.Repeat("\n", 9) + "READY\x1b[1;1H", `"patterns":["ready"],"timeout":2`, "x\n", "timeout", nil},
-		{"paint below that is printed again elsewhere", "top\n\n\nREADY below\x1b[1;1H", `"patterns":["ready"]`, "\nREADY below\n", "matched", []string{"READY below"}},
-		{"matching the case", "", `"patterns":["Ready"],"match_case":true,"timeout":2`, "ready\n", "timeout", nil},
-		{"literal text", "", `"patterns":["a.c"]`, "abc\na.c\n", "matched", []string{"a.c"}},
-		{"a regular expression", "", `"patterns":["^a.c$"],"regex":true`, "xabc\nabc\n", "matched", []string{"abc"}},
-		{"across a wrap", "", `"patterns":["needle in"]`, strings.Repeat("-", 36) + "needle in a line\n", "matched", []string{strings.Repeat("-", 36) + "needle in a line"}},
-		{"a wrapped prompt is old", strings.Repeat("p", 50) + "$ ", `"patterns":["p"],"timeout":1`, "", "timeout", nil},
-		{"after much output", "$ ", `"patterns":["ready"]`, "\n" + numbered(900) + "ready\n", "matched", []string{"ready"}},
-		{"a line that much output has pushed away", "$ ", `"patterns":["line 5$"],"regex":true`, "\n" + numbered(900), "matched", nil},
-		{"stop", "", `"patterns":["ready"],"stop":["none","failed"]`, "x FAILED\n", "stopped", []string{"x FAILED"}},
-		{"stop wins", "", `"patterns":["ready"],"stop":["failed"]`, "ready\nfailed\n", "stopped", []string{"failed"}},
-		{"stop alone", "", `"stop":["failed"]`, "failed\n", "stopped", []string{"failed"}},
-		{"the second pattern", "", `"patterns":["zero","one"]`, "one\n", "matched", []string{"one"}},
-		{"any output", "$ ", `"patterns":null`, "x", "any_output", []string{"$ x"}},
-		{"any output, silent", "$ \nold\x1b[1;1H", `"patterns":null,"timeout":1`, "", "timeout", nil},
-		{"any output, a blank line printed", "$ ", `"patterns":null`, "\n\n", "any_output", []string{""}},
-		{"any output, the cursor moved", "$ \n\n\x1b[1;1H", `"timeout":2`, "\x1b[1;3H", "timeout", nil},
-		{"any output, the same text again", "same", `"patterns":null`, "\nsame", "any_output", []string{"same"}},
-		{"a cleared screen", "$ ready", `"patterns":["ready"],"timeout":1`, "\x1b[H\x1b[2J", "timeout", nil},
-		{"after a cleared screen", "$ ready", `"patterns":["ready"]`, "\x1b[H\x1b[2J$ READY\n", "matched", []string{"$ READY"}},
-		{"special characters", "", `"patterns":["#{pane_id}} #(x) %H"]`, "#{pane_id}} #(x) %H", "matched", []string{"#{pane_id}} #(x) %H"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+	cases, err := os.ReadFile("testdata/waits.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(strings.TrimSpace(string(cases)), "\n") {
+		c := strings.Split(line, " | ")
+		if line[0] == '#' {
+			continue
+		}
+		text := func(quoted string) string {
+			text, err := strconv.Unquote(quoted)
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			return strings.ReplaceAll(text, "<900>", numbered(900))
+		}
+		name, arguments, entry, printed, outcome := c[0], c[1], text(c[2]), text(c[3]), c[4]
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := serve(t, configFor(srv))
 			s := newScreen(t, srv, fmt.Sprint("w", i), 40, 10)
-			s.print(c.entry)
-			end := waitText(p, s, c.args)
-			if c.print != "" {
-				s.print(c.print)
+			s.print(entry)
+			end := waitText(p, s, arguments)
+			if printed != "" {
+				s.print(printed)
 			}
 			got := end()
-			if got.Outcome != c.outcome || c.matched != nil && !slices.Equal(got.Matched, c.matched) {
-				t.Errorf("outcome %s with %q, want %s with %q; the tail is %q", got.Outcome, got.Matched, c.outcome, c.matched, got.Tail)
+			if got.Outcome != outcome || c[5] != "-" && fmt.Sprintf("%q", got.Matched) != "["+c[5]+"]" {
+				t.Errorf("outcome %s with %q, want %s with %s; the tail is %q", got.Outcome, got.Matched, outcome, c[5], got.Tail)
 			}
-			if got.Found != (c.outcome == "matched" || c.outcome == "any_output") || (got.Index != nil) != (c.outcome == "matched" || c.outcome == "stopped") || got.PaneID != s.pane {
+			found, indexed := outcome == "matched" || outcome == "any_output", outcome == "matched" || outcome == "stopped"
+			if got.Found != found || (got.Index != nil) != indexed || got.PaneID != s.pane {
 				t.Errorf("%+v", got)
 			}
-			if c.name == "stop" && *got.Index != 1 || c.name == "the second pattern" && *got.Index != 1 {
+			if (name == "stop" || name == "the second pattern") && *got.Index != 1 {
 				t.Errorf("index %d", *got.Index)
 			}
-			if c.outcome == "timeout" && got.SawNewOutput != (strings.Trim(c.print, "\n") != "" && !strings.HasPrefix(c.print, "\x1b")) {
-				t.Errorf("saw_new_output is %t after %q", got.SawNewOutput, c.print)
+			if outcome == "timeout" && got.SawNewOutput != (strings.Trim(printed, "\n") != "" && !strings.HasPrefix(printed, "\x1b")) {
+				t.Errorf("saw_new_output is %t after %q", got.SawNewOutput, printed)
 			}
 		})
 	}

@@ -97,7 +97,7 @@ func TestWaitsLookSeldom(t *testing.T) {
 		most, rate        float64 // looks, and looks a second
 	}{
 		{"exec cat", "", 10, 25},
-		{"exec yes noise", `"interval":60,`, 30, 10}, // which are ever further apart
+		{"exec yes noise", `"interval":60,`, 60, 20}, // which are ever further apart
 	} {
 		pane := tmuxtest.Run(t, srv, "new-session", "-d", "-s", "b", "-P", "-F", "#{pane_id}", c.program)
 		cfg := configFor(srv)
