@@ -69,15 +69,18 @@ func TestSecurityNamesItsTests(t *testing.T) {
 		return all.String()
 	}
 	all := source("*_test.go") + source("*/*_test.go") + source("*/*/*_test.go")
-	names := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z]+)`").FindAllStringSubmatch(string(text), -1)
+	names := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z]+)(?:/([a-z_]+))?`").FindAllStringSubmatch(string(text), -1)
 	for _, name := range names {
 		if !strings.Contains(all, "func "+name[1]+"(") {
 			t.Errorf("there is no test %s", name[1])
 		}
+		if name[2] != "" && source("*/testdata/*/"+name[2]+".txtar") == "" {
+			t.Errorf("%s has no script %s", name[1], name[2])
+		}
 	}
 	commands := regexp.MustCompile(`(?m)^    go test \./([\w/]+) (.*)$`).FindAllStringSubmatch(string(text), -1)
 	for _, c := range commands {
-		tests := source(c[1] + "/*_test.go")
+		tests := source(c[1]+"/*_test.go") + source("internal/test/*/*.go") // which declare flags
 		for _, pattern := range regexp.MustCompile(`-(?:run|fuzz) '?([\w|]+)`).FindAllStringSubmatch(c[2], -1) {
 			for p := range strings.SplitSeq(pattern[1], "|") {
 				if p != "xxx" && !regexp.MustCompile(`func (Test|Fuzz)\w*`+strings.TrimPrefix(strings.TrimPrefix(p, "Test"), "Fuzz")).MatchString(tests) {
