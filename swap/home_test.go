@@ -11,8 +11,15 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/swap/machine"
 )
+
+// Most of the tests that run at once wait for processes.
+func TestMain(m *testing.M) {
+	testtool.Parallel(8)
+	os.Exit(m.Run())
+}
 
 // pyproject makes a directory the checkout of the server srv.
 const pyproject = "[project]\nname = \"srv\"\n[project.scripts]\nsrv = \"x\"\n"

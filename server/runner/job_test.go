@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"tmuxmcp/internal/test/testtool"
 )
 
 // here is a place whose tmux server and shell are this process.
@@ -200,7 +202,7 @@ func TestManyCommandsAtOnce(t *testing.T) {
 	done := make(chan error)
 	for range 8 {
 		go func() {
-			for range 100 {
+			for range testtool.Size(25, 100) {
 				var f Files
 				j, err := f.newJob(here(), false, false)
 				if err == nil {

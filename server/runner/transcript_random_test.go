@@ -33,6 +33,7 @@ var mostMissed = map[string]float64{
 // history that nothing falls off, and holds the transcript against what tmux captures from
 // the row on which the output begins, unless the transcript is missed.
 func TestTranscriptRandomPrograms(t *testing.T) {
+	t.Parallel()
 	if *runs.Text != "" {
 		p, err := paneprog.Parse(*runs.Text)
 		ok(t, err)
@@ -100,6 +101,7 @@ func TestTranscriptRandomPrograms(t *testing.T) {
 // TestPanesAreResetForTranscripts holds panes that wrote other programs before against new
 // ones: what the former show of a program comes from it alone.
 func TestPanesAreResetForTranscripts(t *testing.T) {
+	t.Parallel()
 	used := &feeder{srv: tmuxtest.New(t)}
 	defer used.close(t.Context())
 	for seed := range uint64(40) {

@@ -95,6 +95,7 @@ func TestTranscriptIsWhatWasShown(t *testing.T) {
 
 // TestTranscriptIsWhatTmuxShows: what is not missed is what a pane shows.
 func TestTranscriptIsWhatTmuxShows(t *testing.T) {
+	t.Parallel()
 	srv := tmuxtest.New(t)
 	if _, err := srv.NewSession(tmuxtest.Context(t), tmux.NewSession{}); err != nil {
 		t.Fatal(err)
@@ -192,6 +193,7 @@ func TestOrdinaryOutputIsNotMissed(t *testing.T) {
 
 // TestTranscriptEmitsALongText: each line once, and few of them are held back.
 func TestTranscriptEmitsALongText(t *testing.T) {
+	t.Parallel()
 	const lines = 400_000
 	n := 0
 	tr := newTranscript(80, 24, 0, func(l string) {

@@ -10,6 +10,7 @@ import (
 
 // A character takes as many columns in a transcript as in tmux.
 func TestWidthsAreThoseOfTmux(t *testing.T) {
+	t.Parallel()
 	srv, ctx := tmuxtest.New(t), tmuxtest.Context(t)
 	if _, err := srv.NewSession(ctx, tmux.NewSession{}); err != nil {
 		t.Fatal(err)
