@@ -142,9 +142,7 @@ func (c *call) await(ctx context.Context, j *runner.Job, pane runPane, in output
 	if err := r.wait(ctx); err != nil {
 		return nil, err
 	}
-	if r.result.ExitStatus != nil || r.result.State == jobLost {
-		r.cmd.Stop()
-	}
+	ended := r.result.ExitStatus != nil
 	r.start = j.At
 	res, _ := r.answer(ctx)
 	switch after := j.Look(); {
@@ -157,6 +155,9 @@ func (c *call) await(ctx context.Context, j *runner.Job, pane runPane, in output
 		}
 	case pane.ID == "":
 		res.State, res.PaneGone = jobLost, true
+	}
+	if ended || res.State == jobLost { // nothing more will come
+		r.cmd.Stop()
 	}
 	res.TimedOut = res.State == jobRunning && limit > 0
 	res.EffectiveTimeout = limit.Seconds()
