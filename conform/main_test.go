@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	testtool.Parallel(12)
+	testtool.Parallel(24)
 	versionTimeout = unhurried
 	os.Exit(m.Run())
 }
