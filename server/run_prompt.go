@@ -142,7 +142,7 @@ func (r *execution) interruptLine(ctx context.Context) error {
 // row is that of the moment when the interrupt was typed: until then the shell itself
 // may have drawn a prompt.
 func (r *execution) becomesFresh(ctx context.Context, moment time.Duration, interrupted int) (bool, error) {
-	for begun := time.Now(); ; {
+	for begun, pause := time.Now(), time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		left, right := r.pane.cursorLine()
 		taken := r.pane.row() != interrupted
 		if taken && r.shell.Fresh(left, right) {
@@ -160,7 +160,7 @@ func (r *execution) becomesFresh(ctx context.Context, moment time.Duration, inte
 		if time.Since(begun) > limit {
 			return false, nil
 		}
-		if err := sleep(ctx, 5*time.Millisecond); err != nil {
+		if err := sleep(ctx, pause); err != nil {
 			return false, err
 		}
 		if err := r.lookAgain(ctx); err != nil {
