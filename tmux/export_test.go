@@ -65,3 +65,6 @@ func CallNative(ctx context.Context, conn net.Conn, open func(path string, flags
 	_, err := c.do(nil, []string{"list-sessions"})
 	return err
 }
+
+// Announced reports whether something announces what a pane prints.
+func (w *Watcher) Announced(pane PaneID) bool { return w.panes[pane].announced }

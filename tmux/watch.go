@@ -125,7 +125,11 @@ func (w *Watcher) Looked(state PaneState, began time.Time, printed bool) {
 	if p == nil {
 		p = &watched{gap: leastGap, changed: began}
 		w.panes[state.ID] = p
-		p.announced = state.Generation != nil || w.ttys.add(w.ctx, state, w.wakes)
+		p.announced = state.Generation != nil
+	}
+	if !p.announced && state.Generation == nil {
+		// Not yet, if the pane's program is just being started.
+		p.announced = w.ttys.add(w.ctx, state, w.wakes)
 	}
 	printed = printed || state.Generation != nil && p.state.Generation != nil && *state.Generation != *p.state.Generation
 	p.state, p.looked = state, began

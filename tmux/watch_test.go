@@ -69,7 +69,8 @@ func TestWatch(t *testing.T) {
 }
 
 // TestWatchLooksAgain: a pane that was written to is looked at again when the first looks come before
-// tmux has read it, whatever the interval is.
+// tmux has read it, whatever the interval is. The watch of a pane whose program is just being started
+// begins with a later look.
 func TestWatchLooksAgain(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -84,7 +85,14 @@ func TestWatchLooksAgain(t *testing.T) {
 	if l.Generation != nil {
 		t.Skip("this tmux announces what it has read")
 	}
-	w.Looked(l.PaneState, time.Now(), false)
+	young := l.PaneState
+	young.TTY = "/dev/null"
+	w.Looked(young, time.Now(), false)
+	expect(t, !w.Announced(l.ID), "it is announced what is written to another file")
+	tmuxtest.Wait(t, srv, "%0", "its program is on its terminal", func() bool {
+		w.Looked(l.PaneState, time.Now(), false)
+		return w.Announced(l.ID)
+	})
 	ok(t, os.WriteFile(l.TTY, []byte("a line\n"), 0))
 	for i := range testtool.Size(4, 5) { // the fifth is the one that comes without being announced
 		deadline, cancel := context.WithTimeout(ctx, time.Minute)
