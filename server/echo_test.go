@@ -21,7 +21,7 @@ var readers = []struct{ name, start, prompt, line string }{
 	{"fish", "exec fish -C \"function fish_prompt; echo -n 'f> '; end\"", "f> ", "sleep 0.4; echo wa''it"},
 	{"dash", "exec env PS1='$ ' dash", "$ ", "sleep 0.4; echo wa''it"},
 	{"python3", "exec python3 -q -i", ">>> ", "import time; time.sleep(0.4); print('wa' + 'it')"},
-	{"node", "exec node -i", "> ", "e = Date.now() + 400; while (Date.now() < e); console.log('wa' + 'it')"},
+	{"node", "exec node -i", "> ", "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400); console.log('wa' + 'it')"},
 	{"sqlite3", "exec sqlite3", "sqlite> ", "select 'wa' || 'it' from (with recursive n(i) as (select 1 union all select i + 1 from n limit 300000) select max(i) from n);"},
 	{"gdb", "exec gdb -q -nx", "(gdb) ", `shell sleep 0.4; echo wa''it`},
 	{"sh", `PS1= exec sh -c 'while printf "db=# "; read -r l; do sleep 0.4; echo "wa""it"; done'`, "db=# ", "select wait;"},

@@ -105,7 +105,7 @@ func TestWaitsLookSeldom(t *testing.T) {
 		p := serve(t, cfg)
 		ok[rows](p, "list_panes", `{}`)
 		before := counted()
-		got := ok[awaited](p, "wait_for_text", `{"pane_id":"`+pane+`",`+c.interval+`"patterns":["never"],"timeout":1}`)
+		got := ok[awaited](p, "wait_for_text", `{"pane_id":"`+pane+`",`+c.interval+`"patterns":["never"],"timeout":0.5}`)
 		if n, most := counted()-before, c.most+c.rate*got.Elapsed; float64(n) > most {
 			t.Errorf("%s: a wait of %v s asked tmux %d times, want at most %v", c.program, got.Elapsed, n, most)
 		}

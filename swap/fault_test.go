@@ -240,8 +240,8 @@ func TestEveryStepFails(t *testing.T) {
 					if forever && fault != chosen {
 						continue // the kind of error makes no difference then
 					}
-					if !testtool.Full && (again && (i+n)%6 != 0 || fault != chosen || forever != (turn%2 == 0)) {
-						continue // every sixth step, and every new one; the kinds of error take turns
+					if !testtool.Full && (again && (i+n)%8 != 0 || fault != chosen || forever != (turn%2 == 0)) {
+						continue // every eighth step, and every new one; the kinds of error take turns
 					}
 					t.Run(fmt.Sprintf("%s/%d-%s/%v/%v", sc.name, n, st.Op, fault, forever), func(t *testing.T) {
 						t.Parallel()
@@ -301,7 +301,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 				ways = append(ways, "half")
 			}
 			for j, way := range ways {
-				if (i+n+j)%testtool.Size(8, 1) != 0 {
+				if (i+n+j)%testtool.Size(10, 1) != 0 {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%d-%s/%s", sc.name, n, st.Op, way), func(t *testing.T) {
