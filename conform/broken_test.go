@@ -110,7 +110,7 @@ const (
 	unhurried = 5 * time.Minute
 	// inVain is the time for a script that is to fail: a quarter of it goes by for what
 	// never comes.
-	inVain = 40 * time.Second
+	inVain = 20 * time.Second
 )
 
 // lastingSuites returns the gaps of all suites, whose panes outlive the minute that is
