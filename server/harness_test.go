@@ -113,6 +113,24 @@ func connect(t testing.TB, cfg server.Config) *peer {
 	return connectTo(t, newServer(t, cfg))
 }
 
+// servedBy is serve, and the server.
+func servedBy(t testing.TB, cfg server.Config) (*server.Server, *peer) {
+	t.Helper()
+	s, err := server.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := connectTo(t, s)
+	p.handshake("{}")
+	return s, p
+}
+
+// promptly is a server of this process with its client.
+func promptly(t *testing.T, srv *tmux.Server) (*server.Server, *peer) {
+	t.Helper()
+	return servedBy(t, configFor(srv))
+}
+
 func newServer(t testing.TB, cfg server.Config) *server.Server {
 	t.Helper()
 	s, err := server.New(cfg)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/server"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
 )
@@ -47,24 +46,6 @@ func TestRunCommandAnswersNoQuestion(t *testing.T) {
 			p.expect("%0", "echo third", "third")
 		})
 	}
-}
-
-// promptly is a server of this process with its client.
-func promptly(t *testing.T, srv *tmux.Server) (*server.Server, *peer) {
-	t.Helper()
-	return servedBy(t, configFor(srv))
-}
-
-// servedBy is serve, and the server.
-func servedBy(t testing.TB, cfg server.Config) (*server.Server, *peer) {
-	t.Helper()
-	s, err := server.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := connectTo(t, s)
-	p.handshake("{}")
-	return s, p
 }
 
 // answered answers the question of pane %0, which nothing has been typed into.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tmuxmcp/internal/procstat"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -71,7 +70,7 @@ func runs(t testing.TB, srv *tmux.Server, pane, program string) {
 	}
 	var below func(pid int) bool
 	below = func(pid int) bool {
-		if p, err := procstat.Of(pid); err == nil && p.Name == program {
+		if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); string(name) == program+"\n" {
 			return true
 		}
 		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))

@@ -489,16 +489,6 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-func writeFile(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // wantSlot checks what a suite's directory in the cache holds.
 func wantSlot(t *testing.T, cache, suite string, want ...string) {
 	t.Helper()

@@ -3,6 +3,7 @@ package runner
 import (
 	"os"
 	"testing"
+	"time"
 
 	"tmuxmcp/internal/test/testtool"
 )
@@ -19,3 +20,19 @@ func ok(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// within receives a value, or ends the test after a minute.
+func within[T any](t *testing.T, what string, c <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(time.Minute):
+		t.Fatal(what)
+	}
+	return v
+}
+
+// keeper keeps lines.
+type keeper []string
+
+func (k *keeper) Line(text string) { *k = append(*k, text) }

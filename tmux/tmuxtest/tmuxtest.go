@@ -40,6 +40,7 @@ func check(t testing.TB, err error) {
 // is a plain one: a POSIX shell without start-up files and prompt "$ ".
 func New(t testing.TB) *tmux.Server {
 	t.Helper()
+	t.TempDir() // the first makes it, and it is removed when the servers that may write into it have ended
 	srv, end, err := Open(Binary(t))
 	check(t, err)
 	t.Cleanup(func() {

@@ -57,11 +57,6 @@ func TestACommandBeginsOrIsRevoked(t *testing.T) {
 	}
 }
 
-// keeper keeps lines.
-type keeper []string
-
-func (k *keeper) Line(text string) { *k = append(*k, text) }
-
 // fed runs the recorder of a command in a shell, as tmux does.
 func fed(t *testing.T, c *Command, shell string) (in io.WriteCloser, done <-chan error) {
 	t.Helper()
@@ -77,16 +72,6 @@ func fed(t *testing.T, c *Command, shell string) (in io.WriteCloser, done <-chan
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() { in.Close() })
 	return in, ended
-}
-
-func within[T any](t *testing.T, what string, c <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-c:
-	case <-time.After(time.Minute):
-		t.Fatal(what)
-	}
-	return v
 }
 
 // recording makes a command that is to be recorded.
