@@ -30,8 +30,9 @@ import (
 //	! TOOL ARGUMENTS [TEXT...]     or text~=REGEXP
 //
 // The arguments are JSON, or the name of a file with it in which variables are expanded;
-// $WORK is the home directory. A call must succeed, with all that is checked, or fail with
-// each text. An argument "sekrit" must be in no error. The checks are
+// $WORK is the home directory, and $PROGRAM -S $SOCKET the tmux server's client. A call must
+// succeed, with all that is checked, or fail with each text. An argument "sekrit" must be in no
+// error. The checks are
 //
 //	PATH=VALUE    the value at a path of gjson in the structured result, in which * is each
 //	              element of a list, and * at the beginning each of result. A list is its
@@ -204,6 +205,7 @@ func TestCalls(t *testing.T) {
 			env.Setenv("TAB", "\t")
 			env.Setenv("DOLLAR", "$") // in files
 			env.Setenv("SOCKET", p.srv.SocketPath())
+			env.Setenv("PROGRAM", p.srv.Binary())
 			return nil
 		},
 		Condition: func(condition string) (bool, error) {
