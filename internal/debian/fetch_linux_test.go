@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"tmuxmcp/internal/test/debarchive"
 	"tmuxmcp/internal/test/testtool"
 )
 
@@ -65,11 +63,11 @@ func fetchProcess(ctx context.Context, f Fetcher) *exec.Cmd {
 
 func TestGet(t *testing.T) {
 	t.Parallel()
-	a := debarchive.New(t)
-	version := a.PublishTmux(t)
+	a := newTestArchive(t)
+	version := a.publishTmux(t)
 	cache := filepath.Join(shortDir(t), "a cache, [of] 'mine'")
 	var stages []string
-	f := Fetcher{CacheDir: cache, Mirror: a.Mirror(), Keyring: a.Keyring, Progress: func(line string) { stages = append(stages, line) }}
+	f := Fetcher{CacheDir: cache, Mirror: a.mirror(), Keyring: a.keyring, Progress: func(line string) { stages = append(stages, line) }}
 
 	if path, err := f.Path("testing"); !errors.Is(err, ErrNotFetched) {
 		t.Errorf("Path before Get: %q, %v", path, err)
@@ -84,8 +82,8 @@ func TestGet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Version != version || got.Package != "1:9.9-1" || got.Arch != a.Arch || len(got.Packages) != 2 {
-		t.Errorf("got %+v; want version %s, package 1:9.9-1, %s, 2 packages", got, version, a.Arch)
+	if got.Version != version || got.Package != "1:9.9-1" || got.Arch != a.arch || len(got.Packages) != 2 {
+		t.Errorf("got %+v; want version %s, package 1:9.9-1, %s, 2 packages", got, version, a.arch)
 	}
 	if len(stages) == 0 || !strings.HasPrefix(stages[0], "debian:testing: ") {
 		t.Errorf("progress: %q", stages)
@@ -108,7 +106,7 @@ func TestGet(t *testing.T) {
 	}
 
 	// A copy of a cache does not count: the binary knows where its loader is.
-	second := Fetcher{CacheDir: filepath.Join(shortDir(t), "copy"), Mirror: a.Mirror(), Keyring: a.Keyring}
+	second := Fetcher{CacheDir: filepath.Join(shortDir(t), "copy"), Mirror: a.mirror(), Keyring: a.keyring}
 	if err := os.CopyFS(second.CacheDir, os.DirFS(cache)); err != nil {
 		t.Fatal(err)
 	}
@@ -139,31 +137,31 @@ func TestGet(t *testing.T) {
 
 // TestSignature: nothing of an archive that the keyring does not vouch for is installed.
 func TestSignature(t *testing.T) {
-	for name, spoil := range map[string]func(a *debarchive.Archive){
-		"another key": func(a *debarchive.Archive) {
-			writeFile(t, a.Keyring, debarchive.OtherKeyring(t))
+	for name, spoil := range map[string]func(a *testArchive){
+		"another key": func(a *testArchive) {
+			writeFile(t, a.keyring, string(newSigner(t).keyring()))
 		},
-		"no signature": func(a *debarchive.Archive) {
-			if err := os.Remove(filepath.Join(a.Dir, "dists/testing/Release.gpg")); err != nil {
+		"no signature": func(a *testArchive) {
+			if err := os.Remove(filepath.Join(a.dir, "dists/testing/Release.gpg")); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"a changed release": func(a *debarchive.Archive) {
-			change(t, filepath.Join(a.Dir, "dists/testing/Release"), "2022", "2023")
+		"a changed release": func(a *testArchive) {
+			change(t, filepath.Join(a.dir, "dists/testing/Release"), "2022", "2023")
 		},
-		"a changed index": func(a *debarchive.Archive) {
-			change(t, filepath.Join(a.Dir, "dists/testing/main/binary-"+a.Arch+"/Packages"), "nobody", "no-one")
+		"a changed index": func(a *testArchive) {
+			change(t, filepath.Join(a.dir, "dists/testing/main/binary-"+a.arch+"/Packages"), "nobody", "no-one")
 		},
-		"a changed package": func(a *debarchive.Archive) {
-			change(t, filepath.Join(a.Dir, "pool/tmux.deb"), "nobody", "no-one")
+		"a changed package": func(a *testArchive) {
+			change(t, filepath.Join(a.dir, "pool/tmux.deb"), "nobody", "no-one")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := debarchive.New(t)
-			a.PublishScript(t)
-			f := Fetcher{CacheDir: t.TempDir(), Keyring: a.Keyring}
-			mirrors := []string{a.Mirror(), serve(t, http.FileServer(http.Dir(a.Dir)).ServeHTTP)}[:testtool.Size(1, 2)]
+			a := newTestArchive(t)
+			a.publishScript(t)
+			f := Fetcher{CacheDir: t.TempDir(), Keyring: a.keyring}
+			mirrors := []string{a.mirror(), serve(t, http.FileServer(http.Dir(a.dir)).ServeHTTP)}[:testtool.Size(1, 2)]
 			for _, f.Mirror = range mirrors {
 				// Unspoiled, the script itself is the first thing that is wrong.
 				if _, err := f.Get(t.Context(), "testing"); !errors.Is(err, ErrBinary) {
@@ -194,11 +192,11 @@ func change(t *testing.T, file, from, to string) {
 }
 
 func TestErrors(t *testing.T) {
-	a := debarchive.New(t)
-	a.PublishScript(t)
-	other := a.Build(t, "other", "", nil)
-	a.Publish(t, "bare", other)
-	a.Publish(t, "testing-backports", other)
+	a := newTestArchive(t)
+	a.publishScript(t)
+	other := a.build(t, "other", "", nil)
+	a.publish(t, "bare", other)
+	a.publish(t, "testing-backports", other)
 	empty := t.TempDir()
 	noSources := filepath.Join(empty, "apt.conf")
 	writeFile(t, noSources, fmt.Sprintf("Dir::Etc::sourcelist %q;\nDir::Etc::sourceparts %q;\n", empty+"/none", empty+"/none.d"))
@@ -236,7 +234,7 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cache := t.TempDir()
-			f := Fetcher{CacheDir: cache, Mirror: a.Mirror(), Keyring: a.Keyring, Timeout: time.Minute}
+			f := Fetcher{CacheDir: cache, Mirror: a.mirror(), Keyring: a.keyring, Timeout: time.Minute}
 			if name == "a mirror without a name" && !testtool.Full {
 				t.Skip("asks a name server: see " + testtool.FullSize)
 			}
@@ -297,17 +295,17 @@ func serve(t *testing.T, handler http.HandlerFunc) (url string) {
 // get it, from one fetch.
 func TestTwoAtOnce(t *testing.T) {
 	t.Parallel()
-	a := debarchive.New(t)
-	a.PublishTmux(t)
+	a := newTestArchive(t)
+	a.publishTmux(t)
 	var fetches atomic.Int32
-	files := http.FileServer(http.Dir(a.Dir))
+	files := http.FileServer(http.Dir(a.dir))
 	mirror := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/pool/tmux.deb" {
 			fetches.Add(1)
 		}
 		files.ServeHTTP(w, r)
 	})
-	f := Fetcher{CacheDir: shortDir(t), Mirror: mirror, Keyring: a.Keyring}
+	f := Fetcher{CacheDir: shortDir(t), Mirror: mirror, Keyring: a.keyring}
 
 	binaries := make([]string, 4)
 	var all sync.WaitGroup
@@ -344,14 +342,14 @@ func TestTwoAtOnce(t *testing.T) {
 // TestInterrupted cuts fetches off while tmux itself is on its way.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	a := debarchive.New(t)
-	a.PublishTmux(t)
+	a := newTestArchive(t)
+	a.publishTmux(t)
 	var stall atomic.Bool
 	reached := make(chan struct{}, 10)
-	files := http.FileServer(http.Dir(a.Dir))
+	files := http.FileServer(http.Dir(a.dir))
 	mirror := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if stall.Load() && r.URL.Path == "/pool/tmux.deb" {
-			info, _ := os.Stat(filepath.Join(a.Dir, "pool/tmux.deb"))
+			info, _ := os.Stat(filepath.Join(a.dir, "pool/tmux.deb"))
 			w.Header().Set("Content-Length", strconv.FormatInt(info.Size(), 10))
 			w.Write([]byte("the first bytes"))
 			w.(http.Flusher).Flush()
@@ -361,7 +359,7 @@ func TestInterrupted(t *testing.T) {
 		}
 		files.ServeHTTP(w, r)
 	})
-	f := Fetcher{CacheDir: shortDir(t), Mirror: mirror, Keyring: a.Keyring}
+	f := Fetcher{CacheDir: shortDir(t), Mirror: mirror, Keyring: a.keyring}
 
 	t.Run("cancelled", func(t *testing.T) {
 		stall.Store(true)
@@ -462,17 +460,17 @@ func TestExpired(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			a := debarchive.New(t)
-			a.PublishScript(t)
-			release := filepath.Join(a.Dir, "dists/testing/Release")
+			a := newTestArchive(t)
+			a.publishScript(t)
+			release := filepath.Join(a.dir, "dists/testing/Release")
 			text, err := os.ReadFile(release)
 			if err != nil {
 				t.Fatal(err)
 			}
 			dated := strings.Replace(string(text), "Date: Sat, 01 Jan 2022 00:00:00 UTC", "Date: "+tt.date+"\nValid-Until: "+tt.until, 1)
 			writeFile(t, release, dated)
-			writeFile(t, release+".gpg", a.Signature(dated))
-			f := Fetcher{CacheDir: t.TempDir(), Mirror: a.Mirror(), Keyring: a.Keyring}
+			writeFile(t, release+".gpg", string(a.signer.detached([]byte(dated))))
+			f := Fetcher{CacheDir: t.TempDir(), Mirror: a.mirror(), Keyring: a.keyring}
 			if _, err := f.Get(t.Context(), "testing"); !errors.Is(err, ErrExpired) || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("%v, want %v and %s", err, ErrExpired, tt.says)
 			}
@@ -486,21 +484,5 @@ func TestExpired(t *testing.T) {
 				t.Errorf("allowed: %v, want %v", err, want)
 			}
 		})
-	}
-}
-
-// wantSlot checks what a suite's directory in the cache holds.
-func wantSlot(t *testing.T, cache, suite string, want ...string) {
-	t.Helper()
-	var names []string
-	entries, err := os.ReadDir(filepath.Join(cache, "debian", suite+"_"+runtime.GOARCH))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		names = append(names, entry.Name())
-	}
-	if !slices.Equal(names, want) {
-		t.Errorf("the cache of %s holds %q, want %q", suite, names, want)
 	}
 }

@@ -2,7 +2,6 @@ package debian
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,15 +27,5 @@ func TestMachineMirror(t *testing.T) {
 				t.Errorf("got %q, %v; want %q", uri, err, c.One("uri"))
 			}
 		})
-	}
-}
-
-func writeFile(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"tmuxmcp/internal/test/debarchive"
 )
 
 // A version stands for whichever suite has it.
@@ -17,23 +15,23 @@ func TestGetVersion(t *testing.T) {
 	all := searched
 	searched = []string{"unstable", "stable", "oldstable", "testing"}
 	t.Cleanup(func() { searched = all })
-	a := debarchive.New(t)
-	version := a.PublishTmux(t)
+	a := newTestArchive(t)
+	version := a.publishTmux(t)
 	if !versionName.MatchString(version) {
 		t.Skipf("the tmux to test with is %s, which no suite would carry", version)
 	}
-	index := filepath.Join(a.Dir, "dists", "testing", "main", "binary-"+a.Arch, "Packages")
+	index := filepath.Join(a.dir, "dists", "testing", "main", "binary-"+a.arch, "Packages")
 	text, err := os.ReadFile(index)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.Publish(t, "testing", strings.ReplaceAll(string(text), "Version: 1:9.9-1", "Version: 1:"+version+"-1~bpo1+2"))
-	a.Publish(t, "stable", strings.ReplaceAll(string(text), "Version: 1:9.9-1", "Version: 1.0-3"))
+	a.publish(t, "testing", strings.ReplaceAll(string(text), "Version: 1:9.9-1", "Version: 1:"+version+"-1~bpo1+2"))
+	a.publish(t, "stable", strings.ReplaceAll(string(text), "Version: 1:9.9-1", "Version: 1.0-3"))
 	_, other, _ := strings.Cut(string(text), "\n\n")
-	a.Publish(t, "oldstable", other) // without a tmux
+	a.publish(t, "oldstable", other) // without a tmux
 
 	var stages []string
-	f := Fetcher{CacheDir: shortDir(t), Mirror: a.Mirror(), Keyring: a.Keyring, Progress: func(line string) { stages = append(stages, line) }}
+	f := Fetcher{CacheDir: shortDir(t), Mirror: a.mirror(), Keyring: a.keyring, Progress: func(line string) { stages = append(stages, line) }}
 	if _, err := f.Path(version); !errors.Is(err, ErrNotFetched) {
 		t.Errorf("Path before Get: %v", err)
 	}

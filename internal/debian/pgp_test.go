@@ -1,4 +1,4 @@
-package debarchive
+package debian
 
 import (
 	"bytes"
