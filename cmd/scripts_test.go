@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -103,7 +104,9 @@ func runScripts(t *testing.T, dir string) {
 			if err := os.MkdirAll(home, 0o755); err != nil {
 				return err
 			}
-			return testTmux(env)
+			err := testTmux(env)
+			env.Values[atFirst] = slices.Clone(env.Vars)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"chomp":    chomp,

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -65,7 +66,6 @@ func program(main func(args []string, stdin io.Reader, stdout, stderr io.Writer)
 func workers(t *testing.T, dir string) func(*testscript.TestScript, bool, []string) {
 	var mu sync.Mutex
 	idle := map[string][]worker{}
-	variables := variablesIn(t, dir)
 	start := func(name string) (worker, error) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -90,12 +90,7 @@ func workers(t *testing.T, dir string) func(*testscript.TestScript, bool, []stri
 		return worker{json.NewEncoder(in), json.NewDecoder(out)}, nil
 	}
 	return func(ts *testscript.TestScript, neg bool, args []string) {
-		c := call{Args: args[1:], Dir: ts.MkAbs("."), Env: []string{"PWD=" + ts.MkAbs(".")}}
-		for _, name := range variables {
-			if value := ts.Getenv(name); value != "" {
-				c.Env = append(c.Env, name+"="+value)
-			}
-		}
+		c := call{Args: args[1:], Dir: ts.MkAbs("."), Env: environment(ts, dir)}
 		w, err := start(args[0])
 		ts.Check(err)
 		var got outcome
@@ -112,21 +107,25 @@ func workers(t *testing.T, dir string) func(*testscript.TestScript, bool, []stri
 	}
 }
 
-// variablesIn are the variables that every script has, and those that one of a directory sets.
-func variablesIn(t *testing.T, dir string) []string {
-	names := []string{"WORK", "PATH", "HOME", "TMPDIR", "LANG", "GOCACHE"}
-	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+// atFirst is the key of the environment with which a script begins.
+type atFirstKey struct{}
+
+var atFirst atFirstKey
+
+var setsVariable = regexp.MustCompile(`(?m)^env (\w+)=`)
+
+// environment is that of a script at this moment: a [testscript.TestScript] knows variables by
+// their names only, so these are found where the script sets them.
+func environment(ts *testscript.TestScript, dir string) []string {
+	text, err := os.ReadFile(filepath.Join(dir, ts.Name()+".txtar"))
+	ts.Check(err)
+	env := slices.Clone(ts.Value(atFirst).([]string))
+	for _, m := range setsVariable.FindAllSubmatch(text, -1) {
+		name := string(m[1]) + "="
+		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, name) })
+		if value := ts.Getenv(string(m[1])); value != "" { // not set yet, or no more
+			env = append(env, name+value)
 		}
-		for _, m := range regexp.MustCompile(`(?m)^env (\w+)=`).FindAllSubmatch(text, -1) {
-			names = append(names, string(m[1]))
-		}
 	}
-	return names
+	return append(env, "PWD="+ts.MkAbs("."))
 }
