@@ -40,8 +40,8 @@ var (
 //
 // Missed excuses all but the last: it says that what was printed until then may be missing.
 func TestFollowingRandomPrograms(t *testing.T) {
-	if *runs.Text != "" {
-		p := must[paneprog.Program](t)(paneprog.Parse(*runs.Text))
+	if runs.Text != "" {
+		p := must[paneprog.Program](t)(paneprog.Parse(runs.Text))
 		var total follower
 		f := must[*follower](t)(follow(t.Context(), tmuxtest.New(t), p, false))
 		total.add(f)
@@ -83,7 +83,7 @@ func TestFollowingRandomPrograms(t *testing.T) {
 			return func() string { return shrink(t, srv, p, f, plain) }, nil
 		}
 	})
-	if died > *runs.Programs/1000 {
+	if died > runs.Programs/1000 {
 		t.Errorf("tmux died %d times", died)
 	}
 	t.Logf("%s; tmux died %d times; %.1f programs a second", total.String(), died, speed)
@@ -101,7 +101,7 @@ func ended(srv *tmux.Server) bool {
 // shrink describes a failure by the shortest program that has one of its kind.
 func shrink(t *testing.T, srv *tmux.Server, p paneprog.Program, f *follower, plain bool) string {
 	last := f.failure
-	short := paneprog.Shrink(p, *runs.Shrink, func(q paneprog.Program) bool {
+	short := paneprog.Shrink(p, runs.Shrink, func(q paneprog.Program) bool {
 		g, err := follow(t.Context(), srv, q, plain)
 		if err != nil || g.rule != f.rule {
 			return false
@@ -464,7 +464,7 @@ func (f *follower) look(ctx context.Context) error {
 	if f.mark, err = look.Mark().MarshalBinary(); err != nil {
 		return err
 	}
-	if *runs.Text != "" {
+	if runs.Text != "" {
 		f.log = append(f.log, fmt.Sprintf("step %d: missed %v, new %q", f.step, look.Missed, look.New))
 	}
 	first := since == nil

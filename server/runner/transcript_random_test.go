@@ -34,8 +34,8 @@ var mostMissed = map[string]float64{
 // the row on which the output begins, unless the transcript is missed.
 func TestTranscriptRandomPrograms(t *testing.T) {
 	t.Parallel()
-	if *runs.Text != "" {
-		p, err := paneprog.Parse(*runs.Text)
+	if runs.Text != "" {
+		p, err := paneprog.Parse(runs.Text)
 		ok(t, err)
 		f := &feeder{srv: tmuxtest.New(t)}
 		what, _, err := f.differs(t.Context(), p)
@@ -105,7 +105,7 @@ func TestPanesAreResetForTranscripts(t *testing.T) {
 	used := &feeder{srv: tmuxtest.New(t)}
 	defer used.close(t.Context())
 	for seed := range uint64(40) {
-		r := rand.New(rand.NewPCG(cmp.Or(*runs.Seed, 7), seed))
+		r := rand.New(rand.NewPCG(cmp.Or(runs.Seed, 7), seed))
 		p := paneprog.GenerateOutput(r, 40, 8)
 		output := outputOf(p)
 		got, err := used.show(t.Context(), p, output)
@@ -263,7 +263,7 @@ func (f *feeder) differs(ctx context.Context, p paneprog.Program) (what string, 
 
 // shrink describes a failure by the shortest program that has one.
 func (f *feeder) shrink(ctx context.Context, p paneprog.Program, what string) string {
-	p = paneprog.Shrink(p, *runs.Shrink, func(q paneprog.Program) bool {
+	p = paneprog.Shrink(p, runs.Shrink, func(q paneprog.Program) bool {
 		if q.Above >= q.Rows || q.History < 10_000 {
 			return false
 		}

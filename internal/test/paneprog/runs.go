@@ -10,42 +10,42 @@ import (
 
 // Runs are the flags of a test that runs many random programs.
 type Runs struct {
-	Programs *int    // how many
-	Seed     *uint64 // of the first
-	Text     *string // of the only one, if it is not empty
-	Shrink   *int    // how many programs to run to shrink a failure
-	workers  *int
-	keep     *int
+	Programs int    // how many
+	Seed     uint64 // of the first; 0 picks one
+	Text     string // of the only one, if it is not empty
+	Shrink   int    // how many programs to run to shrink a failure
+	workers  int
+	keep     int
 }
 
 // NewRuns declares the flags of a test, with two of their defaults.
-func NewRuns(test string, programs, shrink int) Runs {
-	return Runs{
-		Programs: flag.Int("programs", programs, "how many random programs "+test+" runs"),
-		Seed:     flag.Uint64("program-seed", 1, "the first program's seed; 0 picks one at random"),
-		Text:     flag.String("program", "", "run this program only, as a failure prints it"),
-		Shrink:   flag.Int("program-shrink", shrink, "how many programs to run to shrink a failure"),
-		workers:  flag.Int("program-workers", 2, "how many tmux servers run programs at a time"),
-		keep:     flag.Int("program-failures", 1, "how many failures to shrink and print before giving up"),
-	}
+func NewRuns(test string, programs, shrink int) *Runs {
+	r := new(Runs)
+	flag.IntVar(&r.Programs, "programs", programs, "how many random programs "+test+" runs")
+	flag.Uint64Var(&r.Seed, "program-seed", 1, "the first program's seed; 0 picks one at random")
+	flag.StringVar(&r.Text, "program", "", "run this program only, as a failure prints it")
+	flag.IntVar(&r.Shrink, "program-shrink", shrink, "how many programs to run to shrink a failure")
+	flag.IntVar(&r.workers, "program-workers", 2, "how many tmux servers run programs at a time")
+	flag.IntVar(&r.keep, "program-failures", 1, "how many failures to shrink and print before giving up")
+	return r
 }
 
 // Run starts workers, and calls them with the seeds of programs. A worker returns an error if it
 // cannot go on, and what reports a failure, or nil. Run returns how many programs ran in a second.
-func (r Runs) Run(t *testing.T, start func() func(seed uint64) (report func() string, err error)) float64 {
+func (r *Runs) Run(t *testing.T, start func() func(seed uint64) (report func() string, err error)) float64 {
 	var (
 		mu       sync.Mutex
 		failures int
 		next     uint64
 		workers  sync.WaitGroup
 	)
-	first := cmp.Or(*r.Seed, 1+uint64(time.Now().UnixNano()%1_000_000_000))
+	first := cmp.Or(r.Seed, 1+uint64(time.Now().UnixNano()%1_000_000_000))
 	t.Logf("the first program has -program-seed %d", first)
 	began := time.Now()
 	take := func() (seed uint64, ok bool) {
 		mu.Lock()
 		defer mu.Unlock()
-		if next >= uint64(*r.Programs) || failures >= *r.keep {
+		if next >= uint64(r.Programs) || failures >= r.keep {
 			return 0, false
 		}
 		next++
@@ -55,9 +55,9 @@ func (r Runs) Run(t *testing.T, start func() func(seed uint64) (report func() st
 		mu.Lock()
 		defer mu.Unlock()
 		failures++
-		return failures <= *r.keep
+		return failures <= r.keep
 	}
-	for range *r.workers {
+	for range r.workers {
 		run := start()
 		workers.Go(func() {
 			for seed, ok := take(); ok; seed, ok = take() {
