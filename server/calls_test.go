@@ -52,7 +52,8 @@ import (
 //	      [counted [auto]] [pin] [raw] [keephistory] [probes]
 //	              start another server; the first has the tier destructive and no caller;
 //	              a raw one gets no initialize; a counted one uses the tmux program, unless auto;
-//	              one with probes has the tools of AddProbes
+//	              one with probes has the tools of AddProbes; one with keephistory leaves what
+//	              it runs in the shell's history by default
 //	begin NAME TOOL ARGUMENTS              a call that waits, for something that comes later
 //	looked                                 wait until those that wait have looked again
 //	[!] end NAME [CHECK...]                what it answers

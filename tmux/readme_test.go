@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The Go code in README.md is that of [Example], which is run. The example's own server becomes
-// the reader's, and its printed error a returned one.
+// README.md shows the body of [Example], but connects to the reader's tmux server and returns the
+// error where Example prints it.
 func TestReadmeShowsTheExample(t *testing.T) {
 	t.Parallel()
 	readme, source := must[[]byte](t)(os.ReadFile("../README.md")), must[[]byte](t)(os.ReadFile("example_test.go"))
