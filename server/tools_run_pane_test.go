@@ -258,7 +258,10 @@ func TestWhatEndsACommand(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s, detach=%t", name, detach), func(t *testing.T) {
 				t.Parallel()
-				srv, p := shellPane(t, "bash", "remain-on-exit", "on")
+				srv, _ := shellPane(t, "bash", "remain-on-exit", "on")
+				// In a directory where no other server cleans up.
+				p := start(t, srv, []string{"TMPDIR=" + filepath.Dir(srv.SocketPath()), "XDG_RUNTIME_DIR="})
+				p.handshake("{}")
 				tmuxtest.Run(t, srv, "new-window", "-d", "cat")
 				pid, _ := strconv.Atoi(format(t, srv, "%0", "#{pid}"))
 				g := newGate(t)
