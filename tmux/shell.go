@@ -55,7 +55,7 @@ type IfShell struct {
 }
 
 // WaitFor waits until a channel is signalled, or does what its flags say. A channel is just a
-// name. A signal that nobody waits for is kept, once.
+// name. A signal that nobody waits for is kept; a second one takes it back.
 //
 // Before tmux 3.8 a waiter whose context ended stays in the queue: a lock it waited for may go to
 // it and never come back, and it takes a signal that nobody else waits for. [Channel.Wait]

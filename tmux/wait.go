@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -45,9 +46,20 @@ type Channel struct {
 // Channel returns the channel of this name. The name must not be empty.
 func (s *Server) Channel(name string) Channel { return Channel{s, name} }
 
-// Signal wakes everybody who waits on the channel or, if nobody does, the next one who will.
+// Signal wakes everybody who waits on the channel or, if nobody does, the next one who will. In tmux a
+// second signal before that takes the first one back.
 func (c Channel) Signal(ctx context.Context) error {
-	return c.srv.run(ctx, WaitFor{Channel: c.name, Signal: true})
+	if err := c.srv.usable(); err != nil {
+		return err
+	}
+	if err := c.srv.settled(ctx, c.name, func(*channelWaits) {}); err != nil {
+		return err
+	}
+	return c.srv.signal(ctx, c.name)
+}
+
+func (s *Server) signal(ctx context.Context, channel string) error {
+	return s.run(ctx, WaitFor{Channel: channel, Signal: true})
 }
 
 // Lock locks the channel, waiting until it is free. See [WaitFor] for what is left before tmux 3.8
@@ -66,7 +78,8 @@ func (c Channel) Unlock(ctx context.Context) error {
 //
 // Nothing is left of the wait when the context ends, if the server answers. Before 3.8 tmux keeps the waiter of a client
 // that has gone, and the next signal would be lost to it. So the channel's queue is emptied, unless
-// another Wait of this Server is in it; that wakes whoever else waits on the channel.
+// another Wait of this Server is in it; that wakes whoever else waits on the channel. From 3.8 on a
+// signal of another program is lost if tmux gets it before it notices that the client has gone.
 func (c Channel) Wait(ctx context.Context) error {
 	s, channel := c.srv, c.name
 	if err := s.usable(); err != nil {
@@ -83,7 +96,7 @@ func (c Channel) Wait(ctx context.Context) error {
 	// all who wait, and runs what stands behind when it has no session any more.
 	stays := item{words: encoded{"display-message", "-p", "#{?session_id,#{?exit-unattached,,1},}"}}
 	list := []item{stays, {words: words}, stays}
-	if err := s.joinWait(ctx, channel); err != nil {
+	if err := s.settled(ctx, channel, func(w *channelWaits) { w.waits++ }); err != nil {
 		return err
 	}
 	waiting, stop := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -98,7 +111,7 @@ func (c Channel) Wait(ctx context.Context) error {
 	select {
 	case <-ended:
 		begin()
-		s.leaveWait(channel, false)
+		s.leaveWait(channel, err == nil, false)
 		if err == nil && strings.TrimSpace(string(outs[2])) == "" {
 			err = s.stillThere(ctx)
 		}
@@ -108,7 +121,8 @@ func (c Channel) Wait(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 	}
-	signalled := make(chan struct{})
+	s.settleWait(channel)
+	var told atomic.Bool // whether the signal came
 	settle(ctx, func(within context.Context) {
 		// A waiter that may or may not be in the queue could not be taken out of it.
 		select {
@@ -118,21 +132,22 @@ func (c Channel) Wait(ctx context.Context) error {
 		}
 		stop(context.Cause(ctx))
 		<-ended
-		if err == nil {
-			close(signalled)
-		}
-		if emptied := s.leaveWait(channel, err != nil && begun.Err() != nil); emptied != nil {
+		signalled := err == nil
+		last, left := s.leaveWait(channel, signalled, begun.Err() != nil)
+		switch {
+		case signalled && told.CompareAndSwap(false, true):
+		case signalled && last: // nobody knows of it
+			_ = s.signal(within, channel)
+		case last && left:
 			s.forgetWaiter(within, channel)
-			emptied()
 		}
+		s.waitSettled(channel)
 		begin()
 	})
-	select {
-	case <-signalled: // after all
-		return nil
-	default:
+	if told.CompareAndSwap(false, true) {
 		return context.Cause(ctx)
 	}
+	return nil // signalled after all
 }
 
 // stillThere distinguishes a server without sessions from one that is about to exit.
@@ -150,59 +165,82 @@ func (s *Server) stillThere(ctx context.Context) error {
 
 // channelWaits are the waits of a Server on a channel.
 type channelWaits struct {
-	n       int
-	emptied chan struct{} // closed when the channel's queue is empty; nil if nobody empties it
+	waits int
+	left  bool // one of them left a waiter behind in the queue, and none was signalled since
+	// settling are the waits whose context has ended, until nothing is left of them: meanwhile they
+	// may take a signal, and emptying the queue wakes who waits. settled is closed then.
+	settling int
+	settled  chan struct{}
 }
 
-// joinWait counts in a wait on a channel, which must not be in the queue while that is emptied: it
-// would be taken for signalled.
-func (s *Server) joinWait(ctx context.Context, channel string) error {
+// settled changes what is known of a channel once nothing of an earlier wait is left to settle.
+func (s *Server) settled(ctx context.Context, channel string, change func(*channelWaits)) error {
 	for {
 		s.mu.Lock()
-		if s.waiting == nil {
-			s.waiting = map[string]*channelWaits{}
-		}
 		w := s.waiting[channel]
 		if w == nil {
 			w = new(channelWaits)
-			s.waiting[channel] = w
 		}
-		emptied := w.emptied
-		if emptied == nil {
-			w.n++
+		settling, settled := w.settling > 0, w.settled
+		if !settling {
+			change(w)
+			s.keepWaits(channel, w)
 		}
 		s.mu.Unlock()
-		if emptied == nil {
+		if !settling {
 			return nil
 		}
 		select {
-		case <-emptied:
+		case <-settled:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// leaveWait counts out a wait. If it was the last and left a waiter behind, the queue is to be emptied,
-// and then the function called that leaveWait returns.
-func (s *Server) leaveWait(channel string, left bool) (emptied func()) {
+// keepWaits keeps what is known of a channel as long as somebody waits on it.
+func (s *Server) keepWaits(channel string, w *channelWaits) {
+	switch {
+	case w.waits == 0 && w.settling == 0:
+		delete(s.waiting, channel)
+	case s.waiting == nil:
+		s.waiting = map[string]*channelWaits{channel: w}
+	default:
+		s.waiting[channel] = w
+	}
+}
+
+// settleWait notes that the context of a wait has ended.
+func (s *Server) settleWait(channel string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.waiting[channel]
-	if w.n--; w.n > 0 {
-		return nil
+	if w.settling++; w.settling == 1 {
+		w.settled = make(chan struct{})
 	}
-	if !left {
-		delete(s.waiting, channel)
-		return nil
+}
+
+// waitSettled notes that nothing is left of a wait whose context had ended.
+func (s *Server) waitSettled(channel string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.waiting[channel]
+	if w.settling--; w.settling == 0 {
+		close(w.settled)
 	}
-	w.emptied = make(chan struct{})
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.waiting, channel)
-		close(w.emptied)
-	}
+	s.keepWaits(channel, w)
+}
+
+// leaveWait counts out a wait, which was signalled or may have left a waiter behind. It reports whether it was the
+// last, and whether the queue has waiters that were left behind.
+func (s *Server) leaveWait(channel string, signalled, behind bool) (last, left bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.waiting[channel]
+	w.waits--
+	w.left = !signalled && (w.left || behind)
+	s.keepWaits(channel, w)
+	return w.waits == 0, w.left
 }
 
 // forgetWaiter empties the queue of a channel on which a dead waiter of ours is.
@@ -210,6 +248,6 @@ func (s *Server) leaveWait(channel string, left bool) (emptied func()) {
 // waiter any more, or this one does.
 func (s *Server) forgetWaiter(ctx context.Context, channel string) {
 	if v, err := s.Version(ctx); err == nil && !forgetsWaiters.released(v) {
-		_ = s.Channel(channel).Signal(ctx) // without a server there is no queue
+		_ = s.signal(ctx, channel) // without a server there is no queue
 	}
 }

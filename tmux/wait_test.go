@@ -130,6 +130,39 @@ func TestKillLeavesRoom(t *testing.T) {
 	ok(t, srv.Kill(ctx))
 }
 
+// TestSignalBesideAWaitThatGaveUp: of a wait whose server does not answer, the command may run after the
+// wait has ended. It takes no signal that comes then.
+func TestSignalBesideAWaitThatGaveUp(t *testing.T) {
+	t.Parallel()
+	for name, signals := range map[string]func(srv *tmux.Server) *tmux.Server{
+		"from the same Server": func(srv *tmux.Server) *tmux.Server { return srv },
+		"from another":         func(srv *tmux.Server) *tmux.Server { return by(t, srv, tmux.TransportNative) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv, ctx := started(t), tmuxtest.Context(t)
+			other := signals(srv)
+			if v := must[tmux.Version](t)(srv.Version(ctx)); other != srv && v.Has(tmux.FieldFeature(tmux.WaitFor{}, "Event").Since) {
+				t.Skip("this tmux gives a signal to a client that has gone, until it notices, and says nothing of it")
+			}
+			ok(t, do(ctx, srv, tmux.ListSessions{})) // so that one connection is all that they need
+			ok(t, do(ctx, other, tmux.ListSessions{}))
+			pid := must[int](t)(strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")))
+			for range testtool.Size(3, 30) {
+				ok(t, syscall.Kill(pid, syscall.SIGSTOP))
+				isKind(t, "nobody signals", waitFor(t, srv, "c", 20*time.Millisecond), context.DeadlineExceeded)
+				sent := make(chan error, 1)
+				go func() { sent <- other.Channel("c").Signal(ctx) }()
+				time.Sleep(50 * time.Millisecond) // for what it sends, or else there is less to see
+				ok(t, syscall.Kill(pid, syscall.SIGCONT))
+				ok(t, waitFor(t, srv, "c", time.Minute))
+				ok(t, <-sent)
+				isKind(t, "the signal was given twice", waitFor(t, srv, "c", 20*time.Millisecond), context.DeadlineExceeded)
+			}
+		})
+	}
+}
+
 // TestWaitIsNotWokenByTheEndOfAnother: the queue of a channel is emptied after a wait that gave up. A
 // wait that begins meanwhile is not taken for signalled.
 func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
