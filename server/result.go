@@ -81,11 +81,27 @@ type paneText struct {
 type screenText struct {
 	Result string `json:"result" exact:"true"`
 	PaneID string `json:"pane_id"`
+	// FirstLine and LastLine are the first and the last line there are, as start and end
+	// count them, and Outside is that none of them was asked for.
+	FirstLine int  `json:"first_line"`
+	LastLine  int  `json:"last_line"`
+	Outside   bool `json:"outside"`
 }
 
-func (t text) textBlock() string       { return legible(t.Result, "") }
-func (t paneText) textBlock() string   { return legible(t.Result, "") }
-func (t screenText) textBlock() string { return t.Result }
+func (t text) textBlock() string     { return legible(t.Result, "") }
+func (t paneText) textBlock() string { return legible(t.Result, "") }
+
+func (t screenText) textBlock() string {
+	if t.Outside {
+		return t.where()
+	}
+	return t.Result
+}
+
+// where says which lines there are.
+func (t screenText) where() string {
+	return fmt.Sprintf("nothing there: its lines are %d to %d", t.FirstLine, t.LastLine)
+}
 
 // encodeResult makes the answer of a call: text, see [view]. For programs it is the
 // output as structured content, and beside it one text block for clients that read

@@ -106,6 +106,7 @@ func (e evaluated) view() view {
 func (t screenText) view() view {
 	v := raw(t.Result)
 	v.fact("%s", t.PaneID)
+	v.factIf(t.Outside, "%s", t.where())
 	v.more = "start and end"
 	return v
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -17,7 +18,9 @@ var capturePane = tool[capturePaneIn, screenText]{
 	run: func(ctx context.Context, c *call, in capturePaneIn) (screenText, error) {
 		target := c.on.target
 		type row struct {
-			ID string `tmux:"pane_id"`
+			ID      string `tmux:"pane_id"`
+			Height  int    `tmux:"pane_height"`
+			History int    `tmux:"history_size"`
 		}
 		var b tmux.Batch
 		panes := tmux.Rows[row](&b, tmux.DisplayMessage{Target: target})
@@ -25,18 +28,43 @@ var capturePane = tool[capturePaneIn, screenText]{
 			Target: target, Print: true, Start: in.Start, End: in.End,
 			Escapes: in.Colors, Join: in.Join, Alternate: in.Hidden, Pending: in.Pending,
 		})
+		var hidden *[]byte // it may have another height
+		if in.Hidden {
+			hidden = tmux.Add(&b, tmux.CapturePane{Target: target, Print: true, Alternate: true})
+		}
 		if err := b.Do(ctx, c.tmux); err != nil {
 			return screenText{}, err
 		}
+		pane := (*panes)[0]
+		out := screenText{PaneID: pane.ID, FirstLine: -pane.History, LastLine: pane.Height - 1}
+		if hidden != nil {
+			out.FirstLine, out.LastLine = 0, bytes.Count(*hidden, []byte("\n"))-1
+		}
 		if in.Pending {
-			return screenText{Result: strings.TrimSuffix(string(*screen), "\n"), PaneID: (*panes)[0].ID}, nil
+			out.Result = strings.TrimSuffix(string(*screen), "\n")
+			return out, nil
+		}
+		if out.Outside = in.outside(out.FirstLine, out.LastLine); out.Outside {
+			return out, nil
 		}
 		lines, cut := lastLines(screenLines(*screen), in.MaxLines)
 		if cut > 0 {
 			lines = append([]string{fmt.Sprintf("[... truncated %d lines ...]", cut)}, lines...)
 		}
-		return screenText{Result: strings.Join(lines, "\n"), PaneID: (*panes)[0].ID}, nil
+		out.Result = strings.Join(lines, "\n")
+		return out, nil
 	},
+}
+
+// outside reports whether a pane with lines first to last has none of those that are
+// asked for: tmux answers with the nearest.
+func (in capturePaneIn) outside(first, last int) bool {
+	from := int(in.Start)
+	to := max(from, last)
+	if in.End != nil && *in.End != tmux.LineEdge {
+		to = int(*in.End)
+	}
+	return max(from, to) < first || min(from, to) > last
 }
 
 type capturePaneIn struct {
