@@ -45,7 +45,6 @@ type transcript struct {
 	sequence []byte // so far
 	args     []int
 	char     []byte // so far
-	last     rune   // for REP, if that comes next
 }
 
 // row is the characters of a row, as far as tmux has any; they are "" in the second column of
@@ -173,7 +172,7 @@ func (t *transcript) here() *row {
 
 // put writes a character.
 func (t *transcript) put(c rune) {
-	if t.last = c; t.alternate {
+	if t.alternate {
 		return
 	}
 	w, cell := 1, ""
@@ -266,12 +265,6 @@ func (t *transcript) scrollUp() {
 	t.screen[t.bottom] = first
 }
 
-// scrollDown inserts a row above those that scroll, and drops the last of them.
-func (t *transcript) scrollDown() {
-	t.failIf(t.hidden > 0 || !t.screen[t.top].own)
-	t.moveRows(t.top+1, t.top, t.bottom-t.top)
-}
-
 // moveRows and clearRows do what tmux does with its lines, so that n may be negative in
 // clearRows.
 func (t *transcript) moveRows(to, from, n int) {
@@ -344,9 +337,7 @@ func (t *transcript) eraseScreen(mode int) {
 		}
 		t.clearRows(t.row+1, t.rows-t.row-1)
 	case mode == 1:
-		t.here()
-		t.clearRows(0, t.row)
-		t.erase(0, min(t.col+1, t.columns))
+		t.failIf(true)
 	case mode == 2:
 		t.clear()
 	}
@@ -381,7 +372,7 @@ func (t *transcript) Write(p []byte) (int, error) {
 		case t.state == text && c >= ' ' && c < 0x7f:
 			t.put(rune(c))
 		case c == 0x18 || c == 0x1a: // CAN and SUB
-			t.state, t.last = text, 0
+			t.state = text
 		case c == 0x1b:
 			t.state, t.sequence = escape, t.sequence[:0]
 		case t.state >= operating && c == '\n':
@@ -420,7 +411,6 @@ func (t *transcript) putChars(all bool) {
 
 // control does what a control character says.
 func (t *transcript) control(c byte) {
-	t.last = 0
 	switch {
 	case c == 0x0e: // SO: line drawing
 		t.failIf(true)
@@ -468,9 +458,7 @@ func (t *transcript) collect(c byte) {
 		t.command(t.parse(c))
 	case introduces && !begun:
 		t.failIf(c == 'P') // it may be an image
-		if t.state = next; next != control {
-			t.last = 0
-		}
+		t.state = next
 	default:
 		t.state, t.args = text, t.args[:0]
 		t.command("\x1b" + string(t.sequence) + string(c))
@@ -508,8 +496,6 @@ func (t *transcript) arg(i, least, otherwise int) int {
 
 // command does what a sequence says. What means nothing to tmux is left out here too.
 func (t *transcript) command(key string) {
-	last := t.last
-	t.last = 0
 	n := t.arg(0, 1, 1)
 	switch key { // these have an effect while the alternate screen is on, too
 	case "J":
@@ -544,18 +530,6 @@ func (t *transcript) command(key string) {
 		t.cursor = t.saved
 		t.col = min(t.col, t.columns-1)
 		t.lost = t.lost || !t.moved && t.since != t.hidden
-	case "\x1bD":
-		t.lineFeed()
-	case "\x1bE":
-		t.col = 0
-		t.lineFeed()
-	case "\x1bM":
-		if t.failIf(t.unsure()); t.row == t.top {
-			t.scrollDown()
-		} else {
-			t.row = max(0, t.row-1)
-			t.failIf(t.hidden > 0 && !t.screen[t.row].own)
-		}
 	case "A":
 		t.vertical(-n)
 	case "B":
@@ -581,26 +555,8 @@ func (t *transcript) command(key string) {
 		t.eraseLine(t.arg(0, 0, 0))
 	case "L", "M":
 		t.lines(key == "L", n)
-	case "@", "P":
-		t.cells(key == "@", min(n, t.columns-t.col))
-	case "X":
-		t.erase(t.col, min(t.col+n, t.columns))
-	case "S":
-		t.failIf(t.hidden > 0)
-		for range min(n, t.bottom-t.top+1) {
-			t.scrollUp()
-		}
-	case "T":
-		for range min(n, t.bottom-t.top+1) {
-			t.scrollDown()
-		}
-	case "b":
-		if t.failIf(last == 0 || last >= 0x80); last != 0 {
-			for range min(n, t.columns-t.col) {
-				t.put(last)
-			}
-			t.last = 0
-		}
+	case "\x1bD", "\x1bE", "\x1bM", "S", "T", "@", "P", "X", "b": // what full-screen programs do
+		t.failIf(true)
 	}
 }
 
@@ -661,29 +617,6 @@ func (t *transcript) lines(insert bool, n int) {
 		t.moveRows(t.row, t.row+n, kept)
 	}
 	t.clearRows(t.row+kept, n-kept)
-}
-
-// cells inserts blanks at the cursor, or deletes characters.
-func (t *transcript) cells(insert bool, n int) {
-	if n < 1 {
-		return
-	}
-	r, kept := t.here(), t.columns-t.col-n
-	used := len(r.cells)
-	if kept > 0 {
-		used = max(used, t.columns-n)
-	}
-	r.extend(t.columns)
-	t.failIf(r.splits(t.col) || slices.Contains(r.cells[t.col:], "\t") || r.splits(t.col+kept) || r.splits(t.col+n) || insert && n > kept)
-	if blanks := slices.Repeat([]string{" "}, n); insert {
-		used = t.columns
-		r.cells = slices.Insert(r.cells, t.col, blanks...)
-	} else {
-		r.cells = append(slices.Delete(r.cells, t.col, t.col+n), blanks...)
-	}
-	if r.cells = r.cells[:used]; n == t.columns && !insert {
-		t.clearRows(t.row, 1)
-	}
 }
 
 // SplitAt splits a line of text at a column of the terminal. One that does not reach it
