@@ -138,6 +138,8 @@ type runResult struct {
 	LinesMissed      bool    `json:"lines_missed"`
 	Note             *string `json:"note"`
 	EffectiveTimeout float64 `json:"effective_timeout"`
+
+	detached bool // what is wanted is the job's id
 }
 
 // answer ends the reading of the output, and makes the result of it. Whole is that it
@@ -159,6 +161,7 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 	lines, cut = lastBytes(lines, most)
 	id := r.cmd.ID()
 	res = &r.result
+	res.detached = r.in.Detach
 	res.PaneID, res.JobID, res.Output = r.pane.ID, &id, append([]string{}, lines...)
 	res.OutputTruncated, res.OutputTruncatedLines = short || cut+dropped > 0, cut+dropped
 	res.OutputLines, res.LinesMissed = out.lines, r.missed || r.cmd.Missed() || r.cmd.Recorded() && !r.result.PaneGone && r.cmd.Resized(r.pane.TTY)
@@ -260,6 +263,8 @@ func (r *runResult) view() view {
 		v.more = "get_job" + job + " with match"
 	}
 	switch {
+	case r.ExitStatus != nil && r.detached:
+		v.fact("%s exit %d: job%s", r.PaneID, *r.ExitStatus, job)
 	case r.ExitStatus != nil:
 		v.fact("%s exit %d", r.PaneID, *r.ExitStatus)
 	case r.PaneGone:
