@@ -19,6 +19,7 @@ type echo struct {
 	// then Enter: nothing on that row counts.
 	redrawn bool
 	entered bool // Enter was pressed
+	longest int  // bytes of the longest line typed, without its end
 
 	// earlier are the lines that have shown. What is typed before a shell reads shows twice: the terminal
 	// shows it, and then the shell does, at its prompt.
@@ -47,12 +48,16 @@ const leastEcho = 3
 
 // echoOf is the echo of a text that is typed, line by line, and perhaps ended by Enter.
 func echoOf(text string) echo {
-	e := echo{entered: strings.ContainsAny(text, "\r\n")}
+	isEnd := func(r rune) bool { return r == '\n' || r == '\r' }
+	e := echo{entered: strings.ContainsFunc(text, isEnd)}
+	for line := range strings.FieldsFuncSeq(text, isEnd) {
+		e.longest = max(e.longest, len(line))
+	}
 	if strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != '\r' && unicode.IsControl(r) }) {
 		e.redrawn = true // a tab may complete a word
 		return e
 	}
-	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+	for line := range strings.FieldsFuncSeq(text, isEnd) {
 		if line = strings.TrimSpace(line); line != "" {
 			e.lines = append(e.lines, line)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
+	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
 
@@ -58,6 +59,9 @@ func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, ty
 // typeUnless is typeInto, but types nothing if the keys would also reach the pane
 // not. It returns the pane that on names.
 func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what echo, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
+	if err := c.takesLine(ctx, on, what.longest); err != nil {
+		return "", false, err
+	}
 	cmds, err := typing(on.target)
 	if err != nil {
 		return "", false, err
@@ -100,6 +104,24 @@ func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what e
 	}
 	c.typed(before, what)
 	return (*rows)[0].ID, false, nil
+}
+
+// takesLine refuses a line of so many bytes that the terminal would cut.
+func (c *call) takesLine(ctx context.Context, on aimed, size int) error {
+	if size <= runner.MostLine {
+		return nil
+	}
+	type row struct {
+		ID  tmux.PaneID `tmux:"pane_id"`
+		PID int         `tmux:"pane_pid"`
+		TTY string      `tmux:"pane_tty"`
+	}
+	rows, err := tmux.List[row](ctx, c.tmux, tmux.DisplayMessage{Target: on.target})
+	if err != nil || !runner.CutsLines(rows[0].PID, rows[0].TTY) {
+		return err
+	}
+	return faultf(kindRefused, "nothing was typed: a line has %d bytes, and the terminal of pane %s, which gathers lines for its program, keeps %d", size, rows[0].ID, runner.MostLine).
+		suggest("type shorter lines, or have the program read a file; run_command takes commands of any length")
 }
 
 // taker is what decides whether a pane takes what is typed.

@@ -113,7 +113,7 @@ func (c *call) sendKeys(ctx context.Context, on aimed, in keyInput) (tmux.PaneID
 			cmds = append(cmds, tmux.SendKeys{Target: target, Reset: true})
 		}
 		for i, text := range in.Keys {
-			if in.SuppressHistory && i == 0 {
+			if in.SuppressHistory && i == 0 && in.key(text) == "" {
 				text = " " + text
 			}
 			if !in.Literal && mayNameKey(text) {
@@ -153,7 +153,7 @@ func (in keyInput) echo() echo {
 	}
 	e := echoOf(text.String())
 	if keys {
-		return echo{redrawn: e.entered, entered: e.entered}
+		return echo{redrawn: e.entered, entered: e.entered, longest: e.longest}
 	}
 	return e
 }

@@ -115,6 +115,21 @@ func openTerminal(pid int, tty string) (fd int, err error) {
 	return unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 }
 
+// MostLine is how many bytes of a line, without its end, a terminal keeps that gathers lines for its
+// program: N_TTY_BUF_SIZE in Linux's n_tty.c, less one. What is typed beyond is lost.
+const MostLine = 4095
+
+// CutsLines reports whether the terminal of a pane gathers lines, as far as that is known.
+func CutsLines(pid int, tty string) bool {
+	fd, err := openTerminal(pid, tty)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	return err == nil && t.Lflag&unix.ICANON != 0
+}
+
 // readTerminal reads the settings of a terminal: whether they are those of the shell's
 // line editor, and else whether the terminal itself edits a line that it shows. read is
 // whether all that was typed has been read.

@@ -2,7 +2,11 @@
 
 package runner
 
-import "golang.org/x/sys/unix"
+import (
+	"math"
+
+	"golang.org/x/sys/unix"
+)
 
 // ForegroundOf knows only what tmux does: the name of the program. Whether a
 // shell shows its prompt is not known, and taken for granted.
@@ -24,3 +28,9 @@ func (Foreground) Reaches(*Command) error { return nil }
 
 // unseenPrompt is not known here.
 func (Foreground) unseenPrompt() bool { return true }
+
+// MostLine is not known here: no line is so long.
+const MostLine = math.MaxInt
+
+// CutsLines is not known here.
+func CutsLines(int, string) bool { return false }
