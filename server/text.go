@@ -50,7 +50,7 @@ const lineRoom = 200
 
 // text writes the view in at most so many bytes, whole lines where it can.
 func (v view) text(most int) string {
-	facts, lines, cut := slices.Clone(v.facts), v.lines, 0
+	facts, lines, cut := shortFacts(v.facts, most/2), v.lines, 0
 	text := strings.Join(lines, "\n")
 	room := most - len(strings.Join(facts, ", ")) - len("[]\n")
 	short := len(text) > room
@@ -68,11 +68,29 @@ func (v view) text(most int) string {
 	if len(facts) == 0 {
 		return text
 	}
-	header := "[" + legible(strings.Join(facts, ", "), "") + "]"
+	header := "[" + strings.Join(facts, ", ") + "]"
 	if len(v.lines) == 0 {
 		return header
 	}
 	return header + "\n" + text
+}
+
+// shortFacts makes facts legible, and shows the first bytes of long ones if all have more bytes than that.
+func shortFacts(facts []string, most int) []string {
+	facts = slices.Clone(facts)
+	size := 0
+	for i, f := range facts {
+		facts[i] = legible(f, "")
+		size += len(facts[i]) + len(", ")
+	}
+	const note = "… (1000000 bytes), "
+	each := max(most/max(len(facts), 1)-len(note), 0)
+	for i, f := range facts {
+		if size > most && len(f) > each+len(note) {
+			facts[i] = fmt.Sprintf("%s… (%d bytes)", head(f, each), len(f))
+		}
+	}
+	return facts
 }
 
 // of is the fact that so many of all lines are shown; none if that is all.

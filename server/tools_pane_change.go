@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
@@ -291,4 +292,11 @@ type setPaneTitleIn struct {
 	Title string `json:"title" desc:"literal text"`
 	paneSelect
 	socket
+}
+
+func (in setPaneTitleIn) check(*call) error {
+	if strings.ContainsFunc(in.Title, unicode.IsControl) {
+		return argumentFault("title", "must not have control characters, with which tmux keeps the old one")
+	}
+	return nil
 }
