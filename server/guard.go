@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -103,7 +104,25 @@ func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what e
 		return "", false, err
 	}
 	c.typed(before, what)
+	if pane := (*rows)[0]; pane.Synchronized && slices.ContainsFunc(cmds, func(cmd tmux.Command) bool { _, is := cmd.(tmux.SendKeys); return is }) {
+		c.noteSynchronized(ctx, pane.ID)
+	}
 	return (*rows)[0].ID, false, nil
+}
+
+// noteSynchronized notes which other panes of its window got the keys of a pane.
+func (c *call) noteSynchronized(ctx context.Context, pane tmux.PaneID) {
+	type row struct {
+		ID tmux.PaneID `tmux:"pane_id"`
+	}
+	rows, _ := tmux.List[row](ctx, c.tmux, tmux.ListPanes{Target: pane, Filter: "#{pane_synchronized}"})
+	c.typing.Lock()
+	defer c.typing.Unlock()
+	for _, r := range rows {
+		if r.ID != pane && !slices.Contains(c.typedAlso, r.ID) {
+			c.typedAlso = append(c.typedAlso, r.ID)
+		}
+	}
 }
 
 // takesLine refuses a line of so many bytes that the terminal would cut.
@@ -131,6 +150,8 @@ type taker struct {
 	InMode bool        `tmux:"pane_in_mode"`
 	Mode   string      `tmux:"pane_mode"`
 	Off    bool        `tmux:"pane_input_off"`
+	// Synchronized is that keys go to the other panes of its window too.
+	Synchronized bool `tmux:"pane_synchronized"`
 }
 
 func (c *call) takes(ctx context.Context, s selection, pane taker) error {

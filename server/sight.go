@@ -2,7 +2,9 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"tmuxmcp/tmux"
@@ -61,6 +63,17 @@ func (c *call) typed(look *tmux.Look, what echo) {
 type typedText struct {
 	paneText
 	Seen *waitForTextResult `json:"seen"`
+	also
+}
+
+// also are other panes that got the keys, because they are synchronized.
+type also struct {
+	SynchronizedPanes []tmux.PaneID `json:"synchronized_panes"`
+}
+
+func (a also) addTo(v view) view {
+	v.factIf(len(a.SynchronizedPanes) > 0, "also typed into %s, synchronized", strings.Trim(fmt.Sprint(a.SynchronizedPanes), "[]"))
+	return v
 }
 
 // typeAndSee types, and then waits and looks as the call says.
@@ -70,6 +83,7 @@ func (c *call) typeAndSee(ctx context.Context, in sight, typing func() (string, 
 		return typedText{}, err
 	}
 	out := typedText{paneText: paneText{Result: what, PaneID: string(c.typedInto[0].mark.Pane)}}
+	out.SynchronizedPanes = append([]tmux.PaneID{}, c.typedAlso...)
 	out.Seen, err = c.see(ctx, in)
 	return out, err
 }

@@ -326,15 +326,16 @@ func (e environmentInfo) view() view {
 
 func (t typedText) view() view {
 	if t.Seen == nil {
-		return t.paneText.view()
+		return t.addTo(t.paneText.view())
 	}
-	return t.Seen.view()
+	return t.addTo(t.Seen.view())
 }
 
 func (r sendKeysBatchResult) view() view {
 	var v view
 	v.fact("%d of %d succeeded", r.Succeeded, r.Succeeded+r.Failed)
 	v.factIf(r.StoppedAt != nil, "stopped at %d", deref(r.StoppedAt))
+	v = r.addTo(v)
 	for _, row := range r.Results {
 		if row.Error != nil {
 			v.lines = append(v.lines, fmt.Sprintf("%d %s: %s", row.Index, idOf(row.PaneID), *row.Error))

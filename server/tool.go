@@ -269,6 +269,7 @@ type call struct {
 	// typedInto is how panes were before the call typed into them, in its order.
 	typing    sync.Mutex
 	typedInto []bookmark
+	typedAlso []tmux.PaneID // other panes, because they are synchronized with these
 	// typedRow is the row of the cursor, from the first of the history, when the call last
 	// typed.
 	typedRow int

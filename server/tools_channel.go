@@ -15,7 +15,7 @@ var waitForChannel = tool[waitForChannelIn, text]{
 	name: "wait_for_channel", title: "Wait For tmux Channel", kind: creates, set: setChannels, selfBounded: true,
 	aim: nowhere, harm: harmless,
 	desc: "Wait until something signals a tmux channel: send `cmd; tmux wait-for -S NAME` to a pane, then wait for NAME. A signal sent before the " +
-		"wait is kept. To run a command and wait for its end, run_command is simpler.",
+		"wait is kept. For the end of a command run_command is simpler.",
 	run: func(ctx context.Context, c *call, in waitForChannelIn) (out text, err error) {
 		budget, err := c.s.budget(in.Timeout)
 		if err != nil {

@@ -200,6 +200,7 @@ var sendKeysBatch = tool[sendKeysBatchIn, sendKeysBatchResult]{
 				break
 			}
 		}
+		out.SynchronizedPanes = append([]tmux.PaneID{}, c.typedAlso...)
 		if err := ctx.Err(); err != nil || len(c.typedInto) == 0 || !in.sight.waits() {
 			return out, err
 		}
@@ -239,6 +240,7 @@ type sendKeysBatchResult struct {
 	Failed    int                `json:"failed"`
 	StoppedAt *int               `json:"stopped_at"`
 	Seen      *waitForTextResult `json:"seen"`
+	also
 }
 
 // sendKeysRow is what came of one input.

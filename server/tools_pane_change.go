@@ -191,7 +191,7 @@ func (c *call) selectBeside(ctx context.Context, s selection, window tmux.Target
 var swapPane = tool[swapPaneIn, *paneInfo]{
 	name: "swap_pane", title: "Swap Pane", kind: creates, set: setPanes,
 	aim: needs(aPane), harm: disturbs,
-	desc: "Swap the positions of two panes, within a window or across windows. Returns the source pane in its new place.",
+	desc: "Swap the positions of two panes, also across windows. Moves the focus and ends zoom. Returns the source pane.",
 	run: func(ctx context.Context, c *call, in swapPaneIn) (*paneInfo, error) {
 		return c.findPane(ctx, c.on.selection, tmux.SwapPane{Source: in.SourcePaneID, Target: in.TargetPaneID})
 	},

@@ -101,7 +101,7 @@ func (c *call) lookAt(ctx context.Context, on aimed) (runPane, error) {
 	}
 	pane := (*rows)[0]
 	pane.screen = strings.Split(string(*screen), "\n")
-	return pane, c.takes(ctx, on.selection, taker{pane.ID, pane.Dead, pane.InMode, pane.Mode, pane.Off})
+	return pane, c.takes(ctx, on.selection, taker{ID: pane.ID, Dead: pane.Dead, InMode: pane.InMode, Mode: pane.Mode, Off: pane.Off})
 }
 
 // runTurn waits until no other command of this server, or of another one of this user, runs

@@ -42,7 +42,7 @@ var buildWorkspace = tool[buildWorkspaceIn, *workspace]{
 
 type buildWorkspaceIn struct {
 	SessionName string            `json:"session_name"`
-	Append      bool              `json:"append,omitempty" desc:"add to an existing session"`
+	Append      bool              `json:"append,omitempty" desc:"add to the session, if there is one"`
 	Directory   string            `json:"directory,omitempty" desc:"absolute path"`
 	Windows     []workspaceWindow `json:"windows"`
 	X           int               `json:"x,omitempty" min:"1" desc:"columns"`
