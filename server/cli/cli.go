@@ -254,6 +254,18 @@ func (o *options) server(cmd *cobra.Command) (*server.Server, error) {
 	return server.New(cfg)
 }
 
+// lister is a server that only lists its tools, and so needs no tmux.
+func (o *options) lister(cmd *cobra.Command) (*server.Server, error) {
+	cfg, err := o.config(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Tmux, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	return server.New(cfg)
+}
+
 func toolsCommand(o *options) *cobra.Command {
 	var asJSON, asMarkdown, all bool
 	c := &cobra.Command{
@@ -265,7 +277,7 @@ func toolsCommand(o *options) *cobra.Command {
 			if all {
 				o.safety, o.toolsets = string(server.Destructive), "all"
 			}
-			s, err := o.server(cmd)
+			s, err := o.lister(cmd)
 			if err != nil {
 				return err
 			}
@@ -308,7 +320,7 @@ func callCommand(o *options) *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			s, err := o.server(cmd)
+			s, err := o.lister(cmd)
 			if err != nil || len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
