@@ -173,10 +173,16 @@ func TestRunCommandLeavesNothing(t *testing.T) {
 	p := start(t, srv, []string{"TMPDIR=" + tmp, "XDG_RUNTIME_DIR=", "TMUX_MCP_WAIT_MAX_SECONDS=1"})
 	p.handshake("{}")
 	p.expect("%0", "echo", "")
+	left := ""
+	t.Cleanup(func() {
+		if left != "" {
+			t.Log("left:", left)
+		}
+	})
 	nothingIsLeft := func() {
 		t.Helper()
 		testtool.Eventually(t, "nothing is left", func() bool {
-			left := format(t, srv, "%0", "#{?pane_pipe,pipe,}") + tmuxtest.Run(t, srv, "list-buffers")
+			left = format(t, srv, "%0", "#{?pane_pipe,pipe,}") + tmuxtest.Run(t, srv, "list-buffers")
 			jobs, err := filepath.Glob(filepath.Join(tmp, "tmux-mcp-*/j*"))
 			for _, j := range jobs { // what ended after nobody waited for it is kept for get_job
 				if status, _ := os.ReadFile(filepath.Join(j, "status")); strings.TrimSpace(string(status)) == "" {

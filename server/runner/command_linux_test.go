@@ -144,6 +144,21 @@ func TestTheRecorder(t *testing.T) {
 				t.Errorf("it ended %v after the command: output may still come", took)
 			}
 
+			// The command may have ended before there is one to tell, and a server may wait for it.
+			c, _ = recording(t, f)
+			ok(t, os.WriteFile(c.path("status"), []byte("0  \n"), 0o600))
+			_, done = fed(t, c, shell)
+			within(t, "it does not end when the command has ended", done)
+			c, _ = recording(t, f)
+			ok(t, os.WriteFile(c.path("status"), []byte("0  \n"), 0o600))
+			ok(t, os.WriteFile(c.path("run"), nil, 0o600))
+			in, done = fed(t, c, shell)
+			awaitsInput(t, c)
+			io.WriteString(in, c.begin()+c.end()+"7"+c.endOfEnd())
+			within(t, "it did not record", c.Ended())
+			in.Close()
+			within(t, "it does not end with its input", done)
+
 			// Its files may be gone before it is.
 			c, _ = recording(t, f)
 			in, done = fed(t, c, shell)

@@ -38,7 +38,7 @@ func (s script) Feed() string {
 		reads = int(max(8, free/4/(2*parts*8192)))
 		size = reads * 8192
 	}
-	return fmt.Sprintf("exec >/dev/null; cd %s || exit; reads=%d size=%d parts=%d; . ./recorder.sh", s.dir, reads, size, parts)
+	return fmt.Sprintf("exec >/dev/null; cd %s || exit; reads=%d size=%d parts=%d server=%d; . ./recorder.sh", s.dir, reads, size, parts, os.Getpid())
 }
 
 // recorder returns the process id of the recorder, once it has begun to record.

@@ -1,5 +1,6 @@
 # This records what a pane prints, for run_command. tmux's pipe-pane starts it with
-# /bin/sh, in the directory of the command, and with the variables reads, size and parts.
+# /bin/sh, in the directory of the command, and with the variables reads, size, parts and
+# server.
 # Its input is what the pane prints. It ends with that, when a server ends it by TERM,
 # and two seconds after USR1, which the command's shell sends when no server waits for
 # it: output that tmux has not read yet still comes.
@@ -14,11 +15,17 @@ n=0
 # Not more than so many reads go to a part, o0, o1, ...: then there may be another.
 record() { dd bs=8192 count=$reads <&3 >>o$n 2>s 3<&- & d=$!; }
 
+finish() { sleep 2 3<&- & wait $!; kill $d; exit; }
+
 record
 trap 'kill $d; exit' TERM
-trap 'sleep 2 3<&- & wait $!; kill $d; exit' USR1
+trap finish USR1
 # Who finds this file may send signals. Without it nobody could.
 echo $$ >recorder || { kill $d; exit; }
+# The command may have ended before, with no server that waits for it.
+r=
+read -r r <status
+case $r in *[0-9]*) test -e run && kill -0 $server || finish ;; esac
 
 # dd fails when it is killed, or has no space to write to.
 while wait $d; do
