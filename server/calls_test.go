@@ -464,8 +464,20 @@ func valueAt(text, path string) string {
 	return v.String()
 }
 
-// wholeState is all of a tmux server that a call may change, except times.
+// wholeState is all of a tmux server that a call may change, except times. A tmux of 3.7 or later
+// that does not run for 100 ms prints nothing of the rest of a row: it is read until twice is the same.
 func wholeState(t testing.TB, srv *tmux.Server) string {
+	t.Helper()
+	state := readState(t, srv)
+	v, err := srv.Version(tmuxtest.Context(t))
+	for cuts := err == nil && v.Has(tmux.Version{Major: 3, Minor: 7}); cuts; {
+		again := readState(t, srv)
+		cuts, state = again != state, again
+	}
+	return state
+}
+
+func readState(t testing.TB, srv *tmux.Server) string {
 	t.Helper()
 	objects, err := srv.Do(tmuxtest.Context(t),
 		tmux.Raw{Name: "list-panes", Args: []string{"-a", "-F", "#{session_id} #{window_id} #{pane_id}"}})
