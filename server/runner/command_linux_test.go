@@ -174,6 +174,22 @@ func TestTheRecorder(t *testing.T) {
 	}
 }
 
+// TestOneRecorderRestsInAPane: nothing is left of one that rested when another begins to, as somebody
+// closed its pipe, and of none once the files are closed.
+func TestOneRecorderRestsInAPane(t *testing.T) {
+	f := ownFiles(t)
+	for range 3 {
+		c, _ := recording(t, f)
+		fed(t, c, "sh")
+		testtool.Eventually(t, "the recorder has begun", c.Recording)
+		f.Rest(c)
+		testtool.Eventually(t, "one rests", func() bool { return len(jobsIn(f.Home())) == 1 })
+	}
+	home := f.Home()
+	f.Close()
+	testtool.Eventually(t, "none rests", func() bool { return len(jobsIn(home)) == 0 })
+}
+
 // theRecorderIsBounded: of endless output the last is kept, and the reader knows.
 func theRecorderIsBounded(t *testing.T, f *Files) {
 	c, _ := recording(t, f)

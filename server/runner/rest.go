@@ -65,6 +65,9 @@ func (f *Files) Rest(c *Command) {
 		f.resting = map[Place]resting{}
 	}
 	at := j.Place.pane()
+	if _, is := f.resting[at]; is { // whose pipe somebody has closed
+		f.dismiss(at)
+	}
 	f.resting[at] = resting{j, time.AfterFunc(restsFor, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
