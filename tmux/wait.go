@@ -96,11 +96,12 @@ func (c Channel) Wait(ctx context.Context) error {
 	// all who wait, and runs what stands behind when it has no session any more.
 	stays := item{words: encoded{"display-message", "-p", "#{?session_id,#{?exit-unattached,,1},}"}}
 	list := []item{stays, {words: words}, stays}
-	if err := s.settled(ctx, channel, func(w *channelWaits) { w.waits++ }); err != nil {
+	if err := s.settled(ctx, channel, func(w *channelWaits) { w.waits++; w.unsettle() }); err != nil {
 		return err
 	}
 	waiting, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	begun, begin := context.WithCancel(context.Background())
+	context.AfterFunc(begun, func() { s.waitSettled(channel) })
 	ended := make(chan struct{})
 	var outs [][]byte
 	go func() {
@@ -167,8 +168,9 @@ func (s *Server) stillThere(ctx context.Context) error {
 type channelWaits struct {
 	waits int
 	left  bool // one of them left a waiter behind in the queue, and none was signalled since
-	// settling are the waits whose context has ended, until nothing is left of them: meanwhile they
-	// may take a signal, and emptying the queue wakes who waits. settled is closed then.
+	// settling are the waits that have not begun, and those whose context has ended, until nothing is
+	// left of them: a waiter left behind may take a signal for the former, and so may the latter; and
+	// emptying the queue wakes who waits. settled is closed then.
 	settling int
 	settled  chan struct{}
 }
@@ -214,13 +216,16 @@ func (s *Server) keepWaits(channel string, w *channelWaits) {
 func (s *Server) settleWait(channel string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.waiting[channel]
+	s.waiting[channel].unsettle()
+}
+
+func (w *channelWaits) unsettle() {
 	if w.settling++; w.settling == 1 {
 		w.settled = make(chan struct{})
 	}
 }
 
-// waitSettled notes that nothing is left of a wait whose context had ended.
+// waitSettled notes that a wait has begun, or that nothing is left of one whose context had ended.
 func (s *Server) waitSettled(channel string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
