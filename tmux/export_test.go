@@ -68,3 +68,10 @@ func CallNative(ctx context.Context, conn net.Conn, open func(path string, flags
 
 // Announced reports whether something announces what a pane prints.
 func (w *Watcher) Announced(pane PaneID) bool { return w.panes[pane].announced }
+
+// TurnTaken reports whether a call of Wait or Signal has the turn of a channel.
+func TurnTaken(s *Server, channel string) bool {
+	q, leave := s.queue(channel)
+	defer leave()
+	return len(q.turn) > 0
+}

@@ -67,8 +67,8 @@ type Server struct {
 	version Version     // of the running server, zero when not known
 	known   os.FileInfo // the socket of the server that has this version
 	program Version     // of the tmux program, zero when not known
-	// waiting are the calls of Wait on each channel.
-	waiting map[string]*channelWaits
+	// queues are those of the channels that calls of Wait and Signal are about.
+	queues map[string]*channelQueue
 }
 
 const defaultTimeout = 30 * time.Second

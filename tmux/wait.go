@@ -52,9 +52,12 @@ func (c Channel) Signal(ctx context.Context) error {
 	if err := c.srv.usable(); err != nil {
 		return err
 	}
-	if err := c.srv.settled(ctx, c.name, func(*channelWaits) {}); err != nil {
+	q, leave := c.srv.queue(c.name)
+	defer leave()
+	if err := q.take(ctx); err != nil {
 		return err
 	}
+	defer q.give()
 	return c.srv.signal(ctx, c.name)
 }
 
@@ -96,12 +99,14 @@ func (c Channel) Wait(ctx context.Context) error {
 	// all who wait, and runs what stands behind when it has no session any more.
 	stays := item{words: encoded{"display-message", "-p", "#{?session_id,#{?exit-unattached,,1},}"}}
 	list := []item{stays, {words: words}, stays}
-	if err := s.settled(ctx, channel, func(w *channelWaits) { w.waits++; w.unsettle() }); err != nil {
+	q, leave := s.queue(channel)
+	if err := q.take(ctx); err != nil {
+		leave()
 		return err
 	}
+	q.waits.Add(1)
 	waiting, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	begun, begin := context.WithCancel(context.Background())
-	context.AfterFunc(begun, func() { s.waitSettled(channel) })
 	ended := make(chan struct{})
 	var outs [][]byte
 	go func() {
@@ -109,10 +114,29 @@ func (c Channel) Wait(ctx context.Context) error {
 		defer stop(nil)
 		outs, err = s.roundTrip(waiting, list, begin)
 	}()
+	turn := true // is this wait's
+	end := func() {
+		if turn {
+			q.give()
+		}
+		leave()
+		begin()
+	}
+	select {
+	case <-begun.Done():
+		q.give()
+		turn = false
+		select {
+		case <-ended:
+		case <-ctx.Done():
+		}
+	case <-ended:
+	case <-ctx.Done():
+	}
 	select {
 	case <-ended:
-		begin()
-		s.leaveWait(channel, err == nil, false)
+		q.waits.Add(-1)
+		end()
 		if err == nil && strings.TrimSpace(string(outs[2])) == "" {
 			err = s.stillThere(ctx)
 		}
@@ -120,30 +144,31 @@ func (c Channel) Wait(ctx context.Context) error {
 			e.Err = ErrServerGone
 		}
 		return err
-	case <-ctx.Done():
+	default:
 	}
-	s.settleWait(channel)
 	var told atomic.Bool // whether the signal came
 	settle(ctx, func(within context.Context) {
-		// A waiter that may or may not be in the queue could not be taken out of it.
-		select {
-		case <-begun.Done():
-		case <-ended:
-		case <-within.Done():
+		defer end()
+		if turn {
+			// A waiter that may or may not be in the queue could not be taken out of it.
+			select {
+			case <-begun.Done():
+			case <-ended:
+			case <-within.Done():
+			}
+		} else {
+			turn = q.take(within) == nil
 		}
 		stop(context.Cause(ctx))
 		<-ended
-		signalled := err == nil
-		last, left := s.leaveWait(channel, signalled, begun.Err() != nil)
+		last := q.waits.Add(-1) == 0
 		switch {
-		case signalled && told.CompareAndSwap(false, true):
-		case signalled && last: // nobody knows of it
+		case err == nil && told.CompareAndSwap(false, true):
+		case err == nil && last: // nobody knows of the signal
 			_ = s.signal(within, channel)
-		case last && left:
+		case last && begun.Err() != nil:
 			s.forgetWaiter(within, channel)
 		}
-		s.waitSettled(channel)
-		begin()
 	})
 	if told.CompareAndSwap(false, true) {
 		return context.Cause(ctx)
@@ -164,89 +189,46 @@ func (s *Server) stillThere(ctx context.Context) error {
 	return nil
 }
 
-// channelWaits are the waits of a Server on a channel.
-type channelWaits struct {
-	waits int
-	left  bool // one of them left a waiter behind in the queue, and none was signalled since
-	// settling are the waits that have not begun, and those whose context has ended, until nothing is
-	// left of them: a waiter left behind may take a signal for the former, and so may the latter; and
-	// emptying the queue wakes who waits. settled is closed then.
-	settling int
-	settled  chan struct{}
+// A channelQueue is what a Server knows of the queue of a channel. Only who has the turn begins a wait,
+// ends one before its time, or signals: a waiter that is left behind, or that begins late, would take
+// the signal, and emptying the queue wakes who waits.
+type channelQueue struct {
+	turn  chan struct{} // holds a token while somebody has the turn
+	waits atomic.Int64  // of this Server in the queue
+	users int           // who keep this in Server.queues
 }
 
-// settled changes what is known of a channel once nothing of an earlier wait is left to settle.
-func (s *Server) settled(ctx context.Context, channel string, change func(*channelWaits)) error {
-	for {
+// queue returns what is known of a channel until leave is called.
+func (s *Server) queue(channel string) (q *channelQueue, leave func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.queues == nil {
+		s.queues = map[string]*channelQueue{}
+	}
+	if q = s.queues[channel]; q == nil {
+		q = &channelQueue{turn: make(chan struct{}, 1)}
+		s.queues[channel] = q
+	}
+	q.users++
+	return q, func() {
 		s.mu.Lock()
-		w := s.waiting[channel]
-		if w == nil {
-			w = new(channelWaits)
-		}
-		settling, settled := w.settling > 0, w.settled
-		if !settling {
-			change(w)
-			s.keepWaits(channel, w)
-		}
-		s.mu.Unlock()
-		if !settling {
-			return nil
-		}
-		select {
-		case <-settled:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		defer s.mu.Unlock()
+		if q.users--; q.users == 0 {
+			delete(s.queues, channel)
 		}
 	}
 }
 
-// keepWaits keeps what is known of a channel as long as somebody waits on it.
-func (s *Server) keepWaits(channel string, w *channelWaits) {
-	switch {
-	case w.waits == 0 && w.settling == 0:
-		delete(s.waiting, channel)
-	case s.waiting == nil:
-		s.waiting = map[string]*channelWaits{channel: w}
-	default:
-		s.waiting[channel] = w
+func (q *channelQueue) take(ctx context.Context) error {
+	select {
+	case q.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
-// settleWait notes that the context of a wait has ended.
-func (s *Server) settleWait(channel string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waiting[channel].unsettle()
-}
-
-func (w *channelWaits) unsettle() {
-	if w.settling++; w.settling == 1 {
-		w.settled = make(chan struct{})
-	}
-}
-
-// waitSettled notes that a wait has begun, or that nothing is left of one whose context had ended.
-func (s *Server) waitSettled(channel string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w := s.waiting[channel]
-	if w.settling--; w.settling == 0 {
-		close(w.settled)
-	}
-	s.keepWaits(channel, w)
-}
-
-// leaveWait counts out a wait, which was signalled or may have left a waiter behind. It reports whether it was the
-// last, and whether the queue has waiters that were left behind.
-func (s *Server) leaveWait(channel string, signalled, behind bool) (last, left bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w := s.waiting[channel]
-	w.waits--
-	w.left = !signalled && (w.left || behind)
-	s.keepWaits(channel, w)
-	return w.waits == 0, w.left
-}
+func (q *channelQueue) give() { <-q.turn }
 
 // forgetWaiter empties the queue of a channel on which a dead waiter of ours is.
 // A signal that was on its way is kept for the next one who waits: it finds no

@@ -153,7 +153,7 @@ func TestSignalBesideAWaitThatGaveUp(t *testing.T) {
 				isKind(t, "nobody signals", waitFor(t, srv, "c", 20*time.Millisecond), context.DeadlineExceeded)
 				sent := make(chan error, 1)
 				go func() { sent <- other.Channel("c").Signal(ctx) }()
-				time.Sleep(50 * time.Millisecond) // for what it sends, or else there is less to see
+				testtool.Eventually(t, "the signal has its turn, or the wait still has", func() bool { return tmux.TurnTaken(other, "c") })
 				ok(t, syscall.Kill(pid, syscall.SIGCONT))
 				ok(t, waitFor(t, srv, "c", time.Minute))
 				ok(t, <-sent)
@@ -161,6 +161,26 @@ func TestSignalBesideAWaitThatGaveUp(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSignalWaitsForItsTurn: no signal is sent before an earlier wait has begun. One that a server that
+// does not answer got would come later, though its call has failed.
+func TestSignalWaitsForItsTurn(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), tmuxtest.Context(t)
+	ok(t, do(ctx, srv, tmux.ListSessions{}))
+	pid := must[int](t)(strconv.Atoi(tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")))
+	ok(t, syscall.Kill(pid, syscall.SIGSTOP))
+	woken := make(chan error, 1)
+	go func() { woken <- srv.Channel("c").Wait(ctx) }()
+	testtool.Eventually(t, "the wait has the turn", func() bool { return tmux.TurnTaken(srv, "c") })
+	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	isKind(t, "the server answers", srv.Channel("c").Signal(short), context.DeadlineExceeded)
+	ok(t, syscall.Kill(pid, syscall.SIGCONT))
+	ok(t, srv.Channel("c").Signal(ctx))
+	ok(t, <-woken)
+	isKind(t, "two signals were sent", waitFor(t, srv, "c", 50*time.Millisecond), context.DeadlineExceeded)
 }
 
 // TestWaitIsNotWokenByTheEndOfAnother: the queue of a channel is emptied after a wait that gave up. A
