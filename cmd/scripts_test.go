@@ -105,7 +105,7 @@ func runScripts(t *testing.T, dir string) {
 				return err
 			}
 			err := testTmux(env)
-			env.Values[atFirst] = slices.Clone(env.Vars)
+			env.Values[atFirst{}] = slices.Clone(env.Vars)
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -108,18 +108,16 @@ func workers(t *testing.T, dir string) func(*testscript.TestScript, bool, []stri
 }
 
 // atFirst is the key of the environment with which a script begins.
-type atFirstKey struct{}
-
-var atFirst atFirstKey
+type atFirst struct{}
 
 var setsVariable = regexp.MustCompile(`(?m)^env (\w+)=`)
 
-// environment is that of a script at this moment: a [testscript.TestScript] knows variables by
-// their names only, so these are found where the script sets them.
+// environment returns the environment of a script. A [testscript.TestScript] tells a variable only
+// by its name, so environment looks in the script for the names that it sets.
 func environment(ts *testscript.TestScript, dir string) []string {
 	text, err := os.ReadFile(filepath.Join(dir, ts.Name()+".txtar"))
 	ts.Check(err)
-	env := slices.Clone(ts.Value(atFirst).([]string))
+	env := slices.Clone(ts.Value(atFirst{}).([]string))
 	for _, m := range setsVariable.FindAllSubmatch(text, -1) {
 		name := string(m[1]) + "="
 		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, name) })

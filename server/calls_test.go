@@ -470,9 +470,12 @@ func wholeState(t testing.TB, srv *tmux.Server) string {
 	t.Helper()
 	state := readState(t, srv)
 	v, err := srv.Version(tmuxtest.Context(t))
-	for cuts := err == nil && v.Has(tmux.Version{Major: 3, Minor: 7}); cuts; {
+	for tries := 0; err == nil && v.Has(tmux.Version{Major: 3, Minor: 7}) && tries < 20; tries++ {
 		again := readState(t, srv)
-		cuts, state = again != state, again
+		if again == state {
+			break
+		}
+		state = again
 	}
 	return state
 }

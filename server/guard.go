@@ -60,8 +60,10 @@ func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, ty
 // typeUnless is typeInto, but types nothing if the keys would also reach the pane
 // not. It returns the pane that on names.
 func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what echo, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
-	if err := c.takesLine(ctx, on, what.longest); err != nil {
-		return "", false, err
+	if what.longest > runner.MostLine {
+		if on, err = c.takesLine(ctx, on, what.longest); err != nil {
+			return "", false, err
+		}
 	}
 	cmds, err := typing(on.target)
 	if err != nil {
@@ -125,22 +127,24 @@ func (c *call) noteSynchronized(ctx context.Context, pane tmux.PaneID) {
 	}
 }
 
-// takesLine refuses a line of so many bytes that the terminal would cut.
-func (c *call) takesLine(ctx context.Context, on aimed, size int) error {
-	if size <= runner.MostLine {
-		return nil
-	}
+// takesLine refuses a line of so many bytes that the terminal would cut. What is typed then goes to
+// the pane that it has looked at.
+func (c *call) takesLine(ctx context.Context, on aimed, size int) (aimed, error) {
 	type row struct {
 		ID  tmux.PaneID `tmux:"pane_id"`
 		PID int         `tmux:"pane_pid"`
 		TTY string      `tmux:"pane_tty"`
 	}
 	rows, err := tmux.List[row](ctx, c.tmux, tmux.DisplayMessage{Target: on.target})
-	if err != nil || !runner.CutsLines(rows[0].PID, rows[0].TTY) {
-		return err
+	if err != nil || rows[0].ID == "" { // which typeUnless tells
+		return on, err
 	}
-	return faultf(kindRefused, "nothing was typed: a line has %d bytes, and the terminal of pane %s, which gathers lines for its program, keeps %d", size, rows[0].ID, runner.MostLine).
-		suggest("type shorter lines, or have the program read a file; run_command takes commands of any length")
+	if pane := rows[0]; runner.CutsLines(pane.PID, pane.TTY) {
+		return on, faultf(kindRefused, "nothing was typed: a line has %d bytes, and the terminal of pane %s, which gathers lines for its program, keeps %d", size, pane.ID, runner.MostLine).
+			suggest("type shorter lines, or have the program read a file; run_command takes commands of any length")
+	}
+	on.target = rows[0].ID
+	return on, nil
 }
 
 // taker is what decides whether a pane takes what is typed.

@@ -81,8 +81,8 @@ type paneText struct {
 type screenText struct {
 	Result string `json:"result" exact:"true"`
 	PaneID string `json:"pane_id"`
-	// FirstLine and LastLine are the first and the last line there are, as start and end
-	// count them, and Outside is that none of them was asked for.
+	// FirstLine and LastLine number the oldest line of the history and the last of the screen, as
+	// start and end do. Outside is set if the call asked for no line between them.
 	FirstLine int  `json:"first_line"`
 	LastLine  int  `json:"last_line"`
 	Outside   bool `json:"outside"`

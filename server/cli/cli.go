@@ -256,14 +256,12 @@ func (o *options) server(cmd *cobra.Command) (*server.Server, error) {
 
 // lister is a server that only lists its tools, and so needs no tmux.
 func (o *options) lister(cmd *cobra.Command) (*server.Server, error) {
-	cfg, err := o.config(cmd)
+	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Tmux, err = os.Executable(); err != nil {
-		return nil, err
-	}
-	return server.New(cfg)
+	o.tmux = self
+	return o.server(cmd)
 }
 
 func toolsCommand(o *options) *cobra.Command {

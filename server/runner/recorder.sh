@@ -1,6 +1,6 @@
 # This records what a pane prints, for run_command. tmux's pipe-pane starts it with
-# /bin/sh, in the directory of the command, and with the variables reads, size, parts and
-# server.
+# /bin/sh, in the directory of the command, with the variables reads, size, parts and
+# server, the process of the MCP server.
 # Its input is what the pane prints. It ends with that, when a server ends it by TERM,
 # and two seconds after USR1, which the command's shell sends when no server waits for
 # it: output that tmux has not read yet still comes.
