@@ -211,10 +211,13 @@ func BenchmarkRunCommand(b *testing.B) {
 			}
 			args := func(pane string) string { return `{"pane_id":"` + pane + `","command":"echo hello"}` }
 			native, viaExec := launch(b, srv), launch(b, srv, "--transport", "exec")
+			// The program twice, as a script does it that has no other server.
+			send := bare(b, srv, "send-keys", "-t", panes[2], "echo hello; "+srv.Binary()+" -S "+srv.SocketPath()+" wait-for -S bench", "Enter")
+			wait := bare(b, srv, "wait-for", "bench")
 			byTurns(b, bare(b, srv, "display-message", "-p", "x"),
 				native.calling("run_command", "run_command", args(panes[0]), 1),
 				viaExec.calling("exec-run_command", "run_command", args(panes[1]), 1),
-				turn{"send-keys-wait", bare(b, srv, "send-keys", "-t", panes[2], "echo hello; "+srv.Binary()+" -S "+srv.SocketPath()+" wait-for -S bench", "Enter", ";", "wait-for", "bench").do})
+				turn{"send-keys-and-wait", func() { send.do(); wait.do() }})
 		})
 	}
 }

@@ -225,6 +225,29 @@ func theRecorderIsBounded(t *testing.T, f *Files) {
 	}
 }
 
+// TestReadingLags: a reader knows that parts were removed before it came to them.
+func TestReadingLags(t *testing.T) {
+	f := ownFiles(t)
+	j, err := f.newJob(here(), false, false)
+	ok(t, err)
+	var lines keeper
+	r := newReading(j, &lines)
+	for part, text := range []string{j.begin() + "one\r\n", "lost\r\n", "", "two\r\n" + j.end() + "3" + j.endOfEnd()} {
+		if text != "" {
+			ok(t, os.WriteFile(j.path(fmt.Sprint("o", part)), []byte(text), 0o600))
+		}
+		if part == 1 {
+			os.Remove(j.path("o0"))
+			os.Remove(j.path("o1"))
+		}
+		for r.more() {
+		}
+	}
+	if r.close(); !r.ended || r.status != 3 || !r.lost.Load() || !slices.Equal(lines, keeper{"one", "two"}) {
+		t.Errorf("ended is %t, status %d, lost is %t; lines %q", r.ended, r.status, r.lost.Load(), lines)
+	}
+}
+
 // workedIn reports whether a process has a directory, which was removed, as its own.
 func workedIn(dir string) bool {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")

@@ -115,7 +115,8 @@ func (f *Files) newJob(at Place, visible, resume bool) (j *Job, err error) {
 }
 
 // describe writes the file that describes a job. A server that is killed meanwhile leaves the
-// description that was there, or an empty one.
+// description that was there, or an empty one. A new one is at any time under one of two names: to
+// rename it over the old one would take longer than a short command, as ext4 then writes it to the disk.
 func (j *Job) describe() error {
 	text, err := json.Marshal(jobFile{j.Place, j.At, j.owner, j.token, j.visible, j.resting, pidSpace()})
 	if err != nil {
@@ -128,6 +129,7 @@ func (j *Job) describe() error {
 	if err := os.WriteFile(name+".new", text, 0o600); err != nil {
 		return err
 	}
+	os.Remove(name)
 	return os.Rename(name+".new", name)
 }
 
@@ -156,7 +158,7 @@ const mostListed = 2000
 
 // Jobs are the jobs of this user's on a tmux server that have begun, the newest first.
 func Jobs(on Place) []*Job {
-	return slices.DeleteFunc(described(on), func(j *Job) bool { return j.Look().Phase == Waiting })
+	return slices.DeleteFunc(described(on), func(j *Job) bool { return j.resting || j.Look().Phase == Waiting })
 }
 
 // described are all jobs on a tmux server, the newest first, and recorders that rest.
@@ -198,7 +200,12 @@ func load(home, id string) (*Job, error) {
 	if err := private(info); err != nil {
 		return nil, fmt.Errorf("%s %w", dir, err)
 	}
-	text, err := readOwn(filepath.Join(dir, "job"), 64<<10)
+	var text []byte
+	for _, name := range []string{"job", "job.new", "job"} { // see describe
+		if text, err = readOwn(filepath.Join(dir, name), 64<<10); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

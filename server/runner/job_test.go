@@ -53,6 +53,10 @@ func TestSweepRemovesWhatIsOver(t *testing.T) {
 	attended := made(t, &f, gone, "", 0)
 	ok(t, os.WriteFile(attended.path("run"), nil, 0o600))
 	kept = append(kept, attended)
+	// The description of this one was just being replaced.
+	renamed := made(t, &f, here(), "0", 0)
+	ok(t, os.Rename(renamed.path("job"), renamed.path("job.new")))
+	kept = append(kept, renamed)
 	removed := []*Job{
 		made(t, &f, here(), "0", 61*time.Minute), made(t, &f, gone, "0", 0), made(t, &f, gone, "", 0),
 		made(t, &f, dead, "", 2*time.Hour), made(t, &f, here(), revoked, time.Hour), made(t, &f, gone, "none", 0),
@@ -101,8 +105,19 @@ func TestSweepRemovesWhatIsOver(t *testing.T) {
 			t.Errorf("%s was removed", path)
 		}
 	}
-	if have := len(Jobs(here())); have != 4 {
-		t.Errorf("%d jobs have begun, want 4", have)
+	if have := len(Jobs(here())); have != 5 {
+		t.Errorf("%d jobs have begun, want 5", have)
+	}
+	// A recorder rests: its files are just being removed.
+	rests := made(t, &f, here(), "0", 0)
+	rests.resting = true
+	ok(t, rests.describe())
+	if len(Jobs(here())) != 5 {
+		t.Error("a recorder that rests is a job")
+	}
+	Evict()
+	if _, err := os.Stat(rests.dir); err != nil {
+		t.Error("a recorder that rests was removed")
 	}
 	sweep(home, time.Now().Add(beginsIn+time.Second), mostBytes)
 	if _, err := os.Stat(half); err == nil {

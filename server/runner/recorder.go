@@ -115,7 +115,7 @@ func (r *reading) more() bool {
 		switch {
 		case r.next != nil:
 			r.part++
-		case !r.skip():
+		case r.file != nil && linked(r.file) || !r.skip():
 			return false
 		}
 		r.file.Close()
@@ -217,6 +217,16 @@ func (s script) endMark() (status int, ok bool) {
 	return 0, false
 }
 
+// linked reports whether an open file has not been removed.
+func linked(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Nlink > 0
+}
+
 // openOwn opens a file that is the user's own, and no link.
 func openOwn(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
@@ -268,7 +278,7 @@ func follow(r *reading) *follower {
 func (f *follower) run(wakes <-chan struct{}, announced bool) {
 	left := false // the recorder has, and what it left is to be read
 	pause := time.Millisecond
-	caughtUp := false
+	caughtUp, quiet := false, true
 	for {
 		for f.more() {
 			pause = time.Millisecond
@@ -290,9 +300,12 @@ func (f *follower) run(wakes <-chan struct{}, announced bool) {
 			close(f.over)
 			return
 		}
-		if _, began := f.recorder(); began && !f.Recording() {
-			left = true
-			continue
+		if quiet {
+			if _, began := f.recorder(); began && !f.Recording() {
+				left = true
+				continue
+			}
+			quiet = false
 		}
 		if pause = min(2*pause, 20*time.Millisecond); announced {
 			pause = 100 * time.Millisecond // what ends says nothing
@@ -302,6 +315,7 @@ func (f *follower) run(wakes <-chan struct{}, announced bool) {
 			return
 		case <-wakes:
 		case <-time.After(pause):
+			quiet = true
 		}
 	}
 }

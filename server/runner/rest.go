@@ -43,6 +43,21 @@ func (f *Files) Rest(c *Command) {
 		return
 	}
 	j := &Job{Place: c.Place, At: time.Now(), owner: os.Getpid(), resting: true, script: script{dir: dir, token: c.token}}
+	if j.describe() != nil {
+		j.Stop()
+		remove(dir)
+		return
+	}
+	f.mu.Lock()
+	go func() { // nobody waits for that but the next command
+		defer f.mu.Unlock()
+		j.forget()
+		f.keep(j)
+	}()
+}
+
+// forget removes what was recorded, and the files of the command.
+func (j *Job) forget() {
 	for _, name := range []string{"run", "command", "begun", "status", "process"} {
 		os.Remove(j.path(name))
 	}
@@ -54,13 +69,10 @@ func (f *Files) Rest(c *Command) {
 			_ = os.Truncate(part, 0) // dd appends
 		}
 	}
-	if j.describe() != nil {
-		j.Stop()
-		remove(dir)
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+}
+
+// keep lets a recorder rest.
+func (f *Files) keep(j *Job) {
 	if f.resting == nil {
 		f.resting = map[Place]resting{}
 	}

@@ -66,7 +66,7 @@ func sweep(home string, now time.Time, most int64) {
 		case j.resting && now.Sub(j.At) > writtenIn, Gone(j.Server), s.Phase == Waiting && now.Sub(s.At) > beginsIn, s.Phase > Running && now.Sub(s.At) > keptFor:
 			j.Stop()
 			remove(dir)
-		case s.Phase > Running:
+		case s.Phase > Running && !j.resting:
 			if s.Phase == Lost {
 				j.Stop() // nothing else does, for a job that never reported its end
 			}
