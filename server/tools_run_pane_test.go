@@ -120,16 +120,17 @@ func TestRunCommandInAStrangeShell(t *testing.T) {
 
 func TestRunCommandKeepsOutOfHistory(t *testing.T) {
 	t.Parallel()
-	for _, shell := range []string{"bash", "zsh", "fish"} {
-		t.Run(shell, func(t *testing.T) {
+	for _, c := range []string{"bash", "bash ignorespace", "bash ignoredups:erasedups", "zsh", "fish"} {
+		t.Run(c, func(t *testing.T) {
 			t.Parallel()
+			shell, control, _ := strings.Cut(c, " ")
 			shellStart(t, shell)
 			srv := tmuxtest.New(t)
 			quietFish(t, srv)
 			home := filepath.Join(filepath.Dir(srv.SocketPath()), "home")
 			file := filepath.Join(home, "history")
 			start := map[string]string{
-				"bash": "HISTFILE=" + file + " HISTCONTROL=ignorespace PS1='$ ' bash --norc --noprofile -i",
+				"bash": "HISTFILE=" + file + " HISTCONTROL=" + control + " PS1='$ ' bash --norc --noprofile -i",
 				"zsh":  "zsh -i",
 				"fish": "fish",
 			}[shell]
@@ -141,6 +142,8 @@ func TestRunCommandKeepsOutOfHistory(t *testing.T) {
 			}
 			tmuxtest.Run(t, srv, "new-session", "-d", "-x", "80", "-y", "24", "exec env "+start)
 			p := serve(t, configFor(srv))
+			waitPrompt(t, srv, "%0")
+			typeCommand(t, srv, "%0", "echo first")
 			p.expect("%0", "echo secret-1", "secret-1")
 			p.expect("%0", "echo secret-2\necho more", "secret-2", "more")
 			if got := p.command("%0", "echo 'kept'  1", `"suppress_history":false`); got.status() != "0" {
@@ -155,7 +158,7 @@ func TestRunCommandKeepsOutOfHistory(t *testing.T) {
 				history = string(b)
 				return strings.Contains(history, "echo typed")
 			})
-			if strings.Contains(history, "secret") || strings.Contains(history, "tmux-mcp") {
+			if strings.Contains(history, "secret") || !strings.Contains(history, "echo first") || strings.Contains(history, "tmux-mcp") {
 				t.Errorf("the history is:\n%s", history)
 			}
 			if kept := strings.Contains(history, "echo 'kept'  1\n"); kept != (shell != "fish") {

@@ -19,8 +19,8 @@ type dialect struct {
 	builtin string
 	// plain is what a subshell does first, so that builtin itself is meant.
 	plain string
-	// record enters a line into the history.
-	record string
+	// forget removes the line that was typed from the history, if it is there; record enters another.
+	forget, record string
 	// edits is set for a shell that always turns line editing on for its prompt.
 	edits bool
 	// gathers is set for a shell that reads a line from the terminal at once, but byte by
@@ -51,7 +51,7 @@ const (
 )
 
 var dialects = map[string]*dialect{
-	"bash":  {builtin: `\builtin \`, plain: plainBash, record: `history -s --`, edits: true, state: returnsStay},
+	"bash":  {builtin: `\builtin \`, plain: plainBash, forget: `history -p x`, record: `history -s --`, edits: true, state: returnsStay},
 	"zsh":   {builtin: `\builtin \`, plain: plainZsh, record: `print -rs --`, edits: true, state: returnsSwapped},
 	"fish":  {edits: true, state: noExtensions},
 	"dash":  {builtin: `\command \`, plain: plainPOSIX, gathers: true},
@@ -171,8 +171,11 @@ func (s script) run(d *dialect, shellPath, command string, record bool) string {
 		return claim + show + traps + "( " + start + b + "exec " + tmux.ShellQuote(shellPath) + " " + s.path("command") + " ); " + end(`"$?"`) + "\n"
 	}
 	enter := ""
+	if d.forget != "" {
+		enter = b + d.forget + " >/dev/null 2>&1 || :; "
+	}
 	if record && d.record != "" {
-		enter = b + d.record + " " + tmux.ShellQuote(command) + " 2>/dev/null || :; "
+		enter += b + d.record + " " + tmux.ShellQuote(command) + " 2>/dev/null || :; "
 	}
 	run := start + b + ". " + s.path("command")
 	return enter + "( " + d.plain + claim + show + traps + "case $- in *e*) " +
