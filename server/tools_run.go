@@ -426,7 +426,8 @@ func (r *execution) wait(ctx context.Context) error {
 	defer limit.Stop()
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	reported, known, came := time.Now(), time.Time{}, int64(-1)
+	reported, came := time.Now(), int64(-1)
+	quiet := 0  // at how many looks in a row nothing came, after the command has ended
 	unread := 0 // how often in a row the shell did not heed the line
 	for {
 		select {
@@ -469,13 +470,11 @@ func (r *execution) wait(ctx context.Context) error {
 				return faultf(kindRefused, "the shell in pane %s ended before the command did", r.pane.ID).
 					suggest("capture_pane shows what it printed")
 			case s.Phase >= runner.Ended:
-				if known.IsZero() || ended != nil && came != r.cmd.Came() {
-					known = time.Now()
-					if ended != nil {
-						came = r.cmd.Came()
-					}
+				if quiet++; ended != nil && came != r.cmd.Came() {
+					quiet, came = 0, r.cmd.Came()
 				}
-				if quiet := time.Since(known); ended == nil || quiet > r.s.markWait && r.cmd.Drained() || quiet > 5*r.s.markWait {
+				// Looks are counted, as a machine that stands still makes none.
+				if waited := time.Duration(quiet) * pause; ended == nil || waited > r.s.markWait && r.cmd.Drained() || waited > 5*r.s.markWait {
 					r.missed = r.cmd.Recorded()
 					if r.result.State = jobLost; s.Phase == runner.Ended {
 						r.result.ExitStatus = &s.Status
