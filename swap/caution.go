@@ -20,7 +20,7 @@ func (s *Swapper) cautions(c *change, u *use) {
 		s.Warn(fmt.Sprintf("%s: %s is %s", c.result.Label, c.doc.config, c.client.Note))
 	}
 	if c.client.Expands && slices.ContainsFunc(u.argv, func(a string) bool { return strings.Contains(a, "$") }) {
-		s.Warn(fmt.Sprintf("%s: %s expands $NAME in arguments, and there is a $ in %s", c.result.Label, c.client.Name, strings.Join(u.argv, " ")))
+		s.Warn(fmt.Sprintf("%s: %s expands $NAME in arguments, and there is a $ in %s", c.result.Label, c.client.Name, strings.Join(ask.ShowArgs(u.argv), " ")))
 	}
 	if c.result.Outcome != Unchanged && !c.doc.absent() && atomicfile.Links(c.doc.info) > 1 {
 		s.Warn(fmt.Sprintf("%s: %s had other hard links, which keep the old text", c.result.Label, c.doc.target))
@@ -52,7 +52,7 @@ func (c *change) hidden(u *use) {
 	if argv := d.ReadArgv(c.hides); len(argv) > 0 {
 		runs = ask.CommandLine(ask.ShowArgs(argv))
 	}
-	caution(hint.UserScope, "only %s runs the checkout; elsewhere the user scope's entry still runs %s", u.project, runs)
+	caution(hint.UserScope, "only %s runs what was swapped in; elsewhere the user scope's entry still runs %s", u.project, runs)
 	var lost []string
 	for _, v := range c.hiddenEnv(d.ReadEnv(c.edit.Value)) {
 		lost = append(lost, v.Name)

@@ -17,7 +17,7 @@ import (
 // A Tag says in a word what an entry runs.
 type Tag struct {
 	Kind string `json:"kind"` // one of the Tag constants
-	// Path is the checkout or program of TagLocal, as the config spells it.
+	// Path is the checkout or program of TagLocal and TagCommand, as the config spells it.
 	Path string `json:"path,omitempty"`
 	// ThisRepo: it is the checkout that was asked about.
 	ThisRepo bool `json:"this_repo,omitempty"`
@@ -37,6 +37,7 @@ const (
 	TagPinned   = "pinned"
 	TagUnpinned = "unpinned"
 	TagRemote   = "remote"
+	TagCommand  = "command" // given to UseLocal
 	TagOther    = "other"
 )
 
@@ -58,6 +59,11 @@ func (t Tag) String() string {
 		return t.Kind + ": " + t.Package
 	case TagRemote:
 		return "remote: " + t.URL
+	case TagCommand:
+		if t.Missing {
+			return "given to use-local, but " + t.Path + " does not exist"
+		}
+		return "given to use-local"
 	}
 	return t.Kind
 }
@@ -104,11 +110,16 @@ func (s *Swapper) classify(argv []string, value map[string]any, repo string) Tag
 		repo = ""
 	}
 	t := s.tag(argv, value, repo)
+	t.look()
+	return t
+}
+
+// look finds out whether there still is something at Path.
+func (t *Tag) look() {
 	if filepath.IsAbs(t.Path) {
 		_, err := os.Stat(t.Path)
 		t.Missing = errors.Is(err, fs.ErrNotExist)
 	}
-	return t
 }
 
 func (s *Swapper) tag(argv []string, value map[string]any, repo string) Tag {

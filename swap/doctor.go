@@ -40,7 +40,7 @@ const (
 	FoundTemp        = "temporary-file"   // left by a killed run
 	FoundLogin       = "login-overridden" // an environment variable; its value is not looked at
 	FoundNoCheckout  = "checkout-missing" // an entry that runs what does not exist any more
-	FoundNoProgram   = "program-missing"  // a swap whose program is not on PATH
+	FoundNoProgram   = "program-missing"  // a swap whose program is not on PATH, or not at its path
 	FoundConfig      = "config-unreadable"
 	FoundState       = "state-unreadable"
 )
@@ -208,14 +208,22 @@ func (s *Swapper) examineCommand(d *Diagnosis, f Finding, what string, argv []st
 	known := slices.ContainsFunc(d.Findings, func(o Finding) bool {
 		return o.Kind == FoundNoCheckout && o.Client == f.Client && o.Scope == f.Scope && o.Server == f.Server && o.Path == f.Path
 	})
-	if tag := s.classify(argv, nil, ""); tag.Missing && !known {
+	tag := s.classify(argv, nil, "")
+	if tag.Missing && !known {
 		f.Kind, f.Text = FoundNoCheckout, fmt.Sprintf("%s: it runs %s, which does not exist", what, tag.Path)
 		d.add(f)
 	}
-	if _, err := exec.LookPath(argv[0]); err != nil && !filepath.IsAbs(argv[0]) {
-		f.Kind, f.Text = FoundNoProgram, fmt.Sprintf("%s: it runs %s, which is not on PATH here; install it", what, argv[0])
-		d.add(f)
+	_, err := exec.LookPath(argv[0])
+	switch {
+	case err == nil || tag.Path == argv[0]:
+		return
+	case filepath.IsAbs(argv[0]):
+		f.Text = fmt.Sprintf("%s: it runs %s, which is no program any more", what, argv[0])
+	default:
+		f.Text = fmt.Sprintf("%s: it runs %s, which is not on PATH here; install it", what, argv[0])
 	}
+	f.Kind = FoundNoProgram
+	d.add(f)
 }
 
 // examineFiles looks for backups and temporary files beside the configs.

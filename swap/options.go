@@ -2,7 +2,12 @@ package swap
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,6 +22,7 @@ type UseOptions struct {
 	Repo        string           // the checkout; "" is the current directory
 	Server      string           // "": derived from the checkout
 	Entry       string           // "": derived from the checkout
+	Command     []string         // what to run instead of a checkout; Repo then is only where it is given
 	Env         []clients.EnvVar // added to the entry's; wins
 	KeepEnv     bool             // copy what a new project entry hides of the user entry's environment
 	Clients     []string         // none: all that are present
@@ -35,6 +41,7 @@ type use struct {
 	repo    string
 	server  string
 	argv    []string
+	given   bool // argv is the user's own
 	compile []string
 	env     []clients.EnvVar
 	keepEnv bool
@@ -46,25 +53,17 @@ func (s *Swapper) wanted(o UseOptions) (*use, error) {
 	if err := s.checkOptions(o); err != nil {
 		return nil, err
 	}
-	if o.PR > 0 {
-		// Before an entry is asked for, which would not help.
-		if err := checkout.CheckPR(o.Repo); err != nil {
-			return nil, err
-		}
-	}
-	co, err := checkout.Read(o.Repo, o.Entry)
-	if err != nil {
-		return nil, err
-	}
-	u := &use{repo: co.Dir, server: cmp.Or(o.Server, co.Server), env: o.Env, keepEnv: o.KeepEnv, project: checkout.ClaudeProject(co.Dir)}
-	if o.PR > 0 {
-		u.argv, err = co.PRCommand(o.PR)
+	u := &use{server: o.Server, env: o.Env, keepEnv: o.KeepEnv}
+	var err error
+	if u.given = len(o.Command) > 0; u.given {
+		err = s.command(u, o)
 	} else {
-		u.argv, u.compile, err = co.Command(o.Mode, o.Ref, s.Sys.BuildDir())
+		err = s.checkout(u, o)
 	}
 	if err != nil {
 		return nil, err
 	}
+	u.project = checkout.ClaudeProject(u.repo)
 	for _, text := range append([]string{u.server, u.project}, u.argv...) {
 		if !utf8.ValidString(text) {
 			return nil, fmt.Errorf("%q is not UTF-8, so it cannot be written to a config", text)
@@ -73,9 +72,80 @@ func (s *Swapper) wanted(o UseOptions) (*use, error) {
 	return u, nil
 }
 
+// checkout fills in what the checkout says.
+func (s *Swapper) checkout(u *use, o UseOptions) error {
+	if o.PR > 0 {
+		// Before an entry is asked for, which would not help.
+		if err := checkout.CheckPR(o.Repo); err != nil {
+			return err
+		}
+	}
+	co, err := checkout.Read(o.Repo, o.Entry)
+	if err != nil {
+		// Outside a checkout, or in one of a server that is not started by its package.
+		h, ok := errors.AsType[*hint.Error](err)
+		if ok && h.Hint == hint.Repo && h.Arg == "" || !ok && errors.Is(err, checkout.ErrNoServer) {
+			err = hint.Errorf(hint.Command, "%w", err)
+		}
+		return err
+	}
+	u.repo, u.server = co.Dir, cmp.Or(u.server, co.Server)
+	if o.PR > 0 {
+		u.argv, err = co.PRCommand(o.PR)
+	} else {
+		u.argv, u.compile, err = co.Command(o.Mode, o.Ref, s.Sys.BuildDir())
+	}
+	return err
+}
+
+// command fills in a command that was given. Its program must be there, as a misspelt
+// one would look like a server that is to be installed later. A path of it becomes
+// absolute, because clients start servers in directories of their own.
+func (s *Swapper) command(u *use, o UseOptions) (err error) {
+	if u.repo, err = checkout.RealDir(o.Repo); err != nil {
+		return err
+	}
+	u.argv = slices.Clone(o.Command)
+	program := &u.argv[0]
+	if strings.ContainsAny(*program, "/"+string(filepath.Separator)) {
+		if *program, err = filepath.Abs(*program); err != nil {
+			return err
+		}
+	}
+	_, err = exec.LookPath(*program)
+	switch {
+	case err != nil && !filepath.IsAbs(*program):
+		return fmt.Errorf("%q is not on PATH: install it, or give the path of the program", *program)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist", *program)
+	case err != nil:
+		return fmt.Errorf("%s is not an executable file", *program)
+	}
+	for _, arg := range u.argv[1:] {
+		info, err := os.Stat(arg)
+		if err == nil && !filepath.IsAbs(arg) && (info.Mode().IsRegular() || strings.HasPrefix(arg, ".")) {
+			s.Warn(fmt.Sprintf("the argument %s is a relative path, and clients start servers in directories of their own; give an absolute path", arg))
+		}
+	}
+	return nil
+}
+
 func (s *Swapper) checkOptions(o UseOptions) error {
 	if err := checkScope(o.Scope); err != nil {
 		return err
+	}
+	if len(o.Command) > 0 {
+		for _, of := range []struct {
+			option hint.Option
+			set    bool
+		}{{hint.OptionEntry, o.Entry != ""}, {hint.OptionMode, o.Mode != ""}, {hint.OptionRef, o.Ref != ""}, {hint.OptionPR, o.PR != 0}} {
+			if of.set {
+				return hint.Usagef(of.option, "is for a checkout, and cannot be combined with a command")
+			}
+		}
+		if o.Server == "" {
+			return hint.Usagef(hint.OptionServer, "is required with a command: no checkout names the server")
+		}
 	}
 	if o.PR < 0 {
 		return hint.Usagef(hint.OptionPR, "%d is not a positive number", o.PR)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 type Swap struct {
 	ClientState
 	Server string    `json:"server"`
-	Repo   string    `json:"repo"` // the checkout that it was swapped to
+	Repo   string    `json:"repo"` // the checkout that it was swapped to, or where the command was given
 	Time   time.Time `json:"time"`
 	// Listed: it is the entry of one of [Status.Clients].
 	Listed bool `json:"listed"`
@@ -67,5 +68,21 @@ func (s *Swapper) recorded(c *clients.Client, r journal.Record) Swap {
 	if err != nil {
 		sw.Error = err.Error()
 	}
+	sw.given(c, &r, r.Server)
 	return sw
+}
+
+// given corrects the tag of an entry that runs a command given to UseLocal, as a record
+// shows.
+func (cs *ClientState) given(c *clients.Client, r *journal.Record, server string) {
+	if !r.Given || cs.Tag == nil || !r.Same(cs.target, cs.container, server) ||
+		!slices.Equal(cs.argv, c.Dialect.ReadArgv(r.Writes[len(r.Writes)-1].Value)) {
+		return
+	}
+	t := &Tag{Kind: TagCommand, Path: launched(cs.argv)}
+	if t.Path == "" && filepath.IsAbs(cs.argv[0]) {
+		t.Path = cs.argv[0]
+	}
+	t.look()
+	cs.Tag = t
 }

@@ -14,6 +14,7 @@ import (
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/hint"
+	"tmuxmcp/swap/journal"
 )
 
 // SchemaVersion is the version of the documents that --json prints. A field
@@ -91,6 +92,9 @@ type ClientState struct {
 	argv  []string         // Command as it is
 	env   []clients.EnvVar // Env with the values
 	won   []string         // the Shadows that are other entries
+
+	target    string
+	container []string
 }
 
 // Status reports what a server's name resolves to in each client and scope, and
@@ -118,6 +122,10 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 // states reports what a server's name resolves to in some clients.
 func (s *Swapper) states(clients []*clients.Client, only clients.Scope, repo, server string) []ClientState {
 	out := []ClientState{}
+	var records []journal.Record
+	if st, err := s.Journal.Load(); err == nil {
+		records = st.Records
+	}
 	for _, c := range clients {
 		doc, err := s.openFor(c, checkout.ClaudeProject(repo), server)
 		config := s.config(c)
@@ -132,6 +140,9 @@ func (s *Swapper) states(clients []*clients.Client, only clients.Scope, repo, se
 			e := err
 			if e == nil {
 				e = s.state(&cs, doc, scope, repo, server)
+			}
+			for i := range records {
+				cs.given(c, &records[i], server)
 			}
 			if e != nil && cs.Exists {
 				cs.Error = e.Error()
@@ -159,10 +170,11 @@ func repoAndServer(repo, server string) (string, string, error) {
 func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, repo, server string) error {
 	c := doc.client
 	project := checkout.ClaudeProject(repo)
-	_, e, err := doc.find(scope, project, server)
+	container, e, err := doc.find(scope, project, server)
 	if err != nil {
 		return err
 	}
+	cs.target, cs.container = doc.target, container
 	places := s.places(c, repo, doc.target, server)
 	at := slices.IndexFunc(places, func(p entryAt) bool { return p.where == doc.config })
 	trusted := s.trusts(doc, repo)

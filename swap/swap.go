@@ -10,7 +10,7 @@
 //
 //	Detect    which clients are installed
 //	Status    what each runs under a server's name, and what shadows it
-//	UseLocal  write the checkout's command into the entry
+//	UseLocal  write the checkout's command, or one that is given, into the entry
 //	Verify    start the server, and query the clients
 //	Revert    undo that
 //	Doctor    check for problems

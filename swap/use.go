@@ -389,7 +389,7 @@ func (w *writing) enter(c *change, next *journal.State) error {
 	if i < 0 {
 		rec.Before = wrote.Base
 	}
-	rec.Time, rec.Repo = time.Now().UTC().Truncate(time.Second), w.use.repo
+	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.use.repo, w.use.given
 	rec.Client, rec.Scope = c.client.Name, string(c.scope)
 
 	if d.absent() || !next.Files[d.target].Recreated(d.target) {

@@ -45,7 +45,7 @@ type Checkout struct {
 // rely on the fields that read has filled in.
 type checkoutKind struct {
 	marker string
-	// read fills the checkout in; an error that wraps errNoServer lets another
+	// read fills the checkout in; an error that wraps ErrNoServer lets another
 	// marker in the same directory try.
 	read     func(c *Checkout, text []byte, entry string) error
 	dev      func(c *Checkout) []string
@@ -56,9 +56,9 @@ type checkoutKind struct {
 
 var checkoutKinds = []checkoutKind{goCheckout, uvCheckout, npmCheckout, cargoCheckout}
 
-// errNoServer is wrapped by the error of a directory that is of a kind, but
+// ErrNoServer is wrapped by the error of a directory that is of a kind, but
 // has no program that could be a server.
-var errNoServer = errors.New("no server in it")
+var ErrNoServer = errors.New("no server in it")
 
 // Read finds out what is in a directory. entry, if not "", names the
 // program to take.
@@ -85,7 +85,7 @@ func Read(dir, entry string) (*Checkout, error) {
 			return c, nil
 		}
 		err = fmt.Errorf("%s: %w", filepath.Join(real, kind.marker), err)
-		if !errors.Is(err, errNoServer) {
+		if !errors.Is(err, ErrNoServer) {
 			return nil, err
 		}
 		none = errors.Join(none, err)
@@ -160,7 +160,7 @@ func choose(names []string, entry, what, several string) (string, error) {
 	case len(names) == 1:
 		return names[0], nil
 	case len(names) == 0:
-		return "", fmt.Errorf("%w: it has no %s", errNoServer, what)
+		return "", fmt.Errorf("%w: it has no %s", ErrNoServer, what)
 	}
 	return "", hint.Errorf(hint.Entry, "has several %s: %s", several, list(names))
 }

@@ -158,7 +158,7 @@ var uvCheckout = checkoutKind{
 			return err
 		}
 		if doc.Project.Name == "" {
-			return fmt.Errorf("%w: it has no project.name", errNoServer)
+			return fmt.Errorf("%w: it has no project.name", ErrNoServer)
 		}
 		c.name, c.Server, c.Entry = doc.Project.Name, doc.Project.Name, entry
 		if entry != "" {
@@ -202,7 +202,7 @@ func chooseScript(names []string, project string) (string, error) {
 	servers := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasSuffix(n, "-mcp") })
 	switch {
 	case len(names) == 0:
-		return "", hint.Errorf(hint.Entry, "%w: it has no [project.scripts]", errNoServer)
+		return "", hint.Errorf(hint.Entry, "%w: it has no [project.scripts]", ErrNoServer)
 	case len(servers) == 0:
 		return names[0], nil
 	case len(servers) == 1 || !slices.Contains(servers, project):
@@ -233,7 +233,7 @@ var npmCheckout = checkoutKind{
 			return err
 		}
 		if doc.Name == "" {
-			return fmt.Errorf("%w: it has no name", errNoServer)
+			return fmt.Errorf("%w: it has no name", ErrNoServer)
 		}
 		bare := path.Base(doc.Name)
 		bins := map[string]string{}
@@ -284,7 +284,7 @@ var cargoCheckout = checkoutKind{
 			return err
 		}
 		if doc.Package.Name == "" {
-			return fmt.Errorf("%w: it has no package.name; in a workspace, choose the directory of a member", errNoServer)
+			return fmt.Errorf("%w: it has no package.name; in a workspace, choose the directory of a member", ErrNoServer)
 		}
 		var names []string
 		add := func(name string) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,9 +127,9 @@ func (a *app) status() *cobra.Command {
 		Use:   "status",
 		Short: "Show what each client runs under the server's name",
 		Long: `status shows for each client and scope what the server's name resolves to:
-local (this repo), local (another path), PR n, pinned, unpinned, remote or
-other; and what keeps the client from running it: a file of the project that
-wins, an entry that is switched off, a folder that is not trusted.
+local (this repo), local (another path), PR n, pinned, unpinned, remote, given
+to use-local or other; and what keeps the client from running it: a file of the
+project that wins, an entry that is switched off, a folder that is not trusted.
 Swaps under other names and of other checkouts follow. Outside a checkout they
 are all that is shown.`,
 		Example: `  mcp-swap status
@@ -207,8 +208,8 @@ func (a *app) useLocal() *cobra.Command {
 	var o swap.UseOptions
 	var env []string
 	c := &cobra.Command{
-		Use:   "use-local",
-		Short: "Make the clients run a checkout",
+		Use:   "use-local [flags] [-- COMMAND [ARGUMENT...]]",
+		Short: "Make the clients run a checkout, or any command",
 		Long: `use-local writes the command that runs a checkout into the server's entry of
 each client. The command depends on the checkout:
 
@@ -217,6 +218,10 @@ each client. The command depends on the checkout:
   package.json    node REPO/BIN
   Cargo.toml      cargo run --quiet --manifest-path REPO/Cargo.toml --bin ENTRY
 
+A command after -- is written instead of one of a checkout, as it is: for Docker,
+Deno, Java, a script. --server must name the server then. A bare name must be on
+PATH; a relative path of the program becomes absolute.
+
 Before anything is written, the server is started once and must answer an MCP
 initialize within 60 seconds. An existing entry keeps everything except its
 command and arguments; --env adds to its environment. Claude's entry is written
@@ -224,7 +229,19 @@ for the project; --keep-env copies the variables of the user scope's entry to it
 A client that --cli names gets a config if it has none; revert removes that.`,
 		Example: `  mcp-swap use-local --dry-run
   mcp-swap use-local --cli claude --cli codex
-  mcp-swap use-local --repo . --env LOG=debug --mode build`,
+  mcp-swap use-local --repo . --env LOG=debug --mode build
+  mcp-swap use-local --server acme -- docker run -i --rm acme/mcp`,
+	}
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		switch dash := cmd.ArgsLenAtDash(); {
+		case dash == 0 && len(args) == 0:
+			return errors.New("there is no command after --")
+		case dash == 0:
+			return nil
+		case len(args) > 0:
+			return fmt.Errorf("unexpected argument %q; name a checkout with --repo, a client with --cli, and write a command after --", args[0])
+		}
+		return nil
 	}
 	repoFlag(c, &o.Repo)
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
@@ -249,6 +266,9 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) (err error) {
 		if o.Env, err = clients.ParseEnv(env); err != nil {
 			return err
+		}
+		if o.Command = c.Flags().Args(); len(o.Command) > 0 && !c.Flags().Changed("mode") {
+			o.Mode = ""
 		}
 		results, err := s.UseLocal(ctx, o)
 		return a.results(results, err, o.DryRun, "mcp-swap revert puts everything back")
@@ -295,9 +315,9 @@ func (a *app) doctor() *cobra.Command {
 		Short: "Check for problems, and change nothing",
 		Long: `doctor reports swaps that were not reverted or were interrupted, records and
 backups without each other, the repository registered under another name,
-entries whose checkout was deleted, swaps to a program that is not on PATH,
-configs that cannot be read, and environment variables that override a client's
-login (it never reads their values). It exits 1 when it finds something.`,
+entries whose checkout was deleted, swaps to a program that is missing, configs
+that cannot be read, and environment variables that override a client's login (it
+never reads their values). It exits 1 when it finds something.`,
 		Example: `  mcp-swap doctor
   mcp-swap doctor --json`,
 	}

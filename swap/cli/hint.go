@@ -9,11 +9,13 @@ import (
 
 // flags are the flags of the options that package swap's errors are about.
 var flags = map[hint.Option]string{
-	hint.OptionScope: "--scope",
-	hint.OptionMode:  "--mode",
-	hint.OptionRef:   "--ref",
-	hint.OptionPR:    "--pr",
-	hint.OptionEnv:   "--env",
+	hint.OptionScope:  "--scope",
+	hint.OptionServer: "--server",
+	hint.OptionEntry:  "--entry",
+	hint.OptionMode:   "--mode",
+	hint.OptionRef:    "--ref",
+	hint.OptionPR:     "--pr",
+	hint.OptionEnv:    "--env",
 }
 
 // advice names the flag that a hint is about. arg is the value to give it, or "".
@@ -43,6 +45,8 @@ func advice(h hint.Hint, arg string) string {
 		return "use --keep-env to copy that"
 	case hint.Env:
 		return "if it needs a variable, use-local --env NAME=VALUE writes it into the entry"
+	case hint.Command:
+		return "run any command with --server NAME -- COMMAND"
 	case hint.Build:
 		return "if it takes too long to build, use-local --mode build writes a compiled program"
 	case hint.Repo:

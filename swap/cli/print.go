@@ -222,7 +222,7 @@ func withHints(v *swap.Verified) {
 }
 
 func tagColour(t *swap.Tag) string {
-	if t.ThisRepo {
+	if t.ThisRepo || t.Kind == swap.TagCommand {
 		return green
 	}
 	return yellow
@@ -257,7 +257,7 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 			}
 			continue
 		}
-		if c := ask.CommandLine(r.Command); c != command {
+		if c := ask.CommandLine(ask.ShowArgs(r.Command)); c != command {
 			command = c
 			a.out.linef("%s: %s", r.Server, command)
 		}

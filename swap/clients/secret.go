@@ -3,6 +3,8 @@ package clients
 import (
 	"regexp"
 	"slices"
+
+	"tmuxmcp/swap/ask"
 )
 
 // Words that a diff may show, wherever they are.
@@ -14,9 +16,14 @@ var (
 )
 
 // Plain returns a function that reports which strings of a client's config a diff
-// shows: the ones that mcp-swap writes, and the program and flags that they replace.
+// shows: the ones that mcp-swap writes, unless they look secret, and the program and flags that they replace.
 func (c *Client) Plain(ours []string, old map[string]any) func(string) bool {
-	words := append(slices.Clone(plainWords), ours...)
+	words := slices.Clone(plainWords)
+	for i, shown := range ask.ShowArgs(ours) {
+		if shown == ours[i] {
+			words = append(words, shown)
+		}
+	}
 	for i, word := range c.Dialect.ReadArgv(old) {
 		if i == 0 && plainProgram.MatchString(word) || plainFlag.MatchString(word) {
 			words = append(words, word)

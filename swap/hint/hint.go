@@ -9,11 +9,13 @@ type Option string
 
 // The options that errors are about.
 const (
-	OptionScope Option = "scope"
-	OptionMode  Option = "mode"
-	OptionRef   Option = "version"
-	OptionPR    Option = "pull request"
-	OptionEnv   Option = "variable"
+	OptionScope  Option = "scope"
+	OptionServer Option = "server"
+	OptionEntry  Option = "entry"
+	OptionMode   Option = "mode"
+	OptionRef    Option = "version"
+	OptionPR     Option = "pull request"
+	OptionEnv    Option = "variable"
 )
 
 // A UsageError is a request that can never be met; the command exits 2.
@@ -47,6 +49,7 @@ const (
 	UserScope                   // Scope writes the user's entry instead
 	KeepEnv                     // KeepEnv copies the variables
 	Env                         // Env gives the server a variable
+	Command                     // Command runs what is no checkout
 	Build                       // Mode writes a program that is compiled
 )
 

@@ -77,7 +77,8 @@ type Record struct {
 	Client string    `json:"client"`
 	Scope  string    `json:"scope"`
 	Server string    `json:"server"`
-	Repo   string    `json:"repo"`
+	Repo   string    `json:"repo"`            // the checkout, or where the command was given
+	Given  bool      `json:"given,omitempty"` // the command is not the checkout's
 	Action string    `json:"action"`
 
 	Config    string   `json:"config"` // the file as the client names it
