@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -206,7 +207,7 @@ It exits 1 if there is a problem.`,
 
 func (a *app) useLocal() *cobra.Command {
 	var o swap.UseOptions
-	var env []string
+	var env, files []string
 	c := &cobra.Command{
 		Use:   "use-local [flags] [-- COMMAND [ARGUMENT...]]",
 		Short: "Make the clients run a checkout, or any command",
@@ -224,12 +225,13 @@ PATH; a relative path of the program becomes absolute.
 
 Before anything is written, the server is started once and must answer an MCP
 initialize within 60 seconds. An existing entry keeps everything except its
-command and arguments; --env adds to its environment. Claude's entry is written
-for the project; --keep-env copies the variables of the user scope's entry to it.
+command and arguments; --env adds to its environment, and so does --env-file, whose
+lines are NAME=VALUE, as Docker and dotenv have it. Claude's entry is written for
+the project; --keep-env copies the variables of the user scope's entry to it.
 A client that --cli names gets a config if it has none; revert removes that.`,
 		Example: `  mcp-swap use-local --dry-run
   mcp-swap use-local --cli claude --cli codex
-  mcp-swap use-local --repo . --env LOG=debug --mode build
+  mcp-swap use-local --repo . --env LOG=debug --env API_TOKEN --mode build
   mcp-swap use-local --server acme -- docker run -i --rm acme/mcp`,
 	}
 	c.Args = func(cmd *cobra.Command, args []string) error {
@@ -247,8 +249,9 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
 	c.Flags().Var((*name)(&o.Entry), "entry", "the program of the checkout that is the server (default: from the checkout)")
 	fixed(c, "entry")
-	c.Flags().StringArrayVar(&env, "env", nil, "`NAME=VALUE` for the server's environment; repeatable")
+	c.Flags().StringArrayVar(&env, "env", nil, "`NAME[=VALUE]` for the server's environment, from this one if there is no value; repeatable")
 	fixed(c, "env")
+	c.Flags().StringArrayVar(&files, "env-file", nil, "a `file` of such variables, one a line; --env wins; repeatable")
 	c.Flags().BoolVar(&o.KeepEnv, "keep-env", false, "copy the variables of claude's user entry that the project's entry would hide")
 	cliFlag(c, &o.Clients, "all that are present")
 	scopeFlag(c, &o.Scope, "project")
@@ -263,10 +266,19 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 	showSecretsFlag(c, &o.ShowSecrets)
 	c.Flags().BoolVar(&o.Force, "force", false, "also edit a read-only config")
 	c.Flags().BoolVar(&o.NoPreflight, "no-preflight", false, "do not start the server first")
-	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) (err error) {
-		if o.Env, err = clients.ParseEnv(env); err != nil {
+	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
+		given, err := clients.ParseEnv(env, os.LookupEnv)
+		if err != nil {
 			return err
 		}
+		for _, file := range files {
+			vars, err := clients.ReadEnvFile(file, os.LookupEnv)
+			if err != nil {
+				return err
+			}
+			o.Env = append(o.Env, vars...)
+		}
+		o.Env = append(o.Env, given...)
 		if o.Command = c.Flags().Args(); len(o.Command) > 0 && !c.Flags().Changed("mode") {
 			o.Mode = ""
 		}

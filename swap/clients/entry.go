@@ -7,10 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/hint"
 )
 
 // localKeys are the fields of an entry that also mean something once it is one of a
@@ -26,35 +24,6 @@ var localKeys = []string{
 }
 
 var remoteTypes = []string{"http", "sse", "remote", "ws", "streamable-http", "streamable_http", "streamableHttp", "streamableHTTP"}
-
-// An EnvVar is one variable for the server.
-type EnvVar struct{ Name, Value string }
-
-// Environ spells variables as os/exec does.
-func Environ(env []EnvVar) []string {
-	var out []string
-	for _, e := range env {
-		out = append(out, e.Name+"="+e.Value)
-	}
-	return out
-}
-
-// ParseEnv reads K=V pairs; of one name, the last wins. Its error is a [*UsageError].
-func ParseEnv(pairs []string) ([]EnvVar, error) {
-	var out []EnvVar
-	for _, p := range pairs {
-		name, value, ok := strings.Cut(p, "=")
-		if !ok || name == "" {
-			return nil, hint.Usagef(hint.OptionEnv, "%q is not of the form NAME=VALUE", name) // not the value: it may be a secret
-		}
-		if !utf8.ValidString(p) || strings.ContainsRune(p, 0) {
-			return nil, hint.Usagef(hint.OptionEnv, "%q is not text that a config can hold", name)
-		}
-		out = slices.DeleteFunc(out, func(e EnvVar) bool { return e.Name == name })
-		out = append(out, EnvVar{name, value})
-	}
-	return out, nil
-}
 
 // EnvName returns the name of the field of variables.
 func (d dialect) EnvName() string { return cmp.Or(d.Env, "env") }

@@ -1,0 +1,120 @@
+package clients
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"tmuxmcp/swap/hint"
+)
+
+// An EnvVar is one variable for the server.
+type EnvVar struct{ Name, Value string }
+
+// Environ spells variables as os/exec does.
+func Environ(env []EnvVar) []string {
+	var out []string
+	for _, e := range env {
+		out = append(out, e.Name+"="+e.Value)
+	}
+	return out
+}
+
+// A LookupEnv finds a variable of this process's environment, as [os.LookupEnv] does.
+type LookupEnv func(name string) (value string, set bool)
+
+// ParseEnv reads variables of the form NAME=VALUE, or NAME for one to look up. Its error
+// is a [*hint.UsageError].
+func ParseEnv(words []string, lookup LookupEnv) ([]EnvVar, error) {
+	var out []EnvVar
+	for _, word := range words {
+		name, value, given := strings.Cut(word, "=")
+		if name == "" {
+			return nil, hint.Usagef(hint.OptionEnv, "%q is not of the form NAME=VALUE or NAME", name) // not the value: it may be a secret
+		}
+		if !given {
+			var set bool
+			if value, set = lookup(name); !set {
+				return nil, hint.Usagef(hint.OptionEnv, "%q is not set in this environment: set it, or give NAME=VALUE", name)
+			}
+		}
+		if !holdable(name + value) {
+			return nil, hint.Usagef(hint.OptionEnv, "%q is not text that a config can hold", name)
+		}
+		out = append(out, EnvVar{name, value})
+	}
+	return out, nil
+}
+
+// holdable reports whether a config can hold a text.
+func holdable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+// ReadEnvFile reads a file with a variable on each line, as Docker and dotenv have it:
+//
+//	# a comment, as is what follows blanks and a #
+//	NAME=VALUE
+//	export NAME = 'as it is'
+//	NAME="with \n, \r, \t, \\, \" and \$"
+//	NAME
+//
+// The last is looked up. Nothing is expanded, and no value goes on to the next line. Its
+// errors name the line, but not what is on it: it may be a secret.
+func ReadEnvFile(path string, lookup LookupEnv) ([]EnvVar, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the variables: %w", err)
+	}
+	var out []EnvVar
+	n := 0
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		v, err := envLine(line, lookup)
+		if err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", path, n, err)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+var (
+	lineName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+	lineComment = regexp.MustCompile(`\s#.*`)
+	unescape    = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\\`, `\`, `\"`, `"`, `\$`, `$`)
+	// quoted is a value in quotes, and a comment.
+	quoted = regexp.MustCompile(`^\s*(?:'([^']*)'|"((?:[^"\\]|\\.)*)")\s*(?:#.*)?$`)
+)
+
+func envLine(line string, lookup LookupEnv) (EnvVar, error) {
+	if rest, ok := strings.CutPrefix(line, "export "); ok {
+		line = rest
+	}
+	name, value, given := strings.Cut(line, "=")
+	v := EnvVar{Name: strings.TrimSpace(name), Value: strings.TrimSpace(lineComment.ReplaceAllString(value, ""))}
+	if !lineName.MatchString(v.Name) {
+		return v, errors.New("it is not of the form NAME=VALUE")
+	}
+	if trimmed := strings.TrimSpace(value); !given {
+		var set bool
+		if v.Value, set = lookup(v.Name); !set {
+			return v, errors.New("it is neither NAME=VALUE nor the name of a variable that is set in this environment")
+		}
+	} else if strings.HasPrefix(trimmed, `'`) || strings.HasPrefix(trimmed, `"`) {
+		m := quoted.FindStringSubmatch(value)
+		if m == nil {
+			return v, errors.New("the value begins with a quote, and does not end with the same one on this line")
+		}
+		v.Value = m[1] + unescape.Replace(m[2])
+	}
+	if !holdable(v.Value) {
+		return v, errors.New("the value is not text that a config can hold")
+	}
+	return v, nil
+}
