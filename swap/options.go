@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"tmuxmcp/swap/checkout"
@@ -34,6 +35,7 @@ type UseOptions struct {
 	Force       bool             // also edit a config that is read-only
 	ShowSecrets bool             // in the diffs of DryRun, which patch(1) then applies
 	NoPreflight bool
+	Timeout     time.Duration // of the preflight; 0 is ask.ServerLimit
 }
 
 // use is what a UseLocal wants, the same for all clients.
@@ -146,6 +148,9 @@ func (s *Swapper) checkOptions(o UseOptions) error {
 		if o.Server == "" {
 			return hint.Usagef(hint.OptionServer, "is required with a command: no checkout names the server")
 		}
+	}
+	if o.Timeout != 0 && o.NoPreflight {
+		return hint.Usagef(hint.OptionTimeout, "limits the preflight, which is switched off")
 	}
 	if o.PR < 0 {
 		return hint.Usagef(hint.OptionPR, "%d is not a positive number", o.PR)

@@ -1,7 +1,9 @@
 package swap
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,11 +14,12 @@ import (
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/hint"
 )
 
 // preflight starts the server once for every environment that a client would start
 // it with.
-func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change) error {
+func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limit time.Duration) error {
 	if _, err := exec.LookPath(u.argv[0]); err != nil {
 		s.Warn(fmt.Sprintf("preflight skipped: %s is not on PATH here, so the server was not started; install it, or no client with this PATH can start the server", u.argv[0]))
 		return nil
@@ -32,16 +35,44 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change) erro
 			continue
 		}
 		tried[key] = true
-		slow := time.AfterFunc(5*time.Second, func() {
-			s.Warn("preflight: waiting for the server to answer; its first start may have to build it")
-		})
-		_, err := ask.Server(ctx, ask.Command{Argv: u.argv, Env: clients.Environ(env)})
-		slow.Stop()
+		stop := s.watch("preflight: waiting for the server to answer; its first start may have to build it", cmp.Or(limit, ask.ServerLimit))
+		_, err := ask.Server(ctx, ask.Command{Argv: u.argv, Env: clients.Environ(env), Limit: limit})
+		stop()
+		if errors.Is(err, ask.ErrLate) {
+			err = &hint.Error{Err: err, Hint: hint.Timeout}
+		}
 		if err != nil {
 			return fmt.Errorf("preflight failed, nothing was written: %w", err)
 		}
 	}
 	return nil
+}
+
+// watch says what is waited for, until stop is called: each second to Progress, or else
+// once to Warn.
+func (s *Swapper) watch(what string, limit time.Duration) (stop func()) {
+	if s.Progress == nil {
+		slow := time.AfterFunc(5*time.Second, func() { s.Warn(what) })
+		return func() { slow.Stop() }
+	}
+	what, why, _ := strings.Cut(what, ";")
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer s.Progress("")
+		start := time.Now()
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				s.Progress(fmt.Sprintf("%s (%v of %v);%s", what, time.Since(start).Round(time.Second), limit, why))
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
 }
 
 // compileLimit bounds a compilation, which may have to download first.
@@ -51,6 +82,7 @@ func (s *Swapper) compile(ctx context.Context, argv []string) error {
 	ctx, cancel := context.WithTimeout(ctx, compileLimit)
 	defer cancel()
 	s.Warn("compiling: " + strings.Join(argv, " "))
+	defer s.watch("still compiling; it may have to download first", compileLimit)()
 	if dir := slices.Index(argv, "-o"); dir > 0 {
 		if err := os.MkdirAll(filepath.Dir(argv[dir+1]), 0o700); err != nil {
 			return fmt.Errorf("make the build directory: %w", err)

@@ -59,6 +59,9 @@ type Swapper struct {
 	// Warn reports what the user should know besides the results; never nil. It may
 	// be called from another goroutine.
 	Warn func(string)
+	// Progress shows what a long wait is for, in place of what it showed before; "" takes
+	// that away. It is called from another goroutine. nil: Warn says it once.
+	Progress func(string)
 	// Confirm asks the user a yes-or-no question; nil if there is no terminal.
 	Confirm func(question string) bool
 }

@@ -41,7 +41,7 @@ func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) 
 			}
 		}
 		if !o.NoPreflight {
-			if err := s.preflight(ctx, g.use, changes); err != nil {
+			if err := s.preflight(ctx, g.use, changes, o.Timeout); err != nil {
 				return nil, err
 			}
 		}

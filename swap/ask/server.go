@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +16,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// ServerLimit is how long a server may take to answer; uv and go may have to
-// build it first.
+// ServerLimit is how long a server may take to answer, unless its [Command] says; uv and
+// go may have to build it first.
 const ServerLimit = 60 * time.Second
+
+// ErrLate is wrapped by the error of a server that took longer.
+var ErrLate = errors.New("no answer")
 
 // A Command starts a server.
 type Command struct {
@@ -26,6 +30,7 @@ type Command struct {
 	Dir  string   // "": the current directory
 	// Tools: list the server's tools too.
 	Tools bool
+	Limit time.Duration // 0: ServerLimit
 }
 
 // A Hello is how a server introduces itself.
@@ -36,9 +41,9 @@ type Hello struct {
 
 // Server starts a server over stdio, completes an MCP initialize with it and stops
 // it with all processes it has started. The error of a server that exits, or does
-// not answer within [ServerLimit], ends with the last lines of its stderr.
+// not answer in time, ends with the last lines of its stderr.
 func Server(ctx context.Context, c Command) (Hello, error) {
-	limit, cancel := context.WithTimeout(ctx, ServerLimit)
+	limit, cancel := context.WithTimeout(ctx, cmp.Or(c.Limit, ServerLimit))
 	defer cancel()
 	var tail tailBuffer
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
@@ -83,7 +88,7 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 	case ctx.Err() != nil:
 		err = fmt.Errorf("interrupted: %w", ctx.Err())
 	case limit.Err() != nil:
-		err = fmt.Errorf("no answer to %s within %v", what, ServerLimit)
+		err = fmt.Errorf("%w to %s within %v", ErrLate, what, cmp.Or(c.Limit, ServerLimit))
 	case errors.Is(err, transport.ErrTransportClosed):
 		err = fmt.Errorf("it exited before it answered %s", what)
 		if closeErr != nil {

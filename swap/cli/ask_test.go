@@ -3,9 +3,12 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
+
+	"tmuxmcp/swap/hint"
 )
 
 func TestAsk(t *testing.T) {
@@ -23,5 +26,24 @@ func TestAsk(t *testing.T) {
 	}
 	if isTerminal(strings.NewReader("")) {
 		t.Error("a reader is a terminal")
+	}
+}
+
+// What would help comes before what a program has printed.
+func TestExplain(t *testing.T) {
+	err := fmt.Errorf("failed: %w", hint.Errorf(hint.Timeout, "late\n    the program's last line"))
+	if got := explain(err); !strings.HasPrefix(got, "failed: late; if it needs longer") || !strings.HasSuffix(got, "5m\n    the program's last line") {
+		t.Errorf("%q", got)
+	}
+}
+
+// A line of progress takes the place of the last, and does not wrap.
+func TestProgress(t *testing.T) {
+	var out bytes.Buffer
+	a := &app{err: newPrinter(&out)}
+	a.progress(strings.Repeat("é", 90))
+	a.progress("")
+	if want := "\r\x1b[Kmcp-swap: " + strings.Repeat("é", 69) + "\r\x1b[K"; out.String() != want {
+		t.Errorf("%q", out.String())
 	}
 }

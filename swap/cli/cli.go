@@ -96,6 +96,9 @@ func (a *app) verb(f func(context.Context, *swap.Swapper) error) func(*cobra.Com
 		if isTerminal(cmd.InOrStdin()) && isTerminal(a.stderr) {
 			s.Confirm = func(question string) bool { return a.err.ask(cmd.Context(), cmd.InOrStdin(), question) }
 		}
+		if isTerminal(a.stderr) && os.Getenv("TERM") != "dumb" {
+			s.Progress = a.progress
+		}
 		return f(cmd.Context(), s)
 	}
 }

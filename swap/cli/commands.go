@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"tmuxmcp/swap"
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/hint"
@@ -92,8 +94,23 @@ func (p *positive) Set(s string) error {
 	return nil
 }
 
+// wait is a positive duration.
+type wait time.Duration
+
+func (w *wait) String() string { return time.Duration(*w).String() }
+func (w *wait) Type() string   { return "duration" }
+func (w *wait) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return &hint.UsageError{Msg: "it must be a positive duration with a unit, such as 90s or 5m"}
+	}
+	*w = wait(d)
+	return nil
+}
+
 var (
 	_ pflag.Value = (*name)(nil)
+	_ pflag.Value = (*wait)(nil)
 	_ pflag.Value = (*names)(nil)
 	_ pflag.Value = (*positive)(nil)
 )
@@ -224,7 +241,7 @@ Deno, Java, a script. --server must name the server then. A bare name must be on
 PATH; a relative path of the program becomes absolute.
 
 Before anything is written, the server is started once and must answer an MCP
-initialize within 60 seconds. An existing entry keeps everything except its
+initialize within 60 seconds, or as --timeout says. An existing entry keeps everything except its
 command and arguments; --env adds to its environment, and so does --env-file, whose
 lines are NAME=VALUE, as Docker and dotenv have it. Claude's entry is written for
 the project; --keep-env copies the variables of the user scope's entry to it.
@@ -266,6 +283,8 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 	showSecretsFlag(c, &o.ShowSecrets)
 	c.Flags().BoolVar(&o.Force, "force", false, "also edit a read-only config")
 	c.Flags().BoolVar(&o.NoPreflight, "no-preflight", false, "do not start the server first")
+	c.Flags().Var((*wait)(&o.Timeout), "timeout", "how long the server may take to answer at first, such as 5m (without it: "+ask.ServerLimit.String()+")")
+	fixed(c, "timeout")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		given, err := clients.ParseEnv(env, os.LookupEnv)
 		if err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"strings"
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/hint"
@@ -16,6 +17,8 @@ var flags = map[hint.Option]string{
 	hint.OptionRef:    "--ref",
 	hint.OptionPR:     "--pr",
 	hint.OptionEnv:    "--env",
+
+	hint.OptionTimeout: "--timeout",
 }
 
 // advice names the flag that a hint is about. arg is the value to give it, or "".
@@ -45,6 +48,8 @@ func advice(h hint.Hint, arg string) string {
 		return "use --keep-env to copy that"
 	case hint.Env:
 		return "if it needs a variable, use-local --env NAME=VALUE writes it into the entry"
+	case hint.Timeout:
+		return "if it needs longer, as a first build may, use --timeout, as in --timeout 5m"
 	case hint.Command:
 		return "run any command with --server NAME -- COMMAND"
 	case hint.Build:
@@ -58,7 +63,8 @@ func advice(h hint.Hint, arg string) string {
 	return ""
 }
 
-// explain is an error's text, with the flags that it is about and that would help.
+// explain is an error's text, with the flags that it is about and that would help. They
+// come before what a program has printed, on further lines.
 func explain(err error) string {
 	text := err.Error()
 	if usage, ok := err.(*hint.UsageError); ok && usage.Option != "" {
@@ -66,7 +72,10 @@ func explain(err error) string {
 	}
 	var h *hint.Error
 	for errors.As(err, &h) {
-		text += "; " + advice(h.Hint, h.Arg)
+		line, rest, more := strings.Cut(text, "\n")
+		if text = line + "; " + advice(h.Hint, h.Arg); more {
+			text += "\n" + rest
+		}
 		err = h.Err
 	}
 	return text

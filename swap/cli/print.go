@@ -102,6 +102,21 @@ func (p *printer) note(text string) {
 	p.linef("%s %s", p.paint(yellow, "mcp-swap:", 0), text)
 }
 
+// progress replaces the last line of the terminal, and fits on it.
+func (a *app) progress(text string) {
+	width := 80
+	if f, ok := a.stderr.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			width = columns
+		}
+	}
+	line := []rune(text)
+	if text != "" {
+		line = []rune("mcp-swap: " + text)
+	}
+	fmt.Fprintf(a.err.w, "\r\x1b[K%s", string(line[:min(len(line), width-1)]))
+}
+
 func (p *printer) json(v any) error {
 	enc := json.NewEncoder(p.w)
 	enc.SetEscapeHTML(false)

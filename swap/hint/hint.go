@@ -16,6 +16,8 @@ const (
 	OptionRef    Option = "version"
 	OptionPR     Option = "pull request"
 	OptionEnv    Option = "variable"
+
+	OptionTimeout Option = "timeout"
 )
 
 // A UsageError is a request that can never be met; the command exits 2.
@@ -49,6 +51,7 @@ const (
 	UserScope                   // Scope writes the user's entry instead
 	KeepEnv                     // KeepEnv copies the variables
 	Env                         // Env gives the server a variable
+	Timeout                     // Timeout gives the preflight longer
 	Command                     // Command runs what is no checkout
 	Build                       // Mode writes a program that is compiled
 )

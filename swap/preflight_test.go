@@ -1,0 +1,33 @@
+package swap
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A long wait is shown each second on a terminal, and taken away; elsewhere it is said once.
+func TestWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var shown, said []string
+		s := &Swapper{Progress: func(text string) { shown = append(shown, text) }, Warn: func(text string) { said = append(said, text) }}
+		stop := s.watch("building; slow", time.Minute)
+		time.Sleep(2500 * time.Millisecond)
+		stop()
+		time.Sleep(time.Minute)
+		if want := []string{"building (1s of 1m0s); slow", "building (2s of 1m0s); slow", ""}; !slices.Equal(shown, want) || said != nil {
+			t.Errorf("shown %q, said %q", shown, said)
+		}
+		s.Progress = nil
+		stop = s.watch("building; slow", time.Minute)
+		time.Sleep(4 * time.Second)
+		stop()
+		stop = s.watch("building; slow", time.Minute)
+		time.Sleep(time.Minute)
+		stop()
+		if want := []string{"building; slow"}; !slices.Equal(said, want) {
+			t.Errorf("said %q", said)
+		}
+	})
+}
