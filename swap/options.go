@@ -45,6 +45,7 @@ type use struct {
 	argv    []string
 	given   bool // argv is the user's own
 	compile []string
+	unbuilt error // why the program of argv does not exist
 	env     []clients.EnvVar
 	keepEnv bool
 	project string
@@ -92,6 +93,9 @@ func (s *Swapper) checkout(u *use, o UseOptions) error {
 		return err
 	}
 	u.repo, u.server = co.Dir, cmp.Or(u.server, co.Server)
+	if o.PR == 0 && cmp.Or(o.Mode, checkout.ModeDev) == checkout.ModeDev {
+		u.unbuilt = co.Unbuilt
+	}
 	if o.PR > 0 {
 		u.argv, err = co.PRCommand(o.PR)
 	} else {

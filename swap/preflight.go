@@ -20,6 +20,9 @@ import (
 // preflight starts the server once for every environment that a client would start
 // it with.
 func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limit time.Duration) error {
+	if u.unbuilt != nil {
+		return fmt.Errorf("preflight failed, nothing was written: %w", u.unbuilt)
+	}
 	if _, err := exec.LookPath(u.argv[0]); err != nil {
 		s.Warn(fmt.Sprintf("preflight skipped: %s is not on PATH here, so the server was not started; install it, or no client with this PATH can start the server", u.argv[0]))
 		return nil

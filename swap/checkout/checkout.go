@@ -39,6 +39,9 @@ type Checkout struct {
 	name   string // package name, for --mode released
 	path   string // of the entry, relative to Dir, slash-separated, as the kind means it
 	module string // Go
+
+	// Unbuilt says what to do if the program of ModeDev does not exist yet.
+	Unbuilt error
 }
 
 // A checkoutKind is a row of the table of build systems. Each function may

@@ -226,8 +226,11 @@ var npmCheckout = checkoutKind{
 	marker: "package.json",
 	read: func(c *Checkout, text []byte, entry string) error {
 		var doc struct {
-			Name string
-			Bin  json.RawMessage
+			Name            string
+			Bin             json.RawMessage
+			Scripts         map[string]string
+			Dependencies    map[string]any
+			DevDependencies map[string]any
 		}
 		if err := json.Unmarshal(text, &doc); err != nil {
 			return err
@@ -252,10 +255,11 @@ var npmCheckout = checkoutKind{
 			return err
 		}
 		c.name, c.Server, c.Entry, c.path = doc.Name, bare, name, bins[name]
+		c.Unbuilt = unbuilt(c, doc.Scripts, len(doc.Dependencies)+len(doc.DevDependencies) > 0)
 		return nil
 	},
 	dev: func(c *Checkout) []string {
-		return []string{"node", filepath.Join(c.Dir, filepath.FromSlash(c.path))}
+		return []string{"node", c.bin()}
 	},
 	released: func(c *Checkout, ref string) []string {
 		pinned := c.name
@@ -267,6 +271,45 @@ var npmCheckout = checkoutKind{
 		}
 		return []string{"npx", "-y", "--package=" + pinned, c.Entry}
 	},
+}
+
+func (c *Checkout) bin() string { return filepath.Join(c.Dir, filepath.FromSlash(c.path)) }
+
+// unbuilt returns an error if the file that node is to run does not exist, with what makes
+// it according to the scripts of package.json.
+func unbuilt(c *Checkout, scripts map[string]string, depends bool) error {
+	exists := func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+	if exists(c.bin()) || exists(c.bin()+".js") {
+		return nil
+	}
+	npm := "npm"
+	for _, lock := range [][2]string{{"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"}} {
+		if exists(filepath.Join(c.Dir, lock[0])) {
+			npm = lock[1]
+		}
+	}
+	installed := false // a workspace's packages have theirs above
+	for dir, last := c.Dir, ""; dir != last && !installed; dir, last = filepath.Dir(dir), dir {
+		installed = exists(filepath.Join(dir, "node_modules"))
+	}
+	var steps []string
+	if !installed && (depends || scripts["prepare"] != "") {
+		steps = append(steps, npm+" install") // which runs prepare
+	}
+	switch {
+	case scripts["prepare"] != "" && !installed:
+	case scripts["build"] != "":
+		steps = append(steps, npm+" run build")
+	case scripts["prepare"] != "":
+		steps = append(steps, npm+" run prepare")
+	}
+	if steps == nil {
+		return fmt.Errorf("%s does not exist, and package.json has no script that builds it: check its bin", c.bin())
+	}
+	return fmt.Errorf("%s does not exist: build it first, with %s in %s", c.bin(), strings.Join(steps, " && "), c.Dir)
 }
 
 var cargoCheckout = checkoutKind{
