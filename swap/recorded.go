@@ -86,3 +86,37 @@ func (cs *ClientState) given(c *clients.Client, r *journal.Record, server string
 	t.look()
 	cs.Tag = t
 }
+
+// Servers lists, sorted, the servers that are swapped and, if all is true, those that the
+// clients' configs have for a directory.
+func (s *Swapper) Servers(repo string, all bool) []string {
+	var out []string
+	if st, err := s.Journal.Load(); err == nil {
+		for _, r := range st.Records {
+			out = append(out, r.Server)
+		}
+	}
+	read := clients.All
+	if !all {
+		read = nil
+	}
+	if dir, err := checkout.RealDir(repo); err == nil {
+		repo = checkout.ClaudeProject(dir)
+	}
+	for _, c := range read {
+		for _, config := range c.UserFiles(s.Sys) {
+			doc, err := s.openAt(c, config)
+			if err != nil {
+				continue
+			}
+			for _, scope := range c.ScopesInOrder() {
+				for _, container := range c.Containers(scope, repo) {
+					names, _ := doc.doc.Names(container)
+					out = append(out, names...)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/hint"
@@ -24,6 +26,7 @@ type RevertOptions struct {
 	Clients []string
 	Scope   clients.Scope
 	Server  string
+	Repo    string // the checkout, or the directory where a command was given
 	DryRun  bool
 	Force   bool // also fields that were edited since, and configs that are read-only
 	// ShowSecrets leaves the diffs of DryRun as they are, so that patch(1) applies them.
@@ -43,10 +46,15 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	if err != nil {
 		return nil, err
 	}
+	repo, err := o.repo()
+	if err != nil {
+		return nil, err
+	}
 	wanted := func(r journal.Record) bool {
 		c := clients.Lookup(r.Client)
 		return (len(o.Clients) == 0 || slices.Contains(chosen, c)) &&
 			(o.Server == "" || o.Server == r.Server) &&
+			(repo == "" || repo == r.Repo) &&
 			(o.Scope == "" || c == nil || c.Scope(o.Scope) == clients.Scope(r.Scope))
 	}
 	if err := s.ownHome(); err != nil {
@@ -105,6 +113,22 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	// Taken back newest first, shown in the order of the table.
 	slices.SortStableFunc(out, func(a, b Result) int { return place(a.Client) - place(b.Client) })
 	return out, t.finish()
+}
+
+// repo is Repo as records have it, also if the directory was deleted: its swaps were not.
+func (o RevertOptions) repo() (string, error) {
+	if o.Repo == "" {
+		return "", nil
+	}
+	real, err := checkout.RealDir(o.Repo)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	gone, err := filepath.Abs(o.Repo)
+	if above, rerr := checkout.RealDir(filepath.Dir(gone)); rerr == nil {
+		gone = filepath.Join(above, filepath.Base(gone))
+	}
+	return gone, err
 }
 
 func place(name string) int {

@@ -139,9 +139,8 @@ the server's entry is touched, and every change is recorded until it is reverted
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.doctor())
 	for _, c := range root.Commands() {
-		c.ValidArgsFunction = cobra.NoFileCompletions
 		if c.Args == nil {
-			c.Args = flagsOnly
+			c.Args, c.ValidArgsFunction = flagsOnly, cobra.NoFileCompletions
 		}
 	}
 	return root

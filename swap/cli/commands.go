@@ -18,6 +18,7 @@ import (
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/hint"
+	"tmuxmcp/swap/machine"
 )
 
 // The flags that several commands share are spelled and completed in one place.
@@ -27,9 +28,18 @@ func repoFlag(c *cobra.Command, p *string) {
 	_ = c.MarkFlagDirname("repo")
 }
 
-func serverFlag(c *cobra.Command, p *string, what string) {
+// serverFlag completes the servers that are swapped, or all.
+func serverFlag(c *cobra.Command, p *string, what string, all bool) {
 	c.Flags().Var((*name)(p), "server", what)
-	fixed(c, "server")
+	_ = c.RegisterFlagCompletionFunc("server", func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		var servers []string
+		if sys, err := machine.ThisSystem(); err == nil {
+			repo, _ := c.Flags().GetString("repo")
+			servers = swap.New(sys, nil).Servers(repo, all)
+		}
+		servers = slices.DeleteFunc(servers, func(s string) bool { return !strings.HasPrefix(s, begun) })
+		return servers, cobra.ShellCompDirectiveNoFileComp
+	})
 }
 
 func cliFlag(c *cobra.Command, p *[]string, without string) {
@@ -154,7 +164,7 @@ are all that is shown.`,
   mcp-swap status --server tmux --cli codex --json`,
 	}
 	repoFlag(c, &o.Repo)
-	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
+	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)", true)
 	cliFlag(c, &o.Clients, "all that are present")
 	scopeFlag(c, &o.Scope, "both")
 	jsonFlag(c, &asJSON)
@@ -195,7 +205,7 @@ It exits 1 if there is a problem.`,
   mcp-swap verify --cli codex --json`,
 	}
 	repoFlag(c, &o.Repo)
-	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
+	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)", true)
 	cliFlag(c, &o.Clients, "all that are present")
 	jsonFlag(c, &asJSON)
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
@@ -263,7 +273,7 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 		return nil
 	}
 	repoFlag(c, &o.Repo)
-	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
+	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)", true)
 	c.Flags().Var((*name)(&o.Entry), "entry", "the program of the checkout that is the server (default: from the checkout)")
 	fixed(c, "entry")
 	c.Flags().StringArrayVar(&env, "env", nil, "`NAME[=VALUE]` for the server's environment, from this one if there is no value; repeatable")
@@ -285,6 +295,12 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 	c.Flags().BoolVar(&o.NoPreflight, "no-preflight", false, "do not start the server first")
 	c.Flags().Var((*wait)(&o.Timeout), "timeout", "how long the server may take to answer at first, such as 5m (without it: "+ask.ServerLimit.String()+")")
 	fixed(c, "timeout")
+	c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 { // of a command
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		given, err := clients.ParseEnv(env, os.LookupEnv)
 		if err != nil {
@@ -320,11 +336,14 @@ left alone, unless --force is given: then the fields that the swap changed are
 restored, and the edit of the others stays.`,
 		Example: `  mcp-swap revert --dry-run
   mcp-swap revert
+  mcp-swap revert --repo .
   mcp-swap revert --cli claude --scope project`,
 	}
 	cliFlag(c, &o.Clients, "all that were swapped")
 	scopeFlag(c, &o.Scope, "both")
-	serverFlag(c, &o.Server, "revert this server only (without it: all)")
+	serverFlag(c, &o.Server, "revert this server only (without it: all)", false)
+	c.Flags().Var((*name)(&o.Repo), "repo", "revert the swaps to this checkout only, a `directory`, and those of commands given in it (without it: all)")
+	_ = c.MarkFlagDirname("repo")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "print the changes as a diff, and write nothing")
 	showSecretsFlag(c, &o.ShowSecrets)
 	c.Flags().BoolVar(&o.Force, "force", false, "restore a field also if it was edited since, and edit a read-only config")
@@ -353,7 +372,7 @@ never reads their values). It exits 1 when it finds something.`,
   mcp-swap doctor --json`,
 	}
 	repoFlag(c, &o.Repo)
-	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)")
+	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)", true)
 	jsonFlag(c, &asJSON)
 	c.RunE = a.verb(func(_ context.Context, s *swap.Swapper) error {
 		d, err := s.Doctor(o)

@@ -34,7 +34,7 @@ func advice(h hint.Hint, arg string) string {
 	case hint.Client:
 		return "name one with --cli"
 	case hint.Narrower:
-		return "check --cli, --scope and --server"
+		return "check --cli, --scope, --server and --repo"
 	case hint.Entry:
 		return "choose one with --entry"
 	case hint.Server:

@@ -44,7 +44,7 @@ const (
 	ForceWrite  Hint = iota + 1 // Force edits a read-only config
 	ForceEdited                 // Force puts the old entry back
 	Client                      // Clients names one that is not present
-	Narrower                    // Clients, Scope and Server left nothing to do
+	Narrower                    // Clients, Scope, Server and Repo left nothing to do
 	Server                      // Server names it
 	Entry                       // Entry chooses one
 	Repo                        // Repo names another directory
