@@ -20,7 +20,8 @@ func (s *Swapper) cautions(c *change, u *use) {
 		s.Warn(fmt.Sprintf("%s: %s is %s", c.result.Label, c.doc.config, c.client.Note))
 	}
 	if c.client.Expands && slices.ContainsFunc(u.argv, func(a string) bool { return strings.Contains(a, "$") }) {
-		s.Warn(fmt.Sprintf("%s: %s expands $NAME in arguments, and there is a $ in %s", c.result.Label, c.client.Name, strings.Join(ask.ShowArgs(u.argv), " ")))
+		s.Warn(fmt.Sprintf("%s: %s expands $NAME in arguments, and there is a $ in %s",
+			c.result.Label, c.client.Name, strings.Join(ask.ShowArgs(u.argv), " ")))
 	}
 	if c.result.Outcome != Unchanged && !c.doc.absent() && atomicfile.Links(c.doc.info) > 1 {
 		s.Warn(fmt.Sprintf("%s: %s had other hard links, which keep the old text", c.result.Label, c.doc.target))

@@ -218,7 +218,7 @@ func (s *Swapper) examineCommand(d *Diagnosis, f Finding, what string, argv []st
 	case err == nil || tag.Path == argv[0]:
 		return
 	case filepath.IsAbs(argv[0]):
-		f.Text = fmt.Sprintf("%s: it runs %s, which is no program any more", what, argv[0])
+		f.Text = fmt.Sprintf("%s: it runs %s, which is gone or cannot be run", what, argv[0])
 	default:
 		f.Text = fmt.Sprintf("%s: it runs %s, which is not on PATH here; install it", what, argv[0])
 	}

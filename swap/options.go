@@ -130,7 +130,8 @@ func (s *Swapper) command(u *use, o UseOptions) (err error) {
 	for _, arg := range u.argv[1:] {
 		info, err := os.Stat(arg)
 		if err == nil && !filepath.IsAbs(arg) && (info.Mode().IsRegular() || strings.HasPrefix(arg, ".")) {
-			s.Warn(fmt.Sprintf("the argument %s is a relative path, and clients start servers in directories of their own; give an absolute path", arg))
+			s.Warn(fmt.Sprintf("the argument %s is a relative path, which clients do not find: "+
+				"they start servers in directories of their own; give an absolute path", arg))
 		}
 	}
 	return nil
@@ -140,18 +141,21 @@ func (s *Swapper) checkOptions(o UseOptions) error {
 	if err := checkScope(o.Scope); err != nil {
 		return err
 	}
-	if len(o.Command) > 0 {
-		for _, of := range []struct {
-			option hint.Option
-			set    bool
-		}{{hint.OptionEntry, o.Entry != ""}, {hint.OptionMode, o.Mode != ""}, {hint.OptionRef, o.Ref != ""}, {hint.OptionPR, o.PR != 0}} {
-			if of.set {
-				return hint.Usagef(of.option, "is for a checkout, and cannot be combined with a command")
-			}
-		}
-		if o.Server == "" {
-			return hint.Usagef(hint.OptionServer, "is required with a command: no checkout names the server")
-		}
+	checkouts := func(o hint.Option) error {
+		return hint.Usagef(o, "is for a checkout, and cannot be combined with a command")
+	}
+	switch {
+	case len(o.Command) == 0:
+	case o.Entry != "":
+		return checkouts(hint.OptionEntry)
+	case o.Mode != "":
+		return checkouts(hint.OptionMode)
+	case o.Ref != "":
+		return checkouts(hint.OptionRef)
+	case o.PR != 0:
+		return checkouts(hint.OptionPR)
+	case o.Server == "":
+		return hint.Usagef(hint.OptionServer, "is required with a command: no checkout names the server")
 	}
 	if o.Timeout != 0 && o.NoPreflight {
 		return hint.Usagef(hint.OptionTimeout, "limits the preflight, which is switched off")

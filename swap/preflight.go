@@ -17,6 +17,8 @@ import (
 	"tmuxmcp/swap/hint"
 )
 
+const firstStart = "preflight: waiting for the server to answer; its first start may have to build it"
+
 // preflight starts the server once for every environment that a client would start
 // it with.
 func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limit time.Duration) error {
@@ -38,7 +40,7 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limi
 			continue
 		}
 		tried[key] = true
-		stop := s.watch("preflight: waiting for the server to answer; its first start may have to build it", cmp.Or(limit, ask.ServerLimit))
+		stop := s.watch(firstStart, cmp.Or(limit, ask.ServerLimit))
 		_, err := ask.Server(ctx, ask.Command{Argv: u.argv, Env: clients.Environ(env), Limit: limit})
 		stop()
 		if errors.Is(err, ask.ErrLate) {

@@ -11,12 +11,16 @@ import (
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var shown, said []string
-		s := &Swapper{Progress: func(text string) { shown = append(shown, text) }, Warn: func(text string) { said = append(said, text) }}
+		s := &Swapper{
+			Progress: func(text string) { shown = append(shown, text) },
+			Warn:     func(text string) { said = append(said, text) },
+		}
 		stop := s.watch("building; slow", time.Minute)
 		time.Sleep(2500 * time.Millisecond)
 		stop()
 		time.Sleep(time.Minute)
-		if want := []string{"building (1s of 1m0s); slow", "building (2s of 1m0s); slow", ""}; !slices.Equal(shown, want) || said != nil {
+		want := []string{"building (1s of 1m0s); slow", "building (2s of 1m0s); slow", ""}
+		if !slices.Equal(shown, want) || said != nil {
 			t.Errorf("shown %q, said %q", shown, said)
 		}
 		s.Progress = nil

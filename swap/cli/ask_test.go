@@ -32,7 +32,8 @@ func TestAsk(t *testing.T) {
 // What would help comes before what a program has printed.
 func TestExplain(t *testing.T) {
 	err := fmt.Errorf("failed: %w", hint.Errorf(hint.Timeout, "late\n    the program's last line"))
-	if got := explain(err); !strings.HasPrefix(got, "failed: late; if it needs longer") || !strings.HasSuffix(got, "5m\n    the program's last line") {
+	got := explain(err)
+	if !strings.HasPrefix(got, "failed: late; if it needs longer") || !strings.HasSuffix(got, "5m\n    the program's last line") {
 		t.Errorf("%q", got)
 	}
 }

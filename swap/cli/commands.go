@@ -31,7 +31,7 @@ func repoFlag(c *cobra.Command, p *string) {
 // serverFlag completes the servers that are swapped, or all.
 func serverFlag(c *cobra.Command, p *string, what string, all bool) {
 	c.Flags().Var((*name)(p), "server", what)
-	_ = c.RegisterFlagCompletionFunc("server", func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	complete := func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		var servers []string
 		if sys, err := machine.ThisSystem(); err == nil {
 			repo, _ := c.Flags().GetString("repo")
@@ -39,7 +39,8 @@ func serverFlag(c *cobra.Command, p *string, what string, all bool) {
 		}
 		servers = slices.DeleteFunc(servers, func(s string) bool { return !strings.HasPrefix(s, begun) })
 		return servers, cobra.ShellCompDirectiveNoFileComp
-	})
+	}
+	_ = c.RegisterFlagCompletionFunc("server", complete)
 }
 
 func cliFlag(c *cobra.Command, p *[]string, without string) {
@@ -251,10 +252,11 @@ Deno, Java, a script. --server must name the server then. A bare name must be on
 PATH; a relative path of the program becomes absolute.
 
 Before anything is written, the server is started once and must answer an MCP
-initialize within 60 seconds, or as --timeout says. An existing entry keeps everything except its
-command and arguments; --env adds to its environment, and so does --env-file, whose
-lines are NAME=VALUE, as Docker and dotenv have it. Claude's entry is written for
-the project; --keep-env copies the variables of the user scope's entry to it.
+initialize within 60 seconds, or as --timeout says. An existing entry keeps
+everything except its command and arguments. --env adds to its environment, and
+so does --env-file, whose lines are NAME=VALUE, as Docker and dotenv have it.
+Claude's entry is written for the project; --keep-env copies the variables of the
+user scope's entry to it.
 A client that --cli names gets a config if it has none; revert removes that.`,
 		Example: `  mcp-swap use-local --dry-run
   mcp-swap use-local --cli claude --cli codex
@@ -268,7 +270,7 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 		case dash == 0:
 			return nil
 		case len(args) > 0:
-			return fmt.Errorf("unexpected argument %q; name a checkout with --repo, a client with --cli, and write a command after --", args[0])
+			return fmt.Errorf("%w, and write a command after --", flagsOnly(cmd, args))
 		}
 		return nil
 	}
@@ -276,7 +278,8 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)", true)
 	c.Flags().Var((*name)(&o.Entry), "entry", "the program of the checkout that is the server (default: from the checkout)")
 	fixed(c, "entry")
-	c.Flags().StringArrayVar(&env, "env", nil, "`NAME[=VALUE]` for the server's environment, from this one if there is no value; repeatable")
+	c.Flags().StringArrayVar(&env, "env", nil,
+		"`NAME[=VALUE]` for the server's environment; without a value, that of this environment; repeatable")
 	fixed(c, "env")
 	c.Flags().StringArrayVar(&files, "env-file", nil, "a `file` of such variables, one a line; --env wins; repeatable")
 	c.Flags().BoolVar(&o.KeepEnv, "keep-env", false, "copy the variables of claude's user entry that the project's entry would hide")
@@ -293,7 +296,8 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 	showSecretsFlag(c, &o.ShowSecrets)
 	c.Flags().BoolVar(&o.Force, "force", false, "also edit a read-only config")
 	c.Flags().BoolVar(&o.NoPreflight, "no-preflight", false, "do not start the server first")
-	c.Flags().Var((*wait)(&o.Timeout), "timeout", "how long the server may take to answer at first, such as 5m (without it: "+ask.ServerLimit.String()+")")
+	c.Flags().Var((*wait)(&o.Timeout), "timeout",
+		"how long the server may take to answer, such as 5m (without it: "+ask.ServerLimit.String()+")")
 	fixed(c, "timeout")
 	c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 { // of a command
@@ -342,7 +346,8 @@ restored, and the edit of the others stays.`,
 	cliFlag(c, &o.Clients, "all that were swapped")
 	scopeFlag(c, &o.Scope, "both")
 	serverFlag(c, &o.Server, "revert this server only (without it: all)", false)
-	c.Flags().Var((*name)(&o.Repo), "repo", "revert the swaps to this checkout only, a `directory`, and those of commands given in it (without it: all)")
+	c.Flags().Var((*name)(&o.Repo), "repo",
+		"revert the swaps to this checkout only, or made in this `directory` (without it: all)")
 	_ = c.MarkFlagDirname("repo")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "print the changes as a diff, and write nothing")
 	showSecretsFlag(c, &o.ShowSecrets)
