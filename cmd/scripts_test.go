@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,6 +91,8 @@ func runScripts(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	web := httptest.NewServer(server.NewStreamableHTTPServer(server.NewMCPServer("web", "1.0")))
+	t.Cleanup(web.Close)
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
 		WorkdirRoot:         root,
@@ -100,6 +103,7 @@ func runScripts(t *testing.T, dir string) {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
 			env.Setenv("LANG", "C.UTF-8")
+			env.Setenv("WEB_MCP", web.URL+"/mcp")
 			env.Setenv("GOCACHE", goCache())
 			if err := os.MkdirAll(home, 0o755); err != nil {
 				return err

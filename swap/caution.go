@@ -49,16 +49,13 @@ func (c *change) hidden(u *use) {
 		c.result.Cautions = append(c.result.Cautions, hint.Errorf(h, format, args...))
 	}
 	d := c.client.Dialect
-	runs := ask.ShowURL(clients.Remote(c.hides))
-	if argv := d.ReadArgv(c.hides); len(argv) > 0 {
-		runs = ask.CommandLine(ask.ShowArgs(argv))
-	}
+	runs := ask.CommandLine(ask.ShowArgs(d.Runs(c.hides)))
 	caution(hint.UserScope, "only %s runs what was swapped in; elsewhere the user scope's entry still runs %s", u.project, runs)
 	var lost []string
 	for _, v := range c.hiddenEnv(d.ReadEnv(c.edit.Value)) {
 		lost = append(lost, v.Name)
 	}
-	if len(lost) > 0 {
+	if len(lost) > 0 && u.url == "" {
 		caution(hint.KeepEnv, "the entry lacks variables that the user scope's sets: %s", strings.Join(lost, ", "))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/hint"
@@ -24,6 +26,7 @@ type UseOptions struct {
 	Server      string           // "": derived from the checkout
 	Entry       string           // "": derived from the checkout
 	Command     []string         // what to run instead of a checkout; Repo then is only where it is given
+	URL         string           // where a server runs already, instead of a command
 	Env         []clients.EnvVar // added to the entry's; wins
 	KeepEnv     bool             // copy what a new project entry hides of the user entry's environment
 	Clients     []string         // none: all that are present
@@ -43,7 +46,8 @@ type use struct {
 	repo    string
 	server  string
 	argv    []string
-	given   bool // argv is the user's own
+	given   bool   // argv is the user's own
+	url     string // in place of argv
 	compile []string
 	unbuilt error // why the program of argv does not exist
 	env     []clients.EnvVar
@@ -58,16 +62,21 @@ func (s *Swapper) wanted(o UseOptions) (*use, error) {
 	}
 	u := &use{server: o.Server, env: o.Env, keepEnv: o.KeepEnv}
 	var err error
-	if u.given = len(o.Command) > 0; u.given {
+	switch {
+	case o.URL != "":
+		u.url = o.URL
+		u.repo, err = checkout.RealDir(o.Repo)
+	case len(o.Command) > 0:
+		u.given = true
 		err = s.command(u, o)
-	} else {
+	default:
 		err = s.checkout(u, o)
 	}
 	if err != nil {
 		return nil, err
 	}
 	u.project = checkout.ClaudeProject(u.repo)
-	for _, text := range append([]string{u.server, u.project}, u.argv...) {
+	for _, text := range append([]string{u.server, u.project}, u.runs()...) {
 		if !utf8.ValidString(text) {
 			return nil, fmt.Errorf("%q is not UTF-8, so it cannot be written to a config", text)
 		}
@@ -142,10 +151,17 @@ func (s *Swapper) checkOptions(o UseOptions) error {
 		return err
 	}
 	checkouts := func(o hint.Option) error {
-		return hint.Usagef(o, "is for a checkout, and cannot be combined with a command")
+		return hint.Usagef(o, "is for a checkout, and cannot be combined with a command or URL")
 	}
+	address, err := url.Parse(o.URL)
 	switch {
-	case len(o.Command) == 0:
+	case len(o.Command) == 0 && o.URL == "":
+	case len(o.Command) > 0 && o.URL != "":
+		return hint.Usagef(hint.OptionURL, "cannot be combined with a command")
+	case o.URL != "" && (len(o.Env) > 0 || o.KeepEnv):
+		return hint.Usagef(hint.OptionURL, "is of a server that runs already, and cannot be combined with variables for it")
+	case o.URL != "" && (err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https"):
+		return hint.Usagef(hint.OptionURL, "%q is not of the form http://HOST:PORT/PATH", ask.ShowURL(o.URL))
 	case o.Entry != "":
 		return checkouts(hint.OptionEntry)
 	case o.Mode != "":
@@ -155,7 +171,7 @@ func (s *Swapper) checkOptions(o UseOptions) error {
 	case o.PR != 0:
 		return checkouts(hint.OptionPR)
 	case o.Server == "":
-		return hint.Usagef(hint.OptionServer, "is required with a command: no checkout names the server")
+		return hint.Usagef(hint.OptionServer, "is required with a command or URL: no checkout names the server")
 	}
 	if o.Timeout != 0 && o.NoPreflight {
 		return hint.Usagef(hint.OptionTimeout, "limits the preflight, which is switched off")

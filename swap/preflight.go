@@ -23,7 +23,11 @@ const firstStart = "preflight: waiting for the server to answer; its first start
 // it with.
 func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limit time.Duration) error {
 	if u.unbuilt != nil {
-		return fmt.Errorf("preflight failed, nothing was written: %w", u.unbuilt)
+		return failed(u.unbuilt)
+	}
+	if u.url != "" {
+		_, err := ask.URL(ctx, u.url, cmp.Or(limit, ask.ServerLimit))
+		return failed(err)
 	}
 	if _, err := exec.LookPath(u.argv[0]); err != nil {
 		s.Warn(fmt.Sprintf("preflight skipped: %s is not on PATH here, so the server was not started; install it, or no client with this PATH can start the server", u.argv[0]))
@@ -43,14 +47,22 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limi
 		stop := s.watch(firstStart, cmp.Or(limit, ask.ServerLimit))
 		_, err := ask.Server(ctx, ask.Command{Argv: u.argv, Env: clients.Environ(env), Limit: limit})
 		stop()
-		if errors.Is(err, ask.ErrLate) {
-			err = &hint.Error{Err: err, Hint: hint.Timeout}
-		}
 		if err != nil {
-			return fmt.Errorf("preflight failed, nothing was written: %w", err)
+			return failed(err)
 		}
 	}
 	return nil
+}
+
+// failed is the error of a preflight that an error has ended, if it is one.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, ask.ErrLate) {
+		err = &hint.Error{Err: err, Hint: hint.Timeout}
+	}
+	return fmt.Errorf("preflight failed, nothing was written: %w", err)
 }
 
 // watch says what is waited for, until stop is called: each second to Progress, or else

@@ -75,7 +75,7 @@ func (s *Swapper) recorded(c *clients.Client, r journal.Record) Swap {
 // given corrects the tag of an entry that runs a command given to UseLocal, as a record
 // shows.
 func (cs *ClientState) given(c *clients.Client, r *journal.Record, server string) {
-	if !r.Given || cs.Tag == nil || !r.Same(cs.target, cs.container, server) ||
+	if !r.Given || len(cs.argv) == 0 || !r.Same(cs.target, cs.container, server) ||
 		!slices.Equal(cs.argv, c.Dialect.ReadArgv(r.Writes[len(r.Writes)-1].Value)) {
 		return
 	}

@@ -291,7 +291,7 @@ func (t *taking) restore(ctx context.Context, c *clients.Client, r *journal.Reco
 				text = nil
 			}
 			if !t.opts.ShowSecrets {
-				f.visible = c.Plain(c.Dialect.ReadArgv(r.Writes[len(r.Writes)-1].Value), r.Old)
+				f.visible = c.Plain(c.Dialect.Runs(r.Writes[len(r.Writes)-1].Value), r.Old)
 			}
 			res.Diff, res.Masked = f.unified(target, d.text, text)
 		}

@@ -97,6 +97,10 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 	}
 	g := &gathered{use: u, named: len(o.Clients) > 0}
 	for _, client := range chosen {
+		if u.url != "" && client.Dialect.URL == "" && !g.named {
+			s.Warn(client.Name + ": left out: it is not known how its config names a server by URL")
+			continue
+		}
 		c := source{client: client, scope: client.Scope(cmp.Or(o.Scope, clients.ScopeProject)), path: client.ConfigPath(s.Sys)}
 		c.doc, c.err = s.openFor(client, u.project, u.server)
 		switch {
@@ -107,6 +111,9 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 		case missing(c.path) && s.hasConfig(client):
 			s.Warn(fmt.Sprintf("%s: no entry to change, and no %s to make one in, so left out (use-local --cli %s creates it)", client.Name, c.path, client.Name))
 			continue
+		}
+		if u.url != "" && client.Dialect.URL == "" {
+			c.err = errors.New("it is not known how its config names a server by URL")
 		}
 		if c.err == nil {
 			c.ours = s.ours(c.doc)
@@ -159,7 +166,7 @@ func plan(g *gathered) []*change {
 	seen := map[string][]byte{} // planned texts, for configs that are one file
 	for _, from := range g.configs {
 		c := &change{client: from.client, scope: from.scope, doc: from.doc, under: from.under, named: g.named}
-		c.result = Result{Client: c.client.Name, Scope: c.scope, Label: c.client.Label(c.scope), Server: g.use.server, Config: from.path, Command: g.use.argv}
+		c.result = Result{Client: c.client.Name, Scope: c.scope, Label: c.client.Label(c.scope), Server: g.use.server, Config: from.path, Command: g.use.runs()}
 		out = append(out, c)
 		err := from.err
 		if err == nil && seen[c.doc.target] != nil {
@@ -196,10 +203,29 @@ func (u *use) edit(c *change) error {
 	if u.keepEnv {
 		c.env = append(c.hiddenEnv(c.client.Dialect.ReadEnv(c.old.Value)), c.env...)
 	}
-	if c.edit, err = c.doc.doc.Set(c.container, u.server, c.client.Change(u.argv, c.env, c.old, c.under)); err != nil {
+	if len(c.under) > 0 && u.url != "" {
+		return fmt.Errorf("%s: a weaker file has an entry %q too, which %s would merge with the URL", c.doc.config, u.server, c.client.Name)
+	}
+	if c.edit, err = c.doc.doc.Set(c.container, u.server, u.change(c, c.old)); err != nil {
 		return fmt.Errorf("%s: %w", c.doc.config, err)
 	}
 	return nil
+}
+
+// change is what an entry becomes.
+func (u *use) change(c *change, old format.Entry) format.Change {
+	if u.url != "" {
+		return c.client.ChangeRemote(u.url, old)
+	}
+	return c.client.Change(u.argv, c.env, old, c.under)
+}
+
+// runs is what clients run, or where they find the server.
+func (u *use) runs() []string {
+	if u.url != "" {
+		return []string{u.url}
+	}
+	return u.argv
 }
 
 // confirm asks about read-only configs, each once.
@@ -438,7 +464,7 @@ func (u *use) before(c *change, text []byte) (map[string]any, format.Undo, error
 	if err != nil {
 		return nil, format.Undo{}, err
 	}
-	e, err := doc.Set(c.container, u.server, c.client.Change(u.argv, c.env, old, c.under))
+	e, err := doc.Set(c.container, u.server, u.change(c, old))
 	return old.Value, e.Undo, err
 }
 
@@ -576,7 +602,7 @@ func (u *use) dryRun(changes []*change, show bool) []Result {
 		c.hidden(u)
 		f := differ{kind: c.client.Kind, created: c.doc.creating()}
 		if !show {
-			f.visible = c.client.Plain(u.argv, c.old.Value)
+			f.visible = c.client.Plain(u.runs(), c.old.Value)
 		}
 		c.result.Diff, c.result.Masked = f.unified(c.doc.target, c.doc.text, c.edit.Out)
 	}

@@ -63,19 +63,11 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 		return Hello{}, fmt.Errorf("start %s: %w", strings.Join(ShowArgs(c.Argv), " "), err)
 	}
 
-	var request mcp.InitializeRequest
-	// The newest revision that has an initialize at all.
-	request.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
-	request.Params.ClientInfo = mcp.Implementation{Name: "mcp-swap", Version: "1"}
-	answer, err := conn.Initialize(limit, request)
 	what := "initialize"
-	var hello Hello
-	if err == nil {
-		hello = Hello{Name: printable(answer.ServerInfo.Name), Version: printable(answer.ServerInfo.Version)}
-		if c.Tools {
-			what = "tools/list"
-			hello.Tools, err = listTools(limit, conn)
-		}
+	hello, err := initialize(limit, conn)
+	if err == nil && c.Tools {
+		what = "tools/list"
+		hello.Tools, err = listTools(limit, conn)
 	}
 	if err != nil && limit.Err() != nil {
 		_ = killGroup(cmd) // it had its time
@@ -96,6 +88,41 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 		}
 	}
 	return Hello{}, fmt.Errorf("%s: %w%s", strings.Join(ShowArgs(c.Argv), " "), err, Redact(tail.indented(), c))
+}
+
+func initialize(ctx context.Context, c *client.Client) (Hello, error) {
+	var request mcp.InitializeRequest
+	// The newest revision that has an initialize at all.
+	request.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	request.Params.ClientInfo = mcp.Implementation{Name: "mcp-swap", Version: "1"}
+	answer, err := c.Initialize(ctx, request)
+	if err != nil {
+		return Hello{}, err
+	}
+	return Hello{Name: printable(answer.ServerInfo.Name), Version: printable(answer.ServerInfo.Version)}, nil
+}
+
+// URL completes an MCP initialize with a server that runs already.
+func URL(ctx context.Context, url string, limit time.Duration) (Hello, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	conn, err := client.NewStreamableHttpClient(url)
+	if err == nil {
+		err = conn.Start(ctx)
+	}
+	if err != nil {
+		return Hello{}, fmt.Errorf("%s: %w", ShowURL(url), err)
+	}
+	defer conn.Close()
+	hello, err := initialize(ctx, conn)
+	switch {
+	case err == nil:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		err = fmt.Errorf("%s: %w to initialize within %v", ShowURL(url), ErrLate, limit)
+	default:
+		err = fmt.Errorf("%s: %s", ShowURL(url), strings.ReplaceAll(printable(err.Error()), url, ShowURL(url)))
+	}
+	return hello, err
 }
 
 // listTools lists the names of a server's tools.

@@ -249,7 +249,8 @@ each client. The command depends on the checkout:
 
 A command after -- is written instead of one of a checkout, as it is: for Docker,
 Deno, Java, a script. --server must name the server then. A bare name must be on
-PATH; a relative path of the program becomes absolute.
+PATH; a relative path of the program becomes absolute. With --url the clients
+connect to a server that runs already.
 
 Before anything is written, the server is started once and must answer an MCP
 initialize within 60 seconds, or as --timeout says. An existing entry keeps
@@ -261,7 +262,8 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 		Example: `  mcp-swap use-local --dry-run
   mcp-swap use-local --cli claude --cli codex
   mcp-swap use-local --repo . --env LOG=debug --env API_TOKEN --mode build
-  mcp-swap use-local --server acme -- docker run -i --rm acme/mcp`,
+  mcp-swap use-local --server acme -- docker run -i --rm acme/mcp
+  mcp-swap use-local --server acme --url http://localhost:8000/mcp`,
 	}
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		switch dash := cmd.ArgsLenAtDash(); {
@@ -292,6 +294,8 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 	fixed(c, "ref")
 	c.Flags().Var((*positive)(&o.PR), "pr", "run the head of a pull request of origin instead (pyproject.toml only)")
 	fixed(c, "pr")
+	c.Flags().Var((*name)(&o.URL), "url", "the `address` of a server that runs already, for clients to connect to (streamable HTTP)")
+	fixed(c, "url")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "print the changes as a diff, and write nothing")
 	showSecretsFlag(c, &o.ShowSecrets)
 	c.Flags().BoolVar(&o.Force, "force", false, "also edit a read-only config")
@@ -318,7 +322,7 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 			o.Env = append(o.Env, vars...)
 		}
 		o.Env = append(o.Env, given...)
-		if o.Command = c.Flags().Args(); len(o.Command) > 0 && !c.Flags().Changed("mode") {
+		if o.Command = c.Flags().Args(); (len(o.Command) > 0 || o.URL != "") && !c.Flags().Changed("mode") {
 			o.Mode = ""
 		}
 		results, err := s.UseLocal(ctx, o)

@@ -17,6 +17,7 @@ var flags = map[hint.Option]string{
 	hint.OptionRef:    "--ref",
 	hint.OptionPR:     "--pr",
 	hint.OptionEnv:    "--env",
+	hint.OptionURL:    "--url",
 
 	hint.OptionTimeout: "--timeout",
 }

@@ -66,6 +66,11 @@ type dialect struct {
 	// object with path, args and env, or source says that an extension runs it.
 	Zed   bool
 	Extra format.Object
+	// URL is the field of a remote server's address, and HTTP the type of its entry, if it
+	// has one: as "mcp add" of claude 2.1.330, codex 0.169, gemini 0.61, opencode 1.18, qwen
+	// 0.15, copilot 1.0.102 and amp 0.0.179 writes them, or as the others document them.
+	// "": the config has no remote servers, or it is not known.
+	URL, HTTP string
 }
 
 // An off is a way to switch a server off.

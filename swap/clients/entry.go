@@ -23,6 +23,9 @@ var localKeys = []string{
 	"trust", "alwaysAllow", "autoApprove", "alwaysLoad", "default_tools_approval_mode", "supports_parallel_tool_calls",
 }
 
+// commandKeys are those of localKeys that belong to a command.
+var commandKeys = []string{"command", "args", "env", "environment", "envFile", "env_file", "env_vars", "cwd"}
+
 var remoteTypes = []string{"http", "sse", "remote", "ws", "streamable-http", "streamable_http", "streamableHttp", "streamableHTTP"}
 
 // EnvName returns the name of the field of variables.
@@ -97,6 +100,40 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map
 	return ch
 }
 
+// ChangeRemote says what an entry must become for a server at a URL. What belonged to a
+// command goes, and so does what logs in to another server.
+func (c *Client) ChangeRemote(url string, old format.Entry) format.Change {
+	d := c.Dialect
+	ch := format.Change{Parent: c.Parent, Seed: c.Seed}
+	address := format.Object{{Name: d.URL, Value: url}}
+	if d.HTTP != "" {
+		address = format.Object{{Name: "type", Value: d.HTTP}, {Name: d.URL, Value: url}}
+	}
+	ch.New = append(slices.Clone(address), d.Extra...)
+	if !old.Found {
+		return ch
+	}
+	ch.Set = address
+	for _, key := range slices.Sorted(maps.Keys(old.Value)) {
+		stays := Remote(old.Value) == url || slices.Contains(localKeys, key)
+		if key != d.URL && (!stays || slices.Contains(commandKeys, key) || slices.Contains(urlKeys, key)) || key == "type" && d.HTTP == "" {
+			ch.Remove = append(ch.Remove, key)
+		}
+	}
+	return ch
+}
+
+// Runs returns the command of an entry, or the address of its server, or nil.
+func (d dialect) Runs(value map[string]any) []string {
+	if argv := d.ReadArgv(value); len(argv) > 0 {
+		return argv
+	}
+	if url := Remote(value); url != "" {
+		return []string{url}
+	}
+	return nil
+}
+
 // ReadArgv reads the command of an entry; nil if it has none.
 func (d dialect) ReadArgv(value map[string]any) []string {
 	texts := func(v any) (out []string) {
@@ -145,9 +182,11 @@ func (d dialect) ReadEnv(value map[string]any) []EnvVar {
 	return out
 }
 
+var urlKeys = []string{"url", "serverUrl", "httpUrl"}
+
 // Remote returns the address of an entry that names a remote server, or "".
 func Remote(value map[string]any) string {
-	for _, key := range []string{"url", "serverUrl", "httpUrl"} {
+	for _, key := range urlKeys {
 		if s, ok := value[key].(string); ok {
 			return s
 		}

@@ -16,6 +16,7 @@ const (
 	OptionRef    Option = "version"
 	OptionPR     Option = "pull request"
 	OptionEnv    Option = "variable"
+	OptionURL    Option = "URL"
 
 	OptionTimeout Option = "timeout"
 )
