@@ -166,7 +166,10 @@ func plan(g *gathered) []*change {
 	seen := map[string][]byte{} // planned texts, for configs that are one file
 	for _, from := range g.configs {
 		c := &change{client: from.client, scope: from.scope, doc: from.doc, under: from.under, named: g.named}
-		c.result = Result{Client: c.client.Name, Scope: c.scope, Label: c.client.Label(c.scope), Server: g.use.server, Config: from.path, Command: g.use.runs()}
+		c.result = Result{
+			Client: c.client.Name, Scope: c.scope, Label: c.client.Label(c.scope),
+			Server: g.use.server, Config: from.path, Command: g.use.runs(),
+		}
 		out = append(out, c)
 		err := from.err
 		if err == nil && seen[c.doc.target] != nil {
@@ -204,7 +207,8 @@ func (u *use) edit(c *change) error {
 		c.env = append(c.hiddenEnv(c.client.Dialect.ReadEnv(c.old.Value)), c.env...)
 	}
 	if len(c.under) > 0 && u.url != "" {
-		return fmt.Errorf("%s: a weaker file has an entry %q too, which %s would merge with the URL", c.doc.config, u.server, c.client.Name)
+		return fmt.Errorf("%s: a weaker file has an entry %q too, which %s would merge with the URL",
+			c.doc.config, u.server, c.client.Name)
 	}
 	if c.edit, err = c.doc.doc.Set(c.container, u.server, u.change(c, c.old)); err != nil {
 		return fmt.Errorf("%s: %w", c.doc.config, err)

@@ -114,9 +114,11 @@ func (c *Client) ChangeRemote(url string, old format.Entry) format.Change {
 		return ch
 	}
 	ch.Set = address
+	elsewhere := Remote(old.Value) != url
 	for _, key := range slices.Sorted(maps.Keys(old.Value)) {
-		stays := Remote(old.Value) == url || slices.Contains(localKeys, key)
-		if key != d.URL && (!stays || slices.Contains(commandKeys, key) || slices.Contains(urlKeys, key)) || key == "type" && d.HTTP == "" {
+		set := key == d.URL || key == "type" && d.HTTP != ""
+		another := key == "type" || slices.Contains(commandKeys, key) || slices.Contains(urlKeys, key)
+		if !set && (another || elsewhere && !slices.Contains(localKeys, key)) {
 			ch.Remove = append(ch.Remove, key)
 		}
 	}
