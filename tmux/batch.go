@@ -3,6 +3,7 @@ package tmux
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -30,12 +31,14 @@ type step struct {
 	prepare func(v Version) (Command, error)
 	cmd     Command
 	decode  func(srv *Server, v Version, out []byte) error
+	// reread prints the row of what cmd has made once more.
+	reread func(v Version, id string) Command
 }
 
 // Do runs the commands as one list, as [Server.Do] does, and decodes what they printed. If a
 // command fails, the results of those before it are filled in, and the rest are left as they were.
 // A batch that only lists or captures is sent again, twice at most, if its rows cannot be decoded: tmux
-// 3.7 and later cut them short when busy.
+// 3.7 and later cut them short when busy. The row of what a command has made is read again by its id.
 func (b *Batch) Do(ctx context.Context, srv *Server) error {
 	if err := srv.usable(); err != nil {
 		return err
@@ -76,11 +79,29 @@ func (b *Batch) send(ctx context.Context, srv *Server, v Version, cmds []Command
 		outs = outs[:len(outs)-1]
 	}
 	for i, out := range outs {
-		if err := b.steps[i].decode(srv, v, out); err != nil {
+		err := b.steps[i].decode(srv, v, out)
+		if cut, is := errors.AsType[*cutRowError](err); is && cut.id != "" && changes(cmds[i]) {
+			err = b.steps[i].readMade(ctx, srv, v, cut)
+		}
+		if err != nil {
 			return false, err
 		}
 	}
 	return true, doErr
+}
+
+// readMade reads the row of what a command has made, whose own was cut, twice at most.
+func (st step) readMade(ctx context.Context, srv *Server, v Version, cut *cutRowError) (err error) {
+	for range 2 {
+		outs, doErr := srv.Do(ctx, st.reread(v, cut.id))
+		if doErr != nil || !bytes.Contains(outs[0], []byte(cut.id)) { // it is gone
+			return cut
+		}
+		if err = st.decode(srv, v, outs[0]); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // Add appends a command. The bytes it points to after [Batch.Do] are what the command printed.
@@ -129,6 +150,10 @@ func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 				return fmt.Errorf("%s: %w", cmd.CommandName(), err)
 			}
 			return nil
+		},
+		reread: func(v Version, id string) Command {
+			again, _ := DisplayMessage{Target: TargetSpec(id)}.rows(formatOf(tokens, v))
+			return again
 		},
 	})
 	return rows

@@ -45,8 +45,13 @@ echo >>log
 	rows, err := list("cut once", 2, tmux.ListPanes{All: true})
 	expect(t, err == nil && len(rows) == 1 && rows[0].Width > 0, "%v %v", rows, err)
 	ok(t, os.Remove(filepath.Join(dir, "whole")))
+	rows, err = list("made, and cut once", 2, tmux.SplitWindow{Detached: true, Command: []string{"exec cat"}})
+	expect(t, err == nil && len(rows) == 1 && rows[0].ID != "%0" && rows[0].Width > 0, "%v %v", rows, err)
+	ok(t, os.Remove(filepath.Join(dir, "whole")))
 	ok(t, os.WriteFile(filepath.Join(dir, "always"), nil, 0o600))
 	rows, err = list("cut always", 3, tmux.ListPanes{All: true})
+	expect(t, err != nil, "%v", rows)
+	rows, err = list("made, and cut always", 3, tmux.SplitWindow{Detached: true, Command: []string{"exec cat"}})
 	expect(t, err != nil, "%v", rows)
 	// Nor is a row that is gone whole taken for a part of the next one.
 	script = strings.Replace(script, `s/^\(%[0-9]*|\).*/\1/`, `1s/.*//`, 1)

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,13 +196,14 @@ func decodeRows[R any](srv *Server, v Version, fields []rowField, out string) ([
 	for sc.rest != "" {
 		var row R
 		rv := reflect.ValueOf(&row).Elem()
+		begin := sc
 		for _, f := range fields {
 			value, err := sc.value()
 			if err == nil && f.plain && strings.Contains(value, "\n") { // that of a row which was cut
 				err = fmt.Errorf("a line ends in %.40q: %w", value, errCutRow)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("row %d: %s: %w", len(rows), f.token, err)
+				return nil, &cutRowError{fmt.Errorf("row %d: %s: %w", len(rows), f.token, err), begin.id(fields)}
 			}
 			if err := f.set(srv, rv.Field(f.index), value); err != nil {
 				return nil, fmt.Errorf("row %d: %s: %w", len(rows), f.token, err)
@@ -217,6 +219,14 @@ func decodeRows[R any](srv *Server, v Version, fields []rowField, out string) ([
 }
 
 var errCutRow = errors.New("tmux cut a row short, as 3.7 and later do with what takes 100 ms to expand")
+
+// cutRowError has the id of what the row is about, if that was printed.
+type cutRowError struct {
+	error
+	id string
+}
+
+func (e *cutRowError) Unwrap() error { return e.error }
 
 // rowScanner takes rows apart into values.
 type rowScanner struct {
@@ -256,6 +266,19 @@ func (sc *rowScanner) value() (string, error) {
 		}
 	}
 	return "", fmt.Errorf("no end of field in %.40q: %w", s, errCutRow)
+}
+
+// id returns the id of what a row is about, if it is in the whole ones of these fields.
+func (sc rowScanner) id(fields []rowField) string {
+	ids := map[string]string{}
+	for _, f := range fields {
+		value, err := sc.value()
+		if err != nil {
+			break
+		}
+		ids[f.token] = value
+	}
+	return cmp.Or(ids["pane_id"], ids["window_id"], ids["session_id"])
 }
 
 // unvis decodes what follows a backslash: the byte, and the number of characters
