@@ -127,7 +127,7 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scop
 				continue
 			}
 			f := Finding{Client: c.Name, Scope: scope, Server: name, Path: doc.config}
-			tag := s.classify(c.Dialect.ReadArgv(e.Value), e.Value, d.Repo)
+			tag := s.classify(c.Dialect.ReadArgv(e.Value), c.Dialect.Flat(e.Value), d.Repo)
 			switch {
 			case tag.Missing:
 				f.Kind = FoundNoCheckout

@@ -89,12 +89,12 @@ func (s *Swapper) places(c *clients.Client, repo, own, server string) []entryAt 
 			}
 		}
 		if text := s.Sys.Getenv(l.Var); l.Role == clients.Variable && text != "" {
-			doc, err := format.Parse(c.Kind, []byte(text))
+			doc, err := c.Parse([]byte(text))
 			add("$"+l.Var, doc, err)
 		}
 		for _, file := range c.Files(l, s.Sys, repo, top) {
 			if target, err := filepath.EvalSymlinks(file); err == nil && (l.Role != clients.Project || target != own) {
-				doc, err := parseFile(target, c.Kind)
+				doc, err := parseFile(target, c.Parse)
 				add(file, doc, err)
 			}
 		}
@@ -120,7 +120,7 @@ func (s *Swapper) switchedOff(doc *document, value map[string]any, project, serv
 		get, in := doc.doc.Get, ""
 		if o.File != nil {
 			in = ", " + o.File.File(s.Sys)
-			other, err := parseFile(o.File.File(s.Sys), format.JSONC)
+			other, err := parseFile(o.File.File(s.Sys), parseJSONC)
 			if err != nil {
 				continue // nor can the client read it
 			}

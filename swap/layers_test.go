@@ -25,6 +25,7 @@ import (
 //	shadows: what keeps the client from running it
 //	merged: what weaker files add
 //	after: what is in the config after use-local
+//	goos: the system; linux without it
 //	mode: of use-local
 //
 // and its texts are files; HOME and REPO are directories in all of them.
@@ -34,7 +35,7 @@ type layerCase struct{ cases.Case }
 // documentation or program; that use-local edits the file that counts, and no other; and
 // that revert brings all back.
 func TestLayers(t *testing.T) {
-	for _, c := range cases.Load(t, "testdata/layers/*.txtar", "env", "config", "runs", "shadows", "merged", "after", "mode") {
+	for _, c := range cases.Load(t, "testdata/layers/*.txtar", "env", "config", "runs", "shadows", "merged", "after", "goos", "mode") {
 		t.Run(c.File+"/"+c.Name, layerCase{c}.test)
 	}
 }
@@ -60,8 +61,12 @@ func (c layerCase) test(t *testing.T) {
 		name, value, _ := strings.Cut(v, "=")
 		env[name] = place.Replace(value)
 	}
+	goos := "linux"
+	if name := one("goos"); name != "" {
+		goos = name
+	}
 	var warned []string
-	sys := machine.System{GOOS: "linux", Home: home, Getenv: func(name string) string { return env[name] }}
+	sys := machine.System{GOOS: goos, Home: home, Getenv: func(name string) string { return env[name] }}
 	s := New(sys, func(text string) { warned = append(warned, text) })
 	before := snapshot(t, root)
 

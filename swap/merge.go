@@ -97,7 +97,7 @@ func (u unswap) apply(d *document, container []string, server string) ([]byte, e
 	}
 	entry := append(slices.Clone(container), server)
 	for _, at := range u.members {
-		doc, err := format.Parse(d.client.Kind, e.Out)
+		doc, err := d.client.Parse(e.Out)
 		if err != nil {
 			return nil, err
 		}

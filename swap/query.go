@@ -76,7 +76,12 @@ func (s *Swapper) copy(home string, doc *document, container []string, project, 
 		}
 		vars = append(vars, format.Field{Name: name, Value: value})
 	}
-	servers := c.UserFiles(s.Sys)
+	var servers []string
+	for _, l := range c.Layers {
+		if l.Role != clients.Project {
+			servers = append(servers, c.Files(l, s.Sys, "", "")...)
+		}
+	}
 	for _, p := range c.Places(s.Sys) {
 		// The client cannot read what is missing or unreadable here, either.
 		target, err := filepath.EvalSymlinks(p.Path)

@@ -444,7 +444,7 @@ func (v verdict) moved(d *document, entry []byte) ([]byte, bool) {
 	}
 	var data [2]any
 	for i, t := range [][]byte{text, entry} {
-		doc, err := format.Parse(d.client.Kind, t)
+		doc, err := d.client.Parse(t)
 		if err != nil {
 			return nil, false
 		}

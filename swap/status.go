@@ -188,6 +188,7 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 				}
 			}
 		}
+		cs.value = c.Dialect.Flat(cs.value)
 		cs.argv = c.Dialect.ReadArgv(cs.value)
 		cs.Command = ask.ShowArgs(cs.argv)
 		cs.env = c.Dialect.ReadEnv(cs.value)
@@ -198,6 +199,11 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		tag.URL, tag.Package = ask.ShowURL(tag.URL), ask.ShowURL(tag.Package)
 		cs.Tag = &tag
 		cs.Shadows = s.switchedOff(doc, cs.value, project, server)
+		for _, l := range c.Layers {
+			if files := c.Files(l, s.Sys, "", ""); l.Alone && len(files) > 0 {
+				cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then reads no other file", files[0], c.Name))
+			}
+		}
 		if trusted == distrusted && c.Trust.Needs != "" {
 			cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s %s", c.Name, c.Trust.Needs))
 		}
@@ -220,8 +226,8 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		switch {
 		case p.layer.Trusted && trusted == distrusted:
 			text += " once the folder is trusted"
-		case p.layer.Approved:
-			text += " once it is approved"
+		case p.layer.When != "":
+			text += " " + p.layer.When
 		}
 		cs.won = append(cs.won, text)
 	}
@@ -260,7 +266,7 @@ func (s *Swapper) trusts(doc *document, repo string) trustAnswer {
 	from := doc.doc
 	if t.File != nil {
 		var err error
-		if from, err = parseFile(t.File.File(s.Sys), format.JSONC); err != nil {
+		if from, err = parseFile(t.File.File(s.Sys), parseJSONC); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return distrusted
 			}
@@ -289,7 +295,9 @@ func (s *Swapper) trusts(doc *document, repo string) trustAnswer {
 	}
 }
 
-func parseFile(path string, kind format.Kind) (*format.Doc, error) {
+func parseJSONC(text []byte) (*format.Doc, error) { return format.Parse(format.JSONC, text) }
+
+func parseFile(path string, parse func([]byte) (*format.Doc, error)) (*format.Doc, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
@@ -298,5 +306,5 @@ func parseFile(path string, kind format.Kind) (*format.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return format.Parse(kind, text)
+	return parse(text)
 }

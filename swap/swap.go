@@ -184,7 +184,7 @@ func (s *Swapper) openAt(c *clients.Client, config string) (*document, error) {
 }
 
 func (d *document) parse() (err error) {
-	if d.doc, err = format.Parse(d.client.Kind, d.text); err != nil {
+	if d.doc, err = d.client.Parse(d.text); err != nil {
 		return fmt.Errorf("%s: %w", d.config, err)
 	}
 	return nil

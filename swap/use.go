@@ -460,7 +460,7 @@ func (w *writing) enter(c *change, next *journal.State) error {
 
 // before returns the entry in a text, and what undoes the swap of it.
 func (u *use) before(c *change, text []byte) (map[string]any, format.Undo, error) {
-	doc, err := format.Parse(c.client.Kind, text)
+	doc, err := c.client.Parse(text)
 	if err != nil {
 		return nil, format.Undo{}, err
 	}
@@ -568,7 +568,7 @@ func (w *writing) dropFresh(c *change) {
 func (s *Swapper) landed(c *change) error {
 	text, _, err := s.Disk.Read(c.doc.target)
 	if err == nil && !bytes.Equal(text, c.edit.Out) {
-		_, err = format.Parse(c.client.Kind, text)
+		_, err = c.client.Parse(text)
 	}
 	if err == nil {
 		return nil

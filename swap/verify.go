@@ -201,7 +201,7 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 		who += fmt.Sprintf(" (%q)", a.Says)
 	}
 	switch a.State {
-	case ask.Connected:
+	case ask.Connected, ask.Configured:
 	case ask.NotStarted:
 		v.problem("%s could not start the server", who)
 	case ask.Disabled:

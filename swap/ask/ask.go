@@ -57,6 +57,7 @@ const (
 // States of an [Answer].
 const (
 	Connected  = "connected"  // the client has started the server and completed initialize
+	Configured = "configured" // the client would start it, but starts nothing to answer
 	NotStarted = "failed"     // it has tried
 	Disabled   = "disabled"   // its config, or an untrusted folder, keeps it from trying
 	Pending    = "unapproved" // it needs the user's approval first

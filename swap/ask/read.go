@@ -64,6 +64,52 @@ func Listed(pattern, absent string) func(out, server string) (Answer, error) {
 	}
 }
 
+var notFound = regexp.MustCompile(`(?m)^Error: Server .* not found\.`)
+
+// Config reads JSON in which a client shows the servers of its config without starting
+// them: a list, a list under "servers", or an object with a member for each. Of several
+// with one name the last counts.
+func Config(out, server string) (Answer, error) {
+	out = strings.ReplaceAll(out, "\r", "")
+	if notFound.MatchString(out) {
+		return Answer{State: NotThere}, nil
+	}
+	at := regexp.MustCompile(`(?m)^[\[{]`).FindStringIndex(out)
+	var doc any
+	if at == nil || json.NewDecoder(strings.NewReader(out[at[0]:])).Decode(&doc) != nil {
+		return Answer{}, ErrUnread
+	}
+	if all, ok := doc.(map[string]any); ok {
+		if doc, ok = all["servers"].([]any); !ok {
+			doc = []any{all[server]}
+		}
+	}
+	a := Answer{State: NotThere}
+	list, _ := doc.([]any)
+	for _, v := range list {
+		e, ok := v.(map[string]any)
+		if name, named := e["name"].(string); !ok || named && name != server {
+			continue
+		}
+		a = Answer{State: Configured}
+		if a.Place, _ = e["source"].(string); a.Place == "workspace" {
+			a.Place = "project"
+		}
+		if spec, ok := e["spec"].(map[string]any); ok {
+			e = spec
+		}
+		if e["enabled"] == false || e["disabled"] == true {
+			a.State, a.Says = Disabled, "disabled"
+		}
+		a.Command, _ = e["command"].(string)
+		args, _ := e["args"].([]any)
+		for _, arg := range args {
+			a.Command += " " + fmt.Sprint(arg)
+		}
+	}
+	return a, nil
+}
+
 var grokTools = regexp.MustCompile(`^(\d+) tools? discovered$`)
 
 // Grok reads the output of grok mcp doctor --json.

@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -186,6 +187,9 @@ var uvCheckout = checkoutKind{
 	},
 }
 
+// unmarked is a text without the byte order mark that npm and cargo skip.
+func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte(format.BOM)) }
+
 func decodeTOML(text []byte, v any) error {
 	err := toml.Unmarshal(text, v)
 	if de, ok := errors.AsType[*toml.DecodeError](err); ok {
@@ -232,7 +236,7 @@ var npmCheckout = checkoutKind{
 			Dependencies    map[string]any
 			DevDependencies map[string]any
 		}
-		if err := json.Unmarshal(text, &doc); err != nil {
+		if err := json.Unmarshal(unmarked(text), &doc); err != nil {
 			return err
 		}
 		if doc.Name == "" {
@@ -323,7 +327,7 @@ var cargoCheckout = checkoutKind{
 			}
 			Bin []struct{ Name, Path string }
 		}
-		if err := decodeTOML(text, &doc); err != nil {
+		if err := decodeTOML(unmarked(text), &doc); err != nil {
 			return err
 		}
 		if doc.Package.Name == "" {

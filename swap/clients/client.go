@@ -3,6 +3,7 @@
 package clients
 
 import (
+	"bytes"
 	"encoding/json"
 	"os/exec"
 	"slices"
@@ -33,6 +34,7 @@ type Client struct {
 	// The others read one config of the user's, and take an entry from one layer.
 	Merges bool
 	Kind   format.Kind // of all layers
+	NoBOM  bool        // it cannot read a byte order mark
 	// Scopes maps each scope to the ways to its container; an entry is edited
 	// where it is found, and a new one goes to the first. The key
 	// projectKey in a path stands for the project's.
@@ -62,8 +64,10 @@ type dialect struct {
 	Argv      bool   // command is one array: program and arguments
 	Env       string // name of the env field; "" is "env"
 	EnvAlways bool   // a new entry has it even if it is empty
-	// Zed drops an entry without args, and reads an older spelling too: command is an
-	// object with path, args and env, or source says that an extension runs it.
+	// Inner is a member that may be an object with the command in it: cline's transport,
+	// and command as zed once spelled it, where path is the program.
+	Inner string
+	// Zed drops an entry without args; one has source, too, if an extension runs it.
 	Zed   bool
 	Extra format.Object
 	// URL is the field of a remote server's address, and HTTP the type of its entry, if it
@@ -94,6 +98,14 @@ type trust struct {
 	Open  bool     // the question is not asked where Gate is not set
 	Env   string   // a variable that, set to true, trusts every folder
 	Needs string   // what an untrusted folder costs
+}
+
+// Parse reads a config of the client as the client would.
+func (c *Client) Parse(text []byte) (*format.Doc, error) {
+	if c.NoBOM && bytes.HasPrefix(text, []byte(format.BOM)) {
+		return nil, &format.SyntaxError{Line: 1, Column: 1, Msg: "a byte order mark, which " + c.Name + " cannot read"}
+	}
+	return format.Parse(c.Kind, text)
 }
 
 // Scope returns s if the client knows it, else ScopeUser.

@@ -18,7 +18,8 @@ import (
 var localKeys = []string{
 	"type", "command", "args", "env", "environment", "envFile", "env_file", "env_vars", "cwd",
 	"name", "description", "icon", "enabled", "disabled", "required", "lifecycle", "directTools", "idleTimeout",
-	"timeout", "startup_timeout_sec", "startup_timeout_ms", "startupTimeout", "startup_timeout", "tool_timeout_sec", "toolTimeout", "tool_timeout",
+	"timeout", "startup_timeout_sec", "startup_timeout_ms", "startupTimeout", "startup_timeout", "startupTimeoutMs",
+	"tool_timeout_sec", "toolTimeout", "tool_timeout", "toolTimeoutMs", "deferred", "metadata",
 	"tools", "enabledTools", "enabled_tools", "disabledTools", "disabled_tools", "includeTools", "excludeTools", "exposeResources",
 	"trust", "alwaysAllow", "autoApprove", "alwaysLoad", "default_tools_approval_mode", "supports_parallel_tool_calls",
 }
@@ -44,8 +45,10 @@ func (d dialect) command(argv []string) format.Object {
 func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map[string]any) format.Change {
 	d := c.Dialect
 	ch := format.Change{Parent: c.Parent, Seed: c.Seed}
-	if command, ok := old.Value["command"].(map[string]any); ok && d.Zed {
-		env = append(d.ReadEnv(command), env...) // of one name, the last wins
+	flat := d.Flat(old.Value)
+	_, nested := old.Value[d.Inner].(map[string]any)
+	if nested {
+		env = append(d.ReadEnv(flat), env...) // of one name, the last wins
 	}
 	vars := format.Object{}
 	for i, e := range env {
@@ -67,17 +70,16 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map
 		return ch
 	}
 
-	seen := Merge(under, old.Value)
+	seen := Merge(under, flat)
 	t, typed := seen["type"].(string)
 	typed = typed && slices.Contains(remoteTypes, t)
-	if typed || Remote(seen) != "" {
-		for _, key := range slices.Sorted(maps.Keys(old.Value)) {
-			if !slices.Contains(localKeys, key) {
-				ch.Remove = append(ch.Remove, key)
-			}
+	remote := typed || Remote(seen) != ""
+	for _, key := range slices.Sorted(maps.Keys(old.Value)) {
+		if remote && !slices.Contains(localKeys, key) || nested && key == d.Inner && key != "command" {
+			ch.Remove = append(ch.Remove, key)
 		}
 	}
-	if typed {
+	if typed && !nested {
 		if d.Type == "" {
 			ch.Remove = append(ch.Remove, "type")
 		} else {
@@ -90,6 +92,9 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map
 			continue
 		}
 		ch.Set = append(ch.Set, f)
+	}
+	if cwd, ok := flat["cwd"].(string); ok && nested {
+		ch.Set = append(ch.Set, format.Field{Name: "cwd", Value: cwd})
 	}
 	if old.Value["source"] == "extension" && d.Zed {
 		ch.Set = append(ch.Set, format.Field{Name: "source", Value: "custom"})
@@ -130,14 +135,31 @@ func (d dialect) Runs(value map[string]any) []string {
 	if argv := d.ReadArgv(value); len(argv) > 0 {
 		return argv
 	}
-	if url := Remote(value); url != "" {
+	if url := Remote(d.Flat(value)); url != "" {
 		return []string{url}
 	}
 	return nil
 }
 
+// Flat returns an entry with the members of its inner object in place of it.
+func (d dialect) Flat(value map[string]any) map[string]any {
+	inner, ok := value[d.Inner].(map[string]any)
+	if !ok {
+		return value
+	}
+	outer := maps.Clone(value)
+	delete(outer, d.Inner)
+	flat := Merge(inner, outer)
+	if d.Inner == "command" {
+		flat["command"] = flat["path"]
+		delete(flat, "path")
+	}
+	return flat
+}
+
 // ReadArgv reads the command of an entry; nil if it has none.
 func (d dialect) ReadArgv(value map[string]any) []string {
+	value = d.Flat(value)
 	texts := func(v any) (out []string) {
 		list, _ := v.([]any)
 		for _, x := range list {
@@ -152,10 +174,6 @@ func (d dialect) ReadArgv(value map[string]any) []string {
 	switch v := value["command"].(type) {
 	case string:
 		return append([]string{v}, texts(value["args"])...)
-	case map[string]any:
-		if path, ok := v["path"].(string); ok && d.Zed {
-			return append([]string{path}, texts(v["args"])...)
-		}
 	case []any:
 		return texts(v)
 	}
@@ -164,11 +182,7 @@ func (d dialect) ReadArgv(value map[string]any) []string {
 
 // ReadEnv reads the variables of an entry, sorted by name.
 func (d dialect) ReadEnv(value map[string]any) []EnvVar {
-	vars, _ := value[d.EnvName()].(map[string]any)
-	if command, ok := value["command"].(map[string]any); ok && d.Zed {
-		older, _ := command["env"].(map[string]any)
-		vars = Merge(older, vars)
-	}
+	vars, _ := d.Flat(value)[d.EnvName()].(map[string]any)
 	var out []EnvVar
 	for name, v := range vars {
 		switch v := v.(type) {
@@ -186,7 +200,7 @@ func (d dialect) ReadEnv(value map[string]any) []EnvVar {
 
 var urlKeys = []string{"url", "serverUrl", "httpUrl"}
 
-// Remote returns the address of an entry that names a remote server, or "".
+// Remote returns the address of a [dialect.Flat] entry that names a remote server, or "".
 func Remote(value map[string]any) string {
 	for _, key := range urlKeys {
 		if s, ok := value[key].(string); ok {

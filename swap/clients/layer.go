@@ -12,12 +12,15 @@ import (
 
 // A Layer is a place where a client reads servers.
 type Layer struct {
-	Role     Role
-	At       location // unless it is a variable; for a project, Files alone
-	Var      string   // that holds the text
-	Here     bool     // in the project's directory, but not in those above it
-	Trusted  bool     // read only in a folder that the client trusts
-	Approved bool     // the client asks whether to take its entries
+	Role    Role
+	At      location // unless it is a variable; for a project, Files alone
+	Var     string   // that holds the text
+	Here    bool     // in the project's directory, but not in those above it
+	Top     bool     // at the top of its work tree only
+	Unless  string   // a variable that, if true, keeps the client from reading it
+	Trusted bool     // read only in a folder that the client trusts
+	When    string   // on which condition it wins
+	Alone   bool     // where it is there, the client reads no other layer
 }
 
 // A Role says whose a layer is, and what a swap does with it.
@@ -28,7 +31,7 @@ const (
 	Own      Role = iota // the user's config: new entries are made there
 	Other                // a file of the user's: an entry that is there is edited there
 	Project              // a file of the project, from its directory up to the top of its work tree; never edited
-	Managed              // a file of the machine's; never edited
+	Managed              // another file; never edited
 	Variable             // never edited
 )
 
@@ -38,6 +41,24 @@ func managed(at location) Layer     { return Layer{Role: Managed, At: at} }
 func project(files ...string) Layer { return Layer{Role: Project, At: location{Files: files}} }
 func trusted(files ...string) Layer {
 	return Layer{Role: Project, At: location{Files: files}, Trusted: true}
+}
+
+func (l Layer) when(condition string) Layer {
+	l.When = condition
+	return l
+}
+
+func (l Layer) unless(env string) Layer {
+	l.Unless = env
+	return l
+}
+
+// in puts files into a directory.
+func in(dir string, files []string) (out []string) {
+	for _, f := range files {
+		out = append(out, dir+"/"+f)
+	}
+	return out
 }
 
 func (l Layer) users() bool { return l.Role == Own || l.Role == Other }
@@ -65,7 +86,7 @@ type candidate struct {
 	AbsOnly bool   // a relative one counts as not set
 	Tilde   bool   // "~" in it is the home directory
 	File    bool   // it is the file itself
-	Dir     string // in the variable's
+	Dir     string // in the variable's; with a "*" in it, one that is there
 }
 
 func at(files ...string) location {
@@ -99,6 +120,12 @@ func perSystem(name, file string) location {
 		"darwin":  {{Dir: "~/Library/Application Support/" + name}},
 		"windows": {{Env: "APPDATA", Dir: name}, {Dir: "~/AppData/Roaming/" + name}},
 	}, Files: []string{file}}
+}
+
+// packaged is where an application is that Windows gives a directory of its own.
+func packaged(l location, dir string) location {
+	l.Dirs["windows"] = append([]candidate{{Env: "LOCALAPPDATA", Dir: dir}}, l.Dirs["windows"]...)
+	return l
 }
 
 // A Place is where a location is on a machine.
@@ -137,13 +164,21 @@ func (l location) resolve(sys machine.System) []Place {
 		if c.File {
 			return []Place{{Path: base, Env: c.Env, Rel: "."}}
 		}
-		var out []Place
-		for _, f := range l.Files {
-			p := Place{Path: filepath.Join(base, filepath.FromSlash(dir), filepath.FromSlash(f)), Env: c.Env}
-			if base != "" {
-				p.Rel, _ = filepath.Rel(base, p.Path)
+		found := []string{filepath.Join(base, filepath.FromSlash(dir))}
+		if strings.Contains(dir, "*") {
+			if found, _ = filepath.Glob(found[0]); len(found) == 0 {
+				continue
 			}
-			out = append(out, p)
+		}
+		var out []Place
+		for _, dir := range found {
+			for _, f := range l.Files {
+				p := Place{Path: filepath.Join(dir, filepath.FromSlash(f)), Env: c.Env}
+				if base != "" {
+					p.Rel, _ = filepath.Rel(base, p.Path)
+				}
+				out = append(out, p)
+			}
 		}
 		return out
 	}
@@ -159,9 +194,10 @@ func (l location) File(sys machine.System) string {
 }
 
 // ConfigPath returns the user's config of the client: the strongest that is there, else
-// the one that the client would make.
+// the one that the client would make. Of several of those it is the first whose directory
+// is there, else the first.
 func (c *Client) ConfigPath(sys machine.System) string {
-	would := ""
+	would, known := "", false
 	for _, l := range c.Layers {
 		if l.Role != Own {
 			continue
@@ -170,8 +206,11 @@ func (c *Client) ConfigPath(sys machine.System) string {
 			if l.there(p.Path) {
 				return p.Path
 			}
-			if i == 0 {
-				would = p.Path
+			if i > 0 || l.At.Filled || known {
+				continue
+			}
+			if _, err := os.Stat(filepath.Dir(p.Path)); err == nil || would == "" {
+				would, known = p.Path, err == nil
 			}
 		}
 	}
@@ -182,9 +221,15 @@ func (c *Client) ConfigPath(sys machine.System) string {
 // project are in a directory or above it, as far as the directory top.
 func (c *Client) Files(l Layer, sys machine.System, dir, top string) []string {
 	var out []string
+	if l.Unless != "" && slices.Contains([]string{"1", "true"}, strings.ToLower(sys.Getenv(l.Unless))) {
+		return nil
+	}
 	switch l.Role {
 	case Variable:
 	case Project:
+		if l.Top {
+			dir = top
+		}
 		for ; ; dir = filepath.Dir(dir) {
 			for _, f := range l.At.Files {
 				out = append(out, filepath.Join(dir, filepath.FromSlash(f)))

@@ -42,8 +42,35 @@ func inFile(at location, o off) off {
 
 var copilotTrust = under("COPILOT_HOME", "~/.copilot", "config.json")
 
-// openCode are the files of a directory of opencode's.
-var openCode = []string{"opencode.jsonc", "opencode.json"}
+// openCode are the files of a directory of opencode's, and kilo those of one of its fork's.
+var (
+	openCode = []string{"opencode.jsonc", "opencode.json"}
+	kilo     = []string{"opencode.json", "opencode.jsonc", "kilo.json", "kilo.jsonc"}
+)
+
+// openCodeList reads "mcp list" of both. Below a server that failed, the reason comes
+// before the command.
+var openCodeList = ask.Listed(`(?m)^\S +\S NAME (?P<says>.+)\n(?:\S {6}.*\n)*\S {6}(?P<command>.+)\n\S\s*$`, `\d+ server\(s\)|No MCP servers`)
+
+// machineWide is a directory of the administrator's.
+func machineWide(name string, files ...string) Layer {
+	return managed(location{Dirs: map[string][]candidate{
+		"": {{Dir: "/etc/" + name}}, "darwin": {{Dir: "/Library/Application Support/" + name}}, "windows": {{Env: "ProgramData", Dir: name}},
+	}, Files: files})
+}
+
+// vsCode is a build of VS Code: the directories of its app and of its server on another
+// machine, which has no app. A profile with servers of its own has no others.
+func vsCode(name, app, server string, binaries ...string) *Client {
+	return &Client{
+		Name: name, Binaries: binaries, Editor: true,
+		Layers: []Layer{
+			project(".vscode/mcp.json"), managed(perSystem(app+"/User/profiles/*", "mcp.json")).when("in that profile"),
+			own(perSystem(app+"/User", "mcp.json")), own(at(server + "/data/User/mcp.json")),
+		},
+		Kind: format.JSONC, Scopes: userOnly("servers"), Dialect: dialect{Type: "stdio", URL: "url", HTTP: "http"},
+	}
+}
 
 // All is the table of all agent CLIs, in the order of all output.
 var All = []*Client{
@@ -51,7 +78,10 @@ var All = []*Client{
 		Name:     "claude",
 		Binaries: []string{"claude"},
 		Layers: []Layer{
-			{Role: Project, At: location{Files: []string{".mcp.json"}}, Approved: true},
+			{Role: Managed, At: location{Dirs: map[string][]candidate{
+				"": {{Dir: "/etc/claude-code"}}, "darwin": {{Dir: "/Library/Application Support/ClaudeCode"}}, "windows": {{Env: "ProgramFiles", Dir: "ClaudeCode"}},
+			}, Files: []string{"managed-mcp.json"}}, Alone: true},
+			project(".mcp.json").when("once it is approved"),
 			own(filled(under("CLAUDE_CONFIG_DIR", "~/.claude", ".config.json"))),
 			own(under("CLAUDE_CONFIG_DIR", "~", ".claude.json")),
 		},
@@ -80,19 +110,24 @@ var All = []*Client{
 	{
 		Name:     "codex",
 		Binaries: []string{"codex"},
-		Layers:   []Layer{trusted(".codex/config.toml"), own(under("CODEX_HOME", "~/.codex", "config.toml"))},
-		Kind:     format.TOML,
-		Scopes:   userOnly("mcp_servers"),
-		Dialect:  dialect{URL: "url"},
-		Bare:     true,
-		Off:      []off{enabled},
-		Trust:    &trust{Path: []string{"projects"}, Field: "trust_level", Yes: []string{"trusted"}},
-		Ask:      &ask.Row{Args: []string{"app-server"}, Send: ask.CodexDialogue, Read: ask.Codex},
-		Login:    []string{"OPENAI_API_KEY"},
+		Layers: []Layer{
+			managed(location{Dirs: map[string][]candidate{
+				"": {{Dir: "/etc/codex"}}, "windows": {{Env: "CODEX_HOME"}, {Dir: "~/.codex"}},
+			}, Files: []string{"managed_config.toml"}}),
+			trusted(".codex/config.toml"), own(under("CODEX_HOME", "~/.codex", "config.toml")),
+		},
+		Kind:    format.TOML,
+		Scopes:  userOnly("mcp_servers"),
+		Dialect: dialect{URL: "url"},
+		Bare:    true,
+		Off:     []off{enabled},
+		Trust:   &trust{Path: []string{"projects"}, Field: "trust_level", Yes: []string{"trusted"}},
+		Ask:     &ask.Row{Args: []string{"app-server"}, Send: ask.CodexDialogue, Read: ask.Codex},
+		Login:   []string{"OPENAI_API_KEY"},
 	},
 	{
 		Name:     "cursor",
-		Binaries: []string{"cursor-agent", "cursor"},
+		Binaries: []string{"cursor-agent", "cursor", "agent"},
 		Editor:   true,
 		Layers:   []Layer{project(".cursor/mcp.json"), own(at(".cursor/mcp.json"))},
 		Kind:     format.JSON,
@@ -103,15 +138,23 @@ var All = []*Client{
 	{
 		Name:     "gemini",
 		Binaries: []string{"gemini"},
-		Layers:   []Layer{trusted(".gemini/settings.json"), own(under("GEMINI_CLI_HOME", "~", ".gemini/settings.json"))},
-		Kind:     format.JSONComments,
-		Scopes:   userOnly("mcpServers"),
-		Dialect:  dialect{URL: "url", HTTP: "http"},
-		Expands:  true,
-		Off:      append(geminiOff(true), inFile(under("GEMINI_CLI_HOME", "~", ".gemini/mcp-server-enablement.json"), off{Field: "enabled", Fold: true})),
-		Trust:    geminiTrust(under("GEMINI_CLI_HOME", "~", ".gemini/trustedFolders.json"), false, "GEMINI_CLI_TRUST_WORKSPACE"),
-		Ask:      &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList},
-		Login:    []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+		Layers: []Layer{
+			managed(location{Dirs: map[string][]candidate{
+				"":        {{Env: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", File: true}, {Dir: "/etc/gemini-cli"}},
+				"darwin":  {{Env: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", File: true}, {Dir: "/Library/Application Support/GeminiCli"}},
+				"windows": {{Env: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", File: true}, {Env: "ProgramData", Dir: "gemini-cli"}},
+			}, Files: []string{"settings.json"}}),
+			trusted(".gemini/settings.json"), own(under("GEMINI_CLI_HOME", "~", ".gemini/settings.json")),
+		},
+		Kind:    format.JSONComments,
+		NoBOM:   true,
+		Scopes:  userOnly("mcpServers"),
+		Dialect: dialect{URL: "url", HTTP: "http"},
+		Expands: true,
+		Off:     append(geminiOff(true), inFile(under("GEMINI_CLI_HOME", "~", ".gemini/mcp-server-enablement.json"), off{Field: "enabled", Fold: true})),
+		Trust:   geminiTrust(under("GEMINI_CLI_HOME", "~", ".gemini/trustedFolders.json"), false, "GEMINI_CLI_TRUST_WORKSPACE"),
+		Ask:     &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList},
+		Login:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 	},
 	{
 		Name:     "grok",
@@ -128,7 +171,7 @@ var All = []*Client{
 		Name:     "agy",
 		Aliases:  []string{"antigravity"},
 		Binaries: []string{"agy"},
-		Layers:   []Layer{own(at(".gemini/config/mcp_config.json"))},
+		Layers:   []Layer{project(".agents/mcp_config.json"), own(at(".gemini/config/mcp_config.json"))},
 		Kind:     format.JSON,
 		Scopes:   userOnly("mcpServers"),
 		Dialect:  dialect{URL: "serverUrl"},
@@ -138,16 +181,12 @@ var All = []*Client{
 		Name:     "opencode",
 		Binaries: []string{"opencode"},
 		Layers: []Layer{
-			managed(location{Dirs: map[string][]candidate{
-				"":        {{Dir: "/etc/opencode"}},
-				"darwin":  {{Dir: "/Library/Application Support/opencode"}},
-				"windows": {{Env: "ProgramData", Dir: "opencode"}},
-			}, Files: openCode}),
+			machineWide("opencode", openCode...),
 			{Role: Variable, Var: "OPENCODE_CONFIG_CONTENT"},
 			other(named(candidate{Env: "OPENCODE_CONFIG_DIR"}, openCode...)),
 			other(at(".opencode/opencode.jsonc", ".opencode/opencode.json")),
-			project(".opencode/opencode.jsonc", ".opencode/opencode.json"),
-			project(openCode...),
+			project(".opencode/opencode.jsonc", ".opencode/opencode.json").unless("OPENCODE_DISABLE_PROJECT_CONFIG"),
+			project(openCode...).unless("OPENCODE_DISABLE_PROJECT_CONFIG"),
 			other(named(candidate{Env: "OPENCODE_CONFIG", File: true})),
 			own(under("XDG_CONFIG_HOME", "~/.config", "opencode/opencode.jsonc", "opencode/opencode.json", "opencode/config.json")),
 		},
@@ -161,8 +200,7 @@ var All = []*Client{
 		Ask: &ask.Row{
 			Args: []string{"mcp", "list"},
 			Env:  []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_PURE=1"},
-			// Below a server that failed, the reason comes before the command.
-			Read: ask.Listed(`(?m)^\S +\S NAME (?P<says>.+)\n(?:\S {6}.*\n)*\S {6}(?P<command>.+)\n\S\s*$`, `\d+ server\(s\)|No MCP servers`),
+			Read: openCodeList,
 		},
 	},
 	{
@@ -175,6 +213,7 @@ var All = []*Client{
 		},
 		Merges:  true,
 		Kind:    format.JSONC,
+		NoBOM:   true,
 		Scopes:  map[Scope][][]string{ScopeUser: {{"mcpServers"}, {"mcp-servers"}}},
 		Dialect: dialect{URL: "url"},
 		Note:    "read by the pi-mcp-adapter extension, not by pi itself",
@@ -183,28 +222,30 @@ var All = []*Client{
 	{
 		Name:   "claude-desktop",
 		Editor: true,
-		Layers: []Layer{own(perSystem("Claude", "claude_desktop_config.json"))},
+		Layers: []Layer{own(packaged(perSystem("Claude", "claude_desktop_config.json"), "Packages/Claude_*/LocalCache/Roaming/Claude"))},
 		Kind:   format.JSON,
+		NoBOM:  true,
 		Scopes: userOnly("mcpServers"),
 	},
-	{
-		Name:     "vscode",
-		Binaries: []string{"code"},
-		Editor:   true,
-		Layers:   []Layer{project(".vscode/mcp.json"), own(perSystem("Code/User", "mcp.json"))},
-		Kind:     format.JSONC,
-		Scopes:   userOnly("servers"),
-		Dialect:  dialect{Type: "stdio", URL: "url", HTTP: "http"},
-	},
+	vsCode("vscode", "Code", ".vscode-server", "code"),
+	vsCode("vscode-insiders", "Code - Insiders", ".vscode-server-insiders", "code-insiders"),
+	vsCode("vscodium", "VSCodium", ".vscodium-server", "codium"),
 	{
 		Name:     "windsurf",
+		Aliases:  []string{"devin"}, // as it is called since 2026
 		Binaries: []string{"windsurf"},
 		Editor:   true,
-		Layers:   []Layer{own(at(".codeium/windsurf/mcp_config.json"))},
-		Kind:     format.JSON,
-		Scopes:   userOnly("mcpServers"),
-		Dialect:  dialect{URL: "serverUrl"},
-		Off:      []off{disabled},
+		Layers: []Layer{
+			project(".devin/mcp_config.json"),
+			own(location{Dirs: map[string][]candidate{
+				"": {{Dir: "~/.config/devin"}}, "windows": {{Env: "APPDATA", Dir: "devin"}, {Dir: "~/AppData/Roaming/devin"}},
+			}, Files: []string{"mcp_config.json"}}),
+			own(at(".codeium/windsurf/mcp_config.json")),
+		},
+		Kind:    format.JSON,
+		Scopes:  userOnly("mcpServers"),
+		Dialect: dialect{URL: "serverUrl"},
+		Off:     []off{disabled},
 	},
 	{
 		Name:     "zed",
@@ -220,7 +261,7 @@ var All = []*Client{
 		})},
 		Kind:    format.JSONC,
 		Scopes:  userOnly("context_servers"),
-		Dialect: dialect{Zed: true, URL: "url"},
+		Dialect: dialect{Zed: true, Inner: "command", URL: "url"},
 		Off:     []off{enabled},
 	},
 	{
@@ -228,6 +269,7 @@ var All = []*Client{
 		Binaries: []string{"qwen"},
 		Layers:   []Layer{trusted(".qwen/settings.json"), own(underTilde("QWEN_HOME", "~/.qwen", "settings.json"))},
 		Kind:     format.JSONComments,
+		NoBOM:    true,
 		Scopes:   userOnly("mcpServers"),
 		Dialect:  dialect{URL: "httpUrl"},
 		Expands:  true,
@@ -245,6 +287,7 @@ var All = []*Client{
 		Locked:   ".mcp-writer.lock",
 		Off:      []off{inFile(under("COPILOT_HOME", "~/.copilot", "settings.json"), off{Path: []string{"disabledMcpServers"}})},
 		Trust:    &trust{File: &copilotTrust, Path: []string{"trustedFolders"}},
+		Ask:      &ask.Row{Args: []string{"mcp", "get", ask.ServerName, "--json"}, Read: ask.Config},
 	},
 	{
 		Name:     "droid",
@@ -267,8 +310,71 @@ var All = []*Client{
 				{Env: "XDG_CONFIG_HOME", Dir: "amp"}, {Dir: "~/.config/amp"},
 			}}, Files: []string{"settings.json", "settings.jsonc"}}),
 		},
+		Kind:   format.JSONC,
+		Scopes: userOnly("amp.mcpServers"),
+		Ask:    &ask.Row{Args: []string{"mcp", "list", "--json"}, Read: ask.Config},
+	}, {
+		Name:     "kilo",
+		Binaries: []string{"kilo", "kilocode"},
+		Layers: []Layer{
+			machineWide("kilo", kilo...),
+			{Role: Variable, Var: "KILO_CONFIG_CONTENT"},
+			other(named(candidate{Env: "KILO_CONFIG_DIR"}, kilo...)),
+			other(at(in(".kilo", kilo)...)), other(at(in(".kilocode", kilo)...)),
+			project(append(in(".kilo", kilo), in(".kilocode", kilo)...)...).unless("KILO_DISABLE_PROJECT_CONFIG"),
+			project("opencode.jsonc", "opencode.json", "kilo.jsonc", "kilo.json").unless("KILO_DISABLE_PROJECT_CONFIG"),
+			other(named(candidate{Env: "KILO_CONFIG", File: true})),
+			other(under("XDG_CONFIG_HOME", "~/.config", in("kilo", openCode)...)),
+			own(under("XDG_CONFIG_HOME", "~/.config", in("kilo", []string{"kilo.jsonc", "kilo.json", "config.json"})...)),
+		},
+		Merges:  true,
 		Kind:    format.JSONC,
-		Scopes:  userOnly("amp.mcpServers"),
-		Dialect: dialect{URL: "url"},
+		Scopes:  userOnly("mcp"),
+		Seed:    format.Object{{Name: "$schema", Value: "https://app.kilo.ai/config.json"}},
+		Dialect: dialect{Type: "local", Argv: true, Env: "environment", URL: "url", HTTP: "remote"},
+		Off:     []off{enabled},
+		Ask:     &ask.Row{Args: []string{"mcp", "list"}, Env: []string{"KILO_PURE=1"}, Read: openCodeList},
+	},
+	{
+		Name:     "auggie",
+		Binaries: []string{"auggie"},
+		Layers: []Layer{
+			managed(location{Dirs: map[string][]candidate{"": {{Dir: "/etc/augment"}}, "windows": {{Env: "ProgramData", Dir: "augment"}}}, Files: []string{"settings.json"}}),
+			{Role: Project, At: location{Files: []string{".augment/settings.local.json", ".augment/settings.json"}}, Top: true},
+			own(at(".augment/settings.json")),
+		},
+		Kind:    format.JSONC,
+		NoBOM:   true,
+		Scopes:  userOnly("mcpServers"),
+		Dialect: dialect{Type: "stdio"},
+		Expands: true,
+		Off:     []off{disabled},
+		Ask:     &ask.Row{Args: []string{"mcp", "list", "--json"}, Read: ask.Config},
+	},
+	{
+		Name:     "kimi",
+		Binaries: []string{"kimi"},
+		Layers: []Layer{
+			{Role: Project, At: location{Files: []string{".kimi-code/mcp.json"}}, Here: true, When: "once the folder is trusted"},
+			{Role: Project, At: location{Files: []string{".mcp.json"}}, Top: true, When: "once the folder is trusted"},
+			own(under("KIMI_CODE_HOME", "~/.kimi-code", "mcp.json")),
+		},
+		Kind:   format.JSON,
+		NoBOM:  true,
+		Scopes: userOnly("mcpServers"),
+		Off:    []off{enabled},
+	},
+	{
+		Name:     "cline",
+		Binaries: []string{"cline"},
+		Layers: []Layer{own(location{Dirs: map[string][]candidate{"": {
+			{Env: "CLINE_MCP_SETTINGS_PATH", File: true}, {Env: "CLINE_DATA_DIR", Dir: "settings"},
+			{Env: "CLINE_DIR", Dir: "data/settings"}, {Dir: "~/.cline/data/settings"},
+		}}, Files: []string{"cline_mcp_settings.json"}})},
+		Kind:    format.JSON,
+		NoBOM:   true,
+		Scopes:  userOnly("mcpServers"),
+		Dialect: dialect{Inner: "transport"},
+		Off:     []off{disabled},
 	},
 }

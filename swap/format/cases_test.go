@@ -56,6 +56,6 @@ var kinds = []Kind{JSON, JSONComments, JSONC, TOML}
 // unnote turns the notation of testdata into bytes: ^M before a newline is a carriage
 // return, ^BOM a byte order mark, and a text that ends in $$ has no final newline.
 func unnote(s string) string {
-	s = strings.NewReplacer("^M\n", "\r\n", "^BOM", bom).Replace(s)
+	s = strings.NewReplacer("^M\n", "\r\n", "^BOM", BOM).Replace(s)
 	return strings.TrimSuffix(s, "$$\n")
 }

@@ -44,8 +44,8 @@ type Kind int
 const (
 	// JSON is strict JSON. A UTF-8 byte order mark before it is kept.
 	JSON Kind = iota
-	// JSONComments is JSON with comments, but without trailing commas and without a byte
-	// order mark.
+	// JSONComments is JSON with comments, but without trailing commas. A UTF-8 byte order
+	// mark before it is kept.
 	JSONComments
 	// JSONC is JSON with comments and trailing commas. A UTF-8 byte order mark before it is kept.
 	JSONC
@@ -206,7 +206,8 @@ type tree interface {
 	revert(path []string, u Undo) (Edit, error)
 }
 
-const bom = "\ufeff"
+// BOM is a UTF-8 byte order mark.
+const BOM = "\ufeff"
 
 // Parse checks src, which must not be written to as long as the Doc is used. Its error is
 // a [*SyntaxError], or a [*TypeError] if the root of a JSON text is not an object. A text
@@ -227,11 +228,8 @@ func Parse(kind Kind, src []byte) (*Doc, error) {
 		return nil, syntaxError(src, i, "invalid UTF-8")
 	}
 	d := &Doc{}
-	if bytes.HasPrefix(src, []byte(bom)) {
-		if kind == JSONComments {
-			return nil, &SyntaxError{1, 1, "a byte order mark, which the programs that read this file do not accept"}
-		}
-		d.body = len(bom)
+	if bytes.HasPrefix(src, []byte(BOM)) {
+		d.body = len(BOM)
 	}
 	if i := bytes.IndexByte(src, 0); i >= 0 {
 		return nil, syntaxError(src, i, "a NUL byte")
@@ -343,7 +341,7 @@ func syntaxError(src []byte, offset int, msg string) *SyntaxError {
 
 // position gives line and column of an offset. A byte order mark takes no column.
 func position(src []byte, offset int) (line, column int) {
-	head := bytes.TrimPrefix(src[:min(max(offset, 0), len(src))], []byte(bom))
+	head := bytes.TrimPrefix(src[:min(max(offset, 0), len(src))], []byte(BOM))
 	start := bytes.LastIndexByte(head, '\n') + 1
 	return 1 + bytes.Count(head, []byte("\n")), 1 + utf8.RuneCount(head[start:])
 }

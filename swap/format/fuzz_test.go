@@ -29,7 +29,7 @@ func fixtures(t testing.TB, add func(name string, kind Kind, text []byte)) {
 			kind = TOML
 		case "gemini", "qwen":
 			kind = JSONComments
-		case "opencode", "pi", "vscode", "zed", "amp":
+		case "opencode", "pi", "vscode", "zed", "amp", "kilo", "auggie":
 			kind = JSONC
 		case "", "README":
 			return nil
@@ -123,7 +123,7 @@ func checkEdit(t *testing.T, kind Kind, text []byte, container []string, name, c
 	if !ok {
 		t.Fatalf("not refused: %q in\n%s", path, text)
 	}
-	if blank := isBlank(bytes.TrimPrefix(text, []byte(bom))) || kind != TOML && d.tree.(*jsonDoc).empty; blank && kind != TOML {
+	if blank := isBlank(bytes.TrimPrefix(text, []byte(BOM))) || kind != TOML && d.tree.(*jsonDoc).empty; blank && kind != TOML {
 		want["$schema"] = "s"
 		if container[0] == "$schema" {
 			want, _ = expect(map[string]any{}, path, c, kind)
@@ -185,8 +185,8 @@ func checkEdit(t *testing.T, kind Kind, text []byte, container []string, name, c
 
 // judge says whether other parsers accept a text.
 func judge(kind Kind, text []byte) bool {
-	body := bytes.TrimPrefix(bytes.Clone(text), []byte(bom))
-	if !isUTF8(text) || bytes.IndexByte(text, 0) >= 0 || kind == JSONComments && len(body) != len(text) {
+	body := bytes.TrimPrefix(bytes.Clone(text), []byte(BOM))
+	if !isUTF8(text) || bytes.IndexByte(text, 0) >= 0 {
 		return false
 	}
 	switch kind {

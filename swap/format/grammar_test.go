@@ -45,8 +45,8 @@ func checkGrammar(t *testing.T, choices []byte) {
 	if g.n(4) == 0 {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
-	if g.kind != JSONComments && g.n(8) == 0 {
-		text = bom + text
+	if g.n(8) == 0 {
+		text = BOM + text
 	}
 	env, gone := g.of("", "K", "a.b"), g.of("url", "é")
 	defer func() {

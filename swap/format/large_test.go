@@ -83,7 +83,7 @@ func TestLargeIsReverted(t *testing.T) {
 // The scanner for large texts and hujson see the same.
 func TestScannerAgreesWithHujson(t *testing.T) {
 	check := func(name string, text []byte) {
-		if isBlank(bytes.TrimPrefix(text, []byte(bom))) {
+		if isBlank(bytes.TrimPrefix(text, []byte(BOM))) {
 			return
 		}
 		small, err := Parse(JSON, text)

@@ -297,8 +297,8 @@ func startsLine(text []byte, i int) bool {
 // lineIndent is the space that the line of i starts with.
 func lineIndent(text []byte, i int) string {
 	start := bytes.LastIndexByte(text[:i], '\n') + 1
-	if start == 0 && bytes.HasPrefix(text, []byte(bom)) {
-		start = len(bom)
+	if start == 0 && bytes.HasPrefix(text, []byte(BOM)) {
+		start = len(BOM)
 	}
 	line := text[start:i]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])

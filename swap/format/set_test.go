@@ -161,7 +161,7 @@ func checkRange(t testing.TB, was string, e Edit) {
 // read reads a text with a parser that the package does not take its ranges from.
 func read(t testing.TB, kind Kind, text []byte) map[string]any {
 	t.Helper()
-	text = bytes.TrimPrefix(bytes.Clone(text), []byte(bom))
+	text = bytes.TrimPrefix(bytes.Clone(text), []byte(BOM))
 	tree := map[string]any{}
 	if kind == TOML {
 		if err := toml.Unmarshal(text, &tree); err != nil {
