@@ -45,6 +45,7 @@ type Client struct {
 	Lock    string // suffix of the directory that the client makes as its own lock
 	Locked  string // file beside the config that the client locks while it writes
 	Expands bool   // expands $VAR in args
+	Shell   bool   // joins command and args, and has a shell read that
 	Bare    bool   // passes servers little more of its environment than HOME and PATH
 	Note    string // printed by detect where the config is there
 	Off     []off

@@ -347,7 +347,7 @@ var All = []*Client{
 		NoBOM:   true,
 		Scopes:  userOnly("mcpServers"),
 		Dialect: dialect{Type: "stdio"},
-		Expands: true,
+		Shell:   true,
 		Off:     []off{disabled},
 		Ask:     &ask.Row{Args: []string{"mcp", "list", "--json"}, Read: ask.Config},
 	},
