@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/machine"
@@ -36,11 +38,32 @@ func TestConfigPaths(t *testing.T) {
 	}
 }
 
+// Where administrators keep what wins over a user's config, on each system: the client's
+// files outside the home directory.
+func TestManagedPaths(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the paths are joined with the separator of the system the test runs on")
+	}
+	var got []string
+	for _, sys := range systems(t) {
+		for _, c := range clients.All {
+			for _, p := range c.Places(sys) {
+				if !strings.HasPrefix(p.Path, "/h/") {
+					got = append(got, sys.GOOS+" "+c.Name+": "+p.Path)
+				}
+			}
+		}
+	}
+	if diff := cmp.Diff(table(t, "testdata/managed-paths.txt"), got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // systems are a home on Linux, macOS and Windows.
 func systems(t *testing.T) (all []machine.System) {
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		sys, err := machine.SystemFor(goos, func(name string) string {
-			return map[string]string{"HOME": "/h", "USERPROFILE": "/h", "APPDATA": "/h/roaming"}[name]
+			return map[string]string{"HOME": "/h", "USERPROFILE": "/h", "APPDATA": "/h/roaming", "ProgramData": "/data", "ProgramFiles": "/programs"}[name]
 		})
 		if err != nil {
 			t.Fatal(err)
