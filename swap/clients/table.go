@@ -13,6 +13,16 @@ var (
 	enabled  = off{Field: "enabled", Value: false}
 )
 
+// systemSettings is the administrator's file of gemini and qwen.
+func systemSettings(env, name, darwin string) Layer {
+	named := candidate{Env: env, File: true}
+	return managed(location{Dirs: map[string][]candidate{
+		"":        {named, {Dir: "/etc/" + name}},
+		"darwin":  {named, {Dir: "/Library/Application Support/" + darwin}},
+		"windows": {named, {Env: "ProgramData", Dir: name}},
+	}, Files: []string{"settings.json"}})
+}
+
 // geminiTrust, geminiList and the two lists are shared by gemini and its fork
 // qwen. Gemini asks for trust unless that is switched off, qwen only if it is
 // switched on.
@@ -139,11 +149,7 @@ var All = []*Client{
 		Name:     "gemini",
 		Binaries: []string{"gemini"},
 		Layers: []Layer{
-			managed(location{Dirs: map[string][]candidate{
-				"":        {{Env: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", File: true}, {Dir: "/etc/gemini-cli"}},
-				"darwin":  {{Env: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", File: true}, {Dir: "/Library/Application Support/GeminiCli"}},
-				"windows": {{Env: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", File: true}, {Env: "ProgramData", Dir: "gemini-cli"}},
-			}, Files: []string{"settings.json"}}),
+			systemSettings("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "gemini-cli", "GeminiCli"),
 			trusted(".gemini/settings.json"), own(under("GEMINI_CLI_HOME", "~", ".gemini/settings.json")),
 		},
 		Kind:    format.JSONComments,
@@ -267,15 +273,18 @@ var All = []*Client{
 	{
 		Name:     "qwen",
 		Binaries: []string{"qwen"},
-		Layers:   []Layer{trusted(".qwen/settings.json"), own(underTilde("QWEN_HOME", "~/.qwen", "settings.json"))},
-		Kind:     format.JSONComments,
-		NoBOM:    true,
-		Scopes:   userOnly("mcpServers"),
-		Dialect:  dialect{URL: "httpUrl"},
-		Expands:  true,
-		Off:      geminiOff(false),
-		Trust:    geminiTrust(underTilde("QWEN_HOME", "~/.qwen", "trustedFolders.json"), true, ""),
-		Ask:      &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList, Blind: true},
+		Layers: []Layer{
+			systemSettings("QWEN_CODE_SYSTEM_SETTINGS_PATH", "qwen-code", "QwenCode"),
+			trusted(".qwen/settings.json"), own(underTilde("QWEN_HOME", "~/.qwen", "settings.json")),
+		},
+		Kind:    format.JSONComments,
+		NoBOM:   true,
+		Scopes:  userOnly("mcpServers"),
+		Dialect: dialect{URL: "httpUrl"},
+		Expands: true,
+		Off:     geminiOff(false),
+		Trust:   geminiTrust(underTilde("QWEN_HOME", "~/.qwen", "trustedFolders.json"), true, ""),
+		Ask:     &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList, Blind: true},
 	},
 	{
 		Name:     "copilot",
