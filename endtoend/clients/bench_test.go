@@ -102,9 +102,21 @@ func (b *bench) ask(server, dir, state string) (a ask.Answer) {
 	return a
 }
 
+// unstarted is what the client says of a server that cannot start.
+func (b *bench) unstarted() string {
+	if b.lists {
+		return ask.Configured
+	}
+	return ask.NotStarted
+}
+
 func (b *bench) connected(dir, command string) ask.Answer {
 	b.Helper()
-	a := b.ask("tmux", dir, ask.Connected)
+	state := ask.Connected
+	if b.lists {
+		state = ask.Configured
+	}
+	a := b.ask("tmux", dir, state)
 	if a.Command != "" && a.Command != command {
 		b.Fatalf("%s says %+v, not that it runs %s\n%s", b.name, a, command, b.text())
 	}

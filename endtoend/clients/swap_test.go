@@ -20,6 +20,7 @@ import (
 	"tmuxmcp/internal/test/cases"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/format"
 )
 
 // A realClient is an agent CLI as it is before the swap, a case of testdata/configs.txtar.
@@ -35,6 +36,8 @@ type realClient struct {
 	// off is a text in the swapped config, and becomes what it becomes for the client to
 	// have the server switched off; says is what the client then says.
 	off, becomes, says string
+	// lists: it says what is in its config, and starts no server to do so.
+	lists bool
 }
 
 // mark is in the comment that a config has.
@@ -42,11 +45,11 @@ const mark = "mine, and to be kept"
 
 func realClients(t *testing.T) (all []realClient) {
 	t.Helper()
-	for _, c := range cases.Load(t, "testdata/configs.txtar", "config", "add", "shadow", "off", "becomes", "says") {
+	for _, c := range cases.Load(t, "testdata/configs.txtar", "config", "add", "shadow", "off", "becomes", "says", "lists") {
 		becomes := strings.Join(c.Settings["becomes"], "\n")
 		all = append(all, realClient{
 			c.Name, c.Texts, c.One("config"), strings.Fields(c.One("add")),
-			c.One("shadow"), c.One("off"), becomes, c.One("says"),
+			c.One("shadow"), c.One("off"), becomes, c.One("says"), c.One("lists") != "",
 		})
 	}
 	return all
@@ -200,7 +203,7 @@ func TestClients(t *testing.T) {
 			meanwhile := b.text()
 			b.swap(0, "revert", "--cli", c.name)
 			b.ask("tmux", b.repo, ask.NotThere)
-			b.ask("other", b.repo, ask.NotStarted)
+			b.ask("other", b.repo, b.unstarted())
 			switch back := b.text(); {
 			case meanwhile == swapped && back == c.texts["config"]:
 				did = append(did, "reverted byte-identical")
@@ -213,7 +216,7 @@ func TestClients(t *testing.T) {
 
 			// Once more, over an entry of the client's own, while it writes another.
 			b.adds("tmux")
-			before := b.ask("tmux", b.repo, ask.NotStarted)
+			before := b.ask("tmux", b.repo, b.unstarted())
 			b.useLocal("replaced")
 			b.connected(b.repo, command(b.repo))
 			b.adds("later")
@@ -223,10 +226,10 @@ func TestClients(t *testing.T) {
 			if strings.Contains(back, "cmd/tmux-mcp") {
 				t.Errorf("the entry is still there:\n%s", back)
 			}
-			if after := b.ask("tmux", b.repo, ask.NotStarted); after.Command != before.Command {
+			if after := b.ask("tmux", b.repo, b.unstarted()); after.Command != before.Command {
 				t.Errorf("the entry was %+v, and came back as %+v:\n%s", before, after, back)
 			}
-			b.ask("later", b.repo, ask.NotStarted)
+			b.ask("later", b.repo, b.unstarted())
 			if strings.Contains(meanwhile, mark) != strings.Contains(back, mark) {
 				t.Errorf("the comment is lost:\n%s", back)
 			}
@@ -235,21 +238,23 @@ func TestClients(t *testing.T) {
 	}
 }
 
-var commentLine = regexp.MustCompile(`(?m)^\s*//.*$`)
-
 // sameElse fails if two JSON texts differ in more than entries named tmux.
 func sameElse(t *testing.T, before, after string) {
 	t.Helper()
 	var parts [2]map[string]any
 	for i, text := range []string{before, after} {
-		plain := commentLine.ReplaceAllString(text, "")
-		if err := json.Unmarshal([]byte(plain), &parts[i]); err != nil {
+		doc, err := format.Parse(format.JSONC, []byte(text))
+		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)
 		}
+		root, _ := doc.Get()
+		parts[i], _ = root.(map[string]any)
 		// Nodes that the swap has made go with the entry.
 		delete(parts[i], "projects")
-		if servers, ok := parts[i]["mcpServers"].(map[string]any); ok {
-			delete(servers, "tmux")
+		for _, container := range []string{"mcpServers", "mcp"} {
+			if servers, ok := parts[i][container].(map[string]any); ok {
+				delete(servers, "tmux")
+			}
 		}
 	}
 	want, _ := json.Marshal(parts[0])
@@ -300,6 +305,9 @@ func TestClientsShadowed(t *testing.T) {
 // verify says so.
 func TestClientsDisabled(t *testing.T) {
 	for _, c := range realClients(t) {
+		if c.off == "" {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c)
 			b.useLocal("added")
