@@ -23,8 +23,9 @@ func (s *Swapper) cautions(c *change, u *use) {
 		s.Warn(fmt.Sprintf("%s: %s expands $NAME in arguments, and there is a $ in %s",
 			c.result.Label, c.client.Name, strings.Join(ask.ShowArgs(u.argv), " ")))
 	}
-	if c.client.Shell && slices.ContainsFunc(u.argv, func(a string) bool { return strings.ContainsAny(a, " \t\n\"'`$&|;<>()*?[]{}#~\\") }) {
-		s.Warn(fmt.Sprintf("%s: %s passes the command to a shell without quotes, which reads it differently: %q", c.result.Label, c.client.Name, u.argv))
+	if c.client.Shell && strings.ContainsAny(strings.Join(u.argv, ""), " \t\n\"'`$&|;<>()*?[]{}#~") {
+		s.Warn(fmt.Sprintf("%s: %s passes the command to a shell without quotes, which reads it differently: %q",
+			c.result.Label, c.client.Name, u.argv))
 	}
 	if c.result.Outcome != Unchanged && !c.doc.absent() && atomicfile.Links(c.doc.info) > 1 {
 		s.Warn(fmt.Sprintf("%s: %s had other hard links, which keep the old text", c.result.Label, c.doc.target))

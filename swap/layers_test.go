@@ -35,7 +35,8 @@ type layerCase struct{ cases.Case }
 // documentation or program; that use-local edits the file that counts, and no other; and
 // that revert brings all back.
 func TestLayers(t *testing.T) {
-	for _, c := range cases.Load(t, "testdata/layers/*.txtar", "env", "config", "runs", "shadows", "merged", "after", "goos", "mode") {
+	settings := []string{"env", "config", "runs", "shadows", "merged", "after", "goos", "mode"}
+	for _, c := range cases.Load(t, "testdata/layers/*.txtar", settings...) {
 		t.Run(c.File+"/"+c.Name, layerCase{c}.test)
 	}
 }

@@ -63,7 +63,9 @@ func TestManagedPaths(t *testing.T) {
 func systems(t *testing.T) (all []machine.System) {
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		sys, err := machine.SystemFor(goos, func(name string) string {
-			return map[string]string{"HOME": "/h", "USERPROFILE": "/h", "APPDATA": "/h/roaming", "ProgramData": "/data", "ProgramFiles": "/programs"}[name]
+			return map[string]string{
+				"HOME": "/h", "USERPROFILE": "/h", "APPDATA": "/h/roaming", "ProgramData": "/data", "ProgramFiles": "/programs",
+			}[name]
 		})
 		if err != nil {
 			t.Fatal(err)

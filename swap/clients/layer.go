@@ -48,6 +48,11 @@ func (l Layer) when(condition string) Layer {
 	return l
 }
 
+func (l Layer) alone() Layer {
+	l.Alone = true
+	return l
+}
+
 func (l Layer) unless(env string) Layer {
 	l.Unless = env
 	return l

@@ -60,12 +60,17 @@ var (
 
 // openCodeList reads "mcp list" of both. Below a server that failed, the reason comes
 // before the command.
-var openCodeList = ask.Listed(`(?m)^\S +\S NAME (?P<says>.+)\n(?:\S {6}.*\n)*\S {6}(?P<command>.+)\n\S\s*$`, `\d+ server\(s\)|No MCP servers`)
+var openCodeList = ask.Listed(
+	`(?m)^\S +\S NAME (?P<says>.+)\n(?:\S {6}.*\n)*\S {6}(?P<command>.+)\n\S\s*$`,
+	`\d+ server\(s\)|No MCP servers`,
+)
 
-// machineWide is a directory of the administrator's.
-func machineWide(name string, files ...string) Layer {
+// administrators are files in a directory on Linux, on macOS, and in a variable's on Windows.
+func administrators(linux, darwin, windows, dir string, files ...string) Layer {
 	return managed(location{Dirs: map[string][]candidate{
-		"": {{Dir: "/etc/" + name}}, "darwin": {{Dir: "/Library/Application Support/" + name}}, "windows": {{Env: "ProgramData", Dir: name}},
+		"":        {{Dir: linux}},
+		"darwin":  {{Dir: darwin}},
+		"windows": {{Env: windows, Dir: dir}},
 	}, Files: files})
 }
 
@@ -88,9 +93,9 @@ var All = []*Client{
 		Name:     "claude",
 		Binaries: []string{"claude"},
 		Layers: []Layer{
-			{Role: Managed, At: location{Dirs: map[string][]candidate{
-				"": {{Dir: "/etc/claude-code"}}, "darwin": {{Dir: "/Library/Application Support/ClaudeCode"}}, "windows": {{Env: "ProgramFiles", Dir: "ClaudeCode"}},
-			}, Files: []string{"managed-mcp.json"}}, Alone: true},
+			administrators(
+				"/etc/claude-code", "/Library/Application Support/ClaudeCode", "ProgramFiles", "ClaudeCode", "managed-mcp.json",
+			).alone(),
 			project(".mcp.json").when("once it is approved"),
 			own(filled(under("CLAUDE_CONFIG_DIR", "~/.claude", ".config.json"))),
 			own(under("CLAUDE_CONFIG_DIR", "~", ".claude.json")),
@@ -157,10 +162,12 @@ var All = []*Client{
 		Scopes:  userOnly("mcpServers"),
 		Dialect: dialect{URL: "url", HTTP: "http"},
 		Expands: true,
-		Off:     append(geminiOff(true), inFile(under("GEMINI_CLI_HOME", "~", ".gemini/mcp-server-enablement.json"), off{Field: "enabled", Fold: true})),
-		Trust:   geminiTrust(under("GEMINI_CLI_HOME", "~", ".gemini/trustedFolders.json"), false, "GEMINI_CLI_TRUST_WORKSPACE"),
-		Ask:     &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList},
-		Login:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+		Off: append(geminiOff(true), inFile(
+			under("GEMINI_CLI_HOME", "~", ".gemini/mcp-server-enablement.json"), off{Field: "enabled", Fold: true},
+		)),
+		Trust: geminiTrust(under("GEMINI_CLI_HOME", "~", ".gemini/trustedFolders.json"), false, "GEMINI_CLI_TRUST_WORKSPACE"),
+		Ask:   &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList},
+		Login: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 	},
 	{
 		Name:     "grok",
@@ -187,7 +194,7 @@ var All = []*Client{
 		Name:     "opencode",
 		Binaries: []string{"opencode"},
 		Layers: []Layer{
-			machineWide("opencode", openCode...),
+			administrators("/etc/opencode", "/Library/Application Support/opencode", "ProgramData", "opencode", openCode...),
 			{Role: Variable, Var: "OPENCODE_CONFIG_CONTENT"},
 			other(named(candidate{Env: "OPENCODE_CONFIG_DIR"}, openCode...)),
 			other(at(".opencode/opencode.jsonc", ".opencode/opencode.json")),
@@ -228,7 +235,9 @@ var All = []*Client{
 	{
 		Name:   "claude-desktop",
 		Editor: true,
-		Layers: []Layer{own(packaged(perSystem("Claude", "claude_desktop_config.json"), "Packages/Claude_*/LocalCache/Roaming/Claude"))},
+		Layers: []Layer{own(packaged(
+			perSystem("Claude", "claude_desktop_config.json"), "Packages/Claude_*/LocalCache/Roaming/Claude",
+		))},
 		Kind:   format.JSON,
 		NoBOM:  true,
 		Scopes: userOnly("mcpServers"),
@@ -324,9 +333,10 @@ var All = []*Client{
 		Ask:    &ask.Row{Args: []string{"mcp", "list", "--json"}, Read: ask.Config},
 	}, {
 		Name:     "kilo",
+		Aliases:  []string{"kilocode"},
 		Binaries: []string{"kilo", "kilocode"},
 		Layers: []Layer{
-			machineWide("kilo", kilo...),
+			administrators("/etc/kilo", "/Library/Application Support/kilo", "ProgramData", "kilo", kilo...),
 			{Role: Variable, Var: "KILO_CONFIG_CONTENT"},
 			other(named(candidate{Env: "KILO_CONFIG_DIR"}, kilo...)),
 			other(at(in(".kilo", kilo)...)), other(at(in(".kilocode", kilo)...)),
@@ -348,7 +358,7 @@ var All = []*Client{
 		Name:     "auggie",
 		Binaries: []string{"auggie"},
 		Layers: []Layer{
-			managed(location{Dirs: map[string][]candidate{"": {{Dir: "/etc/augment"}}, "windows": {{Env: "ProgramData", Dir: "augment"}}}, Files: []string{"settings.json"}}),
+			administrators("/etc/augment", "/etc/augment", "ProgramData", "augment", "settings.json"),
 			{Role: Project, At: location{Files: []string{".augment/settings.local.json", ".augment/settings.json"}}, Top: true},
 			own(at(".augment/settings.json")),
 		},
