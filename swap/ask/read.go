@@ -98,7 +98,7 @@ func Config(out, server string) (Answer, error) {
 		if spec, ok := e["spec"].(map[string]any); ok {
 			e = spec
 		}
-		if e["enabled"] == false || e["disabled"] == true {
+		if e["enabled"] == false {
 			a.State, a.Says = Disabled, "disabled"
 		}
 		a.Command, _ = e["command"].(string)
