@@ -65,7 +65,8 @@ var openCodeList = ask.Listed(
 	`\d+ server\(s\)|No MCP servers`,
 )
 
-// administrators are files in a directory on Linux, on macOS, and in a variable's on Windows.
+// administrators is a layer of files in a directory of Linux, of macOS, and below that of
+// a variable on Windows.
 func administrators(linux, darwin, windows, dir string, files ...string) Layer {
 	return managed(location{Dirs: map[string][]candidate{
 		"":        {{Dir: linux}},
