@@ -329,9 +329,10 @@ var All = []*Client{
 				{Env: "XDG_CONFIG_HOME", Dir: "amp"}, {Dir: "~/.config/amp"},
 			}}, Files: []string{"settings.json", "settings.jsonc"}}),
 		},
-		Kind:   format.JSONC,
-		Scopes: userOnly("amp.mcpServers"),
-		Ask:    &ask.Row{Args: []string{"mcp", "list", "--json"}, Read: ask.Config},
+		Kind:    format.JSONC,
+		Scopes:  userOnly("amp.mcpServers"),
+		Dialect: dialect{URL: "url"},
+		Ask:     &ask.Row{Args: []string{"mcp", "list", "--json"}, Read: ask.Config},
 	}, {
 		Name:     "kilo",
 		Aliases:  []string{"kilocode"},
