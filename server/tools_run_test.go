@@ -342,8 +342,9 @@ func (u shellUser) cancel() {
 		u.Errorf("interrupted: %+v", got)
 	}
 	u.expect("%0", "echo usable", "usable")
-	job = u.command("%0", `sh -c 'trap "echo no" INT; echo trapped; while :; do sleep 0.1; done'`, `"detach":true`)
-	testtool.Eventually(u, "it has set its trap", func() bool { return len(u.job(job.JobID).Output) > 0 })
+	// An interrupt kills the shell itself if it does not wait for sh yet.
+	job = u.command("%0", `sh -c 'trap "echo no" INT; sleep 0.1; echo trapped; while :; do sleep 0.1; done'`, `"detach":true`)
+	testtool.Eventually(u, "sh has set its trap, and its shell waits for it", func() bool { return len(u.job(job.JobID).Output) > 0 })
 	if u.shell == "bash" || u.shell == "zsh" { // the others do not wait for what goes on after an interrupt
 		if got = cancel(job.JobID, ""); got.State != "running" {
 			u.Errorf("what goes on after an interrupt: %+v", got)
