@@ -81,7 +81,7 @@ func (b *Batch) send(ctx context.Context, srv *Server, v Version, cmds []Command
 	for i, out := range outs {
 		err := b.steps[i].decode(srv, v, out)
 		if cut, is := errors.AsType[*cutRowError](err); is && cut.id != "" && changes(cmds[i]) {
-			err = b.steps[i].readMade(ctx, srv, v, cut)
+			err = b.steps[i].readMade(ctx, srv, v, cut.id, err)
 		}
 		if err != nil {
 			return false, err
@@ -90,16 +90,14 @@ func (b *Batch) send(ctx context.Context, srv *Server, v Version, cmds []Command
 	return true, doErr
 }
 
-// readMade reads the row of what a command has made, whose own was cut, twice at most.
-func (st step) readMade(ctx context.Context, srv *Server, v Version, cut *cutRowError) (err error) {
-	for range 2 {
-		outs, doErr := srv.Do(ctx, st.reread(v, cut.id))
-		if doErr != nil || !bytes.Contains(outs[0], []byte(cut.id)) { // it is gone
-			return cut
+// readMade reads the row of what a command has made, twice at most, after the error err of its own.
+func (st step) readMade(ctx context.Context, srv *Server, v Version, id string, err error) error {
+	for n := 0; n < 2 && err != nil; n++ {
+		outs, doErr := srv.Do(ctx, st.reread(v, id))
+		if doErr != nil || !bytes.Contains(outs[0], []byte(id)) { // it is gone
+			break
 		}
-		if err = st.decode(srv, v, outs[0]); err == nil {
-			return nil
-		}
+		err = st.decode(srv, v, outs[0])
 	}
 	return err
 }
