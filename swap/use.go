@@ -97,8 +97,9 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 	}
 	g := &gathered{use: u, named: len(o.Clients) > 0}
 	for _, client := range chosen {
-		if u.url != "" && client.Dialect.URL == "" && !g.named {
-			s.Warn(client.Name + ": left out: it is not known how its config names a server by URL")
+		unfit := u.url != "" && client.Dialect.URL == ""
+		if unfit && !g.named {
+			s.Warn(client.Name + ": left out: " + errNoURL.Error())
 			continue
 		}
 		c := source{client: client, scope: client.Scope(cmp.Or(o.Scope, clients.ScopeProject)), path: client.ConfigPath(s.Sys)}
@@ -112,8 +113,8 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 			s.Warn(fmt.Sprintf("%s: no entry to change, and no %s to make one in, so left out (use-local --cli %s creates it)", client.Name, c.path, client.Name))
 			continue
 		}
-		if u.url != "" && client.Dialect.URL == "" {
-			c.err = errors.New("it is not known how its config names a server by URL")
+		if unfit {
+			c.err = errNoURL
 		}
 		if c.err == nil {
 			c.ours = s.ours(c.doc)
@@ -215,6 +216,8 @@ func (u *use) edit(c *change) error {
 	}
 	return nil
 }
+
+var errNoURL = errors.New("it is not known how its config names a server by URL")
 
 // change is what an entry becomes.
 func (u *use) change(c *change, old format.Entry) format.Change {

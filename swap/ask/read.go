@@ -64,7 +64,10 @@ func Listed(pattern, absent string) func(out, server string) (Answer, error) {
 	}
 }
 
-var notFound = regexp.MustCompile(`(?m)^Error: Server .* not found\.`)
+var (
+	notFound  = regexp.MustCompile(`(?m)^Error: Server .* not found\.`)
+	jsonBegin = regexp.MustCompile(`(?m)^[\[{]`)
+)
 
 // Config reads JSON in which a client shows the servers of its config without starting
 // them: a list, a list under "servers", or an object with a member for each. Of several
@@ -74,7 +77,7 @@ func Config(out, server string) (Answer, error) {
 	if notFound.MatchString(out) {
 		return Answer{State: NotThere}, nil
 	}
-	at := regexp.MustCompile(`(?m)^[\[{]`).FindStringIndex(out)
+	at := jsonBegin.FindStringIndex(out)
 	var doc any
 	if at == nil || json.NewDecoder(strings.NewReader(out[at[0]:])).Decode(&doc) != nil {
 		return Answer{}, ErrUnread

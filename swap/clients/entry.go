@@ -15,16 +15,15 @@ import (
 // local server. When a remote one becomes local all others go: clients refuse what
 // does not belong together (Codex then the whole config), or log in where they need
 // not, and new ways to log in come with every release. A revert puts them back.
-var localKeys = []string{
-	"type", "command", "args", "env", "environment", "envFile", "env_file", "env_vars", "cwd",
-	"name", "description", "icon", "enabled", "disabled", "required", "lifecycle", "directTools", "idleTimeout",
+var localKeys = append([]string{
+	"type", "name", "description", "icon", "enabled", "disabled", "required", "lifecycle", "directTools", "idleTimeout",
 	"timeout", "startup_timeout_sec", "startup_timeout_ms", "startupTimeout", "startup_timeout", "startupTimeoutMs",
 	"tool_timeout_sec", "toolTimeout", "tool_timeout", "toolTimeoutMs", "deferred", "metadata",
 	"tools", "enabledTools", "enabled_tools", "disabledTools", "disabled_tools", "includeTools", "excludeTools", "exposeResources",
 	"trust", "alwaysAllow", "autoApprove", "alwaysLoad", "default_tools_approval_mode", "supports_parallel_tool_calls",
-}
+}, commandKeys...)
 
-// commandKeys are those of localKeys that belong to a command.
+// commandKeys are those that belong to a command.
 var commandKeys = []string{"command", "args", "env", "environment", "envFile", "env_file", "env_vars", "cwd"}
 
 var remoteTypes = []string{"http", "sse", "remote", "ws", "streamable-http", "streamable_http", "streamableHttp", "streamableHTTP"}
