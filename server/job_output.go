@@ -164,7 +164,11 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 	res.detached = r.in.Detach
 	res.PaneID, res.JobID, res.Output = r.pane.ID, &id, append([]string{}, lines...)
 	res.OutputTruncated, res.OutputTruncatedLines = short || cut+dropped > 0, cut+dropped
-	res.OutputLines, res.LinesMissed = out.lines, r.missed || r.cmd.Missed() || r.cmd.Recorded() && !r.result.PaneGone && r.cmd.Resized(r.pane.TTY)
+	tty := r.pane.TTY
+	if res.PaneGone {
+		tty = ""
+	}
+	res.OutputLines, res.LinesMissed = out.lines, r.missed || r.cmd.Missed(tty)
 	if out.m != nil {
 		res.MatchedLines = &out.matched
 	}

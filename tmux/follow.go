@@ -17,7 +17,6 @@ type Mark struct {
 	PID  string
 
 	width, height  int // height is that of the normal screen
-	shown          int // the height of the screen that showed
 	history, limit int
 	cursor         int // the number of the cursor's row
 	grown          int
@@ -82,6 +81,16 @@ func (k knownRows) at(n int) (digest uint64, ok bool) {
 		return 0, false
 	}
 	return k.digest[n-k.first] &^ 1, true
+}
+
+// textBelow reports whether any row below one has text.
+func (k knownRows) textBelow(row int) bool {
+	for n := max(row+1, k.first); n < k.end(); n++ {
+		if d, _ := k.at(n); d != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // from are the rows from one on.
@@ -154,7 +163,7 @@ func (l *Look) known() knownRows {
 // Mark returns what the look leaves behind.
 func (l *Look) Mark() *Mark {
 	m := &Mark{
-		Pane: l.ID, PID: l.PID, width: l.Width, height: l.normal, shown: l.Height, history: l.History, limit: l.Limit, cursor: l.cursor(),
+		Pane: l.ID, PID: l.PID, width: l.Width, height: l.normal, history: l.History, limit: l.Limit, cursor: l.cursor(),
 		grown: l.grown, alternate: l.Alternate, mixed: l.mixed,
 	}
 	if l.counted() {
@@ -194,14 +203,17 @@ func (m *Mark) compare(l *Look, last bool) (need int) {
 	l.Shift, l.New, l.NewRows = shift, nil, nil
 	m.fresh(l, shift)
 	m.drawn(l)
-	l.Missed = m.resized(l)
+	l.Missed = m.cut(l)
 	l.Printed = l.Missed || len(l.New) > 0 || l.cursor()+shift > m.cursor
 	return l.top
 }
 
-// resized reports whether the pane got lower or higher. Whenever it gets lower, rows below the cursor
-// are cut off, with what was printed there; a pane that is higher now may have got lower first.
-func (m *Mark) resized(l *Look) bool { return m.height != l.normal || m.shown != l.Height }
+// cut reports whether something may have been cut off. When a pane gets lower, tmux first cuts off the
+// rows below the cursor: blank ones, unless a program draws there. One that is higher now may have
+// got lower first.
+func (m *Mark) cut(l *Look) bool {
+	return m.height != l.normal && (m.rows.textBelow(m.cursor) || l.known().textBelow(l.cursor()))
+}
 
 // shift proves by how much the numbers of rows fell. Without a proof nothing is known of what is new.
 // Need is the first row that the proof needs.
@@ -216,7 +228,7 @@ func (m *Mark) shift(l *Look) (shift int, proven bool, need int) {
 	case counted && m.generation != *l.HistoryGeneration:
 		return 0, false, l.top // cleared, or wrapped anew
 	case l.Limit == 0:
-		return 0, m.unchanged(l) || m.unscrolled(l) && m.distinct(l, 0, m.cursor) >= enough && m.holds(l, 0), l.top
+		return 0, m.unchanged(l) || m.height == l.normal && m.unscrolled(l) && m.distinct(l, 0, m.cursor) >= enough && m.holds(l, 0), l.top
 	case counted:
 		shift = int(*l.HistoryCollected - m.collected)
 		need = max(0, need-shift)
@@ -281,8 +293,8 @@ func (m *Mark) holds(l *Look, shift int) bool {
 	switch {
 	case shift > fence:
 		return false // of what was trimmed something may be new
-	case l.History+l.normal+shift < m.rows.end()+entered && !m.resized(l):
-		return false // rows are gone at the end
+	case l.History+l.normal+shift < m.rows.end()+entered-max(0, m.height-l.normal):
+		return false // more rows are gone at the end than a lower pane cuts off
 	case fence < far:
 		return false // what was written to was not known
 	case far >= shift && l.known().sum(far-shift, m.rows.first-shift) != m.farDigest:

@@ -531,7 +531,8 @@ func (f *follower) traceless() bool {
 	still := then.History == now.History && f.was.Cursor == f.is.Cursor && slices.Equal(f.was.Rows, f.is.Rows)
 	step := max(f.limit/10, 1) // which tmux takes off a full history at a time
 	switch {
-	case then.PID != now.PID, then.Columns != now.Columns, then.Rows != now.Rows, counted && a[0] != b[0]:
+	case then.PID != now.PID, then.Columns != now.Columns, counted && a[0] != b[0],
+		f.lower() != 0 && (f.limit == 0 || textBelow(f.was) || textBelow(f.is)):
 		return false
 	case f.limit == 0:
 		first := slices.IndexFunc(f.was.Rows, func(row string) bool { return row != "" })
@@ -545,11 +546,24 @@ func (f *follower) traceless() bool {
 	}
 	proofs := 0
 	for trimmed := 0; trimmed <= then.History; trimmed += step {
-		if f.holds(trimmed, 0) && f.different(trimmed, then.History) >= 3 {
+		if f.holds(trimmed, 0) && f.different(trimmed, f.fence()) >= 3 {
 			proofs++
 		}
 	}
 	return proofs == 1
+}
+
+// lower is by how much the normal screen is lower than at the last look.
+func (f *follower) lower() int {
+	return len(f.was.Rows) - f.before.History - (len(f.is.Rows) - f.now.History)
+}
+
+// fence is the first row that was on the screen at the last look or, as it is higher, since.
+func (f *follower) fence() int { return max(0, f.before.History+min(0, f.lower())) }
+
+// textBelow reports whether there is text below the row of the cursor.
+func textBelow(g *paneprog.Grid) bool {
+	return slices.ContainsFunc(g.Rows[g.Cursor+1:], func(row string) bool { return row != "" })
 }
 
 // inPlace reports whether a row of the last look's is where it was, less those that were trimmed.
@@ -564,12 +578,15 @@ func (f *follower) holds(trimmed, added int) bool {
 	if f.looks == 2 {
 		remembered = 40 // by the first
 	}
-	for n := max(trimmed, f.before.History-remembered); n < f.before.History; n++ {
+	if f.fence() < f.before.History-remembered {
+		return false
+	}
+	for n := max(trimmed, f.before.History-remembered); n < f.fence(); n++ {
 		if !f.inPlace(n, trimmed) {
 			return false
 		}
 	}
-	return trimmed <= f.before.History && len(f.is.Rows)+trimmed >= len(f.was.Rows)+added && !f.wiped(trimmed)
+	return trimmed <= f.fence() && len(f.is.Rows)+trimmed+max(0, f.lower()) >= len(f.was.Rows)+added && !f.wiped(trimmed)
 }
 
 // wiped reports whether the screen looks erased as a whole: if rows with text were above the cursor's

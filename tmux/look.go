@@ -65,7 +65,7 @@ type Look struct {
 	// history; -1 if that is not known.
 	Shift int
 	// Missed is set unless New is proven to have everything. New is then what the screen shows or, if
-	// nothing is wrong but that the pane got lower or higher, what is new on it.
+	// nothing is wrong but that rows below the cursor may have been cut off, what is new.
 	Missed bool
 	// Printed is set if there is anything in New, lines may be missing from it, or the cursor went
 	// down past blank lines.
@@ -205,24 +205,26 @@ const (
 //
 // The new Look has missed lines unless all of this holds:
 //
-//   - The same program runs in the pane, which is as wide and high as it was. If wrapped or long lines were
+//   - The same program runs in the pane, which is as wide as it was. If wrapped or long lines were
 //     hidden by the alternate screen when the width changed, they still are.
+//   - The pane is as high as it was, or has a history, and nothing was below the cursor at either look.
 //   - The rows above the screen that the earlier look remembers, 40 if it was the first and 100 if not,
 //     are where they were, or higher by what tmux trimmed, and nothing was trimmed that was on the
 //     screen at the earlier look. How much was trimmed is known from tmux 3.8 on, unless the history
 //     was cleared. Before, it is proven if three different lines or more above the screen are where
 //     they would be, for one number only. In a pane without a history the first row and three lines
 //     are where they were, or all of it is as it was.
-//   - No rows are gone at the end of its screen.
+//   - No rows are gone at the end of its screen, but as many as it got lower.
 //   - Of the lines with text above the cursor's, if any have not scrolled off the screen, one is still
 //     there. If there were none, no text is above the cursor's line now, the cursor is no higher, and
 //     its line is not blank if it had text.
 //
 // Text that its program draws over on the screen between two looks, such as a progress bar, is not
 // seen, nor is what was erased as a whole if all of this holds nevertheless: above all, before tmux
-// 3.8, in a pane with no text above the cursor's line. If the pane was resized and got its old size
-// back in between, the same is true of what was below the cursor, of what was drawn in rows that
-// had been further above the screen or were wrapped anew, and of what tmux trimmed meanwhile.
+// 3.8, in a pane with no text above the cursor's line. When a pane gets lower, tmux cuts off what is
+// below the cursor, and that is not seen either. If the pane was resized and got its old size back
+// in between, the same is true of what was drawn in rows that had been further above the screen or
+// were wrapped anew, and of what tmux trimmed meanwhile.
 func (r PaneRef) Look(ctx context.Context, since *Mark) (*Look, error) {
 	return r.srv.LookAt(ctx, r, since)
 }

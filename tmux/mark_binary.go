@@ -6,7 +6,7 @@ import (
 )
 
 // markVersion is the version of the binary form of a Mark.
-const markVersion = 3
+const markVersion = 4
 
 // MarshalBinary returns the mark in a form for [Mark.UnmarshalBinary]: about eight bytes for each
 // row of the screen.
@@ -33,7 +33,7 @@ func (m *Mark) MarshalBinary() ([]byte, error) {
 			flags |= 1 << i
 		}
 	}
-	number(flags, m.width, m.height, m.shown, m.history, m.limit, m.cursor, m.grown, int(m.generation), int(m.added), int(m.collected), m.rows.first, m.far)
+	number(flags, m.width, m.height, m.history, m.limit, m.cursor, m.grown, int(m.generation), int(m.added), int(m.collected), m.rows.first, m.far)
 	rows([]uint64{m.farDigest})
 	for _, known := range [][]uint64{m.rows.digest, m.rows.long, m.alt.digest, m.alt.long} {
 		rows(known)
@@ -84,13 +84,13 @@ func (m *Mark) UnmarshalBinary(data []byte) error {
 	r := Mark{Pane: PaneID(text()), PID: text(), typed: text()}
 	flags := number()
 	r.alternate, r.counted, r.mixed = flags&1 != 0, flags&2 != 0, flags&4 != 0
-	r.width, r.height, r.shown, r.history = number(), number(), number(), number()
+	r.width, r.height, r.history = number(), number(), number()
 	r.limit, r.cursor, r.grown = number(), number(), number()
 	r.generation, r.added, r.collected = int64(number()), int64(number()), int64(number())
 	r.rows.first, r.far = number(), number()
 	far := rows()
 	r.rows.digest, r.rows.long, r.alt.digest, r.alt.long = rows(), rows(), rows(), rows()
-	good := !broken && len(data) == 0 && len(far) == 1 && r.Pane.Valid() && min(r.width, r.height-1, r.shown, r.history, r.limit, r.cursor, r.grown, r.far) >= 0 &&
+	good := !broken && len(data) == 0 && len(far) == 1 && r.Pane.Valid() && min(r.width, r.height-1, r.history, r.limit, r.cursor, r.grown, r.far) >= 0 &&
 		r.far <= r.rows.first && r.rows.first <= r.history && r.rows.end() == r.history+r.height && r.cursor < r.rows.end()
 	if !good {
 		return errors.New("tmux: a broken mark")

@@ -45,7 +45,9 @@ import (
 //
 //	let NAME PROGRAM [ARGS]      set NAME to what the program prints
 //	await PANE REGEXP            wait until a pane shows it
-//	call TOOL JSON|@FILE         call a tool; it must not fail
+//	call [-missed] TOOL JSON|@FILE
+//	                             call a tool; it must not fail, and say that lines may be
+//	                             missing only with -missed: where a program erased some
 //	[!] find [NAMES] REGEXP      set NAMES to the groups of a match in the last result
 //	see PANE [NAMES] REGEXP      the same, after another look if the screen lacks it
 //	keep FILE REGEXP             write the groups of all matches below the result's first line
@@ -353,6 +355,10 @@ func (p *player) play(ts *testscript.TestScript, _ bool, _ []string) {
 }
 
 func (p *player) call(ts *testscript.TestScript, _ bool, args []string) {
+	missed := args[0] == "-missed"
+	if missed {
+		args = args[1:]
+	}
 	tool, arguments := args[0], strings.Join(args[1:], " ")
 	if name, ok := strings.CutPrefix(arguments, "@"); ok {
 		arguments = os.Expand(ts.ReadFile(name), func(name string) string { return cmp.Or(ts.Getenv(name), "$"+name) })
@@ -384,7 +390,13 @@ func (p *player) call(ts *testscript.TestScript, _ bool, args []string) {
 	if res.IsError {
 		ts.Fatalf("%s failed", tool)
 	}
+	if says := saysMissed.MatchString(p.result); says != missed {
+		ts.Fatalf("that lines may be missing is %t, want %t", says, missed)
+	}
 }
+
+// saysMissed is what results say whose lines_missed is true.
+var saysMissed = regexp.MustCompile(`(?m)^\[.*(lines may have been missed|output may be incomplete)`)
 
 // find ends the job where there is no match: the agent does not know how to go on.
 func (p *player) find(ts *testscript.TestScript, neg bool, args []string) {

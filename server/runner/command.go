@@ -72,9 +72,9 @@ func (c *Command) Read() <-chan struct{} { return c.follower.read }
 func (c *Command) Came() int64 { return c.follower.came.Load() }
 
 // Missed reports, after [Command.Close], whether output was dropped before it was read, or may
-// look different in the pane.
-func (c *Command) Missed() bool {
-	return c.follower != nil && (c.follower.lost.Load() || c.follower.transcript.missed)
+// look different in the pane, whose terminal is tty or, if it is gone, "".
+func (c *Command) Missed(tty string) bool {
+	return c.follower != nil && (c.follower.lost.Load() || !c.follower.transcript.holds(c.size(tty)))
 }
 
 // Close ends the reading, and gives the sink the rest. The recorder goes on.

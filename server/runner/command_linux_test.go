@@ -119,7 +119,7 @@ func TestTheRecorder(t *testing.T) {
 			}
 			io.WriteString(in, c.end()+"7"+c.endOfEnd()+"prompt")
 			status := within(t, "the end was not recorded", c.Ended())
-			if c.Close(); status != 7 || len(*lines) != n || (*lines)[n-1] != fmt.Sprint(n-1) || c.Missed() {
+			if c.Close(); status != 7 || len(*lines) != n || (*lines)[n-1] != fmt.Sprint(n-1) || c.Missed("") {
 				t.Errorf("status %d, %d lines", status, len(*lines))
 			}
 			testtool.Eventually(t, "the recorder has begun", c.Recording) // dd may have been faster than the shell that started it
@@ -215,8 +215,8 @@ func theRecorderIsBounded(t *testing.T, f *Files) {
 	var lines keeper
 	again := c.Await(&lines)
 	within(t, "the end was not found", again.Ended())
-	if again.Close(); !again.Missed() || lines[len(lines)-1] != "last" || len(lines) < 20_000 {
-		t.Errorf("missed is %t; %d lines to %.20q", again.Missed(), len(lines), lines[len(lines)-1])
+	if again.Close(); !again.Missed("") || lines[len(lines)-1] != "last" || len(lines) < 20_000 {
+		t.Errorf("missed is %t; %d lines to %.20q", again.Missed(""), len(lines), lines[len(lines)-1])
 	}
 	var few keeper
 	asked := 0

@@ -39,15 +39,24 @@ func (p Place) On(other Place) bool {
 }
 
 // Resized reports whether the terminal of the pane is known to have another size than the pane had.
-// Tmux changes it a quarter of a second after the pane's at most.
 func (p Place) Resized(tty string) bool {
+	columns, rows := p.size(tty)
+	return columns != p.Columns || rows != p.Rows
+}
+
+// size returns the size of the pane's terminal; that which the pane had if it is not known. Tmux
+// changes it a quarter of a second after the pane's at most.
+func (p Place) size(tty string) (columns, rows int) {
 	fd, err := openTerminal(p.Pid, tty)
 	if err != nil {
-		return false
+		return p.Columns, p.Rows
 	}
 	defer unix.Close(fd)
 	size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
-	return err == nil && (int(size.Col) != p.Columns || int(size.Row) != p.Rows)
+	if err != nil {
+		return p.Columns, p.Rows
+	}
+	return int(size.Col), int(size.Row)
 }
 
 // Job is a command that was given to a shell, by this server or another one.

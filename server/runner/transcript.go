@@ -16,15 +16,17 @@ import (
 // shows of them, without blanks at the end. A tab over blanks is a tab, as from tmux 3.6 on,
 // and a row that wraps before a wide character is joined without a blank, as from 3.4 on.
 //
-// It does what all of tmux 3.2a to 3.8 do, with their default options, in a pane that is not
-// resized. Whatever may differ sets missed; so does text that is drawn above the first row of
-// the output, or that is erased from the history, where it stays here.
+// It does what all of tmux 3.2a to 3.8 do, with their default options. Whatever may differ sets
+// missed; so does text that is drawn above the first row of the output, or that is erased from
+// the history, where it stays here. If the pane was resized, holds says whether that matters.
 //
 // It takes any bytes, in pieces of any size.
 type transcript struct {
 	emit          func(line string)
 	columns, rows int
 	missed        bool
+	placed        bool // the cursor went to another row than the next one
+	widest        int  // the last column that the cursor was in
 	// above is that the row above the output has text, and that what becomes of rows above
 	// does not matter.
 	above bool
@@ -102,6 +104,17 @@ func newTranscript(columns, rows, start int, emit func(line string)) *transcript
 // of the rows above.
 func (t *transcript) below() {
 	t.above, t.scrolled, t.hidden = true, false, max(0, t.hidden-1)
+}
+
+// holds reports whether nothing was missed, also if the pane has another size now.
+func (t *transcript) holds(columns, rows int) bool {
+	switch {
+	case columns == t.columns && rows == t.rows:
+		return !t.missed
+	case columns != t.columns && t.widest >= min(columns, t.columns)-1:
+		return false
+	}
+	return !t.missed && !t.placed
 }
 
 // failIf notes that from here on tmux may show something else.
@@ -213,8 +226,11 @@ func (t *transcript) put(c rune) {
 	if r.cells[x] = cell; w == 2 {
 		r.cells[x+1] = ""
 	}
-	t.col += w
+	t.goTo(t.col + w)
 }
+
+// goTo goes to a column.
+func (t *transcript) goTo(column int) { t.col, t.widest = column, max(t.widest, column) }
 
 // combine adds a character without width to the one before the cursor.
 func (t *transcript) combine(c string) {
@@ -423,10 +439,10 @@ func (t *transcript) control(c byte) {
 		t.col--
 	case c == '\b' && t.row > 0 && t.screen[t.row-1].wrapped:
 		t.here()
-		t.row, t.col = t.row-1, t.columns-1
+		t.row, t.col, t.placed = t.row-1, t.columns-1, true
 	case c == '\t' && t.col < t.columns-1:
 		r, from := t.here(), t.col
-		t.col = min(from/8*8+8, t.columns-1)
+		t.goTo(min(from/8*8+8, t.columns-1))
 		for x := from; x < min(t.col, len(r.cells)); x++ {
 			if r.cells[x] != " " {
 				return
@@ -494,9 +510,14 @@ func (t *transcript) arg(i, least, otherwise int) int {
 	return max(t.args[i], least)
 }
 
+// placing are the sequences, besides that of the alternate screen, that may go to another row than the
+// next one, or do something to one.
+var placing = map[string]bool{"J": true, "r": true, "\x1b8": true, "u": true, "\x1bc": true, "A": true, "B": true, "E": true, "F": true, "H": true, "f": true, "d": true, "L": true, "M": true}
+
 // command does what a sequence says. What means nothing to tmux is left out here too.
 func (t *transcript) command(key string) {
 	n := t.arg(0, 1, 1)
+	t.placed = t.placed || placing[key]
 	switch key { // these have an effect while the alternate screen is on, too
 	case "J":
 		t.eraseScreen(t.arg(0, 0, 0))
@@ -535,7 +556,7 @@ func (t *transcript) command(key string) {
 	case "B":
 		t.vertical(n)
 	case "C":
-		t.col = min(t.col+n, t.columns-1)
+		t.goTo(min(t.col+n, t.columns-1))
 	case "D":
 		t.col = max(t.col-n, 0)
 	case "E":
@@ -545,7 +566,7 @@ func (t *transcript) command(key string) {
 		t.col = 0
 		t.vertical(-n)
 	case "G", "`":
-		t.col = min(n, t.columns) - 1
+		t.goTo(min(n, t.columns) - 1)
 	case "H", "f":
 		t.home()
 		t.row, t.col = min(n, t.rows)-1, min(t.arg(1, 1, 1), t.columns)-1
@@ -581,7 +602,7 @@ func (t *transcript) mode(mode int, on bool) {
 			t.lost = t.lost || !t.alternate // it was saved long ago
 			t.col = min(t.col, t.columns-1)
 		}
-		t.alternate = on
+		t.alternate, t.placed = on, true
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -27,11 +28,13 @@ var mostMissed = map[string]float64{
 	"plain": 0, "sgr": 0, "progress": 0, "tabs": 0, "wide": 0,
 	"spinner": 0.05, "git": 0.05, "npm": 0.05, "cargo": 0.05, "pytest": 0.05, "prompt": 0.05, "wget": 0.05,
 	"apt": 0.25, "docker": 0.25, "clear": 1, "pager": 1, "top": 1,
+	"plain, resized": 0, "sgr, resized": 0, "progress, resized": 0, "tabs, resized": 0, "wide, resized": 0,
 }
 
 // TestTranscriptRandomPrograms writes the output of random programs into a pane with a
 // history that nothing falls off, and holds the transcript against what tmux captures from
-// the row on which the output begins, unless the transcript is missed.
+// the row on which the output begins, unless the transcript is missed. Some panes are resized
+// meanwhile.
 func TestTranscriptRandomPrograms(t *testing.T) {
 	t.Parallel()
 	if runs.Text != "" {
@@ -65,6 +68,9 @@ func TestTranscriptRandomPrograms(t *testing.T) {
 			} else {
 				p = paneprog.GenerateOutput(r, columns, rows)
 			}
+			if r.IntN(4) == 0 {
+				kind += resize(r, &p)
+			}
 			what, missed, err := f.differs(t.Context(), p)
 			if err != nil {
 				return nil, fmt.Errorf("%w\n%s", err, p)
@@ -85,11 +91,8 @@ func TestTranscriptRandomPrograms(t *testing.T) {
 		}
 	})
 	var list []string
-	for _, kind := range append([]string{"random"}, paneprog.Kinds...) {
+	for _, kind := range slices.Sorted(maps.Keys(shares)) {
 		s := shares[kind]
-		if s == nil {
-			continue
-		}
 		list = append(list, fmt.Sprintf("%s %d/%d", kind, s.missed, s.of))
 		if most, ok := mostMissed[kind]; ok && float64(s.missed) > most*float64(s.of)+min(1, most*100) {
 			t.Errorf("%d of %d transcripts of kind %s are missed, want %.0f%% at most", s.missed, s.of, kind, 100*most)
@@ -107,13 +110,12 @@ func TestPanesAreResetForTranscripts(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(cmp.Or(runs.Seed, 7), seed))
 		p := paneprog.GenerateOutput(r, 40, 8)
-		output := outputOf(p)
-		got, err := used.show(t.Context(), p, output)
+		got, err := used.show(t.Context(), p)
 		if err != nil {
 			t.Fatalf("%v in %s", err, p)
 		}
 		fresh := &feeder{srv: used.srv}
-		want, err := fresh.show(t.Context(), p, output)
+		want, err := fresh.show(t.Context(), p)
 		if err != nil {
 			t.Fatalf("%v in %s", err, p)
 		}
@@ -138,11 +140,50 @@ func (f *feeder) close(ctx context.Context) {
 	}
 }
 
+// resize gives the pane another size while the program writes, and says which.
+func resize(r *rand.Rand, p *paneprog.Program) (what string) {
+	size := paneprog.Step{Op: "size", A: p.Columns, B: 1 + r.IntN(2*p.Rows)}
+	if what = ", resized"; r.IntN(2) == 0 {
+		what = ", other width"
+		size.A = max(len(above), 1+r.IntN(2*p.Columns))
+	}
+	if len(p.Steps) == 0 {
+		return what
+	}
+	at := r.IntN(len(p.Steps))
+	first, rest := p.Steps[at], p.Steps[at]
+	first.A = r.IntN(first.A + 1)
+	rest.A -= first.A
+	moved := []paneprog.Step{paneprog.Out(""), size, paneprog.Out("")} // the cursor may be anywhere by then
+	if r.IntN(3) == 0 {
+		place := func() string {
+			n := 1 + r.IntN(p.Rows)
+			return []string{fmt.Sprintf("\x1b[%dA", 1+r.IntN(min(n, 4))), fmt.Sprintf("\x1b[%d;1H", n), fmt.Sprintf("\x1b[%dd", n), "\x1b7", "\x1b8", "\x1b[H\x1b[J", "\x1b[M", "\x1b[?1049h", "\x1b[?1049l"}[r.IntN(9)]
+		}
+		moved[0].Text, moved[2].Text = place(), place()
+		what += " elsewhere"
+	}
+	p.Steps = slices.Concat(p.Steps[:at], []paneprog.Step{first}, moved, []paneprog.Step{rest}, p.Steps[at+1:])
+	return what
+}
+
+// settled ends what output may have begun, as the pane does before it is resized.
+const settled = "\x18\x1b\\"
+
 // outputOf is what a program writes. A character cut off at its end is left out: what tmux
 // makes of it depends on what comes next.
-func outputOf(p paneprog.Program) string {
+func outputOf(p paneprog.Program) (before, after string, resized *paneprog.Step) {
 	n := 0
-	out := paneprog.Expand(func() string { n++; return paneprog.Word(n - 1) }, p.Steps...)
+	word := func() string { n++; return paneprog.Word(n - 1) }
+	at := slices.IndexFunc(p.Steps, func(s paneprog.Step) bool { return s.Op == "size" })
+	if at < 0 {
+		return whole(paneprog.Expand(word, p.Steps...)), "", nil
+	}
+	before = paneprog.Expand(word, p.Steps[:at]...)
+	return before, whole(paneprog.Expand(word, p.Steps[at+1:]...)), &p.Steps[at]
+}
+
+func whole(out string) string {
 	for len(out) > 0 && out[len(out)-1] >= utf8.RuneSelf {
 		if r, size := utf8.DecodeLastRuneInString(out); r != utf8.RuneError || size > 1 {
 			break
@@ -153,7 +194,8 @@ func outputOf(p paneprog.Program) string {
 }
 
 // show returns the lines of a blank pane, from the row on which output was written into it.
-func (f *feeder) show(ctx context.Context, p paneprog.Program, output string) ([]string, error) {
+func (f *feeder) show(ctx context.Context, p paneprog.Program) ([]string, error) {
+	before, after, resized := outputOf(p)
 	var err error
 	if f.pane != nil && f.columns == p.Columns && f.rows == p.Rows {
 		if err = f.pane.Reset(ctx); err != nil {
@@ -181,11 +223,20 @@ func (f *feeder) show(ctx context.Context, p paneprog.Program, output string) ([
 		return nil, fmt.Errorf("the pane is not blank: %s, want %s, with\n%s", got, want, out[1])
 	}
 	// Only a new pane forgets the cursor that the alternate screen saves.
-	if strings.Contains(output, "\x1b[?") && (strings.Contains(output, "47") || strings.Contains(output, "1049")) {
+	output := before + after
+	if resized != nil || strings.Contains(output, "\x1b[?") && (strings.Contains(output, "47") || strings.Contains(output, "1049")) {
 		defer f.close(ctx)
 	}
-	if err := f.pane.Write(strings.Repeat("above"[:min(len("above"), p.Columns)]+"\r\n", p.Above) + output); err != nil {
+	if err := f.pane.Write(strings.Repeat(above[:min(len(above), p.Columns)]+"\r\n", p.Above) + before); err != nil {
 		return nil, err
+	}
+	if resized != nil {
+		if err = f.pane.Do(ctx, *resized); err == nil {
+			err = f.pane.Write(after)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	if out, err = f.srv.Do(ctx, state, capture(p.Above)); err != nil {
 		return nil, err
@@ -201,6 +252,8 @@ func (f *feeder) show(ctx context.Context, p paneprog.Program, output string) ([
 	}
 	return trimLines(strings.Split(string(out[1]), "\n")), nil
 }
+
+const above = "above"
 
 // alike is lines without what the version of tmux decides: before 3.6 a tab is blanks, and
 // before 3.4 there is a blank where a wide character did not fit into a row.
@@ -232,8 +285,13 @@ func trimLines(lines []string) []string {
 // differs says how the transcript of a program differs from what a pane shows, or nothing.
 // missed is for a start that is known.
 func (f *feeder) differs(ctx context.Context, p paneprog.Program) (what string, missed bool, err error) {
-	output := outputOf(p)
-	want, err := f.show(ctx, p, output)
+	output, after, resized := outputOf(p)
+	columns, rows := p.Columns, p.Rows
+	if resized != nil {
+		output += settled + after
+		columns, rows = resized.A, resized.B
+	}
+	want, err := f.show(ctx, p)
 	if err == nil {
 		want, err = f.alike(ctx, output, want)
 	}
@@ -241,7 +299,8 @@ func (f *feeder) differs(ctx context.Context, p paneprog.Program) (what string, 
 		return "", false, err
 	}
 	for _, start := range []int{p.Above, -1} {
-		lines, m := transcribe(p.Columns, p.Rows, start, []byte(output))
+		lines, tr := transcribed(p.Columns, p.Rows, start, []byte(output))
+		m := !tr.holds(columns, rows)
 		if start >= 0 {
 			missed = m
 		}

@@ -69,10 +69,15 @@ func numbered(n int) string {
 // transcribe is the lines of an output that begins in a row of a blank screen, or anywhere if start
 // is -1, and whether a pane may show others.
 func transcribe(columns, rows, start int, output []byte) (lines []string, missed bool) {
-	t := newTranscript(columns, rows, start, func(line string) { lines = append(lines, line) })
+	lines, t := transcribed(columns, rows, start, output)
+	return lines, t.missed
+}
+
+func transcribed(columns, rows, start int, output []byte) (lines []string, t *transcript) {
+	t = newTranscript(columns, rows, start, func(line string) { lines = append(lines, line) })
 	_, _ = t.Write(output)
 	t.flush()
-	return lines, t.missed
+	return lines, t
 }
 
 func TestTranscriptIsWhatWasShown(t *testing.T) {
@@ -187,6 +192,36 @@ func TestOrdinaryOutputIsNotMissed(t *testing.T) {
 	} {
 		if _, missed := transcribe(80, 24, -1, []byte(output)); !missed {
 			t.Errorf("%s is not missed", name)
+		}
+	}
+}
+
+// TestTranscriptOfAResizedPane: what was printed line by line is what a pane of any height shows, and
+// of any width that has room for it.
+func TestTranscriptOfAResizedPane(t *testing.T) {
+	for _, c := range []struct {
+		output               string
+		lower, wide, tooWide bool
+	}{
+		{"one\r\ntwo\r\n", true, true, true},
+		{"\x1b[?25l\r[#  ]\r[## ]\r\x1b[K\x1b[32mdone\x1b(B\x1b[m\r\n", true, true, true},
+		{strings.Repeat("x", 50) + "\r\n", true, true, false},
+		{"\x1b[50Gx\b\b\b\r", true, true, false},
+		{"\x1b[999C\x1b[60Dx", true, false, false},
+		{strings.Repeat("x", 100) + "\r\n", true, false, false},
+		{strings.Repeat("x", 80) + "x\b\bx", false, false, false},
+		{"one\r\ntwo\x1b[Ax", false, false, false},
+		{"one\x1b[Jx", false, false, false},
+		{"one\r\n\x1b[?1049h\x1b[?1049l", false, false, false},
+	} {
+		_, tr := transcribed(80, 24, 0, []byte(c.output))
+		if !tr.holds(80, 24) {
+			t.Errorf("%q is missed", c.output)
+		}
+		for i, want := range []bool{c.lower, c.wide, c.tooWide} {
+			if columns := []int{80, 200, 40}[i]; tr.holds(columns, 10) != want {
+				t.Errorf("that %q holds in %d columns is %t", c.output, columns, !want)
+			}
 		}
 	}
 }
