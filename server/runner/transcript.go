@@ -26,7 +26,7 @@ type transcript struct {
 	columns, rows int
 	missed        bool
 	placed        bool // the cursor went to another row than the next one
-	widest        int  // the last column that the cursor was in
+	widest        int  // the last column that was written; all if the cursor went where nothing was
 	// above is that the row above the output has text, and that what becomes of rows above
 	// does not matter.
 	above bool
@@ -226,11 +226,13 @@ func (t *transcript) put(c rune) {
 	if r.cells[x] = cell; w == 2 {
 		r.cells[x+1] = ""
 	}
-	t.goTo(t.col + w)
+	t.col += w
+	t.widest = max(t.widest, t.col)
 }
 
-// goTo goes to a column.
-func (t *transcript) goTo(column int) { t.col, t.widest = column, max(t.widest, column) }
+// goTo goes to a column where nothing may be written: of a pane that gets wider or narrower, tmux puts
+// the cursor behind the text.
+func (t *transcript) goTo(column int) { t.col, t.widest = column, t.columns }
 
 // combine adds a character without width to the one before the cursor.
 func (t *transcript) combine(c string) {
@@ -263,6 +265,9 @@ func (r *row) splits(x int) bool {
 // lineFeed goes to the next row.
 func (t *transcript) lineFeed() {
 	t.failIf(t.unsure())
+	if t.col > 0 {
+		t.goTo(t.col)
+	}
 	if t.row != t.bottom {
 		t.row = min(t.row+1, t.rows-1)
 		return
@@ -325,6 +330,9 @@ func (t *transcript) erase(from, to int) {
 
 // eraseLine erases in the cursor's row.
 func (t *transcript) eraseLine(mode int) {
+	if mode > 0 && t.col > 0 {
+		t.goTo(t.col)
+	}
 	switch {
 	case mode == 0 && t.col == 0, mode == 1 && t.col >= t.columns-1, mode == 2:
 		// In an empty row, colours decide whether the row above stays wrapped.
