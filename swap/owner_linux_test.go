@@ -165,7 +165,7 @@ func TestOrdinaryUser(t *testing.T) {
 	}{
 		"an attribute that the user cannot set":      {uid: named, gid: named, attr: "security.note", says: "nothing was changed: "},
 		"a group that is not the user's":             {uid: named, gid: owners, says: "nothing was changed: "},
-		"root's files, writable by all":              {uid: 0, gid: 0, mode: 0o666, says: "belongs to user"},
+		"root's files, writable by all":              {uid: 0, gid: 0, mode: 0o666, says: "belongs to root, so it is managed elsewhere"},
 		"somebody else's files, writable by a group": {uid: 65533, gid: named, mode: 0o664, says: "belongs to user"},
 	} {
 		t.Run(name, func(t *testing.T) {

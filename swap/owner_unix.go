@@ -80,6 +80,9 @@ func ownFile(path string, info fs.FileInfo) error {
 }
 
 func foreign(path string, uid uint32) error {
+	if uid == 0 {
+		return fmt.Errorf("%s belongs to root, so it is managed elsewhere, as by a package manager: change it there", path)
+	}
 	name, as := strconv.Itoa(int(uid)), "'#"+strconv.Itoa(int(uid))+"'"
 	if u, err := user.LookupId(name); err == nil {
 		name, as = u.Username, u.Username

@@ -26,6 +26,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -170,7 +171,9 @@ func (d Disk) Replace(path string, data, old []byte, like *Meta) error {
 	if err != nil {
 		return err
 	}
-	if err := d.swapIn(tmp, path, old, was); err != nil {
+	if err := d.swapIn(tmp, path, old, was); errors.Is(err, syscall.EBUSY) {
+		return fmt.Errorf("%s is mounted, so it cannot be replaced by another file: mount its directory instead, or edit it where it comes from: %w", path, err)
+	} else if err != nil {
 		return err
 	}
 	if err := d.SyncDir(filepath.Dir(path)); err != nil {
