@@ -61,10 +61,10 @@ const projectKey = "\x00project"
 // A dialect is how a client spells an entry. An entry has, in this order:
 // type, command, args, Extra, env.
 type dialect struct {
-	Type      string // written into new entries, and in place of a remote type
-	Argv      bool   // command is one array: program and arguments
-	Env       string // name of the env field; "" is "env"
-	EnvAlways bool   // a new entry has it even if it is empty
+	Type      string            // written into new entries, and in place of a remote type
+	Argv      bool              // command is one array: program and arguments
+	Names     map[string]string // of type, command and env, where it has others for them
+	EnvAlways bool              // a new entry has it even if it is empty
 	// Inner is a member that may be an object with the command in it: cline's transport,
 	// and command as zed once spelled it, where path is the program.
 	Inner string

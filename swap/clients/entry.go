@@ -26,17 +26,20 @@ var localKeys = append([]string{
 // commandKeys are those that belong to a command.
 var commandKeys = []string{"command", "args", "env", "environment", "envFile", "env_file", "env_vars", "cwd"}
 
-var remoteTypes = []string{"http", "sse", "remote", "ws", "streamable-http", "streamable_http", "streamableHttp", "streamableHTTP"}
+var remoteTypes = []string{"http", "sse", "remote", "ws", "websocket", "streamable-http", "streamable_http", "streamableHttp", "streamableHTTP"}
 
 // EnvName returns the name of the field of variables.
-func (d dialect) EnvName() string { return cmp.Or(d.Env, "env") }
+func (d dialect) EnvName() string { return d.name("env") }
+
+// name returns the client's name of type, command or env.
+func (d dialect) name(field string) string { return cmp.Or(d.Names[field], field) }
 
 // command returns the fields that hold a command.
 func (d dialect) command(argv []string) format.Object {
 	if d.Argv {
-		return format.Object{{Name: "command", Value: argv}}
+		return format.Object{{Name: d.name("command"), Value: argv}}
 	}
-	return format.Object{{Name: "command", Value: argv[0]}, {Name: "args", Value: append([]string{}, argv[1:]...)}}
+	return format.Object{{Name: d.name("command"), Value: argv[0]}, {Name: "args", Value: append([]string{}, argv[1:]...)}}
 }
 
 // Change says what an entry must become to run argv with env. under is what weaker
@@ -58,7 +61,7 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map
 	}
 
 	if d.Type != "" {
-		ch.New = append(ch.New, format.Field{Name: "type", Value: d.Type})
+		ch.New = append(ch.New, format.Field{Name: d.name("type"), Value: d.Type})
 	}
 	ch.New = append(ch.New, d.command(argv)...)
 	ch.New = append(ch.New, d.Extra...)
@@ -74,15 +77,15 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map
 	typed = typed && slices.Contains(remoteTypes, t)
 	remote := typed || Remote(seen) != ""
 	for _, key := range slices.Sorted(maps.Keys(old.Value)) {
-		if remote && !slices.Contains(localKeys, key) || nested && key == d.Inner && key != "command" {
+		if remote && !slices.Contains(localKeys, key) && key != d.name("type") || nested && key == d.Inner && key != "command" {
 			ch.Remove = append(ch.Remove, key)
 		}
 	}
 	if typed && !nested {
 		if d.Type == "" {
-			ch.Remove = append(ch.Remove, "type")
+			ch.Remove = append(ch.Remove, d.name("type"))
 		} else {
-			ch.Set = append(ch.Set, format.Field{Name: "type", Value: d.Type})
+			ch.Set = append(ch.Set, format.Field{Name: d.name("type"), Value: d.Type})
 		}
 	}
 	for _, f := range d.command(argv) {
@@ -111,7 +114,7 @@ func (c *Client) ChangeRemote(url string, old format.Entry) format.Change {
 	ch := format.Change{Parent: c.Parent, Seed: c.Seed}
 	address := format.Object{{Name: d.URL, Value: url}}
 	if d.HTTP != "" {
-		address = format.Object{{Name: "type", Value: d.HTTP}, {Name: d.URL, Value: url}}
+		address = format.Object{{Name: d.name("type"), Value: d.HTTP}, {Name: d.URL, Value: url}}
 	}
 	ch.New = append(slices.Clone(address), d.Extra...)
 	if !old.Found {
@@ -120,8 +123,8 @@ func (c *Client) ChangeRemote(url string, old format.Entry) format.Change {
 	ch.Set = address
 	elsewhere := Remote(old.Value) != url
 	for _, key := range slices.Sorted(maps.Keys(old.Value)) {
-		set := key == d.URL || key == "type" && d.HTTP != ""
-		another := key == "type" || slices.Contains(commandKeys, key) || slices.Contains(urlKeys, key)
+		set := key == d.URL || key == d.name("type") && d.HTTP != ""
+		another := key == d.name("type") || slices.Contains(commandKeys, key) || slices.Contains(urlKeys, key)
 		if !set && (another || elsewhere && !slices.Contains(localKeys, key)) {
 			ch.Remove = append(ch.Remove, key)
 		}
@@ -140,8 +143,16 @@ func (d dialect) Runs(value map[string]any) []string {
 	return nil
 }
 
-// Flat returns an entry with the members of its inner object in place of it.
+// Flat returns an entry with the members of its inner object in place of it, and with type,
+// command and env under these names.
 func (d dialect) Flat(value map[string]any) map[string]any {
+	for field, name := range d.Names {
+		if v, ok := value[name]; ok {
+			value = maps.Clone(value)
+			value[field] = v
+			delete(value, name)
+		}
+	}
 	inner, ok := value[d.Inner].(map[string]any)
 	if !ok {
 		return value
@@ -181,7 +192,7 @@ func (d dialect) ReadArgv(value map[string]any) []string {
 
 // ReadEnv reads the variables of an entry, sorted by name.
 func (d dialect) ReadEnv(value map[string]any) []EnvVar {
-	vars, _ := d.Flat(value)[d.EnvName()].(map[string]any)
+	vars, _ := d.Flat(value)["env"].(map[string]any)
 	var out []EnvVar
 	for name, v := range vars {
 		switch v := v.(type) {

@@ -58,6 +58,8 @@ var (
 	kilo     = []string{"opencode.json", "opencode.jsonc", "kilo.json", "kilo.jsonc"}
 )
 
+var environment = map[string]string{"env": "environment"}
+
 // openCodeList reads "mcp list" of both. Below a server that failed, the reason comes
 // before the command.
 var openCodeList = ask.Listed(
@@ -209,7 +211,7 @@ var All = []*Client{
 		// opencode 1.18 reads mcp.servers too.
 		Scopes:  map[Scope][][]string{ScopeUser: {{"mcp"}, {"mcp", "servers"}}},
 		Seed:    format.Object{{Name: "$schema", Value: "https://opencode.ai/config.json"}},
-		Dialect: dialect{Type: "local", Argv: true, Env: "environment", URL: "url", HTTP: "remote"},
+		Dialect: dialect{Type: "local", Argv: true, Names: environment, URL: "url", HTTP: "remote"},
 		Off:     []off{enabled},
 		Ask: &ask.Row{
 			Args: []string{"mcp", "list"},
@@ -352,7 +354,7 @@ var All = []*Client{
 		Kind:    format.JSONC,
 		Scopes:  userOnly("mcp"),
 		Seed:    format.Object{{Name: "$schema", Value: "https://app.kilo.ai/config.json"}},
-		Dialect: dialect{Type: "local", Argv: true, Env: "environment", URL: "url", HTTP: "remote"},
+		Dialect: dialect{Type: "local", Argv: true, Names: environment, URL: "url", HTTP: "remote"},
 		Off:     []off{enabled},
 		Ask:     &ask.Row{Args: []string{"mcp", "list"}, Env: []string{"KILO_PURE=1"}, Read: openCodeList},
 	},
@@ -397,5 +399,58 @@ var All = []*Client{
 		Scopes:  userOnly("mcpServers"),
 		Dialect: dialect{Inner: "transport"},
 		Off:     []off{disabled},
+	},
+	{
+		// As its sources of August 2026 (0.90) read them. It runs crushrc, too, a script.
+		Name:     "crush",
+		Binaries: []string{"crush"},
+		Layers: []Layer{
+			project(".crush/crush.json"), project(".crush.json", "crush.json"),
+			managed(location{Dirs: map[string][]candidate{
+				"": {{Env: "CRUSH_GLOBAL_DATA"}, {Env: "XDG_DATA_HOME", Dir: "crush"}, {Dir: "~/.local/share/crush"}},
+				"windows": {
+					{Env: "CRUSH_GLOBAL_DATA"}, {Env: "XDG_DATA_HOME", Dir: "crush"},
+					{Env: "LOCALAPPDATA", Dir: "crush"}, {Dir: "~/AppData/Local/crush"},
+				},
+			}, Files: []string{"crush.json"}}),
+			own(location{Dirs: map[string][]candidate{"": {
+				{Env: "CRUSH_GLOBAL_CONFIG"}, {Env: "XDG_CONFIG_HOME", Dir: "crush"}, {Dir: "~/.config/crush"},
+			}}, Files: []string{"crush.json"}}),
+			managed(location{Dirs: map[string][]candidate{"": {{Dir: "/etc/crush"}}, "windows": nil}, Files: []string{"crush.json"}}),
+		},
+		Merges: true, Kind: format.JSON, NoBOM: true, Expands: true,
+		Scopes:  userOnly("mcp"),
+		Dialect: dialect{Type: "stdio", URL: "url", HTTP: "http"},
+		Note:    "read by crush before each crushrc, whose servers mcp-swap does not see",
+		Off:     []off{disabled},
+	},
+	{
+		Name:     "nanocoder",
+		Binaries: []string{"nanocoder"},
+		Layers: []Layer{
+			{Role: Variable, Var: "NANOCODER_MCPSERVERS"},
+			managed(named(candidate{Env: "NANOCODER_MCPSERVERS_FILE", File: true})),
+			{Role: Project, At: location{Files: []string{".mcp.json"}}, Here: true},
+			own(location{Dirs: map[string][]candidate{
+				"":        {{Env: "NANOCODER_CONFIG_DIR"}, {Env: "XDG_CONFIG_HOME", Dir: "nanocoder"}, {Dir: "~/.config/nanocoder"}},
+				"darwin":  {{Env: "NANOCODER_CONFIG_DIR"}, {Dir: "~/Library/Preferences/nanocoder"}},
+				"windows": {{Env: "NANOCODER_CONFIG_DIR"}, {Env: "APPDATA", Dir: "nanocoder"}, {Dir: "~/AppData/Roaming/nanocoder"}},
+			}, Files: []string{".mcp.json"}}),
+		},
+		Kind: format.JSON, NoBOM: true, Expands: true,
+		Scopes:  userOnly("mcpServers"),
+		Dialect: dialect{Names: map[string]string{"type": "transport"}, Type: "stdio", URL: "url", HTTP: "http"},
+		Off:     []off{enabled},
+	},
+	{
+		Name:     "kiro",
+		Binaries: []string{"kiro-cli", "kiro"},
+		Editor:   true,
+		Layers:   []Layer{project(".kiro/settings/mcp.json"), own(under("KIRO_HOME", "~/.kiro", "settings/mcp.json"))},
+		Kind:     format.JSON,
+		Scopes:   userOnly("mcpServers"),
+		Dialect:  dialect{URL: "url"},
+		Note:     "read by kiro for agents that have no server of that name themselves",
+		Off:      []off{disabled},
 	},
 }
