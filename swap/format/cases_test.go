@@ -42,7 +42,7 @@ func textCases(t testing.TB, pattern string) (all []textCase) {
 				t.Fatalf("%s: no such kind: %s", c.Name, name)
 			}
 			all = append(all, textCase{
-				c.Name, kinds[kind], strings.Split(c.One("container"), ","), cmp.Or(c.One("entry"), "srv"), change,
+				c.Name, kinds[kind], strings.Split(strings.ReplaceAll(c.One("container"), "^list", List), ","), cmp.Or(c.One("entry"), "srv"), change,
 				c.Texts["before"], c.Texts["after"], c.Texts["later"], cmp.Or(c.Texts["reverted"], c.Texts["before"]),
 				c.One("says"), c.One("place"),
 			})
@@ -51,7 +51,7 @@ func textCases(t testing.TB, pattern string) (all []textCase) {
 	return all
 }
 
-var kinds = []Kind{JSON, JSONComments, JSONC, TOML}
+var kinds = []Kind{JSON, JSONComments, JSONC, TOML, YAML}
 
 // unnote turns the notation of testdata into bytes: ^M before a newline is a carriage
 // return, ^BOM a byte order mark, and a text that ends in $$ has no final newline.

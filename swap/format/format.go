@@ -51,10 +51,13 @@ const (
 	JSONC
 	// TOML is TOML 1.0, with what go-toml knows of 1.1. A UTF-8 byte order mark before it is kept.
 	TOML
+	// YAML is YAML 1.1 with the booleans of 1.2, one document. A UTF-8 byte order mark
+	// before it is kept.
+	YAML
 )
 
 func (k Kind) String() string {
-	return [...]string{JSON: "JSON", JSONComments: "JSON with comments", JSONC: "JSONC", TOML: "TOML"}[k]
+	return [...]string{JSON: "JSON", JSONComments: "JSON with comments", JSONC: "JSONC", TOML: "TOML", YAML: "YAML"}[k]
 }
 
 // SyntaxError says where a text stops being what its [Kind] asks for. Lines and columns
@@ -235,9 +238,12 @@ func Parse(kind Kind, src []byte) (*Doc, error) {
 		return nil, syntaxError(src, i, "a NUL byte")
 	}
 	var err error
-	if kind == TOML {
+	switch kind {
+	case TOML:
 		d.tree, err = parseTOML(src, d.body)
-	} else {
+	case YAML:
+		d.tree, err = parseYAML(src, d.body)
+	default:
 		d.tree, err = parseJSON(kind, src, d.body)
 	}
 	if err != nil {

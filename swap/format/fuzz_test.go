@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/tailscale/hujson"
+	"gopkg.in/yaml.v3"
 )
 
 // fixtures gives each sample config with the kind it is written in.
@@ -27,6 +28,8 @@ func fixtures(t testing.TB, add func(name string, kind Kind, text []byte)) {
 		switch client, _, _ := strings.Cut(strings.TrimPrefix(filepath.ToSlash(path), root+"/"), "/"); strings.Split(client, ".")[0] {
 		case "codex", "grok":
 			kind = TOML
+		case "goose", "cn":
+			kind = YAML
 		case "gemini", "qwen":
 			kind = JSONComments
 		case "opencode", "pi", "vscode", "zed", "amp", "kilo", "auggie":
@@ -48,7 +51,7 @@ func fixtures(t testing.TB, add func(name string, kind Kind, text []byte)) {
 
 func FuzzJSON(f *testing.F) {
 	fixtures(f, func(_ string, kind Kind, text []byte) {
-		if kind != TOML {
+		if kind < TOML {
 			for _, container := range []string{"mcpServers", "projects/home/mcpServers", "amp.mcpServers", "servers"} {
 				f.Add(byte(kind), text, container, "tmux", "uv", "K", "url")
 			}
@@ -74,6 +77,20 @@ func FuzzTOML(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, container, name, command, env, gone string) {
 		checkEdit(t, TOML, text, strings.Split(container, "/"), name, command, env, gone)
+	})
+}
+
+func FuzzYAML(f *testing.F) {
+	fixtures(f, func(_ string, kind Kind, text []byte) {
+		if kind == YAML {
+			f.Add(text, "extensions", "tmux", "uv", "K", "url")
+		}
+	})
+	for _, c := range textCases(f, "set-yaml*.txtar") {
+		f.Add([]byte(c.before), c.container[0], c.entry, "uv", "B", "url")
+	}
+	f.Fuzz(func(t *testing.T, text []byte, container, name, command, env, gone string) {
+		checkEdit(t, YAML, text, []string{container}, name, command, env, gone)
 	})
 }
 
@@ -123,7 +140,7 @@ func checkEdit(t *testing.T, kind Kind, text []byte, container []string, name, c
 	if !ok {
 		t.Fatalf("not refused: %q in\n%s", path, text)
 	}
-	if blank := isBlank(bytes.TrimPrefix(text, []byte(BOM))) || kind != TOML && d.tree.(*jsonDoc).empty; blank && kind != TOML {
+	if blank := isBlank(bytes.TrimPrefix(text, []byte(BOM))) || kind < TOML && d.tree.(*jsonDoc).empty; blank && kind != TOML || kind == YAML && d.tree.(*yamlDoc).root == nil {
 		want["$schema"] = "s"
 		if container[0] == "$schema" {
 			want, _ = expect(map[string]any{}, path, c, kind)
@@ -190,6 +207,9 @@ func judge(kind Kind, text []byte) bool {
 		return false
 	}
 	switch kind {
+	case YAML: // much that is valid is refused
+		_, err := Parse(kind, text)
+		return err == nil && yaml.Unmarshal(body, &map[string]any{}) == nil
 	case TOML:
 		var m map[string]any
 		return toml.Unmarshal(body, &m) == nil
@@ -264,7 +284,7 @@ func expect(tree map[string]any, path []string, c Change, kind Kind) (map[string
 		return nil, false
 	}
 	if len(path) > 1 {
-		if sub == nil && len(path) == 3 && kind != TOML {
+		if sub == nil && len(path) == 3 && kind < TOML {
 			sub = map[string]any{"before": []any{}, "after": map[string]any{}}
 			delete(sub, path[1])
 		}

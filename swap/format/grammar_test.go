@@ -28,15 +28,20 @@ func choices(i int) []byte {
 
 func checkGrammar(t *testing.T, choices []byte) {
 	g := &grammar{choices: choices}
-	g.kind = Kind(g.n(4))
+	g.kind = kinds[g.n(len(kinds))]
 	container := []string{"m"}
-	if g.n(3) == 0 {
+	if g.n(3) == 0 && g.kind != YAML {
 		container = []string{"p", "q", "m"}
 	}
 	var text string
 	switch {
 	case g.kind == TOML:
 		text = g.tomlText()
+	case g.kind == YAML:
+		text = g.of("", "", "---\n", "# c\n\n") + g.yamlLines(g.of("", "", "", " "), "m", 3) + g.of("", "", "# end", "more: &b {<<: {}, y: &c 1}\nz: *c\n")
+		if g.n(4) == 0 {
+			text = strings.TrimSuffix(text, "\n")
+		}
 	case g.n(4) == 0:
 		text = g.space() + g.object(4) + g.space()
 	default:
@@ -180,4 +185,54 @@ func (g *grammar) tomlAny(depth int) string {
 	}
 	return g.of("1", `"uv"`, "'''a\n[m.s]\n'''", "1.0", "inf", "nan", "07:32:00", "1979-05-27", "1979-05-27T07:32:00.5-07:00", "0x1F", `"""
 x = 1"""`, "[]", "{}", `"a # b"`, "true")
+}
+
+// yamlLines is a mapping in lines, in which there may be a first name.
+func (g *grammar) yamlLines(indent, first string, depth int) string {
+	names := []string{"a", "'K'", "command", "args", "env", "url", "b # c", "x y", "1"}
+	if g.n(4) > 0 {
+		at := g.n(3)
+		names = append(names[:at:at], append([]string{first}, names[at:]...)...)
+	}
+	var b strings.Builder
+	for _, name := range names {
+		if g.n(3) == 0 && name != first {
+			continue
+		}
+		b.WriteString(g.of("", "", "", "\n", indent+"# c\n", indent+"   # d\n", "# e\n"))
+		if strings.Contains(name, " ") || g.n(8) == 0 && name[0] != '\'' {
+			name = `"` + name + `"`
+		}
+		next := map[string]string{"m": "s", `"m"`: "s"}[name]
+		if next == "" {
+			next = g.of("x", "A", "s")
+		}
+		b.WriteString(indent + name + ":" + g.yamlValue(indent, next, depth))
+	}
+	if b.Len() == 0 {
+		return indent + "z: 1\n"
+	}
+	return b.String()
+}
+
+func (g *grammar) yamlValue(indent, first string, depth int) string {
+	end := g.of("\n", "\n", " # c\n", " \n", "\n\n")
+	if depth > 0 {
+		switch g.n(5) {
+		case 0, 1, 2:
+			return g.of("", "", "", "", "", "", " # c", " # c", " &n") + "\n" + g.yamlLines(indent+g.of("  ", "  ", "    ", " "), first, depth-1)
+		case 3:
+			dash := indent + g.of("", "  ") + "- "
+			text := "\n" + dash + g.of("run", "'a b' # c", "[x]") + "\n"
+			if g.n(2) == 0 {
+				text += dash + strings.TrimLeft(g.yamlLines(strings.Repeat(" ", len(dash)), "q", depth-1), " ")
+			}
+			return text
+		}
+	}
+	return g.of(
+		"", " ~", " uv", ` "u\"v # "`, " 'it''s'", " [run, K]", " [ 'a', \"]\", # c\n"+indent+"   b ]", " {A: x, \"b\": }", " {}", " []",
+		" two\n"+indent+"  lines", " |\n"+indent+"  # text\n\n"+indent+"   x", " >-\n"+indent+"  a\n"+indent+"  b", " \n"+indent+"  next",
+		" 0x10", " 1.50", " yes", " 2001-01-01", g.of(" x", " &a x"), g.of(" x", " !!str 1"), g.of(" x", " |+\n"+indent+"  x\n"),
+	) + end
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+	"gopkg.in/yaml.v3"
 )
 
 // Masked replaces what [Mask] hides.
@@ -22,9 +23,12 @@ func Mask(kind Kind, src []byte, visible func(string) bool) []byte {
 		return m.out
 	}
 	m.keep(d.body)
-	if kind == TOML {
+	switch kind {
+	case TOML:
 		m.toml()
-	} else {
+	case YAML:
+		m.yaml(d.tree.(*yamlDoc))
+	default:
 		m.json()
 	}
 	m.keep(len(src))
@@ -161,4 +165,51 @@ func (m *masker) node(n *unstable.Node, base int) {
 	for c := n.Children(); c.Next(); {
 		m.node(c.Node(), base)
 	}
+}
+
+// yaml masks the values of a document, and the comments, anchors and tags between them.
+func (m *masker) yaml(d *yamlDoc) {
+	between := func(end int) {
+		for i := m.i; i < end; i++ {
+			stop := i + 1
+			switch c := m.src[i]; {
+			case c == '#':
+				stop = lineEnd(m.src, i)
+			case c == '&' || c == '*' || c == '!':
+				for stop < end && m.src[stop] > ' ' {
+					stop++
+				}
+			default:
+				continue
+			}
+			m.hide(i+1, stop)
+			i = stop - 1
+		}
+		m.keep(end)
+	}
+	var node func(n *yaml.Node, name bool)
+	node = func(n *yaml.Node, name bool) {
+		at := d.at[n]
+		if n.Kind == yaml.ScalarNode && at.end > at.start {
+			between(at.start)
+			switch {
+			case name:
+			case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+				m.str(at.start, at.end, 1, n.Value)
+			case isBlock(n):
+				between(lineEnd(m.src, at.start))
+				m.hide(m.i, at.end)
+			case !m.visible(n.Value):
+				m.bare(at.start, at.end)
+			}
+			m.keep(at.end)
+		}
+		for k, c := range n.Content {
+			node(c, n.Kind == yaml.MappingNode && k%2 == 0)
+		}
+	}
+	if d.root != nil {
+		node(d.root, false)
+	}
+	between(len(m.src))
 }

@@ -28,7 +28,7 @@ func FuzzMask(f *testing.F) {
 		f.Add(byte(c.kind), []byte(c.before))
 	}
 	f.Fuzz(func(t *testing.T, kind byte, text []byte) {
-		k := Kind(kind % 4)
+		k := Kind(int(kind) % len(kinds))
 		out := Mask(k, text, func(string) bool { return false })
 		if bytes.Count(out, []byte("\n")) != bytes.Count(text, []byte("\n")) {
 			t.Fatalf("lines of %q: %q", text, out)

@@ -26,6 +26,9 @@ func TestParseRefuses(t *testing.T) {
 		{"UTF-16 without a mark", "{\x00}\x00", kinds, "1,2", "NUL"},
 		{"invalid UTF-8", "{\n\"é\": \"\xff\"}", kinds[:3], "2,7", "UTF-8"},
 		{"invalid UTF-8 in TOML", "a = 1\nb = \"\xc3\"", []Kind{TOML}, "2,6", "UTF-8"},
+		{"a line break of YAML 1.1", "a: \"b\u2028c\"", []Kind{YAML}, "1,6", "line break"},
+		{"a lone carriage return", "a: 1\rb: 2\n", []Kind{YAML}, "1,5", "line break"},
+		{"nesting without end in YAML", "a: " + deep, []Kind{YAML}, "1,1", "depth"},
 		{"nesting without end in TOML", "a = " + deep, []Kind{TOML}, "1,0", "nested"},
 	} {
 		for _, kind := range c.kinds {
@@ -72,6 +75,15 @@ func TestSetRefuses(t *testing.T) {
 		e, err := d.Set(c.container, "srv", changes["env"])
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s:\nSet says %v, want %q\n%s", c.before, err, c.says, e.Out)
+		}
+		if strings.HasSuffix(c.says, "without") { // in YAML: it is read, but not edited
+			if _, err := d.Lookup(c.container, "srv"); err != nil {
+				t.Errorf("%s:\nLookup says %v", c.before, err)
+			}
+			if _, err := d.Revert(c.container, "srv", Undo{}); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s:\nRevert says %v, want %q", c.before, err, c.says)
+			}
+			continue
 		}
 		var te *TypeError
 		if !errors.As(err, &te) {

@@ -44,6 +44,10 @@ func TestRevertInAnyOrder(t *testing.T) {
 		switch {
 		case kind == TOML:
 			container = "mcp_servers"
+		case strings.HasPrefix(file, "cn/"):
+			container += "," + List
+		case kind == YAML:
+			container = "extensions"
 		case strings.HasPrefix(file, "claude"):
 			container = "projects,/home/ada/src/new,mcpServers"
 		}
@@ -73,6 +77,12 @@ func TestInherit(t *testing.T) {
 		{JSON, ``, []addition{{inA, "x"}, {inB, "x"}, {"mcpServers", "x"}}},
 		{JSON, `{"projects": null}`, []addition{{inA, "x"}, {inB, "x"}}},
 		{JSON, `{"projects": {"/a": null}, "n": 1}`, []addition{{inA, "x"}, {inA, "y"}, {inB, "x"}}},
+		{YAML, "", []addition{{"m", "x"}, {"m", "y"}}},
+		{YAML, "# c", []addition{{"m," + List, "x"}, {"m," + List, "y"}}},
+		{YAML, "{}\n", []addition{{"m", "x"}, {"m", "y"}}},
+		{YAML, "a: 1\nm:\nb: 2", []addition{{"m", "x"}, {"m", "y"}}},
+		{YAML, "m:  [ ] # c\n", []addition{{"m," + List, "x"}, {"m," + List, "y"}}},
+		{YAML, "a: 1", []addition{{"m," + List, "x"}, {"m," + List, "y"}}},
 		{TOML, "\n", []addition{{"m", "x"}, {"m", "y"}}},
 		{TOML, "[m.x]\ncommand = 'old'\n", []addition{{"m", "x"}, {"m", "y"}}},
 	} {
@@ -114,6 +124,12 @@ func TestRevertRefuses(t *testing.T) {
 		{JSON, `{"m": {"srv": {}}}`, Undo{Made: []map[string]any{{}, {}}}, "does not fit"},
 		{JSON, `{"m": {"srv": {}}}`, Undo{Made: []map[string]any{{}}, From: -1}, "does not fit"},
 		{JSON, `{"m": []}`, Undo{}, "not an object"},
+		{YAML, "m: {srv: {}}", Undo{}, "braces"},
+		{YAML, "m:\n  srv:\n    a: 1", Undo{Existed: true, Before: "srv: ["}, "old text"},
+		{YAML, "m:\n  srv:\n    a: 1", Undo{Existed: true, Before: "  x: {}"}, "does not hold"},
+		{YAML, "m:\n  srv:\n    a: 1", Undo{Existed: true, Before: "  srv: {}\n  x: {}"}, "does not hold"},
+		{YAML, "m:\n  srv:\n    a: 1", Undo{Made: []map[string]any{{}, {}}}, "does not fit"},
+		{YAML, "m: []", Undo{}, "not a mapping"},
 		{TOML, "[m.srv]\n", Undo{Existed: true, Before: "[m.srv"}, "old text"},
 		{TOML, "[m.srv]\n", Undo{Existed: true, Before: "[m]\nsrv = 1"}, "does not hold"},
 		{TOML, "[m.srv]\n", Undo{Existed: true}, "does not hold"},

@@ -3,11 +3,13 @@ package format
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/tailscale/hujson"
+	"gopkg.in/yaml.v3"
 )
 
 // What the cases of testdata change.
@@ -41,6 +43,29 @@ var changes = map[string]Change{
 	},
 }
 
+// item is that of a list with the name.
+func item(list any, name string) any {
+	items, _ := list.([]any)
+	for _, x := range items {
+		if m, ok := x.(map[string]any); ok && m["name"] == name {
+			return x
+		}
+	}
+	return nil
+}
+
+// others is a tree without the entry at path.
+func others(tree map[string]any, path []string) map[string]any {
+	if len(path) != 3 || path[1] != List {
+		return withValue(tree, path, nil)
+	}
+	items, _ := tree[path[0]].([]any)
+	return withValue(tree, path[:1], slices.DeleteFunc(slices.Clone(items), func(x any) bool {
+		m, ok := x.(map[string]any)
+		return ok && m["name"] == path[2]
+	}))
+}
+
 func TestSet(t *testing.T) {
 	for _, c := range textCases(t, "set-*.txtar") {
 		t.Run(c.kind.String()+"/"+c.name, c.testSet)
@@ -62,8 +87,11 @@ func (c textCase) testSet(t *testing.T) {
 
 	// Another parser reads what was set, and the rest as before.
 	fields := data(c.change.Set)
-	if c.kind == TOML { // which has other numbers
+	switch c.kind { // those that have other numbers
+	case TOML:
 		fields = tomlData(c.change.Set)
+	case YAML:
+		fields = yamlData(c.change.Set)
 	}
 	wanted := data(c.change.New)
 	if was.Found {
@@ -72,6 +100,10 @@ func (c textCase) testSet(t *testing.T) {
 	path := join(c.container, c.entry)
 	tree := read(t, c.kind, e.Out)
 	got, _ := dig(tree, path)
+	if c.container[len(c.container)-1] == List {
+		wanted = changed(wanted.(map[string]any), map[string]any{"name": c.entry}, nil)
+		got = item(tree[c.container[0]], c.entry)
+	}
 	if diff := cmp.Diff(any(wanted), got); diff != "" {
 		t.Errorf("the entry as another parser reads it (-want +got):\n%s", diff)
 	}
@@ -79,7 +111,7 @@ func (c textCase) testSet(t *testing.T) {
 		t.Errorf("Edit.Value is %v, want %v", e.Value, got)
 	}
 	if old := read(t, c.kind, src); was.Found {
-		if diff := cmp.Diff(withValue(old, path, nil), withValue(tree, path, nil)); diff != "" {
+		if diff := cmp.Diff(others(old, path), others(tree, path)); diff != "" {
 			t.Errorf("beside the entry (-was +is):\n%s", diff)
 		}
 	}
@@ -168,6 +200,12 @@ func read(t testing.TB, kind Kind, text []byte) map[string]any {
 			t.Fatalf("%v:\n%s", err, text)
 		}
 		return plain(tree).(map[string]any)
+	}
+	if kind == YAML {
+		if err := yaml.Unmarshal(text, &tree); err != nil {
+			t.Fatalf("%v:\n%s", err, text)
+		}
+		return plainYAML(tree).(map[string]any)
 	}
 	if kind != JSON && !isBlank(text) {
 		std, err := hujson.Standardize(append(text, '\n'))

@@ -76,7 +76,7 @@ func tomlKey(name string) string {
 	return name
 }
 
-// tomlString writes a basic string.
+// tomlString writes a basic string, which YAML reads as the same.
 func tomlString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -91,7 +91,7 @@ func tomlString(s string) string {
 			b.WriteString(`\t`)
 		case c == '\r':
 			b.WriteString(`\r`)
-		case c < 0x20 || c == 0x7f:
+		case c < 0x20 || 0x7f <= c && c < 0xa0 || c == '\u2028' || c == '\u2029' || c == '\ufeff' || c == '\ufffe' || c == '\uffff':
 			fmt.Fprintf(&b, `\u%04X`, c)
 		default:
 			b.WriteRune(c)

@@ -1,0 +1,545 @@
+package format
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// check refuses what cannot be edited safely: n on the way to an entry, or the entry, of
+// which all is looked at. Lists and objects in an entry may be in flow style.
+func (d *yamlDoc) check(n *yaml.Node, entry bool) error {
+	what := ""
+	flow, item := n.Style&yaml.FlowStyle != 0, n.Kind == yaml.SequenceNode
+	switch {
+	case n.Anchor != "" || n.Kind == yaml.AliasNode:
+		what = "an anchor or an alias"
+	case n.Style&yaml.TaggedStyle != 0:
+		what = "a tag"
+	case n.Tag == "!!merge":
+		what = "a merge key"
+	case flow && !entry:
+		what = "braces or brackets"
+	}
+	for k, c := range n.Content {
+		before := strings.ReplaceAll(string(d.src[d.lineStart(c):d.at[c].start]), " ", "")
+		if !flow && (item && before != "-" || !item && k%2 == 0 && before != "" && (k > 0 || before != "-")) {
+			what = "a form other than a line for each name"
+		}
+		if entry || !item && k%2 == 0 {
+			if err := d.check(c, entry); err != nil {
+				return err
+			}
+		}
+	}
+	if what == "" {
+		return nil
+	}
+	return syntaxError(d.src, d.at[n].start, what+": an entry there cannot be edited safely; write it without")
+}
+
+// checkWay checks all that an edit of an entry touches.
+func (d *yamlDoc) checkWay(path []string) (p yamlPath, err error) {
+	if p, err = d.find(path); err != nil || d.root == nil {
+		return p, err
+	}
+	if i := yamlKeep.FindIndex(d.src); i != nil {
+		return p, syntaxError(d.src, i[0], "a text that keeps the blank lines behind it: an entry beside it cannot be edited safely; write it without")
+	}
+	if len(d.root.Content) > 0 {
+		err = d.check(d.root, false)
+	}
+	if err == nil && p.key >= 0 && d.root.Content[p.key] != p.box {
+		err = d.check(d.root.Content[p.key], true) // null, empty or an alias
+	}
+	if err == nil && p.box != nil {
+		err = d.check(p.box, false)
+	}
+	if err == nil && p.entry != nil {
+		if err = d.check(p.entry, true); err == nil && p.entry.Style&yaml.FlowStyle != 0 {
+			err = d.check(p.entry, false)
+		}
+	}
+	return p, err
+}
+
+// yamlKeep is the head of a block of text that keeps the blank lines behind it.
+var yamlKeep = regexp.MustCompile(`(?m)[:-][ \t]+[|>][0-9]?\+[0-9]?[ \t]*(#.*)?\r?$`)
+
+func isBlock(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 ||
+		n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle == 0
+}
+
+func (d *yamlDoc) lineStart(n *yaml.Node) int {
+	return max(bytes.LastIndexByte(d.src[:d.at[n].start], '\n')+1, d.body)
+}
+
+// key is the node that the member or the item k of n begins with.
+func key(n *yaml.Node, k int) *yaml.Node {
+	if n.Kind == yaml.MappingNode {
+		return n.Content[k-1]
+	}
+	return n.Content[k]
+}
+
+// end is the end of the last line of the member or the item k of n: of the comments
+// behind it that are indented deeper.
+func (d *yamlDoc) end(n *yaml.Node, k int) int {
+	end := lineEnd(d.src, max(d.at[n.Content[k]].end, d.at[key(n, k)].end))
+	for i := end; i < len(d.src); {
+		i += bytes.IndexByte(d.src[i:], '\n') + 1
+		next := lineEnd(d.src, i)
+		text := bytes.TrimLeft(d.src[i:next], " \t")
+		if len(text) > 0 && (text[0] != '#' || next-len(text)-i < n.Column) {
+			break
+		}
+		if i = next; len(text) > 0 {
+			end = next
+		}
+	}
+	return end
+}
+
+// colon is the offset behind the colon of member k.
+func (d *yamlDoc) colon(n *yaml.Node, k int) int {
+	i := d.at[key(n, k)].end
+	return i + bytes.IndexByte(d.src[i:], ':') + 1
+}
+
+func spaces(n int) string { return strings.Repeat(" ", n) }
+
+func (d *yamlDoc) set(path []string, c Change) (Edit, error) {
+	p, err := d.checkWay(path)
+	if err != nil {
+		return Edit{}, err
+	}
+	if tooLong(slices.Concat(Object{{path[0], nil}, {path[len(path)-1], nil}}, c.New, c.Set)) {
+		return Edit{}, fmt.Errorf("a name is too long for YAML")
+	}
+	if p.entry != nil {
+		if err := d.checkMerge(p.entry, c.Set, path); err != nil {
+			return Edit{}, err
+		}
+		ed, old := newEditor(d.src), d.without(p.box, p.k)
+		ed.apply(d.rewrite(p.entry, c.Set, c.Remove))
+		e, err := d.finish(ed, path, d.data, changed(d.value(p.entry).(map[string]any), yamlData(c.Set), c.Remove))
+		e.Undo = Undo{Existed: true, Before: strings.TrimLeft(string(d.src[old.start:old.end]), "\r\n")}
+		return e, err
+	}
+	entry, unit, flow := c.New, "  ", false
+	if p.list {
+		entry = slices.DeleteFunc(slices.Clone(entry), func(f Field) bool { return f.Name == "name" })
+		entry = append(Object{{"name", path[len(path)-1]}}, entry...)
+	}
+	if p.box != nil { // as the last one is written
+		last := p.box.Content[len(p.box.Content)-1]
+		if flow = inFlow(last); isBlock(last) && !p.list {
+			unit = spaces(max(last.Column-p.box.Column, 1))
+		}
+	}
+	return d.add(p, path, c.Seed, yamlData(entry), func(nl, indent string) string {
+		if !p.list {
+			return yamlMember(nl, indent, unit, path[len(path)-1], entry, flow)
+		}
+		text := ""
+		for _, f := range entry {
+			text += yamlMember(nl, indent+"  ", "  ", f.Name, f.Value, flow)
+		}
+		return nl + indent + "- " + text[len(nl)+len(indent)+2:]
+	})
+}
+
+// tooLong reports whether a name in an object might, written with escapes, have more than
+// the 1024 characters after which YAML expects no colon.
+func tooLong(o Object) bool {
+	return slices.ContainsFunc(o, func(f Field) bool {
+		sub, _ := f.Value.(Object)
+		return len(f.Name) > 160 || tooLong(sub)
+	})
+}
+
+// inFlow reports whether the last list in an entry is in brackets.
+func inFlow(n *yaml.Node) (flow bool) {
+	for k := 1; n.Kind == yaml.MappingNode && k < len(n.Content); k += 2 {
+		if v := n.Content[k]; v.Kind == yaml.SequenceNode && len(v.Content) > 0 {
+			flow = !isBlock(v)
+		}
+	}
+	return flow
+}
+
+// checkMerge refuses to merge an object into what is not one.
+func (d *yamlDoc) checkMerge(n *yaml.Node, fields Object, path []string) error {
+	for _, f := range fields {
+		sub, isObject := f.Value.(Object)
+		k := valueOf(n, f.Name)
+		if !isObject || k < 0 || d.value(n.Content[k]) == nil {
+			continue
+		}
+		at := append(slices.Clone(path), f.Name)
+		if n.Content[k].Kind != yaml.MappingNode {
+			return d.typeError(at, "a mapping", n.Content[k])
+		}
+		if err := d.checkMerge(n.Content[k], sub, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rewrite writes a mapping anew: what stays as it is with its text, comments included.
+func (d *yamlDoc) rewrite(n *yaml.Node, set Object, remove []string) splice {
+	nl, start := newlineOf(d.src), d.at[n.Content[0]].start
+	text, end := "", start
+	for k := 1; k < len(n.Content); k += 2 {
+		name, old, from := n.Content[k-1], n.Content[k], end
+		end = d.end(n, k)
+		i := slices.IndexFunc(set, func(f Field) bool { return f.Name == name.Value })
+		switch {
+		case slices.Contains(remove, name.Value):
+			text += strings.TrimRight(string(d.src[from:d.at[name].start]), " \r\n")
+		case i < 0:
+			text += string(d.src[from:end])
+		default:
+			colon := d.colon(n, k)
+			v, rest := d.revalue(old, set[i].Value, colon, nl)
+			text += string(d.src[from:colon]) + v + string(d.src[max(colon, rest):end])
+		}
+	}
+	for _, f := range set {
+		if valueOf(n, f.Name) < 0 {
+			text += yamlMember(nl, spaces(n.Column-1), "  ", f.Name, f.Value, inFlow(n))
+		}
+	}
+	if len(text) > 0 && text[0] != '#' { // the first member has gone
+		text = strings.TrimLeft(text, " \r\n")
+	}
+	return splice{start, end, text}
+}
+
+// revalue writes a new value in the way of an old one, from behind its colon. rest is
+// where the old one ends.
+func (d *yamlDoc) revalue(old *yaml.Node, v any, colon int, nl string) (text string, rest int) {
+	at := d.at[old]
+	gap := string(d.src[colon:max(colon, at.start)])
+	if sub, ok := v.(Object); ok && old.Kind == yaml.MappingNode {
+		if isBlock(old) {
+			s := d.rewrite(old, sub, nil)
+			return gap + s.text, s.end
+		}
+		v = changed(d.value(old).(map[string]any), yamlData(sub), nil)
+	}
+	items, _ := data(v).([]any)
+	switch {
+	case same(d.value(old), yamlData(v)):
+		return gap + string(d.src[max(colon, at.start):max(colon, at.end)]), at.end
+	case isBlock(old) && old.Kind == yaml.SequenceNode && len(items) > 0:
+		gap = string(d.src[colon:lineEnd(d.src, d.lineStart(old)-1)])
+		return gap + yamlItems(nl, spaces(old.Column-1), items), lineEnd(d.src, at.end)
+	case isBlock(old):
+		return " " + yamlFlow(v), lineEnd(d.src, at.end)
+	case at.end <= colon: // nothing
+		return " " + yamlFlow(v), colon
+	}
+	if s, ok := v.(string); ok && old.Style&yaml.DoubleQuotedStyle != 0 {
+		return gap + tomlString(s), at.end
+	}
+	return gap + yamlFlow(v), at.end
+}
+
+// add makes an entry, with its container where there is none. write gives its lines,
+// each behind a newline.
+func (d *yamlDoc) add(p yamlPath, path []string, seed Object, want any, write func(nl, indent string) string) (Edit, error) {
+	nl, ed, u := newlineOf(d.src), newEditor(d.src), Undo{From: 1}
+	for range len(path) - 1 {
+		u.Made = append(u.Made, map[string]any{})
+	}
+	box := yamlString(path[0]) + ":" + write(nl, "  ")
+	switch {
+	case p.box != nil:
+		u = Undo{From: len(path)}
+		at := d.end(p.box, len(p.box.Content)-1)
+		ed.apply(splice{at, at, write(nl, spaces(p.box.Column-1))})
+	case p.key >= 0: // in place of null, or of an empty one
+		colon := d.colon(d.root, p.key)
+		end := max(colon, d.at[d.root.Content[p.key]].end)
+		line := lineEnd(d.src, end)
+		u.Holder = ":" + string(d.src[colon:end])
+		ed.apply(splice{colon, line, string(d.src[end:line]) + write(nl, spaces(d.root.Column+1))})
+	case d.root == nil:
+		u = Undo{Seeded: true, Text: string(d.src[d.body:]), Made: append([]map[string]any{data(seed).(map[string]any)}, u.Made...)}
+		text, start := "", len(d.src)
+		for _, f := range seed {
+			text += yamlMember(nl, "", "  ", f.Name, f.Value, false)
+		}
+		text += nl + box + nl
+		if isBlank(d.src[d.body:]) {
+			start = d.body
+		}
+		if start == d.body || d.src[start-1] == '\n' {
+			text = text[len(nl):]
+		}
+		ed.apply(splice{start, len(d.src), text})
+	case len(d.root.Content) == 0: // in place of braces
+		at := d.at[d.root]
+		u.Holder = string(d.src[at.start:at.end])
+		ed.apply(splice{at.start, at.end, box})
+	default:
+		at, indent := d.end(d.root, len(d.root.Content)-1), spaces(d.root.Column-1)
+		ed.apply(splice{at, at, nl + indent + yamlString(path[0]) + ":" + write(nl, indent+"  ")})
+	}
+	if d.root != nil {
+		seed = nil
+	}
+	e, err := d.finish(ed, path, changed(d.data, yamlData(seed), nil), want)
+	e.Undo = u
+	return e, err
+}
+
+// finish checks that the text now has the wanted value at path, and else what it had
+// before; at nil there is nothing any more.
+func (d *yamlDoc) finish(ed *editor, path []string, before map[string]any, want any) (Edit, error) {
+	e, err := ed.edit()
+	if err != nil {
+		return Edit{}, err
+	}
+	after, err := parseYAML(e.Out, d.body)
+	if err != nil {
+		return Edit{}, fmt.Errorf("%w: %w", errProof, err)
+	}
+	is, wanted := after.data, yamlWith(before, path, want)
+	if want == nil {
+		if p, err := after.find(path); len(path) > 1 && (err != nil || p.entry != nil) {
+			return Edit{}, fmt.Errorf("the entry: %w", errProof)
+		}
+		is = yamlWith(is, path, nil)
+	}
+	if !same(is, wanted) {
+		return Edit{}, fmt.Errorf("the new value: %w", errProof)
+	}
+	e.Value, _ = want.(map[string]any)
+	return e, nil
+}
+
+// yamlWith is a copy of a tree with a value at path, or without one there if it is nil.
+func yamlWith(tree map[string]any, path []string, v any) map[string]any {
+	n := len(path) - 1
+	if n < 2 {
+		return withValue(tree, path, v)
+	}
+	items, done := []any{}, v == nil
+	have, _ := tree[path[0]].([]any)
+	for _, x := range have {
+		if m, ok := x.(map[string]any); ok && m["name"] == path[n] && !done {
+			x, done = v, true
+		} else if ok && m["name"] == path[n] && v == nil {
+			continue
+		}
+		items = append(items, x)
+	}
+	if !done {
+		items = append(items, v)
+	}
+	return withValue(tree, path[:1], items)
+}
+
+func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {
+	p, err := d.checkWay(path)
+	if err != nil {
+		return Edit{}, err
+	}
+	if u.Existed {
+		return d.restore(p, path, u.Before)
+	}
+	first := u.From
+	if len(u.Made) == 0 {
+		first = len(path)
+	}
+	if first+len(u.Made) != len(path) || first == 0 && !u.Seeded {
+		return Edit{}, fmt.Errorf("the record of the edit does not fit its path")
+	}
+	if p.entry == nil {
+		return Edit{Out: d.src, Undo: u}, nil
+	}
+	ed := newEditor(d.src)
+	alone := len(p.box.Content) == 1 || !p.list && len(p.box.Content) == 2
+	made := first < len(path)
+	if alone && made && u.Seeded {
+		rest := maps.Clone(d.data)
+		if delete(rest, path[0]); Equal(rest, u.Made[0]) {
+			ed.apply(splice{d.body, len(d.src), u.Text})
+			return ed.edit()
+		}
+	}
+	left, empty := Undo{}, ""
+	switch {
+	case !alone:
+		if made {
+			left = u
+		}
+	case !made && p.list:
+		empty = ": []"
+	case !made:
+		empty = ": {}"
+	case u.Holder != "" && u.Holder[0] == ':':
+		empty = u.Holder
+	}
+	if u.Seeded && alone { // the seed stays
+		left = u
+		left.Made = u.Made[:1]
+	}
+	switch {
+	case !alone || empty != "":
+		ed.apply(d.without(p.box, p.k))
+		if alone {
+			colon := d.colon(d.root, p.key)
+			ed.apply(splice{colon, colon, empty[1:]})
+		}
+	case u.Holder != "" && len(d.root.Content) == 2:
+		ed.apply(splice{d.at[d.root].start, d.end(d.root, 1), u.Holder})
+		path = path[:1]
+	default:
+		ed.apply(d.without(d.root, p.key))
+		path = path[:1]
+	}
+	if alone && made {
+		path = path[:1]
+	}
+	e, err := d.finish(ed, path, d.data, nil)
+	e.Undo = left
+	return e, err
+}
+
+// without is the lines of a member or an item.
+func (d *yamlDoc) without(n *yaml.Node, k int) splice {
+	start, end := d.lineStart(key(n, k)), d.end(n, k)
+	if end < len(d.src) {
+		end += bytes.IndexByte(d.src[end:], '\n') + 1
+	} else if start > d.body {
+		start = lineEnd(d.src, start-1)
+	}
+	return splice{start, end, ""}
+}
+
+// restore gives the entry its old lines, indented as the entries now are.
+func (d *yamlDoc) restore(p yamlPath, path []string, before string) (Edit, error) {
+	old, err := parseYAML([]byte("x:\n"+before), 0)
+	if err != nil {
+		return Edit{}, fmt.Errorf("the entry's old text: %w", err)
+	}
+	v := old.data["x"]
+	if items, ok := v.([]any); ok && p.list && len(items) == 1 {
+		v = map[string]any{path[2]: items[0]}
+	}
+	m, _ := v.(map[string]any)
+	want, ok := m[path[len(path)-1]].(map[string]any)
+	if !ok || len(m) > 1 || p.list && want["name"] != path[2] {
+		return Edit{}, fmt.Errorf("the entry's old text does not hold the entry")
+	}
+	write := func(nl, indent string) string {
+		lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(before, "\r\n", "\n"), "\n"), "\n")
+		was := lines[0][:len(lines[0])-len(strings.TrimLeft(lines[0], " "))]
+		for i, line := range lines {
+			if rest, ok := strings.CutPrefix(line, was); ok && line != "" {
+				lines[i] = indent + rest
+			}
+		}
+		return nl + strings.Join(lines, nl)
+	}
+	if p.entry == nil {
+		return d.add(p, path, nil, want, write)
+	}
+	nl, ed := newlineOf(d.src), newEditor(d.src)
+	ed.apply(splice{d.lineStart(key(p.box, p.k)), d.end(p.box, p.k), write(nl, spaces(p.box.Column-1))[len(nl):]})
+	return d.finish(ed, path, d.data, want)
+}
+
+// yamlMember writes a name with its value, each line behind a newline; lists in flow style
+// if flow is set.
+func yamlMember(nl, indent, unit, name string, v any, flow bool) string {
+	head := nl + indent + yamlString(name) + ":"
+	v = yamlObject(v)
+	o, _ := v.(Object)
+	for _, f := range o {
+		head += yamlMember(nl, indent+unit, unit, f.Name, f.Value, flow)
+	}
+	items, _ := v.([]any)
+	switch {
+	case len(o) > 0:
+		return head
+	case len(items) > 0 && !flow:
+		return head + yamlItems(nl, indent+"  ", items)
+	}
+	return head + " " + yamlFlow(v)
+}
+
+func yamlItems(nl, indent string, items []any) (text string) {
+	for _, v := range items {
+		text += nl + indent + "- " + yamlFlow(v)
+	}
+	return text
+}
+
+// yamlObject gives lists and maps one type each.
+func yamlObject(v any) any {
+	switch v := v.(type) {
+	case []string:
+		return data(v)
+	case map[string]any:
+		return objectOf(v)
+	}
+	return v
+}
+
+// yamlFlow writes a value on one line.
+func yamlFlow(v any) string {
+	var parts []string
+	switch v := yamlObject(v).(type) {
+	case nil:
+		return "null"
+	case string:
+		return yamlString(v)
+	case Literal:
+		return strings.NewReplacer("nan", ".nan", "inf", ".inf").Replace(string(v))
+	case []any:
+		for _, x := range v {
+			parts = append(parts, yamlFlow(x))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case Object:
+		for _, f := range v {
+			parts = append(parts, yamlString(f.Name)+": "+yamlFlow(f.Value))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return fmt.Sprint(v) // bool, int, int64, json.Number: checkValue has seen to it
+}
+
+var (
+	// yamlPlain are strings that need no quotes, wherever they are.
+	yamlPlain = regexp.MustCompile(`^-{0,2}[A-Za-z/]([A-Za-z0-9_./@+=:-]*[A-Za-z0-9_./@+=-])?$`)
+	yamlWords = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
+)
+
+// yamlString writes a string, plainly where every version of YAML reads a string there.
+func yamlString(s string) string {
+	if yamlPlain.MatchString(s) && !yamlWords.MatchString(s) {
+		return s
+	}
+	return tomlString(s)
+}
+
+// yamlData gives a value to be written as it will be read.
+func yamlData(v any) any {
+	var got any
+	if err := yaml.Unmarshal([]byte(yamlFlow(v)), &got); err != nil {
+		return err
+	}
+	return plainYAML(got)
+}
