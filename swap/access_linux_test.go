@@ -74,6 +74,7 @@ func dress(home string) error {
 	mode(".codex/config.toml", 0o600)
 	mode("dot/cursor.json", 0o644)
 	mode(".config/opencode/opencode.jsonc", 0o640)
+	mode(".config/goose/config.yaml", 0o640)
 	mode(".claude.json", 0o600)
 	// Its mode is 0660, and the group that owns it may do nothing.
 	set(".claude.json", "system.posix_acl_access", acl([]aclEntry{

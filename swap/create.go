@@ -36,6 +36,9 @@ func missing(path string) bool {
 // make for it. A link on the way to it below the home directory is refused: it may
 // lead to what the client would not share.
 func (s *Swapper) unmade(c *clients.Client, config string) (*document, error) {
+	if c.Makes {
+		return nil, fmt.Errorf("there is no %s: %s makes it with more than servers in it, so start it once", config, c.Name)
+	}
 	var dirs []string
 	base := filepath.Dir(config)
 	for ; missing(base) && base != filepath.Dir(base); base = filepath.Dir(base) {

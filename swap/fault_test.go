@@ -33,12 +33,13 @@ var faultConfigs = map[string]string{
 	".codex/config.toml":              "model = \"o3\" # why\n\n[mcp_servers.srv]\ncommand = \"uvx\" # c\n[notice]\nhide = true\n",
 	"dot/cursor.json":                 "{\r\n  \"mcpServers\": {\"srv\": {\"command\": \"old\", \"envFile\": \".env\"}}\r\n}\r\n",
 	".config/opencode/opencode.jsonc": "",
+	".config/goose/config.yaml":       "GOOSE_MODEL: o3 # why\nextensions:\n  srv: # s\n    cmd: uvx # c\n  b: &b {}\n",
 }
 
 // faultMissing is a config that a swap creates, with two directories.
 const faultMissing = ".codeium/windsurf/mcp_config.json"
 
-var faultClients = []string{"claude", "codex", "cursor", "opencode", "windsurf"}
+var faultClients = []string{"claude", "codex", "cursor", "opencode", "windsurf", "goose"}
 
 // A step is what is done to the configs of a home.
 type step func(context.Context, *Swapper, string) ([]Result, error)
@@ -87,6 +88,8 @@ func save(_ context.Context, _ *Swapper, home string) ([]Result, error) {
 		".claude.json":       {"{", "{ \"later\": 1,"},
 		"dot/cursor.json":    {"{", "{ \"later\": 1,"},
 		".codex/config.toml": {"o3", "o4"},
+
+		".config/goose/config.yaml": {"o3", "o4"},
 	} {
 		path := filepath.Join(home, name)
 		b, err := os.ReadFile(path)

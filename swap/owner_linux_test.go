@@ -184,7 +184,7 @@ func TestOrdinaryUser(t *testing.T) {
 				}
 			}
 			before := snapshot(t, home)
-			out, err := runAs(t, "claude codex cursor opencode", home)
+			out, err := runAs(t, "claude codex cursor goose opencode", home)
 			if strings.Contains(out, "written:") {
 				t.Errorf("something was written, and taken back:\n%s", out)
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/hint"
@@ -211,7 +212,7 @@ func (u *use) edit(c *change) error {
 		return fmt.Errorf("%s: a weaker file has an entry %q too, which %s would merge with the URL",
 			c.doc.config, u.server, c.client.Name)
 	}
-	if c.edit, err = c.doc.doc.Set(c.container, u.server, u.change(c, c.old)); err != nil {
+	if c.edit, err = c.doc.doc.Set(c.container, u.server, u.named(u.change(c, c.old))); err != nil {
 		return fmt.Errorf("%s: %w", c.doc.config, err)
 	}
 	return nil
@@ -225,6 +226,16 @@ func (u *use) change(c *change, old format.Entry) format.Change {
 		return c.client.ChangeRemote(u.url, old)
 	}
 	return c.client.Change(u.argv, c.env, old, c.under)
+}
+
+// named puts the server's name where an entry has it in it.
+func (u *use) named(ch format.Change) format.Change {
+	for i, f := range ch.New {
+		if f.Value == ask.ServerName {
+			ch.New[i].Value = u.server
+		}
+	}
+	return ch
 }
 
 // runs is what clients run, or where they find the server.

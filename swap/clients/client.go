@@ -33,8 +33,10 @@ type Client struct {
 	// Merges: it reads all its layers and merges entries of one name field by field.
 	// The others read one config of the user's, and take an entry from one layer.
 	Merges bool
-	Kind   format.Kind // of all layers
-	NoBOM  bool        // it cannot read a byte order mark
+	// Makes: it makes its config itself, with more than servers in it.
+	Makes bool
+	Kind  format.Kind // of all layers
+	NoBOM bool        // it cannot read a byte order mark
 	// Scopes maps each scope to the ways to its container; an entry is edited
 	// where it is found, and a new one goes to the first. The key
 	// projectKey in a path stands for the project's.

@@ -453,4 +453,39 @@ var All = []*Client{
 		Note:     "read by kiro for agents that have no server of that name themselves",
 		Off:      []off{disabled},
 	},
+	{
+		Name:     "goose",
+		Binaries: []string{"goose"},
+		Layers: []Layer{own(location{Dirs: map[string][]candidate{
+			"": {
+				{Env: "GOOSE_PATH_ROOT", AbsOnly: true, Dir: "config"},
+				{Env: "XDG_CONFIG_HOME", AbsOnly: true, Dir: "goose"}, {Dir: "~/.config/goose"},
+			},
+			"windows": {
+				{Env: "GOOSE_PATH_ROOT", AbsOnly: true, Dir: "config"},
+				{Env: "APPDATA", Dir: "Block/goose/config"}, {Dir: "~/AppData/Roaming/Block/goose/config"},
+			},
+		}, Files: []string{"config.yaml"}})},
+		Kind:   format.YAML,
+		Scopes: userOnly("extensions"),
+		Dialect: dialect{
+			Names: map[string]string{"command": "cmd", "env": "envs"}, Type: "stdio", URL: "uri", HTTP: "streamable_http",
+			Extra: format.Object{
+				{Name: "name", Value: ask.ServerName}, {Name: "description", Value: ""}, {Name: "enabled", Value: true},
+			},
+		},
+		Off: []off{enabled},
+	},
+	{
+		// It reads no files in .continue/mcpServers, as its extensions for editors do.
+		Name:     "cn",
+		Aliases:  []string{"continue"},
+		Binaries: []string{"cn"},
+		Layers:   []Layer{own(under("CONTINUE_GLOBAL_DIR", "~/.continue", "config.yaml"))},
+		Makes:    true,
+		Kind:     format.YAML,
+		Scopes:   userOnly("mcpServers", format.List),
+		Dialect:  dialect{URL: "url", HTTP: "streamable-http"},
+		Note:     "read by cn unless it is logged in, or has another config",
+	},
 }
