@@ -1,11 +1,12 @@
-// Package format edits one named entry in a JSON, JSONC or TOML text and leaves every
+// Package format edits one named entry in a JSON, JSONC, TOML or YAML text and leaves every
 // other byte as it was.
 //
 // # Model
 //
 // A configuration is a tree of objects (TOML: tables). An entry is an object in it, found
 // by the names of the objects around it, the container, and its own name: container
-// ["projects", "/srv/x", "mcpServers"], name "tmux". [Parse] checks a text once and gives
+// ["projects", "/srv/x", "mcpServers"], name "tmux". In YAML the container is one name,
+// and may be a list: see [List]. [Parse] checks a text once and gives
 // a [Doc]; [Doc.Lookup], [Doc.Names] and [Doc.Get] read it; [Doc.Set] and [Doc.Revert]
 // give an [Edit]: the new text and the one range in which it differs from the old.
 //
@@ -16,7 +17,9 @@
 //
 // # What reads what
 //
-// Strict JSON is judged by encoding/json, JSON with comments by hujson, TOML by go-toml.
+// Strict JSON is judged by encoding/json, JSON with comments by hujson, TOML by go-toml,
+// YAML by yaml.v3, whose positions are checked against the text. What of YAML cannot be
+// edited safely is read, and refused by Set and Revert.
 // Ranges come from hujson and from go-toml's unstable parser; JSON above a megabyte is
 // walked by a small scanner instead, as building a tree would take longer than the rest.
 // Fields of an entry that is strict JSON are replaced by sjson, which sees that entry and

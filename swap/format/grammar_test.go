@@ -1,15 +1,20 @@
 package format
 
 import (
+	"errors"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/internal/test/testtool"
 )
 
 // FuzzGrammar lets the fuzzer write valid texts, of which plain mutation makes few: every
-// byte is a choice of the grammar. Its seeds are the texts of every run, the same each time; there are more at full size.
+// byte is a choice of the grammar. Its seeds are the texts of every run, the
+// same each time; there are more at full size.
 func FuzzGrammar(f *testing.F) {
 	for i := range testtool.Size(1000, 3000) {
 		f.Add(choices(i))
@@ -59,7 +64,43 @@ func checkGrammar(t *testing.T, choices []byte) {
 			t.Logf("the text was:\n%s", text)
 		}
 	}()
+	if strings.Contains(text, "name: s") {
+		checkItem(t, []byte(text), Change{New: changes["env"].Set, Set: changes["env"].Set, Remove: []string{gone}})
+	}
 	checkEdit(t, g.kind, []byte(text), container, "s", "uv", env, gone)
+}
+
+// checkItem edits the item s of the list m in a YAML text, and takes that back.
+func checkItem(t *testing.T, text []byte, c Change) {
+	path := []string{"m", List, "s"}
+	d, err := Parse(YAML, text)
+	if err != nil {
+		return
+	}
+	was := read(t, YAML, text)
+	e, err := d.Set(path[:2], "s", c)
+	if errors.Is(err, errProof) {
+		t.Fatal(err)
+	}
+	if err != nil {
+		return
+	}
+	want := map[string]any{"name": "s"}
+	if old, ok := item(was["m"], "s").(map[string]any); ok {
+		want = old
+	}
+	is := read(t, YAML, e.Out)
+	if diff := cmp.Diff(any(changed(want, yamlData(c.Set), c.Remove)), item(is["m"], "s")); diff != "" {
+		t.Fatalf("set (-want +got):\n%s\nto:\n%s", diff, e.Out)
+	}
+	if diff := cmp.Diff(others(was, path), others(is, path)); diff != "" && was["m"] != nil {
+		t.Fatalf("beside the item (-was +is):\n%s\nto:\n%s", diff, e.Out)
+	}
+	checkRange(t, string(text), e)
+	back := revert(t, parse(t, YAML, string(e.Out)), path[:2], "s", e.Undo)
+	if diff := cmp.Diff(was, read(t, YAML, back.Out)); diff != "" {
+		t.Fatalf("reverted (-want +got):\n%s\nfrom:\n%s\nto:\n%s", diff, e.Out, back.Out)
+	}
 }
 
 type grammar struct {
@@ -215,6 +256,11 @@ func (g *grammar) yamlLines(indent, first string, depth int) string {
 	return b.String()
 }
 
+var (
+	yamlHead = regexp.MustCompile(`^( *(#.*)?\n)* *`)
+	yamlName = regexp.MustCompile(`(?m)^( *)name:.*(\n {6}.*)*\n`)
+)
+
 func (g *grammar) yamlValue(indent, first string, depth int) string {
 	end := g.of("\n", "\n", " # c\n", " \n", "\n\n")
 	if depth > 0 {
@@ -223,9 +269,13 @@ func (g *grammar) yamlValue(indent, first string, depth int) string {
 			return g.of("", "", "", "", "", "", " # c", " # c", " &n") + "\n" + g.yamlLines(indent+g.of("  ", "  ", "    ", " "), first, depth-1)
 		case 3:
 			dash := indent + g.of("", "  ") + "- "
-			text := "\n" + dash + g.of("run", "'a b' # c", "[x]") + "\n"
-			if g.n(2) == 0 {
-				text += dash + strings.TrimLeft(g.yamlLines(strings.Repeat(" ", len(dash)), "q", depth-1), " ")
+			text := "\n"
+			if first != "s" || g.n(3) == 0 {
+				text += dash + g.of("run", "'a b' # c", "[x]", "name: t") + "\n"
+			}
+			for range 1 + g.n(3) {
+				lines := yamlHead.ReplaceAllString(g.yamlLines(strings.Repeat(" ", len(dash)), "name", depth-1), "")
+				text += dash + yamlName.ReplaceAllString(lines, "${1}name: "+g.of("s", "t")+g.of("\n", " # n\n"))
 			}
 			return text
 		}

@@ -48,6 +48,30 @@ func TestProof(t *testing.T) {
 			t.Errorf("TOML, %s: %v, gives %s", name, err, e.Out)
 		}
 	}
+
+	const lines = "a: 1\nm:\n  s:\n    x: 2\n  t:\n    y: 3\n"
+	for name, s := range map[string]splice{
+		"another value": {3, 4, "3"},
+		"a sibling":     {34, 35, "4"},
+		"a new sibling": {36, 36, "  u: {}\n"},
+		"a lost one":    {22, 36, ""},
+		"a value":       {20, 21, "5"},
+		"a broken text": {20, 20, "["},
+	} {
+		d := parse(t, YAML, lines)
+		ed := newEditor(d.tree.(*yamlDoc).src)
+		ed.apply(s)
+		want := map[string]any{"x": json.Number("2")}
+		if e, err := d.tree.(*yamlDoc).finish(ed, []string{"m", "s"}, d.tree.(*yamlDoc).data, want); !errors.Is(err, errProof) {
+			t.Errorf("YAML, %s: %v, gives %s", name, err, e.Out)
+		}
+	}
+	d := parse(t, YAML, lines).tree.(*yamlDoc)
+	ed := newEditor(d.src)
+	ed.apply(splice{22, 36, ""})
+	if e, err := d.finish(ed, []string{"m", "s"}, d.data, nil); !errors.Is(err, errProof) {
+		t.Errorf("YAML, another entry removed: %v, gives %s", err, e.Out)
+	}
 }
 
 func isTypeError(err error) bool {

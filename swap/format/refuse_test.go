@@ -120,6 +120,9 @@ func TestSetRefusesValuesItCannotWrite(t *testing.T) {
 			t.Errorf("%v: a container name that is not UTF-8 was written", kind)
 		}
 	}
+	if _, err := parse(t, YAML, "").Set([]string{"m"}, strings.Repeat("\x01", 171), Change{}); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("a long name in YAML: %v", err)
+	}
 	if _, err := parse(t, TOML, "").Set([]string{"m"}, "srv", Change{New: Object{{"x", nil}}}); err == nil || !strings.Contains(err.Error(), "null") {
 		t.Errorf("a null in TOML: %v", err)
 	}

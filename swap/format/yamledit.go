@@ -123,33 +123,33 @@ func (d *yamlDoc) set(path []string, c Change) (Edit, error) {
 		return Edit{}, fmt.Errorf("a name is too long for YAML")
 	}
 	if p.entry != nil {
-		if err := d.checkMerge(p.entry, c.Set, path); err != nil {
+		s, err := d.rewrite(p.entry, c.Set, c.Remove, path)
+		if err != nil {
 			return Edit{}, err
 		}
 		ed, old := newEditor(d.src), d.without(p.box, p.k)
-		ed.apply(d.rewrite(p.entry, c.Set, c.Remove))
+		ed.apply(s)
 		e, err := d.finish(ed, path, d.data, changed(d.value(p.entry).(map[string]any), yamlData(c.Set), c.Remove))
 		e.Undo = Undo{Existed: true, Before: strings.TrimLeft(string(d.src[old.start:old.end]), "\r\n")}
 		return e, err
 	}
-	entry, unit, flow := c.New, "  ", false
+	entry, unit := c.New, "  "
 	if p.list {
 		entry = slices.DeleteFunc(slices.Clone(entry), func(f Field) bool { return f.Name == "name" })
 		entry = append(Object{{"name", path[len(path)-1]}}, entry...)
 	}
-	if p.box != nil { // as the last one is written
-		last := p.box.Content[len(p.box.Content)-1]
-		if flow = inFlow(last); isBlock(last) && !p.list {
+	if p.box != nil && !p.list { // as the last one is written
+		if last := p.box.Content[len(p.box.Content)-1]; isBlock(last) {
 			unit = spaces(max(last.Column-p.box.Column, 1))
 		}
 	}
 	return d.add(p, path, c.Seed, yamlData(entry), func(nl, indent string) string {
 		if !p.list {
-			return yamlMember(nl, indent, unit, path[len(path)-1], entry, flow)
+			return yamlMember(nl, indent, unit, path[len(path)-1], entry)
 		}
 		text := ""
 		for _, f := range entry {
-			text += yamlMember(nl, indent+"  ", "  ", f.Name, f.Value, flow)
+			text += yamlMember(nl, indent+"  ", "  ", f.Name, f.Value)
 		}
 		return nl + indent + "- " + text[len(nl)+len(indent)+2:]
 	})
@@ -164,37 +164,9 @@ func tooLong(o Object) bool {
 	})
 }
 
-// inFlow reports whether the last list in an entry is in brackets.
-func inFlow(n *yaml.Node) (flow bool) {
-	for k := 1; n.Kind == yaml.MappingNode && k < len(n.Content); k += 2 {
-		if v := n.Content[k]; v.Kind == yaml.SequenceNode && len(v.Content) > 0 {
-			flow = !isBlock(v)
-		}
-	}
-	return flow
-}
-
-// checkMerge refuses to merge an object into what is not one.
-func (d *yamlDoc) checkMerge(n *yaml.Node, fields Object, path []string) error {
-	for _, f := range fields {
-		sub, isObject := f.Value.(Object)
-		k := valueOf(n, f.Name)
-		if !isObject || k < 0 || d.value(n.Content[k]) == nil {
-			continue
-		}
-		at := append(slices.Clone(path), f.Name)
-		if n.Content[k].Kind != yaml.MappingNode {
-			return d.typeError(at, "a mapping", n.Content[k])
-		}
-		if err := d.checkMerge(n.Content[k], sub, at); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// rewrite writes a mapping anew: what stays as it is with its text, comments included.
-func (d *yamlDoc) rewrite(n *yaml.Node, set Object, remove []string) splice {
+// rewrite writes the mapping at path anew: what stays as it is with its text, comments
+// included.
+func (d *yamlDoc) rewrite(n *yaml.Node, set Object, remove, path []string) (splice, error) {
 	nl, start := newlineOf(d.src), d.at[n.Content[0]].start
 	text, end := "", start
 	for k := 1; k < len(n.Content); k += 2 {
@@ -208,49 +180,55 @@ func (d *yamlDoc) rewrite(n *yaml.Node, set Object, remove []string) splice {
 			text += string(d.src[from:end])
 		default:
 			colon := d.colon(n, k)
-			v, rest := d.revalue(old, set[i].Value, colon, nl)
+			v, rest, err := d.revalue(old, set[i].Value, colon, nl, append(slices.Clone(path), name.Value))
+			if err != nil {
+				return splice{}, err
+			}
 			text += string(d.src[from:colon]) + v + string(d.src[max(colon, rest):end])
 		}
 	}
 	for _, f := range set {
 		if valueOf(n, f.Name) < 0 {
-			text += yamlMember(nl, spaces(n.Column-1), "  ", f.Name, f.Value, inFlow(n))
+			text += yamlMember(nl, spaces(n.Column-1), "  ", f.Name, f.Value)
 		}
 	}
 	if len(text) > 0 && text[0] != '#' { // the first member has gone
 		text = strings.TrimLeft(text, " \r\n")
 	}
-	return splice{start, end, text}
+	return splice{start, end, text}, nil
 }
 
-// revalue writes a new value in the way of an old one, from behind its colon. rest is
-// where the old one ends.
-func (d *yamlDoc) revalue(old *yaml.Node, v any, colon int, nl string) (text string, rest int) {
+// revalue writes a new value in the way of the old one at path, from behind its colon.
+// rest is where the old one ends.
+func (d *yamlDoc) revalue(old *yaml.Node, v any, colon int, nl string, path []string) (text string, rest int, err error) {
 	at := d.at[old]
 	gap := string(d.src[colon:max(colon, at.start)])
-	if sub, ok := v.(Object); ok && old.Kind == yaml.MappingNode {
+	if sub, ok := v.(Object); ok && d.value(old) != nil {
+		if old.Kind != yaml.MappingNode {
+			return "", 0, d.typeError(path, "a mapping", old)
+		}
 		if isBlock(old) {
-			s := d.rewrite(old, sub, nil)
-			return gap + s.text, s.end
+			s, err := d.rewrite(old, sub, nil, path)
+			return gap + s.text, s.end, err
 		}
 		v = changed(d.value(old).(map[string]any), yamlData(sub), nil)
 	}
 	items, _ := data(v).([]any)
 	switch {
 	case same(d.value(old), yamlData(v)):
-		return gap + string(d.src[max(colon, at.start):max(colon, at.end)]), at.end
+		return gap + string(d.src[max(colon, at.start):max(colon, at.end)]), at.end, nil
 	case isBlock(old) && old.Kind == yaml.SequenceNode && len(items) > 0:
 		gap = string(d.src[colon:lineEnd(d.src, d.lineStart(old)-1)])
-		return gap + yamlItems(nl, spaces(old.Column-1), items), lineEnd(d.src, at.end)
+		return gap + yamlItems(nl, spaces(old.Column-1), items), lineEnd(d.src, at.end), nil
 	case isBlock(old):
-		return " " + yamlFlow(v), lineEnd(d.src, at.end)
+		return " " + yamlFlow(v), lineEnd(d.src, at.end), nil
 	case at.end <= colon: // nothing
-		return " " + yamlFlow(v), colon
+		return " " + yamlFlow(v), colon, nil
 	}
 	if s, ok := v.(string); ok && old.Style&yaml.DoubleQuotedStyle != 0 {
-		return gap + tomlString(s), at.end
+		return gap + tomlString(s), at.end, nil
 	}
-	return gap + yamlFlow(v), at.end
+	return gap + yamlFlow(v), at.end, nil
 }
 
 // add makes an entry, with its container where there is none. write gives its lines,
@@ -276,7 +254,7 @@ func (d *yamlDoc) add(p yamlPath, path []string, seed Object, want any, write fu
 		u = Undo{Seeded: true, Text: string(d.src[d.body:]), Made: append([]map[string]any{data(seed).(map[string]any)}, u.Made...)}
 		text, start := "", len(d.src)
 		for _, f := range seed {
-			text += yamlMember(nl, "", "  ", f.Name, f.Value, false)
+			text += yamlMember(nl, "", "  ", f.Name, f.Value)
 		}
 		text += nl + box + nl
 		if isBlank(d.src[d.body:]) {
@@ -377,36 +355,26 @@ func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {
 			return ed.edit()
 		}
 	}
-	left, empty := Undo{}, ""
+	var left Undo
+	empty := u.Holder // what the container is without the entry, from its colon on
+	if !made && p.list {
+		empty = ": []"
+	} else if !made {
+		empty = ": {}"
+	}
 	switch {
 	case !alone:
-		if made {
+		if ed.apply(d.without(p.box, p.k)); made {
 			left = u
 		}
-	case !made && p.list:
-		empty = ": []"
-	case !made:
-		empty = ": {}"
-	case u.Holder != "" && u.Holder[0] == ':':
-		empty = u.Holder
-	}
-	if u.Seeded && alone { // the seed stays
-		left = u
-		left.Made = u.Made[:1]
-	}
-	switch {
-	case !alone || empty != "":
+	case strings.HasPrefix(empty, ":"):
 		ed.apply(d.without(p.box, p.k))
-		if alone {
-			colon := d.colon(d.root, p.key)
-			ed.apply(splice{colon, colon, empty[1:]})
-		}
-	case u.Holder != "" && len(d.root.Content) == 2:
-		ed.apply(splice{d.at[d.root].start, d.end(d.root, 1), u.Holder})
-		path = path[:1]
+		colon := d.colon(d.root, p.key)
+		ed.apply(splice{colon, colon, empty[1:]})
+	case empty != "" && len(d.root.Content) == 2:
+		ed.apply(splice{d.at[d.root].start, d.end(d.root, 1), empty})
 	default:
 		ed.apply(d.without(d.root, p.key))
-		path = path[:1]
 	}
 	if alone && made {
 		path = path[:1]
@@ -460,20 +428,19 @@ func (d *yamlDoc) restore(p yamlPath, path []string, before string) (Edit, error
 	return d.finish(ed, path, d.data, want)
 }
 
-// yamlMember writes a name with its value, each line behind a newline; lists in flow style
-// if flow is set.
-func yamlMember(nl, indent, unit, name string, v any, flow bool) string {
+// yamlMember writes a name with its value, each line behind a newline.
+func yamlMember(nl, indent, unit, name string, v any) string {
 	head := nl + indent + yamlString(name) + ":"
 	v = yamlObject(v)
 	o, _ := v.(Object)
 	for _, f := range o {
-		head += yamlMember(nl, indent+unit, unit, f.Name, f.Value, flow)
+		head += yamlMember(nl, indent+unit, unit, f.Name, f.Value)
 	}
 	items, _ := v.([]any)
 	switch {
 	case len(o) > 0:
 		return head
-	case len(items) > 0 && !flow:
+	case len(items) > 0:
 		return head + yamlItems(nl, indent+"  ", items)
 	}
 	return head + " " + yamlFlow(v)
