@@ -62,14 +62,14 @@ func TestProof(t *testing.T) {
 		ed := newEditor(d.tree.(*yamlDoc).src)
 		ed.apply(s)
 		want := map[string]any{"x": json.Number("2")}
-		if e, err := d.tree.(*yamlDoc).finish(ed, []string{"m", "s"}, d.tree.(*yamlDoc).data, want); !errors.Is(err, errProof) {
+		if e, err := d.tree.(*yamlDoc).finish(ed, []string{"m", "s"}, want); !errors.Is(err, errProof) {
 			t.Errorf("YAML, %s: %v, gives %s", name, err, e.Out)
 		}
 	}
 	d := parse(t, YAML, lines).tree.(*yamlDoc)
 	ed := newEditor(d.src)
 	ed.apply(splice{22, 36, ""})
-	if e, err := d.finish(ed, []string{"m", "s"}, d.data, nil); !errors.Is(err, errProof) {
+	if e, err := d.finish(ed, []string{"m", "s"}, nil); !errors.Is(err, errProof) {
 		t.Errorf("YAML, another entry removed: %v, gives %s", err, e.Out)
 	}
 }

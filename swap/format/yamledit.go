@@ -3,7 +3,6 @@ package format
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -129,7 +128,7 @@ func (d *yamlDoc) set(path []string, c Change) (Edit, error) {
 		}
 		ed, old := newEditor(d.src), d.without(p.box, p.k)
 		ed.apply(s)
-		e, err := d.finish(ed, path, d.data, changed(d.value(p.entry).(map[string]any), yamlData(c.Set), c.Remove))
+		e, err := d.finish(ed, path, changed(d.value(p.entry).(map[string]any), yamlData(c.Set), c.Remove))
 		e.Undo = Undo{Existed: true, Before: strings.TrimLeft(string(d.src[old.start:old.end]), "\r\n")}
 		return e, err
 	}
@@ -143,7 +142,7 @@ func (d *yamlDoc) set(path []string, c Change) (Edit, error) {
 			unit = spaces(max(last.Column-p.box.Column, 1))
 		}
 	}
-	return d.add(p, path, c.Seed, yamlData(entry), func(nl, indent string) string {
+	return d.add(p, path, yamlData(entry), func(nl, indent string) string {
 		if !p.list {
 			return yamlMember(nl, indent, unit, path[len(path)-1], entry)
 		}
@@ -233,7 +232,7 @@ func (d *yamlDoc) revalue(old *yaml.Node, v any, colon int, nl string, path []st
 
 // add makes an entry, with its container where there is none. write gives its lines,
 // each behind a newline.
-func (d *yamlDoc) add(p yamlPath, path []string, seed Object, want any, write func(nl, indent string) string) (Edit, error) {
+func (d *yamlDoc) add(p yamlPath, path []string, want any, write func(nl, indent string) string) (Edit, error) {
 	nl, ed, u := newlineOf(d.src), newEditor(d.src), Undo{From: 1}
 	for range len(path) - 1 {
 		u.Made = append(u.Made, map[string]any{})
@@ -251,19 +250,16 @@ func (d *yamlDoc) add(p yamlPath, path []string, seed Object, want any, write fu
 		u.Holder = ":" + string(d.src[colon:end])
 		ed.apply(splice{colon, line, string(d.src[end:line]) + write(nl, spaces(d.root.Column+1))})
 	case d.root == nil:
-		u = Undo{Seeded: true, Text: string(d.src[d.body:]), Made: append([]map[string]any{data(seed).(map[string]any)}, u.Made...)}
-		text, start := "", len(d.src)
-		for _, f := range seed {
-			text += yamlMember(nl, "", "  ", f.Name, f.Value)
+		at := len(d.src)
+		if u.Seeded = isBlank(d.src[d.body:]); u.Seeded {
+			at, u.Text = d.body, string(d.src[d.body:])
 		}
-		text += nl + box + nl
-		if isBlank(d.src[d.body:]) {
-			start = d.body
+		if at == d.body || d.src[at-1] == '\n' {
+			box += nl
+		} else {
+			box = nl + box
 		}
-		if start == d.body || d.src[start-1] == '\n' {
-			text = text[len(nl):]
-		}
-		ed.apply(splice{start, len(d.src), text})
+		ed.apply(splice{at, len(d.src), box})
 	case len(d.root.Content) == 0: // in place of braces
 		at := d.at[d.root]
 		u.Holder = string(d.src[at.start:at.end])
@@ -272,17 +268,14 @@ func (d *yamlDoc) add(p yamlPath, path []string, seed Object, want any, write fu
 		at, indent := d.end(d.root, len(d.root.Content)-1), spaces(d.root.Column-1)
 		ed.apply(splice{at, at, nl + indent + yamlString(path[0]) + ":" + write(nl, indent+"  ")})
 	}
-	if d.root != nil {
-		seed = nil
-	}
-	e, err := d.finish(ed, path, changed(d.data, yamlData(seed), nil), want)
+	e, err := d.finish(ed, path, want)
 	e.Undo = u
 	return e, err
 }
 
 // finish checks that the text now has the wanted value at path, and else what it had
 // before; at nil there is nothing any more.
-func (d *yamlDoc) finish(ed *editor, path []string, before map[string]any, want any) (Edit, error) {
+func (d *yamlDoc) finish(ed *editor, path []string, want any) (Edit, error) {
 	e, err := ed.edit()
 	if err != nil {
 		return Edit{}, err
@@ -291,7 +284,7 @@ func (d *yamlDoc) finish(ed *editor, path []string, before map[string]any, want 
 	if err != nil {
 		return Edit{}, fmt.Errorf("%w: %w", errProof, err)
 	}
-	is, wanted := after.data, yamlWith(before, path, want)
+	is, wanted := after.data, yamlWith(d.data, path, want)
 	if want == nil {
 		if p, err := after.find(path); len(path) > 1 && (err != nil || p.entry != nil) {
 			return Edit{}, fmt.Errorf("the entry: %w", errProof)
@@ -339,7 +332,7 @@ func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {
 	if len(u.Made) == 0 {
 		first = len(path)
 	}
-	if first+len(u.Made) != len(path) || first == 0 && !u.Seeded {
+	if first+len(u.Made) != len(path) || first == 0 {
 		return Edit{}, fmt.Errorf("the record of the edit does not fit its path")
 	}
 	if p.entry == nil {
@@ -347,15 +340,12 @@ func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {
 	}
 	ed := newEditor(d.src)
 	alone := len(p.box.Content) == 1 || !p.list && len(p.box.Content) == 2
-	made := first < len(path)
-	if alone && made && u.Seeded {
-		rest := maps.Clone(d.data)
-		if delete(rest, path[0]); Equal(rest, u.Made[0]) {
-			ed.apply(splice{d.body, len(d.src), u.Text})
-			return ed.edit()
-		}
-	}
 	var left Undo
+	made := first < len(path)
+	if end := d.end(d.root, p.key); alone && made && u.Holder == "" { // somebody's comments stay
+		start, behind := d.lineStart(key(p.box, p.k)), d.end(p.box, p.k)
+		made = bytes.IndexByte(d.src[d.colon(d.root, p.key):start], '#') < 0 && bytes.IndexByte(d.src[behind:end], '#') < 0
+	}
 	empty := u.Holder // what the container is without the entry, from its colon on
 	if !made && p.list {
 		empty = ": []"
@@ -379,7 +369,10 @@ func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {
 	if alone && made {
 		path = path[:1]
 	}
-	e, err := d.finish(ed, path, d.data, nil)
+	if u.Seeded && isBlank(ed.out[d.body:]) {
+		ed.apply(splice{d.body, len(ed.out), u.Text})
+	}
+	e, err := d.finish(ed, path, nil)
 	e.Undo = left
 	return e, err
 }
@@ -421,11 +414,11 @@ func (d *yamlDoc) restore(p yamlPath, path []string, before string) (Edit, error
 		return nl + strings.Join(lines, nl)
 	}
 	if p.entry == nil {
-		return d.add(p, path, nil, want, write)
+		return d.add(p, path, want, write)
 	}
 	nl, ed := newlineOf(d.src), newEditor(d.src)
 	ed.apply(splice{d.lineStart(key(p.box, p.k)), d.end(p.box, p.k), write(nl, spaces(p.box.Column-1))[len(nl):]})
-	return d.finish(ed, path, d.data, want)
+	return d.finish(ed, path, want)
 }
 
 // yamlMember writes a name with its value, each line behind a newline.
