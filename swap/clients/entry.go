@@ -19,14 +19,22 @@ var localKeys = append([]string{
 	"type", "name", "description", "icon", "enabled", "disabled", "required", "lifecycle", "directTools", "idleTimeout",
 	"timeout", "startup_timeout_sec", "startup_timeout_ms", "startupTimeout", "startup_timeout", "startupTimeoutMs",
 	"tool_timeout_sec", "toolTimeout", "tool_timeout", "toolTimeoutMs", "deferred", "metadata",
-	"tools", "enabledTools", "enabled_tools", "disabledTools", "disabled_tools", "includeTools", "excludeTools", "exposeResources", "available_tools", "connectionTimeout",
+	"tools", "enabledTools", "enabled_tools", "disabledTools", "disabled_tools", "includeTools", "excludeTools",
+	"exposeResources", "available_tools", "connectionTimeout",
 	"trust", "alwaysAllow", "autoApprove", "alwaysLoad", "default_tools_approval_mode", "supports_parallel_tool_calls",
 }, commandKeys...)
 
 // commandKeys are those that belong to a command.
-var commandKeys = []string{"command", "cmd", "args", "env", "envs", "env_keys", "environment", "envFile", "env_file", "env_vars", "cwd"}
+var commandKeys = []string{
+	"command", "cmd", "args", "env", "envs", "env_keys", "environment", "envFile", "env_file", "env_vars", "cwd",
+}
 
-var remoteTypes = []string{"http", "sse", "remote", "ws", "websocket", "builtin", "platform", "streamable-http", "streamable_http", "streamableHttp", "streamableHTTP"}
+// remoteTypes are those of entries that run no command: of a server elsewhere, or in the
+// client itself.
+var remoteTypes = []string{
+	"http", "sse", "remote", "ws", "websocket", "builtin", "platform",
+	"streamable-http", "streamable_http", "streamableHttp", "streamableHTTP",
+}
 
 // EnvName returns the name of the field of variables.
 func (d dialect) EnvName() string { return d.name("env") }

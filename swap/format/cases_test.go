@@ -14,7 +14,7 @@ import (
 type textCase struct {
 	name      string
 	kind      Kind
-	container []string // a setting, joined with commas
+	container []string // a setting, joined with commas; ^list is List
 	entry     string   // a setting; srv if it is not set
 	change    Change   // a setting, the key of changes
 
@@ -36,13 +36,14 @@ func textCases(t testing.TB, pattern string) (all []textCase) {
 		for name, text := range c.Texts {
 			c.Texts[name] = unnote(text)
 		}
+		container := strings.Split(strings.ReplaceAll(c.One("container"), "^list", List), ",")
 		for _, name := range c.Settings["kind"] {
 			kind := slices.IndexFunc(kinds, func(k Kind) bool { return k.String() == name })
 			if kind < 0 {
 				t.Fatalf("%s: no such kind: %s", c.Name, name)
 			}
 			all = append(all, textCase{
-				c.Name, kinds[kind], strings.Split(strings.ReplaceAll(c.One("container"), "^list", List), ","), cmp.Or(c.One("entry"), "srv"), change,
+				c.Name, kinds[kind], container, cmp.Or(c.One("entry"), "srv"), change,
 				c.Texts["before"], c.Texts["after"], c.Texts["later"], cmp.Or(c.Texts["reverted"], c.Texts["before"]),
 				c.One("says"), c.One("place"),
 			})

@@ -43,7 +43,8 @@ func checkGrammar(t *testing.T, choices []byte) {
 	case g.kind == TOML:
 		text = g.tomlText()
 	case g.kind == YAML:
-		text = g.of("", "", "---\n", "# c\n\n") + g.yamlLines(g.of("", "", "", " "), "m", 3) + g.of("", "", "# end", "more: &b {<<: {}, y: &c 1}\nz: *c\n")
+		text = g.of("", "", "---\n", "# c\n\n") + g.yamlLines(g.of("", "", "", " "), "m", 3)
+		text += g.of("", "", "# end", "more: &b {<<: {}, y: &c 1}\nz: *c\n")
 		if g.n(4) == 0 {
 			text = strings.TrimSuffix(text, "\n")
 		}
@@ -266,7 +267,8 @@ func (g *grammar) yamlValue(indent, first string, depth int) string {
 	if depth > 0 {
 		switch g.n(5) {
 		case 0, 1, 2:
-			return g.of("", "", "", "", "", "", " # c", " # c", " &n") + "\n" + g.yamlLines(indent+g.of("  ", "  ", "    ", " "), first, depth-1)
+			return g.of("", "", "", "", "", "", " # c", " # c", " &n") + "\n" +
+				g.yamlLines(indent+g.of("  ", "  ", "    ", " "), first, depth-1)
 		case 3:
 			dash := indent + g.of("", "  ") + "- "
 			text := "\n"
@@ -281,8 +283,10 @@ func (g *grammar) yamlValue(indent, first string, depth int) string {
 		}
 	}
 	return g.of(
-		"", " ~", " uv", ` "u\"v # "`, " 'it''s'", " [run, K]", " [ 'a', \"]\", # c\n"+indent+"   b ]", " {A: x, \"b\": }", " {}", " []",
-		" two\n"+indent+"  lines", " |\n"+indent+"  # text\n\n"+indent+"   x", " >-\n"+indent+"  a\n"+indent+"  b", " \n"+indent+"  next",
+		"", " ~", " uv", ` "u\"v # "`, " 'it''s'", " [run, K]", " [ 'a', \"]\", # c\n"+indent+"   b ]",
+		" {A: x, \"b\": }", " {}", " []",
+		" two\n"+indent+"  lines", " |\n"+indent+"  # text\n\n"+indent+"   x",
+		" >-\n"+indent+"  a\n"+indent+"  b", " \n"+indent+"  next",
 		" 0x10", " 1.50", " yes", " 2001-01-01", g.of(" x", " &a x"), g.of(" x", " !!str 1"), g.of(" x", " |+\n"+indent+"  x\n"),
 	) + end
 }

@@ -120,7 +120,8 @@ func TestSetRefusesValuesItCannotWrite(t *testing.T) {
 			t.Errorf("%v: a container name that is not UTF-8 was written", kind)
 		}
 	}
-	if _, err := parse(t, YAML, "").Set([]string{"m"}, strings.Repeat("\x01", 171), Change{}); err == nil || !strings.Contains(err.Error(), "too long") {
+	long := strings.Repeat("\x01", 171)
+	if _, err := parse(t, YAML, "").Set([]string{"m"}, long, Change{}); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("a long name in YAML: %v", err)
 	}
 	if _, err := parse(t, TOML, "").Set([]string{"m"}, "srv", Change{New: Object{{"x", nil}}}); err == nil || !strings.Contains(err.Error(), "null") {

@@ -48,7 +48,8 @@ func (d *yamlDoc) checkWay(path []string) (p yamlPath, err error) {
 		return p, err
 	}
 	if i := yamlKeep.FindIndex(d.src); i != nil {
-		return p, syntaxError(d.src, i[0], "a text that keeps the blank lines behind it: an entry beside it cannot be edited safely; write it without")
+		return p, syntaxError(d.src, i[0], "a text that keeps the blank lines behind it: "+
+			"an entry beside it cannot be edited safely; write it without")
 	}
 	if len(d.root.Content) > 0 {
 		err = d.check(d.root, false)
