@@ -5,7 +5,7 @@ import (
 	"regexp"
 
 	"github.com/pelletier/go-toml/v2/unstable"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // Masked replaces what [Mask] hides.
