@@ -27,6 +27,7 @@ import (
 	"tmuxmcp/internal/test/testtool"
 	servercli "tmuxmcp/server/cli"
 	swapcli "tmuxmcp/swap/cli"
+	"tmuxmcp/swap/journal"
 )
 
 // commands are what a script can run: the programs of the module, and servers
@@ -139,14 +140,21 @@ func chomp(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// leftover succeeds if mcp-swap has left a backup, a temporary file, a record
-// or a lock of another program under HOME; scripts say "! leftover".
+// leftover succeeds if mcp-swap has left a backup, a temporary file, a record of a
+// swap that was not reverted, or a lock of another program under HOME; scripts say
+// "! leftover".
 func leftover(ts *testscript.TestScript, neg bool, args []string) {
 	var found []string
 	ts.Check(filepath.WalkDir(ts.Getenv("HOME"), func(path string, e fs.DirEntry, err error) error {
 		name := filepath.Base(path)
-		if strings.Contains(name, ".bak.mcp-swap-") || strings.Contains(name, "mcp-swap-tmp") || name == "state.json" || strings.HasSuffix(name, ".lock") {
+		if strings.Contains(name, ".bak.mcp-swap-") || strings.Contains(name, "mcp-swap-tmp") || strings.HasSuffix(name, ".lock") {
 			found = append(found, path)
+		}
+		if name == "state.json" {
+			st, err := journal.Journal{Dir: filepath.Dir(path)}.Load()
+			if err != nil || len(st.Records) > 0 {
+				found = append(found, path)
+			}
 		}
 		return err
 	}))

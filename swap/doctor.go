@@ -32,6 +32,7 @@ type Finding struct {
 const (
 	FoundOtherName   = "other-name"       // the repo is registered under another server name
 	FoundSwapped     = "not-reverted"     // a swap that revert would undo
+	FoundBack        = "brought-back"     // a swap that was reverted, and is in its config again
 	FoundHalf        = "half-finished"    // a swap or revert that was interrupted
 	FoundEdited      = "edited-since"     // a swapped entry that was edited since
 	FoundNoBackup    = "backup-missing"   // a record whose backup is gone
@@ -78,6 +79,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 		s.examine(d, c)
 	}
 	if st != nil {
+		st.Revive(s.isBack)
 		for i := range st.Records {
 			s.examineRecord(d, st, &st.Records[i])
 		}
@@ -154,9 +156,13 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 	if c != nil {
 		label = c.Label(f.Scope)
 	}
-	what := fmt.Sprintf("%s: %q, swapped %s", label, r.Server, r.Time.Local().Format("2006-01-02 15:04:05"))
+	if !r.Reverted.IsZero() {
+		add(FoundBack, "%s", broughtBack(label, r))
+		return
+	}
+	what := fmt.Sprintf("%s: %q, swapped %s", label, r.Server, shortTime(r.Time))
 	created := st.Files[r.Target].Created
-	if !(created && r.Backup == "") && missing(r.Backup) {
+	if r.Backup != "" && missing(r.Backup) {
 		add(FoundNoBackup, "%s: its backup %s is gone; revert works from the record alone", what, r.Backup)
 	}
 	if c == nil {

@@ -19,6 +19,9 @@ type Swap struct {
 	Server string    `json:"server"`
 	Repo   string    `json:"repo"` // the checkout that it was swapped to, or where the command was given
 	Time   time.Time `json:"time"`
+	// Reverted is when it was reverted, if it is back since; Back says so.
+	Reverted time.Time `json:"reverted,omitzero"`
+	Back     string    `json:"-"`
 	// Listed: it is the entry of one of [Status.Clients].
 	Listed bool `json:"listed"`
 }
@@ -30,6 +33,7 @@ func (s *Swapper) swaps(st *Status, o StatusOptions, chosen []*clients.Client) {
 		s.Warn(err.Error())
 		return
 	}
+	state.Revive(s.isBack)
 	for _, r := range state.Records {
 		c := clients.Lookup(r.Client)
 		switch {
@@ -48,6 +52,9 @@ func (s *Swapper) swaps(st *Status, o StatusOptions, chosen []*clients.Client) {
 				c.Containers(cs.Scope, checkout.ClaudeProject(st.Repo)),
 				func(path []string) bool { return slices.Equal(path, r.Container) })
 		})
+		if sw.Reverted = r.Reverted; !r.Reverted.IsZero() {
+			sw.Back = broughtBack(sw.Label, &r)
+		}
 		st.Swaps = append(st.Swaps, sw)
 	}
 }
@@ -92,7 +99,7 @@ func (cs *ClientState) given(c *clients.Client, r *journal.Record, server string
 func (s *Swapper) Servers(repo string, all bool) []string {
 	var out []string
 	if st, err := s.Journal.Load(); err == nil {
-		for _, r := range st.Records {
+		for _, r := range slices.Concat(st.Records, st.Reverted) {
 			out = append(out, r.Server)
 		}
 	}

@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
@@ -64,22 +66,19 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	if err != nil {
 		return nil, err
 	}
+	if !o.DryRun && !missing(s.Journal.Dir) {
+		var unlock func()
+		if st, unlock, err = s.begin(ctx); err != nil {
+			return nil, err
+		}
+		defer unlock()
+	}
+	st.Revive(func(r *journal.Record) bool { return wanted(*r) && s.isBack(r) })
 	if len(st.Records) == 0 {
 		return nil, nil
 	}
 	if !slices.ContainsFunc(st.Records, wanted) {
 		return nil, hint.Errorf(hint.Narrower, "nothing to revert: no recorded swap matches")
-	}
-	if !o.DryRun {
-		unlock, err := s.Journal.Lock(ctx, s.waiting)
-		if err != nil {
-			return nil, err
-		}
-		defer unlock()
-		if st, err = s.Journal.Load(); err != nil {
-			return nil, err
-		}
-		s.sweep(st)
 	}
 
 	order := slices.DeleteFunc(slices.Clone(st.Records), func(r journal.Record) bool { return !wanted(r) })
@@ -139,20 +138,26 @@ func place(name string) int {
 type taking struct {
 	*Swapper
 	opts  RevertOptions
-	state *journal.State    // without what has been undone
-	taken int               // how many records are no longer in state
+	state *journal.State    // as finish saves it
+	taken int               // how many swaps have been undone
 	dry   map[string][]byte // what a dry run has made of each file so far
 
 	lost    map[string]*atomicfile.Meta // what files had before a program replaced them
-	blanked bool                        // the state on the disk knows less of its Files
+	blanked bool                        // the state on the disk is begin's
 }
 
 // begin finds the files that another program has replaced since they were swapped.
 // If this run is killed, the next one must not mistake a file that this one wrote
 // for a replaced one: so the IDs of files that several swaps share are removed from
-// the state until those files are written.
+// the state until those files are written. Nor must it pass over a swap that was
+// brought back and is half undone: that no longer is a reverted one.
 func (t *taking) begin(order []journal.Record) error {
 	t.lost = map[string]*atomicfile.Meta{}
+	for i := range t.state.Records {
+		if r := &t.state.Records[i]; !r.Reverted.IsZero() {
+			r.Reverted, t.blanked = time.Time{}, true
+		}
+	}
 	blank := t.state.Clone()
 	for _, r := range order {
 		f := t.state.Files[r.Target]
@@ -172,7 +177,7 @@ func (t *taking) begin(order []journal.Record) error {
 	return t.Journal.Save(blank)
 }
 
-// finish saves the state without the records of what was undone.
+// finish saves the state, in which what was undone is reverted.
 func (t *taking) finish() error {
 	if t.taken == 0 && !t.blanked {
 		return nil
@@ -181,13 +186,13 @@ func (t *taking) finish() error {
 		if errors.Is(err, atomicfile.ErrNotDurable) {
 			return err
 		}
-		return fmt.Errorf("the configs are restored, but their records stay; the next revert removes them: %w", err)
+		return fmt.Errorf("the configs are restored, but still recorded as swapped; the next revert corrects that: %w", err)
 	}
 	return nil
 }
 
 // take undoes one swap: it restores the config, then removes the backup; finish
-// removes all records at the end. After a kill anywhere between, the next run finds
+// saves all records at the end. After a kill anywhere between, the next run finds
 // the record and a config that is as before the swap, and goes on from there.
 func (t *taking) take(ctx context.Context, c *clients.Client, r journal.Record, res *Result) error {
 	i := t.state.Find(r.Target, r.Container, r.Server)
@@ -219,13 +224,13 @@ func (t *taking) take(ctx context.Context, c *clients.Client, r journal.Record, 
 	if rerr != nil {
 		return errors.Join(err, rerr)
 	}
-	t.state.Records = slices.Delete(t.state.Records, i, i+1)
+	t.state.Keep(i)
 	t.taken++
 	return err
 }
 
 func (t *taking) dropBackup(r *journal.Record, res *Result) error {
-	if r.Backup == "" && t.state.Files[r.Target].Created {
+	if r.Backup == "" {
 		return nil
 	}
 	if !strings.HasPrefix(r.Backup, r.Config+backupMark) {
@@ -391,6 +396,39 @@ func judge(r *journal.Record, d *document, e format.Entry) verdict {
 	v.asBefore = e.Found == (r.Action == journal.Replaced) && (!e.Found || format.Equal(e.Value, r.Old))
 	return v
 }
+
+// back reports whether a swap that was reverted is in the config again, as it is when
+// a client saves what it had read before.
+func (v verdict) back() bool {
+	return v.landed != nil && !format.Equal(v.landed.Value, v.rec.Old)
+}
+
+// isBack reads the config of a swap that was reverted.
+func (s *Swapper) isBack(r *journal.Record) bool {
+	c := clients.Lookup(r.Client)
+	target, err := targetOf(r.Target)
+	if c == nil || err != nil {
+		return false
+	}
+	d := &document{client: c, config: r.Config, target: target}
+	var v verdict
+	if d.text, d.info, err = s.Disk.Read(target); err == nil {
+		v, err = judgeText(r, d)
+	}
+	if err != nil {
+		s.Warn(fmt.Sprintf("%s: cannot see whether the swap of %q that was reverted is back: %v", c.Label(clients.Scope(r.Scope)), r.Server, err))
+		return false
+	}
+	return v.back()
+}
+
+// broughtBack says that a swap was reverted, is back, and what undoes it.
+func broughtBack(label string, r *journal.Record) string {
+	return fmt.Sprintf("%s: %q, reverted %s, is in its config again, as if a client had saved it from memory; %s undoes it",
+		label, r.Server, shortTime(r.Reverted), ask.CommandLine([]string{"mcp-swap", "revert", "--cli", r.Client, "--server", r.Server}))
+}
+
+func shortTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 
 // first reports whether undoing restores the file as it was before the first swap,
 // with nothing left of what the swap had made around its entry.

@@ -259,8 +259,27 @@ func (s *Swapper) ownHome() error {
 	return cmp.Or(owned(s.Sys.Home), owned(s.Journal.Path()))
 }
 
-// sweep removes temporary files of killed runs beside the configs. It needs the lock.
+// begin takes the lock, reads the state, and cleans up.
+func (s *Swapper) begin(ctx context.Context) (st *journal.State, unlock func(), err error) {
+	if unlock, err = s.Journal.Lock(ctx, s.waiting); err != nil {
+		return nil, nil, err
+	}
+	if st, err = s.Journal.Load(); err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	s.sweep(st)
+	return st, unlock, nil
+}
+
+// sweep removes temporary files of killed runs beside the configs, and records that
+// were kept long enough. It needs the lock.
 func (s *Swapper) sweep(st *journal.State) {
+	if st.Stale {
+		if err := s.Journal.Save(st); err != nil {
+			s.Warn(fmt.Sprintf("remove old records: %v", err))
+		}
+	}
 	paths := map[string]bool{}
 	for _, c := range clients.All {
 		for _, config := range append(c.UserFiles(s.Sys), c.ConfigPath(s.Sys)) {

@@ -273,17 +273,11 @@ type writing struct {
 }
 
 func (s *Swapper) write(ctx context.Context, u *use, changes []*change) error {
-	unlock, err := s.Journal.Lock(ctx, s.waiting)
+	st, unlock, err := s.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	st, err := s.Journal.Load()
-	if err != nil {
-		return err
-	}
-	s.sweep(st)
-
 	w := &writing{Swapper: s, use: u, state: st}
 	next := st.Clone()
 	staged := map[string][]byte{} // what each file will hold, for configs that are one file
@@ -407,6 +401,14 @@ func (w *writing) enter(c *change, next *journal.State) error {
 		Config: d.config, Target: d.target, Old: c.old.Value, Undo: c.edit.Undo,
 	}
 	base := d.text
+	// What was swapped, reverted and brought back is swapped again.
+	known := len(next.Records)
+	next.Revive(func(r *journal.Record) bool {
+		return r.Same(d.target, c.container, w.use.server) && judge(r, d, c.old).back()
+	})
+	if !slices.ContainsFunc(next.Records, func(r journal.Record) bool { return r.Target == d.target }) {
+		delete(next.Files, d.target)
+	}
 	i := next.Find(d.target, c.container, w.use.server)
 	if i >= 0 {
 		rec = next.Records[i]
@@ -434,7 +436,7 @@ func (w *writing) enter(c *change, next *journal.State) error {
 		rec.Before = wrote.Base
 	}
 	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.use.repo, w.use.given
-	rec.Client, rec.Scope = c.client.Name, string(c.scope)
+	rec.Client, rec.Scope, rec.Reverted = c.client.Name, string(c.scope), time.Time{}
 
 	if d.absent() || !next.Files[d.target].Recreated(d.target) {
 		if next.Files == nil {
@@ -448,7 +450,7 @@ func (w *writing) enter(c *change, next *journal.State) error {
 	}
 
 	// A file that was created has none, so a swap of it again makes none either.
-	needed := i < 0 && !d.absent()
+	needed := (i < 0 || i >= known) && !d.absent()
 	if rec.Backup != "" {
 		if _, err := os.Lstat(rec.Backup); errors.Is(err, fs.ErrNotExist) {
 			w.Warn(fmt.Sprintf("%s: the first backup %s does not exist any more; the new one holds the config as revert would leave it", c.result.Label, rec.Backup))

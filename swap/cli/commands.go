@@ -341,7 +341,9 @@ to since gets its exact old bytes; otherwise only the entry is restored, and
 everything that was saved since stays. A config that use-local created is removed
 if nothing else was added. An entry that was itself edited since is
 left alone, unless --force is given: then the fields that the swap changed are
-restored, and the edit of the others stays.`,
+restored, and the edit of the others stays.
+For thirty days it also undoes what a client has brought back by saving its config
+from memory.`,
 		Example: `  mcp-swap revert --dry-run
   mcp-swap revert
   mcp-swap revert --repo .
@@ -372,8 +374,8 @@ func (a *app) doctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check for problems, and change nothing",
-		Long: `doctor reports swaps that were not reverted or were interrupted, records and
-backups without each other, the repository registered under another name,
+		Long: `doctor reports swaps that were not reverted, were interrupted or have come back,
+records and backups without each other, the repository registered under another name,
 entries whose checkout was deleted, swaps to a program that is missing, configs
 that cannot be read, and environment variables that override a client's login (it
 never reads their values). It exits 1 when it finds something.`,

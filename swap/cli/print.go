@@ -171,6 +171,9 @@ func (a *app) statusText(st *swap.Status) {
 		if !sw.Listed {
 			a.stateText(sw.ClientState, sw.Server, fmt.Sprintf("swapped %q: ", sw.Server))
 		}
+		if sw.Back != "" {
+			a.out.linef("%s", a.out.paint(yellow, "! "+sw.Back, 0))
+		}
 	}
 }
 

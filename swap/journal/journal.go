@@ -3,7 +3,9 @@
 //
 // The state is one JSON file, written whole and synced before any config is
 // written: a [Record] may therefore describe a write that never happened, but no
-// write happens without a record. The file is removed when nothing is swapped.
+// write happens without a record. A record is kept for [Kept] after its swap was
+// reverted, because a client may bring the swap back. The file is removed when it has
+// no records.
 // Hold [Journal.Lock] from reading the state until writing it.
 package journal
 
@@ -34,11 +36,19 @@ import (
 // one it reads.
 const Version = 1
 
-// State is all that is swapped now, and the content of the state file.
+// Kept is how long the record of a reverted swap stays.
+const Kept = 30 * 24 * time.Hour
+
+// State is the content of the state file.
 type State struct {
 	Version int      `json:"version"`
-	Seq     int      `json:"seq"` // the last sequence number given
-	Records []Record `json:"records"`
+	Seq     int      `json:"seq"`     // the last sequence number given
+	Records []Record `json:"records"` // of all that is swapped now
+	// Reverted are the records of swaps that were reverted; in the file they are among
+	// the others.
+	Reverted []Record `json:"-"`
+	// Stale: the file has records that were kept long enough, which Load has left out.
+	Stale bool `json:"-"`
 	// Files are the configs that the records are about, by their targets.
 	Files map[string]File `json:"files,omitempty"`
 }
@@ -94,6 +104,8 @@ type Record struct {
 	// newest last. There are two when the entry was swapped again: the second
 	// may have been recorded and, after a crash, never been written.
 	Writes []Write `json:"writes"`
+
+	Reverted time.Time `json:"reverted,omitzero"` // when; zero if it was not
 }
 
 // A Write is one state of a file: Base with Was replaced by Is at Start.
@@ -148,8 +160,30 @@ func (s *State) Find(target string, container []string, server string) int {
 func (s *State) Clone() *State {
 	c := *s
 	c.Records = slices.Clone(s.Records)
+	c.Reverted = slices.Clone(s.Reverted)
 	c.Files = maps.Clone(s.Files)
 	return &c
+}
+
+// Revive moves reverted swaps to Records, unless the entry was swapped again. They stay
+// Reverted, so Save keeps them as such if nothing comes of it.
+func (s *State) Revive(back func(*Record) bool) {
+	s.Reverted = slices.DeleteFunc(s.Reverted, func(r Record) bool {
+		revived := s.Find(r.Target, r.Container, r.Server) < 0 && back(&r)
+		if revived {
+			s.Records = append(s.Records, r)
+		}
+		return revived
+	})
+}
+
+// Keep moves a swap from Records to Reverted. Its backup is gone.
+func (s *State) Keep(i int) {
+	r := s.Records[i]
+	s.Records = slices.Delete(s.Records, i, i+1)
+	s.Reverted = slices.DeleteFunc(s.Reverted, func(o Record) bool { return o.Same(r.Target, r.Container, r.Server) })
+	r.Reverted, r.Backup = time.Now().UTC().Truncate(time.Second), ""
+	s.Reverted = append(s.Reverted, r)
 }
 
 // Hash is how texts are compared in records.
@@ -214,15 +248,36 @@ func decode(text []byte) (*State, error) {
 			return nil, fmt.Errorf("record %d is not complete", i+1)
 		}
 	}
+	all := s.Records
+	s.Records = nil
+	for _, r := range all {
+		switch {
+		case r.Reverted.IsZero():
+			s.Records = append(s.Records, r)
+		case time.Since(r.Reverted) < Kept:
+			s.Reverted = append(s.Reverted, r)
+		default:
+			s.Stale = true
+		}
+	}
 	return &s, nil
 }
 
 // Save writes the state, or removes its file if it has no records.
 func (j Journal) Save(s *State) error {
-	maps.DeleteFunc(s.Files, func(target string, _ File) bool {
-		return !slices.ContainsFunc(s.Records, func(r Record) bool { return r.Target == target })
-	})
-	if len(s.Records) == 0 {
+	for target, f := range s.Files {
+		about := func(r Record) bool { return r.Target == target }
+		switch {
+		case slices.ContainsFunc(s.Records, about):
+		case f.Created && slices.ContainsFunc(s.Reverted, about):
+			// What the file has besides its text is no longer our concern.
+			s.Files[target] = File{Created: true, Dirs: f.Dirs}
+		default:
+			delete(s.Files, target)
+		}
+	}
+	out := *s
+	if out.Records = slices.Concat(s.Records, s.Reverted); len(out.Records) == 0 {
 		if err := j.Disk.Remove(j.Path()); err != nil {
 			return fmt.Errorf("remove state file: %w", err)
 		}
@@ -231,7 +286,7 @@ func (j Journal) Save(s *State) error {
 		}
 		return nil
 	}
-	text, err := json.MarshalIndent(s, "", "  ")
+	text, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write state file: %w", err)
 	}
