@@ -1,8 +1,11 @@
 package swap
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +41,7 @@ const (
 	FoundNoBackup    = "backup-missing"   // a record whose backup is gone
 	FoundNoTarget    = "target-missing"   // a record whose config is gone
 	FoundStrayBackup = "unknown-backup"   // a backup without a record
+	FoundSpareBackup = "spare-backup"     // such a backup that equals its config
 	FoundTemp        = "temporary-file"   // left by a killed run
 	FoundLogin       = "login-overridden" // an environment variable; its value is not looked at
 	FoundNoCheckout  = "checkout-missing" // an entry that runs what does not exist any more
@@ -234,42 +238,87 @@ func (s *Swapper) examineCommand(d *Diagnosis, f Finding, what string, argv []st
 
 // examineFiles looks for backups and temporary files beside the configs.
 func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
-	known := map[string]bool{}
-	configs := []string{s.Journal.Path()}
+	owner := s.configs(st)
+	for _, config := range append(slices.Sorted(maps.Keys(owner)), s.Journal.Path()) {
+		for _, name := range s.Disk.Leftovers(config) {
+			d.add(Finding{Kind: FoundTemp, Client: owner[config], Path: name, Text: fmt.Sprintf("%s was left by a killed run; the next use-local or revert removes it", name)})
+		}
+	}
+	for _, b := range s.strays(st) {
+		f := Finding{Kind: FoundStrayBackup, Client: owner[b.config], Path: b.path}
+		switch {
+		case st == nil:
+			f.Text = fmt.Sprintf("%s is a backup; without the state file it is unknown whether it is needed", b.path)
+		case b.spare:
+			f.Kind = FoundSpareBackup
+			f.Text = fmt.Sprintf("%s was left by a killed run and equals its config; the next use-local or revert removes it", b.path)
+		default:
+			f.Text = fmt.Sprintf("%s is a backup of %s without a record; inspect before deleting: it may be the only copy of the config before a swap", b.path, b.config)
+		}
+		d.add(f)
+	}
+}
+
+// configs are the files beside which runs write, and their clients. Directories have
+// their real names, so that each is there once.
+func (s *Swapper) configs(st *journal.State) map[string]string {
 	owner := map[string]string{}
+	add := func(config, client string) {
+		paths := []string{realDir(config)}
+		if target, err := filepath.EvalSymlinks(config); err == nil {
+			paths = append(paths, target)
+		}
+		for _, path := range paths {
+			owner[path] = cmp.Or(owner[path], client)
+		}
+	}
 	for _, c := range clients.All {
 		for _, config := range append(c.UserFiles(s.Sys), c.ConfigPath(s.Sys)) {
-			configs = append(configs, config)
-			owner[config] = c.Name
-			if target, err := filepath.EvalSymlinks(config); err == nil {
-				configs = append(configs, target)
-				owner[target] = c.Name
-			}
+			add(config, c.Name)
 		}
 	}
 	if st != nil {
 		for _, r := range st.Records {
-			known[r.Backup] = true
-			configs = append(configs, r.Config, r.Target)
+			add(r.Config, r.Client)
+			add(r.Target, r.Client)
 		}
 	}
-	slices.Sort(configs)
-	for _, config := range slices.Compact(configs) {
-		temps := s.Disk.Leftovers(config)
-		for _, name := range temps {
-			d.add(Finding{Kind: FoundTemp, Client: owner[config], Path: name, Text: fmt.Sprintf("%s was left by a killed run; the next use-local or revert removes it", name)})
+	return owner
+}
+
+// realDir resolves the links on the way to path.
+func realDir(path string) string {
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
+// A stray is a backup that no record knows. It is spare if its config still has the
+// same text: the run that made it was killed before it wrote.
+type stray struct {
+	path, config string
+	spare        bool
+}
+
+func (s *Swapper) strays(st *journal.State) (out []stray) {
+	known := map[string]bool{}
+	if st != nil {
+		for _, r := range st.Records {
+			known[realDir(r.Backup)] = true
 		}
+	}
+	for _, config := range slices.Sorted(maps.Keys(s.configs(st))) {
+		now, _, err := s.Disk.Read(config)
 		for _, name := range beside(config, backupMark) {
-			if known[name] || slices.Contains(temps, name) {
+			if known[name] || strings.Contains(name, s.Disk.TempMark) {
 				continue
 			}
-			text := fmt.Sprintf("%s is a backup without a record; inspect before deleting: it may be the only copy of the config before a swap", name)
-			if st == nil {
-				text = fmt.Sprintf("%s is a backup; without the state file it is unknown whether it is needed", name)
-			}
-			d.add(Finding{Kind: FoundStrayBackup, Client: owner[config], Path: name, Text: text})
+			text, _, berr := s.Disk.Read(name)
+			out = append(out, stray{name, config, err == nil && berr == nil && bytes.Equal(text, now)})
 		}
 	}
+	return out
 }
 
 // beside lists the files whose name is that of path with a mark after it.

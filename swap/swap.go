@@ -272,30 +272,25 @@ func (s *Swapper) begin(ctx context.Context) (st *journal.State, unlock func(), 
 	return st, unlock, nil
 }
 
-// sweep removes temporary files of killed runs beside the configs, and records that
-// were kept long enough. It needs the lock.
+// sweep removes temporary files and spare backups of killed runs, and records that were
+// kept long enough. It needs the lock.
 func (s *Swapper) sweep(st *journal.State) {
 	if st.Stale {
 		if err := s.Journal.Save(st); err != nil {
 			s.Warn(fmt.Sprintf("remove old records: %v", err))
 		}
 	}
-	paths := map[string]bool{}
-	for _, c := range clients.All {
-		for _, config := range append(c.UserFiles(s.Sys), c.ConfigPath(s.Sys)) {
-			paths[config] = true
-			if target, err := filepath.EvalSymlinks(config); err == nil {
-				paths[target] = true
-			}
+	var errs []error
+	for config := range s.configs(st) {
+		errs = append(errs, s.Disk.Sweep(config))
+	}
+	for _, b := range s.strays(st) {
+		if b.spare {
+			errs = append(errs, s.Disk.Remove(b.path))
 		}
 	}
-	for _, r := range st.Records {
-		paths[r.Config], paths[r.Target] = true, true
-	}
-	for path := range paths {
-		if err := s.Disk.Sweep(path); err != nil {
-			s.Warn(fmt.Sprintf("clean up after a killed run: %v", err))
-		}
+	if err := errors.Join(errs...); err != nil {
+		s.Warn(fmt.Sprintf("clean up after a killed run: %v", err))
 	}
 }
 
