@@ -72,7 +72,7 @@ func New(sys machine.System, warn func(string)) *Swapper {
 		warn = func(string) {}
 	}
 	disk := atomicfile.Disk{TempMark: ".mcp-swap-tmp-"}
-	return &Swapper{Sys: sys, Disk: disk, Journal: journal.Journal{Dir: sys.StateDir(), Disk: disk}, Warn: warn}
+	return &Swapper{Sys: sys, Disk: disk, Journal: journal.Journal{Dir: sys.StateDir(), Disk: disk, Home: sys.Home}, Warn: warn}
 }
 
 // Outcomes of a [Result].

@@ -32,9 +32,9 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// Version is the version of the state file this package writes, and the only
-// one it reads.
-const Version = 1
+// Version is the version of the state file this package writes. It reads older ones
+// too: in version 1 all paths were absolute.
+const Version = 2
 
 // Kept is how long the record of a reverted swap stays.
 const Kept = 30 * 24 * time.Hour
@@ -196,6 +196,9 @@ func Hash(text []byte) string {
 type Journal struct {
 	Dir  string
 	Disk atomicfile.Disk
+	// Home is the home directory. Paths below it are stored relative to it, so that the
+	// records hold wherever it is next time.
+	Home string
 
 	patience time.Duration // of Lock, before it reports that it waits; 0 is a second
 }
@@ -224,6 +227,7 @@ func (j Journal) Load() (*State, error) {
 	if err == nil {
 		var s *State
 		if s, err = decode(text); err == nil {
+			s.move(j.Home, absolute)
 			return s, nil
 		}
 	}
@@ -240,11 +244,12 @@ func decode(text []byte) (*State, error) {
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, errors.New("more than one document")
 	}
-	if s.Version != Version {
-		return nil, fmt.Errorf("version %d, this program knows version %d", s.Version, Version)
+	if s.Version < 1 || s.Version > Version {
+		return nil, fmt.Errorf("version %d, this program knows versions up to %d", s.Version, Version)
 	}
+	place := func(path string) bool { return filepath.IsAbs(path) || filepath.IsLocal(path) }
 	for i, r := range s.Records {
-		if !filepath.IsAbs(r.Target) || !filepath.IsAbs(r.Config) || len(r.Container) == 0 || len(r.Writes) == 0 {
+		if !place(r.Target) || !place(r.Config) || len(r.Container) == 0 || len(r.Writes) == 0 {
 			return nil, fmt.Errorf("record %d is not complete", i+1)
 		}
 	}
@@ -261,6 +266,48 @@ func decode(text []byte) (*State, error) {
 		}
 	}
 	return &s, nil
+}
+
+// move rewrites all paths: f gets each, and the home directory that it may be below, as
+// clients name it or, for paths without links, by its real name.
+func (s *State) move(home string, f func(home, path string) string) {
+	real := home
+	if dir, err := filepath.EvalSymlinks(home); err == nil {
+		real = dir
+	}
+	for _, records := range [][]Record{s.Records, s.Reverted} {
+		for i := range records {
+			r := &records[i]
+			r.Config, r.Backup = f(home, r.Config), f(home, r.Backup)
+			r.Target, r.Repo = f(real, r.Target), f(real, r.Repo)
+		}
+	}
+	files := s.Files
+	s.Files = nil
+	for target, file := range files {
+		if s.Files == nil {
+			s.Files = map[string]File{}
+		}
+		file.Dirs = slices.Clone(file.Dirs)
+		for i, dir := range file.Dirs {
+			file.Dirs[i] = f(real, dir)
+		}
+		s.Files[f(real, target)] = file
+	}
+}
+
+func absolute(home, path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(home, path)
+}
+
+func relative(home, path string) string {
+	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
 }
 
 // Save writes the state, or removes its file if it has no records.
@@ -286,6 +333,8 @@ func (j Journal) Save(s *State) error {
 		}
 		return nil
 	}
+	out.Version, out.Reverted = Version, nil
+	out.move(j.Home, relative)
 	text, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write state file: %w", err)

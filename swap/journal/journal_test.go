@@ -30,18 +30,20 @@ func TestWriteUndoesItself(t *testing.T) {
 
 func record(dir string) Record {
 	return Record{
-		Seq: 1, Time: time.Now().UTC().Truncate(time.Second), Client: "cursor", Server: "srv", Config: filepath.Join(dir, "c"), Target: filepath.Join(dir, "c"),
+		Seq: 1, Time: time.Now().UTC().Truncate(time.Second), Client: "cursor", Server: "srv", Repo: "/repo", Config: filepath.Join(dir, "c"), Target: filepath.Join(dir, "c"),
 		Container: []string{"mcpServers"}, Writes: []Write{NewWrite([]byte("\xc3\xa9"), []byte("\xc3\xa8"), map[string]any{"command": "x"})},
 	}
 }
 
 func TestStateRoundTrip(t *testing.T) {
-	j := Journal{Dir: t.TempDir()}
+	home := t.TempDir()
+	j := Journal{Dir: home, Home: home}
 	st, err := j.Load()
 	if err != nil || len(st.Records) != 0 {
 		t.Fatalf("no state file: %+v, %v", st, err)
 	}
 	st.Seq, st.Records = 1, []Record{record(j.Dir)}
+	st.Files = map[string]File{st.Records[0].Target: {Created: true, Dirs: []string{home}}}
 	if err := j.Save(st); err != nil {
 		t.Fatal(err)
 	}
@@ -54,6 +56,13 @@ func TestStateRoundTrip(t *testing.T) {
 	}
 	if d := cmp.Diff(st, got); d != "" {
 		t.Error(d)
+	}
+	// If the home directory is elsewhere next time, so are the paths below it.
+	j.Home = filepath.Join(home, "elsewhere")
+	want := record(j.Home)
+	if moved, err := j.Load(); err != nil || moved.Records[0].Target != want.Target || moved.Records[0].Config != want.Config ||
+		moved.Files[want.Target].Dirs[0] != j.Home || moved.Records[0].Repo != "/repo" || moved.Records[0].Backup != "" {
+		t.Errorf("%+v, %v", moved, err)
 	}
 	// With the last record the file goes.
 	got.Records = nil
@@ -70,8 +79,9 @@ func TestUnreadableStateSaysWhere(t *testing.T) {
 		"empty":      "",
 		"cut":        `{"version": 1, "records": [`,
 		"second":     `{"version": 1} {}`,
-		"newer":      `{"version": 2}`,
-		"relative":   `{"version": 1, "records": [{"target": "c", "config": "c", "container": ["a"], "writes": [{}]}]}`,
+		"newer":      `{"version": 3}`,
+		"older":      `{"records": []}`,
+		"outside":    `{"version": 2, "records": [{"target": "../c", "config": "c", "container": ["a"], "writes": [{}]}]}`,
 		"no writes":  `{"version": 1, "records": [{"target": "/c", "config": "/c", "container": ["a"]}]}`,
 		"other type": `[]`,
 	} {
