@@ -179,12 +179,12 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 	}
 	target, err := targetOf(r.Target)
 	if err != nil {
-		add(FoundNoTarget, "%s: %v; the old file is %s", what, err, r.Backup)
+		add(FoundNoTarget, "%s: %v; the old file is %s; mcp-swap forget removes the record and that", what, err, r.Backup)
 		return
 	}
 	doc := &document{client: c, config: r.Config, target: target}
 	if doc.text, doc.info, err = s.Disk.Read(target); err != nil {
-		add(FoundNoTarget, "%s: %v; the old file is %s", what, err, r.Backup)
+		add(FoundNoTarget, "%s: %v; the old file is %s; mcp-swap forget removes the record and that", what, err, r.Backup)
 		return
 	}
 	v, err := judgeText(r, doc)

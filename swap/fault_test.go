@@ -381,6 +381,52 @@ func killSelf(how string) {
 	os.Exit(3)
 }
 
+// Whatever step of Forget fails, configs stay, records have their backups, and a backup
+// stays only if an error says so.
+func TestForgetFailsAtEveryStep(t *testing.T) {
+	for n, reached := 0, true; reached; n++ {
+		home := faultHome(t)
+		done(t)(swapAll("srv", "")(t.Context(), swapperAt(home, nil), home))
+		before := withoutState(snapshot(t, home))
+		at := 0
+		results, err := swapperAt(home, func(st atomicfile.Step) error {
+			if at++; at-1 == n {
+				return syscall.EIO
+			}
+			return nil
+		}).Forget(t.Context(), ForgetOptions{})
+		if reached = at > n; !reached && n < 10 {
+			t.Fatalf("only %d steps seen", n)
+		}
+		st, lerr := swapperAt(home, nil).Journal.Load()
+		if lerr != nil {
+			t.Fatal(lerr)
+		}
+		if len(st.Records) == 0 != (err == nil) && !errors.Is(err, atomicfile.ErrNotDurable) {
+			t.Errorf("step %d: %d records, %v", n, len(st.Records), err)
+		}
+		for _, r := range st.Records {
+			if r.Backup != "" && missing(r.Backup) {
+				t.Errorf("step %d: the backup %s is gone, and its record is not", n, r.Backup)
+			}
+		}
+		for path, text := range withoutState(snapshot(t, home)) {
+			if text != before[path] {
+				t.Errorf("step %d: %s has changed", n, path)
+			}
+			if strings.Contains(path, backupMark) && err == nil && !AnyFailed(results) {
+				t.Errorf("step %d: %s stays, and no error says so", n, path)
+			}
+			delete(before, path)
+		}
+		for path := range before {
+			if !strings.Contains(path, backupMark) || err != nil {
+				t.Errorf("step %d: %s is gone: %v", n, path, err)
+			}
+		}
+	}
+}
+
 // A question about a read-only config is asked once, and no is no.
 func TestReadOnlyIsAsked(t *testing.T) {
 	for _, yes := range []bool{true, false} {

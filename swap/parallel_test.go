@@ -158,7 +158,7 @@ func loopSwaps(home, server string) {
 	ctx := context.Background()
 	for range testtool.Size(2, 6) {
 		check(swapAll(server, "")(ctx, s, home))
-		check(s.Revert(ctx, RevertOptions{Server: server}))
+		check(s.Revert(ctx, RevertOptions{Selection: Selection{Server: server}}))
 	}
 	for { // a revert that found its file busy
 		st, err := s.Journal.Load()
@@ -166,6 +166,6 @@ func loopSwaps(home, server string) {
 		if !slices.ContainsFunc(st.Records, func(r journal.Record) bool { return r.Server == server }) {
 			return
 		}
-		check(s.Revert(ctx, RevertOptions{Server: server}))
+		check(s.Revert(ctx, RevertOptions{Selection: Selection{Server: server}}))
 	}
 }

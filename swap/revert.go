@@ -22,15 +22,19 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// RevertOptions select the swaps that [Swapper.Revert] undoes; a zero field means
-// all.
-type RevertOptions struct {
+// A Selection selects recorded swaps; a zero field means all.
+type Selection struct {
 	Clients []string
 	Scope   clients.Scope
 	Server  string
 	Repo    string // the checkout, or the directory where a command was given
-	DryRun  bool
-	Force   bool // also fields that were edited since, and configs that are read-only
+}
+
+// RevertOptions say what [Swapper.Revert] undoes.
+type RevertOptions struct {
+	Selection
+	DryRun bool
+	Force  bool // also fields that were edited since, and configs that are read-only
 	// ShowSecrets leaves the diffs of DryRun as they are, so that patch(1) applies them.
 	ShowSecrets bool
 }
@@ -41,38 +45,11 @@ var errEdited = hint.Errorf(hint.ForceEdited, "the entry was edited or removed s
 // Revert undoes swaps, the newest first. One that fails keeps its record and does
 // not stop the others. There are no results if nothing is recorded.
 func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error) {
-	if err := checkScope(o.Scope); err != nil {
-		return nil, err
-	}
-	chosen, err := s.clients(o.Clients)
+	st, wanted, unlock, err := s.selected(ctx, o.Selection, o.DryRun)
 	if err != nil {
 		return nil, err
 	}
-	repo, err := o.repo()
-	if err != nil {
-		return nil, err
-	}
-	wanted := func(r journal.Record) bool {
-		c := clients.Lookup(r.Client)
-		return (len(o.Clients) == 0 || slices.Contains(chosen, c)) &&
-			(o.Server == "" || o.Server == r.Server) &&
-			(repo == "" || repo == r.Repo) &&
-			(o.Scope == "" || c == nil || c.Scope(o.Scope) == clients.Scope(r.Scope))
-	}
-	if err := s.ownHome(); err != nil {
-		return nil, err
-	}
-	st, err := s.Journal.Load()
-	if err != nil {
-		return nil, err
-	}
-	if !o.DryRun && !missing(s.Journal.Dir) {
-		var unlock func()
-		if st, unlock, err = s.begin(ctx); err != nil {
-			return nil, err
-		}
-		defer unlock()
-	}
+	defer unlock()
 	st.Revive(func(r *journal.Record) bool { return wanted(*r) && s.isBack(r) })
 	if len(st.Records) == 0 {
 		return nil, nil
@@ -89,15 +66,13 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	}
 	var out []Result
 	for _, r := range order {
-		res := Result{Client: r.Client, Scope: clients.Scope(r.Scope), Label: r.Client, Server: r.Server, Config: r.Config, Backup: r.Backup}
-		c := clients.Lookup(r.Client)
+		c, res := resultOf(r)
 		switch {
 		case ctx.Err() != nil:
 			err = ctx.Err()
 		case c == nil:
 			err = fmt.Errorf("this version does not know that client; its backup is %s", r.Backup)
 		default:
-			res.Label = c.Label(clients.Scope(r.Scope))
 			err = t.take(ctx, c, r, &res)
 		}
 		if err != nil {
@@ -114,8 +89,52 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 	return out, t.finish()
 }
 
+// selected returns the state, and which of its records are wanted. It takes the lock,
+// unless nothing will be written.
+func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (st *journal.State, wanted func(journal.Record) bool, unlock func(), err error) {
+	fail := func(err error) (*journal.State, func(journal.Record) bool, func(), error) { return nil, nil, nil, err }
+	if err := checkScope(o.Scope); err != nil {
+		return fail(err)
+	}
+	chosen, err := s.clients(o.Clients)
+	if err != nil {
+		return fail(err)
+	}
+	repo, err := o.repo()
+	if err != nil {
+		return fail(err)
+	}
+	wanted = func(r journal.Record) bool {
+		c := clients.Lookup(r.Client)
+		return (len(o.Clients) == 0 || slices.Contains(chosen, c)) &&
+			(o.Server == "" || o.Server == r.Server) &&
+			(repo == "" || repo == r.Repo) &&
+			(o.Scope == "" || c == nil || c.Scope(o.Scope) == clients.Scope(r.Scope))
+	}
+	if err := s.ownHome(); err != nil {
+		return fail(err)
+	}
+	if dry || missing(s.Journal.Dir) {
+		st, err = s.Journal.Load()
+		return st, wanted, func() {}, err
+	}
+	st, unlock, err = s.begin(ctx)
+	return st, wanted, unlock, err
+}
+
+// resultOf begins the result for a record; its client is nil if this version does not
+// know that.
+func resultOf(r journal.Record) (*clients.Client, Result) {
+	res := Result{Client: r.Client, Scope: clients.Scope(r.Scope), Label: r.Client, Server: r.Server, Config: r.Config, Backup: r.Backup}
+	c := clients.Lookup(r.Client)
+	if c != nil {
+		res.Label = c.Label(res.Scope)
+	}
+	return c, res
+}
+
 // repo is Repo as records have it, also if the directory was deleted: its swaps were not.
-func (o RevertOptions) repo() (string, error) {
+func (o Selection) repo() (string, error) {
 	if o.Repo == "" {
 		return "", nil
 	}
@@ -233,8 +252,7 @@ func (t *taking) dropBackup(r *journal.Record, res *Result) error {
 	if r.Backup == "" {
 		return nil
 	}
-	if !strings.HasPrefix(r.Backup, r.Config+backupMark) {
-		t.Warn(fmt.Sprintf("%s: the record names %q as its backup, which mcp-swap did not make; it was left alone", res.Label, r.Backup))
+	if !t.madeBackup(r, res.Label) {
 		return nil
 	}
 	if _, err := os.Lstat(r.Backup); errors.Is(err, fs.ErrNotExist) {
@@ -248,6 +266,15 @@ func (t *taking) dropBackup(r *journal.Record, res *Result) error {
 	return nil
 }
 
+// madeBackup reports whether a record's backup can be one; only such a file is removed.
+func (s *Swapper) madeBackup(r *journal.Record, label string) bool {
+	made := strings.HasPrefix(r.Backup, r.Config+backupMark)
+	if !made {
+		s.Warn(fmt.Sprintf("%s: the record names %q as its backup, which mcp-swap did not make; it was left alone", label, r.Backup))
+	}
+	return made
+}
+
 // restore restores a swap's file.
 func (t *taking) restore(ctx context.Context, c *clients.Client, r *journal.Record, res *Result) error {
 	file := t.state.Files[r.Target]
@@ -257,7 +284,7 @@ func (t *taking) restore(ctx context.Context, c *clients.Client, r *journal.Reco
 	}
 	target, err := targetOf(r.Target)
 	if err != nil {
-		return fmt.Errorf("%w; the swap stays recorded, and the old file is in %s", err, r.Backup)
+		return fmt.Errorf("%w; the swap stays recorded, and the old file is in %s (mcp-swap forget removes both)", err, r.Backup)
 	}
 	d := &document{client: c, config: r.Config, target: target}
 	if d.text, d.info, err = t.Disk.Read(target); err != nil {
@@ -416,7 +443,7 @@ func (s *Swapper) isBack(r *journal.Record) bool {
 		v, err = judgeText(r, d)
 	}
 	if err != nil {
-		s.Warn(fmt.Sprintf("%s: cannot see whether the swap of %q that was reverted is back: %v", c.Label(clients.Scope(r.Scope)), r.Server, err))
+		s.Warn(fmt.Sprintf("%s: cannot see whether its config has the swap of %q: %v", c.Label(clients.Scope(r.Scope)), r.Server, err))
 		return false
 	}
 	return v.back()

@@ -13,6 +13,7 @@
 //	UseLocal  write the checkout's command, or one that is given, into the entry
 //	Verify    start the server, and query the clients
 //	Revert    undo that
+//	Forget    remove the record of it
 //	Doctor    check for problems
 //
 // # What a swap may change
@@ -81,6 +82,7 @@ const (
 	Replaced  = journal.Replaced // an entry that was there was changed
 	Unchanged = "unchanged"      // the entry was as wanted already
 	Reverted  = "reverted"
+	Forgotten = "forgotten" // only its record is gone
 	Failed    = "failed"
 )
 

@@ -117,7 +117,7 @@ nothing else has written to the config since, else the entry alone.
 Clients: ` + wrap(strings.Join(clients.Names(), ", "), 70, "         ") + `.
 
 A config is backed up beside itself before it is changed, nothing in it but
-the server's entry is touched, and every change is recorded until it is reverted.`,
+the server's entry is touched, and every change is recorded, so that it can be reverted.`,
 		Example: `  mcp-swap detect               # which clients are installed
   mcp-swap use-local --dry-run  # what would change, as a diff
   mcp-swap use-local            # run the checkout in the current directory
@@ -137,7 +137,7 @@ the server's entry is touched, and every change is recorded until it is reverted
 	root.SetVersionTemplate("mcp-swap {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SuggestionsMinimumDistance = 2
-	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.doctor())
+	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.forget(), a.doctor())
 	for _, c := range root.Commands() {
 		if c.Args == nil {
 			c.Args, c.ValidArgsFunction = flagsOnly, cobra.NoFileCompletions

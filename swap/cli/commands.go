@@ -349,12 +349,7 @@ from memory.`,
   mcp-swap revert --repo .
   mcp-swap revert --cli claude --scope project`,
 	}
-	cliFlag(c, &o.Clients, "all that were swapped")
-	scopeFlag(c, &o.Scope, "both")
-	serverFlag(c, &o.Server, "revert this server only (without it: all)", false)
-	c.Flags().Var((*name)(&o.Repo), "repo",
-		"revert the swaps to this checkout only, or made in this `directory` (without it: all)")
-	_ = c.MarkFlagDirname("repo")
+	selectionFlags(c, &o.Selection)
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "print the changes as a diff, and write nothing")
 	showSecretsFlag(c, &o.ShowSecrets)
 	c.Flags().BoolVar(&o.Force, "force", false, "restore a field also if it was edited since, and edit a read-only config")
@@ -364,6 +359,48 @@ from memory.`,
 			err = errors.New("nothing to revert: no swap is recorded")
 		}
 		return a.results(results, err, o.DryRun, "")
+	})
+	return c
+}
+
+// selectionFlags select among the recorded swaps.
+func selectionFlags(c *cobra.Command, o *swap.Selection) {
+	cliFlag(c, &o.Clients, "all that were swapped")
+	scopeFlag(c, &o.Scope, "both")
+	serverFlag(c, &o.Server, c.Name()+" this server only (without it: all)", false)
+	c.Flags().Var((*name)(&o.Repo), "repo",
+		c.Name()+" the swaps to this checkout only, or made in this `directory` (without it: all)")
+	_ = c.MarkFlagDirname("repo")
+}
+
+func (a *app) forget() *cobra.Command {
+	var o swap.ForgetOptions
+	c := &cobra.Command{
+		Use:   "forget",
+		Short: "Remove records of swaps, and change no config",
+		Long: `forget removes records of swaps and their backups. It changes no config: it is for
+swaps that can never be reverted, because the client or its config is gone, or
+that you want to keep. Records of reverted swaps, which are kept for thirty days,
+are forgotten too. Say which records with --cli, --server, --repo or --scope, or
+all of them with --all.`,
+		Example: `  mcp-swap forget --cli codex --dry-run
+  mcp-swap forget --repo ~/src/old-server
+  mcp-swap forget --all`,
+	}
+	selectionFlags(c, &o.Selection)
+	var all bool
+	c.Flags().BoolVar(&all, "all", false, "forget all records")
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be forgotten, and forget nothing")
+	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
+		chosen := len(o.Clients) > 0 || o.Scope != "" || o.Server != "" || o.Repo != ""
+		if chosen == all {
+			return &hint.UsageError{Msg: "say which records to forget, with --cli, --server, --repo or --scope, or all of them with --all"}
+		}
+		results, err := s.Forget(ctx, o)
+		if err == nil && len(results) == 0 {
+			err = errors.New("nothing to forget: no swap is recorded")
+		}
+		return a.results(results, err, false, "")
 	})
 	return c
 }
