@@ -240,7 +240,7 @@ func (s *Swapper) examineCommand(d *Diagnosis, f Finding, what string, argv []st
 func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
 	owner := s.configs(st)
 	for _, config := range append(slices.Sorted(maps.Keys(owner)), s.Journal.Path()) {
-		for _, name := range s.Disk.Leftovers(config) {
+		for _, name := range slices.Concat(s.Disk.Leftovers(config), s.Disk.Leftovers(s.Journal.Beside(config))) {
 			d.add(Finding{Kind: FoundTemp, Client: owner[config], Path: name, Text: fmt.Sprintf("%s was left by a killed run; the next use-local or revert removes it", name)})
 		}
 	}
@@ -310,8 +310,8 @@ func (s *Swapper) strays(st *journal.State) (out []stray) {
 	}
 	for _, config := range slices.Sorted(maps.Keys(s.configs(st))) {
 		now, _, err := s.Disk.Read(config)
-		for _, name := range beside(config, backupMark) {
-			if known[name] || strings.Contains(name, s.Disk.TempMark) {
+		for _, name := range slices.Concat(beside(config, backupMark), beside(s.Journal.Beside(config), backupMark)) {
+			if known[realDir(name)] || strings.Contains(name, s.Disk.TempMark) {
 				continue
 			}
 			text, _, berr := s.Disk.Read(name)

@@ -131,7 +131,11 @@ func faultHome(t *testing.T) string {
 	t.Helper()
 	home := tempDir(t, faultConfigs)
 	project := strings.ReplaceAll(pyproject, "srv", "srv-mcp") // of several scripts this is the server
-	writeFiles(t, home, map[string]string{"repo/pyproject.toml": project, ".cursor/mcp.json": "-> ../dot/cursor.json"})
+	writeFiles(t, home, map[string]string{
+		"repo/pyproject.toml": project, ".cursor/mcp.json": "-> ../dot/cursor.json",
+		// Codex's is in a work tree of git.
+		".codex/.git/HEAD": "", ".codex/.git/objects/x": "", ".codex/.git/refs/x": "",
+	})
 	dressUp(t, home)
 	return home
 }

@@ -19,9 +19,8 @@
 // # What a swap may change
 //
 // The entry, and no byte outside of it: package format edits text, not data.
-// Before a config is written, its bytes are backed up beside it and the edit
-// is recorded by package journal, with the bytes it replaced; so Revert restores
-// the exact file if nothing else has written to it, and only the entry otherwise.
+// Before a config is written, its bytes are backed up and the edit is recorded by
+// package journal, with the bytes it replaced; so Revert restores the exact file if nothing else has written to it, and only the entry otherwise.
 // A write is a rename of a synced file, done only while the config still holds
 // the bytes that the edit was made from. All writers of this package take one
 // lock. Clients take none when they write their own configs, except Claude, whose
@@ -45,6 +44,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/hint"
@@ -284,7 +284,7 @@ func (s *Swapper) sweep(st *journal.State) {
 	}
 	var errs []error
 	for config := range s.configs(st) {
-		errs = append(errs, s.Disk.Sweep(config))
+		errs = append(errs, s.Disk.Sweep(config), s.Disk.Sweep(s.Journal.Beside(config)))
 	}
 	for _, b := range s.strays(st) {
 		if b.spare {
@@ -296,9 +296,14 @@ func (s *Swapper) sweep(st *journal.State) {
 	}
 }
 
-// backup writes text beside a config under a name of its own.
+// backup writes text beside a config under a name of its own; for a config in a work
+// tree of git, where it would be a stray file, in the state directory.
 func (s *Swapper) backup(d *document, text []byte) (string, error) {
-	stem := d.config + backupMark + time.Now().Format("20060102150405")
+	stem := d.config
+	if _, tracked := checkout.FindRepo(filepath.Dir(realDir(d.config))); tracked {
+		stem = s.Journal.Beside(d.target)
+	}
+	stem += backupMark + time.Now().Format("20060102150405")
 	name := stem
 	var err error
 	for n := 1; n < 1000; n++ {
@@ -308,9 +313,9 @@ func (s *Swapper) backup(d *document, text []byte) (string, error) {
 		}
 		name = fmt.Sprintf("%s-%d", stem, n)
 	}
-	if err == nil && filepath.Dir(d.config) != filepath.Dir(d.target) {
+	if dir := filepath.Dir(name); err == nil && dir != filepath.Dir(d.target) {
 		// Else the write of the config syncs the directory.
-		if err = s.Disk.SyncDir(filepath.Dir(d.config)); err != nil {
+		if err = s.Disk.SyncDir(dir); err != nil {
 			err = errors.Join(err, s.Disk.Remove(name))
 		}
 	}

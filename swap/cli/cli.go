@@ -116,7 +116,7 @@ nothing else has written to the config since, else the entry alone.
 
 Clients: ` + wrap(strings.Join(clients.Names(), ", "), 70, "         ") + `.
 
-A config is backed up beside itself before it is changed, nothing in it but
+A config is backed up before it is changed, nothing in it but
 the server's entry is touched, and every change is recorded, so that it can be reverted.`,
 		Example: `  mcp-swap detect               # which clients are installed
   mcp-swap use-local --dry-run  # what would change, as a diff

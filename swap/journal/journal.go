@@ -213,7 +213,7 @@ type StateError struct {
 }
 
 func (e *StateError) Error() string {
-	return fmt.Sprintf("state file %s cannot be used: %v; nothing was changed (inspect it, then move it away: the backups beside the configs stay)", e.Path, e.Err)
+	return fmt.Sprintf("state file %s cannot be used: %v; nothing was changed (inspect it, then move it away: the backups stay)", e.Path, e.Err)
 }
 
 func (e *StateError) Unwrap() error { return e.Err }
@@ -271,10 +271,7 @@ func decode(text []byte) (*State, error) {
 // move rewrites all paths: f gets each, and the home directory that it may be below, as
 // clients name it or, for paths without links, by its real name.
 func (s *State) move(home string, f func(home, path string) string) {
-	real := home
-	if dir, err := filepath.EvalSymlinks(home); err == nil {
-		real = dir
-	}
+	real := realName(home)
 	for _, records := range [][]Record{s.Records, s.Reverted} {
 		for i := range records {
 			r := &records[i]
@@ -294,6 +291,19 @@ func (s *State) move(home string, f func(home, path string) string) {
 		}
 		s.Files[f(real, target)] = file
 	}
+}
+
+func realName(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
+// Beside is a path in the state directory for what would otherwise be beside target, a
+// path without links. No two targets have the same.
+func (j Journal) Beside(target string) string {
+	return filepath.Join(j.Dir, filepath.Base(target)+"-"+Hash([]byte(relative(realName(j.Home), target)))[:16])
 }
 
 func absolute(home, path string) string {
