@@ -177,17 +177,11 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 		add(FoundHalf, "%s: the config that the swap created does not exist: a run was interrupted, or it was deleted; mcp-swap revert finishes it", what)
 		return
 	}
-	target, err := targetOf(r.Target)
-	if err != nil {
+	v, read, err := s.judgeNow(c, r)
+	if !read {
 		add(FoundNoTarget, "%s: %v; the old file is %s; mcp-swap forget removes the record and that", what, err, r.Backup)
 		return
 	}
-	doc := &document{client: c, config: r.Config, target: target}
-	if doc.text, doc.info, err = s.Disk.Read(target); err != nil {
-		add(FoundNoTarget, "%s: %v; the old file is %s; mcp-swap forget removes the record and that", what, err, r.Backup)
-		return
-	}
-	v, err := judgeText(r, doc)
 	newest := &r.Writes[len(r.Writes)-1]
 	if err == nil && v.landed != nil {
 		s.examineCommand(d, f, what, c.Dialect.ReadArgv(v.landed.Value))
@@ -244,19 +238,7 @@ func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
 			d.add(Finding{Kind: FoundTemp, Client: owner[config], Path: name, Text: fmt.Sprintf("%s was left by a killed run; the next use-local or revert removes it", name)})
 		}
 	}
-	for _, b := range s.strays(st) {
-		f := Finding{Kind: FoundStrayBackup, Client: owner[b.config], Path: b.path}
-		switch {
-		case st == nil:
-			f.Text = fmt.Sprintf("%s is a backup; without the state file it is unknown whether it is needed", b.path)
-		case b.spare:
-			f.Kind = FoundSpareBackup
-			f.Text = fmt.Sprintf("%s was left by a killed run and equals its config; the next use-local or revert removes it", b.path)
-		default:
-			f.Text = fmt.Sprintf("%s is a backup of %s without a record; inspect before deleting: it may be the only copy of the config before a swap", b.path, b.config)
-		}
-		d.add(f)
-	}
+	d.Findings = append(d.Findings, s.strays(st)...)
 }
 
 // configs are the files beside which runs write, and their clients. Directories have
@@ -294,28 +276,32 @@ func realDir(path string) string {
 	return path
 }
 
-// A stray is a backup that no record knows. It is spare if its config still has the
+// strays finds the backups that no record knows. One is spare if its config still has the
 // same text: the run that made it was killed before it wrote.
-type stray struct {
-	path, config string
-	spare        bool
-}
-
-func (s *Swapper) strays(st *journal.State) (out []stray) {
+func (s *Swapper) strays(st *journal.State) (out []Finding) {
 	known := map[string]bool{}
 	if st != nil {
 		for _, r := range st.Records {
 			known[realDir(r.Backup)] = true
 		}
 	}
-	for _, config := range slices.Sorted(maps.Keys(s.configs(st))) {
-		now, _, err := s.Disk.Read(config)
+	owner := s.configs(st)
+	for _, config := range slices.Sorted(maps.Keys(owner)) {
 		for _, name := range slices.Concat(beside(config, backupMark), beside(s.Journal.Beside(config), backupMark)) {
 			if known[realDir(name)] || strings.Contains(name, s.Disk.TempMark) {
 				continue
 			}
+			f := Finding{Kind: FoundStrayBackup, Client: owner[config], Path: name, Text: fmt.Sprintf(
+				"%s is a backup of %s without a record; inspect before deleting: it may be the only copy of the config before a swap", name, config)}
+			now, _, err := s.Disk.Read(config)
 			text, _, berr := s.Disk.Read(name)
-			out = append(out, stray{name, config, err == nil && berr == nil && bytes.Equal(text, now)})
+			if st == nil {
+				f.Text = fmt.Sprintf("%s is a backup; without the state file it is unknown whether it is needed", name)
+			} else if err == nil && berr == nil && bytes.Equal(text, now) {
+				f.Kind = FoundSpareBackup
+				f.Text = fmt.Sprintf("%s was left by a killed run and equals its config; the next use-local or revert removes it", name)
+			}
+			out = append(out, f)
 		}
 	}
 	return out

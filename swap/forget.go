@@ -10,22 +10,17 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// ForgetOptions say what [Swapper.Forget] forgets.
-type ForgetOptions struct {
-	Selection
-	DryRun bool
-}
-
 // Forget removes records of swaps, also of reverted ones, and their backups. It changes
 // no config: it is for records that cannot be reverted any more. There are no results
-// if nothing is recorded.
-func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error) {
-	st, wanted, unlock, err := s.selected(ctx, o.Selection, o.DryRun)
+// if nothing is recorded. A dry run only says what it would forget.
+func (s *Swapper) Forget(ctx context.Context, o Selection, dry bool) ([]Result, error) {
+	st, wanted, unlock, err := s.selected(ctx, o, dry)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	all := slices.Concat(st.Records, st.Reverted)
+	slices.SortStableFunc(all, func(a, b journal.Record) int { return place(a.Client) - place(b.Client) })
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -37,7 +32,7 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		}
 		c, res := resultOf(r)
 		res.Outcome = Forgotten
-		if o.DryRun {
+		if dry {
 			res.Outcome = "to forget"
 		}
 		res.Detail = fmt.Sprintf("%q, swapped %s", r.Server, shortTime(r.Time))
@@ -56,7 +51,7 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 	if len(out) == 0 {
 		return nil, hint.Errorf(hint.Narrower, "nothing to forget: no recorded swap matches")
 	}
-	if o.DryRun {
+	if dry {
 		return out, nil
 	}
 	st.Records = slices.DeleteFunc(st.Records, wanted)

@@ -34,6 +34,7 @@ func (s *Swapper) swaps(st *Status, o StatusOptions, chosen []*clients.Client) {
 		return
 	}
 	state.Revive(s.isBack)
+	slices.SortFunc(state.Records, func(a, b journal.Record) int { return a.Seq - b.Seq })
 	for _, r := range state.Records {
 		c := clients.Lookup(r.Client)
 		switch {

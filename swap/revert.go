@@ -92,17 +92,16 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 // selected returns the state, and which of its records are wanted. It takes the lock,
 // unless nothing will be written.
 func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (st *journal.State, wanted func(journal.Record) bool, unlock func(), err error) {
-	fail := func(err error) (*journal.State, func(journal.Record) bool, func(), error) { return nil, nil, nil, err }
 	if err := checkScope(o.Scope); err != nil {
-		return fail(err)
+		return nil, nil, nil, err
 	}
 	chosen, err := s.clients(o.Clients)
 	if err != nil {
-		return fail(err)
+		return nil, nil, nil, err
 	}
 	repo, err := o.repo()
 	if err != nil {
-		return fail(err)
+		return nil, nil, nil, err
 	}
 	wanted = func(r journal.Record) bool {
 		c := clients.Lookup(r.Client)
@@ -112,7 +111,7 @@ func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (st *jour
 			(o.Scope == "" || c == nil || c.Scope(o.Scope) == clients.Scope(r.Scope))
 	}
 	if err := s.ownHome(); err != nil {
-		return fail(err)
+		return nil, nil, nil, err
 	}
 	if dry || missing(s.Journal.Dir) {
 		st, err = s.Journal.Load()
@@ -372,17 +371,23 @@ type verdict struct {
 	now      map[string]any // the entry, if that was judged; nil: there is none
 }
 
-// judgeText judges a file that may not even parse any more.
+// judgeText judges a file that may not even parse any more: its error names the backup.
 func judgeText(r *journal.Record, d *document) (verdict, error) {
 	if v := judgeBytes(r, d.text); v.whole {
 		return v, nil
 	}
-	if err := d.parse(); err != nil {
-		return verdict{}, err
+	var e format.Entry
+	err := d.parse()
+	if err == nil {
+		if e, err = d.doc.Lookup(r.Container, r.Server); err != nil {
+			err = fmt.Errorf("%s: %w", d.config, err)
+		}
 	}
-	e, err := d.doc.Lookup(r.Container, r.Server)
+	if err != nil && r.Backup != "" && !missing(r.Backup) {
+		err = fmt.Errorf("%w; repair it and run revert again: as it was before the swap it is in %s", err, r.Backup)
+	}
 	if err != nil {
-		return verdict{}, fmt.Errorf("%s: %w", d.config, err)
+		return verdict{}, err
 	}
 	return judge(r, d, e), nil
 }
@@ -433,20 +438,28 @@ func (v verdict) back() bool {
 // isBack reads the config of a swap that was reverted.
 func (s *Swapper) isBack(r *journal.Record) bool {
 	c := clients.Lookup(r.Client)
-	target, err := targetOf(r.Target)
-	if c == nil || err != nil {
+	if c == nil || missing(r.Target) {
 		return false
 	}
-	d := &document{client: c, config: r.Config, target: target}
-	var v verdict
-	if d.text, d.info, err = s.Disk.Read(target); err == nil {
-		v, err = judgeText(r, d)
-	}
+	v, _, err := s.judgeNow(c, r)
 	if err != nil {
 		s.Warn(fmt.Sprintf("%s: cannot see whether its config has the swap of %q: %v", c.Label(clients.Scope(r.Scope)), r.Server, err))
 		return false
 	}
 	return v.back()
+}
+
+// judgeNow judges the file of a swap as it is now, if it can be read.
+func (s *Swapper) judgeNow(c *clients.Client, r *journal.Record) (v verdict, read bool, err error) {
+	d := &document{client: c, config: r.Config}
+	if d.target, err = targetOf(r.Target); err != nil {
+		return v, false, err
+	}
+	if d.text, d.info, err = s.Disk.Read(d.target); err != nil {
+		return v, false, err
+	}
+	v, err = judgeText(r, d)
+	return v, true, err
 }
 
 // broughtBack says that a swap was reverted, is back, and what undoes it.

@@ -20,7 +20,8 @@
 //
 // The entry, and no byte outside of it: package format edits text, not data.
 // Before a config is written, its bytes are backed up and the edit is recorded by
-// package journal, with the bytes it replaced; so Revert restores the exact file if nothing else has written to it, and only the entry otherwise.
+// package journal, with the bytes it replaced; so Revert restores the exact file if
+// nothing else has written to it, and only the entry otherwise.
 // A write is a rename of a synced file, done only while the config still holds
 // the bytes that the edit was made from. All writers of this package take one
 // lock. Clients take none when they write their own configs, except Claude, whose
@@ -286,9 +287,9 @@ func (s *Swapper) sweep(st *journal.State) {
 	for config := range s.configs(st) {
 		errs = append(errs, s.Disk.Sweep(config), s.Disk.Sweep(s.Journal.Beside(config)))
 	}
-	for _, b := range s.strays(st) {
-		if b.spare {
-			errs = append(errs, s.Disk.Remove(b.path))
+	for _, f := range s.strays(st) {
+		if f.Kind == FoundSpareBackup {
+			errs = append(errs, s.Disk.Remove(f.Path))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -402,7 +402,6 @@ func (w *writing) enter(c *change, next *journal.State) error {
 	}
 	base := d.text
 	// What was swapped, reverted and brought back is swapped again.
-	known := len(next.Records)
 	next.Revive(func(r *journal.Record) bool {
 		return r.Same(d.target, c.container, w.use.server) && judge(r, d, c.old).back()
 	})
@@ -410,8 +409,10 @@ func (w *writing) enter(c *change, next *journal.State) error {
 		delete(next.Files, d.target)
 	}
 	i := next.Find(d.target, c.container, w.use.server)
+	needed := i < 0 && !d.absent() // a file that was created has no backup
 	if i >= 0 {
 		rec = next.Records[i]
+		needed = !rec.Reverted.IsZero()
 		prior := rec
 		c.prior = &prior
 		was := judge(&prior, d, c.old)
@@ -449,8 +450,6 @@ func (w *writing) enter(c *change, next *journal.State) error {
 		next.Files[d.target] = f
 	}
 
-	// A file that was created has none, so a swap of it again makes none either.
-	needed := (i < 0 || i >= known) && !d.absent()
 	if rec.Backup != "" {
 		if _, err := os.Lstat(rec.Backup); errors.Is(err, fs.ErrNotExist) {
 			w.Warn(fmt.Sprintf("%s: the first backup %s does not exist any more; the new one holds the config as revert would leave it", c.result.Label, rec.Backup))

@@ -374,7 +374,8 @@ func selectionFlags(c *cobra.Command, o *swap.Selection) {
 }
 
 func (a *app) forget() *cobra.Command {
-	var o swap.ForgetOptions
+	var o swap.Selection
+	var all, dry bool
 	c := &cobra.Command{
 		Use:   "forget",
 		Short: "Remove records of swaps, and change no config",
@@ -387,16 +388,15 @@ all of them with --all.`,
   mcp-swap forget --repo ~/src/old-server
   mcp-swap forget --all`,
 	}
-	selectionFlags(c, &o.Selection)
-	var all bool
+	selectionFlags(c, &o)
 	c.Flags().BoolVar(&all, "all", false, "forget all records")
-	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be forgotten, and forget nothing")
+	c.Flags().BoolVar(&dry, "dry-run", false, "say what would be forgotten, and forget nothing")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		chosen := len(o.Clients) > 0 || o.Scope != "" || o.Server != "" || o.Repo != ""
 		if chosen == all {
 			return &hint.UsageError{Msg: "say which records to forget, with --cli, --server, --repo or --scope, or all of them with --all"}
 		}
-		results, err := s.Forget(ctx, o)
+		results, err := s.Forget(ctx, o, dry)
 		if err == nil && len(results) == 0 {
 			err = errors.New("nothing to forget: no swap is recorded")
 		}
