@@ -93,6 +93,7 @@ func swapSample(t *testing.T, s *Swapper, c *clients.Client, scope clients.Scope
 		b, _ := json.Marshal(st)
 		t.Errorf("status: %s, %v", b, err)
 	}
+	swapped := readFile(t, config)
 	if got := revert(); got != original {
 		t.Errorf("revert gave\n%s\nwant\n%s", got, original)
 	}
@@ -102,13 +103,25 @@ func swapSample(t *testing.T, s *Swapper, c *clients.Client, scope clients.Scope
 	if strings.Contains(original, "\r\n") {
 		eol = "\r\n"
 	}
-	if err := os.WriteFile(config, []byte(readFile(t, config)+eol), 0o600); err != nil {
-		t.Fatal(err)
+	save := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
+	save(readFile(t, config) + eol)
 	if got := revert(); got != original+eol {
 		t.Errorf("revert of a file saved since gave\n%s\nwant\n%s", got, original+eol)
 	}
-	if err := os.WriteFile(config, []byte(original), 0o600); err != nil {
-		t.Fatal(err)
+
+	// What a client brings back is reverted in the same ways.
+	for _, more := range []string{eol, ""} {
+		save(swapped + more)
+		if got := revert(); got != original+more {
+			t.Errorf("revert of what came back gave\n%s\nwant\n%s", got, original+more)
+		}
+	}
+	if again, err := s.Revert(t.Context(), RevertOptions{}); len(again) > 0 || err != nil {
+		t.Errorf("there is something to revert twice: %+v, %v", again, err)
 	}
 }
