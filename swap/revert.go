@@ -311,8 +311,9 @@ func (t *taking) restore(ctx context.Context, c *clients.Client, r *journal.Reco
 	if res.Detail = how; remove {
 		res.Detail = "config removed"
 	}
+	handOn(t.state.Reverted, r) // in case they come back
 	if !v.first() {
-		handOn(t.state, r)
+		handOn(t.state.Records, r)
 	}
 	if t.opts.DryRun {
 		t.dry[target] = text
@@ -537,9 +538,9 @@ func (v verdict) moved(d *document, entry []byte) ([]byte, bool) {
 // handOn is for a swap that is undone while another swap of the same file stays.
 // The containers that it made for its entry stay while the other entry is in them,
 // and must be removed with that one: so the other swap's record takes that over.
-func handOn(st *journal.State, r *journal.Record) {
-	for i := range st.Records {
-		heir := &st.Records[i]
+func handOn(records []journal.Record, r *journal.Record) {
+	for i := range records {
+		heir := &records[i]
 		if heir.Target == r.Target && !heir.Same(r.Target, r.Container, r.Server) {
 			heir.Undo = heir.Undo.Inherit(heir.Container, r.Undo, r.Container)
 		}

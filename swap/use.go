@@ -401,9 +401,14 @@ func (w *writing) enter(c *change, next *journal.State) error {
 		Config: d.config, Target: d.target, Old: c.old.Value, Undo: c.edit.Undo,
 	}
 	base := d.text
-	// What was swapped, reverted and brought back is swapped again.
+	// What was swapped, reverted and brought back is swapped again; of other entries of the
+	// file that are back it matters who made the file.
 	next.Revive(func(r *journal.Record) bool {
-		return r.Same(d.target, c.container, w.use.server) && judge(r, d, c.old).back()
+		if r.Target != d.target {
+			return false
+		}
+		v, err := judgeText(r, &document{client: d.client, config: d.config, text: d.text})
+		return err == nil && v.back()
 	})
 	if !slices.ContainsFunc(next.Records, func(r journal.Record) bool { return r.Target == d.target }) {
 		delete(next.Files, d.target)
