@@ -235,7 +235,8 @@ func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
 	owner := s.configs(st)
 	for _, config := range append(slices.Sorted(maps.Keys(owner)), s.Journal.Path()) {
 		for _, name := range slices.Concat(s.Disk.Leftovers(config), s.Disk.Leftovers(s.Journal.Beside(config))) {
-			d.add(Finding{Kind: FoundTemp, Client: owner[config], Path: name, Text: fmt.Sprintf("%s was left by a killed run; the next use-local or revert removes it", name)})
+			d.add(Finding{Kind: FoundTemp, Client: owner[config], Path: name,
+				Text: name + " was left by a killed run; the next use-local or revert removes it"})
 		}
 	}
 	d.Findings = append(d.Findings, s.strays(st)...)
@@ -291,15 +292,18 @@ func (s *Swapper) strays(st *journal.State) (out []Finding) {
 			if known[realDir(name)] || strings.Contains(name, s.Disk.TempMark) {
 				continue
 			}
-			f := Finding{Kind: FoundStrayBackup, Client: owner[config], Path: name, Text: fmt.Sprintf(
-				"%s is a backup of %s without a record; inspect before deleting: it may be the only copy of the config before a swap", name, config)}
+			f := Finding{Kind: FoundStrayBackup, Client: owner[config], Path: name}
 			now, _, err := s.Disk.Read(config)
 			text, _, berr := s.Disk.Read(name)
-			if st == nil {
-				f.Text = fmt.Sprintf("%s is a backup; without the state file it is unknown whether it is needed", name)
-			} else if err == nil && berr == nil && bytes.Equal(text, now) {
+			switch {
+			case st == nil:
+				f.Text = name + " is a backup; without the state file it is unknown whether it is needed"
+			case err == nil && berr == nil && bytes.Equal(text, now):
 				f.Kind = FoundSpareBackup
-				f.Text = fmt.Sprintf("%s was left by a killed run and equals its config; the next use-local or revert removes it", name)
+				f.Text = name + " was left by a killed run and equals its config; the next use-local or revert removes it"
+			default:
+				f.Text = fmt.Sprintf("%s is a backup of %s without a record; inspect before deleting: "+
+					"it may be the only copy of the config before a swap", name, config)
 			}
 			out = append(out, f)
 		}

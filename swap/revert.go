@@ -91,7 +91,9 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 
 // selected returns the state, and which of its records are wanted. It takes the lock,
 // unless nothing will be written.
-func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (st *journal.State, wanted func(journal.Record) bool, unlock func(), err error) {
+func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (
+	st *journal.State, wanted func(journal.Record) bool, unlock func(), err error,
+) {
 	if err := checkScope(o.Scope); err != nil {
 		return nil, nil, nil, err
 	}
@@ -124,7 +126,8 @@ func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (st *jour
 // resultOf begins the result for a record; its client is nil if this version does not
 // know that.
 func resultOf(r journal.Record) (*clients.Client, Result) {
-	res := Result{Client: r.Client, Scope: clients.Scope(r.Scope), Label: r.Client, Server: r.Server, Config: r.Config, Backup: r.Backup}
+	res := Result{Client: r.Client, Scope: clients.Scope(r.Scope), Label: r.Client}
+	res.Server, res.Config, res.Backup = r.Server, r.Config, r.Backup
 	c := clients.Lookup(r.Client)
 	if c != nil {
 		res.Label = c.Label(res.Scope)
@@ -465,8 +468,9 @@ func (s *Swapper) judgeNow(c *clients.Client, r *journal.Record) (v verdict, rea
 
 // broughtBack says that a swap was reverted, is back, and what undoes it.
 func broughtBack(label string, r *journal.Record) string {
+	undo := ask.CommandLine([]string{"mcp-swap", "revert", "--cli", r.Client, "--server", r.Server})
 	return fmt.Sprintf("%s: %q, reverted %s, is in its config again, as if a client had saved it from memory; %s undoes it",
-		label, r.Server, shortTime(r.Reverted), ask.CommandLine([]string{"mcp-swap", "revert", "--cli", r.Client, "--server", r.Server}))
+		label, r.Server, shortTime(r.Reverted), undo)
 }
 
 func shortTime(t time.Time) string { return t.Local().Format(time.DateTime) }

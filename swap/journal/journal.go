@@ -94,7 +94,7 @@ type Record struct {
 	Config    string   `json:"config"` // the file as the client names it
 	Target    string   `json:"target"` // the regular file behind all links
 	Container []string `json:"container"`
-	Backup    string   `json:"backup"` // "" if the swap created the file
+	Backup    string   `json:"backup"` // "" if the swap created the file or was reverted
 
 	Before string         `json:"before_sha256"` // the file before the first swap
 	Old    map[string]any `json:"old,omitempty"` // the entry before the first swap
@@ -213,7 +213,8 @@ type StateError struct {
 }
 
 func (e *StateError) Error() string {
-	return fmt.Sprintf("state file %s cannot be used: %v; nothing was changed (inspect it, then move it away: the backups stay)", e.Path, e.Err)
+	return fmt.Sprintf("state file %s cannot be used: %v; nothing was changed "+
+		"(inspect it, then move it away: the backups stay)", e.Path, e.Err)
 }
 
 func (e *StateError) Unwrap() error { return e.Err }

@@ -30,7 +30,8 @@ func TestWriteUndoesItself(t *testing.T) {
 
 func record(dir string) Record {
 	return Record{
-		Seq: 1, Time: time.Now().UTC().Truncate(time.Second), Client: "cursor", Server: "srv", Repo: "/repo", Config: filepath.Join(dir, "c"), Target: filepath.Join(dir, "c"),
+		Seq: 1, Time: time.Now().UTC().Truncate(time.Second), Client: "cursor", Server: "srv", Repo: "/repo",
+		Config: filepath.Join(dir, "c"), Target: filepath.Join(dir, "c"),
 		Container: []string{"mcpServers"}, Writes: []Write{NewWrite([]byte("\xc3\xa9"), []byte("\xc3\xa8"), map[string]any{"command": "x"})},
 	}
 }
