@@ -398,7 +398,7 @@ func TestForgetFailsAtEveryStep(t *testing.T) {
 				return syscall.EIO
 			}
 			return nil
-		}).Forget(t.Context(), Selection{}, false)
+		}).Forget(t.Context(), ForgetOptions{Force: true})
 		if reached = at > n; !reached && n < 10 {
 			t.Fatalf("only %d steps seen", n)
 		}

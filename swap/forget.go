@@ -10,11 +10,18 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
+// ForgetOptions say what [Swapper.Forget] forgets.
+type ForgetOptions struct {
+	Selection
+	DryRun bool
+	Force  bool // also swaps that revert could undo
+}
+
 // Forget removes records of swaps, also of reverted ones, and their backups. It changes
 // no config: it is for records that cannot be reverted any more. There are no results
 // if nothing is recorded. A dry run only says what it would forget.
-func (s *Swapper) Forget(ctx context.Context, o Selection, dry bool) ([]Result, error) {
-	st, wanted, unlock, err := s.selected(ctx, o, dry)
+func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error) {
+	st, wanted, unlock, err := s.selected(ctx, o.Selection, o.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -26,13 +33,14 @@ func (s *Swapper) Forget(ctx context.Context, o Selection, dry bool) ([]Result, 
 	}
 	var out []Result
 	var gone []journal.Record
+	forgotten := map[int]bool{} // by their numbers
 	for _, r := range all {
 		if !wanted(r) {
 			continue
 		}
 		c, res := resultOf(r)
 		res.Outcome = Forgotten
-		if dry {
+		if o.DryRun {
 			res.Outcome = "to forget"
 		}
 		res.Detail = fmt.Sprintf("%q, swapped %s", r.Server, shortTime(r.Time))
@@ -45,17 +53,25 @@ func (s *Swapper) Forget(ctx context.Context, o Selection, dry bool) ([]Result, 
 		if c != nil && s.isBack(&r) {
 			res.Cautions = append(res.Cautions, errors.New("its config has the swap, and keeps it; mcp-swap revert would undo it"))
 		}
-		gone = append(gone, r)
-		out = append(out, res)
+		if c != nil && r.Reverted.IsZero() && !o.Force {
+			if _, read, _ := s.judgeNow(c, &r); read {
+				res.Outcome, res.Cautions = Failed, nil
+				res.Err = hint.Errorf(hint.ForceForget, "mcp-swap revert can undo it, and nothing could once it is forgotten")
+			}
+		}
+		if out = append(out, res); res.Err == nil {
+			gone, forgotten[r.Seq] = append(gone, r), true
+		}
 	}
 	if len(out) == 0 {
 		return nil, hint.Errorf(hint.Narrower, "nothing to forget: no recorded swap matches")
 	}
-	if dry {
+	if o.DryRun || len(gone) == 0 {
 		return out, nil
 	}
-	st.Records = slices.DeleteFunc(st.Records, wanted)
-	st.Reverted = slices.DeleteFunc(st.Reverted, wanted)
+	of := func(r journal.Record) bool { return forgotten[r.Seq] }
+	st.Records = slices.DeleteFunc(st.Records, of)
+	st.Reverted = slices.DeleteFunc(st.Reverted, of)
 	if err := s.Journal.Save(st); err != nil {
 		return nil, err
 	}

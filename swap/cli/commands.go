@@ -374,29 +374,30 @@ func selectionFlags(c *cobra.Command, o *swap.Selection) {
 }
 
 func (a *app) forget() *cobra.Command {
-	var o swap.Selection
-	var all, dry bool
+	var o swap.ForgetOptions
+	var all bool
 	c := &cobra.Command{
 		Use:   "forget",
 		Short: "Remove records of swaps, and change no config",
 		Long: `forget removes records of swaps and their backups. It changes no config: it is for
-swaps that can never be reverted, because the client or its config is gone, or
-that you want to keep. Records of reverted swaps, which are kept for thirty days,
+swaps that can never be reverted, because the client or its config is gone, and
+with --force for those that you want to keep. Records of reverted swaps, which are kept for thirty days,
 are forgotten too. Say which records with --cli, --server, --repo or --scope, or
 all of them with --all.`,
 		Example: `  mcp-swap forget --cli codex --dry-run
   mcp-swap forget --repo ~/src/old-server
   mcp-swap forget --all`,
 	}
-	selectionFlags(c, &o)
+	selectionFlags(c, &o.Selection)
 	c.Flags().BoolVar(&all, "all", false, "forget all records")
-	c.Flags().BoolVar(&dry, "dry-run", false, "say what would be forgotten, and forget nothing")
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be forgotten, and forget nothing")
+	c.Flags().BoolVar(&o.Force, "force", false, "forget a swap also if it could be reverted")
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
 		chosen := len(o.Clients) > 0 || o.Scope != "" || o.Server != "" || o.Repo != ""
 		if chosen == all {
 			return &hint.UsageError{Msg: "say which records to forget, with --cli, --server, --repo or --scope, or all of them with --all"}
 		}
-		results, err := s.Forget(ctx, o, dry)
+		results, err := s.Forget(ctx, o)
 		if err == nil && len(results) == 0 {
 			err = errors.New("nothing to forget: no swap is recorded")
 		}

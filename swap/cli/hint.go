@@ -32,6 +32,8 @@ func advice(h hint.Hint, arg string) string {
 		return "use --force to edit it anyway; it stays read-only"
 	case hint.ForceEdited:
 		return "use --force to put back what the swap changed"
+	case hint.ForceForget:
+		return "use --force to forget it, and keep the entry as it is"
 	case hint.Client:
 		return "name one with --cli"
 	case hint.Narrower:

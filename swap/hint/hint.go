@@ -44,6 +44,7 @@ type Hint int
 const (
 	ForceWrite  Hint = iota + 1 // Force edits a read-only config
 	ForceEdited                 // Force puts the old entry back
+	ForceForget                 // Force forgets it nevertheless
 	Client                      // Clients names one that is not present
 	Narrower                    // Clients, Scope, Server and Repo left nothing to do
 	Server                      // Server names it
