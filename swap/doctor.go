@@ -34,6 +34,7 @@ type Finding struct {
 // Kinds of a [Finding].
 const (
 	FoundOtherName   = "other-name"       // the repo is registered under another server name
+	FoundTwice       = "twice"            // … beside that name
 	FoundSwapped     = "not-reverted"     // a swap that revert would undo
 	FoundBack        = "brought-back"     // a swap that was reverted, and is in its config again
 	FoundHalf        = "half-finished"    // a swap or revert that was interrupted
@@ -57,6 +58,8 @@ type Diagnosis struct {
 	Server   string    `json:"server"` // "" if it could not be derived
 	NoServer error     `json:"-"`      // why it could not
 	Findings []Finding `json:"findings"`
+
+	published string // the package that the checkout publishes
 }
 
 // DoctorOptions say what [Swapper.Doctor] looks at.
@@ -73,6 +76,9 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 		repo, _ = checkout.RealDir(o.Repo)
 	}
 	d := &Diagnosis{Version: SchemaVersion, Repo: repo, Server: server, NoServer: err, Findings: []Finding{}}
+	if co, err := checkout.Read(o.Repo, ""); err == nil {
+		d.published = publishes(co)
+	}
 	st, err := s.Journal.Load()
 	if err != nil {
 		se, _ := errors.AsType[*journal.StateError](err)
@@ -118,8 +124,8 @@ func (s *Swapper) examine(d *Diagnosis, c *clients.Client) {
 	}
 }
 
-// examineEntries finds entries that run the repository under other names, and such
-// as run a checkout that does not exist any more.
+// examineEntries finds entries that run the repository, or the package that it publishes, under other
+// names, and such as run a checkout that does not exist any more.
 func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scope) {
 	c := doc.client
 	for _, container := range c.Containers(scope, checkout.ClaudeProject(d.Repo)) {
@@ -132,18 +138,24 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scop
 			if err != nil || !e.Found {
 				continue
 			}
-			f := Finding{Client: c.Name, Scope: scope, Server: name, Path: doc.config}
-			tag := s.classify(c.Dialect.ReadArgv(e.Value), c.Dialect.Flat(e.Value), d.Repo)
-			switch {
-			case tag.Missing:
-				f.Kind = FoundNoCheckout
-				f.Text = fmt.Sprintf("%s runs %q from %s, which does not exist", c.Label(scope), name, tag.Path)
-				d.add(f)
-			case tag.ThisRepo && d.Server != "" && name != d.Server:
-				f.Kind, f.Hint, f.Arg = FoundOtherName, hint.Server, name
-				f.Text = fmt.Sprintf("%s runs this repository as %q, not as %q", c.Label(scope), name, d.Server)
-				d.add(f)
+			if tag := s.classify(c.Dialect.ReadArgv(e.Value), c.Dialect.Flat(e.Value), d.Repo); tag.Missing {
+				d.add(Finding{Kind: FoundNoCheckout, Client: c.Name, Scope: scope, Server: name, Path: doc.config,
+					Text: fmt.Sprintf("%s runs %q from %s, which does not exist", c.Label(scope), name, tag.Path)})
 			}
+		}
+		if d.Server == "" {
+			continue
+		}
+		e, _ := doc.doc.Lookup(container, d.Server)
+		names, runs := s.twins(doc, container, d.Server, d.Repo, d.published)
+		for i, name := range names {
+			f := Finding{Kind: FoundOtherName, Client: c.Name, Scope: scope, Server: name, Path: doc.config, Hint: hint.Server, Arg: name}
+			f.Text = fmt.Sprintf("%s runs %s as %q, not as %q", c.Label(scope), runs[i], name, d.Server)
+			if e.Found {
+				f.Kind, f.Hint, f.Arg = FoundTwice, 0, ""
+				f.Text = fmt.Sprintf("%s runs %s as %q beside %q, so every tool is there twice; remove one", c.Label(scope), runs[i], name, d.Server)
+			}
+			d.add(f)
 		}
 	}
 }

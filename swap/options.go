@@ -45,14 +45,17 @@ type UseOptions struct {
 type use struct {
 	repo    string
 	server  string
-	argv    []string
-	given   bool   // argv is the user's own
-	url     string // in place of argv
-	compile []string
-	unbuilt error // why the program of argv does not exist
-	env     []clients.EnvVar
-	keepEnv bool
-	project string
+	unnamed bool // the caller did not name the server
+	// published is the package that the checkout publishes, if unnamed.
+	published string
+	argv      []string
+	given     bool   // argv is the user's own
+	url       string // in place of argv
+	compile   []string
+	unbuilt   error // why the program of argv does not exist
+	env       []clients.EnvVar
+	keepEnv   bool
+	project   string
 }
 
 // wanted checks the options and reads the checkout.
@@ -101,7 +104,10 @@ func (s *Swapper) checkout(u *use, o UseOptions) error {
 		}
 		return err
 	}
-	u.repo, u.server = co.Dir, cmp.Or(u.server, co.Server)
+	if u.server == "" {
+		u.server, u.unnamed, u.published = co.Server, true, publishes(co)
+	}
+	u.repo = co.Dir
 	if o.PR == 0 && cmp.Or(o.Mode, checkout.ModeDev) == checkout.ModeDev {
 		u.unbuilt = co.Unbuilt
 	}

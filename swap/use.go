@@ -120,6 +120,9 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 		if c.err == nil {
 			c.ours = s.ours(c.doc)
 			c.under = s.under(c.doc, u.repo, u.server)
+			if u.unnamed {
+				c.err = s.noTwin(c, u)
+			}
 		}
 		g.configs = append(g.configs, c)
 	}
