@@ -43,14 +43,14 @@ func Open(ctx context.Context, srv *tmux.Server, p Program) (*Pane, error) {
 	pane := &Pane{Server: srv}
 	out, err := srv.Do(ctx,
 		raw("set-option", "-g", "history-limit", strconv.Itoa(p.History)),
-		raw("new-session", append([]string{"-d", "-P", "-F", "#{session_id} #{pane_id} #{pane_tty} #{pane_pid}",
+		raw("new-session", append([]string{"-d", "-P", "-F", "#{session_id} #{pane_id}",
 			"-x", strconv.Itoa(p.Columns), "-y", strconv.Itoa(p.Rows)}, idle...)...))
 	if err != nil {
 		return nil, err
 	}
-	f := strings.Fields(string(out[1]))
-	pane.session, pane.ID = f[0], tmux.PaneID(f[1])
-	if err := pane.open(ctx, f[2], f[3]); err != nil {
+	session, id, _ := strings.Cut(strings.TrimSpace(string(out[1])), " ")
+	pane.session, pane.ID = session, tmux.PaneID(id)
+	if err := pane.open(ctx); err != nil {
 		return nil, err
 	}
 	// 3.2a makes it a line shorter; the options exist where they exist.
@@ -71,9 +71,12 @@ func Open(ctx context.Context, srv *tmux.Server, p Program) (*Pane, error) {
 func raw(name string, args ...string) tmux.Raw { return tmux.Raw{Name: name, Args: args} }
 
 // open opens the pane's terminal, and makes it raw. tmux's child sets the terminal up
-// before it becomes the pane's program, so that has to be over.
-func (p *Pane) open(ctx context.Context, path, pid string) error {
+// before it becomes the pane's program, so that has to be over. (Once in some ten thousand panes, 3.8
+// does not know the process at first.)
+func (p *Pane) open(ctx context.Context) error {
+	var path, pid string
 	if err := p.until(ctx, "program "+idle[0], func() bool {
+		path, pid, _ = strings.Cut(p.try(ctx, "display-message", "-p", "-t", string(p.ID), "#{pane_tty} #{pane_pid}"), " ")
 		name, err := os.ReadFile("/proc/" + pid + "/comm")
 		return err == nil && strings.TrimSpace(string(name)) == idle[0]
 	}); err != nil {
@@ -195,8 +198,7 @@ func (p *Pane) Do(ctx context.Context, s Step) error {
 		p.try(ctx, "send-keys", "-t", id, "-N", strconv.Itoa(s.A), "-X", command)
 	case "respawn":
 		p.try(ctx, "respawn-pane", append([]string{"-k", "-t", id}, idle...)...)
-		tty, pid, _ := strings.Cut(p.try(ctx, "display-message", "-p", "-t", id, "#{pane_tty} #{pane_pid}"), " ")
-		return p.open(ctx, tty, pid)
+		return p.open(ctx)
 	case "split":
 		p.try(ctx, "split-window", append([]string{"-d", side(s.A), "-t", id}, idle...)...)
 	case "unsplit":
