@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -297,12 +298,12 @@ func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
 	var err error
 	var tmuxName string
 	if control {
-		tmuxName, err = c.startControl()
+		err = c.startControl()
 	} else {
 		tmuxName, err = c.startTerminal()
 	}
 	if err == nil {
-		err = c.awaitOutput(s.ctx)
+		tmuxName, err = c.awaitName(s.ctx, tmuxName)
 	}
 	if errors.Is(err, errNoTerminal) {
 		// That is this machine's fault, and not the target's.
@@ -324,17 +325,14 @@ func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
 // to.
 var errNoTerminal = errors.New("no terminal available")
 
-func (c *client) startControl() (name string, err error) {
-	if c.input, err = c.cmd.StdinPipe(); err != nil {
-		return "", err
+func (c *client) startControl() (err error) {
+	if c.input, err = c.cmd.StdinPipe(); err == nil {
+		c.output, err = c.cmd.StdoutPipe()
 	}
-	if c.output, err = c.cmd.StdoutPipe(); err != nil {
-		return "", err
+	if err == nil {
+		err = c.cmd.Start()
 	}
-	if err = c.cmd.Start(); err != nil {
-		return "", err
-	}
-	return "client-" + strconv.Itoa(c.cmd.Process.Pid), nil
+	return err
 }
 
 func (c *client) startTerminal() (name string, err error) {
@@ -349,25 +347,39 @@ func (c *client) startTerminal() (name string, err error) {
 	return slave.Name(), c.cmd.Start()
 }
 
-// awaitOutput waits until the client has shown something, which it does once
-// it is attached, and reads on from there so that it never has to wait.
-func (c *client) awaitOutput(ctx context.Context) error {
-	first := make(chan error, 1)
+// awaitName waits until the client has shown something, which it does once it is attached,
+// and reads on from there so that it never has to wait. A control client, which has no name
+// yet, is asked for it: it need not be the process that was started.
+func (c *client) awaitName(ctx context.Context, name string) (string, error) {
+	found := make(chan string, 1)
 	go func() {
-		var buf [4096]byte
-		_, err := c.output.Read(buf[:])
-		first <- err
-		io.Copy(io.Discard, c.output)
+		defer close(found)
+		r := bufio.NewReader(c.output)
+		for name == "" {
+			line, err := r.ReadString('\n')
+			switch {
+			case err != nil:
+				return
+			case strings.HasPrefix(line, "%session-changed "):
+				io.WriteString(c.input, "display-message -p '#{client_name}'\n")
+			case strings.HasPrefix(line, "client-"):
+				name = strings.TrimSpace(line)
+			}
+		}
+		if _, err := r.ReadByte(); err == nil {
+			found <- name
+			io.Copy(io.Discard, r)
+		}
 	}()
 	select {
-	case err := <-first:
-		if err != nil {
-			return fmt.Errorf("the client ended at once: %w", err)
+	case name, ok := <-found:
+		if ok {
+			return name, nil
 		}
-		return nil
+		return "", errors.New("the client ended at once")
 	case <-ctx.Done():
+		return "", errors.New("the client shows nothing")
 	}
-	return errors.New("the client shows nothing")
 }
 
 func (s *script) cmdType(ts *testscript.TestScript, neg bool, args []string) {

@@ -204,6 +204,23 @@ func TestDocumentedGap(t *testing.T) {
 	}
 }
 
+// A tmux may be a script that runs the real one as a child, so that the clients' processes
+// are not those that were started.
+func TestTargetThatDoesNotExec(t *testing.T) {
+	t.Parallel()
+	wrapper := filepath.Join(t.TempDir(), "tmux")
+	if err := testtool.WriteProgram(wrapper, []byte("#!/bin/sh\n'"+tmuxtest.Binary(t)+"' \"$@\"\nexit\n")); err != nil {
+		t.Fatal(err)
+	}
+	gaps := slices.DeleteFunc(lastingSuites(t), func(g *Gap) bool { return !slices.Contains([]int{11, 112, 403}, g.Number) })
+	result := mustRun(t, Options{Gaps: gaps}, wrapper)
+	for _, c := range result.Cells {
+		if c.Status != report.Pass {
+			t.Errorf("gap %d, layer %s: %s: %s\n%v", c.Gap, c.Layer, c.Status, c.Reason, c.Evidence)
+		}
+	}
+}
+
 // A run that is killed while a script's process is telling it something: nobody
 // reads that any more, and still it cleans up.
 func TestNobodyListens(t *testing.T) {
