@@ -1,5 +1,5 @@
 # window_zoomed_flag is not known.
-# turns: tmux api mcp
+# turns: 2/tmux tmux api mcp
 case $* in
 *window_zoomed_flag*)
 	for arg; do
