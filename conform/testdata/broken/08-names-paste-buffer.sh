@@ -1,7 +1,7 @@
-# An error of paste-buffer names it.
+# An error of paste-buffer names it, where the test asks for it.
 # turns: tmux api
 case " $* " in
-*' paste-buffer '*)
+*' paste-buffer '*' nosuch '*)
 	err=$("$real" "$@" 2>&1) && exit
 	code=$?
 	printf 'paste-buffer: %s\n' "$err" >&2
