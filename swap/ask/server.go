@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
@@ -81,7 +82,7 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 		err = fmt.Errorf("interrupted: %w", ctx.Err())
 	case limit.Err() != nil:
 		err = fmt.Errorf("%w to %s within %v", ErrLate, what, cmp.Or(c.Limit, ServerLimit))
-	case errors.Is(err, transport.ErrTransportClosed):
+	case errors.Is(err, transport.ErrTransportClosed), errors.Is(err, syscall.EPIPE), errors.Is(err, os.ErrClosed):
 		err = fmt.Errorf("it exited before it answered %s", what)
 		if closeErr != nil {
 			err = fmt.Errorf("%w (%w)", err, closeErr)

@@ -172,3 +172,14 @@ func TestServerFails(t *testing.T) {
 		t.Errorf("a program that is not there: %v", err)
 	}
 }
+
+// A program that ends at once may be gone before anything is written to it.
+func TestServerThatEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 100 {
+		_, err := Server(t.Context(), Command{Argv: []string{"/bin/sh", "-c", "exec <&-; exit 5"}})
+		if err == nil || !strings.Contains(err.Error(), "it exited before it answered initialize (exit status 5)") {
+			t.Fatalf("got %v", err)
+		}
+	}
+}
