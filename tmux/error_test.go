@@ -2,6 +2,7 @@ package tmux_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -36,6 +37,20 @@ func TestErrorKinds(t *testing.T) {
 	isKind(t, "a menu", do(ctx, srv, menu), tmux.ErrNoClient)
 	swap := tmux.SwapPane{Source: tmux.PaneID("nosuch"), Target: tmux.PaneID("%0")}
 	isKind(t, "no id of a pane", do(ctx, srv, swap), tmux.ErrArgument)
+}
+
+// A script that tmux cannot read says where, and one that goes on after an error what that was.
+func TestSourceSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), tmuxtest.Context(t)
+	for script, want := range map[string][2]string{
+		"display-message -p a\nfoo bar\n":                                            {"source-file: -:2: unknown command: foo", "-:2: unknown command: foo\n"},
+		"display-message -p a\nif-shell true {\n":                                    {"source-file: -:3: syntax error", "-:3: syntax error\n"},
+		"display-message -p a\nrename-window -t =x: b\ndisplay-message -p -- '-:'\n": {"source-file: can't find session: x", "a\n-:\n"},
+	} {
+		out, err := srv.Source(ctx, []byte(script))
+		equal(t, script, want, [2]string{fmt.Sprint(err), string(out)})
+	}
 }
 
 // TestServerEndsDuringAList: a server that is asked to end sends its waiting clients

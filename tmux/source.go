@@ -3,7 +3,9 @@ package tmux
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
+	"strings"
 )
 
 // SourceFile runs the commands in files, which the tmux client reads.
@@ -49,6 +51,10 @@ func (s *Server) Source(ctx context.Context, script []byte) ([]byte, error) {
 	outs, err := s.Do(ctx, SourceFile{Paths: []string{"-"}, Input: script})
 	if len(outs) == 0 {
 		return nil, err
+	}
+	// What is wrong with the script itself, tmux prints on standard output: "-:2: unknown command: x".
+	if e, ok := errors.AsType[*Error](err); ok && e.Stderr == "" && bytes.HasPrefix(outs[0], []byte("-:")) {
+		e.Stderr = strings.TrimSpace(string(outs[0]))
 	}
 	return outs[0], err
 }
