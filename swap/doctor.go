@@ -70,14 +70,15 @@ type DoctorOptions struct {
 
 // Doctor checks for problems and changes nothing.
 func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
-	repo, server, err := repoAndServer(o.Repo, o.Server)
-	if err != nil {
+	d := &Diagnosis{Version: SchemaVersion, Server: o.Server, Findings: []Finding{}}
+	co, err := checkout.Read(o.Repo, "")
+	if err == nil {
+		d.Repo, d.Server, d.published = co.Dir, cmp.Or(o.Server, co.Server), publishes(co)
+	} else {
 		// Whatever is not about one server can still be checked.
-		repo, _ = checkout.RealDir(o.Repo)
-	}
-	d := &Diagnosis{Version: SchemaVersion, Repo: repo, Server: server, NoServer: err, Findings: []Finding{}}
-	if co, err := checkout.Read(o.Repo, ""); err == nil {
-		d.published = publishes(co)
+		if d.Repo, d.NoServer = checkout.RealDir(o.Repo); o.Server == "" {
+			d.NoServer = unnamed(err)
+		}
 	}
 	st, err := s.Journal.Load()
 	if err != nil {
@@ -133,27 +134,27 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scop
 		if err != nil {
 			continue
 		}
+		own, _ := doc.doc.Lookup(container, d.Server)
 		for _, name := range names {
 			e, err := doc.doc.Lookup(container, name)
 			if err != nil || !e.Found {
 				continue
 			}
-			if tag := s.classify(c.Dialect.ReadArgv(e.Value), c.Dialect.Flat(e.Value), d.Repo); tag.Missing {
-				d.add(Finding{Kind: FoundNoCheckout, Client: c.Name, Scope: scope, Server: name, Path: doc.config,
-					Text: fmt.Sprintf("%s runs %q from %s, which does not exist", c.Label(scope), name, tag.Path)})
-			}
-		}
-		if d.Server == "" {
-			continue
-		}
-		e, _ := doc.doc.Lookup(container, d.Server)
-		names, runs := s.twins(doc, container, d.Server, d.Repo, d.published)
-		for i, name := range names {
-			f := Finding{Kind: FoundOtherName, Client: c.Name, Scope: scope, Server: name, Path: doc.config, Hint: hint.Server, Arg: name}
-			f.Text = fmt.Sprintf("%s runs %s as %q, not as %q", c.Label(scope), runs[i], name, d.Server)
-			if e.Found {
-				f.Kind, f.Hint, f.Arg = FoundTwice, 0, ""
-				f.Text = fmt.Sprintf("%s runs %s as %q beside %q, so every tool is there twice; remove one", c.Label(scope), runs[i], name, d.Server)
+			f := Finding{Client: c.Name, Scope: scope, Server: name, Path: doc.config}
+			tag := s.classify(c.Dialect.ReadArgv(e.Value), c.Dialect.Flat(e.Value), d.Repo)
+			runs := tag.runs(d.published)
+			switch {
+			case tag.Missing:
+				f.Kind = FoundNoCheckout
+				f.Text = fmt.Sprintf("%s runs %q from %s, which does not exist", c.Label(scope), name, tag.Path)
+			case runs == "" || d.Server == "" || name == d.Server:
+				continue
+			case own.Found:
+				f.Kind = FoundTwice
+				f.Text = fmt.Sprintf("%s runs %s as %q beside %q, so every tool is there twice; remove one", c.Label(scope), runs, name, d.Server)
+			default:
+				f.Kind, f.Hint, f.Arg = FoundOtherName, hint.Server, name
+				f.Text = fmt.Sprintf("%s runs %s as %q, not as %q", c.Label(scope), runs, name, d.Server)
 			}
 			d.add(f)
 		}

@@ -32,8 +32,7 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		return nil, nil
 	}
 	var out []Result
-	var gone []journal.Record
-	forgotten := map[int]bool{} // by their numbers
+	forgotten := map[int]int{} // where in out the result for a record is, by its number
 	for _, r := range all {
 		if !wanted(r) {
 			continue
@@ -50,34 +49,37 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		if r.Backup != "" && !missing(r.Backup) {
 			res.Detail += ", with the backup " + r.Backup
 		}
-		if c != nil && s.isBack(&r) {
-			res.Cautions = append(res.Cautions, errors.New("its config has the swap, and keeps it; mcp-swap revert would undo it"))
-		}
-		if c != nil && r.Reverted.IsZero() && !o.Force {
+		switch {
+		case c == nil:
+		case r.Reverted.IsZero() && !o.Force:
 			if _, read, _ := s.judgeNow(c, &r); read {
-				res.Outcome, res.Cautions = Failed, nil
+				res.Outcome = Failed
 				res.Err = hint.Errorf(hint.ForceForget, "mcp-swap revert can undo it, and nothing could once it is forgotten")
 			}
+		case s.isBack(&r):
+			res.Cautions = append(res.Cautions, errors.New("its config has the swap, and keeps it; mcp-swap revert would undo it"))
 		}
-		if out = append(out, res); res.Err == nil {
-			gone, forgotten[r.Seq] = append(gone, r), true
+		if res.Err == nil {
+			forgotten[r.Seq] = len(out)
 		}
+		out = append(out, res)
 	}
 	if len(out) == 0 {
 		return nil, hint.Errorf(hint.Narrower, "nothing to forget: no recorded swap matches")
 	}
-	if o.DryRun || len(gone) == 0 {
+	if o.DryRun || len(forgotten) == 0 {
 		return out, nil
 	}
-	of := func(r journal.Record) bool { return forgotten[r.Seq] }
+	of := func(r journal.Record) bool { _, is := forgotten[r.Seq]; return is }
 	st.Records = slices.DeleteFunc(st.Records, of)
 	st.Reverted = slices.DeleteFunc(st.Reverted, of)
 	if err := s.Journal.Save(st); err != nil {
 		return nil, err
 	}
 	// The records go first: until then they have their backups.
-	for i := range gone {
-		if r := &gone[i]; r.Backup != "" && s.madeBackup(r, out[i].Label) {
+	for _, r := range all {
+		i, is := forgotten[r.Seq]
+		if is && r.Backup != "" && s.madeBackup(&r, out[i].Label) {
 			if err := s.Disk.Remove(r.Backup); err != nil {
 				out[i].Err = fmt.Errorf("the record is removed, but not its backup: %w", err)
 			}

@@ -158,12 +158,16 @@ func repoAndServer(repo, server string) (string, string, error) {
 	if server == "" {
 		co, err := checkout.Read(repo, "")
 		if err != nil {
-			return "", "", hint.Errorf(hint.Server, "no server is named, and the checkout does not name one: %w", err)
+			return "", "", unnamed(err)
 		}
 		return co.Dir, co.Server, nil
 	}
 	real, err := checkout.RealDir(repo)
 	return real, server, err
+}
+
+func unnamed(err error) error {
+	return hint.Errorf(hint.Server, "no server is named, and the checkout does not name one: %w", err)
 }
 
 // state completes what is known of an entry in one scope of a config.

@@ -31,27 +31,16 @@ func bare(pkg string) string {
 	return separator.ReplaceAllString(strings.ToLower(versioned.ReplaceAllString(pkg, "$1")), "-")
 }
 
-// twins returns the names of the entries of a container, but one, that run a checkout or the package
-// that it publishes, and what they run.
-func (s *Swapper) twins(doc *document, container []string, but, repo, published string) (names, runs []string) {
-	all, err := doc.doc.Names(container)
-	if err != nil {
-		return nil, nil
+// runs says what of a checkout's server an entry runs, by its tag: the checkout, or the package that it
+// publishes; "" if neither.
+func (t Tag) runs(published string) string {
+	switch {
+	case t.ThisRepo:
+		return "this repository"
+	case t.Package != "" && bare(t.Package) == published:
+		return t.Package
 	}
-	dialect := doc.client.Dialect
-	for _, name := range all {
-		e, err := doc.doc.Lookup(container, name)
-		if err != nil || !e.Found || name == but {
-			continue
-		}
-		switch tag := s.classify(dialect.ReadArgv(e.Value), dialect.Flat(e.Value), repo); {
-		case tag.ThisRepo:
-			names, runs = append(names, name), append(runs, "this repository")
-		case tag.Package != "" && bare(tag.Package) == published:
-			names, runs = append(names, name), append(runs, tag.Package)
-		}
-	}
-	return names, runs
+	return ""
 }
 
 // noTwin returns an error if an entry would be added beside one of the same server.
@@ -59,16 +48,23 @@ func (s *Swapper) noTwin(c source, u *use) error {
 	if _, e, err := c.doc.find(c.scope, u.project, u.server); err != nil || e.Found {
 		return nil // which its edit says
 	}
-	var names, runs []string
+	dialect := c.client.Dialect
 	for _, scope := range c.client.ScopesInOrder() {
 		for _, container := range c.client.Containers(scope, u.project) {
-			n, r := s.twins(c.doc, container, u.server, u.repo, u.published)
-			names, runs = append(names, n...), append(runs, r...)
+			names, _ := c.doc.doc.Names(container) // one of another form has none
+			for _, name := range names {
+				e, err := c.doc.doc.Lookup(container, name)
+				if err != nil || !e.Found || name == u.server {
+					continue
+				}
+				runs := s.classify(dialect.ReadArgv(e.Value), dialect.Flat(e.Value), u.repo).runs(u.published)
+				if runs == "" {
+					continue
+				}
+				return &hint.Error{Hint: hint.Server, Arg: name, Err: fmt.Errorf(
+					"its entry %q runs %s: with %q beside it every tool would be there twice", name, runs, u.server)}
+			}
 		}
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	return &hint.Error{Hint: hint.Server, Arg: names[0], Err: fmt.Errorf(
-		"its entry %q runs %s: with %q beside it every tool would be there twice", names[0], runs[0], u.server)}
+	return nil
 }

@@ -518,9 +518,12 @@ func (t *transcript) arg(i, least, otherwise int) int {
 	return max(t.args[i], least)
 }
 
-// placing are the sequences, besides that of the alternate screen, that may go to another row than the
-// next one, or do something to one.
-var placing = map[string]bool{"J": true, "r": true, "\x1b8": true, "u": true, "\x1bc": true, "A": true, "B": true, "E": true, "F": true, "H": true, "f": true, "d": true, "L": true, "M": true}
+// placing has the sequences after which the cursor may be in any row, and those that change other rows;
+// entering and leaving the alternate screen does so too.
+var placing = map[string]bool{
+	"A": true, "B": true, "E": true, "F": true, "H": true, "f": true, "d": true, "r": true,
+	"\x1b8": true, "u": true, "\x1bc": true, "J": true, "L": true, "M": true,
+}
 
 // command does what a sequence says. What means nothing to tmux is left out here too.
 func (t *transcript) command(key string) {

@@ -43,7 +43,7 @@ var changes = map[string]Change{
 	},
 }
 
-// item is that of a list with the name.
+// item returns the object of a list that has a name, or nil.
 func item(list any, name string) any {
 	items, _ := list.([]any)
 	for _, x := range items {

@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// List, as the second name of a container, says that the first is that of a list of
-// objects, which have their names in the member "name". YAML only.
+// List is the second name of a container that is a list: its first is that of the list, whose
+// objects have their names in the member "name". YAML only.
 const List = "\x00list"
 
 // yamlDoc is a YAML text of one document.
@@ -118,7 +118,7 @@ func (d *yamlDoc) value(n *yaml.Node) any {
 	return plainYAML(v)
 }
 
-// offset is that of a line and a column, which count from 1, columns in characters.
+// offset returns the offset of a line and a column, which count from 1, columns in characters.
 func (d *yamlDoc) offset(line, column int) int {
 	if line > len(d.starts) {
 		return len(d.src)
