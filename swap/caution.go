@@ -38,6 +38,9 @@ func (s *Swapper) cautions(c *change, u *use) {
 	if err := s.state(&cs, doc, c.scope, u.repo, u.server); err != nil {
 		return
 	}
+	if cs.when != "" {
+		s.Warn(fmt.Sprintf("%s: reads %s %s", c.result.Label, c.doc.config, cs.when))
+	}
 	for _, text := range slices.Concat(cs.Shadows, cs.Merged) {
 		s.Warn(c.result.Label + ": " + text)
 	}
@@ -54,12 +57,18 @@ func (c *change) hidden(u *use) {
 	}
 	d := c.client.Dialect
 	runs := ask.CommandLine(ask.ShowArgs(d.Runs(c.hides)))
-	caution(hint.UserScope, "only %s runs what was swapped in; elsewhere the user scope's entry still runs %s", u.project, runs)
+	where := u.project
+	if c.client.InFiles(c.scope) {
+		if where = u.repo; !inside(c.doc.target, where) {
+			where = top(where)
+		}
+	}
+	caution(hint.UserScope, "only %s runs what was swapped in; elsewhere the user scope's entry still runs %s", where, runs)
 	var lost []string
 	for _, v := range c.hiddenEnv(d.ReadEnv(c.edit.Value)) {
 		lost = append(lost, v.Name)
 	}
-	if len(lost) > 0 && u.url == "" {
+	if len(lost) > 0 && u.url == "" && !c.client.Merges {
 		caution(hint.KeepEnv, "the entry lacks variables that the user scope's sets: %s", strings.Join(lost, ", "))
 	}
 }

@@ -123,6 +123,15 @@ func (s *Swapper) examine(d *Diagnosis, c *clients.Client) {
 			s.examineEntries(d, doc, scope)
 		}
 	}
+	if !s.hasConfig(c) || d.Repo == "" || !c.InFiles(clients.ScopeProject) {
+		return
+	}
+	files, _ := c.ProjectFiles(s.Sys, d.Repo, top(d.Repo))
+	for _, file := range files {
+		if doc, err := s.openAt(c, file); err == nil { // others read some of them, and say what is wrong
+			s.examineEntries(d, doc, clients.ScopeProject)
+		}
+	}
 }
 
 // examineEntries finds entries that run the repository, or the package that it publishes, under other
@@ -246,8 +255,8 @@ func (s *Swapper) examineCommand(d *Diagnosis, f Finding, what string, argv []st
 // examineFiles looks for backups and temporary files beside the configs.
 func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
 	owner := s.configs(st)
-	for _, config := range append(slices.Sorted(maps.Keys(owner)), s.Journal.Path()) {
-		for _, name := range slices.Concat(s.Disk.Leftovers(config), s.Disk.Leftovers(s.Journal.Beside(config))) {
+	for _, config := range append(slices.Sorted(maps.Keys(owner)), s.Journal.Dir+string(filepath.Separator)) {
+		for _, name := range s.Disk.Leftovers(config) {
 			d.add(Finding{Kind: FoundTemp, Client: owner[config], Path: name,
 				Text: name + " was left by a killed run; the next use-local or revert removes it"})
 		}
@@ -291,7 +300,8 @@ func realDir(path string) string {
 }
 
 // strays finds the backups that no record knows. One is spare if its config still has the
-// same text: the run that made it was killed before it wrote.
+// same text: the run that made it was killed before it wrote. In the state directory there
+// may be some of a project's files, too; which those are, only a record could say.
 func (s *Swapper) strays(st *journal.State) (out []Finding) {
 	known := map[string]bool{}
 	if st != nil {
@@ -318,7 +328,16 @@ func (s *Swapper) strays(st *journal.State) (out []Finding) {
 				f.Text = fmt.Sprintf("%s is a backup of %s without a record; inspect before deleting: "+
 					"it may be the only copy of the config before a swap", name, config)
 			}
+			known[realDir(name)] = true
 			out = append(out, f)
+		}
+	}
+	entries, _ := os.ReadDir(s.Journal.Dir)
+	for _, e := range entries {
+		name := filepath.Join(s.Journal.Dir, e.Name())
+		if strings.Contains(name, backupMark) && !strings.Contains(name, s.Disk.TempMark) && !known[realDir(name)] {
+			out = append(out, Finding{Kind: FoundStrayBackup, Path: name, Text: name + " is a backup without a record; inspect before deleting: " +
+				"it may be the only copy of a file before a swap"})
 		}
 	}
 	return out

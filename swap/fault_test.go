@@ -27,12 +27,13 @@ import (
 // nothing fails, so a new step is tested as soon as there is one.
 
 // faultConfigs are the configs of a home: of each format one, an empty one, one
-// behind a link, and Claude's, which has a lock.
+// behind a link, Claude's, which has a lock, and a file of the project.
 var faultConfigs = map[string]string{
 	".claude.json":                    "{\n  \"numStartups\": 3,\n  \"projects\": {\n    \"/other\": {\n      \"mcpServers\": {}\n    }\n  }\n}",
 	".codex/config.toml":              "model = \"o3\" # why\n\n[mcp_servers.srv]\ncommand = \"uvx\" # c\n[notice]\nhide = true\n",
 	"dot/cursor.json":                 "{\r\n  \"mcpServers\": {\"srv\": {\"command\": \"old\", \"envFile\": \".env\"}}\r\n}\r\n",
 	".config/opencode/opencode.jsonc": "",
+	"repo/.codex/config.toml":         "[mcp_servers]\n",
 	".config/goose/config.yaml":       "GOOSE_MODEL: o3 # why\nextensions:\n  srv: # s\n    cmd: uvx # c\n  b: &b {}\n",
 }
 
@@ -56,6 +57,8 @@ var scenarios = []scenario{
 	{"swap again", []step{swapAll("srv", "")}, swapAll("srv", "A")},
 	{"swap another server", []step{swapAll("srv", "")}, swapAll("two", "")},
 	{"revert", []step{swapAll("srv", "")}, revertAll},
+	{"swap in the project", []step{swapAll("srv", "")}, swapProject("srv")},
+	{"revert in the project", []step{swapProject("srv"), swapAll("srv", "")}, revertAll},
 	{"revert twice swapped", []step{swapAll("srv", ""), swapAll("srv", "A")}, revertAll},
 	{"revert after a save", []step{swapAll("srv", ""), save}, revertAll},
 	{"revert what came back", []step{swapAll("srv", ""), revertAndBack}, revertAll},
@@ -77,6 +80,15 @@ func swapAll(server, env string) step {
 			o.Env = []clients.EnvVar{{Name: env, Value: "1"}}
 		}
 		return s.UseLocal(ctx, o)
+	}
+}
+
+// swapProject swaps a server in the file of the project.
+func swapProject(server string) step {
+	return func(ctx context.Context, s *Swapper, home string) ([]Result, error) {
+		return s.UseLocal(ctx, UseOptions{
+			Repo: filepath.Join(home, "repo"), Server: server, Clients: []string{"codex"}, Scope: clients.ScopeProject, NoPreflight: true,
+		})
 	}
 }
 

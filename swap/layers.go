@@ -1,6 +1,8 @@
 package swap
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"reflect"
@@ -37,6 +39,69 @@ func (s *Swapper) openFor(c *clients.Client, project, server string) (*document,
 	return config, nil
 }
 
+// top is the top of the work tree that a directory is in, or the directory.
+func top(dir string) string {
+	if r, ok := checkout.FindRepo(dir); ok {
+		return r.Top
+	}
+	return dir
+}
+
+// openProject is openFor for the files of a project. Without a document, file would be made.
+func (s *Swapper) openProject(c *clients.Client, repo, server string) (d *document, file string, err error) {
+	all, into := c.ProjectFiles(s.Sys, repo, top(repo))
+	if len(into) == 0 {
+		return nil, "", errNoProject
+	}
+	var found []*document
+	for _, file := range all {
+		if missing(file) {
+			continue
+		}
+		d, err := s.openAt(c, file)
+		if err != nil && !slices.Contains(into, file) {
+			continue // nor can the client read it
+		}
+		if err != nil {
+			return nil, file, err
+		}
+		if _, e, err := d.find(clients.ScopeProject, "", server); err == nil && e.Found {
+			return d, file, nil
+		}
+		found = append(found, d)
+	}
+	for _, file := range into {
+		if i := slices.IndexFunc(found, func(d *document) bool { return d.config == file }); i >= 0 {
+			return found[i], file, nil
+		}
+	}
+	return nil, into[0], nil
+}
+
+var errNoProject = errors.New("it reads no servers from files of a project")
+
+// leads returns an error if a file of a project is outside of it, where a link leads.
+func (d *document) leads(repo string) error {
+	if dir := top(repo); !inside(d.target, dir) {
+		return fmt.Errorf("%s is left alone: a link leads out of %s, to %s", d.config, dir, d.target)
+	}
+	return nil
+}
+
+// settings is the config that has the client's settings: of a file of the project, it is
+// another one.
+func (s *Swapper) settings(doc *document, scope clients.Scope) *format.Doc {
+	c := doc.client
+	if !c.InFiles(scope) {
+		return doc.doc
+	}
+	settings, err := parseFile(c.ConfigPath(s.Sys), c.Parse)
+	if err != nil {
+		settings, _ = c.Parse(nil) // nor can the client read it
+	}
+	return settings
+}
+
 // config is the config of a client that output names where no entry is found.
 func (s *Swapper) config(c *clients.Client) string {
 	path := c.ConfigPath(s.Sys)
@@ -47,12 +112,12 @@ func (s *Swapper) config(c *clients.Client) string {
 }
 
 // under is what the layers that are weaker than a config add to an entry in it.
-func (s *Swapper) under(doc *document, repo, server string) map[string]any {
+func (s *Swapper) under(doc *document, scope clients.Scope, repo, server string) map[string]any {
 	if !doc.client.Merges {
 		return nil
 	}
 	var value map[string]any
-	for _, p := range slices.Backward(s.places(doc.client, repo, doc.target, server)) {
+	for _, p := range slices.Backward(s.places(doc, scope, repo, server)) {
 		if p.where == doc.config {
 			return value
 		}
@@ -69,11 +134,11 @@ type entryAt struct {
 }
 
 // places lists all of them, strongest first, but of the user's config only the entry
-// of the user scope. A file of the project that is own, the user's config, is left out.
-func (s *Swapper) places(c *clients.Client, repo, own, server string) []entryAt {
-	top := repo
-	if r, ok := checkout.FindRepo(repo); ok {
-		top = r.Top
+// of the user scope. A file of the project is left out if it is doc, the user's config.
+func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string) []entryAt {
+	c, top, own := doc.client, top(repo), doc.target
+	if c.InFiles(scope) {
+		own = ""
 	}
 	var out []entryAt
 	for _, l := range c.Layers {
@@ -113,11 +178,11 @@ func differing(a, b map[string]any) []string {
 	return out
 }
 
-// switchedOff lists the ways in which an entry is switched off.
-func (s *Swapper) switchedOff(doc *document, value map[string]any, project, server string) []string {
+// switchedOff lists the ways in which an entry is switched off, in itself or by settings.
+func (s *Swapper) switchedOff(c *clients.Client, settings *format.Doc, value map[string]any, project, server string) []string {
 	var out []string
-	for _, o := range doc.client.Off {
-		get, in := doc.doc.Get, ""
+	for _, o := range c.Off {
+		get, in := settings.Get, ""
 		if o.File != nil {
 			in = ", " + o.File.File(s.Sys)
 			other, err := parseFile(o.File.File(s.Sys), parseJSONC)

@@ -28,9 +28,9 @@ type UseOptions struct {
 	Command     []string         // what to run instead of a checkout; Repo then is only where it is given
 	URL         string           // where a server runs already, instead of a command
 	Env         []clients.EnvVar // added to the entry's; wins
-	KeepEnv     bool             // copy what a new project entry hides of the user entry's environment
+	KeepEnv     bool             // copy what a project entry hides of the user entry's environment
 	Clients     []string         // none: all that are present
-	Scope       clients.Scope    // "" is ScopeProject; matters for claude alone
+	Scope       clients.Scope    // "" is ScopeProject for claude, ScopeUser for the others
 	Mode        checkout.Mode    // "" is ModeDev
 	Ref         string           // version, for ModeReleased
 	PR          int              // head of a pull request instead of a mode

@@ -184,11 +184,12 @@ func TestOrdinaryUser(t *testing.T) {
 				}
 			}
 			before := snapshot(t, home)
-			out, err := runAs(t, "claude codex cursor goose opencode", home)
+			names := "claude codex cursor goose opencode"
+			out, err := runAs(t, names, home)
 			if strings.Contains(out, "written:") {
 				t.Errorf("something was written, and taken back:\n%s", out)
 			}
-			if err == nil || strings.Count(out, c.says) != len(faultConfigs) {
+			if err == nil || strings.Count(out, c.says) != len(strings.Fields(names)) {
 				t.Errorf("%v\n%s", err, out)
 			}
 			if diff := cmp.Diff(before, withoutState(snapshot(t, home))); diff != "" {

@@ -30,6 +30,7 @@ func TestRandomSequences(t *testing.T) {
 			steps := map[string]step{
 				"swap " + server:                   swapAll(server, ""),
 				"swap with a variable " + server:   swapAll(server, "A"),
+				"swap in the project " + server:    swapProject(server),
 				"revert " + server:                 revertServer(server),
 				"have the clients bring back both": revertAndBack,
 			}

@@ -40,7 +40,7 @@ func (s *Swapper) swaps(st *Status, o StatusOptions, chosen []*clients.Client) {
 		switch {
 		case c == nil, // doctor reports it
 			len(o.Clients) > 0 && !slices.Contains(chosen, c),
-			o.Scope != "" && c.Scope(o.Scope) != clients.Scope(r.Scope),
+			o.Scope != "" && o.Scope != clients.Scope(r.Scope),
 			o.Server != "" && o.Server != r.Server:
 			continue
 		}
@@ -108,11 +108,13 @@ func (s *Swapper) Servers(repo string, all bool) []string {
 	if !all {
 		read = nil
 	}
-	if dir, err := checkout.RealDir(repo); err == nil {
+	dir, err := checkout.RealDir(repo)
+	if err == nil {
 		repo = checkout.ClaudeProject(dir)
 	}
 	for _, c := range read {
-		for _, config := range c.UserFiles(s.Sys) {
+		inProject, _ := c.ProjectFiles(s.Sys, dir, top(dir))
+		for _, config := range append(c.UserFiles(s.Sys), inProject...) {
 			doc, err := s.openAt(c, config)
 			if err != nil {
 				continue

@@ -110,7 +110,7 @@ func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (
 		return (len(o.Clients) == 0 || slices.Contains(chosen, c)) &&
 			(o.Server == "" || o.Server == r.Server) &&
 			(repo == "" || repo == r.Repo) &&
-			(o.Scope == "" || c == nil || c.Scope(o.Scope) == clients.Scope(r.Scope))
+			(o.Scope == "" || o.Scope == clients.Scope(r.Scope))
 	}
 	if err := s.ownHome(); err != nil {
 		return nil, nil, nil, err

@@ -92,9 +92,16 @@ type ClientState struct {
 	argv  []string         // Command as it is
 	env   []clients.EnvVar // Env with the values
 	won   []string         // the Shadows that are other entries
+	when  string           // on which condition the client reads the file, if it is the project's
 
 	target    string
 	container []string
+}
+
+// inFiles: the entry is in a file of the project.
+func (cs *ClientState) inFiles() bool {
+	c := clients.Lookup(cs.Client)
+	return c != nil && c.InFiles(cs.Scope)
 }
 
 // Status reports what a server's name resolves to in each client and scope, and
@@ -132,8 +139,11 @@ func (s *Swapper) states(clients []*clients.Client, only clients.Scope, repo, se
 		if doc != nil {
 			config = doc.config
 		}
+		if cs, ok := s.projectState(c, only, records, repo, server); ok {
+			out = append(out, cs)
+		}
 		for _, scope := range c.ScopesInOrder() {
-			if only != "" && c.Scope(only) != scope {
+			if only != "" && only != scope {
 				continue
 			}
 			cs := ClientState{Client: c.Name, Scope: scope, Label: c.Label(scope), Config: config, Exists: !missing(config)}
@@ -151,6 +161,34 @@ func (s *Swapper) states(clients []*clients.Client, only clients.Scope, repo, se
 		}
 	}
 	return out
+}
+
+// projectState reports on the files of the project, if one was swapped or they alone are
+// asked about. Of another one with an entry, the user's [ClientState.Shadows] speak.
+func (s *Swapper) projectState(
+	c *clients.Client, only clients.Scope, records []journal.Record, repo, server string,
+) (cs ClientState, ok bool) {
+	scope := clients.ScopeProject
+	if only == clients.ScopeUser || !c.InFiles(scope) {
+		return cs, false
+	}
+	doc, file, err := s.openProject(c, repo, server)
+	if errors.Is(err, errNoProject) {
+		return cs, false
+	}
+	cs = ClientState{Client: c.Name, Scope: scope, Label: c.Label(scope), Config: file, Exists: !missing(file)}
+	if doc != nil {
+		err = s.state(&cs, doc, scope, repo, server)
+	}
+	if err != nil {
+		cs.Error = err.Error()
+	}
+	ok = only == scope
+	for i := range records {
+		cs.given(c, &records[i], server)
+		ok = ok || records[i].Same(cs.target, cs.container, server)
+	}
+	return cs, ok
 }
 
 // repoAndServer finds the server's name; a name that is given needs no checkout.
@@ -179,9 +217,10 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		return err
 	}
 	cs.target, cs.container = doc.target, container
-	places := s.places(c, repo, doc.target, server)
+	places := s.places(doc, scope, repo, server)
 	at := slices.IndexFunc(places, func(p entryAt) bool { return p.where == doc.config })
-	trusted := s.trusts(doc, repo)
+	settings := s.settings(doc, scope)
+	trusted := s.trusts(c, settings, repo)
 	if e.Found {
 		cs.Found, cs.value = true, e.Value
 		if c.Merges && at >= 0 {
@@ -202,17 +241,23 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		tag := s.classify(cs.argv, cs.value, repo)
 		tag.URL, tag.Package = ask.ShowURL(tag.URL), ask.ShowURL(tag.Package)
 		cs.Tag = &tag
-		cs.Shadows = s.switchedOff(doc, cs.value, project, server)
+		cs.Shadows = s.switchedOff(c, settings, cs.value, project, server)
 		for _, l := range c.Layers {
 			if files := c.Files(l, s.Sys, "", ""); l.Alone && len(files) > 0 {
 				cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then reads no other file", files[0], c.Name))
 			}
 		}
-		if trusted == distrusted && c.Trust.Needs != "" {
+		file := c.InFiles(scope) && at >= 0
+		switch {
+		case trusted == distrusted && c.Trust.Needs != "":
 			cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s %s", c.Name, c.Trust.Needs))
+		case trusted == distrusted && file && places[at].layer.Trusted:
+			cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s does not read %s there", c.Name, doc.config))
+		case file:
+			cs.when = places[at].layer.When
 		}
 	}
-	if scope != clients.ScopeUser {
+	if scope != clients.ScopeUser && (!c.InFiles(scope) || at < 0) {
 		return nil
 	}
 	for i, p := range places {
@@ -254,23 +299,26 @@ const (
 
 // trusts reports whether a client trusts a directory, by the nearest directory
 // above it that the client has recorded.
-func (s *Swapper) trusts(doc *document, repo string) trustAnswer {
-	t := doc.client.Trust
+func (s *Swapper) trusts(c *clients.Client, settings *format.Doc, repo string) trustAnswer {
+	t := c.Trust
 	if t == nil {
 		return trustUnknown
 	}
 	if t.Gate != nil {
-		if on, ok := doc.doc.Get(t.Gate...); on == false || !ok && t.Open {
+		if on, ok := settings.Get(t.Gate...); on == false || !ok && t.Open {
 			return trustUnknown
 		}
+	}
+	if slices.Contains([]string{"0", "false"}, s.Sys.Getenv(t.Quiet)) {
+		return trustUnknown
 	}
 	if t.Env != "" && s.Sys.Getenv(t.Env) == "true" {
 		return trustGiven
 	}
-	from := doc.doc
+	from := settings
 	if t.File != nil {
 		var err error
-		if from, err = parseFile(t.File.File(s.Sys), parseJSONC); err != nil {
+		if from, err = parseFile(t.File.File(s.Sys), c.Parse); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return distrusted
 			}
@@ -288,7 +336,7 @@ func (s *Swapper) trusts(doc *document, repo string) trustAnswer {
 			path = append(path, t.Field)
 		}
 		if v, ok := from.Get(path...); ok {
-			if word, ok := v.(string); ok && slices.Contains(t.Yes, word) {
+			if slices.Contains(t.Yes, fmt.Sprint(v)) {
 				return trustGiven
 			}
 			return distrusted

@@ -283,9 +283,9 @@ func (s *Swapper) sweep(st *journal.State) {
 			s.Warn(fmt.Sprintf("remove old records: %v", err))
 		}
 	}
-	var errs []error
+	errs := []error{s.Disk.Sweep(s.Journal.Dir + string(filepath.Separator))}
 	for config := range s.configs(st) {
-		errs = append(errs, s.Disk.Sweep(config), s.Disk.Sweep(s.Journal.Beside(config)))
+		errs = append(errs, s.Disk.Sweep(config))
 	}
 	for _, f := range s.strays(st) {
 		if f.Kind == FoundSpareBackup {
@@ -297,11 +297,11 @@ func (s *Swapper) sweep(st *journal.State) {
 	}
 }
 
-// backup writes text beside a config under a name of its own; for a config in a work
-// tree of git, where it would be a stray file, in the state directory.
-func (s *Swapper) backup(d *document, text []byte) (string, error) {
+// backup writes text beside a config under a name of its own; for a file of a project, or
+// in another work tree of git, where it would be a stray file, in the state directory.
+func (s *Swapper) backup(d *document, ofProject bool, text []byte) (string, error) {
 	stem := d.config
-	if _, tracked := checkout.FindRepo(filepath.Dir(realDir(d.config))); tracked {
+	if _, tracked := checkout.FindRepo(filepath.Dir(realDir(d.config))); tracked || ofProject {
 		stem = s.Journal.Beside(d.target)
 	}
 	stem += backupMark + time.Now().Format("20060102150405")

@@ -48,23 +48,35 @@ func (s *Swapper) noTwin(c source, u *use) error {
 	if _, e, err := c.doc.find(c.scope, u.project, u.server); err != nil || e.Found {
 		return nil // which its edit says
 	}
-	dialect := c.client.Dialect
-	for _, scope := range c.client.ScopesInOrder() {
-		for _, container := range c.client.Containers(scope, u.project) {
-			names, _ := c.doc.doc.Names(container) // one of another form has none
-			for _, name := range names {
-				e, err := c.doc.doc.Lookup(container, name)
-				if err != nil || !e.Found || name == u.server {
-					continue
-				}
-				runs := s.classify(dialect.ReadArgv(e.Value), dialect.Flat(e.Value), u.repo).runs(u.published)
-				if runs == "" {
-					continue
-				}
-				return &hint.Error{Hint: hint.Server, Arg: name, Err: fmt.Errorf(
-					"its entry %q runs %s: with %q beside it every tool would be there twice", name, runs, u.server)}
-			}
+	docs := []*document{c.doc}
+	if c.user != nil && c.user != c.doc {
+		docs = append(docs, c.user)
+	}
+	for _, doc := range docs {
+		if name, runs := s.twin(doc, u); runs != "" {
+			return &hint.Error{Hint: hint.Server, Arg: name, Err: fmt.Errorf(
+				"its entry %q runs %s: with %q beside it every tool would be there twice", name, runs, u.server)}
 		}
 	}
 	return nil
+}
+
+// twin finds an entry of the same server under another name, and says what it runs; "" if there is none.
+func (s *Swapper) twin(doc *document, u *use) (name, runs string) {
+	dialect := doc.client.Dialect
+	for _, scope := range doc.client.ScopesInOrder() {
+		for _, container := range doc.client.Containers(scope, u.project) {
+			names, _ := doc.doc.Names(container) // one of another form has none
+			for _, name := range names {
+				e, err := doc.doc.Lookup(container, name)
+				if err != nil || !e.Found || name == u.server {
+					continue
+				}
+				if runs := s.classify(dialect.ReadArgv(e.Value), dialect.Flat(e.Value), u.repo).runs(u.published); runs != "" {
+					return name, runs
+				}
+			}
+		}
+	}
+	return "", ""
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
@@ -68,6 +69,7 @@ type source struct {
 	scope  clients.Scope
 	path   string
 	doc    *document
+	user   *document      // the user's config, also if doc is a file of the project; nil: none
 	under  map[string]any // what weaker layers add to the entry
 	ours   error          // why it must not be written, except that it is read-only
 	err    error          // why it cannot be read
@@ -82,7 +84,11 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(o.Clients) == 0 {
+	switch {
+	case len(o.Clients) > 0:
+	case o.Scope == clients.ScopeProject:
+		chosen = s.forProject(u.repo)
+	default:
 		// An editor that is installed may have no config yet.
 		chosen = slices.DeleteFunc(chosen, func(c *clients.Client) bool { return !s.hasConfig(c) })
 		s.skipped()
@@ -103,9 +109,12 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 			s.Warn(client.Name + ": left out: " + errNoURL.Error())
 			continue
 		}
-		c := source{client: client, scope: client.Scope(cmp.Or(o.Scope, clients.ScopeProject)), path: client.ConfigPath(s.Sys)}
-		c.doc, c.err = s.openFor(client, u.project, u.server)
+		c := source{client: client, scope: cmp.Or(o.Scope, client.ScopesInOrder()[0]), path: client.ConfigPath(s.Sys)}
+		c.user, c.err = s.openFor(client, u.project, u.server)
+		c.doc = c.user
 		switch {
+		case client.InFiles(c.scope):
+			s.fromProject(&c, u)
 		case c.doc != nil:
 			c.path = c.doc.config
 		case missing(c.path) && g.named:
@@ -119,7 +128,7 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 		}
 		if c.err == nil {
 			c.ours = s.ours(c.doc)
-			c.under = s.under(c.doc, u.repo, u.server)
+			c.under = s.under(c.doc, c.scope, u.repo, u.server)
 			if u.unnamed {
 				c.err = s.noTwin(c, u)
 			}
@@ -129,6 +138,36 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 	return g, nil
 }
 
+// forProject lists the clients that are installed and know the scope of a project.
+func (s *Swapper) forProject(repo string) (out []*clients.Client) {
+	var without []string
+	for _, c := range clients.All {
+		_, into := c.ProjectFiles(s.Sys, repo, top(repo))
+		switch {
+		case !s.present(c) && !s.installed(c):
+		case c.InFiles(clients.ScopeProject) && len(into) == 0:
+			without = append(without, c.Name)
+		case c.InFiles(clients.ScopeProject) || s.hasConfig(c):
+			out = append(out, c)
+		}
+	}
+	if len(without) > 0 {
+		s.Warn("no files of a project, so left out: " + strings.Join(without, ", "))
+	}
+	return out
+}
+
+// fromProject reads the file of the project, or has it made.
+func (s *Swapper) fromProject(c *source, u *use) {
+	c.doc, c.path, c.err = s.openProject(c.client, u.repo, u.server)
+	if c.err == nil && c.doc == nil {
+		c.doc, c.err = s.unmade(c.client, c.path)
+	}
+	if c.err == nil {
+		c.err = c.doc.leads(u.repo)
+	}
+}
+
 // Plan.
 
 // A change is one client's part of a UseLocal.
@@ -136,6 +175,7 @@ type change struct {
 	client    *clients.Client
 	scope     clients.Scope
 	doc       *document
+	user      *document // the user's config, with the entry that a project's hides
 	container []string
 	under     map[string]any // what weaker layers add to the entry
 	old       format.Entry
@@ -143,7 +183,7 @@ type change struct {
 	env       []clients.EnvVar // what the edit adds to the entry's environment
 	hides     map[string]any   // the user entry that a project's wins over; nil: none
 	force     bool             // it may be read-only
-	named     bool             // the caller named the client: a config that is missing is made
+	named     bool             // a config that is missing is made
 	result    Result
 
 	// What writing has recorded of it.
@@ -170,7 +210,8 @@ func plan(g *gathered) []*change {
 	var out []*change
 	seen := map[string][]byte{} // planned texts, for configs that are one file
 	for _, from := range g.configs {
-		c := &change{client: from.client, scope: from.scope, doc: from.doc, under: from.under, named: g.named}
+		c := &change{client: from.client, scope: from.scope, doc: from.doc, user: from.user, under: from.under}
+		c.named = g.named || c.client.InFiles(c.scope)
 		c.result = Result{
 			Client: c.client.Name, Scope: c.scope, Label: c.client.Label(c.scope),
 			Server: g.use.server, Config: from.path, Command: g.use.runs(),
@@ -203,17 +244,25 @@ func (u *use) edit(c *change) error {
 		return err
 	}
 	c.env, c.hides = u.env, nil
-	if c.scope == clients.ScopeProject {
-		if _, e, err := c.doc.find(clients.ScopeUser, u.project, u.server); err == nil && e.Found {
+	from := c.doc
+	if c.client.InFiles(c.scope) {
+		from = c.user
+	}
+	if c.scope == clients.ScopeProject && from != nil {
+		if _, e, err := from.find(clients.ScopeUser, u.project, u.server); err == nil && e.Found {
 			c.hides = e.Value
 		}
 	}
 	if u.keepEnv {
 		c.env = append(c.hiddenEnv(c.client.Dialect.ReadEnv(c.old.Value)), c.env...)
 	}
-	if len(c.under) > 0 && u.url != "" {
-		return fmt.Errorf("%s: a weaker file has an entry %q too, which %s would merge with the URL",
-			c.doc.config, u.server, c.client.Name)
+	if by := clients.Remote(c.client.Dialect.Flat(c.under)); len(c.under) > 0 && (u.url != "" || by != "" && !c.old.Found) {
+		other := "URL"
+		if u.url == "" {
+			other = "command"
+		}
+		return fmt.Errorf("%s: a weaker file has an entry %q too, which %s would merge with the %s",
+			c.doc.config, u.server, c.client.Name, other)
 	}
 	if c.edit, err = c.doc.doc.Set(c.container, u.server, u.named(u.change(c, c.old))); err != nil {
 		return fmt.Errorf("%s: %w", c.doc.config, err)
@@ -466,7 +515,7 @@ func (w *writing) enter(c *change, next *journal.State) error {
 	}
 	if needed {
 		var err error
-		if rec.Backup, err = w.backup(d, base); err != nil {
+		if rec.Backup, err = w.backup(d, c.client.InFiles(c.scope), base); err != nil {
 			return err
 		}
 		c.fresh = rec.Backup

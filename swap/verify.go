@@ -32,7 +32,8 @@ type Verification struct {
 }
 
 // Verified is one client of a [Verification]. Its ClientState is that of the
-// entry that the client should run: claude's project's, else its user's.
+// entry that the client should run: claude's project's, or that in a file of the
+// project if it was swapped, else its user's.
 type Verified struct {
 	ClientState
 	OK        bool       `json:"ok"` // tried, and without problems
@@ -165,6 +166,8 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 	switch {
 	case c.Ask == nil:
 		v.NotAsked = c.Name + " cannot be queried offline"
+	case v.inFiles() && !c.Ask.Lists:
+		v.NotAsked = c.Name + " cannot be queried about a file of the project: it would start the server in a home directory without your files"
 	case c.Binary() == "":
 		v.NotAsked = strings.Join(c.Binaries, " or ") + " is not on PATH"
 	default:
@@ -214,7 +217,7 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 		v.problem("%s gave an answer that mcp-swap does not understand", who)
 	}
 	switch {
-	case a.Place == "project":
+	case a.Place == "project" && !v.inFiles():
 		v.problem("%s reads a file of the project, not this config", v.Client)
 	case a.Command != "" && !same:
 		v.problem("%s runs another command: %s", v.Client, a.Command)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -272,20 +273,9 @@ func TestClientsShadowed(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c)
-			project := filepath.Join(b.dir, "project")
-			b.write("project/.git/HEAD", "ref: refs/heads/main\n")
-			b.write("project/.git/objects/.keep", "")
-			b.write("project/.git/refs/.keep", "")
 			b.useLocal("added")
 			defer b.swap(0, "revert")
-			for name, text := range c.more("trusts") {
-				text = strings.ReplaceAll(text, "PROJECT", project)
-				if name == c.config {
-					text = b.text() + text
-				}
-				b.write(name, text)
-			}
-			b.repo = project
+			b.repo = b.project()
 			if v := b.verify(0); !v.OK {
 				t.Fatalf("before there is such a file: %q", v.Problems)
 			}
@@ -297,6 +287,65 @@ func TestClientsShadowed(t *testing.T) {
 			if all := strings.Join(v.Problems, "\n"); !strings.Contains(all, c.name+" runs another command: /bin/false") && !strings.Contains(all, c.name+" reads a file of the project") {
 				t.Errorf("verify does not say why: %q", v.Problems)
 			}
+		})
+	}
+}
+
+// project makes a directory, in a home, that is the top of a work tree and that the client
+// trusts.
+func (b *bench) project() string {
+	b.Helper()
+	project := filepath.Join(b.dir, "project")
+	b.write("project/.git/HEAD", "ref: refs/heads/main\n")
+	b.write("project/.git/objects/.keep", "")
+	b.write("project/.git/refs/.keep", "")
+	for name, text := range b.more("trusts") {
+		text = strings.ReplaceAll(text, "PROJECT", project)
+		if name == b.config {
+			text = b.text() + text
+		}
+		b.write(name, text)
+	}
+	return project
+}
+
+var justVersion = regexp.MustCompile(`^\{\s*"\$version": \d+\s*\}\s*$`)
+
+// A client that reads files of the project runs what --scope project has put into one, and
+// no longer once that is reverted. Then nothing is left in the project, but for the version
+// that qwen puts into all of its files.
+func TestClientsInProject(t *testing.T) {
+	for _, c := range realClients(t) {
+		if c.shadow == "" {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, c)
+			from := b.repo
+			b.repo = b.project()
+			args := slices.Concat([]string{"use-local", "--cli", c.name, "--repo", b.repo, "--scope", "project", "--server", "tmux"}, b.env)
+			b.swap(0, append(append(args, "--"), strings.Fields(command(from))...)...)
+			if c.name == "codex" { // it tries the servers of the user's own config alone
+				if a := b.ask("tmux", b.repo, ask.NotStarted); a.Command != command(from) {
+					t.Errorf("it would run %s", a.Command)
+				}
+			} else {
+				b.connected(b.repo, command(from))
+			}
+			if v := b.verify(0); !v.OK || v.Scope != clients.ScopeProject || (v.Asked != nil) != b.lists {
+				t.Errorf("verify says %+v", v)
+			}
+			b.swap(0, "revert", "--scope", "project")
+			b.ask("tmux", b.repo, ask.NotThere)
+			_ = filepath.WalkDir(b.repo, func(path string, e fs.DirEntry, err error) error {
+				if err != nil || e.IsDir() || strings.Contains(path, "/.git/") {
+					return err
+				}
+				if text, err := os.ReadFile(path); err != nil || !justVersion.Match(text) {
+					t.Errorf("%s is left: %v\n%s", path, err, text)
+				}
+				return nil
+			})
 		})
 	}
 }

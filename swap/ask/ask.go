@@ -42,6 +42,8 @@ type Row struct {
 	// Read parses the client's output: stdout, and without a dialogue stderr too.
 	// It returns an error that wraps [ErrUnread] if the output has no answer (yet).
 	Read func(out, server string) (Answer, error)
+	// Lists: the client shows its config, and starts no server.
+	Lists bool
 	// Blind: the answer ignores trust and lists of servers, so what the config says
 	// about those counts.
 	Blind bool

@@ -49,7 +49,7 @@ func cliFlag(c *cobra.Command, p *[]string, without string) {
 }
 
 func scopeFlag(c *cobra.Command, p *clients.Scope, without string) {
-	c.Flags().StringVar((*string)(p), "scope", "", "`user|project`; matters for claude alone (without it: "+without+")")
+	c.Flags().StringVar((*string)(p), "scope", "", "`user|project`: what is for all projects, or for this one (without it: "+without+")")
 	fixed(c, "scope", string(clients.ScopeUser), string(clients.ScopeProject))
 }
 
@@ -256,11 +256,15 @@ Before anything is written, the server is started once and must answer an MCP
 initialize within 60 seconds, or as --timeout says. An existing entry keeps
 everything except its command and arguments. --env adds to its environment, and
 so does --env-file, whose lines are NAME=VALUE, as Docker and dotenv have it.
-Claude's entry is written for the project; --keep-env copies the variables of the
-user scope's entry to it.
-A client that --cli names gets a config if it has none; revert removes that.`,
+Claude's entry is written for the project, those of the others for all projects.
+--scope project writes those of the others into files of the project too, such as
+.cursor/mcp.json. --keep-env copies the variables of the user scope's entry that
+a project's would hide.
+A client that --cli names gets a config if it has none, as every client gets a
+file of the project; revert removes it.`,
 		Example: `  mcp-swap use-local --dry-run
   mcp-swap use-local --cli claude --cli codex
+  mcp-swap use-local --scope project
   mcp-swap use-local --repo . --env LOG=debug --env API_TOKEN --mode build
   mcp-swap use-local --server acme -- docker run -i --rm acme/mcp
   mcp-swap use-local --server acme --url http://localhost:8000/mcp`,
@@ -284,9 +288,9 @@ A client that --cli names gets a config if it has none; revert removes that.`,
 		"`NAME[=VALUE]` for the server's environment; without a value, that of this environment; repeatable")
 	fixed(c, "env")
 	c.Flags().StringArrayVar(&files, "env-file", nil, "a `file` of such variables, one a line; --env wins; repeatable")
-	c.Flags().BoolVar(&o.KeepEnv, "keep-env", false, "copy the variables of claude's user entry that the project's entry would hide")
+	c.Flags().BoolVar(&o.KeepEnv, "keep-env", false, "copy the variables of the user scope's entry that the project's entry would hide")
 	cliFlag(c, &o.Clients, "all that are present")
-	scopeFlag(c, &o.Scope, "project")
+	scopeFlag(c, &o.Scope, "project for claude, user for the others")
 	o.Mode = checkout.ModeDev
 	c.Flags().StringVar((*string)(&o.Mode), "mode", string(checkout.ModeDev), "which `build` they run: dev, the working tree; build, compiled once; installed, as on PATH; released, a published version")
 	fixed(c, "mode", string(checkout.ModeDev), string(checkout.ModeBuild), string(checkout.ModeInstalled), string(checkout.ModeReleased))

@@ -13,13 +13,14 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// A Scope says where in a client's config a server is registered.
+// A Scope says for whom a server is registered, and so where.
 type Scope string
 
-// Claude alone knows both scopes; for the others everything is ScopeUser.
+// The scopes. Claude has both in its config; those of the others that know a project read
+// a file in it.
 const (
 	ScopeUser    Scope = "user"
-	ScopeProject Scope = "project" // claude's node of one project
+	ScopeProject Scope = "project"
 )
 
 // A Client is one row of the table: everything in which one agent CLI differs
@@ -33,11 +34,14 @@ type Client struct {
 	// Merges: it reads all its layers and merges entries of one name field by field.
 	// The others read one config of the user's, and take an entry from one layer.
 	Merges bool
+	// Made is the file of a project that a swap makes for the project scope; "" is the
+	// strongest of those that the client reads, if it reads any.
+	Made string
 	// Makes: it makes its config itself, with more than servers in it.
 	Makes bool
 	Kind  format.Kind // of all layers
 	NoBOM bool        // it cannot read a byte order mark
-	// Scopes maps each scope to the ways to its container; an entry is edited
+	// Scopes maps each scope in the config to the ways to its container; an entry is edited
 	// where it is found, and a new one goes to the first. The key
 	// projectKey in a path stands for the project's.
 	Scopes  map[Scope][][]string
@@ -96,10 +100,11 @@ type trust struct {
 	File  *location // nil: the config itself
 	Path  []string
 	Field string
-	Yes   []string // words that trust
+	Yes   []string // words that trust, or true
 	Gate  []string // a setting that switches the question on or off; nil: always asked
 	Open  bool     // the question is not asked where Gate is not set
 	Env   string   // a variable that, set to true, trusts every folder
+	Quiet string   // a variable that, set to 0 or false, switches the question off
 	Needs string   // what an untrusted folder costs
 }
 
@@ -111,15 +116,14 @@ func (c *Client) Parse(text []byte) (*format.Doc, error) {
 	return format.Parse(c.Kind, text)
 }
 
-// Scope returns s if the client knows it, else ScopeUser.
-func (c *Client) Scope(s Scope) Scope {
-	if _, ok := c.Scopes[s]; ok {
-		return s
-	}
-	return ScopeUser
+// InFiles reports whether the entries of a scope are in files of the project.
+func (c *Client) InFiles(s Scope) bool {
+	_, inConfig := c.Scopes[s]
+	return s == ScopeProject && !inConfig
 }
 
-// ScopesInOrder lists the client's scopes, the winning one first.
+// ScopesInOrder lists the scopes in the client's config, the winning one first. It is the
+// one that a swap takes by default.
 func (c *Client) ScopesInOrder() []Scope {
 	if len(c.Scopes) > 1 {
 		return []Scope{ScopeProject, ScopeUser}
@@ -129,15 +133,19 @@ func (c *Client) ScopesInOrder() []Scope {
 
 // Label returns how a client's scope is called in output.
 func (c *Client) Label(s Scope) string {
-	if len(c.Scopes) > 1 {
+	if len(c.Scopes) > 1 || c.InFiles(s) {
 		return c.Name + ":" + string(s)
 	}
 	return c.Name
 }
 
-// Containers lists the ways to the container of a scope, for one project.
+// Containers lists the ways to the container of a scope, for one project. A file of the
+// project has those of the user's.
 func (c *Client) Containers(s Scope, project string) [][]string {
 	var out [][]string
+	if c.InFiles(s) {
+		s = ScopeUser
+	}
 	for _, path := range c.Scopes[s] {
 		out = append(out, forProject(path, project))
 	}

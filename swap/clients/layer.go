@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ type Role int
 const (
 	Own      Role = iota // the user's config: new entries are made there
 	Other                // a file of the user's: an entry that is there is edited there
-	Project              // a file of the project, from its directory up to the top of its work tree; never edited
+	Project              // a file of the project, from its directory up to the top of its work tree
 	Managed              // another file; never edited
 	Variable             // never edited
 )
@@ -252,6 +253,33 @@ func (c *Client) Files(l Layer, sys machine.System, dir, top string) []string {
 	}
 	return out
 }
+
+// ProjectFiles lists the files in which the client reads servers for a project, strongest
+// first, there or not. into are those that a new entry is put into: the first that is
+// there, or else the first is made.
+func (c *Client) ProjectFiles(sys machine.System, dir, top string) (all, into []string) {
+	made := c.Made
+	for _, l := range c.Layers {
+		if l.Role != Project {
+			continue
+		}
+		made = cmp.Or(made, l.At.Files[0])
+		files := c.Files(l, sys, dir, top)
+		all = append(all, files...)
+		if !slices.Contains(l.At.Files, made) {
+			continue
+		}
+		for _, file := range files {
+			// Its other spelling, such as settings.jsonc, is the same file to the client.
+			if strings.HasSuffix(filepath.ToSlash(withoutExt(file)), "/"+withoutExt(made)) {
+				into = append(into, file)
+			}
+		}
+	}
+	return all, into
+}
+
+func withoutExt(file string) string { return strings.TrimSuffix(file, filepath.Ext(file)) }
 
 // UserFiles lists the files of the user's that are there and that the client reads
 // servers from, strongest first.

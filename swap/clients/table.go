@@ -50,6 +50,8 @@ func inFile(at location, o off) off {
 	return o
 }
 
+var grokTrust = under("GROK_HOME", "~/.grok", "trusted_folders.toml")
+
 var copilotTrust = under("COPILOT_HOME", "~/.copilot", "config.json")
 
 // openCode are the files of a directory of opencode's, and kilo those of one of its fork's.
@@ -175,13 +177,18 @@ var All = []*Client{
 	{
 		Name:     "grok",
 		Binaries: []string{"grok"},
-		Layers:   []Layer{project(".grok/config.toml"), own(under("GROK_HOME", "~/.grok", "config.toml"))},
-		Kind:     format.TOML,
-		Scopes:   userOnly("mcp_servers"),
-		Dialect:  dialect{Extra: format.Object{{Name: "enabled", Value: true}}},
-		Off:      []off{enabled},
-		Ask:      &ask.Row{Args: []string{"mcp", "doctor", ask.ServerName, "--json"}, Read: ask.Grok},
-		Login:    []string{"XAI_API_KEY", "GROK_API_KEY"},
+		// It reads claude's and cursor's files, too, as weaker ones.
+		Layers:  []Layer{trusted(".grok/config.toml"), own(under("GROK_HOME", "~/.grok", "config.toml"))},
+		Kind:    format.TOML,
+		Scopes:  userOnly("mcp_servers"),
+		Dialect: dialect{Extra: format.Object{{Name: "enabled", Value: true}}},
+		Off:     []off{enabled, {Path: []string{"disabled_mcp_servers"}}},
+		Trust: &trust{
+			File: &grokTrust, Path: []string{"folders"}, Field: "trusted", Yes: []string{"true"},
+			Gate: []string{"folder_trust", "enabled"}, Quiet: "GROK_FOLDER_TRUST",
+		},
+		Ask:   &ask.Row{Args: []string{"mcp", "doctor", ask.ServerName, "--json"}, Read: ask.Grok},
+		Login: []string{"XAI_API_KEY", "GROK_API_KEY"},
 	},
 	{
 		Name:     "agy",
@@ -206,8 +213,8 @@ var All = []*Client{
 			other(named(candidate{Env: "OPENCODE_CONFIG", File: true})),
 			own(under("XDG_CONFIG_HOME", "~/.config", "opencode/opencode.jsonc", "opencode/opencode.json", "opencode/config.json")),
 		},
-		Merges: true,
-		Kind:   format.JSONC,
+		Merges: true, Made: "opencode.jsonc",
+		Kind: format.JSONC,
 		// opencode 1.18 reads mcp.servers too.
 		Scopes:  map[Scope][][]string{ScopeUser: {{"mcp"}, {"mcp", "servers"}}},
 		Seed:    format.Object{{Name: "$schema", Value: "https://opencode.ai/config.json"}},
@@ -302,13 +309,14 @@ var All = []*Client{
 		Name:     "copilot",
 		Binaries: []string{"copilot"},
 		Layers:   []Layer{trusted(".mcp.json", ".github/mcp.json"), own(under("COPILOT_HOME", "~/.copilot", "mcp-config.json"))},
+		Made:     ".github/mcp.json", // the other is claude's, too
 		Kind:     format.JSONC,
 		Scopes:   userOnly("mcpServers"),
 		Dialect:  dialect{Type: "local", Extra: format.Object{{Name: "tools", Value: []string{"*"}}}, URL: "url", HTTP: "http"},
 		Locked:   ".mcp-writer.lock",
 		Off:      []off{inFile(under("COPILOT_HOME", "~/.copilot", "settings.json"), off{Path: []string{"disabledMcpServers"}})},
 		Trust:    &trust{File: &copilotTrust, Path: []string{"trustedFolders"}},
-		Ask:      &ask.Row{Args: []string{"mcp", "get", ask.ServerName, "--json"}, Read: ask.Config},
+		Ask:      &ask.Row{Args: []string{"mcp", "get", ask.ServerName, "--json"}, Read: ask.Config, Lists: true},
 	},
 	{
 		Name:     "droid",
@@ -334,7 +342,7 @@ var All = []*Client{
 		Kind:    format.JSONC,
 		Scopes:  userOnly("amp.mcpServers"),
 		Dialect: dialect{URL: "url"},
-		Ask:     &ask.Row{Args: []string{"mcp", "list", "--json"}, Read: ask.Config},
+		Ask:     &ask.Row{Args: []string{"mcp", "list", "--json"}, Read: ask.Config, Lists: true},
 	}, {
 		Name:     "kilo",
 		Aliases:  []string{"kilocode"},
@@ -350,7 +358,7 @@ var All = []*Client{
 			other(under("XDG_CONFIG_HOME", "~/.config", in("kilo", openCode)...)),
 			own(under("XDG_CONFIG_HOME", "~/.config", in("kilo", []string{"kilo.jsonc", "kilo.json", "config.json"})...)),
 		},
-		Merges:  true,
+		Merges: true, Made: "kilo.jsonc",
 		Kind:    format.JSONC,
 		Scopes:  userOnly("mcp"),
 		Seed:    format.Object{{Name: "$schema", Value: "https://app.kilo.ai/config.json"}},
@@ -372,7 +380,7 @@ var All = []*Client{
 		Dialect: dialect{Type: "stdio"},
 		Shell:   true,
 		Off:     []off{disabled},
-		Ask:     &ask.Row{Args: []string{"mcp", "list", "--json"}, Read: ask.Config},
+		Ask:     &ask.Row{Args: []string{"mcp", "list", "--json"}, Read: ask.Config, Lists: true},
 	},
 	{
 		Name:     "kimi",
@@ -418,7 +426,8 @@ var All = []*Client{
 			}}, Files: []string{"crush.json"}}),
 			managed(location{Dirs: map[string][]candidate{"": {{Dir: "/etc/crush"}}, "windows": nil}, Files: []string{"crush.json"}}),
 		},
-		Merges: true, Kind: format.JSON, NoBOM: true, Expands: true,
+		Merges: true, Made: ".crush.json",
+		Kind: format.JSON, NoBOM: true, Expands: true,
 		Scopes:  userOnly("mcp"),
 		Dialect: dialect{Type: "stdio", URL: "url", HTTP: "http"},
 		Note:    "read by crush before each crushrc, whose servers mcp-swap does not see",

@@ -1,0 +1,118 @@
+package swap
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/clients"
+)
+
+// The file of a project that each client gets in the project scope, in a home where each
+// has its sample config. It is made and removed with its directories, and where it is
+// there an entry is put into it; nothing else changes, and revert gives the bytes back.
+func TestProjectScope(t *testing.T) {
+	want := map[string]string{}
+	for _, line := range table(t, "testdata/project-files.txt") {
+		name, file, _ := strings.Cut(line, ": ")
+		want[name] = file
+	}
+	for _, c := range clients.All {
+		t.Run(c.Name, func(t *testing.T) {
+			file, listed := want[c.Name]
+			if !listed {
+				t.Fatal("it is not in testdata/project-files.txt")
+			}
+			home := tempDir(t, map[string]string{"repo/pyproject.toml": pyproject, "repo/.git/HEAD": "", "repo/.git/objects/x": "", "repo/.git/refs/x": ""})
+			if err := os.CopyFS(home, os.DirFS("testdata/configs/"+c.Name)); err != nil {
+				t.Fatal(err)
+			}
+			s := swapperAt(home, nil)
+			repo := filepath.Join(home, "repo")
+			use := UseOptions{Repo: repo, Clients: []string{c.Name}, Scope: clients.ScopeProject, NoPreflight: true}
+			if file == "none" {
+				r, err := s.UseLocal(t.Context(), use)
+				if err != nil || len(r) != 1 || r[0].Err == nil || !strings.Contains(r[0].Err.Error(), "no servers from files of a project") {
+					t.Errorf("it is not refused: %v %+v", err, r)
+				}
+				return
+			}
+			if file = filepath.Join(repo, file); strings.HasPrefix(want[c.Name], "~/") {
+				file = filepath.Join(home, want[c.Name][2:])
+			}
+			sample := readFile(t, c.ConfigPath(s.Sys))
+			for _, text := range []string{"", sample} {
+				if text != "" && c.InFiles(clients.ScopeProject) {
+					writeFiles(t, home, map[string]string{strings.TrimPrefix(file, home+"/"): text})
+				}
+				before := withoutState(snapshot(t, home))
+				r := done(t)(s.UseLocal(t.Context(), use))
+				if r[0].Config != file || r[0].Label != c.Name+":project" {
+					t.Errorf("use-local edited %s of %s, want %s", r[0].Config, r[0].Label, file)
+				}
+				st, err := s.Status(StatusOptions{Repo: repo, Clients: []string{c.Name}, Scope: clients.ScopeProject})
+				if err != nil || len(st.Clients) != 1 || !st.Clients[0].Found || st.Clients[0].Config != file || !st.Clients[0].Tag.ThisRepo || !st.Swaps[0].Listed {
+					t.Errorf("status says %+v, %v", st, err)
+				}
+				var changed []string
+				for path, now := range withoutState(snapshot(t, home)) {
+					if old, was := before[path]; was && old != now && !strings.HasPrefix(old, "d") && path != file {
+						changed = append(changed, path)
+					}
+				}
+				if len(changed) > 0 {
+					t.Errorf("use-local changed %q", changed)
+				}
+				done(t)(s.Revert(t.Context(), RevertOptions{Selection: Selection{Scope: clients.ScopeProject}}))
+				if diff := cmp.Diff(before, withoutState(snapshot(t, home))); diff != "" {
+					t.Errorf("revert left (-before +after):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// A project file that a step of making or editing it fails for, whichever it is, is as it
+// was before or after, and is put back by the next revert.
+func TestProjectScopeFailsAtEveryStep(t *testing.T) {
+	for n := 0; ; n++ {
+		home := tempDir(t, map[string]string{
+			"repo/pyproject.toml": pyproject, "repo/.git/HEAD": "", "repo/.git/objects/x": "", "repo/.git/refs/x": "",
+			"repo/.codex/config.toml": "model = \"o3\" # why\n",
+		})
+		step, failed := 0, false
+		s := swapperAt(home, func(atomicfile.Step) error {
+			if step++; step-1 == n {
+				failed = true
+				return fmt.Errorf("step %d", n)
+			}
+			return nil
+		})
+		before := withoutState(snapshot(t, home))
+		use := UseOptions{
+			Repo: filepath.Join(home, "repo"), Clients: []string{"codex", "cursor"}, Scope: clients.ScopeProject, NoPreflight: true,
+		}
+		results, err := s.UseLocal(t.Context(), use)
+		if failed && err == nil && !AnyFailed(results) && n < 3 {
+			t.Errorf("step %d fails, and nothing is said: %+v", n, results)
+		}
+		if !failed && (err != nil || AnyFailed(results)) {
+			t.Fatalf("%v %+v", err, results)
+		}
+		done(t)(swapperAt(home, nil).Revert(t.Context(), RevertOptions{}))
+		if diff := cmp.Diff(before, withoutState(snapshot(t, home))); diff != "" {
+			t.Fatalf("step %d: revert left (-before +after):\n%s", n, diff)
+		}
+		if !failed {
+			if n < 10 {
+				t.Errorf("only %d steps seen", n)
+			}
+			return
+		}
+	}
+}
