@@ -2,6 +2,7 @@ package swap
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/format"
 )
 
 // The file of a project that each client gets in the project scope, in a home where each
@@ -113,6 +116,80 @@ func TestProjectScopeFailsAtEveryStep(t *testing.T) {
 				t.Errorf("only %d steps seen", n)
 			}
 			return
+		}
+	}
+}
+
+// Any of the files that a client reads are there, with an entry or without; servers are
+// swapped in any scope and reverted in any order. In the end all files are as they were.
+func TestRandomLayers(t *testing.T) {
+	for seed := range uint64(testtool.Size(100, 1500)) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		home := tempDir(t, map[string]string{"repo/pyproject.toml": pyproject, "repo/.git/HEAD": "", "repo/.git/objects/x": "", "repo/.git/refs/x": ""})
+		s := swapperAt(home, nil)
+		repo := filepath.Join(home, "repo")
+		c := clients.All[rnd.IntN(len(clients.All))]
+		var files []string
+		for _, p := range c.Places(s.Sys) {
+			if strings.HasPrefix(p.Path, home) {
+				files = append(files, p.Path)
+			}
+		}
+		inProject, _ := c.ProjectFiles(s.Sys, repo, repo)
+		config := c.ConfigPath(s.Sys)
+		for _, file := range append(files, inProject...) {
+			doc, err := c.Parse(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var text []byte
+			for _, server := range []string{"srv", "two"} {
+				if rnd.IntN(3) > 0 {
+					continue
+				}
+				e, err := doc.Set(c.Containers(clients.ScopeUser, "")[0], server, c.Change([]string{"x", file}, nil, format.Entry{}, nil))
+				if err != nil {
+					t.Fatal(err)
+				}
+				text = e.Out
+				if doc, err = c.Parse(text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(text) > 0 || file == config {
+				writeFiles(t, home, map[string]string{strings.TrimPrefix(file, home+"/"): string(text)})
+			}
+		}
+		before := withoutState(snapshot(t, home))
+		did := []string{c.Name}
+		for range 1 + rnd.IntN(6) {
+			server := []string{"srv", "two"}[rnd.IntN(2)]
+			scope := []clients.Scope{"", clients.ScopeUser, clients.ScopeProject}[rnd.IntN(3)]
+			if did = append(did, fmt.Sprintf("swap %s %s", server, scope)); rnd.IntN(3) == 0 {
+				did[len(did)-1] = fmt.Sprintf("revert %s %s", server, scope)
+				if _, err := s.Revert(t.Context(), RevertOptions{Selection: Selection{Server: server, Scope: scope}}); err != nil && !strings.Contains(err.Error(), "nothing to revert") {
+					t.Fatalf("seed %d: %q: %v", seed, did, err)
+				}
+				continue
+			}
+			use := UseOptions{Repo: repo, Server: server, Clients: []string{c.Name}, Scope: scope, NoPreflight: true}
+			r, err := s.UseLocal(t.Context(), use)
+			if err != nil || r[0].Err != nil && (scope != clients.ScopeProject || len(inProject) > 0) {
+				t.Fatalf("seed %d: %q: %v %+v", seed, did, err, r)
+			}
+			if r[0].Err != nil {
+				continue // it knows no projects
+			}
+			st, err := s.Status(StatusOptions{Repo: repo, Server: server, Clients: []string{c.Name}, Scope: r[0].Scope})
+			if err != nil || st.Clients[0].Config != r[0].Config || !st.Clients[0].Tag.ThisRepo {
+				t.Fatalf("seed %d: %q: status says %+v, %v", seed, did, st, err)
+			}
+		}
+		if _, err := s.Revert(t.Context(), RevertOptions{}); err != nil {
+			t.Fatalf("seed %d: %q: %v", seed, did, err)
+		}
+		if diff := cmp.Diff(before, withoutState(snapshot(t, home))); diff != "" {
+			t.Fatalf("seed %d: %q: revert left (-before +after):\n%s", seed, did, diff)
 		}
 	}
 }
