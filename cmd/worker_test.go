@@ -101,6 +101,7 @@ func workers(t *testing.T, dir string) func(*testscript.TestScript, bool, []stri
 		mu.Unlock()
 		_, _ = io.WriteString(ts.Stdout(), got.Stdout)
 		_, _ = io.WriteString(ts.Stderr(), got.Stderr)
+		ts.Check(documented(args, got))
 		if (got.Code != 0) != neg {
 			ts.Fatalf("exit status %d", got.Code)
 		}

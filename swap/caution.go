@@ -17,18 +17,16 @@ func (s *Swapper) cautions(c *change, u *use) {
 		return
 	}
 	if c.client.Note != "" && c.result.Outcome != Unchanged {
-		s.Warn(fmt.Sprintf("%s: %s is %s", c.result.Label, c.doc.config, c.client.Note))
+		c.caution(0, "%s is %s", c.doc.config, c.client.Note)
 	}
 	if c.client.Expands && slices.ContainsFunc(u.argv, func(a string) bool { return strings.Contains(a, "$") }) {
-		s.Warn(fmt.Sprintf("%s: %s expands $NAME in arguments, and there is a $ in %s",
-			c.result.Label, c.client.Name, strings.Join(ask.ShowArgs(u.argv), " ")))
+		c.caution(0, "%s expands $NAME in arguments, and there is a $ in %s", c.client.Name, strings.Join(ask.ShowArgs(u.argv), " "))
 	}
 	if c.client.Shell && strings.ContainsAny(strings.Join(u.argv, ""), " \t\n\"'`$&|;<>()*?[]{}#~") {
-		s.Warn(fmt.Sprintf("%s: %s passes the command to a shell without quotes, which reads it differently: %q",
-			c.result.Label, c.client.Name, u.argv))
+		c.caution(0, "%s passes the command to a shell without quotes, which reads it differently: %q", c.client.Name, ask.ShowArgs(u.argv))
 	}
 	if c.result.Outcome != Unchanged && !c.doc.absent() && atomicfile.Links(c.doc.info) > 1 {
-		s.Warn(fmt.Sprintf("%s: %s had other hard links, which keep the old text", c.result.Label, c.doc.target))
+		c.caution(0, "%s had other hard links, which keep the old text", c.doc.target)
 	}
 	doc, err := s.openAt(c.client, c.doc.config)
 	if err != nil {
@@ -39,11 +37,17 @@ func (s *Swapper) cautions(c *change, u *use) {
 		return
 	}
 	if cs.when != "" {
-		s.Warn(fmt.Sprintf("%s: reads %s %s", c.result.Label, c.doc.config, cs.when))
+		c.caution(0, "reads %s %s", c.doc.config, cs.when)
 	}
-	for _, text := range slices.Concat(cs.Shadows, cs.Merged) {
-		s.Warn(c.result.Label + ": " + text)
+	c.result.Shadows, c.result.Merged = cs.Shadows, cs.Merged
+}
+
+func (c *change) caution(h hint.Hint, format string, args ...any) {
+	err := fmt.Errorf(format, args...)
+	if h != 0 {
+		err = &hint.Error{Err: err, Hint: h}
 	}
+	c.result.Cautions = append(c.result.Cautions, err)
 }
 
 // hidden says what the user entry that a project's wins over still does, and what
@@ -51,9 +55,6 @@ func (s *Swapper) cautions(c *change, u *use) {
 func (c *change) hidden(u *use) {
 	if c.hides == nil || c.result.Outcome == Failed || c.result.Outcome == Unchanged {
 		return
-	}
-	caution := func(h hint.Hint, format string, args ...any) {
-		c.result.Cautions = append(c.result.Cautions, hint.Errorf(h, format, args...))
 	}
 	d := c.client.Dialect
 	runs := ask.CommandLine(ask.ShowArgs(d.Runs(c.hides)))
@@ -63,13 +64,13 @@ func (c *change) hidden(u *use) {
 			where = top(where)
 		}
 	}
-	caution(hint.UserScope, "only %s runs what was swapped in; elsewhere the user scope's entry still runs %s", where, runs)
+	c.caution(hint.UserScope, "only %s runs what was swapped in; elsewhere the user scope's entry still runs %s", where, runs)
 	var lost []string
 	for _, v := range c.hiddenEnv(d.ReadEnv(c.edit.Value)) {
 		lost = append(lost, v.Name)
 	}
 	if len(lost) > 0 && u.url == "" && !c.client.Merges {
-		caution(hint.KeepEnv, "the entry lacks variables that the user scope's sets: %s", strings.Join(lost, ", "))
+		c.caution(hint.KeepEnv, "the entry lacks variables that the user scope's sets: %s", strings.Join(lost, ", "))
 	}
 }
 

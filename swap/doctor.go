@@ -51,13 +51,12 @@ const (
 	FoundState       = "state-unreadable"
 )
 
-// Diagnosis is all that Doctor found, and the document of doctor --json.
+// Diagnosis is all that Doctor found.
 type Diagnosis struct {
-	Version  int       `json:"version"`
-	Repo     string    `json:"repo"`
-	Server   string    `json:"server"` // "" if it could not be derived
-	NoServer error     `json:"-"`      // why it could not
-	Findings []Finding `json:"findings"`
+	Repo     string
+	Server   string // "" if it could not be derived
+	NoServer error  // why it could not
+	Findings []Finding
 
 	published string // the package that the checkout publishes
 }
@@ -70,7 +69,7 @@ type DoctorOptions struct {
 
 // Doctor checks for problems and changes nothing.
 func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
-	d := &Diagnosis{Version: SchemaVersion, Server: o.Server, Findings: []Finding{}}
+	d := &Diagnosis{Server: o.Server, Findings: []Finding{}}
 	co, err := checkout.Read(o.Repo, "")
 	if err == nil {
 		d.Repo, d.Server, d.published = co.Dir, cmp.Or(o.Server, co.Server), publishes(co)

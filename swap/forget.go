@@ -39,9 +39,6 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		}
 		c, res := resultOf(r)
 		res.Outcome = Forgotten
-		if o.DryRun {
-			res.Outcome = "to forget"
-		}
 		res.Detail = fmt.Sprintf("%q, swapped %s", r.Server, shortTime(r.Time))
 		if !r.Reverted.IsZero() {
 			res.Detail += ", reverted " + shortTime(r.Reverted)
@@ -82,6 +79,8 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		if is && r.Backup != "" && s.madeBackup(&r, out[i].Label) {
 			if err := s.Disk.Remove(r.Backup); err != nil {
 				out[i].Err = fmt.Errorf("the record is removed, but not its backup: %w", err)
+			} else {
+				out[i].Backup = ""
 			}
 		}
 	}

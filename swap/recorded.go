@@ -16,14 +16,13 @@ import (
 // A Swap is a recorded swap, and what its entry is now.
 type Swap struct {
 	ClientState
-	Server string    `json:"server"`
-	Repo   string    `json:"repo"` // the checkout that it was swapped to, or where the command was given
-	Time   time.Time `json:"time"`
+	Server string
+	Repo   string // the checkout that it was swapped to, or where the command was given
+	Time   time.Time
 	// Reverted is when it was reverted, if it is back since; Back says so.
-	Reverted time.Time `json:"reverted,omitzero"`
-	Back     string    `json:"-"`
-	// Listed: it is the entry of one of [Status.Clients].
-	Listed bool `json:"listed"`
+	Reverted time.Time
+	Back     string
+	Listed   bool // it is the entry of one of [Status.Clients]
 }
 
 // swaps adds the recorded swaps that the options select, the oldest first.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -127,7 +126,7 @@ func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (
 // know that.
 func resultOf(r journal.Record) (*clients.Client, Result) {
 	res := Result{Client: r.Client, Scope: clients.Scope(r.Scope), Label: r.Client}
-	res.Server, res.Config, res.Backup = r.Server, r.Config, r.Backup
+	res.Server, res.Repo, res.Config, res.Backup = r.Server, r.Repo, r.Config, r.Backup
 	c := clients.Lookup(r.Client)
 	if c != nil {
 		res.Label = c.Label(res.Scope)
@@ -257,14 +256,13 @@ func (t *taking) dropBackup(r *journal.Record, res *Result) error {
 	if !t.madeBackup(r, res.Label) {
 		return nil
 	}
-	if _, err := os.Lstat(r.Backup); errors.Is(err, fs.ErrNotExist) {
+	if missing(r.Backup) {
 		// A killed revert has removed it already, or the user has.
 		t.Warn(fmt.Sprintf("%s: the backup %s does not exist any more; used the record alone", res.Label, r.Backup))
-		return nil
-	}
-	if err := t.Disk.Remove(r.Backup); err != nil {
+	} else if err := t.Disk.Remove(r.Backup); err != nil {
 		return fmt.Errorf("the config is restored, but its backup could not be removed; the next revert tries again: %w", err)
 	}
+	res.Backup = ""
 	return nil
 }
 

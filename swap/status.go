@@ -17,38 +17,26 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// SchemaVersion is the version of the documents that --json prints. A field
-// that goes or changes its meaning raises it; a new one does not.
-const SchemaVersion = 1
-
-// Detection is what Detect finds, and the document of detect --json.
-type Detection struct {
-	Version int        `json:"version"`
-	Clients []Detected `json:"clients"`
-}
-
-// Detected is one client of a [Detection].
+// Detected is what Detect finds out about one client.
 type Detected struct {
-	Client       string   `json:"client"`
-	Present      bool     `json:"present"` // both of the next two; of an editor either, or its directory
-	Installed    bool     `json:"-"`       // on PATH, or an editor that has its directory
-	Binary       string   `json:"binary"`  // its path, "" if none is on PATH
-	Binaries     []string `json:"binaries"`
-	Config       string   `json:"config"`
-	ConfigExists bool     `json:"config_exists"`
-	Note         string   `json:"note,omitempty"`
+	Client       string
+	Present      bool   // installed and with a config; of an editor either
+	Installed    bool   // on PATH, or an editor that has its directory
+	Binary       string // its path, "" if none is on PATH
+	Binaries     []string
+	Config       string
+	ConfigExists bool
+	Note         string
 }
 
 // Detect reports which clients are installed.
-func (s *Swapper) Detect() Detection {
-	out := Detection{Version: SchemaVersion}
+func (s *Swapper) Detect() []Detected {
+	var out []Detected
 	for _, c := range clients.All {
-		d := Detected{Client: c.Name, Present: s.present(c), Installed: s.installed(c), Binary: c.Binary(), Binaries: c.Binaries, Config: s.config(c), Note: c.Note}
-		if d.Binaries == nil {
-			d.Binaries = []string{}
-		}
-		d.ConfigExists = s.hasConfig(c)
-		out.Clients = append(out.Clients, d)
+		out = append(out, Detected{
+			Client: c.Name, Present: s.present(c), Installed: s.installed(c), Binary: c.Binary(), Binaries: c.Binaries,
+			Config: s.config(c), ConfigExists: s.hasConfig(c), Note: c.Note,
+		})
 	}
 	return out
 }
@@ -61,32 +49,31 @@ type StatusOptions struct {
 	Scope   clients.Scope // "": all scopes
 }
 
-// Status is what each client runs, and the document of status --json.
+// Status is what each client runs.
 type Status struct {
-	Version  int           `json:"version"`
-	Repo     string        `json:"repo"`
-	Server   string        `json:"server"` // "" if it could not be derived
-	NoServer error         `json:"-"`      // why it could not; then Clients is empty
-	Clients  []ClientState `json:"clients"`
-	Swaps    []Swap        `json:"swaps,omitempty"` // all that are recorded
+	Repo     string
+	Server   string // "" if it could not be derived
+	NoServer error  // why it could not; then Clients is empty
+	Clients  []ClientState
+	Swaps    []Swap // all that are recorded
 }
 
 // ClientState is one scope of one client.
 type ClientState struct {
-	Client  string        `json:"client"`
-	Scope   clients.Scope `json:"scope"`
-	Label   string        `json:"-"`
-	Config  string        `json:"config"`
-	Exists  bool          `json:"config_exists"`
-	Found   bool          `json:"found"`
-	Command []string      `json:"command,omitempty"` // program and arguments, without secrets
-	Env     []string      `json:"env,omitempty"`     // names only: the values may be secrets
-	Tag     *Tag          `json:"tag,omitempty"`
+	Client  string
+	Scope   clients.Scope
+	Label   string
+	Config  string
+	Exists  bool
+	Found   bool
+	Command []string // program and arguments, without secrets
+	Env     []string // names only: the values may be secrets
+	Tag     *Tag
 	// Shadows are the reasons why the client does not run this entry.
-	Shadows []string `json:"shadows,omitempty"`
+	Shadows []string
 	// Merged says what the client adds to this entry from weaker files.
-	Merged []string `json:"merged,omitempty"`
-	Error  string   `json:"error,omitempty"`
+	Merged []string
+	Error  string
 
 	value map[string]any   // the entry as the client reads it
 	argv  []string         // Command as it is
@@ -114,12 +101,11 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &Status{Version: SchemaVersion, Clients: []ClientState{}}
-	if st.Repo, st.Server, st.NoServer = repoAndServer(o.Repo, o.Server); st.NoServer != nil {
-		if st.Repo, err = checkout.RealDir(o.Repo); err != nil {
-			return nil, err
-		}
-	} else {
+	st := &Status{}
+	if st.Repo, st.Server, st.NoServer = repoAndServer(o.Repo, o.Server); st.Repo == "" {
+		return nil, st.NoServer
+	}
+	if st.NoServer == nil {
 		st.Clients = s.states(clients, o.Scope, st.Repo, st.Server)
 	}
 	s.swaps(st, o, clients)
@@ -191,17 +177,18 @@ func (s *Swapper) projectState(
 	return cs, ok
 }
 
-// repoAndServer finds the server's name; a name that is given needs no checkout.
+// repoAndServer finds the server's name; a name that is given needs no checkout. The
+// directory is "" if it does not exist.
 func repoAndServer(repo, server string) (string, string, error) {
-	if server == "" {
-		co, err := checkout.Read(repo, "")
-		if err != nil {
-			return "", "", unnamed(err)
-		}
-		return co.Dir, co.Server, nil
-	}
 	real, err := checkout.RealDir(repo)
-	return real, server, err
+	if err != nil || server != "" {
+		return real, server, err
+	}
+	co, err := checkout.Read(real, "")
+	if err != nil {
+		return real, "", unnamed(err)
+	}
+	return real, co.Server, nil
 }
 
 func unnamed(err error) error {

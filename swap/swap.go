@@ -93,16 +93,20 @@ type Result struct {
 	Scope   clients.Scope
 	Label   string // client, with the scope where it has several
 	Server  string
+	Repo    string // the checkout, or where the command was given
 	Config  string
 	Command []string // what UseLocal wanted it to run
-	Outcome string
-	Detail  string // how it was done, in a few words
-	Backup  string
-	Diff    []byte // of a dry run
-	Masked  bool   // Diff has masks in it, so it is for reading only
-	// Cautions are what the user should know of what was done.
-	Cautions []error
-	Err      error // for Failed; with another outcome: done, but with this reservation
+	URL     string   // or where it wanted it to find the server
+	Outcome string   // of a dry run: what it would be
+	Detail  string   // how it was done, in a few words
+	Backup  string   // "" if there is none now
+	Diff    []byte   // of a dry run
+	Masked  bool     // Diff has masks in it, so it is for reading only
+	// Cautions are what the user should know of what was done; Shadows and Merged are as in
+	// [ClientState].
+	Cautions        []error
+	Shadows, Merged []string
+	Err             error // for Failed; with another outcome: done, but with this reservation
 }
 
 // AnyFailed reports whether a result has an error.

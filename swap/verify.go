@@ -23,12 +23,10 @@ type VerifyOptions struct {
 	Each func(Verified)
 }
 
-// Verification is what Verify found, and the document of verify --json.
+// Verification is what Verify found.
 type Verification struct {
-	Version int        `json:"version"`
-	Repo    string     `json:"repo"`
-	Server  string     `json:"server"`
-	Clients []Verified `json:"clients"`
+	Repo, Server string
+	Clients      []Verified
 }
 
 // Verified is one client of a [Verification]. Its ClientState is that of the
@@ -36,14 +34,14 @@ type Verification struct {
 // project if it was swapped, else its user's.
 type Verified struct {
 	ClientState
-	OK        bool       `json:"ok"` // tried, and without problems
-	Handshake *Handshook `json:"handshake,omitempty"`
-	Asked     *Asked     `json:"asked,omitempty"`
-	NotAsked  string     `json:"not_asked,omitempty"` // why
+	OK        bool // tried, and without problems
+	Handshake *Handshook
+	Asked     *Asked
+	NotAsked  string // why
 	// Problems are what failed, and in what the config and the client disagree.
-	Problems []string `json:"problems,omitempty"`
+	Problems []string
 	// Hints are options of UseLocal that may help.
-	Hints []hint.Hint `json:"-"`
+	Hints []hint.Hint
 }
 
 // Handshook is what the server said when it was started as the config says.
@@ -88,7 +86,7 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 		return nil, err
 	}
 	states := s.states(clients, "", repo, server)
-	out := &Verification{Version: SchemaVersion, Repo: repo, Server: server, Clients: []Verified{}}
+	out := &Verification{Repo: repo, Server: server}
 	for i := 0; i < len(states) && ctx.Err() == nil; {
 		cs := states[i]
 		found := cs.Found

@@ -138,16 +138,16 @@ func (b *bench) adds(server string) {
 }
 
 // verify runs mcp-swap verify, which is to exit with that code.
-func (b *bench) verify(want int) swap.Verified {
+func (b *bench) verify(want int) swapcli.Client {
 	b.Helper()
 	args := []string{"verify", "--cli", b.name, "--repo", b.repo, "--server", "tmux", "--json"}
 	text := b.text()
-	var v swap.Verification
+	var v swapcli.Document
 	b.until(func() string {
 		b.Helper()
 		var out, diag bytes.Buffer
 		code := swapcli.Main(args, strings.NewReader(""), &out, &diag)
-		v = swap.Verification{}
+		v = swapcli.Document{}
 		if err := json.Unmarshal(out.Bytes(), &v); err != nil || len(v.Clients) != 1 {
 			b.Fatalf("verify --json: %v\n%s%s", err, &out, &diag)
 		}

@@ -15,12 +15,14 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"tmuxmcp/internal/version"
 	"tmuxmcp/swap"
+	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/hint"
 	"tmuxmcp/swap/machine"
@@ -31,39 +33,51 @@ import (
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a := &app{out: newPrinter(stdout), err: newPrinter(stderr), stderr: stderr}
-	defer func() {
-		if r := recover(); r != nil {
-			a.err.problem(fmt.Sprintf("internal error: %v (please report it; MCP_SWAP_DEBUG=1 shows where)", r))
-			if os.Getenv("MCP_SWAP_DEBUG") != "" {
-				fmt.Fprintf(stderr, "%s", debug.Stack())
-			}
-			code = exitFailed
-		}
-	}()
-
+	a := &app{stdout: newPrinter(stdout), err: newPrinter(stderr), stderr: stderr}
+	a.out = a.stdout
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(a.out.w)
 	root.SetErr(a.err.w)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := a.execute(ctx, root)
 	if err == nil && a.out.err != nil {
 		err = fmt.Errorf("write to standard output: %w", a.out.err)
 	}
 	if err == nil {
-		return exitOK
+		code = exitOK
+	} else if quiet, ok := errors.AsType[*silent](err); ok {
+		code = quiet.code
+	} else {
+		code, a.doc.Error = exitFailed, explain(err)
+		a.err.problem(a.doc.Error)
+		if _, usage := errors.AsType[*hint.UsageError](err); usage || a.running == nil { // the latter: cobra's own
+			code = exitUsage
+			a.err.linef("  see %s --help", cmd.CommandPath())
+		}
 	}
-	if quiet, ok := errors.AsType[*silent](err); ok {
-		return quiet.code
+	if a.json && (a.running != nil || err != nil) { // else --help was given too
+		a.doc.Command = cmd.Name()
+		if err := a.document(); err != nil && code == exitOK {
+			a.err.problem(fmt.Sprintf("write to standard output: %v", err))
+			code = exitFailed
+		}
 	}
-	if _, usage := errors.AsType[*hint.UsageError](err); usage || a.running == nil { // the latter: cobra's own
-		a.err.problem(explain(err))
-		a.err.linef("  see %s --help", cmd.CommandPath())
-		return exitUsage
-	}
-	a.err.problem(explain(err))
-	return exitFailed
+	return code
+}
+
+// execute runs the command that the command line names, and makes an error of a panic.
+func (a *app) execute(ctx context.Context, root *cobra.Command) (cmd *cobra.Command, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			cmd = a.running
+			err = fmt.Errorf("internal error: %v (please report it; MCP_SWAP_DEBUG=1 shows where)", r)
+			if os.Getenv("MCP_SWAP_DEBUG") != "" {
+				fmt.Fprintf(a.stderr, "%s", debug.Stack())
+			}
+		}
+	}()
+	return root.ExecuteContextC(ctx)
 }
 
 const (
@@ -79,20 +93,35 @@ func (s *silent) Error() string { return "exit code " + strconv.Itoa(s.code) }
 
 // app is one run of the command.
 type app struct {
-	out, err *printer
-	stderr   io.Writer
-	running  *cobra.Command // set when the command line was understood
+	stdout, err *printer
+	out         *printer // stdout, or with --json nowhere: then stdout gets doc, in the end
+	stderr      io.Writer
+	running     *cobra.Command // set when the command line was understood
+
+	json  bool
+	doc   Document
+	noted sync.Mutex // doc.Notes
 }
 
 // verb wraps a command's function: it gets a Swapper for this machine.
 func (a *app) verb(f func(context.Context, *swap.Swapper) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
 		a.running = cmd
+		if a.json {
+			a.out = newPrinter(io.Discard)
+		}
+		a.doc.DryRun, _ = cmd.Flags().GetBool("dry-run")
+		if f := cmd.Flags().Lookup("server"); f != nil {
+			a.doc.Server = f.Value.String()
+		}
+		if f := cmd.Flags().Lookup("repo"); f != nil && f.Value.String() != "" {
+			a.doc.Repo, _ = checkout.RealDir(f.Value.String())
+		}
 		sys, err := machine.ThisSystem()
 		if err != nil {
 			return err
 		}
-		s := swap.New(sys, a.err.note)
+		s := swap.New(sys, a.note)
 		if isTerminal(cmd.InOrStdin()) && isTerminal(a.stderr) {
 			s.Confirm = func(question string) bool { return a.err.ask(cmd.Context(), cmd.InOrStdin(), question) }
 		}
@@ -139,6 +168,7 @@ the server's entry is touched, and every change is recorded, so that it can be r
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.forget(), a.doctor())
 	for _, c := range root.Commands() {
+		c.Flags().BoolVar(&a.json, "json", false, "print one JSON document (docs/mcp-swap.schema.json describes it)")
 		if c.Args == nil {
 			c.Args, c.ValidArgsFunction = flagsOnly, cobra.NoFileCompletions
 		}

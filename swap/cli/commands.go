@@ -53,10 +53,6 @@ func scopeFlag(c *cobra.Command, p *clients.Scope, without string) {
 	fixed(c, "scope", string(clients.ScopeUser), string(clients.ScopeProject))
 }
 
-func jsonFlag(c *cobra.Command, p *bool) {
-	c.Flags().BoolVar(p, "json", false, "print one JSON document (docs/mcp-swap.md describes it)")
-}
-
 func showSecretsFlag(c *cobra.Command, p *bool) {
 	c.Flags().BoolVar(p, "show-secrets", false, "do not mask values in the diff of --dry-run, so that patch(1) applies it")
 }
@@ -127,7 +123,6 @@ var (
 )
 
 func (a *app) detect() *cobra.Command {
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "detect",
 		Short: "Show which clients are installed",
@@ -137,13 +132,10 @@ other commands take the present ones unless --cli names others.`,
 		Example: `  mcp-swap detect
   mcp-swap detect --json`,
 	}
-	jsonFlag(c, &asJSON)
 	c.RunE = a.verb(func(_ context.Context, s *swap.Swapper) error {
-		d := s.Detect()
-		if asJSON {
-			return a.out.json(d)
-		}
-		a.out.detection(d)
+		found := s.Detect()
+		a.doc.Clients = each(found, detected)
+		a.out.detection(found)
 		return nil
 	})
 	return c
@@ -151,7 +143,6 @@ other commands take the present ones unless --cli names others.`,
 
 func (a *app) status() *cobra.Command {
 	var o swap.StatusOptions
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Show what each client runs under the server's name",
@@ -168,30 +159,26 @@ are all that is shown.`,
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)", true)
 	cliFlag(c, &o.Clients, "all that are present")
 	scopeFlag(c, &o.Scope, "both")
-	jsonFlag(c, &asJSON)
 	c.RunE = a.verb(func(_ context.Context, s *swap.Swapper) error {
 		st, err := s.Status(o)
 		if err != nil {
 			return err
 		}
-		if asJSON {
-			err = a.out.json(st)
-		} else {
-			a.statusText(st)
-		}
+		a.doc.Repo, a.doc.Server = st.Repo, st.Server
+		a.doc.Clients, a.doc.Swaps = each(st.Clients, state), each(st.Swaps, recorded)
+		a.statusText(st)
 		bad := slices.ContainsFunc(st.Clients, func(c swap.ClientState) bool { return c.Error != "" }) ||
 			slices.ContainsFunc(st.Swaps, func(c swap.Swap) bool { return c.Error != "" })
-		if bad && err == nil {
-			err = &silent{exitFailed}
+		if bad {
+			return &silent{exitFailed}
 		}
-		return err
+		return nil
 	})
 	return c
 }
 
 func (a *app) verify() *cobra.Command {
 	var o swap.VerifyOptions
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Start each client's server, and query the clients",
@@ -208,27 +195,20 @@ It exits 1 if there is a problem.`,
 	repoFlag(c, &o.Repo)
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)", true)
 	cliFlag(c, &o.Clients, "all that are present")
-	jsonFlag(c, &asJSON)
 	c.RunE = a.verb(func(ctx context.Context, s *swap.Swapper) error {
-		if !asJSON {
-			o.Each = a.out.verified
-		}
+		o.Each = a.out.verified
 		v, err := s.Verify(ctx, o)
 		if err != nil {
 			return err
 		}
-		if asJSON {
-			for i := range v.Clients {
-				withHints(&v.Clients[i])
-			}
-			err = a.out.json(v)
-		} else if len(v.Clients) == 0 {
-			a.err.note("no client is present; name one with --cli, or see mcp-swap detect")
+		a.doc.Repo, a.doc.Server, a.doc.Clients = v.Repo, v.Server, each(v.Clients, verified)
+		if len(v.Clients) == 0 {
+			a.note(noClient)
 		}
-		if err == nil && v.Failed() {
-			err = &silent{exitFailed}
+		if v.Failed() {
+			return &silent{exitFailed}
 		}
-		return err
+		return nil
 	})
 	return c
 }
@@ -330,6 +310,9 @@ file of the project; revert removes it.`,
 			o.Mode = ""
 		}
 		results, err := s.UseLocal(ctx, o)
+		if len(results) > 0 {
+			a.doc.Repo, a.doc.Server = results[0].Repo, results[0].Server
+		}
 		return a.results(results, err, o.DryRun, "mcp-swap revert puts everything back")
 	})
 	return c
@@ -412,7 +395,6 @@ all of them with --all.`,
 
 func (a *app) doctor() *cobra.Command {
 	var o swap.DoctorOptions
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check for problems, and change nothing",
@@ -426,29 +408,25 @@ never reads their values). It exits 1 when it finds something.`,
 	}
 	repoFlag(c, &o.Repo)
 	serverFlag(c, &o.Server, "the server's name in the configs (default: from the checkout)", true)
-	jsonFlag(c, &asJSON)
 	c.RunE = a.verb(func(_ context.Context, s *swap.Swapper) error {
 		d, err := s.Doctor(o)
 		if err != nil {
 			return err
 		}
 		if d.NoServer != nil {
-			a.err.note(explain(d.NoServer))
+			a.note(explain(d.NoServer))
 		}
 		for i, f := range d.Findings {
 			if f.Hint != 0 {
 				d.Findings[i].Text += "; " + advice(f.Hint, f.Arg)
 			}
 		}
-		if asJSON {
-			err = a.out.json(d)
-		} else {
-			a.out.diagnosis(d)
+		a.doc.Repo, a.doc.Server, a.doc.Findings = d.Repo, d.Server, d.Findings
+		a.out.diagnosis(d)
+		if len(d.Findings) > 0 {
+			return &silent{exitFailed}
 		}
-		if err == nil && len(d.Findings) > 0 {
-			err = &silent{exitFailed}
-		}
-		return err
+		return nil
 	})
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -102,6 +103,16 @@ func (p *printer) note(text string) {
 	p.linef("%s %s", p.paint(yellow, "mcp-swap:", 0), text)
 }
 
+// note prints what the user should know besides results and errors.
+func (a *app) note(text string) {
+	a.noted.Lock()
+	defer a.noted.Unlock()
+	a.doc.Notes = append(a.doc.Notes, text)
+	a.err.note(text)
+}
+
+const noClient = "no client is present; name one with --cli, or see mcp-swap detect"
+
 // progress replaces the last line of the terminal, and fits on it.
 func (a *app) progress(text string) {
 	width := 80
@@ -117,18 +128,25 @@ func (a *app) progress(text string) {
 	fmt.Fprintf(a.err.w, "\r\x1b[K%s", string(line[:min(len(line), width-1)]))
 }
 
-func (p *printer) json(v any) error {
-	enc := json.NewEncoder(p.w)
+// document prints what --json is for.
+func (a *app) document() error {
+	a.noted.Lock()
+	defer a.noted.Unlock()
+	a.doc.Version = schemaVersion
+	if a.doc.Clients == nil {
+		a.doc.Clients = []Client{}
+	}
+	enc := json.NewEncoder(a.stdout.w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return enc.Encode(a.doc)
 }
 
 // labelWidth holds every label, so that all tables align.
 const labelWidth = len("claude-desktop") + 1
 
-func (p *printer) detection(d swap.Detection) {
-	for _, c := range d.Clients {
+func (p *printer) detection(found []swap.Detected) {
+	for _, c := range found {
 		mark, colour := "absent", dim
 		switch {
 		case c.Installed && !c.ConfigExists:
@@ -157,12 +175,12 @@ func (p *printer) detection(d swap.Detection) {
 func (a *app) statusText(st *swap.Status) {
 	switch {
 	case st.NoServer != nil && len(st.Swaps) == 0:
-		a.err.note(explain(st.NoServer))
-		a.err.note("no swap is recorded")
+		a.note(explain(st.NoServer))
+		a.note("no swap is recorded")
 	case st.NoServer != nil:
-		a.err.note("recorded swaps only: " + explain(st.NoServer))
+		a.note("recorded swaps only: " + explain(st.NoServer))
 	case len(st.Clients) == 0:
-		a.err.note("no client is present; name one with --cli, or see mcp-swap detect")
+		a.note(noClient)
 	}
 	for _, c := range st.Clients {
 		a.stateText(c, st.Server, "")
@@ -203,10 +221,10 @@ func (a *app) stateText(c swap.ClientState, server, what string) {
 }
 
 func (p *printer) verified(v swap.Verified) {
-	withHints(&v)
+	all := problems(v)
 	word, colour := "not tried", dim
 	switch {
-	case len(v.Problems) > 0:
+	case len(all) > 0:
 		word, colour = "problem", red
 	case v.OK:
 		word, colour = "ok", green
@@ -226,17 +244,18 @@ func (p *printer) verified(v swap.Verified) {
 		said = append(said, v.NotAsked)
 	}
 	p.linef("%-*s %s %s", labelWidth, v.Label, p.paint(colour, word, 9), strings.Join(said, "; "))
-	for _, problem := range v.Problems {
+	for _, problem := range all {
 		p.linef("%*s %s", labelWidth, "", p.paint(yellow, "! "+problem, 0))
 	}
 }
 
-// withHints words the hints as part of the problems, for text and for JSON.
-func withHints(v *swap.Verified) {
+// problems are those of a client, and the advice about them.
+func problems(v swap.Verified) []string {
+	out := slices.Clone(v.Problems)
 	for _, h := range v.Hints {
-		v.Problems = append(v.Problems, advice(h, ""))
+		out = append(out, advice(h, ""))
 	}
-	v.Hints = nil
+	return out
 }
 
 func tagColour(t *swap.Tag) string {
@@ -259,6 +278,7 @@ func (p *printer) diagnosis(d *swap.Diagnosis) {
 // stdout, so that they can be piped into patch. after follows if something was
 // written.
 func (a *app) results(results []swap.Result, err error, dryRun bool, after string) error {
+	a.doc.Clients = each(results, result)
 	command, wrote := "", false
 	var masked []string
 	for _, r := range results {
@@ -267,7 +287,7 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 		}
 		if dryRun {
 			if len(r.Diff) == 0 {
-				a.err.note(r.Label + ": nothing to change in " + r.Config)
+				a.note(r.Label + ": nothing to change in " + r.Config)
 			}
 			_, _ = a.out.w.Write(r.Diff)
 			if r.Masked {
@@ -275,7 +295,11 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 			}
 			continue
 		}
-		if c := ask.CommandLine(ask.ShowArgs(r.Command)); c != command {
+		runs, outcome := r.Command, r.Outcome
+		if r.URL != "" {
+			runs = []string{r.URL}
+		}
+		if c := ask.CommandLine(ask.ShowArgs(runs)); c != command {
 			command = c
 			a.out.linef("%s: %s", r.Server, command)
 		}
@@ -285,21 +309,27 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 		} else {
 			wrote = true
 		}
-		line := fmt.Sprintf("%-*s %s %s", labelWidth, r.Label, a.out.paint(colour, r.Outcome, 10), r.Config)
+		if a.doc.DryRun { // of forget: the others show a diff
+			outcome = "to forget"
+		}
+		line := fmt.Sprintf("%-*s %s %s", labelWidth, r.Label, a.out.paint(colour, outcome, 10), r.Config)
 		if r.Detail != "" {
 			line += "  (" + r.Detail + ")"
 		}
 		a.out.linef("%s", line)
 	}
 	if len(masked) > 0 {
-		a.err.note(strings.Join(masked, ", ") + ": possible secrets are masked, so patch(1) refuses the diff; --show-secrets prints it in full")
+		a.note(strings.Join(masked, ", ") + ": possible secrets are masked, so patch(1) refuses the diff; --show-secrets prints it in full")
 	}
 	if wrote && after != "" {
 		a.out.linef("%s", a.out.paint(dim, after, 0))
 	}
 	for _, r := range results {
 		for _, caution := range r.Cautions {
-			a.err.note(r.Label + ": " + explain(caution))
+			a.note(r.Label + ": " + explain(caution))
+		}
+		for _, text := range slices.Concat(r.Shadows, r.Merged) {
+			a.note(r.Label + ": " + text)
 		}
 		if r.Err != nil {
 			a.err.problem(r.Label + ": " + explain(r.Err))
