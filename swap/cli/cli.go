@@ -110,6 +110,9 @@ func (a *app) verb(f func(context.Context, *swap.Swapper) error) func(*cobra.Com
 		if a.json {
 			a.out = newPrinter(io.Discard)
 		}
+		if err := givenTwice(cmd); err != nil {
+			return err
+		}
 		a.doc.DryRun, _ = cmd.Flags().GetBool("dry-run")
 		if f := cmd.Flags().Lookup("server"); f != nil {
 			a.doc.Server = f.Value.String()
@@ -169,6 +172,7 @@ the server's entry is touched, and every change is recorded, so that it can be r
 	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.forget(), a.doctor())
 	for _, c := range root.Commands() {
 		c.Flags().BoolVar(&a.json, "json", false, "print one JSON document (docs/mcp-swap.schema.json describes it)")
+		c.Flags().VisitAll(countFlag)
 		if c.Args == nil {
 			c.Args, c.ValidArgsFunction = flagsOnly, cobra.NoFileCompletions
 		}

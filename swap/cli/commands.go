@@ -53,6 +53,36 @@ func scopeFlag(c *cobra.Command, p *clients.Scope, without string) {
 	fixed(c, "scope", string(clients.ScopeUser), string(clients.ScopeProject))
 }
 
+// repeatable flags add up; all others that have a value can be given once.
+var repeatable = []string{"cli", "env", "env-file"}
+
+// once counts its values: the user may have meant any of them.
+type once struct {
+	pflag.Value
+	given int
+}
+
+func (o *once) Set(s string) error {
+	o.given++
+	return o.Value.Set(s)
+}
+
+func countFlag(f *pflag.Flag) {
+	if f.NoOptDefVal == "" && !slices.Contains(repeatable, f.Name) {
+		f.Value = &once{Value: f.Value}
+	}
+}
+
+// givenTwice refuses a flag that has two values. Not as they are set: completion sets them again.
+func givenTwice(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if o, ok := f.Value.(*once); ok && o.given > 1 && err == nil {
+			err = hint.Usagef("", "--%s takes one value, and was given %d times", f.Name, o.given)
+		}
+	})
+	return err
+}
+
 func showSecretsFlag(c *cobra.Command, p *bool) {
 	c.Flags().BoolVar(p, "show-secrets", false, "do not mask values in the diff of --dry-run, so that patch(1) applies it")
 }
