@@ -75,7 +75,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 		d.Repo, d.Server, d.published = co.Dir, cmp.Or(o.Server, co.Server), publishes(co)
 	} else {
 		// Whatever is not about one server can still be checked.
-		if d.Repo, d.NoServer = checkout.RealDir(o.Repo); o.Server == "" {
+		if d.Repo, d.NoServer = checkout.RealDir(o.Repo); d.NoServer == nil && o.Server == "" {
 			d.NoServer = unnamed(err)
 		}
 	}

@@ -129,7 +129,7 @@ func (s *Swapper) command(u *use, o UseOptions) (err error) {
 	u.argv = slices.Clone(o.Command)
 	program := &u.argv[0]
 	if strings.ContainsAny(*program, "/"+string(filepath.Separator)) {
-		if *program, err = filepath.Abs(*program); err != nil {
+		if *program, err = checkout.Abs(*program); err != nil {
 			return err
 		}
 	}

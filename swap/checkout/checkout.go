@@ -123,7 +123,7 @@ func Is(dir string) bool {
 
 // RealDir returns dir made absolute, with all links resolved.
 func RealDir(dir string) (string, error) {
-	abs, err := filepath.Abs(dir)
+	abs, err := Abs(dir)
 	if err != nil {
 		return "", err
 	}
@@ -135,6 +135,15 @@ func RealDir(dir string) (string, error) {
 		return "", fmt.Errorf("repository %s is not a directory", abs)
 	}
 	return real, nil
+}
+
+// Abs makes a path absolute.
+func Abs(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = hint.Errorf(hint.Elsewhere, "the current directory does not exist any more")
+	}
+	return abs, err
 }
 
 // unwrapPath takes the path off an error, where the message has it already.

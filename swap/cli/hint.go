@@ -62,6 +62,8 @@ func advice(h hint.Hint, arg string) string {
 			return "a directory above has one: --repo " + arg
 		}
 		return "choose another directory with --repo"
+	case hint.Elsewhere:
+		return "cd to another, or give --repo an absolute path"
 	}
 	return ""
 }

@@ -50,6 +50,7 @@ const (
 	Server                      // Server names it
 	Entry                       // Entry chooses one
 	Repo                        // Repo names another directory
+	Elsewhere                   // so does the current directory, once it is one
 	UserScope                   // Scope writes the user's entry instead
 	KeepEnv                     // KeepEnv copies the variables
 	Env                         // Env gives the server a variable
