@@ -204,9 +204,6 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 		return
 	}
 	newest := &r.Writes[len(r.Writes)-1]
-	if err == nil && v.landed != nil {
-		s.examineCommand(d, f, what, c.Dialect.ReadArgv(v.landed.Value))
-	}
 	switch {
 	case err != nil:
 		add(FoundSwapped, "%s: revert could not undo it now: %v", what, err)
@@ -221,34 +218,34 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 	case v.landed != newest:
 		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
 	default:
+		argv := c.Dialect.ReadArgv(v.landed.Value)
+		if tag := s.classify(argv, nil, ""); tag.Missing {
+			d.Findings = slices.DeleteFunc(d.Findings, func(o Finding) bool { // of examineEntries
+				return o.Kind == FoundNoCheckout && o.Client == f.Client && o.Scope == f.Scope && o.Server == f.Server && o.Path == f.Path
+			})
+			add(FoundNoCheckout, "%s: it runs %s, which does not exist; mcp-swap revert undoes it", what, tag.Path)
+			return
+		}
+		if why := cannotRun(argv); why != "" {
+			add(FoundNoProgram, "%s: it runs %s, which %s", what, argv[0], why)
+		}
 		add(FoundSwapped, "%s; mcp-swap revert undoes it", what)
 	}
 }
 
-// examineCommand finds out why a swapped entry cannot start.
-func (s *Swapper) examineCommand(d *Diagnosis, f Finding, what string, argv []string) {
+// cannotRun says why the program of a command cannot be run; "" if it can.
+func cannotRun(argv []string) string {
 	if len(argv) == 0 {
-		return
-	}
-	known := slices.ContainsFunc(d.Findings, func(o Finding) bool {
-		return o.Kind == FoundNoCheckout && o.Client == f.Client && o.Scope == f.Scope && o.Server == f.Server && o.Path == f.Path
-	})
-	tag := s.classify(argv, nil, "")
-	if tag.Missing && !known {
-		f.Kind, f.Text = FoundNoCheckout, fmt.Sprintf("%s: it runs %s, which does not exist", what, tag.Path)
-		d.add(f)
+		return ""
 	}
 	_, err := exec.LookPath(argv[0])
 	switch {
-	case err == nil || tag.Path == argv[0]:
-		return
+	case err == nil:
+		return ""
 	case filepath.IsAbs(argv[0]):
-		f.Text = fmt.Sprintf("%s: it runs %s, which is gone or cannot be run", what, argv[0])
-	default:
-		f.Text = fmt.Sprintf("%s: it runs %s, which is not on PATH here; install it", what, argv[0])
+		return "is gone or cannot be run"
 	}
-	f.Kind = FoundNoProgram
-	d.add(f)
+	return "is not on PATH here; install it"
 }
 
 // examineFiles looks for backups and temporary files beside the configs.
