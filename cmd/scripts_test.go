@@ -113,6 +113,12 @@ func runScripts(t *testing.T, dir string) {
 			env.Values[atFirst{}] = slices.Clone(env.Vars)
 			return err
 		},
+		Condition: func(cond string) (bool, error) {
+			if cond != "mount" {
+				return false, fmt.Errorf("unknown condition %s", cond)
+			}
+			return exec.Command("unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", root).Run() == nil, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"chomp":    chomp,
 			"expand":   expand,

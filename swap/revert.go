@@ -75,7 +75,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 			err = t.take(ctx, c, r, &res)
 		}
 		if err != nil {
-			res.Err = err
+			res.Err = onceWritable(err, "the swap stays recorded: run mcp-swap revert again")
 			res.Outcome = cmp.Or(res.Outcome, Failed)
 		}
 		out = append(out, res)

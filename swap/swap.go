@@ -42,6 +42,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
@@ -269,7 +270,7 @@ func (s *Swapper) ownHome() error {
 // begin takes the lock, reads the state, and cleans up.
 func (s *Swapper) begin(ctx context.Context) (st *journal.State, unlock func(), err error) {
 	if unlock, err = s.Journal.Lock(ctx, s.waiting); err != nil {
-		return nil, nil, err
+		return nil, nil, onceWritable(err, "nothing was changed: run it again")
 	}
 	if st, err = s.Journal.Load(); err != nil {
 		unlock()
@@ -277,6 +278,14 @@ func (s *Swapper) begin(ctx context.Context) (st *journal.State, unlock func(), 
 	}
 	s.sweep(st)
 	return st, unlock, nil
+}
+
+// onceWritable adds to the error of a read-only file system what to do about it.
+func onceWritable(err error, then string) error {
+	if !errors.Is(err, syscall.EROFS) {
+		return err
+	}
+	return fmt.Errorf("%w; %s once that is writable", err, then)
 }
 
 // sweep removes temporary files and spare backups of killed runs, and records that were

@@ -195,7 +195,9 @@ type change struct {
 // pending: it is still to be written.
 func (c *change) pending() bool { return c.result.Outcome == "" && c.edit.Changed() }
 
-func (c *change) fail(err error) { c.result.Outcome, c.result.Err = Failed, err }
+func (c *change) fail(err error) {
+	c.result.Outcome, c.result.Err = Failed, onceWritable(err, "run use-local again")
+}
 
 func (c *change) action() string {
 	if c.old.Found {
