@@ -397,15 +397,27 @@ func (d Disk) Mkdir(path string, perm fs.FileMode) error {
 	return os.Mkdir(path, perm)
 }
 
-// PrivateDir makes a directory that only its owner may enter, and its parents; an
-// existing directory is restricted too. Files made in it inherit no access control
-// list.
+// PrivateDir makes a directory that only its owner may enter, and its parents, and makes
+// their names durable; an existing directory is restricted too. Files made in it inherit
+// no access control list.
 func (d Disk) PrivateDir(path string) error {
 	if err := d.step(OpMkdir, path); err != nil {
 		return err
 	}
+	var in []string // the parents of those that are missing
+	for dir := path; ; dir = in[len(in)-1] {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		in = append(in, filepath.Dir(dir))
+	}
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err
+	}
+	for _, dir := range in {
+		if err := d.SyncDir(dir); err != nil {
+			return err
+		}
 	}
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().Perm() != 0o700 && ownerOf(info) != nil {

@@ -167,6 +167,30 @@ func TestSyncErrorOfTheDirectoryIsToldApart(t *testing.T) {
 	}
 }
 
+// The directories that are made outlive a power failure, as the file in them does.
+func TestPrivateDirIsDurable(t *testing.T) {
+	top := t.TempDir()
+	var synced []string
+	d := Disk{Before: func(s Step) error {
+		if s.Op == OpSyncDir {
+			synced = append(synced, s.Path)
+		}
+		return nil
+	}}
+	for range 2 {
+		if err := d.PrivateDir(filepath.Join(top, "a", "b")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{filepath.Join(top, "a"), top}; !slices.Equal(synced, want) {
+		t.Errorf("synced %q, want %q", synced, want)
+	}
+	fault := errors.New("no sync")
+	if err := before(OpSyncDir, func() error { return fault }).PrivateDir(filepath.Join(top, "c")); !errors.Is(err, fault) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestSweepTakesWhatIsItsOwn(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "c.json")
