@@ -145,30 +145,27 @@ func (a *app) document() error {
 // labelWidth holds every label, so that all tables align.
 const labelWidth = len("claude-desktop") + 1
 
+// detection prints a line for each client that is there, or half: without a config or
+// without a program. One line names the others.
 func (p *printer) detection(found []swap.Detected) {
+	var absent []string
 	for _, c := range found {
-		mark, colour := "absent", dim
+		mark, colour, why := "present", green, ""
 		switch {
-		case c.Installed && !c.ConfigExists:
+		case !c.Installed && !c.ConfigExists:
+			absent = append(absent, c.Client)
+			continue
+		case !c.ConfigExists:
 			mark, colour = "no config", yellow
-		case c.Present:
-			mark, colour = "present", green
+		case !c.Present:
+			mark, colour, why = "no program", yellow, "  (no "+strings.Join(c.Binaries, " or ")+" on PATH)"
+		case c.Note != "":
+			why = "  (" + c.Note + ")"
 		}
-		var why []string
-		if !c.Installed && len(c.Binaries) > 0 {
-			why = append(why, "no "+strings.Join(c.Binaries, " or ")+" on PATH")
-		}
-		if !c.Installed && !c.ConfigExists {
-			why = append(why, "no config")
-		}
-		if c.Note != "" && c.ConfigExists {
-			why = append(why, c.Note)
-		}
-		line := fmt.Sprintf("%-*s %s %s", labelWidth, c.Client, p.paint(colour, mark, 9), c.Config)
-		if len(why) > 0 {
-			line += "  (" + strings.Join(why, "; ") + ")"
-		}
-		p.linef("%s", line)
+		p.linef("%-*s %s %s%s", labelWidth, c.Client, p.paint(colour, mark, 10), c.Config, why)
+	}
+	if len(absent) > 0 {
+		p.linef("absent: %s", wrap(strings.Join(absent, ", "), 72, "        "))
 	}
 }
 
