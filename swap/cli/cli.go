@@ -6,6 +6,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,6 +71,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 func (a *app) execute(ctx context.Context, root *cobra.Command) (cmd *cobra.Command, err error) {
 	defer func() {
 		if r := recover(); r != nil {
+			a.running = cmp.Or(a.running, root)
 			cmd = a.running
 			err = fmt.Errorf("internal error: %v (please report it; MCP_SWAP_DEBUG=1 shows where)", r)
 			if os.Getenv("MCP_SWAP_DEBUG") != "" {
