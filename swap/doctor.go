@@ -219,21 +219,25 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
 	default:
 		argv := c.Dialect.ReadArgv(v.landed.Value)
-		if tag := s.classify(argv, nil, ""); tag.Missing {
+		tag, why := s.classify(argv, nil, ""), cannotRun(argv)
+		switch {
+		case tag.Missing:
 			d.Findings = slices.DeleteFunc(d.Findings, func(o Finding) bool { // of examineEntries
 				return o.Kind == FoundNoCheckout && o.Client == f.Client && o.Scope == f.Scope && o.Server == f.Server && o.Path == f.Path
 			})
 			add(FoundNoCheckout, "%s: it runs %s, which does not exist; mcp-swap revert undoes it", what, tag.Path)
-			return
+		case why != "" && filepath.IsAbs(argv[0]):
+			add(FoundNoProgram, "%s: it runs %s, which %s; mcp-swap revert undoes it", what, argv[0], why)
+		case why != "":
+			add(FoundNoProgram, "%s: it runs %s, which %s; install it", what, argv[0], why)
+			fallthrough
+		default:
+			add(FoundSwapped, "%s; mcp-swap revert undoes it", what)
 		}
-		if why := cannotRun(argv); why != "" {
-			add(FoundNoProgram, "%s: it runs %s, which %s", what, argv[0], why)
-		}
-		add(FoundSwapped, "%s; mcp-swap revert undoes it", what)
 	}
 }
 
-// cannotRun says why the program of a command cannot be run; "" if it can.
+// cannotRun says why the program of a command cannot be run here; "" if it can.
 func cannotRun(argv []string) string {
 	if len(argv) == 0 {
 		return ""
@@ -245,7 +249,7 @@ func cannotRun(argv []string) string {
 	case filepath.IsAbs(argv[0]):
 		return "is gone or cannot be run"
 	}
-	return "is not on PATH here; install it"
+	return "is not on PATH here"
 }
 
 // examineFiles looks for backups and temporary files beside the configs.
