@@ -115,7 +115,7 @@ func (a *app) verb(f func(context.Context, *swap.Swapper) error) func(*cobra.Com
 		if err := givenTwice(cmd); err != nil {
 			return err
 		}
-		a.doc.DryRun, _ = cmd.Flags().GetBool("dry-run")
+		a.doc.DryRun, _ = cmd.Flags().GetBool("dry-run") // false where there is no such flag
 		if f := cmd.Flags().Lookup("server"); f != nil {
 			a.doc.Server = f.Value.String()
 		}
