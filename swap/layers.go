@@ -1,7 +1,6 @@
 package swap
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/hint"
 )
 
 // This file finds entries in all the places that a client reads: see [clients.Layer].
@@ -51,7 +51,7 @@ func top(dir string) string {
 func (s *Swapper) openProject(c *clients.Client, repo, server string) (d *document, file string, err error) {
 	all, into := c.ProjectFiles(s.Sys, repo, top(repo))
 	if len(into) == 0 {
-		return nil, "", errNoProject
+		return nil, s.config(c), errNoProject
 	}
 	var found []*document
 	for _, file := range all {
@@ -78,7 +78,7 @@ func (s *Swapper) openProject(c *clients.Client, repo, server string) (d *docume
 	return nil, into[0], nil
 }
 
-var errNoProject = errors.New("it reads no servers from files of a project")
+var errNoProject = hint.Errorf(hint.AllProjects, "it reads no servers from files of a project")
 
 // leads returns an error if a file of a project is outside of it, where a link leads.
 func (d *document) leads(repo string) error {

@@ -47,6 +47,8 @@ func advice(h hint.Hint, arg string) string {
 		return "name it with --server"
 	case hint.UserScope:
 		return "use --scope user to replace that one"
+	case hint.AllProjects:
+		return "leave out --scope, or use --scope user"
 	case hint.KeepEnv:
 		return "use --keep-env to copy that"
 	case hint.Env:

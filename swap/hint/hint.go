@@ -52,6 +52,7 @@ const (
 	Repo                        // Repo names another directory
 	Elsewhere                   // so does the current directory, once it is one
 	UserScope                   // Scope writes the user's entry instead
+	AllProjects                 // so does no Scope, of a client that knows no project
 	KeepEnv                     // KeepEnv copies the variables
 	Env                         // Env gives the server a variable
 	Timeout                     // Timeout gives the preflight longer
