@@ -516,10 +516,14 @@ func (v verdict) undo(d *document, force bool) (text []byte, how string, err err
 // entry restored: then it also has the old spelling, comments and order, which an
 // entry that is written in pieces may lose.
 func (v verdict) moved(d *document, entry []byte) ([]byte, bool) {
-	if len(v.landed.Is) == 0 || bytes.Count(d.text, v.landed.Is) != 1 {
+	was, is := v.landed.Was, v.landed.Is
+	if crlf := d.doc.CRLF(v.rec.Container, v.rec.Server); crlf != v.rec.Undo.CRLF {
+		was, is = format.WithCRLF(was, crlf), format.WithCRLF(is, crlf)
+	}
+	if len(is) == 0 || bytes.Count(d.text, is) != 1 {
 		return nil, false
 	}
-	text := bytes.Replace(d.text, v.landed.Is, v.landed.Was, 1)
+	text := bytes.Replace(d.text, is, was, 1)
 	if bytes.Equal(text, entry) {
 		return nil, false
 	}

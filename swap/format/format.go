@@ -173,6 +173,9 @@ type Undo struct {
 	// Seeded says that the text had held nothing; Text is that text.
 	Seeded bool   `json:"seeded,omitempty"`
 	Text   string `json:"text,omitempty"`
+	// CRLF says that lines ended in CRLF there: see [Doc.CRLF]. Where they do not any more,
+	// or do now, [Doc.Revert] gives these texts the line ends of the text that they go into.
+	CRLF bool `json:"crlf,omitempty"`
 }
 
 // Inherit adds to the Undo of an entry the nodes that [Doc.Revert] had to leave, in the
@@ -199,6 +202,7 @@ func (u Undo) Inherit(container []string, left Undo, leftContainer []string) Und
 
 // Doc is a text that is known to be valid. It is not for several goroutines at once.
 type Doc struct {
+	src  []byte
 	body int // where the text starts, behind a byte order mark
 	tree tree
 }
@@ -233,7 +237,7 @@ func Parse(kind Kind, src []byte) (*Doc, error) {
 		}
 		return nil, syntaxError(src, i, "invalid UTF-8")
 	}
-	d := &Doc{}
+	d := &Doc{src: src}
 	if bytes.HasPrefix(src, []byte(BOM)) {
 		d.body = len(BOM)
 	}
@@ -281,7 +285,9 @@ func (d *Doc) Set(container []string, name string, c Change) (Edit, error) {
 			return Edit{}, err
 		}
 	}
-	return d.tree.set(path, c)
+	e, err := d.tree.set(path, c)
+	e.Undo.CRLF = d.CRLF(container, name)
+	return e, err
 }
 
 // Revert takes back the edit that gave u, in a text that may have changed since. An entry
@@ -291,7 +297,32 @@ func (d *Doc) Set(container []string, name string, c Change) (Edit, error) {
 // again. Revert does not ask whether the entry is still what the edit made of it: see
 // [Equal]. With a zero Undo it removes the entry.
 func (d *Doc) Revert(container []string, name string, u Undo) (Edit, error) {
+	if crlf := d.CRLF(container, name); crlf != u.CRLF {
+		u.CRLF = crlf
+		for _, text := range []*string{&u.Before, &u.Holder, &u.Text} {
+			*text = string(WithCRLF([]byte(*text), crlf))
+		}
+	}
 	return d.tree.revert(join(container, name), u)
+}
+
+// CRLF reports whether the line before an entry ends in CRLF; of an entry that is on the
+// first line, or not there, whether the first line outside it does.
+func (d *Doc) CRLF(container []string, name string) bool {
+	text := d.src
+	if e, err := d.Lookup(container, name); err == nil && e.Found {
+		text = outside(d.src, e.Start, e.End)
+	}
+	return newlineOf(text) == "\r\n"
+}
+
+// WithCRLF returns a text with each line ending in CRLF, or else in LF.
+func WithCRLF(text []byte, crlf bool) []byte {
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	if crlf {
+		text = bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
+	}
+	return text
 }
 
 func join(container []string, name string) []string {
@@ -353,6 +384,15 @@ func position(src []byte, offset int) (line, column int) {
 	head := bytes.TrimPrefix(src[:min(max(offset, 0), len(src))], []byte(BOM))
 	start := bytes.LastIndexByte(head, '\n') + 1
 	return 1 + bytes.Count(head, []byte("\n")), 1 + utf8.RuneCount(head[start:])
+}
+
+// outside begins with the newline that ends the line before src[start:end], or is what
+// follows that range.
+func outside(src []byte, start, end int) []byte {
+	if i := bytes.LastIndexByte(src[:start], '\n'); i >= 0 {
+		return src[max(i-1, 0):]
+	}
+	return src[end:]
 }
 
 // newlineOf returns the newline a text uses: that of its first line, or "\n".

@@ -417,8 +417,9 @@ func (d *yamlDoc) restore(p yamlPath, path []string, before string) (Edit, error
 	if p.entry == nil {
 		return d.add(p, path, want, write)
 	}
-	nl, ed := newlineOf(d.src), newEditor(d.src)
-	ed.apply(splice{d.lineStart(key(p.box, p.k)), d.end(p.box, p.k), write(nl, spaces(p.box.Column-1))[len(nl):]})
+	start, end := d.lineStart(key(p.box, p.k)), d.end(p.box, p.k)
+	nl, ed := newlineOf(outside(d.src, start, end)), newEditor(d.src)
+	ed.apply(splice{start, end, write(nl, spaces(p.box.Column-1))[len(nl):]})
 	return d.finish(ed, path, want)
 }
 
