@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -92,7 +93,7 @@ func runScripts(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewServer(server.NewStreamableHTTPServer(server.NewMCPServer("web", "1.0")))
+	web := httptest.NewServer(webServer())
 	t.Cleanup(web.Close)
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
@@ -104,6 +105,7 @@ func runScripts(t *testing.T, dir string) {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
 			env.Setenv("LANG", "C.UTF-8")
+			env.Setenv("WEB", web.URL)
 			env.Setenv("WEB_MCP", web.URL+"/mcp")
 			env.Setenv("GOCACHE", goCache())
 			if err := os.MkdirAll(home, 0o755); err != nil {
@@ -127,6 +129,28 @@ func runScripts(t *testing.T, dir string) {
 			"run":      workers(t, dir),
 		},
 	})
+}
+
+// webServer is an MCP server at /mcp, and at /any under any name of this machine. At /login
+// it wants a header, and at /forbidden it answers nobody.
+func webServer() http.Handler {
+	mcp := server.NewStreamableHTTPServer(server.NewMCPServer("web", "1.0"))
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", mcp)
+	mux.HandleFunc("/any", func(w http.ResponseWriter, r *http.Request) {
+		r.Host = "localhost"
+		mcp.ServeHTTP(w, r)
+	})
+	mux.HandleFunc("/login", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "" {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		mcp.ServeHTTP(w, r)
+	})
+	mux.HandleFunc("/forbidden", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusForbidden) })
+	mux.Handle("/away", http.RedirectHandler("http://0.0.0.0:1/mcp?key=CANARY", http.StatusTemporaryRedirect))
+	return mux
 }
 
 // goCache is Go's own build cache: in an empty one a build takes as long as all other

@@ -26,7 +26,7 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limi
 		return failed(u.unbuilt)
 	}
 	if u.url != "" {
-		_, err := ask.URL(ctx, u.url, cmp.Or(limit, ask.ServerLimit))
+		_, err := ask.URL(ctx, u.url, false, cmp.Or(limit, ask.ServerLimit))
 		return failed(err)
 	}
 	if _, err := exec.LookPath(u.argv[0]); err != nil {

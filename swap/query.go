@@ -76,6 +76,9 @@ func (s *Swapper) copy(home string, doc *document, container []string, project, 
 		}
 		vars = append(vars, format.Field{Name: name, Value: value})
 	}
+	if len(c.Dialect.ReadArgv(e.Value)) == 0 {
+		vars = nil // codex refuses variables for a remote server
+	}
 	var servers []string
 	for _, l := range c.Layers {
 		if l.Role != clients.Project {

@@ -10,6 +10,7 @@ import (
 
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/journal"
 )
 
@@ -79,11 +80,15 @@ func (s *Swapper) recorded(c *clients.Client, r journal.Record) Swap {
 	return sw
 }
 
-// given corrects the tag of an entry that runs a command given to UseLocal, as a record
-// shows.
+// given compares an entry with what a record says of it, and corrects the tag of one that
+// runs a command given to UseLocal.
 func (cs *ClientState) given(c *clients.Client, r *journal.Record, server string) {
-	if !r.Given || len(cs.argv) == 0 || !r.Same(cs.target, cs.container, server) ||
-		!slices.Equal(cs.argv, c.Dialect.ReadArgv(r.Writes[len(r.Writes)-1].Value)) {
+	if !cs.Found || !r.Same(cs.target, cs.container, server) {
+		return
+	}
+	wrote := c.Dialect.Flat(r.Writes[len(r.Writes)-1].Value)
+	cs.ours = format.Equal(cs.value, wrote)
+	if !r.Given || len(cs.argv) == 0 || !slices.Equal(cs.argv, c.Dialect.ReadArgv(wrote)) {
 		return
 	}
 	t := &Tag{Kind: TagCommand, Path: launched(cs.argv)}

@@ -80,6 +80,7 @@ type ClientState struct {
 	env   []clients.EnvVar // Env with the values
 	won   []string         // the Shadows that are other entries
 	when  string           // on which condition the client reads the file, if it is the project's
+	ours  bool             // it is as UseLocal has written it
 
 	target    string
 	container []string

@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +39,7 @@ type Verified struct {
 	ClientState
 	OK        bool // tried, and without problems
 	Handshake *Handshook
+	NotTried  string // why nothing is known of a remote server that was connected to
 	Asked     *Asked
 	NotAsked  string // why
 	// Problems are what failed, and in what the config and the client disagree.
@@ -124,8 +128,9 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		}
 		return
 	case v.Tag.Kind == TagRemote:
-		v.NotAsked = "a remote server: not started, and no network used"
-		return
+		if v.NotAsked = v.leftAlone(); v.NotAsked != "" {
+			return
+		}
 	case len(v.argv) == 0:
 		v.problem("the entry has no command")
 		return
@@ -153,11 +158,20 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 	}
 	start := time.Now()
 	command := ask.Command{Argv: v.argv, Env: clients.Environ(v.env), Dir: dir, Tools: true}
-	hello, err := ask.Server(ctx, command)
-	if err != nil {
-		v.problem("the server does not answer: %v", err)
+	var hello ask.Hello
+	if v.Tag.Kind == TagRemote {
+		command = ask.Command{Argv: []string{clients.Remote(v.value)}, Env: clients.Headers(v.value)}
+		hello, err = ask.URL(ctx, command.Argv[0], true, ask.ServerLimit)
 	} else {
+		hello, err = ask.Server(ctx, command)
+	}
+	switch {
+	case err == nil:
 		v.Handshake = &Handshook{Name: hello.Name, Version: hello.Version, Tools: hello.Tools, Seconds: seconds(start)}
+	case errors.Is(err, ask.ErrLogin), errors.Is(err, ask.ErrNotThere) && !v.streams():
+		v.NotTried = err.Error()
+	default:
+		v.problem("the server does not answer: %v", err)
 	}
 
 	won := v.won
@@ -168,6 +182,8 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		v.NotAsked = c.Name + " cannot be queried about a file of the project: it would start the server in a home directory without your files"
 	case c.Binary() == "":
 		v.NotAsked = strings.Join(c.Binaries, " or ") + " is not on PATH"
+	case v.Tag.Kind == TagRemote && !c.Ask.Remote:
+		v.NotAsked = "it is not known what " + c.Name + " says of remote servers"
 	default:
 		start := time.Now()
 		answer, err := s.query(ctx, doc, container, project, server, repo)
@@ -175,12 +191,12 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 			v.problem("could not query %s: %s", c.Name, ask.Redact(err.Error(), command))
 			break
 		}
-		same := answer.Command == strings.Join(v.argv, " ")
+		same := answer.Command == strings.Join(command.Argv, " ")
 		answer.Says = ask.Redact(answer.Says, command)
 		answer.Command = strings.Join(ask.ShowArgs(strings.Fields(answer.Command)), " ")
 		v.Asked = &Asked{Program: c.Binary(), Answer: answer, Seconds: seconds(start)}
 		v.compare(answer, same)
-		if answer.State == ask.NotStarted && v.Handshake != nil {
+		if answer.State == ask.NotStarted && v.Handshake != nil && len(v.argv) > 0 {
 			v.explain(c)
 		}
 		won = nil // it knows better
@@ -192,7 +208,35 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		}
 	}
 	v.Problems = append(v.Problems, won...)
-	v.OK = len(v.Problems) == 0
+	v.OK = len(v.Problems) == 0 && (v.Handshake != nil || v.Asked != nil && v.Asked.State == ask.Connected)
+}
+
+// leftAlone says why a remote server is not connected to; "" if it is. One elsewhere is
+// only if use-local was told to use it.
+func (v *Verified) leftAlone() string {
+	address := clients.Remote(v.value)
+	u, err := url.Parse(address)
+	switch kind, _ := v.value["type"].(string); {
+	case slices.Contains([]string{"sse", "ws", "websocket"}, kind):
+		return "a remote server of type " + kind + ", which is not tried"
+	case strings.ContainsAny(address, "${}"):
+		return "a remote server whose address has variables in it: not tried"
+	case v.ours:
+		return ""
+	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):
+		ip, _ := netip.ParseAddr(u.Hostname())
+		if ip.Unmap().IsLoopback() || strings.EqualFold(u.Hostname(), "localhost") {
+			return ""
+		}
+	}
+	return "a remote server on another machine: not tried, and no network used"
+}
+
+// streams reports whether the entry of a remote server must be of one that speaks
+// streamable HTTP: some clients try the older transport, too.
+func (v *Verified) streams() bool {
+	kind, _ := v.value["type"].(string)
+	return v.ours || strings.Contains(kind, "http") || v.value["httpUrl"] != nil
 }
 
 // compare says in what a client's answer disagrees with its config.
@@ -204,7 +248,11 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 	switch a.State {
 	case ask.Connected, ask.Configured:
 	case ask.NotStarted:
-		v.problem("%s could not start the server", who)
+		what := "start"
+		if len(v.argv) == 0 {
+			what = "connect to"
+		}
+		v.problem("%s could not %s the server", who, what)
 	case ask.Disabled:
 		v.problem("%s does not start it", who)
 	case ask.Pending:

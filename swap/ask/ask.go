@@ -47,6 +47,9 @@ type Row struct {
 	// Blind: the answer ignores trust and lists of servers, so what the config says
 	// about those counts.
 	Blind bool
+	// Remote: Read also understands what is said about a remote server, whose address is
+	// the command of the answer.
+	Remote bool
 }
 
 // Placeholders in a [Row]: the server's name, and the directory that the client

@@ -104,7 +104,9 @@ func Config(out, server string) (Answer, error) {
 		if e["enabled"] == false {
 			a.State, a.Says = Disabled, "disabled"
 		}
-		a.Command, _ = e["command"].(string)
+		if a.Command, _ = e["command"].(string); a.Command == "" {
+			a.Command, _ = e["url"].(string)
+		}
 		args, _ := e["args"].([]any)
 		for _, arg := range args {
 			a.Command += " " + fmt.Sprint(arg)
@@ -159,6 +161,15 @@ func Grok(out, server string) (Answer, error) {
 	return Answer{State: NotThere}, nil
 }
 
+// brief is the begin of what a program says, on one line.
+func brief(text string) string {
+	text = printable(firstOf(text))
+	if r := []rune(text); len(r) > 200 {
+		text = string(r[:200]) + "…"
+	}
+	return text
+}
+
 func firstOf(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
@@ -177,9 +188,9 @@ var CodexDialogue = []string{
 // Codex reads the answers to [CodexDialogue].
 func Codex(out, server string) (Answer, error) {
 	type entry struct {
-		Command string
-		Args    []string
-		Enabled *bool
+		Command, URL string
+		Args         []string
+		Enabled      *bool
 	}
 	var config struct {
 		Config struct {
@@ -221,7 +232,7 @@ func Codex(out, server string) (Answer, error) {
 	}
 	a := Answer{State: NotThere}
 	if e, ok := config.Config.Servers[server]; ok {
-		a.State, a.Command = NotStarted, strings.Join(append([]string{e.Command}, e.Args...), " ")
+		a.State, a.Command = NotStarted, strings.Join(append([]string{e.Command + e.URL}, e.Args...), " ")
 		if e.Enabled != nil && !*e.Enabled {
 			a.State, a.Says = Disabled, "enabled = false"
 		}
@@ -231,7 +242,7 @@ func Codex(out, server string) (Answer, error) {
 			continue
 		}
 		if s.ToolsError != nil {
-			a.Says = printable(firstOf(*s.ToolsError))
+			a.Says = brief(*s.ToolsError)
 		}
 		if s.ServerInfo != nil && s.ToolsError == nil {
 			a.State = Connected

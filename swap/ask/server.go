@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	neturl "net/url"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -103,27 +106,77 @@ func initialize(ctx context.Context, c *client.Client) (Hello, error) {
 	return Hello{Name: printable(answer.ServerInfo.Name), Version: printable(answer.ServerInfo.Version)}, nil
 }
 
-// URL completes an MCP initialize with a server that runs already.
-func URL(ctx context.Context, url string, limit time.Duration) (Hello, error) {
+// Errors of [URL].
+var (
+	// ErrLogin is wrapped by the error of a server that answers 401 or 403.
+	ErrLogin = errors.New("no headers were sent")
+	// ErrNotThere is wrapped by the error of a server that knows no streamable HTTP there,
+	// as those of the older transport, HTTP+SSE, do not.
+	ErrNotThere = errors.New("it speaks no streamable HTTP there")
+)
+
+// URL completes an MCP initialize with a server that runs already, and lists its tools if
+// asked to. It sends no headers, and follows no redirect to another host.
+func URL(ctx context.Context, url string, tools bool, limit time.Duration) (Hello, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	conn, err := client.NewStreamableHttpClient(url)
+	var last lastStatus
+	web := &http.Client{Transport: &last, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		if r.URL.Host != via[0].URL.Host || len(via) > 9 {
+			return errors.New("it redirects to another host, or too often")
+		}
+		return nil
+	}}
+	conn, err := client.NewStreamableHttpClient(url, transport.WithHTTPBasicClient(web))
 	if err == nil {
 		err = conn.Start(ctx)
 	}
 	if err != nil {
-		return Hello{}, fmt.Errorf("%s: %w", ShowURL(url), err)
+		return Hello{}, fmt.Errorf("%s: %w", ShowURL(url), unwrapped(err))
 	}
 	defer conn.Close()
+	what := "initialize"
 	hello, err := initialize(ctx, conn)
+	if err == nil && tools {
+		what = "tools/list"
+		hello.Tools, err = listTools(ctx, conn)
+	}
+	status := int(last.Load())
+	answer := fmt.Sprintf("the answer to %s is %d %s", what, status, http.StatusText(status))
 	switch {
 	case err == nil:
+		return hello, nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		err = fmt.Errorf("%s: %w to initialize within %v", ShowURL(url), ErrLate, limit)
+		err = fmt.Errorf("%w to %s within %v", ErrLate, what, limit)
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		err = fmt.Errorf("%s, and %w", answer, ErrLogin)
+	case errors.Is(err, transport.ErrLegacySSEServer):
+		err = fmt.Errorf("%s: %w", answer, ErrNotThere)
 	default:
-		err = fmt.Errorf("%s: %s", ShowURL(url), strings.ReplaceAll(printable(err.Error()), url, ShowURL(url)))
+		err = errors.New(brief(strings.ReplaceAll(unwrapped(err).Error(), url, ShowURL(url))))
 	}
-	return hello, err
+	return Hello{}, fmt.Errorf("%s: %w", ShowURL(url), err)
+}
+
+// unwrapped is the error of a request without the address, which may hold secrets.
+func unwrapped(err error) error {
+	var of *neturl.Error
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}
+
+// lastStatus sends requests, and keeps the status of the last answer.
+type lastStatus struct{ atomic.Int32 }
+
+func (s *lastStatus) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	s.Store(0)
+	if answer != nil {
+		s.Store(int32(answer.StatusCode))
+	}
+	return answer, err
 }
 
 // listTools lists the names of a server's tools.

@@ -217,8 +217,9 @@ initialize and lists its tools. Then it queries the client's own program, where
 one can answer, and reports where the two disagree: the client runs another
 command, has the server switched off, does not trust the folder, or has not read
 the entry. It changes no config: clients are queried with a copy of theirs, in a
-home directory that is removed afterwards. Remote servers are not tried.
-It exits 1 if there is a problem.`,
+home directory that is removed afterwards. A remote server is connected to, without
+the entry's headers, if it is on this machine or use-local --url has written its
+entry; others are not tried. It exits 1 if there is a problem.`,
 		Example: `  mcp-swap verify
   mcp-swap verify --cli codex --json`,
 	}

@@ -60,6 +60,7 @@ type Client struct {
 
 	OK        *bool           `json:"ok,omitempty"`
 	Handshake *swap.Handshook `json:"handshake,omitempty"`
+	NotTried  string          `json:"not_tried,omitempty"`
 	Asked     *swap.Asked     `json:"asked,omitempty"`
 	NotAsked  string          `json:"not_asked,omitempty"`
 	Problems  []string        `json:"problems,omitempty"`
@@ -89,7 +90,7 @@ func recorded(s swap.Swap) Client {
 
 func verified(v swap.Verified) Client {
 	c := state(v.ClientState)
-	c.OK, c.Handshake, c.Asked, c.NotAsked, c.Problems = &v.OK, v.Handshake, v.Asked, v.NotAsked, problems(v)
+	c.OK, c.Handshake, c.NotTried, c.Asked, c.NotAsked, c.Problems = &v.OK, v.Handshake, v.NotTried, v.Asked, v.NotAsked, problems(v)
 	return c
 }
 

@@ -230,6 +230,9 @@ func (p *printer) verified(v swap.Verified) {
 	if h := v.Handshake; h != nil {
 		said = append(said, fmt.Sprintf("server %s %s, %d tools, %.1f s", h.Name, h.Version, len(h.Tools), h.Seconds))
 	}
+	if v.NotTried != "" {
+		said = append(said, v.NotTried)
+	}
 	if q := v.Asked; q != nil {
 		text := fmt.Sprintf("%s says %s", v.Client, q.State)
 		if q.ToolCount != nil {

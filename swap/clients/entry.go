@@ -227,3 +227,16 @@ func Remote(value map[string]any) string {
 	}
 	return ""
 }
+
+// Headers lists what is in the objects of a remote server's entry, NAME=VALUE: headers and
+// what else may be secret.
+func Headers(value map[string]any) []string {
+	var out []string
+	for _, v := range value {
+		members, _ := v.(map[string]any)
+		for name, text := range members {
+			out = append(out, fmt.Sprint(name, "=", text))
+		}
+	}
+	return out
+}

@@ -34,7 +34,7 @@ func geminiTrust(dir location, open bool, env string) *trust {
 	}
 }
 
-var geminiList = ask.Listed(`(?m)^\S+ NAME(?: \(from .*\))?: (?P<command>.*) \(stdio\) - (?P<says>.+)$`, `(?m)^(Configured MCP servers:|No MCP servers configured)`)
+var geminiList = ask.Listed(`(?m)^\S+ NAME(?: \(from .*\))?: (?P<command>.*) \((?:stdio|http|sse)\) - (?P<says>.+)$`, `(?m)^(Configured MCP servers:|No MCP servers configured)`)
 
 // geminiOff are the lists of the config; gemini, and not qwen, folds their names.
 func geminiOff(fold bool) []off {
@@ -120,9 +120,9 @@ var All = []*Client{
 		Ask: &ask.Row{
 			Args: []string{"mcp", "get", ask.ServerName},
 			Env:  []string{"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
-			Read: ask.Listed(`(?m)^NAME:\n +Scope: (?P<place>\w+).*\n +Status: \S+ (?P<says>.+)(?:\n +Type: stdio\n +Command: (?P<command>.*)\n +Args:(?P<args>.*))?`, `No MCP server`),
+			Read: ask.Listed(`(?m)^NAME:\n +Scope: (?P<place>\w+).*\n +Status: \S+ (?P<says>.+)(?:\n +Type: \w+\n +(?:Command|URL): (?P<command>.*)(?:\n +Args:(?P<args>.*))?)?`, `No MCP server`),
 			// It reports a server in disabledMcpServers like any other.
-			Blind: true,
+			Blind: true, Remote: true,
 		},
 		Also:  []location{under("CLAUDE_CONFIG_DIR", "~/.claude", "settings.json")},
 		Login: []string{"ANTHROPIC_API_KEY"},
@@ -142,7 +142,7 @@ var All = []*Client{
 		Bare:    true,
 		Off:     []off{enabled},
 		Trust:   &trust{Path: []string{"projects"}, Field: "trust_level", Yes: []string{"trusted"}},
-		Ask:     &ask.Row{Args: []string{"app-server"}, Send: ask.CodexDialogue, Read: ask.Codex},
+		Ask:     &ask.Row{Args: []string{"app-server"}, Send: ask.CodexDialogue, Read: ask.Codex, Remote: true},
 		Login:   []string{"OPENAI_API_KEY"},
 	},
 	{
@@ -171,7 +171,7 @@ var All = []*Client{
 			under("GEMINI_CLI_HOME", "~", ".gemini/mcp-server-enablement.json"), off{Field: "enabled", Fold: true},
 		)),
 		Trust: geminiTrust(under("GEMINI_CLI_HOME", "~", ".gemini/trustedFolders.json"), false, "GEMINI_CLI_TRUST_WORKSPACE"),
-		Ask:   &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList},
+		Ask:   &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList, Remote: true},
 		Login: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 	},
 	{
@@ -223,7 +223,7 @@ var All = []*Client{
 		Ask: &ask.Row{
 			Args: []string{"mcp", "list"},
 			Env:  []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_PURE=1"},
-			Read: openCodeList,
+			Read: openCodeList, Remote: true,
 		},
 	},
 	{
@@ -303,7 +303,7 @@ var All = []*Client{
 		Expands: true,
 		Off:     geminiOff(false),
 		Trust:   geminiTrust(underTilde("QWEN_HOME", "~/.qwen", "trustedFolders.json"), true, ""),
-		Ask:     &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList, Blind: true},
+		Ask:     &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList, Blind: true, Remote: true},
 	},
 	{
 		Name:     "copilot",
@@ -316,7 +316,7 @@ var All = []*Client{
 		Locked:   ".mcp-writer.lock",
 		Off:      []off{inFile(under("COPILOT_HOME", "~/.copilot", "settings.json"), off{Path: []string{"disabledMcpServers"}})},
 		Trust:    &trust{File: &copilotTrust, Path: []string{"trustedFolders"}},
-		Ask:      &ask.Row{Args: []string{"mcp", "get", ask.ServerName, "--json"}, Read: ask.Config, Lists: true},
+		Ask:      &ask.Row{Args: []string{"mcp", "get", ask.ServerName, "--json"}, Read: ask.Config, Lists: true, Remote: true},
 	},
 	{
 		Name:     "droid",
@@ -325,7 +325,7 @@ var All = []*Client{
 		Kind:     format.JSON,
 		Scopes:   userOnly("mcpServers"),
 		Dialect:  dialect{Type: "stdio", Extra: format.Object{{Name: "disabled", Value: false}}, URL: "url", HTTP: "http"},
-		Ask:      &ask.Row{Args: []string{"mcp", "list"}, Read: ask.Listed(`(?m)^ +NAME +stdio +(?P<says>.+?) +\[(?P<place>\w+)\]$`, `Configured MCP servers:|No MCP servers`)},
+		Ask:      &ask.Row{Args: []string{"mcp", "list"}, Read: ask.Listed(`(?m)^ +NAME +(?:stdio|http|sse) +(?P<says>.+?) +\[(?P<place>\w+)\]$`, `Configured MCP servers:|No MCP servers`), Remote: true},
 		Off:      []off{disabled},
 	},
 	{
@@ -342,7 +342,7 @@ var All = []*Client{
 		Kind:    format.JSONC,
 		Scopes:  userOnly("amp.mcpServers"),
 		Dialect: dialect{URL: "url"},
-		Ask:     &ask.Row{Args: []string{"mcp", "list", "--json"}, Read: ask.Config, Lists: true},
+		Ask:     &ask.Row{Args: []string{"mcp", "list", "--json"}, Read: ask.Config, Lists: true, Remote: true},
 	}, {
 		Name:     "kilo",
 		Aliases:  []string{"kilocode"},
@@ -364,7 +364,7 @@ var All = []*Client{
 		Seed:    format.Object{{Name: "$schema", Value: "https://app.kilo.ai/config.json"}},
 		Dialect: dialect{Type: "local", Argv: true, Names: environment, URL: "url", HTTP: "remote"},
 		Off:     []off{enabled},
-		Ask:     &ask.Row{Args: []string{"mcp", "list"}, Env: []string{"KILO_PURE=1"}, Read: openCodeList},
+		Ask:     &ask.Row{Args: []string{"mcp", "list"}, Env: []string{"KILO_PURE=1"}, Read: openCodeList, Remote: true},
 	},
 	{
 		Name:     "auggie",
