@@ -131,6 +131,7 @@ type entryAt struct {
 	layer clients.Layer
 	where string // the file or the variable
 	value map[string]any
+	below bool // it is weaker than the user's config
 }
 
 // places lists all of them, strongest first, but of the user's config only the entry
@@ -141,6 +142,7 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 		own = ""
 	}
 	var out []entryAt
+	below := false
 	for _, l := range c.Layers {
 		add := func(where string, doc *format.Doc, err error) {
 			if err != nil {
@@ -148,7 +150,7 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 			}
 			for _, container := range c.Containers(clients.ScopeUser, "") {
 				if e, err := doc.Lookup(container, server); err == nil && e.Found {
-					out = append(out, entryAt{l, where, e.Value})
+					out = append(out, entryAt{l, where, e.Value, below})
 					return
 				}
 			}
@@ -163,6 +165,7 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 				add(file, doc, err)
 			}
 		}
+		below = below || l.Role == clients.Own
 	}
 	return out
 }
@@ -185,7 +188,11 @@ func (s *Swapper) switchedOff(c *clients.Client, settings *format.Doc, value map
 		get, in := settings.Get, ""
 		if o.File != nil {
 			in = ", " + o.File.File(s.Sys)
-			other, err := parseFile(o.File.File(s.Sys), parseJSONC)
+			parse := parseJSONC
+			if filepath.Ext(o.File.File(s.Sys)) == ".toml" {
+				parse = c.Parse
+			}
+			other, err := parseFile(o.File.File(s.Sys), parse)
 			if err != nil {
 				continue // nor can the client read it
 			}

@@ -28,7 +28,7 @@ import (
 //	goos: the system; linux without it
 //	mode: of use-local
 //
-// and its texts are files; HOME and REPO are directories in all of them.
+// and its texts are files; HOME and REPO are directories in all of them, in the directory TOP.
 type layerCase struct{ cases.Case }
 
 // Where each client reads the server srv, by the files and variables of its
@@ -44,7 +44,7 @@ func TestLayers(t *testing.T) {
 func (c layerCase) test(t *testing.T) {
 	root := tempDir(t, nil)
 	home, repo := filepath.Join(root, "HOME"), filepath.Join(root, "REPO")
-	place := strings.NewReplacer("HOME", home, "REPO", repo)
+	place := strings.NewReplacer("HOME", home, "REPO", repo, "TOP/", root+"/")
 	all := func(setting string) []string {
 		out := []string{}
 		for _, text := range c.Settings[setting] {

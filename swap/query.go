@@ -111,6 +111,9 @@ func (s *Swapper) copy(home string, doc *document, container []string, project, 
 			if p.Rel == "." {
 				name = filepath.Join(dir, filepath.Base(p.Path))
 				dir = name
+			} else if filepath.Dir(p.Rel) == ".." {
+				name = filepath.Join(dir, filepath.Base(p.Path))
+				dir = filepath.Join(dir, filepath.Base(s.Sys.Getenv(p.Env)))
 			}
 			env = append(env, p.Env+"="+dir)
 		} else if p.Rel == "" {

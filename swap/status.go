@@ -233,6 +233,8 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		for _, l := range c.Layers {
 			if files := c.Files(l, s.Sys, "", ""); l.Alone && len(files) > 0 {
 				cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then reads no other file", files[0], c.Name))
+			} else if l.Alone && s.Sys.Getenv(l.Var) != "" {
+				cs.Shadows = append(cs.Shadows, fmt.Sprintf("$%s is set, and %s then reads no file", l.Var, c.Name))
 			}
 		}
 		file := c.InFiles(scope) && at >= 0
@@ -251,6 +253,10 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 	for i, p := range places {
 		if i == at {
 			break
+		}
+		if at < 0 && p.below {
+			cs.Merged = append(cs.Merged, p.where+" has an entry of that name, which is weaker than one here")
+			continue
 		}
 		text := p.where + " has an entry of that name, which wins"
 		if c.Merges {

@@ -258,13 +258,13 @@ func (u *use) edit(c *change) error {
 	if u.keepEnv {
 		c.env = append(c.hiddenEnv(c.client.Dialect.ReadEnv(c.old.Value)), c.env...)
 	}
-	if by := clients.Remote(c.client.Dialect.Flat(c.under)); len(c.under) > 0 && (u.url != "" || by != "" && !c.old.Found) {
-		other := "URL"
-		if u.url == "" {
-			other = "command"
-		}
-		return fmt.Errorf("%s: a weaker file has an entry %q too, which %s would merge with the %s",
-			c.doc.config, u.server, c.client.Name, other)
+	if len(c.under) > 0 && u.url != "" {
+		return fmt.Errorf("%s: a weaker file has an entry %q too, which %s would merge with the URL",
+			c.doc.config, u.server, c.client.Name)
+	}
+	if u.url == "" && c.client.Dialect.Type == "" && clients.Remote(c.under) != "" {
+		return fmt.Errorf("%s: a weaker file has an entry %q of a remote server, whose URL %s would merge with the command",
+			c.doc.config, u.server, c.client.Name)
 	}
 	if c.edit, err = c.doc.doc.Set(c.container, u.server, u.named(u.change(c, c.old))); err != nil {
 		return fmt.Errorf("%s: %w", c.doc.config, err)

@@ -91,7 +91,12 @@ type off struct {
 	File  *location // nil: the config
 	Path  []string  // of a list of names
 	Allow bool      // the list names the servers that are on
-	Fold  bool      // names are compared in lower case
+	// Rules: the list has rules, of which the first that matches the entry allows or rejects it.
+	Rules bool
+	// Identity: Path is an object instead, which has the command or address of each server
+	// that is on.
+	Identity bool
+	Fold     bool // names are compared in lower case
 }
 
 // A trust says where a client keeps the folders it trusts: a list of them, or a map

@@ -3,11 +3,14 @@ package clients
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
+	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/machine"
 )
 
@@ -18,6 +21,7 @@ type Layer struct {
 	Var     string   // that holds the text
 	Here    bool     // in the project's directory, but not in those above it
 	Top     bool     // at the top of its work tree only
+	Outer   bool     // of those in several directories the outermost wins, not the nearest
 	Unless  string   // a variable that, if true, keeps the client from reading it
 	Trusted bool     // read only in a folder that the client trusts
 	When    string   // on which condition it wins
@@ -51,6 +55,11 @@ func (l Layer) when(condition string) Layer {
 
 func (l Layer) alone() Layer {
 	l.Alone = true
+	return l
+}
+
+func (l Layer) outer() Layer {
+	l.Outer = true
 	return l
 }
 
@@ -92,6 +101,7 @@ type candidate struct {
 	AbsOnly bool   // a relative one counts as not set
 	Tilde   bool   // "~" in it is the home directory
 	File    bool   // it is the file itself
+	List    bool   // with File: files, the strongest last
 	Dir     string // in the variable's; with a "*" in it, one that is there
 }
 
@@ -112,6 +122,16 @@ func filled(l location) location {
 // underTilde is under for a client that expands "~" itself.
 func underTilde(env, dir string, files ...string) location {
 	return location{Dirs: map[string][]candidate{"": {{Env: env, Tilde: true}, {Dir: dir}}}, Files: files}
+}
+
+// each is a location in the directories below its own that a pattern matches.
+func (l location) each(pattern string) location {
+	for _, dirs := range l.Dirs {
+		for i := range dirs {
+			dirs[i].Dir = strings.TrimPrefix(dirs[i].Dir+"/"+pattern, "/")
+		}
+	}
+	return l
 }
 
 // named is where a variable says, or nowhere.
@@ -139,7 +159,8 @@ type Place struct {
 	Path string
 	Env  string // the variable that has said so, or ""
 	// Rel is the way to it from what the variable says, or else from the home directory:
-	// "." for the file that the variable names, "" for one outside the home directory.
+	// "." for the file that the variable names, "../NAME" for one beside it, "" for one
+	// outside the home directory.
 	Rel string
 }
 
@@ -153,6 +174,13 @@ func (l location) resolve(sys machine.System) []Place {
 		base, dir := sys.Home, c.Dir
 		if c.Env != "" {
 			base = sys.Getenv(c.Env)
+			if c.List && base != "" {
+				var out []Place
+				for _, file := range slices.Backward(filepath.SplitList(base)) {
+					out = append(out, Place{Path: file, Env: c.Env, Rel: "."})
+				}
+				return out
+			}
 			if base == "" || c.AbsOnly && !filepath.IsAbs(base) {
 				continue
 			}
@@ -237,8 +265,14 @@ func (c *Client) Files(l Layer, sys machine.System, dir, top string) []string {
 			dir = top
 		}
 		for ; ; dir = filepath.Dir(dir) {
+			var files []string
 			for _, f := range l.At.Files {
-				out = append(out, filepath.Join(dir, filepath.FromSlash(f)))
+				files = append(files, filepath.Join(dir, filepath.FromSlash(f)))
+			}
+			if l.Outer {
+				out = append(files, out...)
+			} else {
+				out = append(out, files...)
 			}
 			if l.Here || dir == top || dir == filepath.Dir(dir) {
 				break
@@ -298,7 +332,11 @@ func (c *Client) UserFiles(sys machine.System) []string {
 func (c *Client) Places(sys machine.System) []Place {
 	var out []Place
 	for _, l := range c.locations() {
-		out = append(out, l.resolve(sys)...)
+		for _, p := range l.resolve(sys) {
+			if !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
 	}
 	return out
 }
@@ -370,10 +408,19 @@ func (o off) SwitchesOff(value map[string]any, get func(path ...string) (any, bo
 		return ok && v == o.Value, fmt.Sprintf("%s = %t", o.Field, o.Value)
 	}
 	p := forProject(o.Path, project)
-	v, _ := get(p...)
+	v, found := get(p...)
+	if o.Identity {
+		is, _ := get(append(slices.Clone(p), server, "identity")...)
+		of, _ := is.(map[string]any)
+		same := func(name string) bool { return of[name] != nil && format.Equal(of[name], value[name]) }
+		return found && !same("command") && !same("url"), "not allowed by " + strings.Join(p, ".")
+	}
 	list, ok := v.([]any)
 	if !ok {
 		return false, ""
+	}
+	if o.Rules {
+		return ruled(list, value), "rejected by " + p[len(p)-1]
 	}
 	listed := slices.ContainsFunc(list, func(x any) bool {
 		name, ok := x.(string)
@@ -383,4 +430,49 @@ func (o off) SwitchesOff(value map[string]any, get func(path ...string) (any, bo
 		return !listed && len(list) > 0, "not in " + strings.Join(o.Path, ".")
 	}
 	return listed, "in " + p[len(p)-1]
+}
+
+// ruled reports whether the first rule that matches an entry rejects it, as amp reads them.
+func ruled(rules []any, value map[string]any) bool {
+	seen := maps.Clone(value)
+	if args, ok := value["args"].([]any); ok {
+		words := make([]string, len(args))
+		for i, a := range args {
+			words[i] = fmt.Sprint(a)
+		}
+		seen["args"] = strings.Join(words, " ")
+	}
+	for _, x := range rules {
+		rule, _ := x.(map[string]any)
+		if pattern, ok := rule["matches"].(map[string]any); ok && matches(pattern, seen) {
+			return rule["action"] != "allow"
+		}
+	}
+	return false
+}
+
+// matches reports whether a value matches a pattern: a glob, a regular expression in slashes,
+// a list of those, or an object of patterns.
+func matches(pattern, value any) bool {
+	switch p := pattern.(type) {
+	case []any:
+		return slices.ContainsFunc(p, func(x any) bool { return matches(x, value) })
+	case map[string]any:
+		members, _ := value.(map[string]any)
+		for name, x := range p {
+			if !matches(x, members[name]) {
+				return false
+			}
+		}
+		return true
+	case string:
+		text, ok := value.(string)
+		expr := "^" + strings.ReplaceAll(regexp.QuoteMeta(p), `\*`, ".*") + "$"
+		if len(p) > 2 && p[0] == '/' && p[len(p)-1] == '/' {
+			expr = p[1 : len(p)-1]
+		}
+		re, err := regexp.Compile("(?m)" + expr)
+		return ok && err == nil && re.MatchString(text)
+	}
+	return false
 }

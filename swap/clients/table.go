@@ -13,14 +13,37 @@ var (
 	enabled  = off{Field: "enabled", Value: false}
 )
 
-// systemSettings is the administrator's file of gemini and qwen.
-func systemSettings(env, name, darwin string) Layer {
-	named := candidate{Env: env, File: true}
-	return managed(location{Dirs: map[string][]candidate{
-		"":        {named, {Dir: "/etc/" + name}},
-		"darwin":  {named, {Dir: "/Library/Application Support/" + darwin}},
-		"windows": {named, {Env: "ProgramData", Dir: name}},
-	}, Files: []string{"settings.json"}})
+// system is where gemini and qwen have the administrator's files; defaults are those of the
+// weakest, which is beside the other one.
+func system(env, name, darwin string) (settings, defaults location) {
+	at := func(file string, named ...candidate) location {
+		return location{Dirs: map[string][]candidate{
+			"":        append(named[:len(named):len(named)], candidate{Dir: "/etc/" + name}),
+			"darwin":  append(named[:len(named):len(named)], candidate{Dir: "/Library/Application Support/" + darwin}),
+			"windows": append(named[:len(named):len(named)], candidate{Env: "ProgramData", Dir: name}),
+		}, Files: []string{file}}
+	}
+	settings = at("settings.json", candidate{Env: env + "_SYSTEM_SETTINGS_PATH", File: true})
+	defaults = at("system-defaults.json",
+		candidate{Env: env + "_SYSTEM_DEFAULTS_PATH", File: true}, candidate{Env: env + "_SYSTEM_SETTINGS_PATH", Dir: ".."})
+	return settings, defaults
+}
+
+var (
+	geminiSystem, geminiDefaults = system("GEMINI_CLI", "gemini-cli", "GeminiCli")
+	qwenSystem, qwenDefaults     = system("QWEN_CODE", "qwen-code", "QwenCode")
+)
+
+var (
+	ampManaged = administrators("/etc/ampcode", "/Library/Application Support/ampcode", "ProgramData", "ampcode", "managed-settings.json")
+	ampRules   = off{Path: []string{"amp.mcpPermissions"}, Rules: true}
+)
+
+// codexSystem is where codex has a file of the administrator's.
+func codexSystem(file string) location {
+	return location{Dirs: map[string][]candidate{
+		"": {{Dir: "/etc/codex"}}, "windows": {{Env: "ProgramData", Dir: "OpenAI/Codex"}},
+	}, Files: []string{file}}
 }
 
 // geminiTrust, geminiList and the two lists are shared by gemini and its fork
@@ -36,12 +59,12 @@ func geminiTrust(dir location, open bool, env string) *trust {
 
 var geminiList = ask.Listed(`(?m)^\S+ NAME(?: \(from .*\))?: (?P<command>.*) \((?:stdio|http|sse)\) - (?P<says>.+)$`, `(?m)^(Configured MCP servers:|No MCP servers configured)`)
 
-// geminiOff are the lists of the config; gemini, and not qwen, folds their names.
-func geminiOff(fold bool) []off {
-	return []off{
-		{Path: []string{"mcp", "excluded"}, Fold: fold},
-		{Path: []string{"mcp", "allowed"}, Allow: true, Fold: fold},
-	}
+// geminiOff are the lists of the config and of the administrator's; gemini, and not qwen,
+// folds their names.
+func geminiOff(system location, fold bool) []off {
+	excluded := off{Path: []string{"mcp", "excluded"}, Fold: fold}
+	allowed := off{Path: []string{"mcp", "allowed"}, Allow: true, Fold: fold}
+	return []off{excluded, allowed, inFile(system, excluded), inFile(system, allowed)}
 }
 
 // inFile is an off in a file of its own.
@@ -135,12 +158,14 @@ var All = []*Client{
 				"": {{Dir: "/etc/codex"}}, "windows": {{Env: "CODEX_HOME"}, {Dir: "~/.codex"}},
 			}, Files: []string{"managed_config.toml"}}),
 			trusted(".codex/config.toml"), own(under("CODEX_HOME", "~/.codex", "config.toml")),
+			managed(codexSystem("config.toml")),
 		},
+		Merges:  true,
 		Kind:    format.TOML,
 		Scopes:  userOnly("mcp_servers"),
 		Dialect: dialect{URL: "url"},
 		Bare:    true,
-		Off:     []off{enabled},
+		Off:     []off{enabled, inFile(codexSystem("requirements.toml"), off{Path: []string{"mcp_servers"}, Identity: true})},
 		Trust:   &trust{Path: []string{"projects"}, Field: "trust_level", Yes: []string{"trusted"}},
 		Ask:     &ask.Row{Args: []string{"app-server"}, Send: ask.CodexDialogue, Read: ask.Codex, Remote: true},
 		Login:   []string{"OPENAI_API_KEY"},
@@ -159,15 +184,16 @@ var All = []*Client{
 		Name:     "gemini",
 		Binaries: []string{"gemini"},
 		Layers: []Layer{
-			systemSettings("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "gemini-cli", "GeminiCli"),
-			trusted(".gemini/settings.json"), own(under("GEMINI_CLI_HOME", "~", ".gemini/settings.json")),
+			managed(geminiSystem), trusted(".gemini/settings.json"),
+			own(under("GEMINI_CLI_HOME", "~", ".gemini/settings.json")), managed(geminiDefaults),
+			managed(under("GEMINI_CLI_HOME", "~", "gemini-extension.json").each(".gemini/extensions/*")),
 		},
 		Kind:    format.JSONComments,
 		NoBOM:   true,
 		Scopes:  userOnly("mcpServers"),
 		Dialect: dialect{URL: "url", HTTP: "http"},
 		Expands: true,
-		Off: append(geminiOff(true), inFile(
+		Off: append(geminiOff(geminiSystem, true), inFile(
 			under("GEMINI_CLI_HOME", "~", ".gemini/mcp-server-enablement.json"), off{Field: "enabled", Fold: true},
 		)),
 		Trust: geminiTrust(under("GEMINI_CLI_HOME", "~", ".gemini/trustedFolders.json"), false, "GEMINI_CLI_TRUST_WORKSPACE"),
@@ -208,7 +234,7 @@ var All = []*Client{
 			{Role: Variable, Var: "OPENCODE_CONFIG_CONTENT"},
 			other(named(candidate{Env: "OPENCODE_CONFIG_DIR"}, openCode...)),
 			other(at(".opencode/opencode.jsonc", ".opencode/opencode.json")),
-			project(".opencode/opencode.jsonc", ".opencode/opencode.json").unless("OPENCODE_DISABLE_PROJECT_CONFIG"),
+			project(in(".opencode", openCode)...).outer().unless("OPENCODE_DISABLE_PROJECT_CONFIG"),
 			project(openCode...).unless("OPENCODE_DISABLE_PROJECT_CONFIG"),
 			other(named(candidate{Env: "OPENCODE_CONFIG", File: true})),
 			own(under("XDG_CONFIG_HOME", "~/.config", "opencode/opencode.jsonc", "opencode/opencode.json", "opencode/config.json")),
@@ -293,15 +319,16 @@ var All = []*Client{
 		Name:     "qwen",
 		Binaries: []string{"qwen"},
 		Layers: []Layer{
-			systemSettings("QWEN_CODE_SYSTEM_SETTINGS_PATH", "qwen-code", "QwenCode"),
-			trusted(".qwen/settings.json"), own(underTilde("QWEN_HOME", "~/.qwen", "settings.json")),
+			managed(qwenSystem), trusted(".qwen/settings.json"),
+			own(underTilde("QWEN_HOME", "~/.qwen", "settings.json")), managed(qwenDefaults),
+			managed(underTilde("QWEN_HOME", "~/.qwen", "qwen-extension.json").each("extensions/*")),
 		},
 		Kind:    format.JSONComments,
 		NoBOM:   true,
 		Scopes:  userOnly("mcpServers"),
 		Dialect: dialect{URL: "httpUrl"},
 		Expands: true,
-		Off:     geminiOff(false),
+		Off:     geminiOff(qwenSystem, false),
 		Trust:   geminiTrust(underTilde("QWEN_HOME", "~/.qwen", "trustedFolders.json"), true, ""),
 		Ask:     &ask.Row{Args: []string{"mcp", "list"}, Read: geminiList, Blind: true, Remote: true},
 	},
@@ -332,7 +359,7 @@ var All = []*Client{
 		Name:     "amp",
 		Binaries: []string{"amp"},
 		Layers: []Layer{
-			project(".amp/settings.json", ".amp/settings.jsonc"),
+			ampManaged, project(".amp/settings.json", ".amp/settings.jsonc"),
 			// It reads the second only where the first is not.
 			own(location{Dirs: map[string][]candidate{"": {
 				{Env: "AMP_SETTINGS_FILE", File: true},
@@ -342,6 +369,7 @@ var All = []*Client{
 		Kind:    format.JSONC,
 		Scopes:  userOnly("amp.mcpServers"),
 		Dialect: dialect{URL: "url"},
+		Off:     []off{ampRules, inFile(ampManaged.At, ampRules)},
 		Ask:     &ask.Row{Args: []string{"mcp", "list", "--json"}, Read: ask.Config, Lists: true, Remote: true},
 	}, {
 		Name:     "kilo",
@@ -352,7 +380,7 @@ var All = []*Client{
 			{Role: Variable, Var: "KILO_CONFIG_CONTENT"},
 			other(named(candidate{Env: "KILO_CONFIG_DIR"}, kilo...)),
 			other(at(in(".kilo", kilo)...)), other(at(in(".kilocode", kilo)...)),
-			project(append(in(".kilo", kilo), in(".kilocode", kilo)...)...).unless("KILO_DISABLE_PROJECT_CONFIG"),
+			project(append(in(".kilo", kilo), in(".kilocode", kilo)...)...).outer().unless("KILO_DISABLE_PROJECT_CONFIG"),
 			project("opencode.jsonc", "opencode.json", "kilo.jsonc", "kilo.json").unless("KILO_DISABLE_PROJECT_CONFIG"),
 			other(named(candidate{Env: "KILO_CONFIG", File: true})),
 			other(under("XDG_CONFIG_HOME", "~/.config", in("kilo", openCode)...)),
@@ -465,16 +493,22 @@ var All = []*Client{
 	{
 		Name:     "goose",
 		Binaries: []string{"goose"},
-		Layers: []Layer{own(location{Dirs: map[string][]candidate{
-			"": {
-				{Env: "GOOSE_PATH_ROOT", AbsOnly: true, Dir: "config"},
-				{Env: "XDG_CONFIG_HOME", AbsOnly: true, Dir: "goose"}, {Dir: "~/.config/goose"},
-			},
-			"windows": {
-				{Env: "GOOSE_PATH_ROOT", AbsOnly: true, Dir: "config"},
-				{Env: "APPDATA", Dir: "Block/goose/config"}, {Dir: "~/AppData/Roaming/Block/goose/config"},
-			},
-		}, Files: []string{"config.yaml"}})},
+		Layers: []Layer{
+			Layer{Role: Variable, Var: "EXTENSIONS"}.alone(),
+			own(location{Dirs: map[string][]candidate{
+				"": {
+					{Env: "GOOSE_PATH_ROOT", AbsOnly: true, Dir: "config"},
+					{Env: "XDG_CONFIG_HOME", AbsOnly: true, Dir: "goose"}, {Dir: "~/.config/goose"},
+				},
+				"windows": {
+					{Env: "GOOSE_PATH_ROOT", AbsOnly: true, Dir: "config"},
+					{Env: "APPDATA", Dir: "Block/goose/config"}, {Dir: "~/AppData/Roaming/Block/goose/config"},
+				},
+			}, Files: []string{"config.yaml"}}),
+			managed(named(candidate{Env: "GOOSE_ADDITIONAL_CONFIG_FILES", File: true, List: true})),
+			administrators("/etc/goose", "/etc/goose", "ProgramData", "goose", "config.yaml"),
+		},
+		Merges: true,
 		Kind:   format.YAML,
 		Scopes: userOnly("extensions"),
 		Dialect: dialect{
