@@ -35,7 +35,7 @@ type realClient struct {
 	// shadow is where in a project the file of that name is.
 	shadow string
 	// off is a text in the swapped config, and becomes what it becomes for the client to
-	// have the server switched off; says is what the client then says.
+	// have the server switched off, as by the texts "off FILE"; says is what it then says.
 	off, becomes, says string
 	// lists: it says what is in its config, and starts no server to do so.
 	lists bool
@@ -354,13 +354,16 @@ func TestClientsInProject(t *testing.T) {
 // verify says so.
 func TestClientsDisabled(t *testing.T) {
 	for _, c := range realClients(t) {
-		if c.off == "" {
+		if c.says == "" {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c)
 			b.useLocal("added")
 			defer b.swap(0, "revert", "--force") // in some, the entry itself has the switch
+			for name, text := range c.more("off") {
+				b.write(name, text)
+			}
 			text := b.text()
 			if !strings.Contains(text, c.off) {
 				t.Fatalf("no %q in\n%s", c.off, text)
