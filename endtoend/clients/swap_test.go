@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"tmuxmcp/internal/test/cases"
@@ -375,6 +378,37 @@ func TestClientsDisabled(t *testing.T) {
 			}
 			if !slices.ContainsFunc(v.Problems, func(p string) bool { return strings.Contains(p, "switched off") }) {
 				t.Errorf("verify does not say why: %q", v.Problems)
+			}
+		})
+	}
+}
+
+// Each client connects to a server that was given by its URL, and verify understands what
+// it says, also once the server is gone.
+func TestClientsRemote(t *testing.T) {
+	for _, c := range realClients(t) {
+		if k := clients.Lookup(c.name); !k.Ask.Remote {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, c)
+			s := server.NewMCPServer("web", "1.0")
+			s.AddTool(mcp.NewTool("one"), nil) // codex rejects a server without tools
+			web := httptest.NewServer(server.NewStreamableHTTPServer(s))
+			defer web.Close()
+			b.swap(0, "use-local", "--cli", b.name, "--repo", b.repo, "--server", "tmux", "--url", web.URL+"/mcp")
+			defer b.swap(0, "revert")
+			up := ask.Connected
+			if c.lists {
+				up = ask.Configured
+			}
+			if v := b.verify(0); v.Handshake == nil || v.Asked == nil || v.Asked.State != up {
+				t.Errorf("verify says %+v, of %s %+v", v, c.name, v.Asked)
+			}
+			web.CloseClientConnections()
+			web.Close()
+			if v := b.verify(1); v.Handshake != nil || v.Asked == nil || v.Asked.State != b.unstarted() {
+				t.Errorf("of a server that is gone, verify says %+v, of %s %+v", v, c.name, v.Asked)
 			}
 		})
 	}
