@@ -103,6 +103,7 @@ type candidate struct {
 	File    bool   // it is the file itself
 	List    bool   // with File: files, the strongest last
 	Dir     string // in the variable's; with a "*" in it, one that is there
+	Each    bool   // where no directory matches Dir, there is none
 }
 
 func at(files ...string) location {
@@ -128,7 +129,7 @@ func underTilde(env, dir string, files ...string) location {
 func (l location) each(pattern string) location {
 	for _, dirs := range l.Dirs {
 		for i := range dirs {
-			dirs[i].Dir = strings.TrimPrefix(dirs[i].Dir+"/"+pattern, "/")
+			dirs[i].Dir, dirs[i].Each = strings.TrimPrefix(dirs[i].Dir+"/"+pattern, "/"), true
 		}
 	}
 	return l
@@ -200,7 +201,7 @@ func (l location) resolve(sys machine.System) []Place {
 		}
 		found := []string{filepath.Join(base, filepath.FromSlash(dir))}
 		if strings.Contains(dir, "*") {
-			if found, _ = filepath.Glob(found[0]); len(found) == 0 {
+			if found, _ = filepath.Glob(found[0]); len(found) == 0 && !c.Each {
 				continue
 			}
 		}
