@@ -31,10 +31,12 @@ func TestURL(t *testing.T) {
 		http.Error(w, strings.Repeat("no\x1b ", 500)+"\nmore", http.StatusInternalServerError)
 	}))
 	defer bad.Close()
-	if _, err := URL(t.Context(), bad.URL+"/silent?key=CANARY", false, 50*time.Millisecond); !errors.Is(err, ErrLate) || strings.Contains(err.Error(), "CANARY") {
+	_, err = URL(t.Context(), bad.URL+"/silent?key=CANARY", false, 50*time.Millisecond)
+	if !errors.Is(err, ErrLate) || strings.Contains(err.Error(), "CANARY") {
 		t.Errorf("of a server that is silent: %v", err)
 	}
-	if _, err := URL(t.Context(), bad.URL, false, time.Minute); err == nil || !strings.Contains(err.Error(), "500: no no") || len(err.Error()) > 300 {
+	_, err = URL(t.Context(), bad.URL, false, time.Minute)
+	if err == nil || !strings.Contains(err.Error(), "500: no no") || len(err.Error()) > 300 {
 		t.Errorf("of one that says a lot: %v", err)
 	}
 }
