@@ -262,7 +262,7 @@ func (u *use) edit(c *change) error {
 		return fmt.Errorf("%s: a weaker file has an entry %q too, which %s would merge with the URL",
 			c.doc.config, u.server, c.client.Name)
 	}
-	if u.url == "" && c.client.Dialect.Type == "" && clients.Remote(c.under) != "" {
+	if u.url == "" && c.client.Dialect.Type == "" && clients.Remote(c.client.Dialect.Flat(c.under)) != "" {
 		return fmt.Errorf("%s: a weaker file has an entry %q of a remote server, whose URL %s would merge with the command",
 			c.doc.config, u.server, c.client.Name)
 	}
