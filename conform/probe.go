@@ -26,6 +26,18 @@ var levels = []struct {
 	{"3.8", []probe{{`^[0-9]+$`, []string{"display-message", "-p", "#{pane_output_generation}"}}, {`^[0-9]+$`, []string{"display-message", "-p", "#{history_generation}"}}}},
 }
 
+// Newest returns the newest version that the scripts were written for, if another is newer;
+// else "".
+func Newest(than string) string {
+	newest := levels[len(levels)-1].version
+	v, err := tmux.ParseVersion(than)
+	k, _ := tmux.ParseVersion(newest)
+	if err == nil && (v.Major > k.Major || v.Major == k.Major && v.Minor > k.Minor) {
+		return newest
+	}
+	return ""
+}
+
 type probe struct {
 	prints string // a regular expression
 	args   []string

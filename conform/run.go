@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -216,6 +217,21 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 	close(queue)
 	workers.Wait()
 	return cells
+}
+
+// CheckEnvironment returns an error if scripts cannot run in this process's environment: they
+// need programs that every system has, and a directory for temporary files.
+func CheckEnvironment() error {
+	for _, name := range []string{"sh", "sleep", "cat"} {
+		if _, err := exec.LookPath(name); err != nil {
+			return fmt.Errorf("no %s on PATH (%q): set it, as in PATH=/usr/bin:/bin", name, os.Getenv("PATH"))
+		}
+	}
+	dir, err := runDir("")
+	if err != nil {
+		return fmt.Errorf("no directory can be made in %s: %w: set TMPDIR to one that is there, or unset it", os.TempDir(), errors.Unwrap(err))
+	}
+	return os.Remove(dir)
 }
 
 // maxSocketPath is how long the path of a socket may be on every system, with

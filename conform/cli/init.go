@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -8,8 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"text/template"
 
 	"github.com/spf13/cobra"
+
+	"tmuxmcp/conform/report"
 )
 
 //go:embed ci
@@ -22,16 +26,53 @@ var ciKinds = []struct{ name, file string }{
 	{"gitlab", ".gitlab-ci.yml"},
 }
 
+// ciOptions are what a CI file is made of.
+type ciOptions struct {
+	Made   string // the arguments that made it
+	suites []string
+	server string
+	Diff   bool
+}
+
+// Flags are those of the run, on the command's first line.
+func (o ciOptions) Flags() string {
+	text := ""
+	if len(o.suites) > 0 {
+		text += " --suite " + strings.Join(o.suites, ",")
+	}
+	if o.server != "" {
+		text += " --server " + report.CommandLine([]string{o.server})
+	}
+	return text
+}
+
+// ciText is the CI file of a kind.
+func ciText(kind string, o ciOptions) ([]byte, error) {
+	text, err := template.New(kind+".yml").Delims("<%", "%>").ParseFS(ciFiles, "ci/"+kind+".yml")
+	if err != nil {
+		return nil, err
+	}
+	o.Made = "init " + kind + o.Flags()
+	if o.Diff {
+		o.Made += " --diff"
+	}
+	var out bytes.Buffer
+	err = text.Execute(&out, o)
+	return out.Bytes(), err
+}
+
 func newInit() *cobra.Command {
 	var file string
 	var write, force bool
+	var o ciOptions
 	cmd := &cobra.Command{
 		Use:   "init github|gitlab",
 		Short: "Print a CI file that runs the matrix, or write it",
 		Long: `init prints a CI file that runs the scripts against Debian's tmux versions,
 against 3.6a as conda-forge packages it, and against master as Homebrew builds it, with a report for
-people and one for the CI system. --write puts it where the CI system looks for it.`,
-		Example: "  mcp-conform init github --write\n  mcp-conform init gitlab -o ci/conform.yml",
+people and one for the CI system. --write puts it where the CI system looks for it.
+With --diff the run also shows what has changed since the last one of the default branch.`,
+		Example: "  mcp-conform init github --write\n  mcp-conform init github --suite all --server 'npx -y tmux-mcp' --diff --write\n  mcp-conform init gitlab -o ci/conform.yml",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || ciFile(args[0]) == "" {
 				return fmt.Errorf("%s: want github or gitlab", strings.TrimSpace("init "+strings.Join(args, " ")))
@@ -39,7 +80,13 @@ people and one for the CI system. --write puts it where the CI system looks for 
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := ciFiles.ReadFile("ci/" + args[0] + ".yml")
+			if _, err := loadGaps("", o.suites...); err != nil && len(o.suites) > 0 {
+				return fmt.Errorf("init %s: %w", args[0], err)
+			}
+			if strings.ContainsAny(o.server, "\n\r") {
+				return fmt.Errorf("init %s: --server: want a command of one line", args[0])
+			}
+			text, err := ciText(args[0], o)
 			if err != nil {
 				return err
 			}
@@ -58,6 +105,10 @@ people and one for the CI system. --write puts it where the CI system looks for 
 		},
 	}
 	f := cmd.Flags()
+	suiteFlag(cmd, &o.suites)
+	f.StringVar(&o.server, "server", "", "ask this MCP server on layer mcp, a shell `COMMAND`, in place of the built-in one")
+	f.BoolVar(&o.Diff, "diff", false, "compare with the last report of the default branch")
+	completion(cmd, "server", cobra.NoFileCompletions)
 	f.StringVarP(&file, "output", "o", "", "write `FILE`")
 	f.BoolVar(&write, "write", false, "write the file where the CI system looks for it")
 	f.BoolVar(&force, "force", false, "replace a file that is there")

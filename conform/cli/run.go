@@ -253,6 +253,9 @@ func loadGaps(dir string, suites ...string) ([]*conform.Gap, error) {
 
 // targets are those asked for, else the default one.
 func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]report.Target, error) {
+	if err := conform.CheckEnvironment(); err != nil {
+		return nil, err
+	}
 	fetcher := o.archive.fetcher(stderr)
 	fetch := func(ctx context.Context, suite string) (string, error) {
 		got, err := fetcher.Get(ctx, suite)
@@ -284,7 +287,12 @@ func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]report.Ta
 	found, err := conform.FindTargets(ctx, targets, fetch)
 	if fallback && errors.Is(err, conform.ErrNoSystemTmux) {
 		fmt.Fprintf(stderr, "mcp-conform: no tmux on PATH: taking %s\n", fallbackTarget)
-		return conform.ResolveTargets(ctx, []string{fallbackTarget}, fetch)
+		found, err = conform.ResolveTargets(ctx, []string{fallbackTarget}, fetch)
+	}
+	for _, t := range found {
+		if newest := conform.Newest(t.Version); newest != "" {
+			fmt.Fprintf(stderr, "mcp-conform: tmux %s is newer than %s, the newest that the scripts were written for: a claim that it refutes may be a change of tmux's, and not a fault\n", t.Version, newest)
+		}
 	}
 	return found, err
 }

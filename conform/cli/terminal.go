@@ -13,19 +13,18 @@ import (
 
 	"tmuxmcp/conform"
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/color"
 )
 
-// This file has the manners on terminals: colors only on one, and only if
-// NO_COLOR is not set and TERM is not dumb; progress only on one, on standard error, on one
-// line that is gone in the end; the width is the terminal's, 80 elsewhere;
-// letters beyond ASCII only where the locale is UTF-8. Errors are one line, lower case, with no
-// full stop.
+// This file has the manners on terminals: colors as package color says; progress on standard
+// error, on a terminal on one line that is gone in the end, elsewhere a line a minute; the
+// width is the terminal's, 80 elsewhere; letters beyond ASCII only where the locale is UTF-8.
+// Errors are one line, lower case, with no full stop.
 
 // styleOf is how to write for people to w.
 func styleOf(w io.Writer) report.Style {
-	s := report.Style{Unicode: utf8Locale()}
+	s := report.Style{Unicode: utf8Locale(), Color: color.Wanted(w)}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		s.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			s.Width = max(40, min(width, 120))
 		}
@@ -78,21 +77,27 @@ func newProgress(w io.Writer, verbose bool) *progress {
 		}
 	}
 	p.start = p.now()
-	if p.live {
-		go p.tick()
+	every := time.Second
+	if !p.live {
+		every = time.Minute
 	}
+	ticker := time.NewTicker(every)
+	go p.tick(ticker.C, ticker.Stop)
 	return p
 }
 
-// tick shows the time that passes while nothing else happens.
-func (p *progress) tick() {
-	ticker := time.NewTicker(time.Second)
-	defer ticker.Stop()
+// tick shows the time that passes while nothing else happens, or on no terminal how far the
+// run is.
+func (p *progress) tick(times <-chan time.Time, stop func()) {
+	defer stop()
 	for {
 		select {
-		case <-ticker.C:
+		case <-times:
 			p.mu.Lock()
 			p.show()
+			if !p.live && p.last.Total > 0 {
+				fmt.Fprintf(p.w, "mcp-conform: %s\n", p.line())
+			}
 			p.mu.Unlock()
 		case <-p.done:
 			return

@@ -107,7 +107,7 @@ func Client(ctx context.Context, row Row, q Question) (Answer, error) {
 	}
 	cmd.Dir = q.Dir
 	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); !slices.Contains(q.Unset, name) {
+		if name, _, _ := strings.Cut(v, "="); !slices.Contains(q.Unset, name) && name != "FORCE_COLOR" {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}

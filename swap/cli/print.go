@@ -13,14 +13,14 @@ import (
 
 	"golang.org/x/term"
 
+	"tmuxmcp/internal/color"
 	"tmuxmcp/swap"
 	"tmuxmcp/swap/ask"
 )
 
 // Terminal manners: an error line begins with the command's name, is in lower
 // case and has no full stop; what to do about it follows a semicolon.
-// Colour marks outcomes only, on a terminal only, and never with NO_COLOR or a
-// dumb terminal.
+// Colour marks outcomes only.
 
 // A printer writes to one stream and remembers its first error.
 type printer struct {
@@ -32,9 +32,7 @@ type printer struct {
 func newPrinter(w io.Writer) *printer {
 	p := &printer{}
 	p.w = &sticky{w: w, err: &p.err}
-	if f, ok := w.(*os.File); ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
-		p.colour = term.IsTerminal(int(f.Fd()))
-	}
+	p.colour = color.Wanted(w)
 	return p
 }
 

@@ -9,4 +9,4 @@ for step in d.get("jobs", {}).get("matrix", {}).get("steps", []):
         sys.exit("a step that does nothing")
 for job in d.values():
     if isinstance(job, dict):
-        print("\n".join(job.get("before_script", []) + job.get("script", [])))
+        print("\n".join(job.get("before_script", []) + job.get("script", []) + job.get("after_script", [])))
