@@ -283,7 +283,7 @@ func (s *Swapper) configs(st *journal.State) map[string]string {
 		}
 	}
 	if st != nil {
-		for _, r := range st.Records {
+		for _, r := range slices.Concat(st.Records, st.Reverted) {
 			add(r.Config, r.Client)
 			add(r.Target, r.Client)
 		}
