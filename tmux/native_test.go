@@ -141,6 +141,37 @@ func openSockets(t testing.TB) map[string]string {
 	return sockets
 }
 
+// lateContext is past its deadline by the clock, before its timer has said so.
+type lateContext struct{ context.Context }
+
+func (lateContext) Deadline() (time.Time, bool) { return time.Unix(1, 0), true }
+
+// A call whose deadline passes while it connects ends with the error of its context, also
+// where the dialer looks at the clock first.
+func TestConnectingIsLate(t *testing.T) {
+	t.Parallel()
+	path := shortDir(t, 0o700) + "/s"
+	defer must[net.Listener](t)(net.Listen("unix", path)).Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	answered := make(chan error, 1)
+	go func() {
+		_, _, err := tmux.RunNative(lateContext{ctx}, path, nil, "list-sessions")
+		answered <- err
+	}()
+	select {
+	case err := <-answered:
+		t.Errorf("it ended before its context: %v", err)
+		return
+	case <-time.After(20 * time.Millisecond): // long enough to notice that
+	}
+	late := errors.New("late")
+	cancel(late)
+	if err := <-answered; !errors.Is(err, late) {
+		t.Errorf("%v, want the cause of the end of its context", err)
+	}
+}
+
 // A server that accepts nobody for a while has not gone away.
 func TestFullBacklogIsWaitedFor(t *testing.T) {
 	t.Parallel()

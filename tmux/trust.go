@@ -52,6 +52,9 @@ func (s socket) dial(ctx context.Context) (*net.UnixConn, error) {
 			}
 			return conn, nil
 		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			<-ctx.Done() // the dialer reads the clock, and may be before the timer of ctx
+		}
 		if !errors.Is(err, syscall.EAGAIN) {
 			return nil, err
 		}
