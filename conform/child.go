@@ -283,6 +283,9 @@ func (s *script) run() (report.Cell, string) {
 		// It ended a command that is testscript's.
 		s.failure = &failure{evidence: report.Evidence{Command: s.shown.line, Expected: s.now.text, Actual: s.shown.String()}}
 	}
+	if t.failed && s.failure == nil && s.fault == "" {
+		s.compared(strings.TrimSpace(strings.Join(t.log, "\n")))
+	}
 	switch {
 	case t.panicked != nil:
 		cell.Status, cell.Reason = report.Errored, fmt.Sprintf("panic: %v", t.panicked)

@@ -40,13 +40,7 @@ func (s *script) commands() map[string]func(*testscript.TestScript, bool, []stri
 		"claim":      s.cmdClaim,
 		"na":         s.cmdNA,
 
-		"exec":   s.cmdExec,
-		"stdout": s.matcher("stdout"),
-		"stderr": s.matcher("stderr"),
-		"grep":   s.matcher("grep"),
-		"cmp":    s.cmdCmp,
-		"cmpenv": s.cmdCmpenv,
-		"exists": s.cmdExists,
+		"exec": s.cmdExec,
 	}
 	for name := range s.actions() {
 		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {

@@ -4,32 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"tmuxmcp/conform/report"
 )
 
-// testscript says in prose how a script failed. To know it, each command of a
-// script whose failure is one of the target's is run by ours: "do LINE COMMAND…" stands
-// in its place, and notes the line that runs and what failed in it.
+// What a script asks of its target is asked by commands of ours: "do LINE COMMAND…" stands
+// in their place, and notes the line that runs and what failed in it. The rest is left to
+// testscript, which says itself which line failed, and why.
 
-// leftToTestscript are its commands that set things up. When one fails the script is
-// at fault.
-var leftToTestscript = strings.Fields("cd chmod cp env kill mkdir mv rm skip stdin stop symlink ttyin ttyout unix2dos unquote wait")
+// leftToTestscript are its own commands: those that compare, and those that set things up.
+var leftToTestscript = append(strings.Fields("cd chmod cp env kill mkdir mv rm skip stdin stop symlink ttyin ttyout unix2dos unquote wait"), comparing...)
 
 // running is the line of the script that runs.
 type running struct {
 	number int
 	text   string
-	neg    bool
 }
 
 // failure is how the script failed.
@@ -47,47 +43,39 @@ func instrument(script string) string {
 		if strings.HasPrefix(line, "-- ") {
 			break // files follow
 		}
-		if at := commandAt(line); at >= 0 {
+		if at, command := commandAt(line); command != "" && !slices.Contains(leftToTestscript, command) && !(command == "exec" && background.MatchString(line)) {
 			lines[i] = fmt.Sprintf("%sdo %d %s", line[:at], i+1, line[at:])
 		}
 	}
 	return strings.Join(lines, "")
 }
 
-// commandAt is where the command of a line begins that is not left to
-// testscript: after its conditions and the !.
-func commandAt(line string) int {
-	words := lineWord.FindAllStringIndex(line, -1)
-	for i, w := range words {
-		word := strings.ReplaceAll(line[w[0]:w[1]], "'", "")
-		switch {
+// commandAt is a line's command, which is behind its conditions and the !, and where it
+// begins; empty if there is none.
+func commandAt(line string) (int, string) {
+	for _, w := range lineWord.FindAllStringIndex(line, -1) {
+		switch word := strings.ReplaceAll(line[w[0]:w[1]], "'", ""); {
 		case strings.HasPrefix(word, "#"):
-			return -1
+			return 0, ""
 		case word == "!", strings.HasPrefix(word, "[") && strings.HasSuffix(word, "]"):
-			continue
-		case slices.Contains(leftToTestscript, word):
-			return -1
+		default:
+			return w[0], word
 		}
-		last := words[len(words)-1]
-		if word == "exec" && len(words) > i+2 && background.MatchString(line[last[0]:last[1]]) {
-			return -1
-		}
-		return w[0]
 	}
-	return -1
+	return 0, ""
 }
 
 var (
 	// lineWord is a word, with its quotes, or a comment.
 	lineWord   = regexp.MustCompile(`#[^\n]*|([^\s'#]|'[^']*')+`)
-	background = regexp.MustCompile(`^&([a-zA-Z_0-9]+&)?$`)
+	background = regexp.MustCompile(`\s&([a-zA-Z_0-9]+&)?\s*$`)
 	// instrumented is what a transcript has of it.
 	instrumented = regexp.MustCompile(`(?m)^(> .*?)\bdo [0-9]+ `)
 )
 
 func (s *script) cmdDo(ts *testscript.TestScript, neg bool, args []string) {
 	number, _ := strconv.Atoi(args[0])
-	s.now = running{number, strings.TrimSpace(s.lines[number-1]), neg}
+	s.now = running{number, strings.TrimSpace(s.lines[number-1])}
 	s.focus = ""
 	cmd := s.commands()[args[1]]
 	if cmd == nil {
@@ -167,98 +155,37 @@ func (s *script) cmdExec(ts *testscript.TestScript, neg bool, args []string) {
 	s.judge(ts, o, neg)
 }
 
-// matcher is a command that compares a text with a pattern.
-func (s *script) matcher(name string) func(*testscript.TestScript, bool, []string) {
-	return func(ts *testscript.TestScript, neg bool, args []string) {
-		want, text := 0, ""
-		if count, ok := strings.CutPrefix(strings.Join(args[:min(1, len(args))], ""), "-count="); ok {
-			var err error
-			if want, err = strconv.Atoi(count); err != nil || want < 1 || neg {
-				s.misuse(ts, "%s: -count wants a number, and no !", name)
-			}
-			args = args[1:]
-		}
-		switch {
-		case name == "grep" && len(args) == 2:
-			name = args[1]
-			text = s.read(ts, name)
-			s.focus = text
-		case name != "grep" && len(args) == 1:
-			text = ts.ReadFile(name)
-		default:
-			s.misuse(ts, "usage: stdout|stderr [-count=N] REGEXP, or grep [-count=N] REGEXP FILE")
-		}
-		re, err := regexp.Compile("(?m)" + args[0])
-		if err != nil {
-			s.misuse(ts, "%v", err)
-		}
-		found := len(re.FindAllString(text, -1))
-		switch {
-		case neg && found > 0:
-			s.fail(ts, "unexpected match in %s", name)
-		case !neg && found == 0:
-			s.fail(ts, "no match in %s", name)
-		case want > 0 && found != want:
-			s.fail(ts, "%d matches in %s, want %d", found, name, want)
-		}
-	}
-}
+// comparing are testscript's commands that look at what came: when one fails it is
+// the target's fault.
+var comparing = strings.Fields("stdout stderr grep cmp cmpenv exists")
 
-// read is the text of a file, or of an output that is called like one.
-func (s *script) read(ts *testscript.TestScript, file string) string {
-	switch file {
-	case "stdout", "stderr", "ttyout":
-		return ts.ReadFile(file)
-	}
-	text, err := os.ReadFile(ts.MkAbs(file))
-	if err != nil {
-		s.fail(ts, "%s: %v", file, errors.Unwrap(err))
-	}
-	return string(text)
-}
+var (
+	// failedAt is what testscript says of a failure: the line and why.
+	failedAt = regexp.MustCompile(`(?s)\nFAIL: [^\n]*?:([0-9]+): (.*)$`)
+	misused  = regexp.MustCompile(`^usage: |-count=|^error parsing regexp|against itself$`)
+)
 
-func (s *script) cmdCmp(ts *testscript.TestScript, neg bool, args []string) {
-	s.compare(ts, neg, args, false)
-}
-
-func (s *script) cmdCmpenv(ts *testscript.TestScript, neg bool, args []string) {
-	s.compare(ts, neg, args, true)
-}
-
-func (s *script) compare(ts *testscript.TestScript, neg bool, args []string, env bool) {
-	if len(args) != 2 || args[0] == args[1] {
-		s.misuse(ts, "usage: cmp|cmpenv FILE1 FILE2")
+// compared finds in testscript's log which of its comparing commands failed, and
+// how. Any other of its commands sets the script up.
+func (s *script) compared(log string) {
+	m := failedAt.FindStringSubmatchIndex(log)
+	if m == nil {
+		return
 	}
-	a, b := s.read(ts, args[0]), s.read(ts, args[1])
-	if env {
-		b = os.Expand(b, ts.Getenv)
-	}
+	number, _ := strconv.Atoi(log[m[2]:m[3]])
+	why := oneLine(log[m[4]:m[5]])
+	s.now = running{number, strings.TrimSpace(s.lines[number-1])}
+	_, command := commandAt(s.now.text)
 	switch {
-	case neg && a == b:
-		s.fail(ts, "%s and %s do not differ", args[0], args[1])
-	case !neg && a != b:
-		s.focus = string(diff.Diff(args[0], []byte(a), args[1], []byte(b)))
-		s.fail(ts, "%s and %s differ", args[0], args[1])
+	case !slices.Contains(comparing, command), misused.MatchString(why):
+		s.fault = why
+		return
 	}
-}
-
-func (s *script) cmdExists(ts *testscript.TestScript, neg bool, args []string) {
-	readonly := len(args) > 0 && args[0] == "-readonly"
-	if readonly {
-		args = args[1:]
+	e := report.Evidence{Command: s.shown.line, Expected: s.now.text, Actual: s.shown.String()}
+	// What cmp and grep looked at.
+	segment := log[strings.LastIndex(log[:m[0]], "\n> ")+1 : m[0]]
+	if _, shown, _ := strings.Cut(segment, "\n"); strings.TrimSpace(shown) != "" {
+		e.Actual = shown
 	}
-	if len(args) == 0 {
-		s.misuse(ts, "usage: exists [-readonly] FILE…")
-	}
-	for _, file := range args {
-		info, err := os.Stat(ts.MkAbs(file))
-		switch {
-		case err == nil && neg:
-			s.fail(ts, "%s exists", file)
-		case err != nil && !neg:
-			s.fail(ts, "%s does not exist", file)
-		case err == nil && readonly && info.Mode()&0o222 != 0:
-			s.fail(ts, "%s is writable", file)
-		}
-	}
+	s.failure = &failure{why: why, evidence: e}
 }
