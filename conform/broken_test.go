@@ -91,6 +91,9 @@ func TestBrokenTmux(t *testing.T) {
 				if c.Status != want.Status || c.Verdict != want.Verdict {
 					turned = append(turned, cell)
 					why = append(why, fmt.Sprintf("%s: %s %s: %s", cell, c.Status, c.Verdict, c.Reason))
+					if want.Gap == w.gap && slices.ContainsFunc(c.Claims, func(cl report.Claim) bool { return cl.Outcome == report.Blocked }) {
+						t.Errorf("%s: what is wrong is taken for a part of the set-up: %s", cell, c.Reason)
+					}
 					if c.Status != report.Fail || len(c.Evidence) == 0 {
 						t.Errorf("%s: %s, want fail with evidence: %s", cell, c.Status, c.Reason)
 					}

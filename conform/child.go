@@ -112,22 +112,24 @@ func (s *script) answer() (m message) {
 
 // script is the state of a script that runs.
 type script struct {
-	req     request
-	version tmux.Version
-	socket  string
-	env     []string
-	ctx     context.Context
-	cancel  context.CancelFunc
+	req    request
+	socket string
+	env    []string
+	ctx    context.Context
+	cancel context.CancelFunc
 
 	outMu sync.Mutex
 	out   io.Writer
 
 	lines    []string // of the script
 	now      running
-	last     outcome // of the last project command
-	shown    outcome // of the last command that printed: that one, or an exec
-	focus    string  // the part of its output that is not as it should be
-	failure  *failure
+	last     outcome  // of the last project command
+	shown    outcome  // of the last command that printed: that one, or an exec
+	focus    string   // the part of its output that is not as it should be
+	failure  *failure // which ended the script
+	open     *failure // of the first claim that came out wrong
+	started  bool     // something has answered
+	asked    bool     // the API or the MCP server was asked
 	clients  map[string]*client
 	steps    []step
 	saved    []string // the names of variables
@@ -155,7 +157,8 @@ type outcome struct {
 	line           string
 	code           int
 	stdout, stderr string
-	err            error // it did not run, or not to its end
+	err            error  // it did not run, or not to its end
+	misfit         string // how the call or the answer does not fit the server's schema
 }
 
 func (o outcome) ok() bool { return o.err == nil && o.code == 0 }
@@ -201,8 +204,6 @@ func newScript(req request, out io.Writer) *script {
 		clients: map[string]*client{},
 		safety:  defaultTier,
 	}
-	// The parent has parsed it already.
-	s.version, _ = tmux.ParseVersion(req.Version)
 	s.ctx, s.cancel = context.WithTimeout(context.Background(), req.Timeout)
 	return s
 }
@@ -270,7 +271,7 @@ func (s *script) run() (report.Cell, string) {
 	log := withoutEnvironment(t.text())
 	cell := report.Cell{Status: report.Pass, Claims: s.claims, Evidence: s.evidence}
 	for _, c := range s.claims {
-		if cell.Verdict != report.Refuted {
+		if cell.Verdict != report.Refuted && c.Verdict != "" {
 			cell.Verdict = c.Verdict
 		}
 	}
@@ -281,24 +282,35 @@ func (s *script) run() (report.Cell, string) {
 	}
 	if why != nil && t.failed && s.failure == nil {
 		// It ended a command that is testscript's.
-		s.failure = &failure{evidence: report.Evidence{Command: s.shown.line, Expected: s.now.text, Actual: s.shown.String()}}
+		s.failure = s.failed(report.Open, "")
 	}
 	if t.failed && s.failure == nil && s.fault == "" {
 		s.compared(strings.TrimSpace(strings.Join(t.log, "\n")))
 	}
-	switch {
+	switch f := s.failure; {
 	case t.panicked != nil:
 		cell.Status, cell.Reason = report.Errored, fmt.Sprintf("panic: %v", t.panicked)
 	case s.fault != "":
 		cell.Status, cell.Reason = report.Errored, s.where()+s.fault
-	case s.failure != nil:
-		if why != nil {
-			s.failure.why = *why
+	case f != nil || s.open != nil:
+		cell.Status = report.Fail
+		if f != nil && why != nil {
+			f.why = *why
+			if s.tooMuch.Load() == nil {
+				f.outcome = report.TimedOut
+			}
 		}
-		cell.Status, cell.Reason = report.Fail, s.where()+s.failure.why
-		cell.Evidence = append(cell.Evidence, s.failure.evidence)
-		if s.failure.notOffered && s.req.Another {
-			cell.Status, cell.Reason = report.NotOffered, s.failure.why
+		if f != nil {
+			cell.Claims = append(cell.Claims, report.Claim{Outcome: f.outcome, Why: f.why, Evidence: &f.evidence})
+			cell.Evidence = append(cell.Evidence, f.evidence)
+		}
+		if s.open != nil {
+			f = s.open
+			cell.Evidence = append(cell.Evidence, f.evidence)
+		}
+		cell.Reason = f.where + f.why
+		if f.outcome == report.Outcome(report.NotOffered) {
+			cell.Status, cell.Reason = report.NotOffered, f.why
 		}
 	case t.failed:
 		cell.Status, cell.Reason = report.Errored, tail(log)
@@ -316,9 +328,17 @@ func (s *script) run() (report.Cell, string) {
 	case s.req.Layer == report.TmuxLayer && len(s.claims) == 0:
 		cell.Status, cell.Reason = report.Errored, "the script ended without a claim"
 	}
-	for i := range cell.Evidence {
-		e := &cell.Evidence[i]
+	clip := func(e *report.Evidence) {
 		e.Command, e.Expected, e.Actual = clipText(e.Command), clipText(e.Expected), clipText(e.Actual)
+	}
+	for i := range cell.Evidence {
+		clip(&cell.Evidence[i])
+	}
+	for i := range cell.Claims {
+		cell.Claims[i].Why = clipText(cell.Claims[i].Why)
+		if e := cell.Claims[i].Evidence; e != nil {
+			clip(e)
+		}
 	}
 	cell.Reason = clipText(cell.Reason)
 	return cell, report.Clip(log, maxLog)
@@ -342,12 +362,8 @@ func (s *script) condition(cond string) (bool, error) {
 		return re.MatchString(text), nil
 	}
 	switch {
-	case key == "tmux" && strings.ContainsAny(arg, "<>=,"):
-		r, err := report.ParseVersions(arg)
-		return err == nil && r.Has(s.req.Version), err
 	case key == "tmux" && arg != "":
-		v, err := tmux.ParseVersion(arg)
-		return err == nil && s.version.Has(v), err
+		return versionHas(s.req.Version, arg)
 	case cond == "ok":
 		return s.last.ok(), nil
 	case cond == "failed":

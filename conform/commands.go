@@ -79,6 +79,8 @@ func (s *script) act(ts *testscript.TestScript, words []string) {
 	s.last = s.actions()[words[0]](s.ctx, ts.MkAbs("."), words[1:])
 	s.last.line = line
 	s.shown = s.last
+	s.started = s.started || s.last.ok()
+	s.asked = s.asked || words[0] == "api" || words[0] == "mcp"
 }
 
 // show makes the outcome the output that stdout, stderr and cmp look at.
@@ -158,7 +160,14 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, neg bool, args []string
 			s.judge(ts, s.last, false)
 		case time.Now().After(deadline):
 			s.show(ts)
-			s.fail(ts, "after %v there is still no match for %q", waitTime, args[0])
+			outcome, why := s.kind("wait-until", false), fmt.Sprintf("after %v there is still no match for %q", waitTime, args[0])
+			if s.actions()[args[1]] != nil && args[1] != "tmux" && outcome == report.Blocked {
+				outcome = report.Open
+			}
+			if outcome == report.Blocked {
+				why = "set-up: " + why
+			}
+			s.fail(ts, outcome, "%s", why)
 		}
 		time.Sleep(pause)
 	}
@@ -169,7 +178,7 @@ func (s *script) cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 		s.misuse(ts, "usage: json PATH [VALUE]")
 	}
 	if !gjson.Valid(s.last.stdout) {
-		s.fail(ts, "the last output is not JSON")
+		s.fail(ts, s.kind("", true), "the last output is not JSON")
 	}
 	got := gjson.Get(s.last.stdout, args[0])
 	text, actual := got.String(), "nothing"
@@ -189,15 +198,29 @@ func (s *script) cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 	s.focus = args[0] + " is " + actual
 	switch {
 	case match && neg:
-		s.fail(ts, "%s is %s", args[0], actual)
+		s.fail(ts, s.kind("", true), "%s is %s", args[0], actual)
+	case !match && !neg && s.unmapped(args[0], got):
+		s.fail(ts, report.Blocked, "mapping: the answer has no %s", args[0])
 	case !match && !neg:
 		want := "there"
 		if len(args) == 2 {
 			want = args[1]
 		}
-		s.fail(ts, "%s is %s, want %s", args[0], actual, want)
+		s.fail(ts, s.kind("", true), "%s is %s, want %s", args[0], actual, want)
 	}
 	s.focus = ""
+}
+
+// unmapped reports whether what is missing in an answer of another server is a field: it
+// may have it under another name, or in another tool.
+func (s *script) unmapped(path string, got gjson.Result) bool {
+	at := strings.LastIndexByte(path, '.')
+	parent := gjson.Get(s.last.stdout, "@this")
+	if at > 0 {
+		parent = gjson.Get(s.last.stdout, strings.TrimSuffix(path[:at], ".#"))
+	}
+	rows := strings.HasSuffix(path[:max(at, 0)], "#") && len(parent.Array()) > 0 && len(got.Array()) == 0
+	return s.req.Another && (rows || parent.IsObject() && !got.Exists())
 }
 
 func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {
@@ -208,7 +231,10 @@ func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 2 {
 		got := gjson.Get(s.last.stdout, args[1])
 		if !gjson.Valid(s.last.stdout) || !got.Exists() {
-			s.fail(ts, "there is no %s to save", args[1])
+			if s.unmapped(args[1], got) {
+				s.fail(ts, report.Blocked, "mapping: the answer has no %s", args[1])
+			}
+			s.fail(ts, s.kind("", true), "there is no %s to save", args[1])
 		}
 		value = got.String()
 	}
@@ -230,24 +256,37 @@ func (s *script) cmdClaim(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 || report.Verdict(args[0]) != report.Confirmed && report.Verdict(args[0]) != report.Refuted {
 		s.misuse(ts, "usage: claim confirmed|refuted TEXT")
 	}
-	expected, text := report.Verdict(args[0]), args[1]
-	if len(s.seen) == 0 {
-		s.fail(ts, "neither confirmed nor refuted, want %s: %s", expected, text)
-	}
-	c := report.Claim{Text: text, Expected: expected, Verdict: s.seen[0].verdict}
+	c := report.Claim{Text: args[1], Expected: report.Verdict(args[0])}
 	var why []string
+	wrong := ""
 	for _, o := range s.seen {
-		if o.verdict != c.Verdict {
-			s.fail(ts, "both confirmed and refuted: %s", text)
+		if c.Verdict != "" && o.verdict != c.Verdict {
+			wrong = "both confirmed and refuted: " + c.Text
 		}
+		c.Verdict = o.verdict
 		why = append(why, o.why)
 	}
 	c.Why = strings.Join(why, "; ")
-	s.seen = nil
-	s.claims = append(s.claims, c)
-	if c.Verdict != expected {
-		s.fail(ts, "%s, want %s: %s: %s", c.Verdict, expected, text, c.Why)
+	switch {
+	case len(s.seen) == 0:
+		wrong = fmt.Sprintf("neither confirmed nor refuted, want %s: %s", c.Expected, c.Text)
+		c.Why = wrong
+	case wrong != "":
+		c.Verdict, c.Why = "", wrong
+	case c.Verdict != c.Expected:
+		wrong = fmt.Sprintf("%s, want %s: %s: %s", c.Verdict, c.Expected, c.Text, c.Why)
 	}
+	s.seen = nil
+	if wrong != "" {
+		// The other claims of the script are looked at all the same.
+		f := s.failed(s.kind("claim", true), wrong)
+		c.Outcome, c.Evidence = f.outcome, &f.evidence
+		if s.open == nil {
+			s.open = f
+		}
+		ts.Logf("FAIL: %s%s", f.where, f.why)
+	}
+	s.claims = append(s.claims, c)
 }
 
 func (s *script) cmdSafety(ts *testscript.TestScript, neg bool, args []string) {
@@ -307,7 +346,7 @@ func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
 	if err != nil {
 		s.last.err = err
 		s.shown = s.last
-		s.fail(ts, "attach: %v", err)
+		s.fail(ts, s.kind("attach", false), "set-up: attach: %v", err)
 	}
 	s.clients[name] = c
 	s.note(ts, doAttach, args)
@@ -387,7 +426,7 @@ func (s *script) cmdType(ts *testscript.TestScript, neg bool, args []string) {
 	s.send(message{Command: report.CommandLine(append([]string{"type"}, args...))})
 	s.note(ts, doType, append([]string{args[0]}, hexWords(text)...))
 	if _, err := io.WriteString(s.clients[args[0]].input, text); err != nil {
-		s.fail(ts, "type: %v", err)
+		s.fail(ts, report.Blocked, "set-up: type: %v", err)
 	}
 }
 

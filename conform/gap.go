@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"tmuxmcp/conform/report"
+	"tmuxmcp/tmux"
 )
 
 // Gap is one gap of the issue: a claim about tmux, and the scripts that look at
@@ -142,29 +143,70 @@ type Rule struct {
 	Text string
 	// NotApplicable is set for a rule that ends the script.
 	NotApplicable bool
+
+	conditions, claim string
 }
 
-var ruleLine = regexp.MustCompile(`^((?:\['?!?tmux:[^\]]+\]\s+)*)(?:na|claim\s+(confirmed|refuted))\s+'(.*)'\s*$`)
+var ruleLine = regexp.MustCompile(`^((?:\[(?:'[^']*'|[^\]])*\]\s+)*)(?:na|claim\s+(confirmed|refuted))\s+(?:'(.*)'|(\S+))\s*$`)
 var ruleVersions = regexp.MustCompile(`\[(!?)tmux:([^\]]+)\]|\['(!?)tmux:([^\]']+)'\]`)
 
 // Rules are the rules that can be read in the gap's scripts.
 func (g *Gap) Rules() []Rule {
 	var rules []Rule
-	unquote := func(s string) string { return strings.ReplaceAll(s, "''", "'") }
 	for _, l := range g.Layers() {
 		for line := range strings.Lines(string(g.section(l))) {
 			m := ruleLine.FindStringSubmatch(strings.TrimSpace(line))
 			if m == nil {
 				continue
 			}
-			rule := Rule{Layer: l, Versions: ruleRange(m[1]), Text: unquote(m[3]), NotApplicable: m[2] == ""}
+			rule := Rule{Layer: l, Versions: ruleRange(m[1]), Text: strings.ReplaceAll(m[3], "''", "'") + m[4], NotApplicable: m[2] == "", conditions: m[1]}
 			if !rule.NotApplicable {
-				rule.Text = m[2] + ": " + rule.Text
+				rule.claim, rule.Text = rule.Text, m[2]+": "+rule.Text
 			}
 			rules = append(rules, rule)
 		}
 	}
 	return rules
+}
+
+// has reports whether the rule is for a version, as far as its conditions say.
+func (r Rule) has(version string) bool {
+	for _, m := range ruleVersions.FindAllStringSubmatch(r.conditions, -1) {
+		if has, err := versionHas(version, m[2]+m[4]); err == nil && has == (m[1]+m[3] == "!") {
+			return false
+		}
+	}
+	return true
+}
+
+// versionHas is the condition tmux:ARG.
+func versionHas(version, arg string) (bool, error) {
+	if strings.ContainsAny(arg, "<>=,") {
+		r, err := report.ParseVersions(arg)
+		return err == nil && r.Has(version), err
+	}
+	v, err := tmux.ParseVersion(arg)
+	has, _ := tmux.ParseVersion(version)
+	return err == nil && has.Has(v), err
+}
+
+// claims are those of a layer's script, in its order. What is not for the version is so.
+func (g *Gap) claims(l report.Layer, version string) []report.Claim {
+	var claims []report.Claim
+	for _, r := range g.Rules() {
+		if r.Layer != l || r.NotApplicable {
+			continue
+		}
+		i := slices.IndexFunc(claims, func(c report.Claim) bool { return c.Text == r.claim })
+		if i < 0 {
+			i = len(claims)
+			claims = append(claims, report.Claim{Number: i + 1, Text: r.claim, Outcome: report.Outcome(report.NotApplicable)})
+		}
+		if r.has(version) {
+			claims[i].Outcome, claims[i].Expected = "", report.Verdict(strings.Split(r.Text, ":")[0])
+		}
+	}
+	return claims
 }
 
 // ruleRange is the range of versions in the conditions before a command.

@@ -132,6 +132,7 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 	if errors.Is(err, errOvertime) {
 		cell.Status, cell.Reason = report.Fail, fmt.Sprintf("no end within %v", opts.Timeout)
 		cell.Evidence = []report.Evidence{{Command: last.Command, Expected: fmt.Sprintf("an end within %v", opts.Timeout), Actual: "still running"}}
+		cell.Claims = []report.Claim{{Outcome: report.TimedOut, Why: cell.Reason, Evidence: &cell.Evidence[0]}}
 		return cell, nil
 	}
 	if err != nil {

@@ -32,6 +32,7 @@ func TestAllSuitesOverNineTargets(t *testing.T) {
 					c.Status, c.Reason, c.Reproducer = report.Fail, "it broke", "#!/bin/sh\necho </pre>\n"
 					c.Evidence = []report.Evidence{{Command: "tmux break-pane", Expected: "success", Actual: "nothing"}}
 				}
+				c.Settle(nil)
 				r.Cells = append(r.Cells, c)
 			}
 		}

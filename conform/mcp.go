@@ -155,8 +155,13 @@ func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]
 	var req mcp.CallToolRequest
 	req.Params.Name, req.Params.Arguments = name, arguments
 	res, err := m.client.CallTool(ctx, req)
+	raw, _ := json.Marshal(arguments)
 	if err != nil {
-		return outcome{}, fmt.Errorf("call %s: %w", name, err)
+		o := outcome{}
+		if errors.Is(err, mcp.ErrInvalidParams) {
+			o.misfit = err.Error()
+		}
+		return o, fmt.Errorf("call %s: %w", name, err)
 	}
 	var text []string
 	for _, c := range res.Content {
@@ -166,6 +171,9 @@ func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]
 	}
 	if res.IsError {
 		o := outcome{code: 1, stderr: strings.Join(text, "\n") + "\n"}
+		if unfit := fitsSchema(declared.InputSchema, raw); unfit != nil {
+			o.misfit = fmt.Sprintf("the call is not as %s declares it: %v", name, unfit)
+		}
 		if res.Meta != nil {
 			o.stdout, err = indented(map[string]any{"_meta": res.Meta})
 		}
@@ -184,7 +192,11 @@ func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]
 	if o.stdout, err = indented(structured); err != nil {
 		return o, err
 	}
-	return o, fitsSchema(declared, res.RawStructuredContent)
+	if err := declaredBy(declared, res.RawStructuredContent); err != nil {
+		o.misfit = err.Error()
+		return o, err
+	}
+	return o, nil
 }
 
 func indented(v any) (string, error) {
@@ -214,15 +226,23 @@ func (m *mcpServer) greet(ctx context.Context) error {
 	return nil
 }
 
-// fitsSchema says how an answer differs from what its tool declares.
-func fitsSchema(tool mcp.Tool, structured json.RawMessage) error {
+// declaredBy says how an answer differs from what its tool declares.
+func declaredBy(tool mcp.Tool, structured json.RawMessage) error {
 	if tool.OutputSchema.Type == "" {
 		return nil
 	}
 	if structured == nil {
 		return fmt.Errorf("%s declares an output schema and answers without structured content", tool.Name)
 	}
-	raw, err := json.Marshal(tool.OutputSchema)
+	if err := fitsSchema(tool.OutputSchema, structured); err != nil {
+		return fmt.Errorf("the answer is not as %s declares it: %w", tool.Name, err)
+	}
+	return nil
+}
+
+// fitsSchema says how a value differs from a schema.
+func fitsSchema(schema any, value json.RawMessage) error {
+	raw, err := json.Marshal(schema)
 	if err != nil {
 		return err
 	}
@@ -231,20 +251,20 @@ func fitsSchema(tool mcp.Tool, structured json.RawMessage) error {
 		return err
 	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("output.json", doc); err != nil {
-		return fmt.Errorf("the output schema of %s: %w", tool.Name, err)
+	if err := c.AddResource("schema.json", doc); err != nil {
+		return fmt.Errorf("the schema: %w", err)
 	}
-	schema, err := c.Compile("output.json")
+	compiled, err := c.Compile("schema.json")
 	if err != nil {
-		return fmt.Errorf("the output schema of %s: %w", tool.Name, err)
+		return fmt.Errorf("the schema: %w", err)
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(structured))
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
 	if err != nil {
 		return err
 	}
-	if err := schema.Validate(value); err != nil {
+	if err := compiled.Validate(v); err != nil {
 		_, where, _ := strings.Cut(err.Error(), "\n")
-		return fmt.Errorf("the answer is not as %s declares it: %s", tool.Name, oneLine(where))
+		return errors.New(oneLine(where))
 	}
 	return nil
 }

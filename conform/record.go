@@ -30,10 +30,10 @@ type running struct {
 
 // failure is how the script failed.
 type failure struct {
+	where    string // the line, as compilers say it
 	why      string
+	outcome  report.Outcome
 	evidence report.Evidence
-	// notOffered is set where the server has no tool for what was asked of it.
-	notOffered bool
 }
 
 // instrument puts "do LINE" before the commands of a script.
@@ -92,15 +92,56 @@ func (s *script) where() string {
 	return fmt.Sprintf("%s:%d: ", filepath.Base(s.req.File), s.now.number)
 }
 
-// fail ends the script: what the line that runs expects of the last command is
-// not so.
-func (s *script) fail(ts *testscript.TestScript, format string, args ...any) {
+// failed is that what the line that runs expects of the last command is not so.
+func (s *script) failed(outcome report.Outcome, why string) *failure {
 	e := report.Evidence{Command: s.shown.line, Expected: s.now.text, Actual: s.shown.String()}
 	if s.focus != "" {
 		e.Actual = s.focus
 	}
-	s.failure = &failure{why: fmt.Sprintf(format, args...), evidence: e}
+	return &failure{s.where(), why, outcome, e}
+}
+
+// fail ends the script.
+func (s *script) fail(ts *testscript.TestScript, outcome report.Outcome, format string, args ...any) {
+	s.failure = s.failed(outcome, fmt.Sprintf(format, args...))
 	ts.Fatalf("%s", s.failure.why)
+}
+
+// looking are the commands that look at what the one before them did.
+var looking = append(strings.Fields("json saw claim"), comparing...)
+
+// kind is what the failure of the line that runs is: open where the script asks by it, as
+// by the commands of layers api and mcp, by one that must fail, and by one that the next
+// line looks at; blocked where it only sets the script up.
+func (s *script) kind(command string, neg bool) report.Outcome {
+	if s.crashed() {
+		return report.Crashed
+	}
+	asks := neg || slices.Contains([]string{"api", "mcp", "mcp-leave"}, command) || command == "wait-until" && s.asked
+	for _, line := range s.lines[min(s.now.number, len(s.lines)):] {
+		if _, next := commandAt(line); next != "" {
+			asks = asks || slices.Contains(looking, next) || conditional.MatchString(line)
+			break
+		}
+	}
+	if asks {
+		return report.Open
+	}
+	return report.Blocked
+}
+
+// conditional is a line whose conditions look at the last command.
+var conditional = regexp.MustCompile(`^\['?!?(ok|failed|stdout:|stderr:)`)
+
+var (
+	crash = regexp.MustCompile(`(died|ended): signal: |server exited unexpectedly|lost server|the server ended: `)
+	gone  = regexp.MustCompile(`no server running on |error connecting to `)
+)
+
+// crashed reports whether tmux or the server ended by what was asked last.
+func (s *script) crashed() bool {
+	text := s.last.String()
+	return !s.last.ok() && (crash.MatchString(text) || s.started && gone.MatchString(text))
 }
 
 // misuse ends the script as wrong in itself.
@@ -127,8 +168,18 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 	if neg {
 		expected = "failure"
 	}
+	_, command := commandAt(s.now.text)
+	outcome := s.kind(command, neg)
 	var none notOffered
-	s.failure = &failure{why: why, evidence: report.Evidence{Command: o.line, Expected: expected, Actual: o.said()}, notOffered: errors.As(o.err, &none)}
+	switch {
+	case s.req.Another && errors.As(o.err, &none):
+		outcome = report.Outcome(report.NotOffered)
+	case s.req.Another && o.misfit != "" && !neg:
+		outcome, why = report.Blocked, "schema: "+o.misfit
+	case outcome == report.Blocked:
+		why = "set-up: " + why
+	}
+	s.failure = &failure{s.where(), why, outcome, report.Evidence{Command: o.line, Expected: expected, Actual: o.said()}}
 	ts.Fatalf("%s", why)
 }
 
@@ -187,5 +238,5 @@ func (s *script) compared(log string) {
 	if _, shown, _ := strings.Cut(segment, "\n"); strings.TrimSpace(shown) != "" {
 		e.Actual = shown
 	}
-	s.failure = &failure{why: why, evidence: e}
+	s.failure = &failure{s.where(), why, s.kind(command, true), e}
 }

@@ -163,6 +163,11 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 		j.dir = filepath.Join(dir, strconv.Itoa(i))
 	}
 	result.Cells = runJobs(ctx, opts, jobs)
+	for i, j := range jobs {
+		if c := &result.Cells[i]; c.Claims == nil {
+			c.Settle(j.gap.claims(j.layer, j.target.Version))
+		}
+	}
 	result.DurationMS = time.Since(result.Started).Milliseconds()
 	result.Interrupted = ctx.Err() != nil
 	opts.Known.Apply(result)

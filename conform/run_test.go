@@ -135,12 +135,13 @@ func processes(t *testing.T, dir string) []string {
 //	transport: of the program's own server
 //	timeout: of the run
 //	status, verdict: of the cell
+//	claims: the outcomes of its claims
 //	reason: a part of the cell's
 //	command, expected, actual: the last evidence; expected only if it is set, of
 //	actual a part, with a setting for each line
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
-	settings := []string{"layer", "server", "transport", "timeout", "status", "verdict", "reason", "command", "expected", "actual"}
+	settings := []string{"layer", "server", "transport", "timeout", "status", "verdict", "claims", "reason", "command", "expected", "actual"}
 	for _, c := range cases.Load(t, "testdata/outcomes/*.txtar", settings...) {
 		t.Run(c.File+"/"+c.Name, func(t *testing.T) {
 			t.Parallel()
@@ -153,6 +154,13 @@ func TestOutcomes(t *testing.T) {
 			became := string(cell.Status) == c.One("status") && string(cell.Verdict) == c.One("verdict")
 			if !became || !strings.Contains(cell.Reason, c.One("reason")) {
 				t.Errorf("%s %s: %s\n%s", cell.Status, cell.Verdict, cell.Reason, cell.Log)
+			}
+			var claims []string
+			for _, cl := range cell.Claims {
+				claims = append(claims, string(cl.Outcome))
+			}
+			if want := c.One("claims"); want != "" && want != strings.Join(claims, ", ") {
+				t.Errorf("claims %q, want %s", claims, want)
 			}
 			if opts.Transport != "" && cell.Transport != c.One("transport") {
 				t.Errorf("transport %q", cell.Transport)

@@ -191,6 +191,12 @@ func (e *Expectations) Apply(r *Report) {
 		if x := e.Find(c, r.version(c.Tmux)); x != nil {
 			c.Known = &Known{Reason: x.Reason, Link: x.Link}
 		}
+		for k := range c.Claims {
+			c.Claims[k].Known = nil
+			if c.Claims[k].Outcome.Failed() {
+				c.Claims[k].Known = c.Known
+			}
+		}
 	}
 	for i := range e.entries {
 		x := &e.entries[i]

@@ -62,6 +62,7 @@ func resultsReport(results ...string) *Report {
 			status, ok := map[rune]Status{'P': Pass, 'F': Fail, '-': NotApplicable, '~': Flaky, '!': Errored}[c]
 			if ok {
 				cell := Cell{Gap: i + 1, Layer: APILayer, Tmux: r.Targets[j].Name, Transport: "exec", Status: status, Reason: "why"}
+				cell.Settle(nil)
 				r.Cells = append(r.Cells, cell)
 			}
 		}
@@ -71,6 +72,7 @@ func resultsReport(results ...string) *Report {
 				c.Transport = "native"
 			case two == "known" && j == 0:
 				c.Known = &Known{Reason: "x"}
+				c.Claims[0].Known = c.Known
 			case two == "upgraded" && c.Tmux == "3.6a":
 				c.Tmux, r.Targets[1] = "3.7c", Target{Name: "3.7c", Version: "3.7c"}
 			}

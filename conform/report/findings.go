@@ -33,12 +33,14 @@ var looks = map[Status]look{
 var (
 	// refutedLook is for a cell that passes with its claim refuted.
 	refutedLook = look{"≠", "#", "🔵", "36", "refuted", "pass: the claim is refuted"}
+	// blockedLook is for a failure of what the script needs, and not of what it asks.
+	blockedLook = look{"⊘", "B", "🚧", "1;33", "error", "blocked: the set-up, a schema or a mapping"}
 	// knownLook is for a failure that was expected.
 	knownLook = look{"×", "x", "🟡", "33", "known", "known to fail"}
 )
 
 // allLooks are in the order of legends.
-var allLooks = []look{looks[Pass], refutedLook, looks[Fail], looks[Errored], knownLook, looks[Flaky], looks[NotOffered], looks[NotApplicable], looks[Skip]}
+var allLooks = []look{looks[Pass], refutedLook, looks[Fail], blockedLook, looks[Errored], knownLook, looks[Flaky], looks[NotOffered], looks[NotApplicable], looks[Skip]}
 
 func (c *Cell) look() look {
 	switch {
@@ -46,6 +48,8 @@ func (c *Cell) look() look {
 		return knownLook
 	case c.Status == Pass && c.Verdict == Refuted:
 		return refutedLook
+	case c.blocked():
+		return blockedLook
 	}
 	return looks[c.Status]
 }
@@ -59,58 +63,6 @@ func (r *Report) seenLooks() []look {
 		}
 	}
 	return seen
-}
-
-// finding is something that holds alike for some targets; see everyGap.
-type finding struct {
-	Gap     int
-	Text    string
-	Targets []string
-}
-
-// collect puts cells together that say the same.
-func (r *Report) collect(texts func(c *Cell) []string) []finding {
-	var found []finding
-	for i := range r.Cells {
-		c := &r.Cells[i]
-		for _, text := range texts(c) {
-			j := slices.IndexFunc(found, func(f finding) bool { return f.Gap == c.Gap && f.Text == text })
-			if j < 0 {
-				found, j = append(found, finding{Gap: c.Gap, Text: text}), len(found)
-			}
-			if !slices.Contains(found[j].Targets, c.Tmux) {
-				found[j].Targets = append(found[j].Targets, c.Tmux)
-			}
-		}
-	}
-	return found
-}
-
-// refutation is a part of a gap's claim that is not true of some targets.
-type refutation struct {
-	Gap     int
-	Claim   string
-	Why     string
-	Targets []string
-	// Evidence is the first target's.
-	Evidence []Evidence
-}
-
-func (r *Report) refutations() []refutation {
-	var found []refutation
-	for _, c := range r.Cells {
-		for _, cl := range c.Claims {
-			if cl.Verdict != Refuted {
-				continue
-			}
-			i := slices.IndexFunc(found, func(f refutation) bool { return f.Gap == c.Gap && f.Claim == cl.Text && f.Why == cl.Why })
-			if i < 0 {
-				found, i = append(found, refutation{Gap: c.Gap, Claim: cl.Text, Why: cl.Why, Evidence: c.evidenceOf(cl)}), len(found)
-			}
-			found[i].Targets = append(found[i].Targets, c.Tmux)
-		}
-	}
-	return found
 }
 
 // layerQuestions are what the layers ask.
@@ -135,55 +87,75 @@ func (r *Report) answer(l Layer) []string {
 	return lines
 }
 
+// What a cell is as an answer, from what says nothing to the worst.
+const (
+	nowhere = iota
+	good
+	refuted
+	notOffered
+	unknown
+	blocked
+	bad
+	ranks
+)
+
+func (c *Cell) rank() int {
+	switch {
+	case c.blocked():
+		return blocked
+	case c.Status.Bad():
+		return bad
+	case c.Status == Skip:
+		return unknown
+	case c.Status == NotOffered:
+		return notOffered
+	case c.Status == NotApplicable:
+		return nowhere
+	case c.Verdict == Refuted:
+		return refuted
+	}
+	return good
+}
+
+// blocked reports whether no claim of a cell that failed is known to be wrong.
+func (c *Cell) blocked() bool {
+	has := func(blocked bool) bool {
+		return slices.ContainsFunc(c.Claims, func(cl Claim) bool { return cl.Outcome.Failed() && (cl.Outcome == Blocked) == blocked })
+	}
+	return has(true) && !has(false)
+}
+
 // answerFor is that of these gaps: how many claims are true, or gaps closed, and
 // which are not where. It is empty if none has a cell.
 func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
-	var all, good int
-	var refuted, bad, unknown, notOffered, nowhere []string
+	all := 0
+	var found [ranks][]string
 	for _, g := range gaps {
-		var refutedOn, badOn, unknownOn, notOfferedOn []string
-		asked, applies := false, false
+		worst, on := -1, []string{}
 		for i := range r.Cells {
 			c := &r.Cells[i]
-			if c.Gap != g.Number || c.Layer != l {
+			if c.Gap != g.Number || c.Layer != l || c.rank() < worst {
 				continue
 			}
-			asked = true
-			applies = applies || c.Status != NotApplicable
-			switch {
-			case c.Status.Bad():
-				badOn = append(badOn, c.Tmux)
-			case c.Status == Skip:
-				unknownOn = append(unknownOn, c.Tmux)
-			case c.Status == NotOffered:
-				notOfferedOn = append(notOfferedOn, c.Tmux)
-			case c.Verdict == Refuted:
-				refutedOn = append(refutedOn, c.Tmux)
+			if c.rank() > worst {
+				worst, on = c.rank(), nil
 			}
+			on = append(on, c.Tmux)
 		}
-		if !asked {
+		if worst < 0 {
 			continue
 		}
 		all++
 		name := strconv.Itoa(g.Number)
-		switch {
-		case len(badOn) > 0:
-			bad = append(bad, name+r.where(badOn))
-		case len(unknownOn) > 0:
-			unknown = append(unknown, name)
-		case len(notOfferedOn) > 0:
-			notOffered = append(notOffered, name)
-		case len(refutedOn) > 0:
-			refuted = append(refuted, name)
-		case !applies:
-			nowhere = append(nowhere, name)
-		default:
-			good++
+		if worst >= blocked {
+			name += r.where(on)
 		}
+		found[worst] = append(found[worst], name)
 	}
 	if all == 0 {
 		return ""
 	}
+	good := len(found[good])
 	what, done, not := "gap", "closed on every tmux", "not closed"
 	if l == TmuxLayer {
 		what, done, not = "claim", "true where it applies", "not as expected"
@@ -204,63 +176,46 @@ func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 	}
 	for _, rest := range []struct {
 		what string
-		gaps []string
-	}{{"refuted, in whole or in part", refuted}, {not, bad}, {"not offered", notOffered}, {"not known", unknown}, {"for no tmux here", nowhere}} {
-		if len(rest.gaps) > 0 {
-			text += "; " + rest.what + ": " + strings.Join(rest.gaps, ", ")
+		rank int
+	}{{"refuted, in whole or in part", refuted}, {not, bad}, {"blocked", blocked}, {"not offered", notOffered}, {"not known", unknown}, {"for no tmux here", nowhere}} {
+		if gaps := found[rest.rank]; len(gaps) > 0 {
+			text += "; " + rest.what + ": " + strings.Join(gaps, ", ")
 		}
 	}
 	return text
 }
 
-// serverVerdict reports whether a server closes a gap.
-type serverVerdict struct {
-	Gap     int
-	Verdict string // closed, open, not offered or not known
-	Why     string
-	// Targets are those for which it is so, and why; empty for all.
-	Targets []string
-}
-
-// serverVerdicts are those about another server, by gap. They are nil for the one
-// of this program, all of whose gaps must be closed.
-func (r *Report) serverVerdicts() []serverVerdict {
+// serverVerdicts are the claims about another server, and for which targets. They are
+// nil for the one of this program, all of whose gaps must be closed.
+func (r *Report) serverVerdicts() []group {
 	if r.Server == "" {
 		return nil
 	}
-	var all []serverVerdict
-	for _, g := range r.Gaps {
-		first := len(all)
-		for i := range r.Cells {
-			c := &r.Cells[i]
-			if c.Gap != g.Number || c.Layer != MCPLayer {
-				continue
-			}
-			v := serverVerdict{Gap: g.Number, Verdict: "closed"}
-			switch {
-			case c.Status.Bad():
-				v.Verdict, v.Why = "open", c.Reason
-			case c.Status == NotOffered:
-				v.Verdict, v.Why = "not offered", c.Reason
-			case c.Status == Skip, c.Status == NotApplicable:
-				v.Verdict, v.Why = "not known", c.Reason
-			}
-			j := slices.IndexFunc(all[first:], func(o serverVerdict) bool { return o.Verdict == v.Verdict && o.Why == v.Why })
-			if j < 0 {
-				all, j = append(all, v), len(all)-first
-			}
-			all[first+j].Targets = append(all[first+j].Targets, c.Tmux)
+	return r.groups(func(c *Cell, cl *Claim) any {
+		if c.Layer != MCPLayer {
+			return nil
 		}
-	}
-	return all
+		return [3]any{c.Gap, cl.Outcome, cl.Why}
+	})
 }
 
-func (v serverVerdict) text(r *Report) string {
-	text := v.Verdict
-	if v.Why != "" {
-		text += ": " + v.Why
+// Closed is what a server's verdict is in words.
+func (g group) Closed() string {
+	switch o := g.Claim.Outcome; {
+	case o == True || o == Outcome(Flaky):
+		return "closed"
+	case o.Failed() || o == Outcome(NotOffered):
+		return string(o)
 	}
-	return text + r.where(v.Targets)
+	return "not known"
+}
+
+func (g group) verdict(r *Report) string {
+	text := g.Closed()
+	if g.Claim.Why != "" {
+		text += ": " + g.Claim.Why
+	}
+	return text + r.where(g.Targets)
 }
 
 // where are the targets of a finding, when they are not all.
@@ -271,27 +226,28 @@ func (r *Report) where(targets []string) string {
 	return " (" + strings.Join(targets, ", ") + ")"
 }
 
-// everyGap is the gap of a finding that is not about one.
-const everyGap = -1
-
-// reasons are the findings of cells of one status that have a reason. What was
-// not run because the run was ended is one finding.
-func (r *Report) reasons(s Status) []finding {
-	stopped := ""
-	if s == Skip {
-		stopped = r.stopped()
-	}
-	found := r.collect(func(c *Cell) []string {
-		ended := c.Reason == FailFast || c.Reason == Interrupted
-		if c.Status != s || c.Reason == "" || stopped != "" && ended {
+// reasons are why cells have a status, which neither passed nor failed. What was not run
+// because the run was ended is one group, of gap 0.
+func (r *Report) reasons(s Status) []group {
+	stopped := r.stopped()
+	return r.groups(func(c *Cell, _ *Claim) any {
+		ended := stopped != "" && (c.Reason == FailFast || c.Reason == Interrupted)
+		switch {
+		case c.Status != s || c.Reason == "" || ended && s != Skip:
 			return nil
+		case ended:
+			return stopped
 		}
-		return []string{c.Reason}
+		return [2]any{c.Gap, c.Reason}
 	})
-	if stopped != "" {
-		found = append(found, finding{Gap: everyGap, Text: stopped})
+}
+
+// reason is a group's of reasons, in words.
+func (g group) reason(r *Report) (gap int, text string) {
+	if stopped := r.stopped(); stopped != "" && (g.Cell.Reason == FailFast || g.Cell.Reason == Interrupted) {
+		return 0, stopped
 	}
-	return found
+	return g.Gap, g.Cell.Reason + " (" + strings.Join(g.Targets, ", ") + ")"
 }
 
 // notPassed are the statuses of cells that neither passed nor failed.
@@ -300,39 +256,9 @@ var notPassed = []struct {
 	heading string
 }{{NotApplicable, "Not for this version"}, {Skip, "Skipped"}, {Flaky, "Flaky"}}
 
-// alike is a failure that happened alike on some targets.
-type alike struct {
-	Cell
-	Targets []string
-}
-
-// failures are the unexpected ones, or those that were known.
-func (r *Report) failures(known bool) []alike {
-	var found []alike
-	for _, c := range r.Cells {
-		if !c.Status.Bad() || (c.Known != nil) != known {
-			continue
-		}
-		i := slices.IndexFunc(found, func(f alike) bool {
-			return f.Gap == c.Gap && f.Layer == c.Layer && f.Reason == c.Reason && f.Last().same(c.Last()) &&
-				(!known || *f.Known == *c.Known)
-		})
-		if i < 0 {
-			found, i = append(found, alike{Cell: c}), len(found)
-		}
-		found[i].Targets = append(found[i].Targets, c.Tmux)
-	}
-	return found
-}
-
-// what is a failure's cell, in words.
-func (f *alike) what() string {
-	return fmt.Sprintf("gap %d, layer %s, tmux %s", f.Gap, f.Layer, strings.Join(f.Targets, ", "))
-}
-
 // reproduce is the command that prints the failure's reproducer; empty if there is
 // none.
-func (f *alike) reproduce(r *Report) string {
+func (f group) reproduce(r *Report) string {
 	if f.Reproducer == "" {
 		return ""
 	}
@@ -354,13 +280,10 @@ func (f *alike) reproduce(r *Report) string {
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
-// same reports whether two pieces of evidence differ only in numbers, such as
-// process ids and terminal numbers.
-func (e Evidence) same(o Evidence) bool {
-	all := func(e Evidence) string {
-		return digits.ReplaceAllString(e.Command+"\x00"+e.Expected+"\x00"+e.Actual, "0")
-	}
-	return all(e) == all(o)
+// alike is what two pieces of evidence have in common that differ only in numbers, such
+// as process ids and terminal numbers.
+func (e Evidence) alike() string {
+	return digits.ReplaceAllString(e.Command+"\x00"+e.Expected+"\x00"+e.Actual, "0")
 }
 
 // Last returns the evidence of what went wrong, which is the last.

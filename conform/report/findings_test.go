@@ -25,7 +25,7 @@ func TestWriteFindings(t *testing.T) {
 		},
 	}
 	var b bytes.Buffer
-	if err := WriteFindings(&b, r); err != nil {
+	if err := WriteFindings(&b, settled(r)); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")

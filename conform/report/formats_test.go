@@ -27,8 +27,10 @@ func fullReport() *Report {
 	r.Shard, r.Scripts = "1/2", "my/gaps"
 	r.Gaps[0].Title = "zoom # TODO <b> | `x`"
 	r.Cells[1].Evidence = []Evidence{{nasty, nasty, nasty}}
-	r.Cells[1].Reason = nasty
+	r.Cells[1].Reason, r.Cells[1].Claims = nasty, nil
+	r.Cells[1].Settle(nil)
 	r.Cells[3].Known = &Known{Reason: "not yet # done", Link: "https://example.org/1?a=b&c=d"}
+	r.Cells[3].Claims[0].Known = r.Cells[3].Known
 	r.Cells[7].Earlier = []Attempt{{Status: Fail, Reason: nasty, Evidence: []Evidence{{"a", nasty, ""}}}}
 	r.Stale = []Stale{{Gap: 12, Layer: APILayer, Tmux: []string{"head"}, Entry: "known.toml:3", Known: Known{Reason: "was slow", Link: "javascript:x()"}}}
 	r.Interrupted = true
@@ -144,8 +146,9 @@ func TestMarkdownFits(t *testing.T) {
 
 	for i := range 2000 {
 		c := r.Cells[1]
-		c.Known, c.Reason = nil, strings.Repeat("reason ", i)
+		c.Known, c.Claims, c.Reason = nil, nil, strings.Repeat("reason ", i)
 		c.Evidence = []Evidence{{"tmux x", "y", strings.Repeat("é", 4<<10)}}
+		c.Settle(nil)
 		r.Cells = append(r.Cells, c)
 	}
 	text = written(t, WriteMarkdown, r)

@@ -126,7 +126,7 @@ func (p htmlPage) Totals(t Target) []htmlTotal {
 // htmlRefuted is a gap whose claim is refuted, with the parts that are.
 type htmlRefuted struct {
 	GapInfo
-	Parts []refutation
+	Parts []group
 }
 
 func (p htmlPage) Refuted() []htmlRefuted {
@@ -141,9 +141,6 @@ func (p htmlPage) Refuted() []htmlRefuted {
 	return all
 }
 
-// First is the target whose evidence is shown.
-func (f refutation) First() string { return f.Targets[0] }
-
 // CellID is where a cell is in the page; a link to it opens it.
 func (p htmlPage) CellID(gap int, tmux string, l Layer) string {
 	return fmt.Sprintf("gap-%d-%s-%s", gap, tmux, l)
@@ -152,9 +149,9 @@ func (p htmlPage) CellID(gap int, tmux string, l Layer) string {
 // Many reports whether there are more targets than a phone has room for.
 func (p htmlPage) Many() bool { return len(p.Targets) > 3 }
 
-func (p htmlPage) Answer(l Layer) []string         { return p.answer(l) }
-func (p htmlPage) ServerVerdicts() []serverVerdict { return p.serverVerdicts() }
-func (p htmlPage) Parts() []part                   { return p.parts() }
+func (p htmlPage) Answer(l Layer) []string { return p.answer(l) }
+func (p htmlPage) ServerVerdicts() []group { return p.serverVerdicts() }
+func (p htmlPage) Parts() []part           { return p.parts() }
 
 // OnlyIssue reports whether all scripts are gaps of the issue.
 func (p htmlPage) OnlyIssue() bool {
@@ -162,8 +159,8 @@ func (p htmlPage) OnlyIssue() bool {
 }
 func (p htmlPage) Width() int { return len(p.Targets) + 1 }
 
-func (p htmlPage) Failures() []alike             { return p.failures(false) }
-func (p htmlPage) KnownFailures() []alike        { return p.failures(true) }
+func (p htmlPage) Failures() []group             { return p.failures(false) }
+func (p htmlPage) KnownFailures() []group        { return p.failures(true) }
 func (p htmlPage) GapOf(number int) GapInfo      { return p.Gap(number) }
 func (p htmlPage) Where(targets []string) string { return strings.Trim(p.where(targets), " ()") }
 func (p htmlPage) Date() string {
@@ -185,18 +182,25 @@ func (p htmlPage) Legend() []htmlLegend {
 
 type htmlReasons struct {
 	Heading string
-	Found   []finding
+	Found   []htmlReason
+}
+
+type htmlReason struct {
+	Gap  int
+	Text string
 }
 
 func (p htmlPage) NotPassed() []htmlReasons {
 	var all []htmlReasons
 	for _, s := range notPassed {
-		if found := p.reasons(s.status); len(found) > 0 {
+		var found []htmlReason
+		for _, g := range p.reasons(s.status) {
+			gap, text := g.reason(p.Report)
+			found = append(found, htmlReason{gap, text})
+		}
+		if found != nil {
 			all = append(all, htmlReasons{s.heading, found})
 		}
 	}
 	return all
 }
-
-// What is the failure's cell, in words.
-func (a alike) What() string { return a.what() }

@@ -61,7 +61,7 @@ type (
 )
 
 // WriteJUnit writes the report as JUnit's XML: a suite for each target, a case
-// for each gap and layer. What does not apply, was skipped or is known to fail
+// for each claim. What does not apply, was skipped or is known to fail
 // is a skipped case whose message says which; a flaky one passes, with what failed in its
 // output. A known failure that passes is a failed case of a suite of its own.
 func WriteJUnit(w io.Writer, r *Report) error {
@@ -71,7 +71,9 @@ func WriteJUnit(w io.Writer, r *Report) error {
 		s := junitSuite{Name: "tmux " + t.Name, Properties: &junitProperties{[]junitProperty{{"tmux.version", t.Version}, {"tmux.path", t.Path}}}}
 		for i := range r.Cells {
 			if c := &r.Cells[i]; c.Tmux == t.Name {
-				s.add(r.junitCase(c), c.DurationMS)
+				for k := range c.Claims {
+					s.add(r.junitCase(c, &c.Claims[k]), c.DurationMS/int64(len(c.Claims)))
+				}
 			}
 		}
 		all.add(r, s)
@@ -125,27 +127,30 @@ func (s *junitSuite) add(c junitCase, ms int64) {
 	s.Cases = append(s.Cases, c)
 }
 
-func (r *Report) junitCase(c *Cell) junitCase {
+func (r *Report) junitCase(c *Cell, cl *Claim) junitCase {
 	g := r.Gap(c.Gap)
 	// Readers group by what stands before the last dot, which a version has too.
 	j := junitCase{
 		Class: "tmux-" + strings.ReplaceAll(c.Tmux, ".", "_") + "." + string(c.Layer),
 		Name:  fmt.Sprintf("%02d %s", g.Number, g.Title),
-		Time:  seconds(c.DurationMS),
+		Time:  seconds(c.DurationMS / int64(len(c.Claims))),
 	}
-	if details := c.details(); details != "" {
+	if cl.Text != WholeClaim {
+		j.Name += ": " + cl.Text
+	}
+	if details := c.details(); details != "" && cl.Number == c.Claims[0].Number {
 		j.Out = &junitText{details}
 	}
-	message := c.Reason
+	failure := &junitFailure{c.why(cl), string(cl.Outcome), c.last(cl).String()}
 	switch {
-	case c.Known != nil:
-		j.Skipped = &junitSkipped{"known failure: " + c.Known.String() + ": " + message}
-	case c.Status == NotApplicable, c.Status == NotOffered, c.Status == Skip:
-		j.Skipped = &junitSkipped{string(c.Status) + ": " + message}
-	case c.Status == Fail:
-		j.Failure = &junitFailure{message, "fail", c.Last().String()}
-	case c.Status == Errored:
-		j.Error = &junitFailure{message, "error", c.Last().String()}
+	case cl.Known != nil:
+		j.Skipped = &junitSkipped{"known failure: " + cl.Known.String() + ": " + c.why(cl)}
+	case cl.Outcome.Failed():
+		j.Failure = failure
+	case cl.Outcome == Outcome(Errored):
+		j.Error = failure
+	case cl.Outcome.skipped():
+		j.Skipped = &junitSkipped{strings.TrimSuffix(string(cl.Outcome)+": "+c.why(cl), ": ")}
 	}
 	return j
 }
@@ -168,7 +173,10 @@ func (e Evidence) String() string {
 func (c *Cell) details() string {
 	var parts []string
 	for _, cl := range c.Claims {
-		parts = append(parts, fmt.Sprintf("%s: %s\n          %s\n", cl.Verdict, cl.Text, cl.Why))
+		if cl.Text == WholeClaim {
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s: %s\n          %s\n", cl.Outcome, cl.Text, cl.Why))
 	}
 	for i, a := range c.Earlier {
 		text := fmt.Sprintf("attempt %d: %s: %s\n", i+1, a.Status, a.Reason)

@@ -97,9 +97,9 @@ func (r *Report) markdownFailures(room int) string {
 	}
 	room -= b.Len() + 200 // for the line that says that there is no more
 	for i, f := range found {
-		e := f.Last()
-		title := fmt.Sprintf("%s %s: %s", f.look().emoji, f.what(), r.Gap(f.Gap).Title)
-		text := fmt.Sprintf("<details open><summary><b>%s</b></summary>\n\n%s\n", html.EscapeString(title), MarkdownText(f.Reason))
+		e := f.Failed()
+		title := fmt.Sprintf("%s %s: %s", f.look().emoji, f.What(), r.Gap(f.Gap).Title)
+		text := fmt.Sprintf("<details open><summary><b>%s</b></summary>\n\n%s\n", html.EscapeString(title), MarkdownText(f.FailedAs()))
 		for _, t := range []struct{ name, text string }{{"command", e.Command}, {"expected", e.Expected}, {"actual", e.Actual}} {
 			if t.text != "" {
 				text += "\n" + t.name + ":\n" + mdCode(t.text)
@@ -127,7 +127,7 @@ func (r *Report) markdownTail() string {
 	}
 	var server []string
 	for _, v := range r.serverVerdicts() {
-		server = append(server, MarkdownText(fmt.Sprintf("gap %d: %s", v.Gap, v.text(r))))
+		server = append(server, MarkdownText(fmt.Sprintf("gap %d: %s", v.Gap, v.verdict(r))))
 	}
 	list("The MCP server", server)
 	var stale, known []string
@@ -136,24 +136,24 @@ func (r *Report) markdownTail() string {
 	}
 	list("Stale: known failures that do not fail", stale)
 	for _, f := range r.failures(true) {
-		known = append(known, MarkdownText(f.what()+": "+f.Known.Reason)+mdLink(f.Known.Link))
+		known = append(known, MarkdownText(f.What()+": "+f.Claim.Known.Reason)+mdLink(f.Claim.Known.Link))
 	}
 	list("Known failures", known)
 	if found := r.refutations(); len(found) > 0 {
 		b.WriteString("### Claims that tmux refutes\n\n| gap | the claim | tmux |\n|-:|:-|:-|\n")
 		for _, f := range found {
-			fmt.Fprintf(&b, "| %d | %s | %s |\n", f.Gap, MarkdownText(f.Claim), MarkdownText(f.Why+r.where(f.Targets)))
+			fmt.Fprintf(&b, "| %d | %s | %s |\n", f.Gap, MarkdownText(f.Claim.Text), MarkdownText(f.Claim.Why+r.where(f.Targets)))
 		}
 		b.WriteByte('\n')
 	}
 	for _, s := range notPassed {
 		var items []string
 		for _, f := range r.reasons(s.status) {
-			if f.Gap == everyGap {
-				items = append(items, MarkdownText(f.Text))
-			} else {
-				items = append(items, MarkdownText(fmt.Sprintf("gap %d: %s (%s)", f.Gap, f.Text, strings.Join(f.Targets, ", "))))
+			gap, text := f.reason(r)
+			if gap > 0 {
+				text = fmt.Sprintf("gap %d: %s", gap, text)
 			}
+			items = append(items, MarkdownText(text))
 		}
 		list(s.heading, items)
 	}

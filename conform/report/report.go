@@ -146,6 +146,7 @@ type Cell struct {
 type Attempt struct {
 	Status     Status     `json:"status"`
 	Reason     string     `json:"reason"`
+	Claims     []Claim    `json:"claims,omitempty"`
 	Evidence   []Evidence `json:"evidence,omitempty"`
 	DurationMS int64      `json:"duration_ms"`
 }
@@ -166,15 +167,6 @@ type Stale struct {
 	// Entry is where the known failure is listed, FILE:LINE.
 	Entry string `json:"entry"`
 	Known
-}
-
-// Claim is one statement about tmux and what was observed about it. A gap's
-// claim may have several parts.
-type Claim struct {
-	Text     string  `json:"text"`
-	Verdict  Verdict `json:"verdict"`
-	Expected Verdict `json:"expected"`
-	Why      string  `json:"why"`
 }
 
 // Evidence is a command as it can be typed, what was expected of it, and what
@@ -320,10 +312,15 @@ func (c *Cell) Retried(earlier []Attempt) {
 	switch c.Status {
 	case Pass:
 		c.Status = Flaky
+		for i := range c.Claims {
+			if o := &c.Claims[i].Outcome; *o == True || *o == Untrue {
+				*o = Outcome(Flaky)
+			}
+		}
 		c.Reason = fmt.Sprintf("failed %d of %d times: %s", len(earlier), len(earlier)+1, last.Reason)
 	case Skip:
 		// The run ended before this attempt did: the failure before it stands.
-		c.Status, c.Reason, c.Evidence, c.DurationMS = last.Status, last.Reason, last.Evidence, last.DurationMS
+		c.Status, c.Reason, c.Claims, c.Evidence, c.DurationMS = last.Status, last.Reason, last.Claims, last.Evidence, last.DurationMS
 		earlier = earlier[:len(earlier)-1]
 	}
 	c.Earlier = earlier

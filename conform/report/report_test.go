@@ -13,7 +13,7 @@ import (
 
 // sampleReport has a cell of each kind.
 func sampleReport() *Report {
-	return &Report{
+	return settled(&Report{
 		Version: FormatVersion, DurationMS: 1234, Layers: []Layer{TmuxLayer, APILayer},
 		Targets: []Target{
 			{Name: "3.3a", Version: "3.3a", Path: "/usr/bin/tmux", Spec: "system"},
@@ -24,7 +24,7 @@ func sampleReport() *Report {
 			{Number: 12, Name: "12-run", Title: "a gap whose title is much longer than it ought to be, so that it is cut", Claim: "runs"},
 		},
 		Cells: []Cell{
-			{Gap: 3, Layer: TmuxLayer, Tmux: "3.3a", Transport: "exec", Status: Pass, Verdict: Refuted, Claims: []Claim{{"a claim", Refuted, Refuted, "it does not"}}},
+			{Gap: 3, Layer: TmuxLayer, Tmux: "3.3a", Transport: "exec", Status: Pass, Verdict: Refuted, Claims: []Claim{{Text: "a claim", Verdict: Refuted, Expected: Refuted, Why: "it does not"}}},
 			{Gap: 3, Layer: APILayer, Tmux: "3.3a", Transport: "exec", Status: Fail, Reason: "03-zoom.txtar:12: no match in stdout", Evidence: []Evidence{{"api show @0", "json zoomed true", "zoomed is false\nat line 2\x1b[2J"}}},
 			{Gap: 3, Layer: TmuxLayer, Tmux: "head", Transport: "exec", Status: Pass, Verdict: Confirmed},
 			{Gap: 3, Layer: APILayer, Tmux: "head", Transport: "exec", Status: Fail, Reason: "03-zoom.txtar:12: no match in stdout", Evidence: []Evidence{{"api show @0", "json zoomed true", "<&>"}}},
@@ -33,7 +33,15 @@ func sampleReport() *Report {
 			{Gap: 12, Layer: TmuxLayer, Tmux: "head", Transport: "exec", Status: Errored, Reason: "no such command"},
 			{Gap: 12, Layer: APILayer, Tmux: "head", Transport: "exec", Status: Flaky, Reason: "failed once"},
 		},
+	})
+}
+
+// settled gives all cells claims.
+func settled(r *Report) *Report {
+	for i := range r.Cells {
+		r.Cells[i].Settle(nil)
 	}
+	return r
 }
 
 // What a layer's cells come to.

@@ -8,7 +8,7 @@ import (
 )
 
 // WriteTAP writes the report as TAP version 14: a test for each gap, with a
-// subtest that has one for each target and layer. What does not apply or was
+// subtest that has one for each claim on each target. What does not apply or was
 // skipped has the directive SKIP, what is known to fail has TODO, and whatever did
 // not simply pass has its evidence as YAML. Known failures that pass are failed
 // tests after the gaps.
@@ -18,24 +18,26 @@ func WriteTAP(w io.Writer, r *Report) error {
 	fmt.Fprintf(&b, "TAP version 14\n1..%d\n", len(r.Gaps)+len(r.Stale))
 	for n, g := range r.Gaps {
 		title := tapText(fmt.Sprintf("gap %d: %s", g.Number, g.Title))
-		var cells []*Cell
+		var sub bytes.Buffer
+		ok, claims := "ok", 0
 		for i := range r.Cells {
-			if r.Cells[i].Gap == g.Number {
-				cells = append(cells, &r.Cells[i])
+			c := &r.Cells[i]
+			if c.Gap != g.Number {
+				continue
 			}
-		}
-		if len(cells) == 0 {
-			fmt.Fprintf(&b, "ok %d - %s # SKIP none of its scripts is in this run\n", n+1, title)
-			continue
-		}
-		fmt.Fprintf(&b, "# Subtest: %s\n    1..%d\n", title, len(cells))
-		ok := "ok"
-		for i, c := range cells {
+			for k := range c.Claims {
+				claims++
+				c.tap(&sub, claims, &c.Claims[k])
+			}
 			if c.Unexpected() {
 				ok = "not ok"
 			}
-			c.tap(&b, i+1)
 		}
+		if claims == 0 {
+			fmt.Fprintf(&b, "ok %d - %s # SKIP none of its scripts is in this run\n", n+1, title)
+			continue
+		}
+		fmt.Fprintf(&b, "# Subtest: %s\n    1..%d\n%s", title, claims, sub.String())
 		fmt.Fprintf(&b, "%s %d - %s\n", ok, n+1, title)
 	}
 	for i, s := range r.Stale {
@@ -48,19 +50,24 @@ func WriteTAP(w io.Writer, r *Report) error {
 	return err
 }
 
-func (c *Cell) tap(b *bytes.Buffer, n int) {
+func (c *Cell) tap(b *bytes.Buffer, n int, cl *Claim) {
 	ok, directive := "ok", ""
-	if c.Status.Bad() {
+	failed := cl.Outcome.Failed() || cl.Outcome == Outcome(Errored)
+	if failed {
 		ok = "not ok"
 	}
 	switch {
-	case c.Known != nil:
-		directive = " # TODO " + tapText(c.Known.String())
-	case c.Status == NotApplicable, c.Status == NotOffered, c.Status == Skip:
-		directive = " # SKIP " + tapText(c.Reason)
+	case cl.Known != nil:
+		directive = " # TODO " + tapText(cl.Known.String())
+	case cl.Outcome.skipped():
+		directive = " # SKIP " + tapText(strings.TrimSuffix(string(cl.Outcome)+": "+c.why(cl), ": "))
 	}
-	fmt.Fprintf(b, "    %s %d - %s%s\n", ok, n, tapText(fmt.Sprintf("tmux %s, layer %s", c.Tmux, c.Layer)), directive)
-	fmt.Fprintf(b, "      ---\n      status: %q\n      duration_ms: %d\n", c.Status, c.DurationMS)
+	what := fmt.Sprintf("tmux %s, layer %s", c.Tmux, c.Layer)
+	if cl.Text != WholeClaim {
+		what += ": " + cl.Text
+	}
+	fmt.Fprintf(b, "    %s %d - %s%s\n", ok, n, tapText(what), directive)
+	fmt.Fprintf(b, "      ---\n      claim: %q\n      outcome: %q\n      status: %q\n      duration_ms: %d\n", c.id(cl), cl.Outcome, c.Status, c.DurationMS)
 	field := func(indent, name, text string) {
 		if text != "" {
 			fmt.Fprintf(b, "%s%s: %s\n", indent, name, yamlString(text))
@@ -71,10 +78,10 @@ func (c *Cell) tap(b *bytes.Buffer, n int) {
 		field(indent, "expected", e.Expected)
 		field(indent, "actual", e.Actual)
 	}
-	field("      ", "verdict", string(c.Verdict))
-	field("      ", "reason", c.Reason)
-	if c.Status.Bad() {
-		evidence("      ", c.Last())
+	field("      ", "verdict", string(cl.Verdict))
+	field("      ", "reason", c.why(cl))
+	if failed {
+		evidence("      ", c.last(cl))
 	}
 	if len(c.Earlier) > 0 {
 		fmt.Fprintf(b, "      earlier:\n")

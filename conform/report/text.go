@@ -210,7 +210,7 @@ func (t *textReport) server() {
 		t.item("", a)
 	}
 	for _, v := range verdicts {
-		t.item(fmt.Sprintf("%3d ", v.Gap), v.text(t.Report))
+		t.item(fmt.Sprintf("%3d ", v.Gap), v.verdict(t.Report))
 	}
 }
 
@@ -220,7 +220,7 @@ func (t *textReport) refuted() {
 		t.heading("Claims that tmux refutes")
 	}
 	for _, f := range found {
-		t.item(fmt.Sprintf("%2d  ", f.Gap), "\""+f.Claim+"\": "+f.Why+t.where(f.Targets))
+		t.item(fmt.Sprintf("%2d  ", f.Gap), "\""+f.Claim.Text+"\": "+f.Claim.Why+t.where(f.Targets))
 	}
 }
 
@@ -232,11 +232,13 @@ func (t *textReport) notRun() {
 		}
 		t.heading(s.heading)
 		for _, f := range found {
-			if f.Gap == everyGap {
-				t.item("    ", f.Text)
+			mark, text := "    ", ""
+			if gap, reason := f.reason(t.Report); gap > 0 {
+				mark, text = fmt.Sprintf("%2d  ", gap), reason
 			} else {
-				t.item(fmt.Sprintf("%2d  ", f.Gap), f.Text+" ("+strings.Join(f.Targets, ", ")+")")
+				text = reason
 			}
+			t.item(mark, text)
 		}
 	}
 }
@@ -247,8 +249,8 @@ func (t *textReport) known() {
 		t.heading("Known failures")
 	}
 	for _, f := range found {
-		t.item(t.glyph(f.look())+" ", f.what())
-		t.item("    ", f.Known.String())
+		t.item(t.glyph(f.look())+" ", f.What())
+		t.item("    ", f.Claim.Known.String())
 	}
 }
 
@@ -258,9 +260,9 @@ func (t *textReport) failed() {
 		t.heading("Failures")
 	}
 	for _, f := range found {
-		t.item(t.glyph(f.look())+" ", f.what())
-		e := f.Last()
-		t.item("    ", f.Reason)
+		t.item(t.glyph(f.look())+" ", f.What())
+		e := f.Failed()
+		t.item("    ", f.FailedAs())
 		t.evidence("command", e.Command)
 		t.evidence("expected", e.Expected)
 		t.evidence("actual", e.Actual)

@@ -1,0 +1,232 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A claim is the unit of reports, of comparisons and of known failures: 106/tmux/2 is the
+// second claim of gap 106's script for layer tmux. A script without claims of its own, as
+// those of layers api and mcp, has one, [WholeClaim].
+
+// Claim is one statement about tmux and what was observed about it.
+type Claim struct {
+	// Number is its place among the claims of the script, from 1.
+	Number   int     `json:"number"`
+	Text     string  `json:"text"`
+	Verdict  Verdict `json:"verdict"`
+	Expected Verdict `json:"expected"`
+	// Why is what the verdict rests on, or what failed.
+	Why     string  `json:"why"`
+	Outcome Outcome `json:"outcome"`
+	// Evidence is that of a failure.
+	Evidence *Evidence `json:"evidence,omitempty"`
+	// Known is set for a failure that was expected; see [Expectations].
+	Known *Known `json:"known,omitempty"`
+}
+
+// WholeClaim is the text of the claim of a script that has none.
+const WholeClaim = "the gap is closed"
+
+// Outcome is what became of a claim: one of those below, or the status of its cell.
+type Outcome string
+
+const (
+	True     Outcome = "true"    // it was confirmed, or the gap is closed
+	Untrue   Outcome = "refuted" // tmux does otherwise, as the script expects
+	Open     Outcome = "open"    // asked rightly, answered wrongly
+	Blocked  Outcome = "blocked" // the set-up failed, or a schema or mapping did not fit
+	Crashed  Outcome = "crash"   // tmux or the server ended
+	TimedOut Outcome = "timeout"
+	// NotReached is for a claim behind the failure that ended the script.
+	NotReached Outcome = "not reached"
+)
+
+// failures are the outcomes that can be known failures.
+var failures = []Outcome{Open, Blocked, Crashed, TimedOut}
+
+// Failed reports whether the claim is why its cell failed.
+func (o Outcome) Failed() bool { return slices.Contains(failures, o) }
+
+// skipped reports whether nothing is known of the claim.
+func (o Outcome) skipped() bool {
+	return slices.Contains([]Outcome{Outcome(NotApplicable), Outcome(NotOffered), Outcome(Skip), NotReached}, o)
+}
+
+// id is how a claim is called: 106/tmux/2.
+func (c *Cell) id(cl *Claim) string { return fmt.Sprintf("%d/%s/%d", c.Gap, c.Layer, cl.Number) }
+
+// place is where in a script something failed.
+var place = regexp.MustCompile(`^\S+\.txtar:[0-9]+: `)
+
+// Settle gives the cell all claims of its script. The script came to those that the cell
+// has; one without a text is the failure that ended it, which the next claim gets. What
+// the cell's status does not say is not known: the script did not come to it.
+func (c *Cell) Settle(all []Claim) {
+	came := c.Claims
+	c.Claims = slices.Clone(all)
+	var end *Claim
+	failed := false
+	for i := range came {
+		cl := came[i]
+		if cl.Text == "" {
+			end = &cl
+			continue
+		}
+		if cl.Outcome == "" {
+			cl.Outcome = cl.Verdict.outcome(cl.Expected)
+		}
+		failed = failed || cl.Outcome.Failed()
+		at := slices.IndexFunc(c.Claims, func(o Claim) bool { return o.Text == cl.Text })
+		if at < 0 {
+			cl.Number = len(c.Claims) + 1
+			c.Claims = append(c.Claims, cl)
+			continue
+		}
+		cl.Number = c.Claims[at].Number
+		c.Claims[at] = cl
+	}
+	if len(c.Claims) == 0 {
+		c.Claims = []Claim{{Number: 1, Text: WholeClaim, Expected: Confirmed}}
+		if c.Status == Pass {
+			c.Claims[0].Verdict = c.Verdict
+			if c.Verdict == "" {
+				c.Claims[0].Verdict = Confirmed
+			}
+			c.Claims[0].Outcome = c.Claims[0].Verdict.outcome(c.Claims[0].Verdict)
+		}
+	}
+	if c.Status == Fail && end == nil && !failed {
+		end = &Claim{Outcome: Open, Why: place.ReplaceAllString(c.Reason, "")}
+		if len(c.Evidence) > 0 {
+			end.Evidence = &c.Evidence[len(c.Evidence)-1]
+		}
+	}
+	for i := range c.Claims {
+		cl := &c.Claims[i]
+		last := i == len(c.Claims)-1
+		switch {
+		case end != nil && (cl.Outcome == "" || last):
+			cl.Outcome, cl.Why, cl.Evidence, end = end.Outcome, end.Why, end.Evidence, nil
+		case cl.Outcome != "":
+		case c.Status == Fail:
+			cl.Outcome = NotReached
+		case c.Status == Pass:
+			cl.Outcome = Outcome(NotApplicable)
+		default:
+			cl.Outcome, cl.Why = Outcome(c.Status), c.Reason
+		}
+	}
+}
+
+// outcome is that of a claim that was judged.
+func (v Verdict) outcome(expected Verdict) Outcome {
+	switch {
+	case v != expected:
+		return Open
+	case v == Refuted:
+		return Untrue
+	}
+	return True
+}
+
+// group is claims that are alike: the first, with its cell, and the targets of all.
+type group struct {
+	Cell
+	Claim   Claim
+	Targets []string
+}
+
+// groups puts the claims of all cells together that have the same key, in the order of
+// the first of each. Those whose key is nil are left out.
+func (r *Report) groups(key func(c *Cell, cl *Claim) any) []group {
+	at := map[any]int{}
+	var all []group
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		for j := range c.Claims {
+			k := key(c, &c.Claims[j])
+			if k == nil {
+				continue
+			}
+			if _, ok := at[k]; !ok {
+				at[k] = len(all)
+				all = append(all, group{Cell: *c, Claim: c.Claims[j]})
+			}
+			if g := &all[at[k]]; !slices.Contains(g.Targets, c.Tmux) {
+				g.Targets = append(g.Targets, c.Tmux)
+			}
+		}
+	}
+	return all
+}
+
+// refutations are the claims that are not true of some targets, with why.
+func (r *Report) refutations() []group {
+	return r.groups(func(c *Cell, cl *Claim) any {
+		if cl.Verdict != Refuted {
+			return nil
+		}
+		return [3]any{c.Gap, cl.Text, cl.Why}
+	})
+}
+
+// failures are the unexpected ones, or those that were known. What is an error is one of
+// its whole cell.
+func (r *Report) failures(known bool) []group {
+	return r.groups(func(c *Cell, cl *Claim) any {
+		if !c.Status.Bad() || cl.Outcome != Outcome(Errored) && !cl.Outcome.Failed() || (cl.Known != nil) != known {
+			return nil
+		}
+		number, reason := cl.Number, Known{}
+		if c.Status == Errored {
+			number = 0
+		}
+		if known {
+			reason = *cl.Known
+		}
+		return [7]any{c.Gap, c.Layer, number, cl.Outcome, cl.Why, c.last(cl).alike(), reason}
+	})
+}
+
+// last is the evidence of what went wrong with a claim.
+func (c *Cell) last(cl *Claim) Evidence {
+	if cl.Evidence != nil {
+		return *cl.Evidence
+	}
+	return c.Last()
+}
+
+// why is what a claim's outcome rests on, with the line of the script where the cell has it.
+func (c *Cell) why(cl *Claim) string {
+	if c.Status == Flaky || strings.HasSuffix(c.Reason, cl.Why) {
+		return c.Reason
+	}
+	return cl.Why
+}
+
+// What is a failure in words.
+func (g group) What() string {
+	id, text := g.id(&g.Claim), ""
+	switch {
+	case g.Status == Errored:
+		id = fmt.Sprintf("%d/%s", g.Gap, g.Layer)
+	case g.Claim.Text != WholeClaim:
+		text = ": " + g.Claim.Text
+	}
+	return fmt.Sprintf("%s, tmux %s: %s%s", id, strings.Join(g.Targets, ", "), g.Claim.Outcome, text)
+}
+
+// Failed is the evidence of a failure.
+func (g group) Failed() Evidence { return g.last(&g.Claim) }
+
+// FailedAs is why it failed.
+func (g group) FailedAs() string { return g.why(&g.Claim) }
+
+// Seen is the evidence that the verdict on a group's claim rests on.
+func (g group) Seen() []Evidence { return g.evidenceOf(g.Claim) }
+
+// First is the target whose evidence is shown.
+func (g group) First() string { return g.Targets[0] }
