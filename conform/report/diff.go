@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // ReadJSON reads a report that [WriteJSON] has written.
@@ -16,26 +18,34 @@ func ReadJSON(r io.Reader) (*Report, error) {
 	if report.Version != FormatVersion {
 		return nil, fmt.Errorf("not a report of version %d: its version is %d", FormatVersion, report.Version)
 	}
+	for i := range report.Cells {
+		// Earlier releases wrote no claims for some cells, and no outcomes.
+		if c := &report.Cells[i]; len(c.Claims) == 0 || c.Claims[0].Outcome == "" {
+			c.Settle(nil)
+		}
+	}
 	return &report, nil
 }
 
-// What a [CellChange] is.
+// What a [ClaimChange] is.
 const (
-	Worse   = "worse"   // it fails now, is flaky now, or is not run any more
+	Worse   = "worse"   // it fails now, in a worse way, is flaky now, or is not looked at any more
 	Better  = "better"  // the other way round
-	Changed = "changed" // neither: another verdict, or no longer for this version
-	New     = "new"     // a cell that was not there
-	Gone    = "gone"    // a cell that is not there any more
+	Changed = "changed" // neither: another verdict, for another reason, or no longer for this version
+	New     = "new"     // a claim that was not there
+	Gone    = "gone"    // a claim that is not there any more
 )
+
+// changeOrder is the order of changes in reports.
+var changeOrder = []string{Worse, Better, Changed, New, Gone}
 
 // Diff is what changed between two runs.
 type Diff struct {
 	Version int `json:"version"`
-	// Targets pairs the targets that are compared: those with the same name and, if
-	// each run has exactly one target that the other lacks, these two.
-	Targets []TargetPair `json:"targets"`
-	Changes []CellChange `json:"changes"`
-	// Same is the number of cells that did not change.
+	// Targets pairs the targets that are compared; see [pairTargets].
+	Targets []TargetPair  `json:"targets"`
+	Changes []ClaimChange `json:"changes"`
+	// Same is the number of claims that did not change.
 	Same int `json:"same"`
 }
 
@@ -59,75 +69,50 @@ func (p TargetPair) String() string {
 	return p.A + " → " + p.B
 }
 
-// CellChange is a cell that came out otherwise, or is in one of the runs only.
-type CellChange struct {
-	Change string     `json:"change"`
-	Gap    int        `json:"gap"`
-	Title  string     `json:"title"`
-	Layer  Layer      `json:"layer"`
-	Tmux   TargetPair `json:"tmux"`
+// ClaimChange is a claim that came out otherwise, or is in one of the runs only.
+type ClaimChange struct {
+	Change string `json:"change"`
+	Gap    int    `json:"gap"`
+	Title  string `json:"title"`
+	Layer  Layer  `json:"layer"`
+	// Claim is its number, and Text what it says.
+	Claim int        `json:"claim"`
+	Text  string     `json:"text"`
+	Tmux  TargetPair `json:"tmux"`
 	// Transport is how the second run reached tmux, or the only run that has the cell.
 	Transport string `json:"transport"`
-	// From and To are the outcomes, "pass, refuted"; empty where there is no cell.
+	// From and To are the outcomes, "open, known"; empty where there is none.
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Reason is why the second outcome is not a pass.
+	// Was is why the first outcome is not true, and Reason why the second is not.
+	Was    string `json:"was,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// Worse reports whether something got worse: a cell did, or a new one fails.
+// Worse reports whether something got worse: a claim did, or a new one fails.
 func (d *Diff) Worse() bool {
-	return slices.ContainsFunc(d.Changes, func(c CellChange) bool { return c.Change == Worse })
+	return slices.ContainsFunc(d.Changes, func(c ClaimChange) bool { return c.Change == Worse })
 }
 
 // Compare returns what changed from run a to run b.
 func Compare(a, b *Report) *Diff {
-	d := &Diff{Version: FormatVersion, Targets: pairTargets(a, b), Changes: []CellChange{}}
+	d := &Diff{Version: FormatVersion, Targets: pairTargets(a, b), Changes: []ClaimChange{}}
 	for _, p := range d.Targets {
 		for i := range b.Cells {
-			to := &b.Cells[i]
-			if to.Tmux != p.B {
-				continue
+			if to := &b.Cells[i]; to.Tmux == p.B {
+				d.compare(b, p, a.like(to, p.A), to)
 			}
-			from := a.like(to, p.A)
-			c := newChange(b, to, p)
-			c.To, c.Reason = to.outcome(), to.Reason
-			switch {
-			case from == nil && to.Unexpected():
-				c.Change = Worse
-			case from == nil:
-				c.Change = New
-			default:
-				c.From = from.outcome()
-				c.Change = changeOf(from, to)
-			}
-			if c.Change == "" {
-				d.Same++
-				continue
-			}
-			d.Changes = append(d.Changes, c)
 		}
 		for i := range a.Cells {
-			from := &a.Cells[i]
-			if from.Tmux == p.A && b.like(from, p.B) == nil {
-				c := newChange(a, from, p)
-				c.Change, c.From = Gone, from.outcome()
-				d.Changes = append(d.Changes, c)
+			if from := &a.Cells[i]; from.Tmux == p.A && b.like(from, p.B) == nil {
+				d.compare(a, p, from, nil)
 			}
 		}
 	}
-	order := []string{Worse, Better, Changed, New, Gone}
-	slices.SortStableFunc(d.Changes, func(x, y CellChange) int {
-		if n := slices.Index(order, x.Change) - slices.Index(order, y.Change); n != 0 {
-			return n
-		}
-		return x.Gap - y.Gap
+	slices.SortStableFunc(d.Changes, func(x, y ClaimChange) int {
+		return cmp.Or(slices.Index(changeOrder, x.Change)-slices.Index(changeOrder, y.Change), x.Gap-y.Gap)
 	})
 	return d
-}
-
-func newChange(r *Report, c *Cell, p TargetPair) CellChange {
-	return CellChange{Gap: c.Gap, Title: r.Gap(c.Gap).Title, Layer: c.Layer, Tmux: p, Transport: c.Transport}
 }
 
 // like is the cell of the report that has another's gap and layer: a run reaches
@@ -139,66 +124,161 @@ func (r *Report) like(c *Cell, target string) *Cell {
 	return r.Cell(c.Gap, target, c.Layer)
 }
 
-func (c *Cell) outcome() string {
-	s := string(c.Status)
-	if c.Known != nil {
-		s += ", known"
+// compare adds what changed from one cell to another; one of them may be nil.
+func (d *Diff) compare(r *Report, p TargetPair, from, to *Cell) {
+	cell := to
+	if to == nil {
+		cell = from
 	}
-	if c.Verdict == Confirmed || c.Verdict == Refuted {
-		s += ", " + string(c.Verdict)
+	var claims []Claim
+	for _, c := range []*Cell{to, from} {
+		for i := 0; c != nil && i < len(c.Claims); i++ {
+			if cl := c.Claims[i]; !slices.ContainsFunc(claims, func(o Claim) bool { return o.Text == cl.Text || cl.Text == WholeClaim }) {
+				claims = append(claims, cl)
+			}
+		}
 	}
-	return s
+	if len(claims) > 1 {
+		claims = slices.DeleteFunc(claims, func(c Claim) bool { return c.Text == WholeClaim })
+	}
+	for _, cl := range claims {
+		c := ClaimChange{Gap: cell.Gap, Title: r.Gap(cell.Gap).Title, Layer: cell.Layer, Claim: cl.Number, Text: cl.Text, Tmux: p, Transport: cell.Transport}
+		was, is := from.claim(cl.Text), to.claim(cl.Text)
+		if was != nil {
+			c.From, c.Was = was.word(), from.untrue(was)
+		}
+		if is != nil {
+			c.To, c.Reason = is.word(), to.untrue(is)
+		}
+		switch {
+		case was == nil && is.Known == nil && (is.Outcome.Failed() || is.Outcome == Outcome(Errored)):
+			c.Change = Worse
+		case was == nil:
+			c.Change = New
+		case is == nil:
+			c.Change = Gone
+		case is.badness() > was.badness():
+			c.Change = Worse
+		case is.badness() < was.badness():
+			c.Change = Better
+		case c.From != c.To, is.Outcome == Untrue && c.Was != c.Reason, is.Outcome.Failed() && reasonOf(c.Was) != reasonOf(c.Reason):
+			c.Change = Changed
+		default:
+			d.Same++
+			continue
+		}
+		d.Changes = append(d.Changes, c)
+	}
+}
+
+// claim is the cell's claim with a text. A script that did not come to it, or is an older one
+// that has no such claim, says of it what the cell does.
+func (c *Cell) claim(text string) *Claim {
+	if c == nil {
+		return nil
+	}
+	i := slices.IndexFunc(c.Claims, func(cl Claim) bool { return cl.Text == text || cl.Text == WholeClaim })
+	switch {
+	case i >= 0:
+		return &c.Claims[i]
+	case c.Status == Pass:
+		return &Claim{Outcome: Outcome(NotApplicable)}
+	case c.Status == Fail:
+		return &Claim{Outcome: NotReached}
+	}
+	return &Claim{Outcome: Outcome(c.Status), Why: c.Reason}
+}
+
+// word is the outcome, and whether it was known.
+func (cl *Claim) word() string {
+	if cl.Known != nil {
+		return string(cl.Outcome) + ", known"
+	}
+	return string(cl.Outcome)
+}
+
+// untrue is why the claim is not true; empty if it is.
+func (c *Cell) untrue(cl *Claim) string {
+	switch {
+	case cl.Outcome == True, cl.Outcome == NotReached:
+		return ""
+	case cl.Outcome == Untrue:
+		return cl.Why
+	}
+	return c.why(cl)
+}
+
+// reasonOf is a reason without what differs from run to run: numbers, and the line of the
+// script.
+func reasonOf(why string) string {
+	return digits.ReplaceAllString(place.ReplaceAllString(strings.Join(strings.Fields(why), " "), ""), "0")
 }
 
 // badness orders outcomes; those that are as good as each other have the same.
-func (c *Cell) badness() int {
-	switch c.Status {
-	case Pass, NotApplicable:
+func (cl *Claim) badness() int {
+	switch o := cl.Outcome; {
+	case o == True, o == Untrue, o == Outcome(NotApplicable):
 		return 0
-	case Flaky:
+	case o == Outcome(Flaky):
 		return 1
-	case Skip, NotOffered:
+	case o == Outcome(Skip), o == Outcome(NotOffered):
 		return 2
-	}
-	if c.Known != nil {
+	case cl.Known != nil:
 		return 3
+	case o == Open, o == Blocked, o == NotReached:
+		return 4
 	}
-	return 4
+	return 5
 }
 
-func changeOf(from, to *Cell) string {
-	switch {
-	case to.badness() > from.badness():
-		return Worse
-	case to.badness() < from.badness():
-		return Better
-	case from.outcome() != to.outcome():
-		return Changed
-	}
-	return ""
-}
-
+// pairTargets pairs the targets of two runs, the most alike first. If each run has one
+// target left, it pairs these two.
 func pairTargets(a, b *Report) []TargetPair {
 	var pairs []TargetPair
-	var onlyA []Target
-	onlyB := slices.Clone(b.Targets)
-	for _, t := range a.Targets {
-		i := slices.IndexFunc(onlyB, func(o Target) bool { return o.Name == t.Name })
-		if i < 0 {
-			onlyA = append(onlyA, t)
-			continue
+	restA, restB := slices.Clone(a.Targets), slices.Clone(b.Targets)
+	for {
+		best, at, with := 0, 0, 0
+		for i, x := range restA {
+			for j, y := range restB {
+				if n := x.likeness(y); n > best {
+					best, at, with = n, i, j
+				}
+			}
 		}
-		pairs = append(pairs, TargetPair{t.Name, t.Name, t.Version, onlyB[i].Version})
-		onlyB = slices.Delete(onlyB, i, i+1)
+		if best == 0 && (len(restA) != 1 || len(restB) != 1) {
+			break
+		}
+		x, y := restA[at], restB[with]
+		pairs = append(pairs, TargetPair{x.Name, y.Name, x.Version, y.Version})
+		restA, restB = slices.Delete(restA, at, at+1), slices.Delete(restB, with, with+1)
 	}
-	if len(onlyA) == 1 && len(onlyB) == 1 {
-		return append(pairs, TargetPair{onlyA[0].Name, onlyB[0].Name, onlyA[0].Version, onlyB[0].Version})
+	order := func(p TargetPair) int {
+		return slices.IndexFunc(a.Targets, func(t Target) bool { return t.Name == p.A })
 	}
-	for _, t := range onlyA {
+	slices.SortStableFunc(pairs, func(x, y TargetPair) int { return order(x) - order(y) })
+	for _, t := range restA {
 		pairs = append(pairs, TargetPair{A: t.Name, VersionA: t.Version})
 	}
-	for _, t := range onlyB {
+	for _, t := range restB {
 		pairs = append(pairs, TargetPair{B: t.Name, VersionB: t.Version})
 	}
 	return pairs
+}
+
+// likeness is how much two targets are the same, by what they are: the name that the
+// user gave, then the version, then the program, then a name that was made of the version.
+// It is 0 for those of different given names.
+func (t Target) likeness(o Target) (n int) {
+	given := func(t Target) bool { return t.Name != t.Version && !strings.HasPrefix(t.Name, t.Version+"#") }
+	program := t.Path != "" && t.Path == o.Path && slices.Equal(t.Args, o.Args) && slices.Equal(t.Env, o.Env)
+	if given(t) && given(o) && t.Name != o.Name {
+		return 0
+	}
+	for _, is := range []bool{given(t) && t.Name == o.Name, t.Version == o.Version, program, t.Name == o.Name} {
+		n *= 2
+		if is {
+			n++
+		}
+	}
+	return n
 }

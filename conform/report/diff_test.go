@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +28,98 @@ func TestDiff(t *testing.T) {
 			text, err := json.Marshal(d)
 			if err != nil || bytes.Contains(text, []byte("null")) {
 				t.Errorf("%v: %s", err, text)
+			}
+		})
+	}
+}
+
+// claimsReport has a cell for each of some targets, with outcomes as in "true", or
+// "refuted it dies", for its claims.
+func claimsReport(cells map[string][]string) *Report {
+	r := &Report{Gaps: []GapInfo{{Number: 106, Title: "bytes"}}}
+	for _, name := range slices.Sorted(maps.Keys(cells)) {
+		r.Targets = append(r.Targets, Target{Name: name, Version: name})
+		c := Cell{Gap: 106, Layer: TmuxLayer, Tmux: name, Transport: "exec", Status: Pass, Verdict: Refuted}
+		for i, outcome := range cells[name] {
+			what, why, _ := strings.Cut(outcome, " ")
+			if outcome == string(NotReached) {
+				what, why = outcome, ""
+			}
+			cl := Claim{Number: i + 1, Text: string(rune('A' + i)), Outcome: Outcome(what), Why: why}
+			if cl.Outcome.Failed() {
+				c.Status, c.Reason = Fail, why
+			}
+			c.Claims = append(c.Claims, cl)
+		}
+		r.Cells = append(r.Cells, c)
+	}
+	return r
+}
+
+// A claim that changes is a change, whatever its cell's verdict is.
+func TestDiffOfClaims(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		from, to []string
+		want     string
+		worse    bool
+	}{
+		{"another verdict", []string{"true", "refuted no -S"}, []string{"refuted it dies", "true"},
+			"Changed 1: true → refuted: it dies; Changed 2: refuted → true", false},
+		{"seen otherwise", []string{"refuted it dies"}, []string{"refuted it hangs"}, "Changed 1: refuted: it dies → it hangs", false},
+		{"one of two", []string{"true", "true"}, []string{"true", "open x"}, "Worse 2: true → open: x", true},
+		{"a crash", []string{"open 1.txtar:3: x", "not reached"}, []string{"crash it died", "not reached"}, "Worse 1: open → crash: it died", true},
+		{"another line and number", []string{"open 1.txtar:3: pid 17"}, []string{"open 1.txtar:4: pid 18"}, "", false},
+		{"another reason", []string{"open x"}, []string{"open y"}, "Changed 1: open: x → y", false},
+		{"behind a failure", []string{"true", "true"}, []string{"blocked set-up: x", "not reached"}, "Worse 1: true → blocked: set-up: x; Worse 2: true → not reached", true},
+		{"a claim more", []string{"true"}, []string{"true", "true"}, "Changed 2: n/a → true", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := Compare(claimsReport(map[string][]string{"3.6a": tt.from}), claimsReport(map[string][]string{"3.7c": tt.to}))
+			var got []string
+			for _, p := range d.parts() {
+				for _, text := range p.changes {
+					_, text, _ = strings.Cut(text, "106/tmux/")
+					number, text, _ := strings.Cut(text, ", tmux 3.6a → 3.7c (bytes): ")
+					_, text, _ = strings.Cut(text, ": ")
+					got = append(got, p.heading+" "+number+": "+text)
+				}
+			}
+			if strings.Join(got, "; ") != tt.want || d.Worse() != tt.worse {
+				t.Errorf("%q, worse %v; want %q", got, d.Worse(), tt.want)
+			}
+		})
+	}
+}
+
+// Targets are the same by what they are, and not by their order or version alone.
+func TestPairTargets(t *testing.T) {
+	target := func(s string) Target { // NAME VERSION PATH
+		f := strings.Fields(s)
+		return Target{Name: f[0], Version: f[1], Path: f[2]}
+	}
+	for _, tt := range []struct{ name, a, b, want string }{
+		{"the same", "3.6a 3.6a /a, 3.7c 3.7c /b", "3.7c 3.7c /b, 3.6a 3.6a /a", "3.6a=3.6a 3.7c=3.7c"},
+		{"two of one version", "3.6a 3.6a /a, 3.6a#2 3.6a /b", "3.6a 3.6a /b, 3.6a#2 3.6a /a", "3.6a=3.6a#2 3.6a#2=3.6a"},
+		{"a name counts more than a version", "mine 3.6a /a, 3.7c 3.7c /b", "mine 3.7c /b, 3.6a 3.6a /a", "mine=mine 3.7c=3.6a"},
+		{"other names are others", "mine 3.6a /a, 3.8 3.8 /c", "yours 3.6a /a, 3.8 3.8 /c, 3.9 3.9 /d", "3.8=3.8 mine= =yours =3.9"},
+		{"an upgrade", "3.6a 3.6a /usr/bin/tmux, 3.2a 3.2a /x", "3.7c 3.7c /usr/bin/tmux, 3.8 3.8 /y, 3.2a 3.2a /x", "3.6a=3.7c 3.2a=3.2a =3.8"},
+		{"moved", "3.6a 3.6a /a, 3.8 3.8 /c", "3.6a 3.6a /b, 3.7 3.7 /d, 3.8 3.8 /c", "3.6a=3.6a 3.8=3.8 =3.7"},
+		{"one each", "3.6a 3.6a /a", "3.8 3.8 /b", "3.6a=3.8"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var reports [2]Report
+			for i, list := range []string{tt.a, tt.b} {
+				for s := range strings.SplitSeq(list, ",") {
+					reports[i].Targets = append(reports[i].Targets, target(s))
+				}
+			}
+			var got []string
+			for _, p := range pairTargets(&reports[0], &reports[1]) {
+				got = append(got, p.A+"="+p.B)
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
 	}

@@ -7,72 +7,95 @@ import (
 	"strings"
 )
 
-var diffHeadings = map[string]string{Worse: "Worse", Better: "Better", Changed: "Changed", New: "New", Gone: "Gone"}
-
 // Summary is what changed in a line.
 func (d *Diff) Summary() string {
 	counts := map[string]int{}
 	for _, c := range d.Changes {
 		counts[c.Change]++
 	}
+	return strings.Join(append(counted(counts, changeOrder), fmt.Sprintf("%d the same", d.Same)), ", ")
+}
+
+// counted are numbers with what they are of, in an order.
+func counted(counts map[string]int, order []string) []string {
 	var parts []string
-	for _, k := range []string{Worse, Better, Changed, New, Gone} {
+	for _, k := range order {
 		if counts[k] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[k], k))
 		}
 	}
-	return strings.Join(append(parts, fmt.Sprintf("%d the same", d.Same)), ", ")
+	return parts
 }
 
 // text is a change in words.
-func (c *CellChange) text(arrow string) string {
-	what := fmt.Sprintf("gap %d, layer %s, tmux %s", c.Gap, c.Layer, c.Tmux)
+func (c *ClaimChange) text() string {
+	what := fmt.Sprintf("%d/%s/%d, tmux %s", c.Gap, c.Layer, c.Claim, c.Tmux)
 	if c.Transport != "exec" && c.Transport != "" {
 		what += ", " + c.Transport
 	}
-	outcome := c.From + arrow + c.To
-	if c.From == "" || c.To == "" {
+	what += " (" + c.Title + ")"
+	if c.Text != WholeClaim {
+		what += ": " + c.Text
+	}
+	outcome := c.From + " → " + c.To
+	switch {
+	case c.From == "" || c.To == "":
 		outcome = c.From + c.To
+	case c.From == c.To:
+		outcome = c.From + ": " + c.Was + " → " + c.Reason
 	}
-	text := fmt.Sprintf("%s (%s): %s", what, c.Title, outcome)
-	if c.Reason != "" {
-		text += ": " + c.Reason
+	if c.From != c.To && c.Reason != "" {
+		outcome += ": " + c.Reason
 	}
-	return text
+	return what + ": " + outcome
 }
 
-// split sets apart what is of targets that one of the runs lacks, except for failures.
-func (d *Diff) split() (changes []CellChange, rest map[TargetPair][]CellChange) {
-	rest = map[TargetPair][]CellChange{}
-	for _, c := range d.Changes {
-		if (c.Tmux.A == "" || c.Tmux.B == "") && c.Change != Worse {
-			rest[c.Tmux] = append(rest[c.Tmux], c)
-		} else {
-			changes = append(changes, c)
-		}
-	}
-	return changes, rest
+// diffPart is changes of one kind, or what a target adds or removes.
+type diffPart struct {
+	heading string
+	target  bool
+	changes []string
 }
 
-// added sums up the cells of a target that one of the runs lacks.
-func (p TargetPair) added(changes []CellChange) string {
-	what := "added"
-	if p.B == "" {
-		what = "removed"
-	}
-	outcomes := map[string]int{}
-	var order []string
-	for _, c := range changes {
-		o := c.From + c.To
-		if outcomes[o] == 0 {
-			order = append(order, o)
+// parts are all changes, what got worse first. What is of targets that one of the runs
+// lacks comes last, except for failures.
+func (d *Diff) parts() []diffPart {
+	var parts []diffPart
+	rest := map[TargetPair][]ClaimChange{}
+	for _, change := range changeOrder {
+		p := diffPart{heading: strings.ToUpper(change[:1]) + change[1:]}
+		for _, c := range d.Changes {
+			switch {
+			case c.Change != change:
+			case (c.Tmux.A == "" || c.Tmux.B == "") && c.Change != Worse:
+				rest[c.Tmux] = append(rest[c.Tmux], c)
+			default:
+				p.changes = append(p.changes, c.text())
+			}
 		}
-		outcomes[o]++
+		if p.changes != nil {
+			parts = append(parts, p)
+		}
 	}
-	for i, o := range order {
-		order[i] = fmt.Sprintf("%d %s", outcomes[o], o)
+	for _, t := range d.Targets {
+		if len(rest[t]) == 0 {
+			continue
+		}
+		what, outcomes, order := "added", map[string]int{}, []string{}
+		if t.B == "" {
+			what = "removed"
+		}
+		p := diffPart{target: true}
+		for _, c := range rest[t] {
+			if outcomes[c.From+c.To]++; outcomes[c.From+c.To] == 1 {
+				order = append(order, c.From+c.To)
+			}
+			p.changes = append(p.changes, c.text())
+		}
+		p.heading = fmt.Sprintf("tmux %s %s: %s", t, what, strings.Join(counted(outcomes, order), "; "))
+		parts = append(parts, p)
 	}
-	return fmt.Sprintf("%s %s: %s", p, what, strings.Join(order, "; "))
+	return parts
 }
 
 // WriteDiff writes what changed for people: what got worse first.
@@ -82,34 +105,20 @@ func WriteDiff(w io.Writer, d *Diff, style Style) error {
 	if t.style.Width == 0 {
 		t.style.Width = 80
 	}
-	colors := map[string]string{Worse: "1;31", Better: "32", Changed: "36"}
-	arrow := " -> "
-	if style.Unicode {
-		arrow = " → "
-	}
-	last := ""
-	kept, rest := d.split()
-	for _, c := range kept {
-		if c.Change != last {
-			if last != "" {
-				t.printf("\n")
+	colors := map[string]string{"Worse": "1;31", "Better": "32", "Changed": "36"}
+	for _, p := range d.parts() {
+		if p.target {
+			t.printf("%s\n", p.heading)
+			continue
+		}
+		t.printf("%s\n", t.paint(colors[p.heading], p.heading))
+		for _, text := range p.changes {
+			if !style.Unicode {
+				text = strings.ReplaceAll(text, "→", "->")
 			}
-			t.printf("%s\n", t.paint(colors[c.Change], diffHeadings[c.Change]))
-			last = c.Change
+			t.item("  ", text)
 		}
-		text := c.text(arrow)
-		if !style.Unicode {
-			text = strings.ReplaceAll(text, "→", "->")
-		}
-		t.item("  ", text)
-	}
-	if last != "" {
 		t.printf("\n")
-	}
-	for _, p := range d.Targets {
-		if len(rest[p]) > 0 {
-			t.printf("tmux %s\n", p.added(rest[p]))
-		}
 	}
 	t.printf("%s\n", d.Summary())
 	_, err := w.Write(t.buf.Bytes())
@@ -127,34 +136,17 @@ func WriteDiffMarkdown(w io.Writer, d *Diff) error {
 		mark = "❌"
 	}
 	fmt.Fprintf(&b, "## %s mcp-conform: %s\n\n", mark, d.Summary())
-	kept, rest := d.split()
-	last := ""
-	for _, c := range kept {
-		if c.Change != last {
-			fmt.Fprintf(&b, "### %s\n\n", diffHeadings[c.Change])
-			last = c.Change
+	for _, p := range d.parts() {
+		begin, end := "### "+p.heading, "\n"
+		if p.target {
+			begin, end = "<details><summary>"+html.EscapeString(p.heading)+"</summary>", "\n</details>\n\n"
 		}
-		fmt.Fprintf(&b, "- %s\n", MarkdownText(c.text(" → ")))
-	}
-	if last != "" {
-		b.WriteByte('\n')
-	}
-	for _, p := range d.Targets {
-		changes := rest[p]
-		if len(changes) == 0 {
-			continue
+		fmt.Fprintf(&b, "%s\n\n", begin)
+		for _, text := range p.changes {
+			fmt.Fprintf(&b, "- %s\n", MarkdownText(text))
 		}
-		fmt.Fprintf(&b, "<details><summary>tmux %s</summary>\n\n", html.EscapeString(p.added(changes)))
-		for _, c := range changes {
-			fmt.Fprintf(&b, "- %s\n", MarkdownText(c.text(" → ")))
-		}
-		b.WriteString("\n</details>\n\n")
+		b.WriteString(end)
 	}
-	text := b.String()
-	if len(text) > maxMarkdown {
-		const note = "\n\n(The rest is left out: it would be too large.)\n"
-		text = strings.ToValidUTF8(text[:maxMarkdown-len(note)], "") + note
-	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(w, fitting(b.String()))
 	return err
 }

@@ -45,12 +45,13 @@ func TestDiffMarkdown(t *testing.T) {
 	a, b := resultsReport("PP"), resultsReport("FP")
 	b.Targets = append(b.Targets, Target{Name: "3.9<b>", Version: "3.9"})
 	b.Cells = append(b.Cells, Cell{Gap: 1, Layer: APILayer, Tmux: "3.9<b>", Transport: "exec", Status: Pass})
+	settled(b)
 	var buf bytes.Buffer
 	if err := WriteDiffMarkdown(&buf, Compare(a, b)); err != nil {
 		t.Fatal(err)
 	}
-	want := "## ❌ mcp-conform: 1 worse, 1 new, 1 the same\n\n### Worse\n\n- gap 1, layer api, tmux old (): pass → fail: why\n\n" +
-		"<details><summary>tmux 3.9&lt;b&gt; added: 1 pass</summary>\n\n- gap 1, layer api, tmux 3.9&lt;b&gt; (): pass\n\n</details>\n\n"
+	want := "## ❌ mcp-conform: 1 worse, 1 new, 1 the same\n\n### Worse\n\n- 1/api/1, tmux old (): true → open: why\n\n" +
+		"<details><summary>tmux 3.9&lt;b&gt; added: 1 true</summary>\n\n- 1/api/1, tmux 3.9&lt;b&gt; (): true\n\n</details>\n\n"
 	if diff := cmp.Diff(want, buf.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -24,12 +24,17 @@ func WriteMarkdown(w io.Writer, r *Report) error {
 	r = printable(r)
 	head, tail := r.markdownHead(), r.markdownTail()
 	text := head + r.markdownFailures(maxMarkdown-len(head)-len(tail)) + tail
-	if len(text) > maxMarkdown {
-		const note = "\n\n(The rest is left out: it would be too large.)\n"
-		text = strings.ToValidUTF8(text[:maxMarkdown-len(note)], "") + note
-	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(w, fitting(text))
 	return err
+}
+
+// fitting is a page without what would make it too large.
+func fitting(text string) string {
+	if len(text) <= maxMarkdown {
+		return text
+	}
+	const note = "\n\n(The rest is left out: it would be too large.)\n"
+	return strings.ToValidUTF8(text[:maxMarkdown-len(note)], "") + note
 }
 
 func (r *Report) markdownHead() string {
