@@ -109,7 +109,7 @@ func (c Control) attempts(ctx context.Context, opts Options, j *job) report.Cell
 	for {
 		cell := j.run(ctx, opts)
 		cell.Settle(j.gap.claims(j.layer, j.target.Version))
-		again := len(earlier) < c.Retry && cell.Status.Bad() && ctx.Err() == nil && c.Known.Find(&cell, j.target.Version) == nil
+		again := len(earlier) < c.Retry && cell.Status.Bad() && ctx.Err() == nil && !c.Known.Expect(cell, j.target)
 		if again {
 			earlier = append(earlier, report.Attempt{Status: cell.Status, Reason: cell.Reason, Claims: cell.Claims, Evidence: cell.Evidence, DurationMS: cell.DurationMS})
 			j.dir = fmt.Sprintf("%s-%d", dir, len(earlier))

@@ -207,7 +207,7 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 				}
 				tell(cells[i], false)
 				cells[i] = opts.attempts(ctx, opts, jobs[i])
-				if opts.FailFast && cells[i].Status.Bad() && opts.Known.Find(&cells[i], jobs[i].target.Version) == nil {
+				if opts.FailFast && cells[i].Status.Bad() && !opts.Known.Expect(cells[i], jobs[i].target) {
 					stop(errFailFast)
 				}
 				tell(cells[i], true)

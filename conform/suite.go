@@ -43,13 +43,16 @@ func LoadSuites(names ...string) ([]*Gap, error) {
 	return gaps, nil
 }
 
-// LayersOf are the layers that each of these gaps has a script for.
-func LayersOf(gaps []*Gap) map[int][]report.Layer {
-	layers := map[int][]report.Layer{}
+// ClaimsOf are how many claims each of these gaps has for a layer.
+func ClaimsOf(gaps []*Gap) map[int]map[report.Layer]int {
+	claims := map[int]map[report.Layer]int{}
 	for _, g := range gaps {
-		layers[g.Number] = g.Layers()
+		claims[g.Number] = map[report.Layer]int{}
+		for _, l := range g.Layers() {
+			claims[g.Number][l] = max(1, len(g.claims(l, "")))
+		}
 	}
-	return layers
+	return claims
 }
 
 // suitesOf are the suites of these scripts. Scripts of a user's own are in none.

@@ -72,7 +72,7 @@ func (o *controlOptions) control(scripts string) (c conform.Control, err error) 
 	if err != nil {
 		return c, err
 	}
-	if err := c.Known.Check(conform.LayersOf(gaps)); err != nil && !o.updateExpect {
+	if err := c.Known.Check(conform.ClaimsOf(gaps)); err != nil && !o.updateExpect {
 		return c, fmt.Errorf("--expect %w", err)
 	}
 	return c, nil

@@ -211,7 +211,7 @@ func (c *Cell) untrue(cl *Claim) string {
 // reasonOf is a reason without what differs from run to run: numbers, and the line of the
 // script.
 func reasonOf(why string) string {
-	return digits.ReplaceAllString(place.ReplaceAllString(strings.Join(strings.Fields(why), " "), ""), "0")
+	return digits.ReplaceAllString(place.ReplaceAllString(strings.Join(strings.Fields(Printable(why)), " "), ""), "0")
 }
 
 // badness orders outcomes; those that are as good as each other have the same.

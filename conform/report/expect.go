@@ -2,8 +2,10 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,18 +17,22 @@ import (
 // Expectations are failures that are known, as a file of TOML lists them:
 //
 //	[[known]]
-//	gap = 12
-//	layer = "api"
-//	tmux = ">=3.4 <3.6"
-//	reason = "run-shell's standard error is lost"
+//	target = "mine"
+//	claim = "12/api/1"
+//	kind = "open"
+//	reason = "standard error is lost"
 //	link = "https://example.org/issues/7"
 //
-// A cell that an entry matches and that fails is known to: it does not make the
-// run fail. One that passes does: the entry is stale. What does not apply, is
-// skipped or is flaky is neither. An error of the runner is never expected.
-// tmux is a range (see versions.go), transport a way to reach it; without them
-// the entry is about all. gap, layer and reason are required. The nil
-// Expectations have no entry.
+// claim is a claim's gap, layer and number; "12/api/*" and "12/*" are all claims of a
+// script or a gap. kind is open, blocked, crash or timeout. reason is a part of why the
+// claim failed, in which any number stands for any other, or a /regexp/. target has the
+// names of targets, or those that it is not about, "!mine"; tmux is a range of versions
+// (see versions.go), and transport a way to reach it. Without them the entry is about all.
+//
+// A claim that failed as an entry says is known to: it does not make the run fail. One
+// that failed otherwise does, and so does an entry whose claims are all true: it is stale.
+// What does not apply, is skipped or is flaky is neither. An error of the runner is never
+// expected. The nil Expectations have no entry.
 type Expectations struct {
 	file    string
 	text    []byte
@@ -34,20 +40,26 @@ type Expectations struct {
 }
 
 type expectation struct {
-	Gap       int    `toml:"gap"`
-	Layer     Layer  `toml:"layer"`
-	Tmux      string `toml:"tmux"`
-	Transport string `toml:"transport"`
-	Reason    string `toml:"reason"`
-	Link      string `toml:"link"`
+	Target    string  `toml:"target"`
+	Tmux      string  `toml:"tmux"`
+	Claim     string  `toml:"claim"`
+	Transport string  `toml:"transport"`
+	Kind      Outcome `toml:"kind"`
+	Reason    string  `toml:"reason"`
+	Link      string  `toml:"link"`
+	// Gap and Layer are those of the form without claim and kind.
+	Gap   int   `toml:"gap"`
+	Layer Layer `toml:"layer"`
 
+	number   int // of the claim; 0 for all
 	versions Versions
+	pattern  *regexp.Regexp
 	line     int
 	// In the text the entry is from start to end, with the comments right above it;
 	// its header ends at head.
 	start, head, end int
-	// tmuxAt is the range of the line that has the versions; empty for none.
-	tmuxAt [2]int
+	// targetAt is the range of the line that has the targets; empty for none.
+	targetAt [2]int
 }
 
 // ParseExpectations reads the text of a file.
@@ -59,7 +71,7 @@ func ParseExpectations(file string, text []byte) (*Expectations, error) {
 	dec := toml.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&doc); err != nil {
-		return nil, TOMLError(file, err, "[[known]] with gap, layer, tmux, transport, reason and link")
+		return nil, TOMLError(file, err, "[[known]] with target, tmux, claim, transport, kind, reason and link")
 	}
 	e.entries = doc.Known
 	if err := e.locate(); err != nil {
@@ -73,21 +85,53 @@ func ParseExpectations(file string, text []byte) (*Expectations, error) {
 	return e, nil
 }
 
+// claimForm is how an entry names claims.
+var claimForm = regexp.MustCompile(`^([1-9][0-9]{0,5})/(?:\*|([a-z]+)/(?:\*|([1-9][0-9]{0,5})))$`)
+
 func (x *expectation) check() (err error) {
+	old := x.Claim == "" && x.Gap > 0
+	m := claimForm.FindStringSubmatch(x.Claim)
+	if m != nil && x.Gap == 0 && x.Layer == "" {
+		x.Gap, _ = strconv.Atoi(m[1])
+		x.Layer = Layer(m[2])
+		x.number, _ = strconv.Atoi(m[3])
+	} else if !old {
+		return fmt.Errorf("claim = %q: want a gap, layer and number, as in 12/api/1, 12/api/* or 12/*", x.Claim)
+	}
+	whole := m != nil && x.Layer == ""
 	switch {
-	case x.Gap <= 0:
-		return errors.New("a known failure without gap, its number")
-	case !slices.Contains(allLayers, x.Layer):
+	case !slices.Contains(allLayers, x.Layer) && !whole:
 		return fmt.Errorf("layer %q: want tmux, api or mcp", x.Layer)
 	case strings.TrimSpace(x.Reason) == "":
 		return errors.New("a known failure without reason")
+	case old && x.Kind == "" && !place.MatchString(x.Reason):
+		return fmt.Errorf("gap, layer and a reason in one's own words do not say what fails: "+
+			"want claim = \"%d/%s/*\", kind = \"open\" (or blocked, crash, timeout) and, in reason, a part of what failed, or \"/./\" for anything", x.Gap, x.Layer)
+	case !slices.Contains(failures, x.Kind) && !(old && x.Kind == ""):
+		return fmt.Errorf("kind = %q: want open, blocked, crash or timeout", x.Kind)
 	case !slices.Contains([]string{"", "exec", "native", "auto"}, x.Transport):
 		return fmt.Errorf("transport %q: want exec, native or auto", x.Transport)
+	}
+	if n := len(x.Reason); n > 1 && x.Reason[0] == '/' && x.Reason[n-1] == '/' {
+		if x.pattern, err = regexp.Compile(x.Reason[1 : n-1]); err != nil {
+			return fmt.Errorf("reason = %w", err)
+		}
 	}
 	if x.versions, err = ParseVersions(x.Tmux); err != nil {
 		return fmt.Errorf("tmux = %w", err)
 	}
 	return nil
+}
+
+// claim is what the entry is about.
+func (x *expectation) claim() string {
+	switch {
+	case x.Layer == "":
+		return fmt.Sprintf("%d/*", x.Gap)
+	case x.number == 0:
+		return fmt.Sprintf("%d/%s/*", x.Gap, x.Layer)
+	}
+	return fmt.Sprintf("%d/%s/%d", x.Gap, x.Layer, x.number)
 }
 
 // locate finds where in the text the entries are.
@@ -123,8 +167,8 @@ func (e *Expectations) locate() error {
 		x := &e.entries[n]
 		start, end := int(node.Raw.Offset), int(node.Raw.Offset+node.Raw.Length)
 		x.end = lineEnd(e.text, end)
-		if string(key.Data) == "tmux" {
-			x.tmuxAt = [2]int{start, end}
+		if string(key.Data) == "target" {
+			x.targetAt = [2]int{start, end}
 		}
 	}
 	if err := p.Error(); err != nil {
@@ -146,39 +190,91 @@ func lineEnd(text []byte, at int) int {
 	return len(text)
 }
 
-// Check finds entries about gaps that there are not. layers are those that each gap has a
-// script for.
-func (e *Expectations) Check(layers map[int][]Layer) error {
+// Check finds entries about claims that there are not. claims are how many each gap has for
+// a layer.
+func (e *Expectations) Check(claims map[int]map[Layer]int) error {
 	for _, x := range e.entries {
-		of, ok := layers[x.Gap]
+		n, scripted := claims[x.Gap][x.Layer]
 		switch {
-		case !ok:
+		case claims[x.Gap] == nil:
 			return fmt.Errorf("%s:%d: there is no gap %d", e.file, x.line, x.Gap)
-		case !slices.Contains(of, x.Layer):
+		case x.Layer != "" && !scripted:
 			return fmt.Errorf("%s:%d: gap %d has no script for layer %s", e.file, x.line, x.Gap, x.Layer)
+		case x.number > n:
+			return fmt.Errorf("%s:%d: there is no claim %s: the last is %d", e.file, x.line, x.Claim, n)
 		}
 	}
 	return nil
 }
 
-func (x *expectation) matches(c *Cell, version string) bool {
-	return x.Gap == c.Gap && x.Layer == c.Layer && (x.Transport == "" || x.Transport == c.Transport) && x.versions.Has(version)
+// covers reports whether the entry is about a claim of a cell on a target.
+func (x *expectation) covers(c *Cell, cl *Claim, t Target) bool {
+	return x.Gap == c.Gap && (x.Layer == "" || x.Layer == c.Layer) && (x.number == 0 || x.number == cl.Number) &&
+		(x.Transport == "" || x.Transport == c.Transport) && x.versions.Has(t.Version) && x.names(t.Name)
 }
 
-// Find returns the first entry that expects the cell to fail, if it has failed, and nil otherwise.
-func (e *Expectations) Find(c *Cell, version string) *expectation {
-	if e == nil || c.Status != Fail {
-		return nil
+// names reports whether the entry's targets have one of this name.
+func (x *expectation) names(target string) bool {
+	if x.Target == "" {
+		return true
 	}
-	for i := range e.entries {
-		if e.entries[i].matches(c, version) {
-			return &e.entries[i]
+	others := false
+	for name := range strings.SplitSeq(x.Target, ",") {
+		name = strings.TrimSpace(name)
+		if not, ok := strings.CutPrefix(name, "!"); ok {
+			if others = true; not == target {
+				return false
+			}
+		} else if name == target {
+			return true
 		}
 	}
-	return nil
+	return others
 }
 
-// Apply marks the cells of a report whose failure is known, and lists the entries
+// matches reports whether a claim that the entry covers failed as it says.
+func (x *expectation) matches(c *Cell, cl *Claim) bool {
+	if !cl.Outcome.Failed() || x.Kind != "" && x.Kind != cl.Outcome {
+		return false
+	}
+	if why := c.why(cl); x.pattern == nil {
+		return strings.Contains(reasonOf(why), reasonOf(x.Reason))
+	} else {
+		return x.pattern.MatchString(place.ReplaceAllString(why, ""))
+	}
+}
+
+// mark marks the claims of a cell that are known to fail, and the cell if all are that failed.
+func (e *Expectations) mark(c *Cell, t Target) {
+	c.Known = nil
+	known, unknown := (*Known)(nil), false
+	for i := range c.Claims {
+		cl := &c.Claims[i]
+		cl.Known = nil
+		for k := 0; k < len(e.entries) && cl.Known == nil; k++ {
+			if x := &e.entries[k]; x.covers(c, cl, t) && x.matches(c, cl) {
+				cl.Known = &Known{Reason: x.Reason, Link: x.Link}
+				known = cmp.Or(known, cl.Known)
+			}
+		}
+		unknown = unknown || cl.Outcome.Failed() && cl.Known == nil
+	}
+	if c.Status == Fail && !unknown {
+		c.Known = known
+	}
+}
+
+// Expect reports whether a cell on a target failed as it is known to.
+func (e *Expectations) Expect(c Cell, t Target) bool {
+	if e == nil {
+		return false
+	}
+	c.Claims = slices.Clone(c.Claims)
+	e.mark(&c, t)
+	return c.Known != nil
+}
+
+// Apply marks the claims of a report whose failure is known, and lists the entries
 // that are stale.
 func (e *Expectations) Apply(r *Report) {
 	r.Stale = nil
@@ -186,94 +282,92 @@ func (e *Expectations) Apply(r *Report) {
 		return
 	}
 	for i := range r.Cells {
-		c := &r.Cells[i]
-		c.Known = nil
-		if x := e.Find(c, r.version(c.Tmux)); x != nil {
-			c.Known = &Known{Reason: x.Reason, Link: x.Link}
-		}
-		for k := range c.Claims {
-			c.Claims[k].Known = nil
-			if c.Claims[k].Outcome.Failed() {
-				c.Claims[k].Known = c.Known
-			}
-		}
+		e.mark(&r.Cells[i], r.target(r.Cells[i].Tmux))
 	}
 	for i := range e.entries {
 		x := &e.entries[i]
-		if passing := r.matching(x, Pass); len(passing) > 0 {
+		if passing, failing, _ := r.state(x); len(passing) > 0 {
 			r.Stale = append(r.Stale, Stale{
-				Gap: x.Gap, Layer: x.Layer, Tmux: passing,
+				Gap: x.Gap, Layer: x.Layer, Claim: x.claim(), Tmux: passing, Partly: failing,
 				Entry: e.file + ":" + strconv.Itoa(x.line), Known: Known{Reason: x.Reason, Link: x.Link},
 			})
 		}
 	}
 }
 
-// matching are the targets on which a cell that the entry is about came to a
-// status.
-func (r *Report) matching(x *expectation, s Status) []string {
-	var targets []string
-	for i := range r.Cells {
-		if c := &r.Cells[i]; c.Status == s && x.matches(c, r.version(c.Tmux)) {
-			targets = append(targets, c.Tmux)
+// state is what became of an entry: the targets on which all that it covers passes, and
+// whether something fails elsewhere, as it says or otherwise.
+func (r *Report) state(x *expectation) (passing []string, matched, otherwise bool) {
+	for _, t := range r.Targets {
+		good, bad := false, false
+		for i := range r.Cells {
+			c := &r.Cells[i]
+			for k := range c.Claims {
+				cl := &c.Claims[k]
+				if c.Tmux != t.Name || !x.covers(c, cl, t) {
+					continue
+				}
+				good = good || cl.Outcome == True || cl.Outcome == Untrue
+				bad = bad || cl.Outcome.Failed() || cl.Outcome == Outcome(Errored) || cl.Outcome == Outcome(Flaky)
+				matched = matched || x.matches(c, cl)
+				otherwise = otherwise || cl.Outcome.Failed() && !x.matches(c, cl)
+			}
+		}
+		if good && !bad {
+			passing = append(passing, t.Name)
 		}
 	}
-	return targets
+	return passing, matched, otherwise
 }
 
-// version returns the version of the target with this name.
-func (r *Report) version(target string) string {
+// target returns the target with this name.
+func (r *Report) target(name string) Target {
 	for _, t := range r.Targets {
-		if t.Name == target {
-			return t.Version
+		if t.Name == name {
+			return t
 		}
 	}
-	return ""
+	return Target{}
 }
 
 // Update returns the text of the expectations file brought in line with the
-// report, and one line for each change. It removes an entry when nothing that it
-// covers fails any more, narrows its range of versions when part of that passes, and
-// adds an entry for each unexpected failure, with the failure's reason. Everything
-// else in the text is preserved.
+// report, and one line for each change. It removes an entry when nothing that it covers
+// fails as it says any more, takes the targets out of it on which that passes, and adds an
+// entry for each unexpected failure, with its reason. Everything else in the text is
+// preserved.
 func (e *Expectations) Update(r *Report) (text []byte, changes []string, err error) {
 	text = slices.Clone(e.text)
 	for i := len(e.entries) - 1; i >= 0; i-- {
 		x := &e.entries[i]
-		passing := r.matching(x, Pass)
-		if len(passing) == 0 {
-			continue
+		passing, matched, otherwise := r.state(x)
+		what := "fails otherwise"
+		if len(passing) > 0 {
+			what = "passes with tmux " + strings.Join(passing, ", ")
 		}
-		what := fmt.Sprintf("gap %d, layer %s", x.Gap, x.Layer)
-		if len(r.matching(x, Fail)) == 0 {
+		switch {
+		case !matched && (len(passing) > 0 || otherwise):
 			end := x.end
 			if end < len(text) && text[end] == '\n' {
 				end++ // the blank line after it
 			}
 			text = slices.Delete(text, x.start, end)
-			changes = append(changes, what+": removed, passes with tmux "+strings.Join(passing, ", "))
-			continue
-		}
-		narrow := x.versions
-		for _, target := range passing {
-			if narrow, err = narrow.without(r.version(target)); err != nil {
-				return nil, nil, err
+			changes = append(changes, x.claim()+": removed, "+what)
+		case len(passing) > 0:
+			line := "target = " + tomlString(x.without(passing))
+			if x.targetAt[1] > 0 {
+				text = slices.Replace(text, x.targetAt[0], x.targetAt[1], []byte(line)...)
+			} else {
+				text = slices.Insert(text, x.head, []byte(line+"\n")...)
 			}
+			changes = append(changes, x.claim()+": "+what+", now "+line)
 		}
-		line := "tmux = " + strconv.Quote(narrow.String())
-		if x.tmuxAt[1] > 0 {
-			text = slices.Replace(text, x.tmuxAt[0], x.tmuxAt[1], []byte(line)...)
-		} else {
-			text = slices.Insert(text, x.head, []byte(line+"\n")...)
-		}
-		changes = append(changes, what+": passes with tmux "+strings.Join(passing, ", ")+", now "+line)
 	}
 	slices.Reverse(changes)
 	added, names := r.newEntries()
 	switch {
 	case len(added) == 0:
 	case len(text) == 0:
-		text = append(text, "# Known failures of mcp-conform: gap, layer, versions of tmux, why, and where more is to be read.\n"...)
+		text = append(text, "# Known failures of mcp-conform: where, which claim, how it fails, a part of why, and where more is to be read.\n"...)
 	case text[len(text)-1] != '\n':
 		text = append(text, '\n')
 	}
@@ -286,55 +380,57 @@ func (e *Expectations) Update(r *Report) (text []byte, changes []string, err err
 	}
 	check := *r
 	check.Cells = slices.Clone(r.Cells)
+	for i := range check.Cells {
+		check.Cells[i].Claims = slices.Clone(r.Cells[i].Claims)
+	}
 	again.Apply(&check)
 	for i := range check.Cells {
-		if c := &check.Cells[i]; c.Unexpected() && c.Status == Fail || slices.ContainsFunc(check.Stale, func(s Stale) bool {
-			return s.Gap == c.Gap && s.Layer == c.Layer && slices.Contains(s.Tmux, c.Tmux)
-		}) {
-			return nil, nil, fmt.Errorf("%s: gap %d, layer %s fails with one tmux and passes with another of the same version; known failures cannot distinguish them", e.file, c.Gap, c.Layer)
+		if c := &check.Cells[i]; c.Status == Fail && c.Known == nil {
+			return nil, nil, fmt.Errorf("%s: no entry can say how %d/%s fails with tmux %s: %s", e.file, c.Gap, c.Layer, c.Tmux, c.Reason)
 		}
+	}
+	for _, s := range check.Stale {
+		return nil, nil, fmt.Errorf("%s: narrow this entry by hand: %v", e.file, s)
 	}
 	return text, changes, nil
 }
 
+// without are the entry's targets without some.
+func (x *expectation) without(passing []string) string {
+	var names []string
+	for name := range strings.SplitSeq(x.Target, ",") {
+		if name = strings.TrimSpace(name); name != "" && !slices.Contains(passing, name) {
+			names = append(names, name)
+		}
+	}
+	if x.Target == "" || strings.Contains(x.Target, "!") {
+		for _, name := range passing {
+			names = append(names, "!"+name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// maxReason is the most that a new entry has of a reason, in characters.
+const maxReason = 200
+
 // newEntries are the entries for the failures that were not expected: one for
-// each gap, layer, transport and reason.
+// each claim, kind, transport and reason.
 func (r *Report) newEntries() (text []byte, names []string) {
-	type key struct {
-		gap       int
-		layer     Layer
-		transport string
-		reason    string
-	}
-	var order []key
-	versions := map[key][]string{}
-	for i := range r.Cells {
-		c := &r.Cells[i]
-		if c.Status != Fail || c.Known != nil {
-			continue
+	for _, g := range r.groups(func(c *Cell, cl *Claim) any {
+		if c.Status != Fail || !cl.Outcome.Failed() || cl.Known != nil {
+			return nil
 		}
-		k := key{gap: c.Gap, layer: c.Layer, reason: strings.Join(strings.Fields(Printable(c.Reason)), " ")}
-		if c.Transport != "exec" {
-			k.transport = c.Transport
+		return [4]string{c.id(cl), string(cl.Outcome), c.Transport, reasonOf(c.why(cl))}
+	}) {
+		reason := []rune(strings.Join(strings.Fields(Printable(place.ReplaceAllString(g.FailedAs(), ""))), " "))
+		id, list := g.id(&g.Claim), strings.Join(g.Targets, ", ")
+		text = fmt.Appendf(text, "\n[[known]]\ntarget = %s\nclaim = %q\nkind = %q\n", tomlString(list), id, g.Claim.Outcome)
+		if g.Transport != "exec" && g.Transport != "" {
+			text = fmt.Appendf(text, "transport = %q\n", g.Transport)
 		}
-		if k.reason == "" {
-			k.reason = "fails"
-		}
-		if versions[k] == nil {
-			order = append(order, k)
-		}
-		if v := r.version(c.Tmux); !slices.Contains(versions[k], v) {
-			versions[k] = append(versions[k], v)
-		}
-	}
-	for _, k := range order {
-		list := strings.Join(versions[k], ", ")
-		text = fmt.Appendf(text, "\n[[known]]\ngap = %d\nlayer = %q\ntmux = %q\n", k.gap, k.layer, list)
-		if k.transport != "" {
-			text = fmt.Appendf(text, "transport = %q\n", k.transport)
-		}
-		text = fmt.Appendf(text, "reason = %s\nlink = \"\"\n", tomlString(k.reason))
-		names = append(names, fmt.Sprintf("gap %d, layer %s: added, fails with tmux %s", k.gap, k.layer, list))
+		text = fmt.Appendf(text, "reason = %s\nlink = \"\"\n", tomlString(strings.TrimSpace(string(reason[:min(len(reason), maxReason)]))))
+		names = append(names, fmt.Sprintf("%s: added, %s with tmux %s", id, g.Claim.Outcome, list))
 	}
 	return text, names
 }

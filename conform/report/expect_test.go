@@ -59,9 +59,12 @@ func resultsReport(results ...string) *Report {
 	r := &Report{Targets: []Target{{Name: "old", Version: "3.3a"}, {Name: "3.6a", Version: "3.6a"}}}
 	for i, two := range results {
 		for j, c := range two {
-			status, ok := map[rune]Status{'P': Pass, 'F': Fail, '-': NotApplicable, '~': Flaky, '!': Errored}[c]
+			status, ok := map[rune]Status{'P': Pass, 'F': Fail, '-': NotApplicable, '~': Flaky, '!': Errored, 'C': Fail}[c]
 			if ok {
 				cell := Cell{Gap: i + 1, Layer: APILayer, Tmux: r.Targets[j].Name, Transport: "exec", Status: status, Reason: "why"}
+				if c == 'C' {
+					cell.Claims = []Claim{{Outcome: Crashed, Why: "why"}}
+				}
 				cell.Settle(nil)
 				r.Cells = append(r.Cells, cell)
 			}
@@ -81,11 +84,9 @@ func resultsReport(results ...string) *Report {
 	return r
 }
 
-func entry(gap, tmux string) string {
-	if tmux != "" {
-		tmux = "tmux = \"" + tmux + "\"\n"
-	}
-	return "[[known]]\ngap = " + gap + "\nlayer = \"api\"\n" + tmux + "reason = \"slow\"\n"
+// entry is that of a claim of layer api that is open; more is TOML.
+func entry(gap, more string) string {
+	return "[[known]]\nclaim = \"" + gap + "/api/1\"\nkind = \"open\"\nreason = \"why\"\n" + more
 }
 
 // Only what is not known makes the run fail, and a known failure that passes.
@@ -96,20 +97,69 @@ func TestExpectations(t *testing.T) {
 		stale                int
 	}{
 		{"as expected", "FF", entry("1", ""), true, 0},
-		{"on one version", "PF", entry("1", ">=3.6"), true, 0},
-		{"not of this version", "FF", entry("1", ">=3.6"), false, 0},
+		{"on one version", "PF", entry("1", "tmux = \">=3.6\""), true, 0},
+		{"not of this version", "FF", entry("1", "tmux = \">=3.6\""), false, 0},
+		{"on one target", "PF", entry("1", "target = \"3.6a\""), true, 0},
+		{"on two targets", "FF", entry("1", "target = \"3.6a, old\""), true, 0},
+		{"on any other", "FP", entry("1", "target = \"!3.6a\""), true, 0},
+		{"not on this one", "FF", entry("1", "target = \"!3.6a\""), false, 0},
 		{"another gap", "FF", entry("2", ""), false, 0},
+		{"another claim", "FF", strings.Replace(entry("1", ""), "api/1", "api/2", 1), false, 0},
+		{"any claim of the script", "FF", strings.Replace(entry("1", ""), "api/1", "api/*", 1), true, 0},
+		{"any claim of the gap", "FF", strings.Replace(entry("1", ""), "api/1", "*", 1), true, 0},
 		{"it passes", "PP", entry("1", ""), false, 1},
 		{"it passes on one", "PF", entry("1", ""), false, 1},
+		{"all of the gap passes", "PP", strings.Replace(entry("1", ""), "api/1", "*", 1), false, 1},
 		{"it is not for these", "--", entry("1", ""), true, 0},
 		{"it is flaky", "~F", entry("1", ""), true, 0},
 		{"the runner is at fault", "!F", entry("1", ""), false, 0},
-		{"by another way", "FF", entry("1", "") + "transport = \"native\"\n", false, 0},
+		{"by another way", "FF", entry("1", "transport = \"native\""), false, 0},
+		{"it crashes", "CC", entry("1", ""), false, 0},
+		{"a crash is known", "CC", strings.Replace(entry("1", ""), "open", "crash", 1), true, 0},
+		{"another reason", "FF", strings.Replace(entry("1", ""), "why", "why not", 1), false, 0},
+		{"an expression", "FF", strings.Replace(entry("1", ""), "why", "/^wh.$/", 1), true, 0},
+		{"another expression", "FF", strings.Replace(entry("1", ""), "why", "/^h/", 1), false, 0},
+		{"the old form", "FF", "[[known]]\ngap = 1\nlayer = \"api\"\nreason = \"01-x.txtar:7: why\"\n", true, 0},
+		{"the old form, for another reason", "FF", "[[known]]\ngap = 1\nlayer = \"api\"\nreason = \"01-x.txtar:7: x\"\n", false, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := resultsReport(tt.results)
 			if expecting(t, tt.entry, r); r.OK() != tt.ok || len(r.Stale) != tt.stale {
 				t.Errorf("OK %v, stale %v; want %v, %d", r.OK(), r.Stale, tt.ok, tt.stale)
+			}
+		})
+	}
+}
+
+// Of the claims of one script, each is known or not.
+func TestExpectationsOfClaims(t *testing.T) {
+	known := func(claim, kind, reason string) string {
+		return fmt.Sprintf("[[known]]\nclaim = \"106/tmux/%s\"\nkind = %q\nreason = %q\n", claim, kind, reason)
+	}
+	for _, tt := range []struct {
+		name    string
+		claims  []string
+		entries string
+		ok      bool
+		stale   string
+	}{
+		{"one is known and another fails", []string{"open x", "open y"}, known("1", "open", "x"), false, ""},
+		{"both are known", []string{"open x", "open y"}, known("1", "open", "x") + known("2", "open", "y"), true, ""},
+		{"all are", []string{"open x", "open y"}, known("*", "open", "/x|y/"), true, ""},
+		{"one passes", []string{"true", "open y"}, known("1", "open", "x") + known("2", "open", "y"), false, "known.toml:1: 106/tmux/1 passes with tmux 3.6a: remove the entry: x"},
+		{"one is not reached", []string{"crash x", "not reached"}, known("1", "crash", "x") + known("2", "open", "y"), true, ""},
+		{"any of all", []string{"true", "open y"}, known("*", "open", "y"), true, ""},
+		{"in another line, with another number", []string{"open 1.txtar:7: pid 12 died"}, known("1", "open", "pid 7 died"), true, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := claimsReport(map[string][]string{"3.6a": tt.claims})
+			expecting(t, tt.entries, r)
+			stale := ""
+			for _, s := range r.Stale {
+				stale += s.String()
+			}
+			if r.OK() != tt.ok || stale != tt.stale {
+				t.Errorf("OK %v, stale %q; want %v, %q", r.OK(), stale, tt.ok, tt.stale)
 			}
 		})
 	}
@@ -149,11 +199,15 @@ func expecting(t *testing.T, text string, r *Report) *Expectations {
 	return e
 }
 
-func TestUpdateThatCannotTell(t *testing.T) {
+// Two targets of one version have failures of their own.
+func TestUpdateOfOneVersion(t *testing.T) {
 	r := resultsReport("PF")
 	r.Targets[0].Version = "3.6a"
-	_, _, err := expecting(t, "", &Report{}).Update(r)
-	if err == nil || !strings.Contains(err.Error(), "another of the same version") {
-		t.Errorf("got the error %v", err)
+	text, _, err := expecting(t, "", &Report{}).Update(r)
+	if err != nil || !strings.Contains(string(text), "target = \"3.6a\"\n") {
+		t.Errorf("%v: %s", err, text)
+	}
+	if expecting(t, string(text), r); !r.OK() {
+		t.Errorf("%+v", r)
 	}
 }

@@ -317,7 +317,11 @@ func (k Known) String() string {
 }
 
 func (s Stale) String() string {
-	return fmt.Sprintf("%s: gap %d, layer %s passes with tmux %s: %s", s.Entry, s.Gap, s.Layer, strings.Join(s.Tmux, ", "), s.Known)
+	what := "remove the entry"
+	if s.Partly {
+		what = "take it out of the entry's target"
+	}
+	return fmt.Sprintf("%s: %s passes with tmux %s: %s: %s", s.Entry, s.Claim, strings.Join(s.Tmux, ", "), what, s.Known)
 }
 
 // Gap returns the report's entry for the gap with this number.

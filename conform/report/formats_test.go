@@ -32,7 +32,7 @@ func fullReport() *Report {
 	r.Cells[3].Known = &Known{Reason: "not yet # done", Link: "https://example.org/1?a=b&c=d"}
 	r.Cells[3].Claims[0].Known = r.Cells[3].Known
 	r.Cells[7].Earlier = []Attempt{{Status: Fail, Reason: nasty, Evidence: []Evidence{{"a", nasty, ""}}}}
-	r.Stale = []Stale{{Gap: 12, Layer: APILayer, Tmux: []string{"head"}, Entry: "known.toml:3", Known: Known{Reason: "was slow", Link: "javascript:x()"}}}
+	r.Stale = []Stale{{Gap: 12, Layer: APILayer, Claim: "12/api/1", Tmux: []string{"head"}, Entry: "known.toml:3", Known: Known{Reason: "was slow", Link: "javascript:x()"}}}
 	r.Interrupted = true
 	return r
 }

@@ -82,7 +82,7 @@ func WriteJUnit(w io.Writer, r *Report) error {
 		s := junitSuite{Name: "run"}
 		for _, e := range r.Stale {
 			s.add(junitCase{
-				Class: "run.expectations", Name: fmt.Sprintf("known failure of gap %d, layer %s (%s)", e.Gap, e.Layer, e.Entry), Time: seconds(0),
+				Class: "run.expectations", Name: fmt.Sprintf("known failure of %s (%s)", e.Claim, e.Entry), Time: seconds(0),
 				Failure: &junitFailure{Message: "stale: it passes with tmux " + strings.Join(e.Tmux, ", "), Type: "stale", Text: e.Known.String()},
 			}, 0)
 		}

@@ -160,10 +160,13 @@ type Known struct {
 // Stale is a known failure that did not fail: its entry is to be removed or made
 // narrower.
 type Stale struct {
-	Gap   int   `json:"gap"`
-	Layer Layer `json:"layer"`
-	// Tmux are the targets that passed.
-	Tmux []string `json:"tmux"`
+	Gap int `json:"gap"`
+	// Layer is empty for all layers.
+	Layer Layer  `json:"layer,omitempty"`
+	Claim string `json:"claim"`
+	// Tmux are the targets that passed. Partly is set if the claim fails with others.
+	Tmux   []string `json:"tmux"`
+	Partly bool     `json:"partly,omitempty"`
 	// Entry is where the known failure is listed, FILE:LINE.
 	Entry string `json:"entry"`
 	Known

@@ -97,16 +97,3 @@ func (b bound) has(v tmux.Version) bool {
 	}
 	return c <= 0
 }
-
-// without is the range without one version.
-func (r Versions) without(version string) (Versions, error) {
-	exclusion := "!=" + version
-	if len(r.any) == 0 {
-		return ParseVersions(exclusion)
-	}
-	var parts []string
-	for alternative := range strings.SplitSeq(r.text, ",") {
-		parts = append(parts, strings.TrimSpace(alternative)+" "+exclusion)
-	}
-	return ParseVersions(strings.Join(parts, ", "))
-}
