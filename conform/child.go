@@ -311,14 +311,14 @@ func (s *script) run() (report.Cell, string) {
 		cell.Reason = f.where + f.why
 		if f.outcome == report.Outcome(report.NotOffered) {
 			cell.Status, cell.Reason = report.NotOffered, f.why
+		} else if need := s.req.lacking(s.ctx, s.req.Needs); need != "" && f.outcome != report.Crashed {
+			cell.Status, cell.Reason, cell.Verdict = report.NotApplicable, "it needs "+need+", which this tmux does not have", s.noVerdict()
+			cell.Claims = slices.DeleteFunc(cell.Claims, func(c report.Claim) bool { return c.Evidence != nil })
 		}
 	case t.failed:
 		cell.Status, cell.Reason = report.Errored, tail(log)
 	case s.naReason != "":
-		cell.Status, cell.Reason = report.NotApplicable, s.naReason
-		if s.req.Layer == report.TmuxLayer {
-			cell.Verdict = report.NoVerdict
-		}
+		cell.Status, cell.Reason, cell.Verdict = report.NotApplicable, s.naReason, s.noVerdict()
 	case s.skipReason != "":
 		cell.Status, cell.Reason = report.Skip, s.skipReason
 	case t.skipped:
@@ -342,6 +342,14 @@ func (s *script) run() (report.Cell, string) {
 	}
 	cell.Reason = clipText(cell.Reason)
 	return cell, report.Clip(log, maxLog)
+}
+
+// noVerdict is the verdict of a cell that does not apply, where cells have one.
+func (s *script) noVerdict() report.Verdict {
+	if s.req.Layer == report.TmuxLayer {
+		return report.NoVerdict
+	}
+	return ""
 }
 
 func (s *script) setup(env *testscript.Env) error {

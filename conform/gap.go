@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -45,7 +46,7 @@ func parseGap(file string, text []byte) (*Gap, error) {
 	if g.Number, err = strconv.Atoi(m[1]); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	fields := map[string]*string{"gap": &g.Title, "cluster": &g.Cluster, "claim": &g.Claim, "truth": &g.Truth, "since": &g.Since, "wrappers": &g.Wrappers, "source": &g.Source}
+	fields := map[string]*string{"gap": &g.Title, "cluster": &g.Cluster, "claim": &g.Claim, "truth": &g.Truth, "since": &g.Since, "wrappers": &g.Wrappers, "needs": &g.Needs, "source": &g.Source}
 	var last *string
 	for n, line := range strings.Split(string(g.archive.Comment), "\n") {
 		key, value, ok := strings.Cut(strings.TrimPrefix(line, "# "), ": ")
@@ -58,16 +59,26 @@ func parseGap(file string, text []byte) (*Gap, error) {
 			last = fields[key]
 			*last = strings.TrimSpace(value)
 		default:
-			return nil, fmt.Errorf("%s:%d: not a field of a gap (gap, cluster, claim, truth, since, wrappers, source), nor the next line of one: %s", file, n+1, line)
+			return nil, fmt.Errorf("%s:%d: not a field of a gap (gap, cluster, claim, truth, since, wrappers, needs, source), nor the next line of one: %s", file, n+1, line)
 		}
 	}
 	if g.Title == "" || g.Claim == "" {
 		return nil, fmt.Errorf("%s: the comment lacks \"# gap:\" or \"# claim:\"", file)
 	}
+	for _, need := range g.needs() {
+		if _, ok := features[need]; !ok {
+			return nil, fmt.Errorf("%s: needs: unknown feature %q: want %s", file, need, strings.Join(slices.Sorted(maps.Keys(features)), ", "))
+		}
+	}
 	if len(g.Layers()) == 0 {
 		return nil, fmt.Errorf("%s: no script: the archive needs a file named tmux, api or mcp", file)
 	}
 	return g, nil
+}
+
+// needs are the features without which the gap's scripts cannot run.
+func (g *Gap) needs() []string {
+	return strings.FieldsFunc(strings.ReplaceAll(g.Needs, ", ", ","), func(r rune) bool { return r == ',' })
 }
 
 // LoadGaps reads the gaps of a directory, in the order of their numbers.

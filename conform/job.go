@@ -55,6 +55,7 @@ type request struct {
 	// Another is set for a server that is not this program's.
 	Another bool     `json:"another"`
 	Dialect *Dialect `json:"dialect"`
+	Needs   []string `json:"needs"` // of a script
 }
 
 // farewell is the last that a child reads.
@@ -126,7 +127,7 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 		return cell, err
 	}
 	last, err := converse(ctx, opts.child, request{
-		Dir: j.dir, File: file, Layer: j.layer, Transport: opts.Transport, Server: opts.server, ServerDir: opts.serverDir, Another: opts.Server != "", Dialect: opts.Dialect,
+		Dir: j.dir, File: file, Layer: j.layer, Transport: opts.Transport, Server: opts.server, ServerDir: opts.serverDir, Another: opts.Server != "", Dialect: opts.Dialect, Needs: j.gap.needs(),
 		Timeout: opts.Timeout, Verbose: opts.Verbose, Keep: opts.Keep,
 	}.about(&j.target))
 	if errors.Is(err, errOvertime) {

@@ -38,6 +38,13 @@ func Newest(than string) string {
 	return ""
 }
 
+// features are what scripts may need, each with what shows that a tmux has it.
+var features = map[string]probe{
+	"two sessions":   {`^[^\n]+\n[^\n]+$`, []string{"new-session", "-d", "exec sleep 600", ";", "list-sessions", "-F", "#{session_id}"}},
+	"control mode":   {`(?m)^%end `, []string{"-C", "list-sessions"}},
+	"floating panes": {`^%1$`, []string{"new-pane", "-d", "-P", "-F", "#{pane_id}", "exec sleep 600"}},
+}
+
 type probe struct {
 	prints string // a regular expression
 	args   []string
@@ -58,14 +65,40 @@ func levelOf(version string) string {
 	return found
 }
 
+// prober starts a server of the target's, to try what it can do.
+func (r request) prober(ctx context.Context) (func(args ...string) (string, error), error) {
+	run := func(args ...string) (string, error) {
+		out, _, _, err := run(ctx, r.Dir, scriptEnv(r.Dir), r.Tmux, append([]string{"-u", "-S", filepath.Join(r.Dir, "p"), "-f", "/dev/null"}, args...)...)
+		return strings.TrimSpace(out), err
+	}
+	_, err := run("new-session", "-d", "-x", "80", "-y", "24", "exec sleep 600")
+	return run, err
+}
+
+// lacking is the first of these features that the target does not have. One that starts
+// no session, or does not survive the question, is not known to lack it.
+func (r request) lacking(ctx context.Context, needs []string) string {
+	for _, need := range needs {
+		run, err := r.prober(ctx)
+		if err != nil {
+			return ""
+		}
+		p := features[need]
+		out, _ := run(p.args...)
+		_, err = run("list-sessions")
+		run("kill-server")
+		if err == nil && !regexp.MustCompile(p.prints).MatchString(out) {
+			return need
+		}
+	}
+	return ""
+}
+
 // probe is the child's side: it starts a server of the target's and tries what it
 // can do.
 func (r request) probe(ctx context.Context) (message, error) {
-	run := func(args ...string) (string, error) {
-		out, _, _, err := run(ctx, r.Dir, scriptEnv(r.Dir), r.Tmux, append([]string{"-u", "-S", filepath.Join(r.Dir, "s"), "-f", "/dev/null"}, args...)...)
-		return strings.TrimSpace(out), err
-	}
-	if _, err := run("new-session", "-d", "-x", "80", "-y", "24", "exec sleep 600"); err != nil {
+	run, err := r.prober(ctx)
+	if err != nil {
 		return message{}, fmt.Errorf("it starts no session: not a tmux: %w", err)
 	}
 	version := ""

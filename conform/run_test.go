@@ -229,6 +229,55 @@ func TestTargetThatDoesNotExec(t *testing.T) {
 	}
 }
 
+// A tmux that lacks what a script needs is not for it, by name; one that has it and fails,
+// or crashes, does.
+func TestNeeds(t *testing.T) {
+	t.Parallel()
+	real := tmuxtest.Binary(t)
+	g, err := parseGap("01-test.txtar", []byte("# gap: a test\n# claim: a claim\n# needs: two sessions, control mode\n\n-- tmux --\n"+
+		"tmux new-session -d 'exec sleep 3600'\nsaw confirmed a\nclaim confirmed first\ntmux new-session -d 'exec sleep 3600'\ntmux rename-session new\nsaw confirmed b\nclaim confirmed second\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const one = `case " $* " in *" new-session "*) "$real" "$1" "$2" "$3" has-session 2>/dev/null && { echo only one >&2; exit 1; } ;; esac`
+	for _, tt := range []struct{ name, wrapper, want string }{
+		{"real", "", "pass : true, true"},
+		{"one session", one, "n/a it needs two sessions, which this tmux does not have: true, n/a"},
+		{"one session, and no control mode", one + `; case " $* " in *" -C "*) exit 1 ;; esac`, "n/a it needs two sessions, which this tmux does not have: true, n/a"},
+		{"no control mode, and no rename", `case " $* " in *" -C "*|*" rename-session "*) exit 1 ;; esac`, "n/a it needs control mode, which this tmux does not have: true, n/a"},
+		{"no rename", `case " $* " in *" rename-session "*) exit 1 ;; esac`, "fail 01-test.txtar:10: unexpected command failure: (exit status 1): true, open"},
+		{"crashes", `kill -SEGV $$`, "fail 01-test.txtar:6: the tmux client died: signal: segmentation fault: crash, not reached"},
+		{"dies for the second", `case " $* " in *" new-session "*) "$real" "$1" "$2" "$3" has-session 2>/dev/null && exec "$real" "$1" "$2" "$3" kill-server ';' list-sessions ;; esac`,
+			"fail 01-test.txtar:10: unexpected command failure: …: true, crash"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			wrapper := filepath.Join(t.TempDir(), "tmux")
+			script := "#!/bin/sh\nreal='" + real + "'\n[ \"$1\" = -V ] && exec \"$real\" -V\n" + tt.wrapper + "\nexec \"$real\" \"$@\"\n"
+			if err := testtool.WriteProgram(wrapper, []byte(script)); err != nil {
+				t.Fatal(err)
+			}
+			c := mustRun(t, Options{Gaps: []*Gap{g}}, wrapper).Cells[0]
+			var outcomes []string
+			for _, cl := range c.Claims {
+				outcomes = append(outcomes, string(cl.Outcome))
+			}
+			if got := fmt.Sprintf("%s %s: %s", c.Status, c.Reason, strings.Join(outcomes, ", ")); !alike(got, tt.want) {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+	if _, err := parseGap("01-test.txtar", []byte("# gap: a\n# claim: b\n# needs: wings\n-- tmux --\nstop\n")); err == nil || !strings.Contains(err.Error(), `unknown feature "wings": want control mode, floating panes, two sessions`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// alike reports whether a text is the wanted one, of which … is any text.
+func alike(got, want string) bool {
+	begin, end, _ := strings.Cut(want, "…")
+	return strings.HasPrefix(got, begin) && strings.HasSuffix(got, end)
+}
+
 // A run that is killed while a script's process is telling it something: nobody
 // reads that any more, and still it cleans up.
 func TestNobodyListens(t *testing.T) {

@@ -118,7 +118,7 @@ func explain(w io.Writer, g *conform.Gap) {
 	}
 	fmt.Fprintf(w, "%s\n\n", bold(fmt.Sprintf("Gap %d: %s", g.Number, report.Printable(g.Title))))
 	for _, f := range []struct{ name, text string }{
-		{"suite", g.Suite}, {"cluster", g.Cluster}, {"claim", g.Claim}, {"truth", g.Truth}, {"since", g.Since}, {"wrappers", g.Wrappers}, {"source", g.Source},
+		{"suite", g.Suite}, {"cluster", g.Cluster}, {"claim", g.Claim}, {"truth", g.Truth}, {"since", g.Since}, {"wrappers", g.Wrappers}, {"needs", g.Needs}, {"source", g.Source},
 	} {
 		if f.text != "" {
 			fmt.Fprintf(w, "%-8s %s\n", f.name, report.Wrap(report.Printable(f.text), width, 9))

@@ -254,7 +254,7 @@ func (g group) reason(r *Report) (gap int, text string) {
 var notPassed = []struct {
 	status  Status
 	heading string
-}{{NotApplicable, "Not for this version"}, {Skip, "Skipped"}, {Flaky, "Flaky"}}
+}{{NotApplicable, "Not for this tmux"}, {Skip, "Skipped"}, {Flaky, "Flaky"}}
 
 // reproduce is the command that prints the failure's reproducer; empty if there is
 // none.

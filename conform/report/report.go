@@ -107,7 +107,9 @@ type GapInfo struct {
 	// wrong.
 	Since    string `json:"since,omitempty"`
 	Wrappers string `json:"wrappers,omitempty"`
-	Source   string `json:"source"`
+	// Needs are features of a tmux, with commas, without which it is for no version.
+	Needs  string `json:"needs,omitempty"`
+	Source string `json:"source"`
 }
 
 // Cell is the outcome of one script on one target.
