@@ -49,7 +49,7 @@ func TestAllSuitesOverNineTargets(t *testing.T) {
 		if !strings.Contains(text, " 3.2a  3.3a  3.4  3.5a  3.6a  3.7  3.7c  next-3.8  3.8\n") {
 			t.Errorf("the targets are not all beside each other:\n%s", text)
 		}
-		for _, want := range []string{"  4 not offered: the server offers no tool clear_pane\n", "\nreleases: what changed between", "dialect mine\n",
+		for _, want := range []string{" 4  not offered: the server offers no tool clear_pane\n", "\nreleases: what changed between", "dialect mine\n",
 			"shown by  mcp-conform reproduce 101/tmux/3.7 --tmux /opt/tmux\n"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in\n%s", want, text)

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/pelletier/go-toml/v2/unstable"
 )
 
 // Expectations are failures that are known, as a file of TOML lists them:
@@ -134,60 +133,36 @@ func (x *expectation) claim() string {
 	return fmt.Sprintf("%d/%s/%d", x.Gap, x.Layer, x.number)
 }
 
+// header is the line that an entry begins with, with the comments right above it, and
+// targetLine the one that has its targets.
+var (
+	header     = regexp.MustCompile(`(?m)^((?:#.*\n)*)[ \t]*\[\[ *known *\]\].*\n?`)
+	targetLine = regexp.MustCompile(`(?m)^[ \t]*target[ \t]*=[ \t]*"[^"\n]*"`)
+	comments   = regexp.MustCompile(`(?m)^(\s*(#.*)?\n)+\z`)
+)
+
 // locate finds where in the text the entries are.
 func (e *Expectations) locate() error {
-	var p unstable.Parser
-	p.Reset(e.text)
-	n := -1
-	for p.NextExpression() {
-		node := p.Expression()
-		keys := node.Key()
-		if !keys.Next() {
-			continue
-		}
-		key := keys.Node()
-		from := int(key.Raw.Offset)
-		if node.Kind == unstable.ArrayTable {
-			n++
-			if n == len(e.entries) {
-				break
-			}
-			x := &e.entries[n]
-			x.line = bytes.Count(e.text[:from], []byte("\n")) + 1
-			x.start, x.head = lineStart(e.text, from), lineEnd(e.text, from)
-			x.end = x.head
-			for x.start > 0 && e.text[lineStart(e.text, x.start-1)] == '#' {
-				x.start = lineStart(e.text, x.start-1)
-			}
-			continue
-		}
-		if n < 0 || node.Kind != unstable.KeyValue {
-			continue
-		}
-		x := &e.entries[n]
-		start, end := int(node.Raw.Offset), int(node.Raw.Offset+node.Raw.Length)
-		x.end = lineEnd(e.text, end)
-		if string(key.Data) == "target" {
-			x.targetAt = [2]int{start, end}
-		}
-	}
-	if err := p.Error(); err != nil {
-		return fmt.Errorf("%s: %w", e.file, err)
-	}
-	if n+1 != len(e.entries) {
+	at := header.FindAllSubmatchIndex(e.text, -1)
+	if len(at) != len(e.entries) {
 		return fmt.Errorf("%s: write each known failure under a [[known]] of its own", e.file)
 	}
-	return nil
-}
-
-func lineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
-
-// lineEnd is where the next line begins.
-func lineEnd(text []byte, at int) int {
-	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-		return at + i + 1
+	for i, m := range at {
+		x := &e.entries[i]
+		x.line = bytes.Count(e.text[:m[3]], []byte("\n")) + 1
+		x.start, x.head, x.end = m[0], m[1], len(e.text)
+		if i+1 < len(at) {
+			x.end = at[i+1][0]
+		}
+		// What stands behind it, after a blank line, is not its own.
+		if rest := comments.FindIndex(e.text[x.head:x.end]); rest != nil {
+			x.end = x.head + rest[0]
+		}
+		if t := targetLine.FindIndex(e.text[x.head:x.end]); t != nil {
+			x.targetAt = [2]int{x.head + t[0], x.head + t[1]}
+		}
 	}
-	return len(text)
+	return nil
 }
 
 // Check finds entries about claims that there are not. claims are how many each gap has for

@@ -185,22 +185,88 @@ func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 	return text
 }
 
+// section is a part of a report that is a list, in every format for people.
+type section struct {
+	ID, Heading string
+	Items       []item
+}
+
+// item is what is said of a gap, or of all where that is 0. Link is a page to read on.
+type item struct {
+	Gap        int
+	Text, Link string
+}
+
+// sections are those that have something in them. Failures, with their evidence, are none.
+func (r *Report) sections() []section {
+	var all []section
+	add := func(id, heading string, found []group, text func(g group) item) {
+		s := section{ID: id, Heading: heading}
+		for _, g := range found {
+			s.Items = append(s.Items, text(g))
+		}
+		if s.Items != nil {
+			all = append(all, s)
+		}
+	}
+	add("server", "The MCP server", r.serverVerdicts(), func(g group) item {
+		text := g.closed()
+		if g.Claim.Why != "" {
+			text += ": " + g.Claim.Why
+		}
+		return item{Gap: g.Gap, Text: text + r.where(g.Targets)}
+	})
+	add("refuted", "Claims that tmux refutes", r.refutations(), func(g group) item {
+		return item{Gap: g.Gap, Text: "\"" + g.Claim.Text + "\": " + g.Claim.Why + r.where(g.Targets)}
+	})
+	stopped := r.stopped()
+	ended := func(c *Cell) bool { return stopped != "" && (c.Reason == FailFast || c.Reason == Interrupted) }
+	for _, s := range []struct {
+		status      Status
+		id, heading string
+	}{{NotApplicable, "na", "Not for this tmux"}, {Skip, "skipped", "Skipped"}, {Flaky, "flaky", "Flaky"}} {
+		// What was not run because the run was ended is said once.
+		add(s.id, s.heading, r.groups(func(c *Cell, _ *Claim) any {
+			switch {
+			case c.Status != s.status || c.Reason == "":
+				return nil
+			case ended(c):
+				return stopped
+			}
+			return [2]any{c.Gap, c.Reason}
+		}), func(g group) item {
+			if ended(&g.Cell) {
+				return item{Text: stopped}
+			}
+			return item{Gap: g.Gap, Text: g.Cell.Reason + " (" + strings.Join(g.Targets, ", ") + ")"}
+		})
+	}
+	add("known", "Known failures", r.failures(true), func(g group) item {
+		return item{Text: g.What() + ": " + g.Claim.Known.Reason, Link: g.Claim.Known.Link}
+	})
+	stale := section{ID: "stale", Heading: "Stale: known failures that do not fail"}
+	for _, s := range r.Stale {
+		stale.Items = append(stale.Items, item{Text: s.String(), Link: s.Link})
+	}
+	if stale.Items != nil {
+		all = append(all, stale)
+	}
+	return all
+}
+
 // serverVerdicts are the claims about another server, and for which targets. They are
 // nil for the one of this program, all of whose gaps must be closed.
 func (r *Report) serverVerdicts() []group {
-	if r.Server == "" {
-		return nil
-	}
 	return r.groups(func(c *Cell, cl *Claim) any {
-		if c.Layer != MCPLayer {
+		if r.Server == "" || c.Layer != MCPLayer {
 			return nil
 		}
 		return [3]any{c.Gap, cl.Outcome, cl.Why}
 	})
 }
 
-// Closed is what a server's verdict is in words.
-func (g group) Closed() string {
+// closed is what a server's verdict is in words.
+func (g group) closed() string {
 	switch o := g.Claim.Outcome; {
 	case o == True || o == Outcome(Flaky):
 		return "closed"
@@ -210,14 +276,6 @@ func (g group) Closed() string {
 	return "not known"
 }
 
-func (g group) verdict(r *Report) string {
-	text := g.Closed()
-	if g.Claim.Why != "" {
-		text += ": " + g.Claim.Why
-	}
-	return text + r.where(g.Targets)
-}
-
 // where are the targets of a finding, when they are not all.
 func (r *Report) where(targets []string) string {
 	if len(targets) == len(r.Targets) {
@@ -225,36 +283,6 @@ func (r *Report) where(targets []string) string {
 	}
 	return " (" + strings.Join(targets, ", ") + ")"
 }
-
-// reasons are why cells have a status, which neither passed nor failed. What was not run
-// because the run was ended is one group, of gap 0.
-func (r *Report) reasons(s Status) []group {
-	stopped := r.stopped()
-	return r.groups(func(c *Cell, _ *Claim) any {
-		ended := stopped != "" && (c.Reason == FailFast || c.Reason == Interrupted)
-		switch {
-		case c.Status != s || c.Reason == "" || ended && s != Skip:
-			return nil
-		case ended:
-			return stopped
-		}
-		return [2]any{c.Gap, c.Reason}
-	})
-}
-
-// reason is a group's of reasons, in words.
-func (g group) reason(r *Report) (gap int, text string) {
-	if stopped := r.stopped(); stopped != "" && (g.Cell.Reason == FailFast || g.Cell.Reason == Interrupted) {
-		return 0, stopped
-	}
-	return g.Gap, g.Cell.Reason + " (" + strings.Join(g.Targets, ", ") + ")"
-}
-
-// notPassed are the statuses of cells that neither passed nor failed.
-var notPassed = []struct {
-	status  Status
-	heading string
-}{{NotApplicable, "Not for this tmux"}, {Skip, "Skipped"}, {Flaky, "Flaky"}}
 
 // reproduce is the command that prints the failure's reproducer; empty if there is
 // none.
@@ -309,11 +337,13 @@ func (c *Cell) evidenceOf(cl Claim) []Evidence {
 	return found
 }
 
-func (k Known) String() string {
-	if k.Link == "" {
-		return k.Reason
+func (k Known) String() string { return item{Text: k.Reason, Link: k.Link}.String() }
+
+func (i item) String() string {
+	if i.Link == "" {
+		return i.Text
 	}
-	return k.Reason + " (" + k.Link + ")"
+	return i.Text + " (" + i.Link + ")"
 }
 
 func (s Stale) String() string {
@@ -321,7 +351,7 @@ func (s Stale) String() string {
 	if s.Partly {
 		what = "take it out of the entry's target"
 	}
-	return fmt.Sprintf("%s: %s passes with tmux %s: %s: %s", s.Entry, s.Claim, strings.Join(s.Tmux, ", "), what, s.Known)
+	return fmt.Sprintf("%s: %s passes with tmux %s: %s: %s", s.Entry, s.Claim, strings.Join(s.Tmux, ", "), what, s.Reason)
 }
 
 // Gap returns the report's entry for the gap with this number.

@@ -150,7 +150,7 @@ func (p htmlPage) CellID(gap int, tmux string, l Layer) string {
 func (p htmlPage) Many() bool { return len(p.Targets) > 3 }
 
 func (p htmlPage) Answer(l Layer) []string { return p.answer(l) }
-func (p htmlPage) ServerVerdicts() []group { return p.serverVerdicts() }
+func (p htmlPage) Sections() []section     { return p.sections() }
 func (p htmlPage) Parts() []part           { return p.parts() }
 
 // OnlyIssue reports whether all scripts are gaps of the issue.
@@ -160,7 +160,6 @@ func (p htmlPage) OnlyIssue() bool {
 func (p htmlPage) Width() int { return len(p.Targets) + 1 }
 
 func (p htmlPage) Failures() []group             { return p.failures(false) }
-func (p htmlPage) KnownFailures() []group        { return p.failures(true) }
 func (p htmlPage) GapOf(number int) GapInfo      { return p.Gap(number) }
 func (p htmlPage) Where(targets []string) string { return strings.Trim(p.where(targets), " ()") }
 func (p htmlPage) Date() string {
@@ -178,29 +177,4 @@ func (p htmlPage) Legend() []htmlLegend {
 		entries = append(entries, htmlLegend{l.class, l.glyph, l.meaning})
 	}
 	return entries
-}
-
-type htmlReasons struct {
-	Heading string
-	Found   []htmlReason
-}
-
-type htmlReason struct {
-	Gap  int
-	Text string
-}
-
-func (p htmlPage) NotPassed() []htmlReasons {
-	var all []htmlReasons
-	for _, s := range notPassed {
-		var found []htmlReason
-		for _, g := range p.reasons(s.status) {
-			gap, text := g.reason(p.Report)
-			found = append(found, htmlReason{gap, text})
-		}
-		if found != nil {
-			all = append(all, htmlReasons{s.heading, found})
-		}
-	}
-	return all
 }

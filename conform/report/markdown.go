@@ -125,42 +125,16 @@ func (r *Report) markdownFailures(room int) string {
 
 func (r *Report) markdownTail() string {
 	var b strings.Builder
-	list := func(heading string, items []string) {
-		if len(items) > 0 {
-			fmt.Fprintf(&b, "### %s\n\n- %s\n\n", heading, strings.Join(items, "\n- "))
-		}
-	}
-	var server []string
-	for _, v := range r.serverVerdicts() {
-		server = append(server, MarkdownText(fmt.Sprintf("gap %d: %s", v.Gap, v.verdict(r))))
-	}
-	list("The MCP server", server)
-	var stale, known []string
-	for _, s := range r.Stale {
-		stale = append(stale, MarkdownText(s.String()))
-	}
-	list("Stale: known failures that do not fail", stale)
-	for _, f := range r.failures(true) {
-		known = append(known, MarkdownText(f.What()+": "+f.Claim.Known.Reason)+mdLink(f.Claim.Known.Link))
-	}
-	list("Known failures", known)
-	if found := r.refutations(); len(found) > 0 {
-		b.WriteString("### Claims that tmux refutes\n\n| gap | the claim | tmux |\n|-:|:-|:-|\n")
-		for _, f := range found {
-			fmt.Fprintf(&b, "| %d | %s | %s |\n", f.Gap, MarkdownText(f.Claim.Text), MarkdownText(f.Claim.Why+r.where(f.Targets)))
+	for _, s := range r.sections() {
+		fmt.Fprintf(&b, "### %s\n\n", s.Heading)
+		for _, i := range s.Items {
+			text := i.Text
+			if i.Gap > 0 {
+				text = fmt.Sprintf("gap %d: %s", i.Gap, text)
+			}
+			fmt.Fprintf(&b, "- %s%s\n", MarkdownText(text), mdLink(i.Link))
 		}
 		b.WriteByte('\n')
-	}
-	for _, s := range notPassed {
-		var items []string
-		for _, f := range r.reasons(s.status) {
-			gap, text := f.reason(r)
-			if gap > 0 {
-				text = fmt.Sprintf("gap %d: %s", gap, text)
-			}
-			items = append(items, MarkdownText(text))
-		}
-		list(s.heading, items)
 	}
 	return b.String()
 }

@@ -36,10 +36,7 @@ func WriteText(w io.Writer, r *Report, style Style) error {
 	}
 	t := &textReport{Report: printable(r), style: style}
 	t.matrix()
-	t.server()
-	t.refuted()
-	t.notRun()
-	t.known()
+	t.sections()
 	t.failed()
 	t.end()
 	_, err := w.Write(t.buf.Bytes())
@@ -199,58 +196,22 @@ func clip(s string, width int) string {
 	return string([]rune(s)[:width-2]) + ".."
 }
 
-// server is what another server comes to, by gap.
-func (t *textReport) server() {
-	verdicts := t.serverVerdicts()
-	if len(verdicts) == 0 {
-		return
-	}
-	t.heading("The MCP server")
-	for _, a := range t.answer(MCPLayer) {
-		t.item("", a)
-	}
-	for _, v := range verdicts {
-		t.item(fmt.Sprintf("%3d ", v.Gap), v.verdict(t.Report))
-	}
-}
-
-func (t *textReport) refuted() {
-	found := t.refutations()
-	if len(found) > 0 {
-		t.heading("Claims that tmux refutes")
-	}
-	for _, f := range found {
-		t.item(fmt.Sprintf("%2d  ", f.Gap), "\""+f.Claim.Text+"\": "+f.Claim.Why+t.where(f.Targets))
-	}
-}
-
-func (t *textReport) notRun() {
-	for _, s := range notPassed {
-		found := t.reasons(s.status)
-		if len(found) == 0 {
-			continue
-		}
-		t.heading(s.heading)
-		for _, f := range found {
-			mark, text := "    ", ""
-			if gap, reason := f.reason(t.Report); gap > 0 {
-				mark, text = fmt.Sprintf("%2d  ", gap), reason
-			} else {
-				text = reason
+// sections are lists of what is not a failure.
+func (t *textReport) sections() {
+	for _, s := range t.Report.sections() {
+		t.heading(s.Heading)
+		if s.ID == "server" {
+			for _, a := range t.answer(MCPLayer) {
+				t.item("", a)
 			}
-			t.item(mark, text)
 		}
-	}
-}
-
-func (t *textReport) known() {
-	found := t.failures(true)
-	if len(found) > 0 {
-		t.heading("Known failures")
-	}
-	for _, f := range found {
-		t.item(t.glyph(f.look())+" ", f.What())
-		t.item("    ", f.Claim.Known.String())
+		for _, i := range s.Items {
+			mark := "    "
+			if i.Gap > 0 {
+				mark = fmt.Sprintf("%2d  ", i.Gap)
+			}
+			t.item(mark, i.String())
+		}
 	}
 }
 
@@ -270,12 +231,6 @@ func (t *textReport) failed() {
 		if f.Dir != "" {
 			t.evidence("kept", fmt.Sprintf("%s (its server: tmux -S %[1]s/s attach)", f.Dir))
 		}
-	}
-	if len(t.Stale) > 0 {
-		t.heading("Stale: known failures that do not fail")
-	}
-	for _, s := range t.Stale {
-		t.item("    ", s.String())
 	}
 }
 
