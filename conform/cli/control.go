@@ -32,7 +32,7 @@ func (o *controlOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.shard, "shard", "", "run only part `I/N` of the scripts, as in 1/3")
 	f.BoolVar(&o.failFast, "fail-fast", false, "end the run when a script has failed that was not known to")
 	f.IntVar(&o.retry, "retry", 0, "run a script that fails up to `N` times more; one that passes then is flaky")
-	f.StringVar(&o.expect, "expect", "", "the `FILE` with the known failures: only others, and those that pass, make the run fail")
+	f.StringVar(&o.expect, "expect", "", "the `FILE` with the known failures: only others, worse ones and those that pass make the run fail")
 	f.BoolVar(&o.updateExpect, "update-expect", false, "write the file of --expect so that it has what failed in this run")
 }
 
