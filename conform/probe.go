@@ -42,7 +42,7 @@ func Newest(than string) string {
 var features = map[string]probe{
 	"two sessions":   {`^[^\n]+\n[^\n]+$`, []string{"new-session", "-d", "exec sleep 600", ";", "list-sessions", "-F", "#{session_id}"}},
 	"control mode":   {`(?m)^%end `, []string{"-C", "list-sessions"}},
-	"floating panes": {`^%1$`, []string{"new-pane", "-d", "-P", "-F", "#{pane_id}", "exec sleep 600"}},
+	"floating panes": {`^%[0-9]+$`, []string{"new-pane", "-d", "-P", "-F", "#{pane_id}", "exec sleep 600"}},
 }
 
 type probe struct {
@@ -78,19 +78,19 @@ func (r request) prober(ctx context.Context) (func(args ...string) (string, erro
 // lacking is the first of these features that the target does not have. One that starts
 // no session, or does not survive the question, is not known to lack it.
 func (r request) lacking(ctx context.Context, needs []string) string {
-	for _, need := range needs {
-		run, err := r.prober(ctx)
-		if err != nil {
-			return ""
-		}
-		p := features[need]
+	if len(needs) == 0 {
+		return ""
+	}
+	run, err := r.prober(ctx)
+	for i := 0; err == nil && i < len(needs); i++ {
+		p := features[needs[i]]
 		out, _ := run(p.args...)
-		_, err = run("list-sessions")
-		run("kill-server")
-		if err == nil && !regexp.MustCompile(p.prints).MatchString(out) {
-			return need
+		if _, err = run("list-sessions"); err == nil && !regexp.MustCompile(p.prints).MatchString(out) {
+			run("kill-server")
+			return needs[i]
 		}
 	}
+	run("kill-server")
 	return ""
 }
 
