@@ -130,16 +130,13 @@ func (d *Diff) compare(r *Report, p TargetPair, from, to *Cell) {
 	if to == nil {
 		cell = from
 	}
-	var claims []Claim
-	for _, c := range []*Cell{to, from} {
-		for i := 0; c != nil && i < len(c.Claims); i++ {
-			if cl := c.Claims[i]; !slices.ContainsFunc(claims, func(o Claim) bool { return o.Text == cl.Text || cl.Text == WholeClaim }) {
+	claims := slices.Clone(cell.Claims)
+	if to != nil && from != nil {
+		for _, cl := range from.Claims {
+			if to.claim(cl.Text) == nil {
 				claims = append(claims, cl)
 			}
 		}
-	}
-	if len(claims) > 1 {
-		claims = slices.DeleteFunc(claims, func(c Claim) bool { return c.Text == WholeClaim })
 	}
 	for _, cl := range claims {
 		c := ClaimChange{Gap: cell.Gap, Title: r.Gap(cell.Gap).Title, Layer: cell.Layer, Claim: cl.Number, Text: cl.Text, Tmux: p, Transport: cell.Transport}
@@ -150,7 +147,10 @@ func (d *Diff) compare(r *Report, p TargetPair, from, to *Cell) {
 		if is != nil {
 			c.To, c.Reason = is.word(), to.untrue(is)
 		}
+		na := Outcome(NotApplicable) // of which earlier releases said nothing
 		switch {
+		case was == nil && is.Outcome == na, is == nil && was.Outcome == na:
+			continue
 		case was == nil && is.Known == nil && (is.Outcome.Failed() || is.Outcome == Outcome(Errored)):
 			c.Change = Worse
 		case was == nil:
@@ -171,22 +171,16 @@ func (d *Diff) compare(r *Report, p TargetPair, from, to *Cell) {
 	}
 }
 
-// claim is the cell's claim with a text. A script that did not come to it, or is an older one
-// that has no such claim, says of it what the cell does.
+// claim is the cell's claim with a text; that of a script without claims is about all.
 func (c *Cell) claim(text string) *Claim {
 	if c == nil {
 		return nil
 	}
-	i := slices.IndexFunc(c.Claims, func(cl Claim) bool { return cl.Text == text || cl.Text == WholeClaim })
-	switch {
-	case i >= 0:
-		return &c.Claims[i]
-	case c.Status == Pass:
-		return &Claim{Outcome: Outcome(NotApplicable)}
-	case c.Status == Fail:
-		return &Claim{Outcome: NotReached}
+	i := slices.IndexFunc(c.Claims, func(cl Claim) bool { return cl.Text == text || cl.Text == WholeClaim || text == WholeClaim })
+	if i < 0 {
+		return nil
 	}
-	return &Claim{Outcome: Outcome(c.Status), Why: c.Reason}
+	return &c.Claims[i]
 }
 
 // word is the outcome, and whether it was known.

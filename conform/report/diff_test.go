@@ -72,7 +72,9 @@ func TestDiffOfClaims(t *testing.T) {
 		{"another line and number", []string{"open 1.txtar:3: pid 17"}, []string{"open 1.txtar:4: pid 18"}, "", false},
 		{"another reason", []string{"open x"}, []string{"open y"}, "Changed 1: open: x → y", false},
 		{"behind a failure", []string{"true", "true"}, []string{"blocked set-up: x", "not reached"}, "Worse 1: true → blocked: set-up: x; Worse 2: true → not reached", true},
-		{"a claim more", []string{"true"}, []string{"true", "true"}, "Changed 2: n/a → true", false},
+		{"a claim more", []string{"true"}, []string{"true", "true"}, "New 2: true", false},
+		{"a claim for other versions", []string{"true"}, []string{"true", "n/a"}, "", false},
+		{"a claim for this version", []string{"true", "n/a"}, []string{"true", "true"}, "Changed 2: n/a → true", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := Compare(claimsReport(map[string][]string{"3.6a": tt.from}), claimsReport(map[string][]string{"3.7c": tt.to}))

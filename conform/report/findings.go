@@ -15,9 +15,9 @@ import (
 // elsewhere, an emoji where there is no color, an SGR color, and a class for
 // style sheets.
 type look struct {
-	glyph, char, emoji string
-	color, class       string
-	meaning            string
+	Glyph, char, emoji string
+	color, Class       string
+	Meaning            string
 }
 
 var looks = map[Status]look{
@@ -42,7 +42,8 @@ var (
 // allLooks are in the order of legends.
 var allLooks = []look{looks[Pass], refutedLook, looks[Fail], blockedLook, looks[Errored], knownLook, looks[Flaky], looks[NotOffered], looks[NotApplicable], looks[Skip]}
 
-func (c *Cell) look() look {
+// Look is how the cell is shown.
+func (c *Cell) Look() look {
 	switch {
 	case c.Known != nil:
 		return knownLook
@@ -58,7 +59,7 @@ func (c *Cell) look() look {
 func (r *Report) seenLooks() []look {
 	var seen []look
 	for _, l := range allLooks {
-		if slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.look() == l }) {
+		if slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Look() == l }) {
 			seen = append(seen, l)
 		}
 	}

@@ -51,10 +51,6 @@ type htmlLayer struct {
 	Cell *Cell
 }
 
-func (l htmlLayer) Class() string   { return l.Cell.look().class }
-func (l htmlLayer) Glyph() string   { return l.Cell.look().glyph }
-func (l htmlLayer) Meaning() string { return l.Cell.look().meaning }
-
 // htmlEvidence is a piece of evidence, which may be what went wrong.
 type htmlEvidence struct {
 	Evidence
@@ -92,7 +88,7 @@ func (c htmlCell) Words() string {
 	words := fmt.Sprintf("Gap %d, tmux %s", c.Gap.Number, c.Target.Name)
 	for _, l := range c.Layers {
 		if l.Cell != nil {
-			words += fmt.Sprintf(", %s %s", l.Name, l.Meaning())
+			words += fmt.Sprintf(", %s %s", l.Name, l.Cell.Look().Meaning)
 		}
 	}
 	return words
@@ -123,24 +119,6 @@ func (p htmlPage) Totals(t Target) []htmlTotal {
 	return totals
 }
 
-// htmlRefuted is a gap whose claim is refuted, with the parts that are.
-type htmlRefuted struct {
-	GapInfo
-	Parts []group
-}
-
-func (p htmlPage) Refuted() []htmlRefuted {
-	var all []htmlRefuted
-	for _, f := range p.refutations() {
-		if len(all) == 0 || all[len(all)-1].Number != f.Gap {
-			all = append(all, htmlRefuted{GapInfo: p.Gap(f.Gap)})
-		}
-		last := &all[len(all)-1]
-		last.Parts = append(last.Parts, f)
-	}
-	return all
-}
-
 // CellID is where a cell is in the page; a link to it opens it.
 func (p htmlPage) CellID(gap int, tmux string, l Layer) string {
 	return fmt.Sprintf("gap-%d-%s-%s", gap, tmux, l)
@@ -169,12 +147,5 @@ func (p htmlPage) Date() string {
 	return p.Started.UTC().Format(time.RFC1123)
 }
 
-type htmlLegend struct{ Class, Glyph, Meaning string }
-
-func (p htmlPage) Legend() []htmlLegend {
-	var entries []htmlLegend
-	for _, l := range p.seenLooks() {
-		entries = append(entries, htmlLegend{l.class, l.glyph, l.meaning})
-	}
-	return entries
-}
+func (p htmlPage) Legend() []look   { return p.seenLooks() }
+func (p htmlPage) Refuted() []group { return p.refutations() }

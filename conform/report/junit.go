@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -157,13 +158,19 @@ func (r *Report) junitCase(c *Cell, cl *Claim) junitCase {
 
 func seconds(ms int64) string { return fmt.Sprintf("%.3f", float64(ms)/1000) }
 
+type field struct{ name, text string }
+
+// fields are those that have a text.
+func (e Evidence) fields() []field {
+	all := []field{{"command", e.Command}, {"expected", e.Expected}, {"actual", e.Actual}}
+	return slices.DeleteFunc(all, func(f field) bool { return f.text == "" })
+}
+
 // String formats the evidence for reading.
 func (e Evidence) String() string {
 	var b strings.Builder
-	for _, f := range []struct{ name, text string }{{"command", e.Command}, {"expected", e.Expected}, {"actual", e.Actual}} {
-		if f.text != "" {
-			fmt.Fprintf(&b, "%-8s  %s\n", f.name, strings.ReplaceAll(strings.TrimRight(f.text, "\n"), "\n", "\n          "))
-		}
+	for _, f := range e.fields() {
+		fmt.Fprintf(&b, "%-8s  %s\n", f.name, strings.ReplaceAll(strings.TrimRight(f.text, "\n"), "\n", "\n          "))
 	}
 	return b.String()
 }

@@ -75,7 +75,7 @@ func (r *Report) markdownHead() string {
 				b.WriteByte(' ')
 				for _, l := range r.Layers {
 					if c := r.Cell(g.Number, t.Name, l); c != nil {
-						b.WriteString(c.look().emoji)
+						b.WriteString(c.Look().emoji)
 					} else {
 						b.WriteString("⬜")
 					}
@@ -87,7 +87,7 @@ func (r *Report) markdownHead() string {
 	}
 	var legend []string
 	for _, l := range r.seenLooks() {
-		legend = append(legend, l.emoji+" "+l.meaning)
+		legend = append(legend, l.emoji+" "+l.Meaning)
 	}
 	fmt.Fprintf(&b, "\n%s\n\n", strings.Join(legend, " · "))
 	return b.String()
@@ -103,15 +103,13 @@ func (r *Report) markdownFailures(room int) string {
 	room -= b.Len() + 200 // for the line that says that there is no more
 	for i, f := range found {
 		e := f.Failed()
-		title := fmt.Sprintf("%s %s: %s", f.look().emoji, f.What(), r.Gap(f.Gap).Title)
+		title := fmt.Sprintf("%s %s: %s", f.Look().emoji, f.What(), r.Gap(f.Gap).Title)
 		text := fmt.Sprintf("<details open><summary><b>%s</b></summary>\n\n%s\n", html.EscapeString(title), MarkdownText(f.FailedAs()))
-		for _, t := range []struct{ name, text string }{{"command", e.Command}, {"expected", e.Expected}, {"actual", e.Actual}} {
-			if t.text != "" {
-				text += "\n" + t.name + ":\n" + mdCode(t.text)
-			}
+		for _, t := range e.fields() {
+			text += "\n" + t.name + ":\n" + mdCode("text", Clip(strings.TrimRight(t.text, "\n"), maxEvidence))
 		}
 		if f.Reproducer != "" && len(f.Reproducer) < 4*maxEvidence {
-			text += "\n<details><summary>a shell script that shows it</summary>\n\n" + mdScript(f.Reproducer) + "\n</details>\n"
+			text += "\n<details><summary>a shell script that shows it</summary>\n\n" + mdCode("sh", f.Reproducer) + "\n</details>\n"
 		}
 		text += "\n</details>\n\n"
 		if b.Len()+len(text) > room {
@@ -164,23 +162,13 @@ func isWebLink(link string) bool {
 	return strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://")
 }
 
-// mdScript is a whole shell script in a fence.
-func mdScript(s string) string {
-	fence := "```"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	return fence + "sh\n" + s + fence + "\n"
-}
-
 // mdCode is a text in a fence that nothing in it ends.
-func mdCode(s string) string {
-	s = Clip(strings.TrimRight(s, "\n"), maxEvidence)
+func mdCode(language, s string) string {
 	fence := "```"
 	for strings.Contains(s, fence) {
 		fence += "`"
 	}
-	return fence + "text\n" + s + "\n" + fence + "\n"
+	return fence + language + "\n" + strings.TrimRight(s, "\n") + "\n" + fence + "\n"
 }
 
 // Clip keeps the two ends of a long text and says how much it took out.

@@ -182,40 +182,22 @@ type Evidence struct {
 	Actual   string `json:"actual"`
 }
 
-// counts are the numbers of cells of each status.
-func (r *Report) counts() map[Status]int {
-	n := map[Status]int{}
-	for _, c := range r.Cells {
-		n[c.Status]++
-	}
-	return n
-}
-
 // Unexpected reports whether the cell makes its run fail.
 func (c *Cell) Unexpected() bool { return c.Status.Bad() && c.Known == nil }
 
 // OK reports whether nothing failed but what was known to, all of that did, an MCP
 // server offered some of what it was asked for, and the run came to its end.
 func (r *Report) OK() bool {
-	offered, notOffered := 0, 0
+	asked, offered := false, false
 	for i := range r.Cells {
-		switch c := &r.Cells[i]; {
-		case c.Layer != MCPLayer:
-		case c.Status == NotOffered:
-			notOffered++
-		default:
-			offered++
-		}
-	}
-	if notOffered > 0 && offered == 0 {
-		return false
-	}
-	for i := range r.Cells {
-		if r.Cells[i].Unexpected() {
+		c := &r.Cells[i]
+		if c.Unexpected() {
 			return false
 		}
+		asked = asked || c.Layer == MCPLayer && c.Status == NotOffered
+		offered = offered || c.Layer == MCPLayer && c.Status != NotOffered
 	}
-	return !r.Interrupted && len(r.Stale) == 0
+	return (offered || !asked) && !r.Interrupted && len(r.Stale) == 0
 }
 
 // Cell is the cell of a gap, target and layer; nil when there is none.
@@ -230,31 +212,21 @@ func (r *Report) Cell(gap int, target string, layer Layer) *Cell {
 
 // Summary is the outcome in a line.
 func (r *Report) Summary() string {
-	n := r.counts()
-	known := 0
-	for _, c := range r.Cells {
-		if c.Known != nil {
-			known++
+	n := map[string]int{"stale": len(r.Stale)}
+	for i := range r.Cells {
+		switch c := &r.Cells[i]; {
+		case c.Known != nil:
+			n["known to fail"]++
+		case c.blocked():
+			n["blocked"]++
+		default:
+			n[string(c.Status)]++
 		}
 	}
-	n[Fail] -= known
-	var parts []string
-	add := func(n int, what string) {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, what))
-		}
+	parts := counted(n, []string{"pass", "fail", "blocked", "error", "known to fail", "flaky", "not offered", "n/a", "skip", "stale"})
+	if len(r.Cells) == 0 {
+		parts = append([]string{"nothing"}, parts...)
 	}
-	for _, s := range []Status{Pass, Fail, Errored} {
-		add(n[s], string(s))
-	}
-	add(known, "known to fail")
-	for _, s := range []Status{Flaky, NotOffered, NotApplicable, Skip} {
-		add(n[s], string(s))
-	}
-	if len(parts) == 0 {
-		parts = []string{"nothing"}
-	}
-	add(len(r.Stale), "stale")
 	text := fmt.Sprintf("%s in %.1f s", strings.Join(parts, ", "), float64(r.DurationMS)/1000)
 	if r.Shard != "" {
 		text += ", shard " + r.Shard

@@ -55,36 +55,24 @@ func (r *Report) parts() []part {
 	return all
 }
 
-// idle are the suites none of whose scripts apply to any target of the report, or "the
-// scripts" for a report with no suites.
-func (r *Report) idle() []string {
-	var found []string
-	for _, p := range r.parts() {
-		applies, cells := false, false
-		for i := range r.Cells {
-			c := &r.Cells[i]
-			if slices.ContainsFunc(p.Gaps, func(g GapInfo) bool { return g.Number == c.Gap }) {
-				cells = true
-				applies = applies || c.Status != NotApplicable
-			}
-		}
-		switch {
-		case !cells || applies:
-		case p.Name != "":
-			found = append(found, "suite "+p.Name)
-		case len(r.Suites) == 1:
-			found = append(found, "suite "+r.Suites[0].Name)
-		default:
-			found = append(found, "these scripts")
-		}
-	}
-	return found
-}
-
 // Idle reports in a line of what nothing was tested, as none of its scripts applies to a
 // target. It is empty if there is no such suite, and for a shard, which is a part.
 func (r *Report) Idle() string {
-	found := r.idle()
+	var found []string
+	for _, p := range r.parts() {
+		name := "these scripts"
+		if p.Name != "" {
+			name = "suite " + p.Name
+		} else if len(r.Suites) == 1 {
+			name = "suite " + r.Suites[0].Name
+		}
+		of := func(c Cell) bool {
+			return slices.ContainsFunc(p.Gaps, func(g GapInfo) bool { return g.Number == c.Gap })
+		}
+		if slices.ContainsFunc(r.Cells, of) && !slices.ContainsFunc(r.Cells, func(c Cell) bool { return of(c) && c.Status != NotApplicable }) {
+			found = append(found, name)
+		}
+	}
 	if len(found) == 0 || r.Shard != "" {
 		return ""
 	}

@@ -74,9 +74,9 @@ func (c *Cell) tap(b *bytes.Buffer, n int, cl *Claim) {
 		}
 	}
 	evidence := func(indent string, e Evidence) {
-		field(indent, "command", e.Command)
-		field(indent, "expected", e.Expected)
-		field(indent, "actual", e.Actual)
+		for _, f := range e.fields() {
+			field(indent, f.name, f.text)
+		}
 	}
 	field("      ", "verdict", string(cl.Verdict))
 	field("      ", "reason", c.why(cl))

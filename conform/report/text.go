@@ -54,7 +54,7 @@ func (t *textReport) paint(color, s string) string {
 
 func (t *textReport) glyph(l look) string {
 	if t.style.Unicode {
-		return t.paint(l.color, l.glyph)
+		return t.paint(l.color, l.Glyph)
 	}
 	return t.paint(l.color, l.char)
 }
@@ -97,7 +97,7 @@ func (t *textReport) matrix() {
 	}
 	var seen []string
 	for _, l := range t.seenLooks() {
-		seen = append(seen, t.glyph(l)+" "+l.meaning)
+		seen = append(seen, t.glyph(l)+" "+l.Meaning)
 	}
 	t.legend(seen)
 	t.printf("%s\n", t.paint("2", "layers: "+strings.Join(names, ", ")))
@@ -173,7 +173,7 @@ func (t *textReport) block(targets []Target, number, title int, letters string) 
 				line += "  "
 				for _, l := range t.Layers {
 					if c := t.Cell(g.Number, target.Name, l); c != nil {
-						line += t.glyph(c.look())
+						line += t.glyph(c.Look())
 					} else {
 						line += " "
 					}
@@ -221,12 +221,11 @@ func (t *textReport) failed() {
 		t.heading("Failures")
 	}
 	for _, f := range found {
-		t.item(t.glyph(f.look())+" ", f.What())
-		e := f.Failed()
+		t.item(t.glyph(f.Look())+" ", f.What())
 		t.item("    ", f.FailedAs())
-		t.evidence("command", e.Command)
-		t.evidence("expected", e.Expected)
-		t.evidence("actual", e.Actual)
+		for _, e := range f.Failed().fields() {
+			t.evidence(e.name, e.text)
+		}
 		t.evidence("shown by", f.reproduce(t.Report))
 		if f.Dir != "" {
 			t.evidence("kept", fmt.Sprintf("%s (its server: tmux -S %[1]s/s attach)", f.Dir))
