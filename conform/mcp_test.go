@@ -80,6 +80,8 @@ func testServer(in io.Reader, out io.Writer) int {
 			structured(req.ID, env)
 		case "tools/call protocol":
 			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%v,"error":{"code":-32603,"message":"a fault"}}`+"\n", req.ID)
+		case "tools/call invalid":
+			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%v,"error":{"code":-32602,"message":"there is no parameter size"}}`+"\n", req.ID)
 		case "tools/call dies":
 			fmt.Fprintln(os.Stderr, "a last word")
 			return 3

@@ -104,12 +104,20 @@ func (c *Cell) Settle(all []Claim) {
 			end.Evidence = &c.Evidence[len(c.Evidence)-1]
 		}
 	}
+	if end != nil {
+		at := slices.IndexFunc(c.Claims, func(cl Claim) bool { return cl.Outcome == "" })
+		for i := len(c.Claims) - 1; i >= 0 && at < 0; i-- {
+			// It is behind the last claim that is for this version.
+			if i == 0 || c.Claims[i].Outcome != Outcome(NotApplicable) {
+				at = i
+			}
+		}
+		if cl := &c.Claims[at]; !cl.Outcome.Failed() {
+			cl.Outcome, cl.Why, cl.Evidence = end.Outcome, end.Why, end.Evidence
+		}
+	}
 	for i := range c.Claims {
-		cl := &c.Claims[i]
-		last := i == len(c.Claims)-1
-		switch {
-		case end != nil && (cl.Outcome == "" || last):
-			cl.Outcome, cl.Why, cl.Evidence, end = end.Outcome, end.Why, end.Evidence, nil
+		switch cl := &c.Claims[i]; {
 		case cl.Outcome != "":
 		case c.Status == Fail:
 			cl.Outcome = NotReached
