@@ -212,11 +212,13 @@ func (x *expectation) matches(c *Cell, cl *Claim) bool {
 	if !cl.Outcome.Failed() || x.Kind != "" && x.Kind != cl.Outcome {
 		return false
 	}
-	if why := c.why(cl); x.pattern == nil {
+	// The cell's reason says more of the first claim that failed.
+	return slices.ContainsFunc([]string{cl.Why, c.why(cl)}, func(why string) bool {
+		if x.pattern != nil {
+			return x.pattern.MatchString(place.ReplaceAllString(why, ""))
+		}
 		return strings.Contains(reasonOf(why), reasonOf(x.Reason))
-	} else {
-		return x.pattern.MatchString(place.ReplaceAllString(why, ""))
-	}
+	})
 }
 
 // mark marks the claims of a cell that are known to fail, and the cell if all are that failed.
@@ -396,9 +398,9 @@ func (r *Report) newEntries() (text []byte, names []string) {
 		if c.Status != Fail || !cl.Outcome.Failed() || cl.Known != nil {
 			return nil
 		}
-		return [4]string{c.id(cl), string(cl.Outcome), c.Transport, reasonOf(c.why(cl))}
+		return [4]string{c.id(cl), string(cl.Outcome), c.Transport, reasonOf(cl.Why)}
 	}) {
-		reason := []rune(strings.Join(strings.Fields(Printable(place.ReplaceAllString(g.FailedAs(), ""))), " "))
+		reason := []rune(strings.Join(strings.Fields(Printable(place.ReplaceAllString(g.Claim.Why, ""))), " "))
 		id, list := g.id(&g.Claim), strings.Join(g.Targets, ", ")
 		text = fmt.Appendf(text, "\n[[known]]\ntarget = %s\nclaim = %q\nkind = %q\n", tomlString(list), id, g.Claim.Outcome)
 		if g.Transport != "exec" && g.Transport != "" {

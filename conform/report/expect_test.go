@@ -149,6 +149,7 @@ func TestExpectationsOfClaims(t *testing.T) {
 		{"one passes", []string{"true", "open y"}, known("1", "open", "x") + known("2", "open", "y"), false, "known.toml:1: 106/tmux/1 passes with tmux 3.6a: remove the entry: x"},
 		{"one is not reached", []string{"crash x", "not reached"}, known("1", "crash", "x") + known("2", "open", "y"), true, ""},
 		{"any of all", []string{"true", "open y"}, known("*", "open", "y"), true, ""},
+		{"what was the first to fail is the second", []string{"open x", "open y"}, known("1", "open", "x") + known("2", "open", "y"), true, ""},
 		{"in another line, with another number", []string{"open 1.txtar:7: pid 12 died"}, known("1", "open", "pid 7 died"), true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
