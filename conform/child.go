@@ -312,13 +312,13 @@ func (s *script) run() (report.Cell, string) {
 		if f.outcome == report.Outcome(report.NotOffered) {
 			cell.Status, cell.Reason = report.NotOffered, f.why
 		} else if need := s.req.lacking(s.ctx, s.req.Needs); need != "" && f.outcome != report.Crashed {
-			cell.Status, cell.Reason, cell.Verdict = report.NotApplicable, "it needs "+need+", which this tmux does not have", s.noVerdict()
+			cell.Status, cell.Reason = report.NotApplicable, "it needs "+need+", which this tmux does not have"
 			cell.Claims = slices.DeleteFunc(cell.Claims, func(c report.Claim) bool { return c.Evidence != nil })
 		}
 	case t.failed:
 		cell.Status, cell.Reason = report.Errored, tail(log)
 	case s.naReason != "":
-		cell.Status, cell.Reason, cell.Verdict = report.NotApplicable, s.naReason, s.noVerdict()
+		cell.Status, cell.Reason = report.NotApplicable, s.naReason
 	case s.skipReason != "":
 		cell.Status, cell.Reason = report.Skip, s.skipReason
 	case t.skipped:
@@ -327,6 +327,9 @@ func (s *script) run() (report.Cell, string) {
 		cell.Status, cell.Reason = report.Errored, "the script says what it saw, and not of which claim"
 	case s.req.Layer == report.TmuxLayer && len(s.claims) == 0:
 		cell.Status, cell.Reason = report.Errored, "the script ended without a claim"
+	}
+	if cell.Status == report.NotApplicable && s.req.Layer == report.TmuxLayer {
+		cell.Verdict = report.NoVerdict
 	}
 	clip := func(e *report.Evidence) {
 		e.Command, e.Expected, e.Actual = clipText(e.Command), clipText(e.Expected), clipText(e.Actual)
@@ -342,14 +345,6 @@ func (s *script) run() (report.Cell, string) {
 	}
 	cell.Reason = clipText(cell.Reason)
 	return cell, report.Clip(log, maxLog)
-}
-
-// noVerdict is the verdict of a cell that does not apply, where cells have one.
-func (s *script) noVerdict() report.Verdict {
-	if s.req.Layer == report.TmuxLayer {
-		return report.NoVerdict
-	}
-	return ""
 }
 
 func (s *script) setup(env *testscript.Env) error {

@@ -160,14 +160,7 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, neg bool, args []string
 			s.judge(ts, s.last, false)
 		case time.Now().After(deadline):
 			s.show(ts)
-			outcome, why := s.kind("wait-until", false), fmt.Sprintf("after %v there is still no match for %q", waitTime, args[0])
-			if s.actions()[args[1]] != nil && args[1] != "tmux" && outcome == report.Blocked {
-				outcome = report.Open
-			}
-			if outcome == report.Blocked {
-				why = "set-up: " + why
-			}
-			s.fail(ts, outcome, "%s", why)
+			s.fail(ts, s.kind(args[1], false), "after %v there is still no match for %q", waitTime, args[0])
 		}
 		time.Sleep(pause)
 	}
@@ -200,7 +193,7 @@ func (s *script) cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 	case match && neg:
 		s.fail(ts, s.kind("", true), "%s is %s", args[0], actual)
 	case !match && !neg && s.unmapped(args[0], got):
-		s.fail(ts, report.Blocked, "mapping: the answer has no %s", args[0])
+		s.fail(ts, unmapped, "the answer has no %s", args[0])
 	case !match && !neg:
 		want := "there"
 		if len(args) == 2 {
@@ -232,7 +225,7 @@ func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {
 		got := gjson.Get(s.last.stdout, args[1])
 		if !gjson.Valid(s.last.stdout) || !got.Exists() {
 			if s.unmapped(args[1], got) {
-				s.fail(ts, report.Blocked, "mapping: the answer has no %s", args[1])
+				s.fail(ts, unmapped, "the answer has no %s", args[1])
 			}
 			s.fail(ts, s.kind("", true), "there is no %s to save", args[1])
 		}
@@ -346,7 +339,7 @@ func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
 	if err != nil {
 		s.last.err = err
 		s.shown = s.last
-		s.fail(ts, s.kind("attach", false), "set-up: attach: %v", err)
+		s.fail(ts, s.kind("attach", false), "attach: %v", err)
 	}
 	s.clients[name] = c
 	s.note(ts, doAttach, args)
@@ -426,7 +419,7 @@ func (s *script) cmdType(ts *testscript.TestScript, neg bool, args []string) {
 	s.send(message{Command: report.CommandLine(append([]string{"type"}, args...))})
 	s.note(ts, doType, append([]string{args[0]}, hexWords(text)...))
 	if _, err := io.WriteString(s.clients[args[0]].input, text); err != nil {
-		s.fail(ts, report.Blocked, "set-up: type: %v", err)
+		s.fail(ts, report.Blocked, "type: %v", err)
 	}
 }
 

@@ -101,9 +101,26 @@ func (s *script) failed(outcome report.Outcome, why string) *failure {
 	return &failure{s.where(), why, outcome, e}
 }
 
+// unmapped and misfit are why a script is blocked, where its set-up has not failed.
+const (
+	unmapped report.Outcome = "mapping"
+	misfit   report.Outcome = "schema"
+)
+
+// blocked says in the reason what blocks.
+func blocked(outcome report.Outcome, why string) (report.Outcome, string) {
+	switch outcome {
+	case unmapped, misfit:
+		return report.Blocked, string(outcome) + ": " + why
+	case report.Blocked:
+		return outcome, "set-up: " + why
+	}
+	return outcome, why
+}
+
 // fail ends the script.
 func (s *script) fail(ts *testscript.TestScript, outcome report.Outcome, format string, args ...any) {
-	s.failure = s.failed(outcome, fmt.Sprintf(format, args...))
+	s.failure = s.failed(blocked(outcome, fmt.Sprintf(format, args...)))
 	ts.Fatalf("%s", s.failure.why)
 }
 
@@ -117,7 +134,8 @@ func (s *script) kind(command string, neg bool) report.Outcome {
 	if s.crashed() {
 		return report.Crashed
 	}
-	asks := neg || slices.Contains([]string{"api", "mcp", "mcp-leave"}, command) || command == "wait-until" && s.asked
+	_, own := commandAt(s.now.text)
+	asks := neg || slices.Contains([]string{"api", "mcp", "mcp-leave"}, command) || own == "wait-until" && s.asked
 	for _, line := range s.lines[min(s.now.number, len(s.lines)):] {
 		if _, next := commandAt(line); next != "" {
 			asks = asks || slices.Contains(looking, next) || conditional.MatchString(line)
@@ -175,10 +193,9 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 	case s.req.Another && errors.As(o.err, &none):
 		outcome = report.Outcome(report.NotOffered)
 	case s.req.Another && o.misfit != "" && !neg:
-		outcome, why = report.Blocked, "schema: "+o.misfit
-	case outcome == report.Blocked:
-		why = "set-up: " + why
+		outcome, why = misfit, o.misfit
 	}
+	outcome, why = blocked(outcome, why)
 	s.failure = &failure{s.where(), why, outcome, report.Evidence{Command: o.line, Expected: expected, Actual: o.said()}}
 	ts.Fatalf("%s", why)
 }

@@ -11,22 +11,20 @@ import (
 // The elements of JUnit's XML that both Jenkins and GitLab read.
 type (
 	junitSuites struct {
-		XMLName  xml.Name     `xml:"testsuites"`
-		Name     string       `xml:"name,attr"`
-		Tests    int          `xml:"tests,attr"`
-		Failures int          `xml:"failures,attr"`
-		Errors   int          `xml:"errors,attr"`
-		Skipped  int          `xml:"skipped,attr"`
-		Time     string       `xml:"time,attr"`
-		Suites   []junitSuite `xml:"testsuite"`
+		XMLName xml.Name `xml:"testsuites"`
+		junitCounts
+		Suites []junitSuite `xml:"testsuite"`
+	}
+	junitCounts struct {
+		Name     string `xml:"name,attr"`
+		Tests    int    `xml:"tests,attr"`
+		Failures int    `xml:"failures,attr"`
+		Errors   int    `xml:"errors,attr"`
+		Skipped  int    `xml:"skipped,attr"`
+		Time     string `xml:"time,attr"`
 	}
 	junitSuite struct {
-		Name       string           `xml:"name,attr"`
-		Tests      int              `xml:"tests,attr"`
-		Failures   int              `xml:"failures,attr"`
-		Errors     int              `xml:"errors,attr"`
-		Skipped    int              `xml:"skipped,attr"`
-		Time       string           `xml:"time,attr"`
+		junitCounts
 		Timestamp  string           `xml:"timestamp,attr"`
 		Properties *junitProperties `xml:"properties"`
 		Cases      []junitCase      `xml:"testcase"`
@@ -67,9 +65,9 @@ type (
 // output. A known failure that passes is a failed case of a suite of its own.
 func WriteJUnit(w io.Writer, r *Report) error {
 	r = printable(r)
-	all := junitSuites{Name: "mcp-conform"}
+	all := junitSuites{junitCounts: junitCounts{Name: "mcp-conform"}}
 	for _, t := range r.Targets {
-		s := junitSuite{Name: "tmux " + t.Name, Properties: &junitProperties{[]junitProperty{{"tmux.version", t.Version}, {"tmux.path", t.Path}}}}
+		s := junitSuite{junitCounts: junitCounts{Name: "tmux " + t.Name}, Properties: &junitProperties{[]junitProperty{{"tmux.version", t.Version}, {"tmux.path", t.Path}}}}
 		for i := range r.Cells {
 			if c := &r.Cells[i]; c.Tmux == t.Name {
 				for k := range c.Claims {
@@ -80,7 +78,7 @@ func WriteJUnit(w io.Writer, r *Report) error {
 		all.add(r, s)
 	}
 	if len(r.Stale) > 0 || r.Interrupted {
-		s := junitSuite{Name: "run"}
+		s := junitSuite{junitCounts: junitCounts{Name: "run"}}
 		for _, e := range r.Stale {
 			s.add(junitCase{
 				Class: "run.expectations", Name: fmt.Sprintf("known failure of %s (%s)", e.Claim, e.Entry), Time: seconds(0),
