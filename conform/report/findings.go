@@ -292,9 +292,7 @@ func (f group) reproduce(r *Report) string {
 		return ""
 	}
 	words := []string{"mcp-conform", "reproduce", fmt.Sprintf("%d/%s/%s", f.Gap, f.Layer, f.Tmux)}
-	i := slices.IndexFunc(r.Targets, func(t Target) bool { return t.Name == f.Tmux })
-	if i >= 0 {
-		t := r.Targets[i]
+	if t := r.target(f.Tmux); t.Name != "" {
 		spec := t.Spec
 		if !strings.Contains(spec, "=") && t.Name != t.Version {
 			spec = t.Name + "=" + spec

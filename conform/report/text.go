@@ -277,19 +277,10 @@ func (t *textReport) end() {
 		t.printf("kept, with a directory and a tmux server for each script: %s\n", t.Kept)
 		if i := slices.IndexFunc(t.Cells, func(c Cell) bool { return c.Dir != "" }); i >= 0 {
 			c := t.Cells[i]
-			t.printf("attach, here to that of %d/%s/%s: %s -S %s attach\n", c.Gap, c.Layer, c.Tmux, t.binary(c.Tmux), CommandLine([]string{filepath.Join(c.Dir, "s")}))
+			target := t.target(c.Tmux)
+			t.printf("attach, here to that of %d/%s/%s: %s -S %s attach\n", c.Gap, c.Layer, c.Tmux, CommandLine(append([]string{target.Path}, target.Args...)), CommandLine([]string{filepath.Join(c.Dir, "s")}))
 		}
 	}
-}
-
-// binary is the command that starts a target.
-func (t *textReport) binary(name string) string {
-	for _, target := range t.Targets {
-		if target.Name == name {
-			return CommandLine(append(append([]string{}, target.Path), target.Args...))
-		}
-	}
-	return "tmux"
 }
 
 // item writes a text that is wrapped and indented below its mark.
