@@ -311,7 +311,7 @@ func (s *script) run() (report.Cell, string) {
 		cell.Reason = f.where + f.why
 		if f.outcome == report.Outcome(report.NotOffered) {
 			cell.Status, cell.Reason = report.NotOffered, f.why
-		} else if need := s.req.lacking(s.ctx, s.req.Needs); need != "" && f.outcome != report.Crashed {
+		} else if need := s.req.lacking(s.ctx, s.req.Needs); need != "" && f.outcome == report.Blocked {
 			cell.Status, cell.Reason = report.NotApplicable, "it needs "+need+", which this tmux does not have"
 			cell.Claims = slices.DeleteFunc(cell.Claims, func(c report.Claim) bool { return c.Evidence != nil })
 		}

@@ -229,13 +229,13 @@ func TestTargetThatDoesNotExec(t *testing.T) {
 	}
 }
 
-// A tmux that lacks what a script needs is not for it, by name; one that has it and fails,
-// or crashes, does.
+// Where the set-up of a script fails, a tmux that lacks what it needs is not for it, by name.
+// One that has it, or crashes, or is asked and answers wrongly, fails.
 func TestNeeds(t *testing.T) {
 	t.Parallel()
 	real := tmuxtest.Binary(t)
-	g, err := parseGap("01-test.txtar", []byte("# gap: a test\n# claim: a claim\n# needs: two sessions, control mode\n\n-- tmux --\n"+
-		"tmux new-session -d 'exec sleep 3600'\nsaw confirmed a\nclaim confirmed first\ntmux new-session -d 'exec sleep 3600'\ntmux rename-session new\nsaw confirmed b\nclaim confirmed second\n"))
+	g, err := parseGap("01-test.txtar", []byte("# gap: a test\n# claim: a claim\n# needs: two sessions\n\n-- tmux --\n"+
+		"tmux new-session -d 'exec sleep 3600'\nsaw confirmed a\nclaim confirmed first\ntmux new-session -d 'exec sleep 3600'\ntmux rename-session new\ntmux list-panes\nsaw confirmed b\nclaim confirmed second\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,9 +243,9 @@ func TestNeeds(t *testing.T) {
 	for _, tt := range []struct{ name, wrapper, want string }{
 		{"real", "", "pass : true, true"},
 		{"one session", one, "n/a it needs two sessions, which this tmux does not have: true, n/a"},
-		{"one session, and no control mode", one + `; case " $* " in *" -C "*) exit 1 ;; esac`, "n/a it needs two sessions, which this tmux does not have: true, n/a"},
-		{"no control mode, and no rename", `case " $* " in *" -C "*|*" rename-session "*) exit 1 ;; esac`, "n/a it needs control mode, which this tmux does not have: true, n/a"},
-		{"no rename", `case " $* " in *" rename-session "*) exit 1 ;; esac`, "fail 01-test.txtar:10: unexpected command failure: (exit status 1): true, open"},
+		{"no rename", `case " $* " in *" rename-session "*) exit 1 ;; esac`, "fail 01-test.txtar:10: set-up: unexpected command failure: (exit status 1): true, blocked"},
+		{"no list", `case " $* " in *" list-panes "*) exit 1 ;; esac`, "fail 01-test.txtar:11: unexpected command failure: (exit status 1): true, open"},
+		{"one session, and no list", one + `; case " $* " in *" list-sessions "*) exit 1 ;; esac`, "fail 01-test.txtar:9: set-up: unexpected command failure: only one (exit status 1): true, blocked"},
 		{"crashes", `kill -SEGV $$`, "fail 01-test.txtar:6: the tmux client died: signal: segmentation fault: crash, not reached"},
 		{"dies for the second", `case " $* " in *" new-session "*) "$real" "$1" "$2" "$3" has-session 2>/dev/null && exec "$real" "$1" "$2" "$3" kill-server ';' list-sessions ;; esac`,
 			"fail 01-test.txtar:10: unexpected command failure: …: true, crash"},
@@ -267,7 +267,7 @@ func TestNeeds(t *testing.T) {
 			}
 		})
 	}
-	if _, err := parseGap("01-test.txtar", []byte("# gap: a\n# claim: b\n# needs: wings\n-- tmux --\nstop\n")); err == nil || !strings.Contains(err.Error(), `unknown feature "wings": want control mode, floating panes, two sessions`) {
+	if _, err := parseGap("01-test.txtar", []byte("# gap: a\n# claim: b\n# needs: wings\n-- tmux --\nstop\n")); err == nil || !strings.Contains(err.Error(), `unknown feature "wings": want floating panes, two sessions`) {
 		t.Errorf("%v", err)
 	}
 }
