@@ -25,6 +25,9 @@ type Control struct {
 	// Retry is how often a script that fails is run again. One that passes then is
 	// flaky.
 	Retry int
+	// Repeat is how often each script is run, if more than once: a claim that is not the
+	// same each time is unstable, and a failure. It excludes Retry.
+	Repeat int
 	// Known are the failures that are expected.
 	Known *report.Expectations
 }
@@ -105,13 +108,25 @@ func (c Control) attempts(ctx context.Context, opts Options, j *job) report.Cell
 		return cell
 	}
 	dir := j.dir
+	var runs []report.Cell
+	for len(runs) < c.Repeat && ctx.Err() == nil {
+		cell := j.run(ctx, opts)
+		cell.Settle(j.gap.claims(j.layer, j.target.Version))
+		if runs = append(runs, cell); cell.Status == report.NotApplicable || cell.Status == report.Skip {
+			return cell
+		}
+		j.dir = fmt.Sprintf("%s-%d", dir, len(runs))
+	}
+	if len(runs) > 0 {
+		return report.Repeated(runs)
+	}
 	var earlier []report.Attempt
 	for {
 		cell := j.run(ctx, opts)
 		cell.Settle(j.gap.claims(j.layer, j.target.Version))
 		again := len(earlier) < c.Retry && cell.Status.Bad() && ctx.Err() == nil && !c.Known.Expect(cell, j.target)
 		if again {
-			earlier = append(earlier, report.Attempt{Status: cell.Status, Reason: cell.Reason, Claims: cell.Claims, Evidence: cell.Evidence, DurationMS: cell.DurationMS})
+			earlier = append(earlier, cell.Attempt())
 			j.dir = fmt.Sprintf("%s-%d", dir, len(earlier))
 			continue
 		}

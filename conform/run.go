@@ -179,6 +179,10 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	return result, os.RemoveAll(dir)
 }
 
+// maxHung is how many scripts of a target may reach their timeout, one after the other,
+// before the others are not run.
+const maxHung = 3
+
 func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -195,6 +199,22 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 			opts.Progress(Event{Cell: c, Done: done, Ended: ended, Total: len(jobs)})
 		}
 	}
+	// A target that hangs would take the whole time of each script.
+	hung := map[string]int{} // how many scripts did not end, one after the other
+	givenUp := func(target string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return hung[target] >= maxHung
+	}
+	note := func(c report.Cell) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !slices.ContainsFunc(c.Claims, func(cl report.Claim) bool { return cl.Outcome == report.TimedOut }) {
+			hung[c.Tmux] = 0
+		} else {
+			hung[c.Tmux]++
+		}
+	}
 	queue := make(chan int)
 	var workers sync.WaitGroup
 	for range min(opts.Jobs, len(jobs)) {
@@ -206,7 +226,12 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 					continue
 				}
 				tell(cells[i], false)
-				cells[i] = opts.attempts(ctx, opts, jobs[i])
+				if givenUp(jobs[i].target.Name) {
+					cells[i].Status, cells[i].Reason = report.Skip, report.GivenUp
+				} else {
+					cells[i] = opts.attempts(ctx, opts, jobs[i])
+					note(cells[i])
+				}
 				if opts.FailFast && cells[i].Status.Bad() && !opts.Known.Expect(cells[i], jobs[i].target) {
 					stop(errFailFast)
 				}

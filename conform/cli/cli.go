@@ -50,8 +50,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	cmd.SetIn(stdin)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	err := cmd.ExecuteContext(ctx)
+	ran, err := cmd.ExecuteContextC(ctx)
 	var sig signalled
+	var code exitCode
 	switch {
 	case errors.As(context.Cause(ctx), &sig):
 		fmt.Fprintf(stderr, "mcp-conform: %v\n", sig)
@@ -60,6 +61,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitOK
 	case errors.Is(err, errFailed):
 		return exitFailed
+	case errors.As(err, &code):
+		return int(code)
 	}
 	// The write that failed may be the last, before SIGPIPE has been noticed.
 	if unread(os.Stdout) || unread(os.Stderr) {
@@ -67,6 +70,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		fmt.Fprintf(stderr, "mcp-conform: %s\n", report.Printable(line))
+	}
+	if ran.Name() == "verdict" {
+		return exitAbort
 	}
 	return exitUsage
 }
@@ -176,7 +182,7 @@ func Command() *cobra.Command {
 		o.flags(cmd)
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }
 	}
-	root.AddCommand(run, newList(), newExplain(), newReproduce(), newDiff(), newTokens(), newInit(), newTmux())
+	root.AddCommand(run, newList(), newExplain(), newReproduce(), newVerdict(), newDiff(), newTokens(), newInit(), newTmux())
 	return root
 }
 

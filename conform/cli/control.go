@@ -21,6 +21,7 @@ type controlOptions struct {
 	shard        string
 	failFast     bool
 	retry        int
+	repeat       int
 	expect       string
 	updateExpect bool
 
@@ -32,6 +33,7 @@ func (o *controlOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.shard, "shard", "", "run only part `I/N` of the scripts, as in 1/3")
 	f.BoolVar(&o.failFast, "fail-fast", false, "end the run when a script has failed that was not known to")
 	f.IntVar(&o.retry, "retry", 0, "run a script that fails up to `N` times more; one that passes then is flaky")
+	f.IntVar(&o.repeat, "repeat", 1, "run every script `N` times; a claim that is not the same each time is unstable, and fails")
 	f.StringVar(&o.expect, "expect", "", "the `FILE` with the known failures: only others, worse ones and those that pass make the run fail")
 	f.BoolVar(&o.updateExpect, "update-expect", false, "write the file of --expect so that it has what failed in this run")
 }
@@ -51,7 +53,16 @@ func (o *controlOptions) control(scripts string) (c conform.Control, err error) 
 	if o.retry < 0 {
 		return c, fmt.Errorf("--retry %d: want 0 or more", o.retry)
 	}
+	if o.repeat < 1 {
+		return c, fmt.Errorf("--repeat %d: want 1 or more", o.repeat)
+	}
+	if o.retry > 0 && o.repeat > 1 {
+		return c, errors.New("--retry and --repeat exclude each other: one takes what passed at last, the other shows what did not always")
+	}
 	c.FailFast, c.Retry = o.failFast, o.retry
+	if o.repeat > 1 {
+		c.Repeat = o.repeat
+	}
 	switch {
 	case o.updateExpect && o.expect == "":
 		return c, errors.New("--update-expect: want --expect FILE, the file to write")

@@ -29,11 +29,11 @@ func ciFileIsGood(t *testing.T, flag *regexp.Regexp, kind string, o ciOptions) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, command, ok := strings.Cut(string(text), " --retry 1")
+	_, command, ok := strings.Cut(string(text), " --repeat 2")
 	if !ok {
 		t.Fatal("it does not run mcp-conform")
 	}
-	command, _, _ = strings.Cut("--retry 1"+strings.ReplaceAll(command, "$(brew --prefix)", ""), "mcp-conform.xml")
+	command, _, _ = strings.Cut("--repeat 2"+strings.ReplaceAll(command, "$(brew --prefix)", ""), "mcp-conform.xml")
 	flags := Command().Flags()
 	seen := 0
 	for _, m := range flag.FindAllStringSubmatch(command, -1) {

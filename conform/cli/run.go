@@ -70,7 +70,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	completion(cmd, "layer", words(layerNames()...))
 	completion(cmd, "format", words(formatNames()...))
 	completion(cmd, "transport", words(string(tmux.TransportExec), string(tmux.TransportNative), string(tmux.TransportAuto)))
-	for _, flag := range []string{"run", "server", "skip", "shard", "retry", "jobs", "timeout", "debian-mirror"} {
+	for _, flag := range []string{"run", "server", "skip", "shard", "retry", "repeat", "jobs", "timeout", "debian-mirror"} {
 		completion(cmd, flag, cobra.NoFileCompletions)
 	}
 }

@@ -40,12 +40,13 @@ const (
 	Blocked  Outcome = "blocked" // the set-up failed, or a schema or mapping did not fit
 	Crashed  Outcome = "crash"   // tmux or the server ended
 	TimedOut Outcome = "timeout"
+	Unstable Outcome = "unstable" // not the same each time that the script was run
 	// NotReached is for a claim behind the failure that ended the script.
 	NotReached Outcome = "not reached"
 )
 
 // failures are the outcomes that can be known failures.
-var failures = []Outcome{Open, Blocked, Crashed, TimedOut}
+var failures = []Outcome{Open, Blocked, Crashed, TimedOut, Unstable}
 
 // Failed reports whether the claim is why its cell failed.
 func (o Outcome) Failed() bool { return slices.Contains(failures, o) }

@@ -23,7 +23,7 @@ import (
 //	link = "https://example.org/issues/7"
 //
 // claim is a claim's gap, layer and number; "12/api/*" and "12/*" are all claims of a
-// script or a gap. kind is open, blocked, crash or timeout. reason is a part of why the
+// script or a gap. kind is open, blocked, crash, timeout or unstable. reason is a part of why the
 // claim failed, in which any number stands for any other, or a /regexp/. target has the
 // names of targets, or those that it is not about, "!mine"; tmux is a range of versions
 // (see versions.go), and transport a way to reach it. Without them the entry is about all.
@@ -105,9 +105,9 @@ func (x *expectation) check() (err error) {
 		return errors.New("a known failure without reason")
 	case old && x.Kind == "" && !place.MatchString(x.Reason):
 		return fmt.Errorf("gap, layer and a reason in one's own words do not say what fails: "+
-			"want claim = \"%d/%s/*\", kind = \"open\" (or blocked, crash, timeout) and, in reason, a part of what failed, or \"/./\" for anything", x.Gap, x.Layer)
+			"want claim = \"%d/%s/*\", kind = \"open\" (or blocked, crash, timeout, unstable) and, in reason, a part of what failed, or \"/./\" for anything", x.Gap, x.Layer)
 	case !slices.Contains(failures, x.Kind) && !(old && x.Kind == ""):
-		return fmt.Errorf("kind = %q: want open, blocked, crash or timeout", x.Kind)
+		return fmt.Errorf("kind = %q: want open, blocked, crash, timeout or unstable", x.Kind)
 	case !slices.Contains([]string{"", "exec", "native", "auto"}, x.Transport):
 		return fmt.Errorf("transport %q: want exec, native or auto", x.Transport)
 	}

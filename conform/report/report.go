@@ -265,10 +265,12 @@ type Target struct {
 }
 
 // Interrupted is the reason given for scripts that did not run because the run's context ended,
-// and FailFast for those that did not because another one had failed.
+// FailFast for those that did not because another one had failed, and GivenUp because some of
+// the target did not end.
 const (
 	Interrupted = "interrupted"
 	FailFast    = "not run: another script had failed, and the run was to end with the first"
+	GivenUp     = "not run: three scripts in a row had reached their timeout with this tmux"
 )
 
 // stopped summarizes on one line the scripts that did not run because the run was
@@ -281,6 +283,52 @@ func (r *Report) stopped() string {
 		return "the scripts that had not ended when the first one failed"
 	}
 	return ""
+}
+
+// Attempt is a cell as one of several.
+func (c *Cell) Attempt() Attempt {
+	return Attempt{Status: c.Status, Reason: c.Reason, Claims: c.Claims, Evidence: c.Evidence, DurationMS: c.DurationMS}
+}
+
+// Repeated makes one outcome of several of the same script: a claim that was not the same
+// each time is [Unstable].
+func Repeated(runs []Cell) Cell {
+	c := runs[len(runs)-1]
+	for i := range runs {
+		if runs[i].Status.Bad() { // so that the evidence is of what went wrong
+			c = runs[i]
+		}
+	}
+	c.Claims = slices.Clone(c.Claims)
+	for i := range c.Claims {
+		times := map[Outcome]int{}
+		var order []Outcome
+		for _, r := range runs {
+			o := Outcome(r.Status)
+			if i < len(r.Claims) {
+				o = r.Claims[i].Outcome
+			}
+			if times[o]++; times[o] == 1 {
+				order = append(order, o)
+			}
+		}
+		if len(order) == 1 {
+			continue
+		}
+		var parts []string
+		for _, o := range order {
+			parts = append(parts, fmt.Sprintf("%s %d of %d times", o, times[o], len(runs)))
+		}
+		cl := &c.Claims[i]
+		cl.Outcome, cl.Why = Unstable, strings.TrimSuffix(strings.Join(parts, ", ")+": "+cl.Why, ": ")
+		if c.Status != Fail {
+			c.Status, c.Reason = Fail, cl.Why
+		}
+	}
+	for _, r := range runs {
+		c.Earlier = append(c.Earlier, r.Attempt())
+	}
+	return c
 }
 
 // Retried makes one outcome of the last attempt, which the cell has, and those before it.

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tmuxmcp/conform"
+	"tmuxmcp/conform/report"
+)
+
+// The exit codes of verdict, besides 0 and 1, as git bisect run takes them.
+const (
+	exitUntestable = 125 // this tmux cannot be judged: try another
+	exitAbort      = 128 // the command line is wrong: end the bisection
+)
+
+// exitCode ends the command with a code when all has been said.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+func newVerdict() *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "verdict GAP/CLAIM",
+		Short: "Say whether one claim holds, for git bisect run",
+		Long: `verdict runs the script of one gap on layer tmux, and prints what was observed of one
+of its claims, whatever the script expects of that version. Claims are numbered in
+their order in the script, as reports show them; explain prints them.
+
+Exit status, as git bisect run takes it: 0 when the claim is confirmed, 1 when it
+is refuted, 125 when this tmux cannot be judged, as when it is missing, crashes or
+lacks what the script needs. 128 ends a bisection: the command line is wrong.`,
+		Example: "  mcp-conform verdict 106/1 --tmux ./tmux\n  git bisect run sh -c 'make >/dev/null || exit 125; mcp-conform verdict 106/1 --tmux ./tmux'",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("verdict: want one claim, GAP/CLAIM, as in 106/1")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			gap, number, err := o.claim(args[0])
+			if err != nil {
+				return err
+			}
+			if len(o.tmux) > 1 || o.targetsIn != "" && len(o.tmux) > 0 {
+				return errors.New("verdict: want one tmux")
+			}
+			targets, err := o.targets(cmd.Context(), cmd.ErrOrStderr())
+			if err == nil && len(targets) != 1 {
+				return errors.New("verdict: want one tmux")
+			}
+			var r *report.Report
+			if err == nil {
+				r, err = conform.Run(cmd.Context(), conform.Options{
+					Targets: targets, Gaps: []*conform.Gap{gap}, Layers: []report.Layer{report.TmuxLayer}, Timeout: o.timeout,
+				})
+			}
+			if r == nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "mcp-conform: %s\n", report.Printable(err.Error()))
+				return exitCode(exitUntestable)
+			}
+			return judge(cmd, &r.Cells[0], targets[0], number)
+		},
+	}
+	o.targetFlags(cmd)
+	cmd.Flags().StringVar(&o.scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", conform.DefaultTimeout, "the time `D` that the script has, as in 90s")
+	completion(cmd, "timeout", cobra.NoFileCompletions)
+	o.archive.flags(cmd.Flags())
+	return cmd
+}
+
+// claim reads GAP/CLAIM.
+func (o *runOptions) claim(s string) (*conform.Gap, int, error) {
+	gap, claim, _ := strings.Cut(s, "/")
+	number, err := strconv.Atoi(claim)
+	if err != nil || number < 1 {
+		return nil, 0, fmt.Errorf("verdict %s: want GAP/CLAIM, as in 106/1", s)
+	}
+	gaps, err := loadGaps(o.scripts, conform.AllSuites)
+	if err != nil {
+		return nil, 0, err
+	}
+	i := slices.IndexFunc(gaps, func(g *conform.Gap) bool { return strconv.Itoa(g.Number) == gap || g.Name == gap })
+	if i < 0 || !slices.Contains(gaps[i].Layers(), report.TmuxLayer) {
+		return nil, 0, fmt.Errorf("verdict %s: no such script (see mcp-conform list --suite all)", s)
+	}
+	return gaps[i], number, nil
+}
+
+// judge prints the verdict of a claim, or why there is none.
+func judge(cmd *cobra.Command, c *report.Cell, target report.Target, number int) error {
+	about := fmt.Sprintf("tmux %s: %d/%d", target.Version, c.Gap, number)
+	i := slices.IndexFunc(c.Claims, func(cl report.Claim) bool { return cl.Number == number })
+	if i < 0 {
+		return fmt.Errorf("verdict %d/%d: the script has %d claims (see mcp-conform explain %[1]d)", c.Gap, number, len(c.Claims))
+	}
+	cl := c.Claims[i]
+	out := cmd.OutOrStdout()
+	switch cl.Verdict {
+	case report.Confirmed, report.Refuted:
+		fmt.Fprintf(out, "%s: %s: %s\n", about, cl.Verdict, report.Printable(cl.Text))
+	default:
+		fmt.Fprintf(out, "%s: no verdict: %s: %s\n", about, cl.Outcome, report.Printable(cl.Text))
+	}
+	if why := cl.Why; why != "" {
+		fmt.Fprintf(out, "  %s\n", report.Printable(why))
+	} else if c.Reason != "" && cl.Verdict == "" {
+		fmt.Fprintf(out, "  %s\n", report.Printable(c.Reason))
+	}
+	switch cl.Verdict {
+	case report.Confirmed:
+		return nil
+	case report.Refuted:
+		return errFailed
+	}
+	return exitCode(exitUntestable)
+}
