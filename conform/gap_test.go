@@ -114,3 +114,101 @@ func TestParseGap(t *testing.T) {
 		}
 	}
 }
+
+// No probe is masked: where a claim has several, each says something whatever it shows, or
+// the claim would go by the others. A script that lets one show nothing of what it looks for
+// asserts before, with stdout, what there can be.
+func TestProbesDecide(t *testing.T) {
+	gaps, err := LoadSuites(AllSuites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range gaps {
+		for _, open := range openProbes(string(g.section(report.TmuxLayer))) {
+			t.Errorf("%s: it may say nothing: %s", g.Name, open)
+		}
+	}
+	const script = "tmux a\n[stdout:x] saw confirmed 'x'\n[!stdout:x] saw refuted 'not x'\n" +
+		"try tmux b\n[failed] saw refuted 'fails'\n[ok] tmux c\n[stdout:x] saw confirmed 'x'\n['stdout:y z'] saw refuted 'y'\n" +
+		"try tmux d\n['stderr:x'] saw refuted 'x'\n[ok] saw confirmed 'well'\ntmux e\nstdout 'x|y'\n[stdout:x] saw confirmed 'x'\n" +
+		"[tmux:3.6] claim refuted 'one'\n[!tmux:3.6] claim confirmed 'one'\ntmux f\n[stdout:x] saw refuted 'alone'\nclaim refuted 'two'\n"
+	if got := openProbes(script); !slices.Equal(got, []string{"[ok] tmux c", "try tmux d"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// openProbes are the commands whose outcome may be none that a script says something of, if
+// another one speaks for the same claim.
+func openProbes(script string) (open []string) {
+	type probe struct {
+		line   string
+		sure   bool     // something is said of any outcome that gets past it
+		saw    bool     // something is said of it
+		shown  []string // the conditions under which something is said
+		within string   // the condition that it runs under
+	}
+	var probes []*probe
+	claimed := false
+	for line := range strings.Lines(script) {
+		at, command := commandAt(line)
+		if command == "" {
+			continue
+		}
+		shown := ""
+		for _, w := range lineWord.FindAllString(line[:at], -1) {
+			if c := strings.Trim(strings.ReplaceAll(w, "'", ""), "[]"); w != "!" && !strings.Contains(c, "tmux:") {
+				shown = strings.TrimPrefix(shown+" "+c, " ")
+			}
+		}
+		last := &probe{}
+		if len(probes) > 0 {
+			last = probes[len(probes)-1]
+		}
+		switch command {
+		case "claim":
+			if claimed {
+				continue
+			}
+			claimed = true
+			said := slices.DeleteFunc(probes, func(p *probe) bool { return !p.saw })
+			for _, p := range said {
+				if len(said) > 1 && !p.sure && !complementary(p.shown) {
+					open = append(open, p.line)
+				}
+			}
+			probes = nil
+			continue
+		case "tmux", "control", "try", "wait-until", "exec":
+			if shown != "" && last.saw {
+				last.shown = append(last.shown, shown) // what follows says something
+			}
+			probes = append(probes, &probe{line: strings.TrimSpace(line), within: shown})
+			if words := lineWord.FindAllString(line[at:], 2); command == "wait-until" && len(words) == 2 {
+				probes[len(probes)-1].shown = []string{"!stdout:" + strings.ReplaceAll(words[1], "'", "")} // does not get past it
+			}
+		case "stdout", "stderr":
+			last.sure = last.sure || shown == last.within
+		case "saw":
+			last.saw = true
+			last.sure = last.sure || shown == ""
+			if last.within != "" {
+				shown = strings.TrimPrefix(shown, last.within+" ")
+			}
+			last.shown = append(last.shown, shown)
+		}
+		claimed = false
+	}
+	return open
+}
+
+// complementary reports whether one of the conditions holds whatever there is.
+func complementary(conditions []string) bool {
+	for _, c := range conditions {
+		kind, text, ok := strings.Cut(strings.TrimPrefix(c, "!"), ":")
+		if c == "ok" && slices.Contains(conditions, "failed") || c == "!"+kind+":"+text && ok && (slices.Contains(conditions, kind+":"+text) ||
+			!slices.ContainsFunc(strings.Split(text, "|"), func(part string) bool { return !slices.Contains(conditions, kind+":"+part) })) {
+			return true
+		}
+	}
+	return false
+}
