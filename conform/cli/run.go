@@ -135,7 +135,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	progress := newProgress(stderr, o.verbose)
+	progress := startProgress(stderr, o.verbose)
 	result, err := conform.Run(ctx, conform.Options{
 		Targets: targets, Gaps: gaps, Layers: layers, Control: control, Transport: transport, Server: o.server, Dialect: dialect, Jobs: o.jobs, Timeout: o.timeout,
 		Keep: o.keep, Verbose: o.verbose || o.outputs.transcripts(), Progress: progress.event,

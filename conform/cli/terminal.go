@@ -68,6 +68,18 @@ type runningScript struct {
 	since time.Time
 }
 
+// startProgress shows the progress of a run until [progress.end].
+func startProgress(w io.Writer, verbose bool) *progress {
+	p := newProgress(w, verbose)
+	every := time.Second
+	if !p.live {
+		every = time.Minute
+	}
+	ticker := time.NewTicker(every)
+	go p.tick(ticker.C, ticker.Stop)
+	return p
+}
+
 func newProgress(w io.Writer, verbose bool) *progress {
 	p := &progress{w: w, verbose: verbose, width: 80, now: time.Now, done: make(chan struct{})}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
@@ -77,12 +89,6 @@ func newProgress(w io.Writer, verbose bool) *progress {
 		}
 	}
 	p.start = p.now()
-	every := time.Second
-	if !p.live {
-		every = time.Minute
-	}
-	ticker := time.NewTicker(every)
-	go p.tick(ticker.C, ticker.Stop)
 	return p
 }
 

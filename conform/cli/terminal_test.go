@@ -16,8 +16,6 @@ func TestProgress(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var out bytes.Buffer
 	p := newProgress(&out, false)
-	p.end() // of its own time
-	p.done = make(chan struct{})
 	p.now, p.start = func() time.Time { return now }, now
 	event := func(gap int, done bool, ended int, status report.Status) {
 		p.event(conform.Event{Cell: report.Cell{Gap: gap, Layer: "api", Tmux: "3.6a", Status: status}, Done: done, Ended: ended, Total: 9})
@@ -26,16 +24,16 @@ func TestProgress(t *testing.T) {
 	if out.Len() > 0 {
 		t.Errorf("in a pipe: %q", out.String())
 	}
-	times := make(chan time.Time)
-	go p.tick(times, func() {})
+	times, stopped := make(chan time.Time), make(chan bool)
+	go p.tick(times, func() { close(stopped) })
 	times <- now
-	times <- now // the first is done
-	p.mu.Lock()
+	close(p.done)
+	<-stopped
+	p.done = make(chan struct{})
 	if !strings.HasPrefix(out.String(), "mcp-conform: 0 of 9, 9 left, 0 s; running 1/api/3.6a\n") {
 		t.Errorf("in a pipe after a while: %q", out.String())
 	}
 	p.live = true
-	p.mu.Unlock()
 	want := func(want string) {
 		t.Helper()
 		if got := p.line(); got != want {
