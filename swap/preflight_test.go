@@ -30,6 +30,7 @@ func TestWatch(t *testing.T) {
 		stop = s.watch("building; slow", time.Minute)
 		time.Sleep(time.Minute)
 		stop()
+		synctest.Wait()
 		if want := []string{"building; slow"}; !slices.Equal(said, want) {
 			t.Errorf("said %q", said)
 		}
