@@ -26,8 +26,8 @@ var levels = []struct {
 	{"3.8", []probe{{`^[0-9]+$`, []string{"display-message", "-p", "#{pane_output_generation}"}}, {`^[0-9]+$`, []string{"display-message", "-p", "#{history_generation}"}}}},
 }
 
-// Newest returns the newest version that the scripts were written for, if another is newer;
-// else "".
+// Newest returns the newest version that the scripts were written for if the given one is
+// newer still, and else "".
 func Newest(than string) string {
 	newest := levels[len(levels)-1].version
 	v, err := tmux.ParseVersion(than)

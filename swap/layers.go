@@ -137,7 +137,7 @@ type entryAt struct {
 // places lists all of them, strongest first, but of the user's config only the entry
 // of the user scope. A file of the project is left out if it is doc, the user's config.
 func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string) []entryAt {
-	c, top, own := doc.client, top(repo), doc.target
+	c, own, tree := doc.client, doc.target, top(repo)
 	if c.InFiles(scope) {
 		own = ""
 	}
@@ -159,7 +159,7 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 			doc, err := c.Parse([]byte(text))
 			add("$"+l.Var, doc, err)
 		}
-		for _, file := range c.Files(l, s.Sys, repo, top) {
+		for _, file := range c.Files(l, s.Sys, repo, tree) {
 			if target, err := filepath.EvalSymlinks(file); err == nil && (l.Role != clients.Project || target != own) {
 				doc, err := parseFile(target, c.Parse)
 				add(file, doc, err)
@@ -188,11 +188,7 @@ func (s *Swapper) switchedOff(c *clients.Client, settings *format.Doc, value map
 		get, in := settings.Get, ""
 		if o.File != nil {
 			in = ", " + o.File.File(s.Sys)
-			parse := parseJSONC
-			if filepath.Ext(o.File.File(s.Sys)) == ".toml" {
-				parse = c.Parse
-			}
-			other, err := parseFile(o.File.File(s.Sys), parse)
+			other, err := parseFile(o.File.File(s.Sys), c.Parse)
 			if err != nil {
 				continue // nor can the client read it
 			}

@@ -341,8 +341,6 @@ func (s *Swapper) trusts(c *clients.Client, settings *format.Doc, repo string) t
 	}
 }
 
-func parseJSONC(text []byte) (*format.Doc, error) { return format.Parse(format.JSONC, text) }
-
 func parseFile(path string, parse func([]byte) (*format.Doc, error)) (*format.Doc, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {

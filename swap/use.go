@@ -163,9 +163,6 @@ func (s *Swapper) fromProject(c *source, u *use) {
 	if c.err == nil && c.doc == nil {
 		c.doc, c.err = s.unmade(c.client, c.path)
 	}
-	if c.err == nil {
-		c.err = c.doc.leads(u.repo)
-	}
 }
 
 // Plan.
@@ -242,6 +239,11 @@ func plan(g *gathered) []*change {
 // edit makes a change's edit.
 func (u *use) edit(c *change) error {
 	var err error
+	if c.client.InFiles(c.scope) {
+		if err = c.doc.leads(u.repo); err != nil {
+			return err
+		}
+	}
 	if c.container, c.old, err = c.doc.find(c.scope, u.project, u.server); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type Claim struct {
 	// Why is what the verdict rests on, or what failed.
 	Why     string  `json:"why"`
 	Outcome Outcome `json:"outcome"`
-	// Evidence is that of a failure.
+	// Evidence shows a failure.
 	Evidence *Evidence `json:"evidence,omitempty"`
 	// Known is set for a failure that was expected; see [Expectations].
 	Known *Known `json:"known,omitempty"`
@@ -130,7 +130,7 @@ func (c *Cell) Settle(all []Claim) {
 	}
 }
 
-// outcome is that of a claim that was judged.
+// outcome returns the outcome of a claim with this verdict.
 func (v Verdict) outcome(expected Verdict) Outcome {
 	switch {
 	case v != expected:

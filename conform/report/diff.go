@@ -171,7 +171,7 @@ func (d *Diff) compare(r *Report, p TargetPair, from, to *Cell) {
 	}
 }
 
-// claim is the cell's claim with a text; that of a script without claims is about all.
+// claim returns the cell's claim with a text, or the one claim of a script that has none of its own.
 func (c *Cell) claim(text string) *Claim {
 	if c == nil {
 		return nil

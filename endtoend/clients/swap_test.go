@@ -315,7 +315,7 @@ func (b *bench) project() string {
 var justVersion = regexp.MustCompile(`^\{\s*"\$version": \d+\s*\}\s*$`)
 
 // A client that reads files of the project runs what --scope project has put into one, and
-// no longer once that is reverted. Then nothing is left in the project, but for the version
+// no longer once that is reverted. Then nothing is left in the project, except the version
 // that qwen puts into all of its files, and the copy that it makes before.
 func TestClientsInProject(t *testing.T) {
 	for _, c := range realClients(t) {
