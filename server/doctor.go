@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/internal/terminal"
 	"tmuxmcp/tmux"
 )
 
@@ -123,8 +124,9 @@ func Doctor(ctx context.Context, cfg Config, w io.Writer) bool {
 }
 
 func (d *Diagnosis) write(w io.Writer) {
+	width := terminal.Width(w)
 	line := func(what, format string, args ...any) {
-		fmt.Fprintf(w, "%-9s %s\n", what, fmt.Sprintf(format, args...))
+		fmt.Fprintf(w, "%-9s %s\n", what, terminal.Wrap(fmt.Sprintf(format, args...), width, 10))
 	}
 	// A problem stands where what it is about would stand.
 	problem := func(kinds ...string) (found bool) {

@@ -13,7 +13,7 @@ import (
 
 	"tmuxmcp/conform"
 	"tmuxmcp/conform/report"
-	"tmuxmcp/internal/color"
+	"tmuxmcp/internal/terminal"
 )
 
 // This file has the manners on terminals: colors as package color says; progress on standard
@@ -23,7 +23,7 @@ import (
 
 // styleOf is how to write for people to w.
 func styleOf(w io.Writer) report.Style {
-	s := report.Style{Unicode: utf8Locale(), Color: color.Wanted(w)}
+	s := report.Style{Unicode: utf8Locale(), Color: terminal.Color(w)}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			s.Width = max(40, min(width, 120))

@@ -15,8 +15,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
+	"tmuxmcp/internal/terminal"
 	"tmuxmcp/internal/version"
 	"tmuxmcp/server"
 	"tmuxmcp/tmux"
@@ -95,7 +95,7 @@ server on standard input and output, which is how a client starts it.`,
 			if err != nil {
 				return err
 			}
-			if in, ok := cmd.InOrStdin().(*os.File); ok && isTerminal(in) {
+			if terminal.Is(cmd.InOrStdin()) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "tmux-mcp: this is an MCP server, for a client to start; see tmux-mcp --help for its other commands")
 			}
 			return s.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
@@ -140,11 +140,6 @@ func leavePlugin() {
 	if err == nil && herr == nil && os.SameFile(root, here) {
 		_ = os.Chdir(os.Getenv("HOME")) // or it stays
 	}
-}
-
-func isTerminal(f *os.File) bool {
-	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
-	return err == nil
 }
 
 // usage reports wrong arguments as a usageError.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tmuxmcp/internal/terminal"
 	"tmuxmcp/swap/hint"
 )
 
@@ -24,7 +25,7 @@ func TestAsk(t *testing.T) {
 	if newPrinter(io.Discard).ask(ctx, never, "Sure?") {
 		t.Error("an interrupt is a yes")
 	}
-	if isTerminal(strings.NewReader("")) {
+	if terminal.Is(strings.NewReader("")) {
 		t.Error("a reader is a terminal")
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tmuxmcp/internal/terminal"
 	"tmuxmcp/internal/version"
 	"tmuxmcp/swap"
 	"tmuxmcp/swap/checkout"
@@ -127,10 +128,10 @@ func (a *app) verb(f func(context.Context, *swap.Swapper) error) func(*cobra.Com
 			return err
 		}
 		s := swap.New(sys, a.note)
-		if isTerminal(cmd.InOrStdin()) && isTerminal(a.stderr) {
+		if terminal.Is(cmd.InOrStdin()) && terminal.Is(a.stderr) {
 			s.Confirm = func(question string) bool { return a.err.ask(cmd.Context(), cmd.InOrStdin(), question) }
 		}
-		if isTerminal(a.stderr) && os.Getenv("TERM") != "dumb" {
+		if terminal.Is(a.stderr) && os.Getenv("TERM") != "dumb" {
 			s.Progress = a.progress
 		}
 		return f(cmd.Context(), s)
@@ -148,7 +149,7 @@ func (a *app) root() *cobra.Command {
 server, shows what each of them runs, and puts everything back: to the byte where
 nothing else has written to the config since, else the entry alone.
 
-Clients: ` + wrap(strings.Join(clients.Names(), ", "), 70, "         ") + `.
+Clients: ` + terminal.Wrap(strings.Join(clients.Names(), ", "), 80, len("Clients: ")) + `.
 
 A config is backed up before it is changed, nothing in it but
 the server's entry is touched, and every change is recorded, so that it can be reverted.`,
@@ -203,18 +204,4 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%w; did you mean %s?", err, strings.Join(like, " or "))
 	}
 	return err
-}
-
-// wrap breaks a line at spaces, with indent before each further line.
-func wrap(text string, width int, indent string) string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && len(line)+1+len(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		line = strings.TrimSpace(line + " " + word)
-	}
-	return strings.Join(append(lines, line), "\n"+indent)
 }

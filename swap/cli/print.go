@@ -2,18 +2,16 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 
-	"golang.org/x/term"
-
-	"tmuxmcp/internal/color"
+	"tmuxmcp/internal/terminal"
 	"tmuxmcp/swap"
 	"tmuxmcp/swap/ask"
 )
@@ -26,19 +24,15 @@ import (
 type printer struct {
 	w      io.Writer
 	colour bool
+	width  int // of the terminal; 0 for none
 	err    error
 }
 
 func newPrinter(w io.Writer) *printer {
 	p := &printer{}
 	p.w = &sticky{w: w, err: &p.err}
-	p.colour = color.Wanted(w)
+	p.colour, p.width = terminal.Color(w), terminal.Width(w)
 	return p
-}
-
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // ask asks a question; anything but yes is no, as is an interrupt.
@@ -93,12 +87,23 @@ func (p *printer) paint(colour, word string, width int) string {
 	return "\x1b[" + colour + "m" + padded + "\x1b[0m"
 }
 
-func (p *printer) problem(text string) {
-	p.linef("%s %s", p.paint(red, "mcp-swap:", 0), text)
+func (p *printer) problem(text string) { p.message(red, text) }
+
+func (p *printer) note(text string) { p.message(yellow, text) }
+
+func (p *printer) message(colour, text string) {
+	p.linef("%s %s", p.paint(colour, "mcp-swap:", 0), terminal.Wrap(text, p.width, len("mcp-swap: ")))
 }
 
-func (p *printer) note(text string) {
-	p.linef("%s %s", p.paint(yellow, "mcp-swap:", 0), text)
+// row prints a client's line: a word about it in a column of this width, and a text.
+func (p *printer) row(label, colour, word string, width int, text string) {
+	word = p.paint(colour, word, width)
+	p.linef("%-*s %s %s", labelWidth, label, word, terminal.Wrap(text, p.width, labelWidth+1+width+1))
+}
+
+// below prints more about a client on a line of its own.
+func (p *printer) below(colour, mark, text string) {
+	p.linef("%*s %s", labelWidth, "", p.paint(colour, mark+" "+terminal.Wrap(text, p.width, labelWidth+3), 0))
 }
 
 // note prints what the user should know besides results and errors.
@@ -113,17 +118,11 @@ const noClient = "no client is present; name one with --cli, or see mcp-swap det
 
 // progress replaces the last line of the terminal, and fits on it.
 func (a *app) progress(text string) {
-	width := 80
-	if f, ok := a.stderr.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			width = columns
-		}
-	}
 	line := []rune(text)
 	if text != "" {
 		line = []rune("mcp-swap: " + text)
 	}
-	fmt.Fprintf(a.err.w, "\r\x1b[K%s", string(line[:min(len(line), width-1)]))
+	fmt.Fprintf(a.err.w, "\r\x1b[K%s", string(line[:min(len(line), cmp.Or(a.err.width, 80)-1)]))
 }
 
 // document prints what --json is for.
@@ -160,10 +159,10 @@ func (p *printer) detection(found []swap.Detected) {
 		case c.Note != "":
 			why = "  (" + c.Note + ")"
 		}
-		p.linef("%-*s %s %s%s", labelWidth, c.Client, p.paint(colour, mark, 10), c.Config, why)
+		p.row(c.Client, colour, mark, 10, c.Config+why)
 	}
 	if len(absent) > 0 {
-		p.linef("absent: %s", wrap(strings.Join(absent, ", "), 72, "        "))
+		p.linef("absent: %s", terminal.Wrap(strings.Join(absent, ", "), cmp.Or(p.width, 80), len("absent: ")))
 	}
 }
 
@@ -208,10 +207,10 @@ func (a *app) stateText(c swap.ClientState, server, what string) {
 		a.out.linef("%s", line)
 	}
 	for _, shadow := range c.Shadows {
-		a.out.linef("%*s %s", labelWidth, "", a.out.paint(yellow, "! "+shadow, 0))
+		a.out.below(yellow, "!", shadow)
 	}
 	for _, merged := range c.Merged {
-		a.out.linef("%*s %s", labelWidth, "", a.out.paint(dim, "+ "+merged, 0))
+		a.out.below(dim, "+", merged)
 	}
 }
 
@@ -241,9 +240,9 @@ func (p *printer) verified(v swap.Verified) {
 	if v.NotAsked != "" {
 		said = append(said, v.NotAsked)
 	}
-	p.linef("%-*s %s %s", labelWidth, v.Label, p.paint(colour, word, 9), strings.Join(said, "; "))
+	p.row(v.Label, colour, word, 9, strings.Join(said, "; "))
 	for _, problem := range all {
-		p.linef("%*s %s", labelWidth, "", p.paint(yellow, "! "+problem, 0))
+		p.below(yellow, "!", problem)
 	}
 }
 
@@ -268,7 +267,7 @@ func (p *printer) diagnosis(d *swap.Diagnosis) {
 		p.linef("no problems found")
 	}
 	for _, f := range d.Findings {
-		p.linef("%s %s", p.paint(yellow, f.Kind+":", 0), f.Text)
+		p.linef("%s %s", p.paint(yellow, f.Kind+":", 0), terminal.Wrap(f.Text, p.width, len(f.Kind)+2))
 	}
 }
 
@@ -310,11 +309,11 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 		if a.doc.DryRun { // of forget: the others show a diff
 			outcome = "to forget"
 		}
-		line := fmt.Sprintf("%-*s %s %s", labelWidth, r.Label, a.out.paint(colour, outcome, 10), r.Config)
+		text := r.Config
 		if r.Detail != "" {
-			line += "  (" + r.Detail + ")"
+			text += "  (" + r.Detail + ")"
 		}
-		a.out.linef("%s", line)
+		a.out.row(r.Label, colour, outcome, 10, text)
 	}
 	if len(masked) > 0 {
 		a.note(strings.Join(masked, ", ") + ": possible secrets are masked, so patch(1) refuses the diff; --show-secrets prints it in full")

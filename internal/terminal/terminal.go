@@ -1,0 +1,65 @@
+// Package terminal has the manners of all programs on terminals: whether output is colored,
+// and how wide it is.
+package terminal
+
+import (
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// Color reports whether to color what goes to w: on a terminal that is not dumb, unless
+// NO_COLOR is set, and wherever FORCE_COLOR is set to anything but 0.
+func Color(w io.Writer) bool {
+	if force := os.Getenv("FORCE_COLOR"); force != "" {
+		return force != "0"
+	}
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && Is(w)
+}
+
+// Is reports whether a stream is a terminal.
+func Is(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Width returns the columns of the terminal that w is, and 0 if it is none: lines are for
+// programs there.
+func Width(w io.Writer) int {
+	if !Is(w) {
+		return 0
+	}
+	if width, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 80
+}
+
+// Wrap breaks a text between words into lines of at most width columns; the lines after the
+// first are indented, and the first is taken to follow as many columns. With width 0 the
+// text stays as it is.
+func Wrap(text string, width, indent int) string {
+	if width == 0 {
+		return text
+	}
+	var b strings.Builder
+	column := indent
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}
