@@ -1,19 +1,24 @@
 // Docs makes what the docs show of this machine's programs:
 //
 //	go run ./internal/cmd/docs bench TMUX...         the figures in docs/performance.md
-//	go run ./internal/cmd/docs picture LINES COMMAND  an SVG of what a command prints in a pane
+//	go run ./internal/cmd/docs picture LINES COMMAND...  an SVG of what commands print in a pane
+//	go run ./internal/cmd/docs draw TITLE <SCREEN    an SVG of what capture-pane -e printed
 //	go generate ./internal/cmd/docs                  the tables of what models read
 //
 // A row of figures in docs/performance.md names its benchmark and metric in a comment. The
-// picture in README.md is of what mcp-conform, built into the PATH, prints of the programs
-// that mcp-conform tmux get fetches:
+// pictures in README.md are of programs built into the PATH: mcp-conform, with the tmux
+// programs that mcp-conform tmux get fetches; mcp-swap, in a checkout, in a home with the
+// configs of swap/testdata/configs; and an agent at work, which endtoend/clients draws.
 //
-//	go run ./internal/cmd/docs picture 20 'mcp-conform --tmux debian:bookworm --tmux debian:trixie --tmux debian:sid' >docs/mcp-conform.svg
+//	docs picture 20 'mcp-conform --tmux debian:bookworm --tmux debian:trixie --tmux debian:sid' >docs/mcp-conform.svg
+//	docs picture 40 'mcp-swap use-local' 'mcp-swap verify' 'mcp-swap revert' >docs/mcp-swap.svg
+//	PICTURE=docs/agent.svg .ci/clients --test
 package main
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -23,12 +28,17 @@ import (
 )
 
 func main() {
-	err := errors.New("usage: docs bench TMUX... | docs picture LINES COMMAND | docs tables")
+	err := errors.New("usage: docs bench TMUX... | docs picture LINES COMMAND... | docs draw TITLE | docs tables")
+	var image string
 	switch args := os.Args[1:]; {
 	case len(args) > 1 && args[0] == "bench":
 		err = bench("docs/performance.md", args[1:])
-	case len(args) == 3 && args[0] == "picture":
-		err = picture(args[1], args[2])
+	case len(args) > 2 && args[0] == "picture":
+		image, err = picture(args[1], args[2:])
+	case len(args) == 2 && args[0] == "draw":
+		var screen []byte
+		screen, err = io.ReadAll(os.Stdin)
+		image = draw(string(screen), args[1])
 	case len(args) == 1 && args[0] == "tables":
 		err = tables()
 	}
@@ -36,6 +46,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "docs:", err)
 		os.Exit(1)
 	}
+	fmt.Print(image)
 }
 
 // bench runs the benchmarks with each tmux program, and writes a column for each.
