@@ -72,7 +72,19 @@ var (
 func (s *Server) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(catalogueIntro)
-	b.WriteString("\n**Rows.** What several tools answer with:\n")
+	b.WriteString("\n## Contents\n\n")
+	for _, set := range Toolsets()[1:] {
+		var links []string
+		for _, d := range s.offered() {
+			if d.set == set {
+				links = append(links, fmt.Sprintf("[%s](#%[1]s)", d.name))
+			}
+		}
+		if links != nil {
+			fmt.Fprintf(&b, "- **%s**: %s\n", set, strings.Join(links, ", "))
+		}
+	}
+	b.WriteString("- [Resources](#resources)\n\n## Rows\n\nWhat several tools answer with:\n")
 	for _, r := range rowNames {
 		fmt.Fprintf(&b, "\n- a <a id=%q></a>**%s**: %s", r.name, r.name, properties(params.FieldsOf(r.typ)))
 	}
@@ -143,7 +155,7 @@ func (d decl) markdown(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.Name, typeWords(f.Schema(true)), def, note)
 	}
-	fmt.Fprintf(b, "\nAnswers with %s.\n", answerWords(d.out))
+	fmt.Fprintf(b, "\nReturns %s.\n", answerWords(d.out))
 }
 
 // facts are a tool's tier and hints in words.

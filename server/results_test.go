@@ -43,7 +43,7 @@ var (
 	update   = flag.Lookup("update")
 )
 
-// TestResultsAreThoseOfTheDocs makes the calls of docs/tools.md, and compares what a
+// TestResultsAreThoseOfTheDocs makes the calls of docs/using.md, and compares what a
 // model reads. With -update it writes what that is.
 func TestResultsAreThoseOfTheDocs(t *testing.T) {
 	t.Parallel()
@@ -53,7 +53,7 @@ func TestResultsAreThoseOfTheDocs(t *testing.T) {
 	if tmuxtest.Run(t, srv, "display-message", "-p", "-t", "%0", "#{window_width}x#{window_height}") != "80x12" {
 		t.Skip("this tmux does not heed the size of its first session")
 	}
-	text, err := os.ReadFile("catalogue.md")
+	text, err := os.ReadFile("../docs/using.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestResultsAreThoseOfTheDocs(t *testing.T) {
 	before, rest, _ := strings.Cut(string(text), begin)
 	kept, after, found := strings.Cut(rest, end)
 	if !found {
-		t.Fatal("catalogue.md has no place for the examples")
+		t.Fatal("docs/using.md has no place for the examples")
 	}
 	var docs strings.Builder
 	cursor := ""
@@ -95,11 +95,11 @@ func TestResultsAreThoseOfTheDocs(t *testing.T) {
 		docs.WriteString(block)
 	}
 	if want := docs.String(); update.Value.String() == "true" {
-		if err := os.WriteFile("catalogue.md", []byte(before+begin+want+end+after), 0o644); err != nil {
+		if err := os.WriteFile("../docs/using.md", []byte(before+begin+want+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if diff := cmp.Diff(kept, want); diff != "" {
-		t.Errorf("the examples of docs/tools.md (-) are not what a model reads (+); go test ./server -update && go generate ./server:\n%s", diff)
+		t.Errorf("the examples of docs/using.md (-) are not what a model reads (+); go test ./server -update:\n%s", diff)
 	}
 }
 

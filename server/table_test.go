@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -199,7 +198,7 @@ func TestSchemasAreThoseOfTheSnapshots(t *testing.T) {
 // TestVariablesAreDocumented: and so are the operators of filters.
 func TestVariablesAreDocumented(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("catalogue.md")
+	text, err := os.ReadFile("../docs/using.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,44 +208,11 @@ func TestVariablesAreDocumented(t *testing.T) {
 	}
 	for _, name := range slices.AppendSeq(names, maps.Keys(filterOps)) {
 		if !strings.Contains(string(text), "`"+name+"`") {
-			t.Errorf("catalogue.md does not document %s", name)
+			t.Errorf("docs/using.md does not document %s", name)
 		}
 	}
 }
 
-// README lists the tools by name, between two marks.
-func TestReadmeListsTheTools(t *testing.T) {
-	t.Parallel()
-	s, err := New(Config{Tmux: "/bin/true", Tier: Destructive})
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join("..", "README.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const begin, end = "<!-- tools: made by go test ./server -update -->\n", "<!-- end of tools -->\n"
-	before, rest, found := strings.Cut(string(text), begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatal("README.md has no place for the tools")
-	}
-	var b strings.Builder
-	b.WriteString("\n| toolset | tools |\n|---|---|\n")
-	for _, set := range Toolsets()[1:] {
-		var names []string
-		for _, d := range s.offered() {
-			if d.set == set {
-				names = append(names, d.name)
-			}
-		}
-		if names != nil {
-			fmt.Fprintf(&b, "| %s | %s |\n", set, strings.Join(names, ", "))
-		}
-	}
-	checkFile(t, path, before+begin+b.String()+"\n"+end+after)
-}
 
 // checkFile compares a file with what it should be, or writes it with -update.
 func checkFile(t *testing.T, path, want string) {

@@ -391,6 +391,6 @@ code is 1 if there are any. A tmux server that does not run yet is not a problem
 			return err
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (docs/tools.md describes it)")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (docs/using.md describes it)")
 	return c
 }
