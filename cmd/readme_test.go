@@ -14,28 +14,19 @@ import (
 	"tmuxmcp/internal/test/testtmux"
 )
 
-func readme(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-// blocks are the indented blocks of README.md that a line begins with a prefix in,
-// without their indentation.
-func blocks(t *testing.T, prefix string) [][]string {
+// blocks are the indented blocks of a page that a line begins with a prefix in, without
+// their indentation.
+func blocks(t *testing.T, page, prefix string) [][]string {
 	t.Helper()
 	var found [][]string
-	for _, block := range regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(readme(t), -1) {
+	for _, block := range regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(pages(t)["../"+page], -1) {
 		lines := strings.Split(strings.TrimSuffix(strings.TrimPrefix(strings.ReplaceAll("\n"+block, "\n    ", "\n"), "\n"), "\n"), "\n")
 		if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, prefix) }) {
 			found = append(found, lines)
 		}
 	}
 	if found == nil {
-		t.Fatalf("README.md has no block with %q", prefix)
+		t.Fatalf("%s has no block with %q", page, prefix)
 	}
 	return found
 }
@@ -136,13 +127,13 @@ func (r reader) transcript(t *testing.T, block []string) {
 		out, err := r.run(t, command)
 		out = strings.ReplaceAll(out, progressLine, "")
 		if got := seconds.ReplaceAllString(out, "0s"); err != nil || !regexp.MustCompile(`^`+want.String()+`$`).MatchString(got) {
-			t.Errorf("%s: %v, and prints\n%s\nREADME.md has\n%s", command, err, out, strings.Join(block[i+1:end], "\n"))
+			t.Errorf("%s: %v, and prints\n%s\nThe page has\n%s", command, err, out, strings.Join(block[i+1:end], "\n"))
 		}
 		i = end
 	}
 }
 
-// What the README shows of mcp-swap is what it prints, in this checkout, to somebody who
+// What docs/mcp-swap.md shows of mcp-swap is what it prints, in this checkout, to somebody who
 // has these clients. It only looks whether they are there.
 func TestReadmeSwaps(t *testing.T) {
 	r := newReader(t)
@@ -159,7 +150,7 @@ func TestReadmeSwaps(t *testing.T) {
 	r.write(t, ".gemini/settings.json", `{"mcpServers": {"tmux": {"command": "tmux-mcp"}}}`)
 	r.write(t, ".gemini/trustedFolders.json", fmt.Sprintf(`{%q: "TRUST_FOLDER"}`, r.here))
 	r.write(t, ".config/opencode/opencode.jsonc", `{"mcp": {"tmux": {"type": "local", "command": ["tmux-mcp"]}}}`)
-	for _, block := range blocks(t, "$ mcp-swap") {
+	for _, block := range blocks(t, "docs/mcp-swap.md", "$ mcp-swap use-local") {
 		r.transcript(t, block)
 	}
 }
@@ -168,10 +159,10 @@ func TestReadmeSwaps(t *testing.T) {
 // does something.
 func TestReadmeCallsTools(t *testing.T) {
 	r := newReader(t)
-	for _, block := range blocks(t, "$ tmux-mcp") {
+	for _, block := range blocks(t, "README.md", "$ tmux-mcp") {
 		r.transcript(t, block)
 	}
-	for _, block := range blocks(t, "tmux-mcp ") {
+	for _, block := range blocks(t, "README.md", "tmux-mcp ") {
 		for _, line := range block {
 			if out, err := r.run(t, line+" </dev/null"); err != nil {
 				t.Errorf("%s: %v: %s", line, err, out)
@@ -184,15 +175,16 @@ func TestReadmeCallsTools(t *testing.T) {
 // them is tested in endtoend/clients.
 func TestReadmeAddsToClients(t *testing.T) {
 	r := newReader(t)
+	readme, using := pages(t)["../README.md"], pages(t)["../docs/using.md"]
 	for file, prefix := range map[string]string{".cursor/mcp.json": `{"mcpServers"`, ".config/Code/User/mcp.json": `{"servers"`} {
-		if !strings.Contains(readme(t), "~/"+file) {
+		if !strings.Contains(readme, "~/"+file) {
 			t.Errorf("README.md does not mention ~/%s", file)
 		}
-		r.write(t, file, strings.Join(blocks(t, prefix)[0], "\n"))
+		r.write(t, file, strings.Join(blocks(t, "README.md", prefix)[0], "\n"))
 	}
 	r.has(t, "cursor", "tmux", "tmux-mcp")
 	r.has(t, "vscode", "tmux", "tmux-mcp")
-	for _, args := range regexp.MustCompile("`\"command\": \"ssh\", \"args\": .*?`").FindAllString(readme(t), -1) {
+	for _, args := range regexp.MustCompile("`\"command\": \"ssh\", \"args\": .*?`").FindAllString(using, -1) {
 		r.write(t, ".cursor/mcp.json", `{"mcpServers": {"tmux-devbox": {`+strings.Trim(args, "`")+`}}}`)
 	}
 	r.has(t, "cursor", "tmux-devbox", "ssh -o BatchMode=yes devbox .local/bin/tmux-mcp")

@@ -213,7 +213,6 @@ func TestVariablesAreDocumented(t *testing.T) {
 	}
 }
 
-
 // checkFile compares a file with what it should be, or writes it with -update.
 func checkFile(t *testing.T, path, want string) {
 	t.Helper()

@@ -120,13 +120,18 @@ func TestInspector(t *testing.T) {
 	}
 }
 
-// The lines of the README for these clients give them the server.
+// The lines of the README and docs/using.md for these clients give them the server, and
+// take it away again.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(repo + "/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := regexp.MustCompile(`(?m)^    (claude|codex|gemini|opencode) mcp add .*$`).FindAllString(string(text), -1)
+	using, err := os.ReadFile(repo + "/docs/using.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := regexp.MustCompile(`(?m)^    (claude|codex|gemini|opencode) mcp add .*$`).FindAllString(string(text)+string(using), -1)
 	if slices.Sort(lines); len(lines) < 2 {
 		t.Fatalf("lines: %q", lines)
 	}
@@ -142,6 +147,16 @@ func TestReadme(t *testing.T) {
 			var out bytes.Buffer
 			if err := json.Compact(&out, []byte(b.swap(0, "status", "--json", "--server", words[at], "--cli", words[0]))); err != nil || !strings.Contains(out.String(), `"command":`+string(command)) {
 				t.Errorf("%s: %v, %s", line, err, &out)
+			}
+			remove := regexp.MustCompile("`" + words[0] + " (mcp remove (?:[^`]* )?tmux)`").FindSubmatch(text)
+			if remove == nil || words[at] != "tmux" {
+				return
+			}
+			if out, err := b.try(b.repo, strings.Fields(string(remove[1]))...); err != nil {
+				t.Errorf("%s: %v: %s", remove[0], err, out)
+			}
+			if left := b.swap(0, "status", "--server", "tmux", "--cli", words[0]); !strings.Contains(left, "no entry") {
+				t.Errorf("after %s: %s", remove[0], left)
 			}
 		})
 	}

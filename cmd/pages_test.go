@@ -1,0 +1,152 @@
+package cmd
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// pages are all that people read, but what is made from other files.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := filepath.Glob("../*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, name := range append(names, more...) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = string(text)
+	}
+	return all
+}
+
+// A command of a page is a line of a block, or code in its text, that begins with the
+// name of a program.
+var (
+	commandLine = regexp.MustCompile("(?m)^(?:    )?(?:\\$ )?((?:tmux-mcp|mcp-swap|mcp-conform|go test|\\.ci/\\w+) .*)$")
+	commandCode = regexp.MustCompile("`((?:tmux-mcp|mcp-swap|mcp-conform|go test|\\.ci/\\w+) [^`]*)`")
+)
+
+// oneCommand is what stands before a comment, and before what the shell does besides.
+var oneCommand = regexp.MustCompile(`^('[^']*'|"[^"]*"|[^'"#|&;<>\s]+|\s+)*`)
+
+// TestCommandsOfPages: the programs know all commands and flags that the pages have, the
+// tests that they name exist, and so do the steps of .ci/full.
+func TestCommandsOfPages(t *testing.T) {
+	newReader(t)
+	t.Setenv("GITHUB_STEP_SUMMARY", "summary.md")
+	n := 0
+	for page, text := range pages(t) {
+		found := append(commandLine.FindAllStringSubmatch(text, -1), commandCode.FindAllStringSubmatch(text, -1)...)
+		for _, m := range found {
+			command := oneCommand.FindString(m[1])
+			words := strings.Fields(strings.NewReplacer("…", "", "...", "").Replace(command))
+			n++
+			switch {
+			case words[0] == "go":
+				checkTests(t, page, command)
+			case strings.HasPrefix(words[0], ".ci/"):
+				checkSteps(t, page, words)
+			default:
+				cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.Join(withHelp(words), " "))
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%s: %s: %v: %s", page, command, err, out)
+				}
+			}
+		}
+	}
+	if n < 90 {
+		t.Errorf("the pages have %d commands", n)
+	}
+}
+
+// withHelp puts --help before the arguments that are a program's own.
+func withHelp(words []string) []string {
+	i := slices.Index(words, "--")
+	if i < 0 {
+		i = len(words)
+	}
+	return slices.Insert(slices.Clone(words), i, "--help")
+}
+
+func checkTests(t *testing.T, page, command string) {
+	t.Helper()
+	dir := regexp.MustCompile(`\./[\w/]+`).FindString(command)
+	if dir == "" {
+		return
+	}
+	out, err := exec.Command("go", "list", "-f", `{{.Dir}}/*_test.go`, "."+dir).Output()
+	if err != nil {
+		t.Errorf("%s: %s: no package %s", page, command, dir)
+		return
+	}
+	files, _ := filepath.Glob(strings.TrimSpace(string(out)))
+	var source strings.Builder
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Write(text)
+	}
+	for _, m := range regexp.MustCompile(`-(?:run|fuzz)[ =]'?\^?(?:Test|Fuzz)?([A-Za-z]+)`).FindAllStringSubmatch(command, -1) {
+		if m[1] != "xxx" && !regexp.MustCompile(`func (Test|Fuzz)\w*`+m[1]).MatchString(source.String()) {
+			t.Errorf("%s: %s: no test %s", page, command, m[1])
+		}
+	}
+}
+
+func checkSteps(t *testing.T, page string, words []string) {
+	t.Helper()
+	text, err := os.ReadFile("../" + words[0])
+	if err != nil {
+		t.Errorf("%s: %v", page, err)
+		return
+	}
+	for _, w := range words[1:] {
+		if w != "help" && !strings.Contains(string(text), w) {
+			t.Errorf("%s: %s has no %s", page, words[0], w)
+		}
+	}
+}
+
+// TestLinksOfPages: what pages link to in this repository exists, with the heading.
+func TestLinksOfPages(t *testing.T) {
+	all := pages(t)
+	anchors := func(page string) []string {
+		var found []string
+		for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(all[page], -1) {
+			heading := strings.ToLower(regexp.MustCompile("[^\\w -]").ReplaceAllString(m[1], ""))
+			found = append(found, strings.ReplaceAll(heading, " ", "-"))
+		}
+		for _, m := range regexp.MustCompile(`<a id="([\w-]+)"`).FindAllStringSubmatch(all[page], -1) {
+			found = append(found, m[1])
+		}
+		return found
+	}
+	for page, text := range all {
+		for _, m := range regexp.MustCompile(`\]\(([^):\s]*?)(?:#([\w-]*))?\)`).FindAllStringSubmatch(text, -1) {
+			to := page
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(page), m[1])
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s links to %s: %v", page, m[0], err)
+			} else if m[2] != "" && strings.HasSuffix(to, ".md") && !slices.Contains(anchors(to), m[2]) {
+				t.Errorf("%s links to %s, which has no such heading", page, m[0])
+			}
+		}
+	}
+}
