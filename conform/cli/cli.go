@@ -19,6 +19,7 @@ import (
 
 	"tmuxmcp/conform"
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/terminal"
 	"tmuxmcp/internal/version"
 )
 
@@ -166,6 +167,7 @@ func Command() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("mcp-conform {{.Version}}\n")
+	terminal.FitHelp(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		text := goNumberError.ReplaceAllString(err.Error(), "want a number")
 		text = goTimeError.ReplaceAllString(text, "want a time such as 90s or 2m")

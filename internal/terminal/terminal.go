@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
@@ -62,4 +63,9 @@ func Wrap(text string, width, indent int) string {
 		column += n
 	}
 	return b.String()
+}
+
+// FitHelp wraps the flags in the help of a command, and of those below it, at 80 columns.
+func FitHelp(root *cobra.Command) {
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages |", "Flags.FlagUsagesWrapped 80 |"))
 }

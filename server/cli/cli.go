@@ -66,7 +66,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case errors.Is(err, syscall.EPIPE):
 		return exitFailed // the reader has seen enough
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "tmux-mcp: %v\nSee %s --help\n", err, cmd.CommandPath())
+		fmt.Fprintf(stderr, "tmux-mcp: %v\n  see %s --help\n", err, cmd.CommandPath())
 		return exitUsage
 	case errors.Is(err, exec.ErrNotFound):
 		fmt.Fprintf(stderr, "tmux-mcp: %v\nInstall tmux, or say where it is with --tmux\n", err)
@@ -103,13 +103,14 @@ server on standard input and output, which is how a client starts it.`,
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	root.SetVersionTemplate("tmux-mcp {{.Version}}\n")
+	terminal.FitHelp(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	f := root.PersistentFlags()
 	f.StringVarP(&o.socketName, "socket-name", "L", "", "`name` of the tmux server to use")
 	f.StringVarP(&o.socketPath, "socket-path", "S", "", "socket `path` of the tmux server to use")
 	f.StringVar(&o.tmux, "tmux", "", "tmux `program` to run (default tmux on PATH)")
 	f.StringVar(&o.safety, "safety", "", "`tier` of the tools to offer: readonly, mutating or destructive (default mutating)")
-	f.StringVar(&o.toolsets, "toolsets", "", "offer only these `sets`: "+strings.Join(server.Toolsets(), ","))
+	f.StringVar(&o.toolsets, "toolsets", "", "offer only these `sets`, with commas: "+strings.Join(server.Toolsets(), ", "))
 	f.BoolVar(&o.pin, "pin", false, "refuse calls that name another socket")
 	f.StringVar(&o.transport, "transport", "", "`way` to reach tmux: auto, native or exec (default auto)")
 	f.StringVar(&o.results, "results", "", "`form` of results: text, for models, or json, with output schemas, for programs (default text)")
@@ -364,8 +365,8 @@ func doctorCommand(o *options) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show what the server would connect to, and check for problems",
-		Long: `Doctor shows what the server would connect to, and checks for problems. The exit
-code is 1 if there are any. A tmux server that does not run yet is not a problem.`,
+		Long: `Doctor shows what the server would connect to, and checks for problems. It exits
+1 if there are any. A tmux server that is not running yet is not a problem.`,
 		Example: "  tmux-mcp doctor -L work\n  tmux-mcp doctor --json | jq -r '.findings[].text'",
 		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {

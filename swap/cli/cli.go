@@ -145,14 +145,14 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mcp-swap",
 		Short: "Point agent CLIs at a local checkout of an MCP server, and put everything back",
-		Long: `mcp-swap points the agent CLIs of this machine at a local checkout of an MCP
-server, shows what each of them runs, and puts everything back: to the byte where
-nothing else has written to the config since, else the entry alone.
+		Long: `mcp-swap points the agent CLIs on this machine at a local checkout of an MCP
+server, shows what each of them runs, and puts everything back. A config that
+nothing else has written to since gets its exact old bytes.
 
 Clients: ` + terminal.Wrap(strings.Join(clients.Names(), ", "), 80, len("Clients: ")) + `.
 
-A config is backed up before it is changed, nothing in it but
-the server's entry is touched, and every change is recorded, so that it can be reverted.`,
+Only the server's entry in a config is changed. Every change is recorded, and
+the old config is backed up first.`,
 		Example: `  mcp-swap detect               # which clients are installed
   mcp-swap use-local --dry-run  # what would change, as a diff
   mcp-swap use-local            # run the checkout in the current directory
@@ -170,6 +170,7 @@ the server's entry is touched, and every change is recorded, so that it can be r
 		},
 	}
 	root.SetVersionTemplate("mcp-swap {{.Version}}\n")
+	terminal.FitHelp(root)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(a.detect(), a.status(), a.useLocal(), a.verify(), a.revert(), a.forget(), a.doctor())

@@ -215,11 +215,12 @@ func (a *app) verify() *cobra.Command {
 		Long: `verify starts the server from each client's current config, completes an MCP
 initialize and lists its tools. Then it queries the client's own program, where
 one can answer, and reports where the two disagree: the client runs another
-command, has the server switched off, does not trust the folder, or has not read
-the entry. It changes no config: clients are queried with a copy of theirs, in a
-home directory that is removed afterwards. A remote server is connected to, without
-the entry's headers, if it is on this machine or use-local --url has written its
-entry; others are not tried. It exits 1 if there is a problem.`,
+command, has the server switched off, does not trust the folder, or has not
+read the entry. It changes no config: clients are queried with a copy of
+theirs, in a home directory that is removed afterwards. A remote server is
+connected to, without the entry's headers, if it is on this machine or
+use-local --url has written its entry; others are not tried. It exits 1 if
+there is a problem.`,
 		Example: `  mcp-swap verify
   mcp-swap verify --cli codex --json`,
 	}
@@ -258,21 +259,21 @@ each client. The command depends on the checkout:
   package.json    node REPO/BIN
   Cargo.toml      cargo run --quiet --manifest-path REPO/Cargo.toml --bin ENTRY
 
-A command after -- is written instead of one of a checkout, as it is: for Docker,
-Deno, Java, a script. --server must name the server then. A bare name must be on
-PATH; a relative path of the program becomes absolute. With --url the clients
-connect to a server that runs already.
+A command after -- is written as it is, without a checkout: Docker, Deno, Java
+or a script. It needs --server NAME. A bare program name must be on PATH; a
+relative path becomes absolute. With --url the clients connect to a server that
+is already running.
 
 Before anything is written, the server is started once and must answer an MCP
 initialize within 60 seconds, or as --timeout says. An existing entry keeps
 everything except its command and arguments. --env adds to its environment, and
 so does --env-file, whose lines are NAME=VALUE, as Docker and dotenv have it.
-Claude's entry is written for the project, those of the others for all projects.
---scope project writes those of the others into files of the project too, such as
-.cursor/mcp.json. --keep-env copies the variables of the user scope's entry that
-a project's would hide.
-A client that --cli names gets a config if it has none, as every client gets a
-file of the project; revert removes it.`,
+Claude's entry is written for the project, those of the others for all
+projects. --scope project writes those of the others into files of the project
+too, such as .cursor/mcp.json. --keep-env copies the variables of the user
+scope's entry that a project's would hide. A client that --cli names gets a
+config if it has none, as every client gets a file of the project; revert
+removes it.`,
 		Example: `  mcp-swap use-local --dry-run
   mcp-swap use-local --cli claude --cli codex
   mcp-swap use-local --scope project
@@ -356,12 +357,11 @@ func (a *app) revert() *cobra.Command {
 		Short: "Put back what use-local changed",
 		Long: `revert undoes swaps, the newest first. A config that nothing else has written
 to since gets its exact old bytes; otherwise only the entry is restored, and
-everything that was saved since stays. A config that use-local created is removed
-if nothing else was added. An entry that was itself edited since is
+everything that was saved since stays. A config that use-local created is
+removed if nothing else was added. An entry that was itself edited since is
 left alone, unless --force is given: then the fields that the swap changed are
-restored, and the edit of the others stays.
-For thirty days it also undoes what a client has brought back by saving its config
-from memory.`,
+restored, and the edit of the others stays. For thirty days it also undoes what
+a client has brought back by saving its config from memory.`,
 		Example: `  mcp-swap revert --dry-run
   mcp-swap revert
   mcp-swap revert --repo .
@@ -397,11 +397,11 @@ func (a *app) forget() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "forget",
 		Short: "Remove records of swaps, and change no config",
-		Long: `forget removes records of swaps and their backups. It changes no config: it is for
-swaps that can never be reverted, because the client or its config is gone, and
-with --force for those that you want to keep. Records of reverted swaps, which are kept for thirty days,
-are forgotten too. Say which records with --cli, --server, --repo or --scope, or
-all of them with --all.`,
+		Long: `forget removes records of swaps and their backups, and changes no config. Use
+it for swaps that can never be reverted because the client or its config is
+gone, or, with --force, for swaps that you want to keep. It also forgets swaps
+that were reverted, whose records are kept for thirty days. Choose the records
+with --cli, --server, --repo or --scope, or take all of them with --all.`,
 		Example: `  mcp-swap forget --cli codex --dry-run
   mcp-swap forget --repo ~/src/old-server
   mcp-swap forget --all`,
@@ -429,11 +429,11 @@ func (a *app) doctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check for problems, and change nothing",
-		Long: `doctor reports swaps that were not reverted, were interrupted or have come back,
-records and backups without each other, the repository registered under another name,
-entries whose checkout was deleted, swaps to a program that is missing, configs
-that cannot be read, and environment variables that override a client's login (it
-never reads their values). It exits 1 when it finds something.`,
+		Long: `doctor reports swaps that were not reverted, were interrupted or have come
+back, records without backups and backups without records, this repository
+under another name, entries whose checkout was deleted, swaps to a missing
+program, unreadable configs, and environment variables that override a client's
+login (it never reads their values). It exits 1 if it finds a problem.`,
 		Example: `  mcp-swap doctor
   mcp-swap doctor --json`,
 	}

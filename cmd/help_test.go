@@ -1,0 +1,45 @@
+package cmd
+
+import (
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestHelpFits: the help of each command has at most 80 columns, and an example unless it is
+// cobra's own.
+func TestHelpFits(t *testing.T) {
+	newReader(t)
+	n := 0
+	var look func(words []string)
+	look = func(words []string) {
+		n++
+		out, err := exec.CommandContext(t.Context(), words[0], append(words[1:len(words):len(words)], "--help")...).CombinedOutput()
+		if err != nil {
+			t.Errorf("%v: %v\n%s", words, err, out)
+		}
+		for line := range strings.Lines(string(out)) {
+			if line = strings.TrimRight(line, "\n"); utf8.RuneCountInString(line) > 80 && !strings.HasPrefix(line, "  "+words[0]) {
+				t.Errorf("%v: more than 80 columns: %s", words, line)
+			}
+		}
+		_, commands, _ := strings.Cut(string(out), "Available Commands:\n")
+		commands, _, _ = strings.Cut(commands, "\n\n")
+		for _, m := range regexp.MustCompile(`(?m)^  ([\w-]+)`).FindAllStringSubmatch(commands, -1) {
+			if m[1] != "help" && m[1] != "completion" {
+				look(append(words[:len(words):len(words)], m[1]))
+			}
+		}
+		if !strings.Contains(string(out), "Examples:") {
+			t.Errorf("%v has no example", words)
+		}
+	}
+	for _, program := range []string{"tmux-mcp", "mcp-swap", "mcp-conform"} {
+		look([]string{program})
+	}
+	if n < 20 {
+		t.Errorf("the programs have %d commands", n)
+	}
+}
