@@ -18,7 +18,11 @@ func newTmux() *cobra.Command {
 		Use:   "tmux",
 		Short: "Fetch, list and remove Debian's tmux binaries in the cache",
 		Long: `tmux looks after Debian's tmux binaries in the user's cache. In the place of a
-suite there may be a version, debian:3.7c, which is that of whichever suite has it.`,
+suite there may be a version, debian:3.7c, which is that of whichever suite has
+it.`,
+		Example: `  mcp-conform tmux get debian:trixie
+  mcp-conform tmux list
+  "$(mcp-conform tmux path debian:trixie)" -V`,
 		Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -27,9 +31,10 @@ suite there may be a version, debian:3.7c, which is that of whichever suite has 
 	list := newTmuxList(fetcher)
 	cmd.AddCommand(
 		&cobra.Command{
-			Use:   "get debian:SUITE...",
-			Short: "Fetch the tmux of each suite, unless it is there, and print its path",
-			Args:  someSuites,
+			Use:     "get debian:SUITE...",
+			Short:   "Fetch the tmux of each suite if needed, and print its path",
+			Example: "  mcp-conform tmux get debian:trixie debian:3.7c",
+			Args:    someSuites,
 
 			ValidArgsFunction: words(suites...),
 			RunE: eachSuite(func(cmd *cobra.Command, suite string) error {
@@ -41,9 +46,10 @@ suite there may be a version, debian:3.7c, which is that of whichever suite has 
 			}),
 		},
 		&cobra.Command{
-			Use:   "path debian:SUITE...",
-			Short: "Print the path of the tmux of each suite, which has been fetched",
-			Args:  someSuites,
+			Use:     "path debian:SUITE...",
+			Short:   "Print the path of the tmux of each suite, which has been fetched",
+			Example: "  mcp-conform tmux path debian:trixie",
+			Args:    someSuites,
 
 			ValidArgsFunction: cachedSuites,
 			RunE: eachSuite(func(cmd *cobra.Command, suite string) error {
@@ -58,9 +64,10 @@ suite there may be a version, debian:3.7c, which is that of whichever suite has 
 			}),
 		},
 		&cobra.Command{
-			Use:   "remove debian:SUITE...",
-			Short: "Remove the tmux of each suite from the cache",
-			Args:  someSuites,
+			Use:     "remove debian:SUITE...",
+			Short:   "Remove the tmux of each suite from the cache",
+			Example: "  mcp-conform tmux remove debian:trixie",
+			Args:    someSuites,
 
 			ValidArgsFunction: cachedSuites,
 
@@ -74,9 +81,10 @@ suite there may be a version, debian:3.7c, which is that of whichever suite has 
 func newTmuxList(fetcher func(*cobra.Command) *debian.Fetcher) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List what is in the cache",
-		Args:  cobra.NoArgs,
+		Use:     "list",
+		Short:   "List what is in the cache",
+		Example: "  mcp-conform tmux list --json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := fetcher(cmd).List()
 			if asJSON && err == nil {

@@ -70,7 +70,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return 128 + int(syscall.SIGPIPE)
 	}
 	for line := range strings.SplitSeq(err.Error(), "\n") {
-		fmt.Fprintf(stderr, "mcp-conform: %s\n", report.Printable(line))
+		if !strings.HasPrefix(line, "  ") {
+			line = "mcp-conform: " + line
+		}
+		fmt.Fprintln(stderr, report.Printable(line))
 	}
 	if ran.Name() == "verdict" {
 		return exitAbort
@@ -122,11 +125,11 @@ func unread(f *os.File) bool {
 	return err == nil && n > 0 && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
 }
 
-const long = `mcp-conform replays the gaps of libtmux issue #670, and other suites of what
-breaks wrappers of tmux (--suite), against real tmux programs and says for each
-gap, each tmux and each layer what holds: is the claim about tmux true (layer
-tmux), is the gap closed in this module's API (layer api), and can an agent do it
-with a tool of an MCP server (layer mcp)? Without a command it runs.
+const long = `mcp-conform replays the 14 gaps of libtmux issue #670, and more scripts about
+what breaks tmux wrappers (--suite), against real tmux programs. It asks three
+questions: is the claim about tmux true (layer tmux), is the gap closed in this
+module's Go API (layer api), and can an agent do it with a tool of an MCP server
+(layer mcp)? Without a command it runs them.
 
 A tmux is given as
   PATH            a tmux program
@@ -141,7 +144,7 @@ A tmux that needs more has it behind a "?": PATH?env=NAME=VALUE&arg=WORD&probe;
 
 Exit status: 0 when every cell is as its script expects, 1 when some cell
 failed, 2 when nothing could be run, 128+N when signal N ended the run. A claim
-that tmux refutes is a finding and no failure.`
+that tmux refutes is a finding, not a failure.`
 
 const examples = `  mcp-conform
   mcp-conform --tmux system --tmux master=/opt/tmux/bin/tmux
@@ -171,7 +174,7 @@ func Command() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		text := goNumberError.ReplaceAllString(err.Error(), "want a number")
 		text = goTimeError.ReplaceAllString(text, "want a time such as 90s or 2m")
-		return fmt.Errorf("%s (see mcp-conform --help)", text)
+		return fmt.Errorf("%s\n  see mcp-conform --help", text)
 	})
 	run := &cobra.Command{
 		Use:     "run",
@@ -207,5 +210,5 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
 		return fmt.Errorf("unknown command %q: did you mean %s?", args[0], strings.Join(meant, " or "))
 	}
-	return fmt.Errorf("unknown command %q (see mcp-conform --help)", args[0])
+	return fmt.Errorf("unknown command %q\n  see mcp-conform --help", args[0])
 }

@@ -20,11 +20,12 @@ func newReproduce() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reproduce GAP/LAYER[/TMUX]",
 		Short: "Print a shell script that shows a cell with nothing but that tmux",
-		Long: `reproduce runs one cell and prints what it did as a shell script, for a bug report:
-the script needs nothing but that tmux, works in a directory of its own and leaves
-nothing behind. The calls of layers api and mcp are comments in it.
+		Long: `reproduce runs one cell and prints what it did as a shell script, for a bug
+report: the script needs nothing but that tmux, works in a directory of its own
+and leaves nothing behind. The calls of layers api and mcp are comments in it.
 
-With --report it prints the script of a failure in a JSON report, and runs nothing.`,
+With --report it prints the script of a failure in a JSON report, and runs
+nothing.`,
 		Example: "  mcp-conform reproduce 101/tmux --tmux /opt/tmux-3.7/bin/tmux >bug.sh\n  mcp-conform reproduce 101/tmux/3.7 --report report.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

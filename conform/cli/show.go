@@ -78,7 +78,10 @@ func newExplain() *cobra.Command {
 	var scripts string
 	cmd := &cobra.Command{
 		Use:   "explain N",
-		Short: "Print a gap's claim, the truth, what is expected of which version, and the script",
+		Short: "Print a gap's claim, the truth, and its script",
+		Long: `explain prints a gap's claim, the truth, what is expected of which version, and
+the script, with the numbers of its lines, which reports cite.`,
+		Example: "  mcp-conform explain 4",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("explain: want the number of a gap (see mcp-conform list)")
