@@ -35,7 +35,7 @@ func pages(t *testing.T) map[string]string {
 // A command of a page is a line of a block, or code in its text, that begins with the
 // name of a program.
 var (
-	commandLine = regexp.MustCompile("(?m)^(?:    )?(?:\\$ )?((?:tmux-mcp|mcp-swap|mcp-conform|go test|\\.ci/\\w+) .*)$")
+	commandLine = regexp.MustCompile(`(?m)^(?:    )?(?:\$ )?((?:tmux-mcp|mcp-swap|mcp-conform|go test|\.ci/\w+) .*)$`)
 	commandCode = regexp.MustCompile("`((?:tmux-mcp|mcp-swap|mcp-conform|go test|\\.ci/\\w+) [^`]*)`")
 )
 
@@ -128,7 +128,7 @@ func TestLinksOfPages(t *testing.T) {
 	anchors := func(page string) []string {
 		var found []string
 		for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(all[page], -1) {
-			heading := strings.ToLower(regexp.MustCompile("[^\\w -]").ReplaceAllString(m[1], ""))
+			heading := strings.ToLower(regexp.MustCompile(`[^\w -]`).ReplaceAllString(m[1], ""))
 			found = append(found, strings.ReplaceAll(heading, " ", "-"))
 		}
 		for _, m := range regexp.MustCompile(`<a id="([\w-]+)"`).FindAllStringSubmatch(all[page], -1) {
