@@ -14,13 +14,13 @@ import (
 
 // The user's two prompts in TestAtWork, and what the model's stand-in makes of them.
 const (
-	runTests    = "Run the tests in the shell beside you. What fails?"
-	closeWindow = "Thanks. Close this window."
+	runTests = "Run the tests in the shell beside you. What fails?"
+	ownPane  = "Thanks. Now type /compact for me."
 )
 
 func atWork(prompt string) standin.Reply {
-	if strings.Contains(prompt, closeWindow) {
-		return standin.Reply{Calls: []standin.Call{{Tool: "mcp__tmux__kill_window", Args: `{"window_id": "@0"}`}}, Text: "It stays open."}
+	if strings.Contains(prompt, ownPane) {
+		return standin.Reply{Calls: []standin.Call{{Tool: "mcp__tmux__send_keys", Args: `{"pane_id": "%0", "keys": "/compact"}`}}, Text: "You have declined it."}
 	}
 	return standin.Reply{
 		Calls: []standin.Call{{Tool: "mcp__tmux__run_command", Args: `{"pane_id": "%1", "command": "go test ./..."}`}},
@@ -29,8 +29,8 @@ func atWork(prompt string) standin.Reply {
 }
 
 // TestAtWork has a user at claude, in a pane, ask for the tests to be run in the pane beside
-// it, and for the window to be closed, which the user is asked about. The picture in
-// README.md is of what the user sees then:
+// it, and for something to be typed into its own, which the user is asked about. The picture
+// in README.md is of what the user sees then:
 //
 //	PICTURE=docs/agent.svg .ci/clients --test
 //
@@ -47,7 +47,7 @@ func TestAtWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(model.Close)
-	s.writeProgram("server", "#!/bin/sh\n"+s.dir+"/tmux-mcp --safety destructive | tee "+s.dir+"/answered\n")
+	s.writeProgram("server", "#!/bin/sh\n"+s.dir+"/tmux-mcp | tee "+s.dir+"/answered\n")
 	fill := strings.NewReplacer("{URL}", model.URL, "{SERVER}", filepath.Join(s.dir, "server"), "{HOME}", s.dir)
 	for name, text := range c.files {
 		s.write(name, fill.Replace(text))
@@ -106,15 +106,15 @@ func TestTotal(t *testing.T) {
 
 	says("%0", "❯")
 	says("%1", "shop $")
-	testtool.Eventually(s, "its server is there", func() bool { return strings.Contains(s.read("answered"), `"kill_window"`) })
+	testtool.Eventually(s, "its server is there", func() bool { return strings.Contains(s.read("answered"), `"send_keys"`) })
 	types(runTests)
 	says("%1", "FAIL shop")
 	says("%0", "Total adds")
-	types(closeWindow)
+	types(ownPane)
 	says("%0", "in which this agent runs")
 
 	if picture != "" {
-		draw := exec.Command("go", "run", "./internal/cmd/docs", "draw", "claude runs the tests in the pane beside its own, and asks before it closes the window")
+		draw := exec.Command("go", "run", "./internal/cmd/docs", "draw", "claude runs the tests in the pane beside its own, and asks before it types into its own")
 		draw.Dir, draw.Stdin, draw.Stderr = repo, strings.NewReader(terminal("capture-pane", "-p", "-e", "-N")), os.Stderr
 		image, err := draw.Output()
 		if err == nil {
@@ -125,8 +125,8 @@ func TestTotal(t *testing.T) {
 		}
 	}
 	terminal("send-keys", "Escape")
-	says("%0", "It stays open")
-	if panes := s.tmux("list-panes", "-F", "#{pane_id}"); panes != "%0\n%1" {
-		t.Errorf("there are the panes %q", panes)
+	says("%0", "You have declined")
+	if strings.Contains(s.tmux("capture-pane", "-p", "-t", "%0"), "❯ /compact") {
+		t.Error("it was typed")
 	}
 }
