@@ -81,7 +81,8 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 	}
 	st, err := s.Journal.Load()
 	if err != nil {
-		se, _ := errors.AsType[*journal.StateError](err)
+		var se *journal.StateError
+		errors.As(err, &se)
 		d.add(Finding{Kind: FoundState, Path: se.Path, Text: err.Error()})
 		st = nil
 	}

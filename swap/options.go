@@ -98,7 +98,8 @@ func (s *Swapper) checkout(u *use, o UseOptions) error {
 	co, err := checkout.Read(o.Repo, o.Entry)
 	if err != nil {
 		// Outside a checkout, or in one of a server that is not started by its package.
-		h, ok := errors.AsType[*hint.Error](err)
+		var h *hint.Error
+		ok := errors.As(err, &h)
 		if ok && h.Hint == hint.Repo && h.Arg == "" || !ok && errors.Is(err, checkout.ErrNoServer) {
 			err = hint.Errorf(hint.Command, "%w", err)
 		}

@@ -80,7 +80,8 @@ func (b *Batch) send(ctx context.Context, srv *Server, v Version, cmds []Command
 	}
 	for i, out := range outs {
 		err := b.steps[i].decode(srv, v, out)
-		if cut, is := errors.AsType[*cutRowError](err); is && cut.id != "" && changes(cmds[i]) {
+		var cut *cutRowError
+		if errors.As(err, &cut) && cut.id != "" && changes(cmds[i]) {
 			err = b.steps[i].readMade(ctx, srv, v, cut.id, err)
 		}
 		if err != nil {

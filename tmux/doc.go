@@ -115,7 +115,7 @@ matches as a prefix and as a pattern. A nil Target is the one that tmux picks.
 
 A command that tmux refuses is an [*Error] with the command, its arguments, the
 exit code and what tmux wrote. Its kind is the same for the wordings of all
-versions, and [Error.Object] names what was not found:
+versions, and Object of [Error] names what was not found:
 
 	if errors.Is(err, tmux.ErrNotFound) { … }
 

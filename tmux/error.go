@@ -158,7 +158,9 @@ func argumentError(format string, args ...any) error {
 // as they are.
 func exhausted(err error) error {
 	var what string
-	switch errno, _ := errors.AsType[syscall.Errno](err); errno {
+	var errno syscall.Errno
+	errors.As(err, &errno)
+	switch errno {
 	case syscall.EMFILE:
 		what = "no file descriptors left in this process, raise ulimit -n"
 	case syscall.ENFILE:

@@ -24,7 +24,7 @@ func FuzzText(f *testing.F) {
 	}
 	srv := started(f)
 	pane, session, user := record(f, srv), srv.Session("$0"), srv.GlobalSessionOptions()
-	long := tmux.SetOption{Global: true, Name: "@pad", Value: new(strings.Repeat("x", 20000))} // too long for arguments
+	long := tmux.SetOption{Global: true, Name: "@pad", Value: ptr(strings.Repeat("x", 20000))} // too long for arguments
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx := tmuxtest.Context(t)
 		null := strings.Contains(text, "\x00")

@@ -16,6 +16,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
+func ptr[T any](v T) *T { return &v }
+
 // must is for calls whose failure leaves nothing to test.
 func must[T any](t testing.TB) func(v T, err error) T {
 	return func(v T, err error) T {

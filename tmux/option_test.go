@@ -19,10 +19,10 @@ func TestOptionsInOneList(t *testing.T) {
 	var b tmux.Batch
 	before := tmux.ReadOption(&b, here, "status-interval")
 	none := tmux.ReadOption(&b, here, "@none")
-	tmux.Add(&b, here.Setting(tmux.SetOption{Name: "status-interval", Value: new("007")}))
+	tmux.Add(&b, here.Setting(tmux.SetOption{Name: "status-interval", Value: ptr("007")}))
 	after := tmux.ReadOption(&b, here, "status-interval")
 	hook := tmux.ReadHooks(&b, srv.HooksAt(tmux.GlobalWindowOptions, nil), "pane-died")
-	tmux.Add(&b, srv.EnvironmentAt(tmux.Named("main")).Setting(tmux.SetEnvironment{Name: "X", Value: new("1;")}))
+	tmux.Add(&b, srv.EnvironmentAt(tmux.Named("main")).Setting(tmux.SetEnvironment{Name: "X", Value: ptr("1;")}))
 	vars := tmux.ReadEnvironment(&b, srv.EnvironmentAt(tmux.Named("main")))
 	ok(t, b.Do(ctx, srv))
 	equal(t, "before", []tmux.Option{{Name: "status-interval", Value: "15", Scope: tmux.GlobalSessionOptions, Inherited: true}}, *before)
@@ -33,7 +33,7 @@ func TestOptionsInOneList(t *testing.T) {
 	}
 	for _, name := range []string{"mode-keys", "pane-died", "#(x)", "status-interv"} {
 		b = tmux.Batch{}
-		tmux.Add(&b, here.Setting(tmux.SetOption{Name: name, Value: new("7")}))
+		tmux.Add(&b, here.Setting(tmux.SetOption{Name: name, Value: ptr("7")}))
 		if err := b.Do(ctx, srv); !errors.Is(err, tmux.ErrArgument) && !errors.Is(err, tmux.ErrUnknownOption) {
 			t.Errorf("%s was set: %v", name, err)
 		}

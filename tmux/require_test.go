@@ -43,7 +43,7 @@ func TestRequire(t *testing.T) {
 		}
 		isKind(t, string(way), do(ctx, srv, tmux.Require{}), tmux.ErrArgument)
 		// In a list that goes on standard input too.
-		err := do(ctx, srv, tmux.Require{Condition: "0"}, tmux.SetOption{Global: true, Name: "@long", Value: new(strings.Repeat("x", 20_000))})
+		err := do(ctx, srv, tmux.Require{Condition: "0"}, tmux.SetOption{Global: true, Name: "@long", Value: ptr(strings.Repeat("x", 20_000))})
 		isKind(t, string(way), err, tmux.ErrUnmet)
 		equal(t, string(way)+": the option", "", tmuxtest.Run(t, base, "show-options", "-gqv", "@long"))
 	}

@@ -163,7 +163,8 @@ func (s *Server) RunShell(ctx context.Context, command string, opts ShellOptions
 	if err == nil {
 		return ShellResult{Output: outs[0]}, nil
 	}
-	e, ok := errors.AsType[*Error](err)
+	var e *Error
+	ok := errors.As(err, &e)
 	if !ok || e.ExitCode <= 0 || e.Err != nil || len(outs) == 0 {
 		return ShellResult{}, err
 	}

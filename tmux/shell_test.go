@@ -86,7 +86,7 @@ func TestIfShell(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
 	set := func(value string) string {
-		text, err := srv.Script(ctx, tmux.SetOption{Global: true, Name: "@got", Value: &value}, tmux.SetOption{Global: true, Name: "@more", Value: new("a;\n'b'")})
+		text, err := srv.Script(ctx, tmux.SetOption{Global: true, Name: "@got", Value: &value}, tmux.SetOption{Global: true, Name: "@more", Value: ptr("a;\n'b'")})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,8 @@ func (s *Server) Source(ctx context.Context, script []byte) ([]byte, error) {
 		return nil, err
 	}
 	// What is wrong with the script itself, tmux prints on standard output: "-:2: unknown command: x".
-	if e, ok := errors.AsType[*Error](err); ok && e.Stderr == "" && bytes.HasPrefix(outs[0], []byte("-:")) {
+	var e *Error
+	if errors.As(err, &e) && e.Stderr == "" && bytes.HasPrefix(outs[0], []byte("-:")) {
 		e.Stderr = strings.TrimSpace(string(outs[0]))
 	}
 	return outs[0], err

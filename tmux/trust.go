@@ -239,7 +239,8 @@ func ownerOf(info fs.FileInfo) (uid, gid int) {
 
 // noServer is what the tmux program says when it cannot connect.
 func (s socket) noServer(err error) (reply, error) {
-	errno, ok := errors.AsType[syscall.Errno](err)
+	var errno syscall.Errno
+	ok := errors.As(err, &errno)
 	if err = exhausted(err); !ok || errors.Is(err, ErrExhausted) {
 		return reply{code: -1}, err
 	}

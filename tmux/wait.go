@@ -140,7 +140,8 @@ func (c Channel) Wait(ctx context.Context) error {
 		if err == nil && strings.TrimSpace(string(outs[2])) == "" {
 			err = s.stillThere(ctx)
 		}
-		if e, ok := errors.AsType[*Error](err); ok && e.Err != ErrNoServer && (e.ExitCode == 0 || e.Err == nil) {
+		var e *Error
+		if errors.As(err, &e) && e.Err != ErrNoServer && (e.ExitCode == 0 || e.Err == nil) {
 			e.Err = ErrServerGone
 		}
 		return err

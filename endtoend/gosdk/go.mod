@@ -1,7 +1,7 @@
 // The Go SDK needs modules that tmuxmcp does not, so its client is a module of its own.
 module tmuxmcp/endtoend/gosdk
 
-go 1.26.0
+go 1.25.5
 
 require github.com/modelcontextprotocol/go-sdk v1.8.0
 

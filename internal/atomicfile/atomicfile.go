@@ -319,7 +319,8 @@ func (d Disk) writeTemp(path string, data []byte, like Meta) (_ string, err erro
 		return "", err
 	}
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
 		pe.Op, pe.Path = "write", path // which the caller knows
 	}
 	if err != nil {

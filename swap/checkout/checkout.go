@@ -148,7 +148,8 @@ func Abs(path string) (string, error) {
 
 // unwrapPath takes the path off an error, where the message has it already.
 func unwrapPath(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
 		return pe.Err
 	}
 	return err

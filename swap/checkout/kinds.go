@@ -192,7 +192,8 @@ func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte(format.
 
 func decodeTOML(text []byte, v any) error {
 	err := toml.Unmarshal(text, v)
-	if de, ok := errors.AsType[*toml.DecodeError](err); ok {
+	var de *toml.DecodeError
+	if errors.As(err, &de) {
 		line, col := de.Position()
 		return fmt.Errorf("line %d, column %d: %w", line, col, err)
 	}

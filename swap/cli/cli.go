@@ -46,14 +46,15 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	if err == nil && a.out.err != nil {
 		err = fmt.Errorf("write to standard output: %w", a.out.err)
 	}
+	var quiet *silent
 	if err == nil {
 		code = exitOK
-	} else if quiet, ok := errors.AsType[*silent](err); ok {
+	} else if errors.As(err, &quiet) {
 		code = quiet.code
 	} else {
 		code, a.doc.Error = exitFailed, explain(err)
 		a.err.problem(a.doc.Error)
-		if _, usage := errors.AsType[*hint.UsageError](err); usage || a.running == nil { // the latter: cobra's own
+		if errors.As(err, new(*hint.UsageError)) || a.running == nil { // the latter: cobra's own
 			code = exitUsage
 			a.err.linef("  see %s --help", cmd.CommandPath())
 		}

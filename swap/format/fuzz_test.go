@@ -128,7 +128,7 @@ func checkEdit(t *testing.T, kind Kind, text []byte, container []string, name, c
 		if errors.Is(err, errProof) {
 			t.Fatalf("%v: %q in\n%s", err, path, text)
 		}
-		if _, ok := errors.AsType[*TypeError](err); ok {
+		if isTypeError(err) {
 			checkPlace(t, text, err)
 			if _, ok := expect(was, path, c, kind); ok {
 				t.Fatalf("refused %q: %v\n%s", path, err, text)

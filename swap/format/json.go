@@ -73,7 +73,8 @@ func checkStrict(src []byte, body int) error {
 	}
 	var raw json.RawMessage
 	err := json.Unmarshal(src[body:], &raw)
-	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	var syntax *json.SyntaxError
+	ok := errors.As(err, &syntax)
 	if !ok {
 		return syntaxError(src, body, fmt.Sprint(err))
 	}
@@ -89,8 +90,8 @@ func checkComments(src []byte, body int) (blank bool, err error) {
 		switch c := src[i]; {
 		case isLineComment(src[i:], false):
 			end := lineEnd(src, i)
-			if n := bytes.IndexByte(src[i:end], '\r'); n >= 0 {
-				return false, syntaxError(src, i+n, "a carriage return in a line comment, which some programs take for its end")
+			if n := bytes.IndexAny(src[i:end], "\r\u2028\u2029"); n >= 0 {
+				return false, syntaxError(src, i+n, "a carriage return or line separator in a line comment, which some programs take for its end")
 			}
 			i = end
 			continue
@@ -156,21 +157,24 @@ func parseTree(src []byte, body int) (*hujson.Value, error) {
 
 // trailingComma finds one in the tree; -1 if there is none.
 func trailingComma(v *hujson.Value) int {
-	for x := range v.All() {
-		var last *hujson.Value
-		switch c := x.Value.(type) {
-		case *hujson.Object:
-			if n := len(c.Members); n > 0 {
-				last = &c.Members[n-1].Value
-			}
-		case *hujson.Array:
-			if n := len(c.Elements); n > 0 {
-				last = &c.Elements[n-1]
-			}
+	var inside []*hujson.Value
+	switch c := v.Value.(type) {
+	case *hujson.Object:
+		for i := range c.Members {
+			inside = append(inside, &c.Members[i].Value)
 		}
-		if last != nil && last.AfterExtra != nil {
-			return last.EndOffset + len(last.AfterExtra)
+	case *hujson.Array:
+		for i := range c.Elements {
+			inside = append(inside, &c.Elements[i])
 		}
+	}
+	for _, x := range inside {
+		if at := trailingComma(x); at >= 0 {
+			return at
+		}
+	}
+	if n := len(inside); n > 0 && inside[n-1].AfterExtra != nil {
+		return inside[n-1].EndOffset + len(inside[n-1].AfterExtra)
 	}
 	return -1
 }

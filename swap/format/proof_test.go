@@ -75,6 +75,5 @@ func TestProof(t *testing.T) {
 }
 
 func isTypeError(err error) bool {
-	_, ok := errors.AsType[*TypeError](err)
-	return ok
+	return errors.As(err, new(*TypeError))
 }

@@ -21,6 +21,7 @@ func TestParseRefuses(t *testing.T) {
 		{"nesting without end", "{\"a\": " + deep, kinds[:3], "1,10006", "depth|deeper"},
 		{"an error behind a byte order mark", BOM + "{x", kinds[:3], "1,2", "x"},
 		{"a carriage return in a line comment", "{ // c\r \"a\": 1\n}", []Kind{JSONComments, JSONC}, "1,7", "carriage return"},
+		{"a line separator in a line comment", "{ // c\u2028 \"a\": 1\n}", []Kind{JSONComments, JSONC}, "1,7", "line separator"},
 		{"UTF-16", "\xff\xfe{\x00}\x00", kinds, "1,1", "UTF-16"},
 		{"UTF-16, big-endian", "\xfe\xff\x00{\x00}", kinds, "1,1", "UTF-16"},
 		{"UTF-16 without a mark", "{\x00}\x00", kinds, "1,2", "NUL"},

@@ -41,7 +41,8 @@ func parseTOML(src []byte, body int) (*tomlDoc, error) {
 	d := &tomlDoc{src: src, body: body}
 	if err := toml.Unmarshal(src[body:], &d.data); err != nil {
 		msg, offset := strings.TrimPrefix(err.Error(), "toml: "), body
-		if de, ok := errors.AsType[*toml.DecodeError](err); ok {
+		var de *toml.DecodeError
+		if errors.As(err, &de) {
 			line, column := de.Position() // the column counts bytes
 			for range line - 1 {
 				offset += bytes.IndexByte(src[offset:], '\n') + 1
