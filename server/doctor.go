@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"tmuxmcp/internal/gettmux"
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/tmux"
 )
@@ -73,7 +74,7 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 	if err != nil {
 		f := Finding{Kind: FoundNoStart, Text: err.Error()}
 		if errors.Is(err, exec.ErrNotFound) {
-			f.Hint = "install tmux, or say where it is with --tmux"
+			f.Hint = gettmux.Advice("--tmux PATH")
 		}
 		d.Findings = append(d.Findings, f)
 		return d

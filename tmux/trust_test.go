@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"tmuxmcp/internal/test/testtmux"
 	"tmuxmcp/internal/test/testtool"
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -242,6 +243,7 @@ func TestEndlessOutput(t *testing.T) {
 	if memory(t, "self") == 0 {
 		t.Skip("no /proc/self/status here, which has a process's peak of memory")
 	}
+	testtmux.Binary(t)
 	for _, stream := range []byte{1, 2} {
 		more := tmuxtest.Frame(msgWrite, append([]byte{stream, 0, 0, 0}, strings.Repeat("endless\n", 2000)...))
 		socket := ownServer(t, func(c net.Conn) {

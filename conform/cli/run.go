@@ -19,6 +19,7 @@ import (
 	"tmuxmcp/conform"
 	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/debian"
+	"tmuxmcp/internal/gettmux"
 	"tmuxmcp/tmux"
 )
 
@@ -288,6 +289,9 @@ func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]report.Ta
 	if fallback && errors.Is(err, conform.ErrNoSystemTmux) {
 		fmt.Fprintf(stderr, "mcp-conform: no tmux on PATH: taking %s\n", fallbackTarget)
 		found, err = conform.ResolveTargets(ctx, []string{fallbackTarget}, fetch)
+	}
+	if err != nil && ctx.Err() == nil && (fallback || errors.Is(err, conform.ErrNoSystemTmux)) {
+		err = fmt.Errorf("%w\n%s", err, gettmux.Advice("--tmux PATH"))
 	}
 	for _, t := range found {
 		if newest := conform.Newest(t.Version); newest != "" {

@@ -248,7 +248,7 @@ func (f *Fetcher) fetch(ctx context.Context, s slot) (_ Installed, err error) {
 	}
 	for _, program := range []string{"apt-get", "dpkg", "dpkg-deb"} {
 		if _, err := exec.LookPath(program); err != nil {
-			return Installed{}, &Error{Suite: s.suite, Kind: ErrNoApt, Detail: "there is no " + program + ", which fetching Debian's tmux needs", Err: err}
+			return Installed{}, &Error{Suite: s.suite, Kind: ErrNoApt, Detail: "fetching Debian's tmux needs " + program, Err: err}
 		}
 	}
 	mirror, keyring, err := f.origin(ctx, s.suite)

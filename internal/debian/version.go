@@ -94,7 +94,7 @@ func (f *Fetcher) find(ctx context.Context, version string) (string, error) {
 // offers is the version of tmux that a suite of the mirror has.
 func (f *Fetcher) offers(ctx context.Context, suite string) (string, error) {
 	if _, err := exec.LookPath("apt-get"); err != nil {
-		return "", &Error{Suite: suite, Kind: ErrNoApt, Detail: "there is no apt-get, which fetching Debian's tmux needs", Err: err}
+		return "", &Error{Suite: suite, Kind: ErrNoApt, Detail: "fetching Debian's tmux needs apt-get", Err: err}
 	}
 	mirror, keyring, err := f.origin(ctx, suite)
 	if err != nil {

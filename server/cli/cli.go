@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tmuxmcp/internal/gettmux"
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/internal/version"
 	"tmuxmcp/server"
@@ -69,7 +70,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "tmux-mcp: %v\n  see %s --help\n", err, cmd.CommandPath())
 		return exitUsage
 	case errors.Is(err, exec.ErrNotFound):
-		fmt.Fprintf(stderr, "tmux-mcp: %v\nInstall tmux, or say where it is with --tmux\n", err)
+		fmt.Fprintf(stderr, "tmux-mcp: %v\ntmux-mcp: %s\n", err, gettmux.Advice("--tmux PATH"))
 		return exitFailed
 	}
 	fmt.Fprintf(stderr, "tmux-mcp: %v\n", err)

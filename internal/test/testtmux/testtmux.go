@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"tmuxmcp/internal/debian"
+	"tmuxmcp/internal/gettmux"
 	"tmuxmcp/internal/test/testtool"
 )
 
@@ -28,23 +28,27 @@ const (
 // The cache of the user who runs the tests, not of one that a test makes up.
 var userCache, noUserCache = os.UserCacheDir()
 
-var missed atomic.Bool
-
-// Binary returns the path of the tmux to test. Without one, the package's first test
-// to ask fails and says what to do, and the others are skipped: a package whose tests
-// are all skipped would print "ok".
+// Binary returns the path of the tmux to test. Without one the test is skipped, or fails
+// where tools are required; see [testtool.Missing].
 func Binary(t testing.TB) string {
 	t.Helper()
 	path, err := Find()
-	switch {
-	case err == nil:
-	case os.Getenv(Env) != None && missed.CompareAndSwap(false, true):
-		t.Fatalf("NO TMUX, SO NOTHING OF IT IS TESTED: %v; install tmux, or set %s to the path of one, or to %s to go without", err, Env, None)
-	default:
-		testtool.Missing(t, "no tmux: %v", err)
+	if err != nil {
+		shout()
+		testtool.Missing(t, "no tmux: %v; %s", err, gettmux.Advice(Env))
 	}
 	return path
 }
+
+// shout tells the terminal, as go test shows nothing of a package that passes.
+var shout = sync.OnceFunc(func() {
+	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
+	if err != nil || os.Getenv(Env) == None {
+		return
+	}
+	defer tty.Close()
+	fmt.Fprintf(tty, "%s: NO TMUX, SO ITS TESTS OF TMUX ARE SKIPPED: %s\n", filepath.Base(os.Args[0]), gettmux.Advice(Env))
+})
 
 // Find returns the path of the tmux that $TMUX_TEST_BINARY names, else of the one on
 // PATH, else of the one that mcp-conform takes then: Debian's, which is fetched once
