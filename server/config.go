@@ -61,32 +61,57 @@ type Config struct {
 	LogLevel slog.Level
 }
 
-// The environment variables: each has a name of libtmux-mcp's, which is
-// honoured, and one of this project's, which wins.
+// A variable of the environment has a name of this project's, which wins, mostly one of
+// libtmux-mcp's, which is honoured, and a meaning.
+type variable struct{ name, old, meaning string }
+
 var (
-	varSocket         = variable{"TMUX_MCP_SOCKET", "LIBTMUX_SOCKET"}
-	varSocketPath     = variable{"TMUX_MCP_SOCKET_PATH", "LIBTMUX_SOCKET_PATH"}
-	varTmux           = variable{"TMUX_MCP_TMUX_BIN", "LIBTMUX_TMUX_BIN"}
-	varSafety         = variable{"TMUX_MCP_SAFETY", "LIBTMUX_SAFETY"}
-	varHistory        = variable{"TMUX_MCP_SUPPRESS_HISTORY", "LIBTMUX_SUPPRESS_HISTORY"}
-	varWaitMax        = variable{"TMUX_MCP_WAIT_MAX_SECONDS", "LIBTMUX_MCP_WAIT_MAX_SECONDS"}
-	varPromptsAsTools = variable{"TMUX_MCP_PROMPTS_AS_TOOLS", "LIBTMUX_MCP_PROMPTS_AS_TOOLS"}
-	varToolsets       = variable{"TMUX_MCP_TOOLSETS", "LIBTMUX_MCP_TOOLSETS"}
-	varTransport      = variable{"TMUX_MCP_TRANSPORT", "LIBTMUX_MCP_TRANSPORT"}
-	varResults        = variable{"TMUX_MCP_RESULTS", ""}
-	varMaxResult      = variable{"TMUX_MCP_MAX_RESULT", ""}
-	varLogLevel       = variable{"TMUX_MCP_LOG_LEVEL", "FASTMCP_LOG_LEVEL"}
+	varSocket         = variable{"TMUX_MCP_SOCKET", "LIBTMUX_SOCKET", "as --socket-name"}
+	varSocketPath     = variable{"TMUX_MCP_SOCKET_PATH", "LIBTMUX_SOCKET_PATH", "as --socket-path; not together with the one above"}
+	varTmux           = variable{"TMUX_MCP_TMUX_BIN", "LIBTMUX_TMUX_BIN", "as --tmux"}
+	varSafety         = variable{"TMUX_MCP_SAFETY", "LIBTMUX_SAFETY", "as --safety; anything unknown is readonly"}
+	varToolsets       = variable{"TMUX_MCP_TOOLSETS", "LIBTMUX_MCP_TOOLSETS", "as --toolsets"}
+	varTransport      = variable{"TMUX_MCP_TRANSPORT", "LIBTMUX_MCP_TRANSPORT", "as --transport"}
+	varResults        = variable{"TMUX_MCP_RESULTS", "", "as --results"}
+	varMaxResult      = variable{"TMUX_MCP_MAX_RESULT", "", "as --max-result"}
+	varLogLevel       = variable{"TMUX_MCP_LOG_LEVEL", "FASTMCP_LOG_LEVEL", "as --log-level"}
+	varHistory        = variable{"TMUX_MCP_SUPPRESS_HISTORY", "LIBTMUX_SUPPRESS_HISTORY", "1 or 0: the default of suppress_history of run_command (default 1)"}
+	varWaitMax        = variable{"TMUX_MCP_WAIT_MAX_SECONDS", "LIBTMUX_MCP_WAIT_MAX_SECONDS", "the longest time that a tool waits, 1 to 300 seconds (default 300)"}
+	varPromptsAsTools = variable{"TMUX_MCP_PROMPTS_AS_TOOLS", "LIBTMUX_MCP_PROMPTS_AS_TOOLS", "1 adds the tools list_prompts and get_prompt (default 0)"}
+
+	variables = []variable{
+		varSocket, varSocketPath, varTmux, varSafety, varToolsets, varTransport, varResults, varMaxResult, varLogLevel, varHistory, varWaitMax, varPromptsAsTools,
+		{"LIBTMUX_TOOLSETS", "", "tools by what they do: any of " + strings.Join(familySets, ", ")},
+		{"LIBTMUX_TOOLS", "", "tools to add, by their names"},
+		{"LIBTMUX_EXCLUDE_TOOLS", "", "tools to leave out"},
+	}
+	foreign = []variable{
+		{"TMUX", "TMUX_PANE", "the pane that the server runs in, whose tmux server is the default one"},
+		{"TMUX_TMPDIR", "", "the directory of tmux's sockets (default /tmp)"},
+		{"XDG_RUNTIME_DIR", "TMPDIR", "where tmux-mcp has the files of jobs (default /tmp)"},
+		{"PATH", "", "where tmux is looked for"},
+		{"HOME", "", "what ~ in arguments stands for"},
+		{"PLUGIN_ROOT", "", "set by clients; a server that starts in this directory goes to HOME"},
+	}
 )
 
-type variable struct{ name, old string }
+// Environment documents the variables that a server reads.
+func Environment() string {
+	var b strings.Builder
+	for _, v := range slices.Concat(variables, foreign) {
+		fmt.Fprintf(&b, "%s\n    %s\n", strings.TrimSuffix(v.name+", "+v.old, ", "), v.meaning)
+	}
+	for _, name := range slices.Sorted(maps.Keys(unobeyed)) {
+		fmt.Fprintf(&b, "%s\n    refused: %s\n", name, unobeyed[name])
+	}
+	return b.String()
+}
 
-// knownVariables are the names of all variables that the environment may have; some of
-// them to be refused.
+// knownVariables are the names of this project's and libtmux's variables that the
+// environment may have; some of them to be refused.
 func knownVariables() []string {
-	names := slices.AppendSeq([]string{"LIBTMUX_TOOLSETS", "LIBTMUX_TOOLS", "LIBTMUX_EXCLUDE_TOOLS"}, maps.Keys(unobeyed))
-	for _, v := range []variable{
-		varSocket, varSocketPath, varTmux, varSafety, varHistory, varWaitMax, varPromptsAsTools, varToolsets, varTransport, varResults, varMaxResult, varLogLevel,
-	} {
+	names := slices.Collect(maps.Keys(unobeyed))
+	for _, v := range variables {
 		names = append(names, v.name, cmp.Or(v.old, v.name))
 	}
 	slices.Sort(names)

@@ -12,6 +12,12 @@ import (
 	"golang.org/x/term"
 )
 
+// Environment documents the variables that [Color] reads.
+const Environment = `NO_COLOR, TERM
+    no colors where NO_COLOR is set, or TERM is dumb
+FORCE_COLOR
+    colors everywhere, unless it is 0`
+
 // Color reports whether to color what goes to w: on a terminal that is not dumb, unless
 // NO_COLOR is set, and wherever FORCE_COLOR is set to anything but 0.
 func Color(w io.Writer) bool {

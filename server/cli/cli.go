@@ -84,7 +84,11 @@ func Command() *cobra.Command {
 		Use:   "tmux-mcp",
 		Short: "An MCP server over tmux",
 		Long: `tmux-mcp lets an agent see and drive tmux. Without a command it is an MCP
-server on standard input and output, which is how a client starts it.`,
+server on standard input and output, which is how a client starts it.
+
+Exit status: 0 at the end of input, or when a command has succeeded; 1 when the
+server or the tool failed, or doctor found a problem; 2 when the command line or
+the environment is wrong.`,
 		Example: `  tmux-mcp -L work --safety readonly
   tmux-mcp call list_panes '{"filters": {"pane_current_command": "vim"}}'
   claude mcp add tmux -- tmux-mcp`,
@@ -129,7 +133,14 @@ server on standard input and output, which is how a client starts it.`,
 			panic(err)
 		}
 	}
-	root.AddCommand(toolsCommand(&o), callCommand(&o), doctorCommand(&o))
+	root.AddCommand(toolsCommand(&o), callCommand(&o), doctorCommand(&o),
+		&cobra.Command{Use: "environment", Short: "The variables that tmux-mcp reads", Long: `A flag overrides its variable. Of two names the first counts if both are set.
+
+` + server.Environment()},
+		&cobra.Command{Use: "files", Short: "The files of tmux-mcp", Long: `$TMUX_TMPDIR/tmux-UID/NAME
+    the socket of the tmux server NAME; default is that of plain tmux
+$XDG_RUNTIME_DIR/tmux-mcp, or /tmp/tmux-mcp-UID
+    what the jobs of run_command have printed`})
 	return root
 }
 

@@ -145,7 +145,7 @@ func Command() *cobra.Command { return new(app).root() }
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mcp-swap",
-		Short: "Point agent CLIs at a local checkout of an MCP server, and put everything back",
+		Short: "Point agent CLIs at a local MCP server, and put everything back",
 		Long: `mcp-swap points the agent CLIs on this machine at a local checkout of an MCP
 server, shows what each of them runs, and puts everything back. A config that
 nothing else has written to since gets its exact old bytes.
@@ -153,7 +153,10 @@ nothing else has written to since gets its exact old bytes.
 Clients: ` + terminal.Wrap(strings.Join(clients.Names(), ", "), 80, len("Clients: ")) + `.
 
 Only the server's entry in a config is changed. Every change is recorded, and
-the old config is backed up first.`,
+the old config is backed up first.
+
+Exit status: 0 when all went well, 1 when a client failed or there was nothing to
+do, 2 when the command line is wrong.`,
 		Example: `  mcp-swap detect               # which clients are installed
   mcp-swap use-local --dry-run  # what would change, as a diff
   mcp-swap use-local            # run the checkout in the current directory
@@ -182,7 +185,42 @@ the old config is backed up first.`,
 			c.Args, c.ValidArgsFunction = flagsOnly, cobra.NoFileCompletions
 		}
 	}
+	root.AddCommand(
+		&cobra.Command{Use: "environment", Short: "The variables that mcp-swap reads", Long: environment()},
+		&cobra.Command{Use: "files", Short: "The files of mcp-swap", Long: `~/.local/state/mcp-swap/state.json
+    the record of what was swapped
+CONFIG.bak.mcp-swap-TIME
+    the backup of a config, beside it
+~/.cache/mcp-swap/build
+    the programs of --mode build
+
+The configs of the clients are where "mcp-swap detect" shows them.`})
 	return root
+}
+
+// environment documents the variables that mcp-swap reads.
+func environment() string {
+	var b strings.Builder
+	b.WriteString(`HOME, on Windows USERPROFILE
+    the directory above the configs
+XDG_STATE_HOME
+    the record of swaps is in mcp-swap below it (default ~/.local/state)
+XDG_CACHE_HOME, on Windows LOCALAPPDATA
+    programs of --mode build are in mcp-swap/build below it (default ~/.cache, on
+    macOS ~/Library/Caches)
+PATH
+    where clients are looked for
+MCP_SWAP_DEBUG
+    if it is set, an internal error is shown with the place
+XDG_CONFIG_HOME, XDG_DATA_HOME, on Windows APPDATA, ProgramData
+    where clients have their configs (default as theirs)
+` + terminal.Environment + "\n\nBesides, what each client reads to find its config and to decide what is in force:\n\n")
+	for _, c := range clients.All {
+		if names := c.Variables(); len(names) > 0 {
+			fmt.Fprintf(&b, "%s\n    %s\n", c.Name, terminal.Wrap(strings.Join(names, ", "), 80, 4))
+		}
+	}
+	return b.String()
 }
 
 // flagsOnly refuses arguments of a command: a directory is named by --repo.

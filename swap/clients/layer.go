@@ -360,9 +360,25 @@ func (c *Client) locations() []location {
 	return append(out, c.Also...)
 }
 
+// generalVars say where files are, also those of other programs.
+var generalVars = []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA"}
+
+// Variables names all variables of the client, in order.
+func (c *Client) Variables() []string {
+	names := append(c.HomeVars(), c.Login...)
+	for _, l := range c.Layers {
+		names = append(names, l.Var, l.Unless)
+	}
+	if c.Trust != nil {
+		names = append(names, c.Trust.Env, c.Trust.Quiet)
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" || slices.Contains(generalVars, name) })
+}
+
 // HomeVars names the variables that say where the client's files are.
 func (c *Client) HomeVars() []string {
-	names := []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA"}
+	names := slices.Clone(generalVars)
 	for _, l := range c.locations() {
 		for _, dirs := range l.Dirs {
 			for _, d := range dirs {

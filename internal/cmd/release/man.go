@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,32 +21,38 @@ func manPage(root *cobra.Command, r *release) []byte {
 	root.InitDefaultCompletionCmd()
 	m := &page{}
 	m.linef(`.TH "%s" "1" "%s" "%s" "User Commands"`, strings.ToUpper(roff(root.Name())), r.time.Format("2006-01-02"), roff("tmuxmcp "+r.number))
-	m.linef(`.SH NAME`)
+	m.linef(".nh\n.ad l\n.SH NAME") // no hyphens in the names of variables
 	m.linef(`%s \- %s`, roff(root.Name()), roff(root.Short))
 	m.linef(`.SH SYNOPSIS`)
 	m.linef(`.B %s`, roff(root.UseLine()))
 	if root.HasAvailableSubCommands() {
 		m.linef(".br\n.B %s", roff(root.Name()+" COMMAND …"))
 	}
+	description, status, _ := strings.Cut(root.Long, "\n\nExit status: ")
 	m.linef(`.SH DESCRIPTION`)
-	m.text(root.Long)
+	m.text(description)
 	m.linef(`.SH OPTIONS`)
 	m.flags(root.LocalFlags())
 	if root.HasAvailableSubCommands() {
 		m.linef(`.SH COMMANDS`)
 		m.commands(root)
 	}
-	if root.Example != "" {
-		m.linef(`.SH EXAMPLES`)
-		m.literal(root.Example)
-	}
-	m.linef(`.SH SEE ALSO`)
-	m.linef(`.BR tmux (1)`)
-	for _, name := range slices.Sorted(maps.Keys(commands)) {
-		if name != root.Name() {
-			m.linef(`.BR %s (1)`, roff(name))
+	m.linef(".SH EXIT STATUS\n%s", flow(status))
+	for _, c := range root.Commands() {
+		if c.IsAdditionalHelpTopicCommand() {
+			m.linef(`.SH %s`, strings.ToUpper(c.Name()))
+			m.list(c.Long)
 		}
 	}
+	m.linef(`.SH EXAMPLES`)
+	m.literal(root.Example)
+	m.linef(`.SH SEE ALSO`)
+	for _, name := range slices.Sorted(maps.Keys(commands)) {
+		if name != root.Name() {
+			m.linef(`.BR %s (1),`, roff(name))
+		}
+	}
+	m.linef(`.BR tmux (1)`)
 	return m.Bytes()
 }
 
@@ -83,7 +90,24 @@ func (m *page) text(text string) {
 		if strings.HasPrefix(p, " ") || strings.Contains(p, "\n ") {
 			m.literal(p)
 		} else {
-			m.linef("%s", roff(p))
+			m.linef("%s", flow(p))
+		}
+	}
+}
+
+// list writes paragraphs in which what an indented line is about stands above it.
+func (m *page) list(text string) {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, line := range lines {
+		about, indented := strings.CutPrefix(line, "    ")
+		switch {
+		case line == "":
+		case !indented && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "    "):
+			m.linef(".TP\n.B %s", roff(line))
+		case i > 0 && lines[i-1] == "":
+			m.linef(".PP\n%s", flow(line))
+		default:
+			m.linef("%s", flow(about))
 		}
 	}
 }
@@ -115,7 +139,14 @@ func (m *page) flag(f *pflag.Flag) {
 	default:
 		usage += " (default " + f.DefValue + ")"
 	}
-	m.linef("\n%s", roff(usage))
+	m.linef("\n%s", flow(usage))
+}
+
+var lineEnd = regexp.MustCompile(`(.{50,}?) `)
+
+// flow breaks lines as people who write roff do, and mandoc wants them.
+func flow(text string) string {
+	return roff(lineEnd.ReplaceAllString(strings.Join(strings.Fields(text), " "), "$1\n"))
 }
 
 var roffSpecial = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, "\"", `\(dq`,

@@ -30,7 +30,7 @@ func TestRelease(t *testing.T) {
 	if here.OS == "windows" || !slices.Contains(platforms, here) {
 		t.Skipf("nothing is published for %s that this test can use", here)
 	}
-	for _, program := range []string{"unzip", "groff", "mandoc", "bash", "fish", "zsh", "ldd"} {
+	for _, program := range []string{"unzip", "groff", "bash", "fish", "zsh", "ldd"} {
 		testtool.Path(t, program)
 	}
 	root, err := filepath.Abs("../../..")
