@@ -109,7 +109,7 @@ func (r *release) write(ctx context.Context, chosen []platform, dir string) erro
 	if err != nil {
 		return err
 	}
-	if err := r.save(dir, registry); err != nil {
+	if err := r.save(dir, registry, icon()); err != nil {
 		return err
 	}
 	return r.save(dir, r.sums())

@@ -182,7 +182,7 @@ func (r *release) bundle(p platform, built, docs []file) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	data, err := zipped(r.time, append([]file{{"manifest.json", 0o644, manifest}}, serverOnly(built, docs)...))
+	data, err := zipped(r.time, append([]file{{"manifest.json", 0o644, manifest}, icon()}, serverOnly(built, docs)...))
 	return file{name: fmt.Sprintf("tmux-mcp_%s_%s_%s.mcpb", r.number, p.OS, p.Arch), data: data}, err
 }
 

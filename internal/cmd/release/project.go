@@ -11,4 +11,4 @@ const (
 )
 
 // description is what catalogues show; the MCP registry takes at most 100 characters.
-const description = "Lets an agent see and drive tmux: read, search, split and type into panes, run commands, wait"
+const description = "Lets an agent see and drive tmux: read and search panes, type, run commands, wait for their output"

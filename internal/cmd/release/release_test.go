@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/server"
 )
 
 const number = "1.2.3-rc.1"
@@ -92,6 +93,48 @@ func manifest(ts *testscript.TestScript, _ bool, args []string) {
 		schema, err := c.Compile(filepath.Join(dir, args[1]))
 		ts.Check(err)
 		ts.Check(schema.Validate(m))
+	}
+}
+
+// What a person can choose when the server is installed, the server has: a variable or a flag.
+// A choice without a default would reach it as ${user_config.NAME}.
+func TestChoices(t *testing.T) {
+	r := &release{number: number, written: []sum{{"a.mcpb", "0"}}}
+	var bundle struct {
+		Server struct {
+			Config struct{ Env map[string]string } `json:"mcp_config"`
+		}
+		Choices map[string]struct{ Default *string } `json:"user_config"`
+	}
+	text, err := r.fill("manifest.json", map[string]any{"OS": "linux"})
+	if err == nil {
+		err = json.Unmarshal(text, &bundle)
+	}
+	if err != nil || len(bundle.Server.Config.Env) != len(bundle.Choices) {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for name, value := range bundle.Server.Config.Env {
+		choice := strings.TrimSuffix(strings.TrimPrefix(value, "${user_config."), "}")
+		if c := bundle.Choices[choice]; c.Default == nil || !strings.Contains(server.Environment(), name+",") {
+			t.Errorf("%s is %s", name, value)
+		}
+	}
+	var entry struct {
+		Packages []struct {
+			Arguments []struct{ Name string } `json:"packageArguments"`
+		}
+	}
+	registry, err := r.serverJSON()
+	if err == nil {
+		err = json.Unmarshal(registry.data, &entry)
+	}
+	if err != nil || len(entry.Packages) != 1 || len(entry.Packages[0].Arguments) != 2 {
+		t.Fatalf("%v\n%s", err, registry.data)
+	}
+	for _, a := range entry.Packages[0].Arguments {
+		if commands["tmux-mcp"]().PersistentFlags().Lookup(strings.TrimPrefix(a.Name, "--")) == nil {
+			t.Errorf("tmux-mcp has no %s", a.Name)
+		}
 	}
 }
 
