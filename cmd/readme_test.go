@@ -58,12 +58,12 @@ func newReader(t *testing.T) reader {
 	}
 	t.Setenv("HOME", home)
 	t.Setenv("LC_ALL", "C.UTF-8")
+	tmux := testtmux.Binary(t)
 	// Short: it has the path of a socket.
 	sockets, err := os.MkdirTemp("", "tt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tmux := testtmux.Binary(t)
 	t.Setenv("TMUX_TMPDIR", sockets)
 	t.Setenv("TMUX_MCP_TMUX_BIN", tmux)
 	t.Setenv("XDG_RUNTIME_DIR", sockets)

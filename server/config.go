@@ -150,7 +150,7 @@ func checkNames(values map[string]string) (warnings []string, err error) {
 			}
 			return nil, fmt.Errorf("unknown variable %s; did you mean %s?", name, meant)
 		case own:
-			return nil, fmt.Errorf("unknown variable %s; docs/using.md lists the variables", name)
+			return nil, fmt.Errorf("unknown variable %s; tmux-mcp environment lists the variables", name)
 		}
 		warnings = append(warnings, "unknown variable "+name+" is ignored")
 	}

@@ -19,8 +19,7 @@ import (
 )
 
 // Binary is the tmux that tests run: $TMUX_TEST_BINARY, else the one on PATH, else
-// Debian's, as mcp-conform fetches it. Without any the test ends: the first one in a
-// package fails, the others are skipped.
+// Debian's, as mcp-conform fetches it. Without any the test is skipped.
 func Binary(t testing.TB) string {
 	t.Helper()
 	return testtmux.Binary(t)
