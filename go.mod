@@ -2,8 +2,6 @@ module tmuxmcp
 
 go 1.25.5
 
-toolchain go1.26.8
-
 // The editors, the script runner and the MCP library.
 require (
 	github.com/mark3labs/mcp-go v1.2.1
