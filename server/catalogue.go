@@ -49,6 +49,20 @@ func (s *Server) WriteTools(w io.Writer) error {
 	return nil
 }
 
+// WriteTool writes what a tool that this server offers is for, takes and returns. It returns
+// an error if there is no such tool.
+func (s *Server) WriteTool(w io.Writer, name string) error {
+	for _, d := range s.offered() {
+		if d.name == name {
+			var b strings.Builder
+			d.markdown(&b)
+			_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n### "))
+			return err
+		}
+	}
+	return unknownTool(name, s)
+}
+
 //go:embed catalogue.md
 var catalogueIntro string
 

@@ -297,7 +297,7 @@ func ParseResults(s string) (Results, error) {
 	case ResultsText, ResultsJSON:
 		return r, nil
 	}
-	return "", fmt.Errorf("no form of results %q; there are text, json", s)
+	return "", fmt.Errorf("unknown results %q: want text or json", s)
 }
 
 // The default and the limits of [Config.MaxResult].
@@ -325,7 +325,7 @@ func ParseToolsets(s string) ([]string, error) {
 		case slices.Contains(Toolsets(), name):
 			sets = append(sets, name)
 		default:
-			return nil, fmt.Errorf("no toolset %q; there are %s and all", name, strings.Join(Toolsets(), ", "))
+			return nil, fmt.Errorf("unknown toolset %q: want any of %s, or all", name, strings.Join(Toolsets(), ", "))
 		}
 	}
 	if sets == nil {
@@ -346,5 +346,5 @@ func ParseLogLevel(s string) (slog.Level, error) {
 	case "error", "critical":
 		return slog.LevelError, nil
 	}
-	return slog.LevelWarn, fmt.Errorf("no log level %q; there are debug, info, warning, error", s)
+	return slog.LevelWarn, fmt.Errorf("unknown log level %q: want debug, info, warning or error", s)
 }

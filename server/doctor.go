@@ -173,6 +173,9 @@ func (d *Diagnosis) write(w io.Writer) {
 	line("tier", "%s", d.Tier)
 	line("toolsets", "%s", strings.Join(d.Toolsets, ", "))
 	line("tools", "%d", d.Tools)
+	if d.OK() {
+		fmt.Fprintln(w, "no problems found")
+	}
 }
 
 // mayStart reports whether tmux could make its socket. The directory of named

@@ -52,14 +52,16 @@ type outputSink struct {
 	size         int // of what is kept
 	dropped      int // what was too much to be kept
 	before       []string
-	after        int // how many lines to keep after a match
-	last         int // the number of the line kept last
+	end          []string // the last lines, for a command that fails and prints no match
+	after        int      // how many lines to keep after a match
+	last         int      // the number of the line kept last
 	err          error
 }
 
 const (
 	mostKept    = 512 << 10 // bytes of output
-	longestLine = 4000      // bytes of a line that matches, or is near one that does
+	endLines    = 3
+	longestLine = 4000 // bytes of a line that matches, or is near one that does
 )
 
 // Line implements [runner.Sink].
@@ -78,6 +80,7 @@ func (s *outputSink) Line(text string) {
 	if len(short) < len(text) {
 		short += "…"
 	}
+	s.end = append(s.end[max(0, len(s.end)+1-endLines):], fmt.Sprintf("%d-%s", s.lines, short))
 	switch {
 	case matches:
 		s.matched++
@@ -149,6 +152,9 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 		r.readOff(ctx)
 	}
 	out, in := r.out, r.in.outputSelect
+	if failed := r.result.ExitStatus != nil && *r.result.ExitStatus != 0; failed && out.matched == 0 {
+		out.kept = append(out.kept, out.end...)
+	}
 	lines, cut := lastLines(out.kept, in.MaxLines)
 	dropped := out.dropped + cut
 	most := maxResult * 2 / 5
@@ -283,6 +289,7 @@ func (r *runResult) view() view {
 	v.factIf(r.ExitStatus != nil && r.PaneGone, "the pane's program has ended")
 	v.fact("%s", elapsed(r.ElapsedSeconds))
 	v.factIf(r.MatchedLines != nil, "%d of %s match", deref(r.MatchedLines), count(r.OutputLines, "line"))
+	v.factIf(r.MatchedLines != nil && *r.MatchedLines == 0 && len(r.Output) > 0, "the last ones are shown")
 	v.factIf(r.LinesMissed, "output may be incomplete, or look different in the pane")
 	v.factIf(r.Note != nil, "%s", or(r.Note, ""))
 	if r.ExitStatus != nil && r.JobID != nil && (r.MatchedLines != nil || r.OutputTruncated) {

@@ -157,7 +157,7 @@ func TestBothFormsHaveTheSameFacts(t *testing.T) {
 	}
 	for _, p := range []*peer{text, typed} {
 		res := p.tool("capture_pane", `{"pane_id":"%77"}`)
-		if !res.IsError || res.text() != "Pane not found: %77\nCall list_panes to see the panes there are" {
+		if !res.IsError || res.text() != "Pane not found: %77\nCall list_panes to see which panes exist" {
 			t.Errorf("an error is %q", res.text())
 		}
 		if hasMeta := res.Meta != nil; hasMeta != (p == typed) {

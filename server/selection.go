@@ -125,9 +125,9 @@ func namesIn(variable, list string, known []string) (names []string, err error) 
 		if !slices.Contains(known, name) {
 			hint := ""
 			if len(known) < 10 {
-				hint = "; there are " + strings.Join(known, ", ")
-			} else if near := nearest.Names(name, known); len(near) > 0 {
-				hint = "; near it are " + strings.Join(near, ", ")
+				hint = "; it has " + strings.Join(known, ", ")
+			} else {
+				hint = nearest.Meant(name, known)
 			}
 			return nil, fmt.Errorf("%s: this server has no %q%s", variable, name, hint)
 		}

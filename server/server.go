@@ -173,11 +173,7 @@ func unknownTool(name string, s *Server) *fault {
 	for _, d := range s.offered() {
 		names = append(names, d.name)
 	}
-	f := faultf(kindNotFound, "there is no tool %q", name)
-	if near := nearest.Names(name, names); len(near) > 0 {
-		f.msg += "; near it are " + strings.Join(near, ", ")
-	}
-	return f
+	return faultf(kindNotFound, "there is no tool %q%s", name, nearest.Meant(name, names))
 }
 
 // handle is the tmux server of a socket name; of an empty one the configured.

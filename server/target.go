@@ -363,7 +363,7 @@ func (c *call) missing(ctx context.Context, s selection) error {
 }
 
 func paneNotFound(id string) *fault {
-	return faultf(kindPane, "Pane not found: %s", id).suggest("Call list_panes to see the panes there are")
+	return faultf(kindPane, "Pane not found: %s", id).suggest("Call list_panes to see which panes exist")
 }
 
 func objectNotFound(what string) *fault {

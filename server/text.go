@@ -219,7 +219,7 @@ func (l list[T]) view() view {
 		v.factIf(l.offset+n < l.Total, "more: offset=%d", l.offset+n)
 	}
 	v.more = "limit and offset, filters, or fewer fields"
-	if len(l.Result) == 1 {
+	if l.Total == 1 {
 		v.facts[0] = strings.TrimSuffix(v.facts[0], "s")
 	}
 	if len(l.Result) > 0 {

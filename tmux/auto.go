@@ -35,7 +35,7 @@ func ParseTransport(s string) (Transport, error) {
 	case TransportAuto, TransportExec, TransportNative:
 		return t, nil
 	}
-	return "", argumentError("transport %q; there are auto, exec and native", s)
+	return "", argumentError("unknown transport %q: want auto, exec or native", s)
 }
 
 // autoTransport chooses between native and exec. Commands that are given as text may name files,

@@ -118,6 +118,9 @@ func (e *Error) Error() string {
 	case msg == "":
 		msg = fmt.Sprintf("exit status %d", e.ExitCode)
 	}
+	if errors.Is(e.Err, ErrUntrusted) {
+		return msg // whatever the command
+	}
 	// Parse errors name the command already; the others do not.
 	if rest, ok := strings.CutPrefix(msg, "command "+e.Command+": "); ok {
 		msg = rest

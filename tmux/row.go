@@ -155,11 +155,8 @@ func rowPlanOf(t reflect.Type) (rowPlan, error) {
 			return nil, argumentError("tag of %s.%s: %q is not a token", t, sf.Name, token)
 		}
 		if !knownToken(token) && f.since == (Version{}) && f.until == (Version{}) {
-			hint := "one that is newer than this package needs since= in its tag"
-			if near := nearest.Names(token, tokenNames()); len(near) > 0 {
-				hint = "did you mean " + near[0] + "?"
-			}
-			return nil, argumentError("tag of %s.%s: tmux has no token %s; %s", t, sf.Name, token, hint)
+			hint := cmp.Or(nearest.Meant(token, tokenNames()), "; one that is newer than this package needs since= in its tag")
+			return nil, argumentError("tag of %s.%s: tmux has no token %s%s", t, sf.Name, token, hint)
 		}
 		if !sf.IsExported() || !decodable(sf.Type) {
 			return nil, argumentError("field %s.%s cannot hold a token", t, sf.Name)

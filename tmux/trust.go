@@ -80,9 +80,9 @@ func (s socket) checkDirectory() error {
 	uid, _ := ownerOf(info)
 	switch {
 	case uid != os.Getuid() || !info.IsDir():
-		return untrusted("%s, where tmux keeps its sockets, must be a directory of yours: remove it, or set TMUX_TMPDIR to a directory of your own", found(dir, info))
+		return untrusted("tmux keeps its sockets in a directory of yours, and %s: remove it, or set TMUX_TMPDIR to a directory of your own", found(dir, info))
 	case info.Mode().Perm()&0o007 != 0:
-		return untrusted("%s, where tmux keeps its sockets, must be closed to other users: end the servers that you do not know, and run chmod 700 %s", found(dir, info), dir)
+		return untrusted("other users can reach the directory of tmux's sockets: %s: end the servers that you do not know, and run chmod 700 %s", found(dir, info), dir)
 	}
 	return nil
 }

@@ -7,6 +7,20 @@ import (
 	"strings"
 )
 
+// Meant asks whether a mistyped name is one of those that resemble it, as in "; did you mean
+// list_panes?". It is empty if there are none.
+func Meant(name string, names []string) string {
+	switch near := Names(name, names); len(near) {
+	case 0:
+		return ""
+	case 1:
+		return "; did you mean " + near[0] + "?"
+	default:
+		last := len(near) - 1
+		return "; did you mean " + strings.Join(near[:last], ", ") + " or " + near[last] + "?"
+	}
+}
+
 // Names returns the names that resemble a mistyped one, at most three, the most alike first.
 func Names(name string, names []string) []string {
 	type scored struct {

@@ -91,7 +91,7 @@ server or the tool failed, or doctor found a problem; 2 when the command line or
 the environment is wrong.`,
 		Example: `  tmux-mcp -L work --safety readonly
   tmux-mcp call list_panes '{"filters": {"pane_current_command": "vim"}}'
-  claude mcp add tmux -- tmux-mcp`,
+  claude mcp add --scope user tmux -- tmux-mcp`,
 		Version: version.String(),
 		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -188,10 +188,13 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	}
 	switch server.Tier(o.safety) {
 	case "":
+		if flags.Changed("safety") { // a variable of a shell, perhaps, that is not set
+			return cfg, usageError{errors.New("--safety is empty: want readonly, mutating or destructive")}
+		}
 	case server.Readonly, server.Mutating, server.Destructive:
 		cfg.Tier = server.Tier(o.safety)
 	default:
-		return cfg, usageError{fmt.Errorf("--safety %s: the tiers are readonly, mutating, destructive", o.safety)}
+		return cfg, usageError{fmt.Errorf("--safety %s: want readonly, mutating or destructive", o.safety)}
 	}
 	if o.toolsets != "" {
 		if cfg.Toolsets, err = server.ParseToolsets(o.toolsets); err != nil {
@@ -317,8 +320,8 @@ func callCommand(o *options) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "call TOOL [JSON]",
 		Short:   "Run one tool and print its result",
-		Long:    "Call runs one tool and prints its result: the text that a model would read, or\nwith --json the typed form. If the tool fails, its error goes to standard error\nand the exit code is 1.",
-		Example: "  tmux-mcp call capture_pane '{\"pane_id\": \"%1\"}'\n  tmux-mcp call --json list_sessions | jq .total",
+		Long:    "Call runs one tool and prints its result: the text that a model would read, or\nwith --json the typed form. If the tool fails, its error goes to standard error\nand the exit code is 1; run_command does not fail because the command does.\n\ntmux-mcp call TOOL --help shows what a tool takes.",
+		Example: "  tmux-mcp call capture_pane '{\"pane_id\": \"%1\"}'\n  tmux-mcp call run_command --help\n  tmux-mcp call --json list_sessions | jq .total",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return usageError{fmt.Errorf("call takes the name of a tool and its arguments, one JSON object in quotes: there are %d words", len(args))}
@@ -369,6 +372,14 @@ func callCommand(o *options) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the typed form, one line of JSON")
+	// The help of a tool is what it takes.
+	help := c.HelpFunc()
+	c.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		name := cmd.Flags().Arg(0)
+		if s, err := o.lister(cmd); name == "" || err != nil || s.WriteTool(cmd.OutOrStdout(), name) != nil {
+			help(cmd, args)
+		}
+	})
 	return c
 }
 

@@ -155,8 +155,8 @@ Clients: ` + terminal.Wrap(strings.Join(clients.Names(), ", "), 80, len("Clients
 Only the server's entry in a config is changed. Every change is recorded, and
 the old config is backed up first.
 
-Exit status: 0 when all went well, 1 when a client failed or there was nothing to
-do, 2 when the command line is wrong.`,
+Exit status: 0 when all went well, 1 when a client failed or there was nothing
+to do, 2 when the command line is wrong.`,
 		Example: `  mcp-swap detect               # which clients are installed
   mcp-swap use-local --dry-run  # what would change, as a diff
   mcp-swap use-local            # run the checkout in the current directory

@@ -15,13 +15,14 @@ package main
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"github.com/spf13/pflag"
 )
 
 func main() {
@@ -34,12 +35,11 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	f := flag.NewFlagSet("release", flag.ExitOnError)
+	f := pflag.NewFlagSet("release", pflag.ContinueOnError)
 	out := f.String("out", "dist", "`directory` for the files; it must be empty or not exist")
 	only := f.String("platform", "", "build only this `OS/ARCH` (default all)")
 	f.Usage = func() {
-		fmt.Fprintln(f.Output(), "usage: go run ./internal/cmd/release [flags] VERSION")
-		f.PrintDefaults()
+		fmt.Fprintln(os.Stderr, "usage: go run ./internal/cmd/release [flags] VERSION\n"+f.FlagUsages())
 	}
 	if err := f.Parse(args); err != nil {
 		return err

@@ -74,7 +74,7 @@ func (r *release) documents(ctx context.Context, p platform) ([]file, error) {
 		return nil, err
 	}
 	docs := []file{{"LICENSES.txt", 0o644, terms}}
-	for _, pattern := range []string{"LICENSE", "*.md", "docs/*.*"} {
+	for _, pattern := range []string{"LICENSE", "*.md", "docs/*.md", "docs/*.svg", "docs/*.json"} {
 		found, err := filepath.Glob(filepath.Join(r.root, pattern))
 		if err != nil {
 			return nil, err

@@ -90,8 +90,10 @@ func TestManPagesHaveTheVariables(t *testing.T) {
 }
 
 // notRead look like variables that the program reads: the first is what scripts have, then
-// come beginnings of names, and what gemini writes for a folder.
+// come beginnings of names, what gemini writes for a folder, and colors, of which tmux-mcp has
+// none.
 var notRead = map[string]bool{
 	"mcp-conform TMUX_TMPDIR": true, "mcp-swap GEMINI_CLI": true, "mcp-swap QWEN_CODE": true,
 	"mcp-swap TRUST_FOLDER": true, "mcp-swap TRUST_PARENT": true,
+	"tmux-mcp TERM": true, "tmux-mcp NO_COLOR": true, "tmux-mcp FORCE_COLOR": true,
 }
