@@ -38,6 +38,11 @@ nothing.`,
 			if err != nil {
 				return err
 			}
+			layers := []report.Layer{layer}
+			dialect, err := o.dialectOf(cmd, layers)
+			if err != nil {
+				return err
+			}
 			if file != "" {
 				return reproduceFrom(cmd.OutOrStdout(), file, gap, layer, target)
 			}
@@ -64,7 +69,9 @@ nothing.`,
 			if i < 0 {
 				return fmt.Errorf("reproduce %s: want /TMUX behind it, one of: %s (--tmux names others)", args[0], strings.Join(names, ", "))
 			}
-			r, err := conform.Run(cmd.Context(), conform.Options{Targets: targets[i : i+1], Gaps: gaps, Layers: []report.Layer{layer}, Reproduce: true})
+			r, err := conform.Run(cmd.Context(), conform.Options{
+				Targets: targets[i : i+1], Gaps: gaps, Layers: layers, Server: o.server, Dialect: dialect, Reproduce: true,
+			})
 			if err != nil {
 				return err
 			}
@@ -75,6 +82,7 @@ nothing.`,
 	f := cmd.Flags()
 	o.targetFlags(cmd)
 	f.StringVar(&o.scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
+	o.serverFlags(cmd)
 	f.StringVar(&file, "report", "", "take the failure from this JSON `FILE`, and run nothing")
 	o.archive.flags(f)
 	return cmd

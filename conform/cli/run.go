@@ -58,8 +58,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	suiteFlag(cmd, &o.suites, "670")
 	f.StringVar(&o.scripts, "scripts", "", "run the scripts in `DIR` in place of the built-in ones")
 	f.StringVar(&o.transport, "transport", string(tmux.TransportExec), "how the API and the MCP server reach tmux, a `WAY`: exec (by the target's own client), native or auto")
-	f.StringVar(&o.server, "server", "", "ask this MCP server on layer mcp, a shell `COMMAND` that speaks MCP on its standard input and output (default: the built-in one)")
-	f.StringVar(&o.dialect, "dialect", "", "the names that the server of --server has for tools, parameters and results: a TOML `FILE`, or one of "+strings.Join(dialectNames(), ", ")+" (default: detected)")
+	o.serverFlags(cmd)
 	o.control.flags(f)
 	f.IntVar(&o.jobs, "jobs", 0, "run `N` scripts at a time (default: twice the processors)")
 	f.DurationVar(&o.timeout, "timeout", conform.DefaultTimeout, "the time `D` that each script has, as in 90s")
@@ -67,11 +66,10 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.keep, "keep", false, "leave the scripts' directories and tmux servers, and say where")
 	o.archive.flags(f)
 
-	completion(cmd, "dialect", orFile(dialectNames()...))
 	completion(cmd, "layer", words(layerNames()...))
 	completion(cmd, "format", words(formatNames()...))
 	completion(cmd, "transport", words(string(tmux.TransportExec), string(tmux.TransportNative), string(tmux.TransportAuto)))
-	for _, flag := range []string{"run", "server", "skip", "shard", "retry", "repeat", "jobs", "timeout", "debian-mirror"} {
+	for _, flag := range []string{"run", "skip", "shard", "retry", "repeat", "jobs", "timeout", "debian-mirror"} {
 		completion(cmd, flag, cobra.NoFileCompletions)
 	}
 }
@@ -83,6 +81,18 @@ func (o *runOptions) targetFlags(cmd *cobra.Command) {
 	f.StringVar(&o.targetsIn, "targets", "", "a TOML `FILE` of tmux targets, in addition to --tmux")
 	f.BoolVar(&o.probe, "probe", false, "find out the version of each tmux by what it can do, and not by its -V")
 	completion(cmd, "tmux", orFile(append([]string{"system"}, suites...)...))
+}
+
+// serverFlags are the flags about another MCP server than the built-in one.
+func (o *runOptions) serverFlags(cmd *cobra.Command) {
+	names := dialectNames()
+	f := cmd.Flags()
+	f.StringVar(&o.server, "server", "", "ask this MCP server on layer mcp, a shell `COMMAND` that speaks MCP "+
+		"on its standard input and output (default: the built-in one)")
+	f.StringVar(&o.dialect, "dialect", "", "the names that the server of --server has for tools, parameters and results: "+
+		"a TOML `FILE`, or one of "+strings.Join(names, ", ")+" (default: detected)")
+	completion(cmd, "server", cobra.NoFileCompletions)
+	completion(cmd, "dialect", orFile(names...))
 }
 
 // run checks everything that was asked for before it runs anything.
@@ -98,15 +108,13 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if o.scripts != "" && cmd.Flags().Changed("suite") {
 		return errors.New("--suite and --scripts exclude each other: a directory's scripts are in no suite")
 	}
-	if cmd.Flags().Changed("server") && strings.TrimSpace(o.server) == "" {
-		return errors.New("--server: want a command")
-	}
 	layers, err := parseLayers(o.layers)
 	if err != nil {
 		return err
 	}
-	if o.server != "" && len(layers) > 0 && !slices.Contains(layers, report.MCPLayer) {
-		return fmt.Errorf("--server: only layer mcp asks a server, and --layer %s leaves it out", strings.Join(o.layers, ","))
+	dialect, err := o.dialectOf(cmd, layers)
+	if err != nil {
+		return err
 	}
 	transport, err := tmux.ParseTransport(o.transport)
 	if err != nil || o.transport == "" {
@@ -117,10 +125,6 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	control, err := o.control.control(o.scripts)
-	if err != nil {
-		return err
-	}
-	dialect, err := o.loadDialect()
 	if err != nil {
 		return err
 	}
@@ -163,9 +167,14 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// loadDialect reads the file of --dialect, or finds the built-in one.
-func (o *runOptions) loadDialect() (*conform.Dialect, error) {
+// dialectOf checks --server for a run of these layers, and returns the dialect of --dialect,
+// which is built in or a file.
+func (o *runOptions) dialectOf(cmd *cobra.Command, layers []report.Layer) (*conform.Dialect, error) {
 	switch {
+	case cmd.Flags().Changed("server") && strings.TrimSpace(o.server) == "":
+		return nil, errors.New("--server: want a command")
+	case o.server != "" && len(layers) > 0 && !slices.Contains(layers, report.MCPLayer):
+		return nil, fmt.Errorf("--server: only layer mcp asks a server, not layer %s", layers[0])
 	case o.dialect == "":
 		return nil, nil
 	case o.server == "":

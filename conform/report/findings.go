@@ -302,6 +302,9 @@ func (f group) reproduce(r *Report) string {
 	if r.Scripts != "" {
 		words = append(words, "--scripts", r.Scripts)
 	}
+	if r.Server != "" && f.Layer == MCPLayer {
+		words = append(words, "--server", r.Server)
+	}
 	return CommandLine(words)
 }
 
