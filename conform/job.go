@@ -185,6 +185,10 @@ func ask(ctx context.Context, req request) (message, error) {
 // errOvertime: a child did not end in the time that its request gives it.
 var errOvertime = errors.New("no end in time")
 
+// lazyGC makes a child, which lives for a moment, collect no garbage as long as that is less
+// than half of what [watch] allows.
+var lazyGC = []string{"GOGC=800", fmt.Sprintf("GOMEMLIMIT=%d", maxMemory/2)}
+
 // converse starts a child for a request, and returns the last that it said when
 // all of what it started, and itself, has ended.
 func converse(ctx context.Context, child []string, req request) (message, error) {
@@ -193,7 +197,7 @@ func converse(ctx context.Context, child []string, req request) (message, error)
 		return message{}, err
 	}
 	cmd := exec.Command(child[0], child[1:]...)
-	cmd.Dir, cmd.Env = req.Dir, scriptEnv(req.Dir)
+	cmd.Dir, cmd.Env = req.Dir, append(scriptEnv(req.Dir), lazyGC...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = graceTime
 	var stderr bytes.Buffer
