@@ -236,6 +236,3 @@ func (g group) FailedAs() string { return g.why(&g.Claim) }
 
 // Seen is the evidence that the verdict on a group's claim rests on.
 func (g group) Seen() []Evidence { return g.evidenceOf(g.Claim) }
-
-// First is the target whose evidence is shown.
-func (g group) First() string { return g.Targets[0] }

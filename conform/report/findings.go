@@ -15,7 +15,7 @@ import (
 // elsewhere, an emoji where there is no color, an SGR color, and a class for
 // style sheets.
 type look struct {
-	Glyph, char, emoji string
+	Glyph, char, Emoji string
 	color, Class       string
 	Meaning            string
 }

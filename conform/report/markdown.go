@@ -1,12 +1,18 @@
 package report
 
 import (
+	_ "embed"
+	"errors"
 	"fmt"
 	"html"
 	"io"
 	"strings"
+	"text/template"
 	"unicode/utf8"
 )
+
+//go:embed report.md
+var markdownSource string
 
 // maxMarkdown is the most that WriteMarkdown writes, in bytes. GitHub allows 1 MiB
 // for a step's summary; some of that is left for other programs.
@@ -22,9 +28,16 @@ const maxEvidence = 4 << 10
 // than [maxMarkdown] are named without it; both are said where it happens.
 func WriteMarkdown(w io.Writer, r *Report) error {
 	r = printable(r)
-	head, tail := r.markdownHead(), r.markdownTail()
-	text := head + r.markdownFailures(maxMarkdown-len(head)-len(tail)) + tail
-	_, err := io.WriteString(w, fitting(text))
+	page, err := template.New("report").Funcs(r.pageFuncs()).Parse(markdownSource)
+	if err != nil {
+		return err
+	}
+	var head, tail strings.Builder
+	if err := errors.Join(page.ExecuteTemplate(&head, "head", r), page.ExecuteTemplate(&tail, "tail", r)); err != nil {
+		return err
+	}
+	text := head.String() + r.markdownFailures(maxMarkdown-head.Len()-tail.Len()) + tail.String()
+	_, err = io.WriteString(w, fitting(text))
 	return err
 }
 
@@ -37,62 +50,6 @@ func fitting(text string) string {
 	return strings.ToValidUTF8(text[:maxMarkdown-len(note)], "") + note
 }
 
-func (r *Report) markdownHead() string {
-	var b strings.Builder
-	mark := "✅"
-	if !r.OK() {
-		mark = "❌"
-	}
-	fmt.Fprintf(&b, "## %s mcp-conform: %s\n\n", mark, r.Summary())
-	b.WriteString("In each cell:\n\n")
-	for i, l := range r.Layers {
-		question := layerQuestions[l]
-		if l == MCPLayer && r.Server != "" {
-			question = strings.TrimSuffix(question, "?") + " " + r.Server + "?"
-		}
-		fmt.Fprintf(&b, "%d. **%s**: %s", i+1, l, MarkdownText(question))
-		answers := r.answer(l)
-		for _, a := range answers {
-			if len(answers) > 1 {
-				b.WriteString("\n   -")
-			}
-			fmt.Fprintf(&b, " %s", MarkdownText(a))
-		}
-		b.WriteByte('\n')
-	}
-	for _, p := range r.parts() {
-		if p.Name != "" {
-			fmt.Fprintf(&b, "\n**%s**: %s\n", MarkdownText(p.Name), MarkdownText(p.About))
-		}
-		b.WriteString("\n| | gap |")
-		for _, t := range r.Targets {
-			fmt.Fprintf(&b, " %s |", MarkdownText(t.Name))
-		}
-		fmt.Fprintf(&b, "\n|-:|:-|%s\n", strings.Repeat(":-:|", len(r.Targets)))
-		for _, g := range p.Gaps {
-			fmt.Fprintf(&b, "| %d | %s |", g.Number, MarkdownText(g.Title))
-			for _, t := range r.Targets {
-				b.WriteByte(' ')
-				for _, l := range r.Layers {
-					if c := r.Cell(g.Number, t.Name, l); c != nil {
-						b.WriteString(c.Look().emoji)
-					} else {
-						b.WriteString("⬜")
-					}
-				}
-				b.WriteString(" |")
-			}
-			b.WriteByte('\n')
-		}
-	}
-	var legend []string
-	for _, l := range r.seenLooks() {
-		legend = append(legend, l.emoji+" "+l.Meaning)
-	}
-	fmt.Fprintf(&b, "\n%s\n\n", strings.Join(legend, " · "))
-	return b.String()
-}
-
 // markdownFailures has the evidence of as many failures as there is room for.
 func (r *Report) markdownFailures(room int) string {
 	var b strings.Builder
@@ -103,7 +60,7 @@ func (r *Report) markdownFailures(room int) string {
 	room -= b.Len() + 200 // for the line that says that there is no more
 	for i, f := range found {
 		e := f.Failed()
-		title := fmt.Sprintf("%s %s: %s", f.Look().emoji, f.What(), r.Gap(f.Gap).Title)
+		title := fmt.Sprintf("%s %s: %s", f.Look().Emoji, f.What(), r.Gap(f.Gap).Title)
 		text := fmt.Sprintf("<details open><summary><b>%s</b></summary>\n\n%s\n", html.EscapeString(title), MarkdownText(f.FailedAs()))
 		for _, t := range e.fields() {
 			text += "\n" + t.name + ":\n" + mdCode("text", Clip(strings.TrimRight(t.text, "\n"), maxEvidence))
@@ -117,22 +74,6 @@ func (r *Report) markdownFailures(room int) string {
 			break
 		}
 		b.WriteString(text)
-	}
-	return b.String()
-}
-
-func (r *Report) markdownTail() string {
-	var b strings.Builder
-	for _, s := range r.sections() {
-		fmt.Fprintf(&b, "### %s\n\n", s.Heading)
-		for _, i := range s.Items {
-			text := i.Text
-			if i.Gap > 0 {
-				text = fmt.Sprintf("gap %d: %s", i.Gap, text)
-			}
-			fmt.Fprintf(&b, "- %s%s\n", MarkdownText(text), mdLink(i.Link))
-		}
-		b.WriteByte('\n')
 	}
 	return b.String()
 }
