@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -26,7 +27,7 @@ func TestFindingsAreCurrent(t *testing.T) {
 	const generate = "run: mcp-conform --suite all --layer tmux --tmux … --format findings -o docs/findings.md"
 	var want []string
 	for _, g := range gaps {
-		heading := "### <a id=\"" + report.Anchor(g.GapInfo) + "\"></a>"
+		heading := fmt.Sprintf("### <a id=\"gap-%d\"></a>", g.Number)
 		want = append(want, heading)
 		_, section, ok := strings.Cut(page, heading)
 		if !ok {

@@ -36,7 +36,7 @@ func (r *Report) pageFuncs() map[string]any {
 		Wrong bool // it is what went wrong
 	}
 	return map[string]any{
-		"answer": r.answer, "cell": r.Cell, "cells": r.cells, "failures": func() []group { return r.failures(false) },
+		"answer": r.answer, "cell": r.Cell, "cells": r.cells, "claims": r.claimsOn, "failures": func() []group { return r.failures(false) },
 		"gap": r.Gap, "legend": r.seenLooks, "onlyIssue": r.onlyIssue, "parts": r.parts, "refuted": r.refutations,
 		"sections": r.sections, "total": r.total,
 		"where": func(targets []string) string { return strings.Trim(r.where(targets), " ()") },
