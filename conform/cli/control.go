@@ -98,24 +98,20 @@ func (o *controlOptions) update(known *report.Expectations, r *report.Report, st
 		fmt.Fprintf(stderr, "mcp-conform: %s is left as it is: the run was interrupted\n", o.expect)
 		return nil
 	}
-	text, changes, err := known.Update(r)
+	updated, changes, err := known.Update(r)
 	if err != nil {
 		return fmt.Errorf("--update-expect %w", err)
 	}
 	if len(changes) == 0 {
 		return nil
 	}
-	if err := writeFile(o.expect, text, o.old); err != nil {
+	if err := writeFile(o.expect, updated.Text(), o.old); err != nil {
+		known.Apply(r)
 		return fmt.Errorf("--update-expect %s: %w", o.expect, err)
 	}
 	for _, line := range changes {
 		fmt.Fprintf(stderr, "%s: %s\n", o.expect, line)
 	}
-	updated, err := report.ParseExpectations(o.expect, text)
-	if err != nil {
-		return err
-	}
-	updated.Apply(r)
 	return nil
 }
 

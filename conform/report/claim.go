@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -56,8 +57,37 @@ func (o Outcome) skipped() bool {
 	return slices.Contains([]Outcome{Outcome(NotApplicable), Outcome(NotOffered), Outcome(Skip), NotReached}, o)
 }
 
-// id is how a claim is called: 106/tmux/2.
-func (c *Cell) id(cl *Claim) string { return fmt.Sprintf("%d/%s/%d", c.Gap, c.Layer, cl.Number) }
+// claimID names a claim, 106/tmux/2, all of a script, 106/tmux/*, or all of a gap, 106/*.
+type claimID struct {
+	Gap    int
+	Layer  Layer // empty for all
+	Number int   // 0 for all
+}
+
+func (c *Cell) id(cl *Claim) claimID { return claimID{c.Gap, c.Layer, cl.Number} }
+
+func (id claimID) String() string { return fmt.Sprintf("%d/%s/%d", id.Gap, id.Layer, id.Number) }
+
+var claimForm = regexp.MustCompile(`^([1-9][0-9]{0,5})/(?:\*|([a-z]+)/(?:\*|([1-9][0-9]{0,5})))$`)
+
+func parseClaimID(s string) (id claimID, err error) {
+	m := claimForm.FindStringSubmatch(s)
+	switch {
+	case m == nil:
+		return id, fmt.Errorf("%q: want a gap, layer and number, as in 12/api/1, 12/api/* or 12/*", s)
+	case m[2] != "" && !slices.Contains(allLayers, Layer(m[2])):
+		return id, fmt.Errorf("%q: layer %q: want tmux, api or mcp", s, m[2])
+	}
+	id.Gap, _ = strconv.Atoi(m[1])
+	id.Number, _ = strconv.Atoi(m[3])
+	id.Layer = Layer(m[2])
+	return id, nil
+}
+
+// has reports whether a claim is among those that id names.
+func (id claimID) has(o claimID) bool {
+	return id.Gap == o.Gap && (id.Layer == "" || id.Layer == o.Layer) && (id.Number == 0 || id.Number == o.Number)
+}
 
 // place is where in a script something failed.
 var place = regexp.MustCompile(`^\S+\.txtar:[0-9]+: `)
@@ -69,9 +99,7 @@ func (c *Cell) Settle(all []Claim) {
 	came := c.Claims
 	c.Claims = slices.Clone(all)
 	var end *Claim
-	failed := false
-	for i := range came {
-		cl := came[i]
+	for _, cl := range came {
 		if cl.Text == "" {
 			end = &cl
 			continue
@@ -79,12 +107,10 @@ func (c *Cell) Settle(all []Claim) {
 		if cl.Outcome == "" {
 			cl.Outcome = cl.Verdict.outcome(cl.Expected)
 		}
-		failed = failed || cl.Outcome.Failed()
 		at := slices.IndexFunc(c.Claims, func(o Claim) bool { return o.Text == cl.Text })
 		if at < 0 {
-			cl.Number = len(c.Claims) + 1
-			c.Claims = append(c.Claims, cl)
-			continue
+			at = len(c.Claims)
+			c.Claims = append(c.Claims, Claim{Number: at + 1})
 		}
 		cl.Number = c.Claims[at].Number
 		c.Claims[at] = cl
@@ -92,17 +118,7 @@ func (c *Cell) Settle(all []Claim) {
 	if len(c.Claims) == 0 {
 		c.Claims = []Claim{{Number: 1, Text: WholeClaim, Expected: Confirmed}}
 		if c.Status == Pass {
-			c.Claims[0].Verdict = c.Verdict
-			if c.Verdict == "" {
-				c.Claims[0].Verdict = Confirmed
-			}
-			c.Claims[0].Outcome = c.Claims[0].Verdict.outcome(c.Claims[0].Verdict)
-		}
-	}
-	if c.Status == Fail && end == nil && !failed {
-		end = &Claim{Outcome: Open, Why: place.ReplaceAllString(c.Reason, "")}
-		if len(c.Evidence) > 0 {
-			end.Evidence = &c.Evidence[len(c.Evidence)-1]
+			c.Claims[0].Verdict, c.Claims[0].Outcome = Confirmed, True
 		}
 	}
 	if end != nil {
@@ -218,7 +234,7 @@ func (c *Cell) why(cl *Claim) string {
 
 // What is a failure in words.
 func (g group) What() string {
-	id, text := g.id(&g.Claim), ""
+	id, text := g.id(&g.Claim).String(), ""
 	switch {
 	case g.Status == Errored:
 		id = fmt.Sprintf("%d/%s", g.Gap, g.Layer)

@@ -18,12 +18,6 @@ func ReadJSON(r io.Reader) (*Report, error) {
 	if report.Version != FormatVersion {
 		return nil, fmt.Errorf("not a report of version %d: its version is %d", FormatVersion, report.Version)
 	}
-	for i := range report.Cells {
-		// Earlier releases wrote no claims for some cells, and no outcomes.
-		if c := &report.Cells[i]; len(c.Claims) == 0 || c.Claims[0].Outcome == "" {
-			c.Settle(nil)
-		}
-	}
 	return &report, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -34,7 +33,7 @@ import (
 // expected. The nil Expectations have no entry.
 type Expectations struct {
 	file    string
-	text    []byte
+	lines   []string
 	entries []expectation
 }
 
@@ -46,24 +45,18 @@ type expectation struct {
 	Kind      Outcome `toml:"kind"`
 	Reason    string  `toml:"reason"`
 	Link      string  `toml:"link"`
-	// Gap and Layer are those of the form without claim and kind.
-	Gap   int   `toml:"gap"`
-	Layer Layer `toml:"layer"`
 
-	number   int // of the claim; 0 for all
+	id       claimID // that Claim names
 	versions Versions
 	pattern  *regexp.Regexp
-	line     int
-	// In the text the entry is from start to end, with the comments right above it;
-	// its header ends at head.
-	start, head, end int
-	// targetAt is the range of the line that has the targets; empty for none.
-	targetAt [2]int
+	// The entry has the lines from begin to end, with the comments right above its header.
+	// What stands behind it, after a blank line, is not its own.
+	begin, header, end int
 }
 
 // ParseExpectations reads the text of a file.
 func ParseExpectations(file string, text []byte) (*Expectations, error) {
-	e := &Expectations{file: file, text: text}
+	e := &Expectations{file: file, lines: strings.SplitAfter(string(text), "\n")}
 	var doc struct {
 		Known []expectation `toml:"known"`
 	}
@@ -73,40 +66,56 @@ func ParseExpectations(file string, text []byte) (*Expectations, error) {
 		return nil, TOMLError(file, err, "[[known]] with target, tmux, claim, transport, kind, reason and link")
 	}
 	e.entries = doc.Known
-	if err := e.locate(); err != nil {
-		return nil, err
+	var headers []int
+	for i, line := range e.lines {
+		if headerLine.MatchString(line) {
+			headers = append(headers, i)
+		}
+	}
+	if len(headers) != len(e.entries) {
+		return nil, fmt.Errorf("%s: write each known failure under a [[known]] of its own", file)
+	}
+	for i, header := range headers {
+		x := &e.entries[i]
+		x.begin, x.header, x.end = header, header, len(e.lines)
+		if i+1 < len(headers) {
+			x.end = headers[i+1]
+		}
+		for x.begin > 0 && strings.HasPrefix(e.lines[x.begin-1], "#") {
+			x.begin--
+		}
+		for noKey.MatchString(e.lines[x.end-1]) {
+			x.end--
+		}
 	}
 	for i := range e.entries {
 		if err := e.entries[i].check(); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, e.entries[i].line, err)
+			return nil, fmt.Errorf("%s: %w", e.at(&e.entries[i]), err)
 		}
 	}
 	return e, nil
 }
 
-// claimForm is how an entry names claims.
-var claimForm = regexp.MustCompile(`^([1-9][0-9]{0,5})/(?:\*|([a-z]+)/(?:\*|([1-9][0-9]{0,5})))$`)
+var (
+	noKey      = regexp.MustCompile(`^\s*(#.*)?\n?$`)
+	headerLine = regexp.MustCompile(`^[ \t]*\[\[ *known *\]\]`)
+	targetLine = regexp.MustCompile(`^[ \t]*target[ \t]*=[ \t]*"[^"\n]*"`)
+)
+
+// Text is the file's.
+func (e *Expectations) Text() []byte { return []byte(strings.Join(e.lines, "")) }
+
+// at is where an entry is, as compilers say it.
+func (e *Expectations) at(x *expectation) string { return fmt.Sprintf("%s:%d", e.file, x.header+1) }
 
 func (x *expectation) check() (err error) {
-	old := x.Claim == "" && x.Gap > 0
-	m := claimForm.FindStringSubmatch(x.Claim)
-	if m != nil && x.Gap == 0 && x.Layer == "" {
-		x.Gap, _ = strconv.Atoi(m[1])
-		x.Layer = Layer(m[2])
-		x.number, _ = strconv.Atoi(m[3])
-	} else if !old {
-		return fmt.Errorf("claim = %q: want a gap, layer and number, as in 12/api/1, 12/api/* or 12/*", x.Claim)
+	if x.id, err = parseClaimID(x.Claim); err != nil {
+		return fmt.Errorf("claim = %w", err)
 	}
-	whole := m != nil && x.Layer == ""
 	switch {
-	case !slices.Contains(allLayers, x.Layer) && !whole:
-		return fmt.Errorf("layer %q: want tmux, api or mcp", x.Layer)
 	case strings.TrimSpace(x.Reason) == "":
 		return errors.New("a known failure without reason")
-	case old && x.Kind == "" && !place.MatchString(x.Reason):
-		return fmt.Errorf("gap, layer and a reason in one's own words do not say what fails: "+
-			"want claim = \"%d/%s/*\", kind = \"open\" (or blocked, crash, timeout, unstable) and, in reason, a part of what failed, or \"/./\" for anything", x.Gap, x.Layer)
-	case !slices.Contains(failures, x.Kind) && !(old && x.Kind == ""):
+	case !slices.Contains(failures, x.Kind):
 		return fmt.Errorf("kind = %q: want open, blocked, crash, timeout or unstable", x.Kind)
 	case !slices.Contains([]string{"", "exec", "native", "auto"}, x.Transport):
 		return fmt.Errorf("transport %q: want exec, native or auto", x.Transport)
@@ -122,61 +131,19 @@ func (x *expectation) check() (err error) {
 	return nil
 }
 
-// claim is what the entry is about.
-func (x *expectation) claim() string {
-	switch {
-	case x.Layer == "":
-		return fmt.Sprintf("%d/*", x.Gap)
-	case x.number == 0:
-		return fmt.Sprintf("%d/%s/*", x.Gap, x.Layer)
-	}
-	return fmt.Sprintf("%d/%s/%d", x.Gap, x.Layer, x.number)
-}
-
-// header is the line that an entry begins with, with the comments right above it, and
-// targetLine the one that has its targets.
-var (
-	header     = regexp.MustCompile(`(?m)^((?:#.*\n)*)[ \t]*\[\[ *known *\]\].*\n?`)
-	targetLine = regexp.MustCompile(`(?m)^[ \t]*target[ \t]*=[ \t]*"[^"\n]*"`)
-	comments   = regexp.MustCompile(`(?m)^(\s*(#.*)?\n)+\z`)
-)
-
-// locate finds where in the text the entries are.
-func (e *Expectations) locate() error {
-	at := header.FindAllSubmatchIndex(e.text, -1)
-	if len(at) != len(e.entries) {
-		return fmt.Errorf("%s: write each known failure under a [[known]] of its own", e.file)
-	}
-	for i, m := range at {
-		x := &e.entries[i]
-		x.line = bytes.Count(e.text[:m[3]], []byte("\n")) + 1
-		x.start, x.head, x.end = m[0], m[1], len(e.text)
-		if i+1 < len(at) {
-			x.end = at[i+1][0]
-		}
-		// What stands behind it, after a blank line, is not its own.
-		if rest := comments.FindIndex(e.text[x.head:x.end]); rest != nil {
-			x.end = x.head + rest[0]
-		}
-		if t := targetLine.FindIndex(e.text[x.head:x.end]); t != nil {
-			x.targetAt = [2]int{x.head + t[0], x.head + t[1]}
-		}
-	}
-	return nil
-}
-
 // Check finds entries about claims that there are not. claims are how many each gap has for
 // a layer.
 func (e *Expectations) Check(claims map[int]map[Layer]int) error {
-	for _, x := range e.entries {
-		n, scripted := claims[x.Gap][x.Layer]
+	for i := range e.entries {
+		x := &e.entries[i]
+		n, scripted := claims[x.id.Gap][x.id.Layer]
 		switch {
-		case claims[x.Gap] == nil:
-			return fmt.Errorf("%s:%d: there is no gap %d", e.file, x.line, x.Gap)
-		case x.Layer != "" && !scripted:
-			return fmt.Errorf("%s:%d: gap %d has no script for layer %s", e.file, x.line, x.Gap, x.Layer)
-		case x.number > n:
-			return fmt.Errorf("%s:%d: there is no claim %s: the last is %d", e.file, x.line, x.Claim, n)
+		case claims[x.id.Gap] == nil:
+			return fmt.Errorf("%s: there is no gap %d", e.at(x), x.id.Gap)
+		case x.id.Layer != "" && !scripted:
+			return fmt.Errorf("%s: gap %d has no script for layer %s", e.at(x), x.id.Gap, x.id.Layer)
+		case x.id.Number > n:
+			return fmt.Errorf("%s: there is no claim %s: the last is %d", e.at(x), x.Claim, n)
 		}
 	}
 	return nil
@@ -184,32 +151,24 @@ func (e *Expectations) Check(claims map[int]map[Layer]int) error {
 
 // covers reports whether the entry is about a claim of a cell on a target.
 func (x *expectation) covers(c *Cell, cl *Claim, t Target) bool {
-	return x.Gap == c.Gap && (x.Layer == "" || x.Layer == c.Layer) && (x.number == 0 || x.number == cl.Number) &&
-		(x.Transport == "" || x.Transport == c.Transport) && x.versions.Has(t.Version) && x.names(t.Name)
+	return x.id.has(c.id(cl)) && (x.Transport == "" || x.Transport == c.Transport) && x.versions.Has(t.Version) && x.names(t.Name)
+}
+
+// targets are the names in the entry, and whether it is about all others.
+func (x *expectation) targets() (names []string, others bool) {
+	names = strings.FieldsFunc(x.Target, func(r rune) bool { return r == ',' || r == ' ' })
+	return names, len(names) == 0 || strings.Contains(x.Target, "!")
 }
 
 // names reports whether the entry's targets have one of this name.
 func (x *expectation) names(target string) bool {
-	if x.Target == "" {
-		return true
-	}
-	others := false
-	for name := range strings.SplitSeq(x.Target, ",") {
-		name = strings.TrimSpace(name)
-		if not, ok := strings.CutPrefix(name, "!"); ok {
-			if others = true; not == target {
-				return false
-			}
-		} else if name == target {
-			return true
-		}
-	}
-	return others
+	names, others := x.targets()
+	return slices.Contains(names, target) || others && !slices.Contains(names, "!"+target)
 }
 
 // matches reports whether a claim that the entry covers failed as it says.
 func (x *expectation) matches(c *Cell, cl *Claim) bool {
-	if !cl.Outcome.Failed() || x.Kind != "" && x.Kind != cl.Outcome {
+	if !cl.Outcome.Failed() || x.Kind != cl.Outcome {
 		return false
 	}
 	// The cell's reason says more of the first claim that failed.
@@ -265,8 +224,8 @@ func (e *Expectations) Apply(r *Report) {
 		x := &e.entries[i]
 		if passing, failing, _ := r.state(x); len(passing) > 0 {
 			r.Stale = append(r.Stale, Stale{
-				Gap: x.Gap, Layer: x.Layer, Claim: x.claim(), Tmux: passing, Partly: failing,
-				Entry: e.file + ":" + strconv.Itoa(x.line), Known: Known{Reason: x.Reason, Link: x.Link},
+				Gap: x.id.Gap, Layer: x.id.Layer, Claim: x.Claim, Tmux: passing, Partly: failing,
+				Entry: e.at(x), Known: Known{Reason: x.Reason, Link: x.Link},
 			})
 		}
 	}
@@ -307,15 +266,19 @@ func (r *Report) target(name string) Target {
 	return Target{}
 }
 
-// Update returns the text of the expectations file brought in line with the
-// report, and one line for each change. It removes an entry when nothing that it covers
+// Update returns the expectations brought in line with the report, which it marks by them,
+// and one line for each change. It removes an entry when nothing that it covers
 // fails as it says any more, takes the targets out of it on which that passes, and adds an
 // entry for each unexpected failure, with its reason. Everything else in the text is
 // preserved.
-func (e *Expectations) Update(r *Report) (text []byte, changes []string, err error) {
-	text = slices.Clone(e.text)
-	for i := len(e.entries) - 1; i >= 0; i-- {
+func (e *Expectations) Update(r *Report) (updated *Expectations, changes []string, err error) {
+	var lines []string
+	last := 0
+	for i := range e.entries {
 		x := &e.entries[i]
+		own := slices.Clone(e.lines[x.begin:x.end])
+		lines = append(lines, e.lines[last:x.begin]...)
+		last = x.end
 		passing, matched, otherwise := r.state(x)
 		what := "fails otherwise"
 		if len(passing) > 0 {
@@ -323,64 +286,62 @@ func (e *Expectations) Update(r *Report) (text []byte, changes []string, err err
 		}
 		switch {
 		case !matched && (len(passing) > 0 || otherwise):
-			end := x.end
-			if end < len(text) && text[end] == '\n' {
-				end++ // the blank line after it
+			own = nil
+			if last < len(e.lines) && e.lines[last] == "\n" {
+				last++ // the blank line after it
 			}
-			text = slices.Delete(text, x.start, end)
-			changes = append(changes, x.claim()+": removed, "+what)
+			changes = append(changes, x.Claim+": removed, "+what)
 		case len(passing) > 0:
-			line := "target = " + tomlString(x.without(passing))
-			if x.targetAt[1] > 0 {
-				text = slices.Replace(text, x.targetAt[0], x.targetAt[1], []byte(line)...)
+			target := "target = " + tomlString(x.without(passing))
+			if i := slices.IndexFunc(own, targetLine.MatchString); i >= 0 {
+				own[i] = targetLine.ReplaceAllLiteralString(own[i], target)
 			} else {
-				text = slices.Insert(text, x.head, []byte(line+"\n")...)
+				own = slices.Insert(own, x.header+1-x.begin, target+"\n")
 			}
-			changes = append(changes, x.claim()+": "+what+", now "+line)
+			changes = append(changes, x.Claim+": "+what+", now "+target)
 		}
+		lines = append(lines, own...)
 	}
-	slices.Reverse(changes)
+	text := strings.Join(append(lines, e.lines[last:]...), "")
 	added, names := r.newEntries()
 	switch {
 	case len(added) == 0:
-	case len(text) == 0:
-		text = append(text, "# Known failures of mcp-conform: where, which claim, how it fails, a part of why, and where more is to be read.\n"...)
-	case text[len(text)-1] != '\n':
-		text = append(text, '\n')
+	case text == "":
+		text = "# Known failures of mcp-conform: where, which claim, how it fails, a part of why, and where more is to be read.\n"
+	case !strings.HasSuffix(text, "\n"):
+		text += "\n"
 	}
-	text, changes = append(text, added...), append(changes, names...)
 
 	// What was written says what was meant, or it is not written.
-	again, err := ParseExpectations(e.file, text)
+	if updated, err = ParseExpectations(e.file, []byte(text+added)); err == nil {
+		err = updated.explain(r)
+	}
 	if err != nil {
+		e.Apply(r)
 		return nil, nil, err
 	}
-	check := *r
-	check.Cells = slices.Clone(r.Cells)
-	for i := range check.Cells {
-		check.Cells[i].Claims = slices.Clone(r.Cells[i].Claims)
-	}
-	again.Apply(&check)
-	for i := range check.Cells {
-		if c := &check.Cells[i]; c.Status == Fail && c.Known == nil {
-			return nil, nil, fmt.Errorf("%s: no entry can say how %d/%s fails with tmux %s: %s", e.file, c.Gap, c.Layer, c.Tmux, c.Reason)
+	return updated, append(changes, names...), nil
+}
+
+// explain marks a report in which nothing may be unexpected.
+func (e *Expectations) explain(r *Report) error {
+	e.Apply(r)
+	for i := range r.Cells {
+		if c := &r.Cells[i]; c.Status == Fail && c.Known == nil {
+			return fmt.Errorf("%s: no entry can say how %d/%s fails with tmux %s: %s", e.file, c.Gap, c.Layer, c.Tmux, c.Reason)
 		}
 	}
-	for _, s := range check.Stale {
-		return nil, nil, fmt.Errorf("%s: narrow this entry by hand: %v", e.file, s)
+	for _, s := range r.Stale {
+		return fmt.Errorf("%s: narrow this entry by hand: %v", e.file, s)
 	}
-	return text, changes, nil
+	return nil
 }
 
 // without are the entry's targets without some.
 func (x *expectation) without(passing []string) string {
-	var names []string
-	for name := range strings.SplitSeq(x.Target, ",") {
-		if name = strings.TrimSpace(name); name != "" && !slices.Contains(passing, name) {
-			names = append(names, name)
-		}
-	}
-	if x.Target == "" || strings.Contains(x.Target, "!") {
+	names, others := x.targets()
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(passing, name) })
+	if others {
 		for _, name := range passing {
 			names = append(names, "!"+name)
 		}
@@ -393,21 +354,21 @@ const maxReason = 200
 
 // newEntries are the entries for the failures that were not expected: one for
 // each claim, kind, transport and reason.
-func (r *Report) newEntries() (text []byte, names []string) {
+func (r *Report) newEntries() (text string, names []string) {
 	for _, g := range r.groups(func(c *Cell, cl *Claim) any {
 		if c.Status != Fail || !cl.Outcome.Failed() || cl.Known != nil {
 			return nil
 		}
-		return [4]string{c.id(cl), string(cl.Outcome), c.Transport, reasonOf(cl.Why)}
+		return [4]any{c.id(cl), cl.Outcome, c.Transport, reasonOf(cl.Why)}
 	}) {
 		reason := []rune(strings.Join(strings.Fields(Printable(place.ReplaceAllString(g.Claim.Why, ""))), " "))
 		id, list := g.id(&g.Claim), strings.Join(g.Targets, ", ")
-		text = fmt.Appendf(text, "\n[[known]]\ntarget = %s\nclaim = %q\nkind = %q\n", tomlString(list), id, g.Claim.Outcome)
+		text += fmt.Sprintf("\n[[known]]\ntarget = %s\nclaim = \"%v\"\nkind = %q\n", tomlString(list), id, g.Claim.Outcome)
 		if g.Transport != "exec" && g.Transport != "" {
-			text = fmt.Appendf(text, "transport = %q\n", g.Transport)
+			text += fmt.Sprintf("transport = %q\n", g.Transport)
 		}
-		text = fmt.Appendf(text, "reason = %s\nlink = \"\"\n", tomlString(strings.TrimSpace(string(reason[:min(len(reason), maxReason)]))))
-		names = append(names, fmt.Sprintf("%s: added, %s with tmux %s", id, g.Claim.Outcome, list))
+		text += fmt.Sprintf("reason = %s\nlink = \"\"\n", tomlString(strings.TrimSpace(string(reason[:min(len(reason), maxReason)]))))
+		names = append(names, fmt.Sprintf("%v: added, %s with tmux %s", id, g.Claim.Outcome, list))
 	}
 	return text, names
 }

@@ -28,7 +28,7 @@ func fullReport() *Report {
 	r.Gaps[0].Title = "zoom # TODO <b> | `x`"
 	r.Cells[1].Evidence = []Evidence{{nasty, nasty, nasty}}
 	r.Cells[1].Reason, r.Cells[1].Claims = nasty, nil
-	r.Cells[1].Settle(nil)
+	settle(&r.Cells[1])
 	r.Cells[3].Known = &Known{Reason: "not yet # done", Link: "https://example.org/1?a=b&c=d"}
 	r.Cells[3].Claims[0].Known = r.Cells[3].Known
 	r.Cells[7].Earlier = []Attempt{{Status: Fail, Reason: nasty, Evidence: []Evidence{{"a", nasty, ""}}}}
@@ -148,7 +148,7 @@ func TestMarkdownFits(t *testing.T) {
 		c := r.Cells[1]
 		c.Known, c.Claims, c.Reason = nil, nil, strings.Repeat("reason ", i)
 		c.Evidence = []Evidence{{"tmux x", "y", strings.Repeat("é", 4<<10)}}
-		c.Settle(nil)
+		settle(&c)
 		r.Cells = append(r.Cells, c)
 	}
 	text = written(t, WriteMarkdown, r)

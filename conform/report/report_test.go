@@ -39,9 +39,21 @@ func sampleReport() *Report {
 // settled gives all cells claims.
 func settled(r *Report) *Report {
 	for i := range r.Cells {
-		r.Cells[i].Settle(nil)
+		settle(&r.Cells[i])
 	}
 	return r
+}
+
+// settle gives a cell that failed the claim that did.
+func settle(c *Cell) {
+	if c.Status == Fail && len(c.Claims) == 0 {
+		end := Claim{Outcome: Open, Why: place.ReplaceAllString(c.Reason, "")}
+		if len(c.Evidence) > 0 {
+			end.Evidence = &c.Evidence[len(c.Evidence)-1]
+		}
+		c.Claims = []Claim{end}
+	}
+	c.Settle(nil)
 }
 
 // What a layer's cells come to.

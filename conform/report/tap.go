@@ -67,7 +67,8 @@ func (c *Cell) tap(b *bytes.Buffer, n int, cl *Claim) {
 		what += ": " + cl.Text
 	}
 	fmt.Fprintf(b, "    %s %d - %s%s\n", ok, n, tapText(what), directive)
-	fmt.Fprintf(b, "      ---\n      claim: %q\n      outcome: %q\n      status: %q\n      duration_ms: %d\n", c.id(cl), cl.Outcome, c.Status, c.DurationMS)
+	fmt.Fprintf(b, "      ---\n      claim: %q\n      outcome: %q\n", c.id(cl), cl.Outcome)
+	fmt.Fprintf(b, "      status: %q\n      duration_ms: %d\n", c.Status, c.DurationMS)
 	field := func(indent, name, text string) {
 		if text != "" {
 			fmt.Fprintf(b, "%s%s: %s\n", indent, name, yamlString(text))
