@@ -1,6 +1,7 @@
 package conform
 
 import (
+	_ "embed"
 	"fmt"
 	"path"
 	"slices"
@@ -11,6 +12,11 @@ import (
 
 	"tmuxmcp/conform/report"
 )
+
+// reproducerHead has the functions that a reproducer is made of.
+//
+//go:embed reproducer.sh
+var reproducerHead string
 
 // step is a command of a script as it ran, in the words of a shell.
 type step struct {
@@ -57,43 +63,25 @@ func (s *script) note(ts *testscript.TestScript, do string, words []string) *ste
 // that is used, it has the variable: the value may differ the next time.
 func (s *script) shellWord(ts *testscript.TestScript, word string, used func(name string) bool) string {
 	word = clipText(word) // it may have what a target printed
-	type variable struct{ shell, value string }
-	variables := []variable{{"$d/s", s.socket}, {"$PWD", ts.Getenv("WORK")}, {"$HOME", ts.Getenv("HOME")}}
+	var pairs []string
+	add := func(value, variable string) {
+		if value != "" {
+			pairs = append(pairs, value, `'"`+variable+`"'`)
+		}
+	}
+	add(s.socket, "$d/s")
+	add(ts.Getenv("WORK"), "$PWD")
+	add(ts.Getenv("HOME"), "$HOME")
 	for _, name := range s.saved {
 		if used(name) {
-			variables = append(variables, variable{"${" + name + "}", ts.Getenv(name)})
+			add(ts.Getenv(name), "${"+name+"}")
 		}
 	}
-	pieces := []string{word}
-	for _, v := range variables {
-		if v.value == "" {
-			continue
-		}
-		var next []string
-		for i, piece := range pieces {
-			if i%2 == 1 {
-				next = append(next, piece) // a variable
-				continue
-			}
-			for j, text := range strings.Split(piece, v.value) {
-				if j > 0 {
-					next = append(next, v.shell)
-				}
-				next = append(next, text)
-			}
-		}
-		pieces = next
+	quoted := strings.NewReplacer(append(pairs, "'", `'"'"'`)...).Replace(word)
+	if quoted == word {
+		return report.CommandLine([]string{word})
 	}
-	var b strings.Builder
-	for i, piece := range pieces {
-		switch {
-		case i%2 == 1:
-			b.WriteString(`"` + piece + `"`)
-		case piece != "" || len(pieces) == 1:
-			b.WriteString(report.CommandLine([]string{piece}))
-		}
-	}
-	return b.String()
+	return strings.ReplaceAll("'"+quoted+"'", "''", "") // nothing between two variables
 }
 
 // noteAction records a command of tmux, api or mcp.
@@ -136,7 +124,6 @@ func (j *job) reproducer(cell *report.Cell, steps []step) string {
 	}
 	fmt.Fprintf(&b, "pre=%s post=%s\n", report.CommandLine([]string{before}), report.CommandLine([]string{after}))
 	b.WriteString(reproducerHead)
-	b.WriteString(reproducerFunctions)
 	for _, f := range j.gap.archive.Files {
 		if !slices.Contains(report.Layers(), report.Layer(f.Name)) && path.Base(f.Name) == f.Name {
 			fmt.Fprintf(&b, "printf %%s %s >%s\n", report.CommandLine([]string{string(f.Data)}), report.CommandLine([]string{f.Name}))
@@ -183,72 +170,6 @@ func setUp(line string) string {
 	}
 	return strings.Join(words, " ") + "\n"
 }
-
-const reproducerHead = `d=$(mktemp -d) || exit
-mkdir "$d/home" "$d/w" && cd "$d/w" || exit
-HOME=$d/home TMUX_TMPDIR=$d SHELL=/bin/sh ENV= PS1='$ ' TERM=screen LANG=C.UTF-8
-export HOME TMUX_TMPDIR SHELL ENV PS1 TERM LANG
-unset TMUX TMUX_PANE
-`
-
-const reproducerFunctions = `client() { eval "$pre\"\$tmux\"$post" '-u -S "$d/s" -f /dev/null "$@"'; }
-terminal() { eval "$pre\"\$tmux\"$post" '-u -S "$d/o" -f /dev/null "$@"'; }
-finish() {
-	pids=$(for server in client terminal; do $server list-panes -a -F '#{pid} #{pane_pid}'; done) tries=0
-	client kill-server; terminal kill-server
-	set -f
-	for pid in $pids; do
-		while kill -0 "$pid" && [ $tries -lt 30 ]; do tries=$((tries + 1)); sleep 0.1; done
-	done
-	cd / && rm -rf "$d"
-}
-trap 'finish >/dev/null 2>&1' EXIT
-trap 'exit 1' HUP INT TERM
-shown() {
-	cat "$d/stdout" "$d/stderr" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
-	[ "$code" = 0 ] || echo "(exit status $code)"
-}
-quiet() { client "$@" >"$d/stdout" 2>"$d/stderr"; code=$?; }
-run() { echo "\$ tmux $*"; quiet "$@"; shown; }
-# await TEXT COMMAND… runs the command until it prints the text, for 5 seconds.
-await() {
-	text=$1 tries=0; shift
-	while quiet "$@"; [ "$(cat "$d/stdout")" != "$text" ] && [ $tries -lt 50 ]; do
-		tries=$((tries + 1)); sleep 0.1
-	done
-	echo "\$ tmux $*"; shown
-}
-program() { echo "\$ $*"; "$@" >"$d/stdout" 2>"$d/stderr"; code=$?; shown; }
-save() { eval "$1=\$(cat \"\$d/stdout\")"; }
-# control [-r] [-t TARGET] LINE… sends lines to a control client.
-control() {
-	flags=
-	while case $1 in -t) flags="$flags -t $2"; shift ;; -*) flags="$flags $1" ;; *) false ;; esac; do shift; done
-	echo "\$ tmux -C attach-session$flags"
-	: >"$d/stdout"
-	{ hear '%session-changed '; printf '%s\n' "$@" "display-message -p $end"; hear "$end\$"; echo; } |
-		client -C attach-session $flags >"$d/stdout" 2>"$d/stderr"
-	code=0; shown
-}
-end=end-of-these-lines
-hear() {
-	tries=0
-	while ! grep -q "^$1" "$d/stdout" && [ $tries -lt 50 ]; do tries=$((tries + 1)); sleep 0.1; done
-}
-# attach NAME ARG… attaches a client in a pane of a second server, which is its terminal.
-attach() {
-	name=$1 mode= tries=0; shift
-	[ "$1" != -C ] || { mode=-C; shift; }
-	before=$(client list-clients -F '#{client_name}' 2>/dev/null)
-	terminal new-session -d -s "$name" -x 80 -y 24 "exec $pre'$tmux'$post -u -S '$d/s' -f /dev/null $mode attach-session $*"
-	while after=$(client list-clients -F '#{client_name}' 2>/dev/null); [ "$after" = "$before" ] && [ $tries -lt 50 ]; do
-		tries=$((tries + 1)); sleep 0.1
-	done
-	eval "$name=\$(printf '%s\n' \"\$after\" | grep -vxF \"\${before:-.}\" | head -n 1)"
-}
-# type_into NAME HEX… types bytes into that terminal.
-type_into() { name=$1; shift; terminal send-keys -t "$name" -H "$@"; }
-`
 
 // hexWords are the bytes of a text as send-keys -H takes them.
 func hexWords(text string) []string {
