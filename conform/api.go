@@ -162,7 +162,9 @@ func (s *script) api(ctx context.Context, _ string, args []string) outcome {
 		return outcome{code: 2, err: s.misused(args)}
 	}
 	if s.apiServer == nil {
-		srv, err := tmux.New(tmux.Config{Binary: s.req.Tmux, SocketPath: s.socket, ConfigFile: "/dev/null", Env: s.env, Transport: s.req.Transport})
+		srv, err := tmux.New(tmux.Config{
+			Binary: s.req.Target.Path, SocketPath: s.socket, ConfigFile: "/dev/null", Env: s.env, Transport: s.req.Transport,
+		})
 		if err != nil {
 			return outcome{err: err}
 		}

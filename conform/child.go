@@ -80,12 +80,13 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 // wrap makes a program of a tmux that needs arguments or an environment, so that all
 // layers can start it by a path.
 func (r *request) wrap() error {
-	if len(r.TmuxArgs) == 0 && len(r.TmuxEnv) == 0 {
+	t := &r.Target
+	if len(t.Args) == 0 && len(t.Env) == 0 {
 		return nil
 	}
-	words := append(append([]string{"env"}, r.TmuxEnv...), append([]string{r.Tmux}, r.TmuxArgs...)...)
-	r.Tmux = filepath.Join(r.Dir, "tmux")
-	return os.WriteFile(r.Tmux, []byte("#!/bin/sh\nexec "+report.CommandLine(words)+" \"$@\"\n"), 0o700)
+	words := slices.Concat([]string{"env"}, t.Env, []string{t.Path}, t.Args)
+	t.Path = filepath.Join(r.Dir, "tmux")
+	return os.WriteFile(t.Path, []byte("#!/bin/sh\nexec "+report.CommandLine(words)+" \"$@\"\n"), 0o700)
 }
 
 // answer is what the request asks for.
@@ -237,7 +238,7 @@ func (s *script) cleanUp() {
 		// The politest way that is left.
 		ctx, cancel := context.WithTimeout(context.Background(), graceTime)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, s.req.Tmux, "-S", s.socket, "kill-server")
+		cmd := exec.CommandContext(ctx, s.req.Target.Path, "-S", s.socket, "kill-server")
 		cmd.Env = s.env
 		cmd.Run()
 	}
@@ -350,7 +351,7 @@ func (s *script) run() (report.Cell, string) {
 func (s *script) setup(env *testscript.Env) error {
 	// What testscript sets goes first, so that ours counts.
 	env.Vars = append(env.Vars, s.env...)
-	env.Vars = append(env.Vars, "SOCKET="+s.socket, "VERSION="+s.req.Version)
+	env.Vars = append(env.Vars, "SOCKET="+s.socket, "VERSION="+s.req.Target.Version)
 	return nil
 }
 
@@ -366,7 +367,7 @@ func (s *script) condition(cond string) (bool, error) {
 	}
 	switch {
 	case key == "tmux" && arg != "":
-		return versionHas(s.req.Version, arg)
+		return versionHas(s.req.Target.Version, arg)
 	case cond == "ok":
 		return s.last.ok(), nil
 	case cond == "failed":

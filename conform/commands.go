@@ -89,9 +89,14 @@ func (s *script) show(ts *testscript.TestScript) {
 	io.WriteString(ts.Stderr(), s.last.stderr)
 }
 
+// onServer are the arguments of a client of a private server.
+func onServer(socket string, args ...string) []string {
+	return append([]string{"-u", "-S", socket, "-f", "/dev/null"}, args...)
+}
+
 // tmux runs the target's client program on the script's server.
 func (s *script) tmux(ctx context.Context, dir string, args []string) outcome {
-	stdout, stderr, state, err := run(ctx, dir, s.env, s.req.Tmux, append([]string{"-u", "-S", s.socket, "-f", "/dev/null"}, args...)...)
+	stdout, stderr, state, err := run(ctx, dir, s.env, s.req.Target.Path, onServer(s.socket, args...)...)
 	o := outcome{stdout: stdout, stderr: stderr, code: state.ExitCode()}
 	var exit *exec.ExitError
 	switch {
@@ -309,13 +314,12 @@ func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
 		s.misuse(ts, "usage: attach NAME [-C] ARG…, where NAME is new")
 	}
 	name, flags := args[0], args[1:]
-	words := []string{"-u", "-S", s.socket, "-f", "/dev/null"}
+	words := []string{"attach-session"}
 	control := len(flags) > 0 && flags[0] == "-C"
 	if control {
-		words, flags = append(words, "-C"), flags[1:]
+		words, flags = []string{"-C", "attach-session"}, flags[1:]
 	}
-	words = append(append(words, "attach-session"), flags...)
-	c := &client{cmd: exec.CommandContext(s.ctx, s.req.Tmux, words...)}
+	c := &client{cmd: exec.CommandContext(s.ctx, s.req.Target.Path, onServer(s.socket, append(words, flags...)...)...)}
 	c.cmd.Env, c.cmd.Dir = s.env, ts.MkAbs(".")
 	s.last = outcome{line: report.CommandLine(append([]string{"attach"}, args...))}
 	s.shown = s.last

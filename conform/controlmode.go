@@ -19,7 +19,7 @@ const controlEnd = "mcp-conform-end"
 // last. Lines that arrive before the client is attached can be answered differently. The
 // client leaves with an empty line.
 func (s *script) control(ctx context.Context, dir string, args []string) outcome {
-	words := []string{"-u", "-S", s.socket, "-f", "/dev/null", "-C", "attach-session"}
+	words := onServer(s.socket, "-C", "attach-session")
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		n := 1
 		if args[0] == "-t" && len(args) > 1 {
@@ -33,7 +33,7 @@ func (s *script) control(ctx context.Context, dir string, args []string) outcome
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.req.Timeout/waitShare)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.req.Tmux, words...)
+	cmd := exec.CommandContext(ctx, s.req.Target.Path, words...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, s.env, time.Second
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

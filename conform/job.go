@@ -44,10 +44,7 @@ type request struct {
 	Transport tmux.Transport `json:"transport"`
 	Server    []string       `json:"server"`
 	ServerDir string         `json:"server_dir"`
-	Tmux      string         `json:"tmux"`
-	TmuxArgs  []string       `json:"tmux_args"`
-	TmuxEnv   []string       `json:"tmux_env"`
-	Version   string         `json:"version"`
+	Target    report.Target  `json:"target"`
 	Timeout   time.Duration  `json:"timeout"`
 	Verbose   bool           `json:"verbose"`
 	Keep      bool           `json:"keep"`
@@ -127,9 +124,10 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 		return cell, err
 	}
 	last, err := converse(ctx, opts.child, request{
-		Dir: j.dir, File: file, Layer: j.layer, Transport: opts.Transport, Server: opts.server, ServerDir: opts.serverDir, Another: opts.Server != "", Dialect: opts.Dialect, Needs: j.gap.needs(),
+		Dir: j.dir, File: file, Layer: j.layer, Target: j.target, Transport: opts.Transport, Needs: j.gap.needs(),
+		Server: opts.server, ServerDir: opts.serverDir, Another: opts.Server != "", Dialect: opts.Dialect,
 		Timeout: opts.Timeout, Verbose: opts.Verbose, Keep: opts.Keep,
-	}.about(&j.target))
+	})
 	if errors.Is(err, errOvertime) {
 		cell.Status, cell.Reason = report.Fail, fmt.Sprintf("no end within %v", opts.Timeout)
 		cell.Evidence = []report.Evidence{{Command: last.Command, Expected: fmt.Sprintf("an end within %v", opts.Timeout), Actual: "still running"}}

@@ -91,7 +91,7 @@ func (s *script) startServer() (*mcpServer, error) {
 	m.cmd.Env = s.env
 	m.cmd.Env = append(m.cmd.Env,
 		"TMUX_MCP_SOCKET_PATH="+s.socket, "LIBTMUX_SOCKET_PATH="+s.socket,
-		"TMUX_MCP_TMUX_BIN="+s.req.Tmux, "LIBTMUX_TMUX_BIN="+s.req.Tmux,
+		"TMUX_MCP_TMUX_BIN="+s.req.Target.Path, "LIBTMUX_TMUX_BIN="+s.req.Target.Path,
 		"TMUX_MCP_SAFETY="+s.safety, "TMUX_MCP_TRANSPORT="+string(s.req.Transport))
 	// A server may refuse to start with a variable of another release of it: one is set
 	// only where the dialect is known, and the default will not do.
@@ -372,8 +372,9 @@ func (s *script) offer(ctx context.Context) (message, error) {
 // askServer starts the server once and finds out which tools it offers.
 func (o Options) askServer(ctx context.Context) (offer, error) {
 	answer, err := ask(ctx, request{
-		Ask: askForServer, Server: o.server, ServerDir: o.serverDir, Transport: o.Transport, Dialect: o.Dialect, Timeout: o.Timeout,
-	}.about(&o.Targets[0]))
+		Ask: askForServer, Target: o.Targets[0], Server: o.server, ServerDir: o.serverDir,
+		Transport: o.Transport, Dialect: o.Dialect, Timeout: o.Timeout,
+	})
 	endAdopted()
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("the server %q cannot be asked: %w", o.Server, err)

@@ -64,10 +64,13 @@ func levelOf(version string) string {
 	return found
 }
 
-// prober starts a server of the target's, to try what it can do.
+// prober starts a server of the target's beside the script's, and runs commands there.
 func (r request) prober(ctx context.Context) (func(args ...string) (string, error), error) {
 	run := func(args ...string) (string, error) {
-		out, _, _, err := run(ctx, r.Dir, scriptEnv(r.Dir), r.Tmux, append([]string{"-u", "-S", filepath.Join(r.Dir, "p"), "-f", "/dev/null"}, args...)...)
+		out, stderr, _, err := run(ctx, r.Dir, scriptEnv(r.Dir), r.Target.Path, onServer(filepath.Join(r.Dir, "p"), args...)...)
+		if said := tail(stderr); err != nil && said != "" {
+			err = fmt.Errorf("%w: %s", err, said)
+		}
 		return strings.TrimSpace(out), err
 	}
 	_, err := run("new-session", "-d", "-x", "80", "-y", "24", "exec sleep 600")

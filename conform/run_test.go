@@ -287,7 +287,7 @@ func TestNobodyListens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := request{Dir: filepath.Join(run, "0"), Tmux: tmuxtest.Binary(t), Version: "3.3", Layer: report.TmuxLayer, Timeout: unhurried}
+	req := request{Dir: filepath.Join(run, "0"), Target: report.Target{Path: tmuxtest.Binary(t), Version: "3.3"}, Layer: report.TmuxLayer, Timeout: unhurried}
 	if err := makeDirs(req.Dir); err != nil {
 		t.Fatal(err)
 	}

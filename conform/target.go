@@ -228,7 +228,7 @@ type strangeVersion struct {
 // findByProbing finds the version by what the program can do. claimed is its -V, and err says
 // why that makes no sense.
 func findByProbing(ctx context.Context, t *report.Target, claimed string, err error) error {
-	answer, probeErr := ask(ctx, request{Ask: askForProbe, Timeout: DefaultTimeout}.about(t))
+	answer, probeErr := ask(ctx, request{Ask: askForProbe, Target: *t, Timeout: DefaultTimeout})
 	if probeErr != nil {
 		// What is no tmux at all is better known by its -V.
 		return cmp.Or(err, probeErr)
@@ -246,12 +246,6 @@ func findByProbing(ctx context.Context, t *report.Target, claimed string, err er
 	return nil
 }
 
-// about is the request about a target.
-func (r request) about(t *report.Target) request {
-	r.Tmux, r.TmuxArgs, r.TmuxEnv, r.Version = t.Path, t.Args, t.Env, t.Version
-	return r
-}
-
 // versionTimeout bounds `tmux -V`; a variable for tests.
 var versionTimeout = 5 * time.Second
 
@@ -261,7 +255,7 @@ var versionLine = regexp.MustCompile(`^tmux ([0-9A-Za-z.~+_-]+)$`)
 // askVersion runs the program with -V in a process of its own and reads tmux's
 // version from what it prints. The program may be anything: whatever it starts is ended with it.
 func askVersion(ctx context.Context, t *report.Target) (string, error) {
-	answer, err := ask(ctx, request{Ask: askForVersion, Timeout: versionTimeout}.about(t))
+	answer, err := ask(ctx, request{Ask: askForVersion, Target: *t, Timeout: versionTimeout})
 	if err != nil && answer.Strange {
 		err = strangeVersion{err, answer.Version}
 	}
@@ -270,7 +264,7 @@ func askVersion(ctx context.Context, t *report.Target) (string, error) {
 
 // version is the child's side of askVersion.
 func (r request) version(ctx context.Context) (message, error) {
-	out, _, _, err := run(ctx, r.Dir, scriptEnv(r.Dir), r.Tmux, "-V")
+	out, _, _, err := run(ctx, r.Dir, scriptEnv(r.Dir), r.Target.Path, "-V")
 	text := strings.TrimSpace(out)
 	switch {
 	case ctx.Err() != nil:

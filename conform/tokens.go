@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,7 +62,7 @@ func TakeTokens(ctx context.Context, target report.Target) (TokenDrift, error) {
 			names = append(names, t.Name)
 		}
 	}
-	answer, err := ask(ctx, request{Ask: askForTokens, Names: names, Timeout: DefaultTimeout}.about(&target))
+	answer, err := ask(ctx, request{Ask: askForTokens, Target: target, Names: names, Timeout: DefaultTimeout})
 	endAdopted()
 	if err != nil {
 		return d, fmt.Errorf("ask tmux %s: %w", target.Name, err)
@@ -134,14 +133,11 @@ func guessed(name string) TokenChange {
 // tokens is the child's side: it starts a server of the target's and asks it for the
 // known tokens, and for every name in the program that runs it.
 func (r request) tokens(ctx context.Context) (message, error) {
-	run := func(args ...string) (string, error) {
-		out, stderr, _, err := run(ctx, r.Dir, scriptEnv(r.Dir), r.Tmux, append([]string{"-u", "-S", filepath.Join(r.Dir, "s"), "-f", "/dev/null"}, args...)...)
-		if said := tail(stderr); err != nil && said != "" {
-			err = fmt.Errorf("%w: %s", err, said)
-		}
-		return out, err
+	run, err := r.prober(ctx)
+	if err != nil {
+		return message{}, err
 	}
-	pid, err := run("new-session", "-d", "exec sleep 600", ";", "set-buffer", "x", ";", "display-message", "-p", "#{pid}")
+	pid, err := run("set-buffer", "x", ";", "display-message", "-p", "#{pid}")
 	if err != nil {
 		return message{}, err
 	}
@@ -149,7 +145,7 @@ func (r request) tokens(ctx context.Context) (message, error) {
 	if m.Known, err = tokensAmong(run, r.Names); err != nil {
 		return m, err
 	}
-	program, err := os.Open("/proc/" + strings.TrimSpace(pid) + "/exe")
+	program, err := os.Open("/proc/" + pid + "/exe")
 	if err != nil {
 		return m, nil // not on Linux, or not this server's
 	}
@@ -229,7 +225,6 @@ func tokensAmong(run func(args ...string) (string, error), names []string) (map[
 		if err != nil {
 			return nil, fmt.Errorf("ask for tokens: %w", err)
 		}
-		out = strings.TrimSuffix(out, "\n")
 		if len(out) != len(part) || strings.Trim(out, "01") != "" {
 			return nil, fmt.Errorf("ask for tokens: want %d digits, 0 or 1, got %q", len(part), out)
 		}
