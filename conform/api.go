@@ -159,7 +159,7 @@ func (s *script) api(ctx context.Context, _ string, args []string) outcome {
 		v, ok = verbs[args[0]]
 	}
 	if !ok || len(args)-1 < v.args || slices.Contains(args[1:1+v.args], "") {
-		return outcome{code: 2, err: s.misused(args)}
+		return outcome{err: apiUsage(args)}
 	}
 	if s.apiServer == nil {
 		srv, err := tmux.New(tmux.Config{
@@ -186,19 +186,14 @@ func (s *script) api(ctx context.Context, _ string, args []string) outcome {
 	return o
 }
 
-// misused notes that the script has a call of api wrong.
-func (s *script) misused(args []string) error {
-	s.fault = "api: want one of these verbs with its arguments:"
-	names := make([]string, 0, len(verbs))
+// apiUsage is the error of a script that has a call of api wrong.
+func apiUsage(args []string) error {
+	var all []string
 	for name, v := range verbs {
-		names = append(names, name+" "+v.usage)
+		all = append(all, "["+name+" "+v.usage+"]")
 	}
-	slices.Sort(names)
-	for _, n := range names {
-		s.fault += " [" + n + "]"
-	}
-	s.fault += fmt.Sprintf(", not %q", args)
-	return errors.New(s.fault)
+	slices.Sort(all)
+	return misused(fmt.Sprintf("api: want one of these verbs with its arguments: %s, not %q", strings.Join(all, " "), args))
 }
 
 // kinds are the names that scripts have for the kinds of errors.

@@ -124,13 +124,13 @@ type script struct {
 
 	lines    []string // of the script
 	now      running
-	last     outcome  // of the last project command
-	shown    outcome  // of the last command that printed: that one, or an exec
-	focus    string   // the part of its output that is not as it should be
-	failure  *failure // which ended the script
-	open     *failure // of the first claim that came out wrong
-	started  bool     // something has answered
-	asked    bool     // the API or the MCP server was asked
+	last     outcome // of the last project command
+	shown    outcome // of the last command that printed: that one, or an exec
+	focus    string  // the part of its output that is not as it should be
+	end      *ending // before the script's end
+	wrong    *ending // as the first claim came out, which does not end the script
+	started  bool    // something has answered
+	asked    bool    // the API or the MCP server was asked
 	clients  map[string]*client
 	steps    []step
 	saved    []string // the names of variables
@@ -138,11 +138,6 @@ type script struct {
 	seen     []observation
 	claims   []report.Claim
 	evidence []report.Evidence
-	fault    string // why the script itself is wrong
-	naReason string
-	// skipReason is why the script could not go on, through no fault of its own
-	// or the target's.
-	skipReason string
 
 	// tooMuch is why the script was ended: it, or what it started, took too much
 	// of the machine.
@@ -244,7 +239,7 @@ func (s *script) cleanUp() {
 	}
 }
 
-// run runs the script in testscript and judges what came of it.
+// run runs the script in testscript, and returns what came of it and its transcript.
 func (s *script) run() (report.Cell, string) {
 	testing.Init() // testscript asks testing whether tests are to be short
 	text, err := os.ReadFile(s.req.File)
@@ -269,83 +264,7 @@ func (s *script) run() (report.Cell, string) {
 			Cmds:               map[string]func(*testscript.TestScript, bool, []string){"do": s.cmdDo},
 		})
 	})
-	log := withoutEnvironment(t.text())
-	cell := report.Cell{Status: report.Pass, Claims: s.claims, Evidence: s.evidence}
-	for _, c := range s.claims {
-		if cell.Verdict != report.Refuted && c.Verdict != "" {
-			cell.Verdict = c.Verdict
-		}
-	}
-	why := s.tooMuch.Load()
-	if s.ctx.Err() != nil && why == nil {
-		text := fmt.Sprintf("no end within %v", s.req.Timeout)
-		why = &text
-	}
-	if why != nil && t.failed && s.failure == nil {
-		// It ended a command that is testscript's.
-		s.failure = s.failed(report.Open, "")
-	}
-	if t.failed && s.failure == nil && s.fault == "" {
-		s.compared(strings.TrimSpace(strings.Join(t.log, "\n")))
-	}
-	switch f := s.failure; {
-	case t.panicked != nil:
-		cell.Status, cell.Reason = report.Errored, fmt.Sprintf("panic: %v", t.panicked)
-	case s.fault != "":
-		cell.Status, cell.Reason = report.Errored, s.where()+s.fault
-	case f != nil || s.open != nil:
-		cell.Status = report.Fail
-		if f != nil && why != nil {
-			f.why = *why
-			if s.tooMuch.Load() == nil {
-				f.outcome = report.TimedOut
-			}
-		}
-		if f != nil {
-			cell.Claims = append(cell.Claims, report.Claim{Outcome: f.outcome, Why: f.why, Evidence: &f.evidence})
-			cell.Evidence = append(cell.Evidence, f.evidence)
-		}
-		if s.open != nil {
-			f = s.open
-			cell.Evidence = append(cell.Evidence, f.evidence)
-		}
-		cell.Reason = f.where + f.why
-		if f.outcome == report.Outcome(report.NotOffered) {
-			cell.Status, cell.Reason = report.NotOffered, f.why
-		} else if need := s.req.lacking(s.ctx, s.req.Needs); need != "" && f.outcome == report.Blocked {
-			cell.Status, cell.Reason = report.NotApplicable, "it needs "+need+", which this tmux does not have"
-			cell.Claims = slices.DeleteFunc(cell.Claims, func(c report.Claim) bool { return c.Evidence != nil })
-		}
-	case t.failed:
-		cell.Status, cell.Reason = report.Errored, tail(log)
-	case s.naReason != "":
-		cell.Status, cell.Reason = report.NotApplicable, s.naReason
-	case s.skipReason != "":
-		cell.Status, cell.Reason = report.Skip, s.skipReason
-	case t.skipped:
-		cell.Status, cell.Reason = report.Skip, t.skipReason
-	case len(s.seen) > 0:
-		cell.Status, cell.Reason = report.Errored, "the script says what it saw, and not of which claim"
-	case s.req.Layer == report.TmuxLayer && len(s.claims) == 0:
-		cell.Status, cell.Reason = report.Errored, "the script ended without a claim"
-	}
-	if cell.Status == report.NotApplicable && s.req.Layer == report.TmuxLayer {
-		cell.Verdict = report.NoVerdict
-	}
-	clip := func(e *report.Evidence) {
-		e.Command, e.Expected, e.Actual = clipText(e.Command), clipText(e.Expected), clipText(e.Actual)
-	}
-	for i := range cell.Evidence {
-		clip(&cell.Evidence[i])
-	}
-	for i := range cell.Claims {
-		cell.Claims[i].Why = clipText(cell.Claims[i].Why)
-		if e := cell.Claims[i].Evidence; e != nil {
-			clip(e)
-		}
-	}
-	cell.Reason = clipText(cell.Reason)
-	return cell, report.Clip(log, maxLog)
+	return s.cell(s.ended(t)), report.Clip(t.text(), maxLog)
 }
 
 func (s *script) setup(env *testscript.Env) error {
@@ -380,19 +299,6 @@ func (s *script) condition(cond string) (bool, error) {
 	return false, fmt.Errorf("unknown condition %q", cond)
 }
 
-// withoutEnvironment is a transcript without the variables that a verbose one
-// starts with.
-func withoutEnvironment(log string) string {
-	rest := log
-	for line := range strings.Lines(log) {
-		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, ">") {
-			return rest
-		}
-		rest = rest[len(line):]
-	}
-	return log
-}
-
 // recorder is the T that testscript runs a script with.
 type recorder struct {
 	verbose    bool
@@ -403,12 +309,21 @@ type recorder struct {
 	panicked   any
 }
 
+// text is the transcript as of the script as it was written, without the variables that
+// a verbose one starts with.
 func (t *recorder) text() string {
-	lines := slices.DeleteFunc(strings.SplitAfter(strings.Join(t.log, "\n"), "\n"), func(l string) bool {
+	log := strings.Join(t.log, "\n")
+	if at := begun.FindStringIndex(log); at != nil {
+		log = log[at[0]:]
+	}
+	lines := slices.DeleteFunc(strings.SplitAfter(log, "\n"), func(l string) bool {
 		return strings.HasPrefix(l, "WORK=") || strings.TrimSpace(l) == ""
 	})
 	return instrumented.ReplaceAllString(strings.Join(lines, ""), "$1")
 }
+
+// begun is where the first line of a script is in a transcript.
+var begun = regexp.MustCompile(`(?m)^[#>]`)
 
 func (t *recorder) Log(args ...any) {
 	t.log = append(t.log, report.Clip(fmt.Sprint(args...), 2*maxOutput))

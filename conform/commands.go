@@ -2,13 +2,13 @@ package conform
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -165,7 +165,7 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, neg bool, args []string
 			s.judge(ts, s.last, false)
 		case time.Now().After(deadline):
 			s.show(ts)
-			s.fail(ts, s.kind(args[1], false), "after %v there is still no match for %q", waitTime, args[0])
+			s.fail(ts, s.kind(false), "after %v there is still no match for %q", waitTime, args[0])
 		}
 		time.Sleep(pause)
 	}
@@ -176,7 +176,7 @@ func (s *script) cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 		s.misuse(ts, "usage: json PATH [VALUE]")
 	}
 	if !gjson.Valid(s.last.stdout) {
-		s.fail(ts, s.kind("", true), "the last output is not JSON")
+		s.fail(ts, s.kind(true), "the last output is not JSON")
 	}
 	got := gjson.Get(s.last.stdout, args[0])
 	text, actual := got.String(), "nothing"
@@ -196,7 +196,7 @@ func (s *script) cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 	s.focus = args[0] + " is " + actual
 	switch {
 	case match && neg:
-		s.fail(ts, s.kind("", true), "%s is %s", args[0], actual)
+		s.fail(ts, s.kind(true), "%s is %s", args[0], actual)
 	case !match && !neg && s.unmapped(args[0], got):
 		s.fail(ts, unmapped, "the answer has no %s", args[0])
 	case !match && !neg:
@@ -204,7 +204,7 @@ func (s *script) cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 		if len(args) == 2 {
 			want = args[1]
 		}
-		s.fail(ts, s.kind("", true), "%s is %s, want %s", args[0], actual, want)
+		s.fail(ts, s.kind(true), "%s is %s, want %s", args[0], actual, want)
 	}
 	s.focus = ""
 }
@@ -232,7 +232,7 @@ func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {
 			if s.unmapped(args[1], got) {
 				s.fail(ts, unmapped, "the answer has no %s", args[1])
 			}
-			s.fail(ts, s.kind("", true), "there is no %s to save", args[1])
+			s.fail(ts, s.kind(true), "there is no %s to save", args[1])
 		}
 		value = got.String()
 	}
@@ -247,7 +247,7 @@ func (s *script) cmdSaw(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	v := report.Verdict(args[0])
 	s.seen = append(s.seen, observation{v, args[1]})
-	s.evidence = append(s.evidence, report.Evidence{Command: s.last.line, Expected: string(v) + report.ObservedBy + args[1], Actual: s.last.String()})
+	s.evidence = append(s.evidence, evidence(s.last.line, string(v)+report.ObservedBy+args[1], s.last.String()))
 }
 
 func (s *script) cmdClaim(ts *testscript.TestScript, neg bool, args []string) {
@@ -264,7 +264,7 @@ func (s *script) cmdClaim(ts *testscript.TestScript, neg bool, args []string) {
 		c.Verdict = o.verdict
 		why = append(why, o.why)
 	}
-	c.Why = strings.Join(why, "; ")
+	c.Why = clipText(strings.Join(why, "; "))
 	switch {
 	case len(s.seen) == 0:
 		wrong = fmt.Sprintf("neither confirmed nor refuted, want %s: %s", c.Expected, c.Text)
@@ -277,12 +277,10 @@ func (s *script) cmdClaim(ts *testscript.TestScript, neg bool, args []string) {
 	s.seen = nil
 	if wrong != "" {
 		// The other claims of the script are looked at all the same.
-		f := s.failed(s.kind("claim", true), wrong)
-		c.Outcome, c.Evidence = f.outcome, &f.evidence
-		if s.open == nil {
-			s.open = f
-		}
-		ts.Logf("FAIL: %s%s", f.where, f.why)
+		e := s.failed(s.kind(true), wrong)
+		c.Outcome, c.Evidence = e.outcome, &e.evidence
+		s.wrong = cmp.Or(s.wrong, e)
+		ts.Logf("FAIL: %s%s", e.where, e.why)
 	}
 	s.claims = append(s.claims, c)
 }
@@ -298,8 +296,7 @@ func (s *script) cmdNA(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		s.misuse(ts, "usage: na REASON")
 	}
-	s.naReason = args[0]
-	runtime.Goexit()
+	s.stop(report.NotApplicable, args[0])
 }
 
 // client is a tmux client that stays attached.
@@ -337,13 +334,12 @@ func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if errors.Is(err, errNoTerminal) {
 		// That is this machine's fault, and not the target's.
-		s.skipReason = err.Error()
-		runtime.Goexit()
+		s.stop(report.Skip, err.Error())
 	}
 	if err != nil {
 		s.last.err = err
 		s.shown = s.last
-		s.fail(ts, s.kind("attach", false), "attach: %v", err)
+		s.fail(ts, s.kind(false), "attach: %v", err)
 	}
 	s.clients[name] = c
 	s.note(ts, doAttach, args)

@@ -3,7 +3,6 @@ package conform
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -28,8 +27,7 @@ func (s *script) control(ctx context.Context, dir string, args []string) outcome
 		words, args = append(words, args[:n]...), args[n:]
 	}
 	if len(args) == 0 {
-		s.fault = "usage: control [-r] [-t TARGET] LINE…"
-		return outcome{code: 2, err: errors.New(s.fault)}
+		return outcome{err: misused("usage: control [-r] [-t TARGET] LINE…")}
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.req.Timeout/waitShare)
 	defer cancel()

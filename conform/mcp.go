@@ -61,15 +61,13 @@ func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
 	}
 	var object map[string]any
 	if len(args) < 1 || len(args) > 2 || json.Unmarshal([]byte(arguments), &object) != nil || object == nil {
-		s.fault = fmt.Sprintf("usage: mcp TOOL [JSON], where JSON is the object of its arguments, not %q", args)
-		return outcome{code: 2, err: errors.New(s.fault)}
+		return outcome{err: misused(fmt.Sprintf("usage: mcp TOOL [JSON], where JSON is the object of its arguments, not %q", args))}
 	}
 	m := s.mcpServer.Load()
 	if m == nil {
 		var err error
 		if m, err = s.startServer(); err != nil {
-			s.fault = fmt.Sprintf("start the MCP server: %v", err)
-			return outcome{err: errors.New(s.fault)}
+			return outcome{err: misused(fmt.Sprintf("start the MCP server: %v", err))}
 		}
 		s.mcpServer.Store(m)
 	}
@@ -274,8 +272,7 @@ func fitsSchema(schema any, value json.RawMessage) error {
 func (s *script) mcpLeave(ctx context.Context, _ string, args []string) outcome {
 	m := s.mcpServer.Swap(nil)
 	if len(args) > 0 || m == nil {
-		s.fault = "usage: mcp-leave, after an mcp"
-		return outcome{code: 2, err: errors.New(s.fault)}
+		return outcome{err: misused("usage: mcp-leave, after an mcp")}
 	}
 	m.stdin.Close()
 	for _, done := range []chan struct{}{m.exited, m.drained} {

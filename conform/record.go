@@ -1,11 +1,13 @@
 package conform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,11 +30,12 @@ type running struct {
 	text   string
 }
 
-// failure is how the script failed.
-type failure struct {
+// ending is how the script ended before its end, or how a claim came out wrong.
+type ending struct {
+	// outcome is a failure, or one of the statuses.
+	outcome  report.Outcome
 	where    string // the line, as compilers say it
 	why      string
-	outcome  report.Outcome
 	evidence report.Evidence
 }
 
@@ -93,12 +96,18 @@ func (s *script) where() string {
 }
 
 // failed is that what the line that runs expects of the last command is not so.
-func (s *script) failed(outcome report.Outcome, why string) *failure {
-	e := report.Evidence{Command: s.shown.line, Expected: s.now.text, Actual: s.shown.String()}
-	if s.focus != "" {
-		e.Actual = s.focus
+func (s *script) failed(outcome report.Outcome, why string) *ending {
+	switch outcome {
+	case unmapped, misfit:
+		outcome, why = report.Blocked, string(outcome)+": "+why
+	case report.Blocked:
+		why = "set-up: " + why
 	}
-	return &failure{s.where(), why, outcome, e}
+	return &ending{outcome, s.where(), clipText(why), evidence(s.shown.line, s.now.text, cmp.Or(s.focus, s.shown.String()))}
+}
+
+func evidence(command, expected, actual string) report.Evidence {
+	return report.Evidence{Command: clipText(command), Expected: clipText(expected), Actual: clipText(actual)}
 }
 
 // unmapped and misfit are why a script is blocked, where its set-up has not failed.
@@ -107,21 +116,32 @@ const (
 	misfit   report.Outcome = "schema"
 )
 
-// blocked says in the reason what blocks.
-func blocked(outcome report.Outcome, why string) (report.Outcome, string) {
-	switch outcome {
-	case unmapped, misfit:
-		return report.Blocked, string(outcome) + ": " + why
-	case report.Blocked:
-		return outcome, "set-up: " + why
-	}
-	return outcome, why
-}
-
 // fail ends the script.
 func (s *script) fail(ts *testscript.TestScript, outcome report.Outcome, format string, args ...any) {
-	s.failure = s.failed(blocked(outcome, fmt.Sprintf(format, args...)))
-	ts.Fatalf("%s", s.failure.why)
+	s.end = s.failed(outcome, fmt.Sprintf(format, args...))
+	ts.Fatalf("%s", s.end.why)
+}
+
+// wrongScript ends the script as wrong in itself.
+func (s *script) wrongScript(why string) *ending {
+	return &ending{outcome: report.Outcome(report.Errored), where: s.where(), why: why}
+}
+
+// misuse ends the script as wrong in itself.
+func (s *script) misuse(ts *testscript.TestScript, format string, args ...any) {
+	s.end = s.wrongScript(fmt.Sprintf(format, args...))
+	ts.Fatalf("%s", s.end.why)
+}
+
+// misused is the error of an action that the script has wrong.
+type misused string
+
+func (m misused) Error() string { return string(m) }
+
+// stop ends the script for what is no failure.
+func (s *script) stop(status report.Status, why string) {
+	s.end = &ending{outcome: report.Outcome(status), why: why}
+	runtime.Goexit()
 }
 
 // looking are the commands that look at what the one before them did.
@@ -130,12 +150,12 @@ var looking = append(strings.Fields("json saw claim"), comparing...)
 // kind is what the failure of the line that runs is: open where the script asks by it, as
 // by the commands of layers api and mcp, by one that must fail, and by one that the next
 // line looks at; blocked where it only sets the script up.
-func (s *script) kind(command string, neg bool) report.Outcome {
+func (s *script) kind(asks bool) report.Outcome {
 	if s.crashed() {
 		return report.Crashed
 	}
-	_, own := commandAt(s.now.text)
-	asks := neg || slices.Contains([]string{"api", "mcp", "mcp-leave"}, command) || own == "wait-until" && s.asked
+	_, command := commandAt(s.now.text)
+	asks = asks || slices.Contains([]string{"api", "mcp", "mcp-leave"}, command) || command == "wait-until" && s.asked
 	for _, line := range s.lines[min(s.now.number, len(s.lines)):] {
 		if _, next := commandAt(line); next != "" {
 			asks = asks || slices.Contains(looking, next) || conditional.MatchString(line)
@@ -162,12 +182,6 @@ func (s *script) crashed() bool {
 	return !s.last.ok() && (crash.MatchString(text) || s.started && gone.MatchString(text))
 }
 
-// misuse ends the script as wrong in itself.
-func (s *script) misuse(ts *testscript.TestScript, format string, args ...any) {
-	s.fault = fmt.Sprintf(format, args...)
-	ts.Fatalf("%s", s.fault)
-}
-
 // judge fails the script when a command did not do what it must.
 func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 	s.shown = o
@@ -182,22 +196,24 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 	default:
 		return
 	}
-	expected := "success"
-	if neg {
-		expected = "failure"
-	}
-	_, command := commandAt(s.now.text)
-	outcome := s.kind(command, neg)
+	outcome := s.kind(neg)
 	var none notOffered
+	var wrong misused
 	switch {
+	case errors.As(o.err, &wrong):
+		s.misuse(ts, "%s", why)
 	case s.req.Another && errors.As(o.err, &none):
 		outcome = report.Outcome(report.NotOffered)
 	case s.req.Another && o.misfit != "" && !neg:
 		outcome, why = misfit, o.misfit
 	}
-	outcome, why = blocked(outcome, why)
-	s.failure = &failure{s.where(), why, outcome, report.Evidence{Command: o.line, Expected: expected, Actual: o.said()}}
-	ts.Fatalf("%s", why)
+	s.end = s.failed(outcome, why)
+	expected := "success"
+	if neg {
+		expected = "failure"
+	}
+	s.end.evidence = evidence(o.line, expected, o.said())
+	ts.Fatalf("%s", s.end.why)
 }
 
 func (s *script) cmdExec(ts *testscript.TestScript, neg bool, args []string) {
@@ -230,30 +246,95 @@ var comparing = strings.Fields("stdout stderr grep cmp cmpenv exists")
 var (
 	// failedAt is what testscript says of a failure: the line and why.
 	failedAt = regexp.MustCompile(`(?s)\nFAIL: [^\n]*?:([0-9]+): (.*)$`)
-	misused  = regexp.MustCompile(`^usage: |-count=|^error parsing regexp|against itself$`)
+	misusing = regexp.MustCompile(`^usage: |-count=|^error parsing regexp|against itself$`)
 )
 
 // compared finds in testscript's log which of its comparing commands failed, and
 // how. Any other of its commands sets the script up.
-func (s *script) compared(log string) {
+func (s *script) compared(log string) *ending {
 	m := failedAt.FindStringSubmatchIndex(log)
 	if m == nil {
-		return
+		return &ending{outcome: report.Outcome(report.Errored), why: tail(log)}
 	}
 	number, _ := strconv.Atoi(log[m[2]:m[3]])
 	why := oneLine(log[m[4]:m[5]])
 	s.now = running{number, strings.TrimSpace(s.lines[number-1])}
-	_, command := commandAt(s.now.text)
-	switch {
-	case !slices.Contains(comparing, command), misused.MatchString(why):
-		s.fault = why
-		return
+	if _, command := commandAt(s.now.text); !slices.Contains(comparing, command) || misusing.MatchString(why) {
+		return s.wrongScript(why)
 	}
-	e := report.Evidence{Command: s.shown.line, Expected: s.now.text, Actual: s.shown.String()}
 	// What cmp and grep looked at.
 	segment := log[strings.LastIndex(log[:m[0]], "\n> ")+1 : m[0]]
 	if _, shown, _ := strings.Cut(segment, "\n"); strings.TrimSpace(shown) != "" {
-		e.Actual = shown
+		s.focus = shown
 	}
-	s.failure = &failure{s.where(), why, s.kind(command, true), e}
+	return s.failed(s.kind(true), why)
+}
+
+// ended is how the script ended before its end; nil if it did not.
+func (s *script) ended(t *recorder) *ending {
+	end, excess := s.end, s.tooMuch.Load()
+	switch {
+	case t.panicked != nil:
+		return &ending{outcome: report.Outcome(report.Errored), why: fmt.Sprintf("panic: %v", t.panicked)}
+	case end == nil && t.failed && (excess != nil || s.ctx.Err() != nil):
+		end = s.failed(report.Open, "") // it ended a command that is testscript's
+	case end == nil && t.failed:
+		end = s.compared(strings.TrimSpace(strings.Join(t.log, "\n")))
+	case end == nil && t.skipped:
+		return &ending{outcome: report.Outcome(report.Skip), why: t.skipReason}
+	}
+	switch {
+	case end == nil || !end.outcome.Failed():
+	case excess != nil:
+		end.why = *excess
+	case s.ctx.Err() != nil:
+		end.outcome, end.why = report.TimedOut, fmt.Sprintf("no end within %v", s.req.Timeout)
+	case end.outcome == report.Blocked && s.wrong == nil:
+		if need := s.req.lacking(s.ctx, s.req.Needs); need != "" {
+			end.outcome, end.where = report.Outcome(report.NotApplicable), ""
+			end.why = "it needs " + need + ", which this tmux does not have"
+		}
+	}
+	return end
+}
+
+// cell is what came of a script that ended so.
+func (s *script) cell(end *ending) report.Cell {
+	c := report.Cell{Status: report.Pass, Claims: s.claims, Evidence: s.evidence}
+	for _, cl := range s.claims {
+		if c.Verdict != report.Refuted && cl.Verdict != "" {
+			c.Verdict = cl.Verdict
+		}
+	}
+	errored := report.Outcome(report.Errored)
+	switch {
+	case end != nil || s.wrong != nil:
+	case len(s.seen) > 0:
+		end = &ending{outcome: errored, why: "the script says what it saw, and not of which claim"}
+	case s.req.Layer == report.TmuxLayer && len(s.claims) == 0:
+		end = &ending{outcome: errored, why: "the script ended without a claim"}
+	}
+	if end != nil && end.evidence != (report.Evidence{}) {
+		c.Evidence = append(c.Evidence, end.evidence)
+		if end.outcome.Failed() || end.outcome == report.Outcome(report.NotOffered) {
+			c.Claims = append(c.Claims, report.Claim{Outcome: end.outcome, Why: end.why, Evidence: &end.evidence})
+		}
+	}
+	if s.wrong != nil && (end == nil || end.outcome != errored) {
+		end = s.wrong
+		c.Evidence = append(c.Evidence, end.evidence)
+	}
+	if end == nil {
+		return c
+	}
+	c.Status, c.Reason = report.Status(end.outcome), clipText(end.where+end.why)
+	switch {
+	case end.outcome.Failed():
+		c.Status = report.Fail
+	case c.Status == report.NotOffered:
+		c.Reason = end.why
+	case c.Status == report.NotApplicable && s.req.Layer == report.TmuxLayer:
+		c.Verdict = report.NoVerdict
+	}
+	return c
 }
