@@ -153,18 +153,16 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, neg bool, args []string
 			}
 		}()
 	}
+	defer s.show(ts)
 	deadline := time.Now().Add(waitTime)
 	for pause := minWaitPause; ; pause = min(pause*5/4, maxWaitPause) {
 		s.act(ts, args[1:])
 		switch {
 		case s.last.ok() && re.MatchString(s.last.stdout):
-			s.show(ts)
 			return
 		case s.last.err != nil:
-			s.show(ts)
 			s.judge(ts, s.last, false)
 		case time.Now().After(deadline):
-			s.show(ts)
 			s.fail(ts, s.kind(false), "after %v there is still no match for %q", waitTime, args[0])
 		}
 		time.Sleep(pause)
@@ -179,34 +177,30 @@ func (s *script) cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 		s.fail(ts, s.kind(true), "the last output is not JSON")
 	}
 	got := gjson.Get(s.last.stdout, args[0])
-	text, actual := got.String(), "nothing"
-	switch {
-	case got.Type == gjson.Null:
+	text, actual, want := got.String(), cmp.Or(got.Raw, "nothing"), "there"
+	switch got.Type {
+	case gjson.Null:
 		text = got.Raw
-	case got.Type == gjson.JSON:
+	case gjson.JSON:
 		text = got.Get("@ugly").Raw
-	}
-	match := got.Exists() && (len(args) == 1 || text == args[1])
-	switch {
-	case got.Type == gjson.JSON:
 		actual = text
-	case got.Exists():
-		actual = got.Raw
+	}
+	if len(args) == 2 {
+		want = args[1]
+	}
+	match := got.Exists() && (len(args) == 1 || text == want)
+	if match != neg {
+		return
 	}
 	s.focus = args[0] + " is " + actual
 	switch {
-	case match && neg:
+	case match:
 		s.fail(ts, s.kind(true), "%s is %s", args[0], actual)
-	case !match && !neg && s.unmapped(args[0], got):
+	case s.unmapped(args[0], got):
 		s.fail(ts, unmapped, "the answer has no %s", args[0])
-	case !match && !neg:
-		want := "there"
-		if len(args) == 2 {
-			want = args[1]
-		}
+	default:
 		s.fail(ts, s.kind(true), "%s is %s, want %s", args[0], actual, want)
 	}
-	s.focus = ""
 }
 
 // unmapped reports whether what is missing in an answer of another server is a field: it
@@ -228,10 +222,10 @@ func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {
 	value := strings.TrimRight(s.shown.stdout, "\n")
 	if len(args) == 2 {
 		got := gjson.Get(s.last.stdout, args[1])
-		if !gjson.Valid(s.last.stdout) || !got.Exists() {
-			if s.unmapped(args[1], got) {
-				s.fail(ts, unmapped, "the answer has no %s", args[1])
-			}
+		switch is := gjson.Valid(s.last.stdout) && got.Exists(); {
+		case !is && s.unmapped(args[1], got):
+			s.fail(ts, unmapped, "the answer has no %s", args[1])
+		case !is:
 			s.fail(ts, s.kind(true), "there is no %s to save", args[1])
 		}
 		value = got.String()
@@ -255,21 +249,20 @@ func (s *script) cmdClaim(ts *testscript.TestScript, neg bool, args []string) {
 		s.misuse(ts, "usage: claim confirmed|refuted TEXT")
 	}
 	c := report.Claim{Text: args[1], Expected: report.Verdict(args[0])}
-	var why []string
-	wrong := ""
+	var whys []string
+	verdicts := map[report.Verdict]bool{}
 	for _, o := range s.seen {
-		if c.Verdict != "" && o.verdict != c.Verdict {
-			wrong = "both confirmed and refuted: " + c.Text
-		}
-		c.Verdict = o.verdict
-		why = append(why, o.why)
+		c.Verdict, verdicts[o.verdict] = o.verdict, true
+		whys = append(whys, o.why)
 	}
-	c.Why = clipText(strings.Join(why, "; "))
+	wrong := ""
+	c.Why = clipText(strings.Join(whys, "; "))
 	switch {
-	case len(s.seen) == 0:
+	case len(verdicts) == 0:
 		wrong = fmt.Sprintf("neither confirmed nor refuted, want %s: %s", c.Expected, c.Text)
 		c.Why = wrong
-	case wrong != "":
+	case len(verdicts) > 1:
+		wrong = "both confirmed and refuted: " + c.Text
 		c.Verdict, c.Why = "", wrong
 	case c.Verdict != c.Expected:
 		wrong = fmt.Sprintf("%s, want %s: %s: %s", c.Verdict, c.Expected, c.Text, c.Why)
