@@ -30,7 +30,7 @@ func TestBrokenTmux(t *testing.T) {
 		t.Fatal(err)
 	}
 	gaps := lastingSuites(t)
-	targets, err := ResolveTargets(t.Context(), []string{real}, nil)
+	targets, err := resolve(t.Context(), []string{real}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

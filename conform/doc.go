@@ -48,7 +48,7 @@ last command), ['stdout:REGEXP'] and ['stderr:REGEXP'] (its output).
 # Processes
 
 A script runs in a child process, and so does whatever else is asked of a
-target, its version first. A program that calls Run, [ResolveTargets] or [TakeInventory]
+target, its version first. A program that calls Run, [FindTargets] or [TakeTokens]
 must be able to become one: it calls [Main] when its first argument is [ChildArg]. It is
 an MCP server when that is [ServerArg], unless it says which other one to ask: this
 package starts servers, and has none.

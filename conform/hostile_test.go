@@ -35,7 +35,7 @@ func hostileRun(program string) error {
 	if versionTimeout = unhurried; in.Script == "stop\n" { // -V itself goes wrong
 		versionTimeout = in.Timeout
 	}
-	targets, err := ResolveTargets(ctx, []string{program}, nil)
+	targets, err := resolve(ctx, []string{program}, nil)
 	switch {
 	case err != nil:
 		out.Err = err.Error()

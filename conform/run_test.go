@@ -44,7 +44,7 @@ func mustRun(t *testing.T, opts Options, specs ...string) *report.Report {
 	if opts.Targets == nil {
 		var err error
 		if opts.Targets, err = ownTarget(tmuxtest.Binary(t)); specs != nil {
-			opts.Targets, err = ResolveTargets(t.Context(), specs, nil)
+			opts.Targets, err = resolve(t.Context(), specs, nil)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ var (
 
 // ownTarget is the tests' own tmux, which is asked for its version once.
 func ownTarget(binary string) (_ []report.Target, err error) {
-	ownOnce.Do(func() { ownTargets, err = ResolveTargets(context.Background(), []string{binary}, nil) })
+	ownOnce.Do(func() { ownTargets, err = resolve(context.Background(), []string{binary}, nil) })
 	return slices.Clone(ownTargets), err
 }
 

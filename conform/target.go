@@ -30,19 +30,6 @@ type Fetch func(ctx context.Context, suite string) (path string, err error)
 // ErrNoSystemTmux: no tmux on PATH.
 var ErrNoSystemTmux = errors.New("no tmux on PATH")
 
-// ResolveTargets finds the programs that the specs name; see [ParseTarget] and
-// [FindTargets].
-func ResolveTargets(ctx context.Context, specs []string, fetch Fetch) ([]report.Target, error) {
-	targets := make([]report.Target, len(specs))
-	for i, spec := range specs {
-		var err error
-		if targets[i], err = ParseTarget(spec); err != nil {
-			return nil, err
-		}
-	}
-	return FindTargets(ctx, targets, fetch)
-}
-
 // FindTargets finds the programs of targets, and asks each for its version. Only
 // "debian:SUITE" calls fetch, for several suites at once.
 func FindTargets(ctx context.Context, targets []report.Target, fetch Fetch) ([]report.Target, error) {

@@ -24,7 +24,7 @@ func program(t *testing.T, text string) string {
 	return path
 }
 
-func TestResolveTargets(t *testing.T) {
+func TestFindTargets(t *testing.T) {
 	a, b, later := program(t, "echo tmux 3.6a"), program(t, "echo tmux next-3.8"), program(t, "echo tmux 4.0a")
 	fetch := func(_ context.Context, suite string) (string, error) {
 		if suite == "sid" {
@@ -32,7 +32,7 @@ func TestResolveTargets(t *testing.T) {
 		}
 		return "", errors.New("debian:" + suite + ": no such suite")
 	}
-	targets, err := ResolveTargets(t.Context(), []string{a, "head=" + b, a, "debian:sid", "d=debian:sid", later}, fetch)
+	targets, err := resolve(t.Context(), []string{a, "head=" + b, a, "debian:sid", "d=debian:sid", later}, fetch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,17 +81,17 @@ func TestWrongTargets(t *testing.T) {
 		fetch := func(_ context.Context, suite string) (string, error) {
 			return "", errors.New("debian:" + suite + ": no such suite")
 		}
-		_, err := ResolveTargets(t.Context(), []string{tt.spec}, fetch)
+		_, err := resolve(t.Context(), []string{tt.spec}, fetch)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v, want %s", tt.spec, err, tt.want)
 		}
 	}
 	one := program(t, "echo tmux 3.6a")
-	if _, err := ResolveTargets(t.Context(), []string{"x=" + one, "x=" + one}, nil); err == nil || !strings.Contains(err.Error(), "two targets of the name x") {
+	if _, err := resolve(t.Context(), []string{"x=" + one, "x=" + one}, nil); err == nil || !strings.Contains(err.Error(), "two targets of the name x") {
 		t.Errorf("%v, want two targets of the name x", err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if _, err := ResolveTargets(t.Context(), []string{"system"}, nil); !errors.Is(err, ErrNoSystemTmux) {
+	if _, err := resolve(t.Context(), []string{"system"}, nil); !errors.Is(err, ErrNoSystemTmux) {
 		t.Errorf("%v, want %v", err, ErrNoSystemTmux)
 	}
 }
@@ -134,7 +134,7 @@ func TestNeedyTargets(t *testing.T) {
 	if len(result.Cells) != 6 {
 		t.Errorf("%d cells, want 6", len(result.Cells))
 	}
-	if _, err := ResolveTargets(t.Context(), []string{path + "?env=NEEDS=a"}, nil); err == nil || !strings.Contains(err.Error(), "-V failed: not a tmux") {
+	if _, err := resolve(t.Context(), []string{path + "?env=NEEDS=a"}, nil); err == nil || !strings.Contains(err.Error(), "-V failed: not a tmux") {
 		t.Errorf("%v: the environment does not matter", err)
 	}
 }
@@ -143,7 +143,7 @@ func TestNeedyTargets(t *testing.T) {
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	real := tmuxtest.Binary(t)
-	version, err := ResolveTargets(t.Context(), []string{real}, nil)
+	version, err := resolve(t.Context(), []string{real}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestProbe(t *testing.T) {
 	says := func(text string) string {
 		return program(t, `[ "$1" = -V ] && { echo "`+text+`"; exit; }`+"\nexec '"+real+`' "$@"`)
 	}
-	targets, err := ResolveTargets(t.Context(), []string{real + "?probe", "liar=" + says("tmux "+lie) + "?probe", "strange=" + says("a shim of mine"), "believed=" + says("tmux 9.9")}, nil)
+	targets, err := resolve(t.Context(), []string{real + "?probe", "liar=" + says("tmux "+lie) + "?probe", "strange=" + says("a shim of mine"), "believed=" + says("tmux 9.9")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,4 +166,16 @@ func TestProbe(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
+}
+
+// resolve finds the programs that the specs name.
+func resolve(ctx context.Context, specs []string, fetch Fetch) ([]report.Target, error) {
+	targets := make([]report.Target, len(specs))
+	for i, spec := range specs {
+		var err error
+		if targets[i], err = ParseTarget(spec); err != nil {
+			return nil, err
+		}
+	}
+	return FindTargets(ctx, targets, fetch)
 }

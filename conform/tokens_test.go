@@ -13,7 +13,7 @@ import (
 // known ones must all be there; and the server denies a name that is no token.
 func TestTokensInProgram(t *testing.T) {
 	binary := testtmux.Binary(t)
-	targets, err := ResolveTargets(t.Context(), []string{binary}, nil)
+	targets, err := resolve(t.Context(), []string{binary}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/debian"
 )
 
@@ -91,9 +91,7 @@ func newTmuxList(fetcher func(*cobra.Command) *debian.Fetcher) *cobra.Command {
 				if all == nil {
 					all = []debian.Installed{}
 				}
-				enc := json.NewEncoder(cmd.OutOrStdout())
-				enc.SetIndent("", "  ")
-				return enc.Encode(map[string]any{"version": 1, "binaries": all})
+				return report.EncodeJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "binaries": all})
 			}
 			for _, got := range all {
 				fmt.Fprintf(cmd.OutOrStdout(), "%-25s %-8s %-20s %s\n", "debian:"+got.Suite, got.Version, got.Package, got.Binary)

@@ -215,6 +215,16 @@ var (
 	goTimeError   = regexp.MustCompile(`time: .*$`)
 )
 
+// wantArgs takes n arguments, and else says what is wanted.
+func wantArgs(n int, want string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return errors.New(want)
+		}
+		return nil
+	}
+}
+
 // noSuchCommand refuses an argument where a command can be, with what was
 // perhaps meant.
 func noSuchCommand(cmd *cobra.Command, args []string) error {

@@ -30,12 +30,7 @@ compares those two: 3.6a with 3.7c.
 
 Exit status: 0 when nothing got worse, 1 when something did, 2 when the reports
 could not be read.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return errors.New("diff: want two reports, as --format json writes them")
-			}
-			return nil
-		},
+		Args: wantArgs(2, "diff: want two reports, as --format json writes them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if asJSON {
 				format = "json"

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -27,12 +26,7 @@ and leaves nothing behind. The calls of layers api and mcp are comments in it.
 With --report it prints the script of a failure in a JSON report, and runs
 nothing.`,
 		Example: "  mcp-conform reproduce 101/tmux --tmux /opt/tmux-3.7/bin/tmux >bug.sh\n  mcp-conform reproduce 101/tmux/3.7 --report report.json",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return errors.New("reproduce: want one cell, GAP/LAYER or GAP/LAYER/TMUX, as in 101/tmux/3.7")
-			}
-			return nil
-		},
+		Args:    wantArgs(1, "reproduce: want one cell, GAP/LAYER or GAP/LAYER/TMUX, as in 101/tmux/3.7"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			gap, layer, target, err := parseCell(args[0])
 			if err != nil {
@@ -46,13 +40,9 @@ nothing.`,
 			if file != "" {
 				return reproduceFrom(cmd.OutOrStdout(), file, gap, layer, target)
 			}
-			gaps, err := loadGaps(o.scripts, conform.AllSuites)
+			g, err := findGap(o.scripts, gap, layer)
 			if err != nil {
-				return err
-			}
-			gaps = slices.DeleteFunc(gaps, func(g *conform.Gap) bool { return g.Number != gap })
-			if len(gaps) == 0 || !slices.Contains(gaps[0].Layers(), layer) {
-				return fmt.Errorf("reproduce %s: no such script (see mcp-conform list --suite all)", args[0])
+				return fmt.Errorf("reproduce %s: %w", args[0], err)
 			}
 			targets, err := o.targets(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {
@@ -70,7 +60,7 @@ nothing.`,
 				return fmt.Errorf("reproduce %s: want /TMUX behind it, one of: %s (--tmux names others)", args[0], strings.Join(names, ", "))
 			}
 			r, err := conform.Run(cmd.Context(), conform.Options{
-				Targets: targets[i : i+1], Gaps: gaps, Layers: layers, Server: o.server, Dialect: dialect, Reproduce: true,
+				Targets: targets[i : i+1], Gaps: []*conform.Gap{g}, Layers: layers, Server: o.server, Dialect: dialect, Reproduce: true,
 			})
 			if err != nil {
 				return err
@@ -89,27 +79,21 @@ nothing.`,
 }
 
 // parseCell reads GAP/LAYER or GAP/LAYER/TMUX, where GAP is a number or a name.
-func parseCell(s string) (gap int, layer report.Layer, target string, err error) {
-	parts := strings.SplitN(s, "/", 3)
-	if len(parts) < 2 {
-		return 0, "", "", fmt.Errorf("reproduce %s: want GAP/LAYER or GAP/LAYER/TMUX, as in 101/tmux/3.7", s)
-	}
-	number, _, _ := strings.Cut(parts[0], "-")
-	if gap, err = strconv.Atoi(number); err != nil {
-		return 0, "", "", fmt.Errorf("reproduce %s: %q is no number of a gap (see mcp-conform list --suite all)", s, parts[0])
-	}
-	layers, err := parseLayers(parts[1:2])
-	if err != nil {
-		return 0, "", "", fmt.Errorf("reproduce %s: layer %q: want tmux, api or mcp", s, parts[1])
-	}
-	if len(parts) == 3 {
-		target = parts[2]
+func parseCell(s string) (gap string, layer report.Layer, target string, err error) {
+	gap, rest, ok := strings.Cut(s, "/")
+	name, target, _ := strings.Cut(rest, "/")
+	layers, err := parseLayers([]string{name})
+	switch {
+	case !ok:
+		return "", "", "", fmt.Errorf("reproduce %s: want GAP/LAYER or GAP/LAYER/TMUX, as in 101/tmux/3.7", s)
+	case err != nil:
+		return "", "", "", fmt.Errorf("reproduce %s: layer %q: want tmux, api or mcp", s, name)
 	}
 	return gap, layers[0], target, nil
 }
 
 // reproduceFrom prints the script of a failure in a report.
-func reproduceFrom(w io.Writer, file string, gap int, layer report.Layer, target string) error {
+func reproduceFrom(w io.Writer, file, gap string, layer report.Layer, target string) error {
 	r, err := readReport("reproduce", file)
 	if err != nil {
 		return err
@@ -119,7 +103,7 @@ func reproduceFrom(w io.Writer, file string, gap int, layer report.Layer, target
 		if c.Reproducer == "" {
 			continue
 		}
-		if c.Gap == gap && c.Layer == layer && (target == "" || c.Tmux == target) {
+		if (gap == strconv.Itoa(c.Gap) || gap == r.Gap(c.Gap).Name) && c.Layer == layer && (target == "" || c.Tmux == target) {
 			_, err := io.WriteString(w, c.Reproducer)
 			return err
 		}

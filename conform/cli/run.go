@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -53,11 +54,13 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	o.targetFlags(cmd)
 	f.StringSliceVar(&o.layers, "layer", nil, "only this `LAYER`: tmux, api or mcp; may be repeated")
 	f.StringVar(&o.match, "run", "", "only the gaps whose file name matches `REGEXP`, as in ^04 or reset")
-	f.Var((*formatFlag)(&o.outputs), "format", "`FORMAT` of a report: "+formatChoice()+"; may be repeated, each with a -o (default: as the name of its -o says, else text)")
+	f.Var((*formatFlag)(&o.outputs), "format", "`FORMAT` of a report: "+formatChoice()+
+		"; may be repeated, each with a -o (default: as the name of its -o says, else text)")
 	f.VarP((*fileFlag)(&o.outputs), "output", "o", "`FILE` for the report of the --format beside it, or - for standard output")
 	suiteFlag(cmd, &o.suites, "670")
 	f.StringVar(&o.scripts, "scripts", "", "run the scripts in `DIR` in place of the built-in ones")
-	f.StringVar(&o.transport, "transport", string(tmux.TransportExec), "how the API and the MCP server reach tmux, a `WAY`: exec (by the target's own client), native or auto")
+	f.StringVar(&o.transport, "transport", string(tmux.TransportExec),
+		"how the API and the MCP server reach tmux, a `WAY`: exec (by the target's own client), native or auto")
 	o.serverFlags(cmd)
 	o.control.flags(f)
 	f.IntVar(&o.jobs, "jobs", 0, "run `N` scripts at a time (default: twice the processors)")
@@ -142,7 +145,8 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	}
 	progress := startProgress(stderr, o.verbose)
 	result, err := conform.Run(ctx, conform.Options{
-		Targets: targets, Gaps: gaps, Layers: layers, Control: control, Transport: transport, Server: o.server, Dialect: dialect, Jobs: o.jobs, Timeout: o.timeout,
+		Targets: targets, Gaps: gaps, Layers: layers, Control: control,
+		Transport: transport, Server: o.server, Dialect: dialect, Jobs: o.jobs, Timeout: o.timeout,
 		Keep: o.keep, Verbose: o.verbose || o.outputs.transcripts(), Progress: progress.event,
 	})
 	progress.end()
@@ -191,7 +195,8 @@ func (o *runOptions) dialectOf(cmd *cobra.Command, layers []report.Layer) (*conf
 	}
 	text, err := os.ReadFile(o.dialect)
 	if err != nil {
-		return nil, fmt.Errorf("--dialect %s: %w: want a file, or one of %s", o.dialect, errors.Unwrap(err), strings.Join(dialectNames(), ", "))
+		return nil, fmt.Errorf("--dialect %s: %w: want a file, or one of %s",
+			o.dialect, errors.Unwrap(err), strings.Join(dialectNames(), ", "))
 	}
 	d, err := conform.ParseDialect(o.dialect, text)
 	if err != nil {
@@ -261,6 +266,20 @@ func loadGaps(dir string, suites ...string) ([]*conform.Gap, error) {
 	return gaps, nil
 }
 
+// findGap is the script with a number or a name, if it is for a layer; any where that is empty.
+func findGap(scripts, name string, layer report.Layer) (*conform.Gap, error) {
+	gaps, err := loadGaps(scripts, conform.AllSuites)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range gaps {
+		if (name == g.Name || name == strconv.Itoa(g.Number)) && (layer == "" || slices.Contains(g.Layers(), layer)) {
+			return g, nil
+		}
+	}
+	return nil, errors.New("no such script (see mcp-conform list --suite all)")
+}
+
 // targets are those asked for, else the default one.
 func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]report.Target, error) {
 	if err := conform.CheckEnvironment(); err != nil {
@@ -297,14 +316,16 @@ func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]report.Ta
 	found, err := conform.FindTargets(ctx, targets, fetch)
 	if fallback && errors.Is(err, conform.ErrNoSystemTmux) {
 		fmt.Fprintf(stderr, "mcp-conform: no tmux on PATH: taking %s\n", fallbackTarget)
-		found, err = conform.ResolveTargets(ctx, []string{fallbackTarget}, fetch)
+		targets = []report.Target{{Spec: fallbackTarget, Path: fallbackTarget, Probe: o.probe}}
+		found, err = conform.FindTargets(ctx, targets, fetch)
 	}
 	if err != nil && ctx.Err() == nil && (fallback || errors.Is(err, conform.ErrNoSystemTmux)) {
 		err = fmt.Errorf("%w\n%s", err, gettmux.Advice("--tmux PATH"))
 	}
 	for _, t := range found {
 		if newest := conform.Newest(t.Version); newest != "" {
-			fmt.Fprintf(stderr, "mcp-conform: tmux %s is newer than %s, the newest that the scripts were written for: a claim that it refutes may be a change of tmux's, and not a fault\n", t.Version, newest)
+			fmt.Fprintf(stderr, "mcp-conform: tmux %s is newer than %s, the newest that the scripts were written for: "+
+				"a claim that it refutes may be a change of tmux's, and not a fault\n", t.Version, newest)
 		}
 	}
 	return found, err

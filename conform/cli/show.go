@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -28,14 +27,11 @@ func newList() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				enc := json.NewEncoder(cmd.OutOrStdout())
-				enc.SetEscapeHTML(false)
-				enc.SetIndent("", "  ")
-				list := gapList{Version: 1, Gaps: []listedGap{}}
+				list := gapList{Version: 1}
 				for _, g := range gaps {
 					list.Gaps = append(list.Gaps, listedGap{g.GapInfo, g.Layers()})
 				}
-				return enc.Encode(list)
+				return report.EncodeJSON(cmd.OutOrStdout(), list)
 			}
 			width := len(strconv.Itoa(gaps[len(gaps)-1].Number))
 			for _, g := range gaps {
@@ -78,28 +74,15 @@ func newExplain() *cobra.Command {
 	var scripts string
 	cmd := &cobra.Command{
 		Use:   "explain N",
-		Short: "Print a gap's claim, the truth, and its script",
-		Long: `explain prints a gap's claim, the truth, what is expected of which version, and
-the script, with the numbers of its lines, which reports cite.`,
-		Example: "  mcp-conform explain 4",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("explain: want the number of a gap (see mcp-conform list)")
-			}
-			return nil
-		},
+		Short: "Print a gap's claim, the truth, what is expected of which version, and the script",
+		Args:  wantArgs(1, "explain: want the number of a gap (see mcp-conform list)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			gaps, err := loadGaps(scripts, conform.AllSuites)
+			g, err := findGap(scripts, args[0], "")
 			if err != nil {
-				return err
+				return fmt.Errorf("explain %s: %w", args[0], err)
 			}
-			for _, g := range gaps {
-				if n, err := strconv.Atoi(args[0]); err == nil && n == g.Number || args[0] == g.Name {
-					explain(cmd.OutOrStdout(), g)
-					return nil
-				}
-			}
-			return fmt.Errorf("explain %s: no such gap (see mcp-conform list)", args[0])
+			explain(cmd.OutOrStdout(), g)
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")

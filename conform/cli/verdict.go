@@ -34,17 +34,11 @@ of one of its claims, whatever the script expects of that version. Claims are
 numbered in their order in the script, as reports show them; explain prints
 them.
 
-Exit status, as git bisect run takes it: 0 when the claim is confirmed, 1 when
-it is refuted, 125 when this tmux cannot be judged, as when it is missing,
-crashes or lacks what the script needs. 128 ends a bisection: the command line
-is wrong.`,
-		Example: "  mcp-conform verdict 106/1 --tmux ./tmux\n  git bisect run sh -c 'make || exit 125; mcp-conform verdict 4/1 --tmux ./tmux'",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return errors.New("verdict: want one claim, GAP/CLAIM, as in 106/1")
-			}
-			return nil
-		},
+Exit status, as git bisect run takes it: 0 when the claim is confirmed, 1 when it
+is refuted, 125 when this tmux cannot be judged, as when it is missing, crashes or
+lacks what the script needs. 128 ends a bisection: the command line is wrong.`,
+		Example: "  mcp-conform verdict 106/1 --tmux ./tmux\n  git bisect run sh -c 'make >/dev/null || exit 125; mcp-conform verdict 106/1 --tmux ./tmux'",
+		Args:    wantArgs(1, "verdict: want one claim, GAP/CLAIM, as in 106/1"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			gap, number, err := o.claim(args[0])
 			if err != nil {
@@ -85,15 +79,11 @@ func (o *runOptions) claim(s string) (*conform.Gap, int, error) {
 	if err != nil || number < 1 {
 		return nil, 0, fmt.Errorf("verdict %s: want GAP/CLAIM, as in 106/1", s)
 	}
-	gaps, err := loadGaps(o.scripts, conform.AllSuites)
+	g, err := findGap(o.scripts, gap, report.TmuxLayer)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, fmt.Errorf("verdict %s: %w", s, err)
 	}
-	i := slices.IndexFunc(gaps, func(g *conform.Gap) bool { return strconv.Itoa(g.Number) == gap || g.Name == gap })
-	if i < 0 || !slices.Contains(gaps[i].Layers(), report.TmuxLayer) {
-		return nil, 0, fmt.Errorf("verdict %s: no such script (see mcp-conform list --suite all)", s)
-	}
-	return gaps[i], number, nil
+	return g, number, nil
 }
 
 // judge prints the verdict of a claim, or why there is none.
