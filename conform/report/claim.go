@@ -252,3 +252,45 @@ func (g group) FailedAs() string { return g.why(&g.Claim) }
 
 // Seen is the evidence that the verdict on a group's claim rests on.
 func (g group) Seen() []Evidence { return g.evidenceOf(g.Claim) }
+
+// test is a claim of a cell, as formats for CI systems have it.
+type test struct {
+	*Cell
+	Claim *Claim
+}
+
+// tests are the claims of some cells.
+func (r *Report) tests(of func(c *Cell) bool) (tests []test) {
+	for i := range r.Cells {
+		for k := range r.Cells[i].Claims {
+			if c := &r.Cells[i]; of(c) {
+				tests = append(tests, test{c, &c.Claims[k]})
+			}
+		}
+	}
+	return tests
+}
+
+func (t test) ID() claimID    { return t.id(t.Claim) }
+func (t test) Why() string    { return t.why(t.Claim) }
+func (t test) Last() Evidence { return t.last(t.Claim) }
+
+// Says is the claim, behind what it is about; empty for that of a whole script.
+func (t test) Says() string {
+	if t.Claim.Text == WholeClaim {
+		return ""
+	}
+	return ": " + t.Claim.Text
+}
+
+func (t test) Failed() bool {
+	return t.Claim.Outcome.Failed() || t.Claim.Outcome == Outcome(Errored)
+}
+
+// Skipped is why nothing is known of the claim; empty if something is.
+func (t test) Skipped() string {
+	if !t.Claim.Outcome.skipped() {
+		return ""
+	}
+	return strings.TrimSuffix(string(t.Claim.Outcome)+": "+t.Why(), ": ")
+}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/template"
 )
 
 //go:embed findings.md
@@ -16,11 +15,7 @@ var findingsSource string
 // targets on which it holds. It has nothing that was not observed in the run.
 func WriteFindings(w io.Writer, r *Report) error {
 	r = printable(r)
-	page, err := template.New("findings").Funcs(r.pageFuncs()).Parse(findingsSource)
-	if err != nil {
-		return err
-	}
-	return page.Execute(w, r)
+	return execute(w, findingsSource, r.pageFuncs(), r)
 }
 
 // claimOn is a claim about tmux with its verdicts, each with the targets that have it.

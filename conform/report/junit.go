@@ -1,6 +1,7 @@
 package report
 
 import (
+	_ "embed"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -8,56 +9,41 @@ import (
 	"strings"
 )
 
-// The elements of JUnit's XML that both Jenkins and GitLab read.
-type (
-	junitSuites struct {
-		XMLName xml.Name `xml:"testsuites"`
-		junitCounts
-		Suites []junitSuite `xml:"testsuite"`
+//go:embed junit.xml
+var junitSource string
+
+// junitSuite is a suite of JUnit's XML, of which it has what both Jenkins and GitLab read.
+type junitSuite struct {
+	Name   string
+	Target *Target
+	Cases  []junitCase
+}
+
+type junitCase struct {
+	Class, Name string
+	MS          int64
+	// Kind is failure, error or skipped, with what follows; empty for one that passes.
+	Kind, Message, Type, Text string
+	Out                       string
+}
+
+// Count is how many cases are of a kind.
+func (s junitSuite) Count(kind string) (n int) {
+	for _, c := range s.Cases {
+		if c.Kind == kind {
+			n++
+		}
 	}
-	junitCounts struct {
-		Name     string `xml:"name,attr"`
-		Tests    int    `xml:"tests,attr"`
-		Failures int    `xml:"failures,attr"`
-		Errors   int    `xml:"errors,attr"`
-		Skipped  int    `xml:"skipped,attr"`
-		Time     string `xml:"time,attr"`
+	return n
+}
+
+// MS is how long the cases took.
+func (s junitSuite) MS() (ms int64) {
+	for _, c := range s.Cases {
+		ms += c.MS
 	}
-	junitSuite struct {
-		junitCounts
-		Timestamp  string           `xml:"timestamp,attr"`
-		Properties *junitProperties `xml:"properties"`
-		Cases      []junitCase      `xml:"testcase"`
-		ms         int64
-	}
-	junitProperties struct {
-		List []junitProperty `xml:"property"`
-	}
-	junitProperty struct {
-		Name  string `xml:"name,attr"`
-		Value string `xml:"value,attr"`
-	}
-	junitCase struct {
-		Class   string        `xml:"classname,attr"`
-		Name    string        `xml:"name,attr"`
-		Time    string        `xml:"time,attr"`
-		Skipped *junitSkipped `xml:"skipped"`
-		Failure *junitFailure `xml:"failure"`
-		Error   *junitFailure `xml:"error"`
-		Out     *junitText    `xml:"system-out"`
-	}
-	junitSkipped struct {
-		Message string `xml:"message,attr"`
-	}
-	junitFailure struct {
-		Message string `xml:"message,attr"`
-		Type    string `xml:"type,attr"`
-		Text    string `xml:",cdata"`
-	}
-	junitText struct {
-		Text string `xml:",cdata"`
-	}
-)
+	return ms
+}
 
 // WriteJUnit writes the report as JUnit's XML: a suite for each target, a case
 // for each claim. What does not apply, was skipped or is known to fail
@@ -65,110 +51,91 @@ type (
 // output. A known failure that passes is a failed case of a suite of its own.
 func WriteJUnit(w io.Writer, r *Report) error {
 	r = printable(r)
-	all := junitSuites{junitCounts: junitCounts{Name: "mcp-conform"}}
-	for _, t := range r.Targets {
-		s := junitSuite{junitCounts: junitCounts{Name: "tmux " + t.Name}, Properties: &junitProperties{[]junitProperty{{"tmux.version", t.Version}, {"tmux.path", t.Path}}}}
-		for i := range r.Cells {
-			if c := &r.Cells[i]; c.Tmux == t.Name {
-				for k := range c.Claims {
-					s.add(r.junitCase(c, &c.Claims[k]), c.DurationMS/int64(len(c.Claims)))
-				}
-			}
+	var suites []junitSuite
+	for i := range r.Targets {
+		s := junitSuite{Name: "tmux " + r.Targets[i].Name, Target: &r.Targets[i]}
+		for _, t := range r.tests(func(c *Cell) bool { return c.Tmux == r.Targets[i].Name }) {
+			s.Cases = append(s.Cases, t.junit(r.Gap(t.Gap)))
 		}
-		all.add(r, s)
+		suites = append(suites, s)
 	}
-	if len(r.Stale) > 0 || r.Interrupted {
-		s := junitSuite{junitCounts: junitCounts{Name: "run"}}
-		for _, e := range r.Stale {
-			s.add(junitCase{
-				Class: "run.expectations", Name: fmt.Sprintf("known failure of %s (%s)", e.Claim, e.Entry), Time: seconds(0),
-				Failure: &junitFailure{Message: "stale: it passes with tmux " + strings.Join(e.Tmux, ", "), Type: "stale", Text: e.Known.String()},
-			}, 0)
-		}
-		if r.Interrupted {
-			s.add(junitCase{Class: "run", Name: "runs to the end", Time: seconds(0), Error: &junitFailure{Message: "interrupted", Type: "interrupted"}}, 0)
-		}
-		all.add(r, s)
+	run := junitSuite{Name: "run"}
+	for _, e := range r.Stale {
+		run.Cases = append(run.Cases, junitCase{
+			Class: "run.expectations", Name: fmt.Sprintf("known failure of %s (%s)", e.Claim, e.Entry), Kind: "failure",
+			Message: "stale: it passes with tmux " + strings.Join(e.Tmux, ", "), Type: "stale", Text: e.Known.String(),
+		})
 	}
-	all.Time = seconds(r.DurationMS)
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
+	if r.Interrupted {
+		run.Cases = append(run.Cases, junitCase{
+			Class: "run", Name: "runs to the end", Kind: "error", Message: "interrupted", Type: "interrupted",
+		})
 	}
-	enc := xml.NewEncoder(w)
-	enc.Indent("", "  ")
-	if err := enc.Encode(all); err != nil {
-		return err
+	if run.Cases != nil {
+		suites = append(suites, run)
 	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	all := junitSuite{Name: "mcp-conform"}
+	for _, s := range suites {
+		all.Cases = append(all.Cases, s.Cases...)
+	}
+	funcs := r.pageFuncs()
+	funcs["all"], funcs["suites"] = func() junitSuite { return all }, func() []junitSuite { return suites }
+	return execute(w, junitSource, funcs, r)
 }
 
-func (all *junitSuites) add(r *Report, s junitSuite) {
-	s.Time, s.Timestamp = seconds(s.ms), r.Started.UTC().Format("2006-01-02T15:04:05")
-	all.Tests += s.Tests
-	all.Failures += s.Failures
-	all.Errors += s.Errors
-	all.Skipped += s.Skipped
-	all.Suites = append(all.Suites, s)
-}
-
-func (s *junitSuite) add(c junitCase, ms int64) {
-	s.Tests++
-	s.ms += ms
-	switch {
-	case c.Failure != nil:
-		s.Failures++
-	case c.Error != nil:
-		s.Errors++
-	case c.Skipped != nil:
-		s.Skipped++
-	}
-	s.Cases = append(s.Cases, c)
-}
-
-func (r *Report) junitCase(c *Cell, cl *Claim) junitCase {
-	g := r.Gap(c.Gap)
+func (t test) junit(g GapInfo) junitCase {
 	// Readers group by what stands before the last dot, which a version has too.
 	j := junitCase{
-		Class: "tmux-" + strings.ReplaceAll(c.Tmux, ".", "_") + "." + string(c.Layer),
-		Name:  fmt.Sprintf("%02d %s", g.Number, g.Title),
-		Time:  seconds(c.DurationMS / int64(len(c.Claims))),
+		Class: "tmux-" + strings.ReplaceAll(t.Tmux, ".", "_") + "." + string(t.Layer),
+		Name:  fmt.Sprintf("%02d %s%s", g.Number, g.Title, t.Says()),
+		MS:    t.DurationMS / int64(len(t.Claims)),
 	}
-	if cl.Text != WholeClaim {
-		j.Name += ": " + cl.Text
+	if t.Claim == &t.Claims[0] {
+		j.Out = t.details()
 	}
-	if details := c.details(); details != "" && cl.Number == c.Claims[0].Number {
-		j.Out = &junitText{details}
-	}
-	failure := &junitFailure{c.why(cl), string(cl.Outcome), c.last(cl).String()}
 	switch {
-	case cl.Known != nil:
-		j.Skipped = &junitSkipped{"known failure: " + cl.Known.String() + ": " + c.why(cl)}
-	case cl.Outcome.Failed():
-		j.Failure = failure
-	case cl.Outcome == Outcome(Errored):
-		j.Error = failure
-	case cl.Outcome.skipped():
-		j.Skipped = &junitSkipped{strings.TrimSuffix(string(cl.Outcome)+": "+c.why(cl), ": ")}
+	case t.Claim.Known != nil:
+		j.Kind, j.Message = "skipped", "known failure: "+t.Claim.Known.String()+": "+t.Why()
+	case t.Failed():
+		j.Kind, j.Message, j.Type, j.Text = "failure", t.Why(), string(t.Claim.Outcome), t.Last().String()
+		if t.Claim.Outcome == Outcome(Errored) {
+			j.Kind = "error"
+		}
+	case t.Skipped() != "":
+		j.Kind, j.Message = "skipped", t.Skipped()
 	}
 	return j
 }
 
+func xmlText(s string) (string, error) {
+	var b strings.Builder
+	err := xml.EscapeText(&b, []byte(s))
+	return b.String(), err
+}
+
+func cdata(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "<![CDATA[" + strings.ReplaceAll(s, "]]>", "]]]]><![CDATA[>") + "]]>"
+}
+
 func seconds(ms int64) string { return fmt.Sprintf("%.3f", float64(ms)/1000) }
 
-type field struct{ name, text string }
+// field is a part of evidence.
+type field struct{ Name, Text string }
 
 // fields are those that have a text.
 func (e Evidence) fields() []field {
 	all := []field{{"command", e.Command}, {"expected", e.Expected}, {"actual", e.Actual}}
-	return slices.DeleteFunc(all, func(f field) bool { return f.text == "" })
+	return slices.DeleteFunc(all, func(f field) bool { return f.Text == "" })
 }
 
 // String formats the evidence for reading.
 func (e Evidence) String() string {
 	var b strings.Builder
 	for _, f := range e.fields() {
-		fmt.Fprintf(&b, "%-8s  %s\n", f.name, strings.ReplaceAll(strings.TrimRight(f.text, "\n"), "\n", "\n          "))
+		fmt.Fprintf(&b, "%-8s  %s\n", f.Name, strings.ReplaceAll(strings.TrimRight(f.Text, "\n"), "\n", "\n          "))
 	}
 	return b.String()
 }

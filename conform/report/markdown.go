@@ -63,7 +63,7 @@ func (r *Report) markdownFailures(room int) string {
 		title := fmt.Sprintf("%s %s: %s", f.Look().Emoji, f.What(), r.Gap(f.Gap).Title)
 		text := fmt.Sprintf("<details open><summary><b>%s</b></summary>\n\n%s\n", html.EscapeString(title), MarkdownText(f.FailedAs()))
 		for _, t := range e.fields() {
-			text += "\n" + t.name + ":\n" + mdCode("text", Clip(strings.TrimRight(t.text, "\n"), maxEvidence))
+			text += "\n" + t.Name + ":\n" + mdCode("text", Clip(strings.TrimRight(t.Text, "\n"), maxEvidence))
 		}
 		if f.Reproducer != "" && len(f.Reproducer) < 4*maxEvidence {
 			text += "\n<details><summary>a shell script that shows it</summary>\n\n" + mdCode("sh", f.Reproducer) + "\n</details>\n"

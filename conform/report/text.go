@@ -224,7 +224,7 @@ func (t *textReport) failed() {
 		t.item(t.glyph(f.Look())+" ", f.What())
 		t.item("    ", f.FailedAs())
 		for _, e := range f.Failed().fields() {
-			t.evidence(e.name, e.text)
+			t.evidence(e.Name, e.Text)
 		}
 		t.evidence("shown by", f.reproduce(t.Report))
 		if f.Dir != "" {

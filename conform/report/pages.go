@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	text "text/template"
 )
 
 //go:embed report.html
@@ -28,7 +29,7 @@ func WriteHTML(w io.Writer, r *Report) error {
 	return err
 }
 
-// pageFuncs are what the templates of pages ask besides the fields of a report, which is
+// pageFuncs are what the templates ask besides the fields of a report, which is
 // printable.
 func (r *Report) pageFuncs() map[string]any {
 	type evidence struct {
@@ -41,14 +42,38 @@ func (r *Report) pageFuncs() map[string]any {
 		"sections": r.sections, "total": r.total,
 		"where": func(targets []string) string { return strings.Trim(r.where(targets), " ()") },
 
+		"testsOf": func(g GapInfo) []test { return r.tests(func(c *Cell) bool { return c.Gap == g.Number }) },
+
+		"add":      sum,
+		"cdata":    cdata,
 		"evidence": func(e Evidence, wrong bool) evidence { return evidence{e, wrong} },
-		"inc":      func(n int) int { return n + 1 },
+		"fields":   Evidence.fields,
 		"link":     mdLink,
 		"question": func(l Layer) string { return layerQuestions[l] },
+		"seconds":  seconds,
 		"show":     func(s string) string { return strings.TrimRight(s, "\n") },
+		"tap":      tapText,
 		"text":     MarkdownText,
 		"web":      isWebLink,
+		"xml":      xmlText,
+		"yaml":     yamlString,
 	}
+}
+
+func sum(numbers ...int) (n int) {
+	for _, m := range numbers {
+		n += m
+	}
+	return n
+}
+
+// execute writes a page that is no HTML.
+func execute(w io.Writer, source string, funcs map[string]any, r *Report) error {
+	page, err := text.New("report").Funcs(funcs).Parse(source)
+	if err != nil {
+		return err
+	}
+	return page.Execute(w, r)
 }
 
 // cells are those of a gap on a target, in the order of layers.
