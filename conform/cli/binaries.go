@@ -17,14 +17,9 @@ func newTmux() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tmux",
 		Short: "Fetch, list and remove Debian's tmux binaries in the cache",
-		Long: `tmux looks after Debian's tmux binaries in the user's cache. In the place of a
-suite there may be a version, debian:3.7c, which is that of whichever suite has
-it.`,
-		Example: `  mcp-conform tmux get debian:trixie
-  mcp-conform tmux list
-  "$(mcp-conform tmux path debian:trixie)" -V`,
-		Args: noSuchCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long:  help("tmux"),
+		Args:  noSuchCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	archive.flags(cmd.PersistentFlags())
 	fetcher := func(cmd *cobra.Command) *debian.Fetcher { return archive.fetcher(cmd.ErrOrStderr()) }

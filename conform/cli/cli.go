@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -125,37 +126,17 @@ func unread(f *os.File) bool {
 	return err == nil && n > 0 && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
 }
 
-const long = `mcp-conform replays the 14 gaps of libtmux issue #670, and more scripts about
-what breaks tmux wrappers (--suite), against real tmux programs. It asks three
-questions: is the claim about tmux true (layer tmux), is the gap closed in this
-module's Go API (layer api), and can an agent do it with a tool of an MCP server
-(layer mcp)? Without a command it runs them.
+//go:embed help
+var helpFiles embed.FS
 
-A tmux is given as
-  PATH            a tmux program
-  NAME=PATH       the same, called NAME in reports
-  system          the tmux on PATH (the default)
-  debian:SUITE    Debian's tmux of that suite, fetched once into the user's
-                  cache, without root; the default where no tmux is installed is
-                  debian:trixie-backports
-  debian:VERSION  the same, of whichever suite has that version: debian:3.7c
-A tmux that needs more has it behind a "?": PATH?env=NAME=VALUE&arg=WORD&probe;
---targets reads the same from a TOML file.
-
-Exit status: 0 when every cell is as its script expects, 1 when some cell
-failed, 2 when nothing could be run, 128+N when signal N ended the run. A claim
-that tmux refutes is a finding, not a failure.`
-
-const examples = `  mcp-conform
-  mcp-conform --tmux system --tmux master=/opt/tmux/bin/tmux
-  mcp-conform --tmux debian:bookworm --tmux debian:sid --format json -o report.json
-  mcp-conform --run pane-reset --layer tmux -v
-  mcp-conform --suite releases,quoting --tmux 3.7=/opt/tmux-3.7/bin/tmux
-  mcp-conform --suite all --targets targets.toml --format html -o report.html
-  mcp-conform --probe --tmux 'shim=/opt/shim/tmux?env=SHIM_HOME=/opt/shim'
-  mcp-conform --layer mcp --server 'tmux-mcp --toolsets all'
-  mcp-conform --layer mcp --server other-mcp --dialect other.toml
-  mcp-conform explain 4`
+// help is what a command says of itself.
+func help(name string) string {
+	text, err := helpFiles.ReadFile("help/" + name + ".txt")
+	if err != nil {
+		panic(err)
+	}
+	return strings.TrimSuffix(string(text), "\n")
+}
 
 const environment = `DEBIAN_MIRROR
     as --debian-mirror
@@ -178,8 +159,8 @@ func Command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "mcp-conform [run]",
 		Short:         "Replay the gaps of libtmux issue #670 against real tmux programs",
-		Long:          long,
-		Example:       examples,
+		Long:          help("run"),
+		Example:       help("run-examples"),
 		Version:       version.String(),
 		Args:          noSuchCommand,
 		SilenceErrors: true,
@@ -195,7 +176,7 @@ func Command() *cobra.Command {
 	run := &cobra.Command{
 		Use:     "run",
 		Short:   "Run the scripts and print the matrix (the default)",
-		Example: examples,
+		Example: help("run-examples"),
 		Args:    noSuchCommand,
 	}
 	for _, cmd := range []*cobra.Command{root, run} {

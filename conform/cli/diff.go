@@ -19,18 +19,11 @@ func newDiff() *cobra.Command {
 	var asJSON bool
 	var format string
 	cmd := &cobra.Command{
-		Use:   "diff A.json B.json",
-		Short: "Compare the JSON reports of two runs",
-		Example: `  mcp-conform diff before.json after.json
-  mcp-conform diff --format markdown before.json after.json >>"$GITHUB_STEP_SUMMARY"`,
-		Long: `diff shows which claims changed between two runs, for example with a new tmux
-or after a pull request. It pairs targets by what they are: the name that was
-given, then the version, then the program. If each run has one target left, it
-compares those two: 3.6a with 3.7c.
-
-Exit status: 0 when nothing got worse, 1 when something did, 2 when the reports
-could not be read.`,
-		Args: wantArgs(2, "diff: want two reports, as --format json writes them"),
+		Use:     "diff A.json B.json",
+		Short:   "Compare the JSON reports of two runs",
+		Example: help("diff-examples"),
+		Long:    help("diff"),
+		Args:    wantArgs(2, "diff: want two reports, as --format json writes them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if asJSON {
 				format = "json"

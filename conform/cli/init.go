@@ -66,14 +66,10 @@ func newInit() *cobra.Command {
 	var write, force bool
 	var o ciOptions
 	cmd := &cobra.Command{
-		Use:   "init github|gitlab",
-		Short: "Print a CI file that runs the matrix, or write it",
-		Long: `init prints a CI file that runs the scripts against Debian's tmux versions,
-against 3.6a as conda-forge packages it, and against master as Homebrew builds
-it, with a report for people and one for the CI system. --write puts it where
-the CI system looks for it. With --diff the run also shows what has changed
-since the last one of the default branch.`,
-		Example: "  mcp-conform init github --write\n  mcp-conform init github --suite all --server 'npx -y tmux-mcp' --diff --write\n  mcp-conform init gitlab -o ci/conform.yml",
+		Use:     "init github|gitlab",
+		Short:   "Print a CI file that runs the matrix, or write it",
+		Long:    help("init"),
+		Example: help("init-examples"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || ciFile(args[0]) == "" {
 				return fmt.Errorf("%s: want github or gitlab", strings.TrimSpace("init "+strings.Join(args, " ")))

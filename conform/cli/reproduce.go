@@ -17,15 +17,10 @@ func newReproduce() *cobra.Command {
 	var o runOptions
 	var file string
 	cmd := &cobra.Command{
-		Use:   "reproduce GAP/LAYER[/TMUX]",
-		Short: "Print a shell script that shows a cell with nothing but that tmux",
-		Long: `reproduce runs one cell and prints what it did as a shell script, for a bug
-report: the script needs nothing but that tmux, works in a directory of its own
-and leaves nothing behind. The calls of layers api and mcp are comments in it.
-
-With --report it prints the script of a failure in a JSON report, and runs
-nothing.`,
-		Example: "  mcp-conform reproduce 101/tmux --tmux /opt/tmux-3.7/bin/tmux >bug.sh\n  mcp-conform reproduce 101/tmux/3.7 --report report.json",
+		Use:     "reproduce GAP/LAYER[/TMUX]",
+		Short:   "Print a shell script that shows a cell with nothing but that tmux",
+		Long:    help("reproduce"),
+		Example: help("reproduce-examples"),
 		Args:    wantArgs(1, "reproduce: want one cell, GAP/LAYER or GAP/LAYER/TMUX, as in 101/tmux/3.7"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			gap, layer, target, err := parseCell(args[0])

@@ -16,17 +16,11 @@ func newTokens() *cobra.Command {
 	var o runOptions
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "tokens",
-		Short: "Compare the typed format tokens with what tmux programs have",
-		Long: `tokens asks a server of each tmux which format tokens it has, and compares them
-with the tokens that this module has types for. It also asks for every name in
-the program, and so finds tokens that nobody has heard of yet.
-
-Exit status: 0 when there is no difference, 1 when there is one, 2 when tmux
-could not be asked.`,
-		Example: `  mcp-conform tokens
-  mcp-conform tokens --tmux debian:sid --tmux master=/opt/tmux/bin/tmux`,
-		Args: cobra.NoArgs,
+		Use:     "tokens",
+		Short:   "Compare the typed format tokens with what tmux programs have",
+		Long:    help("tokens"),
+		Example: help("tokens-examples"),
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			targets, err := o.targets(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {

@@ -27,17 +27,10 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 func newVerdict() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
-		Use:   "verdict GAP/CLAIM",
-		Short: "Say whether one claim holds, for git bisect run",
-		Long: `verdict runs the script of one gap on layer tmux, and prints what was observed
-of one of its claims, whatever the script expects of that version. Claims are
-numbered in their order in the script, as reports show them; explain prints
-them.
-
-Exit status, as git bisect run takes it: 0 when the claim is confirmed, 1 when it
-is refuted, 125 when this tmux cannot be judged, as when it is missing, crashes or
-lacks what the script needs. 128 ends a bisection: the command line is wrong.`,
-		Example: "  mcp-conform verdict 106/1 --tmux ./tmux\n  git bisect run sh -c 'make >/dev/null || exit 125; mcp-conform verdict 106/1 --tmux ./tmux'",
+		Use:     "verdict GAP/CLAIM",
+		Short:   "Say whether one claim holds, for git bisect run",
+		Long:    help("verdict"),
+		Example: help("verdict-examples"),
 		Args:    wantArgs(1, "verdict: want one claim, GAP/CLAIM, as in 106/1"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			gap, number, err := o.claim(args[0])
