@@ -35,7 +35,9 @@ var verbs = map[string]verb{
 		}
 		return srv.Client(a[0]).Info(ctx)
 	}},
-	"list": {"panes|windows|sessions|clients|buffers [FILTER]", 1, func(ctx context.Context, srv *tmux.Server, a []string) (any, error) {
+	"list": {"panes|windows|sessions|clients|buffers [FILTER]", 1, func(
+		ctx context.Context, srv *tmux.Server, a []string,
+	) (any, error) {
 		filter := tmux.Format(strings.Join(a[1:], " "))
 		switch a[0] {
 		case "panes":
@@ -58,16 +60,7 @@ var verbs = map[string]verb{
 		if len(a) == 1 {
 			return value(srv.Display(ctx, tmux.Format(a[0])))
 		}
-		format := tmux.Format(a[1])
-		switch a[0][0] {
-		case '%':
-			return value(srv.Pane(tmux.PaneID(a[0])).Display(ctx, format))
-		case '@':
-			return value(srv.Window(tmux.WindowID(a[0])).Display(ctx, format))
-		case '$':
-			return value(srv.Session(tmux.SessionID(a[0])).Display(ctx, format))
-		}
-		return value(srv.Client(a[0]).Display(ctx, format))
+		return value(objectOf(srv, a[0]).Display(ctx, tmux.Format(a[1])))
 	}},
 	// search finds the panes whose screen shows a pattern.
 	"search": {"PATTERN [glob|regexp] [ignore-case]", 1, func(ctx context.Context, srv *tmux.Server, a []string) (any, error) {
@@ -133,18 +126,27 @@ var verbs = map[string]verb{
 	}},
 	// command runs an object's own command with arguments in tmux's own words.
 	"command": {"ID NAME [ARG…]", 2, func(ctx context.Context, srv *tmux.Server, a []string) (any, error) {
-		run := srv.Client(a[0]).Command
-		switch a[0][0] {
-		case '%':
-			run = srv.Pane(tmux.PaneID(a[0])).Command
-		case '@':
-			run = srv.Window(tmux.WindowID(a[0])).Command
-		case '$':
-			run = srv.Session(tmux.SessionID(a[0])).Command
-		}
-		out, err := run(ctx, a[1], a[2:]...)
+		out, err := objectOf(srv, a[0]).Command(ctx, a[1], a[2:]...)
 		return value(string(out), err)
 	}},
+}
+
+// object is what scripts name by an id.
+type object interface {
+	Display(ctx context.Context, format tmux.Format) (string, error)
+	Command(ctx context.Context, name string, args ...string) ([]byte, error)
+}
+
+func objectOf(srv *tmux.Server, id string) object {
+	switch id[0] {
+	case '%':
+		return srv.Pane(tmux.PaneID(id))
+	case '@':
+		return srv.Window(tmux.WindowID(id))
+	case '$':
+		return srv.Session(tmux.SessionID(id))
+	}
+	return srv.Client(id)
 }
 
 // value is the JSON of a call that returns a text, done of one that returns

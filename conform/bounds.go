@@ -3,7 +3,6 @@ package conform
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime/metrics"
@@ -41,7 +40,7 @@ type output struct {
 
 	mu   sync.Mutex
 	left int
-	over func()
+	over func() // for what is not kept any more
 }
 
 // stream is a writer to one of an output's texts.
@@ -56,15 +55,16 @@ func (s stream) Write(p []byte) (int, error) {
 	n := min(len(p), s.left)
 	s.text.Write(p[:n])
 	s.left -= n
-	if n < len(p) {
+	if n < len(p) && s.over != nil {
 		s.over()
-		return n, io.ErrShortWrite
 	}
-	return n, nil
+	return len(p), nil
 }
 
 // run runs a command, which ctx and a bound on its output end.
-func run(ctx context.Context, dir string, env []string, program string, args ...string) (stdout, stderr string, state *os.ProcessState, err error) {
+func run(ctx context.Context, dir string, env []string, program string, args ...string) (
+	stdout, stderr string, state *os.ProcessState, err error,
+) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	out := &output{left: maxOutput, over: func() { cancel(errTooMuch) }}
@@ -83,7 +83,9 @@ func run(ctx context.Context, dir string, env []string, program string, args ...
 // process itself takes too much memory: testscript, package tmux and the MCP client keep
 // what they are sent. excess is called with what was too much. It does not return.
 func watch(excess func(string)) {
-	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+	}
 	tick := time.NewTicker(50 * time.Millisecond)
 	for n := 0; ; n++ {
 		<-tick.C

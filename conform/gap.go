@@ -224,24 +224,16 @@ func (g *Gap) claims(l report.Layer, version string) []report.Claim {
 func ruleRange(conditions string) string {
 	var parts []string
 	for _, m := range ruleVersions.FindAllStringSubmatch(conditions, -1) {
-		not, v := m[1]+m[3], m[2]+m[4]
-		if exact := strings.TrimPrefix(v, "="); exact != v && !strings.ContainsAny(exact, "<>=,") {
-			if not != "" {
-				exact = "not " + exact
-			}
-			parts = append(parts, exact)
-			continue
-		}
+		not, v, word := m[1]+m[3] != "", m[2]+m[4], ""
 		switch isRange := strings.ContainsAny(v, "<>=,"); {
-		case isRange && not == "":
-			parts = append(parts, v)
-		case isRange:
-			parts = append(parts, "not "+v)
-		case not == "":
-			parts = append(parts, "from "+v)
-		default:
-			parts = append(parts, "before "+v)
+		case isRange && not:
+			word = "not "
+		case !isRange && not:
+			word = "before "
+		case !isRange:
+			word = "from "
 		}
+		parts = append(parts, word+strings.TrimPrefix(v, "="))
 	}
 	return strings.Join(parts, ", ")
 }

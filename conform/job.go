@@ -2,7 +2,6 @@ package conform
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -198,8 +197,8 @@ func converse(ctx context.Context, child []string, req request) (message, error)
 	cmd.Dir, cmd.Env = req.Dir, append(scriptEnv(req.Dir), lazyGC...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = graceTime
-	var stderr bytes.Buffer
-	cmd.Stderr = &limited{buf: &stderr, left: 8192}
+	said := &output{left: 8192}
+	cmd.Stderr = stream{said, &said.stderr}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return message{}, err
@@ -251,7 +250,7 @@ func converse(ctx context.Context, child []string, req request) (message, error)
 	case ctx.Err() != nil:
 		return last, ctx.Err()
 	}
-	return last, fmt.Errorf("the script's process ended without an outcome: %v: %s", waitErr, tail(stderr.String()))
+	return last, fmt.Errorf("the script's process ended without an outcome: %v: %s", waitErr, tail(said.stderr.String()))
 }
 
 // listen reads the child's messages. The result has the last command and, if the
@@ -302,17 +301,4 @@ func scriptEnv(dir string) []string {
 		}
 	}
 	return env
-}
-
-// limited keeps the first bytes that are written to it and drops the rest.
-type limited struct {
-	buf  *bytes.Buffer
-	left int
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	n := min(len(p), l.left)
-	l.buf.Write(p[:n])
-	l.left -= n
-	return len(p), nil
 }

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tmuxmcp/conform/report"
@@ -83,15 +85,9 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	if len(opts.Targets) == 0 || len(opts.Gaps) == 0 {
 		return nil, errors.New("nothing to run: no targets or no gaps")
 	}
-	if opts.Jobs <= 0 {
-		opts.Jobs = 2 * runtime.NumCPU()
-	}
-	if opts.Transport == "" {
-		opts.Transport = tmux.TransportExec
-	}
-	if opts.Timeout <= 0 {
-		opts.Timeout = DefaultTimeout
-	}
+	opts.Jobs = cmp.Or(max(opts.Jobs, 0), 2*runtime.NumCPU())
+	opts.Transport = cmp.Or(opts.Transport, tmux.TransportExec)
+	opts.Timeout = cmp.Or(max(opts.Timeout, 0), DefaultTimeout)
 	if len(opts.Layers) == 0 {
 		opts.Layers = report.Layers()
 	}
@@ -109,47 +105,33 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	if opts.serverDir, err = os.Getwd(); err != nil {
 		return nil, fmt.Errorf("find the current directory, to start the MCP server in: %w", err)
 	}
-	result := &report.Report{Version: report.FormatVersion, Started: time.Now(), Shard: opts.Shard.String(), Targets: opts.Targets, Server: opts.Server, Suites: suitesOf(opts.Gaps)}
-	var jobs []*job
+	result := &report.Report{
+		Version: report.FormatVersion, Started: time.Now(), Shard: opts.Shard.String(),
+		Targets: opts.Targets, Server: opts.Server, Suites: suitesOf(opts.Gaps),
+	}
 	for _, gap := range opts.Gaps {
 		result.Gaps = append(result.Gaps, gap.GapInfo)
-		for _, target := range opts.Targets {
-			for _, layer := range gap.Layers() {
-				if slices.Contains(opts.Layers, layer) {
-					j := &job{gap: gap, target: target, layer: layer, transport: tmux.TransportExec}
-					switch {
-					case layer == report.MCPLayer && result.Server != "":
-						j.transport = ""
-					case layer != report.TmuxLayer:
-						j.transport = opts.Transport
-					}
-					jobs = append(jobs, j)
-				}
-			}
-		}
 	}
-	all := len(jobs)
-	jobs = opts.Shard.of(jobs)
+	all := opts.jobs()
+	jobs := opts.Shard.of(all)
 	for _, l := range report.Layers() {
 		if slices.ContainsFunc(jobs, func(j *job) bool { return j.layer == l }) {
 			result.Layers = append(result.Layers, l)
 		}
 	}
 	switch {
-	case all == 0:
+	case len(all) == 0:
 		return nil, fmt.Errorf("nothing to run: no gap has a script for layer %s", opts.Layers[0])
 	case len(jobs) == 0:
-		return nil, fmt.Errorf("nothing to run: shard %s of %d scripts is empty", opts.Shard, all)
+		return nil, fmt.Errorf("nothing to run: shard %s of %d scripts is empty", opts.Shard, len(all))
 	}
 	if opts.Server != "" && slices.Contains(result.Layers, report.MCPLayer) {
 		offers, err := opts.askServer(ctx)
+		if err == nil && opts.Dialect == nil {
+			opts.Dialect, err = offers.detect()
+		}
 		if err != nil {
 			return nil, err
-		}
-		if opts.Dialect == nil {
-			if opts.Dialect, err = offers.detect(); err != nil {
-				return nil, err
-			}
 		}
 		if opts.Dialect != nil {
 			result.Dialect = opts.Dialect.Name
@@ -163,11 +145,6 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 		j.dir = filepath.Join(dir, strconv.Itoa(i))
 	}
 	result.Cells = runJobs(ctx, opts, jobs)
-	for i, j := range jobs {
-		if c := &result.Cells[i]; c.Claims == nil {
-			c.Settle(j.gap.claims(j.layer, j.target.Version))
-		}
-	}
 	result.DurationMS = time.Since(result.Started).Milliseconds()
 	result.Interrupted = ctx.Err() != nil
 	opts.Known.Apply(result)
@@ -177,6 +154,27 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	}
 	endAdopted()
 	return result, os.RemoveAll(dir)
+}
+
+// jobs are all scripts of the run, in the order of reports.
+func (o *Options) jobs() (jobs []*job) {
+	for _, gap := range o.Gaps {
+		for _, target := range o.Targets {
+			for _, layer := range gap.Layers() {
+				j := &job{gap: gap, target: target, layer: layer, transport: o.Transport}
+				switch {
+				case !slices.Contains(o.Layers, layer):
+					continue
+				case layer == report.TmuxLayer:
+					j.transport = tmux.TransportExec
+				case layer == report.MCPLayer && o.Server != "":
+					j.transport = ""
+				}
+				jobs = append(jobs, j)
+			}
+		}
+	}
+	return jobs
 }
 
 // maxHung is how many scripts of a target may reach their timeout, one after the other,
@@ -200,42 +198,42 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 		}
 	}
 	// A target that hangs would take the whole time of each script.
-	hung := map[string]int{} // how many scripts did not end, one after the other
-	givenUp := func(target string) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return hung[target] >= maxHung
+	hung := map[string]*atomic.Int32{} // how many scripts did not end, one after the other
+	for _, t := range opts.Targets {
+		hung[t.Name] = new(atomic.Int32)
 	}
-	note := func(c report.Cell) {
-		mu.Lock()
-		defer mu.Unlock()
-		if !slices.ContainsFunc(c.Claims, func(cl report.Claim) bool { return cl.Outcome == report.TimedOut }) {
-			hung[c.Tmux] = 0
-		} else {
-			hung[c.Tmux]++
+	run := func(j *job) report.Cell {
+		c, hung := j.cell(), hung[j.target.Name]
+		if ctx.Err() != nil {
+			c.Status, c.Reason = report.Skip, stopReason(ctx)
+			return c
 		}
+		tell(c, false)
+		if hung.Load() >= maxHung {
+			c.Status, c.Reason = report.Skip, report.GivenUp
+		} else {
+			c = opts.attempts(ctx, opts, j)
+		}
+		if slices.ContainsFunc(c.Claims, func(cl report.Claim) bool { return cl.Outcome == report.TimedOut }) {
+			hung.Add(1)
+		} else if c.Reason != report.GivenUp {
+			hung.Store(0)
+		}
+		if opts.FailFast && c.Status.Bad() && !opts.Known.Expect(c, j.target) {
+			stop(errFailFast)
+		}
+		tell(c, true)
+		return c
 	}
 	queue := make(chan int)
 	var workers sync.WaitGroup
 	for range min(opts.Jobs, len(jobs)) {
 		workers.Go(func() {
 			for i := range queue {
-				cells[i] = jobs[i].cell()
-				if ctx.Err() != nil {
-					cells[i].Status, cells[i].Reason = report.Skip, stopReason(ctx)
-					continue
+				cells[i] = run(jobs[i])
+				if cells[i].Claims == nil {
+					cells[i].Settle(jobs[i].gap.claims(jobs[i].layer, jobs[i].target.Version))
 				}
-				tell(cells[i], false)
-				if givenUp(jobs[i].target.Name) {
-					cells[i].Status, cells[i].Reason = report.Skip, report.GivenUp
-				} else {
-					cells[i] = opts.attempts(ctx, opts, jobs[i])
-					note(cells[i])
-				}
-				if opts.FailFast && cells[i].Status.Bad() && !opts.Known.Expect(cells[i], jobs[i].target) {
-					stop(errFailFast)
-				}
-				tell(cells[i], true)
 			}
 		})
 	}
@@ -259,7 +257,8 @@ func CheckEnvironment() error {
 	}
 	dir, err := runDir("")
 	if err != nil {
-		return fmt.Errorf("no directory can be made in %s: %w: set TMPDIR to one that is there, or unset it", os.TempDir(), errors.Unwrap(err))
+		return fmt.Errorf("no directory can be made in %s: %w: set TMPDIR to one that is there, or unset it",
+			os.TempDir(), errors.Unwrap(err))
 	}
 	return os.Remove(dir)
 }

@@ -94,11 +94,11 @@ func Compare(a, b *Report) *Diff {
 	for _, p := range d.Targets {
 		for i := range b.Cells {
 			if to := &b.Cells[i]; to.Tmux == p.B {
-				d.compare(b, p, a.like(to, p.A), to)
+				d.compare(b, p, a.Cell(to.Gap, p.A, to.Layer), to)
 			}
 		}
 		for i := range a.Cells {
-			if from := &a.Cells[i]; from.Tmux == p.A && b.like(from, p.B) == nil {
+			if from := &a.Cells[i]; from.Tmux == p.A && b.Cell(from.Gap, p.B, from.Layer) == nil {
 				d.compare(a, p, from, nil)
 			}
 		}
@@ -109,16 +109,8 @@ func Compare(a, b *Report) *Diff {
 	return d
 }
 
-// like is the cell of the report that has another's gap and layer: a run reaches
+// compare adds what changed from one cell to another; one of them may be nil. A run reaches
 // tmux in one way, and two runs that differ in it are compared all the same.
-func (r *Report) like(c *Cell, target string) *Cell {
-	if target == "" {
-		return nil
-	}
-	return r.Cell(c.Gap, target, c.Layer)
-}
-
-// compare adds what changed from one cell to another; one of them may be nil.
 func (d *Diff) compare(r *Report, p TargetPair, from, to *Cell) {
 	cell := to
 	if to == nil {
@@ -133,7 +125,10 @@ func (d *Diff) compare(r *Report, p TargetPair, from, to *Cell) {
 		}
 	}
 	for _, cl := range claims {
-		c := ClaimChange{Gap: cell.Gap, Title: r.Gap(cell.Gap).Title, Layer: cell.Layer, Claim: cl.Number, Text: cl.Text, Tmux: p, Transport: cell.Transport}
+		c := ClaimChange{
+			Gap: cell.Gap, Title: r.Gap(cell.Gap).Title, Layer: cell.Layer, Claim: cl.Number, Text: cl.Text,
+			Tmux: p, Transport: cell.Transport,
+		}
 		was, is := from.claim(cl.Text), to.claim(cl.Text)
 		if was != nil {
 			c.From, c.Was = was.word(), from.untrue(was)
@@ -141,7 +136,7 @@ func (d *Diff) compare(r *Report, p TargetPair, from, to *Cell) {
 		if is != nil {
 			c.To, c.Reason = is.word(), to.untrue(is)
 		}
-		na := Outcome(NotApplicable) // of which earlier releases said nothing
+		na := Outcome(NotApplicable)
 		switch {
 		case was == nil && is.Outcome == na, is == nil && was.Outcome == na:
 			continue
