@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
@@ -55,10 +54,8 @@ const dialectKeys = "name, case, tiers, tier_values, detect (tools, parameters) 
 // ParseDialect reads a dialect's file.
 func ParseDialect(file string, text []byte) (*Dialect, error) {
 	var d Dialect
-	dec := toml.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&d); err != nil {
-		return nil, report.TOMLError(file, err, dialectKeys)
+	if err := report.DecodeTOML(file, text, &d, dialectKeys); err != nil {
+		return nil, err
 	}
 	switch {
 	case d.Name == "":

@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -17,8 +16,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/pelletier/go-toml/v2"
 
 	"tmuxmcp/conform/report"
 	"tmuxmcp/tmux"
@@ -123,10 +120,8 @@ type targetFile struct {
 // path is required, and a relative one is relative to the directory dir.
 func ParseTargets(file, dir string, text []byte) ([]report.Target, error) {
 	var doc targetFile
-	dec := toml.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&doc); err != nil {
-		return nil, report.TOMLError(file, err, "[[target]] with name, path, args, env and probe")
+	if err := report.DecodeTOML(file, text, &doc, "[[target]] with name, path, args, env and probe"); err != nil {
+		return nil, err
 	}
 	if len(doc.Target) == 0 {
 		return nil, fmt.Errorf("%s: no targets: want [[target]] with name, path, args, env and probe", file)
@@ -191,44 +186,23 @@ func find(ctx context.Context, t *report.Target, fetch Fetch) error {
 	if t.Path, err = filepath.Abs(path); err != nil {
 		return fail(err)
 	}
-	version, err := askVersion(ctx, t)
-	if err != nil || t.Probe {
-		var strange strangeVersion
-		if err != nil && !errors.As(err, &strange) {
-			return fail(err)
-		}
-		if err := findByProbing(ctx, t, version, err); err != nil {
-			return fail(err)
-		}
+	// The program may be anything: whatever it starts is ended with it.
+	answer, err := ask(ctx, request{Ask: askForVersion, Target: *t, Timeout: versionTimeout})
+	switch {
+	case err != nil && !answer.Strange:
+		return fail(err)
+	case err == nil && !t.Probe:
+		t.Version = answer.Version
 		return nil
 	}
-	t.Version = version
-	return nil
-}
-
-// strangeVersion is the error of a -V that makes no sense.
-type strangeVersion struct {
-	error
-	printed string
-}
-
-// findByProbing finds the version by what the program can do. claimed is its -V, and err says
-// why that makes no sense.
-func findByProbing(ctx context.Context, t *report.Target, claimed string, err error) error {
-	answer, probeErr := ask(ctx, request{Ask: askForProbe, Target: *t, Timeout: DefaultTimeout})
+	probed, probeErr := ask(ctx, request{Ask: askForProbe, Target: *t, Timeout: DefaultTimeout})
 	if probeErr != nil {
 		// What is no tmux at all is better known by its -V.
-		return cmp.Or(err, probeErr)
+		return fail(cmp.Or(err, probeErr))
 	}
-	t.Probed, t.Version = true, answer.Version
-	var strange strangeVersion
-	switch {
-	case errors.As(err, &strange):
-		t.Claimed = strange.printed
-	case levelOf(claimed) == answer.Version:
-		t.Version = claimed
-	default:
-		t.Claimed = claimed
+	t.Probed, t.Version, t.Claimed = true, probed.Version, answer.Version
+	if err == nil && levelOf(answer.Version) == probed.Version {
+		t.Version, t.Claimed = answer.Version, ""
 	}
 	return nil
 }
@@ -239,17 +213,8 @@ var versionTimeout = 5 * time.Second
 // versionLine is what tmux prints for -V, and its version, which reports print.
 var versionLine = regexp.MustCompile(`^tmux ([0-9A-Za-z.~+_-]+)$`)
 
-// askVersion runs the program with -V in a process of its own and reads tmux's
-// version from what it prints. The program may be anything: whatever it starts is ended with it.
-func askVersion(ctx context.Context, t *report.Target) (string, error) {
-	answer, err := ask(ctx, request{Ask: askForVersion, Target: *t, Timeout: versionTimeout})
-	if err != nil && answer.Strange {
-		err = strangeVersion{err, answer.Version}
-	}
-	return answer.Version, err
-}
-
-// version is the child's side of askVersion.
+// version is the child's side: it runs the program with -V and reads tmux's version from what
+// that prints.
 func (r request) version(ctx context.Context) (message, error) {
 	out, _, _, err := run(ctx, r.Dir, scriptEnv(r.Dir), r.Target.Path, "-V")
 	text := strings.TrimSpace(out)
@@ -269,7 +234,8 @@ func (r request) version(ctx context.Context) (message, error) {
 	m := versionLine.FindStringSubmatch(text)
 	switch {
 	case err != nil || m == nil:
-		return message{Strange: true, Version: clipText(text)}, fmt.Errorf("-V printed %.60q: a tmux whose version is not known, as in \"tmux 3.6a\" or \"tmux next-3.8\"", text)
+		return message{Strange: true, Version: clipText(text)},
+			fmt.Errorf("-V printed %.60q: a tmux whose version is not known, as in \"tmux 3.6a\" or \"tmux next-3.8\"", text)
 	case !v.Has(tmux.MinVersion):
 		return message{}, fmt.Errorf("is tmux %s: older than %s, the oldest that this works with", v, tmux.MinVersion)
 	}

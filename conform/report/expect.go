@@ -60,10 +60,8 @@ func ParseExpectations(file string, text []byte) (*Expectations, error) {
 	var doc struct {
 		Known []expectation `toml:"known"`
 	}
-	dec := toml.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&doc); err != nil {
-		return nil, TOMLError(file, err, "[[known]] with target, tmux, claim, transport, kind, reason and link")
+	if err := DecodeTOML(file, text, &doc, "[[known]] with target, tmux, claim, transport, kind, reason and link"); err != nil {
+		return nil, err
 	}
 	e.entries = doc.Known
 	var headers []int
@@ -378,11 +376,17 @@ func tomlString(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// TOMLError says what is wrong with a TOML file, and on which line.
-func TOMLError(file string, err error, keys string) error {
+// DecodeTOML decodes a TOML file. Its error says what is wrong and on which line; keys is what
+// the file may have.
+func DecodeTOML(file string, text []byte, doc any, keys string) error {
+	dec := toml.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(doc)
 	var unknown *toml.StrictMissingError
 	var syntax *toml.DecodeError
 	switch {
+	case err == nil:
+		return nil
 	case errors.As(err, &unknown):
 		row, _ := unknown.Errors[0].Position()
 		return fmt.Errorf("%s:%d: unknown key %s: want %s", file, row, strings.Join(unknown.Errors[0].Key(), "."), keys)
