@@ -64,8 +64,6 @@ type claimID struct {
 	Number int   // 0 for all
 }
 
-func (c *Cell) id(cl *Claim) claimID { return claimID{c.Gap, c.Layer, cl.Number} }
-
 func (id claimID) String() string { return fmt.Sprintf("%d/%s/%d", id.Gap, id.Layer, id.Number) }
 
 var claimForm = regexp.MustCompile(`^([1-9][0-9]{0,5})/(?:\*|([a-z]+)/(?:\*|([1-9][0-9]{0,5})))$`)
@@ -157,32 +155,95 @@ func (v Verdict) outcome(expected Verdict) Outcome {
 	return True
 }
 
-// group is claims that are alike: the first, with its cell, and the targets of all.
+// result is a claim of a cell.
+type result struct {
+	*Cell
+	Claim *Claim
+}
+
+// results are all claims, in the order of cells.
+func (r *Report) results() (all []result) {
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		for k := range c.Claims {
+			all = append(all, result{c, &c.Claims[k]})
+		}
+	}
+	return all
+}
+
+func (c result) ID() claimID { return claimID{c.Gap, c.Layer, c.Claim.Number} }
+
+// Failed reports whether the claim failed, or the whole cell is an error.
+func (c result) Failed() bool {
+	return c.Claim.Outcome.Failed() || c.Claim.Outcome == Outcome(Errored)
+}
+
+// Says is the claim, behind what it is about; empty for that of a whole script.
+func (c result) Says() string {
+	if c.Claim.Text == WholeClaim {
+		return ""
+	}
+	return ": " + c.Claim.Text
+}
+
+// Why is what the outcome rests on, with the line of the script where the cell has it.
+func (c result) Why() string {
+	if c.Status == Flaky || strings.HasSuffix(c.Reason, c.Claim.Why) {
+		return c.Reason
+	}
+	return c.Claim.Why
+}
+
+// Skipped is why nothing is known of the claim; empty if something is.
+func (c result) Skipped() string {
+	if !c.Claim.Outcome.skipped() {
+		return ""
+	}
+	return strings.TrimSuffix(string(c.Claim.Outcome)+": "+c.Why(), ": ")
+}
+
+// Wrong is the evidence of what went wrong.
+func (c result) Wrong() Evidence {
+	if c.Claim.Evidence != nil {
+		return *c.Claim.Evidence
+	}
+	return c.Last()
+}
+
+// Seen is the evidence that the claim's verdict rests on.
+func (c result) Seen() (found []Evidence) {
+	for _, e := range c.Evidence {
+		why, ok := strings.CutPrefix(e.Expected, string(c.Claim.Verdict)+ObservedBy)
+		if ok && strings.Contains("; "+c.Claim.Why+"; ", "; "+why+"; ") {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// group is results that are alike: the first, and the targets of all.
 type group struct {
-	Cell
-	Claim   Claim
+	result
 	Targets []string
 }
 
-// groups puts the claims of all cells together that have the same key, in the order of
-// the first of each. Those whose key is nil are left out.
-func (r *Report) groups(key func(c *Cell, cl *Claim) any) []group {
+// groups puts the results together that have the same key, in the order of the first of
+// each. Those whose key is nil are left out.
+func (r *Report) groups(key func(c result) any) []group {
 	at := map[any]int{}
 	var all []group
-	for i := range r.Cells {
-		c := &r.Cells[i]
-		for j := range c.Claims {
-			k := key(c, &c.Claims[j])
-			if k == nil {
-				continue
-			}
-			if _, ok := at[k]; !ok {
-				at[k] = len(all)
-				all = append(all, group{Cell: *c, Claim: c.Claims[j]})
-			}
-			if g := &all[at[k]]; !slices.Contains(g.Targets, c.Tmux) {
-				g.Targets = append(g.Targets, c.Tmux)
-			}
+	for _, c := range r.results() {
+		k := key(c)
+		if k == nil {
+			continue
+		}
+		if _, ok := at[k]; !ok {
+			at[k] = len(all)
+			all = append(all, group{result: c})
+		}
+		if g := &all[at[k]]; !slices.Contains(g.Targets, c.Tmux) {
+			g.Targets = append(g.Targets, c.Tmux)
 		}
 	}
 	return all
@@ -190,107 +251,37 @@ func (r *Report) groups(key func(c *Cell, cl *Claim) any) []group {
 
 // refutations are the claims that are not true of some targets, with why.
 func (r *Report) refutations() []group {
-	return r.groups(func(c *Cell, cl *Claim) any {
-		if cl.Verdict != Refuted {
+	return r.groups(func(c result) any {
+		if c.Claim.Verdict != Refuted {
 			return nil
 		}
-		return [3]any{c.Gap, cl.Text, cl.Why}
+		return [3]any{c.Gap, c.Claim.Text, c.Claim.Why}
 	})
 }
 
 // failures are the unexpected ones, or those that were known. What is an error is one of
 // its whole cell.
 func (r *Report) failures(known bool) []group {
-	return r.groups(func(c *Cell, cl *Claim) any {
-		if !c.Status.Bad() || cl.Outcome != Outcome(Errored) && !cl.Outcome.Failed() || (cl.Known != nil) != known {
+	return r.groups(func(c result) any {
+		if !c.Status.Bad() || !c.Failed() || (c.Claim.Known != nil) != known {
 			return nil
 		}
-		number, reason := cl.Number, Known{}
+		number, reason := c.Claim.Number, Known{}
 		if c.Status == Errored {
 			number = 0
 		}
 		if known {
-			reason = *cl.Known
+			reason = *c.Claim.Known
 		}
-		return [7]any{c.Gap, c.Layer, number, cl.Outcome, cl.Why, c.last(cl).alike(), reason}
+		return [7]any{c.Gap, c.Layer, number, c.Claim.Outcome, c.Claim.Why, c.Wrong().alike(), reason}
 	})
-}
-
-// last is the evidence of what went wrong with a claim.
-func (c *Cell) last(cl *Claim) Evidence {
-	if cl.Evidence != nil {
-		return *cl.Evidence
-	}
-	return c.Last()
-}
-
-// why is what a claim's outcome rests on, with the line of the script where the cell has it.
-func (c *Cell) why(cl *Claim) string {
-	if c.Status == Flaky || strings.HasSuffix(c.Reason, cl.Why) {
-		return c.Reason
-	}
-	return cl.Why
 }
 
 // What is a failure in words.
 func (g group) What() string {
-	id, text := g.id(&g.Claim).String(), ""
-	switch {
-	case g.Status == Errored:
-		id = fmt.Sprintf("%d/%s", g.Gap, g.Layer)
-	case g.Claim.Text != WholeClaim:
-		text = ": " + g.Claim.Text
+	id, text := g.ID().String(), g.Says()
+	if g.Status == Errored {
+		id, text = fmt.Sprintf("%d/%s", g.Gap, g.Layer), ""
 	}
 	return fmt.Sprintf("%s, tmux %s: %s%s", id, strings.Join(g.Targets, ", "), g.Claim.Outcome, text)
-}
-
-// Failed is the evidence of a failure.
-func (g group) Failed() Evidence { return g.last(&g.Claim) }
-
-// FailedAs is why it failed.
-func (g group) FailedAs() string { return g.why(&g.Claim) }
-
-// Seen is the evidence that the verdict on a group's claim rests on.
-func (g group) Seen() []Evidence { return g.evidenceOf(g.Claim) }
-
-// test is a claim of a cell, as formats for CI systems have it.
-type test struct {
-	*Cell
-	Claim *Claim
-}
-
-// tests are the claims of some cells.
-func (r *Report) tests(of func(c *Cell) bool) (tests []test) {
-	for i := range r.Cells {
-		for k := range r.Cells[i].Claims {
-			if c := &r.Cells[i]; of(c) {
-				tests = append(tests, test{c, &c.Claims[k]})
-			}
-		}
-	}
-	return tests
-}
-
-func (t test) ID() claimID    { return t.id(t.Claim) }
-func (t test) Why() string    { return t.why(t.Claim) }
-func (t test) Last() Evidence { return t.last(t.Claim) }
-
-// Says is the claim, behind what it is about; empty for that of a whole script.
-func (t test) Says() string {
-	if t.Claim.Text == WholeClaim {
-		return ""
-	}
-	return ": " + t.Claim.Text
-}
-
-func (t test) Failed() bool {
-	return t.Claim.Outcome.Failed() || t.Claim.Outcome == Outcome(Errored)
-}
-
-// Skipped is why nothing is known of the claim; empty if something is.
-func (t test) Skipped() string {
-	if !t.Claim.Outcome.skipped() {
-		return ""
-	}
-	return strings.TrimSuffix(string(t.Claim.Outcome)+": "+t.Why(), ": ")
 }

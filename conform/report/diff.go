@@ -131,10 +131,10 @@ func (d *Diff) compare(r *Report, p TargetPair, from, to *Cell) {
 		}
 		was, is := from.claim(cl.Text), to.claim(cl.Text)
 		if was != nil {
-			c.From, c.Was = was.word(), from.untrue(was)
+			c.From, c.Was = was.word(), result{from, was}.untrue()
 		}
 		if is != nil {
-			c.To, c.Reason = is.word(), to.untrue(is)
+			c.To, c.Reason = is.word(), result{to, is}.untrue()
 		}
 		na := Outcome(NotApplicable)
 		switch {
@@ -181,14 +181,14 @@ func (cl *Claim) word() string {
 }
 
 // untrue is why the claim is not true; empty if it is.
-func (c *Cell) untrue(cl *Claim) string {
-	switch {
-	case cl.Outcome == True, cl.Outcome == NotReached:
+func (c result) untrue() string {
+	switch c.Claim.Outcome {
+	case True, NotReached:
 		return ""
-	case cl.Outcome == Untrue:
-		return cl.Why
+	case Untrue:
+		return c.Claim.Why
 	}
-	return c.why(cl)
+	return c.Why()
 }
 
 // reasonOf is a reason without what differs from run to run: numbers, and the line of the

@@ -147,9 +147,9 @@ func (e *Expectations) Check(claims map[int]map[Layer]int) error {
 	return nil
 }
 
-// covers reports whether the entry is about a claim of a cell on a target.
-func (x *expectation) covers(c *Cell, cl *Claim, t Target) bool {
-	return x.id.has(c.id(cl)) && (x.Transport == "" || x.Transport == c.Transport) && x.versions.Has(t.Version) && x.names(t.Name)
+// covers reports whether the entry is about a result on a target.
+func (x *expectation) covers(c result, t Target) bool {
+	return x.id.has(c.ID()) && (x.Transport == "" || x.Transport == c.Transport) && x.versions.Has(t.Version) && x.names(t.Name)
 }
 
 // targets are the names in the entry, and whether it is about all others.
@@ -165,12 +165,12 @@ func (x *expectation) names(target string) bool {
 }
 
 // matches reports whether a claim that the entry covers failed as it says.
-func (x *expectation) matches(c *Cell, cl *Claim) bool {
-	if !cl.Outcome.Failed() || x.Kind != cl.Outcome {
+func (x *expectation) matches(c result) bool {
+	if !c.Claim.Outcome.Failed() || x.Kind != c.Claim.Outcome {
 		return false
 	}
 	// The cell's reason says more of the first claim that failed.
-	return slices.ContainsFunc([]string{cl.Why, c.why(cl)}, func(why string) bool {
+	return slices.ContainsFunc([]string{c.Claim.Why, c.Why()}, func(why string) bool {
 		if x.pattern != nil {
 			return x.pattern.MatchString(place.ReplaceAllString(why, ""))
 		}
@@ -183,15 +183,15 @@ func (e *Expectations) mark(c *Cell, t Target) {
 	c.Known = nil
 	known, unknown := (*Known)(nil), false
 	for i := range c.Claims {
-		cl := &c.Claims[i]
-		cl.Known = nil
-		for k := 0; k < len(e.entries) && cl.Known == nil; k++ {
-			if x := &e.entries[k]; x.covers(c, cl, t) && x.matches(c, cl) {
-				cl.Known = &Known{Reason: x.Reason, Link: x.Link}
-				known = cmp.Or(known, cl.Known)
+		cl := result{c, &c.Claims[i]}
+		cl.Claim.Known = nil
+		for k := 0; k < len(e.entries) && cl.Claim.Known == nil; k++ {
+			if x := &e.entries[k]; x.covers(cl, t) && x.matches(cl) {
+				cl.Claim.Known = &Known{Reason: x.Reason, Link: x.Link}
+				known = cmp.Or(known, cl.Claim.Known)
 			}
 		}
-		unknown = unknown || cl.Outcome.Failed() && cl.Known == nil
+		unknown = unknown || cl.Claim.Outcome.Failed() && cl.Claim.Known == nil
 	}
 	if c.Status == Fail && !unknown {
 		c.Known = known
@@ -234,18 +234,14 @@ func (e *Expectations) Apply(r *Report) {
 func (r *Report) state(x *expectation) (passing []string, matched, otherwise bool) {
 	for _, t := range r.Targets {
 		good, bad := false, false
-		for i := range r.Cells {
-			c := &r.Cells[i]
-			for k := range c.Claims {
-				cl := &c.Claims[k]
-				if c.Tmux != t.Name || !x.covers(c, cl, t) {
-					continue
-				}
-				good = good || cl.Outcome == True || cl.Outcome == Untrue
-				bad = bad || cl.Outcome.Failed() || cl.Outcome == Outcome(Errored) || cl.Outcome == Outcome(Flaky)
-				matched = matched || x.matches(c, cl)
-				otherwise = otherwise || cl.Outcome.Failed() && !x.matches(c, cl)
+		for _, c := range r.results() {
+			if c.Tmux != t.Name || !x.covers(c, t) {
+				continue
 			}
+			good = good || c.Claim.Outcome == True || c.Claim.Outcome == Untrue
+			bad = bad || c.Failed() || c.Claim.Outcome == Outcome(Flaky)
+			matched = matched || x.matches(c)
+			otherwise = otherwise || c.Claim.Outcome.Failed() && !x.matches(c)
 		}
 		if good && !bad {
 			passing = append(passing, t.Name)
@@ -353,14 +349,14 @@ const maxReason = 200
 // newEntries are the entries for the failures that were not expected: one for
 // each claim, kind, transport and reason.
 func (r *Report) newEntries() (text string, names []string) {
-	for _, g := range r.groups(func(c *Cell, cl *Claim) any {
-		if c.Status != Fail || !cl.Outcome.Failed() || cl.Known != nil {
+	for _, g := range r.groups(func(c result) any {
+		if c.Status != Fail || !c.Claim.Outcome.Failed() || c.Claim.Known != nil {
 			return nil
 		}
-		return [4]any{c.id(cl), cl.Outcome, c.Transport, reasonOf(cl.Why)}
+		return [4]any{c.ID(), c.Claim.Outcome, c.Transport, reasonOf(c.Claim.Why)}
 	}) {
 		reason := []rune(strings.Join(strings.Fields(Printable(place.ReplaceAllString(g.Claim.Why, ""))), " "))
-		id, list := g.id(&g.Claim), strings.Join(g.Targets, ", ")
+		id, list := g.ID(), strings.Join(g.Targets, ", ")
 		text += fmt.Sprintf("\n[[known]]\ntarget = %s\nclaim = \"%v\"\nkind = %q\n", tomlString(list), id, g.Claim.Outcome)
 		if g.Transport != "exec" && g.Transport != "" {
 			text += fmt.Sprintf("transport = %q\n", g.Transport)

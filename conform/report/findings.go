@@ -227,19 +227,19 @@ func (r *Report) sections() []section {
 		id, heading string
 	}{{NotApplicable, "na", "Not for this tmux"}, {Skip, "skipped", "Skipped"}, {Flaky, "flaky", "Flaky"}} {
 		// What was not run because the run was ended is said once.
-		add(s.id, s.heading, r.groups(func(c *Cell, _ *Claim) any {
+		add(s.id, s.heading, r.groups(func(c result) any {
 			switch {
 			case c.Status != s.status || c.Reason == "":
 				return nil
-			case ended(c):
+			case ended(c.Cell):
 				return stopped
 			}
 			return [2]any{c.Gap, c.Reason}
 		}), func(g group) item {
-			if ended(&g.Cell) {
+			if ended(g.Cell) {
 				return item{Text: stopped}
 			}
-			return item{Gap: g.Gap, Text: g.Cell.Reason + " (" + strings.Join(g.Targets, ", ") + ")"}
+			return item{Gap: g.Gap, Text: g.Reason + " (" + strings.Join(g.Targets, ", ") + ")"}
 		})
 	}
 	add("known", "Known failures", r.failures(true), func(g group) item {
@@ -258,11 +258,11 @@ func (r *Report) sections() []section {
 // serverVerdicts are the claims about another server, and for which targets. They are
 // nil for the one of this program, all of whose gaps must be closed.
 func (r *Report) serverVerdicts() []group {
-	return r.groups(func(c *Cell, cl *Claim) any {
+	return r.groups(func(c result) any {
 		if r.Server == "" || c.Layer != MCPLayer {
 			return nil
 		}
-		return [3]any{c.Gap, cl.Outcome, cl.Why}
+		return [3]any{c.Gap, c.Claim.Outcome, c.Claim.Why}
 	})
 }
 
@@ -326,18 +326,6 @@ func (c *Cell) Last() Evidence {
 
 // ObservedBy is the text between a verdict and what was observed, in evidence.
 const ObservedBy = " by: "
-
-// evidenceOf is the evidence that a claim's verdict rests on.
-func (c *Cell) evidenceOf(cl Claim) []Evidence {
-	var found []Evidence
-	for _, e := range c.Evidence {
-		why, ok := strings.CutPrefix(e.Expected, string(cl.Verdict)+ObservedBy)
-		if ok && strings.Contains("; "+cl.Why+"; ", "; "+why+"; ") {
-			found = append(found, e)
-		}
-	}
-	return found
-}
 
 func (k Known) String() string { return item{Text: k.Reason, Link: k.Link}.String() }
 

@@ -28,13 +28,13 @@ type claimOn struct {
 
 // claimsOn are the claims about tmux that were observed, in the order of gaps.
 func (r *Report) claimsOn() (claims []*claimOn) {
-	for _, g := range r.groups(func(c *Cell, cl *Claim) any {
+	for _, g := range r.groups(func(c result) any {
 		switch {
-		case c.Layer != TmuxLayer || cl.Text == WholeClaim:
-		case cl.Verdict == Confirmed:
-			return [3]any{c.Gap, cl.Text}
-		case cl.Verdict == Refuted:
-			return [3]any{c.Gap, cl.Text, cl.Why}
+		case c.Layer != TmuxLayer || c.Claim.Text == WholeClaim:
+		case c.Claim.Verdict == Confirmed:
+			return [3]any{c.Gap, c.Claim.Text}
+		case c.Claim.Verdict == Refuted:
+			return [3]any{c.Gap, c.Claim.Text, c.Claim.Why}
 		}
 		return nil
 	}) {

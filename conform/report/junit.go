@@ -54,8 +54,10 @@ func WriteJUnit(w io.Writer, r *Report) error {
 	var suites []junitSuite
 	for i := range r.Targets {
 		s := junitSuite{Name: "tmux " + r.Targets[i].Name, Target: &r.Targets[i]}
-		for _, t := range r.tests(func(c *Cell) bool { return c.Tmux == r.Targets[i].Name }) {
-			s.Cases = append(s.Cases, t.junit(r.Gap(t.Gap)))
+		for _, c := range r.results() {
+			if c.Tmux == r.Targets[i].Name {
+				s.Cases = append(s.Cases, c.junit(r.Gap(c.Gap)))
+			}
 		}
 		suites = append(suites, s)
 	}
@@ -83,26 +85,26 @@ func WriteJUnit(w io.Writer, r *Report) error {
 	return execute(w, junitSource, funcs, r)
 }
 
-func (t test) junit(g GapInfo) junitCase {
+func (c result) junit(g GapInfo) junitCase {
 	// Readers group by what stands before the last dot, which a version has too.
 	j := junitCase{
-		Class: "tmux-" + strings.ReplaceAll(t.Tmux, ".", "_") + "." + string(t.Layer),
-		Name:  fmt.Sprintf("%02d %s%s", g.Number, g.Title, t.Says()),
-		MS:    t.DurationMS / int64(len(t.Claims)),
+		Class: "tmux-" + strings.ReplaceAll(c.Tmux, ".", "_") + "." + string(c.Layer),
+		Name:  fmt.Sprintf("%02d %s%s", g.Number, g.Title, c.Says()),
+		MS:    c.DurationMS / int64(len(c.Claims)),
 	}
-	if t.Claim == &t.Claims[0] {
-		j.Out = t.details()
+	if c.Claim == &c.Claims[0] {
+		j.Out = c.details()
 	}
 	switch {
-	case t.Claim.Known != nil:
-		j.Kind, j.Message = "skipped", "known failure: "+t.Claim.Known.String()+": "+t.Why()
-	case t.Failed():
-		j.Kind, j.Message, j.Type, j.Text = "failure", t.Why(), string(t.Claim.Outcome), t.Last().String()
-		if t.Claim.Outcome == Outcome(Errored) {
+	case c.Claim.Known != nil:
+		j.Kind, j.Message = "skipped", "known failure: "+c.Claim.Known.String()+": "+c.Why()
+	case c.Failed():
+		j.Kind, j.Message, j.Type, j.Text = "failure", c.Why(), string(c.Claim.Outcome), c.Wrong().String()
+		if c.Claim.Outcome == Outcome(Errored) {
 			j.Kind = "error"
 		}
-	case t.Skipped() != "":
-		j.Kind, j.Message = "skipped", t.Skipped()
+	case c.Skipped() != "":
+		j.Kind, j.Message = "skipped", c.Skipped()
 	}
 	return j
 }

@@ -59,9 +59,9 @@ func (r *Report) markdownFailures(room int) string {
 	}
 	room -= b.Len() + 200 // for the line that says that there is no more
 	for i, f := range found {
-		e := f.Failed()
+		e := f.Wrong()
 		title := fmt.Sprintf("%s %s: %s", f.Look().Emoji, f.What(), r.Gap(f.Gap).Title)
-		text := fmt.Sprintf("<details open><summary><b>%s</b></summary>\n\n%s\n", html.EscapeString(title), MarkdownText(f.FailedAs()))
+		text := fmt.Sprintf("<details open><summary><b>%s</b></summary>\n\n%s\n", html.EscapeString(title), MarkdownText(f.Why()))
 		for _, t := range e.fields() {
 			text += "\n" + t.Name + ":\n" + mdCode("text", Clip(strings.TrimRight(t.Text, "\n"), maxEvidence))
 		}

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	text "text/template"
 )
@@ -37,12 +38,14 @@ func (r *Report) pageFuncs() map[string]any {
 		Wrong bool // it is what went wrong
 	}
 	return map[string]any{
-		"answer": r.answer, "cell": r.Cell, "cells": r.cells, "claims": r.claimsOn, "failures": func() []group { return r.failures(false) },
-		"gap": r.Gap, "legend": r.seenLooks, "onlyIssue": r.onlyIssue, "parts": r.parts, "refuted": r.refutations,
+		"answer": r.answer, "cell": r.Cell, "cells": r.cells, "claims": r.claimsOn, "gap": r.Gap, "legend": r.seenLooks, "onlyIssue": r.onlyIssue, "parts": r.parts, "refuted": r.refutations,
 		"sections": r.sections, "total": r.total,
-		"where": func(targets []string) string { return strings.Trim(r.where(targets), " ()") },
+		"failures": func() []group { return r.failures(false) },
+		"where":    func(targets []string) string { return strings.Trim(r.where(targets), " ()") },
 
-		"testsOf": func(g GapInfo) []test { return r.tests(func(c *Cell) bool { return c.Gap == g.Number }) },
+		"results": func(g GapInfo) []result {
+			return slices.DeleteFunc(r.results(), func(c result) bool { return c.Gap != g.Number })
+		},
 
 		"add":      sum,
 		"cdata":    cdata,

@@ -103,7 +103,7 @@ func TestAppliesNowhere(t *testing.T) {
 // A claim's evidence is what its verdict rests on.
 func TestEvidenceOf(t *testing.T) {
 	c := Cell{Evidence: []Evidence{{"a", "refuted by: it is red", "1"}, {"b", "confirmed by: it is red", "2"}, {"c", "refuted by: red", "3"}, {"d", "refuted by: and green", "4"}}}
-	got := c.evidenceOf(Claim{Verdict: Refuted, Why: "it is red; and green"})
+	got := result{&c, &Claim{Verdict: Refuted, Why: "it is red; and green"}}.Seen()
 	if diff := cmp.Diff([]Evidence{c.Evidence[0], c.Evidence[3]}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -222,8 +222,8 @@ func (t *textReport) failed() {
 	}
 	for _, f := range found {
 		t.item(t.glyph(f.Look())+" ", f.What())
-		t.item("    ", f.FailedAs())
-		for _, e := range f.Failed().fields() {
+		t.item("    ", f.Why())
+		for _, e := range f.Wrong().fields() {
 			t.evidence(e.Name, e.Text)
 		}
 		t.evidence("shown by", f.reproduce(t.Report))
