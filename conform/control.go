@@ -109,30 +109,24 @@ func (c Control) attempts(ctx context.Context, opts Options, j *job) report.Cell
 	}
 	dir := j.dir
 	var runs []report.Cell
-	for len(runs) < c.Repeat && ctx.Err() == nil {
+	for again := true; again; {
 		cell := j.run(ctx, opts)
-		cell.Settle(j.gap.claims(j.layer, j.target.Version))
-		if runs = append(runs, cell); cell.Status == report.NotApplicable || cell.Status == report.Skip {
-			return cell
-		}
+		runs = append(runs, cell)
 		j.dir = fmt.Sprintf("%s-%d", dir, len(runs))
-	}
-	if len(runs) > 0 {
-		return report.Repeated(runs)
-	}
-	var earlier []report.Attempt
-	for {
-		cell := j.run(ctx, opts)
-		cell.Settle(j.gap.claims(j.layer, j.target.Version))
-		again := len(earlier) < c.Retry && cell.Status.Bad() && ctx.Err() == nil && !c.Known.Expect(cell, j.target)
-		if again {
-			earlier = append(earlier, cell.Attempt())
-			j.dir = fmt.Sprintf("%s-%d", dir, len(earlier))
-			continue
+		switch {
+		case ctx.Err() != nil || cell.Status == report.NotApplicable || cell.Status == report.Skip:
+			again = false
+		case c.Repeat > 0:
+			again = len(runs) < c.Repeat
+		default:
+			again = len(runs) <= c.Retry && cell.Status.Bad() && !c.Known.Expect(cell, j.target)
 		}
-		if len(earlier) > 0 {
-			cell.Retried(earlier)
-		}
-		return cell
 	}
+	switch last := runs[len(runs)-1]; {
+	case c.Repeat == 0:
+		return report.Retried(runs)
+	case last.Status == report.NotApplicable || last.Status == report.Skip:
+		return last
+	}
+	return report.Repeated(runs)
 }

@@ -110,6 +110,7 @@ func (j *job) run(ctx context.Context, opts Options) report.Cell {
 		cell.Status, cell.Reason = report.Skip, stopReason(ctx)
 	}
 	cell.DurationMS = time.Since(start).Milliseconds()
+	cell.Settle(j.gap.claims(j.layer, j.target.Version))
 	return cell
 }
 

@@ -116,7 +116,7 @@ func WriteDiff(w io.Writer, d *Diff, style Style) error {
 			if !style.Unicode {
 				text = strings.ReplaceAll(text, "→", "->")
 			}
-			t.item("  ", text)
+			t.item(2, "  ", text)
 		}
 		t.printf("\n")
 	}

@@ -288,9 +288,14 @@ func (r *Report) stopped() string {
 	return ""
 }
 
-// Attempt is a cell as one of several.
-func (c *Cell) Attempt() Attempt {
-	return Attempt{Status: c.Status, Reason: c.Reason, Claims: c.Claims, Evidence: c.Evidence, DurationMS: c.DurationMS}
+// attempts are cells as those before another.
+func attempts(cells []Cell) (all []Attempt) {
+	for _, c := range cells {
+		all = append(all, Attempt{
+			Status: c.Status, Reason: c.Reason, Claims: c.Claims, Evidence: c.Evidence, DurationMS: c.DurationMS,
+		})
+	}
+	return all
 }
 
 // Repeated makes one outcome of several of the same script: a claim that was not the same
@@ -328,14 +333,16 @@ func Repeated(runs []Cell) Cell {
 			c.Status, c.Reason = Fail, cl.Why
 		}
 	}
-	for _, r := range runs {
-		c.Earlier = append(c.Earlier, r.Attempt())
-	}
+	c.Earlier = attempts(runs)
 	return c
 }
 
-// Retried makes one outcome of the last attempt, which the cell has, and those before it.
-func (c *Cell) Retried(earlier []Attempt) {
+// Retried makes one outcome of the last of several runs and those before it, which failed.
+func Retried(runs []Cell) Cell {
+	c, earlier := runs[len(runs)-1], runs[:len(runs)-1]
+	if len(earlier) == 0 {
+		return c
+	}
 	last := earlier[len(earlier)-1]
 	switch c.Status {
 	case Pass:
@@ -345,11 +352,11 @@ func (c *Cell) Retried(earlier []Attempt) {
 				*o = Outcome(Flaky)
 			}
 		}
-		c.Reason = fmt.Sprintf("failed %d of %d times: %s", len(earlier), len(earlier)+1, last.Reason)
+		c.Reason = fmt.Sprintf("failed %d of %d times: %s", len(earlier), len(runs), last.Reason)
 	case Skip:
 		// The run ended before this attempt did: the failure before it stands.
-		c.Status, c.Reason, c.Claims, c.Evidence, c.DurationMS = last.Status, last.Reason, last.Claims, last.Evidence, last.DurationMS
-		earlier = earlier[:len(earlier)-1]
+		c, earlier = last, earlier[:len(earlier)-1]
 	}
-	c.Earlier = earlier
+	c.Earlier = attempts(earlier)
+	return c
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -129,7 +130,7 @@ func TestTextWidth(t *testing.T) {
 		}
 		for line := range strings.Lines(buf.String()) {
 			line = strings.TrimSuffix(line, "\n")
-			if n := len([]rune(stripSGR(line))); n > width {
+			if n := len([]rune(sgr.ReplaceAllString(line, ""))); n > width {
 				t.Errorf("style %+v: %d columns: %s", style, n, line)
 			}
 		}
@@ -180,3 +181,5 @@ func TestEvidenceKeepsBothEnds(t *testing.T) {
 		}
 	}
 }
+
+var sgr = regexp.MustCompile(`\x1b\[[0-9;]*m`)

@@ -25,17 +25,6 @@ var suites = []Suite{
 // Suites are the suites that the program carries.
 func Suites() []Suite { return slices.Clone(suites) }
 
-// inSuite are the report's scripts of a suite.
-func (r *Report) inSuite(name string) []GapInfo {
-	var found []GapInfo
-	for _, g := range r.Gaps {
-		if g.Suite == name {
-			found = append(found, g)
-		}
-	}
-	return found
-}
-
 // part is a suite in a report, or all scripts where there is one suite or none.
 type part struct {
 	Suite
@@ -50,7 +39,8 @@ func (r *Report) parts() []part {
 	}
 	var all []part
 	for _, s := range r.Suites {
-		all = append(all, part{s, r.inSuite(s.Name)})
+		gaps := slices.DeleteFunc(slices.Clone(r.Gaps), func(g GapInfo) bool { return g.Suite != s.Name })
+		all = append(all, part{s, gaps})
 	}
 	return all
 }
@@ -66,10 +56,13 @@ func (r *Report) Idle() string {
 		} else if len(r.Suites) == 1 {
 			name = "suite " + r.Suites[0].Name
 		}
-		of := func(c Cell) bool {
-			return slices.ContainsFunc(p.Gaps, func(g GapInfo) bool { return g.Number == c.Gap })
+		applies, any := false, false
+		for _, c := range r.Cells {
+			if slices.ContainsFunc(p.Gaps, func(g GapInfo) bool { return g.Number == c.Gap }) {
+				any, applies = true, applies || c.Status != NotApplicable
+			}
 		}
-		if slices.ContainsFunc(r.Cells, of) && !slices.ContainsFunc(r.Cells, func(c Cell) bool { return of(c) && c.Status != NotApplicable }) {
+		if any && !applies {
 			found = append(found, name)
 		}
 	}

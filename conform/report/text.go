@@ -95,19 +95,15 @@ func (t *textReport) matrix() {
 		}
 		names = append(names, name)
 	}
-	var seen []string
-	for _, l := range t.seenLooks() {
-		seen = append(seen, t.glyph(l)+" "+l.Meaning)
-	}
-	t.legend(seen)
+	t.legend()
 	t.printf("%s\n", t.paint("2", "layers: "+strings.Join(names, ", ")))
 }
 
-// legend writes entries beside each other, as many as fit.
-func (t *textReport) legend(entries []string) {
+// legend writes what the glyphs mean, beside each other as far as that fits.
+func (t *textReport) legend() {
 	column := 0
-	for _, e := range entries {
-		n := utf8.RuneCountInString(stripSGR(e))
+	for _, l := range t.seenLooks() {
+		n := 2 + utf8.RuneCountInString(l.Meaning)
 		switch {
 		case column == 0:
 		case column+3+n > t.style.Width:
@@ -117,7 +113,7 @@ func (t *textReport) legend(entries []string) {
 			t.printf("   ")
 			column += 3
 		}
-		t.printf("%s", e)
+		t.printf("%s %s", t.glyph(l), l.Meaning)
 		column += n
 	}
 	t.printf("\n")
@@ -202,7 +198,7 @@ func (t *textReport) sections() {
 		t.heading(s.Heading)
 		if s.ID == "server" {
 			for _, a := range t.answer(MCPLayer) {
-				t.item("", a)
+				t.item(0, "", a)
 			}
 		}
 		for _, i := range s.Items {
@@ -210,7 +206,7 @@ func (t *textReport) sections() {
 			if i.Gap > 0 {
 				mark = fmt.Sprintf("%2d  ", i.Gap)
 			}
-			t.item(mark, i.String())
+			t.item(len(mark), mark, i.String())
 		}
 	}
 }
@@ -221,8 +217,8 @@ func (t *textReport) failed() {
 		t.heading("Failures")
 	}
 	for _, f := range found {
-		t.item(t.glyph(f.Look())+" ", f.What())
-		t.item("    ", f.Why())
+		t.item(2, t.glyph(f.Look())+" ", f.What())
+		t.item(4, "    ", f.Why())
 		for _, e := range f.Wrong().fields() {
 			t.evidence(e.Name, e.Text)
 		}
@@ -278,15 +274,15 @@ func (t *textReport) end() {
 		if i := slices.IndexFunc(t.Cells, func(c Cell) bool { return c.Dir != "" }); i >= 0 {
 			c := t.Cells[i]
 			target := t.target(c.Tmux)
-			t.printf("attach, here to that of %d/%s/%s: %s -S %s attach\n", c.Gap, c.Layer, c.Tmux, CommandLine(append([]string{target.Path}, target.Args...)), CommandLine([]string{filepath.Join(c.Dir, "s")}))
+			words := slices.Concat([]string{target.Path}, target.Args, []string{"-S", filepath.Join(c.Dir, "s"), "attach"})
+			t.printf("attach, here to that of %d/%s/%s: %s\n", c.Gap, c.Layer, c.Tmux, CommandLine(words))
 		}
 	}
 }
 
-// item writes a text that is wrapped and indented below its mark.
-func (t *textReport) item(mark, text string) {
-	indent := utf8.RuneCountInString(stripSGR(mark))
-	t.printf("%s%s\n", mark, Wrap(text, t.style.Width, indent))
+// item writes a text that is wrapped and indented below its mark, of that many columns.
+func (t *textReport) item(columns int, mark, text string) {
+	t.printf("%s%s\n", mark, Wrap(text, t.style.Width, columns))
 }
 
 // Wrap breaks a text between words into lines of at most width columns, of which
@@ -309,15 +305,4 @@ func Wrap(text string, width, indent int) string {
 		column += n
 	}
 	return b.String()
-}
-
-func stripSGR(s string) string {
-	for {
-		before, after, ok := strings.Cut(s, "\x1b[")
-		if !ok {
-			return s
-		}
-		_, after, _ = strings.Cut(after, "m")
-		s = before + after
-	}
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tmuxmcp/tmux"
@@ -65,35 +66,17 @@ func (r Versions) Has(version string) bool {
 	if err != nil {
 		return false
 	}
-	for _, all := range r.any {
-		ok := true
-		for _, b := range all {
-			ok = ok && b.has(v)
-		}
-		if ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.any, func(all []bound) bool {
+		return !slices.ContainsFunc(all, func(b bound) bool { return !b.has(v) })
+	})
 }
 
 func (b bound) has(v tmux.Version) bool {
-	switch b.op {
-	case "=":
-		return v == b.v
-	case "!=":
-		return v != b.v
+	if b.op == "=" || b.op == "!=" {
+		return (v == b.v) == (b.op == "=")
 	}
 	limit := b.v
 	v.Next, limit.Next = false, false
 	c := v.Compare(limit)
-	switch b.op {
-	case ">":
-		return c > 0
-	case ">=":
-		return c >= 0
-	case "<":
-		return c < 0
-	}
-	return c <= 0
+	return c == 0 && strings.HasSuffix(b.op, "=") || c < 0 && b.op[0] == '<' || c > 0 && b.op[0] == '>'
 }
