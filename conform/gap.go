@@ -46,7 +46,10 @@ func parseGap(file string, text []byte) (*Gap, error) {
 	if g.Number, err = strconv.Atoi(m[1]); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	fields := map[string]*string{"gap": &g.Title, "cluster": &g.Cluster, "claim": &g.Claim, "truth": &g.Truth, "since": &g.Since, "wrappers": &g.Wrappers, "needs": &g.Needs, "source": &g.Source}
+	fields, names := map[string]*string{}, []string{}
+	for _, f := range g.Fields() {
+		fields[f.Name], names = f.Text, append(names, f.Name)
+	}
 	var last *string
 	for n, line := range strings.Split(string(g.archive.Comment), "\n") {
 		key, value, ok := strings.Cut(strings.TrimPrefix(line, "# "), ": ")
@@ -59,7 +62,8 @@ func parseGap(file string, text []byte) (*Gap, error) {
 			last = fields[key]
 			*last = strings.TrimSpace(value)
 		default:
-			return nil, fmt.Errorf("%s:%d: not a field of a gap (gap, cluster, claim, truth, since, wrappers, needs, source), nor the next line of one: %s", file, n+1, line)
+			return nil, fmt.Errorf("%s:%d: not a field of a gap (%s), nor the next line of one: %s",
+				file, n+1, strings.Join(names, ", "), line)
 		}
 	}
 	if g.Title == "" || g.Claim == "" {
@@ -67,7 +71,8 @@ func parseGap(file string, text []byte) (*Gap, error) {
 	}
 	for _, need := range g.needs() {
 		if _, ok := features[need]; !ok {
-			return nil, fmt.Errorf("%s: needs: unknown feature %q: want %s", file, need, strings.Join(slices.Sorted(maps.Keys(features)), ", "))
+			return nil, fmt.Errorf("%s: needs: unknown feature %q: want %s",
+				file, need, strings.Join(slices.Sorted(maps.Keys(features)), ", "))
 		}
 	}
 	if len(g.Layers()) == 0 {
@@ -170,7 +175,10 @@ func (g *Gap) Rules() []Rule {
 			if m == nil {
 				continue
 			}
-			rule := Rule{Layer: l, Versions: ruleRange(m[1]), Text: strings.ReplaceAll(m[3], "''", "'") + m[4], NotApplicable: m[2] == "", conditions: m[1]}
+			rule := Rule{
+				Layer: l, Versions: ruleRange(m[1]), Text: strings.ReplaceAll(m[3], "''", "'") + m[4],
+				NotApplicable: m[2] == "", conditions: m[1],
+			}
 			if !rule.NotApplicable {
 				rule.claim, rule.Text = rule.Text, m[2]+": "+rule.Text
 			}

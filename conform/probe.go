@@ -17,13 +17,20 @@ var levels = []struct {
 	version string
 	probes  []probe
 }{
-	{"3.2", []probe{{`^\$[0-9]+$`, []string{"display-message", "-p", "#{session_id}"}}, {`^$`, []string{"display-message", "-p", "#{no_such_token}"}}}},
-	{"3.3", []probe{{`^[0-9]+$`, []string{"display-message", "-p", "#{uid}"}}, {`^\$[0-9]+$`, []string{"display-message", "-p", "#{next_session_id}"}}}},
-	{"3.4", []probe{{`^[0-9]+$`, []string{"display-message", "-p", "#{server_sessions}"}}, {`^#\{pid\}$`, []string{"display-message", "-p", "-l", "#{pid}"}}}},
-	{"3.5", []probe{{`.`, []string{"display-message", "-p", "#{pane_key_mode}"}}}},
-	{"3.6", []probe{{`^[01]$`, []string{"display-message", "-p", "#{sixel_support}"}}, {`^x$`, []string{"run-shell", "-E", "echo x >&2"}}}},
-	{"3.7", []probe{{`^[01]$`, []string{"display-message", "-p", "#{bracket_paste_flag}"}}, {`^x$`, []string{"set-buffer", "x", ";", "paste-buffer", "-S", ";", "display-message", "-p", "x"}}}},
-	{"3.8", []probe{{`^[0-9]+$`, []string{"display-message", "-p", "#{pane_output_generation}"}}, {`^[0-9]+$`, []string{"display-message", "-p", "#{history_generation}"}}}},
+	{"3.2", []probe{shows(`^\$[0-9]+$`, "#{session_id}"), shows(`^$`, "#{no_such_token}")}},
+	{"3.3", []probe{shows(`^[0-9]+$`, "#{uid}"), shows(`^\$[0-9]+$`, "#{next_session_id}")}},
+	{"3.4", []probe{shows(`^[0-9]+$`, "#{server_sessions}"), {`^#\{pid\}$`, []string{"display-message", "-p", "-l", "#{pid}"}}}},
+	{"3.5", []probe{shows(`.`, "#{pane_key_mode}")}},
+	{"3.6", []probe{shows(`^[01]$`, "#{sixel_support}"), {`^x$`, []string{"run-shell", "-E", "echo x >&2"}}}},
+	{"3.7", []probe{
+		shows(`^[01]$`, "#{bracket_paste_flag}"),
+		{`^x$`, []string{"set-buffer", "x", ";", "paste-buffer", "-S", ";", "display-message", "-p", "x"}},
+	}},
+	{"3.8", []probe{shows(`^[0-9]+$`, "#{pane_output_generation}"), shows(`^[0-9]+$`, "#{history_generation}")}},
+}
+
+func shows(value, format string) probe {
+	return probe{value, []string{"display-message", "-p", format}}
 }
 
 // Newest returns the newest version that the scripts were written for if the given one is
@@ -57,7 +64,8 @@ func levelOf(version string) string {
 	}
 	found := ""
 	for _, l := range levels {
-		if v.Has(tmux.Version{Major: 3, Minor: int(l.version[2] - '0')}) && !(v.Next && l.version == fmt.Sprintf("%d.%d", v.Major, v.Minor)) {
+		leadsTo := v.Next && l.version == fmt.Sprintf("%d.%d", v.Major, v.Minor)
+		if v.Has(tmux.Version{Major: 3, Minor: int(l.version[2] - '0')}) && !leadsTo {
 			found = l.version
 		}
 	}
@@ -108,7 +116,8 @@ func (r request) probe(ctx context.Context) (message, error) {
 		for _, p := range l.probes {
 			if out, err := run(p.args...); err != nil || !regexp.MustCompile(p.prints).MatchString(out) {
 				if version == "" {
-					return message{}, fmt.Errorf("%s printed %.60q: not a tmux of %s or later", report.CommandLine(p.args), out, levels[0].version)
+					return message{}, fmt.Errorf("%s printed %.60q: not a tmux of %s or later",
+						report.CommandLine(p.args), out, levels[0].version)
 				}
 				return message{Version: version}, nil
 			}

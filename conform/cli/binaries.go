@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,53 +24,44 @@ func newTmux() *cobra.Command {
 	}
 	archive.flags(cmd.PersistentFlags())
 	fetcher := func(cmd *cobra.Command) *debian.Fetcher { return archive.fetcher(cmd.ErrOrStderr()) }
-	list := newTmuxList(fetcher)
-	cmd.AddCommand(
-		&cobra.Command{
-			Use:     "get debian:SUITE...",
-			Short:   "Fetch the tmux of each suite if needed, and print its path",
-			Example: "  mcp-conform tmux get debian:trixie debian:3.7c",
-			Args:    someSuites,
-
-			ValidArgsFunction: words(suites...),
-			RunE: eachSuite(func(cmd *cobra.Command, suite string) error {
-				got, err := fetcher(cmd).Get(cmd.Context(), suite)
-				if err == nil {
-					fmt.Fprintln(cmd.OutOrStdout(), got.Binary)
-				}
-				return err
-			}),
-		},
-		&cobra.Command{
-			Use:     "path debian:SUITE...",
-			Short:   "Print the path of the tmux of each suite, which has been fetched",
-			Example: "  mcp-conform tmux path debian:trixie",
-			Args:    someSuites,
-
-			ValidArgsFunction: cachedSuites,
-			RunE: eachSuite(func(cmd *cobra.Command, suite string) error {
-				path, err := fetcher(cmd).Path(suite)
-				switch {
-				case err == nil:
-					fmt.Fprintln(cmd.OutOrStdout(), path)
-				case errors.Is(err, debian.ErrNotFetched):
+	for _, c := range []struct {
+		use, short string
+		complete   cobra.CompletionFunc
+		// do returns what to print of a suite.
+		do func(ctx context.Context, f *debian.Fetcher, suite string) (string, error)
+	}{
+		{"get", "Fetch the tmux of each suite, unless it is there, and print its path", words(suites...),
+			func(ctx context.Context, f *debian.Fetcher, suite string) (string, error) {
+				got, err := f.Get(ctx, suite)
+				return got.Binary, err
+			}},
+		{"path", "Print the path of the tmux of each suite, which has been fetched", cachedSuites,
+			func(_ context.Context, f *debian.Fetcher, suite string) (string, error) {
+				path, err := f.Path(suite)
+				if errors.Is(err, debian.ErrNotFetched) {
 					err = fmt.Errorf("%w (fetch it with mcp-conform tmux get debian:%s)", err, suite)
 				}
-				return err
-			}),
-		},
-		&cobra.Command{
-			Use:     "remove debian:SUITE...",
-			Short:   "Remove the tmux of each suite from the cache",
-			Example: "  mcp-conform tmux remove debian:trixie",
-			Args:    someSuites,
-
-			ValidArgsFunction: cachedSuites,
-
-			RunE: eachSuite(func(cmd *cobra.Command, suite string) error { return fetcher(cmd).Remove(suite) }),
-		},
-		list,
-	)
+				return path, err
+			}},
+		{"remove", "Remove the tmux of each suite from the cache", cachedSuites,
+			func(_ context.Context, f *debian.Fetcher, suite string) (string, error) { return "", f.Remove(suite) }},
+	} {
+		cmd.AddCommand(&cobra.Command{
+			Use: c.use + " debian:SUITE...", Short: c.short, Args: someSuites, ValidArgsFunction: c.complete,
+			// Each suite has its turn, also after one that fails.
+			RunE: func(cmd *cobra.Command, args []string) error {
+				var errs []error
+				for _, spec := range args {
+					text, err := c.do(cmd.Context(), fetcher(cmd), strings.TrimPrefix(spec, "debian:"))
+					if errs = append(errs, err); err == nil && text != "" {
+						fmt.Fprintln(cmd.OutOrStdout(), text)
+					}
+				}
+				return errors.Join(errs...)
+			},
+		})
+	}
+	cmd.AddCommand(newTmuxList(fetcher))
 	return cmd
 }
 
@@ -108,15 +100,4 @@ func someSuites(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return nil
-}
-
-// eachSuite does something for each suite, also after one that fails.
-func eachSuite(do func(cmd *cobra.Command, suite string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		var errs []error
-		for _, spec := range args {
-			errs = append(errs, do(cmd, strings.TrimPrefix(spec, "debian:")))
-		}
-		return errors.Join(errs...)
-	}
 }

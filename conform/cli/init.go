@@ -17,14 +17,10 @@ import (
 )
 
 //go:embed ci
-var ciFiles embed.FS
+var ciTemplates embed.FS
 
-// ciKinds are the continuous integrations that init knows: the name, and the file
-// that it looks for in a repository.
-var ciKinds = []struct{ name, file string }{
-	{"github", ".github/workflows/mcp-conform.yml"},
-	{"gitlab", ".gitlab-ci.yml"},
-}
+// ciFiles are the files of the continuous integrations that init knows, in a repository.
+var ciFiles = map[string]string{"github": ".github/workflows/mcp-conform.yml", "gitlab": ".gitlab-ci.yml"}
 
 // ciOptions are what a CI file is made of.
 type ciOptions struct {
@@ -48,7 +44,7 @@ func (o ciOptions) Flags() string {
 
 // ciText is the CI file of a kind.
 func ciText(kind string, o ciOptions) ([]byte, error) {
-	text, err := template.New(kind+".yml").Delims("<%", "%>").ParseFS(ciFiles, "ci/"+kind+".yml")
+	text, err := template.New(kind+".yml").Delims("<%", "%>").ParseFS(ciTemplates, "ci/"+kind+".yml")
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +67,7 @@ func newInit() *cobra.Command {
 		Long:    help("init"),
 		Example: help("init-examples"),
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || ciFile(args[0]) == "" {
+			if len(args) != 1 || ciFiles[args[0]] == "" {
 				return fmt.Errorf("%s: want github or gitlab", strings.TrimSpace("init "+strings.Join(args, " ")))
 			}
 			return nil
@@ -88,7 +84,7 @@ func newInit() *cobra.Command {
 				return err
 			}
 			if write && file == "" {
-				file = ciFile(args[0])
+				file = ciFiles[args[0]]
 			}
 			if file == "" || file == "-" {
 				_, err := cmd.OutOrStdout().Write(text)
@@ -109,19 +105,8 @@ func newInit() *cobra.Command {
 	f.StringVarP(&file, "output", "o", "", "write `FILE`")
 	f.BoolVar(&write, "write", false, "write the file where the CI system looks for it")
 	f.BoolVar(&force, "force", false, "replace a file that is there")
-	for _, k := range ciKinds {
-		cmd.ValidArgs = append(cmd.ValidArgs, k.name)
-	}
+	cmd.ValidArgs = []string{"github", "gitlab"}
 	return cmd
-}
-
-func ciFile(kind string) string {
-	for _, k := range ciKinds {
-		if k.name == kind {
-			return k.file
-		}
-	}
-	return ""
 }
 
 func writeCI(file string, text []byte, force bool) error {
@@ -130,12 +115,10 @@ func writeCI(file string, text []byte, force bool) error {
 	}
 	old, err := os.ReadFile(file)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return writeFile(file, text, nil)
-	case err != nil:
-		return errors.Unwrap(err)
-	case !force:
+	case err == nil && !force:
 		return errors.New("is there already; --force replaces it")
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return errors.Unwrap(err)
 	}
 	return writeFile(file, text, old)
 }

@@ -14,12 +14,12 @@ import (
 // format that it cannot write.
 func TestCIFiles(t *testing.T) {
 	flag := regexp.MustCompile(`--([a-z-]+)(?: ([a-z]+))?`)
-	for _, k := range ciKinds {
+	for kind := range ciFiles {
 		for name, o := range map[string]ciOptions{
 			"plain": {},
 			"all":   {suites: []string{"670", "releases"}, server: `other-mcp -x "it's"`, Diff: true},
 		} {
-			t.Run(k.name+"/"+name, func(t *testing.T) { ciFileIsGood(t, flag, k.name, o) })
+			t.Run(kind+"/"+name, func(t *testing.T) { ciFileIsGood(t, flag, kind, o) })
 		}
 	}
 }

@@ -66,6 +66,10 @@ func fits(file, format string) bool {
 type output struct {
 	format string // empty when the file's name says it
 	file   string // empty when there was no -o
+
+	w       io.Writer
+	opened  *os.File // nil for standard output
+	created bool     // by us: to be removed if nothing is written
 }
 
 // outputs are the --format and -o flags, in the order in which they were given.
@@ -81,12 +85,14 @@ func (o outputs) resolve() (outputs, error) {
 			out.format = formatsOf(out.file)[0]
 			// "-o y.json --format junit" may mean either.
 			if i+1 < len(o) && o[i+1].file == "" && o[i+1].format != "text" {
-				return nil, fmt.Errorf("-o %s --format %s: the file's name says %s: give --format %s, or a -o of its own after --format %[2]s", out.file, o[i+1].format, out.format, out.format)
+				return nil, fmt.Errorf("-o %s --format %s: the file's name says %s: "+
+					"give --format %[3]s, or a -o of its own after --format %[2]s", out.file, o[i+1].format, out.format)
 			}
 		case out.format == "":
 			out.format = "text"
 		case out.file != "" && !fits(out.file, out.format):
-			return nil, fmt.Errorf("--format %s -o %s: the file's name says %s: change one of them", out.format, out.file, formatsOf(out.file)[0])
+			return nil, fmt.Errorf("--format %s -o %s: the file's name says %s: change one of them",
+				out.format, out.file, formatsOf(out.file)[0])
 		}
 	}
 	return o, nil
@@ -134,92 +140,81 @@ func (f *fileFlag) Set(file string) error {
 	return nil
 }
 
-// destination is where one report goes.
-type destination struct {
-	output
-	w       io.Writer
-	file    *os.File // nil for standard output
-	created bool     // by us: to be removed if nothing is written
-}
-
-type destinations []*destination
-
 // open opens the files of all reports, which are changed only when a report is
 // written. What is for people goes to standard output, unless something else
 // does or it has a file.
-func (o outputs) open(stdout io.Writer) (destinations, error) {
-	var rs destinations
-	onStdout := 0
-	hasText := false
+func (o outputs) open(stdout io.Writer) (opened outputs, err error) {
+	onStdout, hasText := 0, false
 	for _, out := range o {
-		r := &destination{output: out, w: stdout}
-		rs = append(rs, r)
+		out.w = stdout
 		hasText = hasText || out.format == "text"
 		if out.file == "" || out.file == "-" {
 			onStdout++
-			continue
-		}
-		_, statErr := os.Stat(out.file)
-		f, err := os.OpenFile(out.file, os.O_WRONLY|os.O_CREATE, 0o666)
-		if err != nil {
-			rs.close()
+		} else if err := out.create(); err != nil {
+			opened.close()
 			return nil, fmt.Errorf("-o %s: %w", out.file, errors.Unwrap(err))
 		}
-		r.file, r.w, r.created = f, f, errors.Is(statErr, os.ErrNotExist)
+		opened = append(opened, out)
 	}
 	if onStdout > 1 {
-		rs.close()
+		opened.close()
 		return nil, errors.New("two reports on standard output: give -o FILE after a --format")
 	}
 	if onStdout == 0 && !hasText {
-		rs = append(rs, &destination{output: output{format: "text"}, w: stdout})
+		opened = append(opened, output{format: "text", w: stdout})
 	}
-	return rs, nil
+	return opened, nil
+}
+
+func (out *output) create() (err error) {
+	_, statErr := os.Stat(out.file)
+	out.opened, err = os.OpenFile(out.file, os.O_WRONLY|os.O_CREATE, 0o666)
+	out.w, out.created = out.opened, errors.Is(statErr, os.ErrNotExist)
+	return err
 }
 
 // write writes all reports and closes their files.
-func (rs destinations) write(r *report.Report) error {
+func (o outputs) write(r *report.Report) error {
 	var errs []error
-	for _, out := range rs {
-		if err := out.write(r); err != nil {
-			errs = append(errs, fmt.Errorf("write the %s report: %w", out.format, err))
+	for i := range o {
+		if err := o[i].write(r); err != nil {
+			errs = append(errs, fmt.Errorf("write the %s report: %w", o[i].format, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (out *destination) write(r *report.Report) error {
-	i := slices.Index(formatNames(), out.format)
+func (out *output) write(r *report.Report) error {
 	var buf bytes.Buffer
+	i := slices.Index(formatNames(), out.format)
 	if err := formats[i].write(&buf, r, styleOf(out.w)); err != nil {
 		return err
 	}
 	out.created = false
-	if out.file != nil {
-		if info, err := out.file.Stat(); err == nil && info.Mode().IsRegular() {
-			if err := out.file.Truncate(0); err != nil {
-				return err
-			}
-		}
-	}
-	if _, err := out.w.Write(buf.Bytes()); err != nil {
+	if out.opened == nil {
+		_, err := out.w.Write(buf.Bytes())
 		return err
 	}
-	if out.file != nil {
-		f := out.file
-		out.file = nil
-		return f.Close()
+	if info, err := out.opened.Stat(); err == nil && info.Mode().IsRegular() {
+		if err := out.opened.Truncate(0); err != nil {
+			return err
+		}
 	}
-	return nil
+	if _, err := out.opened.Write(buf.Bytes()); err != nil {
+		return err
+	}
+	f := out.opened
+	out.opened = nil
+	return f.Close()
 }
 
 // close closes what is still open, and removes what was made for nothing.
-func (rs destinations) close() {
-	for _, r := range rs {
-		if r.file != nil {
-			r.file.Close()
-			if r.created {
-				os.Remove(r.output.file)
+func (o outputs) close() {
+	for _, out := range o {
+		if out.opened != nil {
+			out.opened.Close()
+			if out.created {
+				os.Remove(out.file)
 			}
 		}
 	}

@@ -39,7 +39,8 @@ func newList() *cobra.Command {
 				for _, l := range g.Layers() {
 					layers = append(layers, string(l))
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%*d  %s  %-34s %s\n", max(width, 2), g.Number, report.Printable(cluster(g)), report.Printable(g.Title), strings.Join(layers, ","))
+				fmt.Fprintf(cmd.OutOrStdout(), "%*d  %s  %-34s %s\n", max(width, 2), g.Number,
+					report.Printable(cluster(g)), report.Printable(g.Title), strings.Join(layers, ","))
 			}
 			return nil
 		},
@@ -103,11 +104,9 @@ func explain(w io.Writer, g *conform.Gap) {
 		width = 80
 	}
 	fmt.Fprintf(w, "%s\n\n", bold(fmt.Sprintf("Gap %d: %s", g.Number, report.Printable(g.Title))))
-	for _, f := range []struct{ name, text string }{
-		{"suite", g.Suite}, {"cluster", g.Cluster}, {"claim", g.Claim}, {"truth", g.Truth}, {"since", g.Since}, {"wrappers", g.Wrappers}, {"needs", g.Needs}, {"source", g.Source},
-	} {
-		if f.text != "" {
-			fmt.Fprintf(w, "%-8s %s\n", f.name, report.Wrap(report.Printable(f.text), width, 9))
+	for _, f := range append([]report.GapField{{Name: "suite", Text: &g.Suite}}, g.Fields()[1:]...) {
+		if *f.Text != "" {
+			fmt.Fprintf(w, "%-8s %s\n", f.Name, report.Wrap(report.Printable(*f.Text), width, 9))
 		}
 	}
 	fmt.Fprintf(w, "\n%s\n", bold("Expected"))
@@ -115,7 +114,8 @@ func explain(w io.Writer, g *conform.Gap) {
 		outcome := "pass"
 		for _, r := range g.Rules() {
 			if r.Layer == l && r.NotApplicable {
-				fmt.Fprintf(w, "  %-5s %s\n", l, report.Wrap(report.Printable(fmt.Sprintf("tmux %s: n/a: %s", r.Versions, r.Text)), width, 8))
+				text := fmt.Sprintf("tmux %s: n/a: %s", r.Versions, r.Text)
+				fmt.Fprintf(w, "  %-5s %s\n", l, report.Wrap(report.Printable(text), width, 8))
 				outcome = "otherwise: pass"
 			}
 		}

@@ -115,6 +115,20 @@ type GapInfo struct {
 	Source string `json:"source"`
 }
 
+// GapField is a text of a gap, by the name that its file has for it.
+type GapField struct {
+	Name string
+	Text *string
+}
+
+// Fields are the texts that a gap's file has.
+func (g *GapInfo) Fields() []GapField {
+	return []GapField{
+		{"gap", &g.Title}, {"cluster", &g.Cluster}, {"claim", &g.Claim}, {"truth", &g.Truth}, {"since", &g.Since},
+		{"wrappers", &g.Wrappers}, {"needs", &g.Needs}, {"source", &g.Source},
+	}
+}
+
 // Cell is the outcome of one script on one target.
 type Cell struct {
 	// Suite is the gap's.
