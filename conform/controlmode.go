@@ -31,38 +31,30 @@ func (s *script) control(ctx context.Context, dir string, args []string) outcome
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.req.Timeout/waitShare)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.req.Target.Path, words...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, s.env, time.Second
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return outcome{err: err}
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return outcome{err: err}
-	}
-	if err := cmd.Start(); err != nil {
+	c := client{cmd: exec.CommandContext(ctx, s.req.Target.Path, words...)}
+	c.cmd.Dir, c.cmd.Env, c.cmd.WaitDelay = dir, s.env, time.Second
+	if err := c.startControl(); err != nil {
 		return outcome{err: err}
 	}
 	var text strings.Builder
 	attached, ended := false, false
-	sc := bufio.NewScanner(stdout)
+	sc := bufio.NewScanner(c.output)
 	for !ended && text.Len() < maxOutput && sc.Scan() {
 		switch line := sc.Text(); {
 		case !attached && strings.HasPrefix(line, "%session-changed "):
 			attached = true
 			text.Reset()
-			io.WriteString(stdin, strings.Join(args, "\n")+"\ndisplay-message -p "+controlEnd+"\n")
+			io.WriteString(c.input, strings.Join(args, "\n")+"\ndisplay-message -p "+controlEnd+"\n")
 		case line == controlEnd:
 			ended = true
 		default:
 			text.WriteString(line + "\n")
 		}
 	}
-	io.WriteString(stdin, "\n")
-	stdin.Close()
-	go io.Copy(io.Discard, stdout)
-	waitErr := cmd.Wait()
+	io.WriteString(c.input, "\n")
+	c.input.(io.Closer).Close()
+	go io.Copy(io.Discard, c.output)
+	waitErr := c.cmd.Wait()
 	o := outcome{stdout: strings.TrimSuffix(text.String(), lastLine(text.String()))}
 	switch {
 	case ctx.Err() != nil:

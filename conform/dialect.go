@@ -111,17 +111,11 @@ func (o offer) detect() (*Dialect, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found *Dialect
-	for _, d := range all {
-		switch {
-		case !d.is(o):
-		case found != nil:
-			return nil, nil
-		default:
-			found = d
-		}
+	fit := slices.DeleteFunc(all, func(d *Dialect) bool { return !d.is(o) })
+	if len(fit) != 1 {
+		return nil, nil
 	}
-	return found, nil
+	return fit[0], nil
 }
 
 // notOffered is the error of a call for which the server has no tool, or no

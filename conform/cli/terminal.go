@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -23,13 +24,21 @@ import (
 
 // styleOf is how to write for people to w.
 func styleOf(w io.Writer) report.Style {
-	s := report.Style{Unicode: utf8Locale(), Color: terminal.Color(w)}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			s.Width = max(40, min(width, 120))
-		}
+	s := report.Style{Unicode: utf8Locale(), Color: color.Wanted(w)}
+	if width, ok := terminal(w); ok && width > 0 {
+		s.Width = max(40, min(width, 120))
 	}
 	return s
+}
+
+// terminal reports whether w is a terminal, and its width, which is 0 if that is not known.
+func terminal(w io.Writer) (width int, is bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	width, _, _ = term.GetSize(int(f.Fd()))
+	return width, true
 }
 
 // utf8Locale reports whether the locale for text is UTF-8; with none set, it is
@@ -81,15 +90,11 @@ func startProgress(w io.Writer, verbose bool) *progress {
 }
 
 func newProgress(w io.Writer, verbose bool) *progress {
-	p := &progress{w: w, verbose: verbose, width: 80, now: time.Now, done: make(chan struct{})}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
-		p.live = true
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			p.width = width
-		}
+	width, is := terminal(w)
+	return &progress{
+		w: w, verbose: verbose, live: is && os.Getenv("TERM") != "dumb", width: cmp.Or(width, 80),
+		now: time.Now, start: time.Now(), done: make(chan struct{}),
 	}
-	p.start = p.now()
-	return p
 }
 
 // tick shows the time that passes while nothing else happens, or on no terminal how far the

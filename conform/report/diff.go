@@ -92,14 +92,14 @@ func (d *Diff) Worse() bool {
 func Compare(a, b *Report) *Diff {
 	d := &Diff{Version: FormatVersion, Targets: pairTargets(a, b), Changes: []ClaimChange{}}
 	for _, p := range d.Targets {
-		for i := range b.Cells {
-			if to := &b.Cells[i]; to.Tmux == p.B {
-				d.compare(b, p, a.Cell(to.Gap, p.A, to.Layer), to)
+		for _, is := range b.results() {
+			if is.Tmux == p.B {
+				d.compare(b, p, a.like(is, p.A), &is)
 			}
 		}
-		for i := range a.Cells {
-			if from := &a.Cells[i]; from.Tmux == p.A && b.Cell(from.Gap, p.B, from.Layer) == nil {
-				d.compare(a, p, from, nil)
+		for _, was := range a.results() {
+			if was.Tmux == p.A && b.like(was, p.B) == nil {
+				d.compare(a, p, &was, nil)
 			}
 		}
 	}
@@ -109,67 +109,54 @@ func Compare(a, b *Report) *Diff {
 	return d
 }
 
-// compare adds what changed from one cell to another; one of them may be nil. A run reaches
+// like is the result for the same claim; nil if there is none. A run reaches
 // tmux in one way, and two runs that differ in it are compared all the same.
-func (d *Diff) compare(r *Report, p TargetPair, from, to *Cell) {
-	cell := to
-	if to == nil {
-		cell = from
-	}
-	claims := slices.Clone(cell.Claims)
-	if to != nil && from != nil {
-		for _, cl := range from.Claims {
-			if to.claim(cl.Text) == nil {
-				claims = append(claims, cl)
-			}
+func (r *Report) like(c result, target string) *result {
+	cell := r.Cell(c.Gap, target, c.Layer)
+	for i := 0; cell != nil && i < len(cell.Claims); i++ {
+		// A script that has no claims of its own has one.
+		if cl := &cell.Claims[i]; cl.Text == c.Claim.Text || cl.Text == WholeClaim || c.Claim.Text == WholeClaim {
+			return &result{cell, cl}
 		}
 	}
-	for _, cl := range claims {
-		c := ClaimChange{
-			Gap: cell.Gap, Title: r.Gap(cell.Gap).Title, Layer: cell.Layer, Claim: cl.Number, Text: cl.Text,
-			Tmux: p, Transport: cell.Transport,
-		}
-		was, is := from.claim(cl.Text), to.claim(cl.Text)
-		if was != nil {
-			c.From, c.Was = was.word(), result{from, was}.untrue()
-		}
-		if is != nil {
-			c.To, c.Reason = is.word(), result{to, is}.untrue()
-		}
-		na := Outcome(NotApplicable)
-		switch {
-		case was == nil && is.Outcome == na, is == nil && was.Outcome == na:
-			continue
-		case was == nil && is.Known == nil && (is.Outcome.Failed() || is.Outcome == Outcome(Errored)):
-			c.Change = Worse
-		case was == nil:
-			c.Change = New
-		case is == nil:
-			c.Change = Gone
-		case is.badness() > was.badness():
-			c.Change = Worse
-		case is.badness() < was.badness():
-			c.Change = Better
-		case c.From != c.To, is.Outcome == Untrue && c.Was != c.Reason, is.Outcome.Failed() && reasonOf(c.Was) != reasonOf(c.Reason):
-			c.Change = Changed
-		default:
-			d.Same++
-			continue
-		}
-		d.Changes = append(d.Changes, c)
-	}
+	return nil
 }
 
-// claim returns the cell's claim with a text, or the one claim of a script that has none of its own.
-func (c *Cell) claim(text string) *Claim {
-	if c == nil {
-		return nil
+// compare adds what changed from one result to another; one of them, of which r is the
+// report, may be nil.
+func (d *Diff) compare(r *Report, p TargetPair, was, is *result) {
+	one := cmp.Or(is, was)
+	c := ClaimChange{
+		Gap: one.Gap, Title: r.Gap(one.Gap).Title, Layer: one.Layer, Claim: one.Claim.Number, Text: one.Claim.Text,
+		Tmux: p, Transport: one.Transport,
 	}
-	i := slices.IndexFunc(c.Claims, func(cl Claim) bool { return cl.Text == text || cl.Text == WholeClaim || text == WholeClaim })
-	if i < 0 {
-		return nil
+	if was != nil {
+		c.From, c.Was = was.Claim.word(), was.untrue()
 	}
-	return &c.Claims[i]
+	if is != nil {
+		c.To, c.Reason = is.Claim.word(), is.untrue()
+	}
+	switch {
+	case (was == nil || is == nil) && one.Claim.Outcome == Outcome(NotApplicable):
+		return
+	case was == nil && is.Claim.Known == nil && is.Failed():
+		c.Change = Worse
+	case was == nil:
+		c.Change = New
+	case is == nil:
+		c.Change = Gone
+	case is.Claim.badness() > was.Claim.badness():
+		c.Change = Worse
+	case is.Claim.badness() < was.Claim.badness():
+		c.Change = Better
+	case c.From != c.To, is.Claim.Outcome == Untrue && c.Was != c.Reason,
+		is.Claim.Outcome.Failed() && reasonOf(c.Was) != reasonOf(c.Reason):
+		c.Change = Changed
+	default:
+		d.Same++
+		return
+	}
+	d.Changes = append(d.Changes, c)
 }
 
 // word is the outcome, and whether it was known.
