@@ -116,14 +116,14 @@ func (c Control) attempts(ctx context.Context, opts Options, j *job) report.Cell
 		switch {
 		case ctx.Err() != nil || cell.Status == report.NotApplicable || cell.Status == report.Skip:
 			again = false
-		case c.Repeat > 0:
+		case c.Repeat > 1:
 			again = len(runs) < c.Repeat
 		default:
 			again = len(runs) <= c.Retry && cell.Status.Bad() && !c.Known.Expect(cell, j.target)
 		}
 	}
 	switch last := runs[len(runs)-1]; {
-	case c.Repeat == 0:
+	case c.Repeat < 2:
 		return report.Retried(runs)
 	case last.Status == report.NotApplicable || last.Status == report.Skip:
 		return last

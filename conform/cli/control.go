@@ -15,78 +15,71 @@ import (
 	"tmuxmcp/internal/atomicfile"
 )
 
-// controlOptions are the flags about which scripts run, and what is expected of them.
+// controlOptions are the flags about which scripts run, and what is expected of them, that
+// are not ready to use.
 type controlOptions struct {
 	skip         string
 	shard        string
-	failFast     bool
-	retry        int
-	repeat       int
 	expect       string
 	updateExpect bool
 
 	old []byte // what the file had; nil when there was none
 }
 
-func (o *controlOptions) flags(f *pflag.FlagSet) {
+func (o *controlOptions) flags(f *pflag.FlagSet, c *conform.Control) {
 	f.StringVar(&o.skip, "skip", "", "leave out the scripts whose GAP/LAYER/TMUX matches `REGEXP`, as in ^12-.*/api/3.2a")
 	f.StringVar(&o.shard, "shard", "", "run only part `I/N` of the scripts, as in 1/3")
-	f.BoolVar(&o.failFast, "fail-fast", false, "end the run when a script has failed that was not known to")
-	f.IntVar(&o.retry, "retry", 0, "run a script that fails up to `N` times more; one that passes then is flaky")
-	f.IntVar(&o.repeat, "repeat", 1, "run every script `N` times; a claim that is not the same each time is unstable, and fails")
-	f.StringVar(&o.expect, "expect", "", "the `FILE` with the known failures: only others, worse ones and those that pass make the run fail")
+	f.BoolVar(&c.FailFast, "fail-fast", false, "end the run when a script has failed that was not known to")
+	f.IntVar(&c.Retry, "retry", 0, "run a script that fails up to `N` times more; one that passes then is flaky")
+	f.IntVar(&c.Repeat, "repeat", 1, "run every script `N` times; a claim that is not the same each time is unstable, and fails")
+	f.StringVar(&o.expect, "expect", "",
+		"the `FILE` with the known failures: only others, worse ones and those that pass make the run fail")
 	f.BoolVar(&o.updateExpect, "update-expect", false, "write the file of --expect so that it has what failed in this run")
 }
 
-// control checks the flags; scripts is where the gaps are.
-func (o *controlOptions) control(scripts string) (c conform.Control, err error) {
+// check checks and reads the flags; scripts is where the gaps are.
+func (o *controlOptions) check(c *conform.Control, scripts string) (err error) {
 	if o.skip != "" {
 		if c.Skip, err = regexp.Compile(o.skip); err != nil {
-			return c, fmt.Errorf("--skip: %w", err)
+			return fmt.Errorf("--skip: %w", err)
 		}
 	}
 	if o.shard != "" {
 		if c.Shard, err = conform.ParseShard(o.shard); err != nil {
-			return c, fmt.Errorf("--shard %w", err)
+			return fmt.Errorf("--shard %w", err)
 		}
 	}
-	if o.retry < 0 {
-		return c, fmt.Errorf("--retry %d: want 0 or more", o.retry)
-	}
-	if o.repeat < 1 {
-		return c, fmt.Errorf("--repeat %d: want 1 or more", o.repeat)
-	}
-	if o.retry > 0 && o.repeat > 1 {
-		return c, errors.New("--retry and --repeat exclude each other: one takes what passed at last, the other shows what did not always")
-	}
-	c.FailFast, c.Retry = o.failFast, o.retry
-	if o.repeat > 1 {
-		c.Repeat = o.repeat
-	}
 	switch {
+	case c.Retry < 0:
+		return fmt.Errorf("--retry %d: want 0 or more", c.Retry)
+	case c.Repeat < 1:
+		return fmt.Errorf("--repeat %d: want 1 or more", c.Repeat)
+	case c.Retry > 0 && c.Repeat > 1:
+		return errors.New("--retry and --repeat exclude each other: " +
+			"one takes what passed at last, the other shows what did not always")
 	case o.updateExpect && o.expect == "":
-		return c, errors.New("--update-expect: want --expect FILE, the file to write")
-	case o.updateExpect && o.failFast:
-		return c, errors.New("--update-expect needs all failures, and --fail-fast ends the run with the first")
+		return errors.New("--update-expect: want --expect FILE, the file to write")
+	case o.updateExpect && c.FailFast:
+		return errors.New("--update-expect needs all failures, and --fail-fast ends the run with the first")
 	case o.expect == "":
-		return c, nil
+		return nil
 	}
 	text, err := os.ReadFile(o.expect)
 	if err != nil && !(o.updateExpect && errors.Is(err, os.ErrNotExist)) {
-		return c, fmt.Errorf("--expect %s: %w", o.expect, errors.Unwrap(err))
+		return fmt.Errorf("--expect %s: %w", o.expect, errors.Unwrap(err))
 	}
 	o.old = text
 	if c.Known, err = report.ParseExpectations(o.expect, text); err != nil {
-		return c, fmt.Errorf("--expect %w", err)
+		return fmt.Errorf("--expect %w", err)
 	}
 	gaps, err := loadGaps(scripts, conform.AllSuites)
 	if err != nil {
-		return c, err
+		return err
 	}
 	if err := c.Known.Check(conform.ClaimsOf(gaps)); err != nil && !o.updateExpect {
-		return c, fmt.Errorf("--expect %w", err)
+		return fmt.Errorf("--expect %w", err)
 	}
-	return c, nil
+	return nil
 }
 
 // update writes the file of known failures, and makes the report one with them.

@@ -144,6 +144,9 @@ func (f *fileFlag) Set(file string) error {
 // written. What is for people goes to standard output, unless something else
 // does or it has a file.
 func (o outputs) open(stdout io.Writer) (opened outputs, err error) {
+	if o, err = o.resolve(); err != nil {
+		return nil, err
+	}
 	onStdout, hasText := 0, false
 	for _, out := range o {
 		out.w = stdout

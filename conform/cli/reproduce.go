@@ -27,9 +27,8 @@ func newReproduce() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			layers := []report.Layer{layer}
-			dialect, err := o.dialectOf(cmd, layers)
-			if err != nil {
+			o.Layers, o.Reproduce = []report.Layer{layer}, true
+			if err := o.findDialect(cmd); err != nil {
 				return err
 			}
 			if file != "" {
@@ -52,11 +51,11 @@ func newReproduce() *cobra.Command {
 			}
 			i := slices.Index(names, target)
 			if i < 0 {
-				return fmt.Errorf("reproduce %s: want /TMUX behind it, one of: %s (--tmux names others)", args[0], strings.Join(names, ", "))
+				return fmt.Errorf("reproduce %s: want /TMUX behind it, one of: %s (--tmux names others)",
+					args[0], strings.Join(names, ", "))
 			}
-			r, err := conform.Run(cmd.Context(), conform.Options{
-				Targets: targets[i : i+1], Gaps: []*conform.Gap{g}, Layers: layers, Server: o.server, Dialect: dialect, Reproduce: true,
-			})
+			o.Targets, o.Gaps = targets[i:i+1], []*conform.Gap{g}
+			r, err := conform.Run(cmd.Context(), o.Options)
 			if err != nil {
 				return err
 			}

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -27,8 +26,9 @@ import (
 // fallbackTarget is run where no tmux is installed.
 const fallbackTarget = "debian:" + debian.Default
 
-// runOptions are the flags of run.
+// runOptions are the flags of run: its options, and what they are made of.
 type runOptions struct {
+	conform.Options
 	tmux      []string
 	targetsIn string
 	probe     bool
@@ -37,12 +37,7 @@ type runOptions struct {
 	scripts   string
 	suites    []string
 	transport string
-	server    string
 	dialect   string
-	jobs      int
-	timeout   time.Duration
-	verbose   bool
-	keep      bool
 	archive   archiveFlags
 	outputs   outputs
 	control   controlOptions
@@ -62,11 +57,11 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.transport, "transport", string(tmux.TransportExec),
 		"how the API and the MCP server reach tmux, a `WAY`: exec (by the target's own client), native or auto")
 	o.serverFlags(cmd)
-	o.control.flags(f)
-	f.IntVar(&o.jobs, "jobs", 0, "run `N` scripts at a time (default: twice the processors)")
-	f.DurationVar(&o.timeout, "timeout", conform.DefaultTimeout, "the time `D` that each script has, as in 90s")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "print each script's transcript when it ends")
-	f.BoolVar(&o.keep, "keep", false, "leave the scripts' directories and tmux servers, and say where")
+	o.control.flags(f, &o.Control)
+	f.IntVar(&o.Jobs, "jobs", 0, "run `N` scripts at a time (default: twice the processors)")
+	f.DurationVar(&o.Timeout, "timeout", conform.DefaultTimeout, "the time `D` that each script has, as in 90s")
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print each script's transcript when it ends")
+	f.BoolVar(&o.Keep, "keep", false, "leave the scripts' directories and tmux servers, and say where")
 	o.archive.flags(f)
 
 	completion(cmd, "layer", words(layerNames()...))
@@ -90,7 +85,7 @@ func (o *runOptions) targetFlags(cmd *cobra.Command) {
 func (o *runOptions) serverFlags(cmd *cobra.Command) {
 	names := dialectNames()
 	f := cmd.Flags()
-	f.StringVar(&o.server, "server", "", "ask this MCP server on layer mcp, a shell `COMMAND` that speaks MCP "+
+	f.StringVar(&o.Server, "server", "", "ask this MCP server on layer mcp, a shell `COMMAND` that speaks MCP "+
 		"on its standard input and output (default: the built-in one)")
 	f.StringVar(&o.dialect, "dialect", "", "the names that the server of --server has for tools, parameters and results: "+
 		"a TOML `FILE`, or one of "+strings.Join(names, ", ")+" (default: detected)")
@@ -102,36 +97,28 @@ func (o *runOptions) serverFlags(cmd *cobra.Command) {
 func (o *runOptions) run(cmd *cobra.Command) error {
 	ctx := cmd.Context()
 	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
-	if o.jobs < 1 && cmd.Flags().Changed("jobs") {
-		return fmt.Errorf("--jobs %d: want at least 1", o.jobs)
-	}
-	if o.timeout <= 0 {
-		return fmt.Errorf("--timeout %v: want more than nothing", o.timeout)
-	}
-	if o.scripts != "" && cmd.Flags().Changed("suite") {
+	switch {
+	case o.Jobs < 1 && cmd.Flags().Changed("jobs"):
+		return fmt.Errorf("--jobs %d: want at least 1", o.Jobs)
+	case o.Timeout <= 0:
+		return fmt.Errorf("--timeout %v: want more than nothing", o.Timeout)
+	case o.scripts != "" && cmd.Flags().Changed("suite"):
 		return errors.New("--suite and --scripts exclude each other: a directory's scripts are in no suite")
 	}
-	layers, err := parseLayers(o.layers)
-	if err != nil {
+	var err error
+	if o.Layers, err = parseLayers(o.layers); err != nil {
 		return err
 	}
-	dialect, err := o.dialectOf(cmd, layers)
-	if err != nil {
+	if err := o.findDialect(cmd); err != nil {
 		return err
 	}
-	transport, err := tmux.ParseTransport(o.transport)
-	if err != nil || o.transport == "" {
+	if o.Transport, err = tmux.ParseTransport(o.transport); err != nil || o.transport == "" {
 		return fmt.Errorf("--transport %s: want exec, native or auto", o.transport)
 	}
-	gaps, err := o.gaps()
-	if err != nil {
+	if o.Gaps, err = o.gaps(); err != nil {
 		return err
 	}
-	control, err := o.control.control(o.scripts)
-	if err != nil {
-		return err
-	}
-	if o.outputs, err = o.outputs.resolve(); err != nil {
+	if err := o.control.check(&o.Control, o.scripts); err != nil {
 		return err
 	}
 	reports, err := o.outputs.open(stdout)
@@ -139,16 +126,12 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer reports.close()
-	targets, err := o.targets(ctx, stderr)
-	if err != nil {
+	if o.Targets, err = o.targets(ctx, stderr); err != nil {
 		return err
 	}
-	progress := startProgress(stderr, o.verbose)
-	result, err := conform.Run(ctx, conform.Options{
-		Targets: targets, Gaps: gaps, Layers: layers, Control: control,
-		Transport: transport, Server: o.server, Dialect: dialect, Jobs: o.jobs, Timeout: o.timeout,
-		Keep: o.keep, Verbose: o.verbose || o.outputs.transcripts(), Progress: progress.event,
-	})
+	progress := startProgress(stderr, o.Verbose)
+	o.Verbose, o.Progress = o.Verbose || reports.transcripts(), progress.event
+	result, err := conform.Run(ctx, o.Options)
 	progress.end()
 	if result == nil {
 		return err
@@ -158,7 +141,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	}
 	result.Scripts = o.scripts
 	// What is updated is what is expected from now on: the reports say so too.
-	updateErr := o.control.update(control.Known, result, stderr)
+	updateErr := o.control.update(o.Known, result, stderr)
 	if err := errors.Join(reports.write(result), updateErr); err != nil {
 		return err
 	}
@@ -171,38 +154,35 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// dialectOf checks --server for a run of these layers, and returns the dialect of --dialect,
-// which is built in or a file.
-func (o *runOptions) dialectOf(cmd *cobra.Command, layers []report.Layer) (*conform.Dialect, error) {
+// findDialect checks --server, and reads the dialect of --dialect, which is built in or a file.
+func (o *runOptions) findDialect(cmd *cobra.Command) error {
 	switch {
-	case cmd.Flags().Changed("server") && strings.TrimSpace(o.server) == "":
-		return nil, errors.New("--server: want a command")
-	case o.server != "" && len(layers) > 0 && !slices.Contains(layers, report.MCPLayer):
-		return nil, fmt.Errorf("--server: only layer mcp asks a server, not layer %s", layers[0])
+	case cmd.Flags().Changed("server") && strings.TrimSpace(o.Server) == "":
+		return errors.New("--server: want a command")
+	case o.Server != "" && len(o.Layers) > 0 && !slices.Contains(o.Layers, report.MCPLayer):
+		return fmt.Errorf("--server: only layer mcp asks a server, not layer %s", o.Layers[0])
 	case o.dialect == "":
-		return nil, nil
-	case o.server == "":
-		return nil, errors.New("--dialect: want --server too: the built-in server speaks the scripts' own dialect")
+		return nil
+	case o.Server == "":
+		return errors.New("--dialect: want --server too: the built-in server speaks the scripts' own dialect")
 	}
 	all, err := conform.Dialects()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, d := range all {
-		if d.Name == o.dialect {
-			return d, nil
-		}
+	if i := slices.IndexFunc(all, func(d *conform.Dialect) bool { return d.Name == o.dialect }); i >= 0 {
+		o.Dialect = all[i]
+		return nil
 	}
 	text, err := os.ReadFile(o.dialect)
 	if err != nil {
-		return nil, fmt.Errorf("--dialect %s: %w: want a file, or one of %s",
+		return fmt.Errorf("--dialect %s: %w: want a file, or one of %s",
 			o.dialect, errors.Unwrap(err), strings.Join(dialectNames(), ", "))
 	}
-	d, err := conform.ParseDialect(o.dialect, text)
-	if err != nil {
-		return nil, fmt.Errorf("--dialect %w", err)
+	if o.Dialect, err = conform.ParseDialect(o.dialect, text); err != nil {
+		return fmt.Errorf("--dialect %w", err)
 	}
-	return d, nil
+	return nil
 }
 
 func dialectNames() []string {

@@ -40,26 +40,25 @@ func newVerdict() *cobra.Command {
 			if len(o.tmux) > 1 || o.targetsIn != "" && len(o.tmux) > 0 {
 				return errors.New("verdict: want one tmux")
 			}
-			targets, err := o.targets(cmd.Context(), cmd.ErrOrStderr())
-			if err == nil && len(targets) != 1 {
+			o.Targets, err = o.targets(cmd.Context(), cmd.ErrOrStderr())
+			if err == nil && len(o.Targets) != 1 {
 				return errors.New("verdict: want one tmux")
 			}
+			o.Gaps, o.Layers = []*conform.Gap{gap}, []report.Layer{report.TmuxLayer}
 			var r *report.Report
 			if err == nil {
-				r, err = conform.Run(cmd.Context(), conform.Options{
-					Targets: targets, Gaps: []*conform.Gap{gap}, Layers: []report.Layer{report.TmuxLayer}, Timeout: o.timeout,
-				})
+				r, err = conform.Run(cmd.Context(), o.Options)
 			}
 			if r == nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "mcp-conform: %s\n", report.Printable(err.Error()))
 				return exitCode(exitUntestable)
 			}
-			return judge(cmd, &r.Cells[0], targets[0], number)
+			return judge(cmd, &r.Cells[0], o.Targets[0], number)
 		},
 	}
 	o.targetFlags(cmd)
 	cmd.Flags().StringVar(&o.scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
-	cmd.Flags().DurationVar(&o.timeout, "timeout", conform.DefaultTimeout, "the time `D` that the script has, as in 90s")
+	cmd.Flags().DurationVar(&o.Timeout, "timeout", conform.DefaultTimeout, "the time `D` that the script has, as in 90s")
 	completion(cmd, "timeout", cobra.NoFileCompletions)
 	o.archive.flags(cmd.Flags())
 	return cmd
