@@ -2,7 +2,6 @@ package conform
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -180,11 +179,7 @@ func (s *script) api(ctx context.Context, _ string, args []string) outcome {
 	if err != nil {
 		o.code, o.stderr, value = 1, err.Error()+"\n", errorValue(err)
 	}
-	out, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return outcome{err: err}
-	}
-	o.stdout = string(out) + "\n"
+	o.stdout, o.err = indented(value)
 	return o
 }
 

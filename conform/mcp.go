@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	mcpclient "github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -71,12 +70,12 @@ func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
 		}
 		s.mcpServer.Store(m)
 	}
-	o, err := m.call(ctx, args[0], object)
-	if err != nil {
-		o.err = m.explain(ctx, err)
-	}
-	if err != nil && ctx.Err() != nil {
+	o := m.call(ctx, args[0], object)
+	switch {
+	case o.err != nil && ctx.Err() != nil:
 		o.err = fmt.Errorf("no answer within the script's %v%s", s.req.Timeout, m.said())
+	case o.err != nil:
+		o.err = m.explain(ctx, o.err)
 	}
 	return o
 }
@@ -134,69 +133,68 @@ func (s *script) startServer() (*mcpServer, error) {
 	return m, nil
 }
 
-// call calls a tool in the server's dialect, after initializing the session if this is the first call. It
-// returns an error if the server gives no answer or not a valid one.
-func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]any) (outcome, error) {
+// call calls a tool in the server's dialect, after initializing the session if this is the
+// first call. The outcome has an error if the server gives no answer or not a valid one.
+func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]any) (o outcome) {
 	if m.tools == nil {
-		if err := m.greet(ctx); err != nil {
-			return outcome{}, err
+		if o.err = m.greet(ctx); o.err != nil {
+			return o
 		}
 	}
 	name, arguments, err := m.dialect.ask(tool, arguments)
 	if err != nil {
-		return outcome{}, err
+		return outcome{err: err}
 	}
 	declared, ok := m.tools[name]
 	if !ok {
-		return outcome{}, notOffered("the server offers no tool " + name)
+		return outcome{err: notOffered("the server offers no tool " + name)}
 	}
 	var req mcp.CallToolRequest
 	req.Params.Name, req.Params.Arguments = name, arguments
 	res, err := m.client.CallTool(ctx, req)
-	raw, _ := json.Marshal(arguments)
 	if err != nil {
-		o := outcome{}
 		if errors.Is(err, mcp.ErrInvalidParams) {
 			o.misfit = err.Error()
 		}
-		return o, fmt.Errorf("call %s: %w", name, err)
+		o.err = fmt.Errorf("call %s: %w", name, err)
+		return o
 	}
-	var text []string
+	var parts []string
 	for _, c := range res.Content {
 		if t, ok := c.(mcp.TextContent); ok {
-			text = append(text, t.Text)
+			parts = append(parts, t.Text)
 		}
 	}
+	text := strings.Join(parts, "\n")
 	if res.IsError {
-		o := outcome{code: 1, stderr: strings.Join(text, "\n") + "\n"}
+		o.code, o.stderr = 1, text+"\n"
+		raw, _ := json.Marshal(arguments)
 		if unfit := fitsSchema(declared.InputSchema, raw); unfit != nil {
 			o.misfit = fmt.Sprintf("the call is not as %s declares it: %v", name, unfit)
 		}
 		if res.Meta != nil {
-			o.stdout, err = indented(map[string]any{"_meta": res.Meta})
+			o.stdout, o.err = indented(map[string]any{"_meta": res.Meta})
 		}
-		return o, err
+		return o
 	}
 	structured := res.RawStructuredContent
 	if structured == nil {
-		if structured, err = json.Marshal(map[string]string{"result": strings.Join(text, "\n")}); err != nil {
-			return outcome{}, err
-		}
+		structured, _ = json.Marshal(map[string]string{"result": text})
 	}
-	o := outcome{}
 	if structured, err = m.dialect.answer(tool, structured); err != nil {
-		return o, fmt.Errorf("the answer of %s: %w", name, err)
+		o.err = fmt.Errorf("the answer of %s: %w", name, err)
+		return o
 	}
-	if o.stdout, err = indented(structured); err != nil {
-		return o, err
+	if o.stdout, o.err = indented(structured); o.err != nil {
+		return o
 	}
-	if err := declaredBy(declared, res.RawStructuredContent); err != nil {
-		o.misfit = err.Error()
-		return o, err
+	if o.err = declaredBy(declared, res.RawStructuredContent); o.err != nil {
+		o.misfit = o.err.Error()
 	}
-	return o, nil
+	return o
 }
 
+// indented is a value as JSON that scripts look into.
 func indented(v any) (string, error) {
 	out, err := json.MarshalIndent(v, "", "  ")
 	return string(out) + "\n", err
@@ -275,12 +273,8 @@ func (s *script) mcpLeave(ctx context.Context, _ string, args []string) outcome 
 		return outcome{err: misused("usage: mcp-leave, after an mcp")}
 	}
 	m.stdin.Close()
-	for _, done := range []chan struct{}{m.exited, m.drained} {
-		select {
-		case <-done:
-		case <-ctx.Done():
-			return outcome{err: fmt.Errorf("the server is still there at the script's %v", s.req.Timeout)}
-		}
+	if !ended(ctx, m.exited) || !ended(ctx, m.drained) {
+		return outcome{err: fmt.Errorf("the server is still there at the script's %v", s.req.Timeout)}
 	}
 	o := outcome{code: m.cmd.ProcessState.ExitCode(), stderr: string(m.stderr)}
 	if o.code < 0 {
@@ -297,19 +291,28 @@ func (m *mcpServer) explain(ctx context.Context, err error) error {
 	}
 	// Its standard output is at an end or soon will be, as it does not listen: it
 	// cannot answer any more.
-	for _, done := range []chan struct{}{m.relayed, m.exited, m.drained} {
-		select {
-		case <-done:
-		case <-time.After(graceTime):
-			return errors.New("the server closed its standard output" + m.said())
-		case <-ctx.Done():
-			return err
-		}
-		if done == m.relayed && m.garbage != "" {
-			return fmt.Errorf("the server wrote a line to its standard output that is no message: %.200q", m.garbage)
-		}
+	soon, cancel := context.WithTimeout(ctx, 3*graceTime)
+	defer cancel()
+	closed := ended(soon, m.relayed)
+	switch {
+	case closed && m.garbage != "":
+		return fmt.Errorf("the server wrote a line to its standard output that is no message: %.200q", m.garbage)
+	case closed && ended(soon, m.exited) && ended(soon, m.drained):
+		return fmt.Errorf("the server ended: %v%s", m.cmd.ProcessState, m.said())
+	case ctx.Err() != nil:
+		return err
 	}
-	return fmt.Errorf("the server ended: %v%s", m.cmd.ProcessState, m.said())
+	return errors.New("the server closed its standard output" + m.said())
+}
+
+// ended waits for the end of something, and reports whether it came before that of ctx.
+func ended(ctx context.Context, done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // said is the end of what the server wrote to standard error.
@@ -440,8 +443,7 @@ func (m *mcpServer) kill() {
 // end ends the server, and returns when it is gone.
 func (m *mcpServer) end() {
 	m.kill()
-	select {
-	case <-m.exited:
-	case <-time.After(graceTime):
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), graceTime)
+	defer cancel()
+	ended(ctx, m.exited)
 }

@@ -129,7 +129,7 @@ func unread(f *os.File) bool {
 //go:embed help
 var helpFiles embed.FS
 
-// help is what a command says of itself.
+// help is what a command says of itself, or the template of what it shows.
 func help(name string) string {
 	text, err := helpFiles.ReadFile("help/" + name + ".txt")
 	if err != nil {

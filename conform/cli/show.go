@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+	"text/template"
 
 	"github.com/spf13/cobra"
 
@@ -82,8 +84,7 @@ func newExplain() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("explain %s: %w", args[0], err)
 			}
-			explain(cmd.OutOrStdout(), g)
-			return nil
+			return explain(cmd.OutOrStdout(), g)
 		},
 	}
 	cmd.Flags().StringVar(&scripts, "scripts", "", "look among the scripts in `DIR` in place of the built-in ones")
@@ -91,52 +92,30 @@ func newExplain() *cobra.Command {
 	return cmd
 }
 
-func explain(w io.Writer, g *conform.Gap) {
+func explain(w io.Writer, g *conform.Gap) error {
 	style := styleOf(w)
-	bold := func(s string) string {
-		if style.Color {
-			return "\x1b[1m" + s + "\x1b[0m"
-		}
-		return s
-	}
-	width := style.Width
-	if width == 0 {
-		width = 80
-	}
-	fmt.Fprintf(w, "%s\n\n", bold(fmt.Sprintf("Gap %d: %s", g.Number, report.Printable(g.Title))))
-	for _, f := range append([]report.GapField{{Name: "suite", Text: &g.Suite}}, g.Fields()[1:]...) {
-		if *f.Text != "" {
-			fmt.Fprintf(w, "%-8s %s\n", f.Name, report.Wrap(report.Printable(*f.Text), width, 9))
-		}
-	}
-	fmt.Fprintf(w, "\n%s\n", bold("Expected"))
-	for _, l := range g.Layers() {
-		outcome := "pass"
-		for _, r := range g.Rules() {
-			if r.Layer == l && r.NotApplicable {
-				text := fmt.Sprintf("tmux %s: n/a: %s", r.Versions, r.Text)
-				fmt.Fprintf(w, "  %-5s %s\n", l, report.Wrap(report.Printable(text), width, 8))
-				outcome = "otherwise: pass"
+	return show(w, "explain", g, template.FuncMap{
+		"bold": func(s string) string {
+			if style.Color {
+				return "\x1b[1m" + s + "\x1b[0m"
 			}
-		}
-		fmt.Fprintf(w, "  %-5s %s\n", l, outcome)
-		for _, r := range g.Rules() {
-			if r.Layer == l && !r.NotApplicable {
-				text := r.Text
-				if r.Versions != "" {
-					text = "tmux " + r.Versions + ": " + text
-				}
-				fmt.Fprintf(w, "        %s\n", report.Wrap(report.Printable(text), width, 10))
-			}
-		}
+			return s
+		},
+		"printable": report.Printable,
+		"wrap": func(indent int, text string) string {
+			return report.Wrap(report.Printable(text), cmp.Or(style.Width, 80), indent)
+		},
+		// Reports cite the lines of the file.
+		"lines":  func(text []byte) []string { return strings.Split("\n"+strings.TrimSuffix(string(text), "\n"), "\n") },
+		"begins": strings.HasPrefix,
+	})
+}
+
+// show writes a text for people, of a template beside what the commands say of themselves.
+func show(w io.Writer, name string, data any, funcs template.FuncMap) error {
+	text, err := template.New(name).Funcs(funcs).Parse(help(name))
+	if err != nil {
+		return err
 	}
-	fmt.Fprintf(w, "\n%s\n", bold("Script "+g.Name+".txtar"))
-	// Reports cite the lines of the file.
-	script, n := false, 0
-	for line := range strings.Lines(string(g.Text)) {
-		n++
-		if script = script || strings.HasPrefix(line, "-- "); script {
-			fmt.Fprintf(w, "%3d  %s\n", n, report.Printable(strings.TrimSuffix(line, "\n")))
-		}
-	}
+	return text.Execute(w, data)
 }

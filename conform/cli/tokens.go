@@ -2,8 +2,8 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"slices"
+	"text/template"
 
 	"github.com/spf13/cobra"
 
@@ -47,8 +47,8 @@ func newTokens() *cobra.Command {
 				}{1, drifts}); err != nil {
 					return err
 				}
-			} else {
-				tokensText(cmd.OutOrStdout(), drifts)
+			} else if err := show(cmd.OutOrStdout(), "drift", drifts, template.FuncMap{"printable": report.Printable}); err != nil {
+				return err
 			}
 			if slices.ContainsFunc(drifts, func(d conform.TokenDrift) bool { return len(d.Drift) > 0 }) {
 				return errFailed
@@ -64,36 +64,4 @@ func newTokens() *cobra.Command {
 	completion(cmd, "tmux", orFile(append([]string{"system"}, suites...)...))
 	completion(cmd, "debian-mirror", cobra.NoFileCompletions)
 	return cmd
-}
-
-func tokensText(w io.Writer, drifts []conform.TokenDrift) {
-	for _, d := range drifts {
-		what := "no drift"
-		if n := len(d.Drift); n == 1 {
-			what = "1 difference"
-		} else if n > 1 {
-			what = fmt.Sprintf("%d differences", n)
-		}
-		name := report.Printable(d.Name)
-		if name != d.Version {
-			name += " (" + d.Version + ")"
-		}
-		among := ""
-		if d.From == "server" {
-			among = ", looking only for known ones: its program cannot be read"
-		}
-		fmt.Fprintf(w, "tmux %s: %s; %d tokens%s\n", name, what, d.Tokens, among)
-		for _, c := range d.Drift {
-			mark, meaning := "+", "not known here"
-			switch c.Change {
-			case conform.TokenRemoved:
-				mark, meaning = "-", "known, but not in this tmux"
-			case conform.TokenEarly:
-				mark, meaning = "<", "known to come later, with "+c.Since
-			case conform.TokenBack:
-				mark, meaning = ">", "known to be last in "+c.Until
-			}
-			fmt.Fprintf(w, "  %s %-28s %-8s %-7s %s\n", mark, c.Token, c.Scope, c.Type, meaning)
-		}
-	}
 }

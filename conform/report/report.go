@@ -121,6 +121,8 @@ type GapField struct {
 	Text *string
 }
 
+func (f GapField) String() string { return *f.Text }
+
 // Fields are the texts that a gap's file has.
 func (g *GapInfo) Fields() []GapField {
 	return []GapField{
