@@ -80,11 +80,11 @@ func TestDiffOfClaims(t *testing.T) {
 			d := Compare(claimsReport(map[string][]string{"3.6a": tt.from}), claimsReport(map[string][]string{"3.7c": tt.to}))
 			var got []string
 			for _, p := range d.parts() {
-				for _, text := range p.changes {
+				for _, text := range p.Changes {
 					_, text, _ = strings.Cut(text, "106/tmux/")
 					number, text, _ := strings.Cut(text, ", tmux 3.6a → 3.7c (bytes): ")
 					_, text, _ = strings.Cut(text, ": ")
-					got = append(got, p.heading+" "+number+": "+text)
+					got = append(got, p.Heading+" "+number+": "+text)
 				}
 			}
 			if strings.Join(got, "; ") != tt.want || d.Worse() != tt.worse {

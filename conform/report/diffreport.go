@@ -1,19 +1,35 @@
 package report
 
 import (
+	_ "embed"
 	"fmt"
-	"html"
 	"io"
+	"slices"
 	"strings"
 )
 
+//go:embed diff.md
+var diffSource string
+
 // Summary is what changed in a line.
 func (d *Diff) Summary() string {
-	counts := map[string]int{}
+	var changes []string
 	for _, c := range d.Changes {
-		counts[c.Change]++
+		changes = append(changes, c.Change)
 	}
+	counts, _ := count(changes)
 	return strings.Join(append(counted(counts, changeOrder), fmt.Sprintf("%d the same", d.Same)), ", ")
+}
+
+// count is how often each of a list is in it, and their order.
+func count[T comparable](list []T) (times map[T]int, order []T) {
+	times = map[T]int{}
+	for _, v := range list {
+		if times[v]++; times[v] == 1 {
+			order = append(order, v)
+		}
+	}
+	return times, order
 }
 
 // counted are numbers with what they are of, in an order.
@@ -52,50 +68,42 @@ func (c *ClaimChange) text() string {
 
 // diffPart is changes of one kind, or what a target adds or removes.
 type diffPart struct {
-	heading string
-	target  bool
-	changes []string
+	Heading string
+	Target  bool
+	Changes []string
 }
 
 // parts are all changes, what got worse first. What is of targets that one of the runs
 // lacks comes last, except for failures.
-func (d *Diff) parts() []diffPart {
-	var parts []diffPart
-	rest := map[TargetPair][]ClaimChange{}
+func (d *Diff) parts() (parts []diffPart) {
+	ofTarget := func(c ClaimChange) bool { return c.Change != Worse && (c.Tmux.A == "" || c.Tmux.B == "") }
 	for _, change := range changeOrder {
-		p := diffPart{heading: strings.ToUpper(change[:1]) + change[1:]}
+		p := diffPart{Heading: strings.ToUpper(change[:1]) + change[1:]}
 		for _, c := range d.Changes {
-			switch {
-			case c.Change != change:
-			case (c.Tmux.A == "" || c.Tmux.B == "") && c.Change != Worse:
-				rest[c.Tmux] = append(rest[c.Tmux], c)
-			default:
-				p.changes = append(p.changes, c.text())
+			if c.Change == change && !ofTarget(c) {
+				p.Changes = append(p.Changes, c.text())
 			}
 		}
-		if p.changes != nil {
-			parts = append(parts, p)
-		}
+		parts = append(parts, p)
 	}
 	for _, t := range d.Targets {
-		if len(rest[t]) == 0 {
-			continue
-		}
-		what, outcomes, order := "added", map[string]int{}, []string{}
+		what := "added"
 		if t.B == "" {
 			what = "removed"
 		}
-		p := diffPart{target: true}
-		for _, c := range rest[t] {
-			if outcomes[c.From+c.To]++; outcomes[c.From+c.To] == 1 {
-				order = append(order, c.From+c.To)
+		p := diffPart{Target: true}
+		var outcomes []string
+		for _, c := range d.Changes {
+			if ofTarget(c) && c.Tmux == t {
+				outcomes = append(outcomes, c.From+c.To)
+				p.Changes = append(p.Changes, c.text())
 			}
-			p.changes = append(p.changes, c.text())
 		}
-		p.heading = fmt.Sprintf("tmux %s %s: %s", t, what, strings.Join(counted(outcomes, order), "; "))
+		counts, order := count(outcomes)
+		p.Heading = fmt.Sprintf("tmux %s %s: %s", t, what, strings.Join(counted(counts, order), "; "))
 		parts = append(parts, p)
 	}
-	return parts
+	return slices.DeleteFunc(parts, func(p diffPart) bool { return p.Changes == nil })
 }
 
 // WriteDiff writes what changed for people: what got worse first.
@@ -107,12 +115,12 @@ func WriteDiff(w io.Writer, d *Diff, style Style) error {
 	}
 	colors := map[string]string{"Worse": "1;31", "Better": "32", "Changed": "36"}
 	for _, p := range d.parts() {
-		if p.target {
-			t.printf("%s\n", p.heading)
+		if p.Target {
+			t.printf("%s\n", p.Heading)
 			continue
 		}
-		t.printf("%s\n", t.paint(colors[p.heading], p.heading))
-		for _, text := range p.changes {
+		t.printf("%s\n", t.paint(colors[p.Heading], p.Heading))
+		for _, text := range p.Changes {
 			if !style.Unicode {
 				text = strings.ReplaceAll(text, "→", "->")
 			}
@@ -130,22 +138,11 @@ func WriteDiff(w io.Writer, d *Diff, style Style) error {
 // failures.
 func WriteDiffMarkdown(w io.Writer, d *Diff) error {
 	d = printable(d)
+	funcs := (&Report{}).pageFuncs()
+	funcs["parts"] = d.parts
 	var b strings.Builder
-	mark := "✅"
-	if d.Worse() {
-		mark = "❌"
-	}
-	fmt.Fprintf(&b, "## %s mcp-conform: %s\n\n", mark, d.Summary())
-	for _, p := range d.parts() {
-		begin, end := "### "+p.heading, "\n"
-		if p.target {
-			begin, end = "<details><summary>"+html.EscapeString(p.heading)+"</summary>", "\n</details>\n\n"
-		}
-		fmt.Fprintf(&b, "%s\n\n", begin)
-		for _, text := range p.changes {
-			fmt.Fprintf(&b, "- %s\n", MarkdownText(text))
-		}
-		b.WriteString(end)
+	if err := execute(&b, diffSource, funcs, d); err != nil {
+		return err
 	}
 	_, err := io.WriteString(w, fitting(b.String()))
 	return err

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"strings"
 	"text/template"
@@ -36,8 +35,25 @@ func WriteMarkdown(w io.Writer, r *Report) error {
 	if err := errors.Join(page.ExecuteTemplate(&head, "head", r), page.ExecuteTemplate(&tail, "tail", r)); err != nil {
 		return err
 	}
-	text := head.String() + r.markdownFailures(maxMarkdown-head.Len()-tail.Len()) + tail.String()
-	_, err = io.WriteString(w, fitting(text))
+	// As many failures as there is room for, and for the line that says that there is no more.
+	room := maxMarkdown - head.Len() - tail.Len() - 200
+	found := r.failures(false)
+	if len(found) > 0 {
+		head.WriteString("### Failures\n\n")
+	}
+	for i, f := range found {
+		var text strings.Builder
+		if err := page.ExecuteTemplate(&text, "failure", f); err != nil {
+			return err
+		}
+		if room -= text.Len(); room < 0 {
+			fmt.Fprintf(&head, "%d more failures are not shown here, as the page would be too large; "+
+				"the other formats have them all.\n\n", len(found)-i)
+			break
+		}
+		head.WriteString(text.String())
+	}
+	_, err = io.WriteString(w, fitting(head.String()+tail.String()))
 	return err
 }
 
@@ -50,38 +66,11 @@ func fitting(text string) string {
 	return strings.ToValidUTF8(text[:maxMarkdown-len(note)], "") + note
 }
 
-// markdownFailures has the evidence of as many failures as there is room for.
-func (r *Report) markdownFailures(room int) string {
-	var b strings.Builder
-	found := r.failures(false)
-	if len(found) > 0 {
-		b.WriteString("### Failures\n\n")
-	}
-	room -= b.Len() + 200 // for the line that says that there is no more
-	for i, f := range found {
-		e := f.Wrong()
-		title := fmt.Sprintf("%s %s: %s", f.Look().Emoji, f.What(), r.Gap(f.Gap).Title)
-		text := fmt.Sprintf("<details open><summary><b>%s</b></summary>\n\n%s\n", html.EscapeString(title), MarkdownText(f.Why()))
-		for _, t := range e.fields() {
-			text += "\n" + t.Name + ":\n" + mdCode("text", Clip(strings.TrimRight(t.Text, "\n"), maxEvidence))
-		}
-		if f.Reproducer != "" && len(f.Reproducer) < 4*maxEvidence {
-			text += "\n<details><summary>a shell script that shows it</summary>\n\n" + mdCode("sh", f.Reproducer) + "\n</details>\n"
-		}
-		text += "\n</details>\n\n"
-		if b.Len()+len(text) > room {
-			fmt.Fprintf(&b, "%d more failures are not shown here, as the page would be too large; the other formats have them all.\n\n", len(found)-i)
-			break
-		}
-		b.WriteString(text)
-	}
-	return b.String()
-}
-
 // mdSpecial are the bytes that mean something within a line of markdown or of the
 // HTML in it.
 var mdSpecial = strings.NewReplacer(
-	"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, `\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "#", `\#`, "@", "&#64;", "$", "&#36;")
+	"&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "&#64;", "$", "&#36;", `\`, `\\`, "|", `\|`, "`", "\\`",
+	"*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "#", `\#`)
 
 // MarkdownText quotes a text so that markdown shows it as it is, on one line.
 func MarkdownText(s string) string {

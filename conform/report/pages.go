@@ -48,7 +48,10 @@ func (r *Report) pageFuncs() map[string]any {
 		},
 
 		"add":      sum,
+		"brief":    func(script string) bool { return len(script) < 4*maxEvidence },
 		"cdata":    cdata,
+		"clip":     func(s string) string { return Clip(strings.TrimRight(s, "\n"), maxEvidence) },
+		"code":     mdCode,
 		"evidence": func(e Evidence, wrong bool) evidence { return evidence{e, wrong} },
 		"fields":   Evidence.fields,
 		"link":     mdLink,
@@ -70,13 +73,13 @@ func sum(numbers ...int) (n int) {
 	return n
 }
 
-// execute writes a page that is no HTML.
-func execute(w io.Writer, source string, funcs map[string]any, r *Report) error {
+// execute writes a page that is no HTML, of a report or a comparison.
+func execute(w io.Writer, source string, funcs map[string]any, of any) error {
 	page, err := text.New("report").Funcs(funcs).Parse(source)
 	if err != nil {
 		return err
 	}
-	return page.Execute(w, r)
+	return page.Execute(w, of)
 }
 
 // cells are those of a gap on a target, in the order of layers.

@@ -325,17 +325,15 @@ func Repeated(runs []Cell) Cell {
 	}
 	c.Claims = slices.Clone(c.Claims)
 	for i := range c.Claims {
-		times := map[Outcome]int{}
-		var order []Outcome
+		var outcomes []Outcome
 		for _, r := range runs {
 			o := Outcome(r.Status)
 			if i < len(r.Claims) {
 				o = r.Claims[i].Outcome
 			}
-			if times[o]++; times[o] == 1 {
-				order = append(order, o)
-			}
+			outcomes = append(outcomes, o)
 		}
+		times, order := count(outcomes)
 		if len(order) == 1 {
 			continue
 		}
