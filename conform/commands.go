@@ -235,20 +235,23 @@ func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {
 	s.note(ts, doSave, args[:1])
 }
 
-func (s *script) cmdSaw(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 || report.Verdict(args[0]) != report.Confirmed && report.Verdict(args[0]) != report.Refuted {
-		s.misuse(ts, "usage: saw confirmed|refuted WHY")
+// verdict is the first of two arguments.
+func (s *script) verdict(ts *testscript.TestScript, neg bool, args []string, usage string) report.Verdict {
+	if neg || len(args) != 2 || args[0] != string(report.Confirmed) && args[0] != string(report.Refuted) {
+		s.misuse(ts, "%s", usage)
 	}
-	v := report.Verdict(args[0])
+	return report.Verdict(args[0])
+}
+
+func (s *script) cmdSaw(ts *testscript.TestScript, neg bool, args []string) {
+	v := s.verdict(ts, neg, args, "usage: saw confirmed|refuted WHY")
 	s.seen = append(s.seen, observation{v, args[1]})
 	s.evidence = append(s.evidence, evidence(s.last.line, string(v)+report.ObservedBy+args[1], s.last.String()))
 }
 
 func (s *script) cmdClaim(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 || report.Verdict(args[0]) != report.Confirmed && report.Verdict(args[0]) != report.Refuted {
-		s.misuse(ts, "usage: claim confirmed|refuted TEXT")
-	}
-	c := report.Claim{Text: args[1], Expected: report.Verdict(args[0])}
+	expected := s.verdict(ts, neg, args, "usage: claim confirmed|refuted TEXT")
+	c := report.Claim{Text: args[1], Expected: expected}
 	var whys []string
 	verdicts := map[report.Verdict]bool{}
 	for _, o := range s.seen {
@@ -315,13 +318,11 @@ func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
 	s.shown = s.last
 	s.send(message{Command: s.last.line})
 
-	var err error
-	var tmuxName string
+	start := c.startTerminal
 	if control {
-		err = c.startControl()
-	} else {
-		tmuxName, err = c.startTerminal()
+		start = c.startControl
 	}
+	tmuxName, err := start()
 	if err == nil {
 		tmuxName, err = c.awaitName(s.ctx, tmuxName)
 	}
@@ -344,14 +345,15 @@ func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
 // to.
 var errNoTerminal = errors.New("no terminal available")
 
-func (c *client) startControl() (err error) {
+// startControl starts a control client, which has no name yet.
+func (c *client) startControl() (name string, err error) {
 	if c.input, err = c.cmd.StdinPipe(); err == nil {
 		c.output, err = c.cmd.StdoutPipe()
 	}
 	if err == nil {
 		err = c.cmd.Start()
 	}
-	return err
+	return "", err
 }
 
 func (c *client) startTerminal() (name string, err error) {

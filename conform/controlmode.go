@@ -33,7 +33,7 @@ func (s *script) control(ctx context.Context, dir string, args []string) outcome
 	defer cancel()
 	c := client{cmd: exec.CommandContext(ctx, s.req.Target.Path, words...)}
 	c.cmd.Dir, c.cmd.Env, c.cmd.WaitDelay = dir, s.env, time.Second
-	if err := c.startControl(); err != nil {
+	if _, err := c.startControl(); err != nil {
 		return outcome{err: err}
 	}
 	var text strings.Builder

@@ -99,21 +99,13 @@ func (s *script) noteAction(ts *testscript.TestScript, words []string) *step {
 // target. cell is the outcome.
 func (j *job) reproducer(cell *report.Cell, steps []step) string {
 	var b strings.Builder
-	outcome := string(cell.Status)
-	if cell.Reason != "" {
-		outcome += ": " + oneLine(cell.Reason)
-	}
-	comment := func(text string) {
-		for line := range strings.Lines(report.Printable(text)) {
-			b.WriteString("# " + strings.TrimRight(line, "\n") + "\n")
-		}
-	}
 	b.WriteString("#!/bin/sh\n")
-	comment(fmt.Sprintf("%s (%s), layer %s, tmux %s", j.gap.Name, j.gap.Title, j.layer, j.target.Name))
-	comment(outcome)
-	comment("It needs nothing but that tmux. Another one is tried with: sh FILE PATH-OF-TMUX")
-	program := report.CommandLine([]string{j.target.Path})
-	b.WriteString("tmux=${1:-" + program + "}\n")
+	outcome := strings.TrimSuffix(string(cell.Status)+": "+oneLine(cell.Reason), ": ")
+	for line := range strings.Lines(report.Printable(fmt.Sprintf(
+		"%s (%s), layer %s, tmux %s\n%s\nIt needs nothing but that tmux. Another one is tried with: sh FILE PATH-OF-TMUX\n",
+		j.gap.Name, oneLine(j.gap.Title), j.layer, j.target.Name, outcome))) {
+		b.WriteString("# " + line)
+	}
 	// What stands before and behind the program, as a shell reads it.
 	before, after := "", ""
 	if len(j.target.Env) > 0 {
@@ -122,7 +114,8 @@ func (j *job) reproducer(cell *report.Cell, steps []step) string {
 	if len(j.target.Args) > 0 {
 		after = " " + report.CommandLine(j.target.Args)
 	}
-	fmt.Fprintf(&b, "pre=%s post=%s\n", report.CommandLine([]string{before}), report.CommandLine([]string{after}))
+	fmt.Fprintf(&b, "tmux=${1:-%s}\npre=%s post=%s\n", report.CommandLine([]string{j.target.Path}),
+		report.CommandLine([]string{before}), report.CommandLine([]string{after}))
 	b.WriteString(reproducerHead)
 	for _, f := range j.gap.archive.Files {
 		if !slices.Contains(report.Layers(), report.Layer(f.Name)) && path.Base(f.Name) == f.Name {
@@ -147,7 +140,8 @@ func (j *job) reproducer(cell *report.Cell, steps []step) string {
 		}
 	}
 	if e := cell.Last(); e.Command != "" {
-		fmt.Fprintf(&b, "\ncat <<'EOF'\n\nmcp-conform ran\n%s\nwanted\n%s\nand saw\n%s\nEOF\n", heredoc(e.Command), heredoc(e.Expected), heredoc(e.Actual))
+		fmt.Fprintf(&b, "\ncat <<'EOF'\n\nmcp-conform ran\n%s\nwanted\n%s\nand saw\n%s\nEOF\n",
+			heredoc(e.Command), heredoc(e.Expected), heredoc(e.Actual))
 	}
 	return b.String()
 }

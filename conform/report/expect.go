@@ -252,10 +252,8 @@ func (r *Report) state(x *expectation) (passing []string, matched, otherwise boo
 
 // target returns the target with this name.
 func (r *Report) target(name string) Target {
-	for _, t := range r.Targets {
-		if t.Name == name {
-			return t
-		}
+	if i := slices.IndexFunc(r.Targets, func(t Target) bool { return t.Name == name }); i >= 0 {
+		return r.Targets[i]
 	}
 	return Target{}
 }

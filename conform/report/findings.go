@@ -201,14 +201,17 @@ type item struct {
 // sections are those that have something in them. Failures, with their evidence, are none.
 func (r *Report) sections() []section {
 	var all []section
+	put := func(id, heading string, items []item) {
+		if items != nil {
+			all = append(all, section{id, heading, items})
+		}
+	}
 	add := func(id, heading string, found []group, text func(g group) item) {
-		s := section{ID: id, Heading: heading}
+		var items []item
 		for _, g := range found {
-			s.Items = append(s.Items, text(g))
+			items = append(items, text(g))
 		}
-		if s.Items != nil {
-			all = append(all, s)
-		}
+		put(id, heading, items)
 	}
 	add("server", "The MCP server", r.serverVerdicts(), func(g group) item {
 		text := g.closed()
@@ -245,13 +248,11 @@ func (r *Report) sections() []section {
 	add("known", "Known failures", r.failures(true), func(g group) item {
 		return item{Text: g.What() + ": " + g.Claim.Known.Reason, Link: g.Claim.Known.Link}
 	})
-	stale := section{ID: "stale", Heading: "Stale: known failures that do not fail"}
+	var stale []item
 	for _, s := range r.Stale {
-		stale.Items = append(stale.Items, item{Text: s.String(), Link: s.Link})
+		stale = append(stale, item{Text: s.String(), Link: s.Link})
 	}
-	if stale.Items != nil {
-		all = append(all, stale)
-	}
+	put("stale", "Stale: known failures that do not fail", stale)
 	return all
 }
 
@@ -346,10 +347,8 @@ func (s Stale) String() string {
 
 // Gap returns the report's entry for the gap with this number.
 func (r *Report) Gap(number int) GapInfo {
-	for _, g := range r.Gaps {
-		if g.Number == number {
-			return g
-		}
+	if i := slices.IndexFunc(r.Gaps, func(g GapInfo) bool { return g.Number == number }); i >= 0 {
+		return r.Gaps[i]
 	}
 	return GapInfo{Number: number}
 }

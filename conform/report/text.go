@@ -86,12 +86,11 @@ func (t *textReport) matrix() {
 	for _, l := range t.Layers {
 		name := layerLetters[l] + " " + string(l)
 		if l == MCPLayer && t.Server != "" {
-			name += " (" + t.Server + ")"
+			dialect := "the scripts' own dialect"
 			if t.Dialect != "" {
-				name += ", dialect " + t.Dialect
-			} else {
-				name += ", the scripts' own dialect"
+				dialect = "dialect " + t.Dialect
 			}
+			name += fmt.Sprintf(" (%s), %s", t.Server, dialect)
 		}
 		names = append(names, name)
 	}
@@ -181,9 +180,7 @@ func (t *textReport) block(targets []Target, number, title int, letters string) 
 	}
 }
 
-func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
-}
+func pad(s string, width int) string { return fmt.Sprintf("%-*s", width, s) }
 
 func clip(s string, width int) string {
 	if utf8.RuneCountInString(s) <= width {
