@@ -92,17 +92,15 @@ type offer map[string][]string
 
 // is reports whether the server that offers these tools speaks the dialect.
 func (d *Dialect) is(o offer) bool {
+	is := len(d.Detect.Tools) > 0
 	for _, tool := range d.Detect.Tools {
-		if _, ok := o[tool]; !ok {
-			return false
-		}
+		_, offered := o[tool]
+		is = is && offered
 	}
 	for tool, parameter := range d.Detect.Parameters {
-		if !slices.Contains(o[tool], parameter) {
-			return false
-		}
+		is = is && slices.Contains(o[tool], parameter)
 	}
-	return len(d.Detect.Tools) > 0
+	return is
 }
 
 // detect is the built-in dialect of a server, if there is exactly one that fits.

@@ -130,7 +130,7 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 	})
 	if errors.Is(err, errOvertime) {
 		cell.Status, cell.Reason = report.Fail, fmt.Sprintf("no end within %v", opts.Timeout)
-		cell.Evidence = []report.Evidence{{Command: last.Command, Expected: fmt.Sprintf("an end within %v", opts.Timeout), Actual: "still running"}}
+		cell.Evidence = []report.Evidence{evidence(last.Command, fmt.Sprintf("an end within %v", opts.Timeout), "still running")}
 		cell.Claims = []report.Claim{{Outcome: report.TimedOut, Why: cell.Reason, Evidence: &cell.Evidence[0]}}
 		return cell, nil
 	}
@@ -138,7 +138,8 @@ func (j *job) runChild(ctx context.Context, opts Options) (report.Cell, error) {
 		return cell, err
 	}
 	done := *last.Cell
-	done.Suite, done.Gap, done.Layer, done.Tmux, done.Transport, done.Log = cell.Suite, cell.Gap, cell.Layer, cell.Tmux, cell.Transport, last.Log
+	done.Suite, done.Gap, done.Layer, done.Tmux = cell.Suite, cell.Gap, cell.Layer, cell.Tmux
+	done.Transport, done.Log = cell.Transport, last.Log
 	if done.Status.Bad() || opts.Reproduce {
 		done.Reproducer = j.reproducer(&done, last.Steps)
 	}

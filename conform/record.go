@@ -22,7 +22,8 @@ import (
 // testscript, which says itself which line failed, and why.
 
 // leftToTestscript are its own commands: those that compare, and those that set things up.
-var leftToTestscript = append(strings.Fields("cd chmod cp env kill mkdir mv rm skip stdin stop symlink ttyin ttyout unix2dos unquote wait"), comparing...)
+var leftToTestscript = append(strings.Fields(
+	"cd chmod cp env kill mkdir mv rm skip stdin stop symlink ttyin ttyout unix2dos unquote wait"), comparing...)
 
 // running is the line of the script that runs.
 type running struct {
@@ -46,7 +47,9 @@ func instrument(script string) string {
 		if strings.HasPrefix(line, "-- ") {
 			break // files follow
 		}
-		if at, command := commandAt(line); command != "" && !slices.Contains(leftToTestscript, command) && !(command == "exec" && background.MatchString(line)) {
+		at, command := commandAt(line)
+		left := slices.Contains(leftToTestscript, command) || command == "exec" && background.MatchString(line)
+		if command != "" && !left {
 			lines[i] = fmt.Sprintf("%sdo %d %s", line[:at], i+1, line[at:])
 		}
 	}

@@ -44,14 +44,11 @@ func FindTargets(ctx context.Context, targets []report.Target, fetch Fetch) ([]r
 		if errs[i] != nil {
 			return nil, errs[i]
 		}
-		named := t.Name != ""
-		if !named {
-			t.Name = t.Version
-		}
-		name := t.Name
-		if taken[name] && named {
+		name := cmp.Or(t.Name, t.Version)
+		if taken[t.Name] {
 			return nil, fmt.Errorf("--tmux %s: there are two targets of the name %s: want one name for each", t.Spec, name)
 		}
+		t.Name = name
 		for i := 2; taken[t.Name]; i++ {
 			t.Name = fmt.Sprintf("%s#%d", name, i)
 		}

@@ -32,9 +32,9 @@ func orFile(list ...string) cobra.CompletionFunc {
 	}
 }
 
-func layerNames() []string {
+func layerNames(layers []report.Layer) []string {
 	var names []string
-	for _, l := range report.Layers() {
+	for _, l := range layers {
 		names = append(names, string(l))
 	}
 	return names

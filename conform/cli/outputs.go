@@ -103,41 +103,39 @@ func (o outputs) transcripts() bool {
 	return slices.ContainsFunc(o, func(out output) bool { return out.format == "html" })
 }
 
-// formatFlag and fileFlag are the two flags that build outputs.
-type (
-	formatFlag outputs
-	fileFlag   outputs
-)
-
-func (f *formatFlag) Type() string   { return "format" }
-func (f *formatFlag) String() string { return "" }
-func (f *formatFlag) Set(name string) error {
+// addFormat and addFile are what the two flags do.
+func (o *outputs) addFormat(name string) error {
 	if !slices.Contains(formatNames(), name) {
 		return fmt.Errorf("want %s", formatChoice())
 	}
-	if n := len(*f); n > 0 && (*f)[n-1].format == "" && fits((*f)[n-1].file, name) {
-		(*f)[n-1].format = name
+	if last := o.last(); last != nil && last.format == "" && fits(last.file, name) {
+		last.format = name
 		return nil
 	}
-	*f = append(*f, output{format: name})
+	*o = append(*o, output{format: name})
 	return nil
 }
 
-func (f *fileFlag) Type() string   { return "file" }
-func (f *fileFlag) String() string { return "" }
-func (f *fileFlag) Set(file string) error {
+func (o *outputs) addFile(file string) error {
 	if file == "" {
 		return errors.New("want a file name, or - for standard output")
 	}
-	if slices.ContainsFunc(*f, func(o output) bool { return o.file == file }) {
+	if slices.ContainsFunc(*o, func(out output) bool { return out.file == file }) {
 		return fmt.Errorf("two reports cannot go to %s", file)
 	}
-	if n := len(*f); n > 0 && (*f)[n-1].file == "" {
-		(*f)[n-1].file = file
+	if last := o.last(); last != nil && last.file == "" {
+		last.file = file
 		return nil
 	}
-	*f = append(*f, output{file: file})
+	*o = append(*o, output{file: file})
 	return nil
+}
+
+func (o outputs) last() *output {
+	if len(o) == 0 {
+		return nil
+	}
+	return &o[len(o)-1]
 }
 
 // open opens the files of all reports, which are changed only when a report is

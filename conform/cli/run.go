@@ -49,9 +49,9 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	o.targetFlags(cmd)
 	f.StringSliceVar(&o.layers, "layer", nil, "only this `LAYER`: tmux, api or mcp; may be repeated")
 	f.StringVar(&o.match, "run", "", "only the gaps whose file name matches `REGEXP`, as in ^04 or reset")
-	f.Var((*formatFlag)(&o.outputs), "format", "`FORMAT` of a report: "+formatChoice()+
-		"; may be repeated, each with a -o (default: as the name of its -o says, else text)")
-	f.VarP((*fileFlag)(&o.outputs), "output", "o", "`FILE` for the report of the --format beside it, or - for standard output")
+	f.Func("format", "`FORMAT` of a report: "+formatChoice()+
+		"; may be repeated, each with a -o (default: as the name of its -o says, else text)", o.outputs.addFormat)
+	f.FuncP("output", "o", "`FILE` for the report of the --format beside it, or - for standard output", o.outputs.addFile)
 	suiteFlag(cmd, &o.suites, "670")
 	f.StringVar(&o.scripts, "scripts", "", "run the scripts in `DIR` in place of the built-in ones")
 	f.StringVar(&o.transport, "transport", string(tmux.TransportExec),
@@ -64,7 +64,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.Keep, "keep", false, "leave the scripts' directories and tmux servers, and say where")
 	o.archive.flags(f)
 
-	completion(cmd, "layer", words(layerNames()...))
+	completion(cmd, "layer", words(layerNames(report.Layers())...))
 	completion(cmd, "format", words(formatNames()...))
 	completion(cmd, "transport", words(string(tmux.TransportExec), string(tmux.TransportNative), string(tmux.TransportAuto)))
 	for _, flag := range []string{"run", "skip", "shard", "retry", "repeat", "jobs", "timeout", "debian-mirror"} {

@@ -37,12 +37,8 @@ func newList() *cobra.Command {
 			}
 			width := len(strconv.Itoa(gaps[len(gaps)-1].Number))
 			for _, g := range gaps {
-				var layers []string
-				for _, l := range g.Layers() {
-					layers = append(layers, string(l))
-				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%*d  %s  %-34s %s\n", max(width, 2), g.Number,
-					report.Printable(cluster(g)), report.Printable(g.Title), strings.Join(layers, ","))
+					report.Printable(cluster(g)), report.Printable(g.Title), strings.Join(layerNames(g.Layers()), ","))
 			}
 			return nil
 		},

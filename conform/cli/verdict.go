@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -86,17 +87,14 @@ func judge(cmd *cobra.Command, c *report.Cell, target report.Target, number int)
 		return fmt.Errorf("verdict %d/%d: the script has %d claims (see mcp-conform explain %[1]d)", c.Gap, number, len(c.Claims))
 	}
 	cl := c.Claims[i]
-	out := cmd.OutOrStdout()
-	switch cl.Verdict {
-	case report.Confirmed, report.Refuted:
-		fmt.Fprintf(out, "%s: %s: %s\n", about, cl.Verdict, report.Printable(cl.Text))
-	default:
-		fmt.Fprintf(out, "%s: no verdict: %s: %s\n", about, cl.Outcome, report.Printable(cl.Text))
+	verdict, why := string(cl.Verdict), cl.Why
+	if verdict == "" {
+		verdict, why = "no verdict: "+string(cl.Outcome), cmp.Or(why, c.Reason)
 	}
-	if why := cl.Why; why != "" {
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "%s: %s: %s\n", about, verdict, report.Printable(cl.Text))
+	if why != "" {
 		fmt.Fprintf(out, "  %s\n", report.Printable(why))
-	} else if c.Reason != "" && cl.Verdict == "" {
-		fmt.Fprintf(out, "  %s\n", report.Printable(c.Reason))
 	}
 	switch cl.Verdict {
 	case report.Confirmed:

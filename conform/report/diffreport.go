@@ -109,10 +109,7 @@ func (d *Diff) parts() (parts []diffPart) {
 // WriteDiff writes what changed for people: what got worse first.
 func WriteDiff(w io.Writer, d *Diff, style Style) error {
 	d = printable(d)
-	t := &textReport{Report: &Report{}, style: style}
-	if t.style.Width == 0 {
-		t.style.Width = 80
-	}
+	t := newTextReport(&Report{}, style)
 	colors := map[string]string{"Worse": "1;31", "Better": "32", "Changed": "36"}
 	for _, p := range d.parts() {
 		if p.Target {

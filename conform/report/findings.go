@@ -40,7 +40,10 @@ var (
 )
 
 // allLooks are in the order of legends.
-var allLooks = []look{looks[Pass], refutedLook, looks[Fail], blockedLook, looks[Errored], knownLook, looks[Flaky], looks[NotOffered], looks[NotApplicable], looks[Skip]}
+var allLooks = []look{
+	looks[Pass], refutedLook, looks[Fail], blockedLook, looks[Errored], knownLook,
+	looks[Flaky], looks[NotOffered], looks[NotApplicable], looks[Skip],
+}
 
 // Look is how the cell is shown.
 func (c *Cell) Look() look {
@@ -97,8 +100,13 @@ const (
 	unknown
 	blocked
 	bad
-	ranks
 )
+
+// rankNames are what is said of gaps that are no good.
+var rankNames = [...]string{
+	nowhere: "for no tmux here", refuted: "refuted, in whole or in part", notOffered: "not offered",
+	unknown: "not known", blocked: "blocked", bad: "not closed",
+}
 
 func (c *Cell) rank() int {
 	switch {
@@ -121,7 +129,9 @@ func (c *Cell) rank() int {
 // blocked reports whether no claim of a cell that failed is known to be wrong.
 func (c *Cell) blocked() bool {
 	has := func(blocked bool) bool {
-		return slices.ContainsFunc(c.Claims, func(cl Claim) bool { return cl.Outcome.Failed() && (cl.Outcome == Blocked) == blocked })
+		return slices.ContainsFunc(c.Claims, func(cl Claim) bool {
+			return cl.Outcome.Failed() && (cl.Outcome == Blocked) == blocked
+		})
 	}
 	return has(true) && !has(false)
 }
@@ -130,7 +140,7 @@ func (c *Cell) blocked() bool {
 // which are not where. It is empty if none has a cell.
 func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 	all := 0
-	var found [ranks][]string
+	var found [len(rankNames)][]string
 	for _, g := range gaps {
 		worst, on := -1, []string{}
 		for i := range r.Cells {
@@ -157,9 +167,9 @@ func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 		return ""
 	}
 	good := len(found[good])
-	what, done, not := "gap", "closed on every tmux", "not closed"
+	what, done := "gap", "closed on every tmux"
 	if l == TmuxLayer {
-		what, done, not = "claim", "true where it applies", "not as expected"
+		what, done = "claim", "true where it applies"
 		if good != 1 && all != 1 {
 			done = "true where they apply"
 		}
@@ -175,12 +185,13 @@ func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 	if good == all && all > 1 {
 		text = fmt.Sprintf("all %d %s %s %s", all, what, are, done)
 	}
-	for _, rest := range []struct {
-		what string
-		rank int
-	}{{"refuted, in whole or in part", refuted}, {not, bad}, {"blocked", blocked}, {"not offered", notOffered}, {"not known", unknown}, {"for no tmux here", nowhere}} {
-		if gaps := found[rest.rank]; len(gaps) > 0 {
-			text += "; " + rest.what + ": " + strings.Join(gaps, ", ")
+	for _, rank := range []int{refuted, bad, blocked, notOffered, unknown, nowhere} {
+		name := rankNames[rank]
+		if rank == bad && l == TmuxLayer {
+			name = "not as expected"
+		}
+		if gaps := found[rank]; len(gaps) > 0 {
+			text += "; " + name + ": " + strings.Join(gaps, ", ")
 		}
 	}
 	return text

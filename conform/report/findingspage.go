@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"io"
 	"slices"
-	"strings"
 )
 
 //go:embed findings.md
@@ -22,8 +21,7 @@ func WriteFindings(w io.Writer, r *Report) error {
 type claimOn struct {
 	Gap      int
 	Text     string
-	verdicts []group
-	report   *Report
+	Verdicts []group
 }
 
 // claimsOn are the claims about tmux that were observed, in the order of gaps.
@@ -40,9 +38,9 @@ func (r *Report) claimsOn() (claims []*claimOn) {
 	}) {
 		i := slices.IndexFunc(claims, func(o *claimOn) bool { return o.Gap == g.Gap && o.Text == g.Claim.Text })
 		if i < 0 {
-			i, claims = len(claims), append(claims, &claimOn{Gap: g.Gap, Text: g.Claim.Text, report: r})
+			i, claims = len(claims), append(claims, &claimOn{Gap: g.Gap, Text: g.Claim.Text})
 		}
-		claims[i].verdicts = append(claims[i].verdicts, g)
+		claims[i].Verdicts = append(claims[i].Verdicts, g)
 	}
 	return claims
 }
@@ -50,54 +48,22 @@ func (r *Report) claimsOn() (claims []*claimOn) {
 // Now is what a target changes, after another one; empty for nothing.
 func (c *claimOn) Now(before, target string) string {
 	on := func(target string) int {
-		return slices.IndexFunc(c.verdicts, func(v group) bool { return slices.Contains(v.Targets, target) })
+		return slices.IndexFunc(c.Verdicts, func(v group) bool { return slices.Contains(v.Targets, target) })
 	}
 	was, is := on(before), on(target)
 	switch {
 	case was < 0 || is < 0 || was == is:
 		return ""
-	case c.verdicts[is].Claim.Verdict == Confirmed:
+	case c.Verdicts[is].Claim.Verdict == Confirmed:
 		return "holds now"
 	}
-	return "does not hold: " + c.verdicts[is].Claim.Why
+	return "does not hold: " + c.Verdicts[is].Claim.Why
 }
 
-// Wrong is why the claim holds on no target; empty if it holds on one.
-func (c *claimOn) Wrong() string {
-	var whys []string
-	for _, v := range c.verdicts {
-		if v.Claim.Verdict == Confirmed {
-			return ""
-		}
-		whys = append(whys, v.Claim.Why+c.report.where(v.Targets))
+// Holds is the verdict that confirms the claim; nil if there is none.
+func (c *claimOn) Holds() *group {
+	if i := slices.IndexFunc(c.Verdicts, func(v group) bool { return v.Claim.Verdict == Confirmed }); i >= 0 {
+		return &c.Verdicts[i]
 	}
-	return strings.Join(whys, "; ")
-}
-
-// Holds are the targets on which the claim holds.
-func (c *claimOn) Holds() string {
-	for _, v := range c.verdicts {
-		if v.Claim.Verdict == Confirmed {
-			return c.on(v)
-		}
-	}
-	return ""
-}
-
-// HoldsNot are those on which it does not, and why.
-func (c *claimOn) HoldsNot() string {
-	var not []string
-	for _, v := range c.verdicts {
-		if v.Claim.Verdict == Refuted {
-			not = append(not, c.on(v)+": "+v.Claim.Why)
-		}
-	}
-	return strings.Join(not, "; ")
-}
-
-func (c *claimOn) on(v group) string {
-	if len(v.Targets) == len(c.report.Targets) {
-		return "all"
-	}
-	return strings.Join(v.Targets, ", ")
+	return nil
 }

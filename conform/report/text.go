@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -31,16 +32,18 @@ type textReport struct {
 // glyph for each layer, what the refuted claims are, and the failures with
 // their evidence.
 func WriteText(w io.Writer, r *Report, style Style) error {
-	if style.Width == 0 {
-		style.Width = 80
-	}
-	t := &textReport{Report: printable(r), style: style}
+	t := newTextReport(printable(r), style)
 	t.matrix()
 	t.sections()
 	t.failed()
 	t.end()
 	_, err := w.Write(t.buf.Bytes())
 	return err
+}
+
+func newTextReport(r *Report, style Style) *textReport {
+	style.Width = cmp.Or(style.Width, 80)
+	return &textReport{Report: r, style: style}
 }
 
 func (t *textReport) printf(format string, args ...any) { fmt.Fprintf(&t.buf, format, args...) }

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,6 +26,8 @@ type bound struct {
 	v  tmux.Version
 }
 
+var boundForm = regexp.MustCompile(`^([<>!]=|[<>=])?(.*)$`)
+
 // ParseVersions reads a range of versions, as in ">=3.4 <3.6, 3.7c".
 func ParseVersions(s string) (Versions, error) {
 	r := Versions{text: s}
@@ -33,16 +37,11 @@ func ParseVersions(s string) (Versions, error) {
 	for alternative := range strings.SplitSeq(s, ",") {
 		var all []bound
 		for _, word := range strings.Fields(alternative) {
-			b := bound{op: "="}
-			for _, op := range []string{">=", "<=", "!=", ">", "<", "="} {
-				if rest, ok := strings.CutPrefix(word, op); ok {
-					b.op, word = op, rest
-					break
-				}
-			}
+			m := boundForm.FindStringSubmatch(word)
+			b := bound{op: cmp.Or(m[1], "=")}
 			var err error
-			if b.v, err = tmux.ParseVersion(word); err != nil {
-				return Versions{}, fmt.Errorf("%q: %q is no version: want a range such as \"3.6a\" or \">=3.4 <3.6, 3.7c\"", s, word)
+			if b.v, err = tmux.ParseVersion(m[2]); err != nil {
+				return Versions{}, fmt.Errorf("%q: %q is no version: want a range such as \"3.6a\" or \">=3.4 <3.6, 3.7c\"", s, m[2])
 			}
 			all = append(all, b)
 		}
