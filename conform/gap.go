@@ -164,7 +164,7 @@ type Rule struct {
 }
 
 var ruleLine = regexp.MustCompile(`^((?:\[(?:'[^']*'|[^\]])*\]\s+)*)(?:na|claim\s+(confirmed|refuted))\s+(?:'(.*)'|(\S+))\s*$`)
-var ruleVersions = regexp.MustCompile(`\[(!?)tmux:([^\]]+)\]|\['(!?)tmux:([^\]']+)'\]`)
+var ruleVersions = regexp.MustCompile(`\['?(!?)tmux:([^\]']+)'?\]`)
 
 // Rules are the rules that can be read in the gap's scripts.
 func (g *Gap) Rules() []Rule {
@@ -191,7 +191,7 @@ func (g *Gap) Rules() []Rule {
 // has reports whether the rule is for a version, as far as its conditions say.
 func (r Rule) has(version string) bool {
 	for _, m := range ruleVersions.FindAllStringSubmatch(r.conditions, -1) {
-		if has, err := versionHas(version, m[2]+m[4]); err == nil && has == (m[1]+m[3] == "!") {
+		if has, err := versionHas(version, m[2]); err == nil && has == (m[1] == "!") {
 			return false
 		}
 	}
@@ -232,7 +232,7 @@ func (g *Gap) claims(l report.Layer, version string) []report.Claim {
 func ruleRange(conditions string) string {
 	var parts []string
 	for _, m := range ruleVersions.FindAllStringSubmatch(conditions, -1) {
-		not, v, word := m[1]+m[3] != "", m[2]+m[4], ""
+		not, v, word := m[1] == "!", m[2], ""
 		switch isRange := strings.ContainsAny(v, "<>=,"); {
 		case isRange && not:
 			word = "not "

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -48,8 +49,7 @@ type mcpServer struct {
 	garbage string        // then: a line on its standard output that is no message
 
 	mu     sync.Mutex
-	stderr []byte // the end of it
-	first  []byte // its beginning
+	stderr []byte // its beginning and its end
 }
 
 // mcp calls a tool of the script's MCP server.
@@ -325,15 +325,15 @@ func (m *mcpServer) said() string {
 	return ""
 }
 
-// maxFirst is how much of the beginning of a server's standard error is kept.
+// maxFirst is how much of the beginning of a server's standard error is kept, besides its end.
 const maxFirst = 1000
 
 // begun is the beginning of what the server wrote to standard error.
 func (m *mcpServer) begun() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	text := strings.Join(strings.Fields(string(m.first)), " ")
-	if len(m.first) == maxFirst {
+	text := oneLine(string(m.stderr[:min(len(m.stderr), maxFirst)]))
+	if len(m.stderr) > maxFirst {
 		text += " …"
 	}
 	return text
@@ -389,10 +389,9 @@ func (m *mcpServer) keepStderr(r io.ReadCloser) {
 	for {
 		n, err := r.Read(buf)
 		m.mu.Lock()
-		m.first = append(m.first, buf[:min(n, maxFirst-len(m.first))]...)
 		m.stderr = append(m.stderr, buf[:n]...)
-		if over := len(m.stderr) - len(buf); over > 0 {
-			m.stderr = m.stderr[over:]
+		if over := len(m.stderr) - maxFirst - len(buf); over > 0 {
+			m.stderr = slices.Delete(m.stderr, maxFirst, maxFirst+over)
 		}
 		m.mu.Unlock()
 		if err != nil {

@@ -47,7 +47,9 @@ func Newest(than string) string {
 
 // features are what scripts may need, each with what shows that a tmux has it.
 var features = map[string]probe{
-	"two sessions":   {`^[^\n]+\n[^\n]+$`, []string{"new-session", "-d", "exec sleep 600", ";", "list-sessions", "-F", "#{session_id}"}},
+	"two sessions": {`^[^\n]+\n[^\n]+$`, []string{
+		"new-session", "-d", "exec sleep 600", ";", "list-sessions", "-F", "#{session_id}",
+	}},
 	"floating panes": {`^%[0-9]+$`, []string{"new-pane", "-d", "-P", "-F", "#{pane_id}", "exec sleep 600"}},
 }
 

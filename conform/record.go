@@ -226,7 +226,8 @@ func (s *script) cmdExec(ts *testscript.TestScript, neg bool, args []string) {
 	s.send(message{Command: s.now.text})
 	s.note(ts, doProgram, args)
 	err := ts.Exec(args[0], args[1:]...)
-	o := outcome{line: report.CommandLine(append([]string{"exec"}, args...)), stdout: ts.ReadFile("stdout"), stderr: ts.ReadFile("stderr")}
+	o := outcome{line: report.CommandLine(append([]string{"exec"}, args...))}
+	o.stdout, o.stderr = ts.ReadFile("stdout"), ts.ReadFile("stderr")
 	var exit interface{ ExitCode() int }
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

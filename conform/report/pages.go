@@ -38,8 +38,8 @@ func (r *Report) pageFuncs() map[string]any {
 		Wrong bool // it is what went wrong
 	}
 	return map[string]any{
-		"answer": r.answer, "cell": r.Cell, "cells": r.cells, "claims": r.claimsOn, "gap": r.Gap, "legend": r.seenLooks, "onlyIssue": r.onlyIssue, "parts": r.parts, "refuted": r.refutations,
-		"sections": r.sections, "total": r.total,
+		"answer": r.answer, "cell": r.Cell, "cells": r.cells, "claims": r.claimsOn, "gap": r.Gap, "legend": r.seenLooks,
+		"onlyIssue": r.onlyIssue, "parts": r.parts, "refuted": r.refutations, "sections": r.sections, "total": r.total,
 		"failures": func() []group { return r.failures(false) },
 		"where":    func(targets []string) string { return strings.Trim(r.where(targets), " ()") },
 

@@ -242,7 +242,9 @@ func (r *Report) Summary() string {
 			n[string(c.Status)]++
 		}
 	}
-	parts := counted(n, []string{"pass", "fail", "blocked", "error", "known to fail", "flaky", "not offered", "n/a", "skip", "stale"})
+	parts := counted(n, []string{
+		"pass", "fail", "blocked", "error", "known to fail", "flaky", "not offered", "n/a", "skip", "stale",
+	})
 	if len(r.Cells) == 0 {
 		parts = append([]string{"nothing"}, parts...)
 	}
