@@ -57,11 +57,7 @@ func ClaimsOf(gaps []*Gap) map[int]map[report.Layer]int {
 
 // suitesOf are the suites of these scripts. Scripts of a user's own are in none.
 func suitesOf(gaps []*Gap) []report.Suite {
-	var found []report.Suite
-	for _, s := range report.Suites() {
-		if slices.ContainsFunc(gaps, func(g *Gap) bool { return g.Suite == s.Name }) {
-			found = append(found, s)
-		}
-	}
-	return found
+	return slices.DeleteFunc(report.Suites(), func(s report.Suite) bool {
+		return !slices.ContainsFunc(gaps, func(g *Gap) bool { return g.Suite == s.Name })
+	})
 }

@@ -44,12 +44,10 @@ func layerNames(layers []report.Layer) []string {
 func suiteFlag(cmd *cobra.Command, suites *[]string, def ...string) {
 	var names []string
 	var found []cobra.Completion
-	for _, s := range report.Suites() {
+	for _, s := range append(report.Suites(), report.Suite{Name: conform.AllSuites, About: "all of them"}) {
 		names = append(names, s.Name)
 		found = append(found, cobra.CompletionWithDesc(s.Name, s.About))
 	}
-	names = append(names, conform.AllSuites)
-	found = append(found, cobra.CompletionWithDesc(conform.AllSuites, "all of them"))
 	cmd.Flags().StringSliceVar(suites, "suite", def, "the scripts of this `SUITE`: "+strings.Join(names, ", ")+"; may be repeated")
 	completion(cmd, "suite", words(found...))
 }

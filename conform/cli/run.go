@@ -296,7 +296,7 @@ func (o *runOptions) targets(ctx context.Context, stderr io.Writer) ([]report.Ta
 	found, err := conform.FindTargets(ctx, targets, fetch)
 	if fallback && errors.Is(err, conform.ErrNoSystemTmux) {
 		fmt.Fprintf(stderr, "mcp-conform: no tmux on PATH: taking %s\n", fallbackTarget)
-		targets = []report.Target{{Spec: fallbackTarget, Path: fallbackTarget, Probe: o.probe}}
+		targets[0].Spec, targets[0].Path = fallbackTarget, fallbackTarget
 		found, err = conform.FindTargets(ctx, targets, fetch)
 	}
 	if err != nil && ctx.Err() == nil && (fallback || errors.Is(err, conform.ErrNoSystemTmux)) {
@@ -318,7 +318,8 @@ type archiveFlags struct {
 }
 
 func (a *archiveFlags) flags(f *pflag.FlagSet) {
-	f.StringVar(&a.mirror, "debian-mirror", "", "`URL` of the Debian archive for debian:SUITE (default: $DEBIAN_MIRROR, else the machine's own)")
+	f.StringVar(&a.mirror, "debian-mirror", "",
+		"`URL` of the Debian archive for debian:SUITE (default: $DEBIAN_MIRROR, else the machine's own)")
 	f.BoolVar(&a.expired, "allow-expired", false, "take a Debian archive that is past its date, as a snapshot is")
 }
 

@@ -37,8 +37,9 @@ func newList() *cobra.Command {
 			}
 			width := len(strconv.Itoa(gaps[len(gaps)-1].Number))
 			for _, g := range gaps {
+				cluster, _, _ := strings.Cut(g.Cluster, ",") // its letter
 				fmt.Fprintf(cmd.OutOrStdout(), "%*d  %s  %-34s %s\n", max(width, 2), g.Number,
-					report.Printable(cluster(g)), report.Printable(g.Title), strings.Join(layerNames(g.Layers()), ","))
+					report.Printable(cmp.Or(cluster, "-")), report.Printable(g.Title), strings.Join(layerNames(g.Layers()), ","))
 			}
 			return nil
 		},
@@ -58,15 +59,6 @@ type gapList struct {
 type listedGap struct {
 	report.GapInfo
 	Layers []report.Layer `json:"layers"`
-}
-
-// cluster is the letter of the gap's cluster.
-func cluster(g *conform.Gap) string {
-	letter, _, _ := strings.Cut(g.Cluster, ",")
-	if letter == "" {
-		return "-"
-	}
-	return letter
 }
 
 func newExplain() *cobra.Command {

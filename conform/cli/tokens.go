@@ -41,19 +41,17 @@ func newTokens() *cobra.Command {
 			})
 			if asJSON {
 				// The version grows when a field changes its meaning or goes.
-				if err := report.EncodeJSON(cmd.OutOrStdout(), struct {
+				err = report.EncodeJSON(cmd.OutOrStdout(), struct {
 					Version int                  `json:"version"`
 					Tmux    []conform.TokenDrift `json:"tmux"`
-				}{1, drifts}); err != nil {
-					return err
-				}
-			} else if err := show(cmd.OutOrStdout(), "drift", drifts, template.FuncMap{"printable": report.Printable}); err != nil {
-				return err
+				}{1, drifts})
+			} else {
+				err = show(cmd.OutOrStdout(), "drift", drifts, template.FuncMap{"printable": report.Printable})
 			}
-			if slices.ContainsFunc(drifts, func(d conform.TokenDrift) bool { return len(d.Drift) > 0 }) {
-				return errFailed
+			if err == nil && slices.ContainsFunc(drifts, func(d conform.TokenDrift) bool { return len(d.Drift) > 0 }) {
+				err = errFailed
 			}
-			return nil
+			return err
 		},
 	}
 	f := cmd.Flags()

@@ -80,11 +80,10 @@ var layerQuestions = map[Layer]string{
 func (r *Report) answer(l Layer) []string {
 	var lines []string
 	for _, p := range r.parts() {
-		line := r.answerFor(l, p.Gaps)
-		if p.Name != "" && line != "" {
-			line = p.Name + ": " + line
-		}
-		if line != "" {
+		if line := r.answerFor(l, p.Gaps); line != "" {
+			if p.Name != "" {
+				line = p.Name + ": " + line
+			}
 			lines = append(lines, line)
 		}
 	}

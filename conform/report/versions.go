@@ -16,10 +16,7 @@ import (
 // 3.7. A development version, "next-3.8", counts as the release it leads to in
 // an order, and as itself alone in "next-3.8" and "!=next-3.8". The zero Versions, "",
 // is every version.
-type Versions struct {
-	text string
-	any  [][]bound
-}
+type Versions struct{ any [][]bound }
 
 type bound struct {
 	op string
@@ -30,7 +27,7 @@ var boundForm = regexp.MustCompile(`^([<>!]=|[<>=])?(.*)$`)
 
 // ParseVersions reads a range of versions, as in ">=3.4 <3.6, 3.7c".
 func ParseVersions(s string) (Versions, error) {
-	r := Versions{text: s}
+	var r Versions
 	if strings.TrimSpace(s) == "" {
 		return r, nil
 	}
@@ -52,8 +49,6 @@ func ParseVersions(s string) (Versions, error) {
 	}
 	return r, nil
 }
-
-func (r Versions) String() string { return r.text }
 
 // Has reports whether the range has the version, as tmux -V prints it. A
 // version that cannot be read is in the range of every version alone.
