@@ -20,7 +20,7 @@ func TestImportsGoDown(t *testing.T) {
 	}
 	only := map[string][]string{
 		"tmux":           {"internal/nearest", "internal/procstat"},
-		"conform/report": {"tmux"},
+		"conform/report": {"internal/terminal", "tmux"},
 		"swap/format":    {}, "swap/hint": {}, "swap/machine": {},
 		"swap/checkout": {"internal/atomicfile", "swap/ask", "swap/format", "swap/hint"},
 		"swap/clients":  {"swap/ask", "swap/format", "swap/hint", "swap/machine"},

@@ -16,11 +16,12 @@ import (
 func newTmux() *cobra.Command {
 	var archive archiveFlags
 	cmd := &cobra.Command{
-		Use:   "tmux",
-		Short: "Fetch, list and remove Debian's tmux binaries in the cache",
-		Long:  help("tmux"),
-		Args:  noSuchCommand,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:     "tmux",
+		Short:   "Fetch, list and remove Debian's tmux binaries in the cache",
+		Long:    help("tmux"),
+		Example: help("tmux-examples"),
+		Args:    noSuchCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	archive.flags(cmd.PersistentFlags())
 	fetcher := func(cmd *cobra.Command) *debian.Fetcher { return archive.fetcher(cmd.ErrOrStderr()) }
@@ -30,7 +31,7 @@ func newTmux() *cobra.Command {
 		// do returns what to print of a suite.
 		do func(ctx context.Context, f *debian.Fetcher, suite string) (string, error)
 	}{
-		{"get", "Fetch the tmux of each suite, unless it is there, and print its path", words(suites...),
+		{"get", "Fetch the tmux of each suite if needed, and print its path", words(suites...),
 			func(ctx context.Context, f *debian.Fetcher, suite string) (string, error) {
 				got, err := f.Get(ctx, suite)
 				return got.Binary, err
@@ -47,7 +48,7 @@ func newTmux() *cobra.Command {
 			func(_ context.Context, f *debian.Fetcher, suite string) (string, error) { return "", f.Remove(suite) }},
 	} {
 		cmd.AddCommand(&cobra.Command{
-			Use: c.use + " debian:SUITE...", Short: c.short, Args: someSuites, ValidArgsFunction: c.complete,
+			Use: c.use + " debian:SUITE...", Short: c.short, Example: "  mcp-conform tmux " + c.use + " debian:trixie", Args: someSuites, ValidArgsFunction: c.complete,
 			// Each suite has its turn, also after one that fails.
 			RunE: func(cmd *cobra.Command, args []string) error {
 				var errs []error

@@ -138,22 +138,6 @@ func help(name string) string {
 	return strings.TrimSuffix(string(text), "\n")
 }
 
-const environment = `DEBIAN_MIRROR
-    as --debian-mirror
-XDG_CACHE_HOME, HOME
-    Debian's tmux binaries are in mcp-conform below the first (default ~/.cache, on
-    macOS ~/Library/Caches)
-PATH
-    where tmux is looked for; of yours the only variable that scripts have
-TMPDIR
-    where the scripts' directories are made (default /tmp)
-LC_ALL, LC_CTYPE, LANG
-    the matrix is ASCII where the first of them that is set names no UTF-8 locale
-` + terminal.Environment
-
-const files = `~/.cache/mcp-conform/debian/SUITE_ARCH
-    Debian's tmux of a suite, with its libraries; "mcp-conform tmux remove" removes it`
-
 // Command is the whole command, for its man page and completions.
 func Command() *cobra.Command {
 	root := &cobra.Command{
@@ -185,8 +169,8 @@ func Command() *cobra.Command {
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }
 	}
 	root.AddCommand(run, newList(), newExplain(), newReproduce(), newVerdict(), newDiff(), newTokens(), newInit(), newTmux(),
-		&cobra.Command{Use: "environment", Short: "The variables that mcp-conform reads", Long: environment},
-		&cobra.Command{Use: "files", Short: "The files of mcp-conform", Long: files})
+		&cobra.Command{Use: "environment", Short: "The variables that mcp-conform reads", Long: help("environment") + "\n" + terminal.Environment},
+		&cobra.Command{Use: "files", Short: "The files of mcp-conform", Long: help("files")})
 	return root
 }
 

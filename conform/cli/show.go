@@ -12,6 +12,7 @@ import (
 
 	"tmuxmcp/conform"
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/terminal"
 )
 
 func newList() *cobra.Command {
@@ -65,8 +66,11 @@ func newExplain() *cobra.Command {
 	var scripts string
 	cmd := &cobra.Command{
 		Use:   "explain N",
-		Short: "Print a gap's claim, the truth, what is expected of which version, and the script",
-		Args:  wantArgs(1, "explain: want the number of a gap (see mcp-conform list)"),
+		Short: "Print a gap's claim, the truth, and its script",
+		Long: `explain prints a gap's claim, the truth, what is expected of which version, and
+the script, with the numbers of its lines, which reports cite.`,
+		Example: "  mcp-conform explain 4",
+		Args:    wantArgs(1, "explain: want the number of a gap (see mcp-conform list)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := findGap(scripts, args[0], "")
 			if err != nil {
@@ -91,7 +95,7 @@ func explain(w io.Writer, g *conform.Gap) error {
 		},
 		"printable": report.Printable,
 		"wrap": func(indent int, text string) string {
-			return report.Wrap(report.Printable(text), cmp.Or(style.Width, 80), indent)
+			return terminal.Wrap(report.Printable(text), cmp.Or(style.Width, 80), indent)
 		},
 		// Reports cite the lines of the file.
 		"lines":  func(text []byte) []string { return strings.Split("\n"+strings.TrimSuffix(string(text), "\n"), "\n") },

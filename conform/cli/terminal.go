@@ -10,35 +10,22 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"tmuxmcp/conform"
 	"tmuxmcp/conform/report"
 	"tmuxmcp/internal/terminal"
 )
 
-// This file has the manners on terminals: colors as package color says; progress on standard
-// error, on a terminal on one line that is gone in the end, elsewhere a line a minute; the
-// width is the terminal's, 80 elsewhere; letters beyond ASCII only where the locale is UTF-8.
+// This file has the manners on terminals: colors and widths as package terminal says; progress on standard
+// error, on a terminal on one line that is gone in the end, elsewhere a line a minute; letters beyond ASCII only where the locale is UTF-8.
 // Errors are one line, lower case, with no full stop.
 
 // styleOf is how to write for people to w.
 func styleOf(w io.Writer) report.Style {
-	s := report.Style{Unicode: utf8Locale(), Color: color.Wanted(w)}
-	if width, ok := terminal(w); ok && width > 0 {
+	s := report.Style{Unicode: utf8Locale(), Color: terminal.Color(w)}
+	if width := terminal.Width(w); width > 0 {
 		s.Width = max(40, min(width, 120))
 	}
 	return s
-}
-
-// terminal reports whether w is a terminal, and its width, which is 0 if that is not known.
-func terminal(w io.Writer) (width int, is bool) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 0, false
-	}
-	width, _, _ = term.GetSize(int(f.Fd()))
-	return width, true
 }
 
 // utf8Locale reports whether the locale for text is UTF-8; with none set, it is
@@ -90,9 +77,9 @@ func startProgress(w io.Writer, verbose bool) *progress {
 }
 
 func newProgress(w io.Writer, verbose bool) *progress {
-	width, is := terminal(w)
+	width := terminal.Width(w)
 	return &progress{
-		w: w, verbose: verbose, live: is && os.Getenv("TERM") != "dumb", width: cmp.Or(width, 80),
+		w: w, verbose: verbose, live: width > 0 && os.Getenv("TERM") != "dumb", width: cmp.Or(width, 80),
 		now: time.Now, start: time.Now(), done: make(chan struct{}),
 	}
 }

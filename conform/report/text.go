@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"tmuxmcp/internal/terminal"
 )
 
 // Style says what a terminal can show. The zero Style is plain ASCII text of 80
@@ -282,27 +284,5 @@ func (t *textReport) end() {
 
 // item writes a text that is wrapped and indented below its mark, of that many columns.
 func (t *textReport) item(columns int, mark, text string) {
-	t.printf("%s%s\n", mark, Wrap(text, t.style.Width, columns))
-}
-
-// Wrap breaks a text between words into lines of at most width columns, of which
-// the first indent ones are blank in all lines but the first, where they are not written.
-func Wrap(text string, width, indent int) string {
-	var b strings.Builder
-	column := indent
-	for i, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-		case column+1+n > width:
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			column = indent
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += n
-	}
-	return b.String()
+	t.printf("%s%s\n", mark, terminal.Wrap(text, t.style.Width, columns))
 }
