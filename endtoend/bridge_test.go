@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// bridge is streamable HTTP on loopback before programs that speak MCP on standard input and
-// output: one for each session, and one for each request of revision 2026-07-28 that is under
-// way, because that has no sessions.
+// bridge serves streamable HTTP on loopback for programs that speak MCP on standard input
+// and output: one per session, and one per running request of revision 2026-07-28, which
+// has no sessions.
 type bridge struct {
 	*stage
 	mu       sync.Mutex
@@ -51,7 +51,7 @@ type process struct {
 	ended  chan struct{}
 
 	mu      sync.Mutex
-	streams []*stream // of HTTP, the last one for what belongs to no request
+	streams []*stream // of HTTP, the last one for messages that belong to no request
 	waiting [][]byte  // until there is one
 }
 
@@ -104,7 +104,7 @@ func (p *process) end() {
 	}
 }
 
-// The suite subscribes to a resource of its own.
+// The suite subscribes to its own resource.
 const (
 	theirs = "test://watched-resource"
 	ours   = "tmux://sessions"
@@ -121,8 +121,8 @@ type envelope struct {
 	}
 }
 
-// deliver sends a message of the server to the stream of its request. What belongs to none,
-// or cannot be known to, goes to the newest.
+// deliver sends a message of the server to the stream of its request. A message that
+// belongs to none, or to an unknown one, goes to the newest.
 func (p *process) deliver(line []byte) {
 	var m envelope
 	json.Unmarshal(line, &m)
@@ -191,7 +191,7 @@ func (b *bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		if p.exchange(w, r, body, m, asks, true); r.Context().Err() != nil {
-			p.end() // it may be at work still
+			p.end() // it may still be at work
 			return
 		}
 		b.mu.Lock()
@@ -231,8 +231,8 @@ func (b *bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.exchange(w, r, body, m, asks, false)
 }
 
-// exchange hands a message to the server, and the server's messages to the client until that
-// of a request is answered.
+// exchange passes a message to the server, and the server's messages to the client until
+// the answer to a request.
 func (p *process) exchange(w http.ResponseWriter, r *http.Request, body []byte, m envelope, asks, modern bool) {
 	var s *stream
 	if asks || r.Method == http.MethodGet {
@@ -288,7 +288,7 @@ func (p *process) exchange(w http.ResponseWriter, r *http.Request, body []byte, 
 	}
 }
 
-// statusOf is the status that revision 2026-07-28 wants with an error.
+// statusOf returns the status that revision 2026-07-28 requires with an error.
 func statusOf(code int) int {
 	switch code {
 	case -32601:
@@ -299,7 +299,7 @@ func statusOf(code int) int {
 	return http.StatusOK
 }
 
-// TestBridge is what the bridge itself must do.
+// TestBridge tests the bridge itself.
 func TestBridge(t *testing.T) {
 	t.Parallel()
 	url := newBridge(newStage(t))

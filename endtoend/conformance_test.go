@@ -11,17 +11,17 @@ import (
 	"testing"
 )
 
-// notApplicable is testdata/not-applicable.json: for each scenario of the suite that does not
-// apply, or each check of one, why.
+// notApplicable is testdata/not-applicable.json: for each scenario of the suite that does
+// not apply, or each check in one, the reason.
 type notApplicable struct {
 	Scenarios map[string]string
-	Checks    map[string]map[string]string // of scenarios that do apply
+	Checks    map[string]map[string]string // in scenarios that do apply
 }
 
-// resultsOf is the name of the directory with what came of a scenario.
+// resultsOf matches the name of the directory with the results of a scenario.
 var resultsOf = regexp.MustCompile(`^server-(.+)-\d{4}-\d\d-\d\dT[0-9A-Za-z-]+$`)
 
-// TestConformance runs the official suite, once for each revision that it has.
+// TestConformance runs the official suite once for each revision that it supports.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	suite := filepath.Join(npm(t, "mcp-conformance"), "@modelcontextprotocol", "conformance", "dist", "index.js")
@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 	type outcome struct{ revision, scenario, id, status, why string }
 	outcomes := make(chan []outcome)
 	var stages []*stage
-	for _, revision := range revisions[1:] { // it knows no older one
+	for _, revision := range revisions[1:] { // it supports no older one
 		s := newStage(t)
 		url := newBridge(s)
 		go func() {

@@ -18,8 +18,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// recordTo is the variable with the directory in which this binary, run as a server, writes
-// down what the server and its client say.
+// recordTo is the variable with the directory in which this binary, run as a server,
+// records what the server and its client say.
 const recordTo = "ENDTOEND_RECORD"
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 // said is a line of a record.
 type said struct {
-	Server  bool            `json:"server"` // the server says it
+	Server  bool            `json:"server"` // said by the server
 	Message json.RawMessage `json:"message"`
 }
 
@@ -52,7 +52,7 @@ func newRecord(dir string) (*record, error) {
 
 func (r *record) write(server bool, line []byte) {
 	raw, err := json.Marshal(said{server, line})
-	if err != nil { // what is not JSON
+	if err != nil { // not JSON
 		raw, _ = json.Marshal(said{Server: server})
 	}
 	r.mu.Lock()
@@ -60,7 +60,7 @@ func (r *record) write(server bool, line []byte) {
 	r.file.Write(append(raw, '\n'))
 }
 
-// between runs a command between its own standard input and output, and records what goes
+// between runs a command between its own standard input and output, and records what passes
 // through.
 func between(dir string, command []string) int {
 	r, err := newRecord(dir)
@@ -102,7 +102,7 @@ var built struct {
 	err error
 }
 
-// program is the path of tmux-mcp, built once.
+// program returns the path of tmux-mcp, built once.
 func program(t testing.TB) string {
 	t.Helper()
 	built.Do(func() {
@@ -120,7 +120,7 @@ func program(t testing.TB) string {
 	return filepath.Join(built.dir, "tmux-mcp")
 }
 
-// npm is the directory of an npm package's modules that .ci/clients has installed.
+// npm returns the directory of an npm package's modules installed by .ci/clients.
 func npm(t testing.TB, name string) string {
 	t.Helper()
 	bin := os.Getenv("MCP_CLIENTS_BIN")
@@ -134,7 +134,7 @@ func npm(t testing.TB, name string) string {
 	return dir
 }
 
-// node is a node that is new enough for what [npm] returns.
+// node returns a node that is new enough for what [npm] returns.
 func node(t testing.TB) string {
 	t.Helper()
 	if path := filepath.Join(os.Getenv("MCP_CLIENTS_BIN"), "node"); os.Getenv("MCP_CLIENTS_BIN") != "" {
@@ -151,7 +151,7 @@ type stage struct {
 	tmux    *tmux.Server
 	records string
 	server  []string // the command of tmux-mcp
-	env     []string // for it
+	env     []string // for the server
 }
 
 func newStage(t testing.TB) *stage {
@@ -166,8 +166,8 @@ func newStage(t testing.TB) *stage {
 	return s
 }
 
-// inPane runs a client in a pane of its own, with the command of the server after its own
-// arguments, and returns what it printed.
+// inPane runs a client in a separate pane, with the server's command after its own
+// arguments, and returns its output.
 func (s *stage) inPane(client ...string) string {
 	s.Helper()
 	self, err := os.Executable()

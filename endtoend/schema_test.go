@@ -16,10 +16,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// revisions are those of MCP.
+// revisions are the revisions of MCP.
 var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 
-// names are those in the schemas of what a server may say.
+// names are the schema names of what a server may say.
 var names struct{ Results, Messages map[string]string }
 
 //go:embed testdata/schema-names.json
@@ -31,8 +31,8 @@ func init() {
 	}
 }
 
-// schemas are the JSON schemas of the revisions. No package has that of 2024-11-05: its messages
-// are checked against the next one, which only added members that need not be there.
+// schemas are the JSON schemas of the revisions. No package has the schema of 2024-11-05:
+// its messages are checked against the next one, which only added optional members.
 var schemas struct {
 	sync.Once
 	docs     map[string]json.RawMessage
@@ -51,7 +51,7 @@ func schemaOf(t testing.TB, revision, name string) *jsonschema.Schema {
 			err = json.Unmarshal(out, &schemas.docs)
 		}
 		schemas.compiler, schemas.compiled = jsonschema.NewCompiler(), map[string]*jsonschema.Schema{}
-		// The compiler's own takes {?name} for a part of a host or a path.
+		// The compiler's own format takes {?name} for a part of a host or a path.
 		schemas.compiler.RegisterFormat(&jsonschema.Format{Name: "uri-template", Validate: func(any) error { return nil }})
 		for revision, raw := range schemas.docs {
 			doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
@@ -87,8 +87,8 @@ func schemaOf(t testing.TB, revision, name string) *jsonschema.Schema {
 	return schemas.compiled[at]
 }
 
-// checkRecords holds what was said on a stage against the schemas: each message of the server,
-// and that each request was answered once. It returns how many messages there were.
+// checkRecords checks what was said on a stage against the schemas: each message of the
+// server, and that each request was answered once. It returns the number of messages.
 func (s *stage) checkRecords() (n int) {
 	s.Helper()
 	files, err := filepath.Glob(filepath.Join(s.records, "*.jsonl"))
@@ -145,7 +145,7 @@ func (s *stage) checkRecord(from io.Reader) (n int) {
 				a.revision = named
 			}
 			if !slices.Contains(revisions, a.revision) {
-				a.revision = "2026-07-28" // is what refuses it
+				a.revision = "2026-07-28" // which it refuses
 			}
 			open[id] = a
 		case !l.Server:
@@ -156,11 +156,11 @@ func (s *stage) checkRecord(from io.Reader) (n int) {
 				continue
 			}
 			if m.Method == "elicitation/create" {
-				of = max(of, "2025-06-18") // a client that declares it can is asked in any revision
+				of = max(of, "2025-06-18") // a client that declares support is asked in any revision
 			}
 			check(of, name, l.Message, m.Method)
 		case id == "null":
-			// JSON-RPC wants it where no id can be known; MCP's schemas have no place for it.
+			// JSON-RPC requires it if no id can be known; MCP's schemas do not allow it.
 			check(session, "Result", json.RawMessage(`{}`), "an error without an id")
 		default:
 			a, ok := open[id]

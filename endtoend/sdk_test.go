@@ -9,7 +9,7 @@ import (
 	"tmuxmcp/internal/test/testtool"
 )
 
-// TestTypeScriptSDKs has a client of each do all that one does, in a pane.
+// TestTypeScriptSDKs makes a client of each do everything that one does, in a pane.
 func TestTypeScriptSDKs(t *testing.T) {
 	t.Parallel()
 	script, err := filepath.Abs("testdata/sdk.cjs")
@@ -33,7 +33,8 @@ func TestTypeScriptSDKs(t *testing.T) {
 	}
 }
 
-// TestGoSDK does the same by the Go SDK. Its module is one of its own, for it needs many others.
+// TestGoSDK does the same with the Go SDK, which is in a separate module because it needs
+// many others.
 func TestGoSDK(t *testing.T) {
 	t.Parallel()
 	npm(t, "mcp-conformance") // has the schemas

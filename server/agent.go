@@ -11,7 +11,7 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// agentPane is what of a pane decides what an agent in it does, besides its screen.
+// agentPane is what determines, besides its screen, the state of an agent in a pane.
 type agentPane struct {
 	ID      tmux.PaneID `tmux:"pane_id"`
 	Session string      `tmux:"session_name"`
@@ -26,12 +26,12 @@ type agentPane struct {
 	Y       int         `tmux:"cursor_y"`
 }
 
-// statusOf reads the state of an agent off its pane. The rows are all rows of the screen.
+// statusOf determines the state of an agent from its pane. rows are all rows of the screen.
 func (p agentPane) statusOf(program agents.Program, ended bool, rows []string) agents.Status {
 	return agents.Classify(agents.View{Program: program, Ended: ended, Title: p.Title, Rows: rows, X: p.X, Y: p.Y})
 }
 
-// knownAgents remembers which agents ran in which panes, to know when one has ended.
+// knownAgents remembers which agents ran in which panes, to notice when one has ended.
 type knownAgents struct {
 	mu    sync.Mutex
 	panes map[string]knownAgent // by socket and pane
@@ -39,13 +39,13 @@ type knownAgents struct {
 
 type knownAgent struct {
 	agents.Program
-	pid int // that the pane had started
+	pid int // the pane's process
 }
 
-// mostKnownAgents bounds the memory of agents that ran.
+// mostKnownAgents bounds the number of agents remembered.
 const mostKnownAgents = 1000
 
-// programs are the agents of panes, by the panes' ids: those that run, and those that
+// programs returns the agents of panes by pane id: those that are running, and those that
 // ran there and have ended.
 func (k *knownAgents) programs(socket string, panes []agentPane) (running, ended map[tmux.PaneID]agents.Program) {
 	at := agentsAt(panes)
@@ -61,8 +61,8 @@ func (k *knownAgents) programs(socket string, panes []agentPane) (running, ended
 			running[p.ID], k.panes[key] = program, knownAgent{program, p.PID}
 			continue
 		}
-		// An earlier server's pane may have had this id, but not this process too; a
-		// newer tmux has no process for a dead pane.
+		// A pane of an earlier server may have had this id, but not also this process.
+		// Newer tmux reports no process for a dead pane.
 		if known, ok := k.panes[key]; ok && (known.pid == p.PID || p.Dead && p.PID <= 0) {
 			ended[p.ID] = known.Program
 		} else if words := strings.Fields(strings.Trim(p.Started, `"`)); p.Dead && len(words) > 0 {
@@ -74,19 +74,19 @@ func (k *knownAgents) programs(socket string, panes []agentPane) (running, ended
 	return running, ended
 }
 
-// seenAgent is an agent in a pane, and its state at one moment.
+// seenAgent is an agent in a pane and its state at one moment.
 type seenAgent struct {
 	agentPane
 	agents.Program
 	agents.Status
 }
 
-// lookAgain is how long after a screen that no rule matches it is looked at again: it
-// may have been captured while the program was drawing it.
+// lookAgain is the delay before another look at a screen that no rule matches: it may have
+// been captured while the program was drawing it.
 const lookAgain = 60 * time.Millisecond
 
-// agentsIn finds the agents in these panes, or in all of the server, in two round
-// trips, or a third where a screen was not understood.
+// agentsIn finds the agents in these panes, or in all panes of the server, in two round
+// trips, or three if a screen was not understood.
 func (c *call) agentsIn(ctx context.Context, ids []tmux.PaneID) ([]seenAgent, error) {
 	list := tmux.ListPanes{All: true}
 	if len(ids) > 0 {
@@ -134,7 +134,7 @@ func containsPane(panes []agentPane, id tmux.PaneID) bool {
 	return false
 }
 
-// readAgents looks at the screens of the agents whose state is not known.
+// readAgents looks at the screens of agents whose state is unknown.
 func (c *call) readAgents(ctx context.Context, seen []seenAgent) error {
 	var b tmux.Batch
 	type look struct {
@@ -152,7 +152,7 @@ func (c *call) readAgents(ctx context.Context, seen []seenAgent) error {
 	if looks == nil {
 		return nil
 	}
-	// A pane that ended meanwhile ends the list: it, and those after it, stay unknown.
+	// A pane that has ended ends the list: it and those after it stay unknown.
 	if err := b.Do(ctx, c.tmux); err != nil && !errors.Is(err, tmux.ErrNotFound) {
 		return err
 	}
@@ -165,7 +165,8 @@ func (c *call) readAgents(ctx context.Context, seen []seenAgent) error {
 	return nil
 }
 
-// screenRows are all rows of a captured screen, so that the cursor's place holds.
+// screenRows returns all rows of a captured screen, blank ones included, so that the
+// cursor's position holds.
 func screenRows(captured []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(captured), "\n"), "\n")
 }

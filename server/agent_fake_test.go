@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// FakeAgent returns the command line of a program that looks like claude: it has an
-// input box, and a line that is entered goes to the file got. What it shows instead of
-// the box is in the file screen, if that is there when it draws; what is in the box is in
-// the file box, the footer in footer. If there is a file runs, it runs that and the lines; if there
-// is one stuck, it does not draw again.
+// FakeAgent returns the command line of a program that looks like claude: it has an input
+// box, and an entered line goes to the file got. If the file screen exists when it draws,
+// it shows that instead of the box. The file box has the text in the box, and footer the
+// footer. If there is a file runs, it runs that and the lines; if there is a file stuck, it
+// does not redraw.
 func FakeAgent(t testing.TB) (command, dir string) {
 	t.Helper()
 	dir = t.TempDir()

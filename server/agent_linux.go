@@ -12,9 +12,9 @@ import (
 	"tmuxmcp/server/agents"
 )
 
-// agentsAt finds the agents that panes run, by the processes that the panes have
-// started: in the foreground of the pane's terminal, or above a program there that the
-// agent has started. It reads the table of processes once.
+// agentsAt finds the agents that panes run from the processes started in the panes: in the
+// foreground of the pane's terminal, or above a program there that the agent has started.
+// It reads the process table once.
 func agentsAt(panes []agentPane) map[int]agents.Program {
 	paneOf := map[int]int{}
 	for _, pane := range panes {
@@ -27,7 +27,7 @@ func agentsAt(panes []agentPane) map[int]agents.Program {
 	if err != nil {
 		return found
 	}
-	above := map[int]int{} // a process above the foreground, by pane
+	above := map[int]int{} // by pane, a process above the foreground
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {
@@ -71,7 +71,7 @@ func agentOf(pid int) (agents.Program, bool) {
 	}
 	files := append([]string{exe}, args[:min(len(args), 4)]...)
 	for _, file := range files {
-		// A path that does not begin at the root is the process's own.
+		// A relative path is relative to the process's own directory.
 		if filepath.IsAbs(file) {
 			if v := versionOf(realPath(file)); v != "" {
 				return agents.Program{Name: name, Version: v}, true
@@ -86,15 +86,15 @@ var (
 	versionNumber = regexp.MustCompile(`^\d+\.\d+\.\d+`)
 )
 
-// mostManifest bounds the package.json that is read, and mostParents how far up that,
-// or an agent, is looked for.
+// mostManifest bounds the size of package.json, and mostParents how far up it, or an agent,
+// is looked for.
 const (
 	mostManifest = 1 << 18
 	mostParents  = 8
 )
 
-// versionOf is the version of a program that npm has installed, or that has its version
-// in its path; empty if neither is so.
+// versionOf returns the version of a program that was installed by npm or has its version
+// in its path; otherwise "".
 func versionOf(file string) string {
 	if m := versionInPath.FindStringSubmatch(file); m != nil {
 		return m[1]

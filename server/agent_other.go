@@ -4,8 +4,8 @@ package server
 
 import "tmuxmcp/server/agents"
 
-// agentsAt goes by the names of the running commands: programs that an interpreter
-// runs, and versions, are not known.
+// agentsAt uses the names of the running commands. It does not detect programs run by an
+// interpreter, or versions.
 func agentsAt(panes []agentPane) map[int]agents.Program {
 	found := map[int]agents.Program{}
 	for _, pane := range panes {

@@ -14,15 +14,15 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// A prompt is pasted once and submitted once. Both are proven: a paste deletes the
-// buffer that it comes from, and Enter deletes another one, in the same list of
-// commands, so a buffer that is gone has been used, whatever happened to the call. Each
-// is sent by tmux itself, and only if the cursor still is where it was on the screen
-// that was looked at: it leaves the input box when a dialog comes up.
+// A prompt is pasted once and submitted once. Both can be proven: a paste deletes the
+// buffer that it comes from, and Enter deletes another one, in the same list of commands. A
+// buffer that is gone has therefore been used, whatever happened to the call. tmux sends
+// each only if the cursor is still where it was on the screen that was looked at, since it
+// leaves the input box when a dialog appears.
 
 const (
 	promptLook   = 40 * time.Millisecond  // between two looks
-	promptSettle = 120 * time.Millisecond // how long a screen must stay as it is to count
+	promptSettle = 120 * time.Millisecond // how long a screen must be unchanged to count
 	promptStands = 10 * time.Second       // for a paste to show, and for the box to be empty again
 	promptFind   = 500 * time.Millisecond // between two looks for the program
 )
@@ -38,7 +38,7 @@ type prompter struct {
 	budget  time.Duration
 
 	now     seenPrompt
-	since   time.Time // when the screen began to show what it does
+	since   time.Time // when the screen last changed
 	buffers []tmux.BufferRef
 }
 
@@ -46,11 +46,11 @@ type prompter struct {
 type seenPrompt struct {
 	agentPane
 	agents.Status
-	watched string   // the client of a user who looks at the pane
-	buffers []string // of this server's that are not used yet
+	watched string   // the client of a user who is looking at the pane
+	buffers []string // buffers of this server's that are still unused
 }
 
-// input is what the box holds; in has no box.
+// input returns the text in the input box, or "" if there is no box.
 func (s seenPrompt) input() string {
 	if s.Box == nil {
 		return ""
@@ -91,7 +91,7 @@ func (c *call) sendPrompt(ctx context.Context, in sendPromptIn, budget time.Dura
 	return out, nil
 }
 
-// look looks at the pane, and at which of the buffers are left.
+// look looks at the pane, and at which buffers are left.
 func (p *prompter) look(ctx context.Context) error {
 	target := p.on.target
 	if p.pane != "" {
@@ -133,7 +133,7 @@ func (p *prompter) look(ctx context.Context) error {
 	return nil
 }
 
-// again looks again, after a while.
+// again looks again after a pause.
 func (p *prompter) again(ctx context.Context) error {
 	if err := sleep(ctx, promptLook); err != nil {
 		return err
@@ -141,10 +141,10 @@ func (p *prompter) again(ctx context.Context) error {
 	return p.look(ctx)
 }
 
-// settled reports whether the screen has shown the same for a while.
+// settled reports whether the screen has not changed for a while.
 func (p *prompter) settled() bool { return time.Since(p.since) >= promptSettle }
 
-// ready waits until the agent takes a prompt.
+// ready waits until the agent accepts a prompt.
 func (p *prompter) ready(ctx context.Context) error {
 	var found, reported time.Time
 	for {
@@ -191,8 +191,7 @@ func (p *prompter) ready(ctx context.Context) error {
 	}
 }
 
-// find makes sure that an agent runs in the pane, and that the prompt is one that it
-// gets as it is.
+// find checks that an agent runs in the pane, and that the prompt will reach it unchanged.
 func (p *prompter) find() error {
 	running, ended := p.s.agents.programs(p.tmux.SocketPath(), []agentPane{p.now.agentPane})
 	program, ok := running[p.pane]
@@ -216,12 +215,12 @@ func (p *prompter) find() error {
 	return nil
 }
 
-// refused is why nothing was typed.
+// refused returns the fault for a prompt of which nothing was typed.
 func (p *prompter) refused(format string, args ...any) *fault {
 	return faultf(kindRefused, "nothing was typed into pane %s: %s", p.pane, fmt.Sprintf(format, args...))
 }
 
-// unproven is what was typed and cannot be shown to have gone.
+// unproven returns the fault for a prompt that was typed, perhaps without being sent.
 func (p *prompter) unproven(did, format string, args ...any) *fault {
 	shows := "; the screen shows no input box"
 	switch {
@@ -236,15 +235,15 @@ func (p *prompter) unproven(did, format string, args ...any) *fault {
 		suggest("do not send it again before you have looked with snapshot_pane")
 }
 
-// unmoved is the condition that the cursor is where it was.
+// unmoved returns the condition that the cursor has not moved.
 func (p *prompter) unmoved() tmux.Format {
 	return tmux.And(tmux.MatchEqual("cursor_x", strconv.Itoa(p.now.X)), tmux.MatchEqual("cursor_y", strconv.Itoa(p.now.Y)),
 		tmux.MatchEqual("pane_pid", strconv.Itoa(p.now.PID)))
 }
 
-// typed sends data to the pane if the cursor has not moved, and reports whether it did:
-// then the buffer is gone. Did is what may have happened if that cannot be found out.
-// A paste reaches this pane alone, even where panes are synchronized.
+// typed sends data to the pane if the cursor has not moved, and reports whether it did: the
+// buffer is then gone. did says what may have happened if that cannot be determined. A
+// paste reaches only this pane, even if panes are synchronized.
 func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (bool, error) {
 	buffer := p.tmux.Buffer(newBufferName("prompt"))
 	p.buffers = append(p.buffers, buffer)
@@ -305,11 +304,11 @@ func (p *prompter) holds() bool {
 		return true
 	}
 	shown, whole := letters(p.now.Box.Text), letters(p.in.Prompt)
-	// A box that is too small shows a part.
+	// A box that is too small shows only a part.
 	return p.now.Box.Text != "" && strings.Contains(whole, shown) && (shown != "" || whole == "")
 }
 
-// letters are what of a text every screen shows alike.
+// letters returns the parts of a text that every screen shows the same way.
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -319,12 +318,12 @@ func letters(s string) string {
 	}, s)
 }
 
-// mostNewlines bounds how often Enter may become a newline.
+// mostNewlines is the most times that Enter may become a newline.
 const mostNewlines = 3
 
-// submit presses Enter and waits until the box is empty again. Some programs take an
-// Enter that comes soon after a paste for a newline of it. Where the cursor shows that,
-// Enter is pressed again; where it does not, never.
+// submit presses Enter and waits until the box is empty again. Some programs take an Enter
+// soon after a paste as a newline of the paste. If the cursor shows that this happened,
+// Enter is pressed again; otherwise never.
 func (p *prompter) submit(ctx context.Context) error {
 	did := "pasted but not submitted"
 	deadline := time.Now().Add(p.s.promptStands)
@@ -358,14 +357,14 @@ func (p *prompter) submit(ctx context.Context) error {
 	}
 }
 
-// broken is an error after the paste.
+// broken returns the fault for an error after the paste.
 func (p *prompter) broken(did string, err error) error {
 	f := p.unproven(did, "%v", err)
 	f.cause = err
 	return f
 }
 
-// notes are what the agent changes in the prompt.
+// notes returns what the agent changes in the prompt.
 func (p *prompter) notes() []string {
 	notes := []string{}
 	for _, change := range p.rules.Changes {
@@ -376,7 +375,7 @@ func (p *prompter) notes() []string {
 	return notes
 }
 
-// cleanUp deletes the buffers that were not used.
+// cleanUp deletes the unused buffers.
 func (p *prompter) cleanUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()

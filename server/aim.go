@@ -7,13 +7,13 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Every tool declares what it acts on and what it may do to it. One step, aim,
-// runs before the handler: it resolves what the call names and asks for consent
-// where that is the pane that the agent itself runs in, or holds it. A tool that
-// declares nothing cannot be added to a server, and a handler gets its tmux
-// server only after aim, so the guard cannot be forgotten.
+// Every tool declares what it acts on and what it may do to it. Before the handler runs,
+// aim resolves the object that the call names, and asks for consent if that is, or
+// contains, the pane in which the agent itself runs. A tool without a declaration cannot be
+// added to a server, and a handler gets its tmux server only after aim, so the guard cannot
+// be forgotten.
 
-// thing is a kind of thing that a tool acts on.
+// thing is a kind of object that a tool acts on.
 type thing int
 
 const (
@@ -24,7 +24,7 @@ const (
 	theServer
 )
 
-// aim is the declaration of what a tool acts on.
+// aim declares what a tool acts on.
 type aim struct {
 	rule   aimRule
 	object thing
@@ -34,20 +34,19 @@ type aimRule int
 
 const (
 	undeclared aimRule = iota
-	// aimNone: the tool acts on no object, or looks it up by itself without
-	// changing it.
+	// aimNone: the tool acts on no object, or looks it up itself without changing it.
 	aimNone
-	// aimFilter: the selection narrows a list that tmux is asked for.
+	// aimFilter: the selection filters a list that tmux is asked for.
 	aimFilter
-	// aimRead: one object is read. Without a selection it is the caller's, else the
-	// one that tmux takes, the most recently used.
+	// aimRead: the tool reads one object. Without a selection, it is the caller's or else
+	// the one that tmux picks, the most recently used.
 	aimRead
-	// aimDefault: one object is changed; without a selection as with aimRead.
+	// aimDefault: the tool changes one object; without a selection, as for aimRead.
 	aimDefault
 	// aimNeed: the call must name the object.
 	aimNeed
-	// aimEach: each of several items of the call must name an object; the handler
-	// calls aimAt for each.
+	// aimEach: each of several items of the call must name an object; the handler calls
+	// aimAt for each.
 	aimEach
 )
 
@@ -64,52 +63,51 @@ func defaults(o thing) aim  { return aim{aimDefault, o} }
 func needs(o thing) aim     { return aim{aimNeed, o} }
 func needsEach(o thing) aim { return aim{aimEach, o} }
 
-// harm is what a tool may do to the object it acts on, from the point of view of
-// a program that runs in it.
+// harm is what a tool may do to its object, as seen by a program that runs in it.
 type harm int
 
 const (
 	unknownHarm harm = iota
 	harmless
-	// types: what it types reaches the program. The guard is in typeInto, which asks
-	// tmux in the same round trip that types.
+	// types: the tool types into the program. The guard is in typeInto, which checks in the
+	// same round trip that types.
 	types
-	// disturbs: it pipes, clears, resizes or moves the pane.
+	// disturbs: the tool pipes, clears, resizes or moves the pane.
 	disturbs
-	// ends: the program is ended.
+	// ends: the tool ends the program.
 	ends
 )
 
-// verb says what a tool is about to do.
+// verb describes what a tool is about to do.
 func (h harm) verb() string {
 	return map[harm]string{types: "type into", disturbs: "change", ends: "end"}[h]
 }
 
-// aimed is what a call acts on, after it was resolved.
+// aimed is the resolved object of a call.
 type aimed struct {
-	// selection has, for a tool that changes something, only ids and names that tmux
+	// selection contains, for a tool that changes something, only ids and names that tmux
 	// cannot take for something else.
 	selection
-	// target is the selection as a target of tmux commands. Nil is tmux's own choice.
+	// target is the selection as a target of tmux commands. nil leaves the choice to tmux.
 	target tmux.Target
-	// own is set if the caller's pane is, or is in, what a guarded tool acts on.
+	// own is set if the object of a guarded tool is, or contains, the caller's pane.
 	own bool
 }
 
-// atPane is a pane that is known by its id.
+// atPane returns the pane with the given id.
 func atPane(id tmux.PaneID) aimed { return aimed{selection: selection{pane: id}, target: id} }
 
 // selector is the input of a tool that names an object.
 type selector interface{ selection() selection }
 
-// multiSelector is the input of a tool that names several.
+// multiSelector is the input of a tool that names several objects.
 type multiSelector interface{ selections() []selection }
 
-// checker is the input of a tool that can be wrong in a way that the schema does
-// not say. It is checked before tmux or the user is asked for anything.
+// checker is the input of a tool that can be invalid in ways that the schema does not
+// express. It is checked before tmux or the user is asked for anything.
 type checker interface{ check(c *call) error }
 
-// aim does what the tool declares, for the objects that its input names.
+// aim does what the tool declares for the objects that its input names.
 func (c *call) aim(ctx context.Context, in any) (err error) {
 	if ch, ok := in.(checker); ok {
 		if err := ch.check(c); err != nil {
@@ -138,7 +136,7 @@ func (c *call) aim(ctx context.Context, in any) (err error) {
 	return err
 }
 
-// aimAt resolves a selection as the tool declares, and protects it.
+// aimAt resolves a selection as the tool declares, and protects the object.
 func (c *call) aimAt(ctx context.Context, s selection) (aimed, error) {
 	on, err := c.resolveFor(ctx, s)
 	if err != nil {
@@ -176,22 +174,22 @@ func (c *call) resolveFor(ctx context.Context, s selection) (on aimed, err error
 	return on, err
 }
 
-// guarded reports whether the call may disturb or end the caller's pane. What is typed
-// is typeInto's to guard.
+// guarded reports whether the call may disturb or end the caller's pane, other than by
+// typing.
 func (c *call) guarded() bool {
 	h := c.decl.harm
 	return (h == disturbs || h == ends) && c.s.mayHurtCaller(c.tmux)
 }
 
-// identify finds the one object that a selection names, by its id, and reports whether
-// the caller's pane is, or is in, it. Names and places may change from one call to the
-// next, so both are of one moment, and the tool acts on the id.
+// identify finds the id of the one object that a selection names, and reports whether it
+// is, or contains, the caller's pane. Names and positions may change from one call to the
+// next, so both answers are of the same moment, and the tool acts on the id.
 func (c *call) identify(ctx context.Context, s selection) (object selection, own bool, err error) {
 	caller := c.s.cfg.Caller.Pane
 	if err = s.required(c.decl.name); err != nil || s.pane != "" {
 		return s, s.pane == caller, err
 	}
-	if s.window != "" && s.name != "" { // the name is of the session to act in
+	if s.window != "" && s.name != "" { // the name is that of the session to act in
 		if s, err = c.resolve(ctx, s); err != nil {
 			return s, false, err
 		}
@@ -221,13 +219,13 @@ func (c *call) identify(ctx context.Context, s selection) (object selection, own
 		}
 		return object, slices.ContainsFunc(*callers, func(p place) bool { return p.Window == at.Window }), nil
 	}
-	// The pane outlives a session if another one holds its window too.
+	// The pane outlives a session if another session holds its window too.
 	outlives := slices.ContainsFunc(*callers, func(p place) bool { return p.Session != at.Session })
 	return selection{session: at.Session}, len(*callers) > 0 && !outlives, nil
 }
 
-// protect refuses what the tool would do to the caller's pane, if that is among
-// what it acts on, unless the user agrees.
+// protect refuses what the tool would do to the caller's pane, if that is among its
+// objects, unless the user agrees.
 func (c *call) protect(ctx context.Context, all ...aimed) error {
 	h := c.decl.harm
 	switch {
@@ -236,7 +234,7 @@ func (c *call) protect(ctx context.Context, all ...aimed) error {
 	case c.decl.aim.object == theServer:
 		return c.protectServer(ctx)
 	case c.s.cfg.Caller.Lost:
-		// One question for all of them: an answer is for one.
+		// One question for all of them: an answer answers only one.
 		var any []tmux.Format
 		for _, on := range all {
 			any = append(any, c.filterFor(on.selection))
@@ -248,7 +246,7 @@ func (c *call) protect(ctx context.Context, all ...aimed) error {
 	return nil
 }
 
-// protectServer asks before something that can end the caller's tmux server.
+// protectServer asks the user before something that can end the caller's tmux server.
 func (c *call) protectServer(ctx context.Context) error {
 	if !c.s.mayHurtCaller(c.tmux) {
 		return nil
@@ -260,7 +258,7 @@ func (c *call) ownPane() string {
 	return "pane " + string(c.s.cfg.Caller.Pane) + ", in which this agent runs"
 }
 
-// filterFor keeps the panes of the object that a selection names.
+// filterFor returns the filter for the panes of the object that a selection names.
 func (c *call) filterFor(s selection) tmux.Format {
 	switch c.decl.aim.object {
 	case aPane:

@@ -15,7 +15,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// required are the other arguments that tools with a target need.
+// required returns the other arguments that tools with a target need.
 func required(t *testing.T) map[string]map[string]any {
 	return map[string]map[string]any{
 		"resize_pane":     {"height": 5},
@@ -43,12 +43,12 @@ func required(t *testing.T) map[string]map[string]any {
 	}
 }
 
-// selectors are the arguments by which a call can name the agent's own pane, or
-// what holds it.
+// selectors are the arguments by which a call can name the agent's own pane, or what
+// contains it.
 var selectors = map[string]any{"pane_id": "%0", "window_id": "@0", "session_id": "$0", "session_name": "agent"}
 
-// ownCalls are calls of a tool on the agent's own pane: one for each way to name
-// it that the tool's input has.
+// ownCalls returns calls of a tool on the agent's own pane: one for each way in which the
+// tool's input can name it.
 func ownCalls(t *testing.T, d decl) []map[string]any {
 	has := argumentNames(d.in)
 	var calls []map[string]any
@@ -81,7 +81,7 @@ func ownCalls(t *testing.T, d decl) []map[string]any {
 	return calls
 }
 
-// argumentNames are the names of the arguments of an input.
+// argumentNames returns the names of an input's arguments.
 func argumentNames(in reflect.Type) []string {
 	var schema struct {
 		Properties map[string]any `json:"properties"`
@@ -92,9 +92,9 @@ func argumentNames(in reflect.Type) []string {
 	return slices.Collect(maps.Keys(schema.Properties))
 }
 
-// TestDeclaredHarmIsGuarded derives from the table of tools, for each tool that
-// declares harm, that its calls on the agent's own pane are refused in every way
-// to name that pane, and leave it as it was.
+// TestDeclaredHarmIsGuarded derives from the table of tools, for each tool that declares
+// harm, that its calls on the agent's own pane are refused however the pane is named, and
+// leave it unchanged.
 func TestDeclaredHarmIsGuarded(t *testing.T) {
 	t.Parallel()
 	tested := 0
@@ -106,9 +106,9 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 		tested++
 		t.Run(d.name, func(t *testing.T) {
 			program := talker
-			if d.name == "run_command" || d.name == "cancel_job" { // refuses what is no shell, whoever's it is
+			if d.name == "run_command" || d.name == "cancel_job" { // refuses anything that is not a shell, whoever's it is
 				program = "PS1='$ ' exec sh"
-			} else if d.name == "send_prompt" { // and this what is no agent
+			} else if d.name == "send_prompt" { // and this anything that is not an agent
 				program, _ = FakeAgent(t)
 			}
 			srv, s := agentServer(t, program)
@@ -135,7 +135,7 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 	}
 }
 
-// ownCall makes a call that must leave the agent's own pane as it was.
+// ownCall makes a call that must leave the agent's own pane unchanged.
 func ownCall(t *testing.T, srv *tmux.Server, s *Server, d decl, args map[string]any) (text string, failed bool) {
 	t.Helper()
 	before := ownState(t, srv, d)
@@ -157,8 +157,8 @@ func ownCall(t *testing.T, srv *tmux.Server, s *Server, d decl, args map[string]
 	return string(got), res.IsError
 }
 
-// spellings are other texts that tmux, or a lenient parser, may take for one of the
-// objects that hold the agent's own pane.
+// spellings returns other texts that tmux, or a lenient parser, may take for one of the
+// objects that contain the agent's own pane.
 func spellings(of string) []string {
 	if of == "agent" {
 		return []string{"=agent", "agent:", "agent:0", "=agent:0.0", "agen", "a*", "[a]gent", "Agent", " agent", "agent ", "agent\n", "$0", "$00", "=$0", "@0", "@00", "%0", "%00",
@@ -173,8 +173,8 @@ func spellings(of string) []string {
 	return out
 }
 
-// spelled are the copies of a value in which one of the texts that name the agent's own
-// pane, or what holds it, is spelled in another way.
+// spelled returns the copies of a value in which one of the texts that name the agent's own
+// pane, or what contains it, is spelled differently.
 func spelled(v any) (out []any) {
 	switch v := v.(type) {
 	case string:
@@ -213,7 +213,7 @@ func spelled(v any) (out []any) {
 	return out
 }
 
-// SpelledCall is a call whose target is the agent's own pane, or what holds it, in
+// SpelledCall is a call whose target is the agent's own pane, or what contains it, in
 // another spelling.
 type SpelledCall struct {
 	Args    string
@@ -227,7 +227,7 @@ func SpelledCalls(t *testing.T) map[string][]SpelledCall {
 	for _, entry := range tools {
 		d := entry.declared()
 		if d.name == "create_session" || d.name == "build_workspace" {
-			continue // their names are of what they make
+			continue // they name what they create
 		}
 		for _, args := range append(ownCalls(t, d), otherWaysToName(d)...) {
 			for _, other := range spelled(args) {
@@ -235,7 +235,7 @@ func SpelledCalls(t *testing.T) map[string][]SpelledCall {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// These arguments take names and ids alike.
+				// These arguments accept both names and ids.
 				if strings.Contains(string(raw), `"target":"$0"`) || strings.Contains(string(raw), `"destination_session":"$0"`) || strings.Contains(string(raw), `"panes":["agent"]`) {
 					continue
 				}
@@ -246,7 +246,7 @@ func SpelledCalls(t *testing.T) map[string][]SpelledCall {
 	return all
 }
 
-// otherWaysToName are calls that name the agent's own pane, or what holds it, by an
+// otherWaysToName returns calls that name the agent's own pane, or what contains it, by an
 // argument that is not the tool's selector.
 func otherWaysToName(d decl) (calls []map[string]any) {
 	has := argumentNames(d.in)
@@ -273,14 +273,14 @@ func otherWaysToName(d decl) (calls []map[string]any) {
 	return calls
 }
 
-// AgentServer is a tmux server on which the agent runs, with the configuration of its
+// AgentServer returns a tmux server on which the agent runs, with the configuration of its
 // server: see agentServer.
 func AgentServer(t *testing.T) (*tmux.Server, Config) {
 	srv, s := agentServer(t, talker)
 	return srv, s.cfg
 }
 
-// OwnState is what a tool could have done to the program in the agent's own pane.
+// OwnState returns what a tool could have done to the program in the agent's own pane.
 func OwnState(t *testing.T, srv *tmux.Server) string { return ownState(t, srv, decl{}) }
 
 // jobIn begins a job in pane %0.
@@ -305,8 +305,8 @@ func jobIn(t *testing.T, srv *tmux.Server) string {
 	return job.JobID
 }
 
-// TestDeclaredHarmlessIsHarmless: what declares no harm, and needs a target, works
-// on the own pane, and neither types into it nor ends, pipes or clears it.
+// TestDeclaredHarmlessIsHarmless: a tool that declares no harm, and needs a target, works
+// on the agent's own pane, and neither types into it nor ends, pipes or clears it.
 func TestDeclaredHarmlessIsHarmless(t *testing.T) {
 	t.Parallel()
 	for _, entry := range tools {
@@ -339,16 +339,16 @@ func TestUndeclaredToolsAreRefused(t *testing.T) {
 	s.AddUndeclared()
 }
 
-// talker has something on its screen, to be lost.
+// talker has something on its screen that can be lost.
 const talker = "echo '$ hello'; exec cat"
 
-// agentServer is a tmux server on which the agent runs in %0, of window @0 with %1
-// in session agent. @1 with %2 is of the same session, and other has @2 with %3.
+// agentServer returns a tmux server on which the agent runs in %0, of window @0 with %1 in
+// session agent. @1 with %2 is in the same session, and session other has @2 with %3.
 func agentServer(t *testing.T, program string) (*tmux.Server, *Server) {
 	srv := tmuxtest.New(t)
 	for _, words := range [][]string{
 		{"new-session", "-d", "-s", "agent", "-x", "80", "-y", "50", program},
-		{"resize-window", "-t", "@0", "-x", "80", "-y", "50"}, // tmux 3.2 does not heed the size of its first session
+		{"resize-window", "-t", "@0", "-x", "80", "-y", "50"}, // tmux 3.2 ignores the size of its first session
 		{"split-window", "-d", "-t", "%0", "cat"},
 		{"new-window", "-d", "-t", "=agent:", "cat"},
 		{"new-session", "-d", "-s", "other", "cat"},
@@ -368,10 +368,10 @@ func agentServer(t *testing.T, program string) (*tmux.Server, *Server) {
 	return srv, s
 }
 
-// ownState is what a tool could have done to the program in the own pane.
+// ownState returns what a tool could have done to the program in the agent's own pane.
 func ownState(t *testing.T, srv *tmux.Server, d decl) string {
 	size := "#{pane_width}x#{pane_height}"
-	if d.name == "split_window" { // takes a half of it, as asked
+	if d.name == "split_window" { // takes half of it, as requested
 		size = ""
 	}
 	return tmuxtest.Run(t, srv, "list-panes", "-a", "-f", "#{==:#{pane_id},%0}", "-F",

@@ -14,8 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// What follows makes calls out of the tools' own schemas, as a client sees them,
-// so that a test of all tools needs no list of them.
+// The following makes calls from the tools' own schemas, as a client sees them, so that a
+// test of all tools needs no list of them.
 
 // listedTool is a tool as tools/list returns it.
 type listedTool struct {
@@ -52,7 +52,7 @@ func (p *property) names() []string {
 	return names
 }
 
-// listed are the tools that the server offers.
+// listed returns the tools that the server offers.
 func (p *peer) listed() []listedTool {
 	p.t.Helper()
 	var list struct{ Tools []listedTool }
@@ -63,9 +63,9 @@ func (p *peer) listed() []listedTool {
 	return list.Tools
 }
 
-// arguments makes the arguments of one call. known has values that make sense, as lists to
-// choose from, by the name of the argument, or by tool.argument; then they are
-// always given. Of an empty list none is.
+// arguments makes the arguments of one call. known has sensible values to choose from, by
+// argument name or by tool.argument; these arguments are then always given, unless the list
+// is empty.
 func (t listedTool) arguments(r *rand.Rand, known map[string][]any) map[string]any {
 	args := map[string]any{}
 	for _, name := range t.InputSchema.names() {
@@ -87,7 +87,7 @@ func (t listedTool) arguments(r *rand.Rand, known map[string][]any) map[string]a
 // bounds are the arguments that keep a call short. They are always given.
 var bounds = []string{"timeout", "interval", "idle_seconds"}
 
-// value is one that fits the schema, nil for none.
+// value returns a value that fits the schema, nil for none.
 func (p *property) value(r *rand.Rand, name string, known map[string][]any) any {
 	if values, ok := known[name]; ok {
 		if len(values) == 0 {
@@ -125,13 +125,13 @@ func (p *property) value(r *rand.Rand, name string, known map[string][]any) any 
 	return "word"
 }
 
-// takesText reports whether any text fits the schema, in one place or another.
+// takesText reports whether any text fits the schema somewhere.
 func (p *property) takesText() bool {
 	return p.Enum == nil && !p.is("boolean") && !p.is("integer") && !p.is("number")
 }
 
-// withText puts a text into one argument in each way that its schema has room for
-// texts: as it is, in a list, as a key and as a value of an object.
+// withText puts a text into one argument in each way that its schema allows: as it is, in a
+// list, as a key and as a value of an object.
 func (p *property) withText(text string) []any {
 	switch {
 	case p.is("array") && p.Items != nil:
@@ -171,8 +171,8 @@ func (c toolCall) String() string {
 	return fmt.Sprintf("%s %.300s", c.tool, raw)
 }
 
-// try makes a call and checks the answer as [peer.tool] does, and that an error is
-// one that the caller can do something about. Any goroutine may use it.
+// try makes a call and checks the answer as [peer.tool] does, and that an error is one that
+// the caller can do something about. Any goroutine may use it.
 func (p *peer) try(c toolCall) (res result, ok bool) {
 	replies, _ := p.begin("tools/call", map[string]any{"name": c.tool, "arguments": c.args})
 	select {
@@ -196,7 +196,7 @@ func (p *peer) judge(c toolCall, r reply) (res result, ok bool) {
 		return res, false
 	}
 	if res.IsError {
-		// A tmux of 3.7 or later that does not run for 100 ms prints nothing of the rest of a row.
+		// A tmux of 3.7 or later that is not scheduled for 100 ms drops the rest of a row.
 		if res.text() == "" || res.Meta["expected"] != true && !strings.Contains(res.text(), "tmux cut a row short") {
 			p.t.Errorf("%v: %s %v", c, res.text(), res.Meta)
 		}
@@ -238,7 +238,7 @@ func (p *peer) tryAll(calls []toolCall, goroutines int) map[string]int {
 	return succeeded
 }
 
-// never lists the tools of which no call succeeded: a test of them tests nothing.
+// never lists the tools that no call of which succeeded: a test of them tests nothing.
 func never(t testing.TB, tools []listedTool, succeeded map[string]int) {
 	t.Helper()
 	// They need a job, and a coding agent: their own tests have these.
@@ -254,8 +254,8 @@ func never(t testing.TB, tools []listedTool, succeeded map[string]int) {
 	}
 }
 
-// TestNumbersOutOfRange: a limit or a deadline that is none is refused by one plain sentence,
-// for every number of every tool.
+// TestNumbersOutOfRange: an invalid limit or deadline is refused by one plain sentence, for
+// every number of every tool.
 func TestNumbersOutOfRange(t *testing.T) {
 	t.Parallel()
 	_, p := served(t)

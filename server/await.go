@@ -12,7 +12,7 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// conditions are what ends a wait: the parameters of wait_for_text, and of the tools that type.
+// conditions end a wait: the parameters of wait_for_text and of the tools that type.
 type conditions struct {
 	Patterns patternList `json:"patterns,omitempty" desc:"wait for any of these texts"`
 	Stop     patternList `json:"stop,omitempty" desc:"or these: a failure"`
@@ -33,15 +33,15 @@ const (
 	outcomeTimeout   = "timeout"
 )
 
-// Limits of what a wait keeps of a pane's new lines, and shows of them.
+// Limits on the new lines of a pane that a wait keeps and shows.
 const (
 	keptLines, keptBytes   = 1000, 200_000
 	shownLines, shownBytes = 20, 2000
 )
 
-// endPause is how long the shell must have been back, without output, for its program to count as
-// ended: between the commands of a line it is, too. It is shorter than settleQuiet, as the end of
-// a program says more than silence.
+// endPause is how long the shell must have been in the foreground again, without output,
+// for its program to count as ended: between the commands of a line it is there too. It is
+// shorter than settleQuiet, as the end of a program is stronger evidence than silence.
 const endPause = 250 * time.Millisecond
 
 // await is a wait for something to happen in panes.
@@ -50,10 +50,10 @@ type await struct {
 	patterns, stop []*matcher
 	anything       bool // any output ends it
 	quiet          time.Duration
-	states         []agents.State // of a coding agent that end it
-	all            bool           // until all panes have ended, not the first
-	typed          bool           // the call typed: that a pane is gone then is an outcome
-	draws          bool           // silence counts once a program has printed something after Enter
+	states         []agents.State // of a coding agent, that end it
+	all            bool           // until all panes are done, not the first
+	typed          bool           // the call typed, so a pane that is gone is an outcome
+	draws          bool           // silence counts only once a program has printed something after Enter
 	start          time.Time
 	deadline       time.Time
 	budget         time.Duration
@@ -61,34 +61,34 @@ type await struct {
 	watch *tmux.Watcher
 	panes []*awaited
 	look  matching
-	sent  time.Time // of the last progress
-	// warned is set once the client was warned that a pane's history is nearly full.
+	sent  time.Time // when progress was last sent
+	// warned is set once the client has been warned that a pane's history is nearly full.
 	warned bool
 }
 
-// awaited is a pane that is waited for.
+// awaited is a pane being waited for.
 type awaited struct {
 	id      tmux.PaneID
 	look    *tmux.Look
-	began   time.Time // of the look
+	began   time.Time // when the look began
 	fresh   freshLines
 	echo    *echo // of what was typed before the wait
-	drew    bool  // the program printed anything since
-	atEntry bool  // a pattern was on the screen, and does not count
-	alt     bool  // the alternate screen was seen
+	drew    bool  // the program has printed something since
+	atEntry bool  // a pattern was on the screen already and does not count
+	alt     bool  // the alternate screen has been seen
 	missed  bool
-	printed time.Time // when it was seen to print last, or when the wait began
+	printed time.Time // when it last printed, or when the wait began
 
-	state   agents.State // of the agent in it, one of those that are waited for
+	state   agents.State // of its agent, if it is one of the awaited states
 	settled time.Time    // since when
-	asked   time.Time    // when it was read last
+	asked   time.Time    // when it was last read
 
-	runs bool      // a program of its shell was seen in the foreground
-	back time.Time // since when the shell is there again
+	runs bool      // a program of its shell has been seen in the foreground
+	back time.Time // since when the shell has been in the foreground again
 
 	outcome string // empty: still waiting
 	screen  bool   // show the screen
-	index   *int   // of the pattern
+	index   *int   // of the matched pattern
 	matched []string
 }
 
@@ -115,12 +115,12 @@ func (c *call) newAwait(ctx context.Context, in conditions, matchCase bool, time
 	return w, nil
 }
 
-// begin is where the wait for a pane begins: at a mark, with nothing for now, or with what is on
-// the screen.
+// begin is where the wait for a pane begins: at a mark, with nothing so far, or with what
+// is on the screen.
 type begin struct {
 	bookmark
 	screen bool
-	given  bool // the caller named the mark, so its program must be the pane's
+	given  bool // the caller named the mark, so the pane must still run its program
 }
 
 // run waits. It returns an error if the only pane is gone.
@@ -171,14 +171,14 @@ func (w *await) lookAt(ctx context.Context, id tmux.PaneID, since *tmux.Mark) (l
 	return l, err
 }
 
-// first is the first look at a pane.
+// first takes the first look at a pane.
 func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 	now := time.Now()
 	p.echo = from.echo.clone()
 	l, err := w.lookAt(ctx, p.id, from.mark)
 	var gone *fault
 	if errors.As(err, &gone) && gone.kind == kindPaneGone && !from.given {
-		l, err = w.lookAt(ctx, p.id, nil) // it was read when another program ran in it
+		l, err = w.lookAt(ctx, p.id, nil) // the mark is of another program in this pane
 	}
 	if w.typed && (errors.Is(err, tmux.ErrNotFound) || errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) || gone != nil && err != nil) {
 		p.look = &tmux.Look{}
@@ -203,7 +203,7 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 	return w.took(ctx, p, l, now, fresh, rows)
 }
 
-// again is another look at a pane.
+// again takes another look at a pane.
 func (w *await) again(ctx context.Context, p *awaited) error {
 	began := time.Now()
 	since := p.look.Mark()
@@ -228,8 +228,9 @@ func (w *await) again(ctx context.Context, p *awaited) error {
 	return w.took(ctx, p, l, began, fresh, rows)
 }
 
-// after are the lines of a screen that has lost its place after those that end an earlier one, as a
-// pane shows them that was only resized, or whose history was cleared. The last of them may go on.
+// after returns the lines of screen that follow the lines ending earlier, for a screen
+// whose position is unknown, as after a resize or a cleared history. The last of the
+// earlier lines may have been continued.
 func after(earlier, screen []string) []string {
 	for n := min(len(earlier), len(screen)); n > 0; n-- {
 		last, now := earlier[len(earlier)-1], screen[n-1]
@@ -243,7 +244,7 @@ func after(earlier, screen []string) []string {
 	return screen
 }
 
-// gone notes that a pane is no more, or another one.
+// gone records that a pane no longer exists, or runs another program.
 func (w *await) gone(p *awaited, err error) error {
 	if len(w.panes) == 1 && !w.typed {
 		return err
@@ -253,7 +254,7 @@ func (w *await) gone(p *awaited, err error) error {
 	return nil
 }
 
-// took takes in a look, with the lines that are new to the wait.
+// took processes a look with the lines that are new to the wait.
 func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.Time, fresh []string, rows []int) error {
 	bell := p.look != nil && !p.look.Bell && l.Bell
 	if p.look != nil && l.Printed || l.Generation != nil && p.look != nil && p.look.Generation != nil && *l.Generation != *p.look.Generation {
@@ -266,8 +267,8 @@ func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.T
 	p.fresh.add(l, fresh, rows)
 	fresh = p.echo.output(l, fresh, rows)
 	p.drew = p.drew || len(fresh) > 0 || l.Alternate
-	// A failure and a success may come in the same look, and a broad pattern of
-	// success must not hide the failure.
+	// A failure and a success may appear in the same look, and a broad success pattern must
+	// not hide the failure.
 	for _, m := range []struct {
 		patterns []*matcher
 		outcome  string
@@ -302,7 +303,7 @@ func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.T
 	return nil
 }
 
-// next is when to look, or to read a state, even if nothing is printed.
+// next returns when to look, or to read a state, even if nothing is printed.
 func (w *await) next() time.Time {
 	next := w.deadline
 	for _, p := range w.panes {
@@ -317,7 +318,7 @@ func (w *await) next() time.Time {
 	return next
 }
 
-// nextOf is when to look at a pane even if nothing is printed.
+// nextOf returns when to look at a pane even if nothing is printed.
 func (w *await) nextOf(p *awaited) time.Time {
 	next := w.deadline
 	for _, e := range w.endings(p) {
@@ -329,8 +330,8 @@ func (w *await) nextOf(p *awaited) time.Time {
 	return next
 }
 
-// ending is a moment at which the wait for a pane ends if a look that begins then finds nothing: on
-// a busy machine the last one may be old.
+// ending is a time at which the wait for a pane ends if a look that begins after it finds
+// nothing: on a busy machine the last look may be old.
 type ending struct {
 	at      time.Time
 	outcome string
@@ -350,11 +351,12 @@ func (w *await) endings(p *awaited) (all []ending) {
 	return append(all, ending{w.deadline, outcomeTimeout})
 }
 
-// statePause is the time between two readings of an agent's state while its screen changes, and how
-// long it must have been in a state: while a screen is drawn it may look like another one.
+// statePause is the time between two readings of an agent's state while its screen changes,
+// and how long a state must last to count: a screen that is being drawn may look like
+// another one.
 const statePause = 100 * time.Millisecond
 
-// readStates reads the states of the agents whose panes have changed.
+// readStates reads the states of agents whose panes have changed.
 func (w *await) readStates(ctx context.Context) error {
 	if w.states == nil {
 		return nil
@@ -392,7 +394,7 @@ func (w *await) readStates(ctx context.Context) error {
 		case p.state != seen[i].State:
 			p.state, p.settled = seen[i].State, p.asked
 		case p.asked.Sub(p.settled) >= statePause:
-			// What it was read from may be newer than the last look.
+			// The state may come from a newer screen than the last look.
 			if err := w.again(ctx, p); err != nil {
 				return err
 			}
@@ -404,7 +406,7 @@ func (w *await) readStates(ctx context.Context) error {
 	return nil
 }
 
-// asked is what an agent asks, with its choices.
+// asked returns what an agent asks, with its choices.
 func asked(s agents.Status) (lines []string) {
 	if s.Question != "" {
 		lines = append(lines, s.Question)
@@ -422,7 +424,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// over reports whether the wait is over, and notes why for panes where time has passed.
+// over reports whether the wait is over, and records why for panes whose time is up.
 func (w *await) over() bool {
 	ended, early := 0, false
 	for _, p := range w.panes {
@@ -439,17 +441,17 @@ func (w *await) over() bool {
 	if ended == len(w.panes) {
 		return true
 	}
-	// One failure ends a wait for all. At the timeout each pane is looked at once more.
+	// One failure ends a wait for all panes. At the timeout, each gets one more look.
 	return early && !w.all || slices.ContainsFunc(w.panes, func(p *awaited) bool { return p.outcome == outcomeStopped })
 }
 
-// firstOf is [matching.first] with a limit that a long wait reaches later.
+// firstOf is [matching.first] with a limit that suits a long wait.
 func (w *await) firstOf(ctx context.Context, patterns []*matcher, lines []string) (int, error) {
 	w.look.most = maxMatching + time.Since(w.start)/10
 	return w.look.first(ctx, patterns, lines)
 }
 
-// lookTime bounds one look at a pane: a server that does not answer must not take all of the time.
+// lookTime bounds one look at a pane: a hanging server must not use up all of the time.
 var lookTime = 5 * time.Second
 
 // bounded makes one look at a pane, within lookTime.
@@ -468,7 +470,7 @@ func (w *await) bounded(ctx context.Context, look func(ctx context.Context) erro
 	return err
 }
 
-// progress reports the wait to the client, once a second.
+// progress reports the wait to the client once a second.
 func (w *await) progress(ctx context.Context) {
 	if now := time.Now(); now.Sub(w.sent) >= time.Second {
 		w.sent = now
@@ -480,7 +482,7 @@ func (w *await) progress(ctx context.Context) {
 	}
 }
 
-// warn warns once that tmux may drop lines before they are looked at.
+// warn warns once that tmux may drop lines before they are seen.
 func (w *await) warn(ctx context.Context, l *tmux.Look) {
 	if w.warned || l.Limit <= 0 || l.History < l.Limit-max(l.Limit/10, 1) {
 		return
@@ -489,8 +491,9 @@ func (w *await) warn(ctx context.Context, l *tmux.Look) {
 	w.c.warn(ctx, "the history of pane "+string(l.ID)+" is nearly full: lines that tmux drops at once may be missed; wait_for_channel misses nothing")
 }
 
-// shown is what an answer shows of a pane: the screen, if that is asked for, else the last new
-// lines, and before them those that matched. Cut is how many new lines are before these.
+// shown returns what an answer shows of a pane: the screen if requested, otherwise the last
+// new lines, preceded by those that matched. cut is the number of new lines omitted before
+// them.
 func (p *awaited) shown() (shown []string, cut int) {
 	if p.screen {
 		return p.look.Lines(), 0

@@ -13,8 +13,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestAStateComesWithItsLines: a wait that ends since an agent is in a state has the lines that show
-// it, also if they were drawn after the last look.
+// TestAStateComesWithItsLines: a wait that ends because an agent is in a state has the
+// lines that show it, even if they were drawn after the last look.
 func TestAStateComesWithItsLines(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)

@@ -8,8 +8,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// TestNoEndWithoutALook: a wait does not end by silence, or since a program has ended, before a look
-// that is newer than that: what was printed since the last one is still to be read.
+// TestNoEndWithoutALook: a wait does not end because of silence, or because a program has
+// ended, before a newer look: what was printed since the last one is still to be read.
 func TestNoEndWithoutALook(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
@@ -45,7 +45,7 @@ func TestNoEndWithoutALook(t *testing.T) {
 	}
 }
 
-// TestAfter: a screen that has lost its place shows what goes on from what was there.
+// TestAfter: a screen whose position is unknown shows what follows the earlier lines.
 func TestAfter(t *testing.T) {
 	t.Parallel()
 	earlier := []string{"above", "one", "$ ma"}

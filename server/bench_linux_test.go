@@ -17,17 +17,17 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// BenchmarkWait is how soon a wait notices what a pane prints, and what it costs
-// while nothing is printed, here and in the tmux server, in percent of a core. In
-// a container only tmux announces output.
+// BenchmarkWait measures how soon a wait notices output, and what it costs while nothing is
+// printed, here and in the tmux server, in percent of a core. In a container only tmux
+// announces output.
 func BenchmarkWait(b *testing.B) {
 	b.Run("here", func(b *testing.B) { benchmarkWait(b, populated(b, 1), `"pane_id":"%0"`, 40) })
 	b.Run("panes=100", func(b *testing.B) { benchmarkWait(b, populated(b, 100), `"panes":["all"]`, 250) })
 	b.Run("container", func(b *testing.B) { benchmarkWait(b, secluded(b), `"pane_id":"%0"`, 40) })
 }
 
-// benchmarkWait waits for what pane %0 prints, in the panes that on names, which have all
-// been looked at after so many milliseconds.
+// benchmarkWait waits for output of pane %0, in the panes that on names, which have all
+// been looked at after looked milliseconds.
 func benchmarkWait(b *testing.B, srv *tmux.Server, on string, looked int) {
 	a := launch(b, srv)
 	ctx := tmuxtest.Context(b)
@@ -57,7 +57,7 @@ func benchmarkWait(b *testing.B, srv *tmux.Server, on string, looked int) {
 	a.read()
 }
 
-// spent is the time that a process has had of a processor.
+// spent returns the processor time that a process has used.
 func spent(b *testing.B, pid int) (sum time.Duration) {
 	b.Helper()
 	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
@@ -78,8 +78,8 @@ func spent(b *testing.B, pid int) (sum time.Duration) {
 	return sum
 }
 
-// serverPID is the process of a tmux server as it is known here, and not in the
-// server's own namespace.
+// serverPID returns the process of a tmux server as seen from here, not in the server's own
+// namespace.
 func serverPID(b *testing.B, srv *tmux.Server) int {
 	b.Helper()
 	conn, err := net.Dial("unix", srv.SocketPath())

@@ -20,8 +20,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// The benchmarks talk to the real program over pipes. What is compared is done by
-// turns of a few calls, so that all of it sees the same machine, and the medians are
+// The benchmarks talk to the real program over pipes. Things to be compared are done in
+// turns of a few calls, so that all of them see the same machine, and the medians are
 // reported; go run ./internal/cmd/docs bench makes a table of them.
 
 // agent is a client that only writes lines and reads lines.
@@ -93,7 +93,7 @@ func request(id int, tool, args string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":%s}}`+"\n", id, tool, args)
 }
 
-// calling is a turn that calls a tool, so many times at once.
+// calling returns a turn that calls a tool, times at once.
 func (a *agent) calling(name, tool, args string, times int) turn {
 	text := ""
 	for id := range times {
@@ -107,7 +107,7 @@ func (a *agent) calling(name, tool, args string, times int) turn {
 	}}
 }
 
-// turn is one of several things that are compared.
+// turn is one of several things to be compared.
 type turn struct {
 	name string
 	do   func()
@@ -137,7 +137,7 @@ func report(b *testing.B, name string, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)/2].Nanoseconds())/1e6, name+"-ms")
 }
 
-// bare is the tmux program itself, with a command.
+// bare returns a turn that runs the tmux program itself with a command.
 func bare(b *testing.B, srv *tmux.Server, words ...string) turn {
 	args := append([]string{"-S", srv.SocketPath()}, words...)
 	return turn{"tmux", func() {
@@ -149,7 +149,7 @@ func bare(b *testing.B, srv *tmux.Server, words ...string) turn {
 	}}
 }
 
-// populated is a server with so many panes, in windows of their own.
+// populated returns a server with so many panes, each in its own window.
 func populated(b *testing.B, panes int) *tmux.Server {
 	b.Helper()
 	srv := tmuxtest.New(b)
@@ -222,7 +222,7 @@ func BenchmarkRunCommand(b *testing.B) {
 	}
 }
 
-// residentKB is the memory of a process.
+// residentKB returns the memory of a process.
 func residentKB(t testing.TB, pid int) (kb int) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -236,8 +236,8 @@ func residentKB(t testing.TB, pid int) (kb int) {
 	return kb
 }
 
-// TestStartIsSmall takes the smallest of many starts, as how much the garbage collector has left
-// depends on the moment. BenchmarkStart measures the time, too.
+// TestStartIsSmall takes the smallest of many starts, since how much the garbage collector
+// has left depends on the moment. BenchmarkStart also measures the time.
 func TestStartIsSmall(t *testing.T) {
 	if !testtool.Full {
 		t.Skip("a measurement of the built program: TMUX_TEST_FULL=1 takes it")
@@ -258,7 +258,7 @@ func TestStartIsSmall(t *testing.T) {
 	}
 }
 
-// BenchmarkStart is from the start of the process to the reply to initialize.
+// BenchmarkStart measures from the start of the process to the reply to initialize.
 func BenchmarkStart(b *testing.B) {
 	srv := populated(b, 1)
 	var started []time.Duration

@@ -10,15 +10,15 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Caller is the pane that this process, and so the agent, runs in. The zero
-// Caller is outside tmux. Socket may be empty when only the pane is known.
+// Caller is the pane that this process, and so the agent, runs in. The zero Caller is
+// outside tmux. Socket may be empty if only the pane is known.
 type Caller struct {
 	Pane   tmux.PaneID
 	Socket string
-	// Lost is set when the environment names a pane that this process does not run
-	// below: a client's daemon, say, outlives the pane in which it was started. Pane is
-	// empty then. The agent may run in any pane, and most likely in one that runs
-	// Client, the program of the client; empty when that is not known either.
+	// Lost is set if the environment names a pane but this process is not a descendant of
+	// it: for example, a client's daemon that outlives the pane in which it was started.
+	// Pane is then empty. The agent may run in any pane, most likely in one that runs
+	// Client, the client's program; Client is empty if that is unknown too.
 	Lost   bool
 	Client string
 }
@@ -26,15 +26,15 @@ type Caller struct {
 // ancestor is a process above this one, or this process itself.
 type ancestor struct {
 	pid     int
-	program string            // the path of its executable, where that can be read
-	env     map[string]string // TMUX and TMUX_PANE; nil where it cannot be read
+	program string            // path of its executable, if readable
+	env     map[string]string // TMUX and TMUX_PANE; nil if unreadable
 }
 
-// callerOf finds the caller's pane. TMUX and TMUX_PANE name it, in the environment
-// of this process or, if a client has started it without them, of one above. They are
-// believed only if the tmux server that TMUX names is above this process too: the
-// process below that server is then the pane's own. An empty TMUX or TMUX_PANE says
-// that there is no pane.
+// callerOf finds the caller's pane. TMUX and TMUX_PANE name it, in the environment of this
+// process or, if a client started it without them, in that of an ancestor. They are trusted
+// only if the tmux server that TMUX names is an ancestor of this process too; the process
+// directly below that server is then the pane's own. An empty TMUX or TMUX_PANE means that
+// there is no pane.
 func callerOf(env map[string]string, above []ancestor) Caller {
 	_, hasTmux := env["TMUX"]
 	_, hasPane := env["TMUX_PANE"]
@@ -68,7 +68,7 @@ func environments(above []ancestor) (all []map[string]string) {
 	return all
 }
 
-// clientOfServer is the program that started this server, past shells and launchers.
+// clientOfServer returns the program that started this server, past shells and launchers.
 func clientOfServer(above []ancestor) string {
 	for _, a := range above {
 		switch filepath.Base(a.program) {
@@ -80,9 +80,9 @@ func clientOfServer(above []ancestor) string {
 	return ""
 }
 
-// paneVariables reads the two variables that tmux sets in its panes. TMUX is the
-// socket's path, the server's process and a session's number, and the path may
-// have commas in it.
+// paneVariables parses the two variables that tmux sets in its panes. TMUX is the socket's
+// path, the server's pid and a session number, separated by commas, which the path may
+// contain too.
 func paneVariables(env map[string]string) (pane tmux.PaneID, socket string, server int) {
 	if id := tmux.PaneID(env["TMUX_PANE"]); id.Valid() {
 		pane = id
@@ -105,8 +105,8 @@ func paneVariables(env map[string]string) (pane tmux.PaneID, socket string, serv
 	return pane, socket, server
 }
 
-// isCaller reports whether a pane is the caller's; nil means that there is no caller.
-// It is true only with proof: the same pane id on the same socket.
+// isCaller reports whether a pane is the caller's; nil means that there is no caller. It is
+// true only if proven: the same pane id on the same socket.
 func (s *Server) isCaller(srv *tmux.Server, id tmux.PaneID) *bool {
 	if s.cfg.Caller.Pane == "" {
 		return nil
@@ -120,8 +120,8 @@ func (s *Server) callersServer(srv *tmux.Server) bool {
 	return s.cfg.Caller.Socket != "" && samePath(s.cfg.Caller.Socket, srv.SocketPath())
 }
 
-// mayHurtCaller reports whether the caller may run in this server; true when that
-// is not known. It guards calls that would end or disturb the caller.
+// mayHurtCaller reports whether the caller may run in this server; true if unknown. It
+// guards calls that would end or disturb the caller.
 func (s *Server) mayHurtCaller(srv *tmux.Server) bool {
 	c := s.cfg.Caller
 	switch {
@@ -134,7 +134,7 @@ func (s *Server) mayHurtCaller(srv *tmux.Server) bool {
 	return err != nil // it may have another name now
 }
 
-// callerPane is the caller's pane if it is on srv, else empty.
+// callerPane returns the caller's pane if it is on srv, otherwise "".
 func (s *Server) callerPane(srv *tmux.Server) tmux.PaneID {
 	if s.callersServer(srv) {
 		return s.cfg.Caller.Pane
@@ -155,7 +155,7 @@ func samePath(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// realPath is a path without symbolic links.
+// realPath returns a path without symbolic links.
 func realPath(p string) string {
 	if real, err := filepath.EvalSymlinks(p); err == nil {
 		return real

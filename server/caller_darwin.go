@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ancestors are this process and those above it, nearest first, without their
+// ancestors returns this process and its ancestors, nearest first, without their
 // environments.
 func ancestors() (all []ancestor) {
 	for pid := os.Getpid(); pid > 1 && len(all) < 64; {

@@ -9,7 +9,7 @@ import (
 	"tmuxmcp/internal/procstat"
 )
 
-// ancestors are this process and those above it, nearest first.
+// ancestors returns this process and its ancestors, nearest first.
 func ancestors() (all []ancestor) {
 	for pid := os.Getpid(); pid > 1 && len(all) < 64; {
 		p, err := procstat.Of(pid)
@@ -17,7 +17,7 @@ func ancestors() (all []ancestor) {
 			break
 		}
 		a := ancestor{pid: pid, program: programOf(pid)}
-		// Of this process the environment is what it was given, which is read already.
+		// The environment of this process itself was passed in.
 		if environ, err := os.ReadFile(procFile(pid, "environ")); err == nil && len(all) > 0 {
 			a.env = map[string]string{}
 			for kv := range strings.SplitSeq(string(environ), "\x00") {
@@ -34,14 +34,13 @@ func ancestors() (all []ancestor) {
 
 func procFile(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
 
-// programOf is the executable of a process; of one that was replaced while it runs,
-// its old path.
+// programOf returns the executable of a process; its old path if that was replaced.
 func programOf(pid int) string {
 	exe, _ := os.Readlink(procFile(pid, "exe"))
 	return strings.TrimSuffix(exe, " (deleted)")
 }
 
-// anyRuns reports whether a program runs in one of the processes or below them.
+// anyRuns reports whether a program runs in one of the processes or their descendants.
 func anyRuns(program string, pids []int) (runs, known bool) {
 	entries, err := os.ReadDir("/proc")
 	if program == "" || err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // TestADaemonHasNoPane: a client's daemon keeps the variables of the pane in which it was
-// first started. What it starts believes them no more, and asks before it acts on a pane
-// in which the client runs.
+// first started. What it starts no longer trusts them, and asks before it acts on a pane in
+// which the client runs.
 func TestADaemonHasNoPane(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

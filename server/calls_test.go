@@ -23,26 +23,26 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestCalls plays the scripts of testdata/calls, each on a tmux server of its own that
-// does not run yet. They are testscript's, with each tool as a command:
+// TestCalls plays the scripts of testdata/calls, each on its own tmux server, which is not
+// running yet. They are testscripts, with each tool as a command:
 //
 //	TOOL ARGUMENTS [CHECK...]
 //	! TOOL ARGUMENTS [TEXT...]     or text~=REGEXP
 //
-// The arguments are JSON, or the name of a file with it in which variables are expanded;
-// $WORK is the home directory, and $PROGRAM -S $SOCKET the tmux server's client. A call must
-// succeed, with all that is checked, or fail with each text. An argument "sekrit" must be in no
-// error. The checks are
+// The arguments are JSON, or the name of a JSON file in which variables are expanded; $WORK
+// is the home directory, and $PROGRAM -S $SOCKET the tmux server's client. A call must
+// succeed and pass all checks, or fail with each text. No error may contain an argument
+// "sekrit". The checks are
 //
 //	PATH=VALUE    the value at a path of gjson in the structured result, in which * is each
 //	              element of a list, and * at the beginning each of result. A list is its
-//	              elements with a space between; null is null, and missing what is not there
+//	              elements separated by spaces; null is null, and a missing value is missing
 //	PATH*=TEXT    it contains a text
 //	PATH!=TEXT    it does not contain a text
 //	PATH~=REGEXP  it matches a regular expression, whose named groups set variables
 //	PATH=>NAME    set a variable to it
-//	text=TEXT     the text content is this; or text*=, text!= and text~=
-//	trips=N       how often tmux was asked since the last check of it, after "serve counted"
+//	text=TEXT     the text content is this; also text*=, text!= and text~=
+//	trips=N       number of round trips to tmux since the last such check, after "serve counted"
 //	type=TYPE     of an error: its error_type
 //
 // The other commands are
@@ -52,32 +52,32 @@ import (
 //	      [counted [auto]] [pin] [raw] [keephistory] [probes]
 //	              start another server; the first has the tier destructive and no caller;
 //	              a raw one gets no initialize; a counted one uses the tmux program, unless auto;
-//	              one with probes has the tools of AddProbes; one with keephistory leaves what
-//	              it runs in the shell's history by default
-//	begin NAME TOOL ARGUMENTS              a call that waits, for something that comes later
-//	looked                                 wait until those that wait have looked again
-//	[!] end NAME [CHECK...]                what it answers
-//	[!] eventually TOOL ARGUMENTS CHECK... call a tool until all of it is so, or until it fails
+//	              one with probes has the tools of AddProbes; one with keephistory by default
+//	              leaves commands in the shell's history
+//	begin NAME TOOL ARGUMENTS              begin a call that waits for something later
+//	looked                                 wait until waiting calls have looked again
+//	[!] end NAME [CHECK...]                check its answer
+//	[!] eventually TOOL ARGUMENTS CHECK... call a tool until all checks pass, or until it fails
 //	[!] request METHOD PARAMS [CHECK...]   another request; of an error type= is the code, and
 //	                                       data.PATH=VALUE a value of its data
-//	frozen; freeze                         start another tmux server, named frozen; it answers no more
+//	frozen; freeze                         start another tmux server, named frozen; make it hang
 //	tmux COMMAND...                        run tmux; stdout is what it prints
 //	is TARGET FORMAT VALUE                 what tmux expands a format to
-//	until TARGET FORMAT VALUE              wait for that
+//	until TARGET FORMAT VALUE              wait until it does
 //	attach SESSION                         attach a client; $CLIENT is its name
 //	canvas SESSION [WIDTHxHEIGHT]          a session whose pane shows what is printed; it has 40x10
-//	print PANE TEXT                        print, and wait until it is drawn; the text is that of a string in Go
+//	print PANE TEXT                        print, and wait until it is drawn; TEXT has Go's escapes
 //	bash SESSION                           a session with a shell at its prompt
 //	enter PANE LINE                        type a line at the prompt
 //	prompt PANE                            wait for the prompt
 //	agent SESSION                          a session that runs what looks like an agent: see FakeAgent
-//	draw FILE TEXT                         write one of the agent's files; it draws anew
+//	draw FILE TEXT                         write one of the agent's files; it redraws
 //	signal PANE NUMBER                     send a signal to the program of a pane
 //	screen PANE TEXT                       wait until a text is on the screen
 //	file PATH TEXT                         wait until a text is in a file; '' is an empty file
 //	repeat NAME TEXT TIMES                 set a variable; %d in the text is 1, 2 and so on
 //	[!] warned TEXT                        wait until a warning was sent; or none was
-//	keep; same                             note the state of tmux; it must be the same
+//	keep; same                             record the state of tmux; check that it is the same
 //
 // and the condition [tmux:3.N] is true from that version on.
 func TestCalls(t *testing.T) {
@@ -219,7 +219,7 @@ func TestCalls(t *testing.T) {
 	})
 }
 
-// callPlayer plays the commands of one script.
+// callPlayer runs the commands of one script.
 type callPlayer struct {
 	ts   *testscript.TestScript
 	t    testing.TB
@@ -232,7 +232,7 @@ type callPlayer struct {
 	kept    string
 
 	freeze           func()
-	begun            map[string]func() (args string, res result) // how the calls that wait end
+	begun            map[string]func() (args string, res result) // how the waiting calls end
 	canvases         map[string]*screen                          // by pane
 	agent, agentPane string                                      // the agent's directory
 }
@@ -328,7 +328,7 @@ func (p *callPlayer) serve(options []string) {
 	}
 }
 
-// json is an argument in JSON, or the content of the file that it names.
+// json returns an argument in JSON, or the content of the file that it names.
 func (p *callPlayer) json(arg string) string {
 	if !strings.HasPrefix(arg, "{") && !strings.HasPrefix(arg, "[") && !strings.HasPrefix(arg, `"`) {
 		arg = os.Expand(p.ts.ReadFile(arg), p.ts.Getenv)
@@ -393,7 +393,7 @@ func (p *callPlayer) check(structured, text string, checks []string) {
 	}
 }
 
-// wrong is what the first check that fails says, if any.
+// wrong returns what the first failing check says, if any.
 func (p *callPlayer) wrong(structured, text string, checks []string) string {
 	for _, check := range checks {
 		path, want, found := strings.Cut(check, "=")
@@ -442,7 +442,7 @@ func (p *callPlayer) wrong(structured, text string, checks []string) string {
 	return ""
 }
 
-// valueAt is a value of a JSON text as the checks have it.
+// valueAt returns a value of a JSON text in the form that checks use.
 func valueAt(text, path string) string {
 	path = strings.ReplaceAll(path, "*", "#")
 	if strings.HasPrefix(path, "#") {
@@ -464,8 +464,9 @@ func valueAt(text, path string) string {
 	return v.String()
 }
 
-// wholeState is all of a tmux server that a call may change, except times. A tmux of 3.7 or later
-// that does not run for 100 ms prints nothing of the rest of a row: it is read until twice is the same.
+// wholeState returns everything in a tmux server that a call may change, except times. A
+// tmux of 3.7 or later that is not scheduled for 100 ms drops the rest of a row, so it is
+// read until the result is twice the same.
 func wholeState(t testing.TB, srv *tmux.Server) string {
 	t.Helper()
 	state := readState(t, srv)
@@ -531,7 +532,7 @@ func readState(t testing.TB, srv *tmux.Server) string {
 	return b.String()
 }
 
-// fileHas waits until a file has a text in it, or is exactly empty.
+// fileHas waits until a file contains a text, or is empty if want is.
 func fileHas(t testing.TB, srv *tmux.Server, path, want string) {
 	t.Helper()
 	var have []byte

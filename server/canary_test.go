@@ -16,9 +16,9 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// Reading shows no secret but what is on screens: not the user's paste buffers, no
-// variable of an environment but by the tool whose name says so, and of that no
-// hidden one, and nothing of another server.
+// Reading shows no secret except what is on screens: not the user's paste buffers, no
+// environment variable except through the tool that is named for that, and then no hidden
+// one, and nothing of another server.
 func TestReadingShowsNoSecret(t *testing.T) {
 	t.Parallel()
 	srv, other := tmuxtest.New(t), tmuxtest.New(t)
@@ -36,7 +36,7 @@ func TestReadingShowsNoSecret(t *testing.T) {
 	tmuxtest.Run(t, other, "set-buffer", secret)
 	tmuxtest.Run(t, other, "set-option", "-g", "@note", secret)
 	tmuxtest.Run(t, other, "select-pane", "-t", "%0", "-T", secret)
-	// Names that this version has no token or option of, and such as only modes,
+	// Names that are neither tokens nor options of this version, and those that only modes,
 	// hooks and commands have, are variables here.
 	names := []string{"HIDDEN", "hidden", "SSH_AUTH_SOCK", "a-b", "0", "1", "x", "theme", "editor", "copy_cursor_word", "copy_cursor_line", "search_match", "hook_pane", "command", "line", "buffer_nothing"}
 	for _, token := range tmux.Tokens() {
@@ -95,7 +95,7 @@ func TestReadingShowsNoSecret(t *testing.T) {
 		if strings.Contains(answer, `"isError":true`) {
 			failed++
 		}
-		// What the arguments have is said back in errors and as text of a format.
+		// The contents of arguments are repeated in errors and as text of a format.
 		if strings.Contains(answer, secret) && !strings.Contains(string(raw), secret) {
 			t.Errorf("%s %s shows a secret: %.300s", tool.Name, raw, answer)
 		}
@@ -119,7 +119,7 @@ func TestReadingShowsNoSecret(t *testing.T) {
 	t.Logf("%d names, %d of %d calls failed: %v", len(names), failed, calls, byTool)
 }
 
-// Matching takes our own time: it ends, and says so.
+// Matching takes our own time: it terminates, and says so.
 func TestMatchingHasALimit(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)

@@ -16,8 +16,7 @@ import (
 
 //go:generate sh -c "go run ../cmd/tmux-mcp tools --all --markdown > ../docs/tools.md"
 
-// Tools are the tools that this server offers, in the order of the catalogue,
-// as a client sees them.
+// Tools returns the tools that this server offers as a client sees them, in order.
 func (s *Server) Tools() []mcp.Tool {
 	tools := []mcp.Tool{}
 	for _, d := range s.offered() {
@@ -26,7 +25,7 @@ func (s *Server) Tools() []mcp.Tool {
 	return tools
 }
 
-// offered are the declarations of the tools that this server lists.
+// offered returns the declarations of the tools that this server lists.
 func (s *Server) offered() []decl {
 	var offered []decl
 	for _, name := range s.order {
@@ -37,8 +36,7 @@ func (s *Server) offered() []decl {
 	return offered
 }
 
-// WriteTools writes the tools that this server offers, a line each: what they are
-// for, and no more.
+// WriteTools writes one line for each tool that this server offers, saying what it is for.
 func (s *Server) WriteTools(w io.Writer) error {
 	for _, d := range s.offered() {
 		first, _, _ := strings.Cut(d.desc, ". ")
@@ -66,8 +64,7 @@ func (s *Server) WriteTool(w io.Writer, name string) error {
 //go:embed catalogue.md
 var catalogueIntro string
 
-// rowNames are the kinds of rows that several tools return, in the order in which
-// the catalogue lists them.
+// rowNames are the kinds of rows that several tools return, in catalogue order.
 var rowNames = []struct {
 	name string
 	typ  reflect.Type
@@ -76,7 +73,7 @@ var rowNames = []struct {
 	{"client", reflect.TypeFor[clientInfo]()}, {"server", reflect.TypeFor[serverInfo]()},
 }
 
-// The parameters that are documented once for all tools.
+// Parameters that are documented once for all tools.
 var (
 	targetParameters = []string{"pane_id", "window_id", "window_index", "session_id", "session_name", "socket_name"}
 	listParameters   = []string{"filters", "fields", "limit", "offset"}
@@ -137,7 +134,7 @@ func (d decl) markdown(b *strings.Builder) {
 	var target, list []string
 	for _, f := range params.FieldsOf(d.in) {
 		switch {
-		// The name of a session to be made is none.
+		// The name of a new session does not name a target.
 		case f.Optional && slices.Contains(targetParameters, f.Name) && params.Elem(f.Type) == f.Type:
 			target = append(target, "`"+f.Name+"`")
 		case slices.Contains(listParameters, f.Name) && isList(d.out):
@@ -172,7 +169,7 @@ func (d decl) markdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\nReturns %s.\n", answerWords(d.out))
 }
 
-// facts are a tool's tier and hints in words.
+// facts describes a tool's tier and hints.
 func (d decl) facts(k kind) string {
 	facts := []string{"Tier " + string(k.tier)}
 	for _, f := range []struct {
@@ -189,7 +186,7 @@ func (d decl) facts(k kind) string {
 	return strings.Join(facts, ", ")
 }
 
-// parameters are the parameters of an item in a list.
+// parameters returns the parameters of an item in a list.
 func parameters(fields []params.Field) string {
 	var names []string
 	for _, f := range fields {
@@ -202,7 +199,7 @@ func parameters(fields []params.Field) string {
 	return strings.Join(names, ", ")
 }
 
-// answerWords is what a tool answers with, in words.
+// answerWords describes what a tool returns.
 func answerWords(t reflect.Type) string {
 	if name, ok := rowName(t); ok {
 		return name
@@ -214,7 +211,7 @@ func answerWords(t reflect.Type) string {
 		}
 		return "a list, each row with " + properties(params.FieldsOf(rows))
 	}
-	// A row and more.
+	// A row with additional properties.
 	if t.NumField() > 0 && t.Field(0).Anonymous {
 		if name, ok := rowName(t.Field(0).Type); ok {
 			return name + ", and " + properties(params.FieldsOf(t)[len(params.FieldsOf(t.Field(0).Type)):])
@@ -234,7 +231,7 @@ func rowName(t reflect.Type) (string, bool) {
 	return "", false
 }
 
-// properties lists the properties of an answer, and of the objects in it.
+// properties lists the properties of an answer and of the objects in it.
 func properties(fields []params.Field) string {
 	var all []string
 	for _, f := range fields {

@@ -13,8 +13,8 @@ import (
 	"tmuxmcp/server/stdio"
 )
 
-// Serve speaks JSON-RPC, a message a line, until in ends or ctx does, as package
-// stdio describes it. Then it removes what this server left in tmux.
+// Serve speaks JSON-RPC, one message per line, until in or ctx ends, as described in
+// package stdio. Then it removes what this server left in tmux.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	go runner.Sweep()
 	s.cursors = newCursors()
@@ -24,7 +24,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return t.Serve(ctx, in, out)
 }
 
-// explain is what a client gets for an error; nil leaves that to mcp-go.
+// explain returns what a client gets for an error; nil leaves that to mcp-go.
 func (s *Server) explain(r stdio.Request, err error) *mcp.JSONRPCErrorDetails {
 	f, _ := faultOf(err)
 	uri := gjson.GetBytes(r.Params, "uri").String()
@@ -55,7 +55,7 @@ func (s *Server) explain(r stdio.Request, err error) *mcp.JSONRPCErrorDetails {
 	return &details
 }
 
-// clientOf is the name and version of the connected client, or empty.
+// clientOf returns the name and version of the connected client, or "".
 func clientOf(ctx context.Context) string {
 	if c, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithClientInfo); ok {
 		if info := c.GetClientInfo(); info.Name != "" {

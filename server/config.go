@@ -17,47 +17,46 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Config is how a server behaves. It is fixed when the server is made: nothing
-// of the environment is read afterwards. The zero Config is a server of tier
-// readonly on the user's default tmux server; [FromEnv] gives the usual one.
+// Config says how a server behaves. It is fixed when the server is made: the environment is
+// not read afterwards. The zero Config is a server of tier readonly on the user's default
+// tmux server; [FromEnv] returns the usual one.
 type Config struct {
 	// Tmux is the tmux program, a path or a name on PATH; "tmux" by default.
 	Tmux string
-	// SocketName and SocketPath are tmux's -L and -S for calls without a
-	// socket_name. With neither, the caller's own tmux server is used when there
-	// is one, else tmux's default.
+	// SocketName and SocketPath are tmux's -L and -S for calls without a socket_name. With
+	// neither, the caller's own tmux server is used if there is one, otherwise tmux's
+	// default.
 	SocketName, SocketPath string
 	// Pin refuses calls that name another socket.
 	Pin bool
-	// Tier is what tools may do; anything unknown is Readonly.
+	// Tier limits what tools may do; an unknown one is Readonly.
 	Tier Tier
-	// Toolsets narrows the tools to these sets; all when empty.
+	// Toolsets restricts the tools to these sets; all if empty.
 	Toolsets []string
-	// Selection narrows them further, in the terms of the libtmux family; all when nil.
+	// Selection restricts the tools further, in terms of the libtmux family; all if nil.
 	Selection *Selection
-	// SuppressHistory is the default of run_command's suppress_history.
+	// SuppressHistory is the default of run_command's parameter suppress_history.
 	SuppressHistory bool
-	// WaitMax bounds every waiting tool; 300 s when zero, and at most.
+	// WaitMax bounds every waiting tool; 300 s if zero, and at most 300 s.
 	WaitMax time.Duration
 	// Results is the form of results, text by default.
 	Results Results
-	// MaxResult bounds a result in bytes; 30,000 as text, 1,000,000 as JSON when zero.
+	// MaxResult bounds a result in bytes; 0 means 30,000 for text and 1,000,000 for JSON.
 	MaxResult int
 	// PromptsAsTools adds the tools list_prompts and get_prompt.
 	PromptsAsTools bool
-	// Transport is how tmux is reached; the fastest way that works when empty.
+	// Transport is how tmux is reached; if empty, the fastest way that works.
 	Transport tmux.Transport
 	// Caller is the pane this process runs in.
 	Caller Caller
-	// Env is the environment of the tmux client, and of a tmux server that it
-	// starts; this process's own when nil.
+	// Env is the environment of the tmux client, and of a tmux server that it starts; this
+	// process's own if nil.
 	Env []string
-	// Version is the program's own version.
+	// Version is this program's version.
 	Version string
-	// Log gets what goes wrong, Audit one record for each call. Nil is silence.
+	// Log gets errors, and Audit one record per call. nil disables either.
 	Log, Audit *slog.Logger
-	// LogLevel is the level that the environment asks for. Whoever makes Log
-	// applies it.
+	// LogLevel is the level that the environment asks for. The creator of Log applies it.
 	LogLevel slog.Level
 }
 
@@ -118,12 +117,12 @@ func knownVariables() []string {
 	return slices.Compact(names)
 }
 
-// checkNames refuses a variable that may be a misspelt one, as the server would be less
-// safe than was asked for: one of this project's that does not exist, and one of
-// libtmux's that resembles a known one. Others are libtmux's own, and warned of.
+// checkNames refuses variables that may be misspelt, since the server would then be less
+// safe than requested: unknown ones of this project, and libtmux ones that resemble a known
+// name. Other libtmux variables are libtmux's own and only cause a warning.
 func checkNames(values map[string]string) (warnings []string, err error) {
 	known := knownVariables()
-	// Without its prefix, which would make all names resemble each other.
+	// Strip the prefix, which would make all names resemble each other.
 	stem := func(name string) string {
 		name, family := strings.CutPrefix(name, "LIBTMUX_")
 		if !family {
@@ -157,7 +156,7 @@ func checkNames(values map[string]string) (warnings []string, err error) {
 	return warnings, nil
 }
 
-// set is the name that holds: this project's, if it is in the environment.
+// set returns the name that takes effect: this project's, if it is in the environment.
 func (v variable) set(values map[string]string) string {
 	if _, ok := values[v.name]; !ok && v.old != "" {
 		if _, old := values[v.old]; old {
@@ -167,8 +166,8 @@ func (v variable) set(values map[string]string) string {
 	return v.name
 }
 
-// WithoutSocket is an environment without the variables that name a socket, for a
-// program that was given one in another way.
+// WithoutSocket returns an environment without the variables that name a socket, for a
+// program that is given one in another way.
 func WithoutSocket(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -176,8 +175,8 @@ func WithoutSocket(env []string) []string {
 	})
 }
 
-// FromEnv is the configuration that environment variables ask for, as "K=V".
-// Warnings report what is odd but not fatal.
+// FromEnv returns the configuration requested by environment variables ("K=V"). Warnings
+// report oddities that are not fatal.
 func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 	values := make(map[string]string, len(env))
 	for _, kv := range env {
@@ -269,8 +268,8 @@ func isSet(values map[string]string, v variable) bool {
 	return ok || old
 }
 
-// withTmpdir adds TMUX_TMPDIR to an environment from which a client has removed it,
-// if its value follows from the caller's own socket.
+// withTmpdir restores a TMUX_TMPDIR that a client has removed from the environment, if its
+// value follows from the caller's own socket.
 func withTmpdir(env []string, values map[string]string, c Caller) []string {
 	if _, ok := tmux.SocketName(c.Socket); !ok || values["TMUX_TMPDIR"] != "" {
 		return env
@@ -278,18 +277,17 @@ func withTmpdir(env []string, values map[string]string, c Caller) []string {
 	return append(slices.Clone(env), "TMUX_TMPDIR="+filepath.Dir(filepath.Dir(c.Socket)))
 }
 
-// Results is the form in which tools answer.
+// Results is the form of tool results.
 type Results string
 
 const (
-	// ResultsText is text made for models to read.
+	// ResultsText is text for models to read.
 	ResultsText Results = "text"
-	// ResultsJSON is structured content, with output schemas, for programs. Beside it
-	// there is a text block.
+	// ResultsJSON is structured content with schemas, for programs, and a text block.
 	ResultsJSON Results = "json"
 )
 
-// ParseResults reads a form of results; an empty one is text.
+// ParseResults parses a form of results; "" is text.
 func ParseResults(s string) (Results, error) {
 	switch r := Results(s); r {
 	case "":
@@ -300,13 +298,13 @@ func ParseResults(s string) (Results, error) {
 	return "", fmt.Errorf("unknown results %q: want text or json", s)
 }
 
-// The default and the limits of [Config.MaxResult].
+// Default and limits of [Config.MaxResult].
 const (
 	defaultMaxResult = 30_000
 	leastMaxResult   = 1_000
 )
 
-// CheckMaxResult refuses a bound of results that is too small or too large.
+// CheckMaxResult refuses a result bound that is too small or too large.
 func CheckMaxResult(n int) error {
 	if n < leastMaxResult || n > maxResult {
 		return fmt.Errorf("must be %d to %d bytes", leastMaxResult, maxResult)
@@ -314,7 +312,7 @@ func CheckMaxResult(n int) error {
 	return nil
 }
 
-// ParseToolsets reads a comma-separated list of toolsets. "all" is all of them.
+// ParseToolsets parses a comma-separated list of toolsets. "all" means all of them.
 func ParseToolsets(s string) ([]string, error) {
 	var sets []string
 	for name := range strings.SplitSeq(s, ",") {
@@ -334,7 +332,7 @@ func ParseToolsets(s string) ([]string, error) {
 	return sets, nil
 }
 
-// ParseLogLevel reads debug, info, warning or error.
+// ParseLogLevel parses debug, info, warning or error.
 func ParseLogLevel(s string) (slog.Level, error) {
 	switch strings.ToLower(s) {
 	case "debug":

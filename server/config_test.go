@@ -44,7 +44,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestEveryMisspeltVariableStopsTheStart derives misspellings from each variable there is.
+// TestEveryMisspeltVariableStopsTheStart derives misspellings from each variable.
 func TestEveryMisspeltVariableStopsTheStart(t *testing.T) {
 	t.Parallel()
 	known := knownVariables()
@@ -225,8 +225,8 @@ func TestCallerComparators(t *testing.T) {
 
 func ptr[T any](v T) *T { return &v }
 
-// TestTheProgramIsFoundOnce: the tmux that the start found serves every socket,
-// whatever is on PATH later.
+// TestTheProgramIsFoundOnce: the tmux found at the start serves every socket, whatever is
+// on PATH later.
 func TestTheProgramIsFoundOnce(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	for _, dir := range []string{first, second} {

@@ -14,15 +14,15 @@ import (
 // consentWait is how long the user may take to answer.
 const consentWait = 2 * time.Minute
 
-// askID names the one question of a call.
+// askID names the only question of a call.
 const askID = "consent"
 
-// consent asks the user, if the client can, and fails unless the user agrees. The
-// question is an empty form: to accept it is to agree.
+// consent asks the user, if the client can, and fails unless the user agrees. The question
+// is an empty form: accepting it means agreeing.
 //
-// From revision 2026-07-28 on a server does not send requests. The call ends with the
-// question instead, and the client repeats it with the answer: see [call.answered].
-// Before, the question is a request of ours, and the call waits.
+// From revision 2026-07-28 on, servers send no requests. The call ends with the question
+// instead, and the client repeats it with the answer: see [call.answered]. In earlier
+// revisions the question is a request of the server's, and the call waits.
 func (c *call) consent(ctx context.Context, h harm, what string) error {
 	refused := faultf(kindRefused, "refusing to %s %s", h.verb(), what).
 		suggest("use another pane, or the user can do it by hand in tmux")
@@ -71,25 +71,25 @@ func (c *call) consent(ctx context.Context, h harm, what string) error {
 	return nil
 }
 
-// codexName begins the name of codex, which agrees to an empty form by itself, and
-// shows the user nothing, when it runs without approvals. So its form has a field, and
-// is then declined.
+// codexName begins the name of codex. When it runs without approvals, it accepts an empty
+// form by itself, without showing it to the user. So its form has a field, and is then
+// declined.
 const codexName = "codex"
 
-// agreed reports whether an answer is a yes.
+// agreed reports whether an answer means yes.
 func agreed(res *mcp.ElicitationResult) bool {
 	answers, _ := res.Content.(map[string]any)
 	return res.Action == mcp.ElicitationResponseActionAccept && answers["allow"] != false
 }
 
-// canAsk reports whether a client shows forms. One that names no kind of question
-// shows forms alone.
+// canAsk reports whether a client shows forms. A client that names no kind of question
+// shows forms only.
 func canAsk(caps mcp.ClientCapabilities) bool {
 	e := caps.Elicitation
 	return e != nil && (e.Form != nil || e.URL == nil)
 }
 
-// stateOf ties an answer to the question and to this very call.
+// stateOf ties an answer to the question and to this particular call.
 func (c *call) stateOf(question string) string {
 	return c.sealed(c.s.digest.mac(question))
 }
@@ -98,7 +98,7 @@ func (c *call) sealed(question string) string {
 	return question + c.s.digest.mac(strings.Join([]string{c.decl.name, string(c.args), question}, "\x00"))
 }
 
-// checkState refuses a state that this call was not asked with.
+// checkState refuses a request state that does not belong to this call.
 func (c *call) checkState() error {
 	state := c.answers.RequestState
 	question := state[:len(state)/2]
@@ -110,7 +110,7 @@ func (c *call) checkState() error {
 
 var errForged = faultf(kindForged, "requestState is not one that this server gave for this request")
 
-// answered is what the user said to the question of a state, or nil.
+// answered returns the user's answer to the question of a state, or nil.
 func (c *call) answered(state string) *mcp.ElicitationResult {
 	if state != c.answers.RequestState {
 		return nil

@@ -45,7 +45,7 @@ func (c *client) hello() {
 	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 
-// params adds what the revision wants in every request.
+// params adds what the revision requires in every request.
 func (c *client) params(p map[string]any) map[string]any {
 	if c.revision != modern {
 		return p
@@ -60,7 +60,7 @@ func (c *client) params(p map[string]any) map[string]any {
 	return p
 }
 
-// call makes a call and lets the user answer what it asks. An empty answer is none.
+// call makes a call and lets the user answer its question. An empty answer means none.
 func (c *client) call(tool string, args map[string]any, answer string) (res result, asked int) {
 	c.t.Helper()
 	seen := len(c.asks())
@@ -110,8 +110,8 @@ func (c *client) call(tool string, args map[string]any, answer string) (res resu
 	return res, asked
 }
 
-// TestConsentInEveryRevision: whatever the user or the client does, a call of a tool
-// that is guarded ends, and has an effect only after a yes.
+// TestConsentInEveryRevision: whatever the user or the client does, a call of a guarded
+// tool ends, and has an effect only after a yes.
 func TestConsentInEveryRevision(t *testing.T) {
 	t.Parallel()
 	guarded := []struct {
@@ -243,7 +243,8 @@ func TestAnAnswerIsForOneCall(t *testing.T) {
 	}
 }
 
-// TestNoMessageUnasked: from 2026-07-28 on a log message goes only to who asks for it.
+// TestNoMessageUnasked: from 2026-07-28 on, a log message is sent only to clients that ask
+// for it.
 func TestNoMessageUnasked(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
@@ -305,7 +306,7 @@ func TestWaitsInEveryRevision(t *testing.T) {
 }
 
 // TestALostCallerIsAskedOnce: a call that acts on two panes, either of which may be the
-// agent's own, is one question. A second one would have another answer, and never end.
+// agent's own, asks one question. A second one would need another answer, and never end.
 func TestALostCallerIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

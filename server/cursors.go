@@ -11,28 +11,29 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// A cursor of capture_since is 280 bytes or more, which a model would read and type
-// back each time. So a server that runs on keeps it, and gives the client a short one:
-// what this run of the server is called, the number of the pane, and that of the cursor.
+// A cursor of capture_since is at least 280 bytes long, which a model would have to read
+// and repeat each time. So a server that keeps running stores it, and gives the client a
+// short one: the name of this server run, the number of the pane, and the number of the
+// cursor.
 //
 //	k3f9.7.12
 
-// cursors are those that were given out. The zero value gives none.
+// cursors are the cursors given out. The zero value gives none.
 type cursors struct {
 	run string
 
 	mu    sync.Mutex
 	last  int
 	marks map[string]*tmux.Mark
-	short map[string]string // by the binary form: a pane where nothing happens keeps its cursor
+	short map[string]string // by binary form: an idle pane keeps its cursor
 	order []kept
 	size  int
 }
 
-// kept is a short cursor, and the binary form of its mark.
+// kept is a short cursor and the binary form of its mark.
 type kept struct{ short, long string }
 
-// The oldest cursors are forgotten beyond these.
+// Beyond these limits, the oldest cursors are forgotten.
 const (
 	maxCursors     = 1000
 	maxCursorBytes = 4 << 20
@@ -69,7 +70,7 @@ func (k *cursors) give(m *tmux.Mark) string {
 	return short
 }
 
-// cursorFor is the cursor from which a next call goes on.
+// cursorFor returns the cursor from which a later call continues.
 func (c *call) cursorFor(l *tmux.Look) string {
 	if c.s.cursors != nil && c.s.cfg.Results == ResultsText {
 		return c.s.cursors.give(l.Mark())
@@ -81,7 +82,7 @@ func (c *call) cursorFor(l *tmux.Look) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// cursorOf reads a cursor, short or long.
+// cursorOf parses a short or long cursor.
 func (c *call) cursorOf(given string) (*tmux.Mark, error) {
 	run, pane, ok := shortCursor(given)
 	if !ok {
@@ -101,7 +102,7 @@ func (c *call) cursorOf(given string) (*tmux.Mark, error) {
 	return nil, invalidCursor("it is of an earlier run of this server", pane)
 }
 
-// paneOfCursor is the pane of a cursor; empty if that is none.
+// paneOfCursor returns the pane of a cursor, or "" if it is invalid.
 func paneOfCursor(given string) tmux.PaneID {
 	if _, pane, ok := shortCursor(given); ok {
 		return pane
@@ -120,7 +121,7 @@ func invalidCursor(reason string, pane tmux.PaneID) *fault {
 	return faultf(kindValidation, "invalid capture_since cursor: %s", reason).suggest("call capture_since %s to begin again", with)
 }
 
-// longCursor reads a cursor of a server that keeps none: the mark itself.
+// longCursor parses a cursor from a server that stores none: the mark itself.
 func longCursor(s string) (*tmux.Mark, error) {
 	m := new(tmux.Mark)
 	raw, err := base64.RawURLEncoding.DecodeString(s)
@@ -130,7 +131,7 @@ func longCursor(s string) (*tmux.Mark, error) {
 	return m, nil
 }
 
-// shortCursor takes a short cursor apart.
+// shortCursor splits a short cursor into its parts.
 func shortCursor(s string) (run string, pane tmux.PaneID, ok bool) {
 	parts := strings.Split(s, ".")
 	if len(parts) != 3 || len(parts[0]) != 4 {

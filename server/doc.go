@@ -4,42 +4,41 @@ package tmux.
 
 # The model
 
-A tool is one value of type [tool], declared as data: name, kind (which gives
-its tier and its annotations), toolset, description and the function that runs
-it. The Go types of its input and output are its schemas; struct tags hold what
-a type cannot say (package params names them). All tools stand in one table
-(table.go), from which the list for the client, the command line's catalogue and
-docs/tools.md are made.
+A tool is one value of type [tool], declared as data: name, kind (which determines its
+tier and annotations), toolset, description and the function that runs it. The Go types
+of its input and output are its schemas; struct tags hold what a type cannot express
+(see package params). All tools are in one table (table.go), from which the client's
+list, the command line's catalogue and docs/tools.md are made.
 
-A call goes through a chain of middlewares, each a file:
+A call goes through a chain of middlewares, each in its own file:
 
-	mw_recover   a panic becomes an error, its stack goes to the log
-	mw_limit     a result of more than 1 000 000 bytes keeps its tail
-	mw_errors    an error becomes a result with isError and _meta
-	mw_audit     one log record a call, with no secret in it
-	mw_retry     a read that a dying server broke is tried once more
-	mw_gate      tiers and toolsets
+	mw_recover   turns a panic into an error, and logs its stack
+	mw_limit     truncates a result of more than 1 000 000 bytes to its tail
+	mw_errors    turns an error into a result with isError and _meta
+	mw_audit     logs one record per call, without secrets
+	mw_retry     repeats once a read that failed because the server exited
+	mw_gate      enforces tiers and toolsets
 
-and then its arguments are bound to the input struct (package params), the tool runs
-with a [call] at hand, and its output is encoded (result.go). What a tool of a
-batch runs goes through the same chain.
+Then its arguments are bound to the input struct (package params), the tool runs with a
+[call], and its output is encoded (result.go). Calls in a batch go through the same
+chain.
 
-A handler is short: it says what it targets (target.go), makes one round trip to
-tmux, and returns a typed answer or an error. Errors of tmux pass as they are;
-what the tool itself refuses is a [fault].
+A handler is short: it names its target (target.go), makes one round trip to tmux, and
+returns a typed answer or an error. Errors from tmux are returned unchanged; what the
+tool itself refuses is a [fault].
 
-# The rooms below
+# Packages below
 
-None of them knows a tool:
+None of them depends on tools:
 
-	params   binds arguments to structs, and makes schemas of structs
-	stdio    JSON-RPC over a pair of streams, sessions, the encoding of answers
-	runner   how a command reaches a shell, and what comes of it, for run_command
+	params   binds arguments to structs, and makes schemas from structs
+	stdio    speaks JSON-RPC over a pair of streams, with sessions and encoded answers
+	runner   runs a command in a pane's shell for run_command, and records its outcome
 
 Besides tools there are resources (resources.go), which clients can subscribe to
 (subscriptions.go), and prompts (prompts.go).
 
-[Server.Serve] speaks JSON-RPC over a pair of streams (package stdio, which client.go
-stands behind).
+[Server.Serve] speaks JSON-RPC over a pair of streams. It is in client.go and uses
+package stdio.
 */
 package server

@@ -17,18 +17,18 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// A Diagnosis is what a server of some configuration would use, and what is wrong
-// with it. It is the document of doctor --json; what could not be found out is empty.
+// A Diagnosis is what a server with some configuration would use, and what is wrong with
+// it. It is the document of doctor --json; unknown values are empty.
 type Diagnosis struct {
-	Version     int    `json:"version"` // of the document: 1
+	Version     int    `json:"version"` // version of the document: 1
 	Tmux        string `json:"tmux,omitempty"`
 	TmuxVersion string `json:"tmux_version,omitempty"`
 	Socket      string `json:"socket,omitempty"`
-	// Server is the tmux server on the socket; nil when none runs there.
+	// Server is the tmux server on the socket; nil if none is running.
 	Server   *DiagnosedServer `json:"server,omitempty"`
 	Caller   *DiagnosedCaller `json:"caller,omitempty"`
 	Tier     Tier             `json:"tier,omitempty"`
-	Toolsets []string         `json:"toolsets,omitempty"` // "all" alone, or their names
+	Toolsets []string         `json:"toolsets,omitempty"` // "all" alone, or the names
 	Tools    int              `json:"tools"`
 	Findings []Finding        `json:"findings"`
 }
@@ -39,7 +39,7 @@ type DiagnosedServer struct {
 	Sessions int    `json:"sessions"`
 }
 
-// DiagnosedCaller says which pane the server would take for the agent's own.
+// DiagnosedCaller is the pane that the server would take for the agent's own.
 type DiagnosedCaller struct {
 	Place  string      `json:"place"` // "here", "elsewhere", "outside" (of tmux) or "unknown"
 	Pane   tmux.PaneID `json:"pane,omitempty"`
@@ -50,22 +50,21 @@ type DiagnosedCaller struct {
 type Finding struct {
 	Kind string `json:"kind"` // one of the Found constants
 	Text string `json:"text"`
-	Hint string `json:"hint,omitempty"` // what to do about it, where Text does not say
+	Hint string `json:"hint,omitempty"` // what to do about it, unless Text says so
 }
 
 // Kinds of a [Finding].
 const (
-	FoundNoStart     = "cannot-start"       // there would be no server at all: no tmux program, for one
-	FoundNoVersion   = "version-unknown"    // the program did not say its version
-	FoundUnreachable = "server-unreachable" // something is at the socket, and cannot be used
+	FoundNoStart     = "cannot-start"       // no server could start; for example, there is no tmux program
+	FoundNoVersion   = "version-unknown"    // the program did not report its version
+	FoundUnreachable = "server-unreachable" // something at the socket cannot be used
 	FoundNoDirectory = "no-directory-for-socket"
 )
 
-// OK reports whether a server would work. A tmux server that does not run yet is not
-// a problem.
+// OK reports whether a server would work, even if no tmux server is running yet.
 func (d *Diagnosis) OK() bool { return len(d.Findings) == 0 }
 
-// Diagnose finds out what a server of this configuration would use.
+// Diagnose determines what a server with this configuration would use.
 func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -117,7 +116,7 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 	return d
 }
 
-// Doctor writes a diagnosis in words, and reports whether a server would work.
+// Doctor writes a diagnosis for the user, and reports whether a server would work.
 func Doctor(ctx context.Context, cfg Config, w io.Writer) bool {
 	d := Diagnose(ctx, cfg)
 	d.write(w)
@@ -129,7 +128,7 @@ func (d *Diagnosis) write(w io.Writer) {
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(w, "%-9s %s\n", what, terminal.Wrap(fmt.Sprintf(format, args...), width, 10))
 	}
-	// A problem stands where what it is about would stand.
+	// A problem replaces the line about the thing that has it.
 	problem := func(kinds ...string) (found bool) {
 		for _, f := range d.Findings {
 			if !slices.Contains(kinds, f.Kind) {
@@ -178,8 +177,8 @@ func (d *Diagnosis) write(w io.Writer) {
 	}
 }
 
-// mayStart reports whether tmux could make its socket. The directory of named
-// sockets it makes itself.
+// mayStart reports whether tmux could create its socket. tmux creates the directory of
+// named sockets itself.
 func mayStart(cfg Config, socket string) bool {
 	if cfg.SocketPath == "" {
 		return true

@@ -9,44 +9,44 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// echo is what was typed into a pane and may show there. The terminal shows what is typed, or the
-// program does; neither is output, so a wait must not take it for such. What counts is what the
-// program prints after it: on the row in which it was typed, the text beyond it; and everything else,
-// also the same text again, as each line that was typed shows once.
+// echo is what was typed into a pane and may appear there. The terminal or the program
+// echoes it; neither is output, so a wait must not take it for output. What counts is what
+// the program prints afterwards: on the row in which it was typed, only the text beyond it;
+// elsewhere everything, even the same text again, as each typed line is echoed once.
 type echo struct {
-	lines []string // the lines typed that have not shown yet
-	// redrawn is set if a key was pressed for which the program itself writes the line, such as Up, and
-	// then Enter: nothing on that row counts.
+	lines []string // typed lines that have not appeared yet
+	// redrawn is set if a key was pressed for which the program itself writes the line,
+	// such as Up, followed by Enter: nothing on that row counts.
 	redrawn bool
 	entered bool // Enter was pressed
-	longest int  // bytes of the longest line typed, without its end
+	longest int  // length of the longest typed line in bytes, without its end
 
-	// earlier are the lines that have shown. What is typed before a shell reads shows twice: the terminal
-	// shows it, and then the shell does, at its prompt.
+	// earlier are the lines that have appeared. What is typed before a shell reads appears
+	// twice: the terminal echoes it, and then the shell, at its prompt.
 	earlier []string
 
-	known bool   // the next is
-	row   int    // in which the cursor's line began when it was typed, as in [tmux.Look.NewRows]
+	known bool   // row and text are known
+	row   int    // in which the cursor's line began when typing, as in [tmux.Look.NewRows]
 	text  string // of that line
-	// held is the text of the cursor's line, which does not count while it may be going to show what was
-	// typed: until the cursor leaves it, or it is due.
+	// held is the text of the cursor's line. It does not count while it may become the echo
+	// of what was typed: until the cursor leaves it, or it is due.
 	held    string
 	heldRow int
-	showing bool      // it has the beginning of that
-	since   time.Time // when it was held; zero if nothing is
+	showing bool      // it holds the beginning of the echo
+	since   time.Time // since when it is held; zero if nothing is
 }
 
-// How long a program may take to show what was typed: to begin, and to end.
+// How long a program may take to begin and to finish its echo.
 const (
 	echoBegins = 300 * time.Millisecond
 	echoEnds   = 5 * time.Second
 )
 
-// leastEcho is the length from which a typed line is recognized at the end of any row: a shell may
-// redraw its prompt. A shorter one is looked for only where it was typed.
+// leastEcho is the length from which a typed line is recognized at the end of any row,
+// since a shell may redraw its prompt. A shorter one is looked for only where it was typed.
 const leastEcho = 3
 
-// echoOf is the echo of a text that is typed, line by line, and perhaps ended by Enter.
+// echoOf returns the echo of a text typed line by line, with or without a final Enter.
 func echoOf(text string) echo {
 	isEnd := func(r rune) bool { return r == '\n' || r == '\r' }
 	e := echo{entered: strings.ContainsFunc(text, isEnd)}
@@ -65,7 +65,8 @@ func echoOf(text string) echo {
 	return e
 }
 
-// at returns the echo of something typed while a pane looked so, after what e has.
+// at returns the echo of something typed while a pane looked like this, appended to before,
+// if any.
 func (e echo) at(look *tmux.Look, before *echo) *echo {
 	if before != nil {
 		e.lines = append(slices.Clone(before.lines), e.lines...)
@@ -79,7 +80,7 @@ func (e echo) at(look *tmux.Look, before *echo) *echo {
 	return &e
 }
 
-// clone returns an echo of its own for a wait.
+// clone returns a separate copy for a wait.
 func (e *echo) clone() *echo {
 	if e == nil {
 		return new(echo)
@@ -89,7 +90,7 @@ func (e *echo) clone() *echo {
 	return &c
 }
 
-// due is when a held line counts if nothing happens before; zero if nothing is held.
+// due returns when a held line counts if nothing happens before; zero if nothing is held.
 func (e *echo) due() time.Time {
 	if e.since.IsZero() {
 		return time.Time{}
@@ -100,15 +101,15 @@ func (e *echo) due() time.Time {
 	return e.since.Add(echoBegins)
 }
 
-// output returns what of the new lines of a look the program has printed, apart from the echo. Lines
-// without rows, which only show, all count.
+// output returns the new lines of a look that the program has printed, without the echo.
+// Lines without rows, which are only visible, all count.
 func (e *echo) output(l *tmux.Look, lines []string, rows []int) (printed []string) {
 	if len(rows) < len(lines) {
 		return lines
 	}
 	switch {
 	case l.Shift < 0:
-		e.known, e.since = false, time.Time{} // all that shows is new
+		e.known, e.since = false, time.Time{} // everything visible is new
 	case e.row >= 0: // on the normal screen
 		e.row -= l.Shift
 		e.heldRow -= l.Shift
@@ -130,7 +131,7 @@ func (e *echo) output(l *tmux.Look, lines []string, rows []int) (printed []strin
 	}
 	if late := !time.Now().Before(e.due()); !e.since.IsZero() && (late || cursor != e.heldRow) {
 		if e.since = (time.Time{}); late {
-			e.lines = nil // it is not shown at all, as a password is not
+			e.lines = nil // it is not echoed, as for a password
 		}
 		if e.held != "" {
 			printed = append(printed, e.held)
@@ -139,7 +140,7 @@ func (e *echo) output(l *tmux.Look, lines []string, rows []int) (printed []strin
 	return printed
 }
 
-// beyond is what of a new line the program has printed, if anything.
+// beyond returns the part of a new line that the program has printed, if any.
 func (e *echo) beyond(line string, row int, isCursors bool) (part string, counts bool) {
 	rest, n, typedRow := line, 0, e.known && row == e.row
 	if typedRow {
@@ -168,7 +169,7 @@ func (e *echo) beyond(line string, row int, isCursors bool) (part string, counts
 			e.shown(line, row)
 			return "", false
 		case isCursors && typedRow && strings.TrimSpace(rest) == "":
-			return "", false // the prompt, drawn again
+			return "", false // the prompt, redrawn
 		case isCursors:
 			e.held, e.heldRow, e.showing = rest, row, typedRow && strings.HasPrefix(next, strings.TrimSpace(rest))
 			if e.since.IsZero() {
@@ -176,7 +177,7 @@ func (e *echo) beyond(line string, row int, isCursors bool) (part string, counts
 			}
 			return "", false
 		case typedRow && rest != "" && strings.HasPrefix(next, strings.TrimSpace(rest)):
-			// The program itself goes on in the next row.
+			// The program itself continues in the next row.
 			e.lines[0] = strings.TrimSpace(strings.TrimPrefix(next, strings.TrimSpace(rest)))
 			e.row, e.text = row+1, ""
 			return "", false
@@ -194,14 +195,14 @@ func endsPrompt(text string) bool {
 	return text != "" && strings.ContainsRune("$#%>❯»λ", []rune(text)[len([]rune(text))-1])
 }
 
-// shown notes that the next line has shown, in a row which is text so far.
+// shown records that the next line has appeared, in a row that has this text so far.
 func (e *echo) shown(text string, row int) {
 	e.earlier = append(e.earlier, e.lines[0])
 	e.lines, e.known, e.row, e.text = e.lines[1:], true, row, text
 	e.since = time.Time{}
 }
 
-// commonPrefix is the length of what two texts begin with.
+// commonPrefix returns the length of the common prefix of two texts.
 func commonPrefix(a, b string) (n int) {
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++

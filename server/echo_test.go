@@ -11,8 +11,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// Programs that read lines, with a line that makes each print "wa" and "it" as one word after a while,
-// and what it shows when it waits for the next.
+// Programs that read lines, with a line that makes each print "wa" and "it" as one word
+// after a while, and its prompt for the next line.
 var readers = []struct{ name, start, prompt, line string }{
 	{"bash", "exec env PS1='$ ' bash --norc --noprofile -i", "$ ", "sleep 0.4; echo wa''it"},
 	{"zsh", "exec env PS1='%# ' zsh -f", "# ", "sleep 0.4; echo wa''it"},
@@ -43,8 +43,8 @@ func readerPane(t *testing.T, p *peer, name, start, prompt string) (pane string)
 	return pane
 }
 
-// TestOnlyWhatIsPrintedCounts: a pattern matches neither the prompt at which a line was typed, nor the
-// line itself, nor what run_command shows of a command.
+// TestOnlyWhatIsPrintedCounts: a pattern matches neither the prompt at which a line was
+// typed, nor the line itself, nor what run_command shows of a command.
 func TestOnlyWhatIsPrintedCounts(t *testing.T) {
 	t.Parallel()
 	for i, r := range readers {
@@ -89,8 +89,8 @@ func TestOnlyWhatIsPrintedCounts(t *testing.T) {
 	}
 }
 
-// TestAnswersAreNotTakenForQuestions: the second question matches when it is asked, and no answer is
-// typed before.
+// TestAnswersAreNotTakenForQuestions: the second question matches when it is asked, and no
+// answer is typed before that.
 func TestAnswersAreNotTakenForQuestions(t *testing.T) {
 	t.Parallel()
 	for name, read := range map[string]string{

@@ -10,7 +10,7 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// How long it takes is not what tests are about.
+// Tests are not about how long it takes.
 func init() { removalTime, lookTime = time.Minute, 20*time.Second }
 
 // AddProbes adds tools that show what the middlewares and the transport do.
@@ -93,44 +93,47 @@ func (s *Server) AddUndeclared() {
 	s.add(&tool[struct{}, text]{name: "probe_undeclared", title: "t", kind: creates, set: setPanes, desc: "d"})
 }
 
-// SetConsentWait is how long the user may take to answer.
+// SetConsentWait sets how long the user may take to answer.
 func (s *Server) SetConsentWait(d time.Duration) { s.consentWait = d }
 
-// SetBufferTime is how long tmux may take with a buffer.
+// SetBufferTime sets how long tmux may take with a buffer.
 func (s *Server) SetBufferTime(d time.Duration) { s.bufferTime = d }
 
-// SetMatchTime is how long a search may match.
+// SetMatchTime sets how long a search may match.
 func (s *Server) SetMatchTime(d time.Duration) { s.matchTime = d }
 
-// SetStartWait is how long a new pane is waited for until its program runs.
+// SetStartWait sets how long to wait until the program of a new pane runs.
 func (s *Server) SetStartWait(d time.Duration) { s.startWait = d }
 
-// SetPromptWait is how long a shell may take to show its prompt.
+// SetPromptWait sets how long a shell may take to show its prompt.
 func (s *Server) SetPromptWait(d time.Duration) { s.promptWait = d }
 
-// SetReadyWait is how long the program of a new pane may take to be ready for its command.
+// SetReadyWait sets how long the program of a new pane may take to become ready for its
+// command.
 func (s *Server) SetReadyWait(d time.Duration) { s.readyWait = d }
 
-// SetPromptStands is how long a prompt may take to show, and to be gone when it was submitted.
+// SetPromptStands sets how long a prompt may take to appear, and to disappear once
+// submitted.
 func (s *Server) SetPromptStands(d time.Duration) { s.promptStands = d }
 
-// SetMarkWait is how long what is known to have ended may have output that still comes. It returns
-// how long it was.
+// SetMarkWait sets how long output may still arrive from something known to have ended. It
+// returns the previous value.
 func (s *Server) SetMarkWait(d time.Duration) (was time.Duration) {
 	was, s.markWait = s.markWait, d
 	return was
 }
 
-// SetLookTime is how long tmux may take to answer a look at a pane.
+// SetLookTime sets how long tmux may take to answer a look at a pane.
 func (s *Server) SetLookTime(d time.Duration) { s.lookTime = d }
 
-// SetReading is how often subscribers look at what nothing announces, and hear of what prints.
+// SetReading sets how often subscribers look at what nothing announces, and are notified of
+// output.
 func (s *Server) SetReading(d time.Duration) { s.leastReading, s.followInterval = d, d }
 
-// Shrink cuts a result.
+// Shrink truncates a result.
 var Shrink = shrink
 
-// Subscriptions is how many there are.
+// Subscriptions returns the number of subscriptions.
 func (s *Server) Subscriptions() int {
 	s.subscriptions.mu.Lock()
 	defer s.subscriptions.mu.Unlock()

@@ -11,20 +11,20 @@ import (
 	"tmuxmcp/server/params"
 )
 
-// fault is an error in the words of this program: something the caller asked
-// for cannot be done. What tmux refused stays a *tmux.Error until mw_errors.
+// fault is an error worded by this program: the caller's request cannot be carried out.
+// Errors from tmux remain a *tmux.Error until mw_errors.
 type fault struct {
 	kind       string // _meta error_type
-	msg        string // one sentence, with no value that may be secret
+	msg        string // one sentence, without values that may be secret
 	suggestion string // what to do instead; may be empty
-	// lines are what a pane shows, each on a line of its own below the suggestion.
+	// lines are lines of a pane, shown below the suggestion.
 	lines []string
 	cause error
 	// ask ends the call with a question instead of an error.
 	ask *mcpserver.InputRequestBuilder
 }
 
-// The error types of faults.
+// Error types of faults.
 const (
 	kindValidation  = "ValidationError"
 	kindNotFound    = "ObjectNotFound"
@@ -36,17 +36,17 @@ const (
 	kindUnsupported = "Unsupported"
 	kindNoServer    = "NoServer"
 	kindTmux        = "TmuxError"
-	// kindUnexpected: an error that this program has no words for.
+	// kindUnexpected: an error unknown to this program.
 	kindUnexpected = "Unexpected"
 	// kindAsked: the user is asked, and the client calls again with the answer.
 	kindAsked = "Asked"
-	// kindForged: an answer comes with a request state that this call was not asked with.
+	// kindForged: an answer has a request state that does not belong to this call.
 	kindForged = "ForgedState"
-	// kindNotBegun: a command was not begun, so it has not run.
+	// kindNotBegun: a command was not started, so it has not run.
 	kindNotBegun = "not_begun"
-	// kindUnproven: a prompt was typed, and cannot be shown to have been taken.
+	// kindUnproven: a prompt was typed but cannot be shown to have been accepted.
 	kindUnproven = "unproven"
-	// kindPaneGone: the pane that was waited for or followed ended meanwhile.
+	// kindPaneGone: the pane being waited for or followed has ended.
 	kindPaneGone = "pane_gone"
 )
 
@@ -60,7 +60,7 @@ func (f *fault) suggest(format string, args ...any) *fault {
 	return f
 }
 
-// showing adds lines that a pane shows, if there are any, after words for them.
+// showing adds lines of a pane, if there are any, with words to introduce them.
 func (f *fault) showing(words string, lines []string) *fault {
 	if len(lines) > 0 {
 		f.suggestion, f.lines = strings.TrimPrefix(f.suggestion+"; "+words+":", "; "), lines
@@ -68,7 +68,7 @@ func (f *fault) showing(words string, lines []string) *fault {
 	return f
 }
 
-// text is what a client gets: the suggestion on a line of its own.
+// text returns what a client gets: the message, and the suggestion on a separate line.
 func (f *fault) text() string {
 	msg := legible(f.msg, "\n\t")
 	if f.suggestion != "" {
@@ -83,12 +83,12 @@ func (f *fault) text() string {
 func (f *fault) Error() string { return f.msg }
 func (f *fault) Unwrap() error { return f.cause }
 
-// argumentFault says what is wrong with an argument.
+// argumentFault returns the fault for an invalid argument.
 func argumentFault(name, format string, args ...any) *fault {
 	return faultf(kindValidation, name+" "+format, args...)
 }
 
-// bindFault is the fault for arguments that do not fit the tool.
+// bindFault returns the fault for arguments that do not fit the tool.
 func bindFault(ctx context.Context, err *params.Error) *fault {
 	f := faultf(kindValidation, "%s", err.Message)
 	if err.Unknown != nil {

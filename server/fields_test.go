@@ -12,8 +12,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// A list returns the fields that were asked for, with the values that it returns when
-// none were.
+// A list returns the requested fields, with the same values as if none were requested.
 func TestFields(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)

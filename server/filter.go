@@ -13,15 +13,15 @@ import (
 	"tmuxmcp/server/params"
 )
 
-// filters narrows a list: a JSON object whose keys are field or field__op and
-// whose values are what the field of a row is compared with; all must hold. A
-// field is any property of the row. Flags compare as 1, 0, true or false, times
-// as their RFC 3339 text, lists by any of their items. A null matches nothing.
+// filters narrows a list. It is a JSON object whose keys are field or field__op and whose
+// values are compared with that field of a row; all must match. A field is any property of
+// the row. Flags compare as 1, 0, true or false, times as RFC 3339 text, and lists by any
+// of their items. A null matches nothing.
 type filters []filter
 
 type filter struct {
 	field, op string
-	want      []string // more than one with "in" and "nin" alone
+	want      []string // more than one only with "in" and "nin"
 }
 
 func (filters) JSONSchema() string { return `"type":"object"` }
@@ -68,7 +68,7 @@ func (f *filters) BindJSON(raw json.RawMessage) error {
 	return nil
 }
 
-// filterOps are the operators: what a value must be like to be kept.
+// filterOps maps operators to the test that a value must pass.
 var filterOps = map[string]func(have, want string) bool{
 	"eq":          func(h, w string) bool { return h == w },
 	"exact":       func(h, w string) bool { return h == w },
@@ -89,7 +89,7 @@ func folded(f func(a, b string) bool) func(a, b string) bool {
 	return func(a, b string) bool { return f(strings.ToLower(a), strings.ToLower(b)) }
 }
 
-// keep keeps the rows for which all filters hold.
+// keep returns the rows that pass all filters.
 func keep[R any](rows []R, fs filters) ([]R, error) {
 	if len(fs) == 0 {
 		return rows, nil
@@ -114,7 +114,7 @@ func keep[R any](rows []R, fs filters) ([]R, error) {
 	}), nil
 }
 
-// matcher is the test of a filter on one value.
+// matcher returns the filter's test of one value.
 func (f filter) matcher(isFlag bool) (func(have string) bool, error) {
 	want := f.want
 	if isFlag {
@@ -153,8 +153,7 @@ func (f filter) matcher(isFlag bool) (func(have string) bool, error) {
 	return func(h string) bool { return op(h, want[0]) }, nil
 }
 
-// valueTexts is a value as filters compare it: none for null, one for each item
-// of a list.
+// valueTexts returns a value as filters compare it: none for null, one per list item.
 func valueTexts(v reflect.Value) []string {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -182,7 +181,7 @@ type narrowing struct {
 	paging
 }
 
-// propertyOf finds a property of rows that an argument names.
+// propertyOf finds the property of rows that an argument names.
 func propertyOf(row reflect.Type, argument, name string) (params.Field, error) {
 	all, names := params.FieldsOf(row), params.Names(row)
 	named := func(name string) int {
@@ -191,7 +190,7 @@ func propertyOf(row reflect.Type, argument, name string) (params.Field, error) {
 	i := named(name)
 	for _, own := range []string{"pane", "window", "session", "client"} {
 		if i < 0 && named(own+"_id") >= 0 {
-			// Tables leave out what a column is of.
+			// Tables omit the object's kind from column names.
 			i = max(named(own+"_"+name), named(own+"_current_"+name), named(name+"_id"))
 		}
 	}
@@ -210,9 +209,9 @@ func propertyOf(row reflect.Type, argument, name string) (params.Field, error) {
 	return params.Field{}, f.suggest("they have %s", strings.Join(names, ", "))
 }
 
-// tokensFor returns the tokens that a list shows and filters by; nil means all. It
-// shows the fields that the call names, else the columns of a table or, as JSON, all
-// properties. The keys are tokens that the rows need in any case.
+// tokensFor returns the tokens needed to show and filter a list; nil means all. Shown are
+// the fields that the call names, otherwise the columns of a table or, as JSON, all
+// properties. keys are tokens that the rows always need.
 func tokensFor[R tabular[R]](c *call, n narrowing, keys ...string) ([]string, error) {
 	if len(n.Fields) == 0 {
 		if c.s.cfg.Results == ResultsJSON {
@@ -249,8 +248,8 @@ func tokensFor[R tabular[R]](c *call, n narrowing, keys ...string) ([]string, er
 	return tokens, nil
 }
 
-// narrow is the answer of a list tool: what the filters keep, a page of it, and of
-// each row what was asked for.
+// narrow returns the answer of a list tool: the requested page and fields of the rows that
+// pass the filters.
 func narrow[R any](rows []R, n narrowing) (list[R], error) {
 	rows, err := keep(rows, n.Filters)
 	if err != nil {

@@ -18,10 +18,11 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// scene is what a first attempt meets, and what its last answer says if the task is done.
+// scene is what a first attempt starts from, and what its last answer says if the task is
+// done.
 type scene struct {
-	// Start runs in pane %0, in a directory of its own; bash if it is empty. Shows is on the screen when
-	// the attempt begins.
+	// Start runs in pane %0, in its own directory; bash if empty. Shows is on the screen
+	// when the attempt begins.
 	Start, Shows string
 	Runs         string // a program that has begun then
 	Tool         string // that must be installed
@@ -33,12 +34,12 @@ type scene struct {
 	Patience  int    // seconds that a call waits at most, if that is bounded
 }
 
-// bashPane is how a pane begins in which a user would type commands.
+// bashPane starts a shell as if for a user who types commands.
 const bashPane = "exec env PS1='$ ' bash --norc --noprofile"
 
-// TestFirstAttempts plays calls that were written from the tool list and the instructions alone,
-// before any answer was seen: see testdata/first-attempts.json. Each does its task, beside the files of
-// testdata/first-attempts.
+// TestFirstAttempts plays calls that were written from the tool list and the instructions
+// alone, before any answer was seen: see testdata/first-attempts.json. Each does its task,
+// with the files of testdata/first-attempts.
 func TestFirstAttempts(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile("testdata/first-attempts.json")
@@ -84,7 +85,8 @@ func TestFirstAttempts(t *testing.T) {
 			}
 			last := answers[len(answers)-1]
 			if !strings.Contains(last, s.Says) && strings.Contains(last, " quiet after ") {
-				// A busy machine was silent for longer than the agent waits: it looks again.
+				// A busy machine was silent for longer than the agent waits: it looks
+				// again.
 				tmuxtest.WaitScreen(t, srv, "%0", strings.TrimPrefix(s.Says, "\n"))
 				last = p.tool("capture_pane", `{"pane_id":"%0"}`).text()
 				answers = append(answers, last)
@@ -101,7 +103,7 @@ func TestFirstAttempts(t *testing.T) {
 	}
 }
 
-// set makes the panes of a scene, in a directory with the scripts.
+// set creates the panes of a scene, in a directory with the scripts.
 func (s scene) set(t *testing.T) (srv *tmux.Server, dir string) {
 	t.Helper()
 	srv, dir = tmuxtest.New(t), t.TempDir()
@@ -154,12 +156,12 @@ func rowsTo(n int) string {
 	return b.String()
 }
 
-// saysMissed is what results say whose lines_missed is true.
+// saysMissed matches what results say if lines_missed is true.
 var saysMissed = regexp.MustCompile(`(?m)^\[.*(lines may have been missed|output may be incomplete)`)
 
 var placeholder = regexp.MustCompile(`<(job|pane)_id(?::(\d+)(?:\.(\d+))?)?>`)
 
-// filled puts the ids of earlier answers into arguments.
+// filled inserts the ids from earlier answers into arguments.
 func filled(args string, answers []string) string {
 	ids := map[string]*regexp.Regexp{"job": regexp.MustCompile(`job ([a-z0-9]{13})\b`), "pane": regexp.MustCompile(`%\d+`)}
 	return placeholder.ReplaceAllStringFunc(args, func(name string) string {

@@ -12,15 +12,16 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// places are how far this server has read the panes that it typed into or waited for. A wait goes
-// on from there, so that nothing is lost while a model thinks between two calls.
+// places are how far this server has read the panes that it typed into or waited for. A
+// wait continues from there, so that nothing is lost while a model thinks between two
+// calls.
 type places struct {
 	mu    sync.Mutex
 	at    map[string]bookmark
 	order []string
 }
 
-// bookmark is how far a pane was read, and what was typed then that may not have shown yet.
+// bookmark is how far a pane was read, and what was typed but may not have appeared yet.
 type bookmark struct {
 	mark *tmux.Mark
 	echo *echo
@@ -45,15 +46,15 @@ func (p *places) set(srv *tmux.Server, at bookmark) {
 	}
 }
 
-// of is how far a pane was read; the zero bookmark if it was not.
+// of returns how far a pane was read, or the zero bookmark.
 func (p *places) of(srv *tmux.Server, pane tmux.PaneID) bookmark {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.at[srv.SocketPath()+" "+string(pane)]
 }
 
-// lookSince looks at a pane, which must be that of an earlier look, with the same program. If it is
-// another program, the look comes with the error.
+// lookSince looks at a pane. It must be the pane of the earlier look and run the same
+// program; if the program differs, the look is returned with the error.
 func (c *call) lookSince(ctx context.Context, pane tmux.Target, since *tmux.Mark) (*tmux.Look, error) {
 	l, err := c.tmux.LookAt(ctx, pane, since)
 	if err != nil {
@@ -69,8 +70,8 @@ func (c *call) lookSince(ctx context.Context, pane tmux.Target, since *tmux.Mark
 	return l, nil
 }
 
-// died is the error that ends a wait, or following a pane, when the pane's program
-// has ended and the pane remains. It quotes the last lines.
+// died returns the error that ends a wait, or following a pane, if the pane's program has
+// ended but the pane remains. It quotes the last lines.
 func died(l *tmux.Look) *fault {
 	status := ""
 	if l.DeadStatus != nil {
@@ -80,13 +81,13 @@ func died(l *tmux.Look) *fault {
 		suggest("capture_pane still reads it, respawn_pane starts it again").lastWords(l.Tail())
 }
 
-// respawned is the same for a pane in which another program runs now.
+// respawned is like died, for a pane that now runs another program.
 func respawned(l *tmux.Look, pid string, last []string) *fault {
 	return faultf(kindPaneGone, "pane_gone: pane %s was respawned (pid %s -> %s): what was there is gone", l.ID, pid, l.PID).
 		suggest("call again to look at the new program").lastWords(last)
 }
 
-// closed is the same for a pane that is no more. What tmux said is the cause.
+// closed is like died, for a pane that no longer exists. The cause is tmux's error.
 func (c *call) closed(pane tmux.PaneID, last []string, err error) *fault {
 	f := faultf(kindPaneGone, "pane_gone: pane %s died: it was closed while it was waited for", pane)
 	if !errors.Is(err, tmux.ErrNotFound) {
@@ -96,7 +97,7 @@ func (c *call) closed(pane tmux.PaneID, last []string, err error) *fault {
 	return f.suggest("list_panes shows which panes are left").lastWords(last)
 }
 
-// lastWords adds the last lines that a pane showed.
+// lastWords adds the last lines of a pane.
 func (f *fault) lastWords(lines []string) *fault {
 	maxLines, maxBytes := 5, 500
 	lines = slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return l == "" || strings.HasPrefix(l, "Pane is dead") })
@@ -104,11 +105,11 @@ func (f *fault) lastWords(lines []string) *fault {
 	return f.showing("its last lines were", lines)
 }
 
-// maxWait is the longest time that a tool may be asked to wait.
+// maxWait is the longest time that a tool can be asked to wait.
 const maxWait = 300 * time.Second
 
-// budget is how long a waiting tool may wait: what the caller asked for, at most
-// what this server allows.
+// budget returns how long a waiting tool may wait: what the caller asked for, up to this
+// server's limit.
 func (s *Server) budget(seconds float64) (time.Duration, error) {
 	if seconds <= 0 {
 		return 0, argumentFault("timeout", "must be above 0")
@@ -119,8 +120,8 @@ func (s *Server) budget(seconds float64) (time.Duration, error) {
 	return min(time.Duration(seconds*float64(time.Second)), s.cfg.WaitMax), nil
 }
 
-// waited reports to the client how long a tool has been waiting, and how long it
-// still may. The message repeats it for clients that show nothing else.
+// waited reports to the client how long a tool has been waiting and how long it still may.
+// The message repeats this for clients that show nothing else.
 func (c *call) waited(ctx context.Context, on string, start time.Time, budget time.Duration) {
 	elapsed := time.Since(start).Seconds()
 	total := budget.Seconds()

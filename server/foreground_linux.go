@@ -7,8 +7,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// inForeground reports whether another program than the pane's own reads from its terminal, where
-// that can be known.
+// inForeground reports whether a program other than the pane's own is known to read from
+// its terminal.
 func inForeground(s tmux.PaneState) bool {
 	pid, err := strconv.Atoi(s.PID)
 	if err != nil {

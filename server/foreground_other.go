@@ -4,5 +4,5 @@ package server
 
 import "tmuxmcp/tmux"
 
-// inForeground is not known here.
+// inForeground is not supported here.
 func inForeground(tmux.PaneState) bool { return false }

@@ -6,8 +6,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// freshLines are the new lines of a pane since a wait began. A line that its program draws again and
-// again, such as a progress bar, is one line: its last state.
+// freshLines are the new lines of a pane since a wait began. A line that its program keeps
+// redrawing, such as a progress bar, counts as one line: its last state.
 type freshLines struct {
 	lines   []freshLine
 	bytes   int
@@ -17,11 +17,11 @@ type freshLines struct {
 type freshLine struct {
 	text  string
 	row   int  // as in [tmux.Look.NewRows]
-	moved bool // row is not known any more
-	drawn bool // it was drawn over
+	moved bool // row is no longer known
+	drawn bool // it was overwritten
 }
 
-// add takes in the new lines of a look, which are in these rows; nil if they only show.
+// add adds a look's new lines and their rows; rows is nil if the lines are only visible.
 func (f *freshLines) add(l *tmux.Look, lines []string, rows []int) {
 	at := map[int]int{}
 	for i := range f.lines {
@@ -36,7 +36,7 @@ func (f *freshLines) add(l *tmux.Look, lines []string, rows []int) {
 			at[line.row] = i
 		}
 	}
-	var screen []string // once it is needed
+	var screen []string // read on demand
 	for i, text := range lines {
 		fresh := freshLine{text: text, moved: rows == nil}
 		if rows != nil {
@@ -64,7 +64,7 @@ func (f *freshLines) add(l *tmux.Look, lines []string, rows []int) {
 	}
 }
 
-// textsOf are the texts of lines.
+// textsOf returns the texts of lines.
 func textsOf(lines []freshLine) (texts []string) {
 	for _, line := range lines {
 		texts = append(texts, line.text)
@@ -72,8 +72,8 @@ func textsOf(lines []freshLine) (texts []string) {
 	return texts
 }
 
-// last are the last lines, at most so many, and how many are left out. Lines that were printed once
-// are kept before those that were drawn over.
+// last returns the last lines, up to size, and the number omitted. Lines printed once are
+// kept in preference to those that were redrawn.
 func (f *freshLines) last(lines, size int) (texts []string, cut int) {
 	kept := slices.Clone(f.lines)
 	spare := len(kept) - lines

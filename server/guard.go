@@ -10,15 +10,14 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// typeInto types what typing makes for a pane, in one round trip: tmux itself
-// looks at the pane and types only if it takes keys. One whose program ended,
-// whose input is off or which is in a mode is refused: keys would be lost, or
-// drive the mode. Every tool that types goes through it, and says what may show
-// of what it types, which no wait takes for output. The commands of first run in
-// any case.
+// typeInto types the commands made by typing into a pane, in one round trip: tmux itself
+// checks the pane and types only if it takes keys. A pane whose program has ended, whose
+// input is off or which is in a mode is refused: keys would be lost, or drive the mode.
+// Every tool that types uses it, and says what may be echoed, which no wait takes for
+// output. The commands in first run in any case.
 //
-// Into the caller's own pane it types when the user has agreed, which takes a
-// second round trip.
+// It types into the caller's own pane only if the user has agreed, which takes a second
+// round trip.
 func (c *call) typeInto(ctx context.Context, on aimed, what echo, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (tmux.PaneID, error) {
 	if c.decl.harm != types {
 		panic(c.decl.name + " types into panes and does not declare it")
@@ -43,11 +42,11 @@ func (c *call) typeInto(ctx context.Context, on aimed, what echo, typing func(tm
 	return pane, err
 }
 
-// typeIntoMade is typeInto for a pane that the call itself made. That is not the
-// caller's, but keys go there too if a hook has synchronized them: then none are typed.
+// typeIntoMade is typeInto for a pane that the call itself created. It is not the caller's,
+// but a hook may have synchronized them: then nothing is typed.
 func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, typing func(tmux.Target) ([]tmux.Command, error)) error {
 	var own tmux.PaneID
-	if c.s.mayHurtCaller(c.tmux) && c.s.cfg.Caller.Pane != pane { // else of another server
+	if c.s.mayHurtCaller(c.tmux) && c.s.cfg.Caller.Pane != pane { // on another server
 		own = c.s.cfg.Caller.Pane
 	}
 	_, reaches, err := c.typeUnless(ctx, own, atPane(pane), what, typing)
@@ -57,8 +56,8 @@ func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, ty
 	return err
 }
 
-// typeUnless is typeInto, but types nothing if the keys would also reach the pane
-// not. It returns the pane that on names.
+// typeUnless is typeInto, but types nothing if the keys would also reach the pane not. It
+// returns the pane that on names.
 func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what echo, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
 	if what.longest > runner.MostLine {
 		if on, err = c.takesLine(ctx, on, what.longest); err != nil {
@@ -84,7 +83,7 @@ func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what e
 		reached = tmux.Displayed(&b, tmux.DisplayMessage{Target: on.target, Message: reach})
 		condition = "#{?" + reach + ",0," + condition + "}"
 	}
-	// What is new from here on is what a wait in this pane counts.
+	// A wait in this pane counts what is new from here on.
 	before := tmux.AddLook(&b, on.target)
 	tmux.Add(&b, tmux.Require{Target: on.target, Condition: condition})
 	for _, cmd := range cmds {
@@ -112,7 +111,7 @@ func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what e
 	return (*rows)[0].ID, false, nil
 }
 
-// noteSynchronized notes which other panes of its window got the keys of a pane.
+// noteSynchronized records which other panes of its window got the keys typed into a pane.
 func (c *call) noteSynchronized(ctx context.Context, pane tmux.PaneID) {
 	type row struct {
 		ID tmux.PaneID `tmux:"pane_id"`
@@ -127,8 +126,8 @@ func (c *call) noteSynchronized(ctx context.Context, pane tmux.PaneID) {
 	}
 }
 
-// takesLine refuses a line of so many bytes that the terminal would cut. What is typed then goes to
-// the pane that it has looked at.
+// takesLine refuses a line of size bytes if the terminal would truncate it. The returned
+// aimed is the pane that was checked, to type into.
 func (c *call) takesLine(ctx context.Context, on aimed, size int) (aimed, error) {
 	type row struct {
 		ID  tmux.PaneID `tmux:"pane_id"`
@@ -136,7 +135,7 @@ func (c *call) takesLine(ctx context.Context, on aimed, size int) (aimed, error)
 		TTY string      `tmux:"pane_tty"`
 	}
 	rows, err := tmux.List[row](ctx, c.tmux, tmux.DisplayMessage{Target: on.target})
-	if err != nil || rows[0].ID == "" { // which typeUnless tells
+	if err != nil || rows[0].ID == "" { // reported by typeUnless
 		return on, err
 	}
 	if pane := rows[0]; runner.CutsLines(pane.PID, pane.TTY) {
@@ -147,14 +146,14 @@ func (c *call) takesLine(ctx context.Context, on aimed, size int) (aimed, error)
 	return on, nil
 }
 
-// taker is what decides whether a pane takes what is typed.
+// taker is what decides whether a pane takes keys.
 type taker struct {
 	ID     tmux.PaneID `tmux:"pane_id"`
 	Dead   bool        `tmux:"pane_dead"`
 	InMode bool        `tmux:"pane_in_mode"`
 	Mode   string      `tmux:"pane_mode"`
 	Off    bool        `tmux:"pane_input_off"`
-	// Synchronized is that keys go to the other panes of its window too.
+	// Synchronized is set if keys also go to the other panes of its window.
 	Synchronized bool `tmux:"pane_synchronized"`
 }
 
@@ -173,8 +172,8 @@ func (c *call) takes(ctx context.Context, s selection, pane taker) error {
 	return nil
 }
 
-// protectLost guards the panes that a filter keeps: any may be the one that the agent
-// runs in, as its client is known only by its program.
+// protectLost guards the panes that a filter keeps: the agent may run in any of them, as
+// only its client's program is known.
 func (c *call) protectLost(ctx context.Context, h harm, filter tmux.Format) error {
 	type row struct {
 		ID  tmux.PaneID `tmux:"pane_id"`

@@ -40,7 +40,7 @@ type peer struct {
 	waiting map[string]chan reply
 	// messages are all messages from the server in the order they came.
 	messages []json.RawMessage
-	// reads is set for a client that gets text alone.
+	// reads is set for a client that gets only text.
 	reads bool
 }
 
@@ -89,8 +89,8 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-// configFor is a configuration for a tmux server of tmuxtest, outside any tmux
-// and with every tool.
+// configFor returns a configuration for a tmux server of tmuxtest, outside any tmux and
+// with every tool.
 func configFor(srv *tmux.Server) server.Config {
 	return server.Config{
 		Tmux: srv.Binary(), SocketPath: srv.SocketPath(), Tier: server.Destructive, Results: server.ResultsJSON, SuppressHistory: true, Version: "test",
@@ -113,7 +113,7 @@ func connect(t testing.TB, cfg server.Config) *peer {
 	return connectTo(t, newServer(t, cfg))
 }
 
-// servedBy is serve, and the server.
+// servedBy is serve, but also returns the server.
 func servedBy(t testing.TB, cfg server.Config) (*server.Server, *peer) {
 	t.Helper()
 	s, err := server.New(cfg)
@@ -125,7 +125,7 @@ func servedBy(t testing.TB, cfg server.Config) (*server.Server, *peer) {
 	return s, p
 }
 
-// promptly is a server of this process with its client.
+// promptly returns a server in this process with its client.
 func promptly(t *testing.T, srv *tmux.Server) (*server.Server, *peer) {
 	t.Helper()
 	return servedBy(t, configFor(srv))
@@ -167,7 +167,8 @@ func newPeer(t testing.TB, in io.WriteCloser) *peer {
 	return &peer{t: t, in: in, done: make(chan struct{}), waiting: map[string]chan reply{}}
 }
 
-// program is the path of tmux-mcp: this test program by another name, so that nothing is built.
+// program returns the path of tmux-mcp: this test program under another name, so that
+// nothing is built.
 var program = sync.OnceValue(func() string {
 	dir := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "program") // goes when the tests are over
 	path := filepath.Join(dir, "tmux-mcp")
@@ -196,7 +197,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	testtool.Parallel(20)
-	// What run_command keeps is not put beside that of the developer's own servers.
+	// Keep run_command's files away from those of the developer's own servers.
 	own, err := os.MkdirTemp("", "tmux-mcp-test")
 	if err != nil {
 		panic(err)
@@ -204,7 +205,7 @@ func TestMain(m *testing.M) {
 	os.Setenv("XDG_RUNTIME_DIR", own)
 	code := m.Run()
 	os.RemoveAll(own)
-	// A recorder is there for two seconds after its command.
+	// A recorder exists for two seconds after its command.
 	left := workingIn(own)
 	for end := time.Now().Add(time.Minute); len(left) > 0 && time.Now().Before(end); left = workingIn(own) {
 		time.Sleep(50 * time.Millisecond)
@@ -216,8 +217,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// workingIn are the processes whose directory is below one that is removed, as far as that
-// can be known.
+// workingIn returns the processes whose working directory is below a removed one, as far as
+// that can be known.
 func workingIn(dir string) (pids []string) {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {
@@ -307,7 +308,7 @@ func (p *peer) send(format string, args ...any) {
 	}
 }
 
-// begin sends a request and returns where its reply will come, and its id.
+// begin sends a request and returns a channel for its reply, and its id.
 func (p *peer) begin(method string, params any) (<-chan reply, string) {
 	p.t.Helper()
 	raw, err := json.Marshal(params)
@@ -414,11 +415,11 @@ func (p *peer) resultOf(name, schema string, r reply) result {
 	return res
 }
 
-// someFields after the name of a tool is its schema for a call that chooses fields.
+// someFields is appended to a tool's name for its schema in calls that choose fields.
 const someFields = ", some fields"
 
-// schema is the output schema of a tool, made strict: every property must be
-// there, unless fields were chosen, and no other.
+// schema returns the output schema of a tool, made strict: every property must be there,
+// unless fields were chosen, and no other.
 func (p *peer) schema(name string) *jsonschema.Schema {
 	p.t.Helper()
 	tool, some := strings.CutSuffix(name, someFields)
@@ -448,11 +449,11 @@ func (p *peer) schema(name string) *jsonschema.Schema {
 	return s
 }
 
-// outputSchemas are those of tools, by name: all servers have the same ones, and to list them takes
-// longer than most calls.
+// outputSchemas are the schemas of tools, by name: all servers have the same ones, and
+// listing them takes longer than most calls.
 var outputSchemas sync.Map
 
-// compiled is a strict schema. To compile one takes longer than most tests.
+// compiled returns a strict schema. Compiling one takes longer than most tests.
 func compiled(text string, all bool) (*jsonschema.Schema, error) {
 	type key struct {
 		text string
@@ -532,7 +533,7 @@ type rows struct {
 	Total  int              `json:"total"`
 }
 
-// column is one property of all rows, joined by spaces.
+// column returns one property of all rows, joined by spaces.
 func (r rows) column(name string) string {
 	var values []string
 	for _, row := range r.Result {
@@ -547,7 +548,7 @@ func session(t testing.TB, srv *tmux.Server, name string) {
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", name, "-x", "80", "-y", "24", "cat")
 }
 
-// asks are the ids of the requests that the server has sent.
+// asks returns the ids of the requests that the server has sent.
 func (p *peer) asks() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 // act is a call whose effects are observed, and the tmux commands around it.
 type act struct{ args, first, then string }
 
-// acts are the calls of testdata/acts.txt, by the names of their tools.
+// acts returns the calls of testdata/acts.txt, by tool name.
 func acts(t *testing.T) map[string][]act {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "acts.txt"))
@@ -48,7 +48,7 @@ func acts(t *testing.T) map[string][]act {
 	return all
 }
 
-// stage is a tmux server for one act, and what is seen of it.
+// stage is a tmux server for one act, and what is observed of it.
 type stage struct {
 	srv    *tmux.Server
 	dir    string
@@ -95,8 +95,7 @@ func (s *stage) fill(text string) string {
 		"SOCKET", s.srv.SocketPath(), "BUFFER", s.buffer, "JOB", s.job, "TMUXBIN", s.srv.Binary()+" -S "+s.srv.SocketPath()).Replace(text)
 }
 
-// tmux runs command lines of plain words as one list. What it says if one fails is
-// no output.
+// tmux runs command lines of plain words as one list. Errors are not part of the output.
 func (s *stage) tmux(lines ...string) string {
 	var cmds []tmux.Command
 	for _, line := range lines {
@@ -110,7 +109,7 @@ func (s *stage) tmux(lines ...string) string {
 	return string(bytes.Join(outs, []byte("==\n")))
 }
 
-// settled is the state once it changes no more by itself.
+// settled returns the state once it no longer changes by itself.
 func (s *stage) settled(t *testing.T) string {
 	was, same := wholeState(t, s.srv), 0
 	for i := 0; i < 100 && same < 5; i++ {
@@ -126,7 +125,7 @@ func (s *stage) settled(t *testing.T) string {
 
 var tokens = regexp.MustCompile(`token\d+`)
 
-// things are what can be ended or thrown away: sessions, windows, processes in panes,
+// things returns what can be ended or discarded: sessions, windows, processes in panes,
 // lines of output, buffers, the content of a file, a job.
 func (s *stage) things() map[string]bool {
 	things := map[string]bool{}
@@ -148,22 +147,22 @@ func (s *stage) things() map[string]bool {
 	return things
 }
 
-// programs are the processes that tmux has started and that run.
+// programs returns the running processes that tmux has started.
 func (s *stage) programs() []string {
 	children, _ := os.ReadFile("/proc/" + s.pid + "/task/" + s.pid + "/children")
 	return strings.Fields(string(children))
 }
 
-// effects are what a call was seen to do.
+// effects are the observed effects of a call.
 type effects struct {
 	started, destroyed bool
 
 	lost    []string // what was destroyed
 	changes string   // of the state
-	drift   string   // changes by the same call again
+	drift   string   // changes by repeating the call
 }
 
-// observe makes a call on a stage of its own.
+// observe makes a call on its own stage.
 func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 	s := newStage(t)
 	cfg := configFor(s.srv)
@@ -211,7 +210,7 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 	}
 	after, now := s.settled(t), s.things()
 	for thing := range things {
-		// Asked again: on a busy machine a question to tmux may fail.
+		// Query again: on a busy machine a query of tmux may fail.
 		if !now[thing] && !s.things()[thing] {
 			e.destroyed, e.lost = true, append(e.lost, thing)
 		}
@@ -230,7 +229,7 @@ func observe(t *testing.T, tier server.Tier, tool string, a act) (e effects) {
 	return e
 }
 
-// TestHintsAreWhatWasObserved: a client asks its user, or not, by a tool's hints.
+// TestHintsAreWhatWasObserved: clients decide by a tool's hints whether to ask their user.
 func TestHintsAreWhatWasObserved(t *testing.T) {
 	t.Parallel()
 	acts := acts(t)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Some clients show a model no more than the first bytes of the instructions, and one
-// repeats them in each tool's description. So what matters comes first, in firstBytes, and
-// all of it is short; then comes where the agent itself is.
+// Some clients show a model only the first bytes of the instructions, and one repeats them
+// in each tool's description. So everything is short, what matters most comes first, within
+// firstBytes, and where the agent itself is comes last.
 const (
 	firstBytes      = 240
 	maxInstructions = 1000
@@ -18,8 +18,8 @@ const (
 //go:embed instructions.txt
 var baseInstructions string
 
-// instructions returns the text that clients show to the model. Our own part must
-// fit; what the environment adds is left out if it does not.
+// instructions returns the text that clients show to the model. Our own part must fit; what
+// the environment adds is omitted if it does not.
 func (s *Server) instructions() (string, error) {
 	base := strings.TrimSpace(baseInstructions)
 	if s.cfg.Tier == Readonly {

@@ -12,7 +12,7 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// outputSelect is which of the output of a command a call wants.
+// outputSelect says which part of a command's output a call wants.
 type outputSelect struct {
 	Match    string `json:"match,omitempty" desc:"return only lines with this text"`
 	Regex    bool   `json:"regex,omitempty" desc:"match is RE2"`
@@ -27,7 +27,7 @@ func (in outputSelect) check() error {
 	return nil
 }
 
-// sink is what takes the output.
+// sink returns what collects the output.
 func (in outputSelect) sink(ctx context.Context) (*outputSink, error) {
 	s := &outputSink{ctx: context.WithoutCancel(ctx), context: in.Context, look: &matching{most: maxMatching}}
 	if in.Match == "" {
@@ -38,8 +38,8 @@ func (in outputSelect) sink(ctx context.Context) (*outputSink, error) {
 	return s, err
 }
 
-// outputSink keeps of the lines of a command's output the last or, with a matcher,
-// those that match and what is around them, as grep -n shows it. It counts them all.
+// outputSink keeps the last lines of a command's output or, with a matcher, those that
+// match and their context, as grep -n shows it. It counts all lines.
 type outputSink struct {
 	ctx     context.Context
 	m       *matcher
@@ -50,7 +50,7 @@ type outputSink struct {
 	matched      int
 	kept         []string
 	size         int // of what is kept
-	dropped      int // what was too much to be kept
+	dropped      int // lines that were too much to keep
 	before       []string
 	end          []string // the last lines, for a command that fails and prints no match
 	after        int      // how many lines to keep after a match
@@ -113,40 +113,40 @@ func (s *outputSink) keep(line string) {
 	}
 }
 
-// The states of a job.
+// States of a job.
 const (
 	jobRunning = "running"
 	jobEnded   = "ended"
 	jobLost    = "lost"
 )
 
-// runResult is what became of a command.
+// runResult is the outcome of a command.
 type runResult struct {
 	PaneID tmux.PaneID `json:"pane_id"`
-	// JobID is set when get_job has more of it.
+	// JobID is set if get_job has more of it.
 	JobID      *string `json:"job_id"`
 	State      string  `json:"state" enum:"running,ended,lost"`
 	ExitStatus *int    `json:"exit_status"`
 	TimedOut   bool    `json:"timed_out"`
-	// PaneGone is set if the pane's program ended before the command did.
+	// PaneGone is set if the pane's program ended before the command.
 	PaneGone             bool     `json:"pane_gone"`
 	ElapsedSeconds       float64  `json:"elapsed_seconds"`
 	Output               []string `json:"output" exact:"true"`
 	OutputTruncated      bool     `json:"output_truncated"`
 	OutputTruncatedLines int      `json:"output_truncated_lines"`
-	// OutputLines is how many lines the command printed, MatchedLines how many match.
+	// OutputLines is how many lines the command printed, and MatchedLines how many match.
 	OutputLines  int  `json:"output_lines"`
 	MatchedLines *int `json:"matched_lines"`
-	// LinesMissed is set if output may be incomplete, or look different in the pane.
+	// LinesMissed is set if the output may be incomplete, or differ from the pane.
 	LinesMissed      bool    `json:"lines_missed"`
 	Note             *string `json:"note"`
 	EffectiveTimeout float64 `json:"effective_timeout"`
 
-	detached bool // what is wanted is the job's id
+	detached bool // the caller wants only the job's id
 }
 
-// answer ends the reading of the output, and makes the result of it. Whole is that it
-// holds all of the output.
+// answer finishes reading the output and returns the result. whole is set if the result
+// contains all of the output.
 func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 	if r.cmd.Close(); !r.cmd.Recorded() {
 		r.readOff(ctx)
@@ -158,8 +158,8 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 	lines, cut := lastLines(out.kept, in.MaxLines)
 	dropped := out.dropped + cut
 	most := maxResult * 2 / 5
-	room := r.s.budgetIn(ctx) - lineRoom // of text, whose first lines its view leaves out
-	if r.s.cfg.Results == ResultsJSON {  // it is in the result twice
+	room := r.s.budgetIn(ctx) - lineRoom // in text, whose view omits the first lines
+	if r.s.cfg.Results == ResultsJSON {  // the result contains it twice
 		room = r.s.cfg.MaxResult/2 - jsonRoom
 		most = min(most, max(room, leastRoom))
 	}
@@ -191,7 +191,7 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 		res.State = jobRunning
 	}
 	if res.State == jobRunning && res.Note == nil && !r.in.Detach && r.asks(ctx) {
-		note := "it seems to wait for input: send_keys answers it" // the output ends in what it asks
+		note := "it seems to wait for input: send_keys answers it" // the output ends with a question
 		res.Note = &note
 	}
 	if lost := res.State == jobLost && !res.PaneGone; lost || res.LinesMissed {
@@ -207,7 +207,7 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 	return res, !res.OutputTruncated && len(lines) >= out.lines && (r.s.cfg.Results == ResultsJSON || out.bytes < r.s.budgetIn(ctx)-lineRoom)
 }
 
-// asks reports whether the cursor stands right behind a text that ends as questions and prompts do.
+// asks reports whether the cursor is right after text that ends as questions or prompts do.
 func (r *execution) asks(ctx context.Context) bool {
 	if ctx.Err() != nil || r.lookAgain(ctx) != nil || r.pane.Y >= len(r.pane.screen) {
 		return false
@@ -218,15 +218,15 @@ func (r *execution) asks(ctx context.Context) bool {
 }
 
 const (
-	// longShown is how much is shown of a line that would take the place of others.
+	// longShown is how much is shown of a line that would displace others.
 	longShown = 2000
-	// jsonRoom is about what a result has in JSON besides its output, leastRoom what its output
-	// has at least, also in a batch of many.
+	// jsonRoom is about the size of a result in JSON without its output, and leastRoom the
+	// minimum left for its output, even in a large batch.
 	jsonRoom, leastRoom = 500, 100
 )
 
-// shortened returns lines whose JSON has at most n bytes as they are. Of more, it shows only the
-// first bytes of long ones, and reports whether there are any.
+// shortened returns lines unchanged if their JSON has at most n bytes. Otherwise it
+// truncates long lines, and reports whether there were any.
 func shortened(lines []string, n int) (_ []string, short bool) {
 	left := n
 	for _, l := range lines {
@@ -238,14 +238,14 @@ func shortened(lines []string, n int) (_ []string, short bool) {
 	lines = slices.Clone(lines)
 	for i, l := range lines {
 		if size := jsonSize(l); size > min(longestLine, n) {
-			shown := min(longShown, n/2) * len(l) / size // less of what JSON escapes
+			shown := min(longShown, n/2) * len(l) / size // less if JSON escapes much of it
 			lines[i], short = fmt.Sprintf("%s… (%d bytes)", head(l, shown), len(l)), true
 		}
 	}
 	return lines, short
 }
 
-// jsonSize is the size of a line among others.
+// jsonSize returns the size of a line in a JSON list.
 func jsonSize(line string) int {
 	text, err := params.Marshal(line)
 	if err != nil {
@@ -254,8 +254,9 @@ func jsonSize(line string) int {
 	return len(text) + 1
 }
 
-// lastBytes keeps the last lines whose JSON has at most n bytes, at least one, and
-// returns how many it left out. mw_limit would cut a larger result, and cannot say how.
+// lastBytes keeps the last lines whose JSON has at most n bytes, at least one, and returns
+// how many it omitted. mw_limit would truncate a larger result without being able to say
+// how.
 func lastBytes(lines []string, n int) (kept []string, cut int) {
 	for cut = len(lines); cut > 0; cut-- {
 		if n -= jsonSize(lines[cut-1]); n < 0 && cut < len(lines) {
@@ -299,7 +300,7 @@ func (r *runResult) view() view {
 	return v
 }
 
-// view shows several jobs as a batch does: below a line that has the number of its lines.
+// view shows several jobs as a batch does: each below a line with its number of lines.
 func (g *gotJobs) view() view {
 	if len(g.Others) == 0 {
 		return g.runResult.view()
@@ -315,7 +316,7 @@ func (g *gotJobs) view() view {
 	return v
 }
 
-// sweepJobs removes what is over of jobs, now and then.
+// sweepJobs occasionally removes the remains of jobs.
 func (s *Server) sweepJobs() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,19 +8,19 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// jobMatch is a job with lines of its recorded output that match.
+// jobMatch is a job with the matching lines of its recorded output.
 type jobMatch struct {
 	JobID   string      `json:"job_id"`
 	PaneID  tmux.PaneID `json:"pane_id"`
 	Command string      `json:"command"`
 	Matches int         `json:"matches"`
 	Lines   []string    `json:"lines" exact:"true" desc:"each after its number and a colon, or a dash if it is context"`
-	// cut says that there are more, or that not all of the output was searched.
+	// cut is set if there are more, or if part of the output was not searched.
 	cut bool
 }
 
-// searchJobs searches what the jobs in the selection have printed, the newest job first. It ends
-// when it has taken maxMatching; rest is how many jobs were not searched then, or not to their end.
+// searchJobs searches the output of the jobs in the selection, newest job first, for up to
+// maxMatching. rest is the number of jobs that were not searched completely by then.
 func (c *call) searchJobs(ctx context.Context, in searchPanesIn, m *matcher) (found []jobMatch, rest int, err error) {
 	type row struct {
 		ID      tmux.PaneID `tmux:"pane_id"`

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// What tmux does not know as the name of a key it types as text, so a model that writes
-// Ctrl+C or ArrowUp types these words into the pane. They are refused.
+// tmux types anything that it does not know as a key name, so a model that sends Ctrl+C or
+// ArrowUp would type these words into the pane. They are refused.
 
-// keyNames are tmux's names of keys that go by others elsewhere, in lower case.
+// keyNames maps key names used elsewhere, in lower case, to tmux's.
 var keyNames = map[string]string{
 	"esc": "Escape", "return": "Enter", "ret": "Enter", "cr": "Enter", "newline": "Enter",
 	"backspace": "BSpace", "bs": "BSpace", "del": "DC", "spacebar": "Space",
@@ -25,8 +25,8 @@ var (
 	oneKey       = regexp.MustCompile(`(?i)^(.|f[0-9]{1,2}|enter|tab|btab|escape|bspace|space|up|down|left|right|home|end|pageup|pagedown|pgup|pgdn|ic|dc|insert|delete)$`)
 )
 
-// misnamedKey reports whether a text is the name of a key elsewhere but not in tmux,
-// and what tmux calls it; empty if it has no such key.
+// misnamedKey reports whether a text is a key name elsewhere but not in tmux. name is
+// tmux's name for the key, or "" if it has none.
 func misnamedKey(text string) (name string, misnamed bool) {
 	inner := text
 	if m := bracketedKey.FindStringSubmatch(text); m != nil {
@@ -40,12 +40,12 @@ func misnamedKey(text string) (name string, misnamed bool) {
 	case !ok:
 		return "", withoutKey.MatchString(inner)
 	case wordKey.MatchString(name):
-		return strings.ToUpper(name[:1]) + name[1:], true // gdb's up, or the key?
+		return strings.ToUpper(name[:1]) + name[1:], true // gdb's command up, or the key?
 	}
 	return name, name != text
 }
 
-// keyName is tmux's name of a key.
+// keyName returns tmux's name of a key.
 func keyName(s string) (string, bool) {
 	if name := keyNames[strings.ToLower(s)]; name != "" {
 		return name, true
@@ -65,7 +65,7 @@ func keyName(s string) (string, bool) {
 	case modifier == "S" && key == "Tab":
 		return "BTab", true
 	}
-	// A name that tmux takes as it is stays as it is.
+	// A name that tmux accepts stays unchanged.
 	if len(m[1]) == 1 && strings.HasPrefix(s, m[1]+"-") {
 		return m[1] + "-" + key, true
 	}

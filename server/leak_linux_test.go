@@ -12,11 +12,11 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// leakers are the tools whose lists of commands are long or conditional. TestTmuxDoesNotGrow calls
-// the first of them by default.
+// leakers are the tools whose lists of commands are long or conditional. By default,
+// TestTmuxDoesNotGrow calls the first of them.
 var leakers = []string{"search_panes", "send_keys", "send_keys_batch", "select_layout", "resize_pane", "select_pane", "move_window"}
 
-// listers are the tools that read something of every window or pane each time, which takes
+// listers are the tools that read something of every window or pane each time, which costs
 // many kilobytes.
 var listers = []string{"list_windows", "list_panes", "move_window", "agent_status", "wait_for_channel"}
 
@@ -35,9 +35,9 @@ func keepsQuoted(t *testing.T, srv *tmux.Server, pid int) bool {
 	return growth > 3000 // of 7.7 MB
 }
 
-// A thousand calls of a tool make the user's tmux grow by less than 5 MB; by default 200 of one tool,
-// by less than 1 MB. A nested list of commands, as if-shell runs one, is never freed by most versions; none is
-// used.
+// A thousand calls of a tool make the user's tmux grow by less than 5 MB; by default 200
+// calls of one tool, by less than 1 MB. Most versions never free a nested list of commands,
+// such as if-shell runs, so none is used.
 func TestTmuxDoesNotGrow(t *testing.T) {
 	calls := testtool.Size(200, 1000)
 	srv := tmuxtest.New(t)
@@ -91,7 +91,8 @@ func TestTmuxDoesNotGrow(t *testing.T) {
 	}
 }
 
-// afresh leaves only what the test made, and makes the session to work in anew.
+// afresh removes everything except what the test created, and creates the working session
+// again.
 func (w *soaker) afresh(t *testing.T) {
 	t.Helper()
 	ctx := tmuxtest.Context(t)

@@ -12,19 +12,18 @@ import (
 	"tmuxmcp/server/params"
 )
 
-// Names, titles, paths and the like are chosen by whatever runs in tmux, and a
-// model reads them beside our own words. Characters in them that nobody can see, or
-// that reorder what is around them, are shown by their numbers, as \u202e is. Such a
-// name is for reading: what has it is addressed by its id.
+// Names, titles, paths and the like are chosen by whatever runs in tmux, and a model reads
+// them next to our own words. Characters that are invisible, or that reorder the text
+// around them, are shown by number, such as \u202e. Such a name is only for display;
+// address its object by id.
 //
-// Properties that are returned unchanged, screens above all, have the tag
-// exact:"true" in the output's type. So do values that only the user or this client
-// can set: options, environments, hooks and buffers, which are data for programs.
+// Properties that are returned unchanged, above all screens, have the tag exact:"true" in
+// the output's type. So do values that only the user or this client can set: options,
+// environments, hooks and buffers, which are data for programs.
 
-// invisible reports whether a character shows as nothing, or changes how others
-// show: control and format characters (the bidirectional ones among them), line and
-// paragraph separators, fillers and variation selectors. The one that asks for
-// emoji is let be: it is in many titles.
+// invisible reports whether a character is invisible or changes how others appear: control
+// and format characters (including bidirectional ones), line and paragraph separators,
+// fillers and variation selectors. The selector for emoji is allowed: it is in many titles.
 func invisible(r rune) bool {
 	switch {
 	case r < 0x20 || r == 0x7f:
@@ -37,8 +36,7 @@ func invisible(r rune) bool {
 		r == 0x034f || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0
 }
 
-// legible is a text with what is invisible in it shown by numbers. What is in keep
-// stays.
+// legible returns a text with invisible characters, except those in keep, as numbers.
 func legible(s, keep string) string {
 	hidden := func(r rune) bool { return invisible(r) && !strings.ContainsRune(keep, r) }
 	if !strings.ContainsFunc(s, hidden) {
@@ -58,8 +56,8 @@ func legible(s, keep string) string {
 	return b.String()
 }
 
-// legibleJSON makes the texts in an output's JSON legible, except for the exact
-// properties. It first checks whether there is anything to do: there rarely is.
+// legibleJSON makes the texts in an output's JSON legible, except for exact properties. It
+// first checks whether there is anything to do, which is rare.
 func legibleJSON(raw []byte, t reflect.Type) []byte {
 	if !mayHide(raw) {
 		return raw
@@ -68,7 +66,7 @@ func legibleJSON(raw []byte, t reflect.Type) []byte {
 	out := make([]byte, 0, len(raw)+64)
 	type level struct{ object, exact bool }
 	stack := []level{{}}
-	key, keeps := true, false // whether a key comes next, and its value is kept
+	key, keeps := true, false // whether a key comes next, and whether its value is kept
 	for i := 0; i < len(raw); {
 		top := stack[len(stack)-1]
 		c := raw[i]
@@ -115,8 +113,8 @@ func legibleJSON(raw []byte, t reflect.Type) []byte {
 	return out
 }
 
-// mayHide reports whether JSON may have a text with something invisible in it: an
-// escape of more than a quote or a backslash, or characters beyond ASCII that are.
+// mayHide reports whether JSON may contain a text with something invisible: an escape other
+// than of a quote or a backslash, or an invisible character beyond ASCII.
 func mayHide(raw []byte) bool {
 	for i := 0; i < len(raw); i++ {
 		c := raw[i]
@@ -141,7 +139,7 @@ func mayHide(raw []byte) bool {
 
 var exactCache sync.Map // reflect.Type → map[string]bool
 
-// exactProperties are the properties of an output, at any depth, whose values are
+// exactProperties returns the properties of an output, at any depth, whose values are
 // returned unchanged.
 func exactProperties(t reflect.Type) map[string]bool {
 	if t = params.Elem(t); t.Kind() == reflect.Slice {

@@ -31,8 +31,8 @@ func TestWhatIsInvisibleIsShownByItsNumber(t *testing.T) {
 	}
 }
 
-// FuzzLegibleJSON: the texts of an output are legible, those that are exact are
-// what they were, and the JSON is otherwise the same.
+// FuzzLegibleJSON: the texts of an output are legible, exact ones are unchanged, and the
+// JSON is otherwise the same.
 func FuzzLegibleJSON(f *testing.F) {
 	f.Add("x", "y", "k")
 	f.Add("a\u202e\"\\\n\x1b", "\u200b{}[],:", "\u2066\"")

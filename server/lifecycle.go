@@ -8,16 +8,15 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Close removes the files of a server that is not to be called again. Serve does it
-// at its end.
+// Close removes the files of a server that is no longer used. Serve calls it at its end.
 func (s *Server) Close() { s.files.Close() }
 
-// bufferName is the form of the paste buffers that this program makes. No other
-// buffer is ever shown, pasted or deleted: they may hold the user's clipboard.
+// bufferName matches the paste buffers that this program creates. No other buffer is ever
+// shown, pasted or deleted, since it may hold the user's clipboard.
 var bufferName = regexp.MustCompile(`^libtmux_mcp_[0-9a-f]{32}_[A-Za-z0-9_.-]{1,64}$`)
 
-// madeBuffer notes that a tmux server holds a buffer of ours, so that the end of
-// this program removes it.
+// madeBuffer records that a tmux server holds one of our buffers, to be removed when this
+// program ends.
 func (s *Server) madeBuffer(srv *tmux.Server) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,11 +26,11 @@ func (s *Server) madeBuffer(srv *tmux.Server) {
 	s.withBuffers[srv.SocketPath()] = srv
 }
 
-// removalTime bounds the removal of buffers at the end, on each server.
+// removalTime bounds the removal of buffers at the end, per server.
 var removalTime = 4 * time.Second
 
-// removeBuffers deletes the buffers of this form on the servers where some were
-// made. Servers without are not contacted.
+// removeBuffers deletes our buffers on the servers where some were created. Other servers
+// are not contacted.
 func (s *Server) removeBuffers() {
 	s.mu.Lock()
 	servers := s.withBuffers

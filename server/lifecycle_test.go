@@ -46,7 +46,7 @@ func TestTheEndRemovesOurBuffersAlone(t *testing.T) {
 	}
 }
 
-// TestNothingOfTheServerTouchesTmux: neither its coming nor its going shows.
+// TestNothingOfTheServerTouchesTmux: neither its start nor its end is visible.
 func TestNothingOfTheServerTouchesTmux(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
@@ -61,9 +61,9 @@ func TestNothingOfTheServerTouchesTmux(t *testing.T) {
 	}
 }
 
-// TestNothingIsAttached: what a call does is all that tmux sees of this server. An
-// attached client would run hooks, bring its environment into the session, and end
-// a session with destroy-unattached when it leaves.
+// TestNothingIsAttached: all that tmux sees of this server is what a call does. An attached
+// client would run hooks, bring its environment into the session, and end a session with
+// destroy-unattached when it leaves.
 func TestNothingIsAttached(t *testing.T) {
 	for _, way := range []tmux.Transport{tmux.TransportExec, tmux.TransportNative} {
 		t.Run(string(way), func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestNothingIsAttached(t *testing.T) {
 	}
 }
 
-// TestSignalRemovesBuffers: a signal ends it as the end of its input does.
+// TestSignalRemovesBuffers: a signal ends it in the same way as the end of its input.
 func TestSignalRemovesBuffers(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {

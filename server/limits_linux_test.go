@@ -16,7 +16,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// limitFiles lets a process open no more file descriptors until the returned function is called.
+// limitFiles lets a process open no more file descriptors until the returned function is
+// called.
 func limitFiles(t *testing.T, pid int) (restore func()) {
 	t.Helper()
 	var old unix.Rlimit
@@ -46,8 +47,8 @@ func limitFiles(t *testing.T, pid int) (restore func()) {
 	}
 }
 
-// Without file descriptors a call says so. It reports neither that the tmux server is gone, nor
-// that a pane is, and subscribers hear nothing.
+// A call that has run out of file descriptors says so. It reports neither that the tmux
+// server is gone, nor that a pane is, and subscribers are not notified.
 func TestNoFileDescriptors(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"auto", "exec"} {
@@ -102,7 +103,7 @@ func TestNoFileDescriptors(t *testing.T) {
 	}
 }
 
-// A socket that cannot be made is one sentence, from every tool and by doctor.
+// A socket that cannot be created is reported in one sentence, by every tool and by doctor.
 func TestASocketThatCannotBe(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)

@@ -6,8 +6,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// limited keeps the last lines, at most maxLines of them and maxBytes of their joined
-// text; nil is no limit. It returns how many lines and bytes it left out.
+// limited keeps the last lines: at most maxLines, and at most maxBytes when joined; nil
+// means no limit. It returns how many lines and bytes it omitted.
 func limited(lines []string, maxLines, maxBytes *int) (kept []string, cutLines, cutBytes int) {
 	kept, cutLines = lastLines(lines, maxLines)
 	for _, l := range lines[:cutLines] {
@@ -34,8 +34,8 @@ func limited(lines []string, maxLines, maxBytes *int) (kept []string, cutLines, 
 	return kept, cutLines, cutBytes
 }
 
-// reading is the target of a tool that reads a pane: see [call.spec]. A session's
-// name that tmux could take for more than a name is looked up first.
+// reading returns the target of a tool that reads a pane: see [call.spec]. A session's name
+// that tmux could misinterpret is looked up first.
 func (c *call) reading(ctx context.Context, s selection) (tmux.Target, error) {
 	if s.pane != "" || s.window != "" || s.session != "" || plainName(s.name) {
 		return c.spec(s)

@@ -14,13 +14,11 @@ import (
 
 const canary = "CANARY7331"
 
-// canaries are texts that an error, or its log record, is tempted to repeat in
-// another spelling.
+// canaries are texts that an error, or its log record, might repeat in another spelling.
 var canaries = []string{canary, canary + "\n", "\n" + canary, " " + canary + "\t", "%" + canary, canary + ";", "#{" + canary + "}", "(" + canary, "/no/such/" + canary}
 
-// planted are calls of a tool with the canary in each of its arguments, as an
-// argument that it does not have, and in place of all arguments.
-// Files get the canary below dir.
+// planted returns calls of a tool with the canary in each of its arguments, as an argument
+// that it does not have, and in place of all arguments. Files get the canary below dir.
 func planted(r *rand.Rand, tool listedTool, texts []string, dir string) []toolCall {
 	var calls []toolCall
 	known := sensible()
@@ -44,8 +42,8 @@ func planted(r *rand.Rand, tool listedTool, texts []string, dir string) []toolCa
 	return calls
 }
 
-// TestLogsHoldNoArgument: with every log at its most talkative, whatever argument
-// a secret is put into, and however the call ends, no log has it.
+// TestLogsHoldNoArgument: with every log at its most verbose, whatever argument a secret is
+// put into, and however the call ends, no log contains it.
 func TestLogsHoldNoArgument(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*server.Config){

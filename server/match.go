@@ -10,27 +10,25 @@ import (
 	"time"
 )
 
-// matcher finds a text or a regular expression in lines. Matching is done here
-// and not in tmux, whose patterns are of another kind and whose formats a
-// pattern could break out of.
+// matcher finds a text or a regular expression in lines. Matching is done here and not in
+// tmux, whose patterns are of another kind and whose formats a pattern could break out of.
 type matcher struct {
 	re    *regexp.Regexp
-	steps int // how many at most for each byte of a line
-	// space is set when the pattern ends in a space, as that of a prompt does.
+	steps int // maximum per byte of a line
+	// space is set if the pattern ends in a space, as a prompt does.
 	space bool
 }
 
-// Limits of the patterns that clients send: what they are long, and the
-// instructions that their repeat counts become. Matching takes as long as the
-// text times these.
+// Limits on patterns from clients: their length, and the number of instructions that their
+// repeat counts expand to. The time to match is proportional to the text times that number.
 const (
 	maxPattern  = 1000
-	maxPatterns = 50 // of one call
+	maxPatterns = 50 // per call
 	maxProgram  = 1000
 )
 
-// compileRegexp compiles a regular expression of a client with flags before it.
-// The error says what is wrong with it, without it.
+// compileRegexp compiles a client's regular expression, preceded by flags. The error says
+// what is wrong with the expression without quoting it.
 func compileRegexp(flags, pattern string) (*regexp.Regexp, error) {
 	if err := checkPattern(pattern); err != nil {
 		return nil, err
@@ -47,7 +45,7 @@ func compileRegexp(flags, pattern string) (*regexp.Regexp, error) {
 	return regexp.Compile(flags + pattern)
 }
 
-// programSize is how many instructions a regular expression becomes.
+// programSize returns the number of instructions of a regular expression.
 func programSize(tree *syntax.Regexp) int {
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {
@@ -101,21 +99,20 @@ func (m *matcher) setRegexp(re *regexp.Regexp) {
 	}
 }
 
-// match reports whether a line matches. The line comes without its trailing spaces,
-// because tmux cannot distinguish them from cells that nothing was written to.
+// match reports whether a line matches. The line has no trailing spaces, because tmux
+// cannot tell them from cells that were never written to.
 func (m *matcher) match(line string) bool {
 	return m.re.MatchString(line) || m.space && m.re.MatchString(line+" ")
 }
 
-// Limits of what matching the text of one call may take: all of it, and the steps
-// of a single line, which cannot be interrupted. A wrapped line may be as long as
-// a history.
+// Limits on matching in one call: on all of it, and on the steps for a single line, which
+// cannot be interrupted. A wrapped line may be as long as a whole history.
 const (
 	maxMatching  = 5 * time.Second
 	maxLineSteps = 100_000_000
 )
 
-// matching matches lines as long as a call may. The time it took adds up.
+// matching matches lines within the time limit of a call. It adds up the time taken.
 type matching struct {
 	took, most time.Duration
 }
@@ -138,7 +135,7 @@ func (w *matching) match(ctx context.Context, m *matcher, line string) (bool, er
 	return is, nil
 }
 
-// first is the index of the first pattern that any line matches, or -1.
+// first returns the index of the first pattern that any line matches, or -1.
 func (w *matching) first(ctx context.Context, patterns []*matcher, lines []string) (int, error) {
 	for i, m := range patterns {
 		for _, l := range lines {
@@ -150,7 +147,7 @@ func (w *matching) first(ctx context.Context, patterns []*matcher, lines []strin
 	return -1, nil
 }
 
-// lines are the lines that match.
+// lines returns the lines that match.
 func (w *matching) lines(ctx context.Context, m *matcher, lines []string) (all []string, err error) {
 	matches, err := w.indexes(ctx, m, lines)
 	for _, i := range matches {
@@ -159,7 +156,7 @@ func (w *matching) lines(ctx context.Context, m *matcher, lines []string) (all [
 	return all, err
 }
 
-// indexes are the indexes of the lines that match.
+// indexes returns the indexes of the lines that match.
 func (w *matching) indexes(ctx context.Context, m *matcher, lines []string) (all []int, err error) {
 	for i, l := range lines {
 		is, err := w.match(ctx, m, l)

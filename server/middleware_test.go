@@ -12,7 +12,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// probes is a server with the tools of AddProbes.
+// probes returns a server with the tools of AddProbes.
 func probes(t *testing.T, cfg server.Config) *peer {
 	t.Helper()
 	s := newServer(t, cfg)
@@ -88,7 +88,7 @@ func TestPanicIsAnErrorAndItsStackIsLogged(t *testing.T) {
 	if strings.Contains(res.text(), "sekrit") || res.Meta["expected"] != false {
 		t.Errorf("a panic is reported as %q with %v", res.text(), res.Meta)
 	}
-	// What it panics with may be an argument.
+	// The panic value may be an argument.
 	if strings.Contains(log.String(), "sekrit") || !strings.Contains(log.String(), "export_test.go") {
 		t.Errorf("the log lacks the panic's stack, or has its text: %s", log.String())
 	}

@@ -10,9 +10,9 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// The rows of the tools: what tmux is asked for (the tag tmux), what a client gets
-// (the tag json) and what filters may name. A property without the tag tmux is not
-// tmux's own; its tag from lists the tokens that it is computed from.
+// Rows of the tools: what tmux is asked for (tag tmux), what a client gets (tag json) and
+// what filters may name. A property without the tag tmux is computed; its tag from lists
+// the tokens it is computed from.
 
 // sessionInfo is what the tools return for a session.
 type sessionInfo struct {
@@ -42,8 +42,8 @@ type windowInfo struct {
 	ActivePaneID     *tmux.PaneID     `json:"active_pane_id" tmux:"pane_id"`
 }
 
-// paneInfo is what the tools return for a pane. Edges are rows and columns of its
-// window, from 0, inclusive.
+// paneInfo is what the tools return for a pane. Edges are rows and columns of its window,
+// counted from 0, inclusive.
 type paneInfo struct {
 	PaneID             tmux.PaneID      `json:"pane_id" tmux:"pane_id"`
 	PaneIndex          int              `json:"pane_index" tmux:"pane_index"`
@@ -74,8 +74,7 @@ type paneInfo struct {
 	IsCaller           *bool            `json:"is_caller"`
 }
 
-// paneDetail is what get_pane_info returns: also the states and modes that lists
-// leave out.
+// paneDetail is what get_pane_info returns: it adds the states and modes that lists omit.
 type paneDetail struct {
 	paneInfo
 	paneMore
@@ -141,7 +140,7 @@ type sessionMore struct {
 	SessionSilenceFlag       *bool   `json:"session_silence_flag" tmux:"session_silence_flag,since=3.6"`
 }
 
-// link is a window that has a place in more than one session.
+// link is a window that is linked into more than one session.
 type link struct {
 	Window  tmux.WindowID  `tmux:"window_id"`
 	Session tmux.SessionID `tmux:"session_id"`
@@ -149,7 +148,7 @@ type link struct {
 
 type links map[tmux.WindowID][]tmux.SessionID
 
-// of is the sessions that hold a window: the one its row names, or all of them.
+// of returns the sessions that hold a window: the one in its row, or all of them.
 func (l links) of(w tmux.WindowID, own tmux.SessionID) []tmux.SessionID {
 	if all := l[w]; all != nil {
 		return all
@@ -157,8 +156,8 @@ func (l links) of(w tmux.WindowID, own tmux.SessionID) []tmux.SessionID {
 	return []tmux.SessionID{own}
 }
 
-// linkRows adds a query for all windows that are linked into several sessions. Rows
-// without both ids do not list their sessions and need no query.
+// linkRows adds a query for all windows that are linked into several sessions. Rows without
+// both ids do not list their sessions and need no query.
 func linkRows(b *tmux.Batch, only ...string) *[]link {
 	if len(only) > 0 && !(slices.Contains(only, "window_id") && slices.Contains(only, "session_id")) {
 		return new([]link)
@@ -176,16 +175,16 @@ func linksFrom(rows []link) links {
 	return l
 }
 
-// listPanes lists panes, each once, in one round trip: cmd is any command that
-// prints rows of panes, list-panes or split-window. The commands of first run
-// before it, so that the rows show what came of them. tmux lists a pane once for
-// each session that holds its window.
+// listPanes lists panes, each once, in one round trip. cmd is any command that prints rows
+// of panes, such as list-panes or split-window. The commands in first run before it, so
+// that the rows show their effect. tmux lists a pane once for each session that holds its
+// window.
 func (c *call) listPanes(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]paneInfo, error) {
 	return c.listPanesIn(ctx, batchOf(first), cmd)
 }
 
-// listPanesIn is listPanes after what is in a batch already. With only, the rows have
-// no other tokens: that is for the tools that show no others, see [tokensFor].
+// listPanesIn is listPanes, appended to a batch. If only is given, the rows have no other
+// tokens: this is for tools that show no others, see [tokensFor].
 func (c *call) listPanesIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]paneInfo, error) {
 	rows := tmux.Rows[paneInfo](b, cmd, only...)
 	linked := linkRows(b, only...)
@@ -195,7 +194,7 @@ func (c *call) listPanesIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister, 
 	return c.panes(*rows, *linked), nil
 }
 
-// panes finishes pane rows: each pane once, with the properties that are not tmux's.
+// panes completes pane rows: each pane once, with the computed properties.
 func (c *call) panes(rows []paneInfo, linked []link) []paneInfo {
 	l := linksFrom(linked)
 	rows = uniqueBy(rows, func(p paneInfo) tmux.PaneID { return p.PaneID })
@@ -221,7 +220,7 @@ func (c *call) listWindowsIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister
 	return windows(*rows, *linked), nil
 }
 
-// windows finishes window rows: each window once, with its sessions.
+// windows completes window rows: each window once, with its sessions.
 func windows(rows []windowInfo, linked []link) []windowInfo {
 	l := linksFrom(linked)
 	rows = uniqueBy(rows, func(w windowInfo) tmux.WindowID { return w.WindowID })
@@ -263,8 +262,8 @@ func uniqueBy[R any, K cmp.Ordered](rows []R, id func(R) K) []R {
 	})
 }
 
-// noneIsEmpty takes the error away that tmux gives for lists of panes, windows
-// and clients while it has no session at all.
+// noneIsEmpty removes the error that tmux returns for lists of panes, windows and clients
+// if it has no sessions.
 func noneIsEmpty(err error) error {
 	if errors.Is(err, tmux.ErrNoSession) {
 		return nil

@@ -22,9 +22,9 @@ import (
 	"tmuxmcp/server/stdio"
 )
 
-// audit logs one record for each call: the tool, how it ended, how long it took,
-// who asked, and its arguments as [Server.loggedArguments] has them. Results and
-// messages of errors are never logged: they may repeat an argument.
+// audit logs one record per call: the tool, its outcome and duration, the caller, and the
+// arguments as returned by [Server.loggedArguments]. Results and error messages are never
+// logged, as they may repeat an argument.
 func (s *Server) audit(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		start := time.Now()
@@ -47,9 +47,8 @@ func (s *Server) audit(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc
 	}
 }
 
-// digester writes digests instead of values: with a key of this process, so that
-// nobody can try a short secret against the log, and equal values are still seen
-// to be equal.
+// digester replaces values by digests. They use a key of this process, so that short
+// secrets cannot be guessed from the log, while equal values remain recognizable.
 type digester struct{ key []byte }
 
 func newDigester() digester {
@@ -62,14 +61,14 @@ func (d digester) text(s string) any {
 	return map[string]any{"len": utf8.RuneCountInString(s), "digest": d.mac(s)[:12]}
 }
 
-// mac is a message authentication code.
+// mac returns a message authentication code.
 func (d digester) mac(s string) string {
 	mac := hmac.New(sha256.New, d.key)
 	mac.Write([]byte(s))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// value is the digest of a text, or of the JSON of something else.
+// value returns the digest of a text, or of the JSON of another value.
 func (d digester) value(raw json.RawMessage) any {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -78,10 +77,10 @@ func (d digester) value(raw json.RawMessage) any {
 	return d.text(string(raw))
 }
 
-// loggedArguments are the arguments of a call as the log may hold them: flags, and
-// of the arguments that the tool has the numbers, ids and words of an enumeration.
-// Anything else may be a secret, if only by mistake, and so may the name of an
-// argument that the tool does not have: of those there are digests.
+// loggedArguments returns the arguments of a call as the log may contain them: flags, and
+// those numbers, ids and enumeration words that the tool's parameters accept. Anything else
+// may be a secret, if only by mistake, even the name of an unknown argument, and is
+// replaced by a digest.
 func (s *Server) loggedArguments(tool string, req mcp.CallToolRequest) any {
 	raw := req.Params.RawArguments
 	if len(raw) == 0 {

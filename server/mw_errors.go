@@ -16,11 +16,10 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// mapErrors turns an error into a result with isError: one sentence, the
-// suggestion on a line of its own, and both with the error's type in _meta.
-// Structured content stays unset, for clients check it against the schema of
-// a success. A forged request state is a fault of the client, not of the model: it
-// stays an error of the protocol.
+// mapErrors turns an error into a result with isError: one sentence and the suggestion on a
+// separate line, with the error's type in _meta. Structured content stays unset, because
+// clients check it against the schema of a success. A forged request state is the client's
+// fault, not the model's, and stays a protocol error.
 func (s *Server) mapErrors(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		res, err := next(ctx, req)
@@ -43,8 +42,8 @@ func (s *Server) mapErrors(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandler
 	}
 }
 
-// causeOf is what the log says of an error. Its message would say more, and may
-// repeat what the client sent, which may be a secret: the client has it.
+// causeOf returns what the log says about an error. The full message may repeat what the
+// client sent, which may be a secret; only the client gets it.
 func causeOf(err error) string {
 	var cause string
 	var e *tmux.Error
@@ -73,7 +72,7 @@ func causeOf(err error) string {
 
 func (s *Server) errorResult(f *fault, expected bool) *mcp.CallToolResult {
 	res := mcp.NewToolResultError(f.text())
-	// Some clients show a model the whole of an error.
+	// Some clients show a model the whole error.
 	if s.cfg.Results != ResultsJSON {
 		return res
 	}
@@ -85,13 +84,13 @@ func (s *Server) errorResult(f *fault, expected bool) *mcp.CallToolResult {
 	return res
 }
 
-// faultOf says an error in the words a caller gets. It is expected when the
-// caller can do something about it.
+// faultOf returns an error as a fault, worded for the caller. It is expected if the caller
+// can do something about it.
 func faultOf(err error) (f *fault, expected bool) {
 	if errors.As(err, &f) {
 		return f, true
 	}
-	// Drop what mcp-go wrapped around an error of tmux.
+	// Drop mcp-go's wrapping of an error from tmux.
 	var e *tmux.Error
 	if errors.As(err, &e) {
 		err = e
@@ -110,7 +109,7 @@ func faultOf(err error) (f *fault, expected bool) {
 		return f.suggest("create_session starts one; list_servers finds others"), true
 	case errors.Is(err, tmux.ErrUnsupported):
 		return &fault{kind: kindUnsupported, msg: err.Error(), cause: err}, true
-	case errors.Is(err, tmux.ErrArgument) && e == nil: // tmux was not asked
+	case errors.Is(err, tmux.ErrArgument) && e == nil: // refused before tmux was asked
 		return &fault{kind: kindValidation, msg: err.Error(), cause: err}, true
 	case e != nil:
 		switch what := e.Object; what.Kind {
@@ -132,7 +131,7 @@ func faultOf(err error) (f *fault, expected bool) {
 			f.suggestion = "Target by id"
 		}
 		return f, true
-	case errors.Is(err, tmux.ErrUnknownOption): // an abbreviation, which tmux was not asked
+	case errors.Is(err, tmux.ErrUnknownOption): // an abbreviation, refused before tmux was asked
 		return &fault{kind: kindTmux, msg: "tmux error: " + err.Error(), cause: err}, true
 	}
 	return &fault{kind: kindUnexpected, msg: "Unexpected error: " + err.Error(), cause: err}, false

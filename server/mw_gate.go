@@ -9,8 +9,8 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// gate refuses tools beyond the server's tier or outside its toolsets. What it
-// refuses is not listed either: see [New].
+// gate refuses tools above the server's tier or outside its toolsets. Tools that it refuses
+// are not listed either: see [New].
 func (s *Server) gate(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if d, ok := s.decls[req.Params.Name]; ok {
@@ -24,14 +24,14 @@ func (s *Server) gate(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc 
 
 type ceilingKey struct{}
 
-// below is ctx for the calls of a batch that runs tools up to a tier.
+// below returns ctx for the calls of a batch that runs tools up to a tier.
 func below(ctx context.Context, ceiling Tier) context.Context {
 	return context.WithValue(ctx, ceilingKey{}, ceiling)
 }
 
 func inBatch(ctx context.Context) bool { return ctx.Value(ceilingKey{}) != nil }
 
-// tierIn is the tier of a call: that of the server, or of the batch it is in.
+// tierIn returns the tier of a call: that of the server, or of the enclosing batch.
 func (s *Server) tierIn(ctx context.Context) Tier {
 	if ceiling, ok := ctx.Value(ceilingKey{}).(Tier); ok && s.cfg.Tier.allows(ceiling) {
 		return ceiling
@@ -39,10 +39,10 @@ func (s *Server) tierIn(ctx context.Context) Tier {
 	return s.cfg.Tier
 }
 
-// permit refuses arguments that need a higher tier than the tool itself does. Why
-// is what the call would do.
+// permit refuses arguments that need a higher tier than the tool itself. why says what the
+// call would do.
 func (c *call) permit(need Tier, why string) error {
-	// What takes the highest tier may run a program in the end.
+	// Anything that needs the highest tier may end up running a program.
 	if s := c.s.cfg.Selection; s != nil && !slices.Contains(s.Sets, doesExecute) {
 		return faultf(kindTier, "this call of %s needs the toolset %s: %s", c.decl.name, doesExecute, why)
 	}
@@ -56,7 +56,7 @@ func (c *call) permit(need Tier, why string) error {
 	return f.suggest("its user can start this server with --safety %s or %s=%s", need, varSafety.name, need)
 }
 
-// refusal says why a tool is not offered; nil when it is.
+// refusal returns why a tool is not offered; nil if it is.
 func (s *Server) refusal(d decl) *fault {
 	if f := s.cfg.Selection.refuses(d); f != nil {
 		return f

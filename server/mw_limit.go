@@ -15,10 +15,10 @@ import (
 // maxResult bounds any result, in bytes of its JSON.
 const maxResult = 1_000_000
 
-// limitResults bounds what is not bounded already, as text is by [view.text]. It keeps the tail of a result that is too large: what a terminal
-// said last is what matters. Text loses its beginning and a list its first
-// items; the structured content keeps its shape, and the text block says how
-// much is gone.
+// limitResults bounds what is not bounded already, as text is by [view.text]. It keeps the
+// tail of a result that is too large, since what a terminal printed last matters most. Text
+// loses its beginning and a list its first items; structured content keeps its shape, and
+// the text block says how much was removed.
 func (s *Server) limitResults(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		res, err := next(ctx, req)
@@ -54,7 +54,7 @@ func (s *Server) limitResults(next mcpserver.ToolHandlerFunc) mcpserver.ToolHand
 	}
 }
 
-// resultSize is about the bytes of a result's JSON, without making it.
+// resultSize estimates the size of a result's JSON without producing it.
 func resultSize(res *mcp.CallToolResult) int {
 	n := 0
 	for _, c := range res.Content {
@@ -68,9 +68,9 @@ func resultSize(res *mcp.CallToolResult) int {
 	return n
 }
 
-// shrink cuts the largest text or list of an object from its front until the
-// object's JSON has at most n bytes. Other properties stay, except one that says
-// whether it is cut.
+// shrink truncates the largest text or list of an object from the front until the object's
+// JSON has at most n bytes. Other properties stay unchanged, except one that says whether
+// it was truncated.
 func shrink(raw json.RawMessage, n int) json.RawMessage {
 	var props map[string]json.RawMessage
 	for len(raw) > n && json.Unmarshal(raw, &props) == nil {
@@ -117,14 +117,14 @@ func shrink(raw json.RawMessage, n int) json.RawMessage {
 	return raw
 }
 
-// shorter is the JSON of a text, value, that lost about some bytes of it from its front.
-// Escapes make the JSON longer than the text.
+// shorter returns the JSON of text after removing about that many bytes of JSON from its
+// front. value is its current JSON, which escapes make longer than the text.
 func shorter(text string, bytes int, value json.RawMessage) (json.RawMessage, error) {
 	keep := len(text) - max(1, int(float64(bytes)*float64(len(text))/float64(len(value))))
 	return params.Marshal(tail(text, max(0, keep)))
 }
 
-// tail is the last n bytes of s, less what would cut a character in two.
+// tail returns the last n bytes of s, without cutting a character in two.
 func tail(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -15,7 +15,7 @@ func (s *Server) recoverPanics(next mcpserver.ToolHandlerFunc) mcpserver.ToolHan
 	return func(ctx context.Context, req mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				// A panic value may repeat an argument, unless it is Go's own.
+				// A panic value may repeat an argument, unless it is one of Go's own.
 				what := fmt.Sprintf("%T", p)
 				if own, ok := p.(runtime.Error); ok {
 					what = own.Error()

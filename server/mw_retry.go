@@ -14,8 +14,8 @@ import (
 
 const retryDelay = 100 * time.Millisecond
 
-// retryReads runs a reading tool once more when tmux broke under it. What would
-// fail again, such as a target that does not exist, is not asked twice.
+// retryReads runs a reading tool once more if tmux broke during it. Calls that would fail
+// again, such as for a target that does not exist, are not repeated.
 func (s *Server) retryReads(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		res, err := next(ctx, req)
@@ -33,9 +33,8 @@ func (s *Server) retryReads(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandle
 	}
 }
 
-// transient reports whether the same call may well succeed: the server went
-// away under it (another may have taken its place), or the system had no room
-// for a process.
+// transient reports whether the same call may well succeed: the server exited during it
+// (another may have replaced it), or the system could not start a process.
 func transient(err error) bool {
 	return errors.Is(err, tmux.ErrServerGone) || errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM)
 }

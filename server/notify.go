@@ -12,12 +12,12 @@ import (
 // notify sends a notification to the client of a call.
 func (s *Server) notify(ctx context.Context, method string, params map[string]any) {
 	if !stdio.Notify(ctx, method, params) {
-		// A client that went away does not fail the call.
+		// A client that is gone does not make the call fail.
 		_ = s.mcp.SendNotificationToClient(ctx, method, params)
 	}
 }
 
-// progress reports to the client how far a call is, if the client asked for it.
+// progress reports the progress of a call to the client, if it asked for that.
 func (c *call) progress(ctx context.Context, done, total float64, msg string) {
 	if c.progressToken == nil {
 		return
@@ -31,8 +31,9 @@ func (c *call) progress(ctx context.Context, done, total float64, msg string) {
 	})
 }
 
-// warn sends the client a warning that does not fail the call, unless the client asked
-// for errors only. From revision 2026-07-28 on it goes only to one that asked for it.
+// warn sends the client a warning, which does not fail the call, unless the client asked
+// for errors only. From revision 2026-07-28 on, it is sent only to clients that asked for
+// it.
 func (c *call) warn(ctx context.Context, msg string) {
 	level := mcp.LoggingLevelWarning
 	if info := mcpserver.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {

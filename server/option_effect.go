@@ -7,20 +7,20 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// An option is harmless when setting it, to any value of its kind, changes how
-// tmux looks and behaves, and nothing else. What ends, throws away, runs or types
-// something is here: the tools that do so say it by their tier and their hints, by
-// which clients ask their user, and set_option must be no way around them.
+// An option is harmless if setting it, to any value of its kind, only changes how tmux
+// looks and behaves. The options here can end, discard, run or type something. Tools that
+// do so say so by their tier and hints, by which clients decide whether to ask their user,
+// and set_option must not be a way around them.
 
 // optionEffect is what setting an option can do.
 type optionEffect struct {
-	why string // "" for what is harmless
-	// ends is set for what ends sessions, and programs with them.
+	why string // "" if harmless
+	// ends is set if it can end sessions, and so their programs.
 	ends bool
 }
 
-// optionEffects are the options that are not harmless, by what they do. One that
-// package tmux does not know is not either. TestTierMutatingSetsNoOption… tries all.
+// optionEffects are the options that are not harmless, by their effect. Options unknown to
+// package tmux are not harmless either. TestTierMutatingSetsNoOption… tries all.
 var optionEffects = func() map[string]optionEffect {
 	m := map[string]optionEffect{}
 	for _, group := range []struct {
@@ -43,12 +43,12 @@ var optionEffects = func() map[string]optionEffect {
 	return m
 }()
 
-// noteOptions is how the names of user options begin that are for tools. The
-// others belong to configurations, which may run what is in them.
+// noteOptions is the prefix of user options for tools. Others belong to configurations,
+// which may run their values.
 const noteOptions = "@mcp-"
 
-// effectOfOption is what setting an option to a value, or unsetting it, can do.
-// What tmux refuses anyway has no effect.
+// effectOfOption returns what setting an option to a value, or unsetting it, can do. What
+// tmux refuses anyway has no effect.
 func effectOfOption(name string, value *string, v tmux.Version) optionEffect {
 	full := tmux.OptionName(name)
 	base, _, _ := strings.Cut(name, "[")
@@ -64,8 +64,8 @@ func effectOfOption(name string, value *string, v tmux.Version) optionEffect {
 	case full == "":
 		return optionEffect{why: "this program does not know the option"}
 	}
-	// tmux expands the values of most options as formats, after strftime, whose
-	// %-signs may come to nothing.
+	// tmux expands the values of most options as formats, after strftime, which may turn
+	// %-signs into nothing.
 	if value == nil || !strings.Contains(*value, "#") {
 		return optionEffect{}
 	}
@@ -75,8 +75,8 @@ func effectOfOption(name string, value *string, v tmux.Version) optionEffect {
 	return optionEffect{}
 }
 
-// permitOption checks that this call may set an option to a value, and asks the
-// person if that could end this agent.
+// permitOption checks that this call may set an option to a value, and asks the user if
+// that could end this agent.
 func (c *call) permitOption(ctx context.Context, name string, value *string) error {
 	v, err := c.tmux.Version(ctx)
 	if err != nil {

@@ -24,8 +24,8 @@ type screen struct {
 	prints int
 }
 
-// newScreen starts a session with one pane of a size. The pane's program prints what
-// it is sent until it is asked to quit.
+// newScreen starts a session with one pane of the given size. The pane's program prints
+// what it is sent until it is asked to quit.
 func newScreen(t testing.TB, srv *tmux.Server, name string, width, height int) *screen {
 	t.Helper()
 	s := &screen{t: t, srv: srv}
@@ -53,8 +53,8 @@ func (s *screen) program() string {
 	return "stty -echo; exec cat <" + fifo
 }
 
-// print writes to the screen, and returns when tmux has drawn it, which shows by the
-// title that is set after it.
+// print writes to the screen, and returns once tmux has drawn it, as shown by the title
+// that is set after it.
 func (s *screen) print(text string) {
 	s.t.Helper()
 	s.prints++
@@ -75,14 +75,14 @@ func (p *peer) window(shell string) (pane string) {
 	}](p, "create_window", args(p.t, "session_name", "a", "shell", shell)).ID
 }
 
-// onScreen is a tmux server with a screen of 40x10, and a client.
+// onScreen returns a tmux server with a screen of 40x10, and a client.
 func onScreen(t testing.TB) (*tmux.Server, *screen, *peer) {
 	t.Helper()
 	srv := tmuxtest.New(t)
 	return srv, newScreen(t, srv, "a", 40, 10), serve(t, configFor(srv))
 }
 
-// served is a tmux server with a silent session a, and a client.
+// served returns a tmux server with a silent session a, and a client.
 func served(t testing.TB) (*tmux.Server, *peer) {
 	t.Helper()
 	srv := tmuxtest.New(t)
@@ -90,7 +90,7 @@ func served(t testing.TB) (*tmux.Server, *peer) {
 	return srv, serve(t, configFor(srv))
 }
 
-// wait begins a call and returns when it waits: it has reported progress.
+// wait begins a call and returns once it is waiting: it has reported progress.
 func (p *peer) wait(name, args string) (<-chan reply, string) {
 	p.t.Helper()
 	p.mu.Lock()
@@ -110,7 +110,7 @@ type progress struct {
 	Message  string  `json:"message"`
 }
 
-// notified are the parameters of all notifications of a method so far.
+// notified returns the parameters of all notifications of a method so far.
 func (p *peer) notified(method string) []json.RawMessage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,7 +138,7 @@ func (p *peer) progressOf(token string) []progress {
 	return all
 }
 
-// warnings are the texts of all warnings so far, a line each.
+// warnings returns the texts of all warnings so far, one per line.
 func (p *peer) warnings() string {
 	var b strings.Builder
 	for _, raw := range p.notified("notifications/message") {

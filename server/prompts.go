@@ -18,8 +18,7 @@ import (
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-// prompt declares a prompt; its text is prompts/NAME.txt, a template over its
-// arguments.
+// prompt declares a prompt. Its text is prompts/NAME.txt, a template over its arguments.
 type prompt struct {
 	name, title, desc string
 	args              []promptArgument
@@ -43,7 +42,7 @@ var prompts = []prompt{
 
 var promptFuncs = template.FuncMap{"quote": strconv.Quote, "multiline": func(s string) bool { return strings.ContainsAny(s, "\r\n") }}
 
-// render is the text of a prompt with its arguments filled in.
+// render returns the text of a prompt with its arguments filled in.
 func (p prompt) render(given map[string]string) (string, error) {
 	args := map[string]string{}
 	for _, a := range p.args {
@@ -101,8 +100,8 @@ func (s *Server) addPrompts() {
 	}
 }
 
-// completer completes the arguments of prompts and the variables of resources
-// from what is in tmux.
+// completer completes the arguments of prompts and the variables of resources with what
+// exists in tmux.
 type completer struct{ s *Server }
 
 func (c completer) CompletePromptArgument(ctx context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
@@ -153,17 +152,17 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 	}
 	var kept []string
 	for _, v := range values {
-		// What cannot be seen cannot be chosen: see legible.go.
+		// Names with invisible characters cannot be chosen: see legible.go.
 		if strings.HasPrefix(v, a.Value) && !slices.Contains(kept, v) && legible(v, "") == v {
 			kept = append(kept, v)
 		}
 	}
-	// The protocol allows 100.
+	// The protocol allows at most 100.
 	return &mcp.Completion{Values: kept[:min(100, len(kept))], Total: len(kept), HasMore: len(kept) > 100}, nil
 }
 
-// valuesOf returns one value of each row; nil if the rows could not be read, because
-// a completion has no way to report an error.
+// valuesOf returns one value of each row, or nil if the rows could not be read: a
+// completion cannot report errors.
 func valuesOf[R any](rows []R, err error, value func(R) string) []string {
 	if err != nil {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// inhabited is a tmux server on which the agent runs in pane %0 of window @0 of
-// session agent, beside pane %1. Window @1 with %2 is another of the session,
-// and session other has @2 with %3.
+// inhabited returns a tmux server on which the agent runs in pane %0 of window @0 of
+// session agent, beside pane %1. Window @1 with %2 is another one of the session, and
+// session other has @2 with %3.
 func inhabited(t *testing.T) *tmux.Server {
 	srv := tmuxtest.New(t)
 	session(t, srv, "agent")
@@ -23,7 +23,7 @@ func inhabited(t *testing.T) *tmux.Server {
 	return srv
 }
 
-// TestInsideRealPanes runs the program in panes, where tmux says what it says.
+// TestInsideRealPanes runs the program in panes, with tmux's real variables.
 func TestInsideRealPanes(t *testing.T) {
 	t.Parallel()
 	outer, inner := tmuxtest.New(t), tmuxtest.New(t)

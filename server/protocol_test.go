@@ -12,13 +12,14 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// metaOf is the _meta of a request of revision 2026-07-28, with other members or without some.
+// metaOf returns the _meta of a request of revision 2026-07-28, with other members or
+// without some.
 func metaOf(version string, more string) string {
 	return `"_meta":{"io.modelcontextprotocol/protocolVersion":` + version + `,"io.modelcontextprotocol/clientCapabilities":{}` + more + `}`
 }
 
-// TestMethodsOfRevisions: each revision has its methods and no other; what is missing or has the
-// wrong type is an error of the parameters, and no message gets two answers or none.
+// TestMethodsOfRevisions: each revision has its methods and no others; a missing parameter,
+// or one of the wrong type, is an error, and every message gets exactly one answer.
 func TestMethodsOfRevisions(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)

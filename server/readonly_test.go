@@ -19,11 +19,11 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// world is a tmux server in which everything that has a name is named like an
-// attack, and what can be seen of it.
+// world is a tmux server in which everything with a name is named like an attack, and what
+// can be observed of it.
 type world struct {
 	srv *tmux.Server
-	// dir is where attacks leave their mark.
+	// dir is where attacks leave their marks.
 	dir string
 	pid string
 }
@@ -66,11 +66,11 @@ func newWorld(t testing.TB) *world {
 
 func (w *world) marker() string { return filepath.Join(w.dir, "marker") }
 
-// job is the format that runs a shell command which leaves a mark.
+// job returns the format that runs a shell command which leaves a mark.
 func (w *world) job() string { return "#(touch " + w.marker() + ")" }
 
-// attacks are texts that would run a job, end a command or name what they should
-// not, in one place or another.
+// attacks returns texts that would run a job, end a command or name what they should not,
+// in one place or another.
 func (w *world) attacks() []string {
 	job, shell := w.job(), "touch "+w.marker()
 	texts := []string{
@@ -96,7 +96,7 @@ func (w *world) attacks() []string {
 	return texts
 }
 
-// state is all of the tmux server that a reading tool must leave as it is, and
+// state returns everything that a reading tool must leave unchanged: the tmux server, and
 // the files and processes around it.
 func (w *world) state(t testing.TB) string {
 	t.Helper()
@@ -124,9 +124,9 @@ func (w *world) state(t testing.TB) string {
 	return b.String() + w.processes()
 }
 
-// processes lists the processes that the tmux server has started and that still run,
-// and what the ended ones have cost it. On Linux no job goes unseen, however short it
-// was and whatever it did.
+// processes lists the running processes that the tmux server has started, and what the
+// ended ones have cost it. On Linux no job goes unnoticed, however short it was and
+// whatever it did.
 func (w *world) processes() string {
 	stat, err := os.ReadFile("/proc/" + w.pid + "/stat")
 	if err != nil {
@@ -138,12 +138,12 @@ func (w *world) processes() string {
 	return fmt.Sprintf("children %s, faults of those that ended %s\n", children, strings.Fields(fields)[8])
 }
 
-// difference is a diff of two states, or nothing.
+// difference returns a diff of two states, or "".
 func difference(before, after string) string {
 	return cmp.Diff(strings.Split(before, "\n"), strings.Split(after, "\n"))
 }
 
-// unchanged compares the world with what it was, for as long as a job may take to
+// unchanged compares the world with an earlier state, for as long as a job may take to
 // show.
 func (w *world) unchanged(t testing.TB, before string, during time.Duration) {
 	t.Helper()
@@ -158,7 +158,7 @@ func (w *world) unchanged(t testing.TB, before string, during time.Duration) {
 	}
 }
 
-// sees checks that a job would be seen, by running one.
+// sees checks that a job would be noticed, by running one.
 func (w *world) sees(t testing.TB, before string) {
 	t.Helper()
 	for range 500 {
@@ -170,7 +170,7 @@ func (w *world) sees(t testing.TB, before string) {
 	t.Error("a job ran and nothing was seen of it: this test tests nothing")
 }
 
-// sensible are arguments with which calls reach tmux.
+// sensible returns arguments with which calls reach tmux.
 func sensible() map[string][]any {
 	return map[string][]any{
 		"pane_id": {"%0", "%1", "%2"}, "window_id": {"@0", "@1"}, "session_id": {"$0", "$1"}, "session_name": {"a"}, "window_index": {"0"},
@@ -185,7 +185,7 @@ func readOnly(tools []listedTool) []listedTool {
 	return slices.DeleteFunc(tools, func(t listedTool) bool { return !t.Annotations.ReadOnlyHint })
 }
 
-// attackOn is the calls of a tool with a text in one of its arguments.
+// attackOn returns the calls of a tool with a text in one of its arguments.
 func attackOn(r *rand.Rand, tool listedTool, argument, text string) []toolCall {
 	var calls []toolCall
 	for _, v := range tool.InputSchema.Properties[argument].withText(text) {
@@ -217,8 +217,8 @@ func attackOn(r *rand.Rand, tool listedTool, argument, text string) []toolCall {
 	return calls
 }
 
-// TestReadingToolsRunNothingAndChangeNothing: whatever a caller passes to any
-// reading tool, no job runs and tmux stays as it is.
+// TestReadingToolsRunNothingAndChangeNothing: whatever a caller passes to any reading tool,
+// no job runs and tmux stays unchanged.
 func TestReadingToolsRunNothingAndChangeNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -291,8 +291,8 @@ func TestResourcesRunNothingAndChangeNothing(t *testing.T) {
 	w.unchanged(t, before, 100*time.Millisecond)
 }
 
-// FuzzReadingTools puts texts of the fuzzer into one argument of one reading tool
-// after the other.
+// FuzzReadingTools puts the fuzzer's texts into one argument of one reading tool after the
+// other.
 func FuzzReadingTools(f *testing.F) {
 	w := newWorld(f)
 	p := serve(f, configFor(w.srv))

@@ -16,7 +16,7 @@ import (
 type resource struct {
 	name, uri, title, desc string
 	mime                   string
-	drawn                  bool // only what a pane shows changes it
+	drawn                  bool // it changes only with what a pane shows
 	read                   func(ctx context.Context, c *call, vars map[string]string) (any, error)
 }
 
@@ -111,12 +111,12 @@ func (s *Server) addResources() {
 	}
 }
 
-// template is the template of the resource's URIs.
+// template returns the template of the resource's URIs.
 func (r resource) template() mcp.ResourceTemplate {
 	return mcp.NewResourceTemplate(r.uri, r.name, mcp.WithTemplateTitle(r.title), mcp.WithTemplateDescription(r.desc), mcp.WithTemplateMIMEType(r.mime))
 }
 
-// readResource is the text of a resource.
+// readResource returns the text of a resource.
 func (s *Server) readResource(ctx context.Context, r resource, vars map[string]string) (string, error) {
 	srv, err := s.handle(vars["socket_name"])
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Server) readResource(ctx context.Context, r resource, vars map[string]s
 	return string(legibleJSON(raw, reflect.TypeOf(got))), err
 }
 
-// findResource finds the resource that a URI names, with the variables in it.
+// findResource finds the resource that a URI names, and the variables in the URI.
 func findResource(uri string) (resource, map[string]string, bool) {
 	uri = encodedPane(uri)
 	for _, r := range resources {
@@ -153,15 +153,15 @@ func findResource(uri string) (resource, map[string]string, bool) {
 	return resource{}, nil, false
 }
 
-// rawPaneURI is a resource's URI with a pane's id that is not encoded.
+// rawPaneURI matches a resource URI with an unencoded pane id.
 var rawPaneURI = regexp.MustCompile(`^(tmux://panes/)%([0-9]+)([/?].*)?$`)
 
 func encodePane(_ context.Context, _ any, req *mcp.ReadResourceRequest) {
 	req.Params.URI = encodedPane(req.Params.URI)
 }
 
-// encodedPane encodes the pane id in a resource's URI where a client did not:
-// "%1" becomes "%251". A "%25" with digits after it is taken as encoded.
+// encodedPane encodes the pane id in a resource URI if a client did not: "%1" becomes
+// "%251". A "%25" followed by digits is taken as already encoded.
 func encodedPane(uri string) string {
 	m := rawPaneURI.FindStringSubmatch(uri)
 	if m != nil && (!strings.HasPrefix(m[2], "25") || m[2] == "25") {
@@ -170,7 +170,7 @@ func encodedPane(uri string) string {
 	return uri
 }
 
-// uriVariables are the variables of a resource's URI.
+// uriVariables returns the variables of a resource URI.
 func uriVariables(req mcp.ReadResourceRequest) map[string]string {
 	vars := map[string]string{}
 	for name, v := range req.Params.Arguments {

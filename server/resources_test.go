@@ -91,7 +91,7 @@ func decoded(t *testing.T, v any) (out any) {
 	return out
 }
 
-// TestPromptsNameArguments: every call that a prompt writes must be one that a tool takes.
+// TestPromptsNameArguments: every call in a prompt must be one that a tool accepts.
 func TestPromptsNameArguments(t *testing.T) {
 	t.Parallel()
 	cfg := configFor(tmuxtest.New(t))

@@ -12,18 +12,17 @@ import (
 	"tmuxmcp/server/params"
 )
 
-// list is the answer of a tool that lists things: a page of them, and how many
-// there are on all pages.
+// list is the answer of a tool that lists things: one page, and the total on all pages.
 type list[T any] struct {
 	Result []T `json:"result"`
 	Total  int `json:"total"`
-	// fields are the properties to show of each; nil is all.
+	// fields are the properties to show of each row; nil means all.
 	fields []params.Field
-	// offset is how many rows the pages before hold.
+	// offset is the number of rows on earlier pages.
 	offset int
 }
 
-// encode is the JSON of the list.
+// encode returns the JSON of the list.
 func (l list[T]) encode() ([]byte, error) {
 	if l.fields == nil {
 		return params.Marshal(l)
@@ -55,7 +54,7 @@ type paging struct {
 	Offset int  `json:"offset,omitempty" min:"0" desc:"rows to skip"`
 }
 
-// page cuts the asked page out of all items.
+// page returns the requested page of the items.
 func page[T any](items []T, p paging) list[T] {
 	l := list[T]{Total: len(items), offset: min(p.Offset, len(items))}
 	items = items[l.offset:]
@@ -71,7 +70,7 @@ type text struct {
 	Result string `json:"result"`
 }
 
-// paneText is text that a pane gave or got.
+// paneText is text read from, or sent to, a pane.
 type paneText struct {
 	Result string `json:"result"`
 	PaneID string `json:"pane_id"`
@@ -81,8 +80,9 @@ type paneText struct {
 type screenText struct {
 	Result string `json:"result" exact:"true"`
 	PaneID string `json:"pane_id"`
-	// FirstLine and LastLine number the oldest line of the history and the last of the screen, as
-	// start and end do. Outside is set if the call asked for no line between them.
+	// FirstLine and LastLine are the numbers of the oldest line of the history and the last
+	// of the screen, as in start and end. Outside is set if none of the requested lines is
+	// between them.
 	FirstLine int  `json:"first_line"`
 	LastLine  int  `json:"last_line"`
 	Outside   bool `json:"outside"`
@@ -98,14 +98,14 @@ func (t screenText) textBlock() string {
 	return t.Result
 }
 
-// where says which lines there are.
+// where describes which lines exist.
 func (t screenText) where() string {
 	return fmt.Sprintf("nothing there: its lines are %d to %d", t.FirstLine, t.LastLine)
 }
 
-// encodeResult makes the answer of a call: text, see [view]. For programs it is the
-// output as structured content, and beside it one text block for clients that read
-// only text: the text itself, else the same JSON.
+// encodeResult makes the answer of a call: text, see [view]; or, for programs, the output
+// as structured content, plus one text block for clients that read only text: the text
+// itself, or the same JSON.
 func (c *call) encodeResult(ctx context.Context, out any) (*mcp.CallToolResult, error) {
 	if c.s.cfg.Results != ResultsJSON {
 		return mcp.NewToolResultText(viewOf(out).text(c.s.budgetIn(ctx))), nil
@@ -129,7 +129,7 @@ func (c *call) encodeResult(ctx context.Context, out any) (*mcp.CallToolResult, 
 	}, nil
 }
 
-// Text is the text of a result, all blocks of it.
+// Text returns the text of all blocks of a result.
 func Text(res *mcp.CallToolResult) string {
 	var texts []string
 	for _, c := range res.Content {

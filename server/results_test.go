@@ -18,8 +18,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// textServer is a server on a tmux server of its own whose panes run a plain shell in
-// the root directory, and that answers as a model reads it.
+// textServer returns a server with text results, on its own tmux server whose panes run a
+// plain shell in the root directory.
 func textServer(t *testing.T) (*tmux.Server, *peer) {
 	t.Helper()
 	srv := tmuxtest.New(t)
@@ -43,8 +43,8 @@ var (
 	update   = flag.Lookup("update")
 )
 
-// TestResultsAreThoseOfTheDocs makes the calls of docs/using.md, and compares what a
-// model reads. With -update it writes what that is.
+// TestResultsAreThoseOfTheDocs makes the calls in docs/using.md, and compares what a model
+// reads. With -update it writes that into the docs.
 func TestResultsAreThoseOfTheDocs(t *testing.T) {
 	t.Parallel()
 	srv, p := textServer(t)
@@ -103,7 +103,7 @@ func TestResultsAreThoseOfTheDocs(t *testing.T) {
 	}
 }
 
-// TestBothFormsHaveTheSameFacts asks two servers, one for each form, for the same.
+// TestBothFormsHaveTheSameFacts asks two servers, one for each form, the same.
 func TestBothFormsHaveTheSameFacts(t *testing.T) {
 	t.Parallel()
 	srv, text := textServer(t)
@@ -166,7 +166,7 @@ func TestBothFormsHaveTheSameFacts(t *testing.T) {
 	}
 }
 
-// asCell is a JSON value as a table shows it.
+// asCell returns a JSON value as a table shows it.
 func asCell(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -183,7 +183,7 @@ func asCell(v any) string {
 	return fmt.Sprint(v)
 }
 
-// TestResultsHaveABudget: much output leaves the end of it, with what was left out.
+// TestResultsHaveABudget: of long output the end is left, with a note of what was omitted.
 func TestResultsHaveABudget(t *testing.T) {
 	t.Parallel()
 	_, p := textServer(t)
@@ -217,7 +217,7 @@ func TestResultsHaveABudget(t *testing.T) {
 	}
 }
 
-// TestShrink: what is too large loses its beginning, and what says so says it.
+// TestShrink: what is too large loses its beginning, and the note of that says so.
 func TestShrink(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"a":1,"lines":["first","second","third"],"lines_truncated":false}`:      `{"a":1,"lines":["third"],"lines_truncated":true}`,

@@ -20,8 +20,8 @@ import (
 
 const strangerID = 65534
 
-// intruder is another user of the machine, who watches the temporary directory and
-// puts files of his own wherever a name has become free.
+// intruder is another user of the machine, who watches the temporary directory and puts his
+// own files wherever a name becomes available.
 type intruder struct {
 	dir, victim, marker string
 	inotify             int
@@ -33,8 +33,8 @@ type intruder struct {
 	read  []string        // what he could read
 }
 
-// intrude begins the attack. A thread becomes the other user, and ends with the
-// goroutine that is locked to it.
+// intrude begins the attack. A thread becomes the other user, and ends with the goroutine
+// locked to it.
 func intrude(t *testing.T, dir, victim, marker string) *intruder {
 	t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
@@ -93,7 +93,7 @@ func (in *intruder) watch() {
 	}
 }
 
-// attack tries all that can be done to a name.
+// attack tries everything that can be done to a name.
 func (in *intruder) attack(name string) {
 	path := filepath.Join(in.dir, name)
 	os.Rename(path, path+"-away")
@@ -141,9 +141,9 @@ func (in *intruder) stop() {
 	unix.Close(in.inotify)
 }
 
-// TestAnotherUserGetsAtNoCommand: commands run, time out, are cancelled, and their
-// server is killed, and lines are recalled from the history, while another user takes
-// every name that becomes free in the temporary directory.
+// TestAnotherUserGetsAtNoCommand: commands run, time out, are cancelled, and their server
+// is killed, and lines are recalled from the history, while another user takes every name
+// that becomes available in the temporary directory.
 func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can act as another user")
@@ -260,7 +260,8 @@ func TestAnotherUserGetsAtNoCommand(t *testing.T) {
 	begin()
 	p.tool("list_jobs", `{}`) // which removes them
 	testtool.Eventually(t, "with their tmux server the jobs go", func() bool {
-		// One that was killed before it had described its job leaves that for a later sweep.
+		// One that was killed before it had described its job leaves that for a later
+		// sweep.
 		return len(slices.DeleteFunc(jobs(), func(d os.DirEntry) bool {
 			info, err := os.Stat(filepath.Join(home, d.Name(), "job"))
 			return err == nil && info.Size() == 0

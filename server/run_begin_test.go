@@ -17,14 +17,14 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// typist is a pane with a shell, and a file in which commands count themselves:
-// the truth that the answers are compared with.
+// typist is a pane with a shell, and a file in which commands count themselves: the truth
+// with which answers are compared.
 type typist struct {
 	t     testing.TB
 	srv   *tmux.Server
 	p     *peer
 	count string
-	said  []outcome // what was said of each command
+	said  []outcome // the answer to each command
 }
 
 func newTypist(t testing.TB, shell string) *typist {
@@ -42,13 +42,13 @@ func (y *typist) has(n int) int {
 	return strings.Count(string(text), fmt.Sprintf("<%d>", n))
 }
 
-// stray reports whether anything ran that was only half-typed.
+// stray reports whether anything ran that was only partly typed.
 func (y *typist) stray() bool {
 	text, _ := os.ReadFile(y.count)
 	return strings.Contains(string(text), "stray")
 }
 
-// outcome is what run_command says came of a command.
+// outcome is the outcome of a command according to run_command.
 type outcome string
 
 const (
@@ -59,7 +59,7 @@ const (
 	cancelled outcome = "cancelled"
 )
 
-// counted is a command that counts itself.
+// counted returns a command that counts itself.
 func (y *typist) counted(command string) string {
 	return fmt.Sprintf("echo '<%d>' >>%s; %s", len(y.said), y.count, command)
 }
@@ -88,7 +88,7 @@ func (y *typist) keys(keys ...string) {
 	tmuxtest.Run(y.t, y.srv, "send-keys", append([]string{"-t", "%0"}, keys...)...)
 }
 
-// settled compares the answers with the counts, when everything typed has been read.
+// settled compares the answers with the counts once everything typed has been read.
 func (y *typist) settled() {
 	y.t.Helper()
 	for n, said := range y.said {
@@ -114,7 +114,7 @@ func (y *typist) settled() {
 	}
 }
 
-// still waits until the shell has read what was typed, and the screen stays as it is for a
+// still waits until the shell has read what was typed, and the screen has not changed for a
 // while.
 func (y *typist) still() {
 	y.t.Helper()
@@ -133,8 +133,8 @@ func (y *typist) still() {
 	})
 }
 
-// TestRunCommandBeginsOnceOrNotAtAll: whatever the state of the line editor, a
-// command runs once, and the answer says so, or it never runs and that is an error.
+// TestRunCommandBeginsOnceOrNotAtAll: whatever the state of the line editor, a command runs
+// once, and the answer says so, or it never runs and that is an error.
 func TestRunCommandBeginsOnceOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	editors, err := os.ReadFile("testdata/editors.txt")
@@ -190,8 +190,8 @@ func TestRunCommandBeginsOnceOrNotAtAll(t *testing.T) {
 	}
 }
 
-// TestRunCommandAgreesWithTheTruth: whatever happens to a command, what is said of it
-// is what came of it.
+// TestRunCommandAgreesWithTheTruth: whatever happens to a command, the answer reports its
+// real outcome.
 func TestRunCommandAgreesWithTheTruth(t *testing.T) {
 	t.Parallel()
 	eachShell(t, 3, func(t *testing.T, shell string) {

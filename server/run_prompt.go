@@ -9,22 +9,22 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Before a command is typed, the shell must be at its prompt with nothing on it.
-// Whether it is at its prompt is known (runner.ForegroundOf); whether something is on the
-// line can only be guessed from the screen.
+// Before a command is typed, the shell must be at an empty prompt. Whether it is at its
+// prompt is known (runner.ForegroundOf); whether something has been typed there can only be
+// guessed from the screen.
 
 const (
-	// startUp is how long a program may have run that is taken for a part of a
-	// shell's start or prompt, and so is waited for.
+	// startUp is the longest that a program may have been running to be taken for part of a
+	// shell's start-up or prompt, and so be waited for.
 	startUp = 2 * time.Second
 	// promptWait is how long a shell may take to show its prompt.
 	promptWait = 5 * time.Second
-	// sizeWait is how long a terminal may take to get the size of its pane: tmux waits for a
-	// quarter of a second, in case there comes another size.
+	// sizeWait is how long a terminal may take to get the size of its pane: tmux waits a
+	// quarter of a second, in case another size follows.
 	sizeWait = time.Second
 )
 
-// awaitPrompt waits for the prompt of a shell, if one may be about to come.
+// awaitPrompt waits for the prompt of a shell if one may be about to appear.
 func (r *execution) awaitPrompt(ctx context.Context) error {
 	ready, err := r.awaitShell(ctx, func(waited time.Duration) (bool, error) {
 		return time.Since(r.start) > r.limit || r.shell.IsShell() && waited > r.s.promptWait ||
@@ -40,13 +40,13 @@ func (r *execution) awaitPrompt(ctx context.Context) error {
 		suggest("send_keys types into the program, wait_for_text waits for it, and another pane can run the command")
 }
 
-// awaitShell waits until a shell in the pane is at its prompt, and reports whether it
-// is. While it is not, enough is asked whether what was waited is enough.
+// awaitShell waits until a shell in the pane is at its prompt, and reports whether it is.
+// Meanwhile it calls enough to find out whether it has waited long enough.
 func (r *execution) awaitShell(ctx context.Context, enough func(waited time.Duration) (bool, error)) (ready bool, err error) {
 	begun := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		if r.shell, err = r.pane.foreground(); err != nil {
-			// Either the pane has ended in this moment or it is out of sight.
+			// Either the pane has just ended, or its processes cannot be seen from here.
 			if err := r.lookAgain(ctx); err != nil {
 				return false, err
 			}
@@ -68,8 +68,8 @@ func (r *execution) awaitShell(ctx context.Context, enough func(waited time.Dura
 	}
 }
 
-// awaitSize waits until the terminal has the size that its pane got just before: else the command
-// would see the old one, and the new one would be taken for a resize while it ran.
+// awaitSize waits until the terminal has the size that its pane has just got. Otherwise the
+// command would see the old size, and the new one would look like a resize while it runs.
 func (r *execution) awaitSize(ctx context.Context) error {
 	for end := time.Now().Add(sizeWait); r.place().Resized(r.pane.TTY) && time.Now().Before(end); {
 		if err := sleep(ctx, 10*time.Millisecond); err != nil {
@@ -82,7 +82,7 @@ func (r *execution) awaitSize(ctx context.Context) error {
 	return nil
 }
 
-// lookAgain reads the pane's state anew.
+// lookAgain reads the pane's state again.
 func (r *execution) lookAgain(ctx context.Context) error {
 	pane, err := r.lookAt(ctx, atPane(r.pane.ID))
 	if err == nil {
@@ -100,10 +100,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// freshLine makes the shell drop a line that someone has begun. What is typed
-// before the command deletes a line to the left of the cursor, and that is all
-// where there is nothing else. In doubt the line is interrupted, which every
-// shell takes in every state; the user sees it and can type it again.
+// freshLine makes the shell drop a line that someone has begun. What is typed before the
+// command deletes the text to the left of the cursor, which is enough if there is nothing
+// else. In case of doubt the line is interrupted, which every shell accepts in every state;
+// the user sees it and can type it again.
 func (r *execution) freshLine(ctx context.Context) error {
 	if fresh, err := r.becomesFresh(ctx, 30*time.Millisecond, -1); fresh || err != nil {
 		return err
@@ -119,8 +119,7 @@ func (r *execution) busy() error {
 		suggest("wait_for_text waits for the prompt; send_keys types anyway")
 }
 
-// interruptLine makes a shell that is at its prompt drop the line and show another
-// prompt.
+// interruptLine makes a shell that is at its prompt drop the line and show a new prompt.
 func (r *execution) interruptLine(ctx context.Context) error {
 	_, err := r.typeInto(ctx, atPane(r.pane.ID), echo{}, func(target tmux.Target) ([]tmux.Command, error) {
 		return r.typing(ctx, target, string(rune(r.shell.Interrupt)))
@@ -134,13 +133,12 @@ func (r *execution) interruptLine(ctx context.Context) error {
 	return r.awaitPrompt(ctx)
 }
 
-// becomesFresh reports whether the prompt is fresh, or is so in a moment. A shell
-// that is ready may not have drawn its prompt; one that starts takes longer, and
-// fish does not get over an interrupt then. A shell that was interrupted in a row
-// draws its prompt in another one: while the cursor has not left that row, the
-// shell has not taken the interrupt, and would drop what is typed with the line. The
-// row is that of the moment when the interrupt was typed: until then the shell itself
-// may have drawn a prompt.
+// becomesFresh reports whether the prompt is fresh, now or within a moment. A shell that is
+// ready may not have drawn its prompt yet; one that is starting takes longer, and fish does
+// not survive an interrupt then. A shell that was interrupted draws its prompt in another
+// row: while the cursor is in the row interrupted, the shell has not handled the interrupt
+// yet, and would drop anything typed with the line. interrupted is the row when the
+// interrupt was typed, since the shell may have drawn a prompt before that.
 func (r *execution) becomesFresh(ctx context.Context, moment time.Duration, interrupted int) (bool, error) {
 	for begun, pause := time.Now(), time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		left, right := r.pane.cursorLine()
@@ -152,7 +150,7 @@ func (r *execution) becomesFresh(ctx context.Context, moment time.Duration, inte
 		switch {
 		case !taken:
 			limit = r.s.promptWait
-		case !r.shell.AtPrompt(r.pane.typedLine()): // it may not have been drawn
+		case !r.shell.AtPrompt(r.pane.typedLine()): // it may not have been drawn yet
 			limit = r.s.promptWait
 		case strings.TrimSpace(left+right) == "" && r.shell.Age < startUp:
 			limit = startUp
@@ -169,10 +167,10 @@ func (r *execution) becomesFresh(ctx context.Context, moment time.Duration, inte
 	}
 }
 
-// row is the number of the cursor's row, from the first of the history.
+// row returns the number of the cursor's row, from the first of the history.
 func (p runPane) row() int { return p.History + p.Y }
 
-// cursorLine is the text on the line of the cursor, before it and after it.
+// cursorLine returns the text of the cursor's row, before and after the cursor.
 func (p runPane) cursorLine() (left, right string) {
 	if p.Y >= len(p.screen) {
 		return "", ""
@@ -180,7 +178,7 @@ func (p runPane) cursorLine() (left, right string) {
 	return runner.SplitAt(p.screen[p.Y], p.X)
 }
 
-// typedLine is the text before the cursor, with the rows above that continue in it.
+// typedLine returns the text before the cursor, with the rows above that continue in it.
 func (p runPane) typedLine() string {
 	line, _ := p.cursorLine()
 	for y := min(p.Y, len(p.screen)) - 1; y >= 0 && len([]rune(p.screen[y])) >= p.Width; y-- {
@@ -189,13 +187,12 @@ func (p runPane) typedLine() string {
 	return line
 }
 
-// foreground is the program that reads what is typed into the pane.
+// foreground returns the program that reads what is typed into the pane.
 func (p runPane) foreground() (runner.Foreground, error) {
 	return runner.ForegroundOf(p.PID, p.TTY, p.Command)
 }
 
-// lastSeen is the end of what the screen shows, of the lines of text down to that of
-// the cursor.
+// lastSeen returns the end of what the screen shows: lines of text down to the cursor's.
 func (p runPane) lastSeen() []string {
 	const most, longest = 4, 200
 	var seen []string

@@ -13,8 +13,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestRunCommandAnswersNoQuestion: what a shell, a function or a start-up file asks is never answered
-// with a command.
+// TestRunCommandAnswersNoQuestion: a question of a shell, a function or a start-up file is
+// never answered with a command.
 func TestRunCommandAnswersNoQuestion(t *testing.T) {
 	t.Parallel()
 	questions, err := os.ReadFile("testdata/questions.txt")
@@ -48,7 +48,7 @@ func TestRunCommandAnswersNoQuestion(t *testing.T) {
 	}
 }
 
-// answered answers the question of pane %0, which nothing has been typed into.
+// answered answers the question of pane %0, into which nothing has been typed.
 func answered(t *testing.T, srv *tmux.Server, ask string) {
 	t.Helper()
 	key := "y"

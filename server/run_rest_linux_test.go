@@ -14,9 +14,10 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestRunCommandAfterABusyRecorder: a recorder that rests and has not read all that the pane printed
-// is ended, and its pipe, which tmux closes when it comes to that, is not taken for the user's. Then
-// the output would be read off the screen, which does not have it all.
+// TestRunCommandAfterABusyRecorder: a resting recorder that has not read everything that
+// the pane printed is ended, and its pipe, which tmux closes a little later, is not taken
+// for the user's. Otherwise the output would be read off the screen, which does not have
+// all of it.
 func TestRunCommandAfterABusyRecorder(t *testing.T) {
 	t.Parallel()
 	srv, p := shellPane(t, "bash")
@@ -39,8 +40,8 @@ func TestRunCommandAfterABusyRecorder(t *testing.T) {
 	}
 }
 
-// recorderOf is the process that reads what the only pane of a tmux server prints, and the shell that
-// started it.
+// recorderOf returns the process that reads the output of a tmux server's only pane, and
+// the shell that started it.
 func recorderOf(t *testing.T, srv *tmux.Server) (dd, sh int) {
 	t.Helper()
 	server := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")

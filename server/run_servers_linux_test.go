@@ -12,9 +12,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestSeveralServersShareAPane: each of many calls of four servers, which know nothing of
-// each other, returns its own output, whole or said to be incomplete, also beside a pipe of
-// somebody else.
+// TestSeveralServersShareAPane: each of many calls of four independent servers returns its
+// own output, complete or marked as incomplete, even if somebody else has a pipe.
 func TestSeveralServersShareAPane(t *testing.T) {
 	t.Parallel()
 	transports(t, func(t *testing.T, flag string) {

@@ -14,7 +14,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestAFullDisk runs itself where it may mount a small file system that nobody else sees.
+// TestAFullDisk runs itself in a mount namespace where it may mount a small file system.
 func TestAFullDisk(t *testing.T) {
 	if os.Getenv("TEST_FULL_DISK") != "" {
 		fullDisk(t)
@@ -65,7 +65,7 @@ func fullDisk(t *testing.T) {
 	}
 	p.expect("%0", "echo a", "a")
 
-	// What is recorded follows the space that is free.
+	// The recorded amount depends on the free space.
 	got := p.command("%0", "seq 1 300000")
 	if n := len(got.Output); got.status() != "0" || n == 0 || got.Output[n-1] != "300000" {
 		t.Errorf("more output than space: exit status %s, %d lines", got.status(), n)
@@ -80,7 +80,7 @@ func fullDisk(t *testing.T) {
 	p.expect("%0", "echo b", "b")
 	p.fails("get_job", `{"job_id":"`+job.JobID+`"}`, "there is no job")
 
-	// A full disk is said to be one, once the recorder that rests has given back what it had.
+	// A full disk is reported once the resting recorder has freed its space.
 	tmuxtest.Wait(t, srv, "%0", "end of the recorder", func() bool {
 		left, err := filepath.Glob(filepath.Join(home, "*", "*"))
 		return err == nil && len(left) == 0

@@ -9,9 +9,9 @@ import (
 	"tmuxmcp/internal/nearest"
 )
 
-// The servers of the libtmux family choose their tools by what these do, and by name:
-// LIBTMUX_TOOLSETS, LIBTMUX_TOOLS and LIBTMUX_EXCLUDE_TOOLS. They are obeyed on top of
-// the tier and of our own toolsets, so that who asks for less never gets more.
+// Servers of the libtmux family choose their tools by effect and by name: LIBTMUX_TOOLSETS,
+// LIBTMUX_TOOLS and LIBTMUX_EXCLUDE_TOOLS. These apply in addition to the tier and to our
+// own toolsets, so that asking for less never yields more.
 
 // The toolsets of the family.
 const (
@@ -28,11 +28,11 @@ var familySets = []string{doesInspect, doesManage, doesExecute, doesTeardown}
 type Selection struct {
 	// Sets are toolsets: inspect, manage, execute, teardown.
 	Sets []string
-	// Tools are tools besides, Excluded those left out in any case, by their names.
+	// Tools are additional tools, and Excluded tools omitted in any case, by name.
 	Tools, Excluded []string
 }
 
-// does is the toolset of the family that a tool belongs to.
+// does returns the toolset of the family that a tool belongs to.
 func (d decl) does() string {
 	switch k := d.kind; {
 	case k.tier == Readonly:
@@ -45,7 +45,7 @@ func (d decl) does() string {
 	return doesManage
 }
 
-// refuses says why a selection leaves a tool out; nil if it does not.
+// refuses returns why a selection omits a tool; nil if it does not.
 func (s *Selection) refuses(d decl) *fault {
 	switch does := d.does(); {
 	case s == nil:
@@ -59,7 +59,7 @@ func (s *Selection) refuses(d decl) *fault {
 	return nil
 }
 
-// tier is the lowest that offers all of a selection.
+// tier returns the lowest tier that offers everything in a selection.
 func (s *Selection) tier() Tier {
 	tier := Readonly
 	for _, t := range tools {
@@ -71,8 +71,8 @@ func (s *Selection) tier() Tier {
 	return tier
 }
 
-// unobeyed are variables of the family that change what a server may do or how it
-// answers, and that this one has nothing for.
+// unobeyed are variables of the family that change what a server may do or how it answers,
+// and that this server does not support.
 var unobeyed = map[string]string{
 	"LIBTMUX_TMUX_CONFIG":        "start tmux with that configuration instead",
 	"LIBTMUX_ENVIRONMENT_VALUES": "environment values are shown by show_environment; leave that out with LIBTMUX_EXCLUDE_TOOLS",
@@ -82,7 +82,7 @@ var unobeyed = map[string]string{
 	"LIBTMUX_MCP_MAX_BYTES":      "use TMUX_MCP_MAX_RESULT",
 }
 
-// selectionFrom reads the selection that the environment asks for; nil is all tools.
+// selectionFrom parses the selection in the environment; nil means all tools.
 func selectionFrom(values map[string]string) (*Selection, error) {
 	for _, name := range slices.Sorted(maps.Keys(unobeyed)) {
 		if _, set := values[name]; set {
@@ -115,7 +115,7 @@ func selectionFrom(values map[string]string) (*Selection, error) {
 	return s, nil
 }
 
-// namesIn reads a list of names, separated by commas; an empty text is none.
+// namesIn parses a comma-separated list of names; an empty text has none.
 func namesIn(variable, list string, known []string) (names []string, err error) {
 	if strings.TrimSpace(list) == "" {
 		return nil, nil

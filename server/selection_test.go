@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFamilyVariables: who asks for less in the words of the libtmux family never gets
+// TestFamilyVariables: asking for less in the terms of the libtmux family never yields
 // more.
 func TestFamilyVariables(t *testing.T) {
 	t.Parallel()

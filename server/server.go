@@ -26,35 +26,34 @@ type Server struct {
 	mcp    *mcpserver.MCPServer
 	tools  map[string]entry
 	decls  map[string]decl
-	order  []string                  // of the catalogue
+	order  []string                  // in catalogue order
 	run    mcpserver.ToolHandlerFunc // the middlewares around the tools
 	digest digester
-	// cursors are the short ones that clients have; nil until this server serves them.
+	// cursors are the short cursors that clients have; nil until this server is serving.
 	cursors *cursors
 	places  places
 
 	subscriptions subscriptions
 	waits
 
-	slots  runner.Turns // of tmux servers, by socket
+	slots  runner.Turns // per tmux server, by socket
 	agents knownAgents
 
 	mu          sync.Mutex
 	handles     map[string]*tmux.Server // by socket name; "" is the configured one
-	withBuffers map[string]*tmux.Server // those that hold buffers of ours, by socket
+	withBuffers map[string]*tmux.Server // those that hold our buffers, by socket
 	files       runner.Files            // of run_command
-	swept       time.Time               // when the jobs were, last
+	swept       time.Time               // when jobs were last swept
 }
 
-// waits are how long a server waits for something. They are the constants of their names, except in
-// tests.
+// waits are how long a server waits: the constants of the same names, except in tests.
 type waits struct {
 	consentWait, startWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime, readyWait time.Duration
-	// matchTime is how long a search may match, and bufferTime how long tmux may take with a buffer.
+	// matchTime bounds the matching of a search, and bufferTime tmux's work on a buffer.
 	matchTime, bufferTime time.Duration
 }
 
-// New makes a server. It finds the tmux program and runs nothing.
+// New returns a server. It finds the tmux program but runs nothing.
 func New(cfg Config) (*Server, error) {
 	if cfg.Tier != Mutating && cfg.Tier != Destructive {
 		cfg.Tier = Readonly
@@ -130,9 +129,9 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// add registers a tool. mcp-go knows only its name: what clients see comes from
-// [Server.Tools]. A tool that is not offered is registered all the same, so that
-// the gate can say why it is refused.
+// add registers a tool. mcp-go knows only its name; what clients see comes from
+// [Server.Tools]. A tool that is not offered is registered too, so that the gate can say
+// why it is refused.
 func (s *Server) add(t entry) {
 	d := t.declared()
 	if d.aim.rule == undeclared || d.harm == unknownHarm && !d.kind.readOnly {
@@ -143,21 +142,21 @@ func (s *Server) add(t entry) {
 	s.mcp.AddTool(mcp.Tool{Name: d.name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, s.run)
 }
 
-// invoke runs the tool that a request names: the innermost of the chain.
+// invoke runs the tool that a request names. It is the innermost handler.
 func (s *Server) invoke(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	t, ok := s.tools[req.Params.Name]
 	if !ok {
 		return nil, unknownTool(req.Params.Name, s)
 	}
-	// A request may be cancelled before it ran.
+	// A request may be cancelled before it runs.
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
 	return t.invoke(ctx, s, req)
 }
 
-// Call runs one tool, through all middlewares, and returns what a client would
-// get. The error is only for a name that no tool has.
+// Call runs one tool, through all middlewares, and returns what a client would get. The
+// error is non-nil only if no tool has that name.
 func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
 	if _, ok := s.tools[name]; !ok {
 		return nil, unknownTool(name, s)
@@ -167,7 +166,7 @@ func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) (*
 	return s.run(ctx, req)
 }
 
-// unknownTool names the tools that a wrong name may have meant.
+// unknownTool returns a fault that suggests the tools that a wrong name may have meant.
 func unknownTool(name string, s *Server) *fault {
 	var names []string
 	for _, d := range s.offered() {
@@ -176,7 +175,7 @@ func unknownTool(name string, s *Server) *fault {
 	return faultf(kindNotFound, "there is no tool %q%s", name, nearest.Meant(name, names))
 }
 
-// handle is the tmux server of a socket name; of an empty one the configured.
+// handle returns the tmux server of a socket name; "" is the configured one.
 func (s *Server) handle(socketName string) (*tmux.Server, error) {
 	if socketName != "" && s.cfg.Pin {
 		return nil, s.pinned("socket_name")
@@ -193,11 +192,11 @@ func (s *Server) handle(socketName string) (*tmux.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	// One tmux server has one handle: what is queued for a pane goes by it.
+	// A tmux server has a single handle, because commands for a pane are queued by handle.
 	if configured := s.handles[""]; samePath(configured.SocketPath(), srv.SocketPath()) {
 		return configured, nil
 	}
-	// Handles cost next to nothing, but a caller may invent names for ever.
+	// Handles cost next to nothing, but a caller may invent names forever.
 	if len(s.handles) >= 1000 {
 		for name := range s.handles {
 			if name != "" {
@@ -209,17 +208,16 @@ func (s *Server) handle(socketName string) (*tmux.Server, error) {
 	return srv, nil
 }
 
-// pinned refuses an argument that names another socket.
+// pinned returns the fault for an argument that names another socket.
 func (s *Server) pinned(argument string) *fault {
 	return faultf(kindRefused, "this server is pinned to %s", s.handles[""].SocketPath()).suggest("leave %s out", argument)
 }
 
-// maxAtOnce is how many calls of tools that do not wait work on one tmux server
-// at a time. A burst queues here: tmux lets 128 connections queue on its socket,
-// and what comes on top fails.
+// maxAtOnce is how many calls of non-waiting tools work on one tmux server at a time.
+// Bursts queue here: tmux lets 128 connections queue on its socket, and more fail.
 const maxAtOnce = 64
 
-// slot waits until a call may work on a tmux server, and the client reads what calls answer.
+// slot waits until a call may work on a tmux server and the client is reading answers.
 func (s *Server) slot(ctx context.Context, srv *tmux.Server) (leave func(), err error) {
 	leave, _, ok := s.slots.Take(ctx, srv.SocketPath(), math.MaxInt64)
 	if !ok {
@@ -229,7 +227,7 @@ func (s *Server) slot(ctx context.Context, srv *tmux.Server) (leave func(), err 
 	return leave, nil
 }
 
-// connect makes a handle. Nothing is asked of the tmux server.
+// connect makes a handle without contacting the tmux server.
 func (s *Server) connect(socketName string) (*tmux.Server, error) {
 	c := s.tmuxConfig()
 	switch {
@@ -243,7 +241,7 @@ func (s *Server) connect(socketName string) (*tmux.Server, error) {
 	return tmux.New(c)
 }
 
-// tmuxConfig is what all handles of this server have in common.
+// tmuxConfig returns what all handles of this server have in common.
 func (s *Server) tmuxConfig() tmux.Config {
 	return tmux.Config{Binary: s.cfg.Tmux, Env: s.cfg.Env, Transport: s.cfg.Transport}
 }

@@ -10,18 +10,18 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// sight says what a tool that types waits for afterwards, and what it shows then. Without any of it
-// the tool returns at once.
+// sight says what a tool that types waits for afterwards, and what it then shows. If all of
+// it is unset, the tool returns at once.
 type sight struct {
 	conditions
 	Timeout *float64 `json:"timeout,omitempty" desc:"default 8"`
 	Show    string   `json:"show,omitempty" enum:"new,screen,none" desc:"default new: lines"`
 }
 
-// settleQuiet is how long a pane must be silent if a call only says what to show.
+// settleQuiet is how many seconds a pane must be silent if a call only says what to show.
 const settleQuiet = 0.3
 
-// waits reports whether the tool is to wait.
+// waits reports whether the tool should wait.
 func (in sight) waits() bool {
 	return in.Patterns.given || in.Stop.given || in.Quiet > 0 || in.Show != ""
 }
@@ -31,7 +31,7 @@ func (in sight) check(c *call) error {
 	return err
 }
 
-// await is the wait, which begins now.
+// await starts the wait.
 func (in sight) await(ctx context.Context, c *call) (*await, error) {
 	cond := in.conditions
 	if !cond.Patterns.given && cond.Quiet == 0 {
@@ -44,7 +44,7 @@ func (in sight) await(ctx context.Context, c *call) (*await, error) {
 	return c.newAwait(ctx, cond, false, timeout)
 }
 
-// typed notes that the call types into a pane, which looked so before.
+// typed records that the call types into a pane, and how the pane looked before.
 func (c *call) typed(look *tmux.Look, what echo) {
 	c.typing.Lock()
 	defer c.typing.Unlock()
@@ -66,7 +66,7 @@ type typedText struct {
 	also
 }
 
-// also are other panes that got the keys, because they are synchronized.
+// also lists other panes that got the keys because they are synchronized.
 type also struct {
 	SynchronizedPanes []tmux.PaneID `json:"synchronized_panes"`
 }
@@ -76,7 +76,7 @@ func (a also) addTo(v view) view {
 	return v
 }
 
-// typeAndSee types, and then waits and looks as the call says.
+// typeAndSee types, then waits and looks as the call says.
 func (c *call) typeAndSee(ctx context.Context, in sight, typing func() (string, error)) (typedText, error) {
 	what, err := typing()
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *call) typeAndSee(ctx context.Context, in sight, typing func() (string, 
 	return out, err
 }
 
-// see waits until what was typed has its effect; nil if the call does not ask for that.
+// see waits for the effect of what was typed; nil if the call does not ask for that.
 func (c *call) see(ctx context.Context, in sight) (*waitForTextResult, error) {
 	if !in.waits() {
 		return nil, nil
@@ -122,8 +122,9 @@ func (c *call) see(ctx context.Context, in sight) (*waitForTextResult, error) {
 	return w.result(ctx), nil
 }
 
-// settle looks at a pane until it has been drawn: until nothing changes for a moment, or for half a
-// second at most. A pattern may have matched when half of the screen was there.
+// settle looks at a pane until it is completely drawn: until nothing changes for a moment,
+// at most for half a second. A pattern may have matched when only half of the screen was
+// there.
 func (w *await) settle(ctx context.Context, p *awaited) error {
 	const moment = 50 * time.Millisecond
 	for range 10 {
@@ -135,7 +136,7 @@ func (w *await) settle(ctx context.Context, p *awaited) error {
 		}
 		l, err := w.lookAt(ctx, p.id, p.look.Mark())
 		if err != nil {
-			return nil // what was there before the pane was gone is shown
+			return nil // show what was there before the pane was gone
 		}
 		if l.Printed {
 			p.printed = time.Now()

@@ -24,10 +24,9 @@ import (
 
 const soakers = 16
 
-// TestSoak calls all tools from 16 goroutines, as many agents would that work
-// side by side, cancels some of the calls, and then looks for what is left:
-// processes, file descriptors and goroutines here and in tmux, and buffers,
-// options and files that no caller asked for.
+// TestSoak calls all tools from 16 goroutines, as many agents working side by side would,
+// cancels some of the calls, and then looks for leftovers: processes, file descriptors and
+// goroutines here and in tmux, and buffers, options and files that no caller asked for.
 func TestSoak(t *testing.T) {
 	calls := testtool.Size(320, 10_000)
 	srv := tmuxtest.New(t)
@@ -129,8 +128,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// leftBehind lists what calls could leave behind: in this process, in tmux's, and in
-// what tmux keeps.
+// leftBehind lists what calls could leave behind: in this process, in tmux's, and in what
+// tmux stores.
 func leftBehind(t testing.TB, srv *tmux.Server, pid string) string {
 	t.Helper()
 	var b strings.Builder
@@ -171,7 +170,7 @@ func leftBehind(t testing.TB, srv *tmux.Server, pid string) string {
 	return b.String()
 }
 
-// soaker is one of the goroutines: it has a session of its own, and works on that.
+// soaker is one of the goroutines, which works on its own session.
 type soaker struct {
 	p         *peer
 	srv       *tmux.Server
@@ -182,11 +181,11 @@ type soaker struct {
 	cancelled int
 
 	panes, windows, sessions []any
-	// found is what answers gave to be passed on.
+	// found are values from answers to be passed on.
 	buffers, cursors, jobs []any
 }
 
-// newSoakers are so many of them, with a server that offers them all tools.
+// newSoakers returns n of them, with a server that offers them all tools.
 func newSoakers(t *testing.T, srv *tmux.Server, n int) (team []*soaker) {
 	t.Helper()
 	cfg := configFor(srv)
@@ -238,7 +237,7 @@ func keep(values *[]any, v string) {
 	}
 }
 
-// cancel begins a call and cancels it a moment later. It may be answered or not.
+// cancel begins a call and cancels it a moment later. It may or may not be answered.
 func (w *soaker) cancel(c toolCall) {
 	w.cancelled++
 	reply, id := w.p.begin("tools/call", map[string]any{"name": c.tool, "arguments": c.args})
@@ -249,7 +248,7 @@ func (w *soaker) cancel(c toolCall) {
 	}
 }
 
-// look finds the worker's own panes, and makes its session where it is gone.
+// look finds the worker's own panes, and creates its session if it is gone.
 func (w *soaker) look() {
 	res, ok := w.p.try(toolCall{"list_panes", map[string]any{"session_name": w.name}})
 	if !ok {
@@ -278,7 +277,7 @@ func (w *soaker) look() {
 	}
 }
 
-// known are arguments that make sense for this worker now.
+// known returns arguments that make sense for this worker now.
 func (w *soaker) known() map[string][]any {
 	own := func(tool string, args map[string]any) map[string]any {
 		return map[string]any{"tool": tool, "arguments": args}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// eachNode visits the source of this package and of the rooms below it that calls go
-// through, without tests. The stack is what a node is in.
+// eachNode visits the source of this package and of the packages below it that calls go
+// through, without tests. stack is what a node is in.
 func eachNode(t *testing.T, visit func(at token.Position, n ast.Node, stack []ast.Node)) {
 	t.Helper()
 	files := 0
@@ -41,8 +41,8 @@ func eachNode(t *testing.T, visit func(at token.Position, n ast.Node, stack []as
 	}
 }
 
-// selected are the two words of an expression such as tmux.Raw; the first is empty if it is
-// no plain word.
+// selected returns the two words of an expression such as tmux.Raw; the first is empty if
+// it is not a plain word.
 func selected(n ast.Node) (on, name string) {
 	sel, ok := n.(*ast.SelectorExpr)
 	if !ok {
@@ -54,8 +54,8 @@ func selected(n ast.Node) (on, name string) {
 	return on, sel.Sel.Name
 }
 
-// TestOnlyTypedCommands: quoting, literal text and version gates are package
-// tmux's, so no file of this package may go around them with a raw command.
+// TestOnlyTypedCommands: quoting, literal text and version gates belong to package tmux, so
+// no file of this package may bypass them with a raw command.
 func TestOnlyTypedCommands(t *testing.T) {
 	t.Parallel()
 	eachNode(t, func(at token.Position, n ast.Node, _ []ast.Node) {
@@ -65,7 +65,7 @@ func TestOnlyTypedCommands(t *testing.T) {
 	})
 }
 
-// TestTypingIsGuarded: whatever types or pastes into a pane is made inside the
+// TestTypingIsGuarded: everything that types or pastes into a pane is made inside the
 // function that typeInto runs after, and only if, the pane takes it.
 func TestTypingIsGuarded(t *testing.T) {
 	t.Parallel()

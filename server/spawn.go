@@ -20,7 +20,7 @@ type spawn struct {
 	Suppress       bool             `json:"suppress_persistent_history,omitempty" desc:"no history file"`
 }
 
-// prepare checks the parameters, before tmux is asked for anything.
+// prepare checks the parameters before tmux is asked for anything.
 func (sp spawn) prepare(c *call) (dir string, env tmux.Env, err error) {
 	if env, err = sp.variables(); err != nil {
 		return "", nil, err
@@ -29,10 +29,10 @@ func (sp spawn) prepare(c *call) (dir string, env tmux.Env, err error) {
 	return dir, env, err
 }
 
-// startIn is the directory in which a program starts that was given none: the one of
-// what it starts beside, a token of the target. tmux itself takes the one of the client
-// that asks, which is this server's. It is asked for beforehand, as tmux expands a format
-// for the active pane of a session, whatever the target is.
+// startIn returns the directory in which a program starts if none was given: that of its
+// neighbour, a token of the target. tmux itself would use the directory of the client,
+// which is this server's. It is queried in advance, because tmux expands a format for the
+// active pane of a session, whatever the target is.
 func (c *call) startIn(ctx context.Context, target tmux.Target, token string) (string, error) {
 	var b tmux.Batch
 	dir := tmux.Displayed(&b, tmux.DisplayMessage{Target: target, Message: tmux.Format("#{" + token + "}")})
@@ -45,11 +45,11 @@ func (c *call) startIn(ctx context.Context, target tmux.Target, token string) (s
 	return *dir, nil
 }
 
-// startWait is how long a new pane is waited for until its program runs.
+// startWait is how long to wait until the program of a new pane runs.
 const startWait = 500 * time.Millisecond
 
-// started completes the row of a pane that was just made. Until the program runs, tmux
-// reports its own copy that will become it, or nothing: 1 or 2 ms.
+// started completes the row of a newly created pane. For 1 or 2 ms, until the program runs,
+// tmux reports its own forked copy, or nothing.
 func (c *call) started(ctx context.Context, p *paneInfo) error {
 	type program struct {
 		ID      tmux.PaneID   `tmux:"pane_id"`
@@ -79,8 +79,8 @@ func (p paneInfo) runs(srv *tmux.Server) bool {
 	return p.PaneDead || p.PaneCurrentPath != nil && name != "tmux" && name != filepath.Base(srv.Binary()) && !strings.HasPrefix(name, "tmux: ")
 }
 
-// variables is the environment with, when asked, what keeps shells from writing
-// a history file. What the caller passed stays as it was.
+// variables returns the environment, plus, if requested, what keeps shells from writing a
+// history file. Variables from the caller are left unchanged.
 func (sp spawn) variables() (tmux.Env, error) {
 	env := make(tmux.Env, len(sp.Environment)+4)
 	for name, value := range sp.Environment {
@@ -107,8 +107,8 @@ func (sp spawn) variables() (tmux.Env, error) {
 	return env, nil
 }
 
-// directory is the absolute path of a directory that a caller named. tmux would
-// start the program in the home directory, silently, when it is none.
+// directory returns the absolute path of a directory that a caller named. tmux would
+// silently start the program in the home directory if it does not exist.
 func (s *Server) directory(argument, given string) (string, error) {
 	if given == "" {
 		return "", nil
@@ -127,8 +127,8 @@ func (s *Server) directory(argument, given string) (string, error) {
 	return path, nil
 }
 
-// path makes a path absolute: "~" is the home directory, and what is relative is
-// so to the directory this program was started in.
+// path makes a path absolute: "~" is the home directory, and a relative path starts from
+// the directory in which this program was started.
 func (s *Server) path(given string) (string, error) {
 	if rest, ok := strings.CutPrefix(given, "~"); ok && (rest == "" || rest[0] == '/') {
 		home := os.Getenv("HOME")

@@ -10,8 +10,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestShellsKeepNoHistoryFile: with the option a shell forgets at its end what it
-// ran, but not before; without it, the same shell keeps it.
+// TestShellsKeepNoHistoryFile: with the option a shell does not keep its history after it
+// ends; without it, the same shell does.
 func TestShellsKeepNoHistoryFile(t *testing.T) {
 	for _, shell := range []struct{ name, command string }{
 		{"bash", "bash --norc -i"}, {"zsh", "zsh -f -i -o inc_append_history"}, {"fish", "fish -i"},

@@ -14,9 +14,9 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestOtherSpellingsAreNoTarget: no other spelling of the agent's own pane, or of what holds
-// it, names anything, for any argument of any tool. It is refused by one plain sentence, and
-// the user is not asked, whichever way the client would ask.
+// TestOtherSpellingsAreNoTarget: no other spelling of the agent's own pane, or of what
+// contains it, names anything, for any argument of any tool. It is refused by one plain
+// sentence, and the user is not asked, whichever way the client would ask.
 func TestOtherSpellingsAreNoTarget(t *testing.T) {
 	t.Parallel()
 	tested := 0
@@ -124,8 +124,8 @@ func TestOtherSpellingsOfTheOwnSocket(t *testing.T) {
 	}
 }
 
-// TestANameIsOfOneMoment: what a name stands for changes while tools act on it, and the
-// agent's own pane is never among that.
+// TestANameIsOfOneMoment: the meaning of a name changes while tools act on it, and the
+// agent's own pane is never affected.
 func TestANameIsOfOneMoment(t *testing.T) {
 	t.Parallel()
 	srv, cfg := server.AgentServer(t)

@@ -24,8 +24,8 @@ const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocol
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 `
 
-// frozen is a second tmux server, by the name "frozen", that answers nothing
-// once freeze was called.
+// frozen starts a second tmux server, named "frozen", that answers nothing once freeze was
+// called.
 func frozen(t testing.TB, srv *tmux.Server) (env string, freeze func()) {
 	t.Helper()
 	base := filepath.Dir(srv.SocketPath())
@@ -56,8 +56,8 @@ func frozen(t testing.TB, srv *tmux.Server) (env string, freeze func()) {
 	}
 }
 
-// tmuxCalls counts what a process has under way with tmux: children, and
-// connections to sockets.
+// tmuxCalls counts a process's running work with tmux: children, and connections to
+// sockets.
 func tmuxCalls(t testing.TB, pid int) int {
 	t.Helper()
 	n := len(children(t, pid))
@@ -73,7 +73,7 @@ func tmuxCalls(t testing.TB, pid int) int {
 	return n
 }
 
-// children are the processes that a process started and that still run.
+// children returns the running processes that a process has started.
 func children(t testing.TB, pid int) []string {
 	t.Helper()
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -95,7 +95,7 @@ func ended(pid string) bool {
 	return err != nil || strings.HasPrefix(after, "Z")
 }
 
-// transports are the ways to tmux that a test takes in turn.
+// transports runs a test with each way to reach tmux.
 func transports(t *testing.T, test func(t *testing.T, flag string)) {
 	if _, err := os.Stat("/proc/self/task"); err != nil {
 		t.Skip("looks into other processes in /proc, which this system does not have")

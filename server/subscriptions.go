@@ -17,29 +17,30 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// A client may ask to be notified when a resource changes: with resources/subscribe or, from
-// revision 2026-07-28 on, with subscriptions/listen. No client of tmux is attached for it: each
-// tmux server has a follower, which looks at panes when they print and reads everything else anew
-// in intervals.
+// A client may ask to be notified when a resource changes: with resources/subscribe or,
+// from revision 2026-07-28 on, with subscriptions/listen. This attaches no tmux client:
+// each tmux server has a follower, which looks at panes when they print and rereads
+// everything else at intervals.
 
 // maxSubscriptions bounds the subscriptions of all clients.
 const maxSubscriptions = 200
 
 const (
-	// followInterval is the time between two notifications of a pane that prints without end.
+	// followInterval is the time between two notifications for a pane that prints
+	// continuously.
 	followInterval = 250 * time.Millisecond
-	// leastReading is the least time between two readings of what nothing announces.
+	// leastReading is the minimum time between two readings of something unannounced.
 	leastReading = time.Second
 )
 
-// subscriptions are the resources that clients want to know about. The zero value is ready to use.
+// subscriptions are what clients are subscribed to. The zero value is ready to use.
 type subscriptions struct {
 	mu        sync.Mutex
 	followers map[string]*follower // by socket
 	all       map[subscriber]*subscription
 }
 
-// subscriber is who wants to know about a resource: a session, or a stream of one.
+// subscriber is who is subscribed to a resource: a session, or a stream of one.
 type subscriber struct {
 	who any
 	uri string
@@ -50,21 +51,21 @@ type subscription struct {
 	socket  string
 	read    func(ctx context.Context) (string, error)
 	updated func()
-	pane    tmux.PaneID // whose output may change it
-	// drawn is set if nothing but that can.
+	pane    tmux.PaneID // pane whose output may change it
+	// drawn is set if nothing else can.
 	drawn bool
 	last  [sha256.Size]byte
-	due   time.Time // of the next reading, unless it is drawn
+	due   time.Time // next reading, unless drawn
 	over  atomic.Bool
 }
 
-// check reads the resource, for at most a limit, and notifies the client if it is another one.
+// check reads the resource, within a time limit, and notifies the client if it has changed.
 func (b *subscription) check(ctx context.Context, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	text, err := b.read(ctx)
 	if err != nil {
-		text = "\x00" + err.Error() // that it cannot be read is a change
+		text = "\x00" + err.Error() // becoming unreadable is a change
 	}
 	now := sha256.Sum256([]byte(text))
 	if ctx.Err() == nil && !errors.Is(err, tmux.ErrExhausted) && now != b.last && !b.over.Load() {
@@ -73,8 +74,8 @@ func (b *subscription) check(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// subscribe calls updated when a resource changes, until unsubscribe ends that. The resource
-// must exist. Who subscribes to it again has one subscription.
+// subscribe calls updated when a resource changes, until unsubscribe. The resource must
+// exist. Subscribing twice makes one subscription.
 func (s *Server) subscribe(ctx context.Context, who any, uri string, updated func()) error {
 	r, vars, ok := findResource(uri)
 	if !ok {
@@ -118,7 +119,7 @@ func (s *Server) subscribe(ctx context.Context, who any, uri string, updated fun
 	return nil
 }
 
-// unsubscribe ends a subscription; all of somebody's if the URI is empty.
+// unsubscribe ends a subscription; if the URI is empty, all subscriptions of who.
 func (s *Server) unsubscribe(who any, uri string) {
 	var idle []*follower
 	all := &s.subscriptions
@@ -138,15 +139,15 @@ func (s *Server) unsubscribe(who any, uri string) {
 	}
 }
 
-// follower follows the resources of a tmux server in a goroutine of its own.
+// follower follows the resources of a tmux server in its own goroutine.
 type follower struct {
 	waits
 	srv   *tmux.Server
-	close func() // ends it, and waits for that, but not for a client that does not read
+	close func() // ends it and waits for that, but not for a client that does not read
 
 	mu      sync.Mutex
 	subs    map[*subscription]bool
-	changed context.CancelFunc // ends what waits for something to happen to them
+	changed context.CancelFunc // cancels waiting for changes to them
 }
 
 func newFollower(srv *tmux.Server, w waits) *follower {
@@ -177,13 +178,13 @@ func (f *follower) add(b *subscription) {
 func (f *follower) remove(b *subscription) (left int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b.over.Store(true) // it may be read just now
+	b.over.Store(true) // it may be being read right now
 	delete(f.subs, b)
 	f.changed()
 	return len(f.subs)
 }
 
-// now are the subscriptions there are, and a context that ends when there are others.
+// now returns the current subscriptions, and a context that is cancelled when they change.
 func (f *follower) now(ctx context.Context) ([]*subscription, context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -191,7 +192,7 @@ func (f *follower) now(ctx context.Context) ([]*subscription, context.Context) {
 	for b := range f.subs {
 		subs = append(subs, b)
 	}
-	f.changed() // the one before
+	f.changed() // cancel the previous one
 	ctx, f.changed = context.WithCancel(ctx)
 	return subs, ctx
 }
@@ -253,11 +254,11 @@ func (f *follower) run(ctx context.Context) {
 // screen is what a pane showed at the last look.
 type screen struct {
 	digest [sha256.Size]byte
-	unread bool      // there was none, or it failed
-	due    time.Time // of the next try
+	unread bool      // no look yet, or it failed
+	due    time.Time // time of the next attempt
 }
 
-// look looks at a pane, and reports whether it shows something else than at the last look.
+// look looks at a pane, and reports whether it has changed since the last look.
 func (f *follower) look(ctx context.Context, watch *tmux.Watcher, s *screen, id tmux.PaneID) (changed bool) {
 	ctx, cancel := context.WithTimeout(ctx, f.lookTime)
 	defer cancel()
@@ -281,7 +282,7 @@ func (f *follower) look(ctx context.Context, watch *tmux.Watcher, s *screen, id 
 	return changed
 }
 
-// addSubscriptions has mcp-go hand over what clients subscribe to.
+// addSubscriptions makes mcp-go pass on the subscriptions of clients.
 func (s *Server) addSubscriptions(hooks *mcpserver.Hooks) {
 	hooks.AddAfterSubscribe(func(ctx context.Context, id any, req *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
 		uri := req.Params.URI
@@ -304,8 +305,8 @@ func (s *Server) addSubscriptions(hooks *mcpserver.Hooks) {
 	})
 }
 
-// listen subscribes a stream to resources, for as long as its request runs, and acknowledges
-// those that it subscribed to: before anything else of the stream, also when there are none.
+// listen subscribes a stream to resources for as long as its request runs. Before sending
+// anything else on the stream, it acknowledges the subscriptions, even if there are none.
 func (s *Server) listen(ctx context.Context, _ any, req *mcp.SubscriptionsListenRequest) {
 	acknowledged := make(chan struct{})
 	of := map[string]any{mcp.MetaKeySubscriptionID: stdio.RequestID(ctx)}

@@ -21,7 +21,7 @@ func quoted(s string) string {
 	return string(raw)
 }
 
-// updates counts the notifications of a resource that have come.
+// updates counts the notifications received for a resource.
 func (p *peer) updates(uri string) int {
 	n := 0
 	for _, l := range p.lines(updatedMethod) {
@@ -32,7 +32,7 @@ func (p *peer) updates(uri string) int {
 	return n
 }
 
-// updatedBy waits until a resource is notified of after something was done.
+// updatedBy waits until a resource's notification arrives after something was done.
 func (p *peer) updatedBy(uri, what string, do func()) {
 	p.t.Helper()
 	before := p.updates(uri)
@@ -87,8 +87,8 @@ func TestSubscriptions(t *testing.T) {
 // oneReading is longer than a resource is not looked at.
 const oneReading = 300 * time.Millisecond
 
-// TestSubscriptionsFollowAPane: what is drawn anywhere on either screen, and a pane whose tmux
-// server begins anew.
+// TestSubscriptionsFollowAPane: everything drawn on either screen, and a pane whose tmux
+// server starts again.
 func TestSubscriptionsFollowAPane(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
@@ -117,7 +117,7 @@ func (p *peer) listen(id string, uris ...string) {
 	p.send(`{"jsonrpc":"2.0","id":%s,"method":"subscriptions/listen","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"probe","version":"1"}},"notifications":{"resourceSubscriptions":%s}}}`, id, raw)
 }
 
-// stream is what has come on a stream.
+// stream returns what has arrived on a stream.
 func (p *peer) stream(id string) []string {
 	return p.lines(`"io.modelcontextprotocol/subscriptionId":` + id)
 }

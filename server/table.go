@@ -1,6 +1,6 @@
 package server
 
-// tools are all tools, in the order of the catalogue.
+// tools are all tools, in catalogue order.
 var tools = []entry{
 	// tools_session.go
 	&listSessions, &listServers, &getServerInfo, &getSessionInfo, &listClients,
@@ -38,5 +38,5 @@ var tools = []entry{
 	&callReadonlyToolsBatch, &callReadToolsBatch, &callMutatingToolsBatch, &callDestructiveToolsBatch,
 }
 
-// promptTools are there when [Config.PromptsAsTools] is set.
+// promptTools are offered if [Config.PromptsAsTools] is set.
 var promptTools = []entry{&listPrompts, &getPrompt}

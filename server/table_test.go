@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the snapshots and docs/tools.md anew")
 
-// The table of libtmux-mcp: the tier of each tool there. A tool of this table must
-// have the same here. Its hints are what TestHintsAreWhatWasObserved observes.
+// The tools of libtmux-mcp, with their tiers. A tool in this table must have the same tier
+// here. TestHintsAreWhatWasObserved checks the hints.
 var reference = []struct {
 	tier  Tier
 	names string
@@ -81,9 +81,9 @@ func TestDeclarationsAreWhole(t *testing.T) {
 	}
 }
 
-// TestDescriptionsAreFound searches the tools as clients do that load them on demand:
-// by words, of which the rarer ones count more. The query is what an agent that has
-// not seen the list would ask for.
+// TestDescriptionsAreFound searches the tools as clients do that load them on demand: by
+// words, of which the rarer ones count more. The query is what an agent that has not seen
+// the list would ask for.
 func TestDescriptionsAreFound(t *testing.T) {
 	t.Parallel()
 	has := func(text, word string) bool {
@@ -207,7 +207,7 @@ func TestOperatorsOfFiltersAreDocumented(t *testing.T) {
 	}
 }
 
-// checkFile compares a file with what it should be, or writes it with -update.
+// checkFile compares a file with its expected content, or writes that with -update.
 func checkFile(t *testing.T, path, want string) {
 	t.Helper()
 	if *update {

@@ -9,33 +9,34 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Up to five parameters name a tool's target. The smallest object wins: a pane over
-// a window over a session, an id over an index or a name. Ids are used bare, so that
-// they work wherever the object is linked; a name must be a session's exact name.
+// Up to five parameters name a tool's target. The smallest object wins (a pane over a
+// window over a session), and an id wins over an index or a name. Ids are used bare, so
+// that they work wherever the object is linked; a name must be a session's exact name.
 //
-// There are two ways to a target, and neither costs a round trip of its own:
+// A selection becomes a target in one of two ways, neither of which costs an extra round
+// trip:
 //
-//   - as a tmux target (spec), for commands that act. They fail by themselves
-//     when it does not exist.
-//   - as a filter of a list (the find methods), for tools that answer with a
-//     row. The rows of all sessions are looked at, so that names match exactly
-//     and objects in several sessions are one row.
+//   - as a tmux target (spec), for commands that act. They fail by themselves if it does
+//     not exist.
+//   - as a filter of a list (the find methods), for tools that answer with a row. The rows
+//     of all sessions are considered, so that names match exactly and an object in several
+//     sessions is one row.
 
-// sessionSelect are the parameters that pick a session.
+// sessionSelect are the parameters that select a session.
 type sessionSelect struct {
 	SessionName string         `json:"session_name,omitempty"`
 	SessionID   tmux.SessionID `json:"session_id,omitempty" unlisted:"true"`
 }
 
-// windowSelect are the parameters that pick a window.
+// windowSelect are the parameters that select a window.
 type windowSelect struct {
 	WindowID    tmux.WindowID `json:"window_id,omitempty" desc:"such as @1"`
 	WindowIndex string        `json:"window_index,omitempty"`
 	sessionSelect
 }
 
-// paneSelect are the parameters that pick a pane: of a window the active one, of
-// a session that of its current window.
+// paneSelect are the parameters that select a pane: given a window, its active pane; given
+// a session, that of its current window.
 type paneSelect struct {
 	PaneID      tmux.PaneID    `json:"pane_id,omitempty" desc:"such as %1"`
 	SessionName string         `json:"session_name,omitempty"`
@@ -43,7 +44,7 @@ type paneSelect struct {
 	WindowID    tmux.WindowID  `json:"window_id,omitempty" unlisted:"true"`
 }
 
-// selection is any of them.
+// selection is any of these.
 type selection struct {
 	pane    tmux.PaneID
 	window  tmux.WindowID
@@ -64,8 +65,7 @@ func (p paneSelect) selection() selection {
 	return selection{pane: p.PaneID, window: p.WindowID, session: p.SessionID, name: p.SessionName}
 }
 
-// check refuses what cannot be an id or an index, before tmux makes something
-// else of it.
+// check refuses what cannot be an id or an index, and would mean something else to tmux.
 func (s selection) check() error {
 	switch {
 	case s.pane != "" && !s.pane.Valid():
@@ -76,25 +76,24 @@ func (s selection) check() error {
 		return argumentFault("session_id", "must be a session's id, such as $0").suggest("list_sessions returns the ids")
 	case s.index != "" && !isIndex(s.index):
 		return argumentFault("window_index", "must be a number").suggest("list_windows returns the indexes")
-	case len(s.name) > maxPattern: // tmux compares it with each session's
+	case len(s.name) > maxPattern: // tmux compares it with every session's
 		return argumentFault("session_name", "has %d bytes; the limit is %d", len(s.name), maxPattern)
 	}
 	return nil
 }
 
-// isIndex reports whether s is the one way to write an index.
+// isIndex reports whether s is an index in canonical form.
 func isIndex(s string) bool {
 	n, err := strconv.ParseInt(s, 10, 32)
 	return err == nil && n >= 0 && strconv.FormatInt(n, 10) == s
 }
 
-// zero reports whether nothing was picked.
+// zero reports whether nothing is selected.
 func (s selection) zero() bool { return s == selection{} }
 
-// spec is the selection as a target of tmux commands. Without any selector it is
-// the caller's pane when that is on this server, else nil: tmux's own choice,
-// the active pane of the session that was used last. Tools that type or end
-// something call [selection.required] first.
+// spec returns the selection as a target of tmux commands. Without a selection, it is the
+// caller's pane if that is on this server, otherwise nil: tmux picks the active pane of the
+// session used last. Tools that type or end something call [selection.required] first.
 func (c *call) spec(s selection) (tmux.Target, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -128,11 +127,10 @@ func (s selection) required(tool string) error {
 	return s.check()
 }
 
-// resolve checks the selection of a tool that changes something, and makes it
-// one that tmux cannot read in another way. Ids are that already, and so are
-// plain names. What tmux matches loosely costs a round trip: it takes an index
-// that is not there for the beginning of a window's name, and a session's name
-// for an id, a client or a pattern.
+// resolve checks the selection of a tool that changes something, and returns one that tmux
+// cannot misinterpret. Ids and plain names are unambiguous already. What tmux matches
+// loosely costs a round trip: it takes an index that does not exist for the beginning of a
+// window's name, and a session's name for an id, a client or a pattern.
 func (c *call) resolve(ctx context.Context, s selection) (selection, error) {
 	if err := s.required(c.decl.name); err != nil {
 		return s, err
@@ -159,20 +157,19 @@ func (c *call) resolve(ctx context.Context, s selection) (selection, error) {
 	return s, nil
 }
 
-// plainName reports whether =name means the session of that name to tmux, and
-// nothing else.
+// plainName reports whether tmux takes =name for the session of that name and nothing else.
 func plainName(name string) bool {
 	for _, r := range name {
 		if r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return false
 		}
 	}
-	// Clients are named so, or by their terminal.
+	// Clients have such names, or their terminal's.
 	return !strings.HasPrefix(name, "client-") && !strings.HasPrefix(name, "tty")
 }
 
-// linked is the target of a window in the session that the selection names. A
-// window that several sessions hold is in each at an index of its own.
+// linked returns the target for a window in the session that the selection names. A window
+// held by several sessions has its own index in each.
 func (c *call) linked(s selection) (tmux.Target, error) {
 	if s.window == "" || s.session == "" && s.name == "" {
 		return c.spec(s)
@@ -184,8 +181,8 @@ func (c *call) linked(s selection) (tmux.Target, error) {
 	return tmux.TargetSpec(in.TargetSpec() + string(s.window)), s.check()
 }
 
-// within is the filter that keeps the rows of a list in the selection: of one
-// pane, one window, one session or, when nothing was picked, all.
+// within returns the filter for the rows of a list that are in the selection: of one pane,
+// one window, one session or, if nothing is selected, all.
 func (s selection) within() tmux.Format {
 	switch {
 	case s.pane != "":
@@ -214,7 +211,7 @@ const (
 	isCurrentWindow tmux.Format = "#{window_active}"
 )
 
-// paneFilter keeps the one pane of a selection: of several the active one.
+// paneFilter returns the filter for the one pane of a selection: the active one of several.
 func (s selection) paneFilter() tmux.Format {
 	switch {
 	case s.pane != "":
@@ -225,7 +222,7 @@ func (s selection) paneFilter() tmux.Format {
 	return tmux.And(isActivePane, isCurrentWindow, s.within())
 }
 
-// windowFilter keeps the one window of a selection: of several the current one.
+// windowFilter returns the filter for a selection's window: the current one of several.
 func (s selection) windowFilter() tmux.Format {
 	if s.window != "" || s.index != "" {
 		return s.within()
@@ -233,8 +230,7 @@ func (s selection) windowFilter() tmux.Format {
 	return tmux.And(isCurrentWindow, s.within())
 }
 
-// findPanes lists the panes in a selection; none is an error that says what is
-// missing.
+// findPanes lists the panes in a selection. If it is empty, the error says what is missing.
 func (c *call) findPanes(ctx context.Context, s selection, only ...string) ([]paneInfo, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -246,10 +242,9 @@ func (c *call) findPanes(ctx context.Context, s selection, only ...string) ([]pa
 	return rows, err
 }
 
-// findPane finds one pane: of several in the selection the active one. Without
-// any selector it is the caller's, else the active one of the session used last.
-// The commands of first run before, in the same round trip, so that the row
-// shows what came of them.
+// findPane finds one pane: of several in the selection, the active one. Without a selection
+// it is the caller's, otherwise the active pane of the session used last. The commands in
+// first run before it in the same round trip, so that the row shows their effect.
 func (c *call) findPane(ctx context.Context, s selection, first ...tmux.Command) (*paneInfo, error) {
 	list, err := c.onePane(&s)
 	if err != nil {
@@ -259,7 +254,7 @@ func (c *call) findPane(ctx context.Context, s selection, first ...tmux.Command)
 	return only(ctx, c, s, rows, err)
 }
 
-// onePane lists the pane that findPane finds.
+// onePane returns the command that lists the pane that findPane finds.
 func (c *call) onePane(s *selection) (tmux.Lister, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -273,9 +268,9 @@ func (c *call) onePane(s *selection) (tmux.Lister, error) {
 	return tmux.ListPanes{All: true, Filter: s.paneFilter()}, nil
 }
 
-// findWindow finds one window: of a session the current one. Without any
-// selector it is the caller's, else the current one of the session used last.
-// The commands of first run before, as with findPane.
+// findWindow finds one window: of a session, the current one. Without a selection it is the
+// caller's, otherwise the current window of the session used last. The commands in first
+// run before it, as in findPane.
 func (c *call) findWindow(ctx context.Context, s selection, first ...tmux.Command) (*windowInfo, error) {
 	list, err := c.oneWindow(s)
 	if err != nil {
@@ -295,8 +290,8 @@ func (c *call) oneWindow(s selection) (tmux.Lister, error) {
 	return tmux.ListWindows{All: true, Filter: s.windowFilter()}, nil
 }
 
-// findSession finds one session. Without any selector it is the caller's, else
-// the one used last. The commands of first run before, as with findPane.
+// findSession finds one session. Without a selection it is the caller's, otherwise the one
+// used last. The commands in first run before it, as in findPane.
 func (c *call) findSession(ctx context.Context, s selection, first ...tmux.Command) (*sessionInfo, error) {
 	list, err := c.oneSession(s)
 	if err != nil {
@@ -316,14 +311,14 @@ func (c *call) oneSession(s selection) (tmux.Lister, error) {
 	return tmux.ListSessions{Filter: s.within()}, nil
 }
 
-// here lists one row: the active pane of the caller's window, or else of the window
-// used last, with the pane's own session and window.
+// here lists one row: the active pane of the caller's window, or else of the window used
+// last, with the pane's own session and window.
 func (c *call) here() (tmux.Lister, error) {
 	target, err := c.spec(selection{})
 	return tmux.ListPanes{Target: target, Filter: isActivePane}, err
 }
 
-// only is the first row of what a selection found, or what is missing.
+// only returns the first row that a selection found, or an error that says what is missing.
 func only[R any](ctx context.Context, c *call, s selection, rows []R, err error) (*R, error) {
 	switch {
 	case err != nil:
@@ -336,8 +331,8 @@ func only[R any](ctx context.Context, c *call, s selection, rows []R, err error)
 	return nil, c.missing(ctx, s)
 }
 
-// missing says what of a selection does not exist. It is asked only when
-// something does not.
+// missing returns an error that says which object of a selection does not exist. Call it
+// only if one does not.
 func (c *call) missing(ctx context.Context, s selection) error {
 	switch {
 	case s.pane != "":

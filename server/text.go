@@ -14,30 +14,30 @@ import (
 	"tmuxmcp/server/params"
 )
 
-// A result is text made for a model to read: a line of facts in brackets, then raw
-// lines. A list is a table with tabs between its columns. Every output has a view,
-// and one function, [view.text], writes it within the budget of a result.
+// A result is text for a model to read: a line of facts in brackets, followed by raw lines.
+// A list is a table whose columns are separated by tabs. Every output has a view, which one
+// function, [view.text], writes within the budget of a result.
 //
-// Facts and cells are legible, so a name can neither begin a line nor hide: only
-// what follows the first line can be made up by what runs in a pane.
+// Facts and cells are legible, so a name can neither begin a line nor hide: what runs in a
+// pane can only forge what follows the first line.
 
 // view is what a model reads of an output.
 type view struct {
 	facts []string
 	lines []string
-	// head keeps the first of too many lines; otherwise the last ones are kept, for
-	// what a terminal printed last is what matters.
+	// head keeps the first of too many lines; by default the last are kept, because what a
+	// terminal printed last matters most.
 	head bool
-	// above is how many lines before the first were left out before.
+	// above is the number of lines already omitted before the first.
 	above int
-	// more says how to get the lines that were left out.
+	// more says how to get the omitted lines.
 	more string
 }
 
-// viewer is an output with a view of its own. Of others all properties are shown.
+// viewer is an output with its own view. Other outputs show all properties.
 type viewer interface{ view() view }
 
-// viewOf is the view of any output.
+// viewOf returns the view of any output.
 func viewOf(out any) view {
 	if v, ok := out.(viewer); ok {
 		return v.view()
@@ -45,10 +45,10 @@ func viewOf(out any) view {
 	return propertiesView(out)
 }
 
-// lineRoom is kept free for the fact that says what was left out.
+// lineRoom is reserved for the fact that says what was omitted.
 const lineRoom = 200
 
-// text writes the view in at most so many bytes, whole lines where it can.
+// text writes the view in at most that many bytes, in whole lines if possible.
 func (v view) text(most int) string {
 	facts, lines, cut := shortFacts(v.facts, most/2), v.lines, 0
 	text := strings.Join(lines, "\n")
@@ -75,7 +75,7 @@ func (v view) text(most int) string {
 	return header + "\n" + text
 }
 
-// shortFacts makes facts legible, and shows the first bytes of long ones if all have more bytes than that.
+// shortFacts makes facts legible, and truncates long ones if all exceed most bytes.
 func shortFacts(facts []string, most int) []string {
 	facts = slices.Clone(facts)
 	size := 0
@@ -93,7 +93,7 @@ func shortFacts(facts []string, most int) []string {
 	return facts
 }
 
-// of is the fact that so many of all lines are shown; none if that is all.
+// of returns the fact that so many of all lines are shown, or none if all are.
 func (v view) of(shown int) []string {
 	total, which := v.above+len(v.lines), "last"
 	if v.head {
@@ -105,7 +105,7 @@ func (v view) of(shown int) []string {
 	return []string{fmt.Sprintf("the %s %d of %d lines", which, shown, total)}
 }
 
-// fit keeps as many lines as so many bytes hold. If not even one fits, it is cut.
+// fit keeps as many lines as fit in room bytes. If not even one does, it is truncated.
 func (v view) fit(room int) (kept []string, cutBytes int) {
 	order := slices.Clone(v.lines)
 	if !v.head {
@@ -130,7 +130,7 @@ func (v view) fit(room int) (kept []string, cutBytes int) {
 	return kept, cutBytes
 }
 
-// head is the first n bytes of s, less what would cut a character in two.
+// head returns the first n bytes of s, without cutting a character in two.
 func head(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -143,13 +143,13 @@ func head(s string, n int) string {
 
 type budgetKey struct{}
 
-// withBudget bounds the results of calls in a batch: what one leaves is for those
-// after it.
+// withBudget bounds the results of calls in a batch: each leaves the rest of the budget to
+// those after it.
 func withBudget(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, budgetKey{}, n)
 }
 
-// budgetIn is how long a result may be, in bytes.
+// budgetIn returns the maximum size of a result in bytes.
 func (s *Server) budgetIn(ctx context.Context) int {
 	if n, ok := ctx.Value(budgetKey{}).(int); ok {
 		return n
@@ -162,15 +162,15 @@ func (v *view) fact(format string, args ...any) {
 	v.facts = append(v.facts, fmt.Sprintf(format, args...))
 }
 
-// factIf adds a fact where it holds.
+// factIf adds a fact if holds is true.
 func (v *view) factIf(holds bool, format string, args ...any) {
 	if holds {
 		v.fact(format, args...)
 	}
 }
 
-// A column is a part of a row: what it shows, and which tokens of tmux it is made
-// of. In a line of facts lead goes before it.
+// A column is a part of a row: what it shows, and the tmux tokens it is made of. In a line
+// of facts, lead precedes it.
 type column[R any] struct {
 	name   string
 	lead   string
@@ -178,10 +178,10 @@ type column[R any] struct {
 	text   func(R) string
 }
 
-// tabular is a row with columns of its own. Of others each property is one.
+// tabular is a row with its own columns. Other rows have one per property.
 type tabular[R any] interface{ columns() []column[R] }
 
-// tokensShown are the tokens that the columns of a row need.
+// tokensShown returns the tokens that the columns of a row need.
 func tokensShown[R tabular[R]]() []string {
 	var zero R
 	var tokens []string
@@ -194,7 +194,7 @@ func tokensShown[R tabular[R]]() []string {
 	return slices.Compact(tokens)
 }
 
-// rowFacts are the facts of one row.
+// rowFacts returns the facts of one row.
 func rowFacts[R tabular[R]](row R) view {
 	var words []string
 	for _, c := range row.columns() {
@@ -228,7 +228,7 @@ func (l list[T]) view() view {
 	return v
 }
 
-// tableOf is the names of the columns, and below them the cells of each row.
+// tableOf returns the names of the columns, followed by the cells of each row.
 func tableOf[R any](rows []R, fields []params.Field) [][]string {
 	var zero R
 	var columns []column[R]
@@ -254,7 +254,7 @@ func tableOf[R any](rows []R, fields []params.Field) [][]string {
 	return table
 }
 
-// table shows a table. Columns that are equal in every row are facts.
+// table shows a table. Columns that are equal in every row become facts.
 func (v *view) table(cells [][]string) {
 	var shown []int
 	var equal []string
@@ -286,8 +286,7 @@ func (v *view) table(cells [][]string) {
 // fewProperties are shown in one line.
 const fewProperties = 6
 
-// propertiesView shows the properties of an output that say something: not null,
-// not empty, not false.
+// propertiesView shows the properties of an output that are not null, empty or false.
 func propertiesView(out any) view {
 	value := reflect.Indirect(reflect.ValueOf(out))
 	var all []string
@@ -303,7 +302,7 @@ func propertiesView(out any) view {
 	return view{lines: all, head: true}
 }
 
-// inLine is a value as a cell or a fact shows it: on one line, "-" for null.
+// inLine returns a value as shown in a cell or fact: on one line, "-" for null.
 func inLine(v reflect.Value) string {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -331,7 +330,7 @@ func inLine(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// oneLine is a value that may be anything, on one line: quoted if it has more.
+// oneLine returns a text on one line, quoted if it has line breaks or invisible characters.
 func oneLine(s string) string {
 	if legible(s, "") != s {
 		return strconv.Quote(s)
@@ -339,7 +338,7 @@ func oneLine(s string) string {
 	return s
 }
 
-// flagsOf are the names of the flags that are set.
+// flagsOf returns the names of the flags that are set.
 func flagsOf(flags ...any) string {
 	var set []string
 	for i := 0; i < len(flags); i += 2 {
@@ -350,10 +349,10 @@ func flagsOf(flags ...any) string {
 	return strings.Join(set, ",")
 }
 
-// elapsed is a number of seconds as a fact shows it.
+// elapsed returns a number of seconds as shown in a fact.
 func elapsed(sec float64) string { return strconv.FormatFloat(sec, 'f', -1, 64) + "s" }
 
-// or is what a pointer points to, or a text that stands for nothing.
+// or returns what s points to, or other if it is nil.
 func or(s *string, other string) string {
 	if s == nil {
 		return other
@@ -361,5 +360,5 @@ func or(s *string, other string) string {
 	return cmp.Or(*s, other)
 }
 
-// raw is an output that is nothing but text.
+// raw returns the view of an output that is only text.
 func raw(s string) view { return view{lines: strings.Split(s, "\n")} }

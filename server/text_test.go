@@ -53,7 +53,8 @@ func TestAViewFitsItsBudget(t *testing.T) {
 	}
 }
 
-// FuzzView: no view is longer than it may be, and every line but a cut one is whole.
+// FuzzView: no view is longer than allowed, and every line except a truncated one is
+// complete.
 func FuzzView(f *testing.F) {
 	f.Add("a\nb\nc", "fact", 1200, true)
 	f.Add(strings.Repeat("x", 3000), "[%1 exit 0]", 1000, false)
@@ -76,7 +77,7 @@ func FuzzView(f *testing.F) {
 	})
 }
 
-// Names cannot make lines of their own, and columns that are equal are said once.
+// Names cannot create lines, and equal columns are shown once.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	yes, path := true, "/srv"
@@ -103,7 +104,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// What a nested call shows cannot be taken for the result of another.
+// The contents of a nested call cannot be taken for the result of another.
 func TestBatchSectionsHaveTheirLength(t *testing.T) {
 	t.Parallel()
 	var row batchRow
@@ -115,7 +116,7 @@ func TestBatchSectionsHaveTheirLength(t *testing.T) {
 	}
 }
 
-// TestColumnsHaveTheirTokens: what a column shows must be asked for.
+// TestColumnsHaveTheirTokens: what a column shows must be requested.
 func TestColumnsHaveTheirTokens(t *testing.T) {
 	t.Parallel()
 	checkColumns(t, paneInfo{})
@@ -153,7 +154,7 @@ func checkColumns[R tabular[R]](t *testing.T, zero R) {
 	}
 }
 
-// fill gives a value that is not zero.
+// fill sets a value that is not zero.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What the outputs of the tools show: see view.
+// Views of the tools' outputs: see view.
 
 func (p paneInfo) columns() []column[paneInfo] {
 	return []column[paneInfo]{
@@ -26,7 +26,7 @@ func (p paneInfo) columns() []column[paneInfo] {
 	}
 }
 
-// placeOf is where a pane is, as tmux's targets have it: session:window.pane.
+// placeOf returns the position of a pane as in tmux's targets: session:window.pane.
 func placeOf(session string, window, pane int) string {
 	return session + ":" + strconv.Itoa(window) + "." + strconv.Itoa(pane)
 }
@@ -173,7 +173,7 @@ func (r *waitForTextResult) view() view {
 		}
 		v.lines = append(append(v.lines, fmt.Sprintf("[%s %s%s, %s]", o.PaneID, outcomeWords(o.Outcome, o.State, o.MatchedIndex), cut, count(len(o.Tail), "line"))), o.Tail...)
 	}
-	// What one pane shows cannot be taken for the next of them.
+	// The contents of one pane cannot be taken for the next pane.
 	v.factIf(len(v.lines) > own, "%s", count(own, "line"))
 	v.factIf(len(waiting) > 0 && len(waiting) <= 20, "nothing yet in %s", strings.Join(waiting, " "))
 	v.factIf(len(waiting) > 20, "nothing yet in %d others", len(waiting))
@@ -184,7 +184,7 @@ func (r *waitForTextResult) view() view {
 	return v
 }
 
-// outcomeWords is the outcome of a wait for a pane, for a model.
+// outcomeWords describes the outcome of a wait for a pane to a model.
 func outcomeWords(outcome, state string, pattern *int) string {
 	if pattern != nil && *pattern > 0 {
 		return outcome + " by pattern " + strconv.Itoa(*pattern)
@@ -348,8 +348,8 @@ func (r sendKeysBatchResult) view() view {
 	return v
 }
 
-// view shows each result below a line that has the number of its lines: what a
-// pane shows cannot be taken for the next of them.
+// view shows each result below a line with its number of lines, so that the contents of a
+// pane cannot be taken for the next result.
 func (b batchResult) view() view {
 	var v view
 	v.fact("%d of %d succeeded", b.Succeeded, b.Succeeded+b.Failed)

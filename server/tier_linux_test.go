@@ -17,8 +17,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// optionWorld is a tmux server with something of everything that an option may
-// end or throw away.
+// optionWorld is a tmux server with everything that an option may end or discard.
 type optionWorld struct {
 	srv    *tmux.Server
 	p      *peer
@@ -57,8 +56,8 @@ func newOptionWorld(t *testing.T, attached bool) *optionWorld {
 	return w
 }
 
-// alive is what must outlive any option: sessions, panes with their processes
-// and scrollback, clients, buffers.
+// alive returns what must outlive any option: sessions, panes with their processes and
+// scrollback, clients, buffers.
 func (w *optionWorld) alive() string {
 	var cmds []tmux.Command
 	for _, words := range [][]string{
@@ -81,7 +80,7 @@ func (w *optionWorld) markers() []string {
 	return found
 }
 
-// values are what an attacker would try for any option.
+// values returns what an attacker would try for any option.
 func (w *optionWorld) values(option string) []string {
 	touch := "touch " + filepath.Join(w.dir, "marker-"+regexp.MustCompile(`[^a-z@]+`).ReplaceAllString(option, "."))
 	job := "#(" + touch + ")"
@@ -180,7 +179,7 @@ func TestTierMutatingSetsNoOptionThatEndsOrRuns(t *testing.T) {
 	}
 }
 
-// options are all options of this tmux, and some that are not.
+// options returns all options of this tmux, and some others.
 func (w *optionWorld) options(t *testing.T) []string {
 	var names []string
 	for _, flag := range []string{"-s", "-g", "-gw"} {

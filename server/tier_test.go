@@ -10,8 +10,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestMetadataIsLegible: what programs put into titles, names and paths reaches the
-// client with nothing invisible in it; their screens reach it as they are.
+// TestMetadataIsLegible: what programs put into titles, names and paths reaches the client
+// without invisible characters; their screens reach it unchanged.
 func TestMetadataIsLegible(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)

@@ -13,9 +13,9 @@ import (
 	"tmuxmcp/server"
 )
 
-// countedTmux puts a relay before the tmux server of a configuration that counts
-// the connections on which something is said: each command list is one, over either
-// transport. The exec transport looks who listens on a connection of its own.
+// countedTmux puts a relay before the tmux server of a configuration that counts the
+// connections on which something is said: one per command list, over either transport. The
+// exec transport checks who listens on a separate connection.
 func countedTmux(t testing.TB, cfg *server.Config) func() int {
 	t.Helper()
 	var count atomic.Int64
@@ -23,8 +23,8 @@ func countedTmux(t testing.TB, cfg *server.Config) func() int {
 	return func() int { return int(count.Load()) }
 }
 
-// relayedTmux puts a relay before the tmux server of a configuration. It calls
-// connects when a client begins to speak.
+// relayedTmux puts a relay before the tmux server of a configuration. It calls connects
+// when a client begins to speak.
 func relayedTmux(t testing.TB, cfg *server.Config, connects func()) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tc") // a socket's path must be short
@@ -57,9 +57,8 @@ func relayedTmux(t testing.TB, cfg *server.Config, connects func()) {
 	t.Cleanup(func() { l.Close(); open.Wait() })
 }
 
-// relay copies one direction of a connection, with the file descriptors that the
-// tmux program passes, and ends both at its end. It calls begins before the first
-// bytes.
+// relay copies one direction of a connection, with the file descriptors that the tmux
+// program passes, and closes both at its end. It calls begins before the first bytes.
 func relay(to, from *net.UnixConn, begins func()) {
 	defer to.Close()
 	defer from.Close()

@@ -15,47 +15,46 @@ import (
 // Tier is how much a tool may change, and how much a server allows.
 type Tier string
 
-// The tiers, each of which includes the ones before it.
+// Tiers. Each includes the ones before it.
 const (
 	Readonly    Tier = "readonly"
 	Mutating    Tier = "mutating"
 	Destructive Tier = "destructive"
 )
 
-// allows reports whether a server of tier t offers tools of tier need. A tier
-// that does not exist allows nothing and is allowed nowhere.
+// allows reports whether a server of tier t offers tools of tier need. An unknown tier
+// allows nothing and is allowed nowhere.
 func (t Tier) allows(need Tier) bool {
 	rank := map[Tier]int{Readonly: 1, Mutating: 2, Destructive: 3}
 	return rank[need] > 0 && rank[t] >= rank[need]
 }
 
-// kind is what sort of act a tool is: its tier and its four annotations.
+// kind is the tier of a tool and its four annotations.
 type kind struct {
 	tier                                         Tier
 	readOnly, destructive, idempotent, openWorld bool
 }
 
-// The kinds of tools. Clients ask their user, or do not, by the annotations, so
-// these say what a tool can do with any arguments: a test observes it. What runs a
-// program of the caller's choice can do anything, and may destroy.
+// Kinds of tools. Clients decide by the annotations whether to ask their user, so these say
+// what a tool can do with any arguments; a test verifies it. A tool that runs a program of
+// the caller's choice can do anything, and may destroy.
 var (
 	reads    = kind{tier: Readonly, readOnly: true, idempotent: true}
-	changes  = kind{tier: Mutating, idempotent: true} // again has the same effect: rename, resize, set
-	creates  = kind{tier: Mutating}                   // again is not the same: makes another, moves on, wakes the next
-	starts   = kind{tier: Mutating, openWorld: true}  // the user's shell, with variables of the caller's
+	changes  = kind{tier: Mutating, idempotent: true} // repeating has no further effect: rename, resize, set
+	creates  = kind{tier: Mutating}                   // repeating has another effect: creates another, moves on, wakes the next
+	starts   = kind{tier: Mutating, openWorld: true}  // runs the user's shell, with the caller's variables
 	presets  = kind{tier: Mutating, idempotent: true, openWorld: true}
 	shell    = kind{tier: Mutating, destructive: true, openWorld: true} // what the caller sends reaches a shell
 	discards = kind{tier: Mutating, destructive: true, idempotent: true}
 	destroys = kind{tier: Destructive, destructive: true}
-	// What a tool of tier mutating does with arguments that need destructive.
+	// What a mutating tool does with arguments that need tier destructive.
 	setsAnything = kind{tier: Destructive, destructive: true, idempotent: true, openWorld: true}
-	// A batch is as bad as the worst of what it may run.
+	// A batch is as bad as the worst that it may run.
 	batches         = kind{tier: Mutating, destructive: true, openWorld: true}
 	destroysBatches = kind{tier: Destructive, destructive: true, openWorld: true}
 )
 
-// The toolsets, in the order of the catalogue. Besides the one it belongs to, a
-// tool may be in the toolset "core".
+// Toolsets, in catalogue order. A tool may also be in the toolset "core".
 const (
 	setSessions = "sessions"
 	setWindows  = "windows"
@@ -77,38 +76,37 @@ func Toolsets() []string {
 	}
 }
 
-// tool declares a tool that takes an In, a struct, and answers with an Out.
+// tool declares a tool that takes an In, a struct, and returns an Out.
 type tool[In, Out any] struct {
 	name  string
 	title string
 	kind  kind
-	// more is what the tool is with arguments that need a higher tier than it
-	// does itself: see [call.permit]. A server of that tier declares it so.
+	// more is the tool's kind with arguments that need a higher tier than the tool itself:
+	// see [call.permit]. A server of that tier declares the tool this way.
 	more kind
 	set  string
-	// aim is what the tool acts on, harm what it may do to that; tools that only
-	// read leave harm out.
+	// aim is what the tool acts on, and harm what it may do to that, if it can do any.
 	aim  aim
 	harm harm
-	// core puts the tool into the toolset "core" too.
+	// core adds the tool to the toolset "core".
 	core bool
-	// selfBounded tools block for as long as the caller says: they are not
-	// retried and not part of batches.
+	// selfBounded tools block for as long as the caller says: they are not retried and not
+	// allowed in batches.
 	selfBounded bool
-	// retired tools can be called, and are not listed: another one does the same.
+	// retired tools can be called but are not listed: another one does the same.
 	retired bool
 	// alwaysLoad asks the client not to hide the tool behind a tool search.
 	alwaysLoad bool
-	// hint is what somebody may search for who would not think of the name.
+	// hint is what a user may search for without thinking of the name.
 	hint string
 	desc string
-	// defaults are the defaults that depend on the server's configuration, in JSON
-	// by property. They only go into the schema; the handler must apply them.
+	// defaults returns the defaults that depend on the server's configuration, as JSON by
+	// property. They only go into the schema; the handler must apply them.
 	defaults func(Config) map[string]string
 	run      func(ctx context.Context, c *call, in In) (Out, error)
 }
 
-// entry is a tool of any types, as the table holds it.
+// entry is a tool of any types, as held in the table.
 type entry interface {
 	declared() decl
 	invoke(ctx context.Context, s *Server, req mcp.CallToolRequest) (*mcp.CallToolResult, error)
@@ -184,14 +182,14 @@ func (c *call) enter(ctx context.Context) (err error) {
 
 // waits reports whether a call blocks for as long as the caller says.
 func (t *tool[In, Out]) waits(in In) bool {
-	// Of one that is bounded by itself, only its input knows.
+	// For a selfBounded tool, it depends on the input.
 	if w, ok := any(in).(interface{ waits() bool }); ok {
 		return w.waits()
 	}
 	return t.selfBounded
 }
 
-// rawArguments are the arguments of a call as JSON; empty when there are none.
+// rawArguments returns the arguments of a call as JSON; empty if there are none.
 func rawArguments(req mcp.CallToolRequest) (json.RawMessage, error) {
 	args := req.Params.RawArguments
 	if len(args) == 0 && req.Params.Arguments != nil {
@@ -203,7 +201,7 @@ func rawArguments(req mcp.CallToolRequest) (json.RawMessage, error) {
 	return args, nil
 }
 
-// kindIn is what the tool is on a server of a tier.
+// kindIn returns the tool's kind on a server of tier t.
 func (d decl) kindIn(t Tier) kind {
 	if t.allows(d.more.tier) {
 		return d.more
@@ -211,7 +209,7 @@ func (d decl) kindIn(t Tier) kind {
 	return d.kind
 }
 
-// mcpTool returns the declaration as tools/list shows it in a tier.
+// mcpTool returns the declaration as shown by tools/list in a tier.
 func (d decl) mcpTool(tier Tier, results Results) mcp.Tool {
 	k := d.kindIn(tier)
 	t := mcp.Tool{
@@ -222,7 +220,7 @@ func (d decl) mcpTool(tier Tier, results Results) mcp.Tool {
 			IdempotentHint: &k.idempotent, OpenWorldHint: &k.openWorld,
 		},
 	}
-	// Clients refuse a result without structured content if there is a schema of it.
+	// If there is an output schema, clients refuse results without structured content.
 	if results == ResultsJSON {
 		t.RawOutputSchema = params.OutputSchema(d.out)
 	}
@@ -239,7 +237,7 @@ func (d decl) mcpTool(tier Tier, results Results) mcp.Tool {
 	return t
 }
 
-// offered is the tool as a server of this configuration offers it.
+// offered returns the tool as offered by a server with this configuration.
 func (d decl) offered(cfg Config) mcp.Tool {
 	t := d.mcpTool(cfg.Tier, cfg.Results)
 	if d.defaults != nil {
@@ -248,37 +246,35 @@ func (d decl) offered(cfg Config) mcp.Tool {
 	return t
 }
 
-// call is what a handler has at hand besides its input.
+// call is what a handler has available besides its input.
 type call struct {
 	s    *Server
 	decl decl
 	args json.RawMessage
-	// on is what the call acts on, as the tool declares it.
+	// on is the object of the call, as the tool declares it.
 	on aimed
-	// tier is what this call may do: the server's or, in a batch, the batch's.
+	// tier is the tier of this call: the server's or, in a batch, the batch's.
 	tier Tier
-	// tmux is the tmux server that the call is about; nil for a tool whose
-	// input has no socket_name.
+	// tmux is the call's tmux server; nil for a tool whose input has no socket_name.
 	tmux *tmux.Server
-	// waits is set for a call that blocks for as long as the caller says.
+	// waits is set if the call blocks for as long as the caller says.
 	waits bool
 	// leave gives up the call's slot, if it has one.
 	leave func()
-	// answers are what the user said to the question of an earlier try of this call.
+	// answers are the user's answers to the question of an earlier attempt of this call.
 	answers mcp.MultiRoundTripParams
-	// typedInto is how panes were before the call typed into them, in its order.
+	// typedInto are the panes as they were before the call typed into them, in order.
 	typing    sync.Mutex
 	typedInto []bookmark
-	typedAlso []tmux.PaneID // other panes, because they are synchronized with these
-	// typedRow is the row of the cursor, from the first of the history, when the call last
-	// typed.
+	typedAlso []tmux.PaneID // other panes, which are synchronized with these
+	// typedRow is the cursor's row, from the first of the history, when last typing.
 	typedRow int
-	// progressToken is set when the client asked for progress.
+	// progressToken is set if the client asked for progress.
 	progressToken mcp.ProgressToken
 }
 
-// socket is the parameter that says which tmux server a call is about. Every
-// tool's input embeds it but those that look at several servers.
+// socket is the parameter that says which tmux server a call is about. Every tool's input
+// embeds it, except for tools that look at several servers.
 type socket struct {
 	SocketName string `json:"socket_name,omitempty"`
 }

@@ -95,10 +95,10 @@ func (r agentStatusResult) view() view {
 	return v
 }
 
-// mostFlat is how much of a text is shown in a line.
+// mostFlat bounds a text that is shown in one line.
 const mostFlat = 400
 
-// flat is a text of several lines in one.
+// flat returns a text of several lines as one.
 func flat(s string) string {
 	s = strings.ReplaceAll(s, "\n", " / ")
 	if short := head(s, mostFlat); short != s {
@@ -133,7 +133,7 @@ type sendPromptIn struct {
 
 func (in sendPromptIn) selection() selection { return selection{pane: in.PaneID} }
 
-// mostPrompt is the most that a prompt may have, in bytes.
+// mostPrompt is the maximum size of a prompt in bytes.
 const mostPrompt = 256 << 10
 
 func (in sendPromptIn) check(*call) error {
@@ -148,15 +148,15 @@ func (in sendPromptIn) check(*call) error {
 	return nil
 }
 
-// promptSent is what became of a prompt.
+// promptSent is the outcome of a prompt.
 type promptSent struct {
 	PaneID  tmux.PaneID `json:"pane_id"`
 	Agent   string      `json:"agent"`
 	Version *string     `json:"version"`
-	// Queued says that the agent was working: it takes the prompt when it can.
+	// Queued is set if the agent was working: it takes the prompt when it can.
 	Queued bool   `json:"queued"`
 	State  string `json:"state"`
-	// Notes are what the agent is known to change in such a prompt.
+	// Notes say what the agent is known to change in such a prompt.
 	Notes          []string `json:"notes"`
 	ElapsedSeconds float64  `json:"elapsed_seconds"`
 }

@@ -16,8 +16,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// fakeAgent runs a program that looks like an agent in %0. Show
-// writes a file of it and has it draw again.
+// fakeAgent runs a program that looks like an agent in %0. show writes one of its files and
+// makes it redraw.
 func fakeAgent(t *testing.T) (srv *tmux.Server, p *peer, dir string, show func(name, text string)) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -45,7 +45,8 @@ func awaitAgent(t *testing.T, p *peer, state string) {
 	})
 }
 
-// A prompt that does not show, or does not go, is said to be there; it is not sent again.
+// A prompt that does not appear, or is not accepted, is reported to be there; it is not
+// sent again.
 func TestSendPromptIsNeverSentTwice(t *testing.T) {
 	t.Parallel()
 	srv, p, dir, show := fakeAgent(t)

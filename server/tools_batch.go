@@ -24,7 +24,7 @@ type batchIn struct {
 	OnError    string           `json:"on_error" default:"stop" enum:"stop,continue" desc:"at a failure"`
 }
 
-// batchRow is what came of a nested call.
+// batchRow is the outcome of a nested call.
 type batchRow struct {
 	Index             int     `json:"index"`
 	Tool              string  `json:"tool"`
@@ -52,7 +52,7 @@ var (
 	callDestructiveToolsBatch = batchTool("call_destructive_tools_batch", "Call Destructive Tools Batch", destroysBatches)
 )
 
-// batchTool declares the tool that runs tools up to a tier.
+// batchTool declares the batch tool that runs tools up to a tier.
 func batchTool(name, title string, k kind) tool[batchIn, batchResult] {
 	descs := map[Tier]string{
 		Readonly:    "Make several read-only calls in order, in one call.",
@@ -62,8 +62,8 @@ func batchTool(name, title string, k kind) tool[batchIn, batchResult] {
 	desc := descs[k.tier] + " Calls that wait (run_command without detach, wait_for_*) and other batches are not allowed."
 	return tool[batchIn, batchResult]{
 		name: name, title: title, kind: k, set: setBatch, desc: desc,
-		retired: name == "call_read_tools_batch", // libtmux-mcp's older name of the readonly one
-		// Each call in it is guarded by itself.
+		retired: name == "call_read_tools_batch", // libtmux-mcp's older name of the readonly batch tool
+		// Each call in it is guarded separately.
 		aim: nowhere, harm: harmless,
 		run: func(ctx context.Context, c *call, in batchIn) (batchResult, error) {
 			return c.s.batch(ctx, in, k.tier)
@@ -71,8 +71,8 @@ func batchTool(name, title string, k kind) tool[batchIn, batchResult] {
 	}
 }
 
-// batch runs the operations in order. Each goes through all middlewares, so a
-// batch can do nothing that a call cannot; ceiling is the highest tier.
+// batch runs the operations in order. Each goes through all middlewares, so a batch can do
+// nothing that a call cannot; ceiling is the highest tier.
 func (s *Server) batch(ctx context.Context, in batchIn, ceiling Tier) (batchResult, error) {
 	out := batchResult{Results: []batchRow{}}
 	if len(in.Operations) == 0 || len(in.Operations) > maxOperations {
@@ -128,7 +128,7 @@ func (s *Server) batchRow(ctx context.Context, op batchOperation, ceiling Tier) 
 	return row
 }
 
-// text is what a nested call answered as text.
+// text returns the text of a nested call's answer.
 func (r *batchRow) text() string {
 	var texts []string
 	for _, c := range r.Content {
@@ -139,7 +139,7 @@ func (r *batchRow) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// fill takes a nested result over.
+// fill copies a nested result into the row.
 func (r *batchRow) fill(res *mcp.CallToolResult) {
 	r.Success = !res.IsError
 	for _, c := range res.Content {
@@ -155,8 +155,8 @@ func (r *batchRow) fill(res *mcp.CallToolResult) {
 	}
 }
 
-// fit removes the contents of the oldest rows until the answer, which contains them
-// twice, has at most n bytes.
+// fit removes the contents of the oldest rows until the answer, which contains them twice,
+// has at most n bytes.
 func (b *batchResult) fit(n int) {
 	sizes := make([]int, len(b.Results))
 	total := 0

@@ -13,9 +13,9 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// The buffer tools know the paste buffers that load_buffer made and no others: see
-// [bufferName]. tmux answers them at once, so they give up soon on a tmux that is
-// stuck; except paste_buffer, which may have to ask the user.
+// The buffer tools can only use paste buffers made by load_buffer: see [bufferName]. tmux
+// answers them at once, so they give up early on a tmux that is stuck; except paste_buffer,
+// which may have to ask the user.
 const bufferTime = 5 * time.Second
 
 func (c *call) inBufferTime(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -25,14 +25,14 @@ func (c *call) inBufferTime(ctx context.Context) (context.Context, context.Cance
 
 var logicalName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// newBufferName is the name of a buffer that no other call makes.
+// newBufferName returns the name of a buffer that no other call creates.
 func newBufferName(logical string) string {
 	var id [16]byte
 	rand.Read(id[:])
 	return "libtmux_mcp_" + hex.EncodeToString(id[:]) + "_" + logical
 }
 
-// bufferRef is what the tools know a buffer by.
+// bufferRef is how the tools refer to a buffer.
 type bufferRef struct {
 	BufferName  string  `json:"buffer_name"`
 	LogicalName *string `json:"logical_name"`
@@ -57,7 +57,7 @@ var loadBuffer = tool[loadBufferIn, bufferRef]{
 		ctx, cancel := c.inBufferTime(ctx)
 		defer cancel()
 		name := newBufferName(logical)
-		// Before: a call that is cut off may have made it all the same.
+		// Before the call: it may create the buffer even if it is cut off.
 		c.s.madeBuffer(c.tmux)
 		_, err = c.tmux.SetBuffer(ctx, name, []byte(in.Content))
 		return bufferRef{name, in.LogicalName}, err
@@ -70,7 +70,7 @@ type loadBufferIn struct {
 	socket
 }
 
-// ours is a buffer that load_buffer made, by its name.
+// ours names a buffer that load_buffer created.
 type ours struct {
 	BufferName string `json:"buffer_name" desc:"as returned by load_buffer"`
 }
@@ -83,7 +83,7 @@ func (o ours) check(*call) error {
 	return nil
 }
 
-// missingBuffer says of an error that the buffer is gone, if that is what it says.
+// missing returns a fault if err means that the buffer is gone, otherwise err.
 func (o ours) missing(err error) error {
 	var e *tmux.Error
 	if errors.As(err, &e) && errors.Is(err, tmux.ErrNotFound) && strings.Contains(e.Stderr, "buffer") {

@@ -28,7 +28,7 @@ var capturePane = tool[capturePaneIn, screenText]{
 			Target: target, Print: true, Start: in.Start, End: in.End,
 			Escapes: in.Colors, Join: in.Join, Alternate: in.Hidden, Pending: in.Pending,
 		})
-		var hidden *[]byte // it may have another height
+		var hidden *[]byte // it may have a different height
 		if in.Hidden {
 			hidden = tmux.Add(&b, tmux.CapturePane{Target: target, Print: true, Alternate: true})
 		}
@@ -56,8 +56,8 @@ var capturePane = tool[capturePaneIn, screenText]{
 	},
 }
 
-// outside reports whether a pane with lines first to last has none of those that are
-// asked for: tmux answers with the nearest.
+// outside reports whether a pane with lines first to last has none of the requested ones:
+// tmux then answers with the nearest.
 func (in capturePaneIn) outside(first, last int) bool {
 	from := int(in.Start)
 	to := max(from, last)
@@ -139,7 +139,7 @@ type snapshotPaneIn struct {
 	socket
 }
 
-// screenLines are the rows of a capture without the empty ones below the last.
+// screenLines returns the rows of a capture without trailing blank ones.
 func screenLines(captured []byte) []string {
 	s := strings.TrimRight(string(captured), "\n")
 	if s == "" {
@@ -155,8 +155,7 @@ func screenLines(captured []byte) []string {
 	return lines
 }
 
-// lastLines keeps the last n lines, all when n is nil, and returns how many it left
-// out.
+// lastLines keeps the last n lines, all if n is nil, and returns how many it omitted.
 func lastLines(lines []string, n *int) (kept []string, cut int) {
 	if n == nil || len(lines) <= *n {
 		return lines, 0

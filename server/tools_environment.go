@@ -6,8 +6,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// environmentPlace returns the environment of a session, with the session's id, or
-// the global one if no session is named.
+// environmentPlace returns the environment of a session and the session's id, or the global
+// environment if no session is named.
 func (c *call) environmentPlace(ctx context.Context, s sessionSelect) (p place, e tmux.Environment, err error) {
 	p = place{scope: tmux.ServerOptions, asked: s.selection()}
 	if s.SessionID != "" {
@@ -46,7 +46,7 @@ var showEnvironment = tool[showEnvironmentIn, environmentInfo]{
 		info = environmentInfo{Variables: map[string]string{}, Removed: []string{}, SessionID: id}
 		for _, v := range *vars {
 			switch {
-			case v.Hidden: // from programs, and so from here
+			case v.Hidden: // hidden from programs, and so from here
 			case v.Removed:
 				info.Removed = append(info.Removed, v.Name)
 			default:

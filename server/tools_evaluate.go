@@ -41,7 +41,7 @@ var displayMessage = tool[displayMessageIn, evaluated]{
 		if err := tmux.CheckInert(*text); err != nil {
 			return out, refused(err)
 		}
-		out.Result = legible(*text, "\n\t") // lines may be the format's own
+		out.Result = legible(*text, "\n\t") // line breaks may be the format's own
 		if id := (*rows)[0].Pane; id != "" {
 			out.PaneID = &id
 		} else if !c.on.zero() { // display-message does not fail on a missing target
@@ -57,8 +57,8 @@ type displayMessageIn struct {
 	socket
 }
 
-// evaluated is what a format expands to, and the pane that it was expanded for:
-// none on a server without sessions.
+// evaluated is the expansion of a format, and the pane that it was expanded for, if any: a
+// server without sessions has none.
 type evaluated struct {
 	Result string       `json:"result" exact:"true"`
 	PaneID *tmux.PaneID `json:"pane_id"`

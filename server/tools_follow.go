@@ -46,7 +46,7 @@ type captureSinceIn struct {
 	socket
 }
 
-// selection is the pane of the cursor if the call names none.
+// selection returns the cursor's pane if the call names none.
 func (in captureSinceIn) selection() selection {
 	s := in.paneSelect.selection()
 	if in.Cursor != nil && s.zero() {
@@ -79,7 +79,7 @@ func (c *call) readSince(ctx context.Context, cursor string) (*tmux.Look, []stri
 	return l, l.New, nil
 }
 
-// paneID is the id of the pane that the call is about.
+// paneID returns the id of the pane that the call is about.
 func (c *call) paneID(ctx context.Context) (tmux.PaneID, error) {
 	if id, ok := c.on.target.(tmux.PaneID); ok {
 		return id, nil

@@ -9,9 +9,9 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// hookEntry is a list of commands that a hook runs. Several of one hook run in
-// the order of their indexes. The name of one whose index is a word, which tmux
-// has from 3.8, ends in that index.
+// hookEntry is a list of commands that a hook runs. Several lists of one hook run in the
+// order of their indexes. If an index is a word, which is possible from tmux 3.8 on, the
+// name ends in it.
 type hookEntry struct {
 	HookName string `json:"hook_name"`
 	Index    *int   `json:"index"`
@@ -23,7 +23,7 @@ type hookList struct {
 	Target  *string     `json:"target" desc:"the object asked about"`
 }
 
-// hooks reads one hook, or all without a name.
+// hooks reads one hook, or all if name is empty.
 func (c *call) hooks(ctx context.Context, in scopeSelect, name string) (l hookList, err error) {
 	p, err := c.place(ctx, in, "")
 	if err != nil {

@@ -54,7 +54,7 @@ type keyInput struct {
 // textList is a text, or a list of them.
 type textList []string
 
-// JSONSchema leaves the list out: not every client can say either.
+// JSONSchema omits the list, since not every client can express alternatives.
 func (textList) JSONSchema() string { return `"type":"string"` }
 
 func (l *textList) BindJSON(raw json.RawMessage) error {
@@ -68,7 +68,7 @@ func (l *textList) BindJSON(raw json.RawMessage) error {
 	return nil
 }
 
-// key is tmux's name of the key that an item is; empty if it is text.
+// key returns tmux's name of the key that an item is, or "" if it is text.
 func (in keyInput) key(item string) string {
 	if name, ok := keyName(item); ok && !in.Literal {
 		return name
@@ -133,8 +133,8 @@ func (c *call) sendKeys(ctx context.Context, on aimed, in keyInput) (tmux.PaneID
 	})
 }
 
-// echo is what may show of the keys. Of a key that is no text nothing does, but Up and Enter run a line
-// that the program has written itself.
+// echo returns what may be echoed of the keys. Keys that are not text are not echoed, but
+// Up and Enter run a line that the program has written itself.
 func (in keyInput) echo() echo {
 	var text strings.Builder
 	keys := false
@@ -158,8 +158,8 @@ func (in keyInput) echo() echo {
 	return e
 }
 
-// mayNameKey reports whether tmux could take a text for the name of a key: names are
-// short and have no blanks. Anything else is typed as text.
+// mayNameKey reports whether tmux could take a text for a key name, which is short and has
+// no blanks. Anything else is typed as text.
 func mayNameKey(s string) bool {
 	blank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError }
 	return s != "" && len(s) <= 40 && !strings.ContainsFunc(s, blank)
@@ -243,7 +243,7 @@ type sendKeysBatchResult struct {
 	also
 }
 
-// sendKeysRow is what came of one input.
+// sendKeysRow is the outcome of one input.
 type sendKeysRow struct {
 	Index          int          `json:"index"`
 	PaneID         *tmux.PaneID `json:"pane_id"`
@@ -251,11 +251,10 @@ type sendKeysRow struct {
 	Error          *string      `json:"error" exact:"true"`
 	ElapsedSeconds float64      `json:"elapsed_seconds"`
 
-	seen *waitForTextResult // what the pane printed, if the input waits for that
+	seen *waitForTextResult // what the pane printed, if the input waits for it
 }
 
-// sendKeysRow types one input of a batch. The context within is that of the call
-// with the batch's own limit.
+// sendKeysRow types one input of a batch. The context within has the batch's limit too.
 func (c *call) sendKeysRow(ctx, within context.Context, in sendKeysBatchIn, op keyStep) (row sendKeysRow) {
 	start := time.Now()
 	id, err := tmux.PaneID(""), within.Err()
@@ -292,7 +291,7 @@ func (c *call) seeStep(ctx, within context.Context, id tmux.PaneID, in sight, pa
 	others := slices.Delete(slices.Clone(c.typedInto), i, i+1)
 	c.typedInto = c.typedInto[i : i+1]
 	seen, err := c.see(ctx, in)
-	c.typedInto = others // what is typed next is new again
+	c.typedInto = others // later inputs are new again
 	if err == nil && !seen.Found {
 		err = faultf(kindTimeout, "typed, and none of its patterns came: %s", seen.Outcome)
 	}
@@ -321,7 +320,7 @@ var pasteText = tool[pasteTextIn, typedText]{
 	},
 }
 
-// paste pastes the text, and says where.
+// paste pastes the text, and returns the pane.
 func (in pasteTextIn) paste(ctx context.Context, c *call) (string, error) {
 	buffer := c.tmux.Buffer(newBufferName("paste"))
 	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(in.Text)}
@@ -339,7 +338,7 @@ func (in pasteTextIn) paste(ctx context.Context, c *call) (string, error) {
 		return cmds, err
 	}, load)
 	if err != nil {
-		// Not pasted, so tmux may hold it still.
+		// It was not pasted, so tmux may still hold it.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 		defer cancel()
 		_ = buffer.Delete(ctx)
@@ -364,5 +363,5 @@ func (in pasteTextIn) check(c *call) error {
 	return in.sight.check(c)
 }
 
-// cleanupTime bounds what is done after a call that failed or was cancelled.
+// cleanupTime bounds the cleanup after a call that failed or was cancelled.
 const cleanupTime = 5 * time.Second

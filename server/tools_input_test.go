@@ -13,8 +13,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// catcher starts a pane whose program writes what it is sent to a file, byte for
-// byte, and returns what it got.
+// catcher starts a pane whose program writes its input to a file, byte for byte, and
+// returns that input.
 func catcher(t testing.TB, srv *tmux.Server, before string) (pane string, got func() string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "got")

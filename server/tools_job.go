@@ -13,8 +13,8 @@ import (
 )
 
 // A job is a command of run_command that nobody waits for: it was detached, reached its
-// timeout, was cancelled, or its server was killed. What it prints is recorded on disk by
-// a process of tmux, so every server of the same user on the same tmux server finds it.
+// timeout or was cancelled, or its server was killed. Its output is recorded on disk by a
+// process of tmux, so every server of the same user on the same tmux server finds it.
 
 var getJob = tool[getJobIn, *gotJobs]{
 	name: "get_job", title: "Get Job", kind: reads, set: setInput, core: true, selfBounded: true,
@@ -59,13 +59,13 @@ var getJob = tool[getJobIn, *gotJobs]{
 	},
 }
 
-// gotJobs is what became of one job or, one after the other, of several.
+// gotJobs is the outcome of one job or, one after the other, of several.
 type gotJobs struct {
 	runResult
 	Others otherJobs `json:"others"`
 }
 
-// otherJobs are as the first.
+// otherJobs are the jobs after the first.
 type otherJobs []runResult
 
 func (otherJobs) JSONSchema() string { return `"type":"array","items":{"type":"object"}` }
@@ -92,8 +92,8 @@ func (in getJobIn) check(*call) error {
 	return in.outputSelect.check()
 }
 
-// job finds a job on the tmux server of the call, and its pane; that is empty if the
-// pane is gone, or runs another program now.
+// job finds a job on the tmux server of the call, and its pane, which is empty if it is
+// gone or now runs another program.
 func (c *call) job(ctx context.Context, id string) (*runner.Job, runPane, error) {
 	j, err := runner.Find(id)
 	switch {
@@ -123,7 +123,7 @@ func (c *call) jobPane(ctx context.Context, j *runner.Job) (runPane, error) {
 	return pane, nil
 }
 
-// await waits for the end of a job, and answers with its output.
+// await waits for a job to end, and returns its output.
 func (c *call) await(ctx context.Context, j *runner.Job, pane runPane, in outputSelect, out *outputSink, limit time.Duration) (*runResult, error) {
 	before := j.Look()
 	if before.Phase == runner.Waiting {
@@ -135,9 +135,9 @@ func (c *call) await(ctx context.Context, j *runner.Job, pane runPane, in output
 	r.pane.ID, r.pane.PID, r.pane.TTY, r.shell.PID = tmux.PaneID(j.Pane), j.Pid, pane.TTY, j.Shell
 	switch {
 	case before.Phase >= runner.Ended:
-		r.limit = 2 * r.s.markWait // the recording may still come
+		r.limit = 2 * r.s.markWait // the recording may still arrive
 	case pane.ID == "":
-		r.limit = 0 // nothing more will
+		r.limit = 0 // nothing more will arrive
 	}
 	if err := r.wait(ctx); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (c *call) await(ctx context.Context, j *runner.Job, pane runPane, in output
 	case pane.ID == "":
 		res.State, res.PaneGone = jobLost, true
 	}
-	if ended || res.State == jobLost { // nothing more will come
+	if ended || res.State == jobLost { // nothing more will arrive
 		r.cmd.Stop()
 	}
 	res.TimedOut = res.State == jobRunning && limit > 0
@@ -235,7 +235,7 @@ func (j jobInfo) columns() []column[jobInfo] {
 	}
 }
 
-// firstLine is the first line of a command, and no more of it than a row takes.
+// firstLine returns the first line of a command, truncated to fit a row.
 func firstLine(command string) string {
 	const longest = 80
 	for i, r := range command {

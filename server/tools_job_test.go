@@ -82,8 +82,8 @@ func runs(t testing.TB, srv *tmux.Server, pane, program string) {
 	testtool.Eventually(t, program+" runs in "+pane, func() bool { return below(root) })
 }
 
-// TestARecorderOfAKilledServer: a server that is killed while it hands a recorder on leaves one of a
-// command that has not begun. The next server takes the pane's pipe from it.
+// TestARecorderOfAKilledServer: a server killed while it hands on a recorder leaves the
+// recorder of a command that has not begun. The next server takes the pane's pipe from it.
 func TestARecorderOfAKilledServer(t *testing.T) {
 	t.Parallel()
 	srv, _ := shellPane(t, "bash")
@@ -119,8 +119,8 @@ func TestARecorderOfAKilledServer(t *testing.T) {
 	}
 }
 
-// TestCancelHitsNobodyElse: the user has stopped the job with Ctrl-Z and runs something
-// else in the pane.
+// TestCancelHitsNobodyElse: the user has stopped the job with Ctrl-Z and is running
+// something else in the pane.
 func TestCancelHitsNobodyElse(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "dash", "mksh", "fish", "busybox"} {

@@ -16,10 +16,10 @@ type scopeSelect struct {
 	Global bool   `json:"global_,omitempty" desc:"the value for all sessions or windows"`
 }
 
-// place is where options or hooks are: a scope, and an object in it or none.
+// place is where options or hooks are: a scope and, in some, an object.
 type place struct {
 	scope  tmux.OptionScope
-	target tmux.Target // nil for tmux's own choice, and where there is no object
+	target tmux.Target // nil if tmux picks one, or if there is no object
 	asked  selection   // what the caller named
 	ids    *[]objectIDs
 }
@@ -31,9 +31,8 @@ type objectIDs struct {
 	Pane    tmux.PaneID    `tmux:"pane_id"`
 }
 
-// place finds the place that a call means. If the call does not name a scope, or
-// only says that it is global, the scope is the option's own; without an option it
-// is the whole server.
+// place determines the place that a call means. If the call names no scope, or only says
+// that it is global, it is the option's own scope; without an option, the whole server.
 func (c *call) place(ctx context.Context, in scopeSelect, option string) (p place, err error) {
 	byName := tmux.ServerOptions
 	if option != "" {
@@ -100,15 +99,15 @@ func (p *place) ofObject() bool {
 	return p.scope == tmux.SessionOptions || p.scope == tmux.WindowOptions || p.scope == tmux.PaneOptions
 }
 
-// locate begins a list of commands about the place: it asks which object that is.
+// locate begins a list of commands about the place by querying which object it is.
 func (p *place) locate(b *tmux.Batch) {
 	if p.ofObject() {
 		p.ids = tmux.Rows[objectIDs](b, tmux.DisplayMessage{Target: p.target})
 	}
 }
 
-// located is the id of the place's object, nil if it has none, after the list of
-// commands ended with err. tmux answers for some objects that do not exist.
+// located returns the id of the place's object, nil if it has none, after the list of
+// commands ended with err. For some objects that do not exist, tmux answers all the same.
 func (p *place) located(ctx context.Context, c *call, err error) (*string, error) {
 	if err != nil && !errors.Is(err, tmux.ErrNotFound) || !p.ofObject() {
 		return nil, err
@@ -139,8 +138,8 @@ func (p *place) located(ctx context.Context, c *call, err error) (*string, error
 	return nil, c.missing(ctx, p.asked)
 }
 
-// optionValue is the text of an option, the items of an array option by their
-// index, or null when it is not set.
+// optionValue is the text of an option, the items of an array option by index, or null if
+// it is not set.
 type optionValue struct{ v any }
 
 func (optionValue) JSONSchema() string {
@@ -149,7 +148,7 @@ func (optionValue) JSONSchema() string {
 
 func (o optionValue) MarshalJSON() ([]byte, error) { return params.Marshal(o.v) }
 
-// optionInfo is an option as it holds somewhere.
+// optionInfo is an option as it is in effect somewhere.
 type optionInfo struct {
 	Option    string            `json:"option"`
 	Value     optionValue       `json:"value" exact:"true"`
@@ -248,8 +247,8 @@ type setOptionIn struct {
 	socket
 }
 
-// withoutValue is tmux's refusal of a value without the value: errors are logged,
-// and it may be a secret in the wrong place.
+// withoutValue removes the value from tmux's refusal: errors are logged, and the value may
+// be a secret in the wrong place.
 func withoutValue(err error, name string, value *string) error {
 	var e *tmux.Error
 	if value == nil || !errors.As(err, &e) {

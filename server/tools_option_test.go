@@ -7,8 +7,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestValuesStayText: what looks like a number, a flag, a format or shell is none, wherever
-// it is kept.
+// TestValuesStayText: text that looks like a number, a flag, a format or shell stays text,
+// wherever it is stored.
 func TestValuesStayText(t *testing.T) {
 	t.Parallel()
 	srv, p := served(t)

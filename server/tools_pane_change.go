@@ -61,7 +61,7 @@ func (in splitWindowIn) selection() selection {
 	return s
 }
 
-// splitSize is a number of lines or columns, or a part of what is split.
+// splitSize is a number of lines or columns, or a percentage of what is split.
 type splitSize tmux.Size
 
 func (splitSize) JSONSchema() string { return `"anyOf":[{"type":"integer"},{"type":"string"}]` }
@@ -114,7 +114,7 @@ func (in resizePaneIn) check(*call) error {
 	return nil
 }
 
-// zoom makes a pane the one that fills its window, or sees to it that it is not.
+// zoom makes a pane fill its window, or makes sure that it does not.
 func (c *call) zoom(ctx context.Context, on bool) (*paneInfo, error) {
 	change := tmux.Unzooming
 	if on {
@@ -167,9 +167,8 @@ func (in selectPaneIn) selection() selection {
 	return in.windowSelect.selection()
 }
 
-// selectBeside makes the pane after the active one of a window the active one,
-// or the one before it. tmux up to 3.3 counts "+" from a pane of another window,
-// so the pane is found here.
+// selectBeside makes the pane after, or before, the active pane of a window the active one.
+// tmux up to 3.3 counts "+" from a pane of another window, so the pane is determined here.
 func (c *call) selectBeside(ctx context.Context, s selection, window tmux.Target, next bool) (*paneInfo, error) {
 	type row struct {
 		ID     tmux.PaneID `tmux:"pane_id"`
@@ -236,7 +235,7 @@ type killPaneIn struct {
 	socket
 }
 
-// onePaneID is the parameter of tools that take a pane by its id alone.
+// onePaneID is the parameter of tools that take only a pane id.
 type onePaneID struct {
 	PaneID tmux.PaneID `json:"pane_id" desc:"such as %1"`
 }

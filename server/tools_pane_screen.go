@@ -28,7 +28,7 @@ type clearPaneIn struct {
 	socket
 }
 
-// onPane runs commands and says which pane their target is.
+// onPane runs commands and returns which pane their target is.
 func (c *call) onPane(ctx context.Context, target tmux.Target, cmds ...tmux.Command) (string, error) {
 	type row struct {
 		ID string `tmux:"pane_id"`

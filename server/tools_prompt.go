@@ -54,7 +54,7 @@ var getPrompt = tool[getPromptIn, promptText]{
 	},
 }
 
-// promptText is a prompt with its arguments, which are the client's own.
+// promptText is a prompt with its arguments, which come from the client itself.
 type promptText struct {
 	Result string `json:"result" exact:"true"`
 }

@@ -62,7 +62,7 @@ func (in runCommandIn) check(*call) error {
 	return in.outputSelect.check()
 }
 
-// runPane is what must be known of a pane to run a command in it.
+// runPane is the state of a pane needed to run a command in it.
 type runPane struct {
 	Server  int         `tmux:"pid"`
 	Started time.Time   `tmux:"start_time"`
@@ -91,7 +91,7 @@ type runPane struct {
 	screen []string
 }
 
-// lookAt reads a pane's state and screen, and refuses one that takes no keys.
+// lookAt reads a pane's state and screen, and refuses a pane that takes no keys.
 func (c *call) lookAt(ctx context.Context, on aimed) (runPane, error) {
 	var b tmux.Batch
 	rows := tmux.Rows[runPane](&b, tmux.DisplayMessage{Target: on.target})
@@ -104,8 +104,8 @@ func (c *call) lookAt(ctx context.Context, on aimed) (runPane, error) {
 	return pane, c.takes(ctx, on.selection, taker{ID: pane.ID, Dead: pane.Dead, InMode: pane.InMode, Mode: pane.Mode, Off: pane.Off})
 }
 
-// runTurn waits until no other command of this server, or of another one of this user, runs
-// in the pane.
+// runTurn waits until no other command runs in the pane, from this server or another server
+// of this user.
 func (c *call) runTurn(ctx context.Context) (runPane, func(), error) {
 	pane, err := c.lookAt(ctx, c.on)
 	if err != nil {
@@ -139,16 +139,16 @@ type execution struct {
 	limit time.Duration
 	start time.Time
 
-	cmd    *runner.Command // recorded, unless the pane's pipe is another's
-	typed  time.Time       // when the line was
+	cmd    *runner.Command // recorded, unless the pane's pipe belongs to another program
+	typed  time.Time       // when the line was typed
 	missed bool
-	marked bool // the recording has the end of the command
-	resume bool // a recorder waits in the pane
-	found  bool // it is a job that was begun earlier
+	marked bool // the recording contains the end of the command
+	resume bool // a recorder is waiting in the pane
+	found  bool // a job that was begun earlier
 	result runResult
 }
 
-// place is where the command runs.
+// place returns where the command runs.
 func (r *execution) place() runner.Place {
 	at := r.pane.on(r.call)
 	at.Pane, at.Pid, at.Shell = string(r.pane.ID), r.pane.PID, r.shell.PID
@@ -158,20 +158,20 @@ func (r *execution) place() runner.Place {
 	return at
 }
 
-// on is the tmux server of a pane.
+// on returns where commands in this pane run.
 func (p runPane) on(c *call) runner.Place {
 	return runner.Place{Socket: c.tmux.SocketPath(), Server: p.Server, Started: p.Started.Unix()}
 }
 
 const (
-	// lineWait is how long after the line was typed a shell that waits for a line
-	// must have begun.
+	// lineWait is how long after the line was typed a shell that is waiting for input must
+	// have begun.
 	lineWait = time.Second
-	// markWait is how long a mark may come after the last of the output, when the
-	// command is known to have ended and the recorder waits for more; five times that,
-	// where what the recorder does is not known.
+	// markWait is how long a mark may take after the last of the output, if the command is
+	// known to have ended and the recorder is waiting for more; five times as long if it is
+	// unknown what the recorder does.
 	markWait = 2 * time.Second
-	// readWait is how long a recording may take to be read after the time was up.
+	// readWait is how long reading a recording may take after the time is up.
 	readWait = 10 * time.Second
 )
 
@@ -212,7 +212,7 @@ func (r *execution) do(ctx context.Context) (*runResult, error) {
 	case err != nil && ctx.Err() == nil:
 		r.unpipe(ctx)
 		r.cmd.Remove()
-	default: // it goes on as a job
+	default: // it continues as a job
 		r.cmd.Leave()
 	}
 	if err != nil {
@@ -238,7 +238,7 @@ func (r *execution) do(ctx context.Context) (*runResult, error) {
 	return res, nil
 }
 
-// finish gets the rest of what a pane printed that has ended, and maybe the exit status.
+// finish gets the remaining output of a pane that has ended, and the exit status, if any.
 func (r *execution) finish() {
 	r.missed = !r.cmd.Finish(r.s.markWait) || r.missed
 	select {
@@ -248,7 +248,7 @@ func (r *execution) finish() {
 	}
 }
 
-// shellEnded notes that the shell did not outlive its command.
+// shellEnded records that the shell ended with its command.
 func (r *execution) shellEnded() {
 	if r.shell.PID == r.pane.PID {
 		r.result.PaneGone = true
@@ -258,13 +258,13 @@ func (r *execution) shellEnded() {
 	r.result.Note = &note
 }
 
-// known reports whether it is known what became of the command.
+// known reports whether the outcome of the command is known.
 func (r *execution) known() bool {
 	return r.result.ExitStatus != nil || r.result.PaneGone || r.result.State == jobLost
 }
 
-// typing is the commands that type bytes into exactly this pane, by way of a
-// buffer: keys would go to all panes of a window that synchronizes them.
+// typing returns the commands that type bytes into exactly this pane. They use a buffer,
+// because keys would go to all panes of a synchronized window.
 func (r *execution) typing(ctx context.Context, target tmux.Target, text string) ([]tmux.Command, error) {
 	buffer := r.tmux.Buffer(newBufferName("run"))
 	paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{})
@@ -272,7 +272,7 @@ func (r *execution) typing(ctx context.Context, target tmux.Target, text string)
 	return []tmux.Command{tmux.SetBuffer{Buffer: buffer.Name, Data: &text}, paste}, err
 }
 
-// prepare writes the files, and begins to record.
+// prepare writes the files and starts recording.
 func (r *execution) prepare(ctx context.Context) error {
 	visible, err := r.pipeTaken(ctx)
 	if err != nil {
@@ -317,14 +317,14 @@ func (r *execution) writeFiles(visible bool) error {
 	return err
 }
 
-// pipeTaken reports whether the pane's pipe is another's. After the end of a recorder of ours tmux
-// closes the pipe, when it comes to that.
+// pipeTaken reports whether another program uses the pane's pipe. After one of our
+// recorders ends, tmux closes the pipe only when it gets to it.
 func (r *execution) pipeTaken(ctx context.Context) (bool, error) {
 	for begun := time.Now(); r.pane.Piped; {
 		if r.resume = r.s.files.Resumes(r.place()); r.resume || runner.PipeIsOurs(r.place()) {
 			return false, nil
 		}
-		ended := false // lately
+		ended := false // whether a recorder ended recently
 		if jobs := runner.PaneJobs(r.place()); len(jobs) > 0 && !jobs[0].Visible() {
 			s := jobs[0].Look()
 			ended = s.Phase == runner.Ended && time.Since(s.At) < 2*r.s.markWait
@@ -342,7 +342,7 @@ func (r *execution) pipeTaken(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// begin types the line, once, and in the same round trip begins the recording.
+// begin types the line, once, and starts recording in the same round trip.
 func (r *execution) begin(ctx context.Context) error {
 	r.typed = time.Now()
 	_, err := r.typeInto(ctx, atPane(r.pane.ID), echo{lines: r.cmd.Shows(r.in.Command)}, func(target tmux.Target) ([]tmux.Command, error) {
@@ -355,19 +355,19 @@ func (r *execution) begin(ctx context.Context) error {
 	})
 	var refused *fault
 	if err != nil && !errors.As(err, &refused) {
-		r.unpipe(ctx) // it may have begun
+		r.unpipe(ctx) // recording may have begun
 	}
 	return err
 }
 
-// idle reports whether the shell has read what was typed, and waits for a line.
+// idle reports whether the shell has read what was typed and is waiting for a line.
 func (r *execution) idle() bool {
 	shell, err := r.pane.foreground()
 	return err == nil && shell.PID == r.shell.PID && shell.Prompt && shell.Waiting
 }
 
-// notBegun clears the line of a shell that did not begin the command, and says so.
-// The error err came instead of the end of the wait.
+// notBegun clears the line of a shell that did not begin the command, and returns the fault
+// for it. err is what ended the wait.
 func (r *execution) notBegun(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
@@ -391,9 +391,9 @@ func (r *execution) notBegun(ctx context.Context, err error) error {
 	return f
 }
 
-// unpipe ends the recording, and the pane's pipe with it. Only when the end of the command
-// has just come through that is it surely ours: else the recorder is ended, and tmux closes
-// the pipe when it notices, which is before it answers twice.
+// unpipe stops recording and closes the pane's pipe. The pipe is certainly ours only if the
+// end of the command has just arrived through it. Otherwise the recorder is ended, and tmux
+// closes the pipe when it notices, before it has answered twice.
 func (r *execution) unpipe(ctx context.Context) {
 	if !r.cmd.Recorded() {
 		return
@@ -409,9 +409,9 @@ func (r *execution) unpipe(ctx context.Context) {
 	}
 }
 
-// wait waits for the end of the command, and keeps what is known of it in
-// result. The exit status comes with the second mark, and also in a file, for
-// when another program takes the pane's pipe.
+// wait waits for the end of the command, and keeps what is known of it in result. The exit
+// status comes with the second mark, and also in a file in case another program takes the
+// pane's pipe.
 func (r *execution) wait(ctx context.Context) error {
 	var ended <-chan int
 	var over <-chan struct{}
@@ -427,8 +427,8 @@ func (r *execution) wait(ctx context.Context) error {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	reported, came := time.Now(), int64(-1)
-	quiet := 0  // at how many looks in a row nothing came, after the command has ended
-	unread := 0 // how often in a row the shell did not heed the line
+	quiet := 0  // number of consecutive looks without output after the command has ended
+	unread := 0 // number of consecutive looks in which the shell ignored the line
 	for {
 		select {
 		case <-ctx.Done():
@@ -446,8 +446,8 @@ func (r *execution) wait(ctx context.Context) error {
 				return nil
 			default:
 			}
-			// Not the mark was the end of it: the pane is gone, or its pipe is
-			// another's now.
+			// It did not end with the mark: the pane is gone, or its pipe now belongs to
+			// another program.
 			over, ended = nil, nil
 			if r.gone(ctx) {
 				return nil
@@ -473,7 +473,8 @@ func (r *execution) wait(ctx context.Context) error {
 				if quiet++; ended != nil && came != r.cmd.Came() {
 					quiet, came = 0, r.cmd.Came()
 				}
-				// Looks are counted, as a machine that stands still makes none.
+				// Count looks instead of time, since a machine that stands still makes
+				// none.
 				if waited := time.Duration(quiet) * pause; ended == nil || waited > r.s.markWait && r.cmd.Drained() || waited > 5*r.s.markWait {
 					r.missed = r.cmd.Recorded()
 					if r.result.State = jobLost; s.Phase == runner.Ended {
@@ -498,7 +499,7 @@ func (r *execution) wait(ctx context.Context) error {
 	}
 }
 
-// catchUp reads what there is of a long output when the time is up.
+// catchUp reads the available part of a long output when the time is up.
 func (r *execution) catchUp(ctx context.Context) error {
 	if !r.cmd.Recorded() {
 		return nil
@@ -518,7 +519,7 @@ func (r *execution) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// gone reports whether the pane's program has ended, and notes it. tmux may notice that later
+// gone reports, and records, whether the pane's program has ended. tmux may notice that later
 // than the shell is seen to be gone, where that was the program.
 func (r *execution) gone(ctx context.Context) bool {
 	type row struct {
@@ -532,14 +533,14 @@ func (r *execution) gone(ctx context.Context) bool {
 	return r.result.PaneGone
 }
 
-// readOff reads the output off the screen and the history.
+// readOff reads the output from the screen and the history.
 func (r *execution) readOff(ctx context.Context) {
 	if r.result.PaneGone || ctx.Err() != nil {
 		r.missed = true
 		return
 	}
 	running := r.result.ExitStatus == nil
-	// The shell is ahead of tmux.
+	// The shell may be ahead of tmux.
 	for deadline := time.Now().Add(r.s.markWait); ; {
 		out, err := r.tmux.Do(ctx, tmux.CapturePane{Target: r.pane.ID, Print: true, Join: true, Start: tmux.LineEdge})
 		if err != nil {

@@ -242,8 +242,8 @@ func TestRunCommandLeavesNothing(t *testing.T) {
 	nothingIsLeft()
 }
 
-// TestWhatEndsACommand: its pane, its shell, its pipe or the tmux server goes meanwhile. What was printed
-// before is answered, by the call that waits and for a job.
+// TestWhatEndsACommand: its pane, its shell, its pipe or the tmux server goes away
+// meanwhile. What was printed before is returned, by the waiting call and for a job.
 func TestWhatEndsACommand(t *testing.T) {
 	t.Parallel()
 	const gone, lost = `"exit_status":null,"timed_out":false,"pane_gone":true`, "lost none false"

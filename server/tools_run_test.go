@@ -54,7 +54,7 @@ func runArgs(pane, command string, more ...string) string {
 	return fmt.Sprintf(`{"pane_id":%q,"command":%s%s}`, pane, text, strings.Join(append([]string{""}, more...), ","))
 }
 
-// shells are how the shells are started, without anyone's settings.
+// shells are how shells are started without any user's settings.
 var shells = []struct{ name, start string }{
 	{"bash", "PS1='$ ' bash --norc --noprofile -i"},
 	{"zsh", "PS1='%# ' zsh -f"},
@@ -94,7 +94,7 @@ func shellPane(t testing.TB, name string, options ...string) (*tmux.Server, *pee
 	return srv, serve(t, configFor(srv))
 }
 
-// quietFish keeps the first fish of a home from reading all manual pages.
+// quietFish keeps the first fish in a home from reading all manual pages.
 func quietFish(t testing.TB, srv *tmux.Server) {
 	t.Helper()
 	quietFishIn(t, filepath.Join(filepath.Dir(srv.SocketPath()), "home", ".local/share"))
@@ -131,7 +131,7 @@ type gate string
 
 func newGate(t testing.TB) gate { return gate(filepath.Join(t.TempDir(), "gate")) }
 
-// wait is the text of a command that waits until the gate is open.
+// wait returns a command that waits until the gate is open.
 func (g gate) wait() string { return "until [ -e " + string(g) + " ]; do sleep 0.05; done" }
 
 func (g gate) open(t testing.TB) {
@@ -190,8 +190,8 @@ func (u shellUser) soon(do func()) {
 	do()
 }
 
-// TestRunCommandInEachShell plays all of it in one pane of each shell: what a command leaves behind
-// would disturb the next.
+// TestRunCommandInEachShell plays all of it in one pane of each shell: what a command
+// leaves behind would disturb the next.
 func TestRunCommandInEachShell(t *testing.T) {
 	t.Parallel()
 	eachShell(t, 3, func(t *testing.T, shell string) {
@@ -272,8 +272,8 @@ func (u shellUser) subshell() {
 	}
 }
 
-// interrupt: Ctrl-C in the pane ends the command, and no more. A wait does not take the command, which
-// the screen shows, for its output.
+// interrupt: Ctrl-C in the pane ends the command, and no more. A wait does not take the
+// command, which the screen shows, for its output.
 func (u shellUser) interrupt() {
 	job := u.command("%0", "sleep 0.5\necho SERVER READY; sh -c 'exec sleep 300'", `"detach":true`)
 	got := ok[awaited](u.peer, "wait_for_text", `{"pane_id":"%0","patterns":["SERVER READY"],"timeout":60}`)
@@ -360,7 +360,8 @@ func (u shellUser) cancel() {
 	u.expect("%0", "echo usable", "usable")
 }
 
-// pipe: a pane's pipe that is the user's is left alone. Then the output is read off the screen.
+// pipe: a pane's pipe that is the user's is left alone. Then the output is read off the
+// screen.
 func (u shellUser) pipe() {
 	log, g := filepath.Join(u.TempDir(), "log"), newGate(u)
 	tmuxtest.Run(u, u.srv, "pipe-pane", "-t", "%0", "exec cat >"+log)
@@ -401,8 +402,8 @@ func (u shellUser) pipe() {
 	tmuxtest.Run(u, u.srv, "pipe-pane", "-t", "%0")
 }
 
-// TestRunCommandTakesBinaryNoise: bytes that are no text, and the beginnings of sequences that are left
-// open.
+// TestRunCommandTakesBinaryNoise: bytes that are no text, and the beginnings of sequences
+// that are left open.
 func TestRunCommandTakesBinaryNoise(t *testing.T) {
 	t.Parallel()
 	eachShell(t, 1, func(t *testing.T, shell string) { newShellUser(t, shell).noise() })

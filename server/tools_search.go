@@ -84,14 +84,15 @@ type searchPanesResult struct {
 	TotalPanesMatched int           `json:"total_panes_matched"`
 	Offset            int           `json:"offset"`
 	Limit             *int          `json:"limit"`
-	// Jobs are those whose output matches, and JobsUnsearched how many there was no time for.
+	// Jobs are those whose output matches, and JobsUnsearched the number that there was no
+	// time for.
 	Jobs           []jobMatch `json:"jobs"`
 	JobsUnsearched int        `json:"jobs_unsearched"`
 
 	screens bool // only the screens were searched
 }
 
-// paneMatch is a pane with lines that match.
+// paneMatch is a pane with matching lines.
 type paneMatch struct {
 	PaneID             tmux.PaneID    `json:"pane_id" tmux:"pane_id"`
 	PaneLeft           int            `json:"pane_left" tmux:"pane_left"`
@@ -115,7 +116,7 @@ type paneMatch struct {
 	IsCaller           *bool          `json:"is_caller"`
 }
 
-// candidate is a pane that may match, and how much there is of it.
+// candidate is a pane that may match, and its size.
 type candidate struct {
 	Pane    tmux.PaneID `tmux:"pane_id"`
 	History int         `tmux:"history_size"`
@@ -128,27 +129,27 @@ type contextLine struct {
 	Row   int    `json:"row"`
 	Line  string `json:"line" exact:"true"`
 	Match bool   `json:"match"`
-	// apart is set if lines before it are left out.
+	// apart is set if lines before it are omitted.
 	apart bool
 }
 
-// foundLines are the last lines of a pane that match; cut says that there are more.
+// foundLines are the last matching lines of a pane; cut is set if there are more.
 type foundLines struct {
 	candidate
 	lines   []string
 	rows    []int
 	context []contextLine
 	cut     bool
-	// rowsKnown is set if no line of the pane is wrapped: a line is a row.
+	// rowsKnown is set if no line of the pane is wrapped, so that each line is one row.
 	rowsKnown bool
 }
 
 // take keeps the last matching lines and their neighbours. matches are indexes of lines,
-// and each line has its row.
+// and rows the row of each line.
 func (f *foundLines) take(lines []string, matches, rows []int, in searchPanesIn) {
 	cut := max(0, len(matches)-in.MaxLines)
 	f.cut, f.lines, f.rows, f.context = cut > 0, nil, nil, []contextLine{}
-	next := 0 // the first line that is not in context
+	next := 0 // first line that is not in context yet
 	for _, at := range matches[cut:] {
 		f.lines, f.rows = append(f.lines, lines[at]), append(f.rows, rows[at])
 		if in.Context == 0 {
@@ -168,11 +169,11 @@ func paneNumber(id tmux.PaneID) int {
 	return n
 }
 
-// mostCells bounds what one list of commands has tmux capture, in cells: it has one thread for
-// all its clients, which are served between two lists.
+// mostCells bounds what one list of commands has tmux capture, in cells: tmux has one
+// thread for all clients, which are served between lists.
 const mostCells = 400_000
 
-// cells is what a pane with so many rows counts for. The pane itself costs too.
+// cells returns the cost of a pane with so many rows. The pane itself has a cost too.
 func (p candidate) cells(rows int) int { return rows*p.Width + 200 }
 
 // candidates lists the panes of the selection.
@@ -251,7 +252,7 @@ func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, 
 	return found, nil
 }
 
-// capture is the command that captures what is searched of a pane.
+// capture returns the command that captures the searched part of a pane.
 func (in searchPanesIn) capture(p candidate) tmux.CapturePane {
 	capture := tmux.CapturePane{Target: p.Pane, Print: true, Join: true, End: in.ContentEnd}
 	if in.ContentStart != nil {
@@ -260,7 +261,7 @@ func (in searchPanesIn) capture(p candidate) tmux.CapturePane {
 	return capture
 }
 
-// rows is about how many rows that captures.
+// rows returns about how many rows that captures.
 func (in searchPanesIn) rows(p candidate) int {
 	if in.ContentStart == nil {
 		return p.Height
@@ -268,12 +269,12 @@ func (in searchPanesIn) rows(p candidate) int {
 	return p.Height + min(p.History, max(0, -int(max(*in.ContentStart, -maxHistory))))
 }
 
-// maxHistory is more lines than a pane may have.
+// maxHistory exceeds the number of lines that any pane has.
 const maxHistory = 1 << 30
 
-// doneOf is how many panes were captured. A pane that ended since it was listed ends the
-// list of commands: the answers before it are there, and those after it are asked for
-// again.
+// doneOf returns how many panes were captured. A pane that has ended since it was listed
+// ends the list of commands: the answers before it are there, and the panes after it are
+// requested again.
 func doneOf(captured []*[]byte, err error) (int, error) {
 	if err == nil {
 		return len(captured), nil
@@ -285,9 +286,9 @@ func doneOf(captured []*[]byte, err error) (int, error) {
 	return done, nil
 }
 
-// findRows finds the rows of lines where a line may be several rows, by looking at the
-// lines both joined and as they are. A pane where nothing matches any more, or that has
-// ended, has no lines then.
+// findRows finds the rows of lines where a line may be several rows, by capturing the lines
+// both joined and unjoined. A pane where nothing matches any more, or that has ended, then
+// has no lines.
 func (c *call) findRows(ctx context.Context, found []foundLines, in searchPanesIn, m *matcher) error {
 	var rest []*foundLines
 	for i := range found {
@@ -341,7 +342,7 @@ func (c *call) findRows(ctx context.Context, found []foundLines, in searchPanesI
 	return nil
 }
 
-// span is the first row that a capture of a pane has, and how many it has.
+// span returns the first row of a capture of a pane, and the number of rows.
 func (in searchPanesIn) span(p candidate) (first, rows int) {
 	within := func(l *tmux.Line, otherwise int) int {
 		if l == nil {
@@ -353,13 +354,13 @@ func (in searchPanesIn) span(p candidate) (first, rows int) {
 	return min(from, to), max(from, to) - min(from, to) + 1
 }
 
-// rowsOf are the rows in which joined lines begin, the first of plain being in row first.
+// rowsOf returns the rows in which joined lines begin. The first of plain is in row first.
 func rowsOf(joined, plain []string, first int) []int {
 	rows := make([]int, len(joined))
 	at := 0
 	for i, line := range joined {
 		for line != "" && at < len(plain)-1 && plain[at] == "" {
-			at++ // the end of a wrapped line, cleared
+			at++ // the end of a wrapped line, which was cleared
 		}
 		rows[i] = first + at
 		for at < len(plain) {
@@ -373,8 +374,7 @@ func rowsOf(joined, plain []string, first int) []int {
 	return rows
 }
 
-// matches describes the panes that the lines were found in. One that has ended since is
-// left out.
+// matches describes the panes with matches. A pane that has ended since is omitted.
 func (c *call) matches(ctx context.Context, found []foundLines, in searchPanesIn) ([]paneMatch, error) {
 	matches := []paneMatch{}
 	if len(found) == 0 {

@@ -177,8 +177,9 @@ func TestSearchRowsAreThoseOfCapture(t *testing.T) {
 	}
 }
 
-// No list of commands that a search sends holds tmux for long, whatever is on the screens and looked
-// for: what large screens take is cut in several, and others are served in between.
+// No list of commands that a search sends holds tmux for long, whatever is on the screens
+// and looked for: what large screens take is cut in several, and others are served in
+// between.
 func TestSearchHoldsTmuxShortly(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)

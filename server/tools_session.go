@@ -85,7 +85,7 @@ type getServerInfoIn struct{ socket }
 
 func infoOf(ctx context.Context, srv *tmux.Server) (serverInfo, error) {
 	info := serverInfo{SocketPath: srv.SocketPath()}
-	// Any socket in the directory that -L names sockets in has a name.
+	// A socket has a name only if it is in the directory that -L uses.
 	if name, ok := tmux.SocketName(srv.SocketPath()); ok {
 		info.SocketName = &name
 	}
@@ -133,7 +133,7 @@ var listServers = tool[listServersIn, list[serverInfo]]{
 			if errors.Is(errs[i], tmux.ErrUntrusted) || errors.Is(errs[i], tmux.ErrExhausted) {
 				return l, errs[i]
 			}
-			// What listens but is no tmux server is left out.
+			// Something that listens but is not a tmux server is omitted.
 			if errs[i] == nil && info.IsAlive {
 				found = append(found, info)
 			}
@@ -147,8 +147,8 @@ type listServersIn struct {
 	paging
 }
 
-// servers are handles on the sockets in tmux's directory, in the order of their names,
-// then on the extra ones, each once. A pinned server has one.
+// servers returns handles on the sockets in tmux's directory, in order of their names,
+// followed by the extra ones, each once. A pinned server has only its own.
 func (s *Server) servers(extra []string) ([]*tmux.Server, error) {
 	if s.cfg.Pin {
 		if len(extra) > 0 {
@@ -177,7 +177,7 @@ func (s *Server) servers(extra []string) ([]*tmux.Server, error) {
 		}
 		seen[realPath(p)] = true
 		cfg := s.tmuxConfig()
-		// What listens need not answer.
+		// Something that listens need not answer.
 		cfg.Timeout = 5 * time.Second
 		if i < len(entries) {
 			cfg.SocketName = entries[i].Name()

@@ -52,8 +52,8 @@ var createSession = tool[createSessionIn, *createdSession]{
 	},
 }
 
-// untilServerEnds makes a session. A tmux server that has just lost its last one may
-// still be there, and take the command with it: then it is tried again.
+// untilServerEnds creates a session. A tmux server that has just lost its last one may
+// still be exiting, and take the command with it; then it is tried again.
 func (c *call) untilServerEnds(ctx context.Context, create func() error) error {
 	err := create()
 	for try := 0; try < 50 && errors.Is(err, tmux.ErrServerGone); try++ {
@@ -65,8 +65,7 @@ func (c *call) untilServerEnds(ctx context.Context, create func() error) error {
 	return err
 }
 
-// resizeFirst gives the only window of a session that was made the size that was asked for:
-// tmux 3.2 makes it 80x23.
+// resizeFirst resizes the only window of a new session, which tmux 3.2 makes 80x23.
 func (c *call) resizeFirst(ctx context.Context, made tmux.SessionID, width, height int) error {
 	if has, err := c.tmux.Supports(ctx, tmux.SessionSizes); has || err != nil || width == 0 && height == 0 {
 		return err
@@ -92,8 +91,7 @@ type createSessionIn struct {
 	socket
 }
 
-// checkSessionName refuses names that targets cannot express and that tmux before
-// 3.7 changes.
+// checkSessionName refuses names that targets cannot express or tmux before 3.7 changes.
 func checkSessionName(argument, name string) error {
 	if name == "" || strings.ContainsAny(name, ":.") {
 		return argumentFault(argument, "must not be empty, and have neither a colon nor a period in it")
@@ -106,7 +104,7 @@ var renameSession = tool[renameSessionIn, *sessionInfo]{
 	aim: needs(aSession), harm: harmless,
 	desc: "Rename a tmux session.",
 	run: func(ctx context.Context, c *call, in renameSessionIn) (*sessionInfo, error) {
-		// tmux may store the name in another spelling, so the row is found by id.
+		// tmux may store a different spelling of the name, so the row is found by id.
 		var b tmux.Batch
 		before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.within()})
 		tmux.Add(&b, tmux.RenameSession{Target: c.on.target, Name: in.NewName})

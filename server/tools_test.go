@@ -14,8 +14,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestNamesAreAsListed: what list_sessions calls a session is its name for every tool, though
-// tmux would take some of these for more than a name.
+// TestNamesAreAsListed: what list_sessions calls a session is its name for every tool,
+// though tmux would take some of these for more than a name.
 func TestNamesAreAsListed(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)

@@ -56,7 +56,7 @@ type waitForTextIn struct {
 	socket
 }
 
-// selection is the pane of the cursor if the call names none.
+// selection returns the cursor's pane if the call names none.
 func (in waitForTextIn) selection() selection {
 	s := in.paneSelect.selection()
 	if s.zero() && len(in.Panes) == 0 {
@@ -78,7 +78,7 @@ func (in waitForTextIn) check(*call) error {
 	return nil
 }
 
-// wanted are the states of an agent that end the wait.
+// wanted returns the agent states that end the wait.
 func (in waitForTextIn) wanted() (states []agents.State, err error) {
 	for _, name := range in.State {
 		s := agents.State(name)
@@ -93,7 +93,7 @@ func (in waitForTextIn) wanted() (states []agents.State, err error) {
 // maxAwaited is how many panes one call may wait for.
 const maxAwaited = 200
 
-// which are the panes to wait for.
+// which returns the panes to wait for.
 func (in waitForTextIn) which(ctx context.Context, c *call) ([]tmux.PaneID, error) {
 	if len(in.Panes) == 0 {
 		id, err := c.paneID(ctx)
@@ -102,8 +102,8 @@ func (in waitForTextIn) which(ctx context.Context, c *call) ([]tmux.PaneID, erro
 	return c.panesNamed(ctx, "panes", in.Panes)
 }
 
-// panesNamed are the panes of an argument that names panes by their ids, all panes of sessions by
-// their ids or names, or all.
+// panesNamed returns the panes that an argument names: by pane id, by the id or name of a
+// session for all its panes, or all.
 func (c *call) panesNamed(ctx context.Context, argument string, names []string) ([]tmux.PaneID, error) {
 	type row struct {
 		ID          tmux.PaneID    `tmux:"pane_id"`
@@ -136,7 +136,7 @@ func (c *call) panesNamed(ctx context.Context, argument string, names []string) 
 	return ids, nil
 }
 
-// from is where the wait begins in a pane.
+// from returns where the wait begins in a pane.
 func (in waitForTextIn) from(c *call) (func(tmux.PaneID) begin, error) {
 	switch in.Since {
 	case "now":
@@ -172,7 +172,7 @@ func (l *patternList) BindJSON(raw json.RawMessage) error {
 	return nil
 }
 
-// compile makes matchers of the patterns.
+// compile returns matchers for the patterns.
 func (l patternList) compile(ctx context.Context, c *call, argument string, regex, matchCase bool) ([]*matcher, error) {
 	if len(l.texts) > maxPatterns {
 		return nil, argumentFault(argument, "takes at most %d patterns", maxPatterns)
@@ -205,17 +205,18 @@ type waitForTextResult struct {
 	PaneID           tmux.PaneID `json:"pane_id"`
 	ElapsedSeconds   float64     `json:"elapsed_seconds"`
 	EffectiveTimeout float64     `json:"effective_timeout"`
-	// State is that of the agent, with the outcome state; what it asks is in MatchedLines.
+	// State is the agent's state, with the outcome state; what the agent asks is in
+	// MatchedLines.
 	State string `json:"state"`
-	// Cursor goes on from here with capture_since.
+	// Cursor is where capture_since continues.
 	Cursor string `json:"cursor"`
 	// Others are the other panes that the call waited for.
 	Others []otherPane `json:"others"`
 
-	look *tmux.Look // whose screen is shown; nil if none is
+	look *tmux.Look // the look whose screen is shown, if any
 }
 
-// otherPane is what became of one of several panes.
+// otherPane is the outcome for one of several panes.
 type otherPane struct {
 	PaneID       tmux.PaneID `json:"pane_id"`
 	Outcome      string      `json:"outcome" desc:"empty: still waiting"`
@@ -225,7 +226,8 @@ type otherPane struct {
 	LinesCut     int         `json:"lines_cut"`
 }
 
-// result is the answer: about the first pane that is done or, where all should be, is not.
+// result returns the answer: about the first pane that is done or, if all should be, the
+// first that is not.
 func (w *await) result(ctx context.Context) *waitForTextResult {
 	matters := func(p *awaited) int {
 		switch {

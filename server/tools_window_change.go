@@ -81,8 +81,8 @@ var selectWindow = tool[selectWindowIn, *windowInfo]{
 				"next": tmux.NextWindow{Target: target}, "previous": tmux.PreviousWindow{Target: target}, "last": tmux.LastWindow{Target: target},
 			}[in.Direction]
 		}
-		// Of the target's session: the current window of another one that holds
-		// the same window is another one.
+		// The current window of the target's session: a session that shares the window may
+		// have another current one.
 		rows, err := c.listWindows(ctx, tmux.ListWindows{Target: target, Filter: "#{window_active}"}, cmd)
 		return only(ctx, c, s, rows, err)
 	},
@@ -154,7 +154,7 @@ var selectLayout = tool[selectLayoutIn, *windowInfo]{
 		if panes == 0 {
 			return c.findWindow(ctx, c.on.selection, cmd)
 		}
-		// tmux drops what a layout has too many, so it only sees one that fits.
+		// tmux drops surplus panes of a layout, so it is only given one that fits.
 		w, err := c.findWindow(ctx, c.on.selection, tmux.Require{Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes))}, cmd)
 		if errors.Is(err, tmux.ErrUnmet) {
 			if w, err = c.findWindow(ctx, c.on.selection); err == nil {
@@ -182,8 +182,8 @@ func (in selectLayoutIn) check(*call) error {
 	return err
 }
 
-// mainSize is the size of the main pane in a layout that has one: the columns of one
-// at a side, the rows of one above or below. tmux keeps it as an option of the window.
+// mainSize is the size of the main pane in a layout that has one: columns if it is at a
+// side, rows if it is at the top or bottom. tmux keeps it as a window option.
 type mainSize struct {
 	layout string
 	size   splitSize
@@ -211,7 +211,7 @@ func (m mainSize) setting(window tmux.Target) tmux.Command {
 	return tmux.SetOption{Target: window, Window: true, Name: m.option(), Value: &value}
 }
 
-// panes is how many panes a custom layout has; 0 for one of tmux's own.
+// panes returns the number of panes in a custom layout; 0 for a named one.
 func (in selectLayoutIn) panes() (int, error) {
 	layout := tmux.Layout(in.Layout)
 	if layout.Named() {
@@ -276,11 +276,11 @@ var moveWindow = tool[moveWindowIn, *windowInfo]{
 	},
 }
 
-// move moves the selected window and returns where it is then. If to names no
-// session, the window stays in its own.
+// move moves the selected window and returns its new place. If to names no session, the
+// window stays in its own.
 func (c *call) move(ctx context.Context, s selection, source tmux.Target, to selection) (*windowInfo, error) {
 	if to.session == "" && to.name == "" {
-		// Which session that is only tmux knows.
+		// Only tmux knows which session that is.
 		type place struct {
 			Session tmux.SessionID `tmux:"session_id"`
 			Window  tmux.WindowID  `tmux:"window_id"`
@@ -300,9 +300,9 @@ func (c *call) move(ctx context.Context, s selection, source tmux.Target, to sel
 		return nil, err
 	}
 	var b tmux.Batch
-	// Fails when there is no such window.
+	// Fails if there is no such window.
 	before := tmux.Rows[windowInfo](&b, tmux.ListWindows{Target: source, Filter: s.windowFilter()})
-	// A session ends with its last window. Whether it is that only tmux knows.
+	// A session ends with its last window. Only tmux knows whether this is it.
 	last := c.permit(Destructive, "it moves the last window of a session, which ends with that")
 	if last != nil {
 		same := tmux.MatchEqual("session_name", to.name)

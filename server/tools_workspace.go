@@ -15,8 +15,8 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// build_workspace types, but only into panes that it made itself: so it acts on nothing
-// that is there, and declares no harm.
+// build_workspace types, but only into panes that it created itself, so it acts on no
+// existing object and declares no harm.
 var buildWorkspace = tool[buildWorkspaceIn, *workspace]{
 	name: "build_workspace", title: "Build Workspace", kind: shell, set: setSessions,
 	aim: nowhere, harm: harmless,
@@ -55,8 +55,8 @@ type workspaceWindow struct {
 	Name     string    `json:"name,omitempty"`
 	Layout   string    `json:"layout,omitempty" desc:"see select_layout; default: tiled"`
 	MainSize splitSize `json:"main_size,omitempty"`
-	// Focus makes it the session's current window, which is the first one of a new
-	// session by default; Focus of a pane the active pane, by default the first.
+	// Focus makes it the session's current window, by default the first window of a new
+	// session. Focus of a pane makes it the active pane, by default the first.
 	Focus bool            `json:"focus,omitempty" desc:"make it current"`
 	Panes []workspacePane `json:"panes,omitempty"`
 }
@@ -73,12 +73,12 @@ type workspacePane struct {
 }
 
 const (
-	// maxWorkspacePanes is how many panes are watched at once, each by queries of its own.
+	// maxWorkspacePanes is how many panes are watched at once, each with its own queries.
 	maxWorkspacePanes = 60
-	// readyWait is how long a pane's program may take to be ready for its command.
+	// readyWait is how long a pane's program may take to become ready for its command.
 	readyWait = 10 * time.Second
-	// quiet is how long the screen of a program that is no shell must stay as it is
-	// until it counts as ready; bareQuiet while it is blank.
+	// quiet is how long the screen of a program other than a shell must be unchanged for
+	// the program to count as ready; bareQuiet is the same for a blank screen.
 	quiet, bareQuiet = 300 * time.Millisecond, 1500 * time.Millisecond
 )
 
@@ -161,29 +161,29 @@ func (w *workspace) view() view {
 	return v
 }
 
-// builder builds one workspace: begin makes the session, furnish all the rest of it in
-// one more round trip, start the commands in its panes.
+// builder builds one workspace: begin creates the session, furnish everything else in it in
+// one more round trip, and start runs the commands in its panes.
 type builder struct {
 	*call
 	in      buildWorkspaceIn
-	session placed // where it begins: the last window that is there
-	made    bool   // the session
+	session placed // where it begins: the last existing window
+	made    bool   // begin created the session
 	panes   []*building
 	out     workspace
 }
 
-// building is a pane that is built.
+// building is a pane being built.
 type building struct {
 	workspacePane
-	window, index int // in the input
+	window, index int // position in the input
 	dir           string
 	env           tmux.Env
-	row           *[]placed // what tmux printed when it made the pane
+	row           *[]placed // what tmux printed when it created the pane
 }
 
 func (p *building) id() tmux.PaneID { return (*p.row)[0].Pane }
 
-// placed is where something was made.
+// placed is where something was created.
 type placed struct {
 	Session tmux.SessionID `tmux:"session_id"`
 	Path    string         `tmux:"session_path"`
@@ -192,7 +192,7 @@ type placed struct {
 	Pane    tmux.PaneID    `tmux:"pane_id"`
 }
 
-// begin finds the session or makes it with its first pane, or returns the plan.
+// begin finds the session or creates it with its first pane, or returns the plan.
 func (b *builder) begin(ctx context.Context) error {
 	var there []placed
 	if b.in.Append {
@@ -219,7 +219,7 @@ func (b *builder) begin(ctx context.Context) error {
 	err := b.untilServerEnds(ctx, func() error {
 		var batch tmux.Batch
 		b.panes[0].row = tmux.Rows[placed](&batch, b.newSession())
-		all := tmux.Rows[placed](&batch, tmux.ListWindows{All: true}) // a hook may have made more
+		all := tmux.Rows[placed](&batch, tmux.ListWindows{All: true}) // a hook may have created more
 		err := batch.Do(context.WithoutCancel(ctx), b.tmux)
 		if err == nil {
 			err = b.resizeFirst(context.WithoutCancel(ctx), (*b.panes[0].row)[0].Session, b.in.X, b.in.Y)
@@ -241,7 +241,7 @@ func (b *builder) begin(ctx context.Context) error {
 	return err
 }
 
-// prepare checks directories and variables, in which only this server can look.
+// prepare checks directories and variables, which only this server can look up.
 func (b *builder) prepare(base string) error {
 	under := func(base, argument, given string) (string, error) {
 		if given != "" && base != "" && !filepath.IsAbs(given) && given != "~" && !strings.HasPrefix(given, "~/") {
@@ -288,11 +288,11 @@ func (b *builder) newSession() tmux.NewSession {
 	}
 }
 
-// commands are what makes the session's windows and panes, the first window being
-// begun already if the session was made. Windows get the indexes after the last one
-// that is there, so all targets are known: of a window, its active pane, which the
-// last one that was split off is. No client looks at a new window, so that moves no
-// user's focus. add is called for each command with the pane that it makes, or nil.
+// commands makes the session's windows and panes; if the session was created, its first
+// window exists already. Windows get the indexes after the last existing one, so all
+// targets are known. The target of a split is the window's active pane, the one split off
+// last. As no client is looking at a new window, this moves no user's focus. add is called
+// for each command with the pane that it creates, or nil.
 func (b *builder) commands(session string, made bool, index int, add func(p *building, cmd tmux.Command)) {
 	for n, at := 0, 0; n < len(b.in.Windows); n++ {
 		w := b.in.Windows[n]
@@ -303,7 +303,7 @@ func (b *builder) commands(session string, made bool, index int, add func(p *bui
 			switch {
 			case made && at == 0:
 				target = tmux.TargetSpec(fmt.Sprint(session, b.firstIndex(index)))
-				// The variables of the first pane are not the session's.
+				// The variables of the first pane do not belong to the session.
 				for name := range p.env {
 					add(nil, tmux.SetEnvironment{Target: tmux.TargetSpec(session), Unset: true, Name: name})
 				}
@@ -328,7 +328,7 @@ func (b *builder) commands(session string, made bool, index int, add func(p *bui
 	}
 }
 
-// firstIndex is the index of the first window of a session that was made.
+// firstIndex returns the index of the first window of a new session.
 func (b *builder) firstIndex(last int) int {
 	if row := b.panes[0].row; row != nil && len(*row) > 0 {
 		return (*row)[0].Index
@@ -336,9 +336,9 @@ func (b *builder) firstIndex(last int) int {
 	return last
 }
 
-// furnish makes all windows and panes, and chooses the current ones.
+// furnish creates all windows and panes, and selects the current ones.
 func (b *builder) furnish(ctx context.Context) error {
-	// The list is short work, and what it made must be known: it is not cancelled.
+	// The list does not take long, and its results must be known: it is not cancelled.
 	whole := context.WithoutCancel(ctx)
 	var batch tmux.Batch
 	b.commands(string(b.session.Session)+":", b.made, b.session.Index, func(p *building, cmd tmux.Command) {
@@ -355,8 +355,8 @@ func (b *builder) furnish(ctx context.Context) error {
 	return err
 }
 
-// focus is what makes the first pane of each window active, or the one that is asked for,
-// and a window current, if that is asked for.
+// focus returns the commands that make the first or the requested pane of each window
+// active, and the requested window current, if any.
 func (b *builder) focus() (cmds []tmux.Command) {
 	active := make([]*building, len(b.in.Windows))
 	for _, p := range b.panes {
@@ -378,7 +378,7 @@ func (b *builder) focus() (cmds []tmux.Command) {
 	return cmds
 }
 
-// noRoom says which pane has no room, if that is the error.
+// noRoom returns a fault that says which pane has no room, if that is the error.
 func (b *builder) noRoom(err error) error {
 	if !errors.Is(err, tmux.ErrNoSpace) {
 		return err
@@ -394,7 +394,7 @@ func (b *builder) noRoom(err error) error {
 	return err
 }
 
-// undo ends what this call made, and nothing else.
+// undo removes what this call created, and nothing else.
 func (b *builder) undo(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
@@ -454,8 +454,8 @@ func (b *builder) start(ctx context.Context) error {
 	return nil
 }
 
-// typeCommand types a pane's command once its program is ready: a shell when it shows
-// its prompt, another program when its screen is quiet.
+// typeCommand types a pane's command once its program is ready: a shell when it shows its
+// prompt, another program when its screen is quiet.
 func (b *builder) typeCommand(ctx context.Context, p *building) error {
 	pane, err := b.lookAt(ctx, atPane(p.id()))
 	if err != nil {
@@ -497,7 +497,7 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 	})
 }
 
-// plainWords are words of tmux's language that need no quotes.
+// plainWords matches words of tmux's language that need no quotes.
 var plainWords = regexp.MustCompile(`(^| )'([\w./@%+=:-]+)'`)
 
 // plan writes the commands that would run.

@@ -18,7 +18,7 @@ import (
 	"tmuxmcp/internal/atomicfile"
 )
 
-// Entries of an access control list, as setfacl would take them.
+// Entries of an access control list, in setfacl's notation.
 type aclEntry struct {
 	Tag, Perm uint16
 	ID        uint32
@@ -38,8 +38,8 @@ func acl(entries []aclEntry) []byte {
 	return b
 }
 
-// The strangers are other users: one that lists name, one in the group that
-// owns files, one in a group that lists name.
+// The strangers are other users: one listed by name, one in the group that owns files, and
+// one in a group listed by name.
 const (
 	named      = 65534
 	owners     = 4242
@@ -48,8 +48,8 @@ const (
 
 var strangers = []struct{ uid, gid int }{{named, named}, {65533, owners}, {65532, namedGroup}}
 
-// dress gives the configs of a fault home modes, lists, groups and attributes,
-// each others, and directories lists that new files inherit.
+// dress gives the configs of a fault home various modes, lists, groups and attributes, and
+// directories lists that new files inherit.
 func dress(home string) error {
 	var errs []error
 	set := func(name, attr string, value []byte) {
@@ -142,8 +142,8 @@ func outfitOf(home string) *outfit {
 	return o.(*outfit)
 }
 
-// access says what each stranger may do to each file of a home: r, w or nothing. For this a
-// thread becomes that user, as far as files are concerned, which only root's can.
+// access returns what each stranger may do to each file of a home: r, w or nothing. A
+// thread becomes that user for file access, which only root's can.
 func access(t *testing.T, home string) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -179,7 +179,7 @@ func access(t *testing.T, home string) map[string][]string {
 	return out
 }
 
-// may says what the thread that runs it may do to a file.
+// may returns what the thread that runs it may do to a file.
 func may(path string) (can string) {
 	for flag, how := range map[string]int{"r": syscall.O_RDONLY, "w": syscall.O_WRONLY} {
 		if fd, err := syscall.Open(path, how|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0); err == nil {
@@ -190,9 +190,8 @@ func may(path string) (can string) {
 	return can
 }
 
-// wider says what strangers may do now that they could not: to a config or to a
-// file that is to become one, more than before; to anything else of mcp-swap,
-// anything.
+// wider returns what strangers may do now that they could not do before: more than before
+// to a config or a file that will become one, or anything to other files of mcp-swap.
 func wider(now, before map[string][]string) (out []string) {
 	for name, can := range now {
 		if strings.Contains(name, "/repo/") {
@@ -211,7 +210,7 @@ func wider(now, before map[string][]string) (out []string) {
 	return out
 }
 
-// dressedHome is a fault home with all that [dress] gives.
+// dressedHome returns a fault home with everything that [dress] gives it.
 func dressedHome(t *testing.T) (string, *outfit) {
 	t.Helper()
 	home := faultHome(t)
@@ -229,8 +228,8 @@ func needStrangers(t *testing.T) {
 	}
 }
 
-// At every step of swaps and reverts, others may read and write what they could
-// before, and nothing more; in the end every config has all that it had.
+// At every step of swaps and reverts, others may read and write what they could before, and
+// nothing more; at the end every config has everything it had.
 func TestNobodyGetsMore(t *testing.T) {
 	needStrangers(t)
 	for _, sc := range scenarios {
@@ -268,8 +267,8 @@ func TestNobodyGetsMore(t *testing.T) {
 	}
 }
 
-// A program that saves by making a new file loses what the old one had; a
-// revert brings it back. What the user has changed stays.
+// A program that saves by creating a new file loses the metadata of the old one; a revert
+// restores it. The user's own changes stay.
 func TestRevertBringsMetaBack(t *testing.T) {
 	recreate := func(mode fs.FileMode) func(path string) error {
 		return func(path string) error {
@@ -301,7 +300,7 @@ func TestRevertBringsMetaBack(t *testing.T) {
 				if err := c.change(filepath.Join(home, name)); err != nil {
 					t.Fatal(err)
 				}
-				// Only root can give this one more than a new file of its mode has.
+				// Only root can give this file more than a new file of its mode has.
 				plain := name == ".codex/config.toml" && os.Geteuid() != 0
 				if m := metas(t, home)[name]; m.Equal(had.metas[name]) && !plain {
 					t.Fatalf("%s was not changed: %v", name, m)
@@ -321,8 +320,8 @@ func TestRevertBringsMetaBack(t *testing.T) {
 	}
 }
 
-// A mode that is made stricter between two steps of a swap is not undone by
-// it, nor are bytes that are saved with it lost.
+// A mode that is made stricter between two steps of a swap is not undone by the swap, and
+// bytes saved with it are not lost.
 func TestStricterMeanwhile(t *testing.T) {
 	for _, op := range []atomicfile.Op{atomicfile.OpWrite, atomicfile.OpSync, atomicfile.OpExchange} {
 		home, _ := dressedHome(t)

@@ -14,8 +14,8 @@ import (
 	"tmuxmcp/swap/clients"
 )
 
-// What the clients print, and the answers in it: testdata/answers has a file for each
-// client, in which outputs (^[ is an escape character) and answers take turns. A line of
+// Outputs of the clients, and the answers in them: testdata/answers has a file for each
+// client, in which outputs (^[ is an escape character) and answers alternate. A line of
 // answers is the name of a server, and the answer or the error about it.
 func TestAnswers(t *testing.T) {
 	for _, c := range clients.All {

@@ -8,8 +8,8 @@ import (
 	"tmuxmcp/swap/clients"
 )
 
-// All clients with small configs; the aim for the whole process is 100 ms. What a large config
-// takes besides is measured by package format.
+// All clients with small configs; the goal for the whole process is 100 ms. The additional
+// cost of a large config is measured in package format.
 func BenchmarkUseLocalAllClients(b *testing.B) {
 	home := b.TempDir() // syncs count
 	s := swapperAt(home, nil)

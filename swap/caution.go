@@ -11,7 +11,7 @@ import (
 	"tmuxmcp/swap/hint"
 )
 
-// cautions warns about whatever keeps a swapped entry from taking effect.
+// cautions warns about everything that keeps a swapped entry from taking effect.
 func (s *Swapper) cautions(c *change, u *use) {
 	if c.result.Outcome == Failed {
 		return
@@ -50,8 +50,8 @@ func (c *change) caution(h hint.Hint, format string, args ...any) {
 	c.result.Cautions = append(c.result.Cautions, err)
 }
 
-// hidden says what the user entry that a project's wins over still does, and what
-// the project's lacks of it.
+// hidden warns about what a user entry still does although a project entry takes
+// precedence, and about what the project entry lacks of it.
 func (c *change) hidden(u *use) {
 	if c.hides == nil || c.result.Outcome == Failed || c.result.Outcome == Unchanged {
 		return
@@ -74,8 +74,8 @@ func (c *change) hidden(u *use) {
 	}
 }
 
-// hiddenEnv are the variables of the user entry that an entry with these of its own,
-// and those that the edit adds, does not have.
+// hiddenEnv returns the variables of the user entry that are neither in own, the project
+// entry's, nor added by the edit.
 func (c *change) hiddenEnv(own []clients.EnvVar) []clients.EnvVar {
 	own = append(own, c.env...)
 	return slices.DeleteFunc(c.client.Dialect.ReadEnv(c.hides), func(v clients.EnvVar) bool {

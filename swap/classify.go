@@ -14,18 +14,18 @@ import (
 	"tmuxmcp/swap/clients"
 )
 
-// A Tag says in a word what an entry runs.
+// A Tag classifies what an entry runs.
 type Tag struct {
 	Kind string `json:"kind"` // one of the Tag constants
 	// Path is the checkout or program of TagLocal and TagCommand, as the config spells it.
 	Path string `json:"path,omitempty"`
-	// ThisRepo: it is the checkout that was asked about.
+	// ThisRepo is set if it is the checkout asked about.
 	ThisRepo bool `json:"this_repo,omitempty"`
-	// Missing: there is nothing at Path any more, so the server cannot start.
+	// Missing is set if nothing is at Path any more, so the server cannot start.
 	Missing bool `json:"missing,omitempty"`
 	// PR is the pull request of TagPR.
 	PR string `json:"pr,omitempty"`
-	// Package is what TagPinned and TagUnpinned name, URL the address of TagRemote.
+	// Package is what TagPinned and TagUnpinned name, and URL the address of TagRemote.
 	Package string `json:"package,omitempty"`
 	URL     string `json:"url,omitempty"`
 }
@@ -68,9 +68,8 @@ func (t Tag) String() string {
 	return t.Kind
 }
 
-// launchers are programs that run a checkout, with the flags that name its
-// place; a launcher without flags runs the first absolute path among its
-// arguments.
+// launchers are programs that run a checkout, with the flags that specify its location; a
+// launcher without such flags runs the first absolute path among its arguments.
 var launchers = map[string][]string{
 	"uv":      {"--directory", "--project"},
 	"go":      {"-C"},
@@ -83,9 +82,9 @@ var launchers = map[string][]string{
 	"python3": nil,
 }
 
-// fetchers are programs, with their leading words, that run a published
-// package, and the flags that name it; without one, the first argument that is
-// no flag names it. Flags in takes have a value of their own.
+// fetchers are programs, with their leading words, that run a published package, and the
+// flags that name it; without one, the first argument that is not a flag names it. Flags in
+// takes have a value.
 var fetchers = []struct {
 	words []string
 	flags []string
@@ -103,8 +102,8 @@ var fetchers = []struct {
 
 var pullRef = regexp.MustCompile(`^git\+.+@refs/pull/([0-9]+)/head$`)
 
-// classify tags an entry. repo is the directory asked about, "" for none; what
-// runs in it is only called its own if it is a checkout.
+// classify tags an entry. repo is the directory asked about, or "". Only if it is a
+// checkout does what runs in it count as its own.
 func (s *Swapper) classify(argv []string, value map[string]any, repo string) Tag {
 	if !checkout.Is(repo) {
 		repo = ""
@@ -114,7 +113,7 @@ func (s *Swapper) classify(argv []string, value map[string]any, repo string) Tag
 	return t
 }
 
-// look finds out whether there still is something at Path.
+// look checks whether Path still exists.
 func (t *Tag) look() {
 	if filepath.IsAbs(t.Path) {
 		_, err := os.Stat(t.Path)
@@ -153,12 +152,12 @@ func (s *Swapper) tag(argv []string, value map[string]any, repo string) Tag {
 	return Tag{Kind: TagOther}
 }
 
-// program is the bare name of an argv's first word.
+// program returns the base name of an argv's first word.
 func program(argv []string) string {
 	return strings.TrimSuffix(path.Base(filepath.ToSlash(argv[0])), ".exe")
 }
 
-// launched returns the place of the checkout that a command runs, or "".
+// launched returns the location of the checkout that a command runs, or "".
 func launched(argv []string) string {
 	flags, ok := launchers[program(argv)]
 	if !ok {
@@ -186,7 +185,7 @@ func launched(argv []string) string {
 	return ""
 }
 
-// inside reports whether a path is a directory or in it, links resolved.
+// inside reports whether a path is a directory or in it, with links resolved.
 func inside(p, dir string) bool {
 	if real, err := filepath.EvalSymlinks(p); err == nil {
 		p = real
@@ -220,7 +219,7 @@ func fetched(argv []string) string {
 	return ""
 }
 
-// pinned reports whether a package is named with a version.
+// pinned reports whether a package name includes a version.
 func pinned(pkg string) bool {
 	if strings.Contains(pkg, "==") {
 		return true

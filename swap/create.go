@@ -15,16 +15,16 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// This file makes a config that a named client does not have yet, and takes it away
-// again. The record comes first, then the directories, then the file. A revert goes
-// the other way: the file, unless something was added to it, then the directories
-// that are empty, then the record.
+// This file creates a config that a named client does not have yet, and removes it again.
+// The record comes first, then the directories, then the file. A revert goes the other way:
+// the file, unless something was added to it, then the directories that are empty, then the
+// record.
 
-// absent: the config does not exist yet; a swap makes it.
+// absent reports whether the config does not exist yet, so that a swap creates it.
 func (d *document) absent() bool { return d.info == nil }
 
-// creating: this write makes the file. It does not where another client that has the
-// same config comes first.
+// creating reports whether this write creates the file. It does not if another client with
+// the same config comes first.
 func (d *document) creating() bool { return d.absent() && len(d.text) == 0 }
 
 func missing(path string) bool {
@@ -32,9 +32,9 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// unmade is a config that does not exist, as an empty file, with the directories to
-// make for it. A link on the way to it below the home directory is refused: it may
-// lead to what the client would not share.
+// unmade returns a config that does not exist, as an empty file, with the directories to
+// create for it. A link on the way to it below the home directory is refused: it may lead
+// to something that the client would not share.
 func (s *Swapper) unmade(c *clients.Client, config string) (*document, error) {
 	if c.Makes {
 		return nil, fmt.Errorf("there is no %s: %s makes it with more than servers in it, so start it once", config, c.Name)
@@ -81,8 +81,8 @@ func within(real, base, path string) (string, error) {
 	return filepath.Join(real, rel), err
 }
 
-// reread reads a change's config again, which may exist by now, or no more: another process may
-// have taken back the swap that made it.
+// reread reads a change's config again. It may exist by now, or no longer: another process
+// may have reverted the swap that created it.
 func (w *writing) reread(c *change) (*document, error) {
 	if c.named && missing(c.doc.config) {
 		return w.unmade(c.client, c.doc.config)
@@ -99,7 +99,7 @@ func (w *writing) reread(c *change) (*document, error) {
 	return d, err
 }
 
-// create makes a config and its directories. If the client has made one of them
+// create creates a config and its directories. If the client has created one of them
 // meanwhile, the error wraps [atomicfile.ErrChanged].
 func (w *writing) create(ctx context.Context, c *change) error {
 	d := c.doc
@@ -132,8 +132,8 @@ func changed(err error) error {
 	return err
 }
 
-// note records that a swap makes a config. A config that was there when it was
-// swapped, and has been deleted since, is not made anew: its old text is in the backup.
+// note records that a swap creates a config. A config that existed when it was swapped and
+// has since been deleted is not created anew: its old text is in the backup.
 func note(next *journal.State, d *document) (journal.File, error) {
 	f, recorded := next.Files[d.target]
 	if !d.absent() {
@@ -152,7 +152,7 @@ func note(next *journal.State, d *document) (journal.File, error) {
 	return f, nil
 }
 
-// uncreate removes a config that a swap has made, if it still holds what d does.
+// uncreate removes a config that a swap created, if it still has the contents of d.
 func (t *taking) uncreate(ctx context.Context, c *clients.Client, r *journal.Record, d *document) error {
 	release, err := t.clientLock(ctx, c, r.Config)
 	if err != nil {
@@ -161,8 +161,8 @@ func (t *taking) uncreate(ctx context.Context, c *clients.Client, r *journal.Rec
 	return errors.Join(t.Disk.RemoveIf(d.target, d.text), release())
 }
 
-// removeDirs removes the directories made for a config, if they are empty. One
-// that is not is left to the other configs made in it.
+// removeDirs removes the directories created for a config, if they are empty. Other
+// directories are left to the other configs created in them.
 func (t *taking) removeDirs(target string) error {
 	if f := t.state.Files[target]; !f.Created || !missing(target) {
 		return nil
@@ -199,7 +199,7 @@ func removeEmpty(disk atomicfile.Disk, dir string) error {
 	return disk.SyncDir(filepath.Dir(dir))
 }
 
-// skipped says which installed clients have no config to write to.
+// skipped reports which installed clients have no config to write to.
 func (s *Swapper) skipped() {
 	var names []string
 	for _, c := range clients.All {

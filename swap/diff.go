@@ -15,21 +15,21 @@ import (
 // A differ makes the diffs of a dry run.
 type differ struct {
 	kind    format.Kind
-	visible func(string) bool // nil: all is shown
+	visible func(string) bool // nil: everything is shown
 	created bool              // the old file does not exist
 	removed bool              // the new one does not
 }
 
-// unified is a diff that patch(1) applies. Lines around the change that hold
-// what may not be shown are left out. If the change itself holds some, it is masked,
-// and the diff is one that patch refuses, so that no mask gets into a config.
+// unified returns a diff that patch(1) applies. Context lines that must not be shown are
+// omitted. If the change itself contains secrets, it is masked, and patch refuses the diff,
+// so that no mask gets into a config.
 func (f differ) unified(path string, old, text []byte) (d []byte, masked bool) {
 	name := path
 	switch {
 	case strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }):
 		name = strconv.Quote(path)
 	case strings.Contains(path, " "):
-		name += "\t" // else patch takes the name to end at the space
+		name += "\t" // otherwise patch ends the name at the space
 	}
 	was, is := name, name
 	if f.created {
@@ -39,7 +39,7 @@ func (f differ) unified(path string, old, text []byte) (d []byte, masked bool) {
 		is = "/dev/null"
 	}
 	d = diff.Diff(was, old, is, text)
-	// The first line is for git; patch skips it, and a reader can do without.
+	// The first line is for git; neither patch nor the reader needs it.
 	if i := bytes.Index(d, []byte("\n--- ")); i >= 0 {
 		d = d[i+1:]
 	}
@@ -59,8 +59,7 @@ func (f differ) unified(path string, old, text []byte) (d []byte, masked bool) {
 	return out, false
 }
 
-// A hunk is a piece of a diff; x and y are the places of its first line in both
-// texts, from 0.
+// A hunk is a piece of a diff; x and y are its first lines in both texts, from 0.
 type hunk struct {
 	x, y  int
 	lines []hunkLine
@@ -72,7 +71,7 @@ type hunkLine struct {
 	masked bool
 }
 
-// hunks reads a diff, and masks its lines.
+// hunks parses a diff and masks its lines.
 func (f differ) hunks(d, old, text []byte) (head []byte, out []*hunk) {
 	lines := func(kept []byte) [][]byte { return bytes.SplitAfter(kept, []byte("\n")) }
 	was, is := lines(format.Mask(f.kind, old, f.visible)), lines(format.Mask(f.kind, text, f.visible))
@@ -86,7 +85,7 @@ func (f differ) hunks(d, old, text []byte) (head []byte, out []*hunk) {
 		case line[0] == '@':
 			var nx, ny int
 			_, _ = fmt.Sscanf(string(line), "@@ -%d,%d +%d,%d @@", &x, &nx, &y, &ny)
-			// A piece without lines is counted from the line before it.
+			// A piece without lines is numbered by the line before it.
 			if nx > 0 {
 				x--
 			}
@@ -117,9 +116,9 @@ func (f differ) hunks(d, old, text []byte) (head []byte, out []*hunk) {
 	return head, out
 }
 
-// trim takes masked lines before and after the change out, of both sides as
-// many, since patch takes a side with fewer for an end of the file. It says
-// whether none is left.
+// trim removes masked context lines, the same number before and after the change, since
+// patch takes a side with fewer lines for an end of the file. It reports whether no masked
+// line is left.
 func (h *hunk) trim() bool {
 	first, last := 0, len(h.lines)
 	for h.lines[first].op == ' ' {

@@ -25,27 +25,27 @@ type Finding struct {
 	Scope  clients.Scope `json:"scope,omitempty"`
 	Server string        `json:"server,omitempty"`
 	Path   string        `json:"path,omitempty"`
-	// Text describes it, and what to do about it unless that is Hint.
+	// Text describes it, and what to do about it unless Hint says so.
 	Text string    `json:"text"`
 	Hint hint.Hint `json:"-"`
-	Arg  string    `json:"-"` // the value that Hint is given
+	Arg  string    `json:"-"` // the value for Hint
 }
 
 // Kinds of a [Finding].
 const (
 	FoundOtherName   = "other-name"       // the repo is registered under another server name
-	FoundTwice       = "twice"            // … beside that name
+	FoundTwice       = "twice"            // … in addition to that name
 	FoundSwapped     = "not-reverted"     // a swap that revert would undo
-	FoundBack        = "brought-back"     // a swap that was reverted, and is in its config again
+	FoundBack        = "brought-back"     // a reverted swap that is in its config again
 	FoundHalf        = "half-finished"    // a swap or revert that was interrupted
 	FoundEdited      = "edited-since"     // a swapped entry that was edited since
 	FoundNoBackup    = "backup-missing"   // a record whose backup is gone
 	FoundNoTarget    = "target-missing"   // a record whose config is gone
 	FoundStrayBackup = "unknown-backup"   // a backup without a record
-	FoundSpareBackup = "spare-backup"     // such a backup that equals its config
+	FoundSpareBackup = "spare-backup"     // such a backup, equal to its config
 	FoundTemp        = "temporary-file"   // left by a killed run
-	FoundLogin       = "login-overridden" // an environment variable; its value is not looked at
-	FoundNoCheckout  = "checkout-missing" // an entry that runs what does not exist any more
+	FoundLogin       = "login-overridden" // an environment variable; its value is not read
+	FoundNoCheckout  = "checkout-missing" // an entry that runs something that no longer exists
 	FoundNoProgram   = "program-missing"  // a swap whose program is not on PATH, or not at its path
 	FoundConfig      = "config-unreadable"
 	FoundState       = "state-unreadable"
@@ -55,13 +55,13 @@ const (
 type Diagnosis struct {
 	Repo     string
 	Server   string // "" if it could not be derived
-	NoServer error  // why it could not
+	NoServer error  // why not
 	Findings []Finding
 
 	published string // the package that the checkout publishes
 }
 
-// DoctorOptions say what [Swapper.Doctor] looks at.
+// DoctorOptions say what [Swapper.Doctor] checks.
 type DoctorOptions struct {
 	Repo   string
 	Server string // "": derived from the checkout
@@ -74,7 +74,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 	if err == nil {
 		d.Repo, d.Server, d.published = co.Dir, cmp.Or(o.Server, co.Server), publishes(co)
 	} else {
-		// Whatever is not about one server can still be checked.
+		// Anything not about one server can still be checked.
 		if d.Repo, d.NoServer = checkout.RealDir(o.Repo); d.NoServer == nil && o.Server == "" {
 			d.NoServer = unnamed(err)
 		}
@@ -101,7 +101,7 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 
 func (d *Diagnosis) add(f Finding) { d.Findings = append(d.Findings, f) }
 
-// examine looks at one client's config and environment.
+// examine checks one client's config and environment.
 func (s *Swapper) examine(d *Diagnosis, c *clients.Client) {
 	if s.hasConfig(c) || c.Binary() != "" {
 		for _, name := range c.Login {
@@ -128,14 +128,14 @@ func (s *Swapper) examine(d *Diagnosis, c *clients.Client) {
 	}
 	files, _ := c.ProjectFiles(s.Sys, d.Repo, top(d.Repo))
 	for _, file := range files {
-		if doc, err := s.openAt(c, file); err == nil { // others read some of them, and say what is wrong
+		if doc, err := s.openAt(c, file); err == nil { // some are read by others, which report what is wrong
 			s.examineEntries(d, doc, clients.ScopeProject)
 		}
 	}
 }
 
-// examineEntries finds entries that run the repository, or the package that it publishes, under other
-// names, and such as run a checkout that does not exist any more.
+// examineEntries finds entries that run the repository, or the package that it publishes,
+// under other names, and entries that run a checkout that no longer exists.
 func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scope) {
 	c := doc.client
 	for _, container := range c.Containers(scope, checkout.ClaudeProject(d.Repo)) {
@@ -170,7 +170,7 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scop
 	}
 }
 
-// examineRecord compares a record with what is on the disk.
+// examineRecord compares a record with the files on disk.
 func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Record) {
 	f := Finding{Client: r.Client, Scope: clients.Scope(r.Scope), Server: r.Server, Path: r.Config}
 	add := func(kind, format string, args ...any) {
@@ -238,7 +238,7 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 	}
 }
 
-// cannotRun says why the program of a command cannot be run here; "" if it can.
+// cannotRun returns why the program of a command cannot be run here; "" if it can.
 func cannotRun(argv []string) string {
 	if len(argv) == 0 {
 		return ""
@@ -265,8 +265,8 @@ func (s *Swapper) examineFiles(d *Diagnosis, st *journal.State) {
 	d.Findings = append(d.Findings, s.strays(st)...)
 }
 
-// configs are the files beside which runs write, and their clients. Directories have
-// their real names, so that each is there once.
+// configs returns the files beside which runs write, and their clients. Directories are
+// resolved, so that each is listed once.
 func (s *Swapper) configs(st *journal.State) map[string]string {
 	owner := map[string]string{}
 	add := func(config, client string) {
@@ -300,9 +300,9 @@ func realDir(path string) string {
 	return path
 }
 
-// strays finds the backups that no record knows. One is spare if its config still has the
-// same text: the run that made it was killed before it wrote. In the state directory there
-// may be some of a project's files, too; which those are, only a record could say.
+// strays finds backups without a record. One is spare if its config still has the same
+// text: the run that made it was killed before it wrote. The state directory may also
+// contain backups of project files, which only a record could identify.
 func (s *Swapper) strays(st *journal.State) (out []Finding) {
 	known := map[string]bool{}
 	if st != nil {
@@ -344,7 +344,7 @@ func (s *Swapper) strays(st *journal.State) (out []Finding) {
 	return out
 }
 
-// beside lists the files whose name is that of path with a mark after it.
+// beside lists the files whose names are that of path followed by a mark.
 func beside(path, mark string) []string {
 	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(dir)

@@ -22,12 +22,12 @@ import (
 	"tmuxmcp/swap/clients"
 )
 
-// The tests of this file make every step of a swap and of a revert fail, and
-// kill the process at every step. The steps are counted by a run in which
-// nothing fails, so a new step is tested as soon as there is one.
+// The tests in this file make every step of a swap and of a revert fail, and kill the
+// process at every step. The steps are counted by a run in which nothing fails, so a new
+// step is tested as soon as it exists.
 
-// faultConfigs are the configs of a home: of each format one, an empty one, one
-// behind a link, Claude's, which has a lock, and a file of the project.
+// faultConfigs are the configs of a home: one of each format, an empty one, one behind a
+// link, Claude's, which has a lock, and a project file.
 var faultConfigs = map[string]string{
 	".claude.json":                    "{\n  \"numStartups\": 3,\n  \"projects\": {\n    \"/other\": {\n      \"mcpServers\": {}\n    }\n  }\n}",
 	".codex/config.toml":              "model = \"o3\" # why\n\n[mcp_servers.srv]\ncommand = \"uvx\" # c\n[notice]\nhide = true\n",
@@ -45,7 +45,7 @@ var faultClients = []string{"claude", "codex", "cursor", "opencode", "agy", "goo
 // A step is what is done to the configs of a home.
 type step func(context.Context, *Swapper, string) ([]Result, error)
 
-// A scenario is a step, and those that come before it, on a disk that works.
+// A scenario is a step, and the steps before it, on a working disk.
 type scenario struct {
 	name   string
 	before []step
@@ -72,7 +72,7 @@ func (sc scenario) prepare(t *testing.T, s *Swapper, home string) {
 	}
 }
 
-// swapAll swaps a server in all configs, with a variable of this name if it is not empty.
+// swapAll swaps a server in all configs, with a variable of this name if that is not empty.
 func swapAll(server, env string) step {
 	return func(ctx context.Context, s *Swapper, home string) ([]Result, error) {
 		o := UseOptions{Repo: filepath.Join(home, "repo"), Server: server, Clients: faultClients, NoPreflight: true}
@@ -83,7 +83,7 @@ func swapAll(server, env string) step {
 	}
 }
 
-// swapProject swaps a server in the file of the project.
+// swapProject swaps a server in the project file.
 func swapProject(server string) step {
 	return func(ctx context.Context, s *Swapper, home string) ([]Result, error) {
 		return s.UseLocal(ctx, UseOptions{
@@ -96,8 +96,8 @@ func revertAll(ctx context.Context, s *Swapper, _ string) ([]Result, error) {
 	return s.Revert(ctx, RevertOptions{})
 }
 
-// revertAndBack reverts, and then saves the configs as clients do that have kept what
-// they had read in memory.
+// revertAndBack reverts, and then saves the configs as clients do that have kept in memory
+// what they had read.
 func revertAndBack(ctx context.Context, s *Swapper, home string) ([]Result, error) {
 	memory := map[string][]byte{faultMissing: nil}
 	for name := range faultConfigs {
@@ -117,7 +117,7 @@ func revertAndBack(ctx context.Context, s *Swapper, home string) ([]Result, erro
 	return results, err
 }
 
-// save is what clients do to their configs meanwhile.
+// save does what clients do to their configs meanwhile.
 func save(_ context.Context, _ *Swapper, home string) ([]Result, error) {
 	for name, c := range map[string][2]string{
 		".claude.json":       {"{", "{ \"later\": 1,"},
@@ -138,11 +138,11 @@ func save(_ context.Context, _ *Swapper, home string) ([]Result, error) {
 	return nil, nil
 }
 
-// faultHome makes a home with the configs and a checkout.
+// faultHome creates a home with the configs and a checkout.
 func faultHome(t *testing.T) string {
 	t.Helper()
 	home := tempDir(t, faultConfigs)
-	project := strings.ReplaceAll(pyproject, "srv", "srv-mcp") // of several scripts this is the server
+	project := strings.ReplaceAll(pyproject, "srv", "srv-mcp") // of several scripts, this is the server
 	writeFiles(t, home, map[string]string{
 		"repo/pyproject.toml": project, ".cursor/mcp.json": "-> ../dot/cursor.json",
 		// Codex's is in a work tree of git.
@@ -152,8 +152,8 @@ func faultHome(t *testing.T) string {
 	return home
 }
 
-// What a home's files have besides their bytes, and who may open them, where a test of
-// this system can give it and look. Once all is reverted the files have all that they had.
+// Metadata of a home's files, and who may open them, in a test on a system where these can
+// be set and checked. Once everything is reverted, the files have everything they had.
 var (
 	dressUp    = func(_ *testing.T, home string) {}
 	checkDress = func(_ *testing.T, home string, reverted bool) {}
@@ -175,8 +175,9 @@ func readConfigs(t *testing.T, home string) map[string]string {
 	return out
 }
 
-// surveyed are the steps of a scenario in which nothing fails, and the states that each
-// config may be in at any time: before the run, after it, and after a revert of all.
+// surveyed contains the steps of a scenario in which nothing fails, and the states that
+// each config may have at any time: before the run, after it, and after a revert of
+// everything.
 type surveyed struct {
 	old, new, end map[string]string
 	steps         []atomicfile.Step
@@ -203,9 +204,9 @@ func (sc scenario) survey(t *testing.T) surveyed {
 	return sv
 }
 
-// checkAfter holds after any fault: configs are whole, and a revert on a disk
-// that works again brings all of them back and leaves nothing but what doctor
-// reports. broken: the fault kept things from being removed, as a kill does.
+// checkAfter checks what must be true after any fault: configs are complete, and a revert
+// on a working disk restores all of them and leaves nothing except what doctor reports.
+// broken: the fault kept things from being removed, as a kill does.
 func (sv surveyed) checkAfter(t *testing.T, home string, broken bool) {
 	t.Helper()
 	for name, text := range readConfigs(t, home) {
@@ -305,7 +306,7 @@ func TestEveryStepFails(t *testing.T) {
 	}
 }
 
-// fail runs a scenario in which step n fails, and those behind it if forever is set.
+// fail runs a scenario in which step n fails, and all later ones too if forever is set.
 func (sv surveyed) fail(t *testing.T, sc scenario, n int, fault error, forever bool) {
 	home := faultHome(t)
 	sc.prepare(t, swapperAt(home, nil), home)
@@ -339,7 +340,7 @@ func (sv surveyed) fail(t *testing.T, sc scenario, n int, fault error, forever b
 	sv.checkAfter(t, home, forever || strings.HasSuffix(sv.steps[n].Path, ".lock"))
 }
 
-// killAt makes the re-executed test to run a scenario and to kill itself.
+// killAt makes the re-executed test run a scenario and kill itself.
 const killAt = "SWAP_TEST_KILL"
 
 func TestKilledAtEveryStep(t *testing.T) {
@@ -397,8 +398,8 @@ func killSelf(how string) {
 	os.Exit(3)
 }
 
-// Whatever step of Forget fails, configs stay, records have their backups, and a backup
-// stays only if an error says so.
+// Whatever step of Forget fails, configs are unchanged, records have their backups, and a
+// backup is left over only if an error says so.
 func TestForgetFailsAtEveryStep(t *testing.T) {
 	for n, reached := 0, true; reached; n++ {
 		home := faultHome(t)

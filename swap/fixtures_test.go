@@ -13,10 +13,10 @@ import (
 	"tmuxmcp/swap/machine"
 )
 
-// Each sample config is a home with one client in it. Every server it has, and
-// one it has not, is swapped in every scope; what is outside of the entry stays,
-// and revert gives the bytes back: the exact ones, and, where the file was saved
-// since, with what was saved.
+// Each sample config is a home with one client in it. Every server it has, and one that it
+// does not have, is swapped in every scope; everything outside the entry is unchanged, and
+// revert restores the bytes: the exact ones, or, if the file was saved since, with what was
+// saved.
 func TestSampleConfigs(t *testing.T) {
 	const configs = "testdata/configs"
 	homes, err := os.ReadDir(configs)
@@ -56,7 +56,7 @@ func TestSampleConfigs(t *testing.T) {
 			}
 			for _, server := range servers {
 				if e, err := doc.Lookup(c.Containers(scope, repo)[0], server); err != nil || e.Found && c.Dialect.ReadArgv(e.Value) == nil && clients.Remote(e.Value) == "" {
-					continue // not a server, but a member that a client has beside them
+					continue // not a server, but another member of the client's
 				}
 				t.Run(filepath.Base(src)+"/"+string(scope)+"/"+server, func(t *testing.T) {
 					swapSample(t, s, c, scope, server, repo, config, original)

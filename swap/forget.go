@@ -17,9 +17,9 @@ type ForgetOptions struct {
 	Force  bool // also swaps that revert could undo
 }
 
-// Forget removes records of swaps, also of reverted ones, and their backups. It changes
-// no config: it is for records that cannot be reverted any more. There are no results
-// if nothing is recorded. A dry run only says what it would forget.
+// Forget removes records of swaps, including reverted ones, and their backups. It changes
+// no config: it is for records that can no longer be reverted. There are no results if
+// nothing is recorded. A dry run only reports what it would forget.
 func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error) {
 	st, wanted, unlock, err := s.selected(ctx, o.Selection, o.DryRun)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		return nil, nil
 	}
 	var out []Result
-	forgotten := map[int]int{} // where in out the result for a record is, by its number
+	forgotten := map[int]int{} // by record number, the index of its result in out
 	for _, r := range all {
 		if !wanted(r) {
 			continue
@@ -73,7 +73,7 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 	if err := s.Journal.Save(st); err != nil {
 		return nil, err
 	}
-	// The records go first: until then they have their backups.
+	// Records are removed first: until then they have their backups.
 	for _, r := range all {
 		i, is := forgotten[r.Seq]
 		if is && r.Backup != "" && s.madeBackup(&r, out[i].Label) {

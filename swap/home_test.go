@@ -15,17 +15,18 @@ import (
 	"tmuxmcp/swap/machine"
 )
 
-// Most of the tests that run at once wait for processes.
+// Most of the tests that run in parallel wait for processes.
 func TestMain(m *testing.M) {
 	testtool.Parallel(8)
 	os.Exit(m.Run())
 }
 
-// pyproject makes a directory the checkout of the server srv.
+// pyproject makes a directory a checkout of the server srv.
 const pyproject = "[project]\nname = \"srv\"\n[project.scripts]\nsrv = \"x\"\n"
 
-// tempDir is a directory of the test, by its real name, with these files. It is in memory,
-// where the thousands of syncs of these tests are free, if the system has a place for that.
+// tempDir returns a directory for the test, by its real name, with these files. If the
+// system has a place for that, it is in memory, where the thousands of syncs of these tests
+// are free.
 func tempDir(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "swap")
@@ -69,8 +70,8 @@ func readFile(t testing.TB, name string) string {
 	return string(text)
 }
 
-// snapshot is all that is below a directory: the mode of each file, where a link leads, and
-// the text, owner and attributes of a regular file.
+// snapshot returns everything below a directory: the mode of each file, the target of a
+// link, and the text, owner and attributes of a regular file.
 func snapshot(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -107,13 +108,13 @@ func snapshot(t testing.TB, dir string) map[string]string {
 	return out
 }
 
-// withoutState is a snapshot without what mcp-swap keeps for itself.
+// withoutState returns a snapshot without mcp-swap's own files.
 func withoutState(all map[string]string) map[string]string {
 	maps.DeleteFunc(all, func(path, _ string) bool { return strings.Contains(path, "/.local") })
 	return all
 }
 
-// swapperAt is a swapper with this home. hook may make the steps of its disk fail.
+// swapperAt returns a Swapper with this home. hook may make the steps of its disk fail.
 func swapperAt(home string, hook func(atomicfile.Step) error) *Swapper {
 	sys := machine.System{GOOS: runtime.GOOS, Home: home, Getenv: func(string) string { return "" }}
 	s := New(sys, nil)
@@ -122,7 +123,7 @@ func swapperAt(home string, hook func(atomicfile.Step) error) *Swapper {
 	return s
 }
 
-// done ends a test whose swaps or reverts failed, and returns what became of each.
+// done ends a test whose swaps or reverts failed; otherwise it returns the results.
 func done(t testing.TB) func([]Result, error) []Result {
 	return func(results []Result, err error) []Result {
 		t.Helper()

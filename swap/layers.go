@@ -15,8 +15,8 @@ import (
 
 // This file finds entries in all the places that a client reads: see [clients.Layer].
 
-// openFor reads the config of a client in which a server's entry is, or would be made:
-// of a client that reads several files, the strongest of the user's that has it.
+// openFor reads the config of a client in which a server's entry is, or would be created:
+// if the client reads several files, the strongest one of the user's that has it.
 func (s *Swapper) openFor(c *clients.Client, project, server string) (*document, error) {
 	var config *document
 	for _, file := range c.UserFiles(s.Sys) {
@@ -34,12 +34,12 @@ func (s *Swapper) openFor(c *clients.Client, project, server string) (*document,
 		}
 	}
 	if config == nil {
-		return s.openAt(c, c.ConfigPath(s.Sys)) // to say what is missing
+		return s.openAt(c, c.ConfigPath(s.Sys)) // to report what is missing
 	}
 	return config, nil
 }
 
-// top is the top of the work tree that a directory is in, or the directory.
+// top returns the top of the work tree that contains a directory, or the directory.
 func top(dir string) string {
 	if r, ok := checkout.FindRepo(dir); ok {
 		return r.Top
@@ -47,7 +47,8 @@ func top(dir string) string {
 	return dir
 }
 
-// openProject is openFor for the files of a project. Without a document, file would be made.
+// openProject is openFor for project files. If there is no document, file is the one that
+// would be created.
 func (s *Swapper) openProject(c *clients.Client, repo, server string) (d *document, file string, err error) {
 	all, into := c.ProjectFiles(s.Sys, repo, top(repo))
 	if len(into) == 0 {
@@ -60,7 +61,7 @@ func (s *Swapper) openProject(c *clients.Client, repo, server string) (d *docume
 		}
 		d, err := s.openAt(c, file)
 		if err != nil && !slices.Contains(into, file) {
-			continue // nor can the client read it
+			continue // the client cannot read it either
 		}
 		if err != nil {
 			return nil, file, err
@@ -80,7 +81,7 @@ func (s *Swapper) openProject(c *clients.Client, repo, server string) (d *docume
 
 var errNoProject = hint.Errorf(hint.AllProjects, "it reads no servers from files of a project")
 
-// leads returns an error if a file of a project is outside of it, where a link leads.
+// leads returns an error if a project file is outside the project because of a link.
 func (d *document) leads(repo string) error {
 	if dir := top(repo); !inside(d.target, dir) {
 		return fmt.Errorf("%s is left alone: a link leads out of %s, to %s", d.config, dir, d.target)
@@ -88,8 +89,8 @@ func (d *document) leads(repo string) error {
 	return nil
 }
 
-// settings is the config that has the client's settings: of a file of the project, it is
-// another one.
+// settings returns the config with the client's settings, which for a project file is a
+// different one.
 func (s *Swapper) settings(doc *document, scope clients.Scope) *format.Doc {
 	c := doc.client
 	if !c.InFiles(scope) {
@@ -97,12 +98,12 @@ func (s *Swapper) settings(doc *document, scope clients.Scope) *format.Doc {
 	}
 	settings, err := parseFile(c.ConfigPath(s.Sys), c.Parse)
 	if err != nil {
-		settings, _ = c.Parse(nil) // nor can the client read it
+		settings, _ = c.Parse(nil) // the client cannot read it either
 	}
 	return settings
 }
 
-// config is the config of a client that output names where no entry is found.
+// config returns the config that output names if no entry is found.
 func (s *Swapper) config(c *clients.Client) string {
 	path := c.ConfigPath(s.Sys)
 	if files := c.UserFiles(s.Sys); len(files) > 0 && missing(path) {
@@ -111,7 +112,7 @@ func (s *Swapper) config(c *clients.Client) string {
 	return path
 }
 
-// under is what the layers that are weaker than a config add to an entry in it.
+// under returns what layers weaker than a config add to an entry in it.
 func (s *Swapper) under(doc *document, scope clients.Scope, repo, server string) map[string]any {
 	if !doc.client.Merges {
 		return nil
@@ -126,7 +127,7 @@ func (s *Swapper) under(doc *document, scope clients.Scope, repo, server string)
 	return nil
 }
 
-// An entryAt is an entry of a server's name in one of the places that a client reads.
+// An entryAt is an entry with a server's name in one of the places that a client reads.
 type entryAt struct {
 	layer clients.Layer
 	where string // the file or the variable
@@ -134,8 +135,8 @@ type entryAt struct {
 	below bool // it is weaker than the user's config
 }
 
-// places lists all of them, strongest first, but of the user's config only the entry
-// of the user scope. A file of the project is left out if it is doc, the user's config.
+// places returns all of them, strongest first, but from the user's config only the entry of
+// the user scope. A project file is omitted if it is doc, the user's config.
 func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string) []entryAt {
 	c, own, tree := doc.client, doc.target, top(repo)
 	if c.InFiles(scope) {
@@ -146,7 +147,7 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 	for _, l := range c.Layers {
 		add := func(where string, doc *format.Doc, err error) {
 			if err != nil {
-				return // nor can the client read it
+				return // the client cannot read it either
 			}
 			for _, container := range c.Containers(clients.ScopeUser, "") {
 				if e, err := doc.Lookup(container, server); err == nil && e.Found {
@@ -170,7 +171,7 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 	return out
 }
 
-// differing names the fields in which two entries differ.
+// differing returns the names of the fields in which two entries differ.
 func differing(a, b map[string]any) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(clients.Merge(a, b))) {
@@ -190,7 +191,7 @@ func (s *Swapper) switchedOff(c *clients.Client, settings *format.Doc, value map
 			in = ", " + o.File.File(s.Sys)
 			other, err := parseFile(o.File.File(s.Sys), c.Parse)
 			if err != nil {
-				continue // nor can the client read it
+				continue // the client cannot read it either
 			}
 			get = other.Get
 		}

@@ -28,12 +28,13 @@ import (
 //	goos: the system; linux without it
 //	mode: of use-local
 //
-// and its texts are files; HOME and REPO are directories in all of them, in the directory TOP.
+// and its texts are files; HOME and REPO are directories in all of them, in the directory
+// TOP.
 type layerCase struct{ cases.Case }
 
-// Where each client reads the server srv, by the files and variables of its
+// Where each client reads the server srv, according to the files and variables in its
 // documentation or program; that use-local edits the file that counts, and no other; and
-// that revert brings all back.
+// that revert restores everything.
 func TestLayers(t *testing.T) {
 	settings := []string{"env", "config", "runs", "shadows", "merged", "after", "goos", "mode"}
 	for _, c := range cases.Load(t, "testdata/layers/*.txtar", settings...) {
@@ -94,7 +95,7 @@ func (c layerCase) test(t *testing.T) {
 	if cs = state(); !slices.Equal(cs.Command, r[0].Command) {
 		t.Errorf("use-local made it run %q, want %q", cs.Command, r[0].Command)
 	}
-	// What use-local does not undo it says, as status does.
+	// use-local reports what it does not undo, as status does.
 	if diff := cmp.Diff(cs.Shadows, r[0].Shadows); diff != "" {
 		t.Errorf("use-local does not say what status does (-status +use-local):\n%s", diff)
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// While copilot holds its lock its config is not written; a lock file that it has not
-// made yet is not made for it.
+// While copilot holds its lock, its config is not written. A lock file that it has not
+// created yet is not created for it.
 func TestCopilotsLock(t *testing.T) {
 	const text = `{"mcpServers": {}}`
 	home := tempDir(t, map[string]string{

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// lockFile locks a file, if it is there: the client that uses it makes it. The error
-// wraps [fs.ErrExist] where another process has locked it.
+// lockFile locks a file if it exists: the client that uses it creates it. The error wraps
+// [fs.ErrExist] if another process has locked it.
 func lockFile(path string) (release func() error, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {

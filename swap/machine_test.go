@@ -13,8 +13,8 @@ import (
 	"tmuxmcp/swap/machine"
 )
 
-// Where each client's config is, on each system. Where home variables are
-// honoured is in the scripts.
+// The location of each client's config, on each system. The scripts test which home
+// variables are honoured.
 func TestConfigPaths(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the paths are joined with the separator of the system the test runs on")
@@ -38,8 +38,8 @@ func TestConfigPaths(t *testing.T) {
 	}
 }
 
-// Where administrators keep what wins over a user's config, on each system: the client's
-// files outside the home directory.
+// The location of administrators' files, which take precedence over a user's config, on
+// each system: the client's files outside the home directory.
 func TestManagedPaths(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the paths are joined with the separator of the system the test runs on")
@@ -59,7 +59,7 @@ func TestManagedPaths(t *testing.T) {
 	}
 }
 
-// systems are a home on Linux, macOS and Windows.
+// systems returns a home on Linux, macOS and Windows.
 func systems(t *testing.T) (all []machine.System) {
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		sys, err := machine.SystemFor(goos, func(name string) string {
@@ -75,8 +75,8 @@ func systems(t *testing.T) (all []machine.System) {
 	return all
 }
 
-// Every name and alias means its own client, and no two clients keep the same entries:
-// a swap of one would change the other.
+// Every name and alias means a different client, and no two clients store the same entries:
+// otherwise a swap of one would change the other.
 func TestClientsAreDistinct(t *testing.T) {
 	for _, c := range clients.All {
 		for _, name := range append([]string{c.Name}, c.Aliases...) {
@@ -128,7 +128,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// table are the lines of a file, without comments.
+// table returns the lines of a file, without comments.
 func table(t *testing.T, file string) (lines []string) {
 	t.Helper()
 	for line := range strings.Lines(readFile(t, file)) {

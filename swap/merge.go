@@ -10,23 +10,23 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// An unswap takes a swap out of an entry that was edited since, field by field: a
-// field that the swap changed gets its old value, and the edit of any other stays.
+// An unswap removes a swap from an entry that was edited since, field by field: a field
+// that the swap changed gets its old value, and edits of other fields stay.
 type unswap struct {
 	set       format.Object // fields to restore
 	remove    []string      // fields that the swap added
 	members   [][]string    // members of such fields, as paths from the entry
-	conflicts []string      // fields that both changed; they are in the above too
+	conflicts []string      // fields changed by both; they are in the above too
 }
 
-// newUnswap compares an entry before the swap, as the swap wrote it, and now.
+// newUnswap compares an entry before the swap, as written by the swap, and now.
 func newUnswap(was, wrote, now map[string]any) unswap {
 	var u unswap
 	u.set = u.compare(nil, was, wrote, now)
 	return u
 }
 
-// compare returns the fields of one level to set, and notes the rest.
+// compare returns the fields of one level to set, and records the rest.
 func (u *unswap) compare(path []string, was, wrote, now map[string]any) format.Object {
 	var set format.Object
 	names := slices.Sorted(maps.Keys(was))
@@ -69,8 +69,8 @@ func (u *unswap) compare(path []string, was, wrote, now map[string]any) format.O
 	return set
 }
 
-// writable spells data as format writes it; an object's members are sorted, because
-// data has no order.
+// writable returns data in the form that format writes; an object's members are sorted,
+// because data has no order.
 func writable(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -109,13 +109,13 @@ func (u unswap) apply(d *document, container []string, server string) ([]byte, e
 	return e.Out, nil
 }
 
-// mergeable: the entry was edited since, and there is an old one to compare with.
+// mergeable reports whether the entry was edited since, and has an old one to compare.
 func (v verdict) mergeable() bool {
 	return v.landed == nil && !v.asBefore && v.now != nil && v.rec.Old != nil
 }
 
-// merge compares with the newest write of which no field was edited, else with the
-// newest: an older one counts if the run that made the newest was killed.
+// merge compares with the newest write of which no field was edited, otherwise with the
+// newest. An older one matters if the run that made the newest was killed.
 func (v verdict) merge() unswap {
 	var first *unswap
 	for _, w := range slices.Backward(v.rec.Writes) {
@@ -130,7 +130,7 @@ func (v verdict) merge() unswap {
 	return *first
 }
 
-// conflict says why an edited entry is left alone, with what it runs now.
+// conflict returns an error: why an edited entry is left alone, and what it runs now.
 func (v verdict) conflict(d *document, fields []string) error {
 	if v.now == nil {
 		return fmt.Errorf("%s: %w", d.config, errEdited)

@@ -11,8 +11,8 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// An entry that was edited since its swap, in every spelling: what the swap changed
-// goes, what the edit changed stays, and nothing else moves.
+// An entry that was edited since its swap, in every spelling: what the swap changed is
+// undone, what the edit changed stays, and nothing else moves.
 func TestUnswapFields(t *testing.T) {
 	for _, c := range cases.Load(t, "testdata/merge.txtar", "client", "conflicts") {
 		t.Run(c.Name, func(t *testing.T) {

@@ -25,18 +25,18 @@ type UseOptions struct {
 	Repo        string           // the checkout; "" is the current directory
 	Server      string           // "": derived from the checkout
 	Entry       string           // "": derived from the checkout
-	Command     []string         // what to run instead of a checkout; Repo then is only where it is given
-	URL         string           // where a server runs already, instead of a command
-	Env         []clients.EnvVar // added to the entry's; wins
-	KeepEnv     bool             // copy what a project entry hides of the user entry's environment
-	Clients     []string         // none: all that are present
+	Command     []string         // what to run instead of a checkout; Repo is then only where it is given
+	URL         string           // address of a running server, instead of a command
+	Env         []clients.EnvVar // added to the entry's; takes precedence
+	KeepEnv     bool             // copy the user entry's variables that a project entry hides
+	Clients     []string         // none: all present clients
 	Scope       clients.Scope    // "" is ScopeProject for claude, ScopeUser for the others
 	Mode        checkout.Mode    // "" is ModeDev
 	Ref         string           // version, for ModeReleased
 	PR          int              // head of a pull request instead of a mode
 	DryRun      bool             // return diffs and write nothing
 	Force       bool             // also edit a config that is read-only
-	ShowSecrets bool             // in the diffs of DryRun, which patch(1) then applies
+	ShowSecrets bool             // make the diffs of DryRun applicable by patch(1)
 	NoPreflight bool
 	Timeout     time.Duration // of the preflight; 0 is ask.ServerLimit
 }
@@ -49,8 +49,8 @@ type use struct {
 	// published is the package that the checkout publishes, if unnamed.
 	published string
 	argv      []string
-	given     bool   // argv is the user's own
-	url       string // in place of argv
+	given     bool   // argv was given by the user
+	url       string // replaces argv
 	compile   []string
 	unbuilt   error // why the program of argv does not exist
 	env       []clients.EnvVar
@@ -87,10 +87,10 @@ func (s *Swapper) wanted(o UseOptions) (*use, error) {
 	return u, nil
 }
 
-// checkout fills in what the checkout says.
+// checkout fills in what the checkout determines.
 func (s *Swapper) checkout(u *use, o UseOptions) error {
 	if o.PR > 0 {
-		// Before an entry is asked for, which would not help.
+		// Before asking for an entry, which would not help.
 		if err := checkout.CheckPR(o.Repo); err != nil {
 			return err
 		}
@@ -120,9 +120,9 @@ func (s *Swapper) checkout(u *use, o UseOptions) error {
 	return err
 }
 
-// command fills in a command that was given. Its program must be there, as a misspelt
-// one would look like a server that is to be installed later. A path of it becomes
-// absolute, because clients start servers in directories of their own.
+// command fills in a given command. Its program must exist, because a misspelt one would
+// look like a server to be installed later. A path to it is made absolute, because clients
+// start servers in other directories.
 func (s *Swapper) command(u *use, o UseOptions) (err error) {
 	if u.repo, err = checkout.RealDir(o.Repo); err != nil {
 		return err

@@ -26,8 +26,8 @@ func own(t *testing.T, uid, gid int, paths ...string) {
 	}
 }
 
-// Root writes nothing in another user's home, nor where another user's link or
-// directory leads; and starts nothing that such a config names.
+// Root writes nothing in another user's home, nor where another user's link or directory
+// leads, and starts nothing that such a config names.
 func TestRootLeavesOthersAlone(t *testing.T) {
 	needStrangers(t)
 	for name, path := range map[string]string{
@@ -86,8 +86,8 @@ func TestRootLeavesOthersAlone(t *testing.T) {
 	}
 }
 
-// asUser makes the re-executed test to swap these clients in a home, or to revert where there
-// are none.
+// asUser makes the re-executed test swap these clients in a home, or revert if there are
+// none.
 const asUser = "SWAP_TEST_AS_USER"
 
 func TestAsUser(t *testing.T) {
@@ -129,8 +129,8 @@ func runAs(t *testing.T, names, home string, groups ...uint32) (string, error) {
 	return string(out), err
 }
 
-// An ordinary user's configs keep what they have; one that belongs to somebody
-// else, or whose group it cannot keep, is refused before anything is written.
+// An ordinary user's configs keep their metadata; a config that belongs to somebody else,
+// or whose group the user cannot keep, is refused before anything is written.
 func TestOrdinaryUser(t *testing.T) {
 	needStrangers(t)
 	give := func(t *testing.T, home string) {

@@ -4,8 +4,7 @@ package swap
 
 import "io/fs"
 
-// Who owns a file is not looked at here: a rename keeps nobody out that could
-// write the directory.
+// File owners are not checked here: a rename keeps out nobody who can write the directory.
 
 func owned(string) error                { return nil }
 func ownFile(string, fs.FileInfo) error { return nil }

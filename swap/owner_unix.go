@@ -15,11 +15,11 @@ import (
 	"syscall"
 )
 
-// owned returns an error if path, or a directory or link on the way to it, belongs
-// to another user: that user decides which file is edited, and could choose one
-// that only we may write; and files made there would get in the way of the other
-// user's own runs. Root is trusted, and in a user namespace the owner of the root
-// directory. Components that do not exist are not checked.
+// owned returns an error if path, or a directory or link on the way to it, belongs to
+// another user. That user decides which file is edited, and could choose one that only we
+// may write; also, files created there would get in the way of the other user's own runs.
+// Root is trusted, and in a user namespace the owner of the root directory. Components that
+// do not exist are not checked.
 func owned(path string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("%s is not an absolute path", path)
@@ -36,7 +36,7 @@ func owned(path string) error {
 		if name == "" {
 			continue
 		}
-		if name == ".." { // of a link: what is before it is resolved already
+		if name == ".." { // of a link: what precedes it is resolved already
 			at = filepath.Dir(at)
 			continue
 		}
@@ -70,7 +70,7 @@ func owned(path string) error {
 	return nil
 }
 
-// ownFile gives an error for a file that a rename would take from its owner.
+// ownFile returns an error for a file that a rename would take from its owner.
 func ownFile(path string, info fs.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if uid := os.Geteuid(); !ok || uid == 0 || int(st.Uid) == uid {

@@ -23,12 +23,12 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// swapLoop makes the re-executed test to swap and revert a few times.
+// swapLoop makes the re-executed test swap and revert a few times.
 const swapLoop = "SWAP_TEST_LOOP"
 
-// Many processes swap and revert over the same files, each a server of its own, while
-// two clients save: Claude under its lock, and one that knows no lock. No save is lost,
-// every swap is taken back, and the files that no client saves end as they began.
+// Many processes swap and revert in the same files, each with its own server, while two
+// clients save: Claude under its lock, and one that uses no lock. No save is lost, every
+// swap is reverted, and files that no client saves end as they began.
 func TestManyAtOnce(t *testing.T) {
 	if how := os.Getenv(swapLoop); how != "" {
 		server, home, _ := strings.Cut(how, " ")
@@ -82,8 +82,8 @@ func TestManyAtOnce(t *testing.T) {
 	})
 }
 
-// keepSaving is a client that saves its config until ctx is done; then all that it saved
-// must be there.
+// keepSaving acts as a client that saves its config until ctx is done; then everything that
+// it saved must be there.
 func keepSaving(t *testing.T, ctx context.Context, path string, lock bool) {
 	n := 0
 	for ; n == 0 || ctx.Err() == nil; n++ {
@@ -91,8 +91,8 @@ func keepSaving(t *testing.T, ctx context.Context, path string, lock bool) {
 			t.Errorf("the client of %s: %v", path, err)
 			return
 		}
-		// A client rests between two saves; one that never did could not be swapped. What
-		// it saves grows each time, so that it rests the longer.
+		// A client pauses between two saves; one that never did could not be swapped. Its
+		// saves grow each time, and so does the pause.
 		time.Sleep(2*time.Millisecond + time.Duration(n/100)*5*time.Millisecond)
 	}
 	t.Logf("%s was saved %d times meanwhile", path, n)
@@ -113,8 +113,8 @@ func keepSaving(t *testing.T, ctx context.Context, path string, lock bool) {
 	}
 }
 
-// clientSave adds a member to a JSON file as a client does that reads, changes
-// and replaces its whole config.
+// clientSave adds a member to a JSON file like a client that reads, changes and replaces
+// its whole config.
 func clientSave(path string, n int, lock bool) error {
 	if lock {
 		for start := time.Now(); os.Mkdir(path+".lock", 0o700) != nil; runtime.Gosched() {
@@ -142,8 +142,8 @@ func clientSave(path string, n int, lock bool) error {
 	return os.Rename(path+".client", path)
 }
 
-// loopSwaps swaps and reverts one server. That a client saves too often to be
-// swapped is reported, and no loss; the next round tries again.
+// loopSwaps swaps and reverts one server. If a client saves too often, the swap reports
+// that and nothing is lost; the next round tries again.
 func loopSwaps(home, server string) {
 	s := swapperAt(home, nil)
 	check := func(results []Result, err error) {

@@ -19,8 +19,7 @@ import (
 
 const firstStart = "preflight: waiting for the server to answer; its first start may have to build it"
 
-// preflight starts the server once for every environment that a client would start
-// it with.
+// preflight starts the server once for every environment in which a client would start it.
 func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limit time.Duration) error {
 	if u.unbuilt != nil {
 		return failed(u.unbuilt)
@@ -54,7 +53,7 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limi
 	return nil
 }
 
-// failed is the error of a preflight that an error has ended, if it is one.
+// failed returns the error of a preflight ended by err, if it is one.
 func failed(err error) error {
 	if err == nil {
 		return nil
@@ -65,8 +64,8 @@ func failed(err error) error {
 	return fmt.Errorf("preflight failed, nothing was written: %w", err)
 }
 
-// watch says what is waited for, until stop is called: each second to Progress, or else
-// once to Warn.
+// watch reports what is being waited for, until stop is called: every second to Progress,
+// or once to Warn.
 func (s *Swapper) watch(what string, limit time.Duration) (stop func()) {
 	if s.Progress == nil {
 		slow := time.AfterFunc(5*time.Second, func() { s.Warn(what) })
@@ -92,7 +91,7 @@ func (s *Swapper) watch(what string, limit time.Duration) (stop func()) {
 	return func() { close(done); <-ended }
 }
 
-// compileLimit bounds a compilation, which may have to download first.
+// compileLimit bounds a compilation, which may have to download dependencies first.
 const compileLimit = 15 * time.Minute
 
 func (s *Swapper) compile(ctx context.Context, argv []string) error {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A long wait is shown each second on a terminal, and taken away; elsewhere it is said once.
+// A long wait is shown every second on a terminal, and then removed; elsewhere it is
+// reported once.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var shown, said []string

@@ -16,9 +16,9 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// The file of a project that each client gets in the project scope, in a home where each
-// has its sample config. It is made and removed with its directories, and where it is
-// there an entry is put into it; nothing else changes, and revert gives the bytes back.
+// The project file that each client gets in the project scope, in a home where each has its
+// sample config. It is created and removed with its directories, and an existing one gets
+// an entry; nothing else changes, and revert restores the bytes.
 func TestProjectScope(t *testing.T) {
 	want := map[string]string{}
 	for _, line := range table(t, "testdata/project-files.txt") {
@@ -80,8 +80,8 @@ func TestProjectScope(t *testing.T) {
 	}
 }
 
-// A project file that a step of making or editing it fails for, whichever it is, is as it
-// was before or after, and is put back by the next revert.
+// If any step of creating or editing a project file fails, the file is as it was before or
+// after, and the next revert restores it.
 func TestProjectScopeFailsAtEveryStep(t *testing.T) {
 	for n := 0; ; n++ {
 		home := tempDir(t, map[string]string{
@@ -120,8 +120,8 @@ func TestProjectScopeFailsAtEveryStep(t *testing.T) {
 	}
 }
 
-// Any of the files that a client reads are there, with an entry or without; servers are
-// swapped in any scope and reverted in any order. In the end all files are as they were.
+// Any of the files that a client reads exist, with or without an entry; servers are swapped
+// in any scope and reverted in any order. At the end all files are as they were.
 func TestRandomLayers(t *testing.T) {
 	for seed := range uint64(testtool.Size(100, 1500)) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -178,7 +178,7 @@ func TestRandomLayers(t *testing.T) {
 				t.Fatalf("seed %d: %q: %v %+v", seed, did, err, r)
 			}
 			if r[0].Err != nil {
-				continue // it knows no projects
+				continue // it has no projects
 			}
 			st, err := s.Status(StatusOptions{Repo: repo, Server: server, Clients: []string{c.Name}, Scope: r[0].Scope})
 			if err != nil || st.Clients[0].Config != r[0].Config || !st.Clients[0].Tag.ThisRepo {

@@ -15,10 +15,9 @@ import (
 	"tmuxmcp/swap/hint"
 )
 
-// Ask runs the program of a client, given by name or alias, in a directory, and
-// returns what it says about a server. The client runs with home as its home
-// directory, where it may write anything, and without the variables that would
-// lead it to another one.
+// Ask runs the program of a client, given by name or alias, in a directory, and returns
+// what it says about a server. The client runs with home as its home directory, where it
+// may write anything, and without the variables that would lead it elsewhere.
 func Ask(ctx context.Context, client, server, dir, home string) (ask.Answer, error) {
 	c := clients.Lookup(client)
 	if c == nil {
@@ -38,7 +37,7 @@ func query(ctx context.Context, c *clients.Client, server, dir, home string, env
 	return ask.Client(ctx, *c.Ask, ask.Question{Program: program, Server: server, Dir: dir, Home: home, Unset: c.HomeVars(), Env: env})
 }
 
-// query asks a client in a temporary home directory with copies of its files.
+// query queries a client in a temporary home directory with copies of its files.
 func (s *Swapper) query(ctx context.Context, doc *document, container []string, project, server, dir string) (a ask.Answer, err error) {
 	home, remove, err := ask.Home()
 	if err != nil {
@@ -56,8 +55,8 @@ func (s *Swapper) query(ctx context.Context, doc *document, container []string, 
 	return query(ctx, doc.client, server, dir, home, env)
 }
 
-// copy puts the files that decide a client's answer into a home directory, and returns
-// the variables that lead it there. Each file stays where the same variable says it is.
+// copy puts the files that determine a client's answer into a home directory, and returns
+// the variables that lead the client there. Each file stays where its variable says it is.
 func (s *Swapper) copy(home string, doc *document, container []string, project, server string) (env []string, err error) {
 	c := doc.client
 	only := ask.Only{Kind: c.Kind, Server: server}
@@ -86,7 +85,7 @@ func (s *Swapper) copy(home string, doc *document, container []string, project, 
 		}
 	}
 	for _, p := range c.Places(s.Sys) {
-		// The client cannot read what is missing or unreadable here, either.
+		// The client cannot read what is missing or unreadable, either.
 		target, err := filepath.EvalSymlinks(p.Path)
 		if err != nil {
 			continue

@@ -16,8 +16,9 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// Two servers are swapped, reverted and brought back by the clients, in any order. When
-// all is reverted each config has its first data, and what a swap made is gone.
+// Two servers are swapped, reverted and brought back by the clients, in any order. After
+// everything is reverted, each config has its original data, and what a swap created is
+// gone.
 func TestRandomSequences(t *testing.T) {
 	for seed := range uint64(testtool.Size(40, 400)) {
 		rnd := rand.New(rand.NewPCG(seed, 0))

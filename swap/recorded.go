@@ -20,13 +20,13 @@ type Swap struct {
 	Server string
 	Repo   string // the checkout that it was swapped to, or where the command was given
 	Time   time.Time
-	// Reverted is when it was reverted, if it is back since; Back says so.
+	// Reverted is when it was reverted, if it has since come back; Back says so.
 	Reverted time.Time
 	Back     string
 	Listed   bool // it is the entry of one of [Status.Clients]
 }
 
-// swaps adds the recorded swaps that the options select, the oldest first.
+// swaps adds the recorded swaps that the options select, oldest first.
 func (s *Swapper) swaps(st *Status, o StatusOptions, chosen []*clients.Client) {
 	state, err := s.Journal.Load()
 	if err != nil {
@@ -80,8 +80,8 @@ func (s *Swapper) recorded(c *clients.Client, r journal.Record) Swap {
 	return sw
 }
 
-// given compares an entry with what a record says of it, and corrects the tag of one that
-// runs a command given to UseLocal.
+// given compares an entry with its record, and corrects the tag of one that runs a command
+// given to UseLocal.
 func (cs *ClientState) given(c *clients.Client, r *journal.Record, server string) {
 	if !cs.Found || !r.Same(cs.target, cs.container, server) {
 		return
@@ -99,8 +99,8 @@ func (cs *ClientState) given(c *clients.Client, r *journal.Record, server string
 	cs.Tag = t
 }
 
-// Servers lists, sorted, the servers that are swapped and, if all is true, those that the
-// clients' configs have for a directory.
+// Servers returns, sorted, the servers that are swapped and, if all is true, those in the
+// clients' configs for a directory.
 func (s *Swapper) Servers(repo string, all bool) []string {
 	var out []string
 	if st, err := s.Journal.Load(); err == nil {

@@ -33,16 +33,16 @@ type Selection struct {
 type RevertOptions struct {
 	Selection
 	DryRun bool
-	Force  bool // also fields that were edited since, and configs that are read-only
-	// ShowSecrets leaves the diffs of DryRun as they are, so that patch(1) applies them.
+	Force  bool // also fields edited since, and read-only configs
+	// ShowSecrets leaves the diffs of DryRun unmasked, so that patch(1) applies them.
 	ShowSecrets bool
 }
 
-// errEdited is wrapped when an entry was edited since it was swapped.
+// errEdited is wrapped if an entry was edited since it was swapped.
 var errEdited = hint.Errorf(hint.ForceEdited, "the entry was edited or removed since it was swapped, so it was left as it is")
 
-// Revert undoes swaps, the newest first. One that fails keeps its record and does
-// not stop the others. There are no results if nothing is recorded.
+// Revert undoes swaps, newest first. One that fails keeps its record and does not stop the
+// others. There are no results if nothing is recorded.
 func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error) {
 	st, wanted, unlock, err := s.selected(ctx, o.Selection, o.DryRun)
 	if err != nil {
@@ -81,14 +81,14 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 		out = append(out, res)
 	}
 	if o.DryRun {
-		return out, nil // two diffs of one file apply in this order only
+		return out, nil // two diffs of one file apply only in this order
 	}
-	// Taken back newest first, shown in the order of the table.
+	// Undone newest first, shown in table order.
 	slices.SortStableFunc(out, func(a, b Result) int { return place(a.Client) - place(b.Client) })
 	return out, t.finish()
 }
 
-// selected returns the state, and which of its records are wanted. It takes the lock,
+// selected returns the state and which of its records are selected. It takes the lock,
 // unless nothing will be written.
 func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (
 	st *journal.State, wanted func(journal.Record) bool, unlock func(), err error,
@@ -122,8 +122,7 @@ func (s *Swapper) selected(ctx context.Context, o Selection, dry bool) (
 	return st, wanted, unlock, err
 }
 
-// resultOf begins the result for a record; its client is nil if this version does not
-// know that.
+// resultOf begins the result for a record; the client is nil if unknown.
 func resultOf(r journal.Record) (*clients.Client, Result) {
 	res := Result{Client: r.Client, Scope: clients.Scope(r.Scope), Label: r.Client}
 	res.Server, res.Repo, res.Config, res.Backup = r.Server, r.Repo, r.Config, r.Backup
@@ -134,7 +133,7 @@ func resultOf(r journal.Record) (*clients.Client, Result) {
 	return c, res
 }
 
-// repo is Repo as records have it, also if the directory was deleted: its swaps were not.
+// repo returns Repo as in records, even if the directory was deleted: its swaps were not.
 func (o Selection) repo() (string, error) {
 	if o.Repo == "" {
 		return "", nil
@@ -159,18 +158,18 @@ type taking struct {
 	*Swapper
 	opts  RevertOptions
 	state *journal.State    // as finish saves it
-	taken int               // how many swaps have been undone
+	taken int               // number of swaps undone
 	dry   map[string][]byte // what a dry run has made of each file so far
 
-	lost    map[string]*atomicfile.Meta // what files had before a program replaced them
-	blanked bool                        // the state on the disk is begin's
+	lost    map[string]*atomicfile.Meta // metadata of files before a program replaced them
+	blanked bool                        // the state on disk is begin's
 }
 
-// begin finds the files that another program has replaced since they were swapped.
-// If this run is killed, the next one must not mistake a file that this one wrote
-// for a replaced one: so the IDs of files that several swaps share are removed from
-// the state until those files are written. Nor must it pass over a swap that was
-// brought back and is half undone: that no longer is a reverted one.
+// begin finds the files that another program has replaced since they were swapped. If this
+// run is killed, the next one must not mistake a file written by this one for a replaced
+// one, so the IDs of files that several swaps share are removed from the state until those
+// files are written. Nor must it skip a swap that was brought back and is half undone,
+// since that is no longer a reverted one.
 func (t *taking) begin(order []journal.Record) error {
 	t.lost = map[string]*atomicfile.Meta{}
 	for i := range t.state.Records {
@@ -211,15 +210,15 @@ func (t *taking) finish() error {
 	return nil
 }
 
-// take undoes one swap: it restores the config, then removes the backup; finish
-// saves all records at the end. After a kill anywhere between, the next run finds
-// the record and a config that is as before the swap, and goes on from there.
+// take undoes one swap: it restores the config, then removes the backup; finish saves all
+// records at the end. After a kill anywhere in between, the next run finds the record and a
+// config as it was before the swap, and continues from there.
 func (t *taking) take(ctx context.Context, c *clients.Client, r journal.Record, res *Result) error {
 	i := t.state.Find(r.Target, r.Container, r.Server)
 	if i < 0 {
 		return nil
 	}
-	r = t.state.Records[i] // an earlier one may have handed something on to it
+	r = t.state.Records[i] // an earlier one may have added something to it
 	var err error
 	for range maxRedos {
 		err = t.restore(ctx, c, &r, res)
@@ -257,7 +256,7 @@ func (t *taking) dropBackup(r *journal.Record, res *Result) error {
 		return nil
 	}
 	if missing(r.Backup) {
-		// A killed revert has removed it already, or the user has.
+		// A killed revert, or the user, has removed it already.
 		t.Warn(fmt.Sprintf("%s: the backup %s does not exist any more; used the record alone", res.Label, r.Backup))
 	} else if err := t.Disk.Remove(r.Backup); err != nil {
 		return fmt.Errorf("the config is restored, but its backup could not be removed; the next revert tries again: %w", err)
@@ -303,7 +302,7 @@ func (t *taking) restore(ctx context.Context, c *clients.Client, r *journal.Reco
 	}
 	remove := file.Created && c.OnlySeed(text)
 	if remove || !bytes.Equal(text, d.text) {
-		// If it was read-only at the swap, the user has already agreed to edit it.
+		// If it was read-only when swapped, the user has already agreed to edit it.
 		was, known := t.state.Files[r.Target]
 		if err := t.mayWrite(d, t.opts.Force || t.opts.DryRun || known && readOnly(was.Meta.Mode)); err != nil {
 			return err
@@ -339,9 +338,8 @@ func (t *taking) restore(ctx context.Context, c *clients.Client, r *journal.Reco
 	return t.put(ctx, c, r, d, text, res)
 }
 
-// put restores a file, with the metadata that was lost if another program has
-// replaced it since. Changes that the user made to the file's metadata, such as
-// chmod, stay.
+// put restores a file, with the metadata that was lost if another program has replaced it
+// since. The user's own changes to the metadata, such as chmod, stay.
 func (t *taking) put(ctx context.Context, c *clients.Client, r *journal.Record, d *document, text []byte, res *Result) error {
 	like := t.lost[r.Target]
 	err := t.replace(ctx, c, r.Config, d.target, text, d.text, like)
@@ -365,15 +363,15 @@ func (t *taking) put(ctx context.Context, c *clients.Client, r *journal.Record, 
 // A verdict is the state of a swap's write.
 type verdict struct {
 	rec      *journal.Record
-	landed   *journal.Write // the write that is in the file; nil: none is
-	exact    bool           // the file is as that write left it
+	landed   *journal.Write // the write that is in the file, if any
+	exact    bool           // the file is as left by that write
 	base     []byte         // what it was before, if exact
 	asBefore bool           // the file or the entry is as it was before the swap
 	whole    bool           // judged by the whole file, not by the entry
-	now      map[string]any // the entry, if that was judged; nil: there is none
+	now      map[string]any // the entry, if judged; nil: there is none
 }
 
-// judgeText judges a file that may not even parse any more: its error names the backup.
+// judgeText judges a file that may no longer parse: its error names the backup.
 func judgeText(r *journal.Record, d *document) (verdict, error) {
 	if v := judgeBytes(r, d.text); v.whole {
 		return v, nil
@@ -431,13 +429,13 @@ func judge(r *journal.Record, d *document, e format.Entry) verdict {
 	return v
 }
 
-// back reports whether a swap that was reverted is in the config again, as it is when
-// a client saves what it had read before.
+// back reports whether a reverted swap is in the config again, as when a client saves what
+// it had read before.
 func (v verdict) back() bool {
 	return v.landed != nil && !format.Equal(v.landed.Value, v.rec.Old)
 }
 
-// isBack reads the config of a swap that was reverted.
+// isBack reads the config of a reverted swap, and reports whether the swap is back.
 func (s *Swapper) isBack(r *journal.Record) bool {
 	c := clients.Lookup(r.Client)
 	if c == nil || missing(r.Target) {
@@ -451,7 +449,7 @@ func (s *Swapper) isBack(r *journal.Record) bool {
 	return v.back()
 }
 
-// judgeNow judges the file of a swap as it is now, if it can be read.
+// judgeNow judges the current file of a swap, if it can be read.
 func (s *Swapper) judgeNow(c *clients.Client, r *journal.Record) (v verdict, read bool, err error) {
 	d := &document{client: c, config: r.Config}
 	if d.target, err = targetOf(r.Target); err != nil {
@@ -464,7 +462,7 @@ func (s *Swapper) judgeNow(c *clients.Client, r *journal.Record) (v verdict, rea
 	return v, true, err
 }
 
-// broughtBack says that a swap was reverted, is back, and what undoes it.
+// broughtBack returns a message that a reverted swap is back, and what undoes it.
 func broughtBack(label string, r *journal.Record) string {
 	undo := ask.CommandLine([]string{"mcp-swap", "revert", "--cli", r.Client, "--server", r.Server})
 	return fmt.Sprintf("%s: %q, reverted %s, is in its config again, as if a client had saved it from memory; %s undoes it",
@@ -473,13 +471,13 @@ func broughtBack(label string, r *journal.Record) string {
 
 func shortTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 
-// first reports whether undoing restores the file as it was before the first swap,
-// with nothing left of what the swap had made around its entry.
+// first reports whether undoing restores the file as it was before the first swap, leaving
+// nothing that the swap created around its entry.
 func (v verdict) first() bool {
 	return v.whole && (v.asBefore || v.landed.Base == v.rec.Before)
 }
 
-// undo returns the text without the swap, and how it got it.
+// undo returns the text without the swap, and how it was obtained.
 func (v verdict) undo(d *document, force bool) (text []byte, how string, err error) {
 	switch {
 	case v.exact:
@@ -511,10 +509,9 @@ func (v verdict) undo(d *document, force bool) (text []byte, how string, err err
 	return e.Out, "the entry only: the file has changed since", nil
 }
 
-// moved undoes the write wherever its bytes are now, if they occur exactly once.
-// The result is used if it holds the same data as entry, the text with only the
-// entry restored: then it also has the old spelling, comments and order, which an
-// entry that is written in pieces may lose.
+// moved undoes the write wherever its bytes are now, if they occur exactly once. The result
+// is used if it has the same data as entry, the text with only the entry restored: it then
+// also has the old spelling, comments and order, which an entry written in pieces may lose.
 func (v verdict) moved(d *document, entry []byte) ([]byte, bool) {
 	was, is := v.landed.Was, v.landed.Is
 	if crlf := d.doc.CRLF(v.rec.Container, v.rec.Server); crlf != v.rec.Undo.CRLF {
@@ -541,9 +538,9 @@ func (v verdict) moved(d *document, entry []byte) ([]byte, bool) {
 	return text, format.Equal(data[0], data[1])
 }
 
-// handOn is for a swap that is undone while another swap of the same file stays.
-// The containers that it made for its entry stay while the other entry is in them,
-// and must be removed with that one: so the other swap's record takes that over.
+// handOn is for a swap that is undone while another swap of the same file stays. The
+// containers created for its entry stay while the other entry is in them, and must be
+// removed with that one, so the other swap's record takes over their removal.
 func handOn(records []journal.Record, r *journal.Record) {
 	for i := range records {
 		heir := &records[i]

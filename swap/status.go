@@ -17,11 +17,11 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// Detected is what Detect finds out about one client.
+// Detected is what Detect finds about one client.
 type Detected struct {
 	Client       string
-	Present      bool   // installed and with a config; of an editor either
-	Installed    bool   // on PATH, or an editor that has its directory
+	Present      bool   // installed and with a config; either, for an editor
+	Installed    bool   // on PATH, or an editor whose directory exists
 	Binary       string // its path, "" if none is on PATH
 	Binaries     []string
 	Config       string
@@ -53,7 +53,7 @@ type StatusOptions struct {
 type Status struct {
 	Repo     string
 	Server   string // "" if it could not be derived
-	NoServer error  // why it could not; then Clients is empty
+	NoServer error  // why not; Clients is then empty
 	Clients  []ClientState
 	Swaps    []Swap // all that are recorded
 }
@@ -76,24 +76,24 @@ type ClientState struct {
 	Error  string
 
 	value map[string]any   // the entry as the client reads it
-	argv  []string         // Command as it is
+	argv  []string         // Command, with secrets
 	env   []clients.EnvVar // Env with the values
-	won   []string         // the Shadows that are other entries
-	when  string           // on which condition the client reads the file, if it is the project's
-	ours  bool             // it is as UseLocal has written it
+	won   []string         // Shadows that are other entries
+	when  string           // condition on which the client reads the file, if it is a project file
+	ours  bool             // it is as written by UseLocal
 
 	target    string
 	container []string
 }
 
-// inFiles: the entry is in a file of the project.
+// inFiles reports whether the entry is in a project file.
 func (cs *ClientState) inFiles() bool {
 	c := clients.Lookup(cs.Client)
 	return c != nil && c.InFiles(cs.Scope)
 }
 
-// Status reports what a server's name resolves to in each client and scope, and
-// every recorded swap. A config that cannot be read is an Error of its client.
+// Status reports what a server's name resolves to in each client and scope, and every
+// recorded swap. If a config cannot be read, the client has an Error.
 func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 	if err := checkScope(o.Scope); err != nil {
 		return nil, err
@@ -150,8 +150,8 @@ func (s *Swapper) states(clients []*clients.Client, only clients.Scope, repo, se
 	return out
 }
 
-// projectState reports on the files of the project, if one was swapped or they alone are
-// asked about. Of another one with an entry, the user's [ClientState.Shadows] speak.
+// projectState reports on project files if one was swapped or only they are asked about.
+// Other project files with an entry are in the user's [ClientState.Shadows].
 func (s *Swapper) projectState(
 	c *clients.Client, only clients.Scope, records []journal.Record, repo, server string,
 ) (cs ClientState, ok bool) {
@@ -178,8 +178,8 @@ func (s *Swapper) projectState(
 	return cs, ok
 }
 
-// repoAndServer finds the server's name; a name that is given needs no checkout. The
-// directory is "" if it does not exist.
+// repoAndServer determines the server's name; a given name needs no checkout. The directory
+// is "" if it does not exist.
 func repoAndServer(repo, server string) (string, string, error) {
 	real, err := checkout.RealDir(repo)
 	if err != nil || server != "" {
@@ -196,7 +196,7 @@ func unnamed(err error) error {
 	return hint.Errorf(hint.Server, "no server is named, and the checkout does not name one: %w", err)
 }
 
-// state completes what is known of an entry in one scope of a config.
+// state completes what is known about an entry in one scope of a config.
 func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, repo, server string) error {
 	c := doc.client
 	project := checkout.ClaudeProject(repo)
@@ -291,8 +291,8 @@ const (
 	distrusted
 )
 
-// trusts reports whether a client trusts a directory, by the nearest directory
-// above it that the client has recorded.
+// trusts reports whether a client trusts a directory, according to the nearest directory,
+// at or above it, that the client has recorded.
 func (s *Swapper) trusts(c *clients.Client, settings *format.Doc, repo string) trustAnswer {
 	t := c.Trust
 	if t == nil {

@@ -1,35 +1,34 @@
-// Package swap points the agent CLIs of a machine at a local checkout of an
-// MCP server, shows what each of them runs, and puts everything back.
+// Package swap points the agent CLIs of a machine at a local checkout of an MCP server,
+// shows what each of them runs, and restores everything.
 //
 // # Model
 //
-// A [Client] is a row of the table clients: where its config is, in which
-// format, in which container of it the servers are, and how it spells an
-// entry. A [Checkout] is a directory with the sources of a server, and knows
-// the command that starts it. [Swapper] brings them together in its verbs:
+// A [clients.Client] is a row of the table clients: where its config is, in which format,
+// in which container of it the servers are, and how it spells an entry. A
+// [checkout.Checkout] is a directory with the sources of a server, and knows the command
+// that starts it. [Swapper] brings them together in its verbs:
 //
 //	Detect    which clients are installed
 //	Status    what each runs under a server's name, and what shadows it
-//	UseLocal  write the checkout's command, or one that is given, into the entry
+//	UseLocal  write the checkout's command, or a given one, into the entry
 //	Verify    start the server, and query the clients
-//	Revert    undo that
-//	Forget    remove the record of it
+//	Revert    undo the swap
+//	Forget    remove the record of a swap
 //	Doctor    check for problems
 //
 // # What a swap may change
 //
-// The entry, and no byte outside of it: package format edits text, not data.
-// Before a config is written, its bytes are backed up and the edit is recorded by
-// package journal, with the bytes it replaced; so Revert restores the exact file if
-// nothing else has written to it, and only the entry otherwise.
-// A write is a rename of a synced file, done only while the config still holds
-// the bytes that the edit was made from. All writers of this package take one
-// lock. Clients take none when they write their own configs, except Claude, whose
-// lock is taken too.
+// Only the entry, and no byte outside it: package format edits text, not data. Before a
+// config is written, its bytes are backed up and package journal records the edit with the
+// bytes it replaced. So Revert restores the exact file if nothing else has written to it,
+// and otherwise only the entry. A write is a rename of a synced file, done only while the
+// config still has the bytes that the edit was made from. All writers of this package take
+// one lock. Clients take none when they write their own configs, except Claude, whose lock
+// is taken too.
 //
 // All processes are started by package ask: the server itself, the compiler for
-// [ModeBuild], and the clients' own programs, in a home directory of their own. It
-// imports nothing about tmux.
+// [checkout.ModeBuild], and the clients' own programs, in separate home directories.
+// No package here imports anything about tmux.
 package swap
 
 import (
@@ -54,22 +53,22 @@ import (
 	"tmuxmcp/swap/machine"
 )
 
-// A Swapper implements the verbs for one machine. Make one with [New].
+// A Swapper implements the verbs for one machine. Create one with [New].
 type Swapper struct {
 	Sys     machine.System
 	Disk    atomicfile.Disk
 	Journal journal.Journal
-	// Warn reports what the user should know besides the results; never nil. It may
+	// Warn reports what the user should know in addition to the results; never nil. It may
 	// be called from another goroutine.
 	Warn func(string)
-	// Progress shows what a long wait is for, in place of what it showed before; "" takes
-	// that away. It is called from another goroutine. nil: Warn says it once.
+	// Progress shows what a long wait is for, replacing what it showed before; "" removes
+	// that. It is called from another goroutine. If nil, Warn reports it once.
 	Progress func(string)
 	// Confirm asks the user a yes-or-no question; nil if there is no terminal.
 	Confirm func(question string) bool
 }
 
-// New makes a Swapper for a system. warn may be nil.
+// New returns a Swapper for a system. warn may be nil.
 func New(sys machine.System, warn func(string)) *Swapper {
 	if warn == nil {
 		warn = func(string) {}
@@ -81,10 +80,10 @@ func New(sys machine.System, warn func(string)) *Swapper {
 // Outcomes of a [Result].
 const (
 	Added     = journal.Added    // the entry is new
-	Replaced  = journal.Replaced // an entry that was there was changed
-	Unchanged = "unchanged"      // the entry was as wanted already
+	Replaced  = journal.Replaced // an existing entry was changed
+	Unchanged = "unchanged"      // the entry already was as wanted
 	Reverted  = "reverted"
-	Forgotten = "forgotten" // only its record is gone
+	Forgotten = "forgotten" // only its record was removed
 	Failed    = "failed"
 )
 
@@ -92,22 +91,22 @@ const (
 type Result struct {
 	Client  string
 	Scope   clients.Scope
-	Label   string // client, with the scope where it has several
+	Label   string // the client, with the scope if it has several
 	Server  string
 	Repo    string // the checkout, or where the command was given
 	Config  string
 	Command []string // what UseLocal wanted it to run
-	URL     string   // or where it wanted it to find the server
-	Outcome string   // of a dry run: what it would be
+	URL     string   // or the address that UseLocal wanted it to use
+	Outcome string   // for a dry run: what it would be
 	Detail  string   // how it was done, in a few words
 	Backup  string   // "" if there is none now
 	Diff    []byte   // of a dry run
-	Masked  bool     // Diff has masks in it, so it is for reading only
-	// Cautions are what the user should know of what was done; Shadows and Merged are as in
-	// [ClientState].
+	Masked  bool     // Diff contains masks, so it is only for reading
+	// Cautions are what the user should know about what was done; Shadows and Merged are as
+	// in [ClientState].
 	Cautions        []error
 	Shadows, Merged []string
-	Err             error // for Failed; with another outcome: done, but with this reservation
+	Err             error // for Failed; with another outcome, a reservation about it
 }
 
 // AnyFailed reports whether a result has an error.
@@ -115,8 +114,7 @@ func AnyFailed(results []Result) bool {
 	return slices.ContainsFunc(results, func(r Result) bool { return r.Err != nil })
 }
 
-// clients returns the named clients, in the order of the table; without names, all
-// that are present.
+// clients returns the named clients, in table order; without names, all that are present.
 func (s *Swapper) clients(names []string) ([]*clients.Client, error) {
 	want := map[*clients.Client]bool{}
 	for _, name := range names {
@@ -135,9 +133,9 @@ func (s *Swapper) clients(names []string) ([]*clients.Client, error) {
 	return out, nil
 }
 
-// present: the config exists, and the program of anything but an editor is on PATH.
-// An editor is started from the desktop: one that is installed counts without a
-// config, and one that has a config counts without a program.
+// present reports whether the config exists and, unless the client is an editor, its
+// program is on PATH. An editor is started from the desktop: an installed one counts
+// without a config, and one with a config counts without a program.
 func (s *Swapper) present(c *clients.Client) bool {
 	if c.Editor {
 		return s.hasConfig(c) || s.installed(c)
@@ -145,7 +143,7 @@ func (s *Swapper) present(c *clients.Client) bool {
 	return s.hasConfig(c) && s.installed(c)
 }
 
-// installed: a program is on PATH, or an editor has made the directory of its config.
+// installed reports whether a program is on PATH, or an editor's directory exists.
 func (s *Swapper) installed(c *clients.Client) bool {
 	if c.Binary() != "" {
 		return true
@@ -172,7 +170,7 @@ type document struct {
 	meta   atomicfile.Meta
 	text   []byte
 	doc    *format.Doc
-	dirs   []string // to be made for it, if it does not exist
+	dirs   []string // to create for it, if it does not exist
 }
 
 // openAt reads and parses a config of a client.
@@ -198,8 +196,8 @@ func (d *document) parse() (err error) {
 	return nil
 }
 
-// find looks up an entry where the client would read it, and returns the
-// container it is in, or the container for a new entry.
+// find looks up an entry where the client would read it, and returns the container that it
+// is in, or the container for a new entry.
 func (d *document) find(scope clients.Scope, project, server string) (container []string, e format.Entry, err error) {
 	all := d.client.Containers(scope, project)
 	made := all[0]
@@ -209,23 +207,23 @@ func (d *document) find(scope clients.Scope, project, server string) (container 
 			if i == 0 {
 				return nil, format.Entry{}, fmt.Errorf("%s: %w", d.config, err)
 			}
-			continue // another client version's place, which this config uses otherwise
+			continue // a place of another client version, which this config uses otherwise
 		}
 		if e.Found {
 			return path, e, nil
 		}
 		if _, ok := d.doc.Get(path...); ok && i > 0 {
 			if _, ok := d.doc.Get(made...); !ok {
-				made = path // the one that would be made might hide it
+				made = path // the one that would be created might hide it
 			}
 		}
 	}
 	return made, format.Entry{}, nil
 }
 
-// mayWrite returns an error for a config that must not be written: the file, or a
-// directory on the way to it, belongs to another user; or it is read-only, and
-// neither force nor the user's answer allows the edit.
+// mayWrite returns an error for a config that must not be written: the file, or a directory
+// on the way to it, belongs to another user; or it is read-only, and neither force nor the
+// user's answer allows the edit.
 func (s *Swapper) mayWrite(d *document, force bool) error {
 	if err := s.ours(d); err != nil {
 		return err
@@ -246,8 +244,7 @@ func (s *Swapper) ours(d *document) error {
 	return ownFile(d.target, d.info)
 }
 
-// writable returns an error for a read-only config, unless force or the user allows
-// the edit.
+// writable returns an error for a read-only config unless force or the user allows it.
 func (s *Swapper) writable(d *document, force bool) error {
 	if force || d.absent() || !readOnly(d.info.Mode()) {
 		return nil
@@ -258,7 +255,7 @@ func (s *Swapper) writable(d *document, force bool) error {
 	return hint.Errorf(hint.ForceWrite, "%s is read-only (mode %04o)", d.target, d.info.Mode().Perm())
 }
 
-// readOnly: its owner may not write it.
+// readOnly reports whether the owner may not write the file.
 func readOnly(m fs.FileMode) bool { return m.Perm()&0o200 == 0 }
 
 // ownHome returns an error if the home or the state directory belongs to another
@@ -280,7 +277,7 @@ func (s *Swapper) begin(ctx context.Context) (st *journal.State, unlock func(), 
 	return st, unlock, nil
 }
 
-// onceWritable adds to the error of a read-only file system what to do about it.
+// onceWritable adds what to do to the error of a read-only file system.
 func onceWritable(err error, then string) error {
 	if !errors.Is(err, syscall.EROFS) {
 		return err
@@ -288,8 +285,8 @@ func onceWritable(err error, then string) error {
 	return fmt.Errorf("%w; %s once that is writable", err, then)
 }
 
-// sweep removes temporary files and spare backups of killed runs, and records that were
-// kept long enough. It needs the lock.
+// sweep removes temporary files and spare backups of killed runs, and expired records. It
+// needs the lock.
 func (s *Swapper) sweep(st *journal.State) {
 	if st.Stale {
 		if err := s.Journal.Save(st); err != nil {
@@ -310,8 +307,8 @@ func (s *Swapper) sweep(st *journal.State) {
 	}
 }
 
-// backup writes text beside a config under a name of its own; for a file of a project, or
-// in another work tree of git, where it would be a stray file, in the state directory.
+// backup writes text beside a config under a new name. For a project file, or in another
+// work tree of git, where it would be a stray file, it uses the state directory.
 func (s *Swapper) backup(d *document, ofProject bool, text []byte) (string, error) {
 	stem := d.config
 	if _, tracked := checkout.FindRepo(filepath.Dir(realDir(d.config))); tracked || ofProject {
@@ -328,7 +325,7 @@ func (s *Swapper) backup(d *document, ofProject bool, text []byte) (string, erro
 		name = fmt.Sprintf("%s-%d", stem, n)
 	}
 	if dir := filepath.Dir(name); err == nil && dir != filepath.Dir(d.target) {
-		// Else the write of the config syncs the directory.
+		// Otherwise the write of the config syncs the directory.
 		if err = s.Disk.SyncDir(dir); err != nil {
 			err = errors.Join(err, s.Disk.Remove(name))
 		}
@@ -345,11 +342,11 @@ const backupMark = ".bak.mcp-swap-"
 // maxRedos limits how often a write is tried while other programs keep saving.
 const maxRedos = 5
 
-// errBusy ends the redoing.
+// errBusy ends the retries.
 var errBusy = fmt.Errorf("another program saved it %d times meanwhile: close it and run again", maxRedos)
 
-// replace replaces old by text, under the client's own lock if it has one. like is
-// the metadata for the file; nil keeps it.
+// replace replaces old with text, under the client's own lock if it has one. like is the
+// metadata for the file; nil keeps it.
 func (s *Swapper) replace(ctx context.Context, c *clients.Client, config, target string, text, old []byte, like *atomicfile.Meta) error {
 	release, err := s.clientLock(ctx, c, config)
 	if err != nil {
@@ -359,9 +356,9 @@ func (s *Swapper) replace(ctx context.Context, c *clients.Client, config, target
 	return errors.Join(err, release())
 }
 
-// Claude's lock is a directory made beside its config (npm's proper-lockfile):
-// the process that makes it holds the lock, touches it every few seconds, and loses
-// it when it is older than staleLock. Copilot's is a lock on a file that it has made.
+// Claude's lock is a directory created beside its config (npm's proper-lockfile): the
+// process that creates it holds the lock, touches it every few seconds, and loses it when
+// it is older than staleLock. Copilot's is a lock on a file that it has created.
 const (
 	staleLock = 10 * time.Second
 	lockWait  = 15 * time.Second
@@ -401,7 +398,7 @@ func (s *Swapper) clientLock(ctx context.Context, c *clients.Client, config stri
 	}
 }
 
-// makeLock makes the directory of a lock, or takes over an old one.
+// makeLock creates the directory of a lock, or takes over an old one.
 func (s *Swapper) makeLock(c *clients.Client, dir string) (release func() error, err error) {
 	err = s.Disk.Mkdir(dir, 0o700)
 	if info, lerr := os.Lstat(dir); errors.Is(err, fs.ErrExist) && lerr == nil && time.Since(info.ModTime()) > staleLock {

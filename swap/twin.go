@@ -9,8 +9,8 @@ import (
 	"tmuxmcp/swap/hint"
 )
 
-// The same server may have an entry under another name: one that runs the checkout, or the package
-// that it publishes. A client with both offers every tool twice, old and new.
+// The same server may have an entry under another name: one that runs the checkout, or the
+// package that it publishes. A client with both offers every tool twice, old and new.
 
 // publishes returns the package that a checkout publishes, without a version, or "".
 func publishes(co *checkout.Checkout) string {
@@ -26,13 +26,14 @@ var (
 	separator = regexp.MustCompile(`[-_.]+`)
 )
 
-// bare is the name of a package without a version and extras, as Python's index compares names.
+// bare returns the name of a package without version and extras, in the form that Python's
+// index compares.
 func bare(pkg string) string {
 	return separator.ReplaceAllString(strings.ToLower(versioned.ReplaceAllString(pkg, "$1")), "-")
 }
 
-// runs says what of a checkout's server an entry runs, by its tag: the checkout, or the package that it
-// publishes; "" if neither.
+// runs returns what an entry runs of a checkout's server, by its tag: the checkout, or the
+// package that it publishes; "" if neither.
 func (t Tag) runs(published string) string {
 	switch {
 	case t.ThisRepo:
@@ -43,10 +44,10 @@ func (t Tag) runs(published string) string {
 	return ""
 }
 
-// noTwin returns an error if an entry would be added beside one of the same server.
+// noTwin returns an error if an entry would be added beside another for the same server.
 func (s *Swapper) noTwin(c source, u *use) error {
 	if _, e, err := c.doc.find(c.scope, u.project, u.server); err != nil || e.Found {
-		return nil // which its edit says
+		return nil // the edit reports it
 	}
 	docs := []*document{c.doc}
 	if c.user != nil && c.user != c.doc {
@@ -61,12 +62,13 @@ func (s *Swapper) noTwin(c source, u *use) error {
 	return nil
 }
 
-// twin finds an entry of the same server under another name, and says what it runs; "" if there is none.
+// twin finds an entry for the same server under another name, and returns what it runs; ""
+// if there is none.
 func (s *Swapper) twin(doc *document, u *use) (name, runs string) {
 	dialect := doc.client.Dialect
 	for _, scope := range doc.client.ScopesInOrder() {
 		for _, container := range doc.client.Containers(scope, u.project) {
-			names, _ := doc.doc.Names(container) // one of another form has none
+			names, _ := doc.doc.Names(container) // a container of another form has none
 			for _, name := range names {
 				e, err := doc.doc.Lookup(container, name)
 				if err != nil || !e.Found || name == u.server {

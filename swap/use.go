@@ -20,12 +20,12 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// This file is UseLocal from beginning to end, in four steps: gather, plan, write,
-// report. A dry run stops after plan.
+// This file is UseLocal from beginning to end, in four steps: gather, plan, write, report.
+// A dry run stops after plan.
 
-// UseLocal writes the checkout's command into the clients' configs. A client
-// that fails does not stop the others; the error is for what stops all: bad
-// options ([*UsageError]), no checkout, a server that does not start.
+// UseLocal writes the checkout's command into the clients' configs. A client that fails
+// does not stop the others; the returned error is for what stops all: bad options
+// ([*hint.UsageError]), no checkout, or a server that does not start.
 func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) {
 	g, err := s.gather(o)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Swapper) UseLocal(ctx context.Context, o UseOptions) ([]Result, error) 
 
 // Gather.
 
-// gathered is all that a plan depends on. Nothing else is read before the lock.
+// gathered is everything that a plan depends on. Nothing else is read before the lock.
 type gathered struct {
 	use     *use
 	named   bool // the caller named the clients
@@ -69,9 +69,9 @@ type source struct {
 	scope  clients.Scope
 	path   string
 	doc    *document
-	user   *document      // the user's config, also if doc is a file of the project; nil: none
+	user   *document      // the user's config, even if doc is a project file; nil: none
 	under  map[string]any // what weaker layers add to the entry
-	ours   error          // why it must not be written, except that it is read-only
+	ours   error          // why it must not be written, other than being read-only
 	err    error          // why it cannot be read
 }
 
@@ -89,7 +89,7 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 	case o.Scope == clients.ScopeProject:
 		chosen = s.forProject(u.repo)
 	default:
-		// An editor that is installed may have no config yet.
+		// An installed editor may have no config yet.
 		chosen = slices.DeleteFunc(chosen, func(c *clients.Client) bool { return !s.hasConfig(c) })
 		s.skipped()
 	}
@@ -138,7 +138,7 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 	return g, nil
 }
 
-// forProject lists the clients that are installed and know the scope of a project.
+// forProject returns the clients that are installed and support the project scope.
 func (s *Swapper) forProject(repo string) (out []*clients.Client) {
 	var without []string
 	for _, c := range clients.All {
@@ -157,7 +157,7 @@ func (s *Swapper) forProject(repo string) (out []*clients.Client) {
 	return out
 }
 
-// fromProject reads the file of the project, or has it made.
+// fromProject reads the project file, or arranges for it to be created.
 func (s *Swapper) fromProject(c *source, u *use) {
 	c.doc, c.path, c.err = s.openProject(c.client, u.repo, u.server)
 	if c.err == nil && c.doc == nil {
@@ -178,18 +178,18 @@ type change struct {
 	old       format.Entry
 	edit      format.Edit
 	env       []clients.EnvVar // what the edit adds to the entry's environment
-	hides     map[string]any   // the user entry that a project's wins over; nil: none
+	hides     map[string]any   // the user entry that a project entry hides; nil: none
 	force     bool             // it may be read-only
-	named     bool             // a config that is missing is made
+	named     bool             // a missing config is created
 	result    Result
 
-	// What writing has recorded of it.
+	// What writing has recorded about it.
 	prior *journal.Record // the record of an earlier swap of the entry
 	fresh string          // the backup made for this one
 	made  []string        // the directories made for it
 }
 
-// pending: it is still to be written.
+// pending reports whether it still has to be written.
 func (c *change) pending() bool { return c.result.Outcome == "" && c.edit.Changed() }
 
 func (c *change) fail(err error) {
@@ -203,11 +203,11 @@ func (c *change) action() string {
 	return Added
 }
 
-// plan makes all edits in memory and reads nothing: what cannot be edited is known
+// plan makes all edits in memory and reads nothing, so that what cannot be edited is known
 // before the server is started.
 func plan(g *gathered) []*change {
 	var out []*change
-	seen := map[string][]byte{} // planned texts, for configs that are one file
+	seen := map[string][]byte{} // planned texts, for configs that share a file
 	for _, from := range g.configs {
 		c := &change{client: from.client, scope: from.scope, doc: from.doc, user: from.user, under: from.under}
 		c.named = g.named || c.client.InFiles(c.scope)
@@ -276,7 +276,7 @@ func (u *use) edit(c *change) error {
 
 var errNoURL = errors.New("it is not known how its config names a server by URL")
 
-// change is what an entry becomes.
+// change returns what an entry becomes.
 func (u *use) change(c *change, old format.Entry) format.Change {
 	if u.url != "" {
 		return c.client.ChangeRemote(u.url, old)
@@ -284,7 +284,7 @@ func (u *use) change(c *change, old format.Entry) format.Change {
 	return c.client.Change(u.argv, c.env, old, c.under)
 }
 
-// named puts the server's name where an entry has it in it.
+// named inserts the server's name where an entry contains it.
 func (u *use) named(ch format.Change) format.Change {
 	for i, f := range ch.New {
 		if f.Value == ask.ServerName {
@@ -294,7 +294,7 @@ func (u *use) named(ch format.Change) format.Change {
 	return ch
 }
 
-// runs is what clients run, or where they find the server.
+// runs returns what clients run, or the server's address.
 func (u *use) runs() []string {
 	if u.url != "" {
 		return []string{u.url}
@@ -318,10 +318,10 @@ func (s *Swapper) confirm(changes []*change, force bool) {
 
 // Write.
 
-// writing is the part of UseLocal under the lock: every config is read again, and
-// its edit planned again if it has changed, and backed up; then all swaps are
-// recorded in one write of the state; then the configs are written one after the
-// other. A swap that fails is removed from the state again.
+// writing is the part of UseLocal under the lock. Every config is read again, its edit is
+// planned again if the config has changed, and it is backed up; then all swaps are recorded
+// in one write of the state; then the configs are written one after the other. A swap that
+// fails is removed from the state again.
 type writing struct {
 	*Swapper
 	use   *use
@@ -336,7 +336,7 @@ func (s *Swapper) write(ctx context.Context, u *use, changes []*change) error {
 	defer unlock()
 	w := &writing{Swapper: s, use: u, state: st}
 	next := st.Clone()
-	staged := map[string][]byte{} // what each file will hold, for configs that are one file
+	staged := map[string][]byte{} // what each file will contain, for configs that share a file
 	var ready []*change
 	for _, c := range changes {
 		if c.result.Outcome != "" {
@@ -368,8 +368,8 @@ func (s *Swapper) write(ctx context.Context, u *use, changes []*change) error {
 	return nil
 }
 
-// identify records which files were written. Without it, a revert takes the
-// metadata that it finds for the user's choice.
+// identify records which files were written. Without it, a revert would take the metadata
+// that it finds for the user's choice.
 func (w *writing) identify(changes []*change) {
 	next := w.state.Clone()
 	noted := false
@@ -392,7 +392,7 @@ func (s *Swapper) waiting(path string) {
 	s.Warn("waiting for another mcp-swap to finish (it holds " + path + ")")
 }
 
-// record makes next the state on the disk. On an error the old one is.
+// record makes next the state on disk. On an error the old one remains.
 func (w *writing) record(next *journal.State) error {
 	err := w.Journal.Save(next)
 	if err == nil {
@@ -408,8 +408,8 @@ func (w *writing) record(next *journal.State) error {
 	return err
 }
 
-// stage reads a client's config again, plans the edit anew if the config has
-// changed, backs it up and puts the swap into next.
+// stage reads a client's config again, plans the edit again if the config has changed,
+// backs it up and puts the swap into next.
 func (w *writing) stage(c *change, next *journal.State, staged map[string][]byte) error {
 	now, err := w.reread(c)
 	if err != nil {
@@ -436,7 +436,7 @@ func (w *writing) stage(c *change, next *journal.State, staged map[string][]byte
 		return err
 	}
 	if len(meta.Attrs) > 0 || meta.Owner != nil && *meta.Owner != (atomicfile.Owner{UID: os.Geteuid(), GID: os.Getegid()}) {
-		// What cannot be kept is known before anything is written.
+		// Find out what cannot be kept before anything is written.
 		if err := w.Disk.Keepable(target); err != nil {
 			return fmt.Errorf("nothing was changed: %w", err)
 		}
@@ -448,8 +448,8 @@ func (w *writing) stage(c *change, next *journal.State, staged map[string][]byte
 	return nil
 }
 
-// enter puts a client's swap into a state, and makes its backup, unless an
-// earlier swap of the entry has made it.
+// enter puts a client's swap into a state, and makes its backup, unless an earlier swap of
+// the entry has made it.
 func (w *writing) enter(c *change, next *journal.State) error {
 	d := c.doc
 	rec := journal.Record{
@@ -457,8 +457,8 @@ func (w *writing) enter(c *change, next *journal.State) error {
 		Config: d.config, Target: d.target, Old: c.old.Value, Undo: c.edit.Undo,
 	}
 	base := d.text
-	// What was swapped, reverted and brought back is swapped again; of other entries of the
-	// file that are back it matters who made the file.
+	// An entry that was swapped, reverted and brought back is swapped again; for other
+	// entries of the file that are back, it matters who created the file.
 	next.Revive(func(r *journal.Record) bool {
 		if r.Target != d.target {
 			return false
@@ -482,7 +482,7 @@ func (w *writing) enter(c *change, next *journal.State) error {
 			return err
 		}
 		if was.mergeable() {
-			// The user's edit is part of what a revert restores from now on.
+			// From now on, the user's edit is part of what a revert restores.
 			if rec.Old, rec.Undo, err = w.use.before(c, base); err != nil {
 				return err
 			}
@@ -504,7 +504,7 @@ func (w *writing) enter(c *change, next *journal.State) error {
 		if next.Files == nil {
 			next.Files = map[string]journal.File{}
 		}
-		f, err := note(next, d) // the ID comes when it is written
+		f, err := note(next, d) // the ID follows when it is written
 		if err != nil {
 			return err
 		}
@@ -534,7 +534,7 @@ func (w *writing) enter(c *change, next *journal.State) error {
 	return nil
 }
 
-// before returns the entry in a text, and what undoes the swap of it.
+// before returns the entry in a text, and what undoes its swap.
 func (u *use) before(c *change, text []byte) (map[string]any, format.Undo, error) {
 	doc, err := c.client.Parse(text)
 	if err != nil {
@@ -548,8 +548,8 @@ func (u *use) before(c *change, text []byte) (map[string]any, format.Undo, error
 	return old.Value, e.Undo, err
 }
 
-// put writes a staged edit. If another program has saved meanwhile, the edit is
-// planned again from the saved text.
+// put writes a staged edit. If another program has saved meanwhile, the edit is planned
+// again from the saved text.
 func (w *writing) put(ctx context.Context, c *change) error {
 	for redo := 1; ; redo++ {
 		var err error
@@ -571,11 +571,11 @@ func (w *writing) put(ctx context.Context, c *change) error {
 		now, _, rerr := w.Disk.Read(c.doc.target)
 		gone := c.doc.absent() && errors.Is(rerr, fs.ErrNotExist)
 		if rerr != nil && !gone {
-			// Whether the new text is there or the old one: the record covers both.
+			// The record covers both the new text and the old one.
 			return fmt.Errorf("%w; the file cannot be read back, so the swap stays recorded: mcp-swap revert finishes it", err)
 		}
 		if !gone && bytes.Equal(now, c.edit.Out) {
-			// The new text is in place and stays; the record is true.
+			// The new text is in place and stays; the record is correct.
 			c.result.Outcome, c.result.Err = c.action(), err
 			return nil
 		}
@@ -602,8 +602,8 @@ func (w *writing) put(ctx context.Context, c *change) error {
 	}
 }
 
-// withdraw removes a client's swap from the state, then its backup. The record goes
-// first: if that fails, it still has its backup.
+// withdraw removes a client's swap from the state, then its backup. The record goes first:
+// if that fails, it still has its backup.
 func (w *writing) withdraw(c *change) error {
 	for _, dir := range slices.Backward(c.made) {
 		if err := removeEmpty(w.Disk, dir); err != nil {

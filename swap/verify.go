@@ -19,36 +19,36 @@ import (
 
 // VerifyOptions say what [Swapper.Verify] tries.
 type VerifyOptions struct {
-	Repo    string // where the clients are asked
+	Repo    string // where the clients are queried
 	Server  string // "": derived from the checkout
 	Clients []string
-	// Each, if set, is given each client when it is done.
+	// Each, if set, is called with each client when it is done.
 	Each func(Verified)
 }
 
-// Verification is what Verify found.
+// Verification is the result of Verify.
 type Verification struct {
 	Repo, Server string
 	Clients      []Verified
 }
 
-// Verified is one client of a [Verification]. Its ClientState is that of the
-// entry that the client should run: claude's project's, or that in a file of the
-// project if it was swapped, else its user's.
+// Verified is one client of a [Verification]. Its ClientState is that of the entry that the
+// client should run: claude's project entry, or the entry in a project file if it was
+// swapped, otherwise the user's.
 type Verified struct {
 	ClientState
-	OK        bool // tried, and without problems
+	OK        bool // tried, without problems
 	Handshake *Handshook
-	NotTried  string // why nothing is known of a remote server that was connected to
+	NotTried  string // why nothing is known of a remote server that was reached
 	Asked     *Asked
-	NotAsked  string // why
-	// Problems are what failed, and in what the config and the client disagree.
+	NotAsked  string // why it was not asked
+	// Problems are failures, and disagreements between the config and the client.
 	Problems []string
 	// Hints are options of UseLocal that may help.
 	Hints []hint.Hint
 }
 
-// Handshook is what the server said when it was started as the config says.
+// Handshook is what the server said when started as the config says.
 type Handshook struct {
 	Name    string   `json:"name"`
 	Version string   `json:"version"`
@@ -63,8 +63,8 @@ type Asked struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Failed reports whether there is a problem: with a client, with a named client
-// that has no such entry, or because no client has one.
+// Failed reports whether there is a problem: with a client, with a named client that has no
+// such entry, or because no client has one.
 func (v *Verification) Failed() bool {
 	tried := false
 	for _, c := range v.Clients {
@@ -76,10 +76,10 @@ func (v *Verification) Failed() bool {
 	return !tried
 }
 
-// Verify starts what each client's config holds now, shakes hands with it, and
-// asks the client itself, one after the other. It changes no config: a client
-// is asked in a home directory made for it, with a copy of its config. Its
-// error is for what stops all.
+// Verify starts what each client's config contains now, shakes hands with it, and queries
+// the client itself, one after the other. It changes no config: a client is queried in a
+// temporary home directory with a copy of its config. The returned error is for what stops
+// all.
 func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, error) {
 	clients, err := s.clients(o.Clients)
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		if answer.State == ask.NotStarted && v.Handshake != nil && len(v.argv) > 0 {
 			v.explain(c)
 		}
-		won = nil // it knows better
+		won = nil // the client knows better
 	}
 	// A client that has connected disproves what its config suggests.
 	if v.Asked == nil || c.Ask.Blind || v.Asked.State != ask.Connected {
@@ -211,8 +211,8 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 	v.OK = len(v.Problems) == 0 && (v.Handshake != nil || v.Asked != nil && v.Asked.State == ask.Connected)
 }
 
-// leftAlone says why a remote server is not connected to; "" if it is. One elsewhere is
-// only if use-local was told to use it.
+// leftAlone returns why a remote server is not connected to; "" if it is. A server
+// elsewhere is connected to only if use-local was told to use it.
 func (v *Verified) leftAlone() string {
 	address := clients.Remote(v.value)
 	u, err := url.Parse(address)
@@ -232,14 +232,14 @@ func (v *Verified) leftAlone() string {
 	return "a remote server on another machine: not tried, and no network used"
 }
 
-// streams reports whether the entry of a remote server must be of one that speaks
-// streamable HTTP: some clients try the older transport, too.
+// streams reports whether a remote server must speak streamable HTTP according to its
+// entry: some clients also try the older transport.
 func (v *Verified) streams() bool {
 	kind, _ := v.value["type"].(string)
 	return v.ours || strings.Contains(kind, "http") || v.value["httpUrl"] != nil
 }
 
-// compare says in what a client's answer disagrees with its config.
+// compare reports how a client's answer disagrees with its config.
 func (v *Verified) compare(a ask.Answer, same bool) {
 	who := v.Client
 	if a.Says != "" {
@@ -270,7 +270,7 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 	}
 }
 
-// explain says why a client may fail to start a server that starts here.
+// explain reports why a client may fail to start a server that starts here.
 func (v *Verified) explain(c *clients.Client) {
 	if c.Bare {
 		v.problem("it starts here, but %s passes servers little more than HOME and PATH, not the rest of this environment", c.Name)

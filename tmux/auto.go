@@ -11,23 +11,23 @@ import (
 	"sync"
 )
 
-// Transport is a way to send commands to a tmux server. Both ways give the same results and differ
-// only in speed.
+// Transport selects how commands are sent to a tmux server. All transports give the same
+// results and differ only in speed.
 type Transport string
 
 const (
-	// TransportAuto is native where the server proves to speak the protocol as
-	// expected, and exec from then on where it does not.
+	// TransportAuto uses native if the server turns out to speak the protocol as expected,
+	// and exec from then on if it does not.
 	TransportAuto Transport = "auto"
 	// TransportExec runs the tmux program for every command list.
 	TransportExec Transport = "exec"
-	// TransportNative speaks tmux's client protocol over the socket, with no
-	// process. A server is still started by the tmux program, and commands that are given
-	// as text still go through it, since they may name files.
+	// TransportNative speaks tmux's client protocol over the socket, without spawning a
+	// process. The tmux program is still used to start a server, and to send commands given
+	// as text, since they may name files.
 	TransportNative Transport = "native"
 )
 
-// ParseTransport parses the name of a transport: auto, exec or native. An empty name is auto.
+// ParseTransport parses the name of a transport: auto, exec or native; "" is auto.
 func ParseTransport(s string) (Transport, error) {
 	switch t := Transport(s); t {
 	case "":
@@ -38,17 +38,17 @@ func ParseTransport(s string) (Transport, error) {
 	return "", argumentError("unknown transport %q: want auto, exec or native", s)
 }
 
-// autoTransport chooses between native and exec. Commands that are given as text may name files,
-// which the tmux program opens: they go through it.
+// autoTransport chooses between native and exec. Commands given as text go through exec,
+// since they may name files, which the tmux program opens.
 type autoTransport struct {
 	native, exec transport
-	only         bool // exec is no way out: TransportNative
+	only         bool // TransportNative: never fall back to exec
 	logger       *slog.Logger
 
-	mu sync.Mutex // never held while a server is asked
-	// proven and refused are what native calls have shown. Neither is set before there was a
-	// server to ask. A hostile server asked for a file that it should not: it gets nothing from
-	// the tmux program, which would open any.
+	mu sync.Mutex // never held during a call to a server
+	// proven and refused record what native calls have shown; both are false until a server
+	// was asked. hostile is set once a server has asked for a file that it should not: the
+	// tmux program, which would open any file, is then not run with commands in text.
 	proven, refused, hostile bool
 }
 
@@ -70,7 +70,7 @@ func (t *autoTransport) run(ctx context.Context, req request) (reply, error) {
 	return rep, err
 }
 
-// learn notes what a native call has shown for the next ones.
+// learn records what a native call has shown, for later calls.
 func (t *autoTransport) learn(rep reply, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,8 +78,7 @@ func (t *autoTransport) learn(rep reply, err error) {
 	case errors.Is(err, errAsked):
 		t.hostile = true
 	case errors.Is(err, errProtocol) && !t.only && !t.hostile:
-		// Whether the server has run the list cannot be known, so this call
-		// fails; the next ones take the other way.
+		// The server may have run the list, so this call fails; later ones use exec.
 		t.refuse(err)
 	case rep.noServer():
 		t.proven = false
@@ -98,8 +97,8 @@ func (t *autoTransport) isHostile() bool {
 	return t.hostile
 }
 
-// useNative reports whether to go the native way. As long as that is not known, each call
-// finds out for itself, in its own time.
+// useNative reports whether to use the native transport. Until that is known, each call
+// finds out for itself, within its own context.
 func (t *autoTransport) useNative(ctx context.Context) (bool, error) {
 	t.mu.Lock()
 	native, refused := t.only || t.hostile || t.proven, t.refused
@@ -122,7 +121,7 @@ func (t *autoTransport) useNative(ctx context.Context) (bool, error) {
 	case err != nil && !errors.Is(err, errProtocol) && !errors.Is(err, ErrTooMuch):
 		return false, err
 	case err == nil && rep.noServer():
-		// Nothing to prove it on, so the tmux program may say the same.
+		// No server to test; let the tmux program report that.
 		return false, nil
 	default:
 		t.refuse(fmt.Errorf("exit %d, output %.40q, stderr %.80q, error %v", rep.code, rep.stdout, rep.stderr, err))
@@ -130,7 +129,7 @@ func (t *autoTransport) useNative(ctx context.Context) (bool, error) {
 	return t.proven, nil
 }
 
-// refuse has calls use the tmux program from here on.
+// refuse makes later calls use the tmux program.
 func (t *autoTransport) refuse(why error) {
 	if !t.refused && t.logger != nil {
 		t.logger.Debug("tmux: the server does not speak the protocol as expected, using the tmux program from here on", "error", why)

@@ -10,35 +10,37 @@ import (
 	"strings"
 )
 
-// A Batch is a list of commands sent to the server in one round trip: several readings, or a change
-// and a reading of the result. Functions of this package append to it and return a pointer that
-// [Batch.Do] fills in:
+// A Batch is a list of commands sent to the server in one round trip: several queries, or a
+// change and a query of the result. The functions below append to it and return a pointer
+// that [Batch.Do] fills in:
 //
 //   - [Add] appends any command, for its output;
-//   - [Rows] a command that prints rows, for the decoded rows;
-//   - [Displayed] a format, for what it expands to;
-//   - [ReadOption], [ReadHooks] and [ReadEnvironment] what their names say.
+//   - [Rows] appends a command that prints rows, for the decoded rows;
+//   - [Displayed] appends a format, for its expansion;
+//   - [ReadOption], [ReadHooks] and [ReadEnvironment] read what their names say.
 //
-// Changes of options, hooks and variables are commands: see [Options.Setting]. The zero Batch is
-// empty and ready to use. A Batch is not safe for concurrent use.
+// To change options, hooks and variables, add the commands that [Options.Setting] and the
+// like return. The zero Batch is empty and ready to use. A Batch is not safe for concurrent
+// use.
 type Batch struct {
 	steps []step
 }
 
-// step is a command of a batch, and what reads its output.
+// step is a command of a batch with the decoder of its output.
 type step struct {
-	// prepare makes the command for a version. If it is nil, the command is cmd.
+	// prepare makes the command for a version; if nil, the command is cmd.
 	prepare func(v Version) (Command, error)
 	cmd     Command
 	decode  func(srv *Server, v Version, out []byte) error
-	// reread prints the row of what cmd has made once more.
+	// reread returns the command that prints again the row of an object that cmd created.
 	reread func(v Version, id string) Command
 }
 
-// Do runs the commands as one list, as [Server.Do] does, and decodes what they printed. If a
-// command fails, the results of those before it are filled in, and the rest are left as they were.
-// A batch that only lists or captures is sent again, twice at most, if its rows cannot be decoded: tmux
-// 3.7 and later cut them short when busy. The row of what a command has made is read again by its id.
+// Do runs the commands as one list, as [Server.Do] does, and decodes their output. If a
+// command fails, the results of those before it are filled in, and the rest are left
+// unchanged. A batch that only lists or captures is sent again, up to twice, if its rows
+// cannot be decoded: tmux 3.7 and later truncate them when busy. The row of a newly created
+// object is read again by its id.
 func (b *Batch) Do(ctx context.Context, srv *Server) error {
 	if err := srv.usable(); err != nil {
 		return err
@@ -72,7 +74,7 @@ func changes(cmd Command) bool {
 	return !(name == "capture-pane" || name == "display-message" || strings.HasPrefix(name, "list-"))
 }
 
-// send does what Do does, once, and reports whether what was printed could be decoded.
+// send makes one attempt of Do and reports whether the output could be decoded.
 func (b *Batch) send(ctx context.Context, srv *Server, v Version, cmds []Command) (legible bool, err error) {
 	outs, doErr := srv.Do(ctx, cmds...)
 	if doErr != nil && len(outs) > 0 {
@@ -91,7 +93,8 @@ func (b *Batch) send(ctx context.Context, srv *Server, v Version, cmds []Command
 	return true, doErr
 }
 
-// readMade reads the row of what a command has made, twice at most, after the error err of its own.
+// readMade reads the row of a newly created object again, at most twice, after decoding it
+// failed with err.
 func (st step) readMade(ctx context.Context, srv *Server, v Version, id string, err error) error {
 	for n := 0; n < 2 && err != nil; n++ {
 		outs, doErr := srv.Do(ctx, st.reread(v, id))
@@ -103,7 +106,7 @@ func (st step) readMade(ctx context.Context, srv *Server, v Version, id string, 
 	return err
 }
 
-// Add appends a command. The bytes it points to after [Batch.Do] are what the command printed.
+// Add appends a command. After [Batch.Do], the result points to the command's output.
 func Add(b *Batch, cmd Command) *[]byte {
 	printed := new([]byte)
 	b.steps = append(b.steps, step{
@@ -113,9 +116,9 @@ func Add(b *Batch, cmd Command) *[]byte {
 	return printed
 }
 
-// Rows appends a command that prints rows of type R: see [List]. The slice it points to after
-// [Batch.Do] is empty, not nil, if there are no rows. If tokens are given in only, tmux is asked
-// for no others, which is faster, and the other fields are left at their zero values.
+// Rows appends a command that prints rows of type R: see [List]. After [Batch.Do], the
+// slice is empty, not nil, if there are no rows. If only is given, tmux is asked for these
+// tokens alone, which is faster, and the other fields are left zero.
 func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 	rows := new([]R)
 	var tokens []rowField
@@ -158,8 +161,8 @@ func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 	return rows
 }
 
-// Displayed appends a display-message command. The text it points to after [Batch.Do] is what the
-// message expands to, byte for byte.
+// Displayed appends a display-message command. After [Batch.Do], the result points to the
+// expanded message, byte for byte.
 func Displayed(b *Batch, cmd DisplayMessage) *string {
 	text := new(string)
 	b.steps = append(b.steps, step{

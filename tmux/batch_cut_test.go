@@ -11,8 +11,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestACutRowIsReadAgain: a tmux of 3.7 or later that was held up for 100 ms leaves out the rest of a
-// row. Here a program between drops it, once or always.
+// TestACutRowIsReadAgain: a tmux of 3.7 or later that was held up for 100 ms drops the rest
+// of a row. Here a program in between drops it, once or always.
 func TestACutRowIsReadAgain(t *testing.T) {
 	t.Parallel()
 	base := tmuxtest.New(t)
@@ -53,7 +53,7 @@ echo >>log
 	expect(t, err != nil, "%v", rows)
 	rows, err = list("made, and cut always", 3, tmux.SplitWindow{Detached: true, Command: []string{"exec cat"}})
 	expect(t, err != nil, "%v", rows)
-	// Nor is a row that is gone whole taken for a part of the next one.
+	// Nor is a row that is missing entirely taken for a part of the next one.
 	script = strings.Replace(script, `s/^\(%[0-9]*|\).*/\1/`, `1s/.*//`, 1)
 	ok(t, testtool.WriteProgram(binary, []byte(script)))
 	tmuxtest.Run(t, base, "split-window", "-d")

@@ -14,19 +14,19 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// A benchmark here does several things by turns, so that all of them see the same
-// machine, and reports the median of each; go run ./internal/cmd/docs bench makes a table of
-// them. A turn is a few calls in a row: one alone would mostly measure how the
-// machine gets over the one before.
+// A benchmark here does several things in turns, so that all of them see the same machine,
+// and reports the median of each; go run ./internal/cmd/docs bench makes a table of them. A
+// turn is a few calls in a row: a single one would mostly measure how the machine recovers
+// from the one before.
 
-// turn is one of the things.
+// turn is one of these things.
 type turn struct {
 	name string
 	do   func() error
 }
 
-// byTurns reports each median in microseconds, and how many times that of the
-// second thing, the third and so on is that of the first.
+// byTurns reports each median in microseconds and, from the second thing on, its ratio to
+// the first.
 func byTurns(b *testing.B, turns ...turn) {
 	b.Helper()
 	took := make([][]time.Duration, len(turns))
@@ -53,7 +53,7 @@ func byTurns(b *testing.B, turns ...turn) {
 	}
 }
 
-// BenchmarkTransports runs the same commands by each transport and by the bare tmux
+// BenchmarkTransports runs the same commands with each transport and with the bare tmux
 // program.
 func BenchmarkTransports(b *testing.B) {
 	for _, panes := range []int{1, 50, 500} {
@@ -106,8 +106,7 @@ func captures(panes int) []tmux.Command {
 	return cmds
 }
 
-// grow gives the server panes, in windows of one pane each. The program in them
-// costs nothing.
+// grow adds panes to the server, in windows of one pane each. Their program costs nothing.
 func grow(tb testing.TB, srv *tmux.Server, panes int) {
 	tb.Helper()
 	var cmds []tmux.Command

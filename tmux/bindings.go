@@ -7,16 +7,15 @@ import (
 
 // BindKey binds a key to a command.
 type BindKey struct {
-	// Table is the key table; "prefix" when empty.
+	// Table is the key table; "prefix" if empty.
 	Table string `flag:"T"`
 	Root  bool   `flag:"n"` // the same as Table "root"
 	// Repeat lets the key be pressed again without the prefix key.
 	Repeat bool   `flag:"r"`
 	Note   string `flag:"N"` // what the key is for
 	Key    string `arg:"required"`
-	// Command is a command line in tmux's own syntax when it is one text, and
-	// the words of one command when it is several. With none the binding gets
-	// the note and keeps its command.
+	// Command is a tmux command line if it has one element, and the words of one command if
+	// it has several. If empty, the binding gets the note and keeps its command.
 	Command []string `arg:""`
 }
 
@@ -25,7 +24,7 @@ type UnbindKey struct {
 	Table string `flag:"T"`
 	Root  bool   `flag:"n"` // the same as Table "root"
 	All   bool   `flag:"a"` // all keys of the table
-	// Quiet makes it no error that the table does not exist.
+	// Quiet ignores a table that does not exist.
 	Quiet bool   `flag:"q"`
 	Key   string `arg:""`
 }
@@ -36,15 +35,15 @@ type ListKeys struct {
 	First bool   `flag:"1"` // the first match only
 	// Notes lists keys and their notes, not the commands.
 	Notes bool `flag:"N"`
-	// All, with Notes, lists the command of a key without a note.
+	// All, with Notes, also lists keys without a note, with their commands.
 	All bool `flag:"a"`
 	// Prefix is printed before each key, with Notes.
 	Prefix string `flag:"P"`
 	Format Format `flag:"F" since:"3.7"`
-	// Order is key, modifier or name (that of the table).
+	// Order is key, modifier or name (of the table).
 	Order   string `flag:"O" since:"3.7"`
 	Reverse bool   `flag:"r" since:"3.7"`
-	// Key is one key; all when empty.
+	// Key is one key; all if empty.
 	Key string `arg:""`
 }
 
@@ -61,11 +60,11 @@ type KeyBinding struct {
 	Command string `json:"command"`
 }
 
-// KeyBindings returns the bindings of a key table, or of all tables if the name is empty. It fails
-// with [ErrNotFound] for a table in which no key was ever bound.
+// KeyBindings returns the bindings of a key table, or of all tables if the name is empty.
+// It fails with [ErrNotFound] for a table in which no key was ever bound.
 func (s *Server) KeyBindings(ctx context.Context, table string) ([]KeyBinding, error) {
-	// tmux 3.7 prints nothing for a table with a single binding, so the table is
-	// asked for only to see whether it exists.
+	// tmux 3.7 prints nothing for a table with a single binding, so the first command only
+	// checks that the table exists.
 	outs, err := s.Do(ctx, ListKeys{Table: table}, ListKeys{})
 	if err != nil {
 		return nil, err
@@ -79,8 +78,8 @@ func (s *Server) KeyBindings(ctx context.Context, table string) ([]KeyBinding, e
 	return bindings, nil
 }
 
-// parseBinding reads a line of list-keys: "bind-key", perhaps -r, -T and the
-// table, the key, the command; all but the last padded into columns.
+// parseBinding parses a line of list-keys: bind-key, optionally -r, -T and the table, the
+// key, and the command; all but the last are padded into columns.
 func parseBinding(line string) (b KeyBinding, ok bool) {
 	word, rest := cutWord(line)
 	if word != "bind-key" {
@@ -107,8 +106,7 @@ func cutWord(s string) (word, rest string) {
 	return word, strings.TrimLeft(rest, " ")
 }
 
-// unquoteKey undoes how list-keys writes a key that the command language would
-// take for something else: quoted, or with a backslash before it.
+// unquoteKey undoes list-keys' quoting of a key: quotes around it or a backslash before.
 func unquoteKey(word string) string {
 	if n := len(word); n > 2 && (word[0] == '"' || word[0] == '\'') && word[n-1] == word[0] {
 		word = word[1 : n-1]

@@ -7,13 +7,13 @@ import (
 	"sync/atomic"
 )
 
-// SetBuffer sets the text of a paste buffer or, with NewName, renames one. It is a no-op if Data
-// is empty. Before tmux 3.4 it renames the newest buffer if there is none with the name. Use
+// SetBuffer sets the text of a paste buffer or, with NewName, renames one. It is a no-op if
+// Data is empty. Before tmux 3.4 it renames the newest buffer if Buffer does not exist. Use
 // [LoadBuffer] for arbitrary bytes.
 type SetBuffer struct {
-	// Buffer is the name; empty makes a new buffer, with a name of tmux's.
+	// Buffer is the name; if empty, tmux creates a buffer and names it.
 	Buffer string `flag:"b"`
-	// Append adds the data to what the buffer holds.
+	// Append appends Data to the buffer.
 	Append  bool   `flag:"a"`
 	NewName string `flag:"n"`
 	// Clipboard sends the data to the clipboard of Client's terminal too.
@@ -22,53 +22,52 @@ type SetBuffer struct {
 	Data      *string `arg:""`
 }
 
-// LoadBuffer sets a paste buffer to the content of a file, which the tmux client reads. It is a
-// no-op if the file is empty.
+// LoadBuffer sets a paste buffer to the content of a file, which the tmux client reads. It
+// is a no-op if the file is empty.
 type LoadBuffer struct {
-	// Buffer is the name; empty makes a new buffer, with a name of tmux's.
+	// Buffer is the name; if empty, tmux creates a buffer and names it.
 	Buffer string `flag:"b"`
 	// Clipboard sends the data to the clipboard of Client's terminal too.
 	Clipboard bool   `flag:"w"`
 	Client    Target `flag:"t"`
-	// Path is the file; "-" stands for Data.
+	// Path is the file; "-" reads Data instead.
 	Path string `arg:"required,literal"`
 	Data []byte `flag:"-"`
 }
 
-// SaveBuffer writes a paste buffer to a file, which the tmux client opens, or to the output if
-// Path is "-".
+// SaveBuffer writes a paste buffer to a file, which the tmux client opens, or to the output
+// if Path is "-".
 type SaveBuffer struct {
-	Buffer string `flag:"b"` // the newest when empty
+	Buffer string `flag:"b"` // the newest if empty
 	Append bool   `flag:"a"`
 	Path   string `arg:"required,literal"`
 }
 
 // ShowBuffer prints a paste buffer, byte for byte.
 type ShowBuffer struct {
-	Buffer string `flag:"b"` // the newest when empty
+	Buffer string `flag:"b"` // the newest if empty
 }
 
-// DeleteBuffer deletes a paste buffer. Before tmux 3.4 it deletes the newest one if there is none
-// with the name; [BufferRef.Delete] does not.
+// DeleteBuffer deletes a paste buffer. Before tmux 3.4 it deletes the newest one if Buffer
+// does not exist; [BufferRef.Delete] fails instead.
 type DeleteBuffer struct {
-	Buffer string `flag:"b"` // the newest when empty
+	Buffer string `flag:"b"` // the newest if empty
 }
 
-// PasteBuffer writes a paste buffer to the program in a pane, even if the pane is in a mode.
+// PasteBuffer sends a paste buffer to the program in a pane, even if the pane is in a mode.
 type PasteBuffer struct {
 	Target Target `flag:"t"`
-	Buffer string `flag:"b"` // the newest when empty
+	Buffer string `flag:"b"` // the newest if empty
 	// Delete deletes the buffer afterwards.
 	Delete bool `flag:"d"`
-	// Bracket puts the paste brackets around the data if the program asked for
-	// them.
+	// Bracket brackets the data if the program has enabled bracketed paste.
 	Bracket bool `flag:"p"`
-	// Separator replaces each newline; a carriage return when nil.
+	// Separator replaces each newline; nil means a carriage return.
 	Separator *string `flag:"s"`
 	// Newlines keeps newlines as they are.
 	Newlines bool `flag:"r"`
-	// Raw writes control bytes as they are. Versions before 3.7 always do, later
-	// ones write them as text such as \033 without it.
+	// Raw writes control bytes unchanged. tmux before 3.7 always does; later versions
+	// otherwise write them as text such as \033.
 	Raw bool `flag:"S" since:"3.7"`
 }
 
@@ -91,9 +90,9 @@ func (s *Server) Buffers(ctx context.Context, filter Format) ([]Buffer, error) {
 	return List[Buffer](ctx, s, ListBuffers{Filter: filter})
 }
 
-// SetBuffer sets the paste buffer of this name, creating it if necessary. The data may be of any
-// size and hold any bytes. tmux has no empty buffers, so it fails with [ErrArgument] if data is
-// empty.
+// SetBuffer sets the paste buffer of this name, creating it if necessary. The data may be
+// of any size and hold any bytes. tmux has no empty buffers, so it fails with [ErrArgument]
+// if data is empty.
 func (s *Server) SetBuffer(ctx context.Context, name string, data []byte) (BufferRef, error) {
 	if err := checkBuffer(name, data); err != nil {
 		return BufferRef{}, err
@@ -127,8 +126,8 @@ func (r BufferRef) Append(ctx context.Context, text string) error {
 	return r.do(ctx, SetBuffer{Buffer: r.Name, Append: true, Data: &text})
 }
 
-// Rename renames the buffer. It fails with [ErrExists] if the name is taken. That is checked
-// first, because tmux from 3.3 on would silently delete the other buffer.
+// Rename renames the buffer. It fails with [ErrExists] if the name is taken. That is
+// checked first, because tmux from 3.3 on would silently delete the other buffer.
 func (r BufferRef) Rename(ctx context.Context, name string) (BufferRef, error) {
 	if name == "" {
 		return BufferRef{}, argumentError("rename paste buffer %s: no name", r.Name)
@@ -153,8 +152,8 @@ func (r BufferRef) Delete(ctx context.Context) error {
 	return r.change(ctx, DeleteBuffer{Buffer: r.Name})
 }
 
-// change runs a command that must not be run without the buffer: before 3.4 it
-// would take another one.
+// change runs a command that requires the buffer: before tmux 3.4 it would act on another
+// one if the buffer does not exist.
 func (r BufferRef) change(ctx context.Context, cmd Command) error {
 	v, err := r.srv.Version(ctx)
 	if err != nil {
@@ -176,8 +175,8 @@ func (r BufferRef) do(ctx context.Context, cmds ...Command) error {
 
 // PasteOptions are the options of a paste. The zero value writes exactly the given bytes.
 type PasteOptions struct {
-	// Bracket puts the paste brackets around the data if the program asked for
-	// them: an editor then takes it for a paste and not for typing.
+	// Bracket brackets the data if the program has enabled bracketed paste: an editor then
+	// treats it as pasted, not typed.
 	Bracket bool
 	// Returns sends a carriage return for each newline, as the Enter key and a
 	// terminal's own paste do.
@@ -187,9 +186,9 @@ type PasteOptions struct {
 // pasted numbers the buffers of [PaneRef.Paste].
 var pasted atomic.Uint64
 
-// Paste writes data to the program in the pane through a paste buffer that is deleted afterwards.
-// Unlike [PaneRef.SendText], it may contain NUL bytes, reaches the program while the pane is in a
-// mode, ignores synchronize-panes, and may be bracketed.
+// Paste writes data to the program in the pane through a paste buffer that is deleted
+// afterwards. Unlike [PaneRef.SendText], it may contain NUL bytes, reaches the program
+// while the pane is in a mode, ignores synchronize-panes, and may be bracketed.
 func (r PaneRef) Paste(ctx context.Context, data []byte, opts PasteOptions) error {
 	if len(data) == 0 {
 		return argumentError("no data to paste into %s", r.ID)
@@ -205,7 +204,7 @@ func (r PaneRef) Paste(ctx context.Context, data []byte, opts PasteOptions) erro
 	paste.Delete = true
 	_, err = r.srv.Do(ctx, LoadBuffer{Buffer: buffer.Name, Path: "-", Data: data}, paste)
 	if err != nil {
-		// The pane is gone, and the buffer was left.
+		// The pane is gone, but the buffer is left.
 		settle(ctx, func(within context.Context) { buffer.Delete(within) })
 		return fmt.Errorf("paste into %s: %w", r.ID, err)
 	}

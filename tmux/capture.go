@@ -7,12 +7,11 @@ import (
 	"strconv"
 )
 
-// Line is the number of a line in a pane: 0 is the first line of the screen; negative numbers
-// count back into the history, from -1, the newest.
+// Line is the number of a line in a pane: 0 is the first line of the screen; negative
+// numbers count back into the history, from -1, the newest.
 type Line int
 
-// LineEdge is the oldest line of the history if used as a start, and the last line of the screen
-// if used as an end.
+// LineEdge is the oldest line of the history as a start, the last of the screen as an end.
 const LineEdge Line = math.MinInt
 
 func (l Line) String() string {
@@ -22,76 +21,74 @@ func (l Line) String() string {
 	return strconv.Itoa(int(l))
 }
 
-// CapturePane copies lines of a pane, by default its screen, into a paste buffer or, with Print, to
-// the output.
+// CapturePane copies lines of a pane, by default its screen, into a paste buffer or, with
+// Print, to the output.
 //
-// The output consists of whole lines: tmux removes a final newline from what it captured and adds
-// one.
+// The output consists of whole lines: tmux strips a final newline from the captured text
+// and adds one.
 type CapturePane struct {
 	Target Target `flag:"t"`
 	Start  Line   `flag:"S"`
 	// End is the last line; nil is the last of the screen.
 	End *Line `flag:"E"`
-	// Print writes to the output, not to a paste buffer.
+	// Print writes to the output instead of a paste buffer.
 	Print bool `flag:"p"`
-	// Buffer is the paste buffer to write to; a new one when empty.
+	// Buffer is the paste buffer to write to; a new one if empty.
 	Buffer string `flag:"b"`
-	// Alternate captures the screen that the alternate one hides. Without one
-	// tmux answers with an error, or with Quiet with nothing.
+	// Alternate captures the screen that the alternate screen hides. If the alternate
+	// screen is not in use, the command fails or, with Quiet, prints nothing.
 	Alternate bool `flag:"a"`
 	Quiet     bool `flag:"q"`
 	// Escapes keeps colours and attributes as escape sequences.
 	Escapes bool `flag:"e"`
-	// Octal writes what is not printable as \ooo, escape sequences too.
+	// Octal writes unprintable characters, including escape sequences, as \ooo.
 	Octal bool `flag:"C"`
 	// Join joins wrapped lines and keeps spaces at the end of lines.
 	Join bool `flag:"J"`
 	// KeepSpaces keeps spaces at the end of lines.
 	KeepSpaces bool `flag:"N"`
-	// UsedCells leaves out cells at the end of a line that nothing was written
-	// to.
+	// UsedCells leaves out cells at the end of a line that were never written to.
 	UsedCells bool `flag:"T" since:"3.4"`
-	// Mode captures what the pane's mode shows, such as copy mode.
+	// Mode captures the screen of the pane's mode, such as copy mode.
 	Mode bool `flag:"M" since:"3.6"`
-	// Pending captures the program's output that tmux has read and not yet
-	// drawn, because it is the start of an unfinished escape sequence. It is not
-	// input. Of the other fields only Octal has an effect. See [PaneRef.Pending].
+	// Pending captures output of the program that tmux has read but not yet drawn, because
+	// it is the start of an unfinished escape sequence. Of the other fields only Octal has
+	// an effect. See [PaneRef.Pending].
 	Pending bool `flag:"P"`
-	// Flags writes the flags of each line before it, letters such as W for a
-	// wrapped one.
+	// Flags prefixes each line with its flags, letters such as W for a wrapped line.
 	Flags bool `flag:"F" since:"3.7"`
-	// Hyperlinks captures the addresses of hyperlinks, not the text.
+	// Hyperlinks captures the addresses of hyperlinks instead of the text.
 	Hyperlinks bool `flag:"H" since:"3.7"`
-	// Numbers writes the number of each line before it.
+	// Numbers prefixes each line with its number.
 	Numbers bool `flag:"L" since:"3.7"`
-	// Times writes the time of each line before it.
+	// Times prefixes each line with its time.
 	Times bool `flag:"I" since:"3.8"`
-	// Cells describes the grid cell by cell, as tmux's own tests read it.
+	// Cells describes the grid cell by cell, in the format of tmux's own tests.
 	Cells bool `flag:"R" since:"3.8"`
 }
 
-// ClearHistory removes the lines of a pane's history and ends its mode.
+// ClearHistory clears a pane's history and exits its mode.
 type ClearHistory struct {
 	Target Target `flag:"t"`
-	// Hyperlinks forgets the pane's hyperlinks too.
+	// Hyperlinks also removes the pane's hyperlinks.
 	Hyperlinks bool `flag:"H" since:"3.4"`
 }
 
 func (CapturePane) CommandName() string  { return "capture-pane" }
 func (ClearHistory) CommandName() string { return "clear-history" }
 
-// Capture returns lines of the pane. The zero CapturePane asks for the text of the screen. It sets
-// the target, and Print unless a Buffer is named. To capture several panes in one round trip,
-// [Add] a CapturePane for each to a [Batch].
+// Capture returns lines of the pane: for the zero CapturePane, the text of the screen. It
+// sets the target, and Print unless Buffer is set. To capture several panes in one round
+// trip, [Add] a CapturePane for each to a [Batch].
 func (r PaneRef) Capture(ctx context.Context, what CapturePane) ([]byte, error) {
 	what.Target, what.Print = own(r, what.Target), what.Buffer == ""
 	return r.srv.output(ctx, what)
 }
 
-// Pending returns output of the program that tmux is holding back: the start of an escape sequence
-// that is not complete yet. It is almost always empty.
+// Pending returns output of the program that tmux is holding back: the start of an escape
+// sequence that is not complete yet. It is almost always empty.
 func (r PaneRef) Pending(ctx context.Context) ([]byte, error) {
-	// Octal, because tmux takes a last newline off what it prints.
+	// Octal, because tmux strips a final newline from its output.
 	out, err := r.Capture(ctx, CapturePane{Pending: true, Octal: true})
 	if err != nil {
 		return nil, err

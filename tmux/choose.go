@@ -1,7 +1,7 @@
 package tmux
 
-// The commands of this file put a pane into a mode in which the user of an
-// attached client chooses something.
+// The commands in this file put a pane into a mode in which the user of an attached client
+// makes a choice.
 
 // ChooseTree lets the user choose a session, window or pane.
 type ChooseTree struct {
@@ -10,7 +10,7 @@ type ChooseTree struct {
 	Filter Format `flag:"f"`
 	// KeyFormat is the format of the key that chooses an item.
 	KeyFormat Format `flag:"K"`
-	// Order is index, name or time; tmux 3.7 calls the last activity.
+	// Order is index, name or time; from tmux 3.7 on, time is called activity.
 	Order    string `flag:"O"`
 	Reverse  bool   `flag:"r"`
 	Sessions bool   `flag:"s"` // start with the sessions collapsed
@@ -19,11 +19,11 @@ type ChooseTree struct {
 	Grouped   bool `flag:"G"`
 	NoPreview bool `flag:"N"`
 	Zoom      bool `flag:"Z"`
-	// NoConfirm asks nothing before something is killed.
+	// NoConfirm kills without asking for confirmation.
 	NoConfirm bool `flag:"y" since:"3.6"`
-	Hide      bool `flag:"h" since:"3.8"` // leave the pane of the list out
+	Hide      bool `flag:"h" since:"3.8"` // leave out the pane of the list
 	Kill      bool `flag:"k" since:"3.8"` // kill the pane when the mode ends
-	// Template is the tmux command for what was chosen, %% in it for its target.
+	// Template is the tmux command to run; %% stands for the chosen target.
 	Template string `arg:""`
 }
 
@@ -38,15 +38,14 @@ type ChooseClient struct {
 	NoPreview bool   `flag:"N"`
 	Zoom      bool   `flag:"Z"`
 	NoConfirm bool   `flag:"y" since:"3.6"`
-	// ShowInfo shows what is known of the client in place of the preview.
+	// ShowInfo shows information about the client instead of the preview.
 	ShowInfo bool   `flag:"i" since:"3.8"`
 	Hide     bool   `flag:"h" since:"3.8"`
 	Kill     bool   `flag:"k" since:"3.8"`
 	Template string `arg:""`
 }
 
-// ChooseBuffer lets the user choose a paste buffer. Its fields are as in
-// [ChooseTree].
+// ChooseBuffer lets the user choose a paste buffer. Its fields are as in [ChooseTree].
 type ChooseBuffer struct {
 	Target    Target `flag:"t"`
 	Format    Format `flag:"F"`
@@ -72,17 +71,16 @@ type CustomizeMode struct {
 	Kill      bool   `flag:"k" since:"3.8"`
 }
 
-// SwitchMode lets the user choose a session or window by typing parts of its
-// name.
+// SwitchMode lets the user choose a session or window by typing parts of its name.
 type SwitchMode struct {
 	_       struct{} `since:"3.8"`
 	Target  Target   `flag:"t"`
 	Format  Format   `flag:"F"`
-	Session bool     `flag:"s"` // choose among the sessions, the default
+	Session bool     `flag:"s"` // choose among the sessions (the default)
 	Windows bool     `flag:"w"`
 	Zoom    bool     `flag:"Z"`
 	Kill    bool     `flag:"k"`
-	// Template is the tmux command for what was chosen, %% in it for its target.
+	// Template is the tmux command to run; %% stands for the chosen target.
 	Template string `arg:""`
 }
 

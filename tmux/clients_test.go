@@ -9,8 +9,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// attached is a server with a session "main" and a client attached to it, in a
-// pane of another server; screen is what that client shows.
+// attached returns a server with a session "main" and a client attached to it, in a pane of
+// another server; screen returns what that client shows.
 func attached(t testing.TB) (srv *tmux.Server, client tmux.Client, outer tmux.PaneRef) {
 	t.Helper()
 	srv = started(t)

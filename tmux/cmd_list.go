@@ -1,6 +1,6 @@
 package tmux
 
-// The rows of each kind of list hold the tokens of these scopes.
+// The scopes whose tokens the rows of each kind of list have.
 var (
 	paneScopes    = []Scope{PaneScope, WindowScope, SessionScope, ServerScope}
 	clientScopes  = []Scope{ClientScope, PaneScope, WindowScope, SessionScope, ServerScope}
@@ -10,18 +10,17 @@ var (
 
 // ListSessions lists the sessions of the server, ordered by name before tmux 3.7.
 type ListSessions struct {
-	// Filter keeps the sessions for which it expands to something but nothing
-	// and "0".
+	// Filter keeps the sessions for which it expands to something other than "" and "0".
 	Filter  Format `flag:"f"`
 	Format  Format `flag:"F"`
 	Order   string `flag:"O" since:"3.7"` // index, name, size, creation or activity
 	Reverse bool   `flag:"r" since:"3.7"`
 }
 
-// ListWindows lists the windows of a session or, with All, of the server. A window linked into
-// several sessions has a row in each.
+// ListWindows lists the windows of a session or, with All, of the server. A window linked
+// into several sessions has a row in each.
 type ListWindows struct {
-	Target  Target `flag:"t"` // a session; the most recently active one when nil
+	Target  Target `flag:"t"` // a session; the most recently active one if nil
 	All     bool   `flag:"a"`
 	Filter  Format `flag:"f"`
 	Format  Format `flag:"F"`
@@ -41,9 +40,9 @@ type ListPanes struct {
 }
 
 // ListClients lists the attached clients. It fails with [ErrNoSession] if the server has no
-// session; [Server.Clients] returns an empty list instead.
+// sessions; [Server.Clients] returns an empty list instead.
 type ListClients struct {
-	Target  Target `flag:"t"` // a session; the clients of all when nil
+	Target  Target `flag:"t"` // a session; the clients of all if nil
 	Filter  Format `flag:"f" since:"3.4"`
 	Format  Format `flag:"F"`
 	Order   string `flag:"O" since:"3.7"` // index, name, size, creation or activity
@@ -58,33 +57,32 @@ type ListBuffers struct {
 	Reverse bool   `flag:"r" since:"3.7"`
 }
 
-// DisplayMessage shows a message in the status line of a client or, with Print, prints it. If the
-// target does not exist it does not fail: tokens are empty. [PaneRef.Display] and the like do
-// fail.
+// DisplayMessage shows a message in the status line of a client or, with Print, prints it.
+// It does not fail if the target does not exist: tokens are then empty. [PaneRef.Display]
+// and the like do fail.
 type DisplayMessage struct {
 	Target Target `flag:"t"`
-	// Client is where to show it, and the client that client tokens describe.
+	// Client is the client that shows the message and that client tokens describe.
 	Client Target `flag:"c" since:"3.3"`
 	Print  bool   `flag:"p"`
-	// All prints all tokens that have a value here, one a line.
+	// All prints every token that has a value here, one per line.
 	All bool `flag:"a"`
 	// Verbose prints how the format is expanded.
 	Verbose bool `flag:"v"`
-	// Live lets panes go on being drawn under the message.
+	// Live keeps panes being drawn under the message.
 	Live bool `flag:"C" since:"3.6"`
 	// Stdin writes Input into an empty pane.
 	Stdin bool   `flag:"I"`
 	Input []byte `flag:"-"`
-	// JSON checks that the message is JSON, and prints it so.
+	// JSON checks that the message is JSON and prints it as JSON.
 	JSON bool `flag:"j" since:"3.8"`
-	// Format is an older place for Message.
+	// Format is an older way to set Message.
 	Format  Format `flag:"F"`
 	NoDelay bool   `flag:"N"` // a key press does not close the message; since 3.2
 	Delay   *int   `flag:"d"` // milliseconds; 0 waits for a key
-	// Literal shows the message as it is, not as a format.
+	// Literal shows the message verbatim, not as a format.
 	Literal bool `flag:"l" since:"3.4"`
-	// Message is a format; percent signs stay as they are, though tmux would
-	// pass them to strftime.
+	// Message is a format. Percent signs are literal, protected from tmux's strftime.
 	Message Format `arg:"required,time"`
 }
 

@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// A Command is one tmux command with its arguments: one of this package's
-// command structs, such as [SplitWindow] or [CapturePane], or a [Raw] one.
+// A Command is one tmux command with its arguments: one of this package's command structs,
+// such as [SplitWindow] or [CapturePane], or a [Raw] one.
 //
-// The structs are encoded by the tags of their fields, as encoding/json does it:
+// Field tags say how a struct is encoded:
 //
 //	Target Target `flag:"t"`              // -t value
 //	Detached bool `flag:"d"`              // -d
@@ -22,21 +22,21 @@ import (
 //	Stderr bool   `flag:"E" since:"3.6"`  // refused on an older tmux
 //	Keys   []string `arg:""`              // the words after the flags, in the order of the fields
 //
-// A field at its zero value is left out; a pointer that is not nil is always
-// sent, so that an empty text or a 0 differs from nothing. The options of a
-// tag are "literal" (tmux expands the value as a format), "time" (as a format
-// and with strftime; a field of type [Format] is only kept from the latter),
-// "glob" (as a shell pattern), "condition" (see [Require]), "utf8" (tmux drops other bytes, or refuses them,
-// so they are refused here) and, for arg, "required" (sent even when empty). The
-// flag "-" marks a field that is not encoded.
+// A zero field is omitted; a non-nil pointer is always sent, which distinguishes an empty
+// text or a 0 from an unset field. Tag options name what tmux would do with the value,
+// which is therefore escaped: "literal" (expand it as a format), "time" (that and strftime;
+// a field of type [Format] is protected from strftime only) and "glob" (match it as a shell
+// pattern). Others are "condition" (see [Require]), "utf8" (other bytes, which tmux drops
+// or refuses, are refused here) and, for arg, "required" (sent even if empty). The flag
+// "-" marks a field that is not encoded.
 type Command interface {
-	// CommandName returns tmux's full name of the command.
+	// CommandName returns the full name of the tmux command.
 	CommandName() string
 }
 
-// Raw is a command as plain words, for what the typed commands do not cover. tmux
-// expands formats in the arguments: only what the command list itself would
-// misread is escaped.
+// Raw is a command given as plain words, for what the typed commands do not cover. tmux
+// expands formats in the arguments; only what the command list itself would misread is
+// escaped.
 type Raw struct {
 	Name string
 	Args []string
@@ -47,9 +47,8 @@ func (c Raw) CommandName() string { return c.Name }
 // encoded is a command in words, the first of which is its name.
 type encoded []string
 
-// encode turns a command into the words tmux is given, before word escapes.
-// version is called only if the command uses something that not every supported
-// tmux has.
+// encode returns the words of a command before they are escaped with word. It calls version
+// only if the command uses something that not every supported tmux has.
 func encode(cmd Command, version func() (Version, error)) (encoded, error) {
 	name := cmd.CommandName()
 	words := encoded{name}
@@ -130,7 +129,7 @@ func encode(cmd Command, version func() (Version, error)) (encoded, error) {
 	return words, words.check()
 }
 
-// check refuses what cannot be passed to any tmux.
+// check refuses words that cannot be passed to any tmux.
 func (w encoded) check() error {
 	for _, s := range w {
 		if strings.IndexByte(s, 0) >= 0 {
@@ -220,7 +219,7 @@ func planOf(t reflect.Type) *commandPlan {
 	return actual.(*commandPlan)
 }
 
-// values are the words a field becomes; ok is false when it is not set.
+// values returns the words for a field; ok is false if the field is not set.
 func (f *commandField) values(v reflect.Value) (words []string, ok bool, err error) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -271,8 +270,8 @@ func (f *commandField) values(v reflect.Value) (words []string, ok bool, err err
 	return words, len(words) > 0, nil
 }
 
-// Env is a set of environment variables for a new process, each passed as a
-// -e flag in the order of their names.
+// Env is a set of environment variables for a new process, passed as -e flags in the order
+// of their names.
 type Env map[string]string
 
 func (e Env) words() []string {

@@ -73,7 +73,7 @@ func TestRowsCarryAnyValue(t *testing.T) {
 	}
 }
 
-// The tmux program closes its standard output behind show-buffer.
+// The tmux program closes its standard output after show-buffer.
 func TestListsWithBuffers(t *testing.T) {
 	t.Parallel()
 	base := started(t)
@@ -95,7 +95,7 @@ func TestListsWithBuffers(t *testing.T) {
 	}
 }
 
-// What tmux logs of a list may be on a screen that a later list captures.
+// What tmux logs about a list may be on a screen that a later list captures.
 func TestMarksOnTheScreen(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
@@ -108,7 +108,7 @@ func TestMarksOnTheScreen(t *testing.T) {
 	command := srv.Binary() + " -S " + srv.SocketPath() + " show-messages | sed 's,.* -p end,end,'; printf %s%s all over; exec cat"
 	id := tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-P", "-F", "#{pane_id}", command))
 	tmuxtest.WaitScreen(t, srv, string(id), "allover")
-	// The log above has the lists that must not be mixed up.
+	// The log above contains the lists that must not be confused.
 	outs := must[[][]byte](t)(srv.Do(ctx, tmux.CapturePane{Target: id, Print: true}, tmux.DisplayMessage{Print: true, Message: "next"}))
 	if !strings.Contains(string(outs[0]), "\nend-") || !strings.Contains(string(outs[0]), "allover\n") || string(outs[1]) != "next\n" {
 		t.Errorf("got %q", outs)
@@ -117,7 +117,7 @@ func TestMarksOnTheScreen(t *testing.T) {
 	expect(t, string(outs[4]) == "next\n" && strings.Contains(string(outs[3]), "new-window"), "got %q", outs)
 }
 
-// A list of many commands that look goes in parts: it must answer as one does.
+// A long list of read-only commands is sent in parts, and must behave as a single one.
 func TestManyLooks(t *testing.T) {
 	t.Parallel()
 	srv := started(t)

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Display expands a format for the server as a whole. Session, window and pane tokens have the
-// values of the most recently used ones, if there are any. Percent signs are kept, so the modifier
-// #{t/f/…} works only with the Display of other objects.
+// Display expands a format for the server as a whole. Session, window and pane tokens are
+// those of the most recently used objects, if there are any. Percent signs are kept, so the
+// modifier #{t/f/…} works only with the Display of other objects.
 func (s *Server) Display(ctx context.Context, format Format) (string, error) {
 	return s.display(ctx, format, DisplayMessage{}, "", "")
 }
 
-// Display expands a format for the session. It fails with [ErrNotFound] if the session is gone.
+// Display expands a format for the session. It fails with [ErrNotFound] if that is gone.
 func (r SessionRef) Display(ctx context.Context, format Format) (string, error) {
 	list := ListSessions{Filter: MatchEqual("session_id", string(r.ID))}
 	return r.srv.display(ctx, format, list, "session_id", string(r.ID))
@@ -32,19 +32,20 @@ func (r PaneRef) Display(ctx context.Context, format Format) (string, error) {
 	return r.srv.display(ctx, format, r.self(), "pane_id", string(r.ID))
 }
 
-// Display expands a format for the client and the session, window and pane it shows. It fails with
-// [ErrNotFound] if the client is gone.
+// Display expands a format for the client and the session, window and pane it shows. It
+// fails with [ErrNotFound] if the client is gone.
 func (r ClientRef) Display(ctx context.Context, format Format) (string, error) {
 	return r.srv.display(ctx, format, ListClients{}, "client_name", r.Name)
 }
 
-// visSafe doubles the backslashes in what a format expands to, so that they differ from those that
-// tmux adds when it prints.
+// visSafe returns a format that doubles the backslashes in f's expansion, to tell them from
+// those that tmux adds when it prints.
 func visSafe(f Format) Format { return `#{s/\\/\\\\/:` + nested(f) + "}" }
 
-// display expands a format for the object in a list whose token has the given value, or without a
-// token for the server. display-message would expand the format with empty values if the object is
-// gone, and for the current window of another session in place of a window in several.
+// display expands a format for the object in a list whose token has the given value or,
+// without a token, for the server. display-message would not do: if the object is gone it
+// expands the format with empty values, and for a window in several sessions it may use the
+// current window of another session.
 func (s *Server) display(ctx context.Context, format Format, list Lister, token, value string) (string, error) {
 	v, err := s.Version(ctx)
 	if err != nil {
@@ -54,7 +55,7 @@ func (s *Server) display(ctx context.Context, format Format, list Lister, token,
 	if v.printsVis() {
 		wrapped = visSafe(format)
 	}
-	// The value may have newlines in it, so its end is marked.
+	// The value may contain newlines, so its end is marked.
 	end := string(s.newMark())
 	head := Format("")
 	if token != "" {
@@ -89,7 +90,7 @@ func (s *Server) display(ctx context.Context, format Format, list Lister, token,
 	return "", notFound(s, list.CommandName(), Object{kind, value})
 }
 
-// checkScoped refuses the formats that would kill a tmux 3.2a.
+// checkScoped refuses formats that would crash tmux 3.2a.
 func checkScoped(format Format, scopes []Scope, v Version) error {
 	if strayTokens.In(v) {
 		return nil
@@ -102,10 +103,9 @@ func checkScoped(format Format, scopes []Scope, v Version) error {
 	return nil
 }
 
-// nested is the format that expands inside another one as this does at the top:
-// there a brace without a beginning, or a "#" at the end, stands for itself. It
-// begins with an inner format, without which tmux would take it for a token or a
-// condition.
+// nested returns the format that expands inside another one as f does at the top level,
+// where an unmatched closing brace, or a "#" at the end, stands for itself. It begins with
+// an inner format; otherwise tmux would take it for a token or a condition.
 func nested(f Format) Format {
 	var b strings.Builder
 	b.WriteString("#{?1,,}")

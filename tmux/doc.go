@@ -7,17 +7,17 @@ A [Server] is a handle on one socket, safe for concurrent use:
 
 	srv, err := tmux.New(tmux.Config{})
 
-Every call takes a context, and is one round trip to the tmux server unless its
-documentation says otherwise. Nothing is cached except the server's version, and
-no call is preceded by a probe.
+Every call takes a context, and takes one round trip to the tmux server unless its
+documentation says otherwise. Nothing is cached except the server's version, and no
+call probes the server first.
 
-Commands are structs, one for each tmux command, named after it. The tags of
-their fields say which flag a field is, so that quoting is done in one place:
+Commands are structs, one for each tmux command, named after it. Field tags say
+which flag a field stands for, so that quoting is done in one place:
 
 	out, err := srv.Do(ctx, tmux.SplitWindow{Target: tmux.PaneID("%3"), Right: true, Dir: "/srv"})
 
-Rows are structs too. The tags of their fields name tmux's format tokens, as
-those for encoding/json name keys, and tmux is asked for exactly these tokens:
+Rows are structs too. Their field tags name tmux's format tokens, as tags for
+encoding/json name keys, and tmux is asked for exactly these tokens:
 
 	type row struct {
 		ID      tmux.PaneID `tmux:"pane_id"`
@@ -35,14 +35,14 @@ on the object, and [Server.Pane] and the like make one without asking tmux:
 	err = srv.Pane("%3").Kill(ctx)
 
 A method takes the command's struct for its options and sets the target itself.
-What has no method is a command: see [Server.Do].
+For what no method does, run a command: see [Server.Do].
 
 # Tasks
 
 Servers and sessions:
 
   - connect to a server, the user's or another one: [New], [Config]
-  - start, end, inspect it: [Server.NewSession], [StartServer], [Server.Kill], [Server.Info]
+  - start, end or inspect it: [Server.NewSession], [StartServer], [Server.Kill], [Server.Info]
   - choose how commands are sent: [Transport]
   - find sockets: [SocketDir], [SocketName]
   - find a session by its exact name: [Server.SessionNamed], [Named], [Server.HasSession]
@@ -51,7 +51,7 @@ Finding objects:
 
   - list everything: [Server.Sessions], [Server.Windows], [Server.Panes], [Server.Clients]
   - list the parts of one object: [SessionRef.Windows], [WindowRef.Panes], [SessionRef.Clients]
-  - list with a row type of your own: [List]
+  - list with your own row type: [List]
   - let tmux search: the Filter of [ListPanes] and the other lists, with
     [MatchContent] (the screen), [MatchToken], [MatchEqual], [MatchOneOf], [And], [Or], [Not]
   - read one object again: [PaneRef.Info] and the like
@@ -86,30 +86,30 @@ Settings:
 
 Several things at once:
 
-  - commands in one round trip: [Server.Do]; with decoded results: [Batch]
-  - commands that run only if a condition is true: [Require]
-  - commands as text, for hooks and key bindings: [Server.Script]
+  - run commands in one round trip: [Server.Do]; with decoded results: [Batch]
+  - run commands only if a condition is true: [Require]
+  - write commands as text, for hooks and key bindings: [Server.Script]
 
 Errors and versions:
 
   - kinds of failure: [Error], [ErrNotFound] and the others
   - ask what this tmux can do: [Server.Supports], [Server.Version]
-  - look into tmux's tokens and commands: [Tokens], [ListCommands]
-  - check a format of untrusted origin, which could run commands, before using it: [Inert]
+  - list tmux's tokens and commands: [Tokens], [ListCommands]
+  - make an untrusted format, which could run commands, safe to use: [Inert]
 
 # Text
 
-Plain text in, plain text out: names, titles, directories, keys and patterns are
-quoted for tmux here, whatever they contain. Fields of type [Format] are the
-exception: they are text in tmux's format language, and [Literal] puts plain text
-into one. Values that tmux prints come back byte for byte.
+Plain text in, plain text out: this package quotes names, titles, directories, keys
+and patterns for tmux, whatever they contain. Fields of type [Format] are the
+exception: they are in tmux's format language, and [Literal] puts plain text into
+one. Values that tmux prints are returned byte for byte.
 
 # Targets
 
 A [Target] says which object a command is for. Ids ("%3", "@1", "$0") and
-references are safe: they mean one object, for as long as it lives. [Named] is a
+references are safe: they mean one object for as long as it lives. [Named] is a
 session's exact name. [TargetSpec] is text in tmux's own syntax, which tmux also
-matches as a prefix and as a pattern. A nil Target is the one that tmux picks.
+matches as a prefix and as a pattern. For a nil Target, tmux picks one.
 
 # Errors
 
@@ -129,17 +129,19 @@ A server reads what it is sent, and can make its clients open files. So nothing 
 sent until the server is known to be run by this user or by root: the directory of
 named sockets must belong to the user and be closed to others, as tmux requires, and
 the listening process must be the user's or root's. The tmux program, which connects
-by itself, is started only if no other user can replace the socket. A server is sent
-PATH and, if a command may create a session, the environment. With [TransportNative],
-and with [TransportAuto] if the server speaks the protocol, it gets only the files
-that a [LoadBuffer] or a [SaveBuffer] of the list names. Commands that are given as
+by itself, is started only if no other user can replace the socket. Otherwise the error
+is an [ErrUntrusted] that says what was found and what to do, even for servers that
+another user shares on purpose. On systems that do not show who listens on a socket,
+only [TransportExec] is available. A path that is something other than a socket is an
+[ErrArgument], because tmux would remove it.
+
+A server is sent PATH and, if a command may create a session, the environment. With
+[TransportNative], and with [TransportAuto] if the server speaks the protocol, it gets
+only the files named by a [LoadBuffer] or [SaveBuffer] of the list. Commands given as
 text may name files too: [SourceFile], [IfShell], a [RunShell] of tmux commands, a
-[Raw] command that this package does not know. They always go through the tmux program,
-which opens what the server asks for, but not once a server has asked for a file that it
-should not. A path at which there is something other than a socket is refused: tmux would
-remove it. A refusal is an [ErrUntrusted] that says what was
-found and what to do. A server that another user shares on purpose is refused too. On
-systems that do not show who listens on a socket, only [TransportExec] is available.
+[Raw] command that this package does not know. They always go through the tmux
+program, which opens whatever the server asks for, but are refused once the server has
+asked for a file that it should not.
 
 [TransportExec] passes commands on standard input, so that other users do not see
 them in the list of processes. A command that itself reads standard input is the
@@ -147,9 +149,9 @@ exception: [LoadBuffer] shows the name of its buffer.
 
 # Versions
 
-The tags of a field also say which tmux brought a flag or token. What this tmux
-does not have is refused with an [UnsupportedError] that names the version
-needed; a token it does not have leaves a nil pointer in a row.
+Field tags also say which tmux introduced a flag or token. A flag or command that this
+tmux does not have is refused with an [UnsupportedError] that names the version
+needed; a token that it does not have leaves a nil pointer in a row.
 
 # What the package is not for
 

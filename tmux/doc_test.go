@@ -29,7 +29,7 @@ func packageDoc(t testing.TB) *doc.Package {
 	return must[*doc.Package](t)(doc.NewFromFiles(fset, files, "tmuxmcp/tmux"))
 }
 
-// What the package comment links to exists: other links would keep their brackets.
+// The links in the package comment must exist: others would keep their brackets.
 func TestLinksOfThePackageComment(t *testing.T) {
 	t.Parallel()
 	pkg := packageDoc(t)
@@ -56,8 +56,8 @@ func TestEveryCommandStructIsListed(t *testing.T) {
 	}
 }
 
-// withContext are the exported functions and methods, such as Server.Do, whose first parameter is
-// a context.
+// withContext returns the exported functions and methods, such as Server.Do, whose first
+// parameter is a context.
 func withContext(t testing.TB) (names []string) {
 	pkg := packageDoc(t)
 	funcs := pkg.Funcs

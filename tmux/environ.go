@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// SetEnvironment changes a variable in the environment of new panes: the global environment or a
-// session's.
+// SetEnvironment changes a variable in the environment of new panes: the global environment
+// or a session's.
 type SetEnvironment struct {
 	Target Target `flag:"t"` // a session
 	Global bool   `flag:"g"`
 	// Expand expands formats in the value.
 	Expand bool `flag:"F"`
-	// Hidden keeps the variable from new panes; formats can read it.
+	// Hidden hides the variable from new panes; formats can read it.
 	Hidden bool `flag:"h"`
-	// Remove takes the variable out of the environment of new panes, even if the
-	// global environment has it.
+	// Remove removes the variable from the environment of new panes, even if the global
+	// environment has it.
 	Remove bool `flag:"r"`
-	// Unset forgets what was set.
+	// Unset undoes an earlier setting.
 	Unset bool    `flag:"u"`
 	Name  string  `arg:"required"`
 	Value *string `arg:""`
@@ -29,11 +29,11 @@ type SetEnvironment struct {
 type ShowEnvironment struct {
 	Target Target `flag:"t"` // a session
 	Global bool   `flag:"g"`
-	// Hidden prints the hidden variables, and those alone.
+	// Hidden prints only the hidden variables.
 	Hidden bool `flag:"h"`
-	// Shell prints commands for a POSIX shell.
+	// Shell prints the variables as commands for a POSIX shell.
 	Shell bool `flag:"s"`
-	// Name is the variable; all of them when empty.
+	// Name is one variable; all if empty.
 	Name string `arg:""`
 }
 
@@ -47,22 +47,22 @@ func (c SetEnvironment) check(func() (Version, error)) error {
 	return nil
 }
 
-// Environment is a set of variables that tmux gives to new panes: the global one, or a session's
-// own, which takes precedence.
+// Environment is a set of variables that tmux gives to new panes: the global one, or a
+// session's own, which takes precedence.
 type Environment struct {
 	srv    *Server
 	target Target // nil for the global environment
 }
 
-// Environment returns the global environment. It starts as that of the process which started the
-// server.
+// Environment returns the global environment, initially a copy of that of the process that
+// started the server.
 func (s *Server) Environment() Environment { return Environment{srv: s} }
 
 // Environment returns the session's own environment.
 func (r SessionRef) Environment() Environment { return Environment{srv: r.srv, target: r} }
 
-// EnvironmentAt returns the environment of the target's session, or the global one if the target
-// is nil.
+// EnvironmentAt returns the environment of the target's session, or the global one if the
+// target is nil.
 func (s *Server) EnvironmentAt(session Target) Environment { return Environment{s, session} }
 
 // Variable is a variable of an [Environment].
@@ -70,16 +70,15 @@ type Variable struct {
 	Name, Value string
 	// Hidden variables are not given to new panes.
 	Hidden bool
-	// Removed variables are taken out of the environment of new panes. They have
-	// no value.
+	// Removed variables are removed from the environment of new panes and have no value.
 	Removed bool
 }
 
 // All returns the variables, hidden ones last.
 func (e Environment) All(ctx context.Context) ([]Variable, error) { return e.show(ctx, "") }
 
-// Get returns the variable of this name. It fails with [ErrNotFound] if the variable is not set in
-// this environment, even if new panes of the session get it from the global one.
+// Get returns the variable of this name. It fails with [ErrNotFound] if the variable is not
+// set in this environment, even if new panes of the session get it from the global one.
 func (e Environment) Get(ctx context.Context, name string) (Variable, error) {
 	if name == "" {
 		return Variable{}, argumentError("a variable without a name")
@@ -102,7 +101,7 @@ func (e Environment) Set(ctx context.Context, name, value string) error {
 	return e.srv.run(ctx, e.Setting(SetEnvironment{Name: name, Value: &value}))
 }
 
-// SetHidden sets a variable that formats can read and new panes do not get.
+// SetHidden sets a variable that formats can read but new panes do not get.
 func (e Environment) SetHidden(ctx context.Context, name, value string) error {
 	return e.srv.run(ctx, e.Setting(SetEnvironment{Name: name, Value: &value, Hidden: true}))
 }
@@ -112,9 +111,8 @@ func (e Environment) Remove(ctx context.Context, name string) error {
 	return e.srv.run(ctx, e.Setting(SetEnvironment{Name: name, Remove: true}))
 }
 
-// Setting returns the command that changes a variable of this environment, for a [Batch],
-// [Server.Do] or [Server.Script]. cmd says what to change and how; its target and scope are set
-// here.
+// Setting returns cmd with its target and scope set to this environment, for a [Batch],
+// [Server.Do] or [Server.Script].
 func (e Environment) Setting(cmd SetEnvironment) SetEnvironment {
 	cmd.Target, cmd.Global = own(e.target, cmd.Target), e.target == nil
 	return cmd
@@ -129,7 +127,7 @@ func (e Environment) show(ctx context.Context, name string) ([]Variable, error) 
 	return *vars, nil
 }
 
-// ReadEnvironment appends the reading of an environment: see [Environment.All].
+// ReadEnvironment appends commands that read an environment: see [Environment.All].
 func ReadEnvironment(b *Batch, e Environment) *[]Variable { return readVariables(b, e, "") }
 
 func readVariables(b *Batch, e Environment, name string) *[]Variable {
@@ -154,13 +152,13 @@ func readVariables(b *Batch, e Environment, name string) *[]Variable {
 	return vars
 }
 
-// readVariable reads one command of the kind
+// readVariable parses one command of the form
 //
 //	NAME="value"; export NAME;
 //	unset NAME;
 //
-// and returns what follows it. In the value there is a backslash before each
-// quote, so it ends at the first one without.
+// and returns the text after it. Quotes in the value are preceded by a backslash, so it
+// ends at the first that is not.
 func readVariable(text string, v Version) (Variable, string, error) {
 	name, rest, ok := strings.Cut(text, `="`)
 	if line, after, _ := strings.Cut(text, ";\n"); !ok || len(line) < len(name) {

@@ -8,35 +8,35 @@ import (
 	"syscall"
 )
 
-// The kinds of failure, for errors.Is. They hold over the wordings of all
-// supported versions.
+// Kinds of failure, for errors.Is. They are the same for all supported versions, however
+// these word their messages.
 var (
 	// ErrNoServer: nothing listens on the server's socket.
 	ErrNoServer = errors.New("no tmux server")
-	// ErrServerGone: the server went away while it worked on the command.
+	// ErrServerGone: the server exited while it worked on the command.
 	ErrServerGone = errors.New("tmux server exited")
-	// ErrNotFound: the target, buffer, client or file does not exist. [Error.Object] names it.
+	// ErrNotFound: the target, buffer, client or file does not exist; see [Error.Object].
 	ErrNotFound = errors.New("not found")
-	// ErrNoSession: the server has no session at all, so that nothing can be a default target. It
-	// is an [ErrNotFound] too.
+	// ErrNoSession: the server has no sessions, so there is no default target. It is an
+	// [ErrNotFound] too.
 	ErrNoSession = fmt.Errorf("no session: %w", ErrNotFound)
 	// ErrExists: the name or index is taken.
 	ErrExists = errors.New("already exists")
-	// ErrAmbiguous: a command, option or target that fits more than one.
+	// ErrAmbiguous: a command, option or target matches more than one.
 	ErrAmbiguous = errors.New("ambiguous")
 	// ErrNoSpace: the window has no room for another or a larger pane.
 	ErrNoSpace = errors.New("no space for pane")
-	// ErrNotInMode: a copy mode command for a pane that is in no mode.
+	// ErrNotInMode: a copy mode command for a pane that is not in a mode.
 	ErrNotInMode = errors.New("not in a mode")
 	// ErrUnknownOption: there is no such option, or it is not set.
 	ErrUnknownOption = errors.New("unknown option")
 	// ErrUnmet: the condition of a [Require] is not true.
 	ErrUnmet = errors.New("condition not met")
-	// ErrBadValue: the option cannot have this value.
+	// ErrBadValue: the option does not accept this value.
 	ErrBadValue = errors.New("bad value")
-	// ErrRunning: the program of the pane or window still runs.
+	// ErrRunning: the program of the pane or window is still running.
 	ErrRunning = errors.New("still running")
-	// ErrLastLink: the window is in no other session.
+	// ErrLastLink: the window is linked into no other session.
 	ErrLastLink = errors.New("linked to one session only")
 	// ErrNoTerminal: the command attaches its client, which needs a terminal.
 	ErrNoTerminal = errors.New("not a terminal")
@@ -45,24 +45,25 @@ var (
 	// ErrUnsupported: this tmux is too old, or too new, for what was asked.
 	// See [UnsupportedError].
 	ErrUnsupported = errors.New("not supported by this tmux")
-	// ErrArgument: an argument tmux cannot take, whether it was asked or not.
+	// ErrArgument: an argument that tmux cannot take, refused by tmux or beforehand.
 	ErrArgument = errors.New("invalid argument")
-	// ErrNoClient: the command needs an attached client and there is none.
+	// ErrNoClient: the command needs an attached client, and there is none.
 	ErrNoClient = errors.New("no client")
-	// ErrVersionMismatch: the tmux program cannot talk to the running server,
-	// which is of another version.
+	// ErrVersionMismatch: the tmux program cannot talk to the running server, which has
+	// another version.
 	ErrVersionMismatch = errors.New("tmux client and server versions differ")
-	// ErrUntrusted: the server may be another user's, so nothing was sent to it; or
-	// it asked for a file that no command names, so nothing was opened.
+	// ErrUntrusted: the server may be another user's, and nothing was sent to it; or it
+	// asked for a file that no command names, and nothing was opened.
 	ErrUntrusted = errors.New("not trusted")
-	// ErrExhausted: this process, or the machine, has no file descriptors, memory or processes left.
+	// ErrExhausted: file descriptors, memory or processes have run out here or
+	// machine-wide.
 	ErrExhausted = errors.New("out of resources")
-	// ErrTooMuch: tmux printed more than this package takes from one list of
-	// commands, 16 MB. The rest was not read.
+	// ErrTooMuch: a list of commands printed more than 16 MB, the limit of this package.
+	// The rest was not read.
 	ErrTooMuch = errors.New("too much output")
 )
 
-// Kinds are all kinds of failure, each before those that it is one of.
+// Kinds returns all kinds of failure. A kind that also is another one comes before it.
 func Kinds() []error {
 	return []error{
 		ErrNoServer, ErrServerGone, ErrNoSession, ErrNotFound, ErrExists, ErrAmbiguous, ErrNoSpace, ErrNotInMode, ErrUnmet, ErrUnknownOption, ErrBadValue,
@@ -76,34 +77,34 @@ type Error struct {
 	Command string
 	// Args are the command's arguments as tmux got them.
 	Args []string
-	// ExitCode is the exit status of the tmux client; -1 when it ended by a
-	// signal or never started.
+	// ExitCode is the exit status of the tmux client, or -1 if it was killed by a signal or
+	// never started.
 	ExitCode int
 	// Stderr is what tmux wrote to standard error, without the last newline.
 	Stderr string
-	// Object is what does not exist, for an [ErrNotFound], [ErrNoClient] or [ErrUnknownOption]
-	// about something that has a name; zero otherwise.
+	// Object is what does not exist, for an [ErrNotFound], [ErrNoClient] or
+	// [ErrUnknownOption] that names it; otherwise zero.
 	Object Object
 	// Socket is the path of the server's socket.
 	Socket string
-	// Err is the kind, one of this package's Err values, or the error of the
-	// operating system or the context; nil when tmux said something unknown.
+	// Err is the kind (one of this package's Err values), an error of the operating system
+	// or the context, or nil if tmux's message is unknown.
 	Err error
 }
 
 // Object names something that does not exist.
 type Object struct {
-	// Kind is "pane", "window", "session", "client", "buffer", "option", "variable", "user" or
-	// "key table".
+	// Kind is "pane", "window", "session", "client", "buffer", "option", "variable", "user"
+	// or "key table".
 	Kind string
-	// Name is the name or id that was looked for: "%99", "work". It is the part of a target that
-	// tmux did not find, without what [Named] adds: "7" of "main:7".
+	// Name is the name or id that was looked for: "%99", "work". It is the part of the
+	// target that tmux did not find, without what [Named] adds: "7" for "main:7".
 	Name string
 }
 
 func (o Object) String() string { return o.Kind + " " + o.Name }
 
-// Error is the command's name and what tmux said, on one line.
+// Error returns the command's name and tmux's message on one line.
 func (e *Error) Error() string {
 	msg := strings.ReplaceAll(e.Stderr, "\n", "; ")
 	switch {
@@ -130,14 +131,14 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// UnsupportedError says what this tmux lacks and which version has it. It is an
+// UnsupportedError reports what this tmux lacks and which version has it. It is an
 // [ErrUnsupported].
 type UnsupportedError struct {
-	// What is the command, flag or token, "run-shell -E".
+	// What is the command, flag or token: "run-shell -E".
 	What string
-	// Since is the first version that has it; zero when there is no lower bound.
+	// Since is the first version that has it; zero if there is no lower bound.
 	Since Version
-	// Until is the last version that has it; zero when there is no upper bound.
+	// Until is the last version that has it; zero if there is no upper bound.
 	Until Version
 	// Have is the version in use.
 	Have Version
@@ -152,13 +153,13 @@ func (e *UnsupportedError) Error() string {
 
 func (e *UnsupportedError) Is(target error) bool { return target == ErrUnsupported }
 
-// argumentError is an ErrArgument with its reason.
+// argumentError returns an ErrArgument with its reason.
 func argumentError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrArgument, fmt.Sprintf(format, args...))
 }
 
-// exhausted says of an error of the system what has run out, and what to do. It returns others
-// as they are.
+// exhausted wraps a system error that means a resource has run out in an ErrExhausted that
+// says what to do. It returns other errors unchanged.
 func exhausted(err error) error {
 	var what string
 	var errno syscall.Errno
@@ -178,13 +179,13 @@ func exhausted(err error) error {
 	return fmt.Errorf("%w: %s: %w", ErrExhausted, what, err)
 }
 
-// creating begins what a tmux says that cannot make its socket. It exits with 0.
+// creating begins tmux's message that it cannot make its socket. tmux then exits with 0.
 const creating = "^error creating "
 
-// kinds maps what tmux prints to the kind of the error. A text that begins with
-// "^" is the beginning of a line; those are looked for first, because what
-// follows them may be a name that reads like another error. Otherwise the order
-// of the table decides. Texts that versions word differently stand together.
+// kinds maps tmux's messages to kinds of failure. "^" anchors a text at the beginning of a
+// line; anchored texts are looked for first, because what follows them may be a name that
+// reads like another error. Otherwise the first match wins. Different wordings of one
+// message are listed together.
 var kinds = []struct {
 	err   error
 	texts []string
@@ -219,14 +220,14 @@ var kinds = []struct {
 		"^no next window", "^no previous window", "^no current session", "^no current window", "^no current pane",
 		"^no alternate screen", "^no such ", "^unknown user: ", "^unknown group: ", " doesn't exist", "No such file or directory", "not found", "^no marked",
 	}},
-	// What strtonum(3) finds wrong with a number, after what the number is.
+	// strtonum(3)'s complaints about a number, which follow its name.
 	{ErrArgument, []string{" invalid", " too small", " too large", "size missing"}},
 }
 
-// exhaustedText is what tmux says when it, or its client, lacks something.
+// exhaustedText matches tmux's messages that it, or its client, has run out of something.
 var exhaustedText = regexp.MustCompile(`^(error connecting to |create |fork failed|socketpair ).*(Too many open files|Cannot allocate memory|Resource temporarily unavailable)\)?$`)
 
-// kindOf is the kind of failure that tmux reports with this text, or nil if it is unknown.
+// kindOf returns the kind of failure that tmux reports with this text, or nil if unknown.
 func kindOf(stderr string) error {
 	for line := range strings.Lines(stderr) {
 		if exhaustedText.MatchString(line) {
@@ -250,14 +251,14 @@ func kindOf(stderr string) error {
 	return nil
 }
 
-// missing finds the object in what tmux says when there is no such thing.
+// missing matches tmux's messages about an object that does not exist.
 var missing = regexp.MustCompile(`(?m)^(?:` +
 	`(?:can't find|no such) (pane|window|session|client): =?(.*?):?|` +
 	`(?:unknown|no) (buffer|user):? (.+)|` +
 	`(?:unknown|invalid) (option|variable): (.+)|` +
 	`(table) (.+) doesn't exist)$`)
 
-// objectIn is the object that tmux's text says does not exist.
+// objectIn returns the object that, according to tmux's message, does not exist.
 func objectIn(stderr string) Object {
 	m := missing.FindStringSubmatch(stderr)
 	for i := 1; i < len(m); i += 2 {
@@ -271,7 +272,7 @@ func objectIn(stderr string) Object {
 	return Object{}
 }
 
-// notFound is the error for an object that a successful command did not show.
+// notFound returns the error for an object missing from a successful command's output.
 func notFound(srv *Server, command string, what Object) error {
 	return &Error{Command: command, Object: what, Socket: srv.at.path, Err: ErrNotFound}
 }

@@ -12,8 +12,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// The same mistake is of the same kind on every tmux, whatever it writes; testdata/objects/errors.txtar
-// has those that are not sent as they are.
+// The same mistake is of the same kind on every tmux, however it words it;
+// testdata/objects/errors.txtar has those that are not sent unchanged.
 func TestErrorKinds(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
@@ -39,7 +39,8 @@ func TestErrorKinds(t *testing.T) {
 	isKind(t, "no id of a pane", do(ctx, srv, swap), tmux.ErrArgument)
 }
 
-// A script that tmux cannot read says where, and one that goes on after an error what that was.
+// A script that tmux cannot parse is reported with the position, and one that continues
+// after an error with that error.
 func TestSourceSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
@@ -53,8 +54,8 @@ func TestSourceSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestServerEndsDuringAList: a server that is asked to end sends its waiting clients
-// no error.
+// TestServerEndsDuringAList: a server that is told to exit sends its waiting clients no
+// error.
 func TestServerEndsDuringAList(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
@@ -70,7 +71,7 @@ func TestServerEndsDuringAList(t *testing.T) {
 	isKind(t, "the list that it was working on", <-ended, tmux.ErrServerGone)
 }
 
-// No kind is missing, and each comes before those that it is one of.
+// No kind is missing, and each comes before the kinds that it also is.
 func TestKindsAreComplete(t *testing.T) {
 	t.Parallel()
 	declared := 0

@@ -18,8 +18,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// throwaway starts a tmux server for an example: on a socket of its own, with no configuration file
-// and one session, "work", that has one pane. The function it returns ends the server.
+// throwaway starts a tmux server for an example, on its own socket, with no configuration
+// file and one session, "work", that has one pane. The returned function ends the server.
 func throwaway() (*tmux.Server, func()) {
 	srv, end, err := tmuxtest.Open(os.Getenv("TMUX_TEST_BINARY"))
 	if err == nil {
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The program that runs in each pane of a tmux server.
+// List the program that runs in each pane of a tmux server.
 func Example() {
 	srv, done := throwaway()
 	defer done()
@@ -70,7 +70,7 @@ func Example() {
 	// Output: %0 work 80
 }
 
-// Split a pane, run a command in the new one, and read what it prints.
+// Split a pane, run a command in the new one, and read its output.
 func Example_splitAndRun() {
 	srv, done := throwaway()
 	defer done()
@@ -89,7 +89,7 @@ func Example_splitAndRun() {
 	// Output: %1 32 it's; "me" from / <nil>
 }
 
-// waitForText waits until a text is on the pane's screen, and returns the line that it is in.
+// waitForText waits until a pane's screen contains a text, and returns the line with it.
 func waitForText(ctx context.Context, pane tmux.PaneRef, text string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -107,7 +107,7 @@ func waitForText(ctx context.Context, pane tmux.PaneRef, text string) (string, e
 	}
 }
 
-// Type text, press keys and name keys.
+// Type text, press keys by name, and enter a line.
 func ExamplePaneRef_SendKeys() {
 	srv, done := throwaway()
 	defer done()
@@ -128,7 +128,7 @@ func ExamplePaneRef_SendKeys() {
 	// Output: $HOME #{pane_id} 'quoted' <nil>
 }
 
-// Follow a pane: each look says what is new since the one before.
+// Follow a pane: each look reports what is new since the one before.
 func ExamplePaneRef_Look() {
 	srv, done := throwaway()
 	defer done()
@@ -164,7 +164,8 @@ func ExamplePaneRef_Look() {
 	// two
 }
 
-// Kill a window only while it has one pane: nothing happens between the check and the command.
+// Kill a window only if it has one pane: nothing can happen between the check and the
+// command.
 func ExampleRequire() {
 	srv, done := throwaway()
 	defer done()
@@ -182,8 +183,8 @@ func ExampleRequire() {
 	// false true
 }
 
-// A row of one's own: any struct, with the tokens that matter. A pointer is nil if there is no
-// value or this tmux does not know the token; a user option is a token too.
+// Define your own row: any struct with the tokens that matter. A pointer is nil if there is
+// no value or this tmux does not know the token; a user option is a token too.
 func ExampleList() {
 	srv, done := throwaway()
 	defer done()
@@ -212,8 +213,8 @@ func ExampleList() {
 	// <nil>
 }
 
-// Several readings and changes in one round trip. When a command fails, the ones after it are not
-// run.
+// Make several queries and changes in one round trip. If a command fails, those after it
+// are not run.
 func ExampleBatch() {
 	srv, done := throwaway()
 	defer done()
@@ -241,7 +242,7 @@ func ExampleBatch() {
 	// Output: 1 [{build; test 2}] work:0 on
 }
 
-// Errors have kinds that hold over the wordings of tmux's versions, and name what was not found.
+// Errors have kinds that are the same on all versions of tmux, and name what was not found.
 func ExampleError() {
 	srv, done := throwaway()
 	defer done()
@@ -262,7 +263,8 @@ func ExampleError() {
 	// true
 }
 
-// Options at each scope: a pane inherits from its window, a window from the global options.
+// Read and set options at each scope: a pane inherits from its window, a window from the
+// global options.
 func ExampleOptions() {
 	srv, done := throwaway()
 	defer done()
@@ -290,7 +292,7 @@ func ExampleOptions() {
 	// set-option: invalid argument: buffer-limit is a server option, not a pane option
 }
 
-// Check a format that somebody else wrote: it may read, and run nothing.
+// Make a format that somebody else wrote safe: it may read, but runs nothing.
 func ExampleInert() {
 	srv, done := throwaway()
 	defer done()
@@ -314,7 +316,7 @@ func ExampleInert() {
 	// true
 }
 
-// Find the sockets of the user's tmux servers, and what they are called.
+// Find the sockets of the user's tmux servers, and their names.
 func ExampleSocketName() {
 	dir := tmux.SocketDir([]string{"TMUX_TMPDIR=/"})
 	name, named := tmux.SocketName(filepath.Join(dir, "work"))

@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// execTransport runs the tmux client program, one process for a command list. What a
-// list says goes through standard input: arguments can be seen by every user.
+// execTransport runs the tmux client program, one process per command list. The list is
+// passed on standard input, because every user can see arguments.
 type execTransport struct {
 	binary string
-	// flags stand before the commands: -u, -L or -S, -f.
+	// flags precede the commands: -u, -L or -S, -f.
 	flags  []string
 	socket socket
-	// env is for a server that may be started, which inherits it, or for a session that
-	// is made; lean is for the program alone.
+	// env is used if a server may be started, which inherits it, or a session created;
+	// otherwise lean, which is enough for the program.
 	env, lean []string
 }
 
-// leanEnvironment is what the tmux program needs to run and to find the server.
+// leanEnvironment returns what the tmux program needs to run and to find the server.
 func leanEnvironment(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -41,8 +41,8 @@ func leanEnvironment(env []string) []string {
 	})
 }
 
-// reach checks the server before the program is started, which does not. There is
-// an answer already when nothing listens and the list starts nothing.
+// reach checks the server before the program is started, since the program does not. If
+// nothing listens and the list starts no server, it returns the answer.
 func (t *execTransport) reach(ctx context.Context, req request) (answer *reply, err error) {
 	conn, err := t.socket.dial(ctx)
 	none := errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
@@ -64,13 +64,13 @@ func (t *execTransport) reach(ctx context.Context, req request) (answer *reply, 
 
 func (t *execTransport) private() bool { return false }
 
-// waitDelay is how long the pipes of a client that is gone may stay open before they
-// are closed on our side. The tmux server has them too, until it notices.
+// waitDelay is how long the pipes of an exited client may stay open before they are closed
+// on our side. The tmux server has them too, until it notices.
 const waitDelay = time.Second
 
 func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 	if req.mixed {
-		// The server that it was made for has gone meanwhile.
+		// The server that the list was made for has exited.
 		return reply{code: -1}, fmt.Errorf("%w before it got the commands", ErrServerGone)
 	}
 	if answer, err := t.reach(ctx, req); err != nil {
@@ -129,10 +129,10 @@ func (r *reply) asGiven() {
 	r.stderr = bytes.ReplaceAll(r.stderr, append([]byte("\n"), sourcedAt...), []byte("\n"))
 }
 
-// sourcedAt is what tmux puts before an error in the first line of standard input.
+// sourcedAt is tmux's prefix for an error in the first line of standard input.
 var sourcedAt = []byte("-:1: ")
 
-// boundedWriter takes what the program prints, and ends it when that is too much.
+// boundedWriter collects what the program prints, and ends the program if that is too much.
 type boundedWriter struct {
 	printed
 	giveUp context.CancelCauseFunc

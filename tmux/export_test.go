@@ -7,15 +7,15 @@ import (
 	"os"
 )
 
-// WithChecksum is a custom layout with the right checksum.
+// WithChecksum returns a custom layout with the right checksum.
 func WithChecksum(body string) Layout {
 	return Layout(fmt.Sprintf("%04x,%s", layoutChecksum(body), body))
 }
 
-// Unvis undoes what tmux does to names before it keeps them.
+// Unvis undoes tmux's changes to the names that it stores.
 func Unvis(s string) string { return unescape(s, false) }
 
-// OptionNames are the options that formats may read.
+// OptionNames returns the options that formats may read.
 func OptionNames(v Version) []string {
 	var names []string
 	for name, kind := range optionKinds() {
@@ -26,20 +26,21 @@ func OptionNames(v Version) []string {
 	return names
 }
 
-// FieldFeature and CommandFeature are the features that tests ask for.
+// FieldFeature and CommandFeature return the features that tests ask about.
 var (
 	FieldFeature   = fieldFeature
 	CommandFeature = commandFeature
 )
 
-// Exhausted and KindOf classify errors of the system and of tmux; Commands are all commands.
+// Exhausted and KindOf classify errors of the system and of tmux; Commands are all
+// commands.
 var (
 	Exhausted = exhausted
 	KindOf    = kindOf
 	Commands  = commands
 )
 
-// ErrProtocol is a server that does not speak the protocol.
+// ErrProtocol reports a server that does not speak the protocol.
 var ErrProtocol = errProtocol
 
 // RunNative sends one command to the server at a socket.
@@ -48,13 +49,14 @@ func RunNative(ctx context.Context, path string, env []string, words ...string) 
 	return string(rep.stderr), rep.code, err
 }
 
-// NamedInput and NamedOutput are the files that the list of [CallNative] names.
+// NamedInput and NamedOutput are the files named by the list of [CallNative].
 const (
 	NamedInput  = "/named/in"
 	NamedOutput = "/named/out"
 )
 
-// CallNative has a server answer a list that reads a file and appends to another. Open opens them.
+// CallNative lets a server answer a list that reads a file and appends to another. open
+// opens them.
 func CallNative(ctx context.Context, conn net.Conn, open func(path string, flags int) (*os.File, error)) error {
 	named := []clientFile{{path: NamedInput}, {path: NamedOutput, write: true, flags: os.O_APPEND}}
 	c := nativeCall{

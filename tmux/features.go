@@ -9,32 +9,29 @@ import (
 
 // Feature is something that not every supported tmux can do. See [Server.Supports].
 type Feature struct {
-	// Name is what tmux calls it, or a few words.
+	// Name is tmux's name for it, or a few words.
 	Name string
-	// Since and Until are the first and the last release that has it; zero when
-	// there is no such bound.
+	// Since and Until are the first and last releases that have it; zero means no bound.
 	Since, Until Version
 }
 
-// The features that programs ask for. The tags of the commands' fields declare
-// all others; what this tmux does not have is refused with an
-// [UnsupportedError].
+// Features that programs ask about. All others are declared by the tags of command fields;
+// using one that this tmux lacks fails with an [UnsupportedError].
 var (
 	// FloatingPanes: panes that float above the others.
 	FloatingPanes = commandFeature(NewPane{})
-	// UsedCells: capture-pane without the cells that nothing was written to.
+	// UsedCells: capture-pane can leave out cells that were never written to.
 	UsedCells = fieldFeature(CapturePane{}, "UsedCells")
-	// MirroredLayouts: the layouts main-horizontal-mirrored and
-	// main-vertical-mirrored.
+	// MirroredLayouts: the layouts main-horizontal-mirrored and main-vertical-mirrored.
 	MirroredLayouts = Feature{Name: "mirrored layouts", Since: mustVersion("3.5")}
-	// SessionSizes: the first window of a detached session has the size that was asked for.
+	// SessionSizes: the first window of a detached session has the requested size.
 	SessionSizes = Feature{Name: "sizes of detached sessions", Since: mustVersion("3.3")}
 	// JSONLayouts: layouts are printed and accepted as JSON.
 	JSONLayouts = Feature{Name: "layouts in JSON", Since: mustVersion("3.8")}
 )
 
-// Supports reports whether the running server has a feature or, if none is running, the tmux
-// program.
+// Supports reports whether the running server has a feature or, if none is running, the
+// tmux program.
 func (s *Server) Supports(ctx context.Context, f Feature) (bool, error) {
 	v, err := s.Version(ctx)
 	return err == nil && f.In(v), err
@@ -43,12 +40,12 @@ func (s *Server) Supports(ctx context.Context, f Feature) (bool, error) {
 // In reports whether a tmux of version v has the feature.
 func (f Feature) In(v Version) bool { return Token{Since: f.Since, Until: f.Until}.In(v) }
 
-// commandFeature returns the feature of having a command.
+// commandFeature returns the feature for a command.
 func commandFeature(cmd Command) Feature {
 	return Feature{Name: cmd.CommandName(), Since: planOf(reflect.TypeOf(cmd)).since}
 }
 
-// fieldFeature returns the feature of having the flag that a field stands for.
+// fieldFeature returns the feature for the flag of a field.
 func fieldFeature(cmd Command, field string) Feature {
 	f := planOf(reflect.TypeOf(cmd)).flagOf(field)
 	if f == nil {
@@ -74,7 +71,7 @@ var commands = []Command{
 	SwitchClient{}, SwitchMode{}, UnbindKey{}, UnlinkWindow{}, WaitFor{},
 }
 
-// commandsByName are the plans of these.
+// commandsByName returns the plans of commands by name.
 var commandsByName = sync.OnceValue(func() map[string]*commandPlan {
 	m := make(map[string]*commandPlan, len(commands))
 	for _, c := range commands {

@@ -14,15 +14,14 @@ import (
 	"time"
 )
 
-// clientFile is a file that a command has the client open: tmux leaves that to the client,
-// so that it is opened with its rights.
+// clientFile is a file that the client opens for the server, with the client's rights.
 type clientFile struct {
 	path  string // absolute
 	write bool
-	flags int // of a file to be written
+	flags int // O_TRUNC or O_APPEND, if write
 }
 
-// named is the command with its path as tmux will ask for it, and the file.
+// named returns the command with its path as tmux will ask for it, and the file.
 func (c LoadBuffer) named() (Command, *clientFile) {
 	if c.Path == "-" {
 		return c, nil
@@ -43,7 +42,7 @@ func (c SaveBuffer) named() (Command, *clientFile) {
 	return c, f
 }
 
-// absolute is a path as tmux completes it, from 3.3 on.
+// absolute completes a path as tmux 3.3 and later do.
 func absolute(path string) string {
 	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, "~/") {
 		return home + path[1:]
@@ -54,17 +53,17 @@ func absolute(path string) string {
 	return workingDirectory() + "/" + path
 }
 
-// clientFiles are the files of one list. A server may ask for those that typed commands name,
-// once for each time, and for nothing else: no text is searched for names.
+// clientFiles are the files of one list. A server may ask for the files that typed commands
+// name, each as often as it is named, and for nothing else: text is not searched for names.
 type clientFiles struct {
 	named []clientFile
-	// stdin is what the list may read from "-". The first to ask gets it.
+	// stdin is what the list reads from "-". The first request gets it.
 	stdin  []byte
 	served bool
 	// socket is the server's, for errors.
 	socket  string
 	streams map[uint32]*os.File
-	failed  error // of writing a file
+	failed  error // the first error writing a file
 }
 
 // openFile opens a file as the tmux program does.
@@ -93,11 +92,11 @@ func (f *clientFiles) close(id uint32) {
 	}
 }
 
-// errAsked is the [ErrUntrusted] of a server that asked for a file that it should not.
+// errAsked is the [ErrUntrusted] for a server that asked for a file that it should not.
 var errAsked = fmt.Errorf("%w", ErrUntrusted)
 
-// allow returns the file that the server asks for, which the list must name and which is then
-// used up.
+// allow returns the file that the server asks for. The list must name it, and each mention
+// can be used once.
 func (f *clientFiles) allow(path string, write bool) (clientFile, error) {
 	for i, file := range f.named {
 		if file.path == path && file.write == write {
@@ -113,7 +112,8 @@ func (f *clientFiles) allow(path string, write bool) (clientFile, error) {
 		"If a hook of yours needs it, use the transport exec", errAsked, f.socket, verb, path)
 }
 
-// openFor opens a file for the server. It may take, or give, nothing for as long as it likes.
+// openFor opens a file for the server. The file may block reads and writes, as a FIFO does,
+// but not beyond the call's context.
 func (c *nativeCall) openFor(id uint32, path string, flags int) (*os.File, syscall.Errno) {
 	f, err := c.open(path, flags)
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *nativeCall) openWrite(id uint32, data []byte) error {
 	return nil
 }
 
-// write takes what the server prints, or writes to a file.
+// write handles data that the server prints or writes to a file.
 func (c *nativeCall) write(id uint32, data []byte) error {
 	if f := c.files.streams[id]; f != nil {
 		if _, err := f.Write(data); err != nil && c.files.failed == nil {
@@ -196,7 +196,7 @@ func (c *nativeCall) read(id uint32, data []byte) error {
 	}
 }
 
-// pathOf is the path in an open message whose fixed part has the given size.
+// pathOf returns the path in an open message whose fixed part has the given size.
 func pathOf(data []byte, fixed int) string {
 	path, _, _ := bytes.Cut(data[fixed:], []byte{0})
 	return string(path)

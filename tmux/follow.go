@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Mark is what a look at a pane leaves behind, so that a later one can say what has become new. It
-// holds no text but that of the cursor's line, only digests of rows. A Mark does not change; its
-// binary form is the same in every process.
+// Mark is what a look at a pane leaves behind, so that a later one can report what is new.
+// It holds the text of the cursor's line, and only digests of other rows. A Mark is
+// immutable; its binary form is the same in every process.
 type Mark struct {
 	// Pane is the pane that was looked at, and PID its program.
 	Pane PaneID
@@ -25,29 +25,29 @@ type Mark struct {
 	// counted is set if this tmux has the counters: see PaneState.
 	counted                      bool
 	generation, added, collected int64
-	// far are how many rows above those that are known one by one are known as one.
+	// far is the number of rows above rows that are known only by a common digest.
 	far       int
 	farDigest uint64
 	rows      knownRows // from tailRows above the screen on
 	alt       knownRows
-	// typed is the text of the cursor's line up to the cursor, where a program may go on writing.
+	// typed is the cursor's line up to the cursor, where a program may continue it.
 	typed string
 }
 
 // mostTyped bounds Mark.typed, in bytes.
 const mostTyped = 512
 
-// knownRows are the digests of rows. The last bit of a digest is set if the row goes on with
-// the line of the one above; without it, 0 is a blank row.
+// knownRows are the digests of rows. The lowest bit of a digest is set if the row continues
+// the line of the row above; without it, 0 is a blank row.
 type knownRows struct {
-	first  int // the number of the first
+	first  int // the number of the first row
 	digest []uint64
-	// long has a digest of each line of several rows, as a pane that gets wider or narrower and back
-	// may have the text in other rows.
+	// long has a digest for each line of several rows: a pane whose width changed and
+	// changed back may have the text in other rows.
 	long []uint64
 }
 
-// digestOf is the digest of a text; 0 if that is empty.
+// digestOf returns the digest of a text, 0 if it is empty.
 func digestOf(text string) uint64 {
 	if text == "" {
 		return 0
@@ -56,7 +56,7 @@ func digestOf(text string) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])&^1 | 2
 }
 
-// newRows are the rows that make up lines.
+// newRows returns the digests of the rows that make up lines.
 func newRows(first int, rows []string, lines []textLine) knownRows {
 	k := knownRows{first: first, digest: make([]uint64, len(rows))}
 	for i, text := range rows {
@@ -75,7 +75,7 @@ func newRows(first int, rows []string, lines []textLine) knownRows {
 
 func (k knownRows) end() int { return k.first + len(k.digest) }
 
-// at is the digest of the text of a row.
+// at returns the digest of the text of row n.
 func (k knownRows) at(n int) (digest uint64, ok bool) {
 	if n < k.first || n >= k.end() {
 		return 0, false
@@ -83,7 +83,7 @@ func (k knownRows) at(n int) (digest uint64, ok bool) {
 	return k.digest[n-k.first] &^ 1, true
 }
 
-// textBelow reports whether any row below one has text.
+// textBelow reports whether any row below the given one has text.
 func (k knownRows) textBelow(row int) bool {
 	for n := max(row+1, k.first); n < k.end(); n++ {
 		if d, _ := k.at(n); d != 0 {
@@ -93,7 +93,7 @@ func (k knownRows) textBelow(row int) bool {
 	return false
 }
 
-// from are the rows from one on.
+// from returns the rows from n on.
 func (k knownRows) from(n int) knownRows {
 	n = min(max(n, k.first), k.end())
 	long := k.long
@@ -108,7 +108,7 @@ func (k knownRows) from(n int) knownRows {
 	return knownRows{n, k.digest[n-k.first:], long}
 }
 
-// goesOn reports whether a row goes on with the line of the one above.
+// goesOn reports whether row n continues the line of the row above.
 func (k knownRows) goesOn(n int) bool {
 	return k.first <= n && n < k.end() && k.digest[n-k.first]&1 != 0
 }
@@ -116,7 +116,7 @@ func (k knownRows) goesOn(n int) bool {
 // knownLine is a line of known rows.
 type knownLine struct {
 	first, end int
-	digest     uint64 // of its text; 0 if that is blank, or if it does not begin here
+	digest     uint64 // of its text; 0 if it is blank or begins above the first row
 	long       bool
 }
 
@@ -143,7 +143,7 @@ func (k knownRows) lines() iter.Seq[knownLine] {
 	}
 }
 
-// sum is one digest of some rows; 0 if they are blank.
+// sum returns one digest for a range of rows, 0 if they are blank.
 func (k knownRows) sum(first, end int) (sum uint64) {
 	for n := first; n < end; n++ {
 		d, _ := k.at(n)
@@ -160,7 +160,7 @@ func (l *Look) known() knownRows {
 	return l.digests
 }
 
-// Mark returns what the look leaves behind.
+// Mark returns the mark of this look, for a later one.
 func (l *Look) Mark() *Mark {
 	m := &Mark{
 		Pane: l.ID, PID: l.PID, width: l.Width, height: l.normal, history: l.History, limit: l.Limit, cursor: l.cursor(),
@@ -184,8 +184,8 @@ func (l *Look) Mark() *Mark {
 	return m
 }
 
-// compare fills in what is new in a later look. If it needs rows above those that were read, it
-// returns the first, unless last is set.
+// compare fills in what is new in a later look. If it needs rows above those that were
+// read, it returns the first one it needs instead, unless last is set.
 func (m *Mark) compare(l *Look, last bool) (need int) {
 	l.grown = max(0, l.History-m.history)
 	shift, proven, need := m.shift(l)
@@ -208,15 +208,15 @@ func (m *Mark) compare(l *Look, last bool) (need int) {
 	return l.top
 }
 
-// cut reports whether something may have been cut off. When a pane gets lower, tmux first cuts off the
-// rows below the cursor: blank ones, unless a program draws there. One that is higher now may have
-// got lower first.
+// cut reports whether rows may have been cut off. When a pane gets lower, tmux first cuts
+// off the rows below the cursor: blank ones, unless a program draws there. A pane that is
+// higher now may have been lower in between.
 func (m *Mark) cut(l *Look) bool {
 	return m.height != l.normal && (m.rows.textBelow(m.cursor) || l.known().textBelow(l.cursor()))
 }
 
-// shift proves by how much the numbers of rows fell. Without a proof nothing is known of what is new.
-// Need is the first row that the proof needs.
+// shift determines by how much the row numbers fell. Unless that is proven, nothing is
+// known about what is new. need is the first row that the proof needs.
 func (m *Mark) shift(l *Look) (shift int, proven bool, need int) {
 	need = m.rows.first - m.far
 	counted := m.counted && l.counted()
@@ -224,9 +224,9 @@ func (m *Mark) shift(l *Look) (shift int, proven bool, need int) {
 	case m.PID != l.PID && l.PID != "":
 		return 0, false, l.top // respawned, which clears the screen
 	case m.width != l.Width || m.mixed && !(l.Alternate && m.unchanged(l)):
-		return 0, false, l.top // wrapped anew
+		return 0, false, l.top // rewrapped
 	case counted && m.generation != *l.HistoryGeneration:
-		return 0, false, l.top // cleared, or wrapped anew
+		return 0, false, l.top // cleared, or rewrapped
 	case l.Limit == 0:
 		return 0, m.unchanged(l) || m.height == l.normal && m.unscrolled(l) && m.distinct(l, 0, m.cursor) >= enough && m.holds(l, 0), l.top
 	case counted:
@@ -240,9 +240,9 @@ func (m *Mark) shift(l *Look) (shift int, proven bool, need int) {
 	case m.unchanged(l):
 		return 0, true, need
 	}
-	step := max(l.Limit/10, 1) // which tmux takes off a full history at a time
+	step := max(l.Limit/10, 1) // what tmux takes off a full history at a time
 	if l.History+l.normal <= l.Limit-step {
-		return 0, m.holds(l, 0), need // not full either if the pane was lower in between
+		return 0, m.holds(l, 0), need // not full, even if the pane was lower in between
 	}
 	found := 0
 	for s := 0; s <= m.history; s += step {
@@ -256,7 +256,7 @@ func (m *Mark) shift(l *Look) (shift int, proven bool, need int) {
 	return shift, found == 1, need
 }
 
-// unscrolled reports whether the first row with text is where it was, in a pane without a history.
+// unscrolled reports, without history, whether the first row with text is where it was.
 func (m *Mark) unscrolled(l *Look) bool {
 	for n := m.history; n < m.cursor; n++ {
 		if d, _ := m.rows.at(n); d != 0 {
@@ -266,24 +266,25 @@ func (m *Mark) unscrolled(l *Look) bool {
 	return false
 }
 
-// enough is how many different lines must be where they were to prove where rows are in a history
-// that tmux may have trimmed. They must be above the screen: while a part of it scrolls, the history
-// grows and may be trimmed, but the lines on the rest of the screen keep their numbers.
+// enough is how many different lines must be where they were to prove the numbers of rows
+// in a history that tmux may have trimmed. They must be above the screen: while a part of
+// it scrolls, the history grows and may be trimmed, but the lines on the rest of the screen
+// keep their numbers.
 const enough = 3
 
-// fence is the number of the first row that may have been on the screen since: nothing could write to
-// those above it.
+// fence returns the number of the first row that may have been on the screen since: nothing
+// could write to the rows above it.
 func (m *Mark) fence(l *Look) int { return max(0, m.history-max(0, l.normal-m.height)) }
 
-// same reports whether a row of the mark is where it was, less shift.
+// same reports whether row n of the mark is now in row n-shift.
 func (m *Mark) same(l *Look, n, shift int) bool {
 	was, _ := m.rows.at(n)
 	is, ok := l.known().at(n - shift)
 	return ok && is == was
 }
 
-// holds reports whether all that can be known of the mark's rows is as if their numbers had only
-// fallen by shift.
+// holds reports whether everything known about the mark's rows fits their numbers having
+// fallen by shift and nothing else.
 func (m *Mark) holds(l *Look, shift int) bool {
 	fence, far := m.fence(l), m.rows.first-m.far
 	entered := 0
@@ -292,11 +293,11 @@ func (m *Mark) holds(l *Look, shift int) bool {
 	}
 	switch {
 	case shift > fence:
-		return false // of what was trimmed something may be new
+		return false // some of what was trimmed may be new
 	case l.History+l.normal+shift < m.rows.end()+entered-max(0, m.height-l.normal):
-		return false // more rows are gone at the end than a lower pane cuts off
+		return false // more rows are gone at the end than a lower pane loses
 	case fence < far:
-		return false // what was written to was not known
+		return false // rows above the known ones may have been written to
 	case far >= shift && l.known().sum(far-shift, m.rows.first-shift) != m.farDigest:
 		return false
 	}
@@ -308,7 +309,7 @@ func (m *Mark) holds(l *Look, shift int) bool {
 	return !m.erased(l, shift)
 }
 
-// unchanged reports whether nothing at all has changed on the normal screen.
+// unchanged reports whether nothing has changed on the normal screen.
 func (m *Mark) unchanged(l *Look) bool {
 	return l.History == m.history && l.normal == m.height && l.cursor() == m.cursor && slices.Equal(l.known().from(m.rows.first).digest, m.rows.digest) && m.holds(l, 0)
 }
@@ -323,9 +324,9 @@ func (m *Mark) holdsLine(l *Look, line knownLine, shift int) bool {
 	return true
 }
 
-// erased reports whether the screen looks as if it was erased as a whole: if none of the lines
-// above the cursor's is left that have not scrolled off it. If nothing was above, it shows by the
-// cursor, which is higher, by its line, which is blank, or by text above it.
+// erased reports whether the whole screen seems to have been erased: none is left of the
+// lines above the cursor's that have not scrolled off. If there were none, the signs are a
+// higher cursor, a cursor's line that became blank, or text above it.
 func (m *Mark) erased(l *Look, shift int) bool {
 	known := l.known()
 	left := map[uint64]bool{}
@@ -336,7 +337,7 @@ func (m *Mark) erased(l *Look, shift int) bool {
 	}
 	gone := false
 	for line := range m.rows.lines() {
-		if line.end > m.cursor { // its line
+		if line.end > m.cursor { // the cursor's line
 			now, _ := known.at(line.first - shift)
 			return gone || l.cursor()+shift < line.first || line.digest != 0 && now == 0 && !left[line.digest] || m.above(l, line.first, shift)
 		}
@@ -351,7 +352,7 @@ func (m *Mark) erased(l *Look, shift int) bool {
 	return gone
 }
 
-// above reports whether there is text on the screen where blank rows were above one.
+// above reports whether the screen has text where rows above the given one were blank.
 func (m *Mark) above(l *Look, row, shift int) bool {
 	for n := max(m.history, shift+l.top); n < row; n++ {
 		if was, _ := m.rows.at(n); was == 0 && !m.same(l, n, shift) {
@@ -361,7 +362,7 @@ func (m *Mark) above(l *Look, row, shift int) bool {
 	return false
 }
 
-// distinct is how many different lines above a row are where they were, less shift.
+// distinct returns how many different lines above row end are where they were, less shift.
 func (m *Mark) distinct(l *Look, shift, end int) int {
 	different := map[uint64]bool{}
 	for line := range m.rows.from(shift).lines() {
@@ -376,7 +377,7 @@ func (m *Mark) distinct(l *Look, shift, end int) int {
 func (m *Mark) fresh(l *Look, shift int) {
 	lines := l.all
 	if l.Dead && len(lines) > 0 && strings.HasPrefix(lines[len(lines)-1].text, "Pane is dead") {
-		lines = lines[:len(lines)-1] // tmux itself writes that
+		lines = lines[:len(lines)-1] // written by tmux itself
 	}
 	for _, line := range unseen(m.rows, l.known(), lines, shift, m.cursor, m.typed) {
 		l.New, l.NewRows = append(l.New, line.text), append(l.NewRows, line.first)
@@ -390,17 +391,18 @@ func (m *Mark) drawn(l *Look) {
 	}
 }
 
-// unseen are the lines that are not where they were, less shift, and have not moved either. Blank
-// lines count between others, below the row of the cursor. The text that was typed there may go on.
+// unseen returns the lines that neither are where they were, less shift, nor have moved.
+// Below the cursor's row, blank lines before others count too. The text typed at the cursor
+// may have been continued.
 func unseen(old, now knownRows, lines []textLine, shift, cursor int, typed string) (fresh []textLine) {
 	same := func(n int) bool {
 		was, known := old.at(n)
 		is, ok := now.at(n - shift)
 		return ok && (n < old.first || known && is == was)
 	}
-	moved := map[uint64]int{} // how many lines are gone from where they were
-	began := map[int]uint64{} // with which text a line began in a row
-	var unfinished uint64     // the cursor's line, if it is gone and what is there now begins as it
+	moved := map[uint64]int{} // by digest, how many lines are gone from where they were
+	began := map[int]uint64{} // by row, the digest of the line that began there
+	var unfinished uint64     // the cursor's line, if it is gone and what is there now begins with it
 	var goesOn string
 	for l := range old.lines() {
 		began[l.first] = l.digest
@@ -416,8 +418,8 @@ func unseen(old, now knownRows, lines []textLine, shift, cursor int, typed strin
 			break
 		}
 	}
-	// A line that goes on is no other one, such as a prompt with what was typed after it: unless
-	// another one has moved there.
+	// The continued line replaces the unfinished one, as a prompt with a command typed
+	// after it does, unless another line has moved there.
 	if goesOn != "" && moved[digestOf(goesOn)] == 0 {
 		moved[unfinished]--
 	}
@@ -426,7 +428,7 @@ func unseen(old, now knownRows, lines []textLine, shift, cursor int, typed strin
 		moved[digest]--
 		return moved[digest] >= 0
 	}
-	// Rows that are blank may have become a part of the line, or are none any more.
+	// Blank rows may have become part of the line, or no longer be part of it.
 	wasThere := func(line textLine) bool {
 		digest := digestOf(line.text)
 		for n := line.first; n < line.end; n++ {

@@ -26,19 +26,19 @@ var (
 	programHistory = flag.Int("program-history", -1, "the history limit of all programs; -1 leaves it to them")
 )
 
-// TestFollowingRandomPrograms holds Look against the pane itself. A program of package
+// TestFollowingRandomPrograms compares Look with the pane itself. A program of package
 // paneprog runs step by step, and after each piece of output the test reads the pane with
-// tmux's own capture-pane, so that it knows which step took which word away. Each look is
-// then held to this:
+// tmux's own capture-pane, so that it knows which step removed which word. Each look must
+// satisfy the following:
 //
-//  1. No word of a line that did not change since it was reported is in New again.
-//  2. Every word that can be read was in New by now. The normal screen can be read once
-//     the alternate one does not hide it.
-//  3. Every word that was printed and cannot be read any more was in New, unless the program
-//     drew over it on the screen, or what took it away left no trace; see traceless.
-//  4. Missed is never set while a program only prints.
+// 1. No word of a line that did not change since it was reported is in New again. 2. Every
+// readable word was in New by now. The normal screen is readable once the alternate one
+// does not hide it. 3. Every word that was printed but is no longer readable was in New,
+// unless the program overwrote it on the screen, or what removed it left no trace; see
+// traceless. 4. Missed is never set while a program only prints.
 //
-// Missed excuses all but the last: it says that what was printed until then may be missing.
+// Missed excuses all but the last: it means that what was printed until then may be
+// missing.
 func TestFollowingRandomPrograms(t *testing.T) {
 	if runs.Text != "" {
 		p := must[paneprog.Program](t)(paneprog.Parse(runs.Text))
@@ -52,7 +52,7 @@ func TestFollowingRandomPrograms(t *testing.T) {
 	var (
 		mu    sync.Mutex
 		total follower
-		died  int // tmux servers, by themselves
+		died  int // tmux servers that died by themselves
 	)
 	speed := runs.Run(t, func() func(uint64) (func() string, error) {
 		srv := tmuxtest.New(t)
@@ -98,7 +98,7 @@ func ended(srv *tmux.Server) bool {
 	return err != nil
 }
 
-// shrink describes a failure by the shortest program that has one of its kind.
+// shrink describes a failure by the shortest program that fails in the same way.
 func shrink(t *testing.T, srv *tmux.Server, p paneprog.Program, f *follower, plain bool) string {
 	last := f.failure
 	short := paneprog.Shrink(p, runs.Shrink, func(q paneprog.Program) bool {
@@ -116,7 +116,7 @@ func shrink(t *testing.T, srv *tmux.Server, p paneprog.Program, f *follower, pla
 	return fmt.Sprintf("%s\n%sgo test ./tmux -run TestFollowingRandomPrograms -program '%s'", last, binary, short)
 }
 
-// A follower runs one program, and counts what it saw.
+// A follower runs one program and counts what it saw.
 type follower struct {
 	looks, words, missed, lost, drawn, erased int
 	programs, failed                          int
@@ -124,12 +124,12 @@ type follower struct {
 	pane    *paneprog.Pane
 	now     *paneprog.Snapshot
 	places  []place         // of words, now
-	pending []paneprog.Atom // what is to be written
+	pending []paneprog.Atom // to be written
 	steps   []int           // that write these
 	pieces  int             // that were written
-	over    bool            // the program needs too many pieces: its rest is left out
+	over    bool            // the program needs too many pieces: the rest is omitted
 	known   []word
-	fresh   map[int]bool // words that are being written
+	fresh   map[int]bool // words being written
 	mark    []byte
 	before  *paneprog.Snapshot // at the last look
 	was     *paneprog.Grid     // at the last look
@@ -160,16 +160,16 @@ const (
 	hidden
 )
 
-// A word is what is known of a word that was printed.
+// A word is what is known about a word that was printed.
 type word struct {
 	step     int
 	reported bool
 	line     string // when it was reported
 	changed  bool   // the line, since
 	excused  bool   // it need not be reported
-	odd      bool   // it was more than once on the screen
-	drawn    bool   // over
-	at       int    // the step that took it away
+	odd      bool   // it was on the screen more than once
+	drawn    bool   // overwritten
+	at       int    // the step that removed it
 }
 
 func (f *follower) add(g *follower) {
@@ -190,7 +190,7 @@ func (f *follower) String() string {
 		f.programs, f.failed, f.looks, 100*float64(f.missed)/float64(max(1, f.looks)), f.words, f.lost, f.drawn, f.erased)
 }
 
-// follow runs a program in a fresh pane, until it is over or fails.
+// follow runs a program in a new pane until it ends or fails.
 func follow(ctx context.Context, srv *tmux.Server, p paneprog.Program, plain bool) (*follower, error) {
 	f := &follower{plain: plain, limit: p.History, fresh: map[int]bool{}}
 	var err error
@@ -245,7 +245,7 @@ func (f *follower) queue(atoms ...paneprog.Atom) {
 	f.pending = append(f.pending, atoms...)
 }
 
-// flush writes what steps have to write, in pieces each of which can take words away in one
+// flush writes what steps have to write, in pieces each of which can remove words in one
 // way only.
 func (f *follower) flush(ctx context.Context) error {
 	for len(f.pending) > 0 {
@@ -264,7 +264,7 @@ func (f *follower) flush(ctx context.Context) error {
 		if to := f.together(f.pending); to > 1 {
 			join(to, paneprog.Draws)
 		}
-		// Lines on nothing can be printed at once: they take nothing away.
+		// Lines in blank places can be printed at once: they remove nothing.
 		if f.now.Feeds() && f.now.Blank() {
 			to := 0
 			for to < len(f.pending) && f.pending[to].IsPlain() {
@@ -284,8 +284,8 @@ func (f *follower) flush(ctx context.Context) error {
 	return nil
 }
 
-// together is how many atoms can be written at once, since all they do to the history is
-// add to it: what is gone from the screen then was drawn over.
+// together returns how many atoms can be written at once, because all they do to the
+// history is add to it: what is then gone from the screen was overwritten.
 func (f *follower) together(atoms []paneprog.Atom) int {
 	room := f.limit - f.now.History
 	for i, a := range atoms {
@@ -340,8 +340,8 @@ func (f *follower) write(ctx context.Context, a paneprog.Atom) error {
 	})
 }
 
-// see reads the pane after a step, or part of one, and finds which words that took away, and which
-// of them it drew over.
+// see reads the pane after a step, or part of one, and finds which words that removed, and
+// which of them it overwrote.
 func (f *follower) see(ctx context.Context, class paneprog.Class, drawn func(before place) bool) error {
 	before, last := f.places, f.now
 	var earlier *paneprog.Snapshot
@@ -372,7 +372,7 @@ func (f *follower) see(ctx context.Context, class paneprog.Class, drawn func(bef
 			f.places[n].area, f.places[n].row = onScreen, y
 		}
 	}
-	// Words that are wrapped are in no row as a whole.
+	// Wrapped words are in no row as a whole.
 	for _, l := range f.now.Lines[max(0, len(f.now.Lines)-len(f.now.Screen)-1):] {
 		for _, n := range paneprog.Words(l, len(f.known)) {
 			if at := &f.places[n]; at.area == above {
@@ -392,7 +392,8 @@ func (f *follower) see(ctx context.Context, class paneprog.Class, drawn func(bef
 				at.line = l // the alternate screen may hide the rest of it
 			}
 		}
-		// Nothing says that the first row of the hidden screen goes on with the history's last.
+		// Nothing says that the first row of the hidden screen continues the history's
+		// last.
 		for i := range len(f.now.Normal) - 1 {
 			for _, n := range paneprog.Words(f.now.Normal[i]+f.now.Normal[i+1], len(f.known)) {
 				if f.places[n].area == nowhere {
@@ -401,12 +402,12 @@ func (f *follower) see(ctx context.Context, class paneprog.Class, drawn func(bef
 			}
 		}
 	}
-	// A region that begins below the first row sends its rows between that and the history: a line
-	// that goes on from there begins with other cells, even if they show the same.
+	// A region that begins below the first row sends its rows between that and the history:
+	// a line that continues from there begins with other cells, even if they look the same.
 	otherStart := last != nil && last.Upper > 0 && last.History != f.now.History
-	// One that was wrapped at another width may stay so in the history, also at the old width.
+	// A line wrapped at another width may stay so in the history, even at the old width.
 	otherWidth := last != nil && last.Columns != f.now.Columns
-	// What was on the alternate screen, and is left on the normal one, is new there.
+	// What was on the alternate screen and is left on the normal one is new there.
 	left := last != nil && last.Alternate && !f.now.Alternate
 	for n := range f.known {
 		w, at := &f.known[n], f.places[n]
@@ -523,13 +524,14 @@ func (f *follower) look(ctx context.Context) error {
 	return nil
 }
 
-// traceless reports whether nothing that can be read since the last look differs from what a pane may
-// show in which the program only printed and drew: that is what Look documents, for real rows.
+// traceless reports whether everything readable since the last look could also come from a
+// pane in which the program only printed and drew. This is what Look documents, for real
+// rows.
 func (f *follower) traceless() bool {
 	then, now, a, b := f.before, f.now, f.before.Counters, f.now.Counters
 	counted := len(a) > 0 && len(b) > 0
 	still := then.History == now.History && f.was.Cursor == f.is.Cursor && slices.Equal(f.was.Rows, f.is.Rows)
-	step := max(f.limit/10, 1) // which tmux takes off a full history at a time
+	step := max(f.limit/10, 1) // rows tmux removes from a full history at a time
 	switch {
 	case then.PID != now.PID, then.Columns != now.Columns, counted && a[0] != b[0],
 		f.lower() != 0 && (f.limit == 0 || textBelow(f.was) || textBelow(f.is)):
@@ -553,12 +555,13 @@ func (f *follower) traceless() bool {
 	return proofs == 1
 }
 
-// lower is by how much the normal screen is lower than at the last look.
+// lower returns by how much the normal screen is lower than at the last look.
 func (f *follower) lower() int {
 	return len(f.was.Rows) - f.before.History - (len(f.is.Rows) - f.now.History)
 }
 
-// fence is the first row that was on the screen at the last look or, as it is higher, since.
+// fence returns the first row that was on the screen at the last look or, if the pane is
+// higher now, since.
 func (f *follower) fence() int { return max(0, f.before.History+min(0, f.lower())) }
 
 // textBelow reports whether there is text below the row of the cursor.
@@ -566,17 +569,17 @@ func textBelow(g *paneprog.Grid) bool {
 	return slices.ContainsFunc(g.Rows[g.Cursor+1:], func(row string) bool { return row != "" })
 }
 
-// inPlace reports whether a row of the last look's is where it was, less those that were trimmed.
+// inPlace reports whether a row of the last look is where it was, less the trimmed rows.
 func (f *follower) inPlace(n, trimmed int) bool {
 	return n >= trimmed && n-trimmed < len(f.is.Rows) && f.was.Rows[n] == f.is.Rows[n-trimmed]
 }
 
-// holds reports whether all rows above the screen that the last look remembers are in place, none are
-// gone at its end, and it does not look erased.
+// holds reports whether all rows above the screen that the last look remembers are in
+// place, none are missing at its end, and it does not look erased.
 func (f *follower) holds(trimmed, added int) bool {
 	remembered := 100
 	if f.looks == 2 {
-		remembered = 40 // by the first
+		remembered = 40 // by the first look
 	}
 	if f.fence() < f.before.History-remembered {
 		return false
@@ -589,9 +592,9 @@ func (f *follower) holds(trimmed, added int) bool {
 	return trimmed <= f.fence() && len(f.is.Rows)+trimmed+max(0, f.lower()) >= len(f.was.Rows)+added && !f.wiped(trimmed)
 }
 
-// wiped reports whether the screen looks erased as a whole: if rows with text were above the cursor's
-// line and have not scrolled off, none of them is left. If none were, text is there now, the cursor is
-// higher or its line is gone.
+// wiped reports whether the whole screen looks erased: none of the rows with text above the
+// cursor's line that have not scrolled off is left. If there were none, it does if text is
+// there now, the cursor is higher or its line is gone.
 func (f *follower) wiped(trimmed int) bool {
 	screen, line := f.is.Rows[f.now.History:], f.was.Line
 	gone, drawn := false, false
@@ -611,8 +614,8 @@ func (f *follower) wiped(trimmed int) bool {
 	return gone || drawn || f.is.Cursor+trimmed < line || row != "" && blank && !slices.Contains(screen, row)
 }
 
-// different is how many different rows with text are in place, of the last look's down to one and the
-// last 40 above the screen.
+// different returns how many different rows with text are in place, of the last look's rows
+// from 40 above the screen down to end.
 func (f *follower) different(trimmed, end int) int {
 	seen := map[string]bool{}
 	for n := max(trimmed, f.before.History-40); n < end; n++ {

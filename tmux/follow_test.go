@@ -16,7 +16,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// printer is a pane in which nothing prints but the test.
+// printer is a pane in which only the test prints.
 type printer struct {
 	t    testing.TB
 	srv  *tmux.Server
@@ -51,7 +51,7 @@ func (p *printer) resize(size string) {
 	p.run("resize-window", "-x", width, "-y", height)
 }
 
-// print returns when tmux has drawn the text, which shows by the title that is set after it.
+// print returns once tmux has drawn the text, as shown by the title that is set after it.
 func (p *printer) print(text string) {
 	p.t.Helper()
 	p.n++
@@ -76,24 +76,24 @@ func (p *printer) look() *tmux.Look {
 type lookScript struct {
 	*printer
 	last    *tmux.Look
-	words   int             // so many were printed
+	words   int             // number of words printed
 	printed []string        // since the last look
-	told    map[string]bool // those that were reported
+	told    map[string]bool // words that were reported
 }
 
-// TestLooks plays scripts of what happens to a pane, and of what each look says:
+// TestLooks plays scripts of what happens to a pane, and of what each look reports:
 //
-//	pane WIDTHxHEIGHT [LIMIT]  a new pane, and a first look at it; LIMIT is that of its history
+//	pane WIDTHxHEIGHT [LIMIT]  a new pane, and a first look at it; LIMIT is its history limit
 //	shown TEXT                 a look finds nothing new; then the pane is cleared and shows this, and
-//	                           the second look at that finds nothing new
+//	                           the second look at it finds nothing new
 //	print TEXT                 the program prints: see [expand]
-//	words N [WIDTH]            the program prints lines, each with a word that is nowhere else
+//	words N [WIDTH]            the program prints lines, each with a unique word
 //	end                        the program ends
 //	resize WIDTHxHEIGHT        resize-window
 //	tmux COMMAND ARGS...       another command, with the pane as its target
 //	until TEXT                 waits until the screen shows that
 //	forget                     the next look is a first one
-//	look                       a look, whatever it says
+//	look                       a look, whatever it reports
 //	new TEXT                   a look: these lines are new, and none is missed
 //	missed TEXT                a look: lines are missed, and these are new; others before them if
 //	                           TEXT begins with …
@@ -102,13 +102,14 @@ type lookScript struct {
 //	cursor ROW TEXT            the line of its cursor
 //	shift N                    by how much rows moved; + if by anything
 //
-// Besides, no word is reported twice, and none is not, unless lines are missed.
+// In addition, no word is reported twice, and every word is reported unless lines are
+// missed.
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	counters := must[tmux.Pane](t)(started(t).Pane("%0").Info(tmuxtest.Context(t))).HistoryGeneration != nil
 	params := testscript.Params{
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){},
-		// The only one is counters: tmux counts rows, from 3.8 on.
+		// The only condition is counters: tmux counts rows, from 3.8 on.
 		Condition: func(string) (bool, error) { return counters, nil },
 	}
 	for name, do := range lookCommands {
@@ -213,7 +214,7 @@ func differ(got, want string) error {
 	return nil
 }
 
-// see looks, and holds the look to what is known of words.
+// see looks, and checks the look against what is known about words.
 func (s *lookScript) see() error {
 	s.last = s.look()
 	if s.last.Missed {
@@ -257,8 +258,8 @@ func (s *lookScript) expect(args []string, how string) error {
 
 var repeated = regexp.MustCompile(`\{([^{}]+)\*(?:([0-9]+)\.\.)?([0-9]+)\}`)
 
-// expand undoes the escapes of a text, as in Go, and repeats what is in braces: {x*3} is xxx,
-// {line #\n*3} lines 0 to 2 and {line #\n*5..7} lines 5 to 7.
+// expand decodes the escapes of a text, as in Go, and repeats what is in braces: {x*3} is
+// xxx, {line #\n*3} lines 0 to 2 and {line #\n*5..7} lines 5 to 7.
 func expand(text string) string {
 	text, _ = strconv.Unquote(`"` + strings.ReplaceAll(text, `"`, `\"`) + `"`)
 	for m := repeated.FindStringSubmatch(text); m != nil; m = repeated.FindStringSubmatch(text) {

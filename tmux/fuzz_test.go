@@ -9,15 +9,16 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// texts are the seeds: every character that some reader between here and the
-// server gives a meaning to.
+// texts are the seeds: every character to which some parser between here and the server
+// gives a meaning.
 var texts = []string{
 	"", " ", "plain", ";", "a;", `a\;`, `\`, `\\`, "-x", "--", "-", "'", `'\''`, `"`, "a\nb", "a\\\nb", "\n", "a\n b", "a\n\tb", "a\n#b", "a\\\n b\n", "\t", "\r", "\x1b]0;x\a", "\x01\x1f\x7f",
 	"#", "##", "#S", "#[x]", "##[x]", "#{pane_id}", "#{", "}", "#}", "a,b", "#,", "#(touch marker)", "#{E:x}", "%", "%%", "%Y", "%if", "$HOME", "${x}", "~", "~root", "`id`", "$(id)",
 	"A=b", "{", "{ x }", "# comment", "ü€😀", "é́", "\u200d", "a\x00b", "\xff\xfe", "|", `\|`, `\033`, "*", "?", "[a]",
 }
 
-// FuzzText puts text wherever text can be put, and gets it back as it was. A NUL byte is refused.
+// FuzzText puts text wherever text can be put, and gets it back unchanged. A NUL byte is
+// refused.
 func FuzzText(f *testing.F) {
 	for _, s := range append(texts, "a\x00b\x00", "\"; export X;\nY=\"z", "$x \\$y \\\\$z \\${a", "'\"'", "\"'\"") {
 		f.Add(s)
@@ -28,7 +29,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx := tmuxtest.Context(t)
 		null := strings.Contains(text, "\x00")
-		// check is for what puts the text somewhere, and what gets it from there.
+		// check takes the result of putting the text somewhere, and a way to get it back.
 		check := func(what string, err error, get func() (string, error)) {
 			t.Helper()
 			if null {

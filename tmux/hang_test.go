@@ -17,7 +17,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// hangs are the steps of the protocol at which a server stops to answer, and what it has sent by then.
+// hangs are the steps of the protocol at which a server stops answering, and what it has
+// sent by then.
 var hangs = []struct {
 	step string
 	sent []byte
@@ -29,8 +30,8 @@ var hangs = []struct {
 	{"asks, never listens", tmuxtest.Frame(msgReadOpen, []byte{3, 0, 0, 0, 0, 0, 0, 0, '-', 0})},
 }
 
-// hangingServer answers lists that only print, if it answers the version, and hangs in the others.
-// Each time that it does it says so.
+// hangingServer answers lists that only print, if it answers the version, and hangs in the
+// others. It reports each time that it hangs.
 func hangingServer(t testing.TB, answers bool, hang func(net.Conn, []string)) (socket string, hung <-chan struct{}) {
 	says, over := make(chan struct{}, 1), make(chan struct{})
 	t.Cleanup(func() { close(over) })
@@ -90,8 +91,8 @@ func readCommands(c net.Conn) (words []string, ok bool) {
 	}
 }
 
-// printed is what a list prints that only has messages, one of which is the version or nobody
-// knows.
+// printed returns the output of a list that only has messages, one of which is the version
+// or unknown to anybody else.
 func printed(words []string) (out string, ok bool) {
 	words = slices.Clone(words)
 	for i := range words {
@@ -107,7 +108,8 @@ func printed(words []string) (out string, ok bool) {
 	return out, ok && len(words) == 0
 }
 
-// Every call that takes a context returns when that is done, at whatever step the server hangs.
+// Every call that takes a context returns when that is done, at whatever step the server
+// hangs.
 func TestCallsEndWithTheirContext(t *testing.T) {
 	t.Parallel()
 	for first, hang := range hangs {
@@ -161,7 +163,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 	}
 }
 
-// One call that a server keeps waiting does not keep others from ending.
+// One call that a server keeps waiting does not prevent others from ending.
 func TestHungServerKeepsNobodyElse(t *testing.T) {
 	t.Parallel()
 	for _, way := range transports {
@@ -187,7 +189,7 @@ func TestHungServerKeepsNobodyElse(t *testing.T) {
 	}
 }
 
-// A methodCall is a call of a method, with arguments with which it asks the server.
+// A methodCall is a call of a method with arguments for which it contacts the server.
 type methodCall struct {
 	name        string
 	withContext bool
@@ -225,7 +227,7 @@ func methodsOf(handle any) (calls []methodCall) {
 	return calls
 }
 
-// argument is a plausible argument of a type.
+// argument returns a plausible argument of a type.
 func argument(ctx context.Context, typ reflect.Type) reflect.Value {
 	for _, v := range []any{
 		ctx, tmux.PaneID("%0"), tmux.WindowID("@0"), tmux.SessionID("$0"), tmux.Command(tmux.ListSessions{}), tmux.Target(tmux.PaneID("%0")),
@@ -241,7 +243,7 @@ func argument(ctx context.Context, typ reflect.Type) reflect.Value {
 	return reflect.New(typ).Elem()
 }
 
-// callsWithContext are all calls of the package that take a context, to a server.
+// callsWithContext returns all calls of the package that take a context, on a server.
 func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
 	w := srv.Watch(t.Context(), time.Second)
 	w.Looked(tmux.PaneState{ID: "%0", Generation: new(int64)}, time.Now(), false)
@@ -262,7 +264,7 @@ func callsWithContext(t *testing.T, srv *tmux.Server) []methodCall {
 	return calls
 }
 
-// What methods do to objects that are gone is an error that names the object.
+// A method on an object that is gone returns an error that names the object.
 func TestGoneObjects(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)

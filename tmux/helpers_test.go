@@ -61,14 +61,14 @@ func equal[T any](t testing.TB, what string, want, got T) {
 	}
 }
 
-// second is the error of a call that has another result.
+// second returns the error of a call with another result.
 func second[T any](_ T, err error) error { return err }
 
 func do(ctx context.Context, srv *tmux.Server, cmds ...tmux.Command) error {
 	return second(srv.Do(ctx, cmds...))
 }
 
-// started is a server with one session "main" of one window with one pane.
+// started returns a server with one session "main" of one window with one pane.
 func started(t testing.TB) *tmux.Server {
 	t.Helper()
 	srv := tmuxtest.New(t)
@@ -76,13 +76,14 @@ func started(t testing.TB) *tmux.Server {
 	return srv
 }
 
-// by is another handle on a server, with a transport.
+// by returns another handle on a server, with a transport.
 func by(t testing.TB, base *tmux.Server, way tmux.Transport) *tmux.Server {
 	t.Helper()
 	return handle(t, tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), Transport: way})
 }
 
-// handle is a handle on a server; the program is the one that tests run unless cfg has another.
+// handle returns a handle on a server; the program is the one that tests run unless cfg has
+// another.
 func handle(t testing.TB, cfg tmux.Config) *tmux.Server {
 	t.Helper()
 	if cfg.Binary == "" {
@@ -104,7 +105,7 @@ func expect(t testing.TB, holds bool, format string, args ...any) {
 	}
 }
 
-// contains expects a part in a text.
+// contains expects a text to contain a part.
 func contains[T string | []byte](t testing.TB, what string, text T, part string) {
 	t.Helper()
 	if !strings.Contains(string(text), part) {
@@ -112,7 +113,7 @@ func contains[T string | []byte](t testing.TB, what string, text T, part string)
 	}
 }
 
-// absent expects that there is no such file: nothing has made it.
+// absent expects that there is no such file: nothing has created it.
 func absent(t testing.TB, path string) {
 	t.Helper()
 	if _, err := os.Lstat(path); err == nil {
@@ -120,20 +121,21 @@ func absent(t testing.TB, path string) {
 	}
 }
 
-// job is a shell command that runs until the test ends: tmux 3.3a does not exit while one does.
+// job returns a shell command that runs until the test ends: tmux 3.3a does not exit while
+// one does.
 func job(t testing.TB) string {
 	path := filepath.Join(t.TempDir(), "run")
 	ok(t, os.WriteFile(path, nil, 0o600))
 	return "while [ -e " + path + " ]; do sleep 0.02; done"
 }
 
-// drawn is a pane that a shell script draws on.
+// drawn returns a pane that a shell script draws on.
 func drawn(t testing.TB, srv *tmux.Server, script string) tmux.PaneRef {
 	t.Helper()
 	return srv.Pane(tmux.PaneID(tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", script+`; exec sleep 1000`)))
 }
 
-// waitDisplay waits until a format of a pane is what it should be.
+// waitDisplay waits until a format of a pane expands to want.
 func waitDisplay(t testing.TB, pane tmux.PaneRef, format tmux.Format, want string) {
 	t.Helper()
 	tmuxtest.Wait(t, pane.Server(), string(pane.ID), string(format)+" "+want, func() bool {

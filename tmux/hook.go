@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// SetHook sets the commands of a hook, or runs it. tmux finds the scope of its own hooks by their
-// names, so that the flags of scope matter little: see [Hooks].
+// SetHook sets the commands of a hook, or runs it. tmux determines the scope of its own
+// hooks from their names, so the scope flags matter little: see [Hooks].
 type SetHook struct {
 	Target Target `flag:"t"`
 	Global bool   `flag:"g"`
@@ -36,7 +36,7 @@ type ShowHooks struct {
 	Global bool   `flag:"g"`
 	Window bool   `flag:"w"`
 	Pane   bool   `flag:"p"`
-	// Monitors prints the formats that are watched.
+	// Monitors prints the formats being watched.
 	Monitors bool   `flag:"B" since:"3.8"`
 	Format   Format `flag:"F" since:"3.8"`
 	Name     string `arg:"literal"`
@@ -52,21 +52,21 @@ func (c SetHook) check(func() (Version, error)) error {
 	return c.in.check(c.Name)
 }
 
-// Hooks are the hooks of the server, a session, a window or a pane: lists of tmux commands that
-// run when something happens there. A hook set for a session, window or pane takes precedence over
-// the global one.
+// Hooks are the hooks of the server, a session, a window or a pane: lists of tmux commands
+// that run when something happens there. A hook set for a session, window or pane takes
+// precedence over the global one.
 type Hooks struct {
 	srv    *Server
-	scope  OptionScope // ServerOptions for all global ones
+	scope  OptionScope // ServerOptions: all global hooks
 	target Target
 }
 
 // Hooks returns the global hooks.
 func (s *Server) Hooks() Hooks { return Hooks{s, ServerOptions, nil} }
 
-// HooksAt returns the hooks of a scope for the target of a command; if the target is nil tmux
-// picks one. tmux keeps the global hooks of windows and panes apart from those for sessions;
-// [ServerOptions] covers both.
+// HooksAt returns the hooks of a scope for a target; if it is nil, tmux picks one. tmux
+// keeps the global hooks of windows and panes apart from those of sessions; [ServerOptions]
+// covers both.
 func (s *Server) HooksAt(scope OptionScope, target Target) Hooks { return Hooks{s, scope, target} }
 
 // Hooks returns the session's hooks.
@@ -78,14 +78,14 @@ func (r WindowRef) Hooks() Hooks { return Hooks{r.srv, WindowOptions, r} }
 // Hooks returns the pane's hooks.
 func (r PaneRef) Hooks() Hooks { return Hooks{r.srv, PaneOptions, r} }
 
-// Hook is one list of commands of a hook, which may have several.
+// Hook is one command list of a hook, which may have several.
 type Hook struct {
 	// Name is the name of the hook: "pane-died", "after-split-window".
 	Name string
-	// Index is the place of the list among the hook's lists, which run in this
-	// order. It is empty for a user hook, whose name begins with "@".
+	// Index is the position of the list among the hook's lists, which run in this order. It
+	// is empty for a user hook, whose name begins with "@".
 	Index string
-	// Commands are tmux commands in tmux's own spelling.
+	// Commands are tmux commands, as tmux prints them.
 	Commands string
 }
 
@@ -94,7 +94,7 @@ func (h Hooks) All(ctx context.Context) ([]Hook, error) {
 	return h.list(ctx, "")
 }
 
-// Get returns the command lists of a hook in this scope. There are none if it is not set.
+// Get returns the command lists of a hook in this scope, or none if it is not set.
 func (h Hooks) Get(ctx context.Context, name string) ([]Hook, error) {
 	if err := h.check(name); err != nil {
 		return nil, err
@@ -102,14 +102,14 @@ func (h Hooks) Get(ctx context.Context, name string) ([]Hook, error) {
 	return h.list(ctx, name)
 }
 
-// Set sets the commands of a hook, replacing all it had, or those at one index if the name is
-// name[index]. [Server.Script] writes commands.
+// Set sets the commands of a hook, replacing all its lists, or only the one at an index if
+// the name is name[index]. Use [Server.Script] to write the commands.
 func (h Hooks) Set(ctx context.Context, name, commands string) error {
 	return h.srv.run(ctx, h.Setting(SetHook{Name: name, Commands: &commands}))
 }
 
-// Setting returns the command that changes a hook in this scope, for a [Batch], [Server.Do] or
-// [Server.Script]. cmd says what to change and how; its target and scope are set here.
+// Setting returns cmd with its target and scope set to this scope, for a [Batch],
+// [Server.Do] or [Server.Script].
 func (h Hooks) Setting(cmd SetHook) SetHook {
 	var target Target
 	target, cmd.Global, cmd.Window, cmd.Pane = h.flags()
@@ -131,8 +131,8 @@ func (h Hooks) list(ctx context.Context, name string) ([]Hook, error) {
 	return *hooks, nil
 }
 
-// ReadHooks appends the reading of one hook or, if name is empty, of all that have commands: see
-// [Hooks.Get] and [Hooks.All].
+// ReadHooks appends commands that read one hook or, if name is empty, all that have
+// commands: see [Hooks.Get] and [Hooks.All].
 func ReadHooks(b *Batch, h Hooks, name string) *[]Hook {
 	hooks := &[]Hook{}
 	show := ShowHooks{Name: name}
@@ -161,8 +161,7 @@ func ReadHooks(b *Batch, h Hooks, name string) *[]Hook {
 	return hooks
 }
 
-// check refuses names that tmux would take for an option, or for a hook of
-// another scope.
+// check refuses names that tmux would take for an option, or for a hook of another scope.
 func (h Hooks) check(name string) error {
 	base, err := optionBase(name)
 	if err != nil || strings.HasPrefix(base, "@") {

@@ -2,9 +2,10 @@ package tmux
 
 import "strconv"
 
-// PaneID is the id of a pane: a percent sign and a number, such as "%3". It is unique for the life
-// of a tmux server, and a pane keeps it wherever it is moved. Valid ids name the same pane if and
-// only if they are equal: tmux also takes "%03" for "%3", but that is not valid here.
+// PaneID is the id of a pane: a percent sign and a number, such as "%3". It is unique for
+// the life of a tmux server, and a pane keeps it wherever it is moved. Valid ids name the
+// same pane if and only if they are equal: tmux also takes "%03" for "%3", but that is not
+// valid here.
 type PaneID string
 
 // WindowID is the id of a window: an at sign and a number, as in "@1".
@@ -32,10 +33,10 @@ func validID(sigil byte, s string) bool {
 }
 
 // A Target names the object a command works on. Ids, references ([SessionRef], [WindowRef],
-// [PaneRef], [ClientRef]) and the rows that embed them are targets. [Named] and [TargetSpec] cover
-// the rest.
+// [PaneRef], [ClientRef]) and the rows that embed them are targets. [Named] and
+// [TargetSpec] cover the rest.
 type Target interface {
-	// TargetSpec is the text tmux is given.
+	// TargetSpec returns the target in tmux's syntax.
 	TargetSpec() string
 }
 
@@ -43,13 +44,13 @@ func (id PaneID) TargetSpec() string    { return string(id) }
 func (id WindowID) TargetSpec() string  { return string(id) }
 func (id SessionID) TargetSpec() string { return string(id) }
 
-// TargetSpec is a target in tmux's own syntax, for example "main:2.1", "{last}" or "=work:". It is
-// passed on as is, and tmux also matches it as a prefix and a pattern. Prefer ids.
+// TargetSpec is a target in tmux's own syntax, such as "main:2.1", "{last}" or "=work:". It
+// is passed on unchanged, and tmux also matches it as a prefix and a pattern. Prefer ids.
 type TargetSpec string
 
 func (t TargetSpec) TargetSpec() string { return string(t) }
 
-// Named is the session with exactly this name, which is not matched as a prefix or a pattern.
+// Named is the session with exactly this name, never matched as a prefix or pattern.
 type Named string
 
 func (n Named) TargetSpec() string { return "=" + string(n) + ":" }
@@ -79,8 +80,8 @@ type PaneRef struct {
 	ID PaneID `json:"pane_id"`
 }
 
-// ClientRef refers to a client of a server by its name: its terminal ("/dev/pts/3") or, if it has
-// none, "client-" and its process id.
+// ClientRef refers to a client of a server by its name: its terminal ("/dev/pts/3") or, if
+// it has none, "client-" and its process id.
 type ClientRef struct {
 	handle
 	Name string `json:"client_name"`
@@ -97,7 +98,7 @@ func (r WindowRef) TargetSpec() string  { return string(r.ID) }
 func (r PaneRef) TargetSpec() string    { return string(r.ID) }
 func (r ClientRef) TargetSpec() string  { return r.Name }
 
-// ref is what the row decoder fills the embedded reference types through.
+// ref is how the row decoder fills in embedded references.
 type ref interface {
 	bind(srv *Server, value string)
 }
@@ -120,5 +121,5 @@ func (s *Server) Pane(id PaneID) PaneRef { return PaneRef{handle{s}, id} }
 // Client returns a reference to the client with the given name, without looking it up.
 func (s *Server) Client(name string) ClientRef { return ClientRef{handle{s}, name} }
 
-// Buffer returns a reference to the paste buffer with the given name, without looking it up.
+// Buffer returns a reference to the paste buffer of the given name, without a lookup.
 func (s *Server) Buffer(name string) BufferRef { return BufferRef{handle{s}, name} }

@@ -8,35 +8,35 @@ import (
 	"strings"
 )
 
-// Limits of what [Inert] takes. tmux expands formats in its only thread, so one that takes
-// long stops every session.
+// Limits on the formats that [Inert] accepts. tmux expands formats in its only thread, so a
+// slow one stops every session.
 const (
 	maxInertBytes = 2000
 	maxInertDepth = 5
-	// maxInertValues is how many bytes all values that a format reads may have together.
+	// maxInertValues is the most bytes that all values read by a format may have together.
 	maxInertValues = 64 << 10
 )
 
-// Inert rewrites a format that is not trusted as one that can do nothing but read what is no
-// secret, and read it cheaply: it runs no command, shows no paste buffer and no environment, and
-// keeps a tmux of version v neither busy nor growing. Percent signs are text. A format that it
-// does not take is an [ErrArgument] that says why.
+// Inert rewrites an untrusted format as one that can only read values that are not secret,
+// and read them cheaply: it runs no command, shows no paste buffer and no environment, and
+// keeps tmux version v neither busy nor growing. Percent signs are literal. If the format
+// is not accepted, the error is an [ErrArgument] that says why.
 //
-// The format is not searched for what is bad. It is parsed, and what tmux gets is written anew
-// from the parts that are known:
+// The format is not searched for dangerous parts. It is parsed, and written anew from the
+// parts known to be safe:
 //
-//   - text, styles such as #[bold], and the names of one letter such as #S;
-//   - #{name}, where the name is a [Token], an option or an @option. Others tmux would look up
-//     in its environment. Tokens of paste buffers are not taken, and those of other versions
-//     are empty;
+//   - text, styles such as #[bold], and one-letter names such as #S;
+//   - #{name}, where the name is a [Token], an option or an @option; tmux would look up
+//     others in its environment. Tokens of paste buffers are not accepted, and those of
+//     other versions are empty;
 //   - #{?name,a,b}, and #{==:a,b}, #{!=:a,b}, #{&&:a,b} and #{||:a,b};
 //   - #{l:text}, and before a name or a format any of =20: p20: t: t/p: b: d: n: w: q:, or
-//     several with a semicolon between.
+//     several separated by semicolons.
 //
-// Formats are at most 5 deep and have at most 2,000 bytes, and their values 64 kB together, each
-// as often as it is there; for longer ones tmux expands to a mark for [CheckInert]. There are no
-// loops, so the size of a format bounds what it costs: lists are for loops, and regular
-// expressions for the caller.
+// A format may be 5 deep and 2,000 bytes long, and its values 64 kB together, each counted
+// as often as it occurs; if they are longer, tmux expands the format to a mark that
+// [CheckInert] detects. There are no loops, so the length of a format bounds its cost. For
+// loops use a list; match regular expressions in the caller.
 func Inert(format string, v Version) (Format, error) {
 	if len(format) > maxInertBytes {
 		return "", argumentError("a format of more than %d bytes", maxInertBytes)
@@ -46,7 +46,7 @@ func Inert(format string, v Version) (Format, error) {
 	if err != nil || p.uses == 0 {
 		return part.format, err
 	}
-	// Each name once is enough to know the length.
+	// It is enough to measure each name once.
 	var values Format
 	for _, name := range p.long {
 		values += p.guarded(name, "#{"+Format(name)+"}")
@@ -55,12 +55,12 @@ func Inert(format string, v Version) (Format, error) {
 	return Format(fmt.Sprintf("#{?#{e|<=|:#{n:%s},%d},%s,%s%d;}", values, limit, part.format, inertMark, limit)), nil
 }
 
-// inertMark is what a format expands to whose values are too long for it. No program on a
-// screen can know it.
+// inertMark is what a format expands to if its values are too long. No program on a screen
+// can know it.
 var inertMark = "inert" + rand.Text()
 
-// CheckInert returns an [ErrArgument] if text, to which a format of [Inert] expanded, lacks values
-// because they are too long.
+// CheckInert returns an [ErrArgument] if text, the expansion of a format from [Inert],
+// lacks values because they are too long.
 func CheckInert(text string) error {
 	_, after, found := strings.Cut(text, inertMark)
 	if !found {
@@ -78,21 +78,21 @@ type inertParser struct {
 	uses     int      // how often they are read
 }
 
-// inertPart is a part of a format, as tmux shall read it.
+// inertPart is a part of a format, as written for tmux.
 type inertPart struct {
 	format  Format
-	text    string // if it has no formats
+	text    string // of a part without formats
 	formats bool
 }
 
-// formatAliases are the names of one letter.
+// formatAliases are the one-letter names.
 var formatAliases = map[byte]string{
 	'D': "pane_id", 'F': "window_flags", 'H': "host", 'I': "window_index", 'P': "pane_index",
 	'S': "session_name", 'T': "pane_title", 'W': "window_name", 'h': "host_short",
 }
 
-// sequence reads text and formats up to an unescaped byte of end, which it leaves, or to the end
-// of everything if end is empty.
+// sequence parses text and formats up to an unescaped byte of end, which it leaves, or to
+// the end of the input if end is empty.
 func (p *inertParser) sequence(end string) (part inertPart, err error) {
 	var text strings.Builder
 	flush := func() {
@@ -111,7 +111,7 @@ func (p *inertParser) sequence(end string) (part inertPart, err error) {
 			p.i++
 			continue
 		}
-		// The beginning of a style stays as it is, with all before it.
+		// The beginning of a style is kept, with every # before it.
 		if run := len(rest) - len(strings.TrimLeft(rest, "#")); run < len(rest) && rest[run] == '[' {
 			text.WriteString(rest[:run+1])
 			p.i += run + 1
@@ -162,7 +162,7 @@ func (p *inertParser) sequence(end string) (part inertPart, err error) {
 
 var errInertOpen = argumentError("a #{ without its }")
 
-// value reads a name with modifiers.
+// value returns the format for a name with modifiers.
 func (p *inertParser) value(modifiers, name string) Format {
 	if t := tokensByName()[name]; t == nil || t.Type == "string" || strings.HasPrefix(t.Type, "[]") {
 		p.uses++
@@ -173,7 +173,8 @@ func (p *inertParser) value(modifiers, name string) Format {
 	return p.guarded(name, "#{"+Format(modifiers+name)+"}")
 }
 
-// guarded expands to nothing where a token must not be expanded: see [Token.Scoped].
+// guarded returns a format that expands to nothing where the token must not be expanded:
+// see [Token.Scoped].
 func (p *inertParser) guarded(name string, f Format) Format {
 	if t := tokensByName()[name]; t != nil && t.Scoped && !p.v.Has(Version{Major: 3, Minor: 3}) {
 		return "#{?" + Format(identity[t.Scope]) + "," + f + ",}"
@@ -181,12 +182,12 @@ func (p *inertParser) guarded(name string, f Format) Format {
 	return f
 }
 
-// absent is the name of an option that nobody sets. It stands for names that other versions of
-// tmux have, which are empty in this one.
+// absent is an option that nobody sets. It replaces names that only other versions of tmux
+// have, which are empty in this one.
 const absent = "@tmux-mcp-absent"
 
-// known refuses the names that no tmux has, and the names of paste buffers. This version would
-// look up what it lacks in its environment, so that becomes absent.
+// known refuses names that no tmux has, and names of paste buffers. A name that only other
+// versions have becomes absent, since this one would look it up in its environment.
 func (p *inertParser) known(name string) (string, error) {
 	base, _, _ := strings.Cut(name, "[")
 	if strings.HasPrefix(name, "@") {
@@ -210,13 +211,13 @@ func (p *inertParser) known(name string) (string, error) {
 }
 
 var (
-	// inertName is a token, a user option, or an option, with an index perhaps.
+	// inertName matches a token, a user option, or an option, with an optional index.
 	inertName = regexp.MustCompile(`^@?[A-Za-z_][A-Za-z0-9_-]*(\[[A-Za-z0-9_-]+\])?$`)
-	// inertModifiers are those of a value, which only change its text.
+	// inertModifiers matches modifiers that only change the text of a value.
 	inertModifiers = regexp.MustCompile(strings.ReplaceAll("^(M;)*M:", "M", `(?:[bdnwqt]|t/p|[=p]-?(?:[0-9]{1,3}|1000))`))
 )
 
-// braces reads what follows #{, with the closing brace.
+// braces parses what follows #{, including the closing brace.
 func (p *inertParser) braces() (Format, error) {
 	if p.depth++; p.depth > maxInertDepth {
 		return "", argumentError("formats more than %d deep", maxInertDepth)
@@ -255,7 +256,7 @@ func (p *inertParser) braces() (Format, error) {
 	return "#{" + Format(modifiers) + part.format + "}", nil
 }
 
-// operator reads the operands of a condition or comparison, and the closing brace.
+// operator parses the operands of a condition or comparison, including the closing brace.
 func (p *inertParser) operator(op string) (Format, error) {
 	var operands []inertPart
 	for {
@@ -286,7 +287,7 @@ func (p *inertParser) operator(op string) (Format, error) {
 			}
 			texts[0] = p.value("", name)
 		} else {
-			texts[0] = "" // false, unless the environment has it
+			texts[0] = "" // what tmux takes it for, unless its environment has the name
 		}
 		return "#{?" + texts[0] + "," + texts[1] + "," + append(texts, "")[2] + "}", nil
 	case (op == "==" || op == "!=") && n == 2:
@@ -295,7 +296,7 @@ func (p *inertParser) operator(op string) (Format, error) {
 	return "", argumentError("%s with %d operands", op, len(operands))
 }
 
-// literal reads what l: leaves as it is, and the closing brace.
+// literal parses the text after l:, including the closing brace.
 func (p *inertParser) literal(text *strings.Builder) error {
 	for depth := 0; p.i < len(p.s); p.i++ {
 		c, rest := p.s[p.i], p.s[p.i:]

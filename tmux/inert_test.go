@@ -17,7 +17,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// inertLines are the lines of a section of testdata/inert.txtar.
+// inertLines returns the lines of a section of testdata/inert.txtar.
 func inertLines(t testing.TB, section string) (lines []string) {
 	t.Helper()
 	for _, file := range must[*txtar.Archive](t)(txtar.ParseFile("testdata/inert.txtar")).Files {
@@ -31,7 +31,7 @@ func inertLines(t testing.TB, section string) (lines []string) {
 	return lines
 }
 
-// inertServer is a server with something in it that each format below shows.
+// inertServer returns a server with something in it that each format below shows.
 func inertServer(t testing.TB) *tmux.Server {
 	srv := tmuxtest.New(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "main", "-n", "win dow", "cat")
@@ -57,7 +57,7 @@ func inert(t testing.TB, srv *tmux.Server, format string) string {
 	return *got
 }
 
-// What tmux makes of a format that is taken, it makes of the rewritten one.
+// A format that is accepted expands in the same way after it is rewritten.
 func TestInertFormatsExpandAsTheyAre(t *testing.T) {
 	t.Parallel()
 	srv := inertServer(t)
@@ -72,7 +72,7 @@ func TestInertFormatsExpandAsTheyAre(t *testing.T) {
 	}
 }
 
-// guarded keeps tokens away from tmux 3.2a that would end it.
+// guarded keeps away from tmux 3.2a the tokens that would crash it.
 func guarded(t testing.TB, srv *tmux.Server, format string) string {
 	if v, _ := srv.Version(tmuxtest.Context(t)); v.Has(tmux.Version{Major: 3, Minor: 3}) {
 		return format
@@ -80,7 +80,7 @@ func guarded(t testing.TB, srv *tmux.Server, format string) string {
 	return strings.NewReplacer("#{client_created}", "", "#{?client_created,a,b}", "b").Replace(format)
 }
 
-// What versions read differently is what the newest makes of it on all.
+// Formats that versions read differently expand on all as on the newest.
 func TestInertFormatsAreTheSameOnAllVersions(t *testing.T) {
 	t.Parallel()
 	srv := inertServer(t)
@@ -101,7 +101,7 @@ func TestInertRefuses(t *testing.T) {
 			t.Errorf("%.60q: %q, %v; want an error with %q", format, f, err, why)
 		}
 	}
-	// What only other versions have is empty, and not looked up in the environment.
+	// Names that only other versions have are empty, and not looked up in the environment.
 	for format, v := range map[string]tmux.Version{
 		"#{pane_x}": {Major: 3, Minor: 2}, "#{theme}": {Major: 3, Minor: 2}, "#{?pane_dead_signal,a,b}": {Major: 3, Minor: 2}, "#{loop_last_flag}": {Major: 3, Minor: 8},
 	} {
@@ -111,8 +111,8 @@ func TestInertRefuses(t *testing.T) {
 	}
 }
 
-// FuzzInert expands whatever Inert takes on a real server, where values try to
-// run commands, and looks for the file that any of them would make.
+// FuzzInert expands whatever Inert accepts on a real server, where values try to run
+// commands, and looks for the file that any of them would create.
 func FuzzInert(f *testing.F) {
 	for _, seed := range inertLines(f, "seeds") {
 		f.Add(seed)
@@ -137,7 +137,7 @@ func FuzzInert(f *testing.F) {
 		}
 		var b tmux.Batch
 		tmux.Displayed(&b, tmux.DisplayMessage{Target: tmux.PaneID("%0"), Message: safe})
-		// tmux ends a client's jobs when the client leaves, so it stays a little.
+		// tmux ends a client's jobs when the client leaves, so it stays for a while.
 		tmux.Add(&b, tmux.IfShell{Condition: "sleep 0.02"})
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
@@ -151,13 +151,13 @@ func FuzzInert(f *testing.F) {
 	})
 }
 
-// Whatever is taken, tmux makes little of it: the most of each kind of part, with values as
-// long as it affords.
+// Every accepted format is cheap for tmux: the most of each kind of part, with the longest
+// values allowed.
 func TestInertFormatsAreCheap(t *testing.T) {
 	t.Parallel()
 	srv := inertServer(t)
 	for n := 64; n <= 64<<10; n *= 2 {
-		for i := 0; i < n; i += 4096 { // more at once than tmux takes of some versions
+		for i := 0; i < n; i += 4096 { // some versions of tmux accept no more at once
 			tmuxtest.Run(t, srv, "set-option", "-ga", fmt.Sprint("@v", n), strings.Repeat("é; ", min(n, 4096)/4))
 		}
 	}
@@ -180,7 +180,7 @@ func TestInertFormatsAreCheap(t *testing.T) {
 	}
 }
 
-// memory is what a process has had in memory at most, in kB; 0 where the system does not count it.
+// memory returns the peak memory of a process in kB; 0 if the system does not count it.
 func memory(t *testing.T, pid string) (kB int) {
 	text, err := os.ReadFile("/proc/" + pid + "/status")
 	_, after, _ := strings.Cut(string(text), "VmHWM:")

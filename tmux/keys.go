@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// SendKeys sends keys to a pane: names such as "C-c", "Enter" or "M-Left", or characters. A word
-// that is not the name of a key is typed as is. In a pane that is in a mode, such as copy mode,
+// SendKeys sends keys to a pane: names such as "C-c", "Enter" or "M-Left", or characters. A
+// word that is not a key name is typed as is. If the pane is in a mode, such as copy mode,
 // keys go to the mode's key table instead of the program.
 //
-// A SendKeys without Keys only does what its flags say: Reset, or Repeat alone, which sets the
-// count for the next copy mode command.
+// Without Keys, only the flags have an effect: Reset, or Repeat alone, which sets the count
+// for the next copy mode command.
 type SendKeys struct {
 	Target Target `flag:"t"`
 	// Client is the client whose key table ToClient uses.
 	Client Target `flag:"c" since:"3.4"`
 	// Expand expands formats in the arguments of a copy mode Command.
 	Expand bool `flag:"F"`
-	// Hex takes each of Keys as the hexadecimal number of one byte, which is
-	// written to the program as it is.
+	// Hex takes each of Keys as the hexadecimal number of one byte, which is written to the
+	// program unchanged.
 	Hex bool `flag:"H"`
-	// ToClient gives the keys to Client, so that key bindings apply.
+	// ToClient sends the keys to Client, so that key bindings apply.
 	ToClient bool `flag:"K" since:"3.4"`
-	// Literal takes Keys as text, never as names of keys.
+	// Literal takes Keys as text, never as key names.
 	Literal bool `flag:"l"`
-	// Mouse passes a mouse event on; it works in a key binding only.
+	// Mouse passes on a mouse event; it works only in a key binding.
 	Mouse bool `flag:"M"`
-	// Repeat sends the keys so many times; once when zero.
+	// Repeat sends the keys this many times; 0 means once.
 	Repeat int `flag:"N"`
 	// Reset resets the terminal state of the pane first.
 	Reset bool `flag:"R"`
@@ -37,7 +37,7 @@ type SendKeys struct {
 	Keys    []string `arg:""`
 }
 
-// SendPrefix sends the prefix key to a pane, or with Second the other one.
+// SendPrefix sends the prefix key to a pane or, with Second, the second prefix key.
 type SendPrefix struct {
 	Target Target `flag:"t"`
 	Second bool   `flag:"2"`
@@ -51,9 +51,9 @@ func (r PaneRef) SendKeys(ctx context.Context, keys ...string) error {
 	return r.srv.run(ctx, SendKeys{Target: r, Keys: keys})
 }
 
-// SendText types text into the pane: exactly these bytes, with no key names and no Enter at the
-// end. The text may be of any length and contain any byte except NUL. If the window's option
-// synchronize-panes is on, every pane receives it. See [PaneRef.Paste] for pasting.
+// SendText types text into the pane: exactly these bytes, with no key names and no Enter at
+// the end. The text may be of any length and contain any byte except NUL. If the window's
+// option synchronize-panes is on, every pane receives it. See [PaneRef.Paste] for pasting.
 func (r PaneRef) SendText(ctx context.Context, text string) error {
 	return r.typing(ctx, text)
 }
@@ -71,26 +71,26 @@ func (r PaneRef) typing(ctx context.Context, text string, after ...Command) erro
 	return r.srv.run(ctx, append(cmds, after...)...)
 }
 
-// Reset resets the pane's terminal and clears its screen and history, in one round trip. The
-// program in the pane does not notice.
+// Reset resets the pane's terminal and clears its screen and history, in one round trip.
+// The program in the pane does not notice.
 func (r PaneRef) Reset(ctx context.Context) error {
-	// In this order: the reset scrolls the screen into the history.
+	// In this order, because the reset scrolls the screen into the history.
 	return r.srv.run(ctx, SendKeys{Target: r, Reset: true}, ClearHistory{Target: r})
 }
 
-// Typing returns the commands that type text into the target's pane, as [PaneRef.SendText] does,
-// for a [Batch] or [Server.Do].
+// Typing returns the commands that type text into the target's pane, as [PaneRef.SendText]
+// does, for a [Batch] or [Server.Do].
 //
-// Literal keys carry any text, in one command of any length. But from tmux 3.5 on, a newline or
-// another control character that no keyboard has reaches a program that asked for extended keys as
-// an escape sequence. So for a text with one Typing asks, in a round trip of its own, whether the
-// program did; for such a program the text is sent as the numbers of its bytes, which costs tmux
-// about 4 µs each.
+// Literal keys can carry any text, in one command of any length. But from tmux 3.5 on, a
+// newline or another control character that not every keyboard has reaches a program that
+// has enabled extended keys as an escape sequence. If text has one, Typing therefore
+// queries the pane's key mode in an extra round trip. If extended keys are on, the text is
+// sent as the numbers of its bytes, which costs tmux about 4 µs each.
 func (s *Server) Typing(ctx context.Context, target Target, text string) ([]Command, error) {
 	if strings.IndexByte(text, 0) >= 0 {
 		return nil, argumentError("text with a NUL byte")
 	}
-	// Without text, too: a pane that does not exist is still an error.
+	// Even for an empty text: a pane that does not exist is still an error.
 	literal := []Command{SendKeys{Target: target, Literal: true, Keys: []string{text}}}
 	if !strings.ContainsFunc(text, notPlainKey) {
 		return literal, nil
@@ -113,9 +113,9 @@ func (s *Server) Typing(ctx context.Context, target Target, text string) ([]Comm
 	return byNumber, nil
 }
 
-// keysAtOnce is how many keys there are in a command: tmux takes longer for longer ones, and for
-// more of them.
+// keysAtOnce is the number of keys per command: tmux gets slower both with longer commands
+// and with more of them.
 const keysAtOnce = 64
 
-// notPlainKey reports the control characters that are not a key of their own on every keyboard.
+// notPlainKey reports whether r is a control character that is not a key on every keyboard.
 func notPlainKey(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != 0x1b }

@@ -27,7 +27,7 @@ func record(t testing.TB, srv *tmux.Server) *recorder {
 	return &recorder{PaneRef: srv.Pane(tmux.PaneID(id)), path: path}
 }
 
-// next is what came since the last call, up to a NUL byte sent now.
+// next returns what has arrived since the last call, up to a NUL byte sent now.
 func (r *recorder) next(t testing.TB) []byte {
 	t.Helper()
 	ok(t, do(tmuxtest.Context(t), r.Server(), tmux.SendKeys{Target: r, Hex: true, Keys: []string{"0"}}))

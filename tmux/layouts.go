@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Layout is an arrangement of the panes of a window: one of the named layouts, or a custom one
-// such as the value of the token window_layout.
+// Layout is an arrangement of the panes of a window: one of the named layouts, or a custom
+// one such as the value of the token window_layout.
 type Layout string
 
 // The named layouts. The mirrored ones need tmux 3.5.
@@ -26,27 +26,27 @@ const (
 	Tiled                  Layout = "tiled"
 )
 
-// namedLayouts are the names and the versions that brought them.
+// namedLayouts maps the named layouts to the versions that introduced them.
 var namedLayouts = map[Layout]Version{
 	EvenHorizontal: {}, EvenVertical: {}, MainHorizontal: {}, MainVertical: {}, Tiled: {},
 	MainHorizontalMirrored: MirroredLayouts.Since, MainVerticalMirrored: MirroredLayouts.Since,
 }
 
-// Named reports whether the layout is a named one, of any version.
+// Named reports whether the layout is a named one in any version.
 func (l Layout) Named() bool {
 	_, named := namedLayouts[l]
 	return named
 }
 
-// SelectLayout arranges the panes of a window. Layouts are validated before tmux sees them: some
-// words crash the server of tmux 3.3, and some broken custom layouts that of 3.7.
+// SelectLayout arranges the panes of a window. Layouts are validated before tmux sees them:
+// some words crash the server of tmux 3.3, and some malformed custom layouts that of 3.7.
 type SelectLayout struct {
 	Target   Target `flag:"t"` // a pane or window
-	Spread   bool   `flag:"E"` // instead: make the panes beside the target even
+	Spread   bool   `flag:"E"` // instead: even out the panes beside the target
 	Next     bool   `flag:"n"` // as [NextLayout]
 	Previous bool   `flag:"p"` // as [PreviousLayout]
-	Undo     bool   `flag:"o"` // instead: the layout before the last change
-	// Layout is the window's last named layout again when empty.
+	Undo     bool   `flag:"o"` // instead: undo the last layout change
+	// Layout is the layout; empty means the window's last named layout.
 	Layout Layout `arg:""`
 }
 
@@ -98,8 +98,8 @@ func abbreviate(s string) string {
 
 // LayoutCell is a cell of a custom layout: a pane, or a row or column of cells.
 type LayoutCell struct {
-	// Kind is 'p' for a pane, 'h' for cells side by side, 'v' for cells one
-	// above the other.
+	// Kind is 'p' for a pane, 'h' for cells side by side, 'v' for cells one above the
+	// other.
 	Kind          byte
 	Width, Height int
 	X, Y          int // of the upper left corner, within the window
@@ -110,13 +110,12 @@ type LayoutCell struct {
 	floating bool
 }
 
-// maxLayoutSize is the largest width or height of a window, PANE_MAXIMUM in
-// tmux's source.
+// maxLayoutSize is the largest width or height of a window, PANE_MAXIMUM in tmux's source.
 const maxLayoutSize = 10000
 
 // ParseLayout parses a custom layout, in tmux's old form (a checksum, then
-// "80x24,0,0{40x24,0,0,0,39x24,41,0,1}") or the JSON of tmux 3.8. It fails with [ErrArgument],
-// also for a named layout.
+// "80x24,0,0{40x24,0,0,0,39x24,41,0,1}") or the JSON of tmux 3.8. It fails with
+// [ErrArgument] for anything else, including a named layout.
 func ParseLayout(l Layout) (LayoutCell, error) {
 	var root LayoutCell
 	var err error
@@ -150,8 +149,8 @@ func (c LayoutCell) Layout() Layout {
 	return Layout(fmt.Sprintf("%04x,%s", layoutChecksum(b.String()), b.String()))
 }
 
-// Classic returns the layout in the old form, which every tmux reads. One with floating panes, which
-// only JSON can express, or that is no layout is returned as it is.
+// Classic returns the layout in the old form, which every tmux reads. A layout that is
+// invalid or has floating panes, which only JSON can express, is returned unchanged.
 func (l Layout) Classic() Layout {
 	if !strings.HasPrefix(string(l), "{") {
 		return l
@@ -183,7 +182,7 @@ func (c LayoutCell) write(b *strings.Builder) {
 	b.WriteByte(brackets[1])
 }
 
-// tiled is the cell without floating panes.
+// tiled returns the cell without floating panes.
 func (c LayoutCell) tiled() LayoutCell {
 	cells := make([]LayoutCell, 0, len(c.Cells))
 	for _, child := range c.Cells {
@@ -203,9 +202,9 @@ func layoutChecksum(s string) uint16 {
 	return sum
 }
 
-// fits checks what tmux checks once the cells are made: the children of a cell
-// fill it, with a line between two. The outermost cell may be wrong, as older
-// versions wrote it; tmux mends that.
+// fits checks what tmux checks once it has made the cells: the children of a cell fill it,
+// with a line between two. The outermost cell may be wrong, as older versions wrote it;
+// tmux corrects that.
 func (c LayoutCell) fits(outermost bool) error {
 	if c.Width < 1 || c.Height < 1 || c.Width > maxLayoutSize || c.Height > maxLayoutSize {
 		return fmt.Errorf("a cell of %dx%d; sizes are from 1 to %d", c.Width, c.Height, maxLayoutSize)
@@ -213,7 +212,7 @@ func (c LayoutCell) fits(outermost bool) error {
 	if c.Kind == 'p' {
 		return nil
 	}
-	// The cells stand in a row along one side of c, and are as long as the other.
+	// The cells are in a row along one side of c and as long as the other.
 	sides := func(cell LayoutCell) (along, across int) {
 		if c.Kind == 'v' {
 			return cell.Height, cell.Width
@@ -263,7 +262,7 @@ func parseOldLayout(s string) (LayoutCell, error) {
 
 type layoutParser struct{ s string }
 
-// maxLayoutDepth keeps the parsers' recursion, and tmux's, small.
+// maxLayoutDepth bounds the parsers' recursion, and tmux's.
 const maxLayoutDepth = 100
 
 func (p *layoutParser) cell(depth int) (LayoutCell, error) {
@@ -345,7 +344,7 @@ type jsonCell struct {
 	Y      *int        `json:"y"`
 	Cells  []*jsonCell `json:"c"`
 	Active *bool       `json:"a"`
-	Last   *int        `json:"l"` // place among the panes last active
+	Last   *int        `json:"l"` // rank among the last active panes
 	Index  *int        `json:"i"`
 	Z      *int        `json:"z"` // of a floating pane
 	ID     *PaneID     `json:"I"`
@@ -371,7 +370,7 @@ func parseJSONLayout(s string) (LayoutCell, error) {
 	if err != nil {
 		return root, err
 	}
-	// Floating panes stand among the others, and take no room from them.
+	// Floating panes are listed among the others but take no room from them.
 	return root, root.tiled().fits(true)
 }
 
@@ -405,8 +404,8 @@ func (j *jsonCell) cell(depth int) (LayoutCell, error) {
 	return c, nil
 }
 
-// SelectLayout arranges the window's panes. It fails if a custom layout has another number of
-// panes than the window, because tmux would drop cells.
+// SelectLayout arranges the window's panes. It fails if a custom layout and the window have
+// different numbers of panes, because tmux would drop cells.
 func (r WindowRef) SelectLayout(ctx context.Context, layout Layout) (Window, error) {
 	cmd := SelectLayout{Target: r, Layout: layout}
 	if layout.Named() || layout == "" {
@@ -427,7 +426,7 @@ func (r WindowRef) SelectLayout(ctx context.Context, layout Layout) (Window, err
 	return first(r.srv, *rows, err, r.self(), Object{"window", string(r.ID)})
 }
 
-// UndoLayout restores the layout before its last change.
+// UndoLayout undoes the last change of the window's layout.
 func (r WindowRef) UndoLayout(ctx context.Context) (Window, error) {
 	return after[Window](ctx, r.srv, SelectLayout{Target: r, Undo: true}, r.self())
 }

@@ -10,7 +10,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// threePanes is a window with a pane at the left and two at the right.
+// threePanes returns a window with a pane on the left and two on the right.
 func threePanes(t testing.TB) (*tmux.Server, tmux.WindowRef) {
 	srv, ctx := started(t), tmuxtest.Context(t)
 	right := must[tmux.Pane](t)(srv.Pane("%0").Split(ctx, tmux.SplitWindow{Right: true}))
@@ -59,8 +59,7 @@ func TestClassicLayouts(t *testing.T) {
 	}
 }
 
-// What is no layout is refused before tmux, of which some versions die of it,
-// sees it.
+// Invalid layouts are refused before tmux, of which some versions crash, sees them.
 func TestBrokenLayoutsAreRefused(t *testing.T) {
 	t.Parallel()
 	srv, w := threePanes(t)
@@ -87,8 +86,8 @@ func TestBrokenLayoutsAreRefused(t *testing.T) {
 	equal(t, "panes", 3, len(must[[]tmux.Pane](t)(srv.Panes(ctx))))
 }
 
-// The parser does not panic, and tmux survives what it lets pass: each layout
-// is tried with as many panes as it has, up to four, and with more of them.
+// The parser does not panic, and tmux survives what it accepts: each layout is tried with
+// as many panes as it has, up to four, and with more of them.
 func FuzzLayouts(f *testing.F) {
 	srv := started(f)
 	ctx := f.Context()
@@ -130,7 +129,7 @@ func FuzzLayouts(f *testing.F) {
 			return
 		}
 		if again, err := tmux.ParseLayout(root.Layout()); err != nil || again.Panes() != root.Panes() {
-			// A cell that only floating panes are in has no old form.
+			// A cell that contains only floating panes has no old form.
 			if !strings.Contains(body, `"z"`) {
 				t.Fatalf("%q is written as %q: %v", l, root.Layout(), err)
 			}

@@ -18,8 +18,8 @@ import (
 
 const limitedEnv = "TMUX_TEST_LIMITED"
 
-// A process that has no file descriptors left says so: it does not take the server for dead, nor
-// does it change the way to it.
+// A process that has run out of file descriptors says so: it does not take the server for
+// dead, or change the transport.
 func TestFileDescriptorsRunOut(t *testing.T) {
 	if at := os.Getenv(limitedEnv); at != "" {
 		way, socket, _ := strings.Cut(at, ":")
@@ -86,7 +86,7 @@ func withoutDescriptors(t *testing.T, way tmux.Transport, socket string) {
 	expect(t, !strings.Contains(log.String(), "using the tmux program"), "the way changed:\n%s", &log)
 }
 
-// Each of these errors of the system is named, with what to do.
+// Each of these system errors is named, with what to do.
 func TestWhatRunsOutIsNamed(t *testing.T) {
 	t.Parallel()
 	for errno, want := range map[syscall.Errno]string{

@@ -6,21 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// The rows of a pane's normal screen are numbered from the oldest of its history. A row keeps its
-// number when the screen scrolls and when the pane gets higher or lower: the number is the size of
-// the history and the row on the screen, together. Numbers change when tmux trims or clears the
-// history, when the pane gets wider or narrower, and, below it, when a part of the screen scrolls.
+// The rows of a pane's normal screen are numbered from the oldest of its history. A row's
+// number is the size of the history plus its row on the screen, and does not change when
+// the screen scrolls or the pane's height changes. Numbers change when tmux trims or clears
+// the history, when the pane's width changes and, below it, when a part of the screen
+// scrolls.
 
-// PaneState is what a [Look] knows of a pane besides its text.
+// PaneState is the state of a pane in a [Look], apart from its text.
 type PaneState struct {
 	ID PaneID `tmux:"pane_id"`
-	// PID is empty from tmux 3.8 on once the program has let go of its terminal, which
-	// is before the pane is Dead.
+	// PID is empty from tmux 3.8 on once the program has closed its terminal, which happens
+	// before the pane is Dead.
 	PID        string `tmux:"pane_pid"`
 	TTY        string `tmux:"pane_tty"`
 	Dead       bool   `tmux:"pane_dead"`
 	DeadStatus *int   `tmux:"pane_dead_status"`
-	// Bell is set while a bell that nobody has seen stands in the pane's window.
+	// Bell is set while the pane's window has a bell that nobody has seen.
 	Bell bool `tmux:"window_bell_flag"`
 	// Alternate is set while the program draws on the alternate screen.
 	Alternate bool `tmux:"alternate_on"`
@@ -29,14 +30,14 @@ type PaneState struct {
 	// CursorX and CursorY are the cursor's column and row on the screen, from 0.
 	CursorX int `tmux:"cursor_x"`
 	CursorY int `tmux:"cursor_y"`
-	// History is the number of rows above the screen, and Limit the most there can be.
+	// History is the number of rows above the screen, and Limit its maximum.
 	History int `tmux:"history_size"`
 	Limit   int `tmux:"history_limit"`
-	// Generation counts what the pane has printed; nil before tmux 3.8.
+	// Generation counts the pane's output; nil before tmux 3.8.
 	Generation *int64 `tmux:"pane_output_generation,since=3.8"`
 
-	// How often the history was cleared or wrapped anew, how many rows it was given,
-	// and how many were trimmed.
+	// How often the history was cleared or rewrapped, how many rows were added to it, and
+	// how many were trimmed.
 	HistoryGeneration *int64 `tmux:"history_generation,since=3.8"`
 	HistoryAdded      *int64 `tmux:"history_added,since=3.8"`
 	HistoryCollected  *int64 `tmux:"history_collected,since=3.8"`
@@ -49,51 +50,53 @@ func (s PaneState) counted() bool {
 	return s.HistoryGeneration != nil && s.HistoryAdded != nil && s.HistoryCollected != nil
 }
 
-// Look is one look at a pane: what it shows, and what has become new since an earlier look. See
+// Look is one look at a pane: what it shows, and what is new since an earlier look. See
 // [PaneRef.Look].
 type Look struct {
 	PaneState
-	// New are the lines that were printed, changed or drawn since the earlier look, in their order:
-	// first the history and the normal screen, then the alternate screen. A line that was wrapped is
-	// one line. A line that has only moved is not new, unless from the alternate screen to the normal
-	// one. Spaces at the ends of lines are removed.
+	// New holds the lines printed, changed or drawn since the earlier look, in order: first
+	// the history and the normal screen, then the alternate screen. A wrapped line is one
+	// line. A line that only moved is not new, unless it moved from the alternate screen to
+	// the normal one. Trailing spaces are removed.
 	New []string
-	// NewRows are the numbers of the rows in which the lines of New begin. Rows of the history and the
-	// normal screen count from 0, the oldest; those of the alternate screen from -1 down.
+	// NewRows holds the number of the first row of each line of New. Rows of the history
+	// and the normal screen count from 0, the oldest; those of the alternate screen from -1
+	// down.
 	NewRows []int
-	// Shift is by how much the numbers of rows fell since the earlier look, because tmux trimmed the
-	// history; -1 if that is not known.
+	// Shift is by how much row numbers fell since the earlier look because tmux trimmed the
+	// history; -1 if unknown.
 	Shift int
-	// Missed is set unless New is proven to have everything. New is then what the screen shows or, if
-	// nothing is wrong but that rows below the cursor may have been cut off, what is new.
+	// Missed is set unless New is proven to be complete. New then holds what the screen
+	// shows or, if the only doubt is whether rows below the cursor were cut off, what is
+	// new.
 	Missed bool
-	// Printed is set if there is anything in New, lines may be missing from it, or the cursor went
-	// down past blank lines.
+	// Printed is set if New is not empty, if lines may be missing from it, or if the cursor
+	// moved down past blank lines.
 	Printed bool
 
-	rows    []string   // of the normal screen and of the history from top on, with spaces at their ends
-	top     int        // the number of the first
-	normal  int        // how many of them are the normal screen's
+	rows    []string   // of the normal screen and of the history from top on, with trailing spaces
+	top     int        // the number of the first row
+	normal  int        // how many of them are on the normal screen
 	all     []textLine // the same rows as lines
 	altRows []string   // of the alternate screen, if it shows
 	alt     []textLine
-	digests knownRows // of rows, once they are needed
-	// mixed is set if the alternate screen hides rows that tmux may wrap anew when they show again.
+	digests knownRows // of rows, computed when needed
+	// mixed is set if the alternate screen hides rows that tmux may rewrap later.
 	mixed bool
 	grown int // by how many rows the history has grown since the earlier look
 }
 
-// cursor is the number of the row on the normal screen in which the cursor is or, while the
-// alternate screen shows, was.
+// cursor returns the number of the cursor's row on the normal screen or, while the
+// alternate screen shows, the row it was in.
 func (l *Look) cursor() int {
 	if l.Alternate {
 		return l.History + min(l.SavedY, l.normal-1)
 	}
-	return l.History + min(l.CursorY, l.normal-1) // 3.6 may have it below a screen that it wrapped anew
+	return l.History + min(l.CursorY, l.normal-1) // tmux 3.6 may report it below a screen that it rewrapped
 }
 
-// CursorLine returns the text of the line that the cursor is in and, as in NewRows, the number of the
-// row in which it begins.
+// CursorLine returns the text of the line that the cursor is in and the number of its first
+// row, as in NewRows.
 func (l *Look) CursorLine() (row int, text string) {
 	lines, at := l.all, l.cursor()
 	if l.Alternate {
@@ -110,8 +113,9 @@ func (l *Look) CursorLine() (row int, text string) {
 	return row, text
 }
 
-// typed is the text of a line up to the cursor, which is in the row at, or all of it if there is none
-// before the cursor or where cells are not bytes.
+// typed returns the text of a line up to the cursor, which is in row at. It returns the
+// whole line on the alternate screen, if there is no text before the cursor, or where cells
+// are not bytes.
 func (l *Look) typed(line textLine, at int) string {
 	if l.Alternate || strings.ContainsFunc(line.text, func(r rune) bool { return r == '\t' || r >= utf8.RuneSelf }) {
 		return line.text
@@ -123,8 +127,8 @@ func (l *Look) typed(line textLine, at int) string {
 	return line.text
 }
 
-// wraps reports whether any row of the normal screen is wrapped or so long that it may be cut: tmux
-// does not wrap what the alternate screen hides when the pane gets wider or narrower.
+// wraps reports whether any row of the normal screen is wrapped or so long that it may be
+// cut: tmux does not rewrap what the alternate screen hides when the pane's width changes.
 func (l *Look) wraps() bool {
 	known := l.known()
 	for n := l.History; n < known.end(); n++ {
@@ -135,19 +139,19 @@ func (l *Look) wraps() bool {
 	return false
 }
 
-// textLine is a line of text: one row, or several that were wrapped.
+// textLine is a line of text: one row, or several if it is wrapped.
 type textLine struct {
-	text       string // without spaces at its end
+	text       string // without trailing spaces
 	first, end int    // the numbers of its first row and of the one after its last
 }
 
-// Lines are the lines on the screen that shows, down to the last that is not blank.
+// Lines returns the lines on the visible screen, down to the last that is not blank.
 func (l *Look) Lines() []string {
 	shown, _ := l.shown()
 	return shown
 }
 
-// shown are Lines, with their rows as in NewRows.
+// shown returns Lines and their rows as in NewRows.
 func (l *Look) shown() (shown []string, rows []int) {
 	lines := l.all
 	if l.Alternate {
@@ -165,7 +169,7 @@ func (l *Look) shown() (shown []string, rows []int) {
 	return shown, rows[:len(shown)]
 }
 
-// Tail is [Look.Lines] and, of the normal screen, the lines above it that were read too.
+// Tail returns [Look.Lines], on the normal screen after the lines above that were read.
 func (l *Look) Tail() []string {
 	if l.Alternate {
 		return l.Lines()
@@ -177,7 +181,7 @@ func (l *Look) Tail() []string {
 	return trimBlank(read)
 }
 
-// trimBlank leaves out the blank lines at the end.
+// trimBlank removes trailing blank lines.
 func trimBlank(lines []string) []string {
 	for len(lines) > 0 && lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
@@ -189,47 +193,50 @@ const (
 	// tailRows is how many rows above the screen a look remembers. Nothing can write to
 	// them any more, so they show whether rows still have their numbers.
 	tailRows = 40
-	// farRows is how many above those a later look remembers as one: the screen of a pane that got
-	// higher may have had them in between.
+	// farRows is how many rows above those a later look remembers as one: a pane that was
+	// higher in between may have had them on its screen.
 	farRows = 60
 	// leastSlack is how many rows a pane may print between two looks without costing
 	// another round trip.
 	leastSlack = 40
-	// mostRows is how many rows of the history are read at most.
+	// mostRows is the maximum number of rows of the history that are read.
 	mostRows = 50_000
 )
 
-// Look looks at the pane. With the [Mark] of an earlier look at it, the new Look says what has
-// become new since. It takes one round trip to the server; where much was printed, or where rows
-// may have been renumbered, two or three.
+// Look looks at the pane. Given the [Mark] of an earlier look, it reports what is new since
+// then. It takes one round trip to the server, or two or three if much was printed or rows
+// may have been renumbered.
 //
 // The new Look has missed lines unless all of this holds:
 //
-//   - The same program runs in the pane, which is as wide as it was. If wrapped or long lines were
-//     hidden by the alternate screen when the width changed, they still are.
-//   - The pane is as high as it was, or has a history, and nothing was below the cursor at either look.
-//   - The rows above the screen that the earlier look remembers, 40 if it was the first and 100 if not,
-//     are where they were, or higher by what tmux trimmed, and nothing was trimmed that was on the
-//     screen at the earlier look. How much was trimmed is known from tmux 3.8 on, unless the history
-//     was cleared. Before, it is proven if three different lines or more above the screen are where
-//     they would be, for one number only. In a pane without a history the first row and three lines
-//     are where they were, or all of it is as it was.
-//   - No rows are gone at the end of its screen, but as many as it got lower.
-//   - Of the lines with text above the cursor's, if any have not scrolled off the screen, one is still
-//     there. If there were none, no text is above the cursor's line now, the cursor is no higher, and
-//     its line is not blank if it had text.
+//   - The same program runs in the pane, and the pane's width is the same. If wrapped or
+//     long lines were hidden by the alternate screen when the width changed, they still
+//     are.
+//   - The pane's height is the same, or it has a history and nothing was below the cursor
+//     at either look.
+//   - The rows above the screen that the earlier look remembers (40 if it was the first,
+//     otherwise 100) are where they were, less the rows that tmux trimmed, and no row was
+//     trimmed that was on the screen at the earlier look. From tmux 3.8 on, it is known how
+//     many were trimmed, unless the history was cleared. Before, a number is proven if
+//     three or more different lines above the screen fit it, and no other number fits. In a
+//     pane without history, the first row and three lines are where they were, or
+//     everything is unchanged.
+//   - No rows are missing at the end of the screen, except as many as it got lower.
+//   - Of the lines with text above the cursor's that have not scrolled off the screen, one
+//     is still there. If there were none, there is still no text above the cursor's line,
+//     the cursor is no higher, and its line is not blank if it had text.
 //
-// Text that its program draws over on the screen between two looks, such as a progress bar, is not
-// seen, nor is what was erased as a whole if all of this holds nevertheless: above all, before tmux
-// 3.8, in a pane with no text above the cursor's line. When a pane gets lower, tmux cuts off what is
-// below the cursor, and that is not seen either. If the pane was resized and got its old size back
-// in between, the same is true of what was drawn in rows that had been further above the screen or
-// were wrapped anew, and of what tmux trimmed meanwhile.
+// Text that the program overwrites on the screen between two looks, such as a progress bar,
+// is not seen. Neither is text that was erased as a whole while all of this holds
+// nevertheless, mainly before tmux 3.8 in a pane with no text above the cursor's line, nor
+// what tmux cuts off below the cursor when a pane gets lower. If the pane was resized and
+// got its old size back in between, the same is true of what was drawn in rows that had
+// been further above the screen or were rewrapped, and of what tmux trimmed meanwhile.
 func (r PaneRef) Look(ctx context.Context, since *Mark) (*Look, error) {
 	return r.srv.LookAt(ctx, r, since)
 }
 
-// LookAt is [PaneRef.Look] for any target; nil is the pane that tmux would take.
+// LookAt is [PaneRef.Look] for any target; nil is the pane that tmux picks.
 func (s *Server) LookAt(ctx context.Context, target Target, since *Mark) (*Look, error) {
 	above := tailRows
 	if since != nil {
@@ -249,16 +256,16 @@ func (s *Server) LookAt(ctx context.Context, target Target, since *Mark) (*Look,
 		if need >= l.top {
 			return l, nil
 		}
-		// Some more are printed until they are read.
+		// More rows may be printed before they are read.
 		above = l.History - need + leastSlack + 2*max(0, l.History-since.history)
 	}
 }
 
-// AddLook appends a look at a pane. The Look it points to after [Batch.Do] has nothing new, and
-// its [Look.Mark] is that of the moment between the commands before and after it.
+// AddLook appends a look at a pane. After [Batch.Do], the Look shows the pane as it was
+// between the commands before and after it, with nothing new.
 func AddLook(b *Batch, target Target) *Look { return addLook(b, target, tailRows) }
 
-// addLook appends the commands that read a pane from so many rows above the screen on.
+// addLook appends the commands that read a pane, from above rows above the screen on.
 func addLook(b *Batch, target Target, above int) *Look {
 	l := new(Look)
 	start := Line(-above)
@@ -268,7 +275,7 @@ func addLook(b *Batch, target Target, above int) *Look {
 		i := len(b.steps)
 		printed := Add(b, what)
 		b.steps[i].prepare = func(v Version) (Command, error) {
-			// Rows as -J joins them: until 3.3 that is with the unused cells.
+			// Rows as -J joins them: up to tmux 3.3, with the unused cells.
 			what.UsedCells = what.KeepSpaces && UsedCells.In(v)
 			return what, nil
 		}
@@ -288,7 +295,7 @@ func addLook(b *Batch, target Target, above int) *Look {
 		l.rows = splitRows(*rows)
 		joined := splitRows(*lines)
 		if l.Alternate {
-			// What shows is the alternate screen; the history is the normal one's.
+			// The visible screen is the alternate one; the history is the normal one's.
 			shown := min(len(l.rows), l.History-l.top)
 			above, below, wrapped := splitJoined(joined, l.rows, shown)
 			l.altRows = l.rows[shown:]
@@ -313,8 +320,8 @@ func splitRows(out []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 }
 
-// splitJoined splits joined lines before a row. If that row is in the middle of a line, the line is
-// in both parts, and wrapped is set.
+// splitJoined splits joined lines before a row. If that row is in the middle of a line,
+// each part gets its piece of the line, and wrapped is set.
 func splitJoined(joined, rows []string, at int) (above, below []string, wrapped bool) {
 	next := 0
 	for i, text := range joined {
@@ -333,7 +340,7 @@ func splitJoined(joined, rows []string, at int) (above, below []string, wrapped 
 	return joined, nil, false
 }
 
-// joinRows finds out which rows each joined line is made of.
+// joinRows determines which rows each joined line consists of.
 func joinRows(rows, joined []string, top int) []textLine {
 	lines := make([]textLine, 0, len(joined))
 	next := 0

@@ -5,20 +5,20 @@ import (
 	"fmt"
 )
 
-// A mark begins the lines that separate what the commands of one list print.
-// No two lists have the same: tmux logs its commands, and show-messages may have
-// put the lines of earlier lists on a screen that this one captures.
+// A mark begins the lines that separate the outputs of the commands of a list. No two lists
+// have the same: tmux logs its commands, and show-messages may have put the marks of
+// earlier lists on a screen that this one captures.
 type mark string
 
 func (s *Server) newMark() mark { return mark(fmt.Sprintf("%s-%d-", s.marker, s.lists.Add(1))) }
 
-// after is the command to print that so many commands of the list are done.
+// after returns the command that prints that so many commands of the list are done.
 func (m mark) after(commands int) encoded {
 	return encoded{"display-message", "-p", fmt.Sprint(m, commands)}
 }
 
-// split cuts what a list printed at the marks, into n parts or, when a command
-// failed, fewer: the last is what that one printed.
+// split splits a list's output at the marks into n parts or, if a command failed, fewer;
+// the last part is then the output of that command.
 func (m mark) split(stdout []byte, n int) [][]byte {
 	outputs := make([][]byte, 0, n)
 	for {
@@ -27,7 +27,7 @@ func (m mark) split(stdout []byte, n int) [][]byte {
 		case found && line == fmt.Sprint(m, len(outputs)+1) && len(outputs) < n-1:
 			outputs = append(outputs, before)
 		default:
-			// What follows a line that does not belong here is of later parts.
+			// What follows an unexpected mark belongs to later parts.
 			return append(outputs, before)
 		}
 		stdout = after

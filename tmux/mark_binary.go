@@ -8,8 +8,8 @@ import (
 // markVersion is the version of the binary form of a Mark.
 const markVersion = 4
 
-// MarshalBinary returns the mark in a form for [Mark.UnmarshalBinary]: about eight bytes for each
-// row of the screen.
+// MarshalBinary returns the mark in a form for [Mark.UnmarshalBinary]: about eight bytes
+// for each row of the screen.
 func (m *Mark) MarshalBinary() ([]byte, error) {
 	b := []byte{markVersion}
 	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
@@ -41,8 +41,8 @@ func (m *Mark) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary reads what [Mark.MarshalBinary] returned. It rejects everything else, but cannot
-// know whether a Mark that it reads is of the pane that it names.
+// UnmarshalBinary reads what [Mark.MarshalBinary] returned. It rejects everything else, but
+// cannot know whether the mark really is of the pane that it names.
 func (m *Mark) UnmarshalBinary(data []byte) error {
 	broken := false
 	number := func() int {

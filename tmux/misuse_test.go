@@ -11,8 +11,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// Handles that lead to no server: zero ones, and those that were decoded from
-// JSON. Every method that can fail says so, and none of them panics.
+// Handles without a server: zero ones, and ones decoded from JSON. Every method that can
+// fail reports that, and none panics.
 func TestHandlesWithoutServer(t *testing.T) {
 	t.Parallel()
 	var decoded tmux.Pane
@@ -25,7 +25,7 @@ func TestHandlesWithoutServer(t *testing.T) {
 		decoded, tmux.Session{}, tmux.Options{}, tmux.Hooks{}, tmux.Environment{}, tmux.Channel{},
 		none, &zero, none.Options(), none.Hooks(), none.Environment(), none.Channel("c"), none.Pane("%0"),
 	}
-	// Without a server there is nothing to ask of these.
+	// These have nothing to ask without a server.
 	quiet := map[string]bool{"Script": true, "Zooming": true, "Unzooming": true, "Typing": true}
 	calls := 0
 	for _, h := range handles {

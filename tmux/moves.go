@@ -4,7 +4,7 @@ import "context"
 
 // SwapPane swaps two panes.
 type SwapPane struct {
-	Source Target `flag:"s"` // the marked pane when nil, or the active one if none is marked
+	Source Target `flag:"s"` // the marked pane if nil, or the active one if none is marked
 	Target Target `flag:"t"`
 	// Detached leaves the active pane active.
 	Detached bool `flag:"d"`
@@ -15,9 +15,9 @@ type SwapPane struct {
 
 // JoinPane moves a pane into another window, by splitting a pane there.
 type JoinPane struct {
-	Source   Target `flag:"s"` // the marked pane when nil
+	Source   Target `flag:"s"` // the marked pane if nil
 	Target   Target `flag:"t"` // the pane to split
-	Right    bool   `flag:"h"` // as in [SplitWindow], and so are the others
+	Right    bool   `flag:"h"` // Right to Detached are as in [SplitWindow]
 	Below    bool   `flag:"v"`
 	Before   bool   `flag:"b"`
 	Full     bool   `flag:"f"`
@@ -25,8 +25,8 @@ type JoinPane struct {
 	Detached bool   `flag:"d"`
 }
 
-// MovePane is [JoinPane], or from tmux 3.8, with one of the fields from DownBy
-// on, moves the floating pane Target.
+// MovePane is [JoinPane] or, from tmux 3.8 on and if DownBy or a later field is set, moves
+// the floating pane Target.
 type MovePane struct {
 	Source   Target `flag:"s"`
 	Target   Target `flag:"t"`
@@ -42,12 +42,11 @@ type MovePane struct {
 	UpBy     int    `flag:"U" since:"3.8"`
 	Left     Size   `flag:"X" since:"3.8"` // column of the upper left corner
 	Top      Size   `flag:"Y" since:"3.8"`
-	// Position is "top-left", "centre", "front" or another of the places that
-	// tmux's manual lists.
+	// Position is "top-left", "centre", "front" or another place that tmux's manual lists.
 	Position string `flag:"P" since:"3.8"`
-	// Z is the place in the stack of floating panes, 0 the front.
+	// Z is the position in the stack of floating panes; 0 is the front.
 	Z *int `flag:"z" since:"3.8"`
-	// Mouse moves with the mouse; only in a mouse key binding.
+	// Mouse moves the pane with the mouse; it works only in a mouse key binding.
 	Mouse bool `flag:"M" since:"3.8"`
 }
 
@@ -59,7 +58,7 @@ type BreakPane struct {
 	After    bool   `flag:"a"`
 	Before   bool   `flag:"b"`
 	Detached bool   `flag:"d"` // do not make it the current window
-	// Name turns off the automatic renaming of the window. tmux does not expand
+	// Name names the window and turns off its automatic renaming. tmux does not expand
 	// formats in it.
 	Name string `flag:"n,utf8"`
 	// Float makes the pane a floating one in its window instead.
@@ -82,7 +81,7 @@ func (c BreakPane) rows(f Format) (Command, []Scope) {
 	return c, paneScopes
 }
 
-// Break moves the pane into a new window of its own and returns that.
+// Break moves the pane into a new window and returns the window.
 func (r PaneRef) Break(ctx context.Context, opts BreakPane) (Window, error) {
 	opts.Source = own(r, opts.Source)
 	return one[Window](ctx, r.srv, opts)

@@ -14,24 +14,23 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// nameSeeds are texts that mean something to one of the readers a name passes.
+// nameSeeds are texts with a meaning to one of the parsers that a name passes.
 var nameSeeds = []string{
 	"plain", "a b", "#{pane_id}", "#(touch X)", "#[fg=red]", "##", "#", "#,", "#}", "}", ",", "a:b.c", "%Y-%m", "%%", ";", "a;", `\;`, `\`, `a\b`, `\n`,
 	"-x", "--", "$HOME", "${HOME}", `\$HOME`, "~", "'", `"`, "`id`", "é€😀", "日本", "e\u0301", "\u200d", "tab\there", "new\nline", "\x01\x1b[31m", "\x7f", "\r", "=main:", "@0", "$0", "%0", "!",
 	"*?[a]", "|", `a|\`, " lead", "trail ", "\xff\xfe", "a\x00b", "#{l:#{pane_id}}", "#{?1,a,b}", strings.Repeat("long #{x} ", 40),
 }
 
-// addSeeds adds one seed of so many; all at full size.
+// addSeeds adds every of-th seed; all at full size.
 func addSeeds(f *testing.F, of int) {
 	for i := 0; i < len(nameSeeds); i += testtool.Size(of, 1) {
 		f.Add(nameSeeds[i])
 	}
 }
 
-// FuzzNames: any text is a name or a title, and comes back as it was given, but
-// for what tmux itself does to names: before 3.7 ":" and "." of a session's
-// become "_", and backslashes, control bytes and the like are kept as vis(3)
-// writes them; so are titles from 3.7 on.
+// FuzzNames: any text is a name or a title, and comes back unchanged, except for what tmux
+// itself does to names: before 3.7 ":" and "." in a session's become "_", and backslashes,
+// control bytes and the like are stored as vis(3) writes them; so are titles from 3.7 on.
 func FuzzNames(f *testing.F) {
 	addSeeds(f, 3)
 	srv := started(f)
@@ -39,7 +38,7 @@ func FuzzNames(f *testing.F) {
 	v := must[tmux.Version](f)(srv.Version(setup))
 	since37 := v.Has(tmux.Version{Major: 3, Minor: 7})
 	session, window, pane := srv.Session("$0"), srv.Window("@0"), srv.Pane("%0")
-	// Anything that tmux should run as part of a name shows here.
+	// Anything that tmux runs as part of a name would show here.
 	dir := f.TempDir()
 	ok(f, do(setup, srv, tmux.RespawnPane{Target: pane, Kill: true, Dir: dir, Command: []string{"sleep 10000"}}))
 	f.Fuzz(func(t *testing.T, name string) {
@@ -48,7 +47,7 @@ func FuzzNames(f *testing.F) {
 			return
 		}
 		refused := !utf8.ValidString(name) || strings.Contains(name, "\x00")
-		// tmux may refuse what has no width: control characters and some others.
+		// tmux may refuse characters without a width: control characters and some others.
 		odd := strings.ContainsFunc(name, func(r rune) bool { return r > 0x7e || r < ' ' })
 		check := func(what string, got string, vis bool, err error) {
 			t.Helper()
@@ -111,7 +110,7 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-// FuzzDirectories: a working directory of any name is gone to.
+// FuzzDirectories: a working directory of any name is entered.
 func FuzzDirectories(f *testing.F) {
 	addSeeds(f, 5)
 	srv := started(f)

@@ -15,15 +15,14 @@ import (
 	"time"
 )
 
-// nativeTransport speaks tmux's own client protocol over the server's socket:
-// what the tmux program does, without the process. Each command list has a
-// connection of its own. It never attaches, passes no descriptors and starts no
-// server, so a server sees it exactly as it sees a tmux client that runs a
-// command.
+// nativeTransport speaks tmux's own client protocol over the server's socket: it does what
+// the tmux program does, without the process. Each command list has its own connection. It
+// never attaches, passes no descriptors and starts no server, so to a server it looks
+// exactly like a tmux client that runs a command.
 //
-// The protocol is private to tmux and promised to nobody. It has kept its
-// version and the messages used here from 3.2a on, and autoTransport uses it
-// only with servers that prove to speak it.
+// The protocol is private to tmux and may change. Its version and the messages used here
+// are the same from 3.2a on, and autoTransport uses it only with servers proven to speak
+// it.
 type nativeTransport struct {
 	socket socket
 	// hello is everything before the command: who we are, with as much of the
@@ -74,7 +73,7 @@ const (
 	flagUTF8          = 0x10000
 )
 
-// errProtocol is a peer that does not speak the protocol as expected.
+// errProtocol reports a peer that does not speak the protocol as expected.
 var errProtocol = errors.New("unexpected message from the tmux server")
 
 func newNativeTransport(socket socket, env []string) *nativeTransport {
@@ -83,7 +82,7 @@ func newNativeTransport(socket socket, env []string) *nativeTransport {
 	b = appendMessage(b, msgIdentifyLongFlags, binary.NativeEndian.AppendUint64(nil, flagUTF8|flagNoStartServer))
 	b = appendMessage(b, msgIdentifyTerm, cString(lookupEnv(env, "TERM")))
 	b = appendMessage(b, msgIdentifyFeatures, binary.NativeEndian.AppendUint32(nil, 0))
-	// A server of 3.6 dereferences the name of the terminal without looking.
+	// tmux 3.6 dereferences the terminal's name without checking it.
 	b = appendMessage(b, msgIdentifyTTYName, cString(""))
 	b = appendMessage(b, msgIdentifyClientPID, binary.NativeEndian.AppendUint32(nil, processID))
 	for need := range t.hello {
@@ -115,10 +114,10 @@ func cString(s string) []byte { return append([]byte(s), 0) }
 
 var processID = uint32(os.Getpid())
 
-// appendMessage frames a message: type, length, protocol version, process id.
-// tmux up to 3.5 has the length in 16 bits and flags in the next 16, later ones
-// a length of 32 bits; without descriptors the bytes are the same where the
-// least significant byte comes first, and [nativeUsable] insists on that.
+// appendMessage frames a message: type, length, protocol version, process id. tmux up to
+// 3.5 has a length of 16 bits and flags in the next 16, later versions a length of 32 bits.
+// Without descriptors the bytes are the same on little-endian machines, which
+// [nativeUsable] insists on.
 func appendMessage(b []byte, typ uint32, data []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, typ)
 	b = binary.LittleEndian.AppendUint32(b, uint32(headerSize+len(data)))
@@ -127,8 +126,8 @@ func appendMessage(b []byte, typ uint32, data []byte) []byte {
 	return append(b, data...)
 }
 
-// nativeUsable reports whether this machine's byte order is the one that the framing
-// here assumes, and whether the system shows who is at the other end of a socket.
+// nativeUsable reports whether this machine has the byte order that the framing assumes,
+// and whether the system shows who is at the other end of a socket.
 var nativeUsable = knowsPeers && binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // message is one message from the server.
@@ -138,16 +137,15 @@ type message struct {
 	data    []byte
 }
 
-// readBuffers hold the largest message and more, so that one read often takes
-// several.
+// readBuffers hold more than the largest message, so that one read often gets several.
 var readBuffers = sync.Pool{New: func() any { b := make([]byte, 4*maxMessage); return &b }}
 
-// messageReader takes messages from a connection. The data of a message is
-// valid until the next one is read.
+// messageReader reads messages from a connection. The data of a message is valid until the
+// next one is read.
 type messageReader struct {
 	r   io.Reader
 	buf []byte
-	// have is what stands unread in buf.
+	// have is the unread part of buf.
 	have []byte
 }
 
@@ -174,12 +172,12 @@ func (m *messageReader) next() (message, error) {
 	return msg, nil
 }
 
-// whole reports whether the next message has come already.
+// whole reports whether the next message has already arrived in full.
 func (m *messageReader) whole() bool {
 	return len(m.have) >= headerSize && uint64(binary.LittleEndian.Uint32(m.have[4:])) <= uint64(len(m.have))
 }
 
-// fill reads until n bytes are there. io.EOF means that there was nothing.
+// fill reads until n bytes are available. io.EOF means that there were none.
 func (m *messageReader) fill(n int) error {
 	if len(m.have) >= n {
 		return nil
@@ -204,7 +202,7 @@ func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
 		return t.socket.noServer(err)
 	}
 	defer conn.Close()
-	// A context that ends breaks whatever the connection is waiting for.
+	// When the context ends, whatever the connection is waiting for fails.
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 
@@ -220,7 +218,7 @@ func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
 	defer c.files.closeAll()
 	rep, err := c.do(t.hello[req.needs], req.words)
 	if ctx.Err() != nil {
-		// tmux notices at once, even if a program that is just being started still has a
+		// tmux notices at once, even if a program that is just being started still holds a
 		// copy of the connection.
 		conn.CloseWrite()
 		return reply{code: -1}, context.Cause(ctx)
@@ -234,15 +232,14 @@ type nativeCall struct {
 	conn           net.Conn
 	in             messageReader
 	stdout, stderr printed
-	// ready are the answers to those who want to write.
+	// ready are the pending answers to requests to write.
 	ready []byte
 	files clientFiles
-	// open is openFile but in tests.
+	// open is openFile, except in tests.
 	open func(path string, flags int) (*os.File, error)
 }
 
-// do sends the list and serves the server's requests until it says how the list
-// ended.
+// do sends the list and serves the server's requests until it reports how the list ended.
 func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 	packed := binary.NativeEndian.AppendUint32(nil, uint32(len(words)))
 	for _, w := range words {
@@ -259,8 +256,8 @@ func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 		return c.lost(err)
 	}
 	for {
-		// What is to be said waits for what was said: a server that has ended the list
-		// need not hear it.
+		// Answers wait until all messages that have arrived are handled: a server that has
+		// ended the list need not get them.
 		if len(c.ready) > 0 && !c.in.whole() {
 			ready := c.ready
 			c.ready = c.ready[:0]
@@ -304,8 +301,8 @@ func (c *nativeCall) reply(code int) reply {
 	return reply{stdout: c.stdout.bytes(), stderr: bytes.TrimRight(c.stderr.bytes(), "\n"), code: code}
 }
 
-// lost is a connection that broke before the server said how the list ended, or
-// that is given up because of what the server says.
+// lost handles a connection that broke before the server reported how the list ended, or
+// that is given up because of what the server sent.
 func (c *nativeCall) lost(err error) (reply, error) {
 	err = exhausted(err)
 	for _, known := range []error{errProtocol, ErrUntrusted, ErrTooMuch, ErrExhausted} {
@@ -317,13 +314,12 @@ func (c *nativeCall) lost(err error) (reply, error) {
 	return c.reply(1), nil
 }
 
-// streamSizes are the messages about a stream, whose number comes first, and the size of
-// what they have at least.
+// streamSizes are the minimum sizes of messages about a stream, beginning with its number.
 var streamSizes = map[uint32]int{
 	msgWriteOpen: 12, msgWrite: 4, msgWriteClose: 4, msgReadOpen: 8, msgReadCancel: 4,
 }
 
-// serve answers one message. It reports whether that was the last.
+// serve handles one message. It reports whether that was the last.
 func (c *nativeCall) serve(msg message) (done bool, err error) {
 	var id uint32
 	if size, ok := streamSizes[msg.typ]; ok {
@@ -348,10 +344,10 @@ func (c *nativeCall) serve(msg message) (done bool, err error) {
 	case msgReadCancel:
 		return false, c.send(msgReadDone, pair(id, 0))
 	case msgReady, msgShell, msgExec:
-		// Only a list that attaches gets these.
+		// Only a client that attaches gets these.
 		return false, fmt.Errorf("%w: type %d", errProtocol, msg.typ)
 	}
-	// tmux clients ignore what they do not know.
+	// tmux clients ignore messages that they do not know.
 	return false, nil
 }
 
@@ -364,7 +360,7 @@ func pair(a uint32, b int32) []byte {
 	return binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint32(nil, a), uint32(b))
 }
 
-// workingDirectory is the directory that relative paths in commands start from.
+// workingDirectory returns the directory that relative paths in commands start from.
 func workingDirectory() string {
 	if dir, err := os.Getwd(); err == nil {
 		return dir

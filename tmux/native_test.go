@@ -37,7 +37,7 @@ var (
 	garbage = bytes.Repeat([]byte("garbage!"), 1000)
 )
 
-// ownServer is a server of this user's that does as it likes.
+// ownServer returns a server of this user's that does as it likes.
 func ownServer(t testing.TB, serve func(net.Conn)) (socket string) {
 	t.Helper()
 	socket = shortDir(t, 0o700) + "/s"
@@ -61,7 +61,7 @@ func serveAt(t testing.TB, socket string, serve func(net.Conn)) net.Listener {
 	return l
 }
 
-// says is a server that reads the request and answers with fixed bytes.
+// says returns a server that reads the request and answers with fixed bytes.
 func says(answer []byte) func(net.Conn) {
 	return func(c net.Conn) {
 		c.Read(make([]byte, 1<<16))
@@ -69,7 +69,8 @@ func says(answer []byte) func(net.Conn) {
 	}
 }
 
-// file is a frame in which a server asks for a file. Flags are those to write it with, if any.
+// file returns a frame in which a server asks for a file. flags are those to write it with,
+// if any.
 func file(typ uint32, path string, flags ...byte) []byte {
 	return tmuxtest.Frame(typ, append(append([]byte{5, 0, 0, 0, 255, 255, 255, 255}, flags...), path+"\x00"...))
 }
@@ -114,7 +115,7 @@ func TestHostilePeers(t *testing.T) {
 		if test.want == "deadline" {
 			over <- struct{}{}
 		}
-		// The listener is open still, the peer's own ends close a moment later.
+		// The listener is still open, and the peer's own end closes a moment later.
 		testtool.Eventually(t, test.name+": sockets are closed", func() bool { return len(openSockets(t)) <= before+1 })
 	}
 }
@@ -124,8 +125,8 @@ func opensOutput(stream byte) []byte {
 	return tmuxtest.Frame(msgWriteOpen, []byte{stream, 0, 0, 0, stream, 0, 0, 0, 0, 0, 0, 0})
 }
 
-// openSockets are the sockets that this process holds, and their descriptors. Other descriptors come
-// with the runtime when it pleases.
+// openSockets returns this process's sockets and their descriptors. The runtime may open
+// other descriptors at any time.
 func openSockets(t testing.TB) map[string]string {
 	t.Helper()
 	fds, err := os.ReadDir("/proc/self/fd")
@@ -141,13 +142,13 @@ func openSockets(t testing.TB) map[string]string {
 	return sockets
 }
 
-// lateContext is past its deadline by the clock, before its timer has said so.
+// lateContext is past its deadline by the clock before its timer has fired.
 type lateContext struct{ context.Context }
 
 func (lateContext) Deadline() (time.Time, bool) { return time.Unix(1, 0), true }
 
-// A call whose deadline passes while it connects ends with the error of its context, also
-// where the dialer looks at the clock first.
+// A call whose deadline passes while it connects ends with its context's error, even if the
+// dialer looks at the clock first.
 func TestConnectingIsLate(t *testing.T) {
 	t.Parallel()
 	path := shortDir(t, 0o700) + "/s"
@@ -172,7 +173,7 @@ func TestConnectingIsLate(t *testing.T) {
 	}
 }
 
-// A server that accepts nobody for a while has not gone away.
+// A server that accepts nobody for a while is not taken for gone.
 func TestFullBacklogIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	path := shortDir(t, 0o700) + "/s"
@@ -204,11 +205,11 @@ func TestFullBacklogIsWaitedFor(t *testing.T) {
 	ok(t, <-answered)
 }
 
-// fellBack is in the log when exec takes the place of native.
+// fellBack is in the log when exec replaces native.
 const fellBack = "using the tmux program from here on"
 
-// A server that does not speak the protocol gets the tmux program instead, for
-// good, and says the program's own words.
+// A server that does not speak the protocol gets the tmux program instead, for good, and
+// answers with the program's own words.
 func TestAutoFallsBackToExec(t *testing.T) {
 	t.Parallel()
 	connections := make(chan struct{}, 100)
@@ -223,7 +224,7 @@ func TestAutoFallsBackToExec(t *testing.T) {
 		var e *tmux.Error
 		expect(t, errors.As(err, &e) && !errors.Is(err, tmux.ErrProtocol), "got %v, want what the tmux program says", err)
 	}
-	// One native attempt, then for each call one to see who is there and the
+	// One native attempt, then for each call one connection to see who is there and the
 	// program's; a version mismatch is looked for with one more for each failure.
 	if n := len(connections); n < 7 || n > 10 {
 		t.Errorf("%d connections", n)
@@ -231,8 +232,8 @@ func TestAutoFallsBackToExec(t *testing.T) {
 	equal(t, "logged", 1, strings.Count(log.String(), fellBack))
 }
 
-// Another server may listen on the socket of one that has proved itself: what it
-// does not understand costs one call, and then the program is used.
+// Another server may listen on the socket of one that has proved itself: what it does not
+// understand costs one call, after which the program is used.
 func TestAutoWhenAnotherServerTakesThePlace(t *testing.T) {
 	t.Parallel()
 	base, ctx := started(t), tmuxtest.Context(t)
@@ -243,7 +244,7 @@ func TestAutoWhenAnotherServerTakesThePlace(t *testing.T) {
 	if err := do(ctx, srv, tmux.ListSessions{}); err != nil || strings.Contains(log.String(), fellBack) {
 		t.Fatalf("%v\n%s", err, &log)
 	}
-	// The handle does not see the server go.
+	// The handle does not see the server exit.
 	tmuxtest.End(t, base)
 	os.Remove(base.SocketPath())
 	l := serveAt(t, base.SocketPath(), says(garbage))
@@ -254,8 +255,8 @@ func TestAutoWhenAnotherServerTakesThePlace(t *testing.T) {
 	ok(t, do(ctx, srv, tmux.ListSessions{}))
 }
 
-// A server of this user's that goes mad within the protocol makes no call panic or hang, and has no
-// file opened but those that the list names, each once.
+// A server of this user's that goes mad within the protocol makes no call panic or hang,
+// and gets no files opened except those that the list names, each once.
 func TestMutatedAnswers(t *testing.T) {
 	t.Parallel()
 	frames := [][]byte{

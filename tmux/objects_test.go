@@ -62,7 +62,7 @@ func wanted(words []string) (call, wants []string) {
 	return words, nil
 }
 
-// call calls a method of an object, or sends a command. So it does with one that a method makes.
+// call calls a method of an object, or sends a command, even one returned by a method.
 func (s *objectScript) call(words []string) (result reflect.Value, err error) {
 	ctx := tmuxtest.Context(s.t)
 	name, args := words[0], words[1:]
@@ -131,7 +131,7 @@ func (s *objectScript) call(words []string) (result reflect.Value, err error) {
 	return out[0], err
 }
 
-// object is the server, or the handle on what has an id.
+// object returns the server, or the handle on an object with an id.
 func (s *objectScript) object(name string) (reflect.Value, error) {
 	switch {
 	case name == "server":
@@ -146,7 +146,7 @@ func (s *objectScript) object(name string) (reflect.Value, error) {
 	return reflect.Value{}, fmt.Errorf("there is no object %s", name)
 }
 
-// command is the struct of a tmux command, with some of its fields.
+// command returns the struct of a tmux command with some of its fields set.
 func (s *objectScript) command(name string, fields []string) (tmux.Command, error) {
 	i := slices.IndexFunc(tmux.Commands, func(c tmux.Command) bool { return c.CommandName() == name })
 	if i < 0 {
@@ -163,7 +163,8 @@ func (s *objectScript) command(name string, fields []string) (tmux.Command, erro
 
 var indexed = regexp.MustCompile(`^(\$\d+):(?:(\d+)|(@\d+))$`)
 
-// set sets a value to what a word means for its type. A struct gets one field, a list one item more.
+// set sets a value to what a word means for its type. A struct gets one field, a list one
+// more item.
 func (s *objectScript) set(v reflect.Value, word string) (err error) {
 	n := 0
 	switch v.Kind() {
@@ -219,8 +220,8 @@ func (s *objectScript) set(v reflect.Value, word string) (err error) {
 	return err
 }
 
-// checkResult compares what a call returned: a text, or fields of a row, or those of all rows of a
-// list with a blank between them.
+// checkResult compares what a call returned: a text, or fields of a row, or those of all
+// rows of a list separated by blanks.
 func (s *objectScript) checkResult(result reflect.Value, wants []string) error {
 	if len(wants) == 0 {
 		return nil

@@ -6,31 +6,30 @@ import (
 	"strings"
 )
 
-// SetOption changes an option. tmux finds the scope of its own options by their names, so that the
-// flags of scope matter little; [Options] checks that they fit.
+// SetOption changes an option. tmux determines the scope of its own options from their
+// names, so the scope flags matter little; [Options] checks that they fit.
 type SetOption struct {
 	Target Target `flag:"t"`
 	Server bool   `flag:"s"`
 	Window bool   `flag:"w"`
 	Pane   bool   `flag:"p"`
-	// Global sets the default of all sessions or windows.
+	// Global sets the default for all sessions or windows.
 	Global bool `flag:"g"`
-	// Append adds to a text, or to an array.
+	// Append appends to a text or an array.
 	Append bool `flag:"a"`
 	// Expand expands formats in the value.
 	Expand bool `flag:"F"`
-	// IfUnset refuses to change an option that is set.
+	// IfUnset refuses to change an option that is already set.
 	IfUnset bool `flag:"o"`
 	// Quiet ignores unknown options.
 	Quiet bool `flag:"q"`
-	// Unset takes the value of the next larger scope again, or tmux's default.
+	// Unset makes the option inherit its value again, or restores tmux's default.
 	Unset bool `flag:"u"`
-	// UnsetPanes unsets a window's option in its panes too.
+	// UnsetPanes also unsets a window's option in its panes.
 	UnsetPanes bool `flag:"U"`
 	// Name is the option, with an index in brackets for an item of an array.
 	Name string `arg:"required,literal"`
-	// Value is the value. Without one, tmux turns a flag on or off, or takes the
-	// next of two choices.
+	// Value is the value. Without one, tmux toggles a flag or a choice of two.
 	Value *string `arg:""`
 
 	in *Options `flag:"-"` // the scope that the name must fit: see [Options.Setting]
@@ -43,16 +42,16 @@ type ShowOptions struct {
 	Window bool   `flag:"w"`
 	Pane   bool   `flag:"p"`
 	Global bool   `flag:"g"`
-	// Inherited prints the options of larger scopes too, marked with a star.
+	// Inherited also prints inherited options, marked with a star.
 	Inherited bool `flag:"A"`
 	// Hooks prints hooks too.
 	Hooks bool `flag:"H"`
 	Quiet bool `flag:"q"`
-	// Values prints the values alone, unquoted.
+	// Values prints only the values, unquoted.
 	Values bool `flag:"v"`
 	// Format is the format of each line.
 	Format Format `flag:"F" since:"3.8"`
-	// Name is one option; all of them when empty.
+	// Name is one option; all if empty.
 	Name string `arg:"literal"`
 }
 
@@ -66,8 +65,8 @@ func (c SetOption) check(version func() (Version, error)) error {
 	return c.in.check(version, c.Name)
 }
 
-// OptionScope is where an option is set. A pane inherits the options of its window, a window the
-// global window options, and a session the global session options.
+// OptionScope is where an option is set. A pane inherits the options of its window, a
+// window the global window options, and a session the global session options.
 type OptionScope string
 
 // The scopes of options.
@@ -80,8 +79,8 @@ const (
 	PaneOptions          OptionScope = "pane"
 )
 
-// Options are the options of one scope: tmux's own, and the user's, whose names begin with "@".
-// Values are text, exactly as set: "on", "50%", "C-b". Abbreviated names are refused.
+// Options are the options of one scope: tmux's own, and the user's, whose names begin with
+// "@". Values are text, exactly as set: "on", "50%", "C-b". Abbreviated names are refused.
 //
 // Hooks are not options here, although tmux stores them as such: see [Hooks].
 type Options struct {
@@ -93,8 +92,7 @@ type Options struct {
 // Options returns the server options.
 func (s *Server) Options() Options { return Options{s, ServerOptions, nil} }
 
-// OptionsAt returns the options of a scope for the target of a command; if the target is nil tmux
-// picks one.
+// OptionsAt returns the options of a scope for a target; if it is nil, tmux picks one.
 func (s *Server) OptionsAt(scope OptionScope, target Target) Options {
 	return Options{s, scope, target}
 }
@@ -118,20 +116,21 @@ func (r PaneRef) Options() Options { return Options{r.srv, PaneOptions, r} }
 type Option struct {
 	// Name is the name, without an index.
 	Name string
-	// Index is the index of an array item: a number or, since tmux 3.8, any word. It is empty for
-	// options that are not arrays.
+	// Index is the index of an array item: a number or, since tmux 3.8, any word. It is
+	// empty for options that are not arrays.
 	Index string
 	Value string
-	// Scope is where the value is set. [Options.All] leaves it empty for inherited values, since
-	// tmux does not report where they come from.
+	// Scope is where the value is set. [Options.All] leaves it empty for inherited values,
+	// since tmux does not report where they come from.
 	Scope OptionScope
 	// Inherited reports whether the value comes from a larger scope.
 	Inherited bool
 }
 
-// Get returns the effective value of an option: the one set in this scope or, if there is none, the
-// one inherited from a larger scope. It fails with [ErrUnknownOption] if the option is set nowhere
-// or does not exist, and with [ErrArgument] if it is an array: see [Options.Items].
+// Get returns the effective value of an option: the one set in this scope or, if there is
+// none, the one inherited from a larger scope. It fails with [ErrUnknownOption] if the
+// option is set nowhere or does not exist, and with [ErrArgument] if it is an array: see
+// [Options.Items].
 func (o Options) Get(ctx context.Context, name string) (string, error) {
 	items, err := o.Items(ctx, name)
 	if err != nil {
@@ -140,8 +139,8 @@ func (o Options) Get(ctx context.Context, name string) (string, error) {
 	return single(name, items)
 }
 
-// Local returns the value set in this scope itself, ignoring larger ones. It fails as [Options.Get]
-// does.
+// Local returns the value set in this scope itself, ignoring larger ones. It fails as
+// [Options.Get] does.
 func (o Options) Local(ctx context.Context, name string) (string, error) {
 	items, err := o.LocalItems(ctx, name)
 	switch {
@@ -153,7 +152,7 @@ func (o Options) Local(ctx context.Context, name string) (string, error) {
 	return single(name, items)
 }
 
-// single picks the value of an option that is no array.
+// single returns the value of an option that is not an array.
 func single(name string, items []Option) (string, error) {
 	if len(items) != 1 || items[0].Index != "" && !strings.Contains(name, "[") {
 		return "", argumentError("option %s is an array; read its items", name)
@@ -161,13 +160,13 @@ func single(name string, items []Option) (string, error) {
 	return items[0].Value, nil
 }
 
-// Items returns the effective items of an array option, or the one value of any other option, with
-// the scope they are set in. An array that is set but empty has no items. It fails with
-// [ErrUnknownOption] if the option is set nowhere.
+// Items returns the effective items of an array option, or the one value of any other
+// option, with the scope they are set in. An array that is set but empty has no items. It
+// fails with [ErrUnknownOption] if the option is set nowhere.
 func (o Options) Items(ctx context.Context, name string) ([]Option, error) {
 	var b Batch
 	if o.target != nil {
-		// What is read quietly keeps quiet about a target that is gone, too.
+		// Quiet commands do not report a missing target either.
 		Add(&b, Raw{Name: "has-session", Args: []string{"-t", o.target.TargetSpec()}})
 	}
 	items := ReadOption(&b, o, name)
@@ -180,8 +179,8 @@ func (o Options) Items(ctx context.Context, name string) ([]Option, error) {
 	return *items, nil
 }
 
-// LocalItems returns the items of an array option set in this scope itself, or the one value of any
-// other option. There are none if it is not set here.
+// LocalItems returns the items of an array option set in this scope itself, or the one
+// value of any other option. It returns none if the option is not set here.
 func (o Options) LocalItems(ctx context.Context, name string) ([]Option, error) {
 	var b Batch
 	items := []Option{}
@@ -211,9 +210,9 @@ func (o Options) all(ctx context.Context, cmd ShowOptions) ([]Option, error) {
 	return parseOptions(out, o.scope, v), nil
 }
 
-// ReadOption appends the reading of an option's effective value: see [Options.Items]. The slice it
-// points to after [Batch.Do] is nil if the option is set nowhere and, for a user option, if the
-// target does not exist.
+// ReadOption appends commands that read an option's effective value: see [Options.Items].
+// After [Batch.Do], the slice is nil if the option is set nowhere or, for a user option, if
+// the target does not exist.
 func ReadOption(b *Batch, o Options, name string) *[]Option {
 	items := new([]Option)
 	for i, scope := range inheritance[o.scope] {
@@ -232,8 +231,8 @@ func ReadOption(b *Batch, o Options, name string) *[]Option {
 	return items
 }
 
-// readOption appends the reading of an option in one scope. found gets nil when tmux prints
-// nothing, and no items for an array that is empty.
+// readOption appends a command that reads an option in one scope. found gets nil if tmux
+// prints nothing, and no items for an empty array.
 func readOption(b *Batch, o Options, cmd ShowOptions, found func([]Option)) {
 	cmd.Target, cmd.Server, cmd.Global, cmd.Window, cmd.Pane = o.flags()
 	b.steps = append(b.steps, step{
@@ -252,19 +251,20 @@ func readOption(b *Batch, o Options, cmd ShowOptions, found func([]Option)) {
 	})
 }
 
-// Set sets an option, or one item of an array by name[index]. It fails with [ErrBadValue] if the
-// option does not accept the value.
+// Set sets an option, or one item of an array by name[index]. It fails with [ErrBadValue]
+// if the option does not accept the value.
 func (o Options) Set(ctx context.Context, name, value string) error {
 	return o.srv.run(ctx, o.Setting(SetOption{Name: name, Value: &value}))
 }
 
-// Append adds to the text of an option, or adds items to an array.
+// Append appends to the text of an option, or adds items to an array.
 func (o Options) Append(ctx context.Context, name, value string) error {
 	return o.srv.run(ctx, o.Setting(SetOption{Name: name, Value: &value, Append: true}))
 }
 
-// Unset removes what was set in this scope, so that the option is inherited again. In the largest
-// scope it restores tmux's default, and removes a user option. name[index] removes one array item.
+// Unset removes what was set in this scope, so that the option is inherited again. In the
+// largest scope it restores tmux's default, and removes a user option. name[index] removes
+// one array item.
 func (o Options) Unset(ctx context.Context, name string) error {
 	return o.srv.run(ctx, o.Setting(SetOption{Name: name, Unset: true}))
 }
@@ -278,8 +278,8 @@ func (o Options) SetItems(ctx context.Context, name string, items []string) erro
 	return o.srv.run(ctx, cmds...)
 }
 
-// Setting returns the command that changes an option in this scope, for a [Batch], [Server.Do] or
-// [Server.Script]. cmd says what to change and how; its target and scope are set here.
+// Setting returns cmd with its target and scope set to this scope, for a [Batch],
+// [Server.Do] or [Server.Script].
 func (o Options) Setting(cmd SetOption) SetOption {
 	var target Target
 	target, cmd.Server, cmd.Global, cmd.Window, cmd.Pane = o.flags()
@@ -299,7 +299,7 @@ func (o Options) flags() (target Target, server, global, window, pane bool) {
 	return target, server, global, o.scope == GlobalWindowOptions || o.scope == WindowOptions, o.scope == PaneOptions
 }
 
-// inheritance are the scopes that are looked in, in this order.
+// inheritance lists, for each scope, the scopes to search, in order.
 var inheritance = map[OptionScope][]OptionScope{
 	ServerOptions:        {ServerOptions},
 	GlobalSessionOptions: {GlobalSessionOptions},
@@ -309,8 +309,7 @@ var inheritance = map[OptionScope][]OptionScope{
 	PaneOptions:          {PaneOptions, WindowOptions, GlobalWindowOptions},
 }
 
-// check refuses names that tmux would take for something else than an option of
-// this scope.
+// check refuses names that to tmux mean something other than an option of this scope.
 func (o Options) check(version func() (Version, error), name string) error {
 	base, err := optionBase(name)
 	if err != nil || strings.HasPrefix(base, "@") {
@@ -347,9 +346,10 @@ func (o Options) check(version func() (Version, error), name string) error {
 	return nil
 }
 
-// DefaultScope returns the scope in which tmux sets the option of this name if none is given: the
-// window's for options that panes have too, the session's for user options and options not known
-// here.
+// DefaultScope returns the scope in which tmux sets the option of this name if none is
+// given. It is the server's for server options, the window's for options of windows and
+// panes, and the session's for all others, such as user options and options unknown to this
+// package.
 func DefaultScope(option string) OptionScope {
 	base, _, _ := strings.Cut(option, "[")
 	kind, _ := kindOfOption(base)
@@ -366,8 +366,7 @@ func (k optionKind) scope() OptionScope {
 	return SessionOptions
 }
 
-// optionBase checks the shape of the name of an option or hook, and takes the
-// index off.
+// optionBase checks the syntax of an option or hook name and strips its index.
 func optionBase(name string) (string, error) {
 	base, index, indexed := strings.Cut(name, "[")
 	if indexed {
@@ -383,8 +382,8 @@ func optionBase(name string) (string, error) {
 	return "", argumentError("%q is not the name of an option", name)
 }
 
-// notInUserOption reports the characters that would make the name of a user option ambiguous in
-// what tmux prints.
+// notInUserOption reports whether r would make the name of a user option ambiguous in
+// tmux's output.
 func notInUserOption(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`#[]*\"'$`, r)
 }
@@ -398,12 +397,12 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// parseOptions reads lines of the kind
+// parseOptions parses lines of the form
 //
 //	name value
 //	name[index]* "quoted value"
 //
-// where the star marks an inherited one. An array of no items has no value.
+// where the star marks an inherited one. An empty array has no value.
 func parseOptions(out []byte, scope OptionScope, v Version) []Option {
 	options := []Option{}
 	for line := range strings.Lines(string(out)) {
@@ -428,8 +427,8 @@ func parseOptions(out []byte, scope OptionScope, v Version) []Option {
 	return options
 }
 
-// printsCommands reports whether the value of an option is a list of tmux
-// commands, which is not quoted as a whole.
+// printsCommands reports whether the value of an option is a list of tmux commands, which
+// is not quoted as a whole.
 func printsCommands(name string) bool {
 	kind, _ := kindOfOption(name)
 	return kind.hook || name == "default-client-command"

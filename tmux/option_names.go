@@ -5,22 +5,22 @@ import (
 	"sync"
 )
 
-// optionKind says to which scopes an option or hook belongs.
+// optionKind says which scopes an option or hook belongs to.
 type optionKind struct {
 	hook                           bool
 	server, session, window, panes bool
-	// since is the version that has it, and panesSince the one in which panes got it.
+	// since is the version that introduced it, panesSince the one that gave it to panes.
 	since, panesSince Version
 }
 
-// optionNames are the options and hooks of all versions, from the options table
-// in tmux's source: tmux itself takes the scope from the name, and silently sets
-// a session's option when it was asked to set a pane's. Names that are not here, such
-// as a newer tmux's, are left to tmux.
+// optionNames are the options and hooks of all versions, from the options table in tmux's
+// source. They are needed because tmux infers the scope from the name, and silently sets a
+// session's option when asked to set a pane's. Names that are not here, such as a newer
+// tmux's, are left to tmux.
 var optionNames = []struct {
 	kind optionKind
-	// names have a version after "@" if they came with it, and after a colon if panes
-	// have the option only since then.
+	// names have "@" and a version after them if that version introduced them, and a colon
+	// and a version if panes have had the option only since then.
 	names string
 }{
 	{optionKind{server: true}, `
@@ -107,15 +107,15 @@ var optionKinds = sync.OnceValue(func() map[string]optionKind {
 	return m
 })
 
-// kindOfOption is what is known of an option or hook. tmux takes abbreviations
-// too; for one of those full is the name that it may stand for.
+// kindOfOption returns what is known of an option or hook. tmux accepts abbreviations too;
+// for one of these, full is the name that it may stand for.
 func kindOfOption(name string) (kind optionKind, full string) {
 	kinds := optionKinds()
 	if kind, ok := kinds[name]; ok {
 		return kind, name
 	}
 	if strings.HasPrefix("after-", name) || strings.HasPrefix(name, "after-") {
-		// There is one for nearly every command.
+		// Nearly every command has one.
 		return optionKind{hook: true, session: true}, name
 	}
 	for known := range kinds {
@@ -126,9 +126,9 @@ func kindOfOption(name string) (kind optionKind, full string) {
 	return kind, full
 }
 
-// OptionName is the full name of the option or hook that a name, with an index or
-// abbreviated perhaps, may stand for. It is empty for user options and for what
-// this package does not know: options of a newer tmux.
+// OptionName returns the full name of an option or hook. name may be abbreviated and have
+// an index. The result is empty for user options and for options unknown to this package,
+// such as a newer tmux's.
 func OptionName(name string) string {
 	base, _, _ := strings.Cut(name, "[")
 	_, full := kindOfOption(base)

@@ -10,8 +10,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestOptionsInOneList: a change, what came of it and where, in one round trip,
-// for the target that tmux takes by itself.
+// TestOptionsInOneList: a change, its result and its object, in one round trip, for the
+// target that tmux picks.
 func TestOptionsInOneList(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
@@ -40,7 +40,7 @@ func TestOptionsInOneList(t *testing.T) {
 	}
 }
 
-// Formats read options by name, and what is no option of the running version is
+// Formats read options by name, and names that are not options of the running version are
 // looked up in the environment.
 func TestOptionsSince(t *testing.T) {
 	t.Parallel()

@@ -9,57 +9,56 @@ import (
 // Size is a width or height, or a position: [Cells] or [Percent].
 type Size string
 
-// Cells is a size in columns or lines.
+// Cells returns a size in columns or lines.
 func Cells(n int) Size { return Size(strconv.Itoa(n)) }
 
-// Percent is a size in percent of the available space.
+// Percent returns a size in percent of the available space.
 func Percent(n int) Size { return Size(strconv.Itoa(n) + "%") }
 
 // SplitWindow creates a pane by splitting another one in two.
 type SplitWindow struct {
 	Target Target `flag:"t"` // the pane to split
-	// Right puts the new pane beside the old one, at its right, and makes Size a
-	// width; by default it goes below, and Size is a height.
+	// Right puts the new pane to the right of the old one, and makes Size a width; by
+	// default it goes below, and Size is a height.
 	Right bool `flag:"h"`
 	Below bool `flag:"v"` // the default
-	// Before puts it at the left, or above.
+	// Before puts it to the left or above instead.
 	Before bool `flag:"b"`
-	// Full splits the whole window, not the pane.
+	// Full splits the whole window instead of the pane.
 	Full bool `flag:"f"`
 	Size Size `flag:"l"`
 	// Detached leaves the active pane active.
 	Detached bool `flag:"d"`
 	Zoom     bool `flag:"Z"`
-	// Dir is the working directory; that of this process when empty, since tmux
-	// takes the one of the client that asks.
+	// Dir is the working directory; if empty, that of this process, since tmux would use
+	// that of the client.
 	Dir string `flag:"c,literal"`
 	Env Env    `flag:"e"`
-	// Stdin makes a pane that runs nothing and shows Input.
+	// Stdin creates a pane that runs nothing and shows Input.
 	Stdin bool   `flag:"I"`
 	Input []byte `flag:"-"`
-	// Empty makes a pane that runs nothing; before tmux 3.7 a Command of one
-	// empty text does.
+	// Empty creates a pane that runs nothing. Before tmux 3.7, set Command to one empty
+	// text.
 	Empty bool `flag:"E" since:"3.7"`
-	// Keep keeps the pane when its program has ended, until a key is pressed.
+	// Keep keeps the pane after its program has ended, until a key is pressed.
 	Keep bool `flag:"k" since:"3.7"`
 	// KeepMessage is Keep with the text shown then, a value of the option
 	// remain-on-exit-format.
 	KeepMessage Format `flag:"m" since:"3.7"`
-	// Style is a style for the pane, as "bg=blue".
+	// Style is a style for the pane, such as "bg=blue".
 	Style               string `flag:"s" since:"3.7"`
 	ActiveBorderStyle   string `flag:"S" since:"3.7"`
 	InactiveBorderStyle string `flag:"R" since:"3.7"`
 	// BorderLines is a value of the option pane-border-lines, for a floating pane.
 	BorderLines string `flag:"B" since:"3.8"`
 	Title       string `flag:"T,literal,utf8" since:"3.8"`
-	// Wait ends the command when the pane's program ends, with its exit status.
+	// Wait makes the command wait until the pane's program ends, and exit with its status.
 	Wait   bool   `flag:"W" since:"3.8"`
 	Print  bool   `flag:"P"`
 	Format Format `flag:"F"`
-	// Command is what the pane runs; the option default-command, or a login
-	// shell, when empty. A single text is a command line for the shell in the
-	// option default-shell; several are a program and its arguments, executed as
-	// they are.
+	// Command is what the pane runs; if empty, the option default-command or a login shell.
+	// A single text is a command line for the shell in the option default-shell; several
+	// are a program and its arguments, executed directly.
 	Command []string `arg:""`
 }
 
@@ -75,18 +74,18 @@ type NewPane struct {
 	Tiled bool `flag:"L"`
 	// AboveZoom keeps the pane visible above a zoomed one.
 	AboveZoom bool `flag:"A" since:"3.8"`
-	// Modal lets no other pane be active while this one is there.
+	// Modal prevents other panes from being active while this one exists.
 	Modal bool `flag:"O" since:"3.8"`
-	// AllKeys sends the prefix key to a modal pane too.
+	// AllKeys also sends the prefix key to a modal pane.
 	AllKeys bool `flag:"K" since:"3.8"`
-	// CloseOnClick closes a modal pane at a click outside it.
+	// CloseOnClick closes a modal pane on a click outside it.
 	CloseOnClick bool `flag:"C" since:"3.8"`
-	// CloseOnEscape closes a modal pane at Escape or C-c.
+	// CloseOnEscape closes a modal pane on Escape or C-c.
 	CloseOnEscape bool `flag:"D" since:"3.8"`
-	// Mouse resizes the pane with the mouse; only in a mouse key binding.
+	// Mouse resizes the pane with the mouse; it works only in a mouse key binding.
 	Mouse bool `flag:"M" since:"3.8"`
 
-	// The others are as in SplitWindow.
+	// The fields below are as in SplitWindow.
 
 	Right               bool     `flag:"h"`
 	Below               bool     `flag:"v"`
@@ -116,39 +115,39 @@ type NewPane struct {
 // KillPane destroys a pane, and its window if it is the last one.
 type KillPane struct {
 	Target Target `flag:"t"`
-	// Others destroys every pane of the window but the target.
+	// Others destroys every pane of the window except the target.
 	Others bool   `flag:"a"`
-	Filter Format `flag:"f" since:"3.8"` // with Others: only those it is true for
+	Filter Format `flag:"f" since:"3.8"` // with Others: only panes it is true for
 }
 
-// SelectPane makes a pane its window's active one. With one of the fields from DisableInput on it
-// changes a property of the pane instead, and the active pane stays active.
+// SelectPane makes a pane the active pane of its window. If DisableInput or a later field
+// is set, it changes a property of the pane instead and does not change the active pane.
 type SelectPane struct {
 	Target   Target `flag:"t"`
-	Left     bool   `flag:"L"` // the pane at the left of the target, and so on
+	Left     bool   `flag:"L"` // the pane to the left of the target, and so on
 	Right    bool   `flag:"R"`
 	Up       bool   `flag:"U"`
 	Down     bool   `flag:"D"`
-	Last     bool   `flag:"l"` // the one that was active before
+	Last     bool   `flag:"l"` // the previously active pane
 	KeepZoom bool   `flag:"Z"`
-	// DisableInput makes the pane take no keys.
+	// DisableInput makes the pane ignore keys.
 	DisableInput bool `flag:"d"`
 	EnableInput  bool `flag:"e"`
-	// Mark makes it the marked pane, or no longer if it is. There is one at most.
+	// Mark makes it the only marked pane or, if it is, unmarks it.
 	Mark   bool `flag:"m"`
 	Unmark bool `flag:"M"`
 	// Title is the pane's new title.
 	Title *string `flag:"T,literal,utf8"`
-	// Style is a style for the pane, as "bg=blue"; "default" is none.
+	// Style is a style for the pane, such as "bg=blue"; "default" removes it.
 	Style string `flag:"P"`
 	// ShowStyle prints the pane's style.
 	ShowStyle bool `flag:"g"`
 }
 
-// LastPane selects the pane of a window that was active before.
+// LastPane selects the previously active pane of a window.
 type LastPane struct {
 	Target       Target `flag:"t"` // a window
-	DisableInput bool   `flag:"d"` // instead: make it take no keys
+	DisableInput bool   `flag:"d"` // instead: make it ignore keys
 	EnableInput  bool   `flag:"e"`
 	KeepZoom     bool   `flag:"Z"`
 }
@@ -161,14 +160,14 @@ type ResizePane struct {
 	Up     bool `flag:"U"`
 	Width  Size `flag:"x"`
 	Height Size `flag:"y"`
-	// ToggleZoom makes the pane fill the window, or all visible again.
+	// ToggleZoom makes the pane fill the window, or shows all panes again.
 	ToggleZoom bool `flag:"Z"`
-	// Trim drops the lines below the cursor.
+	// Trim removes the lines below the cursor.
 	Trim bool `flag:"T"`
-	// Mouse resizes with the mouse; only in a mouse key binding.
+	// Mouse resizes the pane with the mouse; it works only in a mouse key binding.
 	Mouse  bool   `flag:"M"`
 	Target Target `flag:"t"`
-	// By is how many cells Down, Left, Right and Up move the edge; 1 when 0.
+	// By is how many cells Down, Left, Right and Up move the edge; 0 means 1.
 	By int `arg:""`
 }
 
@@ -176,28 +175,28 @@ type ResizePane struct {
 type RespawnPane struct {
 	Target Target `flag:"t"`
 	Kill   bool   `flag:"k"` // terminate a running program; otherwise the call fails
-	// Dir is the working directory; the one it was started in when empty.
+	// Dir is the working directory; if empty, the one the pane was started in.
 	Dir   string `flag:"c,literal"`
 	Env   Env    `flag:"e"`
 	Empty bool   `flag:"E" since:"3.8"` // run nothing
-	// Command is what to run, the same as before when empty: see [SplitWindow].
+	// Command is what to run; if empty, the same as before: see [SplitWindow].
 	Command []string `arg:""`
 }
 
 // DisplayPanes shows the numbers of panes. A client must be attached.
 type DisplayPanes struct {
-	// Target is the client to show them on; from tmux 3.8 a pane.
+	// Target is the client to show them on; from tmux 3.8 on, a pane.
 	Target Target `flag:"t"`
 	// Source is the window whose panes are shown.
 	Source Target `flag:"s" since:"3.8"`
-	// Background does not make the command wait for a choice.
+	// Background returns without waiting for a choice.
 	Background bool `flag:"b" until:"3.7"`
 	Duration   *int `flag:"d"` // milliseconds; 0 until a key is pressed
-	// IgnoreKeys does not close them at a key press.
+	// IgnoreKeys keeps the numbers open when a key is pressed.
 	IgnoreKeys bool `flag:"N"`
 	Kill       bool `flag:"k" since:"3.8"` // kill the pane they are shown in afterwards
 	Unzoomed   bool `flag:"Z" since:"3.8"`
-	// Template is the tmux command for a chosen pane, %% in it for its id.
+	// Template is the tmux command to run for the chosen pane; %% stands for its id.
 	Template string `arg:""`
 }
 
@@ -232,8 +231,8 @@ func (c SplitWindow) waits() bool   { return c.Wait }
 func (c NewPane) waits() bool       { return c.Wait }
 func (c DisplayPanes) waits() bool  { return !c.Background }
 
-// Panes returns all panes of the server, with a row for each session their window is linked into.
-// There are none if the server has no session.
+// Panes returns all panes of the server, with a row for each session their window is linked
+// into. There are none if the server has no session.
 func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
 	return listAll[Pane](ctx, s, ListPanes{All: true})
 }
@@ -243,8 +242,7 @@ func (r PaneRef) Info(ctx context.Context) (Pane, error) {
 	return one[Pane](ctx, r.srv, r.self())
 }
 
-// self lists the pane alone. As the target of a list of panes its id stands for
-// its window.
+// self lists only this pane. As a target of list-panes, its id stands for its window.
 func (r PaneRef) self() ListPanes {
 	return ListPanes{Target: r, Filter: MatchEqual("pane_id", string(r.ID))}
 }
@@ -271,52 +269,53 @@ func (r PaneRef) KillOthers(ctx context.Context) error {
 	return r.srv.run(ctx, KillPane{Target: r, Others: true})
 }
 
-// Select makes the pane its window's active one, or with opts.Left and the like its neighbour. It
-// ends the window's zoom unless opts.KeepZoom is set.
+// Select makes the pane the active pane of its window or, with opts.Left and the like, its
+// neighbour. It ends the window's zoom unless opts.KeepZoom is set.
 func (r PaneRef) Select(ctx context.Context, opts SelectPane) error {
 	opts.Target = own(r, opts.Target)
 	return r.srv.run(ctx, opts)
 }
 
 // SetTitle sets the pane's title, which programs in it can change again. It fails with
-// [ErrArgument] for control characters, which tmux does not take. tmux from 3.7 on stores
-// backslashes doubled.
+// [ErrArgument] for control characters, which tmux does not accept. tmux 3.7 and later
+// store backslashes doubled.
 func (r PaneRef) SetTitle(ctx context.Context, title string) error {
 	type titled struct {
 		Title string `tmux:"pane_title"`
 	}
 	got, err := after[titled](ctx, r.srv, SelectPane{Target: r, Title: &title}, r.self())
-	// tmux drops a title it does not like without a word.
+	// tmux silently drops a title that it does not accept.
 	if err == nil && got.Title != title && unescape(got.Title, false) != title {
 		err = argumentError("tmux does not take the title %q", title)
 	}
 	return err
 }
 
-// SetStyle sets the pane's style, such as "fg=white,bg=colour52"; "default" removes it. It fails
-// with [ErrBadValue] if it is not a style.
+// SetStyle sets the pane's style, such as "fg=white,bg=colour52"; "default" removes it. It
+// fails with [ErrBadValue] if it is not a style.
 func (r PaneRef) SetStyle(ctx context.Context, style string) error {
-	// select-pane -P takes anything, and set-option refuses what is no style.
+	// select-pane -P accepts anything; set-option refuses what is not a style.
 	return r.srv.run(ctx,
 		SetOption{Target: r, Pane: true, Name: "window-style", Value: &style},
 		SetOption{Target: r, Pane: true, Name: "window-active-style", Value: &style})
 }
 
-// Resize changes the pane's size, as far as the other panes leave room, and returns the result.
+// Resize resizes the pane, as far as the other panes leave room, and returns the result.
 func (r PaneRef) Resize(ctx context.Context, opts ResizePane) (Pane, error) {
 	opts.Target = own(r, opts.Target)
 	return after[Pane](ctx, r.srv, opts, r.self())
 }
 
-// Zoom makes the pane the active one and lets it fill its window. It is a no-op if it does already.
+// Zoom makes the pane the active one and lets it fill its window. It is a no-op if it
+// already does.
 func (r PaneRef) Zoom(ctx context.Context) error { return r.srv.zoom(ctx, r, Zooming(r)) }
 
-// Unzoom shows the window's other panes again if this pane is zoomed. It is a no-op otherwise. See
-// also [WindowRef.Unzoom].
+// Unzoom shows the window's other panes again if this pane is zoomed. It is a no-op
+// otherwise. See also [WindowRef.Unzoom].
 func (r PaneRef) Unzoom(ctx context.Context) error { return r.srv.zoom(ctx, r, Unzooming(r)) }
 
 func (s *Server) zoom(ctx context.Context, target Target, change []Command) error {
-	// Require takes a target that does not exist for none.
+	// Require alone would not report a target that does not exist.
 	err := s.run(ctx, append([]Command{ListPanes{Target: target, Filter: "0"}}, change...)...)
 	if errors.Is(err, ErrUnmet) {
 		return nil
@@ -324,11 +323,13 @@ func (s *Server) zoom(ctx context.Context, target Target, change []Command) erro
 	return err
 }
 
-// zoomed reports whether a pane is zoomed: resize-pane -Z only toggles, and its flag is the window's.
+// zoomed is the condition that a pane is zoomed: resize-pane -Z only toggles, and
+// window_zoomed_flag is the window's.
 const zoomed = "#{&&:#{window_zoomed_flag},#{pane_active}}"
 
-// Zooming returns the commands that zoom the target's pane, as [PaneRef.Zoom] does, for the end of
-// a [Batch] or of a [Server.Do], which fails with [ErrUnmet] if the pane is zoomed already.
+// Zooming returns the commands that zoom the target's pane, as [PaneRef.Zoom] does. They
+// must come last in a [Batch] or [Server.Do], which fails with [ErrUnmet] if the pane is
+// already zoomed.
 func Zooming(target Target) []Command {
 	return []Command{Require{Target: target, Condition: Not(zoomed)}, SelectPane{Target: target}, ResizePane{Target: target, ToggleZoom: true}}
 }
@@ -338,8 +339,8 @@ func Unzooming(target Target) []Command {
 	return []Command{Require{Target: target, Condition: zoomed}, ResizePane{Target: target, ToggleZoom: true}}
 }
 
-// Respawn restarts the pane's program. Unless opts.Kill is set it fails with [ErrRunning] if the
-// program is still running.
+// Respawn restarts the pane's program. Unless opts.Kill is set it fails with [ErrRunning]
+// if the program is still running.
 func (r PaneRef) Respawn(ctx context.Context, opts RespawnPane) (Pane, error) {
 	opts.Target = own(r, opts.Target)
 	return after[Pane](ctx, r.srv, opts, r.self())

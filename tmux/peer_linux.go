@@ -6,10 +6,9 @@ import (
 	"os"
 )
 
-// versionMismatch explains a connection that broke at once: an older client program
-// cannot talk to a newer server, and neither says so. It finds the server's process
-// by the socket and its program in /proc. It returns nil if the versions are the same
-// or not known.
+// versionMismatch explains a connection that broke at once: an older client program cannot
+// talk to a newer server, and neither says so. It finds the server's process through the
+// socket and its program in /proc. It returns nil if the versions are equal or unknown.
 func (s *Server) versionMismatch(ctx context.Context, e *Error) error {
 	if e.Err != ErrServerGone {
 		return nil
@@ -23,8 +22,8 @@ func (s *Server) versionMismatch(ctx context.Context, e *Error) error {
 	if err != nil {
 		return nil
 	}
-	// The number may be another process's by now. The open directory is of one
-	// process for good, and belongs to the user who runs it.
+	// The pid may have been reused by now. The open directory stays that of one process,
+	// and belongs to the user who runs it.
 	proc, err := os.Open(fmt.Sprintf("/proc/%d", peer.pid))
 	if err != nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// An older client program cannot talk to a server of 3.6 or later; tmux only
-// says that the server exited.
+// An older client program cannot talk to a server of 3.6 or later; tmux only says that the
+// server exited.
 func TestVersionMismatchIsNamed(t *testing.T) {
 	t.Parallel()
 	other := os.Getenv("TMUX_TEST_OTHER_BINARY")
@@ -33,8 +33,8 @@ func TestVersionMismatchIsNamed(t *testing.T) {
 	}
 }
 
-// A server that takes the place of another on the socket is asked for its version,
-// though no call has failed meanwhile.
+// A server that replaces another on the socket is asked for its version, even if no call
+// has failed meanwhile.
 func TestVersionOfAServerThatTookAnothersPlace(t *testing.T) {
 	t.Parallel()
 	other := os.Getenv("TMUX_TEST_OTHER_BINARY")

@@ -5,26 +5,27 @@ import (
 	"path/filepath"
 )
 
-// PipePane connects a pane to a shell command, which reads what the pane's program writes. A pane
-// has one pipe; an existing one is closed. Without a Command that is all it does.
+// PipePane connects a pane to a shell command, which reads the pane's output. A pane has
+// one pipe; an existing one is closed. Without a Command, nothing else happens.
 type PipePane struct {
 	Target Target `flag:"t"`
-	// Input types what the command writes into the pane.
+	// Input types the command's output into the pane.
 	Input bool `flag:"I"`
-	// Output gives the command what the pane writes: the default without Input.
+	// Output gives the command the pane's output: the default without Input.
 	Output bool `flag:"O"`
-	// Toggle does not open a new pipe when it ended one.
+	// Toggle opens no new pipe if it closed one.
 	Toggle bool `flag:"o"`
-	// Command is a command for /bin/sh. tmux would expand formats in it and pass
-	// it to strftime; it arrives as it stands.
+	// Command is a command for /bin/sh, passed unchanged: the formats and strftime
+	// sequences that tmux would expand are escaped.
 	Command string `arg:"time"`
 }
 
 func (PipePane) CommandName() string { return "pipe-pane" }
 
-// Pipe feeds what the pane prints from now on to a command for /bin/sh, until the command or the
-// pane exits or [PaneRef.ClosePipe] is called. It replaces the pane's earlier pipe. It does not
-// report whether the command works; the token pane_pipe shows whether a pipe is open.
+// Pipe sends the pane's output from now on to a command for /bin/sh, until the command or
+// the pane exits or [PaneRef.ClosePipe] is called. It replaces the pane's earlier pipe. It
+// does not report whether the command works; the token pane_pipe shows whether a pipe is
+// open.
 func (r PaneRef) Pipe(ctx context.Context, command string) error {
 	if command == "" {
 		return argumentError("an empty command to pipe %s to", r.ID)
@@ -32,9 +33,9 @@ func (r PaneRef) Pipe(ctx context.Context, command string) error {
 	return r.srv.run(ctx, PipePane{Target: r, Command: shellCommand(command)})
 }
 
-// PipeToFile appends what the pane prints from now on to a file, creating it if necessary. The
-// path must be absolute, because the tmux server has another working directory; it may contain any
-// characters.
+// PipeToFile appends the pane's output from now on to a file, creating it if necessary. The
+// path must be absolute, because the tmux server has another working directory; it may
+// contain any characters.
 func (r PaneRef) PipeToFile(ctx context.Context, path string) error {
 	if !filepath.IsAbs(path) {
 		return argumentError("pipe %s to %q: not an absolute path", r.ID, path)

@@ -1,38 +1,36 @@
 package tmux
 
-// The commands of this file talk to the user of an attached client. Those that
-// wait for an answer are bounded by their context alone.
+// The commands in this file interact with the user of an attached client. Those that wait
+// for an answer are bounded only by their context.
 
 // CommandPrompt asks the user of a client for text, and runs a command with it.
 type CommandPrompt struct {
 	Client Target `flag:"t"`
-	// Prompts is a comma separated list; the answers replace %1, %2 and so on
-	// in Template.
+	// Prompts is a comma separated list; the answers replace %1, %2 and so on in Template.
 	Prompts Format `flag:"p"`
-	// Inputs is a comma separated list of what stands there to begin with.
+	// Inputs is a comma separated list of initial texts.
 	Inputs Format `flag:"I"`
 	OneKey bool   `flag:"1"` // the answer is one key press
 	// KeyName is like OneKey, but the answer is the name of the key.
 	KeyName bool `flag:"k"`
 	Numeric bool `flag:"N"` // only digits
-	// Incremental runs the command at every change of the text.
+	// Incremental runs the command on every change of the text.
 	Incremental bool `flag:"i"`
-	// Background does not make the command wait for the answer.
+	// Background returns without waiting for the answer.
 	Background bool `flag:"b" since:"3.3"`
-	// Expand expands the template as a format before answers are put in.
+	// Expand expands the template as a format before the answers are inserted.
 	Expand bool `flag:"F" since:"3.3"`
-	// Whole takes Prompts for one prompt, commas and all.
+	// Whole treats Prompts as a single prompt, commas included.
 	Whole bool `flag:"l" since:"3.6"`
-	// Live lets panes go on being drawn while the prompt is open.
+	// Live keeps panes being drawn while the prompt is open.
 	Live bool `flag:"C" since:"3.7"`
-	// CloseEmpty closes the prompt at a backspace when there is no text left.
+	// CloseEmpty closes the prompt on a backspace if there is no text left.
 	CloseEmpty bool `flag:"e" since:"3.7"`
 	// InPane shows the prompt in the active pane.
 	InPane bool `flag:"P" since:"3.8"`
-	// Type is what the history of the prompt is kept under: command, search,
-	// target or window-target.
+	// Type selects the prompt's history: command, search, target or window-target.
 	Type string `flag:"T" since:"3.3"`
-	// TargetType and WindowTargetType are how tmux 3.2 says two of these.
+	// TargetType and WindowTargetType are two of these types in tmux 3.2.
 	TargetType       bool `flag:"T" until:"3.2"`
 	WindowTargetType bool `flag:"W" until:"3.2"`
 	// Template is a tmux command.
@@ -43,19 +41,19 @@ type CommandPrompt struct {
 type ConfirmBefore struct {
 	Client Target `flag:"t"`
 	Prompt Format `flag:"p"`
-	// Background does not make the command wait for the answer.
+	// Background returns without waiting for the answer.
 	Background bool   `flag:"b" since:"3.3"`
-	Key        string `flag:"c" since:"3.4"` // that says yes; "y" by default
-	// DefaultYes lets Enter say yes.
+	Key        string `flag:"c" since:"3.4"` // the key for yes; "y" by default
+	// DefaultYes makes Enter mean yes.
 	DefaultYes bool   `flag:"y" since:"3.4"`
 	Command    string `arg:"required"`
 }
 
-// MenuItem is a line of a menu. One without a name is a separating line; a name
-// that begins with "-" is shown, and cannot be chosen.
+// MenuItem is a line of a menu. An item without a name is a separator; one whose name
+// begins with "-" is shown but cannot be chosen.
 type MenuItem struct {
 	Name    Format
-	Key     string // that chooses it; none when empty
+	Key     string // the key that chooses it, if any
 	Command string // in tmux's own syntax; formats in it are expanded
 }
 
@@ -65,22 +63,22 @@ type DisplayMenu struct {
 	// Target is a pane for the formats in the menu.
 	Target Target `flag:"t"`
 	Title  string `flag:"T,literal"`
-	// X and Y are a place: a number of cells, or a letter as C for the centre
-	// and P for the pane, or a format.
+	// X and Y are a position: a number of cells, a letter such as C for the centre or P for
+	// the pane, or a format.
 	X             Format `flag:"x"`
 	Y             Format `flag:"y"`
-	StayOpen      bool   `flag:"O"` // when the mouse button is released
+	StayOpen      bool   `flag:"O"` // even when the mouse button is released
 	Mouse         bool   `flag:"M" since:"3.5"`
-	Start         *int   `flag:"C" since:"3.4"` // the item chosen first, from 0
+	Start         *int   `flag:"C" since:"3.4"` // the item selected initially, from 0
 	BorderLines   string `flag:"b" since:"3.4"`
 	BorderStyle   string `flag:"S" since:"3.4"`
 	Style         string `flag:"s" since:"3.4"`
 	SelectedStyle string `flag:"H" since:"3.4"`
-	// Items are the lines; [DisplayMenu.With] makes them of typed ones.
+	// Items are the lines in tmux's form; [DisplayMenu.With] makes them from typed items.
 	Items []string `arg:""`
 }
 
-// With is the menu with these items.
+// With returns the menu with these items.
 func (c DisplayMenu) With(items ...MenuItem) DisplayMenu {
 	c.Items = nil
 	for _, it := range items {
@@ -92,7 +90,7 @@ func (c DisplayMenu) With(items ...MenuItem) DisplayMenu {
 	return c
 }
 
-// check: tmux takes an empty menu for a usage error.
+// check refuses an empty menu, which tmux takes for a usage error.
 func (c DisplayMenu) check(func() (Version, error)) error {
 	if len(c.Items) == 0 {
 		return argumentError("a menu without items")
@@ -100,10 +98,10 @@ func (c DisplayMenu) check(func() (Version, error)) error {
 	return nil
 }
 
-// DisplayPopup runs a program in a box over a client's screen.
+// DisplayPopup runs a program in a popup over a client's screen.
 type DisplayPopup struct {
 	Client Target `flag:"c"`
-	Target Target `flag:"t"` // a pane, for formats and the place
+	Target Target `flag:"t"` // a pane, for formats and the position
 	Width  Size   `flag:"w"` // half of the terminal's by default
 	Height Size   `flag:"h"`
 	X      Format `flag:"x"` // as in [DisplayMenu]
@@ -111,16 +109,16 @@ type DisplayPopup struct {
 	Dir    string `flag:"d,literal"`
 	Env    Env    `flag:"e" since:"3.3"`
 	Title  string `flag:"T,literal" since:"3.3"`
-	// Close closes the popup of the client, if it has one.
+	// Close closes the client's popup, if it has one.
 	Close bool `flag:"C"`
 	// CloseOnExit closes it when the program ends.
 	CloseOnExit bool `flag:"E"`
 	// CloseOnSuccess closes it when the program ends with exit status 0.
 	CloseOnSuccess bool `flag:"EE"`
-	// CloseOnKey closes it at any key after the program has ended.
+	// CloseOnKey closes it on any key after the program has ended.
 	CloseOnKey bool `flag:"k" since:"3.6"`
-	// StayOpen undoes CloseOnExit and CloseOnKey of a popup that is open already,
-	// which tmux from 3.6 changes instead of making another.
+	// StayOpen undoes CloseOnExit and CloseOnKey of an open popup, which tmux 3.6 and later
+	// change instead of opening another.
 	StayOpen    bool   `flag:"N" since:"3.6"`
 	NoBorder    bool   `flag:"B" since:"3.3"`
 	BorderLines string `flag:"b" since:"3.3"`
@@ -130,14 +128,14 @@ type DisplayPopup struct {
 	Command []string `arg:""`
 }
 
-// ShowPromptHistory prints what was typed at command prompts.
+// ShowPromptHistory prints the history of command prompts.
 type ShowPromptHistory struct {
 	_ struct{} `since:"3.3"`
-	// Type is as in [CommandPrompt]; all types when empty.
+	// Type is as in [CommandPrompt]; all types if empty.
 	Type string `flag:"T"`
 }
 
-// ClearPromptHistory forgets what was typed at command prompts.
+// ClearPromptHistory clears the history of command prompts.
 type ClearPromptHistory struct {
 	_    struct{} `since:"3.3"`
 	Type string   `flag:"T"`

@@ -2,30 +2,30 @@ package tmux
 
 import "strings"
 
-// This file is the one place where text is made safe for tmux. Text passes
-// through up to four readers, and each has an escape of its own:
+// This file is the one place where text is escaped for tmux. Text passes through up to four
+// parsers, each with its own escapes:
 //
 //   - the command list: a word that ends in ";" ends its command (word);
-//   - the configuration file language, for lists too long for an argument
-//     vector (configWord);
+//   - the configuration file language, for lists too long for an argument vector
+//     (configWord);
 //   - formats: names, titles and directories are expanded (Literal);
-//   - strftime, in what display-message and pipe-pane take (withoutTime).
+//   - strftime, in the arguments of display-message and pipe-pane (withoutTime).
 //
 // Every rule is fuzzed against real tmux: what goes in comes out.
 
-// Format is text in tmux's format language, such as "#{pane_id}". tmux expands the fields of
-// commands that have this type; fields of type string arrive unchanged.
+// Format is text in tmux's format language, such as "#{pane_id}". tmux expands the fields
+// of commands that have this type; fields of type string arrive unchanged.
 type Format string
 
-// Literal returns the format that expands to exactly text, also inside another format. It uses the
-// a: modifier (a character by its number), which works in every position and version; "##" does
-// not before a "[", nor #{l:…} with a brace in it before tmux 3.4.
+// Literal returns the format that expands to exactly text, also inside another format. It
+// uses the a: modifier (a character by its number), which works in every position and
+// version; "##" does not work before a "[", nor #{l:…} with a brace in it before tmux 3.4.
 func Literal(text string) Format { return Format(formatEscapes.Replace(text)) }
 
 var formatEscapes = strings.NewReplacer("#", "#{a:35}", "}", "#{a:125}", ",", "#{a:44}")
 
-// withoutTime protects the percent signs of a format from strftime, which
-// display-message and pipe-pane apply at every nesting of the format.
+// withoutTime protects the percent signs of a format from strftime, which display-message
+// and pipe-pane apply at every nesting level of the format.
 func (f Format) withoutTime() Format {
 	return Format(strings.ReplaceAll(string(f), "%", "#{a:37}"))
 }
@@ -40,8 +40,8 @@ func ShellQuote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// word makes an argument safe as one word of a command list: tmux takes a last
-// ";" for the end of the command unless a backslash stands before it.
+// word escapes an argument as one word of a command list: tmux takes a final ";" for the
+// end of the command unless a backslash precedes it.
 func word(arg string) string {
 	if strings.HasSuffix(arg, ";") {
 		return arg[:len(arg)-1] + `\;`
@@ -49,10 +49,10 @@ func word(arg string) string {
 	return arg
 }
 
-// configWord quotes an argument for tmux's configuration language. Inside
-// single quotes everything is literal but the quote itself, the byte 0xff, which
-// tmux's reader takes for the end of the file, and a newline: spaces and comments
-// after it are dropped, and a backslash before it joins the lines.
+// configWord quotes an argument for tmux's configuration language. Inside single quotes
+// everything is literal except the quote itself, the byte 0xff, which tmux's reader takes
+// for the end of the file, and a newline: spaces and comments after it are dropped, and a
+// backslash before it joins the lines.
 func configWord(arg string) string { return "'" + configEscapes.Replace(arg) + "'" }
 
 var configEscapes = strings.NewReplacer(`'`, `'\''`, "\n", `'"\n"'`, "\xff", `'"\377"'`)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// README.md shows the body of [Example], but connects to the reader's tmux server and returns the
-// error where Example prints it.
+// README.md shows the body of [Example], but connects to the reader's tmux server and
+// returns the error where Example prints it.
 func TestReadmeShowsTheExample(t *testing.T) {
 	t.Parallel()
 	readme, source := must[[]byte](t)(os.ReadFile("../README.md")), must[[]byte](t)(os.ReadFile("example_test.go"))

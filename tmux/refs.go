@@ -13,7 +13,7 @@ func (s *Server) run(ctx context.Context, cmds ...Command) error {
 	return err
 }
 
-// output runs a command for what it prints.
+// output runs a command and returns its output.
 func (s *Server) output(ctx context.Context, cmd Command) ([]byte, error) {
 	outs, err := s.Do(ctx, cmd)
 	if err != nil {
@@ -22,8 +22,8 @@ func (s *Server) output(ctx context.Context, cmd Command) ([]byte, error) {
 	return outs[0], nil
 }
 
-// one is the first row that a command prints. No row is an ErrNotFound: the filters of this package
-// ask for one object.
+// one returns the first row that a command prints. No row is an ErrNotFound: the filters of
+// this package select one object.
 func one[R any](ctx context.Context, srv *Server, cmd Lister) (R, error) {
 	rows, err := List[R](ctx, srv, cmd)
 	return first(srv, rows, err, cmd, targetOf(cmd))
@@ -49,7 +49,7 @@ func first[R any](srv *Server, rows []R, err error, cmd Command, what Object) (R
 	return rows[0], nil
 }
 
-// targetOf is the object that a command's target refers to.
+// targetOf returns the object that a command's target refers to.
 func targetOf(cmd Command) Object {
 	if f := reflect.ValueOf(cmd).FieldByName("Target"); f.IsValid() {
 		if r, ok := f.Interface().(interface{ object() Object }); ok {
@@ -59,8 +59,8 @@ func targetOf(cmd Command) Object {
 	return Object{}
 }
 
-// listAll lists over the whole server. With no session at all tmux answers some
-// lists with "no current target".
+// listAll lists over the whole server. If there are no sessions, tmux answers some lists
+// with "no current target".
 func listAll[R any](ctx context.Context, srv *Server, cmd Lister) ([]R, error) {
 	rows, err := List[R](ctx, srv, cmd)
 	if errors.Is(err, ErrNoSession) {
@@ -69,7 +69,7 @@ func listAll[R any](ctx context.Context, srv *Server, cmd Lister) ([]R, error) {
 	return rows, err
 }
 
-// usable refuses handles that lead to no server.
+// usable refuses a nil or zero Server.
 func (s *Server) usable() error {
 	switch {
 	case s == nil:
@@ -80,8 +80,8 @@ func (s *Server) usable() error {
 	return nil
 }
 
-// own is the target that a method sets itself. One that is given too is refused when the command is
-// encoded.
+// own returns the target that a method sets itself. If one was given too, encoding the
+// command fails.
 func own(target, given Target) Target {
 	if given != nil {
 		return givenTwice{target, given}
@@ -100,14 +100,14 @@ func (t givenTwice) checkTarget() error {
 	return argumentError("target %s: the method sets %s itself", t.given.TargetSpec(), t.own.TargetSpec())
 }
 
-// object is what a reference is about.
+// object returns the object that a reference refers to.
 func (r SessionRef) object() Object { return Object{"session", string(r.ID)} }
 func (r WindowRef) object() Object  { return Object{"window", string(r.ID)} }
 func (r PaneRef) object() Object    { return Object{"pane", string(r.ID)} }
 func (r ClientRef) object() Object  { return Object{"client", r.Name} }
 
-// checkTarget refuses ids that are none: tmux would take "2" or "main" for an
-// index or a name, and act on another object.
+// checkTarget refuses malformed ids: tmux would take "2" or "main" for an index or a name,
+// and act on another object.
 func (id PaneID) checkTarget() error    { return checkID(id.Valid(), "pane", string(id)) }
 func (id WindowID) checkTarget() error  { return checkID(id.Valid(), "window", string(id)) }
 func (id SessionID) checkTarget() error { return checkID(id.Valid(), "session", string(id)) }
@@ -129,10 +129,10 @@ func (r ClientRef) checkTarget() error {
 	return nil
 }
 
-// Command runs a command on the session and returns what it prints. args are
-// the command's arguments as tmux takes them, formats and all, without a
-// target: that is this session, and a second one is refused, because tmux
-// silently obeys the last. Prefer the typed commands with [Server.Do].
+// Command runs a command on the session and returns its output. args are passed to tmux
+// unchanged, formats included, and must not contain a target: Command sets it, and refuses
+// a second one, because tmux silently obeys the last. Prefer the typed commands with
+// [Server.Do].
 func (r SessionRef) Command(ctx context.Context, name string, args ...string) ([]byte, error) {
 	return commandOn(ctx, r.srv, r, "Target", name, args)
 }
@@ -147,9 +147,8 @@ func (r PaneRef) Command(ctx context.Context, name string, args ...string) ([]by
 	return commandOn(ctx, r.srv, r, "Target", name, args)
 }
 
-// Command runs a command on the client: see [SessionRef.Command]. The client is
-// the value of -c for the commands that have a target of another kind beside
-// it, and of -t for the others.
+// Command runs a command on the client: see [SessionRef.Command]. The client is passed as
+// -c to commands that also have a target of another kind, and as -t to the others.
 func (r ClientRef) Command(ctx context.Context, name string, args ...string) ([]byte, error) {
 	return commandOn(ctx, r.srv, r, "Client", name, args)
 }
@@ -178,7 +177,7 @@ func commandOn(ctx context.Context, srv *Server, target Target, field, name stri
 	return srv.output(ctx, Raw{Name: name, Args: append([]string{"-" + flag, target.TargetSpec()}, args...)})
 }
 
-// flagOf is the flag that a field of the command's struct is.
+// flagOf returns the flag for a field of the command's struct, or nil.
 func (p *commandPlan) flagOf(field string) *commandField {
 	for i := range p.flags {
 		if p.flags[i].name == field {
@@ -188,10 +187,9 @@ func (p *commandPlan) flagOf(field string) *commandField {
 	return nil
 }
 
-// find is the argument that holds a flag, as tmux parses arguments: flags may
-// stand together, the last of them with its value. Without a plan, for a
-// command that is not in the table, no flag is known to take a value; then more
-// is found than is there.
+// find returns the argument that contains a flag, parsing arguments as tmux does: flags may
+// be combined, the last of them with its value. Without a plan, for a command that is not
+// in the table, no flag is known to take a value, so find may report too much.
 func (p *commandPlan) find(flag string, args []string) string {
 	takesValue := func(c string) bool {
 		return p != nil && slices.ContainsFunc(p.flags, func(f commandField) bool { return f.flag == c && !f.isBool })

@@ -1,15 +1,16 @@
 package tmux
 
-// Require ends the list of commands with [ErrUnmet] unless a condition is true. What stands after
-// it in the list runs in the same step of the server: nothing happens between the check and the
-// commands.
+// Require ends the list of commands with [ErrUnmet] unless a condition is true. The
+// commands after it in the list run in the same step of the server: nothing happens between
+// the check and the commands.
 //
-// It reads an option whose name is the condition, as tmux expands formats there: the name of an
-// option, or of none, which is the error. Unlike [IfShell], it leaves nothing behind in the server.
+// It reads an option whose name is a format of the condition: it expands to the name of an
+// option or, if the condition is false, to one that does not exist, which is the error.
+// Unlike [IfShell], it leaves nothing behind in the server.
 type Require struct {
-	// Target is what the condition is about. One that does not exist makes its tokens empty.
+	// Target is what the condition is about. If it does not exist, its tokens are empty.
 	Target Target `flag:"t"`
-	// Condition is a format that is true when it expands to something but nothing and "0".
+	// Condition is a format that is true if it expands to something other than "" and "0".
 	Condition Format `arg:"required,condition"`
 }
 
@@ -22,11 +23,11 @@ func (c Require) check(func() (Version, error)) error {
 	return nil
 }
 
-// unmet is the name of no option.
+// unmet is a name that no option has.
 const unmet = "condition-is-not-met"
 
-// conditional is the name of an option if the condition is true. The option has no value where it
-// is asked for, so that nothing is printed.
+// conditional returns a format that expands to the name of an option if the condition is
+// true. The option has no value in the scope that is read, so nothing is printed.
 func conditional(condition string) string {
 	return "#{?#{||:" + condition + ",0},status," + unmet + "}"
 }

@@ -8,8 +8,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// A list goes on after a condition that is true, and ends at one that is not; either way it leaves
-// no output of its own.
+// A list goes on after a condition that is true, and ends at one that is not; either way it
+// leaves no output of its own.
 func TestRequire(t *testing.T) {
 	t.Parallel()
 	base := started(t)

@@ -15,17 +15,17 @@ import (
 	"tmuxmcp/internal/nearest"
 )
 
-// A Lister is a command that prints rows: the list commands, display-message, and those that
-// create something and print it, such as new-window. See [List] and [Rows].
+// A Lister is a command that prints rows: the list commands, display-message, and those
+// that create something and print it, such as new-window. See [List] and [Rows].
 type Lister interface {
 	Command
-	// rows is the command printing one row in the given format, and the scopes
-	// whose tokens such a row has.
+	// rows returns the command that prints rows in the given format, and the scopes whose
+	// tokens these rows have.
 	rows(format Format) (Command, []Scope)
 }
 
-// List runs a command and decodes what it prints into rows of type R, a struct
-// whose fields are tagged with the tokens they hold:
+// List runs a command and decodes what it prints into rows of type R, a struct whose fields
+// are tagged with the tokens they hold:
 //
 //	type row struct {
 //		ID    tmux.PaneID `tmux:"pane_id"`
@@ -35,16 +35,16 @@ type Lister interface {
 //	}
 //	rows, err := tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
 //
-// tmux is asked for exactly these tokens, in one round trip. A name is one of [Tokens], an option,
-// a user option, or an environment variable that begins with a capital letter. A token that does
-// not exist is an [ErrArgument], which names the nearest. For a token newer than this package, name
-// the releases that have it with the tag options since= and until=.
+// tmux is asked for exactly these tokens, in one round trip. A name is one of [Tokens], an
+// option, a user option, or an environment variable with a capital letter in its name. Any
+// other name is an [ErrArgument] that suggests the nearest token. For a token newer than
+// this package, name the releases that have it with the tag options since= and until=.
 //
-// Fields may be strings, bools, ints, floats, [time.Time], the references, types based on these
-// (the ids), slices of strings or ints, and pointers. A pointer is nil if the token has no value,
-// or if this tmux does not know it; a field that is not a pointer is zero then. The items of a
-// slice are separated by commas, or as the option sep= says: comma, space or colon. A slice is nil
-// if there is no value, and empty if the list is. Values may hold any bytes.
+// Fields may be strings, bools, ints, floats, [time.Time], the references, types based on
+// these (such as the ids), slices of strings or ints, and pointers. If a token has no
+// value, or this tmux does not know it, a pointer is nil and any other field zero. The
+// items of a slice are separated by commas or, with the option sep=, by a comma, space or
+// colon. A slice is nil if there is no value, and empty if the list is empty.
 func List[R any](ctx context.Context, srv *Server, cmd Lister) ([]R, error) {
 	var b Batch
 	rows := Rows[R](&b, cmd)
@@ -62,33 +62,33 @@ type rowField struct {
 	sep          string
 	since, until Version
 	scoped       bool // see Token.Scoped
-	// plain is set for tokens whose values have no character that needs a
-	// backslash: numbers, flags and ids. tmux is quicker with them.
+	// plain is set for tokens whose values never contain a character that needs a
+	// backslash: numbers, flags and ids. tmux expands them faster.
 	plain bool
-	// always is set for tokens that have a value whenever tmux knows them, so
-	// that an empty one is an empty text or list, not an absent one.
+	// always is set for tokens that have a value whenever tmux knows them, so that an empty
+	// value is an empty text or list, not an absent one.
 	always bool
 }
 
 type rowPlan []rowField
 
-// known are the fields whose tokens a tmux of version v has. The others are not
-// asked for: an unknown token would read as an empty one.
+// known returns the fields whose tokens tmux version v has. The others are not requested:
+// an unknown token would read as an empty one.
 func (p rowPlan) known(v Version) []rowField {
 	return slices.DeleteFunc(slices.Clone(p), func(f rowField) bool {
 		return !Token{Since: f.since, Until: f.until}.In(v)
 	})
 }
 
-// identity is the token that every object of a scope has and nothing else.
+// identity maps a scope to the token that exactly the objects of that scope have.
 var identity = map[Scope]string{
 	SessionScope: "session_id", WindowScope: "window_id", PaneScope: "pane_id",
 	ClientScope: "client_name", BufferScope: "buffer_name",
 }
 
-// fieldEnd ends each value of a row. The q: modifier puts a backslash before
-// every one inside a value of text, and before backslashes, on all versions; so values
-// may hold any byte, newlines too.
+// fieldEnd ends each value of a row. On all versions, the q: modifier puts a backslash
+// before every one inside a value of text, and before backslashes, so values may contain
+// any byte, even newlines.
 const fieldEnd = '|'
 
 func formatOf(fields []rowField, v Version) Format {
@@ -186,7 +186,7 @@ func decodable(t reflect.Type) bool {
 	return t == timeType
 }
 
-// decodeRows reads rows of the given fields. A tmux of version v printed them.
+// decodeRows decodes rows of the given fields, printed by tmux version v.
 func decodeRows[R any](srv *Server, v Version, fields []rowField, out string) ([]R, error) {
 	rows := []R{}
 	sc := rowScanner{rest: out, vis: v.printsVis()}
@@ -196,7 +196,7 @@ func decodeRows[R any](srv *Server, v Version, fields []rowField, out string) ([
 		begin := sc
 		for _, f := range fields {
 			value, err := sc.value()
-			if err == nil && f.plain && strings.Contains(value, "\n") { // that of a row which was cut
+			if err == nil && f.plain && strings.Contains(value, "\n") { // the row was cut short
 				err = fmt.Errorf("a line ends in %.40q: %w", value, errCutRow)
 			}
 			if err != nil {
@@ -217,7 +217,7 @@ func decodeRows[R any](srv *Server, v Version, fields []rowField, out string) ([
 
 var errCutRow = errors.New("tmux cut a row short, as 3.7 and later do with what takes 100 ms to expand")
 
-// cutRowError has the id of what the row is about, if that was printed.
+// cutRowError has the id of the object that the row is about, if it was printed.
 type cutRowError struct {
 	error
 	id string
@@ -225,16 +225,16 @@ type cutRowError struct {
 
 func (e *cutRowError) Unwrap() error { return e.error }
 
-// rowScanner takes rows apart into values.
+// rowScanner splits rows into values.
 type rowScanner struct {
 	rest string
 	vis  bool
 }
 
-// value reads up to the end of a field and takes the escapes out.
+// value reads a field to its end and decodes its escapes.
 func (sc *rowScanner) value() (string, error) {
 	s := sc.rest
-	// Nearly every value has no escape in it.
+	// Nearly all values have no escapes.
 	if i := strings.IndexAny(s, `|\`); i >= 0 && s[i] == fieldEnd {
 		sc.rest = s[i+1:]
 		return s[:i], nil
@@ -255,8 +255,8 @@ func (sc *rowScanner) value() (string, error) {
 			}
 			b = append(b, s[i])
 		case c == '$' && sc.vis && len(b) > 0:
-			// q: has put a backslash here, and vis of 3.4 another one in
-			// between; a "$" that is not escaped can only come from that.
+			// q: has put a backslash here, and vis in tmux 3.4 another one after it; an
+			// unescaped "$" can only come from that.
 			b[len(b)-1] = '$'
 		default:
 			b = append(b, c)
@@ -265,7 +265,7 @@ func (sc *rowScanner) value() (string, error) {
 	return "", fmt.Errorf("no end of field in %.40q: %w", s, errCutRow)
 }
 
-// id returns the id of what a row is about, if it is in the whole ones of these fields.
+// id returns the id of the object that a row is about, if it is among the complete fields.
 func (sc rowScanner) id(fields []rowField) string {
 	ids := map[string]string{}
 	for _, f := range fields {
@@ -278,9 +278,9 @@ func (sc rowScanner) id(fields []rowField) string {
 	return cmp.Or(ids["pane_id"], ids["window_id"], ids["session_id"])
 }
 
-// unvis decodes what follows a backslash: the byte, and the number of characters
-// of its escape, 0 if it is not a vis escape. q: escapes neither digits
-// nor letters, so the two cannot be mistaken for each other.
+// unvis decodes what follows a backslash: it returns the byte and the length of its escape,
+// or 0 if it is not a vis escape. q: escapes neither digits nor letters, so the two cannot
+// be mistaken for each other.
 func unvis(s string) (byte, int) {
 	if i := strings.IndexByte("abvfr", s[0]); i >= 0 {
 		return "\a\b\v\f\r"[i], 1
@@ -293,7 +293,7 @@ func unvis(s string) (byte, int) {
 	return 0, 0
 }
 
-// set puts the value of a token into the field of a row.
+// set stores the value of a token in the field of a row.
 func (f *rowField) set(srv *Server, v reflect.Value, value string) error {
 	if r, ok := v.Addr().Interface().(ref); ok {
 		r.bind(srv, value)
@@ -327,7 +327,7 @@ func (f *rowField) set(srv *Server, v reflect.Value, value string) error {
 	}
 }
 
-// setScalar leaves the zero value for what is not there, but in text.
+// setScalar stores a value. An empty one leaves fields other than strings at zero.
 func setScalar(v reflect.Value, value string) error {
 	if v.Kind() == reflect.String {
 		v.SetString(value)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Script returns a list of commands as text in tmux's own language, for hooks, key bindings,
-// [IfShell], [RunShell] and configuration files. The commands are quoted, and checked against the
-// server's version, as by [Server.Do].
+// Script returns a list of commands as text in tmux's own language, for hooks, key
+// bindings, [IfShell], [RunShell] and configuration files. As in [Server.Do], the commands
+// are quoted and checked against the server's version.
 func (s *Server) Script(ctx context.Context, cmds ...Command) (string, error) {
 	var b strings.Builder
 	for i, c := range cmds {

@@ -15,7 +15,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// matching are the panes for which a filter is true.
+// matching returns the panes for which a filter is true.
 func matching(t testing.TB, srv *tmux.Server, filter tmux.Format) []tmux.PaneID {
 	t.Helper()
 	type row struct {

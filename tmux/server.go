@@ -22,59 +22,58 @@ import (
 	"time"
 )
 
-// Config says which tmux server to talk to, and how. The zero Config is the
-// user's default server and the tmux program on PATH.
+// Config says which tmux server to talk to, and how. The zero Config means the user's
+// default server and the tmux program on PATH.
 type Config struct {
 	// Binary is the tmux program, a path or a name on PATH; "tmux" by default.
 	Binary string
-	// SocketName is tmux's -L: the name of a socket in the directory tmux keeps
-	// its sockets in. It excludes SocketPath.
+	// SocketName is tmux's -L: the name of a socket in tmux's directory of sockets. It
+	// excludes SocketPath.
 	SocketName string
 	// SocketPath is tmux's -S: the path of the socket.
 	SocketPath string
-	// ConfigFile is tmux's -f, read when a server starts; tmux's own default
-	// files when empty. /dev/null reads none.
+	// ConfigFile is tmux's -f, read when a server starts; if empty, tmux's default files.
+	// /dev/null reads none.
 	ConfigFile string
-	// Env is the environment of the tmux client, as "K=V"; this process's own
-	// when nil. A server started here inherits it, and so do its panes. TMUX
-	// and TMUX_PANE are always taken out: they would send commands elsewhere.
+	// Env is the environment of the tmux client, as "K=V" strings; if nil, that of this
+	// process. A server started here inherits it, and so do its panes. TMUX and TMUX_PANE
+	// are always removed: they would redirect commands.
 	Env []string
-	// Timeout bounds a call whose context has no deadline; 30 seconds when
-	// zero, no bound when negative. Commands that wait for something by their
-	// nature (wait-for, run-shell) are bounded by their context alone.
+	// Timeout bounds a call whose context has no deadline: 0 means 30 seconds, and a
+	// negative value no bound. Commands that wait by nature (wait-for, run-shell) are
+	// bounded only by their context.
 	Timeout time.Duration
-	// Transport is how commands reach the server, [TransportAuto] when empty.
+	// Transport is how commands reach the server; [TransportAuto] if empty.
 	Transport Transport
-	// Logger, when set, gets a debug record for each command list: the names of the
-	// commands, and nothing of their arguments.
+	// Logger, if set, gets a debug record for each command list: the names of the commands,
+	// and nothing of their arguments.
 	Logger *slog.Logger
 }
 
-// Server is a handle on one tmux server: the one that listens, or will listen,
-// on a certain socket. It holds no connection and keeps nothing of the server's
-// state but its version. It is safe for concurrent use.
+// Server is a handle on one tmux server: the one that listens, or will listen, on a certain
+// socket. It holds no connection, and caches nothing of the server's state except its
+// version. It is safe for concurrent use.
 type Server struct {
 	cfg       Config
 	binary    string
 	at        socket
 	transport transport
-	// marker is text that nobody else knows, and lists how many lists were sent:
-	// see newMark.
+	// marker is text that nobody else knows, and lists counts the lists sent: see newMark.
 	marker string
 	lists  atomic.Int64
 
 	mu      sync.Mutex
-	version Version     // of the running server, zero when not known
+	version Version     // of the running server, zero if unknown
 	known   os.FileInfo // the socket of the server that has this version
-	program Version     // of the tmux program, zero when not known
-	// queues are those of the channels that calls of Wait and Signal are about.
+	program Version     // of the tmux program, zero if unknown
+	// queues are the queues of the channels that calls of Wait and Signal are using.
 	queues map[string]*channelQueue
 }
 
 const defaultTimeout = 30 * time.Second
 
-// New makes a handle on the server that cfg describes. It looks the tmux
-// program up, and neither runs it nor touches the socket.
+// New returns a handle on the server that cfg describes. It looks up the tmux program, but
+// neither runs it nor touches the socket.
 func New(cfg Config) (*Server, error) {
 	if cfg.SocketName != "" && cfg.SocketPath != "" {
 		return nil, argumentError("both a socket name (%s) and a socket path (%s)", cfg.SocketName, cfg.SocketPath)
@@ -97,8 +96,8 @@ func New(cfg Config) (*Server, error) {
 	})
 	cfg.Timeout = cmp.Or(cfg.Timeout, defaultTimeout)
 	s := &Server{cfg: cfg, binary: binary, at: socketOf(cfg)}
-	// -u: without it tmux replaces every byte above 0x7f, and control bytes
-	// too, in a locale that is not UTF-8.
+	// -u: without it, in a locale that is not UTF-8, tmux replaces every byte above 0x7f,
+	// and control bytes too.
 	flags := []string{"-u"}
 	switch {
 	case cfg.SocketPath != "":
@@ -128,7 +127,7 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// socketOf is where tmux looks for the socket of cfg.
+// socketOf returns the socket that tmux uses for cfg.
 func socketOf(cfg Config) socket {
 	if cfg.SocketPath != "" {
 		return socket{path: cfg.SocketPath}
@@ -136,9 +135,9 @@ func socketOf(cfg Config) socket {
 	return socket{path: filepath.Join(SocketDir(cfg.Env), cmp.Or(cfg.SocketName, "default")), named: true}
 }
 
-// SocketDir returns the directory in which tmux, run by this user in an environment of "K=V"
-// strings, makes the sockets that have a name: tmux-UID in $TMUX_TMPDIR if that exists, else in
-// /tmp.
+// SocketDir returns the directory in which tmux, run by this user in an environment of
+// "K=V" strings, creates named sockets: tmux-UID in $TMUX_TMPDIR if that exists, otherwise
+// in /tmp.
 func SocketDir(env []string) string {
 	base := "/tmp"
 	for _, kv := range env {
@@ -153,14 +152,14 @@ func SocketDir(env []string) string {
 
 func socketDirName() string { return "tmux-" + strconv.Itoa(os.Getuid()) }
 
-// SocketName returns the name of a socket by its path; ok is false if the path is not that of a
-// socket in a directory such as [SocketDir] returns.
+// SocketName returns the name of the socket at a path; ok is false if the path is not in a
+// directory such as [SocketDir] returns.
 func SocketName(path string) (name string, ok bool) {
 	dir, name := filepath.Split(path)
 	return name, filepath.Base(dir) == socketDirName()
 }
 
-// SocketPath is the path of the server's socket.
+// SocketPath returns the path of the server's socket.
 func (s *Server) SocketPath() string {
 	if s == nil {
 		return ""
@@ -168,7 +167,7 @@ func (s *Server) SocketPath() string {
 	return s.at.path
 }
 
-// Binary is the absolute path of the tmux program.
+// Binary returns the absolute path of the tmux program.
 func (s *Server) Binary() string {
 	if s == nil {
 		return ""
@@ -176,15 +175,15 @@ func (s *Server) Binary() string {
 	return s.binary
 }
 
-// Do sends commands as one list, in one round trip, and returns what each of them
-// printed. tmux runs them in order and stops at the first that fails: then the error
-// is an [*Error] that names it, and the outputs are what the commands before it
-// printed and whatever it printed itself. A list may be of any size.
+// Do sends commands as one list, in one round trip, and returns the output of each. tmux
+// runs them in order and stops at the first that fails. The error is then an [*Error] that
+// names this command, and the outputs are those of the commands before it and whatever it
+// printed itself. A list may be of any size.
 //
-// A list of more than some dozen commands that only read is sent in parts, which is faster. A few
-// commands take a round trip of their own, because the tmux program lets
-// only one command of a list use them: show-buffer and save-buffer have standard
-// output to themselves, and two commands cannot both read standard input.
+// A list of more than a few dozen commands that only read is sent in parts, which is
+// faster. A few commands take an extra round trip, because the tmux program lets only one
+// command of a list use a stream: show-buffer and save-buffer need standard output to
+// themselves, and two commands cannot both read standard input.
 func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
@@ -229,7 +228,7 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 	return outputs, nil
 }
 
-// roundTrip runs one list that fits together. It returns the outputs of its
+// roundTrip runs one list that can be sent together. It returns the outputs of its
 // commands, or of those up to the one that failed. For printed see [request].
 func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([][]byte, error) {
 	list := make([]encoded, 0, 2*len(items))
@@ -251,8 +250,8 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		text = text || it.text
 		typed = typed || it.words.does()&bare == 0
 	}
-	// tmux prints the second time without asking whether it may: a list that prints
-	// once is answered sooner when it prints the marker too.
+	// The second time, tmux prints without asking whether it may: a list that prints only
+	// once is answered sooner if it prints the marker too.
 	once := len(items) == 1 && stdin == nil && items[0].words.does()&looks != 0
 	parts := len(items)
 	if once {
@@ -268,7 +267,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	start := time.Now()
 	rep, err := s.transport.run(ctx, req)
 	if s.cfg.Logger != nil {
-		// The words themselves may be what somebody types.
+		// The words themselves may be what a user types.
 		var names []string
 		size := len(req.stdin)
 		for _, it := range items {
@@ -288,9 +287,9 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	failed := items[len(outputs)-1].words
 	e := &Error{ExitCode: rep.code, Stderr: string(rep.stderr), Socket: s.at.path, Err: err}
 	if err == nil && rep.code == 0 {
-		// A server that is asked to end sends its clients nothing. If it still runs, a
-		// command has ended the list without an error, as "show-options -q" of 3.2 does
-		// at an unknown option.
+		// A server that is told to exit sends its clients nothing. If it is still running,
+		// a command has ended the list without an error, as "show-options -q" of 3.2 does
+		// for an unknown option.
 		switch answers, err := s.answers(ctx); {
 		case err != nil:
 			e.Err = err
@@ -321,7 +320,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	return outputs, e
 }
 
-// answers reports whether a server listens and does what it is asked to.
+// answers reports whether a server listens and runs commands.
 func (s *Server) answers(ctx context.Context) (bool, error) {
 	req, err := newRequest([]encoded{{"display-message", "-p", s.marker}}, nil)
 	if err != nil {
@@ -331,11 +330,11 @@ func (s *Server) answers(ctx context.Context) (bool, error) {
 	return string(rep.stdout) == s.marker+"\n", err
 }
 
-// parseError finds the command in what tmux prints before it runs anything.
+// parseError matches the command in what tmux prints before it runs anything.
 var parseError = regexp.MustCompile(`(?m)^(?:command |usage: |unknown command: |ambiguous command: )([a-z-]+)`)
 
-// blame picks the command that an error is about: for an error of the parser,
-// which refuses the whole list before anything ran, the one it names.
+// blame returns the command that an error is about: for an error of the parser, which
+// refuses the whole list before anything runs, the one it names.
 func blame(stderr string, ran encoded, list []item) encoded {
 	if m := parseError.FindStringSubmatch(stderr); m != nil {
 		for _, it := range list {
@@ -347,9 +346,9 @@ func blame(stderr string, ran encoded, list []item) encoded {
 	return ran
 }
 
-// Version is the version of the running server or, when none runs, of the tmux
-// program. It is asked once and then remembered until the server goes away, or
-// another one has made the socket anew.
+// Version returns the version of the running server or, if none is running, of the tmux
+// program. The server is asked once; the answer is cached until the server exits or another
+// one creates the socket anew.
 func (s *Server) Version(ctx context.Context) (Version, error) {
 	if err := s.usable(); err != nil {
 		return Version{}, err
@@ -380,8 +379,8 @@ func (s *Server) Version(ctx context.Context) (Version, error) {
 	return v, nil
 }
 
-// sameSocket reports whether a socket is one that was seen before. The number of a
-// file may be given again, at another time.
+// sameSocket reports whether a socket is the one that was seen before. An inode number may
+// be reused, but at another time.
 func sameSocket(before, now os.FileInfo) bool {
 	return before != nil && now != nil && os.SameFile(before, now) && before.ModTime().Equal(now.ModTime())
 }
@@ -392,8 +391,8 @@ func (s *Server) forgetVersion() {
 	s.mu.Unlock()
 }
 
-// ProgramVersion returns the version that the tmux program prints with -V. It may
-// differ from the running server's: see [Server.Version].
+// ProgramVersion returns the version that the tmux program prints with -V. It may differ
+// from the running server's: see [Server.Version].
 func (s *Server) ProgramVersion(ctx context.Context) (Version, error) {
 	if err := s.usable(); err != nil {
 		return Version{}, err
@@ -414,7 +413,7 @@ func (s *Server) ProgramVersion(ctx context.Context) (Version, error) {
 	return v, nil
 }
 
-// programVersion runs a tmux program with -V.
+// programVersion returns the version that a tmux program prints with -V.
 func programVersion(ctx context.Context, binary string, env []string) (Version, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -426,7 +425,7 @@ func programVersion(ctx context.Context, binary string, env []string) (Version, 
 		err = cmd.Start()
 	}
 	if err == nil {
-		// The line counts, whoever has the pipe after that, or for ever.
+		// Only the first line counts: another process may hold the pipe open, even forever.
 		defer context.AfterFunc(ctx, func() { pipe.Close() })()
 		line, _ = bufio.NewReader(io.LimitReader(pipe, 1<<10)).ReadString('\n')
 		err = cmd.Wait()

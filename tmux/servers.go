@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// StartServer starts the server if none runs. With no session it exits again at
-// once, unless its configuration file sets the option exit-empty off.
+// StartServer starts the server if none is running. Without a session it exits again at
+// once, unless its configuration file turns the option exit-empty off.
 type StartServer struct{}
 
 // KillServer ends the server and all its sessions.
@@ -16,8 +16,7 @@ type KillServer struct{}
 // LockServer runs the lock command in all clients.
 type LockServer struct{}
 
-// ServerAccess says which users may attach to the server. The owner and root
-// always may.
+// ServerAccess controls who may attach to the server. The owner and root always may.
 type ServerAccess struct {
 	_     struct{} `since:"3.3"`
 	Allow bool     `flag:"a"`
@@ -34,7 +33,7 @@ type ServerAccess struct {
 // ListCommands lists the commands tmux has.
 type ListCommands struct {
 	Format Format `flag:"F"`
-	// Name is one command; all when empty.
+	// Name is one command; all if empty.
 	Name string `arg:""`
 }
 
@@ -54,10 +53,10 @@ func (s *Server) Info(ctx context.Context) (ServerInfo, error) {
 	return one[ServerInfo](ctx, s, DisplayMessage{})
 }
 
-// Kill ends the server and all its sessions, and returns once it is gone: until then it
-// would drop the connection of whoever wants to start another. Where something else stands
-// before the socket, such as a relay, that cannot be seen, and Kill returns after two
-// seconds. It is not an error if no server is running.
+// Kill ends the server and all its sessions, and returns once it is gone: until then, it
+// would drop the connection of anyone starting another. If something else, such as a relay,
+// listens in front of the server, that cannot be seen, and Kill returns after two seconds.
+// It is not an error if no server is running.
 func (s *Server) Kill(ctx context.Context) error {
 	defer func() {
 		if s.usable() == nil {

@@ -6,25 +6,25 @@ import (
 	"strconv"
 )
 
-// NewSession creates a session with one window of one pane, and starts the server if none is
-// running. Without Detached tmux attaches its client to the session, which needs a terminal: see
-// [Server.NewSession].
+// NewSession creates a session with one window of one pane, and starts the server if none
+// is running. Without Detached tmux attaches its client to the session, which needs a
+// terminal: see [Server.NewSession].
 type NewSession struct {
-	// Name of the session; a number when empty. tmux keeps backslashes as two,
-	// control bytes as vis(3) writes them (3.7 refuses those), and before 3.7 "_"
-	// for each ":" and ".".
+	// Name is the name of the session; if empty, a number. tmux stores backslashes doubled,
+	// control bytes as vis(3) writes them (3.7 refuses these), and before 3.7 "_" for each
+	// ":" and ".".
 	Name string `flag:"s,literal,utf8"`
-	// Group is a session to share the windows of, or as a [TargetSpec] the name
-	// of a session group, made when there is none.
+	// Group is a session whose windows to share or, as a [TargetSpec], the name of a
+	// session group, which is created if it does not exist.
 	Group      Target `flag:"t"`
 	Detached   bool   `flag:"d"`
 	WindowName string `flag:"n,literal,utf8"`
-	// Dir is the working directory of the session and its first pane; that of
-	// this process when empty.
+	// Dir is the working directory of the session and its first pane; if empty, that of
+	// this process.
 	Dir string `flag:"c,literal"`
 	Env Env    `flag:"e"`
-	// Width and Height are the size of a detached session, 80x24 by default.
-	// tmux 3.2 always makes it 80x23.
+	// Width and Height are the size of a detached session, 80x24 by default. tmux 3.2
+	// always makes it 80x23.
 	Width  int `flag:"x"`
 	Height int `flag:"y"`
 	// Attach attaches to the session if it exists already.
@@ -33,8 +33,7 @@ type NewSession struct {
 	DetachOthers bool `flag:"D"`
 	// HangUp, with Attach, is as in [AttachSession].
 	HangUp bool `flag:"X"`
-	// NoEnvironment leaves the variables of the option update-environment as
-	// they are in the server.
+	// NoEnvironment does not apply the option update-environment.
 	NoEnvironment bool `flag:"E"`
 	// ClientFlags are as in [AttachSession].
 	ClientFlags string `flag:"f"`
@@ -44,38 +43,38 @@ type NewSession struct {
 	Command []string `arg:""`
 }
 
-// AttachSession attaches the tmux client that runs it to a session. That needs
-// a terminal, which the clients of this package are not: it is for a [Raw]
-// command line or a key binding.
+// AttachSession attaches the tmux client that runs it to a session. That needs a terminal,
+// which the clients of this package do not have: use it in a key binding or a command line
+// of your own.
 type AttachSession struct {
 	Target Target `flag:"t"`
 	// Dir becomes the session's working directory for new windows.
 	Dir          string `flag:"c,literal"`
 	DetachOthers bool   `flag:"d"` // detach the session's other clients
 	HangUp       bool   `flag:"x"` // and send SIGHUP to their parent processes
-	// NoEnvironment leaves the session's environment as it is.
+	// NoEnvironment does not update the session's environment.
 	NoEnvironment bool `flag:"E"`
 	// ClientFlags are set on the client: a comma separated list of active-pane,
-	// ignore-size, no-detach-on-destroy, no-output, pause-after=SECONDS,
-	// read-only and wait-exit, each with a "!" before it to turn it off.
+	// ignore-size, no-detach-on-destroy, no-output, pause-after=SECONDS, read-only and
+	// wait-exit, each with a "!" before it to turn it off.
 	ClientFlags string `flag:"f"`
 	ReadOnly    bool   `flag:"r"` // the flags read-only and ignore-size
 }
 
-// HasSession fails with [ErrNotFound] when there is no such session.
+// HasSession fails with [ErrNotFound] if there is no such session.
 type HasSession struct {
 	Target Target `flag:"t"`
 }
 
-// KillSession destroys a session, and its windows that are in no other one.
+// KillSession destroys a session, and its windows that are in no other session.
 type KillSession struct {
 	Target Target `flag:"t"`
-	// Others destroys every session but the target.
+	// Others destroys every session except the target.
 	Others bool   `flag:"a"`
-	Filter Format `flag:"f" since:"3.8"` // with Others: only those it is true for
+	Filter Format `flag:"f" since:"3.8"` // with Others: only sessions it is true for
 	// Group destroys all sessions of the target's group.
 	Group bool `flag:"g" since:"3.7"`
-	// ClearAlerts destroys nothing: it clears the alerts of all its windows.
+	// ClearAlerts destroys nothing; it clears the alerts in all windows of the session.
 	ClearAlerts bool `flag:"C"`
 }
 
@@ -102,7 +101,7 @@ func (c NewSession) rows(f Format) (Command, []Scope) {
 	return c, paneScopes
 }
 
-// check: an empty name is refused by tmux 3.3 to 3.6, and taken by the others.
+// check refuses an empty name, as tmux 3.3 to 3.6 do; other versions accept it.
 func (c RenameSession) check(func() (Version, error)) error {
 	if c.Name == "" {
 		return argumentError("an empty session name")
@@ -121,8 +120,8 @@ func (s *Server) Sessions(ctx context.Context) ([]Session, error) {
 	return List[Session](ctx, s, ListSessions{})
 }
 
-// SessionNamed returns the session with exactly this name. It fails with [ErrNotFound] if there is
-// none.
+// SessionNamed returns the session with exactly this name. It fails with [ErrNotFound] if
+// there is none.
 func (s *Server) SessionNamed(ctx context.Context, name string) (Session, error) {
 	return s.oneSession(ctx, "session_name", name)
 }
@@ -174,19 +173,19 @@ func (r SessionRef) active() ListWindows {
 	return ListWindows{Target: r, Filter: "#{window_active}"}
 }
 
-// Linked returns the target of a window in this session. A window linked into several sessions has
-// an index and flags in each; for its bare id tmux picks the session used last.
+// Linked returns the target for a window in this session. A window linked into several
+// sessions has an index and flags in each; for its bare id tmux picks the session used
+// last.
 func (r SessionRef) Linked(id WindowID) Target {
 	return TargetSpec(string(r.ID) + ":" + string(id))
 }
 
-// At returns the target of an index in this session, whether a window has it or not.
+// At returns the target for an index in this session, whether or not a window has it.
 func (r SessionRef) At(index int) Target {
 	return TargetSpec(string(r.ID) + ":" + strconv.Itoa(index))
 }
 
-// NewWindow creates a window in the session, at the next free index unless opts.Target says
-// otherwise.
+// NewWindow creates a window in the session, by default at the next free index.
 func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, error) {
 	if opts.Target == nil {
 		opts.Target = r
@@ -194,7 +193,7 @@ func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, erro
 	if !opts.SelectExisting {
 		return one[Window](ctx, r.srv, opts)
 	}
-	// tmux prints nothing when it finds the window.
+	// tmux prints nothing if it finds the window.
 	var b Batch
 	made := Rows[Window](&b, opts)
 	all := Rows[Window](&b, ListWindows{Target: r})
@@ -205,7 +204,7 @@ func (r SessionRef) NewWindow(ctx context.Context, opts NewWindow) (Window, erro
 		return (*made)[0], nil
 	}
 	for _, w := range *all {
-		if w.Name == opts.Name || unescape(w.Name, false) == opts.Name { // kept as vis(3) writes it, from 3.7
+		if w.Name == opts.Name || unescape(w.Name, false) == opts.Name { // stored as vis(3) writes it, from 3.7 on
 			return w, nil
 		}
 	}
@@ -217,20 +216,20 @@ func (r SessionRef) Rename(ctx context.Context, name string) error {
 	return r.srv.run(ctx, RenameSession{Target: r, Name: name})
 }
 
-// Kill destroys the session, and its windows that are in no other one. With the last session the
-// server exits, unless its option exit-empty is off.
+// Kill destroys the session, and its windows that are in no other session. With the last
+// session the server exits, unless its option exit-empty is off.
 func (r SessionRef) Kill(ctx context.Context) error {
 	return r.srv.run(ctx, KillSession{Target: r})
 }
 
-// KillOthers destroys every session but this one.
+// KillOthers destroys every session except this one.
 func (r SessionRef) KillOthers(ctx context.Context) error {
 	return r.srv.run(ctx, KillSession{Target: r, Others: true})
 }
 
 // DetachClients detaches all clients of the session. It is a no-op if there are none.
 func (r SessionRef) DetachClients(ctx context.Context) error {
-	// detach-client itself takes a session that does not exist for no clients.
+	// detach-client itself treats a missing session as one without clients.
 	err := r.srv.run(ctx, HasSession{Target: r}, DetachClient{Session: r})
 	if errors.Is(err, ErrNoClient) {
 		return nil
@@ -250,6 +249,6 @@ func (r SessionRef) LastWindow(ctx context.Context) (Window, error) {
 
 // RenumberWindows renumbers the session's windows without gaps.
 func (r SessionRef) RenumberWindows(ctx context.Context) error {
-	// move-window -r does nothing, and does not say so, if the session is gone.
+	// move-window -r silently does nothing if the session is gone.
 	return r.srv.run(ctx, HasSession{Target: r}, MoveWindow{Target: r, Renumber: true})
 }

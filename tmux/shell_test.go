@@ -14,7 +14,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// inFlight is what a call of this process may leave behind: open sockets and child processes.
+// inFlight returns what a call of this process may leave behind: open sockets and child
+// processes.
 func inFlight(t *testing.T) map[string]string {
 	t.Helper()
 	found := openSockets(t)

@@ -15,17 +15,17 @@ type SourceFile struct {
 	Expand bool `flag:"F"`
 	// ParseOnly runs nothing.
 	ParseOnly bool `flag:"n"`
-	// Quiet makes a file that does not exist no error.
+	// Quiet ignores files that do not exist.
 	Quiet bool `flag:"q"`
 	// Verbose prints the commands.
 	Verbose bool `flag:"v"`
-	// Paths are the files. tmux takes a path for a shell pattern; it is escaped.
+	// Paths are the files. tmux would match them as shell patterns, so they are escaped.
 	// "-" stands for Input.
 	Paths []string `arg:"required,glob"`
 	Input []byte   `flag:"-"`
 }
 
-// ShowMessages prints the log of messages.
+// ShowMessages prints the message log.
 type ShowMessages struct {
 	// Target is a client.
 	Target Target `flag:"t"`
@@ -44,9 +44,9 @@ func (c SourceFile) stdin() []byte {
 	return nil
 }
 
-// Source runs commands in tmux's own language, as in a configuration file, and returns what they
-// print. After a syntax error none of them is run; after a command that fails the following lines
-// still are, and the first error is returned.
+// Source runs commands in tmux's own language, as in a configuration file, and returns
+// their output. After a syntax error none of them runs; if a command fails, the following
+// lines still run, and the first error is returned.
 func (s *Server) Source(ctx context.Context, script []byte) ([]byte, error) {
 	outs, err := s.Do(ctx, SourceFile{Paths: []string{"-"}, Input: script})
 	if len(outs) == 0 {
@@ -60,9 +60,9 @@ func (s *Server) Source(ctx context.Context, script []byte) ([]byte, error) {
 	return outs[0], err
 }
 
-// Messages returns the server's log of messages and commands, oldest first, as tmux prints it: each
-// line begins with the time. The option message-limit bounds its length. Before tmux 3.6 it fails
-// with [ErrNoClient] if no client is attached.
+// Messages returns the server's log of messages and commands, oldest first, as tmux prints
+// it: each line begins with the time. The option message-limit bounds its length. Before
+// tmux 3.6 it fails with [ErrNoClient] if no client is attached.
 func (s *Server) Messages(ctx context.Context) ([]string, error) {
 	out, err := s.output(ctx, ShowMessages{})
 	if err != nil {

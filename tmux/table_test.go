@@ -50,8 +50,8 @@ var without = map[string]string{
 
 var releases = []string{"3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "3.8"}
 
-// flagKinds are the flags of a getopt string and whether they take a value:
-// "", ":" or "::".
+// flagKinds returns the flags of a getopt string and whether they take a value: "", ":" or
+// "::".
 func flagKinds(flags string) map[string]string {
 	kinds := map[string]string{}
 	for _, m := range regexp.MustCompile(`([A-Za-z0-9])(:*)`).FindAllStringSubmatch(flags, -1) {
@@ -60,7 +60,7 @@ func flagKinds(flags string) map[string]string {
 	return kinds
 }
 
-// at is the form of a command in a release.
+// at returns the form of a command in a release.
 func at(forms []form, release string) *form {
 	var found *form
 	for i, f := range forms {
@@ -127,7 +127,7 @@ func TestCommandsAgreeWithTheTable(t *testing.T) {
 	}
 }
 
-// checkArgs compares how many words may stand after the flags.
+// checkArgs compares how many words may follow the flags.
 func checkArgs(t *testing.T, name, release string, plan *commandPlan, f *form) {
 	v, n, open := mustVersion(release), 0, false
 	for _, a := range plan.args {
@@ -145,7 +145,7 @@ func checkArgs(t *testing.T, name, release string, plan *commandPlan, f *form) {
 	}
 }
 
-// usageFlags are the flags that a usage line of list-commands names.
+// usageFlags returns the flags named in a usage line of list-commands.
 func usageFlags(usage string) []string {
 	flags := map[string]bool{}
 	for _, m := range regexp.MustCompile(`\[-([A-Za-z0-9]+)`).FindAllStringSubmatch(usage, -1) {
@@ -161,7 +161,7 @@ func usageFlags(usage string) []string {
 	return list
 }
 
-// usages are the commands of the running tmux and how it describes them.
+// usages returns the commands of the running tmux and its descriptions of them.
 func usages(t *testing.T) (srv *Server, usages map[string]string) {
 	t.Helper()
 	srv, err := New(Config{Binary: testtmux.Binary(t), SocketPath: filepath.Join(t.TempDir(), "s"), ConfigFile: "/dev/null"})
@@ -185,8 +185,8 @@ func usages(t *testing.T) (srv *Server, usages map[string]string) {
 	return srv, usages
 }
 
-// The running tmux has no command and no flag that the structs lack. A tmux
-// newer than the table is seen here first.
+// The running tmux has no command and no flag that the structs lack. A tmux newer than the
+// table is noticed here first.
 func TestNoFlagOfThisTmuxIsMissing(t *testing.T) {
 	t.Parallel()
 	plans := commandsByName()
@@ -207,7 +207,7 @@ func TestNoFlagOfThisTmuxIsMissing(t *testing.T) {
 	}
 }
 
-// A feature that a flag or command brings is supported exactly if this tmux's own list
+// A feature that stands for a flag or command is supported exactly if this tmux's own list
 // of commands has it. (The list omits split-window -E.)
 func TestFeaturesAreThoseOfThisTmux(t *testing.T) {
 	t.Parallel()

@@ -9,8 +9,8 @@ import (
 // Scope is the kind of object that a token describes.
 type Scope string
 
-// The scopes of tokens. A row of a smaller scope also has the tokens of the larger
-// scopes around it: a pane's row has its window's, its session's and its server's.
+// Scopes of tokens. A row of a smaller scope also has the tokens of the larger scopes
+// around it: a pane's row has its window's, its session's and its server's.
 const (
 	ServerScope  Scope = "server"
 	SessionScope Scope = "session"
@@ -18,8 +18,7 @@ const (
 	PaneScope    Scope = "pane"
 	ClientScope  Scope = "client"
 	BufferScope  Scope = "buffer"
-	// MouseScope is for tokens that have a value only while tmux runs a mouse
-	// key binding.
+	// MouseScope is for tokens that have a value only while tmux runs a mouse key binding.
 	MouseScope Scope = "mouse"
 )
 
@@ -27,19 +26,18 @@ const (
 type Token struct {
 	Name  string
 	Scope Scope
-	// Type is the Go type of its values in this package's rows, without the
-	// pointer: "bool", "int", "string", "time.Time", "PaneID", "[]string"… Lists
-	// are separated by commas.
+	// Type is the Go type of its values in this package's rows, without the pointer:
+	// "bool", "int", "string", "time.Time", "PaneID", "[]string"… Lists are separated by
+	// commas.
 	Type string
-	// Since and Until are the first and the last tmux release that has it; zero
-	// when every supported one does.
+	// Since and Until are the first and last tmux releases that have it; zero means no
+	// bound.
 	Since, Until Version
-	// Nullable tokens may have no value on a tmux that knows them, because there
-	// is none: no exit status yet, no mode, no group. An empty title is a value.
+	// Nullable tokens may have no value on a tmux that knows them: no exit status yet, no
+	// mode, no group. An empty title is a value.
 	Nullable bool
-	// Scoped tokens kill the server on tmux 3.2a when they are expanded without
-	// an object of their scope: client_created in a pane's row, pane_fg with a
-	// target that is gone.
+	// Scoped tokens crash the server of tmux 3.2a if they are expanded without an object of
+	// their scope: client_created in a pane's row, pane_fg with a target that is gone.
 	Scoped bool
 }
 
@@ -49,8 +47,9 @@ func (t Token) In(v Version) bool {
 	return v.Has(t.Since) && (t.Until == Version{} || release.Compare(t.Until) <= 0)
 }
 
-// Tokens returns all known tokens, ordered by name: tmux's own tables from 3.2 to 3.8. Names that
-// exist only while a command, a mode or a hook runs (copy_cursor_x, hook_pane) are not among them.
+// Tokens returns all known tokens, ordered by name: tmux's own tables from 3.2 to 3.8.
+// Names that exist only while a command, a mode or a hook runs (copy_cursor_x, hook_pane)
+// are not among them.
 func Tokens() []Token { return append([]Token(nil), tokenTable...) }
 
 var tokensByName = sync.OnceValue(func() map[string]*Token {
@@ -61,8 +60,8 @@ var tokensByName = sync.OnceValue(func() map[string]*Token {
 	return m
 })
 
-// momentaryTokens are names that rows can have though they are not in tmux's table: copy mode and
-// list-commands define them.
+// momentaryTokens are names that rows can have although they are not in tmux's table: copy
+// mode and list-commands define them.
 const momentaryTokens = `
 	command_list_alias command_list_name command_list_usage copy_cursor_hyperlink copy_cursor_line copy_cursor_word
 	copy_cursor_x copy_cursor_y copy_line_numbers copy_position copy_position_limit rectangle_toggle refresh_active
@@ -79,8 +78,8 @@ var tokenNames = sync.OnceValue(func() []string {
 	return names
 })
 
-// knownToken reports whether a name means something in a format. tmux also looks up options, user
-// options and environment variables there.
+// knownToken reports whether a name means something in a format. tmux also looks up
+// options, user options and environment variables there.
 func knownToken(name string) bool {
 	kind, full := kindOfOption(name)
 	return slices.Contains(tokenNames(), name) || full == name && !kind.hook || strings.ToLower(name) != name || strings.HasPrefix(name, "@")

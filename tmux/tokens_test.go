@@ -22,8 +22,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// tokenScopes are the generated rows: how they are listed, and the token that tells one from
-// another where a script has several.
+// tokenScopes are the generated rows: how they are listed, and the token that identifies
+// one where a script has several.
 var tokenScopes = map[string]struct {
 	list func(t testing.TB, srv *tmux.Server) []any
 	key  string
@@ -46,7 +46,7 @@ func listed[R any](list tmux.Lister) func(testing.TB, *tmux.Server) []any {
 	}
 }
 
-// asJSON is a row as its JSON has it.
+// asJSON returns a row as encoded in JSON.
 func asJSON(t testing.TB, row any) map[string]json.RawMessage {
 	t.Helper()
 	var fields map[string]json.RawMessage
@@ -119,7 +119,7 @@ func content(value json.RawMessage) (text string) {
 	return text
 }
 
-// scriptCommands are what scripts consist of besides scopes.
+// scriptCommands are the commands of scripts, besides scopes.
 var scriptCommands = map[string]func(s *objectScript, args []string) error{
 	"tmux": func(s *objectScript, args []string) error { tmuxtest.Run(s.t, s.srv, args[0], args[1:]...); return nil },
 	"until": func(s *objectScript, args []string) error {
@@ -153,7 +153,8 @@ func control(t testing.TB, srv *tmux.Server) (client tmux.Client) {
 	return client
 }
 
-// TestObjects plays scripts that do something with tmux and say what the tokens of objects are then:
+// TestObjects plays scripts that do something with tmux and state what the tokens of
+// objects are then:
 //
 //	do CALL => WANT...      calls a method, and compares what it returns if there is an arrow
 //	fails KIND CALL => TEXT...  the call has an error of that kind, which contains the texts; * is any kind;
@@ -168,16 +169,17 @@ func control(t testing.TB, srv *tmux.Server) (client tmux.Client) {
 //	attach SESSION          attaches a client on a terminal of 60 columns and 20 lines
 //	keys TEXT               types there
 //
-// A call is one of a method of the server or of what has an id, as $0.Rename and
-// server.Buffer(b).Delete, or the name of a command. Its arguments are the method's, or fields of
-// its last one and of the command: NAME=VALUE, or NAME of a switch. A list has one for each item. A
-// target is an id, $0:INDEX, $0:@ID, =NAME of a session, or other text that tmux is given. What a call
-// wants is a text, or TOKEN=VALUE; of a list, all values with blanks between them.
+// A call is a method of the server or of an object with an id, such as $0.Rename and
+// server.Buffer(b).Delete, or the name of a command. Its arguments are the method's, or
+// fields of its last argument or of the command: NAME=VALUE, or NAME for a switch. A list
+// has one for each item. A target is an id, $0:INDEX, $0:@ID, =NAME of a session, or other
+// text to pass to tmux. The result that a call wants is a text, or TOKEN=VALUE; for a list,
+// all values separated by blanks.
 //
-// A value is JSON, or the text of a JSON string; "now" is a time that is not long ago, and a star is
-// anything but null or, in other text, any text. != is for values that are not so. A token that this
-// tmux does not have is null. Of the conditions, 3.6 is true from that version on and release3.8 is
-// not true of the development versions before it.
+// A value is JSON, or the text of a JSON string; "now" is a recent time, and a star is
+// anything but null or, in other text, any text. != means that a value differs. A token
+// that this tmux does not have is null. Of the conditions, 3.6 is true from that version
+// on, and release3.8 is false for the development versions before it.
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
@@ -226,7 +228,7 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// Asking for an object that is gone must not kill the server, as tmux 3.2a would have it.
+// Asking for an object that is gone must not crash the server, as it would tmux 3.2a.
 func TestTokensOfNothing(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
@@ -244,8 +246,9 @@ func TestTokensOfNothing(t *testing.T) {
 	expect(t, some.Session != nil && some.Window != nil && some.Fg == "default" && some.Client == nil, "%+v", some)
 }
 
-// Each row has all tokens of its scope. What this tmux does not know is nil, and what it knows and
-// always has is not. In JSON each has tmux's own word, and what is nil is null.
+// Each row has all tokens of its scope. Tokens that this tmux does not know are nil, and
+// those that it knows and always has are not. In JSON each has tmux's own name, and nil is
+// null.
 func TestRowsHaveAllTokens(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
@@ -287,7 +290,8 @@ func TestRowsHaveAllTokens(t *testing.T) {
 	}
 }
 
-// A field of a row would hide a method or field of the same name of the handle it embeds.
+// A field of a row would hide a method or field of the same name in the handle that it
+// embeds.
 func TestRowFieldsHideNothing(t *testing.T) {
 	t.Parallel()
 	for _, r := range []any{tmux.Session{}, tmux.Window{}, tmux.Pane{}, tmux.Client{}, tmux.Buffer{}} {

@@ -8,51 +8,51 @@ import (
 	"strings"
 )
 
-// A transport carries one command list to the server and brings back what the
-// tmux client program would have printed. Both transports take the same words
-// and give the same bytes; the tests run over each of them.
+// A transport sends one command list to the server and returns what the tmux client program
+// would have printed. Both transports take the same words and return the same bytes; the
+// tests run over each of them.
 type transport interface {
 	run(ctx context.Context, req request) (reply, error)
-	// private reports whether nobody but the server sees the words of the next
-	// request, which the arguments of a program are not.
+	// private reports whether only the server sees the words of the next request, unlike
+	// the arguments of a program.
 	private() bool
 }
 
 // request is one command list.
 type request struct {
-	// list are the commands, and files those that they name.
+	// list are the commands, and files the files that they name.
 	list  []encoded
 	files []clientFile
-	// words are the same, escaped and separated by ";"; or those that source
+	// words are the same commands, escaped and separated by ";", or a command that sources
 	// them from standard input.
 	words []string
 	// stdin is what a command of the list may read from "-".
 	stdin []byte
-	// mixed is set when something that a user may have typed stands beside a command that
-	// reads stdin: the list was made for a private transport.
+	// mixed is set if something that a user may have typed is in one list with a command
+	// that reads stdin. Such lists are made only for a private transport.
 	mixed bool
-	// text is set when one of the items has it.
+	// text is set if any item's text is.
 	text bool
-	// needs is how much of the environment the server needs for the list.
+	// needs is how much of the environment the list needs.
 	needs environ
-	// starts is set when a command of the list starts a server where none runs.
+	// starts is set if a command of the list starts a server if none is running.
 	starts bool
-	// printed, when set, is called once the server has printed something, and so
-	// has begun to run the list. It may be called again.
+	// printed, if set, is called once the server has printed something, and so has begun to
+	// run the list. It may be called again.
 	printed func()
 }
 
-// environ is a part of the client's environment. The server is sent only the part that
-// a list needs: it keeps the variables until the client disconnects, and tmux spends a
-// fifth of its time on them.
+// environ is a part of the client's environment. The server is sent only the part that a
+// list needs: it keeps the variables until the client disconnects, and spends a fifth of
+// its time on them.
 type environ int
 
 const (
 	needsNone environ = iota
-	// needsPath: a new pane takes its PATH from the client, also one that a hook makes.
+	// needsPath: a new pane, even one created by a hook, takes its PATH from the client.
 	needsPath
-	// needsAll: a new session takes the variables that update-environment names, an
-	// option of patterns.
+	// needsAll: a new session takes the variables that match the patterns in
+	// update-environment.
 	needsAll
 )
 
@@ -60,13 +60,13 @@ const (
 // error: a server that runs wild must not exhaust this process's memory.
 const maxOutput = 16 << 20
 
-// printed is what a list has printed.
+// printed is the output of a list.
 type printed struct {
 	// parts have at least minPart bytes each, except the last: a buffer that grows by
-	// being copied takes three times the memory.
+	// copying takes three times the memory.
 	parts [][]byte
 	size  int
-	// notice, when set, is called when there is more of it.
+	// notice, if set, is called when there is more output.
 	notice func()
 }
 
@@ -88,7 +88,7 @@ func (p *printed) add(data []byte) error {
 	return nil
 }
 
-// bytes is all of it.
+// bytes returns all output.
 func (p *printed) bytes() []byte {
 	if len(p.parts) == 1 {
 		return p.parts[0]
@@ -96,10 +96,10 @@ func (p *printed) bytes() []byte {
 	return bytes.Join(p.parts, nil)
 }
 
-// reply is what came of a command list.
+// reply is the result of a command list.
 type reply struct {
 	stdout, stderr []byte
-	// code is the exit status of the client, -1 when it was killed.
+	// code is the exit status of the client, or -1 if it was killed.
 	code int
 	// open is set if there may be more on stdout that was not waited for.
 	open bool
@@ -108,16 +108,16 @@ type reply struct {
 // noServer reports whether nothing listens on the socket.
 func (r reply) noServer() bool { return r.code == 1 && kindOf(string(r.stderr)) == ErrNoServer }
 
-// Limits of one command list in an argument vector. tmux packs the words into
-// one message of 16 KB, and from 3.7 on takes no more than 1000 of them.
+// Limits of one command list in an argument vector. tmux packs the words into one message
+// of 16 KB, and from 3.7 on takes no more than 1000 of them.
 const (
 	maxListBytes = 16000
 	maxListWords = 900
 )
 
-// newRequest joins commands into one list. A list over tmux's limits goes
-// through source-file on standard input instead, as one line, so that it stops
-// at a failing command exactly as an argument vector does.
+// newRequest joins commands into one list. A list over tmux's limits goes through
+// source-file on standard input instead, as one line, so that it stops at a failing command
+// exactly as an argument vector does.
 func newRequest(cmds []encoded, stdin []byte) (request, error) {
 	words, size := make([]string, 0, 8*len(cmds)), 0
 	var does deed
@@ -146,8 +146,8 @@ func newRequest(cmds []encoded, stdin []byte) (request, error) {
 	return req.onStdin(), nil
 }
 
-// endCommand ends a command with a ";": at the end of its last word where that means nothing
-// else, since tmux 3.3 never frees a word that is nothing but a ";".
+// endCommand ends a command with a ";", appended to its last word if that means nothing
+// else, since tmux 3.3 and later never free a word that is only a ";".
 func endCommand(words []string) []string {
 	last := len(words) - 1
 	if w := words[last]; w == "" || strings.HasSuffix(w, `\`) || strings.HasSuffix(w, ";") {
@@ -157,7 +157,7 @@ func endCommand(words []string) []string {
 	return words
 }
 
-// onStdin is the request with its list on standard input.
+// onStdin returns the request with its list on standard input.
 func (r request) onStdin() request {
 	r.words = []string{"source-file", "-"}
 	if r.starts {
@@ -167,7 +167,7 @@ func (r request) onStdin() request {
 	return r
 }
 
-// configLine is a list in tmux's configuration language.
+// configLine returns a list as a line of tmux's configuration language.
 func configLine(cmds []encoded) string {
 	var line strings.Builder
 	for i, c := range cmds {
@@ -179,20 +179,20 @@ func configLine(cmds []encoded) string {
 	return line.String()
 }
 
-// item is a command of a list and what it reads from standard input, nil for
-// nothing. What goes before it is part of it, and prints nothing.
+// item is a command of a list and what it reads from standard input, nil for nothing. The
+// commands in before run first, as part of it, and print nothing.
 type item struct {
 	words  encoded
 	before []encoded
 	stdin  []byte
-	file   *clientFile // that it names
-	// text is set if it runs commands, or names a file, that only its text shows.
+	file   *clientFile // the file that it names
+	// text is set if it runs commands, or names a file, given only as text.
 	text bool
 }
 
-// partSize is how many commands that only look are sent in a list. What tmux does for a
-// list grows with the square of its length, which takes longer than the commands themselves
-// where there are some hundred. The tmux program itself takes time too.
+// partSize returns how many read-only commands are sent in one list. tmux's work on a list
+// grows with the square of its length, and for some hundred exceeds the work on the
+// commands themselves. Running the tmux program takes time too.
 func partSize(private bool) int {
 	if private {
 		return 32
@@ -200,9 +200,9 @@ func partSize(private bool) int {
 	return 128
 }
 
-// roundTrips cuts a list into parts that can be sent together: all of it, except
-// for commands that share standard output or input with no other, and for a long list that
-// only looks. For private see [transport].
+// roundTrips splits a list into parts that can be sent together. It is one part, except for
+// commands that cannot share standard output or input, and for a long list that only reads.
+// For private see [transport].
 func roundTrips(list []item, private bool) [][]item {
 	size, words, all := 0, 0, looks|bare
 	for _, it := range list {
@@ -217,8 +217,8 @@ func roundTrips(list []item, private bool) [][]item {
 			all &^= looks
 		}
 	}
-	// A list over the limits is itself sent on standard input, and so is all that a
-	// user may have typed when the tmux program is run: arguments can be seen by all.
+	// A list over the limits is itself sent on standard input. So is everything that a user
+	// may have typed if the tmux program is run, since everybody can see its arguments.
 	long := size > maxListBytes/2 || words > maxListWords || !private && all&bare == 0
 	var parts [][]item
 	shared, read := false, false
@@ -235,20 +235,20 @@ func roundTrips(list []item, private bool) [][]item {
 	return parts
 }
 
-// deed is what a command does that decides how it is sent.
+// deed is what a command does, as far as it affects how the command is sent.
 type deed int
 
 const (
-	starts     deed = 1 << iota // starts a server where none runs
-	sessions                    // may make a session or attach to one, itself or by others
+	starts     deed = 1 << iota // starts a server if none is running
+	sessions                    // may create or attach to a session, itself or through other commands
 	looks                       // changes nothing
-	ownsOutput                  // has standard output to itself: the tmux program closes it afterwards
-	bare                        // has no text of a user's in its words: the list of processes may show it
+	ownsOutput                  // needs standard output to itself: the tmux program closes it afterwards
+	bare                        // has no text of the user's in its words, which the list of processes may show
 	namesFile                   // has the client open a file
 	runsText                    // runs commands that are given as text, by a file or by an alias
 )
 
-// does is what the command does. One that is not known may be an alias, for anything.
+// does returns what the command does. An unknown one may be an alias for anything.
 func (w encoded) does() deed {
 	last := w[len(w)-1]
 	switch w[0] {
@@ -288,7 +288,7 @@ func (w encoded) does() deed {
 	case "if-shell", "set-hook", "confirm-before", "command-prompt", "display-menu":
 		return sessions | runsText
 	case "run-shell":
-		// Anything of a flag, to be sure.
+		// Any flag word with a C, to be safe.
 		if slices.ContainsFunc(w, func(word string) bool { return strings.HasPrefix(word, "-") && strings.Contains(word, "C") }) {
 			return sessions | runsText
 		}

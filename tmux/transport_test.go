@@ -16,7 +16,7 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// twin is one of two servers that are given the same commands in two ways.
+// twin is one of two servers that get the same commands in two ways.
 type twin struct {
 	srv *tmux.Server
 	dir string
@@ -31,7 +31,7 @@ func newTwin(t testing.TB, way tmux.Transport) *twin {
 	return &twin{srv: srv, dir: t.TempDir()}
 }
 
-// answer is all that a caller sees of a command list, and what became of the
+// answer is everything that a caller sees of a command list, and the resulting state of the
 // server.
 type answer struct {
 	Outputs []string
@@ -69,8 +69,7 @@ func (w *twin) try(t testing.TB, list []tmux.Raw) answer {
 	switch {
 	case errors.As(err, &e):
 		a.Command, a.Code, a.Stderr = e.Command, e.ExitCode, plain.Replace(e.Stderr)
-		// The program of 3.2 reads the flags itself too, with a getopt that
-		// speaks up.
+		// The program of 3.2 parses the flags itself too, with a getopt that prints errors.
 		if strings.HasPrefix(a.Stderr, "tmux: ") {
 			_, a.Stderr, _ = strings.Cut(a.Stderr, "\n")
 		}
@@ -90,7 +89,7 @@ func (w *twin) try(t testing.TB, list []tmux.Raw) answer {
 	for _, s := range state {
 		a.State += string(s) + "--\n"
 	}
-	// What differs between any two servers.
+	// Differences between any two servers.
 	lines := strings.Split(plain.Replace(a.State), "\n")
 	for i, l := range lines {
 		if strings.HasPrefix(l, "TMUX_TMPDIR=") || strings.HasPrefix(l, "XDG_RUNTIME_DIR=") || strings.HasPrefix(l, "HOME=") || strings.HasPrefix(l, "PWD=") {
@@ -104,12 +103,12 @@ func (w *twin) try(t testing.TB, list []tmux.Raw) answer {
 	return a
 }
 
-// Left out is what no two runs answer alike (show-messages), and a directory as
-// a file to read, where the tmux program says nothing before 3.6 and we say why.
+// Omitted are commands that never answer the same twice (show-messages), and a directory as
+// a file to read, about which the tmux program before 3.6 is silent and we are not.
 
-// randomCommands read, change, print to both streams, fail in every way and use files. Each word
-// is one of several, between which there are bars; a tilde in it is a space, TEXT a hostile argument,
-// LONG one that may be very long, and TARGET a target.
+// randomCommands read, change, print to both streams, fail in every way and use files. Each
+// word is one of several separated by bars; a tilde in it is a space, TEXT a hostile
+// argument, LONG one that may be very long, and TARGET a target.
 var randomCommands = []string{
 	"display-message -p -t TARGET #{pane_id}~#{session_name}~TEXT", "display-message -p TEXT", "list-panes -t TARGET -F #{pane_id}|#{pane_width}",
 	"set-option -g @a|@b TEXT", "set-option -g|-s|-w|-p|-q TEXT TEXT", "show-options -gv @a|@nope|status|history-limit", "set-environment -g V TEXT",
@@ -139,8 +138,8 @@ func randomList(r *rand.Rand) []tmux.Raw {
 	return list
 }
 
-// FuzzTransports gives random command lists to two servers, to one through the tmux
-// program and to the other natively: a caller sees no difference.
+// FuzzTransports gives random command lists to two servers, to one through the tmux program
+// and to the other natively: a caller sees no difference.
 func FuzzTransports(f *testing.F) {
 	for seed := range uint64(testtool.Size(25, 60)) {
 		f.Add(seed)
@@ -159,8 +158,8 @@ func FuzzTransports(f *testing.F) {
 	})
 }
 
-// A command that only reads sends the server less of the environment than the tmux
-// program does. A pane that a hook makes meanwhile has the client's PATH all the same.
+// A command that only reads sends the server less of the environment than the tmux program
+// does. A pane that a hook creates meanwhile still has the client's PATH.
 func TestReadsSendThePath(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
@@ -175,8 +174,8 @@ func TestReadsSendThePath(t *testing.T) {
 	}
 }
 
-// TestLogHoldsNoWords: what is typed or set is not in the debug log, on either way
-// to tmux and however it ends.
+// TestLogHoldsNoWords: what is typed or set is not in the debug log, with either transport
+// and however it ends.
 func TestLogHoldsNoWords(t *testing.T) {
 	t.Parallel()
 	const canary = "CANARY7331"
@@ -199,8 +198,8 @@ func TestLogHoldsNoWords(t *testing.T) {
 	}
 }
 
-// A list that was made for the socket, with what somebody typed beside a buffer's
-// content, does not become arguments of the tmux program when its server has gone.
+// A list made for the socket, with typed text in addition to a buffer's content, does not
+// become arguments of the tmux program when its server is gone.
 func TestTypedTextStaysOffTheCommandLine(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
@@ -210,7 +209,7 @@ func TestTypedTextStaysOffTheCommandLine(t *testing.T) {
 	list := []tmux.Command{tmux.LoadBuffer{Path: "-", Data: []byte("x")}, tmux.NewSession{Detached: true, Command: []string{"exec cat # secret"}}}
 	err := do(ctx, auto, list...)
 	isKind(t, "load-buffer and new-session", err, tmux.ErrServerGone)
-	// The server may still be there for a moment, and answer nothing any more.
+	// The server may still be there for a moment without answering.
 	for try := 0; ; try++ {
 		err := do(ctx, srv, tmux.ListSessions{})
 		if errors.Is(err, tmux.ErrServerGone) && try < 1000 {

@@ -13,28 +13,27 @@ import (
 	"time"
 )
 
-// socket is where a server listens, or will listen. Before the first byte is sent
-// it is checked that the server is run by this user or by root:
+// socket is where a server listens or will listen. Before the first byte is sent, it is
+// checked that the server is run by this user or by root:
 //
-//   - the directory of named sockets must be the user's own and closed to others,
-//     as tmux itself demands;
-//   - the process at the other end of each connection must be the user's own or
-//     root's;
-//   - the tmux program makes a connection of its own, so before it is started
-//     nobody else may be able to put another socket in the place of this one.
+//   - the directory of named sockets must be the user's own and closed to others, as tmux
+//     itself demands;
+//   - the process at the other end of each connection must be the user's own or root's;
+//   - the tmux program makes its own connection, so before it is started nobody else may be
+//     able to replace the socket.
 type socket struct {
 	path string
-	// named is set if the socket is in the directory that tmux makes for them.
+	// named is set if the socket is in tmux's directory of named sockets.
 	named bool
 }
 
-// untrusted is an [ErrUntrusted] that says what was found and what to do.
+// untrusted returns an [ErrUntrusted] that says what was found and what to do.
 func untrusted(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUntrusted, fmt.Sprintf(format, args...))
 }
 
-// dial connects to the server and checks who it is. One that is behind with
-// accepting is waited for, as the tmux program does with its blocking socket.
+// dial connects to the server and checks who runs it. It waits for a server that is slow to
+// accept, as the tmux program does with its blocking socket.
 func (s socket) dial(ctx context.Context) (*net.UnixConn, error) {
 	if err := s.checkDirectory(); err != nil {
 		return nil, err
@@ -53,7 +52,7 @@ func (s socket) dial(ctx context.Context) (*net.UnixConn, error) {
 			return conn, nil
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
-			<-ctx.Done() // the dialer reads the clock, and may be before the timer of ctx
+			<-ctx.Done() // the dialer reads the clock, and may be ahead of the timer of ctx
 		}
 		if !errors.Is(err, syscall.EAGAIN) {
 			return nil, err
@@ -66,8 +65,8 @@ func (s socket) dial(ctx context.Context) (*net.UnixConn, error) {
 	}
 }
 
-// checkDirectory refuses the directories that tmux refuses to keep named sockets
-// in. One that does not exist is made, and checked, by tmux.
+// checkDirectory refuses directories that tmux refuses to keep named sockets in. One that
+// does not exist is created, and checked, by tmux.
 func (s socket) checkDirectory() error {
 	if !s.named {
 		return nil
@@ -75,7 +74,7 @@ func (s socket) checkDirectory() error {
 	dir := filepath.Dir(s.path)
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return nil // connecting says why
+		return nil // connecting reports why
 	}
 	uid, _ := ownerOf(info)
 	switch {
@@ -87,24 +86,24 @@ func (s socket) checkDirectory() error {
 	return nil
 }
 
-// checkFile refuses a path that is too long for a socket, and one at which there is something
-// else: tmux would remove it to listen there.
+// checkFile refuses a path that is too long for a socket, and one that is something other
+// than a socket: tmux would remove it to listen there.
 func (s socket) checkFile() error {
 	if most := len(syscall.RawSockaddrUnix{}.Path) - 1; len(s.path) > most {
 		return argumentError("the path of the socket has %d bytes, and this system takes %d: use a shorter one, or a shorter TMUX_TMPDIR: %s", len(s.path), most, s.path)
 	}
 	info, err := os.Stat(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		info, err = os.Lstat(s.path) // a link to nothing
+		info, err = os.Lstat(s.path) // a dangling link
 	}
 	if err == nil && info.Mode().Type() != fs.ModeSocket {
 		return argumentError("%s is not a socket (%v), and tmux would remove it to listen there: use another path", s.path, info.Mode())
 	}
-	return nil // connecting says why
+	return nil // connecting reports why
 }
 
-// checkLock refuses a file in the place of the one that the tmux program locks while it starts a
-// server, and then removes. A lock of tmux's is empty.
+// checkLock refuses a file in the place of the one that the tmux program locks while it
+// starts a server, and then removes. tmux's own lock is empty.
 func (s socket) checkLock() error {
 	lock := s.path + ".lock"
 	info, err := os.Lstat(lock)
@@ -114,11 +113,11 @@ func (s socket) checkLock() error {
 	return nil
 }
 
-// checkPeer refuses a server that another user runs: it could read what it is sent,
-// and ask for files.
+// checkPeer refuses a server that another user runs: it could read what it is sent, and ask
+// for files.
 func (s socket) checkPeer(conn *net.UnixConn) error {
 	if !knowsPeers {
-		return nil // the tmux program alone is used, on an unchangeable path
+		return nil // only the tmux program is used, on a path that others cannot change
 	}
 	peer, err := peerOf(conn)
 	if err != nil {
@@ -136,10 +135,10 @@ func (s socket) checkPeer(conn *net.UnixConn) error {
 	return nil
 }
 
-// credentials are of the process that listens on a socket.
+// credentials identify the process that listens on a socket.
 type credentials struct{ uid, pid int }
 
-// peerOf is the process that made the other end of a connection listen.
+// peerOf returns the process that listened at the other end of a connection.
 func peerOf(conn *net.UnixConn) (cred credentials, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -151,20 +150,20 @@ func peerOf(conn *net.UnixConn) (cred credentials, err error) {
 	return cred, err
 }
 
-// errFree is a path that is not taken, but that another user may take.
+// errFree means that nothing exists at a path where another user may create it.
 var errFree = errors.New("free for others")
 
-// checkPath refuses a socket in whose place another user could put his own between
-// now and the time the tmux program connects: every directory on the way must
-// belong to this user or root and be writable by no other, or have the sticky bit,
-// as /tmp does; what is in such a directory must belong to the user or root too.
+// checkPath refuses a socket that another user could replace between now and the time the
+// tmux program connects: every directory on the way must belong to this user or root and be
+// writable by no other, or have the sticky bit, as /tmp does; what is in such a directory
+// must belong to the user or root too.
 func (s socket) checkPath() error {
 	top, err := os.Stat("/")
 	if err != nil {
 		return err
 	}
-	// Root's files may be mapped to another user, as in a container: it is the owner
-	// of the root directory.
+	// In a container, root's files may be mapped to another user: the owner of the root
+	// directory.
 	root, _ := ownerOf(top)
 	path := s.path
 	if !filepath.IsAbs(path) {
@@ -189,7 +188,7 @@ func (s socket) checkPath() error {
 				dirInfo, _ := os.Lstat(dir)
 				return fmt.Errorf("%w: %w", errFree, untrusted("%s does not exist, and others may create it in %s: use a socket in a directory of your own, or start this server yourself", at, found(dir, dirInfo)))
 			}
-			return nil // tmux checks the directory of named sockets when it has made it
+			return nil // tmux checks the directory of named sockets after creating it
 		}
 		if err != nil {
 			return nil // tmux cannot go there either
@@ -212,7 +211,7 @@ func (s socket) checkPath() error {
 			}
 			rest = append(strings.Split(to, "/"), rest...)
 		case fs.ModeDir:
-			// A group with the number of its owner is that user's own.
+			// A group with the same number as its owner is private to that user.
 			perm := info.Mode().Perm()
 			open := perm&0o002 != 0 || perm&0o020 != 0 && gid != uid
 			if open && info.Mode()&fs.ModeSticky == 0 {
@@ -224,7 +223,7 @@ func (s socket) checkPath() error {
 	return nil
 }
 
-// found describes a file that was looked at.
+// found describes a file for an error.
 func found(path string, info fs.FileInfo) string {
 	uid, _ := ownerOf(info)
 	return fmt.Sprintf("%s belongs to uid %d (%v)", path, uid, info.Mode())
@@ -237,7 +236,7 @@ func ownerOf(info fs.FileInfo) (uid, gid int) {
 	return -1, -1
 }
 
-// noServer is what the tmux program says when it cannot connect.
+// noServer returns what the tmux program prints when it cannot connect.
 func (s socket) noServer(err error) (reply, error) {
 	var errno syscall.Errno
 	ok := errors.As(err, &errno)
@@ -251,7 +250,7 @@ func (s socket) noServer(err error) (reply, error) {
 	return reply{code: 1, stderr: []byte(text)}, nil
 }
 
-// errnoText is strerror's text; Go's own begins with a small letter.
+// errnoText returns strerror's text; Go's begins with a lower-case letter.
 func errnoText(errno syscall.Errno) string {
 	s := errno.Error()
 	return strings.ToUpper(s[:1]) + s[1:]

@@ -7,7 +7,7 @@ import "golang.org/x/sys/unix"
 // knowsPeers reports whether this system shows who listens on a socket.
 const knowsPeers = true
 
-// peerOfSocket finds the user alone: these systems do not show the process.
+// peerOfSocket returns only the user: these systems do not show the process.
 func peerOfSocket(fd int) (credentials, error) {
 	cred, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 	if err != nil {

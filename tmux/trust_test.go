@@ -24,7 +24,7 @@ import (
 
 var transports = []tmux.Transport{tmux.TransportAuto, tmux.TransportNative, tmux.TransportExec}
 
-// shortDir is a directory whose path leaves room for that of a socket.
+// shortDir returns a directory whose path leaves room for a socket's.
 func shortDir(t testing.TB, mode os.FileMode) string {
 	t.Helper()
 	dir := must[string](t)(os.MkdirTemp("", "tu"))
@@ -40,15 +40,15 @@ func waitCount(t testing.TB, f *tmuxtest.Foreign) int {
 	return f.Received()
 }
 
-// Another user's server is sent nothing, however its socket is named, and opens
-// nothing: the tmux program is not even started.
+// Another user's server is sent nothing, however its socket is named, and opens nothing:
+// the tmux program is not even started.
 func TestAnotherUsersServerGetsNothing(t *testing.T) {
 	t.Parallel()
 	tmp := fmt.Sprintf("tmux-%d/", os.Getuid())
 	for _, place := range []struct {
 		name   string
-		socket string      // where the server listens, in a directory that all share
-		by     tmux.Config // how that is named: SHARED is that directory, and OWN a private one with a link
+		socket string      // where the server listens, in a directory shared by all
+		by     tmux.Config // how it is named: SHARED is that directory, and OWN a private one with a link
 		ours   bool        // whether the socket's directory is ours, but open
 	}{
 		{"the default socket, in a directory he made first", tmp + "default", tmux.Config{}, false},
@@ -93,8 +93,8 @@ func TestAnotherUsersServerGetsNothing(t *testing.T) {
 	}
 }
 
-// What the tmux program connects to by itself must be unchangeable by others, and
-// what only this user can change must work.
+// Others must be unable to change what the tmux program connects to by itself, and what
+// only this user can change must work.
 func TestPathsForTheProgram(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -107,7 +107,7 @@ func TestPathsForTheProgram(t *testing.T) {
 		name  string
 		above os.FileMode // of the directory above that of the socket; 0 if that is /tmp
 		mode  os.FileMode // of the directory of the socket
-		link  bool        // to that directory, which stands elsewhere
+		link  bool        // to that directory, which is elsewhere
 		chown func(path string) error
 		want  bool
 	}{
@@ -154,8 +154,7 @@ func TestPathsForTheProgram(t *testing.T) {
 	}
 }
 
-// With a list, a server is sent the part of the environment that tmux needs for it,
-// and no more.
+// With a list, a server is sent only the part of the environment that tmux needs for it.
 func TestServersAreToldWhatTheyNeed(t *testing.T) {
 	t.Parallel()
 	sent := make(chan string, 100)
@@ -186,7 +185,7 @@ func TestServersAreToldWhatTheyNeed(t *testing.T) {
 	}
 }
 
-// hearing is a connection, and what came from it.
+// hearing is a connection, and what was received on it.
 type hearing struct {
 	net.Conn
 	text strings.Builder
@@ -203,7 +202,7 @@ func TestArgumentsHideWhatIsTyped(t *testing.T) {
 	t.Parallel()
 	base := started(t)
 	dir := t.TempDir()
-	// The program writes down how it is called.
+	// The program records how it is called.
 	binary, log := filepath.Join(dir, "tmux"), filepath.Join(dir, "log")
 	ok(t, testtool.WriteProgram(binary, []byte("#!/bin/sh\nprintf '%s\\n' \"$@\" >>"+log+"\nexec "+base.Binary()+` "$@"`+"\n")))
 	srv := handle(t, tmux.Config{Binary: binary, SocketPath: base.SocketPath(), Transport: tmux.TransportExec})
@@ -230,13 +229,13 @@ func TestArgumentsHideWhatIsTyped(t *testing.T) {
 
 const endlessEnv = "TMUX_TEST_ENDLESS"
 
-// A server that prints without end costs neither memory nor time.
+// A server that prints endlessly costs neither memory nor time.
 func TestEndlessOutput(t *testing.T) {
 	if at := os.Getenv(endlessEnv); at != "" {
 		way, socket, _ := strings.Cut(at, ":")
 		srv := handle(t, tmux.Config{SocketPath: socket, Transport: tmux.Transport(way), Timeout: time.Minute})
 		isKind(t, way, second(srv.Do(context.Background(), tmux.ListSessions{})), tmux.ErrTooMuch)
-		// What the system counts for a child begins with the memory of its parent.
+		// The system's figure for a child begins with the memory of its parent.
 		fmt.Println("peak", memory(t, "self"))
 		return
 	}
@@ -267,7 +266,7 @@ func TestEndlessOutput(t *testing.T) {
 	}
 }
 
-// A file that no command names ends the call, and auto does not try the program
+// Asking for a file that no command names ends the call, and auto does not try the program
 // with that server.
 func TestServerThatAsksForFiles(t *testing.T) {
 	t.Parallel()
@@ -321,8 +320,8 @@ func TestServerThatAsksForFiles(t *testing.T) {
 	}
 }
 
-// Once a server has asked for a file that it should not, no command opens one for it, whatever
-// its words are, and nothing is given to the tmux program, which would.
+// Once a server has asked for a file that it should not, no command opens one for it,
+// whatever its words are, and nothing is passed to the tmux program, which would.
 func TestNoCommandOpensFilesForAHostileServer(t *testing.T) {
 	t.Parallel()
 	dir := shortDir(t, 0o700)
@@ -366,7 +365,7 @@ func TestNoCommandOpensFilesForAHostileServer(t *testing.T) {
 	absent(t, planted)
 }
 
-// What is at a socket's path and is not a socket stays as it is, and so does a file in the place
+// A file at a socket's path that is not a socket is left alone, and so is one in the place
 // of tmux's lock.
 func TestWhatIsNoSocketStays(t *testing.T) {
 	t.Parallel()

@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// This file reads the escapes that tmux itself writes: in show-options and
-// show-environment -s, in capture-pane -C, and, from versions 3.4 and 3.5, for control
-// bytes in anything that they print.
+// This file decodes the escapes that tmux itself writes: in show-options and
+// show-environment -s, in capture-pane -C and, in tmux 3.4 and 3.5, for control bytes in
+// anything that they print.
 
-// unescape takes backslash escapes out: three octal digits, the letters of C, or
-// any other character for itself. With dollars it also takes out the backslash
-// that 3.4 puts between an escaping backslash and its "$".
+// unescape decodes backslash escapes: three octal digits, the letters of C, or any other
+// character for itself. With dollars it also removes the backslash that tmux 3.4 puts
+// between an escaping backslash and its "$".
 func unescape(s string, dollars bool) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
 	}
 	b := make([]byte, 0, len(s))
-	pair := false // the last byte came of two backslashes
+	pair := false // the last byte came from two backslashes
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c != '\\' || i+1 == len(s) {
@@ -45,8 +45,8 @@ func beginsName(c byte) bool {
 	return c == '_' || c == '{' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// unquote reads a value as show-options prints it: bare, or in single or double
-// quotes; backslashes are escapes in all three.
+// unquote decodes a value as show-options prints it: bare, or in single or double quotes;
+// backslashes are escapes in all three.
 func unquote(s string, dollars bool) string {
 	if len(s) >= 2 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
 		s = s[1 : len(s)-1]
@@ -54,7 +54,7 @@ func unquote(s string, dollars bool) string {
 	return unescape(s, dollars)
 }
 
-// printed is what a line of text looks like when this tmux prints it.
+// printed returns a line of text as this tmux prints it.
 func (v Version) printed(s string) string {
 	if !v.printsVis() {
 		return s

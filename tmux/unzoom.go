@@ -2,10 +2,10 @@ package tmux
 
 import "context"
 
-// preceding are the commands that must run before one, in the same list, so that
-// this tmux survives it. They print nothing, and fail as the command itself would
-// when there is no such target. Only versions that would end themselves need them: their
-// run-shell leaves 400 bytes of the server's memory behind.
+// preceding returns the commands that must run before cmd, in the same list, so that this
+// tmux survives it. They print nothing, and fail as cmd itself would if the target does not
+// exist. Only versions that would crash need them: their run-shell leaks 400 bytes of the
+// server's memory.
 func (s *Server) preceding(ctx context.Context, cmd Command) ([]encoded, error) {
 	c, ok := cmd.(interface{ unzoom() []Command })
 	if !ok {
@@ -26,9 +26,9 @@ func (s *Server) preceding(ctx context.Context, cmd Command) ([]encoded, error) 
 	return list, nil
 }
 
-// unzoomed expands to commands that unzoom a window, if it is zoomed, and leave
-// its panes where they were. They can run twice, for a session that has a window
-// twice, which resize-pane -Z could not.
+// unzoomed expands to commands that unzoom a window, if it is zoomed, and leave its panes
+// where they were. Unlike resize-pane -Z, they can run twice, for a session that has a
+// window twice.
 const unzoomed = "#{?window_zoomed_flag,rotate-window -t #{window_id} ; rotate-window -D -t #{window_id} ; ,}"
 
 func (c KillSession) unzoom() []Command {

@@ -7,23 +7,22 @@ import (
 	"strings"
 )
 
-// Version is a tmux version, as in the output of `tmux -V` and the format #{version}: "3.6a",
-// "3.7", "next-3.8". The zero Version is older than any other.
+// Version is a tmux version, as in the output of `tmux -V` and the format #{version}:
+// "3.6a", "3.7", "next-3.8". The zero Version is older than any other.
 type Version struct {
 	Major, Minor int
 	// Letter is the patch letter of a release, 0 for none: 'a' in 3.6a.
 	Letter byte
-	// Next is set for a development version: next-3.8 comes after every 3.7
-	// and before 3.8.
+	// Next is set for a development version: next-3.8 comes after every 3.7 and before 3.8.
 	Next bool
 }
 
 // MinVersion is the oldest tmux this package works with.
 var MinVersion = Version{Major: 3, Minor: 2}
 
-// ParseVersion parses a version, with or without the program's name that `tmux -V` prints before
-// it: "tmux", or before tmux 3.3 the name of its file. It fails for a build without a version
-// number, such as "master" or "openbsd-7.6".
+// ParseVersion parses a version, with or without the program's name that `tmux -V` prints
+// before it: "tmux", or before tmux 3.3 the name of its file. It fails for a build without
+// a version number, such as "master" or "openbsd-7.6".
 func ParseVersion(s string) (Version, error) {
 	v, rest := Version{}, strings.TrimSpace(s)
 	if program, version, ok := strings.Cut(rest, " "); ok && strings.HasPrefix(program, "tmux") {
@@ -70,8 +69,8 @@ func (v Version) Compare(o Version) int {
 	return cmp.Or(v.Major-o.Major, v.Minor-o.Minor, next(v)-next(o), int(v.Letter)-int(o.Letter))
 }
 
-// Has reports whether a tmux of version v can be expected to have what release since introduced. A
-// development version counts as the release it leads to.
+// Has reports whether a tmux of version v can be expected to have what release since
+// introduced. A development version counts as the release it leads to.
 func (v Version) Has(since Version) bool {
 	v.Next = false
 	return v.Compare(since) >= 0

@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// What is to be put in order after a context has ended takes at most settleTime. The call itself
-// stays for graceTime of it: a server that does not answer must not keep it.
+// Cleanup after a context has ended takes at most settleTime. The call itself stays for
+// graceTime of it: a server that does not answer must not hold it up.
 const (
 	settleTime = 2 * time.Second
 	graceTime  = 100 * time.Millisecond
 )
 
-// settle puts something in order, and returns when that is done or, once ctx has ended, after
-// graceTime.
+// settle runs do, and returns when it is done or, once ctx has ended, after graceTime.
 func settle(ctx context.Context, do func(ctx context.Context)) {
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	done := make(chan struct{})
@@ -36,8 +35,8 @@ func settle(ctx context.Context, do func(ctx context.Context)) {
 	}
 }
 
-// A Channel is a name that clients of the server wait on and signal: see [WaitFor]. It is a handle
-// that costs nothing; tmux knows a channel only while somebody uses it.
+// A Channel is a name that clients of the server wait on and signal: see [WaitFor]. It is a
+// handle that costs nothing; tmux knows a channel only while it is in use.
 type Channel struct {
 	srv  *Server
 	name string
@@ -46,8 +45,8 @@ type Channel struct {
 // Channel returns the channel of this name. The name must not be empty.
 func (s *Server) Channel(name string) Channel { return Channel{s, name} }
 
-// Signal wakes everybody who waits on the channel or, if nobody does, the next one who will. In tmux a
-// second signal before that takes the first one back.
+// Signal wakes everybody who waits on the channel or, if nobody does, the next one who
+// will. In tmux, a second signal before that cancels the first.
 func (c Channel) Signal(ctx context.Context) error {
 	if err := c.srv.usable(); err != nil {
 		return err
@@ -65,8 +64,8 @@ func (s *Server) signal(ctx context.Context, channel string) error {
 	return s.run(ctx, WaitFor{Channel: channel, Signal: true})
 }
 
-// Lock locks the channel, waiting until it is free. See [WaitFor] for what is left before tmux 3.8
-// if the context ends first.
+// Lock locks the channel, waiting until it is free. See [WaitFor] for what is left behind
+// before tmux 3.8 if the context ends first.
 func (c Channel) Lock(ctx context.Context) error {
 	return c.srv.run(ctx, WaitFor{Channel: c.name, Lock: true})
 }
@@ -76,13 +75,15 @@ func (c Channel) Unlock(ctx context.Context) error {
 	return c.srv.run(ctx, WaitFor{Channel: c.name, Unlock: true})
 }
 
-// Wait waits until the channel is signalled or the context ends. It fails with [ErrServerGone] if
-// the tmux server exits meanwhile, which tmux itself reports as a signal.
+// Wait waits until the channel is signalled or the context ends. It fails with
+// [ErrServerGone] if the tmux server exits meanwhile, which tmux itself reports as a
+// signal.
 //
-// Nothing is left of the wait when the context ends, if the server answers. Before 3.8 tmux keeps the waiter of a client
-// that has gone, and the next signal would be lost to it. So the channel's queue is emptied, unless
-// another Wait of this Server is in it; that wakes whoever else waits on the channel. From 3.8 on a
-// signal of another program is lost if tmux gets it before it notices that the client has gone.
+// If the server answers, nothing is left of the wait after the context ends. tmux before
+// 3.8 keeps the waiter of a client that is gone, and the next signal would be lost to it.
+// So the channel's queue is emptied, unless another Wait of this Server is in it; that
+// wakes everybody else who waits on the channel. From 3.8 on, a signal from another program
+// is lost if tmux gets it before it notices that the client is gone.
 func (c Channel) Wait(ctx context.Context) error {
 	s, channel := c.srv, c.name
 	if err := s.usable(); err != nil {
@@ -95,8 +96,8 @@ func (c Channel) Wait(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The command before the wait shows that it has begun. A server that ends wakes
-	// all who wait, and runs what stands behind when it has no session any more.
+	// The command before the wait shows that the list has begun. A server that exits wakes
+	// all waiters, and then runs the command after the wait without a session.
 	stays := item{words: encoded{"display-message", "-p", "#{?session_id,#{?exit-unattached,,1},}"}}
 	list := []item{stays, {words: words}, stays}
 	q, leave := s.queue(channel)
@@ -114,7 +115,7 @@ func (c Channel) Wait(ctx context.Context) error {
 		defer stop(nil)
 		outs, err = s.roundTrip(waiting, list, begin)
 	}()
-	turn := true // is this wait's
+	turn := true // whether this wait has it
 	end := func() {
 		if turn {
 			q.give()
@@ -147,11 +148,11 @@ func (c Channel) Wait(ctx context.Context) error {
 		return err
 	default:
 	}
-	var told atomic.Bool // whether the signal came
+	var told atomic.Bool // whether it is decided how Wait ends
 	settle(ctx, func(within context.Context) {
 		defer end()
 		if turn {
-			// A waiter that may or may not be in the queue could not be taken out of it.
+			// A waiter that may or may not be in the queue could not be removed from it.
 			select {
 			case <-begun.Done():
 			case <-ended:
@@ -165,7 +166,7 @@ func (c Channel) Wait(ctx context.Context) error {
 		last := q.waits.Add(-1) == 0
 		switch {
 		case err == nil && told.CompareAndSwap(false, true):
-		case err == nil && last: // nobody knows of the signal
+		case err == nil && last: // nobody got the signal
 			_ = s.signal(within, channel)
 		case last && begun.Err() != nil:
 			s.forgetWaiter(within, channel)
@@ -190,16 +191,16 @@ func (s *Server) stillThere(ctx context.Context) error {
 	return nil
 }
 
-// A channelQueue is what a Server knows of the queue of a channel. Only who has the turn begins a wait,
-// ends one before its time, or signals: a waiter that is left behind, or that begins late, would take
-// the signal, and emptying the queue wakes who waits.
+// A channelQueue is what a Server knows of the queue of a channel. Only the holder of the
+// turn begins a wait, ends one early, or signals: a waiter that is left behind, or that
+// begins late, would take the signal, and emptying the queue wakes all waiters.
 type channelQueue struct {
 	turn  chan struct{} // holds a token while somebody has the turn
-	waits atomic.Int64  // of this Server in the queue
-	users int           // who keep this in Server.queues
+	waits atomic.Int64  // of this Server, in the queue
+	users int           // how many keep this in Server.queues
 }
 
-// queue returns what is known of a channel until leave is called.
+// queue returns the queue of a channel, kept until leave is called.
 func (s *Server) queue(channel string) (q *channelQueue, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,9 +232,8 @@ func (q *channelQueue) take(ctx context.Context) error {
 
 func (q *channelQueue) give() { <-q.turn }
 
-// forgetWaiter empties the queue of a channel on which a dead waiter of ours is.
-// A signal that was on its way is kept for the next one who waits: it finds no
-// waiter any more, or this one does.
+// forgetWaiter empties the queue of a channel that contains a dead waiter of ours. A signal
+// in flight is not lost: either it or this one finds no waiter and is kept for the next.
 func (s *Server) forgetWaiter(ctx context.Context, channel string) {
 	if v, err := s.Version(ctx); err == nil && !forgetsWaiters.released(v) {
 		_ = s.signal(ctx, channel) // without a server there is no queue

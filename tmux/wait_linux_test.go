@@ -12,8 +12,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// A program that is just being started has a copy of every connection until it runs. A wait
-// that gives up meanwhile is over for tmux all the same, and gets no signal.
+// A program that is just being started has a copy of every connection until it runs. For
+// tmux, a wait that gives up meanwhile is over nevertheless, and gets no signal.
 func TestAWaitThatGivesUpWhileAProgramStarts(t *testing.T) {
 	srv, ctx := by(t, started(t), tmux.TransportNative), tmuxtest.Context(t)
 	ok(t, do(ctx, srv, tmux.ListSessions{})) // so that the wait needs one connection only

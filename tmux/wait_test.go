@@ -23,8 +23,8 @@ func waitFor(t *testing.T, srv *tmux.Server, channel string, d time.Duration) er
 	return srv.Channel(channel).Wait(ctx)
 }
 
-// A signal that comes between two waits, of which the first gave up, reaches the
-// second: tmux before 3.8 gives it to the first.
+// A signal between two waits, of which the first gave up, reaches the second: tmux before
+// 3.8 gives it to the first.
 func TestSignalAfterAWaitThatGaveUp(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
@@ -37,7 +37,7 @@ func TestSignalAfterAWaitThatGaveUp(t *testing.T) {
 	}
 }
 
-// One who gives up does not wake another who waits on the same channel.
+// A waiter that gives up does not wake another one on the same channel.
 func TestTwoWaitsOnAChannel(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
@@ -105,18 +105,18 @@ func TestAwaitActivity(t *testing.T) {
 		return srv.AwaitActivity(ctx, armed, panes...)
 	}
 	for i := range 30 {
-		// Right after it was armed, which is when nothing may be overlooked any more.
+		// Right after it was armed, from when on nothing may be missed.
 		ok(t, within(time.Minute, func() { write(1 + i%2) }, "%1", "%2"))
 	}
-	// Another pane's output is none, and nothing is left of a wait.
+	// Another pane's output does not count, and nothing is left of a wait.
 	isKind(t, "another pane printed", within(200*time.Millisecond, func() { write(3) }, "%1", "%2"), context.DeadlineExceeded)
 	tmuxtest.Wait(t, srv, "%1", "end of the waiter", func() bool {
 		return tmuxtest.Run(t, srv, "wait-for", "-E", "-l", "pane-activity") == ""
 	})
 }
 
-// TestKillLeavesRoom: a server can be started as soon as Kill has returned, though
-// one that is ending drops who connects to it.
+// TestKillLeavesRoom: a server can be started as soon as Kill has returned, although one
+// that is exiting drops whoever connects to it.
 func TestKillLeavesRoom(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
@@ -130,8 +130,8 @@ func TestKillLeavesRoom(t *testing.T) {
 	ok(t, srv.Kill(ctx))
 }
 
-// TestSignalBesideAWaitThatGaveUp: of a wait whose server does not answer, the command may run after the
-// wait has ended. It takes no signal that comes then.
+// TestSignalBesideAWaitThatGaveUp: if the server does not answer, the command of a wait may
+// run after the wait has ended. It takes no signal that comes then.
 func TestSignalBesideAWaitThatGaveUp(t *testing.T) {
 	t.Parallel()
 	for name, signals := range map[string]func(srv *tmux.Server) *tmux.Server{
@@ -163,8 +163,8 @@ func TestSignalBesideAWaitThatGaveUp(t *testing.T) {
 	}
 }
 
-// TestSignalWaitsForItsTurn: no signal is sent before an earlier wait has begun. One that a server that
-// does not answer got would come later, though its call has failed.
+// TestSignalWaitsForItsTurn: no signal is sent before an earlier wait has begun. A signal
+// sent to a server that does not answer would arrive later, although its call has failed.
 func TestSignalWaitsForItsTurn(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)
@@ -183,8 +183,8 @@ func TestSignalWaitsForItsTurn(t *testing.T) {
 	isKind(t, "two signals were sent", waitFor(t, srv, "c", 50*time.Millisecond), context.DeadlineExceeded)
 }
 
-// TestWaitIsNotWokenByTheEndOfAnother: the queue of a channel is emptied after a wait that gave up. A
-// wait that begins meanwhile is not taken for signalled.
+// TestWaitIsNotWokenByTheEndOfAnother: the queue of a channel is emptied after a wait that
+// gave up. A wait that begins meanwhile is not taken for signalled.
 func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
 	t.Parallel()
 	srv := started(t)
@@ -213,13 +213,13 @@ func TestWaitIsNotWokenByTheEndOfAnother(t *testing.T) {
 	for range 8 {
 		isKind(t, "another wait", <-others, context.DeadlineExceeded)
 	}
-	// And a signal wakes the next one all the same.
+	// A signal still wakes the next one.
 	ok(t, channel.Signal(tmuxtest.Context(t)))
 	ok(t, wait(time.Minute))
 }
 
-// With Wait the command takes as long as the pane's program, however long that
-// is, and fails as it does.
+// With Wait the command takes as long as the pane's program, however long that is, and
+// fails as it does.
 func TestPaneWait(t *testing.T) {
 	t.Parallel()
 	srv, ctx := started(t), tmuxtest.Context(t)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// AwaitActivity waits until one of the panes prints, or until the context ends. What is printed
-// before armed is called may be overlooked, and nothing after that: so look at the panes in armed or
-// later. A pane that exits is not activity. It needs tmux 3.8.
+// AwaitActivity waits until one of the panes prints, or until the context ends. Output
+// before armed is called may be missed, but none after that: so look at the panes in armed
+// or later. A pane that exits is not activity. It needs tmux 3.8.
 func (s *Server) AwaitActivity(ctx context.Context, armed func(), panes ...PaneID) error {
 	ids := make([]string, len(panes))
 	for i, id := range panes {
@@ -26,7 +26,7 @@ func (s *Server) AwaitActivity(ctx context.Context, armed func(), panes ...PaneI
 		filter = Format("#{m/r:^(" + strings.Join(ids, "|") + ")$,#{pane}}")
 	}
 	var list []item
-	// The command before the wait shows that it has begun.
+	// The command before the wait shows that the list has begun.
 	for _, cmd := range []Command{DisplayMessage{Print: true, Message: "x"}, WaitFor{Event: true, Channel: "pane-activity", Filter: filter}} {
 		words, err := encode(cmd, func() (Version, error) { return s.Version(ctx) })
 		if err != nil {
@@ -38,79 +38,81 @@ func (s *Server) AwaitActivity(ctx context.Context, armed func(), panes ...PaneI
 	return err
 }
 
-// A Watcher says when panes that are followed are worth another [Look]: at once when they print, as
+// A Watcher says when watched panes are worth another [Look]: at once when they print, as
 // far as that can be known without a look, and otherwise at intervals.
 //
-// From tmux 3.8 on the server announces output: see [Server.AwaitActivity]. For older ones the
-// kernel announces writes to the panes' terminals, on Linux. Neither announces everything that may
-// happen to a pane, such as its end, and the kernel misses what is written to /dev/tty. So panes
-// become due anyway, but seldom: often enough to notice what was not announced within seconds, and
-// seldom enough to take about a hundredth of a processor while nothing happens.
+// From tmux 3.8 on, the server announces output: see [Server.AwaitActivity]. For older
+// servers, on Linux, the kernel announces writes to the panes' terminals. Neither announces
+// everything that may happen to a pane, such as its end, and the kernel misses what is
+// written to /dev/tty. So panes also become due unannounced: often enough to notice within
+// seconds what was not announced, and seldom enough to take about a hundredth of a
+// processor while nothing happens.
 //
 // A Watcher is not safe for concurrent use.
 type Watcher struct {
 	srv      *Server
 	interval time.Duration
-	ctx      context.Context // of what sends to wakes
+	ctx      context.Context // of the goroutines that send to wakes
 	stop     context.CancelFunc
 	panes    map[PaneID]*watched
 	wakes    chan wake
 	ttys     ttyWatch
-	asking   *asking // what tmux was asked, if it has not answered
+	asking   *asking // the query that tmux has not answered, if any
 }
 
-// asking is an AwaitActivity under way.
+// asking is an AwaitActivity in progress.
 type asking struct {
 	panes []PaneID
 	end   context.CancelFunc
 }
 
-// wake is that a pane, or one of those that AwaitActivity waits for, may have printed.
+// wake reports that a pane, or one of those that AwaitActivity waits for, may have printed.
 type wake struct {
 	pane     PaneID
-	over     bool    // nothing announces it any more
-	answered *asking // the wait that has ended, if one has
+	over     bool    // no longer announced
+	answered *asking // the wait that has ended, if any
 }
 
 // watched is what a Watcher knows of a pane.
 type watched struct {
 	state     PaneState
 	announced bool          // something sends wakes for it
-	woken     bool          // and has, since the last look
-	settle    time.Duration // until another look, as tmux may not have read yet what woke it; 0: it has
+	woken     bool          // and has done so since the last look
+	settle    time.Duration // until another look, as tmux may not have read yet what woke it; 0: none
 	looked    time.Time     // when the last look began
 	cost      time.Duration // of a look
-	gap       time.Duration // the least from one look to the next when woken
-	changed   time.Time     // when something was printed last
+	gap       time.Duration // the minimum from one look to the next when woken
+	changed   time.Time     // when something was last printed
 }
 
 const (
-	// leastGap is the least time between two looks at a pane that was silent.
+	// leastGap is the minimum time between two looks at a pane that was silent.
 	leastGap = 2 * time.Millisecond
-	// settleGap is how long tmux takes at most to read what was written to a terminal, unless the
-	// machine is busy: so after it there are looks after eight times that, and after settleMost.
+	// settleGap is the longest that tmux takes to read what was written to a terminal,
+	// unless the machine is busy: further looks follow after eight times that, and after
+	// settleMost.
 	settleGap  = 5 * time.Millisecond
 	settleMost = 64 * settleGap
-	// safeGap is the time between two looks at a pane whose output is announced.
+	// safeGap is the minimum time between two unannounced looks at an announced pane.
 	safeGap = 200 * time.Millisecond
-	// safest is the longest of these, and of the intervals between looks at other panes.
+	// safest is the maximum of that, and of the intervals between looks at other panes.
 	safest = 10 * time.Second
-	// mostGap is the most time that looks at a pane are put off for their cost.
+	// mostGap is the longest that looks at a pane are put off because of their cost.
 	mostGap = 500 * time.Millisecond
 )
 
-// Watch returns a Watcher of no panes. Panes that print without end become due once in an interval.
-// [Watcher.Close] ends it, or the end of the context.
+// Watch returns a Watcher without panes. Panes that print continuously become due once per
+// interval. It ends with [Watcher.Close] or the context.
 func (s *Server) Watch(ctx context.Context, interval time.Duration) *Watcher {
 	w := &Watcher{srv: s, interval: interval * 4 / 5, panes: map[PaneID]*watched{}, wakes: make(chan wake, 64)}
 	w.ctx, w.stop = context.WithCancel(ctx)
 	return w
 }
 
-// Close ends the watch.
+// Close ends the Watcher.
 func (w *Watcher) Close() { w.stop() }
 
-// Forget ends the watch of a pane.
+// Forget stops watching a pane.
 func (w *Watcher) Forget(pane PaneID) {
 	if _, ok := w.panes[pane]; ok {
 		delete(w.panes, pane)
@@ -118,8 +120,8 @@ func (w *Watcher) Forget(pane PaneID) {
 	}
 }
 
-// Looked reports a look at a pane to the Watcher, when it began and whether the pane had printed. The
-// first one begins the watch of the pane.
+// Looked reports a look at a pane to the Watcher: when it began, and whether the pane had
+// printed. The first call for a pane starts watching it.
 func (w *Watcher) Looked(state PaneState, began time.Time, printed bool) {
 	p := w.panes[state.ID]
 	if p == nil {
@@ -128,7 +130,7 @@ func (w *Watcher) Looked(state PaneState, began time.Time, printed bool) {
 		p.announced = state.Generation != nil
 	}
 	if !p.announced && state.Generation == nil {
-		// Not yet, if the pane's program is just being started.
+		// It fails, for now, if the pane's program is just being started.
 		p.announced = w.ttys.add(w.ctx, state, w.wakes)
 	}
 	printed = printed || state.Generation != nil && p.state.Generation != nil && *state.Generation != *p.state.Generation
@@ -146,11 +148,11 @@ func (w *Watcher) Looked(state PaneState, began time.Time, printed bool) {
 	}
 }
 
-// busy reports whether a pane prints without end. It is looked at without being announced, until a
-// look finds nothing new.
+// busy reports whether a pane prints continuously. It is then looked at without being
+// announced, until a look finds nothing new.
 func (w *Watcher) busy(p *watched) bool { return p.gap > leastGap && p.gap >= w.interval }
 
-// ask waits for output that tmux announces.
+// ask starts to wait for output that tmux announces.
 func (w *Watcher) ask() {
 	var ids []PaneID
 	for id, p := range w.panes {
@@ -179,15 +181,16 @@ func (w *Watcher) ask() {
 		}
 	}
 	go func() {
-		// What was printed before it was armed shows in the looks that follow.
+		// What was printed before it was armed shows in the next looks.
 		err := w.srv.AwaitActivity(ctx, func() { send(wake{}) }, ids...)
 		send(wake{answered: a, over: err != nil})
 	}()
 }
 
-// pause is how long after a look the next one is due when nothing announces output: so long that
-// looking takes a small part of the time, and less than a hundredth once the pane has been silent
-// for a while. Falling asleep and waking up takes time too, which the cost leaves out.
+// pause returns how long after a look the next one is due if nothing announces output: so
+// long that looking takes a small part of the time, and less than a hundredth once the pane
+// has been silent for a while. Falling asleep and waking up takes time too, which the cost
+// leaves out.
 func (w *Watcher) pause(p *watched) time.Duration {
 	n, interval := time.Duration(len(w.panes)), min(w.interval, safest)
 	switch {
@@ -199,7 +202,7 @@ func (w *Watcher) pause(p *watched) time.Duration {
 	return max(interval, min(115*p.cost, mostGap)*n)
 }
 
-// due is when the next look at a pane is worth its cost.
+// due returns when the next look at a pane is worth its cost.
 func (w *Watcher) due(p *watched) time.Time {
 	switch {
 	case p.woken, w.busy(p):
@@ -210,8 +213,8 @@ func (w *Watcher) due(p *watched) time.Time {
 	return p.looked.Add(w.pause(p))
 }
 
-// Next waits until one of the panes is worth another look, and returns those that are; none if the
-// deadline has passed.
+// Next waits until one of the panes is worth another look, and returns all that are; none
+// if the deadline has passed.
 func (w *Watcher) Next(ctx context.Context, deadline time.Time) ([]PaneID, error) {
 	for {
 		w.ask()
@@ -246,11 +249,11 @@ func (w *Watcher) Next(ctx context.Context, deadline time.Time) ([]PaneID, error
 	}
 }
 
-// take notes that a look follows.
+// take records that a look follows.
 func (w *Watcher) take(p *watched) {
 	switch {
 	case p.woken, w.busy(p):
-		// A pane that prints without end is not looked at without end.
+		// Space out the looks at a pane that prints continuously.
 		p.gap = min(2*p.gap, max(w.interval, min(20*p.cost, mostGap)))
 		if p.settle = settleGap; p.state.Generation != nil {
 			p.settle = 0 // tmux itself announced it
@@ -265,7 +268,7 @@ func (w *Watcher) take(p *watched) {
 	p.woken = false
 }
 
-// wake takes a value of wakes.
+// wake handles a value from wakes.
 func (w *Watcher) wake(ctx context.Context, k wake) {
 	if k.pane != "" {
 		if p := w.panes[k.pane]; p != nil {
@@ -273,7 +276,7 @@ func (w *Watcher) wake(ctx context.Context, k wake) {
 		}
 		return
 	}
-	// One of those that tmux announces.
+	// One of the panes that tmux announces.
 	if k.answered != nil {
 		if k.answered != w.asking {
 			return
@@ -298,7 +301,8 @@ func (w *Watcher) wake(ctx context.Context, k wake) {
 	}
 }
 
-// census asks what all panes have printed. Of a pane that is not in it, a look shows what is wrong.
+// census queries what all panes have printed. For a pane that is missing from it, a look
+// shows what is wrong.
 func (w *Watcher) census(ctx context.Context) map[PaneID]int64 {
 	type row struct {
 		ID         PaneID `tmux:"pane_id"`

@@ -13,21 +13,22 @@ import (
 	"tmuxmcp/internal/procstat"
 )
 
-// ttyWatch has the kernel say when programs write to the terminals of panes. The zero value watches
-// none.
+// ttyWatch has the kernel report when programs write to the terminals of panes. The zero
+// value watches none.
 type ttyWatch struct {
 	events *os.File
 	conn   syscall.RawConn
 
 	mu    sync.Mutex
-	panes map[int32]PaneID // by the kernel's number of the watch
+	panes map[int32]PaneID // by inotify watch descriptor
 }
 
-// add sends to wakes from now on when a program has written to the pane's terminal. It reports
-// whether that can be known, which takes seeing the pane's processes from here.
+// add sends to wakes from now on when a program has written to the pane's terminal. It
+// reports whether that is possible, which requires the pane's processes to be visible from
+// here.
 func (t *ttyWatch) add(ctx context.Context, s PaneState, wakes chan<- wake) bool {
-	// The terminal's name means what it does to the pane's own program, which may
-	// be in a container.
+	// The terminal's name is the one that the pane's own program sees, perhaps in a
+	// container.
 	path := "/proc/" + s.PID + "/root" + s.TTY
 	pid, err := strconv.Atoi(s.PID)
 	if err != nil || s.TTY == "" || !hasTerminal(pid, path) || !t.open(ctx, wakes) {
@@ -35,7 +36,7 @@ func (t *ttyWatch) add(ctx context.Context, s PaneState, wakes chan<- wake) bool
 	}
 	var wd int
 	controlled := t.conn.Control(func(fd uintptr) {
-		// The end of a program shows too, by the terminal that it closes.
+		// The exit of a program shows too, because it closes the terminal.
 		wd, err = unix.InotifyAddWatch(int(fd), path, unix.IN_MODIFY|unix.IN_CLOSE_WRITE)
 	})
 	if controlled != nil || err != nil {
@@ -47,7 +48,7 @@ func (t *ttyWatch) add(ctx context.Context, s PaneState, wakes chan<- wake) bool
 	return true
 }
 
-// remove ends the watch of a pane.
+// remove stops watching a pane.
 func (t *ttyWatch) remove(pane PaneID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -59,7 +60,7 @@ func (t *ttyWatch) remove(pane PaneID) {
 	}
 }
 
-// open begins to read events, until the context ends.
+// open starts to read events, until the context ends.
 func (t *ttyWatch) open(ctx context.Context, wakes chan<- wake) bool {
 	if t.events != nil {
 		return true
@@ -121,7 +122,7 @@ func (t *ttyWatch) send(ctx context.Context, wakes chan<- wake, wd int32, over b
 	}
 }
 
-// hasTerminal reports whether a file is the terminal that a process is on.
+// hasTerminal reports whether a file is the terminal of a process.
 func hasTerminal(pid int, path string) bool {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) != nil {

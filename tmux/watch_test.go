@@ -14,8 +14,8 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// TestWatch watches many panes: what one prints makes it due. BenchmarkWait has what they cost while
-// nothing happens, and how soon a line is noticed.
+// TestWatch watches many panes: output of one makes it due. BenchmarkWait measures what
+// they cost while nothing happens, and how soon a line is noticed.
 func TestWatch(t *testing.T) {
 	srv := tmuxtest.New(t)
 	tmuxtest.Run(t, srv, "new-session", "-d", "-s", "keep", "cat")
@@ -68,9 +68,9 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchLooksAgain: a pane that was written to is looked at again when the first looks come before
-// tmux has read it, whatever the interval is. The watch of a pane whose program is just being started
-// begins with a later look.
+// TestWatchLooksAgain: a pane that was written to is looked at again if the first looks
+// come before tmux has read it, whatever the interval is. Watching a pane whose program is
+// just being started begins with a later look.
 func TestWatchLooksAgain(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

@@ -4,26 +4,26 @@ import "context"
 
 // NewWindow creates a window with one pane.
 type NewWindow struct {
-	// Target is a session, whose next free index is taken; a window with After
-	// or Before; or an index: see [SessionRef.At].
+	// Target is a session, whose next free index is used; with After or Before, a window;
+	// or an index: see [SessionRef.At].
 	Target Target `flag:"t"`
 	After  bool   `flag:"a"` // right after the target, moving others up
 	Before bool   `flag:"b"`
-	// Detached leaves the current window the current one.
+	// Detached does not make it the current window.
 	Detached bool `flag:"d"`
-	// Name turns off the automatic renaming of the window. It is kept as it is
-	// before tmux 3.7, and since then as [RenameWindow] keeps it.
+	// Name names the window and turns off its automatic renaming. tmux before 3.7 stores it
+	// unchanged, later versions as for [RenameWindow].
 	Name string `flag:"n,literal,utf8"`
-	// Dir is the working directory; that of this process when empty, since tmux
-	// takes the one of the client that asks.
+	// Dir is the working directory; if empty, that of this process, since tmux would use
+	// that of the client.
 	Dir string `flag:"c,literal"`
 	Env Env    `flag:"e"`
 	// Replace destroys the window that has the index.
 	Replace bool `flag:"k"`
-	// SelectExisting selects the window of this name if the session has one,
-	// unless Detached, and makes none.
+	// SelectExisting creates no window if the session has one of this name, but selects it
+	// unless Detached is set.
 	SelectExisting bool `flag:"S"`
-	// Empty makes a pane that runs nothing.
+	// Empty creates a pane that runs nothing.
 	Empty  bool   `flag:"E" since:"3.8"`
 	Print  bool   `flag:"P"`
 	Format Format `flag:"F"`
@@ -34,13 +34,14 @@ type NewWindow struct {
 // KillWindow destroys a window, in all sessions it is linked into.
 type KillWindow struct {
 	Target Target `flag:"t"`
-	// Others destroys every window of the session but the target.
+	// Others destroys every window of the session except the target.
 	Others bool   `flag:"a"`
-	Filter Format `flag:"f" since:"3.8"` // with Others: only those it is true for
+	Filter Format `flag:"f" since:"3.8"` // with Others: only windows it is true for
 }
 
-// RenameWindow renames a window, and turns its automatic renaming off. tmux stores backslashes
-// doubled, and control bytes as vis(3) writes them; from 3.7 on it refuses the latter.
+// RenameWindow renames a window, and turns its automatic renaming off. tmux stores
+// backslashes doubled, and control bytes as vis(3) writes them; from 3.7 on it refuses the
+// latter.
 type RenameWindow struct {
 	Target Target `flag:"t"`
 	Name   string `arg:"required,literal,utf8"`
@@ -49,24 +50,23 @@ type RenameWindow struct {
 // SelectWindow makes a window its session's current one.
 type SelectWindow struct {
 	Target   Target `flag:"t"`
-	Last     bool   `flag:"l"` // the one that was current before
+	Last     bool   `flag:"l"` // the previously current window
 	Next     bool   `flag:"n"`
 	Previous bool   `flag:"p"`
-	// Toggle selects the last window if the target is current already.
+	// Toggle selects the last window if the target is already current.
 	Toggle bool `flag:"T"`
 }
 
 // MoveWindow moves a window to another index or session.
 type MoveWindow struct {
 	Source Target `flag:"s"`
-	// Target is where to: a session, an index, or a window with After or Before.
+	// Target is the destination: a session, an index or, with After or Before, a window.
 	Target   Target `flag:"t"`
 	After    bool   `flag:"a"`
 	Before   bool   `flag:"b"`
 	Detached bool   `flag:"d"` // do not make it the current window
 	Replace  bool   `flag:"k"` // destroy the window that has the index
-	// Renumber moves nothing, but gives the windows of the session Target
-	// indexes without gaps.
+	// Renumber moves nothing, but renumbers the windows of the session Target without gaps.
 	Renumber bool `flag:"r"`
 }
 
@@ -80,11 +80,11 @@ type LinkWindow struct {
 	Replace  bool   `flag:"k"`
 }
 
-// UnlinkWindow removes a window from a session. Unless Kill is set it fails with [ErrLastLink] if
-// that is its only one.
+// UnlinkWindow removes a window from a session. Unless Kill is set, it fails with
+// [ErrLastLink] if the window is in no other session.
 type UnlinkWindow struct {
 	Target Target `flag:"t"` // see [SessionRef.Linked]
-	Kill   bool   `flag:"k"` // destroy it when it is linked nowhere else
+	Kill   bool   `flag:"k"` // destroy it if it is linked nowhere else
 }
 
 // SwapWindow swaps two windows.
@@ -130,7 +130,7 @@ type ResizeWindow struct {
 	Left     bool   `flag:"L"`
 	Right    bool   `flag:"R"`
 	Up       bool   `flag:"U"`
-	// By is how many cells Down, Left, Right or Up move the edge; 1 when 0.
+	// By is how many cells Down, Left, Right or Up move the edge; 0 means 1.
 	By int `arg:""`
 }
 
@@ -138,17 +138,17 @@ type ResizeWindow struct {
 type RespawnWindow struct {
 	Target Target `flag:"t"`
 	Kill   bool   `flag:"k"` // terminate running programs; otherwise the call fails
-	// Dir is the working directory; the one it was started in when empty.
+	// Dir is the working directory; if empty, the one the window was started in.
 	Dir   string `flag:"c,literal"`
 	Env   Env    `flag:"e"`
 	Empty bool   `flag:"E" since:"3.8"` // run nothing
-	// Command is what to run, the same as before when empty: see [SplitWindow].
+	// Command is what to run; if empty, the same as before: see [SplitWindow].
 	Command []string `arg:""`
 }
 
-// FindWindow shows, in a pane, the windows in which a text is found: in their
-// names, titles and visible contents, unless Name, Title or Content choose
-// among these. A client must be attached.
+// FindWindow shows, in a pane, the windows in which a text is found: in their names, titles
+// and visible contents, or only in those that Name, Title and Content select. A client must
+// be attached.
 type FindWindow struct {
 	Target     Target `flag:"t"` // the pane to show them in
 	Content    bool   `flag:"C"`
@@ -182,9 +182,9 @@ func (c NewWindow) rows(f Format) (Command, []Scope) {
 	return c, paneScopes
 }
 
-// check: with -S tmux up to 3.3 compares the name as it was given, before
-// formats are expanded, and from 3.7 the name expanded twice. So escaped
-// characters would not match, or be run as a format.
+// check refuses names that cannot be found: with -S, tmux up to 3.3 compares the name
+// before formats are expanded, and from 3.7 on the name expanded twice. Escaped characters
+// would not match, or would be run as a format.
 func (c NewWindow) check(func() (Version, error)) error {
 	if !c.SelectExisting {
 		return nil
@@ -198,20 +198,20 @@ func (c NewWindow) check(func() (Version, error)) error {
 	return argumentError("tmux cannot look for an existing window named %q: it has #, a comma or } in it", c.Name)
 }
 
-// Windows returns all windows of the server, with a row for each session a window is linked into.
-// There are none if the server has no session.
+// Windows returns all windows of the server, with a row for each session a window is linked
+// into. There are none if the server has no session.
 func (s *Server) Windows(ctx context.Context) ([]Window, error) {
 	return listAll[Window](ctx, s, ListWindows{All: true})
 }
 
-// Info returns the window's state, for a window in several sessions as it is in the one used last.
-// It fails with [ErrNotFound] if the window is gone.
+// Info returns the window's state; for a window in several sessions, its state in the one
+// used last. It fails with [ErrNotFound] if the window is gone.
 func (r WindowRef) Info(ctx context.Context) (Window, error) {
 	return one[Window](ctx, r.srv, r.self())
 }
 
-// self lists the window alone. As the target of a list of windows its id stands
-// for a session it is in.
+// self lists only this window. As a target of list-windows, its id stands for a session it
+// is in.
 func (r WindowRef) self() ListWindows {
 	return ListWindows{Target: r, Filter: MatchEqual("window_id", string(r.ID))}
 }
@@ -257,7 +257,7 @@ func (r WindowRef) Move(ctx context.Context, opts MoveWindow) (Window, error) {
 	return after[Window](ctx, r.srv, opts, r.self())
 }
 
-// Link links the window into another session too, and returns all its places.
+// Link links the window into another session too, and returns it as it is in each session.
 func (r WindowRef) Link(ctx context.Context, opts LinkWindow) ([]Window, error) {
 	opts.Source = own(r, opts.Source)
 	var b Batch
@@ -267,13 +267,14 @@ func (r WindowRef) Link(ctx context.Context, opts LinkWindow) ([]Window, error) 
 	return *rows, err
 }
 
-// Unlink removes the window from a session. It fails with [ErrLastLink] if that is its only one.
+// Unlink removes the window from a session. It fails with [ErrLastLink] if it is in no
+// other.
 func (r WindowRef) Unlink(ctx context.Context, from SessionID) error {
 	return r.srv.run(ctx, UnlinkWindow{Target: r.srv.Session(from).Linked(r.ID)})
 }
 
-// Rotate moves each of the window's panes to the place of the one before it or, with opts.Down, the
-// one after it, and returns them in their new order.
+// Rotate moves each of the window's panes to the place of the one before it or, with
+// opts.Down, the one after it, and returns them in their new order.
 func (r WindowRef) Rotate(ctx context.Context, opts RotateWindow) ([]Pane, error) {
 	opts.Target = own(r, opts.Target)
 	var b Batch
@@ -292,8 +293,8 @@ func (r WindowRef) Resize(ctx context.Context, opts ResizeWindow) (Window, error
 	return after[Window](ctx, r.srv, opts, r.self())
 }
 
-// Respawn restarts the window's program. Unless opts.Kill is set it fails with [ErrRunning] if a
-// program is still running.
+// Respawn restarts the window's program. Unless opts.Kill is set it fails with [ErrRunning]
+// if a program is still running.
 func (r WindowRef) Respawn(ctx context.Context, opts RespawnWindow) (Window, error) {
 	opts.Target = own(r, opts.Target)
 	return after[Window](ctx, r.srv, opts, r.self())

@@ -12,7 +12,7 @@ import (
 	"tmuxmcp/internal/test/testtool"
 )
 
-// The user's two prompts in TestAtWork, and what the model's stand-in makes of them.
+// The user's two prompts in TestAtWork, and what the stand-in for the model makes of them.
 const (
 	runTests = "Run the tests in the shell beside you. What fails?"
 	ownPane  = "Thanks. Now type /compact for me."
@@ -34,7 +34,7 @@ func atWork(prompt string) standin.Reply {
 //
 //	PICTURE=docs/agent.svg .ci/clients --test
 //
-// draws it anew.
+// draws it again.
 func TestAtWork(t *testing.T) {
 	picture := os.Getenv("PICTURE")
 	all := modelClients(t)

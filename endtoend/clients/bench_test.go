@@ -21,7 +21,7 @@ type bench struct {
 	*home
 	realClient
 	repo string
-	env  []string // --env flags of use-local: Codex passes none of them on
+	env  []string // --env flags of use-local: Codex passes on none of them
 }
 
 func newBench(t *testing.T, c realClient) *bench {
@@ -73,7 +73,7 @@ func (b *bench) useLocal(want string) {
 	}
 }
 
-// until gives a client more than one chance to do what said says nothing of.
+// until gives a client more than one chance to do what its output does not report.
 func (b *bench) until(try func() (said string)) {
 	b.Helper()
 	for n := 1; ; n++ {
@@ -88,8 +88,8 @@ func (b *bench) until(try func() (said string)) {
 	}
 }
 
-// ask asks the client itself, in this home, what it makes of a server. It is to
-// be in that state.
+// ask asks the client itself, in this home, what it makes of a server, which must be in the
+// given state.
 func (b *bench) ask(server, dir, state string) (a ask.Answer) {
 	b.Helper()
 	b.until(func() string {
@@ -102,7 +102,7 @@ func (b *bench) ask(server, dir, state string) (a ask.Answer) {
 	return a
 }
 
-// unstarted is what the client says of a server that cannot start.
+// unstarted returns what the client says about a server that cannot start.
 func (b *bench) unstarted() string {
 	if b.lists {
 		return ask.Configured
@@ -137,7 +137,7 @@ func (b *bench) adds(server string) {
 	})
 }
 
-// verify runs mcp-swap verify, which is to exit with that code.
+// verify runs mcp-swap verify, which must exit with the code want.
 func (b *bench) verify(want int) swapcli.Client {
 	b.Helper()
 	args := []string{"verify", "--cli", b.name, "--repo", b.repo, "--server", "tmux", "--json"}
@@ -169,7 +169,7 @@ func (b *bench) verify(want int) swapcli.Client {
 	return v.Clients[0]
 }
 
-// nothingLeft fails if a process with this home, or a file of mcp-swap, is there.
+// nothingLeft fails if a process with this home, or a file of mcp-swap, is left.
 func (b *bench) nothingLeft() {
 	_ = filepath.WalkDir(b.dir, func(path string, _ fs.DirEntry, err error) error {
 		if strings.Contains(path, ".bak.mcp-swap-") {

@@ -36,15 +36,14 @@ func oddServer() {
 const repo = "../.."
 
 const (
-	// tries is how often a client is asked before what it says counts.
+	// tries is how often a client is asked before its answer counts.
 	tries = 3
-	// patience is for any run of a client but the asking, which has its own.
+	// patience bounds any run of a client except a query, which has its own limit.
 	patience = 2 * time.Minute
 )
 
-// A home is a directory that is thrown away, in which the client and everything else of the
-// test runs: the environment of the process has nothing of the user's but a PATH and the
-// caches of Go.
+// A home is a temporary directory in which the client and everything else in the test run:
+// the environment of a process has nothing of the user's except a PATH and Go's caches.
 type home struct {
 	*testing.T
 	program string // of the client
@@ -61,7 +60,7 @@ func clientsDir(t *testing.T) string {
 	return bin
 }
 
-// newHome makes a home for a client, or skips the test if that is not installed.
+// newHome creates a home for a client, or skips the test if that is not installed.
 func newHome(t *testing.T, program string) *home {
 	t.Helper()
 	bin := clientsDir(t)
@@ -83,12 +82,12 @@ func newHome(t *testing.T, program string) *home {
 	t.Cleanup(h.remove)
 	env := []string{"HOME=" + dir, "TMPDIR=" + dir + "/tmp", "XDG_RUNTIME_DIR=" + dir + "/runtime", "PATH=" + bin + ":" + os.Getenv("PATH"),
 		"TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh", "PS1=$ ",
-		// Nothing listens there: only loopback is reached.
+		// Nothing listens there: only loopback can be reached.
 		"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost"}
 	env = append(env, goEnv(t)...)
 	for _, kv := range os.Environ() {
 		if name, _, _ := strings.Cut(kv, "="); !regexp.MustCompile(`^(MCP_CLIENTS_|MODEL_|PROMPTS|TMUX_TEST_)`).MatchString(name) {
-			t.Setenv(name, "") // to have it back in the end
+			t.Setenv(name, "") // restored at the end
 			os.Unsetenv(name)
 		}
 	}
@@ -104,7 +103,7 @@ func newHome(t *testing.T, program string) *home {
 	return h
 }
 
-// goEnv is what go knows from the real home.
+// goEnv returns what go knows from the real home.
 func goEnv(t *testing.T) (env []string) {
 	t.Helper()
 	names := []string{"GOCACHE", "GOMODCACHE", "GOFLAGS", "GOTOOLCHAIN", "GOPROXY"}
@@ -118,7 +117,7 @@ func goEnv(t *testing.T) (env []string) {
 	return env
 }
 
-// remove ends everything that has this home, daemons too, and removes it.
+// remove ends every process with this home, daemons included, and removes it.
 func (h *home) remove() {
 	if filepath.Dir(h.dir) == "/" || !strings.HasPrefix(filepath.Base(h.dir), "agent") {
 		h.Fatalf("not a temporary home: %q", h.dir)
@@ -135,7 +134,8 @@ func (h *home) remove() {
 	}
 }
 
-// processes are all that have this home in their environment, with their command lines.
+// processes returns the processes that have this home in their environment, with their
+// command lines.
 func (h *home) processes() map[int]string {
 	found := map[int]string{}
 	all, _ := filepath.Glob("/proc/[0-9]*/environ")
@@ -176,8 +176,8 @@ func (h *home) read(name string) string {
 	return string(text)
 }
 
-// try runs the client in a directory, and ends it with all that it has started when its time
-// is over.
+// try runs the client in a directory, and kills it and everything it started when its time
+// is up.
 func (h *home) try(dir string, args ...string) (string, error) {
 	limit, cancel := context.WithTimeout(h.Context(), patience)
 	defer cancel()
@@ -189,7 +189,7 @@ func (h *home) try(dir string, args ...string) (string, error) {
 
 var versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+\S*`)
 
-// version is what the client says that it is.
+// version returns the client's version, as the client reports it.
 func (h *home) version() string {
 	h.Helper()
 	out, err := h.try(h.dir, "--version")

@@ -14,13 +14,13 @@ import (
 	"tmuxmcp/internal/test/standin"
 )
 
-// The model tests run the agent CLIs against a stand-in for their model's API, with the real
-// tmux-mcp and a real tmux, and look at what the model would have read. What they expect is
-// in internal/test/standin/figures.tsv.
+// The model tests run the agent CLIs against a stand-in for their model's API, with the
+// real tmux-mcp and a real tmux, and look at what the model would have read. The expected
+// results are in internal/test/standin/figures.tsv.
 //
 //	MODEL_FIGURES=now .ci/clients --test && go generate ./internal/cmd/docs
 //
-// writes there what is measured now, and makes the tables in the docs.
+// records the current measurements there, and makes the tables in the docs.
 
 // reading is a call of a tool, and what the model must find in the answer.
 type reading struct {
@@ -48,7 +48,7 @@ var readings = []reading{
 
 const guarded = "kill_pane of the agent's own pane"
 
-// panes are the ids of so many panes, as facts.
+// panes returns the ids of n panes, as facts.
 func panes(n int) (ids []string) {
 	for i := range n {
 		ids = append(ids, fmt.Sprintf(`%%%d\b`, i))
@@ -58,7 +58,7 @@ func panes(n int) (ids []string) {
 
 var cursor = regexp.MustCompile(`cursor"?[ :]+"?([^\s",;\]]+)`)
 
-// since goes on from the cursor in the capture_since before the last call.
+// since continues from the cursor in the capture_since before the last call.
 func since(read []string) string {
 	id := "none was found"
 	if m := cursor.FindStringSubmatch(read[len(read)-2]); m != nil {
@@ -118,9 +118,9 @@ func testReads(t *testing.T, i int, c modelClient) {
 	report(t, "%-9s %-9s revision %s, its model read %d tools of %d bytes, %d bytes of instructions, %d results of %d bytes", c.name, version, revision, number, size, seen, len(readings), total)
 }
 
-// attempts are ten of the calls in server/testdata/first-attempts.json, which somebody wrote who had
-// seen only the tool list and the instructions, each with what runs in its pane, what that shows, and
-// what the model reads in the last answer if the task is done.
+// attempts are ten of the calls in server/testdata/first-attempts.json, whose author had
+// seen only the tool list and the instructions. Each has what runs in its pane, what that
+// shows, and what the model reads in the last answer if the task is done.
 var attempts = []struct{ id, start, shows, says string }{
 	{"python", "exec python3 -q -i", ">>>", `(?m)\b51000\b`},
 	{"python-function", "exec python3 -q -i", ">>>", `\b42\b`},
@@ -134,12 +134,12 @@ var attempts = []struct{ id, start, shows, says string }{
 	{"multi-line", "exec sh", "$", `item 3`},
 }
 
-// asked is a part of a script that works for a moment, and asks.
+// asked is a part of a script that works for a moment, then asks a question.
 func asked(question string) string {
 	return "sleep 0.3; printf '%s ' '" + question + `'; read -r a; all="$all $a"; `
 }
 
-// testAttempts has the model make its first attempts in panes of their own.
+// testAttempts has the model make its first attempts in separate panes.
 func testAttempts(t *testing.T, c modelClient) {
 	b, err := os.ReadFile(repo + "/server/testdata/first-attempts.json")
 	if err != nil {
@@ -181,7 +181,8 @@ func testAttempts(t *testing.T, c modelClient) {
 		switch text := v.Results[last[i]]; {
 		case found(text, []string{a.says}):
 		case strings.Contains(text, " quiet after "):
-			// A busy machine was silent for longer than the agent waits: the next look has it.
+			// A busy machine was silent for longer than the agent waits; the next look has
+			// it.
 			s.awaitText(fmt.Sprintf("%%%d", 40+i), a.says)
 		default:
 			t.Errorf("%s: the model reads %q, which does not have %s", a.id, text, a.says)
@@ -189,8 +190,8 @@ func testAttempts(t *testing.T, c modelClient) {
 	}
 }
 
-// perform has a client follow a script to its end. One that begins before its MCP
-// server is there, on a busy machine, is given another chance; one that hangs is not.
+// perform has a client follow a script to its end. A client that begins before its MCP
+// server is there, on a busy machine, gets another chance; one that hangs does not.
 func perform(t *testing.T, c modelClient, script standin.Script, typed bool, prepare ...func(*stage)) (*stage, standin.View) {
 	t.Helper()
 	for try := 1; ; try++ {
@@ -211,8 +212,8 @@ func perform(t *testing.T, c modelClient, script standin.Script, typed bool, pre
 	}
 }
 
-// A guarded call ends with a refusal where nobody can be asked, and where the user
-// does not answer the question but dismisses it.
+// A guarded call ends with a refusal if nobody can be asked, or if the user dismisses the
+// question instead of answering it.
 func testGuarded(t *testing.T, i int, c modelClient, typed bool) {
 	if typed && len(c.typed) == 0 {
 		t.Skip("this client cannot ask")
@@ -240,8 +241,8 @@ func testGuarded(t *testing.T, i int, c modelClient, typed bool) {
 	compare(t, i, guarded, text, standin.Cell{Form: form(text), Bytes: len(text)})
 }
 
-// An object of JSON begins a line: clients put words of their own around a result, and
-// what is too long they cut.
+// An object of JSON begins a line: clients surround a result with their own words, and
+// truncate long ones.
 var object = regexp.MustCompile(`(?m)^\{"`)
 
 // form is the form in which a model reads a result.
@@ -263,9 +264,9 @@ func found(text string, facts []string) bool {
 	return true
 }
 
-// compare fails unless a cell is what the figures say: the same form, the same facts
-// and at most as many bytes. When it is to be written down, it is kept if nothing but
-// process ids and times differ.
+// compare fails unless a cell is as the figures say: the same form, the same facts and at
+// most as many bytes. When measurements are recorded, it is kept if only process ids and
+// times differ.
 func compare(t *testing.T, i int, row, text string, got standin.Cell) {
 	t.Helper()
 	want := standin.Recorded().Row(row).Now[i]
@@ -291,7 +292,8 @@ func compare(t *testing.T, i int, row, text string, got standin.Cell) {
 
 func set(i int, row string, c standin.Cell) { measured.Row(row).Now[i] = c }
 
-// write puts what was measured into the file, of which go generate makes the tables of the docs.
+// write records the measurements in the file, from which go generate makes the tables in
+// the docs.
 func write(t *testing.T, when string) {
 	switch when {
 	case "before":

@@ -19,15 +19,15 @@ import (
 )
 
 // An agentClient is an agent CLI that runs for a user in a pane, asks before it runs a
-// command, and has a stand-in for its model. It is run with the arguments of the setting agent.
+// command, and has a stand-in for its model. The setting agent has its arguments.
 type agentClient struct {
 	modelClient
-	shell standin.Call // touches a file, which it must be allowed
+	shell standin.Call // touches a file, for which it needs permission
 	// dialog is on the screen when it asks, and only then.
 	dialog string
-	// tabs is what it makes of a tab.
+	// tabs is what it turns a tab into.
 	tabs string
-	// colours is a variable of its environment by which it draws its box in another way.
+	// colours is an environment variable by which it draws its box differently.
 	colours string
 }
 
@@ -67,12 +67,12 @@ type promptStage struct {
 	truth truth
 }
 
-// truth is what the agent does, as the stand-in and the test know it.
+// truth is what the agent is doing, as known by the stand-in and the test.
 type truth struct {
 	mu      sync.Mutex
 	changes []change
-	// shown is when a dialog was on the screen, noticed how long agent_status took to
-	// say so.
+	// shown is when a dialog appeared on the screen, and noticed how long agent_status took
+	// to report it.
 	shown   time.Time
 	noticed []time.Duration
 }
@@ -83,7 +83,7 @@ func (t *truth) asked(at time.Time) {
 	t.shown = at
 }
 
-// noticing notes the first sample after the dialog was there.
+// noticing records the first sample after the dialog appeared.
 func (t *truth) noticing(state string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,7 +111,7 @@ func (t *truth) now(states string) {
 // needs most of it on a busy machine.
 const slack = time.Second
 
-// right reports whether a state was right about the time of a sample.
+// right reports whether a state was right around the time of a sample.
 func (t *truth) right(at time.Time, state string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *promptStage) serve() *mcpPeer {
 	return &mcpPeer{c}
 }
 
-// call calls a tool; said is its text, an error's if it failed.
+// call calls a tool; said is its text, or that of its error.
 func (p *mcpPeer) call(tool string, args map[string]any, into any) (said string, ok bool) {
 	r, err := p.CallTool(context.Background(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: tool, Arguments: args}})
 	if err != nil || len(r.Content) == 0 {
@@ -156,7 +156,7 @@ func (p *mcpPeer) call(tool string, args map[string]any, into any) (said string,
 	return mcp.GetTextFromContent(r.Content[0]), !r.IsError
 }
 
-// agentRow is what agent_status says of %0.
+// agentRow is what agent_status reports about %0.
 type agentRow struct {
 	State, Agent    string
 	Version         *string
@@ -233,7 +233,7 @@ func (s *promptStage) reply(prompt string) standin.Reply {
 	return standin.Reply{Text: "Understood, all of it.", Lasts: 300 * time.Millisecond}
 }
 
-// follow writes down what the model does until done is closed.
+// follow records what the model does until done is closed.
 func (s *promptStage) follow(done chan struct{}) {
 	was := standin.Waiting
 	for {
@@ -260,7 +260,7 @@ func (s *promptStage) follow(done chan struct{}) {
 	}
 }
 
-// marked are the markers that the newest claude puts around a collapsed paste.
+// marked matches the markers that the newest claude puts around a collapsed paste.
 var marked = regexp.MustCompile(`^\s*<pasted_content id="\w+">\n((?s:.*))\n</pasted_content id="\w+">\s*$`)
 
 // heard counts how often the model got exactly this text, and how often one with the token.

@@ -25,8 +25,8 @@ var promptShapes = []string{
 }
 
 // A prompt of any shape reaches the model of each CLI once and unchanged, or is refused
-// with nothing typed; and agent_status says what the model's stand-in knows. PROMPTS is
-// how many there are, 10 by default; see docs/clients.md.
+// with nothing typed; and agent_status agrees with what the model's stand-in knows. PROMPTS
+// is the number of prompts, 10 by default; see docs/clients.md.
 func TestPrompts(t *testing.T) {
 	for _, c := range agentClients(t) {
 		name := strings.TrimSpace(c.name + " " + c.colours)
@@ -67,20 +67,20 @@ func TestPrompts(t *testing.T) {
 			if got.wrong > 0 || got.dialogs != got.spared || got.refused > n*3/len(promptShapes)+3 {
 				t.Errorf("%+v", got)
 			}
-			if t.Logf("wrong samples: %q", all.examples); share < 90 { // of a few samples on a busy machine
+			if t.Logf("wrong samples: %q", all.examples); share < 90 { // a few samples may be wrong on a busy machine
 				t.Error("agent_status is wrong too often")
 			}
 		})
 	}
 }
 
-// result is what became of the prompts.
+// result is the outcome of the prompts.
 type result struct {
 	once, refused, wrong, dialogs, spared int
 	took                                  []time.Duration
 }
 
-// tally is how the states that were read compare with the truth.
+// tally compares the states that were read with the truth.
 type tally struct {
 	right, wrong int
 	examples     []string
@@ -95,7 +95,7 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2].Round(time.Millisecond)
 }
 
-// sample reads the state over and over.
+// sample reads the state repeatedly.
 func (s *promptStage) sample(done chan struct{}) (all tally) {
 	for {
 		select {
@@ -124,7 +124,7 @@ func (s *promptStage) sample(done chan struct{}) (all tally) {
 	}
 }
 
-// send has a prompt sent, while which the agent may be doing anything.
+// send has a prompt sent, whatever the agent is doing.
 func (s *promptStage) send(got *result, text string) (said string, ok bool) {
 	start := time.Now()
 	s.truth.now("idle working")
@@ -135,7 +135,7 @@ func (s *promptStage) send(got *result, text string) (said string, ok bool) {
 	return said, ok
 }
 
-// deliver sends a prompt, while the agent works if busy, and counts what became of it.
+// deliver sends a prompt, while the agent works if busy, and counts the outcome.
 func (s *promptStage) deliver(got *result, text, token string, busy bool) {
 	if busy {
 		if said, ok := s.send(got, slowly+"s"+token); !ok {
@@ -170,7 +170,7 @@ func (s *promptStage) deliver(got *result, text, token string, busy bool) {
 	}
 }
 
-// intoDialog has the agent ask something, tries to send a prompt meanwhile, and answers.
+// intoDialog makes the agent ask something, tries to send a prompt meanwhile, and answers.
 func (s *promptStage) intoDialog(got *result, token string) {
 	got.dialogs++
 	if said, ok := s.send(got, asking+token); !ok {
@@ -197,8 +197,8 @@ func (s *promptStage) intoDialog(got *result, token string) {
 	os.Remove(s.dir + "/file")
 }
 
-// pick presses the keys of a choice, and again where the client has let them pass: one of
-// 2.1.330 did so, once in ten dialogs.
+// pick presses the keys of a choice, and again if the client ignored them, as claude
+// 2.1.330 did in one of ten dialogs.
 func (s *promptStage) pick(keys []string) {
 	for try := range 3 {
 		if try > 0 {
@@ -213,7 +213,7 @@ func (s *promptStage) pick(keys []string) {
 	}
 }
 
-// ends ends the program, which agent_status notices.
+// ends ends the program, which agent_status must notice.
 func (s *promptStage) ends() {
 	for _, pid := range strings.Fields(s.tmux("display-message", "-p", "-t", "%0", "#{pane_pid}")) {
 		s.tmux("run-shell", "kill -KILL "+pid)

@@ -16,7 +16,7 @@ import (
 )
 
 // The tests in this file install what internal/cmd/release makes into clients, with the
-// clients' own commands, and have their models call the server.
+// clients' own commands, and make their models call the server.
 
 const shippedVersion = "1.2.3"
 
@@ -33,10 +33,10 @@ var released = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// TestShipped has each client install what is published for it, start it, and call it. The
-// cases, CLIENT/WHAT, are commands run in the client's home, which has the release's files in
-// {HOME}/files, and the plugin's marketplace in {HOME}/plugin. Claude gets more arguments, and
-// allows some tools.
+// TestShipped makes each client install what is published for it, start it, and call it.
+// The cases, CLIENT/WHAT, are commands run in the client's home, which has the release's
+// files in {HOME}/files, and the plugin's marketplace in {HOME}/plugin. Claude gets
+// additional arguments, and allows some tools.
 func TestShipped(t *testing.T) {
 	clientsDir(t)
 	dir, err := released()
@@ -53,7 +53,7 @@ func TestShipped(t *testing.T) {
 			if allowed := shipped.One("allowed"); allowed != "" {
 				c.args = append([]string{"-p", "go", "--allowedTools", allowed}, strings.Fields(shipped.One("args"))...)
 			}
-			c.loads = false // list_panes is one of the tools that are always there
+			c.loads = false // list_panes is one of the tools that are always loaded
 			c.install = untar + strings.ReplaceAll(shipped.Texts["install"], "{CLIENT}", c.name)
 			c.install = strings.ReplaceAll(c.install, "{RELEASE}", dir)
 			script := standin.Script{Calls: []standin.Call{{Tool: "list_panes", Args: `{}`}}}
@@ -96,8 +96,8 @@ mkdir plugin
 tar -xzf files/tmux-mcp-plugin_* -C plugin --strip-components 1
 `
 
-// withoutServer are the files of a client that is to have no MCP server but those that
-// it installs.
+// withoutServer returns the files of a client that has no MCP servers except those that it
+// installs.
 func withoutServer(files map[string]string) map[string]string {
 	left := map[string]string{}
 	for name, text := range files {

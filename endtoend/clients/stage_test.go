@@ -23,21 +23,21 @@ import (
 type modelClient struct {
 	name string // of the program, and in the figures
 	api  func(standin.Script) (*standin.Server, error)
-	// files are what it needs below its home, args how it is run there, env what it
-	// needs besides. In them {URL} is the stand-in's, {SERVER} the MCP server's
-	// program, {HOME} the home.
+	// files are the files that it needs below its home, args its arguments there, and env
+	// additional variables. In them {URL} is the stand-in's, {SERVER} the MCP server's
+	// program, and {HOME} the home.
 	files map[string]string
 	args  []string
 	env   []string
-	// typed is how it is run for a user, if it can ask one; keys are what the user then
-	// presses once something is on the screen, a regular expression, in this order.
+	// typed is how it is run for a user, if it can ask one. keys are what the user then
+	// presses, in order, each once a regular expression matches the screen.
 	typed []string
 	keys  [][2]string
-	// install are shell commands that run in the home first, if there are any.
+	// install are shell commands to run first in the home, if any.
 	install string
-	// loads is set if the client holds tools back until its model searches for them.
+	// loads is set if the client holds back tools until its model searches for them.
 	loads bool
-	// settings are those of the case.
+	// settings are the settings of the case.
 	settings cases.Case
 }
 
@@ -93,22 +93,22 @@ var builtServer = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(filepath.Join(dir, "tmux-mcp"))
 })
 
-// A stage is a home with a tmux server of 40 panes in it. The client runs in %0, in front of
-// a stand-in for its model.
+// A stage is a home with a tmux server of 40 panes. The client runs in %0, with a stand-in
+// for its model.
 type stage struct {
 	*home
 	modelClient
 }
 
-// screenLine is how the 35 lines look that %1 shows.
+// screenLine is the format of the 35 lines that %1 shows.
 const screenLine = "line %04g of some text that is on the screen"
 
 func newStage(t *testing.T, c modelClient) *stage {
 	t.Helper()
 	testtool.Path(t, "tmux")
 	s := &stage{newHome(t, c.name), c}
-	// Names that follow the running program, and titles that are the machine's name,
-	// would change what is measured.
+	// Names that follow the running program, and titles with the machine's name, would
+	// change the measurements.
 	life := "600"
 	if os.Getenv("PROMPTS") != "" {
 		life = "7200"
@@ -159,8 +159,8 @@ const playing = 3 * time.Minute
 
 var errNoEnd = errors.New("the client has not ended")
 
-// play runs the client in %0, in front of a model that follows the script: with a
-// user, if typed, else by itself. What it says is for the test's log.
+// play runs the client in %0 with a model that follows the script: for a user, if typed,
+// else by itself. What it prints is for the test's log.
 func (s *stage) play(script standin.Script, typed bool) (v standin.View, said string, err error) {
 	s.Helper()
 	script.Server, script.Final = "tmux", "That is all."
@@ -244,7 +244,7 @@ func (s *stage) screen() string {
 	return strings.TrimSpace(string(out))
 }
 
-// handshake is what the client and the MCP server have agreed on: the revision of the
+// handshake returns what the client and the MCP server have agreed on: the revision of the
 // protocol, which a newer client repeats in each call, and the instructions.
 func (s *stage) handshake() (revision, instructions string) {
 	for line := range strings.Lines(s.read("answered")) {

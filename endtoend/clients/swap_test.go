@@ -28,19 +28,20 @@ import (
 )
 
 // A realClient is an agent CLI as it is before the swap, a case of testdata/configs.txtar.
-// There becomes has a setting for each of its lines.
+// In becomes, there is a setting for each of its lines.
 type realClient struct {
 	name   string
 	texts  map[string]string
 	config string // below home
 	// add makes the client itself write a server, NAME, into its config.
 	add []string
-	// shadow is where in a project the file of that name is.
+	// shadow is where in a project a file of that name is.
 	shadow string
-	// off is a text in the swapped config, and becomes what it becomes for the client to
-	// have the server switched off, as by the texts "off FILE"; says is what it then says.
+	// off is a text in the swapped config, and becomes its replacement that makes the
+	// client see the server as switched off, as by the texts "off FILE"; says is what the
+	// client then says.
 	off, becomes, says string
-	// lists: it says what is in its config, and starts no server to do so.
+	// lists is set if it reports what is in its config without starting a server.
 	lists bool
 }
 
@@ -59,7 +60,7 @@ func realClients(t *testing.T) (all []realClient) {
 	return all
 }
 
-// more are the client's texts of a kind, by the file that each is.
+// more returns the client's texts of a kind, by file.
 func (c realClient) more(kind string) map[string]string {
 	files := map[string]string{}
 	for name, text := range c.texts {
@@ -76,8 +77,8 @@ func clientNamed(t *testing.T, name string) realClient {
 	return all[slices.IndexFunc(all, func(c realClient) bool { return c.name == name })]
 }
 
-// The Inspector is MCP's official client for tests. Its --strict looks at every
-// tool's schemas for what some client does not accept.
+// The Inspector is MCP's official client for tests. Its --strict checks every tool's
+// schemas for what some client does not accept.
 func TestInspector(t *testing.T) {
 	h := newHome(t, "mcp-inspector")
 	program := h.tmuxMCP()
@@ -104,7 +105,7 @@ func TestInspector(t *testing.T) {
 		}
 		verdict := "no complaint"
 		if lines := strings.Split(strings.TrimSpace(diag), "\n"); diag != "" {
-			// A client may not make use of a schema that it warns of.
+			// A client may not use a schema that it warns about.
 			verdict = fmt.Sprintf("%s, %d of them in what a model is given", strings.Trim(lines[len(lines)-1], " ."), strings.Count(diag, "Path: inputSchema"))
 		}
 		report(t, "%-9s tools/list --strict of tmux-mcp --safety %s: %d tools; %s", "inspector", tier, len(list.Tools), verdict)
@@ -120,8 +121,8 @@ func TestInspector(t *testing.T) {
 	}
 }
 
-// The lines of the README and docs/using.md for these clients give them the server, and
-// take it away again.
+// The lines in the README and docs/using.md for these clients add the server, and remove it
+// again.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(repo + "/README.md")
 	if err != nil {
@@ -162,7 +163,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// docs/clients.md names the versions that are tested.
+// docs/clients.md names the tested versions.
 func TestClientVersions(t *testing.T) {
 	var pins struct{ Always, All map[string]string }
 	text, err := os.ReadFile(repo + "/.ci/clients.json")
@@ -188,8 +189,8 @@ func TestClientVersions(t *testing.T) {
 // command is what use-local makes of a checkout of this repository.
 func command(repo string) string { return "go run -C " + repo + " ./cmd/tmux-mcp" }
 
-// Each client runs the swapped server, says so, and has its own config back after
-// the revert, with what it wrote in the meantime.
+// Each client runs the swapped server, says so, and has its own config back after the
+// revert, including what it wrote in the meantime.
 func TestClients(t *testing.T) {
 	for _, c := range realClients(t) {
 		t.Run(c.name, func(t *testing.T) {
@@ -233,7 +234,7 @@ func TestClients(t *testing.T) {
 				did = append(did, "reverted merged with what it had written")
 			}
 
-			// Once more, over an entry of the client's own, while it writes another.
+			// Once more, over an entry made by the client, while it writes another.
 			b.adds("tmux")
 			before := b.ask("tmux", b.repo, b.unstarted())
 			b.useLocal("replaced")
@@ -257,7 +258,7 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// sameElse fails if two JSON texts differ in more than entries named tmux.
+// sameElse fails if two JSON texts differ in anything but entries named tmux.
 func sameElse(t *testing.T, before, after string) {
 	t.Helper()
 	var parts [2]map[string]any
@@ -268,7 +269,7 @@ func sameElse(t *testing.T, before, after string) {
 		}
 		root, _ := doc.Get()
 		parts[i], _ = root.(map[string]any)
-		// Nodes that the swap has made go with the entry.
+		// Nodes created by the swap are removed with the entry.
 		delete(parts[i], "projects")
 		for _, container := range []string{"mcpServers", "mcp"} {
 			if servers, ok := parts[i][container].(map[string]any); ok {
@@ -283,7 +284,7 @@ func sameElse(t *testing.T, before, after string) {
 	}
 }
 
-// A file of the project with the same server wins, and verify says so.
+// A project file with the same server takes precedence, and verify says so.
 func TestClientsShadowed(t *testing.T) {
 	for _, c := range realClients(t) {
 		if c.shadow == "" {
@@ -309,8 +310,8 @@ func TestClientsShadowed(t *testing.T) {
 	}
 }
 
-// project makes a directory, in a home, that is the top of a work tree and that the client
-// trusts.
+// project creates a directory, in a home, that is the top of a work tree and that the
+// client trusts.
 func (b *bench) project() string {
 	b.Helper()
 	project := filepath.Join(b.dir, "project")
@@ -329,9 +330,9 @@ func (b *bench) project() string {
 
 var justVersion = regexp.MustCompile(`^\{\s*"\$version": \d+\s*\}\s*$`)
 
-// A client that reads files of the project runs what --scope project has put into one, and
-// no longer once that is reverted. Then nothing is left in the project, except the version
-// that qwen puts into all of its files, and the copy that it makes before.
+// A client that reads project files runs what --scope project has put into one, and no
+// longer after the revert. Then nothing is left in the project, except the version that
+// qwen puts into all of its files, and the copy that it makes before.
 func TestClientsInProject(t *testing.T) {
 	for _, c := range realClients(t) {
 		if c.shadow == "" {
@@ -343,7 +344,7 @@ func TestClientsInProject(t *testing.T) {
 			b.repo = b.project()
 			args := slices.Concat([]string{"use-local", "--cli", c.name, "--repo", b.repo, "--scope", "project", "--server", "tmux"}, b.env)
 			b.swap(0, append(append(args, "--"), strings.Fields(command(from))...)...)
-			if c.name == "codex" { // it tries the servers of the user's own config alone
+			if c.name == "codex" { // it tries only the servers of the user's own config
 				if a := b.ask("tmux", b.repo, ask.NotStarted); a.Command != command(from) {
 					t.Errorf("it would run %s", a.Command)
 				}
@@ -368,8 +369,7 @@ func TestClientsInProject(t *testing.T) {
 	}
 }
 
-// A server that the config has switched off is not started by the client, and
-// verify says so.
+// A server switched off in the config is not started by the client, and verify says so.
 func TestClientsDisabled(t *testing.T) {
 	for _, c := range realClients(t) {
 		if c.says == "" {
@@ -378,7 +378,7 @@ func TestClientsDisabled(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c)
 			b.useLocal("added")
-			defer b.swap(0, "revert", "--force") // in some, the entry itself has the switch
+			defer b.swap(0, "revert", "--force") // in some, the switch is in the entry itself
 			for name, text := range c.more("off") {
 				b.write(name, text)
 			}
@@ -398,8 +398,8 @@ func TestClientsDisabled(t *testing.T) {
 	}
 }
 
-// Each client connects to a server that was given by its URL, and verify understands what
-// it says, also once the server is gone.
+// Each client connects to a server given by URL, and verify understands its output, also
+// once the server is gone.
 func TestClientsRemote(t *testing.T) {
 	for _, c := range realClients(t) {
 		if k := clients.Lookup(c.name); !k.Ask.Remote {
@@ -442,8 +442,8 @@ func TestGeminiUntrusted(t *testing.T) {
 	}
 }
 
-// Where a client reads a stronger file than its usual config, the swap goes there, and
-// what verify says is true of it.
+// If a client reads a stronger file than its usual config, the swap uses that, and what
+// verify says is true of it.
 func TestClientsOtherFiles(t *testing.T) {
 	claude := `{"mcpServers": {"tmux": {"type": "stdio", "command": "/bin/false", "args": []}, "other": {"type": "stdio", "command": "/bin/false", "args": []}}}`
 	opencode := `{"mcp": {"tmux": {"type": "local", "command": ["/bin/false"]}, "other": {"type": "local", "command": ["/bin/false"]}}}`
@@ -485,7 +485,7 @@ func TestClientsOtherFiles(t *testing.T) {
 	}
 }
 
-// Gemini keeps what "gemini mcp disable" switches off in a file of its own.
+// Gemini keeps what "gemini mcp disable" switches off in a separate file.
 func TestGeminiDisabled(t *testing.T) {
 	b := newBench(t, clientNamed(t, "gemini"))
 	b.useLocal("added")
@@ -497,8 +497,8 @@ func TestGeminiDisabled(t *testing.T) {
 	}
 }
 
-// Claude reads what was swapped from a linked work tree and from a
-// sub-directory of a repository, anywhere in it.
+// Claude reads what was swapped from a linked work tree and from a sub-directory of a
+// repository, anywhere in it.
 func TestClaudeProject(t *testing.T) {
 	b := newBench(t, clientNamed(t, "claude"))
 	git := func(args ...string) {

@@ -1,5 +1,5 @@
-// Gosdk has a client of the Go SDK do all that one does with tmux-mcp, and fails where an answer
-// is another. Its arguments are a revision of MCP and the command of the server.
+// Gosdk makes a client of the Go SDK do everything that one does with tmux-mcp, and fails
+// if an answer differs. Its arguments are a revision of MCP and the server's command.
 package main
 
 import (

@@ -1,20 +1,18 @@
-// Package atomicfile writes files so that a reader, a crash or a full disk
-// never sees half of one.
+// Package atomicfile writes files so that a reader, a crash or a full disk never sees half
+// of one.
 //
-// [Disk.Replace] puts new bytes in the place of a file: they are written to a
-// temporary file beside it, with the same owner, mode, access control list and
-// extended attributes ([Meta]), synced, and renamed over it; then the directory
-// is synced. Given the bytes that the file must still hold, it leaves the file
-// alone and returns [ErrChanged] if another program has saved meanwhile, or
-// changed who may read it. Where the system can exchange two names
-// in one step (Linux, macOS), what was displaced is looked at again after the
-// exchange, so that a save which fell between the comparison and the rename is
-// put back too.
+// [Disk.Replace] replaces the contents of a file: the new bytes are written to a temporary
+// file beside it, with the same owner, mode, access control list and extended attributes
+// ([Meta]), synced, and renamed over it; then the directory is synced. Given the bytes that
+// the file must still have, it leaves the file alone and returns [ErrChanged] if another
+// program has saved it meanwhile, or changed who may read it. On systems that can exchange
+// two names in one step (Linux, macOS), the displaced file is checked again after the
+// exchange, so that a save between the comparison and the rename is put back too.
 //
-// [Disk.Create] makes a file that did not exist, whole or not at all.
+// [Disk.Create] creates a file that does not exist, whole or not at all.
 //
-// It follows no symbolic link: the caller says which file it means, and gets
-// an error for anything but a regular file. Locking is up to the caller.
+// Symbolic links are not followed: the caller says which file it means, and gets an error
+// for anything but a regular file. Locking is up to the caller.
 package atomicfile
 
 import (
@@ -30,18 +28,18 @@ import (
 	"time"
 )
 
-// ErrChanged is returned by [Disk.Replace] when the file no longer holds the
-// expected bytes; it is left as the other program wrote it.
+// ErrChanged is returned by [Disk.Replace] if the file no longer has the expected bytes.
+// The file stays as the other program wrote it.
 var ErrChanged = errors.New("file was changed by another program meanwhile")
 
-// ErrNotDurable is wrapped by the error of a write whose bytes are in place,
-// but whose directory could not be synced: a power cut may still undo it.
+// ErrNotDurable is wrapped by the error of a write whose bytes are in place, but whose
+// directory could not be synced: a power cut may still undo it.
 var ErrNotDurable = errors.New("written, but the directory could not be synced")
 
-// An Op names one kind of step on the disk.
+// An Op is a kind of disk operation.
 type Op string
 
-// The steps a write is made of.
+// Operations that a write consists of.
 const (
 	OpRead     Op = "read"
 	OpCreate   Op = "create"
@@ -58,7 +56,7 @@ const (
 	OpSyncDir  Op = "syncdir"
 )
 
-// A Step is what [Disk.Before] receives. Data and File are set for [OpWrite].
+// A Step is passed to [Disk.Before]. Data and File are set for [OpWrite].
 type Step struct {
 	Op   Op
 	Path string
@@ -66,14 +64,14 @@ type Step struct {
 	File *os.File
 }
 
-// A Disk does the steps. Its zero value is the real disk.
+// A Disk performs the steps. The zero value is the real disk.
 type Disk struct {
-	// TempMark is in the name of every temporary file, after the name of the
-	// file that it replaces; [Disk.Sweep] recognises them by it. "" is ".tmp-".
+	// TempMark follows the name of the replaced file in the name of every temporary file;
+	// [Disk.Sweep] recognises them by it. If "", it is ".tmp-".
 	TempMark string
-	// Before, if set, is asked before every step; its error is the step's
-	// error and the step is not done. It is how tests make a disk fail or a
-	// process die at each step in turn.
+	// Before, if set, is called before every step. If it returns an error, the step is not
+	// done and fails with it. Tests use it to make a disk fail, or a process die, at each
+	// step in turn.
 	Before func(Step) error
 }
 
@@ -89,9 +87,9 @@ func (d Disk) step(op Op, path string) error {
 	return nil
 }
 
-// Read returns the content of a regular file and what it was when it was
-// opened. It rejects anything but a regular file, also at the end of a symbolic
-// link, and does not block on a FIFO.
+// Read returns the content of a regular file and its FileInfo when it was opened. It
+// rejects anything but a regular file, even at the end of a symbolic link, and does not
+// block on a FIFO.
 func (d Disk) Read(path string) ([]byte, fs.FileInfo, error) {
 	if err := d.step(OpRead, path); err != nil {
 		return nil, nil, err
@@ -144,11 +142,11 @@ func kind(m fs.FileMode) string {
 	return "of type " + m.Type().String()
 }
 
-// Replace puts data in the place of path. If old is not nil, the file must
-// still hold exactly those bytes, or nothing is written and the error wraps
-// [ErrChanged]. The new file gets the metadata in like before it gets its name; if
-// like is nil, it copies the old file's, or is [Private] if there was no file. If
-// the metadata cannot be set, nothing is written and the error wraps [ErrMeta].
+// Replace replaces the contents of path with data. If old is not nil and the file does not
+// have exactly those bytes, nothing is written and the error wraps [ErrChanged]. The new
+// file gets the metadata in like before it gets its name. If like is nil, that is the old
+// file's metadata, or [Private] if there was no file. If the metadata cannot be set,
+// nothing is written and the error wraps [ErrMeta].
 func (d Disk) Replace(path string, data, old []byte, like *Meta) error {
 	info, err := os.Lstat(path)
 	var was *Meta
@@ -182,9 +180,8 @@ func (d Disk) Replace(path string, data, old []byte, like *Meta) error {
 	return nil
 }
 
-// swapIn moves tmp over path, if path still holds old (nil: in any case) and
-// still has what it was seen to have: a mode or a list that was made stricter
-// meanwhile must not be undone.
+// swapIn moves tmp over path. Unless old is nil, path must still have the bytes old and the
+// metadata was: a mode or a list that was made stricter meanwhile must not be undone.
 func (d Disk) swapIn(tmp, path string, old []byte, was *Meta) (err error) {
 	disposable := true
 	defer func() {
@@ -216,18 +213,18 @@ func (d Disk) swapIn(tmp, path string, old []byte, was *Meta) (err error) {
 	if err != nil {
 		return err
 	}
-	// tmp now is what was displaced.
+	// tmp now is the displaced file.
 	displaced, err := os.Lstat(tmp)
 	if err == nil && sameVersion(displaced, before) && d.has(tmp, *was) {
-		if d.step(OpRemove, tmp) == nil { // else the next Sweep takes it
+		if d.step(OpRemove, tmp) == nil { // otherwise the next Sweep removes it
 			_ = os.Remove(tmp)
 		}
 		return nil
 	}
-	// A save came in after the comparison and is newer than what data was made
-	// from: it goes back, at once. Should yet another save have landed on top
-	// of data by then, that is the newest, and now in tmp: so that one goes
-	// back, until what comes out is what was put in.
+	// A save came in after the comparison, and is newer than what data was made from, so it
+	// is put back at once. If yet another save has landed on top of data by then, that is
+	// the newest, and now in tmp: it is put back in turn, until what comes out is what was
+	// put in.
 	disposable = false
 	for in := ours; ; in, displaced = displaced, in {
 		if err := exchange(tmp, path); err != nil {
@@ -248,15 +245,14 @@ func (d Disk) has(path string, was Meta) bool {
 	return err == nil && now.Equal(was)
 }
 
-// mustHold compares a file with the bytes and metadata that it should have, and
-// returns its FileInfo.
+// mustHold checks a file's bytes and metadata, and returns its FileInfo.
 func (d Disk) mustHold(path string, want []byte, was Meta) (fs.FileInfo, error) {
 	got, before, err := d.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	// Reading a large file takes long enough for a save to come in behind the
-	// reader; one more look makes the window as small as a system call.
+	// Reading a large file takes long enough for a save to follow the reader; another look
+	// makes the window as small as a system call.
 	after, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
@@ -267,16 +263,15 @@ func (d Disk) mustHold(path string, want []byte, was Meta) (fs.FileInfo, error) 
 	return after, nil
 }
 
-// sameVersion reports whether two FileInfos are of the same file, not written to
-// in between.
+// sameVersion reports whether two FileInfos are of the same file, with no write between.
 func sameVersion(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// Create makes path, which must not exist (fs.ErrExist), with the given data
-// and metadata. A crash may leave a temporary file for [Disk.Sweep], never half
-// of path; an error leaves nothing. The file is synced; its name is durable after
-// the next [Disk.SyncDir].
+// Create creates path, which must not exist (fs.ErrExist), with the given data and
+// metadata. A crash may leave a temporary file for [Disk.Sweep], but never half of path; an
+// error leaves nothing. The file is synced; its name is durable after the next
+// [Disk.SyncDir].
 func (d Disk) Create(path string, data []byte, like Meta) error {
 	if _, err := os.Lstat(path); err == nil {
 		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
@@ -296,7 +291,7 @@ func (d Disk) Create(path string, data []byte, like Meta) error {
 	return nil
 }
 
-// linkIn gives tmp the name path, unless that is taken.
+// linkIn gives tmp the name path, unless that exists.
 func (d Disk) linkIn(tmp, path string) error {
 	if err := d.step(OpLink, path); err != nil {
 		return err
@@ -305,14 +300,14 @@ func (d Disk) linkIn(tmp, path string) error {
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// No hard links here (FAT, some network file systems).
+	// Hard links are not supported here (FAT, some network file systems).
 	if _, err := os.Lstat(path); err == nil {
 		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}
 	return os.Rename(tmp, path)
 }
 
-// writeTemp makes a synced temporary file beside path, with the metadata in like.
+// writeTemp creates a synced temporary file beside path, with the metadata in like.
 func (d Disk) writeTemp(path string, data []byte, like Meta) (_ string, err error) {
 	tmp := fmt.Sprintf("%s%s%d-%d", path, d.tempMark(), os.Getpid(), time.Now().UnixNano())
 	if err := d.step(OpCreate, tmp); err != nil {
@@ -360,7 +355,7 @@ func (d Disk) write(f *os.File, data []byte) error {
 	return err
 }
 
-// Remove deletes a file. Not an error if it does not exist.
+// Remove deletes a file. It is not an error if the file does not exist.
 func (d Disk) Remove(path string) error {
 	if err := d.step(OpRemove, path); err != nil {
 		return err
@@ -371,8 +366,8 @@ func (d Disk) Remove(path string) error {
 	return nil
 }
 
-// RemoveIf deletes a file that still holds old, and makes that durable; else its
-// error wraps [ErrChanged]. It follows no link.
+// RemoveIf deletes a file that still has the content old, and makes that durable; otherwise
+// its error wraps [ErrChanged]. It follows no link.
 func (d Disk) RemoveIf(path string, old []byte) error {
 	was, err := d.Meta(path)
 	if err != nil {
@@ -390,7 +385,7 @@ func (d Disk) RemoveIf(path string, old []byte) error {
 	return nil
 }
 
-// Mkdir makes one directory, which must not exist.
+// Mkdir creates one directory, which must not exist.
 func (d Disk) Mkdir(path string, perm fs.FileMode) error {
 	if err := d.step(OpMkdir, path); err != nil {
 		return err
@@ -398,14 +393,14 @@ func (d Disk) Mkdir(path string, perm fs.FileMode) error {
 	return os.Mkdir(path, perm)
 }
 
-// PrivateDir makes a directory that only its owner may enter, and its parents, and makes
-// their names durable; an existing directory is restricted too. Files made in it inherit
+// PrivateDir creates a directory that only its owner may enter, and its parents, and makes
+// their names durable. An existing directory is restricted too. Files created in it inherit
 // no access control list.
 func (d Disk) PrivateDir(path string) error {
 	if err := d.step(OpMkdir, path); err != nil {
 		return err
 	}
-	var in []string // the parents of those that are missing
+	var in []string // the parents of missing directories
 	for dir := path; ; dir = in[len(in)-1] {
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 			break
@@ -422,7 +417,7 @@ func (d Disk) PrivateDir(path string) error {
 	}
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().Perm() != 0o700 && ownerOf(info) != nil {
-		// Before its list goes: without that, the group bits mean something else.
+		// Before removing its list: without it, the group bits have another meaning.
 		err = os.Chmod(path, 0o700)
 	}
 	if err != nil {
@@ -455,8 +450,8 @@ func (d Disk) Leftovers(path string) []string {
 	return names
 }
 
-// Sweep removes the [Disk.Leftovers] of path. Only the holder of the lock that
-// guards all writers of path may call it.
+// Sweep removes the [Disk.Leftovers] of path. Only the holder of the lock that guards all
+// writers of path may call it.
 func (d Disk) Sweep(path string) error {
 	var errs []error
 	for _, name := range d.Leftovers(path) {

@@ -30,7 +30,7 @@ func mustRead(t *testing.T, path string) string {
 	return string(b)
 }
 
-// only fails if the directory holds anything but the named files.
+// only fails if the directory contains anything but the named files.
 func only(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	got, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -65,7 +65,7 @@ func TestReplaceKeepsTheMode(t *testing.T) {
 	only(t, dir)
 }
 
-// before is a disk on which do runs before each step of this kind.
+// before returns a disk that runs do before each step of this kind.
 func before(op Op, do func() error) Disk {
 	return Disk{Before: func(s Step) error {
 		if s.Op == op {
@@ -75,8 +75,7 @@ func before(op Op, do func() error) Disk {
 	}}
 }
 
-// What another program saves is not lost, also where the save falls between the
-// comparison and the rename.
+// A save by another program is not lost, even between the comparison and the rename.
 func TestReplaceKeepsASave(t *testing.T) {
 	for name, c := range map[string]struct {
 		op   Op // that the save comes before
@@ -142,7 +141,7 @@ func TestCreateNeverReplaces(t *testing.T) {
 	if err := (Disk{}).Create(path, []byte("two"), Private); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("got %v", err)
 	}
-	// Also not one that comes into being at the last moment.
+	// Nor is a file created at the last moment.
 	late := filepath.Join(dir, "late")
 	d := before(OpLink, func() error { return os.WriteFile(late, []byte("mine"), 0o600) })
 	if err := d.Create(late, []byte("two"), Private); !errors.Is(err, fs.ErrExist) {
@@ -167,7 +166,7 @@ func TestSyncErrorOfTheDirectoryIsToldApart(t *testing.T) {
 	}
 }
 
-// The directories that are made outlive a power failure, as the file in them does.
+// The created directories survive a power failure, as the file in them does.
 func TestPrivateDirIsDurable(t *testing.T) {
 	top := t.TempDir()
 	var synced []string

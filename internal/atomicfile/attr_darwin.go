@@ -13,15 +13,14 @@ import (
 
 const errNoAttr = unix.ENOATTR
 
-// madeBySystem are attributes that macOS gives to files by itself, and lets
-// nobody set.
+// madeBySystem are attributes that macOS sets on files by itself, and nobody else can set.
 var madeBySystem = map[string]bool{"com.apple.provenance": true, "com.apple.macl": true}
 
-// No attribute that is listed gives access.
+// No listed attribute grants access.
 func isACL(string) bool { return false }
 
-// refuseACL gives an error for a file with an access control list: macOS lets
-// only its C library copy those. ls shows each entry in a line of its own.
+// refuseACL returns an error for a file with an access control list: only macOS's C library
+// can copy those. ls shows each entry on a separate line.
 func refuseACL(f *os.File) error {
 	path := f.Name()
 	if !strings.HasPrefix(path, "/") {
@@ -37,8 +36,8 @@ func refuseACL(f *os.File) error {
 	return nil
 }
 
-// ID distinguishes a file from any other that has or had its name, whatever its
-// content; "" if the system cannot.
+// ID returns an identifier that distinguishes a file from any other that has or had its
+// name, whatever the content; "" if the system has none.
 func ID(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -11,20 +11,20 @@ import (
 
 const errNoAttr = unix.ENODATA
 
-// madeBySystem are attributes that the kernel makes for each file (the
-// signatures of its bytes), and that of programs, which a config is not.
+// madeBySystem are attributes that the kernel computes for each file (signatures of its
+// bytes), and one for programs, which a config is not.
 var madeBySystem = map[string]bool{"security.ima": true, "security.evm": true, "security.capability": true}
 
-// isACL reports whether an attribute gives access: the lists of POSIX and NFSv4.
+// isACL reports whether an attribute grants access, as the lists of POSIX and NFSv4 do.
 func isACL(name string) bool {
 	return strings.HasPrefix(name, "system.") && strings.Contains(name, "acl")
 }
 
-// The lists are attributes like others here.
+// On Linux, the lists are attributes like any other.
 func refuseACL(*os.File) error { return nil }
 
-// ID distinguishes a file from any other that has or had its name, whatever its
-// content; "" if the system cannot.
+// ID returns an identifier that distinguishes a file from any other that has or had its
+// name, whatever the content; "" if the system has none.
 func ID(path string) string {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO|unix.STATX_BTIME, &st)
@@ -34,8 +34,7 @@ func ID(path string) string {
 	return fmt.Sprintf("%d-%d.%09d", st.Ino, st.Btime.Sec, st.Btime.Nsec)
 }
 
-// dropACL takes a directory's own list and the one that its new files would
-// get.
+// dropACL removes a directory's own list, and the default one for new files.
 func dropACL(dir string) error {
 	for _, name := range []string{"system.posix_acl_default", "system.posix_acl_access"} {
 		err := unix.Removexattr(dir, name)

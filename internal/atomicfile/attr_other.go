@@ -4,7 +4,7 @@ package atomicfile
 
 import "os"
 
-// Extended attributes of other systems are not looked at.
+// Extended attributes are not supported on other systems.
 
 func readAttrs(*os.File) (map[string][]byte, error) { return nil, nil }
 func setAttr(*os.File, string, []byte) error        { return nil }
@@ -12,6 +12,6 @@ func removeAttr(*os.File, string) error             { return nil }
 func isACL(string) bool                             { return false }
 func dropACL(string) error                          { return nil }
 
-// ID would distinguish a file from any other that has or had its name; this
-// system cannot.
+// ID returns "": this system has no identifier that distinguishes a file from another that
+// has or had its name.
 func ID(string) string { return "" }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readAttrs reads the extended attributes of a file; nil where there are none,
-// or the file system knows none.
+// readAttrs reads the extended attributes of a file; it returns nil if there are none, or
+// the file system does not support them.
 func readAttrs(f *os.File) (map[string][]byte, error) {
 	if err := refuseACL(f); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func readAttrs(f *os.File) (map[string][]byte, error) {
 		}
 		v, err := readAttr(func(buf []byte) (int, error) { return unix.Fgetxattr(int(f.Fd()), name, buf) })
 		if errors.Is(err, errNoAttr) {
-			continue // it has gone meanwhile, or is listed only
+			continue // it is gone, or only listed
 		}
 		if err != nil {
 			return nil, err
@@ -40,7 +40,7 @@ func readAttrs(f *os.File) (map[string][]byte, error) {
 	return attrs, nil
 }
 
-// readAttr calls get with ever larger buffers.
+// readAttr calls get with increasingly large buffers.
 func readAttr(get func([]byte) (int, error)) ([]byte, error) {
 	for {
 		n, err := get(nil)

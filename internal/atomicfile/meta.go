@@ -10,17 +10,15 @@ import (
 	"slices"
 )
 
-// ErrMeta is wrapped by the error of a write that could not have the mode, the
-// owner, the access control list and the extended attributes that it must
-// have; nothing was written.
+// ErrMeta is wrapped by the error of a write that could not set the required mode, owner,
+// access control list and extended attributes; nothing was written.
 var ErrMeta = errors.New("mode, owner, access control list or extended attributes cannot be kept")
 
-// Meta is what a file has besides its bytes. Attrs are its extended
-// attributes, the access control list among them; attributes that
-// the system sets by itself are left out.
+// Meta is the metadata of a file. Attrs are its extended attributes, including the access
+// control list, but without those that the system sets by itself.
 type Meta struct {
 	Mode  fs.FileMode       `json:"mode"`
-	Owner *Owner            `json:"owner,omitempty"` // nil: the user who makes the file
+	Owner *Owner            `json:"owner,omitempty"` // nil: the user who creates the file
 	Attrs map[string][]byte `json:"attrs,omitempty"`
 }
 
@@ -68,11 +66,10 @@ func metaOf(f *os.File) (Meta, error) {
 	return Meta{Mode: info.Mode().Perm(), Owner: ownerOf(info), Attrs: attrs}, nil
 }
 
-// apply sets the metadata of a new file of mode 0600, in an order that never
-// grants more than m does: a new file may inherit entries of its directory's
-// default access control list, which take effect with the group bits of the mode;
-// and the entries in m must be set before the mode, whose group bits mean
-// something else without them.
+// apply sets the metadata of a new file of mode 0600, in an order that never grants more
+// than m does. A new file may inherit entries of its directory's default access control
+// list, which take effect with the group bits of the mode; and the entries in m must be set
+// before the mode, whose group bits have another meaning without them.
 func (m Meta) apply(d Disk, f *os.File) error {
 	have, err := metaOf(f)
 	if err != nil {
@@ -97,7 +94,7 @@ func (m Meta) apply(d Disk, f *os.File) error {
 		}
 	}
 	names := slices.SortedFunc(maps.Keys(m.Attrs), func(a, b string) int {
-		if isACL(a) != isACL(b) { // last: it may take the right to set the others
+		if isACL(a) != isACL(b) { // last: it may remove the right to set the others
 			if isACL(a) {
 				return 1
 			}
@@ -131,7 +128,7 @@ func (m Meta) check(f *os.File) error {
 	if err != nil {
 		return err
 	}
-	if have.Owner == nil { // a system without owners has no modes to speak of
+	if have.Owner == nil { // a system without owners has no meaningful modes
 		return nil
 	}
 	if have.Mode != m.Mode.Perm() {
@@ -153,8 +150,8 @@ func (m Meta) check(f *os.File) error {
 	return nil
 }
 
-// Keepable returns an error if a file that replaces path could not have its
-// metadata. It makes an empty file beside path and removes it again.
+// Keepable returns an error if a file that replaces path could not have its metadata. It
+// tries with an empty file beside path, and removes it again.
 func (d Disk) Keepable(path string) error {
 	m, err := d.Meta(path)
 	if err != nil {

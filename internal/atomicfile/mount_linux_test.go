@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A file that something is mounted on, as in a container, cannot be replaced: it says so, and nothing changes.
+// A file that is a mount point, as in a container, cannot be replaced: this is reported,
+// and nothing changes.
 func TestReplaceOfAMountedFile(t *testing.T) {
 	dir := t.TempDir()
 	from, path := filepath.Join(t.TempDir(), "from"), filepath.Join(dir, "config")

@@ -11,9 +11,8 @@ const (
 
 func ownerOf(fs.FileInfo) *Owner { return nil }
 
-// syncDir does nothing: Windows cannot sync a directory, and its renames are
-// journaled by the file system.
+// syncDir does nothing: Windows cannot sync a directory; its file system journals renames.
 func syncDir(string) error { return nil }
 
-// Links is the number of names of a file; this system does not report it.
+// Links returns the number of names of a file, which this system does not report.
 func Links(fs.FileInfo) int { return 1 }

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// noWait keeps an open of what became a FIFO from waiting for its writer.
+// noWait prevents opening what became a FIFO from waiting for its writer.
 const noWait = syscall.O_NONBLOCK
 
-// noFollow makes an open of what became a symbolic link fail.
+// noFollow makes opening what became a symbolic link fail.
 const noFollow = syscall.O_NOFOLLOW
 
 func ownerOf(info fs.FileInfo) *Owner {
@@ -30,7 +30,7 @@ func syncDir(dir string) error {
 	return f.Sync()
 }
 
-// Links says how many names a file has.
+// Links returns the number of names of a file.
 func Links(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Nlink)

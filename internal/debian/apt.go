@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// An archive is apt on a directory of its own: its package lists, its downloads
-// and a dpkg status in which nothing is installed, so that every library comes
-// along. Of the machine's apt it shares the settings, proxies and passwords
-// among them, and none of the sources, pins and hooks.
+// An archive is apt in a separate directory, with its own package lists, downloads and dpkg
+// status, in which nothing is installed, so that every library is downloaded too. It uses
+// the settings of the machine's apt, including proxies and passwords, but none of its
+// sources, pins and hooks.
 type archive struct {
 	suite, mirror, keyring, arch string
 	dir                          string
-	expired                      bool // a Release file past its Valid-Until will do
+	expired                      bool // accept a Release file past its Valid-Until
 }
 
-// aptSettings clears what a machine may have set that is meant for its own
-// packages: hooks that apt runs after an update, and further architectures.
+// aptSettings clears settings of the machine that are meant for its own packages: hooks
+// that apt runs around an update, foreign architectures, and the default release.
 const aptSettings = `#clear APT::Update::Pre-Invoke;
 #clear APT::Update::Post-Invoke;
 #clear APT::Update::Post-Invoke-Success;
@@ -39,8 +39,8 @@ func newArchive(dir, suite, mirror, keyring, arch string, expired bool) (*archiv
 			return nil, err
 		}
 	}
-	// apt's own transport for files on this machine leaves packages where they
-	// are; "copy:" is the same and brings them here.
+	// apt's transport for local files leaves packages where they are; "copy:" is the same
+	// but copies them here.
 	uri := mirror
 	if rest, ok := strings.CutPrefix(mirror, "file:"); ok {
 		uri = "copy:" + strings.TrimPrefix(rest, "//")
@@ -55,8 +55,8 @@ func newArchive(dir, suite, mirror, keyring, arch string, expired bool) (*archiv
 	return a, nil
 }
 
-// withBase returns the suite after the one whose packages it builds on, if there
-// is one: a partial suite has no libraries.
+// withBase returns a suite, preceded by the one whose packages it builds on, if any: a
+// partial suite has no libraries.
 func withBase(suite string) []string {
 	if suite == "experimental" || suite == "rc-buggy" {
 		return []string{"sid", suite}
@@ -69,7 +69,7 @@ func withBase(suite string) []string {
 	return []string{suite}
 }
 
-// apt runs apt-get on the archive's directory.
+// apt runs apt-get in the archive's directory.
 func (a *archive) apt(ctx context.Context, args ...string) (string, error) {
 	at := func(name string) string { return filepath.Join(a.dir, name) }
 	options := []string{
@@ -91,18 +91,19 @@ func (a *archive) apt(ctx context.Context, args ...string) (string, error) {
 		"-o", "APT::Get::AllowUnauthenticated=false",
 		"-o", "Acquire::AllowInsecureRepositories=false",
 		"-o", "Acquire::Languages=none",
-		// Whatever the machine has set for its own sources: an old archive has old holes.
+		// Whatever the machine's setting for its own sources: an old archive has old
+		// vulnerabilities.
 		"-o", "Acquire::Check-Date=true",
 		"-o", fmt.Sprintf("Acquire::Check-Valid-Until=%t", !a.expired),
-		// Who has no network should hear of it soon, and for any list that is missing.
+		// Report a missing network soon, and for every missing list.
 		"-o", "Acquire::Retries=1",
 		"-o", "Acquire::http::Timeout=10",
 		"-o", "Acquire::https::Timeout=10",
 		"-o", "APT::Update::Error-Mode=any",
 	}
 	if os.Geteuid() == 0 {
-		// As root, apt downloads as a user of its own, and warns when that user
-		// cannot get at the directory: a cache under /root is closed to it.
+		// As root, apt downloads as a separate user, and warns if that user cannot access
+		// the directory, such as a cache under /root.
 		options = append(options, "-o", "APT::Sandbox::User=root")
 	}
 	out, err := run(ctx, "apt-get", append(options, args...)...)
@@ -112,9 +113,9 @@ func (a *archive) apt(ctx context.Context, args ...string) (string, error) {
 	return out, err
 }
 
-// update fetches the package lists and checks their signatures. A mirror, or a
-// proxy before it, from which nothing at all has come in the time of patience counts as
-// unreachable: apt itself would go on asking for a minute and more.
+// update fetches the package lists and checks their signatures. A mirror, or a proxy before
+// it, that has sent nothing within patience counts as unreachable: apt itself would keep
+// trying for more than a minute.
 func (a *archive) update(ctx context.Context, patience time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -135,7 +136,7 @@ func (a *archive) update(ctx context.Context, patience time.Duration) error {
 	return err
 }
 
-// download fetches tmux, in the suite's own version, with all that it depends on.
+// download fetches tmux, in the suite's own version, with everything that it depends on.
 func (a *archive) download(ctx context.Context) (packages []string, err error) {
 	_, err = a.apt(ctx, "-y", "--download-only", "-t", a.suite, "install", "tmux/"+a.suite)
 	if err != nil {
@@ -148,14 +149,14 @@ func (a *archive) download(ctx context.Context) (packages []string, err error) {
 	return packages, nil
 }
 
-// globQuote makes filepath.Glob take a path literally.
+// globQuote quotes a path so that filepath.Glob takes it literally.
 func globQuote(path string) string { return globSpecial.ReplaceAllString(path, `\$0`) }
 
 var globSpecial = regexp.MustCompile(`[\\*?[]`)
 
-// complaints matches the errors and warnings of apt 2.2 to 3.x that matter here, the
-// most specific first: apt also calls a repository unsigned when its signature is
-// bad or its mirror does not answer.
+// complaints matches the relevant errors and warnings of apt 2.2 to 3.x, the most specific
+// first: apt also calls a repository unsigned if its signature is bad or its mirror does
+// not answer.
 var complaints = []struct {
 	kind   error
 	text   *regexp.Regexp
@@ -175,7 +176,7 @@ var complaints = []struct {
 	{ErrSignature, regexp.MustCompile(`is not signed|cannot be authenticated`), ""},
 }
 
-// explain makes one error of a failed apt-get's output.
+// explain turns the output of a failed apt-get into one error.
 func (a *archive) explain(out string, cause error) error {
 	e := &Error{Suite: a.suite, Err: cause}
 	var said []string
@@ -202,7 +203,7 @@ func (a *archive) explain(out string, cause error) error {
 	return e
 }
 
-// redact takes the password of a mirror's URL out of a text.
+// redact removes the password of a mirror's URL from a text.
 func redact(text, mirror string) string {
 	scheme, rest, ok := strings.Cut(mirror, "://")
 	authority, _, _ := strings.Cut(rest, "/")
@@ -213,7 +214,7 @@ func redact(text, mirror string) string {
 	return strings.ReplaceAll(text, scheme+"://"+authority[:at+1], scheme+"://")
 }
 
-// lastLine returns the last line of a program's output, or its error if it was silent.
+// lastLine returns the last line of a program's output, or err if there was none.
 func lastLine(out string, err error) string {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if last := lines[len(lines)-1]; last != "" {
@@ -222,8 +223,8 @@ func lastLine(out string, err error) string {
 	return err.Error()
 }
 
-// unpack unpacks packages over one another under root. No package is installed:
-// nothing of theirs is run.
+// unpack unpacks packages over one another under root. No package is installed: none of
+// their scripts run.
 func unpack(ctx context.Context, suite, root string, packages []string) error {
 	for _, p := range packages {
 		out, err := run(ctx, "dpkg-deb", "-x", p, root)

@@ -37,7 +37,7 @@ func newTestArchive(t *testing.T) *testArchive {
 	return a
 }
 
-// mirror is the archive's URL.
+// mirror returns the archive's URL.
 func (a *testArchive) mirror() string { return "file://" + a.dir }
 
 // build builds a package of the given files (path in the package to path on
@@ -90,8 +90,8 @@ func (a *testArchive) publish(t *testing.T, suite string, stanzas ...string) {
 	writeFile(t, filepath.Join(dir, "Release.gpg"), string(a.signer.detached([]byte(release))))
 }
 
-// publishTmux makes the suite "testing" of this machine's tmux, with its libraries in a
-// package of their own, and returns its version.
+// publishTmux makes the suite "testing" from this machine's tmux, with its libraries in a
+// separate package, and returns its version.
 func (a *testArchive) publishTmux(t *testing.T) (version string) {
 	t.Helper()
 	binary := os.Getenv("TMUX_TEST_BINARY")
@@ -102,7 +102,7 @@ func (a *testArchive) publishTmux(t *testing.T) (version string) {
 		}
 	}
 	list := exec.Command(binary, "-V")
-	list.Env = append(os.Environ(), "LD_TRACE_LOADED_OBJECTS=1") // this is all that ldd does
+	list.Env = append(os.Environ(), "LD_TRACE_LOADED_OBJECTS=1") // that is all that ldd does
 	out, err := list.Output()
 	if err != nil || !strings.Contains(string(out), "libc.") {
 		t.Skipf("%s has no loader that lists its libraries: %v\n%s", binary, err, out)
@@ -124,8 +124,8 @@ func (a *testArchive) publishTmux(t *testing.T) (version string) {
 	return strings.TrimPrefix(strings.TrimSpace(string(printed)), "tmux ")
 }
 
-// publishScript makes the suite "testing" of a tmux that is a script, for tests in which
-// a fetch does not get as far as to look at it.
+// publishScript makes the suite "testing" with a script as its tmux, for tests in which a
+// fetch does not get as far as checking it.
 func (a *testArchive) publishScript(t *testing.T) {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "tmux")

@@ -16,8 +16,8 @@ type slot struct{ suite, dir string }
 
 func (s slot) record() string { return filepath.Join(s.dir, "installed.json") }
 
-// installed reads the record. It does not count if its binary is gone, or if
-// the cache was moved: the script that it is holds absolute paths.
+// installed reads the record. The record is invalid if its binary is gone, or if the cache
+// was moved: the script that starts the binary contains absolute paths.
 func (s slot) installed() (Installed, bool) {
 	var got Installed
 	data, err := os.ReadFile(s.record())
@@ -31,8 +31,8 @@ func (s slot) installed() (Installed, bool) {
 	return got, err == nil && info.Mode().IsRegular()
 }
 
-// link gives a binary the path that it has after every fetch of the suite. Until the
-// record is written, it counts as little as the rest.
+// link gives a binary the path that it has after every fetch of the suite. Until the record
+// is written, it is as invalid as the rest.
 func (s slot) link(binary string) (string, error) {
 	to, err := filepath.Rel(s.dir, binary)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s slot) link(binary string) (string, error) {
 	return stable, os.Symlink(to, stable)
 }
 
-// write makes the record, which is what installs a suite.
+// write writes the record, which is what installs a suite.
 func (s slot) write(got Installed) error {
 	data, err := json.MarshalIndent(got, "", "  ")
 	if err != nil {
@@ -55,7 +55,7 @@ func (s slot) write(got Installed) error {
 	return os.Rename(draft, s.record())
 }
 
-// clean empties the slot. Only for a locked slot that has no valid record.
+// clean empties the slot. Call it only for a locked slot that has no valid record.
 func (s slot) clean() error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -69,9 +69,9 @@ func (s slot) clean() error {
 	return nil
 }
 
-// lock waits until no other fetch of the suite is under way, and makes the
-// slot's directory. The lock file lies beside it and stays: a lock that is
-// removed is held by two.
+// lock waits until no other fetch of the suite is in progress, and creates the slot's
+// directory. The lock file is beside it and never removed, because a removed lock can be
+// held twice.
 func (s slot) lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(s.dir), 0o755); err != nil {
 		return nil, cacheError(s.suite, err)
@@ -90,14 +90,14 @@ func (s slot) lock(ctx context.Context) (unlock func(), err error) {
 		if h.err != nil {
 			return nil, cacheError(s.suite, h.err)
 		}
-		// Under the lock, as Remove takes the directory away.
+		// With the lock held, since Remove removes the directory.
 		if err := os.MkdirAll(s.dir, 0o755); err != nil {
 			h.unlock()
 			return nil, cacheError(s.suite, err)
 		}
 		return h.unlock, nil
 	case <-ctx.Done():
-		// The wait for a lock cannot be called off; let go as soon as it is there.
+		// Waiting for a lock cannot be cancelled; release it as soon as it is acquired.
 		go func() {
 			if h := <-done; h.err == nil {
 				h.unlock()

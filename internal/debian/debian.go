@@ -1,31 +1,27 @@
-// Package debian fetches the tmux that a Debian suite carries, to be run beside
-// the machine's own.
+// Package debian fetches the tmux of a Debian suite, to run beside the machine's own.
 //
 // # Model
 //
-// [Fetcher.Get] has the machine's apt fetch tmux from the suite's archive, with
-// every library it needs down to libc and its loader, and check their signatures
-// against Debian's archive keys. It needs no root and touches nothing of the
-// machine's own packages: apt works on a private directory in which nothing is
-// installed. The packages are unpacked, not installed, into a directory in the
-// user's cache, and a script there starts tmux by the loader beside it, with the
-// libraries beside that. What is started in its panes uses the machine's libraries
-// and gets no trace of these.
-// Terminal descriptions and locales are the machine's: on Debian and its
-// descendants they are essential packages, kept where every suite looks for them.
+// [Fetcher.Get] has the machine's apt fetch tmux from the suite's archive, with every
+// library it needs down to libc and its loader, and check their signatures against Debian's
+// archive keys. It needs no root and does not touch the machine's own packages: apt works
+// in a private directory in which nothing is installed. The packages are unpacked, not
+// installed, into a directory in the user's cache, and a script there starts tmux with the
+// loader and libraries beside it. Programs started in its panes use the machine's
+// libraries, unaffected by these. Terminal descriptions and locales are the machine's: on
+// Debian and its descendants they are essential packages, kept where every suite looks for
+// them.
 //
-// This happens once for a suite. Afterwards Get is a look into the cache: no
-// network, no apt, no process. A suite moves on and its copy does not; Remove and
-// Get bring it up to date.
+// This happens once per suite. Afterwards Get only looks into the cache: no network, no
+// apt, no process. The copy does not follow the suite; Remove and Get update it.
 //
-// The cache has one directory for each suite and machine architecture. What
-// counts there is the record, installed.json, which is written last and at once:
-// whatever it does not name is the rest of a fetch that was cut off, and the next
-// fetch removes it. A lock keeps two fetches of one suite apart, in one process
-// or in two.
+// The cache has one directory for each suite and machine architecture. It is valid once it
+// has a record, installed.json, which is written last and atomically: anything that the
+// record does not name is left over from an interrupted fetch, and the next fetch removes
+// it. A lock keeps two fetches of one suite apart, in one process or in two.
 //
-// No mirror's name is built in: it is the one given, or that of the first of
-// Debian's entries in the machine's own apt configuration.
+// No mirror's name is built in: it is the one given, or that of the first Debian entry in
+// the machine's own apt configuration.
 package debian
 
 import (
@@ -42,31 +38,29 @@ import (
 	"time"
 )
 
-// A Fetcher fetches and finds the tmux of Debian's suites. The zero value is
-// ready to use, also by several goroutines at once.
+// A Fetcher fetches and finds the tmux of Debian's suites. The zero value is ready to use,
+// even by several goroutines at once.
 type Fetcher struct {
-	// CacheDir is where binaries are kept, about 20 MB for a suite. Default:
-	// mcp-conform in the user's cache directory (see os.UserCacheDir).
+	// CacheDir is where binaries are kept, about 20 MB per suite. Default: mcp-conform in
+	// the user's cache directory (see os.UserCacheDir).
 	CacheDir string
-	// Mirror is the URL of an archive, the one that has dists/ below it.
-	// Default: DEBIAN_MIRROR of the environment, else the machine's first Debian
-	// entry.
+	// Mirror is the URL of an archive, the one that has dists/ below it. Default: the
+	// environment variable DEBIAN_MIRROR, otherwise the machine's first Debian entry.
 	Mirror string
-	// Keyring is the file with the archive's public keys. Default: what the package
-	// debian-archive-keyring brings.
+	// Keyring is the file with the archive's public keys. Default: the one in the package
+	// debian-archive-keyring.
 	Keyring string
-	// AllowExpired takes an archive whose Release file is past its date
-	// (Valid-Until), as that of a snapshot is. apt refuses it otherwise, as whoever
-	// stands between could go on serving a tmux with holes that are known.
+	// AllowExpired accepts an archive whose Release file is past its date (Valid-Until),
+	// such as a snapshot's. Otherwise apt refuses it, since an attacker on the network
+	// could keep serving a tmux with known vulnerabilities.
 	AllowExpired bool
-	// Timeout ends a fetch. Default: 5 minutes. (Without a network it takes
-	// seconds to say so.)
+	// Timeout bounds a fetch. Default: 5 minutes. (Without a network it fails in seconds.)
 	Timeout time.Duration
-	// Progress, if not nil, is called with a line for each stage of a fetch, and
-	// not at all when there is nothing to fetch.
+	// Progress, if not nil, is called with a line for each stage of a fetch, and not at all
+	// if there is nothing to fetch.
 	Progress func(line string)
 
-	patience time.Duration // with a mirror that says nothing; default 15 seconds
+	patience time.Duration // with an unresponsive mirror; default 15 seconds
 }
 
 // Installed is a suite's tmux in the cache.
@@ -74,22 +68,22 @@ type Installed struct {
 	Suite    string    `json:"suite"`
 	Version  string    `json:"version"`  // what tmux -V says after "tmux ": 3.5a
 	Package  string    `json:"package"`  // Debian's version of the package: 3.5a-3
-	Binary   string    `json:"binary"`   // the absolute path of the program, the same after another fetch
+	Binary   string    `json:"binary"`   // the absolute path of the program, which another fetch does not change
 	Arch     string    `json:"arch"`     // Debian's name of the architecture: amd64
 	Mirror   string    `json:"mirror"`   // where it came from, without a password
-	Packages []string  `json:"packages"` // file names of all packages, tmux among them
+	Packages []string  `json:"packages"` // file names of all packages, including tmux's
 	Fetched  time.Time `json:"fetched"`
 }
 
-// Default is the suite whose tmux is taken where none is installed.
+// Default is the suite whose tmux is used if none is installed.
 const Default = "trixie-backports"
 
 var suiteName = regexp.MustCompile(`^[a-z][a-z0-9]*([.-][a-z0-9]+)*$`)
 
-// Get returns the suite's tmux, from the cache, or else from the mirror. In the
-// place of a suite there may be a version of tmux, 3.7c, which is that of
-// whichever suite has it: one in the cache, or else at the mirror. Its
-// errors are of type *[Error], unless ctx ended: then they wrap its cause.
+// Get returns the suite's tmux, from the cache or else from the mirror. Instead of a suite,
+// the name may be a version of tmux, such as 3.7c, for the suite that has it, in the cache
+// or else at the mirror. Its errors are of type *[Error], unless ctx ended: then they wrap
+// its cause.
 func (f *Fetcher) Get(ctx context.Context, suite string) (Installed, error) {
 	if versionName.MatchString(suite) {
 		version := suite
@@ -99,7 +93,7 @@ func (f *Fetcher) Get(ctx context.Context, suite string) (Installed, error) {
 		}
 		got, err := f.Get(ctx, suite)
 		if err == nil && got.Version != version {
-			// The copy in the cache is older or newer than the mirror.
+			// The cached copy is older or newer than the mirror's.
 			err = &Error{Suite: version, Kind: ErrVersion, Detail: fmt.Sprintf("%s has it, and the cache has %s of %[1]s; remove debian:%[1]s and get it again", suite, got.Version)}
 		}
 		return got, err
@@ -137,13 +131,12 @@ func (f *Fetcher) fill(ctx context.Context, slot slot) (Installed, error) {
 	}
 	defer unlock()
 	if got, ok := slot.installed(); ok {
-		return got, nil // by whoever had the lock
+		return got, nil // by the previous holder of the lock
 	}
 	return f.fetch(ctx, slot)
 }
 
-// Path returns the binary of a suite that is in the cache, and an
-// [ErrNotFetched] otherwise.
+// Path returns the binary of a cached suite, or an [ErrNotFetched] error.
 func (f *Fetcher) Path(suite string) (string, error) {
 	suite = f.known(suite)
 	slot, err := f.slot(suite)
@@ -157,8 +150,8 @@ func (f *Fetcher) Path(suite string) (string, error) {
 	return got.Binary, nil
 }
 
-// List returns what the cache holds for this architecture, sorted by suite. It is
-// not an error if the cache is empty or missing.
+// List returns the contents of the cache for this architecture, sorted by suite. It is not
+// an error if the cache is empty or missing.
 func (f *Fetcher) List() ([]Installed, error) {
 	dir, err := f.cacheDir()
 	if err != nil {
@@ -181,9 +174,9 @@ func (f *Fetcher) List() ([]Installed, error) {
 	return list, nil
 }
 
-// Remove takes a suite out of the cache, with what interrupted fetches left of
-// it, and is an [ErrNotFetched] when there was nothing. A server that still runs
-// from it goes on running, but new clients of it do not start.
+// Remove removes a suite from the cache, including what interrupted fetches left of it. It
+// fails with [ErrNotFetched] if there was nothing. A running server from it keeps running,
+// but new clients of it do not start.
 func (f *Fetcher) Remove(suite string) error {
 	suite = f.known(suite)
 	slot, err := f.slot(suite)
@@ -198,7 +191,7 @@ func (f *Fetcher) Remove(suite string) error {
 		return err
 	}
 	defer unlock()
-	// The record first: without it the rest does not count.
+	// The record first: without it, the rest is invalid.
 	if err := os.Remove(slot.record()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return cacheError(suite, err)
 	}
@@ -219,7 +212,7 @@ func (f *Fetcher) cacheDir() (string, error) {
 	}
 	dir, err := filepath.Abs(dir)
 	if strings.ContainsAny(dir, ":;$") {
-		// The loader would take these for more than a path.
+		// The loader would not take these as part of a path.
 		return "", fmt.Errorf("%s has one of : ; $ in its path", dir)
 	}
 	return filepath.Join(dir, "debian"), err
@@ -264,7 +257,7 @@ func (f *Fetcher) fetch(ctx context.Context, s slot) (_ Installed, err error) {
 	if err := s.clean(); err != nil {
 		return Installed{}, cacheError(s.suite, err)
 	}
-	defer os.Remove(s.dir) // which does nothing unless it is empty, after a failure
+	defer os.Remove(s.dir) // does nothing unless it is empty after a failure
 	work, err := os.MkdirTemp(s.dir, "work-")
 	if err != nil {
 		return Installed{}, cacheError(s.suite, err)
@@ -304,7 +297,7 @@ func (f *Fetcher) fetch(ctx context.Context, s slot) (_ Installed, err error) {
 	for _, p := range packages {
 		name := filepath.Base(p)
 		got.Packages = append(got.Packages, name)
-		// NAME_VERSION_ARCH.deb, in which apt writes a colon of the version as %3a.
+		// NAME_VERSION_ARCH.deb, in which apt writes a colon in the version as %3a.
 		if fields := strings.Split(name, "_"); fields[0] == "tmux" && len(fields) == 3 {
 			got.Package, _ = url.PathUnescape(fields[1])
 		}
@@ -325,7 +318,7 @@ func (f *Fetcher) fetch(ctx context.Context, s slot) (_ Installed, err error) {
 	return got, nil
 }
 
-// origin decides on the mirror and the keyring.
+// origin determines the mirror and the keyring.
 func (f *Fetcher) origin(ctx context.Context, suite string) (mirror, keyring string, err error) {
 	mirror, keyring = f.Mirror, f.Keyring
 	if mirror == "" {
@@ -356,14 +349,14 @@ func (f *Fetcher) origin(ctx context.Context, suite string) (mirror, keyring str
 	return "", "", &Error{Suite: suite, Kind: ErrKeyring, Detail: candidates[0] + " is no file that can be used; the package debian-archive-keyring brings one"}
 }
 
-// mirrorURL is what may stand in apt's sources; which schemes there are is apt's to say.
+// mirrorURL matches what may appear in apt's sources; apt decides which schemes exist.
 var mirrorURL = regexp.MustCompile(`^[a-z][a-z0-9+]*:/[^\s#\[\]]*$`)
 
-// prepare makes the unpacked binary run with the libraries under root, by a script that starts
-// their loader with it, and returns the script and the version that it prints.
+// prepare makes the unpacked binary run with the libraries under root, through a script
+// that starts it with their loader. It returns the script and the version that it prints.
 func prepare(ctx context.Context, root, binary string) (script, version string, err error) {
-	// Debian keeps libraries in a directory named for the architecture. libc has lived in /lib
-	// and in /usr/lib, and links that stand for the loader may be absolute, and lead out of root.
+	// Debian keeps libraries in a directory named after the architecture. libc has been in
+	// /lib and in /usr/lib, and links to the loader may be absolute and lead out of root.
 	var loader string
 	for _, lib := range []string{"usr/lib", "lib"} {
 		if found, _ := filepath.Glob(filepath.Join(globQuote(root), lib, "*", "ld*.so.[0-9]")); len(found) > 0 {
@@ -376,9 +369,9 @@ func prepare(ctx context.Context, root, binary string) (script, version string, 
 	arch := filepath.Base(filepath.Dir(loader))
 	libraries := filepath.Join(root, "usr/lib", arch) + ":" + filepath.Join(root, "lib", arch)
 	script = filepath.Join(root, "tmux")
-	// The name is what tmux reads of a pane's process that is only forked, and the shell's
-	// privileged mode runs no file that the environment names. A script loses the prompts of
-	// its environment, which the shells in tmux are to have.
+	// tmux shows the name for a pane's process that is only forked, and in the shell's
+	// privileged mode no file named by the environment is run. A script does not pass on
+	// the prompts in its environment, which the shells in tmux need.
 	text := fmt.Sprintf("#!/bin/bash -p\n"+
 		`while IFS= read -rd '' v; do case $v in PS[12]=*) export "$v" ;; esac; done </proc/$$/environ`+"\n"+
 		"exec -a tmux %s --inhibit-cache --library-path %s %s \"$@\"\n",

@@ -10,19 +10,18 @@ import (
 	"time"
 )
 
-// run runs a program of this machine to its end, or to ctx's, and returns what it
-// printed on both streams. The program leads a process group of its own, and the
-// whole group dies with ctx; where the kernel can do that (see diesWithUs), the
-// program also dies with this process, however that ends.
+// run runs a program until it or ctx ends, and returns its output on both streams. The
+// program leads its own process group, which is killed with ctx. Where the kernel supports
+// it (see diesWithUs), the program also dies with this process, however that ends.
 func run(ctx context.Context, name string, args ...string) (string, error) {
-	// The kernel sends the death signal when the thread that started the child
-	// ends, so that thread must stay.
+	// The kernel sends the death signal when the thread that started the child ends, so
+	// that thread must stay.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
 	cmd := exec.CommandContext(ctx, name, args...)
-	// Untranslated messages: they are read. Everything else of the environment
-	// stays, proxies above all.
+	// Untranslated messages, since they are parsed. The rest of the environment stays,
+	// above all proxies.
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "LANGUAGE=")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	diesWithUs(cmd.SysProcAttr)

@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	fmt.Println(got.Binary)
 }
 
-// onAnyMachine runs the tests with settings of apt that do not depend on the machine, and
-// that take every date: see [TestExpired].
+// onAnyMachine runs the tests with apt settings that do not depend on the machine, and
+// accept every date: see [TestExpired].
 func onAnyMachine(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "d")
 	if err != nil {
@@ -91,7 +91,7 @@ func TestGet(t *testing.T) {
 	wantSlot(t, cache, "testing", "installed.json", filepath.Base(rootOf(got.Binary)), "tmux")
 	tryServer(t, got.Binary)
 
-	// Without the mirror, from the cache and without a word.
+	// Without the mirror, from the cache and without any progress.
 	stages = nil
 	f.Mirror = "file:///nonexistent"
 	again, err := f.Get(t.Context(), "testing")
@@ -105,7 +105,7 @@ func TestGet(t *testing.T) {
 		t.Errorf("List: %v, %v", list, err)
 	}
 
-	// A copy of a cache does not count: the binary knows where its loader is.
+	// A copied cache is invalid: the binary knows where its loader is.
 	second := Fetcher{CacheDir: filepath.Join(shortDir(t), "copy"), Mirror: a.mirror(), Keyring: a.keyring}
 	if err := os.CopyFS(second.CacheDir, os.DirFS(cache)); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// TestSignature: nothing of an archive that the keyring does not vouch for is installed.
+// TestSignature: nothing is installed from an archive that the keyring does not vouch for.
 func TestSignature(t *testing.T) {
 	for name, spoil := range map[string]func(a *testArchive){
 		"another key": func(a *testArchive) {
@@ -163,7 +163,7 @@ func TestSignature(t *testing.T) {
 			f := Fetcher{CacheDir: t.TempDir(), Keyring: a.keyring}
 			mirrors := []string{a.mirror(), serve(t, http.FileServer(http.Dir(a.dir)).ServeHTTP)}[:testtool.Size(1, 2)]
 			for _, f.Mirror = range mirrors {
-				// Unspoiled, the script itself is the first thing that is wrong.
+				// Unmodified, the script itself is the first problem.
 				if _, err := f.Get(t.Context(), "testing"); !errors.Is(err, ErrBinary) {
 					t.Fatalf("the good archive: %v", err)
 				}
@@ -275,7 +275,7 @@ func wantError(t *testing.T, err, kind error, says string) {
 	t.Log(text)
 }
 
-// refusing serves nothing but a refusal.
+// refusing serves only refusals.
 func refusing(t *testing.T) string {
 	return serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "later", http.StatusServiceUnavailable) })
 }
@@ -425,7 +425,7 @@ func TestInterrupted(t *testing.T) {
 	})
 }
 
-// TestRun: a program's own children end with the call as well.
+// TestRun: a program's children end with the call too.
 func TestRun(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "mark")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, errors.New("enough"))
@@ -451,8 +451,8 @@ func wantNoProcess(t *testing.T, cache string) {
 	})
 }
 
-// An archive that is past its date, or from the future, is taken only by who says
-// so, whatever the machine's own settings are.
+// An archive that is past its date, or from the future, is accepted only if that is
+// requested, whatever the machine's own settings are.
 func TestExpired(t *testing.T) {
 	for _, tt := range []struct{ name, date, until, says string }{
 		{"expired", "Sat, 01 Jan 2022 00:00:00 UTC", "Sat, 08 Jan 2022 00:00:00 UTC", "--allow-expired"},
@@ -474,7 +474,7 @@ func TestExpired(t *testing.T) {
 			if _, err := f.Get(t.Context(), "testing"); !errors.Is(err, ErrExpired) || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("%v, want %v and %s", err, ErrExpired, tt.says)
 			}
-			// Then the script itself is the first thing that is wrong.
+			// Then the script itself is the first problem.
 			f.AllowExpired = true
 			want := ErrBinary
 			if tt.name != "expired" {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A signer signs test archives as gpg would, with an Ed25519 key of its own: as
-// much of OpenPGP (RFC 4880 and RFC 9580, version 4) as apt asks for.
+// A signer signs test archives as gpg would, with its own Ed25519 key: as much of OpenPGP
+// (RFC 4880 and RFC 9580, version 4) as apt requires.
 type signer struct {
 	private ed25519.PrivateKey
 	key     []byte // the body of the public key packet
@@ -32,7 +32,7 @@ func newSigner(t *testing.T) *signer {
 	return &signer{private, key}
 }
 
-// keyring is what debian-archive-keyring.gpg is for Debian's keys.
+// keyring returns what debian-archive-keyring.gpg is for Debian's keys.
 func (s *signer) keyring() []byte {
 	const user = "test archive"
 	data := s.framedKey()
@@ -43,7 +43,7 @@ func (s *signer) keyring() []byte {
 	return append(append(packet(6, s.key), packet(13, []byte(user))...), packet(2, self)...)
 }
 
-// detached is what Release.gpg is to the text of Release.
+// detached returns what Release.gpg is for the text of Release.
 func (s *signer) detached(text []byte) []byte {
 	raw := packet(2, s.signature(0x00, text, nil))
 	var out bytes.Buffer
@@ -68,7 +68,7 @@ func (s *signer) detached(text []byte) []byte {
 	return out.Bytes()
 }
 
-// framedKey is the key as it enters fingerprints and certifications.
+// framedKey returns the key in the form used for fingerprints and certifications.
 func (s *signer) framedKey() []byte {
 	return append(binary.BigEndian.AppendUint16([]byte{0x99}, uint16(len(s.key))), s.key...)
 }

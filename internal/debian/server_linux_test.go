@@ -12,7 +12,7 @@ import (
 	"tmuxmcp/internal/test/testtool"
 )
 
-// rootOf returns the private root that a fetched binary lies in.
+// rootOf returns the private root that contains a fetched binary.
 func rootOf(link string) string {
 	binary, err := filepath.EvalSymlinks(link)
 	if err != nil {
@@ -21,8 +21,8 @@ func rootOf(link string) string {
 	return filepath.Dir(binary)
 }
 
-// tryServer runs a server of the binary, with a pane and an attached client, and checks that the
-// server has only libraries of its own suite, and the pane none of them.
+// tryServer runs a server of the binary, with a pane and an attached client, and checks
+// that the server has only libraries of its own suite, and the pane none of them.
 func tryServer(t *testing.T, binary string) {
 	t.Helper()
 	root := rootOf(binary)
@@ -81,8 +81,8 @@ func tryServer(t *testing.T, binary string) {
 	}
 }
 
-// tryAttach attaches a client, in a pane of another session, on a terminal of the given kind,
-// whose description the suite's libtinfo must find on this machine.
+// tryAttach attaches a client, in a pane of another session, on a terminal of the given
+// kind, whose description the suite's libtinfo must find on this machine.
 func tryAttach(t *testing.T, tmux func(...string) string, binary, socket, term string) {
 	t.Helper()
 	if found, _ := filepath.Glob("/*/terminfo/*/" + term); len(found) == 0 {
@@ -116,7 +116,7 @@ func waitScreen(t *testing.T, tmux func(...string) string, pane, text string) st
 	return screen
 }
 
-// libraryFiles returns the files of code that a process has mapped.
+// libraryFiles returns the code files that a process has mapped.
 func libraryFiles(t *testing.T, pid string) []string {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/" + pid + "/maps")
@@ -135,7 +135,7 @@ func libraryFiles(t *testing.T, pid string) []string {
 	return files
 }
 
-// shortDir is a temporary directory whose path leaves room for a socket's.
+// shortDir returns a temporary directory whose path leaves room for a socket's.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "d")

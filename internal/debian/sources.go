@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// machineMirror is the mirror of the first of Debian's entries in this machine's apt
-// configuration, in the order in which apt reads them; empty if there is none.
+// machineMirror returns the mirror of the first Debian entry in this machine's apt
+// configuration, in the order in which apt reads it; empty if there is none.
 func machineMirror(ctx context.Context) (string, error) {
 	out, err := run(ctx, "apt-get", "indextargets", "--no-release-info", "--format", "$(REPO_URI) $(COMPONENT) $(RELEASE)", "Created-By: Packages")
 	if err != nil {
@@ -23,9 +23,10 @@ func machineMirror(ctx context.Context) (string, error) {
 }
 
 var (
-	// debianEntry is of Debian's own archive by its path, which also has one day's snapshot of it,
-	// and the list of mirrors that cloud images use (mirror+file:/etc/apt/mirrors/debian.list).
+	// debianEntry matches an entry for Debian's own archive by its path, including daily
+	// snapshots and the list of mirrors in cloud images
+	// (mirror+file:/etc/apt/mirrors/debian.list).
 	debianEntry = regexp.MustCompile(`^([^ ]*/debian(?:/[0-9]{8}T[0-9]{6}Z|\.list)?)/* main `)
-	// otherEntry is on a disc, or of security updates only.
+	// otherEntry matches an entry for a disc, or for security updates only.
 	otherEntry = regexp.MustCompile(`^cdrom:|(-security|/updates)\s*$`)
 )

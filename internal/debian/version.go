@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// versionName is a tmux version in the place of a suite: 3.7c.
+// versionName matches a tmux version given instead of a suite, such as 3.7c.
 var versionName = regexp.MustCompile(`^[0-9]+\.[0-9]+[a-z]?$`)
 
-// searched are the suites in which a version is looked for, those that most
-// people want first. Debian calls whichever release it is by these names.
+// searched are the suites in which a version is searched for, the most wanted first. By
+// these names Debian means whichever release it currently is.
 var searched = []string{"unstable", "stable-backports", "stable", "oldstable", "testing", "oldstable-backports", "oldoldstable", "experimental"}
 
-// cached is the suite in the cache that has a version of tmux.
+// cached returns the suite in the cache that has a version of tmux.
 func (f *Fetcher) cached(version string) (suite string, ok bool) {
 	list, err := f.List()
 	if err != nil {
@@ -32,8 +32,8 @@ func (f *Fetcher) cached(version string) (suite string, ok bool) {
 	return "", false
 }
 
-// known is the suite in the cache that a name stands for: the name itself, unless
-// it is a version.
+// known returns the suite in the cache that a name stands for: the name itself, unless it
+// is a version.
 func (f *Fetcher) known(name string) string {
 	if suite, ok := f.cached(name); ok && versionName.MatchString(name) {
 		return suite
@@ -41,7 +41,7 @@ func (f *Fetcher) known(name string) string {
 	return name
 }
 
-// waits is the patience with a mirror that says nothing.
+// waits returns the patience with an unresponsive mirror.
 func (f *Fetcher) waits() time.Duration {
 	if f.patience > 0 {
 		return f.patience
@@ -49,8 +49,8 @@ func (f *Fetcher) waits() time.Duration {
 	return 15 * time.Second
 }
 
-// find is the suite that has a version of tmux, in the cache or else at the
-// mirror, whose suites are asked one after the other.
+// find returns the suite that has a version of tmux, in the cache or else at the mirror,
+// whose suites are queried one after the other.
 func (f *Fetcher) find(ctx context.Context, version string) (string, error) {
 	if suite, ok := f.cached(version); ok {
 		return suite, nil
@@ -91,7 +91,7 @@ func (f *Fetcher) find(ctx context.Context, version string) (string, error) {
 	return "", e
 }
 
-// offers is the version of tmux that a suite of the mirror has.
+// offers returns the version of tmux that a suite of the mirror has.
 func (f *Fetcher) offers(ctx context.Context, suite string) (string, error) {
 	if _, err := exec.LookPath("apt-get"); err != nil {
 		return "", &Error{Suite: suite, Kind: ErrNoApt, Detail: "fetching Debian's tmux needs apt-get", Err: err}
@@ -127,6 +127,6 @@ func (f *Fetcher) offers(ctx context.Context, suite string) (string, error) {
 	return m[1], nil
 }
 
-// tmuxPackage is tmux's own version in the name of its package's file, as apt
-// lists it: tmux_3.7c-1~bpo13+1_amd64.deb, perhaps with an epoch.
+// tmuxPackage matches tmux's own version in the name of its package file, as listed by apt:
+// tmux_3.7c-1~bpo13+1_amd64.deb, perhaps with an epoch.
 var tmuxPackage = regexp.MustCompile(`\btmux_(?:[0-9]+%3a)?([0-9]+\.[0-9]+[a-z]?)[^_/ ]*_[a-z0-9]+\.deb`)

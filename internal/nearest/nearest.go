@@ -1,4 +1,4 @@
-// Package nearest finds what a mistyped name was meant to be.
+// Package nearest finds the names that a mistyped one may have meant.
 package nearest
 
 import (
@@ -45,7 +45,7 @@ func Names(name string, names []string) []string {
 	return near
 }
 
-// distance is how many letters must be inserted, removed or changed to turn a into b.
+// distance returns how many letters must be inserted, removed or changed to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,3 +1,3 @@
-// Package procstat reads what Linux knows of a process: its name, its parent, its
-// terminal and who reads from that. Elsewhere it is empty.
+// Package procstat reads what Linux knows about a process: its name, its parent, its
+// terminal and the terminal's foreground. Elsewhere it is empty.
 package procstat

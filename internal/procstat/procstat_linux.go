@@ -11,25 +11,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is what /proc/PID/stat says.
+// Process is the content of /proc/PID/stat.
 type Process struct {
 	PID        int
 	Name       string
 	State      byte
 	Parent     int
 	Group      int // its process group
-	Terminal   int // the number of its terminal's device
-	Foreground int // the process group that the terminal listens to
+	Terminal   int // the device number of its terminal
+	Foreground int // the foreground process group of the terminal
 	Forked     bool
 	Dying      bool  // it was killed, or is exiting
-	Started    int64 // in ticks since the system's start: with PID it belongs to no other process
+	Started    int64 // in ticks since boot; together with PID it identifies a process
 	Age        time.Duration
 }
 
 const (
 	exiting        = 0x4    // PF_EXITING
 	forkNoExec     = 0x40   // PF_FORKNOEXEC: it runs its parent's program, as a subshell does
-	killed         = 1 << 8 // SIGKILL, of the signals that are pending
+	killed         = 1 << 8 // SIGKILL, in the set of pending signals
 	ticksPerSecond = 100    // USER_HZ, the same on every architecture
 )
 
@@ -42,9 +42,9 @@ func Of(pid int) (p Process, err error) {
 	return Parse(stat)
 }
 
-// Parse reads what a process read of itself in /proc/self/stat.
+// Parse parses what a process has read from its own /proc/self/stat.
 func Parse(stat []byte) (p Process, err error) {
-	// The name stands in parentheses and may hold any byte.
+	// The name is in parentheses and may contain any byte.
 	open, shut := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
 	pid := 0
 	if open > 0 {
@@ -70,7 +70,7 @@ func Parse(stat []byte) (p Process, err error) {
 	return p, nil
 }
 
-// TTYNumber is a device's number as /proc/PID/stat has it.
+// TTYNumber returns a device number as in /proc/PID/stat.
 func TTYNumber(dev uint64) int {
 	return int(unix.Minor(dev)&0xff | unix.Major(dev)<<8 | unix.Minor(dev)&^0xff<<12)
 }

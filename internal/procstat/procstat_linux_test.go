@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestDying: a process is dying once the kernel says that it exits or that SIGKILL is pending.
+// TestDying: a process is dying once the kernel says that it exits or that SIGKILL is
+// pending.
 func TestDying(t *testing.T) {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package terminal has the manners of all programs on terminals: whether output is colored,
-// and how wide it is.
+// Package terminal has the terminal manners of all programs: whether output is colored, and
+// how wide it is.
 package terminal
 
 import (
@@ -33,8 +33,8 @@ func Is(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Width returns the columns of the terminal that w is, and 0 if it is none: lines are for
-// programs there.
+// Width returns the number of columns if w is a terminal. Otherwise it returns 0: the
+// output is for programs.
 func Width(w io.Writer) int {
 	if !Is(w) {
 		return 0
@@ -45,9 +45,9 @@ func Width(w io.Writer) int {
 	return 80
 }
 
-// Wrap breaks a text between words into lines of at most width columns; the lines after the
-// first are indented, and the first is taken to follow as many columns. With width 0 the
-// text stays as it is.
+// Wrap breaks a text between words into lines of at most width columns. The lines after the
+// first are indented, and the first is assumed to follow as many columns. If width is 0,
+// the text is returned unchanged.
 func Wrap(text string, width, indent int) string {
 	if width == 0 {
 		return text
@@ -71,7 +71,7 @@ func Wrap(text string, width, indent int) string {
 	return b.String()
 }
 
-// FitHelp wraps the flags in the help of a command, and of those below it, at 80 columns.
+// FitHelp wraps the flags in the help of a command and its subcommands at 80 columns.
 func FitHelp(root *cobra.Command) {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages |", "Flags.FlagUsagesWrapped 80 |"))
 }

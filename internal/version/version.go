@@ -1,5 +1,5 @@
-// Package version says which build of this module is running. A release sets both
-// variables with the linker; any other build knows what the go command recorded.
+// Package version reports which build of this module is running. A release sets both
+// variables with the linker; any other build uses what the go command recorded.
 package version
 
 import (
@@ -12,14 +12,14 @@ import (
 //	go build -ldflags '-X tmuxmcp/internal/version.number=1.2.3 -X tmuxmcp/internal/version.commit=…'
 var number, commit string
 
-// Number is the release, such as 1.2.3. Of a build that is not a release it is the
-// go command's pseudo-version, or (devel).
+// Number returns the release, such as 1.2.3. For a build that is not a release it is the go
+// command's pseudo-version, or (devel).
 func Number() string {
 	info, _ := debug.ReadBuildInfo()
 	return numberOf(info)
 }
 
-// String is the number with the commit, where that is known: 1.2.3 (0fb06c2b53d1).
+// String returns the number with the commit, if known: 1.2.3 (0fb06c2b53d1).
 func String() string {
 	info, _ := debug.ReadBuildInfo()
 	return stringOf(info)

@@ -1,26 +1,26 @@
-// Package agents reads the state of agent CLIs off their terminals: whether one is
-// working, asks something or waits for a prompt, and what stands in its input box. It
-// works by rules that are data, fixtures/agents, and is pure: callers bring the screen
-// and the program that runs there.
+// Package agents determines the state of agent CLIs from their terminals: whether one is
+// working, asking something or waiting for a prompt, and what its input box contains. Its
+// rules are data (fixtures/agents). The package is pure: callers supply the screen and the
+// program that runs there.
 //
 // # Rules
 //
-// A file has the names and packages of one program, by which its process is known,
-// and rules for versions of it from the oldest to the newest. Each set has only what
-// is new since the one before. All patterns are regular expressions, and are matched
-// with single rows without the blanks at their ends.
+// A file has the names and packages of one program, which identify its process, and rules
+// for its versions from the oldest to the newest. Each set of rules contains only what is
+// new since the previous one. All patterns are regular expressions, and are matched against
+// single rows without trailing blanks.
 //
-// The box is looked for from the bottom of the screen up, in each of its frames until
-// one is there: a row that matches bottom, then the rows of the box up to the next one
-// that matches top; without a top, rows that match more, up to one that matches first,
-// as the first row of a box must. The frame takes the first pad and the last inner
-// rows. The cursor must be in the box: no picture of one has it. A text at the cursor
-// that matches placeholder is none.
+// The box is searched for from the bottom of the screen up, trying each of its frames in
+// turn. It is a row that matches bottom and the rows above it, up to the next one that
+// matches top; without a top, rows that match more, up to one that matches first, as the
+// first row of a box must. The first pad and the last inner rows belong to the frame. The
+// cursor must be in the box, to exclude pictures of one. Text at the cursor that matches
+// placeholder does not count.
 //
-// A dialog is looked for where there is no box. One of the last rows matches end;
-// above it are its choices, and above those, up to start, what it asks.
+// If there is no box, a dialog is searched for. One of the last rows matches end; above it
+// are its choices, and above those, up to start, its question.
 //
-// What none of the rules matches is [Unknown]. Nothing is guessed.
+// If no rule matches, the state is [Unknown]. Nothing is guessed.
 package agents
 
 import (
@@ -37,25 +37,25 @@ import (
 	"tmuxmcp/fixtures"
 )
 
-// State is what an agent does.
+// State is what an agent is doing.
 type State string
 
-// The states.
+// States of agents.
 const (
 	Working State = "working"
-	Asks    State = "asks"    // a question or a dialog is up
-	Idle    State = "idle"    // it waits for a prompt
+	Asks    State = "asks"    // a question or a dialog is open
+	Idle    State = "idle"    // it is waiting for a prompt
 	Ended   State = "ended"   // the program has ended
 	Unknown State = "unknown" // no rule matches
 )
 
-// View is a terminal as it looks at one moment.
+// View is a terminal at one moment.
 type View struct {
 	Program
-	// Ended says that the program ran here, and has ended.
+	// Ended is set if the program ran here and has ended.
 	Ended bool
 	Title string
-	// Rows are the rows of the screen from its top. X and Y are the cursor's place.
+	// Rows are the rows of the screen from the top. X and Y are the cursor's position.
 	Rows []string
 	X, Y int
 }
@@ -63,29 +63,29 @@ type View struct {
 // Status is what a View shows.
 type Status struct {
 	State State
-	// Question and Choices are what a dialog asks, if State is Asks.
+	// Question and Choices are the contents of a dialog, if State is Asks.
 	Question string
 	Choices  []Choice
-	// Box is the input box; nil if none is there.
+	// Box is the input box; nil if there is none.
 	Box *Box
 }
 
-// Choice is an answer that a dialog offers, and the keys that pick it, by tmux's names.
+// Choice is an answer in a dialog, and the keys that choose it, by their tmux names.
 type Choice struct {
 	Keys  []string
 	Label string
 }
 
-// Box is an input box. Text is what is in it, less wrapping: a row for each line. A
-// Collapsed paste shows a note in place of its text. Row is that of the cursor, from the
-// top of the box.
+// Box is an input box. Text is its content without wrapping, one row per line. If Collapsed
+// is set, a paste is shown as a note instead of its text. Row is the cursor's row, counted
+// from the top of the box.
 type Box struct {
 	Text      string
 	Collapsed bool
 	Row       int
 }
 
-// Program is an agent CLI: its name, and its version where that is known.
+// Program is an agent CLI: its name and, if known, its version.
 type Program struct{ Name, Version string }
 
 type agent struct {
@@ -95,25 +95,25 @@ type agent struct {
 	Versions []Rules
 }
 
-// Rules are what is known of some versions of a program.
+// Rules are the rules for some versions of a program.
 type Rules struct {
-	// Since is the first of the versions.
+	// Since is the first of these versions.
 	Since string
-	// Queues says that the box takes a prompt while the agent is working.
+	// Queues is set if the box accepts prompts while the agent is working.
 	Queues bool
-	// IdleOnly are prompts that it takes only while it is idle.
+	// IdleOnly matches prompts that it accepts only while idle.
 	IdleOnly pattern `toml:"idle_only"`
 	// AfterCollapsed is typed after a paste that was collapsed.
 	AfterCollapsed string `toml:"after_collapsed"`
-	// Wrapped says what becomes of a collapsed paste, if the model gets more than its text.
+	// Wrapped describes what is added to a collapsed paste, if anything.
 	Wrapped string
-	// Changes are what the program changes in a prompt.
+	// Changes are changes that the program makes to a prompt.
 	Changes []struct {
 		Text pattern
 		Note string
 	}
-	// Refused are prompts that would not reach the model as they are. A command is one
-	// that the caller may mean.
+	// Refused are prompts that would not reach the model unchanged. A command is one that
+	// the caller may mean.
 	Refused []struct {
 		Text    pattern
 		Why     string
@@ -121,16 +121,16 @@ type Rules struct {
 	}
 
 	Box struct {
-		// Frames are how the program draws it: that can be its user's choice.
+		// Frames are the ways in which the program draws the box; its user may choose one.
 		Frames                 []Frame
 		First, More            pattern
 		Placeholder, Collapsed pattern
 	}
-	Working struct{ Title, Above, Below, Hint pattern } // Hint is a placeholder
+	Working struct{ Title, Above, Below, Hint pattern } // Hint matches a placeholder
 	Dialogs []struct{ End, Start, Choice, Side pattern }
 }
 
-// Frame is what is around an input box.
+// Frame is what surrounds an input box.
 type Frame struct {
 	Top, Bottom pattern
 	Pad, Inner  int
@@ -146,10 +146,10 @@ func (p *pattern) UnmarshalText(text []byte) (err error) {
 
 func (p pattern) matches(s string) bool { return p.Regexp != nil && p.MatchString(s) }
 
-// Matches reports whether a prompt has what the pattern describes.
+// Matches reports whether a prompt contains a match of the pattern.
 func (p pattern) Matches(s string) bool { return p.matches(s) }
 
-// group is a named group of a match.
+// group returns a named group of a match.
 func (p pattern) group(m []string, name string) string {
 	if i := p.SubexpIndex(name); i >= 0 {
 		return m[i]
@@ -182,7 +182,7 @@ func load(file string) (agent, error) {
 	if err := toml.Unmarshal(text, &a); err != nil {
 		return a, err
 	}
-	// Each set again, over the one before it.
+	// Decode each set again on top of the previous one.
 	var sets struct{ Versions []map[string]any }
 	if err := toml.Unmarshal(text, &sets); err != nil {
 		return a, err
@@ -200,7 +200,7 @@ func load(file string) (agent, error) {
 	return a, nil
 }
 
-// Names are the agents that there are rules for.
+// Names returns the agents that have rules.
 func Names() []string {
 	var names []string
 	for name := range all() {
@@ -210,8 +210,8 @@ func Names() []string {
 	return names
 }
 
-// Recognise returns the agent that a process is, by its executable and arguments; the
-// executable may be empty. A script counts as what its interpreter runs.
+// Recognise returns the agent that runs in a process, given its executable, which may be
+// empty, and its arguments. An interpreter counts as the script that it runs.
 func Recognise(executable string, args []string) (name string, ok bool) {
 	words := []string{executable}
 	if len(args) > 0 {
@@ -245,8 +245,9 @@ func program(file string) string {
 	return base
 }
 
-// RulesFor are the rules for a program: the newest that are not newer than it, or
-// the newest of all if its version is not known. Nil if it is no agent.
+// RulesFor returns the rules for a program: the newest that are not newer than its version,
+// or the newest of all if its version is unknown. It returns nil if the program is not an
+// agent.
 func RulesFor(p Program) *Rules {
 	sets := all()[p.Name].Versions
 	if len(sets) == 0 {
@@ -260,7 +261,7 @@ func RulesFor(p Program) *Rules {
 	return &sets[0]
 }
 
-// older compares versions by their numbers.
+// older reports whether version a is older than b, comparing their numbers.
 func older(a, b string) bool {
 	x, y := numbers(a), numbers(b)
 	return slices.Compare(x, y) < 0

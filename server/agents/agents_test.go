@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// screens are real ones, of real programs; in the lines before them is what they show.
+// screens returns real screens of real programs; the lines before them say what they show.
 func screens(t *testing.T) map[string]struct {
 	View
 	want string
@@ -101,8 +101,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// Whatever a screen shows, wherever the cursor is, reading it ends, and what is said fits
-// the state.
+// Whatever a screen shows, and wherever the cursor is, classifying it terminates, and the
+// result fits the state.
 func FuzzClassify(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.screen")
 	if err != nil {

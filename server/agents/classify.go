@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// How far from the bottom of the screen, or from the box, something is looked for.
+// How far from the bottom of the screen, or from the box, to search.
 const (
 	mostFooter  = 16 // rows below the box: suggestions, status lines
-	mostAbove   = 60 // rows above the box: what it does, tips, queued prompts
+	mostAbove   = 60 // rows above the box: current activity, tips, queued prompts
 	mostEnd     = 4  // rows from the end of a dialog
 	mostDialog  = 60
 	mostChoices = 24
 	mostAsked   = 600 // bytes of a question
 )
 
-// Classify reads what a terminal shows.
+// Classify determines what a terminal shows.
 func Classify(v View) Status {
 	r := RulesFor(v.Program)
 	switch {
@@ -48,8 +48,8 @@ func Classify(v View) Status {
 	return s
 }
 
-// box finds the input box that the cursor is in, the placeholder that it shows, its
-// first row and the row below it.
+// box finds the input box that the cursor is in. It returns the box, the placeholder that
+// it shows, its first row and the row below it.
 func (r *Rules) box(v View, rows []string) (box *Box, hint string, top, bottom int) {
 	end := 0
 	for _, f := range r.Box.Frames {
@@ -88,7 +88,7 @@ func (r *Rules) box(v View, rows []string) (box *Box, hint string, top, bottom i
 }
 
 // framed finds a box in a frame: its first row, the row after its last, and the row below
-// it. There is none if end is 0.
+// it. end is 0 if there is none.
 func (r *Rules) framed(f Frame, rows []string) (top, end, bottom int) {
 	least := max(1, len(rows)-mostFooter)
 	for bottom = len(rows) - 1; bottom >= least && !f.Bottom.matches(rows[bottom]); {
@@ -143,8 +143,8 @@ func (r *Rules) dialog(rows []string) (question string, choices []Choice, ok boo
 	return "", nil, false
 }
 
-// numbered are choices with a key each, the first of which is 1. Rows between them
-// describe them.
+// numbered returns choices that each have a key, beginning with 1. Rows between them are
+// descriptions.
 func numbered(p pattern, rows []string) (choices []Choice, first int) {
 	for i := len(rows) - 1; i >= max(0, len(rows)-mostDialog); i-- {
 		m := p.FindStringSubmatch(rows[i])
@@ -161,7 +161,7 @@ func numbered(p pattern, rows []string) (choices []Choice, first int) {
 	return nil, 0
 }
 
-// listed are choices that arrows go to, from the one that is marked.
+// listed returns choices that are reached with arrow keys from the marked one.
 func listed(p pattern, rows []string) (choices []Choice, first int) {
 	i := len(rows) - 1
 	for i >= 0 && rows[i] == "" {
@@ -195,7 +195,7 @@ func listed(p pattern, rows []string) (choices []Choice, first int) {
 // blanks separate choices in one row.
 var blanks = regexp.MustCompile(` {2,}`)
 
-// sideBySide are choices in one row, the first of which is marked at first.
+// sideBySide returns choices in one row, of which the first is marked initially.
 func sideBySide(p pattern, row string) (choices []Choice) {
 	m := p.FindStringSubmatch(row)
 	if m == nil {
@@ -207,8 +207,8 @@ func sideBySide(p pattern, row string) (choices []Choice) {
 	return choices
 }
 
-// asked is the text above the choices, from where the dialog begins. If it is long, its
-// end is kept: there is the question.
+// asked returns the text above the choices, from where the dialog begins. If it is long,
+// only its end is kept, which contains the question.
 func asked(start pattern, rows []string) string {
 	var lines []string
 	for i := len(rows) - 1; i >= max(0, len(rows)-mostDialog); i-- {

@@ -23,13 +23,13 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// The exit codes of Main.
+// Exit codes of Main.
 const (
 	exitFailed = 1 // the tool, or the server, failed
 	exitUsage  = 2 // the command line or the environment is wrong
 )
 
-// options are the flags.
+// options are the command-line flags.
 type options struct {
 	socketName, socketPath, tmux string
 	safety, toolsets             string
@@ -51,8 +51,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	// When the client has gone away, the write fails; the process must live on to
-	// clean up.
+	// If the client is gone, writes fail; the process must survive to clean up.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -63,7 +62,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &failed):
-		return exitFailed // it has been printed
+		return exitFailed // already printed
 	case errors.Is(err, syscall.EPIPE):
 		return exitFailed // the reader has seen enough
 	case errors.As(err, &usage):
@@ -77,7 +76,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// Command is the whole command, for its man page and completions.
+// Command returns the whole command, for its man page and completions.
 func Command() *cobra.Command {
 	var o options
 	root := &cobra.Command{
@@ -144,14 +143,15 @@ $XDG_RUNTIME_DIR/tmux-mcp, or /tmp/tmux-mcp-UID
 	return root
 }
 
-// leavePlugin goes home from the directory of a plugin, where clients of Agent Plugins
-// start the server: sessions start where the server is, and that is no place for them.
-// The clients set PLUGIN_ROOT; for a Codex of before them, the plugin does.
+// leavePlugin changes to the home directory if the working directory is that of a plugin.
+// Clients of Agent Plugins start the server there, but sessions start in the server's
+// directory, and a plugin's is not suitable. The clients set PLUGIN_ROOT; for Codex
+// versions that do not, the plugin does.
 func leavePlugin() {
 	root, err := os.Stat(os.Getenv("PLUGIN_ROOT"))
 	here, herr := os.Stat(".")
 	if err == nil && herr == nil && os.SameFile(root, here) {
-		_ = os.Chdir(os.Getenv("HOME")) // or it stays
+		_ = os.Chdir(os.Getenv("HOME")) // otherwise it stays
 	}
 }
 
@@ -165,7 +165,7 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// config is the environment's configuration, overridden by the flags.
+// config returns the environment's configuration, overridden by the flags.
 func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	env := os.Environ()
 	flags := cmd.Flags()
@@ -173,7 +173,8 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 		if o.socketName != "" && o.socketPath != "" {
 			return server.Config{}, usageError{errors.New("-L and -S exclude each other")}
 		}
-		// A flag replaces the variables, also for programs in a tmux server that starts.
+		// A flag replaces the variables, also for programs in a tmux server that is
+		// started.
 		env = server.WithoutSocket(env)
 	}
 	cfg, warnings, err := server.FromEnv(env)
@@ -225,8 +226,8 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	cfg.Pin = o.pin
 	cfg.Version = version.Number()
 	stderr := cmd.ErrOrStderr()
-	// A client reads the log of a server. The user of a command reads its output,
-	// which already has the tool's error.
+	// A server's log is read by its client. The user of a command reads its output, which
+	// contains the tool's error already.
 	serving := cmd == cmd.Root()
 	if !serving && o.logLevel == "" {
 		cfg.LogLevel = slog.LevelError
@@ -247,7 +248,7 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	case "-":
 		cfg.Audit = slog.New(slog.NewJSONHandler(stderr, nil))
 	default:
-		// It stays open for as long as the process runs.
+		// It stays open as long as the process runs.
 		file, err := os.OpenFile(o.auditLog, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 		if err != nil {
 			return cfg, usageError{fmt.Errorf("open the audit log: %w", err)}
@@ -265,7 +266,7 @@ func (o *options) server(cmd *cobra.Command) (*server.Server, error) {
 	return server.New(cfg)
 }
 
-// lister is a server that only lists its tools, and so needs no tmux.
+// lister returns a server that only lists its tools, and so does not need tmux.
 func (o *options) lister(cmd *cobra.Command) (*server.Server, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -309,8 +310,8 @@ func toolsCommand(o *options) *cobra.Command {
 	return c
 }
 
-// toolFailed says that a tool answered with an error, or doctor found a problem, which
-// has been printed.
+// toolFailed reports that a tool returned an error, or doctor found a problem, that has
+// already been printed.
 type toolFailed struct{}
 
 func (toolFailed) Error() string { return "the tool failed" }

@@ -14,28 +14,27 @@ import (
 	"tmuxmcp/internal/nearest"
 )
 
-// Binder is implemented by types that read their JSON themselves. The error says
-// what the value must be: "must be …".
+// Binder is implemented by types that decode their own JSON. The error says what the value
+// must be: "must be …".
 type Binder interface {
 	BindJSON(raw json.RawMessage) error
 }
 
-// Error is what is wrong with the arguments of a call.
+// Error describes what is wrong with the arguments of a call.
 type Error struct {
-	// Message names each argument that is wrong, and what it must be.
+	// Message names each wrong argument, and what it must be.
 	Message string
-	// Unknown are the arguments that the tool does not have.
+	// Unknown are arguments that the tool does not have.
 	Unknown []string
-	// Takes are the arguments that it has, where the first of the unknown ones is.
+	// Takes are the arguments that are valid where the first unknown one was given.
 	Takes []string
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Bind reads a call's arguments into the struct that into points to. It takes
-// what models send: numbers and flags as strings, objects and lists as JSON in a
-// string. Whatever it refuses is named, and no value is repeated: it may be a
-// secret.
+// Bind decodes a call's arguments into the struct that into points to. It accepts what
+// models send: numbers and flags as strings, objects and lists as JSON in a string. An
+// error names what was refused but never repeats a value, which may be a secret.
 func Bind(tool string, args json.RawMessage, into any) *Error {
 	b := argumentBinder{}
 	if len(args) == 0 {
@@ -58,8 +57,8 @@ func (b *argumentBinder) problem(path, format string, args ...any) {
 	b.problems = append(b.problems, path+" "+fmt.Sprintf(format, args...))
 }
 
-// object reads an object into a struct. The path is that of the object, empty
-// for the arguments themselves.
+// object decodes an object into a struct. path is that of the object, empty for the
+// arguments themselves.
 func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path string) {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(Unquoted(raw, '{'), &given); err != nil {
@@ -78,14 +77,14 @@ func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path strin
 		switch {
 		case ok && !IsNull(value):
 			b.value(target, f, value, at)
-		case ok && f.Default != "" && f.Type.Kind() == reflect.Pointer: // null has a meaning of its own
+		case ok && f.Default != "" && f.Type.Kind() == reflect.Pointer: // null has its own meaning
 		case f.Default != "":
 			b.value(target, f, json.RawMessage(f.Default), at)
 		case !f.Optional:
 			b.problem(at, "is required")
 		}
 	}
-	// In the order they were sent, so that the message is always the same.
+	// In the order in which they were sent, so that the message is always the same.
 	for _, name := range keysInOrder(Unquoted(raw, '{')) {
 		if _, ok := given[name]; !ok {
 			continue
@@ -103,7 +102,7 @@ func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path strin
 	}
 }
 
-// others are what models call arguments that have other names.
+// others maps names that models use to the arguments that they may mean.
 var others = map[string][]string{"text": {"keys", "patterns"}}
 
 func (b *argumentBinder) value(v reflect.Value, f Field, raw json.RawMessage, path string) {
@@ -174,7 +173,7 @@ func (b *argumentBinder) value(v reflect.Value, f Field, raw json.RawMessage, pa
 // IsNull reports whether a value is the JSON null.
 func IsNull(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "null" }
 
-// Unquoted is the JSON inside a JSON string, when that begins as expected.
+// Unquoted returns the JSON inside a JSON string if that begins with open, otherwise raw.
 func Unquoted(raw json.RawMessage, open byte) json.RawMessage {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
@@ -186,7 +185,7 @@ func Unquoted(raw json.RawMessage, open byte) json.RawMessage {
 	return raw
 }
 
-// ScalarText returns a string, or the digits of a number: an index may be either.
+// ScalarText returns a string or the digits of a number, since an index may be either.
 func ScalarText(raw json.RawMessage) (string, bool) {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -222,7 +221,7 @@ func numberOf(raw json.RawMessage) (float64, bool) {
 	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
-// keysInOrder are the keys of a JSON object as they stand in it.
+// keysInOrder returns the keys of a JSON object in their order.
 func keysInOrder(raw json.RawMessage) []string {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if _, err := dec.Token(); err != nil {
@@ -243,8 +242,7 @@ func keysInOrder(raw json.RawMessage) []string {
 	return keys
 }
 
-// Object is a JSON object, or the JSON of one in a string; an empty string is
-// the same as none.
+// Object is a JSON object, or one given as JSON in a string; an empty string means none.
 type Object map[string]json.RawMessage
 
 // BindJSON implements [Binder].
@@ -290,7 +288,7 @@ func jsonKind(raw json.RawMessage) string {
 	}
 }
 
-// Raw is any JSON object, kept as it is.
+// Raw is any JSON object, kept unchanged.
 type Raw json.RawMessage
 
 // JSONSchema implements [Schema].

@@ -23,7 +23,7 @@ type Field struct {
 	Enum     []string
 	Optional bool
 	Exact    bool // the tag exact
-	Unlisted bool // the tag unlisted: it is taken, and not in the schema of inputs
+	Unlisted bool // the tag unlisted: accepted, but not in the schema of inputs
 	min      *float64
 }
 
@@ -72,7 +72,7 @@ func FieldsOf(t reflect.Type) []Field {
 	return fields
 }
 
-// Elem is the type that a pointer points to, or the type itself.
+// Elem returns the type that a pointer points to, or the type itself.
 func Elem(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()
@@ -80,22 +80,21 @@ func Elem(t reflect.Type) reflect.Type {
 	return t
 }
 
-// Schema is implemented by types whose JSON schema does not follow from their Go
-// type.
+// Schema is implemented by types whose JSON schema does not follow from their Go type.
 type Schema interface {
-	// JSONSchema is the inside of a JSON object: `"type":"string"`.
+	// JSONSchema returns the inside of a JSON object, such as `"type":"string"`.
 	JSONSchema() string
 }
 
-// InputSchema is the JSON schema of a tool's arguments. The defaults, by property
-// and in JSON, go before the ones in the tags; nil adds none.
+// InputSchema returns the JSON schema of a tool's arguments. defaults, as JSON by property,
+// take precedence over those in the tags; it may be nil.
 func InputSchema(t reflect.Type, defaults map[string]string) json.RawMessage {
 	w := schemaWriter{input: true, defaults: defaults}
 	w.object(t)
 	return w.Bytes()
 }
 
-// OutputSchema is the JSON schema of a tool's structured content.
+// OutputSchema returns the JSON schema of a tool's structured content.
 func OutputSchema(t reflect.Type) json.RawMessage {
 	var w schemaWriter
 	w.object(t)
@@ -159,7 +158,7 @@ func (w *schemaWriter) field(f Field) {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// typ writes the schema of a type, without the braces around it.
+// typ writes the schema of a type without the enclosing braces.
 func (w *schemaWriter) typ(t reflect.Type, nullable bool) {
 	if s, ok := reflect.Zero(t).Interface().(Schema); ok {
 		w.WriteString(s.JSONSchema())
@@ -226,7 +225,7 @@ func (w *schemaWriter) json(v any) {
 	w.Write(text)
 }
 
-// Names are the names of a struct's properties, sorted.
+// Names returns the names of a struct's properties, sorted.
 func Names(t reflect.Type) []string {
 	var names []string
 	for _, f := range FieldsOf(t) {
@@ -236,7 +235,7 @@ func Names(t reflect.Type) []string {
 	return names
 }
 
-// Schema is the schema of the field's type and default.
+// Schema returns the schema of the field's type and default.
 func (f Field) Schema(input bool) json.RawMessage {
 	w := schemaWriter{input: input}
 	w.WriteByte('{')
@@ -245,7 +244,7 @@ func (f Field) Schema(input bool) json.RawMessage {
 	return w.Bytes()
 }
 
-// Marshal is json.Marshal without the escapes for HTML, which only cost bytes.
+// Marshal is json.Marshal without HTML escapes, which would only cost bytes.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// Command is a job that somebody waits for. It is for one goroutine.
+// Command is a job that somebody waits for. It must only be used by one goroutine.
 type Command struct {
 	*Job
-	follower *follower // nil when nothing is recorded
+	follower *follower // nil if nothing is recorded
 	revoked  bool
 }
 
-// Command makes the directory of a command. Visible is that its output will be read off
-// the screen, and not recorded. With resume, a recorder that waits in the pane goes on for it.
+// Command creates the directory of a command. If visible is set, its output will be read
+// off the screen instead of recorded. With resume, a recorder that is waiting in the pane
+// is used for it.
 func (f *Files) Command(at Place, visible, resume bool) (*Command, error) {
 	j, err := f.newJob(at, visible, resume)
 	if err != nil {
@@ -23,14 +24,14 @@ func (f *Files) Command(at Place, visible, resume bool) (*Command, error) {
 	return &Command{Job: j}, nil
 }
 
-// Write writes the files that a shell reads. With record, the command enters the
-// history of a shell that can be made to do so.
+// Write writes the files that a shell reads. With record, the command is added to the
+// history of shells that support this.
 func (c *Command) Write(shell Foreground, command string, record bool) error {
 	return c.write(shell.shell, shell.path, command, record)
 }
 
-// Record begins to read what will be recorded: by the command that [Command.Feed]
-// returns, which is for tmux's pipe-pane.
+// Record starts reading the recording, which is made by the command that [Command.Feed]
+// returns, for tmux's pipe-pane.
 func (c *Command) Record(sink Sink) error {
 	if c.resumed {
 		c.follower = follow(newReading(c.Job, sink))
@@ -43,8 +44,8 @@ func (c *Command) Record(sink Sink) error {
 	return nil
 }
 
-// Await makes a command of a job, to wait for its end. The sink gets its output from
-// the beginning, if it is recorded.
+// Await returns a command for a job, to wait for its end. The sink gets its output from the
+// beginning, if it is recorded.
 func (j *Job) Await(sink Sink) *Command {
 	c := &Command{Job: j}
 	if !j.visible {
@@ -53,40 +54,40 @@ func (j *Job) Await(sink Sink) *Command {
 	return c
 }
 
-// Resumed reports whether the recorder of an earlier command goes on.
+// Resumed reports whether the recorder of an earlier command is used.
 func (c *Command) Resumed() bool { return c.resumed }
 
-// Recorded reports whether the output is recorded, and not read off the screen.
+// Recorded reports whether the output is recorded instead of read off the screen.
 func (c *Command) Recorded() bool { return c.follower != nil }
 
-// Ended gets the exit status when the recording has come to the second mark.
+// Ended returns a channel that gets the exit status from the recording's second mark.
 func (c *Command) Ended() <-chan int { return c.follower.recorded }
 
-// Over is closed when nothing more will be recorded.
+// Over returns a channel that is closed when nothing more will be recorded.
 func (c *Command) Over() <-chan struct{} { return c.follower.over }
 
-// Read is closed when what was recorded at first has been read.
+// Read returns a channel that is closed when everything recorded at first has been read.
 func (c *Command) Read() <-chan struct{} { return c.follower.read }
 
-// Came is how many recorded bytes have been read so far, marks and all.
+// Came returns how many recorded bytes have been read so far, including marks.
 func (c *Command) Came() int64 { return c.follower.came.Load() }
 
-// Missed reports, after [Command.Close], whether output was dropped before it was read, or may
-// look different in the pane, whose terminal is tty or, if it is gone, "".
+// Missed reports, after [Command.Close], whether output was dropped before it was read, or
+// may look different in the pane. tty is the pane's terminal, or "" if it is gone.
 func (c *Command) Missed(tty string) bool {
 	return c.follower != nil && (c.follower.lost.Load() || !c.follower.transcript.holds(c.size(tty)))
 }
 
-// Close ends the reading, and gives the sink the rest. The recorder goes on.
+// Close stops reading, and gives the sink the rest. The recorder keeps running.
 func (c *Command) Close() {
 	if c.follower != nil {
 		c.follower.end(false)
 	}
 }
 
-// Finish is Close for a command whose pane prints no more: the sink gets all of what tmux
-// has read. It reports whether that is proven: the recorder has come to the end, or waits
-// for more in a pane whose program has ended.
+// Finish is Close for a command whose pane will print no more: the sink gets everything
+// that tmux has read. It reports whether that is proven: the recorder has reached the end,
+// or is waiting for more in a pane whose program has ended.
 func (c *Command) Finish(limit time.Duration) bool {
 	if c.follower == nil {
 		return false
@@ -104,7 +105,7 @@ func (c *Command) Finish(limit time.Duration) bool {
 	return all
 }
 
-// EndRecording ends the recorder, and returns when it has ended.
+// EndRecording ends the recorder, and returns once it has ended.
 func (c *Command) EndRecording(limit time.Duration) {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if _, began := c.recorder(); began && !c.Recording() {
@@ -114,8 +115,8 @@ func (c *Command) EndRecording(limit time.Duration) {
 	}
 }
 
-// Leave says that this server does not wait for the end of the command any longer. Then
-// the shell that runs it ends the recorder, or it has ended before and this does.
+// Leave declares that this server no longer waits for the end of the command. Then the
+// shell that runs it will end the recorder; if the command has already ended, Leave does.
 func (c *Command) Leave() {
 	os.Remove(c.path("run"))
 	if c.Look().Phase >= Ended {
@@ -132,8 +133,8 @@ func (c *Command) Begun() bool {
 	return err == nil && !c.revoked
 }
 
-// Revoke keeps the command from beginning, unless it has. It reports whether the
-// command is revoked.
+// Revoke keeps the command from beginning, unless it has begun already. It reports whether
+// the command is revoked.
 func (c *Command) Revoke() bool {
 	if !c.revoked && !c.Begun() {
 		f, err := os.OpenFile(c.path("begun"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -145,9 +146,8 @@ func (c *Command) Revoke() bool {
 	return c.revoked
 }
 
-// Remove removes the files. Nobody waits for that: it takes milliseconds on some file
-// systems, and a command that was answered cannot begin again. But nobody finds the job
-// any more.
+// Remove removes the files in the background: this takes milliseconds on some file systems,
+// and a command that was answered cannot begin again. The job can no longer be found.
 func (j *Job) Remove() {
 	os.Remove(j.path("job"))
 	go remove(j.dir)

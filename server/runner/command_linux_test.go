@@ -74,7 +74,7 @@ func fed(t *testing.T, c *Command, shell string) (in io.WriteCloser, done <-chan
 	return in, ended
 }
 
-// recording makes a command that is to be recorded.
+// recording returns a command to be recorded.
 func recording(t *testing.T, f *Files) (*Command, *keeper) {
 	t.Helper()
 	c, err := f.Command(Place{Columns: 80, Rows: 24}, false, false)
@@ -85,7 +85,8 @@ func recording(t *testing.T, f *Files) (*Command, *keeper) {
 	return c, lines
 }
 
-// awaitsInput waits until the recorder waits: ksh overlooks a signal that comes just before.
+// awaitsInput waits until the recorder is waiting: ksh misses a signal that comes just
+// before.
 func awaitsInput(t *testing.T, c *Command) {
 	t.Helper()
 	testtool.Eventually(t, "the recorder waits for output", func() bool {
@@ -95,8 +96,8 @@ func awaitsInput(t *testing.T, c *Command) {
 	})
 }
 
-// TestTheRecorder: in each shell that may be tmux's /bin/sh, it records all and ends
-// with its input, when it is stopped, and after the command has said that it ended.
+// TestTheRecorder: in each shell that may be tmux's /bin/sh, it records everything and ends
+// with its input, when it is stopped, and after the command has reported its end.
 func TestTheRecorder(t *testing.T) {
 	f := ownFiles(t)
 	t.Run("bounded", func(t *testing.T) {
@@ -144,7 +145,8 @@ func TestTheRecorder(t *testing.T) {
 				t.Errorf("it ended %v after the command: output may still come", took)
 			}
 
-			// The command may have ended before there is one to tell, and a server may wait for it.
+			// The command may have ended before there is one to tell, and a server may wait
+			// for it.
 			c, _ = recording(t, f)
 			ok(t, os.WriteFile(c.path("status"), []byte("0  \n"), 0o600))
 			_, done = fed(t, c, shell)
@@ -174,8 +176,8 @@ func TestTheRecorder(t *testing.T) {
 	}
 }
 
-// TestOneRecorderRestsInAPane: nothing is left of one that rested when another begins to, as somebody
-// closed its pipe, and of none once the files are closed.
+// TestOneRecorderRestsInAPane: a resting recorder whose pipe somebody closed is gone when
+// another one begins to rest, and none is left once the files are closed.
 func TestOneRecorderRestsInAPane(t *testing.T) {
 	f := ownFiles(t)
 	for range 3 {
@@ -190,7 +192,7 @@ func TestOneRecorderRestsInAPane(t *testing.T) {
 	testtool.Eventually(t, "none rests", func() bool { return len(jobsIn(home)) == 0 })
 }
 
-// theRecorderIsBounded: of endless output the last is kept, and the reader knows.
+// theRecorderIsBounded: of endless output the end is kept, and the reader knows.
 func theRecorderIsBounded(t *testing.T, f *Files) {
 	c, _ := recording(t, f)
 	c.Close() // nobody reads
@@ -225,7 +227,7 @@ func theRecorderIsBounded(t *testing.T, f *Files) {
 	}
 }
 
-// TestReadingLags: a reader knows that parts were removed before it came to them.
+// TestReadingLags: a reader notices that parts were removed before it got to them.
 func TestReadingLags(t *testing.T) {
 	f := ownFiles(t)
 	j, err := f.newJob(here(), false, false)
@@ -248,7 +250,7 @@ func TestReadingLags(t *testing.T) {
 	}
 }
 
-// workedIn reports whether a process has a directory, which was removed, as its own.
+// workedIn reports whether a removed directory is the working directory of a process.
 func workedIn(dir string) bool {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	return slices.ContainsFunc(links, func(link string) bool {
@@ -257,8 +259,8 @@ func workedIn(dir string) bool {
 	})
 }
 
-// TestLookingWakesNobody: a wait for a command looks whether that is recorded, and must not
-// wake itself.
+// TestLookingWakesNobody: a wait for a command checks whether it is recorded, and must not
+// wake itself by that.
 func TestLookingWakesNobody(t *testing.T) {
 	f := ownFiles(t)
 	c, _ := recording(t, f)

@@ -16,22 +16,22 @@ import (
 	"time"
 )
 
-// The files of a command are named by what was typed into a shell, and a shell
-// may use those names late: when it gets to read the line, when the command ends
-// after its timeout, when someone recalls the line from the history. So nobody
-// else may ever be able to make files by these names:
+// The files of a command are named in what is typed into a shell, and a shell may use these
+// names late: when it gets to read the line, when the command ends after its timeout, or
+// when someone recalls the line from the history. So nobody else may ever be able to create
+// files with these names:
 //
-//   - They are in a directory of the user alone, the home. It is made once and
-//     never removed, so that its name never becomes free in the public directory
+//   - They are in a directory that belongs to the user alone, the home. It is created once
+//     and never removed, so that its name never becomes available in the public directory
 //     around it. It is checked at every use, with all directories above it.
-//   - In it each command has a directory with a random name, which is also the id
-//     of the job (job.go). No name is ever used twice.
+//   - In it each command has a directory with a random name, which is also the id of the
+//     job (job.go). No name is ever used twice.
 //
-// A directory outlives the server that made it, so that another one finds the job.
-// Who removes it, and when: sweep.go.
+// A directory outlives the server that created it, so that another server finds the job.
+// For who removes it, and when, see sweep.go.
 
-// ErrNoHome is that no directory can hold the files of commands, because none of the
-// places for it is the user's alone.
+// ErrNoHome means that no directory can hold the files of commands, because none of the
+// candidates belongs to the user alone.
 var ErrNoHome = errors.New("no private directory for the files of a command")
 
 // NoSpace reports whether an error means that a disk, or the user's quota, is full.
@@ -39,7 +39,8 @@ func NoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// NoSpace returns the directory of a job's file if there is no space in it.
+// NoSpace reports whether there is no space for the job's files, and returns the directory
+// that holds the job.
 func (j *Job) NoSpace() (dir string, is bool) {
 	probe := j.path("probe")
 	err := os.WriteFile(probe, make([]byte, 4<<10), 0o600)
@@ -47,23 +48,22 @@ func (j *Job) NoSpace() (dir string, is bool) {
 	return filepath.Dir(j.dir), NoSpace(err)
 }
 
-// Files is where a server keeps the files of its commands. The zero Files
-// finds its home at the first use.
+// Files is where a server keeps its commands' files. The zero Files is ready to use.
 type Files struct {
 	mu   sync.Mutex
 	home string
-	kept *os.File // home itself
+	kept *os.File // the open home
 
 	turns Turns // of this server's commands, by pane
 
 	resting map[Place]resting   // by pane
-	closing map[Place]time.Time // when recorders were ended that rested
+	closing map[Place]time.Time // when recorders that were resting were ended
 }
 
-// jobID is the form of a job's id.
+// jobID matches a job's id.
 var jobID = regexp.MustCompile(`^j[a-z2-7]{12}$`)
 
-// command makes a directory for one command.
+// command creates a directory for one command.
 func (f *Files) command() (dir string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -79,7 +79,7 @@ func (f *Files) command() (dir string, err error) {
 	return "", fmt.Errorf("make a directory for the command: %w", err)
 }
 
-// find makes sure of the home.
+// find makes sure that there is a home.
 func (f *Files) find() error {
 	if f.home != "" && checkHome(f.home) == nil && isDir(f.home, f.kept) {
 		return nil
@@ -88,8 +88,9 @@ func (f *Files) find() error {
 	return f.open()
 }
 
-// Take waits, for at most limit, until no other command runs in a pane, of this server or of
-// another one of this user. ok is false when one still does, and waited is true when one did.
+// Take waits, for at most limit, until no other command runs in a pane, from this server or
+// another server of this user. ok is false if one still does, and waited is true if one
+// did.
 func (f *Files) Take(ctx context.Context, at Place, limit time.Duration) (release func(), waited, ok bool) {
 	begun, pane := time.Now(), fmt.Sprint(at.Server, at.Started, at.Pane)
 	leave, waited, ok := f.turns.Take(ctx, pane, limit)
@@ -104,7 +105,7 @@ func (f *Files) Take(ctx context.Context, at Place, limit time.Duration) (releas
 	return func() { unlock(); leave() }, waited || others, true
 }
 
-// locks opens the file whose bytes are locked by who runs a command in a pane.
+// locks opens the file whose bytes are locked by those who run a command in a pane.
 func (f *Files) locks() (*os.File, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,32 +115,32 @@ func (f *Files) locks() (*os.File, error) {
 	return os.OpenFile(filepath.Join(f.home, "turns"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 }
 
-// newDir is a name for the directory of a command.
+// newDir returns a name for the directory of a command.
 func newDir(home string) string {
 	return filepath.Join(home, "j"+strings.ToLower(rand.Text()[:12]))
 }
 
-// remove removes the directory of a command, under another name: a shell that has not quite
-// ended the command would else make files in it meanwhile.
+// remove removes the directory of a command after renaming it: otherwise a shell that has
+// not quite ended the command would create files in it meanwhile.
 func remove(dir string) {
 	if aside := newDir(filepath.Dir(dir)); os.Rename(dir, aside) == nil {
 		dir = aside
 	}
-	for range 5 { // what is left after all is swept
+	for range 5 { // whatever is left is swept later
 		if os.RemoveAll(dir) == nil {
 			return
 		}
-		time.Sleep(50 * time.Millisecond) // a recorder that has just begun makes files in it
+		time.Sleep(50 * time.Millisecond) // a recorder that has just begun creates files in it
 	}
 }
 
-// open finds the first home that can be used.
+// open finds the first usable home.
 func (f *Files) open() error {
 	var refusals []string
 	for _, home := range homes() {
 		err := makeHome(home)
 		if err == nil {
-			// Cleaners of temporary directories leave a locked directory alone.
+			// Cleaners of temporary directories skip locked directories.
 			f.home, f.kept = home, lockDir(home)
 			return nil
 		}
@@ -148,14 +149,14 @@ func (f *Files) open() error {
 	return fmt.Errorf("%w: %s", ErrNoHome, strings.Join(refusals, "; "))
 }
 
-// Home is the directory that holds the files, once there is any.
+// Home returns the directory that holds the files, or "" if there is none yet.
 func (f *Files) Home() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.home
 }
 
-// Close ends the use of the home. Jobs stay in it.
+// Close stops using the home. Jobs stay in it.
 func (f *Files) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -170,7 +171,7 @@ func (f *Files) release() {
 	f.home, f.kept = "", nil
 }
 
-// lockDir opens and locks a directory; nil, a closed file, if it cannot.
+// lockDir opens and locks a directory; if it cannot, it returns nil, like a closed file.
 func lockDir(dir string) *os.File {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil || syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil {
@@ -180,7 +181,7 @@ func lockDir(dir string) *os.File {
 	return f
 }
 
-// isDir reports whether a name is that of an open directory.
+// isDir reports whether path names an open directory.
 func isDir(path string, f *os.File) bool {
 	named, err := os.Lstat(path)
 	if err != nil {
@@ -190,16 +191,15 @@ func isDir(path string, f *os.File) bool {
 	return err == nil && os.SameFile(named, opened)
 }
 
-// plainPath is a path that needs no quotes in any shell, and leaves the typed line
-// short.
+// plainPath matches a path that is short and needs no quotes in any shell.
 var plainPath = regexp.MustCompile(`^/[A-Za-z0-9/._-]{0,100}$`)
 
-// homes are the directories that may be the home, in the order of preference.
+// homes returns the candidates for the home, in order of preference.
 func homes() []string {
 	var homes []string
 	add := func(base, name string) {
-		// The path is that of no symbolic link, so that only the directories on it
-		// matter. One that needs quotes is not for lines that are typed.
+		// Resolve symbolic links, so that only the directories on the path matter. A path
+		// that needs quotes is not suitable for typing.
 		if path, err := filepath.EvalSymlinks(base); err == nil && plainPath.MatchString(path) {
 			homes = append(homes, filepath.Join(path, name))
 		}
@@ -220,7 +220,7 @@ func homes() []string {
 	return homes
 }
 
-// makeHome makes the home if it is not there, and checks it.
+// makeHome creates the home if necessary, and checks it.
 func makeHome(home string) error {
 	if err := checkAbove(home); err != nil {
 		return err
@@ -231,8 +231,8 @@ func makeHome(home string) error {
 	return checkHome(home)
 }
 
-// checkHome says why a directory cannot be the home: it is not the user's alone,
-// or someone else could rename it and put another into its place.
+// checkHome returns an error if a directory cannot be the home: it does not belong to the
+// user alone, or someone else could rename it and put another in its place.
 func checkHome(home string) error {
 	info, err := os.Lstat(home)
 	if err != nil {
@@ -244,8 +244,8 @@ func checkHome(home string) error {
 	return checkAbove(home)
 }
 
-// checkAbove reports whether someone else could rename a file, or make it first and
-// keep it, in the directories above it.
+// checkAbove reports whether someone else could rename a file, or create it first and keep
+// it, in the directories above it.
 func checkAbove(path string) error {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		info, err := os.Lstat(dir)
@@ -267,7 +267,7 @@ func checkAbove(path string) error {
 	}
 }
 
-// private says why a directory is not the user's alone.
+// private returns an error if a directory does not belong to the user alone.
 func private(info fs.FileInfo) error {
 	owner := ownerOf(info)
 	switch {
@@ -283,7 +283,7 @@ func private(info fs.FileInfo) error {
 	return nil
 }
 
-// ownerOf is the uid of a file's owner, or none.
+// ownerOf returns the uid of a file's owner, or -1.
 func ownerOf(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Uid)
@@ -292,7 +292,7 @@ func ownerOf(info fs.FileInfo) int {
 }
 
 // outside reports whether a uid stands for all users that do not exist in this user
-// namespace. In a sandbox that is how root's directories look.
+// namespace. In a sandbox, root's directories look like that.
 func outside(uid int) bool {
 	overflow, err := os.ReadFile("/proc/sys/kernel/overflowuid")
 	if err != nil || strings.TrimSpace(string(overflow)) != strconv.Itoa(uid) {

@@ -10,7 +10,7 @@ import (
 	"tmuxmcp/internal/test/testtool"
 )
 
-// ownTemp makes a directory the temporary one, and returns where the home in it
+// ownTemp creates a temporary directory for the test, and returns where the home in it
 // should be.
 func ownTemp(t *testing.T, mode os.FileMode) (tmp, home string) {
 	t.Helper()
@@ -28,7 +28,7 @@ func ownTemp(t *testing.T, mode os.FileMode) (tmp, home string) {
 	return tmp, filepath.Join(tmp, filepath.Base(homes()[0]))
 }
 
-// ownFiles are those of a temporary directory of their own.
+// ownFiles returns Files in a separate temporary directory.
 func ownFiles(t *testing.T) *Files {
 	t.Helper()
 	ownTemp(t, 0o700)
@@ -73,7 +73,7 @@ func TestRunFilesAreTheUsersAlone(t *testing.T) {
 	f.Close()
 }
 
-// TestRunFilesRefuseAForeignHome: whoever makes the home first, or can rename it.
+// TestRunFilesRefuseAForeignHome: whoever created the home first, or can rename it.
 func TestRunFilesRefuseAForeignHome(t *testing.T) {
 	const stranger = 65534
 	public := os.ModeSticky | 0o777

@@ -13,8 +13,8 @@ import (
 	"tmuxmcp/internal/procstat"
 )
 
-// ForegroundOf finds the program that reads what is typed into a pane: the
-// leader of the process group in the foreground of the pane's terminal.
+// ForegroundOf finds the program that reads what is typed into a pane: the leader of the
+// foreground process group of the pane's terminal.
 func ForegroundOf(pid int, tty, command string) (Foreground, error) {
 	first, err := procstat.Of(pid)
 	if err != nil {
@@ -54,8 +54,8 @@ func ForegroundOf(pid int, tty, command string) (Foreground, error) {
 	return fg, nil
 }
 
-// readsLines reports whether a shell that edits no line waits for one, and not for a
-// child, nor, as far as the system lets us see what it reads, in its builtin read.
+// readsLines reports whether a shell without line editing is waiting for a line, and not
+// for a child nor, as far as the system shows what it reads, in its builtin read.
 func (d *dialect) readsLines(proc string) bool {
 	where, _ := os.ReadFile(proc + "wchan")
 	call, _ := os.ReadFile(proc + "syscall") // number, arguments…
@@ -65,7 +65,7 @@ func (d *dialect) readsLines(proc string) bool {
 }
 
 // unseenPrompt reports whether the prompt is printed elsewhere, or the one that the shell
-// was started with is empty or a word. Those of start-up files are not known.
+// was started with is empty or a word. Prompts set by start-up files are not known.
 func (f Foreground) unseenPrompt() bool {
 	proc := "/proc/" + strconv.Itoa(f.PID)
 	for _, fd := range []string{"1", "2"} {
@@ -82,8 +82,8 @@ func (f Foreground) unseenPrompt() bool {
 	return false
 }
 
-// runningIn names what runs in a subshell or script: the program it has started,
-// if it has.
+// runningIn returns the name of what runs in a subshell or script: the program that it has
+// started, if any.
 func runningIn(pid int, shell string) string {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(pid)
 	children, _ := os.ReadFile(dir + "/children")
@@ -99,7 +99,7 @@ func runningIn(pid int, shell string) string {
 	return "a command or script of " + shell
 }
 
-// openTerminal opens a terminal, and nothing but that which the pane's process is on.
+// openTerminal opens a terminal, provided that the pane's process is on it.
 func openTerminal(pid int, tty string) (fd int, err error) {
 	first, err := procstat.Of(pid)
 	if err != nil {
@@ -115,11 +115,12 @@ func openTerminal(pid int, tty string) (fd int, err error) {
 	return unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 }
 
-// MostLine is how many bytes of a line, without its end, a terminal keeps that gathers lines for its
-// program: N_TTY_BUF_SIZE in Linux's n_tty.c, less one. What is typed beyond is lost.
+// MostLine is how many bytes of a line, without its end, are kept by a terminal that
+// gathers lines for its program: N_TTY_BUF_SIZE in Linux's n_tty.c, less one. Anything
+// typed beyond is lost.
 const MostLine = 4095
 
-// CutsLines reports whether the terminal of a pane gathers lines, as far as that is known.
+// CutsLines reports whether the terminal of a pane gathers lines, if that is known.
 func CutsLines(pid int, tty string) bool {
 	fd, err := openTerminal(pid, tty)
 	if err != nil {
@@ -130,9 +131,9 @@ func CutsLines(pid int, tty string) bool {
 	return err == nil && t.Lflag&unix.ICANON != 0
 }
 
-// readTerminal reads the settings of a terminal: whether they are those of the shell's
-// line editor, and else whether the terminal itself edits a line that it shows. read is
-// whether all that was typed has been read.
+// readTerminal reads the settings of a terminal, and sets f.editing if they are those of
+// the shell's line editor. plain reports whether the terminal itself edits and echoes a
+// line, and read whether everything that was typed has been read.
 func (f *Foreground) readTerminal(pid int, tty string) (plain, read bool) {
 	f.Interrupt = ctrlC
 	fd, err := openTerminal(pid, tty)
@@ -154,9 +155,9 @@ func (f *Foreground) readTerminal(pid int, tty string) (plain, read bool) {
 	return local(unix.ICANON) && local(unix.ECHO), err == nil && unread == 0
 }
 
-// editor reports whether a terminal that neither gathers lines nor shows what is typed
-// is as this shell's line editor leaves it. A builtin that reads a key in secret leaves
-// the rest alone: seen in bash 5.2, zsh 5.9, fish 3.6, ksh93u+m, mksh 59 and busybox 1.35.
+// editor reports whether a terminal that neither gathers lines nor echoes is set as this
+// shell's line editor leaves it. A builtin that reads a key without echo leaves the other
+// settings alone: seen in bash 5.2, zsh 5.9, fish 3.6, ksh93u+m, mksh 59 and busybox 1.35.
 func (d *dialect) editor(input, local uint32) bool {
 	switch d.state {
 	case returnsStay:
@@ -171,8 +172,8 @@ func (d *dialect) editor(input, local uint32) bool {
 	return true
 }
 
-// Reaches returns why the program cannot read the files of a command: it runs as
-// another user than root, or sees other files. What cannot be known is taken for nil.
+// Reaches returns why the program cannot read the files of a command: it runs as another
+// user than root, or sees other files. It returns nil if that is unknown.
 func (f Foreground) Reaches(c *Command) error {
 	path := c.path("run")
 	proc := "/proc/" + strconv.Itoa(f.PID)

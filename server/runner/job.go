@@ -18,8 +18,8 @@ import (
 
 // Place is where a job runs.
 type Place struct {
-	// Socket, Server and Started are a tmux server: its socket, its process, and when
-	// that began. Pane is the id of the pane in it, and Pid its first process.
+	// Socket, Server and Started identify a tmux server: its socket, its process, and when
+	// that began. Pane is the id of a pane in it, and Pid the pane's first process.
 	Socket  string
 	Server  int
 	Started int64 // in seconds since 1970
@@ -33,19 +33,20 @@ type Place struct {
 	Odd bool
 }
 
-// On reports whether the place is on the same tmux server as another one.
+// On reports whether both places are on the same tmux server.
 func (p Place) On(other Place) bool {
 	return p.Socket == other.Socket && p.Server == other.Server && p.Started == other.Started
 }
 
-// Resized reports whether the terminal of the pane is known to have another size than the pane had.
+// Resized reports whether the terminal of the pane is known to have a different size from
+// the pane's.
 func (p Place) Resized(tty string) bool {
 	columns, rows := p.size(tty)
 	return columns != p.Columns || rows != p.Rows
 }
 
-// size returns the size of the pane's terminal; that which the pane had if it is not known. Tmux
-// changes it a quarter of a second after the pane's at most.
+// size returns the size of the pane's terminal, or the recorded size if it is unknown. tmux
+// changes it at most a quarter of a second after the pane's.
 func (p Place) size(tty string) (columns, rows int) {
 	fd, err := openTerminal(p.Pid, tty)
 	if err != nil {
@@ -59,20 +60,20 @@ func (p Place) size(tty string) (columns, rows int) {
 	return int(size.Col), int(size.Row)
 }
 
-// Job is a command that was given to a shell, by this server or another one.
+// Job is a command that this server or another one gave to a shell.
 type Job struct {
 	Place
 	At time.Time // when
 	// owner is the process of the server that typed it.
 	owner int
-	// resting is set for a recorder that waits for the next command (rest.go).
+	// resting is set for a recorder that is waiting for the next command (rest.go).
 	resting bool
-	// resumed is set if a recorder was already there.
+	// resumed is set if an existing recorder was used.
 	resumed bool
 	script
 }
 
-// jobFile is what the file "job" holds.
+// jobFile is the content of the file "job".
 type jobFile struct {
 	Place
 	At      time.Time
@@ -80,24 +81,24 @@ type jobFile struct {
 	Token   string
 	Visible bool
 	Resting bool
-	// Space is the name of the PID namespace that the numbers are of.
+	// Space is the name of the PID namespace to which the numbers belong.
 	Space string
 }
 
-// ID names the job.
+// ID returns the job's id.
 func (j *Job) ID() string { return filepath.Base(j.dir) }
 
-// Visible reports whether the output is not recorded, but on the screen.
+// Visible reports whether the output is on the screen instead of recorded.
 func (j *Job) Visible() bool { return j.visible }
 
-// Text is the first bytes of the command.
+// Text returns the first bytes of the command.
 func (j *Job) Text() string {
 	text, _ := readOwn(j.path("command"), 1000)
 	return strings.ToValidUTF8(strings.TrimSpace(string(text)), "")
 }
 
-// newJob makes the directory of a job, with the file that describes it; or it takes that of
-// a recorder that waits for it.
+// newJob creates the directory of a job with the file that describes it, or takes over the
+// directory of a recorder that is waiting for it.
 func (f *Files) newJob(at Place, visible, resume bool) (j *Job, err error) {
 	dir, resumed := "", false
 	if resume {
@@ -123,9 +124,10 @@ func (f *Files) newJob(at Place, visible, resume bool) (j *Job, err error) {
 	return j, nil
 }
 
-// describe writes the file that describes a job. A server that is killed meanwhile leaves the
-// description that was there, or an empty one. A new one is at any time under one of two names: to
-// rename it over the old one would take longer than a short command, as ext4 then writes it to the disk.
+// describe writes the file that describes a job. A server that is killed meanwhile leaves
+// the previous description, or an empty one. A new one always has one of two names:
+// renaming it over the old one would take longer than a short command, as ext4 then writes
+// it to the disk.
 func (j *Job) describe() error {
 	text, err := json.Marshal(jobFile{j.Place, j.At, j.owner, j.token, j.visible, j.resting, pidSpace()})
 	if err != nil {
@@ -142,14 +144,14 @@ func (j *Job) describe() error {
 	return os.Rename(name+".new", name)
 }
 
-// noStatus is in the file "status" until the command has ended. Its bytes are overwritten in
-// their place, which takes no more space of a disk that is full by then.
+// noStatus is the content of the file "status" until the command has ended. It is
+// overwritten in place, which takes no more space if the disk is full by then.
 const noStatus = "   \n"
 
 // ErrNoJob is returned for an id that no job has.
 var ErrNoJob = errors.New("no such job")
 
-// Find finds a job of this user's by its id.
+// Find finds a job of this user by its id.
 func Find(id string) (*Job, error) {
 	if !jobID.MatchString(id) {
 		return nil, ErrNoJob
@@ -162,15 +164,15 @@ func Find(id string) (*Job, error) {
 	return nil, ErrNoJob
 }
 
-// mostListed bounds how many directories are looked at.
+// mostListed bounds the number of directories that are looked at.
 const mostListed = 2000
 
-// Jobs are the jobs of this user's on a tmux server that have begun, the newest first.
+// Jobs returns this user's jobs on a tmux server that have begun, newest first.
 func Jobs(on Place) []*Job {
 	return slices.DeleteFunc(described(on), func(j *Job) bool { return j.resting || j.Look().Phase == Waiting })
 }
 
-// described are all jobs on a tmux server, the newest first, and recorders that rest.
+// described returns all jobs on a tmux server, newest first, including resting recorders.
 func described(on Place) (jobs []*Job) {
 	for _, home := range homes() {
 		for _, id := range jobsIn(home) {
@@ -196,7 +198,7 @@ func jobsIn(home string) (ids []string) {
 	return ids
 }
 
-// load reads what describes a job.
+// load reads the description of a job.
 func load(home, id string) (*Job, error) {
 	if err := checkHome(home); err != nil {
 		return nil, err
@@ -231,23 +233,23 @@ func load(home, id string) (*Job, error) {
 // Phase is what has become of a job.
 type Phase int
 
-// The phases of a job.
+// Phases of a job.
 const (
-	Waiting Phase = iota // it has not begun; maybe it never will
+	Waiting Phase = iota // it has not begun, and perhaps never will
 	Running
 	Ended
-	Lost // what ran it was killed, and its status is not known
+	Lost // what ran it was killed, and its status is unknown
 )
 
-// State is a phase, with the exit status of a job that has ended, and when that or the
-// last sign of life was.
+// State is a phase, with the exit status of a job that has ended, and the time of its end
+// or of its last sign of life.
 type State struct {
 	Phase  Phase
 	Status int
 	At     time.Time
 }
 
-// Look finds out the state of a job, without tmux.
+// Look determines the state of a job without asking tmux.
 func (j *Job) Look() State {
 	s, open := j.written()
 	if !open {
@@ -274,7 +276,7 @@ func (j *Job) Look() State {
 	return State{Phase: Lost, At: last}
 }
 
-// written returns what the files "begun" and "status" say. open is true when the job has
+// written returns what the files "begun" and "status" say. open is true if the job has
 // begun and nothing says that it has ended.
 func (j *Job) written() (s State, open bool) {
 	info, err := os.Lstat(j.path("begun"))
@@ -296,11 +298,10 @@ func (j *Job) written() (s State, open bool) {
 	return s, false
 }
 
-// revoked is in the file "begun" of a command that will not run.
+// revoked is the content of the file "begun" of a command that will not run.
 const revoked = "-"
 
-// alive reports whether the process that runs the command, or at least its shell, is
-// there.
+// alive reports whether the process that runs the command, or at least its shell, exists.
 func (j *Job) alive() bool {
 	if there, known := j.process(); known {
 		return there
@@ -308,21 +309,21 @@ func (j *Job) alive() bool {
 	return !Gone(j.Shell)
 }
 
-// attended reports whether the server that typed the command still waits for it.
+// attended reports whether the server that typed the command is still waiting for it.
 func (j *Job) attended() bool {
 	_, err := os.Lstat(j.path("run"))
 	return err == nil && !Gone(j.owner)
 }
 
-// pidSpace is the name of the PID namespace of this process, if it has one.
+// pidSpace returns the name of this process's PID namespace, if it has one.
 func pidSpace() string {
 	name, _ := os.Readlink("/proc/self/ns/pid")
 	return name
 }
 
-// PipeIsOurs reports whether the pipe of a pane is that of a job which is over, and whose
-// output has all been recorded, of a recorder that rests, or of a command whose server was killed
-// before it began: then it may be taken.
+// PipeIsOurs reports whether the pipe of a pane may be taken: it belongs to a job that is
+// over and whose output has all been recorded, to a resting recorder, or to a command whose
+// server was killed before it began.
 func PipeIsOurs(at Place) bool {
 	for _, j := range described(at) {
 		if j.Pane != at.Pane || !j.Recording() {
@@ -338,13 +339,13 @@ func PipeIsOurs(at Place) bool {
 	return false
 }
 
-// PaneJobs are the jobs of a pane, the newest first.
+// PaneJobs returns the jobs of a pane, newest first.
 func PaneJobs(at Place) []*Job {
 	return slices.DeleteFunc(Jobs(at), func(j *Job) bool { return j.Pane != at.Pane })
 }
 
-// Scan gives a sink the lines that a job has printed so far, as long as more returns
-// true; it is asked at least once a megabyte. Whole is that none of them is missing.
+// Scan gives a sink the lines that a job has printed so far, as long as more returns true;
+// it is called at least once per megabyte. whole is true if no lines are missing.
 func (j *Job) Scan(sink Sink, more func() bool) (whole bool) {
 	r := newReading(j, sink)
 	for r.more() {

@@ -13,12 +13,12 @@ import (
 	"tmuxmcp/internal/test/testtool"
 )
 
-// here is a place whose tmux server and shell are this process.
+// here returns a place whose tmux server and shell are this process.
 func here() Place {
 	return Place{Socket: "/s", Server: os.Getpid(), Started: 1, Pane: "%0", Pid: os.Getpid(), Shell: os.Getpid()}
 }
 
-// made makes a job with a status, which was written so long ago.
+// made creates a job with a status written that long ago.
 func made(t *testing.T, f *Files, at Place, status string, ago time.Duration) *Job {
 	t.Helper()
 	j, err := f.newJob(at, false, false)
@@ -150,7 +150,7 @@ func TestFewJobsAreKept(t *testing.T) {
 	}
 }
 
-// TestAJobIsOnlyOurs: what is not as we made it is refused.
+// TestAJobIsOnlyOurs: a job that differs from how we made it is refused.
 func TestAJobIsOnlyOurs(t *testing.T) {
 	_, home := ownTemp(t, 0o700)
 	var f Files

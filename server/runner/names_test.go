@@ -9,7 +9,7 @@ import (
 )
 
 // TestNamesThatAreTaken: whatever functions, aliases and traps a user has, a command runs
-// once, with what it prints between the marks and its exit status noted.
+// once, with its output between the marks and its exit status recorded.
 func TestNamesThatAreTaken(t *testing.T) {
 	f := ownFiles(t)
 	const regular = "printf test kill read echo history print "

@@ -17,21 +17,21 @@ import (
 )
 
 // The recorder of a command is a shell and a dd, which tmux starts with pipe-pane
-// (recorder.sh). They append what the pane prints to the files o0, o1, … and know nothing of
-// marks, so they outlive the server.
+// (recorder.sh). They append the pane's output to the files o0, o1, … They know nothing of
+// marks, and outlive the server.
 
 const (
-	partSize = 7_500_000 // a part of this size is the last of it, give or take a dd's 8 MB
-	parts    = 4         // that are kept: never more than 64 MB, at least 22 MB
-	ddReads  = 1024      // of at most 8 kB; after so many the recorder looks at the size
+	partSize = 7_500_000 // a part of this size is complete, give or take dd's 8 MB
+	parts    = 4         // kept: never more than 64 MB, at least 22 MB
+	ddReads  = 1024      // of at most 8 kB each; after this many the recorder checks the size
 )
 
 //go:embed recorder.sh
 var recorder []byte
 
-// Feed is the command for pipe-pane, which must be open in both directions: else tmux
-// notices only at the next output that the recorder has ended. Where little space is
-// free, it keeps less than usual, at most a quarter of that.
+// Feed returns the command for pipe-pane. The pipe must be open in both directions:
+// otherwise tmux notices the end of the recorder only at the next output. If little space
+// is free, it keeps less than usual, at most a quarter of the free space.
 func (s script) Feed() string {
 	reads, size := ddReads, partSize
 	if free, ok := freeIn(s.dir); ok && free/4 < 2*parts*partSize {
@@ -48,7 +48,7 @@ func (s script) recorder() (pid int, began bool) {
 	return pid, err == nil && strings.HasSuffix(string(text), "\n")
 }
 
-// Recording reports whether the recorder of a command runs.
+// Recording reports whether the recorder of a command is running.
 func (s script) Recording() bool {
 	pid, began := s.recorder()
 	return began && s.worksHere(pid)
@@ -63,15 +63,14 @@ func (s script) signalRecorder(sig syscall.Signal) {
 	}
 }
 
-// A Sink takes the lines of a command's output in their order, each once.
+// A Sink takes the lines of a command's output, in order and each once.
 type Sink interface{ Line(text string) }
 
-// reading reads the parts of a recording, and makes a transcript of what is between
-// the marks.
+// reading reads the parts of a recording, and transcribes what is between the marks.
 type reading struct {
 	script
 	part       int
-	file, next *os.File // this part and, so that it cannot be lost, the next one
+	file, next *os.File // this part, and the next one, held open so that it cannot be lost
 	held       []byte   // bytes that may be part of a mark
 	buf        []byte
 	transcript *transcript
@@ -95,10 +94,10 @@ func newReading(j *Job, sink Sink) *reading {
 	return r
 }
 
-// more reads some of what there is, and reports whether it was anything.
+// more reads some of what is available, and reports whether there was any.
 func (r *reading) more() bool {
 	for !r.ended {
-		// What the next part follows is complete.
+		// A part is complete once there is a next one.
 		if r.next == nil {
 			r.next, _ = openOwn(r.path("o" + strconv.Itoa(r.part+1)))
 		}
@@ -124,7 +123,7 @@ func (r *reading) more() bool {
 	return false
 }
 
-// skip goes to the first part that is left, if the next one was removed.
+// skip goes to the first remaining part, if the next one was removed.
 func (r *reading) skip() bool {
 	for _, n := range r.parts() {
 		if n > r.part+1 {
@@ -139,7 +138,7 @@ func (r *reading) skip() bool {
 	return false
 }
 
-// parts are the numbers of the parts that there are, in order.
+// parts returns the numbers of the existing parts, in order.
 func (s script) parts() (numbers []int) {
 	names, _ := filepath.Glob(s.path("o[0-9]*"))
 	for _, name := range names {
@@ -151,15 +150,14 @@ func (s script) parts() (numbers []int) {
 	return numbers
 }
 
-// close gives the transcript its end. The sink gets nothing afterwards.
+// close ends the transcript. The sink gets nothing afterwards.
 func (r *reading) close() {
 	r.file.Close()
 	r.next.Close()
 	r.transcript.flush()
 }
 
-// take looks for the marks in more of the output, and writes what is between
-// them to the transcript.
+// take looks for the marks in more output, and transcribes what is between them.
 func (r *reading) take(p []byte) {
 	r.held = append(r.held, p...)
 	if !r.begun.Load() {
@@ -187,7 +185,7 @@ func (r *reading) take(p []byte) {
 	r.held = append(r.held[:0], r.held[at:]...)
 }
 
-// statusIn is the exit status in output that begins with the second mark.
+// statusIn returns the exit status in output that begins with the second mark.
 func (s script) statusIn(p []byte) (int, bool) {
 	digits, _, whole := bytes.Cut(p[len(s.end()):], []byte(s.endOfEnd()))
 	status, err := strconv.Atoi(string(digits))
@@ -217,7 +215,7 @@ func (s script) endMark() (status int, ok bool) {
 	return 0, false
 }
 
-// linked reports whether an open file has not been removed.
+// linked reports whether an open file still has a name.
 func linked(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil {
@@ -227,7 +225,7 @@ func linked(f *os.File) bool {
 	return ok && st.Nlink > 0
 }
 
-// openOwn opens a file that is the user's own, and no link.
+// openOwn opens a file that belongs to the user and is not a link.
 func openOwn(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -257,10 +255,10 @@ func readOwn(path string, most int64) ([]byte, error) {
 // follower reads a recording as it grows.
 type follower struct {
 	*reading
-	recorded chan int      // gets the exit status that is in the second mark
-	read     chan struct{} // closed when all that was there at first has been read
-	over     chan struct{} // closed when nothing more will come
-	done     chan struct{} // closed when it reads no more
+	recorded chan int      // gets the exit status from the second mark
+	read     chan struct{} // closed when everything that was there at first has been read
+	over     chan struct{} // closed when nothing more will arrive
+	done     chan struct{} // closed when it has stopped reading
 	stop     chan struct{}
 }
 
@@ -276,7 +274,7 @@ func follow(r *reading) *follower {
 
 // run reads until the second mark, or until the recorder is gone.
 func (f *follower) run(wakes <-chan struct{}, announced bool) {
-	left := false // the recorder has, and what it left is to be read
+	left := false // the recorder has left, and its output remains to be read
 	pause := time.Millisecond
 	caughtUp, quiet := false, true
 	for {
@@ -308,7 +306,7 @@ func (f *follower) run(wakes <-chan struct{}, announced bool) {
 			quiet = false
 		}
 		if pause = min(2*pause, 20*time.Millisecond); announced {
-			pause = 100 * time.Millisecond // what ends says nothing
+			pause = 100 * time.Millisecond // the end of the recorder is not announced
 		}
 		select {
 		case <-f.stop:
@@ -320,8 +318,8 @@ func (f *follower) run(wakes <-chan struct{}, announced bool) {
 	}
 }
 
-// end ends the reading. Afterwards the sink is the caller's. With all, what has been
-// recorded is read first: no more must come.
+// end stops the reading. Afterwards the sink belongs to the caller. With all, everything
+// recorded is read first; there must be no more to come.
 func (f *follower) end(all bool) {
 	select {
 	case <-f.stop:
@@ -340,7 +338,7 @@ func (f *follower) end(all bool) {
 	f.close()
 }
 
-// partial is how many bytes at the end of p are the beginning of mark.
+// partial returns how many bytes at the end of p are the beginning of mark.
 func partial(p, mark []byte) int {
 	for n := min(len(p), len(mark)-1); n > 0; n-- {
 		if bytes.HasPrefix(mark, p[len(p)-n:]) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A recorder that works in a directory goes on making files in it while it is removed, whatever its
-// name is by then.
+// A recorder that works in a directory keeps creating files in it while it is removed,
+// whatever its name is by then.
 func TestRemoveAsFilesAreMade(t *testing.T) {
 	for range 20 {
 		home := t.TempDir()

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// To start a recorder takes longer than to run a short command. So that of a command whose
-// output was returned whole stays for the next one in its pane, for a while, in the same
-// directory under another name, which is the id of the next job. It keeps nothing that was
-// recorded. A server that is killed meanwhile leaves it to [Sweep].
+// Starting a recorder takes longer than running a short command. So the recorder of a
+// command whose output was returned in full stays for a while for the next command in its
+// pane, in the same directory under another name, which is the id of the next job. It keeps
+// no recorded output. A server that is killed meanwhile leaves it to [Sweep].
 
 const (
 	// restsFor is how long a recorder stays.
 	restsFor = 5 * time.Second
-	// closesFor is how long tmux may take to close the pipe of one that was ended.
+	// closesFor is how long tmux may take to close the pipe of a recorder that was ended.
 	closesFor = 4 * time.Second
 )
 
@@ -25,7 +25,7 @@ type resting struct {
 	timer *time.Timer
 }
 
-// pane is what a place has of a pane.
+// pane returns the part of a place that identifies its pane.
 func (p Place) pane() Place {
 	p.Shell, p.Columns, p.Rows, p.Odd = 0, 0, 0, false
 	return p
@@ -34,8 +34,8 @@ func (p Place) pane() Place {
 // Rest is Remove for a command whose recorder may serve the next one.
 func (f *Files) Rest(c *Command) {
 	c.Close()
-	// First of all the shell must not find it any more, which would end the recorder
-	// because no server waits.
+	// First hide it from the shell, which would end the recorder because no server is
+	// waiting.
 	dir := newDir(filepath.Dir(c.dir))
 	if os.Rename(c.dir, dir) != nil {
 		c.Stop()
@@ -49,14 +49,14 @@ func (f *Files) Rest(c *Command) {
 		return
 	}
 	f.mu.Lock()
-	go func() { // nobody waits for that but the next command
+	go func() { // only the next command waits for that
 		defer f.mu.Unlock()
 		j.forget()
 		f.keep(j)
 	}()
 }
 
-// forget removes what was recorded, and the files of the command.
+// forget removes the recorded output and the files of the command.
 func (j *Job) forget() {
 	for _, name := range []string{"run", "command", "begun", "status", "process"} {
 		os.Remove(j.path(name))
@@ -77,7 +77,7 @@ func (f *Files) keep(j *Job) {
 		f.resting = map[Place]resting{}
 	}
 	at := j.Place.pane()
-	if _, is := f.resting[at]; is { // whose pipe somebody has closed
+	if _, is := f.resting[at]; is { // its pipe was closed by somebody
 		f.dismiss(at)
 	}
 	f.resting[at] = resting{j, time.AfterFunc(restsFor, func() {
@@ -89,7 +89,7 @@ func (f *Files) keep(j *Job) {
 	})}
 }
 
-// dismiss ends a recorder that rests.
+// dismiss ends a resting recorder.
 func (f *Files) dismiss(at Place) {
 	r := f.resting[at]
 	delete(f.resting, at)
@@ -103,16 +103,17 @@ func (f *Files) dismiss(at Place) {
 	f.closing[at] = time.Now()
 }
 
-// Closing reports whether a recorder that rested in this pane was ended so lately that tmux may not
-// have closed its pipe yet.
+// Closing reports whether a recorder that rested in this pane was ended so recently that
+// tmux may not have closed its pipe yet.
 func (f *Files) Closing(at Place) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return time.Since(f.closing[at.pane()]) < closesFor
 }
 
-// Resumes reports whether a recorder waits for the next command in a pane whose pipe is
-// open. It cannot be seen to wait once its pipe is another's: then it is ended.
+// Resumes reports whether a recorder is waiting for the next command in a pane whose pipe
+// is open. If that cannot be seen because the pipe is another program's now, the recorder
+// is ended.
 func (f *Files) Resumes(at Place) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -124,7 +125,7 @@ func (f *Files) Resumes(at Place) bool {
 	return is
 }
 
-// resume takes the directory of a recorder that waits.
+// resume takes over the directory of a waiting recorder.
 func (f *Files) resume(at Place) (dir string, is bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -12,39 +12,38 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// dialect is how a shell runs something.
+// dialect is how a shell runs a command.
 type dialect struct {
-	// builtin is what stands before a builtin so that it is meant, whatever
-	// functions and aliases there are; empty for shells outside the POSIX family.
+	// builtin precedes a builtin so that it is used despite any functions and aliases;
+	// empty for shells outside the POSIX family.
 	builtin string
-	// plain is what a subshell does first, so that builtin itself is meant.
+	// plain is what a subshell runs first, so that builtin itself works.
 	plain string
-	// forget removes the line that was typed from the history, if it is there; record enters another.
+	// forget removes the typed line from the history, if it is there; record adds another.
 	forget, record string
-	// edits is set for a shell that always turns line editing on for its prompt.
+	// edits is set for a shell that always turns on line editing at its prompt.
 	edits bool
-	// gathers is set for a shell that reads a line from the terminal at once, but byte by
-	// byte in its builtin read, so as not to read what comes after the line.
+	// gathers is set for a shell that reads a whole line from the terminal, but byte by
+	// byte in its builtin read, in order not to read beyond the line.
 	gathers bool
-	// state is by what else its line editor's terminal is known.
+	// state is how else its line editor's terminal can be recognized.
 	state editorState
 }
 
-// editorState is what a line editor does to the terminal besides taking every key
-// unseen.
+// editorState is what a line editor sets besides reading every key without echo.
 type editorState int
 
 const (
 	returnsStay    editorState = iota + 1 // a return is not read as a newline
-	returnsSwapped                        // nor a newline as a newline
+	returnsSwapped                        // and a newline is read as a return
 	noExtensions                          // no key quotes the next
 	noSignals                             // no key interrupts, or returnsStay
 )
 
 const (
-	// Nothing but a special builtin is found before a function, and in bash only in the
-	// POSIX mode, which an assignment turns on. (ksh93 has no command any more when such a
-	// function is unset: there the command does not begin.)
+	// Only special builtins are found before functions, and in bash only in POSIX mode,
+	// which an assignment turns on. (In ksh93, unsetting such a function leaves no command
+	// at all: there the command does not begin.)
 	plainPOSIX = `\unset -f command 2>/dev/null; `
 	plainBash  = `case :$SHELLOPTS: in *:posix:*) \unset -f builtin;; *) POSIXLY_CORRECT=; \unset -f builtin; \unset POSIXLY_CORRECT;; esac; \builtin trap - ERR DEBUG; `
 	plainZsh   = `if (( ${+functions[builtin]} )); then \unfunction builtin; fi; \builtin trap - ZERR DEBUG; `
@@ -62,21 +61,21 @@ var dialects = map[string]*dialect{
 	"mksh":  {builtin: `\command \`, plain: plainPOSIX + `\command \trap - ERR; `, state: returnsStay},
 }
 
-// Shells are the shells that a [Command] can be typed into, in words.
+// Shells names the shells that a [Command] can be typed into.
 const Shells = "bash, zsh, fish, dash, sh, ksh, mksh, busybox sh"
 
 // script is one command for one shell.
 type script struct {
 	dir   string
-	token string // distinguishes its marks from everything else
-	// visible marks are lines of text, for when output can only be read off the
-	// screen; others are sequences that a terminal ignores.
+	token string // makes its marks unique
+	// visible marks are lines of text, for output that can only be read off the screen;
+	// others are sequences that a terminal ignores.
 	visible bool
 }
 
 func (s script) path(name string) string { return filepath.Join(s.dir, name) }
 
-// begin and end are the marks as they are printed, up to the exit status.
+// begin and end return the marks as printed, up to the exit status.
 func (s script) begin() string {
 	if s.visible {
 		return "[" + s.token + "]\n"
@@ -88,7 +87,7 @@ func (s script) end() string {
 	if s.visible {
 		return "\n[" + s.token + ":"
 	}
-	// CAN ends what binary output may have begun.
+	// CAN ends any sequence that binary output may have begun.
 	return "\x18\x1b]6337;" + s.token + ";"
 }
 
@@ -99,7 +98,7 @@ func (s script) endOfEnd() string {
 	return "\a"
 }
 
-// write makes the files that a shell reads.
+// write writes the files that a shell reads.
 func (s script) write(d *dialect, shellPath, command string, record bool) error {
 	if err := os.WriteFile(s.path("command"), []byte(command+"\n"), 0o600); err != nil {
 		return err
@@ -107,8 +106,8 @@ func (s script) write(d *dialect, shellPath, command string, record bool) error 
 	return os.WriteFile(s.path("run"), []byte(s.run(d, shellPath, command, record)), 0o600)
 }
 
-// Line is what is typed to begin the command. The blank keeps it out of the histories that heed
-// one.
+// Line returns the line to type to begin the command. The leading blank keeps it out of
+// histories that support this.
 func (s script) Line(f Foreground) string {
 	if f.shell.builtin == "" {
 		return f.emptyLine() + " /bin/sh " + s.path("run") + "\r"
@@ -116,16 +115,15 @@ func (s script) Line(f Foreground) string {
 	return f.emptyLine() + " . " + s.path("run") + "\r"
 }
 
-// emptyLine is what is typed to delete whatever is on the line. The first S is a
-// letter, or ends a prefix, an operator or a quoting that waits for a key; the second
-// is a letter, or begins the line anew in the command mode of vi. Then the cursor
-// goes to the end of the line where that key is known, and what is to its left is
-// deleted.
+// emptyLine returns what to type to delete whatever is on the line. The first S is a
+// letter, or ends a prefix, an operator or a quoting that waits for a key; the second is a
+// letter or, in vi's command mode, replaces the line. Then the cursor goes to the end of
+// the line, in shells with a key for it, and everything to its left is deleted.
 func (f Foreground) emptyLine() string {
 	switch {
 	case f.editing:
 		return "SS\x05\x15" // S S C-e C-u
-	case f.kill != 0: // the terminal's own editing
+	case f.kill != 0: // the terminal edits the line
 		return "S" + string(f.kill)
 	}
 	return ""
@@ -142,7 +140,7 @@ func (s script) run(d *dialect, shellPath, command string, record bool) string {
 		return "if " + b + "test -p /dev/stdout; then " + print + "; else " + print + " >|/dev/tty; fi"
 	}
 	const name = "_tmux_mcp_process"
-	// A redirection without noclobber would not fail.
+	// Only with noclobber does the redirection fail if the file exists.
 	create := b + ": >" + s.path("begun")
 	claim := quiet("case $- in *C*) "+create+";; *) "+b+"set -C && "+create+" && "+b+"set +C;; esac") + " || " + b + "exit; "
 	note, unattended := "", ""
@@ -152,12 +150,12 @@ func (s script) run(d *dialect, shellPath, command string, record bool) string {
 		note = quiet(b+`printf %s "$`+name+`" >|`+s.path("process")+"; "+b+"unset "+name) + "; "
 	}
 	if ownProcess != "" && !s.visible {
-		// This file is there while a server waits, which ends the recorder.
+		// This file exists while a server is waiting, which will end the recorder.
 		unattended = "if " + b + "test -e " + s.path("run") + " && " + b + "kill -s 0 " + strconv.Itoa(os.Getpid()) + "; then " + b + ":; " +
 			"elif IFS= " + b + "read -r " + name + " <" + s.path("recorder") + " && " + b + `test "/proc/$` + name + `/cwd" -ef ` + s.dir + "; then " +
 			b + `kill -s USR1 "$` + name + `"; fi; `
 	}
-	// Before the command and after it. $1 is its status, $2 what the shell gets.
+	// What runs before the command and after it. $1 is its status, $2 what the shell gets.
 	begin := quiet(mark(s.begin(), "")) + "; "
 	end := func(status string) string {
 		return quiet(b + `set -- "$?" ` + status + "; " + mark(s.end()+"%d"+s.endOfEnd(), ` "$1"`) + "; " +
@@ -182,7 +180,7 @@ func (s script) run(d *dialect, shellPath, command string, record bool) string {
 		b + "set +e; ( " + b + "set -e; " + run + " ); " + end("0") + ";; *) ( " + run + " ); " + end(`"$?"`) + ";; esac )\n"
 }
 
-// ours reports whether a line of output is about run, as xtrace prints it.
+// ours reports whether a line of output is about run, as printed by xtrace.
 func (s script) ours(line string) bool {
 	return strings.Contains(line, s.path("run")) || strings.HasSuffix(line, " . "+s.path("command"))
 }
@@ -200,8 +198,8 @@ func octal(s string) string {
 	return "'" + b.String() + "'"
 }
 
-// shown is a command as the pane shows it to a user who watches: the first lines, without control
-// characters.
+// shown returns the first lines of a command, without control characters, as the pane shows
+// it to a watching user.
 func shown(command string) []string {
 	const most, longest = 5, 200
 	lines := strings.Split(strings.TrimSpace(command), "\n")
@@ -223,8 +221,8 @@ func shown(command string) []string {
 	return lines
 }
 
-// Shows are the lines of ours that the screen shows when the command begins: what is typed ends in the
-// first, and the others are the command.
+// Shows returns the lines of ours that are on the screen when the command begins: the first
+// ends in what is typed, and the others are the command.
 func (s script) Shows(command string) []string {
 	lines := []string{s.path("run")}
 	for _, line := range shown(command) {
@@ -241,9 +239,9 @@ func quoteAll(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Between returns the lines of a screen between the visible marks, and which of the
-// marks are there: without the first, it begins at the top; without the second, it ends
-// at the bottom.
+// Between returns the lines of a screen between the visible marks, and which of the marks
+// are there. Without the first mark it begins at the top; without the second, it ends at
+// the bottom.
 func (s script) Between(screen []string) (lines []string, begun, ended bool) {
 	begin := strings.TrimSpace(s.begin())
 	end := strings.TrimSpace(s.end())
@@ -256,8 +254,8 @@ func (s script) Between(screen []string) (lines []string, begun, ended bool) {
 		}
 	}
 	lines = screen[min(from, to):to]
-	// The second mark begins with a newline, which is an empty line where the
-	// output ended with one.
+	// The second mark begins with a newline, which is an empty line if the output ended
+	// with one.
 	if n := len(lines); ended && n > 0 && lines[n-1] == "" {
 		lines = lines[:n-1]
 	}

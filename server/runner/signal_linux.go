@@ -15,11 +15,11 @@ import (
 	"tmuxmcp/internal/procstat"
 )
 
-// ownProcess makes the process that runs a command note its line of /proc/PID/stat:
-// the number of a process and the time when it began belong to no other one, ever.
+// ownProcess is the file from which the process that runs a command takes its own line of
+// /proc/PID/stat: a pid together with its start time never identifies another process.
 const ownProcess = "/proc/self/stat"
 
-// process reports whether the process that runs the command is there, if that is known.
+// process reports whether the process that runs the command exists, if that is known.
 func (j *Job) process() (there, known bool) {
 	_, there, known = j.runner()
 	return there, known
@@ -35,8 +35,9 @@ func (j *Job) runner() (p procstat.Process, there, known bool) {
 	return p, err == nil && p.Started == noted.Started && p.State != 'Z', true
 }
 
-// worksHere reports whether a process has the directory of the command as its own. Only the
-// recorder has, so no other process that got its number meanwhile is taken for it.
+// worksHere reports whether the directory of the command is a process's working directory.
+// This is true only of the recorder, so no other process that has reused its pid is taken
+// for it.
 func (s script) worksHere(pid int) bool {
 	at, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/cwd")
 	if err != nil {
@@ -46,8 +47,8 @@ func (s script) worksHere(pid int) bool {
 	return err == nil && os.SameFile(at, dir)
 }
 
-// Drained reports whether the recorder has written all that tmux gave it: its dd waits for
-// more.
+// Drained reports whether the recorder has written everything that tmux gave it: its dd is
+// waiting for more.
 func (s script) Drained() bool {
 	pid, began := s.recorder()
 	if !began || !s.worksHere(pid) {
@@ -62,8 +63,8 @@ func (s script) Drained() bool {
 	return err == nil && p.Name == "dd" && p.State == 'S'
 }
 
-// reading reports whether the recorder has the pipe: its dd has not ended. The recorder itself ends some
-// time after the command, even if the pipe is another's by then.
+// reading reports whether the recorder has the pipe: its dd has not ended. The recorder
+// itself ends some time after the command, even if the pipe is another's by then.
 func (s script) reading() bool {
 	pid, _ := s.recorder()
 	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
@@ -74,7 +75,7 @@ func (s script) reading() bool {
 	})
 }
 
-// freeIn returns how many bytes are free for this user in the file system of a directory.
+// freeIn returns how many bytes this user may use in the file system of a directory.
 func freeIn(dir string) (int64, bool) {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {
@@ -83,18 +84,19 @@ func freeIn(dir string) (int64, bool) {
 	return int64(st.Bavail) * st.Bsize, true
 }
 
-// Gone reports whether a process has ended, maybe unnoticed by its parent, or is about to.
+// Gone reports whether a process has ended, even if not yet reaped, or is about to.
 func Gone(pid int) bool {
 	p, err := procstat.Of(pid)
 	return err == nil && (p.State == 'Z' || p.Dying) || syscall.Kill(pid, 0) == syscall.ESRCH
 }
 
-// Signal sends a signal to the programs of a running job: the foreground process group of
-// its terminal if that is the job's, which Ctrl-C would reach, else its own group.
-// No others get it: neither what the user runs meanwhile in the pane nor the shell.
+// Signal sends a signal to the programs of a running job: to the foreground process group
+// of its terminal if that is the job's, as Ctrl-C would, otherwise to the job's own group.
+// Nothing else gets it: neither other programs that the user runs in the pane nor the
+// shell.
 func (j *Job) Signal(sig syscall.Signal) error { return j.signal(sig, notedIn) }
 
-// signal is Signal. A job that has just begun notes its process in a moment.
+// signal is Signal. A job that has just begun takes a moment to note its process.
 func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 	p, there, known := j.runner()
 	for began := time.Now(); !known && time.Since(began) < notedIn; {
@@ -114,7 +116,7 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 	forked := becoming(p.PID, group)
 	defer func() { signalAgain(forked, sig) }()
 	if sig == syscall.SIGINT || group != p.Group {
-		// What runs the command traps an interrupt.
+		// What runs the command traps interrupts.
 		if err := syscall.Kill(-group, sig); err != nil {
 			return err
 		}
@@ -131,12 +133,12 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 const (
 	// becomesIn is how long a process may take from its fork to its program.
 	becomesIn = 2 * time.Second
-	// notedIn is how long a shell may take between its mark that the job has begun and the
-	// note of its process, which it makes when it can be interrupted.
+	// notedIn is how long a shell may take between its mark that the job has begun and
+	// noting its process, which happens while it can be interrupted.
 	notedIn = 10 * time.Second
 )
 
-// members are the processes of a group.
+// members returns the processes of a group.
 func members(group int) (all []procstat.Process) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
@@ -151,9 +153,9 @@ func members(group int) (all []procstat.Process) {
 	return all
 }
 
-// becoming are a process and those it started, of a group, that may be about to run another
-// program: they were forked, still run the shell's own program, and do not sleep. Such a one
-// takes a signal as the shell does, and forgets it.
+// becoming returns a process and its descendants in a group, as far as they may be about to
+// run another program: they were forked, still run the shell's program, and are not
+// sleeping. Such a process handles a signal as the shell does, and forgets it.
 func becoming(pid, group int) (all []procstat.Process) {
 	if p, err := procstat.Of(pid); err == nil && p.Group == group && p.Forked && p.State != 'S' && p.State != 'Z' {
 		all = append(all, p)
@@ -167,7 +169,7 @@ func becoming(pid, group int) (all []procstat.Process) {
 	return all
 }
 
-// signalAgain signals those processes that have become another program since.
+// signalAgain signals those of the processes that have since become another program.
 func signalAgain(forked []procstat.Process, sig syscall.Signal) {
 	for began := time.Now(); len(forked) > 0 && time.Since(began) < becomesIn; time.Sleep(10 * time.Millisecond) {
 		forked = slices.DeleteFunc(forked, func(p procstat.Process) bool {
@@ -181,7 +183,7 @@ func signalAgain(forked []procstat.Process, sig syscall.Signal) {
 	}
 }
 
-// descends reports whether a process was started by another one, or by one that was.
+// descends reports whether a process is a descendant of another one.
 func descends(p procstat.Process, from int) bool {
 	for range 1000 {
 		if p.PID == from {

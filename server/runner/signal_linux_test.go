@@ -40,8 +40,8 @@ func TestSignalBeforeTheNote(t *testing.T) {
 	}
 }
 
-// A process that takes the signal while it is still the shell's, and becomes another program
-// then, gets it again.
+// A process that gets the signal while it still is the shell's, and then becomes another
+// program, gets it again.
 func TestSignalBetweenForkAndExec(t *testing.T) {
 	f := ownFiles(t)
 	j := made(t, f, here(), "", 0)

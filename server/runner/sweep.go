@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// What is kept of jobs: each for an hour after its end, and of those that have ended no
-// more than this. A job that runs is kept as long as its tmux server lives.
+// How much is kept of jobs that have ended: each for an hour after its end, and in total no
+// more than this. A running job is kept as long as its tmux server lives.
 const (
 	keptFor    = time.Hour
 	mostEnded  = 100
 	mostBytes  = 512 << 20
-	writtenIn  = 10 * time.Second // a description that is empty by then was never written
+	writtenIn  = 10 * time.Second // an empty description will never be written after this
 	beginsIn   = 10 * time.Minute // a command that has not begun by then never will
-	foreignFor = 24 * time.Hour   // what cannot be known is kept so long
+	foreignFor = 24 * time.Hour   // jobs whose state cannot be known are kept this long
 )
 
-// Sweep removes what is left of jobs that are over. Those that have ended lately stay, as
-// long as they take no more than half of the space that would be free without them.
+// Sweep removes the remains of jobs that are over. Jobs that ended recently stay, as long
+// as they take no more than half of the space that would be free without them.
 func Sweep() {
 	for _, home := range homes() {
 		sweep(home, time.Now(), mostBytes)
@@ -48,8 +48,8 @@ func sweep(home string, now time.Time, most int64) {
 		}
 		j, err := load(home, id)
 		if err != nil {
-			// Being made, while it is empty or its description is; being removed, when its
-			// server was killed; of another PID namespace.
+			// It is being created, while it or its description is empty; or it was being
+			// removed when its server was killed; or it belongs to another PID namespace.
 			files, _ := os.ReadDir(dir)
 			old := now.Sub(info.ModTime())
 			described, err := os.Lstat(filepath.Join(dir, "job"))
@@ -60,7 +60,7 @@ func sweep(home string, now time.Time, most int64) {
 		}
 		s := j.Look()
 		if (s.Phase == Running || s.Phase == Lost && now.Sub(s.At) <= keptFor) && j.attended() {
-			continue // it is answered first, with what its recorder still reads
+			continue // it is answered first, with what its recorder is still reading
 		}
 		switch {
 		case j.resting && now.Sub(j.At) > writtenIn, Gone(j.Server), s.Phase == Waiting && now.Sub(s.At) > beginsIn, s.Phase > Running && now.Sub(s.At) > keptFor:
@@ -68,7 +68,7 @@ func sweep(home string, now time.Time, most int64) {
 			remove(dir)
 		case s.Phase > Running && !j.resting:
 			if s.Phase == Lost {
-				j.Stop() // nothing else does, for a job that never reported its end
+				j.Stop() // otherwise nothing would end it, for a job that never reported its end
 			}
 			ended = append(ended, result{dir, s.At, sizeOf(dir)})
 		}

@@ -11,36 +11,37 @@ import (
 	"golang.org/x/text/width"
 )
 
-// transcript is a tmux pane, as far as its text goes: a screen of the pane's size, from whose
+// transcript is a tmux pane, as far as its text goes: a screen of the pane's size, whose
 // top rows move into the history. The rows of the output become lines: what capture-pane -J
-// shows of them, without blanks at the end. A tab over blanks is a tab, as from tmux 3.6 on,
+// shows of them, without trailing blanks. A tab over blanks is a tab, as from tmux 3.6 on,
 // and a row that wraps before a wide character is joined without a blank, as from 3.4 on.
 //
-// It does what all of tmux 3.2a to 3.8 do, with their default options. Whatever may differ sets
-// missed; so does text that is drawn above the first row of the output, or that is erased from
-// the history, where it stays here. If the pane was resized, holds says whether that matters.
+// It does what all of tmux 3.2a to 3.8 do with their default options. Anything that may
+// differ sets missed. So does text that is drawn above the first row of the output, or that
+// is erased from the history but kept here. If the pane was resized, holds reports whether
+// that matters.
 //
-// It takes any bytes, in pieces of any size.
+// It accepts any bytes, in pieces of any size.
 type transcript struct {
 	emit          func(line string)
 	columns, rows int
 	missed        bool
-	placed        bool // the cursor went to another row than the next one
-	widest        int  // the last column that was written; all if the cursor went where nothing was
-	// above is that the row above the output has text, and that what becomes of rows above
-	// does not matter.
+	placed        bool // the cursor moved to a row other than the next
+	widest        int  // the last column written; all if the cursor moved where nothing was
+	// above is set if the row above the output has text and it does not matter what becomes
+	// of the rows above.
 	above bool
 
 	screen []*row
 	cursor
 	saved       cursor
-	top, bottom int // the rows that scroll
-	// hidden is by how many rows all may be further up: output that begins anywhere is taken
-	// to begin in the last row.
+	top, bottom int // the scrolling rows
+	// hidden is by how many rows everything may be further up: output that begins in an
+	// unknown row is assumed to begin in the last.
 	hidden    int
-	alternate bool   // the alternate screen is on; what is drawn there is not followed
-	line      []byte // what is in the history of a line that goes on
-	joins     bool   // there is one
+	alternate bool   // the alternate screen is on; drawing there is ignored
+	line      []byte // the part of an unfinished line that is in the history
+	joins     bool   // there is such a part
 	scrolled  bool   // rows have moved into the history
 
 	state    state
@@ -49,22 +50,22 @@ type transcript struct {
 	char     []byte // so far
 }
 
-// row is the characters of a row, as far as tmux has any; they are "" in the second column of
-// a wide character, and tabbed in the further ones of a tab.
+// row holds the characters of a row, as far as tmux has any; they are "" in the second
+// column of a wide character, and tabbed in the further columns of a tab.
 type row struct {
 	cells   []string
 	wrapped bool
-	own     bool // of the output
+	own     bool // belongs to the output
 }
 
 const tabbed = "\x00"
 
-// cursor is where the next character goes; in column t.columns it wraps.
+// cursor is where the next character goes; at column t.columns it wraps.
 type cursor struct {
 	row, col int
-	lost     bool // the row is not known
-	moved    bool // the row is counted from the top of the screen, not from other rows
-	since    int  // what hidden was when it was saved
+	lost     bool // the row is unknown
+	moved    bool // the row is counted from the top of the screen, not relative to other rows
+	since    int  // the value of hidden when it was saved
 }
 
 type state int
@@ -78,13 +79,13 @@ const (
 )
 
 const (
-	maxLine     = 1 << 20 // bytes of a line; then it is two
-	maxCell     = 21      // bytes of a character with what combines with it
+	maxLine     = 1 << 20 // bytes of a line; longer lines are split
+	maxCell     = 21      // bytes of a character including combining characters
 	maxSequence = 63
 )
 
-// newTranscript begins in a row of a screen that is blank from there on, or anywhere if the row
-// is negative.
+// newTranscript returns a transcript that begins in a row of a screen that is blank from
+// there on, or in an unknown row if start is negative.
 func newTranscript(columns, rows, start int, emit func(line string)) *transcript {
 	t := &transcript{emit: emit, columns: columns, rows: rows}
 	if most := 10_000; columns < 1 || rows < 1 || columns > most || rows > most { // tmux's own limit
@@ -100,13 +101,13 @@ func newTranscript(columns, rows, start int, emit func(line string)) *transcript
 	return t
 }
 
-// below notes that the row above the output has text, and that it does not matter what becomes
-// of the rows above.
+// below records that the row above the output has text, and that it does not matter what
+// becomes of the rows above.
 func (t *transcript) below() {
 	t.above, t.scrolled, t.hidden = true, false, max(0, t.hidden-1)
 }
 
-// holds reports whether nothing was missed, also if the pane has another size now.
+// holds reports whether nothing was missed, given the pane's present size.
 func (t *transcript) holds(columns, rows int) bool {
 	switch {
 	case columns == t.columns && rows == t.rows:
@@ -117,14 +118,14 @@ func (t *transcript) holds(columns, rows int) bool {
 	return !t.missed && !t.placed
 }
 
-// failIf notes that from here on tmux may show something else.
+// failIf records that from here on tmux may show something else.
 func (t *transcript) failIf(odd bool) {
 	if odd {
 		t.missed, t.hidden, t.lost = true, 0, false
 	}
 }
 
-// flush emits what is left, at the end of the output.
+// flush emits the rest at the end of the output.
 func (t *transcript) flush() {
 	t.putChars(true)
 	t.missed = t.missed || t.alternate
@@ -134,7 +135,7 @@ func (t *transcript) flush() {
 	t.unwrap(-1)
 }
 
-// used is the number of rows down to the last one with text.
+// used returns the number of rows down to the last one with text.
 func (t *transcript) used() int {
 	y := t.rows
 	for y > 0 && (!t.screen[y-1].own || len(t.screen[y-1].cells) == 0) {
@@ -170,12 +171,12 @@ func (t *transcript) unwrap(y int) {
 	}
 }
 
-// unsure reports whether it is not known which row the cursor is in.
+// unsure reports whether the cursor's row is unknown.
 func (t *transcript) unsure() bool {
 	return t.lost || t.hidden > 0 && (t.moved || t.top > 0 || t.bottom < t.rows-1)
 }
 
-// here is the cursor's row, to be changed.
+// here returns the cursor's row, for changing it.
 func (t *transcript) here() *row {
 	r := t.screen[t.row]
 	t.failIf(t.unsure() || !r.own)
@@ -207,8 +208,8 @@ func (t *transcript) put(c rune) {
 		t.col = 0
 	}
 	r, x := t.here(), t.col
-	if x < len(r.cells) { // a character of which this overwrites a part becomes blank
-		t.failIf(c >= 0x80 && r.cells[x] == "\t" || x == 1 && r.splits(x)) // odd in tmux 3.6, and 3.4
+	if x < len(r.cells) { // a partly overwritten character becomes blank
+		t.failIf(c >= 0x80 && r.cells[x] == "\t" || x == 1 && r.splits(x)) // differs in tmux 3.6, and 3.4
 		from, to := x, x+w
 		for from > 0 && r.splits(from) {
 			from--
@@ -230,11 +231,11 @@ func (t *transcript) put(c rune) {
 	t.widest = max(t.widest, t.col)
 }
 
-// goTo goes to a column where nothing may be written: of a pane that gets wider or narrower, tmux puts
-// the cursor behind the text.
+// goTo moves to a column where nothing may have been written: when a pane's width changes,
+// tmux puts the cursor behind the text.
 func (t *transcript) goTo(column int) { t.col, t.widest = column, t.columns }
 
-// combine adds a character without width to the one before the cursor.
+// combine adds a zero-width character to the one before the cursor.
 func (t *transcript) combine(c string) {
 	if t.col == 0 {
 		return
@@ -262,7 +263,7 @@ func (r *row) splits(x int) bool {
 	return x < len(r.cells) && (r.cells[x] == "" || r.cells[x] == tabbed)
 }
 
-// lineFeed goes to the next row.
+// lineFeed moves to the next row.
 func (t *transcript) lineFeed() {
 	t.failIf(t.unsure())
 	if t.col > 0 {
@@ -276,7 +277,7 @@ func (t *transcript) lineFeed() {
 	t.hidden = max(0, t.hidden-1)
 }
 
-// scrollUp moves the first of the rows that scroll into the history.
+// scrollUp moves the first of the scrolling rows into the history.
 func (t *transcript) scrollUp() {
 	first := t.screen[t.top]
 	t.failIf(!t.screen[t.bottom].own || first.own && !t.screen[0].own)
@@ -286,8 +287,7 @@ func (t *transcript) scrollUp() {
 	t.screen[t.bottom] = first
 }
 
-// moveRows and clearRows do what tmux does with its lines, so that n may be negative in
-// clearRows.
+// moveRows and clearRows do what tmux does, so n may be negative in clearRows.
 func (t *transcript) moveRows(to, from, n int) {
 	if n == 0 {
 		return
@@ -345,7 +345,7 @@ func (t *transcript) eraseLine(mode int) {
 	}
 }
 
-// eraseScreen erases below the cursor, above it, all of the screen, or the history.
+// eraseScreen erases below the cursor, above it, the whole screen, or the history.
 func (t *transcript) eraseScreen(mode int) {
 	switch {
 	case mode == 3:
@@ -373,7 +373,7 @@ func (t *transcript) clear() {
 	if last == 0 {
 		last = slices.IndexFunc(t.screen, func(r *row) bool { return r.own })
 		t.failIf(last > 0 && !t.above)
-	} else { // versions of tmux differ in whether blanks are text
+	} else { // tmux versions differ in whether blanks are text
 		t.failIf(!slices.ContainsFunc(t.screen[last-1].cells, func(c string) bool { return c > " " }))
 	}
 	t.lost = t.lost || t.hidden > 0 && !t.moved
@@ -386,7 +386,7 @@ func (t *transcript) clear() {
 	t.clearRows(0, t.rows-last)
 }
 
-// Write takes more of what the program wrote. It never fails.
+// Write processes more of the program's output. It never fails.
 func (t *transcript) Write(p []byte) (int, error) {
 	for _, c := range p {
 		if len(t.char) > 0 && c < 0x80 {
@@ -400,7 +400,7 @@ func (t *transcript) Write(p []byte) (int, error) {
 		case c == 0x1b:
 			t.state, t.sequence = escape, t.sequence[:0]
 		case t.state >= operating && c == '\n':
-			// In tmux it goes on until ESC or CAN, or for five seconds. But binary noise
+			// In tmux it continues until ESC or CAN, or for five seconds. But binary noise
 			// that looks like its beginning must not swallow the rest.
 			t.failIf(true)
 			t.state = text
@@ -422,8 +422,8 @@ func (t *transcript) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// putChars puts the characters of the bytes collected, with all even one that is not whole.
-// Versions of tmux differ in what they show for bytes that are none.
+// putChars puts the characters of the collected bytes; with all, even an incomplete one.
+// tmux versions differ in what they show for invalid bytes.
 func (t *transcript) putChars(all bool) {
 	for len(t.char) > 0 && (all || utf8.FullRune(t.char)) {
 		c, n := utf8.DecodeRune(t.char)
@@ -433,7 +433,7 @@ func (t *transcript) putChars(all bool) {
 	}
 }
 
-// control does what a control character says.
+// control handles a control character.
 func (t *transcript) control(c byte) {
 	switch {
 	case c == 0x0e: // SO: line drawing
@@ -456,7 +456,7 @@ func (t *transcript) control(c byte) {
 				return
 			}
 		}
-		t.failIf(from < len(r.cells)) // then only if they look alike
+		t.failIf(from < len(r.cells)) // only if they look the same
 		r.extend(t.col)
 		for x := from; x < t.col; x++ {
 			r.cells[x] = tabbed
@@ -489,8 +489,7 @@ func (t *transcript) collect(c byte) {
 	}
 }
 
-// parse reads a control sequence, and returns what is left of it without its parameters; of
-// one that is none, nothing.
+// parse parses a control sequence and returns it without parameters; "" if invalid.
 func (t *transcript) parse(final byte) string {
 	s := string(t.sequence)
 	private := len(s) - len(strings.TrimLeft(s, "<=>?"))
@@ -510,7 +509,7 @@ func (t *transcript) parse(final byte) string {
 	return s[:private] + between + string(final)
 }
 
-// arg is a parameter of a sequence: at least so much, and otherwise if it is left out.
+// arg returns a parameter of a sequence, at least least, or otherwise if it is omitted.
 func (t *transcript) arg(i, least, otherwise int) int {
 	if i >= len(t.args) || t.args[i] < 0 {
 		return otherwise
@@ -518,18 +517,18 @@ func (t *transcript) arg(i, least, otherwise int) int {
 	return max(t.args[i], least)
 }
 
-// placing has the sequences after which the cursor may be in any row, and those that change other rows;
-// entering and leaving the alternate screen does so too.
+// placing are the sequences after which the cursor may be in any row, and those that change
+// other rows; entering and leaving the alternate screen belongs here too.
 var placing = map[string]bool{
 	"A": true, "B": true, "E": true, "F": true, "H": true, "f": true, "d": true, "r": true,
 	"\x1b8": true, "u": true, "\x1bc": true, "J": true, "L": true, "M": true,
 }
 
-// command does what a sequence says. What means nothing to tmux is left out here too.
+// command handles a sequence. Sequences without a meaning to tmux are ignored here too.
 func (t *transcript) command(key string) {
 	n := t.arg(0, 1, 1)
 	t.placed = t.placed || placing[key]
-	switch key { // these have an effect while the alternate screen is on, too
+	switch key { // these also work on the alternate screen
 	case "J":
 		t.eraseScreen(t.arg(0, 0, 0))
 	case "r":
@@ -592,7 +591,7 @@ func (t *transcript) command(key string) {
 	}
 }
 
-// home puts the cursor into the first place of the screen.
+// home moves the cursor to the top left of the screen.
 func (t *transcript) home() {
 	if !t.alternate {
 		t.cursor = cursor{moved: true}
@@ -604,7 +603,7 @@ func (t *transcript) mode(mode int, on bool) {
 	switch mode {
 	case 3, 6, 7: // 132 columns, rows from the first that scrolls, wrapping
 		t.failIf(!on || mode != 7)
-	case 47, 1047: // they leave the cursor where it is
+	case 47, 1047: // these leave the cursor where it is
 		t.failIf(true)
 	case 1049:
 		if on && !t.alternate {
@@ -617,7 +616,7 @@ func (t *transcript) mode(mode int, on bool) {
 	}
 }
 
-// vertical moves the cursor down, or up if n is negative, within the rows that scroll.
+// vertical moves the cursor down, or up if n is negative, within the scrolling rows.
 func (t *transcript) vertical(n int) {
 	least, most := 0, t.rows-1
 	if t.row >= t.top {
@@ -651,8 +650,7 @@ func (t *transcript) lines(insert bool, n int) {
 	t.clearRows(t.row+kept, n-kept)
 }
 
-// SplitAt splits a line of text at a column of the terminal. One that does not reach it
-// ends in blanks.
+// SplitAt splits a line of text at a terminal column, padding a shorter line with blanks.
 func SplitAt(text string, column int) (left, right string) {
 	x := 0
 	for i, c := range text {
@@ -668,7 +666,7 @@ func SplitAt(text string, column int) (left, right string) {
 	return text + strings.Repeat(" ", max(0, column-x)), ""
 }
 
-// widthOf is the number of columns of a character.
+// widthOf returns the number of columns of a character.
 func widthOf(c rune) int {
 	switch {
 	case c < 0x300 || unicode.Is(unicode.Prepended_Concatenation_Mark, c):
@@ -685,12 +683,12 @@ func widthOf(c rune) int {
 }
 
 var (
-	// jamo are the vowels and final consonants of Hangul that tmux draws over the
-	// character before them.
+	// jamo are the Hangul vowels and final consonants that tmux combines with the character
+	// before them.
 	jamo     = table(0x1160, 0x11ff, 0xd7b0, 0xd7ff)
 	alsoWide = table(0x3248, 0x324f, 0x4dc0, 0x4dff)
-	// unlike are joiners, what modifies emoji, regional indicators, and emoji and scripts that
-	// are younger than some versions of tmux, or wider in some.
+	// unlike are joiners, emoji modifiers, regional indicators, and emoji and scripts that
+	// are newer than some versions of tmux, or wider in some.
 	unlike = table(0x0cf3, 0x0cf3, 0x0ece, 0x0ece, 0x200d, 0x200d, 0x261d, 0x261d, 0x26f9, 0x26f9, 0x270c, 0x270d, 0x3164, 0x3164, 0xfe0f, 0xfe0f,
 		0x10efd, 0x10eff, 0x1123f, 0x11241, 0x11f00, 0x11f59, 0x13430, 0x13455, 0x1b132, 0x1b132, 0x1b155, 0x1b155, 0x1d2c0, 0x1d2d3, 0x1df25, 0x1df2a,
 		0x1e030, 0x1e08f, 0x1e4d0, 0x1e4f9, 0x1f1e6, 0x1f1ff, 0x1f3cb, 0x1f3cc, 0x1f3fb, 0x1f3ff, 0x1f574, 0x1f575, 0x1f590, 0x1f590, 0x1f6dc, 0x1f6dc,

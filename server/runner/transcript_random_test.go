@@ -23,7 +23,7 @@ import (
 var runs = paneprog.NewRuns("TestTranscriptRandomPrograms", 200, 1000)
 
 // mostMissed is the largest share of realistic programs of a kind whose transcript may be
-// missed if it is known on which row they begin.
+// missed if the row on which they begin is known.
 var mostMissed = map[string]float64{
 	"plain": 0, "sgr": 0, "progress": 0, "tabs": 0, "wide": 0,
 	"spinner": 0.05, "git": 0.05, "npm": 0.05, "cargo": 0.05, "pytest": 0.05, "prompt": 0.05, "wget": 0.05,
@@ -32,9 +32,9 @@ var mostMissed = map[string]float64{
 }
 
 // TestTranscriptRandomPrograms writes the output of random programs into a pane with a
-// history that nothing falls off, and holds the transcript against what tmux captures from
-// the row on which the output begins, unless the transcript is missed. Some panes are resized
-// meanwhile.
+// history long enough for all of it, and compares the transcript with what tmux captures
+// from the row on which the output begins, unless the transcript is missed. Some panes are
+// resized meanwhile.
 func TestTranscriptRandomPrograms(t *testing.T) {
 	t.Parallel()
 	if runs.Text != "" {
@@ -101,8 +101,8 @@ func TestTranscriptRandomPrograms(t *testing.T) {
 	t.Logf("missed: %s; %.0f programs a second", strings.Join(list, ", "), speed)
 }
 
-// TestPanesAreResetForTranscripts holds panes that wrote other programs before against new
-// ones: what the former show of a program comes from it alone.
+// TestPanesAreResetForTranscripts compares reused panes with new ones: what they show of a
+// program comes from it alone.
 func TestPanesAreResetForTranscripts(t *testing.T) {
 	t.Parallel()
 	used := &feeder{srv: tmuxtest.New(t)}
@@ -140,7 +140,7 @@ func (f *feeder) close(ctx context.Context) {
 	}
 }
 
-// resize gives the pane another size while the program writes, and says which.
+// resize gives the pane another size while the program writes, and returns which.
 func resize(r *rand.Rand, p *paneprog.Program) (what string) {
 	size := paneprog.Step{Op: "size", A: p.Columns, B: 1 + r.IntN(2*p.Rows)}
 	if what = ", resized"; r.IntN(2) == 0 {
@@ -170,8 +170,8 @@ func resize(r *rand.Rand, p *paneprog.Program) (what string) {
 // settled ends what output may have begun, as the pane does before it is resized.
 const settled = "\x18\x1b\\"
 
-// outputOf is what a program writes. A character cut off at its end is left out: what tmux
-// makes of it depends on what comes next.
+// outputOf returns what a program writes. A character cut off at its end is omitted: what
+// tmux makes of it depends on what follows.
 func outputOf(p paneprog.Program) (before, after string, resized *paneprog.Step) {
 	n := 0
 	word := func() string { n++; return paneprog.Word(n - 1) }
@@ -255,8 +255,8 @@ func (f *feeder) show(ctx context.Context, p paneprog.Program) ([]string, error)
 
 const above = "above"
 
-// alike is lines without what the version of tmux decides: before 3.6 a tab is blanks, and
-// before 3.4 there is a blank where a wide character did not fit into a row.
+// alike returns lines without what depends on the version of tmux: before 3.6 a tab is
+// blanks, and before 3.4 there is a blank where a wide character did not fit into a row.
 func (f *feeder) alike(ctx context.Context, output string, lines []string) ([]string, error) {
 	v, err := f.srv.Version(ctx)
 	ascii := !strings.ContainsFunc(output, func(c rune) bool { return c >= utf8.RuneSelf })
@@ -282,8 +282,8 @@ func trimLines(lines []string) []string {
 	return lines
 }
 
-// differs says how the transcript of a program differs from what a pane shows, or nothing.
-// missed is for a start that is known.
+// differs describes how the transcript of a program differs from what a pane shows, if at
+// all. missed is for a known start.
 func (f *feeder) differs(ctx context.Context, p paneprog.Program) (what string, missed bool, err error) {
 	output, after, resized := outputOf(p)
 	columns, rows := p.Columns, p.Rows
@@ -320,7 +320,7 @@ func (f *feeder) differs(ctx context.Context, p paneprog.Program) (what string, 
 	return what, missed, nil
 }
 
-// shrink describes a failure by the shortest program that has one.
+// shrink describes a failure by the shortest program that fails.
 func (f *feeder) shrink(ctx context.Context, p paneprog.Program, what string) string {
 	p = paneprog.Shrink(p, runs.Shrink, func(q paneprog.Program) bool {
 		if q.Above >= q.Rows || q.History < 10_000 {

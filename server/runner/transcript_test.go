@@ -15,15 +15,15 @@ import (
 	"tmuxmcp/tmux/tmuxtest"
 )
 
-// output is what a program writes to a pane of 80 columns and 24 rows, from its first row on, and
-// the lines that it shows then.
+// output is what a program writes to a pane of 80 columns and 24 rows, from its first row
+// on, and the lines that the pane then shows.
 type output struct {
 	name, output string
 	want         []string
 	missed       bool
 }
 
-// outputs are those of testdata/outputs.txt, and long ones.
+// outputs returns the outputs of testdata/outputs.txt, and long ones.
 func outputs(t *testing.T) []output {
 	t.Helper()
 	text, err := os.ReadFile("testdata/outputs.txt")
@@ -66,8 +66,8 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// transcribe is the lines of an output that begins in a row of a blank screen, or anywhere if start
-// is -1, and whether a pane may show others.
+// transcribe returns the lines of an output that begins in a row of a blank screen, or in
+// an unknown row if start is -1, and whether a pane may show others.
 func transcribe(columns, rows, start int, output []byte) (lines []string, missed bool) {
 	lines, t := transcribed(columns, rows, start, output)
 	return lines, t.missed
@@ -98,7 +98,7 @@ func TestTranscriptIsWhatWasShown(t *testing.T) {
 	}
 }
 
-// TestTranscriptIsWhatTmuxShows: what is not missed is what a pane shows.
+// TestTranscriptIsWhatTmuxShows: unless it is missed, the transcript is what a pane shows.
 func TestTranscriptIsWhatTmuxShows(t *testing.T) {
 	t.Parallel()
 	srv := tmuxtest.New(t)
@@ -144,8 +144,8 @@ func TestTranscriptIsWhatTmuxShows(t *testing.T) {
 	}
 }
 
-// TestOrdinaryOutputIsNotMissed, though nothing is known of where it begins: what moves the cursor
-// from where it is does not depend on that.
+// TestOrdinaryOutputIsNotMissed, even if it is unknown where it begins: relative cursor
+// movements do not depend on that.
 func TestOrdinaryOutputIsNotMissed(t *testing.T) {
 	spinner := func(frames ...string) string {
 		var b strings.Builder
@@ -196,8 +196,8 @@ func TestOrdinaryOutputIsNotMissed(t *testing.T) {
 	}
 }
 
-// TestTranscriptOfAResizedPane: what was printed line by line is what a pane of any height shows, and
-// of any width that has room for it.
+// TestTranscriptOfAResizedPane: what was printed line by line is what a pane of any height
+// shows, and of any width with room for it.
 func TestTranscriptOfAResizedPane(t *testing.T) {
 	for _, c := range []struct {
 		output               string

@@ -6,22 +6,21 @@ import (
 	"time"
 )
 
-// Turns lets one caller at a time do something with each thing. The zero Turns is
-// ready to use.
+// Turns lets one caller at a time use each thing. The zero Turns is ready to use.
 type Turns struct {
-	Most int // callers at a time; 0 is one
+	Most int // callers at a time; 0 means one
 
 	mu   sync.Mutex
 	busy map[string]*turn
 }
 
 type turn struct {
-	taken chan struct{} // holds a token of each who has a turn
+	taken chan struct{} // holds a token for each caller who has a turn
 	users int
 }
 
-// Take waits for the turn of a thing, for at most limit; ok is false when it did
-// not come. waited is that another one was there.
+// Take waits for a turn with a thing, for at most limit; ok is false if it did not come.
+// waited is true if another caller had it.
 func (t *Turns) Take(ctx context.Context, thing string, limit time.Duration) (release func(), waited, ok bool) {
 	t.mu.Lock()
 	if t.busy == nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // lock waits, for at most limit, until no other server of this user runs a command in a
-// pane; ok is false when one still does, and waited is true when one did. It locks a byte of
-// a file in the home, and the lock ends with its process. Without a home there is no lock,
+// pane; ok is false if one still does, and waited is true if one did. It locks a byte of a
+// file in the home, and the lock ends with its process. Without a home there is no lock,
 // and no server runs commands.
 func (f *Files) lock(ctx context.Context, pane string, limit time.Duration) (release func(), waited, ok bool) {
 	file, err := f.locks()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// lock does not know of other servers on this system.
+// lock does not detect other servers on this system.
 func (f *Files) lock(context.Context, string, time.Duration) (release func(), waited, ok bool) {
 	return func() {}, false, true
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestTurnsAreForgotten: nothing is remembered of what nobody has or waits for, however many
-// things there were.
+// TestTurnsAreForgotten: nothing is kept of things that nobody has or waits for, however
+// many there were.
 func TestTurnsAreForgotten(t *testing.T) {
 	turns := Turns{Most: 2}
 	for i := range 1000 {

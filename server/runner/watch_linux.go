@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch sends to the channel when a file of a directory has changed, until stop is
-// closed.
+// watch sends to the channel when a file in a directory has changed, until stop is closed.
 func watch(dir string, stop <-chan struct{}) (<-chan struct{}, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -28,7 +27,7 @@ func watch(dir string, stop <-chan struct{}) (<-chan struct{}, error) {
 			}
 			select {
 			case wakes <- struct{}{}:
-			default: // it has one to take
+			default: // a value is already waiting
 			}
 		}
 	}()

@@ -11,9 +11,9 @@ import (
 	"tmuxmcp/server/params"
 )
 
-// encodeResponse is the JSON of an answer to a request, with the bytes of its id
-// as they came; a nil id becomes null. It writes the result of a call itself: mcp-go's
-// own encoder goes over all of it five times and escapes it for HTML.
+// encodeResponse returns the JSON of an answer to a request, with the bytes of its id
+// unchanged; a nil id becomes null. It writes the result of a call itself: mcp-go's own
+// encoder processes it five times and escapes it for HTML.
 func encodeResponse(id json.RawMessage, response mcp.JSONRPCMessage) ([]byte, error) {
 	var body []byte
 	var err error
@@ -42,8 +42,8 @@ func encodeResponse(id json.RawMessage, response mcp.JSONRPCMessage) ([]byte, er
 	return append(append(b, body...), '}'), nil
 }
 
-// encodeCallResult writes the fields that the results of tools have. A result with
-// anything else, such as a field of a later mcp-go, goes to mcp-go's own encoder.
+// encodeCallResult writes the fields that tool results have. A result with anything else,
+// such as a field of a later mcp-go, goes to mcp-go's own encoder.
 func encodeCallResult(res *mcp.CallToolResult) ([]byte, error) {
 	structured, ok := res.StructuredContent.(json.RawMessage)
 	if !ok && res.StructuredContent != nil || bytes.IndexByte(structured, '\n') >= 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// TestResultsAreThoseOfMCP: what is written says what mcp-go would have written. A field that a
-// later mcp-go adds fails it, and then belongs in the table.
+// TestResultsAreThoseOfMCP: what is written means the same as what mcp-go would have
+// written. A field that a later mcp-go adds fails it, and then belongs in the table.
 func TestResultsAreThoseOfMCP(t *testing.T) {
 	raw := json.RawMessage(`{"result":[{"pane_id":"%1","pane_title":"<a> & \"b\""}],"total":1}`)
 	text := mcp.NewTextContent("<b> & \"quoted\"\n\u2028\x00é\xff")

@@ -14,12 +14,12 @@ import (
 	"tmuxmcp/server/params"
 )
 
-// mcp-go decodes a message loosely: names in any case, the last of two, ids of
-// any type and numbers as float64. So messages are checked here, and mcp-go gets
-// what was checked, written anew. The bytes of an id stay here.
+// mcp-go decodes messages loosely: names in any case, the last of duplicates, ids of any
+// type and numbers as float64. So messages are checked here, and mcp-go gets what was
+// checked, encoded anew. The bytes of an id stay here.
 
-// message is one JSON-RPC message from the client: a request when it has an id
-// and isCall is set, a notification when only isCall is, else a response.
+// message is one JSON-RPC message from the client: a request if it has an id and isCall is
+// set, a notification if only isCall is, otherwise a response.
 type message struct {
 	id     json.RawMessage // as the client wrote it
 	key    string          // the value of id: equal ids have equal keys
@@ -28,11 +28,11 @@ type message struct {
 	params json.RawMessage // an object or nil
 	result json.RawMessage
 	err    json.RawMessage
-	era    era // of a request that was checked
+	era    era // of a checked request
 }
 
-// parseMessage checks a message, which must be valid JSON. With an error comes
-// the id, if that can be used to say so.
+// parseMessage checks a message, which must be valid JSON. With an error it also returns
+// the id, if that can be used to report it.
 func parseMessage(raw []byte) (m message, err error) {
 	members := map[string]json.RawMessage{"jsonrpc": nil, "id": nil, "method": nil, "params": nil, "result": nil, "error": nil}
 	object := gjson.ParseBytes(raw)
@@ -66,7 +66,7 @@ func parseMessage(raw []byte) (m message, err error) {
 	case version != mcp.JSONRPC_VERSION:
 		err = errors.New(`"jsonrpc" must be "2.0"`)
 	case members["method"] == nil && (m.result != nil || m.err != nil):
-		// A response, whose id is one of ours, or null.
+		// A response, whose id is one of ours or null.
 	case !m.isCall:
 		err = errors.New(`"method" must be a string`)
 	case members["id"] != nil && !validID:
@@ -79,7 +79,7 @@ func parseMessage(raw []byte) (m message, err error) {
 
 var integer = regexp.MustCompile(`^-?[0-9]+(\.0+)?$`)
 
-// idKey is the value of an id, so that 1 is not "1", and "\u0061" is "a".
+// idKey returns a key for an id's value: 1 differs from "1", and "\u0061" equals "a".
 func idKey(raw json.RawMessage) (key string, ok bool) {
 	if s, ok := jsonText(raw); ok {
 		return `"` + s, true
@@ -88,14 +88,13 @@ func idKey(raw json.RawMessage) (key string, ok bool) {
 	return key, integer.Match(raw)
 }
 
-// jsonText is the text of a JSON string; ok is false for any other value.
+// jsonText returns the text of a JSON string; ok is false for any other value.
 func jsonText(raw json.RawMessage) (s string, ok bool) {
 	ok = len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil
 	return s, ok
 }
 
-// forward is the message for mcp-go. It must not choke on an id that float64
-// cannot hold.
+// forward returns the message for mcp-go, which ids beyond float64 must not confuse.
 func (m message) forward() (json.RawMessage, error) {
 	id := m.id
 	if len(id) > 15 && id[0] != '"' {
@@ -109,7 +108,7 @@ func (m message) forward() (json.RawMessage, error) {
 	}{mcp.JSONRPC_VERSION, id, m.method, m.params})
 }
 
-// idValue is the id for the log.
+// idValue returns the id for the log.
 func (m message) idValue() any {
 	if s, ok := jsonText(m.id); ok {
 		return s
@@ -117,13 +116,13 @@ func (m message) idValue() any {
 	return json.Number(m.id)
 }
 
-// progressToken is the token that progress of the request is reported with, as
-// the client wrote it; nil without one.
+// progressToken returns the token for progress reports on the request, as the client wrote
+// it; nil if there is none.
 func (m message) progressToken() json.RawMessage {
 	return json.RawMessage(gjson.GetBytes(m.params, "_meta.progressToken").Raw)
 }
 
-// cancelled is the key of the request that a notification cancels.
+// cancelled returns the key of the request that a notification cancels.
 func (m message) cancelled() string {
 	key, _ := idKey(json.RawMessage(gjson.GetBytes(m.params, "requestId").Raw))
 	return key
@@ -132,7 +131,7 @@ func (m message) cancelled() string {
 // validJSON reports whether a line is JSON, which is always UTF-8.
 func validJSON(line []byte) bool { return utf8.Valid(line) && json.Valid(line) }
 
-// protocolError is an error instead of a result; a nil id becomes null.
+// protocolError returns an error response; a nil id becomes null.
 func protocolError(id json.RawMessage, code int, msg string) []byte {
 	return encodeError(id, mcp.NewJSONRPCErrorDetails(code, msg, nil))
 }

@@ -20,7 +20,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// bench is a transport before an MCP server with a few tools.
+// bench is a transport to an MCP server with a few tools.
 type bench struct {
 	Transport
 	add     func(name string, run mcpserver.ToolHandlerFunc)
@@ -64,7 +64,7 @@ func newBench() *bench {
 // small are limits that a test reaches soon.
 var small = limits{message: 2 << 20, held: 2 << 20, grace: time.Minute}
 
-// exchange returns what is answered to all of an input, a line each.
+// exchange returns everything answered to an input, by line.
 func (b *bench) exchange(t testing.TB, input io.Reader) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -86,7 +86,7 @@ func refusal(id string, code int, why string) string {
 
 func pong(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":{}}` }
 
-// TestMessagesAreChecked sends each line alone, to a server that notices when it
+// TestMessagesAreChecked sends each line separately, to a server that notices if it
 // executes what it must not.
 func TestMessagesAreChecked(t *testing.T) {
 	b := newBench()
@@ -203,7 +203,7 @@ func TestBatchesOfMessages(t *testing.T) {
 	}
 }
 
-// TestErrorsAreExplained: what the server returns, what it does not know, and panics.
+// TestErrorsAreExplained: errors that the server returns, unknown ones, and panics.
 func TestErrorsAreExplained(t *testing.T) {
 	b := newBench()
 	call := func(tool string) string {
@@ -235,8 +235,8 @@ func TestErrorsAreExplained(t *testing.T) {
 	}
 }
 
-// FuzzLines sends any line. Each answer is JSON on a line of its own, or all of a batch's are, and has
-// an id whose bytes are in the line, or null.
+// FuzzLines sends any line. Each answer is JSON on its own line, or all of a batch's are,
+// and has an id whose bytes are in the line, or null.
 func FuzzLines(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":"\u0061","method":"tools/list"}`, `[1,{},{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}]`,

@@ -10,10 +10,10 @@ import (
 
 // method is a request that a client may send.
 type method struct {
-	// in are the revisions that have it.
+	// in are the revisions that have the method.
 	in era
-	// atOnce methods ask nobody. They run before the next message is read, which
-	// therefore finds them done.
+	// atOnce methods need no answer from anyone. They are handled before the next message
+	// is read, which can therefore rely on them.
 	atOnce bool
 }
 
@@ -44,7 +44,7 @@ var methods = map[string]method{
 	"completion/complete":      {legacy | modern, false},
 }
 
-// meta is what a request says of itself.
+// meta is what a request says about itself.
 type meta struct {
 	Revision      *string                 `json:"io.modelcontextprotocol/protocolVersion"`
 	Capabilities  *mcp.ClientCapabilities `json:"io.modelcontextprotocol/clientCapabilities"`
@@ -53,8 +53,8 @@ type meta struct {
 	ProgressToken json.RawMessage         `json:"progressToken"`
 }
 
-// check returns the era that a request is of, or why it cannot be served. Revision is
-// that of the session, empty before initialize.
+// check returns the era of a request, or why it cannot be served. revision is that of the
+// session, empty before initialize.
 func (m message) check(revision string) (era, *mcp.JSONRPCErrorDetails) {
 	var p struct {
 		Meta meta `json:"_meta"`
@@ -95,7 +95,7 @@ func refuse(code int, msg string) *mcp.JSONRPCErrorDetails {
 	return &d
 }
 
-// Misfit says which parameter has a value of the wrong type.
+// Misfit returns which parameter has a value of the wrong type.
 func Misfit(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Field != "" {

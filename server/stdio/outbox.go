@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// outbox holds the lines that wait to be written. Nothing in it is ever dropped while the
-// client is there: what fills it is held back instead.
+// outbox holds the lines waiting to be written. Nothing in it is dropped while the client
+// is there; producers are held back instead.
 type outbox struct {
-	limit int // how many bytes may wait before nothing more is read from the client
+	limit int // how many bytes may wait before reading from the client stops
 
 	mu     sync.Mutex
 	came   sync.Cond
 	lines  [][]byte
-	held   int           // bytes of the lines, and of the one that is being written
-	most   int           // that were ever held
+	held   int           // bytes of the lines, including the one being written
+	most   int           // the maximum of held so far
 	full   chan struct{} // closed when there is room again; nil while there is
 	closed bool
 }
@@ -25,7 +25,7 @@ func newOutbox(limit int) *outbox {
 	return o
 }
 
-// put adds a line; nil is none.
+// put adds a line; nil adds nothing.
 func (o *outbox) put(line []byte) {
 	if line == nil {
 		return
@@ -41,7 +41,7 @@ func (o *outbox) put(line []byte) {
 	o.came.Signal()
 }
 
-// room returns a channel that is closed, or will be once less than the limit is held.
+// room returns a channel that is closed once less than the limit is held.
 func (o *outbox) room() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,7 +53,7 @@ func (o *outbox) room() <-chan struct{} {
 
 var always = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// close ends write once it has written what is there.
+// close makes write return once it has written what is there.
 func (o *outbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -61,8 +61,8 @@ func (o *outbox) close() {
 	o.came.Signal()
 }
 
-// write writes whole lines to w, in the order in which they came, until the outbox is closed.
-// When w fails, it calls lost, and what is still to be written is of no use to anybody.
+// write writes whole lines to w, in order of arrival, until the outbox is closed. If w
+// fails, it calls lost, and discards the rest.
 func (o *outbox) write(w io.Writer, lost func()) {
 	var err error
 	o.mu.Lock()

@@ -16,18 +16,18 @@ import (
 	"tmuxmcp/internal/test/testtool"
 )
 
-// answerSize is about the size of what the tools of a quiet client answer.
+// answerSize is about the size of an answer of a quiet client's tools.
 const answerSize = 8 << 10
 
-// quiet is a client that writes, and reads only from when it is let.
+// quiet is a client that writes, but only reads once it is allowed to.
 type quiet struct {
 	*bench
 	t     *testing.T
 	sess  *session
 	in    io.WriteCloser
 	out   *bufio.Reader
-	waits chan struct{}      // gets a token when the tool "waits" begins
-	ended chan error         // gets why its context ended
+	waits chan struct{}      // gets a token when a call of the tool "waits" begins
+	ended chan error         // gets the reason why its context ended
 	stop  context.CancelFunc // ends the server
 	done  chan struct{}      // closed when it has ended
 }
@@ -97,7 +97,7 @@ func (q *quiet) isFull() {
 	})
 }
 
-// holdsAtMost fails if more bytes than that have ever waited for the client.
+// holdsAtMost fails if more than n bytes have ever waited for the client.
 func (q *quiet) holdsAtMost(n int) {
 	q.t.Helper()
 	q.sess.out.mu.Lock()
@@ -107,8 +107,9 @@ func (q *quiet) holdsAtMost(n int) {
 	}
 }
 
-// all reads to the end and returns how many lines have a text. It ends the input when the wanted
-// number has come, as the server has only some seconds left then, or after some minutes.
+// all reads to the end and returns how many lines contain a text. It ends the input when
+// the wanted number has arrived, since the server then has only some seconds left, or after
+// some minutes.
 func (q *quiet) all(text string, want int) (n int) {
 	q.t.Helper()
 	late := time.AfterFunc(5*time.Minute, func() { q.in.Close() })
@@ -138,8 +139,8 @@ func TestAClientThatNeverReads(t *testing.T) {
 	for name, c := range map[string]struct {
 		revision string
 		line     func(i int) string
-		// over is what may wait beyond the bound: one answer, or that of each call which
-		// has begun.
+		// over is what may wait beyond the bound: one answer, or the answers of all calls
+		// that have begun.
 		over int
 	}{
 		"lists":                 {"2025-06-18", func(i int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, i) }, 2 * answerSize},
@@ -180,7 +181,7 @@ func TestNotificationsWait(t *testing.T) {
 	}
 }
 
-// TestQuietClientsAreServed: below the bound a client that reads nothing can still cancel,
+// TestQuietClientsAreServed: below the bound, a client that reads nothing can still cancel,
 // whatever waits for it already, and the server ends when it must.
 func TestQuietClientsAreServed(t *testing.T) {
 	t.Parallel()
@@ -205,8 +206,8 @@ func TestQuietClientsAreServed(t *testing.T) {
 	<-q.done
 }
 
-// TestFloodsAreRefused: large calls are refused while others run, and there is room again when those
-// have ended.
+// TestFloodsAreRefused: large calls are refused while others run, and accepted again once
+// those have ended.
 func TestFloodsAreRefused(t *testing.T) {
 	t.Parallel()
 	q := newQuiet(t)
@@ -232,7 +233,8 @@ func TestFloodsAreRefused(t *testing.T) {
 	}
 }
 
-// TestCallsEndAfterTheInput: what still runs some time after the end of the input is cancelled.
+// TestCallsEndAfterTheInput: what still runs some time after the end of the input is
+// cancelled.
 func TestCallsEndAfterTheInput(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -280,7 +282,7 @@ func TestBatchesAreBounded(t *testing.T) {
 	}
 }
 
-// loaded is what requests under way and batches hold.
+// loaded returns what running requests and batches hold.
 func (q *quiet) loaded() int {
 	q.sess.mu.Lock()
 	defer q.sess.mu.Unlock()

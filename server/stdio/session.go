@@ -25,12 +25,12 @@ type session struct {
 	info         atomic.Value // mcp.Implementation
 	capabilities atomic.Value // mcp.ClientCapabilities
 
-	// revision of MCP, empty before initialize. Only what reads messages touches it.
+	// revision of MCP, empty before initialize. Only used by the reader of messages.
 	revision string
 
 	mu      sync.Mutex
 	running map[string]context.CancelCauseFunc // by the keys of the ids
-	load    int                                // bytes of their messages, and of answers that wait for the rest of a batch
+	load    int                                // bytes of their messages, and of answers waiting for the rest of a batch
 	lastAsk int64
 	asked   map[int64]chan answer // our own requests
 }
@@ -42,7 +42,7 @@ func newSession(l limits) *session {
 	}
 }
 
-// answer is what the client says to a request of ours.
+// answer is the client's answer to a request of ours.
 type answer struct {
 	result json.RawMessage
 	err    error
@@ -63,8 +63,8 @@ func (c *session) SetClientCapabilities(caps mcp.ClientCapabilities) { c.capabil
 func (c *session) GetLogLevel() mcp.LoggingLevel                     { return loadOr(&c.level, mcp.LoggingLevelWarning) }
 func (c *session) GetClientInfo() mcp.Implementation                 { return loadOr(&c.info, mcp.Implementation{}) }
 
-// NotificationChannel takes what mcp-go notifies on its own, which is dropped: it could
-// come after an answer that it must precede. See [Notify].
+// NotificationChannel receives mcp-go's own notifications, which are dropped: they could
+// come after an answer that they must precede. See [Notify].
 func (c *session) NotificationChannel() chan<- mcp.JSONRPCNotification {
 	return make(chan mcp.JSONRPCNotification, 1)
 }
@@ -95,13 +95,13 @@ func (c *session) room(ctx context.Context) {
 	}
 }
 
-// maxRunning is how many requests may be under way.
+// maxRunning is the maximum number of requests in progress.
 const maxRunning = 10_000
 
-// codeBusy is JSON-RPC's first code for errors of a server's own.
+// codeBusy is the first JSON-RPC code for server-defined errors.
 const codeBusy = -32000
 
-// started notes that a request runs, unless it is refused with an answer.
+// started records a running request, or refuses it with an answer.
 func (c *session) started(m message, cancel context.CancelCauseFunc) (refusal []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,7 +123,7 @@ func (c *session) finished(m message) {
 	c.load -= len(m.params)
 }
 
-// holds notes that so many more bytes of answers wait for the rest of a batch.
+// holds records that n more bytes of answers wait for the rest of a batch.
 func (c *session) holds(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +138,7 @@ func (c *session) cancel(key string) {
 	}
 }
 
-// answered hands the client's answer to the request of ours that waits for it.
+// answered passes the client's answer to the request of ours that is waiting for it.
 func (c *session) answered(m message) {
 	var id int64
 	if json.Unmarshal(m.id, &id) != nil {
@@ -186,7 +186,7 @@ func (c *session) ask(ctx context.Context, method string, params, result any) er
 	}
 }
 
-// RequestElicitation asks the user of the client.
+// RequestElicitation asks the client's user.
 func (c *session) RequestElicitation(ctx context.Context, req mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	var result mcp.ElicitationResult
 	if err := c.ask(ctx, string(mcp.MethodElicitationCreate), req.Params, &result); err != nil {
@@ -195,7 +195,7 @@ func (c *session) RequestElicitation(ctx context.Context, req mcp.ElicitationReq
 	return &result, nil
 }
 
-// request is what is known of a request while it runs.
+// request is the state of a running request.
 type request struct {
 	id            any
 	progressToken json.RawMessage
@@ -207,15 +207,15 @@ type (
 	sessionKey struct{}
 )
 
-// KeepError is the hook of mcp-go's that remembers an error which mcp-go is about to
-// flatten into a code.
+// KeepError is a hook for mcp-go that keeps an error which mcp-go is about to flatten into
+// a code.
 func KeepError(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {
 		r.err = err
 	}
 }
 
-// RequestID is the JSON-RPC id of the request that ctx belongs to, or nil.
+// RequestID returns the JSON-RPC id of the request that ctx belongs to, or nil.
 func RequestID(ctx context.Context) any {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {
 		return r.id
@@ -223,7 +223,7 @@ func RequestID(ctx context.Context) any {
 	return nil
 }
 
-// ProgressToken is the progress token of the request that ctx belongs to, as the
+// ProgressToken returns the progress token of the request that ctx belongs to, as the
 // client wrote it, or nil. mcp-go may have rounded a number.
 func ProgressToken(ctx context.Context) json.RawMessage {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {
@@ -232,17 +232,17 @@ func ProgressToken(ctx context.Context) json.RawMessage {
 	return nil
 }
 
-// Room waits while the client leaves too much unread, or until ctx ends. What makes answers
-// calls it before it begins one.
+// Room waits while the client leaves too much unread, or until ctx ends. Call it before
+// producing an answer.
 func Room(ctx context.Context) {
 	if sess, ok := ctx.Value(sessionKey{}).(*session); ok {
 		sess.room(ctx)
 	}
 }
 
-// Notify sends a notification to the client of a request, before the request's answer:
-// a client may drop the connection over progress of a request that it holds finished. It
-// waits while the client does not read. It reports whether ctx belongs to a request at all.
+// Notify sends a notification to the client of a request, before the request's answer: a
+// client may drop the connection if it gets progress of a finished request. It waits while
+// the client does not read. It reports whether ctx belongs to a request at all.
 func Notify(ctx context.Context, method string, params map[string]any) bool {
 	sess, ok := ctx.Value(sessionKey{}).(*session)
 	if ok {

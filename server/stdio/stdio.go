@@ -1,31 +1,31 @@
-// Package stdio serves MCP over a pair of streams, a JSON-RPC message a line. It knows
-// no tool: an MCP server stands behind it, such as mcp-go's, and gets each message that
+// Package stdio serves MCP over a pair of streams, one JSON-RPC message per line. It does
+// not depend on any tool: an MCP server behind it, such as mcp-go's, gets each message that
 // passed the checks.
 //
 // mcp-go's own stdio server is not used: it runs calls in a fixed pool, forgets the
-// cancellation of a queued one, cancels all of them at the end of the input, and sends
+// cancellation of a queued call, cancels all calls at the end of the input, and sends
 // progress after the answer.
 //
 // # The model
 //
-// One goroutine reads lines. It checks each message (jsonrpc.go), so that the order in
-// which requests and their cancellations came is known, and whether its revision has the
-// method (methods.go). What asks nobody, such as initialize or tools/list, it answers at
-// once; each other request gets a goroutine, so that a waiting tool delays nothing.
+// One goroutine reads lines. It checks each message (jsonrpc.go), so that the order of
+// requests and their cancellations is known, and whether its revision has the method
+// (methods.go). It answers methods that need nobody else, such as initialize or tools/list,
+// at once; each other request gets a goroutine, so that a waiting tool delays nothing.
 //
-// Answers are written whole, in the order in which they are ready, by a goroutine of
-// their own (outbox.go); those to a batch are written together. While a client leaves
-// 16 MB of them unread, nothing more is read from it, and no call begins ([Room]).
+// Answers are written whole, in the order in which they are ready, by another goroutine
+// (outbox.go); the answers to a batch are written together. While a client leaves 16 MB of
+// them unread, nothing more is read from it, and no call begins ([Room]).
 //
-// The session (session.go) is the client: it counts what runs, to refuse a flood, it
-// holds the requests of the server to the client, such as a question to the user, and
-// it is what mcp-go takes for a client's session.
+// The session (session.go) is the client: it counts the running requests, to refuse a
+// flood, holds the server's requests to the client, such as a question to the user, and is
+// mcp-go's client session.
 //
-// mcp-go flattens an error into a code and loses the error. [KeepError], a hook of
-// mcp-go's, keeps it, and [Transport.Explain] turns it into what the client gets.
+// mcp-go flattens an error into a code and loses the error. [KeepError], a hook for mcp-go,
+// keeps it, and [Transport.Explain] turns it into what the client gets.
 //
-// The bytes of an id and of a progress token go back to the client as they came, and
-// the result of a call is encoded here (encode.go), in one pass.
+// The bytes of an id and of a progress token are returned to the client unchanged, and the
+// result of a call is encoded here (encode.go), in one pass.
 package stdio
 
 import (
@@ -47,18 +47,19 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// limits bound what is kept for a client. The messages of the requests under way, together
-// with the answers that wait for the rest of a batch, may take twice as much as one message.
+// limits bound what is kept for a client. The messages of the running requests, together
+// with the answers that wait for the rest of a batch, may take twice as much as one
+// message.
 type limits struct {
 	message int           // bytes of a message from the client
-	held    int           // bytes of answers that wait for the client to read them
-	grace   time.Duration // for the requests that still run at the end of the input
+	held    int           // bytes of answers waiting for the client to read them
+	grace   time.Duration // for requests still running at the end of the input
 }
 
 // usual are the limits, except in tests.
 var usual = limits{message: 32 << 20, held: 16 << 20, grace: 10 * time.Second}
 
-// jsonSpace is what JSON takes for white space.
+// jsonSpace is JSON's white space.
 const jsonSpace = " \t\r\n"
 
 // ErrCancelled is the cause of the context of a request that the client cancelled.
@@ -72,17 +73,17 @@ type Server interface {
 	WithContext(ctx context.Context, session mcpserver.ClientSession) context.Context
 }
 
-// Transport is how one client reaches an MCP server.
+// Transport connects one client to an MCP server.
 type Transport struct {
 	MCP Server
-	// Explain returns what the client gets for the error that a request ended with, or
-	// nil to leave that to MCP.
+	// Explain returns what the client gets for the error that ended a request, or nil to
+	// leave that to MCP.
 	Explain func(r Request, err error) *mcp.JSONRPCErrorDetails
-	// Log gets what goes wrong, without anything that the client sent.
+	// Log gets errors, without anything that the client sent.
 	Log *slog.Logger
 }
 
-// Request is what a client asked.
+// Request describes a client's request.
 type Request struct {
 	Method string
 	Params json.RawMessage
@@ -90,9 +91,8 @@ type Request struct {
 	Modern bool
 }
 
-// Serve answers the messages of in until in or ctx ends. At the end of in it still
-// answers what was asked, for a few seconds; when ctx ends, it cancels the running
-// requests at once.
+// Serve answers the messages in in until in or ctx ends. At the end of in it still answers
+// pending requests for a few seconds; when ctx ends, it cancels running requests at once.
 func (t *Transport) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return t.serve(ctx, newSession(usual), in, out)
 }
@@ -147,7 +147,7 @@ func (t *Transport) serve(ctx context.Context, sess *session, in io.Reader, out 
 	case <-time.After(time.Second):
 		t.Log.Warn("some calls did not end when they were cancelled, or the client does not read their answers")
 	}
-	// Not awaited when ctx ended first: a blocked read cannot be interrupted.
+	// Not awaited if ctx ended first: a blocked read cannot be interrupted.
 	select {
 	case err := <-readErr:
 		return err
@@ -156,9 +156,9 @@ func (t *Transport) serve(ctx context.Context, sess *session, in io.Reader, out 
 	}
 }
 
-// readLines sends the lines of in until its end or that of ctx. The reading
-// itself may outlive ctx, for nothing can interrupt it. One that is longer than limit
-// comes cut, but longer than that.
+// readLines sends the lines of in until in or ctx ends. The read itself may outlive ctx,
+// since it cannot be interrupted. A line longer than limit is truncated, but stays longer
+// than limit.
 func readLines(ctx context.Context, in io.Reader, limit int, lines chan<- []byte) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -179,7 +179,7 @@ func readLines(ctx context.Context, in io.Reader, limit int, lines chan<- []byte
 	}
 }
 
-// readLine reads to the end of a line, and keeps little more than the limit of it.
+// readLine reads to the end of a line, keeping little more than limit bytes.
 func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	for {
@@ -196,8 +196,8 @@ func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 // maxBatch is how many messages a batch may hold.
 const maxBatch = 100
 
-// receive handles one line. What takes time gets a goroutine; its cancellation is known
-// here before it starts.
+// receive handles one line. Slow requests get a goroutine, but are registered for
+// cancellation before it starts.
 func (t *Transport) receive(ctx context.Context, sess *session, line []byte, requests *sync.WaitGroup) {
 	switch {
 	case len(line) > sess.message:
@@ -212,8 +212,8 @@ func (t *Transport) receive(ctx context.Context, sess *session, line []byte, req
 	}
 }
 
-// receiveBatch handles a batch, which only revision 2025-03-26 has. Its answers
-// are sent together.
+// receiveBatch handles a batch, which only revision 2025-03-26 allows. Its answers are sent
+// together.
 func (t *Transport) receiveBatch(ctx context.Context, sess *session, line []byte, requests *sync.WaitGroup) {
 	entries := gjson.ParseBytes(line).Array()
 	refuse := func(why string) { sess.out.put(protocolError(nil, mcp.INVALID_REQUEST, why)) }
@@ -251,8 +251,8 @@ func (t *Transport) receiveBatch(ctx context.Context, sess *session, line []byte
 	})
 }
 
-// take handles one message; broken says what is wrong with it. Reply gets the
-// answer, or nil when there is none.
+// take handles one message; broken says what is wrong with it. reply is called with the
+// answer, or nil if there is none.
 func (t *Transport) take(ctx context.Context, sess *session, m message, broken error, requests *sync.WaitGroup, reply func([]byte)) {
 	switch {
 	case broken != nil:
@@ -279,7 +279,7 @@ func (t *Transport) take(ctx context.Context, sess *session, m message, broken e
 			return
 		}
 		if m.method == string(mcp.MethodSubscriptionsListen) {
-			go func() { // it has no other end
+			go func() { // otherwise it would never end
 				select {
 				case <-sess.gone:
 					cancel(nil)
@@ -301,8 +301,8 @@ func (t *Transport) take(ctx context.Context, sess *session, m message, broken e
 	}
 }
 
-// answer runs a request and returns its answer: nil for a notification, and when the
-// client no longer waits for it.
+// answer runs a request and returns its answer: nil for a notification, and if the client
+// no longer waits for it.
 func (t *Transport) answer(ctx context.Context, sess *session, m message) (line []byte) {
 	req := &request{id: m.idValue(), progressToken: m.progressToken()}
 	fail := func(code int, msg string) []byte { return protocolError(m.id, code, msg) }

@@ -1,16 +1,15 @@
-// Package ask runs what swapped configs are about: MCP servers, and the agent
-// CLIs that are to start them.
+// Package ask runs what swapped configs are about: MCP servers, and the agent CLIs that
+// start them.
 //
-// [Server] starts a server as a config says and completes an MCP initialize with
-// it. [Client] runs a client's own program and reads from its output what the
-// client makes of a server; a [Row] says how, one per client. [Home] prepares the
-// home directory that a client is run in, so that it writes nothing of the user's
-// and starts no other server.
+// [Server] starts a server as a config says and completes an MCP initialize with it.
+// [Client] runs a client's own program and reads from its output what the client makes of a
+// server; a [Row] says how, one per client. [Home] prepares a home directory for running a
+// client, so that it does not write the user's files or start other servers.
 //
-// No process outlives its call. What a program prints is cleaned of control
-// characters and of the secrets that it was given before it is returned.
+// No process outlives its call. Output of a program is returned without control characters
+// and without the secrets that the program was given.
 //
-// The package knows no client: rows and files come from package swap.
+// The package does not know any clients: rows and files come from package swap.
 package ask
 
 import (
@@ -30,30 +29,29 @@ import (
 // ClientLimit is how long a client may take to start a server and report on it.
 const ClientLimit = 90 * time.Second
 
-// A Row says how a client's own program is queried about a server, without a
-// network and without a login.
+// A Row says how to query a client's own program about a server, without a network and
+// without a login.
 type Row struct {
-	Args []string // ServerName in one stands for the server's name
+	Args []string // in each, ServerName stands for the server's name
 	Env  []string // NAME=VALUE for the client
-	// Send are lines of JSON for a client that is queried in a dialogue: its stdin
-	// stays open until Read has its answer. In them, ServerName and Directory are
-	// whole strings.
+	// Send are lines of JSON for a client that is queried in a dialogue: its stdin stays
+	// open until Read has its answer. In them, ServerName and Directory stand alone as
+	// strings.
 	Send []string
 	// Read parses the client's output: stdout, and without a dialogue stderr too.
 	// It returns an error that wraps [ErrUnread] if the output has no answer (yet).
 	Read func(out, server string) (Answer, error)
-	// Lists: the client shows its config, and starts no server.
+	// Lists is set if the client shows its config and starts no server.
 	Lists bool
-	// Blind: the answer ignores trust and lists of servers, so what the config says
-	// about those counts.
+	// Blind is set if the answer ignores trust and lists of servers, so that what the
+	// config says about those counts.
 	Blind bool
-	// Remote: Read also understands what is said about a remote server, whose address is
-	// the command of the answer.
+	// Remote is set if Read also understands output about a remote server. The command of
+	// the answer is then its address.
 	Remote bool
 }
 
-// Placeholders in a [Row]: the server's name, and the directory that the client
-// runs in.
+// Placeholders in a [Row]: the server's name, and the directory that the client runs in.
 const (
 	ServerName = "\x00server"
 	Directory  = "\x00directory"
@@ -62,8 +60,8 @@ const (
 // States of an [Answer].
 const (
 	Connected  = "connected"  // the client has started the server and completed initialize
-	Configured = "configured" // the client would start it, but starts nothing to answer
-	NotStarted = "failed"     // it has tried
+	Configured = "configured" // the client would start it, but does not start it to answer
+	NotStarted = "failed"     // it tried, and failed
 	Disabled   = "disabled"   // its config, or an untrusted folder, keeps it from trying
 	Pending    = "unapproved" // it needs the user's approval first
 	NotThere   = "unknown"    // the client knows no such server
@@ -74,8 +72,7 @@ const (
 type Answer struct {
 	State string `json:"state"`
 	Says  string `json:"says,omitempty"` // in the client's own words
-	// Command is what the client runs, in one line, as it spells it; "" if it
-	// does not say.
+	// Command is what the client runs, in one line, as it spells it; "" if it does not say.
 	Command string `json:"command,omitempty"`
 	// Place is the client's word for where the entry is; "project" is a file in
 	// the project's directory.
@@ -86,17 +83,17 @@ type Answer struct {
 	ToolCount *int     `json:"tool_count,omitempty"`
 }
 
-// ErrUnread is returned by the Read of a [Row] when the output has no answer.
+// ErrUnread is returned by Read of a [Row] if the output has no answer.
 var ErrUnread = errors.New("no readable answer")
 
 // A Question is what [Client] asks, and where.
 type Question struct {
-	Program string   // the client's
-	Server  string   // the name in its config
+	Program string   // the client's program
+	Server  string   // the server's name in the config
 	Dir     string   // the directory that the client runs in
-	Home    string   // its home directory, where it may write
-	Unset   []string // variables that would lead it to another one
-	Env     []string // NAME=VALUE that it is given
+	Home    string   // its home directory, which it may write to
+	Unset   []string // variables that would lead it to another home directory
+	Env     []string // additional variables, NAME=VALUE
 }
 
 // Client runs a client's own program and returns what it says about a server.
@@ -160,7 +157,7 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 			}
 			if a, err := k.Read(out.text(), server); !errors.Is(err, ErrUnread) {
 				_ = finish()
-				select { // it ends its servers, given time
+				select { // given time, it ends its servers
 				case <-exited:
 				case <-time.After(3 * time.Second):
 				}
@@ -184,13 +181,13 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 		if exit != nil {
 			err = fmt.Errorf("%w (%w)", err, exit)
 		}
-		// Its stdout is not shown: it may print the environment of an entry.
+		// Do not show stdout: it may contain the environment of an entry.
 		err = fmt.Errorf("%s: %w%s", CommandLine(cmd.Args), err, tail.indented())
 	}
 	return a, err
 }
 
-// heard collects what a client prints, up to a limit.
+// heard collects a client's output, up to a limit.
 type heard struct {
 	mu   sync.Mutex
 	b    bytes.Buffer

@@ -9,7 +9,7 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// Home makes a temporary home directory for one client, so that it cannot write the
+// Home creates a temporary home directory for one client, so that it cannot write the
 // user's files. The caller puts copies of them into it, and calls remove when done.
 func Home() (dir string, remove func() error, err error) {
 	if dir, err = os.MkdirTemp("", "mcp-swap-verify-"); err != nil {
@@ -18,8 +18,7 @@ func Home() (dir string, remove func() error, err error) {
 	return dir, func() error { return removeAll(dir) }, nil
 }
 
-// removeAll removes a directory in which a client that was just killed may still
-// be writing.
+// removeAll removes a directory to which a client just killed may still be writing.
 func removeAll(dir string) (err error) {
 	for range 20 {
 		if err = os.RemoveAll(dir); err == nil {
@@ -30,17 +29,16 @@ func removeAll(dir string) (err error) {
 	return fmt.Errorf("remove the copy of the config: %w", err)
 }
 
-// Only leaves all servers but one out of a client's configs, so that they are not
-// started.
+// Only removes all servers but one from a client's configs, so that they are not started.
 type Only struct {
 	Kind       format.Kind
 	Containers [][]string // all places where the client reads servers
-	Server     string     // to keep
+	Server     string     // the server to keep
 }
 
-// Of returns a config's text with that server only. Vars are added to the field env of
-// the entry in container, so that the server runs as usual in another home directory;
-// nil adds none.
+// Of returns a config's text with only that server. vars are added to the field env of the
+// entry in container, so that the server runs as usual in another home directory; nil adds
+// none.
 func (o Only) Of(text []byte, container []string, env string, vars format.Object) ([]byte, error) {
 	d, err := format.Parse(o.Kind, text)
 	if err != nil {
@@ -56,7 +54,7 @@ func (o Only) Of(text []byte, container []string, env string, vars format.Object
 	for _, path := range o.Containers {
 		names, err := d.Names(path)
 		if err != nil {
-			continue // a place of another version of the client
+			continue // another version of the client uses this place
 		}
 		for _, name := range names {
 			place := append(slices.Clone(path), name)

@@ -9,7 +9,7 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// The copy of a config has one server, with the variables, and the rest as it was.
+// The copy of a config has one server, with the variables, and is otherwise unchanged.
 func TestOnlyOneServer(t *testing.T) {
 	o := Only{Kind: format.JSON, Containers: [][]string{{"m"}}, Server: "srv"}
 	const text = `{"keep": 1, "m": {"other": {"command": "x"}, "srv": {"command": "y"}}}`

@@ -11,7 +11,7 @@ import (
 
 func ownGroup(*exec.Cmd) {}
 
-// killGroup ends a command and the processes it has started.
+// killGroup ends a command and the processes that it started.
 func killGroup(cmd *exec.Cmd) error {
 	if cmd.Process == nil {
 		return nil

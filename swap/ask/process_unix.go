@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ownGroup makes a command the leader of a process group of its own.
+// ownGroup makes a command the leader of its own process group.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // killGroup ends all processes of a command's group.

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// words begin what clients call the state of a server, in lower case.
+// words are how clients' words for the state of a server begin, in lower case.
 var words = []struct{ begin, state string }{
 	{"connected", Connected},
 	{"failed", NotStarted},
@@ -18,7 +18,7 @@ var words = []struct{ begin, state string }{
 	{"disabled", Disabled},
 	{"blocked", Disabled},
 	{"pending approval", Pending},
-	{"connecting", NotStarted}, // droid only waits a few seconds
+	{"connecting", NotStarted}, // droid waits only a few seconds
 }
 
 func stateOf(says string) string {
@@ -33,9 +33,9 @@ func stateOf(says string) string {
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[a-zA-Z]")
 
-// Listed reads output that is meant for people. In pattern, NAME is the server's
-// name; the groups "says", "command", "args" and "place" are the parts of the
-// answer. If only absent matches, the client has answered without the server.
+// Listed returns a function that reads output meant for people. In pattern, NAME stands for
+// the server's name; the groups "says", "command", "args" and "place" are the parts of the
+// answer. If only absent matches, the client has answered that there is no such server.
 func Listed(pattern, absent string) func(out, server string) (Answer, error) {
 	none := regexp.MustCompile(absent)
 	return func(out, server string) (Answer, error) {
@@ -69,9 +69,9 @@ var (
 	jsonBegin = regexp.MustCompile(`(?m)^[\[{]`)
 )
 
-// Config reads JSON in which a client shows the servers of its config without starting
-// them: a list, a list under "servers", or an object with a member for each. Of several
-// with one name the last counts.
+// Config reads JSON in which a client shows the servers in its config without starting
+// them: a list, a list under "servers", or an object with a member per server. If a name
+// occurs more than once, the last counts.
 func Config(out, server string) (Answer, error) {
 	out = strings.ReplaceAll(out, "\r", "")
 	if notFound.MatchString(out) {
@@ -161,7 +161,7 @@ func Grok(out, server string) (Answer, error) {
 	return Answer{State: NotThere}, nil
 }
 
-// brief is the begin of what a program says, on one line.
+// brief returns the beginning of a program's message on one line.
 func brief(text string) string {
 	text = printable(firstOf(text))
 	if r := []rune(text); len(r) > 200 {
@@ -175,9 +175,9 @@ func firstOf(text string) string {
 	return line
 }
 
-// CodexDialogue asks codex app-server for its configuration in the directory,
-// which has the server's command, and for the server's status. (The status is
-// about the user's own config, whatever a file of the project says.)
+// CodexDialogue asks codex app-server for its configuration in the directory, which
+// contains the server's command, and for the server's status. (The status is about the
+// user's own config, whatever a project file says.)
 var CodexDialogue = []string{
 	`{"id":0,"method":"initialize","params":{"clientInfo":{"name":"mcp-swap","title":"mcp-swap","version":"1"}}}`,
 	`{"method":"initialized"}`,

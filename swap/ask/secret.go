@@ -9,25 +9,25 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// Configs hold secrets: in environments, headers, URLs and arguments. Whatever is
-// shown of them goes through this file.
+// Configs contain secrets: in environments, headers, URLs and arguments. Everything shown
+// of them goes through this file.
 
 var plainFlag = regexp.MustCompile(`^(-[A-Za-z]|--[a-z][a-z-]*)$`)
 
 var (
-	// secretName is in the names of flags and headers whose values are secrets.
+	// secretName matches names of flags and headers whose values are secrets.
 	secretName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|pwd|api[-_]?key|(^|[-_])key$|auth|credential|bearer|cookie|header|dsn`)
-	// secretFlag is a flag whose value is one, or holds one.
+	// secretFlag matches flags whose value is, or contains, a secret.
 	secretFlag = regexp.MustCompile(`^(-H|-e|--env)$`)
-	// secretText is what tokens look like, whatever they are called.
+	// secretText matches text that looks like a token, whatever its name.
 	secretText = regexp.MustCompile(`(?i)^(sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[a-z]|npm|pypi|hf|AKIA|ASIA|AIza|eyJ)[-_A-Za-z0-9]{8,}|^[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]{31,}$`)
-	// variable is an assignment, whose value may always be one.
+	// variable matches an assignment, whose value may always be a secret.
 	variable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*=`)
 )
 
-// ShowArgs returns a command in which possible secrets are masked: the values of
-// variables, of flags and headers with a name like token, words that look like a
-// token, and the passwords and queries of URLs.
+// ShowArgs returns a command with possible secrets masked: the values of variables, the
+// values of flags and headers with names like token, words that look like a token, and the
+// passwords and queries of URLs.
 func ShowArgs(argv []string) []string {
 	out := slices.Clone(argv)
 	for i, word := range out {
@@ -43,7 +43,7 @@ func ShowArgs(argv []string) []string {
 			out[i] = format.Masked
 		case isHeader && secretName.MatchString(header) && !strings.ContainsAny(header, "/\\ "):
 			out[i] = header + ":" + format.Masked
-		case strings.Contains(word, " "): // a script, or some words in one
+		case strings.Contains(word, " "): // a script, or words in one
 			out[i] = strings.Join(ShowArgs(strings.Split(word, " ")), " ")
 		case variable.MatchString(word), assigned && secretName.MatchString(name):
 			out[i] = name + "=" + format.Masked
@@ -58,7 +58,7 @@ func ShowArgs(argv []string) []string {
 	return out
 }
 
-// ShowURL masks the user and the query of a URL; other text is returned as it is.
+// ShowURL masks the user and the query of a URL; other text is returned unchanged.
 func ShowURL(s string) string {
 	if !strings.Contains(s, "://") {
 		return s
@@ -83,8 +83,8 @@ func ShowURL(s string) string {
 	return strings.ReplaceAll(u.String(), url.QueryEscape(format.Masked), format.Masked)
 }
 
-// Redact masks the secrets of a command in what another program says: the values
-// of its environment, and the arguments that [ShowArgs] masks.
+// Redact masks the secrets of a command in another program's output: the values of its
+// environment, and the arguments that [ShowArgs] masks.
 func Redact(text string, c Command) string {
 	var secrets []string
 	for _, v := range c.Env {
@@ -116,8 +116,8 @@ func CommandLine(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// printable removes control characters from a line that another program wrote, so
-// that it cannot control the terminal.
+// printable removes control characters from a line written by another program, so that it
+// cannot control the terminal.
 func printable(line string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {

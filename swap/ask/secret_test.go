@@ -24,7 +24,7 @@ func TestShownCommands(t *testing.T) {
 	}
 }
 
-// What a server says before it fails is shown, without the secrets it was given.
+// What a server prints before it fails is shown, without the secrets that it was given.
 func TestErrorsShowNoSecrets(t *testing.T) {
 	_, err := Server(t.Context(), Command{Argv: []string{"sh", "-c", "echo bad $NOTE and $2 >&2", "sh", "--token", "CANARY-2"}, Env: []string{"NOTE=CANARY-1"}})
 	if err == nil || strings.Contains(err.Error(), "CANARY") || !strings.Contains(err.Error(), "bad *** and ***") {

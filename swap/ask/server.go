@@ -20,19 +20,19 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// ServerLimit is how long a server may take to answer, unless its [Command] says; uv and
-// go may have to build it first.
+// ServerLimit is how long a server may take to answer, unless its [Command] has a Limit; uv
+// and go may have to build it first.
 const ServerLimit = 60 * time.Second
 
-// ErrLate is wrapped by the error of a server that took longer.
+// ErrLate is wrapped by the error for a server that took longer.
 var ErrLate = errors.New("no answer")
 
 // A Command starts a server.
 type Command struct {
 	Argv []string
-	Env  []string // NAME=VALUE, besides this process's own
+	Env  []string // NAME=VALUE, in addition to this process's own
 	Dir  string   // "": the current directory
-	// Tools: list the server's tools too.
+	// Tools makes [Server] list the server's tools too.
 	Tools bool
 	Limit time.Duration // 0: ServerLimit
 }
@@ -40,12 +40,12 @@ type Command struct {
 // A Hello is how a server introduces itself.
 type Hello struct {
 	Name, Version string
-	Tools         []string // their names, if they were asked for
+	Tools         []string // their names, if requested
 }
 
-// Server starts a server over stdio, completes an MCP initialize with it and stops
-// it with all processes it has started. The error of a server that exits, or does
-// not answer in time, ends with the last lines of its stderr.
+// Server starts a server over stdio, completes an MCP initialize with it, and stops it with
+// all processes that it has started. The error for a server that exits, or does not answer
+// in time, ends with the last lines of its stderr.
 func Server(ctx context.Context, c Command) (Hello, error) {
 	limit, cancel := context.WithTimeout(ctx, cmp.Or(c.Limit, ServerLimit))
 	defer cancel()
@@ -74,10 +74,10 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 		hello.Tools, err = listTools(limit, conn)
 	}
 	if err != nil && limit.Err() != nil {
-		_ = killGroup(cmd) // it had its time
+		_ = killGroup(cmd) // its time is up
 	}
 	closeErr := conn.Close()
-	_ = killGroup(cmd) // what the server has started and left behind
+	_ = killGroup(cmd) // processes that the server started and left behind
 	switch {
 	case err == nil:
 		return hello, nil
@@ -96,7 +96,7 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 
 func initialize(ctx context.Context, c *client.Client) (Hello, error) {
 	var request mcp.InitializeRequest
-	// The newest revision that has an initialize at all.
+	// The newest revision that has initialize.
 	request.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
 	request.Params.ClientInfo = mcp.Implementation{Name: "mcp-swap", Version: "1"}
 	answer, err := c.Initialize(ctx, request)
@@ -108,15 +108,15 @@ func initialize(ctx context.Context, c *client.Client) (Hello, error) {
 
 // Errors of [URL].
 var (
-	// ErrLogin is wrapped by the error of a server that answers 401 or 403.
+	// ErrLogin is wrapped by the error for a server that answers 401 or 403.
 	ErrLogin = errors.New("no headers were sent")
-	// ErrNotThere is wrapped by the error of a server that knows no streamable HTTP there,
-	// as those of the older transport, HTTP+SSE, do not.
+	// ErrNotThere is wrapped by the error for a server that does not speak streamable HTTP
+	// at the address, as servers with the older transport, HTTP+SSE, do not.
 	ErrNotThere = errors.New("it speaks no streamable HTTP there")
 )
 
-// URL completes an MCP initialize with a server that runs already, and lists its tools if
-// asked to. It sends no headers, and follows no redirect to another host.
+// URL completes an MCP initialize with a running server, and lists its tools if requested.
+// It sends no headers, and follows no redirect to another host.
 func URL(ctx context.Context, url string, tools bool, limit time.Duration) (Hello, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -158,7 +158,7 @@ func URL(ctx context.Context, url string, tools bool, limit time.Duration) (Hell
 	return Hello{}, fmt.Errorf("%s: %w", ShowURL(url), err)
 }
 
-// unwrapped is the error of a request without the address, which may hold secrets.
+// unwrapped returns the error of a request without the address, which may contain secrets.
 func unwrapped(err error) error {
 	var of *neturl.Error
 	if errors.As(err, &of) {
@@ -167,7 +167,7 @@ func unwrapped(err error) error {
 	return err
 }
 
-// lastStatus sends requests, and keeps the status of the last answer.
+// lastStatus sends requests, and keeps the status of the last response.
 type lastStatus struct{ atomic.Int32 }
 
 func (s *lastStatus) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -195,7 +195,7 @@ func listTools(ctx context.Context, c *client.Client) ([]string, error) {
 	return names, nil
 }
 
-// Run runs a command to its end. Its error ends with the last lines of its output.
+// Run runs a command to completion. Its error ends with the last lines of its output.
 func Run(ctx context.Context, argv []string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	ownGroup(cmd)
@@ -234,8 +234,7 @@ func (t *tailBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// indented returns the last lines, each after a newline and spaces; "" if there
-// are none.
+// indented returns the last lines, each after a newline and spaces; "" if there are none.
 func (t *tailBuffer) indented() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

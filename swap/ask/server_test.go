@@ -21,8 +21,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// asServer makes the re-executed test to be an MCP server, in one of several
-// ways. Each starts a child that ignores signals and writes down its pid.
+// asServer makes the re-executed test an MCP server, in one of several ways. Each starts a
+// child that ignores signals and records its pid.
 const asServer = "SWAP_TEST_SERVER"
 
 func TestMain(m *testing.M) {
@@ -72,7 +72,7 @@ func babble(lines int) {
 	}
 }
 
-// program is such a server as a command, and the file in which it writes its pids.
+// program returns such a server as a command, and the file to which it writes its pids.
 func program(t *testing.T, how string) (cmd *exec.Cmd, pids string) {
 	pids = filepath.Join(t.TempDir(), "pids")
 	cmd = exec.Command(os.Args[0])
@@ -80,7 +80,8 @@ func program(t *testing.T, how string) (cmd *exec.Cmd, pids string) {
 	return cmd, pids
 }
 
-// hello starts such a server, interrupted once it runs or not, and fails if a process is left.
+// hello starts such a server, optionally interrupts it once it is running, and fails if a
+// process is left.
 func hello(t *testing.T, how string, interrupted bool) (Hello, error) {
 	t.Helper()
 	cmd, pids := program(t, how)
@@ -93,7 +94,7 @@ func hello(t *testing.T, how string, interrupted bool) (Hello, error) {
 	return h, err
 }
 
-// untilItRuns is done once a program has written its pids.
+// untilItRuns returns a context that is done once a program has written its pids.
 func untilItRuns(t *testing.T, pids string) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -108,7 +109,7 @@ func untilItRuns(t *testing.T, pids string) context.Context {
 	return ctx
 }
 
-// gone fails if a process is left whose number is in the file pids.
+// gone fails if a process whose pid is in the file pids is left.
 func gone(t *testing.T, pids string) {
 	t.Helper()
 	b, err := os.ReadFile(pids)
@@ -128,7 +129,7 @@ func gone(t *testing.T, pids string) {
 	}
 }
 
-// alive is false for a process that is gone or only waits to be reaped.
+// alive reports whether a process exists and is not just waiting to be reaped.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

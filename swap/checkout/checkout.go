@@ -1,5 +1,5 @@
-// Package checkout finds out what MCP server a directory holds the sources of, and the commands that
-// run it: of a Go, uv, npm or Cargo project, as git has it.
+// Package checkout determines which MCP server a directory contains the sources of, and the
+// commands that run it, for Go, uv, npm and Cargo projects under git.
 package checkout
 
 import (
@@ -19,52 +19,51 @@ import (
 // A Mode says which build of a server the clients run.
 type Mode string
 
-// The modes of [UseOptions].
+// Modes of [Checkout.Command].
 const (
-	ModeDev       Mode = "dev"       // the working tree: an edit is live at the next start
+	ModeDev       Mode = "dev"       // the working tree: edits take effect at the next start
 	ModeBuild     Mode = "build"     // compiled once, for a fast start (Go, Cargo)
 	ModeInstalled Mode = "installed" // the entry's name as found on PATH
 	ModeReleased  Mode = "released"  // a published version, without the checkout
 )
 
-// Modes are all modes.
+// Modes lists all modes.
 var Modes = []Mode{ModeDev, ModeBuild, ModeInstalled, ModeReleased}
 
-// A Checkout is a directory that holds the sources of an MCP server.
+// A Checkout is a directory that contains the sources of an MCP server.
 type Checkout struct {
 	Dir    string // absolute, links resolved
-	Server string // name to register it under: its own without a trailing -mcp
-	Entry  string // program of it that is the server
+	Server string // name to register it under: its name without a trailing -mcp
+	Entry  string // its program that is the server
 	kind   checkoutKind
 	name   string // package name, for --mode released
-	path   string // of the entry, relative to Dir, slash-separated, as the kind means it
+	path   string // path of the entry, relative to Dir, slash-separated, in the form that the kind uses
 	module string // Go
 
-	// Unbuilt says what to do if the program of ModeDev does not exist yet.
+	// Unbuilt says what to do if the program for ModeDev does not exist yet.
 	Unbuilt error
 }
 
-// A checkoutKind is a row of the table of build systems. Each function may
-// rely on the fields that read has filled in.
+// A checkoutKind is a row of the table of build systems. Each function may use the fields
+// that read has filled in.
 type checkoutKind struct {
 	marker string
-	// read fills the checkout in; an error that wraps ErrNoServer lets another
-	// marker in the same directory try.
+	// read fills in the checkout; an error that wraps ErrNoServer makes another marker in
+	// the same directory be tried.
 	read     func(c *Checkout, text []byte, entry string) error
 	dev      func(c *Checkout) []string
-	build    func(c *Checkout, dir string) (command []string, program string) // nil: needs none
+	build    func(c *Checkout, dir string) (command []string, program string) // nil: no build needed
 	released func(c *Checkout, ref string) []string
 	pr       func(c *Checkout, url string, n int) []string
 }
 
 var checkoutKinds = []checkoutKind{goCheckout, uvCheckout, npmCheckout, cargoCheckout}
 
-// ErrNoServer is wrapped by the error of a directory that is of a kind, but
-// has no program that could be a server.
+// ErrNoServer is wrapped by the error for a directory that is of a kind, but has no program
+// that could be a server.
 var ErrNoServer = errors.New("no server in it")
 
-// Read finds out what is in a directory. entry, if not "", names the
-// program to take.
+// Read determines what is in a directory. entry, if not "", names the program to use.
 func Read(dir, entry string) (*Checkout, error) {
 	real, err := RealDir(dir)
 	if err != nil {
@@ -100,8 +99,8 @@ func Read(dir, entry string) (*Checkout, error) {
 	return nil, &hint.Error{Err: err, Hint: hint.Repo, Arg: checkoutAbove(real)}
 }
 
-// checkoutAbove is the nearest directory above that has a marker; "" if none
-// has. It is only named, never taken: which server is meant is the user's word.
+// checkoutAbove returns the nearest parent directory that has a marker; "" if none has. It
+// is only mentioned, never used: the user decides which server is meant.
 func checkoutAbove(dir string) string {
 	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
 		if Is(parent) {
@@ -146,7 +145,7 @@ func Abs(path string) (string, error) {
 	return abs, err
 }
 
-// unwrapPath takes the path off an error, where the message has it already.
+// unwrapPath removes the path from an error whose message already has it.
 func unwrapPath(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -155,8 +154,8 @@ func unwrapPath(err error) error {
 	return err
 }
 
-// choose picks one of several programs: the named one, else the only one whose
-// name ends in -mcp, else the only one.
+// choose picks one of several programs: the named one, otherwise the only one whose name
+// ends in -mcp, otherwise the only one.
 func choose(names []string, entry, what, several string) (string, error) {
 	if entry != "" {
 		if slices.Contains(names, entry) {
@@ -185,9 +184,9 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Command is the program and arguments that start the server in a mode. ref is
-// the version for ModeReleased, "" for the newest. For ModeBuild, compile is
-// the command that makes it first.
+// Command returns the program and arguments that start the server in a mode. ref is the
+// version for ModeReleased, "" for the newest. For ModeBuild, compile is the command to run
+// first to build it.
 func (c *Checkout) Command(mode Mode, ref, buildDir string) (argv, compile []string, err error) {
 	switch mode {
 	case ModeDev, "":
@@ -209,7 +208,7 @@ func (c *Checkout) Command(mode Mode, ref, buildDir string) (argv, compile []str
 	return nil, nil, hint.Usagef(hint.OptionMode, "%q is not one of dev, build, installed, released", mode)
 }
 
-// CheckPR refuses a directory of which no kind knows pull requests.
+// CheckPR refuses a directory of a kind without pull requests.
 func CheckPR(dir string) error {
 	var err error
 	for _, kind := range checkoutKinds {
@@ -230,7 +229,7 @@ func noPR(kind checkoutKind) error {
 	return hint.Usagef(hint.OptionPR, "is not supported for a %s checkout, only for pyproject.toml: check the pull request out and use that directory", kind.marker)
 }
 
-// PRCommand is the program and arguments that start the head of pull request n.
+// PRCommand returns the program and arguments that start the head of pull request n.
 func (c *Checkout) PRCommand(n int) ([]string, error) {
 	if c.kind.pr == nil {
 		return nil, noPR(c.kind)
@@ -246,9 +245,8 @@ func (c *Checkout) PRCommand(n int) ([]string, error) {
 	return c.kind.pr(c, url, n), nil
 }
 
-// HTTPSURL rewrites a git remote, however it is spelled, as https without a
-// user and a trailing .git: a pull request is fetched over https, however the
-// checkout was cloned.
+// HTTPSURL rewrites a git remote in any spelling as https without a user and a trailing
+// .git: a pull request is fetched over https, however the checkout was cloned.
 func HTTPSURL(remote string) (string, error) {
 	rest := strings.TrimPrefix(remote, "git+")
 	scheme, after, found := strings.Cut(rest, "://")
@@ -257,7 +255,7 @@ func HTTPSURL(remote string) (string, error) {
 		rest = after
 	case found && (scheme == "ssh" || scheme == "git"):
 		rest = after
-		// The port is ssh's, not that of https.
+		// The port is for ssh, not for https.
 		host, path, _ := strings.Cut(rest, "/")
 		if i := strings.LastIndex(host, ":"); i >= 0 && !strings.HasSuffix(host, "]") {
 			host = host[:i]

@@ -9,15 +9,15 @@ import (
 	"tmuxmcp/internal/atomicfile"
 )
 
-// A Repo is what git's own files say about the repository of a directory.
+// A Repo is what git's own files say about a directory's repository.
 type Repo struct {
-	Top    string // top of the work tree that the directory is in
+	Top    string // top of the work tree that contains the directory
 	dir    string // the git directory of that work tree
-	common string // the git directory that all its work trees share
+	common string // the git directory shared by all its work trees
 }
 
-// FindRepo looks for the work tree that dir, a real path, is in. It reads
-// git's files and runs nothing, so it answers the same without git installed.
+// FindRepo finds the work tree that contains dir, a real path. It reads git's files and
+// runs nothing, so it works the same without git installed.
 func FindRepo(dir string) (Repo, bool) {
 	for top := dir; ; top = filepath.Dir(top) {
 		if r, ok := repoAt(top); ok {
@@ -68,7 +68,7 @@ func repoAt(top string) (Repo, bool) {
 	return r, true
 }
 
-// AbsIn returns a path, which starts from dir if it is relative.
+// AbsIn returns a path made absolute, relative to dir.
 func AbsIn(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -76,7 +76,7 @@ func AbsIn(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// isGitDir is git's own test of a repository's directory.
+// isGitDir is git's own test for a repository's directory.
 func isGitDir(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return false
@@ -93,11 +93,10 @@ func isGitDir(dir string) bool {
 	return true
 }
 
-// ClaudeProject returns the key of Claude's project node for a directory: the main
-// work tree, however deep inside it or in which of its linked work trees the
-// directory is (seen with Claude 2.1). A submodule is a project of its own, a
-// bare repository with linked work trees is the project of these, and without
-// git the directory itself is.
+// ClaudeProject returns the key of Claude's project node for a directory: the main work
+// tree, however deep inside it, or in which of its linked work trees, the directory is
+// (seen with Claude 2.1). A submodule is its own project, a bare repository with linked
+// work trees is the project of these, and without git the directory itself is.
 func ClaudeProject(dir string) string {
 	key := dir
 	if r, ok := FindRepo(dir); ok {
@@ -112,7 +111,7 @@ func ClaudeProject(dir string) string {
 	return filepath.ToSlash(key)
 }
 
-// originURL is the URL of the remote named origin, or "".
+// originURL returns the URL of the remote named origin, or "".
 func originURL(dir string) string {
 	r, ok := FindRepo(dir)
 	if !ok {
@@ -121,7 +120,7 @@ func originURL(dir string) string {
 	return readGitConfig(filepath.Join(r.common, "config"))["remote.origin.url"]
 }
 
-// readGitConfig reads the single values of a git config; of several, the last.
+// readGitConfig reads the single values of a git config; of duplicates, the last.
 func readGitConfig(path string) map[string]string {
 	values := map[string]string{}
 	text, _, err := atomicfile.Disk{}.Read(path)

@@ -28,7 +28,7 @@ import (
 	"tmuxmcp/swap/hint"
 )
 
-// BuildName returns the name of the directory, of all builds, that one checkout's are in.
+// BuildName returns the name of a checkout's directory among all builds.
 func BuildName(repo string) string {
 	sum := sha256.Sum256([]byte(repo))
 	return hex.EncodeToString(sum[:8])
@@ -49,7 +49,7 @@ var goCheckout = checkoutKind{
 			return errors.New("has no module line")
 		}
 		mains := goMains(c.Dir, c.module)
-		if strings.Contains(entry, "/") { // a package's path, where several have one name
+		if strings.Contains(entry, "/") { // a package's path, if several have the same name
 			dir := path.Clean(filepath.ToSlash(entry))
 			for name, dirs := range mains {
 				if slices.Contains(dirs, dir) {
@@ -88,9 +88,9 @@ func (c *Checkout) goPackage() string {
 	return "./" + c.path
 }
 
-// goMains finds the main packages of a module that build here, by the last
-// element of their paths. It reads package clauses and runs no go command,
-// which would take longer than all the rest of a swap.
+// goMains finds the main packages of a module that build here, by the last element of their
+// paths. It reads package clauses and does not run the go command, which would take longer
+// than the rest of a swap.
 func goMains(dir, modpath string) map[string][]string {
 	mains := map[string][]string{}
 	_ = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
@@ -138,7 +138,7 @@ func isGoMain(dir string) bool {
 		if err != nil || f.Name.Name != "main" {
 			continue
 		}
-		// A generator marked "//go:build ignore" is no package of the module.
+		// A generator marked "//go:build ignore" is not a package of the module.
 		if ok, err := build.Default.MatchFile(dir, name); err == nil && ok {
 			return true
 		}
@@ -187,7 +187,7 @@ var uvCheckout = checkoutKind{
 	},
 }
 
-// unmarked is a text without the byte order mark that npm and cargo skip.
+// unmarked returns a text without the byte order mark, which npm and cargo skip.
 func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte(format.BOM)) }
 
 func decodeTOML(text []byte, v any) error {
@@ -200,9 +200,9 @@ func decodeTOML(text []byte, v any) error {
 	return err
 }
 
-// chooseScript picks the server of project.scripts: the only one whose name ends in
-// -mcp; of several the one named like the project; of none the first, as one project
-// often names its program and its aliases.
+// chooseScript picks the server from project.scripts: the only one whose name ends in -mcp;
+// of several, the one named like the project; if there is none, the first, as a project
+// often lists its program and its aliases.
 func chooseScript(names []string, project string) (string, error) {
 	servers := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasSuffix(n, "-mcp") })
 	switch {
@@ -216,8 +216,8 @@ func chooseScript(names []string, project string) (string, error) {
 	return project, nil
 }
 
-// scripts are the keys of project.scripts in the order of the file, which a
-// decoded map no longer has. The text is known to be valid.
+// scripts returns the keys of project.scripts in file order, which a decoded map no longer
+// has. The text is known to be valid.
 func scripts(text []byte) []string {
 	doc, err := format.Parse(format.TOML, text)
 	if err != nil {
@@ -253,7 +253,7 @@ var npmCheckout = checkoutKind{
 		}
 		names := slices.Sorted(maps.Keys(bins))
 		if _, ok := bins[bare]; ok && entry == "" {
-			entry = bare // npx takes the one named like the package, too
+			entry = bare // npx, too, uses the one named like the package
 		}
 		name, err := choose(names, entry, "bin entry", "bin entries")
 		if err != nil {
@@ -280,8 +280,8 @@ var npmCheckout = checkoutKind{
 
 func (c *Checkout) bin() string { return filepath.Join(c.Dir, filepath.FromSlash(c.path)) }
 
-// unbuilt returns an error if the file that node is to run does not exist, with what makes
-// it according to the scripts of package.json.
+// unbuilt returns an error if the file that node would run does not exist, with the command
+// that makes it according to the scripts of package.json.
 func unbuilt(c *Checkout, scripts map[string]string, depends bool) error {
 	exists := func(path string) bool {
 		_, err := os.Stat(path)
@@ -296,7 +296,7 @@ func unbuilt(c *Checkout, scripts map[string]string, depends bool) error {
 			npm = lock[1]
 		}
 	}
-	installed := false // a workspace's packages have theirs above
+	installed := false // in a workspace, dependencies are above the package
 	for dir, last := c.Dir, ""; dir != last && !installed; dir, last = filepath.Dir(dir), dir {
 		installed = exists(filepath.Join(dir, "node_modules"))
 	}
@@ -366,8 +366,8 @@ var cargoCheckout = checkoutKind{
 	},
 }
 
-// cargoAutobins lists the binaries that cargo finds by their places. A [[bin]]
-// may have taken src/main.rs under another name.
+// cargoAutobins lists the binaries that cargo finds by their location. A [[bin]] may have
+// taken src/main.rs under another name.
 func cargoAutobins(dir, pkg string, mainTaken bool) []string {
 	var names []string
 	exists := func(parts ...string) bool {

@@ -39,7 +39,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// A line of progress takes the place of the last, and does not wrap.
+// A line of progress replaces the last, and does not wrap.
 func TestProgress(t *testing.T) {
 	var out bytes.Buffer
 	a := &app{err: newPrinter(&out)}

@@ -1,8 +1,8 @@
-// Package cli is the command line of mcp-swap: flags, help, and how results
-// and errors look. Package swap implements the commands.
+// Package cli is the command line of mcp-swap: flags, help, and the presentation of results
+// and errors. Package swap implements the commands.
 //
-// Exit codes: 0, success; 1, a client failed, or there was nothing to do;
-// 2, bad usage. Results go to stdout, diagnostics to stderr.
+// Exit codes: 0, success; 1, a client failed, or there was nothing to do; 2, bad usage.
+// Results go to stdout, diagnostics to stderr.
 package cli
 
 import (
@@ -30,8 +30,8 @@ import (
 	"tmuxmcp/swap/machine"
 )
 
-// Main runs the command and returns its exit code. It ends early, but never in
-// the middle of a write, when the process is interrupted.
+// Main runs the command and returns its exit code. If interrupted, it ends early, but never
+// in the middle of a write.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -69,7 +69,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	return code
 }
 
-// execute runs the command that the command line names, and makes an error of a panic.
+// execute runs the command named on the command line, and turns a panic into an error.
 func (a *app) execute(ctx context.Context, root *cobra.Command) (cmd *cobra.Command, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -90,7 +90,7 @@ const (
 	exitUsage  = 2
 )
 
-// silent ends the command with a code when everything has been printed.
+// silent ends the command with an exit code once everything has been printed.
 type silent struct{ code int }
 
 func (s *silent) Error() string { return "exit code " + strconv.Itoa(s.code) }
@@ -98,16 +98,16 @@ func (s *silent) Error() string { return "exit code " + strconv.Itoa(s.code) }
 // app is one run of the command.
 type app struct {
 	stdout, err *printer
-	out         *printer // stdout, or with --json nowhere: then stdout gets doc, in the end
+	out         *printer // stdout or, with --json, nothing: then stdout gets doc at the end
 	stderr      io.Writer
-	running     *cobra.Command // set when the command line was understood
+	running     *cobra.Command // set once the command line has been parsed
 
 	json  bool
 	doc   Document
-	noted sync.Mutex // doc.Notes
+	noted sync.Mutex // guards doc.Notes
 }
 
-// verb wraps a command's function: it gets a Swapper for this machine.
+// verb wraps a command's function, giving it a Swapper for this machine.
 func (a *app) verb(f func(context.Context, *swap.Swapper) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
 		a.running = cmd
@@ -139,7 +139,7 @@ func (a *app) verb(f func(context.Context, *swap.Swapper) error) func(*cobra.Com
 	}
 }
 
-// Command is the whole command, for its man page and completions.
+// Command returns the whole command, for its man page and completions.
 func Command() *cobra.Command { return new(app).root() }
 
 func (a *app) root() *cobra.Command {

@@ -21,14 +21,14 @@ import (
 	"tmuxmcp/swap/machine"
 )
 
-// The flags that several commands share are spelled and completed in one place.
+// Flags that several commands share are spelled and completed in one place.
 
 func repoFlag(c *cobra.Command, p *string) {
 	c.Flags().StringVar(p, "repo", ".", "the checkout, a `directory`")
 	_ = c.MarkFlagDirname("repo")
 }
 
-// serverFlag completes the servers that are swapped, or all.
+// serverFlag completes the servers that are swapped, or all servers.
 func serverFlag(c *cobra.Command, p *string, what string, all bool) {
 	c.Flags().Var((*name)(p), "server", what)
 	complete := func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -53,7 +53,7 @@ func scopeFlag(c *cobra.Command, p *clients.Scope, without string) {
 	fixed(c, "scope", string(clients.ScopeUser), string(clients.ScopeProject))
 }
 
-// repeatable flags add up; all others that have a value can be given once.
+// repeatable flags accumulate values; all others with a value can be given once.
 var repeatable = []string{"cli", "env", "env-file"}
 
 // once counts its values: the user may have meant any of them.
@@ -73,7 +73,8 @@ func countFlag(f *pflag.Flag) {
 	}
 }
 
-// givenTwice refuses a flag that has two values. Not as they are set: completion sets them again.
+// givenTwice refuses a flag that has two values. This is not done when a flag is set,
+// because completion sets flags again.
 func givenTwice(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if o, ok := f.Value.(*once); ok && o.given > 1 && err == nil {
@@ -91,7 +92,7 @@ func fixed(c *cobra.Command, flag string, values ...string) {
 	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// name is a flag that may be left out, but not empty.
+// name is a flag that may be omitted, but not empty.
 type name string
 
 func (n *name) String() string { return string(*n) }
@@ -104,8 +105,8 @@ func (n *name) Set(s string) error {
 	return nil
 }
 
-// names are clients, given one by one or with commas between. An empty one stays, so
-// that it is refused and does not mean all.
+// names are clients, given one by one or separated by commas. An empty name is kept, so
+// that it is refused instead of meaning all.
 type names []string
 
 func (n *names) String() string { return strings.Join(*n, ",") }
@@ -117,7 +118,7 @@ func (n *names) Set(s string) error {
 	return nil
 }
 
-// positive is a number from 1 up.
+// positive is an integer of at least 1.
 type positive int
 
 func (p *positive) String() string { return strconv.Itoa(int(*p)) }
@@ -320,7 +321,7 @@ removes it.`,
 		"how long the server may take to answer, such as 5m (without it: "+ask.ServerLimit.String()+")")
 	fixed(c, "timeout")
 	c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 { // of a command
+		if len(args) > 0 { // of a command given as arguments
 			return nil, cobra.ShellCompDirectiveDefault
 		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -381,7 +382,7 @@ a client has brought back by saving its config from memory.`,
 	return c
 }
 
-// selectionFlags select among the recorded swaps.
+// selectionFlags are the flags that select recorded swaps.
 func selectionFlags(c *cobra.Command, o *swap.Selection) {
 	cliFlag(c, &o.Clients, "all that were swapped")
 	scopeFlag(c, &o.Scope, "both")

@@ -8,8 +8,7 @@ import (
 	"tmuxmcp/swap/clients"
 )
 
-// A Document is what --json prints, whatever the command. docs/mcp-swap.schema.json
-// describes its fields.
+// A Document is what --json prints. docs/mcp-swap.schema.json describes its fields.
 type Document struct {
 	Version  int            `json:"version"`
 	Command  string         `json:"command"`
@@ -23,10 +22,10 @@ type Document struct {
 	Error    string         `json:"error,omitempty"`
 }
 
-// schemaVersion is raised by a field that goes or changes its meaning, not by a new one.
+// schemaVersion is incremented when a field is removed or changes meaning.
 const schemaVersion = 1
 
-// A Client is one client and scope of a [Document].
+// A Client is one client and scope in a [Document].
 type Client struct {
 	Client string        `json:"client"`
 	Scope  clients.Scope `json:"scope,omitempty"`
@@ -112,7 +111,7 @@ func result(r swap.Result) Client {
 	return c
 }
 
-// each converts all of what a command found; never to nil.
+// each converts everything that a command found; it never returns nil.
 func each[T any](from []T, convert func(T) Client) []Client {
 	out := make([]Client, len(from))
 	for i, f := range from {

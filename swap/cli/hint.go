@@ -8,7 +8,7 @@ import (
 	"tmuxmcp/swap/hint"
 )
 
-// flags are the flags of the options that package swap's errors are about.
+// flags maps options in package swap's errors to flags.
 var flags = map[hint.Option]string{
 	hint.OptionScope:  "--scope",
 	hint.OptionServer: "--server",
@@ -70,8 +70,8 @@ func advice(h hint.Hint, arg string) string {
 	return ""
 }
 
-// explain is an error's text, with the flags that it is about and that would help. They
-// come before what a program has printed, on further lines.
+// explain returns an error's text with the relevant and helpful flags. They come before
+// what a program has printed on further lines.
 func explain(err error) string {
 	text := err.Error()
 	if usage, ok := err.(*hint.UsageError); ok && usage.Option != "" {

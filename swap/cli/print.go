@@ -16,15 +16,14 @@ import (
 	"tmuxmcp/swap/ask"
 )
 
-// Terminal manners: an error line begins with the command's name, is in lower
-// case and has no full stop; what to do about it follows a semicolon.
-// Colour marks outcomes only.
+// Terminal manners: an error line begins with the command's name, is in lower case and has
+// no full stop; what to do about it follows a semicolon. Colour marks only outcomes.
 
 // A printer writes to one stream and remembers its first error.
 type printer struct {
 	w      io.Writer
 	colour bool
-	width  int // of the terminal; 0 for none
+	width  int // of the terminal; 0 if there is none
 	err    error
 }
 
@@ -35,7 +34,7 @@ func newPrinter(w io.Writer) *printer {
 	return p
 }
 
-// ask asks a question; anything but yes is no, as is an interrupt.
+// ask asks a question; anything but yes, even an interrupt, means no.
 func (p *printer) ask(ctx context.Context, stdin io.Reader, question string) bool {
 	fmt.Fprintf(p.w, "%s %s [y/N] ", p.paint(yellow, "mcp-swap:", 0), question)
 	said := make(chan string, 1)
@@ -95,18 +94,18 @@ func (p *printer) message(colour, text string) {
 	p.linef("%s %s", p.paint(colour, "mcp-swap:", 0), terminal.Wrap(text, p.width, len("mcp-swap: ")))
 }
 
-// row prints a client's line: a word about it in a column of this width, and a text.
+// row prints a client's line: a word in a column of the given width, followed by a text.
 func (p *printer) row(label, colour, word string, width int, text string) {
 	word = p.paint(colour, word, width)
 	p.linef("%-*s %s %s", labelWidth, label, word, terminal.Wrap(text, p.width, labelWidth+1+width+1))
 }
 
-// below prints more about a client on a line of its own.
+// below prints more about a client on a separate line.
 func (p *printer) below(colour, mark, text string) {
 	p.linef("%*s %s", labelWidth, "", p.paint(colour, mark+" "+terminal.Wrap(text, p.width, labelWidth+3), 0))
 }
 
-// note prints what the user should know besides results and errors.
+// note prints what the user should know in addition to results and errors.
 func (a *app) note(text string) {
 	a.noted.Lock()
 	defer a.noted.Unlock()
@@ -116,7 +115,7 @@ func (a *app) note(text string) {
 
 const noClient = "no client is present; name one with --cli, or see mcp-swap detect"
 
-// progress replaces the last line of the terminal, and fits on it.
+// progress replaces the last line of the terminal, truncating the text to fit.
 func (a *app) progress(text string) {
 	line := []rune(text)
 	if text != "" {
@@ -125,7 +124,7 @@ func (a *app) progress(text string) {
 	fmt.Fprintf(a.err.w, "\r\x1b[K%s", string(line[:min(len(line), cmp.Or(a.err.width, 80)-1)]))
 }
 
-// document prints what --json is for.
+// document prints the output of --json.
 func (a *app) document() error {
 	a.noted.Lock()
 	defer a.noted.Unlock()
@@ -142,7 +141,7 @@ func (a *app) document() error {
 // labelWidth holds every label, so that all tables align.
 const labelWidth = len("claude-desktop") + 1
 
-// detection prints a line for each client that is there, or half: without a config or
+// detection prints a line for each client that is present, or partly: without a config or
 // without a program. One line names the others.
 func (p *printer) detection(found []swap.Detected) {
 	var absent []string
@@ -189,7 +188,7 @@ func (a *app) statusText(st *swap.Status) {
 	}
 }
 
-// stateText prints what one client runs as a server; what comes before it on the line.
+// stateText prints what a client runs for a server; what precedes it on the line.
 func (a *app) stateText(c swap.ClientState, server, what string) {
 	switch {
 	case c.Error != "":
@@ -246,7 +245,7 @@ func (p *printer) verified(v swap.Verified) {
 	}
 }
 
-// problems are those of a client, and the advice about them.
+// problems returns a client's problems, and advice about them.
 func problems(v swap.Verified) []string {
 	out := slices.Clone(v.Problems)
 	for _, h := range v.Hints {
@@ -271,9 +270,8 @@ func (p *printer) diagnosis(d *swap.Diagnosis) {
 	}
 }
 
-// results prints what became of each client: diffs of a dry run alone on
-// stdout, so that they can be piped into patch. after follows if something was
-// written.
+// results prints the outcome for each client. A dry run prints only diffs on stdout, so
+// that they can be piped into patch. after follows if something was written.
 func (a *app) results(results []swap.Result, err error, dryRun bool, after string) error {
 	a.doc.Clients = each(results, result)
 	command, wrote := "", false
@@ -306,7 +304,7 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 		} else {
 			wrote = true
 		}
-		if a.doc.DryRun { // of forget: the others show a diff
+		if a.doc.DryRun { // of forget; other commands show a diff
 			outcome = "to forget"
 		}
 		text := r.Config

@@ -11,10 +11,10 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// localKeys are the fields of an entry that also mean something once it is one of a
-// local server. When a remote one becomes local all others go: clients refuse what
-// does not belong together (Codex then the whole config), or log in where they need
-// not, and new ways to log in come with every release. A revert puts them back.
+// localKeys are the fields of an entry that also have a meaning for a local server. When a
+// remote entry becomes local, all others are removed: clients refuse fields that do not
+// belong together (Codex then refuses the whole config), or log in unnecessarily, and each
+// release brings new ways to log in. A revert restores them.
 var localKeys = append([]string{
 	"type", "name", "description", "icon", "enabled", "disabled", "required", "lifecycle", "directTools", "idleTimeout",
 	"timeout", "startup_timeout_sec", "startup_timeout_ms", "startupTimeout", "startup_timeout", "startupTimeoutMs",
@@ -24,25 +24,25 @@ var localKeys = append([]string{
 	"trust", "alwaysAllow", "autoApprove", "alwaysLoad", "default_tools_approval_mode", "supports_parallel_tool_calls",
 }, commandKeys...)
 
-// commandKeys are those that belong to a command.
+// commandKeys are the fields that belong to a command.
 var commandKeys = []string{
 	"command", "cmd", "args", "env", "envs", "env_keys", "environment", "envFile", "env_file", "env_vars", "cwd",
 }
 
-// remoteTypes are those of entries that run no command: of a server elsewhere, or in the
-// client itself.
+// remoteTypes are the types of entries that run no command, because the server is elsewhere
+// or in the client itself.
 var remoteTypes = []string{
 	"http", "sse", "remote", "ws", "websocket", "builtin", "platform",
 	"streamable-http", "streamable_http", "streamableHttp", "streamableHTTP",
 }
 
-// EnvName returns the name of the field of variables.
+// EnvName returns the name of the field for variables.
 func (d dialect) EnvName() string { return d.name("env") }
 
-// name returns the client's name of type, command or env.
+// name returns the client's name for type, command or env.
 func (d dialect) name(field string) string { return cmp.Or(d.Names[field], field) }
 
-// command returns the fields that hold a command.
+// command returns the fields that specify a command.
 func (d dialect) command(argv []string) format.Object {
 	if d.Argv {
 		return format.Object{{Name: d.name("command"), Value: argv}}
@@ -50,7 +50,7 @@ func (d dialect) command(argv []string) format.Object {
 	return format.Object{{Name: d.name("command"), Value: argv[0]}, {Name: "args", Value: append([]string{}, argv[1:]...)}}
 }
 
-// Change says what an entry must become to run argv with env. under is what weaker
+// Change returns the change that makes an entry run argv with env. under is what weaker
 // layers add to it, if the client merges.
 func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map[string]any) format.Change {
 	d := c.Dialect
@@ -58,7 +58,7 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map
 	flat := d.Flat(old.Value)
 	_, nested := old.Value[d.Inner].(map[string]any)
 	if nested {
-		env = append(d.ReadEnv(flat), env...) // of one name, the last wins
+		env = append(d.ReadEnv(flat), env...) // of duplicates, the last counts
 	}
 	vars := format.Object{}
 	for i, e := range env {
@@ -97,7 +97,7 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map
 		}
 	}
 	for _, f := range d.command(argv) {
-		// No arguments are spelled by leaving args out, too.
+		// Omitting args also means no arguments.
 		if _, ok := old.Value[f.Name]; !ok && f.Name == "args" && len(argv) == 1 && !d.Zed && seen["args"] == nil {
 			continue
 		}
@@ -115,8 +115,8 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map
 	return ch
 }
 
-// ChangeRemote says what an entry must become for a server at a URL. What belonged to a
-// command goes, and so does what logs in to another server.
+// ChangeRemote returns the change that makes an entry use a server at a URL. Fields that
+// belong to a command, or log in to another server, are removed.
 func (c *Client) ChangeRemote(url string, old format.Entry) format.Change {
 	d := c.Dialect
 	ch := format.Change{Parent: c.Parent, Seed: c.Seed}
@@ -151,8 +151,8 @@ func (d dialect) Runs(value map[string]any) []string {
 	return nil
 }
 
-// Flat returns an entry with the members of its inner object in place of it, and with type,
-// command and env under these names.
+// Flat returns an entry with its inner object replaced by that object's members, and with
+// type, command and env under these names.
 func (d dialect) Flat(value map[string]any) map[string]any {
 	for field, name := range d.Names {
 		if v, ok := value[name]; ok {
@@ -175,7 +175,7 @@ func (d dialect) Flat(value map[string]any) map[string]any {
 	return flat
 }
 
-// ReadArgv reads the command of an entry; nil if it has none.
+// ReadArgv returns the command of an entry; nil if it has none.
 func (d dialect) ReadArgv(value map[string]any) []string {
 	value = d.Flat(value)
 	texts := func(v any) (out []string) {
@@ -198,7 +198,7 @@ func (d dialect) ReadArgv(value map[string]any) []string {
 	return nil
 }
 
-// ReadEnv reads the variables of an entry, sorted by name.
+// ReadEnv returns the variables of an entry, sorted by name.
 func (d dialect) ReadEnv(value map[string]any) []EnvVar {
 	vars, _ := d.Flat(value)["env"].(map[string]any)
 	var out []EnvVar
@@ -218,7 +218,7 @@ func (d dialect) ReadEnv(value map[string]any) []EnvVar {
 
 var urlKeys = []string{"url", "uri", "serverUrl", "httpUrl"}
 
-// Remote returns the address of a [dialect.Flat] entry that names a remote server, or "".
+// Remote returns the address of a flat entry that names a remote server, or "".
 func Remote(value map[string]any) string {
 	for _, key := range urlKeys {
 		if s, ok := value[key].(string); ok {
@@ -228,8 +228,8 @@ func Remote(value map[string]any) string {
 	return ""
 }
 
-// Headers lists what is in the objects of a remote server's entry, NAME=VALUE: headers and
-// what else may be secret.
+// Headers lists, as NAME=VALUE, the members of objects in a remote server's entry: headers
+// and other possible secrets.
 func Headers(value map[string]any) []string {
 	var out []string
 	for _, v := range value {

@@ -14,7 +14,7 @@ import (
 // An EnvVar is one variable for the server.
 type EnvVar struct{ Name, Value string }
 
-// Environ spells variables as os/exec does.
+// Environ returns variables in the form that os/exec uses.
 func Environ(env []EnvVar) []string {
 	var out []string
 	for _, e := range env {
@@ -26,14 +26,14 @@ func Environ(env []EnvVar) []string {
 // A LookupEnv finds a variable of this process's environment, as [os.LookupEnv] does.
 type LookupEnv func(name string) (value string, set bool)
 
-// ParseEnv reads variables of the form NAME=VALUE, or NAME for one to look up. Its error
+// ParseEnv parses variables of the form NAME=VALUE, or NAME for one to look up. Its error
 // is a [*hint.UsageError].
 func ParseEnv(words []string, lookup LookupEnv) ([]EnvVar, error) {
 	var out []EnvVar
 	for _, word := range words {
 		name, value, given := strings.Cut(word, "=")
 		if name == "" {
-			return nil, hint.Usagef(hint.OptionEnv, "%q is not of the form NAME=VALUE or NAME", name) // not the value: it may be a secret
+			return nil, hint.Usagef(hint.OptionEnv, "%q is not of the form NAME=VALUE or NAME", name) // do not show the value: it may be a secret
 		}
 		if !given {
 			var set bool
@@ -49,19 +49,19 @@ func ParseEnv(words []string, lookup LookupEnv) ([]EnvVar, error) {
 	return out, nil
 }
 
-// holdable reports whether a config can hold a text.
+// holdable reports whether a config can contain a text.
 func holdable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
-// ReadEnvFile reads a file with a variable on each line, as Docker and dotenv have it:
+// ReadEnvFile reads a file with one variable per line, in the format of Docker and dotenv:
 //
-//	# a comment, as is what follows blanks and a #
+//	# a comment; also after blanks and a #
 //	NAME=VALUE
-//	export NAME = 'as it is'
+//	export NAME = 'verbatim'
 //	NAME="with \n, \r, \t, \\, \" and \$"
 //	NAME
 //
-// The last is looked up. Nothing is expanded, and no value goes on to the next line. Its
-// errors name the line, but not what is on it: it may be a secret.
+// The last form is looked up. Nothing is expanded, and no value continues on the next line.
+// Errors name the line but do not show it, because it may be a secret.
 func ReadEnvFile(path string, lookup LookupEnv) ([]EnvVar, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -88,7 +88,7 @@ var (
 	lineName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 	lineComment = regexp.MustCompile(`\s#.*`)
 	unescape    = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\\`, `\`, `\"`, `"`, `\$`, `$`)
-	// quoted is a value in quotes, and a comment.
+	// quoted matches a value in quotes, and a comment.
 	quoted = regexp.MustCompile(`^\s*(?:'([^']*)'|"((?:[^"\\]|\\.)*)")\s*(?:#.*)?$`)
 )
 

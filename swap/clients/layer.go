@@ -17,25 +17,25 @@ import (
 // A Layer is a place where a client reads servers.
 type Layer struct {
 	Role    Role
-	At      location // unless it is a variable; for a project, Files alone
-	Var     string   // that holds the text
-	Here    bool     // in the project's directory, but not in those above it
+	At      location // unless it is a variable; for a project, only Files
+	Var     string   // variable that holds the text
+	Here    bool     // in the project's directory, but not in its parents
 	Top     bool     // at the top of its work tree only
-	Outer   bool     // of those in several directories the outermost wins, not the nearest
-	Unless  string   // a variable that, if true, keeps the client from reading it
+	Outer   bool     // if several directories have it, the outermost wins, not the nearest
+	Unless  string   // variable that, if true, keeps the client from reading it
 	Trusted bool     // read only in a folder that the client trusts
-	When    string   // on which condition it wins
-	Alone   bool     // where it is there, the client reads no other layer
+	When    string   // condition on which it wins
+	Alone   bool     // if it exists, the client reads no other layer
 }
 
-// A Role says whose a layer is, and what a swap does with it.
+// A Role says who owns a layer, and what a swap does with it.
 type Role int
 
 // Roles of layers.
 const (
-	Own      Role = iota // the user's config: new entries are made there
-	Other                // a file of the user's: an entry that is there is edited there
-	Project              // a file of the project, from its directory up to the top of its work tree
+	Own      Role = iota // the user's config, where new entries are created
+	Other                // another file of the user's: existing entries are edited there
+	Project              // a file of the project, in its directory or a parent up to the top of its work tree
 	Managed              // another file; never edited
 	Variable             // never edited
 )
@@ -68,7 +68,7 @@ func (l Layer) unless(env string) Layer {
 	return l
 }
 
-// in puts files into a directory.
+// in returns files in a directory.
 func in(dir string, files []string) (out []string) {
 	for _, f := range files {
 		out = append(out, dir+"/"+f)
@@ -86,24 +86,23 @@ func (l Layer) there(file string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// A location is a rule for where a file is. The first of the candidates whose
-// variable is set is the directory.
+// A location is a rule for where a file is. The first candidate whose variable is set
+// determines the directory.
 type location struct {
-	Dirs   map[string][]candidate // by GOOS, "" for all others
-	Files  []string               // slash-separated, in the directory, strongest first
-	Filled bool                   // one that is empty counts as missing
+	Dirs   map[string][]candidate // by GOOS; "" for all others
+	Files  []string               // slash-separated, relative to the directory, strongest first
+	Filled bool                   // an empty file counts as missing
 }
 
-// A candidate is a directory: that of an environment variable, or a fixed one.
-// "~" is the home directory.
+// A candidate is a directory, from a variable or fixed. "~" is the home directory.
 type candidate struct {
 	Env     string
-	AbsOnly bool   // a relative one counts as not set
+	AbsOnly bool   // a relative path counts as not set
 	Tilde   bool   // "~" in it is the home directory
-	File    bool   // it is the file itself
+	File    bool   // the variable names the file itself
 	List    bool   // with File: files, the strongest last
-	Dir     string // in the variable's; with a "*" in it, one that is there
-	Each    bool   // where no directory matches Dir, there is none
+	Dir     string // relative to the variable's directory; with a "*" in it, an existing one
+	Each    bool   // if no directory matches Dir, there is none
 }
 
 func at(files ...string) location {
@@ -114,7 +113,7 @@ func under(env, dir string, files ...string) location {
 	return location{Dirs: map[string][]candidate{"": {{Env: env}, {Dir: dir}}}, Files: files}
 }
 
-// filled is a location whose files count only where they are not empty.
+// filled returns a location whose files count only if they are not empty.
 func filled(l location) location {
 	l.Filled = true
 	return l
@@ -125,7 +124,7 @@ func underTilde(env, dir string, files ...string) location {
 	return location{Dirs: map[string][]candidate{"": {{Env: env, Tilde: true}, {Dir: dir}}}, Files: files}
 }
 
-// each is a location in the directories below its own that a pattern matches.
+// each returns a location in the directories below l's that match a pattern.
 func (l location) each(pattern string) location {
 	for _, dirs := range l.Dirs {
 		for i := range dirs {
@@ -135,12 +134,12 @@ func (l location) each(pattern string) location {
 	return l
 }
 
-// named is where a variable says, or nowhere.
+// named returns the location given by a variable, if it is set.
 func named(c candidate, files ...string) location {
 	return location{Dirs: map[string][]candidate{"": {c}}, Files: files}
 }
 
-// perSystem is an application's directory where each system keeps those.
+// perSystem returns an application's directory, which depends on the system.
 func perSystem(name, file string) location {
 	return location{Dirs: map[string][]candidate{
 		"":        {{Env: "XDG_CONFIG_HOME", AbsOnly: true, Dir: name}, {Dir: "~/.config/" + name}},
@@ -149,23 +148,23 @@ func perSystem(name, file string) location {
 	}, Files: []string{file}}
 }
 
-// packaged is where an application is that Windows gives a directory of its own.
+// packaged returns the location of an application that has its own directory on Windows.
 func packaged(l location, dir string) location {
 	l.Dirs["windows"] = append([]candidate{{Env: "LOCALAPPDATA", Dir: dir}}, l.Dirs["windows"]...)
 	return l
 }
 
-// A Place is where a location is on a machine.
+// A Place is a location on a particular machine.
 type Place struct {
 	Path string
-	Env  string // the variable that has said so, or ""
-	// Rel is the way to it from what the variable says, or else from the home directory:
+	Env  string // the variable that determined it, or ""
+	// Rel is the path relative to the variable's directory, or else to the home directory:
 	// "." for the file that the variable names, "../NAME" for one beside it, "" for one
 	// outside the home directory.
 	Rel string
 }
 
-// resolve lists the files that the rule names on a system, strongest first.
+// resolve returns the files of the rule on a system, strongest first.
 func (l location) resolve(sys machine.System) []Place {
 	dirs, ok := l.Dirs[sys.GOOS]
 	if !ok {
@@ -194,7 +193,7 @@ func (l location) resolve(sys machine.System) []Place {
 		} else if rest, ok := strings.CutPrefix(dir, "~"); ok {
 			dir = rest
 		} else {
-			base = "" // it is absolute
+			base = "" // the path is absolute
 		}
 		if c.File {
 			return []Place{{Path: base, Env: c.Env, Rel: "."}}
@@ -220,7 +219,7 @@ func (l location) resolve(sys machine.System) []Place {
 	return nil
 }
 
-// File is the file that the rule names on a system; "" if it names none.
+// File returns the file of the rule on a system; "" if it has none.
 func (l location) File(sys machine.System) string {
 	if all := l.resolve(sys); len(all) > 0 {
 		return all[0].Path
@@ -228,9 +227,9 @@ func (l location) File(sys machine.System) string {
 	return ""
 }
 
-// ConfigPath returns the user's config of the client: the strongest that is there, else
-// the one that the client would make. Of several of those it is the first whose directory
-// is there, else the first.
+// ConfigPath returns the user's config of the client: the strongest existing one, otherwise
+// the one that the client would create. If there are several candidates, that is the first
+// whose directory exists, otherwise the first.
 func (c *Client) ConfigPath(sys machine.System) string {
 	would, known := "", false
 	for _, l := range c.Layers {
@@ -252,8 +251,8 @@ func (c *Client) ConfigPath(sys machine.System) string {
 	return would
 }
 
-// Files lists the files of a layer that the client reads, strongest first. Those of a
-// project are in a directory or above it, as far as the directory top.
+// Files returns the files of a layer that the client reads, strongest first. Project files
+// are in a directory or its parents, up to the directory top.
 func (c *Client) Files(l Layer, sys machine.System, dir, top string) []string {
 	var out []string
 	if l.Unless != "" && slices.Contains([]string{"1", "true"}, strings.ToLower(sys.Getenv(l.Unless))) {
@@ -289,9 +288,9 @@ func (c *Client) Files(l Layer, sys machine.System, dir, top string) []string {
 	return out
 }
 
-// ProjectFiles lists the files in which the client reads servers for a project, strongest
-// first, there or not. into are those that a new entry is put into: the first that is
-// there, or else the first is made.
+// ProjectFiles returns the files in which the client reads servers for a project, strongest
+// first, whether or not they exist. into are the files for new entries: the first existing
+// one is used, otherwise the first is created.
 func (c *Client) ProjectFiles(sys machine.System, dir, top string) (all, into []string) {
 	made := c.Made
 	for _, l := range c.Layers {
@@ -305,7 +304,7 @@ func (c *Client) ProjectFiles(sys machine.System, dir, top string) (all, into []
 			continue
 		}
 		for _, file := range files {
-			// Its other spelling, such as settings.jsonc, is the same file to the client.
+			// To the client, another spelling such as settings.jsonc is the same file.
 			if strings.HasSuffix(filepath.ToSlash(withoutExt(file)), "/"+withoutExt(made)) {
 				into = append(into, file)
 			}
@@ -316,8 +315,8 @@ func (c *Client) ProjectFiles(sys machine.System, dir, top string) (all, into []
 
 func withoutExt(file string) string { return strings.TrimSuffix(file, filepath.Ext(file)) }
 
-// UserFiles lists the files of the user's that are there and that the client reads
-// servers from, strongest first.
+// UserFiles returns the user's existing files from which the client reads servers,
+// strongest first.
 func (c *Client) UserFiles(sys machine.System) []string {
 	var out []string
 	for _, l := range c.Layers {
@@ -328,8 +327,8 @@ func (c *Client) UserFiles(sys machine.System) []string {
 	return out
 }
 
-// Places lists where all files are that decide what the client answers, except those
-// of a project.
+// Places returns the locations of all files that affect what the client answers, except
+// project files.
 func (c *Client) Places(sys machine.System) []Place {
 	var out []Place
 	for _, l := range c.locations() {
@@ -391,7 +390,7 @@ func (c *Client) HomeVars() []string {
 	return names
 }
 
-// Merge returns what a client that merges makes of an entry and a stronger one.
+// Merge returns the entry that a merging client makes from an entry and a stronger one.
 func Merge(weak, strong map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, v := range weak {
@@ -407,8 +406,8 @@ func Merge(weak, strong map[string]any) map[string]any {
 	return out
 }
 
-// SwitchesOff reports whether an off applies to an entry, and how it is spelled. get
-// reads the file of the off.
+// SwitchesOff reports whether an off applies to an entry, and how it is spelled. get reads
+// the file of the off.
 func (o off) SwitchesOff(value map[string]any, get func(path ...string) (any, bool), project, server string) (bool, string) {
 	fold := func(name string) string {
 		if o.Fold {
@@ -449,7 +448,7 @@ func (o off) SwitchesOff(value map[string]any, get func(path ...string) (any, bo
 	return listed, "in " + p[len(p)-1]
 }
 
-// ruled reports whether the first rule that matches an entry rejects it, as amp reads them.
+// ruled reports whether the first rule that matches an entry rejects it, as amp does.
 func ruled(rules []any, value map[string]any) bool {
 	seen := maps.Clone(value)
 	if args, ok := value["args"].([]any); ok {
@@ -468,8 +467,8 @@ func ruled(rules []any, value map[string]any) bool {
 	return false
 }
 
-// matches reports whether a value matches a pattern: a glob, a regular expression in slashes,
-// a list of those, or an object of patterns.
+// matches reports whether a value matches a pattern: a glob, a regular expression in
+// slashes, a list of those, or an object of patterns.
 func matches(pattern, value any) bool {
 	switch p := pattern.(type) {
 	case []any:

@@ -7,7 +7,7 @@ import (
 	"tmuxmcp/swap/ask"
 )
 
-// Words that a diff may show, wherever they are.
+// plainWords may be shown in a diff wherever they occur.
 var plainWords = []string{"", "stdio", "local", "http", "sse", "streamable-http", "*", "https://opencode.ai/config.json"}
 
 var (
@@ -15,8 +15,9 @@ var (
 	plainFlag    = regexp.MustCompile(`^(-[A-Za-z]|--[a-z][a-z-]*)$`)
 )
 
-// Plain returns a function that reports which strings of a client's config a diff
-// shows: the ones that mcp-swap writes, unless they look secret, and the program and flags that they replace.
+// Plain returns a function that reports which strings of a client's config a diff may show:
+// those that mcp-swap writes, unless they look secret, and the program and flags that they
+// replace.
 func (c *Client) Plain(ours []string, old map[string]any) func(string) bool {
 	words := slices.Clone(plainWords)
 	for i, shown := range ask.ShowArgs(ours) {

@@ -13,8 +13,8 @@ var (
 	enabled  = off{Field: "enabled", Value: false}
 )
 
-// system is where gemini and qwen have the administrator's files; defaults are those of the
-// weakest, which is beside the other one.
+// system returns where gemini and qwen keep the administrator's files. defaults are for the
+// weakest file, which is beside the other.
 func system(env, name, darwin string) (settings, defaults location) {
 	at := func(file string, named ...candidate) location {
 		return location{Dirs: map[string][]candidate{
@@ -39,16 +39,15 @@ var (
 	ampRules   = off{Path: []string{"amp.mcpPermissions"}, Rules: true}
 )
 
-// codexSystem is where codex has a file of the administrator's.
+// codexSystem returns where codex keeps an administrator's file.
 func codexSystem(file string) location {
 	return location{Dirs: map[string][]candidate{
 		"": {{Dir: "/etc/codex"}}, "windows": {{Env: "ProgramData", Dir: "OpenAI/Codex"}},
 	}, Files: []string{file}}
 }
 
-// geminiTrust, geminiList and the two lists are shared by gemini and its fork
-// qwen. Gemini asks for trust unless that is switched off, qwen only if it is
-// switched on.
+// geminiTrust, geminiList and the two lists are shared by gemini and its fork qwen. Gemini
+// asks for trust unless that is switched off, qwen only if it is switched on.
 func geminiTrust(dir location, open bool, env string) *trust {
 	return &trust{
 		File: &dir, Yes: []string{"TRUST_FOLDER", "TRUST_PARENT"},
@@ -59,15 +58,15 @@ func geminiTrust(dir location, open bool, env string) *trust {
 
 var geminiList = ask.Listed(`(?m)^\S+ NAME(?: \(from .*\))?: (?P<command>.*) \((?:stdio|http|sse)\) - (?P<says>.+)$`, `(?m)^(Configured MCP servers:|No MCP servers configured)`)
 
-// geminiOff are the lists of the config and of the administrator's; gemini, and not qwen,
-// folds their names.
+// geminiOff are the lists in the config and in the administrator's files; gemini, but not
+// qwen, ignores the case of names.
 func geminiOff(system location, fold bool) []off {
 	excluded := off{Path: []string{"mcp", "excluded"}, Fold: fold}
 	allowed := off{Path: []string{"mcp", "allowed"}, Allow: true, Fold: fold}
 	return []off{excluded, allowed, inFile(system, excluded), inFile(system, allowed)}
 }
 
-// inFile is an off in a file of its own.
+// inFile returns an off in a separate file.
 func inFile(at location, o off) off {
 	o.File = &at
 	return o
@@ -77,7 +76,7 @@ var grokTrust = under("GROK_HOME", "~/.grok", "trusted_folders.toml")
 
 var copilotTrust = under("COPILOT_HOME", "~/.copilot", "config.json")
 
-// openCode are the files of a directory of opencode's, and kilo those of one of its fork's.
+// openCode are the files in a directory of opencode's, and kilo those of its fork kilo.
 var (
 	openCode = []string{"opencode.jsonc", "opencode.json"}
 	kilo     = []string{"opencode.json", "opencode.jsonc", "kilo.json", "kilo.jsonc"}
@@ -85,15 +84,15 @@ var (
 
 var environment = map[string]string{"env": "environment"}
 
-// openCodeList reads "mcp list" of both. Below a server that failed, the reason comes
-// before the command.
+// openCodeList reads the output of "mcp list" of both. For a server that failed, the reason
+// comes before the command.
 var openCodeList = ask.Listed(
 	`(?m)^\S +\S NAME (?P<says>.+)\n(?:\S {6}.*\n)*\S {6}(?P<command>.+)\n\S\s*$`,
 	`\d+ server\(s\)|No MCP servers`,
 )
 
-// administrators is a layer of files in a directory of Linux, of macOS, and below that of
-// a variable on Windows.
+// administrators returns a layer of files in a directory on Linux, on macOS, and, below the
+// value of a variable, on Windows.
 func administrators(linux, darwin, windows, dir string, files ...string) Layer {
 	return managed(location{Dirs: map[string][]candidate{
 		"":        {{Dir: linux}},
@@ -102,8 +101,8 @@ func administrators(linux, darwin, windows, dir string, files ...string) Layer {
 	}, Files: files})
 }
 
-// vsCode is a build of VS Code: the directories of its app and of its server on another
-// machine, which has no app. A profile with servers of its own has no others.
+// vsCode returns a build of VS Code, with the directories of its app and of its server,
+// which runs on machines without the app. A profile with its own servers has no others.
 func vsCode(name, app, server string, binaries ...string) *Client {
 	return &Client{
 		Name: name, Binaries: binaries, Editor: true,
@@ -203,7 +202,7 @@ var All = []*Client{
 	{
 		Name:     "grok",
 		Binaries: []string{"grok"},
-		// It reads claude's and cursor's files, too, as weaker ones.
+		// It also reads claude's and cursor's files, with lower precedence.
 		Layers:  []Layer{trusted(".grok/config.toml"), own(under("GROK_HOME", "~/.grok", "config.toml"))},
 		Kind:    format.TOML,
 		Scopes:  userOnly("mcp_servers"),
@@ -241,7 +240,7 @@ var All = []*Client{
 		},
 		Merges: true, Made: "opencode.jsonc",
 		Kind: format.JSONC,
-		// opencode 1.18 reads mcp.servers too.
+		// opencode 1.18 also reads mcp.servers.
 		Scopes:  map[Scope][][]string{ScopeUser: {{"mcp"}, {"mcp", "servers"}}},
 		Seed:    format.Object{{Name: "$schema", Value: "https://opencode.ai/config.json"}},
 		Dialect: dialect{Type: "local", Argv: true, Names: environment, URL: "url", HTTP: "remote"},
@@ -283,7 +282,7 @@ var All = []*Client{
 	vsCode("vscodium", "VSCodium", ".vscodium-server", "codium"),
 	{
 		Name:     "windsurf",
-		Aliases:  []string{"devin"}, // as it is called since 2026
+		Aliases:  []string{"devin"}, // its name since 2026
 		Binaries: []string{"windsurf"},
 		Editor:   true,
 		Layers: []Layer{
@@ -336,7 +335,7 @@ var All = []*Client{
 		Name:     "copilot",
 		Binaries: []string{"copilot"},
 		Layers:   []Layer{trusted(".mcp.json", ".github/mcp.json"), own(under("COPILOT_HOME", "~/.copilot", "mcp-config.json"))},
-		Made:     ".github/mcp.json", // the other is claude's, too
+		Made:     ".github/mcp.json", // the other one is also claude's
 		Kind:     format.JSONC,
 		Scopes:   userOnly("mcpServers"),
 		Dialect:  dialect{Type: "local", Extra: format.Object{{Name: "tools", Value: []string{"*"}}}, URL: "url", HTTP: "http"},
@@ -360,7 +359,7 @@ var All = []*Client{
 		Binaries: []string{"amp"},
 		Layers: []Layer{
 			ampManaged, project(".amp/settings.json", ".amp/settings.jsonc"),
-			// It reads the second only where the first is not.
+			// It reads the second only if the first does not exist.
 			own(location{Dirs: map[string][]candidate{"": {
 				{Env: "AMP_SETTINGS_FILE", File: true},
 				{Env: "XDG_CONFIG_HOME", Dir: "amp"}, {Dir: "~/.config/amp"},
@@ -437,7 +436,7 @@ var All = []*Client{
 		Off:     []off{disabled},
 	},
 	{
-		// As its sources of August 2026 (0.90) read them. It runs crushrc, too, a script.
+		// According to its sources of August 2026 (0.90). It also runs crushrc, a script.
 		Name:     "crush",
 		Binaries: []string{"crush"},
 		Layers: []Layer{
@@ -520,7 +519,7 @@ var All = []*Client{
 		Off: []off{enabled},
 	},
 	{
-		// It reads no files in .continue/mcpServers, as its extensions for editors do.
+		// Unlike its editor extensions, it reads no files in .continue/mcpServers.
 		Name:     "cn",
 		Aliases:  []string{"continue"},
 		Binaries: []string{"cn"},

@@ -9,8 +9,8 @@ import (
 	"tmuxmcp/internal/test/cases"
 )
 
-// A textCase is a case of testdata: an edit, or a mask, and the exact text that it gives.
-// Its texts are in the notation of unnote. A case with several kinds is one for each.
+// A textCase is a case of testdata: an edit, or a mask, and the exact resulting text. Its
+// texts are in the notation of unnote. A case with several kinds is run for each.
 type textCase struct {
 	name      string
 	kind      Kind
@@ -19,10 +19,10 @@ type textCase struct {
 	change    Change   // a setting, the key of changes
 
 	before, after string
-	later         string // what others have made of the text after the edit
+	later         string // the text after the edit, as changed by others
 	reverted      string // what Revert makes of after: before, if there is no such text
 
-	says  string // a setting, what is said of a text that is refused: a pattern
+	says  string // a setting: a pattern for the error if the text is refused
 	place string // a setting, "LINE,COLUMN" of the error
 }
 
@@ -54,7 +54,7 @@ func textCases(t testing.TB, pattern string) (all []textCase) {
 
 var kinds = []Kind{JSON, JSONComments, JSONC, TOML, YAML}
 
-// unnote turns the notation of testdata into bytes: ^M before a newline is a carriage
+// unnote converts the notation of testdata to bytes: ^M before a newline is a carriage
 // return, ^BOM a byte order mark, and a text that ends in $$ has no final newline.
 func unnote(s string) string {
 	s = strings.NewReplacer("^M\n", "\r\n", "^BOM", BOM).Replace(s)

@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Equal compares two values as data. Numbers are equal if JavaScript reads them as the
-// same number, however they are spelled and whatever Go type they have; the order of keys
-// does not count, and a [Literal] is equal to its text.
+// Equal compares two values as data. Numbers are equal if JavaScript reads them as the same
+// number, however they are spelled and whatever Go type they have; the order of keys does
+// not matter, and a [Literal] equals its text.
 func Equal(a, b any) bool {
 	a, b = simple(a), simple(b)
 	switch a := a.(type) {
@@ -29,8 +29,8 @@ func Equal(a, b any) bool {
 		if !ok {
 			return false
 		}
-		// The error of ParseFloat is only that of an overflow, which gives an infinity as
-		// in JavaScript.
+		// ParseFloat fails only on overflow, and then returns an infinity, as JavaScript
+		// does.
 		x, _ := strconv.ParseFloat(string(a), 64)
 		y, _ := strconv.ParseFloat(string(b), 64)
 		return a == b || x == y
@@ -38,7 +38,7 @@ func Equal(a, b any) bool {
 	return same(a, b)
 }
 
-// simple brings the values that a caller may hold to the types of [Entry].
+// simple converts the values that a caller may have to the types of [Entry].
 func simple(v any) any {
 	switch v := v.(type) {
 	case Literal:
@@ -51,7 +51,7 @@ func simple(v any) any {
 	return v
 }
 
-// data gives a value to be written as it will be read.
+// data returns a value to be written as it will be read.
 func data(v any) any {
 	return mapped(v, func(v any) any {
 		switch v := v.(type) {
@@ -78,7 +78,7 @@ func data(v any) any {
 	})
 }
 
-// mapped is a copy of data in which all but its maps and lists went through f.
+// mapped returns a copy of data with f applied to everything except its maps and lists.
 func mapped(v any, f func(any) any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -97,8 +97,8 @@ func mapped(v any, f func(any) any) any {
 	return f(v)
 }
 
-// checkValue refuses what cannot be written: other types, and text that is not UTF-8,
-// which the encoders would silently repair.
+// checkValue refuses what cannot be written: other types, and text that is not UTF-8, which
+// the encoders would silently repair.
 func checkValue(v any) error {
 	switch v := v.(type) {
 	case nil, bool, int, int64, Literal:
@@ -136,8 +136,8 @@ func checkValue(v any) error {
 	return fmt.Errorf("cannot write a %T", v)
 }
 
-// changed returns the data of an entry after a change that sets these fields, given as
-// data too, and removes others.
+// changed returns the data of an entry after a change that sets these fields, given as data
+// too, and removes others.
 func changed(entry map[string]any, set any, remove []string) map[string]any {
 	m := data(entry).(map[string]any)
 	fields, _ := set.(map[string]any)
@@ -159,7 +159,7 @@ func merge(m, fields map[string]any) {
 	}
 }
 
-// dig follows names down into maps.
+// dig follows names down through maps.
 func dig(v any, path []string) (any, bool) {
 	for _, name := range path {
 		m, ok := v.(map[string]any)
@@ -173,7 +173,7 @@ func dig(v any, path []string) (any, bool) {
 	return v, true
 }
 
-// plain turns what go-toml decodes into data.
+// plain converts what go-toml decodes to data.
 func plain(v any) any { return mapped(v, plainScalar) }
 
 func plainScalar(v any) any {
@@ -200,7 +200,7 @@ func plainScalar(v any) any {
 	return v
 }
 
-// typeName names the type of data, for messages.
+// typeName returns the name of a type of data, for messages.
 func typeName(v any) string {
 	switch v.(type) {
 	case nil:
@@ -219,5 +219,5 @@ func typeName(v any) string {
 	return "a date or time"
 }
 
-// same is exact, unlike Equal: 1 and 1.0 are two values.
+// same is exact, unlike Equal: 1 and 1.0 differ.
 func same(a, b any) bool { return reflect.DeepEqual(a, b) }

@@ -1,34 +1,33 @@
 // Package format edits one named entry in a JSON, JSONC, TOML or YAML text and leaves every
-// other byte as it was.
+// other byte unchanged.
 //
 // # Model
 //
-// A configuration is a tree of objects (TOML: tables). An entry is an object in it, found
-// by the names of the objects around it, the container, and its own name: container
-// ["projects", "/srv/x", "mcpServers"], name "tmux". In YAML the container is one name,
-// and may be a list: see [List]. [Parse] checks a text once and gives
-// a [Doc]; [Doc.Lookup], [Doc.Names] and [Doc.Get] read it; [Doc.Set] and [Doc.Revert]
-// give an [Edit]: the new text and the one range in which it differs from the old.
+// A configuration is a tree of objects (TOML: tables). An entry is an object in it,
+// identified by its container, which is the names of the objects around it, and its own
+// name: container ["projects", "/srv/x", "mcpServers"], name "tmux". In YAML the container
+// is one name, and may be a list: see [List]. [Parse] checks a text once and returns a
+// [Doc]; [Doc.Lookup], [Doc.Names] and [Doc.Get] read it; [Doc.Set] and [Doc.Revert] return
+// an [Edit]: the new text and the one range in which it differs from the old.
 //
-// An edit copies the style of what stands around it: indentation, newlines, one line or
-// many, spacing, quoted or dotted keys, inline tables or headers. It is parsed again
-// before it is given out, and an error is returned instead of a text in which anything
-// but the wanted value would read differently.
+// An edit copies the surrounding style: indentation, newlines, one line or many, spacing,
+// quoted or dotted keys, inline tables or headers. The result is parsed again before it is
+// returned, and an error is returned instead of a text in which anything but the intended
+// value would read differently.
 //
-// # What reads what
+// # Parsers
 //
-// Strict JSON is judged by encoding/json, JSON with comments by hujson, TOML by go-toml,
-// YAML by yaml.v3, whose positions are checked against the text. What of YAML cannot be
-// edited safely is read, and refused by Set and Revert.
-// Ranges come from hujson and from go-toml's unstable parser; JSON above a megabyte is
-// walked by a small scanner instead, as building a tree would take longer than the rest.
-// Fields of an entry that is strict JSON are replaced by sjson, which sees that entry and
-// nothing else.
+// Strict JSON is validated by encoding/json, JSON with comments by hujson, TOML by go-toml,
+// and YAML by yaml.v3, whose positions are checked against the text. YAML that cannot be
+// edited safely is readable, but Set and Revert refuse it. Ranges come from hujson and from
+// go-toml's unstable parser; JSON above a megabyte is walked by a small scanner instead, as
+// building a tree would take longer than the rest. Fields of an entry that is strict JSON
+// are replaced by sjson, which sees only that entry.
 //
-// Of several members with one name the last counts, as it does for the programs whose
-// files these are.
+// If several members have the same name the last counts, as it does for the programs that
+// own these files.
 //
-// The package knows no files, no clients and no history. It is not a formatter, and not
+// The package does not know about files, clients or history. It is neither a formatter nor
 // for streams.
 package format
 
@@ -41,21 +40,21 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is the language a text is written in.
+// Kind is the language of a text.
 type Kind int
 
 const (
-	// JSON is strict JSON. A UTF-8 byte order mark before it is kept.
+	// JSON is strict JSON. A leading UTF-8 byte order mark is kept.
 	JSON Kind = iota
-	// JSONComments is JSON with comments, but without trailing commas. A UTF-8 byte order
-	// mark before it is kept.
+	// JSONComments is JSON with comments, but without trailing commas. A leading UTF-8 byte
+	// order mark is kept.
 	JSONComments
-	// JSONC is JSON with comments and trailing commas. A UTF-8 byte order mark before it is kept.
+	// JSONC is JSON with comments and trailing commas. A leading byte order mark is kept.
 	JSONC
-	// TOML is TOML 1.0, with what go-toml knows of 1.1. A UTF-8 byte order mark before it is kept.
+	// TOML is TOML 1.0, with go-toml's support of 1.1. A leading byte order mark is kept.
 	TOML
-	// YAML is YAML 1.1 with the booleans of 1.2, one document. A UTF-8 byte order mark
-	// before it is kept.
+	// YAML is YAML 1.1 with the booleans of 1.2, one document. A leading UTF-8 byte order
+	// mark is kept.
 	YAML
 )
 
@@ -63,8 +62,8 @@ func (k Kind) String() string {
 	return [...]string{JSON: "JSON", JSONComments: "JSON with comments", JSONC: "JSONC", TOML: "TOML", YAML: "YAML"}[k]
 }
 
-// SyntaxError says where a text stops being what its [Kind] asks for. Lines and columns
-// count from 1, columns in characters.
+// SyntaxError reports where a text is not valid for its [Kind]. Lines and columns count
+// from 1, columns in characters.
 type SyntaxError struct {
 	Line, Column int
 	Msg          string
@@ -74,12 +73,12 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg)
 }
 
-// TypeError says that a value on the way to an entry, or the entry, is not an object
+// TypeError reports that a value on the path to an entry, or the entry, is not an object
 // (TOML: not a table).
 type TypeError struct {
-	Path         []string // the value's place; empty for the root
-	Want, Got    string   // as in "an object" and "a string"
-	Line, Column int      // of the value, from 1
+	Path         []string // path of the value; empty for the root
+	Want, Got    string   // such as "an object" and "a string"
+	Line, Column int      // position of the value, from 1
 }
 
 func (e *TypeError) Error() string {
@@ -92,7 +91,7 @@ func (e *TypeError) Error() string {
 
 // Object is an object to be written, in the order of its fields. Its values are string,
 // bool, int, int64, json.Number, []string, []any, Object and nil (which TOML does not
-// have).
+// support).
 type Object []Field
 
 // Field is a member of an [Object].
@@ -101,14 +100,14 @@ type Field struct {
 	Value any
 }
 
-// Entry is what [Doc.Lookup] found.
+// Entry is the result of [Doc.Lookup].
 type Entry struct {
 	Found bool
 	// Value is the entry as data: string, bool, json.Number, []any, map[string]any, nil,
 	// and [Literal]. It marshals to JSON.
 	Value map[string]any
-	// Start and End are the place of the value in the text. A TOML entry may be
-	// scattered: then they enclose all its pieces.
+	// Start and End are the range of the value in the text. For a TOML entry in several
+	// pieces, they enclose all of them.
 	Start, End int
 }
 
@@ -116,21 +115,21 @@ type Entry struct {
 // as TOML spells it.
 type Literal string
 
-// Change says what an entry shall be.
+// Change describes what an entry should become.
 type Change struct {
-	// New is the whole value, written where there is no entry.
+	// New is the whole value, written if there is no entry.
 	New Object
-	// Set are the fields to set in an entry that is there. A value that is an Object is
-	// merged: its members are set, the field's other members stay. A field that has the
-	// value already keeps its spelling.
+	// Set are the fields to set in an existing entry. A value that is an Object is merged:
+	// its members are set, and other members of the field stay. A field that already has
+	// the value keeps its spelling.
 	Set Object
-	// Remove are names of fields that an entry that is there shall not keep.
+	// Remove are names of fields to remove from an existing entry.
 	Remove []string
-	// Parent is what the container's parent is made as where there is none. The field
-	// with the name of the container's last key is the container's place among them; the
-	// value of that field is ignored. JSON only.
+	// Parent is what the container's parent is created with if there is none. The field
+	// named like the container's last key marks the container's position; the value of that
+	// field is ignored. JSON only.
 	Parent Object
-	// Seed are the first members of the root of a text that holds nothing. JSON only.
+	// Seed are the first members of the root of an empty text. JSON only.
 	Seed Object
 }
 
@@ -138,14 +137,14 @@ type Change struct {
 type Edit struct {
 	// Out is the whole new text.
 	Out []byte
-	// Out[Start:NewEnd] stands where [Start:OldEnd] stood in the old text. Everything
-	// else is byte-identical.
+	// Out[Start:NewEnd] replaces [Start:OldEnd] of the old text. Everything else is
+	// byte-identical.
 	Start, OldEnd, NewEnd int
-	// Value is the entry's value in Out; nil if it is not there any more.
+	// Value is the entry's value in Out; nil if the entry is gone.
 	Value map[string]any
-	// Undo is what [Doc.Revert] needs in order to take this edit back, even from a text
-	// that has changed elsewhere. Of an edit that is a Revert, it is what had to be left
-	// of the nodes that were made: see [Undo.Inherit].
+	// Undo is what [Doc.Revert] needs to undo this edit, even in a text that has changed
+	// elsewhere. For an edit made by Revert, it describes the created nodes that had to be
+	// left: see [Undo.Inherit].
 	Undo Undo
 
 	changed bool
@@ -154,34 +153,32 @@ type Edit struct {
 // Changed reports whether Out differs from the text that was edited.
 func (e Edit) Changed() bool { return e.changed }
 
-// Undo describes what was in the place of an entry before an edit. It marshals to JSON.
-// The zero Undo stands for "there was none, and nothing was made for it".
+// Undo describes what was in the place of an entry before an edit. It marshals to JSON. The
+// zero Undo means that there was no entry, and nothing was created for it.
 type Undo struct {
-	// Existed says that there was an entry.
+	// Existed is set if there was an entry.
 	Existed bool `json:"existed,omitempty"`
-	// Before is that entry's text. In TOML it is a text of its own, that holds the entry
-	// and nothing else.
+	// Before is that entry's text; in TOML, a separate text that contains only the entry.
 	Before string `json:"before,omitempty"`
-	// Made are the nodes that were made around a new entry, from the outside in: for each
-	// the members it was given besides the way to the entry. The first is the one at
-	// container[:From].
+	// Made are the nodes created around a new entry, from the outside in: for each, its
+	// members other than the path to the entry. The first is the node at container[:From].
 	Made []map[string]any `json:"made,omitempty"`
 	From int              `json:"from,omitempty"`
-	// Holder is the text of the null or of the object without members that the new entry
-	// or its outermost new node was put in.
+	// Holder is the text of the null, or of the object without members, in which the new
+	// entry or its outermost new node was put.
 	Holder string `json:"holder,omitempty"`
-	// Seeded says that the text had held nothing; Text is that text.
+	// Seeded is set if the text was empty; Text is that text.
 	Seeded bool   `json:"seeded,omitempty"`
 	Text   string `json:"text,omitempty"`
-	// CRLF says that lines ended in CRLF there: see [Doc.CRLF]. Where they do not any more,
-	// or do now, [Doc.Revert] gives these texts the line ends of the text that they go into.
+	// CRLF is set if lines ended in CRLF there: see [Doc.CRLF]. If that has changed since,
+	// [Doc.Revert] converts these texts to the line ends of the text that they go into.
 	CRLF bool `json:"crlf,omitempty"`
 }
 
-// Inherit adds to the Undo of an entry the nodes that [Doc.Revert] had to leave, in the
-// same text, because this entry was still in them: the Undo that Revert gave, and the
-// container that it was asked for. Without it, nodes would stay when edits are taken back
-// oldest first.
+// Inherit adds to the Undo of an entry the nodes that [Doc.Revert] had to leave in the same
+// text because this entry was still in them: the Undo that Revert returned, and the
+// container passed to it. Without it, nodes would be left over when edits are undone oldest
+// first.
 func (u Undo) Inherit(container []string, left Undo, leftContainer []string) Undo {
 	if u.Existed || u.Seeded {
 		return u
@@ -200,10 +197,10 @@ func (u Undo) Inherit(container []string, left Undo, leftContainer []string) Und
 	return u
 }
 
-// Doc is a text that is known to be valid. It is not for several goroutines at once.
+// Doc is a text known to be valid. It must not be used by several goroutines at once.
 type Doc struct {
 	src  []byte
-	body int // where the text starts, behind a byte order mark
+	body int // where the text starts, after a byte order mark
 	tree tree
 }
 
@@ -219,9 +216,9 @@ type tree interface {
 // BOM is a UTF-8 byte order mark.
 const BOM = "\ufeff"
 
-// Parse checks src, which must not be written to as long as the Doc is used. Its error is
-// a [*SyntaxError], or a [*TypeError] if the root of a JSON text is not an object. A text
-// that is empty, or holds only space or comments, is valid.
+// Parse checks src, which must not be modified while the Doc is in use. Its error is a
+// [*SyntaxError], or a [*TypeError] if the root of a JSON text is not an object. A text
+// that is empty, or contains only space or comments, is valid.
 func Parse(kind Kind, src []byte) (*Doc, error) {
 	if bytes.HasPrefix(src, []byte{0xff, 0xfe}) || bytes.HasPrefix(src, []byte{0xfe, 0xff}) {
 		return nil, &SyntaxError{1, 1, "the text is UTF-16, not UTF-8"}
@@ -264,8 +261,8 @@ func (d *Doc) Lookup(container []string, name string) (Entry, error) {
 	return d.tree.lookup(container, name)
 }
 
-// Names returns the names of the container's members in the order of the text, each once.
-// A container that is absent or null has none. The error is a [*TypeError].
+// Names returns the names of the container's members in text order, each once. A container
+// that is absent or null has none. The error is a [*TypeError].
 func (d *Doc) Names(container []string) ([]string, error) {
 	return d.tree.names(container)
 }
@@ -275,9 +272,8 @@ func (d *Doc) Get(path ...string) (any, bool) {
 	return d.tree.get(path)
 }
 
-// Set changes the entry name in container, or makes it, with all of container that is
-// missing. Its error is a [*TypeError], or says what cannot be written. The Doc stays as
-// it is.
+// Set changes or creates the entry name in container, creating missing parts of container.
+// Its error is a [*TypeError], or says what cannot be written. The Doc is not modified.
 func (d *Doc) Set(container []string, name string, c Change) (Edit, error) {
 	path := join(container, name)
 	for _, v := range []any{path, c.New, c.Set, c.Parent, c.Seed} {
@@ -290,12 +286,12 @@ func (d *Doc) Set(container []string, name string, c Change) (Edit, error) {
 	return e, err
 }
 
-// Revert takes back the edit that gave u, in a text that may have changed since. An entry
-// that was replaced gets its old text; one that was added goes, and with it the nodes and
-// the seed that were made for it, as far as nothing else is in them now. If the entry is
-// not there any more, nothing changes in the second case, and in the first it is made
-// again. Revert does not ask whether the entry is still what the edit made of it: see
-// [Equal]. With a zero Undo it removes the entry.
+// Revert undoes the edit that returned u, in a text that may have changed since. An entry
+// that was replaced gets its old text; one that was added is removed, together with the
+// nodes and the seed created for it, unless they now contain something else. If the entry
+// is already gone, an added one needs no change, and a replaced one is created again.
+// Revert does not check whether the entry is still what the edit made of it: see [Equal].
+// With a zero Undo it removes the entry.
 func (d *Doc) Revert(container []string, name string, u Undo) (Edit, error) {
 	if crlf := d.CRLF(container, name); crlf != u.CRLF {
 		u.CRLF = crlf
@@ -306,8 +302,8 @@ func (d *Doc) Revert(container []string, name string, u Undo) (Edit, error) {
 	return d.tree.revert(join(container, name), u)
 }
 
-// CRLF reports whether the line before an entry ends in CRLF; of an entry that is on the
-// first line, or not there, whether the first line outside it does.
+// CRLF reports whether the line before an entry ends in CRLF or, if the entry is on the
+// first line or missing, whether the first line outside it does.
 func (d *Doc) CRLF(container []string, name string) bool {
 	text := d.src
 	if e, err := d.Lookup(container, name); err == nil && e.Found {
@@ -316,7 +312,7 @@ func (d *Doc) CRLF(container []string, name string) bool {
 	return newlineOf(text) == "\r\n"
 }
 
-// WithCRLF returns a text with each line ending in CRLF, or else in LF.
+// WithCRLF returns a text with every line ending in CRLF, or in LF if crlf is false.
 func WithCRLF(text []byte, crlf bool) []byte {
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	if crlf {
@@ -332,7 +328,7 @@ func join(container []string, name string) []string {
 // errProof is for edits that do not read as they should. Nobody should ever see it.
 var errProof = errors.New("the edited text would not read as it should; nothing was changed (please report this)")
 
-// splice puts text in the place of [start, end).
+// splice replaces [start, end) with text.
 type splice struct {
 	start, end int
 	text       string
@@ -351,7 +347,7 @@ func (e *editor) apply(s splice) {
 	if !e.touched {
 		e.start, e.oldEnd, e.newEnd, e.touched = s.start, s.end, s.end, true
 	}
-	// What lies behind both the range so far and the splice is the same in src and out.
+	// After both the range so far and the splice, src and out are the same.
 	if s.end > e.newEnd {
 		e.oldEnd += s.end - e.newEnd
 		e.newEnd = s.end
@@ -373,21 +369,21 @@ func (e *editor) edit() (Edit, error) {
 	return Edit{Out: e.out, Start: e.start, OldEnd: e.oldEnd, NewEnd: e.newEnd, changed: true}, nil
 }
 
-// syntaxError places msg at the offset.
+// syntaxError returns an error with the position of offset.
 func syntaxError(src []byte, offset int, msg string) *SyntaxError {
 	line, column := position(src, offset)
 	return &SyntaxError{line, column, msg}
 }
 
-// position gives line and column of an offset. A byte order mark takes no column.
+// position returns the line and column of an offset. A byte order mark takes no column.
 func position(src []byte, offset int) (line, column int) {
 	head := bytes.TrimPrefix(src[:min(max(offset, 0), len(src))], []byte(BOM))
 	start := bytes.LastIndexByte(head, '\n') + 1
 	return 1 + bytes.Count(head, []byte("\n")), 1 + utf8.RuneCount(head[start:])
 }
 
-// outside begins with the newline that ends the line before src[start:end], or is what
-// follows that range.
+// outside returns text beginning with the newline that ends the line before src[start:end],
+// or what follows that range.
 func outside(src []byte, start, end int) []byte {
 	if i := bytes.LastIndexByte(src[:start], '\n'); i >= 0 {
 		return src[max(i-1, 0):]
@@ -395,7 +391,7 @@ func outside(src []byte, start, end int) []byte {
 	return src[end:]
 }
 
-// newlineOf returns the newline a text uses: that of its first line, or "\n".
+// newlineOf returns the newline that a text uses: that of its first line, or "\n".
 func newlineOf(text []byte) string {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"

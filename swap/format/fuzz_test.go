@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fixtures gives each sample config with the kind it is written in.
+// fixtures calls add with each sample config and its kind.
 func fixtures(t testing.TB, add func(name string, kind Kind, text []byte)) {
 	root := "../testdata/configs"
 	n := 0
@@ -94,7 +94,7 @@ func FuzzYAML(f *testing.F) {
 	})
 }
 
-// checkEdit edits any text in any place, and checks all that the package promises.
+// checkEdit edits any text in any place, and checks everything that the package promises.
 func checkEdit(t *testing.T, kind Kind, text []byte, container []string, name, command, env, gone string) {
 	orig := bytes.Clone(text)
 	d, err := Parse(kind, text)
@@ -167,7 +167,7 @@ func checkEdit(t *testing.T, kind Kind, text []byte, container []string, name, c
 		t.Fatalf("the same edit again: %v\n%s\nfrom\n%s", err, again.Out, e.Out)
 	}
 
-	// Back, from the text as it is and from one that has moved on.
+	// Back, from the text as it is and from one that has changed since.
 	back, err := after.Revert(container, name, e.Undo)
 	if err != nil {
 		t.Fatalf("revert: %v\n%s", err, e.Out)
@@ -200,14 +200,14 @@ func checkEdit(t *testing.T, kind Kind, text []byte, container []string, name, c
 	}
 }
 
-// judge says whether other parsers accept a text.
+// judge reports whether other parsers accept a text.
 func judge(kind Kind, text []byte) bool {
 	body := bytes.TrimPrefix(bytes.Clone(text), []byte(BOM))
 	if !isUTF8(text) || bytes.IndexByte(text, 0) >= 0 {
 		return false
 	}
 	switch kind {
-	case YAML: // much that is valid is refused
+	case YAML: // much valid YAML is refused
 		_, err := Parse(kind, text)
 		return err == nil && yaml.Unmarshal(body, &map[string]any{}) == nil
 	case TOML:
@@ -217,8 +217,7 @@ func judge(kind Kind, text []byte) bool {
 		return isBlank(body) || json.Valid(body) && bytes.TrimLeft(body, " \t\r\n")[0] == '{'
 	}
 	if lone := bytes.ReplaceAll(body, []byte("\r\n"), nil); bytes.Contains(body, []byte("//")) && bytes.ContainsAny(lone, "\r") {
-		// A lone carriage return may or may not be in a line comment: the parser decides
-		// that alone.
+		// Whether a lone carriage return may be in a line comment is left to the parser.
 		_, err := Parse(kind, text)
 		return err == nil
 	}
@@ -262,7 +261,7 @@ func withoutComments(text []byte) []byte {
 
 func isUTF8(text []byte) bool { return string(bytes.ToValidUTF8(text, []byte("?"))) == string(text) }
 
-// checkPlace checks that an error points into the text.
+// checkPlace checks that an error's position is in the text.
 func checkPlace(t *testing.T, text []byte, err error) {
 	line, column := place(err)
 	lines := bytes.Split(text, []byte("\n"))
@@ -271,8 +270,8 @@ func checkPlace(t *testing.T, text []byte, err error) {
 	}
 }
 
-// expect computes what a tree should be after a change; false if something of another
-// type is in the way.
+// expect returns what a tree should be after a change; false if something of another type
+// is in the way.
 func expect(tree map[string]any, path []string, c Change, kind Kind) (map[string]any, bool) {
 	out := map[string]any{}
 	for k, v := range tree {

@@ -13,8 +13,8 @@ import (
 )
 
 // FuzzGrammar lets the fuzzer write valid texts, of which plain mutation makes few: every
-// byte is a choice of the grammar. Its seeds are the texts of every run, the
-// same each time; there are more at full size.
+// byte is a choice in the grammar. Its seeds are used in every run, and always the same;
+// there are more at full size.
 func FuzzGrammar(f *testing.F) {
 	for i := range testtool.Size(1000, 3000) {
 		f.Add(choices(i))
@@ -71,7 +71,7 @@ func checkGrammar(t *testing.T, choices []byte) {
 	checkEdit(t, g.kind, []byte(text), container, "s", "uv", env, gone)
 }
 
-// checkItem edits the item s of the list m in a YAML text, and takes that back.
+// checkItem edits the item s of the list m in a YAML text, and undoes that.
 func checkItem(t *testing.T, text []byte, c Change) {
 	path := []string{"m", List, "s"}
 	d, err := Parse(YAML, text)
@@ -109,7 +109,8 @@ type grammar struct {
 	kind    Kind
 }
 
-// n makes a choice among n. When there are no more choices it is always 0, which ends everything.
+// n chooses among n alternatives. When there are no more choices it is always 0, which ends
+// everything.
 func (g *grammar) n(n int) int {
 	if len(g.choices) == 0 {
 		return 0
@@ -160,7 +161,7 @@ func (g *grammar) object(depth int) string {
 	return g.list("{", "}", func() string { return g.name() + g.space() + ":" + g.space() + g.value(depth) })
 }
 
-// way is an object in which path leads to one.
+// way returns an object in which path leads to one.
 func (g *grammar) way(path []string) string {
 	if len(path) == 0 {
 		return g.object(2)
@@ -229,7 +230,7 @@ func (g *grammar) tomlAny(depth int) string {
 x = 1"""`, "[]", "{}", `"a # b"`, "true")
 }
 
-// yamlLines is a mapping in lines, in which there may be a first name.
+// yamlLines returns a mapping in lines, optionally with a first name.
 func (g *grammar) yamlLines(indent, first string, depth int) string {
 	names := []string{"a", "'K'", "command", "args", "env", "url", "b # c", "x y", "1"}
 	if g.n(4) > 0 {

@@ -16,17 +16,17 @@ import (
 type jsonDoc struct {
 	kind  Kind
 	src   []byte
-	body  int  // where the text starts, behind a byte order mark
-	empty bool // the text holds no value, only space or comments
+	body  int  // where the text starts, after a byte order mark
+	empty bool // the text contains no value, only space or comments
 	root  member
-	// objects by offset, as far as they were asked for
+	// objects by offset, as requested so far
 	objects map[int]object
 }
 
-// treeLimit is the size in bytes above which strict JSON is walked by skipObject instead of hujson.
+// treeLimit is the number of bytes above which skipObject, not hujson, walks strict JSON.
 var treeLimit = 1 << 20
 
-// maxDepth is how deep values may be nested. It is encoding/json's own limit.
+// maxDepth is how deep values may be nested, the same as in encoding/json.
 const maxDepth = 10000
 
 func parseJSON(kind Kind, src []byte, body int) (*jsonDoc, error) {
@@ -66,7 +66,7 @@ func parseJSON(kind Kind, src []byte, body int) (*jsonDoc, error) {
 	return d, d.checkRoot()
 }
 
-// checkStrict lets encoding/json judge the text.
+// checkStrict validates the text with encoding/json.
 func checkStrict(src []byte, body int) error {
 	if json.Valid(src[body:]) {
 		return nil
@@ -81,8 +81,8 @@ func checkStrict(src []byte, body int) error {
 	return syntaxError(src, body+max(int(syntax.Offset)-1, 0), syntax.Error())
 }
 
-// checkComments finds what hujson would not survive or would read otherwise than
-// JavaScript programs do, and whether the text is nothing but space and comments.
+// checkComments refuses text that hujson would not survive, or would read differently from
+// JavaScript programs, and reports whether the text is only space and comments.
 func checkComments(src []byte, body int) (blank bool, err error) {
 	blank = true
 	depth := 0
@@ -125,8 +125,8 @@ func checkComments(src []byte, body int) (blank bool, err error) {
 	return blank, nil
 }
 
-// parseTree is hujson.Parse with a place in its error, and for a last line comment
-// without a newline too.
+// parseTree is hujson.Parse with positions in its errors, and support for a final line
+// comment without a newline.
 func parseTree(src []byte, body int) (*hujson.Value, error) {
 	text := src[body:]
 	if n := len(text); n > 0 && text[n-1] != '\n' {
@@ -155,7 +155,7 @@ func parseTree(src []byte, body int) (*hujson.Value, error) {
 	return nil, syntaxError(src, body+offset+column-1, msg)
 }
 
-// trailingComma finds one in the tree; -1 if there is none.
+// trailingComma returns the offset of a trailing comma in the tree; -1 if there is none.
 func trailingComma(v *hujson.Value) int {
 	var inside []*hujson.Value
 	switch c := v.Value.(type) {
@@ -191,8 +191,8 @@ func treeObject(v *hujson.Value, base int) object {
 			start: base + x.StartOffset, end: base + x.EndOffset,
 			comma: -1, node: x,
 		}
-		// hujson returns the space before a closing brace to the object, and a nil
-		// AfterExtra to the last value, if no comma is there.
+		// If there is no trailing comma, hujson gives the space before a closing brace to
+		// the object, and a nil AfterExtra to the last value.
 		if i < len(obj.Members)-1 || x.AfterExtra != nil {
 			m.comma = m.end + len(x.AfterExtra)
 		}
@@ -211,10 +211,10 @@ func unquote(text []byte) string {
 	return s
 }
 
-// decode reads a valid JSON value, comments and all, as data.
+// decode decodes a valid JSON value, with comments, as data.
 func decode(text []byte) any {
 	if !json.Valid(text) {
-		// Standardize writes into its argument.
+		// Standardize modifies its argument.
 		if std, err := hujson.Standardize(bytes.Clone(text)); err == nil {
 			text = std
 		}
@@ -256,17 +256,17 @@ func (d *jsonDoc) typeError(path []string, m member) *TypeError {
 	return &TypeError{Path: slices.Clone(path), Want: "an object", Got: got, Line: line, Column: column}
 }
 
-// way is how far a path leads into a text.
+// way is how far a path exists in a text.
 type way struct {
 	levels []object // the objects from the root on
-	// at is the member that levels[len(levels)-1] has for the next name of the path, if found.
+	// at is the member of levels[len(levels)-1] with the next name of the path, if found.
 	at    member
-	index int // of at in its level
+	index int // index of at in its level
 	found bool
 }
 
-// walk follows path down. It ends at the last name of the path, or at the first one that
-// is absent or null.
+// walk follows path down. It stops at the last name of the path, or at the first that is
+// absent or null.
 func (d *jsonDoc) walk(path []string) (way, error) {
 	var w way
 	if d.empty {
@@ -292,7 +292,7 @@ func (d *jsonDoc) walk(path []string) (way, error) {
 	return w, nil
 }
 
-// complete reports whether the whole path was there.
+// complete reports whether the whole path exists.
 func (w way) complete(path []string) bool { return w.found && len(w.levels) == len(path) }
 
 func (d *jsonDoc) lookup(container []string, name string) (Entry, error) {

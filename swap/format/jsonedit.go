@@ -10,10 +10,10 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// raw is JSON text to be written as it is.
+// raw is JSON text to be written unchanged.
 type raw string
 
-// set changes or makes the entry at path.
+// set changes or creates the entry at path.
 func (d *jsonDoc) set(path []string, c Change) (Edit, error) {
 	w, err := d.walk(path)
 	if err != nil {
@@ -53,7 +53,7 @@ func (d *jsonDoc) set(path []string, c Change) (Edit, error) {
 	return e, err
 }
 
-// add makes the entry at path with all that is missing on the way. Its value is an Object or raw.
+// add creates the entry at path and everything missing above. value is an Object or raw.
 func (d *jsonDoc) add(w way, path []string, value any, c Change) (Edit, error) {
 	if d.empty {
 		root := append(slices.Clone(c.Seed), Field{path[0], nest(path, 0, value, c.Parent)})
@@ -128,7 +128,7 @@ func nest(path []string, i int, value any, parent Object) any {
 	return value
 }
 
-// made lists what nest gives each object besides the way to the entry.
+// made lists what nest gives each object in addition to the path to the entry.
 func made(path []string, i int, parent Object) []map[string]any {
 	var all []map[string]any
 	for k := i + 1; k < len(path); k++ {
@@ -142,7 +142,7 @@ func made(path []string, i int, parent Object) []map[string]any {
 	return all
 }
 
-// revert takes an edit of the entry at path back.
+// revert undoes an edit of the entry at path.
 func (d *jsonDoc) revert(path []string, u Undo) (Edit, error) {
 	w, err := d.walk(path)
 	if err != nil {
@@ -170,7 +170,7 @@ func (d *jsonDoc) revert(path []string, u Undo) (Edit, error) {
 	if !w.complete(path) {
 		return Edit{Out: d.src, Undo: u}, nil
 	}
-	// at is the level of the outermost object that has to go, or of the entry.
+	// at is the level of the outermost object to be removed, or of the entry.
 	at := len(path) - 1
 	for at >= first && d.holdsOnly(w.levels[at], path[at], u.Made[at-first]) {
 		at--
@@ -198,7 +198,7 @@ func (d *jsonDoc) revert(path []string, u Undo) (Edit, error) {
 	return e, err
 }
 
-// holdsOnly reports whether an object's members, without the named one, are these.
+// holdsOnly reports whether rest equals an object's members without the named one.
 func (d *jsonDoc) holdsOnly(o object, name string, rest map[string]any) bool {
 	have := map[string]any{}
 	for _, m := range o.members {
@@ -209,7 +209,7 @@ func (d *jsonDoc) holdsOnly(o object, name string, rest map[string]any) bool {
 	return Equal(have, rest)
 }
 
-// layout reads the layout of the last of a chain of objects that starts with the root.
+// layout returns the layout of the last of a chain of objects that starts at the root.
 func (d *jsonDoc) layout(levels []object) layout {
 	l := layout{nl: newlineOf(d.src), unit: "  ", multi: true, colon: ": ", gap: " ", arrays: arrayLayout{multi: true, gap: " "}}
 	for i, o := range levels {
@@ -220,7 +220,7 @@ func (d *jsonDoc) layout(levels []object) layout {
 	return l
 }
 
-// checkMerge refuses to merge an object into what is not one.
+// checkMerge refuses to merge an object into a value that is not an object.
 func (d *jsonDoc) checkMerge(o object, fields Object, path []string) error {
 	for _, f := range fields {
 		sub, isObject := f.Value.(Object)
@@ -280,13 +280,11 @@ func setFields(text []byte, outer layout, fields Object) ([]byte, error) {
 	return text, nil
 }
 
-// simpleName is what sjson takes for a name and nothing more: no path, no index, no
-// pattern, no escape.
+// simpleName matches what sjson takes only as a name: not a path, index, pattern or escape.
 var simpleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// replace puts value in the place of member k's. It leaves that to sjson where sjson can
-// be trusted with it: in strict JSON, with a plain name that is spelled without escapes
-// and is there once.
+// replace replaces the value of member k. It uses sjson where that can be trusted: in
+// strict JSON, with a plain name that is spelled without escapes and occurs once.
 func replace(text []byte, o object, k int, value string) ([]byte, error) {
 	m := o.members[k]
 	once := 0
@@ -314,8 +312,8 @@ func applied(text []byte, s splice) []byte {
 	return slices.Concat(text[:s.start], []byte(s.text), text[s.end:])
 }
 
-// finish applies a splice and proves that the value at path is now the wanted one, and
-// every other value what it was.
+// finish applies a splice and proves that the value at path is now the intended one, and
+// that every other value is unchanged.
 func (d *jsonDoc) finish(s splice, path []string, want any) (Edit, error) {
 	e, after, err := d.applied(s, path)
 	if err != nil || !e.changed {
@@ -333,15 +331,15 @@ func (d *jsonDoc) finish(s splice, path []string, want any) (Edit, error) {
 	return e, nil
 }
 
-// drop applies a splice and proves that nothing is at path any more, and every other
-// value is what it was.
+// drop applies a splice and proves that nothing is at path any more, and that every other
+// value is unchanged.
 func (d *jsonDoc) drop(s splice, path []string) (Edit, error) {
 	e, after, err := d.applied(s, path)
 	if err != nil {
 		return Edit{}, err
 	}
 	if w, err := after.walk(path); err == nil && w.complete(path) {
-		// There was a second one of the same name before it.
+		// Before it there was a second one with the same name.
 		more, err := after.drop(remove(after.src, w.levels[len(path)-1], w.index), path)
 		if err != nil {
 			return Edit{}, err
@@ -354,8 +352,8 @@ func (d *jsonDoc) drop(s splice, path []string) (Edit, error) {
 	return e, nil
 }
 
-// applied applies a splice, parses the result and proves that along path, all other
-// members are byte for byte what they were.
+// applied applies a splice, parses the result and proves that all other members along path
+// are byte for byte the same.
 func (d *jsonDoc) applied(s splice, path []string) (Edit, *jsonDoc, error) {
 	ed := newEditor(d.src)
 	ed.apply(s)
@@ -386,7 +384,7 @@ func (d *jsonDoc) applied(s splice, path []string) (Edit, *jsonDoc, error) {
 	return e, after, nil
 }
 
-// sameOthers reports whether two objects have the same members, except the ones with that name.
+// sameOthers reports whether two objects have the same members, except those named name.
 func sameOthers(a []byte, was object, b []byte, is object, name string) bool {
 	others := func(o object) []member {
 		return slices.DeleteFunc(slices.Clone(o.members), func(m member) bool { return m.name == name })

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// render writes a value as JSON. indent is that of the line on which the value starts.
+// render returns a value as JSON. indent is that of the line on which the value starts.
 func render(v any, l layout, indent string) string {
 	var b strings.Builder
 	renderTo(&b, v, l, indent)
@@ -34,7 +34,7 @@ func renderTo(b *strings.Builder, v any, l layout, indent string) {
 		renderList(b, l, l.multi && l.arrays.multi, l.arrays.pad, l.arrays.gap, indent, "[", len(v), "]", func(i int, indent string) {
 			renderTo(b, v[i], l, indent)
 		})
-	default: // bool, int, int64, json.Number: checkValue has seen to it
+	default: // bool, int, int64, json.Number: checkValue has ensured that
 		fmt.Fprint(b, v)
 	}
 }
@@ -60,7 +60,7 @@ func renderList(b *strings.Builder, l layout, multi bool, pad, gap, indent, open
 	b.WriteString(end)
 }
 
-// quote writes a JSON string, without the escapes that only HTML needs.
+// quote returns a JSON string, without HTML escapes.
 func quote(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// largeConfig is shaped like the file of a heavy user of Claude Code: most of it is history.
+// largeConfig returns a file like that of a heavy user of Claude Code: most of it is
+// history.
 func largeConfig(size int) []byte {
 	const (
 		prompt  = `{"display": "why does \"make\" fail? é\nlorem ipsum, lorem ipsum", "pastedContents": {}}`
@@ -27,9 +28,9 @@ func largeConfig(size int) []byte {
 
 var claudeProject = []string{"projects", "/home/ada/src/p7", "mcpServers"}
 
-// BenchmarkLarge is all that one swap in a file of 26 MB takes of this package: parse,
-// look up, set. It edits a large file: a swap must feel immediate, so it takes a small multiple
-// of what encoding/json takes to check the text.
+// BenchmarkLarge does everything in this package that one swap in a file of 26 MB takes:
+// parse, look up, set. A swap must feel immediate, so it takes a small multiple of the time
+// in which encoding/json checks the text.
 func BenchmarkLarge(b *testing.B) {
 	src := largeConfig(26 << 20)
 	b.Run("check", func(b *testing.B) {
@@ -63,7 +64,7 @@ func BenchmarkLarge(b *testing.B) {
 	})
 }
 
-// swap is all that a swap takes of this package.
+// swap does everything in this package that a swap takes.
 func swap(t testing.TB, src []byte, container []string) Edit {
 	d := parse(t, JSON, string(src))
 	if _, err := d.Lookup(container, "tmux"); err != nil {
@@ -80,7 +81,7 @@ func TestLargeIsReverted(t *testing.T) {
 	}
 }
 
-// The scanner for large texts and hujson see the same.
+// The scanner for large texts and hujson agree.
 func TestScannerAgreesWithHujson(t *testing.T) {
 	check := func(name string, text []byte) {
 		if isBlank(bytes.TrimPrefix(text, []byte(BOM))) {

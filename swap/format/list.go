@@ -9,7 +9,7 @@ import (
 
 // object is one level of an object's text: a JSON object or a TOML inline table.
 type object struct {
-	start, end int // from "{" to behind "}"
+	start, end int // from "{" to after "}"
 	members    []member
 	hash       bool // comments start with "#", as in TOML
 }
@@ -18,11 +18,11 @@ type member struct {
 	name           string
 	nameStart, key int           // the name's text is [nameStart, key)
 	start, end     int           // of the value
-	comma          int           // offset of the comma behind it, or -1
-	node           *hujson.Value // nil where there is no tree
+	comma          int           // offset of the comma after it, or -1
+	node           *hujson.Value // nil if there is no tree
 }
 
-// last finds the member that counts: the last of the name; -1 if there is none.
+// last returns the member that counts, the last one with the name; -1 if there is none.
 func (o object) last(name string) int {
 	for i := len(o.members) - 1; i >= 0; i-- {
 		if o.members[i].name == name {
@@ -36,11 +36,11 @@ func (o object) last(name string) int {
 type layout struct {
 	nl     string // newline
 	unit   string // one step of indentation
-	multi  bool   // each member on a line of its own
+	multi  bool   // each member on a separate line
 	indent string // of its members, if multi
 	close  string // of its closing brace, if multi
 	colon  string // between name and value
-	gap    string // behind a comma, if not multi
+	gap    string // after a comma, if not multi
 	pad    string // inside the braces, if not multi
 	arrays arrayLayout
 }
@@ -52,8 +52,8 @@ type arrayLayout struct {
 	pad   string
 }
 
-// layoutOf reads an object's layout. What the object itself does not show, as it has too
-// few members, comes from outer, the layout of the object around it.
+// layoutOf determines an object's layout. What the object does not show, because it has too
+// few members, is taken from outer, the layout of the enclosing object.
 func layoutOf(text []byte, o object, outer layout) layout {
 	l := outer
 	l.close = outer.indent
@@ -119,7 +119,7 @@ func layoutOf(text []byte, o object, outer layout) layout {
 	return l
 }
 
-// arrayLayoutOf reads the layout of an array that has elements.
+// arrayLayoutOf determines the layout of a non-empty array.
 func arrayLayoutOf(text []byte) (arrayLayout, bool) {
 	if len(text) < 3 || text[0] != '[' {
 		return arrayLayout{}, false
@@ -173,8 +173,8 @@ func insert(text []byte, o object, l layout, item string) splice {
 	return splice{at, stop, comma + string(text[at:stop]) + sep + item + trailing}
 }
 
-// remove takes member k away, with the comma that would be one too many, and with its
-// line if nothing else is on it. Comments stay.
+// remove removes member k, with the comma that would be left over, and with its line if
+// nothing else is on it. Comments stay.
 func remove(text []byte, o object, k int) splice {
 	m := o.members[k]
 	end := m.end
@@ -198,7 +198,7 @@ func remove(text []byte, o object, k int) splice {
 		a, b := cut(text, m.nameStart, end, o)
 		between := text[before.comma+1 : max(a, before.comma+1)]
 		if b == m.end && isBlank(between) {
-			between = nil // the brace moves up to the member before
+			between = nil // the brace moves up to the previous member
 		}
 		return splice{before.comma, b, string(between)}
 	}
@@ -209,8 +209,8 @@ func remove(text []byte, o object, k int) splice {
 	return splice{a, b, ""}
 }
 
-// cut widens [a, b) to what should go with it: the whole line if nothing else is on it,
-// else the space on one side.
+// cut extends [a, b) to what should be removed with it: the whole line if nothing else is
+// on it, otherwise the space on one side.
 func cut(text []byte, a, b int, o object) (int, int) {
 	rest := bytes.TrimLeft(text[b:], " \t")
 	c := len(text) - len(rest)
@@ -226,14 +226,14 @@ func cut(text []byte, a, b int, o object) (int, int) {
 		}
 		return a, c
 	}
-	if c == o.end-1 { // the last on its line: take the space before it, leave that of the brace
+	if c == o.end-1 { // the last on its line: take the space before it, keep that of the brace
 		return len(bytes.TrimRight(text[:a], " \t")), b
 	}
 	return a, c
 }
 
-// tail finds the end of the comments that stand on the same line behind i; line says that
-// the last is one up to the line's end.
+// tail returns the end of the comments on the same line after i; line reports whether the
+// last one extends to the end of the line.
 func tail(text []byte, i, end int, hash bool) (stop int, line bool) {
 	stop = i
 	for i < end {
@@ -252,7 +252,7 @@ func tail(text []byte, i, end int, hash bool) (stop int, line bool) {
 	return stop, false
 }
 
-// lastComment finds the end of the last comment in a stretch of space and comments.
+// lastComment returns the end of the last comment in a stretch of space and comments.
 func lastComment(text []byte, i, end int, hash bool) (stop int, line bool) {
 	stop = i
 	for i < end {
@@ -277,7 +277,7 @@ func isLineComment(text []byte, hash bool) bool {
 	return bytes.HasPrefix(text, []byte("//"))
 }
 
-// lineEnd is the offset of the newline, CRLF included, that ends the line of i.
+// lineEnd returns the offset of the newline, CRLF included, that ends the line of i.
 func lineEnd(text []byte, i int) int {
 	n := bytes.IndexByte(text[i:], '\n')
 	if n < 0 {
@@ -289,12 +289,12 @@ func lineEnd(text []byte, i int) int {
 	return i
 }
 
-// startsLine reports whether only space is before i on its line, and there is a line before it.
+// startsLine reports whether only space precedes i on its line, which is not the first.
 func startsLine(text []byte, i int) bool {
 	return bytes.HasSuffix(bytes.TrimRight(text[:i], " \t"), []byte("\n"))
 }
 
-// lineIndent is the space that the line of i starts with.
+// lineIndent returns the space that the line of i starts with.
 func lineIndent(text []byte, i int) string {
 	start := bytes.LastIndexByte(text[:i], '\n') + 1
 	if start == 0 && bytes.HasPrefix(text, []byte(BOM)) {

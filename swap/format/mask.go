@@ -11,10 +11,9 @@ import (
 // Masked replaces what [Mask] hides.
 const Masked = "***"
 
-// Mask returns the text with the same lines, in which only keys, structure, true,
-// false, null, numbers below 1000 and the strings for which visible returns true
-// can be read: no other string, and no comment. A text that does not parse is
-// masked whole.
+// Mask returns the text, with the same lines, in which only keys, structure, true, false,
+// null, numbers below 1000 and strings for which visible returns true are readable: no
+// other strings, and no comments. A text that does not parse is masked entirely.
 func Mask(kind Kind, src []byte, visible func(string) bool) []byte {
 	m := &masker{src: src, visible: visible}
 	d, err := Parse(kind, src)
@@ -37,7 +36,7 @@ func Mask(kind Kind, src []byte, visible func(string) bool) []byte {
 
 type masker struct {
 	src, out []byte
-	i        int // src[:i] has been dealt with
+	i        int // src[:i] is done
 	visible  func(string) bool
 }
 
@@ -88,7 +87,7 @@ func (m *masker) bare(start, end int) {
 func (m *masker) at(prefix string) bool { return bytes.HasPrefix(m.src[m.i:], []byte(prefix)) }
 
 func (m *masker) json() {
-	key := func(i int) bool { // is it a name that ends before i?
+	key := func(i int) bool { // whether it is a name that ends before i
 		for i < len(m.src) {
 			switch rest := m.src[i:]; {
 			case bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0:
@@ -134,14 +133,14 @@ func (m *masker) toml() {
 	p.Reset(m.src[m.i:])
 	base := m.i
 	for p.NextExpression() {
-		// Behind an expression is the comment at the end of its line.
+		// An expression is followed by the comment at the end of its line.
 		for n := p.Expression(); n != nil; n = n.Next() {
 			m.node(n, base)
 		}
 	}
 }
 
-// node masks what a TOML node and the nodes below it say. Their places count from base.
+// node masks a TOML node and the nodes below it. Their offsets count from base.
 func (m *masker) node(n *unstable.Node, base int) {
 	start := base + int(n.Raw.Offset)
 	end := start + int(n.Raw.Length)

@@ -20,8 +20,8 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// FuzzMask checks that no string survives, unless it is in a key too, and that
-// the lines stay.
+// FuzzMask checks that no string survives unless it is also in a key, and that the lines
+// stay.
 func FuzzMask(f *testing.F) {
 	fixtures(f, func(_ string, kind Kind, text []byte) { f.Add(byte(kind), text) })
 	for _, c := range textCases(f, "*.txtar") {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The last line of defence: whatever an edit's mistake were, a text in which anything
-// else reads differently is not given out.
+// The last line of defence: whatever mistake an edit makes, a text in which anything else
+// reads differently is not returned.
 func TestProof(t *testing.T) {
 	const text = `{"a": 1, "m": {"s": {}, "t": 2}}`
 	path := []string{"m", "s"}

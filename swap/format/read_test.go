@@ -44,7 +44,7 @@ func TestNamesAndGet(t *testing.T) {
 	}
 }
 
-// An entry's value can be kept in a journal, and compared with what stands there later.
+// An entry's value can be stored in a journal, and compared with what is there later.
 func TestValuesMarshal(t *testing.T) {
 	for _, c := range []struct {
 		kind Kind

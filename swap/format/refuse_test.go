@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Texts that the programs would not read are refused, with the place. Those that an editor
-// shows are in testdata.
+// Texts that the programs could not read are refused, with the position. Those with visible
+// characters only are in testdata.
 func TestParseRefuses(t *testing.T) {
 	deep := strings.Repeat("[", 20000)
 	all := textCases(t, "refuse-parse.txtar")
@@ -69,7 +69,7 @@ func place(err error) (line, column int) {
 	return 0, 0
 }
 
-// What stands in the way of an entry, or in its place, is never written over.
+// A value in the way of an entry, or in its place, is never overwritten.
 func TestSetRefuses(t *testing.T) {
 	for _, c := range textCases(t, "refuse-set.txtar") {
 		d := parse(t, c.kind, c.before)

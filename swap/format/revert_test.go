@@ -14,8 +14,8 @@ type addition struct{ container, name string }
 
 func (a addition) path() []string { return strings.Split(a.container, ",") }
 
-// inAnyOrder makes entries in a text, one after the other, and calls check with what the
-// text is after they were taken back in each of all orders.
+// inAnyOrder creates entries in a text, one after the other, and calls check with the text
+// after they were undone, in each possible order.
 func inAnyOrder(t *testing.T, kind Kind, text string, c Change, additions []addition, check func(order []int, back string)) {
 	t.Helper()
 	made := make([]Undo, len(additions))
@@ -36,8 +36,8 @@ func inAnyOrder(t *testing.T, kind Kind, text string, c Change, additions []addi
 	}
 }
 
-// Three edits of each sample config, taken back in every order: newest first gives the
-// first bytes, any other order the first values.
+// Three edits of each sample config, undone in every order: newest first gives the original
+// bytes, any other order the original values.
 func TestRevertInAnyOrder(t *testing.T) {
 	fixtures(t, func(file string, kind Kind, text []byte) {
 		container := "mcpServers"
@@ -65,7 +65,7 @@ func TestRevertInAnyOrder(t *testing.T) {
 	})
 }
 
-// What was made for several entries goes with the last of them, whichever that is.
+// What was created for several entries is removed with the last of them, whichever that is.
 func TestInherit(t *testing.T) {
 	const inA, inB = "projects,/a,mcpServers", "projects,/b,mcpServers"
 	for _, c := range []struct {
@@ -94,7 +94,7 @@ func TestInherit(t *testing.T) {
 	}
 }
 
-// orders are all permutations of n.
+// orders returns all permutations of n.
 func orders(n int) [][]int {
 	if n == 0 {
 		return [][]int{nil}
@@ -108,7 +108,7 @@ func orders(n int) [][]int {
 	return all
 }
 
-// A record that was damaged, or belongs to another text, is an error and not a panic.
+// A damaged record, or one of another text, causes an error and not a panic.
 func TestRevertRefuses(t *testing.T) {
 	for _, c := range []struct {
 		kind Kind

@@ -54,7 +54,7 @@ func item(list any, name string) any {
 	return nil
 }
 
-// others is a tree without the entry at path.
+// others returns a tree without the entry at path.
 func others(tree map[string]any, path []string) map[string]any {
 	if len(path) != 3 || path[1] != List {
 		return withValue(tree, path, nil)
@@ -85,7 +85,7 @@ func (c textCase) testSet(t *testing.T) {
 	}
 	checkRange(t, c.before, e)
 
-	// Another parser reads what was set, and the rest as before.
+	// Another parser reads what was set, and everything else as before.
 	fields := data(c.change.Set)
 	switch c.kind { // those that have other numbers
 	case TOML:
@@ -138,7 +138,7 @@ func (c textCase) testSet(t *testing.T) {
 	}
 }
 
-// An edit taken back from a text that has changed since: only the edit goes.
+// An edit undone in a text that has changed since: only the edit is removed.
 func TestRevertLater(t *testing.T) {
 	for _, c := range textCases(t, "revert-*.txtar") {
 		t.Run(c.kind.String()+"/"+c.name, func(t *testing.T) {
@@ -179,7 +179,8 @@ func revert(t testing.TB, d *Doc, container []string, name string, u Undo) Edit 
 	return e
 }
 
-// checkRange checks that an edit is of this text: the old text comes of the new one and the range.
+// checkRange checks that an edit fits this text: the old text follows from the new one and
+// the range.
 func checkRange(t testing.TB, was string, e Edit) {
 	t.Helper()
 	if e.Changed() == (was == string(e.Out)) {
@@ -190,7 +191,7 @@ func checkRange(t testing.TB, was string, e Edit) {
 	}
 }
 
-// read reads a text with a parser that the package does not take its ranges from.
+// read reads a text with a parser from which the package does not take ranges.
 func read(t testing.TB, kind Kind, text []byte) map[string]any {
 	t.Helper()
 	text = bytes.TrimPrefix(bytes.Clone(text), []byte(BOM))

@@ -31,7 +31,7 @@ func skipSpace(text []byte, i int) int {
 	return i
 }
 
-// skipString returns the offset behind the string that starts at i.
+// skipString returns the offset after the string that starts at i.
 func skipString(text []byte, i int) int {
 	for i++; ; i++ {
 		i += bytes.IndexByte(text[i:], '"')
@@ -45,7 +45,7 @@ func skipString(text []byte, i int) int {
 	}
 }
 
-// skipValue returns the offset behind the value that starts at i.
+// skipValue returns the offset after the value that starts at i.
 func skipValue(text []byte, i int) int {
 	switch text[i] {
 	case '"':

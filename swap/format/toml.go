@@ -13,7 +13,7 @@ import (
 // tomlDoc is a TOML text.
 type tomlDoc struct {
 	src   []byte
-	body  int // where the text starts, behind a byte order mark
+	body  int // where the text starts, after a byte order mark
 	items []tomlItem
 	data  map[string]any
 }
@@ -23,18 +23,18 @@ type tomlItem struct {
 	path       []string // from the root
 	header     bool     // [path] or [[path]]
 	array      bool     // [[path]]
-	start, end int      // from the bracket or the key to behind the bracket or the value
-	keys       []span   // the text of each part of the key; they are the last len(keys) names of path
+	start, end int      // from the bracket or the key to after the bracket or the value
+	keys       []span   // the text of each part of the key: the last len(keys) names of path
 	value      int      // where the value starts
-	section    int      // the item of the header it stands under, or -1
+	section    int      // the item of the header that it is under, or -1
 	table      *object  // an inline table's members
-	parent     int      // the item of the inline table it stands in, or -1
-	index      int      // its place there
+	parent     int      // the item of the inline table that it is in, or -1
+	index      int      // its position there
 }
 
 type span struct{ start, end int }
 
-// base is how many names of the path come from the headers and inline tables around the item.
+// base returns how many names of the path come from headers and inline tables around it.
 func (it tomlItem) base() int { return len(it.path) - len(it.keys) }
 
 func parseTOML(src []byte, body int) (*tomlDoc, error) {
@@ -55,7 +55,7 @@ func parseTOML(src []byte, body int) (*tomlDoc, error) {
 	return d, d.scan()
 }
 
-// scan finds the ranges.
+// scan finds the ranges of all items.
 func (d *tomlDoc) scan() error {
 	var p unstable.Parser
 	p.Reset(d.src[d.body:])
@@ -69,7 +69,7 @@ func (d *tomlDoc) scan() error {
 		}
 		it := tomlItem{header: true, array: n.Kind == unstable.ArrayTable, section: -1, parent: -1}
 		it.path, it.keys = d.key(n, nil)
-		// The nodes of headers have no range: it is derived from the keys'.
+		// The nodes of headers have no range: it is derived from the keys.
 		open, end := it.keys[0].start, it.keys[len(it.keys)-1].end
 		for d.src[open] != '[' {
 			open--
@@ -98,7 +98,7 @@ func (d *tomlDoc) key(n *unstable.Node, prefix []string) (path []string, keys []
 	return path, keys
 }
 
-// pair adds the item of a key with its value, and the items of the members of an inline table.
+// pair adds the item of a key with its value, and the items of an inline table's members.
 func (d *tomlDoc) pair(n *unstable.Node, prefix []string, section, parent, index int) tomlItem {
 	it := tomlItem{section: section, parent: parent, index: index}
 	it.path, it.keys = d.key(n, prefix)
@@ -143,15 +143,15 @@ func (d *tomlDoc) find(path []string) int {
 	return slices.IndexFunc(d.items, func(it tomlItem) bool { return !it.header && slices.Equal(it.path, path) })
 }
 
-// piece is a part of the text that belongs to one path only: a header with the lines of
-// the keys under it, or a key with its value.
+// piece is a part of the text that belongs to a single path: a header with the lines of the
+// keys under it, or a key with its value.
 type piece struct {
 	item       int
 	start, end int
 	id         string // the same for the same piece of another text
 }
 
-// pieces lists what the text says of path and what is below it, in order.
+// pieces returns what the text contains for path and everything below it, in order.
 func (d *tomlDoc) pieces(path []string) []piece {
 	var all []piece
 	seen := map[string]int{}
@@ -174,7 +174,7 @@ func (d *tomlDoc) pieces(path []string) []piece {
 	return all
 }
 
-// sectionEnd is the end of the last key under a header, or of the header.
+// sectionEnd returns the end of the last key under a header, or of the header.
 func (d *tomlDoc) sectionEnd(header int) int {
 	end := d.items[header].end
 	for _, it := range d.items {
@@ -185,7 +185,7 @@ func (d *tomlDoc) sectionEnd(header int) int {
 	return end
 }
 
-// check finds a value on the way of path, or at its end, that is not a table.
+// check returns an error if a value on the path, or at its end, is not a table.
 func (d *tomlDoc) check(path []string) error {
 	for n := range len(path) + 1 {
 		v, ok := dig(d.data, path[:n])

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// tomlEditor makes one change after the other, and scans the text again after each.
+// tomlEditor makes changes one after the other, and scans the text again after each.
 type tomlEditor struct {
 	*editor
 	d     *tomlDoc
-	entry []string // the path of the entry that is edited
+	entry []string // the path of the edited entry
 }
 
 func (d *tomlDoc) edit(entry []string) *tomlEditor { return &tomlEditor{newEditor(d.src), d, entry} }
@@ -26,7 +26,7 @@ func (t *tomlEditor) do(s splice) error {
 	return nil
 }
 
-// set changes or makes the entry at path.
+// set changes or creates the entry at path.
 func (d *tomlDoc) set(path []string, c Change) (Edit, error) {
 	if err := d.check(path); err != nil {
 		return Edit{}, err
@@ -64,7 +64,7 @@ func (d *tomlDoc) set(path []string, c Change) (Edit, error) {
 	return e, err
 }
 
-// checkMerge refuses to merge an object into what is not a table.
+// checkMerge refuses to merge an object into a value that is not a table.
 func (d *tomlDoc) checkMerge(path []string, fields Object) error {
 	for _, f := range fields {
 		if sub, ok := f.Value.(Object); ok {
@@ -80,7 +80,7 @@ func (d *tomlDoc) checkMerge(path []string, fields Object) error {
 	return nil
 }
 
-// put sets the value at path, whose table is there. was is the data before the edit.
+// put sets the value at path, whose table exists. was is the data before the edit.
 func (t *tomlEditor) put(path []string, v any, was map[string]any) error {
 	old, found := dig(was, path)
 	if o, ok := v.(Object); ok && found {
@@ -106,7 +106,7 @@ func (t *tomlEditor) put(path []string, v any, was map[string]any) error {
 	return t.insert(path, v)
 }
 
-// restyle writes a new value for an item, as an array of many lines if the old one is.
+// restyle returns a new value for an item, as an array of several lines if the old one is.
 func (t *tomlEditor) restyle(it tomlItem, v any) string {
 	old := t.out[it.value:it.end]
 	list, ok := v.([]string)
@@ -134,7 +134,7 @@ func (t *tomlEditor) restyle(it tomlItem, v any) string {
 	return tomlValue(v)
 }
 
-// insert adds a key that is not there to a table that is, in the way that table is written.
+// insert adds a new key to an existing table, in the style in which the table is written.
 func (t *tomlEditor) insert(path []string, v any) error {
 	d, table := t.d, path[:len(path)-1]
 	name := tomlKey(path[len(path)-1])
@@ -160,19 +160,19 @@ func (t *tomlEditor) insert(path []string, v any) error {
 		if !it.header || !under(it.path, table) {
 			continue
 		}
-		// Only tables below it are there: its own header goes before the first.
+		// Only tables below it exist: its own header goes before the first.
 		nl, indent := newlineOf(t.out), lineIndent(t.out, it.start)
 		at := it.start - len(indent)
 		head := "[" + string(t.out[it.keys[0].start:it.keys[len(table)-1].end]) + "]"
 		return t.do(splice{at, at, indent + head + nl + indent + name + " = " + tomlValue(v) + nl + nl})
 	}
-	if len(table) <= len(t.entry) { // all that there was of the entry had to go
+	if len(table) <= len(t.entry) { // everything in the entry had to be removed
 		return t.add(table, Object{{path[len(path)-1], v}})
 	}
 	return t.insert(table, Object{{path[len(path)-1], v}})
 }
 
-// lastUnder is the last key that stands under a header itself, or the header.
+// lastUnder returns the last key directly under a header, or the header.
 func (t *tomlEditor) lastUnder(header int) int {
 	last := header
 	for i, it := range t.d.items {
@@ -183,7 +183,7 @@ func (t *tomlEditor) lastUnder(header int) int {
 	return last
 }
 
-// line adds a line behind that of an item.
+// line adds a line after that of an item.
 func (t *tomlEditor) line(item int, prefix, name string, v any) splice {
 	it := t.d.items[item]
 	nl, colon := newlineOf(t.out), " = "
@@ -201,8 +201,8 @@ func (t *tomlEditor) inline(o object, name string, v any) splice {
 	return insert(t.out, o, l, name+l.colon+tomlValue(v))
 }
 
-// add makes an entry that is not there: in the inline table that holds the others, else
-// as a table at the end.
+// add creates an entry: in the inline table that contains the others, otherwise as a table
+// at the end.
 func (t *tomlEditor) add(path []string, entry Object) error {
 	for n := len(path) - 1; n > 0; n-- {
 		if i := t.d.find(path[:n]); i >= 0 && t.d.items[i].table != nil {
@@ -218,7 +218,7 @@ func (t *tomlEditor) add(path []string, entry Object) error {
 	return t.do(t.atEnd(b.String()))
 }
 
-// atEnd puts text at the end of the file, a blank line before it.
+// atEnd puts text at the end of the file, preceded by a blank line.
 func (t *tomlEditor) atEnd(text string) splice {
 	nl, body, end := newlineOf(t.out), t.out[t.d.body:], len(t.out)
 	switch {
@@ -238,7 +238,7 @@ func endsBlank(text []byte) bool {
 	return len(text) == 0 || text[len(text)-1] == '\n'
 }
 
-// remove takes away all that the text says of path.
+// remove removes everything that the text contains for path.
 func (t *tomlEditor) remove(path []string) error {
 	for {
 		all := t.d.pieces(path)
@@ -251,9 +251,9 @@ func (t *tomlEditor) remove(path []string) error {
 	}
 }
 
-// without takes a piece away. Of a key, its line goes, if no comment is left on it. Of a
-// header, the lines up to that of the last key under it go, and one of the blank lines
-// around them.
+// without returns the splice that removes a piece. For a key, its line is removed if no
+// comment is left on it. For a header, the lines down to the last key under it are removed,
+// and one of the blank lines around them.
 func (t *tomlEditor) without(p piece) splice {
 	it := t.d.items[p.item]
 	if it.parent >= 0 {
@@ -281,7 +281,8 @@ func (t *tomlEditor) without(p piece) splice {
 	return splice{start, end, ""}
 }
 
-// finish checks that the text now has the wanted value at path (none if nil), and else what it had.
+// finish checks that the text now has the intended value at path (none if nil), and is
+// otherwise unchanged.
 func (d *tomlDoc) finish(t *tomlEditor, path []string, want any) (Edit, error) {
 	e, err := t.edit()
 	if err != nil {
@@ -292,7 +293,7 @@ func (d *tomlDoc) finish(t *tomlEditor, path []string, want any) (Edit, error) {
 		return Edit{}, fmt.Errorf("%w: %w", errProof, err)
 	}
 	if !same(after.data, withValue(d.data, path, want)) {
-		// A table that only its entry brought about has gone with it.
+		// A table that existed only because of its entry is gone with it.
 		if want != nil || !same(withValue(after.data, path, map[string]any{}), withValue(d.data, path, map[string]any{})) {
 			return Edit{}, fmt.Errorf("the new value: %w", errProof)
 		}
@@ -301,7 +302,7 @@ func (d *tomlDoc) finish(t *tomlEditor, path []string, want any) (Edit, error) {
 	return e, nil
 }
 
-// withValue is a copy of tree with a value at path, or without one there if it is nil.
+// withValue returns a copy of tree with a value at path, or without one there if it is nil.
 func withValue(tree map[string]any, path []string, v any) map[string]any {
 	m := maps.Clone(tree)
 	if m == nil {

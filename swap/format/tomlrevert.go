@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// snapshot writes the entry at path as a text of its own: its keys with their whole path,
-// then its headers with all that is under them.
+// snapshot returns the entry at path as a separate text: its keys with their whole path,
+// followed by its headers with everything under them.
 func (d *tomlDoc) snapshot(path []string) string {
 	var keys, sections strings.Builder
 	for _, p := range d.pieces(path) {
@@ -22,7 +22,7 @@ func (d *tomlDoc) snapshot(path []string) string {
 	return keys.String() + sections.String()
 }
 
-// revert takes an edit of the entry at path back.
+// revert undoes an edit of the entry at path.
 func (d *tomlDoc) revert(path []string, u Undo) (Edit, error) {
 	if err := d.check(path[:len(path)-1]); err != nil {
 		return Edit{}, err
@@ -52,8 +52,8 @@ func (d *tomlDoc) revert(path []string, u Undo) (Edit, error) {
 	if !ok {
 		return Edit{}, fmt.Errorf("the entry's old text does not hold the entry")
 	}
-	// First the old text, piece for piece; if that does not fit the way in which the
-	// entry is written now, its old values.
+	// First try the old text, piece by piece; if that does not fit the way the entry is
+	// written now, use its old values.
 	for _, restore := range []func(*tomlEditor) error{
 		func(t *tomlEditor) error { return t.restorePieces(path, old) },
 		func(t *tomlEditor) error { return t.restoreValues(path, want) },
@@ -69,7 +69,7 @@ func (d *tomlDoc) revert(path []string, u Undo) (Edit, error) {
 	return Edit{}, err
 }
 
-// restorePieces puts the old text of each of the entry's pieces in the place of the new one.
+// restorePieces replaces each of the entry's pieces with its old text.
 func (t *tomlEditor) restorePieces(path []string, old *tomlDoc) error {
 	was := old.pieces(path)
 	for {
@@ -121,7 +121,7 @@ func hasPiece(all []piece, id string) bool {
 	return slices.ContainsFunc(all, func(p piece) bool { return p.id == id })
 }
 
-// restoreValues returns the entry its old values, however it is written now.
+// restoreValues gives the entry its old values, however it is written now.
 func (t *tomlEditor) restoreValues(path []string, want map[string]any) error {
 	now, err := parseTOML(t.out, t.d.body)
 	if err != nil {
@@ -164,7 +164,7 @@ func (t *tomlEditor) restoreTable(path []string, have, want map[string]any, was 
 	return nil
 }
 
-// objectOf is data as it is written, in the order of the names.
+// objectOf returns data in the form to be written, ordered by name.
 func objectOf(m map[string]any) Object {
 	var o Object
 	for _, name := range slices.Sorted(maps.Keys(m)) {

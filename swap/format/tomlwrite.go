@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// tomlValue writes a value on one line, as TOML 1.0 wants it.
+// tomlValue returns a value on one line, as TOML 1.0 requires.
 func tomlValue(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -35,18 +35,18 @@ func tomlValue(v any) string {
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case json.Number:
-		// JSON has one type of number, TOML has two: 64 bits of integer, and what is more
-		// is a float.
+		// JSON has one type of number, TOML has two: 64-bit integers, and floats for
+		// everything larger.
 		if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
 			return strconv.FormatInt(n, 10)
 		}
 		f, _ := strconv.ParseFloat(string(v), 64)
 		return fmt.Sprint(plain(f))
 	}
-	return fmt.Sprint(v) // bool, int, int64, Literal: checkValue has seen to it
+	return fmt.Sprint(v) // bool, int, int64, Literal: checkValue has ensured that
 }
 
-// tomlData gives a value to be written as it will be read.
+// tomlData returns a value to be written as it will be read.
 func tomlData(v any) any {
 	var m map[string]any
 	if err := toml.Unmarshal([]byte("v = "+tomlValue(v)), &m); err != nil {
@@ -63,7 +63,7 @@ func tomlPath(path []string) string {
 	return strings.Join(keys, ".")
 }
 
-// tomlKey writes a key, bare if it can be.
+// tomlKey returns a key, bare if possible.
 func tomlKey(name string) string {
 	for _, c := range name {
 		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_') {
@@ -76,7 +76,7 @@ func tomlKey(name string) string {
 	return name
 }
 
-// tomlString writes a basic string, which YAML reads as the same.
+// tomlString returns a basic string, which YAML reads the same way.
 func tomlString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -101,7 +101,7 @@ func tomlString(s string) string {
 	return b.String()
 }
 
-// hasNull reports whether a value holds a nil.
+// hasNull reports whether a value contains a nil.
 func hasNull(v any) bool {
 	switch v := v.(type) {
 	case nil:

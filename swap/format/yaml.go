@@ -15,22 +15,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// List is the second name of a container that is a list: its first is that of the list, whose
-// objects have their names in the member "name". YAML only.
+// List is the second name of a container that is a list: the first is that of the list,
+// whose objects have their names in the member "name". YAML only.
 const List = "\x00list"
 
 // yamlDoc is a YAML text of one document.
 type yamlDoc struct {
 	src    []byte
-	body   int                 // where the text starts, behind a byte order mark
+	body   int                 // where the text starts, after a byte order mark
 	starts []int               // of the lines
-	root   *yaml.Node          // nil if the text holds nothing
+	root   *yaml.Node          // nil if the text is empty
 	at     map[*yaml.Node]span // where each node is, without anchor and tag
 	data   map[string]any
 }
 
 var (
-	// yamlBreak are the line breaks that only some versions of YAML know.
+	// yamlBreak matches line breaks that only some versions of YAML know.
 	yamlBreak = regexp.MustCompile("\r[^\n]|\r$|[\u0085\u2028\u2029]")
 	yamlEnd   = regexp.MustCompile(`(?m)^\.\.\.([ \t\r]|$)`)
 	yamlLine  = regexp.MustCompile(`line (\d+): (.*)`)
@@ -46,7 +46,7 @@ func parseYAML(src []byte, body int) (d *yamlDoc, err error) {
 			d.starts = append(d.starts, i)
 		}
 	}
-	defer func() { // the library panics where its own bookkeeping fails
+	defer func() { // the library panics if its own bookkeeping fails
 		if r := recover(); r != nil {
 			d, err = nil, syntaxError(src, body, fmt.Sprint("not YAML: ", r))
 		}
@@ -94,7 +94,7 @@ func parseYAML(src []byte, body int) (d *yamlDoc, err error) {
 	return d, nil
 }
 
-// plainYAML turns what yaml decodes into data.
+// plainYAML converts what yaml decodes to data.
 func plainYAML(v any) any {
 	return mapped(v, func(v any) any {
 		switch v := v.(type) {
@@ -111,14 +111,14 @@ func plainYAML(v any) any {
 	})
 }
 
-// value is a node as data.
+// value returns a node as data.
 func (d *yamlDoc) value(n *yaml.Node) any {
 	var v any
-	_ = n.Decode(&v) // it was decoded with the whole
+	_ = n.Decode(&v) // decoded already, with the whole text
 	return plainYAML(v)
 }
 
-// offset returns the offset of a line and a column, which count from 1, columns in characters.
+// offset returns the offset of a line and column, from 1; columns count characters.
 func (d *yamlDoc) offset(line, column int) int {
 	if line > len(d.starts) {
 		return len(d.src)
@@ -137,7 +137,7 @@ var errPlace = errors.New("written in a way that cannot be read exactly")
 func (d *yamlDoc) place(n *yaml.Node, prev int) (end int, err error) {
 	i := d.offset(n.Line, n.Column)
 	if n.Kind == yaml.ScalarNode && n.Style == 0 && n.Value == "" && n.Anchor == "" {
-		i = prev // there is nothing of it in the text
+		i = prev // it has no text
 	}
 	for i < len(d.src) && (d.src[i] == '&' && n.Anchor != "" || d.src[i] == '!' && n.Style&yaml.TaggedStyle != 0) {
 		i += len(d.src[i:]) - len(bytes.TrimLeft(bytes.TrimLeftFunc(d.src[i:], func(r rune) bool { return r > ' ' }), " \t"))
@@ -183,7 +183,7 @@ func (d *yamlDoc) place(n *yaml.Node, prev int) (end int, err error) {
 			}
 		}
 		end++
-	default: // without escapes: all but the space is the value
+	default: // without escapes: everything except the space is the value
 		if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 			end = lineEnd(d.src, end)
 		}
@@ -201,12 +201,12 @@ func (d *yamlDoc) place(n *yaml.Node, prev int) (end int, err error) {
 	return end, nil
 }
 
-// yamlPath is where a path of a container in the root, or [List] in that, and a name leads.
+// yamlPath is where a container's path in the root, or [List] in that, and a name lead.
 type yamlPath struct {
 	list  bool
-	key   int        // of the container's value in the root's content, or -1
-	box   *yaml.Node // the container; nil if there is none, or nothing in it
-	k     int        // of the entry in its content, or -1
+	key   int        // index of the container's value in the root's content, or -1
+	box   *yaml.Node // the container; nil if it is missing or empty
+	k     int        // index of the entry in its content, or -1
 	entry *yaml.Node // nil if there is none
 }
 
@@ -250,7 +250,7 @@ func (d *yamlDoc) find(path []string) (p yamlPath, err error) {
 	return p, nil
 }
 
-// valueOf is the index of the value that a mapping has for a name, or -1.
+// valueOf returns the index of a mapping's value for a name, or -1.
 func valueOf(n *yaml.Node, name string) int {
 	for k := 0; n.Kind == yaml.MappingNode && k < len(n.Content); k += 2 {
 		if c := n.Content[k]; c.Kind == yaml.ScalarNode && c.Value == name {
@@ -275,7 +275,7 @@ func (d *yamlDoc) lookup(container []string, name string) (Entry, error) {
 }
 
 func (d *yamlDoc) names(container []string) (names []string, err error) {
-	p, err := d.find(join(container, List)) // which is no server's name
+	p, err := d.find(join(container, List)) // which is not the name of a server
 	if err != nil || p.box == nil {
 		return nil, err
 	}

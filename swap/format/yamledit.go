@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// check refuses what cannot be edited safely: n on the way to an entry, or the entry, of
-// which all is looked at. Lists and objects in an entry may be in flow style.
+// check refuses what cannot be edited safely. n is on the path to an entry, or is the
+// entry, which is checked completely. Lists and objects in an entry may be in flow style.
 func (d *yamlDoc) check(n *yaml.Node, entry bool) error {
 	what := ""
 	flow, item := n.Style&yaml.FlowStyle != 0, n.Kind == yaml.SequenceNode
@@ -42,7 +42,7 @@ func (d *yamlDoc) check(n *yaml.Node, entry bool) error {
 	return syntaxError(d.src, d.at[n].start, what+": an entry there cannot be edited safely; write it without")
 }
 
-// checkWay checks all that an edit of an entry touches.
+// checkWay checks everything that an edit of an entry touches.
 func (d *yamlDoc) checkWay(path []string) (p yamlPath, err error) {
 	if p, err = d.find(path); err != nil || d.root == nil {
 		return p, err
@@ -68,7 +68,7 @@ func (d *yamlDoc) checkWay(path []string) (p yamlPath, err error) {
 	return p, err
 }
 
-// yamlKeep is the head of a block of text that keeps the blank lines behind it.
+// yamlKeep matches the head of a text block that keeps the blank lines after it.
 var yamlKeep = regexp.MustCompile(`(?m)[:-][ \t]+[|>][0-9]?\+[0-9]?[ \t]*(#.*)?\r?$`)
 
 func isBlock(n *yaml.Node) bool {
@@ -80,7 +80,7 @@ func (d *yamlDoc) lineStart(n *yaml.Node) int {
 	return max(bytes.LastIndexByte(d.src[:d.at[n].start], '\n')+1, d.body)
 }
 
-// key is the node that the member or the item k of n begins with.
+// key returns the node that the member or item k of n begins with.
 func key(n *yaml.Node, k int) *yaml.Node {
 	if n.Kind == yaml.MappingNode {
 		return n.Content[k-1]
@@ -88,8 +88,8 @@ func key(n *yaml.Node, k int) *yaml.Node {
 	return n.Content[k]
 }
 
-// end is the end of the last line of the member or the item k of n: of the comments
-// behind it that are indented deeper.
+// end returns the end of the last line of the member or item k of n, including the
+// following comments that are indented deeper.
 func (d *yamlDoc) end(n *yaml.Node, k int) int {
 	end := lineEnd(d.src, max(d.at[n.Content[k]].end, d.at[key(n, k)].end))
 	for i := end; i < len(d.src); {
@@ -106,7 +106,7 @@ func (d *yamlDoc) end(n *yaml.Node, k int) int {
 	return end
 }
 
-// colon is the offset behind the colon of member k.
+// colon returns the offset after the colon of member k.
 func (d *yamlDoc) colon(n *yaml.Node, k int) int {
 	i := d.at[key(n, k)].end
 	return i + bytes.IndexByte(d.src[i:], ':') + 1
@@ -155,7 +155,7 @@ func (d *yamlDoc) set(path []string, c Change) (Edit, error) {
 	})
 }
 
-// tooLong reports whether a name in an object might, written with escapes, have more than
+// tooLong reports whether a name in an object, written with escapes, might have more than
 // the 1024 characters after which YAML expects no colon.
 func tooLong(o Object) bool {
 	return slices.ContainsFunc(o, func(f Field) bool {
@@ -164,8 +164,7 @@ func tooLong(o Object) bool {
 	})
 }
 
-// rewrite writes the mapping at path anew: what stays as it is with its text, comments
-// included.
+// rewrite rewrites the mapping at path, keeping the text and comments of unchanged parts.
 func (d *yamlDoc) rewrite(n *yaml.Node, set Object, remove, path []string) (splice, error) {
 	nl, start := newlineOf(d.src), d.at[n.Content[0]].start
 	text, end := "", start
@@ -192,14 +191,14 @@ func (d *yamlDoc) rewrite(n *yaml.Node, set Object, remove, path []string) (spli
 			text += yamlMember(nl, spaces(n.Column-1), "  ", f.Name, f.Value)
 		}
 	}
-	if len(text) > 0 && text[0] != '#' { // the first member has gone
+	if len(text) > 0 && text[0] != '#' { // the first member is gone
 		text = strings.TrimLeft(text, " \r\n")
 	}
 	return splice{start, end, text}, nil
 }
 
-// revalue writes a new value in the way of the old one at path, from behind its colon.
-// rest is where the old one ends.
+// revalue writes a new value in the style of the old one at path, beginning after its
+// colon. rest is where the old one ends.
 func (d *yamlDoc) revalue(old *yaml.Node, v any, colon int, nl string, path []string) (text string, rest int, err error) {
 	at := d.at[old]
 	gap := string(d.src[colon:max(colon, at.start)])
@@ -231,8 +230,8 @@ func (d *yamlDoc) revalue(old *yaml.Node, v any, colon int, nl string, path []st
 	return gap + yamlFlow(v), at.end, nil
 }
 
-// add makes an entry, with its container where there is none. write gives its lines,
-// each behind a newline.
+// add creates an entry, with its container if there is none. write returns its lines, each
+// after a newline.
 func (d *yamlDoc) add(p yamlPath, path []string, want any, write func(nl, indent string) string) (Edit, error) {
 	nl, ed, u := newlineOf(d.src), newEditor(d.src), Undo{From: 1}
 	for range len(path) - 1 {
@@ -244,7 +243,7 @@ func (d *yamlDoc) add(p yamlPath, path []string, want any, write func(nl, indent
 		u = Undo{From: len(path)}
 		at := d.end(p.box, len(p.box.Content)-1)
 		ed.apply(splice{at, at, write(nl, spaces(p.box.Column-1))})
-	case p.key >= 0: // in place of null, or of an empty one
+	case p.key >= 0: // replacing null or an empty value
 		colon := d.colon(d.root, p.key)
 		end := max(colon, d.at[d.root.Content[p.key]].end)
 		line := lineEnd(d.src, end)
@@ -261,7 +260,7 @@ func (d *yamlDoc) add(p yamlPath, path []string, want any, write func(nl, indent
 			box = nl + box
 		}
 		ed.apply(splice{at, len(d.src), box})
-	case len(d.root.Content) == 0: // in place of braces
+	case len(d.root.Content) == 0: // replacing braces
 		at := d.at[d.root]
 		u.Holder = string(d.src[at.start:at.end])
 		ed.apply(splice{at.start, at.end, box})
@@ -274,8 +273,8 @@ func (d *yamlDoc) add(p yamlPath, path []string, want any, write func(nl, indent
 	return e, err
 }
 
-// finish checks that the text now has the wanted value at path, and else what it had
-// before; at nil there is nothing any more.
+// finish checks that the text now has the intended value at path (none if nil), and is
+// otherwise unchanged.
 func (d *yamlDoc) finish(ed *editor, path []string, want any) (Edit, error) {
 	e, err := ed.edit()
 	if err != nil {
@@ -299,7 +298,7 @@ func (d *yamlDoc) finish(ed *editor, path []string, want any) (Edit, error) {
 	return e, nil
 }
 
-// yamlWith is a copy of a tree with a value at path, or without one there if it is nil.
+// yamlWith returns a copy of a tree with a value at path, or without one if it is nil.
 func yamlWith(tree map[string]any, path []string, v any) map[string]any {
 	n := len(path) - 1
 	if n < 2 {
@@ -343,11 +342,11 @@ func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {
 	alone := len(p.box.Content) == 1 || !p.list && len(p.box.Content) == 2
 	var left Undo
 	made := first < len(path)
-	if end := d.end(d.root, p.key); alone && made && u.Holder == "" { // somebody's comments stay
+	if end := d.end(d.root, p.key); alone && made && u.Holder == "" { // comments written by others stay
 		start, behind := d.lineStart(key(p.box, p.k)), d.end(p.box, p.k)
 		made = bytes.IndexByte(d.src[d.colon(d.root, p.key):start], '#') < 0 && bytes.IndexByte(d.src[behind:end], '#') < 0
 	}
-	empty := u.Holder // what the container is without the entry, from its colon on
+	empty := u.Holder // the container without the entry, from its colon on
 	if !made && p.list {
 		empty = ": []"
 	} else if !made {
@@ -378,7 +377,7 @@ func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {
 	return e, err
 }
 
-// without is the lines of a member or an item.
+// without returns the splice that removes the lines of a member or an item.
 func (d *yamlDoc) without(n *yaml.Node, k int) splice {
 	start, end := d.lineStart(key(n, k)), d.end(n, k)
 	if end < len(d.src) {
@@ -389,7 +388,7 @@ func (d *yamlDoc) without(n *yaml.Node, k int) splice {
 	return splice{start, end, ""}
 }
 
-// restore gives the entry its old lines, indented as the entries now are.
+// restore gives the entry its old lines, indented like the entries now.
 func (d *yamlDoc) restore(p yamlPath, path []string, before string) (Edit, error) {
 	old, err := parseYAML([]byte("x:\n"+before), 0)
 	if err != nil {
@@ -423,7 +422,7 @@ func (d *yamlDoc) restore(p yamlPath, path []string, before string) (Edit, error
 	return d.finish(ed, path, want)
 }
 
-// yamlMember writes a name with its value, each line behind a newline.
+// yamlMember returns a name with its value, each line after a newline.
 func yamlMember(nl, indent, unit, name string, v any) string {
 	head := nl + indent + yamlString(name) + ":"
 	v = yamlObject(v)
@@ -448,7 +447,7 @@ func yamlItems(nl, indent string, items []any) (text string) {
 	return text
 }
 
-// yamlObject gives lists and maps one type each.
+// yamlObject converts lists and maps to a single type each.
 func yamlObject(v any) any {
 	switch v := v.(type) {
 	case []string:
@@ -459,7 +458,7 @@ func yamlObject(v any) any {
 	return v
 }
 
-// yamlFlow writes a value on one line.
+// yamlFlow returns a value on one line.
 func yamlFlow(v any) string {
 	var parts []string
 	switch v := yamlObject(v).(type) {
@@ -480,16 +479,16 @@ func yamlFlow(v any) string {
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
-	return fmt.Sprint(v) // bool, int, int64, json.Number: checkValue has seen to it
+	return fmt.Sprint(v) // bool, int, int64, json.Number: checkValue has ensured that
 }
 
 var (
-	// yamlPlain are strings that need no quotes, wherever they are.
+	// yamlPlain matches strings that need no quotes anywhere.
 	yamlPlain = regexp.MustCompile(`^-{0,2}[A-Za-z/]([A-Za-z0-9_./@+=:-]*[A-Za-z0-9_./@+=-])?$`)
 	yamlWords = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
 )
 
-// yamlString writes a string, plainly where every version of YAML reads a string there.
+// yamlString returns a string, unquoted if every version of YAML reads it as a string.
 func yamlString(s string) string {
 	if yamlPlain.MatchString(s) && !yamlWords.MatchString(s) {
 		return s
@@ -497,7 +496,7 @@ func yamlString(s string) string {
 	return tomlString(s)
 }
 
-// yamlData gives a value to be written as it will be read.
+// yamlData returns a value to be written as it will be read.
 func yamlData(v any) any {
 	var got any
 	if err := yaml.Unmarshal([]byte(yamlFlow(v)), &got); err != nil {

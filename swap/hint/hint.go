@@ -1,13 +1,13 @@
-// Package hint has the errors of swaps that say what would help, in words of no command line:
-// package swap/cli replaces them by its flags.
+// Package hint has the errors of swaps that suggest a remedy, worded independently of any
+// command line: package swap/cli replaces options with its flags.
 package hint
 
 import "fmt"
 
-// An Option names a field of a verb's options in errors.
+// An Option names an option of a verb in errors.
 type Option string
 
-// The options that errors are about.
+// Options that errors are about.
 const (
 	OptionScope  Option = "scope"
 	OptionServer Option = "server"
@@ -21,7 +21,7 @@ const (
 	OptionTimeout Option = "timeout"
 )
 
-// A UsageError is a request that can never be met; the command exits 2.
+// A UsageError is a request that can never succeed; the command exits 2.
 type UsageError struct {
 	Option Option // what is wrong; "" if Msg names it
 	Msg    string // continues the option's name
@@ -40,24 +40,24 @@ func Usagef(o Option, f string, args ...any) error { return &UsageError{o, fmt.S
 // A Hint is an option that would help; package cli words it.
 type Hint int
 
-// The hints of an [Error], and of what doctor finds.
+// Hints of an [Error], and of doctor's findings.
 const (
 	ForceWrite  Hint = iota + 1 // Force edits a read-only config
 	ForceEdited                 // Force puts the old entry back
-	ForceForget                 // Force forgets it nevertheless
+	ForceForget                 // Force forgets it anyway
 	Client                      // Clients names one that is not present
-	Narrower                    // Clients, Scope, Server and Repo left nothing to do
+	Narrower                    // Clients, Scope, Server and Repo selected nothing
 	Server                      // Server names it
 	Entry                       // Entry chooses one
 	Repo                        // Repo names another directory
-	Elsewhere                   // so does the current directory, once it is one
+	Elsewhere                   // as Repo; or change the current directory, which is gone
 	UserScope                   // Scope writes the user's entry instead
-	AllProjects                 // so does no Scope, of a client that knows no project
+	AllProjects                 // as UserScope; or omit Scope, as the client has no projects
 	KeepEnv                     // KeepEnv copies the variables
 	Env                         // Env gives the server a variable
-	Timeout                     // Timeout gives the preflight longer
-	Command                     // Command runs what is no checkout
-	Build                       // Mode writes a program that is compiled
+	Timeout                     // Timeout gives the preflight more time
+	Command                     // Command runs something other than a checkout
+	Build                       // Mode selects a compiled program
 )
 
 // An Error is an error with a hint. Arg, if not "", is the value to give.

@@ -1,12 +1,11 @@
-// Package journal records what was swapped in clients' configs, so that it can be
-// undone exactly, even after a crash.
+// Package journal records what was swapped in clients' configs, so that it can be undone
+// exactly, even after a crash.
 //
-// The state is one JSON file, written whole and synced before any config is
-// written: a [Record] may therefore describe a write that never happened, but no
-// write happens without a record. A record is kept for [Kept] after its swap was
-// reverted, because a client may bring the swap back. The file is removed when it has
-// no records.
-// Hold [Journal.Lock] from reading the state until writing it.
+// The state is one JSON file, written whole and synced before any config is written: a
+// [Record] may therefore describe a write that never happened, but no write happens without
+// a record. A record is kept for [Kept] after its swap was reverted, because a client may
+// bring the swap back. The file is removed when it has no records. Hold [Journal.Lock] from
+// reading the state until writing it.
 package journal
 
 import (
@@ -32,44 +31,39 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// Version is the version of the state file this package writes. It reads older ones
-// too: in version 1 all paths were absolute.
+// Version is the version of the state file that this package writes. It also reads older
+// ones: in version 1 all paths were absolute.
 const Version = 2
 
-// Kept is how long the record of a reverted swap stays.
+// Kept is how long the record of a reverted swap is kept.
 const Kept = 30 * 24 * time.Hour
 
 // State is the content of the state file.
 type State struct {
 	Version int      `json:"version"`
-	Seq     int      `json:"seq"`     // the last sequence number given
-	Records []Record `json:"records"` // of all that is swapped now
-	// Reverted are the records of swaps that were reverted; in the file they are among
-	// the others.
+	Seq     int      `json:"seq"`     // the last sequence number assigned
+	Records []Record `json:"records"` // of everything swapped now
+	// Reverted are the records of reverted swaps; the file has them in the same list.
 	Reverted []Record `json:"-"`
-	// Stale: the file has records that were kept long enough, which Load has left out.
+	// Stale is set if Load omitted expired records that are in the file.
 	Stale bool `json:"-"`
-	// Files are the configs that the records are about, by their targets.
+	// Files are the configs in the records, by target.
 	Files map[string]File `json:"files,omitempty"`
 }
 
-// A File is what a config has besides its text, for when a program that saves
-// by making a new file loses it.
+// A File is a config's metadata, which a program loses if it saves by making a new file.
 type File struct {
-	// Meta is what it had before its first swap, or what the user has given it
-	// since.
+	// Meta is the metadata before the first swap, or as changed by the user since.
 	Meta atomicfile.Meta `json:"meta"`
-	// ID is [atomicfile.ID] of the file that was last written; "" if that is not
-	// known, since a run has not come to its end.
+	// ID is [atomicfile.ID] of the file last written; "" if a run has not finished.
 	ID string `json:"id,omitempty"`
-	// Created: the first swap made the file. Dirs are the directories that it made
-	// for it, the outermost first; a killed run may have made fewer.
+	// Created is set if the first swap created the file. Dirs are the directories created
+	// for it, outermost first; a killed run may have created fewer.
 	Created bool     `json:"created,omitempty"`
 	Dirs    []string `json:"dirs,omitempty"`
 }
 
-// Recreated reports whether another program has replaced the file since it was
-// written here.
+// Recreated reports whether another program has replaced the file since we wrote it.
 func (f File) Recreated(target string) bool {
 	return f.ID != "" && f.ID != atomicfile.ID(target)
 }
@@ -82,13 +76,13 @@ const (
 
 // A Record is one swapped entry: one server in one container of one file.
 type Record struct {
-	Seq    int       `json:"seq"` // grows from swap to swap, kept by a re-swap
+	Seq    int       `json:"seq"` // increases from swap to swap, kept by a re-swap
 	Time   time.Time `json:"time"`
 	Client string    `json:"client"`
 	Scope  string    `json:"scope"`
 	Server string    `json:"server"`
 	Repo   string    `json:"repo"`            // the checkout, or where the command was given
-	Given  bool      `json:"given,omitempty"` // the command is not the checkout's
+	Given  bool      `json:"given,omitempty"` // the command does not come from the checkout
 	Action string    `json:"action"`
 
 	Config    string   `json:"config"` // the file as the client names it
@@ -100,12 +94,12 @@ type Record struct {
 	Old    map[string]any `json:"old,omitempty"` // the entry before the first swap
 	Undo   format.Undo    `json:"undo"`          // of the first swap
 
-	// Writes are the states of the file that this swap may have left, the
-	// newest last. There are two when the entry was swapped again: the second
-	// may have been recorded and, after a crash, never been written.
+	// Writes are the states of the file that this swap may have left, newest last. There
+	// are two if the entry was swapped again: the second may have been recorded and, after
+	// a crash, never written.
 	Writes []Write `json:"writes"`
 
-	Reverted time.Time `json:"reverted,omitzero"` // when; zero if it was not
+	Reverted time.Time `json:"reverted,omitzero"` // when it was reverted, if it was
 }
 
 // A Write is one state of a file: Base with Was replaced by Is at Start.
@@ -118,7 +112,7 @@ type Write struct {
 	Value map[string]any `json:"value"` // the entry's value
 }
 
-// NewWrite records that base became after, which has value as its entry.
+// NewWrite records that base became after, whose entry has the value.
 func NewWrite(base, after []byte, value map[string]any) Write {
 	n := min(len(base), len(after))
 	start := 0
@@ -136,8 +130,7 @@ func NewWrite(base, after []byte, value map[string]any) Write {
 	}
 }
 
-// Undo returns the exact bytes that a text had before the write; false if text
-// is not what was written.
+// Undo returns the exact bytes before the write; false if text is not what was written.
 func (w Write) Undo(text []byte) ([]byte, bool) {
 	if w.Start < 0 || w.Start+len(w.Is) > len(text) || !bytes.Equal(text[w.Start:w.Start+len(w.Is)], w.Is) {
 		return nil, false
@@ -156,7 +149,7 @@ func (s *State) Find(target string, container []string, server string) int {
 	return slices.IndexFunc(s.Records, func(r Record) bool { return r.Same(target, container, server) })
 }
 
-// Clone is a copy whose list of records can be changed on its own.
+// Clone returns a copy whose list of records can be changed independently.
 func (s *State) Clone() *State {
 	c := *s
 	c.Records = slices.Clone(s.Records)
@@ -165,8 +158,9 @@ func (s *State) Clone() *State {
 	return &c
 }
 
-// Revive moves reverted swaps to Records, unless the entry was swapped again. They stay
-// Reverted, so Save keeps them as such if nothing comes of it.
+// Revive moves reverted swaps that are back to Records, unless the entry was swapped again.
+// Their field Reverted stays set, so that Save keeps them as reverted if nothing comes of
+// it.
 func (s *State) Revive(back func(*Record) bool) {
 	s.Reverted = slices.DeleteFunc(s.Reverted, func(r Record) bool {
 		revived := s.Find(r.Target, r.Container, r.Server) < 0 && back(&r)
@@ -186,7 +180,7 @@ func (s *State) Keep(i int) {
 	s.Reverted = append(s.Reverted, r)
 }
 
-// Hash is how texts are compared in records.
+// Hash returns the digest by which records compare texts.
 func Hash(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -197,16 +191,16 @@ type Journal struct {
 	Dir  string
 	Disk atomicfile.Disk
 	// Home is the home directory. Paths below it are stored relative to it, so that the
-	// records hold wherever it is next time.
+	// records remain valid if it moves.
 	Home string
 
-	patience time.Duration // of Lock, before it reports that it waits; 0 is a second
+	patience time.Duration // how long Lock waits before it reports that; 0 means a second
 }
 
-// Path is the state file.
+// Path returns the path of the state file.
 func (j Journal) Path() string { return filepath.Join(j.Dir, "state.json") }
 
-// A StateError says that the state file cannot be used as it is.
+// A StateError reports that the state file cannot be used as it is.
 type StateError struct {
 	Path string
 	Err  error
@@ -269,8 +263,8 @@ func decode(text []byte) (*State, error) {
 	return &s, nil
 }
 
-// move rewrites all paths: f gets each, and the home directory that it may be below, as
-// clients name it or, for paths without links, by its real name.
+// move rewrites all paths: f is called with each, and with the home directory that it may
+// be below, as clients name it or, for resolved paths, by its real name.
 func (s *State) move(home string, f func(home, path string) string) {
 	real := realName(home)
 	for _, records := range [][]Record{s.Records, s.Reverted} {
@@ -301,8 +295,8 @@ func realName(dir string) string {
 	return dir
 }
 
-// Beside is a path in the state directory for what would otherwise be beside target, a
-// path without links. No two targets have the same.
+// Beside returns a path in the state directory for what would otherwise be beside target, a
+// resolved path. No two targets have the same.
 func (j Journal) Beside(target string) string {
 	return filepath.Join(j.Dir, filepath.Base(target)+"-"+Hash([]byte(relative(realName(j.Home), target)))[:16])
 }
@@ -328,7 +322,7 @@ func (j Journal) Save(s *State) error {
 		switch {
 		case slices.ContainsFunc(s.Records, about):
 		case f.Created && slices.ContainsFunc(s.Reverted, about):
-			// What the file has besides its text is no longer our concern.
+			// The file's metadata is no longer our concern.
 			s.Files[target] = File{Created: true, Dirs: f.Dirs}
 		default:
 			delete(s.Files, target)
@@ -356,15 +350,15 @@ func (j Journal) Save(s *State) error {
 	return nil
 }
 
-// Lock makes the caller the only process that swaps, and sweeps what a killed
-// process has left in the state directory. It waits for another process until
-// ctx is done; waiting is called once, after one second.
+// Lock makes the caller the only process that swaps, and removes what a killed process has
+// left in the state directory. It waits for another process until ctx is done; waiting is
+// called once, after one second.
 func (j Journal) Lock(ctx context.Context, waiting func(path string)) (unlock func(), err error) {
 	if err := j.Disk.PrivateDir(j.Dir); err != nil {
 		return nil, fmt.Errorf("make state directory: %w", err)
 	}
 	path := filepath.Join(j.Dir, "lock")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) // lockedfile would make it with 0666
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) // lockedfile would create it with mode 0666
 	if err != nil {
 		return nil, fmt.Errorf("make the lock: %w", err)
 	}
@@ -394,7 +388,7 @@ func (j Journal) Lock(ctx context.Context, waiting func(path string)) (unlock fu
 		case <-slow.C:
 			waiting(path)
 		case <-ctx.Done():
-			// The goroutine may still get the lock; then it gives it back.
+			// The goroutine may still get the lock; then it releases it.
 			go func() {
 				if r := <-got; r.err == nil {
 					r.unlock()

@@ -1,5 +1,5 @@
-// Package machine says where this machine's user keeps things: the home directory, the environment,
-// and the directories that follow from them.
+// Package machine says where this machine's user keeps things: the home directory, the
+// environment, and the directories that follow from them.
 package machine
 
 import (
@@ -17,8 +17,8 @@ type System struct {
 	Getenv func(string) string
 }
 
-// ThisSystem reads the environment. It fails if the home directory is not set, or is
-// none: a guess might write to somebody else's.
+// ThisSystem reads the environment. It fails if the home directory is not set, or is not a
+// directory: a guess might write to somebody else's.
 func ThisSystem() (System, error) {
 	sys, err := SystemFor(runtime.GOOS, os.Getenv)
 	if err != nil {
@@ -32,7 +32,7 @@ func ThisSystem() (System, error) {
 	return sys, nil
 }
 
-// SystemFor describes a machine of an operating system by its environment.
+// SystemFor returns a machine with an operating system and environment.
 func SystemFor(goos string, getenv func(string) string) (System, error) {
 	name := "HOME"
 	if goos == "windows" {
@@ -48,8 +48,8 @@ func SystemFor(goos string, getenv func(string) string) (System, error) {
 	return System{GOOS: goos, Home: filepath.Clean(home), Getenv: getenv}, nil
 }
 
-// StateDir is where the record of swaps and its lock are:
-// $XDG_STATE_HOME/mcp-swap if that is absolute, else ~/.local/state/mcp-swap.
+// StateDir returns where the record of swaps and its lock are: $XDG_STATE_HOME/mcp-swap if
+// that is absolute, otherwise ~/.local/state/mcp-swap.
 func (s System) StateDir() string {
 	if dir := s.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "mcp-swap")
@@ -57,7 +57,7 @@ func (s System) StateDir() string {
 	return filepath.Join(s.Home, ".local", "state", "mcp-swap")
 }
 
-// BuildDir is where --mode build puts programs.
+// BuildDir returns where --mode build puts programs.
 func (s System) BuildDir() string {
 	dir := filepath.Join(s.Home, ".cache")
 	switch s.GOOS {

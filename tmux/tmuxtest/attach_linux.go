@@ -12,9 +12,9 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// Attach attaches a client to a session, on a pseudo-terminal of the given size.
-// What is written to the terminal's master are its keys. The client is gone when
-// the test ends.
+// Attach attaches a client to a session, on a pseudo-terminal of the given size. Anything
+// written to the returned master is the client's input. The client is gone when the test
+// ends.
 func Attach(t testing.TB, srv *tmux.Server, session string, columns, lines uint16) *os.File {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -39,7 +39,7 @@ func Attach(t testing.TB, srv *tmux.Server, session string, columns, lines uint1
 		defer close(drained)
 		for buf := make([]byte, 4096); ; {
 			if _, err := master.Read(buf); err != nil {
-				return // the last process that had the terminal is gone
+				return // the last process on the terminal is gone
 			}
 		}
 	}()

@@ -19,18 +19,18 @@ import (
 	"tmuxmcp/internal/test/testtool"
 )
 
-// OtherUser is the user that foreign servers run as.
+// OtherUser is the uid of the user that foreign servers run as.
 const OtherUser = 65534
 
-// Foreign is a server that another user runs: it reads what it is sent, and asks for
-// a file to read and one to write.
+// Foreign is a server that another user runs: it reads what it is sent, and asks for a file
+// to read and one to write.
 type Foreign struct {
 	mu sync.Mutex
-	// got are the bytes that came with each connection.
+	// got is the number of bytes received on each connection.
 	got []int
 }
 
-// Received is how many bytes the server was sent so far, on all connections.
+// Received returns how many bytes the server has been sent so far, on all connections.
 func (f *Foreign) Received() (bytes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,7 +42,7 @@ func (f *Foreign) Received() (bytes int) {
 
 const foreignEnv = "TMUXTEST_FOREIGN_SOCKET"
 
-// The test's own program, run once more, is the server.
+// The server is the test binary itself, run once more.
 func init() {
 	socket := os.Getenv(foreignEnv)
 	if socket == "" {
@@ -89,7 +89,7 @@ func serveForeign(socket, read, write string) error {
 	}
 }
 
-// Frame is a message as a server sends it.
+// Frame returns a message as a server sends it.
 func Frame(typ uint32, data []byte) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, typ)
 	b = binary.LittleEndian.AppendUint32(b, uint32(16+len(data)))
@@ -98,9 +98,9 @@ func Frame(typ uint32, data []byte) []byte {
 	return append(b, data...)
 }
 
-// NewForeign starts a server of [OtherUser] on a socket, in a directory that this user
-// may write to. It asks for the file read, and to make the file write. Only root can
-// start it; otherwise the test is skipped.
+// NewForeign starts a server of [OtherUser] on a socket, in a directory that this user may
+// write to. It asks to read the file read and to create the file write. Only root can start
+// it; otherwise the test is skipped.
 func NewForeign(t testing.TB, socket, read, write string) *Foreign {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -108,7 +108,7 @@ func NewForeign(t testing.TB, socket, read, write string) *Foreign {
 	}
 	self, err := os.Executable()
 	check(t, err)
-	// The program stands where the other user may not go.
+	// The test binary is in a place that the other user cannot access.
 	content, err := os.ReadFile(self)
 	check(t, err)
 	dir, err := os.MkdirTemp("", "tf")

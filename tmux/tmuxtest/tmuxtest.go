@@ -1,5 +1,5 @@
-// Package tmuxtest gives tests real tmux servers of their own: on a private
-// socket, with no configuration file, gone when the test ends.
+// Package tmuxtest gives tests their own real tmux servers: on a private socket, with no
+// configuration file, gone when the test ends.
 package tmuxtest
 
 import (
@@ -33,13 +33,13 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// New is a handle on a server that does not run yet. When the test ends, every
-// tmux server with a socket below the test's directory is killed, also those that
-// the test started beside this one, and the directory is removed. The environment
-// is a plain one: a POSIX shell without start-up files and prompt "$ ".
+// New returns a handle on a server that is not running yet. When the test ends, every tmux
+// server with a socket below the test's directory is killed, including those that the test
+// started itself, and the directory is removed. The environment is a plain one: a POSIX
+// shell without start-up files and with prompt "$ ".
 func New(t testing.TB) *tmux.Server {
 	t.Helper()
-	t.TempDir() // the first makes it, and it is removed when the servers that may write into it have ended
+	t.TempDir() // the first call creates it; it is removed after the servers that may write into it have ended
 	srv, end, err := Open(Binary(t))
 	check(t, err)
 	t.Cleanup(func() {
@@ -50,10 +50,10 @@ func New(t testing.TB) *tmux.Server {
 	return srv
 }
 
-// Open is [New] where there is no test, such as in an example: end does what New does when
-// the test ends.
+// Open is [New] for use outside tests, such as in examples: end does what New does when the
+// test ends.
 func Open(binary string) (srv *tmux.Server, end func() error, err error) {
-	// A socket's path is limited to some 100 bytes, so not t.TempDir.
+	// Not t.TempDir, because a socket's path is limited to some 100 bytes.
 	dir, err := os.MkdirTemp("", "tt")
 	if err != nil {
 		return nil, nil, err
@@ -98,8 +98,7 @@ func removeAll(binary, dir string) (err error) {
 	return errors.Join(err, fmt.Errorf("remove the test's directory: %w", removed))
 }
 
-// sockets lists the sockets in dir and in the directories where tmux keeps those
-// that have a name.
+// sockets returns the sockets in dir and in tmux's directories of named sockets below it.
 func sockets(dir string) []string {
 	var found []string
 	for _, pattern := range []string{"/*", "/tmux-*/*"} {
@@ -122,8 +121,8 @@ func kill(ctx context.Context, binary, socket string) error {
 	return srv.Kill(ctx)
 }
 
-// Context is a context that ends a little before the test's own deadline, and
-// after a minute at the latest.
+// Context returns a context that ends a little before the test's own deadline, and after a
+// minute at the latest.
 func Context(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -131,8 +130,8 @@ func Context(t testing.TB) context.Context {
 	return ctx
 }
 
-// Run runs one command given in words and returns what it prints, without the
-// last newline. A failure ends the test.
+// Run runs one command given in words and returns its output without the final newline. If
+// it fails, the test ends.
 func Run(t testing.TB, srv *tmux.Server, name string, args ...string) string {
 	t.Helper()
 	out, err := srv.Do(Context(t), tmux.Raw{Name: name, Args: args})
@@ -140,8 +139,8 @@ func Run(t testing.TB, srv *tmux.Server, name string, args ...string) string {
 	return strings.TrimSuffix(string(out[0]), "\n")
 }
 
-// Signal sends a signal to the program of a pane. A run-shell that did so might never
-// return: see [Reap].
+// Signal sends a signal to the program of a pane. It does not use run-shell, which might
+// never return: see [Reap].
 func Signal(t testing.TB, srv *tmux.Server, pane string, sig syscall.Signal) {
 	t.Helper()
 	pid, err := strconv.Atoi(Run(t, srv, "display-message", "-p", "-t", pane, "#{pane_pid}"))
@@ -149,11 +148,11 @@ func Signal(t testing.TB, srv *tmux.Server, pane string, sig syscall.Signal) {
 	check(t, syscall.Kill(pid, sig))
 }
 
-// Reap makes tmux wait for its children. A tmux 3.3a that was built with libutempter
-// ignores SIGCHLD for a moment whenever a pane ends, and then overlooks the end of a
-// program until the next one ends: that program remains a zombie, its pane has no
-// pane_dead_status, and a synchronous run-shell hangs. Whoever waits for the end of a
-// program calls this in every turn.
+// Reap makes tmux wait for its children. A tmux 3.3a built with libutempter ignores SIGCHLD
+// for a moment whenever a pane ends, and then misses the end of a program until the next
+// one ends: that program remains a zombie, its pane has no pane_dead_status, and a
+// synchronous run-shell hangs. Call it in every iteration when waiting for the end of a
+// program.
 func Reap(t testing.TB, srv *tmux.Server) {
 	t.Helper()
 	pid, err := strconv.Atoi(Run(t, srv, "display-message", "-p", "#{pid}"))
@@ -161,15 +160,15 @@ func Reap(t testing.TB, srv *tmux.Server) {
 	check(t, syscall.Kill(pid, syscall.SIGCHLD))
 }
 
-// End kills the server, and returns when another one may take its place: kill-server itself
+// End kills the server, and returns once another one can take its place: kill-server itself
 // returns before that.
 func End(t testing.TB, srv *tmux.Server) {
 	t.Helper()
 	check(t, srv.Kill(Context(t)))
 }
 
-// Wait polls until cond answers true, for at most a minute; then the test
-// ends with what and the pane's screen.
+// Wait polls until cond returns true, for at most a minute; then the test ends and reports
+// what, and the pane's screen.
 func Wait(t testing.TB, srv *tmux.Server, target, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)

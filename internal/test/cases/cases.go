@@ -1,12 +1,12 @@
-// Package cases reads the cases of a test from txtar files, so that whole documents
-// stand in them as they are.
+// Package cases reads test cases from txtar files, which can contain whole documents
+// unchanged.
 //
-// A file holds the cases of one topic. Its comment says what they are about. A section
+// A file contains the cases of one topic. Its comment says what they are about. A section
 // "case: NAME" begins a case; its lines are settings, each "NAME: VALUE". The sections
-// behind it are the texts of the case. Settings for all cases of a file stand behind the
-// first blank line of its comment; a case's own come before them.
+// after it are the texts of the case. Settings for all cases of a file follow the first
+// blank line of its comment; they come after a case's own.
 //
-// For bytes that no editor shows, the caller has a notation of its own.
+// For bytes that no editor shows, callers use a notation of their own.
 package cases
 
 import (
@@ -20,13 +20,13 @@ import (
 
 // A Case is a case of a file.
 type Case struct {
-	File, Name string // of the file, without directory and extension
+	File, Name string // Name, and the file without directory and extension
 	Settings   map[string][]string
 	Texts      map[string]string
 }
 
-// Load returns the cases of the files that match the pattern, in the order of the files.
-// It ends the test if there are none, or one has a setting that is not among these.
+// Load returns the cases in the files that match the pattern, in file order. It ends the
+// test if there are none, or if one has a setting that is not among settings.
 func Load(t testing.TB, pattern string, settings ...string) (all []Case) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -78,5 +78,5 @@ func Load(t testing.TB, pattern string, settings ...string) (all []Case) {
 	return all
 }
 
-// One returns the value of a setting that is there once at most; "" if it is not.
+// One returns the value of a setting that occurs at most once; "" if it does not occur.
 func (c Case) One(setting string) string { return strings.Join(c.Settings[setting], "") }

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// A Class says what a piece of output can do to text that is on the screen already.
+// A Class says what a piece of output can do to text that is already on the screen.
 type Class int
 
 const (
-	// Plain text and line feeds, on nothing: removes nothing.
+	// Plain is text and line feeds in blank places: removes nothing.
 	Plain Class = iota
-	// Moves, sets a mode, or shows nothing: removes nothing.
+	// Moves moves, sets a mode, or shows nothing: removes nothing.
 	Moves
-	// Text removes what it is written over, on the cursor's row and below.
+	// Text removes what it overwrites, on the cursor's row and below.
 	Text
 	// Scrolls removes the top row of a scroll region that does not feed the history.
 	Scrolls
-	// Draws removes anything on the screen, nothing above it.
+	// Draws removes anything on the screen, but nothing above it.
 	Draws
 	// Erases removes all of the screen or the history.
 	Erases
 	// Alternates enters or leaves the alternate screen.
 	Alternates
-	// Unknown may be anything.
+	// Unknown may do anything.
 	Unknown
 )
 
-// An Atom is a piece of output that ends where a terminal has read a whole sequence.
+// An Atom is a piece of output that ends where a terminal has read a complete sequence.
 type Atom struct {
 	Bytes string
 	Class Class
@@ -47,7 +47,7 @@ var (
 	colour     = regexp.MustCompile(`^\x1b\[[0-9;:]*m$`)
 )
 
-// Atoms splits output.
+// Atoms splits output into atoms.
 func Atoms(out string) []Atom {
 	var list []Atom
 	for _, s := range atoms.FindAllString(out, -1) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Generate makes a random program. Some are what users see every day, some are as brutal
+// Generate returns a random program. Some are what users see every day, some are as brutal
 // as a terminal allows, most are in between.
 func Generate(r *rand.Rand) Program {
 	g := gen{Rand: r}
@@ -35,7 +35,7 @@ func Generate(r *rand.Rand) Program {
 	return p
 }
 
-// GeneratePlain makes a program in which nothing is lost or drawn over: it prints lines,
+// GeneratePlain returns a program in which nothing is lost or overwritten: it prints lines,
 // prompts and progress bars far from the end of the history.
 func GeneratePlain(r *rand.Rand) Program {
 	g := gen{Rand: r}
@@ -61,11 +61,11 @@ func GeneratePlain(r *rand.Rand) Program {
 	return p
 }
 
-// Size is a random size of a pane: mostly an ordinary one.
+// Size returns a random size of a pane, usually an ordinary one.
 func Size(r *rand.Rand) (columns, rows int) { return gen{Rand: r}.size() }
 
-// GenerateOutput makes a program that only writes, in a pane of a size. It may be cut off in
-// the middle of anything.
+// GenerateOutput returns a program that only writes, in a pane of the given size. It may be
+// cut off in the middle of anything.
 func GenerateOutput(r *rand.Rand, columns, rows int) Program {
 	g := gen{r, columns, rows}
 	p := Program{Columns: columns, Rows: rows, History: 60_000, Above: r.IntN(rows)}
@@ -87,7 +87,7 @@ func GenerateOutput(r *rand.Rand, columns, rows int) Program {
 	return p
 }
 
-// gen makes parts of programs for a pane of about this size.
+// gen generates parts of programs for a pane of about this size.
 type gen struct {
 	*rand.Rand
 	columns, rows int
@@ -112,7 +112,7 @@ func (g gen) size() (columns, rows int) {
 	return 30 + g.IntN(60), 4 + g.IntN(20)
 }
 
-// count is a parameter of a sequence: mostly small, sometimes none or too large.
+// count returns a parameter of a sequence: usually small, sometimes empty or too large.
 func (g gen) count(about int) string {
 	switch g.IntN(12) {
 	case 0:
@@ -128,7 +128,7 @@ func (g gen) count(about int) string {
 func (g gen) row() string    { return g.count(g.rows) }
 func (g gen) column() string { return g.count(g.columns) }
 
-// step makes one or a few steps.
+// step returns one or a few steps.
 func (g gen) step(weights map[string]int) []Step {
 	names := []string{"look", "lines", "line", "real", "alternate", "draw", "erase", "mode", "user", "raw"}
 	total := 0
@@ -171,12 +171,12 @@ func (g gen) step(weights map[string]int) []Step {
 	return []Step{{Op: "raw", A: 1, Text: g.raw()}}
 }
 
-// lines are printed lines of one kind.
+// lines returns printed lines of one kind.
 func (g gen) lines(n int) Step {
 	return Step{Op: "out", A: n, Text: g.line() + "\r\n"}
 }
 
-// line is text with words in it, which may be wrapped.
+// line returns text that contains words and may wrap.
 func (g gen) line() string {
 	wide := func(n int) string {
 		return fmt.Sprintf("{%s*%d}", pick(g.Rand, "日", "漢字", "ｶﾞ", "😀", "한"), 1+n/2)
@@ -227,7 +227,7 @@ func (g gen) sgr() string {
 	return fmt.Sprintf("\x1b[%dm", pick(g.Rand, 0, 1, 3, 4, 7, 9, 31, 42, 97, 104))
 }
 
-// text is a short text to draw.
+// text returns a short text to draw.
 func (g gen) text() string {
 	if g.one(3) {
 		return g.line()
@@ -235,7 +235,7 @@ func (g gen) text() string {
 	return pick(g.Rand, "{w}", "{w} ", " {w}", "{w}xyz", "{日*2}{w}", "ab", "x", "日")
 }
 
-// draws are some of g.draw, with text among them.
+// draws returns some of g.draw, mixed with text.
 func (g gen) draws() string {
 	var b strings.Builder
 	for range 1 + g.IntN(5) {
@@ -247,7 +247,7 @@ func (g gen) draws() string {
 	return b.String()
 }
 
-// draw is a sequence that moves the cursor, or changes the screen.
+// draw returns a sequence that moves the cursor or changes the screen.
 func (g gen) draw() string {
 	switch g.IntN(34) {
 	case 0, 1, 2:
@@ -301,13 +301,13 @@ func (g gen) draw() string {
 	return fmt.Sprintf("\x1b[%s;%sH", g.row(), g.column())
 }
 
-// erase is a sequence that takes away everything.
+// erase returns a sequence that erases everything.
 func (g gen) erase() string {
 	return pick(g.Rand, "\x1b[2J", "\x1b[H\x1b[2J", "\x1b[H\x1b[J", "\x1b[3J", "\x1b[H\x1b[2J\x1b[3J", "\x1b[2J\x1b[3J", "\x1bc", "\x1b[!p",
 		"\x1b[?3h", "\x1b[?3l", "\x1b[3J\x1b[H\x1b[2J", "\x1b[1J\x1b[J", "\x1b[r\x1b[H\x1b[J") + pick(g.Rand, "", "{w}", "{w}\r\n")
 }
 
-// mode is a sequence that changes what others do, or that shows nothing.
+// mode returns a sequence that changes the effect of others, or shows nothing.
 func (g gen) mode() string {
 	switch g.IntN(16) {
 	case 0, 1:
@@ -372,7 +372,7 @@ func (g gen) fullScreen() string {
 	return b.String()
 }
 
-// user is something done to the pane from outside.
+// user returns something done to the pane from outside.
 func (g gen) user() []Step {
 	switch g.IntN(22) {
 	case 0, 1, 2:
@@ -418,8 +418,7 @@ func (g gen) user() []Step {
 	return []Step{{Op: "attach", A: c, B: r + 1}}
 }
 
-// raw is bytes that may be anything: broken characters, sequences cut short, words in
-// between.
+// raw returns arbitrary bytes: broken characters, truncated sequences, words in between.
 func (g gen) raw() string {
 	var b strings.Builder
 	for range 1 + g.IntN(12) {

@@ -16,7 +16,7 @@ import (
 	"tmuxmcp/tmux"
 )
 
-// A Pane is a pane in a session of its own, in which nothing prints but [Pane.Write].
+// A Pane is a pane in a separate session, in which only [Pane.Write] prints.
 type Pane struct {
 	Server  *tmux.Server
 	ID      tmux.PaneID
@@ -28,8 +28,8 @@ type Pane struct {
 // idle is what runs in panes: it neither reads nor writes.
 var idle = []string{"sleep", "1000000"}
 
-// Open makes a session with the pane that a program begins with. The server may be one
-// that does not run yet.
+// Open creates a session with the pane in which a program begins. The server need not be
+// running yet.
 func Open(ctx context.Context, srv *tmux.Server, p Program) (*Pane, error) {
 	// The first session's pane has the default limit: only later ones have the program's.
 	if ok, err := srv.HasSession(ctx, tmux.Named("base")); err != nil || !ok {
@@ -53,7 +53,7 @@ func Open(ctx context.Context, srv *tmux.Server, p Program) (*Pane, error) {
 	if err := pane.open(ctx); err != nil {
 		return nil, err
 	}
-	// 3.2a makes it a line shorter; the options exist where they exist.
+	// 3.2a makes it a line shorter; set the options that exist.
 	err = pane.Do(ctx, Step{Op: "size", A: p.Columns, B: p.Rows})
 	if err == nil && p.NoAlternate {
 		_, err = srv.Do(ctx, raw("set-option", "-w", "-t", string(pane.ID), "alternate-screen", "off"))
@@ -70,9 +70,9 @@ func Open(ctx context.Context, srv *tmux.Server, p Program) (*Pane, error) {
 
 func raw(name string, args ...string) tmux.Raw { return tmux.Raw{Name: name, Args: args} }
 
-// open opens the pane's terminal, and makes it raw. tmux's child sets the terminal up
-// before it becomes the pane's program, so that has to be over. (Once in some ten thousand panes, 3.8
-// does not know the process at first.)
+// open opens the pane's terminal and makes it raw. tmux's child sets up the terminal before
+// it becomes the pane's program, so this waits for that. (In one of about ten thousand
+// panes, 3.8 does not know the process at first.)
 func (p *Pane) open(ctx context.Context) error {
 	var path, pid string
 	if err := p.until(ctx, "program "+idle[0], func() bool {
@@ -109,8 +109,9 @@ func (p *Pane) Close(ctx context.Context) error {
 	return err
 }
 
-// settle ends whatever sequence output may have begun, and asks for the terminal's status.
-// The reply comes when tmux has drawn all before it. [Expand] makes nothing that asks for it.
+// settle ends any sequence that output may have begun, and requests the terminal's status.
+// The reply comes when tmux has drawn everything before it. [Expand] generates no such
+// request.
 const (
 	settle = "\x18\x1b\\\x1b[5n"
 	reply  = "\x1b[0n"
@@ -145,9 +146,8 @@ func (p *Pane) Write(out string) error {
 	return <-read
 }
 
-// Reset makes the pane blank, with the cursor at its first cell, nothing above and all modes
-// as they are at first. What a terminal keeps nevertheless is the cursor that the alternate
-// screen saved.
+// Reset makes the pane blank, with the cursor at its first cell, nothing above and all
+// modes in their initial state. Only the cursor saved by the alternate screen is kept.
 func (p *Pane) Reset(ctx context.Context) error {
 	if err := p.Write("\x18\x1b\\\x1b[?1049l\x1bc"); err != nil {
 		return err
@@ -165,8 +165,7 @@ func (p *Pane) try(ctx context.Context, name string, args ...string) string {
 	return strings.TrimSpace(string(out[0]))
 }
 
-// Do does what a step says, if it is neither output nor a look. A step that is not possible
-// does nothing.
+// Do performs a step that is neither output nor a look. An impossible step does nothing.
 func (p *Pane) Do(ctx context.Context, s Step) error {
 	id := string(p.ID)
 	side := func(n int) string {
@@ -178,7 +177,7 @@ func (p *Pane) Do(ctx context.Context, s Step) error {
 	switch s.Op {
 	case "size":
 		p.try(ctx, "resize-window", "-t", id, "-x", strconv.Itoa(s.A), "-y", strconv.Itoa(s.B))
-		// A window has room for its panes. One that should be smaller, tmux would make so again
+		// Keep the window large enough for its panes. tmux would resize a smaller one
 		// whenever a client leaves, and a zoomed pane with it.
 		x, y, _ := strings.Cut(p.try(ctx, "display-message", "-p", "-t", id, "#{window_width} #{window_height}"), " ")
 		p.try(ctx, "resize-window", "-t", id, "-x", x, "-y", y)
@@ -227,7 +226,7 @@ func (p *Pane) Do(ctx context.Context, s Step) error {
 	return nil
 }
 
-// other returns a pane of another window, which it makes if there is none.
+// other returns a pane of another window, which it creates if necessary.
 func (p *Pane) other(ctx context.Context) string {
 	list := p.try(ctx, "list-panes", "-s", "-t", p.session, "-F", "#{pane_id} #{window_id} #{==:#{pane_id},"+string(p.ID)+"}")
 	window := ""
@@ -244,7 +243,7 @@ func (p *Pane) other(ctx context.Context) string {
 	return p.try(ctx, "new-window", append([]string{"-d", "-P", "-F", "#{pane_id}", "-t", p.session + ":"}, idle...)...)
 }
 
-// client is an attached client on a terminal of its own.
+// client is a client attached on a separate terminal.
 type client struct {
 	cmd     *exec.Cmd
 	master  *os.File

@@ -1,17 +1,17 @@
-// Package paneprog makes random programs for a tmux pane: what the program in the pane
-// writes, what its user does to it, and when somebody looks at it. Tests use it to hold
-// what this module says of a pane against the pane itself.
+// Package paneprog generates random programs for a tmux pane: what the program in the pane
+// writes, what its user does to it, and when somebody looks at it. Tests use it to compare
+// what this module says about a pane with the pane itself.
 //
-// A [Program] has a short textual form, which [Parse] reads back, so that a program that
-// failed can be run again, and [Shrink] makes it as short as it can get. [Generate] makes
-// programs from what terminals and tmux can do, not from what is tested with them.
+// A [Program] has a short textual form, which [Parse] reads, so that a failed program can
+// be run again, and [Shrink] makes it as short as possible. [Generate] makes programs from
+// what terminals and tmux can do, independently of what is tested.
 //
 // # Text
 //
-// The text of a step is what the pane's program writes, in Go's quotes. {w} in it is a
-// new word, which the program writes nowhere else, and {x*80} is 80 times x. Words are
-// upper case and nothing else that a generated program writes is, so that no character
-// set changes them and no other text makes one.
+// The text of a step is what the pane's program writes, in Go's quotes. {w} in it is a new
+// word, which the program writes nowhere else, and {x*80} is 80 times x. Words are upper
+// case, and a generated program writes nothing else in upper case, so that no character set
+// changes them and no other text creates one.
 package paneprog
 
 import (
@@ -28,14 +28,14 @@ type Program struct {
 	History       int  // tmux's history-limit
 	NoAlternate   bool // the option alternate-screen is off
 	NoScrollClear bool // the option scroll-on-clear, where tmux has it, is off
-	Above         int  // lines that are on the screen already, for programs that only write
+	Above         int  // lines already on the screen, for programs that only write
 	Steps         []Step
 }
 
-// A Step is one thing that happens to the pane. See [Ops].
+// A Step is one thing that happens to the pane. See ops.
 type Step struct {
 	Op   string
-	A, B int // as the Op says
+	A, B int // depends on Op
 	Text string
 }
 
@@ -49,7 +49,7 @@ const (
 	textArg      // Text, A times
 )
 
-// Ops are the names of steps.
+// ops are the names of steps.
 //
 //	out N "text"   the program writes the text N times, with new words each time
 //	raw N "text"   likewise, but in one piece, with no look into what it consists of
@@ -74,7 +74,7 @@ var ops = map[string]arg{
 	"zoom": noArg, "break": noArg, "join": countArg, "swap": noArg, "attach": sizeArg, "detach": noArg,
 }
 
-// Out is a step that writes text.
+// Out returns a step that writes text.
 func Out(text string) Step { return Step{Op: "out", A: 1, Text: text} }
 
 // Look is a step at which somebody looks.
@@ -99,7 +99,7 @@ func (p Program) String() string {
 	return b.String()
 }
 
-// String returns the step as it is in a program.
+// String returns the step as it appears in a program.
 func (s Step) String() string {
 	switch ops[s.Op] {
 	case countArg:
@@ -165,7 +165,7 @@ func parseSize(text string) (columns, rows int, err error) {
 	return columns, rows, nil
 }
 
-// parseStep reads one step and the semicolon after it.
+// parseStep parses one step and the semicolon after it.
 func parseStep(text string) (s Step, rest string, err error) {
 	args := text
 	if i := strings.IndexAny(text, " ;"); i >= 0 {
@@ -212,10 +212,10 @@ func parseStep(text string) (s Step, rest string, err error) {
 
 var templates = regexp.MustCompile(`\{(w|[^{}*]+\*[0-9]+)\}`)
 
-// status is what could ask for the terminal's status, which only [Pane.Write] does.
+// status matches requests for the terminal's status, which only [Pane.Write] makes.
 var status = regexp.MustCompile("5[0-9;:\x00-\x1a\x1c-\x1f]*n")
 
-// Expand returns what steps write, with a word of next for each {w}.
+// Expand returns what steps write, with a word from next for each {w}.
 func Expand(next func() string, steps ...Step) string {
 	var b strings.Builder
 	for _, s := range steps {
@@ -239,10 +239,10 @@ func expand(text string, next func() string) string {
 	})
 }
 
-// digits are what words consist of, without K, which begins one.
+// digits are the characters of words, except K, which begins one.
 const digits = "0123456789ABCDEFGHIJLMOPQRSTUVWX"
 
-// Word is the word with a number.
+// Word returns the word with a number.
 func Word(n int) string {
 	w := []byte("K00000")
 	for i, rest := 4, n; i > 0; i-- {
@@ -255,7 +255,7 @@ func Word(n int) string {
 
 func check(n int) int { return int(uint32(n)*2654435761>>20) % len(digits) }
 
-// Words returns the numbers of the words in a text that are below limit, in their order.
+// Words returns the numbers below limit of the words in a text, in order.
 func Words(text string, limit int) []int {
 	var found []int
 	for {

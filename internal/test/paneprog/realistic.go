@@ -9,7 +9,7 @@ import (
 // Kinds are the kinds of [Realistic] output.
 var Kinds = []string{"plain", "sgr", "progress", "tabs", "wide", "apt", "spinner", "git", "npm", "cargo", "pytest", "clear", "prompt", "pager", "top", "wget", "docker"}
 
-// Realistic returns steps that write what programs of a kind write, in a pane of a size.
+// Realistic returns steps that write what programs of a kind do, in a pane of that size.
 func Realistic(r *rand.Rand, kind string, columns, rows int) []Step {
 	g := gen{Rand: r, columns: columns, rows: rows}
 	var steps []Step

@@ -11,8 +11,8 @@ import (
 // Runs are the flags of a test that runs many random programs.
 type Runs struct {
 	Programs int    // how many
-	Seed     uint64 // of the first; 0 picks one
-	Text     string // of the only one, if it is not empty
+	Seed     uint64 // of the first program; 0 picks one
+	Text     string // the only program to run, if not empty
 	Shrink   int    // how many programs to run to shrink a failure
 	workers  int
 	keep     int
@@ -30,8 +30,9 @@ func NewRuns(test string, programs, shrink int) *Runs {
 	return r
 }
 
-// Run starts workers, and calls them with the seeds of programs. A worker returns an error if it
-// cannot go on, and what reports a failure, or nil. Run returns how many programs ran in a second.
+// Run starts workers, and calls them with the seeds of programs. A worker returns an error
+// if it cannot continue, and a function that reports a failure, or nil. Run returns how
+// many programs ran per second.
 func (r *Runs) Run(t *testing.T, start func() func(seed uint64) (report func() string, err error)) float64 {
 	var (
 		mu       sync.Mutex

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Shrink returns a program that still fails and that no single cut makes shorter: it
-// leaves out steps, halves counts and sizes, and shortens texts. It asks fails at most
-// budget times; fails runs a program against a fresh pane.
+// Shrink returns a program that still fails and that no single cut makes shorter. It leaves
+// out steps, halves counts and sizes, and shortens texts. It calls fails, which runs a
+// program in a fresh pane, at most budget times.
 func Shrink(p Program, budget int, fails func(Program) bool) Program {
 	try := func(q Program) bool {
 		if budget <= 0 {
@@ -72,14 +72,14 @@ func (p Program) cost() int {
 	return cost + p.Columns + p.Rows
 }
 
-// with returns the program with steps in place of n of its own.
+// with returns the program with n of its steps replaced by steps.
 func (p Program) with(at, n int, steps ...Step) Program {
 	all := append([]Step(nil), p.Steps[:at]...)
 	p.Steps = append(append(all, steps...), p.Steps[at+n:]...)
 	return p
 }
 
-// shorter returns steps that are simpler than this one, the simplest first.
+// shorter returns simpler steps than this one, the simplest first.
 func (s Step) shorter() []Step {
 	var list []Step
 	add := func(a, b int, text string) {
@@ -91,7 +91,7 @@ func (s Step) shorter() []Step {
 	case countArg:
 		add(s.A/2, 0, "")
 	case sizeArg:
-		// Ordinary sizes show more than the smallest ones.
+		// Ordinary sizes reveal more than the smallest ones.
 		for _, c := range []int{80, 20, 10} {
 			add(c, s.B, "")
 		}

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Snapshot is what tmux shows of a pane. Lines are without spaces at their ends; wrapped
-// rows are one line.
+// A Snapshot is what tmux shows of a pane. Lines are unwrapped, without trailing spaces.
 type Snapshot struct {
 	Columns, Rows    int
 	CursorX, CursorY int
@@ -22,15 +21,15 @@ type Snapshot struct {
 	Counters []int
 	// Lines are the history and the screen, and Screen the screen's rows.
 	Lines, Screen []string
-	// Normal are the history and the normal screen, also if the alternate screen hides it.
+	// Normal is the history and the normal screen, even if hidden by the alternate screen.
 	Normal []string
 
 	above  []string // the history's lines, while there is an alternate screen
-	savedY int      // the row of the cursor on the screen that it hides
+	savedY int      // the row of the cursor on the hidden screen
 }
 
-// A Grid is the rows of the history and the normal screen, also if the alternate screen hides it. The
-// cursor is in the row Cursor of them, whose line begins in the row Line.
+// A Grid is the rows of the history and the normal screen, even if hidden by the alternate
+// screen. The cursor is in row Cursor, whose line begins in row Line.
 type Grid struct {
 	Rows         []string
 	Cursor, Line int
@@ -42,8 +41,8 @@ var snapshotFormat = strings.Join([]string{
 	"#{history_generation}", "#{history_added}", "#{history_collected}", "#{alternate_saved_y}",
 }, ",")
 
-// Snapshot reads the pane. The earlier one, which may be nil, spares it to read the hidden
-// screen again, if only the alternate one was drawn on since.
+// Snapshot reads the pane. If only the alternate screen was drawn on since earlier, which
+// may be nil, the hidden screen is not read again.
 func (p *Pane) Snapshot(ctx context.Context, earlier *Snapshot) (*Snapshot, error) {
 	id := string(p.ID)
 	out, err := p.Server.Do(ctx,
@@ -83,8 +82,8 @@ func (p *Pane) Snapshot(ctx context.Context, earlier *Snapshot) (*Snapshot, erro
 	return s, nil
 }
 
-// hidden reads the history and the screen that the alternate one hides. The last row of the
-// history may be wrapped into it.
+// hidden reads the history and the screen hidden by the alternate one. The last row of the
+// history may wrap into it.
 func (p *Pane) hidden(ctx context.Context, s *Snapshot) error {
 	id := string(p.ID)
 	out, err := p.Server.Do(ctx,
@@ -106,7 +105,7 @@ func (p *Pane) hidden(ctx context.Context, s *Snapshot) error {
 	return nil
 }
 
-// Grid reads the rows of the pane that the snapshot is of.
+// Grid reads the rows of the snapshot's pane.
 func (p *Pane) Grid(ctx context.Context, s *Snapshot) (*Grid, error) {
 	capture := func(args ...string) ([]string, error) {
 		out, err := p.Server.Do(ctx, raw("capture-pane", append(args, "-p", "-t", string(p.ID))...))
@@ -148,7 +147,7 @@ func splitLines(out []byte) []string {
 	return lines
 }
 
-// RowOf returns the last row of the screen that has part of a word, or -1.
+// RowOf returns the last row of the screen that contains part of a word, or -1.
 func (s *Snapshot) RowOf(word int) int {
 	w := Word(word)
 	for y, row := range s.Screen {
@@ -156,7 +155,7 @@ func (s *Snapshot) RowOf(word int) int {
 			return y
 		}
 	}
-	// It may be wrapped, also out of the history.
+	// It may be wrapped, even out of the history.
 	joined := strings.Join(s.Screen, "")
 	for cut := range len(w) {
 		at := 0
@@ -176,7 +175,7 @@ func (s *Snapshot) RowOf(word int) int {
 	return -1
 }
 
-// Blank reports whether nothing is on the screen from the cursor on.
+// Blank reports whether the screen is blank from the cursor on.
 func (s *Snapshot) Blank() bool {
 	for y := s.CursorY; y < len(s.Screen); y++ {
 		if row := s.Screen[y]; y > s.CursorY && row != "" || y == s.CursorY && (len(row) > s.CursorX || strings.ContainsFunc(row, func(c rune) bool { return c >= utf8.RuneSelf || c == '\t' })) {
@@ -186,8 +185,8 @@ func (s *Snapshot) Blank() bool {
 	return true
 }
 
-// Feeds reports whether lines that scroll off go into the history, and nothing keeps
-// output from being where it is written.
+// Feeds reports whether lines that scroll off go into the history, and output stays where
+// it is written.
 func (s *Snapshot) Feeds() bool {
 	return !s.Alternate && s.Upper == 0 && s.Lower == s.Rows-1 && s.Wrap && !s.Insert
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Figures are what models read of tmux-mcp through each client, as the tests with
-// the clients measured it. They are kept in figures.tsv: the tests compare with it,
-// the docs are made from it.
+// Figures are what models read of tmux-mcp through each client, as measured by the tests
+// with the clients. They are kept in figures.tsv: the tests compare with it, and the docs
+// are made from it.
 type Figures struct {
 	Clients []string
 	Rows    []Row
@@ -19,26 +19,26 @@ type Figures struct {
 // Row is one thing that a model reads.
 type Row struct {
 	Name  string
-	Goal  int  // bytes at most; 0: none is set
-	Shape bool // it is about the client, not about a result
+	Goal  int  // maximum in bytes; 0: none
+	Shape bool // it is about the client instead of a result
 	// Before and Now have a cell for each client. Before are the results of the first
-	// measurement, all JSON; what is expected is Now.
+	// measurement, all JSON; Now are the expected ones.
 	Before, Now []Cell
 }
 
 // Cell is what one client showed.
 type Cell struct {
-	// Form is text or json; in a row about the client, what the row is about.
+	// Form is text or json; in a row about the client, the value itself.
 	Form  string
 	Bytes int
-	// Lost is set where the model does not find in it what it asked for.
+	// Lost is set if the model does not find in it what it asked for.
 	Lost bool
 }
 
 // IsZero reports whether nothing was measured.
 func (c Cell) IsZero() bool { return c == Cell{} }
 
-// String is the cell as it is in the file.
+// String returns the cell as it is in the file.
 func (c Cell) String() string {
 	if c.IsZero() {
 		return "-"
@@ -71,7 +71,7 @@ func parseCell(s string) (c Cell) {
 //go:embed figures.tsv
 var recorded string
 
-// Recorded are the figures of the file, as it was when this was compiled.
+// Recorded returns the figures in the file, as of compilation.
 func Recorded() Figures {
 	var f Figures
 	for line := range strings.Lines(recorded) {
@@ -93,7 +93,7 @@ func Recorded() Figures {
 	return f
 }
 
-// String is the content of the file. A row that has not changed since is there once.
+// String returns the content of the file. A row that has not changed since is written once.
 func (f Figures) String() string {
 	var b strings.Builder
 	line := func(name, goal, when string, cells []Cell) {
@@ -117,7 +117,7 @@ func (f Figures) String() string {
 	return b.String()
 }
 
-// Row returns the row of a name, and nil if there is none.
+// Row returns the row with a name, or nil.
 func (f Figures) Row(name string) *Row {
 	for i := range f.Rows {
 		if f.Rows[i].Name == name {
@@ -127,8 +127,8 @@ func (f Figures) Row(name string) *Row {
 	return nil
 }
 
-// Markdown is a table of the rows about the clients, or of the rows about results.
-// Where a figure has changed, the one before comes first.
+// Markdown returns a table of the rows about the clients, or of the rows about results.
+// Changed figures are preceded by the earlier ones.
 func (f Figures) Markdown(shape bool) string {
 	var b strings.Builder
 	goal := "| goal "
@@ -160,7 +160,7 @@ func (f Figures) Markdown(shape bool) string {
 	return b.String()
 }
 
-// show is a cell for people: JSON and what is lost are marked, text is not.
+// show returns a cell for readers: JSON and lost results are marked, text is not.
 func (c Cell) show() string {
 	var parts []string
 	about := c.Form != "" && c.Form != "json" && c.Form != "text"

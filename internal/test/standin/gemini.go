@@ -57,8 +57,7 @@ func (gemini) read(path string, body []byte) (turn, error) {
 	return t, nil
 }
 
-// response is the text of a result: of an object whose only property is a string,
-// that string.
+// response returns the text of a result; of an object with a single string, that string.
 func response(raw json.RawMessage) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) == nil && len(fields) == 1 {

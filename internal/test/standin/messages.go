@@ -72,8 +72,8 @@ func (m messages) call(w io.Writer, t turn, n int, tool Tool, args string) {
 	m.answer(w, t, "tool_use", whole, begun, object{"type": "input_json_delta", "partial_json": args})
 }
 
-// answer writes a message of one block: whole, or as a stream that begins the block
-// and then sends the rest.
+// answer writes a message of one block: whole, or as a stream that begins the block and
+// then sends the rest.
 func (messages) answer(w io.Writer, t turn, reason string, whole, begun object, deltas ...object) {
 	usage := object{"input_tokens": 1, "output_tokens": 1}
 	message := object{

@@ -43,7 +43,7 @@ func (responses) read(_ string, body []byte) (turn, error) {
 			t.tools = append(t.tools, tool)
 			continue
 		}
-		// It stands for an MCP server: its description are the server's instructions.
+		// It stands for an MCP server: its description is the server's instructions.
 		t.prompt += "\n" + tool.Description
 		for _, raw := range space.Tools {
 			in, err := declared(raw)

@@ -1,16 +1,15 @@
-// Package standin is a model that follows a script. It serves the APIs that agent
-// CLIs talk to, on loopback: Anthropic's Messages, OpenAI's Responses and Gemini's
-// streamGenerateContent. A client that is pointed at it starts its MCP servers and
-// runs their tools as if a model had decided to, and what it sends next is exactly
-// what a model would have read.
+// Package standin is a model that follows a script. It serves the APIs that agent CLIs use,
+// on loopback: Anthropic's Messages, OpenAI's Responses and Gemini's streamGenerateContent.
+// A client pointed at it starts its MCP servers and runs their tools as if a model had
+// decided to, and what it sends next is exactly what a model would have read.
 //
-// A [Script] is a list of tool calls and a final text. Which call is next follows
-// from the results that a request carries, not from how many requests came, so a
-// client may repeat one. Requests without the scripted tools (for a title, a quota)
-// get the final text. A script with a Reply holds a conversation instead: each
-// prompt of the user's has an answer of its own, which may take its time.
+// A [Script] is a list of tool calls and a final text. The next call is determined by the
+// results in a request, not by the number of requests, so a client may repeat one. Requests
+// without the scripted tools (for a title, a quota) get the final text. A script with a
+// Reply holds a conversation instead: each prompt of the user's gets its own answer, which
+// may take some time.
 //
-// It is not a fake of any model or of its API's errors, and it counts no tokens.
+// It does not imitate any model or its API's errors, and it counts no tokens.
 package standin
 
 import (
@@ -28,19 +27,19 @@ import (
 	"time"
 )
 
-// Call is a tool call that the script decides on.
+// Call is a tool call that the script makes.
 type Call struct {
-	// Tool is the name that the MCP server gave it: the client's prefix is found
-	// among the tools that the client offers.
+	// Tool is the name given by the MCP server; the client's prefix is found among the
+	// tools that the client offers.
 	Tool string
 	// Args are the arguments, in JSON.
 	Args string
-	// Next, if not nil, makes the arguments from the results so far, as a model does
-	// that types back an id.
+	// Next, if not nil, makes the arguments from the results so far, as a model that
+	// repeats an id does.
 	Next func(read []string) string
 }
 
-// Script is what the stand-in decides: its calls one after the other, then the text.
+// Script is what the stand-in does: its calls one after the other, then the text.
 type Script struct {
 	Server string // the MCP server, as the client's config names it
 	Calls  []Call
@@ -49,27 +48,27 @@ type Script struct {
 	Reply func(prompt string) Reply
 }
 
-// Reply is an answer to a prompt: calls of the client's own tools one after the
-// other, then a text, sent word by word over the time that it lasts.
+// Reply is an answer to a prompt: calls of the client's own tools one after the other, then
+// a text, sent word by word over its duration.
 type Reply struct {
 	Calls []Call
 	Text  string
 	Lasts time.Duration
 }
 
-// keptRequests of a conversation are kept: each holds all of it.
+// keptRequests is how many requests of a conversation are kept: each contains all of it.
 const keptRequests = 8
 
-// Doing is what the model does in a conversation.
+// Doing is what the model is doing in a conversation.
 type Doing string
 
 const (
-	Waiting   Doing = "waiting"   // for a prompt
+	Waiting   Doing = "waiting"   // waiting for a prompt
 	Answering Doing = "answering" // a request is open
-	Called    Doing = "called"    // a tool, and has no result yet
+	Called    Doing = "called"    // has called a tool, and has no result yet
 )
 
-// Tool is a tool as a client offers it to its model.
+// Tool is a tool as offered to the model by a client.
 type Tool struct {
 	Name        string // as the client calls it
 	Space       string // OpenAI: the namespace that holds it
@@ -77,23 +76,23 @@ type Tool struct {
 	Bytes       int // of the whole declaration, schema included
 }
 
-// Request is a request of a client, as it came.
+// Request is a client's request, unchanged.
 type Request struct {
 	Path string
 	Body []byte
 }
 
-// turn is what a request says, whichever the API.
+// turn is the content of a request, for any API.
 type turn struct {
 	stream  bool
 	prompt  string // all text in it
 	tools   []Tool
 	results []string // of the script's calls, in order
-	said    []string // by the user, one for each block
-	before  int      // how many results were there before the last of these
+	said    []string // by the user, one per block
+	before  int      // how many results preceded the last of these
 }
 
-// hear notes what the user says, without what the client itself puts there.
+// hear records what the user says, without the client's own additions.
 func (t *turn) hear(text string) {
 	if trimmed := strings.TrimSpace(text); trimmed == "" || ownBlock.MatchString(trimmed) {
 		return
@@ -101,22 +100,22 @@ func (t *turn) hear(text string) {
 	t.said, t.before = append(t.said, text), len(t.results)
 }
 
-// ownBlock is a block that a client puts beside what the user says.
+// ownBlock matches a block that a client adds to what the user says.
 var ownBlock = regexp.MustCompile(`^<(system-reminder|session_context|environment_context|permissions instructions|user_instructions|skills_instructions|apps_instructions|plugins_instructions|collaboration_mode)>`)
 
-// api reads the requests of one API and writes its answers.
+// api parses the requests of one API and writes its answers.
 type api interface {
-	// serves reports whether a path is the API's for a next turn.
+	// serves reports whether a path is the API's for the next turn.
 	serves(path string) bool
 	read(path string, body []byte) (turn, error)
-	// say answers with a text, call with a call of a tool; n is its number.
+	// say answers with a text, and call with a call of a tool; n is its number.
 	say(w io.Writer, t turn, text string)
 	call(w io.Writer, t turn, n int, tool Tool, args string)
 	// other answers the remaining paths: counts of tokens, lists of models.
 	other(w io.Writer, path string)
 }
 
-// Server is a stand-in that listens.
+// Server is a listening stand-in.
 type Server struct {
 	URL string // without a slash at its end
 
@@ -127,12 +126,12 @@ type Server struct {
 
 	mu       sync.Mutex
 	requests []Request
-	first    *turn // that offered tools
+	first    *turn // the first that offered tools
 	read     []string
 	ended    bool
 	failed   error
 	said     []string
-	open     int // turns that are being answered
+	open     int // turns being answered
 	called   bool
 	changed  time.Time // what Doing returns
 }
@@ -162,7 +161,7 @@ func (s *Server) Close() {
 	<-s.done
 }
 
-// ServeHTTP records a request and answers as the script says.
+// ServeHTTP records a request and answers according to the script.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	s.mu.Lock()
@@ -197,8 +196,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.decide(w, t)
 }
 
-// converse answers the last prompt of a conversation. The lock is held, but not
-// while the answer is sent.
+// converse answers the last prompt of a conversation. The lock is held, except while the
+// answer is sent.
 func (s *Server) converse(w http.ResponseWriter, r *http.Request, t turn) {
 	s.said, s.called = t.said, false
 	s.open, s.changed = s.open+1, time.Now()
@@ -216,7 +215,7 @@ func (s *Server) converse(w http.ResponseWriter, r *http.Request, t turn) {
 	s.open, s.called, s.changed = s.open-1, calls, time.Now()
 }
 
-// paced sends each event for itself, and pauses after it.
+// paced sends each event separately, and pauses after it.
 type paced struct {
 	http.ResponseWriter
 	gone  <-chan struct{}
@@ -236,7 +235,7 @@ func (p *paced) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// pieces are the parts in which a text is sent: its words, if it is to take time.
+// pieces returns the parts in which a text is sent: its words, if sending should take time.
 func pieces(w io.Writer, text string) []string {
 	if _, ok := w.(*paced); ok {
 		return strings.SplitAfter(text, " ")
@@ -244,15 +243,15 @@ func pieces(w io.Writer, text string) []string {
 	return []string{text}
 }
 
-// Heard returns what the user has said in a conversation so far, a block each, as the
-// newest request repeats it.
+// Heard returns what the user has said in a conversation so far, one block each, as
+// repeated by the newest request.
 func (s *Server) Heard() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.said)
 }
 
-// Doing returns what the model does in a conversation, and since when.
+// Doing returns what the model is doing, and since when.
 func (s *Server) Doing() (Doing, time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -265,7 +264,7 @@ func (s *Server) Doing() (Doing, time.Time) {
 	return Waiting, s.changed
 }
 
-// decide answers a turn: with the call after the last whose result it carries.
+// decide answers a turn with the call after the last one whose result it contains.
 func (s *Server) decide(w io.Writer, t turn) {
 	if len(t.tools) == 0 && len(t.results) == 0 {
 		s.api.say(w, t, s.script.Final)
@@ -291,9 +290,9 @@ func (s *Server) decide(w io.Writer, t turn) {
 	s.api.call(w, t, n, s.script.offered(c.Tool, t.tools), args)
 }
 
-// offered is the tool of the MCP server that a client offers under some name of its
-// own, else the client's own tool. One that the client holds back is called by the
-// name that it would have.
+// offered returns the MCP server's tool that a client offers under a name of its own, or
+// else the client's own tool. A tool that the client holds back is called by the name that
+// it would have.
 func (s Script) offered(name string, tools []Tool) Tool {
 	best := Tool{Name: name}
 	for _, t := range tools {
@@ -330,8 +329,7 @@ type View struct {
 	Requests []Request
 }
 
-// View returns what the model has read so far, and the first request that could
-// not be understood.
+// View returns what the model has read so far, and the first request not parsed.
 func (s *Server) View() (View, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -342,14 +340,14 @@ func (s *Server) View() (View, error) {
 	return v, s.failed
 }
 
-// declared is the tool that a client declares in JSON: all APIs name these alike.
+// declared returns the tool that a client declares in JSON: all APIs use the same names.
 func declared(raw json.RawMessage) (Tool, error) {
 	var d struct{ Name, Description string }
 	err := json.Unmarshal(raw, &d)
 	return Tool{Name: d.Name, Description: d.Description, Bytes: len(raw)}, err
 }
 
-// callID marks the calls of the script, so that their results are known among others.
+// callID identifies the script's calls, so that their results are recognized.
 func callID(n int) string { return fmt.Sprintf("call_%04d", n) }
 
 // event writes one server-sent event; Gemini's have no name.
@@ -368,7 +366,7 @@ func encode(v any) []byte {
 	return b
 }
 
-// newID makes the id of an answer: a client takes two of one id for the same.
+// newID returns the id of an answer: a client takes two with the same id for one.
 func newID(prefix string) string { return fmt.Sprint(prefix, "_", ids.Add(1)) }
 
 var ids atomic.Int64
@@ -376,8 +374,8 @@ var ids atomic.Int64
 // object is a JSON object to send.
 type object = map[string]any
 
-// texts joins the text blocks of a content that is either a string or a list of
-// blocks. What else it holds is kept as JSON: the model reads that too.
+// texts joins the text blocks of a content, which is either a string or a list of blocks.
+// Other blocks are kept as JSON, which the model reads too.
 func texts(content json.RawMessage) string { return strings.Join(blocksOf(content), "\n") }
 
 func blocksOf(content json.RawMessage) (all []string) {

@@ -1,5 +1,5 @@
-// Package testtmux finds the tmux that the tests run, so that a machine without
-// one tests the same as any other.
+// Package testtmux finds the tmux that the tests run, so that a machine without one runs
+// the same tests as any other.
 package testtmux
 
 import (
@@ -18,14 +18,14 @@ import (
 	"tmuxmcp/internal/test/testtool"
 )
 
-// Env is the environment variable that names the tmux to test. [None] in it goes
-// without: tests that need tmux are skipped.
+// Env is the environment variable that names the tmux to test. If it is [None], tests that
+// need tmux are skipped.
 const (
 	Env  = "TMUX_TEST_BINARY"
 	None = "none"
 )
 
-// The cache of the user who runs the tests, not of one that a test makes up.
+// The cache of the user who runs the tests, not one that a test makes up.
 var userCache, noUserCache = os.UserCacheDir()
 
 // Binary returns the path of the tmux to test. Without one the test is skipped, or fails
@@ -82,7 +82,7 @@ var fetched = sync.OnceValues(func() (string, error) {
 	if err == nil {
 		return got.Binary, nil
 	}
-	// Another suite's will do, which somebody has fetched before.
+	// Another suite's will do, if one has been fetched before.
 	if list, _ := f.List(); len(list) > 0 {
 		return list[0].Binary, nil
 	}

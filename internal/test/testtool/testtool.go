@@ -1,6 +1,5 @@
-// Package testtool finds the programs that tests need. A test that lacks one is
-// skipped on a developer's machine and fails in CI, where everything must be
-// installed.
+// Package testtool finds the programs that tests need. A test that lacks one is skipped on
+// a developer's machine and fails in CI, where everything must be installed.
 package testtool
 
 import (
@@ -16,19 +15,18 @@ import (
 	"time"
 )
 
-// Required is the environment variable that makes a missing tool a failure, if
-// it is 1.
+// Required is the environment variable that, if 1, makes a missing tool a failure.
 const Required = "TMUX_TEST_REQUIRED"
 
-// FullSize is the environment variable that makes tests run at full size, if it is 1:
-// .ci/full sets it. Without it tests leave out much of what is alike, and what is known
-// to fail by accident.
+// FullSize is the environment variable that, if 1, makes tests run at full size, as
+// .ci/full does. Otherwise tests omit many similar cases, and some that are known to fail
+// by accident.
 const FullSize = "TMUX_TEST_FULL"
 
 // Full reports whether tests run at full size.
 var Full = os.Getenv(FullSize) == "1"
 
-// Size is few, or all where tests run at full size.
+// Size returns few, or all if tests run at full size.
 func Size(few, all int) int {
 	if Full {
 		return all
@@ -36,8 +34,7 @@ func Size(few, all int) int {
 	return few
 }
 
-// Path returns the path of a program. It ends the test with [Missing] if there
-// is none of that name.
+// Path returns the path of a program. It ends the test with [Missing] if there is none.
 func Path(t testing.TB, program string) string {
 	t.Helper()
 	path, err := LookPath(program)
@@ -47,8 +44,8 @@ func Path(t testing.TB, program string) string {
 	return path
 }
 
-// LookPath is [exec.LookPath], and makes a cached test result end when the program is
-// replaced, or one is installed in a directory that comes before.
+// LookPath is [exec.LookPath], but also invalidates a cached test result if the program is
+// replaced, or one is installed in an earlier directory.
 func LookPath(program string) (string, error) {
 	path, err := exec.LookPath(program)
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
@@ -61,20 +58,20 @@ func LookPath(program string) (string, error) {
 	return path, err
 }
 
-// Watch makes a cached test result end when a file of the machine changes, comes or
-// goes. The go command looks again at the files that a test has looked at, but only at
-// those whose names begin with the module's directory, so the name here does. Parent
-// directories beyond / are / itself.
+// Watch invalidates a cached test result if a file of the machine changes, appears or
+// disappears. The go command checks the files that a test has looked at, but only those
+// whose names begin with the module's directory, so the name here does. Parent directories
+// beyond / are / itself.
 func Watch(path string) {
 	if filepath.IsAbs(path) && started != "" {
 		_, _ = os.Stat(started + strings.Repeat("/..", 40) + path)
 	}
 }
 
-// started is the package's directory, wherever a test goes.
+// started is the package's directory, even if a test changes directory.
 var started, _ = os.Getwd()
 
-// Missing skips a test that lacks a tool, and fails it where tools are required.
+// Missing skips a test that lacks a tool, or fails it if tools are required.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv(Required) == "1" {
@@ -83,7 +80,7 @@ func Missing(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// Eventually polls until cond answers true, for at most a minute; then the test ends.
+// Eventually polls until cond returns true, for at most a minute; then the test ends.
 func Eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
@@ -95,18 +92,18 @@ func Eventually(t testing.TB, what string, cond func() bool) {
 	}
 }
 
-// Parallel is for a TestMain whose tests mostly wait, for a pane and not for a
-// processor: n of them run at once, unless the command line says otherwise. The race
-// detector keeps the processor busy, so fewer do then.
+// Parallel is for a TestMain whose tests mostly wait for a pane and not for a processor: n
+// of them run at once, unless the command line says otherwise. With the race detector,
+// which keeps the processor busy, fewer run.
 func Parallel(n int) {
 	if flag.Parse(); !slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(a, "-test.parallel") }) {
 		flag.Set("test.parallel", strconv.Itoa(max(2, n/RaceFactor)))
 	}
 }
 
-// WriteProgram writes a program or script that the test is about to run. Nothing is
-// started meanwhile: a child would have the file open for writing until it runs its
-// own program, and to run this one would fail with "text file busy".
+// WriteProgram writes a program or script that the test is about to run. Nothing is started
+// meanwhile: a child would have the file open for writing until it runs its own program,
+// and running this one would fail with "text file busy".
 func WriteProgram(path string, content []byte) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
