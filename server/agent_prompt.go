@@ -76,7 +76,7 @@ func (c *call) sendPrompt(ctx context.Context, in sendPromptIn, budget time.Dura
 			break
 		}
 		if time.Since(p.start) > 2*budget {
-			return nil, p.refused("its screen does not come to rest").suggest("snapshot_pane shows it")
+			return nil, p.refused("its screen keeps changing").suggest("snapshot_pane shows it")
 		}
 	}
 	queued := p.now.State == agents.Working
@@ -165,7 +165,7 @@ func (p *prompter) ready(ctx context.Context) error {
 			case p.now.State == agents.Asks:
 				return p.refused("%s asks: %s", p.program.Name, flat(p.now.Question)).suggest("agent_status shows the choices and their keys; answer with send_keys")
 			case p.now.Box != nil && p.now.input() != "":
-				return p.refused("the input box is not empty, it has: %s", flat(p.now.input())).suggest("submit or clear it first")
+				return p.refused("the input box is not empty: %s", flat(p.now.input())).suggest("submit or clear it first")
 			case p.now.State == agents.Idle || p.now.State == agents.Working && p.rules.Queues && !p.rules.IdleOnly.Matches(p.in.Prompt):
 				return nil
 			}
@@ -175,7 +175,7 @@ func (p *prompter) ready(ctx context.Context) error {
 				agents.Working: "it is still working", agents.Unknown: "its input box was not found on the screen",
 			}[p.now.State]
 			if why == "" {
-				why = "its screen does not come to rest"
+				why = "its screen keeps changing"
 			}
 			f := p.refused("%s after %s", why, elapsed(seconds(p.budget))).suggest("snapshot_pane shows the screen")
 			f.kind = kindTimeout
@@ -199,7 +199,7 @@ func (p *prompter) find() error {
 		if was, ok := ended[p.pane]; ok {
 			return p.refused("%s has ended there", was.Name).suggest("start it again")
 		}
-		return p.refused("no agent runs there, but %s", p.now.Command).
+		return p.refused("it runs %s, not an agent", p.now.Command).
 			suggest("agent_status lists the agents (%s); run_command and send_keys are for other programs", strings.Join(agents.Names(), ", "))
 	}
 	p.program, p.rules = program, agents.RulesFor(program)
@@ -207,7 +207,7 @@ func (p *prompter) find() error {
 		if r.Text.Matches(p.in.Prompt) && !(r.Command && p.in.Command) {
 			f := p.refused("%s", r.Why)
 			if r.Command {
-				return f.suggest("put words before it, or pass command=true if it is meant so")
+				return f.suggest("put words before it, or pass command=true if you mean a command")
 			}
 			return f.suggest("end the prompt with another word")
 		}
@@ -232,7 +232,7 @@ func (p *prompter) unproven(did, format string, args ...any) *fault {
 		shows = "; the input box has: " + flat(p.now.Box.Text)
 	}
 	return faultf(kindUnproven, "%s in pane %s: %s%s", did, p.pane, fmt.Sprintf(format, args...), shows).
-		suggest("do not send it again before you have looked with snapshot_pane")
+		suggest("check with snapshot_pane before sending it again")
 }
 
 // unmoved returns the condition that the cursor has not moved.
@@ -290,7 +290,7 @@ func (p *prompter) stands(ctx context.Context) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return p.unproven(did, "it does not stand in the input box")
+			return p.unproven(did, "it does not appear in the input box")
 		}
 		if err := p.again(ctx); err != nil {
 			return p.broken(did, err)
@@ -349,7 +349,7 @@ func (p *prompter) submit(ctx context.Context) error {
 			}
 		}
 		if time.Now().After(deadline) {
-			return p.unproven(did, "the input box has not taken it")
+			return p.unproven(did, "the input box still contains it")
 		}
 		if err := p.again(ctx); err != nil {
 			return p.broken(did, err)

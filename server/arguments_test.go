@@ -197,7 +197,7 @@ func (p *peer) judge(c toolCall, r reply) (res result, ok bool) {
 	}
 	if res.IsError {
 		// A tmux of 3.7 or later that is not scheduled for 100 ms drops the rest of a row.
-		if res.text() == "" || res.Meta["expected"] != true && !strings.Contains(res.text(), "tmux cut a row short") {
+		if res.text() == "" || res.Meta["expected"] != true && !strings.Contains(res.text(), "tmux truncated a row") {
 			p.t.Errorf("%v: %s %v", c, res.text(), res.Meta)
 		}
 		return res, false

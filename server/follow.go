@@ -89,7 +89,7 @@ func respawned(l *tmux.Look, pid string, last []string) *fault {
 
 // closed is like died, for a pane that no longer exists. The cause is tmux's error.
 func (c *call) closed(pane tmux.PaneID, last []string, err error) *fault {
-	f := faultf(kindPaneGone, "pane_gone: pane %s died: it was closed while it was waited for", pane)
+	f := faultf(kindPaneGone, "pane_gone: pane %s was closed during the wait", pane)
 	if !errors.Is(err, tmux.ErrNotFound) {
 		f.msg = "pane_gone: pane " + string(pane) + " died with its tmux server on " + c.tmux.SocketPath()
 	}

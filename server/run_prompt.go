@@ -50,7 +50,7 @@ func (r *execution) awaitShell(ctx context.Context, enough func(waited time.Dura
 			if err := r.lookAgain(ctx); err != nil {
 				return false, err
 			}
-			return false, faultf(kindRefused, "the processes of pane %s are not to be seen from here: %v", r.pane.ID, err).
+			return false, faultf(kindRefused, "cannot see the processes of pane %s from here: %v", r.pane.ID, err).
 				suggest("send_keys types into it")
 		}
 		if r.shell.IsShell() && r.shell.Prompt {

@@ -105,7 +105,7 @@ func (s *Server) subscribe(ctx context.Context, who any, uri string, updated fun
 	case all.all[subscriber{who, uri}] != nil:
 		return nil
 	case len(all.all) >= maxSubscriptions:
-		return faultf(kindRefused, "there are %d subscriptions, and no more are taken", maxSubscriptions)
+		return faultf(kindRefused, "too many subscriptions (limit %d)", maxSubscriptions)
 	case all.all == nil:
 		all.all, all.followers = map[subscriber]*subscription{}, map[string]*follower{}
 	}

@@ -201,7 +201,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	if n := len(p.lines(`"notifications":{}`)); n != 1 {
 		t.Errorf("%d streams are one too many", n)
 	}
-	if r := p.request("resources/subscribe", map[string]string{"uri": "tmux://sessions"}); r.Error == nil || !strings.Contains(r.Error.Message, "there are 200 subscriptions") {
+	if r := p.request("resources/subscribe", map[string]string{"uri": "tmux://sessions"}); r.Error == nil || !strings.Contains(r.Error.Message, "too many subscriptions (limit 200)") {
 		t.Errorf("one more: %v", r.Error)
 	}
 	// One of the 200 again, by many at once.

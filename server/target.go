@@ -326,7 +326,7 @@ func only[R any](ctx context.Context, c *call, s selection, rows []R, err error)
 	case len(rows) > 0:
 		return &rows[0], nil
 	case s.zero():
-		return nil, faultf(kindNotFound, "the tmux server has no session").suggest("create_session makes one")
+		return nil, faultf(kindNotFound, "the tmux server has no sessions").suggest("create_session makes one")
 	}
 	return nil, c.missing(ctx, s)
 }
@@ -363,5 +363,5 @@ func paneNotFound(id string) *fault {
 
 func objectNotFound(what string) *fault {
 	return faultf(kindNotFound, "Object not found: %s", what).
-		suggest("Call list_sessions, list_windows or list_panes to see what there is")
+		suggest("Call list_sessions, list_windows or list_panes to see what exists")
 }

@@ -54,7 +54,7 @@ func TestSendPromptIsNeverSentTwice(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "stuck"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	res := p.fails("send_prompt", `{"pane_id":"%0","prompt":"only once"}`, "pasted, and Enter pressed", "do not send it again")
+	res := p.fails("send_prompt", `{"pane_id":"%0","prompt":"only once"}`, "pasted, and Enter pressed", "check with snapshot_pane")
 	if res.Meta["error_type"] != "unproven" {
 		t.Errorf("%v", res.Meta)
 	}

@@ -49,7 +49,7 @@ var loadBuffer = tool[loadBufferIn, bufferRef]{
 		}
 		if !logicalName.MatchString(logical) {
 			return ref, faultf(kindValidation, "Invalid logical buffer name: %.80q", logical).
-				suggest("a name has 1 to 64 letters, digits, and the signs . _ -")
+				suggest("a name has 1 to 64 letters, digits and . _ -")
 		}
 		if in.Content == "" {
 			return ref, argumentFault("content", "must not be empty: tmux has no empty buffers")
@@ -78,7 +78,7 @@ type ours struct {
 func (o ours) check(*call) error {
 	if !bufferName.MatchString(o.BufferName) {
 		return faultf(kindValidation, "Invalid buffer name: %.120q", o.BufferName).
-			suggest("load_buffer returns the names; other buffers are not for tools")
+			suggest("load_buffer returns the names; tools cannot use other buffers")
 	}
 	return nil
 }

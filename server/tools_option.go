@@ -133,7 +133,7 @@ func (p *place) located(ctx context.Context, c *call, err error) (*string, error
 	case id != "" && !other:
 		return &id, err
 	case p.asked.zero():
-		return nil, faultf(kindNotFound, "the tmux server has no session").suggest("create_session makes one")
+		return nil, faultf(kindNotFound, "the tmux server has no sessions").suggest("create_session makes one")
 	}
 	return nil, c.missing(ctx, p.asked)
 }

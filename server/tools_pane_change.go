@@ -209,7 +209,7 @@ func (in swapPaneIn) check(*call) error {
 	case !in.TargetPaneID.Valid():
 		return argumentFault("target_pane_id", "must be a pane's id, such as %%3")
 	case in.SourcePaneID == in.TargetPaneID:
-		return argumentFault("target_pane_id", "must be another pane than source_pane_id")
+		return argumentFault("target_pane_id", "must differ from source_pane_id")
 	}
 	return nil
 }
@@ -295,7 +295,7 @@ type setPaneTitleIn struct {
 
 func (in setPaneTitleIn) check(*call) error {
 	if strings.ContainsFunc(in.Title, unicode.IsControl) {
-		return argumentFault("title", "must not have control characters, with which tmux keeps the old one")
+		return argumentFault("title", "must not contain control characters: tmux would keep the old title")
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ type createSessionIn struct {
 // checkSessionName refuses names that targets cannot express or tmux before 3.7 changes.
 func checkSessionName(argument, name string) error {
 	if name == "" || strings.ContainsAny(name, ":.") {
-		return argumentFault(argument, "must not be empty, and have neither a colon nor a period in it")
+		return argumentFault(argument, "must not be empty or contain a colon or period")
 	}
 	return nil
 }

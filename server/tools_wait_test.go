@@ -128,7 +128,7 @@ func TestWaitEndsWithItsPane(t *testing.T) {
 			tmuxtest.Signal(t, srv, s.pane, syscall.SIGTERM)
 			tmuxtest.Reap(t, srv)
 		}, []string{"died", "last words"}},
-		{"killed", func(s *screen) { tmuxtest.Run(t, srv, "kill-pane", "-t", s.pane) }, []string{"died", "closed", "last words"}},
+		{"killed", func(s *screen) { tmuxtest.Run(t, srv, "kill-pane", "-t", s.pane) }, []string{"closed", "last words"}},
 		{"respawned", func(s *screen) { tmuxtest.Run(t, srv, "respawn-pane", "-k", "-t", s.pane, "exec cat") }, []string{"respawned", "last words"}},
 		{"the server ends", func(s *screen) { tmuxtest.Run(t, srv, "kill-server") }, []string{"died with its tmux server", srv.SocketPath(), "last words"}},
 	} {

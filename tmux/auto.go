@@ -58,7 +58,7 @@ func (t *autoTransport) run(ctx context.Context, req request) (reply, error) {
 	case err != nil:
 		return reply{code: -1}, err
 	case req.text && t.isHostile():
-		return reply{code: -1}, fmt.Errorf("%w: the server asked for a file that no command names, so the tmux program, which would open it, is not run with commands in text", errAsked)
+		return reply{code: -1}, fmt.Errorf("%w: the server asked for a file that no command names; commands in text are refused, because the tmux program would open it", errAsked)
 	case req.text || !native:
 		return t.exec.run(ctx, req)
 	}

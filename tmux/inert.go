@@ -39,7 +39,7 @@ const (
 // loops use a list; match regular expressions in the caller.
 func Inert(format string, v Version) (Format, error) {
 	if len(format) > maxInertBytes {
-		return "", argumentError("a format of more than %d bytes", maxInertBytes)
+		return "", argumentError("format longer than %d bytes", maxInertBytes)
 	}
 	p := inertParser{s: format, v: v}
 	part, err := p.sequence("")
@@ -160,7 +160,7 @@ func (p *inertParser) sequence(end string) (part inertPart, err error) {
 	return part, nil
 }
 
-var errInertOpen = argumentError("a #{ without its }")
+var errInertOpen = argumentError("unclosed #{")
 
 // value returns the format for a name with modifiers.
 func (p *inertParser) value(modifiers, name string) Format {
@@ -196,7 +196,7 @@ func (p *inertParser) known(name string) (string, error) {
 	if t := tokensByName()[name]; t != nil {
 		switch {
 		case t.Scope == BufferScope:
-			return "", argumentError("#{%s} is of a paste buffer, which formats may not read", name)
+			return "", argumentError("#{%s} belongs to a paste buffer, which formats may not read", name)
 		case t.In(p.v):
 			return name, nil
 		}
@@ -207,7 +207,7 @@ func (p *inertParser) known(name string) (string, error) {
 		}
 		return name, nil
 	}
-	return "", argumentError("%.40q is no token, option or @option of tmux %s, and its environment is not read", name, p.v)
+	return "", argumentError("%.40q is not a token, option or @option of tmux %s (environment variables are not read)", name, p.v)
 }
 
 var (
@@ -220,7 +220,7 @@ var (
 // braces parses what follows #{, including the closing brace.
 func (p *inertParser) braces() (Format, error) {
 	if p.depth++; p.depth > maxInertDepth {
-		return "", argumentError("formats more than %d deep", maxInertDepth)
+		return "", argumentError("formats nested more than %d deep", maxInertDepth)
 	}
 	defer func() { p.depth-- }()
 	rest := p.s[p.i:]

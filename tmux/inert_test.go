@@ -94,7 +94,7 @@ func TestInertFormatsAreTheSameOnAllVersions(t *testing.T) {
 func TestInertRefuses(t *testing.T) {
 	t.Parallel()
 	deep := "deep: " + strings.Repeat("#{?x,", 30) + strings.Repeat(",}", 30)
-	for _, line := range append(inertLines(t, "refused"), deep, "more than: "+strings.Repeat("x", 3000)) {
+	for _, line := range append(inertLines(t, "refused"), deep, "longer than: "+strings.Repeat("x", 3000)) {
 		why, format, _ := strings.Cut(line, ": ")
 		f, err := tmux.Inert(format, tmux.Version{Major: 3, Minor: 8})
 		if !errors.Is(err, tmux.ErrArgument) || !strings.Contains(err.Error(), why) {

@@ -74,7 +74,7 @@ func TestRowsThatCannotBe(t *testing.T) {
 		want string
 	}{
 		"misspelt":  {func() error { _, err := tmux.List[misspelt](ctx, srv, tmux.ListPanes{}); return err }, "misspelt.ID: tmux has no token pane_idd; did you mean pane_id, pane_pid or pane_dead?"},
-		"stranger":  {func() error { _, err := tmux.List[stranger](ctx, srv, tmux.ListPanes{}); return err }, "needs since= in its tag"},
+		"stranger":  {func() error { _, err := tmux.List[stranger](ctx, srv, tmux.ListPanes{}); return err }, "add since= to the tag"},
 		"untagged":  {func() error { _, err := tmux.List[untagged](ctx, srv, tmux.ListPanes{}); return err }, "untagged has no field with a tag"},
 		"no struct": {func() error { _, err := tmux.List[string](ctx, srv, tmux.ListPanes{}); return err }, "not a struct"},
 	} {

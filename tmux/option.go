@@ -372,7 +372,7 @@ func optionBase(name string) (string, error) {
 	if indexed {
 		word, ok := strings.CutSuffix(index, "]")
 		if !ok || word == "" || !isName(word) {
-			return "", argumentError("%q: the index is not a word in brackets", name)
+			return "", argumentError("%q: the index must be a word in brackets", name)
 		}
 	}
 	user, isUser := strings.CutPrefix(base, "@")

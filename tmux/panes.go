@@ -286,7 +286,7 @@ func (r PaneRef) SetTitle(ctx context.Context, title string) error {
 	got, err := after[titled](ctx, r.srv, SelectPane{Target: r, Title: &title}, r.self())
 	// tmux silently drops a title that it does not accept.
 	if err == nil && got.Title != title && unescape(got.Title, false) != title {
-		err = argumentError("tmux does not take the title %q", title)
+		err = argumentError("tmux does not accept the title %q", title)
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func (PipePane) CommandName() string { return "pipe-pane" }
 // open.
 func (r PaneRef) Pipe(ctx context.Context, command string) error {
 	if command == "" {
-		return argumentError("an empty command to pipe %s to", r.ID)
+		return argumentError("pipe %s: empty command", r.ID)
 	}
 	return r.srv.run(ctx, PipePane{Target: r, Command: shellCommand(command)})
 }

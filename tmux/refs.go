@@ -172,7 +172,7 @@ func commandOn(ctx context.Context, srv *Server, target Target, field, name stri
 		flag = f.flag
 	}
 	if dup := plan.find(flag, args); dup != "" {
-		return nil, argumentError("%s: %q gives a second target beside %s", name, dup, target.TargetSpec())
+		return nil, argumentError("%s: %q is a second target in addition to %s", name, dup, target.TargetSpec())
 	}
 	return srv.output(ctx, Raw{Name: name, Args: append([]string{"-" + flag, target.TargetSpec()}, args...)})
 }

@@ -155,7 +155,7 @@ func rowPlanOf(t reflect.Type) (rowPlan, error) {
 			return nil, argumentError("tag of %s.%s: %q is not a token", t, sf.Name, token)
 		}
 		if !knownToken(token) && f.since == (Version{}) && f.until == (Version{}) {
-			hint := cmp.Or(nearest.Meant(token, tokenNames()), "; one that is newer than this package needs since= in its tag")
+			hint := cmp.Or(nearest.Meant(token, tokenNames()), "; for a token newer than this package, add since= to the tag")
 			return nil, argumentError("tag of %s.%s: tmux has no token %s%s", t, sf.Name, token, hint)
 		}
 		if !sf.IsExported() || !decodable(sf.Type) {
@@ -215,7 +215,7 @@ func decodeRows[R any](srv *Server, v Version, fields []rowField, out string) ([
 	return rows, nil
 }
 
-var errCutRow = errors.New("tmux cut a row short, as 3.7 and later do with what takes 100 ms to expand")
+var errCutRow = errors.New("tmux truncated a row, as 3.7 and later do if expanding it takes 100 ms")
 
 // cutRowError has the id of the object that the row is about, if it was printed.
 type cutRowError struct {

@@ -23,7 +23,7 @@ import (
 )
 
 // Config says which tmux server to talk to, and how. The zero Config means the user's
-// default server and the tmux program on PATH.
+// default server, also in a pane of another one, and the tmux program on PATH.
 type Config struct {
 	// Binary is the tmux program, a path or a name on PATH; "tmux" by default.
 	Binary string
@@ -296,11 +296,11 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		case !answers:
 			e.Err = ErrServerGone
 		case rep.open:
-			e.Err = errors.New("the end of what tmux printed did not come in time")
+			e.Err = errors.New("tmux's output did not end in time")
 		case once:
 			return outputs, nil
 		default:
-			e.Err = errors.New("tmux ended the list of commands here")
+			e.Err = errors.New("tmux stopped running the commands here")
 		}
 	} else if err == nil {
 		e.Stderr = strings.TrimPrefix(e.Stderr, "-:1: ")

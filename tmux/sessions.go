@@ -44,8 +44,8 @@ type NewSession struct {
 }
 
 // AttachSession attaches the tmux client that runs it to a session. That needs a terminal,
-// which the clients of this package do not have: use it in a key binding or a command line
-// of your own.
+// which the clients of this package do not have: it is for key bindings. To attach the
+// terminal of a program, run Binary() with -S SocketPath() attach-session -t ID.
 type AttachSession struct {
 	Target Target `flag:"t"`
 	// Dir becomes the session's working directory for new windows.

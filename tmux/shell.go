@@ -94,7 +94,7 @@ func (c WaitFor) check(func() (Version, error)) error {
 
 func (c RunShell) check(func() (Version, error)) error {
 	if c.Template != "" && (!c.Commands || c.Command != "" || c.Delay != 0) {
-		return argumentError("a template beside a command or a delay, or not of tmux commands")
+		return argumentError("Template needs Commands, and excludes Command and Delay")
 	}
 	return nil
 }

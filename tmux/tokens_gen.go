@@ -314,7 +314,8 @@ type Pane struct {
 	// The signal that ended the program of a dead pane: its number or its name
 	// without SIG, as the system names it. Since tmux 3.3.
 	DeadSignal *string `json:"pane_dead_signal" tmux:"pane_dead_signal,since=3.3"`
-	// Exit status of the program of a dead pane, unless a signal ended it.
+	// Exit status of the program of a dead pane, unless a signal ended it. tmux
+	// may know it a moment later than that the pane is dead.
 	DeadStatus *int `json:"pane_dead_status" tmux:"pane_dead_status"`
 	// When the program of a dead pane ended. Since tmux 3.3.
 	DeadTime *time.Time `json:"pane_dead_time" tmux:"pane_dead_time,since=3.3"`

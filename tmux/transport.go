@@ -141,7 +141,7 @@ func newRequest(cmds []encoded, stdin []byte) (request, error) {
 		return req, nil
 	}
 	if stdin != nil {
-		return request{}, argumentError("%d bytes of arguments beside standard input; tmux takes %d", size, maxListBytes)
+		return request{}, argumentError("%d bytes of arguments together with standard input; tmux accepts %d", size, maxListBytes)
 	}
 	return req.onStdin(), nil
 }

@@ -81,7 +81,7 @@ func (s socket) checkDirectory() error {
 	case uid != os.Getuid() || !info.IsDir():
 		return untrusted("tmux keeps its sockets in a directory of yours, and %s: remove it, or set TMUX_TMPDIR to a directory of your own", found(dir, info))
 	case info.Mode().Perm()&0o007 != 0:
-		return untrusted("other users can reach the directory of tmux's sockets: %s: end the servers that you do not know, and run chmod 700 %s", found(dir, info), dir)
+		return untrusted("other users can reach the directory of tmux's sockets: %s: kill the servers that you do not recognize, and run chmod 700 %s", found(dir, info), dir)
 	}
 	return nil
 }

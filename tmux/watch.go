@@ -214,7 +214,7 @@ func (w *Watcher) due(p *watched) time.Time {
 }
 
 // Next waits until one of the panes is worth another look, and returns all that are; none
-// if the deadline has passed.
+// if the deadline has passed, as the zero time always has.
 func (w *Watcher) Next(ctx context.Context, deadline time.Time) ([]PaneID, error) {
 	for {
 		w.ask()

@@ -190,12 +190,12 @@ func (c NewWindow) check(func() (Version, error)) error {
 		return nil
 	}
 	if c.Name == "" {
-		return argumentError("an existing window to select, without its name")
+		return argumentError("SelectExisting needs Name")
 	}
 	if string(Literal(c.Name)) == c.Name {
 		return nil
 	}
-	return argumentError("tmux cannot look for an existing window named %q: it has #, a comma or } in it", c.Name)
+	return argumentError("tmux cannot find a window named %q: the name contains #, a comma or }", c.Name)
 }
 
 // Windows returns all windows of the server, with a row for each session a window is linked

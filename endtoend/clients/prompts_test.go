@@ -222,7 +222,7 @@ func (s *promptStage) ends() {
 	if said, ok := s.mcp.call("send_prompt", map[string]any{"pane_id": "%0", "prompt": "hello"}, nil); ok || !strings.Contains(said, "nothing was typed") {
 		s.Errorf("after its end: %s", said)
 	}
-	if said, ok := s.mcp.call("send_prompt", map[string]any{"pane_id": "%1", "prompt": "hello"}, nil); ok || !strings.Contains(said, "no agent runs there") {
+	if said, ok := s.mcp.call("send_prompt", map[string]any{"pane_id": "%1", "prompt": "hello"}, nil); ok || !strings.Contains(said, "not an agent") {
 		s.Errorf("into a shell: %s", said)
 	}
 }
