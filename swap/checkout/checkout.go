@@ -157,31 +157,23 @@ func unwrapPath(err error) error {
 // choose picks one of several programs: the named one, otherwise the only one whose name
 // ends in -mcp, otherwise the only one.
 func choose(names []string, entry, what, several string) (string, error) {
-	if entry != "" {
-		if slices.Contains(names, entry) {
-			return entry, nil
-		}
-		return "", fmt.Errorf("has no %s named %q; it has: %s", what, entry, list(names))
-	}
+	all := strings.Join(names, ", ")
 	servers := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasSuffix(n, "-mcp") })
 	switch {
+	case len(names) == 0:
+		return "", fmt.Errorf("%w: it has no %s", ErrNoServer, what)
+	case slices.Contains(names, entry):
+		return entry, nil
+	case entry != "":
+		return "", fmt.Errorf("has no %s named %q; it has: %s", what, entry, all)
 	case len(servers) == 1:
 		return servers[0], nil
 	case len(servers) > 1:
-		names = servers
+		all = strings.Join(servers, ", ")
 	case len(names) == 1:
 		return names[0], nil
-	case len(names) == 0:
-		return "", fmt.Errorf("%w: it has no %s", ErrNoServer, what)
 	}
-	return "", hint.Errorf(hint.Entry, "has several %s: %s", several, list(names))
-}
-
-func list(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
+	return "", hint.Errorf(hint.Entry, "has several %s: %s", several, all)
 }
 
 // Command returns the program and arguments that start the server in a mode. ref is the

@@ -161,12 +161,10 @@ var uvCheckout = checkoutKind{
 		if doc.Project.Name == "" {
 			return fmt.Errorf("%w: it has no project.name", ErrNoServer)
 		}
-		c.name, c.Server, c.Entry = doc.Project.Name, doc.Project.Name, entry
-		if entry != "" {
-			return nil
-		}
+		c.name, c.Server = doc.Project.Name, doc.Project.Name
 		var err error
-		c.Entry, err = chooseScript(scripts(text), c.name)
+		names := scripts(text)
+		c.Entry, err = choose(names, cmp.Or(entry, script(names, c.name)), "project.scripts entry", "project.scripts entries")
 		return err
 	},
 	dev: func(c *Checkout) []string {
@@ -200,20 +198,20 @@ func decodeTOML(text []byte, v any) error {
 	return err
 }
 
-// chooseScript picks the server from project.scripts: the only one whose name ends in -mcp;
-// of several, the one named like the project; if there is none, the first, as a project
-// often lists its program and its aliases.
-func chooseScript(names []string, project string) (string, error) {
+// script picks the server from project.scripts: the only one whose name ends in -mcp; of
+// several, the one named like the project; if there is none, the first, as a project often
+// lists its program and its aliases. It returns "" if there are no scripts.
+func script(names []string, project string) string {
 	servers := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasSuffix(n, "-mcp") })
 	switch {
-	case len(names) == 0:
-		return "", hint.Errorf(hint.Entry, "%w: it has no [project.scripts]", ErrNoServer)
-	case len(servers) == 0:
-		return names[0], nil
-	case len(servers) == 1 || !slices.Contains(servers, project):
-		return servers[0], nil
+	case slices.Contains(servers, project):
+		return project
+	case len(servers) > 0:
+		return servers[0]
+	case len(names) > 0:
+		return names[0]
 	}
-	return project, nil
+	return ""
 }
 
 // scripts returns the keys of project.scripts in file order, which a decoded map no longer
