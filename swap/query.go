@@ -12,7 +12,6 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/hint"
 )
 
 // Ask runs the program of a client, given by name or alias, in a directory, and returns
@@ -21,7 +20,7 @@ import (
 func Ask(ctx context.Context, client, server, dir, home string) (ask.Answer, error) {
 	c := clients.Lookup(client)
 	if c == nil {
-		return ask.Answer{}, hint.Usagef("", "unknown client %q; the clients are: %s", client, strings.Join(clients.Names(), ", "))
+		return ask.Answer{}, unknown(client)
 	}
 	return query(ctx, c, server, dir, home, nil)
 }

@@ -45,6 +45,7 @@ import (
 	"time"
 
 	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/internal/nearest"
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
@@ -120,7 +121,7 @@ func (s *Swapper) clients(names []string) ([]*clients.Client, error) {
 	for _, name := range names {
 		c := clients.Lookup(name)
 		if c == nil {
-			return nil, hint.Usagef("", "unknown client %q; the clients are: %s", name, strings.Join(clients.Names(), ", "))
+			return nil, unknown(name)
 		}
 		want[c] = true
 	}
@@ -131,6 +132,14 @@ func (s *Swapper) clients(names []string) ([]*clients.Client, error) {
 		}
 	}
 	return out, nil
+}
+
+// unknown returns the error for a client that is not in the table.
+func unknown(name string) error {
+	if near := nearest.Names(name, clients.Names()); name != "" && len(near) > 0 {
+		return hint.Usagef("", "unknown client %q; did you mean %s?", name, strings.Join(near, " or "))
+	}
+	return hint.Usagef("", "unknown client %q; the clients are: %s", name, strings.Join(clients.Names(), ", "))
 }
 
 // present reports whether the config exists and, unless the client is an editor, its
