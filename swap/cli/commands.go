@@ -24,7 +24,7 @@ import (
 // Flags that several commands share are spelled and completed in one place.
 
 func repoFlag(c *cobra.Command, p *string) {
-	c.Flags().StringVar(p, "repo", ".", "the checkout, a `directory`")
+	c.Flags().StringVar(p, "repo", ".", "the `DIR` of the checkout")
 	_ = c.MarkFlagDirname("repo")
 }
 
@@ -44,12 +44,12 @@ func serverFlag(c *cobra.Command, p *string, what string, all bool) {
 }
 
 func cliFlag(c *cobra.Command, p *[]string, without string) {
-	c.Flags().Var((*names)(p), "cli", "a `client`, or several with commas; repeatable (without it: "+without+")")
+	c.Flags().Var((*names)(p), "cli", "a `CLIENT`, or several with commas; repeatable (default: "+without+")")
 	fixed(c, "cli", clients.Names()...)
 }
 
 func scopeFlag(c *cobra.Command, p *clients.Scope, without string) {
-	c.Flags().StringVar((*string)(p), "scope", "", "`user|project`: what is for all projects, or for this one (without it: "+without+")")
+	c.Flags().StringVar((*string)(p), "scope", "", "`SCOPE` of the entry: user, for all projects, or project, for this one (default: "+without+")")
 	fixed(c, "scope", string(clients.ScopeUser), string(clients.ScopeProject))
 }
 
@@ -96,7 +96,7 @@ func fixed(c *cobra.Command, flag string, values ...string) {
 type name string
 
 func (n *name) String() string { return string(*n) }
-func (n *name) Type() string   { return "name" }
+func (n *name) Type() string   { return "NAME" }
 func (n *name) Set(s string) error {
 	if s == "" {
 		return &hint.UsageError{Msg: "it must not be empty"}
@@ -110,7 +110,7 @@ func (n *name) Set(s string) error {
 type names []string
 
 func (n *names) String() string { return strings.Join(*n, ",") }
-func (n *names) Type() string   { return "client" }
+func (n *names) Type() string   { return "CLIENT" }
 func (n *names) Set(s string) error {
 	for one := range strings.SplitSeq(s, ",") {
 		*n = append(*n, strings.ToLower(strings.TrimSpace(one)))
@@ -122,7 +122,7 @@ func (n *names) Set(s string) error {
 type positive int
 
 func (p *positive) String() string { return strconv.Itoa(int(*p)) }
-func (p *positive) Type() string   { return "number" }
+func (p *positive) Type() string   { return "NUMBER" }
 func (p *positive) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
@@ -136,7 +136,7 @@ func (p *positive) Set(s string) error {
 type wait time.Duration
 
 func (w *wait) String() string { return time.Duration(*w).String() }
-func (w *wait) Type() string   { return "duration" }
+func (w *wait) Type() string   { return "DURATION" }
 func (w *wait) Set(s string) error {
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
@@ -298,27 +298,27 @@ removes it.`,
 	c.Flags().Var((*name)(&o.Entry), "entry", "the program of the checkout that is the server (default: from the checkout)")
 	fixed(c, "entry")
 	c.Flags().StringArrayVar(&env, "env", nil,
-		"`NAME[=VALUE]` for the server's environment; without a value, that of this environment; repeatable")
+		"a variable `NAME[=VALUE]` for the server's environment; without a value, that of this environment; repeatable")
 	fixed(c, "env")
-	c.Flags().StringArrayVar(&files, "env-file", nil, "a `file` of such variables, one a line; --env wins; repeatable")
+	c.Flags().StringArrayVar(&files, "env-file", nil, "a `FILE` of such variables, one a line; --env wins; repeatable")
 	c.Flags().BoolVar(&o.KeepEnv, "keep-env", false, "copy the variables of the user scope's entry that the project's entry would hide")
 	cliFlag(c, &o.Clients, "all that are present")
 	scopeFlag(c, &o.Scope, "project for claude, user for the others")
 	o.Mode = checkout.ModeDev
-	c.Flags().StringVar((*string)(&o.Mode), "mode", string(checkout.ModeDev), "which `build` they run: dev, the working tree; build, compiled once; installed, as on PATH; released, a published version")
+	c.Flags().StringVar((*string)(&o.Mode), "mode", string(checkout.ModeDev), "the `MODE` of what they run: dev, the working tree; build, compiled once; installed, as on PATH; released, a published version")
 	fixed(c, "mode", string(checkout.ModeDev), string(checkout.ModeBuild), string(checkout.ModeInstalled), string(checkout.ModeReleased))
-	c.Flags().Var((*name)(&o.Ref), "ref", "the version for --mode released (default: the newest)")
+	c.Flags().Var((*name)(&o.Ref), "ref", "the `VERSION` for --mode released (default: the newest)")
 	fixed(c, "ref")
 	c.Flags().Var((*positive)(&o.PR), "pr", "run the head of a pull request of origin instead (pyproject.toml only)")
 	fixed(c, "pr")
-	c.Flags().Var((*name)(&o.URL), "url", "the `address` of a server that runs already, for clients to connect to (streamable HTTP)")
+	c.Flags().Var((*name)(&o.URL), "url", "the `URL` of a server that runs already, for clients to connect to (streamable HTTP)")
 	fixed(c, "url")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "print the changes as a diff, and write nothing")
 	showSecretsFlag(c, &o.ShowSecrets)
 	c.Flags().BoolVar(&o.Force, "force", false, "also edit a read-only config")
 	c.Flags().BoolVar(&o.NoPreflight, "no-preflight", false, "do not start the server first")
-	c.Flags().Var((*wait)(&o.Timeout), "timeout",
-		"how long the server may take to answer, such as 5m (without it: "+ask.ServerLimit.String()+")")
+	c.Flags().Var((*wait)(&o.Timeout), "timeout", "how long the server may take to answer, such as 5m")
+	c.Flags().Lookup("timeout").DefValue = ask.ServerLimit.String()
 	fixed(c, "timeout")
 	c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 { // of a command given as arguments
@@ -386,9 +386,9 @@ a client has brought back by saving its config from memory.`,
 func selectionFlags(c *cobra.Command, o *swap.Selection) {
 	cliFlag(c, &o.Clients, "all that were swapped")
 	scopeFlag(c, &o.Scope, "both")
-	serverFlag(c, &o.Server, c.Name()+" this server only (without it: all)", false)
+	serverFlag(c, &o.Server, c.Name()+" this server only (default: all)", false)
 	c.Flags().Var((*name)(&o.Repo), "repo",
-		c.Name()+" the swaps to this checkout only, or made in this `directory` (without it: all)")
+		c.Name()+" the swaps to this checkout only, or made in this `DIR` (default: all)")
 	_ = c.MarkFlagDirname("repo")
 }
 
