@@ -63,6 +63,9 @@ func (t Tag) String() string {
 		if t.Missing {
 			return "given to use-local, but " + t.Path + " does not exist"
 		}
+		if t.ThisRepo {
+			return "local (this repo), as given to use-local"
+		}
 		return "given to use-local"
 	}
 	return t.Kind

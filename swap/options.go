@@ -46,7 +46,7 @@ type use struct {
 	repo    string
 	server  string
 	unnamed bool // the caller did not name the server
-	// published is the package that the checkout publishes, if unnamed.
+	// published is the package that the checkout publishes.
 	published string
 	argv      []string
 	given     bool   // argv was given by the user
@@ -106,8 +106,9 @@ func (s *Swapper) checkout(u *use, o UseOptions) error {
 		return err
 	}
 	if u.server == "" {
-		u.server, u.unnamed, u.published = co.Server, true, publishes(co)
+		u.server, u.unnamed = co.Server, true
 	}
+	u.published = publishes(co)
 	u.repo = co.Dir
 	if o.PR == 0 && cmp.Or(o.Mode, checkout.ModeDev) == checkout.ModeDev {
 		u.unbuilt = co.Unbuilt
@@ -178,6 +179,9 @@ func (s *Swapper) checkOptions(o UseOptions) error {
 	case o.PR != 0:
 		return checkouts(hint.OptionPR)
 	case o.Server == "":
+		if co, err := checkout.Read(o.Repo, ""); err == nil {
+			return &hint.Error{Err: hint.Usagef(hint.OptionServer, "is required with a command or URL"), Hint: hint.Server, Arg: co.Server}
+		}
 		return hint.Usagef(hint.OptionServer, "is required with a command or URL: no checkout names the server")
 	}
 	if o.Timeout != 0 && o.NoPreflight {

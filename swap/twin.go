@@ -3,6 +3,7 @@ package swap
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"tmuxmcp/swap/checkout"
@@ -74,7 +75,11 @@ func (s *Swapper) twin(doc *document, u *use) (name, runs string) {
 				if err != nil || !e.Found || name == u.server {
 					continue
 				}
-				if runs := s.classify(dialect.ReadArgv(e.Value), dialect.Flat(e.Value), u.repo).runs(u.published); runs != "" {
+				if u.given || u.url != "" {
+					if slices.Equal(dialect.Runs(e.Value), u.runs()) {
+						return name, "the same server"
+					}
+				} else if runs := s.classify(dialect.ReadArgv(e.Value), dialect.Flat(e.Value), u.repo).runs(u.published); runs != "" {
 					return name, runs
 				}
 			}

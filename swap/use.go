@@ -71,6 +71,7 @@ type source struct {
 	doc    *document
 	user   *document      // the user's config, even if doc is a project file; nil: none
 	under  map[string]any // what weaker layers add to the entry
+	twin   error          // set if the config has an entry of the same server already
 	ours   error          // why it must not be written, other than being read-only
 	err    error          // why it cannot be read
 }
@@ -129,8 +130,8 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 		if c.err == nil {
 			c.ours = s.ours(c.doc)
 			c.under = s.under(c.doc, c.scope, u.repo, u.server)
-			if u.unnamed {
-				c.err = s.noTwin(c, u)
+			if c.twin = s.noTwin(c, u); u.unnamed {
+				c.err = c.twin
 			}
 		}
 		g.configs = append(g.configs, c)
@@ -226,6 +227,9 @@ func plan(g *gathered) []*change {
 		}
 		if err == nil && c.edit.Changed() {
 			err = from.ours
+		}
+		if err == nil && from.twin != nil {
+			c.result.Cautions = append(c.result.Cautions, from.twin)
 		}
 		if err != nil {
 			c.fail(err)

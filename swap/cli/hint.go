@@ -74,7 +74,8 @@ func advice(h hint.Hint, arg string) string {
 // what a program has printed on further lines.
 func explain(err error) string {
 	text := err.Error()
-	if usage, ok := err.(*hint.UsageError); ok && usage.Option != "" {
+	var usage *hint.UsageError
+	if errors.As(err, &usage) && usage.Error() == text && usage.Option != "" {
 		text = flags[usage.Option] + " " + usage.Msg
 	}
 	var h *hint.Error
