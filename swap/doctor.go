@@ -212,10 +212,13 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 		add(FoundHalf, "%s: a run was interrupted, or the entry was put back by hand; mcp-swap revert finishes it", what)
 	case v.mergeable() && len(v.merge().conflicts) == 0:
 		f.Hint = hint.ForceEdited
-		add(FoundEdited, "%s: fields that the swap has not changed were edited since; mcp-swap revert leaves the entry, or with force undoes the swap and keeps the edit", what)
+		add(FoundEdited, "%s: %s since, which the swap has not changed; mcp-swap revert leaves the entry, or with force undoes the swap and keeps the edit", what, v.edits())
+	case v.landed == nil && v.now == nil:
+		f.Hint = hint.ForceEdited
+		add(FoundEdited, "%s: the entry was removed since the swap, so mcp-swap revert leaves it", what)
 	case v.landed == nil:
 		f.Hint = hint.ForceEdited
-		add(FoundEdited, "%s: the entry was edited since the swap, so mcp-swap revert leaves it", what)
+		add(FoundEdited, "%s: the entry was edited since the swap (%s), so mcp-swap revert leaves it", what, v.edits())
 	case v.landed != newest:
 		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
 	default:

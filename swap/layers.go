@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"reflect"
 	"slices"
 
 	"tmuxmcp/swap/checkout"
@@ -175,7 +174,7 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 func differing(a, b map[string]any) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(clients.Merge(a, b))) {
-		if !reflect.DeepEqual(a[name], b[name]) {
+		if !format.Equal(a[name], b[name]) {
 			out = append(out, name)
 		}
 	}

@@ -135,17 +135,38 @@ func (v verdict) conflict(d *document, fields []string) error {
 	if v.now == nil {
 		return fmt.Errorf("%s: %w", d.config, errEdited)
 	}
-	line := func(entry map[string]any) string {
-		return ask.CommandLine(ask.ShowArgs(d.client.Dialect.ReadArgv(entry)))
+	text := v.edits()
+	switch {
+	case v.rec.Old == nil:
+		text = "there was none before the swap, so reverting removes it; " + text
+	case len(fields) == 0:
+		return fmt.Errorf("%s: %w (%s, which the swap has not changed, and would stay)", d.config, errEdited, text)
+	default:
+		text += "; the swap and the edit both changed " + strings.Join(fields, ", ")
 	}
-	newest := v.rec.Writes[len(v.rec.Writes)-1]
-	if v.rec.Old == nil {
-		return fmt.Errorf("%s: %w (there was none before the swap, so reverting removes it; swapped to: %s; now: %s)",
-			d.config, errEdited, line(newest.Value), line(v.now))
+	last := ""
+	for i, entry := range []map[string]any{v.rec.Old, v.rec.Writes[len(v.rec.Writes)-1].Value, v.now} {
+		line := ask.CommandLine(ask.ShowArgs(d.client.Dialect.Runs(entry)))
+		if line != last {
+			text += fmt.Sprintf("; %s: %s", []string{"before", "swapped to", "now"}[i], line)
+		}
+		last = line
 	}
-	if len(fields) == 0 {
-		return fmt.Errorf("%s: %w (the edit is of fields that the swap has not changed, and would stay)", d.config, errEdited)
+	return fmt.Errorf("%s: %w (%s)", d.config, errEdited, text)
+}
+
+// edits names the fields of an entry that were edited since the newest write.
+func (v verdict) edits() string {
+	wrote := v.rec.Writes[len(v.rec.Writes)-1].Value
+	out := differing(wrote, v.now)
+	for i, name := range out {
+		what := "changed"
+		if _, ok := wrote[name]; !ok {
+			what = "added"
+		} else if _, ok := v.now[name]; !ok {
+			what = "removed"
+		}
+		out[i] = name + " was " + what
 	}
-	return fmt.Errorf("%s: %w (the swap and the edit both changed %s; before: %s; swapped to: %s; now: %s)",
-		d.config, errEdited, strings.Join(fields, ", "), line(v.rec.Old), line(newest.Value), line(v.now))
+	return strings.Join(out, ", ")
 }
