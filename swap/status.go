@@ -240,9 +240,9 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		file := c.InFiles(scope) && at >= 0
 		switch {
 		case trusted == distrusted && c.Trust.Needs != "":
-			cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s %s", c.Name, c.Trust.Needs))
+			cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s %s"+untilTrusted, c.Name, c.Trust.Needs))
 		case trusted == distrusted && file && places[at].layer.Trusted:
-			cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s does not read %s there", c.Name, doc.config))
+			cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s does not read %s"+untilTrusted, c.Name, doc.config))
 		case file:
 			cs.when = places[at].layer.When
 		}
@@ -282,6 +282,8 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 	cs.Shadows = append(cs.Shadows, cs.won...)
 	return nil
 }
+
+const untilTrusted = " until you start it there once, and trust the folder"
 
 type trustAnswer int
 

@@ -52,7 +52,7 @@ func geminiTrust(dir location, open bool, env string) *trust {
 	return &trust{
 		File: &dir, Yes: []string{"TRUST_FOLDER", "TRUST_PARENT"},
 		Gate: []string{"security", "folderTrust", "enabled"}, Open: open, Env: env,
-		Needs: "starts no MCP server in an untrusted folder",
+		Needs: "starts no MCP server",
 	}
 }
 
