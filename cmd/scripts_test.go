@@ -44,6 +44,7 @@ var commands = map[string]func(){
 	"tmux-mcp": program(servercli.Main),
 
 	"good-mcp": goodServer,
+	"uv":       goodServer, // on PATH of scripts, on any machine
 	"bad-mcp": func() {
 		for i := range 30 {
 			fmt.Fprintf(os.Stderr, "bad-mcp: reason %d\n", i)

@@ -231,9 +231,9 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 			})
 			add(FoundNoCheckout, "%s: it runs %s, which does not exist; mcp-swap revert undoes it", what, tag.Path)
 		case why != "" && filepath.IsAbs(argv[0]):
-			add(FoundNoProgram, "%s: it runs %s, which %s; mcp-swap revert undoes it", what, argv[0], why)
+			add(FoundNoProgram, "%s: %s; mcp-swap revert undoes it", what, why)
 		case why != "":
-			add(FoundNoProgram, "%s: it runs %s, which %s; install it", what, argv[0], why)
+			add(FoundNoProgram, "%s: %s", what, why)
 			fallthrough
 		default:
 			add(FoundSwapped, "%s; mcp-swap revert undoes it", what)
@@ -241,19 +241,20 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 	}
 }
 
-// cannotRun returns why the program of a command cannot be run here; "" if it can.
+// cannotRun returns why the program of a command cannot be run here; "" if it can, or if it
+// is not known where a client looks for it.
 func cannotRun(argv []string) string {
 	if len(argv) == 0 {
 		return ""
 	}
 	_, err := exec.LookPath(argv[0])
 	switch {
-	case err == nil:
-		return ""
-	case filepath.IsAbs(argv[0]):
-		return "is gone or cannot be run"
+	case err != nil && filepath.IsAbs(argv[0]):
+		return argv[0] + " is gone or cannot be run"
+	case err != nil && !strings.ContainsAny(argv[0], `/\`):
+		return argv[0] + " is not on PATH here: install it"
 	}
-	return "is not on PATH here"
+	return ""
 }
 
 // examineFiles looks for backups and temporary files beside the configs.

@@ -42,6 +42,11 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// possible leaves out that the programs of a case, which are made up, are not here.
+func possible(shadows []string) []string {
+	return slices.DeleteFunc(shadows, func(text string) bool { return strings.HasSuffix(text, "is not on PATH here: install it") })
+}
+
 func (c layerCase) test(t *testing.T) {
 	root := tempDir(t, nil)
 	home, repo := filepath.Join(root, "HOME"), filepath.Join(root, "REPO")
@@ -77,6 +82,7 @@ func (c layerCase) test(t *testing.T) {
 		if err != nil || len(st.Clients) != 1 || st.Clients[0].Error != "" {
 			t.Fatalf("status: %+v, %v", st, err)
 		}
+		st.Clients[0].Shadows = possible(st.Clients[0].Shadows)
 		return st.Clients[0]
 	}
 	cs := state()
@@ -96,7 +102,7 @@ func (c layerCase) test(t *testing.T) {
 		t.Errorf("use-local made it run %q, want %q", cs.Command, r[0].Command)
 	}
 	// use-local reports what it does not undo, as status does.
-	if diff := cmp.Diff(cs.Shadows, r[0].Shadows); diff != "" {
+	if diff := cmp.Diff(cs.Shadows, possible(r[0].Shadows), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("use-local does not say what status does (-status +use-local):\n%s", diff)
 	}
 	changed := withoutState(snapshot(t, root))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,9 +27,8 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limi
 		_, err := ask.URL(ctx, u.url, false, cmp.Or(limit, ask.ServerLimit))
 		return failed(err)
 	}
-	if _, err := exec.LookPath(u.argv[0]); err != nil {
-		s.Warn(fmt.Sprintf("preflight skipped: %s is not on PATH here, so the server was not started; install it, or no client with this PATH can start the server", u.argv[0]))
-		return nil
+	if cannotRun(u.argv) != "" {
+		return nil // which the results say: the configs may be for another PATH
 	}
 	tried := map[string]bool{}
 	for _, c := range changes {

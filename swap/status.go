@@ -230,6 +230,9 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		tag.URL, tag.Package = ask.ShowURL(tag.URL), ask.ShowURL(tag.Package)
 		cs.Tag = &tag
 		cs.Shadows = s.switchedOff(c, settings, cs.value, project, server)
+		if why := cannotRun(cs.argv); why != "" && !tag.Missing {
+			cs.Shadows = append(cs.Shadows, why)
+		}
 		for _, l := range c.Layers {
 			if files := c.Files(l, s.Sys, "", ""); l.Alone && len(files) > 0 {
 				cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then reads no other file", files[0], c.Name))

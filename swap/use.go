@@ -684,6 +684,15 @@ func (u *use) dryRun(changes []*change, show bool) []Result {
 		}
 		c.result.Outcome = c.action()
 		c.hidden(u)
+		runs := u.argv
+		if u.compile != nil {
+			runs = u.compile
+		}
+		if why := cannotRun(runs); why != "" {
+			c.result.Shadows = []string{why}
+		} else if u.unbuilt != nil {
+			c.result.Shadows = []string{u.unbuilt.Error()}
+		}
 		f := differ{kind: c.client.Kind, created: c.doc.creating()}
 		if !show {
 			f.visible = c.client.Plain(u.runs(), c.old.Value)

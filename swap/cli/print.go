@@ -319,12 +319,22 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 	if wrote && after != "" {
 		a.out.linef("%s", a.out.paint(dim, after, 0))
 	}
+	said := map[string]bool{}
 	for _, r := range results {
 		for _, caution := range r.Cautions {
 			a.note(r.Label + ": " + explain(caution))
 		}
 		for _, text := range slices.Concat(r.Shadows, r.Merged) {
-			a.note(r.Label + ": " + text)
+			var labels []string // what is true of several is said once
+			for _, other := range results {
+				if slices.Contains(other.Shadows, text) || slices.Contains(other.Merged, text) {
+					labels = append(labels, other.Label)
+				}
+			}
+			if !said[text] {
+				a.note(strings.Join(labels, ", ") + ": " + text)
+			}
+			said[text] = true
 		}
 		if r.Err != nil {
 			a.err.problem(r.Label + ": " + explain(r.Err))
