@@ -18,13 +18,15 @@ import (
 	"tmuxmcp/swap/journal"
 )
 
-// A Finding is one problem.
+// A Finding is one problem, or a swap that is in force.
 type Finding struct {
 	Kind   string        `json:"kind"` // one of the Found constants
 	Client string        `json:"client,omitempty"`
 	Scope  clients.Scope `json:"scope,omitempty"`
 	Server string        `json:"server,omitempty"`
 	Path   string        `json:"path,omitempty"`
+	// InForce is set for a swap that is as UseLocal has written it, which is no problem.
+	InForce bool `json:"in_force,omitempty"`
 	// Text describes it, and what to do about it unless Hint says so.
 	Text string    `json:"text"`
 	Hint hint.Hint `json:"-"`
@@ -99,6 +101,11 @@ func (s *Swapper) Doctor(o DoctorOptions) (*Diagnosis, error) {
 	return d, nil
 }
 
+// Failed reports whether there is a problem.
+func (d *Diagnosis) Failed() bool {
+	return slices.ContainsFunc(d.Findings, func(f Finding) bool { return !f.InForce })
+}
+
 func (d *Diagnosis) add(f Finding) { d.Findings = append(d.Findings, f) }
 
 // examine checks one client's config and environment.
@@ -123,7 +130,7 @@ func (s *Swapper) examine(d *Diagnosis, c *clients.Client) {
 			s.examineEntries(d, doc, scope)
 		}
 	}
-	if !s.hasConfig(c) || d.Repo == "" || !c.InFiles(clients.ScopeProject) {
+	if !s.hasConfig(c) && !s.installed(c) || d.Repo == "" || !c.InFiles(clients.ScopeProject) {
 		return
 	}
 	files, _ := c.ProjectFiles(s.Sys, d.Repo, top(d.Repo))
@@ -236,6 +243,7 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 			add(FoundNoProgram, "%s: %s", what, why)
 			fallthrough
 		default:
+			f.InForce = true
 			add(FoundSwapped, "%s; mcp-swap revert undoes it", what)
 		}
 	}

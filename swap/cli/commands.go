@@ -430,11 +430,12 @@ func (a *app) doctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check for problems, and change nothing",
-		Long: `doctor reports swaps that were not reverted, were interrupted or have come
-back, records without backups and backups without records, this repository
-under another name, entries whose checkout was deleted, swaps to a missing
-program, unreadable configs, and environment variables that override a client's
-login (it never reads their values). It exits 1 if it finds a problem.`,
+		Long: `doctor reports swaps that are in force, were interrupted or have come back,
+records without backups and backups without records, this repository under
+another name, entries whose checkout was deleted, swaps to a missing program,
+unreadable configs, and environment variables that override a client's login
+(it never reads their values). It exits 1 if it finds a problem; a swap that is
+in force is none.`,
 		Example: `  mcp-swap doctor
   mcp-swap doctor --json`,
 	}
@@ -455,7 +456,7 @@ login (it never reads their values). It exits 1 if it finds a problem.`,
 		}
 		a.doc.Repo, a.doc.Server, a.doc.Findings = d.Repo, d.Server, d.Findings
 		a.out.diagnosis(d)
-		if len(d.Findings) > 0 {
+		if d.Failed() {
 			return &silent{exitFailed}
 		}
 		return nil

@@ -262,11 +262,15 @@ func tagColour(t *swap.Tag) string {
 }
 
 func (p *printer) diagnosis(d *swap.Diagnosis) {
-	if len(d.Findings) == 0 {
-		p.linef("no problems found")
-	}
 	for _, f := range d.Findings {
-		p.linef("%s %s", p.paint(yellow, f.Kind+":", 0), terminal.Wrap(f.Text, p.width, len(f.Kind)+2))
+		colour := yellow
+		if f.InForce {
+			colour = dim
+		}
+		p.linef("%s %s", p.paint(colour, f.Kind+":", 0), terminal.Wrap(f.Text, p.width, len(f.Kind)+2))
+	}
+	if !d.Failed() {
+		p.linef("no problems found")
 	}
 }
 
