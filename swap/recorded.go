@@ -60,6 +60,21 @@ func (s *Swapper) swaps(st *Status, o StatusOptions, chosen []*clients.Client) {
 	}
 }
 
+// swapped names the clients that have a recorded swap of a server, for all projects or in this one.
+func (s *Swapper) swapped(repo, server string) (names []string) {
+	st, err := s.Journal.Load()
+	if err != nil {
+		s.Warn(err.Error())
+		return nil
+	}
+	for _, r := range st.Records {
+		if r.Server == server && (r.Repo == repo || r.Scope == string(clients.ScopeUser)) {
+			names = append(names, r.Client)
+		}
+	}
+	return names
+}
+
 // recorded reads the config of a record, which another variable may have named then.
 func (s *Swapper) recorded(c *clients.Client, r journal.Record) Swap {
 	scope := clients.Scope(r.Scope)

@@ -22,8 +22,8 @@ type VerifyOptions struct {
 	Repo    string // where the clients are queried
 	Server  string // "": derived from the checkout
 	Clients []string
-	// Each, if set, is called with each client when it is done.
-	Each func(Verified)
+	// Each, if set, is called when a client is done, with all of them and its index.
+	Each func(all []Verified, done int)
 }
 
 // Verification is the result of Verify.
@@ -63,8 +63,8 @@ type Asked struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Failed reports whether there is a problem: with a client, with a named client that has no
-// such entry, or because no client has one.
+// Failed reports whether there is a problem: with a client, with a named or swapped client
+// that has no such entry, or because no client has one.
 func (v *Verification) Failed() bool {
 	tried := false
 	for _, c := range v.Clients {
@@ -81,7 +81,7 @@ func (v *Verification) Failed() bool {
 // temporary home directory with a copy of its config. The returned error is for what stops
 // all.
 func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, error) {
-	clients, err := s.clients(o.Clients)
+	chosen, err := s.clients(o.Clients)
 	if err != nil {
 		return nil, err
 	}
@@ -89,21 +89,26 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 	if err != nil {
 		return nil, err
 	}
-	states := s.states(clients, "", repo, server)
+	swapped := s.swapped(repo, server)
+	if len(o.Clients) == 0 {
+		present := chosen
+		chosen = slices.DeleteFunc(slices.Clone(clients.All), func(c *clients.Client) bool {
+			return !slices.Contains(present, c) && !slices.Contains(swapped, c.Name)
+		})
+	}
 	out := &Verification{Repo: repo, Server: server}
-	for i := 0; i < len(states) && ctx.Err() == nil; {
-		cs := states[i]
-		found := cs.Found
-		for i++; i < len(states) && states[i].Client == cs.Client; i++ {
-			if !found && states[i].Found {
-				cs, found = states[i], true
-			}
+	for _, cs := range s.states(chosen, "", repo, server) {
+		if last := len(out.Clients) - 1; last < 0 || out.Clients[last].Client != cs.Client {
+			out.Clients = append(out.Clients, Verified{ClientState: cs})
+		} else if !out.Clients[last].Found && cs.Found {
+			out.Clients[last].ClientState = cs
 		}
-		v := Verified{ClientState: cs}
-		s.verify(ctx, &v, repo, server, len(o.Clients) > 0)
-		out.Clients = append(out.Clients, v)
+	}
+	for i := 0; i < len(out.Clients) && ctx.Err() == nil; i++ {
+		v := &out.Clients[i]
+		s.verify(ctx, v, repo, server, len(o.Clients) > 0 || slices.Contains(swapped, v.Client))
 		if o.Each != nil {
-			o.Each(v)
+			o.Each(out.Clients, i)
 		}
 	}
 	if err := ctx.Err(); err != nil {

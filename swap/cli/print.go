@@ -24,11 +24,12 @@ type printer struct {
 	w      io.Writer
 	colour bool
 	width  int // of the terminal; 0 if there is none
+	labels int // width of the column of labels
 	err    error
 }
 
 func newPrinter(w io.Writer) *printer {
-	p := &printer{}
+	p := &printer{labels: len("claude-desktop") + 1}
 	p.w = &sticky{w: w, err: &p.err}
 	p.colour, p.width = terminal.Color(w), terminal.Width(w)
 	return p
@@ -97,12 +98,12 @@ func (p *printer) message(colour, text string) {
 // row prints a client's line: a word in a column of the given width, followed by a text.
 func (p *printer) row(label, colour, word string, width int, text string) {
 	word = p.paint(colour, word, width)
-	p.linef("%-*s %s %s", labelWidth, label, word, terminal.Wrap(text, p.width, labelWidth+1+width+1))
+	p.linef("%-*s %s %s", p.labels, label, word, terminal.Wrap(text, p.width, p.labels+1+width+1))
 }
 
 // below prints more about a client on a separate line.
 func (p *printer) below(colour, mark, text string) {
-	p.linef("%*s %s", labelWidth, "", p.paint(colour, mark+" "+terminal.Wrap(text, p.width, labelWidth+3), 0))
+	p.linef("%*s %s", p.labels, "", p.paint(colour, mark+" "+terminal.Wrap(text, p.width, p.labels+3), 0))
 }
 
 // note prints what the user should know in addition to results and errors.
@@ -138,13 +139,18 @@ func (a *app) document() error {
 	return enc.Encode(a.doc)
 }
 
-// labelWidth holds every label, so that all tables align.
-const labelWidth = len("claude-desktop") + 1
+// fit makes the column of labels wide enough for all that come.
+func fit[T any](p *printer, rows []T, label func(T) string) {
+	for _, r := range rows {
+		p.labels = max(p.labels, len(label(r))+1)
+	}
+}
 
 // detection prints a line for each client that is present, or partly: without a config or
 // without a program. One line names the others.
 func (p *printer) detection(found []swap.Detected) {
 	var absent []string
+	fit(p, found, func(d swap.Detected) string { return d.Client })
 	for _, c := range found {
 		mark, colour, why := "present", green, ""
 		switch {
@@ -158,7 +164,7 @@ func (p *printer) detection(found []swap.Detected) {
 		case c.Note != "":
 			why = "  (" + c.Note + ")"
 		}
-		p.row(c.Client, colour, mark, 10, c.Config+why)
+		p.row(c.Client, colour, mark, 11, c.Config+why)
 	}
 	if len(absent) > 0 {
 		p.linef("absent: %s", terminal.Wrap(strings.Join(absent, ", "), cmp.Or(p.width, 80), len("absent: ")))
@@ -175,6 +181,8 @@ func (a *app) statusText(st *swap.Status) {
 	case len(st.Clients) == 0:
 		a.note(noClient)
 	}
+	fit(a.out, st.Clients, func(c swap.ClientState) string { return c.Label })
+	fit(a.out, st.Swaps, func(sw swap.Swap) string { return sw.Label })
 	for _, c := range st.Clients {
 		a.stateText(c, st.Server, "")
 	}
@@ -195,11 +203,11 @@ func (a *app) stateText(c swap.ClientState, server, what string) {
 		a.err.problem(c.Label + ": " + c.Error)
 		return
 	case !c.Exists:
-		a.out.linef("%-*s %s", labelWidth, c.Label, a.out.paint(dim, what+"no config at "+c.Config, 0))
+		a.out.linef("%-*s %s", a.out.labels, c.Label, a.out.paint(dim, what+"no config at "+c.Config, 0))
 	case !c.Found:
-		a.out.linef("%-*s %s", labelWidth, c.Label, a.out.paint(dim, what+fmt.Sprintf("no entry %q", server), 0))
+		a.out.linef("%-*s %s", a.out.labels, c.Label, a.out.paint(dim, what+fmt.Sprintf("no entry %q", server), 0))
 	default:
-		line := fmt.Sprintf("%-*s %s%s", labelWidth, c.Label, what, a.out.paint(tagColour(c.Tag), c.Tag.String(), 0))
+		line := fmt.Sprintf("%-*s %s%s", a.out.labels, c.Label, what, a.out.paint(tagColour(c.Tag), c.Tag.String(), 0))
 		if len(c.Command) > 0 {
 			line += ": " + ask.CommandLine(c.Command)
 		}
@@ -213,7 +221,9 @@ func (a *app) stateText(c swap.ClientState, server, what string) {
 	}
 }
 
-func (p *printer) verified(v swap.Verified) {
+func (p *printer) verified(clients []swap.Verified, done int) {
+	fit(p, clients, func(v swap.Verified) string { return v.Label })
+	v := clients[done]
 	all := problems(v)
 	word, colour := "not tried", dim
 	switch {
@@ -239,7 +249,7 @@ func (p *printer) verified(v swap.Verified) {
 	if v.NotAsked != "" {
 		said = append(said, v.NotAsked)
 	}
-	p.row(v.Label, colour, word, 9, strings.Join(said, "; "))
+	p.row(v.Label, colour, word, 10, strings.Join(said, "; "))
 	for _, problem := range all {
 		p.below(yellow, "!", problem)
 	}
@@ -278,6 +288,7 @@ func (p *printer) diagnosis(d *swap.Diagnosis) {
 // that they can be piped into patch. after follows if something was written.
 func (a *app) results(results []swap.Result, err error, dryRun bool, after string) error {
 	a.doc.Clients = each(results, result)
+	fit(a.out, results, func(r swap.Result) string { return r.Label })
 	command, wrote := "", false
 	var masked []string
 	for _, r := range results {
