@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -136,7 +137,7 @@ func (d *Dialect) ask(tool string, arguments map[string]any) (string, map[string
 		return "", nil, notOffered("the server offers nothing for the tool " + tool)
 	}
 	theirs := map[string]any{}
-	for k, v := range arguments {
+	for _, k := range slices.Sorted(maps.Keys(arguments)) {
 		to, ok := t.Parameters[k]
 		switch {
 		case ok && to == "":
@@ -146,7 +147,7 @@ func (d *Dialect) ask(tool string, arguments map[string]any) (string, map[string
 		case !ok:
 			to = k
 		}
-		theirs[to] = v
+		theirs[to] = arguments[k]
 	}
 	return name, theirs, nil
 }
@@ -173,7 +174,7 @@ func (d *Dialect) answer(tool string, result json.RawMessage) (json.RawMessage, 
 	if err != nil || len(t.Rows) == 0 {
 		return result, err
 	}
-	for field := range t.Fields {
+	for _, field := range slices.Sorted(maps.Keys(t.Fields)) {
 		array := gjson.GetBytes(result, field)
 		if !array.IsArray() {
 			continue
@@ -192,7 +193,7 @@ func (d *Dialect) answer(tool string, result json.RawMessage) (json.RawMessage, 
 }
 
 // rename copies values to the paths that scripts have for them. All are read before
-// the first is written.
+// the first is written, in an order that is always the same.
 func rename(object json.RawMessage, paths map[string]string) (json.RawMessage, error) {
 	found := map[string]gjson.Result{}
 	for ours, theirs := range paths {
@@ -201,8 +202,8 @@ func rename(object json.RawMessage, paths map[string]string) (json.RawMessage, e
 		}
 	}
 	var err error
-	for ours, v := range found {
-		if object, err = sjson.SetRawBytes(object, ours, []byte(v.Raw)); err != nil {
+	for _, ours := range slices.Sorted(maps.Keys(found)) {
+		if object, err = sjson.SetRawBytes(object, ours, []byte(found[ours].Raw)); err != nil {
 			return nil, err
 		}
 	}

@@ -74,6 +74,17 @@ name = ""
 	if !strings.Contains(string(got), `"left_over":12345678901234567890`) || !strings.Contains(string(got), `"HOME":1`) {
 		t.Errorf("%s", got)
 	}
+	// The order of what is renamed is always the same.
+	for range 20 {
+		got, err := d.answer("list_panes", json.RawMessage(`{"all": {"panes": [{"id": "%1", "paneTitle": "one"}]}}`))
+		if want := `"result":[{"id":"one","pane_title":"one","pane_id":"%1"}]`; err != nil || !strings.Contains(string(got), want) {
+			t.Fatalf("%s, %v, want %s", got, err, want)
+		}
+	}
+	_, _, err = dialect(t, "name = \"x\"\n[tools.t]\nparameters = { a = \"\", b = \"\", c = \"\" }\n").ask("t", map[string]any{"c": 1, "b": 1, "a": 1})
+	if want := "parameter a"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
 	var none *Dialect
 	if same, err := none.answer("x", []byte("{}")); string(same) != "{}" || err != nil {
 		t.Errorf("%s, %v", same, err)
