@@ -155,6 +155,7 @@ type outcome struct {
 	stdout, stderr string
 	err            error  // it did not run, or not to its end
 	misfit         string // how the call or the answer does not fit the server's schema
+	asked          string // the call in the server's words, where they are others
 }
 
 func (o outcome) ok() bool { return o.err == nil && o.code == 0 }

@@ -78,6 +78,9 @@ func (s *script) act(ts *testscript.TestScript, words []string) {
 	}
 	s.last = s.actions()[words[0]](s.ctx, ts.MkAbs("."), words[1:])
 	s.last.line = line
+	if s.last.asked != "" {
+		s.last.line += " → " + s.last.asked
+	}
 	s.shown = s.last
 	s.started = s.started || s.last.ok()
 	s.asked = s.asked || words[0] == "api" || words[0] == "mcp"
@@ -163,6 +166,10 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, neg bool, args []string
 		case s.last.err != nil:
 			s.judge(ts, s.last, false)
 		case time.Now().After(deadline):
+			// Servers leave a field out while it is false: not before the end is it missing.
+			if name := s.missing(args[0]); name != "" {
+				s.fail(ts, unmapped, "the answer has no %s", name)
+			}
 			s.fail(ts, s.kind(false), "after %v there is still no match for %q", waitTime, args[0])
 		}
 		time.Sleep(pause)
@@ -213,6 +220,21 @@ func (s *script) unmapped(path string, got gjson.Result) bool {
 	}
 	rows := strings.HasSuffix(path[:max(at, 0)], "#") && len(parent.Array()) > 0 && len(got.Array()) == 0
 	return s.req.Another && (rows || parent.IsObject() && !got.Exists())
+}
+
+// fieldName is a field in a pattern for JSON.
+var fieldName = regexp.MustCompile(`"([a-z_]+)":`)
+
+// missing is a field of JSON that a pattern has and the last answer of another server has not.
+func (s *script) missing(pattern string) string {
+	if s.req.Another && s.shown.ok() && strings.HasPrefix(s.shown.line, "mcp ") {
+		for _, m := range fieldName.FindAllStringSubmatch(pattern, -1) {
+			if !strings.Contains(s.shown.stdout, m[0]) {
+				return m[1]
+			}
+		}
+	}
+	return ""
 }
 
 func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {

@@ -3,13 +3,16 @@ package conform
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -54,13 +57,16 @@ type mcpServer struct {
 
 // mcp calls a tool of the script's MCP server.
 func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
-	arguments := "{}"
+	arguments, wrong := "{}", len(args) > 0 && args[0] == "-wrong"
+	if wrong {
+		args = args[1:]
+	}
 	if len(args) == 2 {
 		arguments = args[1]
 	}
 	var object map[string]any
 	if len(args) < 1 || len(args) > 2 || json.Unmarshal([]byte(arguments), &object) != nil || object == nil {
-		return outcome{err: misused(fmt.Sprintf("usage: mcp TOOL [JSON], where JSON is the object of its arguments, not %q", args))}
+		return outcome{err: misused(fmt.Sprintf("usage: mcp [-wrong] TOOL [JSON], where JSON is the object of its arguments, not %q", args))}
 	}
 	m := s.mcpServer.Load()
 	if m == nil {
@@ -70,12 +76,14 @@ func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
 		}
 		s.mcpServer.Store(m)
 	}
-	o := m.call(ctx, args[0], object)
+	o := m.call(ctx, args[0], object, wrong)
 	switch {
 	case o.err != nil && ctx.Err() != nil:
 		o.err = fmt.Errorf("no answer within the script's %v%s", s.req.Timeout, m.said())
 	case o.err != nil:
 		o.err = m.explain(ctx, o.err)
+	case o.misfit != "" && s.req.Another:
+		o.err = errors.New(o.misfit)
 	}
 	return o
 }
@@ -134,14 +142,15 @@ func (s *script) startServer() (*mcpServer, error) {
 }
 
 // call calls a tool in the server's dialect, after initializing the session if this is the
-// first call. The outcome has an error if the server gives no answer or not a valid one.
-func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]any) (o outcome) {
+// first call. The outcome has an error if the server gives no answer or not a valid one. A
+// call that is wrong on purpose need not be as the tool declares it.
+func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, wrong bool) (o outcome) {
 	if m.tools == nil {
 		if o.err = m.greet(ctx); o.err != nil {
 			return o
 		}
 	}
-	name, arguments, err := m.dialect.ask(tool, arguments)
+	name, arguments, err := m.dialect.ask(tool, ours)
 	if err != nil {
 		return outcome{err: err}
 	}
@@ -149,15 +158,27 @@ func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]
 	if !ok {
 		return outcome{err: notOffered("the server offers no tool " + name)}
 	}
+	if raw, _ := json.Marshal(arguments); name != tool || !reflect.DeepEqual(arguments, ours) {
+		o.asked = name + " " + string(raw)
+	}
+	unfit, unknown := misfitOf(declared, arguments)
 	var req mcp.CallToolRequest
 	req.Params.Name, req.Params.Arguments = name, arguments
 	res, err := m.client.CallTool(ctx, req)
+	refused := errors.Is(err, mcp.ErrInvalidParams)
+	switch {
+	case refused && wrong:
+		o.code, o.stderr = 1, err.Error()+"\n"
+		return o
+	case refused:
+		o.misfit = err.Error()
+	}
 	if err != nil {
-		if errors.Is(err, mcp.ErrInvalidParams) {
-			o.misfit = err.Error()
-		}
 		o.err = fmt.Errorf("call %s: %w", name, err)
 		return o
+	}
+	if !wrong && (unknown || unfit != "" && res.IsError) {
+		o.misfit = fmt.Sprintf("the call is not as %s declares it: %s", name, unfit)
 	}
 	var parts []string
 	for _, c := range res.Content {
@@ -168,10 +189,6 @@ func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]
 	text := strings.Join(parts, "\n")
 	if res.IsError {
 		o.code, o.stderr = 1, text+"\n"
-		raw, _ := json.Marshal(arguments)
-		if unfit := fitsSchema(declared.InputSchema, raw); unfit != nil {
-			o.misfit = fmt.Sprintf("the call is not as %s declares it: %v", name, unfit)
-		}
 		if res.Meta != nil {
 			o.stdout, o.err = indented(map[string]any{"_meta": res.Meta})
 		}
@@ -189,9 +206,27 @@ func (m *mcpServer) call(ctx context.Context, tool string, arguments map[string]
 		return o
 	}
 	if o.err = declaredBy(declared, res.RawStructuredContent); o.err != nil {
-		o.misfit = o.err.Error()
+		o.misfit = cmp.Or(o.misfit, o.err.Error())
 	}
 	return o
+}
+
+// misfitOf says how a call is not as its tool declares it, and whether by an argument that
+// the tool does not have: whatever it answers, it has not understood that.
+func misfitOf(tool mcp.Tool, arguments map[string]any) (how string, unknown bool) {
+	in := tool.InputSchema
+	if in.Properties != nil && (in.AdditionalProperties == nil || in.AdditionalProperties == false) {
+		for _, name := range slices.Sorted(maps.Keys(arguments)) {
+			if in.Properties[name] == nil {
+				return "it has no parameter " + name, true
+			}
+		}
+	}
+	raw, _ := json.Marshal(arguments)
+	if err := fitsSchema(in, raw); err != nil {
+		how = err.Error()
+	}
+	return how, false
 }
 
 // indented is a value as JSON that scripts look into.

@@ -115,10 +115,17 @@ json result.0.pane_current_command work
 `)
 	none := gapOf(t, report.MCPLayer, "mcp display_message '{\"window_id\": \"@0\", \"format_string\": \"x\"}'\n")
 	none.Number = 2
-	result := mustRun(t, Options{Gaps: []*Gap{g, none}, Server: "CONFORM_TEST_SERVER=camel " + child(t)[0]})
+	wrong := gapOf(t, report.MCPLayer, "mcp list_panes '{\"session_name\": \"work\"}'\njson result.0.pane_current_command rest\n")
+	wrong.Number = 3
+	result := mustRun(t, Options{Gaps: []*Gap{g, none, wrong}, Server: "CONFORM_TEST_SERVER=camel " + child(t)[0]})
 	if a, b := result.Cells[0], result.Cells[1]; result.Dialect != "libtmux-camel" || a.Status != report.Pass || b.Status != report.NotOffered {
 		t.Errorf("dialect %q, %s: %s, %s: %s", result.Dialect, a.Status, a.Reason, b.Status, b.Reason)
 	}
+	// Evidence has what the server was asked.
+	if got, want := result.Cells[2].Last().Command, `mcp list_panes '{"session_name": "work"}' → list_panes {"sessionName":"work"}`; got != want {
+		t.Errorf("the evidence is of %s, want %s", got, want)
+	}
+	result.Cells = result.Cells[:2]
 	if !result.OK() {
 		t.Error("what is not offered is a failure, though something is offered")
 	}

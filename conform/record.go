@@ -207,7 +207,7 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 		s.misuse(ts, "%s", why)
 	case s.req.Another && errors.As(o.err, &none):
 		outcome = report.Outcome(report.NotOffered)
-	case s.req.Another && o.misfit != "" && !neg:
+	case s.req.Another && o.misfit != "":
 		outcome, why = misfit, o.misfit
 	}
 	s.end = s.failed(outcome, why)
@@ -263,13 +263,17 @@ func (s *script) compared(log string) *ending {
 	number, _ := strconv.Atoi(log[m[2]:m[3]])
 	why := oneLine(log[m[4]:m[5]])
 	s.now = running{number, strings.TrimSpace(s.lines[number-1])}
-	if _, command := commandAt(s.now.text); !slices.Contains(comparing, command) || misusing.MatchString(why) {
+	_, command := commandAt(s.now.text)
+	if !slices.Contains(comparing, command) || misusing.MatchString(why) {
 		return s.wrongScript(why)
 	}
 	// What cmp and grep looked at.
 	segment := log[strings.LastIndex(log[:m[0]], "\n> ")+1 : m[0]]
 	if _, shown, _ := strings.Cut(segment, "\n"); strings.TrimSpace(shown) != "" {
 		s.focus = shown
+	}
+	if name := s.missing(s.now.text); command == "stdout" && name != "" && !strings.HasPrefix(why, "unexpected match") {
+		return s.failed(unmapped, "the answer has no "+name)
 	}
 	return s.failed(s.kind(true), why)
 }
