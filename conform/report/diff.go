@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,7 +14,7 @@ import (
 func ReadJSON(r io.Reader) (*Report, error) {
 	var report Report
 	if err := json.NewDecoder(r).Decode(&report); err != nil {
-		return nil, fmt.Errorf("not a report: %w", err)
+		return nil, errors.New("not a JSON report")
 	}
 	if report.Version != FormatVersion {
 		return nil, fmt.Errorf("not a report of version %d: its version is %d", FormatVersion, report.Version)
@@ -25,7 +26,7 @@ func ReadJSON(r io.Reader) (*Report, error) {
 const (
 	Worse   = "worse"   // it fails now, in a worse way, is flaky now, or is not looked at any more
 	Better  = "better"  // the other way round
-	Changed = "changed" // neither: another verdict, for another reason, or no longer for this version
+	Changed = "changed" // neither: another verdict or reason, or not for this version or not offered
 	New     = "new"     // a claim that was not there
 	Gone    = "gone"    // a claim that is not there any more
 )
@@ -83,7 +84,7 @@ type ClaimChange struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Worse reports whether something got worse: a claim did, or a new one fails.
+// Worse reports whether a claim got worse.
 func (d *Diff) Worse() bool {
 	return slices.ContainsFunc(d.Changes, func(c ClaimChange) bool { return c.Change == Worse })
 }
@@ -125,7 +126,7 @@ func (r *Report) like(c result, target string) *result {
 // compare adds what changed from one result to another; one of them, of which r is the
 // report, may be nil.
 func (d *Diff) compare(r *Report, p TargetPair, was, is *result) {
-	one := cmp.Or(is, was)
+	one, none := cmp.Or(is, was), Outcome(NotOffered)
 	c := ClaimChange{
 		Gap: one.Gap, Title: r.Gap(one.Gap).Title, Layer: one.Layer, Claim: one.Claim.Number, Text: one.Claim.Text,
 		Tmux: p, Transport: one.Transport,
@@ -139,17 +140,18 @@ func (d *Diff) compare(r *Report, p TargetPair, was, is *result) {
 	switch {
 	case (was == nil || is == nil) && one.Claim.Outcome == Outcome(NotApplicable):
 		return
-	case was == nil && is.Claim.Known == nil && is.Failed():
-		c.Change = Worse
 	case was == nil:
 		c.Change = New
 	case is == nil:
 		c.Change = Gone
+	case was.Claim.Outcome != is.Claim.Outcome && (was.Claim.Outcome == none || is.Claim.Outcome == none),
+		was.Claim.Outcome.Failed() && is.Claim.Outcome == Outcome(Skip):
+		c.Change = Changed
 	case is.Claim.badness() > was.Claim.badness():
 		c.Change = Worse
 	case is.Claim.badness() < was.Claim.badness():
 		c.Change = Better
-	case c.From != c.To, is.Claim.Outcome == Untrue && c.Was != c.Reason,
+	case was.Claim.Outcome != is.Claim.Outcome, is.Claim.Outcome == Untrue && c.Was != c.Reason,
 		is.Claim.Outcome.Failed() && reasonOf(c.Was) != reasonOf(c.Reason):
 		c.Change = Changed
 	default:
@@ -184,7 +186,8 @@ func reasonOf(why string) string {
 	return digits.ReplaceAllString(place.ReplaceAllString(strings.Join(strings.Fields(Printable(why)), " "), ""), "0")
 }
 
-// badness orders outcomes; those that are as good as each other have the same.
+// badness orders outcomes; those that are as good as each other have the same. That a failure
+// is known makes it no better.
 func (cl *Claim) badness() int {
 	switch o := cl.Outcome; {
 	case o == True, o == Untrue, o == Outcome(NotApplicable):
@@ -193,12 +196,10 @@ func (cl *Claim) badness() int {
 		return 1
 	case o == Outcome(Skip), o == Outcome(NotOffered):
 		return 2
-	case cl.Known != nil:
-		return 3
 	case o == Open, o == Blocked, o == NotReached:
-		return 4
+		return 3
 	}
-	return 5
+	return 4
 }
 
 // pairTargets pairs the targets of two runs, the most alike first. If each run has one

@@ -42,7 +42,7 @@ func claimsReport(cells map[string][]string) *Report {
 		c := Cell{Gap: 106, Layer: TmuxLayer, Tmux: name, Transport: "exec", Status: Pass, Verdict: Refuted}
 		for i, outcome := range cells[name] {
 			what, why, _ := strings.Cut(outcome, " ")
-			if outcome == string(NotReached) {
+			if outcome == string(NotReached) || outcome == string(NotOffered) {
 				what, why = outcome, ""
 			}
 			cl := Claim{Number: i + 1, Text: string(rune('A' + i)), Outcome: Outcome(what), Why: why}
@@ -72,6 +72,10 @@ func TestDiffOfClaims(t *testing.T) {
 		{"another line and number", []string{"open 1.txtar:3: pid 17"}, []string{"open 1.txtar:4: pid 18"}, "", false},
 		{"another reason", []string{"open x"}, []string{"open y"}, "Changed 1: open: x → y", false},
 		{"behind a failure", []string{"true", "true"}, []string{"blocked set-up: x", "not reached"}, "Worse 1: true → blocked: set-up: x; Worse 2: true → not reached", true},
+		{"not offered any more", []string{"true", "open x"}, []string{"not offered", "not offered"}, "Changed 1: true → not offered; Changed 2: open → not offered", false},
+		{"offered now", []string{"not offered", "not offered"}, []string{"true", "open x"}, "Changed 1: not offered → true; Changed 2: not offered → open: x", false},
+		{"skipped", []string{"true", "open x"}, []string{"skip", "skip"}, "Worse 1: true → skip; Changed 2: open → skip", true},
+		{"a claim more, which fails", []string{"true"}, []string{"true", "open x"}, "New 2: open: x", false},
 		{"a claim more", []string{"true"}, []string{"true", "true"}, "New 2: true", false},
 		{"a claim for other versions", []string{"true"}, []string{"true", "n/a"}, "", false},
 		{"a claim for this version", []string{"true", "n/a"}, []string{"true", "true"}, "Changed 2: n/a → true", false},

@@ -74,9 +74,9 @@ type diffPart struct {
 }
 
 // parts are all changes, what got worse first. What is of targets that one of the runs
-// lacks comes last, except for failures.
+// lacks comes last.
 func (d *Diff) parts() (parts []diffPart) {
-	ofTarget := func(c ClaimChange) bool { return c.Change != Worse && (c.Tmux.A == "" || c.Tmux.B == "") }
+	ofTarget := func(c ClaimChange) bool { return c.Tmux.A == "" || c.Tmux.B == "" }
 	for _, change := range changeOrder {
 		p := diffPart{Heading: strings.ToUpper(change[:1]) + change[1:]}
 		for _, c := range d.Changes {
@@ -131,8 +131,7 @@ func WriteDiff(w io.Writer, d *Diff, style Style) error {
 }
 
 // WriteDiffMarkdown writes what changed for a comment on a pull request: what got
-// worse first, and collapsed what is of targets that one of the runs lacks, except for
-// failures.
+// worse first, and collapsed what is of targets that one of the runs lacks.
 func WriteDiffMarkdown(w io.Writer, d *Diff) error {
 	d = printable(d)
 	funcs := (&Report{}).pageFuncs()

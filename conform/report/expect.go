@@ -28,8 +28,8 @@ import (
 // (see versions.go), and transport a way to reach it. Without them the entry is about all.
 //
 // A claim that failed as an entry says is known to: it does not make the run fail. One
-// that failed otherwise does, and so does an entry whose claims are all true: it is stale.
-// What does not apply, is skipped or is flaky is neither. An error of the runner is never
+// that failed otherwise does, and so does an entry whose claims are all true or not offered:
+// it is stale. What does not apply, is skipped or is flaky is neither. An error of the runner is never
 // expected. The nil Expectations have no entry.
 type Expectations struct {
 	file    string
@@ -229,7 +229,7 @@ func (e *Expectations) Apply(r *Report) {
 	}
 }
 
-// state is what became of an entry: the targets on which all that it covers passes, and
+// state is what became of an entry: the targets on which nothing that it covers fails, and
 // whether something fails elsewhere, as it says or otherwise.
 func (r *Report) state(x *expectation) (passing []string, matched, otherwise bool) {
 	for _, t := range r.Targets {
@@ -238,7 +238,7 @@ func (r *Report) state(x *expectation) (passing []string, matched, otherwise boo
 			if c.Tmux != t.Name || !x.covers(c, t) {
 				continue
 			}
-			good = good || c.Claim.Outcome == True || c.Claim.Outcome == Untrue
+			good = good || slices.Contains([]Outcome{True, Untrue, Outcome(NotOffered)}, c.Claim.Outcome)
 			bad = bad || c.Failed() || c.Claim.Outcome == Outcome(Flaky)
 			matched = matched || x.matches(c)
 			otherwise = otherwise || c.Claim.Outcome.Failed() && !x.matches(c)
@@ -274,7 +274,7 @@ func (e *Expectations) Update(r *Report) (updated *Expectations, changes []strin
 		passing, matched, otherwise := r.state(x)
 		what := "fails otherwise"
 		if len(passing) > 0 {
-			what = "passes with tmux " + strings.Join(passing, ", ")
+			what = "does not fail with tmux " + strings.Join(passing, ", ")
 		}
 		switch {
 		case !matched && (len(passing) > 0 || otherwise):

@@ -59,7 +59,7 @@ func resultsReport(results ...string) *Report {
 	r := &Report{Targets: []Target{{Name: "old", Version: "3.3a"}, {Name: "3.6a", Version: "3.6a"}}}
 	for i, two := range results {
 		for j, c := range two {
-			status, ok := map[rune]Status{'P': Pass, 'F': Fail, '-': NotApplicable, '~': Flaky, '!': Errored, 'C': Fail}[c]
+			status, ok := map[rune]Status{'P': Pass, 'F': Fail, '-': NotApplicable, '~': Flaky, '!': Errored, 'C': Fail, 'N': NotOffered}[c]
 			if ok {
 				cell := Cell{Gap: i + 1, Layer: APILayer, Tmux: r.Targets[j].Name, Transport: "exec", Status: status, Reason: "why"}
 				if c == 'C' {
@@ -144,7 +144,9 @@ func TestExpectationsOfClaims(t *testing.T) {
 		{"one is known and another fails", []string{"open x", "open y"}, known("1", "open", "x"), false, ""},
 		{"both are known", []string{"open x", "open y"}, known("1", "open", "x") + known("2", "open", "y"), true, ""},
 		{"all are", []string{"open x", "open y"}, known("*", "open", "/x|y/"), true, ""},
-		{"one passes", []string{"true", "open y"}, known("1", "open", "x") + known("2", "open", "y"), false, "known.toml:1: 106/tmux/1 passes with tmux 3.6a: remove the entry: x"},
+		{"one passes", []string{"true", "open y"}, known("1", "open", "x") + known("2", "open", "y"), false, "known.toml:1: 106/tmux/1 does not fail with tmux 3.6a: remove the entry: x"},
+		{"one is not offered any more", []string{"not offered", "open y"}, known("1", "open", "x") + known("2", "open", "y"), false, "known.toml:1: 106/tmux/1 does not fail with tmux 3.6a: remove the entry: x"},
+		{"one does not apply", []string{"n/a", "open y"}, known("1", "open", "x") + known("2", "open", "y"), true, ""},
 		{"one is not reached", []string{"crash x", "not reached"}, known("1", "crash", "x") + known("2", "open", "y"), true, ""},
 		{"any of all", []string{"true", "open y"}, known("*", "open", "y"), true, ""},
 		{"what was the first to fail is the second", []string{"open x", "open y"}, known("1", "open", "x") + known("2", "open", "y"), true, ""},

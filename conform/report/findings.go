@@ -352,7 +352,7 @@ func (s Stale) String() string {
 	if s.Partly {
 		what = "take it out of the entry's target"
 	}
-	return fmt.Sprintf("%s: %s passes with tmux %s: %s: %s", s.Entry, s.Claim, strings.Join(s.Tmux, ", "), what, s.Reason)
+	return fmt.Sprintf("%s: %s does not fail with tmux %s: %s: %s", s.Entry, s.Claim, strings.Join(s.Tmux, ", "), what, s.Reason)
 }
 
 // Gap returns the report's entry for the gap with this number.

@@ -65,7 +65,7 @@ func WriteJUnit(w io.Writer, r *Report) error {
 	for _, e := range r.Stale {
 		run.Cases = append(run.Cases, junitCase{
 			Class: "run.expectations", Name: fmt.Sprintf("known failure of %s (%s)", e.Claim, e.Entry), Kind: "failure",
-			Message: "stale: it passes with tmux " + strings.Join(e.Tmux, ", "), Type: "stale", Text: e.Known.String(),
+			Message: "stale: it does not fail with tmux " + strings.Join(e.Tmux, ", "), Type: "stale", Text: e.Known.String(),
 		})
 	}
 	if r.Interrupted {
