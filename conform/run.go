@@ -105,15 +105,18 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	if opts.serverDir, err = os.Getwd(); err != nil {
 		return nil, fmt.Errorf("find the current directory, to start the MCP server in: %w", err)
 	}
-	result := &report.Report{
-		Version: report.FormatVersion, Started: time.Now(), Shard: opts.Shard.String(),
-		Targets: opts.Targets, Server: opts.Server, Suites: suitesOf(opts.Gaps),
-	}
-	for _, gap := range opts.Gaps {
-		result.Gaps = append(result.Gaps, gap.GapInfo)
-	}
 	all := opts.jobs()
 	jobs := opts.Shard.of(all)
+	gaps := slices.DeleteFunc(slices.Clone(opts.Gaps), func(g *Gap) bool {
+		return !slices.ContainsFunc(jobs, func(j *job) bool { return j.gap == g })
+	})
+	result := &report.Report{
+		Version: report.FormatVersion, Started: time.Now(), Shard: opts.Shard.String(),
+		Targets: opts.Targets, Server: opts.Server, Suites: suitesOf(gaps),
+	}
+	for _, gap := range gaps {
+		result.Gaps = append(result.Gaps, gap.GapInfo)
+	}
 	for _, l := range report.Layers() {
 		if slices.ContainsFunc(jobs, func(j *job) bool { return j.layer == l }) {
 			result.Layers = append(result.Layers, l)

@@ -173,6 +173,17 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// A report has the gaps that have a script for the layers of the run.
+func TestGapsOfLayers(t *testing.T) {
+	t.Parallel()
+	one, other := gap(t, "saw confirmed x\nclaim confirmed x\n"), gapOf(t, report.MCPLayer, "mcp list_sessions\n")
+	one.Suite, other.Number, other.Suite = "670", 2, "releases"
+	r := mustRun(t, Options{Gaps: []*Gap{one, other}, Layers: []report.Layer{report.TmuxLayer}})
+	if len(r.Gaps) != 1 || r.Gaps[0].Number != 1 || len(r.Suites) != 1 {
+		t.Errorf("gaps %v of the suites %v, want that of layer tmux", r.Gaps, r.Suites)
+	}
+}
+
 // scriptOf is the script of a case, with its files.
 func scriptOf(c cases.Case) string {
 	script := strings.TrimSpace(c.Texts["script"]) + "\n"

@@ -218,7 +218,7 @@ func (o *runOptions) gaps() ([]*conform.Gap, error) {
 	}
 	gaps = slices.DeleteFunc(gaps, func(g *conform.Gap) bool { return !re.MatchString(g.Name) })
 	if len(gaps) == 0 {
-		return nil, fmt.Errorf("--run %s: no gap matches (see mcp-conform list)", o.match)
+		return nil, fmt.Errorf("--run %s: no gap matches (see mcp-conform list; --suite adds others)", o.match)
 	}
 	return gaps, nil
 }

@@ -70,7 +70,7 @@ func newExplain() *cobra.Command {
 		Long: `explain prints a gap's claim, the truth, what is expected of which version, and
 the script, with the numbers of its lines, which reports cite.`,
 		Example: "  mcp-conform explain 4",
-		Args:    wantArgs(1, "explain: want the number of a gap (see mcp-conform list)"),
+		Args:    wantArgs(1, "explain: want the number of a gap (see mcp-conform list --suite all)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := findGap(scripts, args[0], "")
 			if err != nil {

@@ -344,6 +344,14 @@ func (x *expectation) without(passing []string) string {
 // maxReason is the most that a new entry has of a reason, in characters.
 const maxReason = 200
 
+// ofServer reports whether a failure is that of another server, and not of some tmux: nowhere
+// is the claim true.
+func (r *Report) ofServer(c result) bool {
+	return r.Server != "" && c.Layer == MCPLayer && !slices.ContainsFunc(r.results(), func(o result) bool {
+		return o.ID() == c.ID() && o.Claim.Outcome == True
+	})
+}
+
 // newEntries are the entries for the failures that were not expected: one for
 // each claim, kind, transport and reason.
 func (r *Report) newEntries() (text string, names []string) {
@@ -355,7 +363,11 @@ func (r *Report) newEntries() (text string, names []string) {
 	}) {
 		reason := []rune(strings.Join(strings.Fields(Printable(place.ReplaceAllString(g.Claim.Why, ""))), " "))
 		id, list := g.ID(), strings.Join(g.Targets, ", ")
-		text += fmt.Sprintf("\n[[known]]\ntarget = %s\nclaim = \"%v\"\nkind = %q\n", tomlString(list), id, g.Claim.Outcome)
+		text += "\n[[known]]\n"
+		if !r.ofServer(g.result) {
+			text += fmt.Sprintf("target = %s\n", tomlString(list))
+		}
+		text += fmt.Sprintf("claim = \"%v\"\nkind = %q\n", id, g.Claim.Outcome)
 		if g.Transport != "exec" && g.Transport != "" {
 			text += fmt.Sprintf("transport = %q\n", g.Transport)
 		}

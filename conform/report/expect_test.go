@@ -209,3 +209,24 @@ func TestUpdateOfOneVersion(t *testing.T) {
 		t.Errorf("%v: %s: %+v", err, got.Text(), r)
 	}
 }
+
+// What fails with another server on every tmux is the server's: its entry has no target.
+func TestUpdateOfServer(t *testing.T) {
+	r := resultsReport("FF", "PF", "F-")
+	r.Server = "other-mcp"
+	for i := range r.Cells {
+		r.Cells[i].Layer = MCPLayer
+	}
+	e, err := ParseExpectations("known.toml", nil)
+	if err == nil {
+		e, _, err = e.Update(r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := "\n[[known]]\n%sclaim = \"%d/mcp/1\"\nkind = \"open\"\nreason = \"why\"\nlink = \"\"\n"
+	_, got, _ := strings.Cut(string(e.Text()), "read.\n")
+	if want := fmt.Sprintf(one+one+one, "", 1, "target = \"3.6a\"\n", 2, "", 3); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
