@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"reflect"
@@ -158,10 +157,10 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 	if !ok {
 		return outcome{err: notOffered("the server offers no tool " + name)}
 	}
-	if raw, _ := json.Marshal(arguments); name != tool || !reflect.DeepEqual(arguments, ours) {
+	raw, _ := json.Marshal(arguments)
+	if name != tool || !reflect.DeepEqual(arguments, ours) {
 		o.asked = name + " " + string(raw)
 	}
-	unfit, unknown := misfitOf(declared, arguments)
 	var req mcp.CallToolRequest
 	req.Params.Name, req.Params.Arguments = name, arguments
 	res, err := m.client.CallTool(ctx, req)
@@ -177,8 +176,14 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 		o.err = fmt.Errorf("call %s: %w", name, err)
 		return o
 	}
-	if !wrong && (unknown || unfit != "" && res.IsError) {
-		o.misfit = fmt.Sprintf("the call is not as %s declares it: %s", name, unfit)
+	// An answer to a call with an argument that the tool does not have is none: it was ignored.
+	in := declared.InputSchema
+	if in.Properties != nil && in.AdditionalProperties == nil {
+		in.AdditionalProperties = false
+	}
+	unfit := fitsSchema(in, raw)
+	if !wrong && unfit != nil && (res.IsError || strings.Contains(unfit.Error(), "additional properties")) {
+		o.misfit = fmt.Sprintf("the call is not as %s declares it: %v", name, unfit)
 	}
 	var parts []string
 	for _, c := range res.Content {
@@ -209,24 +214,6 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 		o.misfit = cmp.Or(o.misfit, o.err.Error())
 	}
 	return o
-}
-
-// misfitOf says how a call is not as its tool declares it, and whether by an argument that
-// the tool does not have: whatever it answers, it has not understood that.
-func misfitOf(tool mcp.Tool, arguments map[string]any) (how string, unknown bool) {
-	in := tool.InputSchema
-	if in.Properties != nil && (in.AdditionalProperties == nil || in.AdditionalProperties == false) {
-		for _, name := range slices.Sorted(maps.Keys(arguments)) {
-			if in.Properties[name] == nil {
-				return "it has no parameter " + name, true
-			}
-		}
-	}
-	raw, _ := json.Marshal(arguments)
-	if err := fitsSchema(in, raw); err != nil {
-		how = err.Error()
-	}
-	return how, false
 }
 
 // indented is a value as JSON that scripts look into.

@@ -40,6 +40,8 @@ type Options struct {
 	// Dialect is the server's. If nil, it is one of [Dialects], if exactly one is
 	// certain from the tools that the server offers, and else the scripts' own.
 	Dialect *Dialect
+	// Warn, when set, is called with what is wrong with Dialect.
+	Warn func(string)
 	// Jobs is the number of scripts that run at a time; twice the number of
 	// processors when zero, as scripts wait more than they work.
 	Jobs int
@@ -138,6 +140,11 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 		}
 		if opts.Dialect != nil {
 			result.Dialect = opts.Dialect.Name
+		}
+		if all, err := LoadSuites(AllSuites); err == nil && opts.Warn != nil {
+			for _, text := range opts.Dialect.misnamed(Tools(append(all, opts.Gaps...)), offers) {
+				opts.Warn(text)
+			}
 		}
 	}
 	dir, err := runDir(opts.temp)

@@ -182,6 +182,7 @@ func (o *runOptions) findDialect(cmd *cobra.Command) error {
 	if o.Dialect, err = conform.ParseDialect(o.dialect, text); err != nil {
 		return fmt.Errorf("--dialect %w", err)
 	}
+	o.Warn = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "mcp-conform: %s\n", report.Printable(text)) }
 	return nil
 }
 

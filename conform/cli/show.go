@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"text/template"
 
 	"github.com/spf13/cobra"
@@ -18,16 +21,19 @@ import (
 func newList() *cobra.Command {
 	var scripts string
 	var suites []string
-	var asJSON bool
+	var asJSON, tools bool
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the gaps, one line each",
-		Example: "  mcp-conform list\n  mcp-conform list --suite all",
+		Example: "  mcp-conform list\n  mcp-conform list --suite all\n  mcp-conform list --suite all --tools",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			gaps, err := loadGaps(scripts, suites...)
 			if err != nil {
 				return err
+			}
+			if tools {
+				return listTools(cmd.OutOrStdout(), conform.Tools(gaps))
 			}
 			if asJSON {
 				list := gapList{Version: 1}
@@ -46,7 +52,9 @@ func newList() *cobra.Command {
 		},
 	}
 	suiteFlag(cmd, &suites, "670")
+	cmd.Flags().BoolVar(&tools, "tools", false, "list the MCP tools that the scripts call, with the names that a server's dialect maps")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	cmd.MarkFlagsMutuallyExclusive("tools", "json")
 	cmd.Flags().StringVar(&scripts, "scripts", "", "list the scripts in `DIR` in place of the built-in ones")
 	return cmd
 }
@@ -60,6 +68,20 @@ type gapList struct {
 type listedGap struct {
 	report.GapInfo
 	Layers []report.Layer `json:"layers"`
+}
+
+// listTools writes what scripts use of each tool.
+func listTools(out io.Writer, tools map[string]*conform.Tool) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "tool\tscripts\tparameters\tfields")
+	for _, name := range slices.Sorted(maps.Keys(tools)) {
+		t := tools[name]
+		list := func(set map[string]bool) string {
+			return report.Printable(strings.Join(slices.Sorted(maps.Keys(set)), ", "))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, strings.Trim(fmt.Sprint(t.Gaps), "[]"), list(t.Parameters), list(t.Fields))
+	}
+	return w.Flush()
 }
 
 func newExplain() *cobra.Command {
