@@ -26,8 +26,10 @@ var ciFiles = map[string]string{"github": ".github/workflows/mcp-conform.yml", "
 type ciOptions struct {
 	Made   string // the arguments that made it
 	suites []string
-	server string
-	Diff   bool
+	Server string
+	// Dialect is the server's: a file in the repository, or the name of one.
+	Dialect string
+	Diff    bool
 }
 
 // Flags are those of the run, on the command's first line.
@@ -36,8 +38,11 @@ func (o ciOptions) Flags() string {
 	if len(o.suites) > 0 {
 		text += " --suite " + strings.Join(o.suites, ",")
 	}
-	if o.server != "" {
-		text += " --server " + report.CommandLine([]string{o.server})
+	if o.Server != "" {
+		text += " --server " + report.CommandLine([]string{o.Server})
+	}
+	if o.Dialect != "" {
+		text += " --dialect " + report.CommandLine([]string{o.Dialect})
 	}
 	return text
 }
@@ -61,6 +66,7 @@ func newInit() *cobra.Command {
 	var file string
 	var write, force bool
 	var o ciOptions
+	var run runOptions
 	cmd := &cobra.Command{
 		Use:     "init github|gitlab",
 		Short:   "Print a CI file that runs the matrix, or write it",
@@ -76,8 +82,12 @@ func newInit() *cobra.Command {
 			if _, err := loadGaps("", o.suites...); err != nil && len(o.suites) > 0 {
 				return fmt.Errorf("init %s: %w", args[0], err)
 			}
-			if strings.ContainsAny(o.server, "\n\r") {
+			o.Server, o.Dialect = run.Server, run.dialect
+			if strings.ContainsAny(o.Server+o.Dialect, "\n\r") {
 				return fmt.Errorf("init %s: --server: want a command of one line", args[0])
+			}
+			if err := run.findDialect(cmd); err != nil {
+				return fmt.Errorf("init %s: %w", args[0], err)
 			}
 			text, err := ciText(args[0], o)
 			if err != nil {
@@ -99,9 +109,8 @@ func newInit() *cobra.Command {
 	}
 	f := cmd.Flags()
 	suiteFlag(cmd, &o.suites)
-	f.StringVar(&o.server, "server", "", "ask this MCP server on layer mcp, a shell `COMMAND`, in place of the built-in one")
+	run.serverFlags(cmd)
 	f.BoolVar(&o.Diff, "diff", false, "compare with the last report of the default branch")
-	completion(cmd, "server", cobra.NoFileCompletions)
 	f.StringVarP(&file, "output", "o", "", "write `FILE`")
 	f.BoolVar(&write, "write", false, "write the file where the CI system looks for it")
 	f.BoolVar(&force, "force", false, "replace a file that is there")

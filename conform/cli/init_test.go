@@ -17,7 +17,7 @@ func TestCIFiles(t *testing.T) {
 	for kind := range ciFiles {
 		for name, o := range map[string]ciOptions{
 			"plain": {},
-			"all":   {suites: []string{"670", "releases"}, server: `other-mcp -x "it's"`, Diff: true},
+			"all":   {suites: []string{"670", "releases"}, Server: `other-mcp -x "it's"`, Dialect: "mine.toml", Diff: true},
 		} {
 			t.Run(kind+"/"+name, func(t *testing.T) { ciFileIsGood(t, flag, kind, o) })
 		}
@@ -66,7 +66,7 @@ func ciFileIsGood(t *testing.T, flag *regexp.Regexp, kind string, o ciOptions) {
 	if out, err := shell.CombinedOutput(); err != nil || !strings.Contains(string(scripts), "--format junit -o mcp-conform.xml\n") {
 		t.Errorf("%v: %s\n%s", err, out, scripts)
 	}
-	if strings.Contains(string(scripts), " diff ") != o.Diff || strings.Contains(string(scripts), `'other-mcp -x "it'\''s"'`) != (o.server != "") {
+	if strings.Contains(string(scripts), " diff ") != o.Diff || strings.Contains(string(scripts), `'other-mcp -x "it'\''s"'`) != (o.Server != "") {
 		t.Errorf("its scripts are\n%s", scripts)
 	}
 }
