@@ -100,10 +100,14 @@ func (s *script) noteAction(ts *testscript.TestScript, words []string) *step {
 func (j *job) reproducer(cell *report.Cell, steps []step) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n")
+	does := "It needs nothing but that tmux."
+	if j.layer != report.TmuxLayer {
+		does = "It runs tmux around the calls of layer " + string(j.layer) + ", which it only prints; what they answered is a recording."
+	}
 	outcome := strings.TrimSuffix(string(cell.Status)+": "+oneLine(cell.Reason), ": ")
 	for line := range strings.Lines(report.Printable(fmt.Sprintf(
-		"%s (%s), layer %s, tmux %s\n%s\nIt needs nothing but that tmux. Another one is tried with: sh FILE PATH-OF-TMUX\n",
-		j.gap.Name, oneLine(j.gap.Title), j.layer, j.target.Name, outcome))) {
+		"%s (%s), layer %s, tmux %s\n%s\n%s\nAnother tmux is tried with: sh FILE PATH-OF-TMUX\n",
+		j.gap.Name, oneLine(j.gap.Title), j.layer, j.target.Name, outcome, does))) {
 		b.WriteString("# " + line)
 	}
 	// What stands before and behind the program, as a shell reads it.

@@ -18,7 +18,7 @@ func newReproduce() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:     "reproduce GAP/LAYER[/TMUX]",
-		Short:   "Print a shell script that shows a cell with nothing but that tmux",
+		Short:   "Print what a cell did as a shell script",
 		Long:    help("reproduce"),
 		Example: help("reproduce-examples"),
 		Args:    wantArgs(1, "reproduce: want one cell, GAP/LAYER or GAP/LAYER/TMUX, as in 101/tmux/3.7"),
