@@ -226,8 +226,9 @@ func (s *script) unmapped(path string, got gjson.Result) bool {
 var fieldName = regexp.MustCompile(`"([a-z_]+)":`)
 
 // missing is a field of JSON that a pattern has and the last answer of another server has not.
+// Nothing is missing in an empty list.
 func (s *script) missing(pattern string) string {
-	if s.req.Another && s.shown.ok() && strings.HasPrefix(s.shown.line, "mcp ") {
+	if s.req.Another && s.shown.ok() && strings.HasPrefix(s.shown.line, "mcp ") && !strings.Contains(s.shown.stdout, "[]") {
 		for _, m := range fieldName.FindAllStringSubmatch(pattern, -1) {
 			if !strings.Contains(s.shown.stdout, m[0]) {
 				return m[1]

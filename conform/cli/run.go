@@ -139,7 +139,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		fmt.Fprintf(stderr, "mcp-conform: clean up: %v\n", err)
 	}
-	result.Scripts = o.scripts
+	result.Scripts, result.DialectFile = o.scripts, o.dialect
 	// What is updated is what is expected from now on: the reports say so too.
 	updateErr := o.control.update(o.Known, result, stderr)
 	if err := errors.Join(reports.write(result), updateErr); err != nil {

@@ -315,6 +315,9 @@ func (f group) reproduce(r *Report) string {
 	}
 	if r.Server != "" && f.Layer == MCPLayer {
 		words = append(words, "--server", r.Server)
+		if r.DialectFile != "" {
+			words = append(words, "--dialect", r.DialectFile)
+		}
 	}
 	return CommandLine(words)
 }

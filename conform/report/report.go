@@ -82,8 +82,9 @@ type Report struct {
 	// was the one of this program.
 	Server string `json:"server,omitempty"`
 	// Dialect is the dialect that the server was asked in, where it is not the
-	// scripts' own.
-	Dialect string `json:"dialect,omitempty"`
+	// scripts' own, and DialectFile what --dialect said.
+	Dialect     string `json:"dialect,omitempty"`
+	DialectFile string `json:"dialect_file,omitempty"`
 	// Scripts is the directory of the gaps; empty for the built-in ones.
 	Scripts string `json:"scripts,omitempty"`
 	// Suites are the suites that were run.
