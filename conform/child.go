@@ -131,6 +131,7 @@ type script struct {
 	wrong    *ending // as the first claim came out, which does not end the script
 	started  bool    // something has answered
 	asked    bool    // the API or the MCP server was asked
+	unfit    string  // how the last call of the server did not fit its schema
 	clients  map[string]*client
 	steps    []step
 	saved    []string // the names of variables

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"reflect"
@@ -43,7 +44,8 @@ type mcpServer struct {
 	client *mcpclient.Client
 	tools  map[string]mcp.Tool
 
-	dialect *Dialect
+	dialect  *Dialect
+	answered map[string]bool // tools and names of arguments
 
 	exited  chan struct{} // closed when the process has ended, by itself or not
 	drained chan struct{} // closed when all that it wrote to stderr is in stderr
@@ -81,15 +83,16 @@ func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
 		o.err = fmt.Errorf("no answer within the script's %v%s", s.req.Timeout, m.said())
 	case o.err != nil:
 		o.err = m.explain(ctx, o.err)
-	case o.misfit != "" && s.req.Another:
+	case o.misfit != "" && s.req.Another && o.code != 0:
 		o.err = errors.New(o.misfit)
 	}
+	s.unfit = o.misfit
 	return o
 }
 
 // startServer starts the process. Nothing is asked of it yet.
 func (s *script) startServer() (*mcpServer, error) {
-	m := &mcpServer{dialect: s.req.Dialect, exited: make(chan struct{}), drained: make(chan struct{}), relayed: make(chan struct{})}
+	m := &mcpServer{dialect: s.req.Dialect, answered: map[string]bool{}, exited: make(chan struct{}), drained: make(chan struct{}), relayed: make(chan struct{})}
 	m.cmd = exec.Command(s.req.Server[0], s.req.Server[1:]...)
 	m.cmd.Dir = s.req.ServerDir
 	m.cmd.Env = s.env
@@ -176,13 +179,17 @@ func (m *mcpServer) call(ctx context.Context, tool string, ours map[string]any, 
 		o.err = fmt.Errorf("call %s: %w", name, err)
 		return o
 	}
-	// An answer to a call with an argument that the tool does not have is none: it was ignored.
+	// An argument that the tool does not declare is one that it may have ignored.
 	in := declared.InputSchema
-	if in.Properties != nil && in.AdditionalProperties == nil {
+	if !res.IsError && in.Properties != nil && in.AdditionalProperties == nil {
 		in.AdditionalProperties = false
 	}
-	unfit := fitsSchema(in, raw)
-	if !wrong && unfit != nil && (res.IsError || strings.Contains(unfit.Error(), "additional properties")) {
+	// What it has answered once it understands, whatever it declares.
+	names := fmt.Sprint(name, slices.Sorted(maps.Keys(arguments)))
+	if !res.IsError {
+		m.answered[names] = true
+	}
+	if unfit := fitsSchema(in, raw); unfit != nil && !wrong && !(res.IsError && m.answered[names]) {
 		o.misfit = fmt.Sprintf("the call is not as %s declares it: %v", name, unfit)
 	}
 	var parts []string

@@ -45,7 +45,7 @@ func testServer(in io.Reader, out io.Writer) int {
 	structured := func(id any, result any) {
 		answer(id, map[string]any{"content": []any{map[string]any{"type": "text", "text": ""}}, "structuredContent": result})
 	}
-	lines := bufio.NewScanner(in)
+	lines, moody := bufio.NewScanner(in), false
 	for lines.Scan() {
 		var req struct {
 			ID     any
@@ -65,6 +65,12 @@ func testServer(in io.Reader, out io.Writer) int {
 		switch req.Method + " " + req.Params.Name {
 		case "tools/list ":
 			answer(req.ID, map[string]any{"tools": server.Tools})
+		case "tools/call moody": // which refuses all but the first
+			if moody = !moody; moody {
+				structured(req.ID, map[string]any{"n": 1})
+			} else {
+				answer(req.ID, map[string]any{"content": []any{}, "isError": true})
+			}
 		case "tools/call display_message":
 			structured(req.ID, map[string]any{"value": req.Params.Arguments["format"], "paneId": "%0"})
 		case "tools/call list_panes":

@@ -100,6 +100,9 @@ func (s *script) where() string {
 
 // failed is that what the line that runs expects of the last command is not so.
 func (s *script) failed(outcome report.Outcome, why string) *ending {
+	if outcome == report.Open && s.unfit != "" && s.req.Another {
+		outcome, why = misfit, s.unfit+"; "+why
+	}
 	switch outcome {
 	case unmapped, misfit:
 		outcome, why = report.Blocked, string(outcome)+": "+why
