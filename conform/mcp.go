@@ -67,7 +67,7 @@ func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
 	}
 	var object map[string]any
 	if len(args) < 1 || len(args) > 2 || json.Unmarshal([]byte(arguments), &object) != nil || object == nil {
-		return outcome{err: misused(fmt.Sprintf("usage: mcp [-wrong] TOOL [JSON], where JSON is the object of its arguments, not %q", args))}
+		return outcome{err: misused(fmt.Sprintf("usage: mcp [-wrong] TOOL [JSON], with a JSON object of arguments, not %q", args))}
 	}
 	m := s.mcpServer.Load()
 	if m == nil {
@@ -92,7 +92,8 @@ func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
 
 // startServer starts the process. Nothing is asked of it yet.
 func (s *script) startServer() (*mcpServer, error) {
-	m := &mcpServer{dialect: s.req.Dialect, answered: map[string]bool{}, exited: make(chan struct{}), drained: make(chan struct{}), relayed: make(chan struct{})}
+	m := &mcpServer{dialect: s.req.Dialect, answered: map[string]bool{},
+		exited: make(chan struct{}), drained: make(chan struct{}), relayed: make(chan struct{})}
 	m.cmd = exec.Command(s.req.Server[0], s.req.Server[1:]...)
 	m.cmd.Dir = s.req.ServerDir
 	m.cmd.Env = s.env

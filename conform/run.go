@@ -109,14 +109,14 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 	}
 	all := opts.jobs()
 	jobs := opts.Shard.of(all)
-	gaps := slices.DeleteFunc(slices.Clone(opts.Gaps), func(g *Gap) bool {
+	opts.Gaps = slices.DeleteFunc(slices.Clone(opts.Gaps), func(g *Gap) bool {
 		return !slices.ContainsFunc(jobs, func(j *job) bool { return j.gap == g })
 	})
 	result := &report.Report{
 		Version: report.FormatVersion, Started: time.Now(), Shard: opts.Shard.String(),
-		Targets: opts.Targets, Server: opts.Server, Suites: suitesOf(gaps),
+		Targets: opts.Targets, Server: opts.Server, Suites: suitesOf(opts.Gaps),
 	}
-	for _, gap := range gaps {
+	for _, gap := range opts.Gaps {
 		result.Gaps = append(result.Gaps, gap.GapInfo)
 	}
 	for _, l := range report.Layers() {

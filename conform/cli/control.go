@@ -65,11 +65,9 @@ func (o *controlOptions) check(c *conform.Control, scripts string) (err error) {
 		return nil
 	}
 	text, err := os.ReadFile(o.expect)
-	none := errors.Is(err, os.ErrNotExist)
-	switch {
-	case none && !o.updateExpect:
+	if none := errors.Is(err, os.ErrNotExist); none && !o.updateExpect {
 		return fmt.Errorf("--expect %s: %w (--update-expect creates it)", o.expect, errors.Unwrap(err))
-	case err != nil && !none:
+	} else if err != nil && !none {
 		return fmt.Errorf("--expect %s: %w", o.expect, errors.Unwrap(err))
 	}
 	o.old = text

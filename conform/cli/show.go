@@ -52,7 +52,7 @@ func newList() *cobra.Command {
 		},
 	}
 	suiteFlag(cmd, &suites, "670")
-	cmd.Flags().BoolVar(&tools, "tools", false, "list the MCP tools that the scripts call, with the names that a server's dialect maps")
+	cmd.Flags().BoolVar(&tools, "tools", false, "list the MCP tools that the scripts call, with the names that a dialect maps")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	cmd.MarkFlagsMutuallyExclusive("tools", "json")
 	cmd.Flags().StringVar(&scripts, "scripts", "", "list the scripts in `DIR` in place of the built-in ones")

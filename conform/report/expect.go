@@ -363,11 +363,11 @@ func (r *Report) newEntries() (text string, names []string) {
 	}) {
 		reason := []rune(strings.Join(strings.Fields(Printable(place.ReplaceAllString(g.Claim.Why, ""))), " "))
 		id, list := g.ID(), strings.Join(g.Targets, ", ")
-		text += "\n[[known]]\n"
-		if !r.ofServer(g.result) {
-			text += fmt.Sprintf("target = %s\n", tomlString(list))
+		target := fmt.Sprintf("target = %s\n", tomlString(list))
+		if r.ofServer(g.result) {
+			target = ""
 		}
-		text += fmt.Sprintf("claim = \"%v\"\nkind = %q\n", id, g.Claim.Outcome)
+		text += fmt.Sprintf("\n[[known]]\n%sclaim = \"%v\"\nkind = %q\n", target, id, g.Claim.Outcome)
 		if g.Transport != "exec" && g.Transport != "" {
 			text += fmt.Sprintf("transport = %q\n", g.Transport)
 		}
