@@ -195,6 +195,9 @@ func TestOneRecorderRestsInAPane(t *testing.T) {
 // theRecorderIsBounded: of endless output the end is kept, and the reader knows.
 func theRecorderIsBounded(t *testing.T, f *Files) {
 	c, _ := recording(t, f)
+	if free, ok := freeIn(c.dir); ok && free < 1<<30 {
+		t.Skipf("only %d MB are free there, of which the recorder takes a part", free>>20)
+	}
 	c.Close() // nobody reads
 	in, done := fed(t, c, "sh")
 	io.WriteString(in, c.begin())
