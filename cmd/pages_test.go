@@ -93,8 +93,9 @@ func checkTests(t *testing.T, page, command string) {
 		return
 	}
 	files, _ := filepath.Glob(strings.TrimSpace(string(out)))
+	more, _ := filepath.Glob("../internal/test/*/*.go") // which declare flags
 	var source strings.Builder
-	for _, f := range files {
+	for _, f := range append(files, more...) {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
@@ -104,6 +105,11 @@ func checkTests(t *testing.T, page, command string) {
 	for _, m := range regexp.MustCompile(`-(?:run|fuzz)[ =]'?\^?(?:Test|Fuzz)?([A-Za-z]+)`).FindAllStringSubmatch(command, -1) {
 		if m[1] != "xxx" && !regexp.MustCompile(`func (Test|Fuzz)\w*`+m[1]).MatchString(source.String()) {
 			t.Errorf("%s: %s: no test %s", page, command, m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(` -([a-z]\w*)`).FindAllStringSubmatch(command, -1) {
+		if !slices.Contains(strings.Fields("run fuzz fuzztime timeout count bench parallel"), m[1]) && !strings.Contains(source.String(), `"`+m[1]+`"`) {
+			t.Errorf("%s: %s: no flag -%s", page, command, m[1])
 		}
 	}
 }

@@ -45,8 +45,7 @@ func TestImportsGoDown(t *testing.T) {
 	}
 }
 
-// TestSecurityNamesItsTests: each test that SECURITY.md names exists, and each of its
-// commands runs one.
+// TestSecurityNamesItsTests: each test that SECURITY.md names exists.
 func TestSecurityNamesItsTests(t *testing.T) {
 	t.Chdir("..")
 	text, err := os.ReadFile("SECURITY.md")
@@ -78,23 +77,7 @@ func TestSecurityNamesItsTests(t *testing.T) {
 			t.Errorf("%s has no script %s", name[1], name[2])
 		}
 	}
-	commands := regexp.MustCompile(`(?m)^    go test \./([\w/]+) (.*)$`).FindAllStringSubmatch(string(text), -1)
-	for _, c := range commands {
-		tests := source(c[1]+"/*_test.go") + source("internal/test/*/*.go") // which declare flags
-		for _, pattern := range regexp.MustCompile(`-(?:run|fuzz) '?([\w|]+)`).FindAllStringSubmatch(c[2], -1) {
-			for p := range strings.SplitSeq(pattern[1], "|") {
-				if p != "xxx" && !regexp.MustCompile(`func (Test|Fuzz)\w*`+strings.TrimPrefix(strings.TrimPrefix(p, "Test"), "Fuzz")).MatchString(tests) {
-					t.Errorf("%s: no test %s", c[0], p)
-				}
-			}
-		}
-		for _, f := range regexp.MustCompile(` -([\w.]+)`).FindAllStringSubmatch(" "+c[2], -1) {
-			if !slices.Contains([]string{"run", "fuzz", "fuzztime", "timeout", "count"}, f[1]) && !strings.Contains(tests, `"`+f[1]+`"`) {
-				t.Errorf("%s: no flag -%s", c[0], f[1])
-			}
-		}
-	}
-	if len(names) < 30 || len(commands) < 4 {
-		t.Errorf("found %d tests and %d commands", len(names), len(commands))
+	if len(names) < 30 {
+		t.Errorf("found %d tests", len(names))
 	}
 }

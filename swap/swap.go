@@ -136,8 +136,8 @@ func (s *Swapper) clients(names []string) ([]*clients.Client, error) {
 
 // unknown returns the error for a client that is not in the table.
 func unknown(name string) error {
-	if near := nearest.Names(name, clients.Names()); name != "" && len(near) > 0 {
-		return hint.Usagef("", "unknown client %q; did you mean %s?", name, strings.Join(near, " or "))
+	if meant := nearest.Meant(name, clients.Names()); name != "" && meant != "" {
+		return hint.Usagef("", "unknown client %q%s", name, meant)
 	}
 	return hint.Usagef("", "unknown client %q; the clients are: %s", name, strings.Join(clients.Names(), ", "))
 }

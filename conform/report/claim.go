@@ -179,7 +179,7 @@ func (c result) Failed() bool {
 	return c.Claim.Outcome.Failed() || c.Claim.Outcome == Outcome(Errored)
 }
 
-// Says is the claim, behind what it is about; empty for that of a whole script.
+// Says returns ": " and the text of the claim; empty if the claim is a whole script.
 func (c result) Says() string {
 	if c.Claim.Text == WholeClaim {
 		return ""

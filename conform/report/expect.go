@@ -344,8 +344,8 @@ func (x *expectation) without(passing []string) string {
 // maxReason is the most that a new entry has of a reason, in characters.
 const maxReason = 200
 
-// ofServer reports whether a failure is that of another server, and not of some tmux: nowhere
-// is the claim true.
+// ofServer reports whether a failure is the fault of another MCP server, and not of a tmux:
+// the claim is true with none.
 func (r *Report) ofServer(c result) bool {
 	return r.Server != "" && c.Layer == MCPLayer && !slices.ContainsFunc(r.results(), func(o result) bool {
 		return o.ID() == c.ID() && o.Claim.Outcome == True

@@ -20,8 +20,8 @@
 // record does not name is left over from an interrupted fetch, and the next fetch removes
 // it. A lock keeps two fetches of one suite apart, in one process or in two.
 //
-// No mirror's name is built in: it is the one given, or that of the first Debian entry in
-// the machine's own apt configuration.
+// No mirror is built in: the one given is used, else the first Debian entry in the machine's
+// own apt configuration.
 package debian
 
 import (
