@@ -86,7 +86,7 @@ func TestRunCommandInAStrangeShell(t *testing.T) {
 	for i, shell := range []string{"bash", "zsh", "dash"} {
 		for j, setup := range []string{
 			"set -e", "set -u", "set -f", "set -C", "set -x", "set -v", "export PATH=/nowhere", "unset TMUX TMUX_PANE", "trap 'echo TRAPPED' INT EXIT",
-			"printf() { echo WRONG; }; trap() { echo WRONG; }; set() { echo WRONG; }", "alias printf='echo WRONG'", "IFS=0123456789", "umask 777",
+			"printf() { echo WRONG; }; trap() { echo WRONG; }; set() { echo WRONG; }", "alias printf='echo WRONG'", "builtin() { echo WRONG; }", "IFS=0123456789", "umask 777",
 		} {
 			if !testtool.Full && (i+j)%3 != 0 {
 				continue

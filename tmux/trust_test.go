@@ -451,6 +451,15 @@ func TestFilesThatCommandsName(t *testing.T) {
 		os.Remove("out")
 		os.Remove("third")
 	}
+	// The tmux program itself does not say that it could not write.
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Logf("not tried: writing to a full disk: %v", err)
+		return
+	}
+	err := do(tmuxtest.Context(t), by(t, base, tmux.TransportNative), tmux.SaveBuffer{Buffer: "b", Path: "/dev/full"})
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("saving a buffer on a full disk: %v", err)
+	}
 }
 
 // tmux refuses a directory of named sockets that others may enter, even one with a

@@ -105,8 +105,6 @@ type Rules struct {
 	IdleOnly pattern `toml:"idle_only"`
 	// AfterCollapsed is typed after a paste that was collapsed.
 	AfterCollapsed string `toml:"after_collapsed"`
-	// Wrapped describes what is added to a collapsed paste, if anything.
-	Wrapped string
 	// Changes are changes that the program makes to a prompt.
 	Changes []struct {
 		Text pattern
