@@ -18,10 +18,10 @@ var leakers = []string{"search_panes", "send_keys", "send_keys_batch", "select_l
 
 // listers are the tools that read something of every window or pane each time, which costs
 // many kilobytes.
-var listers = []string{"list_windows", "list_panes", "move_window", "agent_status", "wait_for_channel"}
+var listers = []string{"list_windows", "list_panes", "move_window", "agent_status"}
 
 // keepsQuoted reports whether a server never frees a text that a format quotes, #{q:…}, as
-// 3.3a does not and 3.5a does: some 32 bytes each time.
+// 3.2a and 3.3a do not and 3.5a does: some 32 bytes each time.
 func keepsQuoted(t *testing.T, srv *tmux.Server, pid int) bool {
 	t.Helper()
 	growth := 0

@@ -14,30 +14,16 @@ import (
 	"tmuxmcp/swap/format"
 )
 
-// Ask runs the program of a client, given by name or alias, in a directory, and returns
-// what it says about a server. The client runs with home as its home directory, where it
-// may write anything, and without the variables that would lead it elsewhere.
-func Ask(ctx context.Context, client, server, dir, home string) (ask.Answer, error) {
-	c := clients.Lookup(client)
-	if c == nil {
-		return ask.Answer{}, unknown(client)
-	}
-	return query(ctx, c, server, dir, home, nil)
-}
-
-func query(ctx context.Context, c *clients.Client, server, dir, home string, env []string) (ask.Answer, error) {
+// query queries a client in a temporary home directory with copies of its files.
+func (s *Swapper) query(ctx context.Context, doc *document, container []string, project, server, dir string) (a ask.Answer, err error) {
+	c := doc.client
 	if c.Ask == nil {
-		return ask.Answer{}, fmt.Errorf("%s cannot be queried offline", c.Name)
+		return a, fmt.Errorf("%s cannot be queried offline", c.Name)
 	}
 	program := c.Binary()
 	if program == "" {
-		return ask.Answer{}, fmt.Errorf("%s is not on PATH", strings.Join(c.Binaries, " or "))
+		return a, fmt.Errorf("%s is not on PATH", strings.Join(c.Binaries, " or "))
 	}
-	return ask.Client(ctx, *c.Ask, ask.Question{Program: program, Server: server, Dir: dir, Home: home, Unset: c.HomeVars(), Env: env})
-}
-
-// query queries a client in a temporary home directory with copies of its files.
-func (s *Swapper) query(ctx context.Context, doc *document, container []string, project, server, dir string) (a ask.Answer, err error) {
 	home, remove, err := ask.Home()
 	if err != nil {
 		return ask.Answer{}, err
@@ -51,7 +37,7 @@ func (s *Swapper) query(ctx context.Context, doc *document, container []string, 
 	if err != nil {
 		return ask.Answer{}, err
 	}
-	return query(ctx, doc.client, server, dir, home, env)
+	return ask.Client(ctx, *c.Ask, ask.Question{Program: program, Server: server, Dir: dir, Home: home, Unset: c.HomeVars(), Env: env})
 }
 
 // copy puts the files that determine a client's answer into a home directory, and returns

@@ -81,8 +81,8 @@ func (c Channel) Unlock(ctx context.Context) error {
 //
 // If the server answers, nothing is left of the wait after the context ends. tmux before
 // 3.8 keeps the waiter of a client that is gone, and the next signal would be lost to it.
-// So the channel's queue is emptied, unless another Wait of this Server is in it; that
-// wakes everybody else who waits on the channel. From 3.8 on, a signal from another program
+// So the wait is ended by a signal, unless another Wait of this Server is on the channel;
+// that wakes everybody else who waits on it. From 3.8 on, a signal from another program
 // is lost if tmux gets it before it notices that the client is gone.
 func (c Channel) Wait(ctx context.Context) error {
 	s, channel := c.srv, c.name
@@ -161,15 +161,16 @@ func (c Channel) Wait(ctx context.Context) error {
 		} else {
 			turn = q.take(within) == nil
 		}
+		last := q.waits.Add(-1) == 0
+		if last && turn && begun.Err() != nil && s.wake(within, channel, ended) {
+			return
+		}
 		stop(context.Cause(ctx))
 		<-ended
-		last := q.waits.Add(-1) == 0
 		switch {
 		case err == nil && told.CompareAndSwap(false, true):
 		case err == nil && last: // nobody got the signal
 			_ = s.signal(within, channel)
-		case last && begun.Err() != nil:
-			s.forgetWaiter(within, channel)
 		}
 	})
 	if told.CompareAndSwap(false, true) {
@@ -232,10 +233,23 @@ func (q *channelQueue) take(ctx context.Context) error {
 
 func (q *channelQueue) give() { <-q.turn }
 
-// forgetWaiter empties the queue of a channel that contains a dead waiter of ours. A signal
-// in flight is not lost: either it or this one finds no waiter and is kept for the next.
-func (s *Server) forgetWaiter(ctx context.Context, channel string) {
-	if v, err := s.Version(ctx); err == nil && !forgetsWaiters.released(v) {
-		_ = s.signal(ctx, channel) // without a server there is no queue
+// wake ends a wait by a signal on its channel, where no other wait of ours is, and reports
+// whether it has ended. tmux before 3.8 never frees a client that ends while it waits, some
+// 5 kB. A signal in flight is not lost: either it or this one finds no waiter and is kept
+// for the next.
+func (s *Server) wake(ctx context.Context, channel string, ended <-chan struct{}) bool {
+	select {
+	case <-ended: // signalled
+		return false
+	default:
+	}
+	if v, err := s.Version(ctx); err != nil || forgetsWaiters.released(v) || s.signal(ctx, channel) != nil {
+		return false
+	}
+	select {
+	case <-ended:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }

@@ -1,7 +1,10 @@
 package tmux_test
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"os"
 	"strconv"
 	"syscall"
 	"testing"
@@ -36,4 +39,35 @@ func TestAWaitThatGivesUpWhileAProgramStarts(t *testing.T) {
 	isKind(t, "nobody has signalled", <-ended, context.Canceled)
 	ok(t, srv.Channel("c").Signal(ctx))
 	ok(t, waitFor(t, srv, "c", time.Minute))
+}
+
+// Waits that give up leave nothing in tmux, which before 3.8 never frees a client that ends
+// while it waits: some 5 kB each.
+func TestWaitsThatGiveUpLeaveNothing(t *testing.T) {
+	t.Parallel()
+	waits := testtool.Size(200, 400)
+	for _, way := range transports {
+		srv := by(t, started(t), way)
+		pid := tmuxtest.Run(t, srv, "display-message", "-p", "#{pid}")
+		before := 0
+		for i := range waits + 20 {
+			if i == 20 {
+				before = residentKB(t, pid)
+			}
+			isKind(t, "nobody signals", waitFor(t, srv, fmt.Sprint(i), time.Millisecond), context.DeadlineExceeded)
+		}
+		if grown := residentKB(t, pid) - before; grown > 3*waits {
+			t.Errorf("%s: tmux grew by %d kB", way, grown)
+		}
+	}
+}
+
+func residentKB(t *testing.T, pid string) (kB int) {
+	t.Helper()
+	status := must[[]byte](t)(os.ReadFile("/proc/" + pid + "/status"))
+	_, rest, _ := bytes.Cut(status, []byte("VmRSS:"))
+	if _, err := fmt.Sscan(string(rest), &kB); err != nil {
+		t.Fatal(err)
+	}
+	return kB
 }

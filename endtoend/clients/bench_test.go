@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/testtool"
-	"tmuxmcp/swap"
 	"tmuxmcp/swap/ask"
 	swapcli "tmuxmcp/swap/cli"
+	"tmuxmcp/swap/clients"
 )
 
 // A bench is a home with one client in it, whose config mcp-swap changes.
@@ -93,8 +93,10 @@ func (b *bench) until(try func() (said string)) {
 func (b *bench) ask(server, dir, state string) (a ask.Answer) {
 	b.Helper()
 	b.until(func() string {
+		c := clients.Lookup(b.name)
 		var err error
-		if a, err = swap.Ask(b.Context(), b.name, server, dir, b.dir); err == nil && a.State == state {
+		a, err = ask.Client(b.Context(), *c.Ask, ask.Question{Program: c.Binary(), Server: server, Dir: dir, Home: b.dir, Unset: c.HomeVars()})
+		if err == nil && a.State == state {
 			return ""
 		}
 		return fmt.Sprintf("in %s %s says of %q: %+v, %v; it should say %q", dir, b.name, server, a, err, state)
