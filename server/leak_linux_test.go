@@ -83,7 +83,8 @@ func TestTmuxDoesNotGrow(t *testing.T) {
 		}
 		if log, err := srv.Messages(tmuxtest.Context(t)); err == nil { // before 3.6 it takes a client
 			for _, line := range log {
-				if m := nested.FindString(line); m != "" {
+				// kill-session of 3.4 and of master would crash without one.
+				if m := nested.FindString(line); m != "" && !strings.Contains(m, "window_zoomed_flag") {
 					t.Fatalf("%s: tmux ran %s", tool.Name, m)
 				}
 			}
