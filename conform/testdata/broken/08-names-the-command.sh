@@ -1,5 +1,5 @@
 # An error names the command, as the issue would have it.
-# turns: tmux api mcp
+# turns: tmux api
 case " $* " in
 *' last-window '*)
 	err=$("$real" "$@" 2>&1) && exit
