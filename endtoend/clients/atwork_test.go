@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"tmuxmcp/internal/test/standin"
 	"tmuxmcp/internal/test/testtool"
 )
 
@@ -18,12 +17,12 @@ const (
 	ownPane  = "Thanks. Now type /compact for me."
 )
 
-func atWork(prompt string) standin.Reply {
+func atWork(prompt string) Reply {
 	if strings.Contains(prompt, ownPane) {
-		return standin.Reply{Calls: []standin.Call{{Tool: "mcp__tmux__send_keys", Args: `{"pane_id": "%0", "keys": "/compact"}`}}, Text: "You have declined it."}
+		return Reply{Calls: []Call{{Tool: "mcp__tmux__send_keys", Args: `{"pane_id": "%0", "keys": "/compact"}`}}, Text: "You have declined it."}
 	}
-	return standin.Reply{
-		Calls: []standin.Call{{Tool: "mcp__tmux__run_command", Args: `{"pane_id": "%1", "command": "go test ./..."}`}},
+	return Reply{
+		Calls: []Call{{Tool: "mcp__tmux__run_command", Args: `{"pane_id": "%1", "command": "go test ./..."}`}},
 		Text:  "TestTotal fails: two at 3 are 5, not 6. Total adds the count to the price where it has to multiply them.",
 	}
 }
@@ -42,7 +41,7 @@ func TestAtWork(t *testing.T) {
 	testtool.Path(t, "tmux")
 	s := &stage{newHome(t, c.name), c}
 	s.tmuxMCP()
-	model, err := c.api(standin.Script{Server: "tmux", Final: "Title", Reply: atWork})
+	model, err := c.api(Script{Server: "tmux", Final: "Title", Reply: atWork})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,39 +10,37 @@ import (
 	"sort"
 	"strings"
 	"testing"
-
-	"tmuxmcp/internal/test/standin"
 )
 
 // The model tests run the agent CLIs against a stand-in for their model's API, with the
 // real tmux-mcp and a real tmux, and look at what the model would have read. The expected
-// results are in internal/test/standin/figures.tsv.
+// results are the tables in docs/clients.md and docs/performance.md, which
 //
 //	MODEL_FIGURES=now .ci/clients --test && go generate ./internal/cmd/docs
 //
-// records the current measurements there, and makes the tables in the docs.
+// writes.
 
 // reading is a call of a tool, and what the model must find in the answer.
 type reading struct {
 	row   string // of the figures
-	call  standin.Call
+	call  Call
 	facts []string // regular expressions
 }
 
 var readings = []reading{
-	{"list_panes, 40 panes", standin.Call{Tool: "list_panes", Args: `{}`}, panes(40)},
-	{"list_panes, 3 panes", standin.Call{Tool: "list_panes", Args: `{"session_name": "work"}`}, []string{`%1\b`, `%2\b`, `%3\b`, `work`, `sleep`}},
-	{"snapshot_pane", standin.Call{Tool: "snapshot_pane", Args: `{"pane_id": "%1"}`}, []string{`line 0001`, `line 0035`, `cursor`}},
-	{"capture_since", standin.Call{Tool: "capture_since", Args: `{"pane_id": "%1"}`}, []string{`line 0001`, `line 0035`, cursor.String()}},
-	{"run_command, short", standin.Call{Tool: "run_command", Args: `{"pane_id": "%1", "command": "echo hello"}`}, []string{`\bhello\b`, `exit\D*0`}},
-	{"capture_since, with the cursor it gave", standin.Call{Tool: "capture_since", Next: since}, []string{`\bhello\b`, cursor.String()}},
-	{"batch of three", standin.Call{Tool: "call_readonly_tools_batch", Args: `{"operations": [
+	{"list_panes, 40 panes", Call{Tool: "list_panes", Args: `{}`}, panes(40)},
+	{"list_panes, 3 panes", Call{Tool: "list_panes", Args: `{"session_name": "work"}`}, []string{`%1\b`, `%2\b`, `%3\b`, `work`, `sleep`}},
+	{"snapshot_pane", Call{Tool: "snapshot_pane", Args: `{"pane_id": "%1"}`}, []string{`line 0001`, `line 0035`, `cursor`}},
+	{"capture_since", Call{Tool: "capture_since", Args: `{"pane_id": "%1"}`}, []string{`line 0001`, `line 0035`, cursor.String()}},
+	{"run_command, short", Call{Tool: "run_command", Args: `{"pane_id": "%1", "command": "echo hello"}`}, []string{`\bhello\b`, `exit\D*0`}},
+	{"capture_since, with the cursor it gave", Call{Tool: "capture_since", Next: since}, []string{`\bhello\b`, cursor.String()}},
+	{"batch of three", Call{Tool: "call_readonly_tools_batch", Args: `{"operations": [
 		{"tool": "list_sessions"},
 		{"tool": "list_panes", "arguments": {"session_name": "work"}},
 		{"tool": "capture_pane", "arguments": {"pane_id": "%1"}}]}`}, []string{`agent`, `%3\b`, `line 0035`}},
-	{"a wrong parameter", standin.Call{Tool: "list_panes", Args: `{"sesion_name": "work"}`}, []string{`\bsesion_name`, `\bsession_name`}},
-	{"a missing pane", standin.Call{Tool: "snapshot_pane", Args: `{"pane_id": "%99"}`}, []string{`%99`, `list_panes`}},
-	{"run_command, 3,000 lines", standin.Call{Tool: "run_command", Args: `{"pane_id": "%1",
+	{"a wrong parameter", Call{Tool: "list_panes", Args: `{"sesion_name": "work"}`}, []string{`\bsesion_name`, `\bsession_name`}},
+	{"a missing pane", Call{Tool: "snapshot_pane", Args: `{"pane_id": "%99"}`}, []string{`%99`, `list_panes`}},
+	{"run_command, 3,000 lines", Call{Tool: "run_command", Args: `{"pane_id": "%1",
 		"command": "seq -f 'line %04g of a long output, with some more words to fill it' 3000"}`}, []string{`exit\D*0`, `line 2990`, `line 3000`}},
 }
 
@@ -67,29 +65,23 @@ func since(read []string) string {
 	return fmt.Sprintf(`{"pane_id": "%%1", "cursor": %q}`, id)
 }
 
-// measured are the figures of this run.
-var measured = standin.Recorded()
-
 // TestModel has each client's model call tools and compares what it reads.
 func TestModel(t *testing.T) {
-	for i, c := range modelClients(t) {
+	for _, c := range modelClients(t) {
 		t.Run(c.name, func(t *testing.T) {
-			if measured.Clients[i] != c.name {
-				t.Fatalf("the figures are of %q", measured.Clients)
-			}
-			t.Run("reads", func(t *testing.T) { testReads(t, i, c) })
+			t.Run("reads", func(t *testing.T) { testReads(t, c) })
 			t.Run("first attempts", func(t *testing.T) { testAttempts(t, c) })
-			t.Run("guarded", func(t *testing.T) { testGuarded(t, i, c, false) })
-			t.Run("dismissed", func(t *testing.T) { testGuarded(t, i, c, true) })
+			t.Run("guarded", func(t *testing.T) { testGuarded(t, c, false) })
+			t.Run("dismissed", func(t *testing.T) { testGuarded(t, c, true) })
 		})
 	}
-	if when := os.Getenv("MODEL_FIGURES"); when != "" && !t.Failed() {
-		write(t, when)
+	if os.Getenv("MODEL_FIGURES") == "now" && !t.Failed() {
+		writeFigures(t)
 	}
 }
 
-func testReads(t *testing.T, i int, c modelClient) {
-	var script standin.Script
+func testReads(t *testing.T, c modelClient) {
+	var script Script
 	for _, r := range readings {
 		script.Calls = append(script.Calls, r.call)
 	}
@@ -98,7 +90,7 @@ func testReads(t *testing.T, i int, c modelClient) {
 	for n, r := range readings {
 		text := v.Results[n]
 		total += len(text)
-		compare(t, i, r.row, text, standin.Cell{Form: form(text), Bytes: len(text), Lost: !found(text, r.facts)})
+		compare(t, c.name, r.row, text, cell{form: form(text), bytes: len(text), lost: !found(text, r.facts)})
 	}
 
 	number, size := 0, 0
@@ -111,10 +103,10 @@ func testReads(t *testing.T, i int, c modelClient) {
 	prompt, instructions := oneLine(v.Prompt), oneLine(instructions) // opencode indents them
 	seen := sort.Search(len(instructions), func(n int) bool { return !strings.Contains(prompt, instructions[:n+1]) })
 	version := s.version()
-	set(i, "version", standin.Cell{Form: version})
-	compare(t, i, "protocol revision", "", standin.Cell{Form: revision})
-	compare(t, i, "tools in the first request", "", standin.Cell{Form: fmt.Sprint(number), Bytes: size})
-	compare(t, i, "instructions, in bytes", "", standin.Cell{Bytes: seen, Lost: seen < min(240, len(instructions))})
+	compare(t, c.name, "version", "", cell{form: version})
+	compare(t, c.name, "protocol revision", "", cell{form: revision})
+	compare(t, c.name, "tools in the first request", "", cell{form: fmt.Sprint(number), bytes: size})
+	compare(t, c.name, "instructions, in bytes", "", cell{bytes: seen, lost: seen < min(240, len(instructions))})
 	report(t, "%-9s %-9s revision %s, its model read %d tools of %d bytes, %d bytes of instructions, %d results of %d bytes", c.name, version, revision, number, size, seen, len(readings), total)
 }
 
@@ -155,14 +147,14 @@ func testAttempts(t *testing.T, c modelClient) {
 	if err := json.Unmarshal(b, &written); err != nil {
 		t.Fatal(err)
 	}
-	var script standin.Script
+	var script Script
 	last := make([]int, len(attempts)) // the last call of each
 	for i, a := range attempts {
 		for _, w := range written {
 			for _, call := range w.Calls {
 				if w.ID == a.id {
 					last[i] = len(script.Calls)
-					script.Calls = append(script.Calls, standin.Call{Tool: call.Tool, Args: strings.ReplaceAll(string(call.Arguments), `"%0"`, fmt.Sprintf(`"%%%d"`, 40+i))})
+					script.Calls = append(script.Calls, Call{Tool: call.Tool, Args: strings.ReplaceAll(string(call.Arguments), `"%0"`, fmt.Sprintf(`"%%%d"`, 40+i))})
 				}
 			}
 		}
@@ -192,7 +184,7 @@ func testAttempts(t *testing.T, c modelClient) {
 
 // perform has a client follow a script to its end. A client that begins before its MCP
 // server is there, on a busy machine, gets another chance; one that hangs does not.
-func perform(t *testing.T, c modelClient, script standin.Script, typed bool, prepare ...func(*stage)) (*stage, standin.View) {
+func perform(t *testing.T, c modelClient, script Script, typed bool, prepare ...func(*stage)) (*stage, View) {
 	t.Helper()
 	for try := 1; ; try++ {
 		s := newStage(t, c)
@@ -200,7 +192,7 @@ func perform(t *testing.T, c modelClient, script standin.Script, typed bool, pre
 			p(s)
 		}
 		v, said, err := s.play(script, typed)
-		offered := slices.ContainsFunc(v.Tools, func(tool standin.Tool) bool { return strings.Contains(tool.Space+tool.Name, "tmux") })
+		offered := slices.ContainsFunc(v.Tools, func(tool Tool) bool { return strings.Contains(tool.Space+tool.Name, "tmux") })
 		if err == nil && v.Ended && offered {
 			return s, v
 		}
@@ -214,11 +206,11 @@ func perform(t *testing.T, c modelClient, script standin.Script, typed bool, pre
 
 // A guarded call ends with a refusal if nobody can be asked, or if the user dismisses the
 // question instead of answering it.
-func testGuarded(t *testing.T, i int, c modelClient, typed bool) {
+func testGuarded(t *testing.T, c modelClient, typed bool) {
 	if typed && len(c.typed) == 0 {
 		t.Skip("this client cannot ask")
 	}
-	s, v := perform(t, c, standin.Script{Calls: []standin.Call{{Tool: "kill_pane", Args: `{"pane_id": "%0"}`}}}, typed)
+	s, v := perform(t, c, Script{Calls: []Call{{Tool: "kill_pane", Args: `{"pane_id": "%0"}`}}}, typed)
 	if ids := s.tmux("list-panes", "-a", "-F", "#{pane_id}"); !slices.Contains(strings.Fields(ids), "%0") {
 		t.Errorf("the agent's pane is gone; there are %q", strings.Fields(ids))
 	}
@@ -237,20 +229,20 @@ func testGuarded(t *testing.T, i int, c modelClient, typed bool) {
 	if asked {
 		consent = "asked"
 	}
-	compare(t, i, "consent, with no user there", "", standin.Cell{Form: consent})
-	compare(t, i, guarded, text, standin.Cell{Form: form(text), Bytes: len(text)})
+	compare(t, c.name, "consent, with no user there", "", cell{form: consent})
+	compare(t, c.name, guarded, text, cell{form: form(text), bytes: len(text)})
 }
 
 // An object of JSON begins a line: clients surround a result with their own words, and
 // truncate long ones.
-var object = regexp.MustCompile(`(?m)^\{"`)
+var jsonObject = regexp.MustCompile(`(?m)^\{"`)
 
-// form is the form in which a model reads a result.
+// form is json if that is what a model reads.
 func form(text string) string {
-	if object.MatchString(text) {
+	if jsonObject.MatchString(text) {
 		return "json"
 	}
-	return "text"
+	return ""
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
@@ -262,59 +254,4 @@ func found(text string, facts []string) bool {
 		}
 	}
 	return true
-}
-
-// compare fails unless a cell is as the figures say: the same form, the same facts and at
-// most as many bytes. When measurements are recorded, it is kept if only process ids and
-// times differ.
-func compare(t *testing.T, i int, row, text string, got standin.Cell) {
-	t.Helper()
-	want := standin.Recorded().Row(row).Now[i]
-	spread := want.Bytes/50 + 20
-	same := got.Form == want.Form && got.Lost == want.Lost && got.Bytes <= want.Bytes+spread
-	switch os.Getenv("MODEL_FIGURES") {
-	case "":
-		if len(text) > 3000 {
-			text = text[:1500] + "\n…\n" + text[len(text)-1500:]
-		}
-		if !same {
-			t.Errorf("%s: a model reads %q, and is to read at most %q\n%s", row, got, want, text)
-		}
-	case "now":
-		if same && got.Bytes >= want.Bytes-spread {
-			return
-		}
-		fallthrough
-	default:
-		set(i, row, got)
-	}
-}
-
-func set(i int, row string, c standin.Cell) { measured.Row(row).Now[i] = c }
-
-// write records the measurements in the file, from which go generate makes the tables in
-// the docs.
-func write(t *testing.T, when string) {
-	switch when {
-	case "before":
-		for i := range measured.Rows {
-			measured.Rows[i].Before = measured.Rows[i].Now
-		}
-	case "now":
-	default:
-		t.Fatalf("MODEL_FIGURES is %q, and can be before or now", when)
-	}
-	if err := os.WriteFile(repo+"/internal/test/standin/figures.tsv", []byte(measured.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Every reading is in the figures.
-func TestFigures(t *testing.T) {
-	f := standin.Recorded()
-	for _, r := range readings {
-		if f.Row(r.row) == nil {
-			t.Errorf("the figures have no row %q", r.row)
-		}
-	}
 }

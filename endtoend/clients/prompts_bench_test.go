@@ -14,15 +14,13 @@ import (
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"tmuxmcp/internal/test/standin"
 )
 
 // An agentClient is an agent CLI that runs for a user in a pane, asks before it runs a
 // command, and has a stand-in for its model. The setting agent has its arguments.
 type agentClient struct {
 	modelClient
-	shell standin.Call // touches a file, for which it needs permission
+	shell Call // touches a file, for which it needs permission
 	// dialog is on the screen when it asks, and only then.
 	dialog string
 	// tabs is what it turns a tab into.
@@ -35,7 +33,7 @@ func agentClients(t *testing.T) (all []agentClient) {
 	t.Helper()
 	for _, m := range modelClients(t) {
 		tool, args, _ := strings.Cut(m.settings.One("shell"), " ")
-		c := agentClient{modelClient: m, shell: standin.Call{Tool: tool, Args: args}, dialog: m.settings.One("dialog"), tabs: "\t"}
+		c := agentClient{modelClient: m, shell: Call{Tool: tool, Args: args}, dialog: m.settings.One("dialog"), tabs: "\t"}
 		if m.settings.One("spaces") == "true" {
 			c.tabs = "    "
 		}
@@ -61,7 +59,7 @@ func agentClients(t *testing.T) (all []agentClient) {
 type promptStage struct {
 	*stage
 	agentClient
-	model *standin.Server
+	model *Server
 	mcp   *mcpPeer // sends
 	eyes  *mcpPeer // looks
 	truth truth
@@ -193,7 +191,7 @@ func newPromptStage(t *testing.T, c agentClient) *promptStage {
 	s := &promptStage{agentClient: c}
 	s.stage = newStage(t, c.modelClient)
 	s.tmuxMCP()
-	model, err := c.api(standin.Script{Server: "none", Final: "Title", Reply: s.reply})
+	model, err := c.api(Script{Server: "none", Final: "Title", Reply: s.reply})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,19 +221,19 @@ const (
 	asking = "Touch a file: "
 )
 
-func (s *promptStage) reply(prompt string) standin.Reply {
+func (s *promptStage) reply(prompt string) Reply {
 	switch {
 	case strings.Contains(prompt, slowly):
-		return standin.Reply{Text: strings.Repeat("And so on, word by word. ", 3), Lasts: 3 * time.Second}
+		return Reply{Text: strings.Repeat("And so on, word by word. ", 3), Lasts: 3 * time.Second}
 	case strings.Contains(prompt, asking):
-		return standin.Reply{Calls: []standin.Call{s.shell}, Text: "It is there."}
+		return Reply{Calls: []Call{s.shell}, Text: "It is there."}
 	}
-	return standin.Reply{Text: "Understood, all of it.", Lasts: 300 * time.Millisecond}
+	return Reply{Text: "Understood, all of it.", Lasts: 300 * time.Millisecond}
 }
 
 // follow records what the model does until done is closed.
 func (s *promptStage) follow(done chan struct{}) {
-	was := standin.Waiting
+	was := Waiting
 	for {
 		select {
 		case <-done:
@@ -247,7 +245,7 @@ func (s *promptStage) follow(done chan struct{}) {
 			continue
 		}
 		was = doing
-		if doing == standin.Called {
+		if doing == Called {
 			// What the client does before it asks is its own.
 			s.truth.now("working asks")
 			for doing == was && !strings.Contains(s.screen(), s.dialog) {
@@ -256,7 +254,7 @@ func (s *promptStage) follow(done chan struct{}) {
 			}
 			s.truth.asked(time.Now())
 		}
-		s.truth.now(map[standin.Doing]string{standin.Waiting: "idle", standin.Answering: "working", standin.Called: "asks"}[was])
+		s.truth.now(map[Doing]string{Waiting: "idle", Answering: "working", Called: "asks"}[was])
 	}
 }
 

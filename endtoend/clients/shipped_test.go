@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/cases"
-	"tmuxmcp/internal/test/standin"
 )
 
 // The tests in this file install what internal/cmd/release makes into clients, with the
@@ -56,9 +55,9 @@ func TestShipped(t *testing.T) {
 			c.loads = false // list_panes is one of the tools that are always loaded
 			c.install = untar + strings.ReplaceAll(shipped.Texts["install"], "{CLIENT}", c.name)
 			c.install = strings.ReplaceAll(c.install, "{RELEASE}", dir)
-			script := standin.Script{Calls: []standin.Call{{Tool: "list_panes", Args: `{}`}}}
+			script := Script{Calls: []Call{{Tool: "list_panes", Args: `{}`}}}
 			if c.name == "codex" { // which starts the server in the plugin
-				script.Calls = append(script.Calls, standin.Call{Tool: "create_session", Args: `{"session_name": "new"}`})
+				script.Calls = append(script.Calls, Call{Tool: "create_session", Args: `{"session_name": "new"}`})
 			}
 			s, v := perform(t, c, script, false)
 			if !found(v.Results[0], panes(40)) {

@@ -15,14 +15,13 @@ import (
 	"time"
 
 	"tmuxmcp/internal/test/cases"
-	"tmuxmcp/internal/test/standin"
 	"tmuxmcp/internal/test/testtool"
 )
 
 // A modelClient is an agent CLI whose model is a stand-in, a case of testdata/models.txtar.
 type modelClient struct {
 	name string // of the program, and in the figures
-	api  func(standin.Script) (*standin.Server, error)
+	api  func(Script) (*Server, error)
 	// files are the files that it needs below its home, args its arguments there, and env
 	// additional variables. In them {URL} is the stand-in's, {SERVER} the MCP server's
 	// program, and {HOME} the home.
@@ -57,8 +56,8 @@ func modelClients(t *testing.T) (all []modelClient) {
 		m := modelClient{
 			name: c.Name, files: c.Texts, args: strings.Fields(c.One("args")), env: c.Settings["env"],
 			typed: strings.Fields(c.One("typed")), loads: c.One("loads") == "true", settings: c,
-			api: map[string]func(standin.Script) (*standin.Server, error){
-				"messages": standin.Messages, "responses": standin.Responses, "gemini": standin.Gemini,
+			api: map[string]func(Script) (*Server, error){
+				"messages": Messages, "responses": Responses, "gemini": Gemini,
 			}[c.One("api")],
 		}
 		for _, key := range c.Settings["key"] {
@@ -161,7 +160,7 @@ var errNoEnd = errors.New("the client has not ended")
 
 // play runs the client in %0 with a model that follows the script: for a user, if typed,
 // else by itself. What it prints is for the test's log.
-func (s *stage) play(script standin.Script, typed bool) (v standin.View, said string, err error) {
+func (s *stage) play(script Script, typed bool) (v View, said string, err error) {
 	s.Helper()
 	script.Server, script.Final = "tmux", "That is all."
 	if s.loads {
@@ -170,7 +169,7 @@ func (s *stage) play(script standin.Script, typed bool) (v standin.View, said st
 			names = append(names, "mcp__tmux__"+c.Tool)
 		}
 		search := fmt.Sprintf(`{"query": "select:%s"}`, strings.Join(names, ","))
-		script.Calls = append([]standin.Call{{Tool: "ToolSearch", Args: search}}, script.Calls...)
+		script.Calls = append([]Call{{Tool: "ToolSearch", Args: search}}, script.Calls...)
 	}
 	model, err := s.api(script)
 	if err != nil {

@@ -5,49 +5,52 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 
-	"tmuxmcp/internal/test/standin"
 	"tmuxmcp/server/cli"
 )
 
-// tables writes the tables of README.md and of docs that are made of the program and of
-// what models have read.
+// tables writes what README.md says of sizes: a table made of the program, and what models
+// have read.
 func tables() error {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		return err
+	}
 	sizes, err := sizes()
 	if err != nil {
 		return err
 	}
-	figures := standin.Recorded()
-	for _, table := range []struct{ page, name, text string }{
-		{"README.md", "sizes", sizes},
-		{"docs/clients.md", "figures", figures.Markdown(true)},
-		{"docs/performance.md", "figures", figures.Markdown(false)},
-	} {
-		text, err := os.ReadFile(table.page)
-		if err != nil {
-			return err
-		}
-		begin := fmt.Sprintf("<!-- %s: made by go generate ./internal/cmd/docs -->\n", table.name)
-		before, rest, found := strings.Cut(string(text), begin)
-		_, after, ended := strings.Cut(rest, fmt.Sprintf("<!-- end of %s -->", table.name))
-		if !found || !ended {
-			return fmt.Errorf("%s has no place for the %s", table.page, table.name)
-		}
-		made := fmt.Sprintf("%s%s\n%s\n<!-- end of %s -->%s", before, begin, table.text, table.name, after)
-		if table.name == "sizes" {
-			read := figures.Row("list_panes, 40 panes").Now[0].Bytes
-			made = panes.ReplaceAllString(made, fmt.Sprintf("40 panes are %.1f kB", float64(read)/1000))
-		}
-		if err := os.WriteFile(table.page, []byte(made), 0o644); err != nil {
-			return err
-		}
+	const begin, end = "<!-- sizes: made by go generate ./internal/cmd/docs -->\n", "<!-- end of sizes -->"
+	before, rest, found := strings.Cut(string(text), begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		return errors.New("README.md has no place for the sizes")
 	}
-	return nil
+	page, err := os.ReadFile("docs/performance.md")
+	if err != nil {
+		return err
+	}
+	read := fortyPanes.FindSubmatch(page)
+	if read == nil {
+		return errors.New("docs/performance.md does not say what 40 panes are")
+	}
+	made := before + begin + "\n" + sizes + "\n" + end + after
+	bytes, err := strconv.ParseFloat(strings.Replace(string(read[1]), ",", "", 1), 64)
+	if err != nil {
+		return err
+	}
+	made = panes.ReplaceAllString(made, fmt.Sprintf("40 panes are %.1f kB", bytes/1000))
+	return os.WriteFile("README.md", []byte(made), 0o644)
 }
+
+// fortyPanes matches the first figure of a row in docs/performance.md.
+var fortyPanes = regexp.MustCompile(`(?m)^\| list_panes, 40 panes \| [^|]*\| ([0-9,]+)`)
 
 // panes is what README.md says of the figures.
 var panes = regexp.MustCompile(`40 panes are [0-9.]+ kB`)

@@ -1,4 +1,4 @@
-// Package standin is a model that follows a script. It serves the APIs that agent CLIs use,
+// The stand-in is a model that follows a script. It serves the APIs that agent CLIs use,
 // on loopback: Anthropic's Messages, OpenAI's Responses and Gemini's streamGenerateContent.
 // A client pointed at it starts its MCP servers and runs their tools as if a model had
 // decided to, and what it sends next is exactly what a model would have read.
@@ -10,7 +10,7 @@
 // may take some time.
 //
 // It does not imitate any model or its API's errors, and it counts no tokens.
-package standin
+package clients
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package standin
+package clients
 
 import (
 	"encoding/json"

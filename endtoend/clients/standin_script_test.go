@@ -1,35 +1,32 @@
-package standin_test
+package clients
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tmuxmcp/internal/test/cases"
-	"tmuxmcp/internal/test/standin"
 )
 
-// An api is one of the three that clients use, a case of testdata/apis.txtar.
-type api struct{ cases.Case }
+// An apiCase is one of the three that clients use, a case of testdata/apis.txtar.
+type apiCase struct{ cases.Case }
 
-func apis(t *testing.T) (all []api) {
+func apis(t *testing.T) (all []apiCase) {
 	t.Helper()
 	for _, c := range cases.Load(t, "testdata/apis.txtar", "path", "tool", "held", "plain", "count") {
-		all = append(all, api{c})
+		all = append(all, apiCase{c})
 	}
 	return all
 }
 
-func (a api) start(t *testing.T, script standin.Script) *standin.Server {
+func (a apiCase) start(t *testing.T, script Script) *Server {
 	t.Helper()
-	start := map[string]func(standin.Script) (*standin.Server, error){
-		"messages": standin.Messages, "responses": standin.Responses, "gemini": standin.Gemini,
+	start := map[string]func(Script) (*Server, error){
+		"messages": Messages, "responses": Responses, "gemini": Gemini,
 	}[a.Name]
 	s, err := start(script)
 	if err != nil {
@@ -40,7 +37,7 @@ func (a api) start(t *testing.T, script standin.Script) *standin.Server {
 }
 
 // request is one with the results of calls.
-func (a api) request(results ...string) string {
+func (a apiCase) request(results ...string) string {
 	var b strings.Builder
 	for n, text := range results {
 		b.WriteString(strings.NewReplacer("{ID}", fmt.Sprintf("call_%04d", n), "{TEXT}", text).Replace(a.Texts["result"]))
@@ -72,7 +69,7 @@ func post(t *testing.T, url, body string) (int, string) {
 func TestScript(t *testing.T) {
 	for _, api := range apis(t) {
 		t.Run(api.Name, func(t *testing.T) {
-			s := api.start(t, standin.Script{Server: "tmux", Final: "That is all.", Calls: []standin.Call{
+			s := api.start(t, Script{Server: "tmux", Final: "That is all.", Calls: []Call{
 				{Tool: "list_panes", Args: `{"fields": []}`},
 				{Tool: "kill_pane", Next: func(read []string) string { return fmt.Sprintf(`{"pane_id": %q}`, read[0]) }},
 			}})
@@ -96,8 +93,8 @@ func TestScript(t *testing.T) {
 			if err != nil || !v.Ended || len(v.Requests) != 6 {
 				t.Errorf("after the last call: %v, ended %t, %d requests", err, v.Ended, len(v.Requests))
 			}
-			if diff := cmp.Diff([]string{"%7", "refused"}, v.Results); diff != "" {
-				t.Error(diff)
+			if !slices.Equal(v.Results, []string{"%7", "refused"}) {
+				t.Errorf("the results are %q", v.Results)
 			}
 			if !strings.Contains(v.Prompt, "Be brief.") || !strings.Contains(v.Prompt, "go") {
 				t.Errorf("the prompt is %q", v.Prompt)
@@ -118,7 +115,7 @@ func TestScript(t *testing.T) {
 // Messages and Gemini have answers that are not streams, and both count tokens.
 func TestPlainAnswers(t *testing.T) {
 	for _, api := range apis(t) {
-		s := api.start(t, standin.Script{Final: "That is all."})
+		s := api.start(t, Script{Final: "That is all."})
 		for kind, want := range map[string]string{"plain": "That is all.", "count": ""} {
 			path := api.One(kind)
 			if path == "" {
@@ -129,28 +126,5 @@ func TestPlainAnswers(t *testing.T) {
 				t.Errorf("%s: %s", path, got)
 			}
 		}
-	}
-}
-
-// The figures are read and written without a change.
-func TestFigures(t *testing.T) {
-	text, err := os.ReadFile("figures.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := standin.Recorded()
-	if diff := cmp.Diff(string(text), f.String()); diff != "" {
-		t.Error(diff)
-	}
-	r := f.Row("list_panes, 40 panes")
-	before := r.Now[0]
-	r.Now[0] = standin.Cell{Form: "text", Bytes: 2144}
-	for _, want := range []string{before.String(), "text 2144"} {
-		if !strings.Contains(f.String(), want) {
-			t.Errorf("without %q:\n%s", want, f)
-		}
-	}
-	if table := f.Markdown(false); !strings.Contains(table, "json → 2,144 |") || strings.Contains(table, "revision") {
-		t.Errorf("the table is\n%s", table)
 	}
 }
