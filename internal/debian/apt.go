@@ -2,14 +2,16 @@ package debian
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -18,42 +20,115 @@ import (
 // the settings of the machine's apt, including proxies and passwords, but none of its
 // sources, pins and hooks.
 type archive struct {
-	suite, mirror, keyring, arch string
-	dir                          string
-	expired                      bool // accept a Release file past its Valid-Until
+	dir          string
+	mirror, arch string
+	options      []string
 }
 
-// aptSettings clears settings of the machine that are meant for its own packages: hooks
-// that apt runs around an update, foreign architectures, and the default release.
-const aptSettings = `#clear APT::Update::Pre-Invoke;
-#clear APT::Update::Post-Invoke;
-#clear APT::Update::Post-Invoke-Success;
-#clear APT::Architectures;
-#clear APT::Default-Release;
-`
+//go:embed apt.conf
+var aptConf string
 
-func newArchive(dir, suite, mirror, keyring, arch string, expired bool) (*archive, error) {
-	a := &archive{suite: suite, mirror: mirror, keyring: keyring, arch: arch, dir: dir, expired: expired}
+// newArchive makes the archive of some suites of the mirror. Its errors on files are those
+// of dir.
+func (f *Fetcher) newArchive(ctx context.Context, dir string, suites ...string) (*archive, error) {
+	for _, program := range []string{"apt-get", "dpkg", "dpkg-deb"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return nil, errors.New("no apt on this machine: fetching Debian's tmux needs " + program)
+		}
+	}
+	mirror, keyring, err := f.origin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	arch, err := run(ctx, "dpkg", "--print-architecture")
+	if err != nil {
+		return nil, fmt.Errorf("ask dpkg for the architecture: %w", err)
+	}
 	for _, sub := range []string{"lists/partial", "archives/partial"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			return nil, err
 		}
 	}
+	a := &archive{dir: dir, mirror: mirror, arch: strings.TrimSpace(arch)}
+	settings, sources := filepath.Join(dir, "apt.conf"), filepath.Join(dir, "debian.sources")
+	a.options = []string{"-q", "-c", settings}
+	for _, option := range []string{
+		"Dir::State=" + dir, "Dir::Cache=" + dir, "Dir::Log=" + dir, "Dir::Etc::sourcelist=" + sources,
+		"APT::Architecture=" + a.arch, "APT::Architectures::=" + a.arch,
+		fmt.Sprintf("Acquire::Check-Valid-Until=%t", !f.AllowExpired),
+	} {
+		a.options = append(a.options, "-o", option)
+	}
 	// apt's transport for local files leaves packages where they are; "copy:" is the same
 	// but copies them here.
-	uri := mirror
 	if rest, ok := strings.CutPrefix(mirror, "file:"); ok {
-		uri = "copy:" + strings.TrimPrefix(rest, "//")
+		mirror = "copy:" + strings.TrimPrefix(rest, "//")
 	}
-	sources := fmt.Sprintf("Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nTargets: Packages\nSigned-By: %s\n",
-		uri, strings.Join(withBase(suite), " "), keyring)
-	for name, text := range map[string]string{"status": "", "settings": aptSettings, "debian.sources": sources} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+	source := fmt.Sprintf("Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nTargets: Packages\nSigned-By: %s\n",
+		mirror, strings.Join(suites, " "), keyring)
+	for file, text := range map[string]string{settings: aptConf, sources: source, filepath.Join(dir, "status"): ""} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			return nil, err
 		}
 	}
 	return a, nil
 }
+
+// origin determines the mirror and the keyring.
+func (f *Fetcher) origin(ctx context.Context) (mirror, keyring string, err error) {
+	mirror = f.Mirror
+	if mirror == "" {
+		mirror = os.Getenv("DEBIAN_MIRROR")
+	}
+	if mirror == "" {
+		if mirror, err = machineMirror(ctx); err != nil {
+			return "", "", fmt.Errorf("read the machine's apt configuration: %w", err)
+		}
+	}
+	switch {
+	case mirror == "":
+		return "", "", errors.New("no Debian mirror: this machine's apt configuration has no entry for Debian; give one with --debian-mirror URL or DEBIAN_MIRROR")
+	case !mirrorURL.MatchString(mirror):
+		return "", "", fmt.Errorf("no Debian mirror: %q is no URL of an archive, like http://HOST/debian", redact(mirror))
+	}
+	candidates := []string{"/usr/share/keyrings/debian-archive-keyring.gpg", "/usr/share/keyrings/debian-archive-keyring.pgp"}
+	if f.Keyring != "" {
+		candidates = []string{f.Keyring}
+	}
+	for _, file := range candidates {
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && !strings.ContainsAny(file, " \t\n,") && filepath.IsAbs(file) {
+			return mirror, file, nil
+		}
+	}
+	return "", "", fmt.Errorf("no Debian archive keyring: %s is no file that can be used; the package debian-archive-keyring brings one", candidates[0])
+}
+
+// mirrorURL matches what may appear in apt's sources; apt decides which schemes exist.
+var mirrorURL = regexp.MustCompile(`^[a-z][a-z0-9+]*:/[^\s#\[\]]*$`)
+
+// machineMirror returns the mirror of the first Debian entry in this machine's apt
+// configuration, in the order in which apt reads it; empty if there is none.
+func machineMirror(ctx context.Context) (string, error) {
+	out, err := run(ctx, "apt-get", "indextargets", "--no-release-info", "--format", "$(REPO_URI) $(COMPONENT) $(RELEASE)", "Created-By: Packages")
+	if err != nil {
+		return "", errors.New(lastLine(out, err))
+	}
+	for line := range strings.Lines(out) {
+		if m := debianEntry.FindStringSubmatch(line); m != nil && !otherEntry.MatchString(line) {
+			return m[1], nil
+		}
+	}
+	return "", nil
+}
+
+var (
+	// debianEntry matches an entry for Debian's own archive by its path, including daily
+	// snapshots and the list of mirrors in cloud images
+	// (mirror+file:/etc/apt/mirrors/debian.list).
+	debianEntry = regexp.MustCompile(`^([^ ]*/debian(?:/[0-9]{8}T[0-9]{6}Z|\.list)?)/* main `)
+	// otherEntry matches an entry for a disc, or for security updates only.
+	otherEntry = regexp.MustCompile(`^cdrom:|(-security|/updates)\s*$`)
+)
 
 // withBase returns a suite, preceded by the one whose packages it builds on, if any: a
 // partial suite has no libraries.
@@ -61,52 +136,17 @@ func withBase(suite string) []string {
 	if suite == "experimental" || suite == "rc-buggy" {
 		return []string{"sid", suite}
 	}
-	for _, part := range []string{"-backports-sloppy", "-backports", "-proposed-updates", "-updates"} {
-		if base, ok := strings.CutSuffix(suite, part); ok {
-			return []string{base, suite}
-		}
+	if at := partial.FindStringIndex(suite); at != nil {
+		return []string{suite[:at[0]], suite}
 	}
 	return []string{suite}
 }
 
-// apt runs apt-get in the archive's directory.
-func (a *archive) apt(ctx context.Context, args ...string) (string, error) {
-	at := func(name string) string { return filepath.Join(a.dir, name) }
-	options := []string{
-		"-q", "-c", at("settings"),
-		"-o", "Dir::State=" + a.dir,
-		"-o", "Dir::State::lists=" + at("lists") + "/",
-		"-o", "Dir::State::status=" + at("status"),
-		"-o", "Dir::Cache=" + a.dir,
-		"-o", "Dir::Cache::archives=" + at("archives") + "/",
-		"-o", "Dir::Log=" + a.dir,
-		"-o", "Dir::Etc::sourcelist=" + at("debian.sources"),
-		"-o", "Dir::Etc::sourceparts=/dev/null",
-		"-o", "Dir::Etc::preferences=/dev/null",
-		"-o", "Dir::Etc::preferencesparts=/dev/null",
-		"-o", "APT::Architecture=" + a.arch,
-		"-o", "APT::Architectures::=" + a.arch,
-		"-o", "APT::Install-Recommends=false",
-		"-o", "APT::Install-Suggests=false",
-		"-o", "APT::Get::AllowUnauthenticated=false",
-		"-o", "Acquire::AllowInsecureRepositories=false",
-		"-o", "Acquire::Languages=none",
-		// Whatever the machine's setting for its own sources: an old archive has old
-		// vulnerabilities.
-		"-o", "Acquire::Check-Date=true",
-		"-o", fmt.Sprintf("Acquire::Check-Valid-Until=%t", !a.expired),
-		// Report a missing network soon, and for every missing list.
-		"-o", "Acquire::Retries=1",
-		"-o", "Acquire::http::Timeout=10",
-		"-o", "Acquire::https::Timeout=10",
-		"-o", "APT::Update::Error-Mode=any",
-	}
-	if os.Geteuid() == 0 {
-		// As root, apt downloads as a separate user, and warns if that user cannot access
-		// the directory, such as a cache under /root.
-		options = append(options, "-o", "APT::Sandbox::User=root")
-	}
-	out, err := run(ctx, "apt-get", append(options, args...)...)
+var partial = regexp.MustCompile(`-(backports-sloppy|backports|proposed-updates|updates)$`)
+
+// apt runs a program of apt's in the archive's directory.
+func (a *archive) apt(ctx context.Context, program string, args ...string) (string, error) {
+	out, err := run(ctx, program, append(slices.Clone(a.options), args...)...)
 	if err != nil && ctx.Err() == nil {
 		err = a.explain(out, err)
 	}
@@ -119,124 +159,111 @@ func (a *archive) apt(ctx context.Context, args ...string) (string, error) {
 func (a *archive) update(ctx context.Context, patience time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silent := &Error{Suite: a.suite, Kind: ErrUnreachable, Detail: fmt.Sprintf("no answer from %s in %v", redact(a.mirror, a.mirror), patience)}
+	silent := fmt.Errorf("the mirror cannot be reached: no answer from %s in %v", redact(a.mirror), patience)
 	defer time.AfterFunc(patience, func() {
-		for _, dir := range []string{"lists", "lists/partial"} {
-			files, _ := filepath.Glob(filepath.Join(globQuote(a.dir), dir, "*_*"))
-			if len(files) > 0 {
-				return
-			}
+		fetched, _ := fs.Glob(os.DirFS(a.dir), "lists/*_*")
+		begun, _ := fs.Glob(os.DirFS(a.dir), "lists/partial/*_*")
+		if len(fetched)+len(begun) == 0 {
+			cancel(silent)
 		}
-		cancel(silent)
 	}).Stop()
-	_, err := a.apt(ctx, "update")
+	_, err := a.apt(ctx, "apt-get", "update")
 	if context.Cause(ctx) == silent {
 		return silent
 	}
 	return err
 }
 
-// download fetches tmux, in the suite's own version, with everything that it depends on.
-func (a *archive) download(ctx context.Context) (packages []string, err error) {
-	_, err = a.apt(ctx, "-y", "--download-only", "-t", a.suite, "install", "tmux/"+a.suite)
+// download fetches tmux, in the suite's own version, with everything that it depends on,
+// and returns the names of the packages.
+func (a *archive) download(ctx context.Context, suite string) (packages []string, err error) {
+	_, err = a.apt(ctx, "apt-get", "-y", "--download-only", "-t", suite, "install", "tmux/"+suite)
 	if err != nil {
 		return nil, err
 	}
-	packages, _ = filepath.Glob(filepath.Join(globQuote(a.dir), "archives", "*.deb"))
+	packages, _ = fs.Glob(os.DirFS(filepath.Join(a.dir, "archives")), "*.deb")
 	if len(packages) == 0 {
-		return nil, &Error{Suite: a.suite, Detail: "apt-get reported success and left no package"}
+		return nil, errors.New("apt-get reported success and left no package")
 	}
 	return packages, nil
 }
 
-// globQuote quotes a path so that filepath.Glob takes it literally.
-func globQuote(path string) string { return globSpecial.ReplaceAllString(path, `\$0`) }
+// unpack unpacks packages over one another under root. No package is installed: none of
+// their scripts run.
+func (a *archive) unpack(ctx context.Context, root string, packages []string) error {
+	for _, p := range packages {
+		out, err := run(ctx, "dpkg-deb", "-x", filepath.Join(a.dir, "archives", p), root)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return err
+		case strings.Contains(out, "No space left"):
+			return fmt.Errorf("the cache directory cannot be used: %s", lastLine(out, err))
+		default:
+			return fmt.Errorf("unpack %s: %s", p, lastLine(out, err))
+		}
+	}
+	return nil
+}
 
-var globSpecial = regexp.MustCompile(`[\\*?[]`)
+// errNoSuite: the mirror has no such suite.
+var errNoSuite = errors.New("no such suite")
 
 // complaints matches the relevant errors and warnings of apt 2.2 to 3.x, the most specific
 // first: apt also calls a repository unsigned if its signature is bad or its mirror does
 // not answer.
 var complaints = []struct {
-	kind   error
+	kind   string
 	text   *regexp.Regexp
 	advice string
 }{
-	{ErrCache, regexp.MustCompile(`No space left on device|You don't have enough free space|Disk quota exceeded|Read-only file system`), ""},
-	{ErrExpired, regexp.MustCompile(`Release file for .* is expired`), "the mirror has stood still, or is a snapshot; --allow-expired takes it all the same"},
-	{ErrExpired, regexp.MustCompile(`Release file for .* is not valid yet`), "this machine's clock is late, or the mirror's is early"},
-	{ErrSignature, regexp.MustCompile(`NO_PUBKEY|Missing key`), "if the suite is newer than this machine, it takes a newer debian-archive-keyring"},
-	{ErrSignature, regexp.MustCompile(`GPG error|OpenPGP signature verification failed|Clearsigned file isn't valid`), ""},
-	{ErrSignature, regexp.MustCompile(`Hash Sum mismatch|File has unexpected size`), "if the mirror is just being updated, this passes"},
-	{ErrSignature, regexp.MustCompile(`copy:.* Undetermined Error`), "apt 3 says no more than this when the hash of a copied file is wrong"},
-	{ErrNoTmux, regexp.MustCompile(`Release '.*' for 'tmux' was not found|Unable to locate package tmux|'tmux' has no installation candidate`), ""},
-	{ErrMirror, regexp.MustCompile(`The method driver .* could not be found`), ""},
-	{ErrUnreachable, regexp.MustCompile(`Failed to fetch`), "the network is needed once for each suite, and not again"},
-	{ErrSuite, regexp.MustCompile(`does not have a Release file`), ""},
-	{ErrSignature, regexp.MustCompile(`is not signed|cannot be authenticated`), ""},
+	{"the cache directory cannot be used", regexp.MustCompile(`No space left on device|You don't have enough free space|Disk quota exceeded|Read-only file system`), ""},
+	{"the archive is out of date", regexp.MustCompile(`Release file for .* is expired`), "the mirror has stood still, or is a snapshot; --allow-expired takes it all the same"},
+	{"the archive is out of date", regexp.MustCompile(`Release file for .* is not valid yet`), "this machine's clock is late, or the mirror's is early"},
+	{"the archive cannot be trusted", regexp.MustCompile(`NO_PUBKEY|Missing key`), "if the suite is newer than this machine, it takes a newer debian-archive-keyring"},
+	{"the archive cannot be trusted", regexp.MustCompile(`GPG error|OpenPGP signature verification failed|Clearsigned file isn't valid`), ""},
+	{"the archive cannot be trusted", regexp.MustCompile(`Hash Sum mismatch|File has unexpected size`), "if the mirror is just being updated, this passes"},
+	{"the archive cannot be trusted", regexp.MustCompile(`copy:.* Undetermined Error`), "apt 3 says no more than this when the hash of a copied file is wrong"},
+	{"the suite has no tmux", regexp.MustCompile(`Release '.*' for 'tmux' was not found|Unable to locate package tmux|'tmux' has no installation candidate`), ""},
+	{"no Debian mirror", regexp.MustCompile(`The method driver .* could not be found`), ""},
+	{"the mirror cannot be reached", regexp.MustCompile(`Failed to fetch`), "the network is needed once for each suite, and not again"},
+	{errNoSuite.Error(), regexp.MustCompile(`does not have a Release file`), ""},
+	{"the archive cannot be trusted", regexp.MustCompile(`is not signed|cannot be authenticated`), ""},
 }
 
-// explain turns the output of a failed apt-get into one error.
+// explain turns the output of a failed program of apt's into one error.
 func (a *archive) explain(out string, cause error) error {
-	e := &Error{Suite: a.suite, Err: cause}
 	var said []string
-	for line := range strings.Lines(redact(out, a.mirror)) {
+	for line := range strings.Lines(redact(out)) {
 		if strings.HasPrefix(line, "E: ") || strings.HasPrefix(line, "W: ") {
 			said = append(said, strings.Join(strings.Fields(line[3:]), " "))
 		}
 	}
 	for _, c := range complaints {
 		i := slices.IndexFunc(said, c.text.MatchString)
-		if i < 0 {
+		switch {
+		case i < 0:
 			continue
+		case c.kind == errNoSuite.Error():
+			return fmt.Errorf("%w: %s has none of this name", errNoSuite, redact(a.mirror))
+		case c.advice != "":
+			said[i] += " (" + c.advice + ")"
 		}
-		e.Kind, e.Detail = c.kind, said[i]
-		if e.Kind == ErrSuite {
-			e.Detail = redact(a.mirror, a.mirror) + " has none of this name"
-		}
-		if c.advice != "" {
-			e.Detail += " (" + c.advice + ")"
-		}
-		return e
+		return errors.New(c.kind + ": " + said[i])
 	}
-	e.Detail = "apt-get failed: " + lastLine(strings.Join(said, "\n"), cause)
-	return e
+	return errors.New("apt-get failed: " + lastLine(strings.Join(said, "\n"), cause))
 }
 
-// redact removes the password of a mirror's URL from a text.
-func redact(text, mirror string) string {
-	scheme, rest, ok := strings.Cut(mirror, "://")
-	authority, _, _ := strings.Cut(rest, "/")
-	at := strings.LastIndex(authority, "@")
-	if !ok || at < 0 {
-		return text
-	}
-	return strings.ReplaceAll(text, scheme+"://"+authority[:at+1], scheme+"://")
-}
+// redact removes the passwords of URLs from a text.
+func redact(text string) string { return password.ReplaceAllString(text, "://") }
+
+var password = regexp.MustCompile(`://[^/\s]*@`)
 
 // lastLine returns the last line of a program's output, or err if there was none.
 func lastLine(out string, err error) string {
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if last := lines[len(lines)-1]; last != "" {
+	out = strings.TrimSpace(out)
+	if last := out[strings.LastIndexByte(out, '\n')+1:]; last != "" {
 		return last
 	}
 	return err.Error()
-}
-
-// unpack unpacks packages over one another under root. No package is installed: none of
-// their scripts run.
-func unpack(ctx context.Context, suite, root string, packages []string) error {
-	for _, p := range packages {
-		out, err := run(ctx, "dpkg-deb", "-x", p, root)
-		switch {
-		case err == nil:
-		case ctx.Err() != nil:
-			return err
-		case strings.Contains(out, "No space left"):
-			return &Error{Suite: suite, Kind: ErrCache, Detail: lastLine(out, err), Err: errors.Join(err, syscall.ENOSPC)}
-		default:
-			return &Error{Suite: suite, Detail: "unpack " + filepath.Base(p) + ": " + lastLine(out, err), Err: err}
-		}
-	}
-	return nil
 }

@@ -3,23 +3,63 @@ package debian
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
-
-	"github.com/rogpeppe/go-internal/lockedfile"
+	"syscall"
+	"time"
 )
 
 // A slot is one suite's directory in the cache.
 type slot struct{ suite, dir string }
 
+// mark ends the names of slots.
+const mark = "_" + runtime.GOARCH
+
+// slot returns the slot of a suite, or of the one in the cache that has a version of tmux.
+// Without such a one, the error is [ErrNotFetched].
+func (f *Fetcher) slot(suite string) (slot, error) {
+	if versionName.MatchString(suite) {
+		list, _ := f.List()
+		i := slices.IndexFunc(list, func(got Installed) bool { return got.Version == suite })
+		if i < 0 {
+			return slot{}, ErrNotFetched
+		}
+		suite = list[i].Suite
+	}
+	if !suiteName.MatchString(suite) {
+		return slot{}, fmt.Errorf("%w: a suite's name is like trixie or trixie-backports", errNoSuite)
+	}
+	dir, err := f.cacheDir()
+	return slot{suite, filepath.Join(dir, suite+mark)}, err
+}
+
+func (f *Fetcher) cacheDir() (string, error) {
+	dir := f.CacheDir
+	if dir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("the cache directory cannot be used: %w", err)
+		}
+		dir = filepath.Join(user, "mcp-conform")
+	}
+	dir, err := filepath.Abs(dir)
+	if strings.ContainsAny(dir, ":;$") {
+		// The loader would not take these as part of a path.
+		return "", fmt.Errorf("the cache directory cannot be used: %s has one of : ; $ in its path", dir)
+	}
+	return filepath.Join(dir, "debian"), err
+}
+
 func (s slot) record() string { return filepath.Join(s.dir, "installed.json") }
 
 // installed reads the record. The record is invalid if its binary is gone, or if the cache
 // was moved: the script that starts the binary contains absolute paths.
-func (s slot) installed() (Installed, bool) {
-	var got Installed
+func (s slot) installed() (got Installed, ok bool) {
 	data, err := os.ReadFile(s.record())
 	if err != nil || json.Unmarshal(data, &got) != nil {
 		return Installed{}, false
@@ -31,19 +71,17 @@ func (s slot) installed() (Installed, bool) {
 	return got, err == nil && info.Mode().IsRegular()
 }
 
-// link gives a binary the path that it has after every fetch of the suite. Until the record
-// is written, it is as invalid as the rest.
-func (s slot) link(binary string) (string, error) {
-	to, err := filepath.Rel(s.dir, binary)
+// install gives a script the path that it has after every fetch of the suite, and writes the
+// record, which is what makes the slot valid.
+func (s slot) install(script string, got *Installed) error {
+	to, err := filepath.Rel(s.dir, script)
 	if err != nil {
-		return "", err
+		return err
 	}
-	stable := filepath.Join(s.dir, "tmux")
-	return stable, os.Symlink(to, stable)
-}
-
-// write writes the record, which is what installs a suite.
-func (s slot) write(got Installed) error {
+	got.Binary = filepath.Join(s.dir, "tmux")
+	if err := os.Symlink(to, got.Binary); err != nil {
+		return err
+	}
 	data, err := json.MarshalIndent(got, "", "  ")
 	if err != nil {
 		return err
@@ -55,54 +93,38 @@ func (s slot) write(got Installed) error {
 	return os.Rename(draft, s.record())
 }
 
-// clean empties the slot. Call it only for a locked slot that has no valid record.
-func (s slot) clean() error {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
+// remove removes a locked slot, its record first: without that, the rest is invalid.
+func (s slot) remove() error {
+	if err := os.Remove(s.record()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	for _, entry := range entries {
-		if err := os.RemoveAll(filepath.Join(s.dir, entry.Name())); err != nil {
-			return err
-		}
-	}
-	return nil
+	return os.RemoveAll(s.dir)
 }
 
-// lock waits until no other fetch of the suite is in progress, and creates the slot's
-// directory. The lock file is beside it and never removed, because a removed lock can be
-// held twice.
-func (s slot) lock(ctx context.Context) (unlock func(), err error) {
+// lock waits until no other fetch of the suite is in progress. The lock file is beside the
+// slot and never removed, because a removed lock can be held twice.
+func (s slot) lock(ctx context.Context) (unlock func() error, err error) {
 	if err := os.MkdirAll(filepath.Dir(s.dir), 0o755); err != nil {
-		return nil, cacheError(s.suite, err)
+		return nil, err
 	}
-	type held struct {
-		unlock func()
-		err    error
+	file, err := os.OpenFile(s.dir+".lock", os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
 	}
-	done := make(chan held, 1)
-	go func() {
-		unlock, err := lockedfile.MutexAt(s.dir + ".lock").Lock()
-		done <- held{unlock, err}
-	}()
-	select {
-	case h := <-done:
-		if h.err != nil {
-			return nil, cacheError(s.suite, h.err)
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return file.Close, nil
 		}
-		// With the lock held, since Remove removes the directory.
-		if err := os.MkdirAll(s.dir, 0o755); err != nil {
-			h.unlock()
-			return nil, cacheError(s.suite, err)
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			file.Close()
+			return nil, fmt.Errorf("the cache directory cannot be used: lock %s: %w", file.Name(), err)
 		}
-		return h.unlock, nil
-	case <-ctx.Done():
-		// Waiting for a lock cannot be cancelled; release it as soon as it is acquired.
-		go func() {
-			if h := <-done; h.err == nil {
-				h.unlock()
-			}
-		}()
-		return nil, fmt.Errorf("wait for another fetch: %w", context.Cause(ctx))
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			file.Close()
+			return nil, fmt.Errorf("wait for another fetch: %w", context.Cause(ctx))
+		}
 	}
 }

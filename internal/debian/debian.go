@@ -25,15 +25,16 @@
 package debian
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -78,76 +79,67 @@ type Installed struct {
 // Default is the suite whose tmux is used if none is installed.
 const Default = "trixie-backports"
 
-var suiteName = regexp.MustCompile(`^[a-z][a-z0-9]*([.-][a-z0-9]+)*$`)
+// ErrNotFetched is the error of [Fetcher.Path] and [Fetcher.Remove] for a suite that is not
+// in the cache. All other errors only have a text, on one line: they report a set-up
+// problem, never a finding about tmux.
+var ErrNotFetched = errors.New("not fetched")
+
+var (
+	suiteName = regexp.MustCompile(`^[a-z][a-z0-9]*([.-][a-z0-9]+)*$`)
+	// versionName matches a tmux version given instead of a suite, such as 3.7c.
+	versionName = regexp.MustCompile(`^[0-9]+\.[0-9]+[a-z]?$`)
+)
 
 // Get returns the suite's tmux, from the cache or else from the mirror. Instead of a suite,
 // the name may be a version of tmux, such as 3.7c, for the suite that has it, in the cache
-// or else at the mirror. Its errors are of type *[Error], unless ctx ended: then they wrap
-// its cause.
-func (f *Fetcher) Get(ctx context.Context, suite string) (Installed, error) {
-	if versionName.MatchString(suite) {
-		version := suite
-		var err error
-		if suite, err = f.find(ctx, version); err != nil {
-			return Installed{}, err
+// or else at the mirror. If ctx ended, the error wraps its cause.
+func (f *Fetcher) Get(ctx context.Context, suite string) (got Installed, err error) {
+	name := suite
+	defer func() { err = about(name, err) }()
+	timeout := cmp.Or(f.Timeout, 5*time.Minute)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not done within %v: %w", timeout, context.DeadlineExceeded))
+	defer cancel()
+	s, err := f.slot(name)
+	if errors.Is(err, ErrNotFetched) {
+		if suite, err = f.find(ctx, name); err == nil {
+			s, err = f.slot(suite)
 		}
-		got, err := f.Get(ctx, suite)
-		if err == nil && got.Version != version {
-			// The cached copy is older or newer than the mirror's.
-			err = &Error{Suite: version, Kind: ErrVersion, Detail: fmt.Sprintf("%s has it, and the cache has %s of %[1]s; remove debian:%[1]s and get it again", suite, got.Version)}
-		}
-		return got, err
 	}
-	slot, err := f.slot(suite)
 	if err != nil {
 		return Installed{}, err
 	}
-	if got, ok := slot.installed(); ok {
-		return got, nil
+	got, ok := s.installed()
+	if !ok {
+		if got, err = f.fill(ctx, s); err != nil {
+			return got, err
+		}
 	}
-	got, err := f.fill(ctx, slot)
-	known := (*Error)(nil)
-	switch {
-	case err == nil || errors.As(err, &known):
-	case ctx.Err() != nil:
-		err = fmt.Errorf("debian:%s: %w", suite, err)
-	default:
-		err = &Error{Suite: suite, Detail: err.Error(), Err: err}
+	if versionName.MatchString(name) && got.Version != name {
+		// The cached copy is older or newer than the mirror's.
+		err = fmt.Errorf("no suite has this version: %s has it, and the cache has %s of %[1]s; remove debian:%[1]s and get it again", s.suite, got.Version)
 	}
 	return got, err
 }
 
-// fill fetches the suite into its slot, unless another fetch does.
-func (f *Fetcher) fill(ctx context.Context, slot slot) (Installed, error) {
-	timeout := f.Timeout
-	if timeout == 0 {
-		timeout = 5 * time.Minute
+// about says which suite an error is about. A failed file operation is one of the cache.
+func about(suite string, err error) error {
+	if err == nil {
+		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not done within %v: %w", timeout, context.DeadlineExceeded))
-	defer cancel()
-	unlock, err := slot.lock(ctx)
-	if err != nil {
-		return Installed{}, err
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		err = fmt.Errorf("the cache directory cannot be used: %w", err)
 	}
-	defer unlock()
-	if got, ok := slot.installed(); ok {
-		return got, nil // by the previous holder of the lock
-	}
-	return f.fetch(ctx, slot)
+	return fmt.Errorf("debian:%s: %w", suite, err)
 }
 
 // Path returns the binary of a cached suite, or an [ErrNotFetched] error.
 func (f *Fetcher) Path(suite string) (string, error) {
-	suite = f.known(suite)
-	slot, err := f.slot(suite)
-	if err != nil {
-		return "", err
+	s, err := f.slot(suite)
+	got, ok := s.installed()
+	if err == nil && !ok {
+		err = ErrNotFetched
 	}
-	got, ok := slot.installed()
-	if !ok {
-		return "", &Error{Suite: suite, Kind: ErrNotFetched}
-	}
-	return got.Binary, nil
+	return got.Binary, about(suite, err)
 }
 
 // List returns the contents of the cache for this architecture, sorted by suite. It is not
@@ -158,17 +150,15 @@ func (f *Fetcher) List() ([]Installed, error) {
 		return nil, err
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var list []Installed
 	for _, entry := range entries {
-		suite, mine := strings.CutSuffix(entry.Name(), "_"+runtime.GOARCH)
-		if !mine {
-			continue
-		}
-		if got, ok := (slot{suite: suite, dir: filepath.Join(dir, entry.Name())}).installed(); ok {
-			list = append(list, got)
+		if suite, mine := strings.CutSuffix(entry.Name(), mark); mine {
+			if got, ok := (slot{suite, filepath.Join(dir, entry.Name())}).installed(); ok {
+				list = append(list, got)
+			}
 		}
 	}
 	return list, nil
@@ -178,94 +168,103 @@ func (f *Fetcher) List() ([]Installed, error) {
 // fails with [ErrNotFetched] if there was nothing. A running server from it keeps running,
 // but new clients of it do not start.
 func (f *Fetcher) Remove(suite string) error {
-	suite = f.known(suite)
-	slot, err := f.slot(suite)
+	s, err := f.slot(suite)
 	if err != nil {
-		return err
+		return about(suite, err)
 	}
-	if _, err := os.Stat(slot.dir); err != nil {
-		return &Error{Suite: suite, Kind: ErrNotFetched}
+	if _, err := os.Stat(s.dir); err != nil {
+		return about(suite, ErrNotFetched)
 	}
-	unlock, err := slot.lock(context.Background())
+	unlock, err := s.lock(context.Background())
 	if err != nil {
-		return err
+		return about(suite, err)
 	}
 	defer unlock()
-	// The record first: without it, the rest is invalid.
-	if err := os.Remove(slot.record()); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return cacheError(suite, err)
-	}
-	if err := os.RemoveAll(slot.dir); err != nil {
-		return cacheError(suite, err)
-	}
-	return nil
+	return about(suite, s.remove())
 }
 
-func (f *Fetcher) cacheDir() (string, error) {
-	dir := f.CacheDir
-	if dir == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(user, "mcp-conform")
+// say reports the progress of a fetch.
+func (f *Fetcher) say(suite, format string, args ...any) {
+	if f.Progress != nil {
+		f.Progress("debian:" + suite + ": " + fmt.Sprintf(format, args...))
 	}
-	dir, err := filepath.Abs(dir)
-	if strings.ContainsAny(dir, ":;$") {
-		// The loader would not take these as part of a path.
-		return "", fmt.Errorf("%s has one of : ; $ in its path", dir)
-	}
-	return filepath.Join(dir, "debian"), err
 }
 
-func (f *Fetcher) slot(suite string) (slot, error) {
-	if versionName.MatchString(suite) {
-		return slot{}, &Error{Suite: suite, Kind: ErrNotFetched}
-	}
-	if !suiteName.MatchString(suite) {
-		return slot{}, &Error{Suite: suite, Kind: ErrSuite, Detail: "a suite's name is like trixie or trixie-backports"}
-	}
-	dir, err := f.cacheDir()
+// waits is how long an unresponsive mirror is waited for.
+func (f *Fetcher) waits() time.Duration { return cmp.Or(f.patience, 15*time.Second) }
+
+// searched are the suites in which a version is searched for, the most wanted first. By
+// these names Debian means whichever release it currently is.
+var searched = []string{"unstable", "stable-backports", "stable", "oldstable", "testing", "oldstable-backports", "oldoldstable", "experimental"}
+
+// find returns the suite of the mirror that has a version of tmux.
+func (f *Fetcher) find(ctx context.Context, version string) (string, error) {
+	dir, err := os.MkdirTemp("", "mcp-conform-")
 	if err != nil {
-		return slot{}, cacheError(suite, err)
+		return "", fmt.Errorf("make a directory for apt: %v", err)
 	}
-	return slot{suite: suite, dir: filepath.Join(dir, suite+"_"+runtime.GOARCH)}, nil
+	defer os.RemoveAll(dir)
+	a, err := f.newArchive(ctx, dir, searched...)
+	if err != nil {
+		return "", err
+	}
+	f.say(version, "looking in %s", strings.Join(searched, ", "))
+	updateErr := a.update(ctx, f.waits())
+	if ctx.Err() != nil {
+		return "", updateErr
+	}
+	// That a mirror lacks some of the suites, or nobody here knows the key of the newest, says
+	// nothing about the others.
+	out, err := a.apt(ctx, "apt-cache", "madison", "tmux")
+	if err != nil {
+		return "", cmp.Or(updateErr, err)
+	}
+	var seen []string
+	for _, suite := range searched {
+		for _, m := range offered.FindAllStringSubmatch(out, -1) {
+			if m[2] == suite && m[1] == version {
+				return suite, nil
+			}
+			if m[2] == suite {
+				seen = append(seen, m[1]+" in "+suite)
+			}
+		}
+	}
+	switch {
+	case updateErr != nil && !errors.Is(updateErr, errNoSuite):
+		return "", updateErr
+	case len(seen) == 0:
+		return "", errors.New("no suite has this version: the mirror has no tmux")
+	}
+	return "", errors.New("no suite has this version: there is " + strings.Join(seen, ", "))
 }
 
-// fetch fills the slot, which is locked.
-func (f *Fetcher) fetch(ctx context.Context, s slot) (_ Installed, err error) {
-	say := func(format string, args ...any) {
-		if f.Progress != nil {
-			f.Progress("debian:" + s.suite + ": " + fmt.Sprintf(format, args...))
-		}
-	}
-	for _, program := range []string{"apt-get", "dpkg", "dpkg-deb"} {
-		if _, err := exec.LookPath(program); err != nil {
-			return Installed{}, &Error{Suite: s.suite, Kind: ErrNoApt, Detail: "fetching Debian's tmux needs " + program, Err: err}
-		}
-	}
-	mirror, keyring, err := f.origin(ctx, s.suite)
+// offered matches tmux's own version, without that of the package, and the suite in a line of
+// apt's list: "tmux | 1:3.7c-1~bpo13+1 | http://HOST/debian unstable/main amd64 Packages".
+var offered = regexp.MustCompile(`(?m)^ *tmux \| *(?:[0-9]+:)?([0-9]+\.[0-9]+[a-z]?)\S* \| \S+ ([^/ ]+)/`)
+
+// fill fetches the suite into its slot, unless another fetch does.
+func (f *Fetcher) fill(ctx context.Context, s slot) (got Installed, err error) {
+	unlock, err := s.lock(ctx)
 	if err != nil {
 		return Installed{}, err
 	}
-	arch, err := run(ctx, "dpkg", "--print-architecture")
-	if err != nil {
-		return Installed{}, fmt.Errorf("ask dpkg for the architecture: %w", err)
+	defer unlock()
+	if got, ok := s.installed(); ok {
+		return got, nil // by the previous holder of the lock
 	}
-	arch = strings.TrimSpace(arch)
-
-	if err := s.clean(); err != nil {
-		return Installed{}, cacheError(s.suite, err)
+	if err := errors.Join(s.remove(), os.MkdirAll(s.dir, 0o755)); err != nil {
+		return Installed{}, err
 	}
 	defer os.Remove(s.dir) // does nothing unless it is empty after a failure
 	work, err := os.MkdirTemp(s.dir, "work-")
 	if err != nil {
-		return Installed{}, cacheError(s.suite, err)
+		return Installed{}, err
 	}
 	defer os.RemoveAll(work)
 	root, err := os.MkdirTemp(s.dir, "root-")
 	if err != nil {
-		return Installed{}, cacheError(s.suite, err)
+		return Installed{}, err
 	}
 	defer func() {
 		if err != nil {
@@ -273,100 +272,54 @@ func (f *Fetcher) fetch(ctx context.Context, s slot) (_ Installed, err error) {
 		}
 	}()
 
-	a, err := newArchive(work, s.suite, mirror, keyring, arch, f.AllowExpired)
+	a, err := f.newArchive(ctx, work, withBase(s.suite)...)
 	if err != nil {
-		return Installed{}, cacheError(s.suite, err)
+		return Installed{}, err
 	}
-	say("fetching package lists from %s", redact(mirror, mirror))
+	f.say(s.suite, "fetching package lists from %s", redact(a.mirror))
 	if err := a.update(ctx, f.waits()); err != nil {
 		return Installed{}, err
 	}
-	say("fetching tmux and its libraries")
-	packages, err := a.download(ctx)
+	f.say(s.suite, "fetching tmux and its libraries")
+	packages, err := a.download(ctx, s.suite)
 	if err != nil {
 		return Installed{}, err
 	}
-	say("unpacking %d packages", len(packages))
-	if err := unpack(ctx, s.suite, root, packages); err != nil {
+	f.say(s.suite, "unpacking %d packages", len(packages))
+	if err := a.unpack(ctx, root, packages); err != nil {
 		return Installed{}, err
 	}
-	got := Installed{
-		Suite: s.suite, Binary: filepath.Join(root, "usr", "bin", "tmux"),
-		Arch: arch, Mirror: redact(mirror, mirror), Fetched: time.Now().UTC().Truncate(time.Second),
+	script, version, err := prepare(ctx, root)
+	if err != nil {
+		return Installed{}, err
 	}
-	for _, p := range packages {
-		name := filepath.Base(p)
-		got.Packages = append(got.Packages, name)
-		// NAME_VERSION_ARCH.deb, in which apt writes a colon in the version as %3a.
-		if fields := strings.Split(name, "_"); fields[0] == "tmux" && len(fields) == 3 {
-			got.Package, _ = url.PathUnescape(fields[1])
-		}
+	got = Installed{
+		Suite: s.suite, Version: version, Arch: a.arch, Mirror: redact(a.mirror),
+		Packages: packages, Fetched: time.Now().UTC().Truncate(time.Second),
 	}
-	if got.Binary, got.Version, err = prepare(ctx, root, got.Binary); err != nil {
-		if ctx.Err() != nil {
-			return Installed{}, err
-		}
-		return Installed{}, &Error{Suite: s.suite, Kind: ErrBinary, Detail: err.Error(), Err: err}
+	// NAME_VERSION_ARCH.deb, in which apt writes a colon in the version as %3a.
+	i := slices.IndexFunc(packages, func(p string) bool { return strings.HasPrefix(p, "tmux_") })
+	if fields := strings.Split(packages[max(i, 0)], "_"); len(fields) == 3 {
+		got.Package, _ = url.PathUnescape(fields[1])
 	}
-	if got.Binary, err = s.link(got.Binary); err != nil {
-		return Installed{}, cacheError(s.suite, err)
+	if err := s.install(script, &got); err != nil {
+		return Installed{}, err
 	}
-	if err := s.write(got); err != nil {
-		return Installed{}, cacheError(s.suite, err)
-	}
-	say("tmux %s is ready", got.Version)
+	f.say(s.suite, "tmux %s is ready", version)
 	return got, nil
 }
 
-// origin determines the mirror and the keyring.
-func (f *Fetcher) origin(ctx context.Context, suite string) (mirror, keyring string, err error) {
-	mirror, keyring = f.Mirror, f.Keyring
-	if mirror == "" {
-		mirror = os.Getenv("DEBIAN_MIRROR")
-	}
-	if mirror == "" {
-		own, err := machineMirror(ctx)
-		if err != nil {
-			return "", "", fmt.Errorf("read the machine's apt configuration: %w", err)
-		}
-		if own == "" {
-			return "", "", &Error{Suite: suite, Kind: ErrMirror, Detail: "this machine's apt configuration has no entry for Debian; give one with --debian-mirror URL or DEBIAN_MIRROR"}
-		}
-		mirror = own
-	}
-	if !mirrorURL.MatchString(mirror) {
-		return "", "", &Error{Suite: suite, Kind: ErrMirror, Detail: fmt.Sprintf("%q is no URL of an archive, like http://HOST/debian", redact(mirror, mirror))}
-	}
-	candidates := []string{keyring}
-	if keyring == "" {
-		candidates = []string{"/usr/share/keyrings/debian-archive-keyring.gpg", "/usr/share/keyrings/debian-archive-keyring.pgp"}
-	}
-	for _, file := range candidates {
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && !strings.ContainsAny(file, " \t\n,") && filepath.IsAbs(file) {
-			return mirror, file, nil
-		}
-	}
-	return "", "", &Error{Suite: suite, Kind: ErrKeyring, Detail: candidates[0] + " is no file that can be used; the package debian-archive-keyring brings one"}
-}
-
-// mirrorURL matches what may appear in apt's sources; apt decides which schemes exist.
-var mirrorURL = regexp.MustCompile(`^[a-z][a-z0-9+]*:/[^\s#\[\]]*$`)
-
 // prepare makes the unpacked binary run with the libraries under root, through a script
 // that starts it with their loader. It returns the script and the version that it prints.
-func prepare(ctx context.Context, root, binary string) (script, version string, err error) {
+func prepare(ctx context.Context, root string) (script, version string, err error) {
 	// Debian keeps libraries in a directory named after the architecture. libc has been in
 	// /lib and in /usr/lib, and links to the loader may be absolute and lead out of root.
-	var loader string
-	for _, lib := range []string{"usr/lib", "lib"} {
-		if found, _ := filepath.Glob(filepath.Join(globQuote(root), lib, "*", "ld*.so.[0-9]")); len(found) > 0 {
-			loader = found[0]
-		}
+	loaders, _ := fs.Glob(os.DirFS(root), "lib/*/ld*.so.[0-9]")
+	more, _ := fs.Glob(os.DirFS(root), "usr/lib/*/ld*.so.[0-9]")
+	if loaders = append(loaders, more...); len(loaders) == 0 {
+		return "", "", errors.New("the fetched tmux does not run: its packages have no loader")
 	}
-	if loader == "" {
-		return "", "", errors.New("its packages have no loader")
-	}
-	arch := filepath.Base(filepath.Dir(loader))
+	arch := filepath.Base(filepath.Dir(loaders[0]))
 	libraries := filepath.Join(root, "usr/lib", arch) + ":" + filepath.Join(root, "lib", arch)
 	script = filepath.Join(root, "tmux")
 	// tmux shows the name for a pane's process that is only forked, and in the shell's
@@ -375,19 +328,21 @@ func prepare(ctx context.Context, root, binary string) (script, version string, 
 	text := fmt.Sprintf("#!/bin/bash -p\n"+
 		`while IFS= read -rd '' v; do case $v in PS[12]=*) export "$v" ;; esac; done </proc/$$/environ`+"\n"+
 		"exec -a tmux %s --inhibit-cache --library-path %s %s \"$@\"\n",
-		quote(loader), quote(libraries), quote(binary))
+		quote(filepath.Join(root, loaders[0])), quote(libraries), quote(filepath.Join(root, "usr/bin/tmux")))
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 		return "", "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	soon, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	out, err := run(ctx, script, "-V")
-	if err != nil {
-		return "", "", fmt.Errorf("tmux -V: %s", lastLine(out, err))
-	}
+	out, err := run(soon, script, "-V")
 	version, ok := strings.CutPrefix(strings.TrimSpace(out), "tmux ")
-	if !ok || strings.ContainsAny(version, " \n") {
-		return "", "", fmt.Errorf("tmux -V printed %q", out)
+	switch {
+	case ctx.Err() != nil:
+		return "", "", err
+	case err != nil:
+		return "", "", fmt.Errorf("the fetched tmux does not run: tmux -V: %s", lastLine(out, err))
+	case !ok || strings.ContainsAny(version, " \n"):
+		return "", "", fmt.Errorf("the fetched tmux does not run: tmux -V printed %q", out)
 	}
 	return script, version, nil
 }

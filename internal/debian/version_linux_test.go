@@ -11,10 +11,6 @@ import (
 
 // A version stands for whichever suite has it.
 func TestGetVersion(t *testing.T) {
-	// apt takes a second or more for each.
-	all := searched
-	searched = []string{"unstable", "stable", "oldstable", "testing"}
-	t.Cleanup(func() { searched = all })
 	a := newTestArchive(t)
 	version := a.publishTmux(t)
 	if !versionName.MatchString(version) {
@@ -36,7 +32,7 @@ func TestGetVersion(t *testing.T) {
 		t.Errorf("Path before Get: %v", err)
 	}
 	_, err = f.Get(t.Context(), "1.9z")
-	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "there is 1.0 in stable, "+version+" in testing") {
+	if err == nil || !strings.Contains(err.Error(), "1.9z: no suite has this version: there is 1.0 in stable, "+version+" in testing") {
 		t.Errorf("Get of a version that is not there: %v", err)
 	}
 	got, err := f.Get(t.Context(), version)
@@ -46,7 +42,9 @@ func TestGetVersion(t *testing.T) {
 	if got.Suite != "testing" || got.Version != version {
 		t.Errorf("got %+v", got)
 	}
-	if !slices.Contains(stages, "debian:"+version+": looking in testing") {
+	if !slices.ContainsFunc(stages, func(s string) bool {
+		return strings.HasPrefix(s, "debian:"+version+": looking in ") && strings.Contains(s, ", testing,")
+	}) {
 		t.Errorf("stages: %q", stages)
 	}
 
