@@ -8,8 +8,8 @@ A [Gap] is one file: a claim about tmux in words, and one script for each
 [report.Layer] in the language of testscript. Gaps are grouped in suites; suite 670 has the
 issue's. A [report.Target] is one tmux program. [Run]
 runs every script against every target, each in a process of its own with a
-tmux server of its own, and returns a [report.Report], a tree of [report.Cell]s. Reporters
-([report.WriteText], [report.WriteJSON]) are functions of the report alone.
+tmux server of its own, and returns a [report.Report], a tree of [report.Cell]s, which
+[report.Write] writes.
 
 Layer tmux asks whether the claim is true. Its verdict is what the script
 observed, confirmed or refuted; a refuted claim is a finding and no failure.

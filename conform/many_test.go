@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -39,9 +38,7 @@ func TestAllSuitesOverNineTargets(t *testing.T) {
 		}
 	}
 	for _, unicode := range []bool{false, true} {
-		text := inFormat(t, func(w io.Writer, r *report.Report) error {
-			return report.WriteText(w, r, report.Style{Unicode: unicode})
-		}, r)
+		text := inFormat(t, "text", r, report.Style{Unicode: unicode})
 		for line := range strings.Lines(text) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
 				t.Errorf("%d columns: %s", n, line)
@@ -61,24 +58,24 @@ func TestAllSuitesOverNineTargets(t *testing.T) {
 		text                    string
 		matrix, failures, shows string
 	}{
-		"text":     {inFormat(t, func(w io.Writer, r *report.Report) error { return report.WriteText(w, r, report.Style{}) }, r), "670: the 14 gaps", "\nFailures\n", "it broke"},
-		"html":     {inFormat(t, report.WriteHTML, r), `id="matrix"`, `id="failures"`, `href="#gap-101-3.7-tmux"`},
-		"markdown": {inFormat(t, report.WriteMarkdown, r), "| 101 | break-pane |", "### Failures", "```sh\n#!/bin/sh"},
+		"text":     {inFormat(t, "text", r, report.Style{}), "670: the 14 gaps", "\nFailures\n", "it broke"},
+		"html":     {inFormat(t, "html", r, report.Style{}), `id="matrix"`, `id="failures"`, `href="#gap-101-3.7-tmux"`},
+		"markdown": {inFormat(t, "markdown", r, report.Style{}), "| 101 | break-pane |", "### Failures", "```sh\n#!/bin/sh"},
 	} {
 		m, f := strings.Index(format.text, format.matrix), strings.Index(format.text, format.failures)
 		if m < 0 || f < m || !strings.Contains(format.text[f:], format.shows) {
 			t.Errorf("%s: matrix at %d, failures at %d, want the matrix first and %q below", name, m, f, format.shows)
 		}
 	}
-	if html := inFormat(t, report.WriteHTML, r); !strings.Contains(html, `<tr class="suite"><th scope="rowgroup" colspan="10"><span id="suite-agents">agents</span>`) || strings.Contains(html, "echo </pre>") {
+	if html := inFormat(t, "html", r, report.Style{}); !strings.Contains(html, `<tr class="suite"><th scope="rowgroup" colspan="10"><span id="suite-agents">agents</span>`) || strings.Contains(html, "echo </pre>") {
 		t.Error("the page lacks the suite's heading, or the reproducer is not quoted")
 	}
 }
 
-func inFormat(t *testing.T, write func(io.Writer, *report.Report) error, r *report.Report) string {
+func inFormat(t *testing.T, format string, r *report.Report, style report.Style) string {
 	t.Helper()
 	var b strings.Builder
-	if err := write(&b, r); err != nil {
+	if err := report.Write(&b, format, r, style); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -40,15 +40,7 @@ func newDiff() *cobra.Command {
 			}
 			d := report.Compare(reports[0], reports[1])
 			out := cmd.OutOrStdout()
-			var err error
-			switch format {
-			case "json":
-				err = report.EncodeJSON(out, d)
-			case "markdown":
-				err = report.WriteDiffMarkdown(out, d)
-			default:
-				err = report.WriteDiff(out, d, styleOf(out))
-			}
+			err := report.WriteDiff(out, format, d, styleOf(out))
 			if err == nil && d.Worse() {
 				err = errFailed
 			}

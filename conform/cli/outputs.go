@@ -13,38 +13,9 @@ import (
 	"tmuxmcp/conform/report"
 )
 
-// formats are the ways to write a report. Those for people are written for the
-// terminal they go to, if they do.
-var formats = []struct {
-	name  string
-	write func(w io.Writer, r *report.Report, style report.Style) error
-}{
-	{"text", report.WriteText},
-	{"json", plain(report.WriteJSON)},
-	{"junit", plain(report.WriteJUnit)},
-	{"tap", plain(report.WriteTAP)},
-	{"markdown", plain(report.WriteMarkdown)},
-	{"html", plain(report.WriteHTML)},
-	{"findings", plain(report.WriteFindings)},
-}
-
-// plain is a way to write a report that is the same wherever it goes.
-func plain(write func(io.Writer, *report.Report) error) func(io.Writer, *report.Report, report.Style) error {
-	return func(w io.Writer, r *report.Report, _ report.Style) error { return write(w, r) }
-}
-
-func formatNames() []string {
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.name)
-	}
-	return names
-}
-
 func formatChoice() string {
-	names := formatNames()
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	last := len(report.Formats) - 1
+	return strings.Join(report.Formats[:last], ", ") + " or " + report.Formats[last]
 }
 
 // extensions are the formats that the ends of file names stand for, the usual one
@@ -105,7 +76,7 @@ func (o outputs) transcripts() bool {
 
 // addFormat and addFile are what the two flags do.
 func (o *outputs) addFormat(name string) error {
-	if !slices.Contains(formatNames(), name) {
+	if !slices.Contains(report.Formats, name) {
 		return fmt.Errorf("want %s", formatChoice())
 	}
 	if last := o.last(); last != nil && last.format == "" && fits(last.file, name) {
@@ -187,8 +158,7 @@ func (o outputs) write(r *report.Report) error {
 
 func (out *output) write(r *report.Report) error {
 	var buf bytes.Buffer
-	i := slices.Index(formatNames(), out.format)
-	if err := formats[i].write(&buf, r, styleOf(out.w)); err != nil {
+	if err := report.Write(&buf, out.format, r, styleOf(out.w)); err != nil {
 		return err
 	}
 	out.created = false

@@ -65,7 +65,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	o.archive.flags(f)
 
 	completion(cmd, "layer", words(layerNames(report.Layers())...))
-	completion(cmd, "format", words(formatNames()...))
+	completion(cmd, "format", words(report.Formats...))
 	completion(cmd, "transport", words(string(tmux.TransportExec), string(tmux.TransportNative), string(tmux.TransportAuto)))
 	for _, flag := range []string{"run", "skip", "shard", "retry", "repeat", "jobs", "timeout", "debian-mirror"} {
 		completion(cmd, flag, cobra.NoFileCompletions)

@@ -73,7 +73,7 @@ func parseClaimID(s string) (id claimID, err error) {
 	switch {
 	case m == nil:
 		return id, fmt.Errorf("%q: want a gap, layer and number, as in 12/api/1, 12/api/* or 12/*", s)
-	case m[2] != "" && !slices.Contains(allLayers, Layer(m[2])):
+	case m[2] != "" && !slices.Contains(Layers(), Layer(m[2])):
 		return id, fmt.Errorf("%q: layer %q: want tmux, api or mcp", s, m[2])
 	}
 	id.Gap, _ = strconv.Atoi(m[1])

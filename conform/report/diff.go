@@ -253,3 +253,100 @@ func (t Target) likeness(o Target) (n int) {
 	}
 	return n
 }
+
+// Summary is what changed in a line.
+func (d *Diff) Summary() string {
+	var changes []string
+	for _, c := range d.Changes {
+		changes = append(changes, c.Change)
+	}
+	counts, _ := count(changes)
+	return strings.Join(append(counted(counts, changeOrder), fmt.Sprintf("%d the same", d.Same)), ", ")
+}
+
+// count is how often each of a list is in it, and their order.
+func count[T comparable](list []T) (times map[T]int, order []T) {
+	times = map[T]int{}
+	for _, v := range list {
+		if times[v]++; times[v] == 1 {
+			order = append(order, v)
+		}
+	}
+	return times, order
+}
+
+// counted are numbers with what they are of, in an order.
+func counted(counts map[string]int, order []string) []string {
+	var parts []string
+	for _, k := range order {
+		if counts[k] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[k], k))
+		}
+	}
+	return parts
+}
+
+// text is a change in words.
+func (c *ClaimChange) text() string {
+	what := fmt.Sprintf("%d/%s/%d, tmux %s", c.Gap, c.Layer, c.Claim, c.Tmux)
+	if c.Transport != "exec" && c.Transport != "" {
+		what += ", " + c.Transport
+	}
+	what += " (" + c.Title + ")"
+	if c.Text != WholeClaim {
+		what += ": " + c.Text
+	}
+	outcome := c.From + " → " + c.To
+	switch {
+	case c.From == "" || c.To == "":
+		outcome = c.From + c.To
+	case c.From == c.To:
+		outcome = c.From + ": " + c.Was + " → " + c.Reason
+	}
+	if c.From != c.To && c.Reason != "" {
+		outcome += ": " + c.Reason
+	}
+	return what + ": " + outcome
+}
+
+// diffPart is changes of one kind, or what a target adds or removes.
+type diffPart struct {
+	Heading string
+	Color   string // of the heading
+	Target  bool
+	Changes []string
+}
+
+// parts are all changes, what got worse first. What is of targets that one of the runs
+// lacks comes last.
+func (d *Diff) parts() (parts []diffPart) {
+	ofTarget := func(c ClaimChange) bool { return c.Tmux.A == "" || c.Tmux.B == "" }
+	colors := map[string]string{Worse: "1;31", Better: "32", Changed: "36"}
+	for _, change := range changeOrder {
+		p := diffPart{Heading: strings.ToUpper(change[:1]) + change[1:], Color: colors[change]}
+		for _, c := range d.Changes {
+			if c.Change == change && !ofTarget(c) {
+				p.Changes = append(p.Changes, c.text())
+			}
+		}
+		parts = append(parts, p)
+	}
+	for _, t := range d.Targets {
+		what := "added"
+		if t.B == "" {
+			what = "removed"
+		}
+		p := diffPart{Target: true}
+		var outcomes []string
+		for _, c := range d.Changes {
+			if ofTarget(c) && c.Tmux == t {
+				outcomes = append(outcomes, c.From+c.To)
+				p.Changes = append(p.Changes, c.text())
+			}
+		}
+		counts, order := count(outcomes)
+		p.Heading = fmt.Sprintf("tmux %s %s: %s", t, what, strings.Join(counted(counts, order), "; "))
+		parts = append(parts, p)
+	}
+	return slices.DeleteFunc(parts, func(p diffPart) bool { return p.Changes == nil })
+}

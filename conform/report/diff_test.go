@@ -19,7 +19,7 @@ func TestDiff(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			d := Compare(resultsReport(strings.Fields(c.One("from"))...), resultsReport(strings.Fields(c.One("to"))...))
 			var buf bytes.Buffer
-			if err := WriteDiff(&buf, d, Style{}); err != nil {
+			if err := WriteDiff(&buf, "text", d, Style{}); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.Texts["diff"], buf.String()); diff != "" || fmt.Sprint(d.Worse()) != c.One("worse") {

@@ -25,7 +25,7 @@ func TestWriteFindings(t *testing.T) {
 		},
 	}
 	var b bytes.Buffer
-	if err := WriteFindings(&b, settled(r)); err != nil {
+	if err := Write(&b, "findings", settled(r), Style{}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
@@ -47,7 +47,7 @@ func TestDiffMarkdown(t *testing.T) {
 	b.Cells = append(b.Cells, Cell{Gap: 1, Layer: APILayer, Tmux: "3.9<b>", Transport: "exec", Status: Pass})
 	settled(b)
 	var buf bytes.Buffer
-	if err := WriteDiffMarkdown(&buf, Compare(a, b)); err != nil {
+	if err := WriteDiff(&buf, "markdown", Compare(a, b), Style{}); err != nil {
 		t.Fatal(err)
 	}
 	want := "## ❌ mcp-conform: 1 worse, 1 new, 1 the same\n\n### Worse\n\n- 1/api/1, tmux old (): true → open: why\n\n" +

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"flag"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,10 +36,10 @@ func fullReport() *Report {
 	return r
 }
 
-func written(t *testing.T, write func(io.Writer, *Report) error, r *Report) string {
+func written(t *testing.T, format string, r *Report) string {
 	t.Helper()
 	var buf bytes.Buffer
-	if err := write(&buf, r); err != nil {
+	if err := Write(&buf, format, r, Style{Unicode: true}); err != nil {
 		t.Fatal(err)
 	}
 	return buf.String()
@@ -82,17 +81,17 @@ func golden(t *testing.T, name, got string) {
 
 // The formats are those of testdata.
 func TestFormats(t *testing.T) {
-	golden(t, "sample.txt", written(t, func(w io.Writer, r *Report) error { return WriteText(w, r, Style{Unicode: true}) }, sampleReport()))
-	golden(t, "full.xml", written(t, WriteJUnit, fullReport()))
-	golden(t, "full.tap", written(t, WriteTAP, fullReport()))
-	golden(t, "full.md", written(t, WriteMarkdown, fullReport()))
-	page := written(t, WriteHTML, fullReport())
+	golden(t, "sample.txt", written(t, "text", sampleReport()))
+	golden(t, "full.xml", written(t, "junit", fullReport()))
+	golden(t, "full.tap", written(t, "tap", fullReport()))
+	golden(t, "full.md", written(t, "markdown", fullReport()))
+	page := written(t, "html", fullReport())
 	golden(t, "full.html", regexp.MustCompile(`(?s)<style>.*</style>`).ReplaceAllString(page, "<style></style>"))
 }
 
 func TestJUnitSchema(t *testing.T) {
 	for _, r := range []*Report{sampleReport(), fullReport()} {
-		reader(t, written(t, WriteJUnit, r), "xmllint", "--noout", "--schema", "testdata/readers/junit.xsd", "-")
+		reader(t, written(t, "junit", r), "xmllint", "--noout", "--schema", "testdata/readers/junit.xsd", "-")
 	}
 }
 
@@ -102,7 +101,7 @@ func TestTAP(t *testing.T) {
 	if err := exec.Command(testtool.Path(t, "perl"), "-MTAP::Parser", "-e", "1").Run(); err != nil {
 		testtool.Missing(t, "perl has no TAP::Parser: %v", err)
 	}
-	golden(t, "full.tap.read", reader(t, written(t, WriteTAP, fullReport()), "perl", "testdata/readers/tap.pl"))
+	golden(t, "full.tap.read", reader(t, written(t, "tap", fullReport()), "perl", "testdata/readers/tap.pl"))
 }
 
 func TestJSONSchema(t *testing.T) {
@@ -113,7 +112,7 @@ func TestJSONSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range []*Report{sampleReport(), fullReport()} {
-		v, err := jsonschema.UnmarshalJSON(strings.NewReader(written(t, WriteJSON, r)))
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(written(t, "json", r)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +130,7 @@ func TestJSONSchema(t *testing.T) {
 // was left out.
 func TestMarkdownFits(t *testing.T) {
 	r := fullReport()
-	text := written(t, WriteMarkdown, r)
+	text := written(t, "markdown", r)
 	for _, bad := range []string{"<script>", "\x1b", "\x00"} {
 		// Within a fence nothing is markup.
 		inFence := false
@@ -151,7 +150,7 @@ func TestMarkdownFits(t *testing.T) {
 		settle(&c)
 		r.Cells = append(r.Cells, c)
 	}
-	text = written(t, WriteMarkdown, r)
+	text = written(t, "markdown", r)
 	if len(text) > maxMarkdown || len(text) < maxMarkdown/2 {
 		t.Errorf("%d bytes, want at most %d", len(text), maxMarkdown)
 	}
@@ -181,7 +180,7 @@ func TestHTMLInBrowser(t *testing.T) {
 			r.Cells = append(r.Cells, c)
 		}
 	}
-	page := written(t, WriteHTML, r)
+	page := written(t, "html", r)
 	frame, err := os.ReadFile("testdata/readers/frame.html")
 	if err != nil {
 		t.Fatal(err)

@@ -1,18 +1,12 @@
 package report
 
 import (
-	_ "embed"
-	"encoding/xml"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 )
 
-//go:embed junit.xml
-var junitSource string
-
-// junitSuite is a suite of JUnit's XML, of which it has what both Jenkins and GitLab read.
+// junitSuite is a suite of JUnit's XML.
 type junitSuite struct {
 	Name   string
 	Target *Target
@@ -45,17 +39,13 @@ func (s junitSuite) MS() (ms int64) {
 	return ms
 }
 
-// WriteJUnit writes the report as JUnit's XML: a suite for each target, a case
-// for each claim. What does not apply, was skipped or is known to fail
-// is a skipped case whose message says which; a flaky one passes, with what failed in its
-// output. A known failure that passes is a failed case of a suite of its own.
-func WriteJUnit(w io.Writer, r *Report) error {
-	r = printable(r)
-	var suites []junitSuite
-	for i := range r.Targets {
-		s := junitSuite{Name: "tmux " + r.Targets[i].Name, Target: &r.Targets[i]}
+// junit returns the suites, the first of which has the cases of all.
+func (r *Report) junit() []junitSuite {
+	suites := []junitSuite{{Name: "mcp-conform"}}
+	for i, target := range r.Targets {
+		s := junitSuite{Name: "tmux " + target.Name, Target: &r.Targets[i]}
 		for _, c := range r.results() {
-			if c.Tmux == r.Targets[i].Name {
+			if c.Tmux == target.Name {
 				s.Cases = append(s.Cases, c.junit(r.Gap(c.Gap)))
 			}
 		}
@@ -76,13 +66,10 @@ func WriteJUnit(w io.Writer, r *Report) error {
 	if run.Cases != nil {
 		suites = append(suites, run)
 	}
-	all := junitSuite{Name: "mcp-conform"}
-	for _, s := range suites {
-		all.Cases = append(all.Cases, s.Cases...)
+	for _, s := range suites[1:] {
+		suites[0].Cases = append(suites[0].Cases, s.Cases...)
 	}
-	funcs := r.pageFuncs()
-	funcs["all"], funcs["suites"] = func() junitSuite { return all }, func() []junitSuite { return suites }
-	return execute(w, junitSource, funcs, r)
+	return suites
 }
 
 func (c result) junit(g GapInfo) junitCase {
@@ -108,21 +95,6 @@ func (c result) junit(g GapInfo) junitCase {
 	}
 	return j
 }
-
-func xmlText(s string) (string, error) {
-	var b strings.Builder
-	err := xml.EscapeText(&b, []byte(s))
-	return b.String(), err
-}
-
-func cdata(s string) string {
-	if s == "" {
-		return ""
-	}
-	return "<![CDATA[" + strings.ReplaceAll(s, "]]>", "]]]]><![CDATA[>") + "]]>"
-}
-
-func seconds(ms int64) string { return fmt.Sprintf("%.3f", float64(ms)/1000) }
 
 // field is a part of evidence.
 type field struct{ Name, Text string }

@@ -92,9 +92,6 @@ func printableValue(v reflect.Value) reflect.Value {
 	return v
 }
 
-// WriteJSON writes the report as JSON. The tags of [Report] name its fields.
-func WriteJSON(w io.Writer, r *Report) error { return EncodeJSON(w, r) }
-
 // EncodeJSON writes a value as indented JSON, in which whatever is not [Printable] is
 // escaped: a reader of JSON has it back as it was.
 func EncodeJSON(w io.Writer, v any) error {

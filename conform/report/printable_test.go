@@ -91,15 +91,15 @@ func TestNothingIsObeyed(t *testing.T) {
 		other.Cells = append([]Cell(nil), r.Cells...)
 		other.Cells[0].Status, other.Cells[2].Status = Fail, Fail
 		formats := map[string]func(io.Writer) error{
-			"text":      func(w io.Writer) error { return WriteText(w, r, Style{}) },
-			"unicode":   func(w io.Writer) error { return WriteText(w, r, Style{Unicode: true, Width: 40}) },
-			"junit":     func(w io.Writer) error { return WriteJUnit(w, r) },
-			"tap":       func(w io.Writer) error { return WriteTAP(w, r) },
-			"markdown":  func(w io.Writer) error { return WriteMarkdown(w, r) },
-			"html":      func(w io.Writer) error { return WriteHTML(w, r) },
-			"json":      func(w io.Writer) error { return WriteJSON(w, r) },
-			"diff":      func(w io.Writer) error { return WriteDiff(w, Compare(&other, r), Style{}) },
-			"diff json": func(w io.Writer) error { return EncodeJSON(w, Compare(r, &other)) },
+			"text":      func(w io.Writer) error { return Write(w, "text", r, Style{}) },
+			"unicode":   func(w io.Writer) error { return Write(w, "text", r, Style{Unicode: true, Width: 40}) },
+			"junit":     func(w io.Writer) error { return Write(w, "junit", r, Style{}) },
+			"tap":       func(w io.Writer) error { return Write(w, "tap", r, Style{}) },
+			"markdown":  func(w io.Writer) error { return Write(w, "markdown", r, Style{}) },
+			"html":      func(w io.Writer) error { return Write(w, "html", r, Style{}) },
+			"json":      func(w io.Writer) error { return Write(w, "json", r, Style{}) },
+			"diff":      func(w io.Writer) error { return WriteDiff(w, "text", Compare(&other, r), Style{}) },
+			"diff json": func(w io.Writer) error { return WriteDiff(w, "json", Compare(r, &other), Style{}) },
 		}
 		for name, write := range formats {
 			var b bytes.Buffer
@@ -114,7 +114,7 @@ func TestNothingIsObeyed(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := WriteJSON(&b, r); err != nil {
+		if err := Write(&b, "json", r, Style{}); err != nil {
 			t.Fatal(err)
 		}
 		var again Report

@@ -22,11 +22,15 @@ const (
 	MCPLayer Layer = "mcp"
 )
 
-// allLayers are in the order of reports.
-var allLayers = []Layer{TmuxLayer, APILayer, MCPLayer}
-
 // Layers are all layers, in the order of reports.
-func Layers() []Layer { return slices.Clone(allLayers) }
+func Layers() []Layer { return []Layer{TmuxLayer, APILayer, MCPLayer} }
+
+// layers are the letters above the glyphs of a cell, and what the layers ask.
+var layers = map[Layer]struct{ letter, question string }{
+	TmuxLayer: {"t", "is the claim true of this tmux?"},
+	APILayer:  {"a", "is the gap closed in the Go API?"},
+	MCPLayer:  {"m", "is the gap closed in the MCP server?"},
+}
 
 // Status is the outcome of a cell.
 type Status string
@@ -284,6 +288,11 @@ type Target struct {
 	Probed bool `json:"probed,omitempty"`
 	// Claimed is what -V prints, where it says something else than Version.
 	Claimed string `json:"claimed,omitempty"`
+}
+
+// Command is how the target is called with these arguments.
+func (t Target) Command(args ...string) string {
+	return CommandLine(slices.Concat(t.Env, []string{t.Path}, t.Args, args))
 }
 
 // Interrupted is the reason given for scripts that did not run because the run's context ended,

@@ -121,7 +121,7 @@ func TestTextWidth(t *testing.T) {
 	}
 	for _, style := range []Style{{}, {Unicode: true}, {Width: 60}, {Width: 120, Color: true}} {
 		var buf bytes.Buffer
-		if err := WriteText(&buf, r, style); err != nil {
+		if err := Write(&buf, "text", r, style); err != nil {
 			t.Fatal(err)
 		}
 		width := style.Width
@@ -148,7 +148,7 @@ func TestTextWidth(t *testing.T) {
 // A report is the same when it has been JSON.
 func TestJSON(t *testing.T) {
 	var buf bytes.Buffer
-	if err := WriteJSON(&buf, sampleReport()); err != nil {
+	if err := Write(&buf, "json", sampleReport(), Style{}); err != nil {
 		t.Fatal(err)
 	}
 	var back Report
@@ -156,7 +156,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var again bytes.Buffer
-	if err := WriteJSON(&again, &back); err != nil || again.String() != buf.String() {
+	if err := Write(&again, "json", &back, Style{}); err != nil || again.String() != buf.String() {
 		t.Errorf("%v: written again:\n%s\nwant:\n%s", err, again.String(), buf.String())
 	}
 	for _, want := range []string{`"version": 1`, `"status": "n/a"`, `"verdict": "refuted"`, `"duration_ms": `, `"transport": "exec"`, `"actual": "<&>"`} {
@@ -168,13 +168,11 @@ func TestJSON(t *testing.T) {
 
 // Long evidence keeps its beginning, which has the message, and its end.
 func TestEvidenceKeepsBothEnds(t *testing.T) {
-	r := &textReport{Report: &Report{}}
 	var lines []string
 	for i := range 40 {
 		lines = append(lines, fmt.Sprintf("line %d", i))
 	}
-	r.evidence("actual", strings.Join(lines, "\n"))
-	got := r.buf.String()
+	got := (&textReport{}).quoted("actual", strings.Join(lines, "\n"))
 	for _, want := range []string{"line 0\n", "… 28 more lines\n", "line 39\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
