@@ -15,7 +15,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	mcpclient "github.com/mark3labs/mcp-go/client"
@@ -47,13 +46,10 @@ type mcpServer struct {
 	dialect  *Dialect
 	answered map[string]bool // tools and names of arguments
 
+	stderr  *os.File      // what it writes there
 	exited  chan struct{} // closed when the process has ended, by itself or not
-	drained chan struct{} // closed when all that it wrote to stderr is in stderr
 	relayed chan struct{} // closed when no message comes any more
 	garbage string        // then: a line on its standard output that is no message
-
-	mu     sync.Mutex
-	stderr []byte // its beginning and its end
 }
 
 // mcp calls a tool of the script's MCP server.
@@ -92,40 +88,36 @@ func (s *script) mcp(ctx context.Context, _ string, args []string) outcome {
 
 // startServer starts the process. Nothing is asked of it yet.
 func (s *script) startServer() (*mcpServer, error) {
-	m := &mcpServer{dialect: s.req.Dialect, answered: map[string]bool{},
-		exited: make(chan struct{}), drained: make(chan struct{}), relayed: make(chan struct{})}
+	m := &mcpServer{dialect: s.req.Dialect, answered: map[string]bool{}, exited: make(chan struct{}), relayed: make(chan struct{})}
 	m.cmd = exec.Command(s.req.Server[0], s.req.Server[1:]...)
 	m.cmd.Dir = s.req.ServerDir
-	m.cmd.Env = s.env
-	m.cmd.Env = append(m.cmd.Env,
+	m.cmd.Env = append(slices.Clip(s.env),
 		"TMUX_MCP_SOCKET_PATH="+s.socket, "LIBTMUX_SOCKET_PATH="+s.socket,
 		"TMUX_MCP_TMUX_BIN="+s.req.Target.Path, "LIBTMUX_TMUX_BIN="+s.req.Target.Path,
-		"TMUX_MCP_SAFETY="+s.safety, "TMUX_MCP_TRANSPORT="+string(s.req.Transport))
+		"TMUX_MCP_SAFETY="+s.safety, "TMUX_MCP_TRANSPORT="+string(s.req.Transport),
+		// Scripts look into structured content. Other servers have no other form.
+		"TMUX_MCP_RESULTS=json")
 	// A server may refuse to start with a variable of another release of it: one is set
 	// only where the dialect is known, and the default will not do.
 	if d := s.req.Dialect; d != nil && d.Tiers != "" && s.safety != defaultTier {
 		m.cmd.Env = append(m.cmd.Env, d.Tiers+"="+d.TierValues[s.safety])
 	}
-	// Scripts look into structured content. Other servers have no other form.
-	m.cmd.Env = append(m.cmd.Env, "TMUX_MCP_RESULTS=json")
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
 	if m.stdin, err = m.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	// Pipes of our own: exec's would make Wait wait for whoever else holds them.
+	if m.stderr, err = os.CreateTemp(s.req.Dir, "stderr-"); err != nil {
+		return nil, err
+	}
+	// A pipe of our own: exec's would make Wait wait for whoever else holds it.
 	stdout, itsStdout, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	stderr, itsStderr, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	m.cmd.Stdout, m.cmd.Stderr = itsStdout, itsStderr
+	m.cmd.Stdout, m.cmd.Stderr = itsStdout, m.stderr
 	err = m.cmd.Start()
 	itsStdout.Close()
-	itsStderr.Close()
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +125,10 @@ func (s *script) startServer() (*mcpServer, error) {
 	context.AfterFunc(s.ctx, m.kill)
 	go func() {
 		m.cmd.Wait()
-		// Nobody of its group may keep the pipes open after it.
+		// Nobody of its group may keep the pipe open after it.
 		m.kill()
 		close(m.exited)
 	}()
-	go m.keepStderr(stderr)
 	messages, relay := io.Pipe()
 	go m.relay(stdout, relay)
 	m.client = mcpclient.NewClient(transport.NewIO(messages, m.stdin, nil))
@@ -272,21 +263,21 @@ func fitsSchema(schema any, value json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
 	if err != nil {
 		return err
 	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("schema.json", doc); err != nil {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err == nil {
+		err = c.AddResource("schema.json", doc)
+	}
+	if err != nil {
 		return fmt.Errorf("the schema: %w", err)
 	}
 	compiled, err := c.Compile("schema.json")
 	if err != nil {
 		return fmt.Errorf("the schema: %w", err)
-	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
-	if err != nil {
-		return err
 	}
 	if err := compiled.Validate(v); err != nil {
 		_, where, _ := strings.Cut(err.Error(), "\n")
@@ -303,10 +294,10 @@ func (s *script) mcpLeave(ctx context.Context, _ string, args []string) outcome 
 		return outcome{err: misused("usage: mcp-leave, after an mcp")}
 	}
 	m.stdin.Close()
-	if !ended(ctx, m.exited) || !ended(ctx, m.drained) {
+	if !ended(ctx, m.exited) {
 		return outcome{err: fmt.Errorf("the server is still there at the script's %v", s.req.Timeout)}
 	}
-	o := outcome{code: m.cmd.ProcessState.ExitCode(), stderr: string(m.stderr)}
+	o := outcome{code: m.cmd.ProcessState.ExitCode(), stderr: m.wrote(0, maxOutput)}
 	if o.code < 0 {
 		o.err = fmt.Errorf("the server ended: %v%s", m.cmd.ProcessState, m.said())
 	}
@@ -327,7 +318,7 @@ func (m *mcpServer) explain(ctx context.Context, err error) error {
 	switch {
 	case closed && m.garbage != "":
 		return fmt.Errorf("the server wrote a line to its standard output that is no message: %.200q", m.garbage)
-	case closed && ended(soon, m.exited) && ended(soon, m.drained):
+	case closed && ended(soon, m.exited):
 		return fmt.Errorf("the server ended: %v%s", m.cmd.ProcessState, m.said())
 	case ctx.Err() != nil:
 		return err
@@ -345,28 +336,22 @@ func ended(ctx context.Context, done <-chan struct{}) bool {
 	}
 }
 
-// said is the end of what the server wrote to standard error.
+// wrote is a part of what the server wrote to standard error.
+func (m *mcpServer) wrote(from, most int64) string {
+	text, _ := io.ReadAll(io.NewSectionReader(m.stderr, from, most))
+	return string(text)
+}
+
+// said is the end of that.
 func (m *mcpServer) said() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if text := tail(string(m.stderr)); text != "" {
+	var size int64
+	if info, err := m.stderr.Stat(); err == nil {
+		size = info.Size()
+	}
+	if text := tail(m.wrote(max(0, size-maxText), maxText)); text != "" {
 		return ": " + text
 	}
 	return ""
-}
-
-// maxFirst is how much of the beginning of a server's standard error is kept, besides its end.
-const maxFirst = 1000
-
-// begun is the beginning of what the server wrote to standard error.
-func (m *mcpServer) begun() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	text := oneLine(string(m.stderr[:min(len(m.stderr), maxFirst)]))
-	if len(m.stderr) > maxFirst {
-		text += " …"
-	}
-	return text
 }
 
 // offer is the child's side of askServer: which tools the server offers.
@@ -384,8 +369,13 @@ func (s *script) offer(ctx context.Context) (message, error) {
 		}
 		// Its last words, which explain appends, are said once, from the beginning.
 		text := strings.TrimSuffix(err.Error(), m.said())
-		if said := m.begun(); said != "" {
-			text += ": " + said
+		const most = 1000
+		said := m.wrote(0, most+1)
+		if begun := oneLine(said[:min(len(said), most)]); begun != "" {
+			text += ": " + begun
+		}
+		if len(said) > most {
+			text += " …"
 		}
 		return message{}, errors.New(text)
 	}
@@ -410,24 +400,6 @@ func (o Options) askServer(ctx context.Context) (offer, error) {
 		return nil, fmt.Errorf("the server %q cannot be asked: %w", o.Server, err)
 	}
 	return answer.Offer, err
-}
-
-func (m *mcpServer) keepStderr(r io.ReadCloser) {
-	defer close(m.drained)
-	defer r.Close()
-	buf := make([]byte, 4096)
-	for {
-		n, err := r.Read(buf)
-		m.mu.Lock()
-		m.stderr = append(m.stderr, buf[:n]...)
-		if over := len(m.stderr) - maxFirst - len(buf); over > 0 {
-			m.stderr = slices.Delete(m.stderr, maxFirst, maxFirst+over)
-		}
-		m.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
 }
 
 // relay passes the server's output to the client, message by message, and stops at
