@@ -26,30 +26,30 @@ type observation struct {
 	why     string
 }
 
-// commands returns the commands available to scripts besides testscript's own.
-func (s *script) commands() map[string]func(*testscript.TestScript, bool, []string) {
-	cmds := map[string]func(*testscript.TestScript, bool, []string){
-		"try":        s.cmdTry,
-		"wait-until": s.cmdWaitUntil,
-		"attach":     s.cmdAttach,
-		"type":       s.cmdType,
-		"json":       s.cmdJSON,
-		"safety":     s.cmdSafety,
-		"save":       s.cmdSave,
-		"saw":        s.cmdSaw,
-		"claim":      s.cmdClaim,
-		"na":         s.cmdNA,
+// command is one of a script's, besides testscript's own and those of [script.actions].
+type command struct {
+	run         func(ts *testscript.TestScript, args []string)
+	least, most int  // how many arguments
+	negatable   bool // a ! may stand before it
+	usage       string
+}
 
-		"exec": s.cmdExec,
+const many = 1 << 10
+
+func (s *script) commands() map[string]command {
+	return map[string]command{
+		"try":        {s.cmdTry, 0, many, false, "COMMAND ARG…"},
+		"wait-until": {s.cmdWaitUntil, 2, many, false, "REGEXP COMMAND ARG…"},
+		"attach":     {s.cmdAttach, 1, many, false, "NAME [-C] ARG…, where NAME is new"},
+		"type":       {s.cmdType, 2, 2, false, "NAME TEXT, where NAME is attached"},
+		"json":       {s.cmdJSON, 1, 2, true, "PATH [VALUE]"},
+		"safety":     {s.cmdSafety, 1, 1, false, "TIER, before an mcp"},
+		"save":       {s.cmdSave, 1, 2, false, "NAME [PATH]"},
+		"saw":        {s.cmdSaw, 2, 2, false, "confirmed|refuted WHY"},
+		"claim":      {s.cmdClaim, 2, 2, false, "confirmed|refuted TEXT"},
+		"na":         {s.cmdNA, 1, 1, false, "REASON"},
+		"exec":       {s.cmdExec, 1, many, true, "PROGRAM [ARG…] [&]"},
 	}
-	for name := range s.actions() {
-		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {
-			s.act(ts, append([]string{name}, args...))
-			s.show(ts)
-			s.judge(ts, s.last, neg)
-		}
-	}
-	return cmds
 }
 
 // actions are the commands that ask something of the target. They have an
@@ -115,10 +115,7 @@ func (s *script) tmux(ctx context.Context, dir string, args []string) outcome {
 	return o
 }
 
-func (s *script) cmdTry(ts *testscript.TestScript, neg bool, args []string) {
-	if neg {
-		s.misuse(ts, "unsupported: ! try")
-	}
+func (s *script) cmdTry(ts *testscript.TestScript, args []string) {
 	s.act(ts, args)
 	s.show(ts)
 	if s.last.err != nil {
@@ -135,10 +132,7 @@ const (
 	maxWaitPause = 100 * time.Millisecond
 )
 
-func (s *script) cmdWaitUntil(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		s.misuse(ts, "usage: wait-until REGEXP COMMAND ARG…")
-	}
+func (s *script) cmdWaitUntil(ts *testscript.TestScript, args []string) {
 	re, err := regexp.Compile("(?m)" + args[0])
 	if err != nil {
 		s.misuse(ts, "wait-until: %v", err)
@@ -176,10 +170,7 @@ func (s *script) cmdWaitUntil(ts *testscript.TestScript, neg bool, args []string
 	}
 }
 
-func (s *script) cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
-	if len(args) < 1 || len(args) > 2 {
-		s.misuse(ts, "usage: json PATH [VALUE]")
-	}
+func (s *script) cmdJSON(ts *testscript.TestScript, args []string) {
 	if !gjson.Valid(s.last.stdout) {
 		s.fail(ts, s.kind(true), "the last output is not JSON")
 	}
@@ -196,7 +187,7 @@ func (s *script) cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 		want = args[1]
 	}
 	match := got.Exists() && (len(args) == 1 || text == want)
-	if match != neg {
+	if match != s.now.negated {
 		return
 	}
 	s.focus = args[0] + " is " + actual
@@ -236,10 +227,7 @@ func (s *script) missing(pattern string) string {
 	return m[1]
 }
 
-func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 1 || len(args) > 2 {
-		s.misuse(ts, "usage: save NAME [PATH]")
-	}
+func (s *script) cmdSave(ts *testscript.TestScript, args []string) {
 	value := strings.TrimRight(s.shown.stdout, "\n")
 	if len(args) == 2 {
 		got := gjson.Get(s.last.stdout, args[1])
@@ -256,23 +244,23 @@ func (s *script) cmdSave(ts *testscript.TestScript, neg bool, args []string) {
 	s.note(ts, doSave, args[:1])
 }
 
-// verdict is the first of two arguments.
-func (s *script) verdict(ts *testscript.TestScript, neg bool, args []string, usage string) report.Verdict {
-	if neg || len(args) != 2 || args[0] != string(report.Confirmed) && args[0] != string(report.Refuted) {
-		s.misuse(ts, "%s", usage)
+// verdict is an argument.
+func (s *script) verdict(ts *testscript.TestScript, word string) report.Verdict {
+	v := report.Verdict(word)
+	if v != report.Confirmed && v != report.Refuted {
+		s.usage(ts)
 	}
-	return report.Verdict(args[0])
+	return v
 }
 
-func (s *script) cmdSaw(ts *testscript.TestScript, neg bool, args []string) {
-	v := s.verdict(ts, neg, args, "usage: saw confirmed|refuted WHY")
+func (s *script) cmdSaw(ts *testscript.TestScript, args []string) {
+	v := s.verdict(ts, args[0])
 	s.seen = append(s.seen, observation{v, args[1]})
 	s.evidence = append(s.evidence, evidence(s.last.line, string(v)+report.ObservedBy+args[1], s.last.String()))
 }
 
-func (s *script) cmdClaim(ts *testscript.TestScript, neg bool, args []string) {
-	expected := s.verdict(ts, neg, args, "usage: claim confirmed|refuted TEXT")
-	c := report.Claim{Text: args[1], Expected: expected}
+func (s *script) cmdClaim(ts *testscript.TestScript, args []string) {
+	c := report.Claim{Text: args[1], Expected: s.verdict(ts, args[0])}
 	var whys []string
 	verdicts := map[report.Verdict]bool{}
 	for _, o := range s.seen {
@@ -302,17 +290,14 @@ func (s *script) cmdClaim(ts *testscript.TestScript, neg bool, args []string) {
 	s.claims = append(s.claims, c)
 }
 
-func (s *script) cmdSafety(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 || s.mcpServer.Load() != nil {
-		s.misuse(ts, "usage: safety TIER, before an mcp")
+func (s *script) cmdSafety(ts *testscript.TestScript, args []string) {
+	if s.mcpServer.Load() != nil {
+		s.usage(ts)
 	}
 	s.safety = args[0]
 }
 
-func (s *script) cmdNA(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		s.misuse(ts, "usage: na REASON")
-	}
+func (s *script) cmdNA(_ *testscript.TestScript, args []string) {
 	s.stop(report.NotApplicable, args[0])
 }
 
@@ -323,26 +308,23 @@ type client struct {
 	output io.Reader
 }
 
-func (s *script) cmdAttach(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 1 || s.clients[args[0]] != nil {
-		s.misuse(ts, "usage: attach NAME [-C] ARG…, where NAME is new")
+func (s *script) cmdAttach(ts *testscript.TestScript, args []string) {
+	if s.clients[args[0]] != nil {
+		s.usage(ts)
 	}
 	name, flags := args[0], args[1:]
 	words := []string{"attach-session"}
-	control := len(flags) > 0 && flags[0] == "-C"
-	if control {
-		words, flags = []string{"-C", "attach-session"}, flags[1:]
+	c := &client{}
+	start := c.startTerminal
+	if len(flags) > 0 && flags[0] == "-C" {
+		words, flags, start = []string{"-C", "attach-session"}, flags[1:], c.startControl
 	}
-	c := &client{cmd: exec.CommandContext(s.ctx, s.req.Target.Path, onServer(s.socket, append(words, flags...)...)...)}
+	c.cmd = exec.CommandContext(s.ctx, s.req.Target.Path, onServer(s.socket, append(words, flags...)...)...)
 	c.cmd.Env, c.cmd.Dir = s.env, ts.MkAbs(".")
 	s.last = outcome{line: report.CommandLine(append([]string{"attach"}, args...))}
 	s.shown = s.last
 	s.send(message{Command: s.last.line})
 
-	start := c.startTerminal
-	if control {
-		start = c.startControl
-	}
 	tmuxName, err := start()
 	if err == nil {
 		tmuxName, err = c.awaitName(s.ctx, tmuxName)
@@ -424,9 +406,9 @@ func (c *client) awaitName(ctx context.Context, name string) (string, error) {
 	}
 }
 
-func (s *script) cmdType(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 || s.clients[args[0]] == nil {
-		s.misuse(ts, "usage: type NAME TEXT, where NAME is attached")
+func (s *script) cmdType(ts *testscript.TestScript, args []string) {
+	if s.clients[args[0]] == nil {
+		s.usage(ts)
 	}
 	text, err := strconv.Unquote(`"` + args[1] + `"`)
 	if err != nil {

@@ -27,8 +27,9 @@ var leftToTestscript = append(strings.Fields(
 
 // running is the line of the script that runs.
 type running struct {
-	number int
-	text   string
+	number  int
+	text    string
+	negated bool // by a !
 }
 
 // ending is how the script ended before its end, or how a claim came out wrong.
@@ -81,13 +82,28 @@ var (
 
 func (s *script) cmdDo(ts *testscript.TestScript, neg bool, args []string) {
 	number, _ := strconv.Atoi(args[0])
-	s.now = running{number, strings.TrimSpace(s.lines[number-1])}
-	s.focus = ""
-	cmd := s.commands()[args[1]]
-	if cmd == nil {
-		s.misuse(ts, "unknown command %q", args[1])
+	s.at(number)
+	s.now.negated, s.focus = neg, ""
+	name, args := args[1], args[2:]
+	if s.actions()[name] != nil {
+		s.act(ts, append([]string{name}, args...))
+		s.show(ts)
+		s.judge(ts, s.last, neg)
+		return
 	}
-	cmd(ts, neg, args[2:])
+	switch cmd, known := s.commands()[name]; {
+	case !known:
+		s.misuse(ts, "unknown command %q", name)
+	case neg && !cmd.negatable, len(args) < cmd.least, len(args) > cmd.most:
+		s.usage(ts)
+	default:
+		cmd.run(ts, args)
+	}
+}
+
+// at notes which line of the script runs.
+func (s *script) at(number int) {
+	s.now = running{number: number, text: strings.TrimSpace(s.lines[number-1])}
 }
 
 // where is the line that runs, as compilers say it.
@@ -137,6 +153,12 @@ func (s *script) wrongScript(why string) *ending {
 func (s *script) misuse(ts *testscript.TestScript, format string, args ...any) {
 	s.end = s.wrongScript(fmt.Sprintf(format, args...))
 	ts.Fatalf("%s", s.end.why)
+}
+
+// usage ends the script as its command is not as it must be.
+func (s *script) usage(ts *testscript.TestScript) {
+	_, name := commandAt(s.now.text)
+	s.misuse(ts, "usage: %s %s", name, s.commands()[name].usage)
 }
 
 // misused is the error of an action that the script has wrong.
@@ -214,18 +236,12 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 		outcome, why = misfit, o.misfit
 	}
 	s.end = s.failed(outcome, why)
-	expected := "success"
-	if neg {
-		expected = "failure"
-	}
-	s.end.evidence = evidence(o.line, expected, o.said())
+	s.end.evidence = evidence(o.line, map[bool]string{false: "success", true: "failure"}[neg], o.said())
 	ts.Fatalf("%s", s.end.why)
 }
 
-func (s *script) cmdExec(ts *testscript.TestScript, neg bool, args []string) {
-	if len(args) == 0 {
-		s.misuse(ts, "usage: exec PROGRAM [ARG…] [&]")
-	}
+func (s *script) cmdExec(ts *testscript.TestScript, args []string) {
+	neg := s.now.negated
 	s.send(message{Command: s.now.text})
 	s.note(ts, doProgram, args)
 	err := ts.Exec(args[0], args[1:]...)
@@ -265,7 +281,7 @@ func (s *script) compared(log string) *ending {
 	}
 	number, _ := strconv.Atoi(log[m[2]:m[3]])
 	why := oneLine(log[m[4]:m[5]])
-	s.now = running{number, strings.TrimSpace(s.lines[number-1])}
+	s.at(number)
 	_, command := commandAt(s.now.text)
 	if !slices.Contains(comparing, command) || misusing.MatchString(why) {
 		return s.wrongScript(why)

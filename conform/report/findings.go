@@ -15,58 +15,55 @@ import (
 // elsewhere, an emoji where there is no color, an SGR color, and a class for
 // style sheets.
 type look struct {
+	of                 Status // or one of those below
 	Glyph, char, Emoji string
 	color, Class       string
 	Meaning            string
 }
 
-var looks = map[Status]look{
-	Pass:          {"✓", "+", "✅", "32", "pass", "pass"},
-	Fail:          {"✗", "X", "❌", "1;31", "fail", "FAIL"},
-	Errored:       {"!", "!", "💥", "1;35", "error", "error of the runner or the script"},
-	NotApplicable: {"–", "-", "➖", "2", "na", "not for this version of tmux"},
-	NotOffered:    {"○", "o", "⚪", "2", "notoffered", "not offered by the server"},
-	Skip:          {"?", "?", "❔", "33", "skip", "skipped"},
-	Flaky:         {"~", "~", "🎲", "33", "flaky", "flaky"},
-}
-
-var (
-	// refutedLook is for a cell that passes with its claim refuted.
-	refutedLook = look{"≠", "#", "🔵", "36", "refuted", "pass: the claim is refuted"}
-	// blockedLook is for a failure of what the script needs, and not of what it asks.
-	blockedLook = look{"⊘", "B", "🚧", "1;33", "error", "blocked: the set-up, a schema or a mapping"}
-	// knownLook is for a failure that was expected.
-	knownLook = look{"×", "x", "🟡", "33", "known", "known to fail"}
+const (
+	seenRefuted Status = "refuted" // it passes with its claim refuted
+	seenBlocked Status = "blocked" // what the script needs fails, and not what it asks
+	seenKnown   Status = "known"   // it fails as expected
 )
 
-// allLooks are in the order of legends.
-var allLooks = []look{
-	looks[Pass], refutedLook, looks[Fail], blockedLook, looks[Errored], knownLook,
-	looks[Flaky], looks[NotOffered], looks[NotApplicable], looks[Skip],
+// looks are in the order of legends.
+var looks = []look{
+	{Pass, "✓", "+", "✅", "32", "pass", "pass"},
+	{seenRefuted, "≠", "#", "🔵", "36", "refuted", "pass: the claim is refuted"},
+	{Fail, "✗", "X", "❌", "1;31", "fail", "FAIL"},
+	{seenBlocked, "⊘", "B", "🚧", "1;33", "error", "blocked: the set-up, a schema or a mapping"},
+	{Errored, "!", "!", "💥", "1;35", "error", "error of the runner or the script"},
+	{seenKnown, "×", "x", "🟡", "33", "known", "known to fail"},
+	{Flaky, "~", "~", "🎲", "33", "flaky", "flaky"},
+	{NotOffered, "○", "o", "⚪", "2", "notoffered", "not offered by the server"},
+	{NotApplicable, "–", "-", "➖", "2", "na", "not for this version of tmux"},
+	{Skip, "?", "?", "❔", "33", "skip", "skipped"},
+}
+
+// seen is the cell's status, or what makes it look otherwise.
+func (c *Cell) seen() Status {
+	switch {
+	case c.Known != nil:
+		return seenKnown
+	case c.Status == Pass && c.Verdict == Refuted:
+		return seenRefuted
+	case c.blocked():
+		return seenBlocked
+	}
+	return c.Status
 }
 
 // Look is how the cell is shown.
 func (c *Cell) Look() look {
-	switch {
-	case c.Known != nil:
-		return knownLook
-	case c.Status == Pass && c.Verdict == Refuted:
-		return refutedLook
-	case c.blocked():
-		return blockedLook
-	}
-	return looks[c.Status]
+	return looks[slices.IndexFunc(looks, func(l look) bool { return l.of == c.seen() })]
 }
 
 // seenLooks are those that occur in the report.
 func (r *Report) seenLooks() []look {
-	var seen []look
-	for _, l := range allLooks {
-		if slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Look() == l }) {
-			seen = append(seen, l)
-		}
-	}
-	return seen
+	return slices.DeleteFunc(slices.Clone(looks), func(l look) bool {
+		return !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.seen() == l.of })
+	})
 }
 
 // answer is what all cells of a layer come to, in a line for each suite.
@@ -158,24 +155,22 @@ func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 	if all == 0 {
 		return ""
 	}
-	good := len(found[good])
-	what, done := "gap", "closed on every tmux"
-	if l == TmuxLayer {
-		what, done = "claim", "true where it applies"
-		if good != 1 && all != 1 {
-			done = "true where they apply"
-		}
-	}
-	are := "are"
-	if good == 1 || all == 1 {
-		are = "is"
+	n := len(found[good])
+	what, done := "gap", "are closed on every tmux"
+	switch one := n == 1 || all == 1; {
+	case l == TmuxLayer && one:
+		what, done = "claim", "is true where it applies"
+	case l == TmuxLayer:
+		what, done = "claim", "are true where they apply"
+	case one:
+		done = "is closed on every tmux"
 	}
 	if all != 1 {
 		what += "s"
 	}
-	text := fmt.Sprintf("%d of %d %s %s %s", good, all, what, are, done)
-	if good == all && all > 1 {
-		text = fmt.Sprintf("all %d %s %s %s", all, what, are, done)
+	text := fmt.Sprintf("%d of %d %s %s", n, all, what, done)
+	if n == all && all > 1 {
+		text = fmt.Sprintf("all %d %s %s", all, what, done)
 	}
 	for _, rank := range []int{refuted, bad, blocked, notOffered, unknown, nowhere} {
 		name := rankNames[rank]
