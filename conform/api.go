@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -155,12 +156,13 @@ func done(err error) (any, error)               { return map[string]bool{"done":
 
 // api runs a verb on the script's server.
 func (s *script) api(ctx context.Context, _ string, args []string) outcome {
-	v, ok := verb{}, false
-	if len(args) > 0 {
-		v, ok = verbs[args[0]]
-	}
+	v, ok := verbs[strings.Join(args[:min(len(args), 1)], "")]
 	if !ok || len(args)-1 < v.args || slices.Contains(args[1:1+v.args], "") {
-		return outcome{err: apiUsage(args)}
+		var all []string
+		for _, name := range slices.Sorted(maps.Keys(verbs)) {
+			all = append(all, "["+name+" "+verbs[name].usage+"]")
+		}
+		return outcome{err: misused(fmt.Sprintf("api: want one of these verbs with its arguments: %s, not %q", strings.Join(all, " "), args))}
 	}
 	if s.apiServer == nil {
 		srv, err := tmux.New(tmux.Config{
@@ -181,16 +183,6 @@ func (s *script) api(ctx context.Context, _ string, args []string) outcome {
 	}
 	o.stdout, o.err = indented(value)
 	return o
-}
-
-// apiUsage is the error of a script that has a call of api wrong.
-func apiUsage(args []string) error {
-	var all []string
-	for name, v := range verbs {
-		all = append(all, "["+name+" "+v.usage+"]")
-	}
-	slices.Sort(all)
-	return misused(fmt.Sprintf("api: want one of these verbs with its arguments: %s, not %q", strings.Join(all, " "), args))
 }
 
 // kinds are the names that scripts have for the kinds of errors.

@@ -90,21 +90,14 @@ func (r *request) wrap() error {
 }
 
 // answer is what the request asks for.
-func (s *script) answer() (m message) {
-	var err error
-	switch s.req.Ask {
-	case "":
+func (s *script) answer() message {
+	if s.req.Ask == "" {
 		cell, log := s.run()
 		return message{Cell: &cell, Log: log, Steps: s.steps}
-	case askForVersion:
-		m, err = s.req.version(s.ctx)
-	case askForTokens:
-		m, err = s.req.tokens(s.ctx)
-	case askForProbe:
-		m, err = s.req.probe(s.ctx)
-	case askForServer:
-		m, err = s.offer(s.ctx)
 	}
+	m, err := map[string]func(context.Context) (message, error){
+		askForVersion: s.req.version, askForTokens: s.req.tokens, askForProbe: s.req.probe, askForServer: s.offer,
+	}[s.req.Ask](s.ctx)
 	if err != nil {
 		m.Err = err.Error()
 	}
@@ -163,13 +156,8 @@ func (o outcome) ok() bool { return o.err == nil && o.code == 0 }
 
 // String is what a user at a terminal would have seen.
 func (o outcome) String() string {
-	var parts []string
-	if s := strings.TrimRight(o.stdout, "\n"); s != "" {
-		parts = append(parts, s)
-	}
-	if s := strings.TrimRight(o.stderr, "\n"); s != "" {
-		parts = append(parts, s)
-	}
+	parts := []string{strings.TrimRight(o.stdout, "\n"), strings.TrimRight(o.stderr, "\n")}
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	switch {
 	case o.err != nil:
 		parts = append(parts, o.err.Error())
@@ -278,27 +266,21 @@ func (s *script) setup(env *testscript.Env) error {
 
 // condition answers the conditions of the project.
 func (s *script) condition(cond string) (bool, error) {
-	key, arg, _ := strings.Cut(cond, ":")
-	match := func(text string) (bool, error) {
-		re, err := regexp.Compile("(?m)" + arg)
-		if err != nil {
-			return false, err
-		}
-		return re.MatchString(text), nil
-	}
-	switch {
+	text := ""
+	switch key, arg, _ := strings.Cut(cond, ":"); {
+	case cond == "ok", cond == "failed":
+		return s.last.ok() == (cond == "ok"), nil
 	case key == "tmux" && arg != "":
 		return versionHas(s.req.Target.Version, arg)
-	case cond == "ok":
-		return s.last.ok(), nil
-	case cond == "failed":
-		return !s.last.ok(), nil
 	case key == "stdout" && arg != "":
-		return match(s.last.stdout)
+		text = s.last.stdout
 	case key == "stderr" && arg != "":
-		return match(s.last.stderr)
+		text = s.last.stderr
+	default:
+		return false, fmt.Errorf("unknown condition %q", cond)
 	}
-	return false, fmt.Errorf("unknown condition %q", cond)
+	re, err := regexp.Compile("(?m)" + cond[len("stdout:"):])
+	return err == nil && re.MatchString(text), err
 }
 
 // recorder is the T that testscript runs a script with.

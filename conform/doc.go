@@ -24,26 +24,9 @@ see [Options].
 
 # The scripts
 
-Besides testscript's own commands the scripts have these:
-
-	tmux ARG…                  the target's own client, on the script's server
-	api VERB ARG…              a call of package tmux; prints JSON
-	mcp TOOL [JSON]            a call of a tool of the MCP server; prints JSON
-	mcp-leave                  the MCP server's client leaves, and so must it
-	safety TIER                the tier of the MCP server that comes next
-	try COMMAND…               one of the above, which may fail or not
-	wait-until REGEXP COMMAND… runs it again until its output matches
-	attach NAME [-C] ARG…      a client on a terminal (or a control client)
-	control [FLAG…] LINE…      a control client sends these lines; prints its answers
-	type NAME TEXT             types into that terminal; \x1b and the like work
-	json PATH [VALUE]          the last output has this value at this path
-	save NAME [PATH]           the last output, or the value at PATH, as $NAME
-	saw confirmed|refuted WHY  what was just observed speaks for or against
-	claim confirmed|refuted TEXT  the claim, and the verdict that is expected
-	na REASON                  ends the script: not for this version of tmux
-
-and the conditions [tmux:3.6] (this version or later), ['tmux:>=3.6 <3.8'], [ok] and [failed] (the
-last command), ['stdout:REGEXP'] and ['stderr:REGEXP'] (its output).
+docs/mcp-conform.md documents the commands and conditions that scripts have besides
+testscript's own: those that ask something of the target (tmux, api, mcp, control,
+mcp-leave), and those about what it did.
 
 # Processes
 

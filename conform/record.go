@@ -243,7 +243,7 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 func (s *script) cmdExec(ts *testscript.TestScript, args []string) {
 	neg := s.now.negated
 	s.send(message{Command: s.now.text})
-	s.note(ts, doProgram, args)
+	s.note(ts, "program", args)
 	err := ts.Exec(args[0], args[1:]...)
 	o := outcome{line: report.CommandLine(append([]string{"exec"}, args...))}
 	o.stdout, o.stderr = ts.ReadFile("stdout"), ts.ReadFile("stderr")

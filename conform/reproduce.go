@@ -22,7 +22,7 @@ var reproducerHead string
 type step struct {
 	// Line is where it stands in the script's file.
 	Line int `json:"line"`
-	// Do is the function or command of the shell, and Words are quoted for it.
+	// Do is the function of reproducer.sh, or a comment, and Words are quoted for it.
 	Do    string   `json:"do"`
 	Words []string `json:"words"`
 	// Until is what the command printed when the script went on, which had waited for
@@ -30,19 +30,11 @@ type step struct {
 	Until *string `json:"until,omitempty"`
 }
 
-// The functions of a reproducer, and a comment.
 const (
-	doTmux    = "run"
-	doControl = "control"
-	doAttach  = "attach"
-	doType    = "type_into"
-	doSave    = "save"
-	doProgram = "program"
-	doNothing = "#"
+	comment = "#"
+	// maxSteps is the most that is recorded of a script.
+	maxSteps = 1000
 )
-
-// maxSteps is the most that is recorded of a script.
-const maxSteps = 1000
 
 // note records a step of the line that runs.
 func (s *script) note(ts *testscript.TestScript, do string, words []string) *step {
@@ -88,11 +80,11 @@ func (s *script) shellWord(ts *testscript.TestScript, word string, used func(nam
 func (s *script) noteAction(ts *testscript.TestScript, words []string) *step {
 	switch words[0] {
 	case "tmux":
-		return s.note(ts, doTmux, words[1:])
+		return s.note(ts, "run", words[1:])
 	case "control":
-		return s.note(ts, doControl, words[1:])
+		return s.note(ts, "control", words[1:])
 	}
-	return s.note(ts, doNothing, words)
+	return s.note(ts, comment, words)
 }
 
 // reproducer is a shell script that does what the steps did with nothing but the
@@ -135,7 +127,7 @@ func (j *job) reproducer(cell *report.Cell, steps []step) string {
 		}
 		last = st.Line
 		switch {
-		case st.Do == doNothing:
+		case st.Do == comment:
 			fmt.Fprintf(&b, "echo %s\n", report.CommandLine([]string{"# not tmux: " + strings.Join(st.Words, " ")}))
 		case st.Until != nil:
 			fmt.Fprintf(&b, "await %s %s\n", *st.Until, strings.Join(st.Words, " "))

@@ -94,34 +94,22 @@ func ParseTarget(spec string) (report.Target, error) {
 	return t, nil
 }
 
-// targetFile is a file of targets.
-type targetFile struct {
-	Target []struct {
-		Name  string            `toml:"name"`
-		Path  string            `toml:"path"`
-		Args  []string          `toml:"args"`
-		Env   map[string]string `toml:"env"`
-		Probe bool              `toml:"probe"`
-	} `toml:"target"`
-}
-
-// ParseTargets reads a TOML file of targets:
-//
-//	[[target]]
-//	name = "mine"
-//	path = "/opt/mine/bin/tmux"
-//	args = ["--compat"]
-//	env = { MINE_HOME = "/opt/mine" }
-//	probe = true
-//
-// path is required, and a relative one is relative to the directory dir.
+// ParseTargets reads a TOML file of targets. A relative path is relative to the directory dir.
 func ParseTargets(file, dir string, text []byte) ([]report.Target, error) {
-	var doc targetFile
-	if err := report.DecodeTOML(file, text, &doc, "[[target]] with name, path, args, env and probe"); err != nil {
+	var doc struct {
+		Target []struct {
+			Name, Path string // which is required
+			Args       []string
+			Env        map[string]string
+			Probe      bool
+		}
+	}
+	const keys = "[[target]] with name, path, args, env and probe"
+	if err := report.DecodeTOML(file, text, &doc, keys); err != nil {
 		return nil, err
 	}
 	if len(doc.Target) == 0 {
-		return nil, fmt.Errorf("%s: no targets: want [[target]] with name, path, args, env and probe", file)
+		return nil, fmt.Errorf("%s: no targets: want %s", file, keys)
 	}
 	var targets []report.Target
 	for i, d := range doc.Target {

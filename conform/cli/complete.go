@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 
 	"tmuxmcp/conform"
 	"tmuxmcp/conform/report"
+	"tmuxmcp/internal/debian"
 )
 
 // suites are the Debian suites whose tmux somebody may want. Others are taken too.
@@ -32,47 +34,41 @@ func orFile(list ...string) cobra.CompletionFunc {
 	}
 }
 
-func layerNames(layers []report.Layer) []string {
-	var names []string
-	for _, l := range layers {
-		names = append(names, string(l))
+// names are those of what a list has.
+func names[T any](list []T, name func(T) string) (all []string) {
+	for _, v := range list {
+		all = append(all, name(v))
 	}
-	return names
+	return all
+}
+
+func layerNames(layers []report.Layer) []string {
+	return names(layers, func(l report.Layer) string { return string(l) })
 }
 
 // suiteFlag adds the flag that selects suites.
 func suiteFlag(cmd *cobra.Command, suites *[]string, def ...string) {
-	var names []string
-	var found []cobra.Completion
-	for _, s := range append(report.Suites(), report.Suite{Name: conform.AllSuites, About: "all of them"}) {
-		names = append(names, s.Name)
-		found = append(found, cobra.CompletionWithDesc(s.Name, s.About))
-	}
-	cmd.Flags().StringSliceVar(suites, "suite", def, "the scripts of this `SUITE`: "+strings.Join(names, ", ")+"; may be repeated")
-	completion(cmd, "suite", words(found...))
+	all := append(report.Suites(), report.Suite{Name: conform.AllSuites, About: "all of them"})
+	list := strings.Join(names(all, func(s report.Suite) string { return s.Name }), ", ")
+	cmd.Flags().StringSliceVar(suites, "suite", def, "the scripts of this `SUITE`: "+list+"; may be repeated")
+	completion(cmd, "suite", words(names(all, func(s report.Suite) string { return cobra.CompletionWithDesc(s.Name, s.About) })...))
 }
 
 // gapNumbers completes the number of a gap, of which there can be one.
 func gapNumbers(scripts *string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		var found []cobra.Completion
-		if gaps, err := loadGaps(*scripts, conform.AllSuites); err == nil && len(args) == 0 {
-			for _, g := range gaps {
-				found = append(found, cobra.CompletionWithDesc(strconv.Itoa(g.Number), g.Title))
-			}
+		gaps, err := loadGaps(*scripts, conform.AllSuites)
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return found, cobra.ShellCompDirectiveNoFileComp
+		name := func(g *conform.Gap) string { return cobra.CompletionWithDesc(strconv.Itoa(g.Number), g.Title) }
+		return names(gaps, name), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // cachedSuites completes the suites whose tmux is in the cache.
 func cachedSuites(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	all, _ := (&archiveFlags{}).fetcher(cmd.ErrOrStderr()).List()
-	var found []cobra.Completion
-	for _, got := range all {
-		if name := "debian:" + got.Suite; strings.HasPrefix(name, begun) {
-			found = append(found, cobra.CompletionWithDesc(name, got.Version))
-		}
-	}
-	return found, cobra.ShellCompDirectiveNoFileComp
+	found := names(all, func(got debian.Installed) string { return cobra.CompletionWithDesc("debian:"+got.Suite, got.Version) })
+	return slices.DeleteFunc(found, func(s string) bool { return !strings.HasPrefix(s, begun) }), cobra.ShellCompDirectiveNoFileComp
 }

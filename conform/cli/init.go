@@ -35,14 +35,10 @@ type ciOptions struct {
 // Flags are those of the run, on the command's first line.
 func (o ciOptions) Flags() string {
 	text := ""
-	if len(o.suites) > 0 {
-		text += " --suite " + strings.Join(o.suites, ",")
-	}
-	if o.Server != "" {
-		text += " --server " + report.CommandLine([]string{o.Server})
-	}
-	if o.Dialect != "" {
-		text += " --dialect " + report.CommandLine([]string{o.Dialect})
+	for _, f := range [][2]string{{"--suite", strings.Join(o.suites, ",")}, {"--server", o.Server}, {"--dialect", o.Dialect}} {
+		if f[1] != "" {
+			text += " " + report.CommandLine(f[:])
+		}
 	}
 	return text
 }

@@ -25,14 +25,6 @@ var extensions = map[string][]string{
 	".md": {"markdown", "findings"}, ".markdown": {"markdown", "findings"}, ".txt": {"text", "tap"},
 }
 
-func formatsOf(file string) []string { return extensions[strings.ToLower(filepath.Ext(file))] }
-
-// fits: a file of this name may hold this format.
-func fits(file, format string) bool {
-	of := formatsOf(file)
-	return of == nil || slices.Contains(of, format)
-}
-
 // output is a report that was asked for: a --format, a -o, or both in either order.
 type output struct {
 	format string // empty when the file's name says it
@@ -43,31 +35,16 @@ type output struct {
 	created bool     // by us: to be removed if nothing is written
 }
 
+// named are the formats that the file's name stands for, and fits reports whether it may hold
+// a format.
+func (out *output) named() []string { return extensions[strings.ToLower(filepath.Ext(out.file))] }
+
+func (out *output) fits(format string) bool {
+	return out.named() == nil || slices.Contains(out.named(), format)
+}
+
 // outputs are the --format and -o flags, in the order in which they were given.
 type outputs []output
-
-// resolve gives every output its format, and refuses a file whose name says another.
-func (o outputs) resolve() (outputs, error) {
-	o = slices.Clone(o)
-	for i := range o {
-		out := &o[i]
-		switch {
-		case out.format == "" && formatsOf(out.file) != nil:
-			out.format = formatsOf(out.file)[0]
-			// "-o y.json --format junit" may mean either.
-			if i+1 < len(o) && o[i+1].file == "" && o[i+1].format != "text" {
-				return nil, fmt.Errorf("-o %s --format %s: the file's name says %s: "+
-					"give --format %[3]s, or a -o of its own after --format %[2]s", out.file, o[i+1].format, out.format)
-			}
-		case out.format == "":
-			out.format = "text"
-		case out.file != "" && !fits(out.file, out.format):
-			return nil, fmt.Errorf("--format %s -o %s: the file's name says %s: change one of them",
-				out.format, out.file, formatsOf(out.file)[0])
-		}
-	}
-	return o, nil
-}
 
 // transcripts reports whether one of the reports has the scripts' transcripts.
 func (o outputs) transcripts() bool {
@@ -79,8 +56,8 @@ func (o *outputs) addFormat(name string) error {
 	if !slices.Contains(report.Formats, name) {
 		return fmt.Errorf("want %s", formatChoice())
 	}
-	if last := o.last(); last != nil && last.format == "" && fits(last.file, name) {
-		last.format = name
+	if n := len(*o); n > 0 && (*o)[n-1].format == "" && (*o)[n-1].fits(name) {
+		(*o)[n-1].format = name
 		return nil
 	}
 	*o = append(*o, output{format: name})
@@ -94,55 +71,71 @@ func (o *outputs) addFile(file string) error {
 	if slices.ContainsFunc(*o, func(out output) bool { return out.file == file }) {
 		return fmt.Errorf("two reports cannot go to %s", file)
 	}
-	if last := o.last(); last != nil && last.file == "" {
-		last.file = file
+	if n := len(*o); n > 0 && (*o)[n-1].file == "" {
+		(*o)[n-1].file = file
 		return nil
 	}
 	*o = append(*o, output{file: file})
 	return nil
 }
 
-func (o outputs) last() *output {
-	if len(o) == 0 {
-		return nil
+// resolve gives every output its format, and refuses a file whose name says another.
+func (o outputs) resolve() error {
+	for i := range o {
+		out := &o[i]
+		named := out.named()
+		switch {
+		case out.format == "" && named != nil:
+			out.format = named[0]
+			// "-o y.json --format junit" may mean either.
+			if i+1 < len(o) && o[i+1].file == "" && o[i+1].format != "text" {
+				return fmt.Errorf("-o %s --format %s: the file's name says %s: "+
+					"give --format %[3]s, or a -o of its own after --format %[2]s", out.file, o[i+1].format, out.format)
+			}
+		case out.format == "":
+			out.format = "text"
+		case out.file != "" && !out.fits(out.format):
+			return fmt.Errorf("--format %s -o %s: the file's name says %s: change one of them", out.format, out.file, named[0])
+		}
 	}
-	return &o[len(o)-1]
+	return nil
 }
 
 // open opens the files of all reports, which are changed only when a report is
 // written. What is for people goes to standard output, unless something else
 // does or it has a file.
 func (o outputs) open(stdout io.Writer) (opened outputs, err error) {
-	if o, err = o.resolve(); err != nil {
-		return nil, err
+	opened = slices.Clone(o)
+	defer func() {
+		if err != nil {
+			opened.close()
+		}
+	}()
+	if err := opened.resolve(); err != nil {
+		return opened, err
 	}
 	onStdout, hasText := 0, false
-	for _, out := range o {
+	for i := range opened {
+		out := &opened[i]
 		out.w = stdout
 		hasText = hasText || out.format == "text"
 		if out.file == "" || out.file == "-" {
 			onStdout++
-		} else if err := out.create(); err != nil {
-			opened.close()
-			return nil, fmt.Errorf("-o %s: %w", out.file, errors.Unwrap(err))
+			continue
 		}
-		opened = append(opened, out)
+		_, statErr := os.Stat(out.file)
+		if out.opened, err = os.OpenFile(out.file, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {
+			return opened, fmt.Errorf("-o %s: %w", out.file, errors.Unwrap(err))
+		}
+		out.w, out.created = out.opened, errors.Is(statErr, os.ErrNotExist)
 	}
 	if onStdout > 1 {
-		opened.close()
-		return nil, errors.New("two reports on standard output: give -o FILE after a --format")
+		return opened, errors.New("two reports on standard output: give -o FILE after a --format")
 	}
 	if onStdout == 0 && !hasText {
 		opened = append(opened, output{format: "text", w: stdout})
 	}
 	return opened, nil
-}
-
-func (out *output) create() (err error) {
-	_, statErr := os.Stat(out.file)
-	out.opened, err = os.OpenFile(out.file, os.O_WRONLY|os.O_CREATE, 0o666)
-	out.w, out.created = out.opened, errors.Is(statErr, os.ErrNotExist)
-	return err
 }
 
 // write writes all reports and closes their files.
@@ -161,20 +154,18 @@ func (out *output) write(r *report.Report) error {
 	if err := report.Write(&buf, out.format, r, styleOf(out.w)); err != nil {
 		return err
 	}
-	out.created = false
-	if out.opened == nil {
-		_, err := out.w.Write(buf.Bytes())
-		return err
-	}
-	if info, err := out.opened.Stat(); err == nil && info.Mode().IsRegular() {
-		if err := out.opened.Truncate(0); err != nil {
-			return err
+	f := out.opened
+	if f != nil {
+		out.created = false
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			if err := f.Truncate(0); err != nil {
+				return err
+			}
 		}
 	}
-	if _, err := out.opened.Write(buf.Bytes()); err != nil {
+	if _, err := out.w.Write(buf.Bytes()); err != nil || f == nil {
 		return err
 	}
-	f := out.opened
 	out.opened = nil
 	return f.Close()
 }

@@ -42,17 +42,14 @@ func newReproduce() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var names []string
-			for _, t := range targets {
-				names = append(names, t.Name)
-			}
 			if target == "" && len(targets) == 1 {
 				target = targets[0].Name
 			}
-			i := slices.Index(names, target)
+			all := names(targets, func(t report.Target) string { return t.Name })
+			i := slices.Index(all, target)
 			if i < 0 {
 				return fmt.Errorf("reproduce %s: want /TMUX behind it, one of: %s (--tmux names others)",
-					args[0], strings.Join(names, ", "))
+					args[0], strings.Join(all, ", "))
 			}
 			o.Targets, o.Gaps = targets[i:i+1], []*conform.Gap{g}
 			r, err := conform.Run(cmd.Context(), o.Options)

@@ -83,14 +83,13 @@ func (o *runOptions) targetFlags(cmd *cobra.Command) {
 
 // serverFlags are the flags about another MCP server than the built-in one.
 func (o *runOptions) serverFlags(cmd *cobra.Command) {
-	names := dialectNames()
 	f := cmd.Flags()
 	f.StringVar(&o.Server, "server", "", "ask this MCP server on layer mcp, a shell `COMMAND` that speaks MCP "+
 		"on its standard input and output (default: the built-in one)")
 	f.StringVar(&o.dialect, "dialect", "", "the names that the server of --server has for tools, parameters and results: "+
-		"a TOML `FILE`, or one of "+strings.Join(names, ", ")+" (default: detected)")
+		"a TOML `FILE`, or one of "+strings.Join(dialectNames(), ", ")+" (default: detected)")
 	completion(cmd, "server", cobra.NoFileCompletions)
-	completion(cmd, "dialect", orFile(names...))
+	completion(cmd, "dialect", orFile(dialectNames()...))
 }
 
 // run checks everything that was asked for before it runs anything.
@@ -188,11 +187,7 @@ func (o *runOptions) findDialect(cmd *cobra.Command) error {
 
 func dialectNames() []string {
 	all, _ := conform.Dialects()
-	var names []string
-	for _, d := range all {
-		names = append(names, d.Name)
-	}
-	return names
+	return names(all, func(d *conform.Dialect) string { return d.Name })
 }
 
 func parseLayers(names []string) ([]report.Layer, error) {

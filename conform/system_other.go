@@ -2,7 +2,11 @@
 
 package conform
 
-import "syscall"
+import (
+	"errors"
+	"os"
+	"syscall"
+)
 
 // Systems other than Linux have no way to adopt a daemon's processes: there the
 // script's process asks the tmux server to exit, what is in its process group
@@ -19,3 +23,7 @@ func below() (processes, memory int) { return 0, 0 }
 func killBelow() {}
 
 func limitFiles(uint64) {}
+
+func openTerminal(cols, rows int) (master, slave *os.File, err error) {
+	return nil, nil, errors.ErrUnsupported
+}
