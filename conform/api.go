@@ -156,7 +156,10 @@ func done(err error) (any, error)               { return map[string]bool{"done":
 
 // api runs a verb on the script's server.
 func (s *script) api(ctx context.Context, _ string, args []string) outcome {
-	v, ok := verbs[strings.Join(args[:min(len(args), 1)], "")]
+	v, ok := verb{}, false
+	if len(args) > 0 {
+		v, ok = verbs[args[0]]
+	}
 	if !ok || len(args)-1 < v.args || slices.Contains(args[1:1+v.args], "") {
 		var all []string
 		for _, name := range slices.Sorted(maps.Keys(verbs)) {

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"tmuxmcp/conform/report"
@@ -197,42 +196,41 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 	cells := make([]report.Cell, len(jobs))
 	var mu sync.Mutex
 	ended := 0
-	tell := func(c report.Cell, done bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if done {
-			ended++
-		}
+	// How many scripts of a target did not end, one after the other: one that hangs would
+	// take the whole time of each.
+	hung := map[string]int{}
+	progress := func(c report.Cell, done bool) {
 		if opts.Progress != nil {
 			opts.Progress(Event{Cell: c, Done: done, Ended: ended, Total: len(jobs)})
 		}
 	}
-	// A target that hangs would take the whole time of each script.
-	hung := map[string]*atomic.Int32{} // how many scripts did not end, one after the other
-	for _, t := range opts.Targets {
-		hung[t.Name] = new(atomic.Int32)
-	}
 	run := func(j *job) report.Cell {
-		c, hung := j.cell(), hung[j.target.Name]
+		c := j.cell()
 		if ctx.Err() != nil {
 			c.Status, c.Reason = report.Skip, stopReason(ctx)
 			return c
 		}
-		tell(c, false)
-		if hung.Load() >= maxHung {
+		mu.Lock()
+		progress(c, false)
+		givenUp := hung[c.Tmux] >= maxHung
+		mu.Unlock()
+		if givenUp {
 			c.Status, c.Reason = report.Skip, report.GivenUp
 		} else {
 			c = opts.attempts(ctx, opts, j)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if slices.ContainsFunc(c.Claims, func(cl report.Claim) bool { return cl.Outcome == report.TimedOut }) {
-			hung.Add(1)
-		} else if c.Reason != report.GivenUp {
-			hung.Store(0)
+			hung[c.Tmux]++
+		} else if !givenUp {
+			hung[c.Tmux] = 0
 		}
 		if opts.FailFast && c.Status.Bad() && !opts.Known.Expect(c, j.target) {
 			stop(errFailFast)
 		}
-		tell(c, true)
+		ended++
+		progress(c, true)
 		return c
 	}
 	queue := make(chan int)

@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"strconv"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tmuxmcp/internal/procstat"
 )
 
 // endTime is how long processes that are killed may take to be gone. Only one that
@@ -101,10 +102,8 @@ func children(pid int) ([]int, error) {
 
 // dead reports whether a process has ended, and perhaps nobody waited for it yet.
 func dead(pid int) bool {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	// The name before the state is in parentheses, and may have some.
-	state := bytes.LastIndexByte(stat, ')') + 2
-	return err != nil || state < len(stat) && (stat[state] == 'Z' || stat[state] == 'X')
+	p, err := procstat.Of(pid)
+	return err != nil || p.State == 'Z' || p.State == 'X'
 }
 
 // below is how many processes are below this one, and how much memory they use.

@@ -12,25 +12,13 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Expectations are failures that are known, as a file of TOML lists them:
-//
-//	[[known]]
-//	target = "mine"
-//	claim = "12/api/1"
-//	kind = "open"
-//	reason = "standard error is lost"
-//	link = "https://example.org/issues/7"
-//
-// claim is a claim's gap, layer and number; "12/api/*" and "12/*" are all claims of a
-// script or a gap. kind is open, blocked, crash, timeout or unstable. reason is a part of why the
-// claim failed, in which any number stands for any other, or a /regexp/. target has the
-// names of targets, or those that it is not about, "!mine"; tmux is a range of versions
-// (see versions.go), and transport a way to reach it. Without them the entry is about all.
+// Expectations are failures that are known, as a file of TOML lists them, which
+// docs/mcp-conform.md documents. The nil Expectations have no entry.
 //
 // A claim that failed as an entry says is known to: it does not make the run fail. One
 // that failed otherwise does, and so does an entry whose claims are all true or not offered:
 // it is stale. What does not apply, is skipped or is flaky is neither. An error of the runner is never
-// expected. The nil Expectations have no entry.
+// expected.
 type Expectations struct {
 	file    string
 	lines   []string
@@ -38,14 +26,9 @@ type Expectations struct {
 }
 
 type expectation struct {
-	Target    string  `toml:"target"`
-	Tmux      string  `toml:"tmux"`
-	Claim     string  `toml:"claim"`
-	Transport string  `toml:"transport"`
-	Kind      Outcome `toml:"kind"`
-	Reason    string  `toml:"reason"`
-	Link      string  `toml:"link"`
-
+	Claim, Target, Tmux, Transport string
+	Kind                           Outcome
+	Known
 	id       claimID // that Claim names
 	versions Versions
 	pattern  *regexp.Regexp
@@ -187,7 +170,7 @@ func (e *Expectations) mark(c *Cell, t Target) {
 		cl.Claim.Known = nil
 		for k := 0; k < len(e.entries) && cl.Claim.Known == nil; k++ {
 			if x := &e.entries[k]; x.covers(cl, t) && x.matches(cl) {
-				cl.Claim.Known = &Known{Reason: x.Reason, Link: x.Link}
+				cl.Claim.Known = &x.Known
 				known = cmp.Or(known, cl.Claim.Known)
 			}
 		}
@@ -223,7 +206,7 @@ func (e *Expectations) Apply(r *Report) {
 		if passing, failing, _ := r.state(x); len(passing) > 0 {
 			r.Stale = append(r.Stale, Stale{
 				Gap: x.id.Gap, Layer: x.id.Layer, Claim: x.Claim, Tmux: passing, Partly: failing,
-				Entry: e.at(x), Known: Known{Reason: x.Reason, Link: x.Link},
+				Entry: e.at(x), Known: x.Known,
 			})
 		}
 	}

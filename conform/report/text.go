@@ -127,45 +127,40 @@ func (t *textReport) columnWidth(target Target) int {
 }
 
 func (t *textReport) block(targets []Target, number, title int) string {
-	var text strings.Builder
-	// line writes what is left of the columns, and what cell returns in each.
-	line := func(sgr, left string, cell func(Target) (text string, width int)) {
-		for _, target := range targets {
-			s, n := cell(target)
-			left += "  " + s + strings.Repeat(" ", t.columnWidth(target)-n)
-		}
-		end := ""
-		if sgr != "" {
-			sgr, end = t.color(sgr), t.color("0")
-		}
-		text.WriteString(sgr + strings.TrimRight(left, " ") + end + "\n")
+	letters := ""
+	for _, l := range t.Layers {
+		letters += layers[l].letter
 	}
-	left := strings.Repeat(" ", number+2+title)
-	line("1", left, func(target Target) (string, int) { return target.Name, utf8.RuneCountInString(target.Name) })
-	line("2", left, func(Target) (letters string, n int) {
-		for _, l := range t.Layers {
-			letters += layers[l].letter
-		}
-		return letters, len(letters)
-	})
+	head := strings.Repeat(" ", number+2+title)
+	sub := head
+	for _, target := range targets {
+		w := t.columnWidth(target)
+		head += fmt.Sprintf("  %-*s", w, target.Name)
+		sub += fmt.Sprintf("  %-*s", w, letters)
+	}
+	text := t.color("1") + strings.TrimRight(head, " ") + t.color("0") + "\n" +
+		t.color("2") + strings.TrimRight(sub, " ") + t.color("0") + "\n"
 	for _, p := range t.parts() {
 		if p.Name != "" {
-			text.WriteString(t.color("1") + clip(p.Name+": "+p.About, t.style.Width) + t.color("0") + "\n")
+			text += t.color("1") + clip(p.Name+": "+p.About, t.style.Width) + t.color("0") + "\n"
 		}
 		for _, g := range p.Gaps {
-			line("", fmt.Sprintf("%*d  %-*s", number, g.Number, title, clip(g.Title, title)), func(target Target) (glyphs string, n int) {
+			line := fmt.Sprintf("%*d  %-*s", number, g.Number, title, clip(g.Title, title))
+			for _, target := range targets {
+				line += "  "
 				for _, l := range t.Layers {
 					if c := t.Cell(g.Number, target.Name, l); c != nil {
-						glyphs += t.glyph(c.Look())
+						line += t.glyph(c.Look())
 					} else {
-						glyphs += " "
+						line += " "
 					}
 				}
-				return glyphs, len(t.Layers)
-			})
+				line += strings.Repeat(" ", t.columnWidth(target)-len(t.Layers))
+			}
+			text += strings.TrimRight(line, " ") + "\n"
 		}
 	}
-	return text.String()
+	return text
 }
 
 func clip(s string, width int) string {

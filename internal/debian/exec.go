@@ -27,21 +27,9 @@ func run(ctx context.Context, name string, args ...string) (string, error) {
 	diesWithUs(cmd.SysProcAttr)
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 2 * time.Second
-	var out beginning
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
+	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		return out.String(), fmt.Errorf("run %s: %w", cmd.Args[0], context.Cause(ctx))
+		err = fmt.Errorf("run %s: %w", name, context.Cause(ctx))
 	}
-	return out.String(), err
+	return string(out), err
 }
-
-// beginning keeps the first megabyte of what is written to it.
-type beginning struct{ text []byte }
-
-func (b *beginning) Write(p []byte) (int, error) {
-	b.text = append(b.text, p[:min(len(p), 1<<20-len(b.text))]...)
-	return len(p), nil
-}
-
-func (b *beginning) String() string { return string(b.text) }
