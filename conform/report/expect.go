@@ -233,14 +233,6 @@ func (r *Report) state(x *expectation) (passing []string, matched, otherwise boo
 	return passing, matched, otherwise
 }
 
-// target returns the target with this name.
-func (r *Report) target(name string) Target {
-	if i := slices.IndexFunc(r.Targets, func(t Target) bool { return t.Name == name }); i >= 0 {
-		return r.Targets[i]
-	}
-	return Target{}
-}
-
 // Update returns the expectations brought in line with the report, which it marks by them,
 // and one line for each change. It removes an entry when nothing that it covers
 // fails as it says any more, takes the targets out of it on which that passes, and adds an

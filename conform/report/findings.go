@@ -346,14 +346,6 @@ func (s Stale) String() string {
 	return fmt.Sprintf("%s: %s does not fail with tmux %s: %s: %s", s.Entry, s.Claim, strings.Join(s.Tmux, ", "), what, s.Reason)
 }
 
-// Gap returns the report's entry for the gap with this number.
-func (r *Report) Gap(number int) GapInfo {
-	if i := slices.IndexFunc(r.Gaps, func(g GapInfo) bool { return g.Number == number }); i >= 0 {
-		return r.Gaps[i]
-	}
-	return GapInfo{Number: number}
-}
-
 // claimOn is a claim about tmux with its verdicts, each with the targets that have it.
 type claimOn struct {
 	Gap      int
@@ -384,23 +376,20 @@ func (r *Report) claimsOn() (claims []*claimOn) {
 
 // Now is what a target changes, after another one; empty for nothing.
 func (c *claimOn) Now(before, target string) string {
-	on := func(target string) int {
-		return slices.IndexFunc(c.Verdicts, func(v group) bool { return slices.Contains(v.Targets, target) })
+	on := func(target string) *group {
+		return first(c.Verdicts, func(v *group) bool { return slices.Contains(v.Targets, target) })
 	}
 	was, is := on(before), on(target)
 	switch {
-	case was < 0 || is < 0 || was == is:
+	case was == nil || is == nil || was == is:
 		return ""
-	case c.Verdicts[is].Claim.Verdict == Confirmed:
+	case is.Claim.Verdict == Confirmed:
 		return "holds now"
 	}
-	return "does not hold: " + c.Verdicts[is].Claim.Why
+	return "does not hold: " + is.Claim.Why
 }
 
 // Holds is the verdict that confirms the claim; nil if there is none.
 func (c *claimOn) Holds() *group {
-	if i := slices.IndexFunc(c.Verdicts, func(v group) bool { return v.Claim.Verdict == Confirmed }); i >= 0 {
-		return &c.Verdicts[i]
-	}
-	return nil
+	return first(c.Verdicts, func(v *group) bool { return v.Claim.Verdict == Confirmed })
 }

@@ -120,12 +120,7 @@ func (r *Report) pageFuncs(style Style) map[string]any {
 		"failures":  func() []group { return r.failures(false) },
 		"reproduce": func(g group) string { return g.reproduce(r) },
 		"where":     func(targets []string) string { return strings.Trim(r.where(targets), " ()") },
-		"kept": func() *Cell {
-			if i := slices.IndexFunc(r.Cells, func(c Cell) bool { return c.Dir != "" }); i >= 0 {
-				return &r.Cells[i]
-			}
-			return nil
-		},
+		"kept":      func() *Cell { return first(r.Cells, func(c *Cell) bool { return c.Dir != "" }) },
 		"results": func(g GapInfo) []result {
 			return slices.DeleteFunc(r.results(), func(c result) bool { return c.Gap != g.Number })
 		},

@@ -226,9 +226,30 @@ func (r *Report) OK() bool {
 
 // Cell is the cell of a gap, target and layer; nil when there is none.
 func (r *Report) Cell(gap int, target string, layer Layer) *Cell {
-	for i := range r.Cells {
-		if c := &r.Cells[i]; c.Gap == gap && c.Tmux == target && c.Layer == layer {
-			return c
+	return first(r.Cells, func(c *Cell) bool { return c.Gap == gap && c.Tmux == target && c.Layer == layer })
+}
+
+// Gap returns the report's entry for the gap with this number.
+func (r *Report) Gap(number int) GapInfo {
+	if g := first(r.Gaps, func(g *GapInfo) bool { return g.Number == number }); g != nil {
+		return *g
+	}
+	return GapInfo{Number: number}
+}
+
+// target returns the target with this name.
+func (r *Report) target(name string) (t Target) {
+	if found := first(r.Targets, func(t *Target) bool { return t.Name == name }); found != nil {
+		return *found
+	}
+	return t
+}
+
+// first is the first of a list that is as wanted; nil if there is none.
+func first[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
 		}
 	}
 	return nil
