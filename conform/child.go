@@ -236,7 +236,7 @@ func (s *script) run() (report.Cell, string) {
 	file := filepath.Join(s.req.Dir, "tmp", filepath.Base(s.req.File))
 	if err == nil {
 		s.lines = strings.Split(string(text), "\n")
-		err = os.WriteFile(file, []byte(instrument(string(text))), 0o600)
+		err = os.WriteFile(file, []byte(s.instrument(string(text))), 0o600)
 	}
 	if err != nil {
 		return report.Cell{Status: report.Errored, Reason: err.Error()}, ""

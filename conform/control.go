@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"tmuxmcp/conform/report"
 )
@@ -42,13 +40,12 @@ type Shard struct {
 
 // ParseShard reads a shard as it is written: 1/3.
 func ParseShard(s string) (Shard, error) {
-	index, of, ok := strings.Cut(s, "/")
-	i, err1 := strconv.Atoi(index)
-	n, err2 := strconv.Atoi(of)
-	if !ok || err1 != nil || err2 != nil || i < 1 || i > n {
+	var shard Shard
+	fmt.Sscanf(s, "%d/%d", &shard.Index, &shard.Of)
+	if shard.String() != s || shard.Index < 1 || shard.Index > shard.Of {
 		return Shard{}, fmt.Errorf("%q is no shard: want I/N, from 1/N to N/N", s)
 	}
-	return Shard{Index: i, Of: n}, nil
+	return shard, nil
 }
 
 func (s Shard) String() string {
@@ -64,25 +61,17 @@ func (s Shard) of(jobs []*job) []*job {
 	if s.Of == 0 {
 		return jobs
 	}
-	var mine []*job
-	for turn, i := range longestFirst(jobs) {
-		if turn%s.Of == s.Index-1 {
-			mine = append(mine, jobs[i])
-		}
+	mine := map[*job]bool{}
+	for turn, j := range longestFirst(jobs) {
+		mine[j] = turn%s.Of == s.Index-1
 	}
-	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !slices.Contains(mine, j) })
+	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !mine[j] })
 }
 
-// longestFirst are the indexes of the jobs by the length of their scripts.
-func longestFirst(jobs []*job) []int {
-	order := make([]int, len(jobs))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return len(jobs[b].gap.section(jobs[b].layer)) - len(jobs[a].gap.section(jobs[a].layer))
-	})
-	return order
+// longestFirst are the jobs by the length of their scripts.
+func longestFirst(jobs []*job) []*job {
+	length := func(j *job) int { return len(j.gap.section(j.layer)) }
+	return slices.SortedStableFunc(slices.Values(jobs), func(a, b *job) int { return length(b) - length(a) })
 }
 
 func (j *job) name() string {

@@ -25,6 +25,7 @@ type job struct {
 	target    report.Target
 	layer     report.Layer
 	transport tmux.Transport // for the report; empty where nobody knows
+	index     int            // among the jobs of the run
 	dir       string
 }
 

@@ -21,10 +21,6 @@ import (
 // in their place, and notes the line that runs and what failed in it. The rest is left to
 // testscript, which says itself which line failed, and why.
 
-// leftToTestscript are its own commands: those that compare, and those that set things up.
-var leftToTestscript = append(strings.Fields(
-	"cd chmod cp env kill mkdir mv rm skip stdin stop symlink ttyin ttyout unix2dos unquote wait"), comparing...)
-
 // running is the line of the script that runs.
 type running struct {
 	number  int
@@ -41,16 +37,16 @@ type ending struct {
 	evidence report.Evidence
 }
 
-// instrument puts "do LINE" before the commands of a script.
-func instrument(script string) string {
-	lines := strings.SplitAfter(script, "\n")
+// instrument puts "do LINE" before the commands of a script that are ours.
+func (s *script) instrument(text string) string {
+	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, "-- ") {
 			break // files follow
 		}
 		at, command := commandAt(line)
-		left := slices.Contains(leftToTestscript, command) || command == "exec" && background.MatchString(line)
-		if command != "" && !left {
+		_, ours := s.commands()[command]
+		if (ours || s.actions()[command] != nil) && !(command == "exec" && background.MatchString(line)) {
 			lines[i] = fmt.Sprintf("%sdo %d %s", line[:at], i+1, line[at:])
 		}
 	}
@@ -91,14 +87,11 @@ func (s *script) cmdDo(ts *testscript.TestScript, neg bool, args []string) {
 		s.judge(ts, s.last, neg)
 		return
 	}
-	switch cmd, known := s.commands()[name]; {
-	case !known:
-		s.misuse(ts, "unknown command %q", name)
-	case neg && !cmd.negatable, len(args) < cmd.least, len(args) > cmd.most:
+	cmd := s.commands()[name]
+	if neg && !cmd.negatable || len(args) < cmd.least || len(args) > cmd.most {
 		s.usage(ts)
-	default:
-		cmd.run(ts, args)
 	}
+	cmd.run(ts, args)
 }
 
 // at notes which line of the script runs.

@@ -151,7 +151,7 @@ func Run(ctx context.Context, opts Options) (*report.Report, error) {
 		return nil, fmt.Errorf("make a directory for the run: %w", err)
 	}
 	for i, j := range jobs {
-		j.dir = filepath.Join(dir, strconv.Itoa(i))
+		j.index, j.dir = i, filepath.Join(dir, strconv.Itoa(i))
 	}
 	result.Cells = runJobs(ctx, opts, jobs)
 	result.DurationMS = time.Since(result.Started).Milliseconds()
@@ -233,22 +233,23 @@ func runJobs(ctx context.Context, opts Options, jobs []*job) []report.Cell {
 		progress(c, true)
 		return c
 	}
-	queue := make(chan int)
+	queue := make(chan *job)
 	var workers sync.WaitGroup
 	for range min(opts.Jobs, len(jobs)) {
 		workers.Go(func() {
-			for i := range queue {
-				cells[i] = run(jobs[i])
-				if cells[i].Claims == nil {
-					cells[i].Settle(jobs[i].gap.claims(jobs[i].layer, jobs[i].target.Version))
+			for j := range queue {
+				c := run(j)
+				if c.Claims == nil {
+					c.Settle(j.gap.claims(j.layer, j.target.Version))
 				}
+				cells[j.index] = c
 			}
 		})
 	}
 	// The longest scripts first, so that none of them is left at the end to wait
 	// for alone.
-	for _, i := range longestFirst(jobs) {
-		queue <- i
+	for _, j := range longestFirst(jobs) {
+		queue <- j
 	}
 	close(queue)
 	workers.Wait()
