@@ -76,9 +76,6 @@ func newTmuxList(fetcher func(*cobra.Command) *debian.Fetcher) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := fetcher(cmd).List()
 			if asJSON && err == nil {
-				if all == nil {
-					all = []debian.Installed{}
-				}
 				return report.EncodeJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "binaries": all})
 			}
 			for _, got := range all {

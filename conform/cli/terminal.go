@@ -71,8 +71,7 @@ func startProgress(w io.Writer, verbose bool) *progress {
 	if !p.live {
 		every = time.Minute
 	}
-	ticker := time.NewTicker(every)
-	go p.tick(ticker.C, ticker.Stop)
+	go p.tick(time.Tick(every))
 	return p
 }
 
@@ -86,8 +85,7 @@ func newProgress(w io.Writer, verbose bool) *progress {
 
 // tick shows the time that passes while nothing else happens, or on no terminal how far the
 // run is.
-func (p *progress) tick(times <-chan time.Time, stop func()) {
-	defer stop()
+func (p *progress) tick(times <-chan time.Time) {
 	for {
 		select {
 		case <-times:

@@ -25,7 +25,10 @@ func TestProgress(t *testing.T) {
 		t.Errorf("in a pipe: %q", out.String())
 	}
 	times, stopped := make(chan time.Time), make(chan bool)
-	go p.tick(times, func() { close(stopped) })
+	go func() {
+		p.tick(times)
+		close(stopped)
+	}()
 	times <- now
 	close(p.done)
 	<-stopped

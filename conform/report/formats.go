@@ -131,7 +131,7 @@ func (r *Report) pageFuncs(style Style) map[string]any {
 		"wrap":   t.wrap,
 
 		// Of JUnit.
-		"junit": r.junit, "seconds": func(ms int64) string { return fmt.Sprintf("%.3f", float64(ms)/1000) },
+		"cases": r.cases, "counts": r.counts, "seconds": seconds, "took": took,
 
 		"add":      sum,
 		"brief":    func(script string) bool { return len(script) < 4*maxEvidence },

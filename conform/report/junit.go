@@ -6,95 +6,80 @@ import (
 	"strings"
 )
 
-// junitSuite is a suite of JUnit's XML.
-type junitSuite struct {
-	Name   string
-	Target *Target
-	Cases  []junitCase
+// cases are the cases of JUnit's XML for a target, or for all where it has no name: one for
+// each claim.
+func (r *Report) cases(target string) []result {
+	return slices.DeleteFunc(r.results(), func(c result) bool { return target != "" && c.Tmux != target })
 }
 
-type junitCase struct {
-	Class, Name string
-	MS          int64
-	// Kind is failure, error or skipped, with what follows; empty for one that passes.
-	Kind, Message, Type, Text string
-	Out                       string
+// Class is what a case is of. Readers group by what stands before the last dot, which a
+// version has too.
+func (c result) Class() string {
+	return "tmux-" + strings.ReplaceAll(c.Tmux, ".", "_") + "." + string(c.Layer)
 }
 
-// Count is how many cases are of a kind.
-func (s junitSuite) Count(kind string) (n int) {
-	for _, c := range s.Cases {
-		if c.Kind == kind {
-			n++
-		}
+// Kind is what came of a case: failure, error or skipped; empty for one that passes.
+func (c result) Kind() string {
+	switch {
+	case c.Claim.Known != nil, !c.Failed() && c.Skipped() != "":
+		return "skipped"
+	case c.Claim.Outcome == Outcome(Errored):
+		return "error"
+	case c.Failed():
+		return "failure"
 	}
-	return n
+	return ""
 }
 
-// MS is how long the cases took.
-func (s junitSuite) MS() (ms int64) {
-	for _, c := range s.Cases {
-		ms += c.MS
-	}
-	return ms
-}
-
-// junit returns the suites, the first of which has the cases of all.
-func (r *Report) junit() []junitSuite {
-	suites := []junitSuite{{Name: "mcp-conform"}}
-	for i, target := range r.Targets {
-		s := junitSuite{Name: "tmux " + target.Name, Target: &r.Targets[i]}
-		for _, c := range r.results() {
-			if c.Tmux == target.Name {
-				s.Cases = append(s.Cases, c.junit(r.Gap(c.Gap)))
-			}
-		}
-		suites = append(suites, s)
-	}
-	run := junitSuite{Name: "run"}
-	for _, e := range r.Stale {
-		run.Cases = append(run.Cases, junitCase{
-			Class: "run.expectations", Name: fmt.Sprintf("known failure of %s (%s)", e.Claim, e.Entry), Kind: "failure",
-			Message: "stale: it does not fail with tmux " + strings.Join(e.Tmux, ", "), Type: "stale", Text: e.Known.String(),
-		})
-	}
-	if r.Interrupted {
-		run.Cases = append(run.Cases, junitCase{
-			Class: "run", Name: "runs to the end", Kind: "error", Message: "interrupted", Type: "interrupted",
-		})
-	}
-	if run.Cases != nil {
-		suites = append(suites, run)
-	}
-	for _, s := range suites[1:] {
-		suites[0].Cases = append(suites[0].Cases, s.Cases...)
-	}
-	return suites
-}
-
-func (c result) junit(g GapInfo) junitCase {
-	// Readers group by what stands before the last dot, which a version has too.
-	j := junitCase{
-		Class: "tmux-" + strings.ReplaceAll(c.Tmux, ".", "_") + "." + string(c.Layer),
-		Name:  fmt.Sprintf("%02d %s%s", g.Number, g.Title, c.Says()),
-		MS:    c.DurationMS / int64(len(c.Claims)),
-	}
-	if c.Claim == &c.Claims[0] {
-		j.Out = c.details()
-	}
+// Message is why.
+func (c result) Message() string {
 	switch {
 	case c.Claim.Known != nil:
-		j.Kind, j.Message = "skipped", "known failure: "+c.Claim.Known.String()+": "+c.Why()
+		return "known failure: " + c.Claim.Known.String() + ": " + c.Why()
 	case c.Failed():
-		j.Kind, j.Message, j.Type, j.Text = "failure", c.Why(), string(c.Claim.Outcome), c.Wrong().String()
-		if c.Claim.Outcome == Outcome(Errored) {
-			j.Kind = "error"
-		}
-	case c.Skipped() != "":
-		j.Kind, j.Message = "skipped", c.Skipped()
+		return c.Why()
 	}
-	return j
+	return c.Skipped()
 }
+
+// MS is the claim's share of the time, and Out what there is to say of the cell, which its
+// first claim does.
+func (c result) MS() int64 { return c.DurationMS / int64(len(c.Claims)) }
+
+func (c result) Out() string {
+	if c.Claim != &c.Claims[0] {
+		return ""
+	}
+	return c.details()
+}
+
+// took is how long the cases took.
+func took(cases []result) string {
+	var ms int64
+	for _, c := range cases {
+		ms += c.MS()
+	}
+	return seconds(ms)
+}
+
+// counts are the attributes of a suite with these cases, and perhaps those about the run: a
+// known failure that passes, and that it was interrupted.
+func (r *Report) counts(name string, cases []result, run bool) (string, error) {
+	tests, n := len(cases), map[string]int{}
+	for _, c := range cases {
+		n[c.Kind()]++
+	}
+	if run {
+		tests, n["failure"] = tests+len(r.Stale), n["failure"]+len(r.Stale)
+		if r.Interrupted {
+			tests, n["error"] = tests+1, n["error"]+1
+		}
+	}
+	name, err := xmlText(name)
+	return fmt.Sprintf(`name="%s" tests="%d" failures="%d" errors="%d" skipped="%d"`, name, tests, n["failure"], n["error"], n["skipped"]), err
+}
+
+func seconds(ms int64) string { return fmt.Sprintf("%.3f", float64(ms)/1000) }
 
 // field is a part of evidence.
 type field struct{ Name, Text string }

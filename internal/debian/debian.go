@@ -153,7 +153,7 @@ func (f *Fetcher) List() ([]Installed, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	var list []Installed
+	list := []Installed{}
 	for _, entry := range entries {
 		if suite, mine := strings.CutSuffix(entry.Name(), mark); mine {
 			if got, ok := (slot{suite, filepath.Join(dir, entry.Name())}).installed(); ok {
