@@ -2,6 +2,7 @@ package conform
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -21,34 +22,37 @@ import (
 // Dialect maps the names that scripts use for tools, parameters and results, which
 // are libtmux-mcp's, to a server's own. The nil Dialect changes nothing.
 type Dialect struct {
-	Name string `toml:"name" json:"name"`
+	Name string
 	// Case is "camel" if parameters and fields without an entry are in camelCase.
-	Case string `toml:"case" json:"case"`
+	Case string
 	// Tiers is the variable that says which tools are offered, and TierValues what it
 	// is for each of the scripts' tiers.
-	Tiers      string            `toml:"tiers" json:"tiers"`
-	TierValues map[string]string `toml:"tier_values" json:"tier_values"`
+	Tiers      string
+	TierValues map[string]string `toml:"tier_values"`
 	// Detect says by what the dialect is known. One with no tools is never detected.
 	Detect struct {
-		Tools []string `toml:"tools" json:"tools"`
+		Tools []string
 		// Parameters are names of parameters by tool.
-		Parameters map[string]string `toml:"parameters" json:"parameters"`
-	} `toml:"detect" json:"detect"`
-	Tools map[string]dialectTool `toml:"tools" json:"tools"`
+		Parameters map[string]string
+	}
+	Tools map[string]dialectTool
 }
 
 // dialectTool is a tool by the scripts' name for it.
 type dialectTool struct {
 	// Name is the server's; empty for a tool that it does not have.
-	Name *string `toml:"name" json:"name"`
+	Name *string
 	// Parameters are the server's names by the scripts'; empty for what it does not
 	// have.
-	Parameters map[string]string `toml:"parameters" json:"parameters"`
+	Parameters map[string]string
 	// Fields are paths in the server's result by the scripts' paths, and Rows the same
 	// for each element of those that are arrays.
-	Fields map[string]string `toml:"fields" json:"fields"`
-	Rows   map[string]string `toml:"rows" json:"rows"`
+	Fields map[string]string
+	Rows   map[string]string
 }
+
+// name is the server's for the tool that scripts call so.
+func (t dialectTool) name(ours string) string { return *cmp.Or(t.Name, &ours) }
 
 // dialectKeys is what a dialect's file may have.
 const dialectKeys = "name, case, tiers, tier_values, detect (tools, parameters) and tools (name, parameters, fields, rows)"
@@ -130,10 +134,7 @@ func (d *Dialect) ask(tool string, arguments map[string]any) (string, map[string
 		return tool, arguments, nil
 	}
 	t := d.Tools[tool]
-	name := tool
-	if t.Name != nil {
-		name = *t.Name
-	}
+	name := t.name(tool)
 	if name == "" {
 		return "", nil, notOffered("the server offers nothing for the tool " + tool)
 	}
@@ -159,16 +160,11 @@ func (d *Dialect) answer(tool string, result json.RawMessage) (json.RawMessage, 
 		return result, nil
 	}
 	if d.Case == "camel" {
-		var v any
-		dec := json.NewDecoder(bytes.NewReader(result))
-		dec.UseNumber()
-		if err := dec.Decode(&v); err != nil {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, result); err != nil {
 			return nil, err
 		}
-		var err error
-		if result, err = json.Marshal(snakeKeys(v)); err != nil {
-			return nil, err
-		}
+		result = camelKey.ReplaceAllFunc(compact.Bytes(), snakeCase)
 	}
 	t := d.Tools[tool]
 	result, err := rename(result, t.Fields)
@@ -211,39 +207,20 @@ func rename(object json.RawMessage, paths map[string]string) (json.RawMessage, e
 	return object, nil
 }
 
-func camelCase(snake string) string {
-	words := strings.Split(snake, "_")
-	for i, w := range words[1:] {
-		if w != "" {
-			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
-		}
-	}
-	return strings.Join(words, "")
-}
-
 var (
-	// camelKey is a name that is a field's; a variable's, which is data, is not.
-	camelKey  = regexp.MustCompile(`^[a-z]+[0-9]*([A-Z][a-z0-9]*)+$`)
+	// camelKey is a name that is a field's, in compact JSON; a variable's, which is data, is
+	// not. What looks like one within a text has its quotes escaped.
+	camelKey  = regexp.MustCompile(`"[a-z]+[0-9]*([A-Z][a-z0-9]*)+":`)
 	upperCase = regexp.MustCompile(`[A-Z]`)
+	nextWord  = regexp.MustCompile(`_[a-z0-9]`)
 )
 
-func snakeKeys(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		m := map[string]any{}
-		for k, v := range v {
-			if camelKey.MatchString(k) {
-				k = upperCase.ReplaceAllStringFunc(k, func(s string) string { return "_" + strings.ToLower(s) })
-			}
-			m[k] = snakeKeys(v)
-		}
-		return m
-	case []any:
-		for i := range v {
-			v[i] = snakeKeys(v[i])
-		}
-	}
-	return v
+func snakeCase(camel []byte) []byte {
+	return upperCase.ReplaceAllFunc(camel, func(letter []byte) []byte { return append([]byte("_"), bytes.ToLower(letter)...) })
+}
+
+func camelCase(snake string) string {
+	return nextWord.ReplaceAllStringFunc(snake, func(s string) string { return strings.ToUpper(s[1:]) })
 }
 
 // Tool is what the scripts of layer mcp use of a tool: names of parameters, and paths in its
@@ -300,10 +277,8 @@ func (d *Dialect) misnamed(tools map[string]*Tool, o offer) (found []string) {
 		}
 	}
 	for _, of := range slices.Sorted(maps.Keys(d.Tools)) {
-		t, theirs := d.Tools[of], of
-		if t.Name != nil {
-			theirs = *t.Name
-		}
+		t := d.Tools[of]
+		theirs := t.name(of)
 		check(of, "no script uses a tool", of, slices.Sorted(maps.Keys(tools)))
 		if theirs != "" {
 			check(of, "the server has no tool", theirs, slices.Sorted(maps.Keys(o)))
