@@ -34,24 +34,24 @@ func orFile(list ...string) cobra.CompletionFunc {
 	}
 }
 
-// names are those of what a list has.
-func names[T any](list []T, name func(T) string) (all []string) {
+// each is what a function returns for each of a list.
+func each[T, U any](list []T, f func(T) U) (all []U) {
 	for _, v := range list {
-		all = append(all, name(v))
+		all = append(all, f(v))
 	}
 	return all
 }
 
 func layerNames(layers []report.Layer) []string {
-	return names(layers, func(l report.Layer) string { return string(l) })
+	return each(layers, func(l report.Layer) string { return string(l) })
 }
 
 // suiteFlag adds the flag that selects suites.
 func suiteFlag(cmd *cobra.Command, suites *[]string, def ...string) {
 	all := append(report.Suites(), report.Suite{Name: conform.AllSuites, About: "all of them"})
-	list := strings.Join(names(all, func(s report.Suite) string { return s.Name }), ", ")
+	list := strings.Join(each(all, func(s report.Suite) string { return s.Name }), ", ")
 	cmd.Flags().StringSliceVar(suites, "suite", def, "the scripts of this `SUITE`: "+list+"; may be repeated")
-	completion(cmd, "suite", words(names(all, func(s report.Suite) string { return cobra.CompletionWithDesc(s.Name, s.About) })...))
+	completion(cmd, "suite", words(each(all, func(s report.Suite) string { return cobra.CompletionWithDesc(s.Name, s.About) })...))
 }
 
 // gapNumbers completes the number of a gap, of which there can be one.
@@ -62,13 +62,13 @@ func gapNumbers(scripts *string) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		name := func(g *conform.Gap) string { return cobra.CompletionWithDesc(strconv.Itoa(g.Number), g.Title) }
-		return names(gaps, name), cobra.ShellCompDirectiveNoFileComp
+		return each(gaps, name), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // cachedSuites completes the suites whose tmux is in the cache.
 func cachedSuites(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	all, _ := (&archiveFlags{}).fetcher(cmd.ErrOrStderr()).List()
-	found := names(all, func(got debian.Installed) string { return cobra.CompletionWithDesc("debian:"+got.Suite, got.Version) })
+	found := each(all, func(got debian.Installed) string { return cobra.CompletionWithDesc("debian:"+got.Suite, got.Version) })
 	return slices.DeleteFunc(found, func(s string) bool { return !strings.HasPrefix(s, begun) }), cobra.ShellCompDirectiveNoFileComp
 }

@@ -45,7 +45,7 @@ func newReproduce() *cobra.Command {
 			if target == "" && len(targets) == 1 {
 				target = targets[0].Name
 			}
-			all := names(targets, func(t report.Target) string { return t.Name })
+			all := each(targets, func(t report.Target) string { return t.Name })
 			i := slices.Index(all, target)
 			if i < 0 {
 				return fmt.Errorf("reproduce %s: want /TMUX behind it, one of: %s (--tmux names others)",

@@ -187,7 +187,7 @@ func (o *runOptions) findDialect(cmd *cobra.Command) error {
 
 func dialectNames() []string {
 	all, _ := conform.Dialects()
-	return names(all, func(d *conform.Dialect) string { return d.Name })
+	return each(all, func(d *conform.Dialect) string { return d.Name })
 }
 
 func parseLayers(names []string) ([]report.Layer, error) {

@@ -36,11 +36,10 @@ func newList() *cobra.Command {
 				return listTools(cmd.OutOrStdout(), conform.Tools(gaps))
 			}
 			if asJSON {
-				list := gapList{Version: 1}
-				for _, g := range gaps {
-					list.Gaps = append(list.Gaps, listedGap{g.GapInfo, g.Layers()})
-				}
-				return report.EncodeJSON(cmd.OutOrStdout(), list)
+				return report.EncodeJSON(cmd.OutOrStdout(), struct {
+					Version int         `json:"version"`
+					Gaps    []listedGap `json:"gaps"`
+				}{1, each(gaps, func(g *conform.Gap) listedGap { return listedGap{g.GapInfo, g.Layers()} })})
 			}
 			width := len(strconv.Itoa(gaps[len(gaps)-1].Number))
 			for _, g := range gaps {
@@ -59,12 +58,7 @@ func newList() *cobra.Command {
 	return cmd
 }
 
-// gapList is the document of list --json; its gaps are as in a report.
-type gapList struct {
-	Version int         `json:"version"`
-	Gaps    []listedGap `json:"gaps"`
-}
-
+// listedGap is a gap as in a report, with its layers.
 type listedGap struct {
 	report.GapInfo
 	Layers []report.Layer `json:"layers"`
