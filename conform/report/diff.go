@@ -147,9 +147,9 @@ func (d *Diff) compare(r *Report, p TargetPair, was, is *result) {
 	case was.Claim.Outcome != is.Claim.Outcome && (was.Claim.Outcome == none || is.Claim.Outcome == none),
 		was.Claim.Outcome.Failed() && is.Claim.Outcome == Outcome(Skip):
 		c.Change = Changed
-	case is.Claim.badness() > was.Claim.badness():
+	case badness[is.Claim.Outcome] > badness[was.Claim.Outcome]:
 		c.Change = Worse
-	case is.Claim.badness() < was.Claim.badness():
+	case badness[is.Claim.Outcome] < badness[was.Claim.Outcome]:
 		c.Change = Better
 	case was.Claim.Outcome != is.Claim.Outcome, is.Claim.Outcome == Untrue && c.Was != c.Reason,
 		is.Claim.Outcome.Failed() && reasonOf(c.Was) != reasonOf(c.Reason):
@@ -188,18 +188,12 @@ func reasonOf(why string) string {
 
 // badness orders outcomes; those that are as good as each other have the same. That a failure
 // is known makes it no better.
-func (cl *Claim) badness() int {
-	switch o := cl.Outcome; {
-	case o == True, o == Untrue, o == Outcome(NotApplicable):
-		return 0
-	case o == Outcome(Flaky):
-		return 1
-	case o == Outcome(Skip), o == Outcome(NotOffered):
-		return 2
-	case o == Open, o == Blocked, o == NotReached:
-		return 3
-	}
-	return 4
+var badness = map[Outcome]int{
+	True: 0, Untrue: 0, Outcome(NotApplicable): 0,
+	Outcome(Flaky): 1,
+	Outcome(Skip):  2, Outcome(NotOffered): 2,
+	Open: 3, Blocked: 3, NotReached: 3,
+	Crashed: 4, TimedOut: 4, Unstable: 4, Outcome(Errored): 4,
 }
 
 // pairTargets pairs the targets of two runs, the most alike first. If each run has one

@@ -239,37 +239,32 @@ func (r *Report) state(x *expectation) (passing []string, matched, otherwise boo
 // entry for each unexpected failure, with its reason. Everything else in the text is
 // preserved.
 func (e *Expectations) Update(r *Report) (updated *Expectations, changes []string, err error) {
-	var lines []string
-	last := 0
-	for i := range e.entries {
-		x := &e.entries[i]
-		own := slices.Clone(e.lines[x.begin:x.end])
-		lines = append(lines, e.lines[last:x.begin]...)
-		last = x.end
-		passing, matched, otherwise := r.state(x)
+	lines := slices.Clone(e.lines)
+	for _, x := range slices.Backward(e.entries) { // so that the lines of the others stay where they are
+		passing, matched, otherwise := r.state(&x)
 		what := "fails otherwise"
 		if len(passing) > 0 {
 			what = "does not fail with tmux " + strings.Join(passing, ", ")
 		}
 		switch {
 		case !matched && (len(passing) > 0 || otherwise):
-			own = nil
-			if last < len(e.lines) && e.lines[last] == "\n" {
-				last++ // the blank line after it
+			if x.end < len(lines) && lines[x.end] == "\n" {
+				x.end++ // the blank line after it
 			}
+			lines = slices.Delete(lines, x.begin, x.end)
 			changes = append(changes, x.Claim+": removed, "+what)
 		case len(passing) > 0:
 			target := "target = " + tomlString(x.without(passing))
-			if i := slices.IndexFunc(own, targetLine.MatchString); i >= 0 {
-				own[i] = targetLine.ReplaceAllLiteralString(own[i], target)
+			if own := first(lines[x.begin:x.end], func(l *string) bool { return targetLine.MatchString(*l) }); own != nil {
+				*own = targetLine.ReplaceAllLiteralString(*own, target)
 			} else {
-				own = slices.Insert(own, x.header+1-x.begin, target+"\n")
+				lines = slices.Insert(lines, x.header+1, target+"\n")
 			}
 			changes = append(changes, x.Claim+": "+what+", now "+target)
 		}
-		lines = append(lines, own...)
 	}
-	text := strings.Join(append(lines, e.lines[last:]...), "")
+	slices.Reverse(changes)
+	text := strings.Join(lines, "")
 	added, names := r.newEntries()
 	switch {
 	case len(added) == 0:
