@@ -15,51 +15,41 @@ import (
 	"tmuxmcp/internal/atomicfile"
 )
 
-// controlOptions are the flags about which scripts run, and what is expected of them, that
-// are not ready to use.
-type controlOptions struct {
-	skip         string
-	shard        string
-	expect       string
-	updateExpect bool
-
-	old []byte // what the file had; nil when there was none
-}
-
-func (o *controlOptions) flags(f *pflag.FlagSet, c *conform.Control) {
+// controlFlags are the flags about which scripts run, and what is expected of them.
+func (o *runOptions) controlFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.skip, "skip", "", "leave out the scripts whose GAP/LAYER/TMUX matches `REGEXP`, as in ^12-.*/api/3.2a")
 	f.StringVar(&o.shard, "shard", "", "run only part `I/N` of the scripts, as in 1/3")
-	f.BoolVar(&c.FailFast, "fail-fast", false, "end the run when a script has failed that was not known to")
-	f.IntVar(&c.Retry, "retry", 0, "run a script that fails up to `N` times more; one that passes then is flaky")
-	f.IntVar(&c.Repeat, "repeat", 1, "run every script `N` times; a claim that is not the same each time is unstable, and fails")
+	f.BoolVar(&o.FailFast, "fail-fast", false, "end the run when a script has failed that was not known to")
+	f.IntVar(&o.Retry, "retry", 0, "run a script that fails up to `N` times more; one that passes then is flaky")
+	f.IntVar(&o.Repeat, "repeat", 1, "run every script `N` times; a claim that is not the same each time is unstable, and fails")
 	f.StringVar(&o.expect, "expect", "",
 		"the `FILE` with the known failures: only others, worse ones and those that pass make the run fail")
 	f.BoolVar(&o.updateExpect, "update-expect", false, "write the file of --expect so that it has what failed in this run")
 }
 
-// check checks and reads the flags; scripts is where the gaps are.
-func (o *controlOptions) check(c *conform.Control, scripts string) (err error) {
+// readControl checks and reads them.
+func (o *runOptions) readControl() (err error) {
 	if o.skip != "" {
-		if c.Skip, err = regexp.Compile(o.skip); err != nil {
+		if o.Skip, err = regexp.Compile(o.skip); err != nil {
 			return fmt.Errorf("--skip: %w", err)
 		}
 	}
 	if o.shard != "" {
-		if c.Shard, err = conform.ParseShard(o.shard); err != nil {
+		if o.Shard, err = conform.ParseShard(o.shard); err != nil {
 			return fmt.Errorf("--shard %w", err)
 		}
 	}
 	switch {
-	case c.Retry < 0:
-		return fmt.Errorf("--retry %d: want 0 or more", c.Retry)
-	case c.Repeat < 1:
-		return fmt.Errorf("--repeat %d: want 1 or more", c.Repeat)
-	case c.Retry > 0 && c.Repeat > 1:
+	case o.Retry < 0:
+		return fmt.Errorf("--retry %d: want 0 or more", o.Retry)
+	case o.Repeat < 1:
+		return fmt.Errorf("--repeat %d: want 1 or more", o.Repeat)
+	case o.Retry > 0 && o.Repeat > 1:
 		return errors.New("--retry and --repeat exclude each other: " +
 			"one takes what passed at last, the other shows what did not always")
 	case o.updateExpect && o.expect == "":
 		return errors.New("--update-expect: want --expect FILE, the file to write")
-	case o.updateExpect && c.FailFast:
+	case o.updateExpect && o.FailFast:
 		return errors.New("--update-expect needs all failures, and --fail-fast ends the run with the first")
 	case o.expect == "":
 		return nil
@@ -71,21 +61,21 @@ func (o *controlOptions) check(c *conform.Control, scripts string) (err error) {
 		return fmt.Errorf("--expect %s: %w", o.expect, errors.Unwrap(err))
 	}
 	o.old = text
-	if c.Known, err = report.ParseExpectations(o.expect, text); err != nil {
+	if o.Known, err = report.ParseExpectations(o.expect, text); err != nil {
 		return fmt.Errorf("--expect %w", err)
 	}
-	gaps, err := loadGaps(scripts, conform.AllSuites)
+	gaps, err := loadGaps(o.scripts, conform.AllSuites)
 	if err != nil {
 		return err
 	}
-	if err := c.Known.Check(conform.ClaimsOf(gaps)); err != nil && !o.updateExpect {
+	if err := o.Known.Check(conform.ClaimsOf(gaps)); err != nil && !o.updateExpect {
 		return fmt.Errorf("--expect %w", err)
 	}
 	return nil
 }
 
 // update writes the file of known failures, and makes the report one with them.
-func (o *controlOptions) update(known *report.Expectations, r *report.Report, stderr io.Writer) error {
+func (o *runOptions) update(r *report.Report, stderr io.Writer) error {
 	if !o.updateExpect {
 		return nil
 	}
@@ -93,7 +83,7 @@ func (o *controlOptions) update(known *report.Expectations, r *report.Report, st
 		fmt.Fprintf(stderr, "mcp-conform: %s is left as it is: the run was interrupted\n", o.expect)
 		return nil
 	}
-	updated, changes, err := known.Update(r)
+	updated, changes, err := o.Known.Update(r)
 	if err != nil {
 		return fmt.Errorf("--update-expect %w", err)
 	}
@@ -101,7 +91,7 @@ func (o *controlOptions) update(known *report.Expectations, r *report.Report, st
 		return nil
 	}
 	if err := writeFile(o.expect, updated.Text(), o.old); err != nil {
-		known.Apply(r)
+		o.Known.Apply(r)
 		return fmt.Errorf("--update-expect %s: %w", o.expect, err)
 	}
 	for _, line := range changes {

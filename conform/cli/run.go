@@ -40,7 +40,11 @@ type runOptions struct {
 	dialect   string
 	archive   archiveFlags
 	outputs   outputs
-	control   controlOptions
+
+	skip, shard  string
+	expect       string
+	old          []byte // what the file of --expect had; nil when there was none
+	updateExpect bool
 }
 
 func (o *runOptions) flags(cmd *cobra.Command) {
@@ -57,7 +61,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.transport, "transport", string(tmux.TransportExec),
 		"how the API and the MCP server reach tmux, a `WAY`: exec (by the target's own client), native or auto")
 	o.serverFlags(cmd)
-	o.control.flags(f, &o.Control)
+	o.controlFlags(f)
 	f.IntVar(&o.Jobs, "jobs", 0, "run `N` scripts at a time (default: twice the processors)")
 	f.DurationVar(&o.Timeout, "timeout", conform.DefaultTimeout, "the time `D` that each script has, as in 90s")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print each script's transcript when it ends")
@@ -117,7 +121,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if o.Gaps, err = o.gaps(); err != nil {
 		return err
 	}
-	if err := o.control.check(&o.Control, o.scripts); err != nil {
+	if err := o.readControl(); err != nil {
 		return err
 	}
 	reports, err := o.outputs.open(stdout)
@@ -140,7 +144,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	}
 	result.Scripts, result.DialectFile = o.scripts, o.dialect
 	// What is updated is what is expected from now on: the reports say so too.
-	updateErr := o.control.update(o.Known, result, stderr)
+	updateErr := o.update(result, stderr)
 	if err := errors.Join(reports.write(result), updateErr); err != nil {
 		return err
 	}
