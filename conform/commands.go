@@ -415,7 +415,7 @@ func (s *script) cmdType(ts *testscript.TestScript, args []string) {
 		s.misuse(ts, "type: not a text: %s", args[1])
 	}
 	s.send(message{Command: report.CommandLine(append([]string{"type"}, args...))})
-	s.note(ts, "type_into", append([]string{args[0]}, hexWords(text)...))
+	s.note(ts, "type_into", append([]string{args[0]}, strings.Fields(fmt.Sprintf("% x", text))...)) // as send-keys -H takes it
 	if _, err := io.WriteString(s.clients[args[0]].input, text); err != nil {
 		s.fail(ts, report.Blocked, "type: %v", err)
 	}

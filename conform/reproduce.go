@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -159,13 +158,4 @@ func setUp(line string) string {
 		}
 	}
 	return strings.Join(words, " ") + "\n"
-}
-
-// hexWords are the bytes of a text as send-keys -H takes them.
-func hexWords(text string) []string {
-	var words []string
-	for _, c := range []byte(text) {
-		words = append(words, strconv.FormatUint(uint64(c), 16))
-	}
-	return words
 }
