@@ -195,13 +195,9 @@ func newScript(req request, out io.Writer) *script {
 }
 
 func (s *script) send(m message) {
-	data, err := json.Marshal(m)
-	if err != nil {
-		panic(err)
-	}
 	s.outMu.Lock()
 	defer s.outMu.Unlock()
-	s.out.Write(append(data, '\n'))
+	json.NewEncoder(s.out).Encode(m) // if nobody listens, the input is at its end too
 }
 
 // excess ends the script for what it takes of the machine.

@@ -192,10 +192,6 @@ var lazyGC = []string{"GOGC=800", fmt.Sprintf("GOMEMLIMIT=%d", maxMemory/2)}
 // converse starts a child for a request, and returns the last that it said when
 // all of what it started, and itself, has ended.
 func converse(ctx context.Context, child []string, req request) (message, error) {
-	line, err := json.Marshal(req)
-	if err != nil {
-		return message{}, err
-	}
 	cmd := exec.Command(child[0], child[1:]...)
 	cmd.Dir, cmd.Env = req.Dir, append(scriptEnv(req.Dir), lazyGC...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -219,7 +215,7 @@ func converse(ctx context.Context, child []string, req request) (message, error)
 		defer close(heard)
 		last = listen(stdout)
 	}()
-	stdin.Write(append(line, '\n')) // if it does not read, it does not answer
+	json.NewEncoder(stdin).Encode(req) // if it does not read, it does not answer
 
 	timer := time.NewTimer(req.Timeout + overtime)
 	defer timer.Stop()

@@ -37,13 +37,7 @@ func newTmux() *cobra.Command {
 				return got.Binary, err
 			}},
 		{"path", "Print the path of the tmux of each suite, which has been fetched", cachedSuites,
-			func(_ context.Context, f *debian.Fetcher, suite string) (string, error) {
-				path, err := f.Path(suite)
-				if errors.Is(err, debian.ErrNotFetched) {
-					err = fmt.Errorf("%w (fetch it with mcp-conform tmux get debian:%s)", err, suite)
-				}
-				return path, err
-			}},
+			func(_ context.Context, f *debian.Fetcher, suite string) (string, error) { return f.Path(suite) }},
 		{"remove", "Remove the tmux of each suite from the cache", cachedSuites,
 			func(_ context.Context, f *debian.Fetcher, suite string) (string, error) { return "", f.Remove(suite) }},
 	} {

@@ -136,8 +136,8 @@ func about(suite string, err error) error {
 func (f *Fetcher) Path(suite string) (string, error) {
 	s, err := f.slot(suite)
 	got, ok := s.installed()
-	if err == nil && !ok {
-		err = ErrNotFetched
+	if err == nil && !ok || errors.Is(err, ErrNotFetched) {
+		err = fmt.Errorf("%w (fetch it with mcp-conform tmux get debian:%s)", ErrNotFetched, suite)
 	}
 	return got.Binary, about(suite, err)
 }
