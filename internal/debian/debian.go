@@ -253,15 +253,10 @@ func (f *Fetcher) fill(ctx context.Context, s slot) (got Installed, err error) {
 	if got, ok := s.installed(); ok {
 		return got, nil // by the previous holder of the lock
 	}
-	if err := errors.Join(s.remove(), os.MkdirAll(s.dir, 0o755)); err != nil {
+	if err := cmp.Or(s.remove(), os.MkdirAll(s.dir, 0o755)); err != nil {
 		return Installed{}, err
 	}
 	defer os.Remove(s.dir) // does nothing unless it is empty after a failure
-	work, err := os.MkdirTemp(s.dir, "work-")
-	if err != nil {
-		return Installed{}, err
-	}
-	defer os.RemoveAll(work)
 	root, err := os.MkdirTemp(s.dir, "root-")
 	if err != nil {
 		return Installed{}, err
@@ -272,6 +267,8 @@ func (f *Fetcher) fill(ctx context.Context, s slot) (got Installed, err error) {
 		}
 	}()
 
+	work := filepath.Join(root, "apt")
+	defer os.RemoveAll(work)
 	a, err := f.newArchive(ctx, work, withBase(s.suite)...)
 	if err != nil {
 		return Installed{}, err
