@@ -229,7 +229,11 @@ func (s *script) judge(ts *testscript.TestScript, o outcome, neg bool) {
 		outcome, why = misfit, o.misfit
 	}
 	s.end = s.failed(outcome, why)
-	s.end.evidence = evidence(o.line, map[bool]string{false: "success", true: "failure"}[neg], o.said())
+	expected := "success"
+	if neg {
+		expected = "failure"
+	}
+	s.end.evidence = evidence(o.line, expected, o.said())
 	ts.Fatalf("%s", s.end.why)
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -100,8 +101,5 @@ func reproduceFrom(w io.Writer, file, gap string, layer report.Layer, target str
 		}
 		failed = append(failed, fmt.Sprintf("%d/%s/%s", c.Gap, c.Layer, c.Tmux))
 	}
-	if len(failed) == 0 {
-		failed = []string{"none"}
-	}
-	return fmt.Errorf("reproduce: %s: no such failure; it has: %s", file, strings.Join(failed, ", "))
+	return fmt.Errorf("reproduce: %s: no such failure; it has: %s", file, cmp.Or(strings.Join(failed, ", "), "none"))
 }

@@ -136,15 +136,13 @@ func (p *progress) line() string {
 	if p.failed > 0 {
 		line += fmt.Sprintf(", %d failed", p.failed)
 	}
-	for i, r := range p.running {
-		sep := ", "
-		if i == 0 {
-			sep = "; running "
-		}
+	sep := "; running "
+	for _, r := range p.running {
 		line += sep + r.name
 		if p.now().Sub(r.since) >= time.Second {
 			line += " " + age(r.since)
 		}
+		sep = ", "
 	}
 	return line
 }

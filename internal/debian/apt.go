@@ -1,6 +1,7 @@
 package debian
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -76,10 +77,7 @@ func (f *Fetcher) newArchive(ctx context.Context, dir string, suites ...string) 
 
 // origin determines the mirror and the keyring.
 func (f *Fetcher) origin(ctx context.Context) (mirror, keyring string, err error) {
-	mirror = f.Mirror
-	if mirror == "" {
-		mirror = os.Getenv("DEBIAN_MIRROR")
-	}
+	mirror = cmp.Or(f.Mirror, os.Getenv("DEBIAN_MIRROR"))
 	if mirror == "" {
 		if mirror, err = machineMirror(ctx); err != nil {
 			return "", "", fmt.Errorf("read the machine's apt configuration: %w", err)
