@@ -29,9 +29,7 @@ func words(list ...string) cobra.CompletionFunc {
 
 // orFile are values in place of which there can be a file.
 func orFile(list ...string) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return list, cobra.ShellCompDirectiveDefault
-	}
+	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveDefault)
 }
 
 // each is what a function returns for each of a list.

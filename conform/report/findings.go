@@ -24,7 +24,7 @@ type look struct {
 const (
 	seenRefuted Status = "refuted" // it passes with its claim refuted
 	seenBlocked Status = "blocked" // what the script needs fails, and not what it asks
-	seenKnown   Status = "known"   // it fails as expected
+	seenKnown   Status = "known to fail"
 )
 
 // looks are in the order of legends.

@@ -259,15 +259,9 @@ func first[T any](list []T, is func(*T) bool) *T {
 func (r *Report) Summary() string {
 	n := map[string]int{"stale": len(r.Stale)}
 	for i := range r.Cells {
-		switch c := &r.Cells[i]; {
-		case c.Known != nil:
-			n["known to fail"]++
-		case c.blocked():
-			n["blocked"]++
-		default:
-			n[string(c.Status)]++
-		}
+		n[string(r.Cells[i].seen())]++
 	}
+	n["pass"] += n[string(seenRefuted)]
 	parts := counted(n, []string{
 		"pass", "fail", "blocked", "error", "known to fail", "flaky", "not offered", "n/a", "skip", "stale",
 	})
