@@ -122,18 +122,18 @@ type follower struct {
 	programs, failed                          int
 
 	pane    *paneprog.Pane
-	now     *paneprog.Snapshot
-	places  []place         // of words, now
-	pending []paneprog.Atom // to be written
-	steps   []int           // that write these
-	pieces  int             // that were written
-	over    bool            // the program needs too many pieces: the rest is omitted
+	now     *snapshot
+	places  []place // of words, now
+	pending []atom  // to be written
+	steps   []int   // that write these
+	pieces  int     // that were written
+	over    bool    // the program needs too many pieces: the rest is omitted
 	known   []word
 	fresh   map[int]bool // words being written
 	mark    []byte
-	before  *paneprog.Snapshot // at the last look
-	was     *paneprog.Grid     // at the last look
-	is      *paneprog.Grid     // at this one
+	before  *snapshot // at the last look
+	was     *grid     // at the last look
+	is      *grid     // at this one
 	step    int
 	plain   bool
 	limit   int // of the history
@@ -198,17 +198,17 @@ func follow(ctx context.Context, srv *tmux.Server, p paneprog.Program, plain boo
 		return nil, err
 	}
 	defer f.pane.Close(context.WithoutCancel(ctx))
-	if err := f.see(ctx, paneprog.Plain, nil); err != nil {
+	if err := f.see(ctx, effectPlain, nil); err != nil {
 		return nil, err
 	}
 	for i, s := range p.Steps {
 		f.step = i
 		switch s.Op {
 		case "raw":
-			f.queue(paneprog.Atom{Bytes: f.expand(s), Class: paneprog.Unknown})
+			f.queue(atom{bytes: f.expand(s), effect: effectUnknown})
 			continue
 		case "out":
-			f.queue(paneprog.Atoms(f.expand(s))...)
+			f.queue(atomsOf(f.expand(s))...)
 			continue
 		}
 		if err = f.flush(ctx); f.over {
@@ -218,7 +218,7 @@ func follow(ctx context.Context, srv *tmux.Server, p paneprog.Program, plain boo
 			err = f.look(ctx)
 		} else if err == nil {
 			if err = f.pane.Do(ctx, s); err == nil {
-				err = f.see(ctx, paneprog.Plain, func(at place) bool { return at.area == onScreen && f.now.Alternate })
+				err = f.see(ctx, effectPlain, func(at place) bool { return at.area == onScreen && f.now.Alternate })
 			}
 		}
 		if err != nil {
@@ -238,7 +238,7 @@ func (f *follower) expand(s paneprog.Step) string {
 	}, s)
 }
 
-func (f *follower) queue(atoms ...paneprog.Atom) {
+func (f *follower) queue(atoms ...atom) {
 	for range atoms {
 		f.steps = append(f.steps, f.step)
 	}
@@ -254,24 +254,24 @@ func (f *follower) flush(ctx context.Context) error {
 			return nil
 		}
 		n, piece := 1, f.pending[0]
-		join := func(to int, class paneprog.Class) {
+		join := func(to int, effect effect) {
 			var all strings.Builder
 			for _, a := range f.pending[:to] {
-				all.WriteString(a.Bytes)
+				all.WriteString(a.bytes)
 			}
-			n, piece = to, paneprog.Atom{Bytes: all.String(), Class: class}
+			n, piece = to, atom{bytes: all.String(), effect: effect}
 		}
 		if to := f.together(f.pending); to > 1 {
-			join(to, paneprog.Draws)
+			join(to, effectDraws)
 		}
 		// Lines in blank places can be printed at once: they remove nothing.
-		if f.now.Feeds() && f.now.Blank() {
+		if f.now.feeds() && f.now.blank() {
 			to := 0
-			for to < len(f.pending) && f.pending[to].IsPlain() {
+			for to < len(f.pending) && f.pending[to].isPlain() {
 				to++
 			}
 			if to >= n {
-				join(to, paneprog.Plain)
+				join(to, effectPlain)
 			}
 		}
 		f.step = f.steps[n-1]
@@ -286,21 +286,21 @@ func (f *follower) flush(ctx context.Context) error {
 
 // together returns how many atoms can be written at once, because all they do to the
 // history is add to it: what is then gone from the screen was overwritten.
-func (f *follower) together(atoms []paneprog.Atom) int {
+func (f *follower) together(atoms []atom) int {
 	room := f.limit - f.now.History
 	for i, a := range atoms {
-		switch a.Class {
-		case paneprog.Erases, paneprog.Alternates, paneprog.Unknown:
+		switch a.effect {
+		case effectErases, effectAlternates, effectUnknown:
 			return i
-		case paneprog.Draws:
-			if a.ErasesBelow() {
+		case effectDraws:
+			if a.erasesBelow() {
 				return i // from the first cell on it erases
 			}
-		case paneprog.Scrolls:
+		case effectScrolls:
 			room -= f.now.Rows
-		case paneprog.Text:
-			room -= 1 + 2*len(a.Bytes)/f.now.Columns
-			if strings.HasSuffix(a.Bytes, "b") {
+		case effectText:
+			room -= 1 + 2*len(a.bytes)/f.now.Columns
+			if strings.HasSuffix(a.bytes, "b") {
 				room -= f.now.Rows
 			}
 		}
@@ -311,46 +311,46 @@ func (f *follower) together(atoms []paneprog.Atom) int {
 	return len(atoms)
 }
 
-func (f *follower) write(ctx context.Context, a paneprog.Atom) error {
-	if err := f.pane.Write(a.Bytes); err != nil {
+func (f *follower) write(ctx context.Context, a atom) error {
+	if err := f.pane.Write(a.bytes); err != nil {
 		return err
 	}
 	before := f.now
-	class := a.Class
-	if class == paneprog.Draws && before.CursorX == 0 && before.CursorY == 0 && a.ErasesBelow() {
-		class = paneprog.Erases // all of the screen
+	effect := a.effect
+	if effect == effectDraws && before.CursorX == 0 && before.CursorY == 0 && a.erasesBelow() {
+		effect = effectErases // all of the screen
 	}
-	for _, n := range paneprog.Words(a.Bytes, len(f.known)) {
+	for _, n := range paneprog.Words(a.bytes, len(f.known)) {
 		f.fresh[n] = true
 	}
 	defer clear(f.fresh)
-	return f.see(ctx, class, func(at place) bool {
+	return f.see(ctx, effect, func(at place) bool {
 		visible, fresh := at.area == onScreen, at.area == nowhere
 		inRegion := before.Upper > 0 && before.Upper <= at.row && at.row <= before.Lower
 		switch {
 		case visible && before.Alternate:
 			return true
-		case class == paneprog.Draws, class == paneprog.Unknown,
-			before.Columns == 1 && (class == paneprog.Plain || class == paneprog.Text): // where a wide character has no room
+		case effect == effectDraws, effect == effectUnknown,
+			before.Columns == 1 && (effect == effectPlain || effect == effectText): // where a wide character has no room
 			return fresh || visible
-		case class == paneprog.Text:
-			return fresh && !before.Feeds() || visible && (at.row >= before.CursorY || inRegion)
+		case effect == effectText:
+			return fresh && !before.feeds() || visible && (at.row >= before.CursorY || inRegion)
 		}
-		return class == paneprog.Scrolls && visible && inRegion
+		return effect == effectScrolls && visible && inRegion
 	})
 }
 
 // see reads the pane after a step, or part of one, and finds which words that removed, and
 // which of them it overwrote.
-func (f *follower) see(ctx context.Context, class paneprog.Class, drawn func(before place) bool) error {
+func (f *follower) see(ctx context.Context, effect effect, drawn func(before place) bool) error {
 	before, last := f.places, f.now
-	var earlier *paneprog.Snapshot
-	switch class {
-	case paneprog.Text, paneprog.Scrolls, paneprog.Draws, paneprog.Moves:
+	var earlier *snapshot
+	switch effect {
+	case effectText, effectScrolls, effectDraws, effectMoves:
 		earlier = f.now // the hidden screen stays as it is
 	}
 	var err error
-	if f.now, err = f.pane.Snapshot(ctx, earlier); err != nil {
+	if f.now, err = snapshotOf(ctx, f.pane, earlier); err != nil {
 		return err
 	}
 	f.places = make([]place, len(f.known))
@@ -376,7 +376,7 @@ func (f *follower) see(ctx context.Context, class paneprog.Class, drawn func(bef
 	for _, l := range f.now.Lines[max(0, len(f.now.Lines)-len(f.now.Screen)-1):] {
 		for _, n := range paneprog.Words(l, len(f.known)) {
 			if at := &f.places[n]; at.area == above {
-				if y := f.now.RowOf(n); y >= 0 {
+				if y := f.now.rowOf(n); y >= 0 {
 					at.area, at.row = onScreen, y
 				}
 			}
@@ -446,7 +446,7 @@ func (f *follower) beginsAbove(at place) bool {
 }
 
 func (f *follower) look(ctx context.Context) error {
-	grid, err := f.pane.Grid(ctx, f.now)
+	grid, err := f.now.grid(ctx, f.pane)
 	if err != nil {
 		return err
 	}
@@ -565,7 +565,7 @@ func (f *follower) lower() int {
 func (f *follower) fence() int { return max(0, f.before.History+min(0, f.lower())) }
 
 // textBelow reports whether there is text below the row of the cursor.
-func textBelow(g *paneprog.Grid) bool {
+func textBelow(g *grid) bool {
 	return slices.ContainsFunc(g.Rows[g.Cursor+1:], func(row string) bool { return row != "" })
 }
 
@@ -632,7 +632,7 @@ func (f *follower) fail(rule int, what string, look *tmux.Look) {
 		return
 	}
 	f.rule = rule
-	show := func(s *paneprog.Snapshot) string {
+	show := func(s *snapshot) string {
 		if s == nil {
 			return "nothing"
 		}

@@ -1,6 +1,7 @@
 package tmuxtest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,23 +18,30 @@ import (
 // ends.
 func Attach(t testing.TB, srv *tmux.Server, session string, columns, lines uint16) *os.File {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("no pseudo-terminals here: %v", err)
+	master, detach, err := AttachClient(srv, session, columns, lines)
+	if errors.Is(err, errNoTerminal) {
+		t.Skip(err)
 	}
-	fd := int(master.Fd())
-	check(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
 	check(t, err)
-	check(t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: lines, Col: columns, Xpixel: columns * 8, Ypixel: lines * 16}))
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	check(t, err)
-	defer slave.Close()
+	t.Cleanup(detach)
+	return master
+}
+
+var errNoTerminal = errors.New("no pseudo-terminals here")
+
+// AttachClient is [Attach] for use outside tests: detach ends the client.
+func AttachClient(srv *tmux.Server, session string, columns, lines uint16) (master *os.File, detach func(), err error) {
+	master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errNoTerminal, err)
+	}
 	cmd := exec.Command(srv.Binary(), "-u", "-S", srv.SocketPath(), "attach-session", "-t", session)
 	cmd.Env = []string{"TERM=xterm-256color", "PATH=" + os.Getenv("PATH")}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	check(t, cmd.Start())
+	if err := startOn(cmd, int(master.Fd()), columns, lines); err != nil {
+		master.Close()
+		return nil, nil, err
+	}
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
@@ -43,6 +51,26 @@ func Attach(t testing.TB, srv *tmux.Server, session string, columns, lines uint1
 			}
 		}
 	}()
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait(); <-drained; master.Close() })
-	return master
+	return master, func() { cmd.Process.Kill(); cmd.Wait(); <-drained; master.Close() }, nil
+}
+
+// startOn starts a program on the terminal of a master.
+func startOn(cmd *exec.Cmd, master int, columns, lines uint16) error {
+	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
+		return err
+	}
+	n, err := unix.IoctlGetInt(master, unix.TIOCGPTN)
+	if err != nil {
+		return err
+	}
+	if err := unix.IoctlSetWinsize(master, unix.TIOCSWINSZ, &unix.Winsize{Row: lines, Col: columns, Xpixel: columns * 8, Ypixel: lines * 16}); err != nil {
+		return err
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		return err
+	}
+	defer slave.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	return cmd.Start()
 }

@@ -5,15 +5,14 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
 )
 
 // A Pane is a pane in a separate session, in which only [Pane.Write] prints.
@@ -22,7 +21,8 @@ type Pane struct {
 	ID      tmux.PaneID
 	session string
 	tty     *os.File
-	client  *client
+	// detachClient ends the client that is attached, if any.
+	detachClient func()
 }
 
 // idle is what runs in panes: it neither reads nor writes.
@@ -228,26 +228,12 @@ func (p *Pane) Do(ctx context.Context, s Step) error {
 
 // other returns a pane of another window, which it creates if necessary.
 func (p *Pane) other(ctx context.Context) string {
-	list := p.try(ctx, "list-panes", "-s", "-t", p.session, "-F", "#{pane_id} #{window_id} #{==:#{pane_id},"+string(p.ID)+"}")
-	window := ""
-	for _, l := range strings.Split(list, "\n") {
-		if f := strings.Fields(l); len(f) == 3 && f[2] == "1" {
-			window = f[1]
-		}
-	}
-	for _, l := range strings.Split(list, "\n") {
-		if f := strings.Fields(l); len(f) == 3 && f[1] != window {
-			return f[0]
-		}
+	window := p.try(ctx, "display-message", "-p", "-t", string(p.ID), "#{window_id}")
+	others := p.try(ctx, "list-panes", "-s", "-t", p.session, "-F", "#{?#{==:#{window_id},"+window+"},,#{pane_id}}")
+	if panes := strings.Fields(others); len(panes) > 0 {
+		return panes[0]
 	}
 	return p.try(ctx, "new-window", append([]string{"-d", "-P", "-F", "#{pane_id}", "-t", p.session + ":"}, idle...)...)
-}
-
-// client is a client attached on a separate terminal.
-type client struct {
-	cmd     *exec.Cmd
-	master  *os.File
-	drained chan struct{}
 }
 
 func (p *Pane) attach(ctx context.Context, columns, rows int) error {
@@ -256,43 +242,10 @@ func (p *Pane) attach(ctx context.Context, columns, rows int) error {
 	}
 	p.try(ctx, "select-window", "-t", string(p.ID))
 	p.try(ctx, "set-option", "-w", "-u", "-t", string(p.ID), "window-size")
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
+	var err error
+	if _, p.detachClient, err = tmuxtest.AttachClient(p.Server, p.session, uint16(columns), uint16(rows)); err != nil {
 		return err
 	}
-	fd := int(master.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		return err
-	}
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		return err
-	}
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(rows), Col: uint16(columns)}); err != nil {
-		return err
-	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		return err
-	}
-	defer slave.Close()
-	cmd := exec.Command(p.Server.Binary(), "-u", "-S", p.Server.SocketPath(), "attach-session", "-t", p.session)
-	cmd.Env = []string{"TERM=xterm-256color", "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	c := &client{cmd, master, make(chan struct{})}
-	go func() {
-		defer close(c.drained)
-		for buf := make([]byte, 65536); ; {
-			if _, err := master.Read(buf); err != nil {
-				return
-			}
-		}
-	}()
-	p.client = c
 	want := fmt.Sprintf("%dx%d", columns, rows)
 	return p.until(ctx, "client of "+want, func() bool {
 		return p.try(ctx, "list-clients", "-t", p.session, "-F", "#{client_width}x#{client_height}") == want
@@ -300,15 +253,11 @@ func (p *Pane) attach(ctx context.Context, columns, rows int) error {
 }
 
 func (p *Pane) detach(ctx context.Context) error {
-	if p.client == nil {
+	if p.detachClient == nil {
 		return nil
 	}
-	c := p.client
-	p.client = nil
-	c.cmd.Process.Kill()
-	c.cmd.Wait()
-	<-c.drained
-	c.master.Close()
+	p.detachClient()
+	p.detachClient = nil
 	return p.until(ctx, "end of the client", func() bool {
 		return p.try(ctx, "list-clients", "-t", p.session, "-F", "x") == ""
 	})

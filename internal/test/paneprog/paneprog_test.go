@@ -35,7 +35,8 @@ func TestProgramsReadBack(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, text := range []string{"", "80x24", "0x24 h5", "80x24 50", "80x24 h5 odd", "80x24 h5 above", "80x24 h5; fly", "80x24 h5; size 3", "80x24 h5; out x", `80x24 h5; out "x" 3`, "80x24 h5; look 5", "80x24 h5; scroll"} {
+	for _, text := range []string{"", "pane 80", "pane 0 24; history 5", "pane 80 24; history", "pane 80 24; odd", "pane 80 24; above", "pane 80 24 look", "pane 80 24; fly", "pane 80 24; size 3",
+		"pane 80 24; out 1 x", `pane 80 24; out "x" 3`, `pane 80 24; out 3`, `pane 80 24; out 1 "\y"`, `pane 80 24; out 1 "x`, "pane 80 24; look 5", "pane 80 24; scroll", "history 5; look"} {
 		if p, err := Parse(text); err == nil {
 			t.Errorf("%q is read as %s", text, p)
 		}
@@ -64,20 +65,6 @@ func TestExpandAsksForNothing(t *testing.T) {
 	}
 }
 
-func TestAtoms(t *testing.T) {
-	out := "ab\r\n\x1b[31mx\x1b[3b\x1b[2J\x1b[0K\x1b]0;t\x07\x1bP1\x1b\\\x1b[?1049h\x1bM\x1bD\x1b(0\x1bc\t\x1b[?3h日\x1b["
-	want := []Class{Text, Scrolls, Moves, Text, Erases, Draws, Moves, Moves, Alternates, Draws, Scrolls, Moves, Erases, Moves, Erases, Text, Moves}
-	var got []Class
-	var all strings.Builder
-	for _, a := range Atoms(out) {
-		got = append(got, a.Class)
-		all.WriteString(a.Bytes)
-	}
-	if !reflect.DeepEqual(got, want) || all.String() != out {
-		t.Errorf("%q has atoms of the classes %v, want %v", out, got, want)
-	}
-}
-
 // The shortest program is found that still has what fails.
 func TestShrink(t *testing.T) {
 	for seed := range uint64(50) {
@@ -96,7 +83,7 @@ func TestShrink(t *testing.T) {
 			return false
 		}
 		got := Shrink(p, 5000, fails)
-		if want := `80x24 h2000; size 80x5; out 13 "\x1b[2J"`; len(got.Steps) != 2 || got.Steps[0].A > 80 || got.Steps[0].B != 5 || got.Steps[1].A != 13 || got.Steps[1].Text != "\x1b[2J" {
+		if want := `pane 80 24; history 2000; size 80 5; out 13 "\x1b[2J"`; len(got.Steps) != 2 || got.Steps[0].A > 80 || got.Steps[0].B != 5 || got.Steps[1].A != 13 || got.Steps[1].Text != "\x1b[2J" {
 			t.Errorf("seed %d shrinks to %s, want about %s", seed, got, want)
 		}
 	}

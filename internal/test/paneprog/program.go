@@ -15,7 +15,6 @@
 package paneprog
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -39,22 +38,12 @@ type Step struct {
 	Text string
 }
 
-// An arg is what a step has besides its name.
-type arg int
-
-const (
-	noArg    arg = iota
-	countArg     // A
-	sizeArg      // A columns and B rows
-	textArg      // Text, A times
-)
-
-// ops are the names of steps.
+// ops are the names of steps, and how many numbers each has.
 //
 //	out N "text"   the program writes the text N times, with new words each time
 //	raw N "text"   likewise, but in one piece, with no look into what it consists of
 //	look           somebody looks
-//	size WxH       resize-window
+//	size W H       resize-window
 //	clear          clear-history
 //	reset          send-keys -R
 //	copy, uncopy   copy mode on and off
@@ -66,13 +55,18 @@ const (
 //	break          break-pane: to a window of its own, if it shares one
 //	join N         the pane goes beside the pane of another window, as split does
 //	swap           swap-pane with a pane of another window
-//	attach WxH     a client attaches, and the window gets its size
+//	attach W H     a client attaches, and the window gets its size
 //	detach         the client goes
-var ops = map[string]arg{
-	"out": textArg, "raw": textArg, "look": noArg, "size": sizeArg, "clear": noArg, "reset": noArg,
-	"copy": noArg, "uncopy": noArg, "scroll": countArg, "respawn": noArg, "split": countArg, "unsplit": noArg,
-	"zoom": noArg, "break": noArg, "join": countArg, "swap": noArg, "attach": sizeArg, "detach": noArg,
+//
+// Before them come the fields of the Program.
+var ops = map[string]int{
+	"pane": 2, "history": 1, "noalternate": 0, "noscrollclear": 0, "above": 1,
+	"out": 1, "raw": 1, "look": 0, "size": 2, "clear": 0, "reset": 0, "copy": 0, "uncopy": 0, "scroll": 1, "respawn": 0,
+	"split": 1, "unsplit": 0, "zoom": 0, "break": 0, "join": 1, "swap": 0, "attach": 2, "detach": 0,
 }
+
+// writes reports whether the step has a text.
+func (s Step) writes() bool { return s.Op == "out" || s.Op == "raw" }
 
 // Out returns a step that writes text.
 func Out(text string) Step { return Step{Op: "out", A: 1, Text: text} }
@@ -81,133 +75,102 @@ func Out(text string) Step { return Step{Op: "out", A: 1, Text: text} }
 var Look = Step{Op: "look"}
 
 // String returns the program in the form that [Parse] reads. It has no single quotes.
-func (p Program) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%dx%d h%d", p.Columns, p.Rows, p.History)
+func (p Program) String() string { return stepsText(p.all()) }
+
+// all returns the program's fields and steps as steps.
+func (p Program) all() []Step {
+	all := []Step{{Op: "pane", A: p.Columns, B: p.Rows}, {Op: "history", A: p.History}}
 	if p.NoAlternate {
-		b.WriteString(" noalternate")
+		all = append(all, Step{Op: "noalternate"})
 	}
 	if p.NoScrollClear {
-		b.WriteString(" noscrollclear")
+		all = append(all, Step{Op: "noscrollclear"})
 	}
 	if p.Above != 0 {
-		fmt.Fprintf(&b, " above%d", p.Above)
+		all = append(all, Step{Op: "above", A: p.Above})
 	}
-	for _, s := range p.Steps {
-		b.WriteString("; " + s.String())
+	return append(all, p.Steps...)
+}
+
+func stepsText(steps []Step) string {
+	texts := make([]string, len(steps))
+	for i, s := range steps {
+		texts[i] = s.String()
 	}
-	return b.String()
+	return strings.Join(texts, "; ")
 }
 
 // String returns the step as it appears in a program.
 func (s Step) String() string {
-	switch ops[s.Op] {
-	case countArg:
-		return fmt.Sprintf("%s %d", s.Op, s.A)
-	case sizeArg:
-		return fmt.Sprintf("%s %dx%d", s.Op, s.A, s.B)
-	case textArg:
-		text := strings.ReplaceAll(strconv.Quote(s.Text), "'", `\x27`)
-		if s.A == 1 {
-			return s.Op + " " + text
-		}
-		return fmt.Sprintf("%s %d %s", s.Op, s.A, text)
+	text := s.Op
+	for _, n := range []int{s.A, s.B}[:ops[s.Op]] {
+		text += " " + strconv.Itoa(n)
 	}
-	return s.Op
+	if s.writes() {
+		text += " " + strings.ReplaceAll(strconv.Quote(s.Text), "'", `\x27`)
+	}
+	return text
 }
 
 // Parse reads a program in the form of [Program.String].
 func Parse(text string) (Program, error) {
-	var p Program
-	head, rest, _ := strings.Cut(text, ";")
-	fields := strings.Fields(head)
-	if len(fields) < 2 {
-		return p, fmt.Errorf("the program %q does not begin with COLUMNSxROWS hLIMIT", text)
-	}
-	var err error
-	if p.Columns, p.Rows, err = parseSize(fields[0]); err != nil {
-		return p, err
-	}
-	if p.History, err = strconv.Atoi(strings.TrimPrefix(fields[1], "h")); err != nil || fields[1][0] != 'h' {
-		return p, fmt.Errorf("%q is no history limit such as h50", fields[1])
-	}
-	for _, f := range fields[2:] {
-		switch n, above := strings.CutPrefix(f, "above"); {
-		case f == "noalternate":
-			p.NoAlternate = true
-		case f == "noscrollclear":
-			p.NoScrollClear = true
-		case above:
-			if p.Above, err = strconv.Atoi(n); err != nil || p.Above < 1 {
-				return p, fmt.Errorf("%q is no number of lines such as above3", f)
-			}
-		default:
-			return p, fmt.Errorf("unknown option %q", f)
-		}
-	}
-	for rest = strings.TrimSpace(rest); rest != ""; {
-		var s Step
-		if s, rest, err = parseStep(rest); err != nil {
-			return p, err
-		}
-		p.Steps = append(p.Steps, s)
-	}
-	return p, nil
-}
-
-func parseSize(text string) (columns, rows int, err error) {
-	c, r, ok := strings.Cut(text, "x")
-	columns, err1 := strconv.Atoi(c)
-	rows, err2 := strconv.Atoi(r)
-	if !ok || errors.Join(err1, err2) != nil || columns < 1 || rows < 1 {
-		return 0, 0, fmt.Errorf("%q is no size such as 80x24", text)
-	}
-	return columns, rows, nil
-}
-
-// parseStep parses one step and the semicolon after it.
-func parseStep(text string) (s Step, rest string, err error) {
-	args := text
-	if i := strings.IndexAny(text, " ;"); i >= 0 {
-		s.Op, args = text[:i], strings.TrimLeft(text[i:], " ")
-	} else {
-		s.Op, args = text, ""
-	}
-	kind, ok := ops[s.Op]
-	if !ok {
-		return s, "", fmt.Errorf("unknown step %q", s.Op)
-	}
-	word := args
-	if i := strings.IndexAny(args, " ;"); i >= 0 {
-		word = args[:i]
-	}
-	switch kind {
-	case noArg:
-		word = ""
-	case countArg:
-		s.A, err = strconv.Atoi(word)
-	case sizeArg:
-		s.A, s.B, err = parseSize(word)
-	case textArg:
-		s.A = 1
-		if !strings.HasPrefix(args, `"`) {
-			s.A, err = strconv.Atoi(word)
-			args = strings.TrimLeft(args[len(word):], " ")
-		}
-		if err == nil {
-			if word, err = strconv.QuotedPrefix(args); err == nil {
-				s.Text, err = strconv.Unquote(word)
-			}
-		}
-	}
+	steps, err := parseSteps(text)
 	if err != nil {
-		return s, "", fmt.Errorf("step %q: %w", text, err)
+		return Program{}, err
 	}
-	rest, after := strings.CutPrefix(strings.TrimSpace(args[len(word):]), ";")
-	if !after && rest != "" {
-		return s, "", fmt.Errorf("step %q goes on with %q", s, rest)
+	return programOf(steps)
+}
+
+// programOf is the reverse of [Program.all].
+func programOf(all []Step) (p Program, err error) {
+	for _, s := range all {
+		switch s.Op {
+		case "pane":
+			p.Columns, p.Rows = s.A, s.B
+		case "history":
+			p.History = s.A
+		case "noalternate":
+			p.NoAlternate = true
+		case "noscrollclear":
+			p.NoScrollClear = true
+		case "above":
+			p.Above = s.A
+		default:
+			p.Steps = append(p.Steps, s)
+		}
 	}
-	return s, strings.TrimSpace(rest), nil
+	if p.Columns < 1 || p.Rows < 1 || p.History < 0 || p.Above < 0 {
+		err = fmt.Errorf("the program %q does not begin with pane COLUMNS ROWS", p)
+	}
+	return p, err
+}
+
+var stepForm = regexp.MustCompile(`^([a-z]+)((?: -?\d+)*)(?: ("(?:[^"\\]|\\.)*"))?(?:; *|$)`)
+
+// parseSteps parses steps with a semicolon after each.
+func parseSteps(text string) (steps []Step, err error) {
+	for text != "" {
+		m := stepForm.FindStringSubmatch(text)
+		if m == nil {
+			return nil, fmt.Errorf("%q begins with no step", text)
+		}
+		s, numbers := Step{Op: m[1]}, strings.Fields(m[2])
+		if n, known := ops[s.Op]; !known || len(numbers) != n || s.writes() != (m[3] != "") {
+			return nil, fmt.Errorf("%q is no step", m[0])
+		}
+		for i, number := range numbers {
+			if *[]*int{&s.A, &s.B}[i], err = strconv.Atoi(number); err != nil {
+				return nil, err
+			}
+		}
+		if s.writes() {
+			if s.Text, err = strconv.Unquote(m[3]); err != nil {
+				return nil, fmt.Errorf("step %s: %w", m[0], err)
+			}
+		}
+		steps, text = append(steps, s), text[len(m[0]):]
+	}
+	return steps, nil
 }
 
 var templates = regexp.MustCompile(`\{(w|[^{}*]+\*[0-9]+)\}`)
@@ -219,7 +182,7 @@ var status = regexp.MustCompile("5[0-9;:\x00-\x1a\x1c-\x1f]*n")
 func Expand(next func() string, steps ...Step) string {
 	var b strings.Builder
 	for _, s := range steps {
-		if ops[s.Op] == textArg {
+		if s.writes() {
 			for range s.A {
 				b.WriteString(expand(s.Text, next))
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"flag"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -15,7 +16,6 @@ type Runs struct {
 	Text     string // the only program to run, if not empty
 	Shrink   int    // how many programs to run to shrink a failure
 	workers  int
-	keep     int
 }
 
 // NewRuns declares the flags of a test, with two of their defaults.
@@ -26,53 +26,37 @@ func NewRuns(test string, programs, shrink int) *Runs {
 	flag.StringVar(&r.Text, "program", "", "run this program only, as a failure prints it")
 	flag.IntVar(&r.Shrink, "program-shrink", shrink, "how many programs to run to shrink a failure")
 	flag.IntVar(&r.workers, "program-workers", 2, "how many tmux servers run programs at a time")
-	flag.IntVar(&r.keep, "program-failures", 1, "how many failures to shrink and print before giving up")
 	return r
 }
 
 // Run starts workers, and calls them with the seeds of programs. A worker returns an error
-// if it cannot continue, and a function that reports a failure, or nil. Run returns how
-// many programs ran per second.
+// if it cannot continue, and a function that reports a failure, or nil. The first failure
+// ends the run. Run returns how many programs ran per second.
 func (r *Runs) Run(t *testing.T, start func() func(seed uint64) (report func() string, err error)) float64 {
 	var (
-		mu       sync.Mutex
-		failures int
-		next     uint64
-		workers  sync.WaitGroup
+		next    atomic.Uint64
+		failed  atomic.Bool
+		workers sync.WaitGroup
 	)
 	first := cmp.Or(r.Seed, 1+uint64(time.Now().UnixNano()%1_000_000_000))
 	t.Logf("the first program has -program-seed %d", first)
 	began := time.Now()
-	take := func() (seed uint64, ok bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if next >= uint64(r.Programs) || failures >= r.keep {
-			return 0, false
-		}
-		next++
-		return first + next - 1, true
-	}
-	wanted := func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		failures++
-		return failures <= r.keep
-	}
 	for range r.workers {
 		run := start()
 		workers.Go(func() {
-			for seed, ok := take(); ok; seed, ok = take() {
+			for n := next.Add(1); n <= uint64(r.Programs) && !failed.Load(); n = next.Add(1) {
+				seed := first + n - 1
 				report, err := run(seed)
 				if err != nil {
 					t.Errorf("program %d: %v", seed, err)
 					return
 				}
-				if report != nil && wanted() {
+				if report != nil && failed.CompareAndSwap(false, true) {
 					t.Errorf("program %d: %s", seed, report())
 				}
 			}
 		})
 	}
 	workers.Wait()
-	return float64(next) / time.Since(began).Seconds()
+	return float64(min(next.Load(), uint64(r.Programs))) / time.Since(began).Seconds()
 }

@@ -1,4 +1,4 @@
-package paneprog
+package tmux_test
 
 import (
 	"context"
@@ -6,10 +6,13 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"tmuxmcp/internal/test/paneprog"
+	"tmuxmcp/tmux"
 )
 
-// A Snapshot is what tmux shows of a pane. Lines are unwrapped, without trailing spaces.
-type Snapshot struct {
+// A snapshot is what tmux shows of a pane. Lines are unwrapped, without trailing spaces.
+type snapshot struct {
 	Columns, Rows    int
 	CursorX, CursorY int
 	History          int
@@ -28,9 +31,9 @@ type Snapshot struct {
 	savedY int      // the row of the cursor on the hidden screen
 }
 
-// A Grid is the rows of the history and the normal screen, even if hidden by the alternate
+// A grid is the rows of the history and the normal screen, even if hidden by the alternate
 // screen. The cursor is in row Cursor, whose line begins in row Line.
-type Grid struct {
+type grid struct {
 	Rows         []string
 	Cursor, Line int
 }
@@ -41,15 +44,15 @@ var snapshotFormat = strings.Join([]string{
 	"#{history_generation}", "#{history_added}", "#{history_collected}", "#{alternate_saved_y}",
 }, ",")
 
-// Snapshot reads the pane. If only the alternate screen was drawn on since earlier, which
+// snapshotOf reads a pane. If only the alternate screen was drawn on since earlier, which
 // may be nil, the hidden screen is not read again.
-func (p *Pane) Snapshot(ctx context.Context, earlier *Snapshot) (*Snapshot, error) {
+func snapshotOf(ctx context.Context, p *paneprog.Pane, earlier *snapshot) (*snapshot, error) {
 	id := string(p.ID)
 	out, err := p.Server.Do(ctx,
-		raw("display-message", "-p", "-t", id, snapshotFormat),
-		raw("capture-pane", "-p", "-J", "-S", "-", "-t", id),
-		raw("capture-pane", "-p", "-J", "-t", id),
-		raw("capture-pane", "-p", "-t", id))
+		rawCommand("display-message", "-p", "-t", id, snapshotFormat),
+		rawCommand("capture-pane", "-p", "-J", "-S", "-", "-t", id),
+		rawCommand("capture-pane", "-p", "-J", "-t", id),
+		rawCommand("capture-pane", "-p", "-t", id))
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +64,7 @@ func (p *Pane) Snapshot(ctx context.Context, earlier *Snapshot) (*Snapshot, erro
 	for i := range f {
 		n[i], _ = strconv.Atoi(f[i])
 	}
-	s := &Snapshot{
+	s := &snapshot{
 		Columns: n[0], Rows: n[1], CursorX: n[2], CursorY: n[3], History: n[4], Alternate: n[5] != 0,
 		Upper: n[6], Lower: n[7], Wrap: n[8] != 0, Insert: n[9] != 0, PID: f[10], savedY: n[14],
 		Lines: splitLines(out[1]), Screen: splitLines(out[3]),
@@ -75,21 +78,21 @@ func (p *Pane) Snapshot(ctx context.Context, earlier *Snapshot) (*Snapshot, erro
 	}
 	if earlier != nil && earlier.Alternate && earlier.History == s.History {
 		s.above, s.Normal = earlier.above, earlier.Normal
-	} else if err := p.hidden(ctx, s); err != nil {
+	} else if err := s.readHidden(ctx, p); err != nil {
 		return nil, err
 	}
 	s.Lines = append(s.above[:len(s.above):len(s.above)], splitLines(out[2])...)
 	return s, nil
 }
 
-// hidden reads the history and the screen hidden by the alternate one. The last row of the
+// readHidden reads the history and the screen hidden by the alternate one. The last row of the
 // history may wrap into it.
-func (p *Pane) hidden(ctx context.Context, s *Snapshot) error {
+func (s *snapshot) readHidden(ctx context.Context, p *paneprog.Pane) error {
 	id := string(p.ID)
 	out, err := p.Server.Do(ctx,
-		raw("capture-pane", "-p", "-J", "-a", "-t", id),
-		raw("capture-pane", "-p", "-J", "-S", "-", "-E", "-1", "-t", id),
-		raw("capture-pane", "-p", "-J", "-S", "-1", "-E", "0", "-t", id))
+		rawCommand("capture-pane", "-p", "-J", "-a", "-t", id),
+		rawCommand("capture-pane", "-p", "-J", "-S", "-", "-E", "-1", "-t", id),
+		rawCommand("capture-pane", "-p", "-J", "-S", "-1", "-E", "0", "-t", id))
 	if err != nil {
 		return err
 	}
@@ -105,16 +108,16 @@ func (p *Pane) hidden(ctx context.Context, s *Snapshot) error {
 	return nil
 }
 
-// Grid reads the rows of the snapshot's pane.
-func (p *Pane) Grid(ctx context.Context, s *Snapshot) (*Grid, error) {
+// grid reads the rows of the snapshot's pane.
+func (s *snapshot) grid(ctx context.Context, p *paneprog.Pane) (*grid, error) {
 	capture := func(args ...string) ([]string, error) {
-		out, err := p.Server.Do(ctx, raw("capture-pane", append(args, "-p", "-t", string(p.ID))...))
+		out, err := p.Server.Do(ctx, rawCommand("capture-pane", append(args, "-p", "-t", string(p.ID))...))
 		if err != nil {
 			return nil, err
 		}
 		return splitLines(out[0]), nil
 	}
-	t, y, first, screen := new(Grid), s.CursorY, -s.History, []string{"-J"}
+	t, y, first, screen := new(grid), s.CursorY, -s.History, []string{"-J"}
 	var err error
 	switch {
 	case !s.Alternate:
@@ -147,9 +150,9 @@ func splitLines(out []byte) []string {
 	return lines
 }
 
-// RowOf returns the last row of the screen that contains part of a word, or -1.
-func (s *Snapshot) RowOf(word int) int {
-	w := Word(word)
+// rowOf returns the last row of the screen that contains part of a word, or -1.
+func (s *snapshot) rowOf(word int) int {
+	w := paneprog.Word(word)
 	for y, row := range s.Screen {
 		if strings.Contains(row, w) {
 			return y
@@ -175,8 +178,8 @@ func (s *Snapshot) RowOf(word int) int {
 	return -1
 }
 
-// Blank reports whether the screen is blank from the cursor on.
-func (s *Snapshot) Blank() bool {
+// blank reports whether the screen is blank from the cursor on.
+func (s *snapshot) blank() bool {
 	for y := s.CursorY; y < len(s.Screen); y++ {
 		if row := s.Screen[y]; y > s.CursorY && row != "" || y == s.CursorY && (len(row) > s.CursorX || strings.ContainsFunc(row, func(c rune) bool { return c >= utf8.RuneSelf || c == '\t' })) {
 			return false
@@ -185,8 +188,10 @@ func (s *Snapshot) Blank() bool {
 	return true
 }
 
-// Feeds reports whether lines that scroll off go into the history, and output stays where
+// feeds reports whether lines that scroll off go into the history, and output stays where
 // it is written.
-func (s *Snapshot) Feeds() bool {
+func (s *snapshot) feeds() bool {
 	return !s.Alternate && s.Upper == 0 && s.Lower == s.Rows-1 && s.Wrap && !s.Insert
 }
+
+func rawCommand(name string, args ...string) tmux.Raw { return tmux.Raw{Name: name, Args: args} }
