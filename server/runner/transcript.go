@@ -34,8 +34,8 @@ type transcript struct {
 
 	screen []*row
 	cursor
-	saved       cursor
-	top, bottom int // the scrolling rows
+	saved  cursor
+	bottom int // the last of the rows that scroll, which begin with the first
 	// hidden is by how many rows everything may be further up: output that begins in an
 	// unknown row is assumed to begin in the last.
 	hidden    int
@@ -173,7 +173,7 @@ func (t *transcript) unwrap(y int) {
 
 // unsure reports whether the cursor's row is unknown.
 func (t *transcript) unsure() bool {
-	return t.lost || t.hidden > 0 && (t.moved || t.top > 0 || t.bottom < t.rows-1)
+	return t.lost || t.hidden > 0 && (t.moved || t.bottom < t.rows-1)
 }
 
 // here returns the cursor's row, for changing it.
@@ -279,31 +279,15 @@ func (t *transcript) lineFeed() {
 
 // scrollUp moves the first of the scrolling rows into the history.
 func (t *transcript) scrollUp() {
-	first := t.screen[t.top]
-	t.failIf(!t.screen[t.bottom].own || first.own && !t.screen[0].own)
+	first := t.screen[0]
+	t.failIf(!t.screen[t.bottom].own)
 	t.push(first)
-	copy(t.screen[t.top:], t.screen[t.top+1:t.bottom+1])
+	copy(t.screen, t.screen[1:t.bottom+1])
 	*first = row{cells: first.cells[:0], own: true}
 	t.screen[t.bottom] = first
 }
 
-// moveRows and clearRows do what tmux does, so n may be negative in clearRows.
-func (t *transcript) moveRows(to, from, n int) {
-	if n == 0 {
-		return
-	}
-	t.unwrap(to - 1)
-	copy(t.screen[to:to+n], t.screen[from:from+n])
-	for y := from; y < from+n; y++ {
-		if y < to || y >= to+n {
-			t.screen[y] = &row{own: true}
-		}
-	}
-	if from < to || from >= to+n {
-		t.unwrap(from - 1)
-	}
-}
-
+// clearRows clears rows, if any, which the row above then no longer continues in.
 func (t *transcript) clearRows(from, n int) {
 	if n == 0 {
 		return
@@ -377,12 +361,12 @@ func (t *transcript) clear() {
 		t.failIf(!slices.ContainsFunc(t.screen[last-1].cells, func(c string) bool { return c > " " }))
 	}
 	t.lost = t.lost || t.hidden > 0 && !t.moved
-	top, bottom := t.top, t.bottom
-	t.hidden, t.top, t.bottom = 0, 0, t.rows-1
+	bottom := t.bottom
+	t.hidden, t.bottom = 0, t.rows-1
 	for range last {
 		t.scrollUp()
 	}
-	t.top, t.bottom = top, bottom
+	t.bottom = bottom
 	t.clearRows(0, t.rows-last)
 }
 
@@ -521,7 +505,7 @@ func (t *transcript) arg(i, least, otherwise int) int {
 // other rows; entering and leaving the alternate screen belongs here too.
 var placing = map[string]bool{
 	"A": true, "B": true, "E": true, "F": true, "H": true, "f": true, "d": true, "r": true,
-	"\x1b8": true, "u": true, "\x1bc": true, "J": true, "L": true, "M": true,
+	"\x1b8": true, "u": true, "\x1bc": true, "J": true,
 }
 
 // command handles a sequence. Sequences without a meaning to tmux are ignored here too.
@@ -533,14 +517,15 @@ func (t *transcript) command(key string) {
 		t.eraseScreen(t.arg(0, 0, 0))
 	case "r":
 		if top, bottom := min(n, t.rows)-1, min(t.arg(1, 1, t.rows), t.rows)-1; top < bottom {
-			t.top, t.bottom = top, bottom
+			t.failIf(top > 0)
+			t.bottom = bottom
 			t.home()
 		}
 	case "\x1b7", "s":
 		t.saved = t.cursor
 		t.saved.since, t.saved.lost = t.hidden, t.lost || t.alternate
 	case "\x1bc":
-		t.top, t.bottom, t.saved = 0, t.rows-1, cursor{moved: true}
+		t.bottom, t.saved = t.rows-1, cursor{moved: true}
 		if t.home(); !t.alternate {
 			t.clear()
 		}
@@ -584,9 +569,7 @@ func (t *transcript) command(key string) {
 		t.row, t.lost, t.moved = min(n, t.rows)-1, false, true
 	case "K":
 		t.eraseLine(t.arg(0, 0, 0))
-	case "L", "M":
-		t.lines(key == "L", n)
-	case "\x1bD", "\x1bE", "\x1bM", "S", "T", "@", "P", "X", "b": // what full-screen programs do
+	case "\x1bD", "\x1bE", "\x1bM", "L", "M", "S", "T", "@", "P", "X", "b": // what full-screen programs do
 		t.failIf(true)
 	}
 }
@@ -616,38 +599,15 @@ func (t *transcript) mode(mode int, on bool) {
 	}
 }
 
-// vertical moves the cursor down, or up if n is negative, within the scrolling rows.
+// vertical moves the cursor down, or up if n is negative, not beyond the scrolling rows.
 func (t *transcript) vertical(n int) {
-	least, most := 0, t.rows-1
-	if t.row >= t.top {
-		least = t.top
-	}
+	most := t.rows - 1
 	if t.row <= t.bottom {
 		most = t.bottom
 	}
-	to := max(least, min(t.row+n, most))
+	to := max(0, min(t.row+n, most))
 	t.lost = t.lost || !t.moved && t.hidden > 0 && (t.row+n > most || !t.screen[to].own || t.unsure())
 	t.row, t.col = to, min(t.col, t.columns-1)
-}
-
-// lines inserts lines at the cursor, or deletes them.
-func (t *transcript) lines(insert bool, n int) {
-	t.here()
-	if t.row < t.top || t.row > t.bottom {
-		t.failIf(true)
-		return
-	}
-	n = min(n, t.bottom+1-t.row)
-	kept := t.bottom + 1 - t.row - n
-	for y, r := range t.screen {
-		t.failIf(t.hidden > 0 && (r.wrapped || insert && y > t.bottom-n && len(r.cells) > 0))
-	}
-	if insert {
-		t.moveRows(t.row+n, t.row, kept)
-	} else {
-		t.moveRows(t.row, t.row+n, kept)
-	}
-	t.clearRows(t.row+kept, n-kept)
 }
 
 // SplitAt splits a line of text at a terminal column, padding a shorter line with blanks.
