@@ -242,7 +242,7 @@ func (r *execution) do(ctx context.Context) (*runResult, error) {
 func (r *execution) finish() {
 	r.missed = !r.cmd.Finish(r.s.markWait) || r.missed
 	select {
-	case status := <-r.cmd.Ended():
+	case status := <-r.cmd.Ended:
 		r.result.ExitStatus = &status
 	default:
 	}
@@ -417,7 +417,7 @@ func (r *execution) wait(ctx context.Context) error {
 	var over <-chan struct{}
 	pause := 100 * time.Millisecond
 	if r.cmd.Recorded() {
-		ended, over = r.cmd.Ended(), r.cmd.Over()
+		ended, over = r.cmd.Ended, r.cmd.Over
 	}
 	if !r.cmd.Recorded() || r.in.Detach {
 		pause = 5 * time.Millisecond
@@ -509,10 +509,10 @@ func (r *execution) catchUp(ctx context.Context) error {
 		return context.Cause(ctx)
 	case <-time.After(readWait):
 		r.missed = true
-	case <-r.cmd.Read():
+	case <-r.cmd.Read:
 	}
 	select {
-	case status := <-r.cmd.Ended():
+	case status := <-r.cmd.Ended:
 		r.result.ExitStatus, r.result.TimedOut, r.marked = &status, false, true
 	default:
 	}

@@ -1,6 +1,9 @@
 package runner
 
 import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
 	"os"
 	"syscall"
 	"time"
@@ -9,17 +12,40 @@ import (
 // Command is a job that somebody waits for. It must only be used by one goroutine.
 type Command struct {
 	*Job
+	// If the output is recorded, Ended gets the exit status from the recording's second
+	// mark, Over is closed when nothing more will be recorded, and Read when everything
+	// recorded at first has been read. Otherwise they are nil.
+	Ended      <-chan int
+	Over, Read <-chan struct{}
+
 	follower *follower // nil if nothing is recorded
 	revoked  bool
 }
 
-// Command creates the directory of a command. If visible is set, its output will be read
-// off the screen instead of recorded. With resume, a recorder that is waiting in the pane
-// is used for it.
-func (f *Files) Command(at Place, visible, resume bool) (*Command, error) {
-	j, err := f.newJob(at, visible, resume)
+// Command creates the directory of a command, with the file that describes its job. If
+// visible is set, its output will be read off the screen instead of recorded. With resume,
+// the directory is that of a recorder that is waiting in the pane for its next command.
+func (f *Files) Command(at Place, visible, resume bool) (c *Command, err error) {
+	dir, resumed := "", false
+	if resume {
+		dir, resumed = f.resume(at)
+	}
+	if !resumed {
+		if dir, err = f.command(); err != nil {
+			return nil, err
+		}
+	}
+	var nonce [8]byte
+	rand.Read(nonce[:])
+	j := &Job{Place: at, At: time.Now(), owner: os.Getpid(), resumed: resumed, script: script{dir: dir, token: hex.EncodeToString(nonce[:]), visible: visible}}
+	err = j.describe()
+	if err == nil {
+		err = os.WriteFile(j.path("status"), []byte(noStatus), 0o600)
+	}
 	if err != nil {
-		return nil, err
+		j.Stop()
+		remove(dir)
+		return nil, fmt.Errorf("describe the job: %w", err)
 	}
 	return &Command{Job: j}, nil
 }
@@ -33,14 +59,12 @@ func (c *Command) Write(shell Foreground, command string, record bool) error {
 // Record starts reading the recording, which is made by the command that [Command.Feed]
 // returns, for tmux's pipe-pane.
 func (c *Command) Record(sink Sink) error {
-	if c.resumed {
-		c.follower = follow(newReading(c.Job, sink))
-		return nil
+	if !c.resumed {
+		if err := os.WriteFile(c.path("recorder.sh"), recorder, 0o600); err != nil {
+			return err
+		}
 	}
-	if err := os.WriteFile(c.path("recorder.sh"), recorder, 0o600); err != nil {
-		return err
-	}
-	c.follower = follow(newReading(c.Job, sink))
+	c.follow(sink)
 	return nil
 }
 
@@ -49,9 +73,14 @@ func (c *Command) Record(sink Sink) error {
 func (j *Job) Await(sink Sink) *Command {
 	c := &Command{Job: j}
 	if !j.visible {
-		c.follower = follow(newReading(j, sink))
+		c.follow(sink)
 	}
 	return c
+}
+
+func (c *Command) follow(sink Sink) {
+	c.follower = follow(newReading(c.Job, sink))
+	c.Ended, c.Over, c.Read = c.follower.recorded, c.follower.over, c.follower.read
 }
 
 // Resumed reports whether the recorder of an earlier command is used.
@@ -59,15 +88,6 @@ func (c *Command) Resumed() bool { return c.resumed }
 
 // Recorded reports whether the output is recorded instead of read off the screen.
 func (c *Command) Recorded() bool { return c.follower != nil }
-
-// Ended returns a channel that gets the exit status from the recording's second mark.
-func (c *Command) Ended() <-chan int { return c.follower.recorded }
-
-// Over returns a channel that is closed when nothing more will be recorded.
-func (c *Command) Over() <-chan struct{} { return c.follower.over }
-
-// Read returns a channel that is closed when everything recorded at first has been read.
-func (c *Command) Read() <-chan struct{} { return c.follower.read }
 
 // Came returns how many recorded bytes have been read so far, including marks.
 func (c *Command) Came() int64 { return c.follower.came.Load() }
@@ -95,7 +115,7 @@ func (c *Command) Finish(limit time.Duration) bool {
 	all := false
 	for end := time.Now().Add(limit); !all && time.Now().Before(end); {
 		select {
-		case <-c.Over():
+		case <-c.Over:
 			all = true
 		case <-time.After(2 * time.Millisecond):
 			all = c.Drained()

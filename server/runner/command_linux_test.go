@@ -119,7 +119,7 @@ func TestTheRecorder(t *testing.T) {
 				fmt.Fprintf(in, "%d\r\n", i)
 			}
 			io.WriteString(in, c.end()+"7"+c.endOfEnd()+"prompt")
-			status := within(t, "the end was not recorded", c.Ended())
+			status := within(t, "the end was not recorded", c.Ended)
 			if c.Close(); status != 7 || len(*lines) != n || (*lines)[n-1] != fmt.Sprint(n-1) || c.Missed("") {
 				t.Errorf("status %d, %d lines", status, len(*lines))
 			}
@@ -133,7 +133,7 @@ func TestTheRecorder(t *testing.T) {
 			awaitsInput(t, c)
 			c.EndRecording(time.Minute) // ksh and mksh may overlook a signal
 			within(t, "it does not end when it is stopped", done)
-			within(t, "that it is over was not noticed", c.Over())
+			within(t, "that it is over was not noticed", c.Over)
 
 			c, _ = recording(t, f)
 			_, done = fed(t, c, shell)
@@ -157,7 +157,7 @@ func TestTheRecorder(t *testing.T) {
 			in, done = fed(t, c, shell)
 			awaitsInput(t, c)
 			io.WriteString(in, c.begin()+c.end()+"7"+c.endOfEnd())
-			within(t, "it did not record", c.Ended())
+			within(t, "it did not record", c.Ended)
 			in.Close()
 			within(t, "it does not end with its input", done)
 
@@ -219,7 +219,7 @@ func theRecorderIsBounded(t *testing.T, f *Files) {
 	t.Logf("at most %d MB were kept of %d", most>>20, megabytes)
 	var lines keeper
 	again := c.Await(&lines)
-	within(t, "the end was not found", again.Ended())
+	within(t, "the end was not found", again.Ended)
 	if again.Close(); !again.Missed("") || lines[len(lines)-1] != "last" || len(lines) < 20_000 {
 		t.Errorf("missed is %t; %d lines to %.20q", again.Missed(""), len(lines), lines[len(lines)-1])
 	}
@@ -233,10 +233,10 @@ func theRecorderIsBounded(t *testing.T, f *Files) {
 // TestReadingLags: a reader notices that parts were removed before it got to them.
 func TestReadingLags(t *testing.T) {
 	f := ownFiles(t)
-	j, err := f.newJob(here(), false, false)
+	j, err := f.Command(here(), false, false)
 	ok(t, err)
 	var lines keeper
-	r := newReading(j, &lines)
+	r := newReading(j.Job, &lines)
 	for part, text := range []string{j.begin() + "one\r\n", "lost\r\n", "", "two\r\n" + j.end() + "3" + j.endOfEnd()} {
 		if text != "" {
 			ok(t, os.WriteFile(j.path(fmt.Sprint("o", part)), []byte(text), 0o600))

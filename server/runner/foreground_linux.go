@@ -85,16 +85,11 @@ func (f Foreground) unseenPrompt() bool {
 // runningIn returns the name of what runs in a subshell or script: the program that it has
 // started, if any.
 func runningIn(pid int, shell string) string {
-	dir := "/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(pid)
-	children, _ := os.ReadFile(dir + "/children")
-	for child := range strings.FieldsSeq(string(children)) {
-		if n, err := strconv.Atoi(child); err == nil {
-			if p, err := procstat.Of(n); err == nil && !p.Forked {
-				return p.Name
-			} else if err == nil {
-				return runningIn(n, shell)
-			}
+	for _, p := range children(pid) {
+		if p.Forked {
+			return runningIn(p.PID, shell)
 		}
+		return p.Name
 	}
 	return "a command or script of " + shell
 }

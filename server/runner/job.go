@@ -1,8 +1,6 @@
 package runner
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -95,33 +93,6 @@ func (j *Job) Visible() bool { return j.visible }
 func (j *Job) Text() string {
 	text, _ := readOwn(j.path("command"), 1000)
 	return strings.ToValidUTF8(strings.TrimSpace(string(text)), "")
-}
-
-// newJob creates the directory of a job with the file that describes it, or takes over the
-// directory of a recorder that is waiting for it.
-func (f *Files) newJob(at Place, visible, resume bool) (j *Job, err error) {
-	dir, resumed := "", false
-	if resume {
-		dir, resumed = f.resume(at)
-	}
-	if !resumed {
-		if dir, err = f.command(); err != nil {
-			return nil, err
-		}
-	}
-	var nonce [8]byte
-	rand.Read(nonce[:])
-	j = &Job{Place: at, At: time.Now(), owner: os.Getpid(), resumed: resumed, script: script{dir: dir, token: hex.EncodeToString(nonce[:]), visible: visible}}
-	err = j.describe()
-	if err == nil {
-		err = os.WriteFile(j.path("status"), []byte(noStatus), 0o600)
-	}
-	if err != nil {
-		j.Stop()
-		remove(dir)
-		return nil, fmt.Errorf("describe the job: %w", err)
-	}
-	return j, nil
 }
 
 // describe writes the file that describes a job. A server that is killed meanwhile leaves

@@ -21,8 +21,9 @@ func here() Place {
 // made creates a job with a status written that long ago.
 func made(t *testing.T, f *Files, at Place, status string, ago time.Duration) *Job {
 	t.Helper()
-	j, err := f.newJob(at, false, false)
+	c, err := f.Command(at, false, false)
 	ok(t, err)
+	j := c.Job
 	if status == "none" {
 		return j
 	}
@@ -219,7 +220,7 @@ func TestManyCommandsAtOnce(t *testing.T) {
 		go func() {
 			for range testtool.Size(25, 100) {
 				var f Files
-				j, err := f.newJob(here(), false, false)
+				j, err := f.Command(here(), false, false)
 				if err == nil {
 					err = j.write(dialects["sh"], "sh", "true", false)
 				}

@@ -47,6 +47,18 @@ func (s script) worksHere(pid int) bool {
 	return err == nil && os.SameFile(at, dir)
 }
 
+// children returns the children of a process.
+func children(pid int) (all []procstat.Process) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	for child := range strings.FieldsSeq(string(text)) {
+		n, _ := strconv.Atoi(child)
+		if p, err := procstat.Of(n); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
 // Drained reports whether the recorder has written everything that tmux gave it: its dd is
 // waiting for more.
 func (s script) Drained() bool {
@@ -54,25 +66,15 @@ func (s script) Drained() bool {
 	if !began || !s.worksHere(pid) {
 		return false
 	}
-	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	child, err := strconv.Atoi(strings.TrimSpace(string(children)))
-	if err != nil {
-		return false
-	}
-	p, err := procstat.Of(child)
-	return err == nil && p.Name == "dd" && p.State == 'S'
+	all := children(pid)
+	return len(all) == 1 && all[0].Name == "dd" && all[0].State == 'S'
 }
 
 // reading reports whether the recorder has the pipe: its dd has not ended. The recorder
 // itself ends some time after the command, even if the pipe is another's by then.
 func (s script) reading() bool {
 	pid, _ := s.recorder()
-	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	return slices.ContainsFunc(strings.Fields(string(children)), func(child string) bool {
-		pid, err := strconv.Atoi(child)
-		p, err2 := procstat.Of(pid)
-		return err == nil && err2 == nil && p.Name == "dd" && p.State != 'Z'
-	})
+	return slices.ContainsFunc(children(pid), func(p procstat.Process) bool { return p.Name == "dd" && p.State != 'Z' })
 }
 
 // freeIn returns how many bytes this user may use in the file system of a directory.
@@ -113,7 +115,7 @@ func (j *Job) signal(sig syscall.Signal, notedIn time.Duration) error {
 	if leader, err := procstat.Of(p.Foreground); err == nil && p.Foreground != group && descends(leader, p.PID) {
 		group = p.Foreground
 	}
-	forked := becoming(p.PID, group)
+	forked := becoming(p, group)
 	defer func() { signalAgain(forked, sig) }()
 	if sig == syscall.SIGINT || group != p.Group {
 		// What runs the command traps interrupts.
@@ -156,15 +158,12 @@ func members(group int) (all []procstat.Process) {
 // becoming returns a process and its descendants in a group, as far as they may be about to
 // run another program: they were forked, still run the shell's program, and are not
 // sleeping. Such a process handles a signal as the shell does, and forgets it.
-func becoming(pid, group int) (all []procstat.Process) {
-	if p, err := procstat.Of(pid); err == nil && p.Group == group && p.Forked && p.State != 'S' && p.State != 'Z' {
+func becoming(p procstat.Process, group int) (all []procstat.Process) {
+	if p.Group == group && p.Forked && p.State != 'S' && p.State != 'Z' {
 		all = append(all, p)
 	}
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	for _, child := range strings.Fields(string(text)) {
-		if n, err := strconv.Atoi(child); err == nil {
-			all = append(all, becoming(n, group)...)
-		}
+	for _, child := range children(p.PID) {
+		all = append(all, becoming(child, group)...)
 	}
 	return all
 }
