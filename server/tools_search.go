@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -27,21 +26,23 @@ var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 		if err != nil {
 			return nil, err
 		}
-		found, err := c.search(ctx, candidates, in, m)
+		found, err := c.search(ctx, candidates, in, m, false)
 		if err != nil {
 			return nil, err
 		}
 		slices.SortFunc(found, func(a, b foundLines) int { return cmp.Compare(paneNumber(a.Pane), paneNumber(b.Pane)) })
 
 		res := &searchPanesResult{screens: in.ContentStart == nil, TotalPanesMatched: len(found), Offset: in.Offset, Limit: in.Limit, TruncatedPanes: []tmux.PaneID{}}
-		rest := found[min(res.Offset, len(found)):]
-		if in.Limit != nil && len(rest) > *in.Limit {
-			for _, f := range rest[*in.Limit:] {
-				res.TruncatedPanes = append(res.TruncatedPanes, f.Pane)
+		page := []candidate{}
+		for _, f := range found[min(res.Offset, len(found)):] {
+			if in.Limit != nil && len(page) == *in.Limit {
+				res.TruncatedPanes, res.Truncated = append(res.TruncatedPanes, f.Pane), true
+				continue
 			}
-			rest, res.Truncated = rest[:*in.Limit], true
+			page = append(page, f.candidate)
 		}
-		if err := c.findRows(ctx, rest, in, m); err != nil {
+		rest, err := c.search(ctx, page, in, m, true)
+		if err != nil {
 			return nil, err
 		}
 		for _, f := range rest {
@@ -140,15 +141,13 @@ type foundLines struct {
 	rows    []int
 	context []contextLine
 	cut     bool
-	// rowsKnown is set if no line of the pane is wrapped, so that each line is one row.
-	rowsKnown bool
 }
 
-// take keeps the last matching lines and their neighbours. matches are indexes of lines,
-// and rows the row of each line.
-func (f *foundLines) take(lines []string, matches, rows []int, in searchPanesIn) {
+// lastMatches returns the last matching lines of a pane and their neighbours. matches are
+// indexes of lines, and rows the row of each line.
+func (in searchPanesIn) lastMatches(p candidate, lines []string, matches, rows []int) foundLines {
 	cut := max(0, len(matches)-in.MaxLines)
-	f.cut, f.lines, f.rows, f.context = cut > 0, nil, nil, []contextLine{}
+	f := foundLines{candidate: p, cut: cut > 0, context: []contextLine{}}
 	next := 0 // first line that is not in context yet
 	for _, at := range matches[cut:] {
 		f.lines, f.rows = append(f.lines, lines[at]), append(f.rows, rows[at])
@@ -162,6 +161,7 @@ func (f *foundLines) take(lines []string, matches, rows []int, in searchPanesIn)
 			f.context = append(f.context, contextLine{rows[next], lines[next], is, apart && next == from})
 		}
 	}
+	return f
 }
 
 func paneNumber(id tmux.PaneID) int {
@@ -201,50 +201,51 @@ func (c *call) candidates(ctx context.Context) ([]candidate, error) {
 	return uniqueBy(*rows, func(p candidate) tmux.PaneID { return p.Pane }), nil
 }
 
-// search captures panes and finds the lines that match.
-func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, m *matcher) ([]foundLines, error) {
-	var found []foundLines
+// search captures panes and finds the lines that match. Since a line may be several rows,
+// with rows each pane is captured both joined and unjoined; otherwise the rows are wrong.
+func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, m *matcher, rows bool) (found []foundLines, err error) {
+	exact, err := c.tmux.Supports(ctx, tmux.UsedCells)
+	if err != nil {
+		return nil, err
+	}
 	look := matching{most: c.s.matchTime}
 	for len(panes) > 0 {
 		var b tmux.Batch
-		var captured []*[]byte
-		sizes := make([]*[]candidate, len(panes))
-		for cells := 0; len(captured) < len(panes); {
-			p := panes[len(captured)]
-			if cells += p.cells(in.rows(p)); cells > mostCells && len(captured) > 0 {
+		var sizes []*[]candidate
+		var joined, last []*[]byte
+		for cells := 0; len(last) < len(panes); {
+			p := panes[len(last)]
+			if cells += p.cells(in.rows(p)); cells > mostCells && len(last) > 0 {
 				break
 			}
-			if in.ContentStart != nil || in.ContentEnd != nil {
-				sizes[len(captured)] = tmux.Rows[candidate](&b, tmux.DisplayMessage{Target: p.Pane})
+			size, capture := &[]candidate{p}, in.capture(p)
+			if rows {
+				size = tmux.Rows[candidate](&b, tmux.DisplayMessage{Target: p.Pane})
 			}
-			captured = append(captured, tmux.Add(&b, in.capture(p)))
+			sizes, joined = append(sizes, size), append(joined, tmux.Add(&b, capture))
+			if last = append(last, joined[len(joined)-1]); rows {
+				cells += p.cells(in.rows(p))
+				// With these flags the rows are exactly the pieces of the joined lines.
+				capture.Join, capture.KeepSpaces, capture.UsedCells = false, true, exact
+				last[len(last)-1] = tmux.Add(&b, capture)
+			}
 		}
-		done, err := doneOf(captured, b.Do(ctx, c.tmux))
+		done, err := doneOf(last, b.Do(ctx, c.tmux))
 		if err != nil {
 			return nil, err
 		}
-		for i, out := range captured[:done] {
-			lines := screenLines(*out)
+		for i, size := range sizes[:done] {
+			lines, p := screenLines(*joined[i]), (*size)[0]
 			matches, err := look.indexes(ctx, m, lines)
 			if err != nil {
 				return nil, err
 			}
 			if len(matches) > 0 {
-				f := foundLines{candidate: panes[i]}
-				if sizes[i] != nil {
-					f.candidate = (*sizes[i])[0]
-				}
-				first, n := in.span(f.candidate)
-				f.rowsKnown = bytes.Count(*out, []byte("\n")) == n
-				rows := make([]int, len(lines))
-				for row := range rows {
-					rows[row] = first + row
-				}
-				f.take(lines, matches, rows, in)
-				found = append(found, f)
+				at := rowsOf(strings.Split(string(*joined[i]), "\n"), strings.Split(string(*last[i]), "\n"), in.first(p))
+				found = append(found, in.lastMatches(p, lines, matches, at))
 			}
 		}
-		if done < len(captured) {
+		if done < len(last) {
 			done++
 		}
 		panes = panes[done:]
@@ -286,72 +287,15 @@ func doneOf(captured []*[]byte, err error) (int, error) {
 	return done, nil
 }
 
-// findRows finds the rows of lines where a line may be several rows, by capturing the lines
-// both joined and unjoined. A pane where nothing matches any more, or that has ended, then
-// has no lines.
-func (c *call) findRows(ctx context.Context, found []foundLines, in searchPanesIn, m *matcher) error {
-	var rest []*foundLines
-	for i := range found {
-		if f := &found[i]; !f.rowsKnown {
-			f.lines, f.rows, f.context = nil, nil, nil
-			rest = append(rest, f)
-		}
-	}
-	if rest == nil {
-		return nil
-	}
-	exact, err := c.tmux.Supports(ctx, tmux.UsedCells)
-	if err != nil {
-		return err
-	}
-	look := matching{most: c.s.matchTime}
-	for len(rest) > 0 {
-		var b tmux.Batch
-		var sizes []*[]candidate
-		var joined, plain []*[]byte
-		for cells := 0; len(plain) < len(rest); {
-			p := rest[len(plain)].candidate
-			if cells += 2 * p.cells(in.rows(p)); cells > mostCells && len(plain) > 0 {
-				break
-			}
-			capture := in.capture(p)
-			sizes = append(sizes, tmux.Rows[candidate](&b, tmux.DisplayMessage{Target: p.Pane}))
-			joined = append(joined, tmux.Add(&b, capture))
-			// With these flags the rows are exactly the pieces of the joined lines.
-			capture.Join, capture.KeepSpaces, capture.UsedCells = false, true, exact
-			plain = append(plain, tmux.Add(&b, capture))
-		}
-		done, err := doneOf(plain, b.Do(ctx, c.tmux))
-		if err != nil {
-			return err
-		}
-		for i, f := range rest[:done] {
-			lines := screenLines(*joined[i])
-			matches, err := look.indexes(ctx, m, lines)
-			if err != nil {
-				return err
-			}
-			first, _ := in.span((*sizes[i])[0])
-			f.take(lines, matches, rowsOf(strings.Split(string(*joined[i]), "\n"), strings.Split(string(*plain[i]), "\n"), first), in)
-		}
-		if done < len(plain) {
-			done++
-		}
-		rest = rest[done:]
-	}
-	return nil
-}
-
-// span returns the first row of a capture of a pane, and the number of rows.
-func (in searchPanesIn) span(p candidate) (first, rows int) {
+// first returns the first row of a capture of a pane.
+func (in searchPanesIn) first(p candidate) int {
 	within := func(l *tmux.Line, otherwise int) int {
 		if l == nil {
 			return otherwise
 		}
 		return min(max(int(*l), -p.History), p.Height-1)
 	}
-	from, to := within(in.ContentStart, 0), within(in.ContentEnd, p.Height-1)
-	return min(from, to), max(from, to) - min(from, to) + 1
+	return min(within(in.ContentStart, 0), within(in.ContentEnd, p.Height-1))
 }
 
 // rowsOf returns the rows in which joined lines begin. The first of plain is in row first.
@@ -397,7 +341,7 @@ func (c *call) matches(ctx context.Context, found []foundLines, in searchPanesIn
 		byID[p.PaneID] = p
 	}
 	for _, f := range found {
-		if p, ok := byID[f.Pane]; ok && len(f.lines) > 0 {
+		if p, ok := byID[f.Pane]; ok {
 			p.MatchedLines, p.MatchedRows, p.Context, p.IsCaller = f.lines, f.rows, f.context, c.s.isCaller(c.tmux, f.Pane)
 			matches = append(matches, p)
 		}
