@@ -22,12 +22,7 @@ type jobMatch struct {
 // searchJobs searches the output of the jobs in the selection, newest job first, for up to
 // maxMatching. rest is the number of jobs that were not searched completely by then.
 func (c *call) searchJobs(ctx context.Context, in searchPanesIn, m *matcher) (found []jobMatch, rest int, err error) {
-	type row struct {
-		ID      tmux.PaneID `tmux:"pane_id"`
-		Server  int         `tmux:"pid"`
-		Started time.Time   `tmux:"start_time"`
-	}
-	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true, Filter: c.on.selection.within()})
+	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.ListPanes{All: true, Filter: c.on.selection.within()})
 	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
 		return nil, 0, err
 	}
@@ -38,7 +33,7 @@ func (c *call) searchJobs(ctx context.Context, in searchPanesIn, m *matcher) (fo
 	look := &matching{most: maxMatching}
 	begun := time.Now()
 	more := func() bool { return ctx.Err() == nil && time.Since(begun) < maxMatching }
-	for _, j := range runner.Jobs(runPane{Server: rows[0].Server, Started: rows[0].Started}.on(c)) {
+	for _, j := range runner.Jobs(rows[0].on(c)) {
 		if j.Visible() || !c.on.zero() && !selected[j.Pane] {
 			continue
 		}

@@ -169,15 +169,8 @@ var listJobs = tool[listJobsIn, list[jobInfo]]{
 	aim:  nowhere,
 	desc: "List the commands of run_command that run or have ended lately: job, pane, command, state, exit status, age.",
 	run: func(ctx context.Context, c *call, in listJobsIn) (l list[jobInfo], err error) {
-		type row struct {
-			Server  int         `tmux:"pid"`
-			Started time.Time   `tmux:"start_time"`
-			ID      tmux.PaneID `tmux:"pane_id"`
-			Dead    bool        `tmux:"pane_dead"`
-			PID     int         `tmux:"pane_pid"`
-		}
 		c.s.sweepJobs()
-		rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true})
+		rows, err := tmux.List[runPane](ctx, c.tmux, tmux.ListPanes{All: true})
 		if err := noneIsEmpty(err); err != nil {
 			return l, err
 		}
@@ -191,7 +184,7 @@ var listJobs = tool[listJobsIn, list[jobInfo]]{
 				panes[string(r.ID)] = r.PID
 			}
 		}
-		for _, j := range runner.Jobs(runPane{Server: rows[0].Server, Started: rows[0].Started}.on(c)) {
+		for _, j := range runner.Jobs(rows[0].on(c)) {
 			s := j.Look()
 			info := jobInfo{JobID: j.ID(), PaneID: tmux.PaneID(j.Pane), Command: firstLine(j.Text()), AgeSeconds: seconds(time.Since(j.At).Round(time.Second))}
 			switch {

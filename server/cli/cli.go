@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -165,6 +166,17 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
+// parse sets what a flag means, if it is given.
+func parse[T any](flag, value string, to *T, parser func(string) (T, error)) (err error) {
+	if value == "" {
+		return nil
+	}
+	if *to, err = parser(value); err != nil {
+		return usageError{fmt.Errorf("--%s: %w", flag, err)}
+	}
+	return nil
+}
+
 // config returns the environment's configuration, overridden by the flags.
 func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	env := os.Environ()
@@ -197,31 +209,19 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	default:
 		return cfg, usageError{fmt.Errorf("--safety %s: want readonly, mutating or destructive", o.safety)}
 	}
-	if o.toolsets != "" {
-		if cfg.Toolsets, err = server.ParseToolsets(o.toolsets); err != nil {
-			return cfg, usageError{fmt.Errorf("--toolsets: %w", err)}
-		}
-	}
-	if o.results != "" {
-		if cfg.Results, err = server.ParseResults(o.results); err != nil {
-			return cfg, usageError{fmt.Errorf("--results: %w", err)}
-		}
-	}
 	if cmd.Flags().Changed("max-result") {
 		if err = server.CheckMaxResult(o.maxResult); err != nil {
 			return cfg, usageError{fmt.Errorf("--max-result %w", err)}
 		}
 		cfg.MaxResult = o.maxResult
 	}
-	if o.transport != "" {
-		if cfg.Transport, err = tmux.ParseTransport(o.transport); err != nil {
-			return cfg, usageError{fmt.Errorf("--transport: %w", err)}
-		}
-	}
-	if o.logLevel != "" {
-		if cfg.LogLevel, err = server.ParseLogLevel(o.logLevel); err != nil {
-			return cfg, usageError{fmt.Errorf("--log-level: %w", err)}
-		}
+	if err := cmp.Or(
+		parse("toolsets", o.toolsets, &cfg.Toolsets, server.ParseToolsets),
+		parse("results", o.results, &cfg.Results, server.ParseResults),
+		parse("transport", o.transport, &cfg.Transport, tmux.ParseTransport),
+		parse("log-level", o.logLevel, &cfg.LogLevel, server.ParseLogLevel),
+	); err != nil {
+		return cfg, err
 	}
 	cfg.Pin = o.pin
 	cfg.Version = version.Number()
@@ -294,9 +294,7 @@ func toolsCommand(o *options) *cobra.Command {
 			out := cmd.OutOrStdout()
 			switch {
 			case asJSON:
-				enc := json.NewEncoder(out)
-				enc.SetEscapeHTML(false)
-				return enc.Encode(s.Tools())
+				return printJSON(out, s.Tools(), "")
 			case asMarkdown:
 				return s.WriteMarkdown(out)
 			}
@@ -384,6 +382,14 @@ func callCommand(o *options) *cobra.Command {
 	return c
 }
 
+// printJSON prints without HTML escapes.
+func printJSON(w io.Writer, v any, indent string) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	return enc.Encode(v)
+}
+
 func doctorCommand(o *options) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
@@ -403,10 +409,7 @@ func doctorCommand(o *options) *cobra.Command {
 			if asJSON {
 				d := server.Diagnose(cmd.Context(), cfg)
 				fine = d.OK()
-				enc := json.NewEncoder(out)
-				enc.SetEscapeHTML(false)
-				enc.SetIndent("", "  ")
-				err = enc.Encode(d)
+				err = printJSON(out, d, "  ")
 			} else {
 				fine = server.Doctor(cmd.Context(), cfg, out)
 			}

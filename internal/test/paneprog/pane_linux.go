@@ -165,15 +165,24 @@ func (p *Pane) try(ctx context.Context, name string, args ...string) string {
 	return strings.TrimSpace(string(out[0]))
 }
 
+// commands are the tmux commands of steps, with what stands for the pane, a pane of another
+// window, the numbers of the step and the side of a split.
+var commands = map[string]string{
+	"clear":   "clear-history -t PANE",
+	"reset":   "send-keys -R -t PANE",
+	"copy":    "copy-mode -t PANE",
+	"uncopy":  "send-keys -t PANE -X cancel",
+	"scroll":  "send-keys -t PANE -N NUMBER -X DIRECTION",
+	"split":   "split-window -d SIDE -t PANE sleep 1000000",
+	"unsplit": "kill-pane -a -t PANE",
+	"zoom":    "resize-pane -Z -t PANE",
+	"join":    "join-pane -d SIDE -s PANE -t OTHER",
+	"swap":    "swap-pane -d -s PANE -t OTHER",
+}
+
 // Do performs a step that is neither output nor a look. An impossible step does nothing.
 func (p *Pane) Do(ctx context.Context, s Step) error {
 	id := string(p.ID)
-	side := func(n int) string {
-		if n%2 != 0 {
-			return "-h"
-		}
-		return "-v"
-	}
 	switch s.Op {
 	case "size":
 		p.try(ctx, "resize-window", "-t", id, "-x", strconv.Itoa(s.A), "-y", strconv.Itoa(s.B))
@@ -181,47 +190,34 @@ func (p *Pane) Do(ctx context.Context, s Step) error {
 		// whenever a client leaves, and a zoomed pane with it.
 		x, y, _ := strings.Cut(p.try(ctx, "display-message", "-p", "-t", id, "#{window_width} #{window_height}"), " ")
 		p.try(ctx, "resize-window", "-t", id, "-x", x, "-y", y)
-	case "clear":
-		p.try(ctx, "clear-history", "-t", id)
-	case "reset":
-		p.try(ctx, "send-keys", "-R", "-t", id)
-	case "copy":
-		p.try(ctx, "copy-mode", "-t", id)
-	case "uncopy":
-		p.try(ctx, "send-keys", "-t", id, "-X", "cancel")
-	case "scroll":
-		command := "scroll-up"
-		if s.A < 0 {
-			command, s.A = "scroll-down", -s.A
-		}
-		p.try(ctx, "send-keys", "-t", id, "-N", strconv.Itoa(s.A), "-X", command)
 	case "respawn":
 		p.try(ctx, "respawn-pane", append([]string{"-k", "-t", id}, idle...)...)
 		return p.open(ctx)
-	case "split":
-		p.try(ctx, "split-window", append([]string{"-d", side(s.A), "-t", id}, idle...)...)
-	case "unsplit":
-		p.try(ctx, "kill-pane", "-a", "-t", id)
-	case "zoom":
-		p.try(ctx, "resize-pane", "-Z", "-t", id)
 	case "break":
 		if p.try(ctx, "display-message", "-p", "-t", id, "#{window_panes}") != "1" {
 			p.try(ctx, "break-pane", "-d", "-s", id)
-		}
-	case "join":
-		if other := p.other(ctx); other != "" {
-			p.try(ctx, "join-pane", "-d", side(s.A), "-s", id, "-t", other)
-		}
-	case "swap":
-		if other := p.other(ctx); other != "" {
-			p.try(ctx, "swap-pane", "-d", "-s", id, "-t", other)
 		}
 	case "attach":
 		return p.attach(ctx, s.A, s.B)
 	case "detach":
 		return p.detach(ctx)
 	default:
-		return fmt.Errorf("step %q is not done to a pane", s.Op)
+		command, ok := commands[s.Op]
+		if !ok {
+			return fmt.Errorf("step %q is not done to a pane", s.Op)
+		}
+		side, direction, other := []string{"-v", "-h"}[s.A&1], "scroll-up", ""
+		if s.A < 0 {
+			direction, s.A = "scroll-down", -s.A
+		}
+		if strings.Contains(command, "OTHER") {
+			if other = p.other(ctx); other == "" {
+				return nil
+			}
+		}
+		words := strings.NewReplacer("PANE", id, "OTHER", other, "SIDE", side, "NUMBER", strconv.Itoa(s.A), "DIRECTION", direction).Replace(command)
+		name, args, _ := strings.Cut(words, " ")
+		p.try(ctx, name, strings.Fields(args)...)
 	}
 	return nil
 }
