@@ -25,6 +25,7 @@ package agents
 
 import (
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -142,10 +143,8 @@ func (p *pattern) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-func (p pattern) matches(s string) bool { return p.Regexp != nil && p.MatchString(s) }
-
-// Matches reports whether a prompt contains a match of the pattern.
-func (p pattern) Matches(s string) bool { return p.matches(s) }
+// Matches reports whether a text contains a match of the pattern.
+func (p pattern) Matches(s string) bool { return p.Regexp != nil && p.MatchString(s) }
 
 // group returns a named group of a match.
 func (p pattern) group(m []string, name string) string {
@@ -199,14 +198,7 @@ func load(file string) (agent, error) {
 }
 
 // Names returns the agents that have rules.
-func Names() []string {
-	var names []string
-	for name := range all() {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func Names() []string { return slices.Sorted(maps.Keys(all())) }
 
 // Recognise returns the agent that runs in a process, given its executable, which may be
 // empty, and its arguments. An interpreter counts as the script that it runs.
@@ -260,10 +252,7 @@ func RulesFor(p Program) *Rules {
 }
 
 // older reports whether version a is older than b, comparing their numbers.
-func older(a, b string) bool {
-	x, y := numbers(a), numbers(b)
-	return slices.Compare(x, y) < 0
-}
+func older(a, b string) bool { return slices.Compare(numbers(a), numbers(b)) < 0 }
 
 func numbers(version string) (n []int) {
 	for part := range strings.SplitSeq(version, ".") {

@@ -41,8 +41,8 @@ func Classify(v View) Status {
 		return Status{State: Unknown}
 	}
 	s := Status{State: Idle, Box: box}
-	if r.Working.Title.matches(v.Title) || slices.ContainsFunc(rows[max(0, top-mostAbove):top], r.Working.Above.matches) ||
-		slices.ContainsFunc(rows[bottom:], r.Working.Below.matches) || r.Working.Hint.matches(hint) {
+	if r.Working.Title.Matches(v.Title) || slices.ContainsFunc(rows[max(0, top-mostAbove):top], r.Working.Above.Matches) ||
+		slices.ContainsFunc(rows[bottom:], r.Working.Below.Matches) || r.Working.Hint.Matches(hint) {
 		s.State = Working
 	}
 	return s
@@ -77,13 +77,13 @@ func (r *Rules) box(v View, rows []string) (box *Box, hint string, top, bottom i
 	}
 	box = &Box{Text: strings.TrimSpace(strings.Join(lines, "\n")), Row: v.Y - top}
 	atStart := v.Y == top && v.X <= utf8.RuneCountInString(rows[top][:left])+1
-	if atStart && r.Box.Placeholder.matches(box.Text) {
+	if atStart && r.Box.Placeholder.Matches(box.Text) {
 		box.Text, hint = "", box.Text
 	}
 	if mode >= 0 && first[mode] >= 0 {
 		box.Text = rows[top][first[mode]:first[mode+1]] + box.Text
 	}
-	box.Collapsed = r.Box.Collapsed.matches(box.Text)
+	box.Collapsed = r.Box.Collapsed.Matches(box.Text)
 	return box, hint, top, bottom
 }
 
@@ -91,7 +91,7 @@ func (r *Rules) box(v View, rows []string) (box *Box, hint string, top, bottom i
 // it. end is 0 if there is none.
 func (r *Rules) framed(f Frame, rows []string) (top, end, bottom int) {
 	least := max(1, len(rows)-mostFooter)
-	for bottom = len(rows) - 1; bottom >= least && !f.Bottom.matches(rows[bottom]); {
+	for bottom = len(rows) - 1; bottom >= least && !f.Bottom.Matches(rows[bottom]); {
 		bottom--
 	}
 	if bottom < least {
@@ -100,16 +100,16 @@ func (r *Rules) framed(f Frame, rows []string) (top, end, bottom int) {
 	end = bottom - f.Inner
 	top = end - 1
 	if f.Top.Regexp == nil {
-		for top >= 0 && !r.Box.First.matches(rows[top]) && r.Box.More.matches(rows[top]) {
+		for top >= 0 && !r.Box.First.Matches(rows[top]) && r.Box.More.Matches(rows[top]) {
 			top--
 		}
 	} else {
-		for top > 0 && !f.Top.matches(rows[top-1]) {
+		for top > 0 && !f.Top.Matches(rows[top-1]) {
 			top--
 		}
 		top += f.Pad
 	}
-	if top < 0 || top >= end || !r.Box.First.matches(rows[top]) {
+	if top < 0 || top >= end || !r.Box.First.Matches(rows[top]) {
 		return 0, 0, 0
 	}
 	return top, end, bottom
@@ -122,7 +122,7 @@ var border = regexp.MustCompile(`^[\s│┃╭╰╮╯─╌]+|[\s│╮╯─�
 func (r *Rules) dialog(rows []string) (question string, choices []Choice, ok bool) {
 	for _, d := range r.Dialogs {
 		for end := len(rows) - 1; end >= max(0, len(rows)-mostEnd); end-- {
-			if !d.End.matches(rows[end]) {
+			if !d.End.Matches(rows[end]) {
 				continue
 			}
 			first := end
@@ -215,7 +215,7 @@ func asked(start pattern, rows []string) string {
 		if line := border.ReplaceAllString(rows[i], ""); line != "" {
 			lines = append(lines, line)
 		}
-		if start.matches(rows[i]) && lines != nil {
+		if start.Matches(rows[i]) && lines != nil {
 			break
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"tmuxmcp/internal/nearest"
 )
 
@@ -85,9 +87,10 @@ func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path strin
 		}
 	}
 	// In the order in which they were sent, so that the message is always the same.
-	for _, name := range keysInOrder(Unquoted(raw, '{')) {
+	gjson.ParseBytes(Unquoted(raw, '{')).ForEach(func(key, _ gjson.Result) bool {
+		name := key.Str
 		if _, ok := given[name]; !ok {
-			continue
+			return true
 		}
 		b.unknown = append(b.unknown, path+name)
 		if b.takes == nil {
@@ -99,7 +102,8 @@ func (b *argumentBinder) object(v reflect.Value, raw json.RawMessage, path strin
 			hint = " (is it " + near[0] + "?)"
 		}
 		b.problem(path+name, "is not an argument%s", hint)
-	}
+		return true
+	})
 }
 
 // others maps names that models use to the arguments that they may mean.
@@ -221,27 +225,6 @@ func numberOf(raw json.RawMessage) (float64, bool) {
 	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
-// keysInOrder returns the keys of a JSON object in their order.
-func keysInOrder(raw json.RawMessage) []string {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.Token(); err != nil {
-		return nil
-	}
-	var keys []string
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			break
-		}
-		keys = append(keys, fmt.Sprint(key))
-		var skip json.RawMessage
-		if dec.Decode(&skip) != nil {
-			break
-		}
-	}
-	return keys
-}
-
 // Object is a JSON object, or one given as JSON in a string; an empty string means none.
 type Object map[string]json.RawMessage
 
@@ -274,18 +257,16 @@ func offsetOf(err error) string {
 }
 
 func jsonKind(raw json.RawMessage) string {
-	switch c := bytes.TrimSpace(raw)[0]; c {
-	case '[':
+	value := gjson.ParseBytes(raw)
+	switch {
+	case value.IsArray():
 		return "a list"
-	case '"':
-		return "a string"
-	case 't', 'f':
+	case value.IsBool():
 		return "a boolean"
-	case 'n':
+	case value.Type == gjson.Null:
 		return "null"
-	default:
-		return "a number"
 	}
+	return "a " + strings.ToLower(value.Type.String()) // string or number
 }
 
 // Raw is any JSON object, kept unchanged.

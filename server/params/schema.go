@@ -89,140 +89,103 @@ type Schema interface {
 // InputSchema returns the JSON schema of a tool's arguments. defaults, as JSON by property,
 // take precedence over those in the tags; it may be nil.
 func InputSchema(t reflect.Type, defaults map[string]string) json.RawMessage {
-	w := schemaWriter{input: true, defaults: defaults}
-	w.object(t)
-	return w.Bytes()
+	return json.RawMessage("{" + schemas{input: true, defaults: defaults}.object(t, false) + "}")
 }
 
 // OutputSchema returns the JSON schema of a tool's structured content.
 func OutputSchema(t reflect.Type) json.RawMessage {
-	var w schemaWriter
-	w.object(t)
-	return w.Bytes()
+	return json.RawMessage("{" + schemas{}.object(t, false) + "}")
 }
 
-type schemaWriter struct {
-	bytes.Buffer
+// schemas are written without their enclosing braces.
+type schemas struct {
 	input    bool
 	defaults map[string]string
 }
 
-func (w *schemaWriter) object(t reflect.Type) {
-	w.WriteString(`{"type":"object","properties":{`)
-	var required []string
-	first := true
+func (w schemas) object(t reflect.Type, nullable bool) string {
+	var properties, required []string
 	for _, f := range FieldsOf(t) {
 		if w.input && f.Unlisted {
 			continue
 		}
-		if !first {
-			w.WriteByte(',')
-		}
-		first = false
-		fmt.Fprintf(w, "%q:{", f.Name)
-		w.field(f)
-		w.WriteByte('}')
+		properties = append(properties, fmt.Sprintf("%q:{%s}", f.Name, w.field(f)))
 		if !f.Optional {
 			required = append(required, f.Name)
 		}
 	}
-	w.WriteByte('}')
-	if w.input {
-		if len(required) > 0 {
-			w.WriteString(`,"required":`)
-			w.json(required)
-		}
-		w.WriteString(`,"additionalProperties":false`)
+	s := typeNamed("object", nullable) + `,"properties":{` + strings.Join(properties, ",") + "}"
+	if w.input && required != nil {
+		s += `,"required":` + jsonOf(required)
 	}
-	w.WriteByte('}')
+	if w.input {
+		s += `,"additionalProperties":false`
+	}
+	return s
 }
 
-func (w *schemaWriter) field(f Field) {
-	nullable := f.Type.Kind() == reflect.Pointer && !w.input
-	w.typ(Elem(f.Type), nullable)
+func (w schemas) field(f Field) string {
+	s := schemas{input: w.input}.typ(Elem(f.Type), f.Type.Kind() == reflect.Pointer && !w.input)
 	if f.Enum != nil {
-		w.WriteString(`,"enum":`)
-		w.json(f.Enum)
+		s += `,"enum":` + jsonOf(f.Enum)
 	}
 	if f.min != nil {
-		fmt.Fprintf(w, `,"minimum":%v`, *f.min)
+		s += fmt.Sprintf(`,"minimum":%v`, *f.min)
 	}
 	if def := cmp.Or(w.defaults[f.Name], f.Default); def != "" {
-		w.WriteString(`,"default":` + def)
+		s += `,"default":` + def
 	}
 	if f.Desc != "" {
-		w.WriteString(`,"description":`)
-		w.json(f.Desc)
+		s += `,"description":` + jsonOf(f.Desc)
 	}
+	return s
 }
 
-var timeType = reflect.TypeFor[time.Time]()
+var (
+	timeType  = reflect.TypeFor[time.Time]()
+	typeNames = map[reflect.Kind]string{
+		reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer", reflect.Float64: "number",
+	}
+)
 
-// typ writes the schema of a type without the enclosing braces.
-func (w *schemaWriter) typ(t reflect.Type, nullable bool) {
+func (w schemas) typ(t reflect.Type, nullable bool) string {
 	if s, ok := reflect.Zero(t).Interface().(Schema); ok {
-		w.WriteString(s.JSONSchema())
-		return
+		return s.JSONSchema()
 	}
-	name := func(name string) {
-		if nullable {
-			fmt.Fprintf(w, `"type":[%q,"null"]`, name)
-		} else {
-			fmt.Fprintf(w, `"type":%q`, name)
-		}
+	switch kind := t.Kind(); {
+	case t == timeType:
+		return typeNamed("string", nullable) + `,"format":"date-time"`
+	case kind == reflect.Struct:
+		return w.object(t, nullable)
+	case kind == reflect.Slice:
+		return typeNamed("array", nullable) + `,"items":{` + w.typ(t.Elem(), false) + "}"
+	case kind == reflect.Map && t.Elem().Kind() == reflect.Interface:
+		return typeNamed("object", nullable)
+	case kind == reflect.Map:
+		return typeNamed("object", nullable) + `,"additionalProperties":{` + w.typ(t.Elem(), false) + "}"
+	case kind == reflect.Interface: // any value
+		return ""
 	}
-	switch t.Kind() {
-	case reflect.String:
-		name("string")
-	case reflect.Bool:
-		name("boolean")
-	case reflect.Int, reflect.Int64:
-		name("integer")
-	case reflect.Float64:
-		name("number")
-	case reflect.Slice:
-		name("array")
-		w.WriteString(`,"items":{`)
-		if t.Elem().Kind() == reflect.Struct && t.Elem() != timeType {
-			w.Truncate(w.Len() - 1)
-			w.object(t.Elem())
-			return
-		}
-		w.typ(t.Elem(), false)
-		w.WriteByte('}')
-	case reflect.Map:
-		name("object")
-		if t.Elem().Kind() != reflect.Interface {
-			w.WriteString(`,"additionalProperties":{`)
-			w.typ(t.Elem(), false)
-			w.WriteByte('}')
-		}
-	case reflect.Struct:
-		if t == timeType {
-			name("string")
-			w.WriteString(`,"format":"date-time"`)
-			return
-		}
-		var inner schemaWriter
-		inner.input = w.input
-		inner.object(t)
-		text := inner.Bytes()
-		if nullable {
-			text = bytes.Replace(text, []byte(`"type":"object"`), []byte(`"type":["object","null"]`), 1)
-		}
-		w.Write(text[1 : len(text)-1])
-	case reflect.Interface: // any value
-	default:
+	name, ok := typeNames[t.Kind()]
+	if !ok {
 		panic(fmt.Sprintf("params: no schema for type %s", t))
 	}
+	return typeNamed(name, nullable)
 }
 
-func (w *schemaWriter) json(v any) {
+func typeNamed(name string, nullable bool) string {
+	if nullable {
+		return fmt.Sprintf(`"type":[%q,"null"]`, name)
+	}
+	return fmt.Sprintf(`"type":%q`, name)
+}
+
+func jsonOf(v any) string {
 	text, err := Marshal(v)
 	if err != nil {
 		panic(err)
 	}
-	w.Write(text)
+	return string(text)
 }
 
 // Names returns the names of a struct's properties, sorted.
@@ -237,11 +200,7 @@ func Names(t reflect.Type) []string {
 
 // Schema returns the schema of the field's type and default.
 func (f Field) Schema(input bool) json.RawMessage {
-	w := schemaWriter{input: input}
-	w.WriteByte('{')
-	w.field(Field{Type: f.Type, Default: f.Default})
-	w.WriteByte('}')
-	return w.Bytes()
+	return json.RawMessage("{" + schemas{input: input}.field(Field{Type: f.Type, Default: f.Default}) + "}")
 }
 
 // Marshal is json.Marshal without HTML escapes, which would only cost bytes.

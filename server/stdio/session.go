@@ -207,30 +207,26 @@ type (
 	sessionKey struct{}
 )
 
+// requestOf returns the request that ctx belongs to, or an empty one.
+func requestOf(ctx context.Context) *request {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		return r
+	}
+	return new(request)
+}
+
 // KeepError is a hook for mcp-go that keeps an error which mcp-go is about to flatten into
 // a code.
 func KeepError(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
-	if r, ok := ctx.Value(requestKey{}).(*request); ok {
-		r.err = err
-	}
+	requestOf(ctx).err = err
 }
 
 // RequestID returns the JSON-RPC id of the request that ctx belongs to, or nil.
-func RequestID(ctx context.Context) any {
-	if r, ok := ctx.Value(requestKey{}).(*request); ok {
-		return r.id
-	}
-	return nil
-}
+func RequestID(ctx context.Context) any { return requestOf(ctx).id }
 
 // ProgressToken returns the progress token of the request that ctx belongs to, as the
 // client wrote it, or nil. mcp-go may have rounded a number.
-func ProgressToken(ctx context.Context) json.RawMessage {
-	if r, ok := ctx.Value(requestKey{}).(*request); ok {
-		return r.progressToken
-	}
-	return nil
-}
+func ProgressToken(ctx context.Context) json.RawMessage { return requestOf(ctx).progressToken }
 
 // Room waits while the client leaves too much unread, or until ctx ends. Call it before
 // producing an answer.
