@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,20 +19,21 @@ import (
 //
 //	k3f9.7.12
 
-// cursors are the cursors given out. The zero value gives none.
+// cursors are the cursors given out.
 type cursors struct {
 	run string
 
-	mu    sync.Mutex
-	last  int
-	marks map[string]*tmux.Mark
-	short map[string]string // by binary form: an idle pane keeps its cursor
-	order []kept
-	size  int
+	mu   sync.Mutex
+	last int
+	kept []kept // the oldest first
+	size int
 }
 
-// kept is a short cursor and the binary form of its mark.
-type kept struct{ short, long string }
+// kept is a short cursor, and its mark in both forms.
+type kept struct {
+	short, long string
+	mark        *tmux.Mark
+}
 
 // Beyond these limits, the oldest cursors are forgotten.
 const (
@@ -39,45 +41,43 @@ const (
 	maxCursorBytes = 4 << 20
 )
 
-func newCursors() *cursors {
-	return &cursors{run: strings.ToLower(rand.Text()[:4]), marks: map[string]*tmux.Mark{}, short: map[string]string{}}
-}
+func newCursors() *cursors { return &cursors{run: strings.ToLower(rand.Text()[:4])} }
 
-// give returns a short cursor for a mark.
-func (k *cursors) give(m *tmux.Mark) string {
-	raw, err := m.MarshalBinary()
-	if err != nil {
-		panic(err) // it holds strings and numbers
-	}
-	long := string(raw)
+// give returns a short cursor for a mark: an idle pane keeps its cursor.
+func (k *cursors) give(m *tmux.Mark, long string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if short, ok := k.short[long]; ok {
-		return short
+	if i := slices.IndexFunc(k.kept, func(c kept) bool { return c.long == long }); i >= 0 {
+		return k.kept[i].short
 	}
 	k.last++
 	short := fmt.Sprintf("%s.%s.%d", k.run, strings.TrimPrefix(string(m.Pane), "%"), k.last)
-	k.marks[short], k.short[long] = m, short
-	k.order = append(k.order, kept{short, long})
-	k.size += len(long)
-	for len(k.order) > maxCursors || k.size > maxCursorBytes {
-		old := k.order[0]
-		delete(k.short, old.long)
-		delete(k.marks, old.short)
-		k.size -= len(old.long)
-		k.order = k.order[1:]
+	k.kept = append(k.kept, kept{short, long, m})
+	for k.size += len(long); len(k.kept) > maxCursors || k.size > maxCursorBytes; k.kept = k.kept[1:] {
+		k.size -= len(k.kept[0].long)
 	}
 	return short
 }
 
+// mark returns the mark of a cursor, or nil.
+func (k *cursors) mark(short string) *tmux.Mark {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if i := slices.IndexFunc(k.kept, func(c kept) bool { return c.short == short }); i >= 0 {
+		return k.kept[i].mark
+	}
+	return nil
+}
+
 // cursorFor returns the cursor from which a later call continues.
 func (c *call) cursorFor(l *tmux.Look) string {
-	if c.s.cursors != nil && c.s.cfg.Results == ResultsText {
-		return c.s.cursors.give(l.Mark())
-	}
-	raw, err := l.Mark().MarshalBinary()
+	mark := l.Mark()
+	raw, err := mark.MarshalBinary()
 	if err != nil {
 		panic(err) // it holds strings and numbers
+	}
+	if c.s.cursors != nil && c.s.cfg.Results == ResultsText {
+		return c.s.cursors.give(mark, string(raw))
 	}
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
@@ -89,10 +89,7 @@ func (c *call) cursorOf(given string) (*tmux.Mark, error) {
 		return longCursor(given)
 	}
 	if k := c.s.cursors; k != nil {
-		k.mu.Lock()
-		m, ok := k.marks[given]
-		k.mu.Unlock()
-		if ok {
+		if m := k.mark(given); m != nil {
 			return m, nil
 		}
 		if run == k.run {

@@ -16,9 +16,13 @@ import (
 // wait continues from there, so that nothing is lost while a model thinks between two
 // calls.
 type places struct {
-	mu    sync.Mutex
-	at    map[string]bookmark
-	order []string
+	mu   sync.Mutex
+	last []readTo
+}
+
+type readTo struct {
+	socket string
+	bookmark
 }
 
 // bookmark is how far a pane was read, and what was typed but may not have appeared yet.
@@ -30,27 +34,27 @@ type bookmark struct {
 const maxPlaces = 1000
 
 func (p *places) set(srv *tmux.Server, at bookmark) {
-	key := srv.SocketPath() + " " + string(at.mark.Pane)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.at == nil {
-		p.at = map[string]bookmark{}
+	if i := p.index(srv, at.mark.Pane); i >= 0 {
+		p.last = slices.Delete(p.last, i, i+1)
 	}
-	if p.at[key].mark == nil {
-		p.order = append(p.order, key)
-	}
-	p.at[key] = at
-	if len(p.order) > maxPlaces {
-		delete(p.at, p.order[0])
-		p.order = p.order[1:]
-	}
+	p.last = append(p.last, readTo{srv.SocketPath(), at})
+	p.last = p.last[max(0, len(p.last)-maxPlaces):]
 }
 
 // of returns how far a pane was read, or the zero bookmark.
 func (p *places) of(srv *tmux.Server, pane tmux.PaneID) bookmark {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.at[srv.SocketPath()+" "+string(pane)]
+	if i := p.index(srv, pane); i >= 0 {
+		return p.last[i].bookmark
+	}
+	return bookmark{}
+}
+
+func (p *places) index(srv *tmux.Server, pane tmux.PaneID) int {
+	return slices.IndexFunc(p.last, func(at readTo) bool { return at.socket == srv.SocketPath() && at.mark.Pane == pane })
 }
 
 // lookSince looks at a pane. It must be the pane of the earlier look and run the same

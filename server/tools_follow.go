@@ -14,21 +14,23 @@ var captureSince = tool[captureSinceIn, *captureSinceResult]{
 		"returns the screen and a cursor; pass the cursor to the next call. Says so if output may have been lost.",
 	run: func(ctx context.Context, c *call, in captureSinceIn) (*captureSinceResult, error) {
 		start := time.Now()
-		var l *tmux.Look
-		var lines []string
-		var err error
-		if in.Cursor == nil {
-			if l, err = c.lookSince(ctx, c.on.target, nil); err == nil {
-				lines = l.Lines()
+		var since *tmux.Mark
+		if in.Cursor != nil {
+			var err error
+			if since, err = c.cursorOf(*in.Cursor); err != nil {
+				return nil, err
 			}
-		} else {
-			l, lines, err = c.readSince(ctx, *in.Cursor)
 		}
+		l, err := c.lookSince(ctx, c.on.target, since)
 		switch {
 		case err != nil:
 			return nil, err
 		case l.Dead:
 			return nil, died(l)
+		}
+		lines := l.New
+		if since == nil {
+			lines = l.Lines()
 		}
 		lines, cutLines, cutBytes := limited(lines, in.MaxLines, in.MaxBytes)
 		return &captureSinceResult{
@@ -64,19 +66,6 @@ type captureSinceResult struct {
 	Truncated      bool        `json:"truncated"`
 	TruncatedLines int         `json:"truncated_lines"`
 	TruncatedBytes int         `json:"truncated_bytes"`
-}
-
-// readSince reads what is new since a cursor.
-func (c *call) readSince(ctx context.Context, cursor string) (*tmux.Look, []string, error) {
-	since, err := c.cursorOf(cursor)
-	if err != nil {
-		return nil, nil, err
-	}
-	l, err := c.lookSince(ctx, c.on.target, since)
-	if err != nil {
-		return nil, nil, err
-	}
-	return l, l.New, nil
 }
 
 // paneID returns the id of the pane that the call is about.

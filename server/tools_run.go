@@ -222,18 +222,19 @@ func (r *execution) do(ctx context.Context) (*runResult, error) {
 		r.shellEnded()
 	}
 	res, whole := r.answer(ctx)
-	switch remove := !r.in.Detach && (r.result.ExitStatus != nil && whole || r.result.PaneGone); {
-	case remove && rests && !r.result.PaneGone:
-		r.s.files.Rest(r.cmd)
+	forget := !r.in.Detach && (r.result.ExitStatus != nil && whole || r.result.PaneGone)
+	if forget {
 		res.JobID = nil
+	}
+	switch {
+	case forget && rests && !r.result.PaneGone:
+		r.s.files.Rest(r.cmd)
+		return res, nil
 	case rests:
 		r.unpipe(ctx)
-		fallthrough
-	case remove:
-		if remove {
-			r.cmd.Remove()
-			res.JobID = nil
-		}
+	}
+	if forget {
+		r.cmd.Remove()
 	}
 	return res, nil
 }
@@ -440,12 +441,6 @@ func (r *execution) wait(ctx context.Context) error {
 			r.result.ExitStatus, r.marked = &status, true
 			return nil
 		case <-over:
-			select {
-			case status := <-ended:
-				r.result.ExitStatus, r.marked = &status, true
-				return nil
-			default:
-			}
 			// It did not end with the mark: the pane is gone, or its pipe now belongs to
 			// another program.
 			over, ended = nil, nil
