@@ -1,0 +1,75 @@
+//go:build !linux
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"math"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// What only Linux shows is not known here: who reads what is typed into a pane, which
+// processes are a job's, and what other servers do.
+
+// ForegroundOf knows only what tmux does: the name of the program. Whether a shell is at
+// its prompt is unknown, and assumed.
+func ForegroundOf(pid int, _, command string) (Foreground, error) {
+	shell := shellOf(command, command)
+	return Foreground{
+		PID: pid, Name: command, path: command, shell: shell, Prompt: true, Waiting: true,
+		editing: shell != nil && shell.edits, kill: ctrlU, Interrupt: ctrlC,
+	}, nil
+}
+
+// openTerminal opens a terminal.
+func openTerminal(_ int, tty string) (fd int, err error) {
+	return unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+}
+
+// Reaches assumes that a shell can read this program's files.
+func (Foreground) Reaches(*Command) error { return nil }
+
+func (Foreground) unseenPrompt() bool { return true }
+
+// MostLine is unlimited here, because the limit is unknown.
+const MostLine = math.MaxInt
+
+// CutsLines is not supported here.
+func CutsLines(int, string) bool { return false }
+
+// ownProcess is what a process can read about itself: nothing here.
+const ownProcess = ""
+
+func (j *Job) process() (there, known bool) { return false, false }
+
+// worksHere assumes that the pid of a recorder is not reused.
+func (s script) worksHere(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+// Drained reports whether the recorder has written everything that tmux gave it, which is
+// unknown here.
+func (s script) Drained() bool { return false }
+
+// reading reports whether the recorder has the pipe, which is unknown here.
+func (s script) reading() bool { return true }
+
+func freeIn(string) (int64, bool) { return 0, false }
+
+// Gone reports whether a process has ended.
+func Gone(pid int) bool { return syscall.Kill(pid, 0) == syscall.ESRCH }
+
+// Signal fails: it is unknown here which programs in a pane belong to a job.
+func (j *Job) Signal(syscall.Signal) error {
+	return errors.New("on this system it is not known which programs in the pane are the job's")
+}
+
+// lock does not detect other servers on this system.
+func (f *Files) lock(context.Context, string, time.Duration) (release func(), waited, ok bool) {
+	return func() {}, false, true
+}
+
+// watch announces nothing here.
+func watch(string, <-chan struct{}) (<-chan struct{}, error) { return nil, errNoWatch }

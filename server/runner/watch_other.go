@@ -1,6 +1,0 @@
-//go:build !linux
-
-package runner
-
-// watch announces nothing here.
-func watch(string, <-chan struct{}) (<-chan struct{}, error) { return nil, errNoWatch }
