@@ -1,12 +1,13 @@
 package runner
 
 import (
+	_ "embed" // what a shell reads
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"text/template"
 	"unicode"
 
 	"tmuxmcp/tmux"
@@ -129,55 +130,32 @@ func (f Foreground) emptyLine() string {
 	return ""
 }
 
+//go:embed run.sh
+var runText string
+
+// run returns what a shell reads to run a command: one line.
 func (s script) run(d *dialect, shellPath, command string, record bool) string {
 	posix, b := d.builtin != "", d.builtin
 	if !posix {
 		b = dialects["sh"].builtin
 	}
-	quiet := func(cmds string) string { return "{ " + cmds + "; } 2>/dev/null" }
-	mark := func(text, args string) string {
-		print := b + "printf " + octal(text) + args
-		return "if " + b + "test -p /dev/stdout; then " + print + "; else " + print + " >|/dev/tty; fi"
-	}
-	const name = "_tmux_mcp_process"
-	// Only with noclobber does the redirection fail if the file exists.
-	create := b + ": >" + s.path("begun")
-	claim := quiet("case $- in *C*) "+create+";; *) "+b+"set -C && "+create+" && "+b+"set +C;; esac") + " || " + b + "exit; "
-	note, unattended := "", ""
-	if ownProcess != "" {
-		claim += quiet("IFS= "+b+"read -r "+name+" <"+ownProcess) + "; "
-		// By then an interrupt ends the command, and not what runs it.
-		note = quiet(b+`printf %s "$`+name+`" >|`+s.path("process")+"; "+b+"unset "+name) + "; "
-	}
-	if ownProcess != "" && !s.visible {
-		// This file exists while a server is waiting, which will end the recorder.
-		unattended = "if " + b + "test -e " + s.path("run") + " && " + b + "kill -s 0 " + strconv.Itoa(os.Getpid()) + "; then " + b + ":; " +
-			"elif IFS= " + b + "read -r " + name + " <" + s.path("recorder") + " && " + b + `test "/proc/$` + name + `/cwd" -ef ` + s.dir + "; then " +
-			b + `kill -s USR1 "$` + name + `"; fi; `
-	}
-	// What runs before the command and after it. $1 is its status, $2 what the shell gets.
-	begin := quiet(mark(s.begin(), "")) + "; "
-	end := func(status string) string {
-		return quiet(b + `set -- "$?" ` + status + "; " + mark(s.end()+"%d"+s.endOfEnd(), ` "$1"`) + "; " +
-			b + `printf %d "$1" 1<>` + s.path("status") + "; " + unattended + b + `exit "$2"`)
-	}
-	show := quiet(b+`printf '\033[2m+ %s\033[m\n' `+quoteAll(shown(command))) + "; "
-	traps := b + "trap : INT QUIT; "
-	// zsh would keep the traps in a subshell.
-	start := b + "trap - INT QUIT; " + note + begin
-	if !posix {
-		return claim + show + traps + "( " + start + b + "exec " + tmux.ShellQuote(shellPath) + " " + s.path("command") + " ); " + end(`"$?"`) + "\n"
-	}
 	enter := ""
 	if d.forget != "" {
-		enter = b + d.forget + " >/dev/null 2>&1 || :; "
+		enter = "@" + d.forget + " >/dev/null 2>&1 || :;"
 	}
 	if record && d.record != "" {
-		enter += b + d.record + " " + tmux.ShellQuote(command) + " 2>/dev/null || :; "
+		enter += " @" + d.record + " {{.Command}} 2>/dev/null || :;"
 	}
-	run := start + b + ". " + s.path("command")
-	return enter + "( " + d.plain + claim + show + traps + "case $- in *e*) " +
-		b + "set +e; ( " + b + "set -e; " + run + " ); " + end("0") + ";; *) ( " + run + " ); " + end(`"$?"`) + ";; esac )\n"
+	text := strings.NewReplacer("{{.Enter}}", enter, "{{.Plain}}", d.plain, "\n", " ").Replace(runText)
+	var out strings.Builder
+	if err := template.Must(template.New("run.sh").Parse(strings.ReplaceAll(text, "@", b))).Execute(&out, map[string]any{
+		"POSIX": posix, "Dir": s.dir, "Own": ownProcess, "Recorded": ownProcess != "" && !s.visible, "Server": os.Getpid(),
+		"Begin": octal(s.begin()), "End": octal(s.end()+"%d"+s.endOfEnd()) + ` "$1"`,
+		"Shown": quoteAll(shown(command)), "Command": tmux.ShellQuote(command), "Shell": tmux.ShellQuote(shellPath),
+	}); err != nil {
+		panic(err)
+	}
+	return strings.TrimSpace(out.String()) + "\n"
 }
 
 // ours reports whether a line of output is about run, as printed by xtrace.
