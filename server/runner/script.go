@@ -130,7 +130,7 @@ func (f Foreground) emptyLine() string {
 	return ""
 }
 
-//go:embed run.sh
+//go:embed run.tmpl
 var runText string
 
 // run returns what a shell reads to run a command: one line.
@@ -148,7 +148,7 @@ func (s script) run(d *dialect, shellPath, command string, record bool) string {
 	}
 	text := strings.NewReplacer("{{.Enter}}", enter, "{{.Plain}}", d.plain, "\n", " ").Replace(runText)
 	var out strings.Builder
-	if err := template.Must(template.New("run.sh").Parse(strings.ReplaceAll(text, "@", b))).Execute(&out, map[string]any{
+	if err := template.Must(template.New("run.tmpl").Parse(strings.ReplaceAll(text, "@", b))).Execute(&out, map[string]any{
 		"POSIX": posix, "Dir": s.dir, "Own": ownProcess, "Recorded": ownProcess != "" && !s.visible, "Server": os.Getpid(),
 		"Begin": octal(s.begin()), "End": octal(s.end()+"%d"+s.endOfEnd()) + ` "$1"`,
 		"Shown": quoteAll(shown(command)), "Command": tmux.ShellQuote(command), "Shell": tmux.ShellQuote(shellPath),
