@@ -14,10 +14,10 @@ import (
 
 // conditions end a wait: the parameters of wait_for_text and of the tools that type.
 type conditions struct {
-	Patterns patternList `json:"patterns,omitempty" desc:"wait for any of these texts"`
-	Stop     patternList `json:"stop,omitempty" desc:"or these: a failure"`
-	Regex    bool        `json:"regex,omitempty" desc:"RE2"`
-	Quiet    float64     `json:"quiet,omitempty" min:"0" desc:"or so many seconds without output"`
+	Patterns []string `json:"patterns,omitempty" desc:"wait for any of these texts"`
+	Stop     []string `json:"stop,omitempty" desc:"or these: a failure"`
+	Regex    bool     `json:"regex,omitempty" desc:"RE2"`
+	Quiet    float64  `json:"quiet,omitempty" min:"0" desc:"or so many seconds without output"`
 }
 
 // The outcomes of a wait.
@@ -102,13 +102,13 @@ func (c *call) newAwait(ctx context.Context, in conditions, matchCase bool, time
 	if in.Quiet > maxWait.Seconds() {
 		return nil, argumentFault("quiet", "must be at most %v seconds", maxWait.Seconds())
 	}
-	if in.Patterns.given && len(in.Patterns.texts) == 0 {
+	if in.Patterns != nil && len(in.Patterns) == 0 {
 		return nil, argumentFault("patterns", "must not be empty; null waits for any output")
 	}
-	if w.patterns, err = in.Patterns.compile(ctx, c, "patterns", in.Regex, matchCase); err != nil {
+	if w.patterns, err = c.matchers(ctx, "patterns", in.Patterns, in.Regex, matchCase); err != nil {
 		return nil, err
 	}
-	if w.stop, err = in.Stop.compile(ctx, c, "stop", in.Regex, matchCase); err != nil {
+	if w.stop, err = c.matchers(ctx, "stop", in.Stop, in.Regex, matchCase); err != nil {
 		return nil, err
 	}
 	w.anything = len(w.patterns) == 0 && len(w.stop) == 0 && w.quiet == 0
@@ -163,12 +163,8 @@ func (w *await) run(ctx context.Context, interval time.Duration, panes []tmux.Pa
 }
 
 // lookAt is [call.lookSince], bounded.
-func (w *await) lookAt(ctx context.Context, id tmux.PaneID, since *tmux.Mark) (l *tmux.Look, err error) {
-	err = w.bounded(ctx, func(ctx context.Context) (err error) {
-		l, err = w.c.lookSince(ctx, id, since)
-		return err
-	})
-	return l, err
+func (w *await) lookAt(ctx context.Context, id tmux.PaneID, since *tmux.Mark) (*tmux.Look, error) {
+	return bounded(ctx, w, func(ctx context.Context) (*tmux.Look, error) { return w.c.lookSince(ctx, id, since) })
 }
 
 // first takes the first look at a pane.
@@ -371,11 +367,7 @@ func (w *await) readStates(ctx context.Context) error {
 	if ids == nil {
 		return nil
 	}
-	var seen []seenAgent
-	err := w.bounded(ctx, func(ctx context.Context) (err error) {
-		seen, err = w.c.agentsIn(ctx, ids)
-		return err
-	})
+	seen, err := bounded(ctx, w, func(ctx context.Context) ([]seenAgent, error) { return w.c.agentsIn(ctx, ids) })
 	if err != nil {
 		return err
 	}
@@ -455,19 +447,19 @@ func (w *await) firstOf(ctx context.Context, patterns []*matcher, lines []string
 var lookTime = 5 * time.Second
 
 // bounded makes one look at a pane, within lookTime.
-func (w *await) bounded(ctx context.Context, look func(ctx context.Context) error) error {
+func bounded[T any](ctx context.Context, w *await, look func(ctx context.Context) (T, error)) (T, error) {
 	bound, cancel := context.WithTimeout(ctx, w.c.s.lookTime)
 	defer cancel()
-	err := look(bound)
+	seen, err := look(bound)
 	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+		return seen, context.Cause(ctx)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		f := faultf(kindTimeout, "tmux did not answer within %.0fs: the tmux server is unresponsive", w.c.s.lookTime.Seconds())
 		f.cause = err
-		return f
+		return seen, f
 	}
-	return err
+	return seen, err
 }
 
 // progress reports the wait to the client once a second.

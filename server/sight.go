@@ -23,7 +23,7 @@ const settleQuiet = 0.3
 
 // waits reports whether the tool should wait.
 func (in sight) waits() bool {
-	return in.Patterns.given || in.Stop.given || in.Quiet > 0 || in.Show != ""
+	return in.Patterns != nil || in.Stop != nil || in.Quiet > 0 || in.Show != ""
 }
 
 func (in sight) check(c *call) error {
@@ -34,7 +34,7 @@ func (in sight) check(c *call) error {
 // await starts the wait.
 func (in sight) await(ctx context.Context, c *call) (*await, error) {
 	cond := in.conditions
-	if !cond.Patterns.given && cond.Quiet == 0 {
+	if cond.Patterns == nil && cond.Quiet == 0 {
 		cond.Quiet = settleQuiet
 	}
 	timeout := 8.0

@@ -213,7 +213,7 @@ var sendKeysBatch = tool[sendKeysBatchIn, sendKeysBatchResult]{
 // keyStep is one input of a batch.
 type keyStep struct {
 	keyInput
-	Patterns patternList `json:"patterns,omitempty" desc:"wait for any of these texts"`
+	Patterns []string `json:"patterns,omitempty" desc:"wait for any of these texts"`
 }
 
 type sendKeysBatchIn struct {
@@ -231,7 +231,7 @@ func (in sendKeysBatchIn) check(c *call) error {
 }
 
 func (in sendKeysBatchIn) waits() bool {
-	return in.sight.waits() || slices.ContainsFunc(in.Operations, func(op keyStep) bool { return op.Patterns.given })
+	return in.sight.waits() || slices.ContainsFunc(in.Operations, func(op keyStep) bool { return op.Patterns != nil })
 }
 
 type sendKeysBatchResult struct {
@@ -259,7 +259,7 @@ func (c *call) sendKeysRow(ctx, within context.Context, in sendKeysBatchIn, op k
 	start := time.Now()
 	id, err := tmux.PaneID(""), within.Err()
 	if err == nil {
-		if id, err = c.sendKeysItem(within, op.keyInput); err == nil && op.Patterns.given {
+		if id, err = c.sendKeysItem(within, op.keyInput); err == nil && op.Patterns != nil {
 			row.seen, err = c.seeStep(ctx, within, id, in.sight, op.Patterns)
 		}
 		row.ElapsedSeconds = seconds(time.Since(start))
@@ -281,7 +281,7 @@ func (c *call) sendKeysRow(ctx, within context.Context, in sendKeysBatchIn, op k
 }
 
 // seeStep waits until a pane prints what an input of a batch waits for.
-func (c *call) seeStep(ctx, within context.Context, id tmux.PaneID, in sight, patterns patternList) (*waitForTextResult, error) {
+func (c *call) seeStep(ctx, within context.Context, id tmux.PaneID, in sight, patterns []string) (*waitForTextResult, error) {
 	in.Patterns, in.Quiet, in.Show = patterns, 0, ""
 	if end, ok := within.Deadline(); ok {
 		left := max(time.Until(end), 0).Seconds()

@@ -2,13 +2,10 @@ package server
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
 	"tmuxmcp/server/agents"
-	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 
@@ -156,29 +153,12 @@ func (in waitForTextIn) from(c *call) (func(tmux.PaneID) begin, error) {
 	return func(tmux.PaneID) begin { return begin{bookmark: bookmark{mark: m}, given: true} }, nil
 }
 
-// patternList is a list of texts, which may be absent but not empty by mistake.
-type patternList struct {
-	given bool
-	texts []string
-}
-
-func (patternList) JSONSchema() string { return `"type":"array","items":{"type":"string"}` }
-
-func (l *patternList) BindJSON(raw json.RawMessage) error {
-	l.given = true
-	if json.Unmarshal(params.Unquoted(raw, '['), &l.texts) != nil {
-		return errors.New("must be a list of strings")
-	}
-	return nil
-}
-
-// compile returns matchers for the patterns.
-func (l patternList) compile(ctx context.Context, c *call, argument string, regex, matchCase bool) ([]*matcher, error) {
-	if len(l.texts) > maxPatterns {
+// matchers returns what finds the patterns of an argument.
+func (c *call) matchers(ctx context.Context, argument string, patterns []string, regex, matchCase bool) (all []*matcher, err error) {
+	if len(patterns) > maxPatterns {
 		return nil, argumentFault(argument, "takes at most %d patterns", maxPatterns)
 	}
-	var all []*matcher
-	for _, p := range l.texts {
+	for _, p := range patterns {
 		m, err := newMatcher(argument, p, regex, matchCase)
 		if err != nil {
 			if p != "" {

@@ -133,12 +133,6 @@ func (p *Pane) Write(out string) error {
 		}
 		return nil
 	}
-	if len(out) < 2000 { // it fits the terminal's buffer, and so do replies
-		if _, err := p.tty.WriteString(out + settle); err != nil {
-			return err
-		}
-		return wait()
-	}
 	go func() { read <- wait() }()
 	if _, err := p.tty.WriteString(out + settle); err != nil {
 		return err

@@ -202,43 +202,26 @@ func expand(text string, next func() string) string {
 	})
 }
 
-// digits are the characters of words, except K, which begins one.
-const digits = "0123456789ABCDEFGHIJLMOPQRSTUVWX"
+// base is that of the numbers in words: their digits are those up to J, and K begins one.
+const base = 20
 
 // Word returns the word with a number.
 func Word(n int) string {
-	w := []byte("K00000")
-	for i, rest := 4, n; i > 0; i-- {
-		w[i] = digits[rest%len(digits)]
-		rest /= len(digits)
-	}
-	w[5] = digits[check(n)]
-	return string(w)
+	digits := strings.ToUpper(strconv.FormatInt(int64(n*base+check(n)), base))
+	return "K" + strings.Repeat("0", 6-len(digits)) + digits
 }
 
-func check(n int) int { return int(uint32(n)*2654435761>>20) % len(digits) }
+func check(n int) int { return int(uint32(n)*2654435761>>20) % base }
+
+var words = regexp.MustCompile(`K[0-9A-J]{6}`)
 
 // Words returns the numbers below limit of the words in a text, in order.
-func Words(text string, limit int) []int {
-	var found []int
-	for {
-		at := strings.IndexByte(text, 'K')
-		if at < 0 || len(text) < at+6 {
-			return found
-		}
-		w, n := text[at+1:at+6], 0
-		text = text[at+1:]
-		for _, c := range []byte(w) {
-			d := strings.IndexByte(digits, c)
-			if d < 0 {
-				n = limit * len(digits)
-				break
-			}
-			n = n*len(digits) + d
-		}
-		if n, sum := n/len(digits), n%len(digits); n < limit && sum == check(n) {
+func Words(text string, limit int) (found []int) {
+	for _, w := range words.FindAllString(text, -1) {
+		n, _ := strconv.ParseInt(w[1:], base, 64)
+		if n, sum := int(n)/base, int(n)%base; n < limit && sum == check(n) {
 			found = append(found, n)
-			text = text[5:]
 		}
 	}
+	return found
 }
