@@ -202,12 +202,8 @@ func (s script) endMark() (status int, ok bool) {
 		}
 		defer f.Close()
 		const most = 256 << 10
-		if size, _ := f.Seek(0, io.SeekEnd); size > most {
-			_, _ = f.Seek(-most, io.SeekEnd)
-		} else {
-			_, _ = f.Seek(0, io.SeekStart)
-		}
-		text, _ := io.ReadAll(io.LimitReader(f, most))
+		size, _ := f.Seek(0, io.SeekEnd)
+		text, _ := io.ReadAll(io.NewSectionReader(f, max(0, size-most), most))
 		if at := bytes.LastIndex(text, []byte(s.end())); at >= 0 {
 			return s.statusIn(text[at:])
 		}

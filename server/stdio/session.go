@@ -19,7 +19,8 @@ import (
 type session struct {
 	limits
 	out          *outbox
-	gone         chan struct{} // closed when the client writes no more
+	present      context.Context // ends when the client writes no more
+	leave        context.CancelFunc
 	initialized  atomic.Bool
 	level        atomic.Value // mcp.LoggingLevel
 	info         atomic.Value // mcp.Implementation
@@ -36,10 +37,9 @@ type session struct {
 }
 
 func newSession(l limits) *session {
-	return &session{
-		limits: l, out: newOutbox(l.held), gone: make(chan struct{}),
-		running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan answer{},
-	}
+	c := &session{limits: l, out: newOutbox(l.held), running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan answer{}}
+	c.present, c.leave = context.WithCancel(context.Background())
+	return c
 }
 
 // answer is the client's answer to a request of ours.
@@ -176,7 +176,7 @@ func (c *session) ask(ctx context.Context, method string, params, result any) er
 	case <-ctx.Done():
 		c.write(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": "notifications/cancelled", "params": map[string]any{"requestId": id}})
 		return context.Cause(ctx)
-	case <-c.gone:
+	case <-c.present.Done():
 		return fmt.Errorf("%s: the client went away", method)
 	case a := <-waiting:
 		if a.err != nil {

@@ -130,7 +130,7 @@ func (t *Transport) serve(ctx context.Context, sess *session, in io.Reader, out 
 			reading = false
 		}
 	}
-	close(sess.gone)
+	sess.leave()
 	go func() {
 		requests.Wait()
 		sess.out.close()
@@ -278,17 +278,11 @@ func (t *Transport) take(ctx context.Context, sess *session, m message, broken e
 			reply(refusal)
 			return
 		}
-		if m.method == string(mcp.MethodSubscriptionsListen) {
-			go func() { // otherwise it would never end
-				select {
-				case <-sess.gone:
-					cancel(nil)
-				case <-ctx.Done():
-				}
-			}()
-		}
 		run := func() {
 			defer cancel(nil)
+			if m.method == string(mcp.MethodSubscriptionsListen) { // otherwise it would never end
+				defer context.AfterFunc(sess.present, func() { cancel(nil) })()
+			}
 			answer := t.answer(ctx, sess, m)
 			sess.finished(m)
 			reply(answer)
