@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"tmuxmcp/tmux"
 	"tmuxmcp/tmux/tmuxtest"
@@ -90,13 +91,8 @@ func (p *Pane) open(ctx context.Context) error {
 		return fmt.Errorf("open the pane's terminal %s: %w", path, err)
 	}
 	p.tty = os.NewFile(uintptr(fd), path)
-	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	if err != nil {
-		return err
-	}
-	t.Iflag, t.Oflag, t.Lflag = 0, 0, 0
-	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
-	return unix.IoctlSetTermios(fd, unix.TCSETS, t)
+	_, err = term.MakeRaw(fd)
+	return err
 }
 
 // Close ends the pane's session.
