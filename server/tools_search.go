@@ -30,26 +30,23 @@ var searchPanes = tool[searchPanesIn, *searchPanesResult]{
 		if err != nil {
 			return nil, err
 		}
-		slices.SortFunc(found, func(a, b foundLines) int { return cmp.Compare(paneNumber(a.Pane), paneNumber(b.Pane)) })
+		slices.SortFunc(found, func(a, b paneMatch) int { return cmp.Compare(paneNumber(a.PaneID), paneNumber(b.PaneID)) })
 
 		res := &searchPanesResult{screens: in.ContentStart == nil, TotalPanesMatched: len(found), Offset: in.Offset, Limit: in.Limit, TruncatedPanes: []tmux.PaneID{}}
-		page := []candidate{}
-		for _, f := range found[min(res.Offset, len(found)):] {
+		page := []paneMatch{}
+		for _, p := range found[min(res.Offset, len(found)):] {
 			if in.Limit != nil && len(page) == *in.Limit {
-				res.TruncatedPanes, res.Truncated = append(res.TruncatedPanes, f.Pane), true
+				res.TruncatedPanes, res.Truncated = append(res.TruncatedPanes, p.PaneID), true
 				continue
 			}
-			page = append(page, f.candidate)
+			page = append(page, p)
 		}
-		rest, err := c.search(ctx, page, in, m, true)
-		if err != nil {
+		if res.Matches, err = c.search(ctx, page, in, m, true); err != nil {
 			return nil, err
 		}
-		for _, f := range rest {
-			res.Truncated = res.Truncated || f.cut
-		}
-		if res.Matches, err = c.matches(ctx, rest, in); err != nil {
-			return nil, err
+		for i := range res.Matches {
+			p := &res.Matches[i]
+			res.Truncated, p.IsCaller = res.Truncated || p.cut, c.s.isCaller(c.tmux, p.PaneID)
 		}
 		res.Jobs = []jobMatch{}
 		if in.Jobs {
@@ -115,14 +112,12 @@ type paneMatch struct {
 	MatchedRows        []int          `json:"matched_rows" desc:"0: top of the screen; -1: newest of the history"`
 	Context            []contextLine  `json:"context" desc:"the matches among their neighbours"`
 	IsCaller           *bool          `json:"is_caller"`
-}
 
-// candidate is a pane that may match, and its size.
-type candidate struct {
-	Pane    tmux.PaneID `tmux:"pane_id"`
-	History int         `tmux:"history_size"`
-	Height  int         `tmux:"pane_height"`
-	Width   int         `tmux:"pane_width"`
+	History int `json:"-" tmux:"history_size"`
+	Height  int `json:"-" tmux:"pane_height"`
+	Width   int `json:"-" tmux:"pane_width"`
+	// cut is set if there are more matching lines.
+	cut bool
 }
 
 // contextLine is a line that matches, or is near one that does.
@@ -134,34 +129,24 @@ type contextLine struct {
 	apart bool
 }
 
-// foundLines are the last matching lines of a pane; cut is set if there are more.
-type foundLines struct {
-	candidate
-	lines   []string
-	rows    []int
-	context []contextLine
-	cut     bool
-}
-
-// lastMatches returns the last matching lines of a pane and their neighbours. matches are
-// indexes of lines, and rows the row of each line.
-func (in searchPanesIn) lastMatches(p candidate, lines []string, matches, rows []int) foundLines {
+// take adds the last matching lines and their neighbours. matches are indexes of lines, and
+// rows the row of each line.
+func (p *paneMatch) take(lines []string, matches, rows []int, in searchPanesIn) {
 	cut := max(0, len(matches)-in.MaxLines)
-	f := foundLines{candidate: p, cut: cut > 0, context: []contextLine{}}
+	p.cut, p.MatchedLines, p.MatchedRows, p.Context = cut > 0, nil, nil, []contextLine{}
 	next := 0 // first line that is not in context yet
 	for _, at := range matches[cut:] {
-		f.lines, f.rows = append(f.lines, lines[at]), append(f.rows, rows[at])
+		p.MatchedLines, p.MatchedRows = append(p.MatchedLines, lines[at]), append(p.MatchedRows, rows[at])
 		if in.Context == 0 {
 			continue
 		}
 		from := max(next, at-in.Context)
-		apart := len(f.context) > 0 && from > next
+		apart := len(p.Context) > 0 && from > next
 		for next = from; next < min(len(lines), at+in.Context+1); next++ {
 			_, is := slices.BinarySearch(matches, next)
-			f.context = append(f.context, contextLine{rows[next], lines[next], is, apart && next == from})
+			p.Context = append(p.Context, contextLine{rows[next], lines[next], is, apart && next == from})
 		}
 	}
-	return f
 }
 
 func paneNumber(id tmux.PaneID) int {
@@ -174,55 +159,47 @@ func paneNumber(id tmux.PaneID) int {
 const mostCells = 400_000
 
 // cells returns the cost of a pane with so many rows. The pane itself has a cost too.
-func (p candidate) cells(rows int) int { return rows*p.Width + 200 }
+func (p paneMatch) cells(rows int) int { return rows*p.Width + 200 }
 
 // candidates lists the panes of the selection.
-func (c *call) candidates(ctx context.Context) ([]candidate, error) {
+func (c *call) candidates(ctx context.Context) ([]paneMatch, error) {
 	s := c.on.selection
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	type session struct {
-		ID tmux.SessionID `tmux:"session_id"`
-	}
-	var b tmux.Batch
-	var holders tmux.Lister = tmux.ListSessions{Filter: s.within()}
-	if s.pane != "" || s.window != "" {
-		holders = tmux.ListPanes{All: true, Filter: s.within()}
-	}
-	sessions := tmux.Rows[session](&b, holders)
-	rows := tmux.Rows[candidate](&b, tmux.ListPanes{All: true, Filter: s.within()})
-	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+	rows, err := tmux.List[paneMatch](ctx, c.tmux, tmux.ListPanes{All: true, Filter: s.within()})
+	if err := noneIsEmpty(err); err != nil {
 		return nil, err
 	}
-	if !s.zero() && len(*sessions) == 0 {
+	if !s.zero() && len(rows) == 0 {
 		return nil, c.missing(ctx, s)
 	}
-	return uniqueBy(*rows, func(p candidate) tmux.PaneID { return p.Pane }), nil
+	return uniqueBy(rows, func(p paneMatch) tmux.PaneID { return p.PaneID }), nil
 }
 
 // search captures panes and finds the lines that match. Since a line may be several rows,
 // with rows each pane is captured both joined and unjoined; otherwise the rows are wrong.
-func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, m *matcher, rows bool) (found []foundLines, err error) {
+func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, m *matcher, rows bool) (found []paneMatch, err error) {
 	exact, err := c.tmux.Supports(ctx, tmux.UsedCells)
 	if err != nil {
 		return nil, err
 	}
+	found = []paneMatch{}
 	look := matching{most: c.s.matchTime}
 	for len(panes) > 0 {
 		var b tmux.Batch
-		var sizes []*[]candidate
+		var sizes []*[]size
 		var joined, last []*[]byte
 		for cells := 0; len(last) < len(panes); {
 			p := panes[len(last)]
 			if cells += p.cells(in.rows(p)); cells > mostCells && len(last) > 0 {
 				break
 			}
-			size, capture := &[]candidate{p}, in.capture(p)
+			now, capture := &[]size{{p.History, p.Height}}, in.capture(p)
 			if rows {
-				size = tmux.Rows[candidate](&b, tmux.DisplayMessage{Target: p.Pane})
+				now = tmux.Rows[size](&b, tmux.DisplayMessage{Target: p.PaneID})
 			}
-			sizes, joined = append(sizes, size), append(joined, tmux.Add(&b, capture))
+			sizes, joined = append(sizes, now), append(joined, tmux.Add(&b, capture))
 			if last = append(last, joined[len(joined)-1]); rows {
 				cells += p.cells(in.rows(p))
 				// With these flags the rows are exactly the pieces of the joined lines.
@@ -234,15 +211,16 @@ func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, 
 		if err != nil {
 			return nil, err
 		}
-		for i, size := range sizes[:done] {
-			lines, p := screenLines(*joined[i]), (*size)[0]
+		for i, p := range panes[:done] {
+			lines := screenLines(*joined[i])
 			matches, err := look.indexes(ctx, m, lines)
 			if err != nil {
 				return nil, err
 			}
 			if len(matches) > 0 {
-				at := rowsOf(strings.Split(string(*joined[i]), "\n"), strings.Split(string(*last[i]), "\n"), in.first(p))
-				found = append(found, in.lastMatches(p, lines, matches, at))
+				at := rowsOf(strings.Split(string(*joined[i]), "\n"), strings.Split(string(*last[i]), "\n"), in.first((*sizes[i])[0]))
+				p.take(lines, matches, at, in)
+				found = append(found, p)
 			}
 		}
 		if done < len(last) {
@@ -254,8 +232,8 @@ func (c *call) search(ctx context.Context, panes []candidate, in searchPanesIn, 
 }
 
 // capture returns the command that captures the searched part of a pane.
-func (in searchPanesIn) capture(p candidate) tmux.CapturePane {
-	capture := tmux.CapturePane{Target: p.Pane, Print: true, Join: true, End: in.ContentEnd}
+func (in searchPanesIn) capture(p paneMatch) tmux.CapturePane {
+	capture := tmux.CapturePane{Target: p.PaneID, Print: true, Join: true, End: in.ContentEnd}
 	if in.ContentStart != nil {
 		capture.Start = *in.ContentStart
 	}
@@ -263,7 +241,7 @@ func (in searchPanesIn) capture(p candidate) tmux.CapturePane {
 }
 
 // rows returns about how many rows that captures.
-func (in searchPanesIn) rows(p candidate) int {
+func (in searchPanesIn) rows(p paneMatch) int {
 	if in.ContentStart == nil {
 		return p.Height
 	}
@@ -287,8 +265,14 @@ func doneOf(captured []*[]byte, err error) (int, error) {
 	return done, nil
 }
 
+// size is how many rows a pane has now.
+type size struct {
+	History int `tmux:"history_size"`
+	Height  int `tmux:"pane_height"`
+}
+
 // first returns the first row of a capture of a pane.
-func (in searchPanesIn) first(p candidate) int {
+func (in searchPanesIn) first(p size) int {
 	within := func(l *tmux.Line, otherwise int) int {
 		if l == nil {
 			return otherwise
@@ -316,35 +300,4 @@ func rowsOf(joined, plain []string, first int) []int {
 		}
 	}
 	return rows
-}
-
-// matches describes the panes with matches. A pane that has ended since is omitted.
-func (c *call) matches(ctx context.Context, found []foundLines, in searchPanesIn) ([]paneMatch, error) {
-	matches := []paneMatch{}
-	if len(found) == 0 {
-		return matches, nil
-	}
-	ids := make([]tmux.PaneID, len(found))
-	for i, f := range found {
-		ids[i] = f.Pane
-	}
-	list := tmux.ListPanes{All: true, Filter: tmux.MatchOneOf("pane_id", ids...)}
-	if s := c.on.selection; !s.zero() {
-		list.Filter = tmux.And(s.within(), list.Filter)
-	}
-	rows, err := tmux.List[paneMatch](ctx, c.tmux, list)
-	if err != nil {
-		return matches, noneIsEmpty(err)
-	}
-	byID := make(map[tmux.PaneID]paneMatch, len(rows))
-	for _, p := range slices.Backward(rows) {
-		byID[p.PaneID] = p
-	}
-	for _, f := range found {
-		if p, ok := byID[f.Pane]; ok {
-			p.MatchedLines, p.MatchedRows, p.Context, p.IsCaller = f.lines, f.rows, f.context, c.s.isCaller(c.tmux, f.Pane)
-			matches = append(matches, p)
-		}
-	}
-	return matches, nil
 }
