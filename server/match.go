@@ -69,34 +69,27 @@ func newMatcher(argument, pattern string, isRegexp, matchCase bool) (*matcher, e
 	if strings.Contains(pattern, "\n") || isRegexp && strings.Contains(pattern, `\n`) {
 		return nil, argumentFault(argument, "must not have a newline: a pattern is compared with one line at a time")
 	}
-	m := &matcher{}
-	if text, ok := strings.CutSuffix(strings.TrimSuffix(pattern, "$"), " "); ok && strings.TrimSpace(text) != "" {
-		m.space = true
-	}
 	flags := ""
 	if !matchCase {
 		flags = "(?i)"
 	}
+	m := &matcher{steps: maxProgram}
 	if !isRegexp || !strings.ContainsAny(pattern, `\.*+?{}()[]|^$`) {
 		if err := checkPattern(pattern); err != nil {
 			return nil, argumentFault(argument, "has a pattern that is too long: %s", err)
 		}
-		m.setRegexp(regexp.MustCompile(flags + regexp.QuoteMeta(pattern)))
-		return m, nil
-	}
-	re, err := compileRegexp(flags, pattern)
-	if err != nil {
+		m.re = regexp.MustCompile(flags + regexp.QuoteMeta(pattern))
+	} else if re, err := compileRegexp(flags, pattern); err != nil {
 		return nil, argumentFault(argument, "has an invalid regex pattern: %s", err)
+	} else {
+		m.re = re
 	}
-	m.setRegexp(re)
-	return m, nil
-}
-
-func (m *matcher) setRegexp(re *regexp.Regexp) {
-	m.re, m.steps = re, maxProgram
-	if tree, err := syntax.Parse(re.String(), syntax.Perl); err == nil {
+	if tree, err := syntax.Parse(m.re.String(), syntax.Perl); err == nil {
 		m.steps = programSize(tree)
 	}
+	text, space := strings.CutSuffix(strings.TrimSuffix(pattern, "$"), " ")
+	m.space = space && strings.TrimSpace(text) != ""
+	return m, nil
 }
 
 // match reports whether a line matches. The line has no trailing spaces, because tmux

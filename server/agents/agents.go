@@ -203,17 +203,10 @@ func Names() []string { return slices.Sorted(maps.Keys(all())) }
 // Recognise returns the agent that runs in a process, given its executable, which may be
 // empty, and its arguments. An interpreter counts as the script that it runs.
 func Recognise(executable string, args []string) (name string, ok bool) {
-	words := []string{executable}
-	if len(args) > 0 {
-		words = append(words, args[0])
-	}
-	switch program(slices.Concat(words, []string{""})[0]) {
-	case "node", "bun", "deno":
-		for _, arg := range args[min(1, len(args)):] {
-			if !strings.HasPrefix(arg, "-") {
-				words = append(words, arg)
-				break
-			}
+	words := append([]string{executable}, args[:min(1, len(args))]...)
+	if slices.Contains([]string{"node", "bun", "deno"}, program(executable)) && len(args) > 0 {
+		if i := slices.IndexFunc(args[1:], func(arg string) bool { return !strings.HasPrefix(arg, "-") }); i >= 0 {
+			words = append(words, args[1+i])
 		}
 	}
 	for _, name := range Names() {
