@@ -245,13 +245,8 @@ func checkHome(home string) error {
 }
 
 // checkAbove reports whether someone else could rename a file, or create it first and keep
-// it, in the directories above it. In a sandbox, root's directories may look like those of
-// another user: the owner of the root directory.
+// it, in the directories above it.
 func checkAbove(path string) error {
-	top, err := os.Lstat("/")
-	if err != nil {
-		return err
-	}
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		info, err := os.Lstat(dir)
 		if err != nil {
@@ -261,7 +256,7 @@ func checkAbove(path string) error {
 		switch {
 		case !info.IsDir():
 			return fmt.Errorf("%s is not a directory", dir)
-		case owner != 0 && owner != os.Geteuid() && owner != ownerOf(top):
+		case owner != 0 && owner != os.Geteuid() && !outside(owner):
 			return fmt.Errorf("%s belongs to another user (uid %d)", dir, owner)
 		case info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0:
 			return fmt.Errorf("%s can be changed by other users (mode %04o, not sticky)", dir, info.Mode().Perm())
@@ -294,4 +289,24 @@ func ownerOf(info fs.FileInfo) int {
 		return int(st.Uid)
 	}
 	return -1
+}
+
+// outside reports whether a uid stands for all users that do not exist in this user
+// namespace. In a sandbox, root's directories look like that.
+func outside(uid int) bool {
+	overflow, err := os.ReadFile("/proc/sys/kernel/overflowuid")
+	if err != nil || strings.TrimSpace(string(overflow)) != strconv.Itoa(uid) {
+		return false
+	}
+	mapped, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(mapped)) {
+		var inner, outer, count int
+		if n, _ := fmt.Sscan(line, &inner, &outer, &count); n != 3 || inner <= uid && uid < inner+count {
+			return false
+		}
+	}
+	return true
 }
