@@ -38,9 +38,7 @@ type Row struct {
 	// open until Read has its answer. In them, ServerName and Directory stand alone as
 	// strings.
 	Send []string
-	// Read parses the client's output: stdout, and without a dialogue stderr too.
-	// It returns an error that wraps [ErrUnread] if the output has no answer (yet).
-	Read func(out, server string) (Answer, error)
+	Read Reader
 	// Lists is set if the client shows its config and starts no server.
 	Lists bool
 	// Blind is set if the answer ignores trust and lists of servers, so that what the
@@ -83,7 +81,7 @@ type Answer struct {
 	ToolCount *int     `json:"tool_count,omitempty"`
 }
 
-// ErrUnread is returned by Read of a [Row] if the output has no answer.
+// ErrUnread is wrapped by the error of a [Reader] if the output has no answer.
 var ErrUnread = errors.New("no readable answer")
 
 // A Question is what [Client] asks, and where.

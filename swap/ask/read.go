@@ -10,6 +10,28 @@ import (
 	"strings"
 )
 
+// A Reader parses a client's output: stdout, and without a dialogue stderr too. Its error
+// wraps [ErrUnread] if the output has no answer (yet).
+type Reader func(out, server string) (Answer, error)
+
+// readers are all Readers by the client, or what several clients print.
+var readers = map[string]Reader{
+	"codex": codex, "config": config, "grok": grok,
+	"claude": listed(`(?m)^NAME:\n +Scope: (?P<place>\w+).*\n +Status: \S+ (?P<says>.+)(?:\n +Type: \w+\n +(?:Command|URL): (?P<command>.*)(?:\n +Args:(?P<args>.*))?)?`, `No MCP server`),
+	"droid":  listed(`(?m)^ +NAME +(?:stdio|http|sse) +(?P<says>.+?) +\[(?P<place>\w+)\]$`, `Configured MCP servers:|No MCP servers`),
+	"gemini": listed(`(?m)^\S+ NAME(?: \(from .*\))?: (?P<command>.*) \((?:stdio|http|sse)\) - (?P<says>.+)$`, `(?m)^(Configured MCP servers:|No MCP servers configured)`),
+	// For a server that failed, the reason comes before the command.
+	"opencode": listed(`(?m)^\S +\S NAME (?P<says>.+)\n(?:\S {6}.*\n)*\S {6}(?P<command>.+)\n\S\s*$`, `\d+ server\(s\)|No MCP servers`),
+}
+
+// UnmarshalText finds a Reader by its name.
+func (r *Reader) UnmarshalText(name []byte) error {
+	if *r = readers[string(name)]; *r == nil {
+		return fmt.Errorf("no reader %q", name)
+	}
+	return nil
+}
+
 // words are how clients' words for the state of a server begin, in lower case.
 var words = []struct{ begin, state string }{
 	{"connected", Connected},
@@ -33,10 +55,10 @@ func stateOf(says string) string {
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[a-zA-Z]")
 
-// Listed returns a function that reads output meant for people. In pattern, NAME stands for
+// listed returns a Reader that reads output meant for people. In pattern, NAME stands for
 // the server's name; the groups "says", "command", "args" and "place" are the parts of the
 // answer. If only absent matches, the client has answered that there is no such server.
-func Listed(pattern, absent string) func(out, server string) (Answer, error) {
+func listed(pattern, absent string) Reader {
 	none := regexp.MustCompile(absent)
 	return func(out, server string) (Answer, error) {
 		out = strings.ReplaceAll(escapes.ReplaceAllString(out, ""), "\r", "")
@@ -69,10 +91,10 @@ var (
 	jsonBegin = regexp.MustCompile(`(?m)^[\[{]`)
 )
 
-// Config reads JSON in which a client shows the servers in its config without starting
+// config reads JSON in which a client shows the servers in its config without starting
 // them: a list, a list under "servers", or an object with a member per server. If a name
 // occurs more than once, the last counts.
-func Config(out, server string) (Answer, error) {
+func config(out, server string) (Answer, error) {
 	out = strings.ReplaceAll(out, "\r", "")
 	if notFound.MatchString(out) {
 		return Answer{State: NotThere}, nil
@@ -117,8 +139,8 @@ func Config(out, server string) (Answer, error) {
 
 var grokTools = regexp.MustCompile(`^(\d+) tools? discovered$`)
 
-// Grok reads the output of grok mcp doctor --json.
-func Grok(out, server string) (Answer, error) {
+// grok reads the output of grok mcp doctor --json.
+func grok(out, server string) (Answer, error) {
 	if strings.Contains(out, "not found.\n") {
 		return Answer{State: NotThere, Says: "not found"}, nil
 	}
@@ -175,18 +197,9 @@ func firstOf(text string) string {
 	return line
 }
 
-// CodexDialogue asks codex app-server for its configuration in the directory, which
-// contains the server's command, and for the server's status. (The status is about the
-// user's own config, whatever a project file says.)
-var CodexDialogue = []string{
-	`{"id":0,"method":"initialize","params":{"clientInfo":{"name":"mcp-swap","title":"mcp-swap","version":"1"}}}`,
-	`{"method":"initialized"}`,
-	`{"id":1,"method":"config/read","params":{"cwd":"` + Directory + `"}}`,
-	`{"id":2,"method":"mcpServerStatus/list","params":{"serverName":"` + ServerName + `"}}`,
-}
-
-// Codex reads the answers to [CodexDialogue].
-func Codex(out, server string) (Answer, error) {
+// codex reads the answers of codex app-server to initialize, config/read and
+// mcpServerStatus/list, numbered from 0.
+func codex(out, server string) (Answer, error) {
 	type entry struct {
 		Command, URL string
 		Args         []string

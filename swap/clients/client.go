@@ -4,10 +4,13 @@ package clients
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"os/exec"
 	"slices"
 	"strings"
+
+	"github.com/pelletier/go-toml/v2"
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/format"
@@ -22,8 +25,21 @@ const (
 	ScopeProject Scope = "project"
 )
 
+// All is the table of all agent CLIs, in the order of all output.
+var All = readTable()
+
+//go:embed clients.toml
+var table []byte
+
+func readTable() []*Client {
+	var doc struct{ Client []*Client }
+	if err := toml.NewDecoder(bytes.NewReader(table)).DisallowUnknownFields().Decode(&doc); err != nil {
+		panic("clients.toml: " + err.Error())
+	}
+	return doc.Client
+}
+
 // A Client is one row of the table: everything in which an agent CLI differs from others.
-// To add a client, add a row and a fixture.
 type Client struct {
 	Name     string
 	Aliases  []string

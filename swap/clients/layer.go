@@ -16,70 +16,34 @@ import (
 
 // A Layer is a place where a client reads servers.
 type Layer struct {
-	Role    Role
-	At      location // unless it is a variable; for a project, only Files
-	Var     string   // variable that holds the text
-	Here    bool     // in the project's directory, but not in its parents
-	Top     bool     // at the top of its work tree only
-	Outer   bool     // if several directories have it, the outermost wins, not the nearest
-	Unless  string   // variable that, if true, keeps the client from reading it
-	Trusted bool     // read only in a folder that the client trusts
-	When    string   // condition on which it wins
-	Alone   bool     // if it exists, the client reads no other layer
+	Role     Role
+	location        // unless it is a variable; for a project, only Files
+	Var      string // variable that holds the text
+	Here     bool   // in the project's directory, but not in its parents
+	Top      bool   // at the top of its work tree only
+	Outer    bool   // if several directories have it, the outermost wins, not the nearest
+	Unless   string // variable that, if true, keeps the client from reading it
+	Trusted  bool   // read only in a folder that the client trusts
+	When     string // condition on which it wins
+	Alone    bool   // if it exists, the client reads no other layer
 }
 
 // A Role says who owns a layer, and what a swap does with it.
-type Role int
+type Role string
 
 // Roles of layers.
 const (
-	Own      Role = iota // the user's config, where new entries are created
-	Other                // another file of the user's: existing entries are edited there
-	Project              // a file of the project, in its directory or a parent up to the top of its work tree
-	Managed              // another file; never edited
-	Variable             // never edited
+	Own      Role = "own"      // the user's config, where new entries are created
+	Other    Role = "other"    // another file of the user's: existing entries are edited there
+	Project  Role = "project"  // a file of the project, in its directory or a parent up to the top of its work tree
+	Managed  Role = "managed"  // another file; never edited
+	Variable Role = "variable" // never edited
 )
-
-func own(at location) Layer         { return Layer{At: at} }
-func other(at location) Layer       { return Layer{Role: Other, At: at} }
-func managed(at location) Layer     { return Layer{Role: Managed, At: at} }
-func project(files ...string) Layer { return Layer{Role: Project, At: location{Files: files}} }
-func trusted(files ...string) Layer {
-	return Layer{Role: Project, At: location{Files: files}, Trusted: true}
-}
-
-func (l Layer) when(condition string) Layer {
-	l.When = condition
-	return l
-}
-
-func (l Layer) alone() Layer {
-	l.Alone = true
-	return l
-}
-
-func (l Layer) outer() Layer {
-	l.Outer = true
-	return l
-}
-
-func (l Layer) unless(env string) Layer {
-	l.Unless = env
-	return l
-}
-
-// in returns files in a directory.
-func in(dir string, files []string) (out []string) {
-	for _, f := range files {
-		out = append(out, dir+"/"+f)
-	}
-	return out
-}
 
 func (l Layer) users() bool { return l.Role == Own || l.Role == Other }
 
 func (l Layer) there(file string) bool {
-	if _, err := os.Lstat(file); err != nil || !l.At.Filled {
+	if _, err := os.Lstat(file); err != nil || !l.Filled {
 		return err == nil
 	}
 	info, err := os.Stat(file)
@@ -89,69 +53,32 @@ func (l Layer) there(file string) bool {
 // A location is a rule for where a file is. The first candidate whose variable is set
 // determines the directory.
 type location struct {
-	Dirs   map[string][]candidate // by GOOS; "" for all others
-	Files  []string               // slash-separated, relative to the directory, strongest first
-	Filled bool                   // an empty file counts as missing
+	Dirs, Darwin, Windows []candidate // the last two instead of Dirs on macOS and Windows
+	Files                 []string    // slash-separated, relative to the directory, strongest first
+	Filled                bool        // an empty file counts as missing
+	Each                  bool        // if no directory matches a pattern in Dirs, there is none
 }
 
-// A candidate is a directory, from a variable or fixed. "~" is the home directory.
+// A candidate is a directory, from a variable or fixed; "~" is the home directory.
 type candidate struct {
-	Env     string
-	AbsOnly bool   // a relative path counts as not set
-	Tilde   bool   // "~" in it is the home directory
-	File    bool   // the variable names the file itself
-	List    bool   // with File: files, the strongest last
-	Dir     string // relative to the variable's directory; with a "*" in it, an existing one
-	Each    bool   // if no directory matches Dir, there is none
+	// How says how the variable is read: "absolute", a relative path counts as not set;
+	// "tilde", "~" in it is the home directory; "file", it names the file itself; "files",
+	// it names files, the strongest last.
+	How string
+	Env string
+	Dir string // relative to the variable's directory; with a "*" in it, an existing one
 }
 
-func at(files ...string) location {
-	return location{Dirs: map[string][]candidate{"": {{Dir: "~"}}}, Files: files}
-}
-
-func under(env, dir string, files ...string) location {
-	return location{Dirs: map[string][]candidate{"": {{Env: env}, {Dir: dir}}}, Files: files}
-}
-
-// filled returns a location whose files count only if they are not empty.
-func filled(l location) location {
-	l.Filled = true
-	return l
-}
-
-// underTilde is under for a client that expands "~" itself.
-func underTilde(env, dir string, files ...string) location {
-	return location{Dirs: map[string][]candidate{"": {{Env: env, Tilde: true}, {Dir: dir}}}, Files: files}
-}
-
-// each returns a location in the directories below l's that match a pattern.
-func (l location) each(pattern string) location {
-	for _, dirs := range l.Dirs {
-		for i := range dirs {
-			dirs[i].Dir, dirs[i].Each = strings.TrimPrefix(dirs[i].Dir+"/"+pattern, "/"), true
-		}
+// UnmarshalText reads a candidate of the form "DIR", or "HOW $ENV/DIR".
+func (c *candidate) UnmarshalText(text []byte) error {
+	how, rest, variable := strings.Cut(string(text), "$")
+	if !variable {
+		c.Dir = how
+		return nil
 	}
-	return l
-}
-
-// named returns the location given by a variable, if it is set.
-func named(c candidate, files ...string) location {
-	return location{Dirs: map[string][]candidate{"": {c}}, Files: files}
-}
-
-// perSystem returns an application's directory, which depends on the system.
-func perSystem(name, file string) location {
-	return location{Dirs: map[string][]candidate{
-		"":        {{Env: "XDG_CONFIG_HOME", AbsOnly: true, Dir: name}, {Dir: "~/.config/" + name}},
-		"darwin":  {{Dir: "~/Library/Application Support/" + name}},
-		"windows": {{Env: "APPDATA", Dir: name}, {Dir: "~/AppData/Roaming/" + name}},
-	}, Files: []string{file}}
-}
-
-// packaged returns the location of an application that has its own directory on Windows.
-func packaged(l location, dir string) location {
-	l.Dirs["windows"] = append([]candidate{{Env: "LOCALAPPDATA", Dir: dir}}, l.Dirs["windows"]...)
-	return l
+	c.How = strings.TrimSpace(how)
+	c.Env, c.Dir, _ = strings.Cut(rest, "/")
+	return nil
 }
 
 // A Place is a location on a particular machine.
@@ -166,25 +93,25 @@ type Place struct {
 
 // resolve returns the files of the rule on a system, strongest first.
 func (l location) resolve(sys machine.System) []Place {
-	dirs, ok := l.Dirs[sys.GOOS]
-	if !ok {
-		dirs = l.Dirs[""]
+	dirs := l.Dirs
+	if own := map[string][]candidate{"darwin": l.Darwin, "windows": l.Windows}[sys.GOOS]; own != nil {
+		dirs = own
 	}
 	for _, c := range dirs {
 		base, dir := sys.Home, c.Dir
 		if c.Env != "" {
 			base = sys.Getenv(c.Env)
-			if c.List && base != "" {
+			if c.How == "files" && base != "" {
 				var out []Place
 				for _, file := range slices.Backward(filepath.SplitList(base)) {
 					out = append(out, Place{Path: file, Env: c.Env, Rel: "."})
 				}
 				return out
 			}
-			if base == "" || c.AbsOnly && !filepath.IsAbs(base) {
+			if base == "" || c.How == "absolute" && !filepath.IsAbs(base) {
 				continue
 			}
-			if rest, ok := strings.CutPrefix(base, "~"); ok && c.Tilde {
+			if rest, ok := strings.CutPrefix(base, "~"); ok && c.How == "tilde" {
 				base = sys.Home + rest
 			}
 			if abs, err := filepath.Abs(base); err == nil {
@@ -195,12 +122,12 @@ func (l location) resolve(sys machine.System) []Place {
 		} else {
 			base = "" // the path is absolute
 		}
-		if c.File {
+		if c.How == "file" {
 			return []Place{{Path: base, Env: c.Env, Rel: "."}}
 		}
 		found := []string{filepath.Join(base, filepath.FromSlash(dir))}
 		if strings.Contains(dir, "*") {
-			if found, _ = filepath.Glob(found[0]); len(found) == 0 && !c.Each {
+			if found, _ = filepath.Glob(found[0]); len(found) == 0 && !l.Each {
 				continue
 			}
 		}
@@ -236,11 +163,11 @@ func (c *Client) ConfigPath(sys machine.System) string {
 		if l.Role != Own {
 			continue
 		}
-		for i, p := range l.At.resolve(sys) {
+		for i, p := range l.resolve(sys) {
 			if l.there(p.Path) {
 				return p.Path
 			}
-			if i > 0 || l.At.Filled || known {
+			if i > 0 || l.Filled || known {
 				continue
 			}
 			if _, err := os.Stat(filepath.Dir(p.Path)); err == nil || would == "" {
@@ -266,7 +193,7 @@ func (c *Client) Files(l Layer, sys machine.System, dir, top string) []string {
 		}
 		for ; ; dir = filepath.Dir(dir) {
 			var files []string
-			for _, f := range l.At.Files {
+			for _, f := range l.Files {
 				files = append(files, filepath.Join(dir, filepath.FromSlash(f)))
 			}
 			if l.Outer {
@@ -279,7 +206,7 @@ func (c *Client) Files(l Layer, sys machine.System, dir, top string) []string {
 			}
 		}
 	default:
-		for _, p := range l.At.resolve(sys) {
+		for _, p := range l.resolve(sys) {
 			if l.there(p.Path) && (c.Merges || l.Role != Own || p.Path == c.ConfigPath(sys)) {
 				out = append(out, p.Path)
 			}
@@ -297,10 +224,10 @@ func (c *Client) ProjectFiles(sys machine.System, dir, top string) (all, into []
 		if l.Role != Project {
 			continue
 		}
-		made = cmp.Or(made, l.At.Files[0])
+		made = cmp.Or(made, l.Files[0])
 		files := c.Files(l, sys, dir, top)
 		all = append(all, files...)
-		if !slices.Contains(l.At.Files, made) {
+		if !slices.Contains(l.Files, made) {
 			continue
 		}
 		for _, file := range files {
@@ -345,7 +272,7 @@ func (c *Client) locations() []location {
 	var out []location
 	for _, l := range c.Layers {
 		if l.Role != Project && l.Role != Variable {
-			out = append(out, l.At)
+			out = append(out, l.location)
 		}
 	}
 	if c.Trust != nil && c.Trust.File != nil {
@@ -379,11 +306,9 @@ func (c *Client) Variables() []string {
 func (c *Client) HomeVars() []string {
 	names := slices.Clone(generalVars)
 	for _, l := range c.locations() {
-		for _, dirs := range l.Dirs {
-			for _, d := range dirs {
-				if d.Env != "" && !slices.Contains(names, d.Env) {
-					names = append(names, d.Env)
-				}
+		for _, d := range slices.Concat(l.Dirs, l.Darwin, l.Windows) {
+			if d.Env != "" && !slices.Contains(names, d.Env) {
+				names = append(names, d.Env)
 			}
 		}
 	}

@@ -97,10 +97,25 @@ func mapped(v any, f func(any) any) any {
 	return f(v)
 }
 
+// writable returns a value to be written with lists and objects as one type each.
+func writable(v any) any {
+	switch v := v.(type) {
+	case []string:
+		return data(v)
+	case map[string]any:
+		var o Object
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			o = append(o, Field{name, v[name]})
+		}
+		return o
+	}
+	return v
+}
+
 // checkValue refuses what cannot be written: other types, and text that is not UTF-8, which
 // the encoders would silently repair.
 func checkValue(v any) error {
-	switch v := v.(type) {
+	switch v := writable(v).(type) {
 	case nil, bool, int, int64, Literal:
 		return nil
 	case json.Number:
@@ -113,8 +128,6 @@ func checkValue(v any) error {
 			return fmt.Errorf("cannot write %q: it is not UTF-8", v)
 		}
 		return nil
-	case []string:
-		return checkValue(data(v))
 	case []any:
 		for _, x := range v {
 			if err := checkValue(x); err != nil {

@@ -8,7 +8,7 @@
 // name: container ["projects", "/srv/x", "mcpServers"], name "tmux". In YAML the container
 // is one name, and may be a list: see [List]. [Parse] checks a text once and returns a
 // [Doc]; [Doc.Lookup], [Doc.Names] and [Doc.Get] read it; [Doc.Set] and [Doc.Revert] return
-// an [Edit]: the new text and the one range in which it differs from the old.
+// an [Edit] with the new text.
 //
 // An edit copies the surrounding style: indentation, newlines, one line or many, spacing,
 // quoted or dotted keys, inline tables or headers. The result is parsed again before it is
@@ -19,10 +19,9 @@
 //
 // Strict JSON is validated by encoding/json, JSON with comments by hujson, TOML by go-toml,
 // and YAML by yaml.v3, whose positions are checked against the text. YAML that cannot be
-// edited safely is readable, but Set and Revert refuse it. Ranges come from hujson and from
-// go-toml's unstable parser; JSON above a megabyte is walked by a small scanner instead, as
-// building a tree would take longer than the rest. Fields of an entry that is strict JSON
-// are replaced by sjson, which sees only that entry.
+// edited safely is readable, but Set and Revert refuse it. Ranges come from a small scanner
+// of JSON, which builds no tree, and from go-toml's unstable parser. Fields of an entry that
+// is strict JSON are replaced by sjson, which sees only that entry.
 //
 // If several members have the same name the last counts, as it does for the programs that
 // own these files.
@@ -58,8 +57,16 @@ const (
 	YAML
 )
 
-func (k Kind) String() string {
-	return [...]string{JSON: "JSON", JSONComments: "JSON with comments", JSONC: "JSONC", TOML: "TOML", YAML: "YAML"}[k]
+var kindNames = []string{JSON: "JSON", JSONComments: "JSON with comments", JSONC: "JSONC", TOML: "TOML", YAML: "YAML"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// UnmarshalText sets k to the kind with this name.
+func (k *Kind) UnmarshalText(name []byte) error {
+	if *k = Kind(slices.Index(kindNames, string(name))); *k < 0 {
+		return fmt.Errorf("no kind %q", name)
+	}
+	return nil
 }
 
 // SyntaxError reports where a text is not valid for its [Kind]. Lines and columns count
@@ -90,8 +97,8 @@ func (e *TypeError) Error() string {
 }
 
 // Object is an object to be written, in the order of its fields. Its values are string,
-// bool, int, int64, json.Number, []string, []any, Object and nil (which TOML does not
-// support).
+// bool, int, int64, json.Number, []string, []any, Object, map[string]any and nil (which TOML
+// does not support).
 type Object []Field
 
 // Field is a member of an [Object].
@@ -137,9 +144,6 @@ type Change struct {
 type Edit struct {
 	// Out is the whole new text.
 	Out []byte
-	// Out[Start:NewEnd] replaces [Start:OldEnd] of the old text. Everything else is
-	// byte-identical.
-	Start, OldEnd, NewEnd int
 	// Value is the entry's value in Out; nil if the entry is gone.
 	Value map[string]any
 	// Undo is what [Doc.Revert] needs to undo this edit, even in a text that has changed
@@ -334,45 +338,42 @@ type splice struct {
 	text       string
 }
 
-// editor collects splices of one text into one range.
-type editor struct {
-	src, out              []byte
-	start, oldEnd, newEnd int
-	touched               bool
+func applied(text []byte, s splice) []byte {
+	return slices.Concat(text[:s.start], []byte(s.text), text[s.end:])
 }
 
-func newEditor(src []byte) *editor { return &editor{src: src, out: src} }
+func newEdit(was, out []byte) Edit { return Edit{Out: out, changed: !bytes.Equal(was, out)} }
 
-func (e *editor) apply(s splice) {
-	if !e.touched {
-		e.start, e.oldEnd, e.newEnd, e.touched = s.start, s.end, s.end, true
+// checkMerge refuses to merge fields that are objects into values at path that are not.
+func checkMerge(d tree, path []string, fields Object) error {
+	for _, f := range fields {
+		sub, isObject := f.Value.(Object)
+		if v, ok := d.get(join(path, f.Name)); !isObject || !ok || v == nil {
+			continue
+		}
+		if _, err := d.lookup(path, f.Name); err != nil {
+			return err
+		}
+		if err := checkMerge(d, join(path, f.Name), sub); err != nil {
+			return err
+		}
 	}
-	// After both the range so far and the splice, src and out are the same.
-	if s.end > e.newEnd {
-		e.oldEnd += s.end - e.newEnd
-		e.newEnd = s.end
-	}
-	e.start = min(e.start, s.start)
-	e.newEnd += len(s.text) - (s.end - s.start)
-	e.out = applied(e.out, s)
-}
-
-// edit returns the result, after checking that nothing outside its range differs.
-func (e *editor) edit() (Edit, error) {
-	if bytes.Equal(e.src, e.out) {
-		return Edit{Out: e.src}, nil
-	}
-	if e.start > e.oldEnd || e.start > e.newEnd ||
-		!bytes.Equal(e.src[:e.start], e.out[:e.start]) || !bytes.Equal(e.src[e.oldEnd:], e.out[e.newEnd:]) {
-		return Edit{}, fmt.Errorf("outside the edit: %w", errProof)
-	}
-	return Edit{Out: e.out, Start: e.start, OldEnd: e.oldEnd, NewEnd: e.newEnd, changed: true}, nil
+	return nil
 }
 
 // syntaxError returns an error with the position of offset.
 func syntaxError(src []byte, offset int, msg string) *SyntaxError {
 	line, column := position(src, offset)
 	return &SyntaxError{line, column, msg}
+}
+
+// byteOffset returns the offset of a line and column of src[body:], from 1; columns count bytes.
+func byteOffset(src []byte, body, line, column int) int {
+	offset := body
+	for range line - 1 {
+		offset += bytes.IndexByte(src[offset:], '\n') + 1
+	}
+	return offset + column - 1
 }
 
 // position returns the line and column of an offset. A byte order mark takes no column.

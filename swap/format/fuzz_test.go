@@ -149,7 +149,7 @@ func checkEdit(t *testing.T, kind Kind, text []byte, container []string, name, c
 	if !bytes.Equal(text, orig) {
 		t.Fatalf("Set wrote into the text it was given")
 	}
-	checkRange(t, string(text), e)
+	checkChanged(t, string(text), e)
 	if diff := cmp.Diff(want, read(t, kind, e.Out)); diff != "" {
 		t.Fatalf("set %q (-want +got):\n%s\nfrom:\n%s\nto:\n%s", path, diff, text, e.Out)
 	}

@@ -97,7 +97,7 @@ func checkItem(t *testing.T, text []byte, c Change) {
 	if diff := cmp.Diff(others(was, path), others(is, path)); diff != "" && was["m"] != nil {
 		t.Fatalf("beside the item (-was +is):\n%s\nto:\n%s", diff, e.Out)
 	}
-	checkRange(t, string(text), e)
+	checkChanged(t, string(text), e)
 	back := revert(t, parse(t, YAML, string(e.Out)), path[:2], "s", e.Undo)
 	if diff := cmp.Diff(was, read(t, YAML, back.Out)); diff != "" {
 		t.Fatalf("reverted (-want +got):\n%s\nfrom:\n%s\nto:\n%s", diff, e.Out, back.Out)

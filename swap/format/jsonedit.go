@@ -19,34 +19,20 @@ func (d *jsonDoc) set(path []string, c Change) (Edit, error) {
 	if err != nil {
 		return Edit{}, err
 	}
-	if !w.complete(path) {
+	if !w.whole {
 		return d.add(w, path, c.New, c)
 	}
-	entry, ok := d.open(w.at)
-	if !ok {
-		return Edit{}, d.typeError(path, w.at)
-	}
-	if err := d.checkMerge(entry, c.Set, path); err != nil {
-		return Edit{}, err
-	}
 	before := d.src[w.at.start:w.at.end]
-	value, _ := decode(before).(map[string]any)
-	text, err := setFields(slices.Clone(before), d.layout(w.levels), c.Set)
-	if err != nil {
+	value, ok := decode(before).(map[string]any)
+	if !ok {
+		return Edit{}, d.typeError(path, w.at.start, w.at.end)
+	}
+	if err := checkMerge(d, path, c.Set); err != nil {
 		return Edit{}, err
 	}
+	text := setFields(slices.Clone(before), d.layout(w.levels), c.Set)
 	for _, name := range c.Remove {
-		for {
-			o, err := parseObject(text)
-			if err != nil {
-				return Edit{}, err
-			}
-			k := o.last(name)
-			if k < 0 {
-				break
-			}
-			text = applied(text, remove(text, o, k))
-		}
+		text = removeAll(text, 0, name)
 	}
 	e, err := d.finish(splice{w.at.start, w.at.end, string(text)}, path, changed(value, data(c.Set), c.Remove))
 	e.Undo = Undo{Existed: true, Before: string(before)}
@@ -57,7 +43,7 @@ func (d *jsonDoc) set(path []string, c Change) (Edit, error) {
 func (d *jsonDoc) add(w way, path []string, value any, c Change) (Edit, error) {
 	if d.empty {
 		root := append(slices.Clone(c.Seed), Field{path[0], nest(path, 0, value, c.Parent)})
-		text := render(root, d.layout(nil), "")
+		text := renderAt(root, d.layout(nil), "")
 		nl := newlineOf(d.src)
 		at, _ := lastComment(d.src, d.body, len(d.src), false)
 		s := splice{at, len(d.src), text + nl}
@@ -76,17 +62,13 @@ func (d *jsonDoc) add(w way, path []string, value any, c Change) (Edit, error) {
 	l := d.layout(w.levels)
 	model := l
 	for k := len(holder.members) - 1; k >= 0; k-- {
-		if o, ok := d.open(holder.members[k]); ok && len(o.members) > 0 {
+		if o, ok := d.open(holder.members[k].start); ok && len(o.members) > 0 {
 			model = layoutOf(d.src, o, l)
 			model.nl, model.unit = l.nl, l.unit
 			break
 		}
 	}
-	indent := l.indent
-	if !l.multi {
-		indent = l.close
-	}
-	text := render(inner, model, indent)
+	text := renderAt(inner, model, l.base())
 	var s splice
 	if w.found { // null
 		u.Holder = string(d.src[w.at.start:w.at.end])
@@ -155,7 +137,7 @@ func (d *jsonDoc) revert(path []string, u Undo) (Edit, error) {
 		if !json.Valid([]byte(u.Before)) && d.kind == JSON {
 			return Edit{}, fmt.Errorf("the entry's old text is not JSON")
 		}
-		if !w.complete(path) {
+		if !w.whole {
 			return d.add(w, path, raw(u.Before), Change{})
 		}
 		return d.finish(splice{w.at.start, w.at.end, u.Before}, path, decode([]byte(u.Before)))
@@ -167,7 +149,7 @@ func (d *jsonDoc) revert(path []string, u Undo) (Edit, error) {
 	if first+len(u.Made) != len(path) || first == 0 && !u.Seeded {
 		return Edit{}, fmt.Errorf("the record of the edit does not fit its path")
 	}
-	if !w.complete(path) {
+	if !w.whole {
 		return Edit{Out: d.src, Undo: u}, nil
 	}
 	// at is the level of the outermost object to be removed, or of the entry.
@@ -176,21 +158,19 @@ func (d *jsonDoc) revert(path []string, u Undo) (Edit, error) {
 		at--
 	}
 	if at < 0 {
-		ed := newEditor(d.src)
-		ed.apply(splice{d.body, len(d.src), u.Text})
-		return ed.edit()
+		return newEdit(d.src, applied(d.src, splice{d.body, len(d.src), u.Text})), nil
 	}
-	level := w.levels[at]
+	level, path := w.levels[at], path[:at+1]
 	if at == first-1 && u.Holder != "" {
-		k := level.last(path[at])
-		if u.Holder[0] != '{' {
-			return d.finish(splice{level.members[k].start, level.members[k].end, u.Holder}, path[:at+1], nil)
+		if m := level.members[level.last(path[at])]; u.Holder[0] != '{' {
+			return d.finish(splice{m.start, m.end, u.Holder}, path, nil)
 		}
 		if len(level.members) == 1 {
-			return d.drop(splice{level.start, level.end, u.Holder}, path[:at+1])
+			return d.finish(splice{level.start, level.end, u.Holder}, path, gone{})
 		}
 	}
-	e, err := d.drop(remove(d.src, level, level.last(path[at])), path[:at+1])
+	rest := removeAll(d.src, level.start, path[at])
+	e, err := d.finish(splice{0, len(d.src), string(rest)}, path, gone{})
 	if at >= first {
 		u.Made = u.Made[:at-first+1]
 		e.Undo = u
@@ -220,64 +200,32 @@ func (d *jsonDoc) layout(levels []object) layout {
 	return l
 }
 
-// checkMerge refuses to merge an object into a value that is not an object.
-func (d *jsonDoc) checkMerge(o object, fields Object, path []string) error {
-	for _, f := range fields {
-		sub, isObject := f.Value.(Object)
-		k := o.last(f.Name)
-		if !isObject || k < 0 || d.src[o.members[k].start] == 'n' {
-			continue
-		}
-		inner, ok := d.open(o.members[k])
-		if !ok {
-			return d.typeError(append(slices.Clone(path), f.Name), o.members[k])
-		}
-		if err := d.checkMerge(inner, sub, append(slices.Clone(path), f.Name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // setFields sets fields in the text of an object.
-func setFields(text []byte, outer layout, fields Object) ([]byte, error) {
+func setFields(text []byte, outer layout, fields Object) []byte {
 	for _, f := range fields {
-		o, err := parseObject(text)
-		if err != nil {
-			return nil, err
-		}
+		o := scanObject(text, 0)
 		l := layoutOf(text, o, outer)
-		indent := l.indent
-		if !l.multi {
-			indent = l.close
-		}
 		k := o.last(f.Name)
 		if k < 0 {
-			text = applied(text, insert(text, o, l, quote(f.Name)+l.colon+render(f.Value, l, indent)))
+			text = applied(text, insert(text, o, l, quote(f.Name)+l.colon+render(f.Value, l)))
 			continue
 		}
-		m := o.members[k]
-		old := text[m.start:m.end]
+		old := text[o.members[k].start:o.members[k].end]
 		if sub, ok := f.Value.(Object); ok && old[0] == '{' {
-			inner, err := setFields(slices.Clone(old), l, sub)
-			if err != nil {
-				return nil, err
-			}
-			text = applied(text, splice{m.start, m.end, string(inner)})
+			text = replace(text, o, k, setFields(slices.Clone(old), l, sub))
 			continue
 		}
 		if same(decode(old), data(f.Value)) {
 			continue
 		}
+		inner := l
 		if a, ok := arrayLayoutOf(old); ok {
-			l.arrays = a
-			l.multi = l.multi || a.multi
+			inner.arrays = a
+			inner.multi = l.multi || a.multi
 		}
-		if text, err = replace(text, o, k, render(f.Value, l, indent)); err != nil {
-			return nil, err
-		}
+		text = replace(text, o, k, []byte(renderAt(f.Value, inner, l.base())))
 	}
-	return text, nil
+	return text
 }
 
 // simpleName matches what sjson takes only as a name: not a path, index, pattern or escape.
@@ -285,103 +233,61 @@ var simpleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // replace replaces the value of member k. It uses sjson where that can be trusted: in
 // strict JSON, with a plain name that is spelled without escapes and occurs once.
-func replace(text []byte, o object, k int, value string) ([]byte, error) {
+func replace(text []byte, o object, k int, value []byte) []byte {
 	m := o.members[k]
-	once := 0
-	for _, x := range o.members {
-		if x.name == m.name {
-			once++
+	once := o.last(m.name) == slices.IndexFunc(o.members, func(x member) bool { return x.name == m.name })
+	if once && simpleName.MatchString(m.name) && string(text[m.nameStart:m.key]) == `"`+m.name+`"` && json.Valid(text) {
+		if out, err := sjson.SetRawBytes(text, m.name, value); err == nil {
+			return out
 		}
 	}
-	if once == 1 && simpleName.MatchString(m.name) && string(text[m.nameStart:m.key]) == `"`+m.name+`"` && json.Valid(text) {
-		return sjson.SetRawBytes(text, m.name, []byte(value))
-	}
-	return applied(text, splice{m.start, m.end, value}), nil
+	return applied(text, splice{m.start, m.end, string(value)})
 }
 
-// parseObject parses the text of one object.
-func parseObject(text []byte) (object, error) {
-	v, err := parseTree(text, 0)
-	if err != nil || text[0] != '{' {
-		return object{}, fmt.Errorf("inside the entry: %w", errProof)
+// removeAll removes all members of a name from the object that starts at offset start.
+func removeAll(text []byte, start int, name string) []byte {
+	for {
+		o := scanObject(text, start)
+		k := o.last(name)
+		if k < 0 {
+			return text
+		}
+		text = applied(text, remove(text, o, k))
 	}
-	return treeObject(v, 0), nil
 }
 
-func applied(text []byte, s splice) []byte {
-	return slices.Concat(text[:s.start], []byte(s.text), text[s.end:])
-}
+// gone is the value that finish expects if there should be none.
+type gone struct{}
 
 // finish applies a splice and proves that the value at path is now the intended one, and
-// that every other value is unchanged.
+// that all other members along path are byte for byte the same.
 func (d *jsonDoc) finish(s splice, path []string, want any) (Edit, error) {
-	e, after, err := d.applied(s, path)
-	if err != nil || !e.changed {
-		if v, ok := d.get(path); err == nil && (!ok || !same(v, want)) {
-			err = fmt.Errorf("no change: %w", errProof)
+	e, after := newEdit(d.src, applied(d.src, s)), d
+	if e.changed {
+		var err error
+		if after, err = parseJSON(d.kind, e.Out, d.body); err != nil {
+			return Edit{}, fmt.Errorf("%w: %w", errProof, err)
 		}
-		e.Value, _ = want.(map[string]any)
-		return e, err
 	}
 	got, ok := after.get(path)
-	if !ok || !same(got, want) {
+	if ok == (want == gone{}) || ok && !same(got, want) {
 		return Edit{}, fmt.Errorf("the new value: %w", errProof)
-	}
-	e.Value, _ = got.(map[string]any)
-	return e, nil
-}
-
-// drop applies a splice and proves that nothing is at path any more, and that every other
-// value is unchanged.
-func (d *jsonDoc) drop(s splice, path []string) (Edit, error) {
-	e, after, err := d.applied(s, path)
-	if err != nil {
-		return Edit{}, err
-	}
-	if w, err := after.walk(path); err == nil && w.complete(path) {
-		// Before it there was a second one with the same name.
-		more, err := after.drop(remove(after.src, w.levels[len(path)-1], w.index), path)
-		if err != nil {
-			return Edit{}, err
-		}
-		ed := newEditor(d.src)
-		ed.apply(splice{e.Start, e.OldEnd, string(e.Out[e.Start:e.NewEnd])})
-		ed.apply(splice{more.Start, more.OldEnd, string(more.Out[more.Start:more.NewEnd])})
-		return ed.edit()
-	}
-	return e, nil
-}
-
-// applied applies a splice, parses the result and proves that all other members along path
-// are byte for byte the same.
-func (d *jsonDoc) applied(s splice, path []string) (Edit, *jsonDoc, error) {
-	ed := newEditor(d.src)
-	ed.apply(s)
-	e, err := ed.edit()
-	if err != nil || !e.changed {
-		return e, d, err
-	}
-	after, err := parseJSON(d.kind, e.Out, d.body)
-	if err != nil {
-		return Edit{}, nil, fmt.Errorf("%w: %w", errProof, err)
-	}
-	if len(path) == 0 {
-		return e, after, nil
 	}
 	was, err := d.walk(path)
 	if err != nil {
-		return Edit{}, nil, err
+		return Edit{}, err
 	}
 	is, err := after.walk(path)
 	if err != nil {
-		return Edit{}, nil, fmt.Errorf("%w: %w", errProof, err)
+		return Edit{}, fmt.Errorf("%w: %w", errProof, err)
 	}
 	for i := range min(len(was.levels), len(is.levels)) {
 		if !sameOthers(d.src, was.levels[i], e.Out, is.levels[i], path[i]) {
-			return Edit{}, nil, fmt.Errorf("beside the entry: %w", errProof)
+			return Edit{}, fmt.Errorf("beside the entry: %w", errProof)
 		}
 	}
-	return e, after, nil
+	e.Value, _ = got.(map[string]any)
+	return e, nil
 }
 
 // sameOthers reports whether two objects have the same members, except those named name.

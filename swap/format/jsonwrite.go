@@ -7,15 +7,18 @@ import (
 	"strings"
 )
 
-// render returns a value as JSON. indent is that of the line on which the value starts.
-func render(v any, l layout, indent string) string {
+// render returns the value of a member of an object with this layout.
+func render(v any, l layout) string { return renderAt(v, l, l.base()) }
+
+// renderAt returns a value as JSON. indent is that of the line on which the value starts.
+func renderAt(v any, l layout, indent string) string {
 	var b strings.Builder
 	renderTo(&b, v, l, indent)
 	return b.String()
 }
 
 func renderTo(b *strings.Builder, v any, l layout, indent string) {
-	switch v := v.(type) {
+	switch v := writable(v).(type) {
 	case raw:
 		b.WriteString(string(v))
 	case nil:
@@ -28,8 +31,6 @@ func renderTo(b *strings.Builder, v any, l layout, indent string) {
 			b.WriteString(l.colon)
 			renderTo(b, v[i].Value, l, indent)
 		})
-	case []string:
-		renderTo(b, data(v), l, indent)
 	case []any:
 		renderList(b, l, l.multi && l.arrays.multi, l.arrays.pad, l.arrays.gap, indent, "[", len(v), "]", func(i int, indent string) {
 			renderTo(b, v[i], l, indent)

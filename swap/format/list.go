@@ -3,8 +3,6 @@ package format
 import (
 	"bytes"
 	"strings"
-
-	"github.com/tailscale/hujson"
 )
 
 // object is one level of an object's text: a JSON object or a TOML inline table.
@@ -16,10 +14,9 @@ type object struct {
 
 type member struct {
 	name           string
-	nameStart, key int           // the name's text is [nameStart, key)
-	start, end     int           // of the value
-	comma          int           // offset of the comma after it, or -1
-	node           *hujson.Value // nil if there is no tree
+	nameStart, key int // the name's text is [nameStart, key)
+	start, end     int // of the value
+	comma          int // offset of the comma after it, or -1
 }
 
 // last returns the member that counts, the last one with the name; -1 if there is none.
@@ -43,6 +40,14 @@ type layout struct {
 	gap    string // after a comma, if not multi
 	pad    string // inside the braces, if not multi
 	arrays arrayLayout
+}
+
+// base returns the indentation of the lines on which the object's members start.
+func (l layout) base() string {
+	if l.multi {
+		return l.indent
+	}
+	return l.close
 }
 
 // arrayLayout is how arrays are laid out.
@@ -236,45 +241,28 @@ func cut(text []byte, a, b int, o object) (int, int) {
 // last one extends to the end of the line.
 func tail(text []byte, i, end int, hash bool) (stop int, line bool) {
 	stop = i
-	for i < end {
+	for i < end && !line {
+		next, toEnd := comment(text, i, hash)
 		switch {
+		case next > i:
+			i, stop, line = next, next, toEnd
 		case text[i] == ' ' || text[i] == '\t':
 			i++
-		case isLineComment(text[i:end], hash):
-			return lineEnd(text, i), true
-		case !hash && bytes.HasPrefix(text[i:end], []byte("/*")):
-			i += 2 + bytes.Index(text[i+2:end], []byte("*/")) + 2
-			stop = i
 		default:
 			return stop, false
-		}
-	}
-	return stop, false
-}
-
-// lastComment returns the end of the last comment in a stretch of space and comments.
-func lastComment(text []byte, i, end int, hash bool) (stop int, line bool) {
-	stop = i
-	for i < end {
-		switch {
-		case isLineComment(text[i:end], hash):
-			i = lineEnd(text, i)
-			stop, line = i, true
-		case !hash && bytes.HasPrefix(text[i:end], []byte("/*")):
-			i += 2 + bytes.Index(text[i+2:end], []byte("*/")) + 2
-			stop, line = i, false
-		default:
-			i++
 		}
 	}
 	return stop, line
 }
 
-func isLineComment(text []byte, hash bool) bool {
-	if hash {
-		return text[0] == '#'
+// lastComment returns the end of the last comment in a stretch of space and comments.
+func lastComment(text []byte, i, end int, hash bool) (stop int, line bool) {
+	for stop = i; i < end; i++ {
+		if next, toEnd := comment(text, i, hash); next > i {
+			i, stop, line = next, next, toEnd
+		}
 	}
-	return bytes.HasPrefix(text, []byte("//"))
+	return stop, line
 }
 
 // lineEnd returns the offset of the newline, CRLF included, that ends the line of i.

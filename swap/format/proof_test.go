@@ -26,7 +26,7 @@ func TestProof(t *testing.T) {
 		if e, err := d.tree.(*jsonDoc).finish(s, path, map[string]any{}); !errors.Is(err, errProof) && !isTypeError(err) {
 			t.Errorf("%s: %v, gives %s", name, err, e.Out)
 		}
-		if e, err := d.tree.(*jsonDoc).drop(s, path); err == nil && name != "the entry's own" {
+		if e, err := d.tree.(*jsonDoc).finish(s, path, gone{}); err == nil && name != "the entry's own" {
 			t.Errorf("dropped, %s, gives %s", name, e.Out)
 		}
 	}
@@ -59,17 +59,13 @@ func TestProof(t *testing.T) {
 		"a broken text": {20, 20, "["},
 	} {
 		d := parse(t, YAML, lines)
-		ed := newEditor(d.tree.(*yamlDoc).src)
-		ed.apply(s)
 		want := map[string]any{"x": json.Number("2")}
-		if e, err := d.tree.(*yamlDoc).finish(ed, []string{"m", "s"}, want); !errors.Is(err, errProof) {
+		if e, err := d.tree.(*yamlDoc).finish(applied(d.src, s), []string{"m", "s"}, want); !errors.Is(err, errProof) {
 			t.Errorf("YAML, %s: %v, gives %s", name, err, e.Out)
 		}
 	}
 	d := parse(t, YAML, lines).tree.(*yamlDoc)
-	ed := newEditor(d.src)
-	ed.apply(splice{22, 36, ""})
-	if e, err := d.finish(ed, []string{"m", "s"}, nil); !errors.Is(err, errProof) {
+	if e, err := d.finish(applied(d.src, splice{22, 36, ""}), []string{"m", "s"}, nil); !errors.Is(err, errProof) {
 		t.Errorf("YAML, another entry removed: %v, gives %s", err, e.Out)
 	}
 }

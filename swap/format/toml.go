@@ -43,11 +43,8 @@ func parseTOML(src []byte, body int) (*tomlDoc, error) {
 		msg, offset := strings.TrimPrefix(err.Error(), "toml: "), body
 		var de *toml.DecodeError
 		if errors.As(err, &de) {
-			line, column := de.Position() // the column counts bytes
-			for range line - 1 {
-				offset += bytes.IndexByte(src[offset:], '\n') + 1
-			}
-			offset += column - 1
+			line, column := de.Position()
+			offset = byteOffset(src, body, line, column)
 		}
 		return nil, syntaxError(src, offset, msg)
 	}

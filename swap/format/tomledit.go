@@ -10,15 +10,15 @@ import (
 
 // tomlEditor makes changes one after the other, and scans the text again after each.
 type tomlEditor struct {
-	*editor
-	d     *tomlDoc
+	out   []byte
+	d     *tomlDoc // of out
 	entry []string // the path of the edited entry
 }
 
-func (d *tomlDoc) edit(entry []string) *tomlEditor { return &tomlEditor{newEditor(d.src), d, entry} }
+func (d *tomlDoc) edit(entry []string) *tomlEditor { return &tomlEditor{d.src, d, entry} }
 
 func (t *tomlEditor) do(s splice) error {
-	t.apply(s)
+	t.out = applied(t.out, s)
 	t.d = &tomlDoc{src: t.out, body: t.d.body}
 	if err := t.d.scan(); err != nil {
 		return fmt.Errorf("%w: %w", errProof, err)
@@ -46,7 +46,7 @@ func (d *tomlDoc) set(path []string, c Change) (Edit, error) {
 		}
 		return e, err
 	}
-	if err := d.checkMerge(path, c.Set); err != nil {
+	if err := checkMerge(d, path, c.Set); err != nil {
 		return Edit{}, err
 	}
 	for _, f := range c.Set {
@@ -62,22 +62,6 @@ func (d *tomlDoc) set(path []string, c Change) (Edit, error) {
 	e, err := d.finish(t, path, changed(v.(map[string]any), tomlData(c.Set), c.Remove))
 	e.Undo = Undo{Existed: true, Before: d.snapshot(path)}
 	return e, err
-}
-
-// checkMerge refuses to merge an object into a value that is not a table.
-func (d *tomlDoc) checkMerge(path []string, fields Object) error {
-	for _, f := range fields {
-		if sub, ok := f.Value.(Object); ok {
-			at := append(slices.Clone(path), f.Name)
-			if err := d.check(at); err != nil {
-				return err
-			}
-			if err := d.checkMerge(at, sub); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // put sets the value at path, whose table exists. was is the data before the edit.
@@ -284,10 +268,7 @@ func (t *tomlEditor) without(p piece) splice {
 // finish checks that the text now has the intended value at path (none if nil), and is
 // otherwise unchanged.
 func (d *tomlDoc) finish(t *tomlEditor, path []string, want any) (Edit, error) {
-	e, err := t.edit()
-	if err != nil {
-		return Edit{}, err
-	}
+	e := newEdit(d.src, t.out)
 	after, err := parseTOML(e.Out, d.body)
 	if err != nil {
 		return Edit{}, fmt.Errorf("%w: %w", errProof, err)

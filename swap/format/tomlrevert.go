@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,7 +33,7 @@ func (d *tomlDoc) revert(path []string, u Undo) (Edit, error) {
 		if err := t.remove(path); err != nil {
 			return Edit{}, err
 		}
-		if u.Seeded && t.touched && isBlank(t.out[d.body:]) {
+		if u.Seeded && !bytes.Equal(t.out, d.src) && isBlank(t.out[d.body:]) {
 			if err := t.do(splice{d.body, len(t.out), u.Text}); err != nil {
 				return Edit{}, err
 			}
@@ -133,7 +134,7 @@ func (t *tomlEditor) restoreValues(path []string, want map[string]any) error {
 		if err := t.remove(path); err != nil {
 			return err
 		}
-		return t.add(path, objectOf(want))
+		return t.add(path, writable(want).(Object))
 	}
 	return t.restoreTable(path, have, want, now.data)
 }
@@ -162,13 +163,4 @@ func (t *tomlEditor) restoreTable(path []string, have, want map[string]any, was 
 		}
 	}
 	return nil
-}
-
-// objectOf returns data in the form to be written, ordered by name.
-func objectOf(m map[string]any) Object {
-	var o Object
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		o = append(o, Field{name, m[name]})
-	}
-	return o
 }

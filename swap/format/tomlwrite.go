@@ -12,7 +12,7 @@ import (
 
 // tomlValue returns a value on one line, as TOML 1.0 requires.
 func tomlValue(v any) string {
-	switch v := v.(type) {
+	switch v := writable(v).(type) {
 	case string:
 		return tomlString(v)
 	case Object:
@@ -24,10 +24,6 @@ func tomlValue(v any) string {
 			return "{}"
 		}
 		return "{ " + strings.Join(parts, ", ") + " }"
-	case []string:
-		return tomlValue(data(v))
-	case map[string]any:
-		return tomlValue(objectOf(v))
 	case []any:
 		parts := make([]string, len(v))
 		for i, x := range v {

@@ -127,9 +127,8 @@ func (d *yamlDoc) set(path []string, c Change) (Edit, error) {
 		if err != nil {
 			return Edit{}, err
 		}
-		ed, old := newEditor(d.src), d.without(p.box, p.k)
-		ed.apply(s)
-		e, err := d.finish(ed, path, changed(d.value(p.entry).(map[string]any), yamlData(c.Set), c.Remove))
+		old := d.without(p.box, p.k)
+		e, err := d.finish(applied(d.src, s), path, changed(d.value(p.entry).(map[string]any), yamlData(c.Set), c.Remove))
 		e.Undo = Undo{Existed: true, Before: strings.TrimLeft(string(d.src[old.start:old.end]), "\r\n")}
 		return e, err
 	}
@@ -233,7 +232,8 @@ func (d *yamlDoc) revalue(old *yaml.Node, v any, colon int, nl string, path []st
 // add creates an entry, with its container if there is none. write returns its lines, each
 // after a newline.
 func (d *yamlDoc) add(p yamlPath, path []string, want any, write func(nl, indent string) string) (Edit, error) {
-	nl, ed, u := newlineOf(d.src), newEditor(d.src), Undo{From: 1}
+	var s splice
+	nl, u := newlineOf(d.src), Undo{From: 1}
 	for range len(path) - 1 {
 		u.Made = append(u.Made, map[string]any{})
 	}
@@ -242,13 +242,13 @@ func (d *yamlDoc) add(p yamlPath, path []string, want any, write func(nl, indent
 	case p.box != nil:
 		u = Undo{From: len(path)}
 		at := d.end(p.box, len(p.box.Content)-1)
-		ed.apply(splice{at, at, write(nl, spaces(p.box.Column-1))})
+		s = splice{at, at, write(nl, spaces(p.box.Column-1))}
 	case p.key >= 0: // replacing null or an empty value
 		colon := d.colon(d.root, p.key)
 		end := max(colon, d.at[d.root.Content[p.key]].end)
 		line := lineEnd(d.src, end)
 		u.Holder = ":" + string(d.src[colon:end])
-		ed.apply(splice{colon, line, string(d.src[end:line]) + write(nl, spaces(d.root.Column+1))})
+		s = splice{colon, line, string(d.src[end:line]) + write(nl, spaces(d.root.Column+1))}
 	case d.root == nil:
 		at := len(d.src)
 		if u.Seeded = isBlank(d.src[d.body:]); u.Seeded {
@@ -259,27 +259,24 @@ func (d *yamlDoc) add(p yamlPath, path []string, want any, write func(nl, indent
 		} else {
 			box = nl + box
 		}
-		ed.apply(splice{at, len(d.src), box})
+		s = splice{at, len(d.src), box}
 	case len(d.root.Content) == 0: // replacing braces
 		at := d.at[d.root]
 		u.Holder = string(d.src[at.start:at.end])
-		ed.apply(splice{at.start, at.end, box})
+		s = splice{at.start, at.end, box}
 	default:
 		at, indent := d.end(d.root, len(d.root.Content)-1), spaces(d.root.Column-1)
-		ed.apply(splice{at, at, nl + indent + yamlString(path[0]) + ":" + write(nl, indent+"  ")})
+		s = splice{at, at, nl + indent + yamlString(path[0]) + ":" + write(nl, indent+"  ")}
 	}
-	e, err := d.finish(ed, path, want)
+	e, err := d.finish(applied(d.src, s), path, want)
 	e.Undo = u
 	return e, err
 }
 
 // finish checks that the text now has the intended value at path (none if nil), and is
 // otherwise unchanged.
-func (d *yamlDoc) finish(ed *editor, path []string, want any) (Edit, error) {
-	e, err := ed.edit()
-	if err != nil {
-		return Edit{}, err
-	}
+func (d *yamlDoc) finish(out []byte, path []string, want any) (Edit, error) {
+	e := newEdit(d.src, out)
 	after, err := parseYAML(e.Out, d.body)
 	if err != nil {
 		return Edit{}, fmt.Errorf("%w: %w", errProof, err)
@@ -338,7 +335,7 @@ func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {
 	if p.entry == nil {
 		return Edit{Out: d.src, Undo: u}, nil
 	}
-	ed := newEditor(d.src)
+	out := d.src
 	alone := len(p.box.Content) == 1 || !p.list && len(p.box.Content) == 2
 	var left Undo
 	made := first < len(path)
@@ -354,25 +351,25 @@ func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {
 	}
 	switch {
 	case !alone:
-		if ed.apply(d.without(p.box, p.k)); made {
+		if out = applied(out, d.without(p.box, p.k)); made {
 			left = u
 		}
 	case strings.HasPrefix(empty, ":"):
-		ed.apply(d.without(p.box, p.k))
+		out = applied(out, d.without(p.box, p.k))
 		colon := d.colon(d.root, p.key)
-		ed.apply(splice{colon, colon, empty[1:]})
+		out = applied(out, splice{colon, colon, empty[1:]})
 	case empty != "" && len(d.root.Content) == 2:
-		ed.apply(splice{d.at[d.root].start, d.end(d.root, 1), empty})
+		out = applied(out, splice{d.at[d.root].start, d.end(d.root, 1), empty})
 	default:
-		ed.apply(d.without(d.root, p.key))
+		out = applied(out, d.without(d.root, p.key))
 	}
 	if alone && made {
 		path = path[:1]
 	}
-	if u.Seeded && isBlank(ed.out[d.body:]) {
-		ed.apply(splice{d.body, len(ed.out), u.Text})
+	if u.Seeded && isBlank(out[d.body:]) {
+		out = applied(out, splice{d.body, len(out), u.Text})
 	}
-	e, err := d.finish(ed, path, nil)
+	e, err := d.finish(out, path, nil)
 	e.Undo = left
 	return e, err
 }
@@ -417,15 +414,15 @@ func (d *yamlDoc) restore(p yamlPath, path []string, before string) (Edit, error
 		return d.add(p, path, want, write)
 	}
 	start, end := d.lineStart(key(p.box, p.k)), d.end(p.box, p.k)
-	nl, ed := newlineOf(outside(d.src, start, end)), newEditor(d.src)
-	ed.apply(splice{start, end, write(nl, spaces(p.box.Column-1))[len(nl):]})
-	return d.finish(ed, path, want)
+	nl := newlineOf(outside(d.src, start, end))
+	s := splice{start, end, write(nl, spaces(p.box.Column-1))[len(nl):]}
+	return d.finish(applied(d.src, s), path, want)
 }
 
 // yamlMember returns a name with its value, each line after a newline.
 func yamlMember(nl, indent, unit, name string, v any) string {
 	head := nl + indent + yamlString(name) + ":"
-	v = yamlObject(v)
+	v = writable(v)
 	o, _ := v.(Object)
 	for _, f := range o {
 		head += yamlMember(nl, indent+unit, unit, f.Name, f.Value)
@@ -447,21 +444,10 @@ func yamlItems(nl, indent string, items []any) (text string) {
 	return text
 }
 
-// yamlObject converts lists and maps to a single type each.
-func yamlObject(v any) any {
-	switch v := v.(type) {
-	case []string:
-		return data(v)
-	case map[string]any:
-		return objectOf(v)
-	}
-	return v
-}
-
 // yamlFlow returns a value on one line.
 func yamlFlow(v any) string {
 	var parts []string
-	switch v := yamlObject(v).(type) {
+	switch v := writable(v).(type) {
 	case nil:
 		return "null"
 	case string:
