@@ -46,10 +46,11 @@ func parseJSON(kind Kind, src []byte, body int) (*jsonDoc, error) {
 	if kind == JSONComments && comma >= 0 {
 		return nil, syntaxError(src, comma, "a trailing comma, which the programs that read this file do not accept")
 	}
-	d.end = skipValue(src, d.start)
-	if src[d.start] != '{' {
-		return nil, d.typeError(nil, d.start, d.end)
+	root, ok := d.open(d.start)
+	if !ok {
+		return nil, d.typeError(nil, d.start, skipValue(src, d.start))
 	}
+	d.end = root.end
 	return d, nil
 }
 

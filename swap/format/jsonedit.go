@@ -10,9 +10,6 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// raw is JSON text to be written unchanged.
-type raw string
-
 // set changes or creates the entry at path.
 func (d *jsonDoc) set(path []string, c Change) (Edit, error) {
 	w, err := d.walk(path)
@@ -43,7 +40,7 @@ func (d *jsonDoc) set(path []string, c Change) (Edit, error) {
 func (d *jsonDoc) add(w way, path []string, value any, c Change) (Edit, error) {
 	if d.empty {
 		root := append(slices.Clone(c.Seed), Field{path[0], nest(path, 0, value, c.Parent)})
-		text := renderAt(root, d.layout(nil), "")
+		text := jsonWriter(d.layout(nil)).value(root, "")
 		nl := newlineOf(d.src)
 		at, _ := lastComment(d.src, d.body, len(d.src), false)
 		s := splice{at, len(d.src), text + nl}
@@ -68,7 +65,7 @@ func (d *jsonDoc) add(w way, path []string, value any, c Change) (Edit, error) {
 			break
 		}
 	}
-	text := renderAt(inner, model, l.base())
+	text := jsonWriter(model).value(inner, l.base())
 	var s splice
 	if w.found { // null
 		u.Holder = string(d.src[w.at.start:w.at.end])
@@ -207,7 +204,7 @@ func setFields(text []byte, outer layout, fields Object) []byte {
 		l := layoutOf(text, o, outer)
 		k := o.last(f.Name)
 		if k < 0 {
-			text = applied(text, insert(text, o, l, quote(f.Name)+l.colon+render(f.Value, l)))
+			text = applied(text, insert(text, o, l, quote(f.Name)+l.colon+jsonWriter(l).value(f.Value, l.base())))
 			continue
 		}
 		old := text[o.members[k].start:o.members[k].end]
@@ -223,7 +220,7 @@ func setFields(text []byte, outer layout, fields Object) []byte {
 			inner.arrays = a
 			inner.multi = l.multi || a.multi
 		}
-		text = replace(text, o, k, []byte(renderAt(f.Value, inner, l.base())))
+		text = replace(text, o, k, []byte(jsonWriter(inner).value(f.Value, l.base())))
 	}
 	return text
 }

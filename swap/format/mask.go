@@ -84,46 +84,26 @@ func (m *masker) bare(start, end int) {
 	m.keep(end)
 }
 
-func (m *masker) at(prefix string) bool { return bytes.HasPrefix(m.src[m.i:], []byte(prefix)) }
-
 func (m *masker) json() {
-	key := func(i int) bool { // whether it is a name that ends before i
-		for i < len(m.src) {
-			switch rest := m.src[i:]; {
-			case bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0:
-				i++
-			case bytes.HasPrefix(rest, []byte("//")):
-				i += max(bytes.IndexByte(rest, '\n'), 2)
-			case bytes.HasPrefix(rest, []byte("/*")):
-				i += max(bytes.Index(rest, []byte("*/"))+2, 2)
-			default:
-				return rest[0] == ':'
-			}
-		}
-		return false
-	}
 	for m.i < len(m.src) {
-		switch c := m.src[m.i]; {
-		case c == '"':
-			if end := skipString(m.src, m.i); key(end) {
-				m.keep(end)
+		i := m.i
+		switch end, line := comment(m.src, i, false); {
+		case line:
+			m.hide(i+2, end)
+		case end > i:
+			m.hide(i+2, end-2)
+			m.keep(end)
+		case m.src[i] == '"':
+			end = skipString(m.src, i)
+			if next := skipBlank(m.src, end); next < len(m.src) && m.src[next] == ':' {
+				m.keep(end) // a name
 			} else {
-				m.str(m.i, end, 1, unquote(m.src[m.i:end]))
+				m.str(i, end, 1, unquote(m.src[i:end]))
 			}
-		case m.at("//"):
-			m.hide(m.i+2, lineEnd(m.src, m.i))
-		case m.at("/*"):
-			end := m.i + 2 + bytes.Index(m.src[m.i+2:], []byte("*/"))
-			m.hide(m.i+2, end)
-			m.keep(end + 2)
-		case isLiteral(c):
-			end := m.i
-			for end < len(m.src) && isLiteral(m.src[end]) {
-				end++
-			}
-			m.bare(m.i, end)
+		case isLiteral(m.src[i]):
+			m.bare(i, skipValue(m.src, i))
 		default:
-			m.keep(m.i + 1)
+			m.keep(i + 1)
 		}
 	}
 }

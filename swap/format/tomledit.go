@@ -67,7 +67,7 @@ func (d *tomlDoc) set(path []string, c Change) (Edit, error) {
 // put sets the value at path, whose table exists. was is the data before the edit.
 func (t *tomlEditor) put(path []string, v any, was map[string]any) error {
 	old, found := dig(was, path)
-	if o, ok := v.(Object); ok && found {
+	if o, ok := writable(v).(Object); ok && found {
 		if _, isTable := old.(map[string]any); isTable {
 			for _, f := range o {
 				if err := t.put(append(slices.Clone(path), f.Name), f.Value, was); err != nil {
@@ -94,28 +94,23 @@ func (t *tomlEditor) put(path []string, v any, was map[string]any) error {
 func (t *tomlEditor) restyle(it tomlItem, v any) string {
 	old := t.out[it.value:it.end]
 	list, ok := v.([]string)
-	if a, isArray := arrayLayoutOf(old); ok && isArray && len(list) > 0 {
-		if !a.multi {
-			parts := make([]string, len(list))
-			for i, s := range list {
-				parts[i] = tomlString(s)
-			}
-			return "[" + a.pad + strings.Join(parts, ","+a.gap) + a.pad + "]"
-		}
-		nl := newlineOf(old)
-		first := bytes.TrimLeft(old[1:], " \t\r\n")
-		indent := nl + lineIndent(old, len(old)-len(first))
-		closing := nl + lineIndent(t.out, it.end-1)
-		var b strings.Builder
-		for i, s := range list {
-			b.WriteString(indent + tomlString(s))
-			if i < len(list)-1 || bytes.HasSuffix(bytes.TrimRight(old[:len(old)-1], " \t\r\n"), []byte(",")) {
-				b.WriteString(",")
-			}
-		}
-		return "[" + b.String() + closing + "]"
+	a, isArray := arrayLayoutOf(old)
+	if !ok || !isArray || len(list) == 0 {
+		return tomlValue(v)
 	}
-	return tomlValue(v)
+	l := layout{multi: a.multi, arrays: a}
+	if !a.multi {
+		return tomlIn(l, v, "")
+	}
+	first := bytes.TrimLeft(old[1:], " \t\r\n")
+	l.nl, l.unit = newlineOf(old), lineIndent(old, len(old)-len(first))
+	text := tomlIn(l, v, "")
+	end := len(text) - len(l.nl) - 1
+	closing := l.nl + lineIndent(t.out, it.end-1) + "]"
+	if bytes.HasSuffix(bytes.TrimRight(old[:len(old)-1], " \t\r\n"), []byte(",")) {
+		closing = "," + closing
+	}
+	return text[:end] + closing
 }
 
 // insert adds a new key to an existing table, in the style in which the table is written.

@@ -3,7 +3,6 @@ package format
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -57,7 +56,7 @@ func (d *tomlDoc) revert(path []string, u Undo) (Edit, error) {
 	// written now, use its old values.
 	for _, restore := range []func(*tomlEditor) error{
 		func(t *tomlEditor) error { return t.restorePieces(path, old) },
-		func(t *tomlEditor) error { return t.restoreValues(path, want) },
+		func(t *tomlEditor) error { return t.restoreValues(path, want, d.data) },
 	} {
 		t := d.edit(path)
 		if err = restore(t); err == nil {
@@ -123,41 +122,34 @@ func hasPiece(all []piece, id string) bool {
 }
 
 // restoreValues gives the entry its old values, however it is written now.
-func (t *tomlEditor) restoreValues(path []string, want map[string]any) error {
-	now, err := parseTOML(t.out, t.d.body)
-	if err != nil {
-		return err
-	}
-	v, found := dig(now.data, path)
-	have, isTable := v.(map[string]any)
-	if !found || !isTable {
-		if err := t.remove(path); err != nil {
+func (t *tomlEditor) restoreValues(path []string, want, now map[string]any) error {
+	v, _ := dig(now, path)
+	if have, isTable := v.(map[string]any); isTable {
+		if err := t.put(path, want, now); err != nil {
 			return err
 		}
-		return t.add(path, writable(want).(Object))
+		return t.prune(path, have, want)
 	}
-	return t.restoreTable(path, have, want, now.data)
+	if err := t.remove(path); err != nil {
+		return err
+	}
+	return t.add(path, writable(want).(Object))
 }
 
-func (t *tomlEditor) restoreTable(path []string, have, want map[string]any, was map[string]any) error {
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		at := append(slices.Clone(path), name)
-		a, isTable := have[name].(map[string]any)
-		b, wantTable := want[name].(map[string]any)
-		switch {
-		case isTable && wantTable:
-			if err := t.restoreTable(at, a, b, was); err != nil {
+// prune removes what is in the table at path and not in want.
+func (t *tomlEditor) prune(path []string, have, want map[string]any) error {
+	for name, v := range have {
+		wanted, ok := want[name]
+		if !ok {
+			if err := t.remove(join(path, name)); err != nil {
 				return err
 			}
-		case !same(have[name], want[name]):
-			if err := t.put(at, want[name], was); err != nil {
-				return err
-			}
+			continue
 		}
-	}
-	for name := range have {
-		if _, ok := want[name]; !ok {
-			if err := t.remove(append(slices.Clone(path), name)); err != nil {
+		have, isTable := v.(map[string]any)
+		want, wantTable := wanted.(map[string]any)
+		if isTable && wantTable {
+			if err := t.prune(join(path, name), have, want); err != nil {
 				return err
 			}
 		}

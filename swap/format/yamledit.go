@@ -446,26 +446,16 @@ func yamlItems(nl, indent string, items []any) (text string) {
 
 // yamlFlow returns a value on one line.
 func yamlFlow(v any) string {
-	var parts []string
-	switch v := writable(v).(type) {
-	case nil:
-		return "null"
-	case string:
-		return yamlString(v)
-	case Literal:
-		return strings.NewReplacer("nan", ".nan", "inf", ".inf").Replace(string(v))
-	case []any:
-		for _, x := range v {
-			parts = append(parts, yamlFlow(x))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case Object:
-		for _, f := range v {
-			parts = append(parts, yamlString(f.Name)+": "+yamlFlow(f.Value))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
+	l := oneLine
+	l.colon = ": "
+	return writer{yamlString, yamlString, yamlOther, l}.value(v, "")
+}
+
+func yamlOther(v any) any {
+	if l, ok := v.(Literal); ok {
+		return strings.NewReplacer("nan", ".nan", "inf", ".inf").Replace(string(l))
 	}
-	return fmt.Sprint(v) // bool, int, int64, json.Number: checkValue has ensured that
+	return plainOther(v)
 }
 
 var (
