@@ -41,8 +41,8 @@ func TestProof(t *testing.T) {
 	} {
 		d := parse(t, TOML, table)
 		ed := d.tree.(*tomlDoc).edit([]string{"m", "s"})
-		if err := ed.do(s); err != nil {
-			t.Fatalf("%s: %v", name, err)
+		if ed.do(s); ed.err != nil {
+			t.Fatalf("%s: %v", name, ed.err)
 		}
 		if e, err := d.tree.(*tomlDoc).finish(ed, []string{"m", "s"}, map[string]any{"x": json.Number("2")}); !errors.Is(err, errProof) {
 			t.Errorf("TOML, %s: %v, gives %s", name, err, e.Out)

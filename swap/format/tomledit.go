@@ -5,25 +5,30 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
-// tomlEditor makes changes one after the other, and scans the text again after each.
+// tomlEditor makes changes one after the other, and scans the text again after each. After
+// an error it makes no more.
 type tomlEditor struct {
 	out   []byte
 	d     *tomlDoc // of out
 	entry []string // the path of the edited entry
+	err   error
 }
 
-func (d *tomlDoc) edit(entry []string) *tomlEditor { return &tomlEditor{d.src, d, entry} }
+func (d *tomlDoc) edit(entry []string) *tomlEditor {
+	return &tomlEditor{out: d.src, d: d, entry: entry}
+}
 
-func (t *tomlEditor) do(s splice) error {
+func (t *tomlEditor) do(s splice) {
+	if t.err != nil {
+		return
+	}
 	t.out = applied(t.out, s)
 	t.d = &tomlDoc{src: t.out, body: t.d.body}
 	if err := t.d.scan(); err != nil {
-		return fmt.Errorf("%w: %w", errProof, err)
+		t.err = fmt.Errorf("%w: %w", errProof, err)
 	}
-	return nil
 }
 
 // set changes or creates the entry at path.
@@ -37,9 +42,7 @@ func (d *tomlDoc) set(path []string, c Change) (Edit, error) {
 	t := d.edit(path)
 	v, found := dig(d.data, path)
 	if !found {
-		if err := t.add(path, c.New); err != nil {
-			return Edit{}, err
-		}
+		t.add(path, c.New)
 		e, err := d.finish(t, path, tomlData(c.New))
 		if isBlank(d.src[d.body:]) {
 			e.Undo = Undo{Seeded: true, Text: string(d.src[d.body:])}
@@ -49,45 +52,36 @@ func (d *tomlDoc) set(path []string, c Change) (Edit, error) {
 	if err := checkMerge(d, path, c.Set); err != nil {
 		return Edit{}, err
 	}
-	for _, f := range c.Set {
-		if err := t.put(append(slices.Clone(path), f.Name), f.Value, d.data); err != nil {
-			return Edit{}, err
-		}
-	}
+	t.put(path, c.Set, d.data)
 	for _, name := range c.Remove {
-		if err := t.remove(append(slices.Clone(path), name)); err != nil {
-			return Edit{}, err
-		}
+		t.remove(join(path, name))
 	}
 	e, err := d.finish(t, path, changed(v.(map[string]any), tomlData(c.Set), c.Remove))
 	e.Undo = Undo{Existed: true, Before: d.snapshot(path)}
 	return e, err
 }
 
-// put sets the value at path, whose table exists. was is the data before the edit.
-func (t *tomlEditor) put(path []string, v any, was map[string]any) error {
+// put sets the value at path, whose table exists; an object is merged into a table. was is
+// the data before the edit.
+func (t *tomlEditor) put(path []string, v any, was map[string]any) {
 	old, found := dig(was, path)
-	if o, ok := writable(v).(Object); ok && found {
-		if _, isTable := old.(map[string]any); isTable {
-			for _, f := range o {
-				if err := t.put(append(slices.Clone(path), f.Name), f.Value, was); err != nil {
-					return err
-				}
-			}
-			return nil
+	_, isTable := old.(map[string]any)
+	if o, ok := writable(v).(Object); ok && isTable {
+		for _, f := range o {
+			t.put(join(path, f.Name), f.Value, was)
 		}
+		return
 	}
 	if found && same(old, tomlData(v)) {
-		return nil
+		return
 	}
 	if i := t.d.find(path); i >= 0 {
 		it := t.d.items[i]
-		return t.do(splice{it.value, it.end, t.restyle(it, v)})
+		t.do(splice{it.value, it.end, t.restyle(it, v)})
+		return
 	}
-	if err := t.remove(path); err != nil {
-		return err
-	}
-	return t.insert(path, v)
+	t.remove(path)
+	t.insert(path, v)
 }
 
 // restyle returns a new value for an item, as an array of several lines if the old one is.
@@ -114,15 +108,17 @@ func (t *tomlEditor) restyle(it tomlItem, v any) string {
 }
 
 // insert adds a new key to an existing table, in the style in which the table is written.
-func (t *tomlEditor) insert(path []string, v any) error {
+func (t *tomlEditor) insert(path []string, v any) {
 	d, table := t.d, path[:len(path)-1]
 	name := tomlKey(path[len(path)-1])
 	if i := d.find(table); i >= 0 && d.items[i].table != nil {
-		return t.do(t.inline(*d.items[i].table, name, v))
+		t.do(t.inline(*d.items[i].table, name, v))
+		return
 	}
 	for i, it := range d.items {
 		if it.header && !it.array && slices.Equal(it.path, table) {
-			return t.do(t.line(t.lastUnder(i), "", name, v))
+			t.do(t.line(t.lastUnder(i), "", name, v))
+			return
 		}
 	}
 	for i, it := range slices.Backward(d.items) {
@@ -131,9 +127,11 @@ func (t *tomlEditor) insert(path []string, v any) error {
 		}
 		prefix := string(t.out[it.start:it.keys[len(table)-it.base()-1].end]) + "."
 		if it.parent >= 0 {
-			return t.do(t.inline(*d.items[it.parent].table, prefix+name, v))
+			t.do(t.inline(*d.items[it.parent].table, prefix+name, v))
+		} else {
+			t.do(t.line(i, prefix, name, v))
 		}
-		return t.do(t.line(i, prefix, name, v))
+		return
 	}
 	for _, it := range d.items {
 		if !it.header || !under(it.path, table) {
@@ -143,12 +141,15 @@ func (t *tomlEditor) insert(path []string, v any) error {
 		nl, indent := newlineOf(t.out), lineIndent(t.out, it.start)
 		at := it.start - len(indent)
 		head := "[" + string(t.out[it.keys[0].start:it.keys[len(table)-1].end]) + "]"
-		return t.do(splice{at, at, indent + head + nl + indent + name + " = " + tomlValue(v) + nl + nl})
+		t.do(splice{at, at, indent + head + nl + indent + name + " = " + tomlValue(v) + nl + nl})
+		return
 	}
+	field := Object{{path[len(path)-1], v}}
 	if len(table) <= len(t.entry) { // everything in the entry had to be removed
-		return t.add(table, Object{{path[len(path)-1], v}})
+		t.add(table, field)
+	} else {
+		t.insert(table, field)
 	}
-	return t.insert(table, Object{{path[len(path)-1], v}})
 }
 
 // lastUnder returns the last key directly under a header, or the header.
@@ -182,19 +183,19 @@ func (t *tomlEditor) inline(o object, name string, v any) splice {
 
 // add creates an entry: in the inline table that contains the others, otherwise as a table
 // at the end.
-func (t *tomlEditor) add(path []string, entry Object) error {
+func (t *tomlEditor) add(path []string, entry Object) {
 	for n := len(path) - 1; n > 0; n-- {
 		if i := t.d.find(path[:n]); i >= 0 && t.d.items[i].table != nil {
-			return t.do(t.inline(*t.d.items[i].table, tomlKey(path[n]), nest(path, n, entry, nil)))
+			t.do(t.inline(*t.d.items[i].table, tomlKey(path[n]), nest(path, n, entry, nil)))
+			return
 		}
 	}
 	nl := newlineOf(t.out)
-	var b strings.Builder
-	b.WriteString("[" + tomlPath(path) + "]" + nl)
+	text := "[" + tomlPath(path) + "]" + nl
 	for _, f := range entry {
-		b.WriteString(tomlKey(f.Name) + " = " + tomlValue(f.Value) + nl)
+		text += tomlKey(f.Name) + " = " + tomlValue(f.Value) + nl
 	}
-	return t.do(t.atEnd(b.String()))
+	t.do(t.atEnd(text))
 }
 
 // atEnd puts text at the end of the file, preceded by a blank line.
@@ -218,15 +219,9 @@ func endsBlank(text []byte) bool {
 }
 
 // remove removes everything that the text contains for path.
-func (t *tomlEditor) remove(path []string) error {
-	for {
-		all := t.d.pieces(path)
-		if len(all) == 0 {
-			return nil
-		}
-		if err := t.do(t.without(all[len(all)-1])); err != nil {
-			return err
-		}
+func (t *tomlEditor) remove(path []string) {
+	for _, p := range slices.Backward(t.d.pieces(path)) {
+		t.do(t.without(p))
 	}
 }
 
@@ -263,6 +258,9 @@ func (t *tomlEditor) without(p piece) splice {
 // finish checks that the text now has the intended value at path (none if nil), and is
 // otherwise unchanged.
 func (d *tomlDoc) finish(t *tomlEditor, path []string, want any) (Edit, error) {
+	if t.err != nil {
+		return Edit{}, t.err
+	}
 	e := newEdit(d.src, t.out)
 	after, err := parseTOML(e.Out, d.body)
 	if err != nil {

@@ -27,18 +27,14 @@ func (d *tomlDoc) revert(path []string, u Undo) (Edit, error) {
 	if err := d.check(path[:len(path)-1]); err != nil {
 		return Edit{}, err
 	}
+	t := d.edit(path)
 	if !u.Existed {
-		t := d.edit(path)
-		if err := t.remove(path); err != nil {
-			return Edit{}, err
-		}
+		t.remove(path)
 		if u.Seeded && !bytes.Equal(t.out, d.src) && isBlank(t.out[d.body:]) {
-			if err := t.do(splice{d.body, len(t.out), u.Text}); err != nil {
-				return Edit{}, err
-			}
+			t.do(splice{d.body, len(t.out), u.Text})
 		}
 		e, err := d.finish(t, path, nil)
-		if u.Seeded && !isBlank(e.Out[d.body:]) {
+		if err == nil && u.Seeded && !isBlank(e.Out[d.body:]) {
 			e.Undo = u
 		}
 		return e, err
@@ -52,33 +48,25 @@ func (d *tomlDoc) revert(path []string, u Undo) (Edit, error) {
 	if !ok {
 		return Edit{}, fmt.Errorf("the entry's old text does not hold the entry")
 	}
-	// First try the old text, piece by piece; if that does not fit the way the entry is
-	// written now, use its old values.
-	for _, restore := range []func(*tomlEditor) error{
-		func(t *tomlEditor) error { return t.restorePieces(path, old) },
-		func(t *tomlEditor) error { return t.restoreValues(path, want, d.data) },
-	} {
-		t := d.edit(path)
-		if err = restore(t); err == nil {
-			var e Edit
-			if e, err = d.finish(t, path, want); err == nil {
-				return e, nil
-			}
-		}
+	t.restorePieces(path, old)
+	e, err := d.finish(t, path, want)
+	if err != nil { // the entry is written in another way now
+		t = d.edit(path)
+		t.restoreValues(path, want, d.data)
+		e, err = d.finish(t, path, want)
 	}
-	return Edit{}, err
+	return e, err
 }
 
 // restorePieces replaces each of the entry's pieces with its old text.
-func (t *tomlEditor) restorePieces(path []string, old *tomlDoc) error {
+func (t *tomlEditor) restorePieces(path []string, old *tomlDoc) {
 	was := old.pieces(path)
-	for {
-		extra := slices.IndexFunc(t.d.pieces(path), func(p piece) bool { return !hasPiece(was, p.id) })
-		if extra < 0 {
-			break
-		}
-		if err := t.do(t.without(t.d.pieces(path)[extra])); err != nil {
-			return err
+	at := func(all []piece, id string) int {
+		return slices.IndexFunc(all, func(p piece) bool { return p.id == id })
+	}
+	for _, p := range slices.Backward(t.d.pieces(path)) {
+		if at(was, p.id) < 0 {
+			t.do(t.without(p))
 		}
 	}
 	last := ""
@@ -89,7 +77,7 @@ func (t *tomlEditor) restorePieces(path []string, old *tomlDoc) error {
 			text = string(old.src[it.value:it.end])
 		}
 		now := t.d.pieces(path)
-		i := slices.IndexFunc(now, func(q piece) bool { return q.id == p.id })
+		i := at(now, p.id)
 		var s splice
 		switch {
 		case i >= 0 && it.header:
@@ -97,62 +85,45 @@ func (t *tomlEditor) restorePieces(path []string, old *tomlDoc) error {
 		case i >= 0:
 			s = splice{t.d.items[now[i].item].value, now[i].end, text}
 		case !it.header:
-			return fmt.Errorf("no place for %s", tomlPath(it.path))
+			t.err = fmt.Errorf("no place for %s", tomlPath(it.path))
 		case last == "":
 			s = t.atEnd(text + newlineOf(t.out))
 		default:
-			i := slices.IndexFunc(now, func(q piece) bool { return q.id == last })
-			at, nl := lineEnd(t.out, now[i].end), newlineOf(t.out)
-			s = splice{at, at, nl + nl + text}
+			end, nl := lineEnd(t.out, now[at(now, last)].end), newlineOf(t.out)
+			s = splice{end, end, nl + nl + text}
 		}
-		if s.text != string(t.out[s.start:s.end]) {
-			if err := t.do(s); err != nil {
-				return err
-			}
+		if t.do(s); t.err != nil {
+			return
 		}
 		if it.header {
 			last = p.id
 		}
 	}
-	return nil
 }
 
-func hasPiece(all []piece, id string) bool {
-	return slices.ContainsFunc(all, func(p piece) bool { return p.id == id })
-}
-
-// restoreValues gives the entry its old values, however it is written now.
-func (t *tomlEditor) restoreValues(path []string, want, now map[string]any) error {
-	v, _ := dig(now, path)
+// restoreValues gives the entry its old values, however it is written now. was is the data.
+func (t *tomlEditor) restoreValues(path []string, want, was map[string]any) {
+	v, _ := dig(was, path)
 	if have, isTable := v.(map[string]any); isTable {
-		if err := t.put(path, want, now); err != nil {
-			return err
-		}
-		return t.prune(path, have, want)
+		t.put(path, want, was)
+		t.prune(path, have, want)
+		return
 	}
-	if err := t.remove(path); err != nil {
-		return err
-	}
-	return t.add(path, writable(want).(Object))
+	t.remove(path)
+	t.add(path, writable(want).(Object))
 }
 
 // prune removes what is in the table at path and not in want.
-func (t *tomlEditor) prune(path []string, have, want map[string]any) error {
+func (t *tomlEditor) prune(path []string, have, want map[string]any) {
 	for name, v := range have {
 		wanted, ok := want[name]
-		if !ok {
-			if err := t.remove(join(path, name)); err != nil {
-				return err
-			}
-			continue
-		}
-		have, isTable := v.(map[string]any)
-		want, wantTable := wanted.(map[string]any)
-		if isTable && wantTable {
-			if err := t.prune(join(path, name), have, want); err != nil {
-				return err
-			}
+		inner, isTable := v.(map[string]any)
+		keep, wantTable := wanted.(map[string]any)
+		switch {
+		case !ok:
+			t.remove(join(path, name))
+		case isTable && wantTable:
+			t.prune(join(path, name), inner, keep)
 		}
 	}
-	return nil
 }
