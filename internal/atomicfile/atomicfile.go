@@ -77,46 +77,65 @@ type Disk struct {
 
 func (d Disk) tempMark() string { return cmp.Or(d.TempMark, ".tmp-") }
 
-func (d Disk) step(op Op, path string) error {
+func (d Disk) step(s Step) error {
 	if d.Before == nil {
 		return nil
 	}
-	if err := d.Before(Step{Op: op, Path: path}); err != nil {
-		return &fs.PathError{Op: string(op), Path: path, Err: err}
+	if err := d.Before(s); err != nil {
+		return &fs.PathError{Op: string(s.Op), Path: s.Path, Err: err}
 	}
 	return nil
+}
+
+// do performs a step.
+func (d Disk) do(op Op, path string, step func() error) error {
+	if err := d.step(Step{Op: op, Path: path}); err != nil {
+		return err
+	}
+	return step()
 }
 
 // Read returns the content of a regular file and its FileInfo when it was opened. It
 // rejects anything but a regular file, even at the end of a symbolic link, and does not
 // block on a FIFO.
 func (d Disk) Read(path string) ([]byte, fs.FileInfo, error) {
-	if err := d.step(OpRead, path); err != nil {
+	if err := d.step(Step{Op: OpRead, Path: path}); err != nil {
 		return nil, nil, err
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := regular(path, info); err != nil {
-		return nil, nil, err
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|noWait, 0)
+	f, info, err := open(path, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil {
-		return nil, nil, err
-	}
-	if err := regular(path, info); err != nil {
-		return nil, nil, err
-	}
 	buf := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
 	if _, err := buf.ReadFrom(f); err != nil {
 		return nil, nil, err
 	}
 	return buf.Bytes(), info, nil
+}
+
+// open opens a regular file for reading. Anything else is not opened: that could have
+// effects, on a device.
+func open(path string, flags int) (*os.File, fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = regular(path, info)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|noWait|flags, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err = f.Stat(); err == nil { // another file may have the name now
+		err = regular(path, info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
 }
 
 func regular(path string, info fs.FileInfo) error {
@@ -174,6 +193,11 @@ func (d Disk) Replace(path string, data, old []byte, like *Meta) error {
 	} else if err != nil {
 		return err
 	}
+	return d.settle(path)
+}
+
+// settle makes a change of the name path durable.
+func (d Disk) settle(path string) error {
 	if err := d.SyncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("%s: %w: %w", path, ErrNotDurable, err)
 	}
@@ -190,10 +214,7 @@ func (d Disk) swapIn(tmp, path string, old []byte, was *Meta) (err error) {
 		}
 	}()
 	if old == nil {
-		if err := d.step(OpRename, path); err != nil {
-			return err
-		}
-		return os.Rename(tmp, path)
+		return d.do(OpRename, path, func() error { return os.Rename(tmp, path) })
 	}
 	before, err := d.mustHold(path, old, *was)
 	if err != nil {
@@ -203,7 +224,7 @@ func (d Disk) swapIn(tmp, path string, old []byte, was *Meta) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := d.step(OpExchange, path); err != nil {
+	if err := d.step(Step{Op: OpExchange, Path: path}); err != nil {
 		return err
 	}
 	err = exchange(tmp, path)
@@ -216,9 +237,7 @@ func (d Disk) swapIn(tmp, path string, old []byte, was *Meta) (err error) {
 	// tmp now is the displaced file.
 	displaced, err := os.Lstat(tmp)
 	if err == nil && sameVersion(displaced, before) && d.has(tmp, *was) {
-		if d.step(OpRemove, tmp) == nil { // otherwise the next Sweep removes it
-			_ = os.Remove(tmp)
-		}
+		_ = d.Remove(tmp) // otherwise the next Sweep removes it
 		return nil
 	}
 	// A save came in after the comparison, and is newer than what data was made from, so it
@@ -293,7 +312,7 @@ func (d Disk) Create(path string, data []byte, like Meta) error {
 
 // linkIn gives tmp the name path, unless that exists.
 func (d Disk) linkIn(tmp, path string) error {
-	if err := d.step(OpLink, path); err != nil {
+	if err := d.step(Step{Op: OpLink, Path: path}); err != nil {
 		return err
 	}
 	err := os.Link(tmp, path)
@@ -310,7 +329,7 @@ func (d Disk) linkIn(tmp, path string) error {
 // writeTemp creates a synced temporary file beside path, with the metadata in like.
 func (d Disk) writeTemp(path string, data []byte, like Meta) (_ string, err error) {
 	tmp := fmt.Sprintf("%s%s%d-%d", path, d.tempMark(), os.Getpid(), time.Now().UnixNano())
-	if err := d.step(OpCreate, tmp); err != nil {
+	if err := d.step(Step{Op: OpCreate, Path: tmp}); err != nil {
 		return "", err
 	}
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -327,43 +346,28 @@ func (d Disk) writeTemp(path string, data []byte, like Meta) (_ string, err erro
 			_ = os.Remove(tmp)
 		}
 	}()
-	if err := d.write(f, data); err != nil {
+	if err := d.step(Step{Op: OpWrite, Path: tmp, Data: data, File: f}); err != nil {
+		return "", err
+	}
+	if _, err := f.Write(data); err != nil {
 		return "", err
 	}
 	if err := like.apply(d, f); err != nil {
 		return "", fmt.Errorf("%s: %w: %w", path, ErrMeta, err)
 	}
-	if err := d.step(OpSync, tmp); err != nil {
+	if err := d.do(OpSync, tmp, f.Sync); err != nil {
 		return "", err
 	}
-	if err := f.Sync(); err != nil {
-		return "", err
-	}
-	if err := f.Close(); err != nil {
-		return "", err
-	}
-	return tmp, nil
-}
-
-func (d Disk) write(f *os.File, data []byte) error {
-	if d.Before != nil {
-		if err := d.Before(Step{Op: OpWrite, Path: f.Name(), Data: data, File: f}); err != nil {
-			return &fs.PathError{Op: string(OpWrite), Path: f.Name(), Err: err}
-		}
-	}
-	_, err := f.Write(data)
-	return err
+	return tmp, f.Close()
 }
 
 // Remove deletes a file. It is not an error if the file does not exist.
 func (d Disk) Remove(path string) error {
-	if err := d.step(OpRemove, path); err != nil {
-		return err
+	err := d.do(OpRemove, path, func() error { return os.Remove(path) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return err
 }
 
 // RemoveIf deletes a file that still has the content old, and makes that durable; otherwise
@@ -379,25 +383,19 @@ func (d Disk) RemoveIf(path string, old []byte) error {
 	if err := d.Remove(path); err != nil {
 		return err
 	}
-	if err := d.SyncDir(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("%s: %w: %w", path, ErrNotDurable, err)
-	}
-	return nil
+	return d.settle(path)
 }
 
 // Mkdir creates one directory, which must not exist.
 func (d Disk) Mkdir(path string, perm fs.FileMode) error {
-	if err := d.step(OpMkdir, path); err != nil {
-		return err
-	}
-	return os.Mkdir(path, perm)
+	return d.do(OpMkdir, path, func() error { return os.Mkdir(path, perm) })
 }
 
 // PrivateDir creates a directory that only its owner may enter, and its parents, and makes
 // their names durable. An existing directory is restricted too. Files created in it inherit
 // no access control list.
 func (d Disk) PrivateDir(path string) error {
-	if err := d.step(OpMkdir, path); err != nil {
+	if err := d.step(Step{Op: OpMkdir, Path: path}); err != nil {
 		return err
 	}
 	var in []string // the parents of missing directories
@@ -428,10 +426,7 @@ func (d Disk) PrivateDir(path string) error {
 
 // SyncDir makes the names in a directory durable.
 func (d Disk) SyncDir(dir string) error {
-	if err := d.step(OpSyncDir, dir); err != nil {
-		return err
-	}
-	return syncDir(dir)
+	return d.do(OpSyncDir, dir, func() error { return syncDir(dir) })
 }
 
 // Leftovers lists the temporary files that a killed run has left beside path.

@@ -39,18 +39,11 @@ func (m Meta) Equal(n Meta) bool {
 
 // Meta reads the metadata of a regular file.
 func (d Disk) Meta(path string) (Meta, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|noWait|noFollow, 0)
+	f, _, err := open(path, noFollow)
 	if err != nil {
 		return Meta{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Meta{}, err
-	}
-	if err := regular(path, info); err != nil {
-		return Meta{}, err
-	}
 	return metaOf(f)
 }
 
@@ -76,47 +69,29 @@ func (m Meta) apply(d Disk, f *os.File) error {
 		return err
 	}
 	if m.Owner != nil && have.Owner != nil && *have.Owner != *m.Owner {
-		if err := d.step(OpOwn, f.Name()); err != nil {
-			return err
-		}
-		if err := f.Chown(m.Owner.UID, m.Owner.GID); err != nil {
+		if err := d.do(OpOwn, f.Name(), func() error { return f.Chown(m.Owner.UID, m.Owner.GID) }); err != nil {
 			return err
 		}
 	}
 	for name := range have.Attrs {
 		if _, keep := m.Attrs[name]; !keep && isACL(name) {
-			if err := d.step(OpAttr, f.Name()); err != nil {
-				return err
-			}
-			if err := removeAttr(f, name); err != nil {
+			if err := d.do(OpAttr, f.Name(), func() error { return removeAttr(f, name) }); err != nil {
 				return fmt.Errorf("remove %s: %w", name, err)
 			}
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(m.Attrs), func(a, b string) int {
-		if isACL(a) != isACL(b) { // last: it may remove the right to set the others
-			if isACL(a) {
-				return 1
-			}
-			return -1
-		}
-		return bytes.Compare([]byte(a), []byte(b))
-	})
-	for _, name := range names {
+	names := slices.Sorted(maps.Keys(m.Attrs))
+	// Lists last: they may remove the right to set the others.
+	lists := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !isACL(name) })
+	for _, name := range append(slices.DeleteFunc(names, isACL), lists...) {
 		if v, ok := have.Attrs[name]; ok && bytes.Equal(v, m.Attrs[name]) {
 			continue
 		}
-		if err := d.step(OpAttr, f.Name()); err != nil {
-			return err
-		}
-		if err := setAttr(f, name, m.Attrs[name]); err != nil {
+		if err := d.do(OpAttr, f.Name(), func() error { return setAttr(f, name, m.Attrs[name]) }); err != nil {
 			return fmt.Errorf("set %s: %w", name, err)
 		}
 	}
-	if err := d.step(OpMode, f.Name()); err != nil {
-		return err
-	}
-	if err := f.Chmod(m.Mode.Perm()); err != nil {
+	if err := d.do(OpMode, f.Name(), func() error { return f.Chmod(m.Mode.Perm()) }); err != nil {
 		return err
 	}
 	return m.check(f)

@@ -67,12 +67,7 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 		return Hello{}, fmt.Errorf("start %s: %w", strings.Join(ShowArgs(c.Argv), " "), err)
 	}
 
-	what := "initialize"
-	hello, err := initialize(limit, conn)
-	if err == nil && c.Tools {
-		what = "tools/list"
-		hello.Tools, err = listTools(limit, conn)
-	}
+	hello, what, err := converse(limit, conn, c.Tools)
 	if err != nil && limit.Err() != nil {
 		_ = killGroup(cmd) // its time is up
 	}
@@ -94,16 +89,33 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 	return Hello{}, fmt.Errorf("%s: %w%s", strings.Join(ShowArgs(c.Argv), " "), err, Redact(tail.indented(), c))
 }
 
-func initialize(ctx context.Context, c *client.Client) (Hello, error) {
+// converse completes an MCP initialize, and lists the names of the server's tools if
+// requested. what is the request that failed.
+func converse(ctx context.Context, c *client.Client, tools bool) (hello Hello, what string, err error) {
 	var request mcp.InitializeRequest
 	// The newest revision that has initialize.
 	request.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
 	request.Params.ClientInfo = mcp.Implementation{Name: "mcp-swap", Version: "1"}
 	answer, err := c.Initialize(ctx, request)
 	if err != nil {
-		return Hello{}, err
+		return Hello{}, "initialize", err
 	}
-	return Hello{Name: printable(answer.ServerInfo.Name), Version: printable(answer.ServerInfo.Version)}, nil
+	hello = Hello{Name: printable(answer.ServerInfo.Name), Version: printable(answer.ServerInfo.Version)}
+	if !tools {
+		return hello, "", nil
+	}
+	hello.Tools = []string{}
+	if c.GetServerCapabilities().Tools == nil {
+		return hello, "", nil
+	}
+	list, err := c.ListTools(ctx, mcp.ListToolsRequest{})
+	if err != nil {
+		return Hello{}, "tools/list", fmt.Errorf("list its tools: %w", err)
+	}
+	for _, t := range list.Tools {
+		hello.Tools = append(hello.Tools, printable(t.Name))
+	}
+	return hello, "", nil
 }
 
 // Errors of [URL].
@@ -135,12 +147,7 @@ func URL(ctx context.Context, url string, tools bool, limit time.Duration) (Hell
 		return Hello{}, fmt.Errorf("%s: %w", ShowURL(url), unwrapped(err))
 	}
 	defer conn.Close()
-	what := "initialize"
-	hello, err := initialize(ctx, conn)
-	if err == nil && tools {
-		what = "tools/list"
-		hello.Tools, err = listTools(ctx, conn)
-	}
+	hello, what, err := converse(ctx, conn, tools)
 	status := int(last.Load())
 	answer := fmt.Sprintf("the answer to %s is %d %s", what, status, http.StatusText(status))
 	switch {
@@ -177,22 +184,6 @@ func (s *lastStatus) RoundTrip(r *http.Request) (*http.Response, error) {
 		s.Store(int32(answer.StatusCode))
 	}
 	return answer, err
-}
-
-// listTools lists the names of a server's tools.
-func listTools(ctx context.Context, c *client.Client) ([]string, error) {
-	names := []string{}
-	if c.GetServerCapabilities().Tools == nil {
-		return names, nil
-	}
-	list, err := c.ListTools(ctx, mcp.ListToolsRequest{})
-	if err != nil {
-		return nil, fmt.Errorf("list its tools: %w", err)
-	}
-	for _, t := range list.Tools {
-		names = append(names, printable(t.Name))
-	}
-	return names, nil
 }
 
 // Run runs a command to completion. Its error ends with the last lines of its output.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -237,33 +238,21 @@ func (c *Checkout) PRCommand(n int) ([]string, error) {
 	return c.kind.pr(c, url, n), nil
 }
 
+// remotes match the spellings of a git remote; their groups are its host and path. A port is
+// for that scheme only, unless it is for https.
+var remotes = []*regexp.Regexp{
+	regexp.MustCompile(`^(?:git\+)?https?://(?:[^/]*@)?([^/]+)/([^/].*)$`),
+	regexp.MustCompile(`^(?:git\+)?(?:ssh|git)://(?:[^/]*@)?([^/]+?)(?::[^]/]*)?/([^/].*)$`),
+	regexp.MustCompile(`^(?:git\+)?(?:[^/:]*@)?([^/.:][^/:]*):/?([^/].*)$`),
+}
+
 // HTTPSURL rewrites a git remote in any spelling as https without a user and a trailing
 // .git: a pull request is fetched over https, however the checkout was cloned.
 func HTTPSURL(remote string) (string, error) {
-	rest := strings.TrimPrefix(remote, "git+")
-	scheme, after, found := strings.Cut(rest, "://")
-	switch {
-	case found && (scheme == "https" || scheme == "http"):
-		rest = after
-	case found && (scheme == "ssh" || scheme == "git"):
-		rest = after
-		// The port is for ssh, not for https.
-		host, path, _ := strings.Cut(rest, "/")
-		if i := strings.LastIndex(host, ":"); i >= 0 && !strings.HasSuffix(host, "]") {
-			host = host[:i]
+	for _, re := range remotes {
+		if m := re.FindStringSubmatch(remote); m != nil {
+			return "https://" + m[1] + "/" + strings.TrimSuffix(strings.TrimRight(m[2], "/"), ".git"), nil
 		}
-		rest = host + "/" + path
-	case !found && strings.Contains(rest, ":") && !strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "."):
-		host, path, _ := strings.Cut(rest, ":")
-		rest = host + "/" + strings.TrimLeft(path, "/")
-	default:
-		return "", fmt.Errorf("the git remote origin is %q, which has no https address to fetch a pull request from", ask.ShowURL(remote))
 	}
-	host, path, _ := strings.Cut(rest, "/")
-	host = host[strings.LastIndex(host, "@")+1:]
-	path = strings.TrimSuffix(strings.TrimRight(path, "/"), ".git")
-	if host == "" || path == "" {
-		return "", fmt.Errorf("the git remote origin is %q, which has no https address to fetch a pull request from", ask.ShowURL(remote))
-	}
-	return "https://" + host + "/" + path, nil
+	return "", fmt.Errorf("the git remote origin is %q, which has no https address to fetch a pull request from", ask.ShowURL(remote))
 }

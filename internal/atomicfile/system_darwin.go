@@ -2,6 +2,7 @@ package atomicfile
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -55,4 +56,14 @@ func dropACL(dir string) error {
 		return fmt.Errorf("remove the access control list of %s: %w", dir, err)
 	}
 	return nil
+}
+
+// exchange swaps the files behind two names in one step. The error is errors.ErrUnsupported
+// if the file system cannot (HFS+, network shares).
+func exchange(a, b string) error {
+	err := unix.RenamexNp(a, b, unix.RENAME_SWAP)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
+		return errors.ErrUnsupported
+	}
+	return err
 }

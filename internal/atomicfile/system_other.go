@@ -2,7 +2,10 @@
 
 package atomicfile
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
 // Extended attributes are not supported on other systems.
 
@@ -15,3 +18,5 @@ func dropACL(string) error                          { return nil }
 // ID returns "": this system has no identifier that distinguishes a file from another that
 // has or had its name.
 func ID(string) string { return "" }
+
+func exchange(string, string) error { return errors.ErrUnsupported }
