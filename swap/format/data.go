@@ -38,27 +38,34 @@ func Equal(a, b any) bool {
 	return same(a, b)
 }
 
-// simple converts the values that a caller may have to the types of [Entry].
+// simple converts a value that a caller may have, but not what is in it, to a type of [Entry].
 func simple(v any) any {
 	switch v := v.(type) {
 	case Literal:
 		return string(v)
-	case Object, []string, int, int64:
-		return data(v)
-	case float64:
-		return json.Number(strconv.FormatFloat(v, 'g', -1, 64))
+	case map[string]any, []any:
+		return v
 	}
-	return v
+	return data(v)
 }
 
-// data returns a value to be written as it will be read.
+// data converts a value to be written, or decoded by one of the parsers, to data as it is in
+// an [Entry].
 func data(v any) any {
 	return mapped(v, func(v any) any {
 		switch v := v.(type) {
+		case json.Number: // is a Stringer, too
+			return v
 		case Object:
 			m := make(map[string]any, len(v))
 			for _, f := range v {
 				m[f.Name] = data(f.Value)
+			}
+			return m
+		case map[any]any: // YAML
+			m := make(map[string]any, len(v))
+			for k, x := range v {
+				m[fmt.Sprint(k)] = data(x)
 			}
 			return m
 		case []string:
@@ -69,13 +76,31 @@ func data(v any) any {
 			return a
 		case raw:
 			return decode([]byte(v))
-		case int:
-			return json.Number(strconv.Itoa(v))
-		case int64:
-			return json.Number(strconv.FormatInt(v, 10))
+		case int, int64, uint64:
+			return json.Number(fmt.Sprint(v))
+		case float64:
+			return number(v)
+		case time.Time:
+			return Literal(v.Format(time.RFC3339Nano))
+		case fmt.Stringer: // TOML's local dates and times
+			return Literal(v.String())
 		}
 		return v
 	})
+}
+
+func number(f float64) any {
+	s := strconv.FormatFloat(f, 'g', -1, 64)
+	switch {
+	case math.IsNaN(f):
+		return Literal("nan")
+	case math.IsInf(f, 0):
+		return Literal(s[:1] + "inf")
+	}
+	if _, err := strconv.ParseInt(s, 10, 64); err == nil {
+		s += ".0" // without it, it would be an integer
+	}
+	return json.Number(s)
 }
 
 // mapped returns a copy of data with f applied to everything except its maps and lists.
@@ -184,33 +209,6 @@ func dig(v any, path []string) (any, bool) {
 		}
 	}
 	return v, true
-}
-
-// plain converts what go-toml decodes to data.
-func plain(v any) any { return mapped(v, plainScalar) }
-
-func plainScalar(v any) any {
-	switch v := v.(type) {
-	case int64:
-		return json.Number(strconv.FormatInt(v, 10))
-	case float64:
-		switch {
-		case math.IsNaN(v):
-			return Literal("nan")
-		case math.IsInf(v, 0):
-			return Literal(strconv.FormatFloat(v, 'g', -1, 64)[:1] + "inf")
-		}
-		s := strconv.FormatFloat(v, 'g', -1, 64)
-		if _, err := strconv.ParseInt(s, 10, 64); err == nil {
-			s += ".0" // without it, it would be an integer
-		}
-		return json.Number(s)
-	case time.Time:
-		return Literal(v.Format(time.RFC3339Nano))
-	case fmt.Stringer: // local dates and times
-		return Literal(v.String())
-	}
-	return v
 }
 
 // typeName returns the name of a type of data, for messages.

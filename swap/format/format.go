@@ -303,7 +303,11 @@ func (d *Doc) Revert(container []string, name string, u Undo) (Edit, error) {
 			*text = string(WithCRLF([]byte(*text), crlf))
 		}
 	}
-	return d.tree.revert(join(container, name), u)
+	path := join(container, name)
+	if n := len(u.Made); n > 0 && (u.From+n != len(path) || u.From < 0 || u.From == 0 && !u.Seeded) {
+		return Edit{}, fmt.Errorf("the record of the edit does not fit its path")
+	}
+	return d.tree.revert(path, u)
 }
 
 // CRLF reports whether the line before an entry ends in CRLF or, if the entry is on the

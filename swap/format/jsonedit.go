@@ -139,13 +139,7 @@ func (d *jsonDoc) revert(path []string, u Undo) (Edit, error) {
 		}
 		return d.finish(splice{w.at.start, w.at.end, u.Before}, path, decode([]byte(u.Before)))
 	}
-	first := u.From
-	if len(u.Made) == 0 {
-		first = len(path)
-	}
-	if first+len(u.Made) != len(path) || first == 0 && !u.Seeded {
-		return Edit{}, fmt.Errorf("the record of the edit does not fit its path")
-	}
+	first := len(path) - len(u.Made)
 	if !w.whole {
 		return Edit{Out: d.src, Undo: u}, nil
 	}

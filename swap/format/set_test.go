@@ -196,13 +196,13 @@ func read(t testing.TB, kind Kind, text []byte) map[string]any {
 		if err := toml.Unmarshal(text, &tree); err != nil {
 			t.Fatalf("%v:\n%s", err, text)
 		}
-		return plain(tree).(map[string]any)
+		return data(tree).(map[string]any)
 	}
 	if kind == YAML {
 		if err := yaml.Unmarshal(text, &tree); err != nil {
 			t.Fatalf("%v:\n%s", err, text)
 		}
-		return plainYAML(tree).(map[string]any)
+		return data(tree).(map[string]any)
 	}
 	if kind != JSON && !isBlank(text) {
 		std, err := hujson.Standardize(append(text, '\n'))

@@ -48,7 +48,7 @@ func parseTOML(src []byte, body int) (*tomlDoc, error) {
 		}
 		return nil, syntaxError(src, offset, msg)
 	}
-	d.data, _ = plain(d.data).(map[string]any)
+	d.data, _ = data(d.data).(map[string]any)
 	return d, d.scan()
 }
 

@@ -36,8 +36,10 @@ func (d *tomlDoc) set(path []string, c Change) (Edit, error) {
 	if err := d.check(path); err != nil {
 		return Edit{}, err
 	}
-	if hasNull(c.New) || hasNull(c.Set) {
-		return Edit{}, fmt.Errorf("TOML has no null")
+	for _, o := range []Object{c.New, c.Set} {
+		if err, bad := tomlData(o).(error); bad {
+			return Edit{}, fmt.Errorf("cannot be written in TOML, which has no null: %w", err)
+		}
 	}
 	t := d.edit(path)
 	v, found := dig(d.data, path)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -98,7 +97,7 @@ func tomlOther(v any) any {
 		return i
 	}
 	f, _ := strconv.ParseFloat(string(n), 64)
-	return plain(f)
+	return data(f)
 }
 
 // tomlData returns a value to be written as it will be read.
@@ -107,7 +106,7 @@ func tomlData(v any) any {
 	if err := toml.Unmarshal([]byte("v = "+tomlValue(v)), &m); err != nil {
 		return err
 	}
-	return plain(m["v"])
+	return data(m["v"])
 }
 
 func tomlPath(path []string) string {
@@ -149,17 +148,4 @@ func tomlString(s string) string {
 		}
 	}
 	return `"` + b.String() + `"`
-}
-
-// hasNull reports whether a value contains a nil.
-func hasNull(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case Object:
-		return slices.ContainsFunc(v, func(f Field) bool { return hasNull(f.Value) })
-	case []any:
-		return slices.ContainsFunc(v, hasNull)
-	}
-	return false
 }

@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +32,9 @@ var (
 	// yamlBreak matches line breaks that only some versions of YAML know.
 	yamlBreak = regexp.MustCompile("\r[^\n]|\r$|[\u0085\u2028\u2029]")
 	yamlEnd   = regexp.MustCompile(`(?m)^\.\.\.([ \t\r]|$)`)
-	yamlLine  = regexp.MustCompile(`line (\d+): (.*)`)
+	// yamlQuoted matches a string in quotes.
+	yamlQuoted = regexp.MustCompile(`^(?s:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')`)
+	yamlLine   = regexp.MustCompile(`line (\d+): (.*)`)
 )
 
 func parseYAML(src []byte, body int) (d *yamlDoc, err error) {
@@ -90,32 +91,15 @@ func parseYAML(src []byte, body int) (d *yamlDoc, err error) {
 	if d.root.Kind != yaml.MappingNode {
 		return nil, d.typeError(nil, "a mapping", d.root)
 	}
-	d.data = plainYAML(v).(map[string]any)
+	d.data = data(v).(map[string]any)
 	return d, nil
-}
-
-// plainYAML converts what yaml decodes to data.
-func plainYAML(v any) any {
-	return mapped(v, func(v any) any {
-		switch v := v.(type) {
-		case map[any]any:
-			m := map[string]any{}
-			for k, x := range v {
-				m[fmt.Sprint(k)] = plainYAML(x)
-			}
-			return m
-		case int, uint64:
-			return json.Number(fmt.Sprint(v))
-		}
-		return plainScalar(v)
-	})
 }
 
 // value returns a node as data.
 func (d *yamlDoc) value(n *yaml.Node) any {
 	var v any
 	_ = n.Decode(&v) // decoded already, with the whole text
-	return plainYAML(v)
+	return data(v)
 }
 
 // offset returns the offset of a line and column, from 1; columns count characters.
@@ -169,20 +153,12 @@ func (d *yamlDoc) place(n *yaml.Node, prev int) (end int, err error) {
 		}
 		end++
 	case n.Kind != yaml.ScalarNode:
-	case n.Style&yaml.DoubleQuotedStyle != 0:
-		for end++; end < len(d.src) && d.src[end] != '"'; end++ {
-			if d.src[end] == '\\' {
-				end++
-			}
+	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		quoted := yamlQuoted.Find(d.src[end:])
+		if quoted == nil {
+			return 0, errPlace
 		}
-		end++
-	case n.Style&yaml.SingleQuotedStyle != 0:
-		for end++; end < len(d.src) && (d.src[end] != '\'' || bytes.HasPrefix(d.src[end:], []byte("''"))); end++ {
-			if d.src[end] == '\'' {
-				end++
-			}
-		}
-		end++
+		end += len(quoted)
 	default: // without escapes: everything except the space is the value
 		if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 			end = lineEnd(d.src, end)

@@ -325,20 +325,13 @@ func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {
 	if u.Existed {
 		return d.restore(p, path, u.Before)
 	}
-	first := u.From
-	if len(u.Made) == 0 {
-		first = len(path)
-	}
-	if first+len(u.Made) != len(path) || first == 0 {
-		return Edit{}, fmt.Errorf("the record of the edit does not fit its path")
-	}
 	if p.entry == nil {
 		return Edit{Out: d.src, Undo: u}, nil
 	}
 	out := d.src
 	alone := len(p.box.Content) == 1 || !p.list && len(p.box.Content) == 2
 	var left Undo
-	made := first < len(path)
+	made := len(u.Made) > 0
 	if end := d.end(d.root, p.key); alone && made && u.Holder == "" { // comments written by others stay
 		start, behind := d.lineStart(key(p.box, p.k)), d.end(p.box, p.k)
 		made = bytes.IndexByte(d.src[d.colon(d.root, p.key):start], '#') < 0 && bytes.IndexByte(d.src[behind:end], '#') < 0
@@ -478,5 +471,5 @@ func yamlData(v any) any {
 	if err := yaml.Unmarshal([]byte(yamlFlow(v)), &got); err != nil {
 		return err
 	}
-	return plainYAML(got)
+	return data(got)
 }

@@ -363,35 +363,33 @@ func (j Journal) Lock(ctx context.Context, waiting func(path string)) (unlock fu
 		return nil, fmt.Errorf("make the lock: %w", err)
 	}
 	f.Close()
-	type result struct {
-		unlock func()
-		err    error
-	}
-	got := make(chan result, 1)
+	var release func()
+	var lockErr error
+	taken := make(chan struct{})
 	go func() {
-		unlock, err := lockedfile.MutexAt(path).Lock()
-		got <- result{unlock, err}
+		release, lockErr = lockedfile.MutexAt(path).Lock()
+		close(taken)
 	}()
 	slow := time.NewTimer(cmp.Or(j.patience, time.Second))
 	defer slow.Stop()
 	for {
 		select {
-		case r := <-got:
-			if r.err != nil {
-				return nil, fmt.Errorf("take the lock %s: %w", path, r.err)
+		case <-taken:
+			if lockErr != nil {
+				return nil, fmt.Errorf("take the lock %s: %w", path, lockErr)
 			}
 			if err := j.Disk.Sweep(j.Path()); err != nil {
-				r.unlock()
+				release()
 				return nil, fmt.Errorf("clean up after a killed run: %w", err)
 			}
-			return r.unlock, nil
+			return release, nil
 		case <-slow.C:
 			waiting(path)
 		case <-ctx.Done():
 			// The goroutine may still get the lock; then it releases it.
 			go func() {
-				if r := <-got; r.err == nil {
-					r.unlock()
+				if <-taken; lockErr == nil {
+					release()
 				}
 			}()
 			return nil, fmt.Errorf("wait for the lock %s: %w", path, ctx.Err())
