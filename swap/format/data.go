@@ -211,6 +211,32 @@ func dig(v any, path []string) (any, bool) {
 	return v, true
 }
 
+// withValue returns a copy of tree with a value at path, creating what is missing, or without
+// one there if it is nil.
+func withValue(tree map[string]any, path []string, v any) map[string]any {
+	m := maps.Clone(tree)
+	if m == nil {
+		m = map[string]any{}
+	}
+	switch sub, _ := m[path[0]].(map[string]any); {
+	case len(path) == 3 && path[1] == List:
+		items, _ := m[path[0]].([]any)
+		m[path[0]] = append(slices.DeleteFunc(slices.Clone(items), func(x any) bool {
+			item, ok := x.(map[string]any)
+			return ok && item["name"] == path[2]
+		}), v)
+	case len(path) > 1:
+		if sub != nil || v != nil {
+			m[path[0]] = withValue(sub, path[1:], v)
+		}
+	case v == nil:
+		delete(m, path[0])
+	default:
+		m[path[0]] = v
+	}
+	return m
+}
+
 // typeName returns the name of a type of data, for messages.
 func typeName(v any) string {
 	switch v.(type) {

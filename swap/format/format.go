@@ -346,7 +346,25 @@ func applied(text []byte, s splice) []byte {
 	return slices.Concat(text[:s.start], []byte(s.text), text[s.end:])
 }
 
-func newEdit(was, out []byte) Edit { return Edit{Out: out, changed: !bytes.Equal(was, out)} }
+// newEdit returns an edit of a text to another one, in which the entry has this value.
+func newEdit(was, out []byte, value any) Edit {
+	entry, _ := value.(map[string]any)
+	return Edit{Out: out, Value: entry, changed: !bytes.Equal(was, out)}
+}
+
+// proof returns an error unless the entry at path has the value want in after, or has gone
+// if that is nil, and everything else in the data is as it was.
+func proof(was, is map[string]any, after tree, path []string, want any) error {
+	n := len(path) - 1
+	e, err := after.lookup(path[:n], path[n])
+	if err != nil || e.Found != (want != nil) || e.Found && !same(any(e.Value), want) {
+		return fmt.Errorf("the new value: %w", errProof)
+	}
+	if !same(withValue(was, path, true), withValue(is, path, true)) {
+		return fmt.Errorf("beside the entry: %w", errProof)
+	}
+	return nil
+}
 
 // checkMerge refuses to merge fields that are objects into values at path that are not.
 func checkMerge(d tree, path []string, fields Object) error {

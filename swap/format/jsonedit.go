@@ -149,7 +149,7 @@ func (d *jsonDoc) revert(path []string, u Undo) (Edit, error) {
 		at--
 	}
 	if at < 0 {
-		return newEdit(d.src, applied(d.src, splice{d.body, len(d.src), u.Text})), nil
+		return newEdit(d.src, applied(d.src, splice{d.body, len(d.src), u.Text}), nil), nil
 	}
 	level, path := w.levels[at], path[:at+1]
 	if at == first-1 && u.Holder != "" {
@@ -253,7 +253,7 @@ type gone struct{}
 // finish applies a splice and proves that the value at path is now the intended one, and
 // that all other members along path are byte for byte the same.
 func (d *jsonDoc) finish(s splice, path []string, want any) (Edit, error) {
-	e, after := newEdit(d.src, applied(d.src, s)), d
+	e, after := newEdit(d.src, applied(d.src, s), want), d
 	if e.changed {
 		var err error
 		if after, err = parseJSON(d.kind, e.Out, d.body); err != nil {
@@ -277,7 +277,6 @@ func (d *jsonDoc) finish(s splice, path []string, want any) (Edit, error) {
 			return Edit{}, fmt.Errorf("beside the entry: %w", errProof)
 		}
 	}
-	e.Value, _ = got.(map[string]any)
 	return e, nil
 }
 

@@ -3,7 +3,6 @@ package format
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -257,42 +256,17 @@ func (t *tomlEditor) without(p piece) splice {
 	return splice{start, end, ""}
 }
 
-// finish checks that the text now has the intended value at path (none if nil), and is
-// otherwise unchanged.
+// finish parses the edited text and proves it.
 func (d *tomlDoc) finish(t *tomlEditor, path []string, want any) (Edit, error) {
 	if t.err != nil {
 		return Edit{}, t.err
 	}
-	e := newEdit(d.src, t.out)
-	after, err := parseTOML(e.Out, d.body)
+	after, err := parseTOML(t.out, d.body)
 	if err != nil {
 		return Edit{}, fmt.Errorf("%w: %w", errProof, err)
 	}
-	if !same(after.data, withValue(d.data, path, want)) {
-		// A table that existed only because of its entry is gone with it.
-		if want != nil || !same(withValue(after.data, path, map[string]any{}), withValue(d.data, path, map[string]any{})) {
-			return Edit{}, fmt.Errorf("the new value: %w", errProof)
-		}
+	if err := proof(d.data, after.data, after, path, want); err != nil {
+		return Edit{}, err
 	}
-	e.Value, _ = want.(map[string]any)
-	return e, nil
-}
-
-// withValue returns a copy of tree with a value at path, or without one there if it is nil.
-func withValue(tree map[string]any, path []string, v any) map[string]any {
-	m := maps.Clone(tree)
-	if m == nil {
-		m = map[string]any{}
-	}
-	switch sub, _ := m[path[0]].(map[string]any); {
-	case len(path) > 1:
-		if sub != nil || v != nil {
-			m[path[0]] = withValue(sub, path[1:], v)
-		}
-	case v == nil:
-		delete(m, path[0])
-	default:
-		m[path[0]] = v
-	}
-	return m
+	return newEdit(d.src, t.out, want), nil
 }

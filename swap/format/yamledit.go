@@ -273,48 +273,16 @@ func (d *yamlDoc) add(p yamlPath, path []string, want any, write func(nl, indent
 	return e, err
 }
 
-// finish checks that the text now has the intended value at path (none if nil), and is
-// otherwise unchanged.
+// finish parses the edited text and proves it.
 func (d *yamlDoc) finish(out []byte, path []string, want any) (Edit, error) {
-	e := newEdit(d.src, out)
-	after, err := parseYAML(e.Out, d.body)
+	after, err := parseYAML(out, d.body)
 	if err != nil {
 		return Edit{}, fmt.Errorf("%w: %w", errProof, err)
 	}
-	is, wanted := after.data, yamlWith(d.data, path, want)
-	if want == nil {
-		if p, err := after.find(path); len(path) > 1 && (err != nil || p.entry != nil) {
-			return Edit{}, fmt.Errorf("the entry: %w", errProof)
-		}
-		is = yamlWith(is, path, nil)
+	if err := proof(d.data, after.data, after, path, want); err != nil {
+		return Edit{}, err
 	}
-	if !same(is, wanted) {
-		return Edit{}, fmt.Errorf("the new value: %w", errProof)
-	}
-	e.Value, _ = want.(map[string]any)
-	return e, nil
-}
-
-// yamlWith returns a copy of a tree with a value at path, or without one if it is nil.
-func yamlWith(tree map[string]any, path []string, v any) map[string]any {
-	n := len(path) - 1
-	if n < 2 {
-		return withValue(tree, path, v)
-	}
-	items, done := []any{}, v == nil
-	have, _ := tree[path[0]].([]any)
-	for _, x := range have {
-		if m, ok := x.(map[string]any); ok && m["name"] == path[n] && !done {
-			x, done = v, true
-		} else if ok && m["name"] == path[n] && v == nil {
-			continue
-		}
-		items = append(items, x)
-	}
-	if !done {
-		items = append(items, v)
-	}
-	return withValue(tree, path[:1], items)
+	return newEdit(d.src, out, want), nil
 }
 
 func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {
@@ -355,9 +323,6 @@ func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {
 		out = applied(out, splice{d.at[d.root].start, d.end(d.root, 1), empty})
 	default:
 		out = applied(out, d.without(d.root, p.key))
-	}
-	if alone && made {
-		path = path[:1]
 	}
 	if u.Seeded && isBlank(out[d.body:]) {
 		out = applied(out, splice{d.body, len(out), u.Text})
