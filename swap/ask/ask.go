@@ -13,7 +13,6 @@
 package ask
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +21,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -115,8 +113,8 @@ func Client(ctx context.Context, row Row, q Question) (Answer, error) {
 func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, error) {
 	limit, cancel := context.WithTimeout(ctx, ClientLimit)
 	defer cancel()
-	out := &heard{news: make(chan struct{}, 1)}
-	var tail tailBuffer
+	out := &output{limit: 16 << 20, news: make(chan struct{}, 1)}
+	var tail output
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
@@ -153,7 +151,7 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 			if k.Send == nil {
 				continue
 			}
-			if a, err := k.Read(out.text(), server); !errors.Is(err, ErrUnread) {
+			if a, err := k.Read(out.String(), server); !errors.Is(err, ErrUnread) {
 				_ = finish()
 				select { // given time, it ends its servers
 				case <-exited:
@@ -174,7 +172,7 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 		}
 	}
 	_ = killGroup(cmd)
-	a, err := k.Read(out.text(), server)
+	a, err := k.Read(out.String(), server)
 	if errors.Is(err, ErrUnread) {
 		if exit != nil {
 			err = fmt.Errorf("%w (%w)", err, exit)
@@ -183,32 +181,4 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 		err = fmt.Errorf("%s: %w%s", CommandLine(cmd.Args), err, tail.indented())
 	}
 	return a, err
-}
-
-// heard collects a client's output, up to a limit.
-type heard struct {
-	mu   sync.Mutex
-	b    bytes.Buffer
-	news chan struct{}
-}
-
-const heardLimit = 16 << 20
-
-func (h *heard) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	if h.b.Len() < heardLimit {
-		h.b.Write(p)
-	}
-	h.mu.Unlock()
-	select {
-	case h.news <- struct{}{}:
-	default:
-	}
-	return len(p), nil
-}
-
-func (h *heard) text() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.b.String()
 }

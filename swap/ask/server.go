@@ -49,7 +49,7 @@ type Hello struct {
 func Server(ctx context.Context, c Command) (Hello, error) {
 	limit, cancel := context.WithTimeout(ctx, cmp.Or(c.Limit, ServerLimit))
 	defer cancel()
-	var tail tailBuffer
+	var tail output
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
 	cmd.Env = os.Environ()
 	if c.Dir != "" {
@@ -192,7 +192,7 @@ func Run(ctx context.Context, argv []string) error {
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return killGroup(cmd) }
 	cmd.WaitDelay = 5 * time.Second
-	var tail tailBuffer
+	var tail output
 	cmd.Stdout, cmd.Stderr = &tail, &tail
 	err := cmd.Run()
 	if err == nil {
@@ -204,39 +204,46 @@ func Run(ctx context.Context, argv []string) error {
 	return fmt.Errorf("%w%s", err, tail.indented())
 }
 
-// A tailBuffer keeps the end of what is written to it.
-type tailBuffer struct {
+// output keeps the end of what a program writes.
+type output struct {
+	limit int           // in bytes; 0: enough for the last lines
+	news  chan struct{} // gets a value after a write; may be nil
+
 	mu   sync.Mutex
 	text []byte
 }
 
-const (
-	tailBytes = 8 << 10
-	tailLines = 10
-)
+const tailLines = 10
 
-func (t *tailBuffer) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p[max(0, len(p)-tailBytes):]...)
-	if cut := len(t.text) - tailBytes; cut > 0 {
-		t.text = append(t.text[:0], t.text[cut:]...)
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	o.text = append(o.text, p...)
+	if cut := len(o.text) - cmp.Or(o.limit, 8<<10); cut > 0 {
+		o.text = append(o.text[:0], o.text[cut:]...)
+	}
+	o.mu.Unlock()
+	select {
+	case o.news <- struct{}{}:
+	default:
 	}
 	return len(p), nil
 }
 
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return string(o.text)
+}
+
 // indented returns the last lines, each after a newline and spaces; "" if there are none.
-func (t *tailBuffer) indented() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	text := strings.TrimSpace(strings.ToValidUTF8(string(t.text), "?"))
+func (o *output) indented() string {
+	text := strings.TrimSpace(strings.ToValidUTF8(o.String(), "?"))
 	if text == "" {
 		return ""
 	}
 	lines := strings.Split(text, "\n")
-	lines = lines[max(0, len(lines)-tailLines):]
 	var b strings.Builder
-	for _, line := range lines {
+	for _, line := range lines[max(0, len(lines)-tailLines):] {
 		b.WriteString("\n    " + printable(strings.TrimRight(line, "\r")))
 	}
 	return b.String()

@@ -16,37 +16,19 @@ import (
 // number, however they are spelled and whatever Go type they have; the order of keys does
 // not matter, and a [Literal] equals its text.
 func Equal(a, b any) bool {
-	a, b = simple(a), simple(b)
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		return ok && maps.EqualFunc(a, b, Equal)
-	case []any:
-		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, Equal)
-	case json.Number:
-		b, ok := b.(json.Number)
-		if !ok {
-			return false
+	comparable := func(v any) any {
+		switch v := v.(type) {
+		case Literal:
+			return string(v)
+		case json.Number:
+			// ParseFloat fails only on overflow, and then returns an infinity, as
+			// JavaScript does.
+			f, _ := strconv.ParseFloat(string(v), 64)
+			return f
 		}
-		// ParseFloat fails only on overflow, and then returns an infinity, as JavaScript
-		// does.
-		x, _ := strconv.ParseFloat(string(a), 64)
-		y, _ := strconv.ParseFloat(string(b), 64)
-		return a == b || x == y
-	}
-	return same(a, b)
-}
-
-// simple converts a value that a caller may have, but not what is in it, to a type of [Entry].
-func simple(v any) any {
-	switch v := v.(type) {
-	case Literal:
-		return string(v)
-	case map[string]any, []any:
 		return v
 	}
-	return data(v)
+	return same(mapped(data(a), comparable), mapped(data(b), comparable))
 }
 
 // data converts a value to be written, or decoded by one of the parsers, to data as it is in

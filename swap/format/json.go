@@ -59,14 +59,12 @@ func checkStrict(src []byte, body int) error {
 	if json.Valid(src[body:]) {
 		return nil
 	}
-	var raw json.RawMessage
-	err := json.Unmarshal(src[body:], &raw)
+	err := json.Unmarshal(src[body:], new(json.RawMessage))
 	var syntax *json.SyntaxError
-	ok := errors.As(err, &syntax)
-	if !ok {
-		return syntaxError(src, body, fmt.Sprint(err))
+	if errors.As(err, &syntax) {
+		return syntaxError(src, body+max(int(syntax.Offset)-1, 0), syntax.Error())
 	}
-	return syntaxError(src, body+max(int(syntax.Offset)-1, 0), syntax.Error())
+	return err
 }
 
 // checkTokens refuses text that hujson would not survive, or would read differently from
