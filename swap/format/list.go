@@ -106,11 +106,9 @@ func layoutOf(text []byte, o object, outer layout) layout {
 			l.gap = ""
 		}
 		if n := len(o.members); n > 1 {
-			before := o.members[n-2]
-			if before.comma >= 0 {
-				if gap := text[before.comma+1 : last.nameStart]; isBlank(gap) && bytes.IndexByte(gap, '\n') < 0 {
-					l.gap = string(gap)
-				}
+			gap := text[o.members[n-2].comma+1 : last.nameStart]
+			if isBlank(gap) && bytes.IndexByte(gap, '\n') < 0 {
+				l.gap = string(gap)
 			}
 		}
 		l.arrays = arrayLayout{gap: l.gap}

@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,11 +11,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// check refuses what cannot be edited safely. n is on the path to an entry, or is the
-// entry, which is checked completely. Lists and objects in an entry may be in flow style.
-func (d *yamlDoc) check(n *yaml.Node, entry bool) error {
+// check refuses what cannot be edited safely. n is on the path to an entry, unless deep is
+// set: then everything in it is checked. flow allows braces and brackets around it.
+func (d *yamlDoc) check(n *yaml.Node, deep, flow bool) error {
+	if n == nil {
+		return nil
+	}
 	what := ""
-	flow, item := n.Style&yaml.FlowStyle != 0, n.Kind == yaml.SequenceNode
+	inFlow, item := n.Style&yaml.FlowStyle != 0, n.Kind == yaml.SequenceNode
 	switch {
 	case n.Anchor != "" || n.Kind == yaml.AliasNode:
 		what = "an anchor or an alias"
@@ -22,16 +26,16 @@ func (d *yamlDoc) check(n *yaml.Node, entry bool) error {
 		what = "a tag"
 	case n.Tag == "!!merge":
 		what = "a merge key"
-	case flow && !entry:
+	case inFlow && !flow:
 		what = "braces or brackets"
 	}
 	for k, c := range n.Content {
 		before := strings.ReplaceAll(string(d.src[d.lineStart(c):d.at[c].start]), " ", "")
-		if !flow && (item && before != "-" || !item && k%2 == 0 && before != "" && (k > 0 || before != "-")) {
+		if !inFlow && (item && before != "-" || !item && k%2 == 0 && before != "" && (k > 0 || before != "-")) {
 			what = "a form other than a line for each name"
 		}
-		if entry || !item && k%2 == 0 {
-			if err := d.check(c, entry); err != nil {
+		if deep || !item && k%2 == 0 {
+			if err := d.check(c, deep, true); err != nil {
 				return err
 			}
 		}
@@ -51,21 +55,16 @@ func (d *yamlDoc) checkWay(path []string) (p yamlPath, err error) {
 		return p, syntaxError(d.src, i[0], "a text that keeps the blank lines behind it: "+
 			"an entry beside it cannot be edited safely; write it without")
 	}
-	if len(d.root.Content) > 0 {
-		err = d.check(d.root, false)
+	box := p.box
+	if p.key >= 0 {
+		box = d.root.Content[p.key]
 	}
-	if err == nil && p.key >= 0 && d.root.Content[p.key] != p.box {
-		err = d.check(d.root.Content[p.key], true) // null, empty or an alias
-	}
-	if err == nil && p.box != nil {
-		err = d.check(p.box, false)
-	}
-	if err == nil && p.entry != nil {
-		if err = d.check(p.entry, true); err == nil && p.entry.Style&yaml.FlowStyle != 0 {
-			err = d.check(p.entry, false)
-		}
-	}
-	return p, err
+	replaced := box != p.box // it is null, empty or an alias
+	return p, cmp.Or(
+		d.check(d.root, false, len(d.root.Content) == 0),
+		d.check(box, replaced, replaced),
+		d.check(p.entry, true, false),
+	)
 }
 
 // yamlKeep matches the head of a text block that keeps the blank lines after it.
