@@ -146,23 +146,16 @@ func arrayLayoutOf(text []byte) (arrayLayout, bool) {
 func insert(text []byte, o object, l layout, item string) splice {
 	sep := l.nl + l.indent
 	if len(o.members) == 0 {
-		inner := text[o.start+1 : o.end-1]
+		at, line := lastComment(text, o.start+1, o.end-1, o.hash)
 		switch {
-		case !isBlank(inner): // comments
-			at, line := lastComment(text, o.start+1, o.end-1, o.hash)
-			switch {
-			case line || bytes.IndexByte(text[at:o.end-1], '\n') >= 0:
-				return splice{at, at, sep + item}
-			case l.multi:
-				return splice{at, o.end - 1, sep + item + l.nl + l.close}
-			}
-			return splice{at, at, " " + item}
-		case bytes.IndexByte(inner, '\n') >= 0:
-			return splice{o.start + 1, o.start + 1, sep + item}
+		case line || bytes.IndexByte(text[at:o.end-1], '\n') >= 0:
+			return splice{at, at, sep + item}
 		case l.multi:
-			return splice{o.start + 1, o.end - 1, sep + item + l.nl + l.close}
+			return splice{at, o.end - 1, sep + item + l.nl + l.close}
+		case at > o.start+1:
+			return splice{at, at, " " + item}
 		}
-		return splice{o.start + 1, o.end - 1, l.pad + item + l.pad}
+		return splice{at, o.end - 1, l.pad + item + l.pad}
 	}
 	last := o.members[len(o.members)-1]
 	at, comma, trailing := last.end, ",", ""
@@ -184,31 +177,24 @@ func remove(text []byte, o object, k int) splice {
 	if m.comma >= 0 {
 		end = m.comma + 1
 	}
-	// A comment between value and comma stays too.
-	kept := ""
+	kept := "" // a comment between value and comma
 	if m.comma >= 0 && !isBlank(text[m.end:m.comma]) {
 		kept = string(text[m.end:m.comma])
 	}
-	if len(o.members) == 1 {
-		if isBlank(text[o.start+1:m.nameStart]) && isBlank(text[end:o.end-1]) && kept == "" {
-			return splice{o.start + 1, o.end - 1, ""}
-		}
-		a, b := cut(text, m.nameStart, end, o)
-		return splice{a, b, kept}
-	}
-	if k == len(o.members)-1 && m.comma < 0 {
-		before := o.members[k-1]
-		a, b := cut(text, m.nameStart, end, o)
-		between := text[before.comma+1 : max(a, before.comma+1)]
+	a, b := cut(text, m.nameStart, end, o)
+	switch {
+	case kept != "":
+		return splice{m.nameStart, end, kept}
+	case len(o.members) == 1 && isBlank(text[o.start+1:m.nameStart]) && isBlank(text[end:o.end-1]):
+		return splice{o.start + 1, o.end - 1, ""}
+	case k > 0 && k == len(o.members)-1 && m.comma < 0:
+		comma := o.members[k-1].comma
+		between := text[comma+1 : max(a, comma+1)]
 		if b == m.end && isBlank(between) {
 			between = nil // the brace moves up to the previous member
 		}
-		return splice{before.comma, b, string(between)}
+		return splice{comma, b, string(between)}
 	}
-	if kept != "" {
-		return splice{m.nameStart, end, kept}
-	}
-	a, b := cut(text, m.nameStart, end, o)
 	return splice{a, b, ""}
 }
 
@@ -257,7 +243,7 @@ func tail(text []byte, i, end int, hash bool) (stop int, line bool) {
 func lastComment(text []byte, i, end int, hash bool) (stop int, line bool) {
 	for stop = i; i < end; i++ {
 		if next, toEnd := comment(text, i, hash); next > i {
-			i, stop, line = next, next, toEnd
+			i, stop, line = next-1, next, toEnd
 		}
 	}
 	return stop, line
