@@ -15,18 +15,16 @@ func Home() (dir string, remove func() error, err error) {
 	if dir, err = os.MkdirTemp("", "mcp-swap-verify-"); err != nil {
 		return "", nil, fmt.Errorf("make a home directory: %w", err)
 	}
-	return dir, func() error { return removeAll(dir) }, nil
-}
-
-// removeAll removes a directory to which a client just killed may still be writing.
-func removeAll(dir string) (err error) {
-	for range 20 {
-		if err = os.RemoveAll(dir); err == nil {
-			return nil
+	remove = func() (err error) {
+		for range 20 { // a client just killed may still be writing to it
+			if err = os.RemoveAll(dir); err == nil {
+				return nil
+			}
+			time.Sleep(50 * time.Millisecond)
 		}
-		time.Sleep(50 * time.Millisecond)
+		return fmt.Errorf("remove the copy of the config: %w", err)
 	}
-	return fmt.Errorf("remove the copy of the config: %w", err)
+	return dir, remove, nil
 }
 
 // Only removes all servers but one from a client's configs, so that they are not started.

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // A Reader parses a client's output: stdout, and without a dialogue stderr too. Its error
@@ -91,6 +94,16 @@ var (
 	jsonBegin = regexp.MustCompile(`(?m)^[\[{]`)
 )
 
+// document returns the first JSON value in an output that starts a line.
+func document(out string) (doc gjson.Result, ok bool) {
+	at := jsonBegin.FindStringIndex(out)
+	var text json.RawMessage
+	if at == nil || json.NewDecoder(strings.NewReader(out[at[0]:])).Decode(&text) != nil {
+		return doc, false
+	}
+	return gjson.ParseBytes(text), true
+}
+
 // config reads JSON in which a client shows the servers in its config without starting
 // them: a list, a list under "servers", or an object with a member per server. If a name
 // occurs more than once, the last counts.
@@ -99,39 +112,35 @@ func config(out, server string) (Answer, error) {
 	if notFound.MatchString(out) {
 		return Answer{State: NotThere}, nil
 	}
-	at := jsonBegin.FindStringIndex(out)
-	var doc any
-	if at == nil || json.NewDecoder(strings.NewReader(out[at[0]:])).Decode(&doc) != nil {
+	doc, ok := document(out)
+	if !ok {
 		return Answer{}, ErrUnread
 	}
-	if all, ok := doc.(map[string]any); ok {
-		if doc, ok = all["servers"].([]any); !ok {
-			doc = []any{all[server]}
-		}
+	list := doc.Array()
+	if servers := doc.Get("servers"); servers.IsArray() {
+		list = servers.Array()
+	} else if doc.IsObject() {
+		list = []gjson.Result{doc.Map()[server]}
 	}
 	a := Answer{State: NotThere}
-	list, _ := doc.([]any)
-	for _, v := range list {
-		e, ok := v.(map[string]any)
-		if name, named := e["name"].(string); !ok || named && name != server {
+	for _, e := range list {
+		name := e.Get("name")
+		if !e.IsObject() || name.Type == gjson.String && name.Str != server {
 			continue
 		}
-		a = Answer{State: Configured}
-		if a.Place, _ = e["source"].(string); a.Place == "workspace" {
+		a = Answer{State: Configured, Place: e.Get("source").Str}
+		if a.Place == "workspace" {
 			a.Place = "project"
 		}
-		if spec, ok := e["spec"].(map[string]any); ok {
+		if spec := e.Get("spec"); spec.IsObject() {
 			e = spec
 		}
-		if e["enabled"] == false {
+		if e.Get("enabled").Type == gjson.False {
 			a.State, a.Says = Disabled, "disabled"
 		}
-		if a.Command, _ = e["command"].(string); a.Command == "" {
-			a.Command, _ = e["url"].(string)
-		}
-		args, _ := e["args"].([]any)
-		for _, arg := range args {
-			a.Command += " " + fmt.Sprint(arg)
+		a.Command = cmp.Or(e.Get("command").Str, e.Get("url").Str)
+		for _, arg := range e.Get("args").Array() {
+			a.Command += " " + arg.String()
 		}
 	}
 	return a, nil
@@ -144,37 +153,28 @@ func grok(out, server string) (Answer, error) {
 	if strings.Contains(out, "not found.\n") {
 		return Answer{State: NotThere, Says: "not found"}, nil
 	}
-	_, text, ok := strings.Cut("\n"+out, "\n{")
-	var doc struct {
-		Servers []struct {
-			Name, Target string
-			Healthy      bool
-			Checks       []struct {
-				Label, Detail string
-				Passed        bool
-			}
-		}
-	}
-	if !ok || json.NewDecoder(strings.NewReader("{"+text)).Decode(&doc) != nil {
+	doc, ok := document(out)
+	if !ok {
 		return Answer{}, ErrUnread
 	}
-	for _, s := range doc.Servers {
-		if s.Name != server {
+	for _, s := range doc.Get("servers").Array() {
+		if s.Get("name").Str != server {
 			continue
 		}
-		a := Answer{State: NotStarted, Command: s.Target}
-		if s.Healthy {
+		a := Answer{State: NotStarted, Command: s.Get("target").Str}
+		if s.Get("healthy").Bool() {
 			a.State, a.Says = Connected, "healthy"
 		}
-		for _, c := range s.Checks {
-			if m := grokTools.FindStringSubmatch(c.Label); m != nil {
+		for _, c := range s.Get("checks").Array() {
+			label := c.Get("label").Str
+			if m := grokTools.FindStringSubmatch(label); m != nil {
 				n, _ := strconv.Atoi(m[1])
 				a.ToolCount = &n
 			}
-			if !c.Passed && a.Says == "" {
-				a.Says = printable(c.Label + ": " + firstOf(c.Detail))
+			if !c.Get("passed").Bool() && a.Says == "" {
+				a.Says = printable(label + ": " + firstOf(c.Get("detail").Str))
 			}
-			if c.Label == "folder untrusted" {
+			if label == "folder untrusted" {
 				a.State, a.Place = Disabled, "project"
 			}
 		}
@@ -200,66 +200,39 @@ func firstOf(text string) string {
 // codex reads the answers of codex app-server to initialize, config/read and
 // mcpServerStatus/list, numbered from 0.
 func codex(out, server string) (Answer, error) {
-	type entry struct {
-		Command, URL string
-		Args         []string
-		Enabled      *bool
-	}
-	var config struct {
-		Config struct {
-			Servers map[string]entry `json:"mcp_servers"`
-		}
-	}
-	var list struct {
-		Data []struct {
-			Name       string
-			ServerInfo any
-			Tools      map[string]any
-			ToolsError *string
-		}
-	}
-	into := map[string]any{"1": &config, "2": &list}
+	results := map[string]gjson.Result{}
 	for line := range strings.Lines(out) {
-		var msg struct {
-			ID     json.RawMessage
-			Method string
-			Result json.RawMessage
-			Error  *struct{ Message string }
-		}
-		if json.Unmarshal([]byte(line), &msg) != nil || msg.Method != "" {
+		msg := gjson.Parse(line)
+		if !gjson.Valid(line) || msg.Get("method").Exists() {
 			continue
 		}
-		if msg.Error != nil {
-			return Answer{}, fmt.Errorf("codex app-server: %s", printable(firstOf(msg.Error.Message)))
+		if e := msg.Get("error"); e.IsObject() {
+			return Answer{}, fmt.Errorf("codex app-server: %s", printable(firstOf(e.Get("message").Str)))
 		}
-		id := string(msg.ID)
-		if v := into[id]; v != nil {
-			if err := json.Unmarshal(msg.Result, v); err != nil {
-				return Answer{}, fmt.Errorf("codex app-server: read its answer: %w", err)
-			}
-			delete(into, id)
-		}
+		results[msg.Get("id").Raw] = msg.Get("result")
 	}
-	if len(into) > 0 {
+	if !results["1"].Exists() || !results["2"].Exists() {
 		return Answer{}, ErrUnread
 	}
 	a := Answer{State: NotThere}
-	if e, ok := config.Config.Servers[server]; ok {
-		a.State, a.Command = NotStarted, strings.Join(append([]string{e.Command + e.URL}, e.Args...), " ")
-		if e.Enabled != nil && !*e.Enabled {
+	if e := results["1"].Get("config.mcp_servers").Map()[server]; e.Exists() {
+		a.State, a.Command = NotStarted, e.Get("command").Str+e.Get("url").Str
+		for _, arg := range e.Get("args").Array() {
+			a.Command += " " + arg.String()
+		}
+		if e.Get("enabled").Type == gjson.False {
 			a.State, a.Says = Disabled, "enabled = false"
 		}
 	}
-	for _, s := range list.Data {
-		if s.Name != server {
+	for _, s := range results["2"].Get("data").Array() {
+		if s.Get("name").Str != server {
 			continue
 		}
-		if s.ToolsError != nil {
-			a.Says = brief(*s.ToolsError)
-		}
-		if s.ServerInfo != nil && s.ToolsError == nil {
+		if e := s.Get("toolsError"); e.Type == gjson.String {
+			a.Says = brief(e.Str)
+		} else if s.Get("serverInfo").IsObject() {
 			a.State = Connected
-			a.Tools = slices.Sorted(maps.Keys(s.Tools))
+			a.Tools = slices.Sorted(maps.Keys(s.Get("tools").Map()))
 			n := len(a.Tools)
 			a.ToolCount = &n
 		}

@@ -80,16 +80,12 @@ func layoutOf(text []byte, o object, outer layout) layout {
 	}
 	gap := text[o.start+1 : first.nameStart]
 	if l.multi = bytes.IndexByte(gap, '\n') >= 0; l.multi {
-		m := last
-		if !startsLine(text, m.nameStart) {
-			m = first
+		for _, m := range o.members {
+			if startsLine(text, m.nameStart) {
+				l.indent = lineIndent(text, m.nameStart)
+			}
 		}
-		if startsLine(text, m.nameStart) {
-			l.indent = lineIndent(text, m.nameStart)
-		}
-		if i := bytes.LastIndexByte(text[:m.nameStart], '\n'); i > 0 {
-			l.nl = newlineOf(text[i-1:])
-		}
+		l.nl = newlineOf(outside(text, last.nameStart, last.nameStart))
 		if startsLine(text, o.end-1) {
 			l.close = lineIndent(text, o.end-1)
 		}
