@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"go/build"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"maps"
 	"os"
@@ -124,26 +122,11 @@ func goMains(dir, modpath string) map[string][]string {
 	return mains
 }
 
+// isGoMain reads the package clauses that build here: a generator marked "//go:build ignore"
+// is not a package of the module. Errors are about single files.
 func isGoMain(dir string) bool {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return false
-	}
-	for _, e := range entries {
-		name := e.Name()
-		if !e.Type().IsRegular() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, parser.PackageClauseOnly)
-		if err != nil || f.Name.Name != "main" {
-			continue
-		}
-		// A generator marked "//go:build ignore" is not a package of the module.
-		if ok, err := build.Default.MatchFile(dir, name); err == nil && ok {
-			return true
-		}
-	}
-	return false
+	pkg, _ := build.ImportDir(dir, 0)
+	return pkg.Name == "main" && len(pkg.GoFiles)+len(pkg.CgoFiles) > 0
 }
 
 var uvCheckout = checkoutKind{

@@ -96,6 +96,11 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s is not %s but %s", e.Line, e.Column, what, e.Want, e.Got)
 }
 
+func typeError(src []byte, at int, path []string, want string, got any) *TypeError {
+	line, column := position(src, at)
+	return &TypeError{slices.Clone(path), want, typeName(got), line, column}
+}
+
 // Object is an object to be written, in the order of its fields. Its values are string,
 // bool, int, int64, json.Number, []string, []any, Object, map[string]any and nil (which TOML
 // does not support).

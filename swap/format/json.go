@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -28,15 +27,16 @@ const maxDepth = 10000
 
 func parseJSON(kind Kind, src []byte, body int) (*jsonDoc, error) {
 	d := &jsonDoc{kind: kind, src: src, body: body, objects: map[int]object{}}
-	check, skip, comma := checkStrict, skipSpace, -1
+	check, comma := checkStrict, -1
+	d.start = skipSpace(src, body)
 	if kind != JSON {
 		var err error
 		if comma, err = checkTokens(src, body); err != nil {
 			return nil, err
 		}
-		check, skip = checkComments, skipBlank
+		check = checkComments
+		d.start = skipBlank(src, body, false)
 	}
-	d.start = skip(src, body)
 	if d.empty = d.start == len(src); d.empty {
 		return d, nil
 	}
@@ -157,9 +157,7 @@ func (d *jsonDoc) open(start int) (object, bool) {
 }
 
 func (d *jsonDoc) typeError(path []string, start, end int) *TypeError {
-	line, column := position(d.src, start)
-	got := typeName(decode(d.src[start:end]))
-	return &TypeError{Path: slices.Clone(path), Want: "an object", Got: got, Line: line, Column: column}
+	return typeError(d.src, start, path, "an object", decode(d.src[start:end]))
 }
 
 // way is how far a path exists in a text.

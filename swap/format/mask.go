@@ -95,7 +95,7 @@ func (m *masker) json() {
 			m.keep(end)
 		case m.src[i] == '"':
 			end = skipString(m.src, i)
-			if next := skipBlank(m.src, end); next < len(m.src) && m.src[next] == ':' {
+			if next := skipBlank(m.src, end, false); next < len(m.src) && m.src[next] == ':' {
 				m.keep(end) // a name
 			} else {
 				m.str(i, end, 1, unquote(m.src[i:end]))

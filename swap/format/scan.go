@@ -10,15 +10,15 @@ import (
 // because some clients keep megabytes of history in their configs.
 func scanObject(text []byte, start int) object {
 	o := object{start: start}
-	i := skipBlank(text, start+1)
+	i := skipBlank(text, start+1, false)
 	for text[i] != '}' {
 		m := member{nameStart: i, key: skipString(text, i), comma: -1}
 		m.name = unquote(text[i:m.key])
-		m.start = skipBlank(text, skipBlank(text, m.key)+1)
+		m.start = skipBlank(text, skipBlank(text, m.key, false)+1, false)
 		m.end = skipValue(text, m.start)
-		if i = skipBlank(text, m.end); text[i] == ',' {
+		if i = skipBlank(text, m.end, false); text[i] == ',' {
 			m.comma = i
-			i = skipBlank(text, i+1)
+			i = skipBlank(text, i+1, false)
 		}
 		o.members = append(o.members, m)
 	}
@@ -26,19 +26,16 @@ func scanObject(text []byte, start int) object {
 	return o
 }
 
-// skipBlank returns the offset after space and comments.
-func skipBlank(text []byte, i int) int {
-	for {
-		i = skipSpace(text, i)
-		if i == len(text) {
-			return i
-		}
-		end, _ := comment(text, i, false)
+// skipBlank returns the offset after space and comments, which start with "#" if hash is set.
+func skipBlank(text []byte, i int, hash bool) int {
+	for i = skipSpace(text, i); i < len(text); i = skipSpace(text, i) {
+		end, _ := comment(text, i, hash)
 		if end == i {
-			return i
+			break
 		}
 		i = end
 	}
+	return i
 }
 
 // comment returns the end of the comment that starts at i, or i if there is none. line is

@@ -116,13 +116,7 @@ func (d *tomlDoc) pair(n *unstable.Node, prefix []string, section, parent, index
 		}
 		x := d.pair(c.Node(), it.path, section, self, len(o.members))
 		m := member{name: x.path[x.base()], nameStart: x.start, key: x.keys[len(x.keys)-1].end, start: x.value, end: x.end, comma: -1}
-		i := m.end
-		for strings.IndexByte(",}", d.src[i]) < 0 {
-			if i++; d.src[i-1] == '#' {
-				i = lineEnd(d.src, i)
-			}
-		}
-		if d.src[i] == ',' {
+		if i := skipBlank(d.src, m.end, true); d.src[i] == ',' {
 			m.comma = i
 		}
 		o.members = append(o.members, m)
@@ -192,14 +186,8 @@ func (d *tomlDoc) check(path []string) error {
 		if _, isTable := v.(map[string]any); isTable {
 			continue
 		}
-		e := &TypeError{Path: slices.Clone(path[:n]), Want: "a table", Got: typeName(v)}
-		for _, it := range d.items {
-			if under(it.path, path[:n]) {
-				e.Line, e.Column = position(d.src, it.start)
-				break
-			}
-		}
-		return e
+		i := slices.IndexFunc(d.items, func(it tomlItem) bool { return under(it.path, path[:n]) })
+		return typeError(d.src, d.items[i].start, path[:n], "a table", v)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -237,8 +236,7 @@ func valueOf(n *yaml.Node, name string) int {
 }
 
 func (d *yamlDoc) typeError(path []string, want string, n *yaml.Node) *TypeError {
-	line, column := position(d.src, d.at[n].start)
-	return &TypeError{Path: slices.Clone(path), Want: want, Got: typeName(d.value(n)), Line: line, Column: column}
+	return typeError(d.src, d.at[n].start, path, want, d.value(n))
 }
 
 func (d *yamlDoc) lookup(container []string, name string) (Entry, error) {
