@@ -38,6 +38,7 @@ func (d *jsonDoc) set(path []string, c Change) (Edit, error) {
 
 // add creates the entry at path and everything missing above. value is an Object or raw.
 func (d *jsonDoc) add(w way, path []string, value any, c Change) (Edit, error) {
+	entry, _ := data(value).(map[string]any)
 	if d.empty {
 		root := append(slices.Clone(c.Seed), Field{path[0], nest(path, 0, value, c.Parent)})
 		text := jsonWriter(d.layout(nil)).value(root, "")
@@ -48,7 +49,7 @@ func (d *jsonDoc) add(w way, path []string, value any, c Change) (Edit, error) {
 			s.text = nl + s.text
 		}
 		e, err := d.finish(s, nil, data(root))
-		e.Value = entryIn(e.Value, path)
+		e.Value = entry
 		e.Undo = Undo{Seeded: true, Text: string(d.src[d.body:]), Made: append([]map[string]any{data(c.Seed).(map[string]any)}, made(path, 0, c.Parent)...)}
 		return e, err
 	}
@@ -77,15 +78,9 @@ func (d *jsonDoc) add(w way, path []string, value any, c Change) (Edit, error) {
 		s = insert(d.src, holder, l, quote(path[i])+l.colon+text)
 	}
 	e, err := d.finish(s, path[:i+1], data(inner))
-	e.Value = entryIn(e.Value, path[i+1:])
+	e.Value = entry
 	e.Undo = u
 	return e, err
-}
-
-func entryIn(node map[string]any, path []string) map[string]any {
-	v, _ := dig(node, path)
-	entry, _ := v.(map[string]any)
-	return entry
 }
 
 // nest wraps a value in the objects between the i-th name of path and the entry.

@@ -83,7 +83,7 @@ func parseYAML(src []byte, body int) (d *yamlDoc, err error) {
 		}
 		return nil, syntaxError(src, d.offset(line, 1), msg)
 	}
-	if at := d.at[d.root]; at.start == at.end && d.root.Kind == yaml.ScalarNode {
+	if at := d.at[d.root]; at.start == at.end && v == nil {
 		d.root = nil
 		return d, nil
 	}
