@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -113,29 +114,26 @@ func Client(ctx context.Context, row Row, q Question) (Answer, error) {
 func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, error) {
 	limit, cancel := context.WithTimeout(ctx, ClientLimit)
 	defer cancel()
-	out := &output{limit: 16 << 20, news: make(chan struct{}, 1)}
-	var tail output
+	out, tail := &output{limit: 16 << 20}, &output{}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
 	finish := func() error { return nil }
 	if k.Send != nil {
-		cmd.Stderr = &tail
+		out.news = make(chan struct{}, 1)
+		cmd.Stderr = tail
 		stdin, err := cmd.StdinPipe()
 		if err != nil {
 			return Answer{}, fmt.Errorf("start %s: %w", cmd.Path, err)
 		}
 		finish = stdin.Close
+		input := strings.Join(k.Send, "\n") + "\n"
+		for name, value := range map[string]string{ServerName: server, Directory: cmd.Dir} {
+			text, _ := json.Marshal(value)
+			input = strings.ReplaceAll(input, `"`+name+`"`, string(text))
+		}
 		go func() {
-			for _, line := range k.Send {
-				for _, r := range [][2]string{{ServerName, server}, {Directory, cmd.Dir}} {
-					text, _ := json.Marshal(r[1])
-					line = strings.ReplaceAll(line, `"`+r[0]+`"`, string(text))
-				}
-				if _, err := stdin.Write([]byte(line + "\n")); err != nil {
-					return // it has exited: its output says more
-				}
-			}
+			_, _ = io.WriteString(stdin, input) // if it has exited, its output says more
 		}()
 	}
 	if err := cmd.Start(); err != nil {
@@ -148,9 +146,6 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 	for running := true; running; {
 		select {
 		case <-out.news:
-			if k.Send == nil {
-				continue
-			}
 			if a, err := k.Read(out.String(), server); !errors.Is(err, ErrUnread) {
 				_ = finish()
 				select { // given time, it ends its servers
