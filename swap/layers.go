@@ -121,7 +121,7 @@ func (s *Swapper) under(doc *document, scope clients.Scope, repo, server string)
 		if p.where == doc.config {
 			return value
 		}
-		value = clients.Merge(value, p.value)
+		value = format.Merge(value, p.value)
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 // differing returns the names of the fields in which two entries differ.
 func differing(a, b map[string]any) []string {
 	var out []string
-	for _, name := range slices.Sorted(maps.Keys(clients.Merge(a, b))) {
+	for _, name := range slices.Sorted(maps.Keys(format.Merge(a, b))) {
 		if !format.Equal(a[name], b[name]) {
 			out = append(out, name)
 		}

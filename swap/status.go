@@ -213,8 +213,8 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		cs.Found, cs.value = true, e.Value
 		if c.Merges && at >= 0 {
 			for _, p := range places[at+1:] {
-				cs.value = clients.Merge(p.value, cs.value)
-				if added := differing(e.Value, clients.Merge(p.value, e.Value)); len(added) > 0 {
+				cs.value = format.Merge(p.value, cs.value)
+				if added := differing(e.Value, format.Merge(p.value, e.Value)); len(added) > 0 {
 					cs.Merged = append(cs.Merged, fmt.Sprintf("%s adds to it: %s", p.where, strings.Join(added, ", ")))
 				}
 			}
@@ -263,7 +263,7 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		}
 		text := p.where + " has an entry of that name, which wins"
 		if c.Merges {
-			changed := differing(cs.value, clients.Merge(cs.value, p.value))
+			changed := differing(cs.value, format.Merge(cs.value, p.value))
 			if len(changed) == 0 {
 				continue
 			}

@@ -1,11 +1,9 @@
 package checkout
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/build"
@@ -18,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 
@@ -132,21 +129,18 @@ func isGoMain(dir string) bool {
 var uvCheckout = checkoutKind{
 	marker: "pyproject.toml",
 	read: func(c *Checkout, text []byte, entry string) error {
-		var doc struct {
-			Project struct {
-				Name    string
-				Scripts map[string]any
-			}
-		}
-		if err := decodeTOML(text, &doc); err != nil {
+		doc, err := format.Parse(format.TOML, text)
+		if err != nil {
 			return err
 		}
-		if doc.Project.Name == "" {
+		if c.name = textAt(doc, "project", "name"); c.name == "" {
 			return fmt.Errorf("%w: it has no project.name", ErrNoServer)
 		}
-		c.name, c.Server = doc.Project.Name, doc.Project.Name
-		var err error
-		names := scripts(text)
+		c.Server = c.name
+		names, err := doc.Names([]string{"project", "scripts"})
+		if err != nil {
+			return err
+		}
 		c.Entry, err = choose(names, cmp.Or(entry, script(names, c.name)), "project.scripts entry", "project.scripts entries")
 		return err
 	},
@@ -168,17 +162,10 @@ var uvCheckout = checkoutKind{
 	},
 }
 
-// unmarked returns a text without the byte order mark, which npm and cargo skip.
-func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte(format.BOM)) }
-
-func decodeTOML(text []byte, v any) error {
-	err := toml.Unmarshal(text, v)
-	var de *toml.DecodeError
-	if errors.As(err, &de) {
-		line, col := de.Position()
-		return fmt.Errorf("line %d, column %d: %w", line, col, err)
-	}
-	return err
+func textAt(doc *format.Doc, path ...string) string {
+	v, _ := doc.Get(path...)
+	text, _ := v.(string)
+	return text
 }
 
 // script picks the server from project.scripts: the only one whose name ends in -mcp; of
@@ -197,40 +184,24 @@ func script(names []string, project string) string {
 	return ""
 }
 
-// scripts returns the keys of project.scripts in file order, which a decoded map no longer
-// has. The text is known to be valid.
-func scripts(text []byte) []string {
-	doc, err := format.Parse(format.TOML, text)
-	if err != nil {
-		return nil
-	}
-	names, _ := doc.Names([]string{"project", "scripts"})
-	return names
-}
-
 var npmCheckout = checkoutKind{
 	marker: "package.json",
 	read: func(c *Checkout, text []byte, entry string) error {
-		var doc struct {
-			Name            string
-			Bin             json.RawMessage
-			Scripts         map[string]string
-			Dependencies    map[string]any
-			DevDependencies map[string]any
-		}
-		if err := json.Unmarshal(unmarked(text), &doc); err != nil {
+		doc, err := format.Parse(format.JSON, text)
+		if err != nil {
 			return err
 		}
-		if doc.Name == "" {
+		if c.name = textAt(doc, "name"); c.name == "" {
 			return fmt.Errorf("%w: it has no name", ErrNoServer)
 		}
-		bare := path.Base(doc.Name)
+		bare := path.Base(c.name)
 		bins := map[string]string{}
-		var one string
-		if json.Unmarshal(doc.Bin, &one) == nil && one != "" {
+		several, _ := doc.Names([]string{"bin"})
+		for _, name := range several {
+			bins[name] = textAt(doc, "bin", name)
+		}
+		if one := textAt(doc, "bin"); one != "" {
 			bins[bare] = one
-		} else if len(doc.Bin) > 0 {
-			_ = json.Unmarshal(doc.Bin, &bins)
 		}
 		names := slices.Sorted(maps.Keys(bins))
 		if _, ok := bins[bare]; ok && entry == "" {
@@ -240,8 +211,8 @@ var npmCheckout = checkoutKind{
 		if err != nil {
 			return err
 		}
-		c.name, c.Server, c.Entry, c.path = doc.Name, bare, name, bins[name]
-		c.Unbuilt = unbuilt(c, doc.Scripts, len(doc.Dependencies)+len(doc.DevDependencies) > 0)
+		c.Server, c.Entry, c.path = bare, name, bins[name]
+		c.Unbuilt = unbuilt(c, doc)
 		return nil
 	},
 	dev: func(c *Checkout) []string {
@@ -263,7 +234,8 @@ func (c *Checkout) bin() string { return filepath.Join(c.Dir, filepath.FromSlash
 
 // unbuilt returns an error if the file that node would run does not exist, with the command
 // that makes it according to the scripts of package.json.
-func unbuilt(c *Checkout, scripts map[string]string, depends bool) error {
+func unbuilt(c *Checkout, doc *format.Doc) error {
+	build, prepare := textAt(doc, "scripts", "build"), textAt(doc, "scripts", "prepare")
 	exists := func(path string) bool {
 		_, err := os.Stat(path)
 		return err == nil
@@ -282,14 +254,16 @@ func unbuilt(c *Checkout, scripts map[string]string, depends bool) error {
 		installed = exists(filepath.Join(dir, "node_modules"))
 	}
 	var steps []string
-	if !installed && (depends || scripts["prepare"] != "") {
+	needs, _ := doc.Names([]string{"dependencies"})
+	tools, _ := doc.Names([]string{"devDependencies"})
+	if !installed && (len(needs)+len(tools) > 0 || prepare != "") {
 		steps = append(steps, npm+" install") // which runs prepare
 	}
 	switch {
-	case scripts["prepare"] != "" && !installed:
-	case scripts["build"] != "":
+	case prepare != "" && !installed:
+	case build != "":
 		steps = append(steps, npm+" run build")
-	case scripts["prepare"] != "":
+	case prepare != "":
 		steps = append(steps, npm+" run prepare")
 	}
 	if steps == nil {
@@ -301,20 +275,14 @@ func unbuilt(c *Checkout, scripts map[string]string, depends bool) error {
 var cargoCheckout = checkoutKind{
 	marker: "Cargo.toml",
 	read: func(c *Checkout, text []byte, entry string) error {
-		var doc struct {
-			Package struct {
-				Name       string
-				Autobins   *bool
-				DefaultRun string `toml:"default-run"`
-			}
-			Bin []struct{ Name, Path string }
-		}
-		if err := decodeTOML(unmarked(text), &doc); err != nil {
+		doc, err := format.Parse(format.TOML, text)
+		if err != nil {
 			return err
 		}
-		if doc.Package.Name == "" {
+		if c.name = textAt(doc, "package", "name"); c.name == "" {
 			return fmt.Errorf("%w: it has no package.name; in a workspace, choose the directory of a member", ErrNoServer)
 		}
+		c.Server = c.name
 		var names []string
 		add := func(name string) {
 			if name != "" && !slices.Contains(names, name) {
@@ -322,21 +290,22 @@ var cargoCheckout = checkoutKind{
 			}
 		}
 		mainTaken := false
-		for _, b := range doc.Bin {
-			add(b.Name)
-			mainTaken = mainTaken || path.Clean(b.Path) == "src/main.rs"
+		bins, _ := doc.Get("bin")
+		list, _ := bins.([]any)
+		for _, v := range list {
+			bin, _ := v.(map[string]any)
+			name, _ := bin["name"].(string)
+			file, _ := bin["path"].(string)
+			add(name)
+			mainTaken = mainTaken || path.Clean(file) == "src/main.rs"
 		}
-		if doc.Package.Autobins == nil || *doc.Package.Autobins {
-			for _, name := range cargoAutobins(c.Dir, doc.Package.Name, mainTaken) {
+		if auto, _ := doc.Get("package", "autobins"); auto != false {
+			for _, name := range cargoAutobins(c.Dir, c.name, mainTaken) {
 				add(name)
 			}
 		}
-		name, err := choose(names, cmp.Or(entry, doc.Package.DefaultRun), "binary", "binaries")
-		if err != nil {
-			return err
-		}
-		c.name, c.Server, c.Entry = doc.Package.Name, doc.Package.Name, name
-		return nil
+		c.Entry, err = choose(names, cmp.Or(entry, textAt(doc, "package", "default-run")), "binary", "binaries")
+		return err
 	},
 	dev: func(c *Checkout) []string {
 		return []string{"cargo", "run", "--quiet", "--manifest-path", filepath.Join(c.Dir, "Cargo.toml"), "--bin", c.Entry}

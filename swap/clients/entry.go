@@ -80,7 +80,7 @@ func (c *Client) Change(argv []string, env []EnvVar, old format.Entry, under map
 		return ch
 	}
 
-	seen := Merge(under, flat)
+	seen := format.Merge(under, flat)
 	t, typed := seen["type"].(string)
 	typed = typed && slices.Contains(remoteTypes, t)
 	remote := typed || Remote(seen) != ""
@@ -167,7 +167,7 @@ func (d dialect) Flat(value map[string]any) map[string]any {
 	}
 	outer := maps.Clone(value)
 	delete(outer, d.Inner)
-	flat := Merge(inner, outer)
+	flat := format.Merge(inner, outer)
 	if d.Inner == "command" {
 		flat["command"] = flat["path"]
 		delete(flat, "path")

@@ -315,22 +315,6 @@ func (c *Client) HomeVars() []string {
 	return names
 }
 
-// Merge returns the entry that a merging client makes from an entry and a stronger one.
-func Merge(weak, strong map[string]any) map[string]any {
-	out := map[string]any{}
-	for name, v := range weak {
-		out[name] = v
-	}
-	for name, v := range strong {
-		inner, ok := v.(map[string]any)
-		if under, also := out[name].(map[string]any); ok && also {
-			v = Merge(under, inner)
-		}
-		out[name] = v
-	}
-	return out
-}
-
 // SwitchesOff reports whether an off applies to an entry, and how it is spelled. get reads
 // the file of the off.
 func (o off) SwitchesOff(value map[string]any, get func(path ...string) (any, bool), project, server string) (bool, string) {

@@ -159,24 +159,26 @@ func checkValue(v any) error {
 // changed returns the data of an entry after a change that sets these fields, given as data
 // too, and removes others.
 func changed(entry map[string]any, set any, remove []string) map[string]any {
-	m := data(entry).(map[string]any)
 	fields, _ := set.(map[string]any)
-	merge(m, fields)
+	m := Merge(entry, fields)
 	for _, name := range remove {
 		delete(m, name)
 	}
 	return m
 }
 
-func merge(m, fields map[string]any) {
-	for name, v := range fields {
-		more, isTable := v.(map[string]any)
-		if sub, ok := m[name].(map[string]any); ok && isTable {
-			merge(sub, more)
-			continue
+// Merge returns data in which the members of strong replace those of weak; objects are
+// merged.
+func Merge(weak, strong map[string]any) map[string]any {
+	m := data(weak).(map[string]any)
+	for name, v := range strong {
+		inner, isObject := v.(map[string]any)
+		if under, ok := m[name].(map[string]any); ok && isObject {
+			v = Merge(under, inner)
 		}
 		m[name] = v
 	}
+	return m
 }
 
 // dig follows names down through maps.
