@@ -192,10 +192,7 @@ func (u Undo) Inherit(container []string, left Undo, leftContainer []string) Und
 	if u.Existed || u.Seeded {
 		return u
 	}
-	from := len(container) + 1
-	if len(u.Made) > 0 {
-		from = u.From
-	}
+	from := len(container) + 1 - len(u.Made)
 	switch n := from - left.From; {
 	case len(left.Made) == 0: // TOML, or nothing
 		u.Seeded, u.Text = left.Seeded, left.Text

@@ -139,6 +139,7 @@ func (d *tomlDoc) find(path []string) int {
 type piece struct {
 	item       int
 	start, end int
+	value      int    // where a key's value starts, or the header
 	id         string // the same for the same piece of another text
 }
 
@@ -153,9 +154,9 @@ func (d *tomlDoc) pieces(path []string) []piece {
 		if it.parent >= 0 && under(d.items[it.parent].path, path) {
 			continue
 		}
-		p := piece{item: i, start: it.start, end: it.end, id: "="}
+		p := piece{i, it.start, it.end, it.value, "="}
 		if it.header {
-			p.end, p.id = lineEnd(d.src, d.sectionEnd(i)), "["
+			p = piece{i, it.start, lineEnd(d.src, d.sectionEnd(i)), it.start, "["}
 		}
 		p.id += strings.Join(it.path, "\x00")
 		seen[p.id]++
@@ -201,11 +202,8 @@ func (d *tomlDoc) lookup(container []string, name string) (Entry, error) {
 	if !ok {
 		return Entry{}, nil
 	}
-	e := Entry{Found: true, Value: v.(map[string]any), Start: len(d.src)}
-	for _, p := range d.pieces(path) {
-		e.Start, e.End = min(e.Start, p.start), max(e.End, p.end)
-	}
-	return e, nil
+	all := d.pieces(path)
+	return Entry{Found: true, Value: v.(map[string]any), Start: all[0].start, End: all[len(all)-1].end}, nil
 }
 
 func (d *tomlDoc) get(path []string) (any, bool) { return dig(d.data, path) }

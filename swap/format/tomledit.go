@@ -263,10 +263,10 @@ func (d *tomlDoc) snapshot(path []string) string {
 	var keys, sections strings.Builder
 	for _, p := range d.pieces(path) {
 		it := d.items[p.item]
-		if it.header {
-			fmt.Fprintf(&sections, "%s\n", d.src[p.start:p.end])
+		if text := d.src[p.value:p.end]; it.header {
+			fmt.Fprintf(&sections, "%s\n", text)
 		} else {
-			fmt.Fprintf(&keys, "%s = %s\n", tomlPath(it.path), d.src[it.value:it.end])
+			fmt.Fprintf(&keys, "%s = %s\n", tomlPath(it.path), text)
 		}
 	}
 	return keys.String() + sections.String()
@@ -322,18 +322,13 @@ func (t *tomlEditor) restorePieces(path []string, old *tomlDoc) {
 	last := ""
 	for _, p := range was {
 		it := old.items[p.item]
-		text := string(old.src[p.start:p.end])
-		if !it.header {
-			text = string(old.src[it.value:it.end])
-		}
+		text := string(old.src[p.value:p.end])
 		now := t.d.pieces(path)
 		i := at(now, p.id)
 		var s splice
 		switch {
-		case i >= 0 && it.header:
-			s = splice{now[i].start, now[i].end, text}
 		case i >= 0:
-			s = splice{t.d.items[now[i].item].value, now[i].end, text}
+			s = splice{now[i].value, now[i].end, text}
 		case !it.header:
 			t.err = fmt.Errorf("no place for %s", tomlPath(it.path))
 		case last == "":
