@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -83,7 +84,7 @@ func parseYAML(src []byte, body int) (d *yamlDoc, err error) {
 		}
 		return nil, syntaxError(src, d.offset(line, 1), msg)
 	}
-	if at := d.at[d.root]; at.start == at.end && v == nil {
+	if at := d.at[d.root]; at.start == at.end && v == nil && d.root.Style == 0 && d.root.Anchor == "" {
 		d.root = nil
 		return d, nil
 	}
@@ -123,10 +124,8 @@ func (d *yamlDoc) place(n *yaml.Node, prev int) (end int, err error) {
 		i = prev // it has no text
 	}
 	for i < len(d.src) && (d.src[i] == '&' && n.Anchor != "" || d.src[i] == '!' && n.Style&yaml.TaggedStyle != 0) {
-		i += len(d.src[i:]) - len(bytes.TrimLeft(bytes.TrimLeftFunc(d.src[i:], func(r rune) bool { return r > ' ' }), " \t"))
-		for i < len(d.src) && (d.src[i] == '\n' || d.src[i] == '\r' || d.src[i] == '#') {
-			i = skipSpace(d.src, lineEnd(d.src, i))
-		}
+		rest := bytes.TrimLeftFunc(d.src[i:], func(r rune) bool { return r > ' ' })
+		i = skipBlank(d.src, len(d.src)-len(rest), true)
 	}
 	if i < prev {
 		return 0, errPlace
@@ -197,24 +196,25 @@ func (d *yamlDoc) find(path []string) (p yamlPath, err error) {
 	if p.key < 0 {
 		return p, nil
 	}
-	box, want := d.root.Content[p.key], "a mapping"
+	box, kind, want := d.root.Content[p.key], yaml.MappingNode, "a mapping"
 	if p.list {
-		want = "a list"
+		kind, want = yaml.SequenceNode, "a list"
 	}
 	switch {
 	case box.Kind == yaml.AliasNode:
 		box = box.Alias
-	case d.value(box) == nil || box.Kind != yaml.ScalarNode && len(box.Content) == 0 && p.list == (box.Kind == yaml.SequenceNode):
+	case d.value(box) == nil || box.Kind == kind && len(box.Content) == 0:
 		return p, nil
 	}
-	if p.list && box.Kind != yaml.SequenceNode || !p.list && box.Kind != yaml.MappingNode {
+	if box.Kind != kind {
 		return p, d.typeError(path[:1], want, box)
 	}
 	p.box, p.k = box, valueOf(box, path[n])
-	for k, item := range box.Content {
-		if i := valueOf(item, "name"); p.list && p.k < 0 && i >= 0 && item.Content[i].Value == path[n] {
-			p.k = k
-		}
+	if p.list {
+		p.k = slices.IndexFunc(box.Content, func(item *yaml.Node) bool {
+			i := valueOf(item, "name")
+			return i >= 0 && item.Content[i].Value == path[n]
+		})
 	}
 	if p.k >= 0 {
 		p.entry = box.Content[p.k]
