@@ -395,7 +395,7 @@ func syntaxError(src []byte, offset int, msg string) *SyntaxError {
 func byteOffset(src []byte, body, line, column int) int {
 	offset := body
 	for range line - 1 {
-		offset += bytes.IndexByte(src[offset:], '\n') + 1
+		offset = nextLine(src, offset)
 	}
 	return offset + column - 1
 }

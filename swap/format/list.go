@@ -257,6 +257,14 @@ func lineEnd(text []byte, i int) int {
 	return i
 }
 
+// nextLine returns the offset after the line of i.
+func nextLine(text []byte, i int) int {
+	if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
+		return i + n + 1
+	}
+	return len(text)
+}
+
 // startsLine reports whether only space precedes i on its line, which is not the first.
 func startsLine(text []byte, i int) bool {
 	return bytes.HasSuffix(bytes.TrimRight(text[:i], " \t"), []byte("\n"))

@@ -240,19 +240,15 @@ func (t *tomlEditor) without(p piece) splice {
 		return splice{a, b, ""}
 	}
 	start := p.start - len(lineIndent(t.out, p.start))
-	end := lineEnd(t.out, p.end)
-	if end < len(t.out) {
-		end = bytes.IndexByte(t.out[end:], '\n') + 1 + end
-	}
-	next := bytes.IndexByte(t.out[end:], '\n') + 1 + end
-	nextBlank := end == len(t.out) || next > end && isBlank(t.out[end:next])
-	if start == t.d.body {
-		if nextBlank {
-			end = max(next, end)
-		}
-	} else if before := t.out[t.d.body:start]; nextBlank && endsBlank(before) {
-		start = bytes.LastIndexByte(t.out[:start-1], '\n') + 1
-		start = max(start, t.d.body)
+	end := nextLine(t.out, p.end)
+	next := nextLine(t.out, end)
+	before := t.out[t.d.body:start]
+	switch {
+	case !isBlank(t.out[end:next]):
+	case len(before) == 0:
+		end = next
+	case endsBlank(before):
+		start = max(bytes.LastIndexByte(t.out[:start-1], '\n')+1, t.d.body)
 	}
 	return splice{start, end, ""}
 }

@@ -92,7 +92,7 @@ func key(n *yaml.Node, k int) *yaml.Node {
 func (d *yamlDoc) end(n *yaml.Node, k int) int {
 	end := lineEnd(d.src, max(d.at[n.Content[k]].end, d.at[key(n, k)].end))
 	for i := end; i < len(d.src); {
-		i += bytes.IndexByte(d.src[i:], '\n') + 1
+		i = nextLine(d.src, i)
 		next := lineEnd(d.src, i)
 		text := bytes.TrimLeft(d.src[i:next], " \t")
 		if len(text) > 0 && (text[0] != '#' || next-len(text)-i < n.Column) {
@@ -335,7 +335,7 @@ func (d *yamlDoc) revert(path []string, u Undo) (Edit, error) {
 func (d *yamlDoc) without(n *yaml.Node, k int) splice {
 	start, end := d.lineStart(key(n, k)), d.end(n, k)
 	if end < len(d.src) {
-		end += bytes.IndexByte(d.src[end:], '\n') + 1
+		end = nextLine(d.src, end)
 	} else if start > d.body {
 		start = lineEnd(d.src, start-1)
 	}
