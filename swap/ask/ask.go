@@ -9,7 +9,8 @@
 // No process outlives its call. Output of a program is returned without control characters
 // and without the secrets that the program was given.
 //
-// The package does not know any clients: rows and files come from package swap.
+// Of clients, the package only knows how to read their answers: rows and files come from the
+// caller.
 package ask
 
 import (

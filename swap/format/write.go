@@ -14,8 +14,7 @@ import (
 // writer writes values in one language.
 type writer struct {
 	key, text func(string) string
-	// other returns a value that is neither text, list nor object in the form in which fmt
-	// prints it as the language spells it.
+	// other returns what fmt is to print for a value that is neither text, list nor object.
 	other func(any) any
 	layout
 }

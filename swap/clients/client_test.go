@@ -1,0 +1,32 @@
+package clients
+
+import (
+	"slices"
+	"testing"
+)
+
+// Words in the table that no type checks.
+func TestTableHasKnownWords(t *testing.T) {
+	for _, c := range All {
+		for _, l := range c.Layers {
+			if !slices.Contains([]Role{Own, Other, Project, Managed, Variable}, l.Role) {
+				t.Errorf("%s: role %q", c.Name, l.Role)
+			}
+			if (l.Role == Variable) != (l.Var != "") || l.Role == Project && l.Dirs != nil {
+				t.Errorf("%s: %+v", c.Name, l)
+			}
+		}
+		for _, l := range c.locations() {
+			for _, d := range slices.Concat(l.Dirs, l.Darwin, l.Windows) {
+				if !slices.Contains([]string{"", "absolute", "tilde", "file", "files"}, d.How) {
+					t.Errorf("%s: %q before $%s", c.Name, d.How, d.Env)
+				}
+			}
+		}
+		for scope := range c.Scopes {
+			if scope != ScopeUser && scope != ScopeProject {
+				t.Errorf("%s: scope %q", c.Name, scope)
+			}
+		}
+	}
+}
