@@ -85,13 +85,14 @@ func (f Foreground) unseenPrompt() bool {
 // runningIn returns the name of what runs in a subshell or script: the program that it has
 // started, if any.
 func runningIn(pid int, shell string) string {
-	for _, p := range children(pid) {
-		if p.Forked {
-			return runningIn(p.PID, shell)
-		}
-		return p.Name
+	started := children(pid)
+	switch {
+	case len(started) == 0:
+		return "a command or script of " + shell
+	case started[0].Forked:
+		return runningIn(started[0].PID, shell)
 	}
-	return "a command or script of " + shell
+	return started[0].Name
 }
 
 // openTerminal opens a terminal, provided that the pane's process is on it.
