@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -34,7 +35,7 @@ type command struct {
 	usage       string
 }
 
-const many = 1 << 10
+const many = math.MaxInt
 
 func (s *script) commands() map[string]command {
 	return map[string]command{
