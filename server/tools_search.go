@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,24 +162,28 @@ const mostCells = 400_000
 // cells returns the cost of a pane with so many rows. The pane itself has a cost too.
 func (p paneMatch) cells(rows int) int { return rows*p.Width + 200 }
 
-// candidates lists the panes of the selection.
+// candidates lists the panes of the selection: what they are, and how large. The rest of a
+// row is read only where something matches, as it costs tmux much more.
 func (c *call) candidates(ctx context.Context) ([]paneMatch, error) {
 	s := c.on.selection
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	rows, err := tmux.List[paneMatch](ctx, c.tmux, tmux.ListPanes{All: true, Filter: s.within()})
-	if err := noneIsEmpty(err); err != nil {
+	var b tmux.Batch
+	rows := tmux.Rows[paneMatch](&b, tmux.ListPanes{All: true, Filter: s.within()},
+		"pane_id", "window_id", "session_id", "history_size", "pane_height", "pane_width")
+	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return nil, err
 	}
-	if !s.zero() && len(rows) == 0 {
+	if !s.zero() && len(*rows) == 0 {
 		return nil, c.missing(ctx, s)
 	}
-	return uniqueBy(rows, func(p paneMatch) tmux.PaneID { return p.PaneID }), nil
+	return uniqueBy(*rows, func(p paneMatch) tmux.PaneID { return p.PaneID }), nil
 }
 
-// search captures panes and finds the lines that match. Since a line may be several rows,
-// with rows each pane is captured both joined and unjoined; otherwise the rows are wrong.
+// search captures panes and finds the lines that match. With rows it completes what is known
+// of each pane and, since a line may be several rows, captures it both joined and unjoined;
+// otherwise the rows are wrong.
 func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, m *matcher, rows bool) (found []paneMatch, err error) {
 	exact, err := c.tmux.Supports(ctx, tmux.UsedCells)
 	if err != nil {
@@ -188,18 +193,18 @@ func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, 
 	look := matching{most: c.s.matchTime}
 	for len(panes) > 0 {
 		var b tmux.Batch
-		var sizes []*[]size
+		var now []*[]paneMatch
 		var joined, last []*[]byte
 		for cells := 0; len(last) < len(panes); {
 			p := panes[len(last)]
 			if cells += p.cells(in.rows(p)); cells > mostCells && len(last) > 0 {
 				break
 			}
-			now, capture := &[]size{{p.History, p.Height}}, in.capture(p)
+			row, capture := &[]paneMatch{p}, in.capture(p)
 			if rows {
-				now = tmux.Rows[size](&b, tmux.DisplayMessage{Target: p.PaneID})
+				row = tmux.Rows[paneMatch](&b, tmux.DisplayMessage{Target: tmux.TargetSpec(fmt.Sprintf("%s:%s.%s", p.SessionID, p.WindowID, p.PaneID))})
 			}
-			sizes, joined = append(sizes, now), append(joined, tmux.Add(&b, capture))
+			now, joined = append(now, row), append(joined, tmux.Add(&b, capture))
 			if last = append(last, joined[len(joined)-1]); rows {
 				cells += p.cells(in.rows(p))
 				// With these flags the rows are exactly the pieces of the joined lines.
@@ -211,14 +216,14 @@ func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, 
 		if err != nil {
 			return nil, err
 		}
-		for i, p := range panes[:done] {
-			lines := screenLines(*joined[i])
+		for i := range done {
+			p, lines := (*now[i])[0], screenLines(*joined[i])
 			matches, err := look.indexes(ctx, m, lines)
 			if err != nil {
 				return nil, err
 			}
 			if len(matches) > 0 {
-				at := rowsOf(strings.Split(string(*joined[i]), "\n"), strings.Split(string(*last[i]), "\n"), in.first((*sizes[i])[0]))
+				at := rowsOf(strings.Split(string(*joined[i]), "\n"), strings.Split(string(*last[i]), "\n"), in.first(p))
 				p.take(lines, matches, at, in)
 				found = append(found, p)
 			}
@@ -265,14 +270,8 @@ func doneOf(captured []*[]byte, err error) (int, error) {
 	return done, nil
 }
 
-// size is how many rows a pane has now.
-type size struct {
-	History int `tmux:"history_size"`
-	Height  int `tmux:"pane_height"`
-}
-
 // first returns the first row of a capture of a pane.
-func (in searchPanesIn) first(p size) int {
+func (in searchPanesIn) first(p paneMatch) int {
 	within := func(l *tmux.Line, otherwise int) int {
 		if l == nil {
 			return otherwise
