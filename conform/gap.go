@@ -210,7 +210,8 @@ func versionHas(version, arg string) (bool, error) {
 	return err == nil && has.Has(v), err
 }
 
-// claims are those of a layer's script, in its order. What is not for the version is so.
+// claims returns the claims of a layer's script in order. Those that are not about the
+// version are marked as such.
 func (g *Gap) claims(l report.Layer, version string) []report.Claim {
 	var claims []report.Claim
 	for _, r := range g.Rules() {

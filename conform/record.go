@@ -107,7 +107,7 @@ func (s *script) where() string {
 	return fmt.Sprintf("%s:%d: ", filepath.Base(s.req.File), s.now.number)
 }
 
-// failed is that what the line that runs expects of the last command is not so.
+// failed records that the last command is not as the current line expects.
 func (s *script) failed(outcome report.Outcome, why string) *ending {
 	if outcome == report.Open && s.unfit != "" && s.req.Another {
 		outcome, why = misfit, s.unfit+"; "+why
@@ -168,9 +168,9 @@ func (s *script) stop(status report.Status, why string) {
 // looking are the commands that look at what the one before them did.
 var looking = append(strings.Fields("json saw claim"), comparing...)
 
-// kind is what the failure of the line that runs is: open where the script asks by it, as
-// by the commands of layers api and mcp, by one that must fail, and by one that the next
-// line looks at; blocked where it only sets the script up.
+// kind returns how a failure of the current line counts: as open if the line asks the
+// script's question, as calls of layers api and mcp do, commands that must fail, and commands
+// whose output the next line checks; as blocked if it only sets something up.
 func (s *script) kind(asks bool) report.Outcome {
 	if s.crashed() {
 		return report.Crashed
@@ -322,7 +322,7 @@ func (s *script) ended(t *recorder) *ending {
 	return end
 }
 
-// cell is what came of a script that ended so.
+// cell returns the cell of a script that ended this way.
 func (s *script) cell(end *ending) report.Cell {
 	c := report.Cell{Status: report.Pass, Claims: s.claims, Evidence: s.evidence}
 	for _, cl := range s.claims {

@@ -197,20 +197,25 @@ func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, 
 		var joined, last []*[]byte
 		for cells := 0; len(last) < len(panes); {
 			p := panes[len(last)]
-			if cells += p.cells(in.rows(p)); cells > mostCells && len(last) > 0 {
+			cost := p.cells(in.rows(p))
+			if rows {
+				cost *= 2
+			}
+			if cells += cost; cells > mostCells && len(last) > 0 {
 				break
 			}
 			row, capture := &[]paneMatch{p}, in.capture(p)
-			if rows {
+			if !rows {
+				out := tmux.Add(&b, capture)
+				joined, last = append(joined, out), append(last, out)
+			} else {
 				row = tmux.Rows[paneMatch](&b, tmux.DisplayMessage{Target: tmux.TargetSpec(fmt.Sprintf("%s:%s.%s", p.SessionID, p.WindowID, p.PaneID))})
-			}
-			now, joined = append(now, row), append(joined, tmux.Add(&b, capture))
-			if last = append(last, joined[len(joined)-1]); rows {
-				cells += p.cells(in.rows(p))
+				joined = append(joined, tmux.Add(&b, capture))
 				// With these flags the rows are exactly the pieces of the joined lines.
 				capture.Join, capture.KeepSpaces, capture.UsedCells = false, true, exact
-				last[len(last)-1] = tmux.Add(&b, capture)
+				last = append(last, tmux.Add(&b, capture))
 			}
+			now = append(now, row)
 		}
 		done, err := doneOf(last, b.Do(ctx, c.tmux))
 		if err != nil {

@@ -32,7 +32,7 @@ func orFile(list ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveDefault)
 }
 
-// each is what a function returns for each of a list.
+// each applies a function to each item of a list.
 func each[T, U any](list []T, f func(T) U) (all []U) {
 	for _, v := range list {
 		all = append(all, f(v))

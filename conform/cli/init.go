@@ -32,7 +32,7 @@ type ciOptions struct {
 	Diff    bool
 }
 
-// Flags are those of the run, on the command's first line.
+// Flags returns the flags for the first line of the run's command.
 func (o ciOptions) Flags() string {
 	text := ""
 	for _, f := range [][2]string{{"--suite", strings.Join(o.suites, ",")}, {"--server", o.Server}, {"--dialect", o.Dialect}} {

@@ -187,7 +187,7 @@ func (c result) Says() string {
 	return ": " + c.Claim.Text
 }
 
-// Why is what the outcome rests on, with the line of the script where the cell has it.
+// Why returns the reason for the outcome, with the script's line if the cell has it.
 func (c result) Why() string {
 	if c.Status == Flaky || strings.HasSuffix(c.Reason, c.Claim.Why) {
 		return c.Reason

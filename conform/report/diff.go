@@ -248,7 +248,7 @@ func (t Target) likeness(o Target) (n int) {
 	return n
 }
 
-// Summary is what changed in a line.
+// Summary returns the changes in one line.
 func (d *Diff) Summary() string {
 	var changes []string
 	for _, c := range d.Changes {

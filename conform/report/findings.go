@@ -59,14 +59,14 @@ func (c *Cell) Look() look {
 	return looks[slices.IndexFunc(looks, func(l look) bool { return l.of == c.seen() })]
 }
 
-// seenLooks are those that occur in the report.
+// seenLooks returns the looks that occur in the report.
 func (r *Report) seenLooks() []look {
 	return slices.DeleteFunc(slices.Clone(looks), func(l look) bool {
 		return !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.seen() == l.of })
 	})
 }
 
-// answer is what all cells of a layer come to, in a line for each suite.
+// answer sums up the cells of a layer, with a line for each suite.
 func (r *Report) answer(l Layer) []string {
 	var lines []string
 	for _, p := range r.parts() {
@@ -91,7 +91,7 @@ const (
 	bad
 )
 
-// rankNames are what is said of gaps that are no good.
+// rankNames describe why a gap does not count as good.
 var rankNames = [...]string{
 	nowhere: "for no tmux here", refuted: "refuted, in whole or in part", notOffered: "not offered",
 	unknown: "not known", blocked: "blocked", bad: "not closed",
@@ -125,8 +125,8 @@ func (c *Cell) blocked() bool {
 	return has(true) && !has(false)
 }
 
-// answerFor is that of these gaps: how many claims are true, or gaps closed, and
-// which are not where. It is empty if none has a cell.
+// answerFor returns how many of the gaps' claims are true, or how many of the gaps are
+// closed, and where the others are not. It is empty if no gap has a cell.
 func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 	all := 0
 	var found [len(rankNames)][]string
@@ -190,13 +190,14 @@ type section struct {
 	Items       []item
 }
 
-// item is what is said of a gap, or of all where that is 0. Link is a page to read on.
+// item is a statement about a gap, or about all gaps if Gap is 0. Link is further reading.
 type item struct {
 	Gap        int
 	Text, Link string
 }
 
-// sections are those that have something in them. Failures, with their evidence, are none.
+// sections returns the sections that are not empty, without failures, whose evidence the page
+// shows apart.
 func (r *Report) sections() []section {
 	var all []section
 	put := func(id, heading string, items []item) {
@@ -265,7 +266,7 @@ func (r *Report) serverVerdicts() []group {
 	})
 }
 
-// closed is what a server's verdict is in words.
+// closed returns a server's verdict in words.
 func (g group) closed() string {
 	switch o := g.Claim.Outcome; {
 	case o == True || o == Outcome(Flaky):
@@ -312,8 +313,8 @@ func (f group) reproduce(r *Report) string {
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
-// alike is what two pieces of evidence have in common that differ only in numbers, such
-// as process ids and terminal numbers.
+// alike returns a text that is the same for pieces of evidence that differ only in numbers,
+// such as process ids and terminal numbers.
 func (e Evidence) alike() string {
 	return digits.ReplaceAllString(e.Command+"\x00"+e.Expected+"\x00"+e.Actual, "0")
 }
@@ -374,7 +375,7 @@ func (r *Report) claimsOn() (claims []*claimOn) {
 	return claims
 }
 
-// Now is what a target changes, after another one; empty for nothing.
+// Now describes what changes from one target to the next; it is empty if nothing does.
 func (c *claimOn) Now(before, target string) string {
 	on := func(target string) *group {
 		return first(c.Verdicts, func(v *group) bool { return slices.Contains(v.Targets, target) })

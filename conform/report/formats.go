@@ -104,8 +104,7 @@ func writePage(w io.Writer, format, page string, err error) error {
 	return err
 }
 
-// pageFuncs are what the templates ask besides the fields of a report, which is
-// printable.
+// pageFuncs returns the functions of the templates. The report must be printable.
 func (r *Report) pageFuncs(style Style) map[string]any {
 	type evidence struct {
 		Evidence
@@ -158,7 +157,7 @@ func sum(numbers ...int) (n int) {
 	return n
 }
 
-// cells are those of a gap on a target, in the order of layers.
+// cells returns the cells of a gap on a target, in the order of layers.
 func (r *Report) cells(gap int, target string) (found []*Cell) {
 	for _, l := range r.Layers {
 		if c := r.Cell(gap, target, l); c != nil {
@@ -270,13 +269,13 @@ func (r *Report) cases(target string) []result {
 	return slices.DeleteFunc(r.results(), func(c result) bool { return target != "" && c.Tmux != target })
 }
 
-// Class is what a case is of. Readers group by what stands before the last dot, which a
-// version has too.
+// Class returns the case's classname. Readers group cases by the part before its last dot, so
+// the dots of a version are replaced.
 func (c result) Class() string {
 	return "tmux-" + strings.ReplaceAll(c.Tmux, ".", "_") + "." + string(c.Layer)
 }
 
-// Kind is what came of a case: failure, error or skipped; empty for one that passes.
+// Kind returns failure, error or skipped, or an empty text for a case that passes.
 func (c result) Kind() string {
 	switch {
 	case c.Claim.Known != nil, !c.Failed() && c.Skipped() != "":
@@ -289,7 +288,7 @@ func (c result) Kind() string {
 	return ""
 }
 
-// Message is why.
+// Message returns the reason for the kind.
 func (c result) Message() string {
 	switch {
 	case c.Claim.Known != nil:
@@ -342,7 +341,7 @@ func seconds(ms int64) string { return fmt.Sprintf("%.3f", float64(ms)/1000) }
 // field is a part of evidence.
 type field struct{ Name, Text string }
 
-// fields are those that have a text.
+// fields returns the parts that have a text.
 func (e Evidence) fields() []field {
 	all := []field{{"command", e.Command}, {"expected", e.Expected}, {"actual", e.Actual}}
 	return slices.DeleteFunc(all, func(f field) bool { return f.Text == "" })

@@ -239,8 +239,8 @@ func (f *Fetcher) find(ctx context.Context, version string) (string, error) {
 	return "", errors.New("no suite has this version: there is " + strings.Join(seen, ", "))
 }
 
-// offered matches tmux's own version, without that of the package, and the suite in a line of
-// apt's list: "tmux | 1:3.7c-1~bpo13+1 | http://HOST/debian unstable/main amd64 Packages".
+// offered matches a line of apt's list, and captures the version of tmux, without Debian's
+// revision, and the suite: "tmux | 1:3.7c-1~bpo13+1 | http://HOST/debian unstable/main amd64 Packages".
 var offered = regexp.MustCompile(`(?m)^ *tmux \| *(?:[0-9]+:)?([0-9]+\.[0-9]+[a-z]?)\S* \| \S+ ([^/ ]+)/`)
 
 // fill fetches the suite into its slot, unless another fetch does.

@@ -24,7 +24,7 @@ type Command struct {
 
 // Command creates the directory of a command, with the file that describes its job. If
 // visible is set, its output will be read off the screen instead of recorded. With resume,
-// the directory is that of a recorder that is waiting in the pane for its next command.
+// it takes over the directory of a recorder that is waiting in the pane, if there is one.
 func (f *Files) Command(at Place, visible, resume bool) (c *Command, err error) {
 	dir, resumed := "", false
 	if resume {

@@ -202,7 +202,8 @@ func expand(text string, next func() string) string {
 	})
 }
 
-// base is that of the numbers in words: their digits are those up to J, and K begins one.
+// base is the radix of the number in a word. Its digits go up to J, so the K that begins a
+// word is not one of them.
 const base = 20
 
 // Word returns the word with a number.
