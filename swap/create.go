@@ -132,24 +132,30 @@ func changed(err error) error {
 	return err
 }
 
-// note records that a swap creates a config. A config that existed when it was swapped and
-// has since been deleted is not created anew: its old text is in the backup.
-func note(next *journal.State, d *document) (journal.File, error) {
+// note records a config's metadata before its first swap, or that the swap creates it. The
+// ID follows when the config is written. A config that existed when it was swapped and has
+// since been deleted is not created anew: its old text is in the backup.
+func note(next *journal.State, d *document) error {
 	f, recorded := next.Files[d.target]
-	if !d.absent() {
-		f.Meta, f.ID = d.meta, ""
-		return f, nil
-	}
-	if recorded && !f.Created {
-		return f, fmt.Errorf("%s was deleted after it was swapped: restore it first", d.config)
-	}
-	for _, dir := range d.dirs {
-		if !slices.Contains(f.Dirs, dir) {
-			f.Dirs = append(slices.Clone(f.Dirs), dir)
+	switch {
+	case !d.absent() && f.Recreated(d.target):
+		return nil // what another program has lost is restored by a revert
+	case d.absent() && recorded && !f.Created:
+		return fmt.Errorf("%s was deleted after it was swapped: restore it first", d.config)
+	case d.absent():
+		f.Created = true
+		for _, dir := range d.dirs {
+			if !slices.Contains(f.Dirs, dir) {
+				f.Dirs = append(slices.Clone(f.Dirs), dir)
+			}
 		}
 	}
-	f.Meta, f.ID, f.Created = d.meta, "", true
-	return f, nil
+	f.Meta, f.ID = d.meta, ""
+	if next.Files == nil {
+		next.Files = map[string]journal.File{}
+	}
+	next.Files[d.target] = f
+	return nil
 }
 
 // uncreate removes a config that a swap created, if it still has the contents of d.

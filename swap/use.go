@@ -456,13 +456,51 @@ func (w *writing) stage(c *change, next *journal.State, staged map[string][]byte
 // the entry has made it.
 func (w *writing) enter(c *change, next *journal.State) error {
 	d := c.doc
+	w.revive(next, d)
 	rec := journal.Record{
-		Seq: next.Seq + 1, Action: c.action(), Container: c.container, Server: w.use.server,
-		Config: d.config, Target: d.target, Old: c.old.Value, Undo: c.edit.Undo,
+		Action: c.action(), Container: c.container, Server: w.use.server,
+		Config: d.config, Target: d.target, Old: c.old.Value, Undo: c.edit.Undo, Before: journal.Hash(d.text),
 	}
-	base := d.text
-	// An entry that was swapped, reverted and brought back is swapped again; for other
-	// entries of the file that are back, it matters who created the file.
+	base, needsBackup := d.text, !d.absent() // a file that the swap creates has none
+	i := next.Find(d.target, c.container, w.use.server)
+	if i < 0 {
+		next.Seq++
+		rec.Seq = next.Seq
+	} else {
+		prior := next.Records[i]
+		c.prior = &prior
+		var err error
+		if rec, base, err = w.extend(c, prior); err != nil {
+			return err
+		}
+		needsBackup = !prior.Reverted.IsZero() || w.backupIsGone(c, prior.Backup)
+	}
+	rec.Writes = append(rec.Writes, journal.NewWrite(base, c.edit.Out, c.edit.Value))
+	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.use.repo, w.use.given
+	rec.Client, rec.Scope, rec.Reverted = c.client.Name, string(c.scope), time.Time{}
+
+	if err := note(next, d); err != nil {
+		return err
+	}
+	if needsBackup {
+		var err error
+		if rec.Backup, err = w.backup(d, c.client.InFiles(c.scope), base); err != nil {
+			return err
+		}
+		c.fresh = rec.Backup
+	}
+	c.result.Backup = rec.Backup
+	if i < 0 {
+		next.Records = append(next.Records, rec)
+	} else {
+		next.Records[i] = rec
+	}
+	return nil
+}
+
+// revive brings back the records of reverted swaps that are in a config again, so that one
+// is swapped again, and not anew. Of a file without any, it no longer matters who made it.
+func (w *writing) revive(next *journal.State, d *document) {
 	next.Revive(func(r *journal.Record) bool {
 		if r.Target != d.target {
 			return false
@@ -473,69 +511,33 @@ func (w *writing) enter(c *change, next *journal.State) error {
 	if !slices.ContainsFunc(next.Records, func(r journal.Record) bool { return r.Target == d.target }) {
 		delete(next.Files, d.target)
 	}
-	i := next.Find(d.target, c.container, w.use.server)
-	needed := i < 0 && !d.absent() // a file that was created has no backup
-	if i >= 0 {
-		rec = next.Records[i]
-		needed = !rec.Reverted.IsZero()
-		prior := rec
-		c.prior = &prior
-		was := judge(&prior, d, c.old)
-		var err error
-		if base, _, err = was.undo(d, true); err != nil {
-			return err
-		}
-		if was.mergeable() {
-			// From now on, the user's edit is part of what a revert restores.
-			if rec.Old, rec.Undo, err = w.use.before(c, base); err != nil {
-				return err
-			}
-		}
-		rec.Writes = nil
-		if was.landed != nil {
-			rec.Writes = []journal.Write{*was.landed}
-		}
-	}
-	wrote := journal.NewWrite(base, c.edit.Out, c.edit.Value)
-	rec.Writes = append(rec.Writes, wrote)
-	if i < 0 {
-		rec.Before = wrote.Base
-	}
-	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.use.repo, w.use.given
-	rec.Client, rec.Scope, rec.Reverted = c.client.Name, string(c.scope), time.Time{}
+}
 
-	if d.absent() || !next.Files[d.target].Recreated(d.target) {
-		if next.Files == nil {
-			next.Files = map[string]journal.File{}
-		}
-		f, err := note(next, d) // the ID follows when it is written
-		if err != nil {
-			return err
-		}
-		next.Files[d.target] = f
+// extend returns the record of an earlier swap of the entry, for one more write, and the
+// text as that swap's revert would leave it.
+func (w *writing) extend(c *change, rec journal.Record) (_ journal.Record, base []byte, err error) {
+	was := judge(&rec, c.doc, c.old)
+	if base, _, err = was.undo(c.doc, true); err != nil {
+		return rec, nil, err
 	}
+	rec.Writes = nil
+	if was.landed != nil {
+		rec.Writes = []journal.Write{*was.landed}
+	}
+	if was.mergeable() {
+		// From now on, the user's edit is part of what a revert restores.
+		rec.Old, rec.Undo, err = w.use.before(c, base)
+	}
+	return rec, base, err
+}
 
-	if rec.Backup != "" {
-		if _, err := os.Lstat(rec.Backup); errors.Is(err, fs.ErrNotExist) {
-			w.Warn(fmt.Sprintf("%s: the first backup %s does not exist any more; the new one holds the config as revert would leave it", c.result.Label, rec.Backup))
-			needed = true
-		}
+// backupIsGone reports whether an earlier swap's backup has gone, and warns about it.
+func (w *writing) backupIsGone(c *change, backup string) bool {
+	if backup == "" || !missing(backup) {
+		return false
 	}
-	if needed {
-		var err error
-		if rec.Backup, err = w.backup(d, c.client.InFiles(c.scope), base); err != nil {
-			return err
-		}
-		c.fresh = rec.Backup
-	}
-	c.result.Backup = rec.Backup
-	if i >= 0 {
-		next.Records[i] = rec
-	} else {
-		next.Seq++
-		next.Records = append(next.Records, rec)
-	}
-	return nil
+	w.Warn(fmt.Sprintf("%s: the first backup %s does not exist any more; the new one holds the config as revert would leave it", c.result.Label, backup))
+	return true
 }
 
 // before returns the entry in a text, and what undoes its swap.
@@ -556,31 +558,17 @@ func (u *use) before(c *change, text []byte) (map[string]any, format.Undo, error
 // again from the saved text.
 func (w *writing) put(ctx context.Context, c *change) error {
 	for redo := 1; ; redo++ {
-		var err error
-		if c.doc.creating() {
-			err = w.create(ctx, c)
-		} else {
-			err = w.replace(ctx, c.client, c.doc.config, c.doc.target, c.edit.Out, c.doc.text, nil)
-		}
-		if err == nil {
-			err = w.landed(c)
-		}
-		if err == nil {
-			c.result.Outcome = c.action()
+		err := w.writeConfig(ctx, c)
+		written, rerr := w.isWritten(c, err)
+		switch {
+		case rerr != nil:
+			// The record covers both the new text and the old one.
+			return fmt.Errorf("%w; the file cannot be read back, so the swap stays recorded: mcp-swap revert finishes it", err)
+		case written:
+			c.result.Outcome, c.result.Err = c.action(), err
 			if c.doc.creating() {
 				c.result.Detail = "config created"
 			}
-			return nil
-		}
-		now, _, rerr := w.Disk.Read(c.doc.target)
-		gone := c.doc.absent() && errors.Is(rerr, fs.ErrNotExist)
-		if rerr != nil && !gone {
-			// The record covers both the new text and the old one.
-			return fmt.Errorf("%w; the file cannot be read back, so the swap stays recorded: mcp-swap revert finishes it", err)
-		}
-		if !gone && bytes.Equal(now, c.edit.Out) {
-			// The new text is in place and stays; the record is correct.
-			c.result.Outcome, c.result.Err = c.action(), err
 			return nil
 		}
 		if werr := w.withdraw(c); werr != nil {
@@ -604,6 +592,33 @@ func (w *writing) put(ctx context.Context, c *change) error {
 			return err
 		}
 	}
+}
+
+// writeConfig creates or replaces a change's config, and checks it.
+func (w *writing) writeConfig(ctx context.Context, c *change) error {
+	var err error
+	if c.doc.creating() {
+		err = w.create(ctx, c)
+	} else {
+		err = w.replace(ctx, c.client, c.doc.config, c.doc.target, c.edit.Out, c.doc.text, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return w.landed(c)
+}
+
+// isWritten reports whether a config has the new text after a write that ended with werr: it
+// may be in place, and its directory not synced. The error is that the file cannot be read.
+func (w *writing) isWritten(c *change, werr error) (bool, error) {
+	if werr == nil {
+		return true, nil
+	}
+	now, _, err := w.Disk.Read(c.doc.target)
+	if c.doc.absent() && errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && bytes.Equal(now, c.edit.Out), err
 }
 
 // withdraw removes a client's swap from the state, then its backup. The record goes first:
