@@ -212,34 +212,14 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 	if e.Found {
 		cs.Found, cs.value = true, e.Value
 		if c.Merges && at >= 0 {
-			for _, p := range places[at+1:] {
-				cs.value = format.Merge(p.value, cs.value)
-				if added := differing(e.Value, format.Merge(p.value, e.Value)); len(added) > 0 {
-					cs.Merged = append(cs.Merged, fmt.Sprintf("%s adds to it: %s", p.where, strings.Join(added, ", ")))
-				}
-			}
+			cs.mergeWeaker(e.Value, places[at+1:])
 		}
-		cs.value = c.Dialect.Flat(cs.value)
-		cs.argv = c.Dialect.ReadArgv(cs.value)
-		cs.Command = ask.ShowArgs(cs.argv)
-		cs.env = c.Dialect.ReadEnv(cs.value)
-		for _, v := range cs.env {
-			cs.Env = append(cs.Env, v.Name)
-		}
-		tag := s.classify(cs.argv, cs.value, repo)
-		tag.URL, tag.Package = ask.ShowURL(tag.URL), ask.ShowURL(tag.Package)
-		cs.Tag = &tag
+		s.describe(cs, c, repo)
 		cs.Shadows = s.switchedOff(c, settings, cs.value, project, server)
-		if why := cannotRun(cs.argv); why != "" && !tag.Missing {
+		if why := cannotRun(cs.argv); why != "" && !cs.Tag.Missing {
 			cs.Shadows = append(cs.Shadows, why)
 		}
-		for _, l := range c.Layers {
-			if files := c.Files(l, s.Sys, "", ""); l.Alone && len(files) > 0 {
-				cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then reads no other file", files[0], c.Name))
-			} else if l.Alone && s.Sys.Getenv(l.Var) != "" {
-				cs.Shadows = append(cs.Shadows, fmt.Sprintf("$%s is set, and %s then reads no file", l.Var, c.Name))
-			}
-		}
+		cs.Shadows = append(cs.Shadows, s.readsOnly(c)...)
 		file := c.InFiles(scope) && at >= 0
 		switch {
 		case trusted == distrusted && c.Trust.Needs != "":
@@ -250,17 +230,70 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 			cs.when = places[at].layer.When
 		}
 	}
-	if scope != clients.ScopeUser && (!c.InFiles(scope) || at < 0) {
+	switch {
+	case scope != clients.ScopeUser && (!c.InFiles(scope) || at < 0):
 		return nil
-	}
-	for i, p := range places {
-		if i == at {
-			break
+	case at >= 0:
+		cs.compete(c, places[:at], trusted)
+	default:
+		// None of them is this one: what is stronger than the user's config wins.
+		below := slices.IndexFunc(places, func(p entryAt) bool { return p.below })
+		if below < 0 {
+			below = len(places)
 		}
-		if at < 0 && p.below {
+		cs.compete(c, places[:below], trusted)
+		for _, p := range places[below:] {
 			cs.Merged = append(cs.Merged, p.where+" has an entry of that name, which is weaker than one here")
-			continue
 		}
+	}
+	if len(c.Scopes) > 1 && e.Found {
+		if _, own, err := doc.find(clients.ScopeProject, project, server); err == nil && own.Found {
+			cs.won = append(cs.won, "the project scope has an entry of that name, which wins")
+		}
+	}
+	cs.Shadows = append(cs.Shadows, cs.won...)
+	return nil
+}
+
+// mergeWeaker adds to the entry what the client adds to it from weaker places.
+func (cs *ClientState) mergeWeaker(own map[string]any, weaker []entryAt) {
+	for _, p := range weaker {
+		cs.value = format.Merge(p.value, cs.value)
+		if added := differing(own, format.Merge(p.value, own)); len(added) > 0 {
+			cs.Merged = append(cs.Merged, fmt.Sprintf("%s adds to it: %s", p.where, strings.Join(added, ", ")))
+		}
+	}
+}
+
+// describe reads the command and the environment of the entry, and tags it.
+func (s *Swapper) describe(cs *ClientState, c *clients.Client, repo string) {
+	cs.value = c.Dialect.Flat(cs.value)
+	cs.argv = c.Dialect.ReadArgv(cs.value)
+	cs.Command = ask.ShowArgs(cs.argv)
+	cs.env = c.Dialect.ReadEnv(cs.value)
+	for _, v := range cs.env {
+		cs.Env = append(cs.Env, v.Name)
+	}
+	tag := s.classify(cs.argv, cs.value, repo)
+	tag.URL, tag.Package = ask.ShowURL(tag.URL), ask.ShowURL(tag.Package)
+	cs.Tag = &tag
+}
+
+// readsOnly lists the places because of which a client reads no other.
+func (s *Swapper) readsOnly(c *clients.Client) (out []string) {
+	for _, l := range c.Layers {
+		if files := c.Files(l, s.Sys, "", ""); l.Alone && len(files) > 0 {
+			out = append(out, fmt.Sprintf("%s is there, and %s then reads no other file", files[0], c.Name))
+		} else if l.Alone && s.Sys.Getenv(l.Var) != "" {
+			out = append(out, fmt.Sprintf("$%s is set, and %s then reads no file", l.Var, c.Name))
+		}
+	}
+	return out
+}
+
+// compete adds to won the entries in stronger places, unless merging them changes nothing.
+func (cs *ClientState) compete(c *clients.Client, stronger []entryAt, trusted trustAnswer) {
+	for _, p := range stronger {
 		text := p.where + " has an entry of that name, which wins"
 		if c.Merges {
 			changed := differing(cs.value, format.Merge(cs.value, p.value))
@@ -277,13 +310,6 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		}
 		cs.won = append(cs.won, text)
 	}
-	if len(c.Scopes) > 1 && e.Found {
-		if _, own, err := doc.find(clients.ScopeProject, project, server); err == nil && own.Found {
-			cs.won = append(cs.won, "the project scope has an entry of that name, which wins")
-		}
-	}
-	cs.Shadows = append(cs.Shadows, cs.won...)
-	return nil
 }
 
 const untilTrusted = " until you start it there once, and trust the folder"
