@@ -207,9 +207,9 @@ func (d Disk) settle(path string) error {
 // swapIn moves tmp over path. Unless old is nil, path must still have the bytes old and the
 // metadata was: a mode or a list that was made stricter meanwhile must not be undone.
 func (d Disk) swapIn(tmp, path string, old []byte, was *Meta) (err error) {
-	disposable := true
+	exchanged := false // tmp is another program's file
 	defer func() {
-		if err != nil && disposable {
+		if err != nil && !exchanged {
 			_ = os.Remove(tmp)
 		}
 	}()
@@ -234,27 +234,34 @@ func (d Disk) swapIn(tmp, path string, old []byte, was *Meta) (err error) {
 	if err != nil {
 		return err
 	}
-	// tmp now is the displaced file.
+	exchanged = true
 	displaced, err := os.Lstat(tmp)
-	if err == nil && sameVersion(displaced, before) && d.has(tmp, *was) {
-		_ = d.Remove(tmp) // otherwise the next Sweep removes it
-		return nil
+	if err != nil || !sameVersion(displaced, before) || !d.has(tmp, *was) {
+		return putBack(tmp, path, displaced, ours)
 	}
-	// A save came in after the comparison, and is newer than what data was made from, so it
-	// is put back at once. If yet another save has landed on top of data by then, that is
-	// the newest, and now in tmp: it is put back in turn, until what comes out is what was
-	// put in.
-	disposable = false
-	for in := ours; ; in, displaced = displaced, in {
+	_ = d.Remove(tmp) // otherwise the next Sweep removes it
+	return nil
+}
+
+// putBack undoes an exchange that displaced a save: one that came in after the comparison,
+// and is newer than what ours was made from. If yet another save has landed on ours by then,
+// that is the newest, and comes out: it is put back in turn, until what comes out is what
+// was put in.
+func putBack(tmp, path string, displaced, ours fs.FileInfo) error {
+	inPath, inTemp := ours, displaced
+	for {
 		if err := exchange(tmp, path); err != nil {
 			return fmt.Errorf("put back a change made meanwhile, now in %s: %w", tmp, err)
 		}
 		out, err := os.Lstat(tmp)
-		if err != nil || sameVersion(out, in) {
-			disposable = err == nil
+		if err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", path, ErrChanged), err)
 		}
-		in = out
+		if sameVersion(out, inPath) {
+			_ = os.Remove(tmp)
+			return fmt.Errorf("%s: %w", path, ErrChanged)
+		}
+		inPath, inTemp = inTemp, out
 	}
 }
 
