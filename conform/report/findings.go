@@ -131,47 +131,21 @@ func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 	all := 0
 	var found [len(rankNames)][]string
 	for _, g := range gaps {
-		worst, on := -1, []string{}
-		for i := range r.Cells {
-			c := &r.Cells[i]
-			if c.Gap != g.Number || c.Layer != l || c.rank() < worst {
-				continue
-			}
-			if c.rank() > worst {
-				worst, on = c.rank(), nil
-			}
-			on = append(on, c.Tmux)
-		}
-		if worst < 0 {
+		rank, on := r.worst(l, g)
+		if len(on) == 0 {
 			continue
 		}
 		all++
 		name := strconv.Itoa(g.Number)
-		if worst >= blocked {
+		if rank >= blocked {
 			name += r.where(on)
 		}
-		found[worst] = append(found[worst], name)
+		found[rank] = append(found[rank], name)
 	}
 	if all == 0 {
 		return ""
 	}
-	n := len(found[good])
-	what, done := "gap", "are closed on every tmux"
-	switch one := n == 1 || all == 1; {
-	case l == TmuxLayer && one:
-		what, done = "claim", "is true where it applies"
-	case l == TmuxLayer:
-		what, done = "claim", "are true where they apply"
-	case one:
-		done = "is closed on every tmux"
-	}
-	if all != 1 {
-		what += "s"
-	}
-	text := fmt.Sprintf("%d of %d %s %s", n, all, what, done)
-	if n == all && all > 1 {
-		text = fmt.Sprintf("all %d %s %s", all, what, done)
-	}
+	text := tally(l, len(found[good]), all)
 	for _, rank := range []int{refuted, bad, blocked, notOffered, unknown, nowhere} {
 		name := rankNames[rank]
 		if rank == bad && l == TmuxLayer {
@@ -182,6 +156,43 @@ func (r *Report) answerFor(l Layer, gaps []GapInfo) string {
 		}
 	}
 	return text
+}
+
+// worst returns the worst rank of a gap's cells in a layer, and the targets that have it.
+func (r *Report) worst(l Layer, g GapInfo) (rank int, on []string) {
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		if c.Gap != g.Number || c.Layer != l || c.rank() < rank {
+			continue
+		}
+		if c.rank() > rank {
+			rank, on = c.rank(), nil
+		}
+		on = append(on, c.Tmux)
+	}
+	return rank, on
+}
+
+// tally says that n of all claims are true, or gaps closed.
+func tally(l Layer, n, all int) string {
+	what, are, closed := "gap", "are", "closed on every tmux"
+	one := n == 1 || all == 1
+	if l == TmuxLayer {
+		what, closed = "claim", "true where they apply"
+		if one {
+			closed = "true where it applies"
+		}
+	}
+	if one {
+		are = "is"
+	}
+	if all != 1 {
+		what += "s"
+	}
+	if n == all && all > 1 {
+		return fmt.Sprintf("all %d %s %s %s", all, what, are, closed)
+	}
+	return fmt.Sprintf("%d of %d %s %s %s", n, all, what, are, closed)
 }
 
 // section is a part of a report that is a list, in every format for people.
