@@ -80,34 +80,9 @@ func layoutOf(text []byte, o object, outer layout) layout {
 	}
 	gap := text[o.start+1 : first.nameStart]
 	if l.multi = bytes.IndexByte(gap, '\n') >= 0; l.multi {
-		for _, m := range o.members {
-			if startsLine(text, m.nameStart) {
-				l.indent = lineIndent(text, m.nameStart)
-			}
-		}
-		l.nl = newlineOf(outside(text, last.nameStart, last.nameStart))
-		if startsLine(text, o.end-1) {
-			l.close = lineIndent(text, o.end-1)
-		}
-		if unit, ok := strings.CutPrefix(l.indent, l.close); ok && unit != "" {
-			l.unit = unit
-		}
+		l.ofLines(text, o)
 	} else {
-		l.pad = ""
-		if isBlank(gap) {
-			l.pad = string(gap)
-		}
-		l.gap = " "
-		if !strings.ContainsAny(l.colon, " \t") {
-			l.gap = ""
-		}
-		if n := len(o.members); n > 1 {
-			gap := text[o.members[n-2].comma+1 : last.nameStart]
-			if isBlank(gap) && bytes.IndexByte(gap, '\n') < 0 {
-				l.gap = string(gap)
-			}
-		}
-		l.arrays = arrayLayout{gap: l.gap}
+		l.ofLine(text, o, gap)
 	}
 	for _, m := range o.members {
 		if a, ok := arrayLayoutOf(text[m.start:m.end]); ok {
@@ -116,6 +91,42 @@ func layoutOf(text []byte, o object, outer layout) layout {
 		}
 	}
 	return l
+}
+
+// ofLines determines the layout of an object whose members are on lines of their own.
+func (l *layout) ofLines(text []byte, o object) {
+	for _, m := range o.members {
+		if startsLine(text, m.nameStart) {
+			l.indent = lineIndent(text, m.nameStart)
+		}
+	}
+	last := o.members[len(o.members)-1]
+	l.nl = newlineOf(outside(text, last.nameStart, last.nameStart))
+	if startsLine(text, o.end-1) {
+		l.close = lineIndent(text, o.end-1)
+	}
+	if unit, ok := strings.CutPrefix(l.indent, l.close); ok && unit != "" {
+		l.unit = unit
+	}
+}
+
+// ofLine determines the layout of an object on one line; pad is what precedes its first
+// member.
+func (l *layout) ofLine(text []byte, o object, pad []byte) {
+	l.pad, l.gap = "", ""
+	if isBlank(pad) {
+		l.pad = string(pad)
+	}
+	if strings.ContainsAny(l.colon, " \t") {
+		l.gap = " "
+	}
+	if n := len(o.members); n > 1 {
+		gap := text[o.members[n-2].comma+1 : o.members[n-1].nameStart]
+		if isBlank(gap) && bytes.IndexByte(gap, '\n') < 0 {
+			l.gap = string(gap)
+		}
+	}
+	l.arrays = arrayLayout{gap: l.gap}
 }
 
 // arrayLayoutOf determines the layout of a non-empty array.
