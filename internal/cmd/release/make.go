@@ -96,7 +96,11 @@ func (r *release) tree(zsh string, built, docs []file) ([]file, error) {
 	files := append(under("bin", built...), under("share/doc/tmuxmcp", docs...)...)
 	for _, program := range built {
 		root := commands[program.name]()
-		manual, err := gzipped(manPage(root, r))
+		page, err := r.manPage(root)
+		if err != nil {
+			return nil, err
+		}
+		manual, err := gzipped(page)
 		if err != nil {
 			return nil, err
 		}
@@ -250,7 +254,7 @@ func (r *release) sums() file {
 
 // fill makes a file from its template, what all of them have, and more.
 func (r *release) fill(name string, more map[string]any) ([]byte, error) {
-	t, err := template.New(path.Base(name)).Option("missingkey=error").ParseFS(templates, "files/"+name)
+	t, err := template.New(path.Base(name)).Funcs(manFuncs).Option("missingkey=error").ParseFS(templates, "files/"+name)
 	if err != nil {
 		return nil, err
 	}

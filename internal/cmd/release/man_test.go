@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"tmuxmcp/internal/test/testtool"
 )
 
@@ -20,7 +22,7 @@ import (
 func TestManPages(t *testing.T) {
 	mandoc := testtool.Path(t, "mandoc")
 	for name, command := range commands {
-		page := string(manPage(command(), &release{number: number}))
+		page := manPage(t, command())
 		var sections []string
 		for _, m := range regexp.MustCompile(`(?m)^\.SH (.*)`).FindAllStringSubmatch(page, -1) {
 			sections = append(sections, m[1])
@@ -42,7 +44,7 @@ func TestManPagesHaveTheVariables(t *testing.T) {
 	name := regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
 	calls := map[string]string{"TempDir": "TMPDIR", "UserCacheDir": "XDG_CACHE_HOME", "LookPath": "PATH", "UserHomeDir": "HOME"}
 	for program, dir := range map[string]string{"mcp-conform": "conform", "mcp-swap": "swap", "tmux-mcp": "server"} {
-		page := strings.ReplaceAll(string(manPage(commands[program](), &release{})), `\-`, "-")
+		page := strings.ReplaceAll(manPage(t, commands[program]()), `\-`, "-")
 		_, environment, _ := strings.Cut(page, "\n.SH ENVIRONMENT\n")
 		environment, _, _ = strings.Cut(environment, "\n.SH FILES\n")
 		const list = `{{with .Module}}{{if .Main}}{{$dir := $.Dir}}{{range $.GoFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`
@@ -96,4 +98,13 @@ var notRead = map[string]bool{
 	"mcp-conform TMUX_TMPDIR": true, "mcp-swap GEMINI_CLI": true, "mcp-swap QWEN_CODE": true,
 	"mcp-swap TRUST_FOLDER": true, "mcp-swap TRUST_PARENT": true,
 	"tmux-mcp TERM": true, "tmux-mcp NO_COLOR": true, "tmux-mcp FORCE_COLOR": true,
+}
+
+func manPage(t *testing.T, c *cobra.Command) string {
+	t.Helper()
+	page, err := (&release{number: number}).manPage(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
 }
