@@ -8,7 +8,6 @@ import (
 	"tmuxmcp/internal/atomicfile"
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/hint"
 )
 
 // cautions warns about everything that keeps a swapped entry from taking effect.
@@ -17,16 +16,16 @@ func (s *Swapper) cautions(c *change, u *use) {
 		return
 	}
 	if c.client.Note != "" && c.result.Outcome != Unchanged {
-		c.caution(0, "%s is %s", c.doc.config, c.client.Note)
+		c.caution("%s is %s", c.doc.config, c.client.Note)
 	}
 	if c.client.Expands && slices.ContainsFunc(u.argv, func(a string) bool { return strings.Contains(a, "$") }) {
-		c.caution(0, "%s expands $NAME in arguments, and there is a $ in %s", c.client.Name, strings.Join(ask.ShowArgs(u.argv), " "))
+		c.caution("%s expands $NAME in arguments, and there is a $ in %s", c.client.Name, strings.Join(ask.ShowArgs(u.argv), " "))
 	}
 	if c.client.Shell && strings.ContainsAny(strings.Join(u.argv, ""), " \t\n\"'`$&|;<>()*?[]{}#~") {
-		c.caution(0, "%s passes the command to a shell without quotes, which reads it differently: %q", c.client.Name, ask.ShowArgs(u.argv))
+		c.caution("%s passes the command to a shell without quotes, which reads it differently: %q", c.client.Name, ask.ShowArgs(u.argv))
 	}
 	if c.result.Outcome != Unchanged && !c.doc.absent() && atomicfile.Links(c.doc.info) > 1 {
-		c.caution(0, "%s had other hard links, which keep the old text", c.doc.target)
+		c.caution("%s had other hard links, which keep the old text", c.doc.target)
 	}
 	doc, err := s.openAt(c.client, c.doc.config)
 	if err != nil {
@@ -37,17 +36,13 @@ func (s *Swapper) cautions(c *change, u *use) {
 		return
 	}
 	if cs.when != "" {
-		c.caution(0, "reads %s %s", c.doc.config, cs.when)
+		c.caution("reads %s %s", c.doc.config, cs.when)
 	}
 	c.result.Shadows, c.result.Merged = cs.Shadows, cs.Merged
 }
 
-func (c *change) caution(h hint.Hint, format string, args ...any) {
-	err := fmt.Errorf(format, args...)
-	if h != 0 {
-		err = &hint.Error{Err: err, Hint: h}
-	}
-	c.result.Cautions = append(c.result.Cautions, err)
+func (c *change) caution(format string, args ...any) {
+	c.result.Cautions = append(c.result.Cautions, fmt.Sprintf(format, args...))
 }
 
 // hidden warns about what a user entry still does although a project entry takes
@@ -64,13 +59,13 @@ func (c *change) hidden(u *use) {
 			where = top(where)
 		}
 	}
-	c.caution(hint.UserScope, "only %s runs what was swapped in; elsewhere the user scope's entry still runs %s", where, runs)
+	c.caution("only %s runs what was swapped in; elsewhere the user scope's entry still runs %s; use --scope user to replace that one", where, runs)
 	var lost []string
 	for _, v := range c.hiddenEnv(d.ReadEnv(c.edit.Value)) {
 		lost = append(lost, v.Name)
 	}
 	if len(lost) > 0 && u.url == "" && !c.client.Merges {
-		c.caution(hint.KeepEnv, "the entry lacks variables that the user scope's sets: %s", strings.Join(lost, ", "))
+		c.caution("the entry lacks variables that the user scope's sets: %s; use --keep-env to copy that", strings.Join(lost, ", "))
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/hint"
 	"tmuxmcp/swap/journal"
 )
 
@@ -27,10 +26,8 @@ type Finding struct {
 	Path   string        `json:"path,omitempty"`
 	// InForce is set for a swap that is as UseLocal has written it, which is no problem.
 	InForce bool `json:"in_force,omitempty"`
-	// Text describes it, and what to do about it unless Hint says so.
-	Text string    `json:"text"`
-	Hint hint.Hint `json:"-"`
-	Arg  string    `json:"-"` // the value for Hint
+	// Text describes it, and what to do about it.
+	Text string `json:"text"`
 }
 
 // Kinds of a [Finding].
@@ -169,8 +166,8 @@ func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scop
 				f.Kind = FoundTwice
 				f.Text = fmt.Sprintf("%s runs %s as %q beside %q, so every tool is there twice; remove one", c.Label(scope), runs, name, d.Server)
 			default:
-				f.Kind, f.Hint, f.Arg = FoundOtherName, hint.Server, name
-				f.Text = fmt.Sprintf("%s runs %s as %q, not as %q", c.Label(scope), runs, name, d.Server)
+				f.Kind = FoundOtherName
+				f.Text = fmt.Sprintf("%s runs %s as %q, not as %q; %s", c.Label(scope), runs, name, d.Server, passServer(name))
 			}
 			d.add(f)
 		}
@@ -218,14 +215,11 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 	case v.asBefore:
 		add(FoundHalf, "%s: a run was interrupted, or the entry was put back by hand; mcp-swap revert finishes it", what)
 	case v.mergeable() && len(v.merge().conflicts) == 0:
-		f.Hint = hint.ForceEdited
-		add(FoundEdited, "%s: %s since, which the swap has not changed; mcp-swap revert leaves the entry, or with force undoes the swap and keeps the edit", what, v.edits())
+		add(FoundEdited, "%s: %s since, which the swap has not changed; mcp-swap revert leaves the entry, or with force undoes the swap and keeps the edit; %s", what, v.edits(), forceEdited)
 	case v.landed == nil && v.now == nil:
-		f.Hint = hint.ForceEdited
-		add(FoundEdited, "%s: the entry was removed since the swap, so mcp-swap revert leaves it", what)
+		add(FoundEdited, "%s: the entry was removed since the swap, so mcp-swap revert leaves it; %s", what, forceEdited)
 	case v.landed == nil:
-		f.Hint = hint.ForceEdited
-		add(FoundEdited, "%s: the entry was edited since the swap (%s), so mcp-swap revert leaves it", what, v.edits())
+		add(FoundEdited, "%s: the entry was edited since the swap (%s), so mcp-swap revert leaves it; %s", what, v.edits(), forceEdited)
 	case v.landed != newest:
 		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
 	default:

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"tmuxmcp/swap/hint"
 	"tmuxmcp/swap/journal"
 )
 
@@ -51,10 +50,10 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		case r.Reverted.IsZero() && !o.Force:
 			if _, read, _ := s.judgeNow(c, &r); read {
 				res.Outcome = Failed
-				res.Err = hint.Errorf(hint.ForceForget, "mcp-swap revert can undo it, and nothing could once it is forgotten")
+				res.Err = errors.New("mcp-swap revert can undo it, and nothing could once it is forgotten; use --force to forget it, and keep the entry as it is")
 			}
 		case s.isBack(&r):
-			res.Cautions = append(res.Cautions, errors.New("its config has the swap, and keeps it; mcp-swap revert would undo it"))
+			res.Cautions = append(res.Cautions, "its config has the swap, and keeps it; mcp-swap revert would undo it")
 		}
 		if res.Err == nil {
 			forgotten[r.Seq] = len(out)
@@ -62,7 +61,7 @@ func (s *Swapper) Forget(ctx context.Context, o ForgetOptions) ([]Result, error)
 		out = append(out, res)
 	}
 	if len(out) == 0 {
-		return nil, hint.Errorf(hint.Narrower, "nothing to forget: no recorded swap matches")
+		return nil, errors.New("nothing to forget: no recorded swap matches; " + selectMore)
 	}
 	if o.DryRun || len(forgotten) == 0 {
 		return out, nil

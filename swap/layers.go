@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/hint"
 )
 
 // This file finds entries in all the places that a client reads: see [clients.Layer].
@@ -78,7 +78,7 @@ func (s *Swapper) openProject(c *clients.Client, repo, server string) (d *docume
 	return nil, into[0], nil
 }
 
-var errNoProject = hint.Errorf(hint.AllProjects, "it reads no servers from files of a project")
+var errNoProject = errors.New("it reads no servers from files of a project; leave out --scope, or use --scope user")
 
 // leads returns an error if a project file is outside the project because of a link.
 func (d *document) leads(repo string) error {

@@ -133,14 +133,14 @@ func (v verdict) merge() unswap {
 // conflict returns an error: why an edited entry is left alone, and what it runs now.
 func (v verdict) conflict(d *document, fields []string) error {
 	if v.now == nil {
-		return fmt.Errorf("%s: %w", d.config, errEdited)
+		return fmt.Errorf("%s: %w; %s", d.config, errEdited, forceEdited)
 	}
 	text := v.edits()
 	switch {
 	case v.rec.Old == nil:
 		text = "there was none before the swap, so reverting removes it; " + text
 	case len(fields) == 0:
-		return fmt.Errorf("%s: %w (%s, which the swap has not changed, and would stay)", d.config, errEdited, text)
+		return fmt.Errorf("%s: %w (%s, which the swap has not changed, and would stay); %s", d.config, errEdited, text, forceEdited)
 	default:
 		text += "; the swap and the edit both changed " + strings.Join(fields, ", ")
 	}
@@ -152,7 +152,7 @@ func (v verdict) conflict(d *document, fields []string) error {
 		}
 		last = line
 	}
-	return fmt.Errorf("%s: %w (%s)", d.config, errEdited, text)
+	return fmt.Errorf("%s: %w (%s); %s", d.config, errEdited, text, forceEdited)
 }
 
 // edits names the fields of an entry that were edited since the newest write.

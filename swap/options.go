@@ -97,11 +97,8 @@ func (s *Swapper) checkout(u *use, o UseOptions) error {
 	}
 	co, err := checkout.Read(o.Repo, o.Entry)
 	if err != nil {
-		// Outside a checkout, or in one of a server that is not started by its package.
-		var h *hint.Error
-		ok := errors.As(err, &h)
-		if ok && h.Hint == hint.Repo && h.Arg == "" || !ok && errors.Is(err, checkout.ErrNoServer) {
-			err = hint.Errorf(hint.Command, "%w", err)
+		if errors.Is(err, checkout.ErrNone) || errors.Is(err, checkout.ErrNoServer) {
+			err = hint.Advise(err, "run any command with --server NAME -- COMMAND")
 		}
 		return err
 	}
@@ -158,52 +155,52 @@ func (s *Swapper) checkOptions(o UseOptions) error {
 	if err := checkScope(o.Scope); err != nil {
 		return err
 	}
-	checkouts := func(o hint.Option) error {
-		return hint.Usagef(o, "is for a checkout, and cannot be combined with a command or URL")
+	checkouts := func(flag string) error {
+		return hint.Usagef("%s is for a checkout, and cannot be combined with a command or URL", flag)
 	}
 	address, err := url.Parse(o.URL)
 	switch {
 	case len(o.Command) == 0 && o.URL == "":
 	case len(o.Command) > 0 && o.URL != "":
-		return hint.Usagef(hint.OptionURL, "cannot be combined with a command")
+		return hint.Usagef("--url cannot be combined with a command")
 	case o.URL != "" && (len(o.Env) > 0 || o.KeepEnv):
-		return hint.Usagef(hint.OptionURL, "is of a server that runs already, and cannot be combined with variables for it")
+		return hint.Usagef("--url is of a server that runs already, and cannot be combined with variables for it")
 	case o.URL != "" && (err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https"):
-		return hint.Usagef(hint.OptionURL, "%q is not of the form http://HOST:PORT/PATH", ask.ShowURL(o.URL))
+		return hint.Usagef("--url %q is not of the form http://HOST:PORT/PATH", ask.ShowURL(o.URL))
 	case o.Entry != "":
-		return checkouts(hint.OptionEntry)
+		return checkouts("--entry")
 	case o.Mode != "":
-		return checkouts(hint.OptionMode)
+		return checkouts("--mode")
 	case o.Ref != "":
-		return checkouts(hint.OptionRef)
+		return checkouts("--ref")
 	case o.PR != 0:
-		return checkouts(hint.OptionPR)
+		return checkouts("--pr")
 	case o.Server == "":
 		if co, err := checkout.Read(o.Repo, ""); err == nil {
-			return &hint.Error{Err: hint.Usagef(hint.OptionServer, "is required with a command or URL"), Hint: hint.Server, Arg: co.Server}
+			return hint.Usagef("--server is required with a command or URL; %s", passServer(co.Server))
 		}
-		return hint.Usagef(hint.OptionServer, "is required with a command or URL: no checkout names the server")
+		return hint.Usagef("--server is required with a command or URL: no checkout names the server")
 	}
 	if o.Timeout != 0 && o.NoPreflight {
-		return hint.Usagef(hint.OptionTimeout, "limits the preflight, which is switched off")
+		return hint.Usagef("--timeout limits the preflight, which is switched off")
 	}
 	if o.PR < 0 {
-		return hint.Usagef(hint.OptionPR, "%d is not a positive number", o.PR)
+		return hint.Usagef("--pr %d is not a positive number", o.PR)
 	}
 	if o.PR > 0 && (o.Mode != "" && o.Mode != checkout.ModeDev || o.Ref != "") {
-		return hint.Usagef(hint.OptionPR, "cannot be combined with a mode or a version")
+		return hint.Usagef("--pr cannot be combined with a mode or a version")
 	}
 	if o.Mode != "" && !slices.Contains(checkout.Modes, o.Mode) {
-		return hint.Usagef(hint.OptionMode, "%q is not one of dev, build, installed, released", string(o.Mode))
+		return hint.Usagef("--mode %q is not one of dev, build, installed, released", string(o.Mode))
 	}
 	if o.Ref != "" && o.Mode != checkout.ModeReleased {
-		return hint.Usagef(hint.OptionRef, "needs mode released")
+		return hint.Usagef("--ref needs mode released")
 	}
 	if _, err := s.clients(o.Clients); err != nil {
 		return err
 	}
 	if strings.ContainsAny(o.Ref, " \t\n") || strings.HasPrefix(o.Ref, "-") {
-		return hint.Usagef(hint.OptionRef, "%q is not a version", o.Ref)
+		return hint.Usagef("--ref %q is not a version", o.Ref)
 	}
 	return nil
 }

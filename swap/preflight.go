@@ -57,7 +57,7 @@ func failed(err error) error {
 		return nil
 	}
 	if errors.Is(err, ask.ErrLate) {
-		err = &hint.Error{Err: err, Hint: hint.Timeout}
+		err = hint.Advise(err, "if it needs longer, as a first build may, use --timeout, as in --timeout 5m")
 	}
 	return fmt.Errorf("preflight failed, nothing was written: %w", err)
 }

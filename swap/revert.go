@@ -17,7 +17,6 @@ import (
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/hint"
 	"tmuxmcp/swap/journal"
 )
 
@@ -29,6 +28,8 @@ type Selection struct {
 	Repo    string // the checkout, or the directory where a command was given
 }
 
+const selectMore = "check --cli, --scope, --server and --repo"
+
 // RevertOptions say what [Swapper.Revert] undoes.
 type RevertOptions struct {
 	Selection
@@ -39,7 +40,9 @@ type RevertOptions struct {
 }
 
 // errEdited is wrapped if an entry was edited since it was swapped.
-var errEdited = hint.Errorf(hint.ForceEdited, "the entry was edited or removed since it was swapped, so it was left as it is")
+var errEdited = errors.New("the entry was edited or removed since it was swapped, so it was left as it is")
+
+const forceEdited = "use --force to put back what the swap changed"
 
 // Revert undoes swaps, newest first. One that fails keeps its record and does not stop the
 // others. There are no results if nothing is recorded.
@@ -54,7 +57,7 @@ func (s *Swapper) Revert(ctx context.Context, o RevertOptions) ([]Result, error)
 		return nil, nil
 	}
 	if !slices.ContainsFunc(st.Records, wanted) {
-		return nil, hint.Errorf(hint.Narrower, "nothing to revert: no recorded swap matches")
+		return nil, errors.New("nothing to revert: no recorded swap matches; " + selectMore)
 	}
 
 	order := slices.DeleteFunc(slices.Clone(st.Records), func(r journal.Record) bool { return !wanted(r) })

@@ -193,7 +193,7 @@ func repoAndServer(repo, server string) (string, string, error) {
 }
 
 func unnamed(err error) error {
-	return hint.Errorf(hint.Server, "no server is named, and the checkout does not name one: %w", err)
+	return hint.Advise(fmt.Errorf("no server is named, and the checkout does not name one: %w", err), "name it with --server")
 }
 
 // state completes what is known about an entry in one scope of a config.

@@ -105,7 +105,7 @@ type Result struct {
 	Masked  bool     // Diff contains masks, so it is only for reading
 	// Cautions are what the user should know about what was done; Shadows and Merged are as
 	// in [ClientState].
-	Cautions        []error
+	Cautions        []string
 	Shadows, Merged []string
 	Err             error // for Failed; with another outcome, a reservation about it
 }
@@ -137,9 +137,9 @@ func (s *Swapper) clients(names []string) ([]*clients.Client, error) {
 // unknown returns the error for a client that is not in the table.
 func unknown(name string) error {
 	if meant := nearest.Meant(name, clients.Names()); name != "" && meant != "" {
-		return hint.Usagef("", "unknown client %q%s", name, meant)
+		return hint.Usagef("unknown client %q%s", name, meant)
 	}
-	return hint.Usagef("", "unknown client %q; the clients are: %s", name, strings.Join(clients.Names(), ", "))
+	return hint.Usagef("unknown client %q; the clients are: %s", name, strings.Join(clients.Names(), ", "))
 }
 
 // present reports whether the config exists and, unless the client is an editor, its
@@ -165,7 +165,7 @@ func (s *Swapper) hasConfig(c *clients.Client) bool { return len(c.UserFiles(s.S
 
 func checkScope(s clients.Scope) error {
 	if s != "" && s != clients.ScopeUser && s != clients.ScopeProject {
-		return hint.Usagef(hint.OptionScope, "%q is neither user nor project", string(s))
+		return hint.Usagef("--scope %q is neither user nor project", string(s))
 	}
 	return nil
 }
@@ -261,7 +261,7 @@ func (s *Swapper) writable(d *document, force bool) error {
 	if s.Confirm != nil && s.Confirm(fmt.Sprintf("%s is read-only (mode %04o). Edit it anyway?", d.target, d.info.Mode().Perm())) {
 		return nil
 	}
-	return hint.Errorf(hint.ForceWrite, "%s is read-only (mode %04o)", d.target, d.info.Mode().Perm())
+	return fmt.Errorf("%s is read-only (mode %04o); use --force to edit it anyway; it stays read-only", d.target, d.info.Mode().Perm())
 }
 
 // readOnly reports whether the owner may not write the file.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/checkout"
-	"tmuxmcp/swap/hint"
 )
 
 // The same server may have an entry under another name: one that runs the checkout, or the
@@ -56,11 +56,16 @@ func (s *Swapper) noTwin(c source, u *use) error {
 	}
 	for _, doc := range docs {
 		if name, runs := s.twin(doc, u); runs != "" {
-			return &hint.Error{Hint: hint.Server, Arg: name, Err: fmt.Errorf(
-				"its entry %q runs %s: with %q beside it every tool would be there twice", name, runs, u.server)}
+			return fmt.Errorf("its entry %q runs %s: with %q beside it every tool would be there twice; %s",
+				name, runs, u.server, passServer(name))
 		}
 	}
 	return nil
+}
+
+// passServer advises to use a server's name.
+func passServer(name string) string {
+	return "pass --server " + ask.CommandLine([]string{name}) + " to use that name"
 }
 
 // twin finds an entry for the same server under another name, and returns what it runs; ""

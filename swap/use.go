@@ -16,7 +16,6 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/hint"
 	"tmuxmcp/swap/journal"
 )
 
@@ -95,7 +94,7 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 		s.skipped()
 	}
 	if len(chosen) == 0 {
-		return nil, hint.Errorf(hint.Client, "no client is present (one is when its program is on PATH and its config exists; an editor when its config exists)")
+		return nil, errors.New("no client is present (one is when its program is on PATH and its config exists; an editor when its config exists); name one with --cli")
 	}
 	if err := s.ownHome(); err != nil {
 		return nil, err
@@ -229,7 +228,7 @@ func plan(g *gathered) []*change {
 			err = from.ours
 		}
 		if err == nil && from.twin != nil {
-			c.result.Cautions = append(c.result.Cautions, from.twin)
+			c.result.Cautions = append(c.result.Cautions, from.twin.Error())
 		}
 		if err != nil {
 			c.fail(err)

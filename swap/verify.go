@@ -14,7 +14,6 @@ import (
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
-	"tmuxmcp/swap/hint"
 )
 
 // VerifyOptions say what [Swapper.Verify] tries.
@@ -44,8 +43,6 @@ type Verified struct {
 	NotAsked  string // why it was not asked
 	// Problems are failures, and disagreements between the config and the client.
 	Problems []string
-	// Hints are options of UseLocal that may help.
-	Hints []hint.Hint
 }
 
 // Handshook is what the server said when started as the config says.
@@ -279,11 +276,11 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 func (v *Verified) explain(c *clients.Client) {
 	if c.Bare {
 		v.problem("it starts here, but %s passes servers little more than HOME and PATH, not the rest of this environment", c.Name)
-		v.Hints = append(v.Hints, hint.Env)
+		v.problem("if it needs a variable, use-local --env NAME=VALUE writes it into the entry")
 	}
 	if p := program(v.argv); p == "go" || p == "cargo" {
 		v.problem("%s %s may have to build it first, and %s waits only so long", p, v.argv[1], c.Name)
-		v.Hints = append(v.Hints, hint.Build)
+		v.problem("if it takes too long to build, use-local --mode build writes a compiled program")
 	}
 }
 

@@ -64,6 +64,9 @@ var checkoutKinds = []checkoutKind{goCheckout, uvCheckout, npmCheckout, cargoChe
 // that could be a server.
 var ErrNoServer = errors.New("no server in it")
 
+// ErrNone is wrapped by the error for a directory that is not in a checkout.
+var ErrNone = errors.New("no checkout of a server")
+
 // Read determines what is in a directory. entry, if not "", names the program to use.
 func Read(dir, entry string) (*Checkout, error) {
 	real, err := RealDir(dir)
@@ -96,8 +99,11 @@ func Read(dir, entry string) (*Checkout, error) {
 	if none != nil {
 		return nil, none
 	}
-	err = fmt.Errorf("%s is no checkout of a server: it has none of %s", real, strings.Join(markers, ", "))
-	return nil, &hint.Error{Err: err, Hint: hint.Repo, Arg: checkoutAbove(real)}
+	if above := checkoutAbove(real); above != "" {
+		return nil, fmt.Errorf("%s is %v: it has none of %s; a directory above has one: --repo %s",
+			real, ErrNone, strings.Join(markers, ", "), ask.CommandLine([]string{above}))
+	}
+	return nil, fmt.Errorf("%s is %w: it has none of %s; choose another directory with --repo", real, ErrNone, strings.Join(markers, ", "))
 }
 
 // checkoutAbove returns the nearest parent directory that has a marker; "" if none has. It
@@ -141,7 +147,7 @@ func RealDir(dir string) (string, error) {
 func Abs(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = hint.Errorf(hint.Elsewhere, "the current directory does not exist any more")
+		err = errors.New("the current directory does not exist any more; cd to another, or give --repo an absolute path")
 	}
 	return abs, err
 }
@@ -174,7 +180,7 @@ func choose(names []string, entry, what, several string) (string, error) {
 	case len(names) == 1:
 		return names[0], nil
 	}
-	return "", hint.Errorf(hint.Entry, "has several %s: %s", several, all)
+	return "", fmt.Errorf("has several %s: %s; choose one with --entry", several, all)
 }
 
 // Command returns the program and arguments that start the server in a mode. ref is the
@@ -188,17 +194,17 @@ func (c *Checkout) Command(mode Mode, ref, buildDir string) (argv, compile []str
 		return []string{c.Entry}, nil, nil
 	case ModeBuild:
 		if c.kind.build == nil {
-			return nil, nil, hint.Usagef(hint.OptionMode, "build is not supported for a %s checkout: there is nothing to compile", c.kind.marker)
+			return nil, nil, hint.Usagef("--mode build is not supported for a %s checkout: there is nothing to compile", c.kind.marker)
 		}
 		compile, program := c.kind.build(c, filepath.Join(buildDir, BuildName(c.Dir)))
 		return []string{program}, compile, nil
 	case ModeReleased:
 		if c.kind.released == nil {
-			return nil, nil, hint.Usagef(hint.OptionMode, "released is not supported for a %s checkout", c.kind.marker)
+			return nil, nil, hint.Usagef("--mode released is not supported for a %s checkout", c.kind.marker)
 		}
 		return c.kind.released(c, ref), nil, nil
 	}
-	return nil, nil, hint.Usagef(hint.OptionMode, "%q is not one of dev, build, installed, released", mode)
+	return nil, nil, hint.Usagef("--mode %q is not one of dev, build, installed, released", mode)
 }
 
 // CheckPR refuses a directory of a kind without pull requests.
@@ -219,7 +225,7 @@ func CheckPR(dir string) error {
 }
 
 func noPR(kind checkoutKind) error {
-	return hint.Usagef(hint.OptionPR, "is not supported for a %s checkout, only for pyproject.toml: check the pull request out and use that directory", kind.marker)
+	return hint.Usagef("--pr is not supported for a %s checkout, only for pyproject.toml: check the pull request out and use that directory", kind.marker)
 }
 
 // PRCommand returns the program and arguments that start the head of pull request n.

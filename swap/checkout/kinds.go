@@ -20,7 +20,6 @@ import (
 	"golang.org/x/mod/module"
 
 	"tmuxmcp/swap/format"
-	"tmuxmcp/swap/hint"
 )
 
 // BuildName returns the name of a checkout's directory among all builds.
@@ -59,7 +58,7 @@ var goCheckout = checkoutKind{
 			return err
 		}
 		if dirs := mains[name]; len(dirs) > 1 {
-			return hint.Errorf(hint.Entry, "has several main packages named %s: ./%s", name, strings.Join(dirs, ", ./"))
+			return fmt.Errorf("has several main packages named %s: ./%s; choose one with --entry", name, strings.Join(dirs, ", ./"))
 		}
 		c.Entry, c.Server, c.path = name, name, mains[name][0]
 		return nil

@@ -3,13 +3,11 @@ package cli
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
 
 	"tmuxmcp/internal/terminal"
-	"tmuxmcp/swap/hint"
 )
 
 func TestAsk(t *testing.T) {
@@ -27,15 +25,6 @@ func TestAsk(t *testing.T) {
 	}
 	if terminal.Is(strings.NewReader("")) {
 		t.Error("a reader is a terminal")
-	}
-}
-
-// What would help comes before what a program has printed.
-func TestExplain(t *testing.T) {
-	err := fmt.Errorf("failed: %w", hint.Errorf(hint.Timeout, "late\n    the program's last line"))
-	got := explain(err)
-	if !strings.HasPrefix(got, "failed: late; if it needs longer") || !strings.HasSuffix(got, "5m\n    the program's last line") {
-		t.Errorf("%q", got)
 	}
 }
 

@@ -52,7 +52,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	} else if errors.As(err, &quiet) {
 		code = quiet.code
 	} else {
-		code, a.doc.Error = exitFailed, explain(err)
+		code, a.doc.Error = exitFailed, err.Error()
 		a.err.problem(a.doc.Error)
 		if errors.As(err, new(*hint.UsageError)) || a.running == nil { // the latter: cobra's own
 			code = exitUsage

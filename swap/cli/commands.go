@@ -78,7 +78,7 @@ func countFlag(f *pflag.Flag) {
 func givenTwice(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if o, ok := f.Value.(*once); ok && o.given > 1 && err == nil {
-			err = hint.Usagef("", "--%s takes one value, and was given %d times", f.Name, o.given)
+			err = hint.Usagef("--%s takes one value, and was given %d times", f.Name, o.given)
 		}
 	})
 	return err
@@ -447,12 +447,7 @@ in force is none.`,
 			return err
 		}
 		if d.NoServer != nil {
-			a.note(explain(d.NoServer))
-		}
-		for i, f := range d.Findings {
-			if f.Hint != 0 {
-				d.Findings[i].Text += "; " + advice(f.Hint, f.Arg)
-			}
+			a.note(d.NoServer.Error())
 		}
 		a.doc.Repo, a.doc.Server, a.doc.Findings = d.Repo, d.Server, d.Findings
 		a.out.diagnosis(d)

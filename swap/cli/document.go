@@ -89,7 +89,7 @@ func recorded(s swap.Swap) Client {
 
 func verified(v swap.Verified) Client {
 	c := state(v.ClientState)
-	c.OK, c.Handshake, c.NotTried, c.Asked, c.NotAsked, c.Problems = &v.OK, v.Handshake, v.NotTried, v.Asked, v.NotAsked, problems(v)
+	c.OK, c.Handshake, c.NotTried, c.Asked, c.NotAsked, c.Problems = &v.OK, v.Handshake, v.NotTried, v.Asked, v.NotAsked, v.Problems
 	return c
 }
 
@@ -97,16 +97,13 @@ func result(r swap.Result) Client {
 	c := Client{
 		Client: r.Client, Scope: r.Scope, Server: r.Server, Repo: r.Repo, Config: r.Config,
 		Command: ask.ShowArgs(r.Command), Shadows: r.Shadows, Merged: r.Merged,
-		Outcome: r.Outcome, Detail: r.Detail, Backup: r.Backup, Diff: string(r.Diff), Masked: r.Masked,
+		Cautions: r.Cautions, Outcome: r.Outcome, Detail: r.Detail, Backup: r.Backup, Diff: string(r.Diff), Masked: r.Masked,
 	}
 	if r.URL != "" {
 		c.Tag = &swap.Tag{Kind: swap.TagRemote, URL: ask.ShowURL(r.URL)}
 	}
-	for _, caution := range r.Cautions {
-		c.Cautions = append(c.Cautions, explain(caution))
-	}
 	if r.Err != nil {
-		c.Error = explain(r.Err)
+		c.Error = r.Err.Error()
 	}
 	return c
 }

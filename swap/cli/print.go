@@ -174,10 +174,10 @@ func (p *printer) detection(found []swap.Detected) {
 func (a *app) statusText(st *swap.Status) {
 	switch {
 	case st.NoServer != nil && len(st.Swaps) == 0:
-		a.note(explain(st.NoServer))
+		a.note(st.NoServer.Error())
 		a.note("no swap is recorded")
 	case st.NoServer != nil:
-		a.note("recorded swaps only: " + explain(st.NoServer))
+		a.note("recorded swaps only: " + st.NoServer.Error())
 	case len(st.Clients) == 0:
 		a.note(noClient)
 	}
@@ -224,10 +224,9 @@ func (a *app) stateText(c swap.ClientState, server, what string) {
 func (p *printer) verified(clients []swap.Verified, done int) {
 	fit(p, clients, func(v swap.Verified) string { return v.Label })
 	v := clients[done]
-	all := problems(v)
 	word, colour := "not tried", dim
 	switch {
-	case len(all) > 0:
+	case len(v.Problems) > 0:
 		word, colour = "problem", red
 	case v.OK:
 		word, colour = "ok", green
@@ -250,18 +249,9 @@ func (p *printer) verified(clients []swap.Verified, done int) {
 		said = append(said, v.NotAsked)
 	}
 	p.row(v.Label, colour, word, 10, strings.Join(said, "; "))
-	for _, problem := range all {
+	for _, problem := range v.Problems {
 		p.below(yellow, "!", problem)
 	}
-}
-
-// problems returns a client's problems, and advice about them.
-func problems(v swap.Verified) []string {
-	out := slices.Clone(v.Problems)
-	for _, h := range v.Hints {
-		out = append(out, advice(h, ""))
-	}
-	return out
 }
 
 func tagColour(t *swap.Tag) string {
@@ -337,7 +327,7 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 	said := map[string]bool{}
 	for _, r := range results {
 		for _, caution := range r.Cautions {
-			a.note(r.Label + ": " + explain(caution))
+			a.note(r.Label + ": " + caution)
 		}
 		for _, text := range slices.Concat(r.Shadows, r.Merged) {
 			var labels []string // what is true of several is said once
@@ -352,7 +342,7 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 			said[text] = true
 		}
 		if r.Err != nil {
-			a.err.problem(r.Label + ": " + explain(r.Err))
+			a.err.problem(r.Label + ": " + r.Err.Error())
 		}
 	}
 	if err == nil && swap.AnyFailed(results) {

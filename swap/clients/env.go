@@ -33,16 +33,16 @@ func ParseEnv(words []string, lookup LookupEnv) ([]EnvVar, error) {
 	for _, word := range words {
 		name, value, given := strings.Cut(word, "=")
 		if name == "" {
-			return nil, hint.Usagef(hint.OptionEnv, "%q is not of the form NAME=VALUE or NAME", name) // do not show the value: it may be a secret
+			return nil, hint.Usagef("--env %q is not of the form NAME=VALUE or NAME", name) // do not show the value: it may be a secret
 		}
 		if !given {
 			var set bool
 			if value, set = lookup(name); !set {
-				return nil, hint.Usagef(hint.OptionEnv, "%q is not set in this environment: set it, or give NAME=VALUE", name)
+				return nil, hint.Usagef("--env %q is not set in this environment: set it, or give NAME=VALUE", name)
 			}
 		}
 		if !holdable(name + value) {
-			return nil, hint.Usagef(hint.OptionEnv, "%q is not text that a config can hold", name)
+			return nil, hint.Usagef("--env %q is not text that a config can hold", name)
 		}
 		out = append(out, EnvVar{name, value})
 	}
