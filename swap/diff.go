@@ -23,7 +23,7 @@ type differ struct {
 // unified returns a diff that patch(1) applies. Context lines that must not be shown are
 // omitted. If the change itself contains secrets, it is masked, and patch refuses the diff,
 // so that no mask gets into a config.
-func (f differ) unified(path string, old, text []byte) (d []byte, masked bool) {
+func (f differ) unified(path string, old, text []byte) (shown string, masked bool) {
 	name := path
 	switch {
 	case strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }):
@@ -38,20 +38,20 @@ func (f differ) unified(path string, old, text []byte) (d []byte, masked bool) {
 	if f.removed {
 		is = "/dev/null"
 	}
-	d = diff.Diff(was, old, is, text)
+	d := diff.Diff(was, old, is, text)
 	// The first line is for git; neither patch nor the reader needs it.
 	if i := bytes.Index(d, []byte("\n--- ")); i >= 0 {
 		d = d[i+1:]
 	}
 	if f.visible == nil {
-		return d, false
+		return string(d), false
 	}
 	head, hunks := f.hunks(d, old, text)
-	out, all := bytes.Clone(head), bytes.Clone(head)
+	out, all := string(head), string(head)
 	for _, h := range hunks {
-		all = append(all, h.String("@@ masked")...)
+		all += h.String("@@ masked")
 		masked = !h.trim() || masked
-		out = append(out, h.String("@@")...)
+		out += h.String("@@")
 	}
 	if masked {
 		return all, true

@@ -17,13 +17,13 @@ import (
 // A Swap is a recorded swap, and what its entry is now.
 type Swap struct {
 	ClientState
-	Server string
-	Repo   string // the checkout that it was swapped to, or where the command was given
-	Time   time.Time
+	Server string    `json:"server"`
+	Repo   string    `json:"repo"` // the checkout that it was swapped to, or where the command was given
+	Time   time.Time `json:"time"`
 	// Reverted is when it was reverted, if it has since come back; Back says so.
-	Reverted time.Time
-	Back     string
-	Listed   bool // it is the entry of one of [Status.Clients]
+	Reverted time.Time `json:"reverted,omitzero"`
+	Back     string    `json:"-"`
+	Listed   bool      `json:"listed"` // it is the entry of one of [Status.Clients]
 }
 
 // swaps adds the recorded swaps that the options select, oldest first.

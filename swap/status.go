@@ -19,14 +19,14 @@ import (
 
 // Detected is what Detect finds about one client.
 type Detected struct {
-	Client       string
-	Present      bool   // installed and with a config; either, for an editor
-	Installed    bool   // on PATH, or an editor whose directory exists
-	Binary       string // its path, "" if none is on PATH
-	Binaries     []string
-	Config       string
-	ConfigExists bool
-	Note         string
+	Client       string   `json:"client"`
+	Present      bool     `json:"present"` // installed and with a config; either, for an editor
+	Installed    bool     `json:"-"`       // on PATH, or an editor whose directory exists
+	Binary       string   `json:"binary"`  // its path, "" if none is on PATH
+	Binaries     []string `json:"binaries"`
+	Config       string   `json:"config"`
+	ConfigExists bool     `json:"config_exists"`
+	Note         string   `json:"note,omitempty"`
 }
 
 // Detect reports which clients are installed.
@@ -34,7 +34,7 @@ func (s *Swapper) Detect() []Detected {
 	var out []Detected
 	for _, c := range clients.All {
 		out = append(out, Detected{
-			Client: c.Name, Present: s.present(c), Installed: s.installed(c), Binary: c.Binary(), Binaries: c.Binaries,
+			Client: c.Name, Present: s.present(c), Installed: s.installed(c), Binary: c.Binary(), Binaries: append([]string{}, c.Binaries...),
 			Config: s.config(c), ConfigExists: s.hasConfig(c), Note: c.Note,
 		})
 	}
@@ -60,20 +60,20 @@ type Status struct {
 
 // ClientState is one scope of one client.
 type ClientState struct {
-	Client  string
-	Scope   clients.Scope
-	Label   string
-	Config  string
-	Exists  bool
-	Found   bool
-	Command []string // program and arguments, without secrets
-	Env     []string // names only: the values may be secrets
-	Tag     *Tag
+	Client  string        `json:"client"`
+	Scope   clients.Scope `json:"scope,omitempty"`
+	Label   string        `json:"-"`
+	Config  string        `json:"config"`
+	Exists  bool          `json:"config_exists"`
+	Found   bool          `json:"found"`
+	Command []string      `json:"command,omitempty"` // program and arguments, without secrets
+	Env     []string      `json:"env,omitempty"`     // names only: the values may be secrets
+	Tag     *Tag          `json:"tag,omitempty"`
 	// Shadows are the reasons why the client does not run this entry.
-	Shadows []string
+	Shadows []string `json:"shadows,omitempty"`
 	// Merged says what the client adds to this entry from weaker files.
-	Merged []string
-	Error  string
+	Merged []string `json:"merged,omitempty"`
+	Error  string   `json:"error,omitempty"`
 
 	value map[string]any   // the entry as the client reads it
 	argv  []string         // Command, with secrets
@@ -102,7 +102,7 @@ func (s *Swapper) Status(o StatusOptions) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &Status{}
+	st := &Status{Clients: []ClientState{}}
 	if st.Repo, st.Server, st.NoServer = repoAndServer(o.Repo, o.Server); st.Repo == "" {
 		return nil, st.NoServer
 	}

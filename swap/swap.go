@@ -90,24 +90,25 @@ const (
 
 // A Result is the outcome for one client.
 type Result struct {
-	Client  string
-	Scope   clients.Scope
-	Label   string // the client, with the scope if it has several
-	Server  string
-	Repo    string // the checkout, or where the command was given
-	Config  string
-	Command []string // what UseLocal wanted it to run
-	URL     string   // or the address that UseLocal wanted it to use
-	Outcome string   // for a dry run: what it would be
-	Detail  string   // how it was done, in a few words
-	Backup  string   // "" if there is none now
-	Diff    []byte   // of a dry run
-	Masked  bool     // Diff contains masks, so it is only for reading
+	Client  string        `json:"client"`
+	Scope   clients.Scope `json:"scope,omitempty"`
+	Label   string        `json:"-"` // the client, with the scope if it has several
+	Server  string        `json:"server,omitempty"`
+	Repo    string        `json:"repo,omitempty"` // the checkout, or where the command was given
+	Config  string        `json:"config"`
+	Command []string      `json:"command,omitempty"` // what UseLocal wanted it to run, without secrets
+	Tag     *Tag          `json:"tag,omitempty"`     // or the address that UseLocal wanted it to use
+	Outcome string        `json:"outcome,omitempty"` // for a dry run: what it would be
+	Detail  string        `json:"detail,omitempty"`  // how it was done, in a few words
+	Backup  string        `json:"backup,omitempty"`  // "" if there is none now
+	Diff    string        `json:"diff,omitempty"`    // of a dry run
+	Masked  bool          `json:"masked,omitempty"`  // Diff contains masks, so it is only for reading
 	// Cautions are what the user should know about what was done; Shadows and Merged are as
 	// in [ClientState].
-	Cautions        []string
-	Shadows, Merged []string
-	Err             error // for Failed; with another outcome, a reservation about it
+	Cautions []string `json:"cautions,omitempty"`
+	Shadows  []string `json:"shadows,omitempty"`
+	Merged   []string `json:"merged,omitempty"`
+	Err      error    `json:"-"` // for Failed; with another outcome, a reservation about it
 }
 
 // AnyFailed reports whether a result has an error.

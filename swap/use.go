@@ -213,7 +213,10 @@ func plan(g *gathered) []*change {
 		c.named = g.named || c.client.InFiles(c.scope)
 		c.result = Result{
 			Client: c.client.Name, Scope: c.scope, Label: c.client.Label(c.scope),
-			Server: g.use.server, Repo: g.use.repo, Config: from.path, Command: g.use.argv, URL: g.use.url,
+			Server: g.use.server, Repo: g.use.repo, Config: from.path, Command: ask.ShowArgs(g.use.argv),
+		}
+		if g.use.url != "" {
+			c.result.Tag = &Tag{Kind: TagRemote, URL: ask.ShowURL(g.use.url)}
 		}
 		out = append(out, c)
 		err := from.err

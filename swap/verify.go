@@ -36,13 +36,14 @@ type Verification struct {
 // swapped, otherwise the user's.
 type Verified struct {
 	ClientState
-	OK        bool // tried, without problems
-	Handshake *Handshook
-	NotTried  string // why nothing is known of a remote server that was reached
-	Asked     *Asked
-	NotAsked  string // why it was not asked
-	// Problems are failures, and disagreements between the config and the client.
-	Problems []string
+	OK        bool       `json:"ok"` // tried, without problems
+	Handshake *Handshook `json:"handshake,omitempty"`
+	NotTried  string     `json:"not_tried,omitempty"` // why nothing is known of a remote server that was reached
+	Asked     *Asked     `json:"asked,omitempty"`
+	NotAsked  string     `json:"not_asked,omitempty"` // why it was not asked
+	// Problems are failures, disagreements between the config and the client, and what may
+	// help.
+	Problems []string `json:"problems,omitempty"`
 }
 
 // Handshook is what the server said when started as the config says.
@@ -93,7 +94,7 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 			return !slices.Contains(present, c) && !slices.Contains(swapped, c.Name)
 		})
 	}
-	out := &Verification{Repo: repo, Server: server}
+	out := &Verification{Repo: repo, Server: server, Clients: []Verified{}}
 	for _, cs := range s.states(chosen, "", repo, server) {
 		if last := len(out.Clients) - 1; last < 0 || out.Clients[last].Client != cs.Client {
 			out.Clients = append(out.Clients, Verified{ClientState: cs})

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tmuxmcp/internal/test/testtool"
+	"tmuxmcp/swap"
 	"tmuxmcp/swap/ask"
 	swapcli "tmuxmcp/swap/cli"
 	"tmuxmcp/swap/clients"
@@ -140,16 +141,16 @@ func (b *bench) adds(server string) {
 }
 
 // verify runs mcp-swap verify, which must exit with the code want.
-func (b *bench) verify(want int) swapcli.Client {
+func (b *bench) verify(want int) swap.Verified {
 	b.Helper()
 	args := []string{"verify", "--cli", b.name, "--repo", b.repo, "--server", "tmux", "--json"}
 	text := b.text()
-	var v swapcli.Document
+	var v struct{ Clients []swap.Verified }
 	b.until(func() string {
 		b.Helper()
 		var out, diag bytes.Buffer
 		code := swapcli.Main(args, strings.NewReader(""), &out, &diag)
-		v = swapcli.Document{}
+		v.Clients = nil
 		if err := json.Unmarshal(out.Bytes(), &v); err != nil || len(v.Clients) != 1 {
 			b.Fatalf("verify --json: %v\n%s%s", err, &out, &diag)
 		}

@@ -295,7 +295,7 @@ func TestClientsShadowed(t *testing.T) {
 			b.useLocal("added")
 			defer b.swap(0, "revert")
 			b.repo = b.project()
-			if v := b.verify(0); !*v.OK {
+			if v := b.verify(0); !v.OK {
 				t.Fatalf("before there is such a file: %q", v.Problems)
 			}
 			b.write(filepath.Join("project", c.shadow), c.texts["shadow"])
@@ -351,7 +351,7 @@ func TestClientsInProject(t *testing.T) {
 			} else {
 				b.connected(b.repo, command(from))
 			}
-			if v := b.verify(0); !*v.OK || v.Scope != clients.ScopeProject || (v.Asked != nil) != b.lists {
+			if v := b.verify(0); !v.OK || v.Scope != clients.ScopeProject || (v.Asked != nil) != b.lists {
 				t.Errorf("verify says %+v", v)
 			}
 			b.swap(0, "revert", "--scope", "project")

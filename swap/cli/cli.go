@@ -103,7 +103,7 @@ type app struct {
 	running     *cobra.Command // set once the command line has been parsed
 
 	json  bool
-	doc   Document
+	doc   document
 	noted sync.Mutex // guards doc.Notes
 }
 

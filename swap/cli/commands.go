@@ -165,7 +165,7 @@ other commands take the present ones unless --cli names others.`,
 	}
 	c.RunE = a.verb(func(_ context.Context, s *swap.Swapper) error {
 		found := s.Detect()
-		a.doc.Clients = each(found, detected)
+		a.doc.Clients = found
 		a.out.detection(found)
 		return nil
 	})
@@ -196,7 +196,7 @@ are all that is shown.`,
 			return err
 		}
 		a.doc.Repo, a.doc.Server = st.Repo, st.Server
-		a.doc.Clients, a.doc.Swaps = each(st.Clients, state), each(st.Swaps, recorded)
+		a.doc.Clients, a.doc.Swaps = st.Clients, st.Swaps
 		a.statusText(st)
 		bad := slices.ContainsFunc(st.Clients, func(c swap.ClientState) bool { return c.Error != "" }) ||
 			slices.ContainsFunc(st.Swaps, func(c swap.Swap) bool { return c.Error != "" })
@@ -234,7 +234,7 @@ there is a problem.`,
 		if err != nil {
 			return err
 		}
-		a.doc.Repo, a.doc.Server, a.doc.Clients = v.Repo, v.Server, each(v.Clients, verified)
+		a.doc.Repo, a.doc.Server, a.doc.Clients = v.Repo, v.Server, v.Clients
 		if len(v.Clients) == 0 {
 			a.note(noClient)
 		}

@@ -131,7 +131,7 @@ func (a *app) document() error {
 	defer a.noted.Unlock()
 	a.doc.Version = schemaVersion
 	if a.doc.Clients == nil {
-		a.doc.Clients = []Client{}
+		a.doc.Clients = []any{}
 	}
 	enc := json.NewEncoder(a.stdout.w)
 	enc.SetEscapeHTML(false)
@@ -277,7 +277,7 @@ func (p *printer) diagnosis(d *swap.Diagnosis) {
 // results prints the outcome for each client. A dry run prints only diffs on stdout, so
 // that they can be piped into patch. after follows if something was written.
 func (a *app) results(results []swap.Result, err error, dryRun bool, after string) error {
-	a.doc.Clients = each(results, result)
+	a.doc.Clients = outcomes(results)
 	fit(a.out, results, func(r swap.Result) string { return r.Label })
 	command, wrote := "", false
 	var masked []string
@@ -289,17 +289,17 @@ func (a *app) results(results []swap.Result, err error, dryRun bool, after strin
 			if len(r.Diff) == 0 {
 				a.note(r.Label + ": nothing to change in " + r.Config)
 			}
-			_, _ = a.out.w.Write(r.Diff)
+			_, _ = io.WriteString(a.out.w, r.Diff)
 			if r.Masked {
 				masked = append(masked, r.Label)
 			}
 			continue
 		}
 		runs, outcome := r.Command, r.Outcome
-		if r.URL != "" {
-			runs = []string{r.URL}
+		if r.Tag != nil {
+			runs = []string{r.Tag.URL}
 		}
-		if c := ask.CommandLine(ask.ShowArgs(runs)); c != command {
+		if c := ask.CommandLine(runs); c != command {
 			command = c
 			a.out.linef("%s: %s", r.Server, command)
 		}
