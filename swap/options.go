@@ -182,19 +182,19 @@ func (s *Swapper) checkOptions(o UseOptions) error {
 		return hint.Usagef("--server is required with a command or URL: no checkout names the server")
 	}
 	if o.Timeout != 0 && o.NoPreflight {
-		return hint.Usagef("--timeout limits the preflight, which is switched off")
+		return hint.Usagef("--timeout is for the preflight, which --no-preflight switches off")
 	}
 	if o.PR < 0 {
 		return hint.Usagef("--pr %d is not a positive number", o.PR)
 	}
 	if o.PR > 0 && (o.Mode != "" && o.Mode != checkout.ModeDev || o.Ref != "") {
-		return hint.Usagef("--pr cannot be combined with a mode or a version")
+		return hint.Usagef("--pr cannot be combined with --mode or --ref")
 	}
 	if o.Mode != "" && !slices.Contains(checkout.Modes, o.Mode) {
 		return hint.Usagef("--mode %q is not one of dev, build, installed, released", string(o.Mode))
 	}
 	if o.Ref != "" && o.Mode != checkout.ModeReleased {
-		return hint.Usagef("--ref needs mode released")
+		return hint.Usagef("--ref needs --mode released")
 	}
 	if _, err := s.clients(o.Clients); err != nil {
 		return err
