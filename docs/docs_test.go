@@ -11,13 +11,19 @@ import (
 	"testing"
 )
 
-// TestImportsGoDown holds what docs/design.md says of imports.
+// TestImportsGoDown: docs/design.md lists every package, and imports are as it says.
 func TestImportsGoDown(t *testing.T) {
 	t.Chdir("..")
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	design, err := os.ReadFile("docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, layout, _ := strings.Cut(string(design), "## Layout")
+	layout, _, _ = strings.Cut(layout, "## ")
 	only := map[string][]string{
 		"tmux":           {"internal/nearest", "internal/procstat"},
 		"conform/report": {"internal/terminal", "tmux"},
@@ -29,6 +35,9 @@ func TestImportsGoDown(t *testing.T) {
 	for line := range strings.Lines(string(out)) {
 		words := strings.Fields(strings.ReplaceAll(line, "tmuxmcp/", ""))
 		room, _, _ := strings.Cut(words[0], "/")
+		if name := filepath.Base(words[0]) + "/ "; room != "cmd" && !strings.Contains(layout, " "+name) {
+			t.Errorf("docs/design.md does not list %s", words[0])
+		}
 		if strings.HasPrefix(words[0], "internal/cmd/") {
 			room = "cmd" // programs
 		}
