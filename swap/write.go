@@ -1,0 +1,372 @@
+package swap
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"tmuxmcp/internal/atomicfile"
+	"tmuxmcp/swap/format"
+	"tmuxmcp/swap/journal"
+)
+
+// writing is the part of UseLocal under the lock. Every config is read again, its edit is
+// planned again if the config has changed, and it is backed up; then all swaps are recorded
+// in one write of the state; then the configs are written one after the other. A swap that
+// fails is removed from the state again.
+type writing struct {
+	*Swapper
+	use   *use
+	state *journal.State // as it is on the disk
+}
+
+func (s *Swapper) write(ctx context.Context, u *use, changes []*change) error {
+	st, unlock, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	w := &writing{Swapper: s, use: u, state: st}
+	next := st.Clone()
+	staged := map[string][]byte{} // what each file will contain, for configs that share a file
+	var ready []*change
+	for _, c := range changes {
+		if c.result.Outcome != "" {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			c.fail(fmt.Errorf("interrupted before anything was written: %w", err))
+		} else if err := w.stage(c, next, staged); err != nil {
+			c.fail(err)
+		} else if c.edit.Changed() {
+			ready = append(ready, c)
+		}
+	}
+	if len(ready) == 0 {
+		return nil
+	}
+	if err := w.record(next); err != nil {
+		for _, c := range ready {
+			w.dropFresh(c)
+		}
+		return err
+	}
+	for _, c := range ready {
+		if err := w.put(ctx, c); err != nil {
+			c.fail(err)
+		}
+	}
+	w.identify(ready)
+	return nil
+}
+
+// identify records which files were written. Without it, a revert would take the metadata
+// that it finds for the user's choice.
+func (w *writing) identify(changes []*change) {
+	next := w.state.Clone()
+	noted := false
+	for _, c := range changes {
+		if f, ok := next.Files[c.doc.target]; ok && f.ID == "" && c.result.Outcome != Failed {
+			f.ID = atomicfile.ID(c.doc.target)
+			next.Files[c.doc.target] = f
+			noted = noted || f.ID != ""
+		}
+	}
+	if !noted {
+		return
+	}
+	if err := w.Journal.Save(next); err != nil {
+		w.Warn(fmt.Sprintf("could not record which files were written: %v", err))
+	}
+}
+
+func (s *Swapper) waiting(path string) {
+	s.Warn("waiting for another mcp-swap to finish (it holds " + path + ")")
+}
+
+// record makes next the state on disk. On an error the old one remains.
+func (w *writing) record(next *journal.State) error {
+	err := w.Journal.Save(next)
+	if err == nil {
+		w.state = next
+		return nil
+	}
+	if errors.Is(err, atomicfile.ErrNotDurable) {
+		if serr := w.Journal.Save(w.state); serr != nil {
+			w.state = next
+			return fmt.Errorf("%w; nothing was swapped, but records of it may stay: mcp-swap revert removes them", err)
+		}
+	}
+	return err
+}
+
+// stage reads a client's config again, plans the edit again if the config has changed,
+// backs it up and puts the swap into next.
+func (w *writing) stage(c *change, next *journal.State, staged map[string][]byte) error {
+	now, err := w.reread(c)
+	if err != nil {
+		return err
+	}
+	target, meta := now.target, now.meta
+	if earlier, ok := staged[target]; ok {
+		now.text = earlier
+	}
+	if target != c.doc.target || !bytes.Equal(now.text, c.doc.text) {
+		if err := now.parse(); err != nil {
+			return err
+		}
+		c.doc = now
+		if err := w.use.edit(c); err != nil {
+			return err
+		}
+	}
+	c.doc.info, c.doc.meta, c.doc.dirs = now.info, meta, now.dirs
+	if !c.edit.Changed() {
+		return nil
+	}
+	if err := w.mayWrite(c.doc, c.force); err != nil {
+		return err
+	}
+	if len(meta.Attrs) > 0 || meta.Owner != nil && *meta.Owner != (atomicfile.Owner{UID: os.Geteuid(), GID: os.Getegid()}) {
+		// Find out what cannot be kept before anything is written.
+		if err := w.Disk.Keepable(target); err != nil {
+			return fmt.Errorf("nothing was changed: %w", err)
+		}
+	}
+	if err := w.enter(c, next); err != nil {
+		return err
+	}
+	staged[target] = c.edit.Out
+	return nil
+}
+
+// enter puts a client's swap into a state, and makes its backup, unless an earlier swap of
+// the entry has made it.
+func (w *writing) enter(c *change, next *journal.State) error {
+	d := c.doc
+	w.revive(next, d)
+	rec := journal.Record{
+		Action: c.action(), Container: c.container, Server: w.use.server,
+		Config: d.config, Target: d.target, Old: c.old.Value, Undo: c.edit.Undo, Before: journal.Hash(d.text),
+	}
+	base, needsBackup := d.text, !d.absent() // a file that the swap creates has none
+	i := next.Find(d.target, c.container, w.use.server)
+	if i < 0 {
+		next.Seq++
+		rec.Seq = next.Seq
+	} else {
+		prior := next.Records[i]
+		c.prior = &prior
+		var err error
+		if rec, base, err = w.extend(c, prior); err != nil {
+			return err
+		}
+		needsBackup = !prior.Reverted.IsZero() || w.backupIsGone(c, prior.Backup)
+	}
+	rec.Writes = append(rec.Writes, journal.NewWrite(base, c.edit.Out, c.edit.Value))
+	rec.Time, rec.Repo, rec.Given = time.Now().UTC().Truncate(time.Second), w.use.repo, w.use.given
+	rec.Client, rec.Scope, rec.Reverted = c.client.Name, string(c.scope), time.Time{}
+
+	if err := note(next, d); err != nil {
+		return err
+	}
+	if needsBackup {
+		var err error
+		if rec.Backup, err = w.backup(d, c.client.InFiles(c.scope), base); err != nil {
+			return err
+		}
+		c.fresh = rec.Backup
+	}
+	c.result.Backup = rec.Backup
+	if i < 0 {
+		next.Records = append(next.Records, rec)
+	} else {
+		next.Records[i] = rec
+	}
+	return nil
+}
+
+// revive brings back the records of reverted swaps that are in a config again, so that one
+// is swapped again, and not anew. Of a file without any, it no longer matters who made it.
+func (w *writing) revive(next *journal.State, d *document) {
+	next.Revive(func(r *journal.Record) bool {
+		if r.Target != d.target {
+			return false
+		}
+		v, err := judgeText(r, &document{client: d.client, config: d.config, text: d.text})
+		return err == nil && v.back()
+	})
+	if !slices.ContainsFunc(next.Records, func(r journal.Record) bool { return r.Target == d.target }) {
+		delete(next.Files, d.target)
+	}
+}
+
+// extend returns the record of an earlier swap of the entry, for one more write, and the
+// text as that swap's revert would leave it.
+func (w *writing) extend(c *change, rec journal.Record) (_ journal.Record, base []byte, err error) {
+	was := judge(&rec, c.doc, c.old)
+	if base, _, err = was.undo(c.doc, true); err != nil {
+		return rec, nil, err
+	}
+	rec.Writes = nil
+	if was.landed != nil {
+		rec.Writes = []journal.Write{*was.landed}
+	}
+	if was.mergeable() {
+		// From now on, the user's edit is part of what a revert restores.
+		rec.Old, rec.Undo, err = w.use.before(c, base)
+	}
+	return rec, base, err
+}
+
+// backupIsGone reports whether an earlier swap's backup has gone, and warns about it.
+func (w *writing) backupIsGone(c *change, backup string) bool {
+	if backup == "" || !missing(backup) {
+		return false
+	}
+	w.Warn(fmt.Sprintf("%s: the first backup %s does not exist any more; the new one holds the config as revert would leave it", c.result.Label, backup))
+	return true
+}
+
+// before returns the entry in a text, and what undoes its swap.
+func (u *use) before(c *change, text []byte) (map[string]any, format.Undo, error) {
+	doc, err := c.client.Parse(text)
+	if err != nil {
+		return nil, format.Undo{}, err
+	}
+	old, err := doc.Lookup(c.container, u.server)
+	if err != nil {
+		return nil, format.Undo{}, err
+	}
+	e, err := doc.Set(c.container, u.server, u.change(c, old))
+	return old.Value, e.Undo, err
+}
+
+// put writes a staged edit. If another program has saved meanwhile, the edit is planned
+// again from the saved text.
+func (w *writing) put(ctx context.Context, c *change) error {
+	for redo := 1; ; redo++ {
+		err := w.writeConfig(ctx, c)
+		written, rerr := w.isWritten(c, err)
+		switch {
+		case rerr != nil:
+			// The record covers both the new text and the old one.
+			return fmt.Errorf("%w; the file cannot be read back, so the swap stays recorded: mcp-swap revert finishes it", err)
+		case written:
+			c.result.Outcome, c.result.Err = c.action(), err
+			if c.doc.creating() {
+				c.result.Detail = "config created"
+			}
+			return nil
+		}
+		if werr := w.withdraw(c); werr != nil {
+			return fmt.Errorf("%w; %w", err, werr)
+		}
+		if !errors.Is(err, atomicfile.ErrChanged) {
+			return err
+		}
+		if redo == maxRedos {
+			return fmt.Errorf("%s: %w", c.doc.config, errBusy)
+		}
+		next := w.state.Clone()
+		if err := w.stage(c, next, map[string][]byte{}); err != nil {
+			return err
+		}
+		if !c.edit.Changed() {
+			return nil
+		}
+		if err := w.record(next); err != nil {
+			w.dropFresh(c)
+			return err
+		}
+	}
+}
+
+// writeConfig creates or replaces a change's config, and checks it.
+func (w *writing) writeConfig(ctx context.Context, c *change) error {
+	var err error
+	if c.doc.creating() {
+		err = w.create(ctx, c)
+	} else {
+		err = w.replace(ctx, c.client, c.doc.config, c.doc.target, c.edit.Out, c.doc.text, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return w.landed(c)
+}
+
+// isWritten reports whether a config has the new text after a write that ended with werr: it
+// may be in place, and its directory not synced. The error is that the file cannot be read.
+func (w *writing) isWritten(c *change, werr error) (bool, error) {
+	if werr == nil {
+		return true, nil
+	}
+	now, _, err := w.Disk.Read(c.doc.target)
+	if c.doc.absent() && errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && bytes.Equal(now, c.edit.Out), err
+}
+
+// withdraw removes a client's swap from the state, then its backup. The record goes first:
+// if that fails, it still has its backup.
+func (w *writing) withdraw(c *change) error {
+	for _, dir := range slices.Backward(c.made) {
+		if err := removeEmpty(w.Disk, dir); err != nil {
+			return fmt.Errorf("could not remove the new directory: %w (mcp-swap revert does)", err)
+		}
+	}
+	c.made = nil
+	next := w.state.Clone()
+	i := next.Find(c.doc.target, c.container, w.use.server)
+	if c.prior != nil {
+		next.Records[i] = *c.prior
+	} else {
+		next.Records = slices.Delete(next.Records, i, i+1)
+	}
+	if err := w.Journal.Save(next); errors.Is(err, atomicfile.ErrNotDurable) {
+		w.Warn(fmt.Sprintf("%v: after a power failure the record of this swap may be back; mcp-swap revert removes it", err))
+	} else if err != nil {
+		return fmt.Errorf("could not remove the record of the swap: %w (mcp-swap revert finishes it)", err)
+	}
+	w.state = next
+	w.dropFresh(c)
+	c.prior = nil
+	return nil
+}
+
+func (w *writing) dropFresh(c *change) {
+	if c.fresh == "" {
+		return
+	}
+	if err := w.Disk.Remove(c.fresh); err != nil {
+		w.Warn(fmt.Sprintf("could not remove the unneeded backup %s: %v", c.fresh, err))
+	}
+	c.fresh, c.result.Backup = "", ""
+}
+
+// landed checks the file after a write. A later save by the client is fine, as long
+// as the file parses.
+func (s *Swapper) landed(c *change) error {
+	text, _, err := s.Disk.Read(c.doc.target)
+	if err == nil && !bytes.Equal(text, c.edit.Out) {
+		_, err = c.client.Parse(text)
+	}
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s could not be read back after the write: %w", c.doc.config, err)
+	if c.doc.creating() {
+		return err
+	}
+	if rerr := s.Disk.Replace(c.doc.target, c.doc.text, nil, &c.doc.meta); rerr != nil {
+		return fmt.Errorf("%w; and could not restore its old text: %w", err, rerr)
+	}
+	return fmt.Errorf("%w; its old text was restored", err)
+}
