@@ -106,6 +106,11 @@ func (st step) readMade(ctx context.Context, srv *Server, v Version, id string, 
 	return err
 }
 
+// add appends a command that is made for a version.
+func (b *Batch) add(prepare func(v Version) (Command, error), decode func(srv *Server, v Version, out []byte) error) {
+	b.steps = append(b.steps, step{prepare: prepare, decode: decode})
+}
+
 // Add appends a command. After [Batch.Do], the result points to the command's output.
 func Add(b *Batch, cmd Command) *[]byte {
 	printed := new([]byte)
@@ -165,21 +170,18 @@ func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 // expanded message, byte for byte.
 func Displayed(b *Batch, cmd DisplayMessage) *string {
 	text := new(string)
-	b.steps = append(b.steps, step{
-		prepare: func(v Version) (Command, error) {
-			cmd.Print = true
-			if v.printsVis() {
-				cmd.Message = visSafe(cmd.Message)
-			}
-			return cmd, nil
-		},
-		decode: func(_ *Server, v Version, out []byte) error {
-			*text = string(bytes.TrimSuffix(out, []byte("\n")))
-			if v.printsVis() {
-				*text = unescape(*text, v.isExactly34())
-			}
-			return nil
-		},
+	b.add(func(v Version) (Command, error) {
+		cmd.Print = true
+		if v.printsVis() {
+			cmd.Message = visSafe(cmd.Message)
+		}
+		return cmd, nil
+	}, func(_ *Server, v Version, out []byte) error {
+		*text = string(bytes.TrimSuffix(out, []byte("\n")))
+		if v.printsVis() {
+			*text = unescape(*text, v.isExactly34())
+		}
+		return nil
 	})
 	return text
 }

@@ -71,20 +71,7 @@ func encode(cmd Command, version func() (Version, error)) (encoded, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	need := func(what string, since, until Version) error {
-		if since == (Version{}) && until == (Version{}) {
-			return nil
-		}
-		have, err := version()
-		if err != nil {
-			return err
-		}
-		if !(Token{Since: since, Until: until}).In(have) {
-			return &UnsupportedError{What: what, Since: since, Until: until, Have: have}
-		}
-		return nil
-	}
-	if err := need(name, plan.since, Version{}); err != nil {
+	if err := need(version, name, plan.since, Version{}); err != nil {
 		return nil, err
 	}
 	for _, f := range plan.flags {
@@ -95,7 +82,7 @@ func encode(cmd Command, version func() (Version, error)) (encoded, error) {
 		if !ok {
 			continue
 		}
-		if err := need(name+" -"+f.flag, f.since, f.until); err != nil {
+		if err := need(version, name+" -"+f.flag, f.since, f.until); err != nil {
 			return nil, err
 		}
 		if f.isBool {
@@ -114,7 +101,7 @@ func encode(cmd Command, version func() (Version, error)) (encoded, error) {
 		if !ok && !f.required {
 			continue
 		}
-		if err := need(name+" with "+f.name, f.since, f.until); err != nil {
+		if err := need(version, name+" with "+f.name, f.since, f.until); err != nil {
 			return nil, err
 		}
 		if !ok {
@@ -127,6 +114,18 @@ func encode(cmd Command, version func() (Version, error)) (encoded, error) {
 	}
 	words = append(words, args...)
 	return words, words.check()
+}
+
+// need refuses what only other versions have. It calls version only if there are some.
+func need(version func() (Version, error), what string, since, until Version) error {
+	if since == (Version{}) && until == (Version{}) {
+		return nil
+	}
+	have, err := version()
+	if err == nil && !(Token{Since: since, Until: until}).In(have) {
+		err = &UnsupportedError{What: what, Since: since, Until: until, Have: have}
+	}
+	return err
 }
 
 // check refuses words that cannot be passed to any tmux.

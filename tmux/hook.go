@@ -1,10 +1,6 @@
 package tmux
 
-import (
-	"context"
-	"fmt"
-	"strings"
-)
+import "context"
 
 // SetHook sets the commands of a hook, or runs it. tmux determines the scope of its own
 // hooks from their names, so the scope flags matter little: see [Hooks].
@@ -49,7 +45,7 @@ func (c SetHook) check(func() (Version, error)) error {
 	if c.in == nil {
 		return nil
 	}
-	return c.in.check(c.Name)
+	return Options(*c.in).check(nil, c.Name, true)
 }
 
 // Hooks are the hooks of the server, a session, a window or a pane: lists of tmux commands
@@ -96,7 +92,7 @@ func (h Hooks) All(ctx context.Context) ([]Hook, error) {
 
 // Get returns the command lists of a hook in this scope, or none if it is not set.
 func (h Hooks) Get(ctx context.Context, name string) ([]Hook, error) {
-	if err := h.check(name); err != nil {
+	if err := Options(h).check(nil, name, true); err != nil {
 		return nil, err
 	}
 	return h.list(ctx, name)
@@ -138,19 +134,15 @@ func ReadHooks(b *Batch, h Hooks, name string) *[]Hook {
 	show := ShowHooks{Name: name}
 	show.Target, show.Global, show.Window, show.Pane = h.flags()
 	add := func(cmd ShowHooks) {
-		b.steps = append(b.steps, step{
-			prepare: func(Version) (Command, error) {
-				if name == "" {
-					return cmd, nil
-				}
-				return cmd, h.check(name)
-			},
-			decode: func(_ *Server, v Version, out []byte) error {
-				for _, o := range parseOptions(out, h.scope, v) {
-					*hooks = append(*hooks, Hook{o.Name, o.Index, o.Value})
-				}
-				return nil
-			},
+		Options(h).read(b, func(Version) (Command, error) {
+			if name == "" {
+				return cmd, nil
+			}
+			return cmd, Options(h).check(nil, name, true)
+		}, func(found []Option) {
+			for _, o := range found {
+				*hooks = append(*hooks, Hook{o.Name, o.Index, o.Value})
+			}
 		})
 	}
 	add(show)
@@ -159,34 +151,4 @@ func ReadHooks(b *Batch, h Hooks, name string) *[]Hook {
 		add(show)
 	}
 	return hooks
-}
-
-// check refuses names that tmux would take for an option, or for a hook of another scope.
-func (h Hooks) check(name string) error {
-	base, err := optionBase(name)
-	if err != nil || strings.HasPrefix(base, "@") {
-		return err
-	}
-	kind, full := kindOfOption(base)
-	switch {
-	case full == "":
-		return nil
-	case !kind.hook:
-		return argumentError("%s is an option, not a hook", full)
-	case full != base:
-		return fmt.Errorf("hook %s: %w; is it %s?", name, ErrUnknownOption, full)
-	}
-	fits := true
-	switch h.scope {
-	case SessionOptions, GlobalSessionOptions:
-		fits = kind.session
-	case WindowOptions, GlobalWindowOptions:
-		fits = kind.window
-	case PaneOptions:
-		fits = kind.panes
-	}
-	if !fits {
-		return argumentError("%s is not a hook of a %s", name, h.scope)
-	}
-	return nil
 }

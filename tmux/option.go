@@ -62,7 +62,7 @@ func (c SetOption) check(version func() (Version, error)) error {
 	if c.in == nil {
 		return nil
 	}
-	return c.in.check(version, c.Name)
+	return c.in.check(version, c.Name, false)
 }
 
 // OptionScope is where an option is set. A pane inherits the options of its window, a
@@ -198,16 +198,14 @@ func (o Options) All(ctx context.Context) ([]Option, error) {
 func (o Options) AllLocal(ctx context.Context) ([]Option, error) { return o.all(ctx, ShowOptions{}) }
 
 func (o Options) all(ctx context.Context, cmd ShowOptions) ([]Option, error) {
-	v, err := o.srv.Version(ctx)
-	if err != nil {
-		return nil, err
-	}
+	var b Batch
+	all := []Option{}
 	cmd.Target, cmd.Server, cmd.Global, cmd.Window, cmd.Pane = o.flags()
-	out, err := o.srv.output(ctx, cmd)
-	if err != nil {
+	o.read(&b, func(Version) (Command, error) { return cmd, nil }, func(found []Option) { all = append(all, found...) })
+	if err := b.Do(ctx, o.srv); err != nil {
 		return nil, err
 	}
-	return parseOptions(out, o.scope, v), nil
+	return all, nil
 }
 
 // ReadOption appends commands that read an option's effective value: see [Options.Items].
@@ -231,23 +229,26 @@ func ReadOption(b *Batch, o Options, name string) *[]Option {
 	return items
 }
 
-// readOption appends a command that reads an option in one scope. found gets nil if tmux
-// prints nothing, and no items for an empty array.
+// readOption appends a command that reads an option in one scope. For found see
+// [Options.read].
 func readOption(b *Batch, o Options, cmd ShowOptions, found func([]Option)) {
 	cmd.Target, cmd.Server, cmd.Global, cmd.Window, cmd.Pane = o.flags()
-	b.steps = append(b.steps, step{
-		prepare: func(v Version) (Command, error) {
-			cmd.Quiet = cmd.Quiet && quietUserOptions.In(v)
-			return cmd, o.check(func() (Version, error) { return v, nil }, cmd.Name)
-		},
-		decode: func(_ *Server, v Version, out []byte) error {
-			if len(out) == 0 {
-				found(nil)
-			} else {
-				found(parseOptions(out, o.scope, v))
-			}
-			return nil
-		},
+	o.read(b, func(v Version) (Command, error) {
+		cmd.Quiet = cmd.Quiet && quietUserOptions.In(v)
+		return cmd, o.check(v.itself, cmd.Name, false)
+	}, found)
+}
+
+// read appends a command that prints options or hooks of this scope. found gets nil if tmux
+// prints nothing, and no items for an empty array.
+func (o Options) read(b *Batch, cmd func(v Version) (Command, error), found func([]Option)) {
+	b.add(cmd, func(_ *Server, v Version, out []byte) error {
+		if len(out) == 0 {
+			found(nil)
+		} else {
+			found(parseOptions(out, o.scope, v))
+		}
+		return nil
 	})
 }
 
@@ -309,8 +310,9 @@ var inheritance = map[OptionScope][]OptionScope{
 	PaneOptions:          {PaneOptions, WindowOptions, GlobalWindowOptions},
 }
 
-// check refuses names that to tmux mean something other than an option of this scope.
-func (o Options) check(version func() (Version, error), name string) error {
+// check refuses names that to tmux mean something other than an option, or a hook, of this
+// scope.
+func (o Options) check(version func() (Version, error), name string, hook bool) error {
 	base, err := optionBase(name)
 	if err != nil || strings.HasPrefix(base, "@") {
 		return err
@@ -319,29 +321,20 @@ func (o Options) check(version func() (Version, error), name string) error {
 	switch {
 	case full == "":
 		return nil
-	case kind.hook:
+	case kind.hook && !hook:
 		return argumentError("%s is a hook, not an option", full)
+	case hook && !kind.hook:
+		return argumentError("%s is an option, not a hook", full)
+	case full != base && hook:
+		return fmt.Errorf("hook %s: %w; is it %s?", name, ErrUnknownOption, full)
 	case full != base:
 		return fmt.Errorf("option %s: %w; is it %s?", name, ErrUnknownOption, full)
-	}
-	fits := kind.window
-	switch o.scope {
-	case ServerOptions:
-		fits = kind.server
-	case GlobalSessionOptions, SessionOptions:
-		fits = kind.session
-	case PaneOptions:
-		fits = kind.panes
-		if fits && kind.panesSince != (Version{}) {
-			v, err := version()
-			if err == nil && !v.Has(kind.panesSince) {
-				err = &UnsupportedError{What: "option " + name + " of a pane", Since: kind.panesSince, Have: v}
-			}
-			return err
-		}
-	}
-	if !fits {
+	case !kind.fits(o.scope) && hook:
+		return argumentError("%s is not a hook of a %s", name, o.scope)
+	case !kind.fits(o.scope):
 		return argumentError("%s is a %s option, not a %s option", name, kind.scope(), o.scope)
+	case o.scope == PaneOptions:
+		return need(version, "option "+name+" of a pane", kind.paneSince, Version{})
 	}
 	return nil
 }
@@ -354,16 +347,6 @@ func DefaultScope(option string) OptionScope {
 	base, _, _ := strings.Cut(option, "[")
 	kind, _ := kindOfOption(base)
 	return kind.scope()
-}
-
-func (k optionKind) scope() OptionScope {
-	switch {
-	case k.server:
-		return ServerOptions
-	case k.window && !k.session:
-		return WindowOptions
-	}
-	return SessionOptions
 }
 
 // optionBase checks the syntax of an option or hook name and strips its index.

@@ -48,6 +48,9 @@ func ParseVersion(s string) (Version, error) {
 	return v, nil
 }
 
+// itself returns v as a [Server] does, whose version may have to be asked for.
+func (v Version) itself() (Version, error) { return v, nil }
+
 // mustVersion parses the versions written in struct tags and tables.
 func mustVersion(s string) Version {
 	v, err := ParseVersion(s)
