@@ -75,11 +75,11 @@ func (s *Server) display(ctx context.Context, format Format, list Lister, token,
 	for row := range bytes.SplitSeq(out, []byte(end+"\n")) {
 		text := string(row)
 		if token != "" {
-			sc := rowScanner{rest: text, vis: v.printsVis()}
-			if id, err := sc.value(); err != nil || id != value {
+			id, rest, err := cutValue(text, v)
+			if err != nil || id != value {
 				continue
 			}
-			text = sc.rest
+			text = rest
 		}
 		if v.printsVis() {
 			text = unescape(text, v.isExactly34())

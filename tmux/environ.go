@@ -134,19 +134,16 @@ func readVariables(b *Batch, e Environment, name string) *[]Variable {
 	vars := &[]Variable{}
 	for _, hidden := range []bool{false, true} {
 		cmd := ShowEnvironment{Target: e.target, Global: e.target == nil, Shell: true, Hidden: hidden, Name: name}
-		b.steps = append(b.steps, step{
-			prepare: func(Version) (Command, error) { return cmd, nil },
-			decode: func(_ *Server, v Version, out []byte) (err error) {
-				for text := string(out); text != ""; {
-					var one Variable
-					if one, text, err = readVariable(text, v); err != nil {
-						return err
-					}
-					one.Hidden = hidden
-					*vars = append(*vars, one)
+		b.add(func(Version) (Command, error) { return cmd, nil }, func(_ *Server, v Version, out []byte) (err error) {
+			for text := string(out); text != ""; {
+				var one Variable
+				if one, text, err = readVariable(text, v); err != nil {
+					return err
 				}
-				return nil
-			},
+				one.Hidden = hidden
+				*vars = append(*vars, one)
+			}
+			return nil
 		})
 	}
 	return vars
@@ -168,17 +165,13 @@ func readVariable(text string, v Version) (Variable, string, error) {
 		}
 		return Variable{Name: name, Removed: true}, after, nil
 	}
-	for i := 0; i < len(rest); i++ {
-		switch rest[i] {
-		case '\\':
-			i++
-		case '"':
-			after, ok := strings.CutPrefix(rest[i+1:], "; export "+name+";\n")
-			if !ok {
-				return Variable{}, "", fmt.Errorf("show-environment: cannot read %.40q", rest[i:])
-			}
-			return Variable{Name: name, Value: unescape(rest[:i], v.isExactly34())}, after, nil
-		}
+	value, rest, ok := cutEscaped(rest, '"')
+	if !ok {
+		return Variable{}, "", fmt.Errorf("show-environment: no end of %.40q", text)
 	}
-	return Variable{}, "", fmt.Errorf("show-environment: no end of %.40q", text)
+	after, ok := strings.CutPrefix(rest, "; export "+name+";\n")
+	if !ok {
+		return Variable{}, "", fmt.Errorf("show-environment: cannot read %.40q", rest)
+	}
+	return Variable{Name: name, Value: unescape(value, v.isExactly34())}, after, nil
 }

@@ -189,27 +189,28 @@ func decodable(t reflect.Type) bool {
 // decodeRows decodes rows of the given fields, printed by tmux version v.
 func decodeRows[R any](srv *Server, v Version, fields []rowField, out string) ([]R, error) {
 	rows := []R{}
-	sc := rowScanner{rest: out, vis: v.printsVis()}
-	for sc.rest != "" {
+	for out != "" {
 		var row R
 		rv := reflect.ValueOf(&row).Elem()
-		begin := sc
+		rest := out
 		for _, f := range fields {
-			value, err := sc.value()
+			var value string
+			var err error
+			value, rest, err = cutValue(rest, v)
 			if err == nil && f.plain && strings.Contains(value, "\n") { // the row was cut short
 				err = fmt.Errorf("a line ends in %.40q: %w", value, errCutRow)
 			}
 			if err != nil {
-				return nil, &cutRowError{fmt.Errorf("row %d: %s: %w", len(rows), f.token, err), begin.id(fields)}
+				return nil, &cutRowError{fmt.Errorf("row %d: %s: %w", len(rows), f.token, err), rowID(out, fields, v)}
 			}
 			if err := f.set(srv, rv.Field(f.index), value); err != nil {
 				return nil, fmt.Errorf("row %d: %s: %w", len(rows), f.token, err)
 			}
 		}
-		if !strings.HasPrefix(sc.rest, "\n") {
-			return nil, fmt.Errorf("row %d: no end of line before %.40q: %w", len(rows), sc.rest, errCutRow)
+		var ended bool
+		if out, ended = strings.CutPrefix(rest, "\n"); !ended {
+			return nil, fmt.Errorf("row %d: no end of line before %.40q: %w", len(rows), rest, errCutRow)
 		}
-		sc.rest = sc.rest[1:]
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -225,72 +226,28 @@ type cutRowError struct {
 
 func (e *cutRowError) Unwrap() error { return e.error }
 
-// rowScanner splits rows into values.
-type rowScanner struct {
-	rest string
-	vis  bool
+// cutValue returns the first value of a row, and what follows it. q: escapes neither digits
+// nor letters, so an escape with these is one of vis(3).
+func cutValue(row string, v Version) (value, rest string, err error) {
+	value, rest, ok := cutEscaped(row, fieldEnd)
+	if !ok {
+		return "", row, fmt.Errorf("no end of field in %.40q: %w", row, errCutRow)
+	}
+	return unescape(value, v.isExactly34()), rest, nil
 }
 
-// value reads a field to its end and decodes its escapes.
-func (sc *rowScanner) value() (string, error) {
-	s := sc.rest
-	// Nearly all values have no escapes.
-	if i := strings.IndexAny(s, `|\`); i >= 0 && s[i] == fieldEnd {
-		sc.rest = s[i+1:]
-		return s[:i], nil
-	}
-	var b []byte
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == fieldEnd:
-			sc.rest = s[i+1:]
-			return string(b), nil
-		case c == '\\' && i+1 < len(s):
-			i++
-			if sc.vis {
-				if ctl, n := unvis(s[i:]); n > 0 {
-					b, i = append(b, ctl), i+n-1
-					continue
-				}
-			}
-			b = append(b, s[i])
-		case c == '$' && sc.vis && len(b) > 0:
-			// q: has put a backslash here, and vis in tmux 3.4 another one after it; an
-			// unescaped "$" can only come from that.
-			b[len(b)-1] = '$'
-		default:
-			b = append(b, c)
-		}
-	}
-	return "", fmt.Errorf("no end of field in %.40q: %w", s, errCutRow)
-}
-
-// id returns the id of the object that a row is about, if it is among the complete fields.
-func (sc rowScanner) id(fields []rowField) string {
+// rowID returns the id of the object that a row is about, if it is among the complete
+// fields.
+func rowID(row string, fields []rowField, v Version) string {
 	ids := map[string]string{}
 	for _, f := range fields {
-		value, err := sc.value()
+		value, rest, err := cutValue(row, v)
 		if err != nil {
 			break
 		}
-		ids[f.token] = value
+		ids[f.token], row = value, rest
 	}
 	return cmp.Or(ids["pane_id"], ids["window_id"], ids["session_id"])
-}
-
-// unvis decodes what follows a backslash: it returns the byte and the length of its escape,
-// or 0 if it is not a vis escape. q: escapes neither digits nor letters, so the two cannot
-// be mistaken for each other.
-func unvis(s string) (byte, int) {
-	if i := strings.IndexByte("abvfr", s[0]); i >= 0 {
-		return "\a\b\v\f\r"[i], 1
-	}
-	if len(s) >= 3 {
-		if n, err := strconv.ParseUint(s[:3], 8, 8); err == nil {
-			return byte(n), 3
-		}
-	}
-	return 0, 0
 }
 
 // set stores the value of a token in the field of a row.

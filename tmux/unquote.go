@@ -2,13 +2,14 @@ package tmux
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // This file decodes the escapes that tmux itself writes: in show-options and
-// show-environment -s, in capture-pane -C and, in tmux 3.4 and 3.5, for control bytes in
-// anything that they print.
+// show-environment -s, in capture-pane -C, in the values of rows and, in tmux 3.4 and 3.5,
+// for control bytes in anything that they print.
 
 // unescape decodes backslash escapes: three octal digits, the letters of C, or any other
 // character for itself. With dollars it also removes the backslash that tmux 3.4 puts
@@ -39,6 +40,33 @@ func unescape(s string, dollars bool) string {
 		}
 	}
 	return string(b)
+}
+
+// cutEscaped cuts s at the first end that no backslash escapes.
+func cutEscaped(s string, end byte) (before, after string, found bool) {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case end:
+			return s[:i], s[i+1:], true
+		}
+	}
+	return s, "", false
+}
+
+// unvis decodes what follows a backslash: it returns the byte and the length of its escape,
+// or 0 if it is not an escape of vis(3).
+func unvis(s string) (byte, int) {
+	if i := strings.IndexByte("abvfr", s[0]); i >= 0 {
+		return "\a\b\v\f\r"[i], 1
+	}
+	if len(s) >= 3 {
+		if n, err := strconv.ParseUint(s[:3], 8, 8); err == nil {
+			return byte(n), 3
+		}
+	}
+	return 0, 0
 }
 
 func beginsName(c byte) bool {
