@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,14 +80,7 @@ func (c SelectLayout) check(version func() (Version, error)) error {
 			since = JSONLayouts.Since
 		}
 	}
-	if since == (Version{}) {
-		return nil
-	}
-	have, err := version()
-	if err == nil && !have.Has(since) {
-		err = &UnsupportedError{What: "layout " + abbreviate(string(c.Layout)), Since: since, Have: have}
-	}
-	return err
+	return need(version, "layout "+abbreviate(string(c.Layout)), since, Version{})
 }
 
 func abbreviate(s string) string {
@@ -117,13 +111,11 @@ const maxLayoutSize = 10000
 // "80x24,0,0{40x24,0,0,0,39x24,41,0,1}") or the JSON of tmux 3.8. It fails with
 // [ErrArgument] for anything else, including a named layout.
 func ParseLayout(l Layout) (LayoutCell, error) {
-	var root LayoutCell
-	var err error
+	parse := parseOldLayout
 	if strings.HasPrefix(string(l), "{") {
-		root, err = parseJSONLayout(string(l))
-	} else {
-		root, err = parseOldLayout(string(l))
+		parse = parseJSONLayout
 	}
+	root, err := parse(string(l))
 	if err != nil {
 		return LayoutCell{}, argumentError("layout %q: %v", abbreviate(string(l)), err)
 	}
@@ -249,10 +241,9 @@ func parseOldLayout(s string) (LayoutCell, error) {
 	if have := layoutChecksum(body); have != uint16(want) {
 		return LayoutCell{}, fmt.Errorf("checksum %s, which is not the text's own %04x", sum, have)
 	}
-	p := layoutParser{s: body}
-	root, err := p.cell(0)
-	if err == nil && p.s != "" {
-		err = fmt.Errorf("%q after its end", abbreviate(p.s))
+	root, rest, err := cutOldCell(body, 0)
+	if err == nil && rest != "" {
+		err = fmt.Errorf("%q after its end", abbreviate(rest))
 	}
 	if err == nil {
 		err = root.fits(true)
@@ -260,79 +251,58 @@ func parseOldLayout(s string) (LayoutCell, error) {
 	return root, err
 }
 
-type layoutParser struct{ s string }
-
 // maxLayoutDepth bounds the parsers' recursion, and tmux's.
 const maxLayoutDepth = 100
 
-func (p *layoutParser) cell(depth int) (LayoutCell, error) {
-	c := LayoutCell{Kind: 'p', Pane: -1}
+var (
+	// oldCell matches the size and position of a cell, of as many digits as an int has room
+	// for.
+	oldCell = regexp.MustCompile(`^(\d{1,9})x(\d{1,9}),(\d{1,9}),(\d{1,9})`)
+	// oldPane matches a pane's id, unlike the size of the next cell.
+	oldPane = regexp.MustCompile(`^,(\d{1,9})(?:[^x\d]|$)`)
+)
+
+// cutOldCell parses the cell that s begins with, and returns what follows it.
+func cutOldCell(s string, depth int) (c LayoutCell, rest string, err error) {
+	c = LayoutCell{Kind: 'p', Pane: -1}
 	if depth > maxLayoutDepth {
-		return c, fmt.Errorf("cells more than %d deep", maxLayoutDepth)
+		return c, s, fmt.Errorf("cells more than %d deep", maxLayoutDepth)
 	}
-	for _, f := range []struct {
-		value *int
-		after byte // the character that ends it
-	}{{&c.Width, 'x'}, {&c.Height, ','}, {&c.X, ','}, {&c.Y, 0}} {
-		n, err := p.number()
-		if err != nil {
-			return c, err
-		}
-		*f.value = n
-		if f.after != 0 && !p.take(f.after) {
-			return c, fmt.Errorf("no %q before %q", f.after, abbreviate(p.s))
-		}
+	m := oldCell.FindStringSubmatch(s)
+	if m == nil {
+		return c, s, fmt.Errorf("no cell such as 80x24,0,0 before %q", abbreviate(s))
 	}
-	var end byte
+	for i, field := range []*int{&c.Width, &c.Height, &c.X, &c.Y} {
+		*field, _ = strconv.Atoi(m[i+1])
+	}
+	rest = s[len(m[0]):]
+	if m := oldPane.FindStringSubmatch(rest); m != nil {
+		c.Pane, _ = strconv.Atoi(m[1])
+		return c, rest[len(",")+len(m[1]):], nil
+	}
+	end := "}"
 	switch {
-	case p.take('{'):
-		c.Kind, end = 'h', '}'
-	case p.take('['):
-		c.Kind, end = 'v', ']'
-	case strings.HasPrefix(p.s, ","):
-		// A pane's id, or the next cell.
-		rest := strings.TrimLeft(p.s[1:], "0123456789")
-		if strings.HasPrefix(rest, "x") || rest == p.s[1:] {
-			return c, nil
-		}
-		p.s = p.s[1:]
-		n, err := p.number()
-		c.Pane = n
-		return c, err
+	case strings.HasPrefix(rest, "{"):
+		c.Kind = 'h'
+	case strings.HasPrefix(rest, "["):
+		c.Kind, end = 'v', "]"
 	default:
-		return c, nil
+		return c, rest, nil
 	}
 	for {
-		child, err := p.cell(depth + 1)
-		if err != nil {
-			return c, err
+		var child LayoutCell
+		// After the bracket or the comma.
+		if child, rest, err = cutOldCell(rest[1:], depth+1); err != nil {
+			return c, rest, err
 		}
 		c.Cells = append(c.Cells, child)
-		if p.take(end) {
-			return c, nil
+		switch {
+		case strings.HasPrefix(rest, end):
+			return c, rest[1:], nil
+		case !strings.HasPrefix(rest, ","):
+			return c, rest, fmt.Errorf("no %q before %q", end, abbreviate(rest))
 		}
-		if !p.take(',') {
-			return c, fmt.Errorf("no %q before %q", end, abbreviate(p.s))
-		}
 	}
-}
-
-func (p *layoutParser) take(c byte) bool {
-	if p.s == "" || p.s[0] != c {
-		return false
-	}
-	p.s = p.s[1:]
-	return true
-}
-
-func (p *layoutParser) number() (int, error) {
-	digits := p.s[:len(p.s)-len(strings.TrimLeft(p.s, "0123456789"))]
-	n, err := strconv.ParseUint(digits, 10, 31)
-	if err != nil {
-		return 0, fmt.Errorf("no number before %q", abbreviate(p.s))
-	}
-	p.s = p.s[len(digits):]
-	return int(n), nil
 }
 
 // jsonCell is a cell as tmux 3.8 writes it.
