@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net"
@@ -60,7 +61,7 @@ const (
 func CallNative(ctx context.Context, conn net.Conn, open func(path string, flags int) (*os.File, error)) error {
 	named := []clientFile{{path: NamedInput}, {path: NamedOutput, write: true, flags: os.O_APPEND}}
 	c := nativeCall{
-		ctx: ctx, conn: conn, in: messageReader{r: conn, buf: make([]byte, 4*maxMessage)},
+		ctx: ctx, conn: conn, in: bufio.NewReaderSize(conn, 4*maxMessage),
 		files: clientFiles{named: named, stdin: []byte("input")}, open: open,
 	}
 	defer c.files.closeAll()

@@ -1,12 +1,12 @@
 package tmux
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"slices"
@@ -137,58 +137,36 @@ type message struct {
 	data    []byte
 }
 
-// readBuffers hold more than the largest message, so that one read often gets several.
-var readBuffers = sync.Pool{New: func() any { b := make([]byte, 4*maxMessage); return &b }}
+// readers have buffers for more than the largest message, so that one read often gets
+// several.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4*maxMessage) }}
 
-// messageReader reads messages from a connection. The data of a message is valid until the
-// next one is read.
-type messageReader struct {
-	r   io.Reader
-	buf []byte
-	// have is the unread part of buf.
-	have []byte
-}
-
-func (m *messageReader) next() (message, error) {
-	if err := m.fill(headerSize); err != nil {
+// next reads a message. Its data is valid until the next call.
+func (c *nativeCall) next() (message, error) {
+	header, err := c.in.Peek(headerSize)
+	if err != nil {
 		return message{}, err
 	}
-	size := binary.LittleEndian.Uint32(m.have[4:])
+	size := binary.LittleEndian.Uint32(header[4:])
 	if size < headerSize || size > maxMessage {
 		return message{}, fmt.Errorf("%w: length %d", errProtocol, size)
 	}
-	if err := m.fill(int(size)); err != nil {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
+	whole, err := c.in.Peek(int(size))
+	if err != nil {
 		return message{}, err
 	}
-	msg := message{
-		typ:     binary.LittleEndian.Uint32(m.have),
-		version: uint8(binary.LittleEndian.Uint32(m.have[8:])),
-		data:    m.have[headerSize:size],
-	}
-	m.have = m.have[size:]
-	return msg, nil
+	c.in.Discard(len(whole)) // leaves the bytes in the buffer
+	return message{
+		typ:     binary.LittleEndian.Uint32(whole),
+		version: uint8(binary.LittleEndian.Uint32(whole[8:])),
+		data:    whole[headerSize:],
+	}, nil
 }
 
-// whole reports whether the next message has already arrived in full.
-func (m *messageReader) whole() bool {
-	return len(m.have) >= headerSize && uint64(binary.LittleEndian.Uint32(m.have[4:])) <= uint64(len(m.have))
-}
-
-// fill reads until n bytes are available. io.EOF means that there were none.
-func (m *messageReader) fill(n int) error {
-	if len(m.have) >= n {
-		return nil
-	}
-	kept := copy(m.buf, m.have)
-	read, err := io.ReadAtLeast(m.r, m.buf[kept:], n-kept)
-	m.have = m.buf[:kept+read]
-	if err == io.EOF && kept > 0 {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
+// arrived reports whether the next message has already arrived in full.
+func (c *nativeCall) arrived() bool {
+	have, _ := c.in.Peek(c.in.Buffered())
+	return len(have) >= headerSize && uint64(binary.LittleEndian.Uint32(have[4:])) <= uint64(len(have))
 }
 
 func (t *nativeTransport) private() bool { return true }
@@ -206,12 +184,13 @@ func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 
-	buf := readBuffers.Get().(*[]byte)
-	defer readBuffers.Put(buf)
+	in := readers.Get().(*bufio.Reader)
+	defer readers.Put(in)
+	in.Reset(conn)
 	working, done := context.WithCancel(ctx)
 	defer done()
 	c := nativeCall{
-		ctx: working, conn: conn, in: messageReader{r: conn, buf: *buf}, open: openFile,
+		ctx: working, conn: conn, in: in, open: openFile,
 		files: clientFiles{named: req.files, stdin: req.stdin, socket: t.socket.path},
 	}
 	c.stdout.notice = req.printed
@@ -230,7 +209,7 @@ func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
 type nativeCall struct {
 	ctx            context.Context
 	conn           net.Conn
-	in             messageReader
+	in             *bufio.Reader // from conn
 	stdout, stderr printed
 	// ready are the pending answers to requests to write.
 	ready []byte
@@ -258,14 +237,14 @@ func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 	for {
 		// Answers wait until all messages that have arrived are handled: a server that has
 		// ended the list need not get them.
-		if len(c.ready) > 0 && !c.in.whole() {
+		if len(c.ready) > 0 && !c.arrived() {
 			ready := c.ready
 			c.ready = c.ready[:0]
 			if _, err := c.conn.Write(ready); err != nil {
 				return c.lost(err)
 			}
 		}
-		msg, err := c.in.next()
+		msg, err := c.next()
 		if err != nil {
 			return c.lost(err)
 		}
