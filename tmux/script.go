@@ -9,32 +9,30 @@ import (
 // bindings, [IfShell], [RunShell] and configuration files. As in [Server.Do], the commands
 // are quoted and checked against the server's version.
 func (s *Server) Script(ctx context.Context, cmds ...Command) (string, error) {
-	var b strings.Builder
-	for i, c := range cmds {
-		words, err := encode(c, func() (Version, error) { return s.Version(ctx) })
+	var list []encoded
+	for _, c := range cmds {
+		words, before, err := s.encode(ctx, c)
 		if err != nil {
 			return "", err
 		}
-		before, err := s.preceding(ctx, c)
-		if err != nil {
-			return "", err
-		}
-		for j, words := range append(before, words) {
-			if i+j > 0 {
-				b.WriteString(" ; ")
-			}
-			words.writeConfig(&b)
-		}
+		list = append(append(list, before...), words)
 	}
-	return b.String(), nil
+	return configLine(list), nil
 }
 
-// writeConfig writes a command in tmux's configuration language.
-func (w encoded) writeConfig(b *strings.Builder) {
-	for i, arg := range w {
+// configLine returns a list as a line of tmux's configuration language.
+func configLine(list []encoded) string {
+	var line strings.Builder
+	for i, words := range list {
 		if i > 0 {
-			b.WriteByte(' ')
+			line.WriteString(" ; ")
 		}
-		b.WriteString(configWord(arg))
+		for j, w := range words {
+			if j > 0 {
+				line.WriteByte(' ')
+			}
+			line.WriteString(configWord(w))
+		}
 	}
+	return line.String()
 }

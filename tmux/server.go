@@ -194,17 +194,13 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 		if f, ok := c.(interface{ named() (Command, *clientFile) }); ok {
 			c, list[i].file = f.named()
 		}
-		words, err := encode(c, func() (Version, error) { return s.Version(ctx) })
-		if err != nil {
+		var err error
+		if list[i].words, list[i].before, err = s.encode(ctx, c); err != nil {
 			return nil, err
 		}
-		list[i].words = words
-		does := words.does()
+		does := list[i].words.does()
 		list[i].text = does&runsText != 0 || does&namesFile != 0 && list[i].file == nil
 		private = private && !list[i].text
-		if list[i].before, err = s.preceding(ctx, c); err != nil {
-			return nil, err
-		}
 		if r, ok := c.(interface{ stdin() []byte }); ok {
 			list[i].stdin = r.stdin()
 		}

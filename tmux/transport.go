@@ -167,18 +167,6 @@ func (r request) onStdin() request {
 	return r
 }
 
-// configLine returns a list as a line of tmux's configuration language.
-func configLine(cmds []encoded) string {
-	var line strings.Builder
-	for i, c := range cmds {
-		if i > 0 {
-			line.WriteString(" ; ")
-		}
-		c.writeConfig(&line)
-	}
-	return line.String()
-}
-
 // item is a command of a list and what it reads from standard input, nil for nothing. The
 // commands in before run first, as part of it, and print nothing.
 type item struct {

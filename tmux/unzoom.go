@@ -2,28 +2,31 @@ package tmux
 
 import "context"
 
-// preceding returns the commands that must run before cmd, in the same list, so that this
-// tmux survives it. They print nothing, and fail as cmd itself would if the target does not
-// exist. Only versions that would crash need them: their run-shell leaks 400 bytes of the
-// server's memory.
-func (s *Server) preceding(ctx context.Context, cmd Command) ([]encoded, error) {
+// encode returns the words of a command, and the commands that must run before it, in the
+// same list, so that this tmux survives it. They print nothing, and fail as the command
+// itself would if the target does not exist. Only versions that would crash need them:
+// their run-shell leaks 400 bytes of the server's memory.
+func (s *Server) encode(ctx context.Context, cmd Command) (words encoded, before []encoded, err error) {
+	version := func() (Version, error) { return s.Version(ctx) }
+	if words, err = encode(cmd, version); err != nil {
+		return nil, nil, err
+	}
 	c, ok := cmd.(interface{ unzoom() []Command })
 	if !ok {
-		return nil, nil
+		return words, nil, nil
 	}
 	v, err := s.Version(ctx)
 	if err != nil || !v.killsZoomed() {
-		return nil, err
+		return words, nil, err
 	}
-	var list []encoded
 	for _, c := range c.unzoom() {
-		words, err := encode(c, func() (Version, error) { return v, nil })
+		unzoom, err := encode(c, version)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		list = append(list, words)
+		before = append(before, unzoom)
 	}
-	return list, nil
+	return words, before, nil
 }
 
 // unzoomed expands to commands that unzoom a window, if it is zoomed, and leave its panes

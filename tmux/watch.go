@@ -28,7 +28,7 @@ func (s *Server) AwaitActivity(ctx context.Context, armed func(), panes ...PaneI
 	var list []item
 	// The command before the wait shows that the list has begun.
 	for _, cmd := range []Command{DisplayMessage{Print: true, Message: "x"}, WaitFor{Event: true, Channel: "pane-activity", Filter: filter}} {
-		words, err := encode(cmd, func() (Version, error) { return s.Version(ctx) })
+		words, _, err := s.encode(ctx, cmd)
 		if err != nil {
 			return err
 		}
