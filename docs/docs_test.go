@@ -25,7 +25,7 @@ func TestImportsGoDown(t *testing.T) {
 	_, layout, _ := strings.Cut(string(design), "## Layout")
 	layout, _, _ = strings.Cut(layout, "## ")
 	only := map[string][]string{
-		"tmux":           {"internal/nearest", "internal/procstat"},
+		"tmux":           {"internal/nearest", "internal/procstat", "internal/turns"},
 		"conform/report": {"internal/terminal", "tmux"},
 		"swap/format":    {}, "swap/hint": {}, "swap/machine": {},
 		"swap/checkout": {"internal/atomicfile", "swap/ask", "swap/format", "swap/hint"},

@@ -74,7 +74,9 @@ func (w *Watcher) Announced(pane PaneID) bool { return w.panes[pane].announced }
 
 // TurnTaken reports whether a call of Wait or Signal has the turn of a channel.
 func TurnTaken(s *Server, channel string) bool {
-	q, leave := s.queue(channel)
-	defer leave()
-	return len(q.turn) > 0
+	giveBack, taken, ok := s.turns.Take(context.Background(), channel, 1)
+	if ok {
+		giveBack()
+	}
+	return taken
 }

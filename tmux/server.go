@@ -20,6 +20,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"tmuxmcp/internal/turns"
 )
 
 // Config says which tmux server to talk to, and how. The zero Config means the user's
@@ -63,11 +65,12 @@ type Server struct {
 	lists  atomic.Int64
 
 	mu      sync.Mutex
-	version Version     // of the running server, zero if unknown
-	known   os.FileInfo // the socket of the server that has this version
-	program Version     // of the tmux program, zero if unknown
-	// queues are the queues of the channels that calls of Wait and Signal are using.
-	queues map[string]*channelQueue
+	version Version        // of the running server, zero if unknown
+	known   os.FileInfo    // the socket of the server that has this version
+	program Version        // of the tmux program, zero if unknown
+	waits   map[string]int // how many calls of Wait are in the queue of a channel
+
+	turns turns.Turns // of channels: see takeTurn
 }
 
 const defaultTimeout = 30 * time.Second

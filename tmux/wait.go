@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -51,12 +52,11 @@ func (c Channel) Signal(ctx context.Context) error {
 	if err := c.srv.usable(); err != nil {
 		return err
 	}
-	q, leave := c.srv.queue(c.name)
-	defer leave()
-	if err := q.take(ctx); err != nil {
+	giveBack, err := c.srv.takeTurn(ctx, c.name)
+	if err != nil {
 		return err
 	}
-	defer q.give()
+	defer giveBack()
 	return c.srv.signal(ctx, c.name)
 }
 
@@ -100,12 +100,11 @@ func (c Channel) Wait(ctx context.Context) error {
 	// all waiters, and then runs the command after the wait without a session.
 	stays := item{words: encoded{"display-message", "-p", "#{?session_id,#{?exit-unattached,,1},}"}}
 	list := []item{stays, {words: words}, stays}
-	q, leave := s.queue(channel)
-	if err := q.take(ctx); err != nil {
-		leave()
+	giveBack, err := s.takeTurn(ctx, channel)
+	if err != nil {
 		return err
 	}
-	q.waits.Add(1)
+	s.countWaits(channel, 1)
 	waiting, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	begun, begin := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -115,29 +114,24 @@ func (c Channel) Wait(ctx context.Context) error {
 		defer stop(nil)
 		outs, err = s.roundTrip(waiting, list, begin)
 	}()
-	turn := true // whether this wait has it
-	end := func() {
-		if turn {
-			q.give()
-		}
-		leave()
-		begin()
-	}
+	hasTurn := true
 	select {
 	case <-begun.Done():
-		q.give()
-		turn = false
-		select {
-		case <-ended:
-		case <-ctx.Done():
-		}
+		giveBack()
+		hasTurn = false
 	case <-ended:
 	case <-ctx.Done():
 	}
 	select {
 	case <-ended:
-		q.waits.Add(-1)
-		end()
+	case <-ctx.Done():
+	}
+	select {
+	case <-ended:
+		s.countWaits(channel, -1)
+		if hasTurn {
+			giveBack()
+		}
 		if err == nil && strings.TrimSpace(string(outs[2])) == "" {
 			err = s.stillThere(ctx)
 		}
@@ -150,19 +144,21 @@ func (c Channel) Wait(ctx context.Context) error {
 	}
 	var told atomic.Bool // whether it is decided how Wait ends
 	settle(ctx, func(within context.Context) {
-		defer end()
-		if turn {
+		if hasTurn {
 			// A waiter that may or may not be in the queue could not be removed from it.
 			select {
 			case <-begun.Done():
 			case <-ended:
 			case <-within.Done():
 			}
-		} else {
-			turn = q.take(within) == nil
+		} else if again, err := s.takeTurn(within, channel); err == nil {
+			giveBack, hasTurn = again, true
 		}
-		last := q.waits.Add(-1) == 0
-		if last && turn && begun.Err() != nil && s.wake(within, channel, ended) {
+		if hasTurn {
+			defer giveBack()
+		}
+		last := s.countWaits(channel, -1) == 0
+		if last && hasTurn && begun.Err() != nil && s.wake(within, channel, ended) {
 			return
 		}
 		stop(context.Cause(ctx))
@@ -192,46 +188,30 @@ func (s *Server) stillThere(ctx context.Context) error {
 	return nil
 }
 
-// A channelQueue is what a Server knows of the queue of a channel. Only the holder of the
-// turn begins a wait, ends one early, or signals: a waiter that is left behind, or that
-// begins late, would take the signal, and emptying the queue wakes all waiters.
-type channelQueue struct {
-	turn  chan struct{} // holds a token while somebody has the turn
-	waits atomic.Int64  // of this Server, in the queue
-	users int           // how many keep this in Server.queues
+// takeTurn waits for the turn of a channel. Only its holder begins a wait, ends one early,
+// or signals: a waiter that is left behind, or that begins late, would take the signal, and
+// emptying the channel's queue wakes all waiters.
+func (s *Server) takeTurn(ctx context.Context, channel string) (giveBack func(), err error) {
+	giveBack, _, ok := s.turns.Take(ctx, channel, math.MaxInt64)
+	if !ok {
+		return nil, context.Cause(ctx)
+	}
+	return giveBack, nil
 }
 
-// queue returns the queue of a channel, kept until leave is called.
-func (s *Server) queue(channel string) (q *channelQueue, leave func()) {
+// countWaits changes the number of this Server's waits on a channel, and returns it.
+func (s *Server) countWaits(channel string, by int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.queues == nil {
-		s.queues = map[string]*channelQueue{}
+	if s.waits == nil {
+		s.waits = map[string]int{}
 	}
-	if q = s.queues[channel]; q == nil {
-		q = &channelQueue{turn: make(chan struct{}, 1)}
-		s.queues[channel] = q
+	n := s.waits[channel] + by
+	if s.waits[channel] = n; n == 0 {
+		delete(s.waits, channel)
 	}
-	q.users++
-	return q, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if q.users--; q.users == 0 {
-			delete(s.queues, channel)
-		}
-	}
+	return n
 }
-
-func (q *channelQueue) take(ctx context.Context) error {
-	select {
-	case q.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func (q *channelQueue) give() { <-q.turn }
 
 // wake ends a wait by a signal on its channel, where no other wait of ours is, and reports
 // whether it has ended. tmux before 3.8 never frees a client that ends while it waits, some
