@@ -22,8 +22,8 @@ type SetBuffer struct {
 	Data      *string `arg:""`
 }
 
-// LoadBuffer sets a paste buffer to the content of a file, which the tmux client reads. It
-// is a no-op if the file is empty.
+// LoadBuffer sets a paste buffer to the content of a file, which [Server.Do] reads. It is a
+// no-op if the file is empty.
 type LoadBuffer struct {
 	// Buffer is the name; if empty, tmux creates a buffer and names it.
 	Buffer string `flag:"b"`
@@ -35,8 +35,8 @@ type LoadBuffer struct {
 	Data []byte `flag:"-"`
 }
 
-// SaveBuffer writes a paste buffer to a file, which the tmux client opens, or to the output
-// if Path is "-".
+// SaveBuffer writes a paste buffer to a file, which [Server.Do] opens, or to the output if
+// Path is "-".
 type SaveBuffer struct {
 	Buffer string `flag:"b"` // the newest if empty
 	Append bool   `flag:"a"`
@@ -162,7 +162,8 @@ func (r BufferRef) change(ctx context.Context, cmd Command) error {
 	if exactBuffers.In(v) {
 		return r.do(ctx, cmd)
 	}
-	return r.do(ctx, SaveBuffer{Buffer: r.Name, Append: true, Path: os.DevNull}, cmd)
+	// In one list, which a SaveBuffer would not be.
+	return r.do(ctx, Raw{Name: "save-buffer", Args: []string{"-a", "-b", r.Name, os.DevNull}}, cmd)
 }
 
 func (r BufferRef) do(ctx context.Context, cmds ...Command) error {

@@ -135,10 +135,10 @@ another user shares on purpose. On systems that do not show who listens on a soc
 only [TransportExec] is available. A path that is something other than a socket is an
 [ErrArgument], because tmux would remove it.
 
-A server is sent PATH and, if a command may create a session, the environment. With
-[TransportNative], and with [TransportAuto] if the server speaks the protocol, it gets
-only the files named by a [LoadBuffer] or [SaveBuffer] of the list. Commands given as
-text may name files too: [SourceFile], [IfShell], a [RunShell] of tmux commands, a
+A server is sent PATH and, if a command may create a session, the environment. The file
+of a [LoadBuffer] or [SaveBuffer] is opened by this package, and with [TransportNative],
+and with [TransportAuto] if the server speaks the protocol, none is opened for the server.
+Commands given as text may name files too: [SourceFile], [IfShell], a [RunShell] of tmux commands, a
 [Raw] command that this package does not know. They always go through the tmux
 program, which opens whatever the server asks for, but are refused once the server has
 asked for a file that it should not.

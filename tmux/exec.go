@@ -92,7 +92,7 @@ func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 	cmd.WaitDelay = waitDelay
 	cmd.Stdin = bytes.NewReader(req.stdin)
 	stdout, stderr := &boundedWriter{giveUp: giveUp}, &boundedWriter{giveUp: giveUp}
-	stdout.notice = req.printed
+	stdout.notice, stdout.file = req.printed, req.file
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err := cmd.Run()
 	if ctx.Err() != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 )
 
 // WithChecksum returns a custom layout with the right checksum.
@@ -50,21 +49,9 @@ func RunNative(ctx context.Context, path string, env []string, words ...string) 
 	return string(rep.stderr), rep.code, err
 }
 
-// NamedInput and NamedOutput are the files named by the list of [CallNative].
-const (
-	NamedInput  = "/named/in"
-	NamedOutput = "/named/out"
-)
-
-// CallNative lets a server answer a list that reads a file and appends to another. open
-// opens them.
-func CallNative(ctx context.Context, conn net.Conn, open func(path string, flags int) (*os.File, error)) error {
-	named := []clientFile{{path: NamedInput}, {path: NamedOutput, write: true, flags: os.O_APPEND}}
-	c := nativeCall{
-		ctx: ctx, conn: conn, in: bufio.NewReaderSize(conn, 4*maxMessage),
-		files: clientFiles{named: named, stdin: []byte("input")}, open: open,
-	}
-	defer c.files.closeAll()
+// CallNative lets a server answer a list that reads standard input.
+func CallNative(conn net.Conn) error {
+	c := nativeCall{conn: conn, in: bufio.NewReaderSize(conn, 4*maxMessage), stdin: []byte("input")}
 	_, err := c.do(nil, []string{"list-sessions"})
 	return err
 }

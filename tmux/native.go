@@ -187,14 +187,10 @@ func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
 	in := readers.Get().(*bufio.Reader)
 	defer readers.Put(in)
 	in.Reset(conn)
-	working, done := context.WithCancel(ctx)
-	defer done()
 	c := nativeCall{
-		ctx: working, conn: conn, in: in, open: openFile,
-		files: clientFiles{named: req.files, stdin: req.stdin, socket: t.socket.path},
+		conn: conn, in: in, stdin: req.stdin, socket: t.socket.path,
+		stdout: printed{notice: req.printed, file: req.file},
 	}
-	c.stdout.notice = req.printed
-	defer c.files.closeAll()
 	rep, err := c.do(t.hello[req.needs], req.words)
 	if ctx.Err() != nil {
 		// tmux notices at once, even if a program that is just being started still holds a
@@ -207,15 +203,14 @@ func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
 
 // nativeCall is one command list on one connection.
 type nativeCall struct {
-	ctx            context.Context
 	conn           net.Conn
 	in             *bufio.Reader // from conn
 	stdout, stderr printed
 	// ready are the pending answers to requests to write.
 	ready []byte
-	files clientFiles
-	// open is openFile, except in tests.
-	open func(path string, flags int) (*os.File, error)
+	// stdin is what the list reads from "-", and has not read yet.
+	stdin  []byte
+	socket string // the server's, for errors
 }
 
 // do sends the list and serves the server's requests until it reports how the list ended.
@@ -258,9 +253,6 @@ func (c *nativeCall) do(hello []byte, words []string) (reply, error) {
 		if err != nil {
 			return c.lost(err)
 		}
-		if done && c.files.failed != nil {
-			return reply{code: -1}, fmt.Errorf("save-buffer: %w", c.files.failed)
-		}
 		if done {
 			code := 0
 			if len(msg.data) >= 4 {
@@ -295,7 +287,7 @@ func (c *nativeCall) lost(err error) (reply, error) {
 
 // streamSizes are the minimum sizes of messages about a stream, beginning with its number.
 var streamSizes = map[uint32]int{
-	msgWriteOpen: 12, msgWrite: 4, msgWriteClose: 4, msgReadOpen: 8, msgReadCancel: 4,
+	msgWriteOpen: 12, msgWrite: 4, msgReadOpen: 8, msgReadCancel: 4,
 }
 
 // serve handles one message. It reports whether that was the last.
@@ -316,8 +308,6 @@ func (c *nativeCall) serve(msg message) (done bool, err error) {
 		return false, c.openWrite(id, msg.data)
 	case msgWrite:
 		return false, c.write(id, msg.data[4:])
-	case msgWriteClose:
-		c.files.close(id)
 	case msgReadOpen:
 		return false, c.read(id, msg.data)
 	case msgReadCancel:

@@ -184,9 +184,10 @@ func (s *Server) Binary() string {
 // printed itself. A list may be of any size.
 //
 // A list of more than a few dozen commands that only read is sent in parts, which is
-// faster. A few commands take an extra round trip, because the tmux program lets only one
-// command of a list use a stream: show-buffer and save-buffer need standard output to
-// themselves, and two commands cannot both read standard input.
+// faster. A few commands take a round trip of their own, because the tmux program lets only
+// one command of a list use a stream: show-buffer and save-buffer need standard output to
+// themselves, and two commands cannot both read standard input, from which load-buffer gets
+// its file too.
 func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
@@ -194,7 +195,7 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 	list := make([]item, len(cmds))
 	waits, private := false, s.transport.private()
 	for i, c := range cmds {
-		if f, ok := c.(interface{ named() (Command, *clientFile) }); ok {
+		if f, ok := c.(interface{ named() (Command, *namedFile) }); ok {
 			c, list[i].file = f.named()
 		}
 		var err error
@@ -202,7 +203,7 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 			return nil, err
 		}
 		does := list[i].words.does()
-		list[i].text = does&runsText != 0 || does&namesFile != 0 && list[i].file == nil
+		list[i].text = does&runsText != 0
 		private = private && !list[i].text
 		if r, ok := c.(interface{ stdin() []byte }); ok {
 			list[i].stdin = r.stdin()
@@ -218,7 +219,13 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 	}
 	var outputs [][]byte
 	for _, part := range roundTrips(list, private) {
-		outs, err := s.roundTrip(ctx, part, nil)
+		var outs [][]byte
+		var err error
+		if part[0].file != nil {
+			outs, err = s.fileTrip(ctx, part[0])
+		} else {
+			outs, err = s.roundTrip(ctx, part, nil)
+		}
 		outputs = append(outputs, outs...)
 		if err != nil {
 			return outputs, err
@@ -231,7 +238,6 @@ func (s *Server) Do(ctx context.Context, cmds ...Command) ([][]byte, error) {
 // commands, or of those up to the one that failed. For printed see [request].
 func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([][]byte, error) {
 	list := make([]encoded, 0, 2*len(items))
-	var files []clientFile
 	var stdin []byte
 	typed, text := false, false
 	m := s.newMark()
@@ -242,9 +248,6 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		list = append(append(list, it.before...), it.words)
 		if it.stdin != nil {
 			stdin = it.stdin
-		}
-		if it.file != nil {
-			files = append(files, *it.file)
 		}
 		text = text || it.text
 		typed = typed || it.words.does()&bare == 0
@@ -261,8 +264,8 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	if err != nil {
 		return nil, err
 	}
-	req.printed = printed
-	req.files, req.text, req.mixed = files, text, stdin != nil && len(items) > 1 && typed
+	req.printed, req.file = printed, items[0].file
+	req.text, req.mixed = text, stdin != nil && len(items) > 1 && typed
 	start := time.Now()
 	rep, err := s.transport.run(ctx, req)
 	if s.cfg.Logger != nil {
@@ -278,7 +281,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		s.cfg.Logger.DebugContext(ctx, "tmux", "commands", names, "bytes", size, "code", rep.code, "duration", time.Since(start), "error", err)
 	}
 	outputs := m.split(rep.stdout, parts)
-	cut := len(outputs) < parts || rep.open && !once && len(outputs[parts-1]) > 0
+	cut := len(outputs) < parts || rep.open && !once && (len(outputs[parts-1]) > 0 || req.file != nil)
 	outputs = outputs[:min(len(outputs), len(items))]
 	if err == nil && rep.code == 0 && !cut {
 		return outputs, nil

@@ -20,12 +20,12 @@ type transport interface {
 
 // request is one command list.
 type request struct {
-	// list are the commands, and files the files that they name.
-	list  []encoded
-	files []clientFile
+	list []encoded
 	// words are the same commands, escaped and separated by ";", or a command that sources
 	// them from standard input.
 	words []string
+	// file, if set, gets what the list prints on standard output.
+	file *namedFile
 	// stdin is what a command of the list may read from "-".
 	stdin []byte
 	// mixed is set if something that a user may have typed is in one list with a command
@@ -66,6 +66,8 @@ type printed struct {
 	// copying takes three times the memory.
 	parts [][]byte
 	size  int
+	// file, if set, gets the output instead.
+	file *namedFile
 	// notice, if set, is called when there is more output.
 	notice func()
 }
@@ -73,6 +75,10 @@ type printed struct {
 const minPart = 256 << 10
 
 func (p *printed) add(data []byte) error {
+	if p.file != nil {
+		p.file.Write(data)
+		return nil
+	}
 	if p.size += len(data); p.size > maxOutput {
 		return fmt.Errorf("%w: tmux printed more than %d MB; ask for less at a time", ErrTooMuch, maxOutput>>20)
 	}
@@ -173,7 +179,7 @@ type item struct {
 	words  encoded
 	before []encoded
 	stdin  []byte
-	file   *clientFile // the file that it names
+	file   *namedFile
 	// text is set if it runs commands, or names a file, given only as text.
 	text bool
 }
@@ -211,7 +217,7 @@ func roundTrips(list []item, private bool) [][]item {
 	var parts [][]item
 	shared, read := false, false
 	for _, it := range list {
-		alone := it.words.does()&ownsOutput != 0 || it.stdin != nil && long
+		alone := it.words.does()&ownsOutput != 0 || it.file != nil || it.stdin != nil && long
 		last := len(parts) - 1
 		if !shared || alone || it.stdin != nil && read || all&looks != 0 && len(parts[last]) == partSize(private) {
 			parts, read = append(parts, nil), false
@@ -232,8 +238,7 @@ const (
 	looks                       // changes nothing
 	ownsOutput                  // needs standard output to itself: the tmux program closes it afterwards
 	bare                        // has no text of the user's in its words, which the list of processes may show
-	namesFile                   // has the client open a file
-	runsText                    // runs commands that are given as text, by a file or by an alias
+	runsText                    // names a file, or runs commands that are given as text, by a file or by an alias
 )
 
 // does returns what the command does. An unknown one may be an alias for anything.
@@ -256,10 +261,10 @@ func (w encoded) does() deed {
 		if last == "-" {
 			return ownsOutput
 		}
-		return namesFile
+		return runsText
 	case "load-buffer":
 		if last != "-" {
-			return bare | namesFile
+			return bare | runsText
 		}
 		return bare
 	case "delete-buffer":
