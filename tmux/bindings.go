@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"regexp"
 	"strings"
 )
 
@@ -71,40 +72,16 @@ func (s *Server) KeyBindings(ctx context.Context, table string) ([]KeyBinding, e
 	}
 	bindings := []KeyBinding{}
 	for line := range strings.Lines(string(outs[1])) {
-		if b, ok := parseBinding(strings.TrimSuffix(line, "\n")); ok && (table == "" || b.Table == table) {
-			bindings = append(bindings, b)
+		m := bindingLine.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if m != nil && (table == "" || m[2] == table) {
+			bindings = append(bindings, KeyBinding{Table: m[2], Key: unquoteKey(m[3]), Repeat: m[1] != "", Command: m[4]})
 		}
 	}
 	return bindings, nil
 }
 
-// parseBinding parses a line of list-keys: bind-key, optionally -r, -T and the table, the
-// key, and the command; all but the last are padded into columns.
-func parseBinding(line string) (b KeyBinding, ok bool) {
-	word, rest := cutWord(line)
-	if word != "bind-key" {
-		return b, false
-	}
-	for {
-		word, rest = cutWord(rest)
-		switch word {
-		case "-r":
-			b.Repeat = true
-			continue
-		case "-T":
-			b.Table, rest = cutWord(rest)
-			word, rest = cutWord(rest)
-		}
-		b.Key = unquoteKey(word)
-		b.Command = rest
-		return b, b.Key != ""
-	}
-}
-
-func cutWord(s string) (word, rest string) {
-	word, rest, _ = strings.Cut(strings.TrimLeft(s, " "), " ")
-	return word, strings.TrimLeft(rest, " ")
-}
+// bindingLine matches a line of list-keys; all but the command are padded into columns.
+var bindingLine = regexp.MustCompile(`^bind-key +(-r +)?(?:-T +(\S+) +)?(\S+) *(.*)$`)
 
 // unquoteKey undoes list-keys' quoting of a key: quotes around it or a backslash before.
 func unquoteKey(word string) string {

@@ -21,30 +21,17 @@ func (m mark) after(commands int) encoded {
 // the last part is then the output of that command.
 func (m mark) split(stdout []byte, n int) [][]byte {
 	outputs := make([][]byte, 0, n)
-	for {
-		before, line, after, found := m.cut(stdout)
-		switch {
-		case found && line == fmt.Sprint(m, len(outputs)+1) && len(outputs) < n-1:
-			outputs = append(outputs, before)
-		default:
-			// What follows an unexpected mark belongs to later parts.
-			return append(outputs, before)
-		}
-		stdout = after
-	}
-}
-
-// cut cuts at the first line that begins with the mark.
-func (m mark) cut(stdout []byte) (before []byte, line string, after []byte, found bool) {
-	for at := 0; ; at++ {
-		i := bytes.Index(stdout[at:], []byte(m))
-		if i < 0 {
-			return stdout, "", nil, false
-		}
-		if at += i; at > 0 && stdout[at-1] != '\n' {
+	for len(outputs) < n-1 {
+		line := fmt.Appendf(nil, "\n%s%d\n", m, len(outputs)+1)
+		if after, found := bytes.CutPrefix(stdout, line[1:]); found {
+			outputs, stdout = append(outputs, []byte{}), after
 			continue
 		}
-		l, after, _ := bytes.Cut(stdout[at:], []byte("\n"))
-		return stdout[:at], string(l), after, true
+		before, after, found := bytes.Cut(stdout, line)
+		if !found {
+			break
+		}
+		outputs, stdout = append(outputs, stdout[:len(before)+1]), after
 	}
+	return append(outputs, stdout)
 }

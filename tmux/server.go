@@ -1,14 +1,12 @@
 package tmux
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -143,11 +141,9 @@ func socketOf(cfg Config) socket {
 // in /tmp.
 func SocketDir(env []string) string {
 	base := "/tmp"
-	for _, kv := range env {
-		if dir, ok := strings.CutPrefix(kv, "TMUX_TMPDIR="); ok && dir != "" {
-			if real, err := filepath.EvalSymlinks(dir); err == nil {
-				base = real
-			}
+	if dir := lookupEnv(env, "TMUX_TMPDIR"); dir != "" {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			base = real
 		}
 	}
 	return filepath.Join(base, socketDirName())
@@ -419,18 +415,14 @@ func (s *Server) ProgramVersion(ctx context.Context) (Version, error) {
 func programVersion(ctx context.Context, binary string, env []string) (Version, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	cmd := exec.CommandContext(ctx, binary, "-V")
-	cmd.Env, cmd.WaitDelay = env, waitDelay
-	var line string
-	pipe, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err == nil {
-		// Only the first line counts: another process may hold the pipe open, even forever.
-		defer context.AfterFunc(ctx, func() { pipe.Close() })()
-		line, _ = bufio.NewReader(io.LimitReader(pipe, 1<<10)).ReadString('\n')
-		err = cmd.Wait()
+	stdout := &boundedWriter{giveUp: giveUp}
+	cmd.Env, cmd.Stdout, cmd.WaitDelay = env, stdout, waitDelay
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // another process holds the pipe open, perhaps forever
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -438,6 +430,7 @@ func programVersion(ctx context.Context, binary string, env []string) (Version, 
 	if err != nil {
 		return Version{}, fmt.Errorf("%s -V: %w", binary, err)
 	}
+	line, _, _ := strings.Cut(string(stdout.bytes()), "\n")
 	v, err := ParseVersion(line)
 	if err != nil {
 		err = fmt.Errorf("%s -V: %w", binary, err)

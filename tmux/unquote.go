@@ -82,7 +82,7 @@ func unquote(s string, dollars bool) string {
 	return unescape(s, dollars)
 }
 
-// printed returns a line of text as this tmux prints it.
+// printed returns a line of text as this tmux prints it, if that is not 3.4.
 func (v Version) printed(s string) string {
 	if !v.printsVis() {
 		return s
@@ -97,9 +97,6 @@ func (v Version) printed(s string) string {
 		case r == utf8.RuneError && size == 1 || c == 0x7f || c < ' ' && c != '\n' && c != '\t':
 			fmt.Fprintf(&b, `\%03o`, c)
 		default:
-			if c == '$' && v.isExactly34() && len(s) > 1 && beginsName(s[1]) {
-				b.WriteByte('\\')
-			}
 			b.WriteString(s[:size])
 		}
 		s = s[size:]

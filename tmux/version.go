@@ -3,6 +3,7 @@ package tmux
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -24,29 +25,21 @@ var MinVersion = Version{Major: 3, Minor: 2}
 // before it: "tmux", or before tmux 3.3 the name of its file. It fails for a build without
 // a version number, such as "master" or "openbsd-7.6".
 func ParseVersion(s string) (Version, error) {
-	v, rest := Version{}, strings.TrimSpace(s)
-	if program, version, ok := strings.Cut(rest, " "); ok && strings.HasPrefix(program, "tmux") {
-		rest = version
-	}
-	if r, ok := strings.CutPrefix(rest, "next-"); ok {
-		v.Next, rest = true, r
-	}
-	// Distributors add suffixes such as "-rc2" to a number.
-	rest, _, _ = strings.Cut(rest, "-")
-	major, minor, ok := strings.Cut(rest, ".")
-	if ok && minor != "" {
-		if c := minor[len(minor)-1]; c >= 'a' && c <= 'z' {
-			v.Letter, minor = c, minor[:len(minor)-1]
-		}
-	}
-	var err1, err2 error
-	v.Major, err1 = strconv.Atoi(major)
-	v.Minor, err2 = strconv.Atoi(minor)
-	if !ok || err1 != nil || err2 != nil || v.Major < 0 || v.Minor < 0 {
+	m := versionForm.FindStringSubmatch(strings.TrimSpace(s))
+	if m == nil {
 		return Version{}, fmt.Errorf("not a tmux version: %q", s)
+	}
+	v := Version{Next: m[1] != ""}
+	v.Major, _ = strconv.Atoi(m[2])
+	v.Minor, _ = strconv.Atoi(m[3])
+	if m[4] != "" {
+		v.Letter = m[4][0]
 	}
 	return v, nil
 }
+
+// versionForm matches a version. Distributors add suffixes such as "-rc2" to it.
+var versionForm = regexp.MustCompile(`^(?:tmux\S* )?(next-)?(\d{1,9})\.(\d{1,9})([a-z]?)(?:-.*)?$`)
 
 // itself returns v as a [Server] does, whose version may have to be asked for.
 func (v Version) itself() (Version, error) { return v, nil }
