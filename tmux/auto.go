@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -38,21 +37,26 @@ func ParseTransport(s string) (Transport, error) {
 	return "", argumentError("unknown transport %q: want auto, exec or native", s)
 }
 
-// autoTransport chooses between native and exec. Commands given as text go through exec,
-// since they may name files, which the tmux program opens.
-type autoTransport struct {
-	native, exec transport
-	only         bool // TransportNative: never fall back to exec
-	logger       *slog.Logger
+// transports are both ways to a server, and what is known of them. Commands given as text
+// go through exec, since they may name files, which the tmux program opens. Both take the
+// same words and return the same bytes; the tests run over each of them.
+type transports struct {
+	native *nativeTransport
+	exec   *execTransport
+	only   bool // TransportNative: never fall back to exec
+	logger *slog.Logger
 
 	mu sync.Mutex // never held during a call to a server
 	// proven and refused record what native calls have shown; both are false until a server
-	// was asked. hostile is set once a server has asked for a file that it should not: the
-	// tmux program, which would open any file, is then not run with commands in text.
+	// was asked, except that TransportExec refuses native calls from the start. hostile is
+	// set once a server has asked for a file that it should not: the tmux program, which
+	// would open any file, is then not run with commands in text.
 	proven, refused, hostile bool
 }
 
-func (t *autoTransport) run(ctx context.Context, req request) (reply, error) {
+// run sends one command list to the server and returns what the tmux client program would
+// have printed.
+func (t *transports) run(ctx context.Context, req request) (reply, error) {
 	native, err := t.useNative(ctx)
 	switch {
 	case err != nil:
@@ -71,7 +75,7 @@ func (t *autoTransport) run(ctx context.Context, req request) (reply, error) {
 }
 
 // learn records what a native call has shown, for later calls.
-func (t *autoTransport) learn(rep reply, err error) {
+func (t *transports) learn(rep reply, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -85,13 +89,15 @@ func (t *autoTransport) learn(rep reply, err error) {
 	}
 }
 
-func (t *autoTransport) private() bool {
+// private reports whether only the server sees the words of the next request, unlike the
+// arguments of a program.
+func (t *transports) private() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.only || t.hostile || t.proven
 }
 
-func (t *autoTransport) isHostile() bool {
+func (t *transports) isHostile() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.hostile
@@ -99,16 +105,14 @@ func (t *autoTransport) isHostile() bool {
 
 // useNative reports whether to use the native transport. Until that is known, each call
 // finds out for itself, within its own context.
-func (t *autoTransport) useNative(ctx context.Context) (bool, error) {
+func (t *transports) useNative(ctx context.Context) (bool, error) {
 	t.mu.Lock()
 	native, refused := t.only || t.hostile || t.proven, t.refused
 	t.mu.Unlock()
 	if native || refused {
 		return native, nil
 	}
-	nonce := make([]byte, 16)
-	rand.Read(nonce)
-	known := hex.EncodeToString(nonce)
+	known := rand.Text()
 	rep, err := t.native.run(ctx, request{words: []string{"display-message", "-p", known}, needs: needsNone})
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -130,7 +134,7 @@ func (t *autoTransport) useNative(ctx context.Context) (bool, error) {
 }
 
 // refuse makes later calls use the tmux program.
-func (t *autoTransport) refuse(why error) {
+func (t *transports) refuse(why error) {
 	if !t.refused && t.logger != nil {
 		t.logger.Debug("tmux: the server does not speak the protocol as expected, using the tmux program from here on", "error", why)
 	}

@@ -62,8 +62,6 @@ func (t *execTransport) reach(ctx context.Context, req request) (answer *reply, 
 	return nil, t.socket.checkPath()
 }
 
-func (t *execTransport) private() bool { return false }
-
 // waitDelay is how long the pipes of an exited client may stay open before they are closed
 // on our side. The tmux server has them too, until it notices.
 const waitDelay = time.Second

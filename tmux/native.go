@@ -21,7 +21,7 @@ import (
 // exactly like a tmux client that runs a command.
 //
 // The protocol is private to tmux and may change. Its version and the messages used here
-// are the same from 3.2a on, and autoTransport uses it only with servers proven to speak
+// are the same from 3.2a on, and [transports] uses it only with servers proven to speak
 // it.
 type nativeTransport struct {
 	socket socket
@@ -168,8 +168,6 @@ func (c *nativeCall) arrived() bool {
 	have, _ := c.in.Peek(c.in.Buffered())
 	return len(have) >= headerSize && uint64(binary.LittleEndian.Uint32(have[4:])) <= uint64(len(have))
 }
-
-func (t *nativeTransport) private() bool { return true }
 
 func (t *nativeTransport) run(ctx context.Context, req request) (reply, error) {
 	conn, err := t.socket.dial(ctx)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -57,7 +56,7 @@ type Server struct {
 	cfg       Config
 	binary    string
 	at        socket
-	transport transport
+	transport *transports
 	// marker is text that nobody else knows, and lists counts the lists sent: see newMark.
 	marker string
 	lists  atomic.Int64
@@ -109,22 +108,19 @@ func New(cfg Config) (*Server, error) {
 	if cfg.ConfigFile != "" {
 		flags = append(flags, "-f", cfg.ConfigFile)
 	}
-	s.transport = &execTransport{binary: binary, flags: flags, socket: s.at, env: cfg.Env, lean: leanEnvironment(cfg.Env)}
 	way, err := ParseTransport(string(cfg.Transport))
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case way == TransportNative && !nativeUsable:
-		return nil, argumentError("the native transport needs a little-endian machine, and a system that shows who listens on a socket")
-	case way != TransportExec && nativeUsable:
-		s.transport = &autoTransport{
-			native: newNativeTransport(s.at, cfg.Env), exec: s.transport,
-			only: way == TransportNative, logger: cfg.Logger,
-		}
 	}
-	var nonce [8]byte
-	rand.Read(nonce[:])
-	s.marker = "end-" + hex.EncodeToString(nonce[:])
+	if way == TransportNative && !nativeUsable {
+		return nil, argumentError("the native transport needs a little-endian machine, and a system that shows who listens on a socket")
+	}
+	s.transport = &transports{
+		native: newNativeTransport(s.at, cfg.Env),
+		exec:   &execTransport{binary: binary, flags: flags, socket: s.at, env: cfg.Env, lean: leanEnvironment(cfg.Env)},
+		only:   way == TransportNative, refused: way == TransportExec || !nativeUsable, logger: cfg.Logger,
+	}
+	s.marker = "end-" + rand.Text()[:16]
 	return s, nil
 }
 

@@ -2,21 +2,10 @@ package tmux
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 )
-
-// A transport sends one command list to the server and returns what the tmux client program
-// would have printed. Both transports take the same words and return the same bytes; the
-// tests run over each of them.
-type transport interface {
-	run(ctx context.Context, req request) (reply, error)
-	// private reports whether only the server sees the words of the next request, unlike
-	// the arguments of a program.
-	private() bool
-}
 
 // request is one command list.
 type request struct {
@@ -196,7 +185,7 @@ func partSize(private bool) int {
 
 // roundTrips splits a list into parts that can be sent together. It is one part, except for
 // commands that cannot share standard output or input, and for a long list that only reads.
-// For private see [transport].
+// For private see [transports].
 func roundTrips(list []item, private bool) [][]item {
 	size, words, all := 0, 0, looks|bare
 	for _, it := range list {
