@@ -201,8 +201,7 @@ func (m *Mark) compare(l *Look, last bool) (need int) {
 		return l.top
 	}
 	l.Shift, l.New, l.NewRows = shift, nil, nil
-	m.fresh(l, shift)
-	m.drawn(l)
+	m.addNew(l, shift)
 	l.Missed = m.cut(l)
 	l.Printed = l.Missed || len(l.New) > 0 || l.cursor()+shift > m.cursor
 	return l.top
@@ -228,7 +227,7 @@ func (m *Mark) shift(l *Look) (shift int, proven bool, need int) {
 	case counted && m.generation != *l.HistoryGeneration:
 		return 0, false, l.top // cleared, or rewrapped
 	case l.Limit == 0:
-		return 0, m.unchanged(l) || m.height == l.normal && m.unscrolled(l) && m.distinct(l, 0, m.cursor) >= enough && m.holds(l, 0), l.top
+		return 0, m.unchanged(l) || m.stays(l), l.top
 	case counted:
 		shift = int(*l.HistoryCollected - m.collected)
 		need = max(0, need-shift)
@@ -240,6 +239,12 @@ func (m *Mark) shift(l *Look) (shift int, proven bool, need int) {
 	case m.unchanged(l):
 		return 0, true, need
 	}
+	return m.searchShift(l, need)
+}
+
+// searchShift tries all numbers of rows that tmux may have trimmed. The one that fits is
+// proven if no other fits.
+func (m *Mark) searchShift(l *Look, need int) (shift int, proven bool, needed int) {
 	step := max(l.Limit/10, 1) // what tmux takes off a full history at a time
 	if l.History+l.normal <= l.Limit-step {
 		return 0, m.holds(l, 0), need // not full, even if the pane was lower in between
@@ -256,8 +261,13 @@ func (m *Mark) shift(l *Look) (shift int, proven bool, need int) {
 	return shift, found == 1, need
 }
 
-// unscrolled reports, without history, whether the first row with text is where it was.
-func (m *Mark) unscrolled(l *Look) bool {
+// stays reports whether, in a pane without history, the lines that are left show that
+// nothing has scrolled off: the first row with text and enough other lines are where they
+// were.
+func (m *Mark) stays(l *Look) bool {
+	if m.height != l.normal || m.distinct(l, 0, m.cursor) < enough || !m.holds(l, 0) {
+		return false
+	}
 	for n := m.history; n < m.cursor; n++ {
 		if d, _ := m.rows.at(n); d != 0 {
 			return m.same(l, n, 0)
@@ -373,8 +383,9 @@ func (m *Mark) distinct(l *Look, shift, end int) int {
 	return len(different)
 }
 
-// fresh adds the new lines of the history and the normal screen.
-func (m *Mark) fresh(l *Look, shift int) {
+// addNew adds the new lines of the history and the normal screen, and those of the
+// alternate screen.
+func (m *Mark) addNew(l *Look, shift int) {
 	lines := l.all
 	if l.Dead && len(lines) > 0 && strings.HasPrefix(lines[len(lines)-1].text, "Pane is dead") {
 		lines = lines[:len(lines)-1] // written by tmux itself
@@ -382,10 +393,6 @@ func (m *Mark) fresh(l *Look, shift int) {
 	for _, line := range unseen(m.rows, l.known(), lines, shift, m.cursor, m.typed) {
 		l.New, l.NewRows = append(l.New, line.text), append(l.NewRows, line.first)
 	}
-}
-
-// drawn adds the new lines of the alternate screen.
-func (m *Mark) drawn(l *Look) {
 	for _, line := range unseen(m.alt, newRows(0, l.altRows, l.alt), l.alt, 0, len(l.alt), "") {
 		l.New, l.NewRows = append(l.New, line.text), append(l.NewRows, -1-line.first)
 	}

@@ -272,13 +272,12 @@ func addLook(b *Batch, target Target, above int) *Look {
 	states := Rows[PaneState](b, DisplayMessage{Target: target})
 	capture := func(what CapturePane) *[]byte {
 		what.Target, what.Print = target, true
-		i := len(b.steps)
-		printed := Add(b, what)
-		b.steps[i].prepare = func(v Version) (Command, error) {
+		printed := new([]byte)
+		b.add(func(v Version) (Command, error) {
 			// Rows as -J joins them: up to tmux 3.3, with the unused cells.
 			what.UsedCells = what.KeepSpaces && UsedCells.In(v)
 			return what, nil
-		}
+		}, func(_ *Server, _ Version, out []byte) error { *printed = out; return nil })
 		return printed
 	}
 	rows, lines := capture(CapturePane{KeepSpaces: true, Start: start}), capture(CapturePane{Join: true, Start: start})

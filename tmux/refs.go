@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // run runs commands whose output does not matter.
@@ -171,7 +172,7 @@ func commandOn(ctx context.Context, srv *Server, target Target, field, name stri
 		}
 		flag = f.flag
 	}
-	if dup := plan.find(flag, args); dup != "" {
+	if dup := plan.argumentWith(flag, args); dup != "" {
 		return nil, argumentError("%s: %q is a second target in addition to %s", name, dup, target.TargetSpec())
 	}
 	return srv.output(ctx, Raw{Name: name, Args: append([]string{"-" + flag, target.TargetSpec()}, args...)})
@@ -187,33 +188,36 @@ func (p *commandPlan) flagOf(field string) *commandField {
 	return nil
 }
 
-// find returns the argument that contains a flag, parsing arguments as tmux does: flags may
-// be combined, the last of them with its value. Without a plan, for a command that is not
-// in the table, no flag is known to take a value, so find may report too much.
-func (p *commandPlan) find(flag string, args []string) string {
-	takesValue := func(c string) bool {
-		return p != nil && slices.ContainsFunc(p.flags, func(f commandField) bool { return f.flag == c && !f.isBool })
-	}
+// argumentWith returns the first argument that contains a flag, or "". It parses arguments
+// as tmux does: flags may be combined, the last of them with its value, and end before the
+// first argument without a flag. For a command that is not in the table, which has no plan,
+// no flag is known to take a value, so it may return too much.
+func (p *commandPlan) argumentWith(flag string, args []string) string {
 	for i := 0; i < len(args); i++ {
-		a := args[i]
-		if len(a) < 2 || a[0] != '-' || a == "--" {
-			if p == nil && a != "--" {
-				continue // perhaps the value of a flag
-			}
+		letters, isFlags := strings.CutPrefix(args[i], "-")
+		isFlags = isFlags && letters != ""
+		if args[i] == "--" || p != nil && !isFlags {
 			return ""
 		}
-		for j := 1; j < len(a); j++ {
-			c := a[j : j+1]
-			if c == flag {
-				return a
+		if !isFlags {
+			continue // perhaps the value of a flag
+		}
+		for j := range len(letters) {
+			letter := letters[j : j+1]
+			if letter == flag {
+				return args[i]
 			}
-			if takesValue(c) {
-				if j == len(a)-1 {
-					i++
+			if p.takesValue(letter) {
+				if j == len(letters)-1 {
+					i++ // the next argument is its value
 				}
 				break
 			}
 		}
 	}
 	return ""
+}
+
+func (p *commandPlan) takesValue(flag string) bool {
+	return p != nil && slices.ContainsFunc(p.flags, func(f commandField) bool { return f.flag == flag && !f.isBool })
 }

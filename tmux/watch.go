@@ -3,7 +3,6 @@ package tmux
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -11,20 +10,15 @@ import (
 // before armed is called may be missed, but none after that: so look at the panes in armed
 // or later. A pane that exits is not activity. It needs tmux 3.8.
 func (s *Server) AwaitActivity(ctx context.Context, armed func(), panes ...PaneID) error {
-	ids := make([]string, len(panes))
-	for i, id := range panes {
+	if len(panes) == 0 {
+		return argumentError("no panes to wait for")
+	}
+	for _, id := range panes {
 		if !id.Valid() {
 			return argumentError("%q is not the id of a pane", id)
 		}
-		ids[i] = string(id)
 	}
-	if len(ids) == 0 {
-		return argumentError("no panes to wait for")
-	}
-	filter := Format("#{==:#{pane}," + ids[0] + "}")
-	if len(ids) > 1 {
-		filter = Format("#{m/r:^(" + strings.Join(ids, "|") + ")$,#{pane}}")
-	}
+	filter := MatchOneOf("pane", panes...)
 	var list []item
 	// The command before the wait shows that the list has begun.
 	for _, cmd := range []Command{DisplayMessage{Print: true, Message: "x"}, WaitFor{Event: true, Channel: "pane-activity", Filter: filter}} {
