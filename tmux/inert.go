@@ -49,7 +49,7 @@ func Inert(format string, v Version) (Format, error) {
 	// It is enough to measure each name once.
 	var values Format
 	for _, name := range p.long {
-		values += p.guarded(name, "#{"+Format(name)+"}")
+		values += guarded(name, "#{"+Format(name)+"}", p.v)
 	}
 	limit := maxInertValues / p.uses
 	return Format(fmt.Sprintf("#{?#{e|<=|:#{n:%s},%d},%s,%s%d;}", values, limit, part.format, inertMark, limit)), nil
@@ -170,16 +170,7 @@ func (p *inertParser) value(modifiers, name string) Format {
 			p.long = append(p.long, name)
 		}
 	}
-	return p.guarded(name, "#{"+Format(modifiers+name)+"}")
-}
-
-// guarded returns a format that expands to nothing where the token must not be expanded:
-// see [Token.Scoped].
-func (p *inertParser) guarded(name string, f Format) Format {
-	if t := tokensByName()[name]; t != nil && t.Scoped && !p.v.Has(Version{Major: 3, Minor: 3}) {
-		return "#{?" + Format(identity[t.Scope]) + "," + f + ",}"
-	}
-	return f
+	return guarded(name, "#{"+Format(modifiers+name)+"}", p.v)
 }
 
 // absent is an option that nobody sets. It replaces names that only other versions of tmux

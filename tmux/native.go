@@ -60,7 +60,6 @@ const (
 	msgWriteOpen  = 303
 	msgWrite      = 304
 	msgWriteReady = 305
-	msgWriteClose = 306
 	msgReadCancel = 307
 )
 

@@ -61,7 +61,6 @@ type rowField struct {
 	scope        Scope // empty for user options and tokens not in the table
 	sep          string
 	since, until Version
-	scoped       bool // see Token.Scoped
 	// plain is set for tokens whose values never contain a character that needs a
 	// backslash: numbers, flags and ids. tmux expands them faster.
 	plain bool
@@ -94,18 +93,27 @@ const fieldEnd = '|'
 func formatOf(fields []rowField, v Version) Format {
 	var b strings.Builder
 	for _, f := range fields {
-		token := "#{q:" + f.token + "}"
+		token := Format("#{q:" + f.token + "}")
 		if f.plain {
-			token = "#{" + f.token + "}"
+			token = Format("#{" + f.token + "}")
 		}
-		if f.scoped && !strayTokens.In(v) {
-			// A branch that is not taken is not expanded.
-			token = "#{?" + identity[f.scope] + "," + token + ",}"
-		}
-		b.WriteString(token)
+		b.WriteString(string(guarded(f.token, token, v)))
 		b.WriteByte(fieldEnd)
 	}
 	return Format(b.String())
+}
+
+// guarded returns a format that expands to nothing where the token in it must not be
+// expanded: see [Token.Scoped].
+func guarded(token string, f Format, v Version) Format {
+	if strayTokens.In(v) {
+		return f
+	}
+	if t := tokensByName()[token]; t != nil && t.Scoped {
+		// A branch that is not taken is not expanded.
+		return "#{?" + Format(identity[t.Scope]) + "," + f + ",}"
+	}
+	return f
 }
 
 var rowPlans sync.Map // reflect.Type → rowPlan
@@ -129,7 +137,7 @@ func rowPlanOf(t reflect.Type) (rowPlan, error) {
 		token, options, _ := strings.Cut(tag, ",")
 		f := rowField{index: i, token: token, sep: ","}
 		if t := tokensByName()[token]; t != nil {
-			f.scope, f.scoped, f.always = t.Scope, t.Scoped, !t.Nullable
+			f.scope, f.always = t.Scope, !t.Nullable
 			f.since, f.until = t.Since, t.Until
 			f.plain = t.Type != "string" && !strings.HasPrefix(t.Type, "[]")
 		}

@@ -83,8 +83,12 @@ func removeAll(binary, dir string) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for _, socket := range sockets(dir) {
-		if killed := kill(ctx, binary, socket); killed != nil {
-			err = errors.Join(err, fmt.Errorf("kill the tmux server at %s: %w", socket, killed))
+		srv, failed := tmux.New(tmux.Config{Binary: binary, SocketPath: socket})
+		if failed == nil {
+			failed = srv.Kill(ctx)
+		}
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("kill the tmux server at %s: %w", socket, failed))
 		}
 	}
 	// A pane's process may still be writing its history into HOME.
@@ -110,15 +114,6 @@ func sockets(dir string) []string {
 		}
 	}
 	return found
-}
-
-// kill ends the tmux server at a socket, if there is one.
-func kill(ctx context.Context, binary, socket string) error {
-	srv, err := tmux.New(tmux.Config{Binary: binary, SocketPath: socket})
-	if err != nil {
-		return err
-	}
-	return srv.Kill(ctx)
 }
 
 // Context returns a context that ends a little before the test's own deadline, and after a
