@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// A namedFile is the file that a typed command names. This process opens it, so that a
-// server need not be trusted to ask for the right one: tmux reads standard input or writes
-// to standard output instead.
+// A namedFile is the file that a typed command names. It is opened here, so that nothing
+// need be opened for a server: tmux reads standard input or writes to standard output
+// instead.
 type namedFile struct {
 	path  string
 	flags int // O_RDONLY, or how to write it
@@ -73,8 +73,9 @@ func (f *namedFile) read() ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// Write writes output of tmux to the file. It does not fail, because tmux writes to the
-// file that it has opened whatever happens: see err.
+// Write writes output of tmux to the file, which it opens the first time: if the buffer
+// does not exist, the file is left alone. It does not fail, so that the list ends properly;
+// close returns the error.
 func (f *namedFile) Write(p []byte) (int, error) {
 	if f.out == nil && f.err == nil {
 		f.out, f.err = f.open()

@@ -163,7 +163,8 @@ func (r request) onStdin() request {
 }
 
 // item is a command of a list and what it reads from standard input, nil for nothing. The
-// commands in before run first, as part of it, and print nothing.
+// commands in before run first, as part of it, and print nothing. A command with a file is
+// alone in its list.
 type item struct {
 	words  encoded
 	before []encoded
