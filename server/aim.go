@@ -129,7 +129,7 @@ func (c *call) aim(ctx context.Context, in any) (err error) {
 	case selector:
 		c.on, err = c.aimAt(ctx, in.selection())
 	default:
-		if c.decl.aim.object == theServer {
+		if c.tool.aim.object == theServer {
 			err = c.protect(ctx, aimed{})
 		}
 	}
@@ -147,7 +147,7 @@ func (c *call) aimAt(ctx context.Context, s selection) (aimed, error) {
 
 func (c *call) resolveFor(ctx context.Context, s selection) (on aimed, err error) {
 	on.selection = s
-	switch c.decl.aim.rule {
+	switch c.tool.aim.rule {
 	case aimNone:
 		return on, nil
 	case aimFilter:
@@ -177,7 +177,7 @@ func (c *call) resolveFor(ctx context.Context, s selection) (on aimed, err error
 // guarded reports whether the call may disturb or end the caller's pane, other than by
 // typing.
 func (c *call) guarded() bool {
-	h := c.decl.harm
+	h := c.tool.harm
 	return (h == disturbs || h == ends) && c.s.mayHurtCaller(c.tmux)
 }
 
@@ -186,7 +186,7 @@ func (c *call) guarded() bool {
 // next, so both answers are of the same moment, and the tool acts on the id.
 func (c *call) identify(ctx context.Context, s selection) (object selection, own bool, err error) {
 	caller := c.s.cfg.Caller.Pane
-	if err = s.required(c.decl.name); err != nil || s.pane != "" {
+	if err = s.required(c.tool.name); err != nil || s.pane != "" {
 		return s, s.pane == caller, err
 	}
 	if s.window != "" && s.name != "" { // the name is that of the session to act in
@@ -209,7 +209,7 @@ func (c *call) identify(ctx context.Context, s selection) (object selection, own
 		return s, false, c.missing(ctx, s)
 	}
 	at := (*named)[0]
-	switch c.decl.aim.object {
+	switch c.tool.aim.object {
 	case aPane:
 		return selection{pane: at.Pane}, at.Pane == caller, nil
 	case aWindow:
@@ -227,11 +227,11 @@ func (c *call) identify(ctx context.Context, s selection) (object selection, own
 // protect refuses what the tool would do to the caller's pane, if that is among its
 // objects, unless the user agrees.
 func (c *call) protect(ctx context.Context, all ...aimed) error {
-	h := c.decl.harm
+	h := c.tool.harm
 	switch {
 	case !c.guarded():
 		return nil
-	case c.decl.aim.object == theServer:
+	case c.tool.aim.object == theServer:
 		return c.protectServer(ctx)
 	case c.s.cfg.Caller.Lost:
 		// One question for all of them: an answer answers only one.
@@ -260,7 +260,7 @@ func (c *call) ownPane() string {
 
 // filterFor returns the filter for the panes of the object that a selection names.
 func (c *call) filterFor(s selection) tmux.Format {
-	switch c.decl.aim.object {
+	switch c.tool.aim.object {
 	case aPane:
 		return s.paneFilter()
 	case aWindow:

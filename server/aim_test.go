@@ -49,7 +49,7 @@ var selectors = map[string]any{"pane_id": "%0", "window_id": "@0", "session_id":
 
 // ownCalls returns calls of a tool on the agent's own pane: one for each way in which the
 // tool's input can name it.
-func ownCalls(t *testing.T, d decl) []map[string]any {
+func ownCalls(t *testing.T, d *tool) []map[string]any {
 	has := argumentNames(d.in)
 	var calls []map[string]any
 	for _, name := range slices.Sorted(maps.Keys(selectors)) {
@@ -98,8 +98,7 @@ func argumentNames(in reflect.Type) []string {
 func TestDeclaredHarmIsGuarded(t *testing.T) {
 	t.Parallel()
 	tested := 0
-	for _, entry := range tools {
-		d := entry.declared()
+	for _, d := range tools {
 		if d.harm == harmless || d.harm == unknownHarm {
 			continue
 		}
@@ -136,7 +135,7 @@ func TestDeclaredHarmIsGuarded(t *testing.T) {
 }
 
 // ownCall makes a call that must leave the agent's own pane unchanged.
-func ownCall(t *testing.T, srv *tmux.Server, s *Server, d decl, args map[string]any) (text string, failed bool) {
+func ownCall(t *testing.T, srv *tmux.Server, s *Server, d *tool, args map[string]any) (text string, failed bool) {
 	t.Helper()
 	before := ownState(t, srv, d)
 	raw, err := json.Marshal(args)
@@ -224,8 +223,7 @@ type SpelledCall struct {
 // can name a target.
 func SpelledCalls(t *testing.T) map[string][]SpelledCall {
 	all := map[string][]SpelledCall{}
-	for _, entry := range tools {
-		d := entry.declared()
+	for _, d := range tools {
 		if d.name == "create_session" || d.name == "build_workspace" {
 			continue // they name what they create
 		}
@@ -248,7 +246,7 @@ func SpelledCalls(t *testing.T) map[string][]SpelledCall {
 
 // otherWaysToName returns calls that name the agent's own pane, or what contains it, by an
 // argument that is not the tool's selector.
-func otherWaysToName(d decl) (calls []map[string]any) {
+func otherWaysToName(d *tool) (calls []map[string]any) {
 	has := argumentNames(d.in)
 	if slices.Contains(has, "target") {
 		for scope, target := range map[string]string{"session": "agent", "window": "@0", "pane": "%0"} {
@@ -281,7 +279,7 @@ func AgentServer(t *testing.T) (*tmux.Server, Config) {
 }
 
 // OwnState returns what a tool could have done to the program in the agent's own pane.
-func OwnState(t *testing.T, srv *tmux.Server) string { return ownState(t, srv, decl{}) }
+func OwnState(t *testing.T, srv *tmux.Server) string { return ownState(t, srv, &tool{}) }
 
 // jobIn begins a job in pane %0.
 func jobIn(t *testing.T, srv *tmux.Server) string {
@@ -309,8 +307,7 @@ func jobIn(t *testing.T, srv *tmux.Server) string {
 // on the agent's own pane, and neither types into it nor ends, pipes or clears it.
 func TestDeclaredHarmlessIsHarmless(t *testing.T) {
 	t.Parallel()
-	for _, entry := range tools {
-		d := entry.declared()
+	for _, d := range tools {
 		if d.harm != harmless || d.aim.rule != aimNeed && d.aim.rule != aimDefault {
 			continue
 		}
@@ -369,7 +366,7 @@ func agentServer(t *testing.T, program string) (*tmux.Server, *Server) {
 }
 
 // ownState returns what a tool could have done to the program in the agent's own pane.
-func ownState(t *testing.T, srv *tmux.Server, d decl) string {
+func ownState(t *testing.T, srv *tmux.Server, d *tool) string {
 	size := "#{pane_width}x#{pane_height}"
 	if d.name == "split_window" { // takes half of it, as requested
 		size = ""

@@ -20,16 +20,15 @@ import (
 func (s *Server) Tools() []mcp.Tool {
 	tools := []mcp.Tool{}
 	for _, d := range s.offered() {
-		tools = append(tools, d.offered(s.cfg))
+		tools = append(tools, d.definition(s.cfg))
 	}
 	return tools
 }
 
-// offered returns the declarations of the tools that this server lists.
-func (s *Server) offered() []decl {
-	var offered []decl
+// offered returns the tools that this server lists.
+func (s *Server) offered() (offered []*tool) {
 	for _, name := range s.order {
-		if d := s.decls[name]; !d.retired && s.refusal(d) == nil {
+		if d := s.tools[name]; !d.retired && s.refusal(d) == nil {
 			offered = append(offered, d)
 		}
 	}
@@ -124,7 +123,7 @@ const resourcesIntro = "A client can read these, complete the names and ids in t
 	"within one to four seconds of any other change. A resource must exist when a client subscribes to it, and is followed on when its pane or its tmux server " +
 	"is gone and another takes its place. There can be 200 subscriptions. No tmux client is attached for them."
 
-func (d decl) markdown(b *strings.Builder) {
+func (d *tool) markdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\n### %s\n\n%s\n\n%s.", d.name, d.desc, d.facts(d.kind))
 	if d.more.tier != "" {
 		fmt.Fprintf(b, " %s.", d.facts(d.more))
@@ -170,7 +169,7 @@ func (d decl) markdown(b *strings.Builder) {
 }
 
 // facts describes a tool's tier and hints.
-func (d decl) facts(k kind) string {
+func (d *tool) facts(k kind) string {
 	facts := []string{"Tier " + string(k.tier)}
 	for _, f := range []struct {
 		is   bool

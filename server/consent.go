@@ -35,7 +35,7 @@ func (c *call) consent(ctx context.Context, h harm, what string) error {
 		switch answer := c.answered(state); {
 		case info.ClientCapabilities == nil || !canAsk(*info.ClientCapabilities):
 			return refused
-		case c.decl.aim.rule == aimEach || inBatch(ctx):
+		case c.tool.aim.rule == aimEach || inBatch(ctx):
 			return refused.suggest("call it by itself: the user is asked about a whole call, not about a part of one")
 		case answer == nil:
 			return &fault{kind: kindAsked, msg: question.Message, ask: mcpserver.NewInputRequestBuilder(state).Elicit(askID, question)}
@@ -95,7 +95,7 @@ func (c *call) stateOf(question string) string {
 }
 
 func (c *call) sealed(question string) string {
-	return question + c.s.digest.mac(strings.Join([]string{c.decl.name, string(c.args), question}, "\x00"))
+	return question + c.s.digest.mac(strings.Join([]string{c.tool.name, string(c.args), question}, "\x00"))
 }
 
 // checkState refuses a request state that does not belong to this call.

@@ -16,45 +16,39 @@ func init() { removalTime, lookTime = time.Minute, 20*time.Second }
 // AddProbes adds tools that show what the middlewares and the transport do.
 func (s *Server) AddProbes() {
 	type none struct{}
-	s.add(&tool[none, text]{name: "probe_progress", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless,
-		run: func(ctx context.Context, c *call, _ none) (text, error) {
-			for i := range 5 {
-				c.progress(ctx, float64(i), 5, "working")
-			}
-			c.warn(ctx, "look out")
-			return text{"done"}, nil
-		}})
-	s.add(&tool[none, text]{name: "probe_panic", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless,
-		run: func(context.Context, *call, none) (text, error) { panic("sekrit") }})
+	s.add(newTool(tool{name: "probe_progress", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(ctx context.Context, c *call, _ none) (text, error) {
+		for i := range 5 {
+			c.progress(ctx, float64(i), 5, "working")
+		}
+		c.warn(ctx, "look out")
+		return text{"done"}, nil
+	}))
+	s.add(newTool(tool{name: "probe_panic", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, none) (text, error) { panic("sekrit") }))
 	type largeIn struct {
 		Size int `json:"size"`
 	}
-	s.add(&tool[largeIn, paneText]{name: "probe_text", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless,
-		run: func(_ context.Context, _ *call, in largeIn) (paneText, error) {
-			return paneText{Result: strings.Repeat("é\"\n", in.Size/4) + "end", PaneID: "%1"}, nil
-		}})
-	s.add(&tool[largeIn, list[int]]{name: "probe_list", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless,
-		run: func(_ context.Context, _ *call, in largeIn) (list[int], error) {
-			l := list[int]{Total: in.Size}
-			for i := range in.Size {
-				l.Result = append(l.Result, i)
-			}
-			return l, nil
-		}})
-	s.add(&tool[largeIn, text]{name: "probe_error", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless,
-		run: func(_ context.Context, _ *call, in largeIn) (text, error) {
-			return text{}, faultf(kindRefused, "%send", strings.Repeat("x", in.Size))
-		}})
+	s.add(newTool(tool{name: "probe_text", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (paneText, error) {
+		return paneText{Result: strings.Repeat("é\"\n", in.Size/4) + "end", PaneID: "%1"}, nil
+	}))
+	s.add(newTool(tool{name: "probe_list", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (list[int], error) {
+		l := list[int]{Total: in.Size}
+		for i := range in.Size {
+			l.Result = append(l.Result, i)
+		}
+		return l, nil
+	}))
+	s.add(newTool(tool{name: "probe_error", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(_ context.Context, _ *call, in largeIn) (text, error) {
+		return text{}, faultf(kindRefused, "%send", strings.Repeat("x", in.Size))
+	}))
 	flaky := func(name string, k kind, failure error) {
 		var calls atomic.Int32
-		s.add(&tool[none, list[int]]{name: name, title: "t", kind: k, set: setPanes, desc: "d", aim: nowhere, harm: harmless,
-			run: func(context.Context, *call, none) (list[int], error) {
-				n := calls.Add(1)
-				if n == 1 {
-					return list[int]{}, &tmux.Error{Command: "list-panes", Err: failure}
-				}
-				return list[int]{Total: int(n), Result: []int{}}, nil
-			}})
+		s.add(newTool(tool{name: name, title: "t", kind: k, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, none) (list[int], error) {
+			n := calls.Add(1)
+			if n == 1 {
+				return list[int]{}, &tmux.Error{Command: "list-panes", Err: failure}
+			}
+			return list[int]{Total: int(n), Result: []int{}}, nil
+		}))
 	}
 	flaky("probe_flaky_read", reads, tmux.ErrServerGone)
 	flaky("probe_flaky_change", changes, tmux.ErrServerGone)
@@ -64,33 +58,30 @@ func (s *Server) AddProbes() {
 		socket
 	}
 	for _, h := range []harm{disturbs, ends} {
-		s.add(&tool[paneIn, text]{name: map[harm]string{disturbs: "probe_disturbs", ends: "probe_ends"}[h], title: "t", kind: creates, set: setPanes, desc: "d",
-			aim: needs(aPane), harm: h,
-			run: func(context.Context, *call, paneIn) (text, error) { return text{"did it"}, nil }})
+		s.add(newTool(tool{name: map[harm]string{disturbs: "probe_disturbs", ends: "probe_ends"}[h], title: "t", kind: creates, set: setPanes, desc: "d",
+			aim: needs(aPane), harm: h}, func(context.Context, *call, paneIn) (text, error) { return text{"did it"}, nil }))
 	}
-	s.add(&tool[paneIn, text]{name: "probe_typable", title: "t", kind: shell, set: setPanes, desc: "d",
-		aim: needs(aPane), harm: types,
-		run: func(ctx context.Context, c *call, _ paneIn) (text, error) {
-			id, err := c.typeInto(ctx, c.on, echo{}, func(target tmux.Target) ([]tmux.Command, error) {
-				return []tmux.Command{tmux.SendKeys{Target: target, Repeat: 1}}, nil
-			})
-			return text{string(id)}, err
-		}})
-	s.add(&tool[none, text]{name: "probe_untiered", title: "t", set: setPanes, desc: "d", aim: nowhere, harm: harmless,
-		run: func(context.Context, *call, none) (text, error) { return text{"ran"}, nil }})
+	s.add(newTool(tool{name: "probe_typable", title: "t", kind: shell, set: setPanes, desc: "d",
+		aim: needs(aPane), harm: types}, func(ctx context.Context, c *call, _ paneIn) (text, error) {
+		id, err := c.typeInto(ctx, c.on, echo{}, func(target tmux.Target) ([]tmux.Command, error) {
+			return []tmux.Command{tmux.SendKeys{Target: target, Repeat: 1}}, nil
+		})
+		return text{string(id)}, err
+	}))
+	s.add(newTool(tool{name: "probe_untiered", title: "t", set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, none) (text, error) { return text{"ran"}, nil }))
 	type secretsIn struct {
 		Keys        string           `json:"keys,omitempty"`
 		Environment params.StringMap `json:"environment,omitempty"`
 		Title       string           `json:"title,omitempty"`
 		Operations  params.Raw       `json:"operations,omitempty"`
 	}
-	s.add(&tool[secretsIn, text]{name: "probe_secrets", title: "t", kind: shell, set: setPanes, desc: "d", aim: nowhere, harm: harmless,
-		run: func(context.Context, *call, secretsIn) (text, error) { return text{"done"}, nil }})
+	s.add(newTool(tool{name: "probe_secrets", title: "t", kind: shell, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(context.Context, *call, secretsIn) (text, error) { return text{"done"}, nil }))
 }
 
 // AddUndeclared adds a tool that does not say what it acts on.
 func (s *Server) AddUndeclared() {
-	s.add(&tool[struct{}, text]{name: "probe_undeclared", title: "t", kind: creates, set: setPanes, desc: "d"})
+	s.add(newTool(tool{name: "probe_undeclared", title: "t", kind: creates, set: setPanes, desc: "d"},
+		func(context.Context, *call, struct{}) (text, error) { return text{}, nil }))
 }
 
 // SetConsentWait sets how long the user may take to answer.

@@ -19,8 +19,8 @@ import (
 // It types into the caller's own pane only if the user has agreed, which takes a second
 // round trip.
 func (c *call) typeInto(ctx context.Context, on aimed, what echo, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (tmux.PaneID, error) {
-	if c.decl.harm != types {
-		panic(c.decl.name + " types into panes and does not declare it")
+	if c.tool.harm != types {
+		panic(c.tool.name + " types into panes and does not declare it")
 	}
 	var own tmux.PaneID
 	if c.s.mayHurtCaller(c.tmux) {

@@ -86,7 +86,7 @@ func (s *Server) loggedArguments(tool string, req mcp.CallToolRequest) any {
 	if len(raw) == 0 {
 		raw, _ = params.Marshal(req.Params.Arguments)
 	}
-	return s.loggedObject(s.decls[tool].in, raw)
+	return s.loggedObject(s.tools[tool].in, raw)
 }
 
 func (s *Server) loggedObject(t reflect.Type, raw json.RawMessage) any {
@@ -110,7 +110,7 @@ func (s *Server) loggedObject(t reflect.Type, raw json.RawMessage) any {
 		if json.Unmarshal(raw, &op) == nil && s.tools[op.Tool] != nil {
 			out["tool"] = op.Tool
 			if op.Arguments != nil {
-				out["arguments"] = s.loggedObject(s.decls[op.Tool].in, op.Arguments)
+				out["arguments"] = s.loggedObject(s.tools[op.Tool].in, op.Arguments)
 			}
 		}
 	}

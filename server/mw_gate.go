@@ -13,7 +13,7 @@ import (
 // are not listed either: see [New].
 func (s *Server) gate(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if d, ok := s.decls[req.Params.Name]; ok {
+		if d, ok := s.tools[req.Params.Name]; ok {
 			if f := s.refusal(d); f != nil {
 				return nil, f
 			}
@@ -44,12 +44,12 @@ func (s *Server) tierIn(ctx context.Context) Tier {
 func (c *call) permit(need Tier, why string) error {
 	// Anything that needs the highest tier may end up running a program.
 	if s := c.s.cfg.Selection; s != nil && !slices.Contains(s.Sets, doesExecute) {
-		return faultf(kindTier, "this call of %s needs the toolset %s: %s", c.decl.name, doesExecute, why)
+		return faultf(kindTier, "this call of %s needs the toolset %s: %s", c.tool.name, doesExecute, why)
 	}
 	if c.tier.allows(need) {
 		return nil
 	}
-	f := faultf(kindTier, "this call of %s needs the tier %s: %s", c.decl.name, need, why)
+	f := faultf(kindTier, "this call of %s needs the tier %s: %s", c.tool.name, need, why)
 	if c.s.cfg.Tier.allows(need) {
 		return f.suggest("call it by itself: this batch runs what the tier %s may", c.tier)
 	}
@@ -57,7 +57,7 @@ func (c *call) permit(need Tier, why string) error {
 }
 
 // refusal returns why a tool is not offered; nil if it is.
-func (s *Server) refusal(d decl) *fault {
+func (s *Server) refusal(d *tool) *fault {
 	if f := s.cfg.Selection.refuses(d); f != nil {
 		return f
 	}

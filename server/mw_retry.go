@@ -19,7 +19,7 @@ const retryDelay = 100 * time.Millisecond
 func (s *Server) retryReads(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		res, err := next(ctx, req)
-		d := s.decls[req.Params.Name]
+		d := s.tools[req.Params.Name]
 		if err == nil || d.kind.tier != Readonly || d.selfBounded || !transient(err) {
 			return res, err
 		}

@@ -33,7 +33,7 @@ type Selection struct {
 }
 
 // does returns the toolset of the family that a tool belongs to.
-func (d decl) does() string {
+func (d *tool) does() string {
 	switch k := d.kind; {
 	case k.tier == Readonly:
 		return doesInspect
@@ -46,7 +46,7 @@ func (d decl) does() string {
 }
 
 // refuses returns why a selection omits a tool; nil if it does not.
-func (s *Selection) refuses(d decl) *fault {
+func (s *Selection) refuses(d *tool) *fault {
 	switch does := d.does(); {
 	case s == nil:
 		return nil
@@ -63,8 +63,7 @@ func (s *Selection) refuses(d decl) *fault {
 func (s *Selection) tier() Tier {
 	tier := Readonly
 	for _, t := range tools {
-		d := t.declared()
-		if need := d.kind.tier; s.refuses(d) == nil && !tier.allows(need) {
+		if need := t.kind.tier; s.refuses(t) == nil && !tier.allows(need) {
 			tier = need
 		}
 	}
@@ -97,7 +96,7 @@ func selectionFrom(values map[string]string) (*Selection, error) {
 	}
 	names := []string{}
 	for _, t := range slices.Concat(tools, promptTools) {
-		names = append(names, t.declared().name)
+		names = append(names, t.name)
 	}
 	s := &Selection{Sets: []string{doesInspect, doesManage, doesExecute}}
 	var err error

@@ -24,8 +24,7 @@ import (
 type Server struct {
 	cfg    Config
 	mcp    *mcpserver.MCPServer
-	tools  map[string]entry
-	decls  map[string]decl
+	tools  map[string]*tool
 	order  []string                  // in catalogue order
 	run    mcpserver.ToolHandlerFunc // the middlewares around the tools
 	digest digester
@@ -75,8 +74,8 @@ func New(cfg Config) (*Server, error) {
 		cfg.Audit = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		cfg: cfg, tools: make(map[string]entry, len(tools)), decls: make(map[string]decl, len(tools)),
-		digest: newDigester(), slots: runner.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
+		cfg: cfg, tools: make(map[string]*tool, len(tools)), digest: newDigester(),
+		slots: runner.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
 		waits: waits{
 			consentWait: consentWait, startWait: startWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
 			followInterval: followInterval, leastReading: leastReading, lookTime: lookTime, readyWait: readyWait,
@@ -132,14 +131,13 @@ func New(cfg Config) (*Server, error) {
 // add registers a tool. mcp-go knows only its name; what clients see comes from
 // [Server.Tools]. A tool that is not offered is registered too, so that the gate can say
 // why it is refused.
-func (s *Server) add(t entry) {
-	d := t.declared()
-	if d.aim.rule == undeclared || d.harm == unknownHarm && !d.kind.readOnly {
-		panic(d.name + " does not declare what it acts on, or what it does to it")
+func (s *Server) add(t *tool) {
+	if t.aim.rule == undeclared || t.harm == unknownHarm && !t.kind.readOnly {
+		panic(t.name + " does not declare what it acts on, or what it does to it")
 	}
-	s.order = append(s.order, d.name)
-	s.tools[d.name], s.decls[d.name] = t, d
-	s.mcp.AddTool(mcp.Tool{Name: d.name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, s.run)
+	s.order = append(s.order, t.name)
+	s.tools[t.name] = t
+	s.mcp.AddTool(mcp.Tool{Name: t.name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, s.run)
 }
 
 // invoke runs the tool that a request names. It is the innermost handler.
@@ -152,7 +150,7 @@ func (s *Server) invoke(ctx context.Context, req mcp.CallToolRequest) (*mcp.Call
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	return t.invoke(ctx, s, req)
+	return t.call(ctx, s, req)
 }
 
 // Call runs one tool, through all middlewares, and returns what a client would get. The

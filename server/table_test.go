@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"tmuxmcp/server/params"
 )
 
@@ -49,8 +51,7 @@ func TestTiersAreThoseOfTheReference(t *testing.T) {
 	if len(want) != 56 {
 		t.Errorf("the reference has %d tools, want 56", len(want))
 	}
-	for _, e := range tools {
-		d := e.declared()
+	for _, d := range tools {
 		if tier, ok := want[d.name]; ok && tier != d.kind.tier || d.kind.readOnly != (d.kind.tier == Readonly) {
 			t.Errorf("%s is %+v, want the tier %s", d.name, d.kind, tier)
 		}
@@ -60,8 +61,7 @@ func TestTiersAreThoseOfTheReference(t *testing.T) {
 func TestDeclarationsAreWhole(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, e := range tools {
-		d := e.declared()
+	for _, d := range tools {
 		if seen[d.name] {
 			t.Errorf("%s is declared twice", d.name)
 		}
@@ -103,8 +103,8 @@ func TestDescriptionsAreFound(t *testing.T) {
 		score := map[string]float64{}
 		for word := range strings.FieldsSeq(query) {
 			var with []string
-			for _, e := range tools {
-				if d := e.declared(); has(d.name+" "+d.title+" "+d.desc, word) {
+			for _, d := range tools {
+				if has(d.name+" "+d.title+" "+d.desc, word) {
 					with = append(with, d.name)
 				}
 			}
@@ -135,12 +135,11 @@ func TestListIsShort(t *testing.T) {
 		perTool                      = 1700
 	)
 	var input, all, core int
-	for _, e := range tools {
-		d := e.declared()
+	for _, d := range tools {
 		if d.retired {
 			continue
 		}
-		tool := d.mcpTool(Readonly, ResultsJSON)
+		tool := definitionOf(*d)
 		raw, err := params.Marshal(map[string]any{"name": d.name, "description": d.desc, "inputSchema": tool.RawInputSchema})
 		if err != nil {
 			t.Fatal(err)
@@ -160,13 +159,18 @@ func TestListIsShort(t *testing.T) {
 	}
 }
 
+// definitionOf returns what clients see of a tool, without the server's own defaults.
+func definitionOf(t tool) mcp.Tool {
+	t.defaults = nil
+	return t.definition(Config{Tier: Readonly, Results: ResultsJSON})
+}
+
 func TestSchemasAreThoseOfTheSnapshots(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("testdata", "tools")
 	kept := map[string]bool{}
-	for _, e := range tools {
-		d := e.declared()
-		raw, err := json.Marshal(d.mcpTool(Readonly, ResultsJSON))
+	for _, d := range tools {
+		raw, err := json.Marshal(definitionOf(*d))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,8 +256,8 @@ func TestInstructionsFit(t *testing.T) {
 		t.Errorf("%d bytes are the same for everybody", len(baseInstructions))
 	}
 	first := baseInstructions[:firstBytes]
-	for _, e := range tools {
-		if d := e.declared(); d.alwaysLoad != strings.Contains(first, d.name) {
+	for _, d := range tools {
+		if d.alwaysLoad != strings.Contains(first, d.name) {
 			t.Errorf("%s is always loaded is %t; the first %d bytes are %q", d.name, d.alwaysLoad, firstBytes, first)
 		}
 	}

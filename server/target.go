@@ -132,7 +132,7 @@ func (s selection) required(tool string) error {
 // loosely costs a round trip: it takes an index that does not exist for the beginning of a
 // window's name, and a session's name for an id, a client or a pattern.
 func (c *call) resolve(ctx context.Context, s selection) (selection, error) {
-	if err := s.required(c.decl.name); err != nil {
+	if err := s.required(c.tool.name); err != nil {
 		return s, err
 	}
 	if s.pane != "" || s.window != "" && s.name == "" || s.index == "" && (s.session != "" || plainName(s.name)) {

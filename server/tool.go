@@ -76,8 +76,8 @@ func Toolsets() []string {
 	}
 }
 
-// tool declares a tool that takes an In, a struct, and returns an Out.
-type tool[In, Out any] struct {
+// tool is a tool's declaration, for [newTool].
+type tool struct {
 	name  string
 	title string
 	kind  kind
@@ -103,59 +103,48 @@ type tool[In, Out any] struct {
 	// defaults returns the defaults that depend on the server's configuration, as JSON by
 	// property. They only go into the schema; the handler must apply them.
 	defaults func(Config) map[string]string
-	run      func(ctx context.Context, c *call, in In) (Out, error)
+
+	in, out reflect.Type // structs
+	run     func(ctx context.Context, c *call, in any) (any, error)
 }
 
-// entry is a tool of any types, as held in the table.
-type entry interface {
-	declared() decl
-	invoke(ctx context.Context, s *Server, req mcp.CallToolRequest) (*mcp.CallToolResult, error)
+// newTool returns a tool that takes an In, a struct, and returns an Out.
+func newTool[In, Out any](t tool, run func(ctx context.Context, c *call, in In) (Out, error)) *tool {
+	t.in, t.out = reflect.TypeFor[In](), params.Elem(reflect.TypeFor[Out]())
+	t.run = func(ctx context.Context, c *call, in any) (any, error) { return run(ctx, c, in.(In)) }
+	return &t
 }
 
-// decl is a tool's declaration without its types.
-type decl struct {
-	name, title, set, desc, hint  string
-	kind, more                    kind
-	aim                           aim
-	harm                          harm
-	core, selfBounded, alwaysLoad bool
-	retired                       bool
-	in, out                       reflect.Type
-	defaults                      func(Config) map[string]string
-}
-
-func (t *tool[In, Out]) declared() decl {
-	return decl{
-		name: t.name, title: t.title, set: t.set, desc: t.desc, hint: t.hint, kind: t.kind, more: t.more, aim: t.aim, harm: t.harm,
-		core: t.core, selfBounded: t.selfBounded, alwaysLoad: t.alwaysLoad, retired: t.retired,
-		in: reflect.TypeFor[In](), out: params.Elem(reflect.TypeFor[Out]()), defaults: t.defaults,
-	}
-}
-
-func (t *tool[In, Out]) invoke(ctx context.Context, s *Server, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+// call runs the tool.
+func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	args, err := rawArguments(req)
 	if err != nil {
 		return nil, err
 	}
-	var in In
-	if err := params.Bind(t.name, args, &in); err != nil {
+	arguments := reflect.New(t.in)
+	if err := params.Bind(t.name, args, arguments.Interface()); err != nil {
 		return nil, bindFault(ctx, err)
 	}
-	if inBatch(ctx) && t.waits(in) {
+	in := arguments.Elem().Interface()
+	waits := t.selfBounded
+	if w, ok := in.(interface{ waits() bool }); ok { // it depends on the input
+		waits = w.waits()
+	}
+	if inBatch(ctx) && waits {
 		return nil, faultf(kindRefused, "%s blocks until its timeout, so it is not allowed in a batch", t.name).suggest("call it by itself")
 	}
-	c := &call{s: s, decl: t.declared(), tier: s.tierIn(ctx), args: args, answers: req.Params.MultiRoundTripParams}
+	c := &call{s: s, tool: t, tier: s.tierIn(ctx), args: args, answers: req.Params.MultiRoundTripParams}
 	if req.Params.Meta != nil {
 		c.progressToken = req.Params.Meta.ProgressToken
 	}
 	if err := c.checkState(); err != nil {
 		return nil, err
 	}
-	if named, ok := any(in).(interface{ socketName() string }); ok {
+	if named, ok := in.(interface{ socketName() string }); ok {
 		if c.tmux, err = s.handle(named.socketName()); err != nil {
 			return nil, err
 		}
-		c.waits = t.selfBounded || t.waits(in)
+		c.waits = t.selfBounded || waits
 	}
 	if err := c.enter(ctx); err != nil {
 		return nil, err
@@ -180,15 +169,6 @@ func (c *call) enter(ctx context.Context) (err error) {
 	return err
 }
 
-// waits reports whether a call blocks for as long as the caller says.
-func (t *tool[In, Out]) waits(in In) bool {
-	// For a selfBounded tool, it depends on the input.
-	if w, ok := any(in).(interface{ waits() bool }); ok {
-		return w.waits()
-	}
-	return t.selfBounded
-}
-
 // rawArguments returns the arguments of a call as JSON; empty if there are none.
 func rawArguments(req mcp.CallToolRequest) (json.RawMessage, error) {
 	args := req.Params.RawArguments
@@ -201,55 +181,45 @@ func rawArguments(req mcp.CallToolRequest) (json.RawMessage, error) {
 	return args, nil
 }
 
-// kindIn returns the tool's kind on a server of tier t.
-func (d decl) kindIn(t Tier) kind {
-	if t.allows(d.more.tier) {
-		return d.more
+// definition returns the tool as tools/list shows it, on a server with this configuration.
+func (t *tool) definition(cfg Config) mcp.Tool {
+	k := t.kind
+	if cfg.Tier.allows(t.more.tier) {
+		k = t.more
 	}
-	return d.kind
-}
-
-// mcpTool returns the declaration as shown by tools/list in a tier.
-func (d decl) mcpTool(tier Tier, results Results) mcp.Tool {
-	k := d.kindIn(tier)
-	t := mcp.Tool{
-		Name: d.name, Title: d.title, Description: d.desc,
-		RawInputSchema: params.InputSchema(d.in, nil),
+	var defaults map[string]string
+	if t.defaults != nil {
+		defaults = t.defaults(cfg)
+	}
+	def := mcp.Tool{
+		Name: t.name, Title: t.title, Description: t.desc,
+		RawInputSchema: params.InputSchema(t.in, defaults),
 		Annotations: mcp.ToolAnnotation{
 			ReadOnlyHint: &k.readOnly, DestructiveHint: &k.destructive,
 			IdempotentHint: &k.idempotent, OpenWorldHint: &k.openWorld,
 		},
 	}
 	// If there is an output schema, clients refuse results without structured content.
-	if results == ResultsJSON {
-		t.RawOutputSchema = params.OutputSchema(d.out)
+	if cfg.Results == ResultsJSON {
+		def.RawOutputSchema = params.OutputSchema(t.out)
 	}
 	meta := map[string]any{}
-	if d.alwaysLoad {
+	if t.alwaysLoad {
 		meta["anthropic/alwaysLoad"] = true
 	}
-	if d.hint != "" {
-		meta["anthropic/searchHint"] = d.hint
+	if t.hint != "" {
+		meta["anthropic/searchHint"] = t.hint
 	}
 	if len(meta) > 0 {
-		t.Meta = mcp.NewMetaFromMap(meta)
+		def.Meta = mcp.NewMetaFromMap(meta)
 	}
-	return t
-}
-
-// offered returns the tool as offered by a server with this configuration.
-func (d decl) offered(cfg Config) mcp.Tool {
-	t := d.mcpTool(cfg.Tier, cfg.Results)
-	if d.defaults != nil {
-		t.RawInputSchema = params.InputSchema(d.in, d.defaults(cfg))
-	}
-	return t
+	return def
 }
 
 // call is what a handler has available besides its input.
 type call struct {
 	s    *Server
-	decl decl
+	tool *tool
 	args json.RawMessage
 	// on is the object of the call, as the tool declares it.
 	on aimed

@@ -8,31 +8,30 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var agentStatus = tool[agentStatusIn, agentStatusResult]{
+var agentStatus = newTool(tool{
 	name: "agent_status", title: "Agent Status", kind: reads, set: setPanes,
 	aim:  nowhere,
 	hint: "which coding agent is waiting for an answer",
 	desc: "Find the coding agents (claude, codex, gemini, opencode) in all panes: is each working, asks (with the question, its choices and the keys " +
 		"for send_keys), idle, ended or unknown; its input.",
-	run: func(ctx context.Context, c *call, in agentStatusIn) (out agentStatusResult, err error) {
-		seen, err := c.agentsIn(ctx, in.Panes)
-		out.Agents = []agentInfo{}
-		for _, s := range seen {
-			a := agentInfo{
-				PaneID: s.ID, Place: placeOf(s.Session, s.Window, s.Index), Agent: s.Name, State: string(s.State), Choices: []agentChoice{},
-				Version: nonEmpty(s.Version), Question: nonEmpty(s.Question),
-			}
-			if s.Box != nil {
-				a.Input = nonEmpty(s.Box.Text)
-			}
-			for _, choice := range s.Choices {
-				a.Choices = append(a.Choices, agentChoice{Keys: choice.Keys, Label: choice.Label})
-			}
-			out.Agents = append(out.Agents, a)
+}, func(ctx context.Context, c *call, in agentStatusIn) (out agentStatusResult, err error) {
+	seen, err := c.agentsIn(ctx, in.Panes)
+	out.Agents = []agentInfo{}
+	for _, s := range seen {
+		a := agentInfo{
+			PaneID: s.ID, Place: placeOf(s.Session, s.Window, s.Index), Agent: s.Name, State: string(s.State), Choices: []agentChoice{},
+			Version: nonEmpty(s.Version), Question: nonEmpty(s.Question),
 		}
-		return out, err
-	},
-}
+		if s.Box != nil {
+			a.Input = nonEmpty(s.Box.Text)
+		}
+		for _, choice := range s.Choices {
+			a.Choices = append(a.Choices, agentChoice{Keys: choice.Keys, Label: choice.Label})
+		}
+		out.Agents = append(out.Agents, a)
+	}
+	return out, err
+})
 
 type agentStatusIn struct {
 	Panes []tmux.PaneID `json:"panes,omitempty" desc:"default all"`
@@ -107,20 +106,19 @@ func flat(s string) string {
 	return s
 }
 
-var sendPrompt = tool[sendPromptIn, *promptSent]{
+var sendPrompt = newTool(tool{
 	name: "send_prompt", title: "Send Prompt", kind: shell, set: setInput, selfBounded: true,
 	aim: needs(aPane), harm: types,
 	hint: "give another coding agent a task",
 	desc: "Give the coding agent in a pane (claude, codex, gemini, opencode) a prompt of any length: waits until it takes input, pastes, submits and " +
 		"checks, exactly once. Types nothing, and says why, if it asks, its box is not empty, a user is looking, or no agent runs there.",
-	run: func(ctx context.Context, c *call, in sendPromptIn) (*promptSent, error) {
-		budget, err := c.s.budget(in.Timeout)
-		if err != nil {
-			return nil, err
-		}
-		return c.sendPrompt(ctx, in, budget)
-	},
-}
+}, func(ctx context.Context, c *call, in sendPromptIn) (*promptSent, error) {
+	budget, err := c.s.budget(in.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	return c.sendPrompt(ctx, in, budget)
+})
 
 type sendPromptIn struct {
 	PaneID        tmux.PaneID `json:"pane_id" desc:"such as %1"`

@@ -53,22 +53,21 @@ var (
 )
 
 // batchTool declares the batch tool that runs tools up to a tier.
-func batchTool(name, title string, k kind) tool[batchIn, batchResult] {
+func batchTool(name, title string, k kind) *tool {
 	descs := map[Tier]string{
 		Readonly:    "Make several read-only calls in order, in one call.",
 		Mutating:    "Make several calls that read, create, type or change, in order, in one call.",
 		Destructive: "Make several calls of any tools, in order, in one call.",
 	}
 	desc := descs[k.tier] + " Calls that wait (run_command without detach, wait_for_*) and other batches are not allowed."
-	return tool[batchIn, batchResult]{
+	return newTool(tool{
 		name: name, title: title, kind: k, set: setBatch, desc: desc,
 		retired: name == "call_read_tools_batch", // libtmux-mcp's older name of the readonly batch tool
 		// Each call in it is guarded separately.
 		aim: nowhere, harm: harmless,
-		run: func(ctx context.Context, c *call, in batchIn) (batchResult, error) {
-			return c.s.batch(ctx, in, k.tier)
-		},
-	}
+	}, func(ctx context.Context, c *call, in batchIn) (batchResult, error) {
+		return c.s.batch(ctx, in, k.tier)
+	})
 }
 
 // batch runs the operations in order. Each goes through all middlewares, so a batch can do
@@ -110,7 +109,7 @@ func (s *Server) batchRow(ctx context.Context, op batchOperation, ceiling Tier) 
 		row.fill(res)
 		return row
 	}
-	d, ok := s.decls[op.Tool]
+	d, ok := s.tools[op.Tool]
 	switch {
 	case !ok:
 		return fail(unknownTool(op.Tool, s))

@@ -38,31 +38,30 @@ type bufferRef struct {
 	LogicalName *string `json:"logical_name"`
 }
 
-var loadBuffer = tool[loadBufferIn, bufferRef]{
+var loadBuffer = newTool(tool{
 	name: "load_buffer", title: "Load tmux Buffer", kind: creates, set: setBuffers,
 	aim: nowhere, harm: harmless,
 	desc: "Store text in a new tmux paste buffer, to paste it several times with paste_buffer. Returns the buffer's name. To paste text once use paste_text.",
-	run: func(ctx context.Context, c *call, in loadBufferIn) (ref bufferRef, err error) {
-		logical := "buf"
-		if in.LogicalName != nil && *in.LogicalName != "" {
-			logical = *in.LogicalName
-		}
-		if !logicalName.MatchString(logical) {
-			return ref, faultf(kindValidation, "Invalid logical buffer name: %.80q", logical).
-				suggest("a name has 1 to 64 letters, digits and . _ -")
-		}
-		if in.Content == "" {
-			return ref, argumentFault("content", "must not be empty: tmux has no empty buffers")
-		}
-		ctx, cancel := c.inBufferTime(ctx)
-		defer cancel()
-		name := newBufferName(logical)
-		// Before the call: it may create the buffer even if it is cut off.
-		c.s.madeBuffer(c.tmux)
-		_, err = c.tmux.SetBuffer(ctx, name, []byte(in.Content))
-		return bufferRef{name, in.LogicalName}, err
-	},
-}
+}, func(ctx context.Context, c *call, in loadBufferIn) (ref bufferRef, err error) {
+	logical := "buf"
+	if in.LogicalName != nil && *in.LogicalName != "" {
+		logical = *in.LogicalName
+	}
+	if !logicalName.MatchString(logical) {
+		return ref, faultf(kindValidation, "Invalid logical buffer name: %.80q", logical).
+			suggest("a name has 1 to 64 letters, digits and . _ -")
+	}
+	if in.Content == "" {
+		return ref, argumentFault("content", "must not be empty: tmux has no empty buffers")
+	}
+	ctx, cancel := c.inBufferTime(ctx)
+	defer cancel()
+	name := newBufferName(logical)
+	// Before the call: it may create the buffer even if it is cut off.
+	c.s.madeBuffer(c.tmux)
+	_, err = c.tmux.SetBuffer(ctx, name, []byte(in.Content))
+	return bufferRef{name, in.LogicalName}, err
+})
 
 type loadBufferIn struct {
 	Content     string  `json:"content" desc:"text to store"`
@@ -92,24 +91,23 @@ func (o ours) missing(err error) error {
 	return err
 }
 
-var pasteBuffer = tool[pasteBufferIn, paneText]{
+var pasteBuffer = newTool(tool{
 	name: "paste_buffer", title: "Paste tmux Buffer", kind: shell, set: setBuffers,
 	aim: needs(aPane), harm: types,
 	desc: "Paste a buffer stored with load_buffer into a pane, like a paste from the keyboard. Newlines press Enter unless the program accepts " +
 		"bracketed paste. The buffer is kept.",
-	run: func(ctx context.Context, c *call, in pasteBufferIn) (out paneText, err error) {
-		buffer := c.tmux.Buffer(in.BufferName)
-		content, err := buffer.Bytes(ctx)
-		if err != nil {
-			return paneText{}, in.missing(err)
-		}
-		id, err := c.typeInto(ctx, c.on, echoOf(string(content)), func(target tmux.Target) ([]tmux.Command, error) {
-			paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: in.Bracket, Returns: true})
-			return []tmux.Command{paste}, err
-		})
-		return paneText{"Pasted " + in.BufferName + " into pane " + string(id), string(id)}, in.missing(err)
-	},
-}
+}, func(ctx context.Context, c *call, in pasteBufferIn) (out paneText, err error) {
+	buffer := c.tmux.Buffer(in.BufferName)
+	content, err := buffer.Bytes(ctx)
+	if err != nil {
+		return paneText{}, in.missing(err)
+	}
+	id, err := c.typeInto(ctx, c.on, echoOf(string(content)), func(target tmux.Target) ([]tmux.Command, error) {
+		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: in.Bracket, Returns: true})
+		return []tmux.Command{paste}, err
+	})
+	return paneText{"Pasted " + in.BufferName + " into pane " + string(id), string(id)}, in.missing(err)
+})
 
 type pasteBufferIn struct {
 	ours
@@ -126,25 +124,24 @@ type bufferContent struct {
 	ContentTruncatedLines int    `json:"content_truncated_lines"`
 }
 
-var showBuffer = tool[showBufferIn, bufferContent]{
+var showBuffer = newTool(tool{
 	name: "show_buffer", title: "Show tmux Buffer", kind: reads, set: setBuffers,
 	aim:  nowhere,
 	desc: "Read the content of a buffer stored with load_buffer.",
-	run: func(ctx context.Context, c *call, in showBufferIn) (out bufferContent, err error) {
-		ctx, cancel := c.inBufferTime(ctx)
-		defer cancel()
-		content, err := c.tmux.Buffer(in.BufferName).Bytes(ctx)
-		if err != nil {
-			return out, in.missing(err)
-		}
-		lines, cut := lastLines(strings.SplitAfter(strings.TrimSuffix(string(content), "\n"), "\n"), in.MaxLines)
-		text := strings.Join(lines, "")
-		if strings.HasSuffix(string(content), "\n") {
-			text += "\n"
-		}
-		return bufferContent{in.BufferName, text, cut > 0, cut}, nil
-	},
-}
+}, func(ctx context.Context, c *call, in showBufferIn) (out bufferContent, err error) {
+	ctx, cancel := c.inBufferTime(ctx)
+	defer cancel()
+	content, err := c.tmux.Buffer(in.BufferName).Bytes(ctx)
+	if err != nil {
+		return out, in.missing(err)
+	}
+	lines, cut := lastLines(strings.SplitAfter(strings.TrimSuffix(string(content), "\n"), "\n"), in.MaxLines)
+	text := strings.Join(lines, "")
+	if strings.HasSuffix(string(content), "\n") {
+		text += "\n"
+	}
+	return bufferContent{in.BufferName, text, cut > 0, cut}, nil
+})
 
 type showBufferIn struct {
 	ours
@@ -152,16 +149,15 @@ type showBufferIn struct {
 	socket
 }
 
-var deleteBuffer = tool[deleteBufferIn, text]{
+var deleteBuffer = newTool(tool{
 	name: "delete_buffer", title: "Delete tmux Buffer", kind: discards, set: setBuffers,
 	aim: nowhere, harm: harmless,
 	desc: "Delete a buffer stored with load_buffer.",
-	run: func(ctx context.Context, c *call, in deleteBufferIn) (out text, err error) {
-		ctx, cancel := c.inBufferTime(ctx)
-		defer cancel()
-		return text{"Deleted " + in.BufferName}, in.missing(c.tmux.Buffer(in.BufferName).Delete(ctx))
-	},
-}
+}, func(ctx context.Context, c *call, in deleteBufferIn) (out text, err error) {
+	ctx, cancel := c.inBufferTime(ctx)
+	defer cancel()
+	return text{"Deleted " + in.BufferName}, in.missing(c.tmux.Buffer(in.BufferName).Delete(ctx))
+})
 
 type deleteBufferIn struct {
 	ours

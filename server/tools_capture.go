@@ -9,52 +9,51 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var capturePane = tool[capturePaneIn, screenText]{
+var capturePane = newTool(tool{
 	name: "capture_pane", title: "Capture Pane", kind: reads, set: setPanes, core: true,
 	aim:  readsOne(aPane),
 	hint: "read scrollback or history",
 	desc: "Read text of a pane from its screen and scrollback (history), by line range. Defaults to the visible screen of the caller's pane. For " +
 		"screen and state in one call use snapshot_pane; to follow output use capture_since.",
-	run: func(ctx context.Context, c *call, in capturePaneIn) (screenText, error) {
-		target := c.on.target
-		type row struct {
-			ID      string `tmux:"pane_id"`
-			Height  int    `tmux:"pane_height"`
-			History int    `tmux:"history_size"`
-		}
-		var b tmux.Batch
-		panes := tmux.Rows[row](&b, tmux.DisplayMessage{Target: target})
-		screen := tmux.Add(&b, tmux.CapturePane{
-			Target: target, Print: true, Start: in.Start, End: in.End,
-			Escapes: in.Colors, Join: in.Join, Alternate: in.Hidden, Pending: in.Pending,
-		})
-		var hidden *[]byte // it may have a different height
-		if in.Hidden {
-			hidden = tmux.Add(&b, tmux.CapturePane{Target: target, Print: true, Alternate: true})
-		}
-		if err := b.Do(ctx, c.tmux); err != nil {
-			return screenText{}, err
-		}
-		pane := (*panes)[0]
-		out := screenText{PaneID: pane.ID, FirstLine: -pane.History, LastLine: pane.Height - 1}
-		if hidden != nil {
-			out.FirstLine, out.LastLine = 0, bytes.Count(*hidden, []byte("\n"))-1
-		}
-		if in.Pending {
-			out.Result = strings.TrimSuffix(string(*screen), "\n")
-			return out, nil
-		}
-		if out.Outside = in.outside(out.FirstLine, out.LastLine); out.Outside {
-			return out, nil
-		}
-		lines, cut := lastLines(screenLines(*screen), in.MaxLines)
-		if cut > 0 {
-			lines = append([]string{fmt.Sprintf("[... truncated %d lines ...]", cut)}, lines...)
-		}
-		out.Result = strings.Join(lines, "\n")
+}, func(ctx context.Context, c *call, in capturePaneIn) (screenText, error) {
+	target := c.on.target
+	type row struct {
+		ID      string `tmux:"pane_id"`
+		Height  int    `tmux:"pane_height"`
+		History int    `tmux:"history_size"`
+	}
+	var b tmux.Batch
+	panes := tmux.Rows[row](&b, tmux.DisplayMessage{Target: target})
+	screen := tmux.Add(&b, tmux.CapturePane{
+		Target: target, Print: true, Start: in.Start, End: in.End,
+		Escapes: in.Colors, Join: in.Join, Alternate: in.Hidden, Pending: in.Pending,
+	})
+	var hidden *[]byte // it may have a different height
+	if in.Hidden {
+		hidden = tmux.Add(&b, tmux.CapturePane{Target: target, Print: true, Alternate: true})
+	}
+	if err := b.Do(ctx, c.tmux); err != nil {
+		return screenText{}, err
+	}
+	pane := (*panes)[0]
+	out := screenText{PaneID: pane.ID, FirstLine: -pane.History, LastLine: pane.Height - 1}
+	if hidden != nil {
+		out.FirstLine, out.LastLine = 0, bytes.Count(*hidden, []byte("\n"))-1
+	}
+	if in.Pending {
+		out.Result = strings.TrimSuffix(string(*screen), "\n")
 		return out, nil
-	},
-}
+	}
+	if out.Outside = in.outside(out.FirstLine, out.LastLine); out.Outside {
+		return out, nil
+	}
+	lines, cut := lastLines(screenLines(*screen), in.MaxLines)
+	if cut > 0 {
+		lines = append([]string{fmt.Sprintf("[... truncated %d lines ...]", cut)}, lines...)
+	}
+	out.Result = strings.Join(lines, "\n")
+	return out, nil
+})
 
 // outside reports whether a pane with lines first to last has none of the requested ones:
 // tmux then answers with the nearest.
@@ -111,27 +110,26 @@ type paneSnapshot struct {
 	ContentTruncatedLines int         `json:"content_truncated_lines"`
 }
 
-var snapshotPane = tool[snapshotPaneIn, *paneSnapshot]{
+var snapshotPane = newTool(tool{
 	name: "snapshot_pane", title: "Snapshot Pane", kind: reads, set: setPanes, core: true, alwaysLoad: true,
 	aim: readsOne(aPane),
 	desc: "See a pane's screen now: visible text, cursor position, size, running command, directory, mode. Use it for full-screen programs (vim, less, " +
 		"menus). Defaults to the caller's pane.",
-	run: func(ctx context.Context, c *call, in snapshotPaneIn) (*paneSnapshot, error) {
-		target := c.on.target
-		var b tmux.Batch
-		rows := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: target})
-		screen := tmux.Add(&b, tmux.CapturePane{Target: target, Print: true})
-		if err := b.Do(ctx, c.tmux); err != nil {
-			return nil, err
-		}
-		snap := &(*rows)[0]
-		lines, cut := lastLines(screenLines(*screen), in.MaxLines)
-		snap.Content = strings.Join(lines, "\n")
-		snap.ContentTruncated, snap.ContentTruncatedLines = cut > 0, cut
-		snap.IsCaller = c.s.isCaller(c.tmux, snap.PaneID)
-		return snap, nil
-	},
-}
+}, func(ctx context.Context, c *call, in snapshotPaneIn) (*paneSnapshot, error) {
+	target := c.on.target
+	var b tmux.Batch
+	rows := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: target})
+	screen := tmux.Add(&b, tmux.CapturePane{Target: target, Print: true})
+	if err := b.Do(ctx, c.tmux); err != nil {
+		return nil, err
+	}
+	snap := &(*rows)[0]
+	lines, cut := lastLines(screenLines(*screen), in.MaxLines)
+	snap.Content = strings.Join(lines, "\n")
+	snap.ContentTruncated, snap.ContentTruncatedLines = cut > 0, cut
+	snap.IsCaller = c.s.isCaller(c.tmux, snap.PaneID)
+	return snap, nil
+})
 
 type snapshotPaneIn struct {
 	paneSelect

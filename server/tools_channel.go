@@ -11,48 +11,47 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var waitForChannel = tool[waitForChannelIn, text]{
+var waitForChannel = newTool(tool{
 	name: "wait_for_channel", title: "Wait For tmux Channel", kind: creates, set: setChannels, selfBounded: true,
 	aim: nowhere, harm: harmless,
 	desc: "Wait until something signals a tmux channel: send `cmd; tmux wait-for -S NAME` to a pane, then wait for NAME. A signal sent before the " +
 		"wait is kept. For the end of a command run_command is simpler.",
-	run: func(ctx context.Context, c *call, in waitForChannelIn) (out text, err error) {
-		budget, err := c.s.budget(in.Timeout)
-		if err != nil {
-			return out, err
-		}
-		waiting, cancel := context.WithTimeout(ctx, budget)
-		defer cancel()
-		ended := make(chan error, 1)
-		go func() { ended <- c.tmux.Channel(in.Channel).Wait(waiting) }()
-		start := time.Now()
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for waits := true; waits; {
-			c.waited(ctx, "channel "+in.Channel, start, budget)
-			select {
-			case err = <-ended:
-				waits = false
-			case <-tick.C:
-			}
-		}
-		within := strconv.FormatFloat(budget.Seconds(), 'f', -1, 64)
-		switch {
-		case err == nil:
-			return text{fmt.Sprintf("Channel '%s' was signalled (timeout %ss)", in.Channel, within)}, nil
-		case ctx.Err() != nil:
-			return out, context.Cause(ctx)
-		case waiting.Err() != nil && errors.Is(err, context.DeadlineExceeded):
-			return out, faultf(kindTimeout, "wait-for timeout: channel '%s' was not signalled within %ss", in.Channel, within).
-				suggest("wait again: a signal that comes meanwhile is not lost")
-		case errors.Is(err, tmux.ErrServerGone):
-			f := faultf(kindNoServer, "the tmux server on %s ended while channel '%s' was waited for, which was probably never signalled", c.tmux.SocketPath(), in.Channel)
-			f.cause = err
-			return out, f
-		}
+}, func(ctx context.Context, c *call, in waitForChannelIn) (out text, err error) {
+	budget, err := c.s.budget(in.Timeout)
+	if err != nil {
 		return out, err
-	},
-}
+	}
+	waiting, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- c.tmux.Channel(in.Channel).Wait(waiting) }()
+	start := time.Now()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for waits := true; waits; {
+		c.waited(ctx, "channel "+in.Channel, start, budget)
+		select {
+		case err = <-ended:
+			waits = false
+		case <-tick.C:
+		}
+	}
+	within := strconv.FormatFloat(budget.Seconds(), 'f', -1, 64)
+	switch {
+	case err == nil:
+		return text{fmt.Sprintf("Channel '%s' was signalled (timeout %ss)", in.Channel, within)}, nil
+	case ctx.Err() != nil:
+		return out, context.Cause(ctx)
+	case waiting.Err() != nil && errors.Is(err, context.DeadlineExceeded):
+		return out, faultf(kindTimeout, "wait-for timeout: channel '%s' was not signalled within %ss", in.Channel, within).
+			suggest("wait again: a signal that comes meanwhile is not lost")
+	case errors.Is(err, tmux.ErrServerGone):
+		f := faultf(kindNoServer, "the tmux server on %s ended while channel '%s' was waited for, which was probably never signalled", c.tmux.SocketPath(), in.Channel)
+		f.cause = err
+		return out, f
+	}
+	return out, err
+})
 
 type waitForChannelIn struct {
 	channelName
@@ -60,19 +59,18 @@ type waitForChannelIn struct {
 	socket
 }
 
-var signalChannel = tool[signalChannelIn, text]{
+var signalChannel = newTool(tool{
 	name: "signal_channel", title: "Signal tmux Channel", kind: creates, set: setChannels,
 	aim: nowhere, harm: harmless,
 	desc: "Signal a tmux channel: wake everything that waits for it, or else the next wait.",
-	run: func(ctx context.Context, c *call, in signalChannelIn) (text, error) {
-		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		if err := c.tmux.Channel(in.Channel).Signal(ctx); err != nil {
-			return text{}, err
-		}
-		return text{"Channel '" + in.Channel + "' signalled"}, nil
-	},
-}
+}, func(ctx context.Context, c *call, in signalChannelIn) (text, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := c.tmux.Channel(in.Channel).Signal(ctx); err != nil {
+		return text{}, err
+	}
+	return text{"Channel '" + in.Channel + "' signalled"}, nil
+})
 
 type signalChannelIn struct {
 	channelName

@@ -27,35 +27,34 @@ type environmentInfo struct {
 	SessionID *string           `json:"session_id"`
 }
 
-var showEnvironment = tool[showEnvironmentIn, environmentInfo]{
+var showEnvironment = newTool(tool{
 	name: "show_environment", title: "Show tmux Environment", kind: reads, set: setOptions,
 	aim:  nowhere,
 	desc: "Show the environment variables that tmux gives to new panes: the global ones, or with a session its own, which take precedence.",
-	run: func(ctx context.Context, c *call, in showEnvironmentIn) (info environmentInfo, err error) {
-		p, e, err := c.environmentPlace(ctx, in.sessionSelect)
-		if err != nil {
-			return info, err
+}, func(ctx context.Context, c *call, in showEnvironmentIn) (info environmentInfo, err error) {
+	p, e, err := c.environmentPlace(ctx, in.sessionSelect)
+	if err != nil {
+		return info, err
+	}
+	var b tmux.Batch
+	p.locate(&b)
+	vars := tmux.ReadEnvironment(&b, e)
+	id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
+	if err != nil {
+		return info, err
+	}
+	info = environmentInfo{Variables: map[string]string{}, Removed: []string{}, SessionID: id}
+	for _, v := range *vars {
+		switch {
+		case v.Hidden: // hidden from programs, and so from here
+		case v.Removed:
+			info.Removed = append(info.Removed, v.Name)
+		default:
+			info.Variables[v.Name] = v.Value
 		}
-		var b tmux.Batch
-		p.locate(&b)
-		vars := tmux.ReadEnvironment(&b, e)
-		id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
-		if err != nil {
-			return info, err
-		}
-		info = environmentInfo{Variables: map[string]string{}, Removed: []string{}, SessionID: id}
-		for _, v := range *vars {
-			switch {
-			case v.Hidden: // hidden from programs, and so from here
-			case v.Removed:
-				info.Removed = append(info.Removed, v.Name)
-			default:
-				info.Variables[v.Name] = v.Value
-			}
-		}
-		return info, nil
-	},
-}
+	}
+	return info, nil
+})
 
 type showEnvironmentIn struct {
 	sessionSelect
@@ -70,33 +69,32 @@ type environmentSet struct {
 	SessionID *string `json:"session_id"`
 }
 
-var setEnvironment = tool[setEnvironmentIn, environmentSet]{
+var setEnvironment = newTool(tool{
 	name: "set_environment", title: "Set tmux Environment", kind: presets, set: setOptions,
 	aim: nowhere, harm: harmless,
 	desc: "Set an environment variable for panes created later, globally or in one session. Running programs do not see it. unset=true forgets it; " +
 		"remove=true keeps it from new panes even if it is set globally.",
-	run: func(ctx context.Context, c *call, in setEnvironmentIn) (out environmentSet, err error) {
-		out = environmentSet{Name: in.Name, Value: in.Value, Status: "set"}
-		if in.Unset {
-			out.Status = "unset"
-		}
-		if in.Remove {
-			out.Status = "removed"
-		}
-		if in.Unset && in.Remove || (in.Value == nil) != (in.Unset || in.Remove) {
-			return out, argumentFault("value", "or unset or remove must be given, and one of them alone")
-		}
-		p, e, err := c.environmentPlace(ctx, in.sessionSelect)
-		if err != nil {
-			return out, err
-		}
-		var b tmux.Batch
-		p.locate(&b)
-		tmux.Add(&b, e.Setting(tmux.SetEnvironment{Name: in.Name, Value: in.Value, Unset: in.Unset, Remove: in.Remove}))
-		out.SessionID, err = p.located(ctx, c, b.Do(ctx, c.tmux))
+}, func(ctx context.Context, c *call, in setEnvironmentIn) (out environmentSet, err error) {
+	out = environmentSet{Name: in.Name, Value: in.Value, Status: "set"}
+	if in.Unset {
+		out.Status = "unset"
+	}
+	if in.Remove {
+		out.Status = "removed"
+	}
+	if in.Unset && in.Remove || (in.Value == nil) != (in.Unset || in.Remove) {
+		return out, argumentFault("value", "or unset or remove must be given, and one of them alone")
+	}
+	p, e, err := c.environmentPlace(ctx, in.sessionSelect)
+	if err != nil {
 		return out, err
-	},
-}
+	}
+	var b tmux.Batch
+	p.locate(&b)
+	tmux.Add(&b, e.Setting(tmux.SetEnvironment{Name: in.Name, Value: in.Value, Unset: in.Unset, Remove: in.Remove}))
+	out.SessionID, err = p.located(ctx, c, b.Do(ctx, c.tmux))
+	return out, err
+})
 
 type setEnvironmentIn struct {
 	Name   string  `json:"name" desc:"variable"`

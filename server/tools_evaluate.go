@@ -8,48 +8,47 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var displayMessage = tool[displayMessageIn, evaluated]{
+var displayMessage = newTool(tool{
 	name: "display_message", title: "Evaluate tmux Format String", kind: reads, set: setPanes,
 	aim:  readsOne(aPane),
 	hint: "evaluate a tmux format",
 	desc: "Evaluate a tmux format string such as #{pane_current_path} or #{?window_zoomed_flag,yes,no} for a pane and return the text. Displays " +
 		"nothing. Formats with commands, loops or patterns are refused.",
-	run: func(ctx context.Context, c *call, in displayMessageIn) (out evaluated, err error) {
-		v, err := c.tmux.Version(ctx)
-		if err != nil {
-			return out, err
+}, func(ctx context.Context, c *call, in displayMessageIn) (out evaluated, err error) {
+	v, err := c.tmux.Version(ctx)
+	if err != nil {
+		return out, err
+	}
+	refused := func(err error) error {
+		if errors.Is(err, tmux.ErrArgument) {
+			return argumentFault("format_string", "is refused: %s", strings.TrimPrefix(err.Error(), tmux.ErrArgument.Error()+": "))
 		}
-		refused := func(err error) error {
-			if errors.Is(err, tmux.ErrArgument) {
-				return argumentFault("format_string", "is refused: %s", strings.TrimPrefix(err.Error(), tmux.ErrArgument.Error()+": "))
-			}
-			return err
-		}
-		format, err := tmux.Inert(in.FormatString, v)
-		if err != nil {
-			return out, refused(err)
-		}
-		type row struct {
-			Pane tmux.PaneID `tmux:"pane_id"`
-		}
-		var b tmux.Batch
-		rows := tmux.Rows[row](&b, tmux.DisplayMessage{Target: c.on.target})
-		text := tmux.Displayed(&b, tmux.DisplayMessage{Target: c.on.target, Message: format})
-		if err := b.Do(ctx, c.tmux); err != nil {
-			return out, err
-		}
-		if err := tmux.CheckInert(*text); err != nil {
-			return out, refused(err)
-		}
-		out.Result = legible(*text, "\n\t") // line breaks may be the format's own
-		if id := (*rows)[0].Pane; id != "" {
-			out.PaneID = &id
-		} else if !c.on.zero() { // display-message does not fail on a missing target
-			return out, c.missing(ctx, c.on.selection)
-		}
-		return out, nil
-	},
-}
+		return err
+	}
+	format, err := tmux.Inert(in.FormatString, v)
+	if err != nil {
+		return out, refused(err)
+	}
+	type row struct {
+		Pane tmux.PaneID `tmux:"pane_id"`
+	}
+	var b tmux.Batch
+	rows := tmux.Rows[row](&b, tmux.DisplayMessage{Target: c.on.target})
+	text := tmux.Displayed(&b, tmux.DisplayMessage{Target: c.on.target, Message: format})
+	if err := b.Do(ctx, c.tmux); err != nil {
+		return out, err
+	}
+	if err := tmux.CheckInert(*text); err != nil {
+		return out, refused(err)
+	}
+	out.Result = legible(*text, "\n\t") // line breaks may be the format's own
+	if id := (*rows)[0].Pane; id != "" {
+		out.PaneID = &id
+	} else if !c.on.zero() { // display-message does not fail on a missing target
+		return out, c.missing(ctx, c.on.selection)
+	}
+	return out, nil
+})
 
 type displayMessageIn struct {
 	FormatString string `json:"format_string" desc:"format with tokens, options and @options"`

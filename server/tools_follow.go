@@ -7,38 +7,37 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var captureSince = tool[captureSinceIn, *captureSinceResult]{
+var captureSince = newTool(tool{
 	name: "capture_since", title: "Capture Since", kind: reads, set: setPanes, core: true, alwaysLoad: true,
 	aim: readsOne(aPane),
 	desc: "Follow a pane: read only the lines that are new or changed since the last call, on the normal and the alternate screen. The first call " +
 		"returns the screen and a cursor; pass the cursor to the next call. Says so if output may have been lost.",
-	run: func(ctx context.Context, c *call, in captureSinceIn) (*captureSinceResult, error) {
-		start := time.Now()
-		var since *tmux.Mark
-		if in.Cursor != nil {
-			var err error
-			if since, err = c.cursorOf(*in.Cursor); err != nil {
-				return nil, err
-			}
-		}
-		l, err := c.lookSince(ctx, c.on.target, since)
-		switch {
-		case err != nil:
+}, func(ctx context.Context, c *call, in captureSinceIn) (*captureSinceResult, error) {
+	start := time.Now()
+	var since *tmux.Mark
+	if in.Cursor != nil {
+		var err error
+		if since, err = c.cursorOf(*in.Cursor); err != nil {
 			return nil, err
-		case l.Dead:
-			return nil, died(l)
 		}
-		lines := l.New
-		if since == nil {
-			lines = l.Lines()
-		}
-		lines, cutLines, cutBytes := limited(lines, in.MaxLines, in.MaxBytes)
-		return &captureSinceResult{
-			PaneID: l.ID, Cursor: c.cursorFor(l), Lines: append([]string{}, lines...), ElapsedSeconds: seconds(time.Since(start)),
-			LinesMissed: l.Missed, Truncated: cutLines > 0 || cutBytes > 0, TruncatedLines: cutLines, TruncatedBytes: cutBytes,
-		}, nil
-	},
-}
+	}
+	l, err := c.lookSince(ctx, c.on.target, since)
+	switch {
+	case err != nil:
+		return nil, err
+	case l.Dead:
+		return nil, died(l)
+	}
+	lines := l.New
+	if since == nil {
+		lines = l.Lines()
+	}
+	lines, cutLines, cutBytes := limited(lines, in.MaxLines, in.MaxBytes)
+	return &captureSinceResult{
+		PaneID: l.ID, Cursor: c.cursorFor(l), Lines: append([]string{}, lines...), ElapsedSeconds: seconds(time.Since(start)),
+		LinesMissed: l.Missed, Truncated: cutLines > 0 || cutBytes > 0, TruncatedLines: cutLines, TruncatedBytes: cutBytes,
+	}, nil
+})
 
 type captureSinceIn struct {
 	Cursor *string `json:"cursor,omitempty" desc:"from the last call; omit to begin"`

@@ -49,32 +49,30 @@ func (c *call) hooks(ctx context.Context, in scopeSelect, name string) (l hookLi
 	return l, nil
 }
 
-var showHooks = tool[showHooksIn, hookList]{
+var showHooks = newTool(tool{
 	name: "show_hooks", title: "Show tmux Hooks", kind: reads, set: setHooks,
 	aim: nowhere,
 	desc: "List the tmux hooks that are set: the global ones, or the ones of a session, window or pane. Hooks are read-only here; set them in the tmux " +
 		"config file.",
-	run: func(ctx context.Context, c *call, in showHooksIn) (hookList, error) {
-		return c.hooks(ctx, in.scopeSelect, "")
-	},
-}
+}, func(ctx context.Context, c *call, in showHooksIn) (hookList, error) {
+	return c.hooks(ctx, in.scopeSelect, "")
+})
 
 type showHooksIn struct {
 	scopeSelect
 	socket
 }
 
-var showHook = tool[showHookIn, hookList]{
+var showHook = newTool(tool{
 	name: "show_hook", title: "Show tmux Hook", kind: reads, set: setHooks,
 	aim:  nowhere,
 	desc: "Show the commands of one tmux hook, or of one entry with name[index]. Empty if it is not set.",
-	run: func(ctx context.Context, c *call, in showHookIn) (l hookList, err error) {
-		if in.HookName == "" {
-			return l, argumentFault("hook_name", "must not be empty").suggest("show_hooks lists all")
-		}
-		return c.hooks(ctx, in.scopeSelect, in.HookName)
-	},
-}
+}, func(ctx context.Context, c *call, in showHookIn) (l hookList, err error) {
+	if in.HookName == "" {
+		return l, argumentFault("hook_name", "must not be empty").suggest("show_hooks lists all")
+	}
+	return c.hooks(ctx, in.scopeSelect, in.HookName)
+})
 
 type showHookIn struct {
 	HookName string `json:"hook_name" desc:"such as after-new-window or name[0]"`

@@ -15,18 +15,17 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var sendKeys = tool[sendKeysIn, typedText]{
+var sendKeys = newTool(tool{
 	name: "send_keys", title: "Send Keys", kind: shell, set: setInput, core: true, alwaysLoad: true,
 	aim: needs(aPane), harm: types,
 	desc: "Type text or press keys in a pane: answer a question, drive a REPL, editor or menu, interrupt with C-c. Presses Enter after text. " +
 		"With patterns, quiet or show it waits and returns what is new: one call for each step. For a shell command's output use run_command.",
-	run: func(ctx context.Context, c *call, in sendKeysIn) (typedText, error) {
-		return c.typeAndSee(ctx, in.sight, func() (string, error) {
-			id, err := c.sendKeys(ctx, c.on, in.keyInput)
-			return fmt.Sprintf("Keys sent to pane %s", id), err
-		})
-	},
-}
+}, func(ctx context.Context, c *call, in sendKeysIn) (typedText, error) {
+	return c.typeAndSee(ctx, in.sight, func() (string, error) {
+		id, err := c.sendKeys(ctx, c.on, in.keyInput)
+		return fmt.Sprintf("Keys sent to pane %s", id), err
+	})
+})
 
 type sendKeysIn struct {
 	keyInput
@@ -165,50 +164,49 @@ func mayNameKey(s string) bool {
 	return s != "" && len(s) <= 40 && !strings.ContainsFunc(s, blank)
 }
 
-var sendKeysBatch = tool[sendKeysBatchIn, sendKeysBatchResult]{
+var sendKeysBatch = newTool(tool{
 	name: "send_keys_batch", title: "Send Keys Batch", kind: shell, set: setInput,
 	aim: needsEach(aPane), harm: types,
 	hint: "type several inputs",
 	desc: "Type several inputs in order, into one or more panes. With patterns a step waits before the next: a wizard in one call. " +
 		"A failed input is reported in its row.",
-	run: func(ctx context.Context, c *call, in sendKeysBatchIn) (sendKeysBatchResult, error) {
-		out := sendKeysBatchResult{Results: []sendKeysRow{}}
-		within := ctx
-		if in.Timeout != nil {
-			limit, err := c.s.budget(*in.Timeout)
-			if err != nil {
-				return out, err
-			}
-			var cancel context.CancelFunc
-			within, cancel = context.WithTimeout(ctx, limit)
-			defer cancel()
-		}
-		for i, op := range in.Operations {
-			row := c.sendKeysRow(ctx, within, in, op)
-			row.Index = i
-			if row.seen != nil {
-				out.Seen = row.seen
-			}
-			out.Results = append(out.Results, row)
-			if row.Success {
-				out.Succeeded++
-				continue
-			}
-			out.Failed++
-			if in.OnError == "stop" {
-				out.StoppedAt = &i
-				break
-			}
-		}
-		out.SynchronizedPanes = append([]tmux.PaneID{}, c.typedAlso...)
-		if err := ctx.Err(); err != nil || len(c.typedInto) == 0 || !in.sight.waits() {
+}, func(ctx context.Context, c *call, in sendKeysBatchIn) (sendKeysBatchResult, error) {
+	out := sendKeysBatchResult{Results: []sendKeysRow{}}
+	within := ctx
+	if in.Timeout != nil {
+		limit, err := c.s.budget(*in.Timeout)
+		if err != nil {
 			return out, err
 		}
-		var err error
-		out.Seen, err = c.see(ctx, in.sight)
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	for i, op := range in.Operations {
+		row := c.sendKeysRow(ctx, within, in, op)
+		row.Index = i
+		if row.seen != nil {
+			out.Seen = row.seen
+		}
+		out.Results = append(out.Results, row)
+		if row.Success {
+			out.Succeeded++
+			continue
+		}
+		out.Failed++
+		if in.OnError == "stop" {
+			out.StoppedAt = &i
+			break
+		}
+	}
+	out.SynchronizedPanes = append([]tmux.PaneID{}, c.typedAlso...)
+	if err := ctx.Err(); err != nil || len(c.typedInto) == 0 || !in.sight.waits() {
 		return out, err
-	},
-}
+	}
+	var err error
+	out.Seen, err = c.see(ctx, in.sight)
+	return out, err
+})
 
 // keyStep is one input of a batch.
 type keyStep struct {
@@ -309,16 +307,15 @@ func (c *call) sendKeysItem(ctx context.Context, op keyInput) (tmux.PaneID, erro
 	return c.sendKeys(ctx, on, op)
 }
 
-var pasteText = tool[pasteTextIn, typedText]{
+var pasteText = newTool(tool{
 	name: "paste_text", title: "Paste Text", kind: shell, set: setInput,
 	aim: needs(aPane), harm: types,
 	hint: "paste several lines",
 	desc: "Paste text of one or more lines into a pane, as a user would. Programs that know pastes (shells, psql, python) hold one until Enter: " +
 		"enter=true submits it. With patterns, quiet or show it waits and returns what is new.",
-	run: func(ctx context.Context, c *call, in pasteTextIn) (typedText, error) {
-		return c.typeAndSee(ctx, in.sight, func() (string, error) { return in.paste(ctx, c) })
-	},
-}
+}, func(ctx context.Context, c *call, in pasteTextIn) (typedText, error) {
+	return c.typeAndSee(ctx, in.sight, func() (string, error) { return in.paste(ctx, c) })
+})
 
 // paste pastes the text, and returns the pane.
 func (in pasteTextIn) paste(ctx context.Context, c *call) (string, error) {

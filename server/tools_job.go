@@ -16,48 +16,47 @@ import (
 // timeout or was cancelled, or its server was killed. Its output is recorded on disk by a
 // process of tmux, so every server of the same user on the same tmux server finds it.
 
-var getJob = tool[getJobIn, *gotJobs]{
+var getJob = newTool(tool{
 	name: "get_job", title: "Get Job", kind: reads, set: setInput, core: true, selfBounded: true,
 	aim:  nowhere,
 	hint: "output and exit status of a background command",
 	desc: "Get the state, exit status and output so far of jobs of run_command, until an hour after their end. With timeout, waits for it.",
-	run: func(ctx context.Context, c *call, in getJobIn) (*gotJobs, error) {
-		limit := time.Duration(0)
-		if in.Timeout > 0 {
-			var err error
-			if limit, err = c.s.budget(in.Timeout); err != nil {
-				return nil, err
-			}
+}, func(ctx context.Context, c *call, in getJobIn) (*gotJobs, error) {
+	limit := time.Duration(0)
+	if in.Timeout > 0 {
+		var err error
+		if limit, err = c.s.budget(in.Timeout); err != nil {
+			return nil, err
 		}
-		if in.MaxLines == nil && len(in.JobID) > 1 {
-			lines := shownLines
-			in.MaxLines = &lines
+	}
+	if in.MaxLines == nil && len(in.JobID) > 1 {
+		lines := shownLines
+		in.MaxLines = &lines
+	}
+	c.s.sweepJobs()
+	out, end := &gotJobs{Others: otherJobs{}}, time.Now().Add(limit)
+	for i, id := range in.JobID {
+		sink, err := in.sink(ctx)
+		if err != nil {
+			return nil, err
 		}
-		c.s.sweepJobs()
-		out, end := &gotJobs{Others: otherJobs{}}, time.Now().Add(limit)
-		for i, id := range in.JobID {
-			sink, err := in.sink(ctx)
-			if err != nil {
-				return nil, err
-			}
-			j, pane, err := c.job(ctx, id)
-			if err != nil {
-				return nil, err
-			}
-			res, err := c.await(ctx, j, pane, in.outputSelect, sink, max(time.Until(end), 0))
-			if err != nil {
-				return nil, err
-			}
-			res.TimedOut, res.EffectiveTimeout = res.State == jobRunning && limit > 0, limit.Seconds()
-			if i == 0 {
-				out.runResult = *res
-			} else {
-				out.Others = append(out.Others, *res)
-			}
+		j, pane, err := c.job(ctx, id)
+		if err != nil {
+			return nil, err
 		}
-		return out, nil
-	},
-}
+		res, err := c.await(ctx, j, pane, in.outputSelect, sink, max(time.Until(end), 0))
+		if err != nil {
+			return nil, err
+		}
+		res.TimedOut, res.EffectiveTimeout = res.State == jobRunning && limit > 0, limit.Seconds()
+		if i == 0 {
+			out.runResult = *res
+		} else {
+			out.Others = append(out.Others, *res)
+		}
+	}
+	return out, nil
+})
 
 // gotJobs is the outcome of one job or, one after the other, of several.
 type gotJobs struct {
@@ -164,43 +163,42 @@ func (c *call) await(ctx context.Context, j *runner.Job, pane runPane, in output
 	return res, nil
 }
 
-var listJobs = tool[listJobsIn, list[jobInfo]]{
+var listJobs = newTool(tool{
 	name: "list_jobs", title: "List Jobs", kind: reads, set: setInput,
 	aim:  nowhere,
 	desc: "List the commands of run_command that run or have ended lately: job, pane, command, state, exit status, age.",
-	run: func(ctx context.Context, c *call, in listJobsIn) (l list[jobInfo], err error) {
-		c.s.sweepJobs()
-		rows, err := tmux.List[runPane](ctx, c.tmux, tmux.ListPanes{All: true})
-		if err := noneIsEmpty(err); err != nil {
-			return l, err
-		}
-		l.Result = []jobInfo{}
-		if len(rows) == 0 {
-			return l, nil
-		}
-		panes := map[string]int{}
-		for _, r := range rows {
-			if !r.Dead {
-				panes[string(r.ID)] = r.PID
-			}
-		}
-		for _, j := range runner.Jobs(rows[0].on(c)) {
-			s := j.Look()
-			info := jobInfo{JobID: j.ID(), PaneID: tmux.PaneID(j.Pane), Command: firstLine(j.Text()), AgeSeconds: seconds(time.Since(j.At).Round(time.Second))}
-			switch {
-			case s.Phase == runner.Ended:
-				info.State, info.ExitStatus = jobEnded, &s.Status
-			case s.Phase == runner.Lost || panes[j.Pane] != j.Pid:
-				info.State = jobLost
-			default:
-				info.State = jobRunning
-			}
-			l.Result = append(l.Result, info)
-		}
-		l.Total = len(l.Result)
+}, func(ctx context.Context, c *call, in listJobsIn) (l list[jobInfo], err error) {
+	c.s.sweepJobs()
+	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.ListPanes{All: true})
+	if err := noneIsEmpty(err); err != nil {
+		return l, err
+	}
+	l.Result = []jobInfo{}
+	if len(rows) == 0 {
 		return l, nil
-	},
-}
+	}
+	panes := map[string]int{}
+	for _, r := range rows {
+		if !r.Dead {
+			panes[string(r.ID)] = r.PID
+		}
+	}
+	for _, j := range runner.Jobs(rows[0].on(c)) {
+		s := j.Look()
+		info := jobInfo{JobID: j.ID(), PaneID: tmux.PaneID(j.Pane), Command: firstLine(j.Text()), AgeSeconds: seconds(time.Since(j.At).Round(time.Second))}
+		switch {
+		case s.Phase == runner.Ended:
+			info.State, info.ExitStatus = jobEnded, &s.Status
+		case s.Phase == runner.Lost || panes[j.Pane] != j.Pid:
+			info.State = jobLost
+		default:
+			info.State = jobRunning
+		}
+		l.Result = append(l.Result, info)
+	}
+	l.Total = len(l.Result)
+	return l, nil
+})
 
 type listJobsIn struct{ socket }
 
@@ -239,30 +237,29 @@ func firstLine(command string) string {
 	return command
 }
 
-var cancelJob = tool[cancelJobIn, *runResult]{
+var cancelJob = newTool(tool{
 	name: "cancel_job", title: "Cancel Job", kind: discards, set: setInput,
 	aim: needsEach(aPane), harm: ends,
 	hint: "stop, kill or interrupt a running command",
 	desc: "Interrupt a running job as Ctrl-C does, or send its programs another signal, and return what became of it. Only the job's own programs get the signal.",
-	run: func(ctx context.Context, c *call, in cancelJobIn) (*runResult, error) {
-		j, pane, err := c.job(ctx, in.JobID)
-		if err != nil {
+}, func(ctx context.Context, c *call, in cancelJobIn) (*runResult, error) {
+	j, pane, err := c.job(ctx, in.JobID)
+	if err != nil {
+		return nil, err
+	}
+	out, _ := outputSelect{}.sink(ctx)
+	if j.Look().Phase == runner.Running && pane.ID != "" {
+		if _, err := c.aimAt(ctx, selection{pane: pane.ID}); err != nil {
 			return nil, err
 		}
-		out, _ := outputSelect{}.sink(ctx)
-		if j.Look().Phase == runner.Running && pane.ID != "" {
-			if _, err := c.aimAt(ctx, selection{pane: pane.ID}); err != nil {
-				return nil, err
-			}
-			if err := j.Signal(signals[in.Signal]); err != nil && j.Look().Phase == runner.Running {
-				return nil, faultf(kindRefused, "job %s in pane %s cannot be signalled: %v", j.ID(), j.Pane, err).
-					suggest("look at the pane; send_keys with C-c interrupts what runs there")
-			}
+		if err := j.Signal(signals[in.Signal]); err != nil && j.Look().Phase == runner.Running {
+			return nil, faultf(kindRefused, "job %s in pane %s cannot be signalled: %v", j.ID(), j.Pane, err).
+				suggest("look at the pane; send_keys with C-c interrupts what runs there")
 		}
-		lines := 20
-		return c.await(ctx, j, pane, outputSelect{MaxLines: &lines}, out, cancelWait)
-	},
-}
+	}
+	lines := 20
+	return c.await(ctx, j, pane, outputSelect{MaxLines: &lines}, out, cancelWait)
+})
 
 // cancelWait is how long a job may take to end after the signal.
 const cancelWait = 2 * time.Second

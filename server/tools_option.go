@@ -174,25 +174,24 @@ func infoOfOption(name string, items *[]tmux.Option, target *string) optionInfo 
 	return info
 }
 
-var showOption = tool[showOptionIn, optionInfo]{
+var showOption = newTool(tool{
 	name: "show_option", title: "Show tmux Option", kind: reads, set: setOptions,
 	aim:  nowhere,
 	desc: "Show the value of a tmux option in effect for a session, window or pane, and the scope it is set in. Defaults to the caller's.",
-	run: func(ctx context.Context, c *call, in showOptionIn) (info optionInfo, err error) {
-		p, err := c.place(ctx, in.scopeSelect, in.Option)
-		if err != nil {
-			return info, err
-		}
-		var b tmux.Batch
-		p.locate(&b)
-		items := tmux.ReadOption(&b, c.tmux.OptionsAt(p.scope, p.target), in.Option)
-		id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
-		if err != nil {
-			return info, err
-		}
-		return infoOfOption(in.Option, items, id), nil
-	},
-}
+}, func(ctx context.Context, c *call, in showOptionIn) (info optionInfo, err error) {
+	p, err := c.place(ctx, in.scopeSelect, in.Option)
+	if err != nil {
+		return info, err
+	}
+	var b tmux.Batch
+	p.locate(&b)
+	items := tmux.ReadOption(&b, c.tmux.OptionsAt(p.scope, p.target), in.Option)
+	id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
+	if err != nil {
+		return info, err
+	}
+	return infoOfOption(in.Option, items, id), nil
+})
 
 type showOptionIn struct {
 	Option string `json:"option" desc:"name, such as mouse or @mine"`
@@ -206,38 +205,37 @@ type optionSet struct {
 	Status string `json:"status"`
 }
 
-var setOption = tool[setOptionIn, optionSet]{
+var setOption = newTool(tool{
 	name: "set_option", title: "Set tmux Option", kind: changes, more: setsAnything, set: setOptions,
 	aim: nowhere, harm: harmless,
 	desc: "Set a tmux option, or with unset=true restore its inherited value. Returns the value then in effect. Options that can run commands or end " +
 		"sessions need the tier destructive; so do user options, except @mcp-*, which are free for notes. Hooks cannot be set.",
-	run: func(ctx context.Context, c *call, in setOptionIn) (out optionSet, err error) {
-		if (in.Value == nil) != in.Unset {
-			return out, argumentFault("value", "must be given, or unset be true, and not both")
-		}
-		p, err := c.place(ctx, in.scopeSelect, in.Option)
-		if err != nil {
-			return out, err
-		}
-		if err := c.permitOption(ctx, in.Option, in.Value); err != nil {
-			return out, err
-		}
-		options := c.tmux.OptionsAt(p.scope, p.target)
-		var b tmux.Batch
-		p.locate(&b)
-		tmux.Add(&b, options.Setting(tmux.SetOption{Name: in.Option, Value: in.Value, Unset: in.Unset}))
-		items := tmux.ReadOption(&b, options, in.Option)
-		id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
-		if err != nil {
-			return out, withoutValue(err, in.Option, in.Value)
-		}
-		out = optionSet{infoOfOption(in.Option, items, id), "set"}
-		if in.Unset {
-			out.Status = "unset"
-		}
-		return out, nil
-	},
-}
+}, func(ctx context.Context, c *call, in setOptionIn) (out optionSet, err error) {
+	if (in.Value == nil) != in.Unset {
+		return out, argumentFault("value", "must be given, or unset be true, and not both")
+	}
+	p, err := c.place(ctx, in.scopeSelect, in.Option)
+	if err != nil {
+		return out, err
+	}
+	if err := c.permitOption(ctx, in.Option, in.Value); err != nil {
+		return out, err
+	}
+	options := c.tmux.OptionsAt(p.scope, p.target)
+	var b tmux.Batch
+	p.locate(&b)
+	tmux.Add(&b, options.Setting(tmux.SetOption{Name: in.Option, Value: in.Value, Unset: in.Unset}))
+	items := tmux.ReadOption(&b, options, in.Option)
+	id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
+	if err != nil {
+		return out, withoutValue(err, in.Option, in.Value)
+	}
+	out = optionSet{infoOfOption(in.Option, items, id), "set"}
+	if in.Unset {
+		out.Status = "unset"
+	}
+	return out, nil
+})
 
 type setOptionIn struct {
 	Option string  `json:"option" desc:"name, such as mouse or @mcp-note"`

@@ -7,23 +7,22 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var listPanes = tool[listPanesIn, list[paneInfo]]{
+var listPanes = newTool(tool{
 	name: "list_panes", title: "List tmux Panes", kind: reads, set: setPanes, core: true, alwaysLoad: true,
 	aim: narrows(aWindow),
 	desc: "See which terminals are open: list tmux panes with id, session:window.pane, size, position, running command, directory. All panes of the server, or of one " +
 		"session or window. No screen content: to find text use search_panes.",
-	run: func(ctx context.Context, c *call, in listPanesIn) (l list[paneInfo], err error) {
-		only, err := tokensFor[paneInfo](c, in.narrowing, "pane_id")
-		if err != nil {
-			return l, err
-		}
-		rows, err := c.findPanes(ctx, c.on.selection, only...)
-		if err != nil {
-			return l, err
-		}
-		return narrow(rows, in.narrowing)
-	},
-}
+}, func(ctx context.Context, c *call, in listPanesIn) (l list[paneInfo], err error) {
+	only, err := tokensFor[paneInfo](c, in.narrowing, "pane_id")
+	if err != nil {
+		return l, err
+	}
+	rows, err := c.findPanes(ctx, c.on.selection, only...)
+	if err != nil {
+		return l, err
+	}
+	return narrow(rows, in.narrowing)
+})
 
 type listPanesIn struct {
 	windowSelect
@@ -31,74 +30,72 @@ type listPanesIn struct {
 	narrowing
 }
 
-var getPaneInfo = tool[getPaneInfoIn, *paneDetail]{
+var getPaneInfo = newTool(tool{
 	name: "get_pane_info", title: "Get Pane Info", kind: reads, set: setPanes,
 	aim:  narrows(aPane),
 	desc: "Get one pane's metadata: process id, command, directory, size, position, modes. Defaults to the caller's pane. For the screen use snapshot_pane.",
-	run: func(ctx context.Context, c *call, in getPaneInfoIn) (*paneDetail, error) {
-		s := c.on.selection
-		list, err := c.onePane(&s)
-		if err != nil {
-			return nil, err
-		}
-		var b tmux.Batch
-		more := tmux.Rows[paneMore](&b, list)
-		rows, err := c.listPanesIn(ctx, &b, list)
-		p, err := only(ctx, c, s, rows, err)
-		if err != nil {
-			return nil, err
-		}
-		return &paneDetail{*p, (*more)[0]}, nil
-	},
-}
+}, func(ctx context.Context, c *call, in getPaneInfoIn) (*paneDetail, error) {
+	s := c.on.selection
+	list, err := c.onePane(&s)
+	if err != nil {
+		return nil, err
+	}
+	var b tmux.Batch
+	more := tmux.Rows[paneMore](&b, list)
+	rows, err := c.listPanesIn(ctx, &b, list)
+	p, err := only(ctx, c, s, rows, err)
+	if err != nil {
+		return nil, err
+	}
+	return &paneDetail{*p, (*more)[0]}, nil
+})
 
 type getPaneInfoIn struct {
 	paneSelect
 	socket
 }
 
-var findPaneByPosition = tool[findPaneByPositionIn, *paneInfo]{
+var findPaneByPosition = newTool(tool{
 	name: "find_pane_by_position", title: "Find Pane By Position", kind: reads, set: setPanes,
 	aim:  narrows(aWindow),
 	desc: "Find the pane in a corner of a window. In a window with one pane, that pane is in every corner.",
-	run: func(ctx context.Context, c *call, in findPaneByPositionIn) (*paneInfo, error) {
-		s := c.on.selection
-		var list tmux.Lister
-		switch {
-		case s.zero():
-			target, err := c.spec(s)
-			if err != nil {
-				return nil, err
-			}
-			list = tmux.ListPanes{Target: target}
-		case s.window == "" && s.index == "":
-			list = tmux.ListPanes{All: true, Filter: tmux.And(isCurrentWindow, s.within())}
-		default:
-			list = tmux.ListPanes{All: true, Filter: s.within()}
-		}
-		rows, err := c.listPanesIn(ctx, new(tmux.Batch), list)
-		if err == nil && len(rows) == 0 && !s.zero() {
-			err = c.missing(ctx, s)
-		}
+}, func(ctx context.Context, c *call, in findPaneByPositionIn) (*paneInfo, error) {
+	s := c.on.selection
+	var list tmux.Lister
+	switch {
+	case s.zero():
+		target, err := c.spec(s)
 		if err != nil {
 			return nil, err
 		}
-		var best *paneInfo
-		for i := range rows {
-			p := &rows[i]
-			vertical, horizontal, _ := strings.Cut(in.Corner, "-")
-			touches := (vertical == "top" && p.PaneAtTop || vertical == "bottom" && p.PaneAtBottom) &&
-				(horizontal == "left" && p.PaneAtLeft || horizontal == "right" && p.PaneAtRight)
-			if touches && (best == nil || p.PaneLeft+p.PaneTop > best.PaneLeft+best.PaneTop) {
-				best = p
-			}
+		list = tmux.ListPanes{Target: target}
+	case s.window == "" && s.index == "":
+		list = tmux.ListPanes{All: true, Filter: tmux.And(isCurrentWindow, s.within())}
+	default:
+		list = tmux.ListPanes{All: true, Filter: s.within()}
+	}
+	rows, err := c.listPanesIn(ctx, new(tmux.Batch), list)
+	if err == nil && len(rows) == 0 && !s.zero() {
+		err = c.missing(ctx, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var best *paneInfo
+	for i := range rows {
+		p := &rows[i]
+		vertical, horizontal, _ := strings.Cut(in.Corner, "-")
+		touches := (vertical == "top" && p.PaneAtTop || vertical == "bottom" && p.PaneAtBottom) &&
+			(horizontal == "left" && p.PaneAtLeft || horizontal == "right" && p.PaneAtRight)
+		if touches && (best == nil || p.PaneLeft+p.PaneTop > best.PaneLeft+best.PaneTop) {
+			best = p
 		}
-		if best == nil {
-			return nil, faultf(kindPane, "there is no pane at the %s of the window", in.Corner)
-		}
-		return best, nil
-	},
-}
+	}
+	if best == nil {
+		return nil, faultf(kindPane, "there is no pane at the %s of the window", in.Corner)
+	}
+	return best, nil
+})
 
 type findPaneByPositionIn struct {
 	Corner string `json:"corner" enum:"top-left,top-right,bottom-left,bottom-right" desc:"of the window"`

@@ -13,37 +13,36 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var splitWindow = tool[splitWindowIn, *paneInfo]{
+var splitWindow = newTool(tool{
 	name: "split_window", title: "Split tmux Window", kind: shell, set: setWindows, core: true,
 	aim: defaults(aPane), harm: harmless,
 	hint: "open a new pane or terminal, start a dev server",
 	desc: "Open a new pane (terminal) beside an existing one by splitting it, without moving the focus. Runs a shell, or the command given in shell, " +
 		"such as a dev server. Splits pane_id, else the active pane of the window, else the caller's pane.",
-	run: func(ctx context.Context, c *call, in splitWindowIn) (*paneInfo, error) {
-		cmd := tmux.SplitWindow{
-			Target: c.on.target, Detached: true, Size: tmux.Size(in.Size),
-			Right:  in.Direction == "left" || in.Direction == "right",
-			Before: in.Direction == "left" || in.Direction == "above",
-		}
-		if in.Shell != "" {
-			cmd.Command = []string{in.Shell}
-		}
-		var err error
-		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
+}, func(ctx context.Context, c *call, in splitWindowIn) (*paneInfo, error) {
+	cmd := tmux.SplitWindow{
+		Target: c.on.target, Detached: true, Size: tmux.Size(in.Size),
+		Right:  in.Direction == "left" || in.Direction == "right",
+		Before: in.Direction == "left" || in.Direction == "above",
+	}
+	if in.Shell != "" {
+		cmd.Command = []string{in.Shell}
+	}
+	var err error
+	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
+		return nil, err
+	}
+	if cmd.Dir == "" {
+		if cmd.Dir, err = c.startIn(ctx, cmd.Target, "pane_current_path"); err != nil {
 			return nil, err
 		}
-		if cmd.Dir == "" {
-			if cmd.Dir, err = c.startIn(ctx, cmd.Target, "pane_current_path"); err != nil {
-				return nil, err
-			}
-		}
-		rows, err := c.listPanes(ctx, cmd)
-		if err != nil {
-			return nil, err
-		}
-		return &rows[0], c.started(ctx, &rows[0])
-	},
-}
+	}
+	rows, err := c.listPanes(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	return &rows[0], c.started(ctx, &rows[0])
+})
 
 type splitWindowIn struct {
 	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"such as %1"`
@@ -77,24 +76,23 @@ func (z *splitSize) BindJSON(raw json.RawMessage) error {
 	return nil
 }
 
-var resizePane = tool[resizePaneIn, *paneInfo]{
+var resizePane = newTool(tool{
 	name: "resize_pane", title: "Resize Pane", kind: changes, set: setPanes,
 	aim: needs(aPane), harm: disturbs,
 	desc: "Resize a pane in columns or rows, as far as the window allows, or zoom it: zoom=true fills the window with it, zoom=false restores the layout.",
-	run: func(ctx context.Context, c *call, in resizePaneIn) (*paneInfo, error) {
-		if in.Zoom != nil {
-			return c.zoom(ctx, *in.Zoom)
-		}
-		cmd := tmux.ResizePane{Target: c.on.target}
-		if in.Height != nil {
-			cmd.Height = tmux.Cells(*in.Height)
-		}
-		if in.Width != nil {
-			cmd.Width = tmux.Cells(*in.Width)
-		}
-		return c.findPane(ctx, c.on.selection, cmd)
-	},
-}
+}, func(ctx context.Context, c *call, in resizePaneIn) (*paneInfo, error) {
+	if in.Zoom != nil {
+		return c.zoom(ctx, *in.Zoom)
+	}
+	cmd := tmux.ResizePane{Target: c.on.target}
+	if in.Height != nil {
+		cmd.Height = tmux.Cells(*in.Height)
+	}
+	if in.Width != nil {
+		cmd.Width = tmux.Cells(*in.Width)
+	}
+	return c.findPane(ctx, c.on.selection, cmd)
+})
 
 type resizePaneIn struct {
 	paneSelect
@@ -127,24 +125,23 @@ func (c *call) zoom(ctx context.Context, on bool) (*paneInfo, error) {
 	return p, err
 }
 
-var selectPane = tool[selectPaneIn, *paneInfo]{
+var selectPane = newTool(tool{
 	name: "select_pane", title: "Select Pane", kind: creates, set: setPanes,
 	aim: needs(aPane), harm: harmless,
 	desc: "Focus a pane: make it the active one of its window, by pane_id or by direction from the active pane. Rarely needed: tools take a pane_id.",
-	run: func(ctx context.Context, c *call, in selectPaneIn) (*paneInfo, error) {
-		s, target := c.on.selection, c.on.target
-		if s.pane == "" && (in.Direction == "next" || in.Direction == "previous") {
-			return c.selectBeside(ctx, s, target, in.Direction == "next")
-		}
-		cmd := tmux.SelectPane{Target: target}
-		if s.pane == "" {
-			cmd.Up, cmd.Down = in.Direction == "up", in.Direction == "down"
-			cmd.Left, cmd.Right = in.Direction == "left", in.Direction == "right"
-			cmd.Last = in.Direction == "last"
-		}
-		return c.findPane(ctx, s, cmd)
-	},
-}
+}, func(ctx context.Context, c *call, in selectPaneIn) (*paneInfo, error) {
+	s, target := c.on.selection, c.on.target
+	if s.pane == "" && (in.Direction == "next" || in.Direction == "previous") {
+		return c.selectBeside(ctx, s, target, in.Direction == "next")
+	}
+	cmd := tmux.SelectPane{Target: target}
+	if s.pane == "" {
+		cmd.Up, cmd.Down = in.Direction == "up", in.Direction == "down"
+		cmd.Left, cmd.Right = in.Direction == "left", in.Direction == "right"
+		cmd.Last = in.Direction == "last"
+	}
+	return c.findPane(ctx, s, cmd)
+})
 
 type selectPaneIn struct {
 	PaneID    tmux.PaneID `json:"pane_id,omitempty" desc:"such as %1"`
@@ -187,14 +184,13 @@ func (c *call) selectBeside(ctx context.Context, s selection, window tmux.Target
 	return c.findPane(ctx, s, tmux.SelectPane{Target: panes[at%len(panes)].ID})
 }
 
-var swapPane = tool[swapPaneIn, *paneInfo]{
+var swapPane = newTool(tool{
 	name: "swap_pane", title: "Swap Pane", kind: creates, set: setPanes,
 	aim: needs(aPane), harm: disturbs,
 	desc: "Swap the positions of two panes, also across windows. Moves the focus and ends zoom. Returns the source pane.",
-	run: func(ctx context.Context, c *call, in swapPaneIn) (*paneInfo, error) {
-		return c.findPane(ctx, c.on.selection, tmux.SwapPane{Source: in.SourcePaneID, Target: in.TargetPaneID})
-	},
-}
+}, func(ctx context.Context, c *call, in swapPaneIn) (*paneInfo, error) {
+	return c.findPane(ctx, c.on.selection, tmux.SwapPane{Source: in.SourcePaneID, Target: in.TargetPaneID})
+})
 
 type swapPaneIn struct {
 	SourcePaneID tmux.PaneID `json:"source_pane_id" desc:"such as %1"`
@@ -218,17 +214,16 @@ func (in swapPaneIn) selections() []selection {
 	return []selection{{pane: in.SourcePaneID}, {pane: in.TargetPaneID}}
 }
 
-var killPane = tool[killPaneIn, paneText]{
+var killPane = newTool(tool{
 	name: "kill_pane", title: "Kill Pane", kind: destroys, set: setPanes,
 	aim: needs(aPane), harm: ends,
 	desc: "Close a pane and end the program in it. Closing the last pane of a window closes the window.",
-	run: func(ctx context.Context, c *call, in killPaneIn) (t paneText, err error) {
-		if _, err := c.tmux.Do(ctx, tmux.KillPane{Target: c.on.target}); err != nil {
-			return t, err
-		}
-		return paneText{Result: "Pane killed: " + string(in.PaneID), PaneID: string(in.PaneID)}, nil
-	},
-}
+}, func(ctx context.Context, c *call, in killPaneIn) (t paneText, err error) {
+	if _, err := c.tmux.Do(ctx, tmux.KillPane{Target: c.on.target}); err != nil {
+		return t, err
+	}
+	return paneText{Result: "Pane killed: " + string(in.PaneID), PaneID: string(in.PaneID)}, nil
+})
 
 type killPaneIn struct {
 	onePaneID
@@ -242,28 +237,27 @@ type onePaneID struct {
 
 func (p onePaneID) selection() selection { return selection{pane: p.PaneID} }
 
-var respawnPane = tool[respawnPaneIn, *paneInfo]{
+var respawnPane = newTool(tool{
 	name: "respawn_pane", title: "Respawn Pane", kind: shell, set: setPanes,
 	aim: needs(aPane), harm: ends,
 	hint: "restart a dead pane",
 	desc: "Restart the program of a pane in place, the same command or a new one, for a pane that is dead or hangs. kill=true terminates a running " +
 		"program; otherwise the call fails if one is running.",
-	run: func(ctx context.Context, c *call, in respawnPaneIn) (*paneInfo, error) {
-		cmd := tmux.RespawnPane{Target: c.on.target, Kill: in.Kill}
-		if in.Shell != "" {
-			cmd.Command = []string{in.Shell}
-		}
-		var err error
-		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
-			return nil, err
-		}
-		p, err := c.findPane(ctx, c.on.selection, cmd)
-		if err == nil {
-			err = c.started(ctx, p)
-		}
-		return p, err
-	},
-}
+}, func(ctx context.Context, c *call, in respawnPaneIn) (*paneInfo, error) {
+	cmd := tmux.RespawnPane{Target: c.on.target, Kill: in.Kill}
+	if in.Shell != "" {
+		cmd.Command = []string{in.Shell}
+	}
+	var err error
+	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
+		return nil, err
+	}
+	p, err := c.findPane(ctx, c.on.selection, cmd)
+	if err == nil {
+		err = c.started(ctx, p)
+	}
+	return p, err
+})
 
 type respawnPaneIn struct {
 	onePaneID
@@ -278,14 +272,13 @@ func (in respawnPaneIn) check(c *call) error {
 	return err
 }
 
-var setPaneTitle = tool[setPaneTitleIn, *paneInfo]{
+var setPaneTitle = newTool(tool{
 	name: "set_pane_title", title: "Set Pane Title", kind: changes, set: setPanes,
 	aim: needs(aPane), harm: harmless,
 	desc: "Set the title of a pane. The program in the pane can change it again.",
-	run: func(ctx context.Context, c *call, in setPaneTitleIn) (*paneInfo, error) {
-		return c.findPane(ctx, c.on.selection, tmux.SelectPane{Target: c.on.target, Title: &in.Title})
-	},
-}
+}, func(ctx context.Context, c *call, in setPaneTitleIn) (*paneInfo, error) {
+	return c.findPane(ctx, c.on.selection, tmux.SelectPane{Target: c.on.target, Title: &in.Title})
+})
 
 type setPaneTitleIn struct {
 	Title string `json:"title" desc:"literal text"`

@@ -12,16 +12,15 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var clearPane = tool[clearPaneIn, paneText]{
+var clearPane = newTool(tool{
 	name: "clear_pane", title: "Clear Pane", kind: discards, set: setPanes,
 	aim: needs(aPane), harm: disturbs,
 	desc: "Clear a pane: reset its terminal and discard its screen and scrollback. The program keeps running and does not redraw by itself.",
-	run: func(ctx context.Context, c *call, in clearPaneIn) (paneText, error) {
-		target := c.on.target
-		id, err := c.onPane(ctx, target, tmux.SendKeys{Target: target, Reset: true}, tmux.ClearHistory{Target: target})
-		return paneText{Result: "Pane cleared: " + id, PaneID: id}, err
-	},
-}
+}, func(ctx context.Context, c *call, in clearPaneIn) (paneText, error) {
+	target := c.on.target
+	id, err := c.onPane(ctx, target, tmux.SendKeys{Target: target, Reset: true}, tmux.ClearHistory{Target: target})
+	return paneText{Result: "Pane cleared: " + id, PaneID: id}, err
+})
 
 type clearPaneIn struct {
 	paneSelect
@@ -44,31 +43,30 @@ func (c *call) onPane(ctx context.Context, target tmux.Target, cmds ...tmux.Comm
 	return (*rows)[0].ID, nil
 }
 
-var pipePane = tool[pipePaneIn, paneText]{
+var pipePane = newTool(tool{
 	name: "pipe_pane", title: "Pipe Pane", kind: shell, set: setPanes,
 	aim: needs(aPane), harm: disturbs,
 	hint: "log output to a file",
 	desc: "Log all further output of a pane to a file, escape sequences included. Without output_path, stop logging. A pane has one pipe: a new one " +
 		"replaces the old. To read output use capture_since.",
-	run: func(ctx context.Context, c *call, in pipePaneIn) (t paneText, err error) {
-		cmd := tmux.PipePane{Target: c.on.target}
-		what := "Pipe stopped"
-		if in.OutputPath != nil {
-			path, err := c.s.outputFile(*in.OutputPath)
-			if err != nil {
-				return t, err
-			}
-			redirect := ">>"
-			if !in.Append {
-				redirect = ">"
-			}
-			cmd.Command = "exec cat " + redirect + tmux.ShellQuote(path)
-			what = "Piping to " + path
+}, func(ctx context.Context, c *call, in pipePaneIn) (t paneText, err error) {
+	cmd := tmux.PipePane{Target: c.on.target}
+	what := "Pipe stopped"
+	if in.OutputPath != nil {
+		path, err := c.s.outputFile(*in.OutputPath)
+		if err != nil {
+			return t, err
 		}
-		id, err := c.onPane(ctx, cmd.Target, cmd)
-		return paneText{Result: fmt.Sprintf("%s (pane %s)", what, id), PaneID: id}, err
-	},
-}
+		redirect := ">>"
+		if !in.Append {
+			redirect = ">"
+		}
+		cmd.Command = "exec cat " + redirect + tmux.ShellQuote(path)
+		what = "Piping to " + path
+	}
+	id, err := c.onPane(ctx, cmd.Target, cmd)
+	return paneText{Result: fmt.Sprintf("%s (pane %s)", what, id), PaneID: id}, err
+})
 
 type pipePaneIn struct {
 	OutputPath *string `json:"output_path,omitempty" desc:"file to write to; null: stop logging"`
@@ -116,20 +114,19 @@ func (s *Server) outputFile(given string) (string, error) {
 	return path, nil
 }
 
-var enterCopyMode = tool[enterCopyModeIn, *paneInfo]{
+var enterCopyMode = newTool(tool{
 	name: "enter_copy_mode", title: "Enter Copy Mode", kind: creates, set: setPanes,
 	aim: needs(aPane), harm: harmless,
 	desc: "Put a pane into copy mode, scrolled up, to show its scrollback to a user. Keys go to the mode until exit_copy_mode. To read scrollback " +
 		"yourself use capture_pane.",
-	run: func(ctx context.Context, c *call, in enterCopyModeIn) (*paneInfo, error) {
-		target := c.on.target
-		cmds := []tmux.Command{tmux.CopyMode{Target: target}}
-		if in.ScrollUp > 0 {
-			cmds = append(cmds, tmux.SendKeys{Target: target, Command: true, Repeat: in.ScrollUp, Keys: []string{"scroll-up"}})
-		}
-		return c.findPane(ctx, c.on.selection, cmds...)
-	},
-}
+}, func(ctx context.Context, c *call, in enterCopyModeIn) (*paneInfo, error) {
+	target := c.on.target
+	cmds := []tmux.Command{tmux.CopyMode{Target: target}}
+	if in.ScrollUp > 0 {
+		cmds = append(cmds, tmux.SendKeys{Target: target, Command: true, Repeat: in.ScrollUp, Keys: []string{"scroll-up"}})
+	}
+	return c.findPane(ctx, c.on.selection, cmds...)
+})
 
 type enterCopyModeIn struct {
 	paneSelect
@@ -137,14 +134,13 @@ type enterCopyModeIn struct {
 	socket
 }
 
-var exitCopyMode = tool[exitCopyModeIn, *paneInfo]{
+var exitCopyMode = newTool(tool{
 	name: "exit_copy_mode", title: "Exit Copy Mode", kind: changes, set: setPanes,
 	aim: needs(aPane), harm: harmless,
 	desc: "Leave copy mode, or any other mode, so that the pane takes keys again. No-op if the pane is in no mode.",
-	run: func(ctx context.Context, c *call, in exitCopyModeIn) (*paneInfo, error) {
-		return c.findPane(ctx, c.on.selection, tmux.CopyMode{Target: c.on.target, Cancel: true})
-	},
-}
+}, func(ctx context.Context, c *call, in exitCopyModeIn) (*paneInfo, error) {
+	return c.findPane(ctx, c.on.selection, tmux.CopyMode{Target: c.on.target, Cancel: true})
+})
 
 type exitCopyModeIn struct {
 	paneSelect

@@ -21,38 +21,36 @@ type promptInfoItem struct {
 	Required    bool   `json:"required"`
 }
 
-var listPrompts = tool[listPromptsIn, list[promptInfo]]{
+var listPrompts = newTool(tool{
 	name: "list_prompts", title: "List Prompts", kind: reads, set: setPrompts,
 	aim:  nowhere,
 	desc: "List this server's prompts, for clients without prompt support.",
-	run: func(_ context.Context, _ *call, in listPromptsIn) (list[promptInfo], error) {
-		var infos []promptInfo
-		for _, p := range prompts {
-			info := promptInfo{Name: p.name, Title: p.title, Description: p.desc, Arguments: []promptInfoItem{}}
-			for _, a := range p.args {
-				info.Arguments = append(info.Arguments, promptInfoItem{a.name, a.desc, a.def == ""})
-			}
-			infos = append(infos, info)
+}, func(_ context.Context, _ *call, in listPromptsIn) (list[promptInfo], error) {
+	var infos []promptInfo
+	for _, p := range prompts {
+		info := promptInfo{Name: p.name, Title: p.title, Description: p.desc, Arguments: []promptInfoItem{}}
+		for _, a := range p.args {
+			info.Arguments = append(info.Arguments, promptInfoItem{a.name, a.desc, a.def == ""})
 		}
-		return page(infos, in.paging), nil
-	},
-}
+		infos = append(infos, info)
+	}
+	return page(infos, in.paging), nil
+})
 
 type listPromptsIn struct{ paging }
 
-var getPrompt = tool[getPromptIn, promptText]{
+var getPrompt = newTool(tool{
 	name: "get_prompt", title: "Get Prompt", kind: reads, set: setPrompts,
 	aim:  nowhere,
 	desc: "Fill in one of this server's prompts and return its text.",
-	run: func(_ context.Context, _ *call, in getPromptIn) (promptText, error) {
-		i := slices.IndexFunc(prompts, func(p prompt) bool { return p.name == in.Name })
-		if i < 0 {
-			return promptText{}, faultf(kindNotFound, "there is no prompt of this name").suggest("list_prompts returns the names")
-		}
-		filled, err := prompts[i].render(in.Arguments)
-		return promptText{filled}, err
-	},
-}
+}, func(_ context.Context, _ *call, in getPromptIn) (promptText, error) {
+	i := slices.IndexFunc(prompts, func(p prompt) bool { return p.name == in.Name })
+	if i < 0 {
+		return promptText{}, faultf(kindNotFound, "there is no prompt of this name").suggest("list_prompts returns the names")
+	}
+	filled, err := prompts[i].render(in.Arguments)
+	return promptText{filled}, err
+})
 
 // promptText is a prompt with its arguments, which come from the client itself.
 type promptText struct {

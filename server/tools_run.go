@@ -12,7 +12,7 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var runCommand = tool[runCommandIn, *runResult]{
+var runCommand = newTool(tool{
 	name: "run_command", title: "Run Command", kind: shell, set: setInput, core: true, selfBounded: true, alwaysLoad: true,
 	aim: needs(aPane), harm: types,
 	desc: "Run a shell command in a pane, wait until it ends, and return its output (without prompt and echo) and exit status: builds, tests, git. " +
@@ -21,24 +21,23 @@ var runCommand = tool[runCommandIn, *runResult]{
 	defaults: func(cfg Config) map[string]string {
 		return map[string]string{"suppress_history": strconv.FormatBool(cfg.SuppressHistory)}
 	},
-	run: func(ctx context.Context, c *call, in runCommandIn) (*runResult, error) {
-		limit, err := c.s.budget(in.Timeout)
-		if err != nil {
-			return nil, err
-		}
-		out, err := in.sink(ctx)
-		if err != nil {
-			return nil, err
-		}
-		pane, release, err := c.runTurn(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer release()
-		r := &execution{call: c, in: in, out: out, pane: pane, limit: limit, start: time.Now()}
-		return r.do(ctx)
-	},
-}
+}, func(ctx context.Context, c *call, in runCommandIn) (*runResult, error) {
+	limit, err := c.s.budget(in.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	out, err := in.sink(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pane, release, err := c.runTurn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	r := &execution{call: c, in: in, out: out, pane: pane, limit: limit, start: time.Now()}
+	return r.do(ctx)
+})
 
 type runCommandIn struct {
 	Command string `json:"command" desc:"shell command line or script"`

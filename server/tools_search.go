@@ -12,54 +12,53 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var searchPanes = tool[searchPanesIn, *searchPanesResult]{
+var searchPanes = newTool(tool{
 	name: "search_panes", title: "Search Panes", kind: reads, set: setPanes, core: true,
 	aim:  narrows(aPane),
 	hint: "find an error in any terminal",
 	desc: "Search for text or a regex in the screens, and optionally the scrollback, of all panes: find which terminal shows an error. Returns the " +
 		"last matching lines of each pane with their row, as start of capture_pane.",
-	run: func(ctx context.Context, c *call, in searchPanesIn) (*searchPanesResult, error) {
-		m, err := newMatcher("pattern", in.Pattern, in.Regex, in.MatchCase)
-		if err != nil {
-			return nil, err
-		}
-		candidates, err := c.candidates(ctx)
-		if err != nil {
-			return nil, err
-		}
-		found, err := c.search(ctx, candidates, in, m, false)
-		if err != nil {
-			return nil, err
-		}
-		slices.SortFunc(found, func(a, b paneMatch) int { return cmp.Compare(paneNumber(a.PaneID), paneNumber(b.PaneID)) })
+}, func(ctx context.Context, c *call, in searchPanesIn) (*searchPanesResult, error) {
+	m, err := newMatcher("pattern", in.Pattern, in.Regex, in.MatchCase)
+	if err != nil {
+		return nil, err
+	}
+	candidates, err := c.candidates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.search(ctx, candidates, in, m, false)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found, func(a, b paneMatch) int { return cmp.Compare(paneNumber(a.PaneID), paneNumber(b.PaneID)) })
 
-		res := &searchPanesResult{screens: in.ContentStart == nil, TotalPanesMatched: len(found), Offset: in.Offset, Limit: in.Limit, TruncatedPanes: []tmux.PaneID{}}
-		page := []paneMatch{}
-		for _, p := range found[min(res.Offset, len(found)):] {
-			if in.Limit != nil && len(page) == *in.Limit {
-				res.TruncatedPanes, res.Truncated = append(res.TruncatedPanes, p.PaneID), true
-				continue
-			}
-			page = append(page, p)
+	res := &searchPanesResult{screens: in.ContentStart == nil, TotalPanesMatched: len(found), Offset: in.Offset, Limit: in.Limit, TruncatedPanes: []tmux.PaneID{}}
+	page := []paneMatch{}
+	for _, p := range found[min(res.Offset, len(found)):] {
+		if in.Limit != nil && len(page) == *in.Limit {
+			res.TruncatedPanes, res.Truncated = append(res.TruncatedPanes, p.PaneID), true
+			continue
 		}
-		if res.Matches, err = c.search(ctx, page, in, m, true); err != nil {
+		page = append(page, p)
+	}
+	if res.Matches, err = c.search(ctx, page, in, m, true); err != nil {
+		return nil, err
+	}
+	for i := range res.Matches {
+		p := &res.Matches[i]
+		res.Truncated, p.IsCaller = res.Truncated || p.cut, c.s.isCaller(c.tmux, p.PaneID)
+	}
+	res.Jobs = []jobMatch{}
+	if in.Jobs {
+		found, unsearched, err := c.searchJobs(ctx, in, m)
+		if err != nil {
 			return nil, err
 		}
-		for i := range res.Matches {
-			p := &res.Matches[i]
-			res.Truncated, p.IsCaller = res.Truncated || p.cut, c.s.isCaller(c.tmux, p.PaneID)
-		}
-		res.Jobs = []jobMatch{}
-		if in.Jobs {
-			found, unsearched, err := c.searchJobs(ctx, in, m)
-			if err != nil {
-				return nil, err
-			}
-			res.Jobs, res.JobsUnsearched = append(res.Jobs, found...), unsearched
-		}
-		return res, nil
-	},
-}
+		res.Jobs, res.JobsUnsearched = append(res.Jobs, found...), unsearched
+	}
+	return res, nil
+})
 
 type searchPanesIn struct {
 	Pattern string `json:"pattern" desc:"text"`

@@ -12,24 +12,23 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var listSessions = tool[listSessionsIn, list[sessionInfo]]{
+var listSessions = newTool(tool{
 	name: "list_sessions", title: "List tmux Sessions", kind: reads, set: setSessions, core: true,
 	aim: nowhere,
 	desc: "List tmux sessions: id, name, number of windows and attached clients, active pane. Start here to see what is running; list_panes shows the " +
 		"terminals in them.",
-	run: func(ctx context.Context, c *call, in listSessionsIn) (l list[sessionInfo], err error) {
-		n := narrowing{Filters: in.Filters, paging: in.paging}
-		only, err := tokensFor[sessionInfo](c, n)
-		if err != nil {
-			return l, err
-		}
-		rows, err := c.listSessionsIn(ctx, new(tmux.Batch), tmux.ListSessions{}, only...)
-		if err != nil {
-			return l, err
-		}
-		return narrow(rows, n)
-	},
-}
+}, func(ctx context.Context, c *call, in listSessionsIn) (l list[sessionInfo], err error) {
+	n := narrowing{Filters: in.Filters, paging: in.paging}
+	only, err := tokensFor[sessionInfo](c, n)
+	if err != nil {
+		return l, err
+	}
+	rows, err := c.listSessionsIn(ctx, new(tmux.Batch), tmux.ListSessions{}, only...)
+	if err != nil {
+		return l, err
+	}
+	return narrow(rows, n)
+})
 
 type listSessionsIn struct {
 	socket
@@ -37,26 +36,25 @@ type listSessionsIn struct {
 	paging
 }
 
-var getSessionInfo = tool[getSessionInfoIn, *sessionDetail]{
+var getSessionInfo = newTool(tool{
 	name: "get_session_info", title: "Get tmux Session Info", kind: reads, set: setSessions,
 	aim:  narrows(aSession),
 	desc: "Get one session's metadata: windows, attached clients, alerts, active pane. Defaults to the caller's session. For several use list_sessions.",
-	run: func(ctx context.Context, c *call, in getSessionInfoIn) (*sessionDetail, error) {
-		s := c.on.selection
-		list, err := c.oneSession(s)
-		if err != nil {
-			return nil, err
-		}
-		var b tmux.Batch
-		more := tmux.Rows[sessionMore](&b, list)
-		rows, err := c.listSessionsIn(ctx, &b, list)
-		found, err := only(ctx, c, s, rows, noneIsEmpty(err))
-		if err != nil {
-			return nil, err
-		}
-		return &sessionDetail{*found, (*more)[0]}, nil
-	},
-}
+}, func(ctx context.Context, c *call, in getSessionInfoIn) (*sessionDetail, error) {
+	s := c.on.selection
+	list, err := c.oneSession(s)
+	if err != nil {
+		return nil, err
+	}
+	var b tmux.Batch
+	more := tmux.Rows[sessionMore](&b, list)
+	rows, err := c.listSessionsIn(ctx, &b, list)
+	found, err := only(ctx, c, s, rows, noneIsEmpty(err))
+	if err != nil {
+		return nil, err
+	}
+	return &sessionDetail{*found, (*more)[0]}, nil
+})
 
 type getSessionInfoIn struct {
 	sessionSelect
@@ -72,14 +70,13 @@ type serverInfo struct {
 	Version      *string `json:"version"`
 }
 
-var getServerInfo = tool[getServerInfoIn, serverInfo]{
+var getServerInfo = newTool(tool{
 	name: "get_server_info", title: "Get tmux Server Info", kind: reads, set: setSessions,
 	aim:  nowhere,
 	desc: "Get one tmux server's version, socket path and number of sessions, and whether it is running. Not an error if no server is running.",
-	run: func(ctx context.Context, c *call, in getServerInfoIn) (serverInfo, error) {
-		return infoOf(ctx, c.tmux)
-	},
-}
+}, func(ctx context.Context, c *call, in getServerInfoIn) (serverInfo, error) {
+	return infoOf(ctx, c.tmux)
+})
 
 type getServerInfoIn struct{ socket }
 
@@ -112,35 +109,34 @@ func infoOf(ctx context.Context, srv *tmux.Server) (serverInfo, error) {
 	return info, nil
 }
 
-var listServers = tool[listServersIn, list[serverInfo]]{
+var listServers = newTool(tool{
 	name: "list_servers", title: "List tmux Servers", kind: reads, set: setSessions,
 	aim:  nowhere,
 	desc: "Find running tmux servers (sockets) of this user, when there may be more than the configured one. Use a socket_name it returns in other tools.",
-	run: func(ctx context.Context, c *call, in listServersIn) (l list[serverInfo], err error) {
-		servers, err := c.s.servers(in.ExtraSocketPaths)
-		if err != nil {
-			return l, err
+}, func(ctx context.Context, c *call, in listServersIn) (l list[serverInfo], err error) {
+	servers, err := c.s.servers(in.ExtraSocketPaths)
+	if err != nil {
+		return l, err
+	}
+	infos := make([]serverInfo, len(servers))
+	errs := make([]error, len(servers))
+	var wg sync.WaitGroup
+	for i, srv := range servers {
+		wg.Go(func() { infos[i], errs[i] = infoOf(ctx, srv) })
+	}
+	wg.Wait()
+	found := []serverInfo{}
+	for i, info := range infos {
+		if errors.Is(errs[i], tmux.ErrUntrusted) || errors.Is(errs[i], tmux.ErrExhausted) {
+			return l, errs[i]
 		}
-		infos := make([]serverInfo, len(servers))
-		errs := make([]error, len(servers))
-		var wg sync.WaitGroup
-		for i, srv := range servers {
-			wg.Go(func() { infos[i], errs[i] = infoOf(ctx, srv) })
+		// Something that listens but is not a tmux server is omitted.
+		if errs[i] == nil && info.IsAlive {
+			found = append(found, info)
 		}
-		wg.Wait()
-		found := []serverInfo{}
-		for i, info := range infos {
-			if errors.Is(errs[i], tmux.ErrUntrusted) || errors.Is(errs[i], tmux.ErrExhausted) {
-				return l, errs[i]
-			}
-			// Something that listens but is not a tmux server is omitted.
-			if errs[i] == nil && info.IsAlive {
-				found = append(found, info)
-			}
-		}
-		return page(found, in.paging), ctx.Err()
-	},
-}
+	}
+	return page(found, in.paging), ctx.Err()
+})
 
 type listServersIn struct {
 	ExtraSocketPaths []string `json:"extra_socket_paths,omitempty" desc:"sockets outside tmux's own directory"`
@@ -220,37 +216,36 @@ type clientInfo struct {
 	PaneID             *tmux.PaneID    `json:"pane_id" tmux:"pane_id"`
 }
 
-var listClients = tool[listClientsIn, list[clientInfo]]{
+var listClients = newTool(tool{
 	name: "list_clients", title: "List tmux Clients", kind: reads, set: setSessions,
 	aim:  narrows(aSession),
 	hint: "is a user watching",
 	desc: "List the terminals attached to tmux and the session, window and pane each is looking at. Use it to find out whether a user is watching a pane.",
-	run: func(ctx context.Context, c *call, in listClientsIn) (l list[clientInfo], err error) {
-		s := c.on.selection
-		only, err := tokensFor[clientInfo](c, in.narrowing, "client_name", "client_session", "session_id")
-		if err != nil {
-			return l, err
-		}
-		var b tmux.Batch
-		clients := tmux.Rows[clientInfo](&b, tmux.ListClients{}, only...)
-		if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
-			return l, err
-		}
-		rows := *clients
-		if !s.zero() {
-			kept := slices.DeleteFunc(rows, func(r clientInfo) bool {
-				return s.session != "" && (r.SessionID == nil || *r.SessionID != s.session) ||
-					s.session == "" && (r.ClientSession == nil || *r.ClientSession != s.name)
-			})
-			if rows = kept; len(rows) == 0 {
-				if _, err := c.findSession(ctx, s); err != nil {
-					return l, err
-				}
+}, func(ctx context.Context, c *call, in listClientsIn) (l list[clientInfo], err error) {
+	s := c.on.selection
+	only, err := tokensFor[clientInfo](c, in.narrowing, "client_name", "client_session", "session_id")
+	if err != nil {
+		return l, err
+	}
+	var b tmux.Batch
+	clients := tmux.Rows[clientInfo](&b, tmux.ListClients{}, only...)
+	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+		return l, err
+	}
+	rows := *clients
+	if !s.zero() {
+		kept := slices.DeleteFunc(rows, func(r clientInfo) bool {
+			return s.session != "" && (r.SessionID == nil || *r.SessionID != s.session) ||
+				s.session == "" && (r.ClientSession == nil || *r.ClientSession != s.name)
+		})
+		if rows = kept; len(rows) == 0 {
+			if _, err := c.findSession(ctx, s); err != nil {
+				return l, err
 			}
 		}
-		return narrow(rows, in.narrowing)
-	},
-}
+	}
+	return narrow(rows, in.narrowing)
+})
 
 type listClientsIn struct {
 	sessionSelect

@@ -11,46 +11,45 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var createSession = tool[createSessionIn, *createdSession]{
+var createSession = newTool(tool{
 	name: "create_session", title: "Create tmux Session", kind: starts, set: setSessions, core: true,
 	aim: nowhere, harm: harmless,
 	desc: "Create a new detached tmux session with one window and a shell, starting the tmux server if needed. Returns the session, its window and its pane. " +
 		"Its environment applies to all panes created in it later.",
-	run: func(ctx context.Context, c *call, in createSessionIn) (*createdSession, error) {
-		cmd := tmux.NewSession{Detached: true, WindowName: in.WindowName, Width: in.X, Height: in.Y}
-		if in.SessionName != nil {
-			if err := checkSessionName("session_name", *in.SessionName); err != nil {
-				return nil, err
-			}
-			cmd.Name = *in.SessionName
-		}
-		var err error
-		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
+}, func(ctx context.Context, c *call, in createSessionIn) (*createdSession, error) {
+	cmd := tmux.NewSession{Detached: true, WindowName: in.WindowName, Width: in.X, Height: in.Y}
+	if in.SessionName != nil {
+		if err := checkSessionName("session_name", *in.SessionName); err != nil {
 			return nil, err
 		}
-		var rows []sessionInfo
-		err = c.untilServerEnds(ctx, func() (err error) {
-			rows, err = c.listSessions(ctx, cmd)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(rows) == 0 {
-			return nil, faultf(kindTmux, "tmux made no session").suggest("its configuration may end the server: start it by hand with tmux new-session to see what it says")
-		}
-		s := &createdSession{sessionInfo: rows[0]}
-		if err := c.resizeFirst(ctx, s.SessionID, in.X, in.Y); err != nil {
-			return nil, err
-		}
-		if s.ActivePaneID != nil {
-			pane := paneInfo{PaneID: *s.ActivePaneID}
-			err = c.started(ctx, &pane)
-			s.ActiveWindowID = pane.WindowID
-		}
-		return s, err
-	},
-}
+		cmd.Name = *in.SessionName
+	}
+	var err error
+	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
+		return nil, err
+	}
+	var rows []sessionInfo
+	err = c.untilServerEnds(ctx, func() (err error) {
+		rows, err = c.listSessions(ctx, cmd)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, faultf(kindTmux, "tmux made no session").suggest("its configuration may end the server: start it by hand with tmux new-session to see what it says")
+	}
+	s := &createdSession{sessionInfo: rows[0]}
+	if err := c.resizeFirst(ctx, s.SessionID, in.X, in.Y); err != nil {
+		return nil, err
+	}
+	if s.ActivePaneID != nil {
+		pane := paneInfo{PaneID: *s.ActivePaneID}
+		err = c.started(ctx, &pane)
+		s.ActiveWindowID = pane.WindowID
+	}
+	return s, err
+})
 
 // untilServerEnds creates a session. A tmux server that has just lost its last one may
 // still be exiting, and take the command with it; then it is tried again.
@@ -99,27 +98,26 @@ func checkSessionName(argument, name string) error {
 	return nil
 }
 
-var renameSession = tool[renameSessionIn, *sessionInfo]{
+var renameSession = newTool(tool{
 	name: "rename_session", title: "Rename tmux Session", kind: changes, set: setSessions,
 	aim: needs(aSession), harm: harmless,
 	desc: "Rename a tmux session.",
-	run: func(ctx context.Context, c *call, in renameSessionIn) (*sessionInfo, error) {
-		// tmux may store a different spelling of the name, so the row is found by id.
-		var b tmux.Batch
-		before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.within()})
-		tmux.Add(&b, tmux.RenameSession{Target: c.on.target, Name: in.NewName})
-		after := tmux.Rows[sessionInfo](&b, tmux.ListSessions{})
-		if err := b.Do(ctx, c.tmux); err != nil {
-			return nil, err
+}, func(ctx context.Context, c *call, in renameSessionIn) (*sessionInfo, error) {
+	// tmux may store a different spelling of the name, so the row is found by id.
+	var b tmux.Batch
+	before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.within()})
+	tmux.Add(&b, tmux.RenameSession{Target: c.on.target, Name: in.NewName})
+	after := tmux.Rows[sessionInfo](&b, tmux.ListSessions{})
+	if err := b.Do(ctx, c.tmux); err != nil {
+		return nil, err
+	}
+	for i, row := range *after {
+		if len(*before) > 0 && row.SessionID == (*before)[0].SessionID {
+			return &(*after)[i], nil
 		}
-		for i, row := range *after {
-			if len(*before) > 0 && row.SessionID == (*before)[0].SessionID {
-				return &(*after)[i], nil
-			}
-		}
-		return nil, c.missing(ctx, c.on.selection)
-	},
-}
+	}
+	return nil, c.missing(ctx, c.on.selection)
+})
 
 type renameSessionIn struct {
 	NewName string `json:"new_name" desc:"without : and ."`
@@ -129,45 +127,43 @@ type renameSessionIn struct {
 
 func (in renameSessionIn) check(*call) error { return checkSessionName("new_name", in.NewName) }
 
-var killSession = tool[killSessionIn, text]{
+var killSession = newTool(tool{
 	name: "kill_session", title: "Kill tmux Session", kind: destroys, set: setSessions,
 	aim: needs(aSession), harm: ends,
 	desc: "Kill a tmux session: close its windows and end every program in them. Windows linked into other sessions survive.",
-	run: func(ctx context.Context, c *call, in killSessionIn) (t text, err error) {
-		var b tmux.Batch
-		before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.within()})
-		tmux.Add(&b, tmux.KillSession{Target: c.on.target})
-		if err := b.Do(ctx, c.tmux); err != nil {
-			return t, err
-		}
-		for _, row := range *before {
-			t.Result = fmt.Sprintf("Session killed: %s (%s)", row.SessionID, row.SessionName)
-		}
-		return t, nil
-	},
-}
+}, func(ctx context.Context, c *call, in killSessionIn) (t text, err error) {
+	var b tmux.Batch
+	before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.within()})
+	tmux.Add(&b, tmux.KillSession{Target: c.on.target})
+	if err := b.Do(ctx, c.tmux); err != nil {
+		return t, err
+	}
+	for _, row := range *before {
+		t.Result = fmt.Sprintf("Session killed: %s (%s)", row.SessionID, row.SessionName)
+	}
+	return t, nil
+})
 
 type killSessionIn struct {
 	sessionSelect
 	socket
 }
 
-var killServer = tool[killServerIn, text]{
+var killServer = newTool(tool{
 	name: "kill_server", title: "Kill tmux Server", kind: destroys, set: setSessions,
 	aim: wholeServer, harm: ends,
 	desc: "Kill the tmux server with all its sessions and every program in them. Not an error if no server is running.",
-	run: func(ctx context.Context, c *call, in killServerIn) (t text, err error) {
-		if _, err := c.tmux.Info(ctx); errors.Is(err, tmux.ErrNoServer) {
-			t.Result = "No tmux server ran on " + c.tmux.SocketPath()
-			return t, nil
-		}
-		if err := c.tmux.Kill(ctx); err != nil {
-			return t, err
-		}
-		t.Result = "Server killed: " + c.tmux.SocketPath()
+}, func(ctx context.Context, c *call, in killServerIn) (t text, err error) {
+	if _, err := c.tmux.Info(ctx); errors.Is(err, tmux.ErrNoServer) {
+		t.Result = "No tmux server ran on " + c.tmux.SocketPath()
 		return t, nil
-	},
-}
+	}
+	if err := c.tmux.Kill(ctx); err != nil {
+		return t, err
+	}
+	t.Result = "Server killed: " + c.tmux.SocketPath()
+	return t, nil
+})
 
 type killServerIn struct {
 	socket

@@ -9,36 +9,35 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var waitForText = tool[waitForTextIn, *waitForTextResult]{
+var waitForText = newTool(tool{
 	name: "wait_for_text", title: "Wait For Text", kind: reads, set: setPanes, core: true, selfBounded: true,
 	aim:  readsOne(aPane),
 	hint: "wait until a build is done, a server is ready or an agent asks",
 	desc: "Wait until a pane, or any of several, prints one of patterns (a server being ready, a build being done) or stop, is quiet, or its coding agent " +
 		"asks or is done. Also ends when the program ends or the bell rings. Returns which pane, why, and its new lines. Default: any output.",
-	run: func(ctx context.Context, c *call, in waitForTextIn) (*waitForTextResult, error) {
-		w, err := c.newAwait(ctx, in.conditions, in.MatchCase, in.Timeout)
-		if err != nil {
-			return nil, err
-		}
-		w.all = in.Until == "all"
-		if w.states, err = in.wanted(); err != nil {
-			return nil, err
-		}
-		w.anything = w.anything && w.states == nil
-		panes, err := in.which(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		from, err := in.from(c)
-		if err != nil {
-			return nil, err
-		}
-		if err := w.run(ctx, time.Duration(in.Interval*float64(time.Second)), panes, from); err != nil {
-			return nil, err
-		}
-		return w.result(ctx), nil
-	},
-}
+}, func(ctx context.Context, c *call, in waitForTextIn) (*waitForTextResult, error) {
+	w, err := c.newAwait(ctx, in.conditions, in.MatchCase, in.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	w.all = in.Until == "all"
+	if w.states, err = in.wanted(); err != nil {
+		return nil, err
+	}
+	w.anything = w.anything && w.states == nil
+	panes, err := in.which(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	from, err := in.from(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.run(ctx, time.Duration(in.Interval*float64(time.Second)), panes, from); err != nil {
+		return nil, err
+	}
+	return w.result(ctx), nil
+})
 
 type waitForTextIn struct {
 	conditions

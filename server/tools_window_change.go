@@ -11,48 +11,47 @@ import (
 	"tmuxmcp/tmux"
 )
 
-var createWindow = tool[createWindowIn, *windowInfo]{
+var createWindow = newTool(tool{
 	name: "create_window", title: "Create tmux Window", kind: shell, set: setWindows,
 	aim: defaults(aSession), harm: harmless,
 	hint: "open a new tab",
 	desc: "Open a new window (tab) in a tmux session, in the background unless attach is true, with a shell or the command given in shell. " +
 		"To add a terminal beside an existing one use split_window.",
-	run: func(ctx context.Context, c *call, in createWindowIn) (*windowInfo, error) {
-		cmd := tmux.NewWindow{
-			Detached: !in.Attach, Name: in.WindowName, After: in.Direction == "after", Before: in.Direction == "before",
-		}
-		if in.Shell != "" {
-			cmd.Command = []string{in.Shell}
-		}
-		var err error
-		if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
-			return nil, err
-		}
-		if !c.on.zero() {
-			cmd.Target = c.on.target
-		} else if c.s.callerPane(c.tmux) != "" {
-			own, err := c.findSession(ctx, selection{})
-			if err != nil {
-				return nil, err
-			}
-			cmd.Target = tmux.TargetSpec(string(own.SessionID) + ":")
-		}
-		if cmd.Dir == "" {
-			if cmd.Dir, err = c.startIn(ctx, cmd.Target, "session_path"); err != nil {
-				return nil, err
-			}
-		}
-		rows, err := c.listWindows(ctx, cmd)
+}, func(ctx context.Context, c *call, in createWindowIn) (*windowInfo, error) {
+	cmd := tmux.NewWindow{
+		Detached: !in.Attach, Name: in.WindowName, After: in.Direction == "after", Before: in.Direction == "before",
+	}
+	if in.Shell != "" {
+		cmd.Command = []string{in.Shell}
+	}
+	var err error
+	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
+		return nil, err
+	}
+	if !c.on.zero() {
+		cmd.Target = c.on.target
+	} else if c.s.callerPane(c.tmux) != "" {
+		own, err := c.findSession(ctx, selection{})
 		if err != nil {
 			return nil, err
 		}
-		w := &rows[0]
-		if w.ActivePaneID != nil {
-			err = c.started(ctx, &paneInfo{PaneID: *w.ActivePaneID})
+		cmd.Target = tmux.TargetSpec(string(own.SessionID) + ":")
+	}
+	if cmd.Dir == "" {
+		if cmd.Dir, err = c.startIn(ctx, cmd.Target, "session_path"); err != nil {
+			return nil, err
 		}
-		return w, err
-	},
-}
+	}
+	rows, err := c.listWindows(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	w := &rows[0]
+	if w.ActivePaneID != nil {
+		err = c.started(ctx, &paneInfo{PaneID: *w.ActivePaneID})
+	}
+	return w, err
+})
 
 type createWindowIn struct {
 	sessionSelect
@@ -64,29 +63,28 @@ type createWindowIn struct {
 	socket
 }
 
-var selectWindow = tool[selectWindowIn, *windowInfo]{
+var selectWindow = newTool(tool{
 	name: "select_window", title: "Select tmux Window", kind: creates, set: setWindows,
 	aim: needs(aWindow), harm: harmless,
 	desc: "Switch a session to a window (tab): by window_id, by window_index, or to the next, previous or last one. Changes what attached users see; " +
 		"other tools work on any window without it.",
-	run: func(ctx context.Context, c *call, in selectWindowIn) (*windowInfo, error) {
-		s := c.on.selection
-		target, err := c.linked(s)
-		if err != nil {
-			return nil, err
-		}
-		var cmd tmux.Command = tmux.SelectWindow{Target: target}
-		if s.window == "" && s.index == "" {
-			cmd = map[string]tmux.Command{
-				"next": tmux.NextWindow{Target: target}, "previous": tmux.PreviousWindow{Target: target}, "last": tmux.LastWindow{Target: target},
-			}[in.Direction]
-		}
-		// The current window of the target's session: a session that shares the window may
-		// have another current one.
-		rows, err := c.listWindows(ctx, tmux.ListWindows{Target: target, Filter: "#{window_active}"}, cmd)
-		return only(ctx, c, s, rows, err)
-	},
-}
+}, func(ctx context.Context, c *call, in selectWindowIn) (*windowInfo, error) {
+	s := c.on.selection
+	target, err := c.linked(s)
+	if err != nil {
+		return nil, err
+	}
+	var cmd tmux.Command = tmux.SelectWindow{Target: target}
+	if s.window == "" && s.index == "" {
+		cmd = map[string]tmux.Command{
+			"next": tmux.NextWindow{Target: target}, "previous": tmux.PreviousWindow{Target: target}, "last": tmux.LastWindow{Target: target},
+		}[in.Direction]
+	}
+	// The current window of the target's session: a session that shares the window may
+	// have another current one.
+	rows, err := c.listWindows(ctx, tmux.ListWindows{Target: target, Filter: "#{window_active}"}, cmd)
+	return only(ctx, c, s, rows, err)
+})
 
 type selectWindowIn struct {
 	windowSelect
@@ -101,14 +99,13 @@ func (in selectWindowIn) check(*call) error {
 	return nil
 }
 
-var renameWindow = tool[renameWindowIn, *windowInfo]{
+var renameWindow = newTool(tool{
 	name: "rename_window", title: "Rename tmux Window", kind: changes, set: setWindows,
 	aim: needs(aWindow), harm: harmless,
 	desc: "Rename a tmux window. Turns automatic renaming off for it.",
-	run: func(ctx context.Context, c *call, in renameWindowIn) (*windowInfo, error) {
-		return c.findWindow(ctx, c.on.selection, tmux.RenameWindow{Target: c.on.target, Name: in.NewName})
-	},
-}
+}, func(ctx context.Context, c *call, in renameWindowIn) (*windowInfo, error) {
+	return c.findWindow(ctx, c.on.selection, tmux.RenameWindow{Target: c.on.target, Name: in.NewName})
+})
 
 type renameWindowIn struct {
 	NewName string `json:"new_name" desc:"literal text"`
@@ -116,17 +113,16 @@ type renameWindowIn struct {
 	socket
 }
 
-var killWindow = tool[killWindowIn, text]{
+var killWindow = newTool(tool{
 	name: "kill_window", title: "Kill tmux Window", kind: destroys, set: setWindows,
 	aim: needs(aWindow), harm: ends,
 	desc: "Close a tmux window and end every program in its panes, in every session it is linked into.",
-	run: func(ctx context.Context, c *call, in killWindowIn) (t text, err error) {
-		if _, err := c.tmux.Do(ctx, tmux.KillWindow{Target: c.on.target}); err != nil {
-			return t, err
-		}
-		return text{"Window killed: " + string(in.WindowID)}, nil
-	},
-}
+}, func(ctx context.Context, c *call, in killWindowIn) (t text, err error) {
+	if _, err := c.tmux.Do(ctx, tmux.KillWindow{Target: c.on.target}); err != nil {
+		return t, err
+	}
+	return text{"Window killed: " + string(in.WindowID)}, nil
+})
 
 type killWindowIn struct {
 	WindowID tmux.WindowID `json:"window_id" desc:"such as @1"`
@@ -135,35 +131,34 @@ type killWindowIn struct {
 
 func (in killWindowIn) selection() selection { return selection{window: in.WindowID} }
 
-var selectLayout = tool[selectLayoutIn, *windowInfo]{
+var selectLayout = newTool(tool{
 	name: "select_layout", title: "Select tmux Layout", kind: changes, set: setWindows,
 	aim: needs(aWindow), harm: disturbs,
 	hint: "arrange panes",
 	desc: "Arrange the panes of a window evenly, in a grid or around a main pane. Names: even-horizontal, even-vertical, main-horizontal, " +
 		"main-vertical, tiled, main-horizontal-mirrored, main-vertical-mirrored (the last two from tmux 3.5), or a layout string with as many panes " +
 		"as the window has.",
-	run: func(ctx context.Context, c *call, in selectLayoutIn) (*windowInfo, error) {
-		cmd := tmux.SelectLayout{Target: c.on.target, Layout: tmux.Layout(in.Layout)}
-		if in.MainSize != "" {
-			return c.findWindow(ctx, c.on.selection, in.sized().setting(c.on.target), cmd)
+}, func(ctx context.Context, c *call, in selectLayoutIn) (*windowInfo, error) {
+	cmd := tmux.SelectLayout{Target: c.on.target, Layout: tmux.Layout(in.Layout)}
+	if in.MainSize != "" {
+		return c.findWindow(ctx, c.on.selection, in.sized().setting(c.on.target), cmd)
+	}
+	panes, err := in.panes()
+	if err != nil {
+		return nil, err
+	}
+	if panes == 0 {
+		return c.findWindow(ctx, c.on.selection, cmd)
+	}
+	// tmux drops surplus panes of a layout, so it is only given one that fits.
+	w, err := c.findWindow(ctx, c.on.selection, tmux.Require{Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes))}, cmd)
+	if errors.Is(err, tmux.ErrUnmet) {
+		if w, err = c.findWindow(ctx, c.on.selection); err == nil {
+			err = argumentFault("layout", "is of %d panes, and window %s has %d", panes, w.WindowID, w.PaneCount)
 		}
-		panes, err := in.panes()
-		if err != nil {
-			return nil, err
-		}
-		if panes == 0 {
-			return c.findWindow(ctx, c.on.selection, cmd)
-		}
-		// tmux drops surplus panes of a layout, so it is only given one that fits.
-		w, err := c.findWindow(ctx, c.on.selection, tmux.Require{Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes))}, cmd)
-		if errors.Is(err, tmux.ErrUnmet) {
-			if w, err = c.findWindow(ctx, c.on.selection); err == nil {
-				err = argumentFault("layout", "is of %d panes, and window %s has %d", panes, w.WindowID, w.PaneCount)
-			}
-		}
-		return w, err
-	},
-}
+	}
+	return w, err
+})
 
 type selectLayoutIn struct {
 	Layout   string    `json:"layout" desc:"name or layout string"`
@@ -225,14 +220,13 @@ func (in selectLayoutIn) panes() (int, error) {
 	return cell.Panes(), nil
 }
 
-var resizeWindow = tool[resizeWindowIn, *windowInfo]{
+var resizeWindow = newTool(tool{
 	name: "resize_window", title: "Resize tmux Window", kind: changes, set: setWindows,
 	aim: needs(aWindow), harm: disturbs,
 	desc: "Set the size of a window in columns and rows, even if nobody is attached. The window keeps that size. To resize one pane use resize_pane.",
-	run: func(ctx context.Context, c *call, in resizeWindowIn) (*windowInfo, error) {
-		return c.findWindow(ctx, c.on.selection, tmux.ResizeWindow{Target: c.on.target, Width: in.Width, Height: in.Height})
-	},
-}
+}, func(ctx context.Context, c *call, in resizeWindowIn) (*windowInfo, error) {
+	return c.findWindow(ctx, c.on.selection, tmux.ResizeWindow{Target: c.on.target, Width: in.Width, Height: in.Height})
+})
 
 type resizeWindowIn struct {
 	windowSelect
@@ -248,33 +242,32 @@ func (in resizeWindowIn) check(*call) error {
 	return nil
 }
 
-var moveWindow = tool[moveWindowIn, *windowInfo]{
+var moveWindow = newTool(tool{
 	name: "move_window", title: "Move tmux Window", kind: creates, more: destroys, set: setWindows,
 	aim: needs(aWindow), harm: disturbs,
 	desc: "Move a window to another index or to another session, where it becomes the current window. Programs keep running. Moving a session's last " +
 		"window ends that session, which needs the tier destructive.",
-	run: func(ctx context.Context, c *call, in moveWindowIn) (*windowInfo, error) {
-		s := c.on.selection
-		var to selection
-		var err error
-		if d := in.DestinationSession; tmux.SessionID(d).Valid() {
-			to.session = tmux.SessionID(d)
-		} else if d != "" {
-			if to, err = c.resolve(ctx, selection{name: d}); err != nil {
-				return nil, err
-			}
-		}
-		source, err := c.linked(s)
-		if err != nil {
+}, func(ctx context.Context, c *call, in moveWindowIn) (*windowInfo, error) {
+	s := c.on.selection
+	var to selection
+	var err error
+	if d := in.DestinationSession; tmux.SessionID(d).Valid() {
+		to.session = tmux.SessionID(d)
+	} else if d != "" {
+		if to, err = c.resolve(ctx, selection{name: d}); err != nil {
 			return nil, err
 		}
-		if to.zero() {
-			to.session, to.name = s.session, s.name
-		}
-		to.index = in.DestinationIndex
-		return c.move(ctx, s, source, to)
-	},
-}
+	}
+	source, err := c.linked(s)
+	if err != nil {
+		return nil, err
+	}
+	if to.zero() {
+		to.session, to.name = s.session, s.name
+	}
+	to.index = in.DestinationIndex
+	return c.move(ctx, s, source, to)
+})
 
 // move moves the selected window and returns its new place. If to names no session, the
 // window stays in its own.

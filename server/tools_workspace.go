@@ -17,28 +17,27 @@ import (
 
 // build_workspace types, but only into panes that it created itself, so it acts on no
 // existing object and declares no harm.
-var buildWorkspace = tool[buildWorkspaceIn, *workspace]{
+var buildWorkspace = newTool(tool{
 	name: "build_workspace", title: "Build Workspace", kind: shell, set: setSessions,
 	aim: nowhere, harm: harmless,
 	hint: "tmuxp tmuxinator project layout",
 	desc: "Build a workspace in one call: a session with windows, panes, layouts and commands, typed once each shell is ready. " +
 		"If anything fails, nothing stays.",
-	run: func(ctx context.Context, c *call, in buildWorkspaceIn) (*workspace, error) {
-		b := &builder{call: c, in: in}
-		if err := b.begin(ctx); err != nil || in.DryRun {
-			return &b.out, err
-		}
-		err := b.furnish(ctx)
-		if err == nil {
-			err = b.start(ctx)
-		}
-		if err != nil {
-			b.undo(ctx)
-			return nil, err
-		}
-		return &b.out, nil
-	},
-}
+}, func(ctx context.Context, c *call, in buildWorkspaceIn) (*workspace, error) {
+	b := &builder{call: c, in: in}
+	if err := b.begin(ctx); err != nil || in.DryRun {
+		return &b.out, err
+	}
+	err := b.furnish(ctx)
+	if err == nil {
+		err = b.start(ctx)
+	}
+	if err != nil {
+		b.undo(ctx)
+		return nil, err
+	}
+	return &b.out, nil
+})
 
 type buildWorkspaceIn struct {
 	SessionName string            `json:"session_name"`
