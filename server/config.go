@@ -33,8 +33,9 @@ type Config struct {
 	Tier Tier
 	// Toolsets restricts the tools to these sets; all if empty.
 	Toolsets []string
-	// Selection restricts the tools further, in terms of the libtmux family; all if nil.
-	Selection *Selection
+	// Effects restricts the tools further, to those that do these things: inspect, manage,
+	// execute or teardown; all if empty.
+	Effects []string
 	// SuppressHistory is the default of run_command's parameter suppress_history.
 	SuppressHistory bool
 	// WaitMax bounds every waiting tool; 300 s if zero, and at most 300 s.
@@ -60,45 +61,123 @@ type Config struct {
 	LogLevel slog.Level
 }
 
-// A variable of the environment has a name of this project's, which wins, mostly one of
-// libtmux-mcp's, which is honoured, and a meaning.
-type variable struct{ name, old, meaning string }
+// A Setting can be set by a flag, by a variable of the environment or by both.
+type Setting struct {
+	Flag, Short string // names without dashes; empty if there is none
+	Usage       string // of the flag
+	Values      []string
+	// Set sets it to a value, which is not empty.
+	Set func(cfg *Config, value string) error
 
-var (
-	varSocket         = variable{"TMUX_MCP_SOCKET", "LIBTMUX_SOCKET", "as --socket-name"}
-	varSocketPath     = variable{"TMUX_MCP_SOCKET_PATH", "LIBTMUX_SOCKET_PATH", "as --socket-path; not together with the one above"}
-	varTmux           = variable{"TMUX_MCP_TMUX_BIN", "LIBTMUX_TMUX_BIN", "as --tmux"}
-	varSafety         = variable{"TMUX_MCP_SAFETY", "LIBTMUX_SAFETY", "as --safety; anything unknown is readonly"}
-	varToolsets       = variable{"TMUX_MCP_TOOLSETS", "LIBTMUX_MCP_TOOLSETS", "as --toolsets"}
-	varTransport      = variable{"TMUX_MCP_TRANSPORT", "LIBTMUX_MCP_TRANSPORT", "as --transport"}
-	varResults        = variable{"TMUX_MCP_RESULTS", "", "as --results"}
-	varMaxResult      = variable{"TMUX_MCP_MAX_RESULT", "", "as --max-result"}
-	varLogLevel       = variable{"TMUX_MCP_LOG_LEVEL", "FASTMCP_LOG_LEVEL", "as --log-level"}
-	varHistory        = variable{"TMUX_MCP_SUPPRESS_HISTORY", "LIBTMUX_SUPPRESS_HISTORY", "1 or 0: the default of suppress_history of run_command (default 1)"}
-	varWaitMax        = variable{"TMUX_MCP_WAIT_MAX_SECONDS", "LIBTMUX_MCP_WAIT_MAX_SECONDS", "the longest time that a tool waits, 1 to 300 seconds (default 300)"}
-	varPromptsAsTools = variable{"TMUX_MCP_PROMPTS_AS_TOOLS", "LIBTMUX_MCP_PROMPTS_AS_TOOLS", "1 adds the tools list_prompts and get_prompt (default 0)"}
+	variable, old string // old is libtmux-mcp's variable, which counts if the other is not set
+	meaning       string // of the variable
+	// otherwise is what happens if the variable has an invalid value; if it is empty, the
+	// server does not start.
+	otherwise string
+}
 
-	variables = []variable{
-		varSocket, varSocketPath, varTmux, varSafety, varToolsets, varTransport, varResults, varMaxResult, varLogLevel, varHistory, varWaitMax, varPromptsAsTools,
-		{"LIBTMUX_TOOLSETS", "", "tools by what they do: any of " + strings.Join(familySets, ", ")},
-		{"LIBTMUX_TOOLS", "", "tools to add, by their names"},
-		{"LIBTMUX_EXCLUDE_TOOLS", "", "tools to leave out"},
-	}
-	foreign = []variable{
-		{"TMUX", "TMUX_PANE", "the pane that the server runs in, whose tmux server is the default one"},
-		{"TMUX_TMPDIR", "", "the directory of tmux's sockets (default /tmp)"},
-		{"XDG_RUNTIME_DIR", "TMPDIR", "where tmux-mcp has the files of jobs (default /tmp)"},
-		{"PATH", "", "where tmux is looked for"},
-		{"HOME", "", "what ~ in arguments stands for"},
-		{"PLUGIN_ROOT", "", "set by clients; a server that starts in this directory goes to HOME"},
-	}
-)
+// Settings returns all settings.
+func Settings() []Setting { return settings }
+
+const socketVariable, socketPathVariable, safetyVariable = "TMUX_MCP_SOCKET", "TMUX_MCP_SOCKET_PATH", "TMUX_MCP_SAFETY"
+
+var settings = []Setting{
+	{
+		Flag: "socket-name", Short: "L", Usage: "`name` of the tmux server to use",
+		Set:      func(cfg *Config, value string) error { cfg.SocketName = value; return nil },
+		variable: socketVariable, old: "LIBTMUX_SOCKET", meaning: "as --socket-name",
+	}, {
+		Flag: "socket-path", Short: "S", Usage: "socket `path` of the tmux server to use",
+		Set:      func(cfg *Config, value string) error { cfg.SocketPath = value; return nil },
+		variable: socketPathVariable, old: "LIBTMUX_SOCKET_PATH", meaning: "as --socket-path; not together with the one above",
+	}, {
+		Flag: "tmux", Usage: "tmux `program` to run (default tmux on PATH)",
+		Set:      func(cfg *Config, value string) error { cfg.Tmux = value; return nil },
+		variable: "TMUX_MCP_TMUX_BIN", old: "LIBTMUX_TMUX_BIN", meaning: "as --tmux",
+	}, {
+		Flag: "safety", Usage: "`tier` of the tools to offer: readonly, mutating or destructive (default mutating)",
+		Values:   []string{string(Readonly), string(Mutating), string(Destructive)},
+		Set:      setTier,
+		variable: safetyVariable, old: "LIBTMUX_SAFETY", meaning: "as --safety; anything unknown is readonly",
+		otherwise: "is none of readonly, mutating, destructive: the server is readonly",
+	}, {
+		Flag: "toolsets", Usage: "offer only these `sets`, with commas: " + strings.Join(Toolsets(), ", "),
+		Values:   append([]string{"all"}, Toolsets()...),
+		Set:      setToolsets,
+		variable: "TMUX_MCP_TOOLSETS", old: "LIBTMUX_MCP_TOOLSETS", meaning: "as --toolsets",
+	}, {
+		Flag: "transport", Usage: "`way` to reach tmux: auto, native or exec (default auto)",
+		Values: []string{string(tmux.TransportAuto), string(tmux.TransportNative), string(tmux.TransportExec)},
+		Set: func(cfg *Config, value string) (err error) {
+			cfg.Transport, err = tmux.ParseTransport(value)
+			return err
+		},
+		variable: "TMUX_MCP_TRANSPORT", meaning: "as --transport",
+	}, {
+		Flag: "results", Usage: "`form` of results: text, for models, or json, with output schemas, for programs (default text)",
+		Values:   []string{string(ResultsText), string(ResultsJSON)},
+		Set:      setResults,
+		variable: "TMUX_MCP_RESULTS", meaning: "as --results",
+	}, {
+		Flag: "max-result", Usage: "longest result in `bytes` (default 30000, as json 1000000)",
+		Set:      setMaxResult,
+		variable: "TMUX_MCP_MAX_RESULT", meaning: "as --max-result",
+	}, {
+		Flag: "log-level", Usage: "`level` of the log on standard error: debug, info, warning or error (default warning, for commands error)",
+		Values:   []string{"debug", "info", "warning", "error"},
+		Set:      setLogLevel,
+		variable: "TMUX_MCP_LOG_LEVEL", meaning: "as --log-level",
+		otherwise: "is none of debug, info, warning, error: the level is warning",
+	}, {
+		Set:      setHistory,
+		variable: "TMUX_MCP_SUPPRESS_HISTORY", meaning: "1 or 0: the default of suppress_history of run_command (default 1)",
+	}, {
+		Set:      setWaitMax,
+		variable: "TMUX_MCP_WAIT_MAX_SECONDS", meaning: "the longest time that a tool waits, 1 to 300 seconds (default 300)",
+		otherwise: "is not a number: waits are bounded to " + maxWait.String(),
+	}, {
+		Set:      func(cfg *Config, value string) error { cfg.PromptsAsTools = value == "1"; return nil },
+		variable: "TMUX_MCP_PROMPTS_AS_TOOLS", meaning: "1 adds the tools list_prompts and get_prompt (default 0)",
+	}, {
+		Set: func(cfg *Config, value string) (err error) {
+			cfg.Effects, err = namesIn(value, effects, "effect")
+			return err
+		},
+		variable: "LIBTMUX_TOOLSETS", meaning: "tools by what they do: any of " + strings.Join(effects, ", "),
+	},
+}
+
+// Other variables that the server reads, with their meanings.
+var foreign = [][2]string{
+	{"TMUX, TMUX_PANE", "the pane that the server runs in, whose tmux server is the default one"},
+	{"TMUX_TMPDIR", "the directory of tmux's sockets (default /tmp)"},
+	{"XDG_RUNTIME_DIR, TMPDIR", "where tmux-mcp has the files of jobs (default /tmp)"},
+	{"PATH", "where tmux is looked for"},
+	{"HOME", "what ~ in arguments stands for"},
+	{"PLUGIN_ROOT", "set by clients; a server that starts in this directory goes to HOME"},
+}
+
+// unobeyed are variables of the libtmux family that change what a server may do or how it
+// answers, and that this server does not support.
+var unobeyed = map[string]string{
+	"LIBTMUX_TOOLS":              "use TMUX_MCP_TOOLSETS",
+	"LIBTMUX_EXCLUDE_TOOLS":      "use TMUX_MCP_TOOLSETS or TMUX_MCP_SAFETY",
+	"LIBTMUX_TMUX_CONFIG":        "start tmux with that configuration instead",
+	"LIBTMUX_ENVIRONMENT_VALUES": "environment values are shown by show_environment; TMUX_MCP_TOOLSETS can leave the toolset options out",
+	"LIBTMUX_MCP_CAPABILITIES":   "use LIBTMUX_TOOLSETS",
+	"LIBTMUX_MCP_TOOLS":          "use TMUX_MCP_TOOLSETS",
+	"LIBTMUX_MCP_MAX_LINES":      "use TMUX_MCP_MAX_RESULT",
+	"LIBTMUX_MCP_MAX_BYTES":      "use TMUX_MCP_MAX_RESULT",
+}
 
 // Environment documents the variables that a server reads.
 func Environment() string {
 	var b strings.Builder
-	for _, v := range slices.Concat(variables, foreign) {
-		fmt.Fprintf(&b, "%s\n    %s\n", strings.TrimSuffix(v.name+", "+v.old, ", "), v.meaning)
+	for _, s := range settings {
+		fmt.Fprintf(&b, "%s\n    %s\n", strings.TrimSuffix(s.variable+", "+s.old, ", "), s.meaning)
+	}
+	for _, v := range foreign {
+		fmt.Fprintf(&b, "%s\n    %s\n", v[0], v[1])
 	}
 	for _, name := range slices.Sorted(maps.Keys(unobeyed)) {
 		fmt.Fprintf(&b, "%s\n    refused: %s\n", name, unobeyed[name])
@@ -110,31 +189,31 @@ func Environment() string {
 // environment may have; some of them to be refused.
 func knownVariables() []string {
 	names := slices.Collect(maps.Keys(unobeyed))
-	for _, v := range variables {
-		names = append(names, v.name, cmp.Or(v.old, v.name))
+	for _, s := range settings {
+		names = append(names, s.variable, cmp.Or(s.old, s.variable))
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// checkNames refuses variables that may be misspelt, since the server would then be less
-// safe than requested: unknown ones of this project, and libtmux ones that resemble a known
-// name. Other libtmux variables are libtmux's own and only cause a warning.
+// checkNames refuses variables that this server does not obey or that may be misspelt,
+// since the server would then be less safe than requested: unknown ones of this project, and
+// libtmux ones that resemble a known name. Other libtmux variables are libtmux's own and
+// only cause a warning.
 func checkNames(values map[string]string) (warnings []string, err error) {
 	known := knownVariables()
 	// Strip the prefix, which would make all names resemble each other.
 	stem := func(name string) string {
-		name, family := strings.CutPrefix(name, "LIBTMUX_")
-		if !family {
-			name = strings.TrimPrefix(name, "TMUX_MCP_")
-		}
-		return strings.ToLower(name)
+		return strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(name, "LIBTMUX_"), "TMUX_MCP_"))
 	}
 	var stems []string
 	for _, name := range known {
 		stems = append(stems, stem(name))
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if instead, refused := unobeyed[name]; refused {
+			return nil, fmt.Errorf("%s is set, and this server does not obey it: %s, or unset it", name, instead)
+		}
 		own := strings.HasPrefix(name, "TMUX_MCP_")
 		if !own && !strings.HasPrefix(name, "LIBTMUX_") || slices.Contains(known, name) {
 			continue
@@ -156,22 +235,14 @@ func checkNames(values map[string]string) (warnings []string, err error) {
 	return warnings, nil
 }
 
-// set returns the name that takes effect: this project's, if it is in the environment.
-func (v variable) set(values map[string]string) string {
-	if _, ok := values[v.name]; !ok && v.old != "" {
-		if _, old := values[v.old]; old {
-			return v.old
-		}
-	}
-	return v.name
-}
-
 // WithoutSocket returns an environment without the variables that name a socket, for a
 // program that is given one in another way.
 func WithoutSocket(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains([]string{varSocket.name, varSocket.old, varSocketPath.name, varSocketPath.old}, name)
+		return slices.ContainsFunc(settings, func(s Setting) bool {
+			return (s.variable == socketVariable || s.variable == socketPathVariable) && (name == s.variable || name == s.old)
+		})
 	})
 }
 
@@ -183,89 +254,38 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 		k, v, _ := strings.Cut(kv, "=")
 		values[k] = v
 	}
-	get := func(v variable) string { return values[v.set(values)] }
-	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
-
 	if warnings, err = checkNames(values); err != nil {
 		return cfg, nil, err
 	}
-	cfg = Config{
-		Tmux: get(varTmux), SocketName: get(varSocket), SocketPath: get(varSocketPath),
-		PromptsAsTools: get(varPromptsAsTools) == "1", Env: env,
-	}
-	if cfg.SocketName != "" && cfg.SocketPath != "" {
-		return cfg, nil, fmt.Errorf("%s and %s are both set: a tmux server has one socket", varSocket.set(values), varSocketPath.set(values))
-	}
-	if cfg.Selection, err = selectionFrom(values); err != nil {
-		return cfg, nil, err
-	}
-	switch tier := get(varSafety); Tier(tier) {
-	case "":
-		cfg.Tier = Mutating
-		if cfg.Selection != nil {
-			cfg.Tier = cfg.Selection.tier()
+	cfg = Config{SuppressHistory: true, WaitMax: maxWait, Results: ResultsText, LogLevel: slog.LevelWarn, Env: env}
+	socket := "" // the variable that names one
+	for _, s := range settings {
+		name := s.variable
+		value, ok := values[name]
+		if !ok && s.old != "" {
+			name, value = s.old, values[s.old]
 		}
-	case Readonly, Mutating, Destructive:
-		cfg.Tier = Tier(tier)
-	default:
-		warn("%s is none of readonly, mutating, destructive: the server is readonly", varSafety.set(values))
-		cfg.Tier = Readonly
-	}
-	switch get(varHistory) {
-	case "", "1":
-		cfg.SuppressHistory = true
-	case "0":
-	default:
-		return cfg, nil, fmt.Errorf("%s must be 0 or 1", varHistory.set(values))
-	}
-	cfg.WaitMax = defaultWaitMax
-	if s := get(varWaitMax); s != "" || isSet(values, varWaitMax) {
-		sec, err := strconv.ParseFloat(s, 64)
-		if err != nil || math.IsInf(sec, 0) || math.IsNaN(sec) {
-			warn("%s is not a number: waits are bounded to %v", varWaitMax.set(values), defaultWaitMax)
-		} else {
-			cfg.WaitMax = time.Duration(min(max(sec, 1), maxWait.Seconds()) * float64(time.Second))
+		if value == "" {
+			continue
+		}
+		err := s.Set(&cfg, value)
+		switch {
+		case err != nil && s.otherwise != "":
+			warnings = append(warnings, name+" "+s.otherwise)
+		case err != nil:
+			return cfg, nil, fmt.Errorf("%s: %w", name, err)
+		case s.variable == socketVariable:
+			socket = name
+		case s.variable == socketPathVariable && socket != "":
+			return cfg, nil, fmt.Errorf("%s and %s are both set: a tmux server has one socket", socket, name)
 		}
 	}
-	if s := get(varToolsets); s != "" {
-		if cfg.Toolsets, err = ParseToolsets(s); err != nil {
-			return cfg, nil, fmt.Errorf("%s: %w", varToolsets.set(values), err)
-		}
-	}
-	if cfg.Results, err = ParseResults(get(varResults)); err != nil {
-		return cfg, nil, fmt.Errorf("%s: %w", varResults.name, err)
-	}
-	if s := get(varMaxResult); s != "" {
-		if cfg.MaxResult, err = strconv.Atoi(s); err == nil {
-			err = CheckMaxResult(cfg.MaxResult)
-		} else {
-			err = errors.New("must be a number of bytes")
-		}
-		if err != nil {
-			return cfg, nil, fmt.Errorf("%s: %w", varMaxResult.name, err)
-		}
-	}
-	if cfg.Transport, err = tmux.ParseTransport(get(varTransport)); err != nil {
-		return cfg, nil, fmt.Errorf("%s: %w", varTransport.set(values), err)
-	}
-	cfg.LogLevel = slog.LevelWarn
-	if s := get(varLogLevel); s != "" {
-		if cfg.LogLevel, err = ParseLogLevel(s); err != nil {
-			warn("%s: %v", varLogLevel.set(values), err)
-			err = nil
-		}
+	if cfg.Tier == "" {
+		cfg.Tier = tierOf(cfg.Effects)
 	}
 	cfg.Caller = callerOf(values, ancestors())
 	cfg.Env = withTmpdir(env, values, cfg.Caller)
-	return cfg, warnings, err
-}
-
-const defaultWaitMax = maxWait
-
-func isSet(values map[string]string, v variable) bool {
-	_, ok := values[v.name]
-	_, old := values[v.old]
-	return ok || old
+	return cfg, warnings, nil
 }
 
 // withTmpdir restores a TMUX_TMPDIR that a client has removed from the environment, if its
@@ -287,62 +307,86 @@ const (
 	ResultsJSON Results = "json"
 )
 
-// ParseResults parses a form of results; "" is text.
-func ParseResults(s string) (Results, error) {
-	switch r := Results(s); r {
-	case "":
-		return ResultsText, nil
-	case ResultsText, ResultsJSON:
-		return r, nil
-	}
-	return "", fmt.Errorf("unknown results %q: want text or json", s)
-}
-
 // Default and limits of [Config.MaxResult].
 const (
 	defaultMaxResult = 30_000
 	leastMaxResult   = 1_000
 )
 
-// CheckMaxResult refuses a result bound that is too small or too large.
-func CheckMaxResult(n int) error {
-	if n < leastMaxResult || n > maxResult {
+func setTier(cfg *Config, value string) error {
+	switch cfg.Tier = Tier(value); cfg.Tier {
+	case Readonly, Mutating, Destructive:
+		return nil
+	}
+	cfg.Tier = Readonly
+	return errors.New("want readonly, mutating or destructive")
+}
+
+// setToolsets takes a list with commas. "all" means all of them.
+func setToolsets(cfg *Config, value string) (err error) {
+	cfg.Toolsets, err = namesIn(value, append(Toolsets(), "all"), "toolset")
+	if slices.Contains(cfg.Toolsets, "all") {
+		cfg.Toolsets = nil
+	}
+	return err
+}
+
+// namesIn parses a list of names with commas.
+func namesIn(list string, known []string, what string) (names []string, err error) {
+	for name := range strings.SplitSeq(list, ",") {
+		switch name = strings.TrimSpace(name); {
+		case name == "":
+		case slices.Contains(known, name):
+			names = append(names, name)
+		default:
+			return nil, fmt.Errorf("unknown %s %q: want any of %s", what, name, strings.Join(known, ", "))
+		}
+	}
+	if names == nil {
+		return nil, fmt.Errorf("no %s named: want any of %s", what, strings.Join(known, ", "))
+	}
+	return names, nil
+}
+
+func setResults(cfg *Config, value string) error {
+	if cfg.Results = Results(value); cfg.Results != ResultsText && cfg.Results != ResultsJSON {
+		return fmt.Errorf("unknown results %q: want text or json", value)
+	}
+	return nil
+}
+
+func setMaxResult(cfg *Config, value string) (err error) {
+	if cfg.MaxResult, err = strconv.Atoi(value); err != nil || cfg.MaxResult < leastMaxResult || cfg.MaxResult > maxResult {
 		return fmt.Errorf("must be %d to %d bytes", leastMaxResult, maxResult)
 	}
 	return nil
 }
 
-// ParseToolsets parses a comma-separated list of toolsets. "all" means all of them.
-func ParseToolsets(s string) ([]string, error) {
-	var sets []string
-	for name := range strings.SplitSeq(s, ",") {
-		switch name = strings.TrimSpace(name); {
-		case name == "":
-		case name == "all":
-			return nil, nil
-		case slices.Contains(Toolsets(), name):
-			sets = append(sets, name)
-		default:
-			return nil, fmt.Errorf("unknown toolset %q: want any of %s, or all", name, strings.Join(Toolsets(), ", "))
-		}
+func setLogLevel(cfg *Config, value string) error {
+	level, ok := map[string]slog.Level{
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "warning": slog.LevelWarn,
+		"error": slog.LevelError, "critical": slog.LevelError,
+	}[strings.ToLower(value)]
+	if !ok {
+		return fmt.Errorf("unknown log level %q: want debug, info, warning or error", value)
 	}
-	if sets == nil {
-		return nil, errors.New("no toolset named")
-	}
-	return sets, nil
+	cfg.LogLevel = level
+	return nil
 }
 
-// ParseLogLevel parses debug, info, warning or error.
-func ParseLogLevel(s string) (slog.Level, error) {
-	switch strings.ToLower(s) {
-	case "debug":
-		return slog.LevelDebug, nil
-	case "info":
-		return slog.LevelInfo, nil
-	case "warn", "warning":
-		return slog.LevelWarn, nil
-	case "error", "critical":
-		return slog.LevelError, nil
+func setHistory(cfg *Config, value string) error {
+	if value != "0" && value != "1" {
+		return errors.New("must be 0 or 1")
 	}
-	return slog.LevelWarn, fmt.Errorf("unknown log level %q: want debug, info, warning or error", s)
+	cfg.SuppressHistory = value == "1"
+	return nil
+}
+
+func setWaitMax(cfg *Config, value string) error {
+	seconds, err := strconv.ParseFloat(value, 64)
+	if err != nil || math.IsInf(seconds, 0) || math.IsNaN(seconds) {
+		return errors.New("must be a number of seconds")
+	}
+	cfg.WaitMax = time.Duration(min(max(seconds, 1), maxWait.Seconds()) * float64(time.Second))
+	return nil
 }

@@ -43,7 +43,7 @@ func (s *Server) tierIn(ctx context.Context) Tier {
 // call would do.
 func (c *call) permit(need Tier, why string) error {
 	// Anything that needs the highest tier may end up running a program.
-	if s := c.s.cfg.Selection; s != nil && !slices.Contains(s.Sets, doesExecute) {
+	if has := c.s.cfg.Effects; has != nil && !slices.Contains(has, doesExecute) {
 		return faultf(kindTier, "this call of %s needs the toolset %s: %s", c.tool.name, doesExecute, why)
 	}
 	if c.tier.allows(need) {
@@ -53,13 +53,14 @@ func (c *call) permit(need Tier, why string) error {
 	if c.s.cfg.Tier.allows(need) {
 		return f.suggest("call it by itself: this batch runs what the tier %s may", c.tier)
 	}
-	return f.suggest("its user can start this server with --safety %s or %s=%s", need, varSafety.name, need)
+	return f.suggest("its user can start this server with --safety %s or %s=%s", need, safetyVariable, need)
 }
 
 // refusal returns why a tool is not offered; nil if it is.
 func (s *Server) refusal(d *tool) *fault {
-	if f := s.cfg.Selection.refuses(d); f != nil {
-		return f
+	if does := d.kind.effect(); s.cfg.Effects != nil && !slices.Contains(s.cfg.Effects, does) {
+		return faultf(kindTier, "%s is in the toolset %s, and this server offers %s", d.name, does, strings.Join(s.cfg.Effects, ", ")).
+			suggest("its user can start it with LIBTMUX_TOOLSETS=%s", strings.Join(append(slices.Clone(s.cfg.Effects), does), ","))
 	}
 	if !s.cfg.Tier.allows(d.kind.tier) {
 		need := d.kind.tier
@@ -67,7 +68,7 @@ func (s *Server) refusal(d *tool) *fault {
 			return faultf(kindTier, "%s has no tier and is refused", d.name)
 		}
 		return faultf(kindTier, "%s needs the tier %s, and this server runs as %s", d.name, need, s.cfg.Tier).
-			suggest("its user can start it with --safety %s or %s=%s", need, varSafety.name, need)
+			suggest("its user can start it with --safety %s or %s=%s", need, safetyVariable, need)
 	}
 	if len(s.cfg.Toolsets) > 0 && !slices.Contains(s.cfg.Toolsets, d.set) && !(d.core && slices.Contains(s.cfg.Toolsets, setCore)) {
 		return faultf(kindTier, "%s is in the toolset %s, and this server offers %s", d.name, d.set, strings.Join(s.cfg.Toolsets, ", ")).

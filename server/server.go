@@ -58,7 +58,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Tier = Readonly
 	}
 	if cfg.WaitMax == 0 {
-		cfg.WaitMax = defaultWaitMax
+		cfg.WaitMax = maxWait
 	}
 	cfg.Results = cmp.Or(cfg.Results, ResultsText)
 	if cfg.MaxResult == 0 {

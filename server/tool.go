@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -53,6 +54,41 @@ var (
 	batches         = kind{tier: Mutating, destructive: true, openWorld: true}
 	destroysBatches = kind{tier: Destructive, destructive: true, openWorld: true}
 )
+
+// What tools do, in the terms of the libtmux family. A server can be restricted to some of
+// them, in addition to its tier and toolsets, so that asking for less never yields more.
+const (
+	doesInspect  = "inspect"  // only reads
+	doesManage   = "manage"   // changes tmux, and runs no program
+	doesExecute  = "execute"  // runs programs, or types into them
+	doesTeardown = "teardown" // ends or discards
+)
+
+var effects = []string{doesInspect, doesManage, doesExecute, doesTeardown}
+
+// effect returns what a tool of this kind does.
+func (k kind) effect() string {
+	switch {
+	case k.tier == Readonly:
+		return doesInspect
+	case k.tier == Destructive, k.destructive && !k.openWorld:
+		return doesTeardown
+	case k.openWorld:
+		return doesExecute
+	}
+	return doesManage
+}
+
+// tierOf returns the lowest tier whose tools have these effects, or the default one.
+func tierOf(effects []string) Tier {
+	switch {
+	case slices.Contains(effects, doesTeardown):
+		return Destructive
+	case len(effects) == 1 && effects[0] == doesInspect:
+		return Readonly
+	}
+	return Mutating
+}
 
 // Toolsets, in catalogue order. A tool may also be in the toolset "core".
 const (

@@ -2,7 +2,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -21,7 +19,6 @@ import (
 	"tmuxmcp/internal/terminal"
 	"tmuxmcp/internal/version"
 	"tmuxmcp/server"
-	"tmuxmcp/tmux"
 )
 
 // Exit codes of Main.
@@ -30,14 +27,10 @@ const (
 	exitUsage  = 2 // the command line or the environment is wrong
 )
 
-// options are the command-line flags.
+// options are the command-line flags, besides those of [server.Settings].
 type options struct {
-	socketName, socketPath, tmux string
-	safety, toolsets             string
-	transport, results           string
-	maxResult                    int
-	logLevel, auditLog           string
-	pin                          bool
+	auditLog string
+	pin      bool
 }
 
 // usageError is a mistake in the command line or the environment.
@@ -96,7 +89,11 @@ the environment is wrong.`,
 		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			leavePlugin()
-			s, err := o.server(cmd)
+			cfg, err := o.config(cmd)
+			if err != nil {
+				return err
+			}
+			s, err := server.New(cfg)
 			if err != nil {
 				return err
 			}
@@ -111,28 +108,20 @@ the environment is wrong.`,
 	terminal.FitHelp(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	f := root.PersistentFlags()
-	f.StringVarP(&o.socketName, "socket-name", "L", "", "`name` of the tmux server to use")
-	f.StringVarP(&o.socketPath, "socket-path", "S", "", "socket `path` of the tmux server to use")
-	f.StringVar(&o.tmux, "tmux", "", "tmux `program` to run (default tmux on PATH)")
-	f.StringVar(&o.safety, "safety", "", "`tier` of the tools to offer: readonly, mutating or destructive (default mutating)")
-	f.StringVar(&o.toolsets, "toolsets", "", "offer only these `sets`, with commas: "+strings.Join(server.Toolsets(), ", "))
-	f.BoolVar(&o.pin, "pin", false, "refuse calls that name another socket")
-	f.StringVar(&o.transport, "transport", "", "`way` to reach tmux: auto, native or exec (default auto)")
-	f.StringVar(&o.results, "results", "", "`form` of results: text, for models, or json, with output schemas, for programs (default text)")
-	f.IntVar(&o.maxResult, "max-result", 0, "longest result in `bytes` (default 30000, as json 1000000)")
-	f.StringVar(&o.logLevel, "log-level", "", "`level` of the log on standard error: debug, info, warning or error (default warning, for commands error)")
-	f.StringVar(&o.auditLog, "audit-log", "", "append a JSON record of each call to this `file`; - is standard error")
-	for flag, values := range map[string][]string{
-		"safety":    {string(server.Readonly), string(server.Mutating), string(server.Destructive)},
-		"toolsets":  append([]string{"all"}, server.Toolsets()...),
-		"transport": {string(tmux.TransportAuto), string(tmux.TransportNative), string(tmux.TransportExec)},
-		"results":   {string(server.ResultsText), string(server.ResultsJSON)},
-		"log-level": {"debug", "info", "warning", "error"},
-	} {
-		if err := root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	for _, setting := range server.Settings() {
+		if setting.Flag == "" {
+			continue
+		}
+		f.StringP(setting.Flag, setting.Short, "", setting.Usage)
+		if setting.Values == nil {
+			continue
+		}
+		if err := root.RegisterFlagCompletionFunc(setting.Flag, cobra.FixedCompletions(setting.Values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 			panic(err)
 		}
 	}
+	f.BoolVar(&o.pin, "pin", false, "refuse calls that name another socket")
+	f.StringVar(&o.auditLog, "audit-log", "", "append a JSON record of each call to this `file`; - is standard error")
 	root.AddCommand(toolsCommand(&o), callCommand(&o), doctorCommand(&o),
 		&cobra.Command{Use: "environment", Short: "The variables that tmux-mcp reads", Long: `A flag overrides its variable. Of two names the first counts if both are set.
 
@@ -166,62 +155,34 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// parse sets what a flag means, if it is given.
-func parse[T any](flag, value string, to *T, parser func(string) (T, error)) (err error) {
-	if value == "" {
-		return nil
-	}
-	if *to, err = parser(value); err != nil {
-		return usageError{fmt.Errorf("--%s: %w", flag, err)}
-	}
-	return nil
-}
-
 // config returns the environment's configuration, overridden by the flags.
 func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	env := os.Environ()
 	flags := cmd.Flags()
-	if flags.Changed("socket-name") || flags.Changed("socket-path") {
-		if o.socketName != "" && o.socketPath != "" {
-			return server.Config{}, usageError{errors.New("-L and -S exclude each other")}
-		}
-		// A flag replaces the variables, also for programs in a tmux server that is
-		// started.
+	given := func(flag string) bool { return flags.Lookup(flag).Value.String() != "" }
+	// A flag replaces the variables, also for programs in a tmux server that is started.
+	socket := flags.Changed("socket-name") || flags.Changed("socket-path")
+	switch {
+	case given("socket-name") && given("socket-path"):
+		return server.Config{}, usageError{errors.New("-L and -S exclude each other")}
+	case socket:
 		env = server.WithoutSocket(env)
 	}
 	cfg, warnings, err := server.FromEnv(env)
 	if err != nil {
 		return cfg, usageError{err}
 	}
-	if o.socketName != "" || o.socketPath != "" {
-		cfg.SocketName, cfg.SocketPath = o.socketName, o.socketPath
+	if flags.Changed("safety") && !given("safety") { // a variable of a shell, perhaps, that is not set
+		return cfg, usageError{errors.New("--safety is empty: want readonly, mutating or destructive")}
 	}
-	if o.tmux != "" {
-		cfg.Tmux = o.tmux
-	}
-	switch server.Tier(o.safety) {
-	case "":
-		if flags.Changed("safety") { // a variable of a shell, perhaps, that is not set
-			return cfg, usageError{errors.New("--safety is empty: want readonly, mutating or destructive")}
+	for _, setting := range server.Settings() {
+		if setting.Flag == "" || !given(setting.Flag) {
+			continue
 		}
-	case server.Readonly, server.Mutating, server.Destructive:
-		cfg.Tier = server.Tier(o.safety)
-	default:
-		return cfg, usageError{fmt.Errorf("--safety %s: want readonly, mutating or destructive", o.safety)}
-	}
-	if cmd.Flags().Changed("max-result") {
-		if err = server.CheckMaxResult(o.maxResult); err != nil {
-			return cfg, usageError{fmt.Errorf("--max-result %w", err)}
+		value := flags.Lookup(setting.Flag).Value.String()
+		if err := setting.Set(&cfg, value); err != nil {
+			return cfg, usageError{fmt.Errorf("--%s %s: %w", setting.Flag, value, err)}
 		}
-		cfg.MaxResult = o.maxResult
-	}
-	if err := cmp.Or(
-		parse("toolsets", o.toolsets, &cfg.Toolsets, server.ParseToolsets),
-		parse("results", o.results, &cfg.Results, server.ParseResults),
-		parse("transport", o.transport, &cfg.Transport, tmux.ParseTransport),
-		parse("log-level", o.logLevel, &cfg.LogLevel, server.ParseLogLevel),
-	); err != nil {
-		return cfg, err
 	}
 	cfg.Pin = o.pin
 	cfg.Version = version.Number()
@@ -229,7 +190,7 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	// A server's log is read by its client. The user of a command reads its output, which
 	// contains the tool's error already.
 	serving := cmd == cmd.Root()
-	if !serving && o.logLevel == "" {
+	if !serving && !given("log-level") {
 		cfg.LogLevel = slog.LevelError
 	}
 	cfg.Log = slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: cfg.LogLevel}))
@@ -258,22 +219,19 @@ func (o *options) config(cmd *cobra.Command) (server.Config, error) {
 	return cfg, nil
 }
 
-func (o *options) server(cmd *cobra.Command) (*server.Server, error) {
+// lister returns a server that only lists its tools, and so does not need tmux.
+func (o *options) lister(cmd *cobra.Command, all bool) (*server.Server, error) {
 	cfg, err := o.config(cmd)
 	if err != nil {
 		return nil, err
 	}
-	return server.New(cfg)
-}
-
-// lister returns a server that only lists its tools, and so does not need tmux.
-func (o *options) lister(cmd *cobra.Command) (*server.Server, error) {
-	self, err := os.Executable()
-	if err != nil {
+	if cfg.Tmux, err = os.Executable(); err != nil {
 		return nil, err
 	}
-	o.tmux = self
-	return o.server(cmd)
+	if all {
+		cfg.Tier, cfg.Toolsets = server.Destructive, nil
+	}
+	return server.New(cfg)
 }
 
 func toolsCommand(o *options) *cobra.Command {
@@ -284,10 +242,7 @@ func toolsCommand(o *options) *cobra.Command {
 		Example: "  tmux-mcp tools --safety readonly\n  tmux-mcp tools --json --toolsets core | wc -c",
 		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if all {
-				o.safety, o.toolsets = string(server.Destructive), "all"
-			}
-			s, err := o.lister(cmd)
+			s, err := o.lister(cmd, all)
 			if err != nil {
 				return err
 			}
@@ -328,7 +283,7 @@ func callCommand(o *options) *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			s, err := o.lister(cmd)
+			s, err := o.lister(cmd, false)
 			if err != nil || len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -346,10 +301,14 @@ func callCommand(o *options) *cobra.Command {
 					return usageError{errors.New(`the arguments are not JSON, such as '{"pane_id": "%1"}'`)}
 				}
 			}
-			if asJSON {
-				o.results = string(server.ResultsJSON)
+			cfg, err := o.config(cmd)
+			if err != nil {
+				return err
 			}
-			s, err := o.server(cmd)
+			if asJSON {
+				cfg.Results = server.ResultsJSON
+			}
+			s, err := server.New(cfg)
 			if err != nil {
 				return err
 			}
@@ -375,7 +334,7 @@ func callCommand(o *options) *cobra.Command {
 	help := c.HelpFunc()
 	c.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		name := cmd.Flags().Arg(0)
-		if s, err := o.lister(cmd); name == "" || err != nil || s.WriteTool(cmd.OutOrStdout(), name) != nil {
+		if s, err := o.lister(cmd, false); name == "" || err != nil || s.WriteTool(cmd.OutOrStdout(), name) != nil {
 			help(cmd, args)
 		}
 	})

@@ -28,7 +28,7 @@ func TestFamilyVariables(t *testing.T) {
 	}
 	all := names("LIBTMUX_SAFETY=destructive")
 	seen := map[string]int{}
-	for _, set := range familySets {
+	for _, set := range effects {
 		for _, name := range names("LIBTMUX_TOOLSETS=" + set) {
 			seen[name]++
 		}
@@ -41,15 +41,11 @@ func TestFamilyVariables(t *testing.T) {
 	if len(seen) != len(all) {
 		t.Errorf("the toolsets have %d tools, want %d", len(seen), len(all))
 	}
-	for env, want := range map[string]struct{ has, lacks string }{ // "LIBTMUX_TOOLSETS=" alone is an empty one
+	for env, want := range map[string]struct{ has, lacks string }{
 		"LIBTMUX_TOOLSETS=inspect":                                   {"list_panes wait_for_text search_panes", "send_keys kill_pane rename_window run_command clear_pane"},
 		"LIBTMUX_TOOLSETS=inspect,manage":                            {"list_panes rename_window resize_pane", "send_keys kill_pane run_command split_window create_session set_environment clear_pane"},
 		"LIBTMUX_TOOLSETS=execute":                                   {"run_command send_keys split_window", "list_panes kill_pane"},
 		"LIBTMUX_TOOLSETS=teardown":                                  {"kill_pane kill_server clear_pane delete_buffer", "list_panes run_command"},
-		"LIBTMUX_EXCLUDE_TOOLS=send_keys":                            {"run_command list_panes", "send_keys kill_pane"},
-		"LIBTMUX_TOOLSETS= LIBTMUX_TOOLS=list_panes,kill_pane":       {"list_panes kill_pane", "list_windows send_keys kill_window"},
-		"LIBTMUX_TOOLSETS=inspect LIBTMUX_EXCLUDE_TOOLS=list_panes":  {"list_windows", "list_panes"},
-		"LIBTMUX_TOOLS=list_panes LIBTMUX_EXCLUDE_TOOLS=list_panes":  {"list_windows", "list_panes"},
 		"LIBTMUX_TOOLSETS=teardown TMUX_MCP_SAFETY=readonly":         {"", "kill_pane list_panes"},
 		"LIBTMUX_TOOLSETS=inspect TMUX_MCP_SAFETY=destructive":       {"list_panes", "kill_pane send_keys"},
 		"LIBTMUX_TOOLSETS=inspect,execute TMUX_MCP_TOOLSETS=buffers": {"show_buffer paste_buffer", "list_panes run_command delete_buffer"},
