@@ -40,7 +40,7 @@ func (c *call) reading(ctx context.Context, s selection) (tmux.Target, error) {
 	if s.pane != "" || s.window != "" || s.session != "" || plainName(s.name) {
 		return c.spec(s)
 	}
-	p, err := c.findPane(ctx, s)
+	p, err := find[paneInfo](ctx, c, s)
 	if err != nil {
 		return nil, err
 	}

@@ -148,14 +148,6 @@ type link struct {
 
 type links map[tmux.WindowID][]tmux.SessionID
 
-// of returns the sessions that hold a window: the one in its row, or all of them.
-func (l links) of(w tmux.WindowID, own tmux.SessionID) []tmux.SessionID {
-	if all := l[w]; all != nil {
-		return all
-	}
-	return []tmux.SessionID{own}
-}
-
 // linkRows adds a query for all windows that are linked into several sessions. Rows without
 // both ids do not list their sessions and need no query.
 func linkRows(b *tmux.Batch, only ...string) *[]link {
@@ -165,82 +157,159 @@ func linkRows(b *tmux.Batch, only ...string) *[]link {
 	return tmux.Rows[link](b, tmux.ListWindows{All: true, Filter: "#{!=:#{window_linked_sessions},1}"})
 }
 
-func linksFrom(rows []link) links {
+// of returns the sessions that hold a window: the one in its row, or all of them.
+func (l links) of(w tmux.WindowID, own tmux.SessionID) []tmux.SessionID {
+	if all := l[w]; all != nil {
+		return all
+	}
+	return []tmux.SessionID{own}
+}
+
+// row is a row about a session, a window or a pane.
+type row[R any] interface {
+	*R
+	id() string
+	// complete computes the properties that tmux does not have.
+	complete(c *call, l links)
+	// lister returns the command that lists the one object that a selection names: of
+	// several, the active one.
+	lister(s selection) tmux.Lister
+}
+
+func (p *paneInfo) id() string    { return string(p.PaneID) }
+func (w *windowInfo) id() string  { return string(w.WindowID) }
+func (s *sessionInfo) id() string { return string(s.SessionID) }
+
+func (p *paneInfo) complete(c *call, l links) {
+	p.SessionIDs = l.of(p.WindowID, p.SessionID)
+	p.IsCaller = c.s.isCaller(c.tmux, p.PaneID)
+}
+
+func (w *windowInfo) complete(_ *call, l links) {
+	w.SessionIDs = l.of(w.WindowID, w.SessionID)
+	w.WindowLayout = w.WindowLayout.Classic()
+}
+
+func (s *sessionInfo) complete(*call, links) {}
+
+func (*paneInfo) lister(s selection) tmux.Lister {
+	return tmux.ListPanes{All: true, Filter: s.paneFilter()}
+}
+
+func (*windowInfo) lister(s selection) tmux.Lister {
+	return tmux.ListWindows{All: true, Filter: s.windowFilter()}
+}
+
+func (*sessionInfo) lister(s selection) tmux.Lister {
+	return tmux.ListSessions{Filter: s.within()}
+}
+
+// listRows lists objects in one round trip with the commands of a batch, which run before
+// it, so that the rows show their effect. cmd is any command that prints such rows: for
+// panes, list-panes or split-window. If only is given, the rows have no other tokens: this
+// is for tools that show no others, see [tokensFor].
+func listRows[R any, P row[R]](ctx context.Context, c *call, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]R, error) {
+	rows := tmux.Rows[R](b, cmd, only...)
+	linked := new([]link)
+	if _, sessions := any(P(nil)).(*sessionInfo); !sessions {
+		linked = linkRows(b, only...)
+	}
+	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+		return nil, err
+	}
+	return complete[R, P](c, *rows, *linked), nil
+}
+
+// complete returns each object's row once, with the computed properties. tmux lists a window
+// or pane once for each session that holds it.
+func complete[R any, P row[R]](c *call, rows []R, linked []link) []R {
 	l := links{}
-	for _, r := range rows {
+	for _, r := range linked {
 		if !slices.Contains(l[r.Window], r.Session) {
 			l[r.Window] = append(l[r.Window], r.Session)
 		}
 	}
-	return l
-}
-
-// listPanes lists panes, each once, in one round trip. cmd is any command that prints rows
-// of panes, such as list-panes or split-window. The commands in first run before it, so
-// that the rows show their effect. tmux lists a pane once for each session that holds its
-// window.
-func (c *call) listPanes(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]paneInfo, error) {
-	return c.listPanesIn(ctx, batchOf(first), cmd)
-}
-
-// listPanesIn is listPanes, appended to a batch. If only is given, the rows have no other
-// tokens: this is for tools that show no others, see [tokensFor].
-func (c *call) listPanesIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]paneInfo, error) {
-	rows := tmux.Rows[paneInfo](b, cmd, only...)
-	linked := linkRows(b, only...)
-	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
-		return nil, err
-	}
-	return c.panes(*rows, *linked), nil
-}
-
-// panes completes pane rows: each pane once, with the computed properties.
-func (c *call) panes(rows []paneInfo, linked []link) []paneInfo {
-	l := linksFrom(linked)
-	rows = uniqueBy(rows, func(p paneInfo) tmux.PaneID { return p.PaneID })
+	rows = uniqueBy(rows, func(r R) string { return P(&r).id() })
 	for i := range rows {
-		p := &rows[i]
-		p.SessionIDs = l.of(p.WindowID, p.SessionID)
-		p.IsCaller = c.s.isCaller(c.tmux, p.PaneID)
+		P(&rows[i]).complete(c, l)
 	}
 	return rows
 }
 
-// listWindows lists windows, each once, as listPanes does panes.
-func (c *call) listWindows(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]windowInfo, error) {
-	return c.listWindowsIn(ctx, batchOf(first), cmd)
-}
-
-func (c *call) listWindowsIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]windowInfo, error) {
-	rows := tmux.Rows[windowInfo](b, cmd, only...)
-	linked := linkRows(b, only...)
-	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
+// find finds one object: of several in the selection, the active one. Without a selection
+// it is the caller's, otherwise that of the session used last. The commands in first run
+// before it in the same round trip, so that the row shows their effect.
+func find[R any, P row[R]](ctx context.Context, c *call, s selection, first ...tmux.Command) (*R, error) {
+	list, err := listerOf[R, P](c, &s)
+	if err != nil {
 		return nil, err
 	}
-	return windows(*rows, *linked), nil
+	rows, err := listRows[R, P](ctx, c, batchOf(first), list)
+	return firstOf(ctx, c, s, rows, err)
 }
 
-// windows completes window rows: each window once, with its sessions.
-func windows(rows []windowInfo, linked []link) []windowInfo {
-	l := linksFrom(linked)
-	rows = uniqueBy(rows, func(w windowInfo) tmux.WindowID { return w.WindowID })
-	for i := range rows {
-		w := &rows[i]
-		w.SessionIDs = l.of(w.WindowID, w.SessionID)
-		w.WindowLayout = w.WindowLayout.Classic()
+// findWith is find, and reads more of the object.
+func findWith[M, R any, P row[R]](ctx context.Context, c *call, s selection) (found R, more M, err error) {
+	list, err := listerOf[R, P](c, &s)
+	if err != nil {
+		return found, more, err
 	}
-	return rows
+	var b tmux.Batch
+	rest := tmux.Rows[M](&b, list)
+	rows, err := listRows[R, P](ctx, c, &b, list)
+	row, err := firstOf(ctx, c, s, rows, err)
+	if err != nil {
+		return found, more, err
+	}
+	return *row, (*rest)[0], nil
 }
 
-// listSessions lists sessions, as listPanes does panes.
-func (c *call) listSessions(ctx context.Context, cmd tmux.Lister, first ...tmux.Command) ([]sessionInfo, error) {
-	return c.listSessionsIn(ctx, batchOf(first), cmd)
+// listerOf returns the command that lists the object that find finds.
+func listerOf[R any, P row[R]](c *call, s *selection) (tmux.Lister, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if _, pane := any(P(nil)).(*paneInfo); pane && s.zero() {
+		s.pane = c.s.callerPane(c.tmux)
+	}
+	if !s.zero() {
+		return P(nil).lister(*s), nil
+	}
+	// The active pane of the caller's window, or else of the window used last, with the
+	// pane's own session and window.
+	target, err := c.spec(*s)
+	return tmux.ListPanes{Target: target, Filter: isActivePane}, err
 }
 
-func (c *call) listSessionsIn(ctx context.Context, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]sessionInfo, error) {
-	rows := tmux.Rows[sessionInfo](b, cmd, only...)
-	err := b.Do(ctx, c.tmux)
-	return *rows, err
+// firstOf returns the first row that a selection found, or an error that says what is
+// missing.
+func firstOf[R any](ctx context.Context, c *call, s selection, rows []R, err error) (*R, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rows) > 0:
+		return &rows[0], nil
+	case s.zero():
+		return nil, faultf(kindNotFound, "the tmux server has no sessions").suggest("create_session makes one")
+	}
+	return nil, c.missing(ctx, s)
+}
+
+// answerList answers a tool that lists the objects of its selection, which cmd lists. keys
+// are tokens that the rows always need.
+func answerList[R tabular[R], P row[R]](ctx context.Context, c *call, n narrowing, cmd tmux.Lister, keys ...string) (l list[R], err error) {
+	only, err := tokensFor[R](c, n, keys...)
+	if err != nil {
+		return l, err
+	}
+	rows, err := listRows[R, P](ctx, c, new(tmux.Batch), cmd, only...)
+	if err == nil && len(rows) == 0 && !c.on.zero() {
+		err = c.missing(ctx, c.on.selection)
+	}
+	if err != nil {
+		return l, err
+	}
+	return narrow(rows, n)
 }
 
 func batchOf(cmds []tmux.Command) *tmux.Batch {

@@ -28,7 +28,7 @@ const (
 var resources = []resource{
 	{"get_sessions", "tmux://sessions{?socket_name}", "All Sessions", "All tmux sessions.", jsonType, false,
 		func(ctx context.Context, c *call, _ map[string]string) (any, error) {
-			return c.listSessions(ctx, tmux.ListSessions{})
+			return listRows[sessionInfo](ctx, c, new(tmux.Batch), tmux.ListSessions{})
 		}},
 	{"get_session", "tmux://sessions/{session_name}{?socket_name}", "Session Detail", "A tmux session and its windows.", jsonType, false,
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
@@ -46,12 +46,12 @@ var resources = []resource{
 			return struct {
 				sessionInfo
 				Windows []windowInfo `json:"windows"`
-			}{(*sessions)[0], windows(*rows, *linked)}, nil
+			}{(*sessions)[0], complete[windowInfo](c, *rows, *linked)}, nil
 		}},
 	{"get_session_windows", "tmux://sessions/{session_name}/windows{?socket_name}", "Session Windows", "The windows of a tmux session.", jsonType, false,
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
 			s := selection{name: vars["session_name"]}
-			rows, err := c.listWindows(ctx, tmux.ListWindows{All: true, Filter: s.within()})
+			rows, err := listRows[windowInfo](ctx, c, new(tmux.Batch), tmux.ListWindows{All: true, Filter: s.within()})
 			if err == nil && len(rows) == 0 {
 				err = faultf(kindNotFound, "Session not found: %s", s.name)
 			}
@@ -76,11 +76,11 @@ var resources = []resource{
 			return struct {
 				windowInfo
 				Panes []paneInfo `json:"panes"`
-			}{windows(*rows, *linked)[0], c.panes(*paneRows, *linked)}, nil
+			}{complete[windowInfo](c, *rows, *linked)[0], complete[paneInfo](c, *paneRows, *linked)}, nil
 		}},
 	{"get_pane", "tmux://panes/{pane_id}{?socket_name}", "Pane Detail", "A tmux pane.", jsonType, false,
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {
-			return c.findPane(ctx, selection{pane: tmux.PaneID(vars["pane_id"])})
+			return find[paneInfo](ctx, c, selection{pane: tmux.PaneID(vars["pane_id"])})
 		}},
 	{"get_pane_content", "tmux://panes/{pane_id}/content{?socket_name}", "Pane Content", "The visible screen of a tmux pane.", textType, true,
 		func(ctx context.Context, c *call, vars map[string]string) (any, error) {

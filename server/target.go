@@ -18,7 +18,7 @@ import (
 //
 //   - as a tmux target (spec), for commands that act. They fail by themselves if it does
 //     not exist.
-//   - as a filter of a list (the find methods), for tools that answer with a row. The rows
+//   - as a filter of a list (see [find]), for tools that answer with a row. The rows
 //     of all sessions are considered, so that names match exactly and an object in several
 //     sessions is one row.
 
@@ -230,107 +230,6 @@ func (s selection) windowFilter() tmux.Format {
 	return tmux.And(isCurrentWindow, s.within())
 }
 
-// findPanes lists the panes in a selection. If it is empty, the error says what is missing.
-func (c *call) findPanes(ctx context.Context, s selection, only ...string) ([]paneInfo, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	rows, err := c.listPanesIn(ctx, new(tmux.Batch), tmux.ListPanes{All: true, Filter: s.within()}, only...)
-	if err == nil && len(rows) == 0 && !s.zero() {
-		err = c.missing(ctx, s)
-	}
-	return rows, err
-}
-
-// findPane finds one pane: of several in the selection, the active one. Without a selection
-// it is the caller's, otherwise the active pane of the session used last. The commands in
-// first run before it in the same round trip, so that the row shows their effect.
-func (c *call) findPane(ctx context.Context, s selection, first ...tmux.Command) (*paneInfo, error) {
-	list, err := c.onePane(&s)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := c.listPanes(ctx, list, first...)
-	return only(ctx, c, s, rows, err)
-}
-
-// onePane returns the command that lists the pane that findPane finds.
-func (c *call) onePane(s *selection) (tmux.Lister, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	if own := c.s.callerPane(c.tmux); s.zero() && own != "" {
-		s.pane = own
-	}
-	if s.zero() {
-		return tmux.ListPanes{Filter: isActivePane}, nil
-	}
-	return tmux.ListPanes{All: true, Filter: s.paneFilter()}, nil
-}
-
-// findWindow finds one window: of a session, the current one. Without a selection it is the
-// caller's, otherwise the current window of the session used last. The commands in first
-// run before it, as in findPane.
-func (c *call) findWindow(ctx context.Context, s selection, first ...tmux.Command) (*windowInfo, error) {
-	list, err := c.oneWindow(s)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := c.listWindows(ctx, list, first...)
-	return only(ctx, c, s, rows, err)
-}
-
-func (c *call) oneWindow(s selection) (tmux.Lister, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	if s.zero() {
-		return c.here()
-	}
-	return tmux.ListWindows{All: true, Filter: s.windowFilter()}, nil
-}
-
-// findSession finds one session. Without a selection it is the caller's, otherwise the one
-// used last. The commands in first run before it, as in findPane.
-func (c *call) findSession(ctx context.Context, s selection, first ...tmux.Command) (*sessionInfo, error) {
-	list, err := c.oneSession(s)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := c.listSessions(ctx, list, first...)
-	return only(ctx, c, s, rows, noneIsEmpty(err))
-}
-
-func (c *call) oneSession(s selection) (tmux.Lister, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	if s.zero() {
-		return c.here()
-	}
-	return tmux.ListSessions{Filter: s.within()}, nil
-}
-
-// here lists one row: the active pane of the caller's window, or else of the window used
-// last, with the pane's own session and window.
-func (c *call) here() (tmux.Lister, error) {
-	target, err := c.spec(selection{})
-	return tmux.ListPanes{Target: target, Filter: isActivePane}, err
-}
-
-// only returns the first row that a selection found, or an error that says what is missing.
-func only[R any](ctx context.Context, c *call, s selection, rows []R, err error) (*R, error) {
-	switch {
-	case err != nil:
-		return nil, err
-	case len(rows) > 0:
-		return &rows[0], nil
-	case s.zero():
-		return nil, faultf(kindNotFound, "the tmux server has no sessions").suggest("create_session makes one")
-	}
-	return nil, c.missing(ctx, s)
-}
-
 // missing returns an error that says which object of a selection does not exist. Call it
 // only if one does not.
 func (c *call) missing(ctx context.Context, s selection) error {
@@ -341,7 +240,7 @@ func (c *call) missing(ctx context.Context, s selection) error {
 		return objectNotFound("window " + string(s.window))
 	case s.index != "" && (s.session != "" || s.name != ""):
 		alone := selection{session: s.session, name: s.name}
-		sessions, err := c.listSessions(ctx, tmux.ListSessions{Filter: alone.within()})
+		sessions, err := listRows[sessionInfo](ctx, c, new(tmux.Batch), tmux.ListSessions{Filter: alone.within()})
 		if err != nil {
 			return err
 		}

@@ -12,16 +12,8 @@ var listPanes = newTool(tool{
 	aim: narrows(aWindow),
 	desc: "See which terminals are open: list tmux panes with id, session:window.pane, size, position, running command, directory. All panes of the server, or of one " +
 		"session or window. No screen content: to find text use search_panes.",
-}, func(ctx context.Context, c *call, in listPanesIn) (l list[paneInfo], err error) {
-	only, err := tokensFor[paneInfo](c, in.narrowing, "pane_id")
-	if err != nil {
-		return l, err
-	}
-	rows, err := c.findPanes(ctx, c.on.selection, only...)
-	if err != nil {
-		return l, err
-	}
-	return narrow(rows, in.narrowing)
+}, func(ctx context.Context, c *call, in listPanesIn) (list[paneInfo], error) {
+	return answerList[paneInfo](ctx, c, in.narrowing, tmux.ListPanes{All: true, Filter: c.on.within()}, "pane_id")
 })
 
 type listPanesIn struct {
@@ -35,19 +27,8 @@ var getPaneInfo = newTool(tool{
 	aim:  narrows(aPane),
 	desc: "Get one pane's metadata: process id, command, directory, size, position, modes. Defaults to the caller's pane. For the screen use snapshot_pane.",
 }, func(ctx context.Context, c *call, in getPaneInfoIn) (*paneDetail, error) {
-	s := c.on.selection
-	list, err := c.onePane(&s)
-	if err != nil {
-		return nil, err
-	}
-	var b tmux.Batch
-	more := tmux.Rows[paneMore](&b, list)
-	rows, err := c.listPanesIn(ctx, &b, list)
-	p, err := only(ctx, c, s, rows, err)
-	if err != nil {
-		return nil, err
-	}
-	return &paneDetail{*p, (*more)[0]}, nil
+	p, more, err := findWith[paneMore, paneInfo](ctx, c, c.on.selection)
+	return &paneDetail{p, more}, err
 })
 
 type getPaneInfoIn struct {
@@ -74,7 +55,7 @@ var findPaneByPosition = newTool(tool{
 	default:
 		list = tmux.ListPanes{All: true, Filter: s.within()}
 	}
-	rows, err := c.listPanesIn(ctx, new(tmux.Batch), list)
+	rows, err := listRows[paneInfo](ctx, c, new(tmux.Batch), list)
 	if err == nil && len(rows) == 0 && !s.zero() {
 		err = c.missing(ctx, s)
 	}

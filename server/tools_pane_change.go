@@ -37,7 +37,7 @@ var splitWindow = newTool(tool{
 			return nil, err
 		}
 	}
-	rows, err := c.listPanes(ctx, cmd)
+	rows, err := listRows[paneInfo](ctx, c, new(tmux.Batch), cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ var resizePane = newTool(tool{
 	if in.Width != nil {
 		cmd.Width = tmux.Cells(*in.Width)
 	}
-	return c.findPane(ctx, c.on.selection, cmd)
+	return find[paneInfo](ctx, c, c.on.selection, cmd)
 })
 
 type resizePaneIn struct {
@@ -118,9 +118,9 @@ func (c *call) zoom(ctx context.Context, on bool) (*paneInfo, error) {
 	if on {
 		change = tmux.Zooming
 	}
-	p, err := c.findPane(ctx, c.on.selection, change(c.on.target)...)
+	p, err := find[paneInfo](ctx, c, c.on.selection, change(c.on.target)...)
 	if errors.Is(err, tmux.ErrUnmet) {
-		return c.findPane(ctx, c.on.selection)
+		return find[paneInfo](ctx, c, c.on.selection)
 	}
 	return p, err
 }
@@ -140,7 +140,7 @@ var selectPane = newTool(tool{
 		cmd.Left, cmd.Right = in.Direction == "left", in.Direction == "right"
 		cmd.Last = in.Direction == "last"
 	}
-	return c.findPane(ctx, s, cmd)
+	return find[paneInfo](ctx, c, s, cmd)
 })
 
 type selectPaneIn struct {
@@ -181,7 +181,7 @@ func (c *call) selectBeside(ctx context.Context, s selection, window tmux.Target
 	} else {
 		at += len(panes) - 1
 	}
-	return c.findPane(ctx, s, tmux.SelectPane{Target: panes[at%len(panes)].ID})
+	return find[paneInfo](ctx, c, s, tmux.SelectPane{Target: panes[at%len(panes)].ID})
 }
 
 var swapPane = newTool(tool{
@@ -189,7 +189,7 @@ var swapPane = newTool(tool{
 	aim: needs(aPane), harm: disturbs,
 	desc: "Swap the positions of two panes, also across windows. Moves the focus and ends zoom. Returns the source pane.",
 }, func(ctx context.Context, c *call, in swapPaneIn) (*paneInfo, error) {
-	return c.findPane(ctx, c.on.selection, tmux.SwapPane{Source: in.SourcePaneID, Target: in.TargetPaneID})
+	return find[paneInfo](ctx, c, c.on.selection, tmux.SwapPane{Source: in.SourcePaneID, Target: in.TargetPaneID})
 })
 
 type swapPaneIn struct {
@@ -252,7 +252,7 @@ var respawnPane = newTool(tool{
 	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
 		return nil, err
 	}
-	p, err := c.findPane(ctx, c.on.selection, cmd)
+	p, err := find[paneInfo](ctx, c, c.on.selection, cmd)
 	if err == nil {
 		err = c.started(ctx, p)
 	}
@@ -277,7 +277,7 @@ var setPaneTitle = newTool(tool{
 	aim: needs(aPane), harm: harmless,
 	desc: "Set the title of a pane. The program in the pane can change it again.",
 }, func(ctx context.Context, c *call, in setPaneTitleIn) (*paneInfo, error) {
-	return c.findPane(ctx, c.on.selection, tmux.SelectPane{Target: c.on.target, Title: &in.Title})
+	return find[paneInfo](ctx, c, c.on.selection, tmux.SelectPane{Target: c.on.target, Title: &in.Title})
 })
 
 type setPaneTitleIn struct {

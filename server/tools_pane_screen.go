@@ -125,7 +125,7 @@ var enterCopyMode = newTool(tool{
 	if in.ScrollUp > 0 {
 		cmds = append(cmds, tmux.SendKeys{Target: target, Command: true, Repeat: in.ScrollUp, Keys: []string{"scroll-up"}})
 	}
-	return c.findPane(ctx, c.on.selection, cmds...)
+	return find[paneInfo](ctx, c, c.on.selection, cmds...)
 })
 
 type enterCopyModeIn struct {
@@ -139,7 +139,7 @@ var exitCopyMode = newTool(tool{
 	aim: needs(aPane), harm: harmless,
 	desc: "Leave copy mode, or any other mode, so that the pane takes keys again. No-op if the pane is in no mode.",
 }, func(ctx context.Context, c *call, in exitCopyModeIn) (*paneInfo, error) {
-	return c.findPane(ctx, c.on.selection, tmux.CopyMode{Target: c.on.target, Cancel: true})
+	return find[paneInfo](ctx, c, c.on.selection, tmux.CopyMode{Target: c.on.target, Cancel: true})
 })
 
 type exitCopyModeIn struct {

@@ -17,17 +17,8 @@ var listSessions = newTool(tool{
 	aim: nowhere,
 	desc: "List tmux sessions: id, name, number of windows and attached clients, active pane. Start here to see what is running; list_panes shows the " +
 		"terminals in them.",
-}, func(ctx context.Context, c *call, in listSessionsIn) (l list[sessionInfo], err error) {
-	n := narrowing{Filters: in.Filters, paging: in.paging}
-	only, err := tokensFor[sessionInfo](c, n)
-	if err != nil {
-		return l, err
-	}
-	rows, err := c.listSessionsIn(ctx, new(tmux.Batch), tmux.ListSessions{}, only...)
-	if err != nil {
-		return l, err
-	}
-	return narrow(rows, n)
+}, func(ctx context.Context, c *call, in listSessionsIn) (list[sessionInfo], error) {
+	return answerList[sessionInfo](ctx, c, narrowing{Filters: in.Filters, paging: in.paging}, tmux.ListSessions{})
 })
 
 type listSessionsIn struct {
@@ -41,19 +32,8 @@ var getSessionInfo = newTool(tool{
 	aim:  narrows(aSession),
 	desc: "Get one session's metadata: windows, attached clients, alerts, active pane. Defaults to the caller's session. For several use list_sessions.",
 }, func(ctx context.Context, c *call, in getSessionInfoIn) (*sessionDetail, error) {
-	s := c.on.selection
-	list, err := c.oneSession(s)
-	if err != nil {
-		return nil, err
-	}
-	var b tmux.Batch
-	more := tmux.Rows[sessionMore](&b, list)
-	rows, err := c.listSessionsIn(ctx, &b, list)
-	found, err := only(ctx, c, s, rows, noneIsEmpty(err))
-	if err != nil {
-		return nil, err
-	}
-	return &sessionDetail{*found, (*more)[0]}, nil
+	s, more, err := findWith[sessionMore, sessionInfo](ctx, c, c.on.selection)
+	return &sessionDetail{s, more}, err
 })
 
 type getSessionInfoIn struct {
@@ -239,7 +219,7 @@ var listClients = newTool(tool{
 				s.session == "" && (r.ClientSession == nil || *r.ClientSession != s.name)
 		})
 		if rows = kept; len(rows) == 0 {
-			if _, err := c.findSession(ctx, s); err != nil {
+			if _, err := find[sessionInfo](ctx, c, s); err != nil {
 				return l, err
 			}
 		}

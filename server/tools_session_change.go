@@ -30,7 +30,7 @@ var createSession = newTool(tool{
 	}
 	var rows []sessionInfo
 	err = c.untilServerEnds(ctx, func() (err error) {
-		rows, err = c.listSessions(ctx, cmd)
+		rows, err = listRows[sessionInfo](ctx, c, new(tmux.Batch), cmd)
 		return err
 	})
 	if err != nil {

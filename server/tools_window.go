@@ -10,20 +10,8 @@ var listWindows = newTool(tool{
 	name: "list_windows", title: "List tmux Windows", kind: reads, set: setWindows, core: true,
 	aim:  narrows(aSession),
 	desc: "List tmux windows (tabs of a session): id, session:index, name, size, number of panes, active pane. No screen content: to find text use search_panes.",
-}, func(ctx context.Context, c *call, in listWindowsIn) (l list[windowInfo], err error) {
-	s := c.on.selection
-	only, err := tokensFor[windowInfo](c, in.narrowing, "window_id")
-	if err != nil {
-		return l, err
-	}
-	rows, err := c.listWindowsIn(ctx, new(tmux.Batch), tmux.ListWindows{All: true, Filter: s.within()}, only...)
-	if err == nil && len(rows) == 0 && !s.zero() {
-		err = c.missing(ctx, s)
-	}
-	if err != nil {
-		return l, err
-	}
-	return narrow(rows, in.narrowing)
+}, func(ctx context.Context, c *call, in listWindowsIn) (list[windowInfo], error) {
+	return answerList[windowInfo](ctx, c, in.narrowing, tmux.ListWindows{All: true, Filter: c.on.within()}, "window_id")
 })
 
 type listWindowsIn struct {
@@ -37,21 +25,9 @@ var getWindowInfo = newTool(tool{
 	aim:  narrows(aWindow),
 	desc: "Get one window's metadata: size, layout, zoom state, panes, activity flags. Defaults to the caller's window. For several use list_windows.",
 }, func(ctx context.Context, c *call, in getWindowInfoIn) (*windowDetail, error) {
-	s := c.on.selection
-	list, err := c.oneWindow(s)
-	if err != nil {
-		return nil, err
-	}
-	var b tmux.Batch
-	more := tmux.Rows[windowMore](&b, list)
-	rows, err := c.listWindowsIn(ctx, &b, list)
-	w, err := only(ctx, c, s, rows, err)
-	if err != nil {
-		return nil, err
-	}
-	detail := &windowDetail{*w, (*more)[0]}
-	detail.WindowVisibleLayout = detail.WindowVisibleLayout.Classic()
-	return detail, nil
+	w, more, err := findWith[windowMore, windowInfo](ctx, c, c.on.selection)
+	more.WindowVisibleLayout = more.WindowVisibleLayout.Classic()
+	return &windowDetail{w, more}, err
 })
 
 type getWindowInfoIn struct {

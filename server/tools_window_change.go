@@ -31,7 +31,7 @@ var createWindow = newTool(tool{
 	if !c.on.zero() {
 		cmd.Target = c.on.target
 	} else if c.s.callerPane(c.tmux) != "" {
-		own, err := c.findSession(ctx, selection{})
+		own, err := find[sessionInfo](ctx, c, selection{})
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +42,7 @@ var createWindow = newTool(tool{
 			return nil, err
 		}
 	}
-	rows, err := c.listWindows(ctx, cmd)
+	rows, err := listRows[windowInfo](ctx, c, new(tmux.Batch), cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ var selectWindow = newTool(tool{
 	}
 	// The current window of the target's session: a session that shares the window may
 	// have another current one.
-	rows, err := c.listWindows(ctx, tmux.ListWindows{Target: target, Filter: "#{window_active}"}, cmd)
-	return only(ctx, c, s, rows, err)
+	rows, err := listRows[windowInfo](ctx, c, batchOf([]tmux.Command{cmd}), tmux.ListWindows{Target: target, Filter: "#{window_active}"})
+	return firstOf(ctx, c, s, rows, err)
 })
 
 type selectWindowIn struct {
@@ -104,7 +104,7 @@ var renameWindow = newTool(tool{
 	aim: needs(aWindow), harm: harmless,
 	desc: "Rename a tmux window. Turns automatic renaming off for it.",
 }, func(ctx context.Context, c *call, in renameWindowIn) (*windowInfo, error) {
-	return c.findWindow(ctx, c.on.selection, tmux.RenameWindow{Target: c.on.target, Name: in.NewName})
+	return find[windowInfo](ctx, c, c.on.selection, tmux.RenameWindow{Target: c.on.target, Name: in.NewName})
 })
 
 type renameWindowIn struct {
@@ -141,19 +141,19 @@ var selectLayout = newTool(tool{
 }, func(ctx context.Context, c *call, in selectLayoutIn) (*windowInfo, error) {
 	cmd := tmux.SelectLayout{Target: c.on.target, Layout: tmux.Layout(in.Layout)}
 	if in.MainSize != "" {
-		return c.findWindow(ctx, c.on.selection, in.sized().setting(c.on.target), cmd)
+		return find[windowInfo](ctx, c, c.on.selection, in.sized().setting(c.on.target), cmd)
 	}
 	panes, err := in.panes()
 	if err != nil {
 		return nil, err
 	}
 	if panes == 0 {
-		return c.findWindow(ctx, c.on.selection, cmd)
+		return find[windowInfo](ctx, c, c.on.selection, cmd)
 	}
 	// tmux drops surplus panes of a layout, so it is only given one that fits.
-	w, err := c.findWindow(ctx, c.on.selection, tmux.Require{Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes))}, cmd)
+	w, err := find[windowInfo](ctx, c, c.on.selection, tmux.Require{Target: cmd.Target, Condition: tmux.MatchEqual("window_panes", fmt.Sprint(panes))}, cmd)
 	if errors.Is(err, tmux.ErrUnmet) {
-		if w, err = c.findWindow(ctx, c.on.selection); err == nil {
+		if w, err = find[windowInfo](ctx, c, c.on.selection); err == nil {
 			err = argumentFault("layout", "is of %d panes, and window %s has %d", panes, w.WindowID, w.PaneCount)
 		}
 	}
@@ -225,7 +225,7 @@ var resizeWindow = newTool(tool{
 	aim: needs(aWindow), harm: disturbs,
 	desc: "Set the size of a window in columns and rows, even if nobody is attached. The window keeps that size. To resize one pane use resize_pane.",
 }, func(ctx context.Context, c *call, in resizeWindowIn) (*windowInfo, error) {
-	return c.findWindow(ctx, c.on.selection, tmux.ResizeWindow{Target: c.on.target, Width: in.Width, Height: in.Height})
+	return find[windowInfo](ctx, c, c.on.selection, tmux.ResizeWindow{Target: c.on.target, Width: in.Width, Height: in.Height})
 })
 
 type resizeWindowIn struct {
@@ -322,7 +322,7 @@ func (c *call) move(ctx context.Context, s selection, source tmux.Target, to sel
 		return w.WindowID != was.WindowID || to.session != "" && w.SessionID != to.session || to.session == "" && w.SessionName != to.name ||
 			to.index != "" && strconv.Itoa(w.WindowIndex) != to.index
 	})
-	return only(ctx, c, s, windows(rows, *linked), nil)
+	return firstOf(ctx, c, s, complete[windowInfo](c, rows, *linked), nil)
 }
 
 type moveWindowIn struct {
