@@ -38,10 +38,8 @@ const (
 	aimNone
 	// aimFilter: the selection filters a list that tmux is asked for.
 	aimFilter
-	// aimRead: the tool reads one object. Without a selection, it is the caller's or else
-	// the one that tmux picks, the most recently used.
-	aimRead
-	// aimDefault: the tool changes one object; without a selection, as for aimRead.
+	// aimDefault: the tool reads or changes one object. Without a selection, it is the
+	// caller's or else the one that tmux picks, the most recently used.
 	aimDefault
 	// aimNeed: the call must name the object.
 	aimNeed
@@ -58,7 +56,6 @@ var (
 )
 
 func narrows(o thing) aim   { return aim{aimFilter, o} }
-func readsOne(o thing) aim  { return aim{aimRead, o} }
 func defaults(o thing) aim  { return aim{aimDefault, o} }
 func needs(o thing) aim     { return aim{aimNeed, o} }
 func needsEach(o thing) aim { return aim{aimEach, o} }
@@ -152,23 +149,19 @@ func (c *call) resolveFor(ctx context.Context, s selection) (on aimed, err error
 		return on, nil
 	case aimFilter:
 		return on, s.check()
-	case aimRead:
-		on.target, err = c.reading(ctx, s)
-		return on, err
-	case aimDefault:
-		if s.zero() {
-			break
-		}
-		fallthrough
+	}
+	if c.tool.kind.readOnly && s.pane == "" && s.window != "" {
+		s = selection{window: s.window} // it is the same in every session
+	}
+	switch {
+	case s.zero() && c.tool.aim.rule == aimDefault:
+	case c.guarded():
+		on.selection, on.own, err = c.identify(ctx, s)
 	default:
-		if c.guarded() {
-			on.selection, on.own, err = c.identify(ctx, s)
-		} else {
-			on.selection, err = c.resolve(ctx, s)
-		}
-		if err != nil {
-			return on, err
-		}
+		on.selection, err = c.resolve(ctx, s)
+	}
+	if err != nil {
+		return on, err
 	}
 	on.target, err = c.spec(on.selection)
 	return on, err

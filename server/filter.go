@@ -181,6 +181,13 @@ type narrowing struct {
 	paging
 }
 
+// listInSession is the input of tools that list rows, of all sessions or of one.
+type listInSession struct {
+	sessionSelect
+	socket
+	narrowing
+}
+
 // propertyOf finds the property of rows that an argument names.
 func propertyOf(row reflect.Type, argument, name string) (params.Field, error) {
 	all, names := params.FieldsOf(row), params.Names(row)

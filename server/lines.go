@@ -1,11 +1,5 @@
 package server
 
-import (
-	"context"
-
-	"tmuxmcp/tmux"
-)
-
 // limited keeps the last lines: at most maxLines, and at most maxBytes when joined; nil
 // means no limit. It returns how many lines and bytes it omitted.
 func limited(lines []string, maxLines, maxBytes *int) (kept []string, cutLines, cutBytes int) {
@@ -32,17 +26,4 @@ func limited(lines []string, maxLines, maxBytes *int) (kept []string, cutLines, 
 		kept = []string{cut}
 	}
 	return kept, cutLines, cutBytes
-}
-
-// reading returns the target of a tool that reads a pane: see [call.spec]. A session's name
-// that tmux could misinterpret is looked up first.
-func (c *call) reading(ctx context.Context, s selection) (tmux.Target, error) {
-	if s.pane != "" || s.window != "" || s.session != "" || plainName(s.name) {
-		return c.spec(s)
-	}
-	p, err := find[paneInfo](ctx, c, s)
-	if err != nil {
-		return nil, err
-	}
-	return p.PaneID, nil
 }

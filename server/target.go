@@ -44,6 +44,22 @@ type paneSelect struct {
 	WindowID    tmux.WindowID  `json:"window_id,omitempty" unlisted:"true"`
 }
 
+// The input of tools that take nothing but a target.
+type (
+	ofSession struct {
+		sessionSelect
+		socket
+	}
+	ofWindow struct {
+		windowSelect
+		socket
+	}
+	ofPane struct {
+		paneSelect
+		socket
+	}
+)
+
 // selection is any of these.
 type selection struct {
 	pane    tmux.PaneID

@@ -11,7 +11,7 @@ import (
 
 var capturePane = newTool(tool{
 	name: "capture_pane", title: "Capture Pane", kind: reads, set: setPanes, core: true,
-	aim:  readsOne(aPane),
+	aim:  defaults(aPane),
 	hint: "read scrollback or history",
 	desc: "Read text of a pane from its screen and scrollback (history), by line range. Defaults to the visible screen of the caller's pane. For " +
 		"screen and state in one call use snapshot_pane; to follow output use capture_since.",
@@ -112,7 +112,7 @@ type paneSnapshot struct {
 
 var snapshotPane = newTool(tool{
 	name: "snapshot_pane", title: "Snapshot Pane", kind: reads, set: setPanes, core: true, alwaysLoad: true,
-	aim: readsOne(aPane),
+	aim: defaults(aPane),
 	desc: "See a pane's screen now: visible text, cursor position, size, running command, directory, mode. Use it for full-screen programs (vim, less, " +
 		"menus). Defaults to the caller's pane.",
 }, func(ctx context.Context, c *call, in snapshotPaneIn) (*paneSnapshot, error) {

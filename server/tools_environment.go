@@ -31,7 +31,7 @@ var showEnvironment = newTool(tool{
 	name: "show_environment", title: "Show tmux Environment", kind: reads, set: setOptions,
 	aim:  nowhere,
 	desc: "Show the environment variables that tmux gives to new panes: the global ones, or with a session its own, which take precedence.",
-}, func(ctx context.Context, c *call, in showEnvironmentIn) (info environmentInfo, err error) {
+}, func(ctx context.Context, c *call, in ofSession) (info environmentInfo, err error) {
 	p, e, err := c.environmentPlace(ctx, in.sessionSelect)
 	if err != nil {
 		return info, err
@@ -55,11 +55,6 @@ var showEnvironment = newTool(tool{
 	}
 	return info, nil
 })
-
-type showEnvironmentIn struct {
-	sessionSelect
-	socket
-}
 
 // environmentSet is a variable after a change.
 type environmentSet struct {

@@ -10,7 +10,7 @@ import (
 
 var displayMessage = newTool(tool{
 	name: "display_message", title: "Evaluate tmux Format String", kind: reads, set: setPanes,
-	aim:  readsOne(aPane),
+	aim:  defaults(aPane),
 	hint: "evaluate a tmux format",
 	desc: "Evaluate a tmux format string such as #{pane_current_path} or #{?window_zoomed_flag,yes,no} for a pane and return the text. Displays " +
 		"nothing. Formats with commands, loops or patterns are refused.",

@@ -9,7 +9,7 @@ import (
 
 var captureSince = newTool(tool{
 	name: "capture_since", title: "Capture Since", kind: reads, set: setPanes, core: true, alwaysLoad: true,
-	aim: readsOne(aPane),
+	aim: defaults(aPane),
 	desc: "Follow a pane: read only the lines that are new or changed since the last call, on the normal and the alternate screen. The first call " +
 		"returns the screen and a cursor; pass the cursor to the next call. Says so if output may have been lost.",
 }, func(ctx context.Context, c *call, in captureSinceIn) (*captureSinceResult, error) {

@@ -167,7 +167,7 @@ var listJobs = newTool(tool{
 	name: "list_jobs", title: "List Jobs", kind: reads, set: setInput,
 	aim:  nowhere,
 	desc: "List the commands of run_command that run or have ended lately: job, pane, command, state, exit status, age.",
-}, func(ctx context.Context, c *call, in listJobsIn) (l list[jobInfo], err error) {
+}, func(ctx context.Context, c *call, in socket) (l list[jobInfo], err error) {
 	c.s.sweepJobs()
 	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.ListPanes{All: true})
 	if err := noneIsEmpty(err); err != nil {
@@ -199,8 +199,6 @@ var listJobs = newTool(tool{
 	l.Total = len(l.Result)
 	return l, nil
 })
-
-type listJobsIn struct{ socket }
 
 type jobInfo struct {
 	JobID      string      `json:"job_id"`

@@ -26,15 +26,10 @@ var getPaneInfo = newTool(tool{
 	name: "get_pane_info", title: "Get Pane Info", kind: reads, set: setPanes,
 	aim:  narrows(aPane),
 	desc: "Get one pane's metadata: process id, command, directory, size, position, modes. Defaults to the caller's pane. For the screen use snapshot_pane.",
-}, func(ctx context.Context, c *call, in getPaneInfoIn) (*paneDetail, error) {
+}, func(ctx context.Context, c *call, in ofPane) (*paneDetail, error) {
 	p, more, err := findWith[paneMore, paneInfo](ctx, c, c.on.selection)
 	return &paneDetail{p, more}, err
 })
-
-type getPaneInfoIn struct {
-	paneSelect
-	socket
-}
 
 var findPaneByPosition = newTool(tool{
 	name: "find_pane_by_position", title: "Find Pane By Position", kind: reads, set: setPanes,

@@ -16,16 +16,11 @@ var clearPane = newTool(tool{
 	name: "clear_pane", title: "Clear Pane", kind: discards, set: setPanes,
 	aim: needs(aPane), harm: disturbs,
 	desc: "Clear a pane: reset its terminal and discard its screen and scrollback. The program keeps running and does not redraw by itself.",
-}, func(ctx context.Context, c *call, in clearPaneIn) (paneText, error) {
+}, func(ctx context.Context, c *call, in ofPane) (paneText, error) {
 	target := c.on.target
 	id, err := c.onPane(ctx, target, tmux.SendKeys{Target: target, Reset: true}, tmux.ClearHistory{Target: target})
 	return paneText{Result: "Pane cleared: " + id, PaneID: id}, err
 })
-
-type clearPaneIn struct {
-	paneSelect
-	socket
-}
 
 // onPane runs commands and returns which pane their target is.
 func (c *call) onPane(ctx context.Context, target tmux.Target, cmds ...tmux.Command) (string, error) {
@@ -138,11 +133,6 @@ var exitCopyMode = newTool(tool{
 	name: "exit_copy_mode", title: "Exit Copy Mode", kind: changes, set: setPanes,
 	aim: needs(aPane), harm: harmless,
 	desc: "Leave copy mode, or any other mode, so that the pane takes keys again. No-op if the pane is in no mode.",
-}, func(ctx context.Context, c *call, in exitCopyModeIn) (*paneInfo, error) {
+}, func(ctx context.Context, c *call, in ofPane) (*paneInfo, error) {
 	return find[paneInfo](ctx, c, c.on.selection, tmux.CopyMode{Target: c.on.target, Cancel: true})
 })
-
-type exitCopyModeIn struct {
-	paneSelect
-	socket
-}

@@ -31,15 +31,10 @@ var getSessionInfo = newTool(tool{
 	name: "get_session_info", title: "Get tmux Session Info", kind: reads, set: setSessions,
 	aim:  narrows(aSession),
 	desc: "Get one session's metadata: windows, attached clients, alerts, active pane. Defaults to the caller's session. For several use list_sessions.",
-}, func(ctx context.Context, c *call, in getSessionInfoIn) (*sessionDetail, error) {
+}, func(ctx context.Context, c *call, in ofSession) (*sessionDetail, error) {
 	s, more, err := findWith[sessionMore, sessionInfo](ctx, c, c.on.selection)
 	return &sessionDetail{s, more}, err
 })
-
-type getSessionInfoIn struct {
-	sessionSelect
-	socket
-}
 
 // serverInfo is what the tools return for a tmux server.
 type serverInfo struct {
@@ -54,11 +49,9 @@ var getServerInfo = newTool(tool{
 	name: "get_server_info", title: "Get tmux Server Info", kind: reads, set: setSessions,
 	aim:  nowhere,
 	desc: "Get one tmux server's version, socket path and number of sessions, and whether it is running. Not an error if no server is running.",
-}, func(ctx context.Context, c *call, in getServerInfoIn) (serverInfo, error) {
+}, func(ctx context.Context, c *call, in socket) (serverInfo, error) {
 	return infoOf(ctx, c.tmux)
 })
-
-type getServerInfoIn struct{ socket }
 
 func infoOf(ctx context.Context, srv *tmux.Server) (serverInfo, error) {
 	info := serverInfo{SocketPath: srv.SocketPath()}
@@ -201,7 +194,7 @@ var listClients = newTool(tool{
 	aim:  narrows(aSession),
 	hint: "is a user watching",
 	desc: "List the terminals attached to tmux and the session, window and pane each is looking at. Use it to find out whether a user is watching a pane.",
-}, func(ctx context.Context, c *call, in listClientsIn) (l list[clientInfo], err error) {
+}, func(ctx context.Context, c *call, in listInSession) (l list[clientInfo], err error) {
 	s := c.on.selection
 	only, err := tokensFor[clientInfo](c, in.narrowing, "client_name", "client_session", "session_id")
 	if err != nil {
@@ -226,9 +219,3 @@ var listClients = newTool(tool{
 	}
 	return narrow(rows, in.narrowing)
 })
-
-type listClientsIn struct {
-	sessionSelect
-	socket
-	narrowing
-}

@@ -131,7 +131,7 @@ var killSession = newTool(tool{
 	name: "kill_session", title: "Kill tmux Session", kind: destroys, set: setSessions,
 	aim: needs(aSession), harm: ends,
 	desc: "Kill a tmux session: close its windows and end every program in them. Windows linked into other sessions survive.",
-}, func(ctx context.Context, c *call, in killSessionIn) (t text, err error) {
+}, func(ctx context.Context, c *call, in ofSession) (t text, err error) {
 	var b tmux.Batch
 	before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.within()})
 	tmux.Add(&b, tmux.KillSession{Target: c.on.target})
@@ -144,16 +144,11 @@ var killSession = newTool(tool{
 	return t, nil
 })
 
-type killSessionIn struct {
-	sessionSelect
-	socket
-}
-
 var killServer = newTool(tool{
 	name: "kill_server", title: "Kill tmux Server", kind: destroys, set: setSessions,
 	aim: wholeServer, harm: ends,
 	desc: "Kill the tmux server with all its sessions and every program in them. Not an error if no server is running.",
-}, func(ctx context.Context, c *call, in killServerIn) (t text, err error) {
+}, func(ctx context.Context, c *call, in socket) (t text, err error) {
 	if _, err := c.tmux.Info(ctx); errors.Is(err, tmux.ErrNoServer) {
 		t.Result = "No tmux server ran on " + c.tmux.SocketPath()
 		return t, nil
@@ -164,7 +159,3 @@ var killServer = newTool(tool{
 	t.Result = "Server killed: " + c.tmux.SocketPath()
 	return t, nil
 })
-
-type killServerIn struct {
-	socket
-}

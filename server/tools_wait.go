@@ -11,7 +11,7 @@ import (
 
 var waitForText = newTool(tool{
 	name: "wait_for_text", title: "Wait For Text", kind: reads, set: setPanes, core: true, selfBounded: true,
-	aim:  readsOne(aPane),
+	aim:  defaults(aPane),
 	hint: "wait until a build is done, a server is ready or an agent asks",
 	desc: "Wait until a pane, or any of several, prints one of patterns (a server being ready, a build being done) or stop, is quiet, or its coding agent " +
 		"asks or is done. Also ends when the program ends or the bell rings. Returns which pane, why, and its new lines. Default: any output.",

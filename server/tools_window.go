@@ -10,27 +10,16 @@ var listWindows = newTool(tool{
 	name: "list_windows", title: "List tmux Windows", kind: reads, set: setWindows, core: true,
 	aim:  narrows(aSession),
 	desc: "List tmux windows (tabs of a session): id, session:index, name, size, number of panes, active pane. No screen content: to find text use search_panes.",
-}, func(ctx context.Context, c *call, in listWindowsIn) (list[windowInfo], error) {
+}, func(ctx context.Context, c *call, in listInSession) (list[windowInfo], error) {
 	return answerList[windowInfo](ctx, c, in.narrowing, tmux.ListWindows{All: true, Filter: c.on.within()}, "window_id")
 })
-
-type listWindowsIn struct {
-	sessionSelect
-	socket
-	narrowing
-}
 
 var getWindowInfo = newTool(tool{
 	name: "get_window_info", title: "Get tmux Window Info", kind: reads, set: setWindows,
 	aim:  narrows(aWindow),
 	desc: "Get one window's metadata: size, layout, zoom state, panes, activity flags. Defaults to the caller's window. For several use list_windows.",
-}, func(ctx context.Context, c *call, in getWindowInfoIn) (*windowDetail, error) {
+}, func(ctx context.Context, c *call, in ofWindow) (*windowDetail, error) {
 	w, more, err := findWith[windowMore, windowInfo](ctx, c, c.on.selection)
 	more.WindowVisibleLayout = more.WindowVisibleLayout.Classic()
 	return &windowDetail{w, more}, err
 })
-
-type getWindowInfoIn struct {
-	windowSelect
-	socket
-}
