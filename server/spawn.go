@@ -29,20 +29,31 @@ func (sp spawn) prepare(c *call) (dir string, env tmux.Env, err error) {
 	return dir, env, err
 }
 
-// startIn returns the directory in which a program starts if none was given: that of its
-// neighbour, a token of the target. tmux itself would use the directory of the client,
-// which is this server's. It is queried in advance, because tmux expands a format for the
-// active pane of a session, whatever the target is.
-func (c *call) startIn(ctx context.Context, target tmux.Target, token string) (string, error) {
+// prepareBeside is prepare. If no directory was given, it is that of the program's
+// neighbour, a token of the target. tmux itself would use the directory of the client, which
+// is this server's. It is queried in advance, because tmux expands a format for the active
+// pane of a session, whatever the target is.
+func (sp spawn) prepareBeside(ctx context.Context, c *call, target tmux.Target, token string) (dir string, env tmux.Env, err error) {
+	if dir, env, err = sp.prepare(c); err != nil || dir != "" {
+		return dir, env, err
+	}
 	var b tmux.Batch
-	dir := tmux.Displayed(&b, tmux.DisplayMessage{Target: target, Message: tmux.Format("#{" + token + "}")})
+	neighbours := tmux.Displayed(&b, tmux.DisplayMessage{Target: target, Message: tmux.Format("#{" + token + "}")})
 	if err := b.Do(ctx, c.tmux); err != nil {
-		return "", err
+		return "", nil, err
 	}
-	if info, err := os.Stat(*dir); err != nil || !info.IsDir() {
-		return "", nil // removed since, or on another machine
+	if info, err := os.Stat(*neighbours); err != nil || !info.IsDir() {
+		return "", env, nil // removed since, or on another machine
 	}
-	return *dir, nil
+	return *neighbours, env, nil
+}
+
+// shellCommand returns the command of a new pane: a command line, or nil for a shell.
+func shellCommand(line string) []string {
+	if line == "" {
+		return nil
+	}
+	return []string{line}
 }
 
 // startWait is how long to wait until the program of a new pane runs.

@@ -36,10 +36,8 @@ var showEnvironment = newTool(tool{
 	if err != nil {
 		return info, err
 	}
-	var b tmux.Batch
-	p.locate(&b)
-	vars := tmux.ReadEnvironment(&b, e)
-	id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
+	var vars *[]tmux.Variable
+	id, err := p.do(ctx, c, func(b *tmux.Batch) { vars = tmux.ReadEnvironment(b, e) })
 	if err != nil {
 		return info, err
 	}
@@ -84,10 +82,8 @@ var setEnvironment = newTool(tool{
 	if err != nil {
 		return out, err
 	}
-	var b tmux.Batch
-	p.locate(&b)
-	tmux.Add(&b, e.Setting(tmux.SetEnvironment{Name: in.Name, Value: in.Value, Unset: in.Unset, Remove: in.Remove}))
-	out.SessionID, err = p.located(ctx, c, b.Do(ctx, c.tmux))
+	set := e.Setting(tmux.SetEnvironment{Name: in.Name, Value: in.Value, Unset: in.Unset, Remove: in.Remove})
+	out.SessionID, err = p.do(ctx, c, func(b *tmux.Batch) { tmux.Add(b, set) })
 	return out, err
 })
 

@@ -29,10 +29,9 @@ func (c *call) hooks(ctx context.Context, in scopeSelect, name string) (l hookLi
 	if err != nil {
 		return l, err
 	}
-	var b tmux.Batch
-	p.locate(&b)
-	hooks := tmux.ReadHooks(&b, c.tmux.HooksAt(p.scope, p.target), name)
-	if l.Target, err = p.located(ctx, c, b.Do(ctx, c.tmux)); err != nil {
+	var hooks *[]tmux.Hook
+	l.Target, err = p.do(ctx, c, func(b *tmux.Batch) { hooks = tmux.ReadHooks(b, c.tmux.HooksAt(p.scope, p.target), name) })
+	if err != nil {
 		return l, err
 	}
 	l.Entries = []hookEntry{}

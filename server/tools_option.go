@@ -21,7 +21,6 @@ type place struct {
 	scope  tmux.OptionScope
 	target tmux.Target // nil if tmux picks one, or if there is no object
 	asked  selection   // what the caller named
-	ids    *[]objectIDs
 }
 
 type objectIDs struct {
@@ -99,22 +98,22 @@ func (p *place) ofObject() bool {
 	return p.scope == tmux.SessionOptions || p.scope == tmux.WindowOptions || p.scope == tmux.PaneOptions
 }
 
-// locate begins a list of commands about the place by querying which object it is.
-func (p *place) locate(b *tmux.Batch) {
+// do runs commands about the place in one round trip, and returns the id of its object; nil
+// if it has none. For some objects that do not exist, tmux answers all the same.
+func (p *place) do(ctx context.Context, c *call, add func(*tmux.Batch)) (*string, error) {
+	var b tmux.Batch
+	ids := new([]objectIDs)
 	if p.ofObject() {
-		p.ids = tmux.Rows[objectIDs](b, tmux.DisplayMessage{Target: p.target})
+		ids = tmux.Rows[objectIDs](&b, tmux.DisplayMessage{Target: p.target})
 	}
-}
-
-// located returns the id of the place's object, nil if it has none, after the list of
-// commands ended with err. For some objects that do not exist, tmux answers all the same.
-func (p *place) located(ctx context.Context, c *call, err error) (*string, error) {
+	add(&b)
+	err := b.Do(ctx, c.tmux)
 	if err != nil && !errors.Is(err, tmux.ErrNotFound) || !p.ofObject() {
 		return nil, err
 	}
 	var row objectIDs
-	if len(*p.ids) > 0 {
-		row = (*p.ids)[0]
+	if len(*ids) > 0 {
+		row = (*ids)[0]
 	}
 	var id string
 	var other bool
@@ -183,10 +182,8 @@ var showOption = newTool(tool{
 	if err != nil {
 		return info, err
 	}
-	var b tmux.Batch
-	p.locate(&b)
-	items := tmux.ReadOption(&b, c.tmux.OptionsAt(p.scope, p.target), in.Option)
-	id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
+	var items *[]tmux.Option
+	id, err := p.do(ctx, c, func(b *tmux.Batch) { items = tmux.ReadOption(b, c.tmux.OptionsAt(p.scope, p.target), in.Option) })
 	if err != nil {
 		return info, err
 	}
@@ -222,11 +219,11 @@ var setOption = newTool(tool{
 		return out, err
 	}
 	options := c.tmux.OptionsAt(p.scope, p.target)
-	var b tmux.Batch
-	p.locate(&b)
-	tmux.Add(&b, options.Setting(tmux.SetOption{Name: in.Option, Value: in.Value, Unset: in.Unset}))
-	items := tmux.ReadOption(&b, options, in.Option)
-	id, err := p.located(ctx, c, b.Do(ctx, c.tmux))
+	var items *[]tmux.Option
+	id, err := p.do(ctx, c, func(b *tmux.Batch) {
+		tmux.Add(b, options.Setting(tmux.SetOption{Name: in.Option, Value: in.Value, Unset: in.Unset}))
+		items = tmux.ReadOption(b, options, in.Option)
+	})
 	if err != nil {
 		return out, withoutValue(err, in.Option, in.Value)
 	}

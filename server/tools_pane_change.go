@@ -24,18 +24,12 @@ var splitWindow = newTool(tool{
 		Target: c.on.target, Detached: true, Size: tmux.Size(in.Size),
 		Right:  in.Direction == "left" || in.Direction == "right",
 		Before: in.Direction == "left" || in.Direction == "above",
-	}
-	if in.Shell != "" {
-		cmd.Command = []string{in.Shell}
+
+		Command: shellCommand(in.Shell),
 	}
 	var err error
-	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
+	if cmd.Dir, cmd.Env, err = in.prepareBeside(ctx, c, cmd.Target, "pane_current_path"); err != nil {
 		return nil, err
-	}
-	if cmd.Dir == "" {
-		if cmd.Dir, err = c.startIn(ctx, cmd.Target, "pane_current_path"); err != nil {
-			return nil, err
-		}
 	}
 	rows, err := listRows[paneInfo](ctx, c, new(tmux.Batch), cmd)
 	if err != nil {
@@ -244,10 +238,7 @@ var respawnPane = newTool(tool{
 	desc: "Restart the program of a pane in place, the same command or a new one, for a pane that is dead or hangs. kill=true terminates a running " +
 		"program; otherwise the call fails if one is running.",
 }, func(ctx context.Context, c *call, in respawnPaneIn) (*paneInfo, error) {
-	cmd := tmux.RespawnPane{Target: c.on.target, Kill: in.Kill}
-	if in.Shell != "" {
-		cmd.Command = []string{in.Shell}
-	}
+	cmd := tmux.RespawnPane{Target: c.on.target, Kill: in.Kill, Command: shellCommand(in.Shell)}
 	var err error
 	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
 		return nil, err

@@ -20,13 +20,7 @@ var createWindow = newTool(tool{
 }, func(ctx context.Context, c *call, in createWindowIn) (*windowInfo, error) {
 	cmd := tmux.NewWindow{
 		Detached: !in.Attach, Name: in.WindowName, After: in.Direction == "after", Before: in.Direction == "before",
-	}
-	if in.Shell != "" {
-		cmd.Command = []string{in.Shell}
-	}
-	var err error
-	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
-		return nil, err
+		Command: shellCommand(in.Shell),
 	}
 	if !c.on.zero() {
 		cmd.Target = c.on.target
@@ -37,10 +31,9 @@ var createWindow = newTool(tool{
 		}
 		cmd.Target = tmux.TargetSpec(string(own.SessionID) + ":")
 	}
-	if cmd.Dir == "" {
-		if cmd.Dir, err = c.startIn(ctx, cmd.Target, "session_path"); err != nil {
-			return nil, err
-		}
+	var err error
+	if cmd.Dir, cmd.Env, err = in.prepareBeside(ctx, c, cmd.Target, "session_path"); err != nil {
+		return nil, err
 	}
 	rows, err := listRows[windowInfo](ctx, c, new(tmux.Batch), cmd)
 	if err != nil {

@@ -273,17 +273,10 @@ func (b *builder) prepare(base string) error {
 	return nil
 }
 
-func (p *building) program() []string {
-	if p.Shell == "" {
-		return nil
-	}
-	return []string{p.Shell}
-}
-
 func (b *builder) newSession() tmux.NewSession {
 	p := b.panes[0]
 	return tmux.NewSession{
-		Name: b.in.SessionName, WindowName: b.in.Windows[0].Name, Detached: true, Width: b.in.X, Height: b.in.Y, Dir: p.dir, Env: p.env, Command: p.program(),
+		Name: b.in.SessionName, WindowName: b.in.Windows[0].Name, Detached: true, Width: b.in.X, Height: b.in.Y, Dir: p.dir, Env: p.env, Command: shellCommand(p.Shell),
 	}
 }
 
@@ -309,9 +302,9 @@ func (b *builder) commands(session string, made bool, index int, add func(p *bui
 			case at == first:
 				index++
 				target = tmux.TargetSpec(fmt.Sprint(session, index))
-				add(p, tmux.NewWindow{Target: target, Detached: true, Name: w.Name, Dir: p.dir, Env: p.env, Command: p.program()})
+				add(p, tmux.NewWindow{Target: target, Detached: true, Name: w.Name, Dir: p.dir, Env: p.env, Command: shellCommand(p.Shell)})
 			default:
-				add(p, tmux.SplitWindow{Target: target, Dir: p.dir, Env: p.env, Command: p.program()})
+				add(p, tmux.SplitWindow{Target: target, Dir: p.dir, Env: p.env, Command: shellCommand(p.Shell)})
 				add(nil, tmux.SelectLayout{Target: target, Layout: tmux.Tiled}) // makes room for the next
 			}
 			if p.Title != "" {
