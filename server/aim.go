@@ -187,14 +187,9 @@ func (c *call) identify(ctx context.Context, s selection) (object selection, own
 			return s, false, err
 		}
 	}
-	type place struct {
-		Session tmux.SessionID `tmux:"session_id"`
-		Window  tmux.WindowID  `tmux:"window_id"`
-		Pane    tmux.PaneID    `tmux:"pane_id"`
-	}
 	var b tmux.Batch
-	named := tmux.Rows[place](&b, tmux.ListPanes{All: true, Filter: c.filterFor(s)})
-	callers := tmux.Rows[place](&b, tmux.ListPanes{All: true, Filter: tmux.MatchEqual("pane_id", string(caller))})
+	named := tmux.Rows[objectIDs](&b, tmux.ListPanes{All: true, Filter: c.filterFor(s)})
+	callers := tmux.Rows[objectIDs](&b, tmux.ListPanes{All: true, Filter: tmux.MatchEqual("pane_id", string(caller))})
 	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return s, false, err
 	}
@@ -210,10 +205,10 @@ func (c *call) identify(ctx context.Context, s selection) (object selection, own
 		if s.window == "" {
 			object.session = at.Session
 		}
-		return object, slices.ContainsFunc(*callers, func(p place) bool { return p.Window == at.Window }), nil
+		return object, slices.ContainsFunc(*callers, func(o objectIDs) bool { return o.Window == at.Window }), nil
 	}
 	// The pane outlives a session if another session holds its window too.
-	outlives := slices.ContainsFunc(*callers, func(p place) bool { return p.Session != at.Session })
+	outlives := slices.ContainsFunc(*callers, func(o objectIDs) bool { return o.Session != at.Session })
 	return selection{session: at.Session}, len(*callers) > 0 && !outlives, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -70,8 +71,8 @@ func (f *filters) BindJSON(raw json.RawMessage) error {
 
 // filterOps maps operators to the test that a value must pass.
 var filterOps = map[string]func(have, want string) bool{
-	"eq":          func(h, w string) bool { return h == w },
-	"exact":       func(h, w string) bool { return h == w },
+	"eq":          equal,
+	"exact":       equal,
 	"iexact":      strings.EqualFold,
 	"contains":    strings.Contains,
 	"icontains":   folded(strings.Contains),
@@ -79,28 +80,26 @@ var filterOps = map[string]func(have, want string) bool{
 	"istartswith": folded(strings.HasPrefix),
 	"endswith":    strings.HasSuffix,
 	"iendswith":   folded(strings.HasSuffix),
-	"in":          nil,
-	"nin":         nil,
+	"in":          equal, // to any
+	"nin":         equal, // to none
 	"regex":       nil,
 	"iregex":      nil,
 }
+
+func equal(have, want string) bool { return have == want }
 
 func folded(f func(a, b string) bool) func(a, b string) bool {
 	return func(a, b string) bool { return f(strings.ToLower(a), strings.ToLower(b)) }
 }
 
-// keep returns the rows that pass all filters.
-func keep[R any](rows []R, fs filters) ([]R, error) {
+// keep returns the rows that pass all filters, of which each is for one of the properties.
+func keep[R any](rows []R, fs filters, properties []params.Field) ([]R, error) {
 	if len(fs) == 0 {
 		return rows, nil
 	}
-	t := reflect.TypeFor[R]()
 	var tests []func(reflect.Value) bool
-	for _, f := range fs {
-		p, err := propertyOf(t, "filters", f.field)
-		if err != nil {
-			return nil, err
-		}
+	for i, f := range fs {
+		p := properties[i]
 		match, err := f.matcher(params.Elem(p.Type).Kind() == reflect.Bool)
 		if err != nil {
 			return nil, err
@@ -125,12 +124,9 @@ func (f filter) matcher(isFlag bool) (func(have string) bool, error) {
 			}
 		}
 	}
-	switch f.op {
-	case "in":
-		return func(h string) bool { return slices.Contains(want, h) }, nil
-	case "nin":
-		return func(h string) bool { return !slices.Contains(want, h) }, nil
-	case "regex", "iregex":
+	op := filterOps[f.op]
+	switch {
+	case f.op == "regex" || f.op == "iregex":
 		flags := ""
 		if f.op == "iregex" {
 			flags = "(?i)"
@@ -140,17 +136,13 @@ func (f filter) matcher(isFlag bool) (func(have string) bool, error) {
 			return nil, argumentFault("filters", "has a regular expression for %s that does not compile: %s", f.field, err)
 		}
 		return re.MatchString, nil
-	}
-	op := filterOps[f.op]
-	if op == nil {
-		var names []string
-		for name := range filterOps {
-			names = append(names, name)
-		}
-		slices.Sort(names)
+	case op == nil:
+		names := slices.Sorted(maps.Keys(filterOps))
 		return nil, argumentFault("filters", "has an operator %q; the operators are %s", f.op, strings.Join(names, ", "))
 	}
-	return func(h string) bool { return op(h, want[0]) }, nil
+	return func(have string) bool {
+		return slices.ContainsFunc(want, func(w string) bool { return op(have, w) }) != (f.op == "nin")
+	}, nil
 }
 
 // valueTexts returns a value as filters compare it: none for null, one per list item.
@@ -226,54 +218,54 @@ func tokensFor[R tabular[R]](c *call, n narrowing, keys ...string) ([]string, er
 		}
 		keys = append(keys, tokensShown[R]()...)
 	}
-	row := reflect.TypeFor[R]()
+	shown, filtered, err := n.properties(reflect.TypeFor[R]())
 	tokens := keys
-	add := func(argument, name string) error {
-		p, err := propertyOf(row, argument, name)
-		if err != nil {
-			return err
-		}
-		tag := row.FieldByIndex(p.Index).Tag
+	for _, p := range slices.Concat(shown, filtered) {
+		tag := reflect.TypeFor[R]().FieldByIndex(p.Index).Tag
 		if token, _, _ := strings.Cut(tag.Get("tmux"), ","); token != "" {
 			tokens = append(tokens, token)
 		}
 		if from := tag.Get("from"); from != "" {
 			tokens = append(tokens, strings.Split(from, ",")...)
 		}
-		return nil
 	}
+	return tokens, err
+}
+
+// properties finds the properties of rows that the call wants to see, and the one of each
+// filter.
+func (n narrowing) properties(row reflect.Type) (shown, filtered []params.Field, err error) {
 	for _, name := range n.Fields {
-		if err := add("fields", name); err != nil {
-			return nil, err
+		p, err := propertyOf(row, "fields", name)
+		if err != nil {
+			return nil, nil, err
 		}
+		shown = append(shown, p)
 	}
 	for _, f := range n.Filters {
-		if err := add("filters", f.field); err != nil {
-			return nil, err
+		p, err := propertyOf(row, "filters", f.field)
+		if err != nil {
+			return nil, nil, err
 		}
+		filtered = append(filtered, p)
 	}
-	return tokens, nil
+	return shown, filtered, nil
 }
 
 // narrow returns the answer of a list tool: the requested page and fields of the rows that
 // pass the filters.
 func narrow[R any](rows []R, n narrowing) (list[R], error) {
-	rows, err := keep(rows, n.Filters)
+	shown, filtered, err := n.properties(reflect.TypeFor[R]())
+	if err != nil {
+		return list[R]{}, err
+	}
+	rows, err = keep(rows, n.Filters, filtered)
 	if err != nil {
 		return list[R]{}, err
 	}
 	l := page(rows, n.paging)
-	row := reflect.TypeFor[R]()
-	var shown []string
-	for _, name := range n.Fields {
-		p, err := propertyOf(row, "fields", name)
-		if err != nil {
-			return list[R]{}, err
-		}
-		shown = append(shown, p.Name)
-	}
-	for _, p := range params.FieldsOf(row) {
-		if slices.Contains(shown, p.Name) {
+	for _, p := range params.FieldsOf(reflect.TypeFor[R]()) {
+		if slices.ContainsFunc(shown, func(s params.Field) bool { return s.Name == p.Name }) {
 			l.fields = append(l.fields, p)
 		}
 	}

@@ -113,15 +113,12 @@ func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what e
 
 // noteSynchronized records which other panes of its window got the keys typed into a pane.
 func (c *call) noteSynchronized(ctx context.Context, pane tmux.PaneID) {
-	type row struct {
-		ID tmux.PaneID `tmux:"pane_id"`
-	}
-	rows, _ := tmux.List[row](ctx, c.tmux, tmux.ListPanes{Target: pane, Filter: "#{pane_synchronized}"})
+	rows, _ := tmux.List[objectIDs](ctx, c.tmux, tmux.ListPanes{Target: pane, Filter: "#{pane_synchronized}"})
 	c.typing.Lock()
 	defer c.typing.Unlock()
 	for _, r := range rows {
-		if r.ID != pane && !slices.Contains(c.typedAlso, r.ID) {
-			c.typedAlso = append(c.typedAlso, r.ID)
+		if r.Pane != pane && !slices.Contains(c.typedAlso, r.Pane) {
+			c.typedAlso = append(c.typedAlso, r.Pane)
 		}
 	}
 }

@@ -140,21 +140,24 @@ type sessionMore struct {
 	SessionSilenceFlag       *bool   `json:"session_silence_flag" tmux:"session_silence_flag,since=3.6"`
 }
 
-// link is a window that is linked into more than one session.
-type link struct {
-	Window  tmux.WindowID  `tmux:"window_id"`
+// objectIDs are the ids of a pane and of what contains it, as far as tmux was asked for them.
+type objectIDs struct {
 	Session tmux.SessionID `tmux:"session_id"`
+	Name    string         `tmux:"session_name"`
+	Window  tmux.WindowID  `tmux:"window_id"`
+	Pane    tmux.PaneID    `tmux:"pane_id"`
 }
 
+// links are the sessions of windows that are linked into more than one.
 type links map[tmux.WindowID][]tmux.SessionID
 
 // linkRows adds a query for all windows that are linked into several sessions. Rows without
 // both ids do not list their sessions and need no query.
-func linkRows(b *tmux.Batch, only ...string) *[]link {
+func linkRows(b *tmux.Batch, only ...string) *[]objectIDs {
 	if len(only) > 0 && !(slices.Contains(only, "window_id") && slices.Contains(only, "session_id")) {
-		return new([]link)
+		return new([]objectIDs)
 	}
-	return tmux.Rows[link](b, tmux.ListWindows{All: true, Filter: "#{!=:#{window_linked_sessions},1}"})
+	return tmux.Rows[objectIDs](b, tmux.ListWindows{All: true, Filter: "#{!=:#{window_linked_sessions},1}"}, "window_id", "session_id")
 }
 
 // of returns the sessions that hold a window: the one in its row, or all of them.
@@ -210,7 +213,7 @@ func (*sessionInfo) lister(s selection) tmux.Lister {
 // is for tools that show no others, see [tokensFor].
 func listRows[R any, P row[R]](ctx context.Context, c *call, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]R, error) {
 	rows := tmux.Rows[R](b, cmd, only...)
-	linked := new([]link)
+	linked := new([]objectIDs)
 	if _, sessions := any(P(nil)).(*sessionInfo); !sessions {
 		linked = linkRows(b, only...)
 	}
@@ -222,7 +225,7 @@ func listRows[R any, P row[R]](ctx context.Context, c *call, b *tmux.Batch, cmd 
 
 // complete returns each object's row once, with the computed properties. tmux lists a window
 // or pane once for each session that holds it.
-func complete[R any, P row[R]](c *call, rows []R, linked []link) []R {
+func complete[R any, P row[R]](c *call, rows []R, linked []objectIDs) []R {
 	l := links{}
 	for _, r := range linked {
 		if !slices.Contains(l[r.Window], r.Session) {

@@ -154,22 +154,19 @@ func (c *call) resolve(ctx context.Context, s selection) (selection, error) {
 	if s.pane != "" || s.window != "" && s.name == "" || s.index == "" && (s.session != "" || plainName(s.name)) {
 		return s, nil
 	}
-	type row struct {
-		ID tmux.SessionID `tmux:"session_id"`
-	}
 	wanted := s
 	wanted.window = ""
 	if s.window != "" {
 		wanted.index = ""
 	}
-	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListWindows{All: true, Filter: wanted.within()})
+	rows, err := tmux.List[objectIDs](ctx, c.tmux, tmux.ListWindows{All: true, Filter: wanted.within()})
 	if err := noneIsEmpty(err); err != nil {
 		return s, err
 	}
 	if len(rows) == 0 {
 		return s, c.missing(ctx, wanted)
 	}
-	s.session, s.name = rows[0].ID, ""
+	s.session, s.name = rows[0].Session, ""
 	return s, nil
 }
 

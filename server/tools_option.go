@@ -23,13 +23,6 @@ type place struct {
 	asked  selection   // what the caller named
 }
 
-type objectIDs struct {
-	Session tmux.SessionID `tmux:"session_id"`
-	Name    string         `tmux:"session_name"`
-	Window  tmux.WindowID  `tmux:"window_id"`
-	Pane    tmux.PaneID    `tmux:"pane_id"`
-}
-
 // place determines the place that a call means. If the call names no scope, or only says
 // that it is global, it is the option's own scope; without an option, the whole server.
 func (c *call) place(ctx context.Context, in scopeSelect, option string) (p place, err error) {

@@ -37,18 +37,13 @@ var findPaneByPosition = newTool(tool{
 	desc: "Find the pane in a corner of a window. In a window with one pane, that pane is in every corner.",
 }, func(ctx context.Context, c *call, in findPaneByPositionIn) (*paneInfo, error) {
 	s := c.on.selection
-	var list tmux.Lister
-	switch {
-	case s.zero():
+	list := tmux.ListPanes{All: true, Filter: s.windowFilter()}
+	if s.zero() {
 		target, err := c.spec(s)
 		if err != nil {
 			return nil, err
 		}
 		list = tmux.ListPanes{Target: target}
-	case s.window == "" && s.index == "":
-		list = tmux.ListPanes{All: true, Filter: tmux.And(isCurrentWindow, s.within())}
-	default:
-		list = tmux.ListPanes{All: true, Filter: s.within()}
 	}
 	rows, err := listRows[paneInfo](ctx, c, new(tmux.Batch), list)
 	if err == nil && len(rows) == 0 && !s.zero() {

@@ -101,12 +101,7 @@ func (in waitForTextIn) which(ctx context.Context, c *call) ([]tmux.PaneID, erro
 // panesNamed returns the panes that an argument names: by pane id, by the id or name of a
 // session for all its panes, or all.
 func (c *call) panesNamed(ctx context.Context, argument string, names []string) ([]tmux.PaneID, error) {
-	type row struct {
-		ID          tmux.PaneID    `tmux:"pane_id"`
-		Session     tmux.SessionID `tmux:"session_id"`
-		SessionName string         `tmux:"session_name"`
-	}
-	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true})
+	rows, err := tmux.List[objectIDs](ctx, c.tmux, tmux.ListPanes{All: true})
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +109,12 @@ func (c *call) panesNamed(ctx context.Context, argument string, names []string) 
 	for _, name := range names {
 		found := false
 		for _, r := range rows {
-			if name != "all" && name != string(r.ID) && name != string(r.Session) && name != r.SessionName {
+			if name != "all" && name != string(r.Pane) && name != string(r.Session) && name != r.Name {
 				continue
 			}
 			found = true
-			if !slices.Contains(ids, r.ID) {
-				ids = append(ids, r.ID)
+			if !slices.Contains(ids, r.Pane) {
+				ids = append(ids, r.Pane)
 			}
 		}
 		if !found {

@@ -267,11 +267,7 @@ var moveWindow = newTool(tool{
 func (c *call) move(ctx context.Context, s selection, source tmux.Target, to selection) (*windowInfo, error) {
 	if to.session == "" && to.name == "" {
 		// Only tmux knows which session that is.
-		type place struct {
-			Session tmux.SessionID `tmux:"session_id"`
-			Window  tmux.WindowID  `tmux:"window_id"`
-		}
-		own, err := tmux.List[place](ctx, c.tmux, tmux.DisplayMessage{Target: source})
+		own, err := tmux.List[objectIDs](ctx, c.tmux, tmux.DisplayMessage{Target: source})
 		if err != nil {
 			return nil, err
 		}
