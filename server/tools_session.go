@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -191,31 +190,22 @@ type clientInfo struct {
 
 var listClients = newTool(tool{
 	name: "list_clients", title: "List tmux Clients", kind: reads, set: setSessions,
-	aim:  narrows(aSession),
+	aim:  defaults(aSession),
 	hint: "is a user watching",
 	desc: "List the terminals attached to tmux and the session, window and pane each is looking at. Use it to find out whether a user is watching a pane.",
 }, func(ctx context.Context, c *call, in listInSession) (l list[clientInfo], err error) {
-	s := c.on.selection
-	only, err := tokensFor[clientInfo](c, in.narrowing, "client_name", "client_session", "session_id")
+	only, err := tokensFor[clientInfo](c, in.narrowing, "client_name")
 	if err != nil {
 		return l, err
 	}
+	var cmd tmux.ListClients // of all sessions
+	if !c.on.zero() {
+		cmd.Target = c.on.target
+	}
 	var b tmux.Batch
-	clients := tmux.Rows[clientInfo](&b, tmux.ListClients{}, only...)
+	clients := tmux.Rows[clientInfo](&b, cmd, only...)
 	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return l, err
 	}
-	rows := *clients
-	if !s.zero() {
-		kept := slices.DeleteFunc(rows, func(r clientInfo) bool {
-			return s.session != "" && (r.SessionID == nil || *r.SessionID != s.session) ||
-				s.session == "" && (r.ClientSession == nil || *r.ClientSession != s.name)
-		})
-		if rows = kept; len(rows) == 0 {
-			if _, err := find[sessionInfo](ctx, c, s); err != nil {
-				return l, err
-			}
-		}
-	}
-	return narrow(rows, in.narrowing)
+	return narrow(*clients, in.narrowing)
 })

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"tmuxmcp/tmux"
 )
@@ -134,9 +133,9 @@ var selectLayout = newTool(tool{
 }, func(ctx context.Context, c *call, in selectLayoutIn) (*windowInfo, error) {
 	cmd := tmux.SelectLayout{Target: c.on.target, Layout: tmux.Layout(in.Layout)}
 	if in.MainSize != "" {
-		return find[windowInfo](ctx, c, c.on.selection, in.sized().setting(c.on.target), cmd)
+		return find[windowInfo](ctx, c, c.on.selection, setMainSize(c.on.target, in.Layout, in.MainSize), cmd)
 	}
-	panes, err := in.panes()
+	panes, err := panesOfLayout(in.Layout)
 	if err != nil {
 		return nil, err
 	}
@@ -160,48 +159,37 @@ type selectLayoutIn struct {
 	socket
 }
 
-func (in selectLayoutIn) sized() mainSize { return mainSize{in.Layout, in.MainSize} }
-
 func (in selectLayoutIn) check(*call) error {
-	if err := in.sized().check("main_size"); err != nil {
+	if err := checkMainSize("main_size", in.Layout, in.MainSize); err != nil {
 		return err
 	}
-	_, err := in.panes()
+	_, err := panesOfLayout(in.Layout)
 	return err
 }
 
-// mainSize is the size of the main pane in a layout that has one: columns if it is at a
-// side, rows if it is at the top or bottom. tmux keeps it as a window option.
-type mainSize struct {
-	layout string
-	size   splitSize
+// mainSizeOptions are the window options for the size of the main pane, by the layouts that
+// have one: columns if it is at a side, rows if it is at the top or bottom.
+var mainSizeOptions = map[string]string{
+	"main-horizontal": "main-pane-height", "main-horizontal-mirrored": "main-pane-height",
+	"main-vertical": "main-pane-width", "main-vertical-mirrored": "main-pane-width",
 }
 
-func (m mainSize) check(argument string) error {
-	if m.size == "" || m.option() != "" {
+func checkMainSize(argument, layout string, size splitSize) error {
+	if size == "" || mainSizeOptions[layout] != "" {
 		return nil
 	}
 	return argumentFault(argument, "is for the layouts main-horizontal, main-vertical and their mirrored ones")
 }
 
-func (m mainSize) option() string {
-	switch strings.TrimSuffix(m.layout, "-mirrored") {
-	case "main-horizontal":
-		return "main-pane-height"
-	case "main-vertical":
-		return "main-pane-width"
-	}
-	return ""
+// setMainSize returns the command that sets the size of the main pane in a layout.
+func setMainSize(window tmux.Target, layout string, size splitSize) tmux.Command {
+	value := string(size)
+	return tmux.SetOption{Target: window, Window: true, Name: mainSizeOptions[layout], Value: &value}
 }
 
-func (m mainSize) setting(window tmux.Target) tmux.Command {
-	value := string(m.size)
-	return tmux.SetOption{Target: window, Window: true, Name: m.option(), Value: &value}
-}
-
-// panes returns the number of panes in a custom layout; 0 for a named one.
-func (in selectLayoutIn) panes() (int, error) {
-	layout := tmux.Layout(in.Layout)
+// panesOfLayout returns the number of panes in a custom layout; 0 for a named one.
+func panesOfLayout(text string) (int, error) {
+	layout := tmux.Layout(text)
 	if layout.Named() {
 		return 0, nil
 	}

@@ -60,8 +60,6 @@ type workspaceWindow struct {
 	Panes []workspacePane `json:"panes,omitempty"`
 }
 
-func (w workspaceWindow) sized() mainSize { return mainSize{w.Layout, w.MainSize} }
-
 type workspacePane struct {
 	Command     string           `json:"command,omitempty" desc:"lines to type"`
 	Shell       string           `json:"shell,omitempty" desc:"command line instead of a shell"`
@@ -91,11 +89,11 @@ func (in buildWorkspaceIn) check(c *call) error {
 	n := 0
 	for i, w := range in.Windows {
 		where := fmt.Sprintf("windows[%d].", i)
-		if err := w.sized().check(where + "main_size"); err != nil {
+		if err := checkMainSize(where+"main_size", w.Layout, w.MainSize); err != nil {
 			return err
 		}
 		if w.Layout != "" {
-			switch panes, err := (selectLayoutIn{Layout: w.Layout}).panes(); {
+			switch panes, err := panesOfLayout(w.Layout); {
 			case err != nil:
 				return err
 			case panes > 0 && panes != max(1, len(w.Panes)):
@@ -294,7 +292,11 @@ func (b *builder) commands(session string, made bool, index int, add func(p *bui
 			p := b.panes[at]
 			switch {
 			case made && at == 0:
-				target = tmux.TargetSpec(fmt.Sprint(session, b.firstIndex(index)))
+				its := index
+				if row := p.row; row != nil { // there may be later ones, which a hook created
+					its = (*row)[0].Index
+				}
+				target = tmux.TargetSpec(fmt.Sprint(session, its))
 				// The variables of the first pane do not belong to the session.
 				for name := range p.env {
 					add(nil, tmux.SetEnvironment{Target: tmux.TargetSpec(session), Unset: true, Name: name})
@@ -312,20 +314,12 @@ func (b *builder) commands(session string, made bool, index int, add func(p *bui
 			}
 		}
 		if w.MainSize != "" {
-			add(nil, w.sized().setting(target))
+			add(nil, setMainSize(target, w.Layout, w.MainSize))
 		}
 		if w.Layout != "" && at > first+1 {
 			add(nil, tmux.SelectLayout{Target: target, Layout: tmux.Layout(w.Layout)})
 		}
 	}
-}
-
-// firstIndex returns the index of the first window of a new session.
-func (b *builder) firstIndex(last int) int {
-	if row := b.panes[0].row; row != nil && len(*row) > 0 {
-		return (*row)[0].Index
-	}
-	return last
 }
 
 // furnish creates all windows and panes, and selects the current ones.
