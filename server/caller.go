@@ -41,8 +41,12 @@ func callerOf(env map[string]string, above []ancestor) Caller {
 	if (hasTmux || hasPane) && env["TMUX"] == "" && env["TMUX_PANE"] == "" {
 		return Caller{}
 	}
+	environments := []map[string]string{env}
+	for _, a := range above {
+		environments = append(environments, a.env)
+	}
 	var lost Caller
-	for _, env := range append([]map[string]string{env}, environments(above)...) {
+	for _, env := range environments {
 		pane, socket, server := paneVariables(env)
 		if pane == "" && socket == "" {
 			continue
@@ -59,13 +63,6 @@ func callerOf(env map[string]string, above []ancestor) Caller {
 		}
 	}
 	return lost
-}
-
-func environments(above []ancestor) (all []map[string]string) {
-	for _, a := range above {
-		all = append(all, a.env)
-	}
-	return all
 }
 
 // clientOfServer returns the program that started this server, past shells and launchers.

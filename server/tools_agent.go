@@ -121,15 +121,13 @@ var sendPrompt = newTool(tool{
 })
 
 type sendPromptIn struct {
-	PaneID        tmux.PaneID `json:"pane_id" desc:"such as %1"`
-	Prompt        string      `json:"prompt" desc:"the whole text"`
-	Timeout       float64     `json:"timeout" default:"30" desc:"seconds until it takes input"`
-	Command       bool        `json:"command,omitempty" desc:"a leading / or ! is a command"`
-	EvenIfWatched bool        `json:"even_if_watched,omitempty" desc:"although a user is looking"`
+	onePaneID
+	Prompt        string  `json:"prompt" desc:"the whole text"`
+	Timeout       float64 `json:"timeout" default:"30" desc:"seconds until it takes input"`
+	Command       bool    `json:"command,omitempty" desc:"a leading / or ! is a command"`
+	EvenIfWatched bool    `json:"even_if_watched,omitempty" desc:"although a user is looking"`
 	socket
 }
-
-func (in sendPromptIn) selection() selection { return selection{pane: in.PaneID} }
 
 // mostPrompt is the maximum size of a prompt in bytes.
 const mostPrompt = 256 << 10

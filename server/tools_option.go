@@ -56,13 +56,8 @@ func (c *call) place(ctx context.Context, in scopeSelect, option string) (p plac
 	case in.Target != "" && in.Global:
 		return p, argumentFault("target", "is one object and global_ is all of them").suggest("leave one out")
 	}
-	if in.Global {
-		switch p.scope {
-		case tmux.SessionOptions:
-			p.scope = tmux.GlobalSessionOptions
-		case tmux.WindowOptions, tmux.PaneOptions:
-			p.scope = tmux.GlobalWindowOptions
-		}
+	if global := globalScopes[p.scope]; in.Global && global != "" {
+		p.scope = global
 	}
 	if !p.ofObject() {
 		return p, nil
@@ -72,6 +67,11 @@ func (c *call) place(ctx context.Context, in scopeSelect, option string) (p plac
 	}
 	err = c.find(ctx, &p)
 	return p, err
+}
+
+// globalScopes are the scopes of the values for all sessions, or all windows and panes.
+var globalScopes = map[tmux.OptionScope]tmux.OptionScope{
+	tmux.SessionOptions: tmux.GlobalSessionOptions, tmux.WindowOptions: tmux.GlobalWindowOptions, tmux.PaneOptions: tmux.GlobalWindowOptions,
 }
 
 // find finds the object of a place.

@@ -138,22 +138,18 @@ func (b *argumentBinder) value(v reflect.Value, f Field, raw json.RawMessage, pa
 			b.problem(path, "must be true or false")
 		}
 		v.SetBool(x)
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int64, reflect.Float64:
 		x, ok := numberOf(raw)
-		if !ok || x != math.Trunc(x) || math.Abs(x) > 1<<31 {
+		switch whole := v.Kind() != reflect.Float64; {
+		case whole && (!ok || x != math.Trunc(x) || math.Abs(x) > 1<<31):
 			b.problem(path, "must be a whole number")
-		} else if f.min != nil && x < *f.min {
-			b.problem(path, "must be at least %v", *f.min)
-		} else {
-			v.SetInt(int64(x))
-		}
-	case reflect.Float64:
-		x, ok := numberOf(raw)
-		if !ok {
+		case !ok:
 			b.problem(path, "must be a number")
-		} else if f.min != nil && x < *f.min {
+		case f.min != nil && x < *f.min:
 			b.problem(path, "must be at least %v", *f.min)
-		} else {
+		case whole:
+			v.SetInt(int64(x))
+		default:
 			v.SetFloat(x)
 		}
 	case reflect.Slice:
