@@ -29,11 +29,8 @@ var displayMessage = newTool(tool{
 	if err != nil {
 		return out, refused(err)
 	}
-	type row struct {
-		Pane tmux.PaneID `tmux:"pane_id"`
-	}
 	var b tmux.Batch
-	rows := tmux.Rows[row](&b, tmux.DisplayMessage{Target: c.on.target})
+	pane := tmux.Displayed(&b, tmux.DisplayMessage{Target: c.on.target, Message: "#{pane_id}"})
 	text := tmux.Displayed(&b, tmux.DisplayMessage{Target: c.on.target, Message: format})
 	if err := b.Do(ctx, c.tmux); err != nil {
 		return out, err
@@ -42,7 +39,7 @@ var displayMessage = newTool(tool{
 		return out, refused(err)
 	}
 	out.Result = legible(*text, "\n\t") // line breaks may be the format's own
-	if id := (*rows)[0].Pane; id != "" {
+	if id := tmux.PaneID(*pane); id != "" {
 		out.PaneID = &id
 	} else if !c.on.zero() { // display-message does not fail on a missing target
 		return out, c.missing(ctx, c.on.selection)

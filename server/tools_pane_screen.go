@@ -24,18 +24,13 @@ var clearPane = newTool(tool{
 
 // onPane runs commands and returns which pane their target is.
 func (c *call) onPane(ctx context.Context, target tmux.Target, cmds ...tmux.Command) (string, error) {
-	type row struct {
-		ID string `tmux:"pane_id"`
-	}
-	b := new(tmux.Batch)
-	rows := tmux.Rows[row](b, tmux.DisplayMessage{Target: target})
+	var b tmux.Batch
+	id := tmux.Displayed(&b, tmux.DisplayMessage{Target: target, Message: "#{pane_id}"})
 	for _, cmd := range cmds {
-		tmux.Add(b, cmd)
+		tmux.Add(&b, cmd)
 	}
-	if err := b.Do(ctx, c.tmux); err != nil {
-		return "", err
-	}
-	return (*rows)[0].ID, nil
+	err := b.Do(ctx, c.tmux)
+	return *id, err
 }
 
 var pipePane = newTool(tool{

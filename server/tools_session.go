@@ -58,15 +58,9 @@ func infoOf(ctx context.Context, srv *tmux.Server) (serverInfo, error) {
 	if name, ok := tmux.SocketName(srv.SocketPath()); ok {
 		info.SocketName = &name
 	}
-	type row struct {
-		Version string `tmux:"version"`
-	}
-	type session struct {
-		ID tmux.SessionID `tmux:"session_id"`
-	}
 	var b tmux.Batch
-	server := tmux.Rows[row](&b, tmux.DisplayMessage{})
-	sessions := tmux.Rows[session](&b, tmux.ListSessions{})
+	version := tmux.Displayed(&b, tmux.DisplayMessage{Message: "#{version}"})
+	sessions := tmux.Rows[objectIDs](&b, tmux.ListSessions{}, "session_id")
 	err := b.Do(ctx, srv)
 	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) {
 		return info, nil
@@ -74,10 +68,7 @@ func infoOf(ctx context.Context, srv *tmux.Server) (serverInfo, error) {
 	if err != nil {
 		return info, err
 	}
-	info.IsAlive, info.SessionCount = true, len(*sessions)
-	if len(*server) > 0 {
-		info.Version = &(*server)[0].Version
-	}
+	info.IsAlive, info.SessionCount, info.Version = true, len(*sessions), version
 	return info, nil
 }
 

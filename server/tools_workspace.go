@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -493,13 +494,8 @@ func (b *builder) plan(ctx context.Context, there bool) error {
 	index := b.session.Index
 	if !there {
 		cmds = append(cmds, b.newSession())
-		var batch tmux.Batch
-		type option struct {
-			Index int `tmux:"base-index"`
-		}
-		rows := tmux.Rows[option](&batch, tmux.DisplayMessage{})
-		if batch.Do(ctx, b.tmux) == nil && len(*rows) > 0 {
-			index = (*rows)[0].Index
+		if base, err := b.tmux.Display(ctx, "#{base-index}"); err == nil {
+			index, _ = strconv.Atoi(base)
 		}
 	}
 	b.commands(tmux.Named(b.in.SessionName).TargetSpec(), !there, index, func(_ *building, cmd tmux.Command) { cmds = append(cmds, cmd) })
