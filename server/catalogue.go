@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -46,13 +47,29 @@ func (s *Server) WriteTools(w io.Writer) error {
 	return nil
 }
 
+//go:embed catalogue.tmpl
+var catalogueText string
+
+// catalogue makes the catalogue of all tools and, as "tool", the part about one.
+var catalogue = template.Must(template.New("catalogue").Parse(catalogueText))
+
+// toolPage is what the catalogue says of a tool.
+type toolPage struct {
+	Name, Desc, Marks, Target, List, Returns string
+	Parameters                               []pageParameter
+}
+
+type pageParameter struct{ Name, Type, Default, Note string }
+
 // WriteTool writes what a tool that this server offers is for, takes and returns. It returns
 // an error if there is no such tool.
 func (s *Server) WriteTool(w io.Writer, name string) error {
-	for _, d := range s.offered() {
-		if d.name == name {
+	for _, t := range s.offered() {
+		if t.name == name {
 			var b strings.Builder
-			d.markdown(&b)
+			if err := catalogue.ExecuteTemplate(&b, "tool", t.page()); err != nil {
+				return err
+			}
 			_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n### "))
 			return err
 		}
@@ -60,8 +77,36 @@ func (s *Server) WriteTool(w io.Writer, name string) error {
 	return unknownTool(name, s)
 }
 
-//go:embed catalogue.md
-var catalogueIntro string
+// WriteMarkdown writes the catalogue of the tools that this server offers.
+func (s *Server) WriteMarkdown(w io.Writer) error {
+	type toolset struct {
+		Name, Title string
+		Tools       []toolPage
+	}
+	var all struct {
+		Sets      []toolset
+		Rows      []struct{ Name, Properties string }
+		Resources []struct{ URI, Desc string }
+	}
+	for _, name := range Toolsets()[1:] {
+		set := toolset{Name: name, Title: strings.ToUpper(name[:1]) + name[1:]}
+		for _, t := range s.offered() {
+			if t.set == name {
+				set.Tools = append(set.Tools, t.page())
+			}
+		}
+		if set.Tools != nil {
+			all.Sets = append(all.Sets, set)
+		}
+	}
+	for _, r := range rowNames {
+		all.Rows = append(all.Rows, struct{ Name, Properties string }{r.name, properties(params.FieldsOf(r.typ))})
+	}
+	for _, r := range resources {
+		all.Resources = append(all.Resources, struct{ URI, Desc string }{r.uri, r.desc})
+	}
+	return catalogue.Execute(w, all)
+}
 
 // rowNames are the kinds of rows that several tools return, in catalogue order.
 var rowNames = []struct {
@@ -78,111 +123,53 @@ var (
 	listParameters   = []string{"filters", "fields", "limit", "offset"}
 )
 
-// WriteMarkdown writes the catalogue of the tools that this server offers.
-func (s *Server) WriteMarkdown(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString(catalogueIntro)
-	b.WriteString("\n## Contents\n\n")
-	for _, set := range Toolsets()[1:] {
-		var links []string
-		for _, d := range s.offered() {
-			if d.set == set {
-				links = append(links, fmt.Sprintf("[%s](#%[1]s)", d.name))
-			}
-		}
-		if links != nil {
-			fmt.Fprintf(&b, "- **%s**: %s\n", set, strings.Join(links, ", "))
-		}
+func (t *tool) page() toolPage {
+	page := toolPage{Name: t.name, Desc: t.desc, Marks: t.marks(t.kind), Returns: answerWords(t.out)}
+	if t.more.tier != "" {
+		page.Marks += " " + t.marks(t.more)
 	}
-	b.WriteString("- [Resources](#resources)\n\n## Rows\n\nWhat several tools answer with:\n")
-	for _, r := range rowNames {
-		fmt.Fprintf(&b, "\n- a <a id=%q></a>**%s**: %s", r.name, r.name, properties(params.FieldsOf(r.typ)))
-	}
-	b.WriteString("\n")
-	for _, set := range Toolsets()[1:] {
-		var body strings.Builder
-		for _, d := range s.offered() {
-			if d.set == set {
-				d.markdown(&body)
-			}
-		}
-		if body.Len() > 0 {
-			fmt.Fprintf(&b, "\n## %s\n%s", strings.ToUpper(set[:1])+set[1:], body.String())
-		}
-	}
-	b.WriteString("\n## Resources\n\n" + resourcesIntro + "\n\n| URI | |\n|---|---|\n")
-	for _, r := range resources {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", r.uri, r.desc)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-const resourcesIntro = "A client can read these, complete the names and ids in their URIs, and subscribe to them: with `resources/subscribe` or, from revision " +
-	"2026-07-28 on, with `subscriptions/listen`. It is notified at once when a pane shows something else, four times a second while a pane prints without end, and " +
-	"within one to four seconds of any other change. A resource must exist when a client subscribes to it, and is followed on when its pane or its tmux server " +
-	"is gone and another takes its place. There can be 200 subscriptions. No tmux client is attached for them."
-
-func (d *tool) markdown(b *strings.Builder) {
-	fmt.Fprintf(b, "\n### %s\n\n%s\n\n%s.", d.name, d.desc, d.facts(d.kind))
-	if d.more.tier != "" {
-		fmt.Fprintf(b, " %s.", d.facts(d.more))
-	}
-	b.WriteString("\n")
-	var own []params.Field
 	var target, list []string
-	for _, f := range params.FieldsOf(d.in) {
+	for _, f := range params.FieldsOf(t.in) {
 		switch {
 		// The name of a new session does not name a target.
 		case f.Optional && slices.Contains(targetParameters, f.Name) && params.Elem(f.Type) == f.Type:
 			target = append(target, "`"+f.Name+"`")
-		case slices.Contains(listParameters, f.Name) && isList(d.out):
+			continue
+		case slices.Contains(listParameters, f.Name) && isList(t.out):
 			list = append(list, "`"+f.Name+"`")
-		default:
-			own = append(own, f)
+			continue
 		}
-	}
-	if target != nil {
-		fmt.Fprintf(b, "\nTarget: %s.\n", strings.Join(target, ", "))
-	}
-	if list != nil {
-		fmt.Fprintf(b, "\nList: %s.\n", strings.Join(list, ", "))
-	}
-	if own != nil {
-		b.WriteString("\n| parameter | type | default | |\n|---|---|---|---|\n")
-	}
-	for _, f := range own {
-		def := f.Default
+		p := pageParameter{f.Name, typeWords(f.Schema(true)), f.Default, f.Desc}
 		if !f.Optional {
-			def = "required"
+			p.Default = "required"
 		}
-		note := f.Desc
 		if f.Enum != nil {
-			note = strings.TrimSpace(strings.Join(f.Enum, ", ") + " " + note)
+			p.Note = strings.TrimSpace(strings.Join(f.Enum, ", ") + " " + p.Note)
 		}
 		if t := params.Elem(f.Type); t.Name() == "" && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
-			note = strings.TrimSpace("each with " + parameters(params.FieldsOf(t.Elem())) + " " + note)
+			p.Note = strings.TrimSpace("each with " + parameters(params.FieldsOf(t.Elem())) + " " + p.Note)
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.Name, typeWords(f.Schema(true)), def, note)
+		page.Parameters = append(page.Parameters, p)
 	}
-	fmt.Fprintf(b, "\nReturns %s.\n", answerWords(d.out))
+	page.Target, page.List = strings.Join(target, ", "), strings.Join(list, ", ")
+	return page
 }
 
-// facts describes a tool's tier and hints.
-func (d *tool) facts(k kind) string {
-	facts := []string{"Tier " + string(k.tier)}
+// marks describes a tool's tier and hints.
+func (t *tool) marks(k kind) string {
+	marks := []string{"Tier " + string(k.tier)}
 	for _, f := range []struct {
 		is   bool
 		text string
 	}{
-		{d.core, "in `core`"}, {d.selfBounded, "waits"}, {k.destructive, "may destroy"},
+		{t.core, "in `core`"}, {t.selfBounded, "waits"}, {k.destructive, "may destroy"},
 		{k.idempotent, "idempotent"}, {k.openWorld, "runs programs"},
 	} {
 		if f.is {
-			facts = append(facts, f.text)
+			marks = append(marks, f.text)
 		}
 	}
-	return strings.Join(facts, ", ")
+	return strings.Join(marks, ", ") + "."
 }
 
 // parameters returns the parameters of an item in a list.
