@@ -247,7 +247,7 @@ func find[R any, P row[R]](ctx context.Context, c *call, s selection, first ...t
 	if err != nil {
 		return nil, err
 	}
-	rows, err := listRows[R, P](ctx, c, batchOf(first), list)
+	rows, err := listRows[R, P](ctx, c, batchOf(first...), list)
 	return firstOf(ctx, c, s, rows, err)
 }
 
@@ -315,7 +315,7 @@ func answerList[R tabular[R], P row[R]](ctx context.Context, c *call, n narrowin
 	return narrow(rows, n)
 }
 
-func batchOf(cmds []tmux.Command) *tmux.Batch {
+func batchOf(cmds ...tmux.Command) *tmux.Batch {
 	b := new(tmux.Batch)
 	for _, cmd := range cmds {
 		tmux.Add(b, cmd)

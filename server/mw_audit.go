@@ -86,12 +86,15 @@ func (s *Server) loggedArguments(tool string, req mcp.CallToolRequest) any {
 	if len(raw) == 0 {
 		raw, _ = params.Marshal(req.Params.Arguments)
 	}
-	return s.loggedObject(s.tools[tool].in, raw)
+	if t := s.tools[tool]; t != nil {
+		return s.loggedObject(t.in, raw)
+	}
+	return s.digest.value(raw)
 }
 
 func (s *Server) loggedObject(t reflect.Type, raw json.RawMessage) any {
 	var given map[string]json.RawMessage
-	if json.Unmarshal(raw, &given) != nil || t == nil {
+	if json.Unmarshal(raw, &given) != nil {
 		return s.digest.value(raw)
 	}
 	out := make(map[string]any, len(given))

@@ -19,8 +19,8 @@ const retryDelay = 100 * time.Millisecond
 func (s *Server) retryReads(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		res, err := next(ctx, req)
-		d := s.tools[req.Params.Name]
-		if err == nil || d.kind.tier != Readonly || d.selfBounded || !transient(err) {
+		t := s.tools[req.Params.Name]
+		if err == nil || t == nil || t.kind.tier != Readonly || t.selfBounded || !transient(err) {
 			return res, err
 		}
 		s.cfg.Log.WarnContext(ctx, "retry", "tool", req.Params.Name, "cause", causeOf(err))

@@ -38,10 +38,9 @@ type windowSelect struct {
 // paneSelect are the parameters that select a pane: given a window, its active pane; given
 // a session, that of its current window.
 type paneSelect struct {
-	PaneID      tmux.PaneID    `json:"pane_id,omitempty" desc:"such as %1"`
-	SessionName string         `json:"session_name,omitempty"`
-	SessionID   tmux.SessionID `json:"session_id,omitempty" unlisted:"true"`
-	WindowID    tmux.WindowID  `json:"window_id,omitempty" unlisted:"true"`
+	PaneID tmux.PaneID `json:"pane_id,omitempty" desc:"such as %1"`
+	sessionSelect
+	WindowID tmux.WindowID `json:"window_id,omitempty" unlisted:"true"`
 }
 
 // The input of tools that take nothing but a target.

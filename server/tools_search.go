@@ -129,9 +129,9 @@ type contextLine struct {
 	apart bool
 }
 
-// take adds the last matching lines and their neighbours. matches are indexes of lines, and
+// addMatches adds the last matching lines and their neighbours. matches are indexes of lines, and
 // rows the row of each line.
-func (p *paneMatch) take(lines []string, matches, rows []int, in searchPanesIn) {
+func (p *paneMatch) addMatches(lines []string, matches, rows []int, in searchPanesIn) {
 	cut := max(0, len(matches)-in.MaxLines)
 	p.cut, p.MatchedLines, p.MatchedRows, p.Context = cut > 0, nil, nil, []contextLine{}
 	next := 0 // first line that is not in context yet
@@ -165,9 +165,6 @@ func (p paneMatch) cells(rows int) int { return rows*p.Width + 200 }
 // row is read only where something matches, as it costs tmux much more.
 func (c *call) candidates(ctx context.Context) ([]paneMatch, error) {
 	s := c.on.selection
-	if err := s.check(); err != nil {
-		return nil, err
-	}
 	var b tmux.Batch
 	rows := tmux.Rows[paneMatch](&b, tmux.ListPanes{All: true, Filter: s.within()},
 		"pane_id", "window_id", "session_id", "history_size", "pane_height", "pane_width")
@@ -228,7 +225,7 @@ func (c *call) search(ctx context.Context, panes []paneMatch, in searchPanesIn, 
 			}
 			if len(matches) > 0 {
 				at := rowsOf(strings.Split(string(*joined[i]), "\n"), strings.Split(string(*last[i]), "\n"), in.first(p))
-				p.take(lines, matches, at, in)
+				p.addMatches(lines, matches, at, in)
 				found = append(found, p)
 			}
 		}

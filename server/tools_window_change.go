@@ -74,7 +74,7 @@ var selectWindow = newTool(tool{
 	}
 	// The current window of the target's session: a session that shares the window may
 	// have another current one.
-	rows, err := listRows[windowInfo](ctx, c, batchOf([]tmux.Command{cmd}), tmux.ListWindows{Target: target, Filter: "#{window_active}"})
+	rows, err := listRows[windowInfo](ctx, c, batchOf(cmd), tmux.ListWindows{Target: target, Filter: "#{window_active}"})
 	return firstOf(ctx, c, s, rows, err)
 })
 
