@@ -126,12 +126,7 @@ func (c *call) noteSynchronized(ctx context.Context, pane tmux.PaneID) {
 // takesLine refuses a line of size bytes if the terminal would truncate it. The returned
 // aimed is the pane that was checked, to type into.
 func (c *call) takesLine(ctx context.Context, on aimed, size int) (aimed, error) {
-	type row struct {
-		ID  tmux.PaneID `tmux:"pane_id"`
-		PID int         `tmux:"pane_pid"`
-		TTY string      `tmux:"pane_tty"`
-	}
-	rows, err := tmux.List[row](ctx, c.tmux, tmux.DisplayMessage{Target: on.target})
+	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.DisplayMessage{Target: on.target})
 	if err != nil || rows[0].ID == "" { // reported by typeUnless
 		return on, err
 	}
@@ -172,11 +167,7 @@ func (c *call) takes(ctx context.Context, s selection, pane taker) error {
 // protectLost guards the panes that a filter keeps: the agent may run in any of them, as
 // only its client's program is known.
 func (c *call) protectLost(ctx context.Context, h harm, filter tmux.Format) error {
-	type row struct {
-		ID  tmux.PaneID `tmux:"pane_id"`
-		PID int         `tmux:"pane_pid"`
-	}
-	rows, err := tmux.List[row](ctx, c.tmux, tmux.ListPanes{All: true, Filter: filter})
+	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.ListPanes{All: true, Filter: filter})
 	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
 		return err
 	}

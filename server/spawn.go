@@ -62,24 +62,18 @@ const startWait = 500 * time.Millisecond
 // started completes the row of a newly created pane. For 1 or 2 ms, until the program runs,
 // tmux reports its own forked copy, or nothing.
 func (c *call) started(ctx context.Context, p *paneInfo) error {
-	type program struct {
-		ID      tmux.PaneID   `tmux:"pane_id"`
-		Window  tmux.WindowID `tmux:"window_id"`
-		Dead    bool          `tmux:"pane_dead"`
-		Command *string       `tmux:"pane_current_command"`
-		Path    *string       `tmux:"pane_current_path"`
-	}
 	begun := time.Now()
 	for pause := time.Millisecond; !p.runs(c.tmux) && time.Since(begun) < c.s.startWait; pause = min(2*pause, 32*time.Millisecond) {
 		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
-		rows, err := tmux.List[program](ctx, c.tmux, tmux.DisplayMessage{Target: p.PaneID})
-		if err != nil || len(rows) == 0 || rows[0].ID == "" {
+		var b tmux.Batch
+		rows := tmux.Rows[paneInfo](&b, tmux.DisplayMessage{Target: p.PaneID}, "pane_id", "window_id", "pane_dead", "pane_current_command", "pane_current_path")
+		if err := b.Do(ctx, c.tmux); err != nil || len(*rows) == 0 || (*rows)[0].PaneID == "" {
 			return err // it has ended
 		}
-		now := rows[0]
-		p.WindowID, p.PaneDead, p.PaneCurrentCommand, p.PaneCurrentPath = now.Window, now.Dead, now.Command, now.Path
+		now := (*rows)[0]
+		p.WindowID, p.PaneDead, p.PaneCurrentCommand, p.PaneCurrentPath = now.WindowID, now.PaneDead, now.PaneCurrentCommand, now.PaneCurrentPath
 	}
 	return nil
 }

@@ -17,13 +17,8 @@ var capturePane = newTool(tool{
 		"screen and state in one call use snapshot_pane; to follow output use capture_since.",
 }, func(ctx context.Context, c *call, in capturePaneIn) (screenText, error) {
 	target := c.on.target
-	type row struct {
-		ID      string `tmux:"pane_id"`
-		Height  int    `tmux:"pane_height"`
-		History int    `tmux:"history_size"`
-	}
 	var b tmux.Batch
-	panes := tmux.Rows[row](&b, tmux.DisplayMessage{Target: target})
+	panes := tmux.Rows[paneSnapshot](&b, tmux.DisplayMessage{Target: target}, "pane_id", "pane_height", "history_size")
 	screen := tmux.Add(&b, tmux.CapturePane{
 		Target: target, Print: true, Start: in.Start, End: in.End,
 		Escapes: in.Colors, Join: in.Join, Alternate: in.Hidden, Pending: in.Pending,
@@ -36,7 +31,7 @@ var capturePane = newTool(tool{
 		return screenText{}, err
 	}
 	pane := (*panes)[0]
-	out := screenText{PaneID: pane.ID, FirstLine: -pane.History, LastLine: pane.Height - 1}
+	out := screenText{PaneID: string(pane.PaneID), FirstLine: -pane.HistorySize, LastLine: pane.PaneHeight - 1}
 	if hidden != nil {
 		out.FirstLine, out.LastLine = 0, bytes.Count(*hidden, []byte("\n"))-1
 	}

@@ -516,12 +516,7 @@ func (r *execution) catchUp(ctx context.Context) error {
 // gone reports, and records, whether the pane's program has ended. tmux may notice that later
 // than the shell is seen to be gone, where that was the program.
 func (r *execution) gone(ctx context.Context) bool {
-	type row struct {
-		ID   tmux.PaneID `tmux:"pane_id"`
-		Dead bool        `tmux:"pane_dead"`
-		PID  int         `tmux:"pane_pid"`
-	}
-	rows, err := tmux.List[row](ctx, r.tmux, tmux.DisplayMessage{Target: r.pane.ID})
+	rows, err := tmux.List[runPane](ctx, r.tmux, tmux.DisplayMessage{Target: r.pane.ID})
 	r.result.PaneGone = errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) ||
 		err == nil && (rows[0].ID == "" || rows[0].Dead || rows[0].PID != r.pane.PID || r.shell.PID == r.pane.PID && runner.Gone(r.pane.PID))
 	return r.result.PaneGone
