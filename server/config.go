@@ -66,7 +66,7 @@ type Setting struct {
 	Flag, Short string // names without dashes; empty if there is none
 	Usage       string // of the flag
 	Values      []string
-	// Set sets it to a value, which is not empty.
+	// Set sets it to a value.
 	Set func(cfg *Config, value string) error
 
 	variable, old string // old is libtmux-mcp's variable, which counts if the other is not set
@@ -79,7 +79,12 @@ type Setting struct {
 // Settings returns all settings.
 func Settings() []Setting { return settings }
 
-const socketVariable, socketPathVariable, safetyVariable = "TMUX_MCP_SOCKET", "TMUX_MCP_SOCKET_PATH", "TMUX_MCP_SAFETY"
+const (
+	socketVariable     = "TMUX_MCP_SOCKET"
+	socketPathVariable = "TMUX_MCP_SOCKET_PATH"
+	safetyVariable     = "TMUX_MCP_SAFETY"
+	effectsVariable    = "LIBTMUX_TOOLSETS"
+)
 
 var settings = []Setting{
 	{
@@ -143,7 +148,7 @@ var settings = []Setting{
 			cfg.Effects, err = namesIn(value, effects, "effect")
 			return err
 		},
-		variable: "LIBTMUX_TOOLSETS", meaning: "tools by what they do: any of " + strings.Join(effects, ", "),
+		variable: effectsVariable, meaning: "tools by what they do: any of " + strings.Join(effects, ", "),
 	},
 }
 
@@ -265,7 +270,9 @@ func FromEnv(env []string) (cfg Config, warnings []string, err error) {
 		if !ok && s.old != "" {
 			name, value = s.old, values[s.old]
 		}
-		if value == "" {
+		// An empty variable is as good as none, but an empty list of effects asks for no
+		// tools, not for all.
+		if value == "" && !(ok && name == effectsVariable) {
 			continue
 		}
 		err := s.Set(&cfg, value)

@@ -267,7 +267,8 @@ func findWith[M, R any, P row[R]](ctx context.Context, c *call, s selection) (fo
 	return *row, (*rest)[0], nil
 }
 
-// listerOf returns the command that lists the object that find finds.
+// listerOf returns the command that lists the object that find finds. If a pane is meant
+// and none is selected, it selects the caller's.
 func listerOf[R any, P row[R]](c *call, s *selection) (tmux.Lister, error) {
 	if err := s.check(); err != nil {
 		return nil, err
