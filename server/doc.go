@@ -10,18 +10,14 @@ of its input and output are its schemas; struct tags hold what a type cannot exp
 (see package params). All tools are in one table (table.go), from which the client's
 list, the command line's catalogue and docs/tools.md are made.
 
-A call goes through a chain of middlewares, each in its own file:
+Every call goes through [Server.run] (run.go), those of a batch too. It enforces tiers and
+toolsets (gate.go), repeats once a read that failed because the tmux server exited, logs
+one record without secrets (audit.go), turns an error or a panic into a result with isError
+and _meta (fault.go), and truncates a result of more than 1 000 000 bytes to its tail
+(limit.go).
 
-	mw_recover   turns a panic into an error, and logs its stack
-	mw_limit     truncates a result of more than 1 000 000 bytes to its tail
-	mw_errors    turns an error into a result with isError and _meta
-	mw_audit     logs one record per call, without secrets
-	mw_retry     repeats once a read that failed because the server exited
-	mw_gate      enforces tiers and toolsets
-
-Then its arguments are bound to the input struct (package params), the tool runs with a
-[call], and its output is encoded (result.go). Calls in a batch go through the same
-chain.
+In it, the call's arguments are bound to the input struct (package params), the tool runs with a
+[call], and its output is encoded (result.go).
 
 A handler is short: it names its target (target.go), makes one round trip to tmux, and
 returns a typed answer or an error. Errors from tmux are returned unchanged; what the

@@ -2,17 +2,24 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"tmuxmcp/server/params"
+	"tmuxmcp/server/stdio"
+	"tmuxmcp/tmux"
 )
 
 // fault is an error worded by this program: the caller's request cannot be carried out.
-// Errors from tmux remain a *tmux.Error until mw_errors.
+// Errors from tmux remain a *tmux.Error until [faultOf].
 type fault struct {
 	kind       string // _meta error_type
 	msg        string // one sentence, without values that may be secret
@@ -102,4 +109,112 @@ func bindFault(ctx context.Context, err *params.Error) *fault {
 		f.suggestion += "; wait_for_previous is a scheduling flag of " + client + " and no argument of a tool: leave it out"
 	}
 	return f
+}
+
+// failed turns an error into a result with isError: one sentence and the suggestion on a
+// separate line, with the error's type in _meta. Structured content stays unset, because
+// clients check it against the schema of a success. A forged request state is the client's
+// fault, not the model's, and stays a protocol error.
+func (s *Server) failed(ctx context.Context, tool string, err error) (*mcp.CallToolResult, error) {
+	f, expected := faultOf(err)
+	if f.ask != nil {
+		return f.ask.ToolResult(), nil
+	}
+	if f.kind == kindForged {
+		return nil, f
+	}
+	level := slog.LevelWarn
+	if !expected {
+		level = slog.LevelError
+	}
+	s.cfg.Log.Log(ctx, level, "tool failed", "tool", tool, "type", f.kind, "cause", causeOf(err))
+	return s.errorResult(f, expected), nil
+}
+
+// causeOf returns what the log says about an error. The full message may repeat what the
+// client sent, which may be a secret; only the client gets it.
+func causeOf(err error) string {
+	var cause string
+	var e *tmux.Error
+	if errors.As(err, &e) {
+		cause = e.Command + ": "
+	}
+	var errno syscall.Errno
+	var program *exec.Error
+	switch {
+	case errors.As(err, &errno):
+		return cause + errno.Error()
+	case errors.As(err, &program):
+		return cause + program.Error()
+	}
+	for _, known := range append(tmux.Kinds(), context.DeadlineExceeded, context.Canceled, stdio.ErrCancelled) {
+		if errors.Is(err, known) {
+			return cause + known.Error()
+		}
+	}
+	var f *fault
+	if errors.As(err, &f) {
+		return cause + f.kind
+	}
+	return fmt.Sprintf("%s%T", cause, err)
+}
+
+func (s *Server) errorResult(f *fault, expected bool) *mcp.CallToolResult {
+	res := mcp.NewToolResultError(f.text())
+	// Some clients show a model the whole error.
+	if s.cfg.Results != ResultsJSON {
+		return res
+	}
+	meta := map[string]any{"error_type": f.kind, "expected": expected}
+	if f.suggestion != "" {
+		meta["suggestion"] = legible(f.suggestion, "\n\t")
+	}
+	res.Meta = mcp.NewMetaFromMap(meta)
+	return res
+}
+
+// faultOf returns an error as a fault, worded for the caller. It is expected if the caller
+// can do something about it.
+func faultOf(err error) (f *fault, expected bool) {
+	if errors.As(err, &f) {
+		return f, true
+	}
+	// Drop mcp-go's wrapping of an error from tmux.
+	var e *tmux.Error
+	if errors.As(err, &e) {
+		err = e
+	}
+	f, expected = &fault{kind: kindTmux, msg: "tmux error: " + err.Error(), cause: err}, true
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		f.msg, expected = "tmux is not installed, or not where it was: "+err.Error(), false
+	case errors.Is(err, context.DeadlineExceeded):
+		f.kind = kindTimeout
+	case errors.Is(err, context.Canceled), errors.Is(err, stdio.ErrCancelled):
+		f.kind, f.msg = "Cancelled", "the call was cancelled"
+	case errors.Is(err, tmux.ErrUntrusted):
+		f.kind = kindRefused
+	case errors.Is(err, tmux.ErrNoServer):
+		f.kind, f.suggestion = kindNoServer, "create_session starts one; list_servers finds others"
+	case errors.Is(err, tmux.ErrUnsupported):
+		f.kind, f.msg = kindUnsupported, err.Error()
+	case errors.Is(err, tmux.ErrArgument) && e == nil: // refused before tmux was asked
+		f.kind, f.msg = kindValidation, err.Error()
+	case e != nil && slices.Contains([]string{"pane", "window", "session"}, e.Object.Kind):
+		if tmux.PaneID(e.Object.Name).Valid() {
+			return paneNotFound(e.Object.Name), true
+		}
+		return objectNotFound(e.Object.String()), true
+	case errors.Is(err, tmux.ErrArgument):
+		f.kind = kindValidation
+		if strings.HasPrefix(e.Stderr, "error creating ") {
+			f.suggestion = "Make the directory of the socket, or use another socket"
+		}
+	case e != nil && errors.Is(err, tmux.ErrAmbiguous):
+		f.kind, f.suggestion = kindAmbiguous, "Target by id"
+	case e != nil, errors.Is(err, tmux.ErrUnknownOption): // an abbreviation, refused before tmux was asked
+	default:
+		f.kind, f.msg, expected = kindUnexpected, "Unexpected error: "+err.Error(), false
+	}
+	return f, expected
 }

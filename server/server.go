@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,8 +24,7 @@ type Server struct {
 	cfg    Config
 	mcp    *mcpserver.MCPServer
 	tools  map[string]*tool
-	order  []string                  // in catalogue order
-	run    mcpserver.ToolHandlerFunc // the middlewares around the tools
+	order  []string // in catalogue order
 	digest digester
 	// cursors are the short cursors that clients have; nil until this server is serving.
 	cursors *cursors
@@ -105,12 +103,6 @@ func New(cfg Config) (*Server, error) {
 		mcpserver.WithLogging(),
 		mcpserver.WithHooks(hooks),
 	)
-	s.run = s.invoke
-	for _, mw := range slices.Backward([]func(mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc{
-		s.recoverPanics, s.limitResults, s.mapErrors, s.audit, s.retryReads, s.gate,
-	}) {
-		s.run = mw(s.run)
-	}
 	for _, t := range tools {
 		s.add(t)
 	}
@@ -140,20 +132,7 @@ func (s *Server) add(t *tool) {
 	s.mcp.AddTool(mcp.Tool{Name: t.name, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, s.run)
 }
 
-// invoke runs the tool that a request names. It is the innermost handler.
-func (s *Server) invoke(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	t, ok := s.tools[req.Params.Name]
-	if !ok {
-		return nil, unknownTool(req.Params.Name, s)
-	}
-	// A request may be cancelled before it runs.
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
-	}
-	return t.call(ctx, s, req)
-}
-
-// Call runs one tool, through all middlewares, and returns what a client would get. The
+// Call runs one tool, as for a client, and returns what a client would get. The
 // error is non-nil only if no tool has that name.
 func (s *Server) Call(ctx context.Context, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
 	if _, ok := s.tools[name]; !ok {

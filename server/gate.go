@@ -4,23 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
-
-	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
 )
-
-// gate refuses tools above the server's tier or outside its toolsets. Tools that it refuses
-// are not listed either: see [New].
-func (s *Server) gate(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
-	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if d, ok := s.tools[req.Params.Name]; ok {
-			if f := s.refusal(d); f != nil {
-				return nil, f
-			}
-		}
-		return next(ctx, req)
-	}
-}
 
 type ceilingKey struct{}
 
@@ -56,7 +40,9 @@ func (c *call) permit(need Tier, why string) error {
 	return f.suggest("its user can start this server with --safety %s or %s=%s", need, safetyVariable, need)
 }
 
-// refusal returns why a tool is not offered; nil if it is.
+// refusal returns why this server does not offer a tool: it is above the server's tier or
+// outside its toolsets. It returns nil if the tool is offered. See [New] for the list of
+// tools.
 func (s *Server) refusal(d *tool) *fault {
 	if does := d.kind.effect(); s.cfg.Effects != nil && !slices.Contains(s.cfg.Effects, does) {
 		return faultf(kindTier, "%s is in the toolset %s, and this server offers %s", d.name, does, strings.Join(s.cfg.Effects, ", ")).

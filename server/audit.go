@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"tmuxmcp/server/params"
 	"tmuxmcp/server/stdio"
@@ -25,26 +24,21 @@ import (
 // audit logs one record per call: the tool, its outcome and duration, the caller, and the
 // arguments as returned by [Server.loggedArguments]. Results and error messages are never
 // logged, as they may repeat an argument.
-func (s *Server) audit(next mcpserver.ToolHandlerFunc) mcpserver.ToolHandlerFunc {
-	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		start := time.Now()
-		res, err := next(ctx, req)
-		if !s.cfg.Audit.Enabled(ctx, slog.LevelInfo) {
-			return res, err
-		}
-		attrs := []slog.Attr{slog.String("tool", req.Params.Name), slog.String("outcome", "ok")}
-		if err != nil {
-			f, _ := faultOf(err)
-			attrs[1].Value = slog.StringValue("error")
-			attrs = append(attrs, slog.String("error_type", f.kind))
-		}
-		attrs = append(attrs,
-			slog.Float64("duration_ms", float64(time.Since(start).Microseconds())/1000),
-			slog.String("client_id", tail(clientOf(ctx), 100)), slog.Any("request_id", stdio.RequestID(ctx)),
-			slog.Any("args", s.loggedArguments(req.Params.Name, req)))
-		s.cfg.Audit.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
-		return res, err
+func (s *Server) audit(ctx context.Context, req mcp.CallToolRequest, start time.Time, err error) {
+	if !s.cfg.Audit.Enabled(ctx, slog.LevelInfo) {
+		return
 	}
+	attrs := []slog.Attr{slog.String("tool", req.Params.Name), slog.String("outcome", "ok")}
+	if err != nil {
+		f, _ := faultOf(err)
+		attrs[1].Value = slog.StringValue("error")
+		attrs = append(attrs, slog.String("error_type", f.kind))
+	}
+	attrs = append(attrs,
+		slog.Float64("duration_ms", float64(time.Since(start).Microseconds())/1000),
+		slog.String("client_id", tail(clientOf(ctx), 100)), slog.Any("request_id", stdio.RequestID(ctx)),
+		slog.Any("args", s.loggedArguments(req.Params.Name, req)))
+	s.cfg.Audit.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
 }
 
 // digester replaces values by digests. They use a key of this process, so that short

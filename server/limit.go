@@ -1,0 +1,115 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"tmuxmcp/server/params"
+)
+
+// maxResult bounds any result, in bytes of its JSON.
+const maxResult = 1_000_000
+
+// limit bounds what is not bounded already, as text is by [view.text]. It keeps the tail of
+// a result that is too large, since what a terminal printed last matters most. Text loses
+// its beginning and a list its first items; structured content keeps its shape, and the
+// text block says how much was removed.
+func (s *Server) limit(res *mcp.CallToolResult) *mcp.CallToolResult {
+	most := maxResult
+	if s.cfg.Results == ResultsJSON {
+		most = s.cfg.MaxResult
+	}
+	whole := Text(res)
+	raw, structured := res.StructuredContent.(json.RawMessage)
+	if len(whole)+len(raw) <= most {
+		return res
+	}
+	limited := *res
+	kept := tail(whole, most/2-100)
+	if structured {
+		shrunk := shrink(raw, most/2-100)
+		limited.StructuredContent = shrunk
+		if whole == string(raw) {
+			kept = string(shrunk)
+		}
+	}
+	limited.Content = []mcp.Content{mcp.NewTextContent(
+		fmt.Sprintf("[... truncated %d bytes ...]\n%s", len(whole)-len(kept), kept))}
+	return &limited
+}
+
+// shrink truncates the largest text or list of an object from the front until the object's
+// JSON has at most n bytes. Other properties stay unchanged, except one that says whether
+// it was truncated.
+func shrink(raw json.RawMessage, n int) json.RawMessage {
+	var props map[string]json.RawMessage
+	for len(raw) > n && json.Unmarshal(raw, &props) == nil {
+		largest := ""
+		for name, value := range props {
+			if len(value) > len(props[largest]) {
+				largest = name
+			}
+		}
+		value := shorter(props[largest], len(raw)-n)
+		if len(value) == len(props[largest]) {
+			return raw
+		}
+		props[largest] = value
+		if _, ok := props[largest+"_truncated"]; ok {
+			props[largest+"_truncated"] = json.RawMessage("true")
+		}
+		var err error
+		if raw, err = params.Marshal(props); err != nil {
+			return raw
+		}
+	}
+	return raw
+}
+
+// shorter removes about that many bytes of JSON from the front of a text or a list: of a
+// list its first items and, if that is not enough, the front of the last one. Anything else
+// stays unchanged.
+func shorter(value json.RawMessage, bytes int) json.RawMessage {
+	var text string
+	var items []json.RawMessage
+	var err error
+	short := value
+	switch {
+	case json.Unmarshal(value, &text) == nil:
+		// Escapes make the JSON longer than the text.
+		keep := len(text) - max(1, bytes*len(text)/len(value))
+		short, err = params.Marshal(tail(text, max(0, keep)))
+	case json.Unmarshal(value, &items) == nil && len(items) > 0:
+		for len(items) > 1 && bytes > 0 {
+			bytes -= len(items[0]) + 1
+			items = items[1:]
+		}
+		if bytes > 0 {
+			if last := shorter(items[0], bytes); len(last) < len(items[0]) {
+				items[0] = last
+			} else {
+				items = items[1:]
+			}
+		}
+		short, err = params.Marshal(items)
+	}
+	if err != nil {
+		return value
+	}
+	return short
+}
+
+// tail returns the last n bytes of s, without cutting a character in two.
+func tail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	s = s[len(s)-n:]
+	for len(s) > 0 && !utf8.RuneStart(s[0]) {
+		s = s[1:]
+	}
+	return s
+}

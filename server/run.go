@@ -1,0 +1,75 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"tmuxmcp/tmux"
+)
+
+const retryDelay = 100 * time.Millisecond
+
+// run runs one call, with all that every call passes; calls in a batch do too.
+func (s *Server) run(ctx context.Context, req mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = s.panicked(ctx, req.Params.Name, p), nil
+		}
+	}()
+	start := time.Now()
+	res, err = s.attempt(ctx, req)
+	if t := s.tools[req.Params.Name]; transient(err) && t.kind.tier == Readonly && !t.selfBounded {
+		s.cfg.Log.WarnContext(ctx, "retry", "tool", t.name, "cause", causeOf(err))
+		if sleep(ctx, retryDelay) == nil {
+			res, err = s.attempt(ctx, req)
+		}
+	}
+	s.audit(ctx, req, start, err)
+	if err != nil {
+		res, err = s.failed(ctx, req.Params.Name, err)
+	}
+	if err != nil || res == nil {
+		return res, err
+	}
+	return s.limit(res), nil
+}
+
+// attempt runs the tool that a request names, if this server offers it.
+func (s *Server) attempt(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	t, ok := s.tools[req.Params.Name]
+	if !ok {
+		return nil, unknownTool(req.Params.Name, s)
+	}
+	if f := s.refusal(t); f != nil {
+		return nil, f
+	}
+	// A request may be cancelled before it runs.
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	return t.call(ctx, s, req)
+}
+
+// transient reports whether the same call may well succeed: the server exited during it
+// (another may have replaced it), or the system could not start a process.
+func transient(err error) bool {
+	return errors.Is(err, tmux.ErrServerGone) || errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM)
+}
+
+// panicked answers a call whose handler panicked, and logs the stack.
+func (s *Server) panicked(ctx context.Context, tool string, p any) *mcp.CallToolResult {
+	// A panic value may repeat an argument, unless it is one of Go's own.
+	what := fmt.Sprintf("%T", p)
+	if own, ok := p.(runtime.Error); ok {
+		what = own.Error()
+	}
+	s.cfg.Log.ErrorContext(ctx, "tool panicked", "tool", tool, "panic", what, "stack", string(debug.Stack()))
+	return s.errorResult(faultf("Internal", "%s failed inside this server; its log has the details", tool), false)
+}
