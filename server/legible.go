@@ -1,13 +1,14 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 
 	"tmuxmcp/server/params"
 )
@@ -56,61 +57,42 @@ func legible(s, keep string) string {
 	return b.String()
 }
 
-// legibleJSON makes the texts in an output's JSON legible, except for exact properties. It
-// first checks whether there is anything to do, which is rare.
-func legibleJSON(raw []byte, t reflect.Type) []byte {
+// legibleJSON makes the texts in an output's compact JSON legible, except for exact
+// properties. It first checks whether there is anything to do, which is rare.
+func legibleJSON(raw []byte, t reflect.Type) ([]byte, error) {
 	if !mayHide(raw) {
-		return raw
+		return raw, nil
 	}
-	exact := exactProperties(t)
-	out := make([]byte, 0, len(raw)+64)
-	type level struct{ object, exact bool }
-	stack := []level{{}}
-	key, keeps := true, false // whether a key comes next, and whether its value is kept
-	for i := 0; i < len(raw); {
-		top := stack[len(stack)-1]
-		c := raw[i]
-		switch c {
-		case '"':
-			end := i + 1
-			for raw[end] != '"' {
-				if raw[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			word := raw[i : end+1]
-			i = end + 1
-			if top.object && key {
-				keeps = top.exact || exact[string(word[1:len(word)-1])]
-			}
-			kept := keeps
-			if top.object && key {
-				kept = top.exact
-			}
-			var s string
-			if kept || !mayHide(word) || json.Unmarshal(word, &s) != nil {
-				out = append(out, word...)
-			} else if shown, err := params.Marshal(legible(s, "")); err == nil {
-				out = append(out, shown...)
-			}
-			continue
-		case '{', '[':
-			stack = append(stack, level{c == '{', keeps})
-			key = c == '{'
-		case '}', ']':
-			stack = stack[:len(stack)-1]
-			keeps, key = stack[len(stack)-1].exact, false
-		case ':':
-			key = false
-		case ',':
-			key = top.object
-			keeps = top.exact
+	return appendLegible(nil, gjson.ParseBytes(raw), exactProperties(t))
+}
+
+func appendLegible(b []byte, v gjson.Result, exact map[string]bool) (_ []byte, err error) {
+	if v.Type == gjson.String {
+		text, err := params.Marshal(legible(v.Str, ""))
+		return append(b, text...), err
+	}
+	if !v.IsObject() && !v.IsArray() {
+		return append(b, v.Raw...), nil
+	}
+	b = append(b, v.Raw[0])
+	first := true
+	v.ForEach(func(name, value gjson.Result) bool {
+		if !first {
+			b = append(b, ',')
 		}
-		out = append(out, c)
-		i++
-	}
-	return out
+		first = false
+		if v.IsObject() {
+			b, err = appendLegible(b, name, nil)
+			b = append(b, ':')
+		}
+		if exact[name.Str] {
+			b = append(b, value.Raw...)
+		} else if err == nil {
+			b, err = appendLegible(b, value, exact)
+		}
+		return err == nil
+	})
+	return append(b, v.Raw[len(v.Raw)-1]), err
 }
 
 // mayHide reports whether JSON may contain a text with something invisible: an escape other

@@ -52,7 +52,11 @@ func FuzzLegibleJSON(f *testing.F) {
 			t.Fatal(err)
 		}
 		var out list[row]
-		if err := json.Unmarshal(legibleJSON(raw, reflect.TypeOf(in)), &out); err != nil {
+		raw, err = legibleJSON(raw, reflect.TypeOf(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(raw, &out); err != nil {
 			t.Fatalf("%v of %s", err, raw)
 		}
 		shown := legible(name, "")

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"tmuxmcp/server/params"
 	"tmuxmcp/tmux"
 )
 
@@ -134,8 +136,15 @@ func (s *Server) readResource(ctx context.Context, r resource, vars map[string]s
 	if text, ok := got.(string); ok {
 		return text, nil
 	}
-	raw, err := json.MarshalIndent(got, "", "  ")
-	return string(legibleJSON(raw, reflect.TypeOf(got))), err
+	raw, err := params.Marshal(got)
+	if err == nil {
+		raw, err = legibleJSON(raw, reflect.TypeOf(got))
+	}
+	var text bytes.Buffer
+	if err == nil {
+		err = json.Indent(&text, raw, "", "  ")
+	}
+	return text.String(), err
 }
 
 // findResource finds the resource that a URI names, and the variables in the URI.

@@ -115,10 +115,12 @@ func (c *call) encodeResult(ctx context.Context, out any) (*mcp.CallToolResult, 
 		encode = e.encode
 	}
 	structured, err := encode()
+	if err == nil {
+		structured, err = legibleJSON(structured, reflect.TypeOf(out))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	structured = legibleJSON(structured, reflect.TypeOf(out))
 	block := string(structured)
 	if t, ok := out.(interface{ textBlock() string }); ok {
 		block = t.textBlock()
