@@ -157,19 +157,23 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 	}
 	lines, cut := lastLines(out.kept, in.MaxLines)
 	dropped := out.dropped + cut
-	most := maxResult * 2 / 5
+	inJSON := r.s.cfg.Results == ResultsJSON
 	room := r.s.budgetIn(ctx) - lineRoom // in text, whose view omits the first lines
-	if r.s.cfg.Results == ResultsJSON {  // the result contains it twice
+	if inJSON {                          // the result contains it twice
 		room = r.s.cfg.MaxResult/2 - jsonRoom
-		most = min(most, max(room, leastRoom))
 	}
-	lines, short := shortened(lines, min(most, max(room, leastRoom)))
-	lines, cut = lastBytes(lines, most)
+	room = min(maxResult*2/5, max(room, leastRoom))
+	lines, short := shortened(lines, room)
+	if inJSON && len(lines) > 0 {
+		// [Server.limit] could not say how much it truncates.
+		cut = len(lines) - max(1, fitting(lines, room, jsonSize))
+		lines, dropped = lines[cut:], dropped+cut
+	}
 	id := r.cmd.ID()
 	res = &r.result
 	res.detached = r.in.Detach
 	res.PaneID, res.JobID, res.Output = r.pane.ID, &id, append([]string{}, lines...)
-	res.OutputTruncated, res.OutputTruncatedLines = short || cut+dropped > 0, cut+dropped
+	res.OutputTruncated, res.OutputTruncatedLines = short || dropped > 0, dropped
 	tty := r.pane.TTY
 	if res.PaneGone {
 		tty = ""
@@ -204,7 +208,7 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 		}
 	}
 	res.ElapsedSeconds, res.EffectiveTimeout = seconds(time.Since(r.start)), r.limit.Seconds()
-	return res, !res.OutputTruncated && len(lines) >= out.lines && (r.s.cfg.Results == ResultsJSON || out.bytes < r.s.budgetIn(ctx)-lineRoom)
+	return res, !res.OutputTruncated && len(lines) >= out.lines && (inJSON || out.bytes < r.s.budgetIn(ctx)-lineRoom)
 }
 
 // asks reports whether the cursor is right after text that ends as questions or prompts do.
@@ -252,18 +256,6 @@ func jsonSize(line string) int {
 		return len(line) + 1
 	}
 	return len(text) + 1
-}
-
-// lastBytes keeps the last lines whose JSON has at most n bytes, at least one, and returns
-// how many it omitted. mw_limit would truncate a larger result without being able to say
-// how.
-func lastBytes(lines []string, n int) (kept []string, cut int) {
-	for cut = len(lines); cut > 0; cut-- {
-		if n -= jsonSize(lines[cut-1]); n < 0 && cut < len(lines) {
-			break
-		}
-	}
-	return lines[cut:], cut
 }
 
 func (r *runResult) view() view {

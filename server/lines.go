@@ -1,29 +1,38 @@
 package server
 
+import "slices"
+
 // limited keeps the last lines: at most maxLines, and at most maxBytes when joined; nil
 // means no limit. It returns how many lines and bytes it omitted.
 func limited(lines []string, maxLines, maxBytes *int) (kept []string, cutLines, cutBytes int) {
-	kept, cutLines = lastLines(lines, maxLines)
-	for _, l := range lines[:cutLines] {
-		cutBytes += len(l) + 1
+	kept, _ = lastLines(lines, maxLines)
+	if maxBytes != nil && len(kept) > 0 {
+		n := max(1, fitting(kept, *maxBytes+1, lineSize))
+		kept = slices.Clone(kept[len(kept)-n:])
+		if n == 1 {
+			kept[0] = tail(kept[0], *maxBytes)
+		}
 	}
-	if maxBytes == nil {
-		return kept, cutLines, cutBytes
+	for _, l := range lines {
+		cutBytes += lineSize(l)
 	}
-	size := max(0, len(kept)-1)
 	for _, l := range kept {
-		size += len(l)
+		cutBytes -= lineSize(l)
 	}
-	for len(kept) > 1 && size > *maxBytes {
-		size -= len(kept[0]) + 1
-		cutBytes += len(kept[0]) + 1
-		cutLines++
-		kept = kept[1:]
-	}
-	if size > *maxBytes {
-		cut := tail(kept[0], *maxBytes)
-		cutBytes += len(kept[0]) - len(cut)
-		kept = []string{cut}
-	}
-	return kept, cutLines, cutBytes
+	return kept, len(lines) - len(kept), cutBytes
 }
+
+// fitting returns how many of the last lines fit in room bytes. size returns the size of a
+// line.
+func fitting(lines []string, room int, size func(line string) int) (n int) {
+	for n < len(lines) {
+		if room -= size(lines[len(lines)-1-n]); room < 0 {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// lineSize returns the size of a line with its newline.
+func lineSize(line string) int { return len(line) + 1 }

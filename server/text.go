@@ -107,24 +107,18 @@ func (v view) of(shown int) []string {
 
 // fit keeps as many lines as fit in room bytes. If not even one does, it is truncated.
 func (v view) fit(room int) (kept []string, cutBytes int) {
-	order := slices.Clone(v.lines)
-	if !v.head {
+	order, cut := slices.Clone(v.lines), tail
+	if v.head {
 		slices.Reverse(order)
+		cut = head
 	}
-	n := 0
-	for n < len(order) && len(order[n])+1 <= room {
-		room -= len(order[n]) + 1
-		n++
+	kept = order[len(order)-fitting(order, room, lineSize):]
+	if len(kept) == 0 && len(order) > 0 {
+		line := order[len(order)-1]
+		kept = []string{cut(line, room)}
+		cutBytes = len(line) - len(kept[0])
 	}
-	kept = order[:n]
-	if n == 0 && len(order) > 0 {
-		part := tail(order[0], room)
-		if v.head {
-			part = head(order[0], room)
-		}
-		kept, cutBytes = []string{part}, len(order[0])-len(part)
-	}
-	if !v.head {
+	if v.head {
 		slices.Reverse(kept)
 	}
 	return kept, cutBytes
