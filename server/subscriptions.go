@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,8 +18,8 @@ import (
 
 // A client may ask to be notified when a resource changes: with resources/subscribe or,
 // from revision 2026-07-28 on, with subscriptions/listen. This attaches no tmux client:
-// each tmux server has a follower, which looks at panes when they print and rereads
-// everything else at intervals.
+// each tmux server is followed by a goroutine, which looks at panes when they print and
+// rereads everything else at intervals.
 
 // maxSubscriptions bounds the subscriptions of all clients.
 const maxSubscriptions = 200
@@ -35,9 +34,11 @@ const (
 
 // subscriptions are what clients are subscribed to. The zero value is ready to use.
 type subscriptions struct {
-	mu        sync.Mutex
-	followers map[string]*follower // by socket
-	all       map[subscriber]*subscription
+	mu  sync.Mutex
+	all map[subscriber]*subscription
+	// changed has an entry for each tmux server that is followed, by socket, to be called
+	// when its subscriptions change.
+	changed map[string]context.CancelFunc
 }
 
 // subscriber is who is subscribed to a resource: a session, or a stream of one.
@@ -54,7 +55,7 @@ type subscription struct {
 	pane    tmux.PaneID // pane whose output may change it
 	// drawn is set if nothing else can.
 	drawn bool
-	last  [sha256.Size]byte
+	last  string
 	due   time.Time // next reading, unless drawn
 	over  atomic.Bool
 }
@@ -67,9 +68,8 @@ func (b *subscription) check(ctx context.Context, limit time.Duration) {
 	if err != nil {
 		text = "\x00" + err.Error() // becoming unreadable is a change
 	}
-	now := sha256.Sum256([]byte(text))
-	if ctx.Err() == nil && !errors.Is(err, tmux.ErrExhausted) && now != b.last && !b.over.Load() {
-		b.last = now
+	if ctx.Err() == nil && !errors.Is(err, tmux.ErrExhausted) && text != b.last && !b.over.Load() {
+		b.last = text
 		b.updated()
 	}
 }
@@ -90,11 +90,9 @@ func (s *Server) subscribe(ctx context.Context, who any, uri string, updated fun
 		read:    func(ctx context.Context) (string, error) { return s.readResource(ctx, r, vars) },
 		updated: updated, pane: tmux.PaneID(vars["pane_id"]), drawn: r.drawn,
 	}
-	text, err := b.read(ctx)
-	if err != nil {
+	if b.last, err = b.read(ctx); err != nil {
 		return err
 	}
-	b.last = sha256.Sum256([]byte(text))
 
 	all := &s.subscriptions
 	all.mu.Lock()
@@ -107,144 +105,91 @@ func (s *Server) subscribe(ctx context.Context, who any, uri string, updated fun
 	case len(all.all) >= maxSubscriptions:
 		return faultf(kindRefused, "too many subscriptions (limit %d)", maxSubscriptions)
 	case all.all == nil:
-		all.all, all.followers = map[subscriber]*subscription{}, map[string]*follower{}
-	}
-	f := all.followers[b.socket]
-	if f == nil {
-		f = newFollower(srv, s.waits)
-		all.followers[b.socket] = f
+		all.all, all.changed = map[subscriber]*subscription{}, map[string]context.CancelFunc{}
 	}
 	all.all[subscriber{who, uri}] = b
-	f.add(b)
+	if changed := all.changed[b.socket]; changed != nil {
+		changed()
+	} else {
+		all.changed[b.socket] = func() {}
+		go s.follow(srv)
+	}
 	return nil
 }
 
 // unsubscribe ends a subscription; if the URI is empty, all subscriptions of who.
 func (s *Server) unsubscribe(who any, uri string) {
-	var idle []*follower
 	all := &s.subscriptions
 	all.mu.Lock()
+	defer all.mu.Unlock()
 	for k, b := range all.all {
 		if k.who == who && (uri == "" || k.uri == uri) {
+			b.over.Store(true) // it may be being read right now
 			delete(all.all, k)
-			if f := all.followers[b.socket]; f.remove(b) == 0 {
-				delete(all.followers, b.socket)
-				idle = append(idle, f)
-			}
+			all.changed[b.socket]()
 		}
 	}
-	all.mu.Unlock()
-	for _, f := range idle {
-		f.close()
-	}
 }
 
-// follower follows the resources of a tmux server in its own goroutine.
-type follower struct {
-	waits
-	srv   *tmux.Server
-	close func() // ends it and waits for that, but not for a client that does not read
-
-	mu      sync.Mutex
-	subs    map[*subscription]bool
-	changed context.CancelFunc // cancels waiting for changes to them
-}
-
-func newFollower(srv *tmux.Server, w waits) *follower {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	f := &follower{waits: w, srv: srv, subs: map[*subscription]bool{}, changed: func() {}}
-	f.close = func() {
-		cancel()
-		select {
-		case <-ended:
-		case <-time.After(time.Second):
+// on returns the subscriptions on a tmux server, and a context that ends when they change.
+// If there are none, the server is no longer followed.
+func (all *subscriptions) on(socket string) (subs []*subscription, unchanged context.Context) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, b := range all.all {
+		if b.socket == socket {
+			subs = append(subs, b)
 		}
 	}
-	go func() {
-		defer close(ended)
-		f.run(ctx)
-	}()
-	return f
-}
-
-func (f *follower) add(b *subscription) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.subs[b] = true
-	f.changed()
-}
-
-func (f *follower) remove(b *subscription) (left int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	b.over.Store(true) // it may be being read right now
-	delete(f.subs, b)
-	f.changed()
-	return len(f.subs)
-}
-
-// now returns the current subscriptions, and a context that is cancelled when they change.
-func (f *follower) now(ctx context.Context) ([]*subscription, context.Context) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var subs []*subscription
-	for b := range f.subs {
-		subs = append(subs, b)
+	all.changed[socket]() // end the previous context
+	if subs == nil {
+		delete(all.changed, socket)
+		return nil, nil
 	}
-	f.changed() // cancel the previous one
-	ctx, f.changed = context.WithCancel(ctx)
-	return subs, ctx
+	unchanged, all.changed[socket] = context.WithCancel(context.Background())
+	return subs, unchanged
 }
 
-func (f *follower) run(ctx context.Context) {
-	watch := f.srv.Watch(ctx, f.followInterval)
+// follow follows the resources of a tmux server until there are no subscriptions.
+func (s *Server) follow(srv *tmux.Server) {
+	ctx := context.Background()
+	watch := srv.Watch(ctx, s.followInterval)
 	defer watch.Close()
 	screens := map[tmux.PaneID]*screen{}
-	for ctx.Err() == nil {
-		subs, unchanged := f.now(ctx)
+	for {
+		subs, unchanged := s.subscriptions.on(srv.SocketPath())
+		if subs == nil {
+			return
+		}
 		panes := map[tmux.PaneID]bool{}
 		next := time.Now().Add(time.Minute)
 		for _, b := range subs {
-			if b.pane != "" {
-				panes[b.pane] = true
+			if !b.drawn {
+				next = earlier(next, b.due)
 			}
-			if !b.drawn && b.due.Before(next) {
-				next = b.due
+			if panes[b.pane] = true; b.pane != "" && screens[b.pane] == nil {
+				screens[b.pane] = &screen{unread: true}
 			}
 		}
-		var due []tmux.PaneID
-		for id, s := range screens {
-			switch {
-			case !panes[id]:
+		for id, shown := range screens {
+			if !panes[id] {
 				watch.Forget(id)
 				delete(screens, id)
-			case s.unread && s.due.Before(next):
-				next = s.due
+			} else if shown.unread {
+				next = earlier(next, shown.due)
 			}
 		}
-		for id := range panes {
-			if screens[id] == nil {
-				screens[id] = &screen{unread: true}
-			}
-			if s := screens[id]; s.unread && !time.Now().Before(s.due) {
-				due = append(due, id)
-			}
-		}
-		if len(due) == 0 {
-			var err error
-			if due, err = watch.Next(unchanged, next); err != nil {
-				continue
-			}
-		}
+		printed, _ := watch.Next(unchanged, next) // an error means that they have changed
 		drawn := map[tmux.PaneID]bool{}
-		for _, id := range due {
-			drawn[id] = f.look(ctx, watch, screens[id], id)
+		for id, shown := range screens {
+			if slices.Contains(printed, id) || shown.unread && !time.Now().Before(shown.due) {
+				drawn[id] = s.look(ctx, srv.Pane(id), watch, shown)
+			}
 		}
-		pause := max(f.leastReading, time.Duration(len(subs))*f.leastReading/50)
+		pause := max(s.leastReading, time.Duration(len(subs))*s.leastReading/50)
 		for _, b := range subs {
 			if drawn[b.pane] || !b.drawn && !time.Now().Before(b.due) {
-				b.check(ctx, f.lookTime)
+				b.check(ctx, s.lookTime)
 				b.due = time.Now().Add(pause)
 			}
 		}
@@ -253,33 +198,25 @@ func (f *follower) run(ctx context.Context) {
 
 // screen is what a pane showed at the last look.
 type screen struct {
-	digest [sha256.Size]byte
+	text   string    // or the error of the look
 	unread bool      // no look yet, or it failed
 	due    time.Time // time of the next attempt
 }
 
 // look looks at a pane, and reports whether it has changed since the last look.
-func (f *follower) look(ctx context.Context, watch *tmux.Watcher, s *screen, id tmux.PaneID) (changed bool) {
-	ctx, cancel := context.WithTimeout(ctx, f.lookTime)
+func (s *Server) look(ctx context.Context, pane tmux.PaneRef, watch *tmux.Watcher, shown *screen) (changed bool) {
+	ctx, cancel := context.WithTimeout(ctx, s.lookTime)
 	defer cancel()
-	began := time.Now()
-	h := sha256.New()
-	l, err := f.srv.Pane(id).Look(ctx, nil)
-	s.unread = err != nil
-	if s.unread {
-		watch.Forget(id)
-		s.due = time.Now().Add(f.leastReading)
-		fmt.Fprint(h, err)
-	} else {
-		fmt.Fprintf(h, "%dx%d %q", l.Width, l.Height, l.Lines())
+	began, was := time.Now(), shown.text
+	l, err := pane.Look(ctx, nil)
+	if shown.unread = err != nil; shown.unread {
+		watch.Forget(pane.ID)
+		shown.text, shown.due = err.Error(), time.Now().Add(s.leastReading)
+		return shown.text != was
 	}
-	old := s.digest
-	h.Sum(s.digest[:0])
-	changed = s.digest != old
-	if !s.unread {
-		watch.Looked(l.PaneState, began, changed)
-	}
-	return changed
+	shown.text = fmt.Sprintf("%dx%d %q", l.Width, l.Height, l.Lines())
+	watch.Looked(l.PaneState, began, shown.text != was)
+	return shown.text != was
 }
 
 // addSubscriptions makes mcp-go pass on the subscriptions of clients.
