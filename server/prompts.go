@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"embed"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -122,33 +121,31 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 		return nil, err
 	}
 	defer leave()
+	type row struct {
+		Pane    string `tmux:"pane_id"`
+		Session string `tmux:"session_name"`
+		Window  string `tmux:"window_index"`
+	}
 	var values []string
-	switch a.Name {
-	case "pane_id":
-		type row struct {
-			ID string `tmux:"pane_id"`
+	if value, ok := map[string]func(row) string{
+		"pane_id":      func(r row) string { return r.Pane },
+		"session_name": func(r row) string { return r.Session },
+		"window_index": func(r row) string { return r.Window },
+	}[a.Name]; ok {
+		list := tmux.ListPanes{All: true}
+		if a.Name == "window_index" {
+			list.Filter = selection{name: given.Arguments["session_name"]}.within()
 		}
-		rows, err := tmux.List[row](ctx, srv, tmux.ListPanes{All: true})
-		values = valuesOf(rows, err, func(r row) string { return r.ID })
-	case "session_name":
-		type row struct {
-			Name string `tmux:"session_name"`
+		// A completion cannot report errors.
+		rows, _ := tmux.List[row](ctx, srv, list)
+		for _, r := range rows {
+			values = append(values, value(r))
 		}
-		rows, err := tmux.List[row](ctx, srv, tmux.ListSessions{})
-		values = valuesOf(rows, err, func(r row) string { return r.Name })
-	case "window_index":
-		type row struct {
-			Index int `tmux:"window_index"`
+	} else if a.Name == "socket_name" && !c.s.cfg.Pin {
+		servers, _ := c.s.servers(nil)
+		for _, srv := range servers {
+			values = append(values, filepath.Base(srv.SocketPath()))
 		}
-		s := selection{name: given.Arguments["session_name"]}
-		rows, err := tmux.List[row](ctx, srv, tmux.ListWindows{All: true, Filter: s.within()})
-		values = valuesOf(rows, err, func(r row) string { return fmt.Sprint(r.Index) })
-	case "socket_name":
-		if c.s.cfg.Pin {
-			break
-		}
-		servers, err := c.s.servers(nil)
-		values = valuesOf(servers, err, func(srv *tmux.Server) string { return filepath.Base(srv.SocketPath()) })
 	}
 	var kept []string
 	for _, v := range values {
@@ -159,17 +156,4 @@ func (c completer) complete(ctx context.Context, a mcp.CompleteArgument, given m
 	}
 	// The protocol allows at most 100.
 	return &mcp.Completion{Values: kept[:min(100, len(kept))], Total: len(kept), HasMore: len(kept) > 100}, nil
-}
-
-// valuesOf returns one value of each row, or nil if the rows could not be read: a
-// completion cannot report errors.
-func valuesOf[R any](rows []R, err error, value func(R) string) []string {
-	if err != nil {
-		return nil
-	}
-	var values []string
-	for _, r := range rows {
-		values = append(values, value(r))
-	}
-	return values
 }
