@@ -37,7 +37,8 @@ func (f *Files) Command(at Place, visible, resume bool) (c *Command, err error) 
 	}
 	var nonce [8]byte
 	rand.Read(nonce[:])
-	j := &Job{Place: at, At: time.Now(), owner: os.Getpid(), resumed: resumed, script: script{dir: dir, token: hex.EncodeToString(nonce[:]), visible: visible}}
+	j := newJob(at, script{dir: dir, Token: hex.EncodeToString(nonce[:]), OnScreen: visible})
+	j.resumed = resumed
 	err = j.describe()
 	if err == nil {
 		err = os.WriteFile(j.path("status"), []byte(noStatus), 0o600)
@@ -72,7 +73,7 @@ func (c *Command) Record(sink Sink) error {
 // beginning, if it is recorded.
 func (j *Job) Await(sink Sink) *Command {
 	c := &Command{Job: j}
-	if !j.visible {
+	if !j.OnScreen {
 		c.follow(sink)
 	}
 	return c

@@ -58,36 +58,27 @@ func (p Place) size(tty string) (columns, rows int) {
 	return int(size.Col), int(size.Row)
 }
 
-// Job is a command that this server or another one gave to a shell.
+// Job is a command that this server or another one gave to a shell. Its exported fields are
+// the content of the file "job".
 type Job struct {
 	Place
 	At time.Time // when
-	// owner is the process of the server that typed it.
-	owner int
-	// resting is set for a recorder that is waiting for the next command (rest.go).
-	resting bool
-	// resumed is set if an existing recorder was used.
-	resumed bool
-	script
-}
-
-// jobFile is the content of the file "job".
-type jobFile struct {
-	Place
-	At      time.Time
-	Owner   int
-	Token   string
-	Visible bool
+	// Owner is the process of the server that typed it.
+	Owner int
+	// Resting is set for a recorder that is waiting for the next command (rest.go).
 	Resting bool
 	// Space is the name of the PID namespace to which the numbers belong.
 	Space string
+	script
+
+	resumed bool // an existing recorder was used
 }
 
 // ID returns the job's id.
 func (j *Job) ID() string { return filepath.Base(j.dir) }
 
 // Visible reports whether the output is on the screen instead of recorded.
-func (j *Job) Visible() bool { return j.visible }
+func (j *Job) Visible() bool { return j.OnScreen }
 
 // Text returns the first bytes of the command.
 func (j *Job) Text() string {
@@ -100,7 +91,7 @@ func (j *Job) Text() string {
 // renaming it over the old one would take longer than a short command, as ext4 then writes
 // it to the disk.
 func (j *Job) describe() error {
-	text, err := json.Marshal(jobFile{j.Place, j.At, j.owner, j.token, j.visible, j.resting, pidSpace()})
+	text, err := json.Marshal(j)
 	if err != nil {
 		return err
 	}
@@ -140,7 +131,7 @@ const mostListed = 2000
 
 // Jobs returns this user's jobs on a tmux server that have begun, newest first.
 func Jobs(on Place) []*Job {
-	return slices.DeleteFunc(described(on), func(j *Job) bool { return j.resting || j.Look().Phase == Waiting })
+	return slices.DeleteFunc(described(on), func(j *Job) bool { return j.Resting || j.Look().Phase == Waiting })
 }
 
 // described returns all jobs on a tmux server, newest first, including resting recorders.
@@ -191,14 +182,14 @@ func load(home, id string) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	var file jobFile
-	if err := json.Unmarshal(text, &file); err != nil || len(file.Token) != 16 || file.Columns < 0 {
+	j := &Job{script: script{dir: dir}}
+	if err := json.Unmarshal(text, j); err != nil || len(j.Token) != 16 || j.Columns < 0 {
 		return nil, fmt.Errorf("%s does not describe a job", filepath.Join(dir, "job"))
 	}
-	if file.Space != pidSpace() {
+	if j.Space != pidSpace() {
 		return nil, fmt.Errorf("job %s runs in another PID namespace", id)
 	}
-	return &Job{Place: file.Place, At: file.At, owner: file.Owner, resting: file.Resting, script: script{dir: dir, token: file.Token, visible: file.Visible}}, nil
+	return j, nil
 }
 
 // Phase is what has become of a job.
@@ -272,6 +263,11 @@ func (j *Job) written() (s State, open bool) {
 // revoked is the content of the file "begun" of a command that will not run.
 const revoked = "-"
 
+// newJob returns a job of this server.
+func newJob(at Place, s script) *Job {
+	return &Job{Place: at, At: time.Now(), Owner: os.Getpid(), Space: pidSpace(), script: s}
+}
+
 // alive reports whether the process that runs the command, or at least its shell, exists.
 func (j *Job) alive() bool {
 	if there, known := j.process(); known {
@@ -283,7 +279,7 @@ func (j *Job) alive() bool {
 // attended reports whether the server that typed the command is still waiting for it.
 func (j *Job) attended() bool {
 	_, err := os.Lstat(j.path("run"))
-	return err == nil && !Gone(j.owner)
+	return err == nil && !Gone(j.Owner)
 }
 
 // pidSpace returns the name of this process's PID namespace, if it has one.
@@ -300,12 +296,12 @@ func PipeIsOurs(at Place) bool {
 		if j.Pane != at.Pane || !j.Recording() {
 			continue
 		}
-		if j.resting {
+		if j.Resting {
 			return true
 		}
 		_, all := j.endMark()
 		phase := j.Look().Phase
-		return all && j.reading() || phase == Lost || phase == Waiting && Gone(j.owner)
+		return all && j.reading() || phase == Lost || phase == Waiting && Gone(j.Owner)
 	}
 	return false
 }

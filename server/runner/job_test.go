@@ -111,7 +111,7 @@ func TestSweepRemovesWhatIsOver(t *testing.T) {
 	}
 	// A recorder rests: its files are just being removed.
 	rests := made(t, &f, here(), "0", 0)
-	rests.resting = true
+	rests.Resting = true
 	ok(t, rests.describe())
 	if len(Jobs(here())) != 5 {
 		t.Error("a recorder that rests is a job")
@@ -226,7 +226,7 @@ func TestManyCommandsAtOnce(t *testing.T) {
 				}
 				Sweep()
 				if err == nil {
-					if found, e := Find(j.ID()); e != nil || found.token != j.token {
+					if found, e := Find(j.ID()); e != nil || found.Token != j.Token {
 						err = fmt.Errorf("the job is %v, %v", found, e)
 					}
 				}

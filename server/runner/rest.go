@@ -42,7 +42,8 @@ func (f *Files) Rest(c *Command) {
 		c.Remove()
 		return
 	}
-	j := &Job{Place: c.Place, At: time.Now(), owner: os.Getpid(), resting: true, script: script{dir: dir, token: c.token}}
+	j := newJob(c.Place, script{dir: dir, Token: c.Token})
+	j.Resting = true
 	if j.describe() != nil {
 		j.Stop()
 		remove(dir)

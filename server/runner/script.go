@@ -68,32 +68,32 @@ const Shells = "bash, zsh, fish, dash, sh, ksh, mksh, busybox sh"
 // script is one command for one shell.
 type script struct {
 	dir   string
-	token string // makes its marks unique
-	// visible marks are lines of text, for output that can only be read off the screen;
-	// others are sequences that a terminal ignores.
-	visible bool
+	Token string // makes its marks unique
+	// OnScreen is set if the output can only be read off the screen. Then the marks are
+	// lines of text; otherwise they are sequences that a terminal ignores.
+	OnScreen bool `json:"Visible"`
 }
 
 func (s script) path(name string) string { return filepath.Join(s.dir, name) }
 
 // begin and end return the marks as printed, up to the exit status.
 func (s script) begin() string {
-	if s.visible {
-		return "[" + s.token + "]\n"
+	if s.OnScreen {
+		return "[" + s.Token + "]\n"
 	}
-	return "\x1b]6337;" + s.token + "\a"
+	return "\x1b]6337;" + s.Token + "\a"
 }
 
 func (s script) end() string {
-	if s.visible {
-		return "\n[" + s.token + ":"
+	if s.OnScreen {
+		return "\n[" + s.Token + ":"
 	}
 	// CAN ends any sequence that binary output may have begun.
-	return "\x18\x1b]6337;" + s.token + ";"
+	return "\x18\x1b]6337;" + s.Token + ";"
 }
 
 func (s script) endOfEnd() string {
-	if s.visible {
+	if s.OnScreen {
 		return "]\n"
 	}
 	return "\a"
@@ -141,17 +141,17 @@ func (s script) run(d *dialect, shellPath, command string, record bool) string {
 	}
 	enter := ""
 	if d.forget != "" {
-		enter = "@" + d.forget + " >/dev/null 2>&1 || :;"
+		enter = b + d.forget + " >/dev/null 2>&1 || :;"
 	}
 	if record && d.record != "" {
-		enter += " @" + d.record + " {{.Command}} 2>/dev/null || :;"
+		enter += " " + b + d.record + " " + tmux.ShellQuote(command) + " 2>/dev/null || :;"
 	}
-	text := strings.NewReplacer("{{.Enter}}", enter, "{{.Plain}}", d.plain, "\n", " ").Replace(runText)
+	text := strings.NewReplacer("@", b, "\n", " ").Replace(runText)
 	var out strings.Builder
-	if err := template.Must(template.New("run.tmpl").Parse(strings.ReplaceAll(text, "@", b))).Execute(&out, map[string]any{
-		"POSIX": posix, "Dir": s.dir, "Own": ownProcess, "Recorded": ownProcess != "" && !s.visible, "Server": os.Getpid(),
+	if err := template.Must(template.New("run.tmpl").Parse(text)).Execute(&out, map[string]any{
+		"POSIX": posix, "Enter": enter, "Plain": d.plain, "Dir": s.dir, "Own": ownProcess, "Recorded": ownProcess != "" && !s.OnScreen, "Server": os.Getpid(),
 		"Begin": octal(s.begin()), "End": octal(s.end()+"%d"+s.endOfEnd()) + ` "$1"`,
-		"Shown": quoteAll(shown(command)), "Command": tmux.ShellQuote(command), "Shell": tmux.ShellQuote(shellPath),
+		"Shown": quoteAll(shown(command)), "Shell": tmux.ShellQuote(shellPath),
 	}); err != nil {
 		panic(err)
 	}

@@ -63,10 +63,10 @@ func sweep(home string, now time.Time, most int64) {
 			continue // it is answered first, with what its recorder is still reading
 		}
 		switch {
-		case j.resting && now.Sub(j.At) > writtenIn, Gone(j.Server), s.Phase == Waiting && now.Sub(s.At) > beginsIn, s.Phase > Running && now.Sub(s.At) > keptFor:
+		case j.Resting && now.Sub(j.At) > writtenIn, Gone(j.Server), s.Phase == Waiting && now.Sub(s.At) > beginsIn, s.Phase > Running && now.Sub(s.At) > keptFor:
 			j.Stop()
 			remove(dir)
-		case s.Phase > Running && !j.resting:
+		case s.Phase > Running && !j.Resting:
 			if s.Phase == Lost {
 				j.Stop() // otherwise nothing would end it, for a job that never reported its end
 			}
