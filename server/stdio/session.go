@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -18,13 +17,10 @@ import (
 // session is the client at the other end of the streams.
 type session struct {
 	limits
-	out          *outbox
-	present      context.Context // ends when the client writes no more
-	leave        context.CancelFunc
-	initialized  atomic.Bool
-	level        atomic.Value // mcp.LoggingLevel
-	info         atomic.Value // mcp.Implementation
-	capabilities atomic.Value // mcp.ClientCapabilities
+	clientState
+	out     *outbox
+	present context.Context // ends when the client writes no more
+	leave   context.CancelFunc
 
 	// revision of MCP, empty before initialize. Only used by the reader of messages.
 	revision string
@@ -36,8 +32,14 @@ type session struct {
 	asked   map[int64]chan answer // our own requests
 }
 
+// clientState is what the client says about itself, as mcp-go keeps it.
+type clientState interface {
+	mcpserver.SessionWithLogging
+	mcpserver.SessionWithClientInfo
+}
+
 func newSession(l limits) *session {
-	c := &session{limits: l, out: newOutbox(l.held), running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan answer{}}
+	c := &session{limits: l, clientState: mcpserver.NewInProcessSession("stdio", nil), out: newOutbox(l.held), running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan answer{}}
 	c.present, c.leave = context.WithCancel(context.Background())
 	return c
 }
@@ -48,36 +50,18 @@ type answer struct {
 	err    error
 }
 
-var (
-	_ mcpserver.SessionWithLogging     = (*session)(nil)
-	_ mcpserver.SessionWithClientInfo  = (*session)(nil)
-	_ mcpserver.SessionWithElicitation = (*session)(nil)
-)
+var _ mcpserver.SessionWithElicitation = (*session)(nil)
 
-func (c *session) SessionID() string                                 { return "stdio" }
-func (c *session) Initialize()                                       { c.initialized.Store(true) }
-func (c *session) Initialized() bool                                 { return c.initialized.Load() }
-func (c *session) SetLogLevel(l mcp.LoggingLevel)                    { c.level.Store(l) }
-func (c *session) SetClientInfo(i mcp.Implementation)                { c.info.Store(i) }
-func (c *session) SetClientCapabilities(caps mcp.ClientCapabilities) { c.capabilities.Store(caps) }
-func (c *session) GetLogLevel() mcp.LoggingLevel                     { return loadOr(&c.level, mcp.LoggingLevelWarning) }
-func (c *session) GetClientInfo() mcp.Implementation                 { return loadOr(&c.info, mcp.Implementation{}) }
+// Initialize sets the level of messages that a client gets unless it asks for another.
+func (c *session) Initialize() {
+	c.clientState.Initialize()
+	c.SetLogLevel(mcp.LoggingLevelWarning)
+}
 
 // NotificationChannel receives mcp-go's own notifications, which are dropped: they could
 // come after an answer that they must precede. See [Notify].
 func (c *session) NotificationChannel() chan<- mcp.JSONRPCNotification {
 	return make(chan mcp.JSONRPCNotification, 1)
-}
-
-func (c *session) GetClientCapabilities() mcp.ClientCapabilities {
-	return loadOr(&c.capabilities, mcp.ClientCapabilities{})
-}
-
-func loadOr[T any](v *atomic.Value, other T) T {
-	if x, ok := v.Load().(T); ok {
-		return x
-	}
-	return other
 }
 
 // write sends a message of ours.
