@@ -16,8 +16,8 @@ one record without secrets (audit.go), turns an error or a panic into a result w
 and _meta (fault.go), and truncates a result of more than 1 000 000 bytes to its tail
 (limit.go).
 
-In it, the call's arguments are bound to the input struct (package params), the tool runs with a
-[call], and its output is encoded (result.go).
+In it, the call's arguments are bound to the input struct (package params), the tool runs
+with a [call], and its output is encoded (result.go).
 
 A handler is short: it names its target (target.go), makes one round trip to tmux, and
 returns a typed answer or an error. Errors from tmux are returned unchanged; what the

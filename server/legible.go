@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -119,8 +118,6 @@ func mayHide(raw []byte) bool {
 	return false
 }
 
-var exactCache sync.Map // reflect.Type → map[string]bool
-
 // exactProperties returns the properties of an output, at any depth, whose values are
 // returned unchanged.
 func exactProperties(t reflect.Type) map[string]bool {
@@ -129,9 +126,6 @@ func exactProperties(t reflect.Type) map[string]bool {
 	}
 	if t.Kind() != reflect.Struct {
 		return nil
-	}
-	if m, ok := exactCache.Load(t); ok {
-		return m.(map[string]bool)
 	}
 	m := map[string]bool{}
 	for _, f := range params.FieldsOf(t) {
@@ -143,6 +137,5 @@ func exactProperties(t reflect.Type) map[string]bool {
 			}
 		}
 	}
-	exactCache.Store(t, m)
 	return m
 }
