@@ -82,32 +82,28 @@ func (c *call) cursorFor(l *tmux.Look) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// cursorOf parses a short or long cursor.
+// cursorOf returns the mark of a short or long cursor.
 func (c *call) cursorOf(given string) (*tmux.Mark, error) {
-	run, pane, ok := shortCursor(given)
-	if !ok {
-		return longCursor(given)
+	run, pane, mark := splitCursor(given)
+	k := c.s.cursors
+	if run != "" && k != nil {
+		mark = k.mark(given)
 	}
-	if k := c.s.cursors; k != nil {
-		if m := k.mark(given); m != nil {
-			return m, nil
-		}
-		if run == k.run {
-			return nil, invalidCursor("it is too old, and forgotten", pane)
-		}
+	switch {
+	case mark != nil:
+		return mark, nil
+	case run == "":
+		return nil, invalidCursor("it is not one that this server gave", "")
+	case k != nil && run == k.run:
+		return nil, invalidCursor("it is too old, and forgotten", pane)
 	}
 	return nil, invalidCursor("it is of an earlier run of this server", pane)
 }
 
 // paneOfCursor returns the pane of a cursor, or "" if it is invalid.
 func paneOfCursor(given string) tmux.PaneID {
-	if _, pane, ok := shortCursor(given); ok {
-		return pane
-	}
-	if m, err := longCursor(given); err == nil {
-		return m.Pane
-	}
-	return ""
+	_, pane, _ := splitCursor(given)
+	return pane
 }
 
 func invalidCursor(reason string, pane tmux.PaneID) *fault {
@@ -118,25 +114,20 @@ func invalidCursor(reason string, pane tmux.PaneID) *fault {
 	return faultf(kindValidation, "invalid capture_since cursor: %s", reason).suggest("call capture_since %s to begin again", with)
 }
 
-// longCursor parses a cursor from a server that stores none: the mark itself.
-func longCursor(s string) (*tmux.Mark, error) {
-	m := new(tmux.Mark)
-	raw, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil || m.UnmarshalBinary(raw) != nil {
-		return nil, invalidCursor("it is not one that this server gave", "")
+// splitCursor returns the run and the pane of a short cursor, or the pane and the mark of
+// one from a server that stores none: the mark itself. An invalid cursor has nothing.
+func splitCursor(given string) (run string, pane tmux.PaneID, mark *tmux.Mark) {
+	parts := strings.Split(given, ".")
+	if len(parts) == 3 && len(parts[0]) == 4 {
+		pane = tmux.PaneID("%" + parts[1])
+		if _, err := strconv.Atoi(parts[2]); err == nil && pane.Valid() {
+			return parts[0], pane, nil
+		}
 	}
-	return m, nil
-}
-
-// shortCursor splits a short cursor into its parts.
-func shortCursor(s string) (run string, pane tmux.PaneID, ok bool) {
-	parts := strings.Split(s, ".")
-	if len(parts) != 3 || len(parts[0]) != 4 {
-		return "", "", false
+	mark = new(tmux.Mark)
+	raw, err := base64.RawURLEncoding.DecodeString(given)
+	if err != nil || mark.UnmarshalBinary(raw) != nil {
+		return "", "", nil
 	}
-	if _, err := strconv.Atoi(parts[2]); err != nil {
-		return "", "", false
-	}
-	pane = tmux.PaneID("%" + parts[1])
-	return parts[0], pane, pane.Valid()
+	return "", mark.Pane, mark
 }

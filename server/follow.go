@@ -17,12 +17,7 @@ import (
 // calls.
 type places struct {
 	mu   sync.Mutex
-	last []readTo
-}
-
-type readTo struct {
-	socket string
-	bookmark
+	last map[string]bookmark // by socket and pane
 }
 
 // bookmark is how far a pane was read, and what was typed but may not have appeared yet.
@@ -31,30 +26,30 @@ type bookmark struct {
 	echo *echo
 }
 
+// maxPlaces bounds the number of panes; beyond it, one of them is forgotten.
 const maxPlaces = 1000
 
 func (p *places) set(srv *tmux.Server, at bookmark) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i := p.index(srv, at.mark.Pane); i >= 0 {
-		p.last = slices.Delete(p.last, i, i+1)
+	if p.last == nil {
+		p.last = map[string]bookmark{}
 	}
-	p.last = append(p.last, readTo{srv.SocketPath(), at})
-	p.last = p.last[max(0, len(p.last)-maxPlaces):]
+	key := srv.SocketPath() + " " + string(at.mark.Pane)
+	if _, known := p.last[key]; !known && len(p.last) >= maxPlaces {
+		for other := range p.last {
+			delete(p.last, other)
+			break
+		}
+	}
+	p.last[key] = at
 }
 
 // of returns how far a pane was read, or the zero bookmark.
 func (p *places) of(srv *tmux.Server, pane tmux.PaneID) bookmark {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i := p.index(srv, pane); i >= 0 {
-		return p.last[i].bookmark
-	}
-	return bookmark{}
-}
-
-func (p *places) index(srv *tmux.Server, pane tmux.PaneID) int {
-	return slices.IndexFunc(p.last, func(at readTo) bool { return at.socket == srv.SocketPath() && at.mark.Pane == pane })
+	return p.last[srv.SocketPath()+" "+string(pane)]
 }
 
 // lookSince looks at a pane. It must be the pane of the earlier look and run the same

@@ -15,11 +15,13 @@ type Command struct {
 	// If the output is recorded, Ended gets the exit status from the recording's second
 	// mark, Over is closed when nothing more will be recorded, and Read when everything
 	// recorded at first has been read. Otherwise they are nil.
-	Ended      <-chan int
-	Over, Read <-chan struct{}
+	Ended      chan int
+	Over, Read chan struct{}
 
-	follower *follower // nil if nothing is recorded
-	revoked  bool
+	reading    *reading      // nil if nothing is recorded
+	stop, done chan struct{} // closed when its goroutine is to end, and has ended
+	stopped    bool          // stop is closed
+	revoked    bool
 }
 
 // Command creates the directory of a command, with the file that describes its job. If
@@ -79,38 +81,29 @@ func (j *Job) Await(sink Sink) *Command {
 	return c
 }
 
-func (c *Command) follow(sink Sink) {
-	c.follower = follow(newReading(c.Job, sink))
-	c.Ended, c.Over, c.Read = c.follower.recorded, c.follower.over, c.follower.read
-}
-
 // Resumed reports whether the recorder of an earlier command is used.
 func (c *Command) Resumed() bool { return c.resumed }
 
 // Recorded reports whether the output is recorded instead of read off the screen.
-func (c *Command) Recorded() bool { return c.follower != nil }
+func (c *Command) Recorded() bool { return c.reading != nil }
 
 // Came returns how many recorded bytes have been read so far, including marks.
-func (c *Command) Came() int64 { return c.follower.came.Load() }
+func (c *Command) Came() int64 { return c.reading.came.Load() }
 
 // Missed reports, after [Command.Close], whether output was dropped before it was read, or
 // may look different in the pane. tty is the pane's terminal, or "" if it is gone.
 func (c *Command) Missed(tty string) bool {
-	return c.follower != nil && (c.follower.lost.Load() || !c.follower.transcript.holds(c.size(tty)))
+	return c.reading != nil && (c.reading.lost.Load() || !c.reading.transcript.holds(c.size(tty)))
 }
 
 // Close stops reading, and gives the sink the rest. The recorder keeps running.
-func (c *Command) Close() {
-	if c.follower != nil {
-		c.follower.end(false)
-	}
-}
+func (c *Command) Close() { c.endReading(false) }
 
 // Finish is Close for a command whose pane will print no more: the sink gets everything
 // that tmux has read. It reports whether that is proven: the recorder has reached the end,
 // or is waiting for more in a pane whose program has ended.
 func (c *Command) Finish(limit time.Duration) bool {
-	if c.follower == nil {
+	if c.reading == nil {
 		return false
 	}
 	all := false
@@ -122,7 +115,7 @@ func (c *Command) Finish(limit time.Duration) bool {
 			all = c.Drained()
 		}
 	}
-	c.follower.end(true)
+	c.endReading(true)
 	return all
 }
 
@@ -147,7 +140,7 @@ func (c *Command) Leave() {
 
 // Begun reports whether the command has begun.
 func (c *Command) Begun() bool {
-	if c.follower != nil && c.follower.begun.Load() {
+	if c.reading != nil && c.reading.begun.Load() {
 		return true
 	}
 	_, err := os.Lstat(c.path("begun"))

@@ -248,54 +248,46 @@ func readOwn(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// follower reads a recording as it grows.
-type follower struct {
-	*reading
-	recorded chan int      // gets the exit status from the second mark
-	read     chan struct{} // closed when everything that was there at first has been read
-	over     chan struct{} // closed when nothing more will arrive
-	done     chan struct{} // closed when it has stopped reading
-	stop     chan struct{}
-}
-
-func follow(r *reading) *follower {
-	f := &follower{reading: r, recorded: make(chan int, 1), read: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{}), stop: make(chan struct{})}
-	wakes, err := watch(r.dir, f.stop)
+// follow reads the recording of a command as it grows.
+func (c *Command) follow(sink Sink) {
+	c.reading = newReading(c.Job, sink)
+	c.Ended, c.Over, c.Read = make(chan int, 1), make(chan struct{}), make(chan struct{})
+	c.stop, c.done = make(chan struct{}), make(chan struct{})
+	changes, err := watch(c.dir, c.stop)
 	go func() {
-		defer close(f.done)
-		f.run(wakes, err == nil)
+		defer close(c.done)
+		c.read(changes, err == nil)
 	}()
-	return f
 }
 
-// run reads until the second mark, or until the recorder is gone.
-func (f *follower) run(wakes <-chan struct{}, announced bool) {
+// read reads until the second mark, or until the recorder is gone.
+func (c *Command) read(changes <-chan struct{}, announced bool) {
 	left := false // the recorder has left, and its output remains to be read
 	pause := time.Millisecond
 	caughtUp, quiet := false, true
 	for {
-		for f.more() {
+		for c.reading.more() {
 			pause = time.Millisecond
 			select {
-			case <-f.stop:
+			case <-c.stop:
 				return
 			default:
 			}
 		}
 		if !caughtUp {
 			caughtUp = true
-			close(f.read)
+			close(c.Read)
 		}
-		if f.ended {
-			f.recorded <- f.status
+		if c.reading.ended {
+			c.Ended <- c.reading.status
 			return
 		}
 		if left {
-			close(f.over)
+			close(c.Over)
 			return
 		}
 		if quiet {
-			if _, began := f.recorder(); began && !f.Recording() {
+			if _, began := c.recorder(); began && !c.Recording() {
 				left = true
 				continue
 			}
@@ -305,33 +297,33 @@ func (f *follower) run(wakes <-chan struct{}, announced bool) {
 			pause = 100 * time.Millisecond // the end of the recorder is not announced
 		}
 		select {
-		case <-f.stop:
+		case <-c.stop:
 			return
-		case <-wakes:
+		case <-changes:
 		case <-time.After(pause):
 			quiet = true
 		}
 	}
 }
 
-// end stops the reading. Afterwards the sink belongs to the caller. With all, everything
-// recorded is read first; there must be no more to come.
-func (f *follower) end(all bool) {
-	select {
-	case <-f.stop:
+// endReading stops the reading, if there is any. Afterwards the sink belongs to the caller.
+// With all, everything recorded is read first; there must be no more to come.
+func (c *Command) endReading(all bool) {
+	r := c.reading
+	if r == nil || c.stopped {
 		return
-	default:
 	}
-	close(f.stop)
-	<-f.done
-	if all && !f.ended {
-		for f.more() {
+	c.stopped = true
+	close(c.stop)
+	<-c.done
+	if all && !r.ended {
+		for r.more() {
 		}
-		if f.ended {
-			f.recorded <- f.status
+		if r.ended {
+			c.Ended <- r.status
 		}
 	}
-	f.close()
+	r.close()
 }
 
 // partial returns how many bytes at the end of p are the beginning of mark.
