@@ -5,10 +5,9 @@
 //
 // # Rules
 //
-// A file has the names and packages of one program, which identify its process, and rules
-// for its versions from the oldest to the newest. Each set of rules contains only what is
-// new since the previous one. All patterns are regular expressions, and are matched against
-// single rows without trailing blanks.
+// A file has the names and packages of one program, which identify its process, and its
+// rules. All patterns are regular expressions, and are matched against single rows without
+// trailing blanks.
 //
 // The box is searched for from the bottom of the screen up, trying each of its frames in
 // turn. It is a row that matches bottom and the rows above it, up to the next one that
@@ -29,7 +28,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -89,17 +87,9 @@ type Box struct {
 // Program is an agent CLI: its name and, if known, its version.
 type Program struct{ Name, Version string }
 
-type agent struct {
-	Name     string
-	Names    []string
-	Packages []string
-	Versions []Rules
-}
-
-// Rules are the rules for some versions of a program.
+// Rules are the rules for a program.
 type Rules struct {
-	// Since is the first of these versions.
-	Since string
+	Names, Packages []string
 	// Queues is set if the box accepts prompts while the agent is working.
 	Queues bool
 	// IdleOnly matches prompts that it accepts only while idle.
@@ -154,48 +144,25 @@ func (p pattern) group(m []string, name string) string {
 	return ""
 }
 
-var all = sync.OnceValue(func() map[string]agent {
-	agents := map[string]agent{}
+var all = sync.OnceValue(func() map[string]*Rules {
+	agents := map[string]*Rules{}
 	files, err := fs.Glob(fixtures.Agents(), "*.toml")
 	if err != nil {
 		panic(err)
 	}
 	for _, file := range files {
-		a, err := load(file)
+		text, err := fs.ReadFile(fixtures.Agents(), file)
+		r := new(Rules)
+		if err == nil {
+			err = toml.Unmarshal(text, r)
+		}
 		if err != nil {
 			panic("fixtures/agents/" + file + ": " + err.Error())
 		}
-		agents[a.Name] = a
+		agents[strings.TrimSuffix(file, ".toml")] = r
 	}
 	return agents
 })
-
-func load(file string) (agent, error) {
-	text, err := fs.ReadFile(fixtures.Agents(), file)
-	if err != nil {
-		return agent{}, err
-	}
-	a := agent{Name: strings.TrimSuffix(file, ".toml")}
-	if err := toml.Unmarshal(text, &a); err != nil {
-		return a, err
-	}
-	// Decode each set again on top of the previous one.
-	var sets struct{ Versions []map[string]any }
-	if err := toml.Unmarshal(text, &sets); err != nil {
-		return a, err
-	}
-	for i := 1; i < len(sets.Versions); i++ {
-		over, err := toml.Marshal(sets.Versions[i])
-		if err != nil {
-			return a, err
-		}
-		a.Versions[i] = a.Versions[i-1]
-		if err := toml.Unmarshal(over, &a.Versions[i]); err != nil {
-			return a, err
-		}
-	}
-	return a, nil
-}
 
 // Names returns the agents that have rules.
 func Names() []string { return slices.Sorted(maps.Keys(all())) }
@@ -228,29 +195,5 @@ func program(file string) string {
 	return base
 }
 
-// RulesFor returns the rules for a program: the newest that are not newer than its version,
-// or the newest of all if its version is unknown. It returns nil if the program is not an
-// agent.
-func RulesFor(p Program) *Rules {
-	sets := all()[p.Name].Versions
-	if len(sets) == 0 {
-		return nil
-	}
-	for i := len(sets) - 1; i > 0; i-- {
-		if p.Version == "" || !older(p.Version, sets[i].Since) {
-			return &sets[i]
-		}
-	}
-	return &sets[0]
-}
-
-// older reports whether version a is older than b, comparing their numbers.
-func older(a, b string) bool { return slices.Compare(numbers(a), numbers(b)) < 0 }
-
-func numbers(version string) (n []int) {
-	for part := range strings.SplitSeq(version, ".") {
-		i, _ := strconv.Atoi(part)
-		n = append(n, i)
-	}
-	return n
-}
+// RulesFor returns the rules for a program, or nil if it is not an agent.
+func RulesFor(p Program) *Rules { return all()[p.Name] }

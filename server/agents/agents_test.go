@@ -119,18 +119,16 @@ func FuzzClassify(f *testing.F) {
 	f.Add("", "", uint8(0), uint8(0))
 	f.Fuzz(func(t *testing.T, screen, title string, x, y uint8) {
 		for _, name := range Names() {
-			for _, version := range []string{"", "0.1", "2.1.400"} {
-				v := View{Program: Program{name, version}, Title: title, Rows: strings.Split(screen, "\n"), X: int(x), Y: int(y)}
-				s := Classify(v)
-				switch {
-				case s.State == Asks && (len(s.Choices) == 0 || s.Box != nil),
-					(s.State == Idle || s.State == Working) && s.Box == nil,
-					s.State == Unknown && (s.Box != nil || s.Choices != nil):
-					t.Errorf("%s: %+v", name, s)
-				}
-				if v.Rows = nil; Classify(v).State != Unknown {
-					t.Errorf("%s: an empty screen is %+v", name, Classify(v))
-				}
+			v := View{Program: Program{Name: name}, Title: title, Rows: strings.Split(screen, "\n"), X: int(x), Y: int(y)}
+			s := Classify(v)
+			switch {
+			case s.State == Asks && (len(s.Choices) == 0 || s.Box != nil),
+				(s.State == Idle || s.State == Working) && s.Box == nil,
+				s.State == Unknown && (s.Box != nil || s.Choices != nil):
+				t.Errorf("%s: %+v", name, s)
+			}
+			if v.Rows = nil; Classify(v).State != Unknown {
+				t.Errorf("%s: an empty screen is %+v", name, Classify(v))
 			}
 		}
 	})
