@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -98,7 +99,7 @@ func (c *call) agentsIn(ctx context.Context, ids []tmux.PaneID) ([]seenAgent, er
 	}
 	panes = uniqueBy(panes, func(p agentPane) tmux.PaneID { return p.ID })
 	for _, id := range ids {
-		if !containsPane(panes, id) {
+		if !slices.ContainsFunc(panes, func(p agentPane) bool { return p.ID == id }) {
 			return nil, paneNotFound(string(id))
 		}
 	}
@@ -111,27 +112,13 @@ func (c *call) agentsIn(ctx context.Context, ids []tmux.PaneID) ([]seenAgent, er
 			seen = append(seen, seenAgent{p, program, agents.Status{State: agents.Ended}})
 		}
 	}
-	if err := c.readAgents(ctx, seen); err != nil {
-		return nil, err
-	}
-	for _, s := range seen {
-		if s.State == agents.Unknown {
-			if err := sleep(ctx, lookAgain); err != nil {
-				return nil, err
-			}
-			return seen, c.readAgents(ctx, seen)
+	err = c.readAgents(ctx, seen)
+	if err == nil && slices.ContainsFunc(seen, func(s seenAgent) bool { return s.State == agents.Unknown }) {
+		if err = sleep(ctx, lookAgain); err == nil {
+			err = c.readAgents(ctx, seen)
 		}
 	}
-	return seen, nil
-}
-
-func containsPane(panes []agentPane, id tmux.PaneID) bool {
-	for _, p := range panes {
-		if p.ID == id {
-			return true
-		}
-	}
-	return false
+	return seen, err
 }
 
 // readAgents looks at the screens of agents whose state is unknown.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -11,6 +13,7 @@ import (
 
 	"tmuxmcp/server/runner"
 	"tmuxmcp/server/stdio"
+	"tmuxmcp/tmux"
 )
 
 // Serve speaks JSON-RPC, one message per line, until in or ctx ends, as described in
@@ -22,6 +25,52 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer s.removeBuffers()
 	t := stdio.Transport{MCP: s.mcp, Explain: s.explain, Log: s.cfg.Log}
 	return t.Serve(ctx, in, out)
+}
+
+// Close removes the files of a server that is no longer used. Serve calls it at its end.
+func (s *Server) Close() { s.files.Close() }
+
+// bufferName matches the paste buffers that this program creates. No other buffer is ever
+// shown, pasted or deleted, since it may hold the user's clipboard.
+var bufferName = regexp.MustCompile(`^libtmux_mcp_[0-9a-f]{32}_[A-Za-z0-9_.-]{1,64}$`)
+
+// madeBuffer records that a tmux server holds one of our buffers, to be removed when this
+// program ends.
+func (s *Server) madeBuffer(srv *tmux.Server) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.withBuffers == nil {
+		s.withBuffers = map[string]*tmux.Server{}
+	}
+	s.withBuffers[srv.SocketPath()] = srv
+}
+
+// removalTime bounds the removal of buffers at the end, per server.
+var removalTime = 4 * time.Second
+
+// removeBuffers deletes our buffers on the servers where some were created. Other servers
+// are not contacted.
+func (s *Server) removeBuffers() {
+	s.mu.Lock()
+	servers := s.withBuffers
+	s.withBuffers = nil
+	s.mu.Unlock()
+	for socket, srv := range servers {
+		ctx, cancel := context.WithTimeout(context.Background(), removalTime)
+		type buffer struct {
+			Name string `tmux:"buffer_name"`
+		}
+		buffers, err := tmux.List[buffer](ctx, srv, tmux.ListBuffers{Filter: tmux.MatchToken("buffer_name", "libtmux_mcp_*", tmux.Match{Glob: true})})
+		for _, b := range buffers {
+			if bufferName.MatchString(b.Name) {
+				err = srv.Buffer(b.Name).Delete(ctx)
+			}
+		}
+		if err != nil {
+			s.cfg.Log.Debug("remove buffers", "socket", socket, "cause", causeOf(err))
+		}
+		cancel()
+	}
 }
 
 // explain returns what a client gets for an error; nil leaves that to mcp-go.
@@ -63,4 +112,41 @@ func clientOf(ctx context.Context) string {
 		}
 	}
 	return ""
+}
+
+// notify sends a notification to the client of a call.
+func (s *Server) notify(ctx context.Context, method string, params map[string]any) {
+	if !stdio.Notify(ctx, method, params) {
+		// A client that is gone does not make the call fail.
+		_ = s.mcp.SendNotificationToClient(ctx, method, params)
+	}
+}
+
+// progress reports the progress of a call to the client, if it asked for that.
+func (c *call) progress(ctx context.Context, done, total float64, msg string) {
+	if c.progressToken == nil {
+		return
+	}
+	token := any(c.progressToken)
+	if raw := stdio.ProgressToken(ctx); raw != nil {
+		token = raw
+	}
+	c.s.notify(ctx, "notifications/progress", map[string]any{
+		"progressToken": token, "progress": done, "total": total, "message": msg,
+	})
+}
+
+// warn sends the client a warning, which does not fail the call, unless the client asked
+// for errors only. From revision 2026-07-28 on, it is sent only to clients that asked for
+// it.
+func (c *call) warn(ctx context.Context, msg string) {
+	level := mcp.LoggingLevelWarning
+	if info := mcpserver.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
+		if info.LogLevel == "" || !level.ShouldSendTo(info.LogLevel) {
+			return
+		}
+	} else if l, ok := mcpserver.ClientSessionFromContext(ctx).(mcpserver.SessionWithLogging); ok && !level.ShouldSendTo(l.GetLogLevel()) {
+		return
+	}
+	c.s.notify(ctx, "notifications/message", map[string]any{"level": level, "logger": "tmux-mcp", "data": msg})
 }

@@ -104,7 +104,8 @@ func (s *Server) addResources() {
 			if req.Params.RequestState != "" {
 				return nil, errForged
 			}
-			text, err := s.readResource(ctx, r, uriVariables(req))
+			vars, _ := r.variables(req.Params.URI)
+			text, err := s.readResource(ctx, r, vars)
 			if err != nil {
 				return nil, err
 			}
@@ -147,19 +148,18 @@ func (s *Server) readResource(ctx context.Context, r resource, vars map[string]s
 	return text.String(), err
 }
 
-// findResource finds the resource that a URI names, and the variables in the URI.
-func findResource(uri string) (resource, map[string]string, bool) {
+// variables returns the variables in a URI, if it names this resource.
+func (r resource) variables(uri string) (vars map[string]string, ok bool) {
+	t := r.template().URITemplate
 	uri = encodedPane(uri)
-	for _, r := range resources {
-		if t := r.template().URITemplate; t.Regexp().MatchString(uri) {
-			vars := map[string]string{}
-			for name, v := range t.Match(uri) {
-				vars[name] = v.String()
-			}
-			return r, vars, true
-		}
+	if !t.Regexp().MatchString(uri) {
+		return nil, false
 	}
-	return resource{}, nil, false
+	vars = map[string]string{}
+	for name, v := range t.Match(uri) {
+		vars[name] = v.String()
+	}
+	return vars, true
 }
 
 // rawPaneURI matches a resource URI with an unencoded pane id.
@@ -177,20 +177,4 @@ func encodedPane(uri string) string {
 		return m[1] + "%25" + m[2] + m[3]
 	}
 	return uri
-}
-
-// uriVariables returns the variables of a resource URI.
-func uriVariables(req mcp.ReadResourceRequest) map[string]string {
-	vars := map[string]string{}
-	for name, v := range req.Params.Arguments {
-		var text string
-		switch x := v.(type) {
-		case string:
-			text = x
-		case []string:
-			text = strings.Join(x, ",")
-		}
-		vars[name] = text
-	}
-	return vars
 }

@@ -77,10 +77,12 @@ func (b *subscription) check(ctx context.Context, limit time.Duration) {
 // subscribe calls updated when a resource changes, until unsubscribe. The resource must
 // exist. Subscribing twice makes one subscription.
 func (s *Server) subscribe(ctx context.Context, who any, uri string, updated func()) error {
-	r, vars, ok := findResource(uri)
-	if !ok {
+	var vars map[string]string
+	i := slices.IndexFunc(resources, func(r resource) (ok bool) { vars, ok = r.variables(uri); return ok })
+	if i < 0 {
 		return mcpserver.ErrResourceNotFound
 	}
+	r := resources[i]
 	srv, err := s.handle(vars["socket_name"])
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"tmuxmcp/server/params"
 )
@@ -122,17 +121,6 @@ func (v view) fit(room int) (kept []string, cutBytes int) {
 		slices.Reverse(kept)
 	}
 	return kept, cutBytes
-}
-
-// head returns the first n bytes of s, without cutting a character in two.
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 type budgetKey struct{}

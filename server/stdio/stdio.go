@@ -25,7 +25,7 @@
 // keeps it, and [Transport.Explain] turns it into what the client gets.
 //
 // The bytes of an id and of a progress token are returned to the client unchanged, and the
-// result of a call is encoded here (encode.go), in one pass.
+// result of a call is encoded here (jsonrpc.go), in one pass.
 package stdio
 
 import (
