@@ -37,9 +37,8 @@ type prompter struct {
 	start   time.Time
 	budget  time.Duration
 
-	now     seenPrompt
-	since   time.Time // when the screen last changed
-	buffers []tmux.BufferRef
+	now   seenPrompt
+	since time.Time // when the screen last changed
 }
 
 // seenPrompt is the pane at one look.
@@ -60,7 +59,6 @@ func (s seenPrompt) input() string {
 
 func (c *call) sendPrompt(ctx context.Context, in sendPromptIn, budget time.Duration) (*promptSent, error) {
 	p := &prompter{call: c, in: in, start: time.Now(), budget: budget}
-	defer p.cleanUp(ctx)
 	if err := p.look(ctx); err != nil {
 		return nil, err
 	}
@@ -246,7 +244,14 @@ func (p *prompter) unmoved() tmux.Format {
 // paste reaches only this pane, even if panes are synchronized.
 func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (bool, error) {
 	buffer := p.tmux.Buffer(newBufferName("prompt"))
-	p.buffers = append(p.buffers, buffer)
+	used := false
+	defer func() {
+		if !used {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+			defer cancel()
+			_ = buffer.Delete(ctx) // if it or the server is gone, nothing is left
+		}
+	}()
 	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(data)}
 	var refusal *fault
 	_, err := p.typeInto(ctx, atPane(p.pane), echoOf(data), func(target tmux.Target) ([]tmux.Command, error) {
@@ -266,11 +271,8 @@ func (p *prompter) typed(ctx context.Context, did, data string, bracket bool) (b
 	if err != nil {
 		return false, p.broken(did, err)
 	}
-	if slices.Contains(p.now.buffers, buffer.Name) {
-		return false, buffer.Delete(ctx)
-	}
-	p.buffers = p.buffers[:len(p.buffers)-1]
-	return true, nil
+	used = !slices.Contains(p.now.buffers, buffer.Name)
+	return used, nil
 }
 
 // stands waits until the box shows the prompt.
@@ -373,15 +375,4 @@ func (p *prompter) notes() []string {
 		}
 	}
 	return notes
-}
-
-// cleanUp deletes the unused buffers.
-func (p *prompter) cleanUp(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
-	defer cancel()
-	for _, b := range p.buffers {
-		if err := b.Delete(ctx); err != nil && !errors.Is(err, tmux.ErrNotFound) {
-			return // the server is gone
-		}
-	}
 }

@@ -72,4 +72,4 @@ func (f *Files) lock(context.Context, string, time.Duration) (release func(), wa
 }
 
 // watch announces nothing here.
-func watch(string, <-chan struct{}) (<-chan struct{}, error) { return nil, errNoWatch }
+func watch(string, <-chan struct{}) (changes <-chan struct{}, ok bool) { return nil, false }

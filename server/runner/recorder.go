@@ -3,7 +3,6 @@ package runner
 import (
 	"bytes"
 	_ "embed" // the recorder
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -253,10 +252,10 @@ func (c *Command) follow(sink Sink) {
 	c.reading = newReading(c.Job, sink)
 	c.Ended, c.Over, c.Read = make(chan int, 1), make(chan struct{}), make(chan struct{})
 	c.stop, c.done = make(chan struct{}), make(chan struct{})
-	changes, err := watch(c.dir, c.stop)
+	changes, announced := watch(c.dir, c.stop)
 	go func() {
 		defer close(c.done)
-		c.read(changes, err == nil)
+		c.read(changes, announced)
 	}()
 }
 
@@ -335,5 +334,3 @@ func partial(p, mark []byte) int {
 	}
 	return 0
 }
-
-var errNoWatch = errors.New("changes of files are not announced")

@@ -7,15 +7,16 @@ import (
 )
 
 // watch sends to the channel when a file in a directory has changed, until stop is closed.
-func watch(dir string, stop <-chan struct{}) (<-chan struct{}, error) {
+// ok is false if the system does not announce that.
+func watch(dir string, stop <-chan struct{}) (changes <-chan struct{}, ok bool) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
-		return nil, errNoWatch
+		return nil, false
 	}
 	events := os.NewFile(uintptr(fd), "inotify")
 	if _, err := unix.InotifyAddWatch(fd, dir, unix.IN_MODIFY|unix.IN_CREATE|unix.IN_CLOSE_WRITE); err != nil {
 		events.Close()
-		return nil, errNoWatch
+		return nil, false
 	}
 	wakes := make(chan struct{}, 1)
 	go func() {
@@ -35,5 +36,5 @@ func watch(dir string, stop <-chan struct{}) (<-chan struct{}, error) {
 		<-stop
 		events.Close()
 	}()
-	return wakes, nil
+	return wakes, true
 }

@@ -3,7 +3,6 @@ package stdio
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -29,7 +28,7 @@ type session struct {
 	running map[string]context.CancelCauseFunc // by the keys of the ids
 	load    int                                // bytes of their messages, and of answers waiting for the rest of a batch
 	lastAsk int64
-	asked   map[int64]chan answer // our own requests
+	asked   map[int64]chan message // our own requests
 }
 
 // clientState is what the client says about itself, as mcp-go keeps it.
@@ -39,15 +38,9 @@ type clientState interface {
 }
 
 func newSession(l limits) *session {
-	c := &session{limits: l, clientState: mcpserver.NewInProcessSession("stdio", nil), out: newOutbox(l.held), running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan answer{}}
+	c := &session{limits: l, clientState: mcpserver.NewInProcessSession("stdio", nil), out: newOutbox(l.held), running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan message{}}
 	c.present, c.leave = context.WithCancel(context.Background())
 	return c
-}
-
-// answer is the client's answer to a request of ours.
-type answer struct {
-	result json.RawMessage
-	err    error
 }
 
 var _ mcpserver.SessionWithElicitation = (*session)(nil)
@@ -129,22 +122,16 @@ func (c *session) answered(m message) {
 		return
 	}
 	c.mu.Lock()
-	waiting := c.asked[id]
-	delete(c.asked, id)
-	c.mu.Unlock()
-	if waiting == nil {
-		return
+	defer c.mu.Unlock()
+	if waiting := c.asked[id]; waiting != nil {
+		delete(c.asked, id)
+		waiting <- m
 	}
-	a := answer{result: m.result}
-	if m.err != nil {
-		a.err = errors.New(gjson.GetBytes(m.err, "message").String())
-	}
-	waiting <- a
 }
 
 // ask sends a request to the client and waits for the answer.
 func (c *session) ask(ctx context.Context, method string, params, result any) error {
-	waiting := make(chan answer, 1)
+	waiting := make(chan message, 1)
 	c.mu.Lock()
 	c.lastAsk++
 	id := c.lastAsk
@@ -162,11 +149,11 @@ func (c *session) ask(ctx context.Context, method string, params, result any) er
 		return context.Cause(ctx)
 	case <-c.present.Done():
 		return fmt.Errorf("%s: the client went away", method)
-	case a := <-waiting:
-		if a.err != nil {
-			return fmt.Errorf("%s: %w", method, a.err)
+	case m := <-waiting:
+		if m.err != nil {
+			return fmt.Errorf("%s: %s", method, gjson.GetBytes(m.err, "message"))
 		}
-		return json.Unmarshal(a.result, result)
+		return json.Unmarshal(m.result, result)
 	}
 }
 

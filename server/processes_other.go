@@ -2,7 +2,10 @@
 
 package server
 
-import "tmuxmcp/server/agents"
+import (
+	"tmuxmcp/server/agents"
+	"tmuxmcp/tmux"
+)
 
 // agentsAt uses the names of the running commands. It does not detect programs run by an
 // interpreter, or versions.
@@ -15,3 +18,6 @@ func agentsAt(panes []agentPane) map[int]agents.Program {
 	}
 	return found
 }
+
+// inForeground is not supported here.
+func inForeground(tmux.PaneState) bool { return false }
