@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -22,12 +21,17 @@ import (
 )
 
 // audit logs one record per call: the tool, its outcome and duration, the caller, and the
-// arguments as returned by [Server.loggedArguments]. Results and error messages are never
+// arguments as returned by [Server.loggedObject]. Results and error messages are never
 // logged, as they may repeat an argument.
 func (s *Server) audit(ctx context.Context, req mcp.CallToolRequest, start time.Time, err error) {
 	if !s.cfg.Audit.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
+	var in reflect.Type // nil if there is no such tool
+	if t := s.tools[req.Params.Name]; t != nil {
+		in = t.in
+	}
+	args, _ := rawArguments(req)
 	attrs := []slog.Attr{slog.String("tool", req.Params.Name), slog.String("outcome", "ok")}
 	if err != nil {
 		f, _ := faultOf(err)
@@ -37,19 +41,13 @@ func (s *Server) audit(ctx context.Context, req mcp.CallToolRequest, start time.
 	attrs = append(attrs,
 		slog.Float64("duration_ms", float64(time.Since(start).Microseconds())/1000),
 		slog.String("client_id", tail(clientOf(ctx), 100)), slog.Any("request_id", stdio.RequestID(ctx)),
-		slog.Any("args", s.loggedArguments(req.Params.Name, req)))
+		slog.Any("args", s.loggedObject(in, args)))
 	s.cfg.Audit.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
 }
 
 // digester replaces values by digests. They use a key of this process, so that short
 // secrets cannot be guessed from the log, while equal values remain recognizable.
-type digester struct{ key []byte }
-
-func newDigester() digester {
-	d := digester{make([]byte, 32)}
-	rand.Read(d.key)
-	return d
-}
+type digester [32]byte
 
 func (d digester) text(s string) any {
 	return map[string]any{"len": utf8.RuneCountInString(s), "digest": d.mac(s)[:12]}
@@ -57,7 +55,7 @@ func (d digester) text(s string) any {
 
 // mac returns a message authentication code.
 func (d digester) mac(s string) string {
-	mac := hmac.New(sha256.New, d.key)
+	mac := hmac.New(sha256.New, d[:])
 	mac.Write([]byte(s))
 	return hex.EncodeToString(mac.Sum(nil))
 }
@@ -71,24 +69,12 @@ func (d digester) value(raw json.RawMessage) any {
 	return d.text(string(raw))
 }
 
-// loggedArguments returns the arguments of a call as the log may contain them: flags, and
-// those numbers, ids and enumeration words that the tool's parameters accept. Anything else
-// may be a secret, if only by mistake, even the name of an unknown argument, and is
-// replaced by a digest.
-func (s *Server) loggedArguments(tool string, req mcp.CallToolRequest) any {
-	raw := req.Params.RawArguments
-	if len(raw) == 0 {
-		raw, _ = params.Marshal(req.Params.Arguments)
-	}
-	if t := s.tools[tool]; t != nil {
-		return s.loggedObject(t.in, raw)
-	}
-	return s.digest.value(raw)
-}
-
+// loggedObject returns arguments as the log may contain them: flags, and those numbers, ids
+// and enumeration words that the tool's parameters accept. Anything else may be a secret, if
+// only by mistake, even the name of an unknown argument, and is replaced by a digest.
 func (s *Server) loggedObject(t reflect.Type, raw json.RawMessage) any {
 	var given map[string]json.RawMessage
-	if json.Unmarshal(raw, &given) != nil {
+	if len(raw) > 0 && json.Unmarshal(raw, &given) != nil || t == nil {
 		return s.digest.value(raw)
 	}
 	out := make(map[string]any, len(given))

@@ -165,10 +165,6 @@ func (r resource) variables(uri string) (vars map[string]string, ok bool) {
 // rawPaneURI matches a resource URI with an unencoded pane id.
 var rawPaneURI = regexp.MustCompile(`^(tmux://panes/)%([0-9]+)([/?].*)?$`)
 
-func encodePane(_ context.Context, _ any, req *mcp.ReadResourceRequest) {
-	req.Params.URI = encodedPane(req.Params.URI)
-}
-
 // encodedPane encodes the pane id in a resource URI if a client did not: "%1" becomes
 // "%251". A "%25" followed by digits is taken as already encoded.
 func encodedPane(uri string) string {

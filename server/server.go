@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"log/slog"
 	"math"
@@ -72,7 +73,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Audit = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		cfg: cfg, tools: make(map[string]*tool, len(tools)), digest: newDigester(),
+		cfg: cfg, tools: make(map[string]*tool, len(tools)),
 		slots: runner.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
 		waits: waits{
 			consentWait: consentWait, startWait: startWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
@@ -80,6 +81,7 @@ func New(cfg Config) (*Server, error) {
 			matchTime: maxMatching, bufferTime: bufferTime,
 		},
 	}
+	rand.Read(s.digest[:])
 	srv, err := s.connect("")
 	if err != nil {
 		return nil, err
@@ -113,7 +115,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) { r.Tools = s.Tools() })
 	hooks.AddOnError(stdio.KeepError)
-	hooks.AddBeforeReadResource(encodePane)
+	hooks.AddBeforeReadResource(func(_ context.Context, _ any, req *mcp.ReadResourceRequest) {
+		req.Params.URI = encodedPane(req.Params.URI)
+	})
 	s.addSubscriptions(hooks)
 	s.addResources()
 	s.addPrompts()

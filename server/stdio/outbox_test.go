@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"tmuxmcp/internal/test/testtool"
 )
@@ -35,7 +34,7 @@ type quiet struct {
 func newQuiet(t *testing.T) *quiet {
 	q := &quiet{bench: newBench(), t: t, sess: newSession(small), waits: make(chan struct{}, 100), ended: make(chan error, 100), done: make(chan struct{})}
 	large := strings.Repeat("x", answerSize)
-	q.MCP.(*mcpserver.MCPServer).AddTool(mcp.Tool{Name: "described", Description: large, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
+	q.MCP.AddTool(mcp.Tool{Name: "described", Description: large, RawInputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
 	slots := make(chan struct{}, 64)
 	q.add("large", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		slots <- struct{}{}

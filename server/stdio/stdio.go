@@ -1,6 +1,6 @@
 // Package stdio serves MCP over a pair of streams, one JSON-RPC message per line. It does
-// not depend on any tool: an MCP server behind it, such as mcp-go's, gets each message that
-// passed the checks.
+// not depend on any tool: mcp-go's server behind it gets each message that passed the
+// checks.
 //
 // mcp-go's own stdio server is not used: it runs calls in a fixed pool, forgets the
 // cancellation of a queued call, cancels all calls at the end of the input, and sends
@@ -65,17 +65,9 @@ const jsonSpace = " \t\r\n"
 // ErrCancelled is the cause of the context of a request that the client cancelled.
 var ErrCancelled = errors.New("cancelled by the client")
 
-// Server is the MCP server behind a [Transport].
-type Server interface {
-	HandleMessage(ctx context.Context, message json.RawMessage) mcp.JSONRPCMessage
-	RegisterSession(ctx context.Context, session mcpserver.ClientSession) error
-	UnregisterSession(ctx context.Context, id string)
-	WithContext(ctx context.Context, session mcpserver.ClientSession) context.Context
-}
-
 // Transport connects one client to an MCP server.
 type Transport struct {
-	MCP Server
+	MCP *mcpserver.MCPServer
 	// Explain returns what the client gets for the error that ended a request, or nil to
 	// leave that to MCP.
 	Explain func(r Request, err error) *mcp.JSONRPCErrorDetails
