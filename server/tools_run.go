@@ -410,26 +410,17 @@ func (r *execution) unpipe(ctx context.Context) {
 }
 
 // wait waits for the end of the command, and keeps what is known of it in result. The exit
-// status comes with the second mark, and also in a file in case another program takes the
-// pane's pipe.
+// status comes with the second mark of the recording. It is also in a file, in case another
+// program takes the pane's pipe; so the files are looked at in between.
 func (r *execution) wait(ctx context.Context) error {
-	var ended <-chan int
-	var over <-chan struct{}
-	pause := 100 * time.Millisecond
-	if r.cmd.Recorded() {
-		ended, over = r.cmd.Ended, r.cmd.Over
-	}
-	if !r.cmd.Recorded() || r.in.Detach {
-		pause = 5 * time.Millisecond
-	}
 	limit := time.NewTimer(r.limit - time.Since(r.start))
 	defer limit.Stop()
-	tick := time.NewTicker(pause)
-	defer tick.Stop()
-	reported, came := time.Now(), int64(-1)
-	quiet := 0  // number of consecutive looks without output after the command has ended
-	unread := 0 // number of consecutive looks in which the shell ignored the line
-	for {
+	ended, over := r.cmd.Ended, r.cmd.Over // nil, and so never ready, if nothing is recorded
+	l := looks{pause: 100 * time.Millisecond, came: -1}
+	if !r.cmd.Recorded() || r.in.Detach {
+		l.pause = 5 * time.Millisecond
+	}
+	for reported := time.Now(); ; {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -441,47 +432,15 @@ func (r *execution) wait(ctx context.Context) error {
 			return nil
 		case <-over:
 			// It did not end with the mark: the pane is gone, or its pipe now belongs to
-			// another program.
-			over, ended = nil, nil
+			// another program. Only the files are left.
 			if r.gone(ctx) {
 				return nil
 			}
 			r.missed = true
-			tick.Reset(5 * time.Millisecond)
-		case <-tick.C:
-			if r.in.Detach && r.cmd.Begun() {
-				return nil
-			}
-			s := r.cmd.Look()
-			switch {
-			case s.Phase != runner.Ended && runner.Gone(r.shell.PID):
-				if r.gone(ctx) {
-					return nil
-				}
-				if r.result.State = jobLost; r.found {
-					return nil
-				}
-				return faultf(kindRefused, "the shell in pane %s ended before the command did", r.pane.ID).
-					suggest("capture_pane shows what it printed")
-			case s.Phase >= runner.Ended:
-				if quiet++; ended != nil && came != r.cmd.Came() {
-					quiet, came = 0, r.cmd.Came()
-				}
-				// Count looks instead of time, since a machine that stands still makes
-				// none.
-				if waited := time.Duration(quiet) * pause; ended == nil || waited > r.s.markWait && r.cmd.Drained() || waited > 5*r.s.markWait {
-					r.missed = r.cmd.Recorded()
-					if r.result.State = jobLost; s.Phase == runner.Ended {
-						r.result.ExitStatus = &s.Status
-					}
-					return nil
-				}
-			}
-			if unread++; time.Since(r.typed) < lineWait || r.cmd.Begun() || !r.idle() {
-				unread = 0
-			}
-			if unread > 3 && r.cmd.Revoke() {
-				return nil
+			ended, over, l.pause = nil, nil, 5*time.Millisecond
+		case <-time.After(l.pause):
+			if done, err := r.lookAtFiles(ctx, &l, ended != nil); done || err != nil {
+				return err
 			}
 			if time.Since(reported) >= time.Second {
 				reported = time.Now()
@@ -491,6 +450,50 @@ func (r *execution) wait(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// looks counts consecutive looks at the files of a command. They are counted instead of
+// time, since a machine that stands still makes none.
+type looks struct {
+	pause  time.Duration // between two looks
+	quiet  int           // without output after the command has ended
+	came   int64         // how much output there was at the last of these
+	unread int           // in which the shell ignored the line
+}
+
+// lookAtFiles keeps what the files say of the command, and reports whether that ends the
+// wait. marks is set if the second mark may still come.
+func (r *execution) lookAtFiles(ctx context.Context, l *looks, marks bool) (done bool, err error) {
+	if r.in.Detach && r.cmd.Begun() {
+		return true, nil
+	}
+	s := r.cmd.Look()
+	switch {
+	case s.Phase != runner.Ended && runner.Gone(r.shell.PID):
+		if r.gone(ctx) {
+			return true, nil
+		}
+		if r.result.State = jobLost; r.found {
+			return true, nil
+		}
+		return true, faultf(kindRefused, "the shell in pane %s ended before the command did", r.pane.ID).
+			suggest("capture_pane shows what it printed")
+	case s.Phase >= runner.Ended:
+		if l.quiet++; marks && l.came != r.cmd.Came() {
+			l.quiet, l.came = 0, r.cmd.Came()
+		}
+		if waited := time.Duration(l.quiet) * l.pause; !marks || waited > r.s.markWait && r.cmd.Drained() || waited > 5*r.s.markWait {
+			r.missed = r.cmd.Recorded()
+			if r.result.State = jobLost; s.Phase == runner.Ended {
+				r.result.ExitStatus = &s.Status
+			}
+			return true, nil
+		}
+	}
+	if l.unread++; time.Since(r.typed) < lineWait || r.cmd.Begun() || !r.idle() {
+		l.unread = 0
+	}
+	return l.unread > 3 && r.cmd.Revoke(), nil
 }
 
 // catchUp reads the available part of a long output when the time is up.
