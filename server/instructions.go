@@ -2,7 +2,6 @@ package server
 
 import (
 	_ "embed"
-	"fmt"
 	"path/filepath"
 	"strings"
 )
@@ -18,34 +17,26 @@ const (
 //go:embed instructions.txt
 var baseInstructions string
 
-// instructions returns the text that clients show to the model. Our own part must fit; what
-// the environment adds is omitted if it does not.
-func (s *Server) instructions() (string, error) {
-	base := strings.TrimSpace(baseInstructions)
+// instructions returns the text that clients show to the model. What the environment adds is
+// omitted if it does not fit.
+func (s *Server) instructions() string {
+	text := strings.TrimSpace(baseInstructions)
 	if s.cfg.Tier == Readonly {
-		base += "\nThis server is read-only: tools that type or change are not offered."
-	}
-	context := func(pane, socket string) string {
-		if socket != "" {
-			socket = " (socket " + socket + ")"
-		}
-		return fmt.Sprintf("\n\nYou run in pane %s%s, marked \"caller\" in lists.", pane, socket)
-	}
-	if n := len(base + context("%000", "")); n > maxInstructions {
-		return "", fmt.Errorf("the instructions have %d bytes, more than %d", n, maxInstructions)
+		text += "\nThis server is read-only: tools that type or change are not offered."
 	}
 	c := s.cfg.Caller
 	if c.Pane == "" {
-		return base, nil
+		return text
 	}
+	pane, marked := "\n\nYou run in pane "+string(c.Pane), `, marked "caller" in lists.`
 	socket := ""
 	if c.Socket != "" {
-		socket = filepath.Base(c.Socket)
+		socket = " (socket " + filepath.Base(c.Socket) + ")"
 	}
-	for _, add := range []string{context(string(c.Pane), socket), context(string(c.Pane), ""), ""} {
-		if len(base+add) <= maxInstructions {
-			return base + add, nil
+	for _, where := range []string{pane + socket + marked, pane + marked} {
+		if len(text+where) <= maxInstructions {
+			return text + where
 		}
 	}
-	return base, nil
+	return text
 }

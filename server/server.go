@@ -89,13 +89,9 @@ func New(cfg Config) (*Server, error) {
 	s.handles[""] = srv
 	s.cfg.Tmux = srv.Binary() // found once, for every tmux server
 
-	instructions, err := s.instructions()
-	if err != nil {
-		return nil, err
-	}
 	hooks := &mcpserver.Hooks{}
 	s.mcp = mcpserver.NewMCPServer("tmux", cfg.Version,
-		mcpserver.WithInstructions(instructions),
+		mcpserver.WithInstructions(s.instructions()),
 		mcpserver.WithToolCapabilities(false),
 		mcpserver.WithResourceCapabilities(true, false),
 		mcpserver.WithPromptCapabilities(false),

@@ -21,7 +21,7 @@ func (p paneInfo) columns() []column[paneInfo] {
 		{"command", "", "pane_current_command", func(p paneInfo) string { return or(p.PaneCurrentCommand, "") }},
 		{"path", "in ", "pane_current_path", func(p paneInfo) string { return or(p.PaneCurrentPath, "") }},
 		{"flags", "", "pane_active,pane_dead,pane_in_mode", func(p paneInfo) string {
-			return flagsOf("active", p.PaneActive, "dead", p.PaneDead, "in-mode", p.PaneInMode, "caller", p.IsCaller != nil && *p.IsCaller)
+			return flagsOf("active", p.PaneActive, "dead", p.PaneDead, "in-mode", p.PaneInMode, "caller", deref(p.IsCaller))
 		}},
 	}
 }
@@ -38,18 +38,11 @@ func (w windowInfo) columns() []column[windowInfo] {
 		{"name", "", "window_name", func(w windowInfo) string { return w.WindowName }},
 		{"size", "", "window_width,window_height", func(w windowInfo) string { return fmt.Sprintf("%dx%d", w.WindowWidth, w.WindowHeight) }},
 		{"panes", "panes ", "window_panes", func(w windowInfo) string { return strconv.Itoa(w.PaneCount) }},
-		{"active_pane", "active pane ", "pane_id", func(w windowInfo) string { return idOf(w.ActivePaneID) }},
+		{"active_pane", "active pane ", "pane_id", func(w windowInfo) string { return string(deref(w.ActivePaneID)) }},
 		{"flags", "", "window_active,window_zoomed_flag", func(w windowInfo) string {
 			return flagsOf("active", w.WindowActive, "zoomed", w.WindowZoomedFlag)
 		}},
 	}
-}
-
-func idOf[T ~string](id *T) string {
-	if id == nil {
-		return ""
-	}
-	return string(*id)
 }
 
 func (s sessionInfo) columns() []column[sessionInfo] {
@@ -59,7 +52,7 @@ func (s sessionInfo) columns() []column[sessionInfo] {
 		{"windows", "windows ", "session_windows", func(s sessionInfo) string { return strconv.Itoa(s.WindowCount) }},
 		{"attached", "attached clients ", "session_attached", func(s sessionInfo) string { return strconv.Itoa(s.SessionAttached) }},
 		{"group", "group ", "session_group", func(s sessionInfo) string { return or(s.SessionGroup, "") }},
-		{"active_pane", "active pane ", "pane_id", func(s sessionInfo) string { return idOf(s.ActivePaneID) }},
+		{"active_pane", "active pane ", "pane_id", func(s sessionInfo) string { return string(deref(s.ActivePaneID)) }},
 	}
 }
 
@@ -67,7 +60,7 @@ func (c clientInfo) columns() []column[clientInfo] {
 	return []column[clientInfo]{
 		{"client", "", "client_name", func(c clientInfo) string { return c.ClientName }},
 		{"session", "", "client_session", func(c clientInfo) string { return or(c.ClientSession, "") }},
-		{"pane", "", "pane_id", func(c clientInfo) string { return idOf(c.PaneID) }},
+		{"pane", "", "pane_id", func(c clientInfo) string { return string(deref(c.PaneID)) }},
 		{"size", "", "client_width,client_height", func(c clientInfo) string {
 			if c.ClientWidth == nil || c.ClientHeight == nil {
 				return ""
@@ -99,7 +92,7 @@ func (t promptText) view() view { return raw(t.Result) }
 
 func (e evaluated) view() view {
 	v := raw(e.Result)
-	v.factIf(e.PaneID != nil, "%s", idOf(e.PaneID))
+	v.factIf(e.PaneID != nil, "%s", deref(e.PaneID))
 	return v
 }
 
@@ -117,20 +110,21 @@ func (s *paneSnapshot) view() view {
 		or(s.PaneCurrentCommand, "-"), or(s.PaneCurrentPath, "-"))
 	v.factIf(s.AlternateOn, "alternate screen")
 	v.factIf(s.PaneInMode, "in %s", or(s.PaneMode, "a mode"))
-	v.factIf(s.ScrollPosition != nil && *s.ScrollPosition > 0, "scrolled up %d", deref(s.ScrollPosition))
+	v.factIf(deref(s.ScrollPosition) > 0, "scrolled up %d", deref(s.ScrollPosition))
 	v.factIf(s.PaneDead, "dead")
 	v.factIf(s.HistorySize > 0, "history %d", s.HistorySize)
-	v.factIf(s.IsCaller != nil && *s.IsCaller, "your own pane")
+	v.factIf(deref(s.IsCaller), "your own pane")
 	v.factIf(s.ContentTruncated, "%d lines above left out", s.ContentTruncatedLines)
 	v.more = "capture_pane with start and end"
 	return v
 }
 
-func deref(n *int) int {
-	if n == nil {
-		return 0
+// deref returns what p points to, or the zero value if it is nil.
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
 	}
-	return *n
+	return v
 }
 
 func (r *captureSinceResult) view() view {
@@ -338,7 +332,7 @@ func (r sendKeysBatchResult) view() view {
 	v = r.addTo(v)
 	for _, row := range r.Results {
 		if row.Error != nil {
-			v.lines = append(v.lines, fmt.Sprintf("%d %s: %s", row.Index, idOf(row.PaneID), *row.Error))
+			v.lines = append(v.lines, fmt.Sprintf("%d %s: %s", row.Index, deref(row.PaneID), *row.Error))
 		}
 	}
 	if r.Seen != nil {
