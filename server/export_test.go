@@ -13,7 +13,7 @@ import (
 // Tests are not about how long it takes.
 func init() { removalTime, lookTime = time.Minute, 20*time.Second }
 
-// AddProbes adds tools that show what the middlewares and the transport do.
+// AddProbes adds tools that show what every call passes, and what the transport does.
 func (s *Server) AddProbes() {
 	type none struct{}
 	s.add(newTool(tool{name: "probe_progress", title: "t", kind: reads, set: setPanes, desc: "d", aim: nowhere, harm: harmless}, func(ctx context.Context, c *call, _ none) (text, error) {

@@ -55,17 +55,18 @@ func shrink(raw json.RawMessage, n int) json.RawMessage {
 			}
 		}
 		value := shorter(props[largest], len(raw)-n)
-		if len(value) == len(props[largest]) {
+		if len(value) >= len(props[largest]) {
 			return raw
 		}
 		props[largest] = value
 		if _, ok := props[largest+"_truncated"]; ok {
 			props[largest+"_truncated"] = json.RawMessage("true")
 		}
-		var err error
-		if raw, err = params.Marshal(props); err != nil {
+		shrunk, err := params.Marshal(props)
+		if err != nil {
 			return raw
 		}
+		raw = shrunk
 	}
 	return raw
 }
@@ -79,7 +80,7 @@ func shorter(value json.RawMessage, bytes int) json.RawMessage {
 	var err error
 	short := value
 	switch {
-	case json.Unmarshal(value, &text) == nil:
+	case json.Unmarshal(value, &text) == nil && text != "":
 		// Escapes make the JSON longer than the text.
 		keep := len(text) - max(1, bytes*len(text)/len(value))
 		short, err = params.Marshal(tail(text, max(0, keep)))

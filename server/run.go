@@ -16,7 +16,9 @@ import (
 
 const retryDelay = 100 * time.Millisecond
 
-// run runs one call, with all that every call passes; calls in a batch do too.
+// run runs one call from a client or in a batch. A read that failed because tmux broke is
+// repeated once, the call is logged, an error or a panic becomes a result, and what is too
+// large is truncated.
 func (s *Server) run(ctx context.Context, req mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -169,7 +169,8 @@ func (s *Server) follow(srv *tmux.Server) {
 			if !b.drawn {
 				next = earlier(next, b.due)
 			}
-			if panes[b.pane] = true; b.pane != "" && screens[b.pane] == nil {
+			panes[b.pane] = true
+			if b.pane != "" && screens[b.pane] == nil {
 				screens[b.pane] = &screen{unread: true}
 			}
 		}

@@ -70,7 +70,7 @@ func batchTool(name, title string, k kind) *tool {
 	})
 }
 
-// batch runs the operations in order. Each goes through all middlewares, so a batch can do
+// batch runs the operations in order. Each goes through [Server.run], so a batch can do
 // nothing that a call cannot; ceiling is the highest tier.
 func (s *Server) batch(ctx context.Context, in batchIn, ceiling Tier) (batchResult, error) {
 	out := batchResult{Results: []batchRow{}}

@@ -79,13 +79,23 @@ func (f *Files) command() (dir string, err error) {
 	return "", fmt.Errorf("make a directory for the command: %w", err)
 }
 
-// find makes sure that there is a home.
+// find makes sure that there is a home: the one in use, or the first usable one.
 func (f *Files) find() error {
 	if f.home != "" && checkHome(f.home) == nil && isDir(f.home, f.kept) {
 		return nil
 	}
 	f.release()
-	return f.open()
+	var refusals []string
+	for _, home := range homes() {
+		err := makeHome(home)
+		if err == nil {
+			// Cleaners of temporary directories skip locked directories.
+			f.home, f.kept = home, lockDir(home)
+			return nil
+		}
+		refusals = append(refusals, err.Error())
+	}
+	return fmt.Errorf("%w: %s", ErrNoHome, strings.Join(refusals, "; "))
 }
 
 // Take waits, for at most limit, until no other command runs in a pane, from this server or
@@ -132,21 +142,6 @@ func remove(dir string) {
 		}
 		time.Sleep(50 * time.Millisecond) // a recorder that has just begun creates files in it
 	}
-}
-
-// open finds the first usable home.
-func (f *Files) open() error {
-	var refusals []string
-	for _, home := range homes() {
-		err := makeHome(home)
-		if err == nil {
-			// Cleaners of temporary directories skip locked directories.
-			f.home, f.kept = home, lockDir(home)
-			return nil
-		}
-		refusals = append(refusals, err.Error())
-	}
-	return fmt.Errorf("%w: %s", ErrNoHome, strings.Join(refusals, "; "))
 }
 
 // Home returns the directory that holds the files, or "" if there is none yet.

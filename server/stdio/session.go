@@ -38,7 +38,10 @@ type clientState interface {
 }
 
 func newSession(l limits) *session {
-	c := &session{limits: l, clientState: mcpserver.NewInProcessSession("stdio", nil), out: newOutbox(l.held), running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan message{}}
+	c := &session{
+		limits: l, clientState: mcpserver.NewInProcessSession("stdio", nil), out: newOutbox(l.held),
+		running: map[string]context.CancelCauseFunc{}, asked: map[int64]chan message{},
+	}
 	c.present, c.leave = context.WithCancel(context.Background())
 	return c
 }
