@@ -162,8 +162,7 @@ func (r BufferRef) change(ctx context.Context, cmd Command) error {
 	if exactBuffers.In(v) {
 		return r.do(ctx, cmd)
 	}
-	// In one list, which a SaveBuffer would not be.
-	return r.do(ctx, Raw{Name: "save-buffer", Args: []string{"-a", "-b", r.Name, os.DevNull}}, cmd)
+	return r.do(ctx, SaveBuffer{Buffer: r.Name, Append: true, Path: os.DevNull}, cmd)
 }
 
 func (r BufferRef) do(ctx context.Context, cmds ...Command) error {

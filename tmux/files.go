@@ -38,7 +38,7 @@ func (c LoadBuffer) named() (Command, *namedFile) {
 }
 
 func (c SaveBuffer) named() (Command, *namedFile) {
-	if c.Path == "-" {
+	if c.Path == "-" || c.Path == os.DevNull { // the native transport opens neither
 		return c, nil
 	}
 	f := &namedFile{path: c.Path, flags: os.O_WRONLY | os.O_CREATE | os.O_TRUNC}
@@ -128,15 +128,20 @@ func (s *Server) fileTrip(ctx context.Context, it item) (outs [][]byte, err erro
 // errAsked is the [ErrUntrusted] for a server that asked for a file.
 var errAsked = fmt.Errorf("%w", ErrUntrusted)
 
-// refuse refuses to open a file for the server. Its path follows the fixed part of the
-// server's message.
-func (c *nativeCall) refuse(verb string, data []byte, fixed int) error {
-	path, _, _ := bytes.Cut(data[fixed:], []byte{0})
+// refuse refuses to open a file for the server.
+func (c *nativeCall) refuse(verb, path string) error {
 	return fmt.Errorf("%w: the server on %s asked to %s the file %q, which no command names; nothing was opened. "+
 		"If a hook of yours needs it, use the transport exec", errAsked, c.socket, verb, path)
 }
 
-// openWrite answers a request to write to standard output, standard error or a file.
+// pathOf returns the path in an open message whose fixed part has the given size.
+func pathOf(data []byte, fixed int) string {
+	path, _, _ := bytes.Cut(data[fixed:], []byte{0})
+	return string(path)
+}
+
+// openWrite answers a request to write to standard output, standard error or a file. What
+// goes to /dev/null is dropped here.
 func (c *nativeCall) openWrite(id uint32, data []byte) error {
 	code := syscall.EBADF
 	switch fd := int32(binary.NativeEndian.Uint32(data[4:])); fd {
@@ -144,7 +149,11 @@ func (c *nativeCall) openWrite(id uint32, data []byte) error {
 		// The server names its streams 1 and 2 after the descriptors.
 		code = 0
 	case -1:
-		return c.refuse("write", data, 12)
+		path := pathOf(data, 12)
+		if path != os.DevNull {
+			return c.refuse("write", path)
+		}
+		c.dropped, code = id, 0
 	}
 	c.ready = appendMessage(c.ready, msgWriteReady, pair(id, int32(code)))
 	return nil
@@ -152,7 +161,10 @@ func (c *nativeCall) openWrite(id uint32, data []byte) error {
 
 // write handles data that the server prints.
 func (c *nativeCall) write(id uint32, data []byte) error {
-	if id == 2 {
+	switch id {
+	case c.dropped:
+		return nil
+	case 2:
 		return c.stderr.add(data)
 	}
 	return c.stdout.add(data)
@@ -163,7 +175,7 @@ func (c *nativeCall) read(id uint32, data []byte) error {
 	switch fd := int32(binary.NativeEndian.Uint32(data[4:])); fd {
 	case 0:
 	case -1:
-		return c.refuse("read", data, 8)
+		return c.refuse("read", pathOf(data, 8))
 	default:
 		return c.send(msgReadDone, pair(id, int32(syscall.EBADF)))
 	}

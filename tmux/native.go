@@ -208,6 +208,8 @@ type nativeCall struct {
 	// stdin is what the list reads from "-", and has not read yet.
 	stdin  []byte
 	socket string // the server's, for errors
+	// dropped is the number of the stream to /dev/null; 0 if there is none.
+	dropped uint32
 }
 
 // do sends the list and serves the server's requests until it reports how the list ended.

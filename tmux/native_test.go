@@ -271,7 +271,7 @@ func TestMutatedAnswers(t *testing.T) {
 		tmuxtest.Frame(msgWriteClose, []byte{1, 0, 0, 0}),
 		file(msgReadOpen, secretFile), file(msgReadOpen, plantedFile), file(msgReadOpen, "/etc/shadow"),
 		tmuxtest.Frame(msgReadOpen, []byte{6, 0, 0, 0, 0, 0, 0, 0, '-', 0}), tmuxtest.Frame(msgReadOpen, []byte{4, 0, 0, 0, 0, 0, 0, 0}),
-		file(msgWriteOpen, plantedFile, 0, 4, 0, 0), file(msgWriteOpen, plantedFile, 0, 2, 0, 0), file(msgWriteOpen, plantedFile, 0, 0, 0, 0),
+		file(msgWriteOpen, plantedFile, 0, 4, 0, 0), file(msgWriteOpen, plantedFile, 0, 2, 0, 0), file(msgWriteOpen, plantedFile, 0, 0, 0, 0), file(msgWriteOpen, "/dev/null", 0, 4, 0, 0),
 		tmuxtest.Frame(msgReadCancel, []byte{5, 0, 0, 0}),
 		tmuxtest.Frame(msgDetach, []byte("main\x00")),
 		tmuxtest.Frame(msgVersion, nil), tmuxtest.Frame(msgExit, []byte{3, 0, 0, 0, 'b', 'y', 'e', 0}),
