@@ -15,6 +15,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"tmuxmcp/internal/nearest"
+	"tmuxmcp/internal/turns"
 	"tmuxmcp/server/runner"
 	"tmuxmcp/server/stdio"
 	"tmuxmcp/tmux"
@@ -34,7 +35,7 @@ type Server struct {
 	subscriptions subscriptions
 	waits
 
-	slots  runner.Turns // per tmux server, by socket
+	slots  turns.Turns // per tmux server, by socket
 	agents knownAgents
 
 	mu          sync.Mutex
@@ -74,7 +75,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, tools: make(map[string]*tool, len(tools)),
-		slots: runner.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
+		slots: turns.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
 		waits: waits{
 			consentWait: consentWait, startWait: startWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
 			followInterval: followInterval, leastReading: leastReading, lookTime: lookTime, readyWait: readyWait,

@@ -59,6 +59,6 @@ that a killed job is not taken for a running one, and a signal reaches nothing e
 at its prompt (foreground.go): the terminal is set as this shell's line editor leaves it
 or, for dash, the shell is reading a line. [Foreground.AtPrompt] and [Foreground.Fresh]
 guess from the screen whether a script uses that editor to ask a question, and whether
-somebody has begun a line. [Turns] give a pane to one command at a time.
+somebody has begun a line. [turns.Turns] give a pane to one command at a time.
 */
 package runner

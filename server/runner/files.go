@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"tmuxmcp/internal/turns"
 )
 
 // The files of a command are named in what is typed into a shell, and a shell may use these
@@ -54,7 +56,7 @@ type Files struct {
 	home string
 	kept *os.File // the open home
 
-	turns Turns // of this server's commands, by pane
+	turns turns.Turns // of this server's commands, by pane
 
 	resting map[Place]resting   // by pane
 	closing map[Place]time.Time // when recorders that were resting were ended
