@@ -167,7 +167,7 @@ func (c *call) takes(ctx context.Context, s selection, pane taker) error {
 // protectLost guards the panes that a filter keeps: the agent may run in any of them, as
 // only its client's program is known.
 func (c *call) protectLost(ctx context.Context, h harm, filter tmux.Format) error {
-	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.ListPanes{All: true, Filter: filter})
+	rows, err := c.programsOf(ctx, tmux.ListPanes{All: true, Filter: filter})
 	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
 		return err
 	}

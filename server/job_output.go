@@ -332,7 +332,7 @@ type jobMatch struct {
 // searchJobs searches the output of the jobs in the selection, newest job first, for up to
 // maxMatching. rest is the number of jobs that were not searched completely by then.
 func (c *call) searchJobs(ctx context.Context, in searchPanesIn, m *matcher) (found []jobMatch, rest int, err error) {
-	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.ListPanes{All: true, Filter: c.on.selection.within()})
+	rows, err := c.programsOf(ctx, tmux.ListPanes{All: true, Filter: c.on.selection.within()})
 	if err := noneIsEmpty(err); err != nil || len(rows) == 0 {
 		return nil, 0, err
 	}

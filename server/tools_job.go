@@ -169,7 +169,7 @@ var listJobs = newTool(tool{
 	desc: "List the commands of run_command that run or have ended lately: job, pane, command, state, exit status, age.",
 }, func(ctx context.Context, c *call, in socket) (l list[jobInfo], err error) {
 	c.s.sweepJobs()
-	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.ListPanes{All: true})
+	rows, err := c.programsOf(ctx, tmux.ListPanes{All: true})
 	if err := noneIsEmpty(err); err != nil {
 		return l, err
 	}

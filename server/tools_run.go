@@ -90,6 +90,15 @@ type runPane struct {
 	screen []string
 }
 
+// programsOf lists panes with only what identifies them, their programs and the tmux server.
+// None of that is quoted: before tmux 3.4 the server never frees what a format quotes.
+func (c *call) programsOf(ctx context.Context, cmd tmux.Lister) ([]runPane, error) {
+	var b tmux.Batch
+	rows := tmux.Rows[runPane](&b, cmd, "pid", "start_time", "pane_id", "pane_dead", "pane_pid")
+	err := b.Do(ctx, c.tmux)
+	return *rows, err
+}
+
 // lookAt reads a pane's state and screen, and refuses a pane that takes no keys.
 func (c *call) lookAt(ctx context.Context, on aimed) (runPane, error) {
 	var b tmux.Batch
@@ -519,7 +528,7 @@ func (r *execution) catchUp(ctx context.Context) error {
 // gone reports, and records, whether the pane's program has ended. tmux may notice that later
 // than the shell is seen to be gone, where that was the program.
 func (r *execution) gone(ctx context.Context) bool {
-	rows, err := tmux.List[runPane](ctx, r.tmux, tmux.DisplayMessage{Target: r.pane.ID})
+	rows, err := r.programsOf(ctx, tmux.DisplayMessage{Target: r.pane.ID})
 	r.result.PaneGone = errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) ||
 		err == nil && (rows[0].ID == "" || rows[0].Dead || rows[0].PID != r.pane.PID || r.shell.PID == r.pane.PID && runner.Gone(r.pane.PID))
 	return r.result.PaneGone

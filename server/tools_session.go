@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -181,22 +182,29 @@ type clientInfo struct {
 
 var listClients = newTool(tool{
 	name: "list_clients", title: "List tmux Clients", kind: reads, set: setSessions,
-	aim:  defaults(aSession),
+	aim:  narrows(aSession),
 	hint: "is a user watching",
 	desc: "List the terminals attached to tmux and the session, window and pane each is looking at. Use it to find out whether a user is watching a pane.",
 }, func(ctx context.Context, c *call, in listInSession) (l list[clientInfo], err error) {
-	only, err := tokensFor[clientInfo](c, in.narrowing, "client_name")
+	only, err := tokensFor[clientInfo](c, in.narrowing, "client_name", "client_session", "session_id")
 	if err != nil {
 		return l, err
 	}
-	var cmd tmux.ListClients // of all sessions
-	if !c.on.zero() {
-		cmd.Target = c.on.target
-	}
 	var b tmux.Batch
-	clients := tmux.Rows[clientInfo](&b, cmd, only...)
+	clients := tmux.Rows[clientInfo](&b, tmux.ListClients{}, only...)
 	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return l, err
 	}
-	return narrow(*clients, in.narrowing)
+	rows := *clients
+	if s := c.on.selection; !s.zero() {
+		rows = slices.DeleteFunc(rows, func(r clientInfo) bool {
+			return s.session != "" && deref(r.SessionID) != s.session || s.session == "" && or(r.ClientSession, "") != s.name
+		})
+		if len(rows) == 0 {
+			if _, err := find[sessionInfo](ctx, c, s); err != nil {
+				return l, err
+			}
+		}
+	}
+	return narrow(rows, in.narrowing)
 })
