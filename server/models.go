@@ -239,9 +239,9 @@ func complete[R any, P row[R]](c *call, rows []R, linked []objectIDs) []R {
 	return rows
 }
 
-// find finds one object: of several in the selection, the active one. Without a selection
-// it is the caller's, otherwise that of the session used last. The commands in first run
-// before it in the same round trip, so that the row shows their effect.
+// find finds one object: of several in the selection, the active one. Without a selection it
+// finds the caller's or, if there is no caller, the one in the session used last. The
+// commands in first run before it in the same round trip, so that the row shows their effect.
 func find[R any, P row[R]](ctx context.Context, c *call, s selection, first ...tmux.Command) (*R, error) {
 	list, err := listerOf[R, P](c, &s)
 	if err != nil {

@@ -29,10 +29,10 @@ func (sp spawn) prepare(c *call) (dir string, env tmux.Env, err error) {
 	return dir, env, err
 }
 
-// prepareBeside is prepare. If no directory was given, it is that of the program's
-// neighbour, a token of the target. tmux itself would use the directory of the client, which
-// is this server's. It is queried in advance, because tmux expands a format for the active
-// pane of a session, whatever the target is.
+// prepareBeside does what prepare does and, if no directory was given, takes the directory
+// of the program's neighbour, a token of the target. tmux itself would take the client's,
+// which is this server's. It is queried in advance, because tmux expands a format for the
+// active pane of a session, whatever the target is.
 func (sp spawn) prepareBeside(ctx context.Context, c *call, target tmux.Target, token string) (dir string, env tmux.Env, err error) {
 	if dir, env, err = sp.prepare(c); err != nil || dir != "" {
 		return dir, env, err

@@ -326,10 +326,7 @@ func answered(t *testing.T, answer []byte) {
 		}
 		received <- all
 	}()
-	us.SetDeadline(time.Now().Add(time.Minute))
-	began := time.Now()
-	tmux.CallNative(us)
-	expect(t, time.Since(began) < time.Minute, "hung")
+	tmux.CallNative(us) // must end: the server has left
 	us.Close()
 	secret := must[[]byte](t)(os.ReadFile(secretFile))
 	expect(t, !bytes.Contains(<-received, secret[:min(len(secret), 100)]), "it got the file")

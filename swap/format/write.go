@@ -34,7 +34,7 @@ var oneLine = layout{gap: " ", arrays: arrayLayout{gap: " "}}
 
 func jsonWriter(l layout) writer { return writer{quote, quote, plainOther, l} }
 
-// value returns a value. indent is that of the line on which it starts.
+// value returns the text of v, which starts on a line with this indentation.
 func (w writer) value(v any, indent string) string {
 	switch v := writable(v).(type) {
 	case string:
