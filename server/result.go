@@ -105,10 +105,13 @@ func (t screenText) where() string {
 
 // encodeResult makes the answer of a call: text, see [view]; or, for programs, the output
 // as structured content, plus one text block for clients that read only text: the text
-// itself, or the same JSON.
-func (c *call) encodeResult(ctx context.Context, out any) (*mcp.CallToolResult, error) {
+// itself, or the same JSON. What tmux printed besides is another
+// fact, or in _meta.
+func (c *call) encodeResult(ctx context.Context, out any, besides string) (*mcp.CallToolResult, error) {
 	if c.s.cfg.Results != ResultsJSON {
-		return mcp.NewToolResultText(viewOf(out).text(c.s.budgetIn(ctx))), nil
+		v := viewOf(out)
+		v.factIf(besides != "", "%s", besides)
+		return mcp.NewToolResultText(v.text(c.s.budgetIn(ctx))), nil
 	}
 	encode := func() ([]byte, error) { return params.Marshal(out) }
 	if e, ok := out.(interface{ encode() ([]byte, error) }); ok {
@@ -125,10 +128,14 @@ func (c *call) encodeResult(ctx context.Context, out any) (*mcp.CallToolResult, 
 	if t, ok := out.(interface{ textBlock() string }); ok {
 		block = t.textBlock()
 	}
-	return &mcp.CallToolResult{
+	res := &mcp.CallToolResult{
 		Content:           []mcp.Content{mcp.NewTextContent(block)},
 		StructuredContent: json.RawMessage(structured),
-	}, nil
+	}
+	if besides != "" {
+		res.Meta = mcp.NewMetaFromMap(map[string]any{"notice": legible(besides, "")})
+	}
+	return res, nil
 }
 
 // Text returns the text of all blocks of a result.

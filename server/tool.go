@@ -189,11 +189,12 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 	if err := c.aim(ctx, in); err != nil {
 		return nil, err
 	}
-	out, err := t.run(ctx, c, in)
+	var besides notices
+	out, err := t.run(tmux.WithNotices(ctx, besides.add), c, in)
 	if err != nil {
 		return nil, err
 	}
-	return c.encodeResult(ctx, out)
+	return c.encodeResult(ctx, out, besides.text())
 }
 
 // enter takes a slot, unless the call needs none.

@@ -117,7 +117,7 @@ func (t *transports) useNative(ctx context.Context) (bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case err == nil && rep.code == 0 && bytes.Equal(rep.stdout, []byte(known+"\n")):
+	case err == nil && bytes.HasPrefix(rep.stdout, []byte(known+"\n")): // a hook may follow it
 		t.proven = true
 	case errors.Is(err, errAsked):
 		t.hostile = true

@@ -28,10 +28,12 @@ type Batch struct {
 
 // step is a command of a batch with the decoder of its output.
 type step struct {
-	// prepare makes the command for a version; if nil, the command is cmd.
-	prepare func(v Version) (Command, error)
+	// prepare makes the command for a version, with a mark in what it prints; if nil, the
+	// command is cmd.
+	prepare func(v Version, m mark) (Command, error)
 	cmd     Command
-	decode  func(srv *Server, v Version, out []byte) error
+	// decode decodes the output, and returns what was printed besides.
+	decode func(srv *Server, v Version, out []byte) (other string, err error)
 	// reread returns the command that prints again the row of an object that cmd created.
 	reread func(v Version, id string) Command
 }
@@ -47,6 +49,7 @@ func (b *Batch) Do(ctx context.Context, srv *Server) error {
 	}
 	var v Version
 	cmds := make([]Command, len(b.steps))
+	m := srv.newMark()
 	for i, st := range b.steps {
 		cmds[i] = st.cmd
 		if st.prepare == nil {
@@ -56,7 +59,7 @@ func (b *Batch) Do(ctx context.Context, srv *Server) error {
 		if v, err = srv.Version(ctx); err != nil {
 			return err
 		}
-		if cmds[i], err = st.prepare(v); err != nil {
+		if cmds[i], err = st.prepare(v, m); err != nil {
 			return err
 		}
 	}
@@ -81,7 +84,8 @@ func (b *Batch) send(ctx context.Context, srv *Server, v Version, cmds []Command
 		outs = outs[:len(outs)-1]
 	}
 	for i, out := range outs {
-		err := b.steps[i].decode(srv, v, out)
+		other, err := b.steps[i].decode(srv, v, out)
+		notice(ctx, other)
 		var cut *cutRowError
 		if errors.As(err, &cut) && cut.id != "" && changes(cmds[i]) {
 			err = b.steps[i].readMade(ctx, srv, v, cut.id, err)
@@ -101,14 +105,17 @@ func (st step) readMade(ctx context.Context, srv *Server, v Version, id string, 
 		if doErr != nil || !bytes.Contains(outs[0], []byte(id)) { // it is gone
 			break
 		}
-		err = st.decode(srv, v, outs[0])
+		_, err = st.decode(srv, v, outs[0])
 	}
 	return err
 }
 
 // add appends a command that is made for a version.
 func (b *Batch) add(prepare func(v Version) (Command, error), decode func(srv *Server, v Version, out []byte) error) {
-	b.steps = append(b.steps, step{prepare: prepare, decode: decode})
+	b.steps = append(b.steps, step{
+		prepare: func(v Version, _ mark) (Command, error) { return prepare(v) },
+		decode:  func(srv *Server, v Version, out []byte) (string, error) { return "", decode(srv, v, out) },
+	})
 }
 
 // Add appends a command. After [Batch.Do], the result points to the command's output.
@@ -116,7 +123,7 @@ func Add(b *Batch, cmd Command) *[]byte {
 	printed := new([]byte)
 	b.steps = append(b.steps, step{
 		cmd:    cmd,
-		decode: func(_ *Server, _ Version, out []byte) error { *printed = out; return nil },
+		decode: func(_ *Server, _ Version, out []byte) (string, error) { *printed = out; return "", nil },
 	})
 	return printed
 }
@@ -127,8 +134,10 @@ func Add(b *Batch, cmd Command) *[]byte {
 func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 	rows := new([]R)
 	var tokens []rowField
+	var begins string
 	b.steps = append(b.steps, step{
-		prepare: func(v Version) (Command, error) {
+		prepare: func(v Version, m mark) (Command, error) {
+			begins = m.begin()
 			plan, err := rowPlanOf(reflect.TypeFor[R]())
 			if err != nil {
 				return nil, err
@@ -142,7 +151,7 @@ func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 			if len(only) > 0 {
 				tokens = slices.DeleteFunc(tokens, func(f rowField) bool { return !slices.Contains(only, f.token) })
 			}
-			full, scopes := cmd.rows(formatOf(tokens, v))
+			full, scopes := cmd.rows(formatOf(tokens, v, begins))
 			for _, t := range tokens {
 				if t.scope != "" && !slices.Contains(scopes, t.scope) {
 					return nil, argumentError("%s rows have no %s", cmd.CommandName(), t.token)
@@ -150,16 +159,19 @@ func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 			}
 			return full, nil
 		},
-		decode: func(srv *Server, v Version, out []byte) error {
-			var err error
-			*rows, err = decodeRows[R](srv, v, tokens, string(out))
-			if err != nil {
-				return fmt.Errorf("%s: %w", cmd.CommandName(), err)
+		decode: func(srv *Server, v Version, out []byte) (other string, err error) {
+			*rows, other, err = decodeRows[R](srv, v, tokens, begins, string(out))
+			// An empty line may be a row of which nothing is left.
+			if err == nil && strings.Contains("\n"+other, "\n\n") && (len(*rows) == 0 || !changes(cmd)) {
+				err = errCutRow
 			}
-			return nil
+			if err != nil {
+				err = fmt.Errorf("%s: %w", cmd.CommandName(), err)
+			}
+			return other, err
 		},
 		reread: func(v Version, id string) Command {
-			again, _ := DisplayMessage{Target: TargetSpec(id)}.rows(formatOf(tokens, v))
+			again, _ := DisplayMessage{Target: TargetSpec(id)}.rows(formatOf(tokens, v, begins))
 			return again
 		},
 	})
@@ -170,18 +182,30 @@ func Rows[R any](b *Batch, cmd Lister, only ...string) *[]R {
 // expanded message, byte for byte.
 func Displayed(b *Batch, cmd DisplayMessage) *string {
 	text := new(string)
-	b.add(func(v Version) (Command, error) {
-		cmd.Print = true
+	var m mark
+	marks := !cmd.JSON && !cmd.All && !cmd.Verbose
+	prepare := func(v Version, list mark) (Command, error) {
+		m = list
+		marked := cmd
+		marked.Print = true
 		if v.printsVis() {
-			cmd.Message = visSafe(cmd.Message)
+			marked.Message = visSafe(cmd.Message)
 		}
-		return cmd, nil
-	}, func(_ *Server, v Version, out []byte) error {
-		*text = string(bytes.TrimSuffix(out, []byte("\n")))
+		if marks {
+			marked.Message = m.around(marked.Message)
+		}
+		return marked, nil
+	}
+	decode := func(_ *Server, v Version, out []byte) (other string, err error) {
+		*text = strings.TrimSuffix(string(out), "\n")
+		if marks {
+			*text, other = m.inside(string(out))
+		}
 		if v.printsVis() {
 			*text = unescape(*text, v.isExactly34())
 		}
-		return nil
-	})
+		return other, nil
+	}
+	b.steps = append(b.steps, step{prepare: prepare, decode: decode})
 	return text
 }

@@ -26,7 +26,7 @@ grep -q pane_width in || exec ` + base.Binary() + ` "$@" <in
 echo >>log
 [ ! -e whole ] || exec ` + base.Binary() + ` "$@" <in
 [ -e always ] || : >whole
-` + base.Binary() + ` "$@" <in | sed 's/^\(%[0-9]*|\).*/\1/'
+` + base.Binary() + ` "$@" <in | sed 's/^\(\..*%[0-9]*|\)[0-9]*|$/\1/'
 `
 	ok(t, testtool.WriteProgram(binary, []byte(script)))
 	srv := handle(t, tmux.Config{Binary: binary, SocketPath: base.SocketPath(), Transport: tmux.TransportExec})
@@ -54,7 +54,7 @@ echo >>log
 	rows, err = list("made, and cut always", 3, tmux.SplitWindow{Detached: true, Command: []string{"exec cat"}})
 	expect(t, err != nil, "%v", rows)
 	// Nor is a row that is missing entirely taken for a part of the next one.
-	script = strings.Replace(script, `s/^\(%[0-9]*|\).*/\1/`, `1s/.*//`, 1)
+	script = strings.Replace(script, `s/^\(\..*%[0-9]*|\)[0-9]*|$/\1/`, `1s/.*//`, 1)
 	ok(t, testtool.WriteProgram(binary, []byte(script)))
 	tmuxtest.Run(t, base, "split-window", "-d")
 	rows, err = list("without a row", 3, tmux.ListPanes{All: true})

@@ -55,13 +55,13 @@ func (s *Server) display(ctx context.Context, format Format, list Lister, token,
 	if v.printsVis() {
 		wrapped = visSafe(format)
 	}
-	// The value may contain newlines, so its end is marked.
-	end := string(s.newMark())
-	head := Format("")
+	// The value may contain newlines, so both its ends are marked.
+	m := s.newMark()
+	head := Format(m.begin())
 	if token != "" {
-		head = Format("#{q:" + token + "}" + string(fieldEnd))
+		head += Format("#{q:" + token + "}" + string(fieldEnd))
 	}
-	cmd, scopes := list.rows(head + wrapped + Format(end))
+	cmd, scopes := list.rows(head + wrapped + Format(m.end()))
 	if token == "" {
 		scopes = []Scope{ServerScope}
 	}
@@ -72,8 +72,12 @@ func (s *Server) display(ctx context.Context, format Format, list Lister, token,
 	if err != nil {
 		return "", err
 	}
-	for row := range bytes.SplitSeq(out, []byte(end+"\n")) {
-		text := string(row)
+	for row := range bytes.SplitSeq(out, []byte(m.end()+"\n")) {
+		other, text, found := strings.Cut(string(row), m.begin())
+		notice(ctx, other)
+		if !found {
+			continue
+		}
 		if token != "" {
 			id, rest, err := cutValue(text, v)
 			if err != nil || id != value {

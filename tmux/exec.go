@@ -118,10 +118,21 @@ func (t *execTransport) run(ctx context.Context, req request) (reply, error) {
 
 // asGiven makes the errors of a sourced list look like the errors of the same list
 // given as arguments: without the position in the file, and with parse errors on
-// standard error instead of standard output.
+// standard error instead of standard output, where they may follow what tmux has to say
+// about its configuration.
 func (r *reply) asGiven() {
-	if len(r.stderr) == 0 && bytes.HasPrefix(r.stdout, sourcedAt) {
-		r.stdout, r.stderr = nil, bytes.TrimRight(r.stdout, "\n")
+	if len(r.stderr) == 0 {
+		var out, parse []byte
+		for line := range bytes.Lines(r.stdout) {
+			if bytes.HasPrefix(line, sourcedAt) {
+				parse = append(parse, line...)
+			} else {
+				out = append(out, line...)
+			}
+		}
+		if parse != nil {
+			r.stdout, r.stderr = out, bytes.TrimRight(parse, "\n")
+		}
 	}
 	r.stderr = bytes.TrimPrefix(r.stderr, sourcedAt)
 	r.stderr = bytes.ReplaceAll(r.stderr, append([]byte("\n"), sourcedAt...), []byte("\n"))

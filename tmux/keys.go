@@ -98,8 +98,9 @@ func (s *Server) Typing(ctx context.Context, target Target, text string) ([]Comm
 	if v, err := s.Version(ctx); err != nil || !keySequences.In(v) {
 		return literal, err
 	}
-	mode, err := s.output(ctx, DisplayMessage{Target: target, Print: true, Message: "#{pane_key_mode}"})
-	if mode := strings.TrimSpace(string(mode)); err != nil || mode == "VT10x" || mode == "" {
+	var b Batch
+	mode := Displayed(&b, DisplayMessage{Target: target, Message: "#{pane_key_mode}"})
+	if err := b.Do(ctx, s); err != nil || *mode == "VT10x" || *mode == "" {
 		return literal, err
 	}
 	var byNumber []Command

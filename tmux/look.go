@@ -285,9 +285,9 @@ func addLook(b *Batch, target Target, above int) *Look {
 	saved, savedLines := capture(CapturePane{KeepSpaces: true, Alternate: true, Quiet: true}), capture(CapturePane{Join: true, Alternate: true, Quiet: true})
 	last := &b.steps[len(b.steps)-1]
 	decode := last.decode
-	last.decode = func(srv *Server, v Version, out []byte) error {
-		if err := decode(srv, v, out); err != nil {
-			return err
+	last.decode = func(srv *Server, v Version, out []byte) (string, error) {
+		if _, err := decode(srv, v, out); err != nil {
+			return "", err
 		}
 		l.PaneState = (*states)[0]
 		l.top = max(0, l.History-above)
@@ -310,7 +310,7 @@ func addLook(b *Batch, target Target, above int) *Look {
 		l.all = joinRows(l.rows, joined, l.top)
 		l.normal = l.top + len(l.rows) - l.History
 		l.mixed = l.Alternate && l.wraps()
-		return nil
+		return "", nil
 	}
 	return l
 }

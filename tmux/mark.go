@@ -3,6 +3,7 @@ package tmux
 import (
 	"bytes"
 	"fmt"
+	"strings"
 )
 
 // A mark begins the lines that separate the outputs of the commands of a list. No two lists
@@ -15,6 +16,26 @@ func (s *Server) newMark() mark { return mark(fmt.Sprintf("%s-%d-", s.marker, s.
 // after returns the command that prints that so many commands of the list are done.
 func (m mark) after(commands int) encoded {
 	return encoded{"display-message", "-p", fmt.Sprint(m, commands)}
+}
+
+// begin and end return what is around each expanded format, and begin what begins each row:
+// whatever else tmux prints has neither. They begin with characters to which no "#" before
+// them gives a meaning.
+func (m mark) begin() string { return "." + string(m) }
+func (m mark) end() string   { return "/" + string(m) }
+
+// around returns a format that expands to f between marks.
+func (m mark) around(f Format) Format { return Format(m.begin()) + f + Format(m.end()) }
+
+// inside returns what is between the marks in the output of a command, and the rest. The
+// end is missing if the format has a "#{" without an end, where expansion ends.
+func (m mark) inside(out string) (shown, other string) {
+	before, found, _ := strings.Cut(out, m.begin())
+	shown, after, whole := strings.Cut(found, m.end()+"\n")
+	if !whole {
+		shown = strings.TrimSuffix(shown, "\n")
+	}
+	return shown, before + after
 }
 
 // split splits a list's output at the marks into n parts or, if a command failed, fewer;

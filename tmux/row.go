@@ -90,8 +90,10 @@ var identity = map[Scope]string{
 // any byte, even newlines.
 const fieldEnd = '|'
 
-func formatOf(fields []rowField, v Version) Format {
+// formatOf returns the format of rows of these fields, each of which begins with begin.
+func formatOf(fields []rowField, v Version, begin string) Format {
 	var b strings.Builder
+	b.WriteString(begin)
 	for _, f := range fields {
 		token := Format("#{q:" + f.token + "}")
 		if f.plain {
@@ -194,10 +196,33 @@ func decodable(t reflect.Type) bool {
 	return t == timeType
 }
 
-// decodeRows decodes rows of the given fields, printed by tmux version v.
-func decodeRows[R any](srv *Server, v Version, fields []rowField, out string) ([]R, error) {
-	rows := []R{}
+// cutRows cuts output into rows, which begin with begin, and whatever else was printed
+// between lines of rows. What follows a row is left behind it.
+func cutRows(out, begin string) (rows []string, rest string) {
+	if !strings.HasPrefix(out, begin) {
+		i := strings.Index(out, "\n"+begin)
+		if i < 0 {
+			return nil, out
+		}
+		rest, out = out[:i+1], out[i+1:]
+	}
 	for out != "" {
+		out = out[len(begin):]
+		end := strings.Index(out, "\n"+begin) + 1
+		if end == 0 {
+			end = len(out)
+		}
+		rows, out = append(rows, out[:end]), out[end:]
+	}
+	return rows, rest
+}
+
+// decodeRows decodes rows of the given fields, printed by tmux version v, each of which
+// begins with begin. It returns what was printed besides.
+func decodeRows[R any](srv *Server, v Version, fields []rowField, begin, out string) ([]R, string, error) {
+	rows := []R{}
+	lines, other := cutRows(out, begin)
+	for _, out := range lines {
 		var row R
 		rv := reflect.ValueOf(&row).Elem()
 		rest := out
@@ -209,19 +234,20 @@ func decodeRows[R any](srv *Server, v Version, fields []rowField, out string) ([
 				err = fmt.Errorf("a line ends in %.40q: %w", value, errCutRow)
 			}
 			if err != nil {
-				return nil, &cutRowError{fmt.Errorf("row %d: %s: %w", len(rows), f.token, err), rowID(out, fields, v)}
+				return nil, other, &cutRowError{fmt.Errorf("row %d: %s: %w", len(rows), f.token, err), rowID(out, fields, v)}
 			}
 			if err := f.set(srv, rv.Field(f.index), value); err != nil {
-				return nil, fmt.Errorf("row %d: %s: %w", len(rows), f.token, err)
+				return nil, other, fmt.Errorf("row %d: %s: %w", len(rows), f.token, err)
 			}
 		}
-		var ended bool
-		if out, ended = strings.CutPrefix(rest, "\n"); !ended {
-			return nil, fmt.Errorf("row %d: no end of line before %.40q: %w", len(rows), rest, errCutRow)
+		after, ended := strings.CutPrefix(rest, "\n")
+		if !ended {
+			return nil, other, fmt.Errorf("row %d: no end of line before %.40q: %w", len(rows), rest, errCutRow)
 		}
+		other += after
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows, other, nil
 }
 
 var errCutRow = errors.New("tmux truncated a row, as 3.7 and later do if expanding it takes 100 ms")

@@ -244,13 +244,18 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		text = text || it.text
 		typed = typed || it.words.does()&bare == 0
 	}
-	// The second time, tmux prints without asking whether it may: a list that prints only
-	// once is answered sooner if it prints the marker too.
-	once := len(items) == 1 && stdin == nil && items[0].words.does()&looks != 0
+	// The mark after the last command proves that all have succeeded, whatever hooks of the
+	// user print, and however these fail. A list of commands that run others goes on after
+	// some of their failures.
 	parts := len(items)
-	if once {
-		list = append(list, m.after(1))
-		parts = 2
+	last := items[parts-1]
+	closed := last.words.does()&ownsOutput == 0 && last.file == nil
+	for _, it := range items {
+		closed = closed && it.words.does()&goesOn == 0
+	}
+	if closed {
+		list = append(list, m.after(parts))
+		parts++
 	}
 	req, err := newRequest(list, stdin)
 	if err != nil {
@@ -273,14 +278,31 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 		s.cfg.Logger.DebugContext(ctx, "tmux", "commands", names, "bytes", size, "code", rep.code, "duration", time.Since(start), "error", err)
 	}
 	outputs := m.split(rep.stdout, parts)
-	cut := len(outputs) < parts || rep.open && !once && (len(outputs[parts-1]) > 0 || req.file != nil)
-	outputs = outputs[:min(len(outputs), len(items))]
-	if err == nil && rep.code == 0 && !cut {
+	proven := closed && len(outputs) == parts
+	if proven {
+		notice(ctx, string(outputs[len(items)]))
+		outputs = outputs[:len(items)]
+	}
+	for i, it := range items[:len(outputs)] {
+		if it.words.does()&silent != 0 {
+			notice(ctx, string(outputs[i]))
+			outputs[i] = []byte{}
+		}
+	}
+	whole := len(outputs) == len(items)
+	if err == nil && proven {
+		notice(ctx, string(rep.stderr))
+		return outputs, nil
+	}
+	// Without the mark, as when the server exits, the status counts. A hook may have set it.
+	cut := !whole || rep.open && (len(outputs[len(items)-1]) > 0 || req.file != nil) || closed && last.words.does()&looks != 0
+	ended := rep.code == 0 && (!closed || len(rep.stderr) == 0)
+	if err == nil && ended && !cut {
 		return outputs, nil
 	}
 	failed := items[len(outputs)-1].words
 	e := &Error{ExitCode: rep.code, Stderr: string(rep.stderr), Socket: s.at.path, Err: err}
-	if err == nil && rep.code == 0 {
+	if err == nil && ended {
 		// A server that is told to exit sends its clients nothing. If it is still running,
 		// a command has ended the list without an error, as "show-options -q" of 3.2 does
 		// for an unknown option.
@@ -291,16 +313,21 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 			e.Err = ErrServerGone
 		case rep.open:
 			e.Err = errors.New("tmux's output did not end in time")
-		case once:
+		case whole:
 			return outputs, nil
 		default:
 			e.Err = errors.New("tmux stopped running the commands here")
 		}
 	} else if err == nil {
 		e.Stderr = strings.TrimPrefix(e.Stderr, "-:1: ")
-		e.Err = kindOf(e.Stderr)
+		own := e.Stderr
+		if closed && !parseError.MatchString(own) {
+			// What hooks of the commands before have complained about comes first.
+			own = own[strings.LastIndexByte(own, '\n')+1:]
+		}
+		e.Err = kindOf(own)
 		if e.Err != ErrUnmet {
-			e.Object = objectIn(e.Stderr)
+			e.Object = objectIn(own)
 		}
 		failed = blame(e.Stderr, failed, items)
 	}
@@ -321,7 +348,7 @@ func (s *Server) answers(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	rep, err := s.transport.run(ctx, req)
-	return string(rep.stdout) == s.marker+"\n", err
+	return strings.HasPrefix(string(rep.stdout), s.marker+"\n"), err
 }
 
 // parseError matches the command in what tmux prints before it runs anything.
@@ -357,14 +384,17 @@ func (s *Server) Version(ctx context.Context) (Version, error) {
 	if v != (Version{}) {
 		return v, nil
 	}
-	out, err := s.Do(ctx, DisplayMessage{Print: true, Message: "#{version}"})
+	m := s.newMark()
+	out, err := s.Do(ctx, DisplayMessage{Print: true, Message: m.around("#{version}")})
 	if errors.Is(err, ErrNoServer) || errors.Is(err, ErrServerGone) {
 		return s.ProgramVersion(ctx)
 	}
 	if err != nil {
 		return Version{}, err
 	}
-	if v, err = ParseVersion(string(out[0])); err != nil {
+	text, other := m.inside(string(out[0]))
+	notice(ctx, other)
+	if v, err = ParseVersion(text); err != nil {
 		return Version{}, err
 	}
 	s.mu.Lock()

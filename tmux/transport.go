@@ -229,6 +229,8 @@ const (
 	ownsOutput                  // needs standard output to itself: the tmux program closes it afterwards
 	bare                        // has no text of the user's in its words, which the list of processes may show
 	runsText                    // names a file, or runs commands that are given as text, by a file or by an alias
+	goesOn                      // runs a program or other commands, after whose failure the list goes on
+	silent                      // prints nothing
 )
 
 // does returns what the command does. An unknown one may be an alias for anything.
@@ -254,33 +256,45 @@ func (w encoded) does() deed {
 		return runsText
 	case "load-buffer":
 		if last != "-" {
-			return bare | runsText
+			return bare | runsText | silent
 		}
-		return bare
+		return bare | silent
 	case "delete-buffer":
-		return bare
+		return bare | silent
 	case "paste-buffer":
 		if !slices.Contains(w, "-s") {
-			return bare
+			return bare | silent
 		}
 	case "source-file":
 		if last == "-" {
-			return bare | sessions | runsText
+			return bare | sessions | runsText | goesOn
 		}
-		return sessions | runsText
-	case "if-shell", "set-hook", "confirm-before", "command-prompt", "display-menu":
-		return sessions | runsText
+		return sessions | runsText | goesOn
+	case "if-shell":
+		return sessions | runsText | goesOn
+	case "set-hook":
+		return sessions | runsText | silent
+	case "confirm-before", "command-prompt", "display-menu":
+		return sessions | runsText | goesOn
+	case "display-popup":
+		return goesOn
 	case "run-shell":
-		// Any flag word with a C, to be safe.
-		if slices.ContainsFunc(w, func(word string) bool { return strings.HasPrefix(word, "-") && strings.Contains(word, "C") }) {
-			return sessions | runsText
+		if w.mayHave("C") {
+			return sessions | runsText | goesOn
 		}
-		return sessions
+		return sessions | goesOn
 	}
 	if commandsByName()[w[0]] != nil {
-		return 0
+		verb, _, _ := strings.Cut(w[0], "-")
+		if (verb == "new" || verb == "split") && w.mayHave("W") { // waits for the pane's program
+			return goesOn
+		}
+		if w[0] == "select-pane" || slices.Contains([]string{"list", "show", "display", "capture", "server", "wait"}, verb) || w.mayHave("P") {
+			return 0
+		}
+		return silent
 	}
-	does := sessions | runsText
+	does := sessions | runsText | goesOn
 	for name, alias := range map[string]string{
 		"new-session": "new", "attach-session": "attach", "start-server": "start", "list-commands": "lscm", "list-keys": "lsk",
 		"show-buffer": "showb", "save-buffer": "saveb",
@@ -290,4 +304,9 @@ func (w encoded) does() deed {
 		}
 	}
 	return does
+}
+
+// mayHave reports whether any word, to be safe, has a flag.
+func (w encoded) mayHave(flag string) bool {
+	return slices.ContainsFunc(w, func(word string) bool { return strings.HasPrefix(word, "-") && strings.Contains(word, flag) })
 }

@@ -1,0 +1,106 @@
+package tmux_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tmuxmcp/tmux"
+	"tmuxmcp/tmux/tmuxtest"
+)
+
+// noticing returns a context that collects notices.
+func noticing(t *testing.T) (ctx context.Context, notices *strings.Builder) {
+	notices = new(strings.Builder)
+	return tmux.WithNotices(tmuxtest.Context(t), func(text string) { notices.WriteString(text + "\n") }), notices
+}
+
+// From tmux 3.4 on, the errors of a configuration are printed to the client that started
+// the server, or to the next one that sources a list.
+func TestErrorsOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
+		t.Run(string(way), func(t *testing.T) {
+			t.Parallel()
+			base := tmuxtest.New(t)
+			config := filepath.Join(t.TempDir(), "tmux.conf")
+			ok(t, os.WriteFile(config, []byte("set -g no-such-option on\nsource-file /no/such|file\nset -g @right 1\n"), 0o600))
+			start := func() *tmux.Server {
+				return handle(t, tmux.Config{Binary: base.Binary(), SocketPath: base.SocketPath(), ConfigFile: config, Transport: way})
+			}
+			srv := start()
+			ctx, notices := noticing(t)
+			made := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "work"}))
+			equal(t, "name", "work", made.Name)
+			for _, cmd := range []tmux.Command{tmux.Raw{Name: "list-panes", Args: []string{"-Q"}}, tmux.Raw{Name: "no-such-command"}} {
+				isKind(t, "after it", do(ctx, srv, cmd), tmux.ErrUsage)
+			}
+			equal(t, "panes", 1, len(must[[]tmux.Pane](t)(srv.Panes(ctx))))
+			if v := must[tmux.Version](t)(srv.Version(ctx)); v.Compare(tmux.Version{Major: 3, Minor: 4}) >= 0 {
+				contains(t, "notices", notices.String(), "invalid option: no-such-option")
+			}
+		})
+	}
+}
+
+// What hooks print, and how they fail, changes no result.
+func TestHooksOfTheUser(t *testing.T) {
+	t.Parallel()
+	for _, way := range []tmux.Transport{tmux.TransportNative, tmux.TransportExec} {
+		for name, hook := range map[string]string{
+			"fails":        "kill-pane -t %99",
+			"is gone":      "run-shell /opt/no-such-program",
+			"prints":       "display-message -p '%1|2|3|#{hook_flag_F}'",
+			"prints lines": "run-shell 'echo a; echo; echo b'",
+		} {
+			t.Run(string(way)+" "+name, func(t *testing.T) {
+				t.Parallel()
+				srv := by(t, started(t), way)
+				ctx, notices := noticing(t)
+				for _, command := range []string{
+					"new-session", "new-window", "split-window", "kill-pane", "rename-window", "rename-session", "resize-pane", "select-layout",
+					"select-window", "select-pane", "list-panes", "list-windows", "list-sessions", "set-option", "send-keys", "copy-mode", "display-message",
+				} {
+					if name == "prints lines" && (strings.HasPrefix(command, "list-") || command == "display-message") {
+						continue // an empty line may be a row that tmux 3.7 has cut off
+					}
+					ok(t, do(ctx, srv, tmux.Raw{Name: "set-hook", Args: []string{"-g", "after-" + command, hook}}))
+				}
+				notices.Reset()
+				session := must[tmux.Session](t)(srv.NewSession(ctx, tmux.NewSession{Name: "work"}))
+				window := must[tmux.Window](t)(session.NewWindow(ctx, tmux.NewWindow{Name: "logs"}))
+				equal(t, "window", "logs", window.Name)
+				pane := must[tmux.Pane](t)(must[tmux.Pane](t)(window.ActivePane(ctx)).Split(ctx, tmux.SplitWindow{}))
+				ok(t, window.Rename(ctx, "build"))
+				ok(t, pane.SendKeys(ctx, "x"))
+				ok(t, pane.Select(ctx, tmux.SelectPane{}))
+				ok(t, srv.GlobalSessionOptions().Set(ctx, "@a", "b"))
+				equal(t, "name", "build", must[tmux.Window](t)(window.Info(ctx)).Name)
+				equal(t, "displayed", "build", must[string](t)(pane.Display(ctx, "#{window_name}")))
+				var b tmux.Batch
+				tmux.Add(&b, tmux.Require{Target: pane, Condition: "1"})
+				shown := tmux.Displayed(&b, tmux.DisplayMessage{Target: pane, Message: "<#{window_name}>\n"})
+				tmux.Add(&b, tmux.SelectWindow{Target: window})
+				rows := tmux.Rows[tmux.Pane](&b, tmux.ListPanes{Target: window})
+				ok(t, b.Do(ctx, srv))
+				equal(t, "shown", "<build>\n", *shown)
+				equal(t, "rows", 2, len(*rows))
+				ok(t, pane.Kill(ctx))
+				equal(t, "panes", 1, len(must[[]tmux.Pane](t)(window.Panes(ctx))))
+				isKind(t, "taken", second(srv.NewSession(ctx, tmux.NewSession{Name: "work"})), tmux.ErrExists)
+				err := do(ctx, srv, tmux.RenameWindow{Target: window, Name: "again"}, tmux.KillPane{Target: tmux.PaneID("%77")})
+				var e *tmux.Error
+				if !errors.As(err, &e) || e.Command != "kill-pane" || e.Object != (tmux.Object{Kind: "pane", Name: "%77"}) {
+					t.Errorf("got %#v", err)
+				}
+				v := must[tmux.Version](t)(srv.Version(ctx))
+				if expect := map[string]string{"fails": "can't find pane: %99", "is gone": "127", "prints": "2|3", "prints lines": "a\n"}[name]; name == "fails" || name == "prints" || v.Compare(tmux.Version{Major: 3, Minor: 5}) >= 0 {
+					contains(t, "notices", notices.String(), expect)
+				}
+			})
+		}
+	}
+}
