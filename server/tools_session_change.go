@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,13 +63,14 @@ func (c *call) untilServerEnds(ctx context.Context, create func() error) error {
 	return err
 }
 
-// resizeFirst resizes the only window of a new session, which tmux 3.2 makes 80x23.
+// resizeFirst gives the only window of a new session the size that was asked for, where
+// tmux does not: see [tmux.SessionSizes].
 func (c *call) resizeFirst(ctx context.Context, made tmux.SessionID, width, height int) error {
 	if has, err := c.tmux.Supports(ctx, tmux.SessionSizes); has || err != nil || width == 0 && height == 0 {
 		return err
 	}
 	target := tmux.TargetSpec(string(made) + ":")
-	_, err := c.tmux.Do(ctx, tmux.ResizeWindow{Target: target, Width: cmp.Or(width, 80), Height: cmp.Or(height, 24)},
+	_, err := c.tmux.Do(ctx, tmux.ResizeWindow{Target: target, Width: width, Height: height},
 		tmux.SetOption{Target: target, Window: true, Unset: true, Name: "window-size"})
 	return err
 }

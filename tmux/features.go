@@ -24,8 +24,10 @@ var (
 	UsedCells = fieldFeature(CapturePane{}, "UsedCells")
 	// MirroredLayouts: the layouts main-horizontal-mirrored and main-vertical-mirrored.
 	MirroredLayouts = Feature{Name: "mirrored layouts", Since: mustVersion("3.5")}
-	// SessionSizes: the first window of a detached session has the requested size.
-	SessionSizes = Feature{Name: "sizes of detached sessions", Since: mustVersion("3.3")}
+	// SessionSizes: the first window of a detached session has the requested size. Before,
+	// it has that of a client attached to another session, if there is one, and in 3.2
+	// always 80x23.
+	SessionSizes = Feature{Name: "sizes of detached sessions", Since: mustVersion("3.6")}
 	// JSONLayouts: layouts are printed and accepted as JSON.
 	JSONLayouts = Feature{Name: "layouts in JSON", Since: mustVersion("3.8")}
 )
