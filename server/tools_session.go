@@ -91,7 +91,7 @@ var listServers = newTool(tool{
 	wg.Wait()
 	found := []serverInfo{}
 	for i, info := range infos {
-		if errors.Is(errs[i], tmux.ErrUntrusted) || errors.Is(errs[i], tmux.ErrExhausted) {
+		if errors.Is(errs[i], tmux.ErrUntrusted) || errors.Is(errs[i], tmux.ErrExhausted) || errors.Is(errs[i], tmux.ErrVersionMismatch) {
 			return l, errs[i]
 		}
 		// Something that listens but is not a tmux server is omitted.

@@ -20,7 +20,7 @@ func TestVersionMismatchIsNamed(t *testing.T) {
 		t.Skip("TMUX_TEST_OTHER_BINARY does not name a second tmux; this needs one of 3.6 or later beside an older one")
 	}
 	srv := started(t)
-	old := handle(t, tmux.Config{Binary: other, SocketPath: srv.SocketPath()})
+	old := handle(t, tmux.Config{Binary: other, SocketPath: srv.SocketPath(), Transport: tmux.TransportExec})
 	ctx := tmuxtest.Context(t)
 	theirs, _ := srv.Version(ctx)
 	ours, _ := old.ProgramVersion(ctx)
