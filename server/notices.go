@@ -7,10 +7,11 @@ import (
 	"sync"
 )
 
-// notices are the lines that tmux printed during a call besides its output: see
-// [tmux.WithNotices].
+// notices are what a call has to say besides its output: notes, and the lines that tmux
+// printed, see [tmux.WithNotices].
 type notices struct {
 	mu    sync.Mutex
+	notes []string
 	lines []string
 	more  int
 }
@@ -36,16 +37,23 @@ func (n *notices) add(text string) {
 	}
 }
 
+func (n *notices) note(format string, args ...any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.notes = append(n.notes, fmt.Sprintf(format, args...))
+}
+
 // text returns what a model reads of them; "" if there are none.
 func (n *notices) text() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.lines) == 0 {
-		return ""
+	facts := slices.Clone(n.notes)
+	if len(n.lines) > 0 {
+		printed := "besides, tmux printed (its configuration, or a hook): " + strings.Join(n.lines, "; ")
+		if n.more > 0 {
+			printed += fmt.Sprintf("; and %d lines more", n.more)
+		}
+		facts = append(facts, printed)
 	}
-	text := "besides, tmux printed (its configuration, or a hook): " + strings.Join(n.lines, "; ")
-	if n.more > 0 {
-		text += fmt.Sprintf("; and %d lines more", n.more)
-	}
-	return text
+	return strings.Join(facts, ", ")
 }

@@ -105,9 +105,10 @@ func (t screenText) where() string {
 
 // encodeResult makes the answer of a call: text, see [view]; or, for programs, the output
 // as structured content, plus one text block for clients that read only text: the text
-// itself, or the same JSON. What tmux printed besides is another
-// fact, or in _meta.
-func (c *call) encodeResult(ctx context.Context, out any, besides string) (*mcp.CallToolResult, error) {
+// itself, or the same JSON. What there is to say besides is
+// another fact, or in _meta.
+func (c *call) encodeResult(ctx context.Context, out any) (*mcp.CallToolResult, error) {
+	besides := c.besides.text()
 	if c.s.cfg.Results != ResultsJSON {
 		v := viewOf(out)
 		v.factIf(besides != "", "%s", besides)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,24 +57,47 @@ func shellCommand(line string) []string {
 	return []string{line}
 }
 
-// startWait is how long to wait until the program of a new pane runs.
-const startWait = 500 * time.Millisecond
+const (
+	// startWait is how long to wait until the program of a new pane runs, and endWait how
+	// long it may take to end at once, if it is not an interactive shell.
+	startWait = 500 * time.Millisecond
+	endWait   = 100 * time.Millisecond
+)
 
 // started completes the row of a newly created pane. For 1 or 2 ms, until the program runs,
-// tmux reports its own forked copy, or nothing.
-func (c *call) started(ctx context.Context, p *paneInfo) error {
+// tmux reports its own forked copy, or nothing. A command that ends at once, as one that
+// is misspelt does, is noted; the row is then that of a pane that may be gone.
+func (c *call) started(ctx context.Context, p *paneInfo, command string) error {
 	begun := time.Now()
-	for pause := time.Millisecond; !p.runs(c.tmux) && time.Since(begun) < c.s.startWait; pause = min(2*pause, 32*time.Millisecond) {
+	within := func(limit time.Duration) bool { return time.Since(begun) < limit }
+	var status *int
+	// A pane is dead a moment before its program's status is known.
+	for pause := time.Millisecond; !(p.PaneDead && status != nil) && (!p.runs(c.tmux) && within(c.s.startWait) || command != "" && within(endWait)); pause = min(2*pause, 32*time.Millisecond) {
 		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
 		var b tmux.Batch
 		rows := tmux.Rows[paneInfo](&b, tmux.DisplayMessage{Target: p.PaneID}, "pane_id", "window_id", "pane_dead", "pane_current_command", "pane_current_path")
-		if err := b.Do(ctx, c.tmux); err != nil || len(*rows) == 0 || (*rows)[0].PaneID == "" {
-			return err // it has ended
+		dead := tmux.Rows[struct {
+			Status *int `tmux:"pane_dead_status"`
+		}](&b, tmux.DisplayMessage{Target: p.PaneID})
+		err := b.Do(ctx, c.tmux)
+		gone := errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) || err == nil && (*rows)[0].PaneID == ""
+		if gone {
+			c.besides.note("its program has ended at once, and pane %s is gone: run_command in a pane with a shell shows why", p.PaneID)
+			return nil
+		}
+		if err != nil {
+			return err
 		}
 		now := (*rows)[0]
+		status = (*dead)[0].Status
 		p.WindowID, p.PaneDead, p.PaneCurrentCommand, p.PaneCurrentPath = now.WindowID, now.PaneDead, now.PaneCurrentCommand, now.PaneCurrentPath
+	}
+	if p.PaneDead && status != nil {
+		c.besides.note("its program has ended at once with exit status %d, and pane %s shows what it printed", *status, p.PaneID)
+	} else if p.PaneDead {
+		c.besides.note("its program has ended at once, and pane %s shows what it printed", p.PaneID)
 	}
 	return nil
 }

@@ -189,12 +189,11 @@ func (t *tool) call(ctx context.Context, s *Server, req mcp.CallToolRequest) (*m
 	if err := c.aim(ctx, in); err != nil {
 		return nil, err
 	}
-	var besides notices
-	out, err := t.run(tmux.WithNotices(ctx, besides.add), c, in)
+	out, err := t.run(tmux.WithNotices(ctx, c.besides.add), c, in)
 	if err != nil {
 		return nil, err
 	}
-	return c.encodeResult(ctx, out, besides.text())
+	return c.encodeResult(ctx, out)
 }
 
 // enter takes a slot, unless the call needs none.
@@ -276,6 +275,8 @@ type call struct {
 	typedAlso []tmux.PaneID // other panes, which are synchronized with these
 	// typedRow is the cursor's row, from the first of the history, when last typing.
 	typedRow int
+	// besides is what the result has to say besides its output.
+	besides notices
 	// progressToken is set if the client asked for progress.
 	progressToken mcp.ProgressToken
 }

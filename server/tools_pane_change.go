@@ -35,7 +35,7 @@ var splitWindow = newTool(tool{
 	if err != nil {
 		return nil, err
 	}
-	return &rows[0], c.started(ctx, &rows[0])
+	return &rows[0], c.started(ctx, &rows[0], in.Shell)
 })
 
 type splitWindowIn struct {
@@ -245,7 +245,7 @@ var respawnPane = newTool(tool{
 	}
 	p, err := find[paneInfo](ctx, c, c.on.selection, cmd)
 	if err == nil {
-		err = c.started(ctx, p)
+		err = c.started(ctx, p, in.Shell)
 	}
 	return p, err
 })

@@ -44,7 +44,7 @@ var createSession = newTool(tool{
 	}
 	if s.ActivePaneID != nil {
 		pane := paneInfo{PaneID: *s.ActivePaneID}
-		err = c.started(ctx, &pane)
+		err = c.started(ctx, &pane, "")
 		s.ActiveWindowID = pane.WindowID
 	}
 	return s, err

@@ -40,7 +40,7 @@ var createWindow = newTool(tool{
 	}
 	w := &rows[0]
 	if w.ActivePaneID != nil {
-		err = c.started(ctx, &paneInfo{PaneID: *w.ActivePaneID})
+		err = c.started(ctx, &paneInfo{PaneID: *w.ActivePaneID}, in.Shell)
 	}
 	return w, err
 })

@@ -405,7 +405,7 @@ func (b *builder) start(ctx context.Context) error {
 			if p.Command != "" {
 				problems[i] = b.typeCommand(ctx, p)
 			} else {
-				problems[i] = b.started(ctx, &paneInfo{PaneID: p.id()})
+				problems[i] = b.started(ctx, &paneInfo{PaneID: p.id()}, "")
 			}
 		})
 	}
