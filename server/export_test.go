@@ -11,6 +11,9 @@ import (
 )
 
 // Tests are not about how long it takes.
+// EndsPaste is endsPaste.
+var EndsPaste = endsPaste
+
 func init() { removalTime, lookTime = time.Minute, 20*time.Second }
 
 // AddProbes adds tools that show what every call passes, and what the transport does.

@@ -102,6 +102,9 @@ var pasteBuffer = newTool(tool{
 	if err != nil {
 		return paneText{}, in.missing(err)
 	}
+	if err := checkPaste(in.BufferName, string(content), in.Bracket); err != nil {
+		return paneText{}, err
+	}
 	id, err := c.typeInto(ctx, c.on, echoOf(string(content)), func(target tmux.Target) ([]tmux.Command, error) {
 		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: in.Bracket, Returns: true})
 		return []tmux.Command{paste}, err

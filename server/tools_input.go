@@ -357,6 +357,9 @@ func (in pasteTextIn) check(c *call) error {
 	if in.Text == "" {
 		return argumentFault("text", "must not be empty")
 	}
+	if err := checkPaste("text", in.Text, in.Bracket); err != nil {
+		return err
+	}
 	return in.sight.check(c)
 }
 
