@@ -108,7 +108,7 @@ func (r *execution) freshLine(ctx context.Context) error {
 	if fresh, err := r.becomesFresh(ctx, 30*time.Millisecond, -1); fresh || err != nil {
 		return err
 	}
-	if !r.shell.AtPrompt(r.pane.typedLine()) {
+	if !r.atPrompt() {
 		return r.busy()
 	}
 	return r.interruptLine(ctx)
@@ -143,14 +143,14 @@ func (r *execution) becomesFresh(ctx context.Context, moment time.Duration, inte
 	for begun, pause := time.Now(), time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		left, right := r.pane.cursorLine()
 		taken := r.pane.row() != interrupted
-		if taken && r.shell.Fresh(left, right) {
+		if taken && r.shell.Fresh(left, right) && r.atPrompt() {
 			return true, nil
 		}
 		limit := moment
 		switch {
 		case !taken:
 			limit = r.s.promptWait
-		case !r.shell.AtPrompt(r.pane.typedLine()): // it may not have been drawn yet
+		case !r.atPrompt(): // it may not have been drawn yet
 			limit = r.s.promptWait
 		case strings.TrimSpace(left+right) == "" && r.shell.Age < startUp:
 			limit = startUp
@@ -178,13 +178,20 @@ func (p runPane) cursorLine() (left, right string) {
 	return runner.SplitAt(p.screen[p.Y], p.X)
 }
 
-// typedLine returns the text before the cursor, with the rows above that continue in it.
-func (p runPane) typedLine() string {
+// typedLine returns the text before the cursor, with the rows above that continue in it:
+// those that are full, or as good as full, but for so many cells. tmux does not say whether
+// a row that ends in a blank is.
+func (p runPane) typedLine(but int) string {
 	line, _ := p.cursorLine()
-	for y := min(p.Y, len(p.screen)) - 1; y >= 0 && len([]rune(p.screen[y])) >= p.Width; y-- {
-		line = p.screen[y] + line
+	for y := min(p.Y, len(p.screen)) - 1; y >= 0 && len([]rune(p.screen[y])) >= p.Width-but; y-- {
+		line = p.screen[y] + strings.Repeat(" ", max(p.Width-len([]rune(p.screen[y])), 0)) + line
 	}
 	return line
+}
+
+// atPrompt reports whether the text before the cursor may be a prompt and something typed.
+func (r *execution) atPrompt() bool {
+	return r.shell.AtPrompt(r.pane.typedLine(0)) && r.shell.AtPrompt(r.pane.typedLine(1))
 }
 
 // foreground returns the program that reads what is typed into the pane.

@@ -48,6 +48,49 @@ func TestRunCommandAnswersNoQuestion(t *testing.T) {
 	}
 }
 
+// TestRunCommandAnswersNoCompletion: what readline asks before it lists many completions is
+// not answered, and the line that was half typed does not run.
+func TestRunCommandAnswersNoCompletion(t *testing.T) {
+	t.Parallel()
+	const ask = "Display all 150 possibilities? (y or n)"
+	for _, width := range []int{80, len(ask), len(ask) - 1, len(ask) - 2, len(ask) - 3, 24} {
+		t.Run(fmt.Sprint(width, " columns"), func(t *testing.T) {
+			t.Parallel()
+			start := shellStart(t, "bash")
+			srv := tmuxtest.New(t)
+			dir := t.TempDir()
+			for i := range 150 {
+				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("file-%03d", i)), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := srv.Do(tmuxtest.Context(t), tmux.StartServer{}, tmux.NewSession{Detached: true, Name: "a", Dir: dir, Width: width, Height: 12, Command: []string{start}}); err != nil {
+				t.Fatal(err)
+			}
+			s, p := promptly(t, srv)
+			p.expect("%0", "echo first", "first")
+			s.SetPromptWait(200 * time.Millisecond)
+			refused := func(shown string) {
+				t.Helper()
+				tmuxtest.Wait(t, srv, "%0", shown, func() bool {
+					return strings.Contains(tmuxtest.Run(t, srv, "capture-pane", "-pJ", "-t", "%0"), shown)
+				})
+				p.fails("run_command", runArgs("%0", "echo second"), "bash", "is busy: it shows no prompt")
+			}
+			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "touch ran ./file-", "Tab", "Tab")
+			refused("(y or n)")
+			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "y")
+			refused("--More--")
+			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "q")
+			s.SetPromptWait(time.Minute)
+			p.expect("%0", "echo third", "third")
+			if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+				t.Error("the half-typed line has run")
+			}
+		})
+	}
+}
+
 // answered answers the question of pane %0, into which nothing has been typed.
 func answered(t *testing.T, srv *tmux.Server, ask string) {
 	t.Helper()

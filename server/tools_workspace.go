@@ -472,7 +472,7 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 	case ready:
 		if fresh, err := e.becomesFresh(ctx, 30*time.Millisecond, -1); err != nil {
 			return err
-		} else if !fresh && !e.shell.AtPrompt(e.pane.typedLine()) {
+		} else if !fresh && !e.atPrompt() {
 			return faultf(kindRefused, "command not typed: %s shows no prompt", e.shell.Name)
 		}
 	case e.shell.IsShell():

@@ -87,8 +87,9 @@ var (
 	promptMark = regexp.MustCompile(`[$#%>^\x{80}-\x{10ffff}](?: |$)|i-search\)`)
 	// edited matches nothing, or text that may be edited without a prompt.
 	edited = regexp.MustCompile(`^[\w ./~@,-]*$`)
-	// question matches the end of a text that asks for an answer.
-	question = regexp.MustCompile(`(?i)([?:]|[\[(]y(es)?/no?[\])]|[\[(]no?/y(es)?[\])])$`)
+	// question matches the end of a text that asks for an answer, as readline does before it
+	// lists many completions and after each page of them, and zsh before it corrects a word.
+	question = regexp.MustCompile(`(?i)([?:]|[\[(](y(es)?\W*(or\W+)?no?|no?\W*(or\W+)?y(es)?)(\W[a-z?]|a|e){0,3}[\])]|^--more--)$`)
 )
 
 // AtPrompt reports whether the text left of the cursor, with all lines above that continue
