@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -112,6 +113,72 @@ func (s *Server) Typing(ctx context.Context, target Target, text string) ([]Comm
 		byNumber = append(byNumber, SendKeys{Target: target, Hex: true, Keys: keys})
 	}
 	return byNumber, nil
+}
+
+// KeyReaches reports whether [SendKeys] sends a key to the program in the target's pane as
+// the key that it is. Keys that every keyboard has always reach it; others, such as S-Enter
+// and C-Tab, only from tmux 3.5 on, and only a program that has enabled extended keys: see
+// [PlainKey]. tmux sends another key in place of these, types their names or sends nothing.
+// Without such a key, KeyReaches takes no round trip. It is true for a pane that does not
+// exist, and does not check that tmux knows the name.
+func (s *Server) KeyReaches(ctx context.Context, target Target, name string) (bool, error) {
+	if PlainKey(name) {
+		return true, nil
+	}
+	if v, err := s.Version(ctx); err != nil || !keySequences.In(v) {
+		return false, err // whether extended keys are on cannot be known
+	}
+	var b Batch
+	mode := Displayed(&b, DisplayMessage{Target: target, Message: "#{pane_key_mode}"})
+	if err := b.Do(ctx, s); err != nil {
+		return false, err
+	}
+	modifiers, key := splitKey(name)
+	switch *mode {
+	case "":
+		return true, nil
+	case "Ext 1":
+		return key != "btab" && (modifiers == "S" || !strings.Contains(modifiers, "S")), nil
+	case "Ext 2":
+		return key != "btab", nil
+	}
+	return false, nil
+}
+
+// PlainKey reports whether every supported tmux sends a key to every program: a key without
+// modifiers; any with M-; with C- or C-M-, a letter, Space and @ [ \ ] ^ _ ?; with C-, also
+// / - 2 6; the arrows, Home, End, PageUp, PageDown, IC, DC and F1 to F12 with any modifiers.
+// The name is not checked. Measured with tmux 3.3a to 3.8.
+func PlainKey(name string) bool {
+	modifiers, key := splitKey(name)
+	switch {
+	case modifiers == "" || cursorKey.MatchString(key):
+		return true
+	case key == "btab":
+		return false
+	case modifiers == "M":
+		return true
+	case strings.Trim(modifiers, "CM") == "" && (key == "space" || controlKey.MatchString(key)):
+		return true
+	}
+	return modifiers == "C" && len(key) == 1 && strings.Contains("/-26", key)
+}
+
+var (
+	cursorKey  = regexp.MustCompile(`^(up|down|left|right|home|end|ic|insert|dc|delete|[np]page|page(up|down)|pg(up|dn)|f([1-9]|1[0-2]))$`)
+	controlKey = regexp.MustCompile(`^[a-z@\[\\\]^_?]$`)
+)
+
+// splitKey returns the modifiers of a key, each once and in upper case, and its name in
+// lower case.
+func splitKey(name string) (modifiers, key string) {
+	for len(name) > 2 && name[1] == '-' && strings.Contains("CMScms", name[:1]) {
+		if m := strings.ToUpper(name[:1]); !strings.Contains(modifiers, m) {
+			modifiers += m
+		}
+		name = name[2:]
+	}
+	return modifiers, strings.ToLower(name)
 }
 
 // keysAtOnce is the number of keys per command: tmux gets slower both with longer commands

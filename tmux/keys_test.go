@@ -102,3 +102,52 @@ func TestSendKeysByName(t *testing.T) {
 	ok(t, pane.SendLine(ctx, "ls; #{x}"))
 	equal(t, "a line", "ls; #{x}\r", string(pane.next(t)))
 }
+
+// TestKeyReaches: each key that is said to reach the program does so as this key. One that
+// tmux does not send arrives as its name, as a key with fewer modifiers, or not at all.
+func TestKeyReaches(t *testing.T) {
+	t.Parallel()
+	srv, ctx := started(t), tmuxtest.Context(t)
+	tmuxtest.Run(t, srv, "set-option", "-s", "extended-keys", "on")
+	names := strings.Fields("Up Down Left Right Home End IC Insert DC Delete NPage PageDown PgDn PPage PageUp PgUp BSpace BTab Enter Escape Space Tab" +
+		" F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 ü 你")
+	for c := '!'; c <= '~'; c++ {
+		names = append(names, string(c))
+	}
+	for _, asks := range []string{"", "1", "2"} {
+		path := filepath.Join(t.TempDir(), "bytes")
+		id := tmuxtest.Run(t, srv, "new-window", "-d", "-P", "-F", "#{pane_id}", `stty raw -echo; printf '\033[>4;`+asks+`m'; printf ready; exec cat >`+path)
+		tmuxtest.WaitScreen(t, srv, id, "ready")
+		pane := &recorder{PaneRef: srv.Pane(tmux.PaneID(id)), path: path}
+		sent := map[string]string{}
+		for _, name := range names {
+			for _, modifiers := range []string{"", "C-", "M-", "S-", "C-M-", "C-S-", "M-S-", "C-M-S-"} {
+				key := modifiers + name
+				if strings.Contains(modifiers, "C-") && strings.Contains("Space @ 2 `", name) {
+					continue // a NUL, which ends what is recorded
+				}
+				is, err := srv.KeyReaches(ctx, pane, key)
+				ok(t, err)
+				if !is {
+					if tmux.PlainKey(key) {
+						t.Errorf("%s is plain, and does not reach a program in mode %q", key, asks)
+					}
+					continue
+				}
+				ok(t, pane.SendKeys(ctx, key))
+				got := string(pane.next(t))
+				if got == "" || got == key && modifiers != "" {
+					t.Errorf("%s arrives as %q in mode %q", key, got, asks)
+				}
+				for _, fewer := range []string{"", "C-", "M-", "S-", "C-M-", "C-S-", "M-S-"} {
+					if other, known := sent[fewer+name]; known && other == got {
+						t.Errorf("%s arrives as %s, %q, in mode %q", key, fewer+name, got, asks)
+					}
+				}
+				sent[key] = got
+			}
+		}
+		v := must[tmux.Version](t)(srv.Version(ctx))
+		equal(t, "S-Enter reaches a program in mode "+asks, v.Compare(tmux.Version{Major: 3, Minor: 5}) >= 0 && asks != "", sent["S-Enter"] != "")
+	}
+}
