@@ -185,6 +185,9 @@ func faultOf(err error) (f *fault, expected bool) {
 		err = e
 	}
 	f, expected = &fault{kind: kindTmux, msg: "tmux error: " + err.Error(), cause: err}, true
+	if e != nil && e.Pending {
+		f.suggestion = "it may still happen: look before you repeat it"
+	}
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		f.msg, expected = "tmux is not installed, or not where it was: "+err.Error(), false

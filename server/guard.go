@@ -19,6 +19,28 @@ import (
 // It types into the caller's own pane only if the user has agreed, which takes a second
 // round trip.
 func (c *call) typeInto(ctx context.Context, on aimed, what echo, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (tmux.PaneID, error) {
+	return c.typeBursts(ctx, on, what, atOnce(typing), first...)
+}
+
+// burst is what is typed in one round trip.
+type burst struct {
+	cmds []tmux.Command
+	// after, for a burst that is not the first, waits until it may be typed. It gets the
+	// pane as it was before the first.
+	after func(context.Context, *tmux.Look) error
+}
+
+// atOnce returns what types the commands made by typing in one burst.
+func atOnce(typing func(tmux.Target) ([]tmux.Command, error)) func(tmux.Target) ([]burst, error) {
+	return func(target tmux.Target) ([]burst, error) {
+		cmds, err := typing(target)
+		return []burst{{cmds: cmds}}, err
+	}
+}
+
+// typeBursts is typeInto for what is typed in several round trips, each of which checks the
+// pane again.
+func (c *call) typeBursts(ctx context.Context, on aimed, what echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (tmux.PaneID, error) {
 	if c.tool.harm != types {
 		panic(c.tool.name + " types into panes and does not declare it")
 	}
@@ -49,7 +71,7 @@ func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, ty
 	if c.s.mayHurtCaller(c.tmux) && c.s.cfg.Caller.Pane != pane { // on another server
 		own = c.s.cfg.Caller.Pane
 	}
-	_, reaches, err := c.typeUnless(ctx, own, atPane(pane), what, typing)
+	_, reaches, err := c.typeUnless(ctx, own, atPane(pane), what, atOnce(typing))
 	if err == nil && reaches {
 		err = faultf(kindRefused, "its keys would also reach %s", c.ownPane())
 	}
@@ -58,17 +80,61 @@ func (c *call) typeIntoMade(ctx context.Context, pane tmux.PaneID, what echo, ty
 
 // typeUnless is typeInto, but types nothing if the keys would also reach the pane not. It
 // returns the pane that on names.
-func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what echo, typing func(tmux.Target) ([]tmux.Command, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
+func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what echo, typing func(tmux.Target) ([]burst, error), first ...tmux.Command) (pane tmux.PaneID, reaches bool, err error) {
 	if what.longest > runner.MostLine {
 		if on, err = c.takesLine(ctx, on, what.longest); err != nil {
 			return "", false, err
 		}
 	}
-	cmds, err := typing(on.target)
+	if err := c.s.escapes.pass(ctx, c.tmux, on.selection.pane); err != nil {
+		return "", false, err
+	}
+	bursts, err := typing(on.target)
+	if _, is := on.target.(tmux.PaneID); err == nil && len(bursts) > 1 && !is { // all of them into the same pane
+		var rows []taker
+		if rows, err = tmux.List[taker](ctx, c.tmux, tmux.DisplayMessage{Target: on.target}); err == nil && rows[0].ID != "" {
+			on.target = rows[0].ID
+			bursts, err = typing(on.target)
+		}
+	}
 	if err != nil {
 		return "", false, err
 	}
+	before, reaches, err := c.typeBurst(ctx, not, on, nil, bursts[0].cmds, first...)
+	if err != nil || reaches {
+		return before.ID, reaches, err
+	}
+	c.typed(before, what)
+	for _, next := range bursts[1:] {
+		if err = next.after(ctx, before); err == nil {
+			_, reaches, err = c.typeBurst(ctx, not, aimed{selection: selection{pane: before.ID}, target: before.ID}, before, next.cmds)
+		}
+		if err == nil && reaches {
+			err = faultf(kindRefused, "its keys would now also reach %s", c.ownPane())
+		}
+		if err != nil {
+			return before.ID, false, inPart(before.ID, err)
+		}
+	}
+	return before.ID, false, nil
+}
+
+// inPart returns the error for a pane that got only the first bursts.
+func inPart(pane tmux.PaneID, err error) error {
+	f, _ := faultOf(err)
+	f.msg = "only a part was typed into pane " + string(pane) + ": " + f.msg
+	return f
+}
+
+// typeBurst types one burst. It returns the pane as it was before, of which only the id is
+// set if the keys would also reach the pane not. If the burst follows others, the pane
+// still has to run the program that it ran at the look since.
+func (c *call) typeBurst(ctx context.Context, not tmux.PaneID, on aimed, since *tmux.Look, cmds []tmux.Command, first ...tmux.Command) (before *tmux.Look, reaches bool, err error) {
+	none := new(tmux.Look)
 	condition := tmux.Format("#{?pane_id,#{?pane_dead,0,#{?pane_in_mode,0,#{?pane_input_off,0,1}}},0}")
+	if since != nil && since.PID != "" {
+		condition = "#{?" + tmux.MatchEqual("pane_pid", since.PID) + "," + condition + ",0}"
+	}
 	var b tmux.Batch
 	for _, cmd := range first {
 		tmux.Add(&b, cmd)
@@ -84,38 +150,41 @@ func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what e
 		condition = "#{?" + reach + ",0," + condition + "}"
 	}
 	// A wait in this pane counts what is new from here on.
-	before := tmux.AddLook(&b, on.target)
+	before = tmux.AddLook(&b, on.target)
 	tmux.Add(&b, tmux.Require{Target: on.target, Condition: condition})
 	for _, cmd := range cmds {
 		tmux.Add(&b, cmd)
 	}
 	err = b.Do(ctx, c.tmux)
 	if errors.Is(err, tmux.ErrNotFound) && len(*rows) > 0 && (*rows)[0].ID == "" {
-		return "", false, c.missing(ctx, on.selection)
+		return none, false, c.missing(ctx, on.selection)
 	}
 	if errors.Is(err, tmux.ErrUnmet) {
 		if err := c.takes(ctx, on.selection, (*rows)[0]); err != nil {
-			return "", false, err
+			return none, false, err
 		}
 		if *reached == "1" {
-			return (*rows)[0].ID, true, nil
+			none.ID = (*rows)[0].ID
+			return none, true, nil
+		}
+		if since != nil {
+			return none, false, respawned(before, since.PID, nil)
 		}
 	}
 	if err != nil {
-		return "", false, err
+		return none, false, err
 	}
-	c.typed(before, what)
 	if pane := (*rows)[0]; pane.Synchronized && slices.ContainsFunc(cmds, func(cmd tmux.Command) bool { _, is := cmd.(tmux.SendKeys); return is }) {
 		c.noteSynchronized(ctx, pane.ID)
 	}
-	return (*rows)[0].ID, false, nil
+	return before, false, nil
 }
 
 // noteSynchronized records which other panes of its window got the keys typed into a pane.
 func (c *call) noteSynchronized(ctx context.Context, pane tmux.PaneID) {
 	rows, _ := tmux.List[objectIDs](ctx, c.tmux, tmux.ListPanes{Target: pane, Filter: "#{pane_synchronized}"})
-	c.typing.Lock()
-	defer c.typing.Unlock()
+	c.typedLock.Lock()
+	defer c.typedLock.Unlock()
 	for _, r := range rows {
 		if r.Pane != pane && !slices.Contains(c.typedAlso, r.Pane) {
 			c.typedAlso = append(c.typedAlso, r.Pane)

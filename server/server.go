@@ -31,6 +31,7 @@ type Server struct {
 	// cursors are the short cursors that clients have; nil until this server is serving.
 	cursors *cursors
 	places  places
+	escapes escapes
 
 	subscriptions subscriptions
 	waits

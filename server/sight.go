@@ -46,8 +46,8 @@ func (in sight) await(ctx context.Context, c *call) (*await, error) {
 
 // typed records that the call types into a pane, and how the pane looked before.
 func (c *call) typed(look *tmux.Look, what echo) {
-	c.typing.Lock()
-	defer c.typing.Unlock()
+	c.typedLock.Lock()
+	defer c.typedLock.Unlock()
 	c.typedRow = look.History + look.CursorY
 	i := slices.IndexFunc(c.typedInto, func(p bookmark) bool { return p.mark.Pane == look.ID })
 	if i < 0 {

@@ -94,7 +94,7 @@ func TestTypingIsGuarded(t *testing.T) {
 			}
 			if call, ok := outer.(*ast.CallExpr); ok && i+1 < len(stack) {
 				_, name := selected(call.Fun)
-				if _, literal := stack[i+1].(*ast.FuncLit); literal && (name == "typeInto" || name == "typeIntoMade") {
+				if _, literal := stack[i+1].(*ast.FuncLit); literal && slices.Contains([]string{"typeInto", "typeBursts", "typeIntoMade"}, name) {
 					return
 				}
 			}

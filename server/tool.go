@@ -270,7 +270,7 @@ type call struct {
 	// answers are the user's answers to the question of an earlier attempt of this call.
 	answers mcp.MultiRoundTripParams
 	// typedInto are the panes as they were before the call typed into them, in order.
-	typing    sync.Mutex
+	typedLock sync.Mutex
 	typedInto []bookmark
 	typedAlso []tmux.PaneID // other panes, which are synchronized with these
 	// typedRow is the cursor's row, from the first of the history, when last typing.

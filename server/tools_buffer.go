@@ -105,11 +105,9 @@ var pasteBuffer = newTool(tool{
 	if err := checkPaste(in.BufferName, string(content), in.Bracket); err != nil {
 		return paneText{}, err
 	}
-	id, err := c.typeInto(ctx, c.on, echoOf(string(content)), func(target tmux.Target) ([]tmux.Command, error) {
-		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: in.Bracket, Returns: true})
-		return []tmux.Command{paste}, err
-	})
-	return paneText{"Pasted " + in.BufferName + " into pane " + string(id), string(id)}, in.missing(err)
+	// Pasted from another buffer: this one may be changed meanwhile.
+	id, err := c.paste(ctx, content, in.Bracket, false)
+	return paneText{"Pasted " + in.BufferName + " into pane " + string(id), string(id)}, err
 })
 
 type pasteBufferIn struct {

@@ -49,5 +49,9 @@ func TestAStuckTmuxIsGivenUp(t *testing.T) {
 		if !res.IsError || !strings.Contains(res.text(), "tmux did not answer in 300ms") || res.Meta["error_type"] != "Timeout" {
 			t.Errorf("%s of a tmux that is stuck: %s %v", tool, res.text(), res.Meta)
 		}
+		// The others ask which tmux it is first.
+		if says := strings.Contains(res.text(), "\nit may still happen: look before you repeat it"); says != (tool == "load_buffer") {
+			t.Errorf("%s of a tmux that is stuck may still happen: %s", tool, res.text())
+		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"tmuxmcp/server/params"
@@ -107,29 +106,77 @@ func (in keyInput) check(*call) error {
 }
 
 func (c *call) sendKeys(ctx context.Context, on aimed, in keyInput) (tmux.PaneID, error) {
-	return c.typeInto(ctx, on, in.echo(), func(target tmux.Target) (cmds []tmux.Command, err error) {
+	items := in.Keys
+	if in.enters() {
+		items = append(slices.Clone(items), "Enter")
+	}
+	escaped := false // the last key was Escape
+	id, err := c.typeBursts(ctx, on, in.echo(), func(target tmux.Target) ([]burst, error) {
+		bursts := []burst{{}}
 		if in.Reset {
-			cmds = append(cmds, tmux.SendKeys{Target: target, Reset: true})
+			bursts[0].cmds = []tmux.Command{tmux.SendKeys{Target: target, Reset: true}}
 		}
-		for i, text := range in.Keys {
-			if in.SuppressHistory && i == 0 && in.key(text) == "" {
-				text = " " + text
+		escaped = false
+		for i, item := range items {
+			name := in.key(item)
+			switch {
+			case i == len(in.Keys):
+				name = item // Enter
+			case i == 0 && name == "" && in.SuppressHistory:
+				item = " " + item
 			}
-			if !in.Literal && mayNameKey(text) {
-				cmds = append(cmds, tmux.SendKeys{Target: target, Keys: []string{text}})
-				continue
-			}
-			typing, err := c.tmux.Typing(ctx, target, text)
+			cmds, err := c.typing(ctx, target, item, name)
 			if err != nil {
 				return nil, err
 			}
-			cmds = append(cmds, typing...)
+			if escaped {
+				bursts = append(bursts, burst{after: pauseAfterEscape(isEscape(name))})
+			}
+			escaped = isEscape(name)
+			last := &bursts[len(bursts)-1]
+			last.cmds = append(last.cmds, cmds...)
 		}
-		if in.enters() {
-			cmds = append(cmds, tmux.SendKeys{Target: target, Keys: []string{"Enter"}})
-		}
-		return cmds, nil
+		return bursts, nil
 	})
+	if err == nil && escaped {
+		c.s.escapes.add(c.tmux, id)
+	}
+	return id, err
+}
+
+// typing returns the commands that type an item: the key with a name or, without one, the
+// text.
+func (c *call) typing(ctx context.Context, target tmux.Target, item, name string) ([]tmux.Command, error) {
+	if name == "" {
+		return c.tmux.Typing(ctx, target, item)
+	}
+	reaches, err := c.tmux.KeyReaches(ctx, target, name)
+	if err != nil {
+		return nil, err
+	}
+	if !reaches {
+		return nil, c.unreached(ctx, name)
+	}
+	return []tmux.Command{tmux.SendKeys{Target: target, Keys: []string{name}}}, nil
+}
+
+// unreached returns the fault for a key that tmux would not send as this key.
+func (c *call) unreached(ctx context.Context, name string) *fault {
+	why := "the program in the pane has not turned these on"
+	if v, err := c.tmux.Version(ctx); err == nil && !tmux.KeyModes.In(v) {
+		why = fmt.Sprintf("tmux %s cannot tell whether the program takes these", v)
+	}
+	f := faultf(kindUnsupported, "nothing was typed: %s is an extended key, and %s", name, why)
+	switch key := name[strings.LastIndexByte(name[:len(name)-1], '-')+1:]; {
+	case key == "Enter":
+		return f.suggest("M-Enter is sent, and begins a new line in many programs, as a newline in paste_text does")
+	case key == "BTab":
+		return f.suggest("BTab without modifiers is sent")
+	case utf8.RuneCountInString(key) == 1 && strings.HasPrefix(name, "S-"):
+		return f.suggest("give the character itself")
+	default:
+		return f.suggest("%s and M-%[1]s are sent; literal=true types the text", key)
+	}
 }
 
 // echo returns what may be echoed of the keys. Keys that are not text are not echoed, but
@@ -155,13 +202,6 @@ func (in keyInput) echo() echo {
 		return echo{redrawn: e.entered, entered: e.entered, longest: e.longest}
 	}
 	return e
-}
-
-// mayNameKey reports whether tmux could take a text for a key name, which is short and has
-// no blanks. Anything else is typed as text.
-func mayNameKey(s string) bool {
-	blank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError }
-	return s != "" && len(s) <= 40 && !strings.ContainsFunc(s, blank)
 }
 
 var sendKeysBatch = newTool(tool{
@@ -270,10 +310,10 @@ func (c *call) sendKeysRow(ctx, within context.Context, in sendKeysBatchIn, op k
 		return row
 	}
 	f, _ := faultOf(err)
-	msg := f.text()
 	if errors.Is(within.Err(), context.DeadlineExceeded) && ctx.Err() == nil && row.seen == nil {
-		msg = "the batch exceeded its timeout"
+		f.msg = "the batch exceeded its timeout"
 	}
+	msg := f.text()
 	row.Error = &msg
 	return row
 }
@@ -319,29 +359,35 @@ var pasteText = newTool(tool{
 
 // paste pastes the text, and returns the pane.
 func (in pasteTextIn) paste(ctx context.Context, c *call) (string, error) {
+	id, err := c.paste(ctx, []byte(in.Text), in.Bracket, in.Enter)
+	return fmt.Sprintf("Text pasted to pane %s", id), err
+}
+
+// paste pastes a text into the call's pane, from a buffer of its own.
+func (c *call) paste(ctx context.Context, data []byte, bracket, enter bool) (tmux.PaneID, error) {
 	buffer := c.tmux.Buffer(newBufferName("paste"))
-	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: []byte(in.Text)}
-	shows := in.Text
-	if in.Enter {
+	load := tmux.LoadBuffer{Buffer: buffer.Name, Path: "-", Data: data}
+	shows := string(data)
+	if enter {
 		shows += "\n"
 	}
-	id, err := c.typeInto(ctx, c.on, echoOf(shows), func(target tmux.Target) ([]tmux.Command, error) {
-		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: in.Bracket, Returns: true})
+	id, err := c.typeBursts(ctx, c.on, echoOf(shows), func(target tmux.Target) ([]burst, error) {
+		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: bracket, Returns: true})
 		paste.Delete = true
-		cmds := []tmux.Command{paste}
-		if in.Enter {
-			cmds = append(cmds, tmux.SendKeys{Target: target, Keys: []string{"Enter"}})
+		bursts := []burst{{cmds: []tmux.Command{paste}}}
+		if enter {
+			press := tmux.SendKeys{Target: target, Keys: []string{"Enter"}}
+			bursts = append(bursts, burst{cmds: []tmux.Command{press}, after: c.pasteTaken})
 		}
-		return cmds, err
+		return bursts, err
 	}, load)
-	if err != nil {
+	if err != nil && id == "" {
 		// It was not pasted, so tmux may still hold it.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 		defer cancel()
 		_ = buffer.Delete(ctx)
-		return "", err
 	}
-	return fmt.Sprintf("Text pasted to pane %s", id), nil
+	return id, err
 }
 
 type pasteTextIn struct {

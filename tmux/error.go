@@ -87,6 +87,9 @@ type Error struct {
 	Object Object
 	// Socket is the path of the server's socket.
 	Socket string
+	// Pending is set if the context ended before the server answered a list that changes
+	// something: the server may still carry it out.
+	Pending bool
 	// Err is the kind (one of this package's Err values), an error of the operating system
 	// or the context, or nil if tmux's message is unknown.
 	Err error

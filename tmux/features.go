@@ -24,6 +24,8 @@ var (
 	UsedCells = fieldFeature(CapturePane{}, "UsedCells")
 	// MirroredLayouts: the layouts main-horizontal-mirrored and main-vertical-mirrored.
 	MirroredLayouts = Feature{Name: "mirrored layouts", Since: mustVersion("3.5")}
+	// KeyModes: tmux tells whether the program in a pane has enabled extended keys.
+	KeyModes = Feature{Name: "key modes of panes", Since: mustVersion("3.5")}
 	// SessionSizes: the first window of a detached session has the requested size. Before,
 	// it has that of a client attached to another session, if there is one, and in 3.2
 	// always 80x23.

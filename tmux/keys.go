@@ -122,10 +122,13 @@ func (s *Server) Typing(ctx context.Context, target Target, text string) ([]Comm
 // Without such a key, KeyReaches takes no round trip. It is true for a pane that does not
 // exist, and does not check that tmux knows the name.
 func (s *Server) KeyReaches(ctx context.Context, target Target, name string) (bool, error) {
+	if err := s.usable(); err != nil {
+		return false, err
+	}
 	if PlainKey(name) {
 		return true, nil
 	}
-	if v, err := s.Version(ctx); err != nil || !keySequences.In(v) {
+	if v, err := s.Version(ctx); err != nil || !KeyModes.In(v) {
 		return false, err // whether extended keys are on cannot be known
 	}
 	var b Batch

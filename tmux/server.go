@@ -302,6 +302,7 @@ func (s *Server) roundTrip(ctx context.Context, items []item, printed func()) ([
 	}
 	failed := items[len(outputs)-1].words
 	e := &Error{ExitCode: rep.code, Stderr: string(rep.stderr), Socket: s.at.path, Err: err}
+	e.Pending = err != nil && ctx.Err() != nil && slices.ContainsFunc(items, func(it item) bool { return !it.words.reads() })
 	if err == nil && ended {
 		// A server that is told to exit sends its clients nothing. If it is still running,
 		// a command has ended the list without an error, as "show-options -q" of 3.2 does

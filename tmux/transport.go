@@ -306,6 +306,11 @@ func (w encoded) does() deed {
 	return does
 }
 
+// reads reports whether the command is known to change nothing.
+func (w encoded) reads() bool {
+	return w.does()&looks != 0 || slices.Contains([]string{"show-buffer", "show-environment", "show-hooks", "list-buffers", "list-clients", "list-keys", "list-commands"}, w[0])
+}
+
 // mayHave reports whether any word, to be safe, has a flag.
 func (w encoded) mayHave(flag string) bool {
 	return slices.ContainsFunc(w, func(word string) bool { return strings.HasPrefix(word, "-") && strings.Contains(word, flag) })

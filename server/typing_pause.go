@@ -1,0 +1,106 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+// Some of what is typed means something else if the next key follows at once: a program
+// takes Escape and O for the beginning of an arrow key, and an Enter that comes with a paste
+// for a part of it.
+
+const (
+	// escapePause follows an Escape. Programs wait at most a second for the rest of a key:
+	// vim (timeoutlen) and ncurses (ESCDELAY) for one, readline for half of one.
+	escapePause = 1100 * time.Millisecond
+	// typedPause is between two keys that a program must not read at once: two Escapes, or a
+	// paste and its Enter.
+	typedPause = 120 * time.Millisecond
+)
+
+// isEscape reports whether a key is Escape.
+func isEscape(name string) bool { return name == "Escape" || name == "C-[" }
+
+// pauseAfterEscape returns what waits behind an Escape. Two of them are no other key, but
+// in some programs one that is pressed twice.
+func pauseAfterEscape(again bool) func(context.Context, *tmux.Look) error {
+	pause := escapePause
+	if again {
+		pause = typedPause
+	}
+	return func(ctx context.Context, _ *tmux.Look) error { return sleep(ctx, pause) }
+}
+
+// escapes are the panes that a call has left with Escape as the last key, and when.
+type escapes struct {
+	mu   sync.Mutex
+	last []escape
+}
+
+type escape struct {
+	socket string
+	pane   tmux.PaneID
+	at     time.Time
+}
+
+func (e *escapes) add(srv *tmux.Server, pane tmux.PaneID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.last = append(slices.DeleteFunc(e.last, escape.over), escape{srv.SocketPath(), pane, time.Now()})
+}
+
+func (e escape) over() bool { return time.Since(e.at) > escapePause }
+
+// pass waits until a key that is typed into a pane is not taken for a part of an Escape.
+// Without an id it may be any pane.
+func (e *escapes) pass(ctx context.Context, srv *tmux.Server, pane tmux.PaneID) error {
+	e.mu.Lock()
+	var end time.Time
+	for _, last := range e.last {
+		if last.socket == srv.SocketPath() && (pane == "" || last.pane == pane) {
+			end = last.at.Add(escapePause)
+		}
+	}
+	e.mu.Unlock()
+	if left := time.Until(end); left > 0 {
+		return sleep(ctx, left)
+	}
+	return nil
+}
+
+// pasteTaken waits until the program has taken a paste: until the cursor has moved, as a
+// paste that shows moves it, and then rested.
+func (c *call) pasteTaken(ctx context.Context, before *tmux.Look) error {
+	const (
+		look   = 30 * time.Millisecond
+		unseen = 500 * time.Millisecond // for a paste that does not show
+		most   = 3 * time.Second        // for a cursor that never rests
+	)
+	type place struct{ X, Y, History int }
+	start, moved := time.Now(), time.Time{}
+	was := place{before.CursorX, before.CursorY, before.History}
+	for {
+		switch {
+		case !moved.IsZero() && time.Since(moved) >= typedPause, moved.IsZero() && time.Since(start) >= unseen, time.Since(start) >= most:
+			return nil
+		}
+		if err := sleep(ctx, look); err != nil {
+			return err
+		}
+		rows, err := tmux.List[struct {
+			X       int `tmux:"cursor_x"`
+			Y       int `tmux:"cursor_y"`
+			History int `tmux:"history_size"`
+		}](ctx, c.tmux, tmux.DisplayMessage{Target: before.ID})
+		if err != nil {
+			return err
+		}
+		if now := place(rows[0]); now != was {
+			was, moved = now, time.Now()
+		}
+	}
+}
