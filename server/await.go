@@ -74,6 +74,8 @@ type awaited struct {
 	fresh   freshLines
 	echo    *echo // of what was typed before the wait
 	drew    bool  // the program has printed something since
+	text    bool  // the screen has shown text
+	blank   bool  // it was switched or cleared, and nothing has been drawn yet
 	atEntry bool  // a pattern was on the screen already and does not count
 	alt     bool  // the alternate screen has been seen
 	missed  bool
@@ -196,6 +198,7 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 	}
 	p.atEntry = at >= 0
 	p.runs = inForeground(l.PaneState)
+	p.text = from.mark != nil && !from.mark.Blank()
 	return w.took(ctx, p, l, now, fresh, rows)
 }
 
@@ -260,6 +263,7 @@ func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.T
 	w.watch.Looked(l.PaneState, began, l.Printed)
 	p.look, p.began = l, began
 	p.missed, p.alt = p.missed || l.Missed, p.alt || l.Alternate
+	p.sees(l)
 	p.fresh.add(l, fresh, rows)
 	fresh = p.echo.output(l, fresh, rows)
 	p.drew = p.drew || len(fresh) > 0 || l.Alternate
@@ -291,12 +295,20 @@ func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.T
 	switch {
 	case w.anything && len(fresh) > 0:
 		p.outcome, p.matched = outcomeAnyOutput, fresh
-	case w.anything && l.Printed && began.After(w.start):
+	case w.anything && l.Printed && !p.blank && began.After(w.start):
 		p.outcome, p.matched = outcomeAnyOutput, []string{""}
 	case bell:
 		p.outcome = outcomeBell
 	}
 	return nil
+}
+
+// sees records whether the screen has been drawn. An empty alternate screen is about to be,
+// and so is a normal screen that had text and has been cleared.
+func (p *awaited) sees(l *tmux.Look) {
+	blank := l.Blank()
+	p.text = p.text || !blank
+	p.blank = blank && (l.Alternate || p.text)
 }
 
 // next returns when to look, or to read a state, even if nothing is printed.
@@ -334,7 +346,7 @@ type ending struct {
 }
 
 func (w *await) endings(p *awaited) (all []ending) {
-	if w.quiet > 0 && !(w.draws && p.echo.entered && !p.drew) {
+	if w.quiet > 0 && !p.blank && !(w.draws && p.echo.entered && !p.drew) {
 		all = append(all, ending{p.printed.Add(w.quiet), outcomeQuiet})
 	}
 	if !p.back.IsZero() {

@@ -123,15 +123,23 @@ func (c *call) see(ctx context.Context, in sight) (*waitForTextResult, error) {
 }
 
 // settle looks at a pane until it is completely drawn: until nothing changes for a moment,
-// at most for half a second. A pattern may have matched when only half of the screen was
-// there.
+// at most for half a second, or until the deadline while nothing has been drawn at all. A
+// pattern may have matched when only half of the screen was there.
 func (w *await) settle(ctx context.Context, p *awaited) error {
 	const moment = 50 * time.Millisecond
-	for range 10 {
-		if p.outcome == outcomeGone || p.outcome == outcomeQuiet || time.Since(p.printed) >= moment {
+	for tries := 10; tries > 0; {
+		pause := moment
+		switch {
+		case p.outcome == outcomeGone, p.blank && !time.Now().Before(w.deadline):
 			return nil
+		case p.blank:
+		case p.outcome == outcomeQuiet, time.Since(p.printed) >= moment:
+			return nil
+		default:
+			pause -= time.Since(p.printed)
+			tries--
 		}
-		if err := sleep(ctx, moment-time.Since(p.printed)); err != nil {
+		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
 		l, err := w.lookAt(ctx, p.id, p.look.Mark())
@@ -142,6 +150,7 @@ func (w *await) settle(ctx context.Context, p *awaited) error {
 			p.printed = time.Now()
 		}
 		p.look = l
+		p.sees(l)
 		w.c.s.places.set(w.c.tmux, bookmark{l.Mark(), p.echo})
 	}
 	return nil

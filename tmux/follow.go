@@ -184,6 +184,14 @@ func (l *Look) Mark() *Mark {
 	return m
 }
 
+// Blank reports whether the screen showed no text.
+func (m *Mark) Blank() bool {
+	if m.alternate {
+		return !m.alt.textBelow(-1)
+	}
+	return !m.rows.textBelow(m.history - 1)
+}
+
 // compare fills in what is new in a later look. If it needs rows above those that were
 // read, it returns the first one it needs instead, unless last is set.
 func (m *Mark) compare(l *Look, last bool) (need int) {

@@ -169,6 +169,9 @@ func (l *Look) shown() (shown []string, rows []int) {
 	return shown, rows[:len(shown)]
 }
 
+// Blank reports whether the screen shows no text.
+func (l *Look) Blank() bool { return len(l.Lines()) == 0 }
+
 // Tail returns [Look.Lines], on the normal screen after the lines above that were read.
 func (l *Look) Tail() []string {
 	if l.Alternate {
