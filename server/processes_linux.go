@@ -5,8 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"tmuxmcp/internal/procstat"
 	"tmuxmcp/server/agents"
@@ -129,4 +131,37 @@ func inForeground(s tmux.PaneState) bool {
 	}
 	p, err := procstat.Of(pid)
 	return err == nil && p.Foreground > 0 && p.Foreground != pid
+}
+
+// known reports whether the program's process is one of this system's: tmux may run where
+// processes have other numbers.
+func (p paneProgram) known() bool {
+	tty, err := os.Stat(p.TTY)
+	if err != nil {
+		return false
+	}
+	dev, ok := tty.Sys().(*syscall.Stat_t)
+	proc, err := procstat.Of(p.PID)
+	return ok && err == nil && proc.Session == p.PID && proc.Terminal == procstat.TTYNumber(dev.Rdev)
+}
+
+// survivors returns the processes that the panes' programs have started in their terminals
+// and that have not ended. While there is one, no other process gets the number of the
+// program, after which they are called.
+func survivors(panes []paneProgram) (left []survivor) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		p, err := procstat.Of(pid)
+		if err != nil || p.Dying || p.State == 'Z' || p.State == 'X' {
+			continue
+		}
+		if slices.ContainsFunc(panes, func(pane paneProgram) bool { return pane.PID == p.Session }) {
+			left = append(left, survivor{pid, legible(p.Name, "")})
+		}
+	}
+	return left
 }

@@ -21,3 +21,8 @@ func agentsAt(panes []agentPane) map[int]agents.Program {
 
 // inForeground is not supported here.
 func inForeground(tmux.PaneState) bool { return false }
+
+// known reports false: the processes of a pane's program are not looked for here.
+func (paneProgram) known() bool { return false }
+
+func survivors([]paneProgram) []survivor { return nil }

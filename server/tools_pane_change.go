@@ -211,9 +211,9 @@ func (in swapPaneIn) selections() []selection {
 var killPane = newTool(tool{
 	name: "kill_pane", title: "Kill Pane", kind: destroys, set: setPanes,
 	aim: needs(aPane), harm: ends,
-	desc: "Close a pane and end the program in it. Closing the last pane of a window closes the window.",
+	desc: "Close a pane and hang up its program. Closing the last pane of a window closes the window.",
 }, func(ctx context.Context, c *call, in killPaneIn) (t paneText, err error) {
-	if _, err := c.tmux.Do(ctx, tmux.KillPane{Target: c.on.target}); err != nil {
+	if err := c.closes(ctx, tmux.KillPane{Target: c.on.target}); err != nil {
 		return t, err
 	}
 	return paneText{Result: "Pane killed: " + string(in.PaneID), PaneID: string(in.PaneID)}, nil
@@ -235,7 +235,7 @@ var respawnPane = newTool(tool{
 	name: "respawn_pane", title: "Respawn Pane", kind: shell, set: setPanes,
 	aim: needs(aPane), harm: ends,
 	hint: "restart a dead pane",
-	desc: "Restart the program of a pane in place, the same command or a new one, for a pane that is dead or hangs. kill=true terminates a running " +
+	desc: "Restart the program of a pane in place, the same command or a new one, for a pane that is dead or hangs. kill=true hangs up a running " +
 		"program; otherwise the call fails if one is running.",
 }, func(ctx context.Context, c *call, in respawnPaneIn) (*paneInfo, error) {
 	cmd := tmux.RespawnPane{Target: c.on.target, Kill: in.Kill, Command: shellCommand(in.Shell)}
@@ -243,7 +243,11 @@ var respawnPane = newTool(tool{
 	if cmd.Dir, cmd.Env, err = in.prepare(c); err != nil {
 		return nil, err
 	}
-	p, err := find[paneInfo](ctx, c, c.on.selection, cmd)
+	var p *paneInfo
+	err = c.closing(ctx, c.filterFor(c.on.selection), func() (err error) {
+		p, err = find[paneInfo](ctx, c, c.on.selection, cmd)
+		return err
+	})
 	if err == nil {
 		err = c.started(ctx, p, in.Shell)
 	}
@@ -252,7 +256,7 @@ var respawnPane = newTool(tool{
 
 type respawnPaneIn struct {
 	onePaneID
-	Kill  bool   `json:"kill" default:"true" desc:"terminate a running program"`
+	Kill  bool   `json:"kill" default:"true" desc:"hang up a running program"`
 	Shell string `json:"shell,omitempty" desc:"another command line"`
 	spawn
 	socket

@@ -130,12 +130,12 @@ func (in renameSessionIn) check(*call) error { return checkSessionName("new_name
 var killSession = newTool(tool{
 	name: "kill_session", title: "Kill tmux Session", kind: destroys, set: setSessions,
 	aim: needs(aSession), harm: ends,
-	desc: "Kill a tmux session: close its windows and end every program in them. Windows linked into other sessions survive.",
+	desc: "Kill a tmux session: close its windows and hang up the programs in them. Windows linked into other sessions survive.",
 }, func(ctx context.Context, c *call, in ofSession) (t text, err error) {
 	var b tmux.Batch
 	before := tmux.Rows[sessionInfo](&b, tmux.ListSessions{Filter: c.on.within()})
 	tmux.Add(&b, tmux.KillSession{Target: c.on.target})
-	if err := b.Do(ctx, c.tmux); err != nil {
+	if err := c.closing(ctx, c.filterFor(c.on.selection), func() error { return b.Do(ctx, c.tmux) }); err != nil {
 		return t, err
 	}
 	for _, row := range *before {
@@ -147,13 +147,13 @@ var killSession = newTool(tool{
 var killServer = newTool(tool{
 	name: "kill_server", title: "Kill tmux Server", kind: destroys, set: setSessions,
 	aim: wholeServer, harm: ends,
-	desc: "Kill the tmux server with all its sessions and every program in them. Not an error if no server is running.",
+	desc: "Kill the tmux server with all its sessions and hang up the programs in them. Not an error if no server is running.",
 }, func(ctx context.Context, c *call, in socket) (t text, err error) {
 	if _, err := c.tmux.Info(ctx); errors.Is(err, tmux.ErrNoServer) {
 		t.Result = "No tmux server ran on " + c.tmux.SocketPath()
 		return t, nil
 	}
-	if err := c.tmux.Kill(ctx); err != nil {
+	if err := c.closing(ctx, "", func() error { return c.tmux.Kill(ctx) }); err != nil {
 		return t, err
 	}
 	t.Result = "Server killed: " + c.tmux.SocketPath()

@@ -108,9 +108,9 @@ type renameWindowIn struct {
 var killWindow = newTool(tool{
 	name: "kill_window", title: "Kill tmux Window", kind: destroys, set: setWindows,
 	aim: needs(aWindow), harm: ends,
-	desc: "Close a tmux window and end every program in its panes, in every session it is linked into.",
+	desc: "Close a tmux window and hang up the programs in its panes, in every session it is linked into.",
 }, func(ctx context.Context, c *call, in killWindowIn) (t text, err error) {
-	if _, err := c.tmux.Do(ctx, tmux.KillWindow{Target: c.on.target}); err != nil {
+	if err := c.closes(ctx, tmux.KillWindow{Target: c.on.target}); err != nil {
 		return t, err
 	}
 	return text{"Window killed: " + string(in.WindowID)}, nil

@@ -18,6 +18,7 @@ type Process struct {
 	State      byte
 	Parent     int
 	Group      int // its process group
+	Session    int // its session: the process that began it, even if that has ended
 	Terminal   int // the device number of its terminal
 	Foreground int // the foreground process group of the terminal
 	Forked     bool
@@ -59,7 +60,7 @@ func Parse(stat []byte) (p Process, err error) {
 	}
 	number := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
 	p = Process{
-		PID: pid, Name: string(stat[open+1 : shut]), State: f[0][0], Parent: number(1), Group: number(2), Terminal: number(4), Foreground: number(5),
+		PID: pid, Name: string(stat[open+1 : shut]), State: f[0][0], Parent: number(1), Group: number(2), Session: number(3), Terminal: number(4), Foreground: number(5),
 		Forked: number(6)&forkNoExec != 0, Dying: number(6)&exiting != 0 || number(28)&killed != 0, Started: int64(number(19)),
 	}
 	var now unix.Timespec

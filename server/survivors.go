@@ -1,0 +1,85 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tmuxmcp/tmux"
+)
+
+// tmux does not end the programs of a pane that it closes: it hangs up their terminal. Most
+// end then, and what goes on is named, where the system shows it.
+
+// endsWithin is how long a program may take to end before it is said to go on.
+const endsWithin = 500 * time.Millisecond
+
+// mostSurvivors is the number of programs that are named.
+const mostSurvivors = 5
+
+// paneProgram is the program of a pane.
+type paneProgram struct {
+	ID  tmux.PaneID `tmux:"pane_id"`
+	PID int         `tmux:"pane_pid"`
+	TTY string      `tmux:"pane_tty"`
+}
+
+// survivor is a program that goes on without its terminal.
+type survivor struct {
+	pid  int
+	name string
+}
+
+// closing runs what closes the panes that a filter keeps, and notes which of their programs
+// have not ended after a moment.
+func (c *call) closing(ctx context.Context, filter tmux.Format, do func() error) error {
+	panes, err := tmux.List[paneProgram](ctx, c.tmux, tmux.ListPanes{All: true, Filter: filter})
+	if err != nil {
+		panes = nil // do fails too, or there is nothing to close
+	}
+	panes = slices.DeleteFunc(panes, func(p paneProgram) bool { return !p.known() })
+	if err := do(); err != nil || len(panes) == 0 {
+		return err
+	}
+	left := survivors(panes)
+	for begun, pause := time.Now(), time.Millisecond; len(left) > 0 && time.Since(begun) < endsWithin; pause = min(2*pause, 32*time.Millisecond) {
+		if sleep(ctx, pause) != nil {
+			return nil // it is done, whoever waits for it
+		}
+		left = survivors(panes)
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	// A window may be in another session too.
+	still, _ := tmux.List[paneProgram](ctx, c.tmux, tmux.ListPanes{All: true})
+	panes = slices.DeleteFunc(panes, func(p paneProgram) bool {
+		return slices.ContainsFunc(still, func(s paneProgram) bool { return s.PID == p.PID })
+	})
+	c.noteSurvivors(survivors(panes))
+	return nil
+}
+
+// closes is closing for a command that closes the call's object.
+func (c *call) closes(ctx context.Context, cmd tmux.Command) error {
+	return c.closing(ctx, c.filterFor(c.on.selection), func() error {
+		_, err := c.tmux.Do(ctx, cmd)
+		return err
+	})
+}
+
+func (c *call) noteSurvivors(left []survivor) {
+	if len(left) == 0 {
+		return
+	}
+	var names []string
+	for _, s := range left[:min(len(left), mostSurvivors)] {
+		names = append(names, fmt.Sprintf("%s (pid %d)", s.name, s.pid))
+	}
+	if more := len(left) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	c.besides.note("still running without a terminal, as they ignore its end or need longer: %s", strings.Join(names, ", "))
+}
