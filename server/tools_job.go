@@ -108,11 +108,21 @@ func (c *call) job(ctx context.Context, id string) (*runner.Job, runPane, error)
 
 func (c *call) jobPane(ctx context.Context, j *runner.Job) (runPane, error) {
 	rows, err := tmux.List[runPane](ctx, c.tmux, tmux.DisplayMessage{Target: tmux.PaneID(j.Pane)})
-	if err != nil {
+	gone := j.Socket == c.tmux.SocketPath() && runner.Gone(j.Server)
+	switch {
+	case gone && (err == nil && !j.On(rows[0].on(c)) || errors.Is(err, tmux.ErrNoServer)):
+		return runPane{}, faultf(kindNotFound, "the tmux server of job %s has ended, and the job with it", j.ID()).
+			suggest("list_jobs lists those of the server that runs there now")
+	case err != nil:
 		return runPane{}, err
 	}
 	pane := rows[0]
-	if !j.On(pane.on(c)) {
+	switch {
+	case j.On(pane.on(c)):
+	case j.Socket == c.tmux.SocketPath():
+		return pane, faultf(kindRefused, "job %s runs on another tmux server, process %d, whose socket this one has taken", j.ID(), j.Server).
+			suggest("the user can end that server, or look at the job's pane %s in a terminal that is attached to it", j.Pane)
+	default:
 		return pane, faultf(kindRefused, "job %s runs on the tmux server at %s, and this is another one", j.ID(), j.Socket).
 			suggest("give the socket_name of that server; if that has ended, so has the job")
 	}
