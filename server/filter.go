@@ -253,8 +253,8 @@ func (n narrowing) properties(row reflect.Type) (shown, filtered []params.Field,
 }
 
 // narrow returns the answer of a list tool: the requested page and fields of the rows that
-// pass the filters.
-func narrow[R any](rows []R, n narrowing) (list[R], error) {
+// pass the filters, each object's once.
+func narrow[R any](rows []R, n narrowing, once func([]R) []R) (list[R], error) {
 	shown, filtered, err := n.properties(reflect.TypeFor[R]())
 	if err != nil {
 		return list[R]{}, err
@@ -263,7 +263,7 @@ func narrow[R any](rows []R, n narrowing) (list[R], error) {
 	if err != nil {
 		return list[R]{}, err
 	}
-	l := page(rows, n.paging)
+	l := page(once(rows), n.paging)
 	for _, p := range params.FieldsOf(reflect.TypeFor[R]()) {
 		if slices.ContainsFunc(shown, func(s params.Field) bool { return s.Name == p.Name }) {
 			l.fields = append(l.fields, p)

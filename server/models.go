@@ -212,6 +212,13 @@ func (*sessionInfo) lister(s selection) tmux.Lister {
 // panes, list-panes or split-window. If only is given, the rows have no other tokens: this
 // is for tools that show no others, see [tokensFor].
 func listRows[R any, P row[R]](ctx context.Context, c *call, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]R, error) {
+	rows, err := listEach[R, P](ctx, c, b, cmd, only...)
+	return once[R, P](rows), err
+}
+
+// listEach is listRows, with a row of a window or pane for each session that holds it, as
+// tmux lists them.
+func listEach[R any, P row[R]](ctx context.Context, c *call, b *tmux.Batch, cmd tmux.Lister, only ...string) ([]R, error) {
 	rows := tmux.Rows[R](b, cmd, only...)
 	linked := new([]objectIDs)
 	if _, sessions := any(P(nil)).(*sessionInfo); !sessions {
@@ -220,19 +227,26 @@ func listRows[R any, P row[R]](ctx context.Context, c *call, b *tmux.Batch, cmd 
 	if err := noneIsEmpty(b.Do(ctx, c.tmux)); err != nil {
 		return nil, err
 	}
-	return complete[R, P](c, *rows, *linked), nil
+	return completeEach[R, P](c, *rows, *linked), nil
 }
 
-// complete returns each object's row once, with the computed properties. tmux lists a window
-// or pane once for each session that holds it.
+// once returns the first row of each object.
+func once[R any, P row[R]](rows []R) []R {
+	return uniqueBy(rows, func(r R) string { return P(&r).id() })
+}
+
+// complete returns each object's row once, with the properties that tmux does not have.
 func complete[R any, P row[R]](c *call, rows []R, linked []objectIDs) []R {
+	return completeEach[R, P](c, once[R, P](rows), linked)
+}
+
+func completeEach[R any, P row[R]](c *call, rows []R, linked []objectIDs) []R {
 	l := links{}
 	for _, r := range linked {
 		if !slices.Contains(l[r.Window], r.Session) {
 			l[r.Window] = append(l[r.Window], r.Session)
 		}
 	}
-	rows = uniqueBy(rows, func(r R) string { return P(&r).id() })
 	for i := range rows {
 		P(&rows[i]).complete(c, l)
 	}
@@ -300,20 +314,21 @@ func firstOf[R any](ctx context.Context, c *call, s selection, rows []R, err err
 }
 
 // answerList answers a tool that lists the objects of its selection, which cmd lists. keys
-// are tokens that the rows always need.
+// are tokens that the rows always need. The row of an object in several sessions is the one
+// for the first whose row passes the filters.
 func answerList[R tabular[R], P row[R]](ctx context.Context, c *call, n narrowing, cmd tmux.Lister, keys ...string) (l list[R], err error) {
 	only, err := tokensFor[R](c, n, keys...)
 	if err != nil {
 		return l, err
 	}
-	rows, err := listRows[R, P](ctx, c, new(tmux.Batch), cmd, only...)
+	rows, err := listEach[R, P](ctx, c, new(tmux.Batch), cmd, only...)
 	if err == nil && len(rows) == 0 && !c.on.zero() {
 		err = c.missing(ctx, c.on.selection)
 	}
 	if err != nil {
 		return l, err
 	}
-	return narrow(rows, n)
+	return narrow(rows, n, once[R, P])
 }
 
 func batchOf(cmds ...tmux.Command) *tmux.Batch {

@@ -206,5 +206,5 @@ var listClients = newTool(tool{
 			}
 		}
 	}
-	return narrow(rows, in.narrowing)
+	return narrow(rows, in.narrowing, func(rows []clientInfo) []clientInfo { return rows })
 })
