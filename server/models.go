@@ -65,6 +65,7 @@ type paneInfo struct {
 	PaneActive         bool             `json:"pane_active" tmux:"pane_active"`
 	PaneDead           bool             `json:"pane_dead" tmux:"pane_dead"`
 	PaneInMode         bool             `json:"pane_in_mode" tmux:"pane_in_mode"`
+	PaneFloatingFlag   *bool            `json:"pane_floating_flag" tmux:"pane_floating_flag,since=3.7"`
 	WindowID           tmux.WindowID    `json:"window_id" tmux:"window_id"`
 	WindowName         string           `json:"window_name" tmux:"window_name"`
 	WindowIndex        int              `json:"window_index" tmux:"window_index"`
@@ -94,7 +95,6 @@ type paneMore struct {
 	PaneUnseenChanges      *bool   `json:"pane_unseen_changes" tmux:"pane_unseen_changes,since=3.4"`
 	PaneFlags              *string `json:"pane_flags" tmux:"pane_flags,since=3.7"`
 	PaneZoomedFlag         *bool   `json:"pane_zoomed_flag" tmux:"pane_zoomed_flag,since=3.7"`
-	PaneFloatingFlag       *bool   `json:"pane_floating_flag" tmux:"pane_floating_flag,since=3.7"`
 	PaneX                  *int    `json:"pane_x" tmux:"pane_x,since=3.7"`
 	PaneY                  *int    `json:"pane_y" tmux:"pane_y,since=3.7"`
 	PaneZ                  *int    `json:"pane_z" tmux:"pane_z,since=3.7"`

@@ -20,8 +20,8 @@ func (p paneInfo) columns() []column[paneInfo] {
 		{"at", "at ", "pane_left,pane_top", func(p paneInfo) string { return fmt.Sprintf("%d,%d", p.PaneLeft, p.PaneTop) }},
 		{"command", "", "pane_current_command", func(p paneInfo) string { return or(p.PaneCurrentCommand, "") }},
 		{"path", "in ", "pane_current_path", func(p paneInfo) string { return or(p.PaneCurrentPath, "") }},
-		{"flags", "", "pane_active,pane_dead,pane_in_mode", func(p paneInfo) string {
-			return flagsOf("active", p.PaneActive, "dead", p.PaneDead, "in-mode", p.PaneInMode, "caller", deref(p.IsCaller))
+		{"flags", "", "pane_active,pane_floating_flag,pane_dead,pane_in_mode", func(p paneInfo) string {
+			return flagsOf("active", p.PaneActive, "floating", deref(p.PaneFloatingFlag), "dead", p.PaneDead, "in-mode", p.PaneInMode, "caller", deref(p.IsCaller))
 		}},
 	}
 }

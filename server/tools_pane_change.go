@@ -85,7 +85,23 @@ var resizePane = newTool(tool{
 	if in.Width != nil {
 		cmd.Width = tmux.Cells(*in.Width)
 	}
-	return find[paneInfo](ctx, c, c.on.selection, cmd)
+	p, err := find[paneInfo](ctx, c, c.on.selection, cmd)
+	if err != nil || !deref(p.PaneFloatingFlag) {
+		return p, err
+	}
+	// tmux takes the sizes of a floating pane with its border.
+	var border bool
+	if in.Height != nil && *in.Height > p.PaneHeight {
+		cmd.Height, border = tmux.Cells(2**in.Height-p.PaneHeight), true
+	}
+	if in.Width != nil && *in.Width > p.PaneWidth {
+		cmd.Width, border = tmux.Cells(2**in.Width-p.PaneWidth), true
+	}
+	if !border {
+		return p, nil
+	}
+	cmd.Target = p.PaneID
+	return find[paneInfo](ctx, c, selection{pane: p.PaneID}, cmd)
 })
 
 type resizePaneIn struct {
