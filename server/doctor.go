@@ -59,6 +59,7 @@ const (
 	FoundNoVersion   = "version-unknown"    // the program did not report its version
 	FoundUnreachable = "server-unreachable" // something at the socket cannot be used
 	FoundNoDirectory = "no-directory-for-socket"
+	FoundNoSocket    = "socket-removed" // a tmux server runs without it
 )
 
 // OK reports whether a server would work, even if no tmux server is running yet.
@@ -96,6 +97,9 @@ func Diagnose(ctx context.Context, cfg Config) *Diagnosis {
 		}
 	case !mayStart(cfg, srv.SocketPath()):
 		d.Findings = append(d.Findings, Finding{Kind: FoundNoDirectory, Text: fmt.Sprintf("there is no directory %s for the socket", filepath.Dir(srv.SocketPath()))})
+	}
+	if text, hint := lost(srv.SocketPath()); text != "" {
+		d.Findings = append(d.Findings, Finding{Kind: FoundNoSocket, Text: text, Hint: hint})
 	}
 	c := s.cfg.Caller
 	d.Caller = &DiagnosedCaller{Pane: c.Pane}
@@ -151,7 +155,7 @@ func (d *Diagnosis) write(w io.Writer) {
 	}
 	line("socket", "%s", d.Socket)
 	switch {
-	case problem(FoundUnreachable, FoundNoDirectory):
+	case problem(FoundUnreachable, FoundNoDirectory, FoundNoSocket):
 	case d.Server == nil:
 		line("server", "none runs there; create_session starts one")
 	case d.Server.Version == "":

@@ -198,6 +198,11 @@ func faultOf(err error) (f *fault, expected bool) {
 	case errors.Is(err, tmux.ErrUntrusted):
 		f.kind = kindRefused
 	case errors.Is(err, tmux.ErrNoServer):
+		if e != nil {
+			if lost := lostFault(e.Socket); lost != nil {
+				return lost, true
+			}
+		}
 		f.kind, f.suggestion = kindNoServer, "create_session starts one; list_servers finds others"
 	case errors.Is(err, tmux.ErrUnsupported):
 		f.kind, f.msg = kindUnsupported, err.Error()

@@ -19,6 +19,9 @@ func agentsAt(panes []agentPane) map[int]agents.Program {
 	return found
 }
 
+// lostServer finds none here.
+func lostServer(string) int { return 0 }
+
 // inForeground is not supported here.
 func inForeground(tmux.PaneState) bool { return false }
 

@@ -53,6 +53,9 @@ var createSession = newTool(tool{
 // untilServerEnds creates a session. A tmux server that has just lost its last one may
 // still be exiting, and take the command with it; then it is tried again.
 func (c *call) untilServerEnds(ctx context.Context, create func() error) error {
+	if f := lostFault(c.tmux.SocketPath()); f != nil {
+		return f
+	}
 	err := create()
 	for try := 0; try < 50 && errors.Is(err, tmux.ErrServerGone); try++ {
 		if err := sleep(ctx, 10*time.Millisecond); err != nil {
@@ -150,6 +153,9 @@ var killServer = newTool(tool{
 	desc: "Kill the tmux server with all its sessions and hang up the programs in them. Not an error if no server is running.",
 }, func(ctx context.Context, c *call, in socket) (t text, err error) {
 	if _, err := c.tmux.Info(ctx); errors.Is(err, tmux.ErrNoServer) {
+		if f := lostFault(c.tmux.SocketPath()); f != nil {
+			return t, f
+		}
 		t.Result = "No tmux server ran on " + c.tmux.SocketPath()
 		return t, nil
 	}

@@ -1,0 +1,53 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// listening matches a socket of /proc/net/unix that accepts connections. Its groups are its
+// inode and its path.
+var listening = regexp.MustCompile(`(?m)^\S+ \S+ \S+ 00010000 0001 01 +(\d+) (.+)$`)
+
+// lostServer returns the process that listens on a socket whose file was removed, or 0. It
+// reads nothing if there is the file.
+func lostServer(path string) int {
+	if _, err := os.Lstat(path); err == nil || !filepath.IsAbs(path) {
+		return 0
+	}
+	paths := []string{path}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		paths = append(paths, filepath.Join(dir, filepath.Base(path)))
+	}
+	table, _ := os.ReadFile("/proc/net/unix")
+	var links []string
+	for _, m := range listening.FindAllStringSubmatch(string(table), -1) {
+		if slices.Contains(paths, m[2]) {
+			links = append(links, "socket:["+m[1]+"]")
+		}
+	}
+	if links == nil {
+		return 0
+	}
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if name, _ := os.ReadFile(procFile(pid, "comm")); !strings.HasPrefix(string(name), "tmux: server") {
+			continue
+		}
+		open, _ := os.ReadDir(procFile(pid, "fd"))
+		for _, fd := range open {
+			if to, _ := os.Readlink(procFile(pid, "fd/"+fd.Name())); slices.Contains(links, to) {
+				return pid
+			}
+		}
+	}
+	return 0
+}
