@@ -248,3 +248,32 @@ func TestRunCommandAgreesWithTheTruth(t *testing.T) {
 		t.Log(counts)
 	})
 }
+
+// TestRunCommandAtAnyPromptOfFish: fish stays in its row at an interrupt with nothing typed,
+// and from 4.1 on always. A command begins nevertheless, whatever the prompt looks like, and
+// without what was half typed.
+func TestRunCommandAtAnyPromptOfFish(t *testing.T) {
+	t.Parallel()
+	for _, prompt := range []string{"echo -n '> '", "echo -n 'word '", "echo two; echo -n 'λ'", ""} {
+		t.Run(prompt, func(t *testing.T) {
+			t.Parallel()
+			srv, _ := shellPane(t, "fish")
+			s, p := promptly(t, srv)
+			waitPrompt(t, srv, "%0")
+			p.expect("%0", "echo first", "first")
+			y := &typist{t: t, srv: srv, p: p, count: filepath.Join(filepath.Dir(srv.SocketPath()), "count")}
+			typeLine(t, srv, "%0", "function fish_prompt; "+prompt+"; end; clear")
+			y.still()
+			s.SetPromptWait(time.Minute)
+			half := "echo stray >>" + y.count
+			for _, keys := range [][]string{{}, {half}, {half, "M-Enter", "cat >"}, {half + " '", "Enter", "b>"}} {
+				y.keys(append(keys, "")...)
+				y.still()
+				if said, text := y.run("echo out", `"timeout":20`); said != completed || !strings.Contains(text, `["out"]`) {
+					t.Errorf("after %q: %s\n%s", keys, text, y.screen())
+				}
+			}
+			y.settled()
+		})
+	}
+}

@@ -121,16 +121,66 @@ func (r *execution) busy() error {
 
 // interruptLine makes a shell that is at its prompt drop the line and show a new prompt.
 func (r *execution) interruptLine(ctx context.Context) error {
-	_, err := r.typeInto(ctx, atPane(r.pane.ID), echo{}, func(target tmux.Target) ([]tmux.Command, error) {
-		return r.typing(ctx, target, string(rune(r.shell.Interrupt)))
-	})
+	shown, err := r.showProbe(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := r.becomesFresh(ctx, 300*time.Millisecond, r.typedRow); err != nil {
+	before := r.pane
+	_, err = r.typeInto(ctx, atPane(r.pane.ID), echo{}, func(target tmux.Target) ([]tmux.Command, error) {
+		return r.typing(ctx, target, string(rune(r.shell.Interrupt)))
+	})
+	switch {
+	case err != nil:
+		return err
+	case !shown:
+		return r.busy()
+	case r.shell.Probe() == "":
+		_, err = r.becomesFresh(ctx, 300*time.Millisecond, r.typedRow)
+	default:
+		var moved bool
+		moved, err = r.awaitLook(ctx, func() bool { return r.pane.row() != before.row() || r.pane.X != before.X })
+		if err == nil && !moved {
+			return r.busy()
+		}
+	}
+	if err != nil {
 		return err
 	}
 	return r.awaitPrompt(ctx)
+}
+
+// showProbe types the probe of a shell that has one, and reports whether the shell has
+// drawn it and waits for more. Then the cursor moves when the shell takes an interrupt.
+func (r *execution) showProbe(ctx context.Context) (bool, error) {
+	probe := r.shell.Probe()
+	if probe == "" {
+		return true, nil
+	}
+	_, err := r.typeInto(ctx, atPane(r.pane.ID), echo{}, func(target tmux.Target) ([]tmux.Command, error) {
+		return r.typing(ctx, target, probe)
+	})
+	if err != nil {
+		return false, err
+	}
+	return r.awaitLook(ctx, func() bool {
+		return strings.HasSuffix(r.pane.typedLine(0), probe[len(probe)-1:]) && r.idle()
+	})
+}
+
+// awaitLook looks at the pane until it is as expected, and reports whether it is in time.
+func (r *execution) awaitLook(ctx context.Context, expected func() bool) (bool, error) {
+	for begun, pause := time.Now(), time.Millisecond; time.Since(begun) < r.s.promptWait; pause = min(2*pause, 20*time.Millisecond) {
+		if err := sleep(ctx, pause); err != nil {
+			return false, err
+		}
+		if err := r.lookAgain(ctx); err != nil {
+			return false, err
+		}
+		if expected() {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // becomesFresh reports whether the prompt is fresh, now or within a moment. A shell that is

@@ -29,6 +29,8 @@ type dialect struct {
 	gathers bool
 	// state is how else its line editor's terminal can be recognized.
 	state editorState
+	// probe is the result of [Foreground.Probe].
+	probe string
 }
 
 // editorState is what a line editor sets besides reading every key without echo.
@@ -53,7 +55,7 @@ const (
 var dialects = map[string]*dialect{
 	"bash":  {builtin: `\builtin \`, plain: plainBash, forget: `history -p x`, record: `history -s --`, edits: true, state: returnsStay},
 	"zsh":   {builtin: `\builtin \`, plain: plainZsh, record: `print -rs --`, edits: true, state: returnsSwapped},
-	"fish":  {edits: true, state: noExtensions},
+	"fish":  {edits: true, state: noExtensions, probe: "sSS"},
 	"dash":  {builtin: `\command \`, plain: plainPOSIX, gathers: true},
 	"sh":    {builtin: `\command \`, plain: plainPOSIX, gathers: true, state: noSignals},
 	"ash":   {builtin: `\command \`, plain: plainPOSIX, gathers: true, state: noSignals},
@@ -129,6 +131,12 @@ func (f Foreground) emptyLine() string {
 	}
 	return ""
 }
+
+// Probe returns letters to type into the line of a shell whose prompt stays where it is at
+// an interrupt, "" for other shells. Whatever mode edits the line, the last letter is then
+// in front of the cursor: the first ends a selection or what waits for a key, and the
+// second replaces the line in vi's command mode.
+func (f Foreground) Probe() string { return f.shell.probe }
 
 //go:embed run.tmpl
 var runText string
