@@ -15,7 +15,8 @@ import (
 
 const (
 	// startUp is the longest that a program may have been running to be taken for part of a
-	// shell's start-up or prompt, and so be waited for.
+	// shell's start-up or prompt, and so be waited for. What may be about to end is waited for
+	// as long.
 	startUp = 2 * time.Second
 	// promptWait is how long a shell may take to show its prompt.
 	promptWait = 5 * time.Second
@@ -33,7 +34,7 @@ func (r *execution) awaitPrompt(ctx context.Context) error {
 	if ready || err != nil {
 		return err
 	}
-	if r.shell.IsShell() {
+	if r.shell.IsShell() || r.shell.NamesShell() {
 		return r.busy()
 	}
 	return faultf(kindRefused, "pane %s runs %s, and run_command types only at the prompt of a shell: %s", r.pane.ID, r.shell.Name, runner.Shells).

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -116,6 +117,36 @@ func TestARecorderOfAKilledServer(t *testing.T) {
 	second.expect("%0", "echo second", "second")
 	if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0"); regexp.MustCompile(`\[[0-9a-f]{16}`).MatchString(screen) {
 		t.Errorf("the output was not recorded but read off the screen:\n%s", screen)
+	}
+}
+
+// TestRunCommandWaitsForWhatEnds: a copy of the shell that runs no program, as at the end of a
+// job, may be about to end, however long it has run.
+func TestRunCommandWaitsForWhatEnds(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "zsh", "dash", "mksh", "fish"} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			srv, p := shellPane(t, shell)
+			p.expect("%0", "echo first", "first")
+			g := newGate(t)
+			run := fmt.Sprintf("(sleep 2.1; echo wai''ts; until [ -e %s ]; do :; done)", g)
+			if shell == "fish" {
+				run = "sh -c \"" + strings.Trim(run, "()") + "\""
+			}
+			typeCommand(t, srv, "%0", run)
+			tmuxtest.WaitScreen(t, srv, "%0", "\nwaits")
+			answer, _ := p.running("%0", "echo second")
+			select {
+			case r := <-answer:
+				t.Fatalf("answered before the end: %s", r.Result)
+			case <-time.After(300 * time.Millisecond):
+			}
+			g.open(t)
+			if r := <-answer; !strings.Contains(string(r.Result), "second") {
+				t.Errorf("%s", r.Result)
+			}
+		})
 	}
 }
 

@@ -52,6 +52,7 @@ func TestRunCommandRefusesWhatIsNoPrompt(t *testing.T) {
 		{"a script", "bash", "echo 'read x; echo not-here' >s; bash s", "pane %0 runs a command or script of bash"},
 		{"a shell's own read", "bash", "read x", "bash in pane %0 is busy: it shows no prompt"},
 		{"a subshell", "bash", "(read x)", "pane %0 runs a command or script of bash"},
+		{"a pipeline that begins with a builtin", "bash", "echo | sleep 1000", "bash in pane %0 is busy: it shows no prompt"},
 		{"a shell with a command", "bash", "bash -c 'read x; :'", "pane %0 runs a command or script of bash"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

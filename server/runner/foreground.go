@@ -19,7 +19,7 @@ type Foreground struct {
 	Waiting bool
 	// Interrupt is the interrupt character.
 	Interrupt byte
-	// Age is how long it has been running.
+	// Age is how long it has been running; 0 for what is ending or may be about to end.
 	Age time.Duration
 
 	// shell is its dialect; nil if it is not a shell that a user types into.
@@ -34,6 +34,10 @@ type Foreground struct {
 
 // IsShell reports whether it is a shell that takes commands from its terminal.
 func (f Foreground) IsShell() bool { return f.shell != nil }
+
+// NamesShell reports whether it has the name of a shell: that of one whose pipeline goes on
+// without its first command.
+func (f Foreground) NamesShell() bool { return shellOf(f.Name, f.Name) != nil }
 
 // shellOf returns the dialect of a shell, given its program's path or the name it was
 // started by; nil for anything else.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,12 +23,16 @@ func ForegroundOf(pid int, tty, command string) (Foreground, error) {
 	}
 	fg := Foreground{PID: first.Foreground, Name: command}
 	leader, err := procstat.Of(fg.PID)
-	if err != nil || leader.State == 'Z' {
-		return fg, nil // it has just ended, or was the first of a pipeline
-	}
-	fg.Age = leader.Age
 	proc := "/proc/" + strconv.Itoa(fg.PID) + "/"
 	cmdline, _ := os.ReadFile(proc + "cmdline")
+	if err != nil || leader.State == 'Z' || leader.Dying || len(cmdline) == 0 {
+		// It is ending, has just ended, or was the first of a pipeline.
+		if shellOf(first.Name, first.Name) != nil {
+			fg.Name = first.Name // tmux says how the pane was started
+		}
+		return fg, nil
+	}
+	fg.Age = leader.Age
 	args := strings.Split(strings.TrimSuffix(string(cmdline), "\x00"), "\x00")
 	if filepath.Base(args[0]) == "busybox" && len(args) > 1 { // the program is its first argument
 		args = args[1:]
@@ -41,7 +46,10 @@ func ForegroundOf(pid int, tty, command string) (Foreground, error) {
 		return fg, nil
 	}
 	if leader.Forked || !interactive(args) {
-		fg.Name = runningIn(fg.PID, fg.Name)
+		var alone bool
+		if fg.Name, alone = runningIn(fg.PID, fg.Name); alone {
+			fg.Age = 0 // it may be about to end, as what ran the last command is
+		}
 		return fg, nil
 	}
 	fg.shell = shell
@@ -83,16 +91,16 @@ func (f Foreground) unseenPrompt() bool {
 }
 
 // runningIn returns the name of what runs in a subshell or script: the program that it has
-// started, if any.
-func runningIn(pid int, shell string) string {
-	started := children(pid)
+// started, if any. alone is set if there is none.
+func runningIn(pid int, shell string) (name string, alone bool) {
+	started := slices.DeleteFunc(children(pid), func(p procstat.Process) bool { return p.State == 'Z' || p.Dying })
 	switch {
 	case len(started) == 0:
-		return "a command or script of " + shell
+		return "a command or script of " + shell, true
 	case started[0].Forked:
 		return runningIn(started[0].PID, shell)
 	}
-	return started[0].Name
+	return started[0].Name, false
 }
 
 // openTerminal opens a terminal, provided that the pane's process is on it.
