@@ -122,55 +122,64 @@ func (r *execution) busy() error {
 
 // interruptLine makes a shell that is at its prompt drop the line and show a new prompt.
 func (r *execution) interruptLine(ctx context.Context) error {
-	shown, err := r.showProbe(ctx)
-	if err != nil {
+	if r.shell.Probe() != "" {
+		return r.interruptProbe(ctx)
+	}
+	if err := r.typeBytes(ctx, string(rune(r.shell.Interrupt))); err != nil {
 		return err
 	}
-	before := r.pane
-	_, err = r.typeInto(ctx, atPane(r.pane.ID), echo{}, func(target tmux.Target) ([]tmux.Command, error) {
-		return r.typing(ctx, target, string(rune(r.shell.Interrupt)))
-	})
-	switch {
-	case err != nil:
-		return err
-	case !shown:
-		return r.busy()
-	case r.shell.Probe() == "":
-		_, err = r.becomesFresh(ctx, 300*time.Millisecond, r.typedRow)
-	default:
-		var moved bool
-		moved, err = r.awaitLook(ctx, func() bool { return r.pane.row() != before.row() || r.pane.X != before.X })
-		if err == nil && !moved {
-			return r.busy()
-		}
-	}
-	if err != nil {
+	if _, err := r.becomesFresh(ctx, 300*time.Millisecond, r.typedRow); err != nil {
 		return err
 	}
 	return r.awaitPrompt(ctx)
 }
 
-// showProbe types the probe of a shell that has one, and reports whether the shell has
-// drawn it and waits for more. Then the cursor moves when the shell takes an interrupt.
-func (r *execution) showProbe(ctx context.Context) (bool, error) {
+// interruptProbe does that in a shell that may stay in its row. It types the shell's probe,
+// and waits until the shell has drawn it and waits for more. Then the cursor moves when the
+// shell takes the interrupt; whatever is typed afterwards is read later. fish notices an
+// interrupt only while it waits, and else forgets it.
+func (r *execution) interruptProbe(ctx context.Context) error {
+	const moment = 100 * time.Millisecond
 	probe := r.shell.Probe()
-	if probe == "" {
-		return true, nil
+	if err := r.typeBytes(ctx, probe); err != nil {
+		return err
 	}
-	_, err := r.typeInto(ctx, atPane(r.pane.ID), echo{}, func(target tmux.Target) ([]tmux.Command, error) {
-		return r.typing(ctx, target, probe)
-	})
-	if err != nil {
-		return false, err
-	}
-	return r.awaitLook(ctx, func() bool {
+	shown, err := r.awaitLook(ctx, r.s.promptWait, func() bool {
 		return strings.HasSuffix(r.pane.typedLine(0), probe[len(probe)-1:]) && r.idle()
 	})
+	if err != nil {
+		return err
+	}
+	before := r.pane
+	moved := func() bool { return r.pane.row() != before.row() || r.pane.X != before.X }
+	for begun := time.Now(); ; {
+		if err := r.typeBytes(ctx, string(rune(r.shell.Interrupt))); err != nil {
+			return err
+		}
+		if !shown || time.Since(begun) > r.s.promptWait {
+			return r.busy()
+		}
+		taken, err := r.awaitLook(ctx, moment, moved)
+		if err != nil {
+			return err
+		}
+		if taken {
+			return r.awaitPrompt(ctx)
+		}
+	}
+}
+
+// typeBytes types something into exactly this pane.
+func (r *execution) typeBytes(ctx context.Context, text string) error {
+	_, err := r.typeInto(ctx, atPane(r.pane.ID), echo{}, func(target tmux.Target) ([]tmux.Command, error) {
+		return r.typing(ctx, target, text)
+	})
+	return err
 }
 
 // awaitLook looks at the pane until it is as expected, and reports whether it is in time.
-func (r *execution) awaitLook(ctx context.Context, expected func() bool) (bool, error) {
-	for begun, pause := time.Now(), time.Millisecond; time.Since(begun) < r.s.promptWait; pause = min(2*pause, 20*time.Millisecond) {
+func (r *execution) awaitLook(ctx context.Context, limit time.Duration, expected func() bool) (bool, error) {
+	for begun, pause := time.Now(), time.Millisecond; time.Since(begun) < limit; pause = min(2*pause, 20*time.Millisecond) {
 		if err := sleep(ctx, pause); err != nil {
 			return false, err
 		}
