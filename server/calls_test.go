@@ -48,7 +48,7 @@ import (
 // The other commands are
 //
 //	serve [caller=PANE[,SOCKET]] [tier=TIER] [results=text] [toolsets=SET,...]
-//	      [waitmax=TIME] [looktime=TIME] [startwait=TIME] [maxresult=BYTES] [prompts]
+//	      [waitmax=TIME] [looktime=TIME] [startwait=TIME] [endwait=TIME] [maxresult=BYTES] [prompts]
 //	      [counted [auto]] [pin] [raw] [keephistory] [probes]
 //	              start another server; the first has the tier destructive and no caller;
 //	              a raw one gets no initialize; a counted one uses the tmux program, unless auto;
@@ -263,7 +263,7 @@ func (p *callPlayer) duration(arg string) time.Duration {
 
 func (p *callPlayer) serve(options []string) {
 	raw, probes := false, false
-	var lookTime, startWait time.Duration
+	var lookTime, startWait, endWait time.Duration
 	cfg := configFor(p.srv)
 	cfg.Env = append(cfg.Env, "HOME="+p.work, "SHELL=/bin/sh")
 	for _, option := range options {
@@ -286,6 +286,8 @@ func (p *callPlayer) serve(options []string) {
 			lookTime = p.duration(value)
 		case "startwait":
 			startWait = p.duration(value)
+		case "endwait":
+			endWait = p.duration(value)
 		case "maxresult":
 			cfg.MaxResult = p.number(value)
 		case "prompts":
@@ -310,6 +312,9 @@ func (p *callPlayer) serve(options []string) {
 	s := newServer(p.t, cfg)
 	if p.counted != nil || startWait > 0 {
 		s.SetStartWait(startWait) // counted, a new pane is not looked at until its program runs
+	}
+	if endWait > 0 {
+		s.SetEndWait(endWait)
 	}
 	if lookTime > 0 {
 		s.SetLookTime(lookTime)

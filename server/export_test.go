@@ -99,6 +99,9 @@ func (s *Server) SetMatchTime(d time.Duration) { s.matchTime = d }
 // SetStartWait sets how long to wait until the program of a new pane runs.
 func (s *Server) SetStartWait(d time.Duration) { s.startWait = d }
 
+// SetEndWait sets how long a command may take to count as one that ends at once.
+func (s *Server) SetEndWait(d time.Duration) { s.endWait = d }
+
 // SetPromptWait sets how long a shell may take to show its prompt.
 func (s *Server) SetPromptWait(d time.Duration) { s.promptWait = d }
 

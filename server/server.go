@@ -48,7 +48,7 @@ type Server struct {
 
 // waits are how long a server waits: the constants of the same names, except in tests.
 type waits struct {
-	consentWait, startWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime, readyWait time.Duration
+	consentWait, startWait, endWait, promptWait, promptStands, markWait, followInterval, leastReading, lookTime, readyWait time.Duration
 	// matchTime bounds the matching of a search, and bufferTime tmux's work on a buffer.
 	matchTime, bufferTime time.Duration
 }
@@ -78,7 +78,7 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, tools: make(map[string]*tool, len(tools)),
 		slots: turns.Turns{Most: maxAtOnce}, handles: map[string]*tmux.Server{},
 		waits: waits{
-			consentWait: consentWait, startWait: startWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
+			consentWait: consentWait, startWait: startWait, endWait: endWait, promptWait: promptWait, promptStands: promptStands, markWait: markWait,
 			followInterval: followInterval, leastReading: leastReading, lookTime: lookTime, readyWait: readyWait,
 			matchTime: maxMatching, bufferTime: bufferTime,
 		},

@@ -72,7 +72,7 @@ func (c *call) started(ctx context.Context, p *paneInfo, command string) error {
 	within := func(limit time.Duration) bool { return time.Since(begun) < limit }
 	var status *int
 	// A pane is dead a moment before its program's status is known.
-	for pause := time.Millisecond; !(p.PaneDead && status != nil) && (!p.runs(c.tmux) && within(c.s.startWait) || command != "" && within(endWait)); pause = min(2*pause, 32*time.Millisecond) {
+	for pause := time.Millisecond; !(p.PaneDead && status != nil) && (!p.runs(c.tmux) && within(c.s.startWait) || command != "" && within(c.s.endWait)); pause = min(2*pause, 32*time.Millisecond) {
 		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
