@@ -78,6 +78,7 @@ type awaited struct {
 	blank   bool  // it was switched or cleared, and nothing has been drawn yet
 	atEntry bool  // a pattern was on the screen already and does not count
 	alt     bool  // the alternate screen has been seen
+	prompt  bool  // the cursor is at the prompt of a shell
 	missed  bool
 	printed time.Time // when it last printed, or when the wait began
 
@@ -158,7 +159,7 @@ func (w *await) run(ctx context.Context, interval time.Duration, panes []tmux.Pa
 	}
 	for _, p := range w.panes {
 		if p.look.ID != "" {
-			w.c.s.places.set(w.c.tmux, bookmark{p.look.Mark(), p.echo})
+			w.c.s.places.set(w.c.tmux, bookmark{p.look.Mark(), p.echo, p.prompt})
 		}
 	}
 	return nil
@@ -199,6 +200,7 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 	p.atEntry = at >= 0
 	p.runs = inForeground(l.PaneState)
 	p.text = from.mark != nil && !from.mark.Blank()
+	p.prompt = from.prompt
 	return w.took(ctx, p, l, now, fresh, rows)
 }
 
@@ -256,13 +258,17 @@ func (w *await) gone(p *awaited, err error) error {
 // took processes a look with the lines that are new to the wait.
 func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.Time, fresh []string, rows []int) error {
 	bell := p.look != nil && !p.look.Bell && l.Bell
-	if p.look != nil && l.Printed || l.Generation != nil && p.look != nil && p.look.Generation != nil && *l.Generation != *p.look.Generation {
+	redrawn := p.rests(l)
+	if redrawn {
+		fresh, rows = p.echo.atCursor(l, fresh, rows)
+	}
+	if !redrawn && p.look != nil && (l.Printed || l.Generation != nil && p.look.Generation != nil && *l.Generation != *p.look.Generation) {
 		p.printed = time.Now()
 	}
 	w.warn(ctx, l)
 	w.watch.Looked(l.PaneState, began, l.Printed)
 	p.look, p.began = l, began
-	p.missed, p.alt = p.missed || l.Missed, p.alt || l.Alternate
+	p.missed, p.alt = p.missed || l.Missed && !redrawn, p.alt || l.Alternate
 	p.sees(l)
 	p.fresh.add(l, fresh, rows)
 	fresh = p.echo.output(l, fresh, rows)
@@ -295,7 +301,7 @@ func (w *await) took(ctx context.Context, p *awaited, l *tmux.Look, began time.T
 	switch {
 	case w.anything && len(fresh) > 0:
 		p.outcome, p.matched = outcomeAnyOutput, fresh
-	case w.anything && l.Printed && !p.blank && began.After(w.start):
+	case w.anything && l.Printed && !redrawn && !p.blank && began.After(w.start):
 		p.outcome, p.matched = outcomeAnyOutput, []string{""}
 	case bell:
 		p.outcome = outcomeBell

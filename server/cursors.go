@@ -29,10 +29,10 @@ type cursors struct {
 	size int
 }
 
-// kept is a short cursor, and its mark in both forms.
+// kept is a short cursor, and what it stands for in both forms.
 type kept struct {
 	short, long string
-	mark        *tmux.Mark
+	at          bookmark
 }
 
 // Beyond these limits, the oldest cursors are forgotten.
@@ -43,61 +43,67 @@ const (
 
 func newCursors() *cursors { return &cursors{run: strings.ToLower(rand.Text()[:4])} }
 
-// give returns a short cursor for a mark: an idle pane keeps its cursor.
-func (k *cursors) give(m *tmux.Mark, long string) string {
+// give returns a short cursor for a long one: an idle pane keeps its cursor.
+func (k *cursors) give(at bookmark, long string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if i := slices.IndexFunc(k.kept, func(c kept) bool { return c.long == long }); i >= 0 {
 		return k.kept[i].short
 	}
 	k.last++
-	short := fmt.Sprintf("%s.%s.%d", k.run, strings.TrimPrefix(string(m.Pane), "%"), k.last)
-	k.kept = append(k.kept, kept{short, long, m})
+	short := fmt.Sprintf("%s.%s.%d", k.run, strings.TrimPrefix(string(at.mark.Pane), "%"), k.last)
+	k.kept = append(k.kept, kept{short, long, at})
 	for k.size += len(long); len(k.kept) > maxCursors || k.size > maxCursorBytes; k.kept = k.kept[1:] {
 		k.size -= len(k.kept[0].long)
 	}
 	return short
 }
 
-// mark returns the mark of a cursor, or nil.
-func (k *cursors) mark(short string) *tmux.Mark {
+// bookmark returns what a cursor stands for, or the zero bookmark.
+func (k *cursors) bookmark(short string) bookmark {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if i := slices.IndexFunc(k.kept, func(c kept) bool { return c.short == short }); i >= 0 {
-		return k.kept[i].mark
+		return k.kept[i].at
 	}
-	return nil
+	return bookmark{}
 }
 
-// cursorFor returns the cursor from which a later call continues.
-func (c *call) cursorFor(l *tmux.Look) string {
-	mark := l.Mark()
-	raw, err := mark.MarshalBinary()
+// cursorFor returns the cursor from which a later call continues. prompt reports whether
+// the look found a shell at its prompt.
+func (c *call) cursorFor(l *tmux.Look, prompt bool) string {
+	at := bookmark{mark: l.Mark(), prompt: prompt}
+	raw, err := at.mark.MarshalBinary()
 	if err != nil {
 		panic(err) // it holds strings and numbers
 	}
+	flag := byte(0)
+	if prompt {
+		flag = 1
+	}
+	raw = append(raw, flag)
 	if c.s.cursors != nil && c.s.cfg.Results == ResultsText {
-		return c.s.cursors.give(mark, string(raw))
+		return c.s.cursors.give(at, string(raw))
 	}
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// cursorOf returns the mark of a short or long cursor.
-func (c *call) cursorOf(given string) (*tmux.Mark, error) {
-	run, pane, mark := splitCursor(given)
+// cursorOf returns what a short or long cursor stands for.
+func (c *call) cursorOf(given string) (bookmark, error) {
+	run, pane, at := splitCursor(given)
 	k := c.s.cursors
 	if run != "" && k != nil {
-		mark = k.mark(given)
+		at = k.bookmark(given)
 	}
 	switch {
-	case mark != nil:
-		return mark, nil
+	case at.mark != nil:
+		return at, nil
 	case run == "":
-		return nil, invalidCursor("it is not one that this server gave", "")
+		return at, invalidCursor("it is not one that this server gave", "")
 	case k != nil && run == k.run:
-		return nil, invalidCursor("it is too old, and forgotten", pane)
+		return at, invalidCursor("it is too old, and forgotten", pane)
 	}
-	return nil, invalidCursor("it is of an earlier run of this server", pane)
+	return at, invalidCursor("it is of an earlier run of this server", pane)
 }
 
 // paneOfCursor returns the pane of a cursor, or "" if it is invalid.
@@ -114,20 +120,21 @@ func invalidCursor(reason string, pane tmux.PaneID) *fault {
 	return faultf(kindValidation, "invalid capture_since cursor: %s", reason).suggest("call capture_since %s to begin again", with)
 }
 
-// splitCursor returns the run and the pane of a short cursor, or the pane and the mark of
-// one from a server that stores none: the mark itself. An invalid cursor has nothing.
-func splitCursor(given string) (run string, pane tmux.PaneID, mark *tmux.Mark) {
+// splitCursor returns the run and the pane of a short cursor, or the pane of one from a
+// server that stores none and what it holds. An invalid cursor has nothing.
+func splitCursor(given string) (run string, pane tmux.PaneID, at bookmark) {
 	parts := strings.Split(given, ".")
 	if len(parts) == 3 && len(parts[0]) == 4 {
 		pane = tmux.PaneID("%" + parts[1])
 		if _, err := strconv.Atoi(parts[2]); err == nil && pane.Valid() {
-			return parts[0], pane, nil
+			return parts[0], pane, at
 		}
 	}
-	mark = new(tmux.Mark)
 	raw, err := base64.RawURLEncoding.DecodeString(given)
-	if err != nil || mark.UnmarshalBinary(raw) != nil {
-		return "", "", nil
+	end := len(raw) - 1
+	mark := new(tmux.Mark)
+	if err != nil || end < 0 || raw[end] > 1 || mark.UnmarshalBinary(raw[:end]) != nil {
+		return "", "", at
 	}
-	return "", mark.Pane, mark
+	return "", mark.Pane, bookmark{mark: mark, prompt: raw[end] == 1}
 }

@@ -20,6 +20,16 @@ type echo struct {
 	redrawn bool
 	entered bool // Enter was pressed
 	longest int  // length of the longest typed line in bytes, without its end
+	// edits is set if a key was pressed that is not text: what it does to the line counts,
+	// unless Enter was pressed.
+	edits bool
+
+	// prompt is the text before the cursor if the first line was typed at the prompt of a
+	// shell, in row promptRow; otherwise "". The shell may complete, color, scroll or suggest
+	// there, but prints nothing: it leaves the row before a command begins.
+	prompt    string
+	promptRow int
+	begun     bool // the first typed line has appeared
 
 	// earlier are the lines that have appeared. What is typed before a shell reads appears
 	// twice: the terminal echoes it, and then the shell, at its prompt.
@@ -72,12 +82,35 @@ func (e echo) at(look *tmux.Look, before *echo) *echo {
 		e.lines = append(slices.Clone(before.lines), e.lines...)
 		e.known, e.row, e.text = before.known, before.row, before.text
 		e.earlier = before.earlier
-		e.redrawn, e.entered = before.redrawn || e.redrawn, before.entered || e.entered
+		e.redrawn, e.entered, e.edits = before.redrawn || e.redrawn, before.entered || e.entered, before.edits || e.edits
+		e.prompt, e.promptRow = before.prompt, before.promptRow
 		return &e
 	}
 	e.known = true
 	e.row, e.text = look.CursorLine()
+	if atPrompt(look, true) {
+		e.prompt, e.promptRow = leftOfCursor(look), e.row
+		e.text = strings.TrimRight(e.prompt, " ") // without what is on the right
+	}
 	return &e
+}
+
+// moved records that the row in which something was typed is so many rows further down.
+func (e *echo) moved(rows int) {
+	if e.row < 0 {
+		return // on the alternate screen
+	}
+	e.row, e.heldRow, e.promptRow = e.row+rows, e.heldRow+rows, e.promptRow+rows
+}
+
+// atCursor returns those of the new lines that are in the row in which something was typed.
+func (e *echo) atCursor(l *tmux.Look, lines []string, rows []int) (typed []string, at []int) {
+	for i := range min(len(lines), len(rows)) {
+		if e.known && rows[i] == e.row-max(l.Shift, 0) {
+			typed, at = append(typed, lines[i]), append(at, rows[i])
+		}
+	}
+	return typed, at
 }
 
 // clone returns a separate copy for a wait.
@@ -109,10 +142,11 @@ func (e *echo) output(l *tmux.Look, lines []string, rows []int) (printed []strin
 	}
 	switch {
 	case l.Shift < 0:
-		e.known, e.since = false, time.Time{} // everything visible is new
+		e.known, e.prompt, e.since = false, "", time.Time{} // everything visible is new
 	case e.row >= 0: // on the normal screen
 		e.row -= l.Shift
 		e.heldRow -= l.Shift
+		e.promptRow -= l.Shift
 		e.known = e.known && e.row >= 0
 	}
 	cursor, _ := l.CursorLine()
@@ -122,7 +156,7 @@ func (e *echo) output(l *tmux.Look, lines []string, rows []int) (printed []strin
 		if again {
 			e.since = time.Time{}
 		}
-		if part, counts := e.beyond(line, rows[i], rows[i] == cursor); counts {
+		if part, counts := e.beyond(line, rows[i], rows[i] == cursor, l); counts {
 			printed = append(printed, part)
 		}
 		if again && !e.since.IsZero() {
@@ -141,7 +175,10 @@ func (e *echo) output(l *tmux.Look, lines []string, rows []int) (printed []strin
 }
 
 // beyond returns the part of a new line that the program has printed, if any.
-func (e *echo) beyond(line string, row int, isCursors bool) (part string, counts bool) {
+func (e *echo) beyond(line string, row int, isCursors bool, l *tmux.Look) (part string, counts bool) {
+	if e.inPrompt(line, row, isCursors) {
+		return "", false
+	}
 	rest, n, typedRow := line, 0, e.known && row == e.row
 	if typedRow {
 		n = commonPrefix(e.text, line)
@@ -164,6 +201,9 @@ func (e *echo) beyond(line string, row int, isCursors bool) (part string, counts
 		switch {
 		case typedRow && shown:
 			e.shown(line[:len(line)-len(after)], row)
+			if isCursors && e.entered && leftOfCursor(l) == e.text {
+				return "", false // a suggestion behind the cursor
+			}
 			rest = after
 		case strings.HasSuffix(line, next) && (len(next) >= leastEcho || typedRow && n > 0):
 			e.shown(line, row)
@@ -197,6 +237,7 @@ func endsPrompt(text string) bool {
 
 // shown records that the next line has appeared, in a row that has this text so far.
 func (e *echo) shown(text string, row int) {
+	e.begun = true
 	e.earlier = append(e.earlier, e.lines[0])
 	e.lines, e.known, e.row, e.text = e.lines[1:], true, row, text
 	e.since = time.Time{}
@@ -208,4 +249,27 @@ func commonPrefix(a, b string) (n int) {
 		n++
 	}
 	return n
+}
+
+// inPrompt reports whether a new line is in the row in which a shell edits what was typed,
+// and has not been cleared since: it has the prompt or the typed line.
+func (e *echo) inPrompt(line string, row int, isCursors bool) bool {
+	if e.prompt == "" || row != e.promptRow || e.edits && !e.entered {
+		return false
+	}
+	typed := slices.Concat(e.earlier, e.lines)
+	is := begins(line, e.prompt) || sameButDigits(line, strings.TrimRight(e.prompt, " ")) ||
+		len(typed) > 0 && len(typed[0]) >= leastEcho && strings.Contains(line, typed[0])
+	if !is || e.begun || len(e.lines) == 0 {
+		return is
+	}
+	rest := strings.TrimSpace(strings.TrimPrefix(line, e.prompt))
+	switch whole := strings.Contains(line, e.lines[0]); {
+	case !whole && !isCursors && rest != "" && strings.HasPrefix(e.lines[0], rest):
+		e.begun = true
+		return false // the shell itself continues in the next row
+	case whole, !isCursors:
+		e.shown(line, row)
+	}
+	return true
 }

@@ -121,3 +121,79 @@ func TestAnswersAreNotTakenForQuestions(t *testing.T) {
 		})
 	}
 }
+
+// Shells whose prompt is drawn again with another number, each second or more often.
+var restless = []struct{ name, setup, start, prompt string }{
+	{"zsh", "PS1='%# '; RPROMPT='$n'", "exec zsh", "# "},
+	{"zsh", "PS1='$n %# '", "exec zsh", "# "},
+	{"zsh", "PS1=$'at $n\\n❯ '", "exec zsh", "❯"},
+	{"fish", "function fish_prompt; echo -n 'f> '; end; function fish_right_prompt; echo $n; end", "exec fish -C '. $ZDOTDIR/.zshrc'", "f> "},
+}
+
+// TestRedrawnPromptIsNoOutput: a prompt that is drawn again is neither awaited nor a reason
+// to go on waiting; what comes after it is.
+func TestRedrawnPromptIsNoOutput(t *testing.T) {
+	t.Parallel()
+	for i, r := range restless {
+		t.Run(fmt.Sprint(r.name, i), func(t *testing.T) {
+			t.Parallel()
+			srv, p := served(t)
+			setup := "setopt promptsubst; n=10; TMOUT=1; TRAPALRM() { n=$((n + 1)); zle && zle reset-prompt }\n"
+			if r.name == "fish" {
+				setup = "set -g n 10; function tick --on-signal USR1; set -g n (math $n + 1); commandline -f repaint; end; sh -c 'while kill -USR1 $0 2>/dev/null; do sleep 0.2; done' $fish_pid &; disown\n"
+			}
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, ".zshrc"), []byte(setup+r.setup), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			pane := readerPane(t, p, r.name, "export ZDOTDIR="+dir+"; "+r.start, r.prompt)
+			type follow struct {
+				Cursor string   `json:"cursor"`
+				Lines  []string `json:"lines"`
+				Missed bool     `json:"lines_missed"`
+			}
+			shows := func() string { return tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", pane) }
+			redrawn := func() {
+				t.Helper()
+				before := shows()
+				tmuxtest.Wait(t, srv, pane, "prompt drawn again", func() bool { return shows() != before })
+			}
+			redrawn()
+			cursor := ok[follow](p, "capture_since", args(t, "pane_id", pane)).Cursor
+			redrawn()
+			if got := ok[follow](p, "capture_since", args(t, "cursor", cursor)); len(got.Lines) > 0 || got.Missed {
+				t.Errorf("capture_since returns %q, missed %t", got.Lines, got.Missed)
+			}
+			for _, since := range []string{"", cursor} {
+				if got := ok[awaited](p, "wait_for_text", args(t, "pane_id", pane, "quiet", 1.5, "timeout", 10, "since", since)); got.Outcome != "quiet" || len(got.Tail) > 0 {
+					t.Errorf("since %q: %+v", since, got)
+				}
+				if got := ok[awaited](p, "wait_for_text", args(t, "pane_id", pane, "timeout", 1.5, "since", since)); got.Outcome != "timeout" || got.SawNewOutput || got.LinesMissed {
+					t.Errorf("since %q: %+v", since, got)
+				}
+			}
+			if got := ok[seen](p, "send_keys", args(t, "pane_id", pane, "keys", "echo wa''it", "enter", false, "quiet", 1.5, "timeout", 10)).Seen; got.Outcome != "quiet" || got.SawNewOutput || !strings.Contains(strings.Join(got.Tail, "\n"), "wa''it") {
+				t.Errorf("typed: %+v", got)
+			}
+			if got := ok[seen](p, "send_keys", args(t, "pane_id", pane, "keys", "Enter", "patterns", []string{r.prompt}, "timeout", 60)).Seen; got.Outcome != "matched" || !strings.Contains(strings.Join(got.Tail, "\n")+"\n", "wait\n") {
+				t.Errorf("entered: %+v", got)
+			}
+			// A job in the background prints.
+			ok[seen](p, "send_keys", args(t, "pane_id", pane, "keys", "sh -c 'until [ -e "+dir+"/go ]; do sleep 0.1; done; echo la\"\"te' &", "patterns", []string{r.prompt}, "timeout", 60))
+			redrawn()
+			redrawn()
+			cursor = ok[follow](p, "capture_since", args(t, "pane_id", pane)).Cursor
+			call, _ := p.wait("wait_for_text", args(t, "pane_id", pane, "timeout", 60))
+			redrawn()
+			if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := decode[awaited](p, "wait_for_text", p.await(call)); got.Outcome != "any_output" || !strings.Contains(strings.Join(got.Tail, "\n")+"\n", "late") {
+				t.Errorf("late: %+v", got)
+			}
+			if got := ok[follow](p, "capture_since", args(t, "cursor", cursor)); !strings.Contains(strings.Join(got.Lines, "\n")+"\n", "late") {
+				t.Errorf("capture_since returns %q", got.Lines)
+			}
+		})
+	}
+}

@@ -22,8 +22,9 @@ type places struct {
 
 // bookmark is how far a pane was read, and what was typed but may not have appeared yet.
 type bookmark struct {
-	mark *tmux.Mark
-	echo *echo
+	mark   *tmux.Mark
+	echo   *echo
+	prompt bool // the cursor was at the prompt of a shell
 }
 
 // maxPlaces bounds the number of panes; beyond it, one of them is forgotten.

@@ -56,6 +56,7 @@ func (c *call) typed(look *tmux.Look, what echo) {
 	}
 	p := &c.typedInto[i]
 	p.echo = what.at(look, p.echo)
+	p.prompt = p.echo.prompt != ""
 	c.s.places.set(c.tmux, *p)
 }
 
@@ -146,12 +147,12 @@ func (w *await) settle(ctx context.Context, p *awaited) error {
 		if err != nil {
 			return nil // show what was there before the pane was gone
 		}
-		if l.Printed {
+		if !p.rests(l) && l.Printed {
 			p.printed = time.Now()
 		}
 		p.look = l
 		p.sees(l)
-		w.c.s.places.set(w.c.tmux, bookmark{l.Mark(), p.echo})
+		w.c.s.places.set(w.c.tmux, bookmark{l.Mark(), p.echo, p.prompt})
 	}
 	return nil
 }

@@ -14,28 +14,31 @@ var captureSince = newTool(tool{
 		"returns the screen and a cursor; pass the cursor to the next call. Says so if output may have been lost.",
 }, func(ctx context.Context, c *call, in captureSinceIn) (*captureSinceResult, error) {
 	start := time.Now()
-	var since *tmux.Mark
+	var since bookmark
 	if in.Cursor != nil {
 		var err error
 		if since, err = c.cursorOf(*in.Cursor); err != nil {
 			return nil, err
 		}
 	}
-	l, err := c.lookSince(ctx, c.on.target, since)
+	l, err := c.lookSince(ctx, c.on.target, since.mark)
 	switch {
 	case err != nil:
 		return nil, err
 	case l.Dead:
 		return nil, died(l)
 	}
-	lines := l.New
-	if since == nil {
+	lines, missed, prompt := l.New, l.Missed, atPrompt(l, since.prompt)
+	switch {
+	case since.mark == nil:
 		lines = l.Lines()
+	case since.prompt && prompt && redrawn(l) && sameButDigits(since.mark.Typed(), l.Mark().Typed()):
+		lines, missed = nil, false
 	}
 	lines, cutLines, cutBytes := limited(lines, in.MaxLines, in.MaxBytes)
 	return &captureSinceResult{
-		PaneID: l.ID, Cursor: c.cursorFor(l), Lines: append([]string{}, lines...), ElapsedSeconds: seconds(time.Since(start)),
-		LinesMissed: l.Missed, Truncated: cutLines > 0 || cutBytes > 0, TruncatedLines: cutLines, TruncatedBytes: cutBytes,
+		PaneID: l.ID, Cursor: c.cursorFor(l, prompt), Lines: append([]string{}, lines...), ElapsedSeconds: seconds(time.Since(start)),
+		LinesMissed: missed, Truncated: cutLines > 0 || cutBytes > 0, TruncatedLines: cutLines, TruncatedBytes: cutBytes,
 	}, nil
 })
 

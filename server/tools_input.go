@@ -199,7 +199,7 @@ func (in keyInput) echo() echo {
 	}
 	e := echoOf(text.String())
 	if keys {
-		return echo{redrawn: e.entered, entered: e.entered, longest: e.longest}
+		return echo{redrawn: e.entered, edits: true, entered: e.entered, longest: e.longest}
 	}
 	return e
 }

@@ -137,14 +137,14 @@ func (in waitForTextIn) from(c *call) (func(tmux.PaneID) begin, error) {
 	case "":
 		return func(id tmux.PaneID) begin { return begin{bookmark: c.s.places.of(c.tmux, id)} }, nil
 	}
-	m, err := c.cursorOf(in.Since)
+	at, err := c.cursorOf(in.Since)
 	if err != nil {
 		return nil, err
 	}
-	if on, ok := c.on.target.(tmux.PaneID); len(in.Panes) > 0 || ok && on != m.Pane {
-		return nil, argumentFault("since", "is a cursor of pane %s, and the wait is for another", m.Pane).suggest("leave the target out")
+	if on, ok := c.on.target.(tmux.PaneID); len(in.Panes) > 0 || ok && on != at.mark.Pane {
+		return nil, argumentFault("since", "is a cursor of pane %s, and the wait is for another", at.mark.Pane).suggest("leave the target out")
 	}
-	return func(tmux.PaneID) begin { return begin{bookmark: bookmark{mark: m}, given: true} }, nil
+	return func(tmux.PaneID) begin { return begin{bookmark: at, given: true} }, nil
 }
 
 // matchers returns what finds the patterns of an argument.
@@ -227,7 +227,7 @@ func (w *await) result(ctx context.Context) *waitForTextResult {
 		ElapsedSeconds: seconds(time.Since(w.start)), EffectiveTimeout: w.budget.Seconds(), Others: []otherPane{},
 	}
 	if p.outcome != outcomeGone {
-		r.Cursor = w.c.cursorFor(p.look)
+		r.Cursor = w.c.cursorFor(p.look, p.prompt)
 	}
 	if p.screen {
 		r.look = p.look

@@ -184,6 +184,10 @@ func (l *Look) Mark() *Mark {
 	return m
 }
 
+// Typed returns the text of the cursor's line up to the cursor or, where cells are not
+// bytes, of all of it; "" if it is long.
+func (m *Mark) Typed() string { return m.typed }
+
 // Blank reports whether the screen showed no text.
 func (m *Mark) Blank() bool {
 	if m.alternate {
@@ -203,7 +207,11 @@ func (m *Mark) compare(l *Look, last bool) (need int) {
 	if m.width == l.Width && !(m.alternate && m.mixed) {
 		l.mixed = false // it was not resized behind the alternate screen
 	}
-	if !proven || need < l.top {
+	proven = proven && need >= l.top
+	if m.PID == l.PID && !m.alternate && !l.Alternate && (proven || l.History == m.history) {
+		l.WasRow, l.WasY = m.cursor-shift, m.cursor-m.history
+	}
+	if !proven {
 		l.Shift, l.Missed, l.Printed = -1, true, true
 		l.New, l.NewRows = l.shown()
 		return l.top

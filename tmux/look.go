@@ -70,6 +70,9 @@ type Look struct {
 	// shows or, if the only doubt is whether rows below the cursor were cut off, what is
 	// new.
 	Missed bool
+	// WasRow is the number of the row in which the cursor was at the earlier look, and WasY
+	// that row on the screen; -1 if unknown, or if either look is of the alternate screen.
+	WasRow, WasY int
 	// Printed is set if New is not empty, if lines may be missing from it, or if the cursor
 	// moved down past blank lines.
 	Printed bool
@@ -111,6 +114,29 @@ func (l *Look) CursorLine() (row int, text string) {
 		row = -1 - row
 	}
 	return row, text
+}
+
+// CursorRow returns the text of the cursor's row, and that of the rows above it which
+// continue in it.
+func (l *Look) CursorRow() (above, row string) {
+	lines, rows, top, at := l.all, l.rows, l.top, l.cursor()
+	if l.Alternate {
+		lines, rows, top, at = l.alt, l.altRows, 0, l.CursorY
+	}
+	for _, line := range lines {
+		if line.first <= at && at < line.end {
+			above, row = strings.Join(rows[line.first-top:at-top], ""), rows[at-top]
+		}
+	}
+	return above, row
+}
+
+// CursorIn returns the number of the cursor's row, as in NewRows.
+func (l *Look) CursorIn() int {
+	if l.Alternate {
+		return -1 - l.CursorY
+	}
+	return l.cursor()
 }
 
 // typed returns the text of a line up to the cursor, which is in row at. It returns the
@@ -270,7 +296,7 @@ func AddLook(b *Batch, target Target) *Look { return addLook(b, target, tailRows
 
 // addLook appends the commands that read a pane, from above rows above the screen on.
 func addLook(b *Batch, target Target, above int) *Look {
-	l := new(Look)
+	l := &Look{WasRow: -1, WasY: -1}
 	start := Line(-above)
 	states := Rows[PaneState](b, DisplayMessage{Target: target})
 	capture := func(what CapturePane) *[]byte {

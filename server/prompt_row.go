@@ -1,0 +1,90 @@
+package server
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"tmuxmcp/server/runner"
+	"tmuxmcp/tmux"
+)
+
+// A prompt may be drawn again at any time: with a clock, after a look at a repository, or
+// as something is typed. None of that is output. The signs are that a shell was at its
+// prompt and still is, with the cursor in the same row.
+
+// rests records whether the cursor is at the prompt of a shell, and reports whether at most
+// the prompt has been drawn again since the last look, or typed at.
+func (p *awaited) rests(l *tmux.Look) bool {
+	again := p.prompt && redrawn(l)
+	p.prompt = again && !l.Printed || atPrompt(l, again)
+	if again && p.prompt {
+		p.echo.moved(l.CursorIn() - l.WasRow)
+		return true
+	}
+	return false
+}
+
+// atPrompt reports whether the cursor is at a prompt of a shell that is waiting for a line.
+// If it is likely, a shell that does something else gets a moment to come back: it may be
+// in a trap or an event handler.
+func atPrompt(l *tmux.Look, likely bool) bool {
+	left := leftOfCursor(l)
+	pid, err := strconv.Atoi(l.PID)
+	if err != nil || l.Alternate || strings.TrimSpace(left) == "" {
+		return false
+	}
+	for tries := 0; ; tries++ {
+		shell, err := runner.ForegroundOf(pid, l.TTY, "")
+		if err != nil || !likely || !shell.IsShell() || shell.Prompt || tries == 4 {
+			return err == nil && shell.IsShell() && shell.Prompt && shell.AtPrompt(left)
+		}
+		time.Sleep(3 * time.Millisecond)
+	}
+}
+
+// leftOfCursor returns the text of the cursor's line up to the cursor.
+func leftOfCursor(l *tmux.Look) string {
+	above, row := l.CursorRow()
+	left, _ := runner.SplitAt(row, l.CursorX)
+	return above + left
+}
+
+// promptRows is how many rows a prompt may have above the cursor's line.
+const promptRows = 2
+
+// redrawn reports whether at most a prompt is new, with the cursor in the same row. At the
+// top of the screen, where clearing the rest of it clears all, tmux moves the old prompt to
+// the history.
+func redrawn(l *tmux.Look) bool {
+	row, _ := l.CursorLine()
+	pushed := l.CursorIn() - l.WasRow
+	switch {
+	case l.WasRow < 0, pushed < 0, pushed > 0 && (l.WasY != l.CursorY || l.WasY > promptRows || l.Height <= promptRows+1):
+		return false
+	}
+	for i, n := range l.NewRows {
+		if n > row || n < row-promptRows && !(pushed > 0 && slices.ContainsFunc(l.Lines(), func(prompt string) bool { return begins(prompt, l.New[i]) })) {
+			return false
+		}
+	}
+	return true
+}
+
+// begins reports whether a line begins with a text, apart from digits: a clock changes.
+func begins(line, text string) bool {
+	return len(text) <= len(line) && sameButDigits(line[:len(text)], text)
+}
+
+// sameButDigits reports whether two texts are the same apart from digits.
+func sameButDigits(a, b string) bool {
+	digits := func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return '0'
+		}
+		return r
+	}
+	return strings.Map(digits, a) == strings.Map(digits, b)
+}
