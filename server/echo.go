@@ -1,11 +1,15 @@
 package server
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
+	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
 
@@ -29,7 +33,8 @@ type echo struct {
 	// there, but prints nothing: it leaves the row before a command begins.
 	prompt    string
 	promptRow int
-	begun     bool // the first typed line has appeared
+	begun     bool   // the first typed line has appeared
+	expands   string // a typed line of which the shell may show the expansion in the next row
 
 	// earlier are the lines that have appeared. What is typed before a shell reads appears
 	// twice: the terminal echoes it, and then the shell, at its prompt.
@@ -75,9 +80,9 @@ func echoOf(text string) echo {
 	return e
 }
 
-// at returns the echo of something typed while a pane looked like this, appended to before,
-// if any.
-func (e echo) at(look *tmux.Look, before *echo) *echo {
+// at returns the echo of something typed while a pane looked like this, at most so long ago,
+// appended to before, if any.
+func (e echo) at(look *tmux.Look, before *echo, ago time.Duration) *echo {
 	if before != nil {
 		e.lines = append(slices.Clone(before.lines), e.lines...)
 		e.known, e.row, e.text = before.known, before.row, before.text
@@ -88,8 +93,9 @@ func (e echo) at(look *tmux.Look, before *echo) *echo {
 	}
 	e.known = true
 	e.row, e.text = look.CursorLine()
-	if atPrompt(look, true) {
-		e.prompt, e.promptRow = leftOfCursor(look), e.row
+	left := leftOfCursor(look)
+	if pid, err := strconv.Atoi(look.PID); err == nil && !look.Alternate && strings.TrimSpace(left) != "" && runner.WasAtPrompt(pid, look.TTY, left, ago) {
+		e.prompt, e.promptRow = left, e.row
 		e.text = strings.TrimRight(e.prompt, " ") // without what is on the right
 	}
 	return &e
@@ -176,7 +182,7 @@ func (e *echo) output(l *tmux.Look, lines []string, rows []int) (printed []strin
 
 // beyond returns the part of a new line that the program has printed, if any.
 func (e *echo) beyond(line string, row int, isCursors bool, l *tmux.Look) (part string, counts bool) {
-	if e.inPrompt(line, row, isCursors) {
+	if e.inPrompt(line, row, isCursors) || e.expansion(line, row) || e.scrolled(line, row, isCursors, l.Width) {
 		return "", false
 	}
 	rest, n, typedRow := line, 0, e.known && row == e.row
@@ -237,7 +243,10 @@ func endsPrompt(text string) bool {
 
 // shown records that the next line has appeared, in a row that has this text so far.
 func (e *echo) shown(text string, row int) {
-	e.begun = true
+	e.begun, e.expands = true, ""
+	if e.prompt != "" && designator.MatchString(e.lines[0]) {
+		e.expands = e.lines[0]
+	}
 	e.earlier = append(e.earlier, e.lines[0])
 	e.lines, e.known, e.row, e.text = e.lines[1:], true, row, text
 	e.since = time.Time{}
@@ -273,3 +282,65 @@ func (e *echo) inPrompt(line string, row int, isCursors bool) bool {
 	}
 	return true
 }
+
+// designator matches what shells expand from their history.
+var designator = regexp.MustCompile("^\\^|(?:^|[^\\\\$\\[{])![^\\s=(;|&<>\"'`]+")
+
+// notExpanded matches how shells say that they have not.
+var notExpanded = regexp.MustCompile(`^-?(ba|z)?sh: `)
+
+// expansion reports whether a new line is a typed one that the shell shows with the text
+// from its history, in the next row, before it runs it.
+func (e *echo) expansion(line string, row int) bool {
+	typed := e.expands
+	if typed == "" || row <= e.row {
+		return false
+	}
+	e.expands = ""
+	if notExpanded.MatchString(line) {
+		return false
+	}
+	at := 0
+	if typed[0] != '^' {
+		for _, part := range designator.Split(typed, -1) {
+			i := strings.Index(line[at:], part)
+			if i < 0 {
+				return false
+			}
+			at += i + len(part)
+		}
+	}
+	return !strings.Contains(line, typed)
+}
+
+// scrolled reports whether a new line is a part of a typed one that is longer than its row,
+// shown by an editor that scrolls sideways: with a mark where the line goes on, or behind
+// the prompt.
+func (e *echo) scrolled(line string, row int, isCursors bool, width int) bool {
+	before := ""
+	if e.known && row == e.row {
+		before = e.text
+	}
+	part, marked := strings.CutPrefix(line, "<")
+	if end := strings.TrimRight(part, "<>*+"); end != part {
+		part, marked = end, true
+	}
+	for i, typed := range slices.Concat(e.lines[:min(len(e.lines), 1)], e.earlier) {
+		whole := unspaced(before + typed)
+		shown, is := unspaced(part), marked && !strings.Contains(whole, unspaced(line))
+		if behind, kept := strings.CutPrefix(line, before); kept && before != "" {
+			shown, is = unspaced(behind), !strings.HasPrefix(unspaced(typed), unspaced(behind))
+		}
+		if !is || utf8.RuneCountInString(before+typed) < width-4 || utf8.RuneCountInString(shown) < width/4 || !strings.Contains(whole, shown) {
+			continue
+		}
+		if i == 0 && len(e.lines) > 0 && (!isCursors || strings.HasSuffix(whole, shown)) {
+			e.shown(line, row)
+		}
+		return true
+	}
+	return false
+}
+
+// unspaced returns a text without its blanks.
+func unspaced(text string) string { return strings.Join(strings.Fields(text), "") }

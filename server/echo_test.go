@@ -197,3 +197,68 @@ func TestRedrawnPromptIsNoOutput(t *testing.T) {
 		})
 	}
 }
+
+// TestEchoOfLineEditors: what editors make of a typed line is not output: they scroll it
+// sideways, suggest how it goes on, and expand what is in the history.
+func TestEchoOfLineEditors(t *testing.T) {
+	t.Parallel()
+	inputrc := filepath.Join(t.TempDir(), "inputrc")
+	if err := os.WriteFile(inputrc, []byte("set horizontal-scroll-mode on\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := strings.Repeat("x", 90)
+	long, bash := "sleep 0.4; : "+x+"; echo marker", "exec env PS1='$ ' bash --norc --noprofile -i"
+	expansions := [][3]string{
+		{"sleep 0.4; echo marker", "marker", "marker"},
+		{"!!", "marker", "marker"},
+		{"sleep 0.4; echo !$", "marker", "marker"},
+		{"^marker^marked", "marked", "marked"},
+		{"echo 'wow!ok'", "wow", "wow!ok"},
+		{"echo hi!", "hi", "hi!"},
+	}
+	for i, r := range []struct {
+		name, start, prompt string
+		lines               [][3]string // what is typed, without Enter before …; what is awaited; and matched, "" for nothing
+	}{
+		{"mksh", "exec env PS1='# ' mksh", "# ", [][3]string{{long, "marker", "marker"}, {"true\n" + long, "marker", "marker"}}},
+		{"zsh", "exec env TERM=dumb PS1='%# ' zsh -f", "# ", [][3]string{{long, "marker", "marker"}}},
+		{"zsh", "exec env PS1='%# ' RPROMPT=right zsh -f -o singlelinezle", "# ", [][3]string{{long, "marker", "marker"}}},
+		{"bash", "export INPUTRC=" + inputrc + "; " + bash, "$ ", [][3]string{{long, "marker", "marker"}}},
+		{"bash", "export TERM=dumb; " + bash, "$ ", [][3]string{{long, "marker", "marker"}}},
+		{"python3", "export INPUTRC=" + inputrc + " PYTHON_BASIC_REPL=1; exec python3 -q -i", ">>> ", [][3]string{
+			{"import time; time.sleep(0.4); '" + x + "'; print('marker')", "marker", "marker"},
+		}},
+		{"ksh", "exec env PS1='$ ' ksh", "$ ", [][3]string{{long, "marker", "marker"}}},
+		{"fish", "exec fish -C \"function fish_prompt; echo -n 'f> '; end\"", "f> ", [][3]string{
+			{"sleep 0.5; echo marker", "marker", "marker"},
+			{"sleep 0.5; echo m", "arker", ""},
+			{"sleep 0.5; echo marker", "marker", "marker"},
+			{"sleep 0.5; ec…", "marker", ""},
+		}},
+		{"bash", bash, "$ ", append(expansions, [3]string{"!nope", "event not found", "bash: !nope: event not found"})},
+		{"zsh", "exec env PS1='%# ' zsh -f", "# ", append(expansions, [3]string{"!nope", "event not found", "zsh: event not found: nope"})},
+		{"bash", bash + " -O histverify", "$ ", [][3]string{{"sleep 0.4; echo marker", "marker", "marker"}, {"!!", "marker", ""}, {"", "marker", "marker"}}},
+	} {
+		t.Run(fmt.Sprint(r.name, i), func(t *testing.T) {
+			t.Parallel()
+			srv, p := served(t)
+			pane := readerPane(t, p, r.name, r.start, r.prompt)
+			for _, line := range r.lines {
+				timeout := 60.0
+				if line[2] == "" {
+					timeout = 1.5
+				}
+				keys, open := strings.CutSuffix(line[0], "…")
+				if keys == "" {
+					keys = "Enter"
+				}
+				got := ok[seen](p, "send_keys", args(t, "pane_id", pane, "keys", keys, "enter", !open && keys != "Enter", "patterns", []string{line[1]}, "timeout", timeout)).Seen
+				if want := line[2]; want == "" && got.Found || want != "" && strings.Join(got.Matched, "\n") != want {
+					t.Errorf("%q: %+v\n%s", line[0], got, tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", pane))
+				}
+				// For the next, the program is at its prompt.
+				ok[awaited](p, "wait_for_text", args(t, "pane_id", pane, "patterns", []string{strings.TrimSpace(r.prompt)}, "quiet", 0.5, "timeout", 10))
+			}
+		})
+	}
+}

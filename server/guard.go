@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -100,11 +101,12 @@ func (c *call) typeUnless(ctx context.Context, not tmux.PaneID, on aimed, what e
 	if err != nil {
 		return "", false, err
 	}
+	began := time.Now()
 	before, reaches, err := c.typeBurst(ctx, not, on, nil, bursts[0].cmds, first...)
 	if err != nil || reaches {
 		return before.ID, reaches, err
 	}
-	c.typed(before, what)
+	c.typed(before, what, began)
 	for _, next := range bursts[1:] {
 		if err = next.after(ctx, before); err == nil {
 			_, reaches, err = c.typeBurst(ctx, not, aimed{selection: selection{pane: before.ID}, target: before.ID}, before, next.cmds)

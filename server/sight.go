@@ -44,8 +44,9 @@ func (in sight) await(ctx context.Context, c *call) (*await, error) {
 	return c.newAwait(ctx, cond, false, timeout)
 }
 
-// typed records that the call types into a pane, and how the pane looked before.
-func (c *call) typed(look *tmux.Look, what echo) {
+// typed records what the call has typed into a pane since began, and how the pane looked
+// before.
+func (c *call) typed(look *tmux.Look, what echo, began time.Time) {
 	c.typedLock.Lock()
 	defer c.typedLock.Unlock()
 	c.typedRow = look.History + look.CursorY
@@ -55,7 +56,7 @@ func (c *call) typed(look *tmux.Look, what echo) {
 		c.typedInto = append(c.typedInto, bookmark{mark: look.Mark()})
 	}
 	p := &c.typedInto[i]
-	p.echo = what.at(look, p.echo)
+	p.echo = what.at(look, p.echo, time.Since(began))
 	p.prompt = p.echo.prompt != ""
 	c.s.places.set(c.tmux, *p)
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -21,16 +22,58 @@ func ForegroundOf(pid int, tty, command string) (Foreground, error) {
 	if err != nil {
 		return Foreground{}, err
 	}
-	fg := Foreground{PID: first.Foreground, Name: command}
+	fg, leader := programOf(first.Foreground, command)
+	if leader.PID == 0 && shellOf(first.Name, first.Name) != nil {
+		fg.Name = first.Name // tmux says how the pane was started
+	}
+	if fg.shell == nil {
+		return fg, nil
+	}
+	plain, read := fg.readTerminal(pid, tty)
+	fg.Waiting, fg.tty = read && leader.State == 'S', tty
+	fg.Prompt = fg.editing || plain && !fg.shell.edits && leader.State == 'S' && fg.shell.readsLines("/proc/"+strconv.Itoa(fg.PID)+"/")
+	return fg, nil
+}
+
+// WasAtPrompt reports whether what was typed so long ago, at most, was typed at the prompt of
+// a shell, given the text that was left of the cursor before. The shell may have begun to
+// run it: then a program is in the foreground that is not older.
+func WasAtPrompt(pid int, tty, left string, ago time.Duration) bool {
+	begun := time.Now()
+	for pause := 200 * time.Microsecond; pause < 10*time.Millisecond; pause *= 2 {
+		f, err := ForegroundOf(pid, tty, "")
+		if err != nil {
+			return false
+		}
+		below := 0
+		for ; f.shell == nil; below++ {
+			p, err := procstat.Of(f.PID)
+			if err != nil || p.Age > ago+time.Since(begun)+2*time.Second/100 || below == mostBelow {
+				return false
+			}
+			f, _ = programOf(p.Parent, "")
+			f.tty = tty
+		}
+		if below > 0 || f.Prompt {
+			return f.AtPrompt(left)
+		}
+		time.Sleep(pause) // it may be about to run it
+	}
+	return false
+}
+
+// mostBelow is how many processes below a shell the leader of its job may be.
+const mostBelow = 4
+
+// programOf returns what is known of a program apart from its terminal, and its process,
+// which is zero if it has just ended, is ending, or was the first of a pipeline.
+func programOf(pid int, command string) (fg Foreground, leader procstat.Process) {
+	fg = Foreground{PID: pid, Name: command}
 	leader, err := procstat.Of(fg.PID)
 	proc := "/proc/" + strconv.Itoa(fg.PID) + "/"
 	cmdline, _ := os.ReadFile(proc + "cmdline")
 	if err != nil || leader.State == 'Z' || leader.Dying || len(cmdline) == 0 {
-		// It is ending, has just ended, or was the first of a pipeline.
-		if shellOf(first.Name, first.Name) != nil {
-			fg.Name = first.Name // tmux says how the pane was started
-		}
-		return fg, nil
+		return fg, procstat.Process{}
 	}
 	fg.Age = leader.Age
 	args := strings.Split(strings.TrimSuffix(string(cmdline), "\x00"), "\x00")
@@ -43,23 +86,20 @@ func ForegroundOf(pid int, tty, command string) (Foreground, error) {
 	}
 	shell := shellOf(fg.path, fg.Name)
 	if shell == nil {
-		return fg, nil
+		return fg, leader
 	}
 	if leader.Forked || !interactive(args) {
 		var alone bool
 		if fg.Name, alone = runningIn(fg.PID, fg.Name); alone {
 			fg.Age = 0 // it may be about to end, as what ran the last command is
 		}
-		return fg, nil
+		return fg, leader
 	}
 	fg.shell = shell
 	if _, err := os.Stat(fg.path); err != nil {
 		fg.path = fg.Name
 	}
-	plain, read := fg.readTerminal(pid, tty)
-	fg.Waiting, fg.tty = read && leader.State == 'S', tty
-	fg.Prompt = fg.editing || plain && !shell.edits && leader.State == 'S' && shell.readsLines(proc)
-	return fg, nil
+	return fg, leader
 }
 
 // readsLines reports whether a shell without line editing is waiting for a line, and not

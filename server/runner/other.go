@@ -25,6 +25,9 @@ func ForegroundOf(pid int, _, command string) (Foreground, error) {
 	}, nil
 }
 
+// WasAtPrompt is not known here.
+func WasAtPrompt(int, string, string, time.Duration) bool { return false }
+
 // openTerminal opens a terminal.
 func openTerminal(_ int, tty string) (fd int, err error) {
 	return unix.Open(tty, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
