@@ -92,7 +92,7 @@ func newMatcher(argument, pattern string, isRegexp, matchCase bool) (*matcher, e
 	return m, nil
 }
 
-// match reports whether a line matches. The line has no trailing spaces, because tmux
+// match reports whether a line matches. A line of a pane has no trailing spaces, because tmux
 // cannot tell them from cells that were never written to.
 func (m *matcher) match(line string) bool {
 	return m.re.MatchString(line) || m.space && m.re.MatchString(line+" ")

@@ -228,6 +228,8 @@ func (u shellUser) output() {
 		{name: "errors as the terminal merged them", command: "echo out; echo err >&2; echo out", want: []string{"out", "err", "out"}},
 		{name: "more than the screen and the history", command: "seq 1 5000", want: numbers(1, 5000)},
 		{name: "no newline at the end", command: "printf 'a\\nb'", want: []string{"a", "b"}},
+		{name: "blanks", command: "printf '\\n a  \\nb\\t\\n \\n\\n'", want: []string{"", " a  ", "b\t", " ", ""}},
+		{name: "only blanks", command: "printf '  '", want: []string{"  "}},
 		{name: "nothing", command: "true"},
 		{name: "a comment at the end", command: "echo a # comment", want: []string{"a"}},
 		{name: "only a comment", command: "# nothing"},

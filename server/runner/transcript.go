@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,8 +12,8 @@ import (
 
 // transcript is a tmux pane, as far as its text goes: a screen of the pane's size, whose
 // top rows move into the history. The rows of the output become lines: what capture-pane -J
-// shows of them, without trailing blanks. A tab over blanks is a tab, as from tmux 3.6 on,
-// and a row that wraps before a wide character is joined without a blank, as from 3.4 on.
+// shows of them, with those trailing blanks and tabs that the program has written. A tab
+// over blanks is a tab, as from tmux 3.6 on, and a row that wraps before a wide character is joined without a blank, as from 3.4 on.
 //
 // It does what all of tmux 3.2a to 3.8 do with their default options. Anything that may
 // differ sets missed. So does text that is drawn above the first row of the output, or that
@@ -51,14 +50,18 @@ type transcript struct {
 }
 
 // row holds the characters of a row, as far as tmux has any; they are "" in the second
-// column of a wide character, and tabbed in the further columns of a tab.
+// column of a wide character, tabbed in the further columns of a tab, and empty where there
+// is a blank that the program has not written.
 type row struct {
 	cells   []string
 	wrapped bool
 	own     bool // belongs to the output
 }
 
-const tabbed = "\x00"
+const (
+	tabbed = "\x00"
+	empty  = "\x01"
+)
 
 // cursor is where the next character goes; at column t.columns it wraps.
 type cursor struct {
@@ -150,8 +153,16 @@ func (t *transcript) push(r *row) {
 	if !r.own {
 		return
 	}
-	for _, c := range r.cells {
-		if c != tabbed {
+	written := len(r.cells)
+	for !r.wrapped && written > 0 && r.cells[written-1] == empty {
+		written--
+	}
+	for _, c := range r.cells[:written] {
+		switch c {
+		case tabbed:
+		case empty:
+			t.line = append(t.line, ' ')
+		default:
 			t.line = append(t.line, c...)
 		}
 	}
@@ -166,7 +177,7 @@ func (t *transcript) unwrap(y int) {
 	if y >= 0 {
 		t.screen[y].wrapped = false
 	} else if t.joins {
-		t.emit(string(bytes.TrimRight(t.line, " \t")))
+		t.emit(string(t.line))
 		t.line, t.joins = t.line[:0], false
 	}
 }
@@ -245,6 +256,9 @@ func (t *transcript) combine(c string) {
 	if r.cells[x] == "" && x > 0 {
 		x--
 	}
+	if r.cells[x] == empty {
+		r.cells[x] = " "
+	}
 	old := r.cells[x]
 	t.failIf(len(old)+len(c) > maxCell || old == "" || old == "\t" || old == tabbed || r.splits(t.col))
 	if len(old)+len(c) <= maxCell {
@@ -254,7 +268,7 @@ func (t *transcript) combine(c string) {
 
 func (r *row) extend(n int) {
 	for len(r.cells) < n {
-		r.cells = append(r.cells, " ")
+		r.cells = append(r.cells, empty)
 	}
 }
 
@@ -308,7 +322,7 @@ func (t *transcript) erase(from, to int) {
 	}
 	t.failIf(r.splits(from) || r.splits(to))
 	for x := from; x < min(to, len(r.cells)); x++ {
-		r.cells[x] = " "
+		r.cells[x] = empty
 	}
 }
 
@@ -436,7 +450,7 @@ func (t *transcript) control(c byte) {
 		r, from := t.here(), t.col
 		t.goTo(min(from/8*8+8, t.columns-1))
 		for x := from; x < min(t.col, len(r.cells)); x++ {
-			if r.cells[x] != " " {
+			if r.cells[x] != " " && r.cells[x] != empty {
 				return
 			}
 		}
