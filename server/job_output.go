@@ -116,6 +116,7 @@ func (s *outputSink) keep(line string) {
 // States of a job.
 const (
 	jobRunning = "running"
+	jobStopped = "stopped"
 	jobEnded   = "ended"
 	jobLost    = "lost"
 )
@@ -125,7 +126,7 @@ type runResult struct {
 	PaneID tmux.PaneID `json:"pane_id"`
 	// JobID is set if get_job has more of it.
 	JobID      *string `json:"job_id"`
-	State      string  `json:"state" enum:"running,ended,lost"`
+	State      string  `json:"state" enum:"running,stopped,ended,lost"`
 	ExitStatus *int    `json:"exit_status"`
 	TimedOut   bool    `json:"timed_out"`
 	// PaneGone is set if the pane's program ended before the command.
@@ -191,6 +192,10 @@ func (r *execution) answer(ctx context.Context) (res *runResult, whole bool) {
 		res.State = jobEnded
 	case res.PaneGone:
 		res.State = jobLost
+	case r.cmd.Stopped():
+		res.State, res.TimedOut = jobStopped, false
+		note := "it was stopped, as C-z does: fg, typed at the prompt, goes on with it; cancel_job ends it"
+		res.Note = &note
 	case res.State == "":
 		res.State = jobRunning
 	}
@@ -276,6 +281,8 @@ func (r *runResult) view() view {
 		v.fact("%s lost", r.PaneID)
 	case r.State == jobLost:
 		v.fact("%s lost: the command was killed, its exit status is not known", r.PaneID)
+	case r.State == jobStopped:
+		v.fact("%s stopped: job%s", r.PaneID, job)
 	default:
 		v.fact("%s still running: job%s", r.PaneID, job)
 	}

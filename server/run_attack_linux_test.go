@@ -111,7 +111,7 @@ func (in *intruder) plant(dir string, deep int) {
 	for _, file := range []string{"status", "output"} {
 		os.Symlink(in.victim, filepath.Join(dir, file))
 	}
-	for _, file := range []string{"run", "command"} {
+	for _, file := range []string{"run", "body", "command"} {
 		os.WriteFile(filepath.Join(dir, file), []byte("echo sourced >>"+in.marker+"\n"), 0o666)
 		os.Chmod(filepath.Join(dir, file), 0o666)
 	}

@@ -201,6 +201,8 @@ var listJobs = newTool(tool{
 			info.State, info.ExitStatus = jobEnded, &s.Status
 		case s.Phase == runner.Lost || panes[j.Pane] != j.Pid:
 			info.State = jobLost
+		case j.Stopped():
+			info.State = jobStopped
 		default:
 			info.State = jobRunning
 		}
@@ -214,7 +216,7 @@ type jobInfo struct {
 	JobID      string      `json:"job_id"`
 	PaneID     tmux.PaneID `json:"pane_id"`
 	Command    string      `json:"command"`
-	State      string      `json:"state" enum:"running,ended,lost"`
+	State      string      `json:"state" enum:"running,stopped,ended,lost"`
 	ExitStatus *int        `json:"exit_status"`
 	AgeSeconds float64     `json:"age_seconds"`
 }

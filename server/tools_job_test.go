@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -145,6 +146,46 @@ func TestRunCommandWaitsForWhatEnds(t *testing.T) {
 			g.open(t)
 			if r := <-answer; !strings.Contains(string(r.Result), "second") {
 				t.Errorf("%s", r.Result)
+			}
+		})
+	}
+}
+
+// TestAStoppedCommand is reported at once and everywhere. The next command is recorded, and
+// fg goes on with the stopped one.
+func TestAStoppedCommand(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "zsh", "dash", "ksh", "mksh", "fish", "busybox"} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			srv, p := shellPane(t, shell)
+			p.expect("%0", "echo first", "first")
+			answer, _ := p.running("%0", "sh -c 'echo begun; exec sleep 300'")
+			tmuxtest.WaitScreen(t, srv, "%0", "\nbegun")
+			runs(t, srv, "%0", "sleep")
+			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "C-z")
+			var res result
+			var got ran
+			if err := json.Unmarshal((<-answer).Result, &res); err != nil || json.Unmarshal(res.Structured, &got) != nil {
+				t.Fatal(err, res.text())
+			}
+			if got.State != "stopped" || got.TimedOut || !strings.Contains(got.Note, "fg") || got.Output[0] != "begun" {
+				t.Errorf("%+v", got)
+			}
+			p.expect("%0", "echo second", "second")
+			if screen := tmuxtest.Run(t, srv, "capture-pane", "-p", "-t", "%0"); regexp.MustCompile(`\[[0-9a-f]{16}`).MatchString(screen) {
+				t.Errorf("marks on the screen:\n%s", screen)
+			}
+			if job := p.job(got.JobID); job.State != "stopped" || !strings.Contains(job.Note, "fg") {
+				t.Errorf("%+v", job)
+			}
+			if list := p.tool("list_jobs", "{}").text(); !strings.Contains(list, "stopped") {
+				t.Errorf("%s", list)
+			}
+			typeLine(t, srv, "%0", "fg")
+			testtool.Eventually(t, "the job runs", func() bool { return p.job(got.JobID).State == "running" })
+			if got := ok[ran](p, "cancel_job", `{"job_id":"`+got.JobID+`","signal":"KILL"}`); got.State != "ended" || got.status() == "0" {
+				t.Errorf("%+v", got)
 			}
 		})
 	}

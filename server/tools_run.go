@@ -499,6 +499,9 @@ func (r *execution) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 			return true, nil
 		}
 	}
+	if s.Phase == runner.Running && r.cmd.Stopped() {
+		return true, r.catchUp(ctx)
+	}
 	if l.unread++; time.Since(r.typed) < lineWait || r.cmd.Begun() || !r.idle() {
 		l.unread = 0
 	}

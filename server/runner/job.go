@@ -289,8 +289,8 @@ func pidSpace() string {
 }
 
 // PipeIsOurs reports whether the pipe of a pane may be taken: it belongs to a job that is
-// over and whose output has all been recorded, to a resting recorder, or to a command whose
-// server was killed before it began.
+// over and whose output has all been recorded, or that was stopped, to a resting recorder, or
+// to a command whose server was killed before it began.
 func PipeIsOurs(at Place) bool {
 	for _, j := range described(at) {
 		if j.Pane != at.Pane || !j.Recording() {
@@ -301,7 +301,7 @@ func PipeIsOurs(at Place) bool {
 		}
 		_, all := j.endMark()
 		phase := j.Look().Phase
-		return all && j.reading() || phase == Lost || phase == Waiting && Gone(j.Owner)
+		return all && j.reading() || phase == Running && j.Stopped() || phase == Lost || phase == Waiting && Gone(j.Owner)
 	}
 	return false
 }

@@ -47,6 +47,9 @@ func CutsLines(int, string) bool { return false }
 // ownProcess is what a process can read about itself: nothing here.
 const ownProcess = ""
 
+// Stopped is unknown here.
+func (j *Job) Stopped() bool { return false }
+
 func (j *Job) process() (there, known bool) { return false, false }
 
 // worksHere assumes that the pid of a recorder is not reused.

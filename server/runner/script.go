@@ -106,7 +106,12 @@ func (s script) write(d *dialect, shellPath, command string, record bool) error 
 	if err := os.WriteFile(s.path("command"), []byte(command+"\n"), 0o600); err != nil {
 		return err
 	}
-	return os.WriteFile(s.path("run"), []byte(s.run(d, shellPath, command, record)), 0o600)
+	if d.builtin != "" {
+		if err := os.WriteFile(s.path("body"), []byte(s.run(d, shellPath, command, record, true)), 0o600); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(s.path("run"), []byte(s.run(d, shellPath, command, record, false)), 0o600)
 }
 
 // Line returns the line to type to begin the command. The leading blank keeps it out of
@@ -141,8 +146,8 @@ func (f Foreground) Probe() string { return f.shell.probe }
 //go:embed run.tmpl
 var runText string
 
-// run returns what a shell reads to run a command: one line.
-func (s script) run(d *dialect, shellPath, command string, record bool) string {
+// run returns what a shell reads to run a command, or its subshell: one line.
+func (s script) run(d *dialect, shellPath, command string, record, body bool) string {
 	posix, b := d.builtin != "", d.builtin
 	if !posix {
 		b = dialects["sh"].builtin
@@ -157,7 +162,7 @@ func (s script) run(d *dialect, shellPath, command string, record bool) string {
 	text := strings.NewReplacer("@", b, "\n", " ").Replace(runText)
 	var out strings.Builder
 	if err := template.Must(template.New("run.tmpl").Parse(text)).Execute(&out, map[string]any{
-		"POSIX": posix, "Enter": enter, "Plain": d.plain, "Dir": s.dir, "Own": ownProcess, "Recorded": ownProcess != "" && !s.OnScreen, "Server": os.Getpid(),
+		"POSIX": posix, "Body": body, "Enter": enter, "Plain": d.plain, "Dir": s.dir, "Own": ownProcess, "Recorded": ownProcess != "" && !s.OnScreen, "Server": os.Getpid(),
 		"Begin": octal(s.begin()), "End": octal(s.end()+"%d"+s.endOfEnd()) + ` "$1"`,
 		"Shown": quoteAll(shown(command)), "Shell": tmux.ShellQuote(shellPath),
 	}); err != nil {
@@ -168,7 +173,7 @@ func (s script) run(d *dialect, shellPath, command string, record bool) string {
 
 // ours reports whether a line of output is about run, as printed by xtrace.
 func (s script) ours(line string) bool {
-	return strings.Contains(line, s.path("run")) || strings.HasSuffix(line, " . "+s.path("command"))
+	return strings.Contains(line, s.path("run")) || strings.Contains(line, s.path("body")) || strings.HasSuffix(line, " . "+s.path("command"))
 }
 
 // octal quotes text for printf, with octal escapes for control characters.

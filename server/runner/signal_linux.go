@@ -35,6 +35,13 @@ func (j *Job) runner() (p procstat.Process, there, known bool) {
 	return p, err == nil && p.Started == noted.Started && p.State != 'Z', true
 }
 
+// Stopped reports whether a running job was stopped, as by C-z, and its shell has the
+// terminal again.
+func (j *Job) Stopped() bool {
+	p, there, _ := j.runner()
+	return there && p.State == 'T' && p.Foreground != p.Group
+}
+
 // worksHere reports whether the directory of the command is a process's working directory.
 // This is true only of the recorder, so no other process that has reused its pid is taken
 // for it.
