@@ -385,6 +385,12 @@ func (r *execution) notBegun(ctx context.Context, err error) error {
 	if dir, full := r.cmd.NoSpace(); full {
 		f = faultf(kindNotBegun, "the command has not run: no space left in %s", dir)
 	}
+	switch {
+	case r.shell.Held():
+		f = f.suggest("the terminal holds back the shell's output, as after C-s: send_keys with C-q lets it go on")
+	case !r.idle(): // what it does may not be known
+		f = f.suggest("if C-s has stopped the output, send_keys with C-q lets it go on")
+	}
 	if r.result.PaneGone {
 		return faultf(kindPaneGone, "the command has not run: pane %s ended before it began", r.pane.ID)
 	}
@@ -467,7 +473,7 @@ type looks struct {
 	pause  time.Duration // between two looks
 	quiet  int           // without output after the command has ended
 	came   int64         // how much output there was at the last of these
-	unread int           // in which the shell ignored the line
+	unread int           // in which the shell ignored the line, or could not echo it
 }
 
 // lookAtFiles keeps what the files say of the command, and reports whether that ends the
@@ -502,7 +508,7 @@ func (r *execution) lookAtFiles(ctx context.Context, l *looks, marks bool) (done
 	if s.Phase == runner.Running && r.cmd.Stopped() {
 		return true, r.catchUp(ctx)
 	}
-	if l.unread++; time.Since(r.typed) < lineWait || r.cmd.Begun() || !r.idle() {
+	if l.unread++; time.Since(r.typed) < lineWait || r.cmd.Begun() || !r.idle() && !r.shell.Held() {
 		l.unread = 0
 	}
 	return l.unread > 3 && r.cmd.Revoke(), nil

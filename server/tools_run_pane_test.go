@@ -243,6 +243,24 @@ func TestRunCommandLeavesNothing(t *testing.T) {
 	nothingIsLeft()
 }
 
+// TestRunCommandWhileOutputIsHeld: C-s holds back what a shell echoes, so it does not begin
+// the command. The error names C-q.
+func TestRunCommandWhileOutputIsHeld(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "zsh", "ksh", "mksh"} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			srv, p := shellPane(t, shell)
+			p.expect("%0", "echo first", "first")
+			waitPrompt(t, srv, "%0")
+			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "C-s")
+			p.fails("run_command", runArgs("%0", "echo not-here", `"timeout":120`), "did not begin it", "C-s", "C-q")
+			tmuxtest.Run(t, srv, "send-keys", "-t", "%0", "C-q")
+			p.expect("%0", "echo usable", "usable")
+		})
+	}
+}
+
 // TestWhatEndsACommand: its pane, its shell, its pipe or the tmux server goes away
 // meanwhile. What was printed before is returned, by the waiting call and for a job.
 func TestWhatEndsACommand(t *testing.T) {

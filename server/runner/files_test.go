@@ -206,3 +206,12 @@ func TestRemoveWhileAShellWrites(t *testing.T) {
 	}
 	testtool.Eventually(t, "no job is left", func() bool { return len(jobsIn(home)) == 0 })
 }
+
+// TestExitStatus: ksh93 adds 256 to the number of a signal.
+func TestExitStatus(t *testing.T) {
+	for digits, want := range map[string]int{"0": 0, "130": 130, "255": 255, "256": 256, "258": 130, "271": 143} {
+		if got, err := exitStatus(digits); got != want || err != nil {
+			t.Errorf("%s is %d %v, want %d", digits, got, err, want)
+		}
+	}
+}

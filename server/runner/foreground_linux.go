@@ -102,6 +102,20 @@ func programOf(pid int, command string) (fg Foreground, leader procstat.Process)
 	return fg, leader
 }
 
+// Held reports whether the terminal is known to hold back what the shell writes, as after
+// C-s.
+func (f Foreground) Held() bool {
+	proc := "/proc/" + strconv.Itoa(f.PID) + "/"
+	call, _ := os.ReadFile(proc + "syscall") // number, file, …
+	words := strings.Fields(string(call))
+	if len(words) < 2 || words[0] != strconv.Itoa(unix.SYS_WRITE) {
+		return false
+	}
+	fd, err := strconv.ParseUint(strings.TrimPrefix(words[1], "0x"), 16, 32)
+	file, _ := os.Readlink(proc + "fd/" + strconv.FormatUint(fd, 10))
+	return err == nil && file == f.tty
+}
+
 // readsLines reports whether a shell without line editing is waiting for a line, and not
 // for a child nor, as far as the system shows what it reads, in its builtin read.
 func (d *dialect) readsLines(proc string) bool {

@@ -250,7 +250,7 @@ func (j *Job) written() (s State, open bool) {
 		return s, false // revoked
 	}
 	text, _ := readOwn(j.path("status"), 20)
-	if s.Status, err = strconv.Atoi(strings.TrimSpace(string(text))); err != nil {
+	if s.Status, err = exitStatus(strings.TrimSpace(string(text))); err != nil {
 		return s, true
 	}
 	s.Phase = Ended

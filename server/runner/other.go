@@ -36,6 +36,9 @@ func openTerminal(_ int, tty string) (fd int, err error) {
 // Reaches assumes that a shell can read this program's files.
 func (Foreground) Reaches(*Command) error { return nil }
 
+// Held is unknown here.
+func (Foreground) Held() bool { return false }
+
 func (Foreground) unseenPrompt() bool { return true }
 
 // MostLine is unlimited here, because the limit is unknown.

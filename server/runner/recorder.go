@@ -187,8 +187,17 @@ func (r *reading) take(p []byte) {
 // statusIn returns the exit status in output that begins with the second mark.
 func (s script) statusIn(p []byte) (int, bool) {
 	digits, _, whole := bytes.Cut(p[len(s.end()):], []byte(s.endOfEnd()))
-	status, err := strconv.Atoi(string(digits))
+	status, err := exitStatus(string(digits))
 	return status, whole && err == nil
+}
+
+// exitStatus parses the status of a command. ksh93 adds 256 to a signal instead of 128.
+func exitStatus(digits string) (int, error) {
+	status, err := strconv.Atoi(digits)
+	if status > 256 {
+		status -= 128
+	}
+	return status, err
 }
 
 // endMark looks for the second mark in the last of the output.
