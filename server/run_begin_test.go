@@ -249,28 +249,47 @@ func TestRunCommandAgreesWithTheTruth(t *testing.T) {
 	})
 }
 
-// TestRunCommandAtAnyPromptOfFish: fish stays in its row at an interrupt with nothing typed,
-// and from 4.1 on always. A command begins nevertheless, whatever the prompt looks like, and
-// without what was half typed.
-func TestRunCommandAtAnyPromptOfFish(t *testing.T) {
+// TestRunCommandDropsTheLine: whatever the prompt looks like and the shell does with an
+// interrupt, a command begins soon, and without what was half typed. fish stays in its row
+// at an interrupt with nothing typed, and from 4.1 on always; zsh stays in its row when one
+// ends a search.
+func TestRunCommandDropsTheLine(t *testing.T) {
 	t.Parallel()
-	for _, prompt := range []string{"echo -n '> '", "echo -n 'word '", "echo two; echo -n 'λ'", ""} {
-		t.Run(prompt, func(t *testing.T) {
+	fish := [][]string{{}, {"HALF"}, {"HALF", "M-Enter", "cat >"}, {"HALF '", "Enter", "b>"}}
+	for _, c := range []struct {
+		shell, setup string
+		lines        [][]string // what is typed
+	}{
+		{"fish", "function fish_prompt; echo -n '> '; end", fish},
+		{"fish", "function fish_prompt; echo -n 'word '; end", fish},
+		{"fish", "function fish_prompt; echo two; echo -n 'λ'; end", fish},
+		{"fish", "function fish_prompt; end", fish},
+		{"zsh", "true", [][]string{
+			{"HALF", "C-r"}, {"HALF", "M-x"}, {"HALF", "M-Enter", "cat >", "C-r"}, {"HALF", "C-r", "tr"},
+			{"HALF; for x in a b", "Enter", "do echo #"}, {"HALF &&", "Enter"},
+		}},
+		{"zsh", "PROMPT2='∙ '", [][]string{{"HALF; for x in a b", "Enter"}, {"HALF &&", "Enter", "echo #"}}},
+		{"bash", "PS2='… '", [][]string{{"HALF &&", "Enter"}, {"HALF '", "Enter", "ab>"}, {"HALF", "C-r"}}},
+		{"bash", "true", [][]string{{"HALF '", "Enter", "ab>"}, {"HALF &&", "Enter", "echo #"}}},
+		{"dash", "true", [][]string{{"HALF &&", "Enter", "echo #"}}},
+	} {
+		t.Run(c.shell+" "+c.setup, func(t *testing.T) {
 			t.Parallel()
-			srv, _ := shellPane(t, "fish")
+			srv, _ := shellPane(t, c.shell)
 			s, p := promptly(t, srv)
 			waitPrompt(t, srv, "%0")
 			p.expect("%0", "echo first", "first")
 			y := &typist{t: t, srv: srv, p: p, count: filepath.Join(filepath.Dir(srv.SocketPath()), "count")}
-			typeLine(t, srv, "%0", "function fish_prompt; "+prompt+"; end; clear")
+			typeLine(t, srv, "%0", c.setup+"; clear")
 			y.still()
 			s.SetPromptWait(time.Minute)
-			half := "echo stray >>" + y.count
-			for _, keys := range [][]string{{}, {half}, {half, "M-Enter", "cat >"}, {half + " '", "Enter", "b>"}} {
-				y.keys(append(keys, "")...)
-				y.still()
+			for _, line := range c.lines {
+				for _, k := range line {
+					y.keys(strings.ReplaceAll(k, "HALF", "echo stray >>"+y.count))
+					y.still()
+				}
 				if said, text := y.run("echo out", `"timeout":20`); said != completed || !strings.Contains(text, `["out"]`) {
-					t.Errorf("after %q: %s\n%s", keys, text, y.screen())
+					t.Errorf("after %q: %s\n%s", line, text, y.screen())
 				}
 			}
 			y.settled()

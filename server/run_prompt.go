@@ -106,7 +106,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // else. In case of doubt the line is interrupted, which every shell accepts in every state;
 // the user sees it and can type it again.
 func (r *execution) freshLine(ctx context.Context) error {
-	if fresh, err := r.becomesFresh(ctx, 30*time.Millisecond, -1); fresh || err != nil {
+	if fresh, err := r.becomesFresh(ctx, 30*time.Millisecond); fresh || err != nil {
 		return err
 	}
 	if !r.atPrompt() {
@@ -120,53 +120,56 @@ func (r *execution) busy() error {
 		suggest("wait_for_text waits for the prompt; send_keys types anyway")
 }
 
-// interruptLine makes a shell that is at its prompt drop the line and show a new prompt.
+// interruptLine makes a shell that is at its prompt drop the line and show a new prompt. A
+// shell that was interrupted draws its prompt in another row: while the cursor is in the row
+// interrupted, the shell has not handled the interrupt yet, and would drop anything typed
+// with the line. It is interrupted again if it then waits in the same row: the first may
+// only have ended a search, and fish forgets one that comes while it colors the line.
 func (r *execution) interruptLine(ctx context.Context) error {
-	if r.shell.Probe() != "" {
-		return r.interruptProbe(ctx)
+	shown, taken := true, func() bool { return r.pane.row() != r.typedRow }
+	probe := r.shell.Probe()
+	if probe != "" {
+		var err error
+		if shown, err = r.showProbe(ctx, probe); err != nil {
+			return err
+		}
+		before := r.pane
+		taken = func() bool { return r.pane.row() != before.row() || r.pane.X != before.X }
 	}
-	if err := r.typeBytes(ctx, string(rune(r.shell.Interrupt))); err != nil {
-		return err
+	for begun, again, done := time.Now(), true, false; !done; {
+		if again {
+			if err := r.typeBytes(ctx, string(rune(r.shell.Interrupt))); err != nil {
+				return err
+			}
+		}
+		late := !shown || time.Since(begun) > r.s.promptWait
+		if late && probe != "" {
+			return r.busy()
+		}
+		var err error
+		if done, err = r.awaitLook(ctx, 100*time.Millisecond, taken); err != nil {
+			return err
+		}
+		again, done = r.idle(), done || late
 	}
-	if _, err := r.becomesFresh(ctx, 300*time.Millisecond, r.typedRow); err != nil {
-		return err
+	if probe == "" {
+		if _, err := r.becomesFresh(ctx, 300*time.Millisecond); err != nil {
+			return err
+		}
 	}
 	return r.awaitPrompt(ctx)
 }
 
-// interruptProbe does that in a shell that may stay in its row. It types the shell's probe,
-// and waits until the shell has drawn it and waits for more. Then the cursor moves when the
-// shell takes the interrupt; whatever is typed afterwards is read later. fish notices an
-// interrupt only while it waits, and else forgets it.
-func (r *execution) interruptProbe(ctx context.Context) error {
-	const moment = 100 * time.Millisecond
-	probe := r.shell.Probe()
+// showProbe types the probe of a shell that may stay in its row, and reports whether the
+// shell has drawn it and waits for more. Then the cursor moves when the shell takes an
+// interrupt.
+func (r *execution) showProbe(ctx context.Context, probe string) (bool, error) {
 	if err := r.typeBytes(ctx, probe); err != nil {
-		return err
+		return false, err
 	}
-	shown, err := r.awaitLook(ctx, r.s.promptWait, func() bool {
+	return r.awaitLook(ctx, r.s.promptWait, func() bool {
 		return strings.HasSuffix(r.pane.typedLine(0), probe[len(probe)-1:]) && r.idle()
 	})
-	if err != nil {
-		return err
-	}
-	before := r.pane
-	moved := func() bool { return r.pane.row() != before.row() || r.pane.X != before.X }
-	for begun := time.Now(); ; {
-		if err := r.typeBytes(ctx, string(rune(r.shell.Interrupt))); err != nil {
-			return err
-		}
-		if !shown || time.Since(begun) > r.s.promptWait {
-			return r.busy()
-		}
-		taken, err := r.awaitLook(ctx, moment, moved)
-		if err != nil {
-			return err
-		}
-		if taken {
-			return r.awaitPrompt(ctx)
-		}
-	}
 }
 
 // typeBytes types something into exactly this pane.
@@ -195,21 +198,15 @@ func (r *execution) awaitLook(ctx context.Context, limit time.Duration, expected
 
 // becomesFresh reports whether the prompt is fresh, now or within a moment. A shell that is
 // ready may not have drawn its prompt yet; one that is starting takes longer, and fish does
-// not survive an interrupt then. A shell that was interrupted draws its prompt in another
-// row: while the cursor is in the row interrupted, the shell has not handled the interrupt
-// yet, and would drop anything typed with the line. interrupted is the row when the
-// interrupt was typed, since the shell may have drawn a prompt before that.
-func (r *execution) becomesFresh(ctx context.Context, moment time.Duration, interrupted int) (bool, error) {
+// not survive an interrupt then.
+func (r *execution) becomesFresh(ctx context.Context, moment time.Duration) (bool, error) {
 	for begun, pause := time.Now(), time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		left, right := r.pane.cursorLine()
-		taken := r.pane.row() != interrupted
-		if taken && r.shell.Fresh(left, right) && r.atPrompt() {
+		if r.shell.Fresh(left, right) && r.atPrompt() {
 			return true, nil
 		}
 		limit := moment
 		switch {
-		case !taken:
-			limit = r.s.promptWait
 		case !r.atPrompt(): // it may not have been drawn yet
 			limit = r.s.promptWait
 		case strings.TrimSpace(left+right) == "" && r.shell.Age < startUp:

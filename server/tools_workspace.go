@@ -470,7 +470,7 @@ func (b *builder) typeCommand(ctx context.Context, p *building) error {
 	case err != nil:
 		return err
 	case ready:
-		if fresh, err := e.becomesFresh(ctx, 30*time.Millisecond, -1); err != nil {
+		if fresh, err := e.becomesFresh(ctx, 30*time.Millisecond); err != nil {
 			return err
 		} else if !fresh && !e.atPrompt() {
 			return faultf(kindRefused, "command not typed: %s shows no prompt", e.shell.Name)

@@ -82,8 +82,9 @@ func interactive(args []string) bool {
 	return true
 }
 
-// continuation matches a prompt for the rest of an unfinished command.
-var continuation = regexp.MustCompile(`^[a-z -]*> ?$`)
+// continuation matches a prompt for the rest of an unfinished command, with or without some
+// of that: those of the shells, and dots, as starship has.
+var continuation = regexp.MustCompile(`^([a-z -]*>|[.…·∙]+)( |$)`)
 
 var (
 	// promptMark matches what precedes the cursor in nearly every prompt, and during a
