@@ -199,6 +199,8 @@ func outcomeWords(outcome, state string, pattern *int) string {
 func (r *searchPanesResult) view() view {
 	var v view
 	v.fact("%s", count(r.TotalPanesMatched, "pane"))
+	v.factIf(r.ScrolledOff, "not on the screens: scrolled off")
+	v.factIf(r.TotalPanesMatched == 0 && r.above > 0, "on the screens and in %d lines above", r.above)
 	v.factIf(r.TotalPanesMatched == 0 && r.screens, "on the screens: content_start=-10000 searches what scrolled off too")
 	v.factIf(len(r.TruncatedPanes) > 0, "after this page %s: offset=%d", joined(r.TruncatedPanes), r.Offset+len(r.Matches))
 	v.factIf(r.Truncated && len(r.TruncatedPanes) == 0, "of some panes only the last lines: max_matched_lines_per_pane")

@@ -16,7 +16,7 @@ var searchPanes = newTool(tool{
 	name: "search_panes", title: "Search Panes", kind: reads, set: setPanes, core: true,
 	aim:  narrows(aPane),
 	hint: "find an error in any terminal",
-	desc: "Search for text or a regex in the screens, and optionally the scrollback, of all panes: find which terminal shows an error. Returns the " +
+	desc: "Search for text or a regex in the screens of all panes or, without a match, the scrollback: find which terminal shows an error. Returns the " +
 		"last matching lines of each pane with their row, as start of capture_pane.",
 }, func(ctx context.Context, c *call, in searchPanesIn) (*searchPanesResult, error) {
 	m, err := newMatcher("pattern", in.Pattern, in.Regex, in.MatchCase)
@@ -31,9 +31,25 @@ var searchPanes = newTool(tool{
 	if err != nil {
 		return nil, err
 	}
+	scrolled, above := false, 0
+	if len(found) == 0 && in.ContentStart == nil && in.ContentEnd == nil {
+		start := tmux.Line(-scrolledRows)
+		deep := in
+		deep.ContentStart = &start
+		candidates = slices.DeleteFunc(candidates, func(p paneMatch) bool { return p.History == 0 })
+		var f *fault
+		switch found, err = c.search(ctx, candidates, deep, m, false); {
+		case errors.As(err, &f) && f.kind == kindRefused: // it would take too long
+			found = nil
+		case err != nil:
+			return nil, err
+		default:
+			in, above, scrolled = deep, scrolledRows, len(found) > 0
+		}
+	}
 	slices.SortFunc(found, func(a, b paneMatch) int { return cmp.Compare(paneNumber(a.PaneID), paneNumber(b.PaneID)) })
 
-	res := &searchPanesResult{screens: in.ContentStart == nil, TotalPanesMatched: len(found), Offset: in.Offset, Limit: in.Limit, TruncatedPanes: []tmux.PaneID{}}
+	res := &searchPanesResult{screens: in.ContentStart == nil, above: above, ScrolledOff: scrolled, TotalPanesMatched: len(found), Offset: in.Offset, Limit: in.Limit, TruncatedPanes: []tmux.PaneID{}}
 	page := []paneMatch{}
 	for _, p := range found[min(res.Offset, len(found)):] {
 		if in.Limit != nil && len(page) == *in.Limit {
@@ -86,9 +102,15 @@ type searchPanesResult struct {
 	// time for.
 	Jobs           []jobMatch `json:"jobs"`
 	JobsUnsearched int        `json:"jobs_unsearched"`
+	// ScrolledOff is set if the screens have no match, and the lines are from above.
+	ScrolledOff bool `json:"scrolled_off"`
 
 	screens bool // only the screens were searched
+	above   int  // or, as they have no match, so many lines above too
 }
+
+// scrolledRows is how many rows above the screens are searched if these have no match.
+const scrolledRows = 10_000
 
 // paneMatch is a pane with matching lines.
 type paneMatch struct {
