@@ -317,20 +317,25 @@ func (e *echo) expansion(line string, row int) bool {
 // shown by an editor that scrolls sideways: with a mark where the line goes on, or behind
 // the prompt.
 func (e *echo) scrolled(line string, row int, isCursors bool, width int) bool {
-	before := ""
+	before, kept := "", false
 	if e.known && row == e.row {
 		before = e.text
 	}
-	part, marked := strings.CutPrefix(line, "<")
+	part := line
+	if before != "" {
+		part, kept = strings.CutPrefix(line, before)
+	}
+	part, marked := strings.CutPrefix(part, "<")
 	if end := strings.TrimRight(part, "<>*+"); end != part {
 		part, marked = end, true
 	}
+	if i := strings.Index(part, " "); marked && i > 0 && endsPrompt(part[:i]) {
+		part = part[i:] // of another row
+	}
+	shown := unspaced(part)
 	for i, typed := range slices.Concat(e.lines[:min(len(e.lines), 1)], e.earlier) {
 		whole := unspaced(before + typed)
-		shown, is := unspaced(part), marked && !strings.Contains(whole, unspaced(line))
-		if behind, kept := strings.CutPrefix(line, before); kept && before != "" {
-			shown, is = unspaced(behind), !strings.HasPrefix(unspaced(typed), unspaced(behind))
-		}
+		is := marked && !strings.Contains(whole, unspaced(line)) || kept && !strings.HasPrefix(unspaced(typed), shown)
 		if !is || utf8.RuneCountInString(before+typed) < width-4 || utf8.RuneCountInString(shown) < width/4 || !strings.Contains(whole, shown) {
 			continue
 		}

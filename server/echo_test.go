@@ -220,6 +220,12 @@ func TestEchoOfLineEditors(t *testing.T) {
 		name, start, prompt string
 		lines               [][3]string // what is typed, without Enter before …; what is awaited; and matched, "" for nothing
 	}{
+		{"mksh", "exec env PS1='# ' mksh -o vi", "# ", [][3]string{{long, "marker", "marker"}, {"true\n" + long, "marker", "marker"}}},
+		{"fish", "exec env TERM=dumb fish -C \"function fish_prompt; echo -n 'f> '; end\"", "f> ", [][3]string{{long, "marker", "marker"}}},
+		{"fish", "exec fish -C \"function fish_prompt; echo -n 'f> '; end; abbr -a gco 'sleep 0.5; echo marker'\"", "f> ", [][3]string{{"gco", "marker", "marker"}}},
+		{"gdb", "export TERM=dumb; exec gdb -q -nx", "(gdb) ", [][3]string{{"shell sleep 0.4; : " + x + "; echo marker", "marker", "marker"}}},
+		{"zsh", "exec env TERM=dumb PS1='%# ' zsh -f", "# ", [][3]string{{"true\n" + long, "marker", "marker"}, {"echo " + x + " | wc -c; sleep 0.4; echo '<marker>'", "marker", "<marker>"}, {"echo '" + x + "' | tail -c 60; echo done", "xxx", strings.Repeat("x", 59)}}},
+		{"bash", "export INPUTRC=" + inputrc + "; " + bash, "$ ", [][3]string{{"sleep 0.4; : " + x + x + "; echo marker", "marker", "marker"}, {"true\n" + long, "marker", "marker"}, {"clear; sleep 0.4; : " + x + "; echo gone", "gone", "gone"}}},
 		{"mksh", "exec env PS1='# ' mksh", "# ", [][3]string{{long, "marker", "marker"}, {"true\n" + long, "marker", "marker"}}},
 		{"zsh", "exec env TERM=dumb PS1='%# ' zsh -f", "# ", [][3]string{{long, "marker", "marker"}}},
 		{"zsh", "exec env PS1='%# ' RPROMPT=right zsh -f -o singlelinezle", "# ", [][3]string{{long, "marker", "marker"}}},
