@@ -72,10 +72,17 @@ func (c *call) resizeFirst(ctx context.Context, made tmux.SessionID, width, heig
 	if has, err := c.tmux.Supports(ctx, tmux.SessionSizes); has || err != nil || width == 0 && height == 0 {
 		return err
 	}
-	target := tmux.TargetSpec(string(made) + ":")
-	_, err := c.tmux.Do(ctx, tmux.ResizeWindow{Target: target, Width: width, Height: height},
-		tmux.SetOption{Target: target, Window: true, Unset: true, Name: "window-size"})
+	_, err := c.tmux.Do(ctx, resizing(tmux.TargetSpec(string(made)+":"), width, height)...)
 	return err
+}
+
+// resizing returns the commands that give a window a size which it keeps until a client
+// looks at it. tmux gives a new window that of a client, even one attached to another session.
+func resizing(target tmux.Target, width, height int) []tmux.Command {
+	return []tmux.Command{
+		tmux.ResizeWindow{Target: target, Width: width, Height: height},
+		tmux.SetOption{Target: target, Window: true, Unset: true, Name: "window-size"},
+	}
 }
 
 // createdSession is what create_session returns.

@@ -306,6 +306,11 @@ func (b *builder) commands(session string, made bool, index int, add func(p *bui
 				index++
 				target = tmux.TargetSpec(fmt.Sprint(session, index))
 				add(p, tmux.NewWindow{Target: target, Detached: true, Name: w.Name, Dir: p.dir, Env: p.env, Command: shellCommand(p.Shell)})
+				if made && b.in.X+b.in.Y > 0 {
+					for _, cmd := range resizing(target, b.in.X, b.in.Y) {
+						add(nil, cmd)
+					}
+				}
 			default:
 				add(p, tmux.SplitWindow{Target: target, Dir: p.dir, Env: p.env, Command: shellCommand(p.Shell)})
 				add(nil, tmux.SelectLayout{Target: target, Layout: tmux.Tiled}) // makes room for the next
