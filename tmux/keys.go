@@ -9,8 +9,9 @@ import (
 )
 
 // SendKeys sends keys to a pane: names such as "C-c", "Enter" or "M-Left", or characters. A
-// word that is not a key name is typed as is. If the pane is in a mode, such as copy mode,
-// keys go to the mode's key table instead of the program.
+// word that is not a key name is typed as is, and so are the names of some keys: see
+// [Server.KeyReaches]. If the pane is in a mode, such as copy mode, keys go to the mode's
+// key table instead of the program.
 //
 // Without Keys, only the flags have an effect: Reset, or Repeat alone, which sets the count
 // for the next copy mode command.
