@@ -28,6 +28,8 @@ type echo struct {
 	// unless Enter was pressed.
 	edits bool
 
+	// command is set if the lines are what run_command shows, and not what it types.
+	command bool
 	// prompt is the text before the cursor if the first line was typed at the prompt of a
 	// shell, in row promptRow; otherwise "". The shell may complete, color, scroll or suggest
 	// there, but prints nothing: it leaves the row before a command begins.
@@ -93,8 +95,8 @@ func (e echo) at(look *tmux.Look, before *echo, ago time.Duration) *echo {
 	}
 	e.known = true
 	e.row, e.text = look.CursorLine()
-	left := leftOfCursor(look)
-	if pid, err := strconv.Atoi(look.PID); err == nil && !look.Alternate && strings.TrimSpace(left) != "" && runner.WasAtPrompt(pid, look.TTY, left, ago) {
+	left, typed := leftOfCursor(look), (len(e.lines) > 0 || e.entered || e.edits) && !e.command
+	if pid, err := strconv.Atoi(look.PID); typed && err == nil && !look.Alternate && strings.TrimSpace(left) != "" && runner.WasAtPrompt(pid, look.TTY, left, ago) {
 		e.prompt, e.promptRow = left, e.row
 		e.text = strings.TrimRight(e.prompt, " ") // without what is on the right
 	}

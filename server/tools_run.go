@@ -354,7 +354,7 @@ func (r *execution) pipeTaken(ctx context.Context) (bool, error) {
 // begin types the line, once, and starts recording in the same round trip.
 func (r *execution) begin(ctx context.Context) error {
 	r.typed = time.Now()
-	_, err := r.typeInto(ctx, atPane(r.pane.ID), echo{lines: r.cmd.Shows(r.in.Command)}, func(target tmux.Target) ([]tmux.Command, error) {
+	_, err := r.typeInto(ctx, atPane(r.pane.ID), echo{lines: r.cmd.Shows(r.in.Command), command: true}, func(target tmux.Target) ([]tmux.Command, error) {
 		cmds, err := r.typing(ctx, target, r.cmd.Line(r.shell))
 		if r.cmd.Recorded() && !r.cmd.Resumed() {
 			pipe := tmux.PipePane{Target: target, Input: true, Output: true, Command: r.cmd.Feed()}
