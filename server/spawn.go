@@ -64,17 +64,26 @@ const (
 	endWait   = 100 * time.Millisecond
 )
 
-// started completes the row of a newly created pane. For 1 or 2 ms, until the program runs,
-// tmux reports its own forked copy, or nothing. A command that ends at once, as one that
-// is misspelt does, is noted; the row is then that of a pane that may be gone.
+// started is ended, and notes what it says.
 func (c *call) started(ctx context.Context, p *paneInfo, command string) error {
+	ended, err := c.ended(ctx, p, command)
+	if ended != "" {
+		c.besides.note("%s", ended)
+	}
+	return err
+}
+
+// ended completes the row of a newly created pane. For 1 or 2 ms, until the program runs,
+// tmux reports its own forked copy, or nothing. If a command ends at once, as one that is
+// misspelt does, ended says so; the row is then that of a pane that may be gone.
+func (c *call) ended(ctx context.Context, p *paneInfo, command string) (ended string, err error) {
 	begun := time.Now()
 	within := func(limit time.Duration) bool { return time.Since(begun) < limit }
 	var status *int
 	// A pane is dead a moment before its program's status is known.
 	for pause := time.Millisecond; !(p.PaneDead && status != nil) && (!p.runs(c.tmux) && within(c.s.startWait) || command != "" && within(c.s.endWait)); pause = min(2*pause, 32*time.Millisecond) {
 		if err := sleep(ctx, pause); err != nil {
-			return err
+			return "", err
 		}
 		var b tmux.Batch
 		rows := tmux.Rows[paneInfo](&b, tmux.DisplayMessage{Target: p.PaneID}, "pane_id", "window_id", "pane_dead", "pane_current_command", "pane_current_path")
@@ -84,22 +93,22 @@ func (c *call) started(ctx context.Context, p *paneInfo, command string) error {
 		err := b.Do(ctx, c.tmux)
 		gone := errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) || err == nil && (*rows)[0].PaneID == ""
 		if gone {
-			c.besides.note("its program has ended at once, and pane %s is gone: run_command in a pane with a shell shows why", p.PaneID)
-			return nil
+			return fmt.Sprintf("its program has ended at once, and pane %s is gone: run_command in a pane with a shell shows why", p.PaneID), nil
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
 		now := (*rows)[0]
 		status = (*dead)[0].Status
 		p.WindowID, p.PaneDead, p.PaneCurrentCommand, p.PaneCurrentPath = now.WindowID, now.PaneDead, now.PaneCurrentCommand, now.PaneCurrentPath
 	}
-	if p.PaneDead && status != nil {
-		c.besides.note("its program has ended at once with exit status %d, and pane %s shows what it printed", *status, p.PaneID)
-	} else if p.PaneDead {
-		c.besides.note("its program has ended at once, and pane %s shows what it printed", p.PaneID)
+	switch {
+	case p.PaneDead && status != nil:
+		return fmt.Sprintf("its program has ended at once with exit status %d, and pane %s shows what it printed", *status, p.PaneID), nil
+	case p.PaneDead:
+		return fmt.Sprintf("its program has ended at once, and pane %s shows what it printed", p.PaneID), nil
 	}
-	return nil
+	return "", nil
 }
 
 // runs reports whether the row is about the pane's program.

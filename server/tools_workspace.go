@@ -35,7 +35,7 @@ var buildWorkspace = newTool(tool{
 	}
 	if err != nil {
 		b.undo(ctx)
-		return nil, err
+		return nil, b.vanished(err)
 	}
 	return &b.out, nil
 })
@@ -131,7 +131,7 @@ type builtPane struct {
 	WindowIndex    int           `json:"window_index" tmux:"window_index"`
 	WindowName     string        `json:"window_name" tmux:"window_name"`
 	Title          string        `json:"title" desc:"as it was asked for"`
-	// Problem says why the command was not typed.
+	// Problem says why the command was not typed, or that the program has ended.
 	Problem *string `json:"problem" exact:"true"`
 }
 
@@ -343,13 +343,42 @@ func (b *builder) furnish(ctx context.Context) error {
 	if err := batch.Do(whole, b.tmux); err != nil {
 		return b.noRoom(err)
 	}
-	_, err := b.tmux.Do(whole, b.focus()...)
+	_, err := b.tmux.Do(whole, b.focus(func(tmux.PaneID) bool { return true })...)
+	if !gone(err) {
+		return err
+	}
+	// A program has ended, which start says.
+	left, err := tmux.List[objectIDs](whole, b.tmux, tmux.ListPanes{All: true})
+	if err != nil {
+		return err
+	}
+	_, err = b.tmux.Do(whole, b.focus(func(id tmux.PaneID) bool {
+		return slices.ContainsFunc(left, func(o objectIDs) bool { return o.Pane == id })
+	})...)
 	return err
 }
 
+// gone reports whether an error means that something, or the whole server, is not there.
+func gone(err error) bool {
+	return errors.Is(err, tmux.ErrNotFound) || errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone)
+}
+
+// vanished returns the error that ends the call: the session is gone, perhaps while it is
+// still being built, if all its programs end at once.
+func (b *builder) vanished(err error) error {
+	if !b.made || !gone(err) {
+		return err
+	}
+	f := faultf(kindPaneGone, "a program ended at once, and session %s with it: nothing is left", b.in.SessionName).
+		suggest("run_command in a pane with a shell shows why")
+	f.cause = err
+	return f
+}
+
 // focus returns the commands that make the first or the requested pane of each window
-// active, and the requested window current, if any.
-func (b *builder) focus() (cmds []tmux.Command) {
+// active, and the requested window current, if any. there reports whether a pane is still
+// there.
+func (b *builder) focus(there func(tmux.PaneID) bool) (cmds []tmux.Command) {
 	active := make([]*building, len(b.in.Windows))
 	for _, p := range b.panes {
 		if active[p.window] == nil || p.Focus {
@@ -357,12 +386,12 @@ func (b *builder) focus() (cmds []tmux.Command) {
 		}
 	}
 	for i, w := range b.in.Windows {
-		if len(w.Panes) > 1 {
+		if len(w.Panes) > 1 && there(active[i].id()) {
 			cmds = append(cmds, tmux.SelectPane{Target: active[i].id()})
 		}
 	}
 	for i, w := range b.in.Windows {
-		if w.Focus {
+		if w.Focus && there(active[i].id()) {
 			row := (*active[i].row)[0]
 			cmds = append(cmds, tmux.SelectWindow{Target: tmux.TargetSpec(fmt.Sprintf("%s:%d", row.Session, row.Index))})
 		}
@@ -410,7 +439,10 @@ func (b *builder) start(ctx context.Context) error {
 			if p.Command != "" {
 				problems[i] = b.typeCommand(ctx, p)
 			} else {
-				problems[i] = b.started(ctx, &paneInfo{PaneID: p.id()}, "")
+				var ended string
+				if ended, problems[i] = b.ended(ctx, &paneInfo{PaneID: p.id()}, p.Shell); ended != "" {
+					problems[i] = faultf(kindPaneGone, "%s", ended)
+				}
 			}
 		})
 	}
@@ -420,7 +452,7 @@ func (b *builder) start(ctx context.Context) error {
 	}
 	for _, err := range problems {
 		var refused *fault
-		if err != nil && !errors.As(err, &refused) {
+		if err != nil && !errors.As(err, &refused) && !errors.Is(err, tmux.ErrNotFound) { // of a pane that is not in the rows
 			return err
 		}
 	}
@@ -428,13 +460,16 @@ func (b *builder) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(rows) == 0 {
+		return tmux.ErrNotFound
+	}
 	b.out = workspace{SessionID: b.session.Session, SessionName: b.in.SessionName, Panes: []builtPane{}, Plan: []string{}}
 	for i, p := range b.panes {
-		row := builtPane{PaneID: p.id(), WindowID: (*p.row)[0].Window, WindowIndex: (*p.row)[0].Index}
+		row := builtPane{PaneID: p.id(), WindowID: (*p.row)[0].Window, WindowIndex: (*p.row)[0].Index, WindowName: b.in.Windows[p.window].Name}
 		if at := slices.IndexFunc(rows, func(r builtPane) bool { return r.PaneID == p.id() }); at >= 0 {
 			row = rows[at]
-		} else {
-			problems[i] = faultf(kindPaneGone, "its program has ended")
+		} else if problems[i] == nil || gone(problems[i]) {
+			problems[i] = faultf(kindPaneGone, "its program has ended, and pane %s is gone", p.id())
 		}
 		row.Title = p.Title
 		if problems[i] != nil {
