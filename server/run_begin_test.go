@@ -255,7 +255,8 @@ func TestRunCommandAgreesWithTheTruth(t *testing.T) {
 // ends a search.
 func TestRunCommandDropsTheLine(t *testing.T) {
 	t.Parallel()
-	fish := [][]string{{}, {"HALF"}, {"HALF", "M-Enter", "cat >"}, {"HALF '", "Enter", "b>"}}
+	wrapped := "echo " + strings.Repeat("x", 100) + " #" // over two rows
+	fish := [][]string{{}, {"HALF"}, {"HALF", "M-Enter", "cat >"}, {"HALF '", "Enter", "b>"}, {"HALF", "M-Enter", wrapped}}
 	for _, c := range []struct {
 		shell, setup string
 		lines        [][]string // what is typed
@@ -263,15 +264,15 @@ func TestRunCommandDropsTheLine(t *testing.T) {
 		{"fish", "function fish_prompt; echo -n '> '; end", fish},
 		{"fish", "function fish_prompt; echo -n 'word '; end", fish},
 		{"fish", "function fish_prompt; echo two; echo -n 'λ'; end", fish},
-		{"fish", "function fish_prompt; end", fish},
+		{"fish", "function fish_prompt; end", fish[:4]},
 		{"zsh", "true", [][]string{
 			{"HALF", "C-r"}, {"HALF", "M-x"}, {"HALF", "M-Enter", "cat >", "C-r"}, {"HALF", "C-r", "tr"},
-			{"HALF; for x in a b", "Enter", "do echo #"}, {"HALF &&", "Enter"},
+			{"HALF; for x in a b", "Enter", "do echo #"}, {"HALF &&", "Enter"}, {"HALF &&", "Enter", wrapped},
 		}},
 		{"zsh", "PROMPT2='∙ '", [][]string{{"HALF; for x in a b", "Enter"}, {"HALF &&", "Enter", "echo #"}}},
 		{"bash", "PS2='… '", [][]string{{"HALF &&", "Enter"}, {"HALF '", "Enter", "ab>"}, {"HALF", "C-r"}}},
-		{"bash", "true", [][]string{{"HALF '", "Enter", "ab>"}, {"HALF &&", "Enter", "echo #"}}},
-		{"dash", "true", [][]string{{"HALF &&", "Enter", "echo #"}}},
+		{"bash", "true", [][]string{{"HALF '", "Enter", "ab>"}, {"HALF &&", "Enter", "echo #"}, {"HALF &&", "Enter", wrapped}}},
+		{"dash", "true", [][]string{{"HALF &&", "Enter", "echo #"}, {"HALF &&", "Enter", wrapped}}},
 	} {
 		t.Run(c.shell+" "+c.setup, func(t *testing.T) {
 			t.Parallel()

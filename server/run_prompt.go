@@ -202,7 +202,7 @@ func (r *execution) awaitLook(ctx context.Context, limit time.Duration, expected
 func (r *execution) becomesFresh(ctx context.Context, moment time.Duration) (bool, error) {
 	for begun, pause := time.Now(), time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		left, right := r.pane.cursorLine()
-		if r.shell.Fresh(left, right) && r.atPrompt() {
+		if r.fresh(right) && r.atPrompt() {
 			return true, nil
 		}
 		limit := moment
@@ -239,11 +239,34 @@ func (p runPane) cursorLine() (left, right string) {
 // those that are full, or as good as full, but for so many cells. tmux does not say whether
 // a row that ends in a blank is.
 func (p runPane) typedLine(but int) string {
-	line, _ := p.cursorLine()
+	line, _ := p.typedRows(but, p.Height)
+	return line
+}
+
+// typedRows returns the last rows of that, at most so many, and whether these are all.
+func (p runPane) typedRows(but, most int) (line string, all bool) {
+	line, _ = p.cursorLine()
 	for y := min(p.Y, len(p.screen)) - 1; y >= 0 && len([]rune(p.screen[y])) >= p.Width-but; y-- {
+		if most--; most == 0 {
+			return line, false
+		}
 		line = p.screen[y] + strings.Repeat(" ", max(p.Width-len([]rune(p.screen[y])), 0)) + line
 	}
-	return line
+	return line, true
+}
+
+// fresh reports whether the text before the cursor looks like a prompt with nothing typed,
+// from whichever row it begins in.
+func (r *execution) fresh(right string) bool {
+	for rows := 1; ; rows++ {
+		line, all := r.pane.typedRows(1, rows)
+		if !r.shell.Fresh(line, right) {
+			return false
+		}
+		if all {
+			return true
+		}
+	}
 }
 
 // atPrompt reports whether the text before the cursor may be a prompt and something typed.

@@ -335,7 +335,7 @@ func (u shellUser) cancel() {
 	}
 	interrupted, killed := "130", "137"
 	if u.shell == "ksh" { // what its own subshells say
-		interrupted, killed = "2", "265"
+		interrupted = "2"
 	}
 	job := u.command("%0", "echo begun; env sleep 300; echo not-here", `"detach":true`) // ksh has a sleep of its own
 	runs(u, u.srv, "%0", "sleep")
