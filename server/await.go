@@ -72,13 +72,14 @@ type awaited struct {
 	look    *tmux.Look
 	began   time.Time // when the look began
 	fresh   freshLines
-	echo    *echo // of what was typed before the wait
-	drew    bool  // the program has printed something since
-	text    bool  // the screen has shown text
-	blank   bool  // it was switched or cleared, and nothing has been drawn yet
-	atEntry bool  // a pattern was on the screen already and does not count
-	alt     bool  // the alternate screen has been seen
-	prompt  bool  // the cursor is at the prompt of a shell
+	echo    *echo  // of what was typed before the wait
+	drew    bool   // the program has printed something since
+	text    bool   // the screen has shown text
+	blank   bool   // it was switched or cleared, and nothing has been drawn yet
+	atEntry bool   // a pattern was on the screen already and does not count
+	alt     bool   // the alternate screen has been seen
+	prompt  bool   // the cursor is at the prompt of a shell
+	left    string // what is left of the cursor, without trailing blanks
 	missed  bool
 	printed time.Time // when it last printed, or when the wait began
 
@@ -199,8 +200,10 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 	}
 	p.atEntry = at >= 0
 	p.runs = inForeground(l.PaneState)
-	p.text = from.mark != nil && !from.mark.Blank()
 	p.prompt = from.prompt
+	if from.mark != nil {
+		p.text, p.left = !from.mark.Blank(), from.mark.Typed()
+	}
 	return w.took(ctx, p, l, now, fresh, rows)
 }
 
@@ -212,7 +215,7 @@ func (w *await) again(ctx context.Context, p *awaited) error {
 	var f *fault
 	switch {
 	case errors.Is(err, tmux.ErrNotFound), errors.Is(err, tmux.ErrNoServer), errors.Is(err, tmux.ErrServerGone):
-		f = w.c.closed(p.id, p.look.Tail(), err)
+		f = w.c.closed(ctx, p.id, p.look.Tail(), err)
 	case errors.As(err, &f) && f.kind == kindPaneGone:
 		f = respawned(l, since.PID, p.look.Tail())
 	case err != nil:

@@ -88,13 +88,28 @@ func respawned(l *tmux.Look, pid string, last []string) *fault {
 }
 
 // closed is like died, for a pane that no longer exists. The cause is tmux's error.
-func (c *call) closed(pane tmux.PaneID, last []string, err error) *fault {
+func (c *call) closed(ctx context.Context, pane tmux.PaneID, last []string, err error) *fault {
 	f := faultf(kindPaneGone, "pane_gone: pane %s was closed during the wait", pane)
-	if !errors.Is(err, tmux.ErrNotFound) {
+	if !errors.Is(err, tmux.ErrNotFound) || c.serverEnds(ctx) {
 		f.msg = "pane_gone: pane " + string(pane) + " died with its tmux server on " + c.tmux.SocketPath()
 	}
 	f.cause = err
 	return f.suggest("list_panes shows which panes are left").lastWords(last)
+}
+
+// serverEnds reports whether the tmux server is gone, or about to go: it closes everything
+// first, and answers for a moment.
+func (c *call) serverEnds(ctx context.Context) bool {
+	for range 10 {
+		rows, err := tmux.List[objectIDs](ctx, c.tmux, tmux.ListPanes{All: true})
+		switch {
+		case errors.Is(err, tmux.ErrNoServer), errors.Is(err, tmux.ErrServerGone):
+			return true
+		case noneIsEmpty(err) != nil, len(rows) > 0, sleep(ctx, 20*time.Millisecond) != nil:
+			return false
+		}
+	}
+	return false
 }
 
 // lastWords adds the last lines of a pane.

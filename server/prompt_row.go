@@ -18,7 +18,11 @@ import (
 // rests records whether the cursor is at the prompt of a shell, and reports whether at most
 // the prompt has been drawn again since the last look, or typed at.
 func (p *awaited) rests(l *tmux.Look) bool {
-	again := p.prompt && redrawn(l)
+	left := strings.TrimRight(leftOfCursor(l), " ")
+	// A shell may have been in a trap or an event handler at the last look.
+	was := p.prompt || p.left != "" && sameButDigits(p.left, left)
+	again := was && redrawn(l)
+	p.left = left
 	p.prompt = again && !l.Printed || atPrompt(l, again)
 	if again && p.prompt {
 		p.echo.moved(l.CursorIn() - l.WasRow)
@@ -38,7 +42,7 @@ func atPrompt(l *tmux.Look, likely bool) bool {
 	}
 	for tries := 0; ; tries++ {
 		shell, err := runner.ForegroundOf(pid, l.TTY, "")
-		if err != nil || !likely || !shell.IsShell() || shell.Prompt || tries == 4 {
+		if err != nil || !likely || !shell.IsShell() || shell.Prompt || tries == 16 {
 			return err == nil && shell.IsShell() && shell.Prompt && shell.AtPrompt(left)
 		}
 		time.Sleep(3 * time.Millisecond)

@@ -28,11 +28,16 @@ var captureSince = newTool(tool{
 	case l.Dead:
 		return nil, died(l)
 	}
-	lines, missed, prompt := l.New, l.Missed, atPrompt(l, since.prompt)
+	same := false // what is left of the cursor
+	if since.mark != nil {
+		typed := l.Mark().Typed()
+		same = sameButDigits(since.mark.Typed(), typed) && (since.prompt || typed != "")
+	}
+	lines, missed, prompt := l.New, l.Missed, atPrompt(l, same)
 	switch {
 	case since.mark == nil:
 		lines = l.Lines()
-	case since.prompt && prompt && redrawn(l) && sameButDigits(since.mark.Typed(), l.Mark().Typed()):
+	case same && prompt && redrawn(l):
 		lines, missed = nil, false
 	}
 	lines, cutLines, cutBytes := limited(lines, in.MaxLines, in.MaxBytes)

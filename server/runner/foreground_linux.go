@@ -40,7 +40,7 @@ func ForegroundOf(pid int, tty, command string) (Foreground, error) {
 // run it: then a program is in the foreground that is not older.
 func WasAtPrompt(pid int, tty, left string, ago time.Duration) bool {
 	begun := time.Now()
-	for pause := 200 * time.Microsecond; pause < 10*time.Millisecond; pause *= 2 {
+	for pause := 200 * time.Microsecond; pause < 40*time.Millisecond; pause *= 2 {
 		f, err := ForegroundOf(pid, tty, "")
 		if err != nil {
 			return false
