@@ -132,7 +132,7 @@ func (c *call) sendKeys(ctx context.Context, on aimed, in keyInput) (tmux.PaneID
 			if escaped {
 				bursts = append(bursts, burst{after: pauseAfterEscape(isEscape(name))})
 			}
-			escaped = isEscape(name)
+			escaped = isEscape(name) || name == "" && strings.HasSuffix(item, "\x1b")
 			last := &bursts[len(bursts)-1]
 			last.cmds = append(last.cmds, cmds...)
 		}
@@ -312,6 +312,9 @@ func (c *call) sendKeysRow(ctx, within context.Context, in sendKeysBatchIn, op k
 	f, _ := faultOf(err)
 	if errors.Is(within.Err(), context.DeadlineExceeded) && ctx.Err() == nil && row.seen == nil {
 		f.msg = "the batch exceeded its timeout"
+		if id != "" {
+			f.msg += " when only a part was typed"
+		}
 	}
 	msg := f.text()
 	row.Error = &msg
