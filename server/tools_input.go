@@ -139,7 +139,9 @@ func (c *call) sendKeys(ctx context.Context, on aimed, in keyInput) (tmux.PaneID
 		return bursts, nil
 	})
 	if err == nil && escaped {
-		c.s.escapes.add(c.tmux, id)
+		for _, pane := range append(c.typedAlso, id) {
+			c.s.escapes.add(c.tmux, pane)
+		}
 	}
 	return id, err
 }
@@ -162,9 +164,9 @@ func (c *call) typing(ctx context.Context, target tmux.Target, item, name string
 
 // unreached returns the fault for a key that tmux would not send as this key.
 func (c *call) unreached(ctx context.Context, name string) *fault {
-	why := "the program in the pane has not turned these on"
+	why := "the program in the pane does not ask for it"
 	if v, err := c.tmux.Version(ctx); err == nil && !tmux.KeyModes.In(v) {
-		why = fmt.Sprintf("tmux %s cannot tell whether the program takes these", v)
+		why = fmt.Sprintf("tmux %s cannot tell whether the program asks for it", v)
 	}
 	f := faultf(kindUnsupported, "nothing was typed: %s is an extended key, and %s", name, why)
 	switch key := name[strings.LastIndexByte(name[:len(name)-1], '-')+1:]; {
@@ -378,9 +380,12 @@ func (c *call) paste(ctx context.Context, data []byte, bracket, enter bool) (tmu
 		paste, err := buffer.Pasting(ctx, target, tmux.PasteOptions{Bracket: bracket, Returns: true})
 		paste.Delete = true
 		bursts := []burst{{cmds: []tmux.Command{paste}}}
-		if enter {
-			press := tmux.SendKeys{Target: target, Keys: []string{"Enter"}}
-			bursts = append(bursts, burst{cmds: []tmux.Command{press}, after: c.pasteTaken})
+		if err == nil && enter {
+			// Pasted too, as keys go to all panes that are synchronized.
+			key := "\r"
+			press := paste
+			press.Bracket = false
+			bursts = append(bursts, burst{cmds: []tmux.Command{tmux.SetBuffer{Buffer: buffer.Name, Data: &key}, press}, after: c.pasteTaken})
 		}
 		return bursts, err
 	}, load)

@@ -50,7 +50,11 @@ var getServerInfo = newTool(tool{
 	aim:  nowhere,
 	desc: "Get one tmux server's version, socket path and number of sessions, and whether it is running. Not an error if no server is running.",
 }, func(ctx context.Context, c *call, in socket) (serverInfo, error) {
-	return infoOf(ctx, c.tmux)
+	info, err := infoOf(ctx, c.tmux)
+	if text, hint := lost(info.SocketPath); err == nil && !info.IsAlive && text != "" {
+		c.besides.note("%s: %s", text, hint)
+	}
+	return info, err
 })
 
 func infoOf(ctx context.Context, srv *tmux.Server) (serverInfo, error) {

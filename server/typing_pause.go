@@ -2,10 +2,13 @@ package server
 
 import (
 	"context"
+	"regexp"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
+	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
 )
 
@@ -22,8 +25,11 @@ const (
 	typedPause = 120 * time.Millisecond
 )
 
-// isEscape reports whether a key is Escape.
-func isEscape(name string) bool { return name == "Escape" || name == "C-[" }
+// escapeKey matches the keys that end in what may begin another one: Escape, by both its
+// names, and M-[ and M-O, which are Escape and a character.
+var escapeKey = regexp.MustCompile(`^([CMS]-)*Escape$|^(M-)*C-(M-)*\[$|^M-[\[O]$`)
+
+func isEscape(name string) bool { return escapeKey.MatchString(name) }
 
 // pauseAfterEscape returns what waits behind an Escape. Two of them are no other key, but
 // in some programs one that is pressed twice.
@@ -72,20 +78,28 @@ func (e *escapes) pass(ctx context.Context, srv *tmux.Server, pane tmux.PaneID) 
 	return nil
 }
 
-// pasteTaken waits until the program has taken a paste: until the cursor has moved, as a
-// paste that shows moves it, and then rested.
+// pasteTaken waits until the program has taken a paste: until it has read everything, where
+// that is known, and the cursor has moved, as a paste that shows moves it, and then rested.
 func (c *call) pasteTaken(ctx context.Context, before *tmux.Look) error {
 	const (
 		look   = 30 * time.Millisecond
 		unseen = 500 * time.Millisecond // for a paste that does not show
 		most   = 3 * time.Second        // for a cursor that never rests
+		unread = 30 * time.Second       // for a program that reads slowly
 	)
 	type place struct{ X, Y, History int }
 	start, moved := time.Now(), time.Time{}
 	was := place{before.CursorX, before.CursorY, before.History}
-	for {
+	pid, _ := strconv.Atoi(before.PID)
+	for read := start; ; {
+		if runner.Unread(pid, before.TTY) {
+			read = time.Now()
+		}
+		rests := time.Since(read) >= typedPause
 		switch {
-		case !moved.IsZero() && time.Since(moved) >= typedPause, moved.IsZero() && time.Since(start) >= unseen, time.Since(start) >= most:
+		case read.Sub(start) >= unread:
+			return faultf(kindTimeout, "its program has not read the paste in %v, and Enter was not pressed", unread)
+		case rests && (!moved.IsZero() && time.Since(moved) >= typedPause || moved.IsZero() && time.Since(start) >= unseen || time.Since(read) >= most):
 			return nil
 		}
 		if err := sleep(ctx, look); err != nil {

@@ -138,15 +138,17 @@ func (s *Server) KeyReaches(ctx context.Context, target Target, name string) (bo
 		return false, err
 	}
 	modifiers, key := splitKey(name)
+	shifted := strings.Contains(modifiers, "S")
 	switch *mode {
 	case "":
 		return true, nil
 	case "Ext 1":
-		return key != "btab" && (modifiers == "S" || !strings.Contains(modifiers, "S")), nil
+		// Control and Shift together are of the keys with names that have no sequence else.
+		return key != "btab" && (!shifted || modifiers == "S" || strings.Contains(modifiers, "C") && slices.Contains([]string{"enter", "tab", "bspace", "escape"}, key)), nil
 	case "Ext 2":
-		return key != "btab", nil
+		return key != "btab" || !shifted, nil
 	}
-	return false, nil
+	return modifiers == "C" && len(key) == 1 && strings.Contains("34578`{|}~", key), nil
 }
 
 // PlainKey reports whether every supported tmux sends a key to every program: a key without

@@ -189,6 +189,22 @@ func CutsLines(pid int, tty string) bool {
 	return err == nil && t.Lflag&unix.ICANON != 0
 }
 
+// Unread reports whether a program that gets each key at once is known not to have read all
+// of what was typed.
+func Unread(pid int, tty string) bool {
+	fd, err := openTerminal(pid, tty)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil || t.Lflag&unix.ICANON != 0 {
+		return false
+	}
+	unread, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
+	return err == nil && unread > 0
+}
+
 // readTerminal reads the settings of a terminal, and sets f.editing if they are those of
 // the shell's line editor. plain reports whether the terminal itself edits and echoes a
 // line, and read whether everything that was typed has been read.

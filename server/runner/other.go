@@ -47,6 +47,9 @@ const MostLine = math.MaxInt
 // CutsLines is not supported here.
 func CutsLines(int, string) bool { return false }
 
+// Unread is unknown here.
+func Unread(int, string) bool { return false }
+
 // ownProcess is what a process can read about itself: nothing here.
 const ownProcess = ""
 
