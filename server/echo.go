@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"tmuxmcp/server/runner"
 	"tmuxmcp/tmux"
@@ -338,7 +337,7 @@ func (e *echo) scrolled(line string, row int, isCursors bool, width int) bool {
 	for i, typed := range slices.Concat(e.lines[:min(len(e.lines), 1)], e.earlier) {
 		whole := unspaced(before + typed)
 		is := marked && !strings.Contains(whole, unspaced(line)) || kept && !strings.HasPrefix(unspaced(typed), shown)
-		if !is || utf8.RuneCountInString(before+typed) < width-4 || utf8.RuneCountInString(shown) < width/4 || !strings.Contains(whole, shown) {
+		if !is || runner.Width(before+typed) < width-4 || runner.Width(shown) < width/4 || !strings.Contains(whole, shown) {
 			continue
 		}
 		if i == 0 && len(e.lines) > 0 && (!isCursors || strings.HasSuffix(whole, shown)) {

@@ -226,7 +226,7 @@ func TestEchoOfLineEditors(t *testing.T) {
 		{"gdb", "export TERM=dumb; exec gdb -q -nx", "(gdb) ", [][3]string{{"shell sleep 0.4; : " + x + "; echo marker", "marker", "marker"}}},
 		{"zsh", "exec env TERM=dumb PS1='%# ' zsh -f", "# ", [][3]string{{"true\n" + long, "marker", "marker"}, {"echo " + x + " | wc -c; sleep 0.4; echo '<marker>'", "marker", "<marker>"}, {"echo '" + x + "' | tail -c 60; echo done", "xxx", strings.Repeat("x", 59)}}},
 		{"bash", "export INPUTRC=" + inputrc + "; " + bash, "$ ", [][3]string{{"sleep 0.4; : " + x + x + "; echo marker", "marker", "marker"}, {"true\n" + long, "marker", "marker"}, {"clear; sleep 0.4; : " + x + "; echo gone", "gone", "gone"}}},
-		{"mksh", "exec env PS1='# ' mksh", "# ", [][3]string{{long, "marker", "marker"}, {"true\n" + long, "marker", "marker"}}},
+		{"mksh", "exec env LC_ALL=C.UTF-8 PS1='# ' mksh", "# ", [][3]string{{long, "marker", "marker"}, {"true\n" + long, "marker", "marker"}, {"sleep 0.4; : " + strings.Repeat("語", 40) + "; echo marker", "marker", "marker"}}},
 		{"zsh", "exec env TERM=dumb PS1='%# ' zsh -f", "# ", [][3]string{{long, "marker", "marker"}}},
 		{"zsh", "exec env PS1='%# ' RPROMPT=right zsh -f -o singlelinezle", "# ", [][3]string{{long, "marker", "marker"}}},
 		{"bash", "export INPUTRC=" + inputrc + "; " + bash, "$ ", [][3]string{{long, "marker", "marker"}}},

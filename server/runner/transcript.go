@@ -640,6 +640,14 @@ func SplitAt(text string, column int) (left, right string) {
 	return text + strings.Repeat(" ", max(0, column-x)), ""
 }
 
+// Width returns the number of columns of a text without tabs.
+func Width(text string) (columns int) {
+	for _, c := range text {
+		columns += widthOf(c)
+	}
+	return columns
+}
+
 // widthOf returns the number of columns of a character.
 func widthOf(c rune) int {
 	switch {
