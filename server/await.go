@@ -180,7 +180,7 @@ func (w *await) first(ctx context.Context, p *awaited, from begin) error {
 	if errors.As(err, &gone) && gone.kind == kindPaneGone && !from.given {
 		l, err = w.lookAt(ctx, p.id, nil) // the mark is of another program in this pane
 	}
-	if w.typed && (errors.Is(err, tmux.ErrNotFound) || errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) || gone != nil && err != nil) {
+	if w.typed && (isGone(err) || gone != nil && err != nil) {
 		p.look = &tmux.Look{}
 		return w.gone(p, err)
 	}
@@ -214,7 +214,7 @@ func (w *await) again(ctx context.Context, p *awaited) error {
 	l, err := w.lookAt(ctx, p.id, since)
 	var f *fault
 	switch {
-	case errors.Is(err, tmux.ErrNotFound), errors.Is(err, tmux.ErrNoServer), errors.Is(err, tmux.ErrServerGone):
+	case isGone(err):
 		f = w.c.closed(ctx, p.id, p.look.Tail(), err)
 	case errors.As(err, &f) && f.kind == kindPaneGone:
 		f = respawned(l, since.PID, p.look.Tail())

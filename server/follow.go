@@ -97,13 +97,21 @@ func (c *call) closed(ctx context.Context, pane tmux.PaneID, last []string, err 
 	return f.suggest("list_panes shows which panes are left").lastWords(last)
 }
 
+// isServerGone reports whether an error means that the tmux server is not there, or ends.
+func isServerGone(err error) bool {
+	return errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone)
+}
+
+// isGone reports whether an error means that something, or the whole server, is not there.
+func isGone(err error) bool { return isServerGone(err) || errors.Is(err, tmux.ErrNotFound) }
+
 // serverEnds reports whether the tmux server is gone, or about to go: it closes everything
 // first, and answers for a moment.
 func (c *call) serverEnds(ctx context.Context) bool {
 	for range 10 {
 		rows, err := tmux.List[objectIDs](ctx, c.tmux, tmux.ListPanes{All: true})
 		switch {
-		case errors.Is(err, tmux.ErrNoServer), errors.Is(err, tmux.ErrServerGone):
+		case isServerGone(err):
 			return true
 		case noneIsEmpty(err) != nil, len(rows) > 0, sleep(ctx, 20*time.Millisecond) != nil:
 			return false

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,8 +73,8 @@ func (c *call) started(ctx context.Context, p *paneInfo, command string) error {
 }
 
 // ended completes the row of a newly created pane. For 1 or 2 ms, until the program runs,
-// tmux reports its own forked copy, or nothing. If a command ends at once, as one that is
-// misspelt does, ended says so; the row is then that of a pane that may be gone.
+// tmux reports its own forked copy, or nothing. If the command ends at once, as a misspelt
+// one does, ended says so; the pane may then be gone.
 func (c *call) ended(ctx context.Context, p *paneInfo, command string) (ended string, err error) {
 	begun := time.Now()
 	within := func(limit time.Duration) bool { return time.Since(begun) < limit }
@@ -91,7 +90,7 @@ func (c *call) ended(ctx context.Context, p *paneInfo, command string) (ended st
 			Status *int `tmux:"pane_dead_status"`
 		}](&b, tmux.DisplayMessage{Target: p.PaneID})
 		err := b.Do(ctx, c.tmux)
-		gone := errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone) || err == nil && (*rows)[0].PaneID == ""
+		gone := isServerGone(err) || err == nil && (*rows)[0].PaneID == ""
 		if gone {
 			return fmt.Sprintf("its program has ended at once, and pane %s is gone: run_command in a pane with a shell shows why", p.PaneID), nil
 		}

@@ -21,9 +21,8 @@ const mostSurvivors = 5
 
 // paneProgram is the program of a pane.
 type paneProgram struct {
-	ID  tmux.PaneID `tmux:"pane_id"`
-	PID int         `tmux:"pane_pid"`
-	TTY string      `tmux:"pane_tty"`
+	PID int    `tmux:"pane_pid"`
+	TTY string `tmux:"pane_tty"`
 }
 
 // survivor is a program that goes on without its terminal.

@@ -139,7 +139,7 @@ func (c *call) sendKeys(ctx context.Context, on aimed, in keyInput) (tmux.PaneID
 		return bursts, nil
 	})
 	if err == nil && escaped {
-		for _, pane := range append(c.typedAlso, id) {
+		for _, pane := range append([]tmux.PaneID{id}, c.typedAlso...) {
 			c.s.escapes.add(c.tmux, pane)
 		}
 	}

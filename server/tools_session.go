@@ -51,8 +51,10 @@ var getServerInfo = newTool(tool{
 	desc: "Get one tmux server's version, socket path and number of sessions, and whether it is running. Not an error if no server is running.",
 }, func(ctx context.Context, c *call, in socket) (serverInfo, error) {
 	info, err := infoOf(ctx, c.tmux)
-	if text, hint := lost(info.SocketPath); err == nil && !info.IsAlive && text != "" {
-		c.besides.note("%s: %s", text, hint)
+	if err == nil && !info.IsAlive {
+		if text, hint := lost(info.SocketPath); text != "" {
+			c.besides.note("%s: %s", text, hint)
+		}
 	}
 	return info, err
 })

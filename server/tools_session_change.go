@@ -76,8 +76,8 @@ func (c *call) resizeFirst(ctx context.Context, made tmux.SessionID, width, heig
 	return err
 }
 
-// resizing returns the commands that give a window a size which it keeps until a client
-// looks at it. tmux gives a new window that of a client, even one attached to another session.
+// resizing returns the commands that give a window a size until a client looks at it. By
+// itself, a new window has the size of a client, even of one attached to another session.
 func resizing(target tmux.Target, width, height int) []tmux.Command {
 	return []tmux.Command{
 		tmux.ResizeWindow{Target: target, Width: width, Height: height},

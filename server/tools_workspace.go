@@ -344,7 +344,7 @@ func (b *builder) furnish(ctx context.Context) error {
 		return b.noRoom(err)
 	}
 	_, err := b.tmux.Do(whole, b.focus(func(tmux.PaneID) bool { return true })...)
-	if !gone(err) {
+	if !isGone(err) {
 		return err
 	}
 	// A program has ended, which start says.
@@ -358,15 +358,10 @@ func (b *builder) furnish(ctx context.Context) error {
 	return err
 }
 
-// gone reports whether an error means that something, or the whole server, is not there.
-func gone(err error) bool {
-	return errors.Is(err, tmux.ErrNotFound) || errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrServerGone)
-}
-
 // vanished returns the error that ends the call: the session is gone, perhaps while it is
 // still being built, if all its programs end at once.
 func (b *builder) vanished(err error) error {
-	if !b.made || !gone(err) {
+	if !b.made || !isGone(err) {
 		return err
 	}
 	f := faultf(kindPaneGone, "a program ended at once, and session %s with it: nothing is left", b.in.SessionName).
@@ -468,7 +463,7 @@ func (b *builder) start(ctx context.Context) error {
 		row := builtPane{PaneID: p.id(), WindowID: (*p.row)[0].Window, WindowIndex: (*p.row)[0].Index, WindowName: b.in.Windows[p.window].Name}
 		if at := slices.IndexFunc(rows, func(r builtPane) bool { return r.PaneID == p.id() }); at >= 0 {
 			row = rows[at]
-		} else if problems[i] == nil || gone(problems[i]) {
+		} else if problems[i] == nil || isGone(problems[i]) {
 			problems[i] = faultf(kindPaneGone, "its program has ended, and pane %s is gone", p.id())
 		}
 		row.Title = p.Title

@@ -116,8 +116,8 @@ func (l *Look) CursorLine() (row int, text string) {
 	return row, text
 }
 
-// CursorRow returns the text of the cursor's row, and that of the rows above it which
-// continue in it.
+// CursorRow returns the text of the cursor's row, and of the rows above it that belong to
+// the same line.
 func (l *Look) CursorRow() (above, row string) {
 	lines, rows, top, at := l.all, l.rows, l.top, l.cursor()
 	if l.Alternate {
