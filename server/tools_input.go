@@ -138,7 +138,7 @@ func (c *call) sendKeys(ctx context.Context, on aimed, in keyInput) (tmux.PaneID
 		}
 		return bursts, nil
 	})
-	if err == nil && escaped {
+	if id != "" && (escaped || err != nil) { // what was typed in part ends with an Escape too
 		for _, pane := range append([]tmux.PaneID{id}, c.typedAlso...) {
 			c.s.escapes.add(c.tmux, pane)
 		}
