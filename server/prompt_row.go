@@ -23,7 +23,7 @@ func (p *awaited) rests(l *tmux.Look) bool {
 	was := p.prompt || p.left != "" && sameButDigits(p.left, left)
 	again := was && redrawn(l)
 	p.left = left
-	p.prompt = again && !l.Printed || atPrompt(l, again)
+	p.prompt = p.prompt && again && !l.Printed || atPrompt(l, p.prompt && again)
 	if again && p.prompt {
 		p.echo.moved(l.CursorIn() - l.WasRow)
 		return true
