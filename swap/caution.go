@@ -18,8 +18,13 @@ func (s *Swapper) cautions(c *change, u *use) {
 	if c.client.Note != "" && c.result.Outcome != Unchanged {
 		c.caution("%s is %s", c.doc.config, c.client.Note)
 	}
-	if c.client.Expands && slices.ContainsFunc(u.argv, func(a string) bool { return strings.Contains(a, "$") }) {
-		c.caution("%s expands $NAME in arguments, and there is a $ in %s", c.client.Name, strings.Join(ask.ShowArgs(u.argv), " "))
+	if s.readsDifferently(c.client, "args", u.argv...) {
+		c.caution("%s expands $NAME in arguments, and there is a $ in %s", c.client.Name, shown(u.argv))
+	}
+	for _, v := range u.env {
+		if s.readsDifferently(c.client, "env", v.Value) {
+			c.caution("%s expands $NAME in variables, and there is a $ in %s", c.client.Name, v.Name)
+		}
 	}
 	if c.client.Shell && strings.ContainsAny(strings.Join(u.argv, ""), " \t\n\"'`$&|;<>()*?[]{}#~") {
 		c.caution("%s passes the command to a shell without quotes, which reads it differently: %q", c.client.Name, ask.ShowArgs(u.argv))
@@ -39,6 +44,14 @@ func (s *Swapper) cautions(c *change, u *use) {
 		c.caution("reads %s %s", c.doc.config, cs.when)
 	}
 	c.result.Shadows, c.result.Merged = cs.Shadows, cs.Merged
+}
+
+// readsDifferently reports whether a client may make another text of one that was written.
+func (s *Swapper) readsDifferently(c *clients.Client, field string, texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool {
+		got, err := c.Given(field, field, text, s.lookup)
+		return err != nil || got != text
+	})
 }
 
 func (c *change) caution(format string, args ...any) {

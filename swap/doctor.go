@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/journal"
@@ -224,7 +224,10 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 		add(FoundHalf, "%s: a second swap of it was interrupted; use-local or mcp-swap revert finishes it", what)
 	default:
 		argv := c.Dialect.ReadArgv(v.landed.Value)
-		tag, why := s.classify(argv, nil, ""), cannotRun(argv)
+		tag, why := s.classify(argv, nil, ""), ""
+		if err := (ask.Command{Argv: argv}).Look(); err != nil {
+			why = err.Error()
+		}
 		switch {
 		case tag.Missing:
 			d.Findings = slices.DeleteFunc(d.Findings, func(o Finding) bool { // of examineEntries
@@ -241,22 +244,6 @@ func (s *Swapper) examineRecord(d *Diagnosis, st *journal.State, r *journal.Reco
 			add(FoundSwapped, "%s; mcp-swap revert undoes it", what)
 		}
 	}
-}
-
-// cannotRun returns why the program of a command cannot be run here; "" if it can, or if it
-// is not known where a client looks for it.
-func cannotRun(argv []string) string {
-	if len(argv) == 0 {
-		return ""
-	}
-	_, err := exec.LookPath(argv[0])
-	switch {
-	case err != nil && filepath.IsAbs(argv[0]):
-		return argv[0] + " is gone or cannot be run"
-	case err != nil && !strings.ContainsAny(argv[0], `/\`):
-		return argv[0] + " is not on PATH here: install it"
-	}
-	return ""
 }
 
 // examineFiles looks for backups and temporary files beside the configs.

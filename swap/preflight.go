@@ -13,12 +13,15 @@ import (
 
 	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/clients"
+	"tmuxmcp/swap/format"
 	"tmuxmcp/swap/hint"
 )
 
 const firstStart = "preflight: waiting for the server to answer; its first start may have to build it"
 
-// preflight starts the server once for every environment in which a client would start it.
+// preflight starts the server once for every way in which a client would start it. A client
+// that could not is not written; what it would start may also be unknown. The error is for
+// what stops all.
 func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limit time.Duration) error {
 	if u.unbuilt != nil {
 		return failed(u.unbuilt)
@@ -27,28 +30,47 @@ func (s *Swapper) preflight(ctx context.Context, u *use, changes []*change, limi
 		_, err := ask.URL(ctx, u.url, false, cmp.Or(limit, ask.ServerLimit))
 		return failed(err)
 	}
-	if cannotRun(u.argv) != "" {
-		return nil // which the results say: the configs may be for another PATH
-	}
-	tried := map[string]bool{}
+	tries := tries{}
+	var first error
+	wanted, ended := 0, 0
 	for _, c := range changes {
 		if !c.pending() {
 			continue
 		}
-		env := c.client.Dialect.ReadEnv(c.edit.Value)
-		key := fmt.Sprint(env)
-		if tried[key] {
+		wanted++
+		value := c.client.Dialect.Flat(format.Merge(c.under, c.edit.Value))
+		st, err := s.startOf(c.client, c.scope, value, u.repo)
+		st.Limit, st.Only = limit, nil // verify tries what it needs of the environment
+		var unclear *clients.UnclearError
+		switch {
+		case errors.As(err, &unclear):
+			c.caution("not tried: %v", err)
+			continue
+		case err != nil:
+			c.fail(fmt.Errorf("%s: %w; it was not written (--no-preflight writes it all the same)", c.doc.config, err))
+			continue
+		case errors.Is(st.Look(), ask.ErrNotHere):
+			continue // which the results say: the configs may be for another PATH
+		}
+		stop := s.watch(firstStart, cmp.Or(limit, ask.ServerLimit))
+		t := tries.try(ctx, st)
+		stop()
+		if errors.Is(t.err, ask.ErrLate) || ctx.Err() != nil {
+			return failed(t.err)
+		}
+		if t.err != nil {
+			first, ended = cmp.Or(first, t.err), ended+1
+			c.fail(fmt.Errorf("preflight failed, so it was not written: %w", t.err))
 			continue
 		}
-		tried[key] = true
-		stop := s.watch(firstStart, cmp.Or(limit, ask.ServerLimit))
-		_, err := ask.Server(ctx, ask.Command{Argv: u.argv, Env: clients.Environ(env), Limit: limit})
-		stop()
-		if err != nil {
-			return failed(err)
+		if t.only != nil {
+			c.caution("%v", t.only)
 		}
 	}
-	return nil
+	if ended < wanted {
+		return nil
+	}
+	return failed(first)
 }
 
 // failed returns the error of a preflight ended by err, if it is one.

@@ -216,9 +216,7 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		}
 		s.describe(cs, c, repo)
 		cs.Shadows = s.switchedOff(c, settings, cs.value, project, server)
-		if why := cannotRun(cs.argv); why != "" && !cs.Tag.Missing {
-			cs.Shadows = append(cs.Shadows, why)
-		}
+		cs.Shadows = append(cs.Shadows, s.cannotStart(cs, c, scope, repo)...)
 		cs.Shadows = append(cs.Shadows, s.readsOnly(c)...)
 		file := c.InFiles(scope) && at >= 0
 		switch {
@@ -253,6 +251,23 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 	}
 	cs.Shadows = append(cs.Shadows, cs.won...)
 	return nil
+}
+
+// cannotStart says what of the entry itself keeps the client from starting the server, if the
+// tag does not.
+func (s *Swapper) cannotStart(cs *ClientState, c *clients.Client, scope clients.Scope, repo string) []string {
+	if len(cs.argv) == 0 || cs.Tag.Missing {
+		return nil
+	}
+	st, err := s.startOf(c, scope, cs.value, repo)
+	if err == nil {
+		err = st.Look()
+	}
+	var unclear *clients.UnclearError
+	if err == nil || errors.As(err, &unclear) {
+		return nil
+	}
+	return []string{err.Error()}
 }
 
 // mergeWeaker adds to the entry what the client adds to it from weaker places.

@@ -342,8 +342,8 @@ func (u *use) dryRun(changes []*change, show bool) []Result {
 		if u.compile != nil {
 			runs = u.compile
 		}
-		if why := cannotRun(runs); why != "" {
-			c.result.Shadows = []string{why}
+		if err := (ask.Command{Argv: runs}).Look(); err != nil {
+			c.result.Shadows = []string{err.Error()}
 		} else if u.unbuilt != nil {
 			c.result.Shadows = []string{u.unbuilt.Error()}
 		}

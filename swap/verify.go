@@ -102,9 +102,10 @@ func (s *Swapper) Verify(ctx context.Context, o VerifyOptions) (*Verification, e
 			out.Clients[last].ClientState = cs
 		}
 	}
+	tries := tries{}
 	for i := 0; i < len(out.Clients) && ctx.Err() == nil; i++ {
 		v := &out.Clients[i]
-		s.verify(ctx, v, repo, server, len(o.Clients) > 0 || slices.Contains(swapped, v.Client))
+		s.verify(ctx, v, repo, server, tries, len(o.Clients) > 0 || slices.Contains(swapped, v.Client))
 		if o.Each != nil {
 			o.Each(out.Clients, i)
 		}
@@ -119,7 +120,7 @@ func (v *Verified) problem(format string, args ...any) {
 	v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
 }
 
-func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, named bool) {
+func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, tries tries, named bool) {
 	switch {
 	case v.Error != "":
 		v.problem("the config cannot be read: %s", v.Error)
@@ -155,28 +156,7 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		return
 	}
 
-	dir := repo
-	if cwd, ok := v.value["cwd"].(string); ok && cwd != "" {
-		dir = checkout.AbsIn(repo, cwd)
-	}
-	start := time.Now()
-	command := ask.Command{Argv: v.argv, Env: clients.Environ(v.env), Dir: dir, Tools: true}
-	var hello ask.Hello
-	if v.Tag.Kind == TagRemote {
-		command = ask.Command{Argv: []string{clients.Remote(v.value)}, Env: clients.Headers(v.value)}
-		hello, err = ask.URL(ctx, command.Argv[0], true, ask.ServerLimit)
-	} else {
-		hello, err = ask.Server(ctx, command)
-	}
-	switch {
-	case err == nil:
-		v.Handshake = &Handshook{Name: hello.Name, Version: hello.Version, Tools: hello.Tools, Seconds: seconds(start)}
-	case errors.Is(err, ask.ErrLogin), errors.Is(err, ask.ErrNotThere) && !v.streams():
-		v.NotTried = err.Error()
-	default:
-		v.problem("the server does not answer: %v", err)
-	}
-
+	command := s.handshake(ctx, v, c, repo, tries)
 	won := v.won
 	switch {
 	case c.Ask == nil:
@@ -194,7 +174,8 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 			v.problem("could not query %s: %s", c.Name, ask.Redact(err.Error(), command))
 			break
 		}
-		same := answer.Command == strings.Join(command.Argv, " ")
+		// Some clients say it as the config spells it, some as they run it.
+		same := slices.Contains([]string{strings.Join(command.Argv, " "), strings.Join(v.argv, " ")}, answer.Command)
 		answer.Says = ask.Redact(answer.Says, command)
 		answer.Command = strings.Join(ask.ShowArgs(strings.Fields(answer.Command)), " ")
 		v.Asked = &Asked{Program: c.Binary(), Answer: answer, Seconds: seconds(start)}
@@ -207,7 +188,9 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 	// A client that has connected disproves what its config suggests.
 	if v.Asked == nil || c.Ask.Blind || v.Asked.State != ask.Connected {
 		for _, shadow := range v.Shadows[:len(v.Shadows)-len(v.won)] {
-			v.problem("%s", shadow)
+			if !slices.Contains(v.Problems, shadow) {
+				v.problem("%s", shadow)
+			}
 		}
 	}
 	v.Problems = append(v.Problems, won...)
@@ -273,12 +256,44 @@ func (v *Verified) compare(a ask.Answer, same bool) {
 	}
 }
 
+// handshake starts the server as the client would, or connects to it, and returns how.
+func (s *Swapper) handshake(ctx context.Context, v *Verified, c *clients.Client, repo string, tries tries) ask.Command {
+	var t tried
+	var st start
+	if v.Tag.Kind == TagRemote {
+		st.Argv, st.Env = []string{clients.Remote(v.value)}, clients.Headers(v.value)
+		begin := time.Now()
+		t.hello, t.err = ask.URL(ctx, st.Argv[0], true, ask.ServerLimit)
+		t.seconds = seconds(begin)
+	} else if st, t.err = s.startOf(c, v.Scope, v.value, repo); t.err == nil {
+		st.Tools = true
+		t = tries.try(ctx, st)
+	}
+	var unclear *clients.UnclearError
+	var missing *clients.MissingError
+	switch {
+	case t.err == nil:
+		if t.only != nil {
+			v.problem("%v", t.only)
+		}
+		v.Handshake = &Handshook{Name: t.hello.Name, Version: t.hello.Version, Tools: t.hello.Tools, Seconds: t.seconds}
+	case errors.As(t.err, &unclear), errors.Is(t.err, ask.ErrLogin), errors.Is(t.err, ask.ErrNotThere) && !v.streams():
+		v.NotTried = t.err.Error()
+	case errors.As(t.err, &missing): // the client may start it all the same
+		v.problem("%v", t.err)
+	case slices.Contains(v.Shadows, t.err.Error()): // which is reported later
+	default:
+		v.problem("the server does not answer: %v", t.err)
+		if advice := tries.lacksVariables(ctx, c.Name, st); advice != nil {
+			v.Problems = append(v.Problems, advice...)
+			v.explain(c)
+		}
+	}
+	return st.Command
+}
+
 // explain reports why a client may fail to start a server that starts here.
 func (v *Verified) explain(c *clients.Client) {
-	if c.Bare {
-		v.problem("it starts here, but %s passes servers little more than HOME and PATH, not the rest of this environment", c.Name)
-		v.problem("if it needs a variable, use-local --env NAME=VALUE writes it into the entry")
-	}
 	if p := program(v.argv); p == "go" || p == "cargo" {
 		v.problem("%s %s may have to build it first, and %s waits only so long", p, v.argv[1], c.Name)
 		v.problem("if it takes too long to build, use-local --mode build writes a compiled program")

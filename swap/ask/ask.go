@@ -21,6 +21,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,9 @@ type Row struct {
 	// Blind is set if the answer ignores trust and lists of servers, so that what the
 	// config says about those counts.
 	Blind bool
+	// Refused matches the output of a client that refuses its config. Its groups are what
+	// may be shown of the reason: the rest may contain values of an entry.
+	Refused Pattern
 	// Remote is set if Read also understands output about a remote server. The command of
 	// the answer is then its address.
 	Remote bool
@@ -83,6 +87,37 @@ type Answer struct {
 
 // ErrUnread is wrapped by the error of a [Reader] if the output has no answer.
 var ErrUnread = errors.New("no readable answer")
+
+// ErrRefused is wrapped by the error for a client that refuses its config as a whole, with
+// the reason in its own words.
+var ErrRefused = errors.New("it refuses its config")
+
+// A Pattern is a regular expression in the table of clients.
+type Pattern struct{ *regexp.Regexp }
+
+// UnmarshalText compiles a pattern.
+func (p *Pattern) UnmarshalText(text []byte) (err error) {
+	p.Regexp, err = regexp.Compile(string(text))
+	return err
+}
+
+// In reports whether a pattern is set and occurs in a text.
+func (p Pattern) In(text string) bool { return p.Regexp != nil && p.MatchString(text) }
+
+// groups returns what the groups of a pattern match in a text, on one line; "" if it does not
+// match.
+func (p Pattern) groups(text string) string {
+	if !p.In(text) {
+		return ""
+	}
+	var out []string
+	for i, group := range p.FindStringSubmatch(text) {
+		if i > 0 && group != "" {
+			out = append(out, brief(group))
+		}
+	}
+	return strings.Join(out, ": ")
+}
 
 // A Question is what [Client] asks, and where.
 type Question struct {
@@ -170,7 +205,10 @@ func (k Row) run(ctx context.Context, cmd *exec.Cmd, server string) (Answer, err
 	_ = killGroup(cmd)
 	a, err := k.Read(out.String(), server)
 	if errors.Is(err, ErrUnread) {
-		if exit != nil {
+		switch reason := k.Refused.groups(escapes.ReplaceAllString(out.String(), "")); {
+		case reason != "":
+			return a, fmt.Errorf("%w: %s", ErrRefused, reason)
+		case exit != nil:
 			err = fmt.Errorf("%w (%w)", err, exit)
 		}
 		// Do not show stdout: it may contain the environment of an entry.

@@ -9,6 +9,9 @@ import (
 	neturl "net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,10 +30,15 @@ const ServerLimit = 60 * time.Second
 // ErrLate is wrapped by the error for a server that took longer.
 var ErrLate = errors.New("no answer")
 
+// ErrNotHere is wrapped by the error for a program that is not on PATH. A client may have
+// another one.
+var ErrNotHere = errors.New("is not on PATH here: install it")
+
 // A Command starts a server.
 type Command struct {
 	Argv []string
 	Env  []string // NAME=VALUE, in addition to this process's own
+	Only []string // names of the variables of this process that it gets; nil: all
 	Dir  string   // "": the current directory
 	// Tools makes [Server] list the server's tools too.
 	Tools bool
@@ -50,13 +58,11 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 	limit, cancel := context.WithTimeout(ctx, cmp.Or(c.Limit, ServerLimit))
 	defer cancel()
 	var tail output
-	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
-	cmd.Env = os.Environ()
-	if c.Dir != "" {
-		cmd.Env = append(cmd.Env, "PWD="+c.Dir)
+	program, err := c.look()
+	if err != nil {
+		return Hello{}, fmt.Errorf("start %s: %w", strings.Join(ShowArgs(c.Argv), " "), err)
 	}
-	cmd.Env = append(cmd.Env, c.Env...)
-	cmd.Dir = c.Dir
+	cmd := &exec.Cmd{Path: program, Args: c.Argv, Env: c.environ(), Dir: c.Dir}
 	cmd.Stderr = &tail
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
@@ -87,6 +93,64 @@ func Server(ctx context.Context, c Command) (Hello, error) {
 		}
 	}
 	return Hello{}, fmt.Errorf("%s: %w%s", strings.Join(ShowArgs(c.Argv), " "), err, Redact(tail.indented(), c))
+}
+
+// environ returns the environment of the command.
+func (c Command) environ() []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return c.Only != nil && !slices.Contains(c.Only, name)
+	})
+	if c.Dir != "" {
+		env = append(env, "PWD="+c.Dir)
+	}
+	return append(env, c.Env...)
+}
+
+// Look returns why the program of the command cannot be run: it is nowhere on the PATH that
+// the command gets, as clients look for it, or gone. Of a relative path it reports nothing.
+func (c Command) Look() error {
+	if len(c.Argv) == 0 || !filepath.IsAbs(c.Argv[0]) && strings.ContainsAny(c.Argv[0], `/\`) {
+		return nil
+	}
+	_, err := c.look()
+	return err
+}
+
+// look finds the program of the command.
+func (c Command) look() (string, error) {
+	name := c.Argv[0]
+	at := func(file string) (string, error) {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(c.Dir, file)
+		}
+		return exec.LookPath(file)
+	}
+	if strings.ContainsAny(name, `/\`) {
+		file, err := at(name)
+		if err != nil {
+			return "", fmt.Errorf("%s is gone or cannot be run", name)
+		}
+		return file, nil
+	}
+	path, own := "", false // of duplicates, the last counts
+	for _, v := range c.environ() {
+		if of, value, _ := strings.Cut(v, "="); of == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(of, "PATH") {
+			path = value
+		}
+	}
+	for _, v := range c.Env {
+		own = own || strings.HasPrefix(v, "PATH=")
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if file, err := at(filepath.Join(dir, name)); err == nil && dir != "" {
+			return file, nil
+		}
+	}
+	if own {
+		return "", fmt.Errorf("%s is not on the PATH that the entry sets, %q", name, path)
+	}
+	return "", fmt.Errorf("%s %w", name, ErrNotHere)
 }
 
 // converse completes an MCP initialize, and lists the names of the server's tools if

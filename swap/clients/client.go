@@ -65,15 +65,20 @@ type Client struct {
 	Dialect dialect
 	Lock    string // suffix of the directory that the client creates as its own lock
 	Locked  string // file beside the config that the client locks while it writes
-	Expands bool   // expands $VAR in args
-	Shell   bool   // joins command and args, and has a shell read that
-	Bare    bool   // passes servers little more of its environment than HOME and PATH
-	Note    string // printed by detect if the config exists
-	Off     []off
-	Trust   *trust
-	Ask     *ask.Row   // how to query its program; nil: not possible offline
-	Also    []location // other files that decide its answer
-	Login   []string   // environment variables that override the stored login
+	Expand  []Expansion
+	Literal bool // it expands nothing in fields that Expand does not name
+	Shell   bool // joins command and args, and has a shell read that
+	// Passes names the variables of its environment that it passes to servers, with those in
+	// the list that is the field PassesAlso of the entry; nil: all.
+	Passes     []string
+	PassesAlso string
+	NoCwd      bool   // it starts servers where it was started, whatever an entry's cwd says
+	Note       string // printed by detect if the config exists
+	Off        []off
+	Trust      *trust
+	Ask        *ask.Row   // how to query its program; nil: not possible offline
+	Also       []location // other files that decide its answer
+	Login      []string   // environment variables that override the stored login
 }
 
 // projectKey stands for the key of claude's project node in a container path.

@@ -1,0 +1,97 @@
+package clients
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tmuxmcp/swap/ask"
+)
+
+// An Expansion says how a client replaces references to variables in some fields of an
+// entry. A client without any for a field has [Client.Literal] set, or it is not known what
+// it makes of a reference.
+type Expansion struct {
+	In    []string // the fields: "command", "args", "env", "cwd"
+	Forms []string // names in forms
+	// Unclear matches texts, and Left results, that the client also reads in a way that is
+	// not known.
+	Unclear, Left ask.Pattern
+}
+
+// forms are the ways to write a reference. The first group of a form is the name, the second
+// what stands for a variable that is not set.
+var forms = map[string]*regexp.Regexp{
+	"$NAME":            regexp.MustCompile(`\$([A-Za-z_][A-Za-z0-9_]*)`),
+	"${NAME}":          regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`),
+	"${NAME:-DEFAULT}": regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*):-([^}]*)\}`),
+	"${env:NAME}":      regexp.MustCompile(`\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}`),
+	"{env:NAME}":       regexp.MustCompile(`\{env:([^}]+)\}`),
+}
+
+// reference matches what some client takes for a reference.
+var reference = regexp.MustCompile(`\$[A-Za-z_{(]|\$\$|\{(env|file):|%[A-Za-z_]+%`)
+
+// A MissingError reports a reference to a variable that is not set.
+type MissingError struct{ Client, Name, Field string }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s is not set here, and %s refers to it: set it where you start %s", e.Name, e.Field, e.Client)
+}
+
+// An UnclearError reports that it is not known what a client would start.
+type UnclearError struct{ Why string }
+
+func (e *UnclearError) Error() string { return e.Why }
+
+// Given returns what a client makes of the text of a field: "command", "args", "env" or
+// "cwd". label is for errors, which do not contain the text: it may be a secret. The error is a
+// [*MissingError] or an [*UnclearError].
+func (c *Client) Given(field, label, text string, lookup LookupEnv) (string, error) {
+	i := slices.IndexFunc(c.Expand, func(x Expansion) bool { return slices.Contains(x.In, field) })
+	if i < 0 {
+		if c.Literal || !reference.MatchString(text) {
+			return text, nil
+		}
+		return "", &UnclearError{fmt.Sprintf("it is not known what %s makes of the reference in %s", c.Name, label)}
+	}
+	x := c.Expand[i]
+	unclear := x.Unclear.In(text)
+	var missing error
+	text = x.references().ReplaceAllStringFunc(text, func(ref string) string {
+		for _, name := range x.Forms {
+			m := forms[name].FindStringSubmatch(ref)
+			if m == nil || m[0] != ref {
+				continue
+			}
+			value, set := lookup(m[1])
+			if !set && len(m) < 3 && missing == nil {
+				missing = &MissingError{c.Name, m[1], label}
+			}
+			if !set && len(m) == 3 {
+				value = m[2]
+			}
+			return value
+		}
+		return ref
+	})
+	if missing != nil {
+		return "", missing
+	}
+	if unclear || x.Left.In(text) {
+		return "", &UnclearError{fmt.Sprintf("it is not known what %s makes of the reference in %s", c.Name, label)}
+	}
+	return text, nil
+}
+
+// references matches all forms of an expansion, the longest first.
+func (x Expansion) references() *regexp.Regexp {
+	var all []string
+	for _, name := range x.Forms {
+		all = append(all, forms[name].String())
+	}
+	re := regexp.MustCompile(strings.Join(all, "|"))
+	re.Longest()
+	return re
+}
