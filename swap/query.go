@@ -37,14 +37,20 @@ func (s *Swapper) query(ctx context.Context, doc *document, container []string, 
 	if err != nil {
 		return ask.Answer{}, err
 	}
-	return ask.Client(ctx, *c.Ask, ask.Question{Program: program, Server: server, Dir: dir, Home: home, Unset: c.HomeVars(), Env: env})
+	a, err = ask.Client(ctx, *c.Ask, ask.Question{Program: program, Server: server, Dir: dir, Home: home, Unset: c.HomeVars(), Env: env})
+	// To the user, the copies are the files.
+	a.Says = strings.ReplaceAll(a.Says, home, s.Sys.Home)
+	if err != nil {
+		err = &said{err, strings.ReplaceAll(err.Error(), home, s.Sys.Home)}
+	}
+	return a, err
 }
 
 // copy puts the files that determine a client's answer into a home directory, and returns
 // the variables that lead the client there. Each file stays where its variable says it is.
 func (s *Swapper) copy(home string, doc *document, container []string, project, server string) (env []string, err error) {
 	c := doc.client
-	only := ask.Only{Kind: c.Kind, Server: server}
+	only := ask.Alone{Kind: c.Kind, Server: server, Harmless: c.Harmless}
 	for _, scope := range c.ScopesInOrder() {
 		only.Containers = append(only.Containers, c.Containers(scope, project)...)
 	}
@@ -119,3 +125,12 @@ func (s *Swapper) copy(home string, doc *document, container []string, project, 
 	}
 	return env, nil
 }
+
+// said is an error in other words.
+type said struct {
+	error
+	words string
+}
+
+func (e *said) Error() string { return e.words }
+func (e *said) Unwrap() error { return e.error }

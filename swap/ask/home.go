@@ -3,7 +3,6 @@ package ask
 import (
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"tmuxmcp/swap/format"
@@ -27,22 +26,26 @@ func Home() (dir string, remove func() error, err error) {
 	return dir, remove, nil
 }
 
-// Only removes all servers but one from a client's configs, so that they are not started.
-type Only struct {
+// Alone makes all servers but one harmless in a client's configs, so that they are not
+// started, and the client still refuses a config for what it refuses in an entry.
+type Alone struct {
 	Kind       format.Kind
 	Containers [][]string // all places where the client reads servers
 	Server     string     // the server to keep
+	// Harmless returns the fields to set in another server's entry.
+	Harmless func(entry map[string]any) format.Object
 }
 
 // Of returns a config's text with only that server. vars are added to the field env of the
 // entry in container, so that the server runs as usual in another home directory; nil adds
 // none.
-func (o Only) Of(text []byte, container []string, env string, vars format.Object) ([]byte, error) {
+func (o Alone) Of(text []byte, container []string, env string, vars format.Object) ([]byte, error) {
 	d, err := format.Parse(o.Kind, text)
 	if err != nil {
 		return nil, err
 	}
-	edit := func(e format.Edit, err error) error {
+	set := func(path []string, name string, fields format.Object) error {
+		e, err := d.Set(path, name, format.Change{Set: fields})
 		if err == nil && e.Changed() {
 			text = e.Out
 			d, err = format.Parse(o.Kind, text)
@@ -55,23 +58,21 @@ func (o Only) Of(text []byte, container []string, env string, vars format.Object
 			continue // another version of the client uses this place
 		}
 		for _, name := range names {
-			place := append(slices.Clone(path), name)
-			leadsOn := slices.ContainsFunc(o.Containers, func(p []string) bool {
-				return len(p) >= len(place) && slices.Equal(p[:len(place)], place)
-			})
-			if name == o.Server || leadsOn {
-				continue
+			e, err := d.Lookup(path, name)
+			if name == o.Server || err != nil {
+				continue // it names no command that could be started
 			}
-			if err := edit(d.Revert(path, name, format.Undo{})); err != nil {
-				return nil, fmt.Errorf("leave out %q: %w", name, err)
+			if fields := o.Harmless(e.Value); len(fields) > 0 {
+				if err := set(path, name, fields); err != nil {
+					return nil, fmt.Errorf("replace the command of %q: %w", name, err)
+				}
 			}
 		}
 	}
 	if vars == nil {
 		return text, nil
 	}
-	ch := format.Change{Set: format.Object{{Name: env, Value: vars}}}
-	if err := edit(d.Set(container, o.Server, ch)); err != nil {
+	if err := set(container, o.Server, format.Object{{Name: env, Value: vars}}); err != nil {
 		return nil, fmt.Errorf("set the home directory of %q: %w", o.Server, err)
 	}
 	return text, nil

@@ -197,6 +197,9 @@ func firstOf(text string) string {
 	return line
 }
 
+// refusedValue matches a value of an entry that codex refuses.
+var refusedValue = regexp.MustCompile("(invalid type: \\w+) (?:`[^`]*`|\".*\")")
+
 // codex reads the answers of codex app-server to initialize, config/read and
 // mcpServerStatus/list, numbered from 0.
 func codex(out, server string) (Answer, error) {
@@ -207,7 +210,7 @@ func codex(out, server string) (Answer, error) {
 			continue
 		}
 		if e := msg.Get("error"); e.IsObject() {
-			return Answer{}, fmt.Errorf("codex app-server: %s", printable(firstOf(e.Get("message").Str)))
+			return Answer{}, fmt.Errorf("codex app-server: %s", refusedValue.ReplaceAllString(brief(e.Get("message").Str), "$1"))
 		}
 		results[msg.Get("id").Raw] = msg.Get("result")
 	}

@@ -240,3 +240,56 @@ func Headers(value map[string]any) []string {
 	}
 	return out
 }
+
+// What stands in for the command, the address and the texts of another server's entry.
+const (
+	idleCommand = "true"                   // exits at once, whatever its arguments
+	idleAddress = "http://127.0.0.1:9/mcp" // the port that discards
+	idleText    = "x"
+)
+
+// Harmless returns the fields of an entry that would start a server, or connect to one, so
+// that they do not, and those that may hold secrets. What is of another type than it should
+// be stays, as do references: the client may refuse its whole config for them.
+func (c *Client) Harmless(value map[string]any) format.Object {
+	var out format.Object
+	text := func(v any) any {
+		if s, ok := v.(string); ok && !reference.MatchString(s) {
+			return idleText
+		}
+		return v
+	}
+	for _, name := range slices.Sorted(maps.Keys(value)) {
+		switch v := value[name].(type) {
+		case string:
+			switch {
+			case name == c.Dialect.name("command"):
+				out = append(out, format.Field{Name: name, Value: idleCommand})
+			case slices.Contains(urlKeys, name) && strings.HasPrefix(v, "http"):
+				out = append(out, format.Field{Name: name, Value: idleAddress})
+			}
+		case []any:
+			words := make([]any, len(v))
+			for i, word := range v {
+				words[i] = text(word)
+			}
+			if _, ok := append(v, nil)[0].(string); ok && name == c.Dialect.name("command") {
+				words[0] = idleCommand
+			}
+			if name == c.Dialect.name("command") || name == "args" {
+				out = append(out, format.Field{Name: name, Value: words})
+			}
+		case map[string]any:
+			var members format.Object
+			for _, member := range slices.Sorted(maps.Keys(v)) {
+				if t := text(v[member]); t == idleText {
+					members = append(members, format.Field{Name: member, Value: t})
+				}
+			}
+			if len(members) > 0 {
+				out = append(out, format.Field{Name: name, Value: members})
+			}
+		}
+	}
+	return out
+}
