@@ -130,7 +130,7 @@ func (s *Swapper) examine(d *Diagnosis, c *clients.Client) {
 	if !s.hasConfig(c) && !s.installed(c) || d.Repo == "" || !c.InFiles(clients.ScopeProject) {
 		return
 	}
-	files, _ := c.ProjectFiles(s.Sys, d.Repo, top(d.Repo))
+	files, _ := c.ProjectFiles(s.Sys, d.Repo, tree(d.Repo))
 	for _, file := range files {
 		if doc, err := s.openAt(c, file); err == nil { // some are read by others, which report what is wrong
 			s.examineEntries(d, doc, clients.ScopeProject)

@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -38,37 +39,52 @@ func (s *Swapper) openFor(c *clients.Client, project, server string) (*document,
 	return config, nil
 }
 
-// top returns the top of the work tree that contains a directory, or the directory.
-func top(dir string) string {
+// tree returns the top of the work tree that contains a directory, or "".
+func tree(dir string) string {
 	if r, ok := checkout.FindRepo(dir); ok {
 		return r.Top
 	}
-	return dir
+	return ""
 }
 
+// top returns the top of the work tree that contains a directory, or the directory.
+func top(dir string) string { return cmp.Or(tree(dir), dir) }
+
 // openProject is openFor for project files. If there is no document, file is the one that
-// would be created.
-func (s *Swapper) openProject(c *clients.Client, repo, server string) (d *document, file string, err error) {
-	all, into := c.ProjectFiles(s.Sys, repo, top(repo))
+// would be created. An entry in a file that the client does not read, because of another
+// file, counts only if unread is set.
+func (s *Swapper) openProject(c *clients.Client, repo, server string, unread bool) (d *document, file string, err error) {
+	all, into := c.ProjectFiles(s.Sys, repo, tree(repo))
 	if len(into) == 0 {
 		return nil, s.config(c), errNoProject
 	}
 	var found []*document
+	var idle *document
 	for _, file := range all {
 		if missing(file) {
 			continue
 		}
+		hidden := s.hidden(c, file, repo) != ""
 		d, err := s.openAt(c, file)
-		if err != nil && !slices.Contains(into, file) {
+		if err != nil && (hidden || !slices.Contains(into, file)) {
 			continue // the client cannot read it either
 		}
 		if err != nil {
 			return nil, file, err
 		}
-		if _, e, err := d.find(clients.ScopeProject, "", server); err == nil && e.Found {
+		_, e, err := d.find(clients.ScopeProject, "", server)
+		switch has := err == nil && e.Found; {
+		case hidden && has && idle == nil:
+			idle = d
+		case hidden:
+		case has:
 			return d, file, nil
+		default:
+			found = append(found, d)
 		}
-		found = append(found, d)
+	}
+	if idle != nil && unread {
+		return idle, idle.config, nil
 	}
 	for _, file := range into {
 		if i := slices.IndexFunc(found, func(d *document) bool { return d.config == file }); i >= 0 {
@@ -76,6 +92,18 @@ func (s *Swapper) openProject(c *clients.Client, repo, server string) (d *docume
 		}
 	}
 	return nil, into[0], nil
+}
+
+// hidden returns the file because of which a client does not read a project file, or "".
+func (s *Swapper) hidden(c *clients.Client, file, repo string) string {
+	for _, l := range c.Layers {
+		if l.Role == clients.Project {
+			if by := l.Hides(c.Files(l, s.Sys, repo, tree(repo)), file); by != "" {
+				return by
+			}
+		}
+	}
+	return ""
 }
 
 var errNoProject = errors.New("it reads no servers from files of a project; leave out --scope, or use --scope user")
@@ -135,9 +163,10 @@ type entryAt struct {
 }
 
 // places returns all of them, strongest first, but from the user's config only the entry of
-// the user scope. A project file is omitted if it is doc, the user's config.
+// the user scope. A project file is omitted if it is doc, the user's config, or if the client
+// does not read it and it is not doc.
 func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string) []entryAt {
-	c, own, tree := doc.client, doc.target, top(repo)
+	c, own, tree := doc.client, doc.target, tree(repo)
 	if c.InFiles(scope) {
 		own = ""
 	}
@@ -159,7 +188,11 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 			doc, err := c.Parse([]byte(text))
 			add("$"+l.Var, doc, err)
 		}
-		for _, file := range c.Files(l, s.Sys, repo, tree) {
+		files := c.Files(l, s.Sys, repo, tree)
+		for _, file := range files {
+			if file != doc.config && l.Hides(files, file) != "" {
+				continue
+			}
 			if target, err := filepath.EvalSymlinks(file); err == nil && (l.Role != clients.Project || target != own) {
 				doc, err := parseFile(target, c.Parse)
 				add(file, doc, err)

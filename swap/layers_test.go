@@ -2,6 +2,7 @@ package swap
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ import (
 //	after: what is in the config after use-local
 //	goos: the system; linux without it
 //	mode: of use-local
+//	scope: user without it
 //
 // and its texts are files; HOME and REPO are directories in all of them, in the directory
 // TOP.
@@ -36,7 +38,7 @@ type layerCase struct{ cases.Case }
 // documentation or program; that use-local edits the file that counts, and no other; and
 // that revert restores everything.
 func TestLayers(t *testing.T) {
-	settings := []string{"env", "config", "runs", "shadows", "merged", "after", "goos", "mode"}
+	settings := []string{"env", "config", "runs", "shadows", "merged", "after", "goos", "mode", "scope"}
 	for _, c := range cases.Load(t, "testdata/layers/*.txtar", settings...) {
 		t.Run(c.File+"/"+c.Name, layerCase{c}.test)
 	}
@@ -60,6 +62,9 @@ func (c layerCase) test(t *testing.T) {
 	}
 	one := func(setting string) string { return strings.Join(all(setting), "") }
 	writeFiles(t, repo, map[string]string{"pyproject.toml": pyproject})
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range c.Texts {
 		writeFiles(t, root, map[string]string{name: place.Replace(text)})
 	}
@@ -72,13 +77,17 @@ func (c layerCase) test(t *testing.T) {
 	if name := one("goos"); name != "" {
 		goos = name
 	}
+	scope := clients.ScopeUser
+	if one("scope") != "" {
+		scope = clients.Scope(one("scope"))
+	}
 	sys := machine.System{GOOS: goos, Home: home, Getenv: func(name string) string { return env[name] }}
 	s := New(sys, nil)
 	before := snapshot(t, root)
 
 	state := func() ClientState {
 		t.Helper()
-		st, err := s.Status(StatusOptions{Repo: repo, Clients: []string{c.File}, Scope: clients.ScopeUser})
+		st, err := s.Status(StatusOptions{Repo: repo, Clients: []string{c.File}, Scope: scope})
 		if err != nil || len(st.Clients) != 1 || st.Clients[0].Error != "" {
 			t.Fatalf("status: %+v, %v", st, err)
 		}
@@ -93,7 +102,7 @@ func (c layerCase) test(t *testing.T) {
 	}
 
 	r := done(t)(s.UseLocal(t.Context(), UseOptions{
-		Repo: repo, Clients: []string{c.File}, Scope: clients.ScopeUser, Mode: checkout.Mode(one("mode")), NoPreflight: true,
+		Repo: repo, Clients: []string{c.File}, Scope: scope, Mode: checkout.Mode(one("mode")), NoPreflight: true,
 	}))
 	if r[0].Config != one("config") {
 		t.Errorf("use-local edited %s", r[0].Config)
@@ -110,7 +119,9 @@ func (c layerCase) test(t *testing.T) {
 		t.Errorf("%q is not in\n%s", one("after"), text)
 	}
 	maps.DeleteFunc(changed, func(name, _ string) bool {
-		return name == one("config") || strings.Contains(name, backupMark)
+		_, existed := before[name]
+		made := !existed && strings.HasPrefix(one("config"), name+"/")
+		return name == one("config") || made || strings.Contains(name, backupMark)
 	})
 	unchanged := maps.Clone(before)
 	delete(unchanged, one("config"))

@@ -132,7 +132,7 @@ func (s *Swapper) Servers(repo string, all bool) []string {
 		repo = checkout.ClaudeProject(dir)
 	}
 	for _, c := range read {
-		inProject, _ := c.ProjectFiles(s.Sys, dir, top(dir))
+		inProject, _ := c.ProjectFiles(s.Sys, dir, tree(dir))
 		for _, config := range append(c.UserFiles(s.Sys), inProject...) {
 			doc, err := s.openAt(c, config)
 			if err != nil {

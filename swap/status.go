@@ -159,7 +159,7 @@ func (s *Swapper) projectState(
 	if only == clients.ScopeUser || !c.InFiles(scope) {
 		return cs, false
 	}
-	doc, file, err := s.openProject(c, repo, server)
+	doc, file, err := s.openProject(c, repo, server, true)
 	if errors.Is(err, errNoProject) {
 		return cs, false
 	}
@@ -219,6 +219,9 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		cs.Shadows = append(cs.Shadows, s.cannotStart(cs, c, scope, repo)...)
 		cs.Shadows = append(cs.Shadows, s.readsOnly(c)...)
 		file := c.InFiles(scope) && at >= 0
+		if by := s.hidden(c, doc.config, repo); file && by != "" {
+			cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then does not read %s", by, c.Name, doc.config))
+		}
 		switch {
 		case trusted == distrusted && c.Trust.Needs != "":
 			cs.Shadows = append(cs.Shadows, fmt.Sprintf("untrusted folder: %s %s"+untilTrusted, c.Name, c.Trust.Needs))

@@ -137,7 +137,7 @@ func (s *Swapper) gather(o UseOptions) (*gathered, error) {
 func (s *Swapper) forProject(repo string) (out []*clients.Client) {
 	var without []string
 	for _, c := range clients.All {
-		_, into := c.ProjectFiles(s.Sys, repo, top(repo))
+		_, into := c.ProjectFiles(s.Sys, repo, tree(repo))
 		switch {
 		case !s.present(c) && !s.installed(c):
 		case c.InFiles(clients.ScopeProject) && len(into) == 0:
@@ -154,7 +154,7 @@ func (s *Swapper) forProject(repo string) (out []*clients.Client) {
 
 // fromProject reads the project file, or arranges for it to be created.
 func (s *Swapper) fromProject(c *source, u *use) {
-	c.doc, c.path, c.err = s.openProject(c.client, u.repo, u.server)
+	c.doc, c.path, c.err = s.openProject(c.client, u.repo, u.server, false)
 	if c.err == nil && c.doc == nil {
 		c.doc, c.err = s.unmade(c.client, c.path)
 	}

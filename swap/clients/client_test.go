@@ -12,6 +12,9 @@ func TestTableHasKnownWords(t *testing.T) {
 			if !slices.Contains([]Role{Own, Other, Project, Managed, Variable}, l.Role) {
 				t.Errorf("%s: role %q", c.Name, l.Role)
 			}
+			if !slices.Contains([]string{ReachTree, ReachHere, ReachTop, ReachOpen, ReachRoot}, l.Reach) || !slices.Contains([]string{"", FirstHere, FirstOf}, l.First) {
+				t.Errorf("%s: reach %q, first %q", c.Name, l.Reach, l.First)
+			}
 			if (l.Role == Variable) != (l.Var != "") || l.Role == Project && l.Dirs != nil {
 				t.Errorf("%s: %+v", c.Name, l)
 			}

@@ -19,9 +19,9 @@ type Layer struct {
 	Role     Role
 	location        // unless it is a variable; for a project, only Files
 	Var      string // variable that holds the text
-	Here     bool   // in the project's directory, but not in its parents
-	Top      bool   // at the top of its work tree only
+	Reach    string // directories of a project that have it: one of the Reach constants
 	Outer    bool   // if several directories have it, the outermost wins, not the nearest
+	First    string // how many of a project's files it reads: one of the First constants
 	Unless   string // variable that, if true, keeps the client from reading it
 	Trusted  bool   // read only in a folder that the client trusts
 	When     string // condition on which it wins
@@ -35,9 +35,24 @@ type Role string
 const (
 	Own      Role = "own"      // the user's config, where new entries are created
 	Other    Role = "other"    // another file of the user's: existing entries are edited there
-	Project  Role = "project"  // a file of the project, in its directory or a parent up to the top of its work tree
+	Project  Role = "project"  // a file of the project, in its directory or a parent
 	Managed  Role = "managed"  // another file; never edited
 	Variable Role = "variable" // never edited
+)
+
+// Reaches of a project's layer: where a client that starts in the project's directory looks.
+const (
+	ReachTree = ""     // there and in its parents up to the top of the work tree, if it is in one
+	ReachHere = "here" // only there
+	ReachTop  = "top"  // only at the top of the work tree, if it is in one
+	ReachOpen = "open" // as ReachTree, but outside of work trees in all parents
+	ReachRoot = "root" // there and in all parents
+)
+
+// Of the files of a project that exist, a client reads all, or
+const (
+	FirstHere = "here" // the first one of each directory
+	FirstOf   = "all"  // the first one
 )
 
 func (l Layer) users() bool { return l.Role == Own || l.Role == Other }
@@ -178,9 +193,10 @@ func (c *Client) ConfigPath(sys machine.System) string {
 	return would
 }
 
-// Files returns the files of a layer that the client reads, strongest first. Project files
-// are in a directory or its parents, up to the directory top.
-func (c *Client) Files(l Layer, sys machine.System, dir, top string) []string {
+// Files returns the files of a layer, strongest first: of the user's, those that the client
+// reads; of a project's, those that it looks for, from a directory up. tree is the top of the
+// work tree that contains the directory, or "".
+func (c *Client) Files(l Layer, sys machine.System, dir, tree string) []string {
 	var out []string
 	if l.Unless != "" && slices.Contains([]string{"1", "true"}, strings.ToLower(sys.Getenv(l.Unless))) {
 		return nil
@@ -188,8 +204,14 @@ func (c *Client) Files(l Layer, sys machine.System, dir, top string) []string {
 	switch l.Role {
 	case Variable:
 	case Project:
-		if l.Top {
-			dir = top
+		last := cmp.Or(tree, dir)
+		switch {
+		case l.Reach == ReachTop:
+			dir = last
+		case l.Reach == ReachHere:
+			last = dir
+		case l.Reach == ReachRoot, l.Reach == ReachOpen && tree == "":
+			last = ""
 		}
 		for ; ; dir = filepath.Dir(dir) {
 			var files []string
@@ -201,7 +223,7 @@ func (c *Client) Files(l Layer, sys machine.System, dir, top string) []string {
 			} else {
 				out = append(out, files...)
 			}
-			if l.Here || dir == top || dir == filepath.Dir(dir) {
+			if dir == last || dir == filepath.Dir(dir) {
 				break
 			}
 		}
@@ -215,25 +237,45 @@ func (c *Client) Files(l Layer, sys machine.System, dir, top string) []string {
 	return out
 }
 
-// ProjectFiles returns the files in which the client reads servers for a project, strongest
-// first, whether or not they exist. into are the files for new entries: the first existing
-// one is used, otherwise the first is created.
-func (c *Client) ProjectFiles(sys machine.System, dir, top string) (all, into []string) {
+// Hides returns the file because of which a client does not read another one of a layer's
+// files; "" if it does read it.
+func (l Layer) Hides(files []string, file string) string {
+	i, from := slices.Index(files, file), 0
+	switch {
+	case l.First == "" || i < 0:
+		return ""
+	case l.First == FirstHere:
+		from = i - i%len(l.Files)
+	}
+	if n := slices.IndexFunc(files[from:i], l.there); n >= 0 {
+		return files[from+n]
+	}
+	return ""
+}
+
+// ProjectFiles returns the files in which the client looks for servers of a project,
+// strongest first, whether or not they exist; without those above its work tree. into are
+// the files for new entries: the first existing one is used, otherwise the first is created.
+func (c *Client) ProjectFiles(sys machine.System, dir, tree string) (all, into []string) {
 	made := c.Made
 	for _, l := range c.Layers {
 		if l.Role != Project {
 			continue
 		}
 		made = cmp.Or(made, l.Files[0])
-		files := c.Files(l, sys, dir, top)
-		all = append(all, files...)
+		files := c.Files(l, sys, dir, tree)
+		within := slices.DeleteFunc(slices.Clone(files), func(file string) bool {
+			rel, err := filepath.Rel(cmp.Or(tree, dir), file)
+			return err != nil || !filepath.IsLocal(rel)
+		})
+		all = append(all, within...)
 		if !slices.Contains(l.Files, made) {
 			continue
 		}
-		for _, file := range files {
+		for _, file := range within {
 			// To the client, another spelling such as settings.jsonc is the same file.
 			if strings.HasSuffix(filepath.ToSlash(withoutExt(file)), "/"+withoutExt(made)) {
-				into = append(into, file)
+				into = append(into, cmp.Or(l.Hides(files, file), file)) // a new file that is hidden is not read
 			}
 		}
 	}
