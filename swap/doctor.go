@@ -142,7 +142,7 @@ func (s *Swapper) examine(d *Diagnosis, c *clients.Client) {
 // under other names, and entries that run a checkout that no longer exists.
 func (s *Swapper) examineEntries(d *Diagnosis, doc *document, scope clients.Scope) {
 	c := doc.client
-	for _, container := range c.Containers(scope, checkout.ClaudeProject(d.Repo)) {
+	for _, container := range c.ContainersIn(doc.doc, scope, checkout.ClaudeProject(d.Repo)) {
 		names, err := doc.doc.Names(container)
 		if err != nil {
 			continue

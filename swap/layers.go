@@ -173,11 +173,15 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 	var out []entryAt
 	below := false
 	for _, l := range c.Layers {
+		in := clients.ScopeUser
+		if l.Role == clients.Project && c.InFiles(clients.ScopeProject) {
+			in = clients.ScopeProject
+		}
 		add := func(where string, doc *format.Doc, err error) {
 			if err != nil {
 				return // the client cannot read it either
 			}
-			for _, container := range c.Containers(clients.ScopeUser, "") {
+			for _, container := range c.ContainersIn(doc, in, "") {
 				if e, err := doc.Lookup(container, server); err == nil && e.Found {
 					out = append(out, entryAt{l, where, e.Value, below})
 					return

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,12 +143,16 @@ func TestRandomLayers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			in := c.Containers(clients.ScopeUser, "")[0]
+			if c.Map && slices.Contains(inProject, file) && rnd.IntN(2) == 0 {
+				in = nil
+			}
 			var text []byte
 			for _, server := range []string{"srv", "two"} {
 				if rnd.IntN(3) > 0 {
 					continue
 				}
-				e, err := doc.Set(c.Containers(clients.ScopeUser, "")[0], server, c.Change([]string{"x", file}, nil, format.Entry{}, nil))
+				e, err := doc.Set(in, server, c.Change([]string{"x", file}, nil, format.Entry{}, nil))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -52,7 +52,7 @@ func (s *Swapper) copy(home string, doc *document, container []string, project, 
 	c := doc.client
 	only := ask.Alone{Kind: c.Kind, Server: server, Harmless: c.Harmless}
 	for _, scope := range c.ScopesInOrder() {
-		only.Containers = append(only.Containers, c.Containers(scope, project)...)
+		only.Containers = append(only.Containers, c.ContainersIn(doc.doc, scope, project)...)
 	}
 	e, err := doc.doc.Lookup(container, server)
 	if err != nil {

@@ -139,7 +139,7 @@ func (s *Swapper) Servers(repo string, all bool) []string {
 				continue
 			}
 			for _, scope := range c.ScopesInOrder() {
-				for _, container := range c.Containers(scope, repo) {
+				for _, container := range c.ContainersIn(doc.doc, scope, repo) {
 					names, _ := doc.doc.Names(container)
 					out = append(out, names...)
 				}

@@ -209,7 +209,7 @@ func (d *document) parse() (err error) {
 // find looks up an entry where the client would read it, and returns the container that it
 // is in, or the container for a new entry.
 func (d *document) find(scope clients.Scope, project, server string) (container []string, e format.Entry, err error) {
-	all := d.client.Containers(scope, project)
+	all := d.client.ContainersIn(d.doc, scope, project)
 	made := all[0]
 	for i, path := range all {
 		e, err = d.doc.Lookup(path, server)

@@ -73,7 +73,7 @@ func passServer(name string) string {
 func (s *Swapper) twin(doc *document, u *use) (name, runs string) {
 	dialect := doc.client.Dialect
 	for _, scope := range doc.client.ScopesInOrder() {
-		for _, container := range doc.client.Containers(scope, u.project) {
+		for _, container := range doc.client.ContainersIn(doc.doc, scope, u.project) {
 			names, _ := doc.doc.Names(container) // a container of another form has none
 			for _, name := range names {
 				e, err := doc.doc.Lookup(container, name)

@@ -59,7 +59,10 @@ type Client struct {
 	// Scopes maps each scope in the config to the paths of its container. An entry is
 	// edited where it is found, and a new one goes to the first. In a path, projectKey
 	// stands for the project's key.
-	Scopes  map[Scope][][]string
+	Scopes map[Scope][][]string
+	// Map is set if a project file without that container is itself one, as long as it has
+	// a server. The user's config is not.
+	Map     bool
 	Parent  format.Object // what a missing project node is created with
 	Seed    format.Object // first members of an empty file
 	Dialect dialect
@@ -165,17 +168,52 @@ func (c *Client) Label(s Scope) string {
 	return c.Name
 }
 
-// Containers returns the paths of the container of a scope, for one project. A project file
-// has the same ones as the user's config.
+// Containers returns the paths that the container of a scope may have, for one project. A
+// project file has the same ones as the user's config, and may be a container itself.
 func (c *Client) Containers(s Scope, project string) [][]string {
 	var out [][]string
-	if c.InFiles(s) {
+	inFiles := c.InFiles(s)
+	if inFiles {
 		s = ScopeUser
 	}
 	for _, path := range c.Scopes[s] {
 		out = append(out, forProject(path, project))
 	}
+	if inFiles && c.Map {
+		out = append(out, []string{})
+	}
 	return out
+}
+
+// ContainersIn returns those of them that count in a config.
+func (c *Client) ContainersIn(doc *format.Doc, s Scope, project string) [][]string {
+	all := c.Containers(s, project)
+	if !c.InFiles(s) || !c.Map {
+		return all
+	}
+	last := len(all) - 1
+	if c.isMap(doc, all[:last]) {
+		return all[last:]
+	}
+	return all[:last]
+}
+
+// isMap reports whether a config has none of the containers, but servers.
+func (c *Client) isMap(doc *format.Doc, containers [][]string) bool {
+	for _, path := range containers {
+		if _, ok := doc.Get(path[0]); ok {
+			return false
+		}
+	}
+	root, _ := doc.Get()
+	members, _ := root.(map[string]any)
+	for _, v := range members {
+		value, _ := v.(map[string]any)
+		if len(c.Dialect.Runs(value)) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // forProject returns a path with a project's key in it.

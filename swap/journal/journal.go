@@ -244,7 +244,7 @@ func decode(text []byte) (*State, error) {
 	}
 	place := func(path string) bool { return filepath.IsAbs(path) || filepath.IsLocal(path) }
 	for i, r := range s.Records {
-		if !place(r.Target) || !place(r.Config) || len(r.Container) == 0 || len(r.Writes) == 0 {
+		if !place(r.Target) || !place(r.Config) || r.Container == nil || len(r.Writes) == 0 {
 			return nil, fmt.Errorf("record %d is not complete", i+1)
 		}
 	}
