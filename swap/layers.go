@@ -219,21 +219,50 @@ func differing(a, b map[string]any) []string {
 }
 
 // switchedOff lists the ways in which an entry is switched off, in itself or by settings.
-func (s *Swapper) switchedOff(c *clients.Client, settings *format.Doc, value map[string]any, project, server string) []string {
+func (s *Swapper) switchedOff(c *clients.Client, settings *format.Doc, value map[string]any, repo, server string) []string {
 	var out []string
 	for _, o := range c.Off {
-		get, in := settings.Get, ""
-		if o.File != nil {
-			in = ", " + o.File.File(s.Sys)
-			other, err := parseFile(o.File.File(s.Sys), c.Parse)
-			if err != nil {
-				continue // the client cannot read it either
-			}
-			get = other.Get
+		files := []clients.File{{Get: settings.Get}}
+		switch {
+		case o.File != nil:
+			files = s.readSettings(c, []string{o.File.File(s.Sys)}, false)
+		case o.Path != nil && !o.Config:
+			files = s.settingsFiles(c, settings, repo)
 		}
-		if off, how := o.SwitchesOff(value, get, project, server); off {
-			out = append(out, "switched off: "+how+in)
+		for _, how := range o.SwitchesOff(value, files, checkout.ClaudeProject(repo), server) {
+			out = append(out, "switched off: "+how)
 		}
+	}
+	return out
+}
+
+// settingsFiles reads the files with a client's settings, strongest first.
+func (s *Swapper) settingsFiles(c *clients.Client, settings *format.Doc, repo string) (out []clients.File) {
+	layers, own := c.Settings, c.ConfigPath(s.Sys)
+	if layers == nil {
+		layers = c.Layers
+	}
+	trusted := s.trusts(c, settings, repo)
+	for _, l := range layers {
+		files := slices.DeleteFunc(c.Files(l, s.Sys, repo, tree(repo)), func(file string) bool { return l.Role != clients.Own && file == own })
+		if !l.Trusted || trusted != distrusted {
+			out = append(out, s.readSettings(c, files, l.Role == clients.Managed)...)
+		}
+	}
+	return out
+}
+
+func (s *Swapper) readSettings(c *clients.Client, files []string, managed bool) (out []clients.File) {
+	for _, file := range files {
+		doc, err := parseFile(file, c.Parse)
+		if err != nil {
+			continue // the client cannot read it either
+		}
+		f := clients.File{Name: file, Managed: managed, Get: doc.Get}
+		if file == c.ConfigPath(s.Sys) {
+			f.Name = ""
+		}
+		out = append(out, f)
 	}
 	return out
 }

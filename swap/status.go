@@ -215,7 +215,7 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 			cs.mergeWeaker(e.Value, places[at+1:])
 		}
 		s.describe(cs, c, repo)
-		cs.Shadows = s.switchedOff(c, settings, cs.value, project, server)
+		cs.Shadows = s.switchedOff(c, settings, cs.value, repo, server)
 		cs.Shadows = append(cs.Shadows, s.cannotStart(cs, c, scope, repo)...)
 		cs.Shadows = append(cs.Shadows, s.readsOnly(c)...)
 		file := c.InFiles(scope) && at >= 0

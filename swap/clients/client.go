@@ -78,10 +78,11 @@ type Client struct {
 	NoCwd      bool   // it starts servers where it was started, whatever an entry's cwd says
 	Note       string // printed by detect if the config exists
 	Off        []off
-	Trust      *trust
-	Ask        *ask.Row   // how to query its program; nil: not possible offline
-	Also       []location // other files that decide its answer
-	Login      []string   // environment variables that override the stored login
+	// Settings are the files with its other settings, strongest first; nil: its Layers.
+	Settings []Layer
+	Trust    *trust
+	Ask      *ask.Row // how to query its program; nil: not possible offline
+	Login    []string // environment variables that override the stored login
 }
 
 // projectKey stands for the key of claude's project node in a container path.
@@ -107,20 +108,29 @@ type dialect struct {
 	URL, HTTP string
 }
 
-// An off is a way to switch off a server.
+// An off is a way to switch off a server: a field of its entry, or a setting.
 type off struct {
-	Field string    // in the entry, or in an object with the server's name in File; "" for a list of names
-	Value bool      // value of Field that switches the entry off
-	File  *location // nil: the config
-	Path  []string  // path of a list of names
-	Allow bool      // the list names the servers that are on
+	Field  string // in the entry, or in an object with the server's name in File
+	Value  bool   // value of Field that switches the entry off
+	Unless string // a field that decides instead, if the entry has it
+	File   *location
+	// Path is the path of a list of names, which is read in File, else in the config if
+	// Config is set, else in all files with settings.
+	Path   []string
+	Config bool
+	Allow  bool   // the list names the servers that are on
+	Joined bool   // such lists in several files are read as one
+	Only   string // a setting of the administrator's: only that file's list counts
+	Fold   bool   // names are compared in lower case
+	Glob   bool   // names in the list may contain * and ?
+	// Servers is set if the list contains objects with the name, command or URL of a server.
+	Servers bool
 	// Rules is set if the list contains rules. The first one that matches the entry allows
 	// or rejects it.
 	Rules bool
 	// Identity is set if Path is instead an object with the command or address of each
 	// server that is on.
 	Identity bool
-	Fold     bool // names are compared in lower case
 }
 
 // A trust says where a client keeps the folders it trusts: a list of them, or a map from a

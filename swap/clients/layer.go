@@ -325,7 +325,12 @@ func (c *Client) locations() []location {
 			out = append(out, *o.File)
 		}
 	}
-	return append(out, c.Also...)
+	for _, l := range c.Settings {
+		if l.Role != Project {
+			out = append(out, l.location)
+		}
+	}
+	return out
 }
 
 // generalVars say where files are, also those of other programs.
@@ -357,9 +362,45 @@ func (c *Client) HomeVars() []string {
 	return names
 }
 
-// SwitchesOff reports whether an off applies to an entry, and how it is spelled. get reads
-// the file of the off.
-func (o off) SwitchesOff(value map[string]any, get func(path ...string) (any, bool), project, server string) (bool, string) {
+// A File is one of a client's files with settings.
+type File struct {
+	Name    string // "" for the config
+	Managed bool   // the administrator's
+	Get     func(path ...string) (any, bool)
+}
+
+// SwitchesOff says how an off applies to an entry, if it does; files are those that it is
+// read in, strongest first.
+func (o off) SwitchesOff(value map[string]any, files []File, project, server string) (out []string) {
+	if o.Field != "" && o.File == nil {
+		if v, ok := value[o.Field].(bool); ok && v == o.Value && value[o.Unless] == nil {
+			out = append(out, fmt.Sprintf("%s = %t", o.Field, o.Value))
+		}
+		return out
+	}
+	if i := slices.IndexFunc(files, func(f File) bool { v, _ := f.Get(o.Only); return f.Managed && v == true }); o.Only != "" && i >= 0 {
+		files = files[i : i+1]
+	}
+	joined := false
+	for _, f := range files {
+		off, how := o.switches(f.Get, value, project, server)
+		joined = joined || o.Joined && how != "" && !off
+		if f.Name != "" {
+			how += ", " + f.Name
+		}
+		if off {
+			out = append(out, how)
+		}
+	}
+	if joined {
+		return nil
+	}
+	return out
+}
+
+// switches reports whether an off in one file applies to an entry, and how it is spelled; ""
+// if the file does not have it.
+func (o off) switches(get func(path ...string) (any, bool), value map[string]any, project, server string) (bool, string) {
 	fold := func(name string) string {
 		if o.Fold {
 			return strings.ToLower(strings.TrimSpace(name))
@@ -367,12 +408,10 @@ func (o off) SwitchesOff(value map[string]any, get func(path ...string) (any, bo
 		return name
 	}
 	if o.Field != "" {
-		if o.File != nil {
-			v, _ := get(fold(server))
-			value, _ = v.(map[string]any)
-		}
-		v, ok := value[o.Field].(bool)
-		return ok && v == o.Value, fmt.Sprintf("%s = %t", o.Field, o.Value)
+		v, _ := get(fold(server))
+		own, _ := v.(map[string]any)
+		is, ok := own[o.Field].(bool)
+		return ok && is == o.Value, fmt.Sprintf("%s = %t", o.Field, o.Value)
 	}
 	p := forProject(o.Path, project)
 	v, found := get(p...)
@@ -390,13 +429,49 @@ func (o off) SwitchesOff(value map[string]any, get func(path ...string) (any, bo
 		return ruled(list, value), "rejected by " + p[len(p)-1]
 	}
 	listed := slices.ContainsFunc(list, func(x any) bool {
+		if o.Servers {
+			return o.names(x, list, value, server)
+		}
 		name, ok := x.(string)
-		return ok && fold(name) == fold(server)
+		return ok && (fold(name) == fold(server) || o.Glob && glob(name).MatchString(server))
 	})
 	if o.Allow {
-		return !listed && len(list) > 0, "not in " + strings.Join(o.Path, ".")
+		return !listed, "not in " + strings.Join(o.Path, ".")
 	}
 	return listed, "in " + p[len(p)-1]
+}
+
+// names reports whether an object in a list names a server: by its command, its URL or its
+// name. In a list of servers that are on, a name does not count if the list has commands, or
+// for a remote server URLs.
+func (o off) names(x any, list []any, value map[string]any, server string) bool {
+	by, _ := x.(map[string]any)
+	has := func(field string) bool {
+		return slices.ContainsFunc(list, func(x any) bool { m, _ := x.(map[string]any); return m[field] != nil })
+	}
+	url := Remote(value)
+	field := "serverCommand"
+	if url != "" {
+		field = "serverUrl"
+	}
+	switch {
+	case by["serverName"] != nil:
+		return by["serverName"] == server && !(o.Allow && has(field))
+	case by["serverUrl"] != nil && url != "":
+		pattern, _ := by["serverUrl"].(string)
+		return glob(pattern).MatchString(url)
+	case by["serverCommand"] != nil && url == "":
+		command, _ := value["args"].([]any)
+		return format.Equal(by["serverCommand"], append([]any{value["command"]}, command...))
+	}
+	return false
+}
+
+var globbing = strings.NewReplacer(`\*`, ".*", `\?`, ".")
+
+// glob returns what matches a pattern in which * stands for any text, and ? for a character.
+func glob(pattern string) *regexp.Regexp {
+	return regexp.MustCompile("(?s)^" + globbing.Replace(regexp.QuoteMeta(pattern)) + "$")
 }
 
 // ruled reports whether the first rule that matches an entry rejects it, as amp does.
