@@ -7,7 +7,9 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"tmuxmcp/swap/ask"
 	"tmuxmcp/swap/checkout"
 	"tmuxmcp/swap/clients"
 	"tmuxmcp/swap/format"
@@ -160,6 +162,7 @@ type entryAt struct {
 	where string // the file or the variable
 	value map[string]any
 	below bool // it is weaker than the user's config
+	asked clients.Approval
 }
 
 // places returns all of them, strongest first, but from the user's config only the entry of
@@ -183,7 +186,7 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 			}
 			for _, container := range c.ContainersIn(doc, in, "") {
 				if e, err := doc.Lookup(container, server); err == nil && e.Found {
-					out = append(out, entryAt{l, where, e.Value, below})
+					out = append(out, entryAt{layer: l, where: where, value: e.Value, below: below})
 					return
 				}
 			}
@@ -207,6 +210,43 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 	return out
 }
 
+// approvals completes what the client has asked the user about the entries in places, and
+// leaves out those without which another one counts.
+func (s *Swapper) approvals(c *clients.Client, settings *format.Doc, places []entryAt, repo, server string) []entryAt {
+	if c.Approval == nil {
+		return places
+	}
+	files := s.settingsFiles(c, settings, repo)
+	record := func(file string, path ...string) (any, bool) {
+		doc, err := parseFile(file, c.Parse)
+		if err != nil {
+			return nil, false
+		}
+		return doc.Get(path...)
+	}
+	for i, p := range places {
+		places[i].asked = c.Approves(p.layer, s.Sys, files, record, p.value, repo, server)
+	}
+	return slices.DeleteFunc(places, func(p entryAt) bool { return p.asked == clients.Rejected && c.Approval.Keeps })
+}
+
+// waits says what the client's question about an entry means for it.
+func (p entryAt) waits(c *clients.Client, server string) string {
+	var how string
+	if c.Approval != nil {
+		how = strings.ReplaceAll(c.Approval.How, ask.ServerName, ask.CommandLine([]string{server}))
+	}
+	switch p.asked {
+	case clients.Waiting:
+		return "it waits for your approval: " + how
+	case clients.MayWait:
+		return "it may wait for your approval: " + how
+	case clients.Rejected:
+		return "you have rejected it: " + how
+	}
+	return ""
+}
+
 // differing returns the names of the fields in which two entries differ.
 func differing(a, b map[string]any) []string {
 	var out []string
@@ -225,7 +265,7 @@ func (s *Swapper) switchedOff(c *clients.Client, settings *format.Doc, value map
 		files := []clients.File{{Get: settings.Get}}
 		switch {
 		case o.File != nil:
-			files = s.readSettings(c, []string{o.File.File(s.Sys)}, false)
+			files = s.readSettings(c, []string{o.File.File(s.Sys)})
 		case o.Path != nil && !o.Config:
 			files = s.settingsFiles(c, settings, repo)
 		}
@@ -245,20 +285,25 @@ func (s *Swapper) settingsFiles(c *clients.Client, settings *format.Doc, repo st
 	trusted := s.trusts(c, settings, repo)
 	for _, l := range layers {
 		files := slices.DeleteFunc(c.Files(l, s.Sys, repo, tree(repo)), func(file string) bool { return l.Role != clients.Own && file == own })
-		if !l.Trusted || trusted != distrusted {
-			out = append(out, s.readSettings(c, files, l.Role == clients.Managed)...)
+		if l.Trusted && trusted == distrusted {
+			continue
+		}
+		for _, f := range s.readSettings(c, files) {
+			f.Managed = l.Role == clients.Managed
+			f.Distrusted = l.Role == clients.Project && trusted == distrusted
+			out = append(out, f)
 		}
 	}
 	return out
 }
 
-func (s *Swapper) readSettings(c *clients.Client, files []string, managed bool) (out []clients.File) {
+func (s *Swapper) readSettings(c *clients.Client, files []string) (out []clients.File) {
 	for _, file := range files {
 		doc, err := parseFile(file, c.Parse)
 		if err != nil {
 			continue // the client cannot read it either
 		}
-		f := clients.File{Name: file, Managed: managed, Get: doc.Get}
+		f := clients.File{Name: file, Get: doc.Get}
 		if file == c.ConfigPath(s.Sys) {
 			f.Name = ""
 		}

@@ -206,8 +206,9 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 	}
 	cs.target, cs.container = doc.target, container
 	places := s.places(doc, scope, repo, server)
-	at := slices.IndexFunc(places, func(p entryAt) bool { return p.where == doc.config })
 	settings := s.settings(doc, scope)
+	places = s.approvals(c, settings, places, repo, server)
+	at := slices.IndexFunc(places, func(p entryAt) bool { return p.where == doc.config })
 	trusted := s.trusts(c, settings, repo)
 	if e.Found {
 		cs.Found, cs.value = true, e.Value
@@ -221,6 +222,11 @@ func (s *Swapper) state(cs *ClientState, doc *document, scope clients.Scope, rep
 		file := c.InFiles(scope) && at >= 0
 		if by := s.hidden(c, doc.config, repo); file && by != "" {
 			cs.Shadows = append(cs.Shadows, fmt.Sprintf("%s is there, and %s then does not read %s", by, c.Name, doc.config))
+		}
+		if file {
+			if why := places[at].waits(c, server); why != "" {
+				cs.Shadows = append(cs.Shadows, why)
+			}
 		}
 		switch {
 		case trusted == distrusted && c.Trust.Needs != "":
@@ -325,6 +331,10 @@ func (cs *ClientState) compete(c *clients.Client, stronger []entryAt, trusted tr
 			text += " once the folder is trusted"
 		case p.layer.When != "":
 			text += " " + p.layer.When
+		case p.asked == clients.Waiting && c.Approval.Keeps:
+			text += " once it is approved"
+		case p.asked == clients.Waiting, p.asked == clients.Rejected:
+			text += ", but is not approved: no server of that name runs"
 		}
 		cs.won = append(cs.won, text)
 	}

@@ -43,6 +43,7 @@ var words = []struct{ begin, state string }{
 	{"disabled", Disabled},
 	{"blocked", Disabled},
 	{"pending approval", Pending},
+	{"rejected", Disabled},
 	{"connecting", NotStarted}, // droid waits only a few seconds
 }
 

@@ -81,6 +81,7 @@ type Client struct {
 	// Settings are the files with its other settings, strongest first; nil: its Layers.
 	Settings []Layer
 	Trust    *trust
+	Approval *approval
 	Ask      *ask.Row // how to query its program; nil: not possible offline
 	Login    []string // environment variables that override the stored login
 }

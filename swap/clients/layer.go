@@ -24,6 +24,8 @@ type Layer struct {
 	First    string // how many of a project's files it reads: one of the First constants
 	Unless   string // variable that, if true, keeps the client from reading it
 	Trusted  bool   // read only in a folder that the client trusts
+	Asks     bool   // the client asks the user to approve each server in it
+	Hash     string // form in which it hashes an entry for that
 	When     string // condition on which it wins
 	Alone    bool   // if it exists, the client reads no other layer
 }
@@ -325,6 +327,9 @@ func (c *Client) locations() []location {
 			out = append(out, *o.File)
 		}
 	}
+	if c.Approval != nil && c.Approval.File != nil {
+		out = append(out, *c.Approval.File)
+	}
 	for _, l := range c.Settings {
 		if l.Role != Project {
 			out = append(out, l.location)
@@ -364,9 +369,10 @@ func (c *Client) HomeVars() []string {
 
 // A File is one of a client's files with settings.
 type File struct {
-	Name    string // "" for the config
-	Managed bool   // the administrator's
-	Get     func(path ...string) (any, bool)
+	Name       string // "" for the config
+	Managed    bool   // the administrator's
+	Distrusted bool   // a project's that the client does not trust
+	Get        func(path ...string) (any, bool)
 }
 
 // SwitchesOff says how an off applies to an entry, if it does; files are those that it is
