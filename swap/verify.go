@@ -165,8 +165,6 @@ func (s *Swapper) verify(ctx context.Context, v *Verified, repo, server string, 
 		v.NotAsked = c.Name + " cannot be queried about a file of the project: it would start the server in a home directory without your files"
 	case c.Binary() == "":
 		v.NotAsked = strings.Join(c.Binaries, " or ") + " is not on PATH"
-	case v.Tag.Kind == TagRemote && !c.Ask.Remote:
-		v.NotAsked = "it is not known what " + c.Name + " says of remote servers"
 	default:
 		start := time.Now()
 		answer, err := s.query(ctx, doc, container, project, server, repo)

@@ -402,9 +402,6 @@ func TestClientsDisabled(t *testing.T) {
 // once the server is gone.
 func TestClientsRemote(t *testing.T) {
 	for _, c := range realClients(t) {
-		if k := clients.Lookup(c.name); !k.Ask.Remote {
-			continue
-		}
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c)
 			s := server.NewMCPServer("web", "1.0")

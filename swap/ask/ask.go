@@ -48,9 +48,6 @@ type Row struct {
 	// Refused matches the output of a client that refuses its config. Its groups are what
 	// may be shown of the reason: the rest may contain values of an entry.
 	Refused Pattern
-	// Remote is set if Read also understands output about a remote server. The command of
-	// the answer is then its address.
-	Remote bool
 }
 
 // Placeholders in a [Row]: the server's name, and the directory that the client runs in.
@@ -74,7 +71,8 @@ const (
 type Answer struct {
 	State string `json:"state"`
 	Says  string `json:"says,omitempty"` // in the client's own words
-	// Command is what the client runs, in one line, as it spells it; "" if it does not say.
+	// Command is what the client runs, in one line, as it spells it, or the address of a
+	// remote server; "" if it does not say.
 	Command string `json:"command,omitempty"`
 	// Place is the client's word for where the entry is; "project" is a file in
 	// the project's directory.

@@ -103,9 +103,9 @@ type dialect struct {
 	Zed   bool
 	Extra format.Object
 	// URL is the field for a remote server's address, and HTTP the type of its entry, if
-	// any: as written by "mcp add" of claude 2.1.330, codex 0.169, gemini 0.61, opencode
-	// 1.18, qwen 0.15, copilot 1.0.102 and amp 0.0.179, or as documented for the others.
-	// "": the config has no remote servers, or it is unknown.
+	// any: as written by "mcp add" of claude 2.1.332, codex 0.171, gemini 0.61, opencode
+	// 1.18, qwen 0.24, copilot 1.0.102, amp 0.0.179, grok 1.0.41 and auggie 0.36, or as
+	// documented for the others. "": the config has no remote servers, or it is unknown.
 	URL, HTTP string
 }
 
