@@ -71,7 +71,7 @@ func (l Layer) there(file string) bool {
 // determines the directory.
 type location struct {
 	Dirs, Darwin, Windows []candidate // the last two instead of Dirs on macOS and Windows
-	Files                 []string    // slash-separated, relative to the directory, strongest first
+	Files                 []string    // slash-separated, relative to the directory, strongest first; with a "*" in it, existing ones
 	Filled                bool        // an empty file counts as missing
 	Each                  bool        // if no directory matches a pattern in Dirs, there is none
 }
@@ -151,11 +151,17 @@ func (l location) resolve(sys machine.System) []Place {
 		var out []Place
 		for _, dir := range found {
 			for _, f := range l.Files {
-				p := Place{Path: filepath.Join(dir, filepath.FromSlash(f)), Env: c.Env}
-				if base != "" {
-					p.Rel, _ = filepath.Rel(base, p.Path)
+				files := []string{filepath.Join(dir, filepath.FromSlash(f))}
+				if strings.Contains(f, "*") {
+					files, _ = filepath.Glob(files[0])
 				}
-				out = append(out, p)
+				for _, file := range files {
+					p := Place{Path: file, Env: c.Env}
+					if base != "" {
+						p.Rel, _ = filepath.Rel(base, p.Path)
+					}
+					out = append(out, p)
+				}
 			}
 		}
 		return out
