@@ -184,7 +184,11 @@ func (s *Swapper) places(doc *document, scope clients.Scope, repo, server string
 			if err != nil {
 				return // the client cannot read it either
 			}
-			for _, container := range c.ContainersIn(doc, in, "") {
+			containers := c.ContainersIn(doc, in, "")
+			if l.Container != nil {
+				containers = [][]string{l.Container}
+			}
+			for _, container := range containers {
 				if e, err := doc.Lookup(container, server); err == nil && e.Found {
 					out = append(out, entryAt{layer: l, where: where, value: e.Value, below: below})
 					return

@@ -22,12 +22,15 @@ type Layer struct {
 	Reach    string // directories of a project that have it: one of the Reach constants
 	Outer    bool   // if several directories have it, the outermost wins, not the nearest
 	First    string // how many of a project's files it reads: one of the First constants
-	Unless   string // variable that, if true, keeps the client from reading it
-	Trusted  bool   // read only in a folder that the client trusts
-	Asks     bool   // the client asks the user to approve each server in it
-	Hash     string // form in which it hashes an entry for that
-	When     string // condition on which it wins
-	Alone    bool   // if it exists, the client reads no other layer
+	// Container is where its servers are, if not where the client's other layers have them.
+	// It is never edited.
+	Container []string
+	Unless    string // variable that, if true, keeps the client from reading it
+	Trusted   bool   // read only in a folder that the client trusts
+	Asks      bool   // the client asks the user to approve each server in it
+	Hash      string // form in which it hashes an entry for that
+	When      string // condition on which it wins
+	Alone     bool   // if it exists, the client reads no other layer
 }
 
 // A Role says who owns a layer, and what a swap does with it.
@@ -262,12 +265,12 @@ func (l Layer) Hides(files []string, file string) string {
 }
 
 // ProjectFiles returns the files in which the client looks for servers of a project,
-// strongest first, whether or not they exist; without those above its work tree. into are
-// the files for new entries: the first existing one is used, otherwise the first is created.
+// strongest first, whether or not they exist; without those above its work tree and those
+// with a container of their own. into are the files for new entries: the first existing one is used, otherwise the first is created.
 func (c *Client) ProjectFiles(sys machine.System, dir, tree string) (all, into []string) {
 	made := c.Made
 	for _, l := range c.Layers {
-		if l.Role != Project {
+		if l.Role != Project || l.Container != nil {
 			continue
 		}
 		made = cmp.Or(made, l.Files[0])
