@@ -182,7 +182,7 @@ func leftover(ts *testscript.TestScript, neg bool, args []string) {
 			found = append(found, path)
 		}
 		if name == "state.json" {
-			st, err := journal.Journal{Dir: filepath.Dir(path)}.Load()
+			st, err := journal.Journal{Dir: filepath.Dir(path), Home: ts.Getenv("HOME")}.Load()
 			if err != nil || len(st.Records) > 0 {
 				found = append(found, path)
 			}

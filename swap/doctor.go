@@ -302,6 +302,10 @@ func (s *Swapper) strays(st *journal.State) (out []Finding) {
 		for _, r := range st.Records {
 			known[realDir(r.Backup)] = true
 		}
+		for _, backup := range st.Elsewhere() {
+			known[realDir(backup)] = true
+			known[realDir(filepath.Join(s.Journal.Dir, filepath.Base(backup)))] = true
+		}
 	}
 	owner := s.configs(st)
 	for _, config := range slices.Sorted(maps.Keys(owner)) {

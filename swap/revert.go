@@ -270,7 +270,7 @@ func (t *taking) dropBackup(r *journal.Record, res *Result) error {
 
 // madeBackup reports whether a record's backup can be one; only such a file is removed.
 func (s *Swapper) madeBackup(r *journal.Record, label string) bool {
-	made := strings.HasPrefix(r.Backup, r.Config+backupMark) || strings.HasPrefix(r.Backup, s.Journal.Beside(r.Target)+backupMark)
+	made := strings.HasPrefix(r.Backup, r.Config+backupMark) || s.Journal.IsBeside(r.Target, r.Backup, backupMark)
 	if !made {
 		s.Warn(fmt.Sprintf("%s: the record names %q as its backup, which mcp-swap did not make; it was left alone", label, r.Backup))
 	}

@@ -6,6 +6,9 @@
 // a record. A record is kept for [Kept] after its swap was reverted, because a client may
 // bring the swap back. The file is removed when it has no records. Hold [Journal.Lock] from
 // reading the state until writing it.
+//
+// Home directories may share a state directory. Each has a [Section] of its own, so that a
+// file of one is never taken for the file of the same name in another.
 package journal
 
 import (
@@ -23,6 +26,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
@@ -32,8 +36,9 @@ import (
 )
 
 // Version is the version of the state file that this package writes. It also reads older
-// ones: in version 1 all paths were absolute.
-const Version = 2
+// ones: in version 1 all paths were absolute, and in version 2 relative to a home directory
+// that was not recorded.
+const Version = 3
 
 // Kept is how long the record of a reverted swap is kept.
 const Kept = 30 * 24 * time.Hour
@@ -49,6 +54,37 @@ type State struct {
 	Stale bool `json:"-"`
 	// Files are the configs in the records, by target.
 	Files map[string]File `json:"files,omitempty"`
+	// Homes are the records of other home directories, as they are in the file. In the file
+	// this home's are there too, and Records are only those outside it.
+	Homes []Section `json:"homes,omitempty"`
+}
+
+// A Section holds what is recorded of the files below one home directory. Their paths are
+// relative to it.
+type Section struct {
+	Home    Home            `json:"home"` // zero if an older version has not recorded it
+	Records []Record        `json:"records"`
+	Files   map[string]File `json:"files,omitempty"`
+}
+
+// A Home identifies a home directory. The ID stays if it is renamed or mounted elsewhere, and
+// is another if a new directory gets its path.
+type Home struct {
+	Dir string `json:"dir,omitempty"` // without links
+	ID  string `json:"id,omitempty"`  // [atomicfile.ID]; "" where there is none
+}
+
+func (h Home) same(o Home) bool {
+	if h.ID != "" && o.ID != "" {
+		return h.ID == o.ID
+	}
+	return h.Dir != "" && h.Dir == o.Dir
+}
+
+// exists reports whether the directory is still at its path.
+func (h Home) exists() bool {
+	info, err := os.Stat(h.Dir)
+	return err == nil && info.IsDir() && (h.ID == "" || h.ID == atomicfile.ID(h.Dir))
 }
 
 // A File is a config's metadata, which a program loses if it saves by making a new file.
@@ -144,9 +180,16 @@ func (r *Record) Same(target string, container []string, server string) bool {
 	return r.Target == target && r.Server == server && slices.Equal(r.Container, container)
 }
 
-// Find returns the index of an entry's record, or -1.
+// Find returns the index of an entry's newest record, or -1. There are two if another home
+// directory has swapped an entry that is below this one.
 func (s *State) Find(target string, container []string, server string) int {
-	return slices.IndexFunc(s.Records, func(r Record) bool { return r.Same(target, container, server) })
+	found := -1
+	for i := range s.Records {
+		if s.Records[i].Same(target, container, server) && (found < 0 || s.Records[i].Seq > s.Records[found].Seq) {
+			found = i
+		}
+	}
+	return found
 }
 
 // Clone returns a copy whose list of records can be changed independently.
@@ -155,6 +198,7 @@ func (s *State) Clone() *State {
 	c.Records = slices.Clone(s.Records)
 	c.Reverted = slices.Clone(s.Reverted)
 	c.Files = maps.Clone(s.Files)
+	c.Homes = slices.Clone(s.Homes)
 	return &c
 }
 
@@ -190,8 +234,8 @@ func Hash(text []byte) string {
 type Journal struct {
 	Dir  string
 	Disk atomicfile.Disk
-	// Home is the home directory. Paths below it are stored relative to it, so that the
-	// records remain valid if it moves.
+	// Home is the home directory whose swaps are read and written. Paths below it are stored
+	// relative to it, so that the records remain valid if it moves.
 	Home string
 
 	patience time.Duration // how long Lock waits before it reports that; 0 means a second
@@ -222,7 +266,7 @@ func (j Journal) Load() (*State, error) {
 	if err == nil {
 		var s *State
 		if s, err = decode(text); err == nil {
-			s.move(j.Home, absolute)
+			j.resolve(s)
 			return s, nil
 		}
 	}
@@ -242,15 +286,56 @@ func decode(text []byte) (*State, error) {
 	if s.Version < 1 || s.Version > Version {
 		return nil, fmt.Errorf("version %d, this program knows versions up to %d", s.Version, Version)
 	}
-	place := func(path string) bool { return filepath.IsAbs(path) || filepath.IsLocal(path) }
-	for i, r := range s.Records {
+	records := s.Records
+	for _, sec := range s.Homes {
+		records = slices.Concat(records, sec.Records)
+	}
+	for i, r := range records {
+		place := func(path string) bool {
+			return filepath.IsAbs(path) || filepath.IsLocal(path) && (i >= len(s.Records) || s.Version < 3)
+		}
 		if !place(r.Target) || !place(r.Config) || r.Container == nil || len(r.Writes) == 0 {
 			return nil, fmt.Errorf("record %d is not complete", i+1)
 		}
 	}
+	return &s, nil
+}
+
+// resolve moves this home's section to Records, makes all paths in them absolute, and sorts
+// out what is reverted.
+func (j Journal) resolve(s *State) {
+	me := j.home()
+	if s.Version < 3 {
+		s.Homes = append(s.Homes, unowned(s))
+	}
+	own := func(sec Section) bool { return sec.Home.same(me) }
+	known := slices.ContainsFunc(s.Homes, own)
+	s.Homes = slices.DeleteFunc(s.Homes, func(sec Section) bool {
+		if len(sec.Records) == 0 {
+			return true
+		}
+		if !own(sec) && !j.adopts(sec, me, known) {
+			return false
+		}
+		sec.move(j.Home, me.Dir, absolute)
+		s.Records = append(s.Records, sec.Records...)
+		for target, f := range sec.Files {
+			if s.Files == nil {
+				s.Files = map[string]File{}
+			}
+			s.Files[target] = f
+		}
+		return true
+	})
+	if len(s.Homes) == 0 {
+		s.Homes = nil
+	}
 	all := s.Records
 	s.Records = nil
 	for _, r := range all {
+		if here := filepath.Join(j.Dir, filepath.Base(r.Backup)); r.Backup != "" && absent(r.Backup) && !absent(here) {
+			r.Backup = here // the state directory has moved with its home
+		}
 		switch {
 		case r.Reverted.IsZero():
 			s.Records = append(s.Records, r)
@@ -260,31 +345,106 @@ func decode(text []byte) (*State, error) {
 			s.Stale = true
 		}
 	}
-	return &s, nil
+}
+
+// unowned removes what is relative to an unknown home from a state of an older version.
+func unowned(s *State) (sec Section) {
+	s.Records = slices.DeleteFunc(s.Records, func(r Record) bool {
+		if filepath.IsAbs(r.Target) && filepath.IsAbs(r.Config) {
+			return false
+		}
+		sec.Records = append(sec.Records, r)
+		return true
+	})
+	for target, f := range s.Files {
+		if !filepath.IsAbs(target) || slices.ContainsFunc(sec.Records, func(r Record) bool { return r.Target == target }) {
+			if sec.Files == nil {
+				sec.Files = map[string]File{}
+			}
+			sec.Files[target] = f
+			delete(s.Files, target)
+		}
+	}
+	return sec
+}
+
+// adopts reports whether the section of a home that is not where it was is about this home,
+// to which it was moved or copied. It must have a file that only the swap can have left: a
+// user may have made a home of the same name anew. known: this home has a section.
+func (j Journal) adopts(sec Section, me Home, known bool) bool {
+	switch {
+	case sec.Home == Home{} && local(me.Dir, realName(j.Dir)):
+		return true // the state directory is in the only home that it served
+	case known || sec.Home.exists():
+		return false
+	}
+	for _, r := range sec.Records {
+		if path := absolute(j.Home, r.Backup); filepath.IsLocal(r.Backup) && filepath.Dir(path) != j.Dir &&
+			j.holds(path, func(w Write) string { return w.Base }, r.Writes, r.Before) {
+			return true
+		}
+		if filepath.IsLocal(r.Target) && r.Reverted.IsZero() &&
+			j.holds(absolute(me.Dir, r.Target), func(w Write) string { return w.After }, r.Writes) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether a file is, by its hash, as one of the writes has it, or one of the
+// others.
+func (j Journal) holds(path string, of func(Write) string, writes []Write, others ...string) bool {
+	text, _, err := j.Disk.Read(path)
+	if err != nil {
+		return false
+	}
+	hash := Hash(text)
+	return slices.Contains(others, hash) || slices.ContainsFunc(writes, func(w Write) bool { return of(w) == hash })
+}
+
+func absent(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Elsewhere returns the backups of other home directories.
+func (s *State) Elsewhere() (backups []string) {
+	for _, sec := range s.Homes {
+		for _, r := range sec.Records {
+			if r.Backup != "" {
+				backups = append(backups, absolute(sec.Home.Dir, r.Backup))
+			}
+		}
+	}
+	return backups
+}
+
+// home identifies the home directory.
+func (j Journal) home() Home {
+	real := realName(j.Home)
+	return Home{real, atomicfile.ID(real)}
 }
 
 // move rewrites all paths: f is called with each, and with the home directory that it may
 // be below, as clients name it or, for resolved paths, by its real name.
-func (s *State) move(home string, f func(home, path string) string) {
-	real := realName(home)
-	for _, records := range [][]Record{s.Records, s.Reverted} {
-		for i := range records {
-			r := &records[i]
-			r.Config, r.Backup = f(home, r.Config), f(home, r.Backup)
-			r.Target, r.Repo = f(real, r.Target), f(real, r.Repo)
-		}
+func (sec *Section) move(home, real string, f func(home, path string) string) {
+	sec.Records = slices.Clone(sec.Records)
+	for i := range sec.Records {
+		r := &sec.Records[i]
+		r.Config, r.Backup = f(home, r.Config), f(home, r.Backup)
+		r.Target, r.Repo = f(real, r.Target), f(real, r.Repo)
 	}
-	files := s.Files
-	s.Files = nil
+	files := sec.Files
+	sec.Files = nil
 	for target, file := range files {
-		if s.Files == nil {
-			s.Files = map[string]File{}
+		if sec.Files == nil {
+			sec.Files = map[string]File{}
 		}
 		file.Dirs = slices.Clone(file.Dirs)
 		for i, dir := range file.Dirs {
 			file.Dirs[i] = f(real, dir)
 		}
-		s.Files[f(real, target)] = file
+		sec.Files[f(real, target)] = file
 	}
 }
 
@@ -296,9 +456,21 @@ func realName(dir string) string {
 }
 
 // Beside returns a path in the state directory for what would otherwise be beside target, a
-// resolved path. No two targets have the same.
+// resolved path. No two targets have the same, also of two homes.
 func (j Journal) Beside(target string) string {
-	return filepath.Join(j.Dir, filepath.Base(target)+"-"+Hash([]byte(relative(realName(j.Home), target)))[:16])
+	me, name := j.home(), target
+	if local(me.Dir, target) {
+		name = cmp.Or(me.ID, me.Dir) + "\x00" + relative(me.Dir, target)
+	}
+	return filepath.Join(j.Dir, filepath.Base(target)+"-"+Hash([]byte(name))[:16])
+}
+
+// IsBeside reports whether a path may once have been made from [Journal.Beside] of target and
+// a mark: the home directory may have been another one then.
+func (j Journal) IsBeside(target, path, mark string) bool {
+	name, ok := strings.CutPrefix(filepath.Base(path), filepath.Base(target)+"-")
+	at := strings.Index(name, mark)
+	return ok && at == 16 && filepath.Dir(path) == filepath.Clean(j.Dir)
 }
 
 func absolute(home, path string) string {
@@ -306,6 +478,12 @@ func absolute(home, path string) string {
 		return path
 	}
 	return filepath.Join(home, path)
+}
+
+// local reports whether a path is below a directory.
+func local(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 func relative(home, path string) string {
@@ -328,8 +506,8 @@ func (j Journal) Save(s *State) error {
 			delete(s.Files, target)
 		}
 	}
-	out := *s
-	if out.Records = slices.Concat(s.Records, s.Reverted); len(out.Records) == 0 {
+	out := j.sections(s)
+	if len(out.Records) == 0 && len(out.Homes) == 0 {
 		if err := j.Disk.Remove(j.Path()); err != nil {
 			return fmt.Errorf("remove state file: %w", err)
 		}
@@ -338,8 +516,6 @@ func (j Journal) Save(s *State) error {
 		}
 		return nil
 	}
-	out.Version, out.Reverted = Version, nil
-	out.move(j.Home, relative)
 	text, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write state file: %w", err)
@@ -348,6 +524,33 @@ func (j Journal) Save(s *State) error {
 		return fmt.Errorf("write state file: %w", err)
 	}
 	return nil
+}
+
+// sections returns a state as it is in the file.
+func (j Journal) sections(s *State) State {
+	me := j.home()
+	own := func(r Record) bool { return local(me.Dir, r.Target) || local(j.Home, r.Config) }
+	out := State{Version: Version, Seq: s.Seq, Records: []Record{}, Files: map[string]File{}}
+	mine := Section{Home: me, Files: map[string]File{}}
+	for _, r := range slices.Concat(s.Records, s.Reverted) {
+		f, known := s.Files[r.Target]
+		files := out.Files
+		if own(r) {
+			mine.Records = append(mine.Records, r)
+			files = mine.Files
+		} else {
+			out.Records = append(out.Records, r)
+		}
+		if known {
+			files[r.Target] = f
+		}
+	}
+	out.Homes = s.Homes
+	if len(mine.Records) > 0 {
+		mine.move(j.Home, me.Dir, relative)
+		out.Homes = append(slices.Clone(s.Homes), mine)
+	}
+	return out
 }
 
 // Lock makes the caller the only process that swaps, and removes what a killed process has

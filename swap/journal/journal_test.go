@@ -37,7 +37,10 @@ func record(dir string) Record {
 }
 
 func TestStateRoundTrip(t *testing.T) {
-	home := t.TempDir()
+	home := filepath.Join(t.TempDir(), "home")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	j := Journal{Dir: home, Home: home}
 	st, err := j.Load()
 	if err != nil || len(st.Records) != 0 {
@@ -59,7 +62,10 @@ func TestStateRoundTrip(t *testing.T) {
 		t.Error(d)
 	}
 	// If the home directory is elsewhere next time, so are the paths below it.
-	j.Home = filepath.Join(home, "elsewhere")
+	if j.Home = filepath.Join(filepath.Dir(home), "elsewhere"); os.Rename(home, j.Home) != nil {
+		t.Fatal("the home was not moved")
+	}
+	j.Dir = j.Home
 	want := record(j.Home)
 	if moved, err := j.Load(); err != nil || moved.Records[0].Target != want.Target || moved.Records[0].Config != want.Config ||
 		moved.Files[want.Target].Dirs[0] != j.Home || moved.Records[0].Repo != "/repo" || moved.Records[0].Backup != "" {
@@ -80,9 +86,11 @@ func TestUnreadableStateSaysWhere(t *testing.T) {
 		"empty":      "",
 		"cut":        `{"version": 1, "records": [`,
 		"second":     `{"version": 1} {}`,
-		"newer":      `{"version": 3}`,
+		"newer":      `{"version": 4}`,
 		"older":      `{"records": []}`,
 		"outside":    `{"version": 2, "records": [{"target": "../c", "config": "c", "container": ["a"], "writes": [{}]}]}`,
+		"homeless":   `{"version": 3, "records": [{"target": "c", "config": "c", "container": ["a"], "writes": [{}]}]}`,
+		"in a home":  `{"version": 3, "homes": [{"home": {"dir": "/h"}, "records": [{"target": "../c", "config": "c", "container": ["a"], "writes": [{}]}]}]}`,
 		"no writes":  `{"version": 1, "records": [{"target": "/c", "config": "/c", "container": ["a"]}]}`,
 		"other type": `[]`,
 	} {
@@ -147,4 +155,37 @@ func TestLockWaitsAndSaysSo(t *testing.T) {
 	}
 	unlock()
 	lock()()
+}
+
+// What an older version has recorded relative to a home that it did not name belongs to the
+// home that has a file of it, and stays for that one if this is another.
+func TestStateWithoutHomes(t *testing.T) {
+	dir := t.TempDir()
+	mine, other := filepath.Join(dir, "mine"), filepath.Join(dir, "other")
+	for _, home := range []string{mine, other} {
+		if err := os.Mkdir(home, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := `{"version": 2, "seq": 1, "records": [{"seq": 1, "config": "c", "target": "c", "container": ["a"], "server": "srv",
+		"backup": "c.bak", "before_sha256": "` + Hash([]byte("old")) + `", "writes": [{}]}], "files": {"c": {"meta": {"mode": 384}}}}`
+	for name, text := range map[string]string{"state.json": state, "mine/c.bak": "old", "other/c.bak": "another"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, home := range []string{other, mine, other} {
+		j := Journal{Dir: dir, Home: home}
+		st, err := j.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := filepath.Join(home, "c")
+		if _, ok := st.Files[target]; ok != (home == mine) || len(st.Records) != len(st.Files) || ok && st.Records[0].Target != target {
+			t.Errorf("in %s: %+v", home, st)
+		}
+		if err := j.Save(st); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
