@@ -122,7 +122,7 @@ func (w *writing) create(ctx context.Context, c *change) error {
 			err = fmt.Errorf("%s: %w: %w", d.target, atomicfile.ErrNotDurable, serr)
 		}
 	}
-	return errors.Join(err, release())
+	return released(err, release)
 }
 
 func changed(err error) error {

@@ -362,8 +362,19 @@ func (s *Swapper) replace(ctx context.Context, c *clients.Client, config, target
 	if err != nil {
 		return err
 	}
-	err = s.Disk.Replace(target, text, old, like)
-	return errors.Join(err, release())
+	return released(s.Disk.Replace(target, text, old, like), release)
+}
+
+// inPlace is an error after a write whose bytes are in place.
+type inPlace struct{ error }
+
+// released ends a write that is done under a client's lock.
+func released(err error, release func() error) error {
+	rerr := release()
+	if rerr != nil && err == nil {
+		return inPlace{rerr}
+	}
+	return errors.Join(err, rerr)
 }
 
 // Claude's lock is a directory created beside its config (npm's proper-lockfile): the

@@ -262,7 +262,7 @@ func (w *writing) put(ctx context.Context, c *change) error {
 			if c.doc.creating() {
 				c.result.Detail = "config created"
 			}
-			return nil
+			return w.landed(c)
 		}
 		if werr := w.withdraw(c); werr != nil {
 			return fmt.Errorf("%w; %w", err, werr)
@@ -287,24 +287,19 @@ func (w *writing) put(ctx context.Context, c *change) error {
 	}
 }
 
-// writeConfig creates or replaces a change's config, and checks it.
+// writeConfig creates or replaces a change's config.
 func (w *writing) writeConfig(ctx context.Context, c *change) error {
-	var err error
 	if c.doc.creating() {
-		err = w.create(ctx, c)
-	} else {
-		err = w.replace(ctx, c.client, c.doc.config, c.doc.target, c.edit.Out, c.doc.text, nil)
+		return w.create(ctx, c)
 	}
-	if err != nil {
-		return err
-	}
-	return w.landed(c)
+	return w.replace(ctx, c.client, c.doc.config, c.doc.target, c.edit.Out, c.doc.text, nil)
 }
 
-// isWritten reports whether a config has the new text after a write that ended with werr: it
-// may be in place, and its directory not synced. The error is that the file cannot be read.
+// isWritten reports whether a config got the new text by a write that ended with werr. The
+// error is that the file cannot be read.
 func (w *writing) isWritten(c *change, werr error) (bool, error) {
-	if werr == nil {
+	var in inPlace
+	if werr == nil || errors.Is(werr, atomicfile.ErrNotDurable) || errors.As(werr, &in) {
 		return true, nil
 	}
 	now, _, err := w.Disk.Read(c.doc.target)
@@ -351,22 +346,21 @@ func (w *writing) dropFresh(c *change) {
 	c.fresh, c.result.Backup = "", ""
 }
 
-// landed checks the file after a write. A later save by the client is fine, as long
-// as the file parses.
-func (s *Swapper) landed(c *change) error {
-	text, _, err := s.Disk.Read(c.doc.target)
+// landed reads a config after it was written. A later save by the client is fine, as long as
+// the file parses. Otherwise the client may be in the middle of that save, so nothing is
+// written over it, and the swap stays recorded.
+func (w *writing) landed(c *change) error {
+	text, _, err := w.Disk.Read(c.doc.target)
 	if err == nil && !bytes.Equal(text, c.edit.Out) {
 		_, err = c.client.Parse(text)
 	}
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("%s could not be read back after the write: %w", c.doc.config, err)
-	if c.doc.creating() {
-		return err
+	err = fmt.Errorf("%s was swapped, and cannot be read since, as if another program had saved it only in part: %w; "+
+		"it was left as it is, and the swap stays recorded: mcp-swap revert undoes it once the file is whole", c.doc.config, err)
+	if c.result.Backup != "" {
+		err = fmt.Errorf("%w; as it was before, it is in %s", err, c.result.Backup)
 	}
-	if rerr := s.Disk.Replace(c.doc.target, c.doc.text, nil, &c.doc.meta); rerr != nil {
-		return fmt.Errorf("%w; and could not restore its old text: %w", err, rerr)
-	}
-	return fmt.Errorf("%w; its old text was restored", err)
+	return err
 }
